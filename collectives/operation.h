@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace stepcast::collectives {
+
+/// Sizes are counted as nccl-tests counts them: all_reduce, broadcast, reduce: one rank's buffer; all_gather: the
+/// gathered whole; reduce_scatter: one rank's whole input; all_to_all: all that one rank sends, its own part included;
+/// send_recv: the message.
+enum class Operation : std::uint8_t {
+  all_reduce,
+  all_gather,
+  reduce_scatter,
+  broadcast,
+  reduce,
+  all_to_all,
+  send_recv
+};
+
+std::string_view name(Operation operation);  ///< "all_reduce"
+
+}  // namespace stepcast::collectives

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/units.h"
+
+namespace stepcast::topology {
+
+enum class LinkKind : std::uint8_t { nvlink, pcie, socket, network };
+
+/// A kind of cable or trace, from configs/links/: what one link of it carries in one direction.
+struct LinkType {
+  std::string name;
+  LinkKind kind = LinkKind::pcie;
+  Bandwidth bandwidth{};    ///< per direction, as the data sheet says
+  double efficiency = 1.0;  ///< payload share of it that bulk transfers reach, (0, 1]
+  Time latency{};           ///< one way through the link and the device at its far end
+  std::string source;
+};
+
+/// A device and a link of a hand-written graph (builder "graph").
+struct GraphDevice {
+  std::string name;
+  std::string kind;  ///< gpu, cpu, pcie-switch, nvswitch, nic
+};
+struct GraphLink {
+  std::string from, to;  ///< both directions are built
+  LinkType type;
+  std::uint32_t count = 1;
+};
+
+/// One machine, from configs/nodes/. `builder` names who turns it into a graph (topology/builders.cpp lists them);
+/// a builder reads only the fields its summary names.
+struct NodeSpec {
+  std::string name;
+  std::string builder = "nvswitch";
+  std::string gpu;  ///< name of a file of configs/gpus/
+  std::uint32_t gpus = 8;
+  std::uint32_t sockets = 2;
+  std::uint32_t gpus_per_pcie_switch = 2;  ///< 0: GPUs hang off the socket directly
+  std::uint32_t nics = 0;                  ///< spread evenly over the PCIe switches (or sockets)
+  std::uint32_t nvlinks_per_gpu = 0;
+  bool pcie_p2p = true;  ///< false: PCIe copies bounce through host memory
+  std::optional<LinkType> nvlink, pcie, socket_link, nic;
+  std::vector<GraphDevice> devices;  ///< builder "graph" only
+  std::vector<GraphLink> links;      ///< builder "graph" only
+  std::string fabric;                ///< what usually joins such nodes: a file of configs/fabrics/
+  std::string source;
+};
+
+/// What joins the nodes, from configs/fabrics/.
+struct FabricSpec {
+  std::string name;
+  std::string kind = "one-switch";   ///< one-switch, rail-fat-tree
+  std::uint32_t radix = 40;          ///< ports of one switch
+  double oversubscription = 1.0;     ///< down over up bandwidth at the leaf, >= 1
+  std::string routing = "adaptive";  ///< adaptive: equal-cost paths share perfectly; hash: ECMP, collisions visible
+  Time switch_latency{};             ///< one switch, port to port
+  Time cable_latency{};              ///< one cable
+  std::string source;
+};
+
+}  // namespace stepcast::topology
