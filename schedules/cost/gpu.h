@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "schedules/cost/gemm.h"
+#include "sim/units.h"
+
+namespace stepcast::schedules {
+
+enum class Precision : std::uint8_t { fp32, tf32, fp16, bf16 };
+
+/// Bytes of one stored element: tf32 is stored as fp32.
+constexpr std::int64_t element_bytes(Precision p) { return p == Precision::fp32 || p == Precision::tf32 ? 4 : 2; }
+
+/// One GPU, from configs/gpus/.
+struct Gpu {
+  std::string name;
+  std::uint32_t sms = 0;
+  Bytes memory{};                  ///< capacity
+  Bandwidth memory_bandwidth{};    ///< data sheet
+  double memory_efficiency = 1.0;  ///< share of it that long streaming kernels reach, (0, 1]
+  Bytes l2{};
+  std::map<Precision, FlopRate> peak;  ///< dense, matrix units where the precision has them
+  GemmModel gemm;
+  std::string source;
+};
+
+}  // namespace stepcast::schedules

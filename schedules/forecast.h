@@ -1,0 +1,82 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "schedules/scenario.h"
+
+namespace stepcast::schedules {
+
+/// Where one stage's step time went. The parts add up to the step time exactly.
+struct TimeSplit {
+  Time compute{};           ///< kernels of forward, backward and recompute
+  Time exposed_tensor{};    ///< tensor-parallel collectives that nothing hides
+  Time exposed_pipeline{};  ///< waiting for a stage-to-stage transfer
+  Time exposed_data{};      ///< data-parallel collectives that nothing hides
+  Time bubble{};            ///< waiting for another stage to compute
+  Time optimizer{};
+  Time idle{};  ///< the rest: done before the step's end
+};
+
+/// Memory of one GPU at its peak, by kind.
+struct MemoryUse {
+  Bytes parameters{}, gradients{}, optimizer{}, activations{}, buffers{}, reserve{};
+  Bytes peak() const { return parameters + gradients + optimizer + activations + buffers + reserve; }
+};
+
+struct StageReport {
+  std::uint32_t stage = 0;
+  TimeSplit time;
+  MemoryUse memory;
+  std::int64_t layers = 0;
+  std::uint32_t in_flight = 0;  ///< most micro-batches (of one virtual stage each) whose activations are held at once
+};
+
+/// One box of a trace: what a stage's stream did when.
+struct Span {
+  std::uint32_t stage = 0;
+  std::uint32_t stream = 0;  ///< index into Forecast::streams
+  std::string name;          ///< "forward 3.0" (micro-batch.virtual stage), "all-reduce bucket 2", ...
+  Time start{}, duration{};
+};
+
+struct BusyLink {
+  std::string name;        ///< "node 0 / gpu 2 -> node 0 / nvswitch"
+  double utilisation = 0;  ///< bytes carried / (bandwidth x step time)
+};
+
+struct OutOfMemory {
+  std::uint32_t stage = 0;
+  Bytes needed{}, available{};
+  std::string largest;  ///< "activations 51.2 GiB"
+  std::string advice;   ///< what would make it fit, nearest first
+};
+
+/// The answer to a scenario.
+struct Forecast {
+  Time step{};
+  double tokens_per_second = 0;
+  FlopRate model_flops_per_gpu{};  ///< model FLOPs (no recompute) / step time / GPUs
+  double mfu = 0;                  ///< of the peak of the training precision
+  double parameters = 0;
+  std::uint64_t gpus = 0;
+  std::vector<StageReport> stages;
+  std::optional<BusyLink> busiest_link;
+  Time layer_forward{},
+      layer_backward{};  ///< one layer, one micro-batch, tensor traffic included, recompute in backward
+  std::optional<OutOfMemory> out_of_memory;
+  std::vector<std::string> streams;  ///< "compute", "pipeline", "data" ...; for trace spans
+  std::vector<Span> spans;           ///< only when asked for
+};
+
+struct ForecastOptions {
+  bool unfold = false;  ///< simulate every rank instead of one per equivalence class
+  bool trace = false;   ///< fill spans
+};
+
+/// Runs one step. Requires check(scenario) to be empty. Throws InputError where the cluster cannot carry the plan.
+Forecast forecast(const Scenario& scenario, const ForecastOptions& options = {});
+
+}  // namespace stepcast::schedules

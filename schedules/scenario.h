@@ -1,0 +1,86 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "collectives/transport.h"
+#include "schedules/cost/gpu.h"
+#include "schedules/model/model.h"
+#include "schedules/software.h"
+#include "sim/units.h"
+#include "topology/spec.h"
+
+namespace stepcast::schedules {
+
+/// One question: which cluster, which model, which plan. Plain data, as read from a scenario file or a row of a runs
+/// table.
+
+struct ClusterSpec {
+  topology::NodeSpec node;
+  topology::FabricSpec fabric;
+  Gpu gpu;
+  std::uint32_t gpus = 0;
+};
+
+enum class Recompute : std::uint8_t { none, selective, full };
+enum class Optimizer : std::uint8_t { adam, sgd, momentum, none };
+
+struct Training {
+  std::int64_t global_batch = 0;  ///< samples per step
+  std::int64_t micro_batch = 0;   ///< samples per pass and data-parallel rank
+  std::int64_t sequence = 2048;   ///< tokens per sample
+  Precision precision = Precision::bf16;
+  Optimizer optimizer = Optimizer::adam;
+  std::optional<Attention> attention;  ///< none: the software's own
+};
+
+struct Parallelism {
+  std::uint32_t tensor = 1, pipeline = 1, data = 1;
+  bool sequence = false;  ///< Megatron's sequence parallelism over the tensor ranks
+};
+
+struct PipelinePlan {
+  std::string schedule = "1f1b";  ///< a name of schedules/pipeline/pipelines.h
+  std::uint32_t virtual_stages = 1;
+};
+
+struct DataParallelPlan {
+  int zero = 0;                                 ///< 0 replicated, 1 optimizer state, 2 + gradients, 3 + parameters
+  std::optional<bool> overlap;                  ///< none: the software's own
+  std::optional<Bytes> bucket;                  ///< none: the software's own
+  std::optional<Precision> gradient_precision;  ///< on the wire; none: the software's own
+};
+
+/// What a real run showed.
+struct Measured {
+  std::optional<Time> step_time;
+  std::optional<Bytes> peak_memory;
+  std::map<std::string, Time> phases;  ///< layer_forward, layer_backward, exposed_data_communication, bubble
+};
+
+struct Scenario {
+  std::string name, source, note, confidence;
+  ClusterSpec cluster;
+  Model model;
+  Training training;
+  Parallelism parallelism;
+  PipelinePlan pipeline;
+  DataParallelPlan data_parallel;
+  Recompute recompute = Recompute::none;
+  Software software;
+  Measured measured;
+};
+
+/// What is wrong with a scenario whose keys are each right: the key to blame, what was found, what is allowed.
+struct Problem {
+  std::string key;   ///< "parallelism.tensor"
+  std::string text;  ///< "tensor 3 x pipeline 1 x data 1 is 3 GPUs, the cluster has 8: ..."
+};
+
+/// Every contradiction between keys, in the order of the keys; empty: the scenario can run.
+std::vector<Problem> check(const Scenario& scenario);
+
+}  // namespace stepcast::schedules

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <string>
+
+#include "collectives/transport.h"
+#include "schedules/cost/gpu.h"
+#include "sim/units.h"
+
+namespace stepcast::schedules {
+
+enum class Attention : std::uint8_t { unfused, flash };
+
+/// What a training framework adds to the mathematics, from configs/software/: which kernels are fused, which traffic
+/// hides behind compute, what it costs per kernel, what it keeps in memory. One set per framework, for all models.
+struct Software {
+  std::string name;
+  Attention attention = Attention::unfused;
+  bool fused_softmax = true;  ///< scale, mask and softmax in one kernel
+  bool fused_bias_gelu = true;
+  bool fused_bias_dropout_add = true;
+  bool fused_gradient_accumulation = false;  ///< weight-gradient GEMMs add into the main gradient
+  bool tensor_overlap = false;               ///< backward: tensor-parallel traffic under the weight-gradient GEMMs
+  bool data_overlap = true;                  ///< data-parallel traffic under backward (and forward for ZeRO 3)
+  bool pipeline_overlap = false;             ///< stage-to-stage sends run beside compute
+  bool scatter_gather = false;  ///< stage-to-stage sends are split over the tensor ranks, gathered on arrival
+  Bytes bucket{25 << 20};       ///< gradient bucket
+  Precision gradient_precision = Precision::fp32;       ///< on the wire
+  Precision main_gradient_precision = Precision::fp32;  ///< as accumulated
+  double optimizer_bytes_per_parameter = 0;             ///< memory traffic of a step: unscale, clip, Adam, copy back
+  Time kernel_gap{};                                    ///< GPU idle between two kernels of one stream
+  Time host_per_kernel{};                               ///< host time to launch one kernel; bounds a pass from below
+  double overlap_slowdown = 0;                          ///< compute takes 1 + this while a collective runs beside it
+  Bytes memory_reserve{};                               ///< context, library workspaces, fragmentation
+  collectives::Transport transport;
+  std::string source;
+};
+
+}  // namespace stepcast::schedules

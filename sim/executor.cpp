@@ -1,0 +1,205 @@
+#include "sim/executor.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "sim/event_queue.h"
+#include "sim/flow_network.h"
+
+namespace stepcast::sim {
+namespace {
+
+enum Kind : std::uint32_t {
+  kWorkEnds,     // subject: task
+  kLatencyEnds,  // subject: task
+  kFlowEnds,     // subject: route; stale unless the network says it is due
+};
+
+Time after_delay(Time now, Time delay) {
+  std::int64_t at = 0;
+  if (__builtin_add_overflow(now.value, delay.value, &at)) throw std::overflow_error("a time of more than 106 days");
+  return {at};
+}
+
+std::string describe(const std::vector<TaskId>& circle) {
+  std::string text = "tasks wait for each other in a circle:";
+  constexpr std::size_t kShown = 16;
+  for (std::size_t i = 0; i < std::min(circle.size(), kShown); ++i) text += " " + std::to_string(index(circle[i]));
+  if (circle.size() > kShown) text += " ... (" + std::to_string(circle.size()) + " tasks)";
+  return text;
+}
+
+/// One run of one graph.
+class Run {
+ public:
+  explicit Run(const TaskGraph& graph)
+      : graph_(graph), tasks_(graph.tasks()), network_(graph.resources(), graph.routes()) {
+    timeline_.start.resize(tasks_.size());
+    timeline_.finish.resize(tasks_.size());
+    index_successors();
+    for (const Route& route : graph.routes()) latency_.push_back(route.latency);
+  }
+
+  Timeline run() {
+    for (std::uint32_t task = 0; task < tasks_.size(); ++task) {
+      if (waits_for_[task] == 0) begin(task);
+    }
+    end_instant();
+    while (!queue_.empty()) {
+      handle(queue_.take());
+      if (!queue_.more_now()) end_instant();
+    }
+    if (finished_ != tasks_.size()) throw CyclicTasks(find_circle());
+    timeline_.end = queue_.now();
+    timeline_.carried = carried();
+    return std::move(timeline_);
+  }
+
+ private:
+  /// successors_[first_[t] .. first_[t + 1]): the tasks that come after t.
+  void index_successors() {
+    const auto dependencies = graph_.dependencies();
+    if (dependencies.size() >= 0xffffffffu) throw std::length_error("more than 2^32 dependencies");
+    first_.assign(tasks_.size() + 2, 0);
+    waits_for_.assign(tasks_.size(), 0);
+    for (const auto& [earlier, later] : dependencies) {
+      if (index(earlier) >= tasks_.size() || index(later) >= tasks_.size()) {
+        throw std::logic_error("a dependency on an unknown task");
+      }
+      ++first_[index(earlier) + 2];
+      ++waits_for_[index(later)];
+    }
+    for (std::size_t t = 2; t < first_.size(); ++t) first_[t] += first_[t - 1];
+    successors_.resize(dependencies.size());
+    for (const auto& [earlier, later] : dependencies) successors_[first_[index(earlier) + 1]++] = index(later);
+    first_.pop_back();
+  }
+
+  void begin(std::uint32_t task) {
+    const Time now = queue_.now();
+    timeline_.start[task] = now;
+    const TaskGraph::Task& what = tasks_[task];
+    if (what.route == TaskGraph::kNoRoute) {
+      if (what.amount == 0) {
+        end(task);
+      } else {
+        queue_.schedule(after_delay(now, {what.amount}), {kWorkEnds, task});
+      }
+      return;
+    }
+    const Time latency = latency_[index(what.route)];
+    if (latency == Time{}) {
+      move(task);
+    } else {
+      queue_.schedule(after_delay(now, latency), {kLatencyEnds, task});
+    }
+  }
+
+  /// The latency is over: the bytes move.
+  void move(std::uint32_t task) {
+    const TaskGraph::Task& what = tasks_[task];
+    if (what.amount == 0 || network_.unbounded(what.route)) {
+      end(task);
+    } else {
+      network_.start(task, what.route, {what.amount}, queue_.now());
+    }
+  }
+
+  void end(std::uint32_t task) { ended_.push_back(task); }
+
+  /// Lets the tasks that have ended start what waited for them; a loop, not a recursion: chains of tasks that take
+  /// no time can be long.
+  void release() {
+    while (!ended_.empty()) {
+      const std::uint32_t task = ended_.back();
+      ended_.pop_back();
+      ++finished_;
+      timeline_.finish[task] = queue_.now();
+      for (std::uint32_t s = first_[task]; s < first_[task + 1]; ++s) {
+        if (--waits_for_[successors_[s]] == 0) begin(successors_[s]);
+      }
+    }
+  }
+
+  void handle(Event event) {
+    switch (event.kind) {
+      case kWorkEnds:
+        end(event.subject);
+        break;
+      case kLatencyEnds:
+        move(event.subject);
+        break;
+      case kFlowEnds:
+        if (const RouteId route{event.subject}; network_.is_due(route, queue_.now())) {
+          network_.complete(route, queue_.now(), ended_);
+        }
+        break;
+      default:
+        throw std::logic_error("an event of no kind");
+    }
+    release();
+  }
+
+  void end_instant() {
+    release();
+    for (const FlowNetwork::Due& due : network_.settle(queue_.now())) {
+      queue_.schedule(due.at, {kFlowEnds, index(due.route)});
+    }
+  }
+
+  /// Every transfer has ended, so what crossed a resource is a sum over transfers, whatever the rates were.
+  std::vector<double> carried() const {
+    std::vector<double> on_route(graph_.routes().size(), 0.0);
+    for (const TaskGraph::Task& task : tasks_) {
+      if (task.route != TaskGraph::kNoRoute) on_route[index(task.route)] += static_cast<double>(task.amount);
+    }
+    std::vector<double> total(graph_.resources().size(), 0.0);
+    for (std::size_t r = 0; r < on_route.size(); ++r) {
+      for (const Use& use : graph_.routes()[r].uses) total[index(use.resource)] += use.load * on_route[r];
+    }
+    return total;
+  }
+
+  /// Every unfinished task waits for another unfinished one: walking back must come round.
+  std::vector<TaskId> find_circle() const {
+    constexpr std::uint32_t kNone = 0xffffffffu;
+    std::vector<std::uint32_t> waits_on(tasks_.size(), kNone);
+    for (const auto& [earlier, later] : graph_.dependencies()) {
+      if (waits_for_[index(earlier)] != 0 || !has_ended(index(earlier))) {
+        if (waits_for_[index(later)] != 0) waits_on[index(later)] = index(earlier);
+      }
+    }
+    std::uint32_t task = 0;
+    while (waits_on[task] == kNone) ++task;
+    std::vector<bool> seen(tasks_.size());
+    for (; !seen[task]; task = waits_on[task]) seen[task] = true;
+    std::vector<TaskId> circle;
+    for (; seen[task]; task = waits_on[task]) {
+      seen[task] = false;
+      circle.push_back(TaskId{task});
+    }
+    return circle;
+  }
+
+  bool has_ended(std::uint32_t task) const { return waits_for_[task] == 0; }
+
+  const TaskGraph& graph_;
+  std::span<const TaskGraph::Task> tasks_;
+  FlowNetwork network_;
+  EventQueue queue_;
+  std::vector<Time> latency_;
+  std::vector<std::uint32_t> first_, successors_, waits_for_;
+  std::vector<std::uint32_t> ended_;  // ended, but what waits for them has not been told
+  std::size_t finished_ = 0;
+  Timeline timeline_;
+};
+
+}  // namespace
+
+CyclicTasks::CyclicTasks(std::vector<TaskId> circle)
+    : std::runtime_error(describe(circle)), cycle(std::move(circle)) {}
+
+Timeline run(const TaskGraph& graph) { return Run(graph).run(); }
+
+}  // namespace stepcast::sim

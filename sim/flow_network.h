@@ -1,0 +1,146 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "sim/task_graph.h"
+#include "sim/units.h"
+
+namespace stepcast::sim {
+
+/// Fluid flows that share resources by weighted max-min fairness.
+///
+/// A flow f on a route moves bytes at rate r_f. On every resource l, the sum over flows of load_fl * r_f is at most
+/// the capacity. Rates come from progressive filling: r_f = lambda * weight_f, lambda growing for all flows together,
+/// until a flow reaches its limit or one of its resources is full; such a flow keeps its rate and the others go on
+/// (Bertsekas and Gallager, Data Networks, 2nd ed., section 6.5.2, with weights and loads).
+///
+/// Flows on one route always have one rate, so the network keeps one progress per route (bytes moved by each of its
+/// flows) and a flow ends when the progress has grown by its bytes: a change of rate costs one update per route, not
+/// one per flow. Starts and ends at one picosecond are only noted; settle() then solves each touched connected
+/// component (routes joined by shared resources) once.
+///
+/// Who calls: an event loop with a non-decreasing clock. At each instant: any number of complete() and start(), then
+/// one settle(). The rates do not depend on the order of the calls within the instant.
+class FlowNetwork {
+ public:
+  /// A route whose earliest flow will end at `at` unless a later settle() says otherwise.
+  struct Due {
+    RouteId route{};
+    Time at{};
+  };
+
+  /// Routes use existing resources only (TaskGraph guarantees it). O(uses).
+  FlowNetwork(std::span<const Bandwidth> resources, std::span<const Route> routes);
+
+  /// Adds a flow; `flow` is the caller's name for it. Requires bytes > 0, and a route that can be full: some use of a
+  /// finite resource or a finite limit (see unbounded()). The route's latency is the caller's.
+  /// O(uses), plus O(log flows on this route).
+  void start(std::uint32_t flow, RouteId route, Bytes bytes, Time now);
+
+  /// Solves what the starts and ends of this instant touched. Returns the routes whose next end has changed; valid
+  /// until the next call. Every `at` is later than `now`.
+  std::span<const Due> settle(Time now);
+
+  /// Whether `due` still holds: each settle() that moves a route's next end makes the earlier answer stale.
+  bool is_due(RouteId route, Time now) const { return states_[index(route)].due == now; }
+
+  /// Ends the flows of this route that end at `now` and appends their names. Requires is_due(route, now).
+  void complete(RouteId route, Time now, std::vector<std::uint32_t>& ended);
+
+  /// A route that nothing limits: its flows take no time at all and must not be started.
+  bool unbounded(RouteId route) const { return fixed_[index(route)].alone == kInfinity; }
+
+  /// What each flow on the route gets since the last settle(). 0 for an idle route.
+  Bandwidth rate(RouteId route) const { return {states_[index(route)].rate}; }
+
+  /// Flows on the route now.
+  std::uint32_t flows(RouteId route) const { return states_[index(route)].flows; }
+
+ private:
+  static constexpr std::uint32_t kNone = 0xffffffffu;
+  static constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  static constexpr Time kNever{-1};
+
+  struct Fixed {             // per route, never changes
+    std::uint32_t uses = 0;  // first in uses_; the next route's is the end
+    double weight = 1;
+    double limit = 0;  // bytes per second; infinite where some resource alone allows no more
+    double alone = 0;  // the rate of one flow with no other anywhere
+  };
+  struct Flow {
+    double target = 0;  // ends when the route's progress is this
+    std::uint32_t name = 0;
+  };
+  struct State {          // per route
+    double progress = 0;  // bytes moved by a flow on this route since it was last idle, at time `since`
+    Time since{};
+    double rate = 0;  // bytes per second
+    Time due = kNever;
+    Flow head;  // the flow that ends first
+    std::uint32_t flows = 0;
+    std::uint32_t others = kNone;  // into heaps_: the flows behind the head
+    std::uint32_t touched = 0;     // the instant that has it in touched_routes_
+    std::uint32_t solved = 0;      // the instant that has it in a component
+  };
+  struct RouteUse {
+    double load = 1;
+    std::uint32_t resource = 0;
+    std::uint32_t next = kNone, previous = kNone;  // the other routes active on this resource
+    std::uint32_t route = 0;
+  };
+  struct Resource {
+    double capacity = 0;
+    std::uint32_t first = kNone;  // into uses_: the routes active here
+    std::uint32_t active = 0;
+    std::uint32_t seen = 0;      // the instant that has it in a component
+    std::uint32_t members = 0;   // where its routes start in members_
+    double sum = 0, whole = 0;   // load * weight * flows of the routes not yet fixed, and of all
+    double left = 0;             // capacity minus what the fixed routes take
+    std::uint32_t unfixed = 0;
+    std::uint32_t degree = 0;
+  };
+  struct Level {
+    double lambda = 0;
+    std::uint32_t resource = 0;
+  };
+
+  std::span<RouteUse> uses(std::uint32_t route) {
+    return {uses_.data() + fixed_[route].uses, uses_.data() + fixed_[route + 1].uses};
+  }
+  void touch(std::uint32_t route);
+  void link(std::uint32_t route);
+  void unlink(std::uint32_t route);
+  void advance(State& state, Time now);
+  Time end_of(const State& state, double target) const;
+  void set_rate(std::uint32_t route, double rate, Time now);
+  void consider(std::uint32_t route, Time now);
+  void gather(std::uint32_t route);
+  void solve(Time now);
+  void index_members();
+  void fix(std::uint32_t route, double rate);
+  double level(const Resource& resource) const;
+
+  std::vector<Fixed> fixed_;
+  std::vector<State> states_;
+  std::vector<RouteUse> uses_;
+  std::vector<Resource> resources_;
+  std::vector<std::vector<Flow>> heaps_;
+
+  std::uint32_t instant_ = 1;
+  std::vector<std::uint32_t> touched_routes_, touched_resources_;
+  std::vector<Due> due_;
+
+  // Scratch of one solve, kept for its memory.
+  std::vector<std::uint32_t> component_, component_resources_;
+  std::vector<std::uint32_t> members_;
+  std::vector<std::uint64_t> bitmap_;
+  std::vector<double> new_rate_;  // by route; negative while unfixed
+  std::vector<Level> levels_;
+  std::vector<Level> limits_;
+  std::size_t unfixed_ = 0;
+};
+
+}  // namespace stepcast::sim

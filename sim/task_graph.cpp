@@ -1,0 +1,79 @@
+#include "sim/task_graph.h"
+
+#include <cmath>
+#include <stdexcept>
+#include <utility>
+
+namespace stepcast::sim {
+namespace {
+
+std::uint32_t next_id(std::size_t size, const char* what) {
+  if (size >= 0xffffffffu) throw std::length_error(what);
+  return static_cast<std::uint32_t>(size);
+}
+
+bool positive(double x) { return x > 0; }  // false for nan
+
+}  // namespace
+
+StreamId TaskGraph::add_stream() {
+  const std::uint32_t id = next_id(last_on_stream_.size(), "more than 2^32 streams");
+  last_on_stream_.push_back(kNone);
+  return StreamId{id};
+}
+
+ResourceId TaskGraph::add_resource(Bandwidth capacity) {
+  if (!positive(capacity.value)) throw std::logic_error("a resource's capacity must be positive");
+  const std::uint32_t id = next_id(resources_.size(), "more than 2^32 resources");
+  resources_.push_back(capacity);
+  return ResourceId{id};
+}
+
+RouteId TaskGraph::add_route(Route route) {
+  for (const Use& use : route.uses) {
+    if (index(use.resource) >= resources_.size()) throw std::logic_error("a route over an unknown resource");
+    if (!positive(use.load) || !std::isfinite(use.load)) throw std::logic_error("a route's load must be positive");
+  }
+  if (!positive(route.limit.value)) throw std::logic_error("a route's limit must be positive");
+  if (!positive(route.weight) || !std::isfinite(route.weight)) {
+    throw std::logic_error("a route's weight must be positive");
+  }
+  if (route.latency < Time{}) throw std::logic_error("a route's latency must not be negative");
+  const std::uint32_t id = next_id(routes_.size(), "more than 2^32 routes");
+  routes_.push_back(std::move(route));
+  return RouteId{id};
+}
+
+TaskId TaskGraph::work(std::span<const StreamId> streams, Time duration, std::uint32_t tag) {
+  if (duration < Time{}) throw std::logic_error("work of negative duration");
+  return add(streams, {duration.value, kNoRoute, tag});
+}
+
+TaskId TaskGraph::transfer(std::span<const StreamId> streams, RouteId route, Bytes bytes, std::uint32_t tag) {
+  if (index(route) >= routes_.size()) throw std::logic_error("a transfer over an unknown route");
+  if (bytes < Bytes{}) throw std::logic_error("a transfer of negative bytes");
+  return add(streams, {bytes.value, route, tag});
+}
+
+TaskId TaskGraph::add(std::span<const StreamId> streams, Task task) {
+  const std::uint32_t id = next_id(tasks_.size(), "more than 2^32 tasks");
+  for (const StreamId stream : streams) {
+    if (index(stream) >= last_on_stream_.size()) throw std::logic_error("a task on an unknown stream");
+  }
+  tasks_.push_back(task);
+  for (const StreamId stream : streams) {
+    const std::uint32_t last = std::exchange(last_on_stream_[index(stream)], id);
+    // A stream named twice is the same stream once: the task does not wait for itself.
+    if (last != kNone && last != id) dependencies_.push_back({TaskId{last}, TaskId{id}});
+  }
+  return TaskId{id};
+}
+
+void TaskGraph::after(TaskId later, TaskId earlier) { dependencies_.push_back({earlier, later}); }
+
+void TaskGraph::reserve(std::size_t tasks, std::size_t dependencies) {
+  tasks_.reserve(tasks);
+  dependencies_.reserve(dependencies);
+}
+
+}  // namespace stepcast::sim
