@@ -1,5 +1,7 @@
 #include "sim/executor.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -13,7 +15,7 @@ namespace {
 enum Kind : std::uint32_t {
   kWorkEnds,     // subject: task
   kLatencyEnds,  // subject: task
-  kFlowEnds,     // subject: route; stale unless the network says it is due
+  kFlowEnds,     // subject: route
 };
 
 Time after_delay(Time now, Time delay) {
@@ -25,8 +27,8 @@ Time after_delay(Time now, Time delay) {
 std::string describe(const std::vector<TaskId>& circle) {
   std::string text = "tasks wait for each other in a circle:";
   constexpr std::size_t kShown = 16;
-  for (std::size_t i = 0; i < std::min(circle.size(), kShown); ++i) text += " " + std::to_string(index(circle[i]));
-  if (circle.size() > kShown) text += " ... (" + std::to_string(circle.size()) + " tasks)";
+  for (std::size_t i = 0; i < std::min(circle.size(), kShown); ++i) text += fmt::format(" {}", index(circle[i]));
+  if (circle.size() > kShown) text += fmt::format(" ... ({} tasks)", circle.size());
   return text;
 }
 
@@ -51,7 +53,6 @@ class Run {
       if (!queue_.more_now()) end_instant();
     }
     if (finished_ != tasks_.size()) throw CyclicTasks(find_circle());
-    timeline_.end = queue_.now();
     timeline_.carried = carried();
     return std::move(timeline_);
   }
@@ -115,7 +116,7 @@ class Run {
       const std::uint32_t task = ended_.back();
       ended_.pop_back();
       ++finished_;
-      timeline_.finish[task] = queue_.now();
+      timeline_.finish[task] = timeline_.end = queue_.now();
       for (std::uint32_t s = first_[task]; s < first_[task + 1]; ++s) {
         if (--waits_for_[successors_[s]] == 0) begin(successors_[s]);
       }
@@ -131,8 +132,8 @@ class Run {
         move(event.subject);
         break;
       case kFlowEnds:
-        if (const RouteId route{event.subject}; network_.is_due(route, queue_.now())) {
-          network_.complete(route, queue_.now(), ended_);
+        if (const auto again = network_.expire(RouteId{event.subject}, queue_.now(), ended_)) {
+          queue_.schedule(*again, event);
         }
         break;
       default:
@@ -161,14 +162,12 @@ class Run {
     return total;
   }
 
-  /// Every unfinished task waits for another unfinished one: walking back must come round.
+  /// Every unfinished task waits for another unfinished one, and no finished one waits: walking back must come round.
   std::vector<TaskId> find_circle() const {
     constexpr std::uint32_t kNone = 0xffffffffu;
     std::vector<std::uint32_t> waits_on(tasks_.size(), kNone);
     for (const auto& [earlier, later] : graph_.dependencies()) {
-      if (waits_for_[index(earlier)] != 0 || !has_ended(index(earlier))) {
-        if (waits_for_[index(later)] != 0) waits_on[index(later)] = index(earlier);
-      }
+      if (waits_for_[index(earlier)] != 0 && waits_for_[index(later)] != 0) waits_on[index(later)] = index(earlier);
     }
     std::uint32_t task = 0;
     while (waits_on[task] == kNone) ++task;
@@ -181,8 +180,6 @@ class Run {
     }
     return circle;
   }
-
-  bool has_ended(std::uint32_t task) const { return waits_for_[task] == 0; }
 
   const TaskGraph& graph_;
   std::span<const TaskGraph::Task> tasks_;
@@ -197,8 +194,7 @@ class Run {
 
 }  // namespace
 
-CyclicTasks::CyclicTasks(std::vector<TaskId> circle)
-    : std::runtime_error(describe(circle)), cycle(std::move(circle)) {}
+CyclicTasks::CyclicTasks(std::vector<TaskId> circle) : std::runtime_error(describe(circle)), cycle(std::move(circle)) {}
 
 Timeline run(const TaskGraph& graph) { return Run(graph).run(); }
 

@@ -149,15 +149,22 @@ void FlowNetwork::start(std::uint32_t flow, RouteId route, Bytes bytes, Time now
   std::push_heap(others.begin(), others.end(), kEndsLater);
 }
 
-void FlowNetwork::complete(RouteId route, Time now, std::vector<std::uint32_t>& ended) {
+std::optional<Time> FlowNetwork::expire(RouteId route, Time now, std::vector<std::uint32_t>& ended) {
   const std::uint32_t r = index(route);
   State& state = states_[r];
+  if (state.wake != now) return std::nullopt;
+  state.wake = kNever;
+  if (state.flows == 0) return std::nullopt;
+  if (state.due != now) {
+    if (state.due != kNever) state.wake = state.due;
+    return state.due != kNever ? std::optional(state.due) : std::nullopt;  // kNever: the coming settle() will plan it
+  }
   state.due = kNever;
   ended.push_back(state.head.name);
   if (--state.flows == 0) {
     state.rate = 0;
     unlink(r);
-    return;
+    return std::nullopt;
   }
   touch(r);
   std::vector<Flow>& others = heaps_[state.others];
@@ -165,12 +172,13 @@ void FlowNetwork::complete(RouteId route, Time now, std::vector<std::uint32_t>& 
     std::pop_heap(others.begin(), others.end(), kEndsLater);
     state.head = others.back();
     others.pop_back();
-    if (end_of(state, state.head.target) > now) return;
+    if (end_of(state, state.head.target) > now) return std::nullopt;
     ended.push_back(state.head.name);
     if (--state.flows == 0) break;
   }
   state.rate = 0;
   unlink(r);
+  return std::nullopt;
 }
 
 std::span<const FlowNetwork::Due> FlowNetwork::settle(Time now) {
@@ -200,6 +208,7 @@ void FlowNetwork::consider(std::uint32_t route, Time now) {
   if (!alone) {
     gather(route);
     solve(now);
+    plan_component();
     return;
   }
   state.solved = instant_;
@@ -211,6 +220,7 @@ void FlowNetwork::consider(std::uint32_t route, Time now) {
     }
   }
   set_rate(route, rate, now);
+  plan(route);
 }
 
 void FlowNetwork::set_rate(std::uint32_t route, double rate, Time now) {
@@ -223,9 +233,23 @@ void FlowNetwork::set_rate(std::uint32_t route, double rate, Time now) {
   }
   Time at = end_of(state, state.head.target);
   if (at <= now) at = {now.value + 1};
-  if (at == state.due) return;
   state.due = at;
-  due_.push_back({RouteId{route}, at});
+}
+
+/// Has expire() called when the route's head ends, or earlier if that is planned already.
+void FlowNetwork::plan(std::uint32_t route) {
+  State& state = states_[route];
+  if (state.wake != kNever && state.wake <= state.due) return;
+  state.wake = state.due;
+  due_.push_back({RouteId{route}, state.due});
+}
+
+void FlowNetwork::plan_component() {
+  Time first{std::numeric_limits<std::int64_t>::max()};
+  for (const std::uint32_t route : component_) first = std::min(first, states_[route].due);
+  for (const std::uint32_t route : component_) {
+    if (states_[route].due == first) plan(route);
+  }
 }
 
 /// All routes joined to this one by shared resources, in the order of their ids: sums over them are then the same

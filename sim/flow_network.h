@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -22,11 +23,11 @@ namespace stepcast::sim {
 /// one per flow. Starts and ends at one picosecond are only noted; settle() then solves each touched connected
 /// component (routes joined by shared resources) once.
 ///
-/// Who calls: an event loop with a non-decreasing clock. At each instant: any number of complete() and start(), then
+/// Who calls: an event loop with a non-decreasing clock. At each instant: any number of expire() and start(), then
 /// one settle(). The rates do not depend on the order of the calls within the instant.
 class FlowNetwork {
  public:
-  /// A route whose earliest flow will end at `at` unless a later settle() says otherwise.
+  /// expire(route) is to be called at `at`.
   struct Due {
     RouteId route{};
     Time at{};
@@ -40,15 +41,14 @@ class FlowNetwork {
   /// O(uses), plus O(log flows on this route).
   void start(std::uint32_t flow, RouteId route, Bytes bytes, Time now);
 
-  /// Solves what the starts and ends of this instant touched. Returns the routes whose next end has changed; valid
-  /// until the next call. Every `at` is later than `now`.
+  /// Solves what the starts and ends of this instant touched. Returns the calls of expire() to plan, each later than
+  /// `now`; valid until the next call. Only the routes that end first in their component are in it: when they end,
+  /// the component is solved again. O(uses of the touched components), O(1) for a route alone on its resources.
   std::span<const Due> settle(Time now);
 
-  /// Whether `due` still holds: each settle() that moves a route's next end makes the earlier answer stale.
-  bool is_due(RouteId route, Time now) const { return states_[index(route)].due == now; }
-
-  /// Ends the flows of this route that end at `now` and appends their names. Requires is_due(route, now).
-  void complete(RouteId route, Time now, std::vector<std::uint32_t>& ended);
+  /// A planned time has come: ends the flows of this route that end now and appends their names. A call whose plan
+  /// has been overtaken does nothing; where the end has moved later, the answer is the time to call again.
+  std::optional<Time> expire(RouteId route, Time now, std::vector<std::uint32_t>& ended);
 
   /// A route that nothing limits: its flows take no time at all and must not be started.
   bool unbounded(RouteId route) const { return fixed_[index(route)].alone == kInfinity; }
@@ -77,9 +77,10 @@ class FlowNetwork {
   struct State {          // per route
     double progress = 0;  // bytes moved by a flow on this route since it was last idle, at time `since`
     Time since{};
-    double rate = 0;  // bytes per second
-    Time due = kNever;
-    Flow head;  // the flow that ends first
+    double rate = 0;     // bytes per second
+    Time due = kNever;   // when the head ends at this rate; kNever: to be computed
+    Time wake = kNever;  // the earliest call of expire() that is planned
+    Flow head;           // the flow that ends first
     std::uint32_t flows = 0;
     std::uint32_t others = kNone;  // into heaps_: the flows behind the head
     std::uint32_t touched = 0;     // the instant that has it in touched_routes_
@@ -95,10 +96,10 @@ class FlowNetwork {
     double capacity = 0;
     std::uint32_t first = kNone;  // into uses_: the routes active here
     std::uint32_t active = 0;
-    std::uint32_t seen = 0;      // the instant that has it in a component
-    std::uint32_t members = 0;   // where its routes start in members_
-    double sum = 0, whole = 0;   // load * weight * flows of the routes not yet fixed, and of all
-    double left = 0;             // capacity minus what the fixed routes take
+    std::uint32_t seen = 0;     // the instant that has it in a component
+    std::uint32_t members = 0;  // where its routes start in members_
+    double sum = 0, whole = 0;  // load * weight * flows of the routes not yet fixed, and of all
+    double left = 0;            // capacity minus what the fixed routes take
     std::uint32_t unfixed = 0;
     std::uint32_t degree = 0;
   };
@@ -116,6 +117,8 @@ class FlowNetwork {
   void advance(State& state, Time now);
   Time end_of(const State& state, double target) const;
   void set_rate(std::uint32_t route, double rate, Time now);
+  void plan(std::uint32_t route);
+  void plan_component();
   void consider(std::uint32_t route, Time now);
   void gather(std::uint32_t route);
   void solve(Time now);
