@@ -1,0 +1,188 @@
+#include "sim/units_text.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <span>
+#include <system_error>
+
+namespace stepcast {
+namespace {
+
+struct Unit {
+  std::string_view name;
+  double size;  // in the quantity's own unit
+};
+
+constexpr double kKi = 1024.0, kMi = kKi * kKi, kGi = kMi * kKi, kTi = kGi * kKi;
+
+constexpr std::array kTime{Unit{"ps", 1},   Unit{"ns", 1e3},    Unit{"us", 1e6},   Unit{"ms", 1e9},
+                           Unit{"s", 1e12}, Unit{"min", 60e12}, Unit{"h", 3600e12}};
+constexpr std::array kBytes{Unit{"B", 1},     Unit{"kB", 1e3},  Unit{"MB", 1e6},  Unit{"GB", 1e9}, Unit{"TB", 1e12},
+                            Unit{"KiB", kKi}, Unit{"MiB", kMi}, Unit{"GiB", kGi}, Unit{"TiB", kTi}};
+constexpr std::array kBandwidth{Unit{"B/s", 1},          Unit{"kB/s", 1e3},       Unit{"MB/s", 1e6},
+                                Unit{"GB/s", 1e9},       Unit{"TB/s", 1e12},      Unit{"KiB/s", kKi},
+                                Unit{"MiB/s", kMi},      Unit{"GiB/s", kGi},      Unit{"TiB/s", kTi},
+                                Unit{"bit/s", 1 / 8.0},  Unit{"kbit/s", 1e3 / 8}, Unit{"Mbit/s", 1e6 / 8},
+                                Unit{"Gbit/s", 1e9 / 8}, Unit{"Tbit/s", 1e12 / 8}};
+constexpr std::array kFlopRate{Unit{"FLOP/s", 1},     Unit{"kFLOP/s", 1e3},  Unit{"MFLOP/s", 1e6}, Unit{"GFLOP/s", 1e9},
+                               Unit{"TFLOP/s", 1e12}, Unit{"PFLOP/s", 1e15}, Unit{"EFLOP/s", 1e18}};
+
+struct Parsed {
+  double number;
+  std::optional<std::int64_t> whole;  // the number, where it is written without fraction and exponent
+  double unit;
+};
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+std::optional<Parsed> parse(std::string_view text, std::span<const Unit> units) {
+  if (text.empty() || !is_digit(text.front())) return std::nullopt;  // no sign, inf, nan
+  const char* const end = text.data() + text.size();
+  double number = 0;
+  const auto [rest, error] = std::from_chars(text.data(), end, number);
+  if (error != std::errc{}) return std::nullopt;
+
+  Parsed parsed{number, std::nullopt, 0};
+  std::int64_t whole = 0;
+  if (const auto [stop, wrong] = std::from_chars(text.data(), rest, whole); wrong == std::errc{} && stop == rest) {
+    parsed.whole = whole;
+  }
+  std::string_view name(rest, static_cast<std::size_t>(end - rest));
+  if (name.starts_with(' ')) name.remove_prefix(1);
+  for (const Unit& unit : units) {
+    if (unit.name == name) {
+      parsed.unit = unit.size;
+      return parsed;
+    }
+  }
+  return std::nullopt;
+}
+
+/// For quantities counted in whole units of which `parsed.unit` is a whole number.
+std::optional<std::int64_t> count(const Parsed& parsed) {
+  if (parsed.whole) {  // exact past 2^53
+    std::int64_t product = 0;
+    if (__builtin_mul_overflow(*parsed.whole, static_cast<std::int64_t>(parsed.unit), &product)) return std::nullopt;
+    return product;
+  }
+  const double value = parsed.number * parsed.unit;
+  if (!(value < 9.2e18)) return std::nullopt;
+  const double nearest = std::nearbyint(value);
+  if (parsed.unit == 1 && nearest != value) return std::nullopt;
+  return static_cast<std::int64_t>(nearest);
+}
+
+std::optional<double> rate(const std::optional<Parsed>& parsed) {
+  if (!parsed) return std::nullopt;
+  const double value = parsed->number * parsed->unit;
+  if (!std::isfinite(value)) return std::nullopt;
+  return value;
+}
+
+template <std::size_t n>
+std::string list(const std::array<Unit, n>& units) {
+  std::string text;
+  for (const Unit& unit : units) {
+    if (!text.empty()) text += ", ";
+    text += unit.name;
+  }
+  return text;
+}
+
+/// Three significant digits of a number from 1 on.
+std::string three_digits(double number) {
+  const int decimals = number < 9.995 ? 2 : number < 99.95 ? 1 : 0;
+  return fmt::format("{:.{}f}", number, decimals);
+}
+
+/// `steps`, smallest first: a number that would print as `next` of its unit or more goes to the next one.
+struct Step {
+  std::string_view name;
+  double size;
+  double next;
+};
+
+std::string in_steps(double value, std::span<const Step> steps) {
+  std::size_t s = 0;
+  while (s + 1 < steps.size() && std::abs(value) >= (steps[s].next - 0.5) * steps[s].size) ++s;
+  const double number = std::abs(value) / steps[s].size;
+  const std::string sign = value < 0 ? "-" : "";
+  return fmt::format("{}{} {}", sign, number < 1 ? fmt::format("{:.3g}", number) : three_digits(number), steps[s].name);
+}
+
+}  // namespace
+
+std::optional<Time> parse_time(std::string_view text) {
+  const auto parsed = parse(text, kTime);
+  const auto ps = parsed ? count(*parsed) : std::nullopt;
+  return ps ? std::optional(Time{*ps}) : std::nullopt;
+}
+
+std::optional<Bytes> parse_bytes(std::string_view text) {
+  const auto parsed = parse(text, kBytes);
+  const auto n = parsed ? count(*parsed) : std::nullopt;
+  return n ? std::optional(Bytes{*n}) : std::nullopt;
+}
+
+std::optional<Bandwidth> parse_bandwidth(std::string_view text) {
+  const auto value = rate(parse(text, kBandwidth));
+  return value ? std::optional(Bandwidth{*value}) : std::nullopt;
+}
+
+std::optional<FlopRate> parse_flop_rate(std::string_view text) {
+  const auto value = rate(parse(text, kFlopRate));
+  return value ? std::optional(FlopRate{*value}) : std::nullopt;
+}
+
+std::string_view time_units() {
+  static const std::string names = list(kTime);
+  return names;
+}
+
+std::string_view bytes_units() {
+  static const std::string names = list(kBytes);
+  return names;
+}
+
+std::string_view bandwidth_units() {
+  static const std::string names = list(kBandwidth);
+  return names;
+}
+
+std::string_view flop_rate_units() {
+  static const std::string names = list(kFlopRate);
+  return names;
+}
+
+std::string text(Time time) {
+  static constexpr std::array kSteps{Step{"ns", 1e3, 1000}, Step{"us", 1e6, 1000},   Step{"ms", 1e9, 1000},
+                                     Step{"s", 1e12, 120},  Step{"min", 60e12, 120}, Step{"h", 3600e12, 0}};
+  if (time > Time{-1000} && time < Time{1000}) return fmt::format("{} ps", time.value);
+  return in_steps(static_cast<double>(time.value), kSteps);
+}
+
+std::string text(Bytes bytes) {
+  static constexpr std::array kSteps{Step{"KiB", kKi, 1024}, Step{"MiB", kMi, 1024}, Step{"GiB", kGi, 1024},
+                                     Step{"TiB", kTi, 0}};
+  if (bytes > Bytes{-1024} && bytes < Bytes{1024}) return fmt::format("{} B", bytes.value);
+  return in_steps(static_cast<double>(bytes.value), kSteps);
+}
+
+std::string text(Bandwidth bandwidth) {
+  static constexpr std::array kSteps{Step{"B/s", 1, 1000}, Step{"kB/s", 1e3, 1000}, Step{"MB/s", 1e6, 1000},
+                                     Step{"GB/s", 1e9, 1000}, Step{"TB/s", 1e12, 0}};
+  return in_steps(bandwidth.value, kSteps);
+}
+
+std::string text(FlopRate flops) {
+  static constexpr std::array kSteps{
+      Step{"FLOP/s", 1, 1000},     Step{"kFLOP/s", 1e3, 1000},  Step{"MFLOP/s", 1e6, 1000}, Step{"GFLOP/s", 1e9, 1000},
+      Step{"TFLOP/s", 1e12, 1000}, Step{"PFLOP/s", 1e15, 1000}, Step{"EFLOP/s", 1e18, 0}};
+  return in_steps(flops.value, kSteps);
+}
+
+}  // namespace stepcast
