@@ -1,0 +1,27 @@
+#include "schedules/pipeline/pipelines.h"
+
+#include <array>
+
+namespace stepcast::schedules {
+
+extern const PipelineSchedule vanilla;
+extern const PipelineSchedule gpipe;
+extern const PipelineSchedule one_f_one_b;
+extern const PipelineSchedule interleaved_one_f_one_b;
+
+namespace {
+
+constexpr std::array<const PipelineSchedule*, 4> kPipelines{&vanilla, &gpipe, &one_f_one_b, &interleaved_one_f_one_b};
+
+}  // namespace
+
+std::span<const PipelineSchedule* const> pipelines() { return kPipelines; }
+
+const PipelineSchedule* find_pipeline(std::string_view name) {
+  for (const PipelineSchedule* schedule : kPipelines) {
+    if (schedule->name == name) return schedule;
+  }
+  return nullptr;
+}
+
+}  // namespace stepcast::schedules
