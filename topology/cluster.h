@@ -40,7 +40,7 @@ struct Path {
 class Cluster {
  public:
   std::uint32_t gpus() const;
-  std::uint32_t gpus_per_node() const;
+  std::uint32_t gpus_per_node() const;  ///< those in use: below the node's own count where the cluster is a part of one
   std::uint32_t nodes() const;
   std::uint32_t links() const;
   std::uint32_t node_of(GpuId gpu) const { return index(gpu) / gpus_per_node(); }
@@ -53,6 +53,7 @@ class Cluster {
 
   struct Impl;
   explicit Cluster(std::shared_ptr<const Impl> impl);
+  const Impl& impl() const { return *impl_; }  ///< for topology/ itself: topology/cluster_impl.h
 
  private:
   std::shared_ptr<const Impl> impl_;

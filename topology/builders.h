@@ -1,0 +1,24 @@
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "topology/graph.h"
+#include "topology/spec.h"
+
+namespace stepcast::topology {
+
+/// Turns a NodeSpec into the graph of one node. `summary` names the fields it reads.
+struct Builder {
+  std::string_view name, summary;
+  std::string_view source = {};  ///< where the wiring is drawn; empty where the spec itself is the wiring
+  Graph (*build)(const NodeSpec& node) = nullptr;
+};
+
+/// All builders, in the order tables and help show them. A new machine is a file of builders/ and a line of this list.
+std::span<const Builder* const> builders();
+
+/// Throws InputError with all names and the nearest one.
+const Builder& find_builder(const NodeSpec& node);
+
+}  // namespace stepcast::topology

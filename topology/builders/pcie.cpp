@@ -1,0 +1,32 @@
+#include "topology/builders.h"
+#include "topology/builders/pcie_tree.h"
+
+namespace stepcast::topology {
+
+namespace {
+
+/// GPUs of one switch share its up-link. With `nvlinks_per_gpu`, bridges join GPUs 0 and 1, 2 and 3, and so on.
+Graph build_pcie(const NodeSpec& node) {
+  Graph graph;
+  const std::vector<std::uint32_t> gpus = add_pcie_tree(graph, node);
+  if (node.nvlinks_per_gpu > 0) {
+    const LinkType& nvlink = need(node, "nvlink", node.nvlink);
+    for (std::size_t g = 0; g + 1 < gpus.size(); g += 2) {
+      graph.join(gpus[g], gpus[g + 1], nvlink, node.nvlinks_per_gpu);
+    }
+  }
+  return graph;
+}
+
+}  // namespace
+
+extern const Builder pcie_builder;
+constinit const Builder pcie_builder{
+    .name = "pcie",
+    .summary =
+        "GPUs on PCIe switches or sockets, NVLink bridges between pairs if any (gpus, sockets, "
+        "gpus_per_pcie_switch, nics, pcie_p2p, pcie, socket_link, nic, nvlinks_per_gpu, nvlink)",
+    .source = "NVIDIA A100 PCIe product brief PB-10137-001 (NVLink bridges join two neighbours)",
+    .build = build_pcie};
+
+}  // namespace stepcast::topology

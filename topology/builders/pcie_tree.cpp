@@ -1,0 +1,64 @@
+#include "topology/builders/pcie_tree.h"
+
+#include <string>
+
+#include "sim/input_error.h"
+
+namespace stepcast::topology {
+
+void check(const NodeSpec& node, const LinkType& type) {
+  const std::string link = "link '" + type.name + "'";
+  if (!(type.bandwidth.value > 0)) throw InputError(node.name, link + ": bandwidth must be more than 0");
+  if (!(type.efficiency > 0 && type.efficiency <= 1)) {
+    throw InputError(node.name, link + ": efficiency must be more than 0 and at most 1");
+  }
+  if (type.latency < Time{}) throw InputError(node.name, link + ": latency must be 0 or more");
+}
+
+const LinkType& need(const NodeSpec& node, std::string_view field, const std::optional<LinkType>& type) {
+  if (!type) {
+    throw InputError(node.name,
+                     "builder '" + node.builder + "' needs '" + std::string(field) + "', a file of configs/links/");
+  }
+  check(node, *type);
+  return *type;
+}
+
+std::vector<std::uint32_t> add_pcie_tree(Graph& graph, const NodeSpec& node) {
+  if (node.gpus == 0) throw InputError(node.name, "gpus: a node has at least 1");
+  if (node.sockets == 0) throw InputError(node.name, "sockets: a node has at least 1");
+  const LinkType& pcie = need(node, "pcie", node.pcie);
+
+  std::vector<std::uint32_t> sockets;
+  for (std::uint32_t s = 0; s < node.sockets; ++s) {
+    sockets.push_back(graph.add(DeviceKind::cpu, "cpu " + std::to_string(s)));
+    for (std::uint32_t other = 0; other < s; ++other) {
+      graph.join(sockets[other], sockets[s], need(node, "socket_link", node.socket_link));
+    }
+  }
+
+  // What GPUs and NICs plug into: the PCIe switches, or the sockets themselves.
+  std::vector<std::uint32_t> hubs = sockets;
+  if (node.gpus_per_pcie_switch > 0) {
+    const std::uint32_t switches = (node.gpus + node.gpus_per_pcie_switch - 1) / node.gpus_per_pcie_switch;
+    hubs.clear();
+    for (std::uint32_t s = 0; s < switches; ++s) {
+      hubs.push_back(graph.add(DeviceKind::pcie_switch, "pcie switch " + std::to_string(s)));
+      graph.join(hubs[s], sockets[s * node.sockets / switches], pcie);
+    }
+  }
+  const auto hub_count = static_cast<std::uint32_t>(hubs.size());
+
+  std::vector<std::uint32_t> gpus;
+  for (std::uint32_t g = 0; g < node.gpus; ++g) {
+    gpus.push_back(graph.add(DeviceKind::gpu, "gpu " + std::to_string(g)));
+    const std::uint32_t hub = node.gpus_per_pcie_switch > 0 ? g / node.gpus_per_pcie_switch : g * hub_count / node.gpus;
+    graph.join(gpus[g], hubs[hub], pcie);
+  }
+  for (std::uint32_t n = 0; n < node.nics; ++n) {
+    graph.join(graph.add(DeviceKind::nic, "nic " + std::to_string(n)), hubs[n * hub_count / node.nics], pcie);
+  }
+  return gpus;
+}
+
+}  // namespace stepcast::topology

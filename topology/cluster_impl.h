@@ -1,0 +1,46 @@
+#pragma once
+
+#include <memory>
+
+#include "topology/cluster.h"
+#include "topology/fabric.h"
+#include "topology/node_template.h"
+
+namespace stepcast::topology {
+
+/// Links of a node: the template's edges, then, where there is a fabric, each NIC's cable up and down.
+/// Link id = node * links_per_node + place; the fabric's links follow the last node's.
+struct Cluster::Impl {
+  NodeTemplate node;
+  std::unique_ptr<const Fabric> fabric;  ///< none for a single node
+  std::uint32_t nodes = 1, gpus_per_node = 1;
+  std::uint32_t links_per_node = 0;
+  Bandwidth port{};             ///< a NIC's cable, one direction
+  Time port_up{}, port_down{};  ///< NIC to leaf; leaf to NIC
+
+  std::uint32_t node_edges() const { return static_cast<std::uint32_t>(node.graph.edges.size()); }
+  std::uint32_t fabric_base() const { return nodes * links_per_node; }
+  LinkId node_link(std::uint32_t node_index, std::uint32_t place) const {
+    return LinkId{node_index * links_per_node + place};
+  }
+  LinkId port_link(std::uint32_t node_index, std::uint32_t nic, bool down) const {
+    return node_link(node_index, node_edges() + 2 * nic + (down ? 1 : 0));
+  }
+
+  std::uint32_t devices_per_node() const { return static_cast<std::uint32_t>(node.graph.devices.size()); }
+  std::uint32_t devices() const { return nodes * devices_per_node() + (fabric ? fabric->switches : 0); }
+  /// Devices are numbered node by node, then the fabric's switches.
+  Device device(std::uint32_t index) const;
+
+  /// A link without names: the ends are device numbers.
+  struct Ends {
+    std::uint32_t from = 0, to = 0;
+    LinkKind kind{};
+    Bandwidth bandwidth{};
+    Time latency{};
+  };
+  /// Throws std::logic_error for an id beyond the last. O(1).
+  Ends ends(LinkId id) const;
+};
+
+}  // namespace stepcast::topology

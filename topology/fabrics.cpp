@@ -1,0 +1,40 @@
+#include "topology/fabrics.h"
+
+#include <array>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "sim/input_error.h"
+#include "topology/unknown_name.h"
+
+namespace stepcast::topology {
+
+extern const FabricBuilder one_switch_fabric;
+extern const FabricBuilder rail_fat_tree_fabric;
+
+std::span<const FabricBuilder* const> fabrics() {
+  static constexpr std::array list = {&one_switch_fabric, &rail_fat_tree_fabric};
+  return list;
+}
+
+std::unique_ptr<const Fabric> build_fabric(const FabricRequest& request) {
+  const FabricSpec& spec = request.spec;
+  if (spec.routing != "adaptive" && spec.routing != "hash") {
+    throw_unknown_name(spec.name, "routing", spec.routing, {"adaptive", "hash"});
+  }
+  if (!(spec.oversubscription >= 1) || !std::isfinite(spec.oversubscription)) {
+    throw InputError(spec.name, "oversubscription: must be 1 or more");
+  }
+  if (spec.switch_latency < Time{} || spec.cable_latency < Time{}) {
+    throw InputError(spec.name, "latencies must be 0 or more");
+  }
+  std::vector<std::string_view> names;
+  for (const FabricBuilder* fabric : fabrics()) {
+    if (fabric->name == spec.kind) return fabric->build(request);
+    names.push_back(fabric->name);
+  }
+  throw_unknown_name(spec.name, "fabric kind", spec.kind, names);
+}
+
+}  // namespace stepcast::topology

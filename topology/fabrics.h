@@ -1,0 +1,24 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "topology/fabric.h"
+
+namespace stepcast::topology {
+
+/// Turns a FabricSpec into switches and links. `summary` names the fields it reads.
+struct FabricBuilder {
+  std::string_view name, summary;
+  std::string_view source = {};
+  std::unique_ptr<const Fabric> (*build)(const FabricRequest& request) = nullptr;
+};
+
+/// All fabrics, in the order tables and help show them. A new fabric is a file of fabrics/ and a line of this list.
+std::span<const FabricBuilder* const> fabrics();
+
+/// Throws InputError for an unknown kind (with all names and the nearest one) and for fields out of range.
+std::unique_ptr<const Fabric> build_fabric(const FabricRequest& request);
+
+}  // namespace stepcast::topology
