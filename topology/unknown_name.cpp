@@ -33,7 +33,7 @@ void throw_unknown_name(const std::string& place, std::string_view what, std::st
   const auto nearest = std::min_element(allowed.begin(), allowed.end(), [&](std::string_view a, std::string_view b) {
     return edit_distance(name, a) < edit_distance(name, b);
   });
-  if (nearest != allowed.end() && 2 * edit_distance(name, *nearest) < nearest->size()) {
+  if (nearest != allowed.end() && 2 * edit_distance(name, *nearest) < std::max(name.size(), nearest->size())) {
     text += "; did you mean '" + std::string(*nearest) + "'?";
   } else {
     text += ".";
