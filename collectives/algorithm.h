@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "collectives/operation.h"
+#include "collectives/plan.h"
+
+namespace stepcast::collectives {
+
+/// A symmetry of a plan. Shifting all ranks by `period` (modulo the ranks) gives the same plan; with `rotate`, so does
+/// turning the index inside the node (and with it the channel) by one. 0: none.
+struct Symmetry {
+  std::uint32_t period = 0;
+  bool rotate = false;
+  friend bool operator==(const Symmetry&, const Symmetry&) = default;
+};
+
+/// What a plan is for. Rank r sits in node r / gpus(); the root of broadcast, reduce and send_recv is rank 0.
+struct Request {
+  Operation operation = Operation::all_reduce;
+  std::uint32_t ranks = 1;
+  std::int64_t elements = 0;     ///< counted as Operation says
+  std::uint32_t nodes = 1;       ///< divides ranks
+  std::uint32_t channels = 1;    ///< rings or trees that share the elements
+  std::int64_t grain = 1 << 20;  ///< most elements of one piece, where an algorithm pipelines pieces
+  /// Of transfers that are the same but for this symmetry, only one is wanted: the one of the source below `period`,
+  /// and with rotate of local index (or channel) 0. Destinations stay as they are; dependencies name the stand-ins.
+  /// Must be a symmetry the algorithm has for this request (see Algorithm::symmetry), or {}: the whole plan.
+  Symmetry fold{};
+
+  std::uint32_t gpus() const { return ranks / nodes; }
+  Range all() const { return {0, elements}; }
+};
+
+/// A way to do collectives: a name for users, and a pure function. algorithms.h lists them all.
+struct Algorithm {
+  std::string_view name, summary, source;
+  bool (*automatic)(Operation) = nullptr;      ///< "auto" considers it for this operation: NCCL has it
+  bool (*supports)(const Request&) = nullptr;  ///< looks at all but elements, grain and fold
+  /// The connections of a plan depend on nothing but operation, ranks, nodes, channels and fold.
+  Plan (*plan)(const Request&) = nullptr;
+  Symmetry (*symmetry)(const Request&) = nullptr;  ///< the largest symmetry of its plan, if all parts were of one size
+};
+
+}  // namespace stepcast::collectives

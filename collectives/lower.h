@@ -1,0 +1,14 @@
+#pragma once
+
+#include "collectives/plan.h"
+#include "collectives/wiring.h"
+#include "sim/task_graph.h"
+
+namespace stepcast::collectives {
+
+/// The plan as tasks for sim::run, once per group that the wiring simulates. An element is a byte. A connection's
+/// transfers run one after the other. Resources and routes are numbered as in the wiring, a transfer's `tag` is its
+/// TransferId.
+sim::TaskGraph lower(const Plan& plan, const Wiring& wiring);
+
+}  // namespace stepcast::collectives

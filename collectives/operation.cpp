@@ -1,0 +1,27 @@
+#include "collectives/operation.h"
+
+#include <stdexcept>
+
+namespace stepcast::collectives {
+
+std::string_view name(Operation operation) {
+  switch (operation) {
+    case Operation::all_reduce:
+      return "all_reduce";
+    case Operation::all_gather:
+      return "all_gather";
+    case Operation::reduce_scatter:
+      return "reduce_scatter";
+    case Operation::broadcast:
+      return "broadcast";
+    case Operation::reduce:
+      return "reduce";
+    case Operation::all_to_all:
+      return "all_to_all";
+    case Operation::send_recv:
+      return "send_recv";
+  }
+  throw std::logic_error("an operation without a name");
+}
+
+}  // namespace stepcast::collectives

@@ -1,0 +1,36 @@
+#include "collectives/trees.h"
+
+namespace stepcast::collectives {
+namespace {
+
+/// Node i hangs below node (i - 1) / 2.
+Plan plan_tree(const Request& request) {
+  Tree nodes(request.nodes, kNoParent);
+  for (std::uint32_t node = 1; node < request.nodes; ++node) nodes[node] = (node - 1) / 2;
+  std::vector<Tree> trees;
+  for (std::uint32_t k = 0; k < request.channels; ++k) {
+    const bool rooted = request.operation != Operation::all_reduce;
+    trees.push_back(with_chains(nodes, request.gpus(), k % request.gpus(), rooted));
+  }
+  return plan_trees(request, trees);
+}
+
+bool supports_tree(const Request& request) {
+  return request.ranks >= 2 && (request.operation == Operation::all_reduce ||
+                                request.operation == Operation::broadcast || request.operation == Operation::reduce);
+}
+
+}  // namespace
+
+extern const Algorithm tree;
+constinit const Algorithm tree{.name = "tree",
+                               .summary = "pieces go up and down a binary tree of nodes, a chain of GPUs in each",
+                               .source =
+                                   "Thakur, Rabenseifner and Gropp, Int. J. High Perform. Comput. Appl. 19(1), "
+                                   "2005 (trees); NCCL 2.4 (chains inside nodes)",
+                               .automatic = [](Operation) { return true; },
+                               .supports = supports_tree,
+                               .plan = plan_tree,
+                               .symmetry = [](const Request&) { return Symmetry{}; }};
+
+}  // namespace stepcast::collectives

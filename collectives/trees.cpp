@@ -1,0 +1,82 @@
+#include "collectives/trees.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "collectives/pieces.h"
+
+namespace stepcast::collectives {
+namespace {
+
+/// All ranks, each after its parent.
+std::vector<std::uint32_t> top_down(const Tree& tree) {
+  std::vector<std::uint32_t> depth(tree.size());
+  for (std::uint32_t rank = 0; rank < tree.size(); ++rank) {
+    for (std::uint32_t up = tree[rank]; up != kNoParent; up = tree[up]) ++depth[rank];
+  }
+  std::vector<std::uint32_t> order(tree.size());
+  std::iota(order.begin(), order.end(), 0u);
+  std::ranges::stable_sort(order, {}, [&](std::uint32_t rank) { return depth[rank]; });
+  return order;
+}
+
+/// `place` is the distance along the chain, from its start, of each local index.
+template <class Place>
+Tree chained(const Tree& nodes, std::uint32_t gpus, std::uint32_t leader, bool from_rank_0, Place local_at) {
+  Tree tree(nodes.size() * gpus, kNoParent);
+  for (std::uint32_t node = 0; node < nodes.size(); ++node) {
+    const bool plain = from_rank_0 && node == 0;
+    for (std::uint32_t step = 1; step < gpus; ++step) {
+      const std::uint32_t local = plain ? step : local_at(step), above = plain ? step - 1 : local_at(step - 1);
+      tree[node * gpus + local] = node * gpus + above;
+    }
+    if (nodes[node] != kNoParent) tree[node * gpus + leader] = nodes[node] * gpus + leader;
+  }
+  return tree;
+}
+
+}  // namespace
+
+Tree with_chains(const Tree& nodes, std::uint32_t gpus, std::uint32_t leader, bool from_rank_0) {
+  return chained(nodes, gpus, leader, from_rank_0, [=](std::uint32_t step) { return (leader + step) % gpus; });
+}
+
+Tree with_chains_backwards(const Tree& nodes, std::uint32_t gpus, std::uint32_t leader) {
+  return chained(nodes, gpus, leader, false, [=](std::uint32_t step) { return (leader + gpus - step) % gpus; });
+}
+
+Plan plan_trees(const Request& request, const std::vector<Tree>& trees) {
+  const std::uint32_t n = request.ranks, channels = static_cast<std::uint32_t>(trees.size());
+  const bool up = request.operation != Operation::broadcast, down = request.operation != Operation::reduce;
+  const std::uint32_t count = pieces(request, channels, up && down ? 2 : 1);
+  Plan plan;
+  plan.ranks = n;
+  const std::size_t transfers = std::size_t{n} * channels * count * (up && down ? 2 : 1);
+  plan.reserve(transfers, 2 * transfers);
+  for (std::uint32_t k = 0; k < channels; ++k) {
+    const Tree& tree = trees[k];
+    const std::vector<std::uint32_t> order = top_down(tree);
+    std::vector<ConnectionId> to_parent(n), from_parent(n);
+    for (std::uint32_t rank = 0; rank < n; ++rank) {
+      if (tree[rank] == kNoParent) continue;
+      if (up) to_parent[rank] = plan.connect(rank, tree[rank], k);
+      if (down) from_parent[rank] = plan.connect(tree[rank], rank, k);
+    }
+    std::vector<std::vector<TransferId>> arrived(n);  // of this piece: what each rank must have before it sends
+    for (std::uint32_t piece = 0; piece < count; ++piece) {
+      const ChunkId chunk = plan.add_chunk(part(part(request.all(), channels, k), count, piece));
+      for (std::vector<TransferId>& list : arrived) list.clear();
+      for (auto rank = order.rbegin(); up && rank != order.rend(); ++rank) {
+        if (tree[*rank] == kNoParent) continue;
+        arrived[tree[*rank]].push_back(plan.add({to_parent[*rank], chunk, Effect::reduce}, arrived[*rank]));
+      }
+      for (auto rank = order.begin(); down && rank != order.end(); ++rank) {
+        if (tree[*rank] == kNoParent) continue;
+        arrived[*rank] = {plan.add({from_parent[*rank], chunk, Effect::copy}, arrived[tree[*rank]])};
+      }
+    }
+  }
+  return plan;
+}
+
+}  // namespace stepcast::collectives

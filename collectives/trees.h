@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "collectives/algorithm.h"
+
+namespace stepcast::collectives {
+
+inline constexpr std::uint32_t kNoParent = 0xffffffffu;
+
+/// The parent of each rank (or node); kNoParent at the root.
+using Tree = std::vector<std::uint32_t>;
+
+/// A tree over nodes made one over ranks: in each node the GPUs form a chain that starts at its GPU `leader`, and
+/// leaders are joined as their nodes are. With `from_rank_0`, for operations with a root: the chain of node 0 starts at
+/// its GPU 0 instead, while the other nodes still hang below its GPU `leader`. Requires node 0 to be the root then.
+Tree with_chains(const Tree& nodes, std::uint32_t gpus, std::uint32_t leader, bool from_rank_0);
+
+/// The same tree with its chains started at the other end: each GPU's neighbours in the node change sides.
+Tree with_chains_backwards(const Tree& nodes, std::uint32_t gpus, std::uint32_t leader);
+
+/// One tree per channel, each for its share of the elements, cut into pieces: all_reduce adds them up towards the root
+/// and copies the sum back, broadcast and reduce do one of the two.
+Plan plan_trees(const Request& request, const std::vector<Tree>& trees);
+
+}  // namespace stepcast::collectives

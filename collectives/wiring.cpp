@@ -1,0 +1,268 @@
+#include "collectives/wiring.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "topology/cluster_impl.h"
+
+namespace stepcast::collectives {
+namespace {
+
+using topology::LinkId;
+using topology::Path;
+
+constexpr std::uint32_t kNone = 0xffffffffu;
+
+Time alpha(const Transport& transport, topology::PathKind kind) {
+  switch (kind) {
+    case topology::PathKind::same_gpu:
+      return {};
+    case topology::PathKind::nvlink:
+      return transport.nvlink_step;
+    case topology::PathKind::pcie:
+      return transport.pcie_step;
+    case topology::PathKind::host:
+      return transport.host_step;
+    case topology::PathKind::network:
+      return transport.network_step;
+  }
+  return {};
+}
+
+double efficiency(const Transport& transport, topology::LinkKind kind) {
+  switch (kind) {
+    case topology::LinkKind::nvlink:
+      return transport.nvlink_efficiency;
+    case topology::LinkKind::network:
+      return transport.network_efficiency;
+    case topology::LinkKind::pcie:
+    case topology::LinkKind::socket:
+      return 1.0;
+  }
+  return 1.0;
+}
+
+/// splitmix64's finaliser: different numbers for different connections.
+std::uint64_t scramble(std::uint64_t z) {
+  z = (z + 0x9e3779b97f4a7c15u) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+  return z ^ (z >> 31);
+}
+
+/// One connection's stand-in and all it stands for.
+struct Strand {
+  struct Hop {
+    LinkId link{};
+    double load = 1;
+  };
+  std::vector<Hop> hops;     // of the stand-in: node links, then fabric links
+  std::size_t in_nodes = 0;  // hops that are node links and ports
+  std::vector<Hop> fabric;   // of all images
+  Time latency{};            // the largest of all images
+  bool alike = true;         // all images have like fabric links and latencies
+};
+
+class Wirer {
+ public:
+  Wirer(const Plan& plan, const Placement& placement, const topology::Cluster& cluster, const Transport& transport,
+        Symmetry symmetry, std::uint32_t stride)
+      : plan_(plan), placement_(placement), cluster_(cluster), transport_(transport), stride_(stride) {
+    ranks_ = placement.ranks;
+    gpus_ = ranks_ / placement.nodes;
+    period_ = symmetry.period != 0 ? symmetry.period : ranks_;
+    shifts_ = ranks_ / period_;
+    turns_ = symmetry.rotate ? gpus_ : 1;
+    first_fabric_ = cluster.nodes() > 1 ? cluster.impl().fabric_base() : cluster.links();
+    class_.resize(cluster.links());
+    std::iota(class_.begin(), class_.end(), 0u);
+    used_.resize(cluster.links());
+    signature_.resize(cluster.links());
+  }
+
+  std::optional<Wiring> run() {
+    const auto connections = static_cast<std::uint32_t>(plan_.connections.size());
+    strands_.reserve(std::size_t{stride_} * connections);
+    for (std::uint32_t g = 0; g < stride_; ++g) {
+      for (std::uint32_t c = 0; c < connections; ++c) {
+        if (!follow(g, plan_.connections[c])) return {};
+      }
+    }
+    Wiring wiring;
+    wiring.groups = stride_;
+    wiring.connections = connections;
+    if (!collect(wiring)) return {};
+    route(wiring);
+    return wiring;
+  }
+
+ private:
+  double images() const {
+    return static_cast<double>(shifts_) * turns_ * static_cast<double>(placement_.groups.size() / stride_);
+  }
+
+  std::uint32_t image(std::uint32_t rank, std::uint32_t shift, std::uint32_t turn) const {
+    const std::uint32_t shifted = (rank + shift * period_) % ranks_;
+    return shifted / gpus_ * gpus_ + (shifted % gpus_ + turn) % gpus_;
+  }
+
+  bool in_fabric(LinkId link) const { return index(link) >= first_fabric_; }
+
+  std::uint32_t find(std::uint32_t link) {
+    while (class_[link] != link) link = class_[link] = class_[class_[link]];
+    return link;
+  }
+
+  /// Lays a connection and all its images; false where their node links differ.
+  bool follow(std::uint32_t group, const Connection& connection) {
+    const auto number = static_cast<std::uint32_t>(strands_.size());
+    Strand strand;
+    bool first = true;
+    for (std::uint32_t g = group; g < placement_.groups.size(); g += stride_) {
+      const std::vector<topology::GpuId>& ids = placement_.groups[g];
+      for (std::uint32_t shift = 0; shift < shifts_; ++shift) {
+        for (std::uint32_t turn = 0; turn < turns_; ++turn) {
+          const Path path = cluster_.path(ids[image(index(connection.source), shift, turn)],
+                                          ids[image(index(connection.destination), shift, turn)]);
+          if (!(first ? begin(strand, path) : join(strand, path))) return false;
+          note(strand, path, number);
+          first = false;
+        }
+      }
+    }
+    strands_.push_back(std::move(strand));
+    return true;
+  }
+
+  Time latency(const Path& path) const { return alpha(transport_, path.kind) + path.latency; }
+
+  bool begin(Strand& strand, const Path& path) {
+    std::vector<Strand::Hop> fabric;
+    for (std::size_t i = 0; i < path.links.size(); ++i) {
+      (in_fabric(path.links[i]) ? fabric : strand.hops).push_back({path.links[i], path.loads[i]});
+    }
+    strand.in_nodes = strand.hops.size();
+    strand.hops.insert(strand.hops.end(), fabric.begin(), fabric.end());
+    strand.latency = latency(path);
+    return true;
+  }
+
+  bool like(const Strand::Hop& hop, LinkId link, double load) const {
+    return hop.load == load && (hop.link == link || cluster_.link_bandwidth(hop.link) == cluster_.link_bandwidth(link));
+  }
+
+  bool join(Strand& strand, const Path& path) {
+    std::size_t node_hop = 0, fabric_hop = strand.in_nodes;
+    bool alike = latency(path) == strand.latency;
+    for (std::size_t i = 0; i < path.links.size(); ++i) {
+      if (!in_fabric(path.links[i])) {
+        if (node_hop == strand.in_nodes || !like(strand.hops[node_hop], path.links[i], path.loads[i])) return false;
+        class_[find(index(path.links[i]))] = find(index(strand.hops[node_hop].link));
+        ++node_hop;
+      } else {
+        alike = alike && fabric_hop < strand.hops.size() && like(strand.hops[fabric_hop], path.links[i], path.loads[i]);
+        if (alike) class_[find(index(path.links[i]))] = find(index(strand.hops[fabric_hop].link));
+        ++fabric_hop;
+      }
+    }
+    if (node_hop != strand.in_nodes) return false;
+    strand.alike = strand.alike && alike && fabric_hop == strand.hops.size();
+    strand.latency = std::max(strand.latency, latency(path));
+    return true;
+  }
+
+  void note(Strand& strand, const Path& path, std::uint32_t number) {
+    for (std::size_t i = 0; i < path.links.size(); ++i) {
+      const std::uint32_t link = index(path.links[i]);
+      used_[link] += path.loads[i];
+      signature_[link] += scramble(number) * static_cast<std::uint64_t>(path.loads[i] * 0x1p20);
+      if (in_fabric(path.links[i])) strand.fabric.push_back({path.links[i], path.loads[i]});
+    }
+  }
+
+  /// Makes a resource of each class of links; false where a node's links are not used alike. Fabric links that are not
+  /// belong to no resource.
+  bool collect(Wiring& wiring) {
+    std::vector<bool> uneven(used_.size());
+    for (std::uint32_t link = 0; link < used_.size(); ++link) {
+      if (used_[link] == 0) continue;
+      const std::uint32_t root = find(link);
+      if (signature_[link] == signature_[root]) continue;
+      if (link < first_fabric_) return false;
+      uneven[root] = true;
+    }
+    for (const Strand& strand : strands_) {
+      if (strand.alike) continue;
+      for (const Strand::Hop& hop : strand.fabric) uneven[find(index(hop.link))] = true;
+    }
+    resource_.assign(used_.size(), kNone);
+    for (std::uint32_t link = 0; link < used_.size(); ++link) {
+      if (used_[link] == 0) continue;
+      const std::uint32_t root = find(link);
+      if (uneven[root]) continue;
+      if (resource_[root] == kNone) {
+        resource_[root] = static_cast<std::uint32_t>(wiring.capacity.size());
+        wiring.capacity.push_back(capacity(LinkId{root}));
+        wiring.members.emplace_back();
+      }
+      resource_[link] = resource_[root];
+      wiring.members[resource_[link]].push_back(LinkId{link});
+    }
+    return true;
+  }
+
+  Bandwidth capacity(LinkId link) const {
+    const topology::Cluster::Impl::Ends ends = cluster_.impl().ends(link);
+    return ends.bandwidth * efficiency(transport_, ends.kind);
+  }
+
+  void route(Wiring& wiring) {
+    Time least{};
+    for (std::size_t i = 0; i < strands_.size(); ++i) {
+      least = i == 0 ? strands_[i].latency : std::min(least, strands_[i].latency);
+    }
+    for (std::size_t i = 0; i < strands_.size(); ++i) {
+      const Strand& strand = strands_[i];
+      sim::Route route;
+      route.latency = least;
+      for (const Strand::Hop& hop : strand.hops) {
+        const std::uint32_t resource = resource_[index(hop.link)];
+        if (resource == kNone) continue;
+        const double load = hop.load * images() / static_cast<double>(wiring.members[resource].size());
+        const auto known = std::ranges::find(route.uses, sim::ResourceId{resource}, &sim::Use::resource);
+        if (known != route.uses.end()) {
+          known->load += load;
+        } else {
+          route.uses.push_back({sim::ResourceId{resource}, load});
+        }
+      }
+      for (const Strand::Hop& hop : strand.fabric) {
+        const std::uint32_t link = index(hop.link);
+        if (resource_[link] != kNone) continue;
+        route.limit = std::min(route.limit, capacity(hop.link) * (1 / used_[link]));
+        wiring.aside.push_back({hop.link, static_cast<std::uint32_t>(i), hop.load});
+      }
+      wiring.routes.push_back(std::move(route));
+      wiring.ahead.push_back(strand.latency - least);
+    }
+  }
+
+  const Plan& plan_;
+  const Placement& placement_;
+  const topology::Cluster& cluster_;
+  const Transport& transport_;
+  std::uint32_t stride_, ranks_ = 0, gpus_ = 1, period_ = 0, shifts_ = 1, turns_ = 1, first_fabric_ = 0;
+  std::vector<Strand> strands_;
+  std::vector<std::uint32_t> class_;      // by link: union-find of links that stand for each other
+  std::vector<double> used_;              // by link: loads of all flows
+  std::vector<std::uint64_t> signature_;  // by link: which connections' images load it how much, hashed
+  std::vector<std::uint32_t> resource_;   // by link
+};
+
+}  // namespace
+
+std::optional<Wiring> wire(const Plan& plan, const Placement& placement, const topology::Cluster& cluster,
+                           const Transport& transport, Symmetry symmetry, std::uint32_t stride) {
+  return Wirer(plan, placement, cluster, transport, symmetry, stride).run();
+}
+
+}  // namespace stepcast::collectives

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "collectives/timer.h"
+#include "topology/cluster.h"
+
+namespace stepcast::collectives::test {
+
+/// A machine that is easy to reckon with: NVLink 100 GB/s, NIC 25 GB/s, PCIe far faster, no latency on any of them.
+struct Machine {
+  std::uint32_t nodes = 1, gpus = 8;  ///< nodes, and GPUs of each
+  std::uint32_t nics = 0;             ///< of each node; 0: as many as GPUs
+  std::string fabric = "one-switch";
+  std::uint32_t radix = 40;
+  std::string routing = "adaptive";
+  double oversubscription = 1.0;
+  double faster = 1.0;  ///< all rates times this
+  Time nvlink_latency{}, nic_latency{};
+};
+
+inline topology::Cluster build(const Machine& machine) {
+  topology::LinkType nvlink{.name = "nvlink", .kind = topology::LinkKind::nvlink,
+                            .bandwidth = {100e9 * machine.faster}, .latency = machine.nvlink_latency, .source = {}};
+  topology::LinkType pcie{.name = "pcie", .kind = topology::LinkKind::pcie,
+                          .bandwidth = {1000e9 * machine.faster}, .source = {}};
+  topology::LinkType nic{.name = "nic", .kind = topology::LinkKind::network,
+                         .bandwidth = {25e9 * machine.faster}, .latency = machine.nic_latency, .source = {}};
+  topology::NodeSpec node;
+  node.name = "node";
+  node.builder = "nvswitch";
+  node.gpus = machine.gpus;
+  node.sockets = machine.gpus % 2 == 0 ? 2 : 1;
+  node.gpus_per_pcie_switch = machine.gpus % 4 == 0 ? 2 : 1;
+  node.nics = machine.nics != 0 ? machine.nics : machine.gpus;
+  node.nvlinks_per_gpu = 1;
+  node.nvlink = nvlink;
+  node.pcie = pcie;
+  node.socket_link = pcie;
+  node.nic = nic;
+  topology::FabricSpec fabric;
+  fabric.name = "fabric";
+  fabric.kind = machine.fabric;
+  fabric.radix = machine.radix;
+  fabric.routing = machine.routing;
+  fabric.oversubscription = machine.oversubscription;
+  return topology::build_cluster(node, fabric, machine.nodes * machine.gpus);
+}
+
+/// `ranks` GPUs, the first of each `step`, from `first` on.
+inline Group gpus(std::uint32_t ranks, std::uint32_t first = 0, std::uint32_t step = 1) {
+  Group group;
+  for (std::uint32_t i = 0; i < ranks; ++i) group.push_back(topology::GpuId{first + i * step});
+  return group;
+}
+
+}  // namespace stepcast::collectives::test
