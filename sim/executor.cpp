@@ -103,7 +103,7 @@ class Run {
     if (what.amount == 0 || network_.unbounded(what.route)) {
       end(task);
     } else {
-      network_.start(task, what.route, {what.amount}, queue_.now());
+      network_.start(task, what.route, {what.amount});
     }
   }
 

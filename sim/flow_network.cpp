@@ -13,8 +13,9 @@ namespace {
 constexpr double kSameRate = 1e-12;
 
 // A duration up to this far above a whole picosecond is that picosecond: rounding noise of the division, which
-// must not cost one picosecond more.
-constexpr double kNoisePicoseconds = 0.01;
+// must not cost one picosecond more. Not a simple fraction, so that no natural duration falls on the boundary, where
+// rounding would decide.
+constexpr double kNoisePicoseconds = 0.00973;
 constexpr double kNoiseRelative = 1e-13;
 
 constexpr double kLongestPicoseconds = 9.2e18;
@@ -23,7 +24,7 @@ std::int64_t ceil_picoseconds(double bytes, double rate) {
   const double ps = bytes / rate * kPicosecondsPerSecond;
   const double up = std::ceil(ps - std::max(kNoisePicoseconds, ps * kNoiseRelative));
   if (!(up < kLongestPicoseconds)) throw std::overflow_error("a flow of more than 106 days");
-  return std::max<std::int64_t>(static_cast<std::int64_t>(up), 1);
+  return std::max<std::int64_t>(static_cast<std::int64_t>(up), 0);
 }
 
 constexpr auto kEndsLater = [](const auto& a, const auto& b) {
@@ -120,17 +121,18 @@ Time FlowNetwork::end_of(const State& state, double target) const {
   return {end};
 }
 
-void FlowNetwork::start(std::uint32_t flow, RouteId route, Bytes bytes, Time now) {
-  const std::uint32_t r = index(route);
+/// Lets a flow that start() has noted begin.
+void FlowNetwork::add(const Start& start, Time now) {
+  const std::uint32_t r = index(start.route);
+  const double size = static_cast<double>(start.bytes.value);
   State& state = states_[r];
-  const double size = static_cast<double>(bytes.value);
   touch(r);
   if (state.flows++ == 0) {
     state.progress = 0;
     state.since = now;
     state.rate = 0;
     state.due = kNever;
-    state.head = {size, flow};
+    state.head = {size, start.flow};
     link(r);
     return;
   }
@@ -139,7 +141,7 @@ void FlowNetwork::start(std::uint32_t flow, RouteId route, Bytes bytes, Time now
     state.others = static_cast<std::uint32_t>(heaps_.size());
     heaps_.emplace_back();
   }
-  Flow added{state.progress + size, flow};
+  Flow added{state.progress + size, start.flow};
   if (kEndsLater(state.head, added)) {
     std::swap(state.head, added);
     state.due = kNever;  // the next end is another flow's: settle() must say when
@@ -183,6 +185,8 @@ std::optional<Time> FlowNetwork::expire(RouteId route, Time now, std::vector<std
 
 std::span<const FlowNetwork::Due> FlowNetwork::settle(Time now) {
   due_.clear();
+  for (const Start& start : starts_) add(start, now);
+  starts_.clear();
   for (const std::uint32_t route : touched_routes_) {
     if (states_[route].flows != 0) consider(route, now);
   }

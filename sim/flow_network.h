@@ -36,10 +36,10 @@ class FlowNetwork {
   /// Routes use existing resources only (TaskGraph guarantees it). O(uses).
   FlowNetwork(std::span<const Bandwidth> resources, std::span<const Route> routes);
 
-  /// Adds a flow; `flow` is the caller's name for it. Requires bytes > 0, and a route that can be full: some use of a
-  /// finite resource or a finite limit (see unbounded()). The route's latency is the caller's.
-  /// O(uses), plus O(log flows on this route).
-  void start(std::uint32_t flow, RouteId route, Bytes bytes, Time now);
+  /// A flow begins at the instant that the coming settle() ends; `flow` is the caller's name for it. Requires
+  /// bytes > 0 and a route that something limits (see unbounded()). The route's latency is the caller's. O(1) here;
+  /// O(uses) and O(log flows on this route) in settle().
+  void start(std::uint32_t flow, RouteId route, Bytes bytes) { starts_.push_back({bytes, flow, route}); }
 
   /// Solves what the starts and ends of this instant touched. Returns the calls of expire() to plan, each later than
   /// `now`; valid until the next call. Only the routes that end first in their component are in it: when they end,
@@ -56,7 +56,7 @@ class FlowNetwork {
   /// What each flow on the route gets since the last settle(). 0 for an idle route.
   Bandwidth rate(RouteId route) const { return {states_[index(route)].rate}; }
 
-  /// Flows on the route now.
+  /// Flows on the route since the last settle().
   std::uint32_t flows(RouteId route) const { return states_[index(route)].flows; }
 
  private:
@@ -64,6 +64,11 @@ class FlowNetwork {
   static constexpr double kInfinity = std::numeric_limits<double>::infinity();
   static constexpr Time kNever{-1};
 
+  struct Start {
+    Bytes bytes{};
+    std::uint32_t flow = 0;
+    RouteId route{};
+  };
   struct Fixed {             // per route, never changes
     std::uint32_t uses = 0;  // first in uses_; the next route's is the end
     double weight = 1;
@@ -111,6 +116,7 @@ class FlowNetwork {
   std::span<RouteUse> uses(std::uint32_t route) {
     return {uses_.data() + fixed_[route].uses, uses_.data() + fixed_[route + 1].uses};
   }
+  void add(const Start& start, Time now);
   void touch(std::uint32_t route);
   void link(std::uint32_t route);
   void unlink(std::uint32_t route);
@@ -133,6 +139,7 @@ class FlowNetwork {
   std::vector<std::vector<Flow>> heaps_;
 
   std::uint32_t instant_ = 1;
+  std::vector<Start> starts_;  // of this instant: all ends come first, in whatever order the calls came
   std::vector<std::uint32_t> touched_routes_, touched_resources_;
   std::vector<Due> due_;
 

@@ -31,7 +31,7 @@ struct Use {
 /// What a flow crosses. Flows that meet share each resource max-min fairly: rates grow together in
 /// proportion to `weight` until a resource is full or a flow reaches its own `limit`.
 struct Route {
-  std::vector<Use> uses;                                     ///< empty: only latency and limit count
+  std::vector<Use> uses{};                                   ///< empty: only latency and limit count
   Time latency{};                                            ///< before the first byte moves
   Bandwidth limit{std::numeric_limits<double>::infinity()};  ///< the most one flow can reach alone
   double weight = 1.0;

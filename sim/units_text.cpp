@@ -93,7 +93,7 @@ std::string list(const std::array<Unit, n>& units) {
   return text;
 }
 
-/// Three significant digits of a number from 1 on.
+/// Three significant digits of a number from about 1 on.
 std::string three_digits(double number) {
   const int decimals = number < 9.995 ? 2 : number < 99.95 ? 1 : 0;
   return fmt::format("{:.{}f}", number, decimals);
@@ -111,7 +111,8 @@ std::string in_steps(double value, std::span<const Step> steps) {
   while (s + 1 < steps.size() && std::abs(value) >= (steps[s].next - 0.5) * steps[s].size) ++s;
   const double number = std::abs(value) / steps[s].size;
   const std::string sign = value < 0 ? "-" : "";
-  return fmt::format("{}{} {}", sign, number < 1 ? fmt::format("{:.3g}", number) : three_digits(number), steps[s].name);
+  return fmt::format("{}{} {}", sign, number < 0.9 ? fmt::format("{:.3g}", number) : three_digits(number),
+                     steps[s].name);
 }
 
 }  // namespace

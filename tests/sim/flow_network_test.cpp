@@ -1,0 +1,235 @@
+// What the shares must be at every instant, on random flows over random networks.
+#include "sim/flow_network.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <vector>
+
+#include "tests/sim/random_graph.h"
+
+namespace stepcast::sim {
+namespace {
+
+constexpr double kTolerance = 1e-9;
+
+struct Start {
+  RouteId route{};
+  Bytes bytes{};
+};
+
+/// Random flows in bursts: several at one picosecond, some bursts while nothing runs.
+std::map<Time, std::vector<Start>> random_starts(const Recipe& recipe, Random& random) {
+  std::map<Time, std::vector<Start>> starts;
+  const std::uint32_t bursts = 1 + random.below(12);
+  for (std::uint32_t b = 0; b < bursts; ++b) {
+    std::vector<Start>& burst = starts[Time{random.between(0, 20'000'000)}];
+    for (std::uint32_t f = 1 + random.below(8); f-- > 0;) {
+      burst.push_back({RouteId{random.below(static_cast<std::uint32_t>(recipe.routes.size()))},
+                       Bytes{random.one_in(3) ? 4096 : random.between(1, 50'000)}});
+    }
+  }
+  return starts;
+}
+
+/// Calls the network as the executor does; `look(now, until)` is called after each instant with the time of the next.
+/// Returns when each flow ended, by the order of the starts.
+template <class Look>
+std::vector<Time> drive(FlowNetwork& network, std::map<Time, std::vector<Start>> starts, const Look& look) {
+  std::multimap<Time, RouteId> calls;
+  std::vector<Time> end;
+  std::vector<std::uint32_t> ended;
+  while (!starts.empty() || !calls.empty()) {
+    Time now = starts.empty() ? calls.begin()->first : starts.begin()->first;
+    if (!calls.empty()) now = std::min(now, calls.begin()->first);
+    while (!calls.empty() && calls.begin()->first == now) {
+      const RouteId route = calls.begin()->second;
+      calls.erase(calls.begin());
+      if (const auto again = network.expire(route, now, ended)) calls.emplace(*again, route);
+    }
+    for (const std::uint32_t flow : ended) end[flow] = now;
+    ended.clear();
+    if (!starts.empty() && starts.begin()->first == now) {
+      for (const Start& start : starts.begin()->second) {
+        network.start(static_cast<std::uint32_t>(end.size()), start.route, start.bytes);
+        end.push_back(Time{-1});
+      }
+      starts.erase(starts.begin());
+    }
+    for (const FlowNetwork::Due& due : network.settle(now)) {
+      EXPECT_GT(due.at, now);
+      calls.emplace(due.at, due.route);
+    }
+    Time until = starts.empty() ? now : starts.begin()->first;
+    if (!calls.empty()) until = starts.empty() ? calls.begin()->first : std::min(until, calls.begin()->first);
+    look(now, until);
+  }
+  return end;
+}
+
+std::vector<double> load_on_resources(const Recipe& recipe, const FlowNetwork& network) {
+  std::vector<double> load(recipe.resources.size(), 0.0);
+  for (std::uint32_t r = 0; r < recipe.routes.size(); ++r) {
+    const double rate = network.rate(RouteId{r}).value * network.flows(RouteId{r});
+    for (const Use& use : recipe.routes[r].uses) load[index(use.resource)] += use.load * rate;
+  }
+  return load;
+}
+
+/// Runs `check(recipe, network)` at every instant of 300 random cases.
+template <class Check>
+void at_every_instant(const Check& check) {
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    Random random(seed);
+    Recipe recipe;
+    add_random_network(recipe, random);
+    FlowNetwork network(recipe.resources, recipe.routes);
+    drive(network, random_starts(recipe, random), [&](Time, Time) { check(recipe, network); });
+    if (testing::Test::HasFailure()) return;  // one seed is enough to look at
+  }
+}
+
+TEST(FlowNetwork, NoResourceIsEverAboveItsCapacity) {
+  at_every_instant([](const Recipe& recipe, const FlowNetwork& network) {
+    const std::vector<double> load = load_on_resources(recipe, network);
+    for (std::size_t l = 0; l < load.size(); ++l) {
+      EXPECT_LE(load[l], recipe.resources[l].value * (1 + kTolerance)) << "resource " << l;
+    }
+  });
+}
+
+TEST(FlowNetwork, NoFlowIsEverAboveItsLimitAndAllMove) {
+  at_every_instant([](const Recipe& recipe, const FlowNetwork& network) {
+    for (std::uint32_t r = 0; r < recipe.routes.size(); ++r) {
+      const double rate = network.rate(RouteId{r}).value;
+      EXPECT_LE(rate, recipe.routes[r].limit.value * (1 + kTolerance)) << "route " << r;
+      EXPECT_EQ(rate > 0, network.flows(RouteId{r}) > 0) << "route " << r;
+    }
+  });
+}
+
+/// The condition that says max-min: a flow below its limit has a full resource on which nobody gets more per weight.
+TEST(FlowNetwork, EveryFlowIsAtItsLimitOrHasABottleneck) {
+  at_every_instant([](const Recipe& recipe, const FlowNetwork& network) {
+    const std::vector<double> load = load_on_resources(recipe, network);
+    std::vector<double> highest(load.size(), 0.0);  // rate over weight
+    for (std::uint32_t r = 0; r < recipe.routes.size(); ++r) {
+      for (const Use& use : recipe.routes[r].uses) {
+        double& most = highest[index(use.resource)];
+        most = std::max(most, network.rate(RouteId{r}).value / recipe.routes[r].weight);
+      }
+    }
+    for (std::uint32_t r = 0; r < recipe.routes.size(); ++r) {
+      if (network.flows(RouteId{r}) == 0) continue;
+      const Route& route = recipe.routes[r];
+      const double rate = network.rate(RouteId{r}).value;
+      bool held = rate >= route.limit.value * (1 - kTolerance);
+      for (const Use& use : route.uses) {
+        const std::size_t l = index(use.resource);
+        held = held || (load[l] >= recipe.resources[l].value * (1 - kTolerance) &&
+                        rate / route.weight >= highest[l] * (1 - kTolerance));
+      }
+      EXPECT_TRUE(held) << "route " << r << " at " << rate;
+    }
+  });
+}
+
+/// The rates integrated over time are the bytes asked for, no less, and no more than the last picosecond of each flow.
+TEST(FlowNetwork, TheRatesMoveExactlyTheBytes) {
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    Random random(seed);
+    Recipe recipe;
+    add_random_network(recipe, random);
+    FlowNetwork network(recipe.resources, recipe.routes);
+    const auto starts = random_starts(recipe, random);
+    std::vector<double> moved(recipe.routes.size(), 0.0), asked(recipe.routes.size(), 0.0);
+    std::vector<double> slack(recipe.routes.size(), 0.0);
+    const std::vector<Time> end = drive(network, starts, [&](Time now, Time until) {
+      for (std::uint32_t r = 0; r < recipe.routes.size(); ++r) {
+        moved[r] += network.rate(RouteId{r}).value * network.flows(RouteId{r}) * to_seconds(until - now);
+      }
+    });
+    for (const auto& [at, burst] : starts) {
+      for (const Start& start : burst) {
+        const Route& route = recipe.routes[index(start.route)];
+        double alone = route.limit.value;
+        for (const Use& use : route.uses) {
+          alone = std::min(alone, recipe.resources[index(use.resource)].value / use.load);
+        }
+        asked[index(start.route)] += static_cast<double>(start.bytes.value);
+        slack[index(start.route)] += alone / kPicosecondsPerSecond;
+      }
+    }
+    ASSERT_EQ(std::count(end.begin(), end.end(), Time{-1}), 0) << "seed " << seed << ": a flow never ended";
+    for (std::size_t r = 0; r < moved.size(); ++r) {
+      ASSERT_GE(moved[r], asked[r] * (1 - kTolerance) - 0.02 * slack[r]) << "seed " << seed << " route " << r;
+      ASSERT_LE(moved[r], asked[r] * (1 + kTolerance) + slack[r]) << "seed " << seed << " route " << r;
+    }
+  }
+}
+
+TEST(FlowNetwork, TheRatesDoNotDependOnWhatRanBefore) {
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    Random random(seed);
+    Recipe recipe;
+    add_random_network(recipe, random);
+    FlowNetwork network(recipe.resources, recipe.routes);
+    drive(network, random_starts(recipe, random), [&](Time now, Time) {
+      FlowNetwork fresh(recipe.resources, recipe.routes);
+      for (std::uint32_t r = static_cast<std::uint32_t>(recipe.routes.size()); r-- > 0;) {
+        for (std::uint32_t f = 0; f < network.flows(RouteId{r}); ++f) fresh.start(f, RouteId{r}, Bytes{1});
+      }
+      fresh.settle(now);
+      for (std::uint32_t r = 0; r < recipe.routes.size(); ++r) {
+        const double old_rate = network.rate(RouteId{r}).value, new_rate = fresh.rate(RouteId{r}).value;
+        ASSERT_NEAR(old_rate, new_rate, 1e-11 * new_rate) << "seed " << seed << " route " << r;
+      }
+    });
+    if (HasFailure()) return;
+  }
+}
+
+TEST(FlowNetwork, AChangeElsewhereIsNotSolved) {
+  Recipe recipe;
+  for (int i = 0; i < 2; ++i) recipe.resources.push_back({1e9});
+  for (std::uint32_t i = 0; i < 4; ++i) recipe.routes.push_back({.uses = {{ResourceId{i / 2}}}});
+  FlowNetwork network(recipe.resources, recipe.routes);
+  network.start(0, RouteId{0}, Bytes{1000});
+  network.start(1, RouteId{2}, Bytes{1000});
+  EXPECT_EQ(network.settle(Time{}).size(), 2u);
+  network.start(2, RouteId{1}, Bytes{500});
+  const auto due = network.settle(Time{10});
+  ASSERT_EQ(due.size(), 1u);
+  EXPECT_EQ(due[0].route, RouteId{1});
+  EXPECT_TRUE(network.settle(Time{11}).empty());
+}
+
+TEST(FlowNetwork, ARouteWithoutAnyLimitIsUnbounded) {
+  const std::vector<Bandwidth> resources{{1e9}, {std::numeric_limits<double>::infinity()}};
+  const std::vector<Route> routes{{}, {.uses = {{ResourceId{1}}}}, {.uses = {{ResourceId{0}}}}, {.limit = {1e9}}};
+  const FlowNetwork network(resources, routes);
+  EXPECT_TRUE(network.unbounded(RouteId{0}));
+  EXPECT_TRUE(network.unbounded(RouteId{1}));
+  EXPECT_FALSE(network.unbounded(RouteId{2}));
+  EXPECT_FALSE(network.unbounded(RouteId{3}));
+}
+
+/// Weights and loads over twelve orders of magnitude: what is left of a sum must not be its rounding.
+TEST(FlowNetwork, VeryDifferentWeightsKeepTheirShares) {
+  const std::vector<Bandwidth> resources{{1e9}, {1e3}};
+  std::vector<Route> routes{{.uses = {{ResourceId{0}}}, .weight = 1e-6}, {.uses = {{ResourceId{0}}}, .weight = 2e-6}};
+  routes.push_back({.uses = {{ResourceId{0}}, {ResourceId{1}}}, .weight = 1e9});
+  FlowNetwork network(resources, routes);
+  for (std::uint32_t r = 0; r < 3; ++r) network.start(r, RouteId{r}, Bytes{1000});
+  network.settle(Time{});
+  const double rest = 1e9 - 1e3;
+  EXPECT_NEAR(network.rate(RouteId{2}).value, 1e3, 1e-6);
+  EXPECT_NEAR(network.rate(RouteId{0}).value, rest / 3, rest * kTolerance);
+  EXPECT_NEAR(network.rate(RouteId{1}).value, rest * 2 / 3, rest * kTolerance);
+}
+
+}  // namespace
+}  // namespace stepcast::sim

@@ -1,0 +1,71 @@
+#include "sim/task_graph.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <limits>
+#include <stdexcept>
+
+namespace stepcast::sim {
+namespace {
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+TEST(TaskGraph, AStreamChainsItsTasks) {
+  TaskGraph graph;
+  const StreamId a = graph.add_stream(), b = graph.add_stream();
+  const TaskId first = graph.work(a, Time{1});
+  const TaskId both = graph.work(std::array{a, b}, Time{1});
+  const TaskId last = graph.work(b, Time{1});
+  ASSERT_EQ(graph.dependencies().size(), 2u);
+  EXPECT_EQ(graph.dependencies()[0].earlier, first);
+  EXPECT_EQ(graph.dependencies()[0].later, both);
+  EXPECT_EQ(graph.dependencies()[1].earlier, both);
+  EXPECT_EQ(graph.dependencies()[1].later, last);
+  EXPECT_EQ(graph.streams(), 2u);
+}
+
+TEST(TaskGraph, AStreamNamedTwiceIsOneStream) {
+  TaskGraph graph;
+  const StreamId a = graph.add_stream();
+  graph.work(std::array{a, a}, Time{1});
+  EXPECT_TRUE(graph.dependencies().empty());
+}
+
+TEST(TaskGraph, KeepsTagsAndAmounts) {
+  TaskGraph graph;
+  const RouteId route = graph.add_route({});
+  const TaskId work = graph.work(graph.add_stream(), Time{5}, 17);
+  const TaskId transfer = graph.transfer(route, Bytes{9}, 18);
+  EXPECT_EQ(graph.tasks()[index(work)].tag, 17u);
+  EXPECT_EQ(graph.tasks()[index(work)].amount, 5);
+  EXPECT_EQ(graph.tasks()[index(work)].route, TaskGraph::kNoRoute);
+  EXPECT_EQ(graph.tasks()[index(transfer)].tag, 18u);
+  EXPECT_EQ(graph.tasks()[index(transfer)].amount, 9);
+  EXPECT_EQ(graph.tasks()[index(transfer)].route, route);
+}
+
+TEST(TaskGraph, RefusesWhatItsCallersMustNotAsk) {
+  TaskGraph graph;
+  const ResourceId link = graph.add_resource(Bandwidth{1});
+  for (const double bad : {0.0, -1.0, kNan}) {
+    EXPECT_THROW(graph.add_resource(Bandwidth{bad}), std::logic_error);
+    EXPECT_THROW(graph.add_route({.uses = {{link, bad}}}), std::logic_error);
+    EXPECT_THROW(graph.add_route({.limit = Bandwidth{bad}}), std::logic_error);
+    EXPECT_THROW(graph.add_route({.weight = bad}), std::logic_error);
+  }
+  EXPECT_THROW(graph.add_route({.uses = {{link, kInfinity}}}), std::logic_error);
+  EXPECT_THROW(graph.add_route({.weight = kInfinity}), std::logic_error);
+  EXPECT_THROW(graph.add_route({.uses = {{ResourceId{1}}}}), std::logic_error);
+  EXPECT_THROW(graph.add_route({.latency = Time{-1}}), std::logic_error);
+  EXPECT_THROW(graph.transfer(RouteId{0}, Bytes{1}), std::logic_error);
+  const RouteId route = graph.add_route({.uses = {{link}}});
+  EXPECT_THROW(graph.transfer(route, Bytes{-1}), std::logic_error);
+  EXPECT_THROW(graph.work(StreamId{0}, Time{1}), std::logic_error);
+  EXPECT_THROW(graph.work(graph.add_stream(), Time{-1}), std::logic_error);
+  EXPECT_TRUE(graph.tasks().empty());
+}
+
+}  // namespace
+}  // namespace stepcast::sim
