@@ -7,26 +7,38 @@ if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release)
 endif()
 
+# Adds the target all_verify_interface_header_sets: each header of a library compiles alone.
+set(CMAKE_VERIFY_INTERFACE_HEADER_SETS ON)
+
 find_program(STEPCAST_CCACHE ccache)
 if(STEPCAST_CCACHE)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${STEPCAST_CCACHE})
+  # What ccache's manual asks for where there are precompiled headers (tests).
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${STEPCAST_CCACHE})
 endif()
 
 # The same bytes out of gcc and clang: no fused multiply-add that the source does not name.
 add_library(stepcast_options INTERFACE)
 target_include_directories(stepcast_options INTERFACE ${CMAKE_SOURCE_DIR})
 target_compile_options(stepcast_options INTERFACE
-  $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Werror -ffp-contract=off>)
+  $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -ffp-contract=off>)
+
+# Warnings are errors for the compilers this is tested with; later ones may warn of things nobody has seen yet.
+if((CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+   OR (CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 15))
+  target_compile_options(stepcast_options INTERFACE -Werror)
+endif()
 
 # stepcast_library(NAME DEPENDS public... PRIVATE private...): one library per folder, globbed.
 function(stepcast_library name)
   cmake_parse_arguments(ARG "" "" "DEPENDS;PRIVATE" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${name}/*.cpp)
+  file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${name}/*.h)
   list(FILTER sources EXCLUDE REGEX "/main\\.cpp$")
   if(NOT sources)
     return()
   endif()
   add_library(${name} STATIC ${sources})
+  target_sources(${name} PUBLIC FILE_SET HEADERS BASE_DIRS ${CMAKE_SOURCE_DIR} FILES ${headers})
   target_link_libraries(${name} PUBLIC stepcast_options ${ARG_DEPENDS} PRIVATE ${ARG_PRIVATE})
   if(EXISTS ${CMAKE_SOURCE_DIR}/${name}/main.cpp)
     add_executable(stepcast ${CMAKE_SOURCE_DIR}/${name}/main.cpp)
@@ -34,7 +46,8 @@ function(stepcast_library name)
   endif()
 endfunction()
 
-# stepcast_tests(NAME DEPENDS ...): one test program per folder of tests/.
+# stepcast_tests(NAME DEPENDS ...): one test program per folder of tests/. The first one's precompiled gtest and gmock
+# (a third of what a test file costs to compile) serve the others.
 function(stepcast_tests name)
   cmake_parse_arguments(ARG "" "" "DEPENDS" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/${name}/*.cpp)
@@ -44,5 +57,12 @@ function(stepcast_tests name)
   add_executable(${name}_tests ${sources})
   target_link_libraries(${name}_tests PRIVATE stepcast_options ${ARG_DEPENDS} GTest::gmock GTest::gtest_main)
   target_compile_definitions(${name}_tests PRIVATE STEPCAST_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+  get_property(first GLOBAL PROPERTY STEPCAST_TESTS_PCH)
+  if(first)
+    target_precompile_headers(${name}_tests REUSE_FROM ${first})
+  else()
+    target_precompile_headers(${name}_tests PRIVATE <gmock/gmock.h> <gtest/gtest.h>)
+    set_property(GLOBAL PROPERTY STEPCAST_TESTS_PCH ${name}_tests)
+  endif()
   gtest_discover_tests(${name}_tests DISCOVERY_TIMEOUT 60)
 endfunction()
