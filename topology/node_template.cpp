@@ -37,61 +37,53 @@ using Routes = std::vector<std::optional<Route>>;
 
 auto nearness(const Route& route) { return std::tie(route.cost.sockets, route.cost.hops); }
 
-/// The host-side ways of one node, from every device.
+/// The ways over PCIe and sockets that copies take.
 class HostSide {
  public:
-  HostSide(const Graph& graph, const Router& router, bool p2p)
-      : graph_(graph), p2p_(p2p), cpus_(graph.all(DeviceKind::cpu)) {
-    for (std::uint32_t d = 0; d < graph.devices.size(); ++d) from_.push_back(router.routes_from(d, Wires::host_side));
+  HostSide(const Graph& graph, const Router& router, bool p2p) : graph_(graph), p2p_(p2p) {
+    if (p2p) return;
+    for (const std::uint32_t cpu : graph.all(DeviceKind::cpu)) {
+      cpus_.push_back({cpu, router.routes_from(cpu, Wires::host_side)});
+    }
   }
 
-  const std::optional<Route>& direct(std::uint32_t from, std::uint32_t to) const { return from_[from][to]; }
-
-  /// The way that a copy takes: direct, or without P2P over the memory of the sender's nearest socket.
-  NodeRoute copy(std::uint32_t from, std::uint32_t to) const {
-    if (p2p_) return direct(from, to) ? finish(graph_, direct(from, to)->edges) : NodeRoute{};
-    std::optional<std::uint32_t> bounce;
-    for (const std::uint32_t cpu : cpus_) {
-      if (!direct(from, cpu) || !direct(cpu, to)) continue;
-      if (!bounce || nearness(*direct(from, cpu)) < nearness(*direct(from, *bounce))) bounce = cpu;
+  /// `from`: the host-side routes of the sender. Direct, or without P2P over the memory of the sender's nearest socket.
+  NodeRoute copy(const Routes& from, std::uint32_t to) const {
+    if (p2p_) return from[to] ? finish(graph_, from[to]->edges) : NodeRoute{};
+    const Socket* bounce = nullptr;
+    for (const Socket& cpu : cpus_) {
+      if (!from[cpu.device] || !cpu.routes[to]) continue;
+      if (!bounce || nearness(*from[cpu.device]) < nearness(*from[bounce->device])) bounce = &cpu;
     }
     if (!bounce) return {};
-    std::vector<std::uint32_t> edges = direct(from, *bounce)->edges;
-    const std::vector<std::uint32_t>& down = direct(*bounce, to)->edges;
+    std::vector<std::uint32_t> edges = from[bounce->device]->edges;
+    const std::vector<std::uint32_t>& down = bounce->routes[to]->edges;
     edges.insert(edges.end(), down.begin(), down.end());
     return finish(graph_, std::move(edges));
   }
 
  private:
+  struct Socket {
+    std::uint32_t device = 0;
+    Routes routes;
+  };
   const Graph& graph_;
   bool p2p_;
-  std::vector<std::uint32_t> cpus_;
-  std::vector<Routes> from_;
+  std::vector<Socket> cpus_;  ///< with P2P none are needed
 };
 
-void choose_nics(NodeTemplate& node, const HostSide& host) {
-  std::vector<std::uint32_t> served(node.nics.size());
-  for (const std::uint32_t gpu : node.gpus) {
-    std::uint32_t best = NodeTemplate::kNoNic;
-    for (std::uint32_t n = 0; n < node.nics.size(); ++n) {
-      const auto& way = host.direct(gpu, node.nics[n]);
-      if (!way) continue;
-      if (best == NodeTemplate::kNoNic) {
-        best = n;
-        continue;
-      }
-      const auto& best_way = host.direct(gpu, node.nics[best]);
-      const auto rank = [](const Route& route, std::uint32_t load) {
-        return std::tuple(route.cost.sockets, route.cost.hops, load);
-      };
-      if (rank(*way, served[n]) < rank(*best_way, served[best])) best = n;
-    }
-    node.nic_of.push_back(best);
-    const bool has = best != NodeTemplate::kNoNic;
-    if (has) ++served[best];
-    node.gpu_to_nic.push_back(has ? host.copy(gpu, node.nics[best]) : NodeRoute{});
-    node.nic_to_gpu.push_back(has ? host.copy(node.nics[best], gpu) : NodeRoute{});
+/// The nearest NIC; of equally near ones the one that has served the fewest GPUs so far, then the first.
+std::uint32_t choose_nic(const NodeTemplate& node, const Routes& from, const std::vector<std::uint32_t>& served) {
+  std::uint32_t best = NodeTemplate::kNoNic;
+  const auto rank = [&](std::uint32_t n) {
+    const Cost& cost = from[node.nics[n]]->cost;
+    return std::tuple(cost.sockets, cost.hops, served[n]);
+  };
+  for (std::uint32_t n = 0; n < node.nics.size(); ++n) {
+    if (!from[node.nics[n]]) continue;
+    if (best == NodeTemplate::kNoNic || rank(n) < rank(best)) best = n;
   }
+  return best;
 }
 
 }  // namespace
@@ -103,17 +95,23 @@ NodeTemplate make_node_template(Graph graph, bool pcie_p2p) {
   node.nics = node.graph.all(DeviceKind::nic);
   const Router router(node.graph);
   const HostSide host(node.graph, router, pcie_p2p);
+  std::vector<std::uint32_t> served(node.nics.size());
   for (const std::uint32_t from : node.gpus) {
-    const Routes nvlink = router.routes_from(from, Wires::nvlink);
+    const Routes nvlink = router.routes_from(from, Wires::nvlink), pcie = router.routes_from(from, Wires::host_side);
     for (const std::uint32_t to : node.gpus) {
-      if (nvlink[to]) {
-        node.gpu_to_gpu.push_back(finish(node.graph, nvlink[to]->edges));
-      } else {
-        node.gpu_to_gpu.push_back(host.copy(from, to));
-      }
+      node.gpu_to_gpu.push_back(nvlink[to] ? finish(node.graph, nvlink[to]->edges) : host.copy(pcie, to));
     }
+    const std::uint32_t nic = choose_nic(node, pcie, served);
+    node.nic_of.push_back(nic);
+    if (nic == NodeTemplate::kNoNic) {
+      node.gpu_to_nic.emplace_back();
+      node.nic_to_gpu.emplace_back();
+      continue;
+    }
+    ++served[nic];
+    node.gpu_to_nic.push_back(host.copy(pcie, node.nics[nic]));
+    node.nic_to_gpu.push_back(host.copy(router.routes_from(node.nics[nic], Wires::host_side), from));
   }
-  choose_nics(node, host);
   return node;
 }
 
