@@ -217,6 +217,54 @@ TEST(FlowNetwork, ARouteWithoutAnyLimitIsUnbounded) {
   EXPECT_FALSE(network.unbounded(RouteId{3}));
 }
 
+/// Sums are taken in one order whatever the order of the starts: to the last bit, not only to a tolerance. Some
+/// components here are a small part of the network and some are most of it.
+TEST(FlowNetwork, TheOrderOfTheStartsDoesNotChangeOneBitOfTheRates) {
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    Random random(seed);
+    Recipe recipe;
+    const std::uint32_t routes = 12'000, resources = 4 + random.below(random.one_in(2) ? 60 : 1500);
+    for (std::uint32_t l = 0; l < resources; ++l) recipe.resources.push_back({random.real(1e9, 4e9)});
+    for (std::uint32_t r = 0; r < routes; ++r) {
+      Route route{.weight = random.real(0.5, 2)};
+      for (std::uint32_t u = 2; u-- > 0;) {
+        route.uses.push_back({ResourceId{random.below(resources)}, random.real(0.1, 1)});
+      }
+      recipe.routes.push_back(route);
+    }
+    std::vector<std::uint32_t> order;
+    for (std::uint32_t f = 1 + random.below(random.one_in(2) ? 30 : 1500); f-- > 0;) {
+      order.push_back(random.below(routes));
+    }
+    FlowNetwork one(recipe.resources, recipe.routes), two(recipe.resources, recipe.routes);
+    for (const std::uint32_t r : order) one.start(0, RouteId{r}, Bytes{1000});
+    random.shuffle(order);
+    for (const std::uint32_t r : order) two.start(0, RouteId{r}, Bytes{1000});
+    one.settle(Time{});
+    two.settle(Time{});
+    for (const std::uint32_t r : order) {
+      ASSERT_EQ(one.rate(RouteId{r}), two.rate(RouteId{r})) << "seed " << seed << " route " << r;
+    }
+  }
+}
+
+/// Links that fill at the same lambda but for the rounding of their quotients, joined by a wide resource.
+TEST(FlowNetwork, LevelsARoundingApartAreOne) {
+  std::vector<Bandwidth> resources{{1e15}};
+  std::vector<Route> routes{{.uses = {{ResourceId{0}}}, .limit = {5e9}}};
+  for (std::uint32_t i = 1; i <= 50; ++i) {
+    const double load = 0.1 * i;
+    resources.push_back({load * 1e10 / 7});
+    routes.push_back({.uses = {{ResourceId{0}}, {ResourceId{i}, load}}});
+  }
+  FlowNetwork network(resources, routes);
+  for (std::uint32_t r = 0; r < routes.size(); ++r) network.start(r, RouteId{r}, Bytes{1000});
+  network.settle(Time{});
+  EXPECT_EQ(network.rate(RouteId{0}), Bandwidth{5e9});
+  EXPECT_NEAR(network.rate(RouteId{1}).value, 1e10 / 7, 1);
+  for (std::uint32_t r = 2; r < routes.size(); ++r) EXPECT_EQ(network.rate(RouteId{r}), network.rate(RouteId{1})) << r;
+}
+
 /// Weights and loads over twelve orders of magnitude: what is left of a sum must not be its rounding.
 TEST(FlowNetwork, VeryDifferentWeightsKeepTheirShares) {
   const std::vector<Bandwidth> resources{{1e9}, {1e3}};
