@@ -20,10 +20,10 @@ struct Symmetry {
 struct Request {
   Operation operation = Operation::all_reduce;
   std::uint32_t ranks = 1;
-  std::int64_t elements = 0;     ///< counted as Operation says
-  std::uint32_t nodes = 1;       ///< divides ranks
-  std::uint32_t channels = 1;    ///< rings or trees that share the elements
-  std::int64_t grain = 1 << 20;  ///< most elements of one piece, where an algorithm pipelines pieces
+  std::int64_t elements = 0;   ///< counted as Operation says
+  std::uint32_t nodes = 1;     ///< divides ranks
+  std::uint32_t channels = 1;  ///< rings or trees that share the elements
+  std::uint32_t pieces = 1;    ///< into which algorithms that pipeline cut each channel's elements; others ignore it
   /// Of transfers that are the same but for this symmetry, only one is wanted: the one of the source below `period`,
   /// and with rotate of local index (or channel) 0. Destinations stay as they are; dependencies name the stand-ins.
   /// Must be a symmetry the algorithm has for this request (see Algorithm::symmetry), or {}: the whole plan.
@@ -37,7 +37,7 @@ struct Request {
 struct Algorithm {
   std::string_view name, summary, source;
   bool (*automatic)(Operation) = nullptr;      ///< "auto" considers it for this operation: NCCL has it
-  bool (*supports)(const Request&) = nullptr;  ///< looks at all but elements, grain and fold
+  bool (*supports)(const Request&) = nullptr;  ///< looks at all but elements, pieces and fold
   /// The connections of a plan depend on nothing but operation, ranks, nodes, channels and fold.
   Plan (*plan)(const Request&) = nullptr;
   Symmetry (*symmetry)(const Request&) = nullptr;  ///< the largest symmetry of its plan, if all parts were of one size

@@ -59,6 +59,6 @@ constinit const Algorithm double_binary_tree{
     .automatic = [](Operation) { return true; },
     .supports = [](const Request& request) { return request.ranks >= 2 && request.operation == Operation::all_reduce; },
     .plan = plan_double_binary_tree,
-    .symmetry = [](const Request&) { return Symmetry{}; }};
+    .symmetry = tree_symmetry};
 
 }  // namespace stepcast::collectives

@@ -45,6 +45,7 @@ struct Transfer {
 /// 12 bytes per transfer and 4 per dependency; element ranges are kept once per chunk.
 struct Plan {
   std::uint32_t ranks = 0;
+  std::uint32_t pieces = 1;  ///< cut from each channel's share and sent one behind the other
   std::vector<Connection> connections;
   std::vector<Transfer> transfers;
 

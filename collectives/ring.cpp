@@ -1,5 +1,4 @@
 #include "collectives/algorithm.h"
-#include "collectives/pieces.h"
 #include "collectives/ring_order.h"
 
 namespace stepcast::collectives {
@@ -8,9 +7,10 @@ namespace {
 /// Broadcast: pieces walk the ring from rank 0 to the last. Reduce: they start behind rank 0 and end at it.
 Plan plan_chain(const Request& request) {
   const bool reduces = request.operation == Operation::reduce;
-  const std::uint32_t n = request.ranks, channels = request.channels, count = pieces(request, channels, 1);
+  const std::uint32_t n = request.ranks, channels = request.channels, count = request.pieces;
   Plan plan;
   plan.ranks = n;
+  plan.pieces = count;
   plan.reserve(std::size_t{n} * channels * count, std::size_t{n} * channels * count);
   for (std::uint32_t k = 0; k < channels; ++k) {
     const RingOrder order(request, k);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -23,30 +24,38 @@ struct Prepared {
   const Algorithm* algorithm = nullptr;
   Request request;
   Wiring wiring;
-  Prospect prospect;  // without launch
-  double share = 1;   // of the bytes that one channel carries
+  Prospect prospect;                                           // without launch
+  Time occupancy{};                                            // of a connection, by a transfer of no bytes
+  Bandwidth slowest{std::numeric_limits<double>::infinity()};  // what the slowest connection could reach alone
+  std::uint32_t channels = 1;
+  bool pipelines = false;               // cuts into pieces if asked to
+  std::size_t transfers_per_piece = 1;  // of one channel and group: the same folded and whole
 };
 
-Bytes carried(const Plan& plan, std::vector<double>& by_route, const Wiring& wiring) {
-  std::int64_t total = 0;
-  by_route.assign(wiring.routes.size(), 0);
+/// Bytes that the plan sends over each of the wiring's routes.
+std::vector<double> bytes_by_route(const Plan& plan, const Wiring& wiring) {
+  std::vector<double> by_route(wiring.routes.size());
   for (const Transfer& transfer : plan.transfers) {
     const std::int64_t bytes = plan.elements(transfer.chunk);
-    total += bytes;
     for (std::uint32_t g = 0; g < wiring.groups; ++g) {
       by_route[g * wiring.connections + index(transfer.connection)] += static_cast<double>(bytes);
     }
   }
-  return {total};
+  return by_route;
+}
+
+Bandwidth alone(const sim::Route& route, const Wiring& wiring) {
+  Bandwidth rate = route.limit;
+  for (const sim::Use& use : route.uses) rate = std::min(rate, wiring.capacity[sim::index(use.resource)]);
+  return rate;
 }
 
 /// Seconds that the busiest resource, or the most limited route, needs for one byte of the operation's size.
 double seconds_per_byte(const Algorithm& algorithm, Request request, const Wiring& wiring) {
-  constexpr std::int64_t kReference = std::int64_t{1} << 30;
-  request.elements = kReference;
-  request.grain = kReference;
-  std::vector<double> bytes;
-  carried(algorithm.plan(request), bytes, wiring);
+  const std::int64_t reference = std::int64_t{1 << 16} * request.ranks * request.channels;  // equal parts
+  request.elements = reference;
+  request.pieces = 1;
+  const std::vector<double> bytes = bytes_by_route(algorithm.plan(request), wiring);
   std::vector<double> busy(wiring.capacity.size());
   double most = 0;
   for (std::size_t r = 0; r < wiring.routes.size(); ++r) {
@@ -55,22 +64,24 @@ double seconds_per_byte(const Algorithm& algorithm, Request request, const Wirin
   }
   for (std::size_t i = 0; i < busy.size(); ++i) most = std::max(most, busy[i] / wiring.capacity[i].value);
   // A last bit below: this is compared with simulated times as a lower bound.
-  return most / static_cast<double>(kReference) * (1 - 1e-9);
+  return most / static_cast<double>(reference) * (1 - 1e-9);
 }
 
 /// Pipelining d hops in k pieces takes (d + k - 1) (alpha + w n / k), least at k = sqrt((d - 1) w n / alpha), with w
-/// the busiest link's seconds per byte and d told by the latency d alpha.
-std::int64_t best_grain(const Prepared& prepared, Bytes bytes, Bytes at_most) {
-  Time alpha{};
-  for (const sim::Route& route : prepared.wiring.routes) alpha = std::max(alpha, route.latency);
-  const double hops = alpha.value > 0 ? prepared.prospect.latency / alpha : 2;
+/// the busiest link's seconds per byte and d told by the latency d alpha. No piece is of more than `chunk`.
+std::uint32_t best_pieces(const Prepared& prepared, Bytes bytes, Bytes chunk) {
+  const double alpha = std::max(to_seconds(prepared.occupancy), 1e-12);
+  const double hops = std::max(to_seconds(prepared.prospect.latency) / alpha, 2.0);
   const double moving = prepared.prospect.seconds_per_byte * static_cast<double>(bytes.value);
-  const double waiting = std::max(to_seconds(alpha), 1e-12);
-  const double pieces = std::clamp(std::sqrt(std::max(hops - 1, 0.0) * moving / waiting), 1.0, 1e6);
-  const double share = static_cast<double>(bytes.value) * prepared.share;
-  return std::clamp<std::int64_t>(static_cast<std::int64_t>(std::ceil(share / pieces)), 1,
-                                  std::max<std::int64_t>(at_most.value, 1));
+  const double share = std::max(static_cast<double>(bytes.value) / prepared.channels, 1.0);
+  const double least = std::ceil(share / static_cast<double>(std::max<std::int64_t>(chunk.value, 1)));
+  const double most = std::min(share, 1e6);
+  return static_cast<std::uint32_t>(
+      std::clamp(std::round(std::sqrt((hops - 1) * moving / alpha)), std::min(least, most), most));
 }
+
+/// How many pieces of a long pipeline are simulated: at least one, no more than about this many transfers.
+constexpr std::size_t kPipelineTransfers = 1500;
 
 }  // namespace
 
@@ -98,7 +109,7 @@ struct Timer::Impl {
     std::vector<Symmetry> symmetries;
     if (fold) {
       const Symmetry most = algorithm.symmetry(request);
-      if (most.rotate) symmetries.push_back(most);
+      if (most.rotate) symmetries.push_back(most);  // its period may be 0: only turned
       if (most.period != 0) symmetries.push_back({most.period, false});
     }
     symmetries.push_back({});
@@ -119,9 +130,17 @@ struct Timer::Impl {
           result.wiring = std::move(*wiring);
           result.prospect.latency = sim::run(lower(plan, result.wiring)).end;
           result.prospect.seconds_per_byte = seconds_per_byte(algorithm, result.request, result.wiring);
-          std::uint32_t channels = 1;
-          for (const Connection& c : plan.connections) channels = std::max(channels, c.channel + 1);
-          result.share = 1.0 / channels;
+          for (const sim::Route& route : result.wiring.routes) {
+            result.occupancy = std::max(result.occupancy, route.latency);
+            result.slowest = std::min(result.slowest, alone(route, result.wiring));
+          }
+          for (const Connection& c : plan.connections) result.channels = std::max(result.channels, c.channel + 1);
+          if (symmetry.rotate) result.channels *= request.channels;
+          result.transfers_per_piece =
+              std::max<std::size_t>(plan.transfers.size() / (symmetry.rotate ? 1 : request.channels), 1);
+          Request cut = result.request;
+          cut.pieces = 2;
+          result.pipelines = algorithm.plan(cut).pieces == 2;
           return result;
         }
       }
@@ -145,24 +164,42 @@ struct Timer::Impl {
     const Wiring& wiring = prepared_algorithm.wiring;
     Request request = prepared_algorithm.request;
     request.elements = bytes.value;
-    request.grain = best_grain(prepared_algorithm, bytes, transport.chunk);
+    // A long pipeline is simulated as far as its first pieces; each further one takes a piece's time on the busiest
+    // link, or on a connection where that is longer.
+    Time rest{};
+    double whole = 1;
+    if (prepared_algorithm.pipelines) {
+      const std::uint32_t pieces = best_pieces(prepared_algorithm, bytes, transport.chunk);
+      const std::size_t affordable = kPipelineTransfers / prepared_algorithm.transfers_per_piece;
+      request.pieces = static_cast<std::uint32_t>(std::clamp<std::size_t>(affordable, 1, pieces));
+      if (request.pieces < pieces) {
+        const std::int64_t channels = prepared_algorithm.channels;  // pieces of one size
+        request.elements = std::max<std::int64_t>(bytes.value / (pieces * channels), 1) * channels * request.pieces;
+        const Prospect& prospect = prepared_algorithm.prospect;
+        const double piece = static_cast<double>(bytes.value) / pieces;
+        const double alone = piece / prepared_algorithm.channels / prepared_algorithm.slowest.value;
+        const Time period =
+            from_seconds(std::max(prospect.seconds_per_byte * piece, to_seconds(prepared_algorithm.occupancy) + alone));
+        rest = period * std::int64_t{pieces - request.pieces};
+        whole = static_cast<double>(bytes.value) / static_cast<double>(std::max<std::int64_t>(request.elements, 1));
+      }
+    }
     const Plan plan = prepared_algorithm.algorithm->plan(request);
     const sim::Timeline timeline = sim::run(lower(plan, wiring));
-    Timing timing{.duration = transport.launch + timeline.end,
+    Timing timing{.duration = transport.launch + timeline.end + rest,
                   .latency = transport.launch + prepared_algorithm.prospect.latency,
                   .algorithm = std::string(prepared_algorithm.algorithm->name),
                   .loads = {}};
     for (std::size_t resource = 0; resource < wiring.members.size(); ++resource) {
       for (const topology::LinkId link : wiring.members[resource]) {
-        timing.loads.push_back({link, timeline.carried[resource]});
+        timing.loads.push_back({link, timeline.carried[resource] * whole});
       }
     }
     if (!wiring.aside.empty()) {
-      std::vector<double> by_route;
-      carried(plan, by_route, wiring);
+      const std::vector<double> by_route = bytes_by_route(plan, wiring);
       std::map<topology::LinkId, double> aside;
       for (const Wiring::Aside& use : wiring.aside) aside[use.link] += use.load * by_route[use.route];
-      for (const auto& [link, amount] : aside) timing.loads.push_back({link, amount});
+      for (const auto& [link, amount] : aside) timing.loads.push_back({link, amount * whole});
     }
     std::ranges::sort(timing.loads, {}, &Timing::Load::link);
     return timing;
@@ -178,7 +215,7 @@ struct Timer::Impl {
                     .elements = 0,
                     .nodes = placement.nodes,
                     .channels = 1,
-                    .grain = std::max<std::int64_t>(transport.chunk.value, 1),
+                    .pieces = 1,
                     .fold = {}};
     if (request.nodes > 1) request.channels = request.gpus();
 

@@ -31,6 +31,6 @@ constinit const Algorithm tree{.name = "tree",
                                .automatic = [](Operation) { return true; },
                                .supports = supports_tree,
                                .plan = plan_tree,
-                               .symmetry = [](const Request&) { return Symmetry{}; }};
+                               .symmetry = tree_symmetry};
 
 }  // namespace stepcast::collectives

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include "collectives/pieces.h"
-
 namespace stepcast::collectives {
 namespace {
 
@@ -47,13 +45,15 @@ Tree with_chains_backwards(const Tree& nodes, std::uint32_t gpus, std::uint32_t 
 
 Plan plan_trees(const Request& request, const std::vector<Tree>& trees) {
   const std::uint32_t n = request.ranks, channels = static_cast<std::uint32_t>(trees.size());
+  const std::uint32_t wanted = request.fold.rotate ? channels / request.channels : channels;
   const bool up = request.operation != Operation::broadcast, down = request.operation != Operation::reduce;
-  const std::uint32_t count = pieces(request, channels, up && down ? 2 : 1);
+  const std::uint32_t count = request.pieces;
   Plan plan;
   plan.ranks = n;
-  const std::size_t transfers = std::size_t{n} * channels * count * (up && down ? 2 : 1);
+  plan.pieces = count;
+  const std::size_t transfers = std::size_t{n} * wanted * count * (up && down ? 2 : 1);
   plan.reserve(transfers, 2 * transfers);
-  for (std::uint32_t k = 0; k < channels; ++k) {
+  for (std::uint32_t k = 0; k < wanted; ++k) {
     const Tree& tree = trees[k];
     const std::vector<std::uint32_t> order = top_down(tree);
     std::vector<ConnectionId> to_parent(n), from_parent(n);
@@ -77,6 +77,12 @@ Plan plan_trees(const Request& request, const std::vector<Tree>& trees) {
     }
   }
   return plan;
+}
+
+Symmetry tree_symmetry(const Request& request) {
+  const bool turns = request.operation == Operation::all_reduce && request.gpus() > 1 && request.nodes > 1 &&
+                     request.channels == request.gpus();
+  return {.period = 0, .rotate = turns};
 }
 
 }  // namespace stepcast::collectives

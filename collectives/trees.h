@@ -21,7 +21,11 @@ Tree with_chains(const Tree& nodes, std::uint32_t gpus, std::uint32_t leader, bo
 Tree with_chains_backwards(const Tree& nodes, std::uint32_t gpus, std::uint32_t leader);
 
 /// One tree per channel, each for its share of the elements, cut into pieces: all_reduce adds them up towards the root
-/// and copies the sum back, broadcast and reduce do one of the two.
+/// and copies the sum back, broadcast and reduce do one of the two. Requires as many trees for every channel of the
+/// request, those of one channel together; folded by rotation, only those of channel 0 are planned.
 Plan plan_trees(const Request& request, const std::vector<Tree>& trees);
+
+/// Trees differ from node to node, but channel k + 1's are channel k's with each node turned by one GPU.
+Symmetry tree_symmetry(const Request& request);
 
 }  // namespace stepcast::collectives

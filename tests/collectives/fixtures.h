@@ -21,12 +21,18 @@ struct Machine {
 };
 
 inline topology::Cluster build(const Machine& machine) {
-  topology::LinkType nvlink{.name = "nvlink", .kind = topology::LinkKind::nvlink,
-                            .bandwidth = {100e9 * machine.faster}, .latency = machine.nvlink_latency, .source = {}};
-  topology::LinkType pcie{.name = "pcie", .kind = topology::LinkKind::pcie,
-                          .bandwidth = {1000e9 * machine.faster}, .source = {}};
-  topology::LinkType nic{.name = "nic", .kind = topology::LinkKind::network,
-                         .bandwidth = {25e9 * machine.faster}, .latency = machine.nic_latency, .source = {}};
+  topology::LinkType nvlink{.name = "nvlink",
+                            .kind = topology::LinkKind::nvlink,
+                            .bandwidth = {100e9 * machine.faster},
+                            .latency = machine.nvlink_latency,
+                            .source = {}};
+  topology::LinkType pcie{
+      .name = "pcie", .kind = topology::LinkKind::pcie, .bandwidth = {1000e9 * machine.faster}, .source = {}};
+  topology::LinkType nic{.name = "nic",
+                         .kind = topology::LinkKind::network,
+                         .bandwidth = {25e9 * machine.faster},
+                         .latency = machine.nic_latency,
+                         .source = {}};
   topology::NodeSpec node;
   node.name = "node";
   node.builder = "nvswitch";
