@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 #include <ostream>
 #include <stdexcept>
 #include <string>
@@ -15,7 +16,6 @@ namespace stepcast::topology {
 namespace {
 
 using testing::Each;
-using testing::ElementsAre;
 
 struct Case {
   const char* name;

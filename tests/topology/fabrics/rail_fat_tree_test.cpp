@@ -1,8 +1,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
-#include <set>
+#include <optional>
+#include <utility>
 
 #include "tests/topology/machines.h"
 #include "topology/expand.h"
