@@ -36,6 +36,7 @@ struct Request {
 /// A way to do collectives: a name for users, and a pure function. algorithms.h lists them all.
 struct Algorithm {
   std::string_view name, summary, source;
+  bool tree = false;                           ///< Transport::tree_efficiency applies
   bool (*automatic)(Operation) = nullptr;      ///< "auto" considers it for this operation: NCCL has it
   bool (*supports)(const Request&) = nullptr;  ///< looks at all but elements, pieces and fold
   /// The connections of a plan depend on nothing but operation, ranks, nodes, channels and fold.

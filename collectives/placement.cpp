@@ -8,7 +8,7 @@
 namespace stepcast::collectives {
 namespace {
 
-/// Nodes of one sorted group; 1 where they do not hold equally many of its GPUs.
+/// Nodes of one group in order; 1 where they do not hold equally many of its GPUs.
 std::uint32_t even_nodes(const topology::Cluster& cluster, const std::vector<topology::GpuId>& group) {
   std::vector<std::uint32_t> held;
   for (std::size_t i = 0; i < group.size(); ++i) {
@@ -21,27 +21,29 @@ std::uint32_t even_nodes(const topology::Cluster& cluster, const std::vector<top
 
 }  // namespace
 
-Placement place(const topology::Cluster& cluster, std::span<const std::vector<topology::GpuId>> groups) {
+Placement place(const topology::Cluster& cluster, std::span<const std::vector<topology::GpuId>> groups, bool sorted) {
   Placement placement;
   placement.groups.assign(groups.begin(), groups.end());
   if (groups.empty() || groups.front().empty()) throw InputError("", "a collective needs at least one GPU");
   placement.ranks = static_cast<std::uint32_t>(groups.front().size());
   for (std::size_t g = 0; g < placement.groups.size(); ++g) {
     std::vector<topology::GpuId>& group = placement.groups[g];
-    std::ranges::sort(group);
+    std::vector<topology::GpuId> in_order = group;
+    std::ranges::sort(in_order);
+    if (sorted) group = in_order;
     if (group.size() != placement.ranks) {
       throw InputError("", "concurrent groups are of one size: found " + std::to_string(placement.ranks) + " and " +
                                std::to_string(group.size()) + " GPUs");
     }
-    const auto twice = std::ranges::adjacent_find(group);
-    if (twice != group.end()) {
+    const auto twice = std::ranges::adjacent_find(in_order);
+    if (twice != in_order.end()) {
       throw InputError("", "GPU " + std::to_string(topology::index(*twice)) + " is twice in one group");
     }
-    if (topology::index(group.back()) >= cluster.gpus()) {
-      throw InputError("", "GPU " + std::to_string(topology::index(group.back())) + " of a cluster of " +
+    if (topology::index(in_order.back()) >= cluster.gpus()) {
+      throw InputError("", "GPU " + std::to_string(topology::index(in_order.back())) + " of a cluster of " +
                                std::to_string(cluster.gpus()));
     }
-    const std::uint32_t nodes = even_nodes(cluster, group);
+    const std::uint32_t nodes = even_nodes(cluster, in_order);
     placement.nodes = g == 0 || placement.nodes == nodes ? nodes : 1;
   }
   return placement;

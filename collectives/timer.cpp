@@ -119,6 +119,11 @@ struct Timer::Impl {
       if (fold && stride < groups && groups % stride == 0) strides.push_back(stride);
     }
     strides.push_back(groups);
+    Transport reached = transport;
+    if (algorithm.tree) {
+      reached.nvlink_efficiency *= transport.tree_efficiency;
+      reached.network_efficiency *= transport.tree_efficiency;
+    }
     Prepared result;
     result.algorithm = &algorithm;
     result.request = request;
@@ -126,7 +131,7 @@ struct Timer::Impl {
       result.request.fold = symmetry;
       const Plan plan = algorithm.plan(result.request);
       for (const std::uint32_t stride : strides) {
-        if (auto wiring = wire(plan, placement, cluster, transport, symmetry, stride)) {
+        if (auto wiring = wire(plan, placement, cluster, reached, symmetry, stride)) {
           result.wiring = std::move(*wiring);
           result.prospect.latency = sim::run(lower(plan, result.wiring)).end;
           result.prospect.seconds_per_byte = seconds_per_byte(algorithm, result.request, result.wiring);
@@ -207,7 +212,7 @@ struct Timer::Impl {
 
   Timing fresh(Operation operation, Bytes bytes, std::span<const Group> concurrent, std::string_view name, bool fold,
                std::size_t number) {
-    const Placement placement = place(cluster, concurrent);
+    const Placement placement = place(cluster, concurrent, operation != Operation::send_recv);
     if (name != "auto") algorithm(name);  // unknown: throws
     if (placement.ranks == 1) return {{}, {}, std::string(name), {}};
     Request request{.operation = operation,

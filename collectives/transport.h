@@ -17,6 +17,7 @@ struct Transport {
   Bytes chunk{4 << 20};             ///< pipelining grain of trees and chains, at most
   double network_efficiency = 1.0;  ///< share of a NIC's payload rate that collectives reach, (0, 1]
   double nvlink_efficiency = 1.0;   ///< likewise for NVLink
+  double tree_efficiency = 1.0;     ///< trees' share of both: their kernels wait for several peers at once, (0, 1]
 };
 
 }  // namespace stepcast::collectives

@@ -28,6 +28,7 @@ constinit const Algorithm tree{.name = "tree",
                                .source =
                                    "Thakur, Rabenseifner and Gropp, Int. J. High Perform. Comput. Appl. 19(1), "
                                    "2005 (trees); NCCL 2.4 (chains inside nodes)",
+                               .tree = true,
                                .automatic = [](Operation) { return true; },
                                .supports = supports_tree,
                                .plan = plan_tree,

@@ -105,6 +105,42 @@ TEST(Timer, SendRecvTakesAlphaAndBytes) {
   EXPECT_EQ(timing.algorithm, "send-recv");
 }
 
+TEST(Timer, SendRecvGoesTheWayItIsAsked) {
+  const topology::Cluster cluster = build({.nodes = 2, .gpus = 1});
+  Timer timer(cluster, {});
+  const Timing back = one(timer, Operation::send_recv, {1000}, {topology::GpuId{1}, topology::GpuId{0}}, "auto");
+  std::vector<topology::LinkId> crossed;
+  for (const Timing::Load& load : back.loads) crossed.push_back(load.link);
+  EXPECT_THAT(crossed, testing::UnorderedElementsAreArray(cluster.path(topology::GpuId{1}, topology::GpuId{0}).links));
+}
+
+/// A pipeline of many pieces, told from its first ones, lies close to one that is simulated to the end. Many pieces are
+/// simulated where one costs little: over few ranks. The same tree over more ranks differs by its depth alone.
+TEST(Timer, LongPipelinesApproachTheirBusiestLink) {
+  for (const char* algorithm : {"tree", "double-binary-tree"}) {
+    for (const std::uint32_t p : {7u, 64u, 256u}) {
+      Timer timer = uniform(p);
+      const Bytes bytes{std::int64_t{1} << 32};
+      const Timing timing = one(timer, Operation::all_reduce, bytes, gpus(p), algorithm);
+      double busiest = 0;
+      for (const Timing::Load& load : timing.loads) busiest = std::max(busiest, load.bytes / kPort.value);
+      EXPECT_GE(to_seconds(timing.duration), busiest * (1 - 1e-6)) << algorithm << " " << p;
+      EXPECT_LE(to_seconds(timing.duration), busiest * 1.05) << algorithm << " " << p;
+    }
+  }
+}
+
+TEST(Timer, TreesReachTheirShareOfTheLinks) {
+  const topology::Cluster cluster = build({.nodes = 8, .gpus = 1});
+  Timer full(cluster, {}), half(cluster, {.tree_efficiency = 0.5});
+  const Bytes bytes{1 << 30};
+  EXPECT_NEAR(one(half, Operation::all_reduce, bytes, gpus(8), "tree").duration /
+                  one(full, Operation::all_reduce, bytes, gpus(8), "tree").duration,
+              2, 1e-3);
+  EXPECT_EQ(one(half, Operation::all_reduce, bytes, gpus(8), "ring").duration,
+            one(full, Operation::all_reduce, bytes, gpus(8), "ring").duration);
+}
+
 TEST(Timer, HierarchicalTakesItsClosedForm) {
   const std::uint32_t nodes = 5, local = 4;
   Timer timer(build({.nodes = nodes, .gpus = local}),

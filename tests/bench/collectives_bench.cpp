@@ -1,0 +1,81 @@
+#include <benchmark/benchmark.h>
+
+#include "collectives/algorithms.h"
+#include "collectives/lower.h"
+#include "collectives/timer.h"
+#include "collectives/wiring.h"
+#include "sim/executor.h"
+#include "tests/collectives/fixtures.h"
+
+namespace stepcast::collectives {
+namespace {
+
+/// A whole plan on one switch with one GPU per node.
+struct Whole {
+  topology::Cluster cluster;
+  Plan plan;
+  Wiring wiring;
+  Whole(Operation operation, std::string_view name, std::uint32_t ranks)
+      : cluster(test::build({.nodes = ranks, .gpus = 1})) {
+    plan = make(operation, name, ranks);
+    const Group group = test::gpus(ranks);
+    wiring = *wire(plan, place(cluster, std::span(&group, 1)), cluster, {.network_step = microseconds(3)}, {}, 1);
+  }
+  static Plan make(Operation operation, std::string_view name, std::uint32_t ranks) {
+    return algorithm(name).plan(
+        {.operation = operation, .ranks = ranks, .elements = std::int64_t{ranks} * 4096, .nodes = ranks});
+  }
+};
+
+void whole(benchmark::State& state, Operation operation, std::string_view name, bool all) {
+  const auto ranks = static_cast<std::uint32_t>(state.range(0));
+  const Whole work(operation, name, ranks);
+  const sim::TaskGraph ready = lower(work.plan, work.wiring);
+  for (auto _ : state) {
+    if (all) {
+      const Plan plan = Whole::make(operation, name, ranks);
+      benchmark::DoNotOptimize(sim::run(lower(plan, work.wiring)).end);
+    } else {
+      benchmark::DoNotOptimize(sim::run(ready).end);
+    }
+  }
+  state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(work.plan.transfers.size()));
+}
+
+BENCHMARK_CAPTURE(whole, ring_all_reduce_plan_lower_run, Operation::all_reduce, "ring", true)
+    ->Arg(256)
+    ->Arg(1024)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(whole, ring_all_reduce_run, Operation::all_reduce, "ring", false)
+    ->Arg(256)
+    ->Arg(1024)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(whole, all_to_all_plan_lower_run, Operation::all_to_all, "direct", true)
+    ->Arg(512)
+    ->Unit(benchmark::kMillisecond);
+
+/// A timer that has never seen the group: wiring, latency, choice and all. Argument: nodes of 8 GPUs.
+void folded(benchmark::State& state, Operation operation, std::string_view name, const char* fabric) {
+  const auto nodes = static_cast<std::uint32_t>(state.range(0));
+  const topology::Cluster cluster = test::build({.nodes = nodes, .gpus = 8, .fabric = fabric});
+  const Group group = test::gpus(nodes * 8);
+  for (auto _ : state) {
+    Timer timer(cluster, {.nvlink_step = microseconds(2), .network_step = microseconds(5)});
+    benchmark::DoNotOptimize(
+        timer.time(operation, {std::int64_t{nodes} * 64 * 100'000}, std::span(&group, 1), name).duration);
+  }
+}
+
+BENCHMARK_CAPTURE(folded, all_gather_auto, Operation::all_gather, "auto", "rail-fat-tree")
+    ->Arg(140)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(folded, all_reduce_auto, Operation::all_reduce, "auto", "rail-fat-tree")
+    ->Arg(140)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(folded, all_reduce_ring, Operation::all_reduce, "ring", "one-switch")
+    ->Arg(140)
+    ->Arg(512)
+    ->Unit(benchmark::kMillisecond);
+
+}  // namespace
+}  // namespace stepcast::collectives
