@@ -18,13 +18,17 @@ constexpr std::int64_t element_bytes(Precision p) { return p == Precision::fp32 
 struct Gpu {
   std::string name;
   std::uint32_t sms = 0;
-  Bytes memory{};                  ///< capacity
-  Bandwidth memory_bandwidth{};    ///< data sheet
-  double memory_efficiency = 1.0;  ///< share of it that long streaming kernels reach, (0, 1]
-  Bytes l2{};
+  Bytes memory{};                      ///< capacity
+  Bandwidth memory_bandwidth{};        ///< data sheet
+  double memory_efficiency = 1.0;      ///< share of it that long streaming kernels reach, (0, 1]
   std::map<Precision, FlopRate> peak;  ///< dense, matrix units where the precision has them
   GemmModel gemm;
+  double attention_forward = 0.5;  ///< fused causal attention: skipped half not counted, share of peak
+  double attention_backward = 0.4;
   std::string source;
 };
+
+/// The peak of a precision. Requires gpu.peak to have it (check() says so before).
+inline FlopRate peak(const Gpu& gpu, Precision precision) { return gpu.peak.at(precision); }
 
 }  // namespace stepcast::schedules

@@ -1,0 +1,181 @@
+#include "calibrate/fit/gemm_fit.h"
+
+#include <Eigen/Dense>
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <fstream>
+#include <map>
+#include <numeric>
+#include <tuple>
+#include <unsupported/Eigen/NonLinearOptimization>
+#include <unsupported/Eigen/NumericalDiff>
+
+#include "sim/input_error.h"
+
+namespace stepcast::calibrate {
+namespace {
+
+using schedules::GemmMachine;
+using schedules::GemmModel;
+
+constexpr double kHuber = 0.05;  // beyond 5% an error counts linearly, so odd kernels do not drag the rest
+
+/// Constants live in open intervals; the fit works on the logit of where they lie.
+struct Interval {
+  double GemmModel::*constant;
+  double low, high;
+};
+constexpr std::array<Interval, 6> kConstants{{{&GemmModel::mainloop, 0.3, 1.0},
+                                              {&GemmModel::sustained, 0.3, 1.0},
+                                              {&GemmModel::tile_128, 0.3, 1.0},
+                                              {&GemmModel::tile_64, 0.1, 1.0},
+                                              {&GemmModel::fill, 0.0, 500.0},
+                                              {&GemmModel::exposed_write, 0.0, 1.0}}};
+
+GemmModel model_at(const Eigen::VectorXd& x) {
+  GemmModel model;
+  for (std::size_t i = 0; i < kConstants.size(); ++i) {
+    const auto& c = kConstants[i];
+    model.*c.constant = c.low + (c.high - c.low) / (1 + std::exp(-x[static_cast<Eigen::Index>(i)]));
+  }
+  return model;
+}
+
+Eigen::VectorXd point_of(const GemmModel& model) {
+  Eigen::VectorXd x(static_cast<Eigen::Index>(kConstants.size()));
+  for (std::size_t i = 0; i < kConstants.size(); ++i) {
+    const auto& c = kConstants[i];
+    const double share = (model.*c.constant - c.low) / (c.high - c.low);
+    x[static_cast<Eigen::Index>(i)] = std::log(share / (1 - share));
+  }
+  return x;
+}
+
+struct Residuals {
+  using Scalar = double;
+  using InputType = Eigen::VectorXd;
+  using ValueType = Eigen::VectorXd;
+  using JacobianType = Eigen::MatrixXd;
+  enum { InputsAtCompileTime = Eigen::Dynamic, ValuesAtCompileTime = Eigen::Dynamic };
+
+  const std::vector<GemmSample>* samples;
+  GemmMachine machine;
+  Time launch;
+
+  int inputs() const { return static_cast<int>(kConstants.size()); }
+  int values() const { return static_cast<int>(samples->size()); }
+
+  int operator()(const Eigen::VectorXd& x, Eigen::VectorXd& out) const {
+    const GemmModel model = model_at(x);
+    for (std::size_t i = 0; i < samples->size(); ++i) {
+      const double error = std::log(gemm_time_ratio((*samples)[i], model, machine, launch));
+      const double size = std::abs(error);
+      const double cost = size <= kHuber ? size * size : 2 * kHuber * size - kHuber * kHuber;
+      out[static_cast<Eigen::Index>(i)] = std::copysign(std::sqrt(cost), error);
+    }
+    return 0;
+  }
+};
+
+double mape(const std::vector<GemmSample>& samples, const GemmModel& model, const GemmMachine& machine, Time launch) {
+  return std::transform_reduce(
+             samples.begin(), samples.end(), 0.0, std::plus<>{},
+             [&](const GemmSample& s) { return std::abs(gemm_time_ratio(s, model, machine, launch) - 1); }) /
+         static_cast<double>(samples.size());
+}
+
+}  // namespace
+
+double gemm_time_ratio(const GemmSample& sample, const GemmModel& model, const GemmMachine& machine, Time launch) {
+  const double measured = sample.shape.flops().value / (machine.peak.value * sample.efficiency);
+  return to_seconds(schedules::gemm_time(sample.shape, model, machine) + launch) / measured;
+}
+
+std::vector<GemmSample> read_gemm_samples(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) throw InputError(path, "no such file");
+  std::vector<GemmSample> samples;
+  std::string line;
+  bool header = false;
+  for (int number = 1; std::getline(file, line); ++number) {
+    const std::string place = path + ":" + std::to_string(number);
+    if (!line.empty() && line.back() == '\r') line.pop_back();
+    if (line.empty() || line[0] == '#') continue;
+    if (!header) {
+      if (line != "m,n,k,layout,output_bytes,efficiency")
+        throw InputError(place, "found '" + line + "', expected the header 'm,n,k,layout,output_bytes,efficiency'");
+      header = true;
+      continue;
+    }
+    std::vector<std::string> cells(1);
+    for (const char c : line) {
+      if (c == ',')
+        cells.emplace_back();
+      else
+        cells.back() += c;
+    }
+    if (cells.size() != 6) throw InputError(place, "found " + std::to_string(cells.size()) + " cells, expected 6");
+    const auto number_in = [&](std::size_t column) {
+      double value = 0;
+      const std::string& cell = cells[column];
+      const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
+      if (error != std::errc{} || end != cell.data() + cell.size() || !(value > 0) || value > 1e12)
+        throw InputError(place,
+                         "column " + std::to_string(column + 1) + ": found '" + cell + "', expected a positive number");
+      return value;
+    };
+    GemmSample sample;
+    sample.shape.m = static_cast<std::int64_t>(number_in(0));
+    sample.shape.n = static_cast<std::int64_t>(number_in(1));
+    sample.shape.k = static_cast<std::int64_t>(number_in(2));
+    sample.shape.output_bytes = static_cast<std::int64_t>(number_in(4));
+    sample.efficiency = number_in(5);
+    samples.push_back(sample);
+  }
+  return samples;
+}
+
+GemmFit fit_gemm(const std::vector<GemmSample>& samples, const GemmMachine& machine, Time launch) {
+  using Key = std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t>;
+  std::map<Key, std::size_t> distinct;
+  std::vector<GemmSample> fitted, held_out;
+  for (const GemmSample& s : samples) {
+    const auto [at, fresh] =
+        distinct.try_emplace({s.shape.m, s.shape.n, s.shape.k, s.shape.output_bytes}, distinct.size());
+    (at->second % 2 == 0 ? fitted : held_out).push_back(s);
+  }
+  if (distinct.size() < 20)
+    throw InputError(
+        "", "found " + std::to_string(distinct.size()) + " distinct shapes, expected at least 20 to fit 6 constants");
+
+  Residuals residuals{&fitted, machine, launch};
+  Eigen::NumericalDiff<Residuals, Eigen::Central> slopes(residuals, 1e-4);
+  Eigen::LevenbergMarquardt<Eigen::NumericalDiff<Residuals, Eigen::Central>> solver(slopes);
+  solver.parameters.maxfev = 4000;
+  GemmFit best;
+  double best_cost = std::numeric_limits<double>::infinity();
+  // Which tile is fastest changes in steps, so the fit starts from several places and keeps the best end.
+  for (const double mainloop : {0.85, 0.9, 0.95})
+    for (const double sustained : {0.75, 0.8, 0.85})
+      for (const double tile_128 : {0.75, 0.9}) {
+        Eigen::VectorXd x = point_of({mainloop, sustained, tile_128, 0.5, 100, 0.5});
+        solver.minimize(x);
+        if (solver.fvec.squaredNorm() < best_cost) {
+          best_cost = solver.fvec.squaredNorm();
+          best.model = model_at(x);
+        }
+      }
+  best.fitted = fitted.size();
+  best.held_out = held_out.size();
+  best.fitted_mape = mape(fitted, best.model, machine, launch);
+  best.held_out_mape = mape(held_out, best.model, machine, launch);
+  std::vector<double> errors;
+  for (const GemmSample& s : held_out) errors.push_back(std::abs(gemm_time_ratio(s, best.model, machine, launch) - 1));
+  std::nth_element(errors.begin(), errors.begin() + static_cast<std::ptrdiff_t>(errors.size() / 2), errors.end());
+  best.held_out_median = errors[errors.size() / 2];
+  return best;
+}
+
+}  // namespace stepcast::calibrate

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "schedules/cost/gemm.h"
+
+namespace stepcast::calibrate {
+
+/// One measured multiply: what share of the peak rate it reached.
+struct GemmSample {
+  schedules::GemmShape shape;
+  double efficiency = 0;
+};
+
+struct GemmFit {
+  schedules::GemmModel model;
+  double fitted_mape = 0;    ///< mean |predicted time / measured - 1| over the samples fitted to
+  double held_out_mape = 0;  ///< over those that were not
+  double held_out_median = 0;
+  std::size_t fitted = 0, held_out = 0;
+};
+
+/// Reads a table with the header m,n,k,layout,output_bytes,efficiency; lines that start with # are comments.
+/// Throws InputError with file:line for anything else.
+std::vector<GemmSample> read_gemm_samples(const std::string& path);
+
+/// Fits every constant of the model to every other distinct shape (the 1st, 3rd, ... in file order; repeats of a shape
+/// go with it) by robust (Huber) least squares on log time, and tries it on the rest. `launch` is the fixed time a
+/// measured kernel includes. Throws InputError when there are fewer than 20 distinct shapes.
+GemmFit fit_gemm(const std::vector<GemmSample>& samples, const schedules::GemmMachine& machine, Time launch);
+
+/// predicted / measured time of one sample.
+double gemm_time_ratio(const GemmSample& sample, const schedules::GemmModel& model,
+                       const schedules::GemmMachine& machine, Time launch);
+
+}  // namespace stepcast::calibrate

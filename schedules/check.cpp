@@ -1,0 +1,89 @@
+#include <string>
+
+#include "schedules/pipeline/pipelines.h"
+#include "schedules/pipeline/shape.h"
+#include "schedules/scenario.h"
+
+namespace stepcast::schedules {
+namespace {
+
+std::string n(std::int64_t value) { return std::to_string(value); }
+
+void check_model(const Scenario& s, std::vector<Problem>& out) {
+  const Model& m = s.model;
+  const std::int64_t t = s.parallelism.tensor;
+  if (m.hidden % m.heads != 0)
+    out.push_back({"model.heads", "hidden " + n(m.hidden) + " is not a multiple of heads " + n(m.heads)});
+  if (m.kv_heads > m.heads || m.heads % m.kv_heads != 0)
+    out.push_back({"model.kv_heads", "heads " + n(m.heads) + " is not a multiple of kv_heads " + n(m.kv_heads)});
+  if (t > 1) {
+    const auto split = [&](std::string_view what, std::int64_t size) {
+      if (size % t != 0)
+        out.push_back(
+            {"parallelism.tensor", "tensor " + n(t) + " does not divide model." + std::string(what) + " " + n(size)});
+    };
+    split("heads", m.heads);
+    split("kv_heads", m.kv_heads);
+    split("ffn", m.ffn);
+    split("vocab", m.vocab);
+    if (s.parallelism.sequence && s.training.sequence % t != 0)
+      out.push_back(
+          {"parallelism.sequence", "tensor " + n(t) + " does not divide training.sequence " + n(s.training.sequence)});
+  }
+}
+
+void check_pipeline(const Scenario& s, std::int64_t micro_batches, std::vector<Problem>& out) {
+  const std::int64_t p = s.parallelism.pipeline, v = s.pipeline.virtual_stages;
+  const PipelineSchedule* schedule = find_pipeline(s.pipeline.schedule);
+  if (schedule == nullptr) {
+    std::string names;
+    for (const PipelineSchedule* known : pipelines()) names += (names.empty() ? "" : ", ") + std::string(known->name);
+    out.push_back({"pipeline.schedule", "found '" + s.pipeline.schedule + "', expected one of " + names});
+    return;
+  }
+  if (s.model.layers % (p * v) != 0)
+    out.push_back({v > 1 ? "pipeline.virtual_stages" : "parallelism.pipeline",
+                   "model.layers " + n(s.model.layers) + " does not split evenly over pipeline " + n(p) +
+                       (v > 1 ? " x virtual stages " + n(v) : "")});
+  if (micro_batches > 0) {
+    const std::string refused = schedule->supports(
+        {s.parallelism.pipeline, static_cast<std::uint32_t>(micro_batches), s.pipeline.virtual_stages});
+    if (!refused.empty()) out.push_back({v > 1 ? "pipeline.virtual_stages" : "pipeline.schedule", refused});
+  }
+}
+
+}  // namespace
+
+std::vector<Problem> check(const Scenario& s) {
+  std::vector<Problem> out;
+  const Parallelism& plan = s.parallelism;
+  const std::int64_t ranks = std::int64_t{plan.tensor} * plan.pipeline * plan.data;
+  if (ranks != s.cluster.gpus)
+    out.push_back({"parallelism.tensor", "tensor " + n(plan.tensor) + " x pipeline " + n(plan.pipeline) + " x data " +
+                                             n(plan.data) + " is " + n(ranks) + " GPUs, the cluster has " +
+                                             n(s.cluster.gpus)});
+  if (!s.cluster.gpu.peak.contains(s.training.precision))
+    out.push_back({"training.precision", "GPU " + s.cluster.gpu.name + " has no rate for this precision"});
+  const std::int64_t samples_a_round = s.training.micro_batch * plan.data;
+  std::int64_t micro_batches = 0;
+  if (s.training.global_batch % samples_a_round != 0)
+    out.push_back({"training.global_batch", "global_batch " + n(s.training.global_batch) +
+                                                " is not a multiple of micro_batch " + n(s.training.micro_batch) +
+                                                " x data " + n(plan.data)});
+  else
+    micro_batches = s.training.global_batch / samples_a_round;
+  check_model(s, out);
+  check_pipeline(s, micro_batches, out);
+  if (s.data_parallel.zero == 3 && plan.pipeline > 1)
+    out.push_back({"data_parallel.zero", "zero 3 with pipeline " + n(plan.pipeline) +
+                                             ": gathering parameters for every micro-batch "
+                                             "of a pipeline is not built; use zero 0 to 2, or pipeline 1"});
+  if (s.data_parallel.zero == 2 && plan.pipeline > 1)
+    out.push_back({"data_parallel.zero",
+                   "zero 2 with pipeline " + n(plan.pipeline) +
+                       ": gradients are accumulated over the "
+                       "micro-batches of a pipeline and cannot be sharded; use zero 0 or 1, or pipeline 1"});
+  return out;
+}
+
+}  // namespace stepcast::schedules

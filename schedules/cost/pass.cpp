@@ -1,0 +1,66 @@
+#include "schedules/cost/pass.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace stepcast::schedules {
+namespace {
+
+int launches(const Operator& op) {
+  struct Count {
+    int operator()(const Gemm&) const { return 1; }
+    int operator()(const Elementwise& k) const { return k.kernels; }
+    int operator()(const FusedAttention& k) const { return k.kernels; }
+    int operator()(const TensorCollective&) const { return 1; }
+  };
+  return std::visit(Count{}, op);
+}
+
+}  // namespace
+
+PassTime pass_time(const Operators& operators, const KernelCost& cost, const TensorTimer& tensor,
+                   std::vector<collectives::Timing::Load>* traffic) {
+  PassTime pass;
+  std::optional<Time> beside;  // a collective that hides under the next kernel
+  int kernels = 0;
+
+  const auto run_kernel = [&](Time alone) {
+    if (!beside) {
+      pass.compute += alone;
+      return;
+    }
+    // Both slow down while both run; what is left of the longer one then runs alone.
+    const Time hidden = std::min(alone, *beside);
+    pass.compute += alone + from_seconds(to_seconds(hidden) * cost.software.overlap_slowdown);
+    pass.exposed_tensor += *beside - hidden;
+    beside.reset();
+  };
+  const auto run_collective = [&](const TensorCollective& op) {
+    const collectives::Timing timing = tensor(op.operation, op.bytes);
+    if (traffic) traffic->insert(traffic->end(), timing.loads.begin(), timing.loads.end());
+    if (op.under_next && !beside)
+      beside = timing.duration;
+    else
+      pass.exposed_tensor += timing.duration;
+  };
+
+  for (const Operator& op : operators) {
+    kernels += launches(op);
+    if (const auto* collective = std::get_if<TensorCollective>(&op))
+      run_collective(*collective);
+    else if (const auto* gemm = std::get_if<Gemm>(&op))
+      run_kernel(cost.time(*gemm));
+    else if (const auto* fused = std::get_if<FusedAttention>(&op))
+      run_kernel(cost.time(*fused));
+    else
+      run_kernel(cost.time(std::get<Elementwise>(op)));
+  }
+  if (beside) pass.exposed_tensor += *beside;
+
+  const Time launched = cost.software.host_per_kernel * kernels;
+  if (pass.compute + pass.exposed_tensor < launched) pass.compute = launched - pass.exposed_tensor;
+  pass.duration = pass.compute + pass.exposed_tensor;
+  return pass;
+}
+
+}  // namespace stepcast::schedules

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "collectives/timer.h"
+#include "schedules/cost/kernel.h"
+#include "schedules/model/transformer.h"
+
+namespace stepcast::schedules {
+
+/// Time of a run of operators on one tensor rank, and what it is made of: duration = compute + exposed_tensor.
+struct PassTime {
+  Time duration{}, compute{}, exposed_tensor{};
+
+  friend PassTime operator+(PassTime a, const PassTime& b) {
+    return {a.duration + b.duration, a.compute + b.compute, a.exposed_tensor + b.exposed_tensor};
+  }
+  friend PassTime operator*(PassTime a, std::int64_t n) {
+    return {a.duration * n, a.compute * n, a.exposed_tensor * n};
+  }
+};
+
+using TensorTimer = std::function<collectives::Timing(collectives::Operation, Bytes)>;
+
+/// Kernels one after the other; a tensor collective marked `under_next` runs beside the next kernel, each slowing the
+/// other by `overlap_slowdown`. The host bounds it from below: it cannot launch faster than host_per_kernel. `traffic`,
+/// if given, receives each collective's loads.
+PassTime pass_time(const Operators& operators, const KernelCost& cost, const TensorTimer& tensor,
+                   std::vector<collectives::Timing::Load>* traffic = nullptr);
+
+}  // namespace stepcast::schedules

@@ -1,0 +1,43 @@
+#include "schedules/model/model.h"
+
+namespace stepcast::schedules {
+
+namespace {
+double d(std::int64_t n) { return static_cast<double>(n); }
+}  // namespace
+
+double layer_parameters(const Model& model) {
+  const double h = d(model.hidden), f = d(model.ffn);
+  const double kv = h * d(model.kv_heads) / d(model.heads);
+  const double attention = h * (h + 2 * kv) + h * h;
+  if (model.family == Family::llama) return attention + 3 * h * f + 2 * h;
+  const double biases = (h + 2 * kv) + h + f + h;
+  return attention + 2 * h * f + biases + 4 * h;
+}
+
+double embedding_parameters(const Model& model, std::int64_t sequence) {
+  const double words = d(model.vocab) * d(model.hidden);
+  return model.family == Family::llama ? words : words + d(sequence) * d(model.hidden);
+}
+
+double head_parameters(const Model& model) {
+  const double final_norm = model.family == Family::llama ? d(model.hidden) : 2 * d(model.hidden);
+  return final_norm + (model.family == Family::llama ? d(model.vocab) * d(model.hidden) : 0);
+}
+
+double parameters(const Model& model, std::int64_t sequence) {
+  return d(model.layers) * layer_parameters(model) + embedding_parameters(model, sequence) + head_parameters(model);
+}
+
+bool tied_embeddings(const Model& model) { return model.family == Family::gpt; }
+
+Flops model_flops(const Model& model, std::int64_t samples, std::int64_t sequence) {
+  const double tokens = d(samples) * d(sequence), h = d(model.hidden), f = d(model.ffn);
+  const double kv = h * d(model.kv_heads) / d(model.heads);
+  const double feed_forward = (model.family == Family::llama ? 3 : 2) * h * f;
+  const double weights = h * (h + 2 * kv) + h * h + feed_forward;
+  const double attention_core = 2 * d(sequence) * h;
+  return {6 * tokens * (d(model.layers) * (weights + attention_core) + d(model.vocab) * h)};
+}
+
+}  // namespace stepcast::schedules

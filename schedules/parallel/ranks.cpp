@@ -1,0 +1,62 @@
+#include "schedules/parallel/ranks.h"
+
+#include <set>
+
+namespace stepcast::schedules {
+
+using collectives::Group;
+
+Group Ranks::tensor_group(std::uint32_t data, std::uint32_t stage) const {
+  Group group;
+  for (std::uint32_t t = 0; t < plan_.tensor; ++t) group.push_back(gpu({t, data, stage}));
+  return group;
+}
+
+Group Ranks::data_group(std::uint32_t tensor, std::uint32_t stage) const {
+  Group group;
+  for (std::uint32_t d = 0; d < plan_.data; ++d) group.push_back(gpu({tensor, d, stage}));
+  return group;
+}
+
+std::vector<Group> Ranks::tensor_groups_beside(Coordinate c) const {
+  std::vector<Group> groups{tensor_group(c.data, c.stage)};
+  const std::uint32_t first = node(groups[0].front()), last = node(groups[0].back());
+  for (std::uint32_t d = 0; d < plan_.data; ++d) {
+    if (d == c.data) continue;
+    if (node(gpu({plan_.tensor - 1, d, c.stage})) >= first && node(gpu({0, d, c.stage})) <= last)
+      groups.push_back(tensor_group(d, c.stage));
+  }
+  return groups;
+}
+
+std::vector<Group> Ranks::data_groups_beside(Coordinate c) const {
+  std::vector<Group> groups{data_group(c.tensor, c.stage)};
+  std::set<std::uint32_t> nodes;
+  for (const topology::GpuId g : groups[0]) nodes.insert(node(g));
+  for (std::uint32_t t = 0; t < plan_.tensor; ++t) {
+    if (t == c.tensor) continue;
+    Group group = data_group(t, c.stage);
+    for (const topology::GpuId g : group)
+      if (nodes.contains(node(g))) {
+        groups.push_back(std::move(group));
+        break;
+      }
+  }
+  return groups;
+}
+
+std::vector<Group> Ranks::sends_beside(Coordinate c, std::uint32_t to) const {
+  std::vector<Group> pairs{{gpu(c), gpu({c.tensor, c.data, to})}};
+  const std::uint32_t here = node(gpu(c));
+  // Ranks of one stage are numbered without gaps, so only those of this node need a look.
+  const std::uint32_t stage_first = index(gpu({0, 0, c.stage})), stage_ranks = plan_.tensor * plan_.data;
+  for (std::uint32_t g = here * gpus_per_node_; g < (here + 1) * gpus_per_node_; ++g) {
+    if (g < stage_first || g >= stage_first + stage_ranks) continue;
+    const Coordinate other = coordinate(g);
+    if (other.tensor == c.tensor && other.data == c.data) continue;
+    pairs.push_back({gpu(other), gpu({other.tensor, other.data, to})});
+  }
+  return pairs;
+}
+
+}  // namespace stepcast::schedules

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "collectives/timer.h"
+#include "schedules/scenario.h"
+#include "topology/cluster.h"
+
+namespace stepcast::schedules {
+
+/// Where a rank stands in the parallel plan.
+struct Coordinate {
+  std::uint32_t tensor = 0, data = 0, stage = 0;
+};
+
+/// The parallel plan laid over the cluster: tensor ranks innermost, then data, then pipeline stages.
+class Ranks {
+ public:
+  Ranks(const Parallelism& plan, std::uint32_t gpus_per_node) : plan_(plan), gpus_per_node_(gpus_per_node) {}
+
+  std::uint32_t count() const { return plan_.tensor * plan_.data * plan_.pipeline; }
+  topology::GpuId gpu(Coordinate c) const {
+    return topology::GpuId{c.tensor + plan_.tensor * (c.data + plan_.data * c.stage)};
+  }
+  Coordinate coordinate(std::uint32_t rank) const {
+    return {rank % plan_.tensor, rank / plan_.tensor % plan_.data, rank / (plan_.tensor * plan_.data)};
+  }
+
+  collectives::Group tensor_group(std::uint32_t data, std::uint32_t stage) const;
+  collectives::Group data_group(std::uint32_t tensor, std::uint32_t stage) const;
+
+  /// The group of `c`, then every group of the same kind and stage that has a GPU on one of its nodes: they run at the
+  /// same moment and share its links.
+  std::vector<collectives::Group> tensor_groups_beside(Coordinate c) const;
+  std::vector<collectives::Group> data_groups_beside(Coordinate c) const;
+  /// Pairs {sender, receiver} from stage c.stage to stage `to`: the one of `c`, then those that start on its node.
+  std::vector<collectives::Group> sends_beside(Coordinate c, std::uint32_t to) const;
+
+ private:
+  std::uint32_t node(topology::GpuId g) const { return index(g) / gpus_per_node_; }
+
+  Parallelism plan_;
+  std::uint32_t gpus_per_node_;
+};
+
+}  // namespace stepcast::schedules

@@ -1,0 +1,464 @@
+#include "schedules/step/step.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace stepcast::schedules {
+namespace {
+
+using collectives::Group;
+using collectives::Operation;
+using collectives::Timing;
+using sim::TaskId;
+
+constexpr std::uint32_t kNever = 0xffffffffu;
+
+/// A collective of one lane or one group of lanes, as declared.
+struct Declared {
+  WireId wire{};
+  std::vector<sim::RouteId> route;  ///< made at first use; empty before
+};
+
+class Builder {
+ public:
+  Builder(const StepInput& in, Wires& wires)
+      : in_(in),
+        s_(in.scenario),
+        wires_(wires),
+        stages_(s_.parallelism.pipeline),
+        chunks_(stages_ * s_.pipeline.virtual_stages),
+        replicas_(in.unfold ? s_.parallelism.tensor * s_.parallelism.data : 1),
+        micro_batches_(
+            static_cast<std::uint32_t>(s_.training.global_batch / (s_.training.micro_batch * s_.parallelism.data))),
+        overlap_(s_.data_parallel.overlap.value_or(s_.software.data_overlap)),
+        zero_(s_.data_parallel.zero) {}
+
+  Step build() {
+    make_lanes();
+    declare_sends();
+    declare_data();
+    declare_tied_embeddings();
+    for (std::uint32_t lane = 0; lane < step_.lanes.size(); ++lane) add_passes(lane);
+    connect_passes();
+    add_gradient_sums();
+    return std::move(step_);
+  }
+
+ private:
+  // -- lanes
+  // -----------------------------------------------------------------------------------------------------------
+
+  struct Streams {
+    sim::StreamId compute{}, pipeline{}, data{}, parameters{};
+    sim::ResourceId engine{};
+    sim::RouteId work{};  ///< compute that traffic may slow
+  };
+
+  /// Lane of replica r (0: tensor 0, data 0) at a stage.
+  std::uint32_t lane_of(std::uint32_t replica, std::uint32_t stage) const { return stage * replicas_ + replica; }
+
+  void make_lanes() {
+    const std::size_t passes = std::size_t{2} * micro_batches_ * chunks_ * replicas_;
+    step_.graph.reserve(2 * passes, 4 * passes);
+    for (std::uint32_t stage = 0; stage < stages_; ++stage)
+      for (std::uint32_t r = 0; r < replicas_; ++r) {
+        const std::uint32_t t = r % s_.parallelism.tensor, d = r / s_.parallelism.tensor;
+        step_.lanes.push_back({{t, d, stage}, {}, {}, {}});
+        step_.lanes.back().tasks.reserve(in_.orders[stage].size() * 2 + 4);
+        Streams streams{step_.graph.add_stream(),
+                        step_.graph.add_stream(),
+                        step_.graph.add_stream(),
+                        step_.graph.add_stream(),
+                        {},
+                        {}};
+        if (slowed()) {
+          streams.engine = step_.graph.add_resource({kPicosecondsPerSecond});
+          streams.work = step_.graph.add_route({{{streams.engine, 1.0}}, {}, {kPicosecondsPerSecond}, 1.0});
+        }
+        streams_.push_back(streams);
+      }
+    first_of_pass_.assign(passes, kNever);
+    send_of_pass_.assign(passes, kNever);
+    lane_task_of_pass_.assign(passes, kNever);
+  }
+
+  bool several_data_ranks() const { return s_.parallelism.data > 1; }
+  bool overlaps() const { return overlap_ && several_data_ranks(); }
+  bool slowed() const { return overlaps() && s_.software.overlap_slowdown > 0; }
+
+  // -- declarations: every collective is timed before the first task is made
+  // -------------------------------------------
+
+  /// Times a collective for the group of one lane: its siblings share the links. With folding the one group stands for
+  /// all of them and carries all their bytes; without, it carries its own.
+  WireId declare(Operation operation, Bytes bytes, const std::vector<Group>& beside, Time more = {}) {
+    Timing timing = in_.timer.time(operation, bytes, beside, "auto", !in_.unfold);
+    if (in_.unfold && beside.size() > 1)
+      timing.loads = in_.timer.time(operation, bytes, std::span(beside.data(), 1), timing.algorithm, !in_.unfold).loads;
+    const WireId wire = wires_.declare(timing, more);
+    step_.wire_uses.push_back({wire, 0});
+    return wire;
+  }
+
+  sim::RouteId route(Declared& declared, std::span<const sim::ResourceId> engines) {
+    if (declared.route.empty())
+      declared.route.push_back(
+          wires_.route(step_.graph, declared.wire, engines, slowed() ? s_.software.overlap_slowdown : 0));
+    return declared.route.front();
+  }
+
+  void count(WireId wire, std::uint64_t times = 1) { step_.wire_uses[static_cast<std::size_t>(wire)].times += times; }
+
+  /// Stage-to-stage sends: [lane][0: to the next stage, 1: to the one before].
+  void declare_sends() {
+    sends_.resize(step_.lanes.size());
+    if (stages_ == 1) return;
+    const double whole = static_cast<double>(s_.training.micro_batch * s_.training.sequence * s_.model.hidden *
+                                             element_bytes(s_.training.precision));
+    const std::uint32_t t = s_.parallelism.tensor;
+    const bool split = t > 1 && (s_.parallelism.sequence || s_.software.scatter_gather);
+    const bool gather = split && !s_.parallelism.sequence;
+    const Bytes message{static_cast<std::int64_t>(whole / (split ? t : 1))};
+    for (std::uint32_t lane = 0; lane < step_.lanes.size(); ++lane)
+      for (const std::uint32_t direction : {0u, 1u}) {
+        const Coordinate c = step_.lanes[lane].at;
+        const std::uint32_t to = (c.stage + (direction == 0 ? 1 : stages_ - 1)) % stages_;
+        Time more{};
+        if (gather)
+          more = in_.timer
+                     .time(Operation::all_gather, {static_cast<std::int64_t>(whole)},
+                           in_.ranks.tensor_groups_beside({c.tensor, c.data, to}), "auto", !in_.unfold)
+                     .duration;
+        sends_[lane][direction].wire = declare(Operation::send_recv, message, in_.ranks.sends_beside(c, to), more);
+      }
+  }
+
+  /// Data-parallel traffic of one lane, in the order it runs.
+  struct DataPlan {
+    std::vector<Chunk> chunks;  ///< per virtual stage
+    std::vector<std::vector<std::size_t>>
+        bucket_ends;                             ///< per virtual stage: pieces (from the back) that close a bucket
+    std::vector<std::vector<Declared>> buckets;  ///< per virtual stage and bucket: the sum of its gradients
+    std::vector<std::vector<Declared>> gathers;  ///< ZeRO 3, per virtual stage and piece
+    std::vector<Declared> whole;                 ///< without overlap: one sum of everything
+    std::vector<Declared> spread;                ///< ZeRO 1, 2: updated parameters back to all
+  };
+
+  Bytes bytes_of(double parameters, std::int64_t element) const {
+    return {static_cast<std::int64_t>(std::ceil(parameters * static_cast<double>(element)))};
+  }
+
+  void declare_data() {
+    const std::int64_t on_wire =
+        element_bytes(s_.data_parallel.gradient_precision.value_or(s_.software.gradient_precision));
+    const std::int64_t element = element_bytes(s_.training.precision);
+    const Operation sum = zero_ >= 1 ? Operation::reduce_scatter : Operation::all_reduce;
+    const double bucket = static_cast<double>(s_.data_parallel.bucket.value_or(s_.software.bucket).value);
+    plans_.resize(step_.lanes.size());
+    for (std::uint32_t lane = 0; lane < step_.lanes.size(); ++lane) {
+      const Coordinate c = step_.lanes[lane].at;
+      DataPlan& plan = plans_[lane];
+      for (std::uint32_t v = 0; v < s_.pipeline.virtual_stages; ++v) plan.chunks.push_back(in_.pieces.chunk(c, v));
+      if (!several_data_ranks() || (in_.unfold && c.data != 0))
+        continue;  // a group's traffic is kept by its first rank
+      const std::vector<Group> beside = in_.ranks.data_groups_beside(c);
+      const auto declared = [&](Operation operation, double parameters, std::int64_t bytes_each) {
+        return Declared{declare(operation, bytes_of(parameters, bytes_each), beside), {}};
+      };
+      const double parameters = in_.stage_parameters[c.stage];
+      if (zero_ == 1 || zero_ == 2) plan.spread.push_back(declared(Operation::all_gather, parameters, element));
+      if (!overlap_ && zero_ < 2) {
+        plan.whole.push_back(declared(sum, parameters, on_wire));
+        continue;
+      }
+      for (const Chunk& chunk : plan.chunks) {
+        auto& ends = plan.bucket_ends.emplace_back();
+        auto& sums = plan.buckets.emplace_back();
+        double open = 0;
+        for (std::size_t back = 0; back < chunk.pieces.size(); ++back) {
+          open += chunk.pieces[chunk.pieces.size() - 1 - back].parameters;
+          const bool last = back + 1 == chunk.pieces.size();
+          if (zero_ == 3 || last || open * static_cast<double>(on_wire) >= bucket) {
+            ends.push_back(back);
+            sums.push_back(declared(sum, open, on_wire));
+            open = 0;
+          }
+        }
+        auto& gathers = plan.gathers.emplace_back();
+        if (zero_ == 3)
+          for (const Piece& piece : chunk.pieces)
+            gathers.push_back(declared(Operation::all_gather, piece.parameters, element));
+      }
+    }
+  }
+
+  bool tied() const { return tied_embeddings(s_.model) && stages_ > 1; }
+
+  void declare_tied_embeddings() {
+    if (!tied()) return;
+    const double matrix = static_cast<double>(s_.model.vocab * s_.model.hidden) / s_.parallelism.tensor;
+    for (std::uint32_t r = 0; r < replicas_; ++r) {
+      std::vector<Group> pairs = in_.ranks.sends_beside(step_.lanes[lane_of(r, 0)].at, stages_ - 1);
+      tied_.push_back(
+          {declare(Operation::all_reduce, bytes_of(matrix, element_bytes(s_.software.main_gradient_precision)), pairs),
+           {}});
+    }
+  }
+
+  // -- passes
+  // ----------------------------------------------------------------------------------------------------------
+
+  /// Passes of one replica are numbered (kind, micro-batch, model chunk).
+  std::size_t number(std::uint32_t replica, PassKind kind, std::uint32_t micro_batch, std::uint32_t chunk) const {
+    const std::size_t half = kind == PassKind::forward ? 0 : 1;
+    return ((replica * std::size_t{2} + half) * micro_batches_ + micro_batch) * chunks_ + chunk;
+  }
+
+  /// A stretch of compute on a lane. `disturbed`: traffic runs beside it and may slow it.
+  LaneTask& add_compute(std::uint32_t lane, const Pass& pass, const PassTime& time, bool disturbed) {
+    const Streams& streams = streams_[lane];
+    const TaskId task = disturbed && slowed()
+                            ? step_.graph.transfer(streams.compute, streams.work, {time.duration.value})
+                            : step_.graph.work(streams.compute, time.duration);
+    LaneTask& entry = step_.lanes[lane].tasks.emplace_back(
+        LaneTask{task,
+                 pass.kind == PassKind::forward ? Activity::forward : Activity::backward,
+                 index(pass.micro_batch),
+                 pass.virtual_stage,
+                 time.compute,
+                 time.exposed_tensor,
+                 {},
+                 {}});
+    if (const auto sum = blocked_by_.find(lane); sum != blocked_by_.end()) {
+      step_.graph.after(task, sum->second);
+      entry.data = sum->second;
+      blocked_by_.erase(sum);
+    }
+    return entry;
+  }
+
+  void add_passes(std::uint32_t lane) {
+    const Coordinate c = step_.lanes[lane].at;
+    const std::uint32_t replica = lane % replicas_;
+    const StageOrder& order = in_.orders[c.stage];
+    std::vector<std::uint32_t> backwards(s_.pipeline.virtual_stages, 0);
+    bool reducing = false;
+    for (const Pass& pass : order) {
+      const bool forward = pass.kind == PassKind::forward;
+      const bool last_backward = !forward && ++backwards[pass.virtual_stage] == micro_batches_;
+      const Chunk& chunk = plans_[lane].chunks[pass.virtual_stage];
+      const std::size_t first_task = step_.lanes[lane].tasks.size();
+      if (several_data_ranks() && zero_ == 3) {
+        add_gathered_pass(lane, pass, chunk);
+      } else if (several_data_ranks() && !forward && (zero_ == 2 || (overlap_ && last_backward))) {
+        add_bucketed_backward(lane, pass, chunk);
+        reducing = true;
+      } else {
+        add_compute(lane, pass, forward ? chunk.forward : chunk.backward, reducing);
+      }
+      const std::uint32_t model_chunk = pass.virtual_stage * stages_ + c.stage;
+      const std::size_t n = number(replica, pass.kind, index(pass.micro_batch), model_chunk);
+      first_of_pass_[n] = sim::index(step_.lanes[lane].tasks[first_task].task);
+      lane_task_of_pass_[n] = static_cast<std::uint32_t>(first_task);
+      if (forward ? model_chunk + 1 < chunks_ : model_chunk > 0) add_send(lane, pass, n);
+    }
+  }
+
+  void add_send(std::uint32_t lane, const Pass& pass, std::size_t n) {
+    if (stages_ == 1) return;
+    Declared& send = sends_[lane][pass.kind == PassKind::forward ? 0 : 1];
+    const bool beside = s_.software.pipeline_overlap;
+    const TaskId done = step_.lanes[lane].tasks.back().task;
+    const TaskId task = step_.graph.transfer(beside ? streams_[lane].pipeline : streams_[lane].compute, route(send, {}),
+                                             wires_.amount(send.wire));
+    count(send.wire);
+    send_of_pass_[n] = sim::index(task);
+    if (beside)
+      step_.graph.after(task, done);
+    else
+      step_.lanes[lane].tasks.push_back(
+          {task, Activity::send, index(pass.micro_batch), pass.virtual_stage, {}, {}, {}, {}});
+    if (in_.trace)
+      step_.lanes[lane].traffic.push_back(
+          {task, 1, pass.kind == PassKind::forward ? "activation" : "gradient", index(pass.micro_batch)});
+  }
+
+  // -- data-parallel traffic
+  // -------------------------------------------------------------------------------------------
+
+  /// Without folding each rank of a data-parallel group has a lane. Lanes are built one after the other and ask for the
+  /// group's collectives in the same order, so the n-th one asked for is the same for all of them.
+  std::uint32_t leader(std::uint32_t lane) const {
+    const Coordinate c = step_.lanes[lane].at;
+    return in_.unfold ? lane_of(c.tensor, c.stage) : lane;
+  }
+
+  std::vector<std::uint32_t> members(std::uint32_t lane) const {
+    if (!in_.unfold) return {lane};
+    const Coordinate c = step_.lanes[lane].at;
+    std::vector<std::uint32_t> lanes;
+    for (std::uint32_t d = 0; d < s_.parallelism.data; ++d)
+      lanes.push_back(lane_of(c.tensor + s_.parallelism.tensor * d, c.stage));
+    return lanes;
+  }
+
+  /// The group's next collective, after `ready` (if any): made by the group's first lane, joined by the others.
+  TaskId collective(std::uint32_t lane, Declared& declared, bool parameters, std::optional<TaskId> ready,
+                    std::string_view name) {
+    std::vector<TaskId>& made = parameters ? made_gathers_[leader(lane)] : made_sums_[leader(lane)];
+    std::uint32_t& asked = parameters ? asked_gathers_[lane] : asked_sums_[lane];
+    const std::uint32_t turn = asked++;
+    if (turn == made.size()) {
+      std::vector<sim::StreamId> streams;
+      std::vector<sim::ResourceId> engines;
+      for (const std::uint32_t member : members(lane)) {
+        streams.push_back(parameters ? streams_[member].parameters : streams_[member].data);
+        engines.push_back(streams_[member].engine);
+      }
+      made.push_back(step_.graph.transfer(streams, route(declared, engines), wires_.amount(declared.wire)));
+      count(declared.wire);
+    }
+    const TaskId task = made[turn];
+    if (ready) step_.graph.after(task, *ready);
+    if (in_.trace) step_.lanes[lane].traffic.push_back({task, parameters ? 3u : 2u, name, turn});
+    return task;
+  }
+
+  DataPlan& data_plan(std::uint32_t lane) { return plans_[leader(lane)]; }
+
+  /// Backward in pieces, each bucket summed as soon as its gradients are there.
+  void add_bucketed_backward(std::uint32_t lane, const Pass& pass, const Chunk& chunk) {
+    DataPlan& plan = data_plan(lane);
+    const auto& ends = plan.bucket_ends[pass.virtual_stage];
+    std::size_t back = 0;
+    for (std::size_t b = 0; b < ends.size(); ++b) {
+      PassTime time;
+      for (; back <= ends[b]; ++back) time = time + chunk.pieces[chunk.pieces.size() - 1 - back].backward;
+      const TaskId done = add_compute(lane, pass, time, true).task;
+      add_sum(lane, plan.buckets[pass.virtual_stage][b], done);
+    }
+  }
+
+  /// The sum of gradients that are there once `done` has ended; without overlap the lane's compute waits for it.
+  void add_sum(std::uint32_t lane, Declared& sum, TaskId done) {
+    const TaskId task = collective(lane, sum, false, done, "gradients");
+    last_sum_[lane] = task;
+    if (!overlap_) blocked_by_[lane] = task;
+  }
+
+  /// ZeRO 3: each piece's parameters are gathered before it runs, one piece ahead where traffic may overlap, and
+  /// forward and backward each gather anew (recomputation runs on the backward pass's copy); gradients leave piece by
+  /// piece.
+  void add_gathered_pass(std::uint32_t lane, const Pass& pass, const Chunk& chunk) {
+    DataPlan& plan = data_plan(lane);
+    const bool forward = pass.kind == PassKind::forward;
+    const std::size_t pieces = chunk.pieces.size();
+    for (std::size_t i = 0; i < pieces; ++i) {
+      const std::size_t piece = forward ? i : pieces - 1 - i;
+      const std::vector<LaneTask>& before = step_.lanes[lane].tasks;
+      const std::size_t ahead = overlap_ ? kPrefetch + 1 : 1;
+      std::optional<TaskId> ready;
+      if (before.size() >= ahead) ready = before[before.size() - ahead].task;
+      const TaskId gathered = collective(lane, plan.gathers[pass.virtual_stage][piece], true, ready, "parameters");
+      LaneTask& task =
+          add_compute(lane, pass, forward ? chunk.pieces[piece].forward : chunk.pieces[piece].backward, true);
+      if (!task.data) task.data = gathered;
+      const TaskId done = task.task;
+      step_.graph.after(done, gathered);
+      if (!forward) add_sum(lane, plan.buckets[pass.virtual_stage][i], done);
+    }
+  }
+
+  /// Sums that follow the passes, then the optimizer.
+  void add_gradient_sums() {
+    for (std::uint32_t lane = 0; lane < step_.lanes.size(); ++lane) {
+      if (!several_data_ranks() || zero_ >= 2 || overlap_) continue;
+      const TaskId done = step_.lanes[lane].tasks.back().task;
+      last_sum_[lane] = collective(lane, data_plan(lane).whole.front(), false, done, "gradients");
+    }
+    std::vector<std::optional<TaskId>> embeddings(step_.lanes.size());
+    if (tied())
+      for (std::uint32_t r = 0; r < replicas_; ++r) {
+        const std::array<std::uint32_t, 2> ends{lane_of(r, 0), lane_of(r, stages_ - 1)};
+        const std::array<sim::StreamId, 2> streams{streams_[ends[0]].data, streams_[ends[1]].data};
+        const TaskId task = step_.graph.transfer(streams, route(tied_[r], {}), wires_.amount(tied_[r].wire));
+        count(tied_[r].wire);
+        for (const std::uint32_t lane : ends) {
+          step_.graph.after(task, step_.lanes[lane].tasks.back().task);
+          embeddings[lane] = task;
+          if (in_.trace) step_.lanes[lane].traffic.push_back({task, 2, "tied embeddings", 0});
+        }
+      }
+    for (std::uint32_t lane = 0; lane < step_.lanes.size(); ++lane) add_optimizer(lane, embeddings[lane]);
+  }
+
+  void add_optimizer(std::uint32_t lane, std::optional<TaskId> embeddings) {
+    if (s_.training.optimizer == Optimizer::none) return;
+    const Coordinate c = step_.lanes[lane].at;
+    const double share =
+        zero_ >= 1 ? in_.stage_parameters[c.stage] / s_.parallelism.data : in_.stage_parameters[c.stage];
+    const Gpu& gpu = s_.cluster.gpu;
+    const Time duration = from_seconds(share * s_.software.optimizer_bytes_per_parameter /
+                                       (gpu.memory_bandwidth.value * gpu.memory_efficiency));
+    const TaskId task = step_.graph.work(streams_[lane].compute, duration);
+    LaneTask& entry =
+        step_.lanes[lane].tasks.emplace_back(LaneTask{task, Activity::optimizer, 0, 0, duration, {}, {}, {}});
+    if (last_sum_.contains(lane)) {
+      step_.graph.after(task, last_sum_[lane]);
+      entry.data = last_sum_[lane];
+    }
+    if (embeddings) {
+      step_.graph.after(task, *embeddings);
+      entry.data = *embeddings;  // on the same stream as the sums, after them
+    }
+    if (zero_ == 1 || zero_ == 2)
+      if (several_data_ranks())
+        step_.lanes[lane].after_compute.push_back(
+            collective(lane, data_plan(lane).spread.front(), false, task, "updated parameters"));
+  }
+
+  // -- edges between stages
+  // --------------------------------------------------------------------------------------------
+
+  void connect_passes() {
+    for (std::uint32_t r = 0; r < replicas_; ++r)
+      for (const PassKind kind : {PassKind::forward, PassKind::backward})
+        for (std::uint32_t mb = 0; mb < micro_batches_; ++mb)
+          for (std::uint32_t chunk = 0; chunk < chunks_; ++chunk) {
+            const bool forward = kind == PassKind::forward;
+            if (forward ? chunk == 0 : chunk + 1 == chunks_) continue;
+            const std::uint32_t send = send_of_pass_[number(r, kind, mb, forward ? chunk - 1 : chunk + 1)];
+            if (send == kNever) continue;
+            const std::size_t n = number(r, kind, mb, chunk);
+            step_.graph.after(TaskId{first_of_pass_[n]}, TaskId{send});
+            step_.lanes[lane_of(r, chunk % stages_)].tasks[lane_task_of_pass_[n]].arrival = TaskId{send};
+          }
+  }
+
+  static constexpr std::size_t kPrefetch = 1;  // pieces gathered ahead of the one that runs
+
+  const StepInput& in_;
+  const Scenario& s_;
+  Wires& wires_;
+  const std::uint32_t stages_, chunks_, replicas_, micro_batches_;
+  const bool overlap_;
+  const int zero_;
+
+  Step step_;
+  std::vector<Streams> streams_;
+  std::vector<std::array<Declared, 2>> sends_;
+  std::vector<DataPlan> plans_;
+  std::vector<Declared> tied_;
+  std::vector<std::uint32_t> first_of_pass_, send_of_pass_, lane_task_of_pass_;
+  std::map<std::uint32_t, std::vector<TaskId>> made_sums_, made_gathers_;
+  std::map<std::uint32_t, std::uint32_t> asked_sums_, asked_gathers_;
+  std::map<std::uint32_t, TaskId> last_sum_;
+  std::map<std::uint32_t, TaskId> blocked_by_;
+};
+
+}  // namespace
+
+Step build_step(const StepInput& input, Wires& wires) { return Builder(input, wires).build(); }
+
+}  // namespace stepcast::schedules

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "schedules/forecast.h"
+#include "schedules/parallel/ranks.h"
+#include "schedules/pipeline/pipeline.h"
+#include "schedules/step/chunks.h"
+#include "schedules/step/wires.h"
+#include "sim/executor.h"
+#include "sim/task_graph.h"
+
+namespace stepcast::schedules {
+
+/// What a task on a lane is.
+enum class Activity : std::uint8_t { forward, backward, send, optimizer };
+
+/// One task of a lane's compute stream, with what its time is made of and what it may have waited for.
+struct LaneTask {
+  sim::TaskId task{};
+  Activity activity{};
+  std::uint32_t micro_batch = 0, virtual_stage = 0;
+  Time compute{}, exposed_tensor{};          ///< alone; compute + exposed_tensor is its undisturbed duration
+  std::optional<sim::TaskId> arrival, data;  ///< the send, and the data collective, that it comes after
+};
+
+/// Traffic of a lane that runs beside compute, for the trace.
+struct LaneTraffic {
+  sim::TaskId task{};
+  std::uint32_t stream = 0;  ///< index into kLaneStreams
+  std::string_view name;
+  std::uint32_t number = 0;
+};
+
+inline constexpr std::string_view kLaneStreams[] = {"compute", "pipeline", "data", "parameters"};
+
+/// One simulated rank: with folding one per pipeline stage, without it every rank.
+struct Lane {
+  Coordinate at;
+  std::vector<LaneTask> tasks;
+  std::vector<LaneTraffic> traffic;
+  std::vector<sim::TaskId> after_compute;  ///< traffic that follows the last compute: updated parameters
+};
+
+/// How often each declared collective runs in the step, for link totals.
+struct WireUse {
+  WireId wire{};
+  std::uint64_t times = 0;
+};
+
+/// A whole step as a graph, and what its tasks mean.
+struct Step {
+  sim::TaskGraph graph;
+  std::vector<Lane> lanes;
+  std::vector<WireUse> wire_uses;
+};
+
+/// Everything a step is built from.
+struct StepInput {
+  const Scenario& scenario;
+  const topology::Cluster& cluster;
+  const Ranks& ranks;
+  const std::vector<StageOrder>& orders;
+  std::vector<double> stage_parameters;  ///< on one tensor rank, per stage
+  collectives::Timer& timer;
+  PieceTimes& pieces;
+  bool unfold = false;
+  bool trace = false;  ///< also remember each lane's traffic
+};
+
+/// Lowers one training step to a task graph. Tensor collectives are inside the passes' durations; stage-to-stage sends,
+/// data-parallel collectives, the tied embeddings' sum and the optimizer are tasks of their own.
+Step build_step(const StepInput& input, Wires& wires);
+
+}  // namespace stepcast::schedules

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <vector>
+
+#include "schedules/forecast.h"
+#include "schedules/step/step.h"
+
+namespace stepcast::schedules {
+
+/// What the first rank of every stage did when, stage by stage, compute first. Needs a step built with `trace`.
+std::vector<Span> spans(const Step& step, const sim::Timeline& timeline);
+
+}  // namespace stepcast::schedules
