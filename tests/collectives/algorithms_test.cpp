@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <iterator>
 #include <set>
 #include <string>
 
@@ -255,6 +257,14 @@ TEST(Algorithms, HaveNamesSummariesAndSources) {
     EXPECT_FALSE(each->summary.empty());
     EXPECT_FALSE(each->source.empty());
     EXPECT_EQ(&algorithm(each->name), each);
+  }
+}
+
+TEST(Algorithms, AreAllInTheDocs) {
+  std::ifstream file(STEPCAST_SOURCE_DIR "/docs/collectives.md");
+  const std::string docs((std::istreambuf_iterator<char>(file)), {});
+  for (const Algorithm* each : algorithms()) {
+    EXPECT_NE(docs.find("| `" + std::string(each->name) + "` |"), std::string::npos) << each->name;
   }
 }
 
