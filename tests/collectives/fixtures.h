@@ -17,7 +17,7 @@ struct Machine {
   std::string routing = "adaptive";
   double oversubscription = 1.0;
   double faster = 1.0;  ///< all rates times this
-  Time nvlink_latency{}, nic_latency{};
+  Time nvlink_latency{}, nic_latency{}, switch_latency{};
 };
 
 inline topology::Cluster build(const Machine& machine) {
@@ -49,6 +49,7 @@ inline topology::Cluster build(const Machine& machine) {
   fabric.name = "fabric";
   fabric.kind = machine.fabric;
   fabric.radix = machine.radix;
+  fabric.switch_latency = machine.switch_latency;
   fabric.routing = machine.routing;
   fabric.oversubscription = machine.oversubscription;
   return topology::build_cluster(node, fabric, machine.nodes * machine.gpus);

@@ -81,7 +81,7 @@ TEST(Timer, DoubleBinaryTreeHasTheLatencyOfItsDepthAndFullBandwidth) {
     const Bytes bytes{std::int64_t{1} << 32};
     const double least = to_seconds(bytes * 2 / kPort);
     const double found = to_seconds(one(timer, Operation::all_reduce, bytes, gpus(p), "double-binary-tree").duration);
-    EXPECT_GE(found, 0.5 * least);
+    EXPECT_GE(found, least * (p - 1) / p);  // what any all-reduce must send
     EXPECT_LE(found, 1.05 * least) << p;
   }
 }
@@ -212,14 +212,16 @@ TEST(Timer, FoldedEqualsUnfoldedToThePicosecond) {
 
 /// A ring over pods: few of its steps cross them, so alike steps are not quite alike; the slowest stands for all.
 TEST(Timer, FoldedAcrossPodsIsNoFasterAndLittleSlower) {
-  Timer timer(build({.nodes = 12, .gpus = 2, .fabric = "rail-fat-tree", .radix = 8}),
-              {.network_step = microseconds(7)});
+  Timer timer(
+      build({.nodes = 12, .gpus = 2, .fabric = "rail-fat-tree", .radix = 8, .switch_latency = nanoseconds(500)}),
+      {.network_step = microseconds(7)});
   for (const char* algorithm : {"ring", "hierarchical"}) {
-    const Bytes bytes{24 * 2 * 1'000'000};
-    const Time folded = one(timer, Operation::all_gather, bytes, gpus(24), algorithm, true).duration;
-    const Time whole = one(timer, Operation::all_gather, bytes, gpus(24), algorithm, false).duration;
-    EXPECT_GE(folded, whole) << algorithm;
-    EXPECT_LE(to_seconds(folded), 1.05 * to_seconds(whole)) << algorithm;
+    for (const std::int64_t bytes : {0LL, 24 * 2 * 1'000'000LL}) {
+      const Time folded = one(timer, Operation::all_gather, {bytes}, gpus(24), algorithm, true).duration;
+      const Time whole = one(timer, Operation::all_gather, {bytes}, gpus(24), algorithm, false).duration;
+      EXPECT_GE(folded, whole) << algorithm << " " << bytes;
+      EXPECT_LE(to_seconds(folded), 1.15 * to_seconds(whole)) << algorithm << " " << bytes;
+    }
   }
 }
 
