@@ -27,10 +27,13 @@ struct Software {
   Precision gradient_precision = Precision::fp32;       ///< on the wire
   Precision main_gradient_precision = Precision::fp32;  ///< as accumulated
   double optimizer_bytes_per_parameter = 0;             ///< memory traffic of a step: unscale, clip, Adam, copy back
-  Time kernel_gap{};                                    ///< GPU idle between two kernels of one stream
-  Time host_per_kernel{};                               ///< host time to launch one kernel; bounds a pass from below
-  double overlap_slowdown = 0;                          ///< compute takes 1 + this while a collective runs beside it
-  Bytes memory_reserve{};                               ///< context, library workspaces, fragmentation
+  double elementwise_efficiency = 1;    ///< share of the GPU's streaming rate that elementwise kernels reach, (0, 1]
+  bool gather_for_recompute = false;    ///< ZeRO 3: backward gathers parameters once to recompute, once more to go back
+  Bytes parameter_prefetch{1LL << 40};  ///< ZeRO 3: at most so much of the next layer is gathered while one runs
+  Time kernel_gap{};                    ///< GPU idle between two kernels of one stream
+  Time host_per_kernel{};               ///< host time to launch one kernel; bounds a pass from below
+  double overlap_slowdown = 0;          ///< compute takes 1 + this while a collective runs beside it
+  Bytes memory_reserve{};               ///< context, library workspaces, fragmentation
   collectives::Transport transport;
   std::string source;
 };

@@ -8,7 +8,8 @@ Time KernelCost::time(const Gemm& kernel) const {
 }
 
 Time KernelCost::time(const Elementwise& kernel) const {
-  return from_seconds(kernel.bytes / (gpu.memory_bandwidth.value * gpu.memory_efficiency)) +
+  return from_seconds(kernel.bytes /
+                      (gpu.memory_bandwidth.value * gpu.memory_efficiency * software.elementwise_efficiency)) +
          software.kernel_gap * kernel.kernels;
 }
 

@@ -1,7 +1,6 @@
 #include "schedules/cost/pass.h"
 
 #include <algorithm>
-#include <optional>
 
 namespace stepcast::schedules {
 namespace {
@@ -21,24 +20,20 @@ int launches(const Operator& op) {
 PassTime pass_time(const Operators& operators, const KernelCost& cost, const TensorTimer& tensor,
                    std::vector<collectives::Timing::Load>* traffic) {
   PassTime pass;
-  std::optional<Time> beside;  // a collective that hides under the next kernel
+  Time beside{};  // left of a collective that hides under the next kernel
   int kernels = 0;
 
   const auto run_kernel = [&](Time alone) {
-    if (!beside) {
-      pass.compute += alone;
-      return;
-    }
     // Both slow down while both run; what is left of the longer one then runs alone.
-    const Time hidden = std::min(alone, *beside);
+    const Time hidden = std::min(alone, beside);
     pass.compute += alone + from_seconds(to_seconds(hidden) * cost.software.overlap_slowdown);
-    pass.exposed_tensor += *beside - hidden;
-    beside.reset();
+    pass.exposed_tensor += beside - hidden;
+    beside = {};
   };
   const auto run_collective = [&](const TensorCollective& op) {
     const collectives::Timing timing = tensor(op.operation, op.bytes);
     if (traffic) traffic->insert(traffic->end(), timing.loads.begin(), timing.loads.end());
-    if (op.under_next && !beside)
+    if (op.under_next && beside == Time{})
       beside = timing.duration;
     else
       pass.exposed_tensor += timing.duration;
@@ -55,7 +50,7 @@ PassTime pass_time(const Operators& operators, const KernelCost& cost, const Ten
     else
       run_kernel(cost.time(std::get<Elementwise>(op)));
   }
-  if (beside) pass.exposed_tensor += *beside;
+  pass.exposed_tensor += beside;
 
   const Time launched = cost.software.host_per_kernel * kernels;
   if (pass.compute + pass.exposed_tensor < launched) pass.compute = launched - pass.exposed_tensor;

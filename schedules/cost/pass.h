@@ -16,6 +16,9 @@ struct PassTime {
   friend PassTime operator+(PassTime a, const PassTime& b) {
     return {a.duration + b.duration, a.compute + b.compute, a.exposed_tensor + b.exposed_tensor};
   }
+  friend PassTime operator-(PassTime a, const PassTime& b) {
+    return {a.duration - b.duration, a.compute - b.compute, a.exposed_tensor - b.exposed_tensor};
+  }
   friend PassTime operator*(PassTime a, std::int64_t n) {
     return {a.duration * n, a.compute * n, a.exposed_tensor * n};
   }

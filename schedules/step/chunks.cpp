@@ -21,16 +21,20 @@ const PieceTimes::Times& PieceTimes::at(Coordinate c) {
   times.layer.forward = pass_time(layer.forward, cost, tensor, &times.layer_traffic);
   times.layer.backward = pass_time(layer.backward, cost, tensor, &times.layer_traffic);
   if (s.recompute == Recompute::full)
-    times.layer.backward = times.layer.backward + pass_time(layer.forward, cost, tensor, &times.layer_traffic);
-  if (s.recompute == Recompute::selective)
-    times.layer.backward = times.layer.backward + pass_time(layer.recompute_core, cost, tensor);
+    times.layer.recompute = pass_time(layer.forward, cost, tensor, &times.layer_traffic);
+  if (s.recompute == Recompute::selective) times.layer.recompute = pass_time(layer.recompute_core, cost, tensor);
+  times.layer.backward = times.layer.backward + times.layer.recompute;
   times.layer.parameters = stage_parameters(s, {.layers = 1, .embedding = false, .head = false, .in_flight = 0});
 
   const PartOperators embedding = embedding_operators(s), head = head_operators(s);
-  times.embedding = {pass_time(embedding.forward, cost, tensor), pass_time(embedding.backward, cost, tensor),
+  times.embedding = {pass_time(embedding.forward, cost, tensor),
+                     pass_time(embedding.backward, cost, tensor),
+                     {},
                      stage_parameters(s, {.layers = 0, .embedding = true, .head = false, .in_flight = 0})};
   times.head = {
-      pass_time(head.forward, cost, tensor), pass_time(head.backward, cost, tensor),
+      pass_time(head.forward, cost, tensor),
+      pass_time(head.backward, cost, tensor),
+      {},
       stage_parameters(s, {.layers = 0, .embedding = s.parallelism.pipeline == 1, .head = true, .in_flight = 0})};
   if (s.parallelism.pipeline == 1) times.head.parameters -= times.embedding.parameters;
   return times_.emplace(place, std::move(times)).first->second;

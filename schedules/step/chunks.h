@@ -14,6 +14,7 @@ namespace stepcast::schedules {
 /// A part of a model chunk that runs and communicates as a whole: the embedding, one layer, the head.
 struct Piece {
   PassTime forward, backward;  ///< backward with what is recomputed
+  PassTime recompute;          ///< that part of backward
   double parameters = 0;       ///< on one tensor rank
 };
 

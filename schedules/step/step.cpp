@@ -134,13 +134,18 @@ class Builder {
       }
   }
 
+  /// A piece's parameters, in the part that may be gathered while the piece before runs and the part that may not.
+  struct Gathers {
+    std::optional<Declared> ahead, rest;
+  };
+
   /// Data-parallel traffic of one lane, in the order it runs.
   struct DataPlan {
     std::vector<Chunk> chunks;  ///< per virtual stage
     std::vector<std::vector<std::size_t>>
         bucket_ends;                             ///< per virtual stage: pieces (from the back) that close a bucket
     std::vector<std::vector<Declared>> buckets;  ///< per virtual stage and bucket: the sum of its gradients
-    std::vector<std::vector<Declared>> gathers;  ///< ZeRO 3, per virtual stage and piece
+    std::vector<std::vector<Gathers>> gathers;   ///< ZeRO 3, per virtual stage and piece
     std::vector<Declared> whole;                 ///< without overlap: one sum of everything
     std::vector<Declared> spread;                ///< ZeRO 1, 2: updated parameters back to all
   };
@@ -187,8 +192,14 @@ class Builder {
         }
         auto& gathers = plan.gathers.emplace_back();
         if (zero_ == 3)
-          for (const Piece& piece : chunk.pieces)
-            gathers.push_back(declared(Operation::all_gather, piece.parameters, element));
+          for (const Piece& piece : chunk.pieces) {
+            const double most =
+                overlap_ ? static_cast<double>(s_.software.parameter_prefetch.value) / static_cast<double>(element) : 0;
+            const double ahead = std::min(piece.parameters, std::floor(most)), rest = piece.parameters - ahead;
+            Gathers& both = gathers.emplace_back();
+            if (ahead > 0) both.ahead = declared(Operation::all_gather, ahead, element);
+            if (rest > 0) both.rest = declared(Operation::all_gather, rest, element);
+          }
       }
     }
   }
@@ -347,27 +358,43 @@ class Builder {
     if (!overlap_) blocked_by_[lane] = task;
   }
 
-  /// ZeRO 3: each piece's parameters are gathered before it runs, one piece ahead where traffic may overlap, and
-  /// forward and backward each gather anew (recomputation runs on the backward pass's copy); gradients leave piece by
-  /// piece.
+  /// ZeRO 3: each piece's parameters are gathered before it runs, for forward and backward anew, and again between
+  /// recomputation and backward where the software lets go of them; gradients leave piece by piece.
   void add_gathered_pass(std::uint32_t lane, const Pass& pass, const Chunk& chunk) {
     DataPlan& plan = data_plan(lane);
-    const bool forward = pass.kind == PassKind::forward;
     const std::size_t pieces = chunk.pieces.size();
     for (std::size_t i = 0; i < pieces; ++i) {
-      const std::size_t piece = forward ? i : pieces - 1 - i;
-      const std::vector<LaneTask>& before = step_.lanes[lane].tasks;
-      const std::size_t ahead = overlap_ ? kPrefetch + 1 : 1;
-      std::optional<TaskId> ready;
-      if (before.size() >= ahead) ready = before[before.size() - ahead].task;
-      const TaskId gathered = collective(lane, plan.gathers[pass.virtual_stage][piece], true, ready, "parameters");
-      LaneTask& task =
-          add_compute(lane, pass, forward ? chunk.pieces[piece].forward : chunk.pieces[piece].backward, true);
-      if (!task.data) task.data = gathered;
-      const TaskId done = task.task;
-      step_.graph.after(done, gathered);
-      if (!forward) add_sum(lane, plan.buckets[pass.virtual_stage][i], done);
+      const std::size_t at = pass.kind == PassKind::forward ? i : pieces - 1 - i;
+      const Piece& piece = chunk.pieces[at];
+      Gathers& gathers = plan.gathers[pass.virtual_stage][at];
+      if (pass.kind == PassKind::forward) {
+        add_gathered_compute(lane, pass, gathers, piece.forward);
+        continue;
+      }
+      PassTime rest = piece.backward;
+      if (s_.software.gather_for_recompute && piece.recompute.duration > Time{}) {
+        add_gathered_compute(lane, pass, gathers, piece.recompute);
+        rest = rest - piece.recompute;
+      }
+      const TaskId done = add_gathered_compute(lane, pass, gathers, rest);
+      add_sum(lane, plan.buckets[pass.virtual_stage][i], done);
     }
+  }
+
+  /// What may be prefetched is gathered from when the task before starts, the rest from when it has ended.
+  TaskId add_gathered_compute(std::uint32_t lane, const Pass& pass, Gathers& gathers, const PassTime& time) {
+    const std::vector<LaneTask>& before = step_.lanes[lane].tasks;
+    const auto back = [&](std::size_t n) {
+      return before.size() >= n ? std::optional<TaskId>(before[before.size() - n].task) : std::nullopt;
+    };
+    TaskId gathered{};
+    if (gathers.ahead) gathered = collective(lane, *gathers.ahead, true, back(2), "parameters");
+    if (gathers.rest) gathered = collective(lane, *gathers.rest, true, back(1), "parameters");
+    LaneTask& task = add_compute(lane, pass, time, true);
+    if (!task.data) task.data = gathered;
+    const TaskId done = task.task;
+    step_.graph.after(done, gathered);
+    return done;
   }
 
   /// Sums that follow the passes, then the optimizer.
@@ -435,8 +462,6 @@ class Builder {
             step_.lanes[lane_of(r, chunk % stages_)].tasks[lane_task_of_pass_[n]].arrival = TaskId{send};
           }
   }
-
-  static constexpr std::size_t kPrefetch = 1;  // pieces gathered ahead of the one that runs
 
   const StepInput& in_;
   const Scenario& s_;
