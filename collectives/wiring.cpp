@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <unordered_map>
 
 #include "topology/cluster_impl.h"
 
@@ -73,10 +74,6 @@ class Wirer {
     shifts_ = ranks_ / period_;
     turns_ = symmetry.rotate ? gpus_ : 1;
     first_fabric_ = cluster.nodes() > 1 ? cluster.impl().fabric_base() : cluster.links();
-    class_.resize(cluster.links());
-    std::iota(class_.begin(), class_.end(), 0u);
-    used_.resize(cluster.links());
-    signature_.resize(cluster.links());
   }
 
   std::optional<Wiring> run() {
@@ -106,6 +103,18 @@ class Wirer {
   }
 
   bool in_fabric(LinkId link) const { return index(link) >= first_fabric_; }
+
+  /// A link's place in the tables below: only links that are met have one.
+  std::uint32_t slot(LinkId link) {
+    const auto [at, fresh] = slots_.try_emplace(index(link), static_cast<std::uint32_t>(links_.size()));
+    if (fresh) {
+      links_.push_back(link);
+      class_.push_back(at->second);
+      used_.push_back(0);
+      signature_.push_back(0);
+    }
+    return at->second;
+  }
 
   std::uint32_t find(std::uint32_t link) {
     while (class_[link] != link) link = class_[link] = class_[class_[link]];
@@ -156,11 +165,11 @@ class Wirer {
     for (std::size_t i = 0; i < path.links.size(); ++i) {
       if (!in_fabric(path.links[i])) {
         if (node_hop == strand.in_nodes || !like(strand.hops[node_hop], path.links[i], path.loads[i])) return false;
-        class_[find(index(path.links[i]))] = find(index(strand.hops[node_hop].link));
+        class_[find(slot(path.links[i]))] = find(slot(strand.hops[node_hop].link));
         ++node_hop;
       } else {
         alike = alike && fabric_hop < strand.hops.size() && like(strand.hops[fabric_hop], path.links[i], path.loads[i]);
-        if (alike) class_[find(index(path.links[i]))] = find(index(strand.hops[fabric_hop].link));
+        if (alike) class_[find(slot(path.links[i]))] = find(slot(strand.hops[fabric_hop].link));
         ++fabric_hop;
       }
     }
@@ -172,7 +181,7 @@ class Wirer {
 
   void note(Strand& strand, const Path& path, std::uint32_t number) {
     for (std::size_t i = 0; i < path.links.size(); ++i) {
-      const std::uint32_t link = index(path.links[i]);
+      const std::uint32_t link = slot(path.links[i]);
       used_[link] += path.loads[i];
       signature_[link] += scramble(number) * static_cast<std::uint64_t>(path.loads[i] * 0x1p20);
       if (in_fabric(path.links[i])) strand.fabric.push_back({path.links[i], path.loads[i]});
@@ -183,29 +192,32 @@ class Wirer {
   /// belong to no resource.
   bool collect(Wiring& wiring) {
     std::vector<bool> uneven(used_.size());
-    for (std::uint32_t link = 0; link < used_.size(); ++link) {
+    std::vector<std::uint32_t> order(links_.size());
+    std::iota(order.begin(), order.end(), 0u);
+    std::ranges::sort(order, {}, [&](std::uint32_t link) { return links_[link]; });
+    for (const std::uint32_t link : order) {
       if (used_[link] == 0) continue;
       const std::uint32_t root = find(link);
       if (signature_[link] == signature_[root]) continue;
-      if (link < first_fabric_) return false;
+      if (!in_fabric(links_[link])) return false;
       uneven[root] = true;
     }
     for (const Strand& strand : strands_) {
       if (strand.alike) continue;
-      for (const Strand::Hop& hop : strand.fabric) uneven[find(index(hop.link))] = true;
+      for (const Strand::Hop& hop : strand.fabric) uneven[find(slot(hop.link))] = true;
     }
     resource_.assign(used_.size(), kNone);
-    for (std::uint32_t link = 0; link < used_.size(); ++link) {
+    for (const std::uint32_t link : order) {
       if (used_[link] == 0) continue;
       const std::uint32_t root = find(link);
       if (uneven[root]) continue;
       if (resource_[root] == kNone) {
         resource_[root] = static_cast<std::uint32_t>(wiring.capacity.size());
-        wiring.capacity.push_back(capacity(LinkId{root}));
+        wiring.capacity.push_back(capacity(links_[root]));
         wiring.members.emplace_back();
       }
       resource_[link] = resource_[root];
-      wiring.members[resource_[link]].push_back(LinkId{link});
+      wiring.members[resource_[link]].push_back(links_[link]);
     }
     return true;
   }
@@ -225,7 +237,7 @@ class Wirer {
       sim::Route route;
       route.latency = least;
       for (const Strand::Hop& hop : strand.hops) {
-        const std::uint32_t resource = resource_[index(hop.link)];
+        const std::uint32_t resource = resource_[slot(hop.link)];
         if (resource == kNone) continue;
         const double load = hop.load * images() / static_cast<double>(wiring.members[resource].size());
         const auto known = std::ranges::find(route.uses, sim::ResourceId{resource}, &sim::Use::resource);
@@ -236,7 +248,7 @@ class Wirer {
         }
       }
       for (const Strand::Hop& hop : strand.fabric) {
-        const std::uint32_t link = index(hop.link);
+        const std::uint32_t link = slot(hop.link);
         if (resource_[link] != kNone) continue;
         route.limit = std::min(route.limit, capacity(hop.link) * (1 / used_[link]));
         wiring.aside.push_back({hop.link, static_cast<std::uint32_t>(i), hop.load});
@@ -252,6 +264,8 @@ class Wirer {
   const Transport& transport_;
   std::uint32_t stride_, ranks_ = 0, gpus_ = 1, period_ = 0, shifts_ = 1, turns_ = 1, first_fabric_ = 0;
   std::vector<Strand> strands_;
+  std::unordered_map<std::uint32_t, std::uint32_t> slots_;
+  std::vector<LinkId> links_;             // by slot, as all below
   std::vector<std::uint32_t> class_;      // by link: union-find of links that stand for each other
   std::vector<double> used_;              // by link: loads of all flows
   std::vector<std::uint64_t> signature_;  // by link: which connections' images load it how much, hashed
