@@ -222,7 +222,7 @@ struct Timer::Impl {
                     .channels = 1,
                     .pieces = 1,
                     .fold = {}};
-    if (request.nodes > 1) request.channels = request.gpus();
+    if (request.nodes > 1) request.channels = std::min(request.gpus(), transport.most_channels);
 
     std::vector<const Algorithm*> candidates;
     if (name != "auto") {
