@@ -34,7 +34,7 @@ struct Training {
   std::int64_t sequence = 2048;   ///< tokens per sample
   Precision precision = Precision::bf16;
   Optimizer optimizer = Optimizer::adam;
-  std::optional<Attention> attention;  ///< none: the software's own
+  std::optional<Attention> attention{};  ///< none: the software's own
 };
 
 struct Parallelism {

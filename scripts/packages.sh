@@ -1,0 +1,29 @@
+# Sourced by stepcast and test.sh: installs Debian packages that are missing. `say` and `fail` are the caller's.
+
+packages=(g++ cmake ninja-build ccache libboost-graph-dev libboost-program-options-dev libyaml-cpp-dev libgtest-dev
+  libgmock-dev libbenchmark-dev libfmt-dev nlohmann-json3-dev libtbb-dev libeigen3-dev)
+
+# install_missing PACKAGE...
+install_missing() {
+  if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+    command -v cmake >/dev/null && command -v ninja >/dev/null && return # not Debian, but the tools are here
+    fail "apt-get not found, and no cmake and ninja: install the equivalents of $*"
+  fi
+  local missing=() package
+  for package in "$@"; do
+    [[ $(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null) == installed ]] || missing+=("$package")
+  done
+  ((${#missing[@]})) || return 0
+
+  local as_root=()
+  if [[ $(id -u) != 0 ]]; then
+    as_root=(sudo)
+    if ! command -v sudo >/dev/null || ! { [[ -t 0 ]] || sudo -n true 2>/dev/null; }; then
+      fail "no permission to install packages; as root: apt-get install ${missing[*]}"
+    fi
+  fi
+  say "installing ${missing[*]}"
+  local apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=600)
+  "${apt[@]}" update >&2 || fail "apt-get update failed; is the network there?"
+  "${apt[@]}" install -y --no-install-recommends "${missing[@]}" >&2 || fail "apt-get could not install ${missing[*]}"
+}

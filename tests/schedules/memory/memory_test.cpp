@@ -1,0 +1,93 @@
+#include "schedules/memory/memory.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/schedules/scenarios.h"
+
+namespace stepcast::schedules {
+namespace {
+
+/// Korthikanti et al. 2022, equations 1, 2, 4 and table 2, with the sizes of their 22B model.
+struct Formula {
+  double s = 2048, b = 4, h = 6144, a = 64, t = 8;
+  double sbh() const { return s * b * h; }
+};
+
+Scenario korthikanti_22b(std::uint32_t tensor, bool sequence) {
+  Scenario q = round_numbers(tensor);
+  q.model = {"", Family::gpt, 48, 6144, 64, 64, 4 * 6144, 51200, ""};
+  q.training.sequence = 2048;
+  q.training.micro_batch = 4;
+  q.parallelism.tensor = tensor;
+  q.parallelism.sequence = sequence;
+  return q;
+}
+
+TEST(SavedActivations, ArePublishedFormulas) {
+  const Formula f;
+  EXPECT_DOUBLE_EQ(saved_activation_bytes(korthikanti_22b(1, false), Recompute::none), f.sbh() * (34 + 5 * f.a * f.s / f.h));
+  EXPECT_DOUBLE_EQ(saved_activation_bytes(korthikanti_22b(8, false), Recompute::none),
+            f.sbh() * (10 + 24 / f.t + 5 * f.a * f.s / (f.h * f.t)));
+  EXPECT_DOUBLE_EQ(saved_activation_bytes(korthikanti_22b(8, true), Recompute::none),
+            f.sbh() / f.t * (34 + 5 * f.a * f.s / f.h));
+  EXPECT_DOUBLE_EQ(saved_activation_bytes(korthikanti_22b(8, false), Recompute::selective), f.sbh() * (10 + 24 / f.t));
+  EXPECT_DOUBLE_EQ(saved_activation_bytes(korthikanti_22b(8, true), Recompute::selective), f.sbh() * 34 / f.t);
+  EXPECT_DOUBLE_EQ(saved_activation_bytes(korthikanti_22b(8, false), Recompute::full), 2 * f.sbh());
+}
+
+TEST(SavedActivations, FlashAttentionKeepsNoScores) {
+  Scenario q = korthikanti_22b(1, false);
+  q.training.attention = Attention::flash;
+  const Formula f;
+  EXPECT_EQ(saved_activation_bytes(q, Recompute::none), f.sbh() * 34 + f.s * f.b * f.a * 4);
+}
+
+TEST(StageMemory, ModelStateOfAdamInMixedPrecisionIs18BytesAParameterAndZeroSharesIt) {
+  Scenario q = round_numbers(8);
+  q.parallelism.data = 8;
+  q.training.global_batch = 8;
+  const StageShape whole{.layers = 16, .embedding = true, .head = true, .in_flight = 1};
+  const double n = stage_parameters(q, whole);
+  EXPECT_EQ(n, parameters(q.model, q.training.sequence));
+  const MemoryUse plain = stage_memory(q, whole);
+  EXPECT_EQ(static_cast<double>((plain.parameters + plain.gradients + plain.optimizer).value), 18 * n);
+  // ZeRO (arXiv 1910.02054), fig. 1, with fp32 main gradients: 2 + 4 + 12/N, 2 + (4 + 12)/N, (2 + 4 + 12)/N.
+  const double share[] = {18, 6 + 12.0 / 8, 2 + 16.0 / 8, 18.0 / 8};
+  for (int zero = 0; zero <= 3; ++zero) {
+    q.data_parallel.zero = zero;
+    const MemoryUse use = stage_memory(q, whole);
+    EXPECT_NEAR(static_cast<double>((use.parameters + use.gradients + use.optimizer).value) / (share[zero] * n), 1,
+                1e-7);
+  }
+}
+
+TEST(StageParameters, OfAllTensorRanksAndStagesAreTheModelsAndWhatIsKeptTwice) {
+  Scenario q = round_numbers(8);
+  q.parallelism.tensor = 2;
+  q.parallelism.pipeline = 4;
+  double held = 0;
+  for (std::uint32_t stage = 0; stage < 4; ++stage)
+    held += 2 * stage_parameters(q, {.layers = 4, .embedding = stage == 0, .head = stage == 3, .in_flight = 1});
+  const double h = 2048;
+  const double norms_and_biases = 16 * 6 * h, positions = 1024 * h, last_norm = 2 * h, second_matrix = 51200 * h;
+  EXPECT_EQ(held, parameters(q.model, 1024) + norms_and_biases + positions + last_norm + second_matrix);
+}
+
+TEST(OutOfMemory, SaysHowMuchWhatIsLargestAndWhatWouldHelp) {
+  Scenario q = round_numbers(8);
+  q.cluster.gpu.memory = {80LL << 30};
+  MemoryUse use;
+  use.activations = {90LL << 30};
+  use.parameters = {3LL << 30};
+  const auto over = out_of_memory(q, 2, use);
+  ASSERT_TRUE(over);
+  EXPECT_EQ(over->stage, 2u);
+  EXPECT_EQ(over->needed, Bytes{93LL << 30});
+  EXPECT_EQ(over->largest, "activations 90.0 GiB");
+  EXPECT_EQ(over->advice, "recompute: selective or full");
+  use.activations = {70LL << 30};
+  EXPECT_FALSE(out_of_memory(q, 2, use));
+}
+
+}  // namespace
+}  // namespace stepcast::schedules

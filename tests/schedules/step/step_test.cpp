@@ -1,0 +1,189 @@
+// The whole step through forecast(): folding, conservation of time, scaling, and pipelines with free links.
+
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "schedules/forecast.h"
+#include "tests/schedules/scenarios.h"
+
+namespace stepcast::schedules {
+namespace {
+
+Time sum(const TimeSplit& t) {
+  return t.compute + t.exposed_tensor + t.exposed_pipeline + t.exposed_data + t.bubble + t.optimizer + t.idle;
+}
+
+struct Plan {
+  std::string name;
+  std::function<void(Scenario&)> set;
+};
+void PrintTo(const Plan& plan, std::ostream* out) { *out << plan.name; }
+
+Scenario on_64_gpus(const Plan& plan) {
+  Scenario s = round_numbers(64);
+  s.parallelism = {.tensor = 4, .pipeline = 4, .data = 4};
+  plan.set(s);
+  return s;
+}
+
+void interleave(Scenario& s) {
+  s.pipeline.schedule = "interleaved-1f1b";
+  s.pipeline.virtual_stages = 2;
+}
+
+const Plan kPlans[] = {
+    {"one_f_one_b", [](Scenario&) {}},
+    {"gpipe", [](Scenario& s) { s.pipeline.schedule = "gpipe"; }},
+    {"vanilla", [](Scenario& s) { s.pipeline.schedule = "vanilla"; }},
+    {"interleaved", interleave},
+    {"interleaved_overlapping_everything",
+     [](Scenario& s) {
+       interleave(s);
+       s.software.pipeline_overlap = s.software.tensor_overlap = true;
+       s.data_parallel.overlap = true;
+       s.data_parallel.bucket = Bytes{8 << 20};
+       s.software.overlap_slowdown = 0.15;
+     }},
+    {"no_data_overlap", [](Scenario& s) { s.data_parallel.overlap = false; }},
+    {"sequence_parallel_selective",
+     [](Scenario& s) {
+       s.parallelism.sequence = true;
+       s.recompute = Recompute::selective;
+     }},
+    {"scatter_gather_full",
+     [](Scenario& s) {
+       s.software.scatter_gather = true;
+       s.recompute = Recompute::full;
+     }},
+    {"zero_1", [](Scenario& s) { s.data_parallel.zero = 1; }},
+    {"stages_inside_a_node", [](Scenario& s) { s.parallelism = {.tensor = 1, .pipeline = 16, .data = 4}; }},
+    {"two_tensor_ranks", [](Scenario& s) { s.parallelism = {.tensor = 2, .pipeline = 4, .data = 8}; }},
+    {"zero_2",
+     [](Scenario& s) {
+       s.parallelism = {.tensor = 2, .pipeline = 1, .data = 32};
+       s.data_parallel.zero = 2;
+       s.software.overlap_slowdown = 0.1;
+     }},
+    {"zero_3",
+     [](Scenario& s) {
+       s.parallelism = {.tensor = 1, .pipeline = 1, .data = 64};
+       s.data_parallel.zero = 3;
+       s.software.overlap_slowdown = 0.1;
+     }},
+    {"zero_3_prefetching_little_and_regathering",
+     [](Scenario& s) {
+       s.parallelism = {.tensor = 4, .pipeline = 1, .data = 16};
+       s.data_parallel.zero = 3;
+       s.recompute = Recompute::full;
+       s.software.gather_for_recompute = true;
+       s.software.parameter_prefetch = Bytes{4 << 20};
+     }},
+    {"zero_3_without_overlap",
+     [](Scenario& s) {
+       s.parallelism = {.tensor = 4, .pipeline = 1, .data = 16};
+       s.data_parallel.zero = 3;
+       s.data_parallel.overlap = false;
+     }},
+};
+
+struct Step : testing::TestWithParam<Plan> {};
+INSTANTIATE_TEST_SUITE_P(Plans, Step, testing::ValuesIn(kPlans), [](const auto& each) { return each.param.name; });
+
+TEST_P(Step, FoldedEqualsUnfoldedToThePicosecond) {
+  const Scenario s = on_64_gpus(GetParam());
+  ASSERT_TRUE(check(s).empty()) << check(s).front().text;
+  const Forecast folded = forecast(s), unfolded = forecast(s, {.unfold = true, .trace = false});
+  EXPECT_EQ(folded.step, unfolded.step);
+  ASSERT_EQ(folded.stages.size(), unfolded.stages.size());
+  for (std::size_t i = 0; i < folded.stages.size(); ++i) {
+    EXPECT_EQ(folded.stages[i].time.compute, unfolded.stages[i].time.compute) << "stage " << i;
+    EXPECT_EQ(folded.stages[i].time.bubble, unfolded.stages[i].time.bubble) << "stage " << i;
+    EXPECT_EQ(folded.stages[i].time.exposed_data, unfolded.stages[i].time.exposed_data) << "stage " << i;
+  }
+}
+
+TEST_P(Step, PartsOfEachStagesTimeAddUpToTheStep) {
+  const Forecast f = forecast(on_64_gpus(GetParam()));
+  for (const StageReport& stage : f.stages) {
+    EXPECT_EQ(sum(stage.time), f.step) << "stage " << stage.stage;
+    for (const Time part : {stage.time.compute, stage.time.exposed_tensor, stage.time.exposed_pipeline,
+                            stage.time.exposed_data, stage.time.bubble, stage.time.optimizer, stage.time.idle})
+      EXPECT_GE(part, Time{}) << "stage " << stage.stage;
+  }
+}
+
+TEST_P(Step, TwiceTheRatesAndHalfTheLatenciesHalveIt) {
+  const Scenario slow = on_64_gpus(GetParam());
+  Scenario fast = slow;
+  fast.cluster.gpu.memory_bandwidth = slow.cluster.gpu.memory_bandwidth * 2;
+  for (auto& [precision, rate] : fast.cluster.gpu.peak) rate = rate * 2;
+  for (auto* link :
+       {&fast.cluster.node.nvlink, &fast.cluster.node.pcie, &fast.cluster.node.socket_link, &fast.cluster.node.nic}) {
+    (*link)->bandwidth = (*link)->bandwidth * 2;
+    (*link)->latency = {(*link)->latency.value / 2};
+  }
+  collectives::Transport& t = fast.software.transport;
+  for (Time* latency : {&t.launch, &t.nvlink_step, &t.network_step}) *latency = {latency->value / 2};
+  // Each task rounds to a picosecond; a step is a chain of some thousands.
+  EXPECT_NEAR(to_seconds(forecast(fast).step) * 2, to_seconds(forecast(slow).step), 1e-7);
+}
+
+TEST_P(Step, TraceSpansOfAStreamDoNotOverlapAndEndWithTheStep) {
+  const Forecast f = forecast(on_64_gpus(GetParam()), {.unfold = false, .trace = true});
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<std::pair<Time, Time>>> tracks;
+  Time end{};
+  for (const Span& span : f.spans) {
+    tracks[{span.stage, span.stream}].emplace_back(span.start, span.start + span.duration);
+    end = std::max(end, span.start + span.duration);
+  }
+  EXPECT_EQ(end, f.step);
+  for (auto& [track, spans] : tracks) {
+    // Sends that wait on the compute stream appear on both tracks; those of the pipeline track follow the compute
+    // order.
+    std::ranges::sort(spans);
+    for (std::size_t i = 1; i < spans.size(); ++i)
+      EXPECT_GE(spans[i].first, spans[i - 1].second) << "stage " << track.first << " stream " << track.second;
+  }
+}
+
+/// Links and software that cost nothing, every kernel free but the layers' multiplies, no optimizer.
+Scenario free_links(std::uint32_t stages, std::uint32_t micro_batches) {
+  Scenario s = round_numbers(8 * stages);
+  s.parallelism = {.tensor = 8, .pipeline = stages, .data = 1};
+  s.training.global_batch = micro_batches;
+  s.model.layers = 16 * stages;
+  s.training.optimizer = Optimizer::none;
+  topology::NodeSpec& n = s.cluster.node;
+  for (auto* link : {&n.nvlink, &n.pcie, &n.socket_link, &n.nic}) {
+    (*link)->bandwidth = {1e30};
+    (*link)->latency = {};
+  }
+  s.software.transport = {};
+  return s;
+}
+
+TEST(StepWithFreeLinks, HasThePublishedBubbleOfEachSchedule) {
+  for (const std::uint32_t p : {2u, 4u, 8u})
+    for (const std::uint32_t m : {8u, 16u})
+      for (const std::uint32_t v : {1u, 2u, 4u}) {
+        Scenario s = free_links(p, m);
+        s.pipeline.virtual_stages = v;
+        s.pipeline.schedule = v > 1 ? "interleaved-1f1b" : "1f1b";
+        const Forecast f = forecast(s);
+        const Time pass = f.layer_forward + f.layer_backward;
+        const std::int64_t layers = s.model.layers / p;
+        // A middle stage: (p - 1)/v passes of bubble, SC'21 sec. 2.2; the ends also run embedding and head.
+        const StageReport& last = f.stages.back();
+        EXPECT_LE(last.time.exposed_pipeline, nanoseconds(1));  // a message takes at least 1 ps
+        EXPECT_GE(f.step, pass * (layers * m) + Time{pass.value * layers * (p - 1) / v});
+        EXPECT_LE(f.step, last.time.compute + Time{pass.value * layers * (p - 1) / v} + pass * (2 * layers));
+      }
+}
+
+TEST(Step, RefusesNothingThatCheckAllows) {
+  for (const Plan& plan : kPlans) EXPECT_TRUE(check(on_64_gpus(plan)).empty()) << plan.name;
+}
+
+}  // namespace
+}  // namespace stepcast::schedules
