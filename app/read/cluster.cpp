@@ -1,0 +1,90 @@
+#include "app/read/cluster.h"
+
+#include "app/read/library.h"
+
+namespace stepcast::app {
+namespace {
+
+using C = ClusterDraft;
+
+constexpr std::int64_t kMostGpus = 10'000'000;
+constexpr std::int64_t kMostNics = 1024;
+
+topology::FabricSpec read_fabric(const Value& v) {
+  topology::FabricSpec fabric = read_block(fabric_table(), v);
+  if (fabric.name.empty()) fabric.name = v.text;
+  return fabric;
+}
+
+topology::FabricSpec usual_fabric(const std::string& name, const Value& cluster) {
+  if (name.empty()) return {};
+  Value value;
+  value.path = join(cluster.path, "fabric");
+  value.library = cluster.library;
+  value.text = name;
+  const Node file = cluster.library->expand_block(make_scalar(name, cluster.node->place), fabric_schema(), value.path);
+  value.node = &file;
+  return read_fabric(value);
+}
+
+}  // namespace
+
+const Table<ClusterDraft>& cluster_table() {
+  static const Table<ClusterDraft> table = [] {
+    Table<ClusterDraft> made(
+        "Cluster", "clusters",
+        {
+            {{"name", text_type(), "", "what people call it"}, [](C&, const Value&) {}},
+            {{"node", block(node_schema), kRequired, "the machine"},
+             [](C& c, const Value& v) {
+               c.node = read_block(node_table(), v);
+               if (c.node.spec.name.empty()) c.node.spec.name = v.text;
+             }},
+            {{"nodes", whole(1, kMostGpus), "1", "whole nodes; or give gpus"},
+             [](C& c, const Value& v) { c.nodes = v.whole; }},
+            {{"gpus", whole(1, kMostGpus), "those of the nodes", "GPUs in all; below a node's count: part of one node"},
+             [](C& c, const Value& v) { c.gpus = v.whole; }},
+            {{"nics_per_node", whole(0, kMostNics), "the node's", "network cards in use"},
+             [](C& c, const Value& v) { c.nics_per_node = v.whole; }},
+            {{"nic_bandwidth", bandwidth_type(), "the node's", "of one network card"},
+             [](C& c, const Value& v) { c.nic_bandwidth = v.bandwidth; }},
+            {{"fabric", block(fabric_schema), "what the node usually has", "what joins the nodes"},
+             [](C& c, const Value& v) { c.fabric = read_fabric(v); }},
+            {{"allocation", later(), "the first ones", "which GPUs of which nodes"}, nullptr},
+            {{"source", text_type(), "", "where the numbers are from"}, [](C&, const Value&) {}},
+        });
+    made.schema.alternatives = {"nodes", "gpus"};
+    return made;
+  }();
+  return table;
+}
+
+const Schema& cluster_schema() { return cluster_table().schema; }
+
+schedules::ClusterSpec finish(const ClusterDraft& draft, const Value& value) {
+  schedules::ClusterSpec cluster;
+  cluster.node = draft.node.spec;
+  cluster.gpu = draft.node.gpu;
+  const auto blame = [&](std::string_view key, const std::string& what) {
+    fail(locate(*value.node, key), join(value.path, key), what);
+  };
+  const std::int64_t per_node = cluster.node.gpus;
+  const std::int64_t gpus = draft.gpus.value_or(draft.nodes.value_or(1) * per_node);
+  if (draft.gpus && draft.nodes && gpus != *draft.nodes * per_node) {
+    blame("gpus", "found '" + std::to_string(gpus) + "' beside nodes '" + std::to_string(*draft.nodes) + "' of " +
+                      std::to_string(per_node) + " GPUs, expected one of the two keys");
+  }
+  if (gpus > kMostGpus) blame("nodes", "found " + std::to_string(gpus) + " GPUs, expected at most 10000000");
+  cluster.gpus = static_cast<std::uint32_t>(gpus);
+  if (draft.nics_per_node) cluster.node.nics = static_cast<std::uint32_t>(*draft.nics_per_node);
+  if (draft.nic_bandwidth) {
+    if (!cluster.node.nic) {
+      blame("nic_bandwidth", "the node '" + cluster.node.name + "' has no network cards, expected the key left out");
+    }
+    cluster.node.nic->bandwidth = *draft.nic_bandwidth;
+  }
+  cluster.fabric = draft.fabric ? *draft.fabric : usual_fabric(cluster.node.fabric, value);
+  return cluster;
+}
+
+}  // namespace stepcast::app

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "app/read/files.h"
+#include "schedules/scenario.h"
+
+namespace stepcast::app {
+
+/// A cluster as written: what may be left out is still open.
+struct ClusterDraft {
+  NodeFile node;
+  std::optional<topology::FabricSpec> fabric;
+  std::optional<std::int64_t> nodes, gpus, nics_per_node;
+  std::optional<Bandwidth> nic_bandwidth;
+};
+
+const Table<ClusterDraft>& cluster_table();
+const Schema& cluster_schema();
+
+/// Applies the overrides, and the node's usual fabric where none is given. Throws InputError where keys contradict.
+schedules::ClusterSpec finish(const ClusterDraft& draft, const Value& value);
+
+}  // namespace stepcast::app

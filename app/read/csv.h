@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/read/tree.h"
+
+namespace stepcast::app {
+
+struct Cell {
+  std::string text;  ///< quotes undone; blanks around an unquoted cell removed
+  Place place;       ///< of its first character
+};
+
+using Record = std::vector<Cell>;
+
+/// The records of a CSV file (RFC 4180: quoted cells may hold commas, doubled quotes and line ends; lines end in LF,
+/// CRLF or CR; a byte order mark is skipped). Lines without any character are left out. Throws InputError with
+/// file:line:column for a quote that never ends or stands in the middle of a cell, and for what is no text.
+std::vector<Record> parse_csv(std::string_view text, const std::string& file);
+
+/// A cell as CSV writes it: quoted where it has to be.
+std::string csv_cell(std::string_view text);
+
+}  // namespace stepcast::app

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace stepcast::app {
+
+/// The whole of a text file. Throws InputError where it is missing, unreadable, a directory or above 64 MiB.
+std::string read_file(const std::filesystem::path& path, const std::string& shown);
+
+/// Removes a byte order mark and checks that the rest is text: not empty, no NUL, valid UTF-8.
+/// Throws InputError with file:line:column.
+std::string_view checked_text(std::string_view text, const std::string& file);
+
+/// A path as messages show it: relative where it is below the working directory.
+std::string shown_path(const std::filesystem::path& path);
+
+}  // namespace stepcast::app

@@ -1,0 +1,41 @@
+#pragma once
+
+#include "app/read/schema.h"
+#include "schedules/scenario.h"
+#include "topology/spec.h"
+
+namespace stepcast::app {
+
+/// The tables of the files of configs/, one each.
+
+struct NodeFile {
+  topology::NodeSpec spec;
+  schedules::Gpu gpu;
+};
+
+const Table<schedules::Gpu>& gpu_table();
+const Table<topology::LinkType>& link_table();
+const Table<NodeFile>& node_table();
+const Table<topology::FabricSpec>& fabric_table();
+const Table<schedules::Software>& software_table();
+
+const Schema& gpu_schema();
+const Schema& link_schema();
+const Schema& node_schema();
+const Schema& fabric_schema();
+const Schema& software_schema();
+
+/// The names of schedules::Precision and schedules::Attention, in the order of the enumerations.
+Names precision_names();
+Names precisions_later();
+Names attention_names();
+
+/// Reads the block that `value` holds.
+template <class T>
+T read_block(const Table<T>& table, const Value& value) {
+  T into{};
+  read(table, *value.node, value.path, *value.library, into);
+  return into;
+}
+
+}  // namespace stepcast::app

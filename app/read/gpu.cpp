@@ -1,0 +1,66 @@
+#include "app/read/files.h"
+
+namespace stepcast::app {
+namespace {
+
+using schedules::GemmModel;
+using schedules::Gpu;
+using schedules::Precision;
+
+template <Precision precision>
+void store_peak(Gpu& gpu, const Value& v) {
+  gpu.peak[precision] = v.flop_rate;
+}
+
+template <auto member>
+void store_gemm(Gpu& gpu, const Value& v) {
+  gpu.gemm.*member = v.number;
+}
+
+}  // namespace
+
+Names precision_names() { return {"fp32", "tf32", "fp16", "bf16"}; }
+Names precisions_later() { return {"fp8", "mxfp8", "nvfp4"}; }
+
+const Table<Gpu>& gpu_table() {
+  static const Table<Gpu> table(
+      "GPU", "gpus",
+      {
+          {{"name", text_type(), "", "what people call it"}, [](Gpu& g, const Value& v) { g.name = v.text; }},
+          {{"sms", whole(1, 4096), kRequired, "streaming multiprocessors"},
+           [](Gpu& g, const Value& v) { g.sms = static_cast<std::uint32_t>(v.whole); }},
+          {{"memory.size", positive_bytes(), kRequired, "capacity"},
+           [](Gpu& g, const Value& v) { g.memory = v.bytes; }},
+          {{"memory.bandwidth", bandwidth_type(), kRequired, "data sheet"},
+           [](Gpu& g, const Value& v) { g.memory_bandwidth = v.bandwidth; }},
+          {{"memory.efficiency", fraction(), "1", "share of the bandwidth that long streaming kernels reach"},
+           [](Gpu& g, const Value& v) { g.memory_efficiency = v.number; }},
+          {{"peak.fp32", flop_rate_type(), "", "dense peak"}, store_peak<Precision::fp32>},
+          {{"peak.tf32", flop_rate_type(), "", "dense peak of the matrix units"}, store_peak<Precision::tf32>},
+          {{"peak.fp16", flop_rate_type(), "", "dense peak of the matrix units"}, store_peak<Precision::fp16>},
+          {{"peak.bf16", flop_rate_type(), "", "dense peak of the matrix units"}, store_peak<Precision::bf16>},
+          {{"gemm.mainloop", fraction(), "0.9", "rate of an SM busy on a 256x128 tile, share of peak"},
+           store_gemm<&GemmModel::mainloop>},
+          {{"gemm.sustained", fraction(), "0.85", "what the whole chip holds under its power limit, share of peak"},
+           store_gemm<&GemmModel::sustained>},
+          {{"gemm.tile_128", fraction(), "0.8", "rate of a 128x128 tile over a 256x128 tile's"},
+           store_gemm<&GemmModel::tile_128>},
+          {{"gemm.tile_64", fraction(), "0.5", "likewise a 128x64 tile's; squared for 64x64"},
+           store_gemm<&GemmModel::tile_64>},
+          {{"gemm.fill", number(0), "100", "start-up of a tile, in elements of k multiplied in that time"},
+           store_gemm<&GemmModel::fill>},
+          {{"gemm.exposed_write", number(0, 1), "0.5", "share of writing the results that multiplying does not hide"},
+           store_gemm<&GemmModel::exposed_write>},
+          {{"attention.forward", fraction(), "0.5", "fused causal attention, share of peak"},
+           [](Gpu& g, const Value& v) { g.attention_forward = v.number; }},
+          {{"attention.backward", fraction(), "0.4", "fused causal attention, share of peak"},
+           [](Gpu& g, const Value& v) { g.attention_backward = v.number; }},
+          {{"source", text_type(), "", "where the numbers are from"},
+           [](Gpu& g, const Value& v) { g.source = v.text; }},
+      });
+  return table;
+}
+
+const Schema& gpu_schema() { return gpu_table().schema; }
+
+}  // namespace stepcast::app

@@ -1,0 +1,115 @@
+#include "app/read/library.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "app/read/file_text.h"
+#include "app/read/merge.h"
+#include "app/read/nearest.h"
+#include "app/read/yaml.h"
+
+namespace stepcast::app {
+namespace {
+
+bool is_path(std::string_view name) { return name.find('/') != std::string_view::npos || name.ends_with(".yaml"); }
+
+/// Relative names are relative to the file they stand in; those of flags to the working directory.
+std::filesystem::path beside(const Place& place, const std::string& name) {
+  if (place.line == 0) return name;
+  return std::filesystem::path(place.file).parent_path() / name;
+}
+
+}  // namespace
+
+Node Library::scenario(const std::filesystem::path& file, const Schema& schema) {
+  return load(file, make_scalar(file.string(), {shown_path(file), 0, 0}), schema, "");
+}
+
+Node Library::expand_block(const Node& node, const Schema& schema, const std::string& path) {
+  if (node.kind == Node::Kind::scalar) return named(node, schema, path);
+  if (node.kind == Node::Kind::mapping) return expand(node, schema, path);
+  fail(node.place, path, "found " + found(node) + ", expected a file of configs/" + std::string(schema.folder) +
+                             "/ by its name, or a mapping");
+}
+
+std::vector<std::string> Library::names(std::string_view folder) const {
+  std::vector<std::string> found;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(configs_ / folder, error)) {
+    if (entry.path().extension() == ".yaml") found.push_back(entry.path().stem().string());
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+Node Library::expand(const Node& mapping, const Schema& schema, const std::string& path) {
+  Node whole = make_mapping(mapping.place);
+  if (const Node* include = mapping.find("include")) {
+    const std::string key = join(path, "include");
+    std::vector<Node> files = include->items;
+    if (include->kind == Node::Kind::scalar) files = {*include};
+    if (files.empty()) fail(include->place, key, "found " + found(*include) + ", expected a file or a list of files");
+    for (const Node& file : files) {
+      if (file.kind != Node::Kind::scalar) fail(file.place, key, "found " + found(file) + ", expected a file");
+      merge(schema, whole, load(beside(file.place, file.scalar), file, schema, key));
+    }
+  }
+  if (const Node* base = mapping.find("base")) {
+    const std::string key = join(path, "base");
+    if (base->kind != Node::Kind::scalar) fail(base->place, key, "found " + found(*base) + ", expected a file");
+    merge(schema, whole, named(*base, schema, key));
+  }
+  Node own = mapping;
+  std::erase_if(own.entries, [](const Entry& entry) { return entry.key == "base" || entry.key == "include"; });
+  merge(schema, whole, own);
+  return whole;
+}
+
+const Node& Library::named(const Node& name, const Schema& schema, const std::string& path) {
+  if (schema.folder.empty()) {
+    std::filesystem::path file = beside(name.place, name.scalar);
+    if (!file.has_extension()) file += ".yaml";
+    return load(file, name, schema, path);
+  }
+  if (is_path(name.scalar)) return load(beside(name.place, name.scalar), name, schema, path);
+  const std::vector<std::string> known = names(schema.folder);
+  if (!std::binary_search(known.begin(), known.end(), name.scalar)) {
+    const std::vector<std::string_view> views(known.begin(), known.end());
+    fail(name.place, path, "found " + found(name) + ", expected a file of configs/" + std::string(schema.folder) + ": " +
+                               (known.empty() ? "there is none" : one_of(name.scalar, views)));
+  }
+  return load(configs_ / schema.folder / (name.scalar + ".yaml"), name, schema, path);
+}
+
+const Node& Library::load(const std::filesystem::path& file, const Node& name, const Schema& schema,
+                          const std::string& path) {
+  const std::string shown = shown_path(file);
+  const auto known = files_.find(shown);
+  if (known != files_.end()) return known->second;
+  const auto start = std::find(chain_.begin(), chain_.end(), shown);
+  if (start != chain_.end()) {
+    std::string circle;
+    for (auto link = start; link != chain_.end(); ++link) circle += *link + " -> ";
+    fail(name.place, path, "files name each other in a circle: " + circle + shown);
+  }
+  std::error_code error;
+  if (!path.empty() && !std::filesystem::exists(file, error)) {
+    fail(name.place, path, "found " + found(name) + ", expected a file (there is no " + shown + ")");
+  }
+  chain_.push_back(shown);
+  try {
+    Node tree = expand(parse_yaml(read_file(file, shown), shown), schema, "");
+    chain_.pop_back();
+    return files_.emplace(shown, std::move(tree)).first->second;
+  } catch (...) {
+    chain_.pop_back();
+    throw;
+  }
+}
+
+std::filesystem::path configs_directory() {
+  const char* set = std::getenv("STEPCAST_CONFIGS");
+  return set != nullptr && *set != '\0' ? set : STEPCAST_CONFIG_DIR;
+}
+
+}  // namespace stepcast::app

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "app/read/schema.h"
+#include "app/read/tree.h"
+
+namespace stepcast::app {
+
+/// Reads files that name each other: `base:`, `include:`, and blocks given by the name of a file of configs/.
+/// Each file is read once and kept. Not for use from several threads at once.
+class Library {
+ public:
+  explicit Library(std::filesystem::path configs) : configs_(std::move(configs)) {}
+
+  /// A scenario file, with what it is based on and includes merged underneath.
+  Node scenario(const std::filesystem::path& file, const Schema& schema);
+
+  /// A mapping with its `base` and `include` merged underneath (and gone), or the file that a scalar names: below
+  /// configs/FOLDER, or, with a slash or the ending .yaml, relative to the file that names it. Throws InputError
+  /// where a file is missing (with the nearest name) or files name each other in a circle (with the circle).
+  Node expand_block(const Node& node, const Schema& schema, const std::string& path);
+
+  /// Names of the files of a folder of configs/, sorted.
+  std::vector<std::string> names(std::string_view folder) const;
+
+ private:
+  Node expand(const Node& mapping, const Schema& schema, const std::string& path);
+  const Node& load(const std::filesystem::path& file, const Node& name, const Schema& schema, const std::string& path);
+  const Node& named(const Node& name, const Schema& schema, const std::string& path);
+
+  std::filesystem::path configs_;
+  std::map<std::string, Node> files_;
+  std::vector<std::string> chain_;  ///< files being read now, outermost first
+};
+
+/// The configs directory: STEPCAST_CONFIGS where set, else the one of the source tree.
+std::filesystem::path configs_directory();
+
+}  // namespace stepcast::app

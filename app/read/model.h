@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "app/read/files.h"
+#include "schedules/model/model.h"
+
+namespace stepcast::app {
+
+/// A model as written: what may be left out is still open.
+struct ModelDraft {
+  schedules::Model model;
+  std::optional<std::int64_t> kv_heads, ffn;
+};
+
+const Table<ModelDraft>& model_table();
+const Schema& model_schema();
+
+/// Fills in what the family says of keys left out. Throws InputError where it says nothing.
+schedules::Model finish(const ModelDraft& draft, const Value& value);
+
+}  // namespace stepcast::app

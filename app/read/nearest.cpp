@@ -1,0 +1,74 @@
+#include "app/read/nearest.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace stepcast::app {
+namespace {
+
+constexpr std::size_t kLongestCompared = 64;
+
+char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+bool same(char a, char b) {
+  const auto plain = [](char c) { return c == '_' || c == ' ' ? '-' : lower(c); };
+  return plain(a) == plain(b);
+}
+
+/// Edits (insert, delete, replace, swap of neighbours) from a to b.
+std::size_t distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> before(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) last[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + (same(a[i - 1], b[j - 1]) ? 0u : 1u)});
+      if (i > 1 && j > 1 && same(a[i - 1], b[j - 2]) && same(a[i - 2], b[j - 1])) {
+        row[j] = std::min(row[j], before[j - 2] + 1);
+      }
+    }
+    std::swap(before, last);
+    std::swap(last, row);
+  }
+  return last[b.size()];
+}
+
+bool starts_with(std::string_view name, std::string_view word) {
+  return name.size() >= word.size() && std::equal(word.begin(), word.end(), name.begin(), same);
+}
+
+}  // namespace
+
+std::string_view nearest(std::string_view word, std::span<const std::string_view> names) {
+  if (word.empty() || word.size() > kLongestCompared) return {};
+  std::string_view best;
+  std::size_t fewest = std::max<std::size_t>(1, word.size() / 3) + 1;
+  for (const std::string_view name : names) {
+    const std::size_t edits = distance(word, name);
+    if (edits < fewest && edits < name.size()) {
+      fewest = edits;
+      best = name;
+    }
+  }
+  if (!best.empty() || word.size() < 3) return best;
+  for (const std::string_view name : names) {  // 'dgx-a100' for 'dgx-a100-80gb', 'batch' for 'global_batch'
+    if (starts_with(name, word)) return name;
+  }
+  for (const std::string_view name : names) {
+    if (std::search(name.begin(), name.end(), word.begin(), word.end(), same) != name.end()) return name;
+  }
+  return {};
+}
+
+std::string one_of(std::string_view word, std::span<const std::string_view> names, std::size_t most) {
+  std::string list = names.size() == 1 ? "" : "one of ";
+  for (std::size_t i = 0; i < std::min(most, names.size()); ++i) {
+    if (i > 0) list += ", ";
+    list += names[i];
+  }
+  if (names.size() > most) list += ", ... (" + std::to_string(names.size()) + " in all)";
+  const std::string_view near = nearest(word, names);
+  if (!near.empty()) list.append("; did you mean '").append(near).append("'?");
+  return list;
+}
+
+}  // namespace stepcast::app

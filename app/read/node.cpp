@@ -1,0 +1,113 @@
+#include "app/read/files.h"
+
+#include "topology/builders.h"
+
+namespace stepcast::app {
+namespace {
+
+using topology::GraphDevice;
+using topology::GraphLink;
+using topology::LinkType;
+
+constexpr std::int64_t kMost = 1024;
+
+LinkType read_link(const Value& v) {
+  LinkType link = read_block(link_table(), v);
+  if (link.name.empty()) link.name = v.text;
+  return link;
+}
+
+Names builder_names() {
+  Names names;
+  for (const topology::Builder* builder : topology::builders()) names.push_back(builder->name);
+  return names;
+}
+
+std::uint32_t small(const Value& v) { return static_cast<std::uint32_t>(v.whole); }
+
+const Table<GraphDevice>& device_table() {
+  static const Table<GraphDevice> table(
+      "Device of a graph", "",
+      {
+          {{"name", text_type(), kRequired, "what links call it"},
+           [](GraphDevice& d, const Value& v) { d.name = v.text; }},
+          {{"kind", choice([] { return Names{"gpu", "cpu", "pcie-switch", "nvswitch", "nic"}; }), kRequired, "what it is"},
+           [](GraphDevice& d, const Value& v) { d.kind = v.text; }},
+      });
+  return table;
+}
+
+const Table<GraphLink>& graph_link_table() {
+  static const Table<GraphLink> table(
+      "Link of a graph", "",
+      {
+          {{"from", text_type(), kRequired, "a device"}, [](GraphLink& l, const Value& v) { l.from = v.text; }},
+          {{"to", text_type(), kRequired, "a device"}, [](GraphLink& l, const Value& v) { l.to = v.text; }},
+          {{"type", block(link_schema), kRequired, "the kind of link; both directions are built"},
+           [](GraphLink& l, const Value& v) { l.type = read_link(v); }},
+          {{"count", whole(1, kMost), "1", "parallel links"},
+           [](GraphLink& l, const Value& v) { l.count = small(v); }},
+      });
+  return table;
+}
+
+template <class T>
+std::vector<T> read_list(const Table<T>& table, const Value& v) {
+  std::vector<T> all;
+  for (const Node& item : v.node->items) {
+    T one{};
+    read(table, item, v.path, *v.library, one);
+    all.push_back(std::move(one));
+  }
+  return all;
+}
+
+}  // namespace
+
+const Table<NodeFile>& node_table() {
+  static const Table<NodeFile> table(
+      "Node", "nodes",
+      {
+          {{"name", text_type(), "", "what people call it"}, [](NodeFile& n, const Value& v) { n.spec.name = v.text; }},
+          {{"builder", choice(builder_names), "nvswitch", "who turns it into a graph of devices and links"},
+           [](NodeFile& n, const Value& v) { n.spec.builder = v.text; }},
+          {{"gpu", block(gpu_schema), kRequired, "its GPUs"},
+           [](NodeFile& n, const Value& v) {
+             n.gpu = read_block(gpu_table(), v);
+             n.spec.gpu = v.text.empty() ? n.gpu.name : v.text;
+             if (n.gpu.name.empty()) n.gpu.name = v.text;
+           }},
+          {{"gpus", whole(1, kMost), "8", "GPUs of one node"}, [](NodeFile& n, const Value& v) { n.spec.gpus = small(v); }},
+          {{"sockets", whole(1, kMost), "2", "CPU sockets"},
+           [](NodeFile& n, const Value& v) { n.spec.sockets = small(v); }},
+          {{"gpus_per_pcie_switch", whole(0, kMost), "2", "0: GPUs hang off the socket directly"},
+           [](NodeFile& n, const Value& v) { n.spec.gpus_per_pcie_switch = small(v); }},
+          {{"nics", whole(0, kMost), "0", "network cards, spread evenly over the PCIe switches or sockets"},
+           [](NodeFile& n, const Value& v) { n.spec.nics = small(v); }},
+          {{"nvlinks_per_gpu", whole(0, kMost), "0", "NVLinks of one GPU"},
+           [](NodeFile& n, const Value& v) { n.spec.nvlinks_per_gpu = small(v); }},
+          {{"pcie_p2p", flag(), "true", "false: PCIe copies between GPUs bounce through host memory"},
+           [](NodeFile& n, const Value& v) { n.spec.pcie_p2p = v.flag; }},
+          {{"nvlink", block(link_schema), "", "one NVLink"},
+           [](NodeFile& n, const Value& v) { n.spec.nvlink = read_link(v); }},
+          {{"pcie", block(link_schema), "", "the PCIe link of one device"},
+           [](NodeFile& n, const Value& v) { n.spec.pcie = read_link(v); }},
+          {{"socket_link", block(link_schema), "", "between the CPU sockets"},
+           [](NodeFile& n, const Value& v) { n.spec.socket_link = read_link(v); }},
+          {{"nic", block(link_schema), "", "the cable of one network card"},
+           [](NodeFile& n, const Value& v) { n.spec.nic = read_link(v); }},
+          {{"devices", list_type(), "", "builder graph: [{name, kind}, ...]"},
+           [](NodeFile& n, const Value& v) { n.spec.devices = read_list(device_table(), v); }},
+          {{"links", list_type(), "", "builder graph: [{from, to, type, count}, ...]"},
+           [](NodeFile& n, const Value& v) { n.spec.links = read_list(graph_link_table(), v); }},
+          {{"fabric", text_type(), "", "what usually joins such nodes: a file of configs/fabrics/"},
+           [](NodeFile& n, const Value& v) { n.spec.fabric = v.text; }},
+          {{"source", text_type(), "", "where the numbers are from"},
+           [](NodeFile& n, const Value& v) { n.spec.source = v.text; }},
+      });
+  return table;
+}
+
+const Schema& node_schema() { return node_table().schema; }
+
+}  // namespace stepcast::app

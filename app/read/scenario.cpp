@@ -1,0 +1,134 @@
+#include "app/read/scenario.h"
+
+#include <algorithm>
+
+#include "app/read/cluster.h"
+#include "app/read/model.h"
+#include "schedules/pipeline/pipelines.h"
+
+namespace stepcast::app {
+namespace {
+
+constexpr std::int64_t kMostSamples = 1'000'000'000;
+constexpr std::int64_t kMostRanks = 10'000'000;
+
+/// What is written, plus what decides a default only once all is read.
+struct Draft {
+  schedules::Scenario s;
+  std::optional<std::uint32_t> data;
+};
+using D = Draft;
+
+Names recompute_names() { return {"none", "selective", "full"}; }
+Names optimizer_names() { return {"adam", "sgd", "momentum", "none"}; }
+Names confidence_names() { return {"stated", "assumed"}; }
+
+Names schedule_names() {
+  Names names;
+  for (const schedules::PipelineSchedule* schedule : schedules::pipelines()) names.push_back(schedule->name);
+  return names;
+}
+
+Names schedules_later() {
+  return {"pipedream", "pipedream-2bw", "chimera", "zb-h1", "zb-h2", "zb-v", "dualpipe", "custom"};
+}
+
+std::uint32_t size(const Value& v) { return static_cast<std::uint32_t>(v.whole); }
+
+void store_phase(D& d, const Value& v) {
+  d.s.measured.phases[v.path.substr(std::string_view("measured.phases.").size())] = v.time;
+}
+
+const Table<Draft>& scenario_table() {
+  static const Table<Draft> table(
+      "Scenario", "",
+      {
+          {{"name", text_type(), "the file's", "label"}, [](D& d, const Value& v) { d.s.name = v.text; }},
+          {{"source", text_type(), "", "where a measurement is from"}, [](D& d, const Value& v) { d.s.source = v.text; }},
+          {{"confidence", choice(confidence_names), "", "whether the source states all of it"},
+           [](D& d, const Value& v) { d.s.confidence = v.text; }},
+          {{"note", text_type(), "", "remark"}, [](D& d, const Value& v) { d.s.note = v.text; }},
+          {{"cluster", block(cluster_schema), kRequired, "the machines"},
+           [](D& d, const Value& v) { d.s.cluster = finish(read_block(cluster_table(), v), v); }},
+          {{"model", block(model_schema), kRequired, "what is trained"},
+           [](D& d, const Value& v) { d.s.model = finish(read_block(model_table(), v), v); }},
+          {{"training.global_batch", whole(1, kMostSamples), kRequired, "samples per step"},
+           [](D& d, const Value& v) { d.s.training.global_batch = v.whole; }},
+          {{"training.micro_batch", whole(1, kMostSamples), kRequired, "samples per pass and data-parallel rank"},
+           [](D& d, const Value& v) { d.s.training.micro_batch = v.whole; }},
+          {{"training.sequence", whole(1, kMostSamples), kRequired, "tokens per sample"},
+           [](D& d, const Value& v) { d.s.training.sequence = v.whole; }},
+          {{"training.precision", choice(precision_names, precisions_later), "bf16", "of weights and activations"},
+           [](D& d, const Value& v) { d.s.training.precision = static_cast<schedules::Precision>(v.choice); }},
+          {{"training.optimizer", choice(optimizer_names), "adam", "decides optimizer memory and traffic"},
+           [](D& d, const Value& v) { d.s.training.optimizer = static_cast<schedules::Optimizer>(v.choice); }},
+          {{"training.attention", choice(attention_names), "the software's", "the attention kernel"},
+           [](D& d, const Value& v) { d.s.training.attention = static_cast<schedules::Attention>(v.choice); }},
+          {{"parallelism.tensor", whole(1, kMostRanks), "1", "ranks that share each layer"},
+           [](D& d, const Value& v) { d.s.parallelism.tensor = size(v); }},
+          {{"parallelism.context", only_one_yet(), "1", "ranks that share each sequence"}, [](D&, const Value&) {}},
+          {{"parallelism.expert", only_one_yet(), "1", "ranks that share the experts"}, [](D&, const Value&) {}},
+          {{"parallelism.pipeline", whole(1, kMostRanks), "1", "stages"},
+           [](D& d, const Value& v) { d.s.parallelism.pipeline = size(v); }},
+          {{"parallelism.data", whole(1, kMostRanks), "what remains", "copies of the model"},
+           [](D& d, const Value& v) { d.data = size(v); }},
+          {{"parallelism.sequence", flag(), "false", "Megatron's sequence parallelism over the tensor ranks"},
+           [](D& d, const Value& v) { d.s.parallelism.sequence = v.flag; }},
+          {{"parallelism.order", later(), "tensor, context, data, pipeline", "rank order, innermost first"}, nullptr},
+          {{"pipeline.schedule", choice(schedule_names, schedules_later), "1f1b", "order of the passes"},
+           [](D& d, const Value& v) { d.s.pipeline.schedule = v.text; }},
+          {{"pipeline.virtual_stages", whole(1, kMostRanks), "1", "model chunks per GPU"},
+           [](D& d, const Value& v) { d.s.pipeline.virtual_stages = size(v); }},
+          {{"data_parallel.zero", whole(0, 3), "0", "sharded: 0 nothing, 1 optimizer state, 2 + gradients, 3 + parameters"},
+           [](D& d, const Value& v) { d.s.data_parallel.zero = static_cast<int>(v.whole); }},
+          {{"data_parallel.overlap", flag(), "the software's", "communication under backward (ZeRO 3: and forward)"},
+           [](D& d, const Value& v) { d.s.data_parallel.overlap = v.flag; }},
+          {{"data_parallel.bucket", positive_bytes(), "the software's", "gradients sent at once"},
+           [](D& d, const Value& v) { d.s.data_parallel.bucket = v.bytes; }},
+          {{"data_parallel.mode", later(), "all_reduce", "how gradients are averaged"}, nullptr},
+          {{"data_parallel.gradient_precision", choice(precision_names, precisions_later), "the software's",
+            "of gradients on the wire"},
+           [](D& d, const Value& v) {
+             d.s.data_parallel.gradient_precision = static_cast<schedules::Precision>(v.choice);
+           }},
+          {{"recompute", choice(recompute_names), "none", "selective: attention core; full: each layer's input is kept"},
+           [](D& d, const Value& v) { d.s.recompute = static_cast<schedules::Recompute>(v.choice); }},
+          {{"recompute.every", later(), "", "keep every k-th layer's input"}, nullptr},
+          {{"offload", later(), "nothing", "what goes to host or NVMe"}, nullptr},
+          {{"software", block(software_schema), "megatron-core", "what the framework adds"},
+           [](D& d, const Value& v) {
+             d.s.software = read_block(software_table(), v);
+             if (d.s.software.name.empty()) d.s.software.name = v.text;
+           }},
+          {{"profile", later(), "", "a calibration's output that replaces GPU and network constants"}, nullptr},
+          {{"measured.step_time", positive_time(), "", "of a real run"},
+           [](D& d, const Value& v) { d.s.measured.step_time = v.time; }},
+          {{"measured.peak_memory", positive_bytes(), "", "of a real run, one GPU"},
+           [](D& d, const Value& v) { d.s.measured.peak_memory = v.bytes; }},
+          {{"measured.phases.layer_forward", positive_time(), "", "one layer, one micro-batch"}, store_phase},
+          {{"measured.phases.layer_backward", positive_time(), "", "likewise, recompute included"}, store_phase},
+          {{"measured.phases.exposed_data_communication", positive_time(), "", "of a step, not hidden"}, store_phase},
+          {{"measured.phases.bubble", positive_time(), "", "of a step: waiting for other stages"}, store_phase},
+      });
+  return table;
+}
+
+}  // namespace
+
+const Schema& scenario_schema() { return scenario_table().schema; }
+
+schedules::Scenario read_scenario(const Node& tree, Library& library) {
+  Node whole = tree;
+  if (whole.find("software") == nullptr) {
+    whole.entries.push_back({"software", tree.place, make_scalar("megatron-core", tree.place)});
+  }
+  Draft draft;
+  read(scenario_table(), whole, "", library, draft);
+  schedules::Scenario& s = draft.s;
+  const std::uint64_t model_ranks = std::uint64_t{s.parallelism.tensor} * s.parallelism.pipeline;
+  const bool divides = s.cluster.gpus % model_ranks == 0;
+  s.parallelism.data = draft.data.value_or(divides ? static_cast<std::uint32_t>(s.cluster.gpus / model_ranks) : 1);
+  return s;
+}
+
+}  // namespace stepcast::app

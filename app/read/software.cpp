@@ -1,0 +1,96 @@
+#include "app/read/files.h"
+
+namespace stepcast::app {
+namespace {
+
+using schedules::Attention;
+using schedules::Precision;
+using schedules::Software;
+
+template <auto member>
+void store_flag(Software& s, const Value& v) {
+  s.*member = v.flag;
+}
+template <auto member>
+void store_time(Software& s, const Value& v) {
+  s.*member = v.time;
+}
+template <auto member>
+void store_transport_time(Software& s, const Value& v) {
+  s.transport.*member = v.time;
+}
+
+using S = Software;
+using collectives::Transport;
+
+}  // namespace
+
+Names attention_names() { return {"unfused", "flash"}; }
+
+const Table<Software>& software_table() {
+  static const Table<Software> table(
+      "Software", "software",
+      {
+          {{"name", text_type(), "", "what people call it"}, [](S& s, const Value& v) { s.name = v.text; }},
+          {{"attention", choice(attention_names), "unfused", "the attention kernel"},
+           [](S& s, const Value& v) { s.attention = static_cast<Attention>(v.choice); }},
+          {{"fused_softmax", flag(), "true", "scale, mask and softmax in one kernel"}, store_flag<&S::fused_softmax>},
+          {{"fused_bias_gelu", flag(), "true", "bias and GELU in one kernel"}, store_flag<&S::fused_bias_gelu>},
+          {{"fused_bias_dropout_add", flag(), "true", "bias, dropout and residual in one kernel"},
+           store_flag<&S::fused_bias_dropout_add>},
+          {{"fused_gradient_accumulation", flag(), "false", "weight-gradient products add into the main gradient"},
+           store_flag<&S::fused_gradient_accumulation>},
+          {{"tensor_overlap", flag(), "false", "backward: tensor-parallel traffic under the weight-gradient products"},
+           store_flag<&S::tensor_overlap>},
+          {{"data_overlap", flag(), "true", "data-parallel traffic under backward (ZeRO 3: and forward)"},
+           store_flag<&S::data_overlap>},
+          {{"pipeline_overlap", flag(), "false", "stage-to-stage sends run beside compute"},
+           store_flag<&S::pipeline_overlap>},
+          {{"scatter_gather", flag(), "false", "stage-to-stage sends are split over the tensor ranks"},
+           store_flag<&S::scatter_gather>},
+          {{"bucket", positive_bytes(), "25 MiB", "gradient bucket"}, [](S& s, const Value& v) { s.bucket = v.bytes; }},
+          {{"gradient_precision", choice(precision_names, precisions_later), "fp32", "of gradients on the wire"},
+           [](S& s, const Value& v) { s.gradient_precision = static_cast<Precision>(v.choice); }},
+          {{"main_gradient_precision", choice(precision_names, precisions_later), "fp32", "of gradients as accumulated"},
+           [](S& s, const Value& v) { s.main_gradient_precision = static_cast<Precision>(v.choice); }},
+          {{"optimizer_bytes_per_parameter", number(0), "0", "memory traffic of an optimizer step, bytes"},
+           [](S& s, const Value& v) { s.optimizer_bytes_per_parameter = v.number; }},
+          {{"elementwise_efficiency", fraction(), "1", "share of the GPU's streaming rate that elementwise kernels reach"},
+           [](S& s, const Value& v) { s.elementwise_efficiency = v.number; }},
+          {{"gather_for_recompute", flag(), "false", "ZeRO 3: backward gathers parameters to recompute, then again"},
+           store_flag<&S::gather_for_recompute>},
+          {{"parameter_prefetch", positive_bytes(), "1 TiB", "ZeRO 3: at most so much is gathered ahead of its use"},
+           [](S& s, const Value& v) { s.parameter_prefetch = v.bytes; }},
+          {{"kernel_gap", time_type(), "0 ps", "GPU idle between two kernels of one stream"}, store_time<&S::kernel_gap>},
+          {{"host_per_kernel", time_type(), "0 ps", "host time to launch one kernel"}, store_time<&S::host_per_kernel>},
+          {{"overlap_slowdown", number(0), "0", "compute takes 1 + this while a collective runs beside it"},
+           [](S& s, const Value& v) { s.overlap_slowdown = v.number; }},
+          {{"memory_reserve", bytes_type(), "0 B", "context, library workspaces, fragmentation"},
+           [](S& s, const Value& v) { s.memory_reserve = v.bytes; }},
+          {{"transport.launch", time_type(), "0 ps", "once per collective"}, store_transport_time<&Transport::launch>},
+          {{"transport.nvlink_step", time_type(), "0 ps", "per transfer between two GPUs over NVLink"},
+           store_transport_time<&Transport::nvlink_step>},
+          {{"transport.pcie_step", time_type(), "0 ps", "per transfer over PCIe"},
+           store_transport_time<&Transport::pcie_step>},
+          {{"transport.host_step", time_type(), "0 ps", "per transfer through host memory"},
+           store_transport_time<&Transport::host_step>},
+          {{"transport.network_step", time_type(), "0 ps", "per transfer over the network"},
+           store_transport_time<&Transport::network_step>},
+          {{"transport.most_channels", whole(1, 1 << 20), "no limit", "rings side by side; each leaves a node by one NIC"},
+           [](S& s, const Value& v) { s.transport.most_channels = static_cast<std::uint32_t>(v.whole); }},
+          {{"transport.chunk", positive_bytes(), "4 MiB", "pipelining grain of trees and chains, at most"},
+           [](S& s, const Value& v) { s.transport.chunk = v.bytes; }},
+          {{"transport.network_efficiency", fraction(), "1", "share of a NIC's payload rate that collectives reach"},
+           [](S& s, const Value& v) { s.transport.network_efficiency = v.number; }},
+          {{"transport.nvlink_efficiency", fraction(), "1", "likewise for NVLink"},
+           [](S& s, const Value& v) { s.transport.nvlink_efficiency = v.number; }},
+          {{"transport.tree_efficiency", fraction(), "1", "trees' share of the rate that rings reach"},
+           [](S& s, const Value& v) { s.transport.tree_efficiency = v.number; }},
+          {{"source", text_type(), "", "where the numbers are from"}, [](S& s, const Value& v) { s.source = v.text; }},
+      });
+  return table;
+}
+
+const Schema& software_schema() { return software_table().schema; }
+
+}  // namespace stepcast::app

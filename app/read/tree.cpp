@@ -1,0 +1,93 @@
+#include "app/read/tree.h"
+
+#include <utility>
+
+namespace stepcast::app {
+
+std::string text(const Place& place) {
+  if (place.line == 0) return place.file;
+  return place.file + ':' + std::to_string(place.line) + ':' + std::to_string(place.column);
+}
+
+const Node* Node::find(std::string_view key) const {
+  for (const Entry& entry : entries) {
+    if (entry.key == key) return &entry.value;
+  }
+  return nullptr;
+}
+
+Node* Node::find(std::string_view key) { return const_cast<Node*>(std::as_const(*this).find(key)); }
+
+Node make_scalar(std::string scalar, Place place) {
+  Node node;
+  node.kind = Node::Kind::scalar;
+  node.scalar = std::move(scalar);
+  node.place = std::move(place);
+  return node;
+}
+
+Node make_mapping(Place place) {
+  Node node;
+  node.kind = Node::Kind::mapping;
+  node.place = std::move(place);
+  return node;
+}
+
+std::string found(const Node& node) {
+  constexpr std::size_t kLongest = 60;
+  switch (node.kind) {
+    case Node::Kind::nothing:
+      return "nothing";
+    case Node::Kind::list:
+      return "a list";
+    case Node::Kind::mapping:
+      return "a mapping";
+    case Node::Kind::scalar:
+      break;
+  }
+  std::string shown;
+  for (const char c : node.scalar) {
+    if (shown.size() >= kLongest && (static_cast<unsigned char>(c) & 0xc0u) != 0x80u) {
+      shown += "...";
+      break;
+    }
+    shown += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? ' ' : c;
+  }
+  return "'" + shown + "'";
+}
+
+std::size_t count(const Node& node) {
+  std::size_t nodes = 1;
+  for (const Node& item : node.items) nodes += count(item);
+  for (const Entry& entry : node.entries) nodes += count(entry.value);
+  return nodes;
+}
+
+Place locate(const Node& root, std::string_view path) {
+  const Node* node = &root;
+  Place parent = root.place;
+  while (!path.empty()) {
+    const std::size_t dot = path.find('.');
+    const std::string_view key = path.substr(0, dot);
+    const Entry* next = nullptr;
+    for (const Entry& entry : node->entries) {
+      if (entry.key == key) next = &entry;
+    }
+    if (next == nullptr) return parent;
+    node = &next->value;
+    const bool empty = node->kind == Node::Kind::nothing;
+    parent = next->place;
+    if (dot == std::string_view::npos) return empty ? next->place : node->place;
+    path.remove_prefix(dot + 1);
+  }
+  return parent;
+}
+
+std::string join(std::string_view prefix, std::string_view key) {
+  std::string path(prefix);
+  if (!path.empty()) path += '.';
+  path += key;
+  return path;
+}
+
+}  // namespace stepcast::app

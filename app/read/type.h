@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/read/tree.h"
+#include "sim/units.h"
+
+namespace stepcast::app {
+
+struct Schema;
+using Names = std::vector<std::string_view>;
+
+/// What may stand behind a key. Made by the functions below.
+struct Type {
+  enum class Kind : std::uint8_t { text, whole, number, flag, choice, time, bytes, bandwidth, flop_rate, block, list, later };
+  Kind kind = Kind::text;
+  double least = -std::numeric_limits<double>::infinity();
+  double most = std::numeric_limits<double>::infinity();
+  bool above_least = false;            ///< `least` itself is not allowed
+  bool rest_later = false;             ///< values past `most` are known, not built yet
+  Names (*names)() = nullptr;          ///< choice: what can be chosen, in the order of the enumeration
+  Names (*later_names)() = nullptr;    ///< choice: known, not built yet
+  const Schema& (*fields)() = nullptr; ///< block: a file of configs/ by its name, or a mapping of these keys
+};
+
+Type text_type();
+Type whole(std::int64_t least, std::int64_t most = std::numeric_limits<std::int64_t>::max());
+Type only_one_yet();  ///< a size of which only 1 is built
+Type number(double least, double most = std::numeric_limits<double>::infinity());
+Type fraction();  ///< (0, 1]
+Type flag();
+Type choice(Names (*names)(), Names (*later)() = nullptr);
+Type time_type();
+Type positive_time();
+Type bytes_type();
+Type positive_bytes();
+Type bandwidth_type();
+Type flop_rate_type();
+Type block(const Schema& (*fields)());
+Type list_type();
+Type later();  ///< the key is known, not built yet
+
+class Library;
+
+/// A node after its type was checked: the member its type speaks of is set.
+struct Value {
+  const Node* node = nullptr;
+  std::string path;
+  Library* library = nullptr;  ///< reads the configs a block names
+  std::string text;            ///< text; the name of the file for a block given by name
+  std::int64_t whole = 0;      ///< whole
+  double number = 0;           ///< whole and number
+  bool flag = false;
+  std::size_t choice = 0;  ///< position in names()
+  Time time{};
+  Bytes bytes{};
+  Bandwidth bandwidth{};
+  FlopRate flop_rate{};
+};
+
+/// What is allowed, as error messages and the reference say it: "a whole number of at least 1".
+std::string expected(const Type& type);
+
+/// Checks a node (no block, no list) against its type. Throws InputError: file:line:column: path: found, expected.
+Value convert(const Type& type, const Node& node, const std::string& path);
+
+/// The one shape of all complaints about a value.
+[[noreturn]] void fail(const Place& place, const std::string& path, const std::string& what);
+
+}  // namespace stepcast::app

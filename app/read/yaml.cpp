@@ -1,0 +1,154 @@
+#include "app/read/yaml.h"
+
+#include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/exceptions.h>
+#include <yaml-cpp/parser.h>
+
+#include <optional>
+#include <sstream>
+#include <unordered_map>
+
+#include "app/read/file_text.h"
+#include "sim/input_error.h"
+
+namespace stepcast::app {
+namespace {
+
+constexpr std::size_t kDeepest = 32;
+constexpr std::size_t kMostNodes = 100'000;
+
+/// Builds the tree from the parser's events: its own document type takes a key twice and forgets where aliases stand.
+class TreeBuilder : public YAML::EventHandler {
+ public:
+  explicit TreeBuilder(std::string file) : file_(std::move(file)) {}
+
+  void OnDocumentStart(const YAML::Mark&) override {}
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    Node node;
+    node.place = place(mark);
+    add(std::move(node), anchor);
+  }
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    const auto known = anchors_.find(anchor);
+    if (known == anchors_.end()) fail(place(mark), "found an alias inside its own anchor");
+    Node node = known->second;
+    node.place = place(mark);
+    nodes_ += count(node);  // before the next copy is made: a chain of aliases grows exponentially
+    add(std::move(node), 0);
+  }
+  void OnScalar(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor, const std::string& value) override {
+    add(make_scalar(value, place(mark)), anchor);
+  }
+  void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
+                       YAML::EmitterStyle::value) override {
+    open(Node::Kind::list, mark, anchor);
+  }
+  void OnSequenceEnd() override { close(); }
+  void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
+                  YAML::EmitterStyle::value) override {
+    open(Node::Kind::mapping, mark, anchor);
+  }
+  void OnMapEnd() override { close(); }
+
+  std::optional<Node> root;
+
+ private:
+  struct Frame {
+    Node node;
+    YAML::anchor_t anchor = 0;
+    std::optional<Entry> entry;  // of a mapping: the key read, its value to come
+  };
+
+  [[noreturn]] static void fail(const Place& place, const std::string& what) { throw InputError(text(place), what); }
+
+  Place place(const YAML::Mark& mark) const {
+    return {file_, static_cast<std::uint32_t>(mark.line + 1), static_cast<std::uint32_t>(mark.column + 1)};
+  }
+
+  void open(Node::Kind kind, const YAML::Mark& mark, YAML::anchor_t anchor) {
+    if (frames_.size() >= kDeepest) fail(place(mark), "found more than 32 levels, expected fewer");
+    if (!frames_.empty() && frames_.back().node.kind == Node::Kind::mapping && !frames_.back().entry) {
+      fail(place(mark), "found a list or mapping as a key, expected a word");
+    }
+    Frame frame;
+    frame.node.kind = kind;
+    frame.node.place = place(mark);
+    frame.anchor = anchor;
+    frames_.push_back(std::move(frame));
+  }
+
+  void close() {
+    Frame frame = std::move(frames_.back());
+    frames_.pop_back();
+    add(std::move(frame.node), frame.anchor);
+  }
+
+  void add(Node node, YAML::anchor_t anchor) {
+    if (++nodes_ > kMostNodes) fail(node.place, "found more than 100000 values, expected fewer");
+    if (anchor != 0) anchors_[anchor] = node;
+    if (frames_.empty()) {
+      root = std::move(node);
+      return;
+    }
+    Frame& parent = frames_.back();
+    if (parent.node.kind == Node::Kind::list) {
+      parent.node.items.push_back(std::move(node));
+    } else if (!parent.entry) {
+      start_entry(parent, std::move(node));
+    } else {
+      parent.entry->value = std::move(node);
+      parent.node.entries.push_back(std::move(*parent.entry));
+      parent.entry.reset();
+    }
+  }
+
+  static void start_entry(Frame& parent, Node key) {
+    if (key.kind != Node::Kind::scalar || key.scalar.empty()) {
+      fail(key.place, "found " + found(key) + " as a key, expected a word");
+    }
+    for (const Entry& entry : parent.node.entries) {
+      if (entry.key == key.scalar) {
+        fail(key.place, "found the key " + found(key) + " a second time, expected it once (first on line " +
+                            std::to_string(entry.place.line) + ")");
+      }
+    }
+    parent.entry = Entry{key.scalar, key.place, {}};
+  }
+
+  std::string file_;
+  std::vector<Frame> frames_;
+  std::unordered_map<YAML::anchor_t, Node> anchors_;
+  std::size_t nodes_ = 0;
+};
+
+}  // namespace
+
+Node parse_yaml(std::string_view text, const std::string& file) {
+  text = checked_text(text, file);
+  TreeBuilder builder(file);
+  try {
+    std::istringstream stream{std::string(text)};
+    YAML::Parser parser(stream);
+    parser.HandleNextDocument(builder);
+    const std::optional<Node> first = builder.root;
+    if (!first || first->kind == Node::Kind::nothing) throw InputError(file, "found no key, expected a mapping");
+    if (parser.HandleNextDocument(builder)) {
+      throw InputError(app::text(builder.root ? builder.root->place : first->place),
+                       "found a second document, expected one");
+    }
+    if (first->kind != Node::Kind::mapping) {
+      throw InputError(app::text(first->place), "found " + found(*first) + ", expected a mapping");
+    }
+    return *first;
+  } catch (const YAML::Exception& e) {
+    Place place{file, 0, 0};
+    if (!e.mark.is_null()) {
+      place.line = static_cast<std::uint32_t>(e.mark.line + 1);
+      place.column = static_cast<std::uint32_t>(e.mark.column + 1);
+    }
+    throw InputError(app::text(place), "not valid YAML: " + e.msg);
+  }
+}
+
+}  // namespace stepcast::app

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "app/read/tree.h"
+
+namespace stepcast::app {
+
+/// One YAML document as a tree. `file` is what error messages call it. Throws InputError with file:line:column for
+/// text that is no YAML, a key written twice, a second document, a top level that is no mapping, and for nesting or
+/// aliases beyond any scenario (32 levels, 100,000 values once aliases are written out).
+Node parse_yaml(std::string_view text, const std::string& file);
+
+}  // namespace stepcast::app
