@@ -1,0 +1,44 @@
+#include <benchmark/benchmark.h>
+
+#include <string>
+#include <vector>
+
+#include "app/read/questions.h"
+#include "schedules/forecast.h"
+
+namespace stepcast {
+namespace {
+
+schedules::Scenario scenario(const std::string& file, const std::vector<std::string>& settings = {}) {
+  app::Library library(STEPCAST_SOURCE_DIR "/configs");
+  return app::read_questions(std::vector<std::string>{STEPCAST_SOURCE_DIR "/scenarios/" + file}, settings, library)
+      .front()
+      .scenario;
+}
+
+void forecast_of(benchmark::State& state, const schedules::Scenario& s) {
+  for (auto _ : state) benchmark::DoNotOptimize(schedules::forecast(s).step);
+}
+
+/// 1T parameters, 3072 GPUs, 131,072 passes.
+void gpt_1t(benchmark::State& state) { forecast_of(state, scenario("gpt-1t-3072.yaml")); }
+BENCHMARK(gpt_1t)->Unit(benchmark::kMillisecond);
+
+void quickstart(benchmark::State& state) { forecast_of(state, scenario("quickstart.yaml")); }
+BENCHMARK(quickstart)->Unit(benchmark::kMillisecond);
+
+void zero_3(benchmark::State& state) { forecast_of(state, scenario("llama2-7b-zero3.yaml")); }
+BENCHMARK(zero_3)->Unit(benchmark::kMillisecond);
+
+/// All rows of both published tables, one after the other.
+void published(benchmark::State& state) {
+  app::Library library(STEPCAST_SOURCE_DIR "/configs");
+  const auto rows = app::read_questions(std::vector<std::string>{STEPCAST_SOURCE_DIR "/scenarios/published"}, {}, library);
+  for (auto _ : state)
+    for (const app::Question& row : rows) benchmark::DoNotOptimize(schedules::forecast(row.scenario).step);
+  state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(rows.size()));
+}
+BENCHMARK(published)->Unit(benchmark::kMillisecond);
+
+}  // namespace
+}  // namespace stepcast
