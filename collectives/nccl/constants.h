@@ -1,0 +1,54 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/units.h"
+
+namespace stepcast::collectives::nccl {
+
+enum class Algorithm : std::uint8_t { ring, tree, collnet_direct, collnet_chain, nvls, nvls_tree, pat };
+enum class Protocol : std::uint8_t { ll, ll128, simple };
+enum class Architecture : std::uint8_t { volta, ampere, hopper, blackwell };  ///< volta: and older
+enum class Link : std::uint8_t { nvlink, pcie, network };
+
+inline constexpr std::size_t kAlgorithms = 7, kProtocols = 3, kArchitectures = 4, kLinks = 3;
+
+std::string_view name(Algorithm algorithm);  ///< "ring"
+std::string_view name(Protocol protocol);    ///< "LL128"
+
+template <class T>
+using ByProtocol = std::array<T, kProtocols>;
+/// 1 node, 2 nodes, 3 and more.
+template <class T>
+using BySpread = std::array<T, 3>;
+
+/// The numbers of NCCL's cost model (src/graph/tuning.cc), as one release has them. Facts, gathered from the sources of
+/// 18 releases; where a release's own value was not gathered, it is that of 2.30.7.
+struct Constants {
+  std::string from;  ///< first release known to have them
+
+  std::array<ByProtocol<Time>, kAlgorithms> base{};
+  std::array<std::array<ByProtocol<Time>, kAlgorithms>, kLinks> hop{};
+  std::array<BySpread<Bandwidth>, kArchitectures> ll_most{};  ///< all channels together
+  std::array<BySpread<Bandwidth>, kArchitectures> ring_ll128_channel{}, tree_ll128_channel{}, tree_channel{},
+      nvls_tree_channel{};
+  std::array<double, kArchitectures> nvls_efficiency{};
+  double ring_ll_share = 0.5;                                ///< of the ring's bus rate
+  std::array<Bandwidth, kArchitectures> ring_ll128_total{};  ///< of all channels; 0: no such cap
+  /// Until 2.27 NVLS and NVLSTree are priced as 5/6 of channels times rate, without caps or efficiencies; inferred from
+  /// the golden table of 2.27.5, all nine NVLSTree entries of which it gives.
+  bool nvls_simple_form = false;
+};
+
+/// What the release `version` ("2.27.5") uses: the newest known that is not newer. Throws InputError for a text that is
+/// no version, and for releases before 2.5.7, which have no such model.
+const Constants& constants(std::string_view version);
+
+/// One per release at which some number changed, oldest first.
+const std::vector<Constants>& releases();
+
+}  // namespace stepcast::collectives::nccl

@@ -1,0 +1,242 @@
+#include "collectives/nccl/tuner.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "sim/input_error.h"
+
+namespace stepcast::collectives::nccl {
+namespace {
+
+constexpr std::size_t at(Algorithm algorithm) { return static_cast<std::size_t>(algorithm); }
+constexpr std::size_t at(Architecture architecture) { return static_cast<std::size_t>(architecture); }
+constexpr std::size_t at(Link link) { return static_cast<std::size_t>(link); }
+constexpr std::size_t at(Protocol protocol) { return static_cast<std::size_t>(protocol); }
+
+constexpr double kTreeShape = 0.85;         // of trees whose root in the node is one GPU
+constexpr double kLl128Ring = 0.92;         // rings at LL128, and trees at any protocol
+constexpr double kLlTree = 1 / 3.8;         // of what the tree reaches at Simple
+constexpr double kLl128Line = 120.0 / 128;  // data of a 128-byte line
+constexpr double kLl128TreeInside = 7.0 / 9;
+
+/// Share of the rate that trees reach, by log2(bytes / 64).
+constexpr std::array<std::array<double, 23>, kProtocols> kTreeBySize = {{
+    {1, 1, 1, 1, .9, .8, .7, .7, .7, .7, .6, .5, .4, .4, .5, .6, .7, .8, .9, 1, 1, 1, 1},
+    {1, 1, 1, 1, 1, .9, .8, .8, .8, .7, .6, .6, .6, .6, .6, .6, .8, .9, .9, .9, .9, 1, 1},
+    {.9, .9, .9, .9, .9, .9, .9, .8, .7, .6, .6, .5, .5, .5, .5, .6, .7, .8, .7, .7, .8, .9, .9},
+}};
+
+bool gathers(Operation operation) {
+  return operation == Operation::all_gather || operation == Operation::reduce_scatter;
+}
+
+bool uses(const Job& job, Operation operation, Algorithm algorithm, Protocol protocol) {
+  const bool reduces_all = operation == Operation::all_reduce;
+  switch (algorithm) {
+    case Algorithm::ring:
+      return reduces_all || gathers(operation) || operation == Operation::broadcast || operation == Operation::reduce;
+    case Algorithm::tree:
+      return reduces_all;
+    case Algorithm::collnet_direct:
+      return protocol == Protocol::simple && job.collnet && (reduces_all || gathers(operation));
+    case Algorithm::collnet_chain:
+      return protocol == Protocol::simple && job.collnet && reduces_all;
+    case Algorithm::nvls:
+      return protocol == Protocol::simple && job.architecture >= Architecture::hopper &&
+             (job.nodes == 1 || job.collnet) && (reduces_all || gathers(operation));
+    case Algorithm::nvls_tree:
+      return protocol == Protocol::simple && job.architecture >= Architecture::hopper && job.nodes > 1 &&
+             !job.collnet && reduces_all;
+    case Algorithm::pat:
+      return protocol == Protocol::simple && job.gpus() == 1 && job.nodes > 1 && gathers(operation);
+  }
+  return false;
+}
+
+std::size_t spread(std::uint32_t nodes) { return std::min<std::size_t>(nodes, 3) - 1; }
+
+Bandwidth least(Bandwidth a, Bandwidth b) { return std::min(a, b); }
+
+/// Inside one node the GPU decides; between nodes the CPU does, in the rows of Volta and Ampere.
+Bandwidth ll_most(const Constants& c, const Job& job) {
+  if (job.nodes == 1) return c.ll_most[at(job.architecture)][0];
+  const bool amd = job.cpu == Cpu::amd || job.cpu == Cpu::mixed;
+  return c.ll_most[at(amd ? Architecture::ampere : Architecture::volta)][spread(job.nodes)];
+}
+
+/// All channels together, as busbw of the algorithm.
+Bandwidth bus_rate(const Constants& c, const Job& job, Operation operation, Algorithm algorithm, Protocol protocol,
+                   const Graph& graph) {
+  const double channels = graph.channels;
+  const std::size_t arch = at(job.architecture), nodes = spread(job.nodes);
+  const bool collnet = algorithm == Algorithm::collnet_direct || algorithm == Algorithm::collnet_chain;
+  const Bandwidth bus = (job.nodes <= 2 || collnet ? graph.intra : graph.inter) * channels;
+  switch (algorithm) {
+    case Algorithm::ring:
+      if (protocol == Protocol::ll) return least(ll_most(c, job), bus * c.ring_ll_share);
+      if (protocol == Protocol::ll128) {
+        const Bandwidth capped = least(bus * kLl128Ring, c.ring_ll128_channel[arch][nodes] * channels);
+        return c.ring_ll128_total[arch].value > 0 ? least(capped, c.ring_ll128_total[arch]) : capped;
+      }
+      return bus;
+    case Algorithm::tree: {
+      Bandwidth rate = least(bus * kLl128Ring, c.tree_channel[arch][nodes] * channels);
+      if (protocol == Protocol::ll) rate = least(rate * kLlTree, ll_most(c, job));
+      if (protocol == Protocol::ll128) {
+        rate = least(rate * (job.nodes == 1 ? kLl128TreeInside : kLl128Line),
+                     c.tree_ll128_channel[arch][nodes] * channels);
+      }
+      return rate * (graph.plain_tree ? kTreeShape : 1.0);
+    }
+    case Algorithm::collnet_chain:
+      return bus;
+    case Algorithm::collnet_direct: {
+      const double gpus = job.gpus();
+      Bandwidth rate = bus;
+      if (gathers(operation)) {
+        rate = least(graph.intra, graph.inter * 0.9) * gpus;
+      } else {
+        const double fan = gpus / channels;
+        rate = bus * (1 / (fan - (fan - 1) / 2));
+      }
+      return rate * (job.architecture >= Architecture::hopper ? 0.85 : 1.0);
+    }
+    case Algorithm::nvls:
+    case Algorithm::nvls_tree: {
+      const bool tree = algorithm == Algorithm::nvls_tree;
+      const Bandwidth inter = graph.inter * (tree && job.nodes <= 2 ? 2.0 : 1.0);
+      if (c.nvls_simple_form) return (job.nodes == 1 ? graph.intra : least(graph.intra, inter)) * channels;
+      const double gpus = job.gpus();
+      Bandwidth rate = graph.intra * (c.nvls_efficiency[arch] * (channels - 1) / channels *
+                                      (operation == Operation::all_reduce ? 2.0 : (gpus - 1) / gpus));
+      if (job.nodes > 1) rate = least(rate, inter);
+      if (tree) rate = least(rate, c.nvls_tree_channel[arch][nodes]);
+      return rate * channels;
+    }
+    case Algorithm::pat:
+      return bus * 0.75;
+  }
+  return bus;
+}
+
+/// Steps of a ring; for the others what the bus rate is divided by does not depend on them.
+std::uint32_t steps_of(const Job& job, Operation operation) {
+  if (operation == Operation::all_reduce) return 2 * (job.ranks - 1);
+  return gathers(operation) ? job.ranks - 1 : job.ranks;
+}
+
+double size_per_bus_byte(const Constants& c, const Job& job, Operation operation, Algorithm algorithm) {
+  const double per_step = static_cast<double>(job.ranks) / steps_of(job, operation);
+  switch (algorithm) {
+    case Algorithm::ring:
+      return per_step;
+    case Algorithm::nvls:
+    case Algorithm::nvls_tree:
+      if (gathers(operation)) return 1;
+      return c.nvls_simple_form ? 5.0 / 6 : per_step;
+    case Algorithm::tree:
+    case Algorithm::collnet_direct:
+    case Algorithm::collnet_chain:
+    case Algorithm::pat:
+      return gathers(operation) ? 1 : 0.5;
+  }
+  return 1;
+}
+
+Time latency(const Constants& c, const Job& job, Operation operation, Algorithm algorithm, Protocol protocol,
+             const Graph& graph) {
+  const std::size_t p = at(protocol);
+  const auto hop = [&](Link link, Algorithm of) { return c.hop[at(link)][at(of)][p]; };
+  const Time base = c.base[at(algorithm)][p], intra = hop(graph.inside, algorithm);
+  const bool simple = protocol == Protocol::simple;
+  // One GPU per node: every hop is a tree's hop. Simple flushes what arrives over the network: once more.
+  const Algorithm row = job.gpus() == 1 && algorithm == Algorithm::ring ? Algorithm::tree : algorithm;
+  const Time inter = hop(Link::network, row) + graph.network_latency * (simple ? 2 : 1);
+  const std::int64_t gpus = job.gpus(), nodes = job.nodes, doublings = std::bit_width(job.nodes) - 1;
+  switch (algorithm) {
+    case Algorithm::ring: {
+      const std::int64_t steps = steps_of(job, operation);
+      if (operation == Operation::all_reduce || gathers(operation)) {
+        const std::int64_t crossings = (nodes - 1) * (operation == Operation::all_reduce ? 2 : 1);
+        const Time overhead = microseconds(nodes == 1 ? 0 : job.cpu == Cpu::amd ? 2 : 1) * (simple ? 3 : 1);
+        return base + std::max(intra, overhead) * (steps - crossings) + inter * crossings;
+      }
+      const Time one = nodes > 1 ? inter : simple ? hop(graph.inside, Algorithm::tree) : intra;
+      return base + one * (graph.same_channels ? 1 : steps);
+    }
+    case Algorithm::tree:
+      return base + ((gpus - 1) * intra + doublings * inter) * 2;
+    case Algorithm::collnet_direct:
+      return base + (std::min<std::int64_t>(1, gpus - 1) * intra + nanoseconds(400) * (gpus - 1)) * 2 + inter;
+    case Algorithm::collnet_chain:
+      return base + (gpus - 1) * intra * 2 + inter;
+    case Algorithm::nvls:
+      return nodes > 1 ? intra + inter : intra;
+    case Algorithm::nvls_tree:
+      return intra + doublings * inter * 2;
+    case Algorithm::pat:
+      return base + from_seconds(to_seconds(inter) * static_cast<double>(doublings) / 3.5) +
+             nanoseconds(2800) * std::int64_t{job.ranks};
+  }
+  return base;
+}
+
+}  // namespace
+
+std::optional<Price> price(const Constants& constants, const Job& job, Operation operation, Algorithm algorithm,
+                           Protocol protocol, const Overrides& overrides) {
+  const std::optional<Graph>& found = job.graphs[at(algorithm)];
+  if (!found || found->channels == 0 || job.ranks < 2) return {};
+  if (!uses(job, operation, algorithm, protocol)) return {};
+  Graph graph = *found;
+  if (overrides.most_channels) graph.channels = std::clamp(*overrides.most_channels, 1u, graph.channels);
+  if ((algorithm == Algorithm::nvls || algorithm == Algorithm::nvls_tree) && graph.channels < 2) return {};
+  const Bandwidth rate = bus_rate(constants, job, operation, algorithm, protocol, graph) *
+                         size_per_bus_byte(constants, job, operation, algorithm);
+  if (!(rate.value > 0)) return {};
+  return Price{latency(constants, job, operation, algorithm, protocol, graph), rate};
+}
+
+Time predict(const Price& price, const Job& job, Operation operation, Algorithm algorithm, Protocol protocol,
+             Bytes bytes) {
+  Bandwidth rate = price.rate;
+  Time latency = price.latency;
+  if (algorithm == Algorithm::tree && operation == Operation::all_reduce) {
+    const auto units = static_cast<std::uint64_t>(std::max<std::int64_t>(bytes.value / 64, 0));
+    const std::size_t size = units == 0 ? kTreeBySize[0].size() : static_cast<std::size_t>(std::bit_width(units) - 1);
+    if (size < kTreeBySize[0].size()) rate = rate * kTreeBySize[at(protocol)][size];
+  }
+  if (algorithm == Algorithm::ring && protocol == Protocol::simple && operation == Operation::all_reduce &&
+      job.nodes > 1) {
+    const std::int64_t share =
+        bytes.value / (std::int64_t{job.graphs[at(algorithm)]->channels} * std::int64_t{job.ranks});
+    const double plateau = job.architecture == Architecture::volta ? 1.9 : 1.4;
+    if (share >= 64) latency = from_seconds(to_seconds(latency) * plateau);
+  }
+  return latency + bytes / rate;
+}
+
+Pick pick(const Constants& constants, const Job& job, Operation operation, Bytes bytes, const Overrides& overrides) {
+  std::optional<Pick> best;
+  for (std::size_t a = 0; a < kAlgorithms; ++a) {
+    for (std::size_t p = 0; p < kProtocols; ++p) {
+      const auto algorithm = static_cast<Algorithm>(a);
+      const auto protocol = static_cast<Protocol>(p);
+      if (overrides.algorithm.value_or(algorithm) != algorithm) continue;
+      if (overrides.protocol.value_or(protocol) != protocol) continue;
+      const auto cost = price(constants, job, operation, algorithm, protocol, overrides);
+      if (!cost) continue;
+      const Time predicted = predict(*cost, job, operation, algorithm, protocol, bytes);
+      if (!best || predicted < best->predicted) best = Pick{algorithm, protocol, predicted};
+    }
+  }
+  if (!best) {
+    throw InputError("NCCL overrides", "no algorithm and protocol is left for " +
+                                           std::string(collectives::name(operation)) + " over " +
+                                           std::to_string(job.ranks) + " ranks");
+  }
+  return *best;
+}
+
+}  // namespace stepcast::collectives::nccl

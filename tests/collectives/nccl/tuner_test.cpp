@@ -1,0 +1,167 @@
+#include "collectives/nccl/tuner.h"
+
+#include <cmath>
+#include <fstream>
+#include <sstream>
+#include <vector>
+
+#include "sim/input_error.h"
+
+namespace stepcast::collectives::nccl {
+namespace {
+
+Graph graph(std::uint32_t channels, double intra, double inter) {
+  Graph g;
+  g.channels = channels;
+  g.intra = Bandwidth{intra * 1e9};
+  g.inter = Bandwidth{inter * 1e9};
+  return g;
+}
+
+/// DGX H100 with `gpus` of its 8 GPUs and as many NDR adapters, Intel CPUs. The golden table does not print the
+/// graphs: these are the ones that the rules of the search give (48 GB/s a rail, channels doubled and halved in rate
+/// below 5) and the only ones that give its rates.
+Job dgx_h100(std::uint32_t nodes, std::uint32_t gpus) {
+  Job job;
+  job.nodes = nodes;
+  job.ranks = nodes * gpus;
+  job.architecture = Architecture::hopper;
+  const std::uint32_t channels = gpus == 8 ? 8 : 2 * gpus;
+  const double rate = gpus == 8 ? 48 : 24;
+  job.graphs[static_cast<std::size_t>(Algorithm::ring)] = graph(channels, rate, rate);
+  // With one GPU per node a tree's ranks use their adapter twice: the node's side is searched at twice the rate.
+  Graph tree = graph(channels, gpus == 1 ? 2 * rate : rate, rate);
+  if (gpus < 8) tree.intra = Bandwidth{48e9};
+  tree.plain_tree = true;
+  job.graphs[static_cast<std::size_t>(Algorithm::tree)] = tree;
+  if (gpus >= 4) job.graphs[static_cast<std::size_t>(Algorithm::nvls_tree)] = graph(gpus, gpus == 8 ? 40 : 60, 24);
+  return job;
+}
+
+struct Row {
+  Operation operation{};
+  Algorithm algorithm{};
+  Protocol protocol{};
+  std::uint32_t nodes = 0, gpus = 0;
+  double latency = 0, rate = 0;
+};
+
+std::vector<Row> golden() {
+  std::ifstream file(STEPCAST_SOURCE_DIR "/tests/golden/nccl/h100_2275_tuning_table.csv");
+  std::vector<Row> rows;
+  std::string line;
+  while (std::getline(file, line)) {
+    if (line.empty() || line[0] == '#' || line.starts_with("collective")) continue;
+    std::vector<std::string> cells;
+    std::istringstream in(line);
+    for (std::string cell; std::getline(in, cell, ',');) cells.push_back(cell);
+    Row row;
+    row.operation = cells.at(0) == "all_reduce" ? Operation::all_reduce : Operation::all_gather;
+    row.algorithm = cells[1] == "ring" ? Algorithm::ring : cells[1] == "tree" ? Algorithm::tree : Algorithm::nvls_tree;
+    row.protocol = cells[4] == "LL" ? Protocol::ll : cells[4] == "LL128" ? Protocol::ll128 : Protocol::simple;
+    row.nodes = static_cast<std::uint32_t>(std::stoul(cells[2]));
+    row.gpus = static_cast<std::uint32_t>(std::stoul(cells[3]));
+    row.latency = std::stod(cells[5]);
+    row.rate = std::stod(cells[6]);
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+TEST(NcclTuner, GivesEveryEntryOfTheTableThatNccl2275PrintsForH100) {
+  const std::vector<Row> rows = golden();
+  ASSERT_EQ(rows.size(), 180u);
+  std::size_t latencies = 0, rates = 0;
+  for (const Row& row : rows) {
+    const auto cost =
+        price(constants("2.27.5"), dgx_h100(row.nodes, row.gpus), row.operation, row.algorithm, row.protocol);
+    ASSERT_TRUE(cost) << name(row.algorithm) << row.nodes << 'x' << row.gpus;
+    const double latency = to_seconds(cost->latency) * 1e6, rate = cost->rate.value / 1e9;
+    EXPECT_NEAR(latency, row.latency, 0.051)
+        << name(row.algorithm) << ' ' << name(row.protocol) << ' ' << row.nodes << 'x' << row.gpus;
+    EXPECT_NEAR(rate, row.rate, 0.051) << name(row.algorithm) << ' ' << name(row.protocol) << ' ' << row.nodes << 'x'
+                                       << row.gpus;
+    latencies += std::abs(latency - row.latency) < 0.051;
+    rates += std::abs(rate - row.rate) < 0.051;
+  }
+  EXPECT_EQ(latencies, 180u);
+  EXPECT_EQ(rates, 180u);
+}
+
+TEST(NcclTuner, ReduceScatterCostsWhatAllGatherDoes) {
+  const Job job = dgx_h100(4, 8);
+  for (const Protocol protocol : {Protocol::ll, Protocol::ll128, Protocol::simple}) {
+    const auto gather = price(constants("2.27.5"), job, Operation::all_gather, Algorithm::ring, protocol);
+    const auto scatter = price(constants("2.27.5"), job, Operation::reduce_scatter, Algorithm::ring, protocol);
+    EXPECT_EQ(gather->latency, scatter->latency);
+    EXPECT_EQ(gather->rate, scatter->rate);
+  }
+}
+
+TEST(NcclTuner, AnA100NodeTakesLowLatencyFirstAndSimpleLast) {
+  Job job;
+  job.ranks = 8;
+  job.graphs[static_cast<std::size_t>(Algorithm::ring)] = graph(12, 20, 20);
+  job.graphs[static_cast<std::size_t>(Algorithm::tree)] = graph(12, 20, 20);
+  const Constants& release = constants("2.30.7");
+  EXPECT_EQ(pick(release, job, Operation::all_reduce, {8}).protocol, Protocol::ll);
+  EXPECT_EQ(pick(release, job, Operation::all_reduce, {4 << 20}).protocol, Protocol::ll128);
+  const Pick large = pick(release, job, Operation::all_reduce, {1 << 30});
+  EXPECT_EQ(large.protocol, Protocol::simple);
+  EXPECT_EQ(large.algorithm, Algorithm::ring);
+  // The smallest: 6.6 us and 14 hops of 0.6 us.
+  EXPECT_NEAR(to_seconds(pick(release, job, Operation::all_reduce, {8}).predicted), 15e-6, 0.01e-6);
+}
+
+TEST(NcclTuner, MultimemOfOneH100NodeReachesWhatTheSearchPromises) {
+  Job job;
+  job.ranks = 8;
+  job.architecture = Architecture::hopper;
+  job.graphs[static_cast<std::size_t>(Algorithm::nvls)] = graph(8, 40, 40);
+  const auto cost = price(constants("2.30.7"), job, Operation::all_reduce, Algorithm::nvls, Protocol::simple);
+  ASSERT_TRUE(cost);
+  EXPECT_NEAR(cost->rate.value * 2 * 7 / 8, 476e9, 0.1e9);  // busbw
+  EXPECT_EQ(cost->latency, microseconds(25));
+}
+
+TEST(NcclTuner, OverridesLeaveNothingElse) {
+  const Job job = dgx_h100(2, 8);
+  const Constants& release = constants("2.27.5");
+  const Pick tree = pick(release, job, Operation::all_reduce, {1 << 30}, {.algorithm = Algorithm::tree});
+  EXPECT_EQ(tree.algorithm, Algorithm::tree);
+  const Pick ll = pick(release, job, Operation::all_reduce, {1 << 30}, {.protocol = Protocol::ll});
+  EXPECT_EQ(ll.protocol, Protocol::ll);
+  const auto all = price(release, job, Operation::all_reduce, Algorithm::ring, Protocol::simple);
+  const auto half = price(release, job, Operation::all_reduce, Algorithm::ring, Protocol::simple, {.most_channels = 4});
+  EXPECT_DOUBLE_EQ(half->rate.value * 2, all->rate.value);
+  EXPECT_THROW(pick(release, job, Operation::all_gather, {8}, {.algorithm = Algorithm::tree}), InputError);
+}
+
+TEST(NcclTuner, VersionsAreFoundByTheNewestThatIsNotNewer) {
+  EXPECT_EQ(constants("2.27.5").from, "2.23.4");
+  EXPECT_EQ(constants("2.9.9").from, "2.8.4");
+  EXPECT_EQ(constants("2.16.2").from, "2.14");
+  EXPECT_EQ(constants("3.0").from, "2.30.7");
+  EXPECT_THROW(constants("2.4.8"), InputError);
+  EXPECT_THROW(constants("two"), InputError);
+  EXPECT_THROW(constants("2"), InputError);
+  EXPECT_THROW(constants("2.27.5.1"), InputError);
+  EXPECT_THROW(constants(""), InputError);
+}
+
+TEST(NcclTuner, ReleasesMoveWhatTheyAreKnownToHaveMoved) {
+  const Job job = dgx_h100(2, 8);
+  const auto latency = [&](const char* version, Algorithm algorithm) {
+    return to_seconds(price(constants(version), job, Operation::all_reduce, algorithm, Protocol::simple)->latency) *
+           1e6;
+  };
+  EXPECT_NEAR(latency("2.7.8", Algorithm::tree), 0 + 2 * (7 * 28 + 50), 1e-6);
+  EXPECT_NEAR(latency("2.8.4", Algorithm::tree), 0 + 2 * (7 * 28 + 28), 1e-6);
+  EXPECT_NEAR(latency("2.18.6", Algorithm::tree), 0 + 2 * (7 * 4 + 14), 1e-6);
+  EXPECT_NEAR(latency("2.20.5", Algorithm::tree), 0 + 2 * (7 * 28 + 28), 1e-6);
+  EXPECT_NEAR(latency("2.23.4", Algorithm::tree), 8.4 + 2 * (7 * 4 + 14), 1e-6);
+  EXPECT_NEAR(latency("2.12.12", Algorithm::ring) - latency("2.14", Algorithm::ring), 2 * (28 - 9.6), 1e-6);
+}
+
+}  // namespace
+}  // namespace stepcast::collectives::nccl
