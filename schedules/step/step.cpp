@@ -437,7 +437,7 @@ class Builder {
     }
     if (embeddings) {
       step_.graph.after(task, *embeddings);
-      entry.data = *embeddings;  // on the same stream as the sums, after them
+      entry.arrival = *embeddings;
     }
     if (zero_ == 1 || zero_ == 2)
       if (several_data_ranks())

@@ -1,0 +1,71 @@
+#include "app/answers.h"
+
+#include <fmt/format.h>
+#include <oneapi/tbb/global_control.h>
+#include <oneapi/tbb/parallel_for.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+
+#include "sim/input_error.h"
+#include "sim/units_text.h"
+
+namespace stepcast::app {
+namespace {
+
+constexpr std::size_t kWorthProgress = 50;
+
+/// One line on the terminal that is written over.
+class Progress {
+ public:
+  explicit Progress(std::size_t all) : all_(all), shown_(all >= kWorthProgress && isatty(STDERR_FILENO) != 0) {}
+  ~Progress() {
+    if (shown_) std::fputs("\r\033[K", stderr);
+  }
+  void one_done() {
+    const std::size_t done = ++done_;
+    if (shown_ && done % 10 == 0) std::fprintf(stderr, "\r%zu of %zu", done, all_);
+  }
+
+ private:
+  std::size_t all_;
+  bool shown_;
+  std::atomic<std::size_t> done_{0};
+};
+
+void forecast(Answer& answer, const schedules::ForecastOptions& options) {
+  if (!answer.question.error.empty()) return;
+  try {
+    answer.forecast = schedules::forecast(answer.question.scenario, options);
+  } catch (const InputError& e) {
+    answer.question.error = answer.question.origin + ": " + e.what();
+  }
+}
+
+}  // namespace
+
+std::vector<Answer> answer(std::vector<Question> questions, const schedules::ForecastOptions& options,
+                           unsigned threads) {
+  std::vector<Answer> answers;
+  for (Question& question : questions) answers.push_back({std::move(question), std::nullopt});
+  if (answers.size() == 1) {
+    forecast(answers.front(), options);
+    return answers;
+  }
+  std::optional<oneapi::tbb::global_control> limit;
+  if (threads > 0) limit.emplace(oneapi::tbb::global_control::max_allowed_parallelism, threads);
+  Progress progress(answers.size());
+  oneapi::tbb::parallel_for(std::size_t{0}, answers.size(), [&](std::size_t i) {
+    forecast(answers[i], options);
+    progress.one_done();
+  });
+  return answers;
+}
+
+std::string memory_message(const schedules::OutOfMemory& over) {
+  return fmt::format("out of memory: needs {} of {} on stage {}; largest: {}; try {}", text(over.needed),
+                     text(over.available), over.stage, over.largest, over.advice);
+}
+
+}  // namespace stepcast::app

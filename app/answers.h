@@ -1,0 +1,26 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/read/questions.h"
+#include "schedules/forecast.h"
+
+namespace stepcast::app {
+
+/// A question with its forecast, or why there is none.
+struct Answer {
+  Question question;
+  std::optional<schedules::Forecast> forecast;  ///< nothing: question.error says why
+};
+
+/// Forecasts every question that can run, `threads` at a time (0: as many as the machine has). Answers stand in the
+/// order of the questions and do not depend on the threads. Shows how far it is on stderr, if that is a terminal.
+std::vector<Answer> answer(std::vector<Question> questions, const schedules::ForecastOptions& options,
+                           unsigned threads);
+
+/// "needs 93.1 GiB of 80.0 GiB on stage 0; largest: activations 51.2 GiB; try recompute: selective"
+std::string memory_message(const schedules::OutOfMemory& over);
+
+}  // namespace stepcast::app

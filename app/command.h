@@ -1,0 +1,23 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace stepcast::app {
+
+/// Exit statuses that scripts can rely on.
+inline constexpr int kDone = 0, kFailed = 1, kBadInput = 2, kDoesNotFit = 3;
+
+/// A subcommand: its name, one line of help, and what it does with the words behind its name. Returns an exit status;
+/// throws InputError for the user's mistakes.
+struct Command {
+  std::string_view name, summary;
+  int (*run)(const std::vector<std::string>& words);
+};
+
+/// Every subcommand, in the order help prints them.
+std::span<const Command> commands();
+
+}  // namespace stepcast::app

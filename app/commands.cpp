@@ -1,0 +1,21 @@
+#include <array>
+
+#include "app/command.h"
+#include "app/fit.h"
+#include "app/keys.h"
+#include "app/run.h"
+#include "app/validate.h"
+
+namespace stepcast::app {
+
+std::span<const Command> commands() {
+  static constexpr std::array all{
+      Command{"run", "forecast scenarios: step time, where it goes, memory", run},
+      Command{"validate", "predicted beside measured for runs that state what they took", validate},
+      Command{"fit", "fit a GPU's multiply model to a table of measured multiplies", fit},
+      Command{"keys", "every key of the scenario language", keys},
+  };
+  return all;
+}
+
+}  // namespace stepcast::app

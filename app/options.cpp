@@ -1,0 +1,47 @@
+#include "app/options.h"
+
+#include <cstdio>
+#include <sstream>
+
+#include "app/read/nearest.h"
+#include "sim/input_error.h"
+
+namespace stepcast::app {
+
+namespace po = boost::program_options;
+
+std::optional<po::variables_map> parse_options(const std::vector<std::string>& words, const std::string& usage,
+                                               po::options_description options) {
+  options.add_options()("help,h", "this text");
+  po::options_description all = options;
+  all.add_options()("path", po::value<std::vector<std::string>>()->default_value({}, ""));
+  po::positional_options_description positional;
+  positional.add("path", -1);
+  po::variables_map values;
+  try {
+    po::store(po::command_line_parser(words)
+                  .options(all)
+                  .positional(positional)
+                  .style(po::command_line_style::unix_style & ~po::command_line_style::allow_guessing)
+                  .run(),
+              values);
+    po::notify(values);
+  } catch (const po::unknown_option& e) {
+    std::vector<std::string> names;
+    for (const auto& option : options.options()) names.push_back("--" + option->long_name());
+    const std::vector<std::string_view> views(names.begin(), names.end());
+    throw InputError("",
+                     "unknown option '" + e.get_option_name() + "', expected " + one_of(e.get_option_name(), views));
+  } catch (const po::error& e) {
+    throw InputError("", e.what());
+  }
+  if (values.count("help") != 0) {
+    std::ostringstream text;
+    text << usage << "\n\n" << options;
+    std::fputs(text.str().c_str(), stdout);
+    return std::nullopt;
+  }
+  return values;
+}
+
+}  // namespace stepcast::app

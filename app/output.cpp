@@ -1,0 +1,49 @@
+#include "app/output.h"
+
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <fstream>
+#include <stdexcept>
+#include <system_error>
+
+#include "app/read/nearest.h"
+#include "sim/input_error.h"
+
+namespace stepcast::app {
+
+Format parse_format(const std::string& word) {
+  constexpr std::array<std::string_view, 3> names{"table", "json", "csv"};
+  for (std::size_t i = 0; i < names.size(); ++i)
+    if (names[i] == word) return static_cast<Format>(i);
+  throw InputError("--format", "found '" + word + "', expected " + one_of(word, names));
+}
+
+void write_file(const std::filesystem::path& path, const std::string& content) {
+  const std::filesystem::path temporary = path.string() + "." + std::to_string(getpid()) + ".tmp";
+  const auto failed = [&](const std::string& what) {
+    const std::string reason = std::generic_category().message(errno);
+    std::error_code ignored;
+    std::filesystem::remove(temporary, ignored);
+    throw std::runtime_error(what + " " + path.string() + ": " + reason);
+  };
+  std::ofstream file(temporary, std::ios::binary);
+  if (!file) failed("cannot write");
+  file << content;
+  file.close();
+  if (!file) failed("cannot write");
+  if (std::rename(temporary.c_str(), path.c_str()) != 0) failed("cannot rename to");
+}
+
+void write_output(const std::string& path, const std::string& content) {
+  if (path.empty()) {
+    std::fwrite(content.data(), 1, content.size(), stdout);
+    if (std::fflush(stdout) != 0) throw std::runtime_error("cannot write to standard output");
+  } else {
+    write_file(path, content);
+  }
+}
+
+}  // namespace stepcast::app

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace stepcast::app {
+
+/// A table for people: columns as wide as their widest cell, two blanks between them.
+class Columns {
+ public:
+  enum class Align : char { left, right };
+  struct Column {
+    std::string title;
+    Align align = Align::right;
+  };
+  explicit Columns(std::vector<Column> columns) : columns_(std::move(columns)) {}
+
+  /// Requires as many cells as there are columns.
+  void add(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
+
+  /// Title line and rows, each ended by a newline and without trailing blanks.
+  std::string text(std::string_view indent = "") const;
+
+ private:
+  std::vector<Column> columns_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
+/// RFC 4180: quoted where it must be.
+std::string csv_cell(const std::string& cell);
+std::string csv_line(const std::vector<std::string>& cells);
+
+}  // namespace stepcast::app

@@ -1,0 +1,140 @@
+#include "app/report/comparison.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/report/columns.h"
+#include "app/report/statistics.h"
+#include "sim/units_text.h"
+
+namespace stepcast::app {
+namespace {
+
+using Align = Columns::Align;
+using schedules::Forecast;
+using schedules::StageReport;
+
+Time largest(const Forecast& f, Time schedules::TimeSplit::*part) {
+  Time most{};
+  for (const StageReport& stage : f.stages) most = std::max(most, stage.time.*part);
+  return most;
+}
+
+std::optional<Time> predicted_phase(const Forecast& f, const std::string& name) {
+  if (name == "layer_forward") return f.layer_forward;
+  if (name == "layer_backward") return f.layer_backward;
+  if (name == "exposed_data_communication") return largest(f, &schedules::TimeSplit::exposed_data);
+  if (name == "bubble") return largest(f, &schedules::TimeSplit::bubble);
+  return std::nullopt;
+}
+
+ComparedRow compare_row(const Answer& answer) {
+  ComparedRow row;
+  row.answer = &answer;
+  const schedules::Measured& measured = answer.question.scenario.measured;
+  if (measured.step_time) row.measured_s = to_seconds(*measured.step_time);
+  if (measured.peak_memory) row.measured_bytes = measured.peak_memory->value;
+  if (!answer.forecast) return row;
+  const Forecast& f = *answer.forecast;
+  row.predicted_s = to_seconds(f.step);
+  if (row.measured_s) row.error = *row.predicted_s / *row.measured_s - 1;
+  for (const StageReport& stage : f.stages)
+    row.predicted_bytes = std::max(row.predicted_bytes.value_or(0), stage.memory.peak().value);
+  for (const auto& [name, time] : measured.phases)
+    if (const auto predicted = predicted_phase(f, name)) row.phases[name] = {to_seconds(time), to_seconds(*predicted)};
+  return row;
+}
+
+ComparedTable summarise(std::string name, const std::vector<const ComparedRow*>& rows) {
+  ComparedTable table{std::move(name), rows.size(), {}, {}, {}, {}};
+  std::vector<double> errors, measured, predicted, memory;
+  for (const ComparedRow* row : rows) {
+    if (row->error) {
+      errors.push_back(*row->error);
+      measured.push_back(*row->measured_s);
+      predicted.push_back(*row->predicted_s);
+    }
+    if (row->measured_bytes && row->predicted_bytes)
+      memory.push_back(static_cast<double>(*row->predicted_bytes) / static_cast<double>(*row->measured_bytes) - 1);
+  }
+  table.mape = mean_absolute(errors);
+  table.median_error = median(errors);
+  table.rank_correlation = rank_correlation(measured, predicted);
+  table.memory_mape = mean_absolute(memory);
+  return table;
+}
+
+std::string percent(const std::optional<double>& share, bool with_sign) {
+  if (!share) return "-";
+  return with_sign ? fmt::format("{:+.1f}%", 100 * *share) : fmt::format("{:.2f}%", 100 * *share);
+}
+
+std::string seconds(const std::optional<double>& value) { return value ? fmt::format("{:.4g} s", *value) : "-"; }
+
+std::string number(const std::optional<double>& value) { return value ? fmt::format("{}", *value) : ""; }
+
+}  // namespace
+
+Comparison compare(std::span<const Answer> answers) {
+  Comparison out;
+  for (const Answer& answer : answers) {
+    const schedules::Measured& m = answer.question.scenario.measured;
+    if (answer.question.error.empty() && !m.step_time && !m.peak_memory && m.phases.empty()) continue;
+    out.rows.push_back(compare_row(answer));
+  }
+  std::vector<std::string> names;
+  std::map<std::string, std::vector<const ComparedRow*>> by_table;
+  std::vector<const ComparedRow*> all;
+  for (const ComparedRow& row : out.rows) {
+    const std::string& table = row.answer->question.table;
+    if (!by_table.contains(table)) names.push_back(table);
+    by_table[table].push_back(&row);
+    all.push_back(&row);
+  }
+  for (const std::string& name : names) out.tables.push_back(summarise(name, by_table[name]));
+  out.all = summarise("all", all);
+  return out;
+}
+
+std::string validate_table(const Comparison& comparison) {
+  std::string out;
+  Columns rows({{"name", Align::left}, {"GPUs"}, {"measured"}, {"predicted"}, {"error"}, {"", Align::left}});
+  for (const ComparedRow& row : comparison.rows) {
+    const Question& question = row.answer->question;
+    std::string note = question.error;
+    if (row.answer->forecast && row.answer->forecast->out_of_memory)
+      note = memory_message(*row.answer->forecast->out_of_memory);
+    for (const auto& [name, phase] : row.phases)
+      note +=
+          fmt::format("{}{} {} of {} ({:+.1f}%)", note.empty() ? "" : ", ", name, text(from_seconds(phase.predicted_s)),
+                      text(from_seconds(phase.measured_s)), 100 * phase.error());
+    rows.add({question.name, question.scenario.cluster.gpus > 0 ? std::to_string(question.scenario.cluster.gpus) : "-",
+              seconds(row.measured_s), seconds(row.predicted_s), percent(row.error, true), note});
+  }
+  out += rows.text() + "\n";
+  Columns tables({{"table", Align::left}, {"rows"}, {"MAPE"}, {"median error"}, {"rank correlation"}, {"memory MAPE"}});
+  const auto add = [&](const ComparedTable& t) {
+    tables.add({t.table, std::to_string(t.rows), percent(t.mape, false), percent(t.median_error, true),
+                t.rank_correlation ? fmt::format("{:.3f}", *t.rank_correlation) : "-", percent(t.memory_mape, false)});
+  };
+  for (const ComparedTable& t : comparison.tables) add(t);
+  if (comparison.tables.size() != 1) add(comparison.all);
+  return out + tables.text();
+}
+
+std::string validate_csv(const Comparison& comparison) {
+  std::string out = csv_line(
+      {"name", "table", "gpus", "measured_s", "predicted_s", "error", "measured_bytes", "predicted_bytes", "why"});
+  for (const ComparedRow& row : comparison.rows) {
+    const Question& q = row.answer->question;
+    out += csv_line({q.name, q.table, std::to_string(q.scenario.cluster.gpus), number(row.measured_s),
+                     number(row.predicted_s), number(row.error),
+                     row.measured_bytes ? std::to_string(*row.measured_bytes) : "",
+                     row.predicted_bytes ? std::to_string(*row.predicted_bytes) : "", q.error});
+  }
+  return out;
+}
+
+}  // namespace stepcast::app

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "app/answers.h"
+
+namespace stepcast::app {
+
+/// One measured run beside its prediction. `error` is predicted / measured - 1.
+struct ComparedRow {
+  const Answer* answer = nullptr;
+  std::optional<double> measured_s, predicted_s, error;
+  std::optional<std::int64_t> measured_bytes, predicted_bytes;
+  struct Phase {
+    double measured_s = 0, predicted_s = 0;
+    double error() const { return predicted_s / measured_s - 1; }
+  };
+  std::map<std::string, Phase> phases;
+};
+
+/// Over the rows of one table, or over all.
+struct ComparedTable {
+  std::string table;
+  std::size_t rows = 0;
+  std::optional<double> mape, median_error, rank_correlation, memory_mape;
+};
+
+struct Comparison {
+  std::vector<ComparedRow> rows;      ///< in the order of the answers; runs that state no measurement are left out
+  std::vector<ComparedTable> tables;  ///< in the order in which they appear
+  ComparedTable all;
+};
+
+/// The answers must outlive the result.
+Comparison compare(std::span<const Answer> answers);
+
+std::string validate_table(const Comparison& comparison);
+std::string validate_csv(const Comparison& comparison);
+
+}  // namespace stepcast::app

@@ -1,0 +1,152 @@
+#include "app/report/json.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+namespace stepcast::app {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using schedules::Forecast;
+
+template <class T>
+Json or_null(const std::optional<T>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+
+Json time_split(const schedules::TimeSplit& t) {
+  return {{"compute", to_seconds(t.compute)},
+          {"exposed_tensor", to_seconds(t.exposed_tensor)},
+          {"exposed_pipeline", to_seconds(t.exposed_pipeline)},
+          {"exposed_data", to_seconds(t.exposed_data)},
+          {"bubble", to_seconds(t.bubble)},
+          {"optimizer", to_seconds(t.optimizer)},
+          {"idle", to_seconds(t.idle)}};
+}
+
+Json memory_use(const schedules::MemoryUse& m) {
+  return {{"parameters", m.parameters.value},
+          {"gradients", m.gradients.value},
+          {"optimizer", m.optimizer.value},
+          {"activations", m.activations.value},
+          {"buffers", m.buffers.value},
+          {"reserve", m.reserve.value},
+          {"peak", m.peak().value}};
+}
+
+Json result(const Answer& answer) {
+  Json out{{"name", answer.question.name}};
+  if (!answer.forecast) {
+    out["step_time_s"] = nullptr;
+    out["peak_memory_bytes"] = nullptr;
+    out["error"] = answer.question.error;
+    return out;
+  }
+  const Forecast& f = *answer.forecast;
+  std::int64_t peak = 0;
+  for (const auto& stage : f.stages) peak = std::max(peak, stage.memory.peak().value);
+  out["step_time_s"] = to_seconds(f.step);
+  out["peak_memory_bytes"] = peak;
+  out["error"] = f.out_of_memory ? Json(memory_message(*f.out_of_memory)) : Json(nullptr);
+  out["tokens_per_s"] = f.tokens_per_second;
+  out["model_flops_per_s_per_gpu"] = f.model_flops_per_gpu.value;
+  out["mfu"] = f.mfu;
+  out["parameters"] = f.parameters;
+  out["gpus"] = f.gpus;
+  out["layer_forward_s"] = to_seconds(f.layer_forward);
+  out["layer_backward_s"] = to_seconds(f.layer_backward);
+  out["busiest_link"] = nullptr;
+  if (f.busiest_link)
+    out["busiest_link"] = {{"name", f.busiest_link->name}, {"utilisation", f.busiest_link->utilisation}};
+  out["out_of_memory"] = nullptr;
+  if (f.out_of_memory)
+    out["out_of_memory"] = {{"stage", f.out_of_memory->stage},
+                            {"needed_bytes", f.out_of_memory->needed.value},
+                            {"available_bytes", f.out_of_memory->available.value},
+                            {"largest", f.out_of_memory->largest},
+                            {"advice", f.out_of_memory->advice}};
+  Json& stages = out["stages"] = Json::array();
+  for (const auto& stage : f.stages)
+    stages.push_back({{"stage", stage.stage},
+                      {"layers", stage.layers},
+                      {"in_flight", stage.in_flight},
+                      {"time_s", time_split(stage.time)},
+                      {"memory_bytes", memory_use(stage.memory)}});
+  return out;
+}
+
+void put_summary(Json& out, const ComparedTable& t) {
+  out["mape"] = or_null(t.mape);
+  out["median_error"] = or_null(t.median_error);
+  out["rank_correlation"] = or_null(t.rank_correlation);
+}
+
+std::string printed(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
+
+}  // namespace
+
+std::string run_json(std::span<const Answer> answers) {
+  Json results = Json::array();
+  for (const Answer& answer : answers) results.push_back(result(answer));
+  return printed({{"results", std::move(results)}});
+}
+
+std::string validate_json(const Comparison& comparison) {
+  Json rows = Json::array(), tables = Json::array();
+  for (const ComparedRow& row : comparison.rows) {
+    const Question& q = row.answer->question;
+    Json phases = Json::object();
+    for (const auto& [name, phase] : row.phases)
+      phases[name] = {{"measured_s", phase.measured_s}, {"predicted_s", phase.predicted_s}, {"error", phase.error()}};
+    rows.push_back({{"name", q.name},
+                    {"source", q.source},
+                    {"table", q.table},
+                    {"measured_s", or_null(row.measured_s)},
+                    {"predicted_s", or_null(row.predicted_s)},
+                    {"error", or_null(row.error)},
+                    {"measured_bytes", or_null(row.measured_bytes)},
+                    {"predicted_bytes", or_null(row.predicted_bytes)},
+                    {"low_s", nullptr},
+                    {"high_s", nullptr},
+                    {"in_range", nullptr},
+                    {"phases", std::move(phases)},
+                    {"why", q.error.empty() ? Json(nullptr) : Json(q.error)}});
+  }
+  for (const ComparedTable& t : comparison.tables) {
+    Json table{{"table", t.table}, {"rows", t.rows}};
+    put_summary(table, t);
+    table["memory_mape"] = or_null(t.memory_mape);
+    tables.push_back(std::move(table));
+  }
+  Json out{{"rows", std::move(rows)}, {"tables", std::move(tables)}};
+  put_summary(out, comparison.all);
+  return printed(out);
+}
+
+std::string trace_json(const Forecast& f) {
+  Json events = Json::array();
+  const auto name = [&](const char* what, std::uint32_t process, std::optional<std::uint32_t> thread,
+                        const std::string& text) {
+    Json event{{"ph", "M"}, {"name", what}, {"pid", process}};
+    if (thread) event["tid"] = *thread;
+    event["args"] = {{"name", text}};
+    events.push_back(std::move(event));
+  };
+  for (const auto& stage : f.stages) {
+    name("process_name", stage.stage, std::nullopt, "stage " + std::to_string(stage.stage));
+    for (std::uint32_t stream = 0; stream < f.streams.size(); ++stream)
+      name("thread_name", stage.stage, stream, f.streams[stream]);
+  }
+  constexpr double kMicroseconds = 1e6;
+  for (const auto& span : f.spans)
+    events.push_back({{"ph", "X"},
+                      {"name", span.name},
+                      {"cat", f.streams[span.stream]},
+                      {"pid", span.stage},
+                      {"tid", span.stream},
+                      {"ts", to_seconds(span.start) * kMicroseconds},
+                      {"dur", to_seconds(span.duration) * kMicroseconds}});
+  return Json{{"displayTimeUnit", "ms"}, {"traceEvents", std::move(events)}}.dump() + "\n";
+}
+
+}  // namespace stepcast::app

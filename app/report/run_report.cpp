@@ -1,0 +1,186 @@
+#include "app/report/run_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "app/report/columns.h"
+#include "sim/units_text.h"
+
+namespace stepcast::app {
+namespace {
+
+using schedules::Forecast;
+using schedules::MemoryUse;
+using schedules::StageReport;
+using schedules::TimeSplit;
+using Align = Columns::Align;
+
+constexpr std::size_t kMostStageLines = 12;
+
+struct Part {
+  const char* title;
+  Time TimeSplit::*time;
+};
+constexpr std::array<Part, 7> kParts{{{"compute", &TimeSplit::compute},
+                                      {"tensor", &TimeSplit::exposed_tensor},
+                                      {"pipeline", &TimeSplit::exposed_pipeline},
+                                      {"data", &TimeSplit::exposed_data},
+                                      {"bubble", &TimeSplit::bubble},
+                                      {"optimizer", &TimeSplit::optimizer},
+                                      {"idle", &TimeSplit::idle}}};
+
+struct Kind {
+  const char* title;
+  Bytes MemoryUse::*bytes;
+};
+constexpr std::array<Kind, 6> kKinds{{{"parameters", &MemoryUse::parameters},
+                                      {"gradients", &MemoryUse::gradients},
+                                      {"optimizer", &MemoryUse::optimizer},
+                                      {"activations", &MemoryUse::activations},
+                                      {"buffers", &MemoryUse::buffers},
+                                      {"reserve", &MemoryUse::reserve}}};
+
+std::string seconds(Time t) { return t == Time{} ? "-" : fmt::format("{:.3f}", to_seconds(t)); }
+std::string gib(Bytes n) {
+  return n == Bytes{} ? "-" : fmt::format("{:.2f}", static_cast<double>(n.value) / (1LL << 30));
+}
+
+std::string signed_percent(double error) { return fmt::format("{:+.1f}%", 100 * error); }
+
+/// Stages to print: all of them, or evenly spaced ones with the first and the last.
+std::vector<std::size_t> shown_stages(std::size_t stages) {
+  std::vector<std::size_t> shown;
+  const std::size_t count = std::min(stages, kMostStageLines);
+  for (std::size_t i = 0; i < count; ++i) shown.push_back(count == 1 ? 0 : i * (stages - 1) / (count - 1));
+  return shown;
+}
+
+std::string headline(const Answer& answer) {
+  const Forecast& f = *answer.forecast;
+  const auto& measured = answer.question.scenario.measured;
+  std::string out = answer.question.name + "\n\n";
+  const auto line = [&](std::string_view name, const std::string& value) {
+    out += fmt::format("  {:<18}{}\n", name, value);
+  };
+  const auto digits = [](Time t) { return fmt::format("{:.4g} s", to_seconds(t)); };
+  std::string step = digits(f.step);
+  if (measured.step_time)
+    step += fmt::format("   measured {}, error {}", digits(*measured.step_time),
+                        signed_percent(f.step / *measured.step_time - 1));
+  line("step time", step);
+  line("tokens/s",
+       fmt::format("{:.0f}   {:.1f} per GPU", f.tokens_per_second, f.tokens_per_second / static_cast<double>(f.gpus)));
+  line("model FLOP/s",
+       fmt::format("{:.1f} TFLOP/s per GPU   MFU {:.1f}%", f.model_flops_per_gpu.value / 1e12, 100 * f.mfu));
+  line("parameters", fmt::format("{:.3f} billion on {} GPUs", f.parameters / 1e9, f.gpus));
+  line("one layer", fmt::format("forward {}   backward {}", text(f.layer_forward), text(f.layer_backward)));
+  if (f.busiest_link)
+    line("busiest link",
+         fmt::format("{}, {:.0f}% of the step", f.busiest_link->name, 100 * f.busiest_link->utilisation));
+  return out;
+}
+
+std::string time_table(const Forecast& f) {
+  std::vector<Columns::Column> columns{{"stage", Align::left}};
+  for (const Part& part : kParts) columns.push_back({part.title, Align::right});
+  Columns table(std::move(columns));
+  const auto add = [&](const std::string& name, const auto& cell) {
+    std::vector<std::string> cells{name};
+    for (const Part& part : kParts) cells.push_back(cell(part));
+    table.add(std::move(cells));
+  };
+  for (const std::size_t i : shown_stages(f.stages.size()))
+    add(std::to_string(f.stages[i].stage), [&](const Part& part) { return seconds(f.stages[i].time.*part.time); });
+  add("mean", [&](const Part& part) {
+    double sum = 0;
+    for (const StageReport& stage : f.stages) sum += to_seconds(stage.time.*part.time);
+    const double share = sum / static_cast<double>(f.stages.size()) / to_seconds(f.step);
+    return share == 0 ? std::string("-") : fmt::format("{:.1f}%", 100 * share);
+  });
+  return "Where the step goes, seconds (tensor, pipeline, data: communication that nothing hides)\n\n" +
+         table.text("  ");
+}
+
+std::string memory_table(const Forecast& f, Bytes capacity) {
+  std::vector<Columns::Column> columns{{"stage", Align::left}};
+  for (const Kind& kind : kKinds) columns.push_back({kind.title, Align::right});
+  columns.push_back({"peak", Align::right});
+  columns.push_back({"in flight", Align::right});
+  Columns table(std::move(columns));
+  const auto peak = std::ranges::max_element(f.stages, {}, [](const StageReport& s) { return s.memory.peak(); });
+  std::vector<std::size_t> shown = shown_stages(f.stages.size());
+  const auto at = static_cast<std::size_t>(peak - f.stages.begin());
+  if (std::ranges::find(shown, at) == shown.end()) shown.insert(std::ranges::lower_bound(shown, at), at);
+  for (const std::size_t i : shown) {
+    const StageReport& stage = f.stages[i];
+    std::vector<std::string> cells{std::to_string(stage.stage) + (i == at && f.stages.size() > 1 ? " *" : "")};
+    for (const Kind& kind : kKinds) cells.push_back(gib(stage.memory.*kind.bytes));
+    cells.push_back(gib(stage.memory.peak()));
+    cells.push_back(std::to_string(stage.in_flight));
+    table.add(std::move(cells));
+  }
+  return fmt::format("Memory per GPU, GiB of {}{}\n\n", text(capacity),
+                     f.stages.size() > 1 ? " (* the fullest stage)" : "") +
+         table.text("  ");
+}
+
+std::string in_full(const Answer& answer) {
+  const Forecast& f = *answer.forecast;
+  std::string out =
+      headline(answer) + "\n" + time_table(f) + "\n" + memory_table(f, answer.question.scenario.cluster.gpu.memory);
+  if (f.out_of_memory) out += "\n" + memory_message(*f.out_of_memory) + "\n";
+  return out;
+}
+
+Bytes peak_memory(const Forecast& f) {
+  return std::ranges::max_element(f.stages, {}, [](const StageReport& s) { return s.memory.peak(); })->memory.peak();
+}
+
+}  // namespace
+
+std::string run_table(std::span<const Answer> answers) {
+  if (answers.size() == 1 && answers[0].forecast) return in_full(answers[0]);
+  Columns table({{"name", Align::left},
+                 {"GPUs"},
+                 {"step"},
+                 {"tokens/s"},
+                 {"TFLOP/s/GPU"},
+                 {"MFU"},
+                 {"memory"},
+                 {"", Align::left}});
+  for (const Answer& a : answers) {
+    if (!a.forecast) {
+      table.add({a.question.name, "-", "-", "-", "-", "-", "-", a.question.error});
+      continue;
+    }
+    const Forecast& f = *a.forecast;
+    table.add({a.question.name, std::to_string(f.gpus), fmt::format("{:.4g} s", to_seconds(f.step)),
+               fmt::format("{:.0f}", f.tokens_per_second), fmt::format("{:.1f}", f.model_flops_per_gpu.value / 1e12),
+               fmt::format("{:.1f}%", 100 * f.mfu), text(peak_memory(f)),
+               f.out_of_memory ? memory_message(*f.out_of_memory) : ""});
+  }
+  return table.text();
+}
+
+std::string run_csv(std::span<const Answer> answers) {
+  std::string out =
+      csv_line({"name", "gpus", "step_time_s", "tokens_per_s", "model_flops_per_s_per_gpu", "mfu", "parameters",
+                "peak_memory_bytes", "layer_forward_s", "layer_backward_s", "out_of_memory", "error"});
+  for (const Answer& a : answers) {
+    if (!a.forecast) {
+      out += csv_line({a.question.name, "", "", "", "", "", "", "", "", "", "", a.question.error});
+      continue;
+    }
+    const Forecast& f = *a.forecast;
+    out += csv_line({a.question.name, std::to_string(f.gpus), fmt::format("{}", to_seconds(f.step)),
+                     fmt::format("{}", f.tokens_per_second), fmt::format("{}", f.model_flops_per_gpu.value),
+                     fmt::format("{}", f.mfu), fmt::format("{}", f.parameters), std::to_string(peak_memory(f).value),
+                     fmt::format("{}", to_seconds(f.layer_forward)), fmt::format("{}", to_seconds(f.layer_backward)),
+                     f.out_of_memory ? memory_message(*f.out_of_memory) : "", ""});
+  }
+  return out;
+}
+
+}  // namespace stepcast::app
