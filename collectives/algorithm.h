@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 #include "collectives/operation.h"
 #include "collectives/plan.h"
@@ -16,7 +17,8 @@ struct Symmetry {
   friend bool operator==(const Symmetry&, const Symmetry&) = default;
 };
 
-/// What a plan is for. Rank r sits in node r / gpus(); the root of broadcast, reduce and send_recv is rank 0.
+/// What a plan is for. Rank r sits in node r / gpus(); the root of broadcast, reduce, gather, scatter and send_recv is
+/// rank 0.
 struct Request {
   Operation operation = Operation::all_reduce;
   std::uint32_t ranks = 1;
@@ -28,6 +30,12 @@ struct Request {
   /// and with rotate of local index (or channel) 0. Destinations stay as they are; dependencies name the stand-ins.
   /// Must be a symmetry the algorithm has for this request (see Algorithm::symmetry), or {}: the whole plan.
   Symmetry fold{};
+  /// Parameter servers that are no workers: the last so many ranks, which hold zeros before and need nothing after.
+  /// Only algorithms named after them look at it.
+  std::uint32_t servers = 0;
+  /// all_to_all with uneven sizes: rank s sends pair_elements[s * ranks + d] elements to rank d, its elements in the
+  /// order of d, and `elements` is no less than what any rank sends. Empty: even parts of `elements`.
+  std::vector<std::int64_t> pair_elements{};
 
   std::uint32_t gpus() const { return ranks / nodes; }
   Range all() const { return {0, elements}; }

@@ -10,11 +10,14 @@
 
 namespace stepcast::collectives {
 
-extern const Algorithm ring, tree, double_binary_tree, hierarchical, direct, send_recv;
+extern const Algorithm ring, tree, double_binary_tree, hierarchical, direct, send_recv, pairwise, butterfly,
+    halving_doubling, naive, parameter_server, sharded_parameter_server;
 
 namespace {
 
-constexpr std::array kAlgorithms = {&ring, &tree, &double_binary_tree, &hierarchical, &direct, &send_recv};
+constexpr std::array kAlgorithms = {
+    &ring,     &tree,      &double_binary_tree, &hierarchical, &direct,           &send_recv,
+    &pairwise, &butterfly, &halving_doubling,   &naive,        &parameter_server, &sharded_parameter_server};
 
 /// Levenshtein's distance: insertions, deletions and replacements.
 std::size_t distance(std::string_view a, std::string_view b) {

@@ -1,25 +1,42 @@
-#include "collectives/algorithm.h"
+#include "collectives/messages.h"
+#include "collectives/offsets.h"
 
 namespace stepcast::collectives {
 namespace {
 
-/// Rank (node a, local l) sends to (a + da, l + dl) for every (da, dl) but (0, 0), all at once: nearest nodes first.
+/// The root sends every other rank its part, or gets it, all at once.
+Plan plan_rooted(const Request& request) {
+  Plan plan;
+  plan.ranks = request.ranks;
+  plan.reserve(request.ranks, 0);
+  for (std::uint32_t rank = 1; rank < request.ranks; ++rank) {
+    const bool gathers = request.operation == Operation::gather;
+    const ChunkId chunk = plan.add_chunk(part(request.all(), request.ranks, rank));
+    plan.add({gathers ? plan.connect(rank, 0, 0) : plan.connect(0, rank, 0), chunk, Effect::copy});
+  }
+  return plan;
+}
+
+bool rooted(const Request& request) {
+  return request.operation == Operation::gather || request.operation == Operation::scatter;
+}
+
+/// Every rank sends to every other, nearest nodes first, all at once.
 Plan plan_direct(const Request& request) {
-  const std::uint32_t n = request.ranks, gpus = request.gpus();
-  const std::uint32_t sources = request.fold.period != 0 ? request.fold.period : n;
+  if (rooted(request)) return plan_rooted(request);
+  const Offsets offsets(request);
+  const Messages messages(request);
   const bool gathers = request.operation == Operation::all_gather;
   Plan plan;
-  plan.ranks = n;
-  plan.reserve(std::size_t{sources} * (n - 1), 0);
-  for (std::uint32_t source = 0; source < sources; ++source) {
-    const std::uint32_t node = source / gpus, local = source % gpus;
-    if (request.fold.rotate && local != 0) continue;
+  plan.ranks = request.ranks;
+  plan.reserve(std::size_t{offsets.lanes()} * (request.ranks - 1), 0);
+  for (std::uint32_t lane = 0; lane < offsets.lanes(); ++lane) {
+    const std::uint32_t source = offsets.source(lane);
     ChunkId chunk{};
-    if (gathers) chunk = plan.add_chunk(part(request.all(), n, source));
-    for (std::uint32_t distance = 1; distance < n; ++distance) {
-      const std::uint32_t to_node = (node + distance / gpus) % request.nodes, to_local = (local + distance) % gpus;
-      const std::uint32_t destination = to_node * gpus + to_local;
-      if (!gathers) chunk = plan.add_chunk(part({source * request.elements, request.elements}, n, destination));
+    if (gathers) chunk = plan.add_chunk(part(request.all(), request.ranks, source));
+    for (std::uint32_t offset = 1; offset < request.ranks; ++offset) {
+      const std::uint32_t destination = offsets.after(source, offset);
+      if (!gathers) chunk = plan.add_chunk(messages.of(source, destination));
       plan.add({plan.connect(source, destination, 0), chunk, Effect::copy});
     }
   }
@@ -32,17 +49,23 @@ extern const Algorithm direct;
 constinit const Algorithm direct{
     .name = "direct",
     .summary = "every rank sends to every other at once",
-    .source = "NCCL user guide, \"Point-to-point communication\": all-to-all as grouped sends and receives",
-    .automatic = [](Operation operation) { return operation == Operation::all_to_all; },
+    .source =
+        "NCCL user guide, \"Point-to-point communication\": all-to-all, gather and scatter as grouped sends and "
+        "receives",
+    .automatic =
+        [](Operation operation) {
+          return operation == Operation::all_to_all || operation == Operation::gather ||
+                 operation == Operation::scatter;
+        },
     .supports =
         [](const Request& request) {
-          return request.ranks >= 2 &&
-                 (request.operation == Operation::all_to_all || request.operation == Operation::all_gather);
+          return request.ranks >= 2 && (request.operation == Operation::all_to_all ||
+                                        request.operation == Operation::all_gather || rooted(request));
         },
     .plan = plan_direct,
     .symmetry =
         [](const Request& request) {
-          return request.nodes == 1 ? Symmetry{1, false} : Symmetry{request.gpus(), request.gpus() > 1};
+          return rooted(request) || !request.pair_elements.empty() ? Symmetry{} : Offsets::symmetry(request);
         }};
 
 }  // namespace stepcast::collectives

@@ -8,21 +8,34 @@ namespace {
 
 constexpr std::uint32_t kNone = 0xffffffffu;
 
-void move(const Plan& plan, const Transfer& transfer, std::vector<std::vector<std::int64_t>>& buffers) {
-  const Connection& way = plan.connections.at(index(transfer.connection));
-  const std::vector<std::int64_t>& from = buffers.at(index(way.source));
-  std::vector<std::int64_t>& to = buffers.at(index(way.destination));
+using Buffers = std::vector<std::vector<std::int64_t>>;
+
+std::vector<std::int64_t> taken(const Plan& plan, const Transfer& transfer, const Buffers& buffers) {
+  const std::vector<std::int64_t>& from = buffers.at(index(plan.connections.at(index(transfer.connection)).source));
+  std::vector<std::int64_t> sent;
+  sent.reserve(static_cast<std::size_t>(plan.elements(transfer.chunk)));
   for (const Range& range : plan.ranges(transfer.chunk)) {
     for (std::int64_t e = range.begin; e < range.begin + range.count; ++e) {
-      const auto at = static_cast<std::size_t>(e);
-      to.at(at) = transfer.effect == Effect::reduce ? to.at(at) + from.at(at) : from.at(at);
+      sent.push_back(from.at(static_cast<std::size_t>(e)));
+    }
+  }
+  return sent;
+}
+
+void deliver(const Plan& plan, const Transfer& transfer, const std::vector<std::int64_t>& sent, Buffers& buffers) {
+  std::vector<std::int64_t>& to = buffers.at(index(plan.connections[index(transfer.connection)].destination));
+  auto next = sent.begin();
+  for (const Range& range : plan.ranges(transfer.chunk)) {
+    for (std::int64_t e = range.begin; e < range.begin + range.count; ++e, ++next) {
+      std::int64_t& at = to.at(static_cast<std::size_t>(e));
+      at = transfer.effect == Effect::reduce ? at + *next : *next;
     }
   }
 }
 
 }  // namespace
 
-void execute(const Plan& plan, std::vector<std::vector<std::int64_t>>& buffers, Turn turn) {
+void execute(const Plan& plan, Buffers& buffers, Turn turn) {
   const auto count = static_cast<std::uint32_t>(plan.transfers.size());
   std::vector<std::uint32_t> waits(count), begin(count + 1), next_on_connection(count, kNone);
   std::vector<std::uint32_t> last(plan.connections.size(), kNone);
@@ -45,17 +58,23 @@ void execute(const Plan& plan, std::vector<std::vector<std::int64_t>>& buffers, 
   }
 
   std::deque<std::uint32_t> ready;
+  Buffers sent(count);
+  const auto start = [&](std::uint32_t t) {
+    sent[t] = taken(plan, plan.transfers[t], buffers);
+    ready.push_back(t);
+  };
   for (std::uint32_t t = 0; t < count; ++t) {
-    if (waits[t] == 0) ready.push_back(t);
+    if (waits[t] == 0) start(t);
   }
   std::uint32_t done = 0;
   while (!ready.empty()) {
     const std::uint32_t t = turn == Turn::first_ready_first ? ready.front() : ready.back();
     turn == Turn::first_ready_first ? ready.pop_front() : ready.pop_back();
-    move(plan, plan.transfers[t], buffers);
+    deliver(plan, plan.transfers[t], sent[t], buffers);
+    sent[t] = {};
     ++done;
     const auto release = [&](std::uint32_t waiting) {
-      if (--waits[waiting] == 0) ready.push_back(waiting);
+      if (--waits[waiting] == 0) start(waiting);
     };
     for (std::uint32_t i = begin[t]; i < begin[t + 1]; ++i) release(later[i]);
     if (next_on_connection[t] != kNone) release(next_on_connection[t]);

@@ -1,6 +1,6 @@
 #include <vector>
 
-#include "collectives/algorithm.h"
+#include "collectives/two_level_all_to_all.h"
 
 namespace stepcast::collectives {
 namespace {
@@ -87,6 +87,7 @@ class Phases {
 };
 
 Plan plan_hierarchical(const Request& request) {
+  if (request.operation == Operation::all_to_all) return plan_two_level_all_to_all(request);
   const std::uint32_t nodes = request.nodes, gpus = request.gpus(), n = request.ranks;
   Phases phases(request);
   Plan& plan = phases.plan();
@@ -136,18 +137,20 @@ Plan plan_hierarchical(const Request& request) {
 extern const Algorithm hierarchical;
 constinit const Algorithm hierarchical{
     .name = "hierarchical",
-    .summary = "rings inside the nodes, and for each local index one ring over the nodes",
-    .source = "Cho et al., BlueConnect, MLSys 2019",
+    .summary =
+        "rings inside the nodes, and for each local index one ring over the nodes; all_to_all likewise in two steps",
+    .source = "Cho et al., BlueConnect, MLSys 2019; Hwang et al., Tutel, MLSys 2023 (all_to_all)",
     .automatic = [](Operation) { return false; },
     .supports =
         [](const Request& request) {
           return request.ranks >= 2 &&
                  (request.operation == Operation::all_reduce || request.operation == Operation::all_gather ||
-                  request.operation == Operation::reduce_scatter);
+                  request.operation == Operation::reduce_scatter || request.operation == Operation::all_to_all);
         },
     .plan = plan_hierarchical,
     .symmetry =
         [](const Request& request) {
+          if (!request.pair_elements.empty()) return Symmetry{};
           return Symmetry{request.gpus(), request.gpus() > 1};
         }};
 

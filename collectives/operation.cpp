@@ -20,6 +20,10 @@ std::string_view name(Operation operation) {
       return "all_to_all";
     case Operation::send_recv:
       return "send_recv";
+    case Operation::gather:
+      return "gather";
+    case Operation::scatter:
+      return "scatter";
   }
   throw std::logic_error("an operation without a name");
 }

@@ -7,7 +7,7 @@ namespace stepcast::collectives {
 
 /// Sizes are counted as nccl-tests counts them: all_reduce, broadcast, reduce: one rank's buffer; all_gather: the
 /// gathered whole; reduce_scatter: one rank's whole input; all_to_all: all that one rank sends, its own part included;
-/// send_recv: the message.
+/// send_recv: the message; gather: the gathered whole; scatter: the root's whole input.
 enum class Operation : std::uint8_t {
   all_reduce,
   all_gather,
@@ -15,7 +15,9 @@ enum class Operation : std::uint8_t {
   broadcast,
   reduce,
   all_to_all,
-  send_recv
+  send_recv,
+  gather,
+  scatter
 };
 
 std::string_view name(Operation operation);  ///< "all_reduce"

@@ -33,7 +33,9 @@ struct Connection {
   std::uint32_t channel = 0;
 };
 
-/// The source's elements of a chunk go to the destination, which overwrites its own or adds to them.
+/// The source's elements of a chunk go to the destination, which overwrites its own or adds to them. What is sent is
+/// what the source holds when the transfer starts: two ranks can exchange the same elements (libraries receive into a
+/// buffer of their own, then add).
 struct Transfer {
   ConnectionId connection{};
   ChunkId chunk{};

@@ -88,6 +88,8 @@ bool supports_ring(const Request& request) {
       return request.ranks >= 2;
     case Operation::all_to_all:
     case Operation::send_recv:
+    case Operation::gather:
+    case Operation::scatter:
       return false;
   }
   return false;

@@ -372,9 +372,8 @@ TEST(Timer, SaysWhatIsWrong) {
   const auto time = [&](std::vector<Group> groups, std::string_view algorithm, Operation operation) {
     return error_of([&] { timer.time(operation, {8}, groups, algorithm); });
   };
-  EXPECT_EQ(time({gpus(4)}, "rign", Operation::all_reduce),
-            "algorithm: found 'rign', did you mean 'ring'? Allowed: ring, tree, double-binary-tree, hierarchical, "
-            "direct, send-recv, auto");
+  EXPECT_THAT(time({gpus(4)}, "rign", Operation::all_reduce),
+              testing::StartsWith("algorithm: found 'rign', did you mean 'ring'? Allowed: ring, tree, "));
   EXPECT_EQ(time({gpus(4)}, "tree", Operation::all_gather), "algorithm: 'tree' cannot do all_gather over 4 ranks");
   EXPECT_EQ(time({gpus(3)}, "auto", Operation::send_recv), "algorithm: none can do send_recv over 3 ranks");
   EXPECT_EQ(time({gpus(2), gpus(1, 3)}, "ring", Operation::all_reduce),

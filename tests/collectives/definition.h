@@ -1,0 +1,108 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "collectives/algorithm.h"
+#include "collectives/messages.h"
+
+namespace stepcast::collectives::test {
+
+using Buffers = std::vector<std::vector<std::int64_t>>;
+
+inline constexpr Operation kOperations[] = {Operation::all_reduce, Operation::all_gather, Operation::reduce_scatter,
+                                            Operation::broadcast,  Operation::reduce,     Operation::all_to_all,
+                                            Operation::send_recv,  Operation::gather,     Operation::scatter};
+inline constexpr std::int64_t kGarbage = -123456789;
+
+inline std::int64_t value(std::uint32_t rank, std::int64_t element) {
+  return (rank + 1) * 1'000'003LL + element * 7919;
+}
+
+inline std::int64_t sum(std::uint32_t ranks, std::int64_t element) {
+  std::int64_t total = 0;
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) total += value(rank, element);
+  return total;
+}
+
+/// What ranks hold before: only what the operation's definition says they have; the rest is garbage.
+inline Buffers before(const Request& request) {
+  const std::uint32_t n = request.ranks, workers = n - request.servers;
+  const bool global = request.operation == Operation::all_to_all;
+  Buffers buffers(n,
+                  std::vector<std::int64_t>(static_cast<std::size_t>(request.elements) * (global ? n : 1), kGarbage));
+  for (std::uint32_t rank = workers; rank < n; ++rank) std::ranges::fill(buffers[rank], 0);
+  for (std::uint32_t rank = 0; rank < workers; ++rank) {
+    Range has = request.all();
+    if (request.operation == Operation::all_gather || request.operation == Operation::gather) has = part(has, n, rank);
+    if (global) has.begin = rank * request.elements;
+    const bool only_root = request.operation == Operation::broadcast || request.operation == Operation::send_recv ||
+                           request.operation == Operation::scatter;
+    if (only_root && rank != 0) has.count = 0;
+    for (std::int64_t e = has.begin; e < has.begin + has.count; ++e) {
+      buffers[rank][static_cast<std::size_t>(e)] = value(rank, e);
+    }
+  }
+  return buffers;
+}
+
+/// The operation's definition; the first wrong element as text, or nothing.
+inline std::string wrong(const Request& request, const Buffers& after) {
+  const std::uint32_t n = request.ranks, workers = n - request.servers;
+  const Messages messages(request);
+  const auto check = [&](std::uint32_t rank, Range range, auto expected) -> std::string {
+    for (std::int64_t e = range.begin; e < range.begin + range.count; ++e) {
+      const std::int64_t found = after[rank][static_cast<std::size_t>(e)];
+      if (found != expected(e)) {
+        return "rank " + std::to_string(rank) + " element " + std::to_string(e) + ": found " + std::to_string(found) +
+               ", expected " + std::to_string(expected(e));
+      }
+    }
+    return {};
+  };
+  const auto total = [&](std::int64_t e) { return sum(workers, e); };
+  const auto of = [](std::uint32_t rank) { return [rank](std::int64_t e) { return value(rank, e); }; };
+  std::string error;
+  for (std::uint32_t rank = 0; rank < workers && error.empty(); ++rank) {
+    switch (request.operation) {
+      case Operation::all_reduce:
+        error = check(rank, request.all(), total);
+        break;
+      case Operation::reduce_scatter:
+        error = check(rank, part(request.all(), n, rank), total);
+        break;
+      case Operation::broadcast:
+        error = check(rank, request.all(), of(0));
+        break;
+      case Operation::reduce:
+        error = rank == 0 ? check(0, request.all(), total) : "";
+        break;
+      case Operation::send_recv:
+        error = check(rank, request.all(), of(0));
+        break;
+      case Operation::all_gather:
+        for (std::uint32_t from = 0; from < n && error.empty(); ++from) {
+          error = check(rank, part(request.all(), n, from), of(from));
+        }
+        break;
+      case Operation::all_to_all:
+        for (std::uint32_t from = 0; from < n && error.empty(); ++from) {
+          error = check(rank, messages.of(from, rank), of(from));
+        }
+        break;
+      case Operation::gather:
+        for (std::uint32_t from = 0; rank == 0 && from < n && error.empty(); ++from) {
+          error = check(0, part(request.all(), n, from), of(from));
+        }
+        break;
+      case Operation::scatter:
+        error = check(rank, part(request.all(), n, rank), of(0));
+        break;
+    }
+  }
+  return error;
+}
+
+}  // namespace stepcast::collectives::test
