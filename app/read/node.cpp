@@ -1,5 +1,4 @@
 #include "app/read/files.h"
-
 #include "topology/builders.h"
 
 namespace stepcast::app {
@@ -26,14 +25,16 @@ Names builder_names() {
 std::uint32_t small(const Value& v) { return static_cast<std::uint32_t>(v.whole); }
 
 const Table<GraphDevice>& device_table() {
-  static const Table<GraphDevice> table(
-      "Device of a graph", "",
-      {
-          {{"name", text_type(), kRequired, "what links call it"},
-           [](GraphDevice& d, const Value& v) { d.name = v.text; }},
-          {{"kind", choice([] { return Names{"gpu", "cpu", "pcie-switch", "nvswitch", "nic"}; }), kRequired, "what it is"},
-           [](GraphDevice& d, const Value& v) { d.kind = v.text; }},
-      });
+  static const Table<GraphDevice> table("Device of a graph", "",
+                                        {
+                                            {{"name", text_type(), kRequired, "what links call it"},
+                                             [](GraphDevice& d, const Value& v) { d.name = v.text; }},
+                                            {{"kind", choice([] {
+                                                return Names{"gpu", "cpu", "pcie-switch", "nvswitch", "nic"};
+                                              }),
+                                              kRequired, "what it is"},
+                                             [](GraphDevice& d, const Value& v) { d.kind = v.text; }},
+                                        });
   return table;
 }
 
@@ -43,10 +44,9 @@ const Table<GraphLink>& graph_link_table() {
       {
           {{"from", text_type(), kRequired, "a device"}, [](GraphLink& l, const Value& v) { l.from = v.text; }},
           {{"to", text_type(), kRequired, "a device"}, [](GraphLink& l, const Value& v) { l.to = v.text; }},
-          {{"type", block(link_schema), kRequired, "the kind of link; both directions are built"},
+          {{"link", block(link_schema), kRequired, "the kind of link; both directions are built"},
            [](GraphLink& l, const Value& v) { l.type = read_link(v); }},
-          {{"count", whole(1, kMost), "1", "parallel links"},
-           [](GraphLink& l, const Value& v) { l.count = small(v); }},
+          {{"count", whole(1, kMost), "1", "parallel links"}, [](GraphLink& l, const Value& v) { l.count = small(v); }},
       });
   return table;
 }
@@ -56,7 +56,7 @@ std::vector<T> read_list(const Table<T>& table, const Value& v) {
   std::vector<T> all;
   for (const Node& item : v.node->items) {
     T one{};
-    read(table, item, v.path, *v.library, one);
+    read(table, item, v.path + '[' + std::to_string(all.size()) + ']', *v.library, one);
     all.push_back(std::move(one));
   }
   return all;
@@ -77,7 +77,8 @@ const Table<NodeFile>& node_table() {
              n.spec.gpu = v.text.empty() ? n.gpu.name : v.text;
              if (n.gpu.name.empty()) n.gpu.name = v.text;
            }},
-          {{"gpus", whole(1, kMost), "8", "GPUs of one node"}, [](NodeFile& n, const Value& v) { n.spec.gpus = small(v); }},
+          {{"gpus", whole(1, kMost), "8", "GPUs of one node"},
+           [](NodeFile& n, const Value& v) { n.spec.gpus = small(v); }},
           {{"sockets", whole(1, kMost), "2", "CPU sockets"},
            [](NodeFile& n, const Value& v) { n.spec.sockets = small(v); }},
           {{"gpus_per_pcie_switch", whole(0, kMost), "2", "0: GPUs hang off the socket directly"},
@@ -98,7 +99,7 @@ const Table<NodeFile>& node_table() {
            [](NodeFile& n, const Value& v) { n.spec.nic = read_link(v); }},
           {{"devices", list_type(), "", "builder graph: [{name, kind}, ...]"},
            [](NodeFile& n, const Value& v) { n.spec.devices = read_list(device_table(), v); }},
-          {{"links", list_type(), "", "builder graph: [{from, to, type, count}, ...]"},
+          {{"links", list_type(), "", "builder graph: [{from, to, link, count}, ...]"},
            [](NodeFile& n, const Value& v) { n.spec.links = read_list(graph_link_table(), v); }},
           {{"fabric", text_type(), "", "what usually joins such nodes: a file of configs/fabrics/"},
            [](NodeFile& n, const Value& v) { n.spec.fabric = v.text; }},

@@ -34,9 +34,9 @@ Type number(double least, double most = std::numeric_limits<double>::infinity())
 Type fraction();  ///< (0, 1]
 Type flag();
 Type choice(Names (*names)(), Names (*later)() = nullptr);
-Type time_type();
-Type positive_time();
-Type bytes_type();
+Type time_type();  ///< a latency: up to a second
+Type positive_time();  ///< of a step: up to the 106 days a time can hold
+Type bytes_type();  ///< up to 1 PB, so that sums of sizes stay whole
 Type positive_bytes();
 Type bandwidth_type();
 Type flop_rate_type();
