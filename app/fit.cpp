@@ -30,7 +30,8 @@ int fit(const std::vector<std::string>& words) {
       options);
   if (!values) return kDone;
   const auto paths = (*values)["path"].as<std::vector<std::string>>();
-  if (paths.size() != 1) throw InputError("", "fit: found " + std::to_string(paths.size()) + " tables, expected one");
+  if (paths.size() != 1)
+    throw InputError("stepcast fit", "found " + std::to_string(paths.size()) + " tables, expected one");
   const auto launch = parse_time((*values)["launch"].as<std::string>());
   if (!launch)
     throw InputError("--launch", "found '" + (*values)["launch"].as<std::string>() + "', expected a time in " +

@@ -50,7 +50,7 @@ int main(int argc, char** argv) {
   try {
     return dispatch({argv + 1, argv + argc});
   } catch (const stepcast::InputError& e) {
-    std::fprintf(stderr, "stepcast: %s\n", e.what());
+    std::fprintf(stderr, "%s\n", e.what());
     return stepcast::app::kBadInput;
   } catch (const std::logic_error& e) {
     std::fprintf(stderr, "stepcast: internal error: %s\n", e.what());

@@ -33,7 +33,7 @@ std::optional<po::variables_map> parse_options(const std::vector<std::string>& w
     throw InputError("",
                      "unknown option '" + e.get_option_name() + "', expected " + one_of(e.get_option_name(), views));
   } catch (const po::error& e) {
-    throw InputError("", e.what());
+    throw InputError("stepcast", e.what());
   }
   if (values.count("help") != 0) {
     std::ostringstream text;

@@ -33,7 +33,7 @@ int run(const std::vector<std::string>& words) {
       options);
   if (!values) return kDone;
   const auto paths = (*values)["path"].as<std::vector<std::string>>();
-  if (paths.empty()) throw InputError("", "run: no scenario given; try scenarios/quickstart.yaml");
+  if (paths.empty()) throw InputError("stepcast run", "no scenario given; try scenarios/quickstart.yaml");
   const Format format = parse_format((*values)["format"].as<std::string>());
   const auto trace = (*values)["trace"].as<std::string>();
 

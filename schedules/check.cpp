@@ -1,4 +1,6 @@
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "schedules/pipeline/pipelines.h"
 #include "schedules/pipeline/shape.h"
@@ -17,15 +19,14 @@ void check_model(const Scenario& s, std::vector<Problem>& out) {
   if (m.kv_heads > m.heads || m.heads % m.kv_heads != 0)
     out.push_back({"model.kv_heads", "heads " + n(m.heads) + " is not a multiple of kv_heads " + n(m.kv_heads)});
   if (t > 1) {
-    const auto split = [&](std::string_view what, std::int64_t size) {
-      if (size % t != 0)
+    const std::pair<std::string_view, std::int64_t> sizes[] = {
+        {"heads", m.heads}, {"kv_heads", m.kv_heads}, {"ffn", m.ffn}, {"vocab", m.vocab}};
+    for (const auto& [what, size] : sizes)
+      if (size % t != 0) {
         out.push_back(
             {"parallelism.tensor", "tensor " + n(t) + " does not divide model." + std::string(what) + " " + n(size)});
-    };
-    split("heads", m.heads);
-    split("kv_heads", m.kv_heads);
-    split("ffn", m.ffn);
-    split("vocab", m.vocab);
+        break;
+      }
     if (s.parallelism.sequence && s.training.sequence % t != 0)
       out.push_back(
           {"parallelism.sequence", "tensor " + n(t) + " does not divide training.sequence " + n(s.training.sequence)});
@@ -57,11 +58,18 @@ void check_pipeline(const Scenario& s, std::int64_t micro_batches, std::vector<P
 std::vector<Problem> check(const Scenario& s) {
   std::vector<Problem> out;
   const Parallelism& plan = s.parallelism;
+  const std::int64_t per_node = s.cluster.node.gpus;
+  if (s.cluster.gpus > per_node && s.cluster.gpus % per_node != 0) {
+    out.push_back({"cluster.gpus", n(s.cluster.gpus) + " GPUs is no whole number of nodes of " + n(per_node)});
+    return out;
+  }
   const std::int64_t ranks = std::int64_t{plan.tensor} * plan.pipeline * plan.data;
-  if (ranks != s.cluster.gpus)
+  if (ranks != s.cluster.gpus) {
     out.push_back({"parallelism.tensor", "tensor " + n(plan.tensor) + " x pipeline " + n(plan.pipeline) + " x data " +
                                              n(plan.data) + " is " + n(ranks) + " GPUs, the cluster has " +
                                              n(s.cluster.gpus)});
+    return out;
+  }
   if (!s.cluster.gpu.peak.contains(s.training.precision))
     out.push_back({"training.precision", "GPU " + s.cluster.gpu.name + " has no rate for this precision"});
   const std::int64_t samples_a_round = s.training.micro_batch * plan.data;

@@ -1,0 +1,67 @@
+// Broken inputs, each with its exact message. STEPCAST_UPDATE_GOLDEN=1 app_tests --gtest_filter='*Broken*' rewrites
+// them.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <vector>
+
+#include "tests/app/program.h"
+
+namespace stepcast::app {
+namespace {
+
+const std::string kFolder = STEPCAST_SOURCE_DIR "/tests/golden/errors/";
+
+std::vector<std::string> inputs() {
+  std::vector<std::string> files;
+  for (const auto& entry : std::filesystem::directory_iterator(kFolder))
+    if (entry.path().extension() != ".txt" && entry.path().stem() != "cyclic_include_b")
+      files.push_back(entry.path().filename());
+  std::ranges::sort(files);
+  return files;
+}
+
+class Broken : public testing::TestWithParam<std::string> {};
+INSTANTIATE_TEST_SUITE_P(Inputs, Broken, testing::ValuesIn(inputs()), [](const auto& each) {
+  std::string name = each.param;
+  std::ranges::replace_if(
+      name, [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
+  return name;
+});
+
+TEST_P(Broken, GetsItsExactMessage) {
+  const Outcome outcome = run_program("run " + GetParam(), kFolder);
+  const bool table = GetParam().starts_with("table_") && outcome.status == 0;  // a bad row stands beside the good ones
+  if (!table) {
+    EXPECT_TRUE(outcome.status == 2 || outcome.status == 3) << outcome.status;
+  }
+  const std::string golden = kFolder + std::filesystem::path(GetParam()).stem().string() + ".txt";
+  expect_golden(golden, "exit status " + std::to_string(outcome.status) + "\n" + outcome.err + outcome.out);
+}
+
+TEST(Broken, ThereAreAtLeast25) { EXPECT_GE(inputs().size(), 25u); }
+
+TEST(Broken, CommandsAndOptionsNameTheNearest) {
+  EXPECT_EQ(run_program("rum").err,
+            "stepcast: unknown command 'rum', expected one of run, validate, fit, keys; did you mean 'run'?\n");
+  EXPECT_EQ(run_program("rum").status, 2);
+  EXPECT_EQ(run_program("run").status, 2);
+  EXPECT_EQ(run_program("run scenarios/quickstart.yaml --format yaml").err,
+            "--format: found 'yaml', expected one of table, json, csv\n");
+  EXPECT_EQ(run_program("run scenarios/quickstart.yaml --formt json").status, 2);
+  EXPECT_EQ(run_program("run scenarios/quickstart.yaml --set parallelism.tensr=4").status, 2);
+  EXPECT_EQ(run_program("run nowhere.yaml").status, 2);
+}
+
+TEST(Broken, LeavesNoFileBehind) {
+  const std::string target = testing::TempDir() + "not-written.json";
+  std::filesystem::remove(target);
+  EXPECT_EQ(run_program("run unknown_key.yaml --format json --output " + target, kFolder).status, 2);
+  EXPECT_FALSE(std::filesystem::exists(target));
+  EXPECT_EQ(run_program("run scenarios/quickstart.yaml --output /nowhere/at/all.json").status, 1);
+}
+
+}  // namespace
+}  // namespace stepcast::app

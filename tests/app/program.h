@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+
+namespace stepcast::app {
+
+struct Outcome {
+  int status = 0;
+  std::string out, err;
+};
+
+/// Runs the built program with `arguments` (shell words) in folder `cwd`.
+Outcome run_program(const std::string& arguments, const std::string& cwd = STEPCAST_SOURCE_DIR);
+
+std::string read_text(const std::string& path);
+
+/// Compares with a golden file; with STEPCAST_UPDATE_GOLDEN set, rewrites it instead.
+void expect_golden(const std::string& path, const std::string& actual);
+
+}  // namespace stepcast::app

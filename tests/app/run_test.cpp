@@ -1,0 +1,143 @@
+#include <gtest/gtest.h>
+
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "tests/app/program.h"
+
+namespace stepcast::app {
+namespace {
+
+using Json = nlohmann::json;
+
+const std::string kReports = STEPCAST_SOURCE_DIR "/tests/golden/reports/";
+
+TEST(Run, ReportsOfScenariosAreGolden) {
+  for (const char* name : {"quickstart", "llama2-7b-zero3", "gpt-1.3b-pcie-box", "pipeline-schedules",
+                           "llama3-70b-64-h100", "gpt-1t-3072"}) {
+    const Outcome outcome = run_program(std::string("run scenarios/") + name + ".yaml");
+    EXPECT_EQ(outcome.status, 0) << name << outcome.err;
+    EXPECT_EQ(outcome.err, "") << name;
+    expect_golden(kReports + name + ".txt", outcome.out);
+  }
+}
+
+TEST(Run, TheSameBytesOnAnyNumberOfThreadsAndEveryTime) {
+  const Outcome one = run_program("run scenarios --format json --threads 1");
+  EXPECT_EQ(one.status, 0) << one.err;
+  EXPECT_EQ(one.out, run_program("run scenarios --format json --threads 8").out);
+  EXPECT_EQ(one.out, run_program("run scenarios --format json --threads 8").out);
+}
+
+TEST(Run, SetOverridesAKeyOfEveryScenario) {
+  const Json plain = Json::parse(run_program("run scenarios/quickstart.yaml --format json").out);
+  const Json full = Json::parse(run_program("run scenarios/quickstart.yaml --format json --set recompute=full").out);
+  EXPECT_GT(full["results"][0]["step_time_s"].get<double>(), 1.2 * plain["results"][0]["step_time_s"].get<double>());
+}
+
+TEST(Run, UnfoldedIsTheSameForecast) {
+  EXPECT_EQ(run_program("run scenarios/quickstart.yaml --format csv").out,
+            run_program("run scenarios/quickstart.yaml --format csv --unfold").out);
+}
+
+TEST(Run, OutputGoesToTheFileWhole) {
+  const std::string target = testing::TempDir() + "run.json";
+  const Outcome to_file = run_program("run scenarios/quickstart.yaml --format json --output " + target);
+  EXPECT_EQ(to_file.out, "");
+  EXPECT_EQ(read_text(target), run_program("run scenarios/quickstart.yaml --format json").out);
+}
+
+TEST(Run, TraceSpansOfOneThreadDoNotOverlapAndReachTheStepsEnd) {
+  const std::string target = testing::TempDir() + "trace.json";
+  const Outcome outcome = run_program("run scenarios/quickstart.yaml --format json --trace " + target);
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const double step_us = Json::parse(outcome.out)["results"][0]["step_time_s"].get<double>() * 1e6;
+  const Json trace = Json::parse(read_text(target));
+  std::map<std::pair<int, int>, std::vector<std::pair<double, double>>> tracks;
+  std::map<int, std::string> processes;
+  double end = 0;
+  for (const Json& event : trace["traceEvents"]) {
+    if (event["ph"] == "M") {
+      if (event["name"] == "process_name") processes[event["pid"]] = event["args"]["name"];
+      continue;
+    }
+    const double from = event["ts"], to = from + event["dur"].get<double>();
+    tracks[{event["pid"], event["tid"]}].emplace_back(from, to);
+    end = std::max(end, to);
+  }
+  EXPECT_EQ(processes.size(), 8u);
+  EXPECT_EQ(processes[3], "stage 3");
+  EXPECT_NEAR(end, step_us, 1e-3);
+  for (auto& [track, spans] : tracks) {
+    std::ranges::sort(spans);
+    for (std::size_t i = 1; i < spans.size(); ++i) EXPECT_GE(spans[i].first + 1e-3, spans[i - 1].second);
+  }
+}
+
+/// Every key that the schema requires is there and of its type.
+void expect_schema(const Json& schema, const Json& value, const std::string& path) {
+  if (schema.contains("required"))
+    for (const std::string key : schema["required"]) EXPECT_TRUE(value.contains(key)) << path << "." << key;
+  if (schema.contains("properties"))
+    for (const auto& [key, inner] : schema["properties"].items())
+      if (value.contains(key)) expect_schema(inner, value[key], path + "." + key);
+  if (schema.contains("additionalProperties") && schema["additionalProperties"] == false)
+    for (const auto& [key, inner] : value.items())
+      EXPECT_TRUE(schema["properties"].contains(key)) << path << "." << key;
+  if (schema.contains("items"))
+    for (const Json& each : value) expect_schema(schema["items"], each, path + "[]");
+  if (schema.contains("type")) {
+    const auto is = [&](const std::string& type) {
+      return type == "null"      ? value.is_null()
+             : type == "number"  ? value.is_number()
+             : type == "integer" ? value.is_number_integer()
+             : type == "string"  ? value.is_string()
+             : type == "array"   ? value.is_array()
+                                 : value.is_object();
+    };
+    const Json& types = schema["type"];
+    const bool any = types.is_array() ? std::ranges::any_of(types, [&](const Json& t) { return is(t); }) : is(types);
+    EXPECT_TRUE(any) << path << " is " << value.type_name();
+  }
+}
+
+TEST(Results, FollowTheirSchema) {
+  const Json schema = Json::parse(read_text(STEPCAST_SOURCE_DIR "/docs/results.schema.json"));
+  expect_schema(schema["$defs"]["run"], Json::parse(run_program("run scenarios --format json").out), "run");
+  expect_schema(schema["$defs"]["run"],
+                Json::parse(run_program("run tests/golden/errors/out_of_memory.yaml --format json").out), "run");
+  expect_schema(schema["$defs"]["run"],
+                Json::parse(run_program("run tests/golden/errors/table_bad_cell.csv --format json").out), "run");
+  expect_schema(schema["$defs"]["validate"], Json::parse(run_program("validate --format json").out), "validate");
+}
+
+TEST(Validate, PrintsEveryPublishedRowAndTheSummary) {
+  const Json out = Json::parse(run_program("validate --format json").out);
+  EXPECT_EQ(out["rows"].size(), 20u);
+  EXPECT_EQ(out["tables"].size(), 2u);
+  EXPECT_LE(out["mape"].get<double>(), 0.10);
+  EXPECT_GE(out["rank_correlation"].get<double>(), 0.95);
+}
+
+TEST(Keys, ReferencePageIsUpToDate) {
+  const Outcome outcome = run_program("keys --format markdown");
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  expect_golden(STEPCAST_SOURCE_DIR "/docs/scenario-reference.md", outcome.out);
+}
+
+TEST(Fit, PrintsTheBlockThatAConfigTakes) {
+  const Outcome outcome = run_program("fit calibrate/data/gemm_a100_pcie.csv");
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("gemm:\n  mainloop: 0.8"), std::string::npos) << outcome.out;
+}
+
+TEST(Help, IsThereForEveryCommand) {
+  for (const char* command : {"--help", "run --help", "validate --help", "fit --help", "keys --help"}) {
+    const Outcome outcome = run_program(command);
+    EXPECT_EQ(outcome.status, 0) << command;
+    EXPECT_NE(outcome.out.find("usage: stepcast"), std::string::npos) << command;
+  }
+}
+
+}  // namespace
+}  // namespace stepcast::app
