@@ -54,7 +54,8 @@ void read_quoted(Cursor& cursor, Cell& cell) {
     }
   }
   if (!cursor.at_line_end() && cursor.peek() != ',') {
-    throw InputError(text(cursor.place()), "found more after a closing quote, expected a comma (write \"\" for a quote)");
+    throw InputError(text(cursor.place()),
+                     "found more after a closing quote, expected a comma (write \"\" for a quote)");
   }
 }
 

@@ -1,5 +1,4 @@
 #include "app/read/files.h"
-
 #include "topology/fabrics.h"
 
 namespace stepcast::app {
@@ -26,8 +25,10 @@ const Table<FabricSpec>& fabric_table() {
            [](FabricSpec& f, const Value& v) { f.radix = static_cast<std::uint32_t>(v.whole); }},
           {{"oversubscription", number(1), "1", "bandwidth down over bandwidth up at the leaf switch"},
            [](FabricSpec& f, const Value& v) { f.oversubscription = v.number; }},
-          {{"routing", choice([] { return Names{"adaptive", "hash"}; }), "adaptive",
-            "adaptive: equal paths share perfectly; hash: flows may collide"},
+          {{"routing", choice([] {
+              return Names{"adaptive", "hash"};
+            }),
+            "adaptive", "adaptive: equal paths share perfectly; hash: flows may collide"},
            [](FabricSpec& f, const Value& v) { f.routing = v.text; }},
           {{"switch_latency", time_type(), "0 ps", "one switch, port to port"},
            [](FabricSpec& f, const Value& v) { f.switch_latency = v.time; }},

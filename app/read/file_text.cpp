@@ -1,9 +1,12 @@
 #include "app/read/file_text.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <fstream>
 #include <iterator>
+#include <vector>
 
+#include "app/read/nearest.h"
 #include "app/read/tree.h"
 #include "sim/input_error.h"
 
@@ -59,10 +62,27 @@ std::string_view checked_text(std::string_view text, const std::string& file) {
   return text;
 }
 
+std::string did_you_mean(const std::filesystem::path& missing) {
+  const std::filesystem::path folder = missing.has_parent_path() ? missing.parent_path() : ".";
+  std::vector<std::string> names;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    const std::filesystem::path ending = entry.path().extension();
+    if (ending == ".yaml" || ending == ".yml" || ending == ".csv" || entry.is_directory(error)) {
+      names.push_back(entry.path().filename().string());
+    }
+  }
+  std::sort(names.begin(), names.end());
+  const std::vector<std::string_view> views(names.begin(), names.end());
+  const std::string_view near = nearest(missing.filename().string(), views);
+  return near.empty() ? "" : "; did you mean '" + shown_path(folder / near) + "'?";
+}
+
 std::string shown_path(const std::filesystem::path& path) {
   if (path.is_relative()) return path.lexically_normal().string();
   std::error_code error;
-  const std::filesystem::path relative = path.lexically_normal().lexically_relative(std::filesystem::current_path(error));
+  const std::filesystem::path relative =
+      path.lexically_normal().lexically_relative(std::filesystem::current_path(error));
   if (relative.empty() || *relative.begin() == "..") return path.lexically_normal().string();
   return relative.string();
 }

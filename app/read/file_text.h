@@ -13,6 +13,9 @@ std::string read_file(const std::filesystem::path& path, const std::string& show
 /// Throws InputError with file:line:column.
 std::string_view checked_text(std::string_view text, const std::string& file);
 
+/// "; did you mean 'NAME'?" where the folder of a missing file holds a scenario, table or folder of nearly that name.
+std::string did_you_mean(const std::filesystem::path& missing);
+
 /// A path as messages show it: relative where it is below the working directory.
 std::string shown_path(const std::filesystem::path& path);
 

@@ -13,6 +13,15 @@ namespace {
 
 bool is_path(std::string_view name) { return name.find('/') != std::string_view::npos || name.ends_with(".yaml"); }
 
+/// How a complaint about a name that is not there ends: the nearest name, or all of them where none is near.
+std::string meant(const std::string& name, const std::vector<std::string>& known) {
+  const std::vector<std::string_view> views(known.begin(), known.end());
+  if (const std::string_view near = nearest(name, views); !near.empty()) {
+    return "; did you mean '" + std::string(near) + "'?";
+  }
+  return known.empty() ? " (there is none)" : ": " + one_of("", views);
+}
+
 /// Relative names are relative to the file they stand in; those of flags to the working directory.
 std::filesystem::path beside(const Place& place, const std::string& name) {
   if (place.line == 0) return name;
@@ -28,8 +37,9 @@ Node Library::scenario(const std::filesystem::path& file, const Schema& schema) 
 Node Library::expand_block(const Node& node, const Schema& schema, const std::string& path) {
   if (node.kind == Node::Kind::scalar) return named(node, schema, path);
   if (node.kind == Node::Kind::mapping) return expand(node, schema, path);
-  fail(node.place, path, "found " + found(node) + ", expected a file of configs/" + std::string(schema.folder) +
-                             "/ by its name, or a mapping");
+  fail(node.place, path,
+       "found " + found(node) + ", expected a file of configs/" + std::string(schema.folder) +
+           "/ by its name, or a mapping");
 }
 
 std::vector<std::string> Library::names(std::string_view folder) const {
@@ -74,9 +84,9 @@ const Node& Library::named(const Node& name, const Schema& schema, const std::st
   if (is_path(name.scalar)) return load(beside(name.place, name.scalar), name, schema, path);
   const std::vector<std::string> known = names(schema.folder);
   if (!std::binary_search(known.begin(), known.end(), name.scalar)) {
-    const std::vector<std::string_view> views(known.begin(), known.end());
-    fail(name.place, path, "found " + found(name) + ", expected a file of configs/" + std::string(schema.folder) + ": " +
-                               (known.empty() ? "there is none" : one_of(name.scalar, views)));
+    fail(name.place, path,
+         "found " + found(name) + ", expected a file of configs/" + std::string(schema.folder) + "/" +
+             meant(name.scalar, known));
   }
   return load(configs_ / schema.folder / (name.scalar + ".yaml"), name, schema, path);
 }
@@ -84,7 +94,8 @@ const Node& Library::named(const Node& name, const Schema& schema, const std::st
 const Node& Library::load(const std::filesystem::path& file, const Node& name, const Schema& schema,
                           const std::string& path) {
   const std::string shown = shown_path(file);
-  const auto known = files_.find(shown);
+  const std::string key = std::string(schema.title) + ' ' + shown;  // a block's base depends on what block it is
+  const auto known = files_.find(key);
   if (known != files_.end()) return known->second;
   const auto start = std::find(chain_.begin(), chain_.end(), shown);
   if (start != chain_.end()) {
@@ -94,13 +105,13 @@ const Node& Library::load(const std::filesystem::path& file, const Node& name, c
   }
   std::error_code error;
   if (!path.empty() && !std::filesystem::exists(file, error)) {
-    fail(name.place, path, "found " + found(name) + ", expected a file (there is no " + shown + ")");
+    fail(name.place, path, "found " + found(name) + ", expected a file; there is no " + shown + did_you_mean(file));
   }
   chain_.push_back(shown);
   try {
     Node tree = expand(parse_yaml(read_file(file, shown), shown), schema, "");
     chain_.pop_back();
-    return files_.emplace(shown, std::move(tree)).first->second;
+    return files_.emplace(key, std::move(tree)).first->second;
   } catch (...) {
     chain_.pop_back();
     throw;

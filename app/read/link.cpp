@@ -10,7 +10,10 @@ const Table<LinkType>& link_table() {
       "Link", "links",
       {
           {{"name", text_type(), "", "what people call it"}, [](LinkType& l, const Value& v) { l.name = v.text; }},
-          {{"kind", choice([] { return Names{"nvlink", "pcie", "socket", "network"}; }), kRequired, "what it joins"},
+          {{"kind", choice([] {
+              return Names{"nvlink", "pcie", "socket", "network"};
+            }),
+            kRequired, "what it joins"},
            [](LinkType& l, const Value& v) { l.kind = static_cast<LinkKind>(v.choice); }},
           {{"bandwidth", bandwidth_type(), kRequired, "of one link in one direction, as the data sheet says"},
            [](LinkType& l, const Value& v) { l.bandwidth = v.bandwidth; }},

@@ -47,7 +47,8 @@ schedules::Model finish(const ModelDraft& draft, const Value& value) {
   if (model.name.empty()) model.name = value.text;
   model.kv_heads = draft.kv_heads.value_or(model.heads);
   if (!draft.ffn && model.family != Family::gpt) {
-    fail(value.node->place, join(value.path, "ffn"), "missing, expected a whole number of at least 1 (only gpt has a default)");
+    fail(value.node->place, join(value.path, "ffn"),
+         "missing, expected a whole number of at least 1 (only gpt has a default)");
   }
   model.ffn = draft.ffn.value_or(4 * model.hidden);
   return model;

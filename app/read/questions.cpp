@@ -19,8 +19,9 @@ namespace fs = std::filesystem;
   const std::vector<std::string> paths = all_paths(scenario_schema());
   const std::vector<std::string_view> views(paths.begin(), paths.end());
   const std::string_view near = nearest(key, views);
-  fail(place, "", "found the unknown key '" + key + "', expected the path of a key such as 'parallelism.tensor'" +
-                      (near.empty() ? "" : "; did you mean '" + std::string(near) + "'?"));
+  fail(place, "",
+       "found the unknown key '" + key + "', expected the path of a key such as 'parallelism.tensor'" +
+           (near.empty() ? "" : "; did you mean '" + std::string(near) + "'?"));
 }
 
 Node erased(const Place& place) {
@@ -39,10 +40,19 @@ std::vector<Node> read_settings(std::span<const std::string> settings) {
     if (equals == std::string::npos || equals == 0) fail(place, "", "expected key=value");
     const std::string key = setting.substr(0, equals), value = setting.substr(equals + 1);
     if (find_key(scenario_schema(), key) == nullptr) unknown_key(place, key);
+    if (value.empty() && (key == "base" || key == "include")) {
+      fail(place, "", "expected a file (what a base brings is taken away key by key: --set key=)");
+    }
     if (!value.empty()) checked_text(value, place.file);
     layers.push_back(nest(key, value.empty() ? erased(place) : make_scalar(value, place)));
   }
   return layers;
+}
+
+/// Lays the settings over a scenario; a base or include among them goes underneath.
+void set(Node& tree, const std::vector<Node>& settings, Library& library) {
+  for (const Node& layer : settings) merge(scenario_schema(), tree, layer);
+  tree = library.expand_block(tree, scenario_schema(), "");
 }
 
 std::string group_of(const fs::path& file) {
@@ -73,7 +83,7 @@ Question read_scenario_file(const fs::path& file, const std::vector<Node>& setti
   question.table = group_of(file);
   try {
     Node tree = library.scenario(file, scenario_schema());
-    for (const Node& layer : settings) merge(scenario_schema(), tree, layer);
+    set(tree, settings, library);
     finish(question, tree, library);
   } catch (const InputError& e) {
     question.error = e.what();
@@ -120,7 +130,8 @@ Node read_row(const std::vector<Column>& columns, const Record& row, std::size_t
   return tree;
 }
 
-void read_table(const fs::path& file, const std::vector<Node>& settings, Library& library, std::vector<Question>& questions) {
+void read_table(const fs::path& file, const std::vector<Node>& settings, Library& library,
+                std::vector<Question>& questions) {
   const std::string shown = shown_path(file);
   const std::vector<Record> records = parse_csv(read_file(file, shown), shown);
   if (records.empty()) throw InputError(shown, "found no header, expected a line of key paths");
@@ -137,7 +148,7 @@ void read_table(const fs::path& file, const std::vector<Node>& settings, Library
     try {
       Node row = read_row(columns, records[i], records.front().size());
       Node tree = library.expand_block(row, scenario_schema(), "");
-      for (const Node& layer : settings) merge(scenario_schema(), tree, layer);
+      set(tree, settings, library);
       finish(question, tree, library);
     } catch (const InputError& e) {
       question.error = e.what();
@@ -167,7 +178,7 @@ std::vector<Question> read_questions(std::span<const std::string> paths, std::sp
   std::vector<Question> questions;
   for (const std::string& path : paths) {
     std::error_code error;
-    if (!fs::exists(path, error)) throw InputError(path, "no such file or folder");
+    if (!fs::exists(path, error)) throw InputError(path, "no such file or folder" + did_you_mean(path));
     const bool folder = fs::is_directory(path, error);
     if (!folder && !is_table(path) && !is_scenario(path)) {
       throw InputError(path, "expected a scenario (.yaml), a runs table (.csv) or a folder of them");

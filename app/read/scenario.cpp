@@ -44,7 +44,8 @@ const Table<Draft>& scenario_table() {
       "Scenario", "",
       {
           {{"name", text_type(), "the file's", "label"}, [](D& d, const Value& v) { d.s.name = v.text; }},
-          {{"source", text_type(), "", "where a measurement is from"}, [](D& d, const Value& v) { d.s.source = v.text; }},
+          {{"source", text_type(), "", "where a measurement is from"},
+           [](D& d, const Value& v) { d.s.source = v.text; }},
           {{"confidence", choice(confidence_names), "", "whether the source states all of it"},
            [](D& d, const Value& v) { d.s.confidence = v.text; }},
           {{"note", text_type(), "", "remark"}, [](D& d, const Value& v) { d.s.note = v.text; }},
@@ -79,7 +80,8 @@ const Table<Draft>& scenario_table() {
            [](D& d, const Value& v) { d.s.pipeline.schedule = v.text; }},
           {{"pipeline.virtual_stages", whole(1, kMostRanks), "1", "model chunks per GPU"},
            [](D& d, const Value& v) { d.s.pipeline.virtual_stages = size(v); }},
-          {{"data_parallel.zero", whole(0, 3), "0", "sharded: 0 nothing, 1 optimizer state, 2 + gradients, 3 + parameters"},
+          {{"data_parallel.zero", whole(0, 3), "0",
+            "sharded: 0 nothing, 1 optimizer state, 2 + gradients, 3 + parameters"},
            [](D& d, const Value& v) { d.s.data_parallel.zero = static_cast<int>(v.whole); }},
           {{"data_parallel.overlap", flag(), "the software's", "communication under backward (ZeRO 3: and forward)"},
            [](D& d, const Value& v) { d.s.data_parallel.overlap = v.flag; }},
@@ -91,7 +93,8 @@ const Table<Draft>& scenario_table() {
            [](D& d, const Value& v) {
              d.s.data_parallel.gradient_precision = static_cast<schedules::Precision>(v.choice);
            }},
-          {{"recompute", choice(recompute_names), "none", "selective: attention core; full: each layer's input is kept"},
+          {{"recompute", choice(recompute_names), "none",
+            "selective: attention core; full: each layer's input is kept"},
            [](D& d, const Value& v) { d.s.recompute = static_cast<schedules::Recompute>(v.choice); }},
           {{"recompute.every", later(), "", "keep every k-th layer's input"}, nullptr},
           {{"offload", later(), "nothing", "what goes to host or NVMe"}, nullptr},
@@ -113,6 +116,16 @@ const Table<Draft>& scenario_table() {
   return table;
 }
 
+/// Copies of the model where the scenario does not say: every GPU has a part.
+std::uint32_t data_that_remains(const schedules::Scenario& s, const Node& tree) {
+  const std::uint64_t tensor = s.parallelism.tensor, pipeline = s.parallelism.pipeline, gpus = s.cluster.gpus;
+  if (gpus % (tensor * pipeline) == 0) return static_cast<std::uint32_t>(gpus / (tensor * pipeline));
+  const char* key = tensor > 1 ? "parallelism.tensor" : "parallelism.pipeline";
+  fail(locate(tree, key), key,
+       "tensor " + std::to_string(tensor) + " x pipeline " + std::to_string(pipeline) + " is " +
+           std::to_string(tensor * pipeline) + " GPUs, expected a divisor of the cluster's " + std::to_string(gpus));
+}
+
 }  // namespace
 
 const Schema& scenario_schema() { return scenario_table().schema; }
@@ -125,9 +138,7 @@ schedules::Scenario read_scenario(const Node& tree, Library& library) {
   Draft draft;
   read(scenario_table(), whole, "", library, draft);
   schedules::Scenario& s = draft.s;
-  const std::uint64_t model_ranks = std::uint64_t{s.parallelism.tensor} * s.parallelism.pipeline;
-  const bool divides = s.cluster.gpus % model_ranks == 0;
-  s.parallelism.data = draft.data.value_or(divides ? static_cast<std::uint32_t>(s.cluster.gpus / model_ranks) : 1);
+  s.parallelism.data = draft.data ? *draft.data : data_that_remains(s, tree);
   return s;
 }
 

@@ -15,6 +15,8 @@ namespace {
 
 using Kind = Type::Kind;
 
+constexpr double kMostBytes = 1e15;
+
 Type of(Kind kind) {
   Type type;
   type.kind = kind;
@@ -44,6 +46,7 @@ std::optional<double> parse_number(std::string_view text) {
 
 /// 1, 4096 or 0.5: without needless digits.
 std::string plain(double value) {
+  if (value == std::floor(value) && std::abs(value) < 1e15) return std::to_string(static_cast<std::int64_t>(value));
   char buffer[40];
   const auto result = std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::general);
   return {buffer, result.ptr};
@@ -57,8 +60,12 @@ std::string range(const Type& type, const std::string& noun) {
   return noun + " of at least " + plain(type.least);
 }
 
-std::string quantity(std::string_view noun, std::string_view example, std::string_view units, bool positive) {
-  std::string words(positive ? "a " + std::string(noun) + " above zero" : "a " + std::string(noun));
+/// `most` in words where there is an upper end.
+std::string quantity(const Type& type, std::string_view noun, std::string_view example, std::string_view units,
+                     std::string_view most = {}) {
+  std::string words = "a " + std::string(noun);
+  if (type.above_least) words += " above zero";
+  if (!most.empty()) words.append(type.above_least ? " and" : " of").append(" at most ").append(most);
   return words.append(" with its unit, such as '").append(example).append("' (").append(units).append(")");
 }
 
@@ -152,8 +159,17 @@ Type choice(Names (*names)(), Names (*later_names)()) {
   return type;
 }
 
-Type time_type() { return of(Kind::time); }
-Type bytes_type() { return of(Kind::bytes); }
+Type time_type() {
+  Type type = of(Kind::time);
+  type.most = static_cast<double>(milliseconds(1000).value);
+  return type;
+}
+
+Type bytes_type() {
+  Type type = of(Kind::bytes);
+  type.most = kMostBytes;
+  return type;
+}
 
 Type positive_time() {
   Type type = of(Kind::time);
@@ -163,7 +179,7 @@ Type positive_time() {
 }
 
 Type positive_bytes() {
-  Type type = of(Kind::bytes);
+  Type type = bytes_type();
   type.least = 0;
   type.above_least = true;
   return type;
@@ -205,13 +221,13 @@ std::string expected(const Type& type) {
     case Kind::choice:
       return one_of("", type.names());
     case Kind::time:
-      return quantity("time", "1.3 us", time_units(), type.above_least);
+      return quantity(type, "time", "1.3 us", time_units(), std::isfinite(type.most) ? "1 s" : "");
     case Kind::bytes:
-      return quantity("size", "80 GiB", bytes_units(), type.above_least);
+      return quantity(type, "size", "80 GiB", bytes_units(), "1000 TB");
     case Kind::bandwidth:
-      return quantity("bandwidth", "25 GB/s", bandwidth_units(), true);
+      return quantity(type, "bandwidth", "25 GB/s", bandwidth_units());
     case Kind::flop_rate:
-      return quantity("rate", "312 TFLOP/s", flop_rate_units(), true);
+      return quantity(type, "rate", "312 TFLOP/s", flop_rate_units());
     case Kind::block: {
       std::string words("a file of configs/");
       return words.append(type.fields().folder).append("/ by its name, or a mapping");

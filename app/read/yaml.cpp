@@ -122,6 +122,20 @@ class TreeBuilder : public YAML::EventHandler {
   std::size_t nodes_ = 0;
 };
 
+/// The first line that begins with blanks and a tab, which YAML forbids and yaml-cpp complains of in other words. 0:
+/// none.
+std::uint32_t tab_indented_line(std::string_view text) {
+  std::uint32_t line = 1;
+  for (std::size_t start = 0; start < text.size(); ++line) {
+    const std::size_t first = text.find_first_not_of(' ', start);
+    if (first != std::string_view::npos && text[first] == '\t') return line;
+    const std::size_t end = text.find('\n', start);
+    if (end == std::string_view::npos) break;
+    start = end + 1;
+  }
+  return 0;
+}
+
 }  // namespace
 
 Node parse_yaml(std::string_view text, const std::string& file) {
@@ -147,6 +161,8 @@ Node parse_yaml(std::string_view text, const std::string& file) {
       place.line = static_cast<std::uint32_t>(e.mark.line + 1);
       place.column = static_cast<std::uint32_t>(e.mark.column + 1);
     }
+    if (const std::uint32_t line = tab_indented_line(text); line != 0)
+      throw InputError(app::text(Place{file, line, 1}), "found a tab in the indentation, expected blanks");
     throw InputError(app::text(place), "not valid YAML: " + e.msg);
   }
 }
