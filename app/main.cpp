@@ -40,7 +40,7 @@ int dispatch(const std::vector<std::string>& words) {
     if (command.name == words[0]) return command.run({words.begin() + 1, words.end()});
     names.push_back(command.name);
   }
-  throw stepcast::InputError("",
+  throw stepcast::InputError("stepcast",
                              "unknown command '" + words[0] + "', expected " + stepcast::app::one_of(words[0], names));
 }
 

@@ -30,7 +30,7 @@ std::optional<po::variables_map> parse_options(const std::vector<std::string>& w
     std::vector<std::string> names;
     for (const auto& option : options.options()) names.push_back("--" + option->long_name());
     const std::vector<std::string_view> views(names.begin(), names.end());
-    throw InputError("",
+    throw InputError("stepcast",
                      "unknown option '" + e.get_option_name() + "', expected " + one_of(e.get_option_name(), views));
   } catch (const po::error& e) {
     throw InputError("stepcast", e.what());

@@ -76,14 +76,16 @@ TEST(Run, TraceSpansOfOneThreadDoNotOverlapAndReachTheStepsEnd) {
 
 /// Every key that the schema requires is there and of its type.
 void expect_schema(const Json& schema, const Json& value, const std::string& path) {
-  if (schema.contains("required"))
+  if (schema.contains("required")) {
     for (const std::string key : schema["required"]) EXPECT_TRUE(value.contains(key)) << path << "." << key;
+  }
   if (schema.contains("properties"))
     for (const auto& [key, inner] : schema["properties"].items())
       if (value.contains(key)) expect_schema(inner, value[key], path + "." + key);
-  if (schema.contains("additionalProperties") && schema["additionalProperties"] == false)
+  if (schema.contains("additionalProperties") && schema["additionalProperties"] == false) {
     for (const auto& [key, inner] : value.items())
       EXPECT_TRUE(schema["properties"].contains(key)) << path << "." << key;
+  }
   if (schema.contains("items"))
     for (const Json& each : value) expect_schema(schema["items"], each, path + "[]");
   if (schema.contains("type")) {
