@@ -52,20 +52,19 @@ std::string plain(double value) {
   return {buffer, result.ptr};
 }
 
+/// The range in words; an upper end that only guards against nonsense is left to `past_the_end`.
 std::string range(const Type& type, const std::string& noun) {
-  const bool capped = type.most < 9e18;
+  constexpr double kWorthSaying = 4096;
+  const bool capped = type.most <= kWorthSaying;
   if (type.above_least) return noun + " above " + plain(type.least) + (capped ? ", at most " + plain(type.most) : "");
   if (type.least == type.most) return plain(type.least);
   if (capped) return noun + " from " + plain(type.least) + " to " + plain(type.most);
   return noun + " of at least " + plain(type.least);
 }
 
-/// `most` in words where there is an upper end.
-std::string quantity(const Type& type, std::string_view noun, std::string_view example, std::string_view units,
-                     std::string_view most = {}) {
+std::string quantity(const Type& type, std::string_view noun, std::string_view example, std::string_view units) {
   std::string words = "a " + std::string(noun);
   if (type.above_least) words += " above zero";
-  if (!most.empty()) words.append(type.above_least ? " and" : " of").append(" at most ").append(most);
   return words.append(" with its unit, such as '").append(example).append("' (").append(units).append(")");
 }
 
@@ -109,6 +108,27 @@ bool parse(const Type& type, const std::string& text, Value& value) {
       return true;
   }
   return true;
+}
+
+/// "at most X" where the text would be right but for its size; empty otherwise.
+std::string past_the_end(const Type& type, const std::string& text) {
+  Type open = type;
+  open.most = std::numeric_limits<double>::infinity();
+  Value value;
+  const bool many_digits = type.kind == Kind::whole && text.size() > 1 && text[0] != '0' &&
+                           std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+  if (!std::isfinite(type.most) || !(many_digits || parse(open, text, value))) return {};
+  switch (type.kind) {
+    case Kind::whole:
+    case Kind::number:
+      return "at most " + plain(type.most);
+    case Kind::time:
+      return "at most " + stepcast::text(Time{static_cast<std::int64_t>(type.most)});
+    case Kind::bytes:
+      return "at most 1000 TB";
+    default:
+      return {};
+  }
 }
 
 bool known_for_later(const Type& type, const std::string& text, const Value& value) {
@@ -221,9 +241,9 @@ std::string expected(const Type& type) {
     case Kind::choice:
       return one_of("", type.names());
     case Kind::time:
-      return quantity(type, "time", "1.3 us", time_units(), std::isfinite(type.most) ? "1 s" : "");
+      return quantity(type, "time", "1.3 us", time_units());
     case Kind::bytes:
-      return quantity(type, "size", "80 GiB", bytes_units(), "1000 TB");
+      return quantity(type, "size", "80 GiB", bytes_units());
     case Kind::bandwidth:
       return quantity(type, "bandwidth", "25 GB/s", bandwidth_units());
     case Kind::flop_rate:
@@ -248,6 +268,9 @@ Value convert(const Type& type, const Node& node, const std::string& path) {
   value.text = node.scalar;
   if (parse(type, node.scalar, value)) return value;
   if (known_for_later(type, node.scalar, value)) fail(node.place, path, found(node) + " is known, not built yet");
+  if (const std::string end = past_the_end(type, node.scalar); !end.empty()) {
+    fail(node.place, path, "found " + found(node) + ", expected " + end);
+  }
   fail(node.place, path,
        "found " + found(node) + ", expected " +
            (type.kind == Kind::choice ? one_of(node.scalar, type.names()) : expected(type)));

@@ -7,6 +7,7 @@
 #include <optional>
 #include <sstream>
 #include <unordered_map>
+#include <utility>
 
 #include "app/read/file_text.h"
 #include "sim/input_error.h"
@@ -136,6 +137,26 @@ std::uint32_t tab_indented_line(std::string_view text) {
   return 0;
 }
 
+/// What the parser complains of, in words for people who do not know YAML's grammar.
+std::string plain_words(const std::string& complaint) {
+  constexpr std::pair<std::string_view, std::string_view> kWords[] = {
+      {YAML::ErrorMsg::END_OF_MAP_FLOW, "found a '{' that never ends, expected a closing '}'"},
+      {YAML::ErrorMsg::END_OF_SEQ_FLOW, "found a '[' that never ends, expected a closing ']'"},
+      {YAML::ErrorMsg::FLOW_END, "found a closing bracket without its opening one"},
+      {YAML::ErrorMsg::END_OF_MAP, "found a line that is no 'key: value', or stands further left than its neighbours"},
+      {YAML::ErrorMsg::END_OF_SEQ, "found a line that is no '- item', or stands further left than its neighbours"},
+      {YAML::ErrorMsg::MAP_VALUE,
+       "found a second ': ' or a line further right than its neighbours, expected one "
+       "'key: value' (text with ': ' goes in quotes)"},
+      {YAML::ErrorMsg::EOF_IN_SCALAR, "found a quote that never ends, expected a closing one"},
+      {YAML::ErrorMsg::UNKNOWN_ANCHOR, "found an alias to an anchor that is not above it"},
+  };
+  for (const auto& [theirs, ours] : kWords) {
+    if (complaint.starts_with(theirs)) return std::string(ours);
+  }
+  return "not valid YAML: " + complaint;
+}
+
 }  // namespace
 
 Node parse_yaml(std::string_view text, const std::string& file) {
@@ -163,7 +184,7 @@ Node parse_yaml(std::string_view text, const std::string& file) {
     }
     if (const std::uint32_t line = tab_indented_line(text); line != 0)
       throw InputError(app::text(Place{file, line, 1}), "found a tab in the indentation, expected blanks");
-    throw InputError(app::text(place), "not valid YAML: " + e.msg);
+    throw InputError(app::text(place), plain_words(e.msg));
   }
 }
 
