@@ -7,7 +7,8 @@
 namespace stepcast::collectives {
 
 Time lower_bound(const Prospect& prospect, Bytes bytes) {
-  return std::max(prospect.latency, from_seconds(prospect.seconds_per_byte * static_cast<double>(bytes.value)));
+  return prospect.fixed +
+         std::max(prospect.latency, from_seconds(prospect.seconds_per_byte * static_cast<double>(bytes.value)));
 }
 
 Choice choose(std::span<const Prospect> prospects, Bytes bytes, const std::function<Time(std::size_t)>& simulate) {

@@ -12,9 +12,10 @@ namespace stepcast::collectives {
 struct Prospect {
   Time latency{};               ///< of no bytes
   double seconds_per_byte = 0;  ///< on its busiest link
+  Time fixed{};                 ///< before and beside all transfers
 };
 
-/// No simulation can be faster: not than its latency, not than its busiest link.
+/// No simulation can be faster: what is fixed, and then not than its latency, not than its busiest link.
 Time lower_bound(const Prospect& prospect, Bytes bytes);
 
 struct Choice {

@@ -1,13 +1,17 @@
 #include "collectives/lower.h"
 
 #include <optional>
+#include <utility>
 
 namespace stepcast::collectives {
 
-sim::TaskGraph lower(const Plan& plan, const Wiring& wiring) {
+sim::TaskGraph lower(const Plan& plan, const Wiring& wiring, double scale) {
   sim::TaskGraph graph;
-  for (const Bandwidth capacity : wiring.capacity) graph.add_resource(capacity);
-  for (const sim::Route& route : wiring.routes) graph.add_route(route);
+  for (const Bandwidth capacity : wiring.capacity) graph.add_resource(capacity * scale);
+  for (sim::Route route : wiring.routes) {
+    route.limit = route.limit * scale;
+    graph.add_route(std::move(route));
+  }
   const std::size_t transfers = plan.transfers.size() * wiring.groups;
   graph.reserve(transfers + transfers / 4, 2 * transfers + transfers / 4);
 

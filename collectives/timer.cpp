@@ -1,6 +1,7 @@
 #include "collectives/timer.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -19,12 +20,50 @@
 namespace stepcast::collectives {
 namespace {
 
-/// An algorithm on a placement, ready for any number of bytes.
+enum class Proto : std::uint8_t { simple, ll128, ll };
+constexpr std::array kProtocols = {Proto::simple, Proto::ll128, Proto::ll};
+
+std::string_view name_of(Proto proto) {
+  constexpr std::string_view names[] = {"Simple", "LL128", "LL"};
+  return names[static_cast<std::size_t>(proto)];
+}
+
+Protocol constants_of(const Transport& t, Proto proto) {
+  switch (proto) {
+    case Proto::simple:
+      return {t.launch, t.ramp, t.nvlink_step, t.pcie_step, t.host_step, t.network_step, 1.0};
+    case Proto::ll128:
+      return t.ll128;
+    case Proto::ll:
+      return t.ll;
+  }
+  return {};
+}
+
+/// "ring/LL": the algorithm, and the protocol if one is asked for.
+struct Wanted {
+  std::string_view algorithm;
+  std::optional<Proto> protocol;
+};
+
+Wanted parse(std::string_view name) {
+  const std::size_t slash = name.find('/');
+  if (slash == std::string_view::npos) return {name, {}};
+  const std::string_view protocol = name.substr(slash + 1);
+  for (const Proto each : kProtocols) {
+    if (protocol == name_of(each)) return {name.substr(0, slash), each};
+  }
+  throw InputError("algorithm", "found protocol '" + std::string(protocol) + "'. Allowed: Simple, LL128, LL");
+}
+
+/// An algorithm on a placement with a protocol, ready for any number of bytes.
 struct Prepared {
   const Algorithm* algorithm = nullptr;
+  Protocol protocol;
+  Proto proto = Proto::simple;
   Request request;
   Wiring wiring;
-  Prospect prospect;                                           // without launch
+  Prospect prospect;                                           // at full rate: all channels
   Time occupancy{};                                            // of a connection, by a transfer of no bytes
   Bandwidth slowest{std::numeric_limits<double>::infinity()};  // what the slowest connection could reach alone
   std::uint32_t channels = 1;
@@ -69,15 +108,24 @@ double seconds_per_byte(const Algorithm& algorithm, Request request, const Wirin
 
 /// Pipelining d hops in k pieces takes (d + k - 1) (alpha + w n / k), least at k = sqrt((d - 1) w n / alpha), with w
 /// the busiest link's seconds per byte and d told by the latency d alpha. No piece is of more than `chunk`.
-std::uint32_t best_pieces(const Prepared& prepared, Bytes bytes, Bytes chunk) {
+std::uint32_t best_pieces(const Prepared& prepared, Bytes bytes, Bytes chunk, double seconds_per_byte_now) {
   const double alpha = std::max(to_seconds(prepared.occupancy), 1e-12);
   const double hops = std::max(to_seconds(prepared.prospect.latency) / alpha, 2.0);
-  const double moving = prepared.prospect.seconds_per_byte * static_cast<double>(bytes.value);
+  const double moving = seconds_per_byte_now * static_cast<double>(bytes.value);
   const double share = std::max(static_cast<double>(bytes.value) / prepared.channels, 1.0);
   const double least = std::ceil(share / static_cast<double>(std::max<std::int64_t>(chunk.value, 1)));
   const double most = std::min(share, 1e6);
   return static_cast<std::uint32_t>(
       std::clamp(std::round(std::sqrt((hops - 1) * moving / alpha)), std::min(least, most), most));
+}
+
+/// How many of the channels are fastest: k of them cost k / C of the ramp and move what all would move in `moving` in
+/// C / k of it, least at k / C = sqrt(moving / ramp).
+std::uint32_t best_channels(const Prepared& prepared, Bytes bytes, std::uint32_t channels) {
+  if (prepared.protocol.ramp.value <= 0) return channels;
+  const double moving = prepared.prospect.seconds_per_byte * static_cast<double>(bytes.value);
+  const double wanted = channels * std::sqrt(moving / to_seconds(prepared.protocol.ramp));
+  return static_cast<std::uint32_t>(std::clamp(std::round(wanted), 1.0, static_cast<double>(channels)));
 }
 
 /// How many pieces of a long pipeline are simulated: at least one, no more than about this many transfers.
@@ -91,7 +139,7 @@ struct Timer::Impl {
 
   // What has been worked out, guarded by `mutex`; nothing is ever removed, and nodes of a map stay where they are.
   using Members = std::vector<Group>;
-  using PreparedKey = std::tuple<std::size_t, Operation, std::string_view, bool>;
+  using PreparedKey = std::tuple<std::size_t, Operation, std::string_view, Proto, bool>;
   using TimingKey = std::tuple<std::size_t, Operation, std::int64_t, std::string, bool>;
   std::mutex mutex;
   std::map<Members, std::size_t> placements;
@@ -105,7 +153,8 @@ struct Timer::Impl {
   }
 
   /// The smallest simulation that is exact: turned and shifted, shifted, or as it is; with groups standing for others.
-  Prepared prepare(const Algorithm& algorithm, const Request& request, const Placement& placement, bool fold) const {
+  Prepared prepare(const Algorithm& algorithm, Proto proto, const Request& request, const Placement& placement,
+                   bool fold) const {
     std::vector<Symmetry> symmetries;
     if (fold) {
       const Symmetry most = algorithm.symmetry(request);
@@ -119,13 +168,20 @@ struct Timer::Impl {
       if (fold && stride < groups && groups % stride == 0) strides.push_back(stride);
     }
     strides.push_back(groups);
+    const Protocol protocol = constants_of(transport, proto);
     Transport reached = transport;
+    reached.nvlink_step = protocol.nvlink_step;
+    reached.pcie_step = protocol.pcie_step;
+    reached.host_step = protocol.host_step;
+    reached.network_step = protocol.network_step;
     if (algorithm.tree) {
       reached.nvlink_efficiency *= transport.tree_efficiency;
       reached.network_efficiency *= transport.tree_efficiency;
     }
     Prepared result;
     result.algorithm = &algorithm;
+    result.protocol = protocol;
+    result.proto = proto;
     result.request = request;
     for (const Symmetry symmetry : symmetries) {
       result.request.fold = symmetry;
@@ -134,10 +190,12 @@ struct Timer::Impl {
         if (auto wiring = wire(plan, placement, cluster, reached, symmetry, stride)) {
           result.wiring = std::move(*wiring);
           result.prospect.latency = sim::run(lower(plan, result.wiring)).end;
-          result.prospect.seconds_per_byte = seconds_per_byte(algorithm, result.request, result.wiring);
+          result.prospect.seconds_per_byte =
+              seconds_per_byte(algorithm, result.request, result.wiring) / protocol.share;
+          result.prospect.fixed = fixed(protocol);
           for (const sim::Route& route : result.wiring.routes) {
             result.occupancy = std::max(result.occupancy, route.latency);
-            result.slowest = std::min(result.slowest, alone(route, result.wiring));
+            result.slowest = std::min(result.slowest, alone(route, result.wiring) * protocol.share);
           }
           for (const Connection& c : plan.connections) result.channels = std::max(result.channels, c.channel + 1);
           if (symmetry.rotate) result.channels *= request.channels;
@@ -153,6 +211,11 @@ struct Timer::Impl {
     throw std::logic_error("a whole plan that cannot be wired");
   }
 
+  /// What the protocol costs with the fewest channels.
+  Time fixed(const Protocol& protocol) const {
+    return protocol.launch + picoseconds(protocol.ramp.value / transport.channels);
+  }
+
   const Prepared& prepared_for(const PreparedKey& key, const Algorithm& algorithm, const Request& request,
                                const Placement& placement, bool fold) {
     {
@@ -160,7 +223,7 @@ struct Timer::Impl {
       const auto known = prepared.find(key);
       if (known != prepared.end()) return known->second;
     }
-    Prepared fresh = prepare(algorithm, request, placement, fold);
+    Prepared fresh = prepare(algorithm, std::get<Proto>(key), request, placement, fold);
     const std::lock_guard lock(mutex);
     return prepared.try_emplace(key, std::move(fresh)).first->second;
   }
@@ -169,31 +232,36 @@ struct Timer::Impl {
     const Wiring& wiring = prepared_algorithm.wiring;
     Request request = prepared_algorithm.request;
     request.elements = bytes.value;
+    const std::uint32_t active = best_channels(prepared_algorithm, bytes, transport.channels);
+    const double part_of_channels = static_cast<double>(active) / transport.channels;
+    const double scale = prepared_algorithm.protocol.share * part_of_channels;
+    const Time ramp = picoseconds(prepared_algorithm.protocol.ramp.value / transport.channels * active);
+    const double now = prepared_algorithm.prospect.seconds_per_byte / part_of_channels;
     // A long pipeline is simulated as far as its first pieces; each further one takes a piece's time on the busiest
     // link, or on a connection where that is longer.
     Time rest{};
     double whole = 1;
     if (prepared_algorithm.pipelines) {
-      const std::uint32_t pieces = best_pieces(prepared_algorithm, bytes, transport.chunk);
+      const std::uint32_t pieces = best_pieces(prepared_algorithm, bytes, transport.chunk, now);
       const std::size_t affordable = kPipelineTransfers / prepared_algorithm.transfers_per_piece;
       request.pieces = static_cast<std::uint32_t>(std::clamp<std::size_t>(affordable, 1, pieces));
       if (request.pieces < pieces) {
         const std::int64_t channels = prepared_algorithm.channels;  // pieces of one size
         request.elements = std::max<std::int64_t>(bytes.value / (pieces * channels), 1) * channels * request.pieces;
-        const Prospect& prospect = prepared_algorithm.prospect;
         const double piece = static_cast<double>(bytes.value) / pieces;
-        const double alone = piece / prepared_algorithm.channels / prepared_algorithm.slowest.value;
-        const Time period =
-            from_seconds(std::max(prospect.seconds_per_byte * piece, to_seconds(prepared_algorithm.occupancy) + alone));
+        const double alone =
+            piece / prepared_algorithm.channels / (prepared_algorithm.slowest.value * part_of_channels);
+        const Time period = from_seconds(std::max(now * piece, to_seconds(prepared_algorithm.occupancy) + alone));
         rest = period * std::int64_t{pieces - request.pieces};
         whole = static_cast<double>(bytes.value) / static_cast<double>(std::max<std::int64_t>(request.elements, 1));
       }
     }
     const Plan plan = prepared_algorithm.algorithm->plan(request);
-    const sim::Timeline timeline = sim::run(lower(plan, wiring));
-    Timing timing{.duration = transport.launch + timeline.end + rest,
-                  .latency = transport.launch + prepared_algorithm.prospect.latency,
+    const sim::Timeline timeline = sim::run(lower(plan, wiring, scale));
+    Timing timing{.duration = prepared_algorithm.protocol.launch + ramp + timeline.end + rest,
+                  .latency = prepared_algorithm.prospect.fixed + prepared_algorithm.prospect.latency,
                   .algorithm = std::string(prepared_algorithm.algorithm->name),
+                  .protocol = std::string(name_of(prepared_algorithm.proto)),
                   .loads = {}};
     for (std::size_t resource = 0; resource < wiring.members.size(); ++resource) {
       for (const topology::LinkId link : wiring.members[resource]) {
@@ -210,11 +278,35 @@ struct Timer::Impl {
     return timing;
   }
 
+  /// Those that are asked for, or that "auto" considers, and can do it.
+  std::vector<const Algorithm*> candidates(std::string_view name, const Request& request) const {
+    std::vector<const Algorithm*> found;
+    if (name == "auto") {
+      for (const Algorithm* each : algorithms()) {
+        if (each->automatic(request.operation) && each->supports(request)) found.push_back(each);
+      }
+      if (found.empty()) {
+        throw InputError("algorithm", "none can do " + std::string(collectives::name(request.operation)) + " over " +
+                                          std::to_string(request.ranks) + " ranks");
+      }
+      return found;
+    }
+    const Algorithm& wanted = algorithm(name);
+    if (!wanted.supports(request)) {
+      throw InputError("algorithm", "'" + std::string(name) + "' cannot do " +
+                                        std::string(collectives::name(request.operation)) + " over " +
+                                        std::to_string(request.ranks) + " ranks");
+    }
+    found.push_back(&wanted);
+    return found;
+  }
+
   Timing fresh(Operation operation, Bytes bytes, std::span<const Group> concurrent, std::string_view name, bool fold,
                std::size_t number) {
     const Placement placement = place(cluster, concurrent, operation != Operation::send_recv);
-    if (name != "auto") algorithm(name);  // unknown: throws
-    if (placement.ranks == 1) return {{}, {}, std::string(name), {}};
+    const Wanted wanted = parse(name);
+    if (wanted.algorithm != "auto") algorithm(wanted.algorithm);  // unknown: throws
+    if (placement.ranks == 1) return {{}, {}, std::string(wanted.algorithm), std::string(name_of(Proto::simple)), {}};
     Request request{.operation = operation,
                     .ranks = placement.ranks,
                     .elements = 0,
@@ -224,36 +316,43 @@ struct Timer::Impl {
                     .fold = {}};
     if (request.nodes > 1) request.channels = std::min(request.gpus(), transport.most_channels);
 
-    std::vector<const Algorithm*> candidates;
-    if (name != "auto") {
-      const Algorithm& wanted = algorithm(name);
-      if (!wanted.supports(request)) {
-        throw InputError("algorithm", "'" + std::string(name) + "' cannot do " +
-                                          std::string(collectives::name(operation)) + " over " +
-                                          std::to_string(placement.ranks) + " ranks");
-      }
-      candidates.push_back(&wanted);
-    } else {
-      for (const Algorithm* each : algorithms()) {
-        if (each->automatic(operation) && each->supports(request)) candidates.push_back(each);
-      }
-      if (candidates.empty()) {
-        throw InputError("algorithm", "none can do " + std::string(collectives::name(operation)) + " over " +
-                                          std::to_string(placement.ranks) + " ranks");
-      }
+    const std::vector<const Algorithm*> able = candidates(wanted.algorithm, request);
+    const Proto first = wanted.protocol.value_or(Proto::simple);
+    if (constants_of(transport, first).share <= 0) {
+      throw InputError("algorithm", "this software stack has no protocol " + std::string(name_of(first)));
     }
-    std::vector<const Prepared*> ready;
+    const auto ready = [&](const Algorithm& algorithm, Proto proto) -> const Prepared& {
+      return prepared_for({number, operation, algorithm.name, proto, fold}, algorithm, request, placement, fold);
+    };
+    std::vector<const Prepared*> prepared_first;
     std::vector<Prospect> prospects;
-    for (const Algorithm* each : candidates) {
-      ready.push_back(&prepared_for({number, operation, each->name, fold}, *each, request, placement, fold));
-      prospects.push_back(ready.back()->prospect);
+    for (const Algorithm* each : able) {
+      prepared_first.push_back(&ready(*each, first));
+      prospects.push_back(prepared_first.back()->prospect);
     }
-    std::vector<Timing> timings_of(candidates.size());
+    std::vector<Timing> timings_of(able.size());
     const Choice choice = choose(prospects, bytes, [&](std::size_t i) {
-      timings_of[i] = simulate(*ready[i], bytes);
-      return timings_of[i].duration - transport.launch;
+      timings_of[i] = simulate(*prepared_first[i], bytes);
+      return timings_of[i].duration;
     });
-    return std::move(timings_of[choice.index]);
+    Timing best = std::move(timings_of[choice.index]);
+    if (wanted.protocol) return best;
+    // The other protocols differ in times only: their rates are shares of Simple's, so most sizes need no wiring.
+    for (const Proto proto : std::span(kProtocols).subspan(1)) {
+      const Protocol protocol = constants_of(transport, proto);
+      if (protocol.share <= 0) continue;
+      for (std::size_t i = 0; i < able.size(); ++i) {
+        const Prospect rates{.latency = {},
+                             .seconds_per_byte = prospects[i].seconds_per_byte / protocol.share,
+                             .fixed = fixed(protocol)};
+        if (lower_bound(rates, bytes) >= best.duration) continue;
+        const Prepared& candidate = ready(*able[i], proto);
+        if (lower_bound(candidate.prospect, bytes) >= best.duration) continue;
+        Timing timing = simulate(candidate, bytes);
+        if (timing.duration < best.duration) best = std::move(timing);
+      }
+    }
+    return best;
   }
 };
 

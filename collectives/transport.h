@@ -7,10 +7,23 @@
 
 namespace stepcast::collectives {
 
+/// How a library moves one message: a flag with every few bytes (LL, LL128) arrives sooner and leaves less of the line
+/// to data. Times come on top of the links' own.
+struct Protocol {
+  Time launch{};       ///< once per collective: kernel launch and set-up, all but `ramp`
+  Time ramp{};         ///< what working with all channels costs more than with none; k of C channels cost k / C of it
+  Time nvlink_step{};  ///< per transfer between two GPUs, on top of the links' latency
+  Time pcie_step{};
+  Time host_step{};
+  Time network_step{};
+  double share = 0;  ///< of the rates that Simple reaches, (0, 1]; 0: the stack does not have this protocol
+};
+
 /// What the communication library adds to the wires: a software stack's constants (configs/software/, `transport:`).
-/// The link rates themselves are the topology's.
+/// The link rates themselves are the topology's. Its own times are those of the Simple protocol.
 struct Transport {
   Time launch{};       ///< once per collective: kernel launch and set-up
+  Time ramp{};         ///< as Protocol's
   Time nvlink_step{};  ///< per transfer between two GPUs, on top of the links' latency
   Time pcie_step{};
   Time host_step{};
@@ -21,6 +34,11 @@ struct Transport {
   double network_efficiency = 1.0;                ///< share of a NIC's payload rate that collectives reach, (0, 1]
   double nvlink_efficiency = 1.0;                 ///< likewise for NVLink
   double tree_efficiency = 1.0;  ///< trees' share of both: their kernels wait for several peers at once, (0, 1]
+  std::uint32_t channels = 16;   ///< blocks that copy and reduce; small sizes take fewer where a ramp makes that faster
+  Protocol ll128{}, ll{};
+  /// Host time to launch one GPU's part. A process that drives n GPUs starts a collective every n of these at most, which
+  /// is what a log of small sizes then shows; a collective by itself does not take it.
+  Time issue{};
 };
 
 }  // namespace stepcast::collectives

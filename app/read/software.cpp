@@ -20,7 +20,17 @@ void store_transport_time(Software& s, const Value& v) {
   s.transport.*member = v.time;
 }
 
+template <auto protocol, auto member>
+void store_protocol_time(Software& s, const Value& v) {
+  (s.transport.*protocol).*member = v.time;
+}
+template <auto protocol>
+void store_protocol_share(Software& s, const Value& v) {
+  (s.transport.*protocol).share = v.number;
+}
+
 using S = Software;
+using collectives::Protocol;
 using collectives::Transport;
 
 }  // namespace
@@ -51,11 +61,13 @@ const Table<Software>& software_table() {
           {{"bucket", positive_bytes(), "25 MiB", "gradient bucket"}, [](S& s, const Value& v) { s.bucket = v.bytes; }},
           {{"gradient_precision", choice(precision_names, precisions_later), "fp32", "of gradients on the wire"},
            [](S& s, const Value& v) { s.gradient_precision = static_cast<Precision>(v.choice); }},
-          {{"main_gradient_precision", choice(precision_names, precisions_later), "fp32", "of gradients as accumulated"},
+          {{"main_gradient_precision", choice(precision_names, precisions_later), "fp32",
+            "of gradients as accumulated"},
            [](S& s, const Value& v) { s.main_gradient_precision = static_cast<Precision>(v.choice); }},
           {{"optimizer_bytes_per_parameter", number(0), "0", "memory traffic of an optimizer step, bytes"},
            [](S& s, const Value& v) { s.optimizer_bytes_per_parameter = v.number; }},
-          {{"elementwise_efficiency", fraction(), "1", "share of the GPU's streaming rate that elementwise kernels reach"},
+          {{"elementwise_efficiency", fraction(), "1",
+            "share of the GPU's streaming rate that elementwise kernels reach"},
            [](S& s, const Value& v) { s.elementwise_efficiency = v.number; }},
           {{"gather_for_recompute", flag(), "false", "ZeRO 3: backward gathers parameters to recompute, then again"},
            store_flag<&S::gather_for_recompute>},
@@ -68,6 +80,40 @@ const Table<Software>& software_table() {
           {{"memory_reserve", bytes_type(), "0 B", "context, library workspaces, fragmentation"},
            [](S& s, const Value& v) { s.memory_reserve = v.bytes; }},
           {{"transport.launch", time_type(), "0 ps", "once per collective"}, store_transport_time<&Transport::launch>},
+          {{"transport.ramp", time_type(), "0 ps", "what all channels cost more than none; small sizes take fewer"},
+           store_transport_time<&Transport::ramp>},
+          {{"transport.channels", whole(1, 64), "16", "blocks that copy and reduce"},
+           [](S& s, const Value& v) { s.transport.channels = static_cast<std::uint32_t>(v.whole); }},
+          {{"transport.issue", time_type(), "0 ps", "host time to launch one GPU's part of a collective"},
+           store_transport_time<&Transport::issue>},
+          {{"transport.ll128.launch", time_type(), "0 ps", "LL128: once per collective"},
+           store_protocol_time<&Transport::ll128, &Protocol::launch>},
+          {{"transport.ll128.ramp", time_type(), "0 ps", "LL128: what all channels cost more than none"},
+           store_protocol_time<&Transport::ll128, &Protocol::ramp>},
+          {{"transport.ll128.nvlink_step", time_type(), "0 ps", "LL128: per transfer over NVLink"},
+           store_protocol_time<&Transport::ll128, &Protocol::nvlink_step>},
+          {{"transport.ll128.pcie_step", time_type(), "0 ps", "LL128: per transfer over PCIe"},
+           store_protocol_time<&Transport::ll128, &Protocol::pcie_step>},
+          {{"transport.ll128.host_step", time_type(), "0 ps", "LL128: per transfer through host memory"},
+           store_protocol_time<&Transport::ll128, &Protocol::host_step>},
+          {{"transport.ll128.network_step", time_type(), "0 ps", "LL128: per transfer over the network"},
+           store_protocol_time<&Transport::ll128, &Protocol::network_step>},
+          {{"transport.ll128.share", fraction(), "none", "LL128: share of Simple's rates; left out: no LL128"},
+           store_protocol_share<&Transport::ll128>},
+          {{"transport.ll.launch", time_type(), "0 ps", "LL: once per collective"},
+           store_protocol_time<&Transport::ll, &Protocol::launch>},
+          {{"transport.ll.ramp", time_type(), "0 ps", "LL: what all channels cost more than none"},
+           store_protocol_time<&Transport::ll, &Protocol::ramp>},
+          {{"transport.ll.nvlink_step", time_type(), "0 ps", "LL: per transfer over NVLink"},
+           store_protocol_time<&Transport::ll, &Protocol::nvlink_step>},
+          {{"transport.ll.pcie_step", time_type(), "0 ps", "LL: per transfer over PCIe"},
+           store_protocol_time<&Transport::ll, &Protocol::pcie_step>},
+          {{"transport.ll.host_step", time_type(), "0 ps", "LL: per transfer through host memory"},
+           store_protocol_time<&Transport::ll, &Protocol::host_step>},
+          {{"transport.ll.network_step", time_type(), "0 ps", "LL: per transfer over the network"},
+           store_protocol_time<&Transport::ll, &Protocol::network_step>},
+          {{"transport.ll.share", fraction(), "none", "LL: share of Simple's rates; left out: no LL"},
+           store_protocol_share<&Transport::ll>},
           {{"transport.nvlink_step", time_type(), "0 ps", "per transfer between two GPUs over NVLink"},
            store_transport_time<&Transport::nvlink_step>},
           {{"transport.pcie_step", time_type(), "0 ps", "per transfer over PCIe"},
@@ -76,7 +122,8 @@ const Table<Software>& software_table() {
            store_transport_time<&Transport::host_step>},
           {{"transport.network_step", time_type(), "0 ps", "per transfer over the network"},
            store_transport_time<&Transport::network_step>},
-          {{"transport.most_channels", whole(1, 1 << 20), "no limit", "rings side by side; each leaves a node by one NIC"},
+          {{"transport.most_channels", whole(1, 1 << 20), "no limit",
+            "rings side by side; each leaves a node by one NIC"},
            [](S& s, const Value& v) { s.transport.most_channels = static_cast<std::uint32_t>(v.whole); }},
           {{"transport.chunk", positive_bytes(), "4 MiB", "pipelining grain of trees and chains, at most"},
            [](S& s, const Value& v) { s.transport.chunk = v.bytes; }},
