@@ -74,6 +74,20 @@ TEST(Run, TraceSpansOfOneThreadDoNotOverlapAndReachTheStepsEnd) {
   }
 }
 
+TEST(Run, ReadmeShowsWhatTheQuickstartPrints) {
+  const std::string path = STEPCAST_SOURCE_DIR "/README.md", begin = "<!-- quickstart -->\n", end = "<!-- end -->\n";
+  const std::string readme = read_text(path), report = run_program("run scenarios/quickstart.yaml").out;
+  const std::size_t from = readme.find(begin), to = readme.find(end);
+  ASSERT_TRUE(from != std::string::npos && to != std::string::npos && from < to);
+  std::string block = "\n";
+  for (std::size_t at = 0; at < report.size();) {
+    const std::size_t stop = report.find('\n', at);
+    block += stop > at ? "    " + report.substr(at, stop - at) + "\n" : "\n";
+    at = stop + 1;
+  }
+  expect_golden(path, readme.substr(0, from + begin.size()) + block + "\n" + readme.substr(to));
+}
+
 /// Every key that the schema requires is there and of its type.
 void expect_schema(const Json& schema, const Json& value, const std::string& path) {
   if (schema.contains("required")) {
