@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "collectives/link_view.h"
 #include "collectives/operation.h"
 #include "collectives/plan.h"
 
@@ -36,6 +37,8 @@ struct Request {
   /// all_to_all with uneven sizes: rank s sends pair_elements[s * ranks + d] elements to rank d, its elements in the
   /// order of d, and `elements` is no less than what any rank sends. Empty: even parts of `elements`.
   std::vector<std::int64_t> pair_elements{};
+  /// For algorithms that look at the machine (Algorithm::needs_links): the ways between the ranks.
+  LinkView links{};
 
   std::uint32_t gpus() const { return ranks / nodes; }
   Range all() const { return {0, elements}; }
@@ -45,9 +48,10 @@ struct Request {
 struct Algorithm {
   std::string_view name, summary, source;
   bool tree = false;                           ///< Transport::tree_efficiency applies
+  bool needs_links = false;                    ///< Request::links must be there
   bool (*automatic)(Operation) = nullptr;      ///< "auto" considers it for this operation: NCCL has it
   bool (*supports)(const Request&) = nullptr;  ///< looks at all but elements, pieces and fold
-  /// The connections of a plan depend on nothing but operation, ranks, nodes, channels and fold.
+  /// The connections of a plan depend on nothing but operation, ranks, nodes, channels, fold, servers and links.
   Plan (*plan)(const Request&) = nullptr;
   Symmetry (*symmetry)(const Request&) = nullptr;  ///< the largest symmetry of its plan, if all parts were of one size
 };

@@ -31,6 +31,7 @@ struct Range {
 struct Connection {
   RankId source{}, destination{};
   std::uint32_t channel = 0;
+  bool host_side = false;  ///< over PCIe and sockets, though NVLink joins them
 };
 
 /// The source's elements of a chunk go to the destination, which overwrites its own or adds to them. What is sent is
@@ -63,7 +64,7 @@ struct Plan {
   }
 
   ConnectionId connect(std::uint32_t source, std::uint32_t destination, std::uint32_t channel) {
-    connections.push_back({RankId{source}, RankId{destination}, channel});
+    connections.push_back({RankId{source}, RankId{destination}, channel, false});
     return ConnectionId{static_cast<std::uint32_t>(connections.size() - 1)};
   }
   ChunkId add_chunk(std::span<const Range> ranges) {

@@ -44,6 +44,13 @@ Tree with_chains_backwards(const Tree& nodes, std::uint32_t gpus, std::uint32_t 
 }
 
 Plan plan_trees(const Request& request, const std::vector<Tree>& trees) {
+  const auto channels = static_cast<std::uint32_t>(trees.size());
+  std::vector<Range> shares;
+  for (std::uint32_t k = 0; k < channels; ++k) shares.push_back(part(request.all(), channels, k));
+  return plan_trees(request, trees, shares);
+}
+
+Plan plan_trees(const Request& request, const std::vector<Tree>& trees, std::span<const Range> shares) {
   const std::uint32_t n = request.ranks, channels = static_cast<std::uint32_t>(trees.size());
   const std::uint32_t wanted = request.fold.rotate ? channels / request.channels : channels;
   const bool up = request.operation != Operation::broadcast, down = request.operation != Operation::reduce;
@@ -64,7 +71,7 @@ Plan plan_trees(const Request& request, const std::vector<Tree>& trees) {
     }
     std::vector<std::vector<TransferId>> arrived(n);  // of this piece: what each rank must have before it sends
     for (std::uint32_t piece = 0; piece < count; ++piece) {
-      const ChunkId chunk = plan.add_chunk(part(part(request.all(), channels, k), count, piece));
+      const ChunkId chunk = plan.add_chunk(part(shares[k], count, piece));
       for (std::vector<TransferId>& list : arrived) list.clear();
       for (auto rank = order.rbegin(); up && rank != order.rend(); ++rank) {
         if (tree[*rank] == kNoParent) continue;

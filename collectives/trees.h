@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "collectives/algorithm.h"
@@ -24,6 +25,9 @@ Tree with_chains_backwards(const Tree& nodes, std::uint32_t gpus, std::uint32_t 
 /// and copies the sum back, broadcast and reduce do one of the two. Requires as many trees for every channel of the
 /// request, those of one channel together; folded by rotation, only those of channel 0 are planned.
 Plan plan_trees(const Request& request, const std::vector<Tree>& trees);
+
+/// Likewise with a share of the elements for each tree, of whatever sizes; never folded.
+Plan plan_trees(const Request& request, const std::vector<Tree>& trees, std::span<const Range> shares);
 
 /// Trees differ from node to node, but channel k + 1's are channel k's with each node turned by one GPU.
 Symmetry tree_symmetry(const Request& request);

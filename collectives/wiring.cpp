@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <numeric>
+#include <stdexcept>
 #include <unordered_map>
 
+#include "collectives/host_path.h"
 #include "topology/cluster_impl.h"
 
 namespace stepcast::collectives {
@@ -121,6 +123,13 @@ class Wirer {
     return link;
   }
 
+  Path way(const Connection& connection, topology::GpuId from, topology::GpuId to) const {
+    if (!connection.host_side) return cluster_.path(from, to);
+    const std::optional<Path> path = host_path(cluster_, from, to);
+    if (!path) throw std::logic_error("a host-side connection between GPUs that have none");
+    return *path;
+  }
+
   /// Lays a connection and all its images; false where their node links differ.
   bool follow(std::uint32_t group, const Connection& connection) {
     const auto number = static_cast<std::uint32_t>(strands_.size());
@@ -130,8 +139,8 @@ class Wirer {
       const std::vector<topology::GpuId>& ids = placement_.groups[g];
       for (std::uint32_t shift = 0; shift < shifts_; ++shift) {
         for (std::uint32_t turn = 0; turn < turns_; ++turn) {
-          const Path path = cluster_.path(ids[image(index(connection.source), shift, turn)],
-                                          ids[image(index(connection.destination), shift, turn)]);
+          const Path path = way(connection, ids[image(index(connection.source), shift, turn)],
+                                ids[image(index(connection.destination), shift, turn)]);
           if (!(first ? begin(strand, path) : join(strand, path))) return false;
           note(strand, path, number);
           first = false;

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "topology/cluster.h"
+
+namespace stepcast::collectives {
+
+/// What an algorithm may know of the links between its ranks: plain data. Links are numbered as they are met.
+struct LinkView {
+  struct Hop {
+    std::uint32_t link = 0;
+    double load = 1;  ///< share of the bytes that crosses it
+  };
+  std::uint32_t ranks = 0;           ///< 0: nothing is known
+  std::vector<double> capacity;      ///< by link: bytes per second
+  std::vector<Hop> hops;             ///< of all ways, one after the other
+  std::vector<std::uint32_t> begin;  ///< by way (from * ranks + to): its first hop; one past the last way's at the end
+  std::vector<bool> over_nvlink;     ///< by way: over NVLinks alone, direct or through a switch
+  std::vector<std::uint32_t> nvlinks;  ///< by way: NVLinks from GPU to GPU, counted in the narrowest of them
+  double nvlink_rate = 0;              ///< of one such, bytes per second
+  double host_rate = 0;  ///< of the slowest way of the ring 0, 1, ... over PCIe and sockets, if there is one
+
+  bool empty() const { return ranks == 0; }
+  std::span<const Hop> way(std::uint32_t from, std::uint32_t to) const {
+    const std::size_t at = std::size_t{from} * ranks + to;
+    return std::span(hops).subspan(begin[at], begin[at + 1] - begin[at]);
+  }
+  bool nvlink(std::uint32_t from, std::uint32_t to) const { return over_nvlink[std::size_t{from} * ranks + to]; }
+  std::uint32_t direct(std::uint32_t from, std::uint32_t to) const { return nvlinks[std::size_t{from} * ranks + to]; }
+};
+
+/// Communicators whose links are looked at when an algorithm needs it: its searches are for single machines.
+inline constexpr std::uint32_t kMostViewed = 72;
+
+/// The ways between the GPUs of a communicator, in rank order. O(ranks^2 hops).
+LinkView view_links(const topology::Cluster& cluster, std::span<const topology::GpuId> group);
+
+}  // namespace stepcast::collectives
