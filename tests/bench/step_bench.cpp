@@ -33,7 +33,8 @@ BENCHMARK(zero_3)->Unit(benchmark::kMillisecond);
 /// All rows of both published tables, one after the other.
 void published(benchmark::State& state) {
   app::Library library(STEPCAST_SOURCE_DIR "/configs");
-  const auto rows = app::read_questions(std::vector<std::string>{STEPCAST_SOURCE_DIR "/scenarios/published"}, {}, library);
+  const auto rows =
+      app::read_questions(std::vector<std::string>{STEPCAST_SOURCE_DIR "/scenarios/published"}, {}, library);
   for (auto _ : state)
     for (const app::Question& row : rows) benchmark::DoNotOptimize(schedules::forecast(row.scenario).step);
   state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(rows.size()));

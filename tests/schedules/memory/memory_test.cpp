@@ -25,11 +25,12 @@ Scenario korthikanti_22b(std::uint32_t tensor, bool sequence) {
 
 TEST(SavedActivations, ArePublishedFormulas) {
   const Formula f;
-  EXPECT_DOUBLE_EQ(saved_activation_bytes(korthikanti_22b(1, false), Recompute::none), f.sbh() * (34 + 5 * f.a * f.s / f.h));
+  EXPECT_DOUBLE_EQ(saved_activation_bytes(korthikanti_22b(1, false), Recompute::none),
+                   f.sbh() * (34 + 5 * f.a * f.s / f.h));
   EXPECT_DOUBLE_EQ(saved_activation_bytes(korthikanti_22b(8, false), Recompute::none),
-            f.sbh() * (10 + 24 / f.t + 5 * f.a * f.s / (f.h * f.t)));
+                   f.sbh() * (10 + 24 / f.t + 5 * f.a * f.s / (f.h * f.t)));
   EXPECT_DOUBLE_EQ(saved_activation_bytes(korthikanti_22b(8, true), Recompute::none),
-            f.sbh() / f.t * (34 + 5 * f.a * f.s / f.h));
+                   f.sbh() / f.t * (34 + 5 * f.a * f.s / f.h));
   EXPECT_DOUBLE_EQ(saved_activation_bytes(korthikanti_22b(8, false), Recompute::selective), f.sbh() * (10 + 24 / f.t));
   EXPECT_DOUBLE_EQ(saved_activation_bytes(korthikanti_22b(8, true), Recompute::selective), f.sbh() * 34 / f.t);
   EXPECT_DOUBLE_EQ(saved_activation_bytes(korthikanti_22b(8, false), Recompute::full), 2 * f.sbh());

@@ -1,0 +1,44 @@
+#include "app/asked.h"
+
+#include <cstdio>
+
+#include "app/options.h"
+
+namespace stepcast::app {
+
+std::optional<Asked> parse_asked(const std::vector<std::string>& words, const std::string& usage,
+                                 const boost::program_options::options_description& more) {
+  namespace po = boost::program_options;
+  po::options_description options("Options");
+  // clang-format off
+  options.add_options()
+      ("set", po::value<std::vector<std::string>>()->composing()->default_value({}, ""), "KEY=VALUE laid over every scenario; may be repeated")
+      ("format", po::value<std::string>()->default_value("table"), "table, json or csv")
+      ("output", po::value<std::string>()->default_value("", ""), "write to this file instead of standard output")
+      ("threads", po::value<unsigned>()->default_value(0, "all"), "scenarios forecast at the same time");
+  // clang-format on
+  for (const auto& option : more.options()) options.add(option);
+  const auto values = parse_options(words, usage, options);
+  if (!values) return std::nullopt;
+  return Asked{*values,
+               (*values)["path"].as<std::vector<std::string>>(),
+               (*values)["set"].as<std::vector<std::string>>(),
+               parse_format((*values)["format"].as<std::string>()),
+               (*values)["output"].as<std::string>(),
+               (*values)["threads"].as<unsigned>()};
+}
+
+std::optional<std::vector<Question>> questions_asked(const Asked& asked) {
+  Library library(configs_directory());
+  std::vector<Question> questions = read_questions(asked.paths, asked.settings, library);
+  bool all_can_run = true;
+  for (const Question& question : questions) {
+    if (question.from_table || question.error.empty()) continue;
+    std::fprintf(stderr, "%s\n", question.error.c_str());
+    all_can_run = false;
+  }
+  if (!all_can_run) return std::nullopt;
+  return questions;
+}
+
+}  // namespace stepcast::app

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <boost/program_options.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/answers.h"
+#include "app/output.h"
+
+namespace stepcast::app {
+
+/// What every subcommand that forecasts scenarios is asked with.
+struct Asked {
+  boost::program_options::variables_map values;
+  std::vector<std::string> paths, settings;
+  Format format = Format::table;
+  std::string output;
+  unsigned threads = 0;
+};
+
+/// Parses the words; `more` are the subcommand's own options. Nothing for --help. Throws InputError.
+std::optional<Asked> parse_asked(const std::vector<std::string>& words, const std::string& usage,
+                                 const boost::program_options::options_description& more);
+
+/// Reads the scenarios. Those of files that cannot run are told on stderr, and then there is nothing.
+std::optional<std::vector<Question>> questions_asked(const Asked& asked);
+
+}  // namespace stepcast::app
