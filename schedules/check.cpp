@@ -59,7 +59,7 @@ std::vector<Problem> check(const Scenario& s) {
   std::vector<Problem> out;
   const Parallelism& plan = s.parallelism;
   const std::int64_t per_node = s.cluster.node.gpus;
-  if (s.cluster.gpus > per_node && s.cluster.gpus % per_node != 0) {
+  if (!s.cluster.allocation && s.cluster.gpus > per_node && s.cluster.gpus % per_node != 0) {
     out.push_back({"cluster.gpus", n(s.cluster.gpus) + " GPUs is no whole number of nodes of " + n(per_node)});
     return out;
   }

@@ -64,7 +64,8 @@ std::optional<BusyLink> busiest_link(const Scenario& s, const topology::Cluster&
 }  // namespace
 
 Forecast forecast(const Scenario& s, const ForecastOptions& options) {
-  const topology::Cluster cluster = topology::build_cluster(s.cluster.node, s.cluster.fabric, s.cluster.gpus);
+  const topology::Cluster cluster =
+      topology::build_cluster(s.cluster.node, s.cluster.fabric, s.cluster.gpus, s.cluster.allocation);
   const Ranks ranks(s.parallelism, cluster.gpus_per_node());
   collectives::Timer timer(cluster, s.software.transport);
   PieceTimes pieces(s, ranks, timer, cluster.gpus_per_node(), !options.unfold);

@@ -11,6 +11,7 @@
 #include "schedules/model/model.h"
 #include "schedules/software.h"
 #include "sim/units.h"
+#include "topology/allocation.h"
 #include "topology/spec.h"
 
 namespace stepcast::schedules {
@@ -23,6 +24,7 @@ struct ClusterSpec {
   topology::FabricSpec fabric;
   Gpu gpu;
   std::uint32_t gpus = 0;
+  std::optional<topology::Allocation> allocation{};  ///< which ones; none: the first
 };
 
 enum class Recompute : std::uint8_t { none, selective, full };

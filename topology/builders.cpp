@@ -10,10 +10,12 @@ namespace stepcast::topology {
 
 extern const Builder nvswitch_builder;
 extern const Builder pcie_builder;
+extern const Builder mesh_builder;
+extern const Builder torus_builder;
 extern const Builder graph_builder;
 
 std::span<const Builder* const> builders() {
-  static constexpr std::array list = {&nvswitch_builder, &pcie_builder, &graph_builder};
+  static constexpr std::array list = {&nvswitch_builder, &mesh_builder, &pcie_builder, &torus_builder, &graph_builder};
   return list;
 }
 

@@ -1,7 +1,10 @@
 #include "topology/cluster.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
+#include <numeric>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -16,41 +19,59 @@ namespace stepcast::topology {
 
 namespace {
 
-/// Appends links to a path and keeps its sums right.
+/// Appends links to a path and keeps its sums right. A path is one strand, or several that share the bytes evenly.
 class PathWriter {
  public:
-  explicit PathWriter(const Cluster::Impl& impl) : impl_(impl) {
-    path_.bandwidth.value = std::numeric_limits<double>::infinity();
-  }
+  PathWriter(const Cluster::Impl& impl, std::uint32_t strands) : impl_(impl), strands_(strands) {}
 
   void inside(std::uint32_t node, const NodeRoute& route) {
-    for (const std::uint32_t e : route.edges) path_.links.push_back(impl_.node_link(node, e));
-    meet(route.bandwidth, route.latency, route.kind);
+    for (const std::uint32_t e : route.edges) {
+      const Edge& edge = impl_.node.graph.edges[e];
+      add(impl_.node_link(node, e), edge.bandwidth, edge.latency, route.kind);
+    }
   }
   void port(std::uint32_t node, std::uint32_t nic, bool down) {
-    path_.links.push_back(impl_.port_link(node, nic, down));
-    meet(impl_.port, down ? impl_.port_down : impl_.port_up, PathKind::network);
+    add(impl_.port_link(node, nic, down), impl_.port, down ? impl_.port_down : impl_.port_up, PathKind::network);
   }
   void across(const std::vector<std::uint32_t>& fabric_links) {
     for (const std::uint32_t f : fabric_links) {
       const FabricLink& link = impl_.fabric->links[f];
-      path_.links.push_back(LinkId{impl_.fabric_base() + f});
-      meet(link.bandwidth, link.latency, PathKind::network);
+      add(LinkId{impl_.fabric_base() + f}, link.bandwidth, link.latency, PathKind::network);
     }
   }
+  void end_strand() {
+    path_.latency = std::max(path_.latency, latency_);
+    latency_ = {};
+  }
   Path finish() && {
-    path_.loads.assign(path_.links.size(), 1.0);
+    path_.bandwidth.value = std::numeric_limits<double>::infinity();
+    for (std::size_t i = 0; i < path_.links.size(); ++i) {
+      path_.loads.push_back(static_cast<double>(crossings_[i]) / strands_);
+      path_.bandwidth = std::min(path_.bandwidth, bandwidths_[i] * (1 / path_.loads[i]));
+    }
     return std::move(path_);
   }
 
  private:
-  void meet(Bandwidth bandwidth, Time latency, PathKind kind) {
-    path_.bandwidth = std::min(path_.bandwidth, bandwidth);
-    path_.latency += latency;
+  void add(LinkId id, Bandwidth bandwidth, Time latency, PathKind kind) {
+    latency_ += latency;
     path_.kind = std::max(path_.kind, kind);
+    const auto known = strands_ == 1 ? path_.links.end() : std::find(path_.links.begin(), path_.links.end(), id);
+    if (known != path_.links.end()) {
+      ++crossings_[static_cast<std::size_t>(known - path_.links.begin())];
+      return;
+    }
+    path_.links.push_back(id);
+    crossings_.push_back(1);
+    bandwidths_.push_back(bandwidth);
   }
+
   const Cluster::Impl& impl_;
+  std::uint32_t strands_;
   Path path_;
+  Time latency_{};
+  std::vector<std::uint32_t> crossings_;  ///< [place in path_.links]: strands that cross it
+  std::vector<Bandwidth> bandwidths_;     ///< likewise
 };
 
 std::string name_of(const Cluster::Impl& impl, std::uint32_t node, std::uint32_t gpu) {
@@ -79,6 +100,83 @@ void join_nodes(Cluster::Impl& impl, const NodeSpec& node, const FabricSpec& fab
   impl.port_up = node.nic->latency + fabric.cable_latency + fabric.switch_latency;
   impl.port_down = node.nic->latency + fabric.cable_latency;
   impl.fabric = build_fabric({fabric, impl.nodes, static_cast<std::uint32_t>(impl.node.nics.size()), impl.port});
+}
+
+/// PXN: where NICs are on rails, a GPU in use of the sender's node that owns the receiver's rail does the sending. The
+/// receiver's counterpart first, then the first that NVLink reaches; the sender itself without one.
+std::uint32_t relay(const Cluster::Impl& impl, const Cluster::Impl::Slot& a, const Cluster::Impl::Slot& b) {
+  const NodeTemplate& node = impl.node;
+  if (!impl.fabric->rails || node.nics_of[a.gpu] == node.nics_of[b.gpu]) return a.gpu;
+  const auto fits = [&](std::uint32_t gpu) {
+    return impl.used(a.node, gpu) && node.nics_of[gpu] == node.nics_of[b.gpu] &&
+           node.between(a.gpu, gpu).kind == PathKind::nvlink;
+  };
+  if (fits(b.gpu)) return b.gpu;
+  for (std::uint32_t gpu = 0; gpu < node.gpus.size(); ++gpu) {
+    if (fits(gpu)) return gpu;
+  }
+  return a.gpu;
+}
+
+/// From GPU a over the `out` NICs of `sender`, a GPU of its node, to GPU b; nothing where there is no way. With n and m
+/// NICs the bytes go in lcm(n, m) equal strands.
+std::optional<Path> between_nodes(const Cluster::Impl& impl, const Cluster::Impl::Slot& a, std::uint32_t sender,
+                                  const Cluster::Impl::Slot& b, const std::vector<std::uint32_t>& out,
+                                  std::uint64_t flow) {
+  const NodeTemplate& node = impl.node;
+  const std::vector<std::uint32_t>& in = node.nics_of[b.gpu];
+  if (out.empty() || in.empty()) return {};
+  const auto strands = static_cast<std::uint32_t>(std::lcm(out.size(), in.size()));
+  PathWriter writer(impl, strands);
+  std::vector<std::uint32_t> fabric_links;
+  for (std::uint32_t s = 0; s < strands; ++s) {
+    const std::uint32_t out_nic = out[s % out.size()], in_nic = in[s % in.size()];
+    const NodeRoute &up = node.out(sender, out_nic), &down = node.in(in_nic, b.gpu);
+    fabric_links.clear();
+    if (!up.found || !down.found ||
+        !impl.fabric->route(impl.fabric->switch_of(a.node, out_nic), impl.fabric->switch_of(b.node, in_nic),
+                            flow + s * 0x9e3779b97f4a7c15u, fabric_links)) {
+      return {};
+    }
+    if (sender != a.gpu) writer.inside(a.node, node.between(a.gpu, sender));
+    writer.inside(a.node, up);
+    writer.port(a.node, out_nic, false);
+    writer.across(fabric_links);
+    writer.port(b.node, in_nic, true);
+    writer.inside(b.node, down);
+    writer.end_strand();
+  }
+  return std::move(writer).finish();
+}
+
+/// Numbers the GPUs of a resolved allocation.
+void place(Cluster::Impl& impl, const Allocation& allocation) {
+  const auto per_node = static_cast<std::uint32_t>(impl.node.gpus.size());
+  impl.in_use.assign(std::size_t{impl.nodes} * per_node, false);
+  bool alike = true;
+  for (std::uint32_t i = 0; i < allocation.nodes.size(); ++i) {
+    const AllocatedNode& part = allocation.nodes[i];
+    alike = alike && part.gpus == allocation.nodes.front().gpus;
+    for (const std::uint32_t gpu : part.gpus) {
+      impl.slots.push_back({part.node, gpu, i});
+      impl.in_use[std::size_t{part.node} * per_node + gpu] = true;
+    }
+  }
+  impl.gpus_per_node = static_cast<std::uint32_t>(alike ? allocation.nodes.front().gpus.size() : impl.slots.size());
+}
+
+/// Numbers the links, and throws InputError where there are too many.
+void number_links(Cluster::Impl& impl, const NodeSpec& node) {
+  impl.links_per_node = impl.node_edges() + (impl.fabric ? 2 * static_cast<std::uint32_t>(impl.node.nics.size()) : 0);
+  const std::uint64_t links =
+      std::uint64_t{impl.nodes} * impl.links_per_node + (impl.fabric ? impl.fabric->links.size() : 0);
+  if (links > std::numeric_limits<std::uint32_t>::max()) {
+    throw InputError(node.name, std::to_string(impl.gpus()) + " GPUs have more links than can be numbered");
+  }
+}
+
+NodeTemplate node_template(const NodeSpec& node) {
+  return make_node_template(find_builder(node).build(node), {node.pcie_p2p, node.nvlink_forwarding});
 }
 
 }  // namespace
@@ -112,51 +210,37 @@ Cluster::Impl::Ends Cluster::Impl::ends(LinkId id) const {
 
 Cluster::Cluster(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
 
-std::uint32_t Cluster::gpus() const { return impl_->nodes * impl_->gpus_per_node; }
+std::uint32_t Cluster::gpus() const { return impl_->gpus(); }
 std::uint32_t Cluster::gpus_per_node() const { return impl_->gpus_per_node; }
-std::uint32_t Cluster::nodes() const { return impl_->nodes; }
+std::uint32_t Cluster::nodes() const { return impl_->used_nodes; }
 std::uint32_t Cluster::links() const {
   return impl_->fabric_base() + (impl_->fabric ? static_cast<std::uint32_t>(impl_->fabric->links.size()) : 0);
+}
+std::uint32_t Cluster::node_of(GpuId gpu) const { return impl_->slot(gpu).used_node; }
+std::string Cluster::name(GpuId gpu) const {
+  const Impl::Slot slot = impl_->slot(gpu);
+  return name_of(*impl_, slot.node, slot.gpu);
 }
 
 Path Cluster::path(GpuId from, GpuId to) const {
   if (index(from) >= gpus() || index(to) >= gpus()) throw std::logic_error("GPU id beyond the last GPU");
   const Impl& impl = *impl_;
-  const std::uint32_t per_node = impl.gpus_per_node;
-  const std::uint32_t from_node = index(from) / per_node, to_node = index(to) / per_node;
-  const std::uint32_t a = index(from) % per_node, b = index(to) % per_node;
-  const auto no_path = [&] {
-    return InputError("", "no path from " + name_of(impl, from_node, a) + " to " + name_of(impl, to_node, b));
-  };
-  PathWriter writer(impl);
-  if (from_node == to_node) {
-    const NodeRoute& route = impl.node.between(a, b);
-    if (!route.found) throw no_path();
-    writer.inside(from_node, route);
+  const Impl::Slot a = impl.slot(from), b = impl.slot(to);
+  if (a.node == b.node) {
+    const NodeRoute& route = impl.node.between(a.gpu, b.gpu);
+    if (!route.found) throw InputError("", "no path from " + name(from) + " to " + name(to));
+    PathWriter writer(impl, 1);
+    writer.inside(a.node, route);
+    writer.end_strand();
     return std::move(writer).finish();
   }
-
-  // PXN: where NICs are on rails, the sender's peer that owns the receiver's rail does the sending.
-  std::uint32_t sender = a;
-  const NodeRoute& hop = impl.node.between(a, b);
-  if (impl.fabric->rails && impl.node.nic_of[a] != impl.node.nic_of[b] && hop.kind == PathKind::nvlink) sender = b;
-  const NodeRoute& out = impl.node.gpu_to_nic[sender];
-  const NodeRoute& in = impl.node.nic_to_gpu[b];
-  if (!out.found || !in.found) throw no_path();
-  const std::uint32_t out_nic = impl.node.nic_of[sender], in_nic = impl.node.nic_of[b];
-  std::vector<std::uint32_t> fabric_links;
   const std::uint64_t flow = std::uint64_t{index(from)} << 32 | index(to);
-  if (!impl.fabric->route(impl.fabric->switch_of(from_node, out_nic), impl.fabric->switch_of(to_node, in_nic), flow,
-                          fabric_links)) {
-    throw no_path();
-  }
-  if (sender != a) writer.inside(from_node, hop);
-  writer.inside(from_node, out);
-  writer.port(from_node, out_nic, false);
-  writer.across(fabric_links);
-  writer.port(to_node, in_nic, true);
-  writer.inside(to_node, in);
-  return std::move(writer).finish();
+  const std::uint32_t sender = relay(impl, a, b);
+  std::optional<Path> path = between_nodes(impl, a, sender, b, impl.node.nics_of[sender], flow);
+  // Rails that never meet, and no relay in use: the sender reaches over to the receiver's NICs.
+  if (!path) path = between_nodes(impl, a, a.gpu, b, impl.node.nics_of[b.gpu], flow);
+  if (!path) throw InputError("", "no path from " + name(from) + " to " + name(to));
+  return *std::move(path);
 }
 
 Link Cluster::link(LinkId id) const {
@@ -168,19 +252,30 @@ Bandwidth Cluster::link_bandwidth(LinkId id) const { return impl_->ends(id).band
 
 Cluster build_cluster(const NodeSpec& node, const FabricSpec& fabric, std::uint32_t gpus) {
   auto impl = std::make_shared<Cluster::Impl>();
-  impl->node = make_node_template(find_builder(node).build(node), node.pcie_p2p);
+  impl->node = node_template(node);
   const auto per_node = static_cast<std::uint32_t>(impl->node.gpus.size());
-  impl->nodes = count_nodes(node, per_node, gpus);
+  impl->used_nodes = impl->nodes = count_nodes(node, per_node, gpus);
   impl->gpus_per_node = std::min(per_node, gpus);
   if (impl->nodes > 1) join_nodes(*impl, node, fabric);
-  impl->links_per_node =
-      impl->node_edges() + (impl->fabric ? 2 * static_cast<std::uint32_t>(impl->node.nics.size()) : 0);
-  const std::uint64_t links =
-      std::uint64_t{impl->nodes} * impl->links_per_node + (impl->fabric ? impl->fabric->links.size() : 0);
-  if (links > std::numeric_limits<std::uint32_t>::max()) {
-    throw InputError(node.name, std::to_string(gpus) + " GPUs have more links than can be numbered");
-  }
+  number_links(*impl, node);
   return Cluster(std::move(impl));
+}
+
+Cluster build_cluster(const NodeSpec& node, const FabricSpec& fabric, const Allocation& allocation) {
+  auto impl = std::make_shared<Cluster::Impl>();
+  impl->node = node_template(node);
+  const Allocation all = resolve(allocation, static_cast<std::uint32_t>(impl->node.gpus.size()), node.name);
+  impl->nodes = all.of_nodes;
+  impl->used_nodes = static_cast<std::uint32_t>(all.nodes.size());
+  place(*impl, all);
+  if (impl->used_nodes > 1) join_nodes(*impl, node, fabric);
+  number_links(*impl, node);
+  return Cluster(std::move(impl));
+}
+
+Cluster build_cluster(const NodeSpec& node, const FabricSpec& fabric, std::uint32_t gpus,
+                      const std::optional<Allocation>& allocation) {
+  return allocation ? build_cluster(node, fabric, *allocation) : build_cluster(node, fabric, gpus);
 }
 
 }  // namespace stepcast::topology

@@ -2,14 +2,16 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "topology/allocation.h"
 #include "topology/spec.h"
 
 namespace stepcast::topology {
 
-enum class GpuId : std::uint32_t {};   ///< node * gpus_per_node + index in the node
+enum class GpuId : std::uint32_t {};  ///< GPUs in use, node by node; without an allocation node * gpus_per_node + index
 enum class LinkId : std::uint32_t {};  ///< one direction of one link (parallel links of one kind are one, wider)
 
 constexpr std::uint32_t index(GpuId id) { return static_cast<std::uint32_t>(id); }
@@ -40,10 +42,13 @@ struct Path {
 class Cluster {
  public:
   std::uint32_t gpus() const;
-  std::uint32_t gpus_per_node() const;  ///< those in use: below the node's own count where the cluster is a part of one
-  std::uint32_t nodes() const;
+  /// Those in use, below the node's own count where the cluster is a part of one. Where nodes are used unlike each
+  /// other (other GPUs, or other numbers of them) all of gpus(): after this many ids the placement repeats.
+  std::uint32_t gpus_per_node() const;
+  std::uint32_t nodes() const;  ///< nodes with GPUs in use
   std::uint32_t links() const;
-  std::uint32_t node_of(GpuId gpu) const { return index(gpu) / gpus_per_node(); }
+  std::uint32_t node_of(GpuId gpu) const;  ///< below nodes(), in the order of the ids
+  std::string name(GpuId gpu) const;       ///< "node 3 / gpu 2": numbers of the whole machine
 
   /// Throws InputError("no path from ... to ...") where the graph has none. O(hops).
   Path path(GpuId from, GpuId to) const;
@@ -62,5 +67,12 @@ class Cluster {
 /// `gpus` in all: whole nodes, or fewer GPUs than one node has. Throws InputError with what is allowed
 /// (unknown builder or fabric kind, GPUs that are no whole number of nodes, a node without NICs used twice, ...).
 Cluster build_cluster(const NodeSpec& node, const FabricSpec& fabric, std::uint32_t gpus);
+
+/// The GPUs of an allocation; the fabric joins all nodes of the machine, used or not. A relay (PXN) is a GPU in use.
+Cluster build_cluster(const NodeSpec& node, const FabricSpec& fabric, const Allocation& allocation);
+
+/// The allocation where there is one, else the first `gpus`.
+Cluster build_cluster(const NodeSpec& node, const FabricSpec& fabric, std::uint32_t gpus,
+                      const std::optional<Allocation>& allocation);
 
 }  // namespace stepcast::topology

@@ -12,9 +12,14 @@ namespace stepcast::topology {
 
 extern const FabricBuilder one_switch_fabric;
 extern const FabricBuilder rail_fat_tree_fabric;
+extern const FabricBuilder rail_only_fabric;
+extern const FabricBuilder fat_tree_fabric;
+extern const FabricBuilder dragonfly_plus_fabric;
+extern const FabricBuilder torus_fabric;
 
 std::span<const FabricBuilder* const> fabrics() {
-  static constexpr std::array list = {&one_switch_fabric, &rail_fat_tree_fabric};
+  static constexpr std::array list = {&one_switch_fabric, &rail_fat_tree_fabric,  &rail_only_fabric,
+                                      &fat_tree_fabric,   &dragonfly_plus_fabric, &torus_fabric};
   return list;
 }
 

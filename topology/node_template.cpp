@@ -72,45 +72,71 @@ class HostSide {
   std::vector<Socket> cpus_;  ///< with P2P none are needed
 };
 
+constexpr std::uint32_t kNoNic = std::numeric_limits<std::uint32_t>::max();
+
 /// The nearest NIC; of equally near ones the one that has served the fewest GPUs so far, then the first.
 std::uint32_t choose_nic(const NodeTemplate& node, const Routes& from, const std::vector<std::uint32_t>& served) {
-  std::uint32_t best = NodeTemplate::kNoNic;
+  std::uint32_t best = kNoNic;
   const auto rank = [&](std::uint32_t n) {
     const Cost& cost = from[node.nics[n]]->cost;
     return std::tuple(cost.sockets, cost.hops, served[n]);
   };
   for (std::uint32_t n = 0; n < node.nics.size(); ++n) {
     if (!from[node.nics[n]]) continue;
-    if (best == NodeTemplate::kNoNic || rank(n) < rank(best)) best = n;
+    if (best == kNoNic || rank(n) < rank(best)) best = n;
   }
   return best;
 }
 
+/// Hands the NICs that serve nobody to GPUs that have none nearer. `from[gpu]`: that GPU's host-side routes.
+void share_idle_nics(NodeTemplate& node, const std::vector<Routes>& from, const std::vector<std::uint32_t>& served) {
+  for (std::uint32_t n = 0; n < node.nics.size(); ++n) {
+    if (served[n] > 0) continue;
+    std::vector<std::uint32_t>* poorest = nullptr;
+    for (std::uint32_t g = 0; g < node.gpus.size(); ++g) {
+      std::vector<std::uint32_t>& own = node.nics_of[g];
+      const std::optional<Route>& way = from[g][node.nics[n]];
+      if (!way || own.empty() || nearness(*way) > nearness(*from[g][node.nics[own.front()]])) continue;
+      if (poorest == nullptr || own.size() < poorest->size()) poorest = &own;
+    }
+    if (poorest != nullptr) poorest->push_back(n);
+  }
+  for (std::vector<std::uint32_t>& own : node.nics_of) std::ranges::sort(own);
+}
+
 }  // namespace
 
-NodeTemplate make_node_template(Graph graph, bool pcie_p2p) {
+NodeTemplate make_node_template(Graph graph, CopyRules rules) {
   NodeTemplate node;
   node.graph = std::move(graph);
   node.gpus = node.graph.all(DeviceKind::gpu);
   node.nics = node.graph.all(DeviceKind::nic);
   const Router router(node.graph);
-  const HostSide host(node.graph, router, pcie_p2p);
+  const HostSide host(node.graph, router, rules.pcie_p2p);
+  const Wires wires = rules.nvlink_forwarding ? Wires::nvlink_forwarded : Wires::nvlink;
   std::vector<std::uint32_t> served(node.nics.size());
+  std::vector<Routes> host_routes, nic_routes;
   for (const std::uint32_t from : node.gpus) {
-    const Routes nvlink = router.routes_from(from, Wires::nvlink), pcie = router.routes_from(from, Wires::host_side);
+    const Routes nvlink = router.routes_from(from, wires);
+    Routes pcie = router.routes_from(from, Wires::host_side);
     for (const std::uint32_t to : node.gpus) {
       node.gpu_to_gpu.push_back(nvlink[to] ? finish(node.graph, nvlink[to]->edges) : host.copy(pcie, to));
     }
     const std::uint32_t nic = choose_nic(node, pcie, served);
-    node.nic_of.push_back(nic);
-    if (nic == NodeTemplate::kNoNic) {
-      node.gpu_to_nic.emplace_back();
-      node.nic_to_gpu.emplace_back();
-      continue;
+    node.nics_of.emplace_back();
+    if (nic != kNoNic) {
+      node.nics_of.back().push_back(nic);
+      ++served[nic];
     }
-    ++served[nic];
-    node.gpu_to_nic.push_back(host.copy(pcie, node.nics[nic]));
-    node.nic_to_gpu.push_back(host.copy(router.routes_from(node.nics[nic], Wires::host_side), from));
+    host_routes.push_back(std::move(pcie));
+  }
+  share_idle_nics(node, host_routes, served);
+  for (const std::uint32_t nic : node.nics) nic_routes.push_back(router.routes_from(nic, Wires::host_side));
+  for (std::size_t g = 0; g < node.gpus.size(); ++g) {
+    for (std::size_t n = 0; n < node.nics.size(); ++n) {
+      node.gpu_to_nic.push_back(host.copy(host_routes[g], node.nics[n]));
+      node.nic_to_gpu.push_back(host.copy(nic_routes[n], node.gpus[g]));
+    }
   }
   return node;
 }

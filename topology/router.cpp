@@ -63,10 +63,11 @@ struct Router::Impl {
 
   bool usable(std::uint32_t e, std::uint32_t source, Wires wires) const {
     const Edge& edge = plain.edges[e];
-    if (wires == Wires::nvlink) return edge.kind == LinkKind::nvlink;
     const DeviceKind through = plain.devices[edge.from].kind;
     const bool end_point = through == DeviceKind::gpu || through == DeviceKind::nic;
-    return edge.kind != LinkKind::nvlink && (edge.from == source || !end_point);
+    if (wires == Wires::nvlink_forwarded) return edge.kind == LinkKind::nvlink;
+    if (edge.from != source && end_point) return false;
+    return (edge.kind == LinkKind::nvlink) == (wires == Wires::nvlink);
   }
 
   Cost cost(std::uint32_t e) const {

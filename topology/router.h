@@ -9,9 +9,9 @@
 
 namespace stepcast::topology {
 
-/// Which links a route may use. NVLink routes may pass through other GPUs; host-side routes (PCIe, sockets) never pass
-/// through a GPU or a NIC.
-enum class Wires : std::uint8_t { nvlink, host_side };
+/// Which links a route may use. Only `nvlink_forwarded` passes through other GPUs; host-side routes (PCIe, sockets)
+/// never pass through a GPU or a NIC.
+enum class Wires : std::uint8_t { nvlink, nvlink_forwarded, host_side };
 
 /// What a route costs, compared from left to right: sockets crossed, hops, latency, then the narrower links.
 struct Cost {

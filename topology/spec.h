@@ -43,8 +43,16 @@ struct NodeSpec {
   std::uint32_t gpus_per_pcie_switch = 2;  ///< 0: GPUs hang off the socket directly
   std::uint32_t nics = 0;                  ///< spread evenly over the PCIe switches (or sockets)
   std::uint32_t nvlinks_per_gpu = 0;
-  bool pcie_p2p = true;  ///< false: PCIe copies bounce through host memory
+  std::uint32_t nvswitch_boards = 1;  ///< builder "nvswitch": groups of GPUs with NVSwitches of their own
+  std::uint32_t trunk_nvlinks = 0;    ///< between the NVSwitches of two boards
+  std::uint32_t trays = 1;            ///< parts with sockets of their own, which only NVLink joins
+  std::string nvlink_pairs;           ///< builder "mesh": "0-1, 0-3 x2" or "all x4": NVLinks of pairs of GPUs
+  std::string torus;                  ///< builder "torus": "16x16" or "4x4x8" GPUs
+  bool torus_wraps = true;            ///< false: a mesh, without the links that close the rings
+  bool pcie_p2p = true;               ///< false: PCIe copies bounce through host memory
+  bool nvlink_forwarding = false;     ///< GPUs pass on traffic of others; true of no NVLink GPU
   std::optional<LinkType> nvlink, pcie, socket_link, nic;
+  std::optional<LinkType> nic_pcie;  ///< PCIe link of a NIC; none: like any device's
   std::vector<GraphDevice> devices;  ///< builder "graph" only
   std::vector<GraphLink> links;      ///< builder "graph" only
   std::string fabric;                ///< what usually joins such nodes: a file of configs/fabrics/
@@ -54,8 +62,11 @@ struct NodeSpec {
 /// What joins the nodes, from configs/fabrics/.
 struct FabricSpec {
   std::string name;
-  std::string kind = "one-switch";   ///< one-switch, rail-fat-tree
+  std::string kind = "one-switch";   ///< topology/fabrics.cpp lists them
   std::uint32_t radix = 40;          ///< ports of one switch
+  std::uint32_t levels = 0;          ///< of a fat tree; 0: as few as reach all nodes
+  std::uint32_t groups = 0;          ///< of a dragonfly+, at least; 0: as few as hold all nodes
+  std::string torus;                 ///< routers along each side: "8x8", "4x4x8"
   double oversubscription = 1.0;     ///< down over up bandwidth at the leaf, >= 1
   std::string routing = "adaptive";  ///< adaptive: equal-cost paths share perfectly; hash: ECMP, collisions visible
   Time switch_latency{};             ///< one switch, port to port

@@ -1,6 +1,8 @@
 #include "app/read/cluster.h"
 
 #include "app/read/library.h"
+#include "sim/input_error.h"
+#include "topology/allocation.h"
 
 namespace stepcast::app {
 namespace {
@@ -50,7 +52,8 @@ const Table<ClusterDraft>& cluster_table() {
              [](C& c, const Value& v) { c.nic_bandwidth = v.bandwidth; }},
             {{"fabric", block(fabric_schema), "what the node usually has", "what joins the nodes"},
              [](C& c, const Value& v) { c.fabric = read_fabric(v); }},
-            {{"allocation", later(), "the first ones", "which GPUs of which nodes"}, nullptr},
+            {{"allocation", text_type(), "the first ones", "GPUs in use: '0-2,5', or 'node0:0-3,node2:4-7'"},
+             [](C& c, const Value& v) { c.allocation = v.text; }},
             {{"source", text_type(), "", "where the numbers are from"}, [](C&, const Value&) {}},
         });
     made.schema.alternatives = {"nodes", "gpus"};
@@ -75,7 +78,29 @@ schedules::ClusterSpec finish(const ClusterDraft& draft, const Value& value) {
                       std::to_string(per_node) + " GPUs, expected one of the two keys");
   }
   if (gpus > kMostGpus) blame("nodes", "found " + std::to_string(gpus) + " GPUs, expected at most 10000000");
+  if (gpus > per_node && gpus % per_node != 0) {
+    blame("gpus", "found '" + std::to_string(gpus) + "' on nodes of " + std::to_string(per_node) +
+                      " GPUs, expected whole nodes (" + std::to_string(gpus / per_node * per_node) + " or " +
+                      std::to_string((gpus / per_node + 1) * per_node) + " GPUs) or a part of one (1 to " +
+                      std::to_string(per_node - 1) + ")");
+  }
   cluster.gpus = static_cast<std::uint32_t>(gpus);
+  if (draft.allocation) {
+    if (draft.gpus)
+      blame("gpus", "found '" + std::to_string(gpus) + "' beside an allocation, expected one of the two keys");
+    try {
+      cluster.allocation = topology::parse_allocation(*draft.allocation);
+      cluster.allocation->of_nodes = static_cast<std::uint32_t>(draft.nodes.value_or(0));
+      cluster.allocation = topology::resolve(*std::move(cluster.allocation), static_cast<std::uint32_t>(per_node), "");
+    } catch (const InputError& error) {
+      blame("allocation", error.what());
+    }
+    cluster.gpus = topology::count(*cluster.allocation);
+  }
+  if (draft.nics_per_node && cluster.node.builder == "graph") {
+    blame("nics_per_node", "the node '" + cluster.node.name + "' lists its network cards one by one (devices), " +
+                               "expected the key left out");
+  }
   if (draft.nics_per_node) cluster.node.nics = static_cast<std::uint32_t>(*draft.nics_per_node);
   if (draft.nic_bandwidth) {
     if (!cluster.node.nic) {

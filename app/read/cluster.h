@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "app/read/files.h"
 #include "schedules/scenario.h"
@@ -14,6 +15,7 @@ struct ClusterDraft {
   std::optional<topology::FabricSpec> fabric;
   std::optional<std::int64_t> nodes, gpus, nics_per_node;
   std::optional<Bandwidth> nic_bandwidth;
+  std::optional<std::string> allocation;
 };
 
 const Table<ClusterDraft>& cluster_table();

@@ -23,6 +23,12 @@ const Table<FabricSpec>& fabric_table() {
            [](FabricSpec& f, const Value& v) { f.kind = v.text; }},
           {{"radix", whole(2, 4096), "40", "ports of one switch"},
            [](FabricSpec& f, const Value& v) { f.radix = static_cast<std::uint32_t>(v.whole); }},
+          {{"levels", whole(0, 6), "0", "of a fat tree; 0: as few as reach all nodes"},
+           [](FabricSpec& f, const Value& v) { f.levels = static_cast<std::uint32_t>(v.whole); }},
+          {{"groups", whole(0, 4096), "0", "of a dragonfly+, at least; 0: as few as hold all nodes"},
+           [](FabricSpec& f, const Value& v) { f.groups = static_cast<std::uint32_t>(v.whole); }},
+          {{"torus", text_type(), "", "routers along each side, '8x8' or '4x4x8'"},
+           [](FabricSpec& f, const Value& v) { f.torus = v.text; }},
           {{"oversubscription", number(1), "1", "bandwidth down over bandwidth up at the leaf switch"},
            [](FabricSpec& f, const Value& v) { f.oversubscription = v.number; }},
           {{"routing", choice([] {

@@ -32,10 +32,10 @@ TEST(Builders, NameTheNearestOfAnUnknownOne) {
   NodeSpec node = dgx();
   node.builder = "nvswich";
   EXPECT_EQ(error_of([&] { build_cluster(node, rail_fabric(), 8); }),
-            "dgx: builder 'nvswich' is unknown; did you mean 'nvswitch'? Allowed: nvswitch, pcie, graph");
+            "dgx: builder 'nvswich' is unknown; did you mean 'nvswitch'? Allowed: nvswitch, mesh, pcie, torus, graph");
   node.builder = "mainframe";
   EXPECT_EQ(error_of([&] { build_cluster(node, rail_fabric(), 8); }),
-            "dgx: builder 'mainframe' is unknown. Allowed: nvswitch, pcie, graph");
+            "dgx: builder 'mainframe' is unknown. Allowed: nvswitch, mesh, pcie, torus, graph");
 }
 
 TEST(Fabrics, NameTheNearestOfAnUnknownOne) {
@@ -43,7 +43,7 @@ TEST(Fabrics, NameTheNearestOfAnUnknownOne) {
   fabric.kind = "rail-fat-tre";
   EXPECT_EQ(error_of([&] { build_cluster(dgx(), fabric, 16); }),
             "rails: fabric kind 'rail-fat-tre' is unknown; did you mean 'rail-fat-tree'? Allowed: one-switch, "
-            "rail-fat-tree");
+            "rail-fat-tree, rail-only, fat-tree, dragonfly-plus, torus");
 }
 
 TEST(Fabrics, SayWhichFieldIsOutOfRange) {

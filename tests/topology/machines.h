@@ -47,12 +47,13 @@ inline NodeSpec pcie_box(bool p2p = true, std::uint32_t nics = 0) {
   return node;
 }
 
-/// Three GPUs in a row of NVLinks (the second of two), and a NIC beside the first on its socket.
+/// Three GPUs in a row of NVLinks (the second of two) that pass on what is not for them, and a NIC on their socket.
 inline NodeSpec hand_written() {
   NodeSpec node;
   node.name = "own";
   node.builder = "graph";
   node.gpus = 3;
+  node.nvlink_forwarding = true;
   node.devices = {{"left", "gpu"}, {"host", "cpu"}, {"middle", "gpu"}, {"right", "gpu"}, {"port", "nic"}};
   node.links = {{"left", "middle", test_nvlink(), 1}, {"middle", "right", test_nvlink(), 2},
                 {"left", "host", test_pcie(), 1},     {"middle", "host", test_pcie(), 1},
@@ -65,6 +66,9 @@ inline FabricSpec rail_fabric(std::uint32_t radix = 40, const char* routing = "a
   return {.name = "rails",
           .kind = "rail-fat-tree",
           .radix = radix,
+          .levels = 0,
+          .groups = 0,
+          .torus = {},
           .oversubscription = oversubscription,
           .routing = routing,
           .switch_latency = nanoseconds(130),

@@ -27,12 +27,17 @@ const LinkType& need(const NodeSpec& node, std::string_view field, const std::op
 std::vector<std::uint32_t> add_pcie_tree(Graph& graph, const NodeSpec& node) {
   if (node.gpus == 0) throw InputError(node.name, "gpus: a node has at least 1");
   if (node.sockets == 0) throw InputError(node.name, "sockets: a node has at least 1");
+  if (node.trays == 0 || node.sockets % node.trays != 0) {
+    throw InputError(node.name, "trays: " + std::to_string(node.sockets) + " sockets cannot be spread evenly over " +
+                                    std::to_string(node.trays));
+  }
+  const std::uint32_t sockets_per_tray = node.sockets / node.trays;
   const LinkType& pcie = need(node, "pcie", node.pcie);
 
   std::vector<std::uint32_t> sockets;
   for (std::uint32_t s = 0; s < node.sockets; ++s) {
     sockets.push_back(graph.add(DeviceKind::cpu, "cpu " + std::to_string(s)));
-    for (std::uint32_t other = 0; other < s; ++other) {
+    for (std::uint32_t other = s - s % sockets_per_tray; other < s; ++other) {
       graph.join(sockets[other], sockets[s], need(node, "socket_link", node.socket_link));
     }
   }
@@ -55,8 +60,9 @@ std::vector<std::uint32_t> add_pcie_tree(Graph& graph, const NodeSpec& node) {
     const std::uint32_t hub = node.gpus_per_pcie_switch > 0 ? g / node.gpus_per_pcie_switch : g * hub_count / node.gpus;
     graph.join(gpus[g], hubs[hub], pcie);
   }
+  const LinkType& nic_pcie = node.nic_pcie ? need(node, "nic_pcie", node.nic_pcie) : pcie;
   for (std::uint32_t n = 0; n < node.nics; ++n) {
-    graph.join(graph.add(DeviceKind::nic, "nic " + std::to_string(n)), hubs[n * hub_count / node.nics], pcie);
+    graph.join(graph.add(DeviceKind::nic, "nic " + std::to_string(n)), hubs[n * hub_count / node.nics], nic_pcie);
   }
   return gpus;
 }

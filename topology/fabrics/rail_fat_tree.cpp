@@ -4,6 +4,7 @@
 
 #include "sim/input_error.h"
 #include "topology/fabrics.h"
+#include "topology/fabrics/draw.h"
 
 namespace stepcast::topology {
 
@@ -86,18 +87,6 @@ Shape shape_of(const FabricRequest& request) {
   throw InputError(spec.name, "radix " + std::to_string(spec.radix) + " is too small for " +
                                   std::to_string(request.nodes) +
                                   " nodes: three levels of such switches join at most " + std::to_string(most));
-}
-
-/// splitmix64's finaliser (Steele, Lea, Flood, OOPSLA 2014): the n-th independent draw of one flow.
-std::uint64_t draw(std::uint64_t flow, std::uint64_t n) {
-  std::uint64_t z = flow + (n + 1) * 0x9e3779b97f4a7c15u;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-  return z ^ (z >> 31);
-}
-
-std::uint32_t pick(std::uint64_t flow, std::uint64_t n, std::uint32_t choices) {
-  return static_cast<std::uint32_t>(draw(flow, n) % choices);
 }
 
 /// Switches in order: leaves, spines, cores. Links in order: leaf up-links, then spine up-links, each up then down.

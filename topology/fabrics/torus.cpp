@@ -1,0 +1,76 @@
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "sim/input_error.h"
+#include "topology/dimensions.h"
+#include "topology/fabrics.h"
+#include "topology/fabrics/draw.h"
+
+namespace stepcast::topology {
+
+namespace {
+
+/// One router per node, joined to its neighbours by links as wide as one NIC's cable. Dimension by dimension, the
+/// shorter way round; half way round, adaptive routing goes up and hashed routing draws.
+class Torus final : public Fabric {
+ public:
+  Torus(const FabricRequest& request, Grid grid) : grid_(std::move(grid)), hash_(request.spec.routing == "hash") {
+    switches = grid_.size();
+    const Time hop = request.spec.cable_latency + request.spec.switch_latency;
+    for (std::uint32_t d = 0; d < grid_.dimensions(); ++d) {
+      first_link_.push_back(static_cast<std::uint32_t>(links.size()));
+      if (grid_.side(d) == 1) continue;
+      for (std::uint32_t place = 0; place < switches; ++place) {
+        const std::uint32_t next = grid_.moved(place, d, (grid_.at(place, d) + 1) % grid_.side(d));
+        links.push_back({place, next, request.port, hop});
+        links.push_back({next, place, request.port, hop});
+      }
+    }
+  }
+
+  Device device(std::uint32_t index) const override { return {"router " + grid_.name(index), DeviceKind::leaf}; }
+  std::uint32_t switch_of(std::uint32_t node, std::uint32_t) const override { return node; }
+
+  bool route(std::uint32_t from, std::uint32_t to, std::uint64_t flow, std::vector<std::uint32_t>& out) const override {
+    std::uint32_t at = from;
+    for (std::uint32_t d = 0; d < grid_.dimensions(); ++d) {
+      const std::uint32_t side = grid_.side(d), target = grid_.at(to, d);
+      const std::uint32_t forward = (target + side - grid_.at(at, d)) % side;
+      const bool tie = 2 * forward == side;
+      const bool up = tie ? !hash_ || pick(flow, d, 2) == 0 : 2 * forward < side;
+      while (grid_.at(at, d) != target) {
+        const std::uint32_t x = grid_.at(at, d);
+        const std::uint32_t next = grid_.moved(at, d, (up ? x + 1 : x + side - 1) % side);
+        out.push_back(first_link_[d] + 2 * (up ? at : next) + (up ? 0 : 1));
+        at = next;
+      }
+    }
+    return true;
+  }
+
+ private:
+  Grid grid_;
+  bool hash_;
+  std::vector<std::uint32_t> first_link_;  ///< [dimension]
+};
+
+std::unique_ptr<const Fabric> build_torus_fabric(const FabricRequest& request) {
+  Grid grid(parse_sides(request.spec.torus, request.spec.name));
+  if (grid.size() < request.nodes) {
+    throw InputError(request.spec.name, "torus: '" + request.spec.torus + "' has " + std::to_string(grid.size()) +
+                                            " places for " + std::to_string(request.nodes) + " nodes");
+  }
+  return std::make_unique<Torus>(request, std::move(grid));
+}
+
+}  // namespace
+
+extern const FabricBuilder torus_fabric;
+constinit const FabricBuilder torus_fabric{
+    .name = "torus",
+    .summary = "a router per node, in rings of two or three dimensions (torus, routing, switch_latency, cable_latency)",
+    .source = "Dally and Towles, Principles and Practices of Interconnection Networks, 2004, chapters 5 and 8",
+    .build = build_torus_fabric};
+
+}  // namespace stepcast::topology
