@@ -106,9 +106,10 @@ std::vector<Record> parse_csv(std::string_view text, const std::string& file) {
 }
 
 std::string csv_cell(std::string_view text) {
-  if (text.find_first_of(",\"\r\n") == std::string_view::npos && !text.starts_with(' ') && !text.ends_with(' ')) {
-    return std::string(text);
-  }
+  constexpr std::string_view kBlanks = " \t";
+  const bool blank_ends = !text.empty() && (kBlanks.find(text.front()) != std::string_view::npos ||
+                                            kBlanks.find(text.back()) != std::string_view::npos);
+  if (text.find_first_of(",\"\r\n") == std::string_view::npos && !blank_ends) return std::string(text);
   std::string quoted = "\"";
   for (const char c : text) {
     if (c == '"') quoted += '"';

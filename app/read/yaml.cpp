@@ -52,6 +52,12 @@ class TreeBuilder : public YAML::EventHandler {
   }
   void OnMapEnd() override { close(); }
 
+  /// Where the list or mapping that is being read begins; nothing outside of all.
+  std::optional<Place> open_place() const {
+    if (frames_.empty()) return std::nullopt;
+    return frames_.back().node.place;
+  }
+
   std::optional<Node> root;
 
  private:
@@ -161,6 +167,8 @@ std::string plain_words(const std::string& complaint) {
 
 Node parse_yaml(std::string_view text, const std::string& file) {
   text = checked_text(text, file);
+  // yaml-cpp notices a quote that never ends only where the text ends inside a line.
+  text = text.substr(0, text.find_last_not_of(" \t\r\n") + 1);
   TreeBuilder builder(file);
   try {
     std::istringstream stream{std::string(text)};
@@ -184,7 +192,8 @@ Node parse_yaml(std::string_view text, const std::string& file) {
     }
     if (const std::uint32_t line = tab_indented_line(text); line != 0)
       throw InputError(app::text(Place{file, line, 1}), "found a tab in the indentation, expected blanks");
-    throw InputError(app::text(place), plain_words(e.msg));
+    const bool never_ends = e.msg == YAML::ErrorMsg::END_OF_MAP_FLOW || e.msg == YAML::ErrorMsg::END_OF_SEQ_FLOW;
+    throw InputError(app::text(never_ends ? builder.open_place().value_or(place) : place), plain_words(e.msg));
   }
 }
 

@@ -1,0 +1,117 @@
+#include "app/read/library.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "tests/app/read/fixtures.h"
+
+namespace stepcast::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A folder of files that goes away with it.
+class Folder : public testing::Test {
+ protected:
+  Folder() : path_(fs::path(testing::TempDir()) / testing::UnitTest::GetInstance()->current_test_info()->name()) {
+    fs::remove_all(path_);
+    fs::create_directories(path_);
+  }
+  ~Folder() override { fs::remove_all(path_); }
+
+  std::string write(const std::string& name, const std::string& text) const {
+    fs::create_directories((path_ / name).parent_path());
+    std::ofstream(path_ / name, std::ios::binary) << text;
+    return (path_ / name).string();
+  }
+  Node read(const std::string& name) const {
+    Library library((path_ / "configs").string());
+    return library.scenario(path_ / name, scenario_schema());
+  }
+  std::string wrong(const std::string& name) const {
+    std::string what = complaint([&] { read(name); });
+    const std::string prefix = path_.string() + "/";
+    for (std::size_t at; (at = what.find(prefix)) != std::string::npos;) what.erase(at, prefix.size());
+    return what;
+  }
+
+  fs::path path_;
+};
+
+TEST_F(Folder, OwnKeysGoOverTheBaseAndTheBaseOverIncludes) {
+  write("include.yaml", "name: include\nsource: include\nnote: include\n");
+  write("base.yaml", "name: base\nsource: base\n");
+  write("own.yaml", "base: base\ninclude: include.yaml\nname: own\n");
+  const Node tree = read("own.yaml");
+  EXPECT_EQ(tree.find("name")->scalar, "own");
+  EXPECT_EQ(tree.find("source")->scalar, "base");
+  EXPECT_EQ(tree.find("note")->scalar, "include");
+  EXPECT_EQ(tree.find("base"), nullptr);
+  EXPECT_EQ(tree.find("include"), nullptr);
+}
+
+TEST_F(Folder, TheLastOfSeveralIncludesWins) {
+  write("a.yaml", "name: a\nnote: a\n");
+  write("b.yaml", "name: b\n");
+  write("own.yaml", "include: [a.yaml, b.yaml]\n");
+  EXPECT_EQ(read("own.yaml").find("name")->scalar, "b");
+  EXPECT_EQ(read("own.yaml").find("note")->scalar, "a");
+}
+
+TEST_F(Folder, NamesAreRelativeToTheFileTheyStandIn) {
+  write("deep/er/base.yaml", "include: ../beside.yaml\nname: base\n");
+  write("deep/beside.yaml", "note: beside\n");
+  write("own.yaml", "base: deep/er/base.yaml\n");
+  EXPECT_EQ(read("own.yaml").find("note")->scalar, "beside");
+}
+
+TEST_F(Folder, ABaseOfABlockIsAFileOfItsFolderOfConfigs) {
+  write("configs/models/small.yaml", "family: gpt\nlayers: 2\nhidden: 64\nheads: 4\nvocab: 128\n");
+  write("configs/models/deeper.yaml", "base: small\nlayers: 4\n");
+  Library library(path_ / "configs");
+  const Node deeper = library.expand_block(make_scalar("deeper", {"own.yaml", 1, 8}),
+                                           find_key(scenario_schema(), "model")->type.fields(), "model");
+  EXPECT_EQ(deeper.find("layers")->scalar, "4");
+  EXPECT_EQ(deeper.find("hidden")->scalar, "64");
+}
+
+TEST_F(Folder, CirclesAreShown) {
+  write("a.yaml", "base: b\n");
+  write("b.yaml", "include: c.yaml\n");
+  write("c.yaml", "base: a\n");
+  EXPECT_EQ(wrong("a.yaml"),
+            "c.yaml:1:7: base: files name each other in a circle: a.yaml -> b.yaml -> c.yaml -> a.yaml");
+}
+
+TEST_F(Folder, TheSameFileTwiceIsNoCircle) {
+  write("shared.yaml", "note: shared\n");
+  write("base.yaml", "include: shared.yaml\n");
+  write("own.yaml", "base: base\ninclude: [shared.yaml, shared.yaml]\n");
+  EXPECT_EQ(read("own.yaml").find("note")->scalar, "shared");
+}
+
+TEST_F(Folder, AMissingFileIsNamedWithTheNearest) {
+  write("defaults.yaml", "note: x\n");
+  write("own.yaml", "name: own\ninclude: defalts.yaml\n");
+  EXPECT_EQ(wrong("own.yaml"),
+            "own.yaml:2:10: include: found 'defalts.yaml', expected a file; there is no defalts.yaml; did you mean "
+            "'defaults.yaml'?");
+}
+
+TEST_F(Folder, WhatIsWrongInABaseIsPlacedInTheBase) {
+  write("base.yaml", "name: [\n");
+  write("own.yaml", "base: base\n");
+  EXPECT_EQ(wrong("own.yaml"), "base.yaml:1:7: found a '[' that never ends, expected a closing ']'");
+}
+
+TEST(Library, NamesAreSorted) {
+  const std::vector<std::string> names = configs().names("models");
+  EXPECT_TRUE(std::is_sorted(names.begin(), names.end()));
+  EXPECT_NE(std::find(names.begin(), names.end(), "gpt3-175b"), names.end());
+  EXPECT_TRUE(configs().names("no-such-folder").empty());
+}
+
+}  // namespace
+}  // namespace stepcast::app

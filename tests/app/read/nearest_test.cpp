@@ -1,0 +1,35 @@
+#include "app/read/nearest.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace stepcast::app {
+namespace {
+
+using Names = std::vector<std::string_view>;
+
+TEST(Nearest, FindsSlipsOfTheHand) {
+  const Names names = {"global_batch", "micro_batch", "sequence"};
+  EXPECT_EQ(nearest("micro_bacth", names), "micro_batch");    // two letters swapped
+  EXPECT_EQ(nearest("microbatch", names), "micro_batch");     // one left out
+  EXPECT_EQ(nearest("Sequence", names), "sequence");          // case
+  EXPECT_EQ(nearest("global-batch", names), "global_batch");  // dash for underscore
+  EXPECT_EQ(nearest("seq", names), "sequence");               // the start of it
+  EXPECT_EQ(nearest("batch", names), "global_batch");         // a part of it
+}
+
+TEST(Nearest, IsSilentWhereNothingIsNear) {
+  EXPECT_EQ(nearest("colour", Names{"global_batch", "sequence"}), "");
+  EXPECT_EQ(nearest("", Names{"a"}), "");
+  EXPECT_EQ(nearest(std::string(100'000, 'a'), Names{"a"}), "");
+}
+
+TEST(OneOf, ListsWhatIsAllowed) {
+  EXPECT_EQ(one_of("", Names{"a"}), "a");
+  EXPECT_EQ(one_of("flsh", Names{"unfused", "flash"}), "one of unfused, flash; did you mean 'flash'?");
+  EXPECT_EQ(one_of("", Names{"a", "b", "c"}, 2), "one of a, b, ... (3 in all)");
+}
+
+}  // namespace
+}  // namespace stepcast::app

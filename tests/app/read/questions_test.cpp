@@ -1,0 +1,184 @@
+#include "app/read/questions.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "tests/app/read/fixtures.h"
+
+namespace stepcast::app {
+namespace {
+
+using Strings = std::vector<std::string>;
+
+const std::string kQuickstart = STEPCAST_SOURCE_DIR "/scenarios/quickstart.yaml";
+
+/// One file of the temporary folder, by its full name.
+std::string write(const std::string& name, const std::string& text) {
+  const std::string path = testing::TempDir() + name;
+  std::ofstream(path, std::ios::binary) << text;
+  return path;
+}
+
+std::vector<Question> ask(const std::string& path, const Strings& settings = {}) {
+  Library library = configs();
+  return read_questions(Strings{path}, settings, library);
+}
+
+/// What is wrong with it, without the folder of the temporary files.
+std::string error_of(const Question& question) {
+  std::string what = question.error;
+  for (std::size_t at; (at = what.find(testing::TempDir())) != std::string::npos;) {
+    what.erase(at, testing::TempDir().size());
+  }
+  return what;
+}
+
+TEST(Set, GoesOverTheFileInTheOrderGiven) {
+  const Question question = ask(kQuickstart, {"training.micro_batch=2", "training.micro_batch=4"}).at(0);
+  EXPECT_EQ(question.error, "");
+  EXPECT_EQ(question.scenario.training.micro_batch, 4);
+  EXPECT_EQ(question.scenario.training.global_batch, 64);
+}
+
+TEST(Set, ReachesIntoABlockGivenByName) {
+  const Question question = ask(kQuickstart, {"model.layers=48", "cluster.node.gpu.memory.size=160 GiB"}).at(0);
+  EXPECT_EQ(question.error, "");
+  EXPECT_EQ(question.scenario.model.layers, 48);
+  EXPECT_EQ(question.scenario.model.hidden, 12288);
+  EXPECT_EQ(question.scenario.cluster.gpu.memory.value, 160LL << 30);
+  EXPECT_EQ(question.scenario.cluster.gpu.name, "a100-sxm4-80gb");
+}
+
+TEST(Set, ReplacesABlockByItsName) {
+  const Question question = ask(kQuickstart, {"model.layers=48", "model=gpt3-175b", "software=megatron-core"}).at(0);
+  EXPECT_EQ(question.scenario.model.layers, 96);
+  EXPECT_EQ(question.scenario.software.name, "megatron-core");
+}
+
+TEST(Set, NothingTakesAKeyAway) {
+  const Question question = ask(kQuickstart, {"recompute=", "pipeline.virtual_stages=", "parallelism.data=",
+                                              "pipeline.schedule=", "parallelism.pipeline=4"})
+                                .at(0);
+  EXPECT_EQ(question.error, "");
+  EXPECT_EQ(question.scenario.recompute, schedules::Recompute::none);
+  EXPECT_EQ(question.scenario.pipeline.schedule, "1f1b");
+  EXPECT_EQ(question.scenario.parallelism.data, 2u);
+}
+
+TEST(Set, GpusTakeNodesAway) {
+  const Question question = ask(kQuickstart, {"cluster.gpus=16", "parallelism.pipeline=2", "parallelism.data=1"}).at(0);
+  EXPECT_EQ(question.error, "");
+  EXPECT_EQ(question.scenario.cluster.gpus, 16u);
+}
+
+TEST(Set, ABaseGoesUnderneath) {
+  const std::string base = write("set_base.yaml", "note: from the base\nname: base\n");
+  const Question question = ask(kQuickstart, {"base=" + base}).at(0);
+  EXPECT_EQ(question.error, "");
+  EXPECT_EQ(question.scenario.note, "from the base");
+  EXPECT_EQ(question.name, "GPT-3 175B on 8 DGX A100");
+}
+
+TEST(Set, ErrorsNameTheFlag) {
+  EXPECT_EQ(complaint([] { ask(kQuickstart, {"parallelism.tensr=4"}); }),
+            "--set parallelism.tensr=4: found the unknown key 'parallelism.tensr', expected the path of a key such as "
+            "'parallelism.tensor'; did you mean 'parallelism.tensor'?");
+  EXPECT_EQ(complaint([] { ask(kQuickstart, {"parallelism.tensor"}); }),
+            "--set parallelism.tensor: expected key=value");
+  EXPECT_EQ(complaint([] { ask(kQuickstart, {"base="}); }),
+            "--set base=: expected a file (what a base brings is taken away key by key: --set key=)");
+  EXPECT_EQ(ask(kQuickstart, {"parallelism.tensor=four"}).at(0).error,
+            "--set parallelism.tensor=four: parallelism.tensor: found 'four', expected a whole number of at least 1");
+  EXPECT_EQ(ask(kQuickstart, {"training.global_batch=63", "training.micro_batch=2"}).at(0).error.substr(0, 46),
+            "--set training.global_batch=63: training.globa");
+}
+
+TEST(Problems, ArePlacedAtTheirKeyOrItsParent) {
+  const std::string path = write("problem.yaml",
+                                 "cluster: {node: dgx-a100-80gb}\n"
+                                 "model: gpt3-175b\n"
+                                 "training: {global_batch: 7, micro_batch: 2, sequence: 1024}\n"
+                                 "parallelism: {tensor: 8}\n"
+                                 "data_parallel: {zero: 0}\n");
+  EXPECT_EQ(error_of(ask(path).at(0)).substr(0, 42), "problem.yaml:3:26: training.global_batch: ");
+  const std::string heads = write("problem_heads.yaml",
+                                  "cluster: {node: dgx-a100-80gb}\n"
+                                  "training: {global_batch: 8, micro_batch: 1, sequence: 1024}\n"
+                                  "model: {base: gpt3-175b, hidden: 1000, ffn: 4096}\n"
+                                  "parallelism: {tensor: 8}\n");
+  EXPECT_EQ(error_of(ask(heads).at(0)).substr(0, 38), "problem_heads.yaml:3:1: model.heads: h");
+}
+
+TEST(Tables, ARowIsAScenarioAndAnEmptyCellAKeyNotGiven) {
+  const std::string path =
+      write("runs.csv",
+            "name,model.layers,model,cluster.node,cluster.nodes,cluster.gpus,training.global_batch,"
+            "training.micro_batch,training.sequence,parallelism.tensor,recompute\n"
+            "short,8,gpt3-175b,dgx-a100-80gb,2,,16,1,2048,8,full\n"
+            ",,gpt3-175b,dgx-a100-80gb,,8,16,1,2048,8,\n");
+  const std::vector<Question> rows = ask(path);
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(error_of(rows[0]), "");
+  EXPECT_EQ(rows[0].name, "short");
+  EXPECT_EQ(rows[0].table, "runs");
+  EXPECT_TRUE(rows[0].from_table);
+  EXPECT_EQ(rows[0].scenario.model.layers, 8);
+  EXPECT_EQ(rows[0].scenario.model.hidden, 12288);
+  EXPECT_EQ(rows[0].scenario.cluster.gpus, 16u);
+  EXPECT_EQ(rows[0].scenario.recompute, schedules::Recompute::full);
+  EXPECT_EQ(error_of(rows[1]), "");
+  EXPECT_EQ(rows[1].name, "runs:3");
+  EXPECT_EQ(rows[1].scenario.model.layers, 96);
+  EXPECT_EQ(rows[1].scenario.cluster.gpus, 8u);
+  EXPECT_EQ(rows[1].scenario.recompute, schedules::Recompute::none);
+}
+
+TEST(Tables, ABadRowStandsBesideTheOthers) {
+  const std::string head =
+      "cluster,cluster.nodes,model,training.global_batch,training.micro_batch,training.sequence,parallelism.tensor\n";
+  const std::vector<Question> rows =
+      ask(write("beside.csv", head + "selene,1,gpt3-175b,8,1,2048,8\n" + "selene,1,gpt3-175b,8,x,2048,8\n" +
+                                  "selene,1,gpt3-175b,8,1,2048,16\n"));
+  ASSERT_EQ(rows.size(), 3u);
+  EXPECT_EQ(error_of(rows[0]), "");
+  EXPECT_EQ(error_of(rows[1]),
+            "beside.csv:3:22: training.micro_batch: found 'x', expected a whole number of at least 1");
+  EXPECT_EQ(error_of(rows[2]),
+            "beside.csv:4:29: parallelism.tensor: tensor 16 x pipeline 1 is 16 GPUs, expected a divisor of the "
+            "cluster's 8");
+}
+
+TEST(Tables, SettingsGoOverEveryRow) {
+  const std::vector<Question> rows =
+      ask(STEPCAST_SOURCE_DIR "/scenarios/published/megatron_sc21.csv", {"recompute=none", "software=megatron-core"});
+  for (const Question& row : rows) {
+    EXPECT_EQ(row.scenario.recompute, schedules::Recompute::none) << row.error;
+    EXPECT_EQ(row.scenario.software.name, "megatron-core");
+  }
+}
+
+TEST(Tables, HeadersThatAreWrongStopEverything) {
+  const auto fatal = [](const std::string& header) {
+    std::string what = complaint([&] { ask(write("head.csv", header)); });
+    return what.erase(0, testing::TempDir().size());
+  };
+  EXPECT_EQ(fatal("name,training.micro\nx,1\n"),
+            "head.csv:1:6: found the unknown key 'training.micro', expected the path of a key such as "
+            "'parallelism.tensor'; did you mean 'training.micro_batch'?");
+  EXPECT_EQ(fatal("name,,note\na,b,c\n"), "head.csv:1:6: found an empty column name, expected the path of a key");
+  EXPECT_EQ(fatal("name,name\na,b\n"), "head.csv:1:6: found the column 'name' a second time, expected it once");
+  EXPECT_EQ(fatal("name\n"), "head.csv: found a header and no row, expected at least one row");
+}
+
+TEST(Paths, FoldersAreReadSortedAndFilesMustBeOfAKnownKind) {
+  const std::vector<Question> all = ask(STEPCAST_SOURCE_DIR "/scenarios");
+  EXPECT_GT(all.size(), 20u);
+  EXPECT_NE(complaint([] { ask(STEPCAST_SOURCE_DIR "/README.md"); }).find("expected a scenario (.yaml)"),
+            std::string::npos);
+  EXPECT_NE(complaint([] { ask(STEPCAST_SOURCE_DIR "/scenarios/quickstrat.yaml"); }).find("quickstart.yaml'?"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace stepcast::app

@@ -1,0 +1,331 @@
+#include "app/read/scenario.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "app/read/file_text.h"
+#include "schedules/pipeline/pipelines.h"
+#include "tests/app/read/fixtures.h"
+#include "topology/fabrics.h"
+
+namespace stepcast::app {
+namespace {
+
+using schedules::Precision;
+using schedules::Scenario;
+
+Node every_key() {
+  return parse_yaml(read_file(STEPCAST_SOURCE_DIR "/tests/app/read/every_key.yaml", "every_key.yaml"),
+                    "every_key.yaml");
+}
+
+Scenario read_every_key() {
+  Library library = configs();
+  return read_scenario(every_key(), library);
+}
+
+bool is_set(const Node& tree, const std::string& path) {
+  const Node* node = &tree;
+  for (std::size_t at = 0; at < path.size();) {
+    const std::size_t dot = std::min(path.find('.', at), path.size());
+    node = node->find(std::string_view(path).substr(at, dot - at));
+    if (node == nullptr) return false;
+    at = dot + 1;
+  }
+  return true;
+}
+
+/// Keys of nodes and software are looked at in members below, but one more does not have to be there.
+TEST(EveryKey, IsInTheFileOfThisTest) {
+  const Node tree = every_key();
+  for (const std::string& path : all_paths(scenario_schema())) {
+    const bool open = (path.starts_with("cluster.node.") && !path.starts_with("cluster.node.gpu.")) ||
+                      path.starts_with("software.") || path == "cluster.gpus" || path == "cluster.allocation";
+    if (open || find_key(scenario_schema(), path)->type.kind == Type::Kind::later) continue;
+    EXPECT_TRUE(is_set(tree, path)) << path << " is new: set it in every_key.yaml, look for it in this test";
+  }
+}
+
+TEST(EveryKey, OfALabelIsStored) {
+  const Scenario s = read_every_key();
+  EXPECT_EQ(s.name, "scenario name");
+  EXPECT_EQ(s.source, "scenario source");
+  EXPECT_EQ(s.confidence, "assumed");
+  EXPECT_EQ(s.note, "scenario note");
+}
+
+TEST(EveryKey, OfTheGpuIsStored) {
+  const schedules::Gpu gpu = read_every_key().cluster.gpu;
+  EXPECT_EQ(gpu.name, "gpu name");
+  EXPECT_EQ(gpu.sms, 101u);
+  EXPECT_EQ(gpu.memory.value, 33LL << 30);
+  EXPECT_EQ(gpu.memory_bandwidth.value, 1001e9);
+  EXPECT_EQ(gpu.memory_efficiency, 0.81);
+  EXPECT_EQ(gpu.peak.at(Precision::fp32).value, 11e12);
+  EXPECT_EQ(gpu.peak.at(Precision::tf32).value, 12e12);
+  EXPECT_EQ(gpu.peak.at(Precision::fp16).value, 13e12);
+  EXPECT_EQ(gpu.peak.at(Precision::bf16).value, 14e12);
+  EXPECT_EQ(gpu.gemm.mainloop, 0.71);
+  EXPECT_EQ(gpu.gemm.sustained, 0.72);
+  EXPECT_EQ(gpu.gemm.tile_128, 0.73);
+  EXPECT_EQ(gpu.gemm.tile_64, 0.74);
+  EXPECT_EQ(gpu.gemm.fill, 75);
+  EXPECT_EQ(gpu.gemm.exposed_write, 0.76);
+  EXPECT_EQ(gpu.attention_forward, 0.61);
+  EXPECT_EQ(gpu.attention_backward, 0.62);
+  EXPECT_EQ(gpu.source, "gpu source");
+}
+
+void expect_link(const std::optional<topology::LinkType>& link, const std::string& name, topology::LinkKind kind,
+                 int n) {
+  ASSERT_TRUE(link) << name;
+  EXPECT_EQ(link->name, name);
+  EXPECT_EQ(link->kind, kind);
+  EXPECT_EQ(link->bandwidth.value, (20 + n) * 1e9) << name;
+  EXPECT_DOUBLE_EQ(link->efficiency, 0.5 + 0.01 * n) << name;
+  EXPECT_EQ(link->latency, nanoseconds(n)) << name;
+  EXPECT_EQ(link->source, name + " source");
+}
+
+TEST(EveryKey, OfTheClusterIsStored) {
+  const schedules::ClusterSpec cluster = read_every_key().cluster;
+  const topology::NodeSpec& node = cluster.node;
+  EXPECT_EQ(cluster.gpus, 64u);
+  EXPECT_EQ(node.name, "node name");
+  EXPECT_EQ(node.builder, "pcie");
+  EXPECT_EQ(node.gpu, "gpu name");
+  EXPECT_EQ(node.gpus, 4u);
+  EXPECT_EQ(node.sockets, 3u);
+  EXPECT_EQ(node.gpus_per_pcie_switch, 5u);
+  EXPECT_EQ(node.nics, 9u);  // cluster.nics_per_node goes over the node's
+  EXPECT_EQ(node.nvlinks_per_gpu, 7u);
+  EXPECT_FALSE(node.pcie_p2p);
+  EXPECT_EQ(node.fabric, "one-switch");
+  EXPECT_EQ(node.source, "node source");
+  expect_link(node.nvlink, "nv", topology::LinkKind::nvlink, 1);
+  expect_link(node.pcie, "pc", topology::LinkKind::pcie, 2);
+  expect_link(node.socket_link, "so", topology::LinkKind::socket, 3);
+  ASSERT_TRUE(node.nic);
+  EXPECT_EQ(node.nic->bandwidth.value, 25e9);  // cluster.nic_bandwidth likewise
+  EXPECT_EQ(node.nic->latency, nanoseconds(4));
+  EXPECT_EQ(cluster.fabric.name, "fabric name");
+  EXPECT_EQ(cluster.fabric.kind, "rail-fat-tree");
+  EXPECT_EQ(cluster.fabric.radix, 64u);
+  EXPECT_EQ(cluster.fabric.oversubscription, 2.5);
+  EXPECT_EQ(cluster.fabric.routing, "hash");
+  EXPECT_EQ(cluster.fabric.switch_latency, nanoseconds(5));
+  EXPECT_EQ(cluster.fabric.cable_latency, nanoseconds(6));
+  EXPECT_EQ(cluster.fabric.source, "fabric source");
+}
+
+TEST(EveryKey, OfTheModelIsStored) {
+  const schedules::Model model = read_every_key().model;
+  EXPECT_EQ(model.name, "model name");
+  EXPECT_EQ(model.family, schedules::Family::llama);
+  EXPECT_EQ(model.layers, 12);
+  EXPECT_EQ(model.hidden, 256);
+  EXPECT_EQ(model.heads, 8);
+  EXPECT_EQ(model.kv_heads, 4);
+  EXPECT_EQ(model.ffn, 1000);
+  EXPECT_EQ(model.vocab, 3000);
+  EXPECT_EQ(model.source, "model source");
+}
+
+TEST(EveryKey, OfThePlanIsStored) {
+  const Scenario s = read_every_key();
+  EXPECT_EQ(s.training.global_batch, 128);
+  EXPECT_EQ(s.training.micro_batch, 2);
+  EXPECT_EQ(s.training.sequence, 512);
+  EXPECT_EQ(s.training.precision, Precision::fp16);
+  EXPECT_EQ(s.training.optimizer, schedules::Optimizer::momentum);
+  EXPECT_EQ(s.training.attention, schedules::Attention::unfused);
+  EXPECT_EQ(s.parallelism.tensor, 4u);
+  EXPECT_EQ(s.parallelism.pipeline, 2u);
+  EXPECT_EQ(s.parallelism.data, 8u);
+  EXPECT_TRUE(s.parallelism.sequence);
+  EXPECT_EQ(s.pipeline.schedule, "interleaved-1f1b");
+  EXPECT_EQ(s.pipeline.virtual_stages, 3u);
+  EXPECT_EQ(s.data_parallel.zero, 1);
+  EXPECT_EQ(s.data_parallel.overlap, false);
+  EXPECT_EQ(s.data_parallel.bucket, Bytes{17 << 20});
+  EXPECT_EQ(s.data_parallel.gradient_precision, Precision::tf32);
+  EXPECT_EQ(s.recompute, schedules::Recompute::full);
+}
+
+TEST(EveryKey, OfTheSoftwareIsStored) {
+  const schedules::Software software = read_every_key().software;
+  EXPECT_EQ(software.name, "software name");
+  EXPECT_EQ(software.attention, schedules::Attention::flash);
+  EXPECT_FALSE(software.fused_softmax);
+  EXPECT_FALSE(software.fused_bias_gelu);
+  EXPECT_FALSE(software.fused_bias_dropout_add);
+  EXPECT_TRUE(software.fused_gradient_accumulation);
+  EXPECT_TRUE(software.tensor_overlap);
+  EXPECT_FALSE(software.data_overlap);
+  EXPECT_TRUE(software.pipeline_overlap);
+  EXPECT_TRUE(software.scatter_gather);
+  EXPECT_EQ(software.bucket, Bytes{18 << 20});
+  EXPECT_EQ(software.gradient_precision, Precision::fp16);
+  EXPECT_EQ(software.main_gradient_precision, Precision::bf16);
+  EXPECT_EQ(software.optimizer_bytes_per_parameter, 19);
+  EXPECT_EQ(software.elementwise_efficiency, 0.41);
+  EXPECT_TRUE(software.gather_for_recompute);
+  EXPECT_EQ(software.parameter_prefetch, Bytes{20 << 20});
+  EXPECT_EQ(software.kernel_gap, nanoseconds(21));
+  EXPECT_EQ(software.host_per_kernel, nanoseconds(22));
+  EXPECT_EQ(software.overlap_slowdown, 0.42);
+  EXPECT_EQ(software.memory_reserve, Bytes{23 << 20});
+  EXPECT_EQ(software.transport.launch, nanoseconds(31));
+  EXPECT_EQ(software.transport.nvlink_step, nanoseconds(32));
+  EXPECT_EQ(software.transport.pcie_step, nanoseconds(33));
+  EXPECT_EQ(software.transport.host_step, nanoseconds(34));
+  EXPECT_EQ(software.transport.network_step, nanoseconds(35));
+  EXPECT_EQ(software.transport.most_channels, 36u);
+  EXPECT_EQ(software.transport.chunk, Bytes{37 << 20});
+  EXPECT_EQ(software.transport.network_efficiency, 0.43);
+  EXPECT_EQ(software.transport.nvlink_efficiency, 0.44);
+  EXPECT_EQ(software.transport.tree_efficiency, 0.45);
+  EXPECT_EQ(software.source, "software source");
+}
+
+TEST(EveryKey, OfTheMeasurementIsStored) {
+  const schedules::Measured measured = read_every_key().measured;
+  EXPECT_EQ(measured.step_time, milliseconds(41'000));
+  EXPECT_EQ(measured.peak_memory, Bytes{42LL << 30});
+  EXPECT_EQ(measured.phases, (std::map<std::string, Time>{{"layer_forward", milliseconds(1)},
+                                                          {"layer_backward", milliseconds(2)},
+                                                          {"exposed_data_communication", milliseconds(3)},
+                                                          {"bubble", milliseconds(4)}}));
+}
+
+TEST(Graph, DevicesAndLinksAreStored) {
+  const Scenario s = small_with(R"(
+cluster:
+  nodes: 1
+  node:
+    builder: graph
+    gpus: 2
+    devices: [{name: a, kind: gpu}, {name: b, kind: gpu}, {name: s, kind: nvswitch}]
+    links:
+      - {from: a, to: s, link: nvlink3, count: 12}
+      - {from: b, to: s, link: {base: nvlink3, latency: 1 us}}
+)");
+  const topology::NodeSpec& node = s.cluster.node;
+  ASSERT_EQ(node.devices.size(), 3u);
+  EXPECT_EQ(node.devices[2].name, "s");
+  EXPECT_EQ(node.devices[2].kind, "nvswitch");
+  ASSERT_EQ(node.links.size(), 2u);
+  EXPECT_EQ(node.links[0].from, "a");
+  EXPECT_EQ(node.links[0].to, "s");
+  EXPECT_EQ(node.links[0].count, 12u);
+  EXPECT_EQ(node.links[0].type.name, "nvlink3");
+  EXPECT_EQ(node.links[1].count, 1u);
+  EXPECT_EQ(node.links[1].type.latency, microseconds(1));
+  EXPECT_EQ(node.links[1].type.bandwidth.value, 25e9);
+}
+
+TEST(Defaults, AreThoseOfTheReference) {
+  const Scenario s = small_with();
+  EXPECT_EQ(s.training.precision, Precision::bf16);
+  EXPECT_EQ(s.training.optimizer, schedules::Optimizer::adam);
+  EXPECT_FALSE(s.training.attention);
+  EXPECT_EQ(s.parallelism.tensor, 1u);
+  EXPECT_EQ(s.parallelism.pipeline, 1u);
+  EXPECT_FALSE(s.parallelism.sequence);
+  EXPECT_EQ(s.pipeline.schedule, "1f1b");
+  EXPECT_EQ(s.pipeline.virtual_stages, 1u);
+  EXPECT_EQ(s.data_parallel.zero, 0);
+  EXPECT_FALSE(s.data_parallel.overlap);
+  EXPECT_FALSE(s.data_parallel.bucket);
+  EXPECT_FALSE(s.data_parallel.gradient_precision);
+  EXPECT_EQ(s.recompute, schedules::Recompute::none);
+  EXPECT_FALSE(s.measured.step_time);
+}
+
+TEST(Defaults, SoftwareIsMegatronCore) { EXPECT_EQ(small_with().software.name, "megatron-core"); }
+
+TEST(Defaults, DataIsWhatRemains) {
+  EXPECT_EQ(small_with().parallelism.data, 8u);
+  EXPECT_EQ(small_with("parallelism: {tensor: 2, pipeline: 2}").parallelism.data, 2u);
+  EXPECT_EQ(complaint([] { small_with("parallelism: {pipeline: 3}"); }),
+            "keys.yaml:1:25: parallelism.pipeline: tensor 1 x pipeline 3 is 3 GPUs, expected a divisor of the "
+            "cluster's 8");
+}
+
+TEST(Defaults, TheFabricIsTheNodesUsualOne) {
+  EXPECT_EQ(small_with().cluster.fabric.name, "rail-fat-tree-hdr");
+  EXPECT_EQ(small_with().cluster.fabric.kind, "rail-fat-tree");
+  EXPECT_EQ(small_with("cluster: {fabric: one-switch}").cluster.fabric.kind, "one-switch");
+}
+
+TEST(Defaults, OneNodeWithoutNodesOrGpus) {
+  const Scenario s = small_with("cluster: {gpus: 3}\nparallelism: {tensor: 1}");
+  EXPECT_EQ(s.cluster.gpus, 3u);
+  Library library = configs();
+  const Node tree = parse_yaml(
+      "cluster: {node: dgx-h100}\nmodel: llama3-8b\ntraining: {global_batch: 8, micro_batch: 1, sequence: 8}",
+      "a.yaml");
+  EXPECT_EQ(read_scenario(tree, library).cluster.gpus, 8u);
+}
+
+TEST(Defaults, HeadsAndWidthsOfAModel) {
+  EXPECT_EQ(small_with().model.kv_heads, 16);
+  EXPECT_EQ(small_with().model.ffn, 4096);
+  EXPECT_EQ(small_with("model: {hidden: 512}").model.ffn, 2048);
+  EXPECT_NE(complaint([] { small_with("model: {family: llama}"); }).find("model.ffn: missing"), std::string::npos);
+}
+
+TEST(Defaults, NamesOfBlocksAreTheirFiles) {
+  const Scenario s = small_with("model: gpt3-175b\ncluster: selene");
+  EXPECT_EQ(s.model.name, "gpt3-175b");
+  EXPECT_EQ(s.cluster.node.name, "dgx-a100-80gb");
+  EXPECT_EQ(s.cluster.gpu.name, "a100-sxm4-80gb");
+  EXPECT_EQ(s.cluster.gpus, 2240u);
+}
+
+TEST(Choices, WalkTheListsOfTheLibraries) {
+  for (const schedules::PipelineSchedule* schedule : schedules::pipelines()) {
+    EXPECT_EQ(small_with("pipeline: {schedule: " + std::string(schedule->name) + "}").pipeline.schedule,
+              schedule->name);
+  }
+  for (const topology::FabricBuilder* fabric : topology::fabrics()) {
+    EXPECT_EQ(small_with("cluster: {fabric: {kind: " + std::string(fabric->name) + "}}").cluster.fabric.kind,
+              fabric->name);
+  }
+}
+
+TEST(NotBuiltYet, IsSaidAndNeverIgnored) {
+  for (const char* key : {"parallelism: {order: [tensor, data]}", "parallelism: {context: 2}",
+                          "parallelism: {expert: 2}", "offload: host", "offload: {optimizer: host}", "profile: a.yaml",
+                          "recompute: {every: 2}", "data_parallel: {mode: all_reduce}", "training: {precision: fp8}",
+                          "training: {precision: mxfp8}", "training: {precision: nvfp4}"}) {
+    EXPECT_NE(complaint([&] { small_with(key); }).find("known, not built yet"), std::string::npos) << key;
+  }
+  for (const char* family : {"bert", "t5", "moe", "cnn", "mlp", "operators"}) {
+    EXPECT_NE(
+        complaint([&] { small_with("model: {family: " + std::string(family) + "}"); }).find("known, not built yet"),
+        std::string::npos)
+        << family;
+  }
+  for (const char* name : {"pipedream", "pipedream-2bw", "chimera", "zb-h1", "zb-h2", "zb-v", "dualpipe", "custom"}) {
+    if (schedules::find_pipeline(name) != nullptr) continue;
+    EXPECT_NE(
+        complaint([&] { small_with("pipeline: {schedule: " + std::string(name) + "}"); }).find("known, not built yet"),
+        std::string::npos)
+        << name;
+  }
+}
+
+TEST(Numbers, KeepToTheirRange) {
+  EXPECT_EQ(complaint([] { small_with("training: {global_batch: 99999999999}"); }),
+            "keys.yaml:1:26: training.global_batch: found '99999999999', expected at most 1000000000");
+  EXPECT_EQ(complaint([] { small_with("data_parallel: {bucket: 5000 TB}"); }),
+            "keys.yaml:1:25: data_parallel.bucket: found '5000 TB', expected at most 1000 TB");
+  for (const char* no : {"-1 GB/s", "0 GB/s", "inf GB/s", "nan GB/s", "25", "25 GB", "1e400 GB/s"}) {
+    EXPECT_NE(complaint([&] { small_with("cluster: {nic_bandwidth: " + std::string(no) + "}"); }), "") << no;
+  }
+}
+
+}  // namespace
+}  // namespace stepcast::app
