@@ -89,30 +89,6 @@ Bandwidth alone(const sim::Route& route, const Wiring& wiring) {
   return rate;
 }
 
-/// The longest time from the start of a rank's first transfer, sent or received, to the end of its last.
-Time longest_busy(const Plan& plan, const Wiring& wiring, const sim::TaskGraph& graph, const sim::Timeline& timeline) {
-  constexpr Time never{std::numeric_limits<std::int64_t>::max()};
-  std::vector<Time> begin(std::size_t{wiring.groups} * plan.ranks, never), end(begin.size());
-  std::size_t seen = 0;
-  for (std::size_t task = 0; task < timeline.start.size(); ++task) {
-    const auto id = sim::TaskId{static_cast<std::uint32_t>(task)};
-    if (!graph.is_transfer(id)) continue;
-    const Connection& connection = plan.connections[index(plan.transfers[graph.tag(id)].connection)];
-    const std::size_t group = seen++ / plan.transfers.size() * plan.ranks;
-    for (const RankId rank : {connection.source, connection.destination}) {
-      Time& first = begin[group + index(rank)];
-      Time& last = end[group + index(rank)];
-      first = std::min(first, timeline.start[task]);
-      last = std::max(last, timeline.finish[task]);
-    }
-  }
-  Time longest{};
-  for (std::size_t i = 0; i < begin.size(); ++i) {
-    if (begin[i] < end[i]) longest = std::max(longest, end[i] - begin[i]);
-  }
-  return longest;
-}
-
 /// Seconds that the busiest resource, or the most limited route, needs for one byte of the operation's size.
 double seconds_per_byte(const Algorithm& algorithm, Request request, const Wiring& wiring) {
   const std::int64_t reference = std::int64_t{1 << 16} * request.ranks * request.channels;  // equal parts
