@@ -45,6 +45,7 @@ class Reader {
       fail(mapping.place, join_path(inside), "found " + found(mapping) + ", expected a mapping");
     }
     for (const Entry& entry : mapping.entries) {
+      if (entry.key.find('.') != std::string::npos) dotted(entry, inside);
       const std::string path = join(inside, entry.key);
       const std::size_t key = number_of(path);
       const bool parent = has_children(path);
@@ -124,12 +125,17 @@ class Reader {
     store_(number, value);
   }
 
+  /// Two ways to write one key would be two keys for whatever merges or overrides it.
+  [[noreturn]] void dotted(const Entry& entry, const std::string& inside) const {
+    const std::size_t dot = entry.key.rfind('.');
+    fail(entry.place, join_path(inside),
+         "found the dotted key '" + entry.key + "', expected '" + entry.key.substr(dot + 1) + "' inside '" +
+             entry.key.substr(0, dot) + "' (dots are for --set and the headers of tables)");
+  }
+
   [[noreturn]] void unknown(const Entry& entry, const std::string& inside) const {
     const Names words = words_below(schema_, inside);
     std::string what = "found the unknown key '" + entry.key + "', expected ";
-    if (entry.key.find('.') != std::string::npos && find_key(schema_, join(inside, entry.key)) != nullptr) {
-      fail(entry.place, join_path(inside), what + "a mapping inside a mapping where files hold dotted keys");
-    }
     if (nearest(entry.key, words).empty()) {
       for (const KeyInfo& key : schema_.keys) {  // right word, wrong block
         if (std::string_view(key.path).ends_with("." + entry.key)) {

@@ -52,10 +52,12 @@ std::string plain(double value) {
   return {buffer, result.ptr};
 }
 
-/// The range in words; an upper end that only guards against nonsense is left to `past_the_end`.
+/// An upper end that only guards against nonsense is said where it is passed, not where something else is wrong.
+bool worth_saying(double most) { return most <= 4096; }
+
+/// The range in words.
 std::string range(const Type& type, const std::string& noun) {
-  constexpr double kWorthSaying = 4096;
-  const bool capped = type.most <= kWorthSaying;
+  const bool capped = worth_saying(type.most);
   if (type.above_least) return noun + " above " + plain(type.least) + (capped ? ", at most " + plain(type.most) : "");
   if (type.least == type.most) return plain(type.least);
   if (capped) return noun + " from " + plain(type.least) + " to " + plain(type.most);
@@ -117,13 +119,13 @@ std::string past_the_end(const Type& type, const std::string& text) {
   Value value;
   const bool many_digits = type.kind == Kind::whole && text.size() > 1 && text[0] != '0' &&
                            std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
-  if (!std::isfinite(type.most) || !(many_digits || parse(open, text, value))) return {};
+  if (!std::isfinite(type.most) || worth_saying(type.most) || !(many_digits || parse(open, text, value))) return {};
   switch (type.kind) {
     case Kind::whole:
     case Kind::number:
       return "at most " + plain(type.most);
     case Kind::time:
-      return "at most " + stepcast::text(Time{static_cast<std::int64_t>(type.most)});
+      return "at most 1 s";
     case Kind::bytes:
       return "at most 1000 TB";
     default:
