@@ -24,9 +24,6 @@ struct Chunk {
   PassTime forward, backward;
 };
 
-/// Bytes that one pass's tensor collectives put on links.
-using Traffic = std::vector<collectives::Timing::Load>;
-
 /// Times the pieces of a plan. Remembers by where in its node a tensor group stands.
 class PieceTimes {
  public:
@@ -35,7 +32,7 @@ class PieceTimes {
 
   struct Times {
     Piece embedding, layer, head;
-    Traffic layer_traffic;  ///< of one layer, forward and backward together
+    std::vector<collectives::Timing::Load> layer_traffic;  ///< of one layer, forward and backward together
   };
   const Times& at(Coordinate c);
 

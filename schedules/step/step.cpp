@@ -1,24 +1,16 @@
 #include "schedules/step/step.h"
 
-#include <algorithm>
 #include <array>
-#include <cmath>
+#include <map>
+
+#include "schedules/step/traffic.h"
 
 namespace stepcast::schedules {
 namespace {
 
-using collectives::Group;
-using collectives::Operation;
-using collectives::Timing;
 using sim::TaskId;
 
 constexpr std::uint32_t kNever = 0xffffffffu;
-
-/// A collective of one lane or one group of lanes, as declared.
-struct Declared {
-  WireId wire{};
-  std::vector<sim::RouteId> route;  ///< made at first use; empty before
-};
 
 class Builder {
  public:
@@ -36,9 +28,8 @@ class Builder {
 
   Step build() {
     make_lanes();
-    declare_sends();
-    declare_data();
-    declare_tied_embeddings();
+    traffic_ = declare_traffic(in_, step_.lanes, wires_);
+    for (const WireId wire : traffic_.wires) step_.wire_uses.push_back({wire, 0});
     for (std::uint32_t lane = 0; lane < step_.lanes.size(); ++lane) add_passes(lane);
     connect_passes();
     add_gradient_sums();
@@ -46,9 +37,6 @@ class Builder {
   }
 
  private:
-  // -- lanes
-  // -----------------------------------------------------------------------------------------------------------
-
   struct Streams {
     sim::StreamId compute{}, pipeline{}, data{}, parameters{};
     sim::ResourceId engine{};
@@ -87,20 +75,6 @@ class Builder {
   bool overlaps() const { return overlap_ && several_data_ranks(); }
   bool slowed() const { return overlaps() && s_.software.overlap_slowdown > 0; }
 
-  // -- declarations: every collective is timed before the first task is made
-  // -------------------------------------------
-
-  /// Times a collective for the group of one lane: its siblings share the links. With folding the one group stands for
-  /// all of them and carries all their bytes; without, it carries its own.
-  WireId declare(Operation operation, Bytes bytes, const std::vector<Group>& beside, Time more = {}) {
-    Timing timing = in_.timer.time(operation, bytes, beside, "auto", !in_.unfold);
-    if (in_.unfold && beside.size() > 1)
-      timing.loads = in_.timer.time(operation, bytes, std::span(beside.data(), 1), timing.algorithm, !in_.unfold).loads;
-    const WireId wire = wires_.declare(timing, more);
-    step_.wire_uses.push_back({wire, 0});
-    return wire;
-  }
-
   sim::RouteId route(Declared& declared, std::span<const sim::ResourceId> engines) {
     if (declared.route.empty())
       declared.route.push_back(
@@ -109,116 +83,6 @@ class Builder {
   }
 
   void count(WireId wire, std::uint64_t times = 1) { step_.wire_uses[static_cast<std::size_t>(wire)].times += times; }
-
-  /// Stage-to-stage sends: [lane][0: to the next stage, 1: to the one before].
-  void declare_sends() {
-    sends_.resize(step_.lanes.size());
-    if (stages_ == 1) return;
-    const double whole = static_cast<double>(s_.training.micro_batch * s_.training.sequence * s_.model.hidden *
-                                             element_bytes(s_.training.precision));
-    const std::uint32_t t = s_.parallelism.tensor;
-    const bool split = t > 1 && (s_.parallelism.sequence || s_.software.scatter_gather);
-    const bool gather = split && !s_.parallelism.sequence;
-    const Bytes message{static_cast<std::int64_t>(whole / (split ? t : 1))};
-    for (std::uint32_t lane = 0; lane < step_.lanes.size(); ++lane)
-      for (const std::uint32_t direction : {0u, 1u}) {
-        const Coordinate c = step_.lanes[lane].at;
-        const std::uint32_t to = (c.stage + (direction == 0 ? 1 : stages_ - 1)) % stages_;
-        Time more{};
-        if (gather)
-          more = in_.timer
-                     .time(Operation::all_gather, {static_cast<std::int64_t>(whole)},
-                           in_.ranks.tensor_groups_beside({c.tensor, c.data, to}), "auto", !in_.unfold)
-                     .duration;
-        sends_[lane][direction].wire = declare(Operation::send_recv, message, in_.ranks.sends_beside(c, to), more);
-      }
-  }
-
-  /// A piece's parameters, in the part that may be gathered while the piece before runs and the part that may not.
-  struct Gathers {
-    std::optional<Declared> ahead, rest;
-  };
-
-  /// Data-parallel traffic of one lane, in the order it runs.
-  struct DataPlan {
-    std::vector<Chunk> chunks;  ///< per virtual stage
-    std::vector<std::vector<std::size_t>>
-        bucket_ends;                             ///< per virtual stage: pieces (from the back) that close a bucket
-    std::vector<std::vector<Declared>> buckets;  ///< per virtual stage and bucket: the sum of its gradients
-    std::vector<std::vector<Gathers>> gathers;   ///< ZeRO 3, per virtual stage and piece
-    std::vector<Declared> whole;                 ///< without overlap: one sum of everything
-    std::vector<Declared> spread;                ///< ZeRO 1, 2: updated parameters back to all
-  };
-
-  Bytes bytes_of(double parameters, std::int64_t element) const {
-    return {static_cast<std::int64_t>(std::ceil(parameters * static_cast<double>(element)))};
-  }
-
-  void declare_data() {
-    const std::int64_t on_wire =
-        element_bytes(s_.data_parallel.gradient_precision.value_or(s_.software.gradient_precision));
-    const std::int64_t element = element_bytes(s_.training.precision);
-    const Operation sum = zero_ >= 1 ? Operation::reduce_scatter : Operation::all_reduce;
-    const double bucket = static_cast<double>(s_.data_parallel.bucket.value_or(s_.software.bucket).value);
-    plans_.resize(step_.lanes.size());
-    for (std::uint32_t lane = 0; lane < step_.lanes.size(); ++lane) {
-      const Coordinate c = step_.lanes[lane].at;
-      DataPlan& plan = plans_[lane];
-      for (std::uint32_t v = 0; v < s_.pipeline.virtual_stages; ++v) plan.chunks.push_back(in_.pieces.chunk(c, v));
-      if (!several_data_ranks() || (in_.unfold && c.data != 0))
-        continue;  // a group's traffic is kept by its first rank
-      const std::vector<Group> beside = in_.ranks.data_groups_beside(c);
-      const auto declared = [&](Operation operation, double parameters, std::int64_t bytes_each) {
-        return Declared{declare(operation, bytes_of(parameters, bytes_each), beside), {}};
-      };
-      const double parameters = in_.stage_parameters[c.stage];
-      if (zero_ == 1 || zero_ == 2) plan.spread.push_back(declared(Operation::all_gather, parameters, element));
-      if (!overlap_ && zero_ < 2) {
-        plan.whole.push_back(declared(sum, parameters, on_wire));
-        continue;
-      }
-      for (const Chunk& chunk : plan.chunks) {
-        auto& ends = plan.bucket_ends.emplace_back();
-        auto& sums = plan.buckets.emplace_back();
-        double open = 0;
-        for (std::size_t back = 0; back < chunk.pieces.size(); ++back) {
-          open += chunk.pieces[chunk.pieces.size() - 1 - back].parameters;
-          const bool last = back + 1 == chunk.pieces.size();
-          if (zero_ == 3 || last || open * static_cast<double>(on_wire) >= bucket) {
-            ends.push_back(back);
-            sums.push_back(declared(sum, open, on_wire));
-            open = 0;
-          }
-        }
-        auto& gathers = plan.gathers.emplace_back();
-        if (zero_ == 3)
-          for (const Piece& piece : chunk.pieces) {
-            const double most =
-                overlap_ ? static_cast<double>(s_.software.parameter_prefetch.value) / static_cast<double>(element) : 0;
-            const double ahead = std::min(piece.parameters, std::floor(most)), rest = piece.parameters - ahead;
-            Gathers& both = gathers.emplace_back();
-            if (ahead > 0) both.ahead = declared(Operation::all_gather, ahead, element);
-            if (rest > 0) both.rest = declared(Operation::all_gather, rest, element);
-          }
-      }
-    }
-  }
-
-  bool tied() const { return tied_embeddings(s_.model) && stages_ > 1; }
-
-  void declare_tied_embeddings() {
-    if (!tied()) return;
-    const double matrix = static_cast<double>(s_.model.vocab * s_.model.hidden) / s_.parallelism.tensor;
-    for (std::uint32_t r = 0; r < replicas_; ++r) {
-      std::vector<Group> pairs = in_.ranks.sends_beside(step_.lanes[lane_of(r, 0)].at, stages_ - 1);
-      tied_.push_back(
-          {declare(Operation::all_reduce, bytes_of(matrix, element_bytes(s_.software.main_gradient_precision)), pairs),
-           {}});
-    }
-  }
-
-  // -- passes
-  // ----------------------------------------------------------------------------------------------------------
 
   /// Passes of one replica are numbered (kind, micro-batch, model chunk).
   std::size_t number(std::uint32_t replica, PassKind kind, std::uint32_t micro_batch, std::uint32_t chunk) const {
@@ -258,7 +122,7 @@ class Builder {
     for (const Pass& pass : order) {
       const bool forward = pass.kind == PassKind::forward;
       const bool last_backward = !forward && ++backwards[pass.virtual_stage] == micro_batches_;
-      const Chunk& chunk = plans_[lane].chunks[pass.virtual_stage];
+      const Chunk& chunk = traffic_.data[lane].chunks[pass.virtual_stage];
       const std::size_t first_task = step_.lanes[lane].tasks.size();
       if (several_data_ranks() && zero_ == 3) {
         add_gathered_pass(lane, pass, chunk);
@@ -278,7 +142,7 @@ class Builder {
 
   void add_send(std::uint32_t lane, const Pass& pass, std::size_t n) {
     if (stages_ == 1) return;
-    Declared& send = sends_[lane][pass.kind == PassKind::forward ? 0 : 1];
+    Declared& send = traffic_.sends[lane][pass.kind == PassKind::forward ? 0 : 1];
     const bool beside = s_.software.pipeline_overlap;
     const TaskId done = step_.lanes[lane].tasks.back().task;
     const TaskId task = step_.graph.transfer(beside ? streams_[lane].pipeline : streams_[lane].compute, route(send, {}),
@@ -294,9 +158,6 @@ class Builder {
       step_.lanes[lane].traffic.push_back(
           {task, 1, pass.kind == PassKind::forward ? "activation" : "gradient", index(pass.micro_batch)});
   }
-
-  // -- data-parallel traffic
-  // -------------------------------------------------------------------------------------------
 
   /// Without folding each rank of a data-parallel group has a lane. Lanes are built one after the other and ask for the
   /// group's collectives in the same order, so the n-th one asked for is the same for all of them.
@@ -336,7 +197,7 @@ class Builder {
     return task;
   }
 
-  DataPlan& data_plan(std::uint32_t lane) { return plans_[leader(lane)]; }
+  DataPlan& data_plan(std::uint32_t lane) { return traffic_.data[leader(lane)]; }
 
   /// Backward in pieces, each bucket summed as soon as its gradients are there.
   void add_bucketed_backward(std::uint32_t lane, const Pass& pass, const Chunk& chunk) {
@@ -405,12 +266,13 @@ class Builder {
       last_sum_[lane] = collective(lane, data_plan(lane).whole.front(), false, done, "gradients");
     }
     std::vector<std::optional<TaskId>> embeddings(step_.lanes.size());
-    if (tied())
+    if (!traffic_.tied_embeddings.empty())
       for (std::uint32_t r = 0; r < replicas_; ++r) {
         const std::array<std::uint32_t, 2> ends{lane_of(r, 0), lane_of(r, stages_ - 1)};
         const std::array<sim::StreamId, 2> streams{streams_[ends[0]].data, streams_[ends[1]].data};
-        const TaskId task = step_.graph.transfer(streams, route(tied_[r], {}), wires_.amount(tied_[r].wire));
-        count(tied_[r].wire);
+        const TaskId task = step_.graph.transfer(streams, route(traffic_.tied_embeddings[r], {}),
+                                                 wires_.amount(traffic_.tied_embeddings[r].wire));
+        count(traffic_.tied_embeddings[r].wire);
         for (const std::uint32_t lane : ends) {
           step_.graph.after(task, step_.lanes[lane].tasks.back().task);
           embeddings[lane] = task;
@@ -445,9 +307,6 @@ class Builder {
             collective(lane, data_plan(lane).spread.front(), false, task, "updated parameters"));
   }
 
-  // -- edges between stages
-  // --------------------------------------------------------------------------------------------
-
   void connect_passes() {
     for (std::uint32_t r = 0; r < replicas_; ++r)
       for (const PassKind kind : {PassKind::forward, PassKind::backward})
@@ -472,9 +331,7 @@ class Builder {
 
   Step step_;
   std::vector<Streams> streams_;
-  std::vector<std::array<Declared, 2>> sends_;
-  std::vector<DataPlan> plans_;
-  std::vector<Declared> tied_;
+  Traffic traffic_;
   std::vector<std::uint32_t> first_of_pass_, send_of_pass_, lane_task_of_pass_;
   std::map<std::uint32_t, std::vector<TaskId>> made_sums_, made_gathers_;
   std::map<std::uint32_t, std::uint32_t> asked_sums_, asked_gathers_;

@@ -9,7 +9,12 @@ namespace {
 
 constexpr Time kCollective = microseconds(300);
 
-collectives::Timing fixed(collectives::Operation, Bytes) { return {kCollective, microseconds(10), "ring", {}}; }
+collectives::Timing fixed(collectives::Operation, Bytes) {
+  collectives::Timing timing;
+  timing.duration = kCollective;
+  timing.latency = microseconds(10);
+  return timing;
+}
 
 struct Pass : testing::Test {
   Scenario scenario = round_numbers(8);

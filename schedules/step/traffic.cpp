@@ -1,0 +1,153 @@
+#include "schedules/step/traffic.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace stepcast::schedules {
+namespace {
+
+using collectives::Group;
+using collectives::Operation;
+using collectives::Timing;
+
+class Declarer {
+ public:
+  Declarer(const StepInput& in, std::span<const Lane> lanes, Wires& wires)
+      : in_(in),
+        s_(in.scenario),
+        lanes_(lanes),
+        wires_(wires),
+        stages_(s_.parallelism.pipeline),
+        replicas_(static_cast<std::uint32_t>(lanes.size()) / stages_),
+        overlap_(s_.data_parallel.overlap.value_or(s_.software.data_overlap)),
+        zero_(s_.data_parallel.zero) {}
+
+  Traffic declare_all() {
+    declare_sends();
+    declare_data();
+    declare_tied_embeddings();
+    return std::move(out_);
+  }
+
+ private:
+  bool several_data_ranks() const { return s_.parallelism.data > 1; }
+
+  /// Times a collective for the group of one lane: its siblings share the links. With folding the one group stands for
+  /// all of them and carries all their bytes; without, it carries its own.
+  WireId declare(Operation operation, Bytes bytes, const std::vector<Group>& beside, Time more = {}) {
+    Timing timing = in_.timer.time(operation, bytes, beside, "auto", !in_.unfold);
+    if (in_.unfold && beside.size() > 1)
+      timing.loads = in_.timer.time(operation, bytes, std::span(beside.data(), 1), timing.algorithm, !in_.unfold).loads;
+    const WireId wire = wires_.declare(timing, more);
+    out_.wires.push_back(wire);
+    return wire;
+  }
+
+  /// Stage-to-stage sends: [lane][0: to the next stage, 1: to the one before].
+  void declare_sends() {
+    out_.sends.resize(lanes_.size());
+    if (stages_ == 1) return;
+    const double whole = static_cast<double>(s_.training.micro_batch * s_.training.sequence * s_.model.hidden *
+                                             element_bytes(s_.training.precision));
+    const std::uint32_t t = s_.parallelism.tensor;
+    const bool split = t > 1 && (s_.parallelism.sequence || s_.software.scatter_gather);
+    const bool gather = split && !s_.parallelism.sequence;
+    const Bytes message{static_cast<std::int64_t>(whole / (split ? t : 1))};
+    for (std::uint32_t lane = 0; lane < lanes_.size(); ++lane)
+      for (const std::uint32_t direction : {0u, 1u}) {
+        const Coordinate c = lanes_[lane].at;
+        const std::uint32_t to = (c.stage + (direction == 0 ? 1 : stages_ - 1)) % stages_;
+        Time more{};
+        if (gather)
+          more = in_.timer
+                     .time(Operation::all_gather, {static_cast<std::int64_t>(whole)},
+                           in_.ranks.tensor_groups_beside({c.tensor, c.data, to}), "auto", !in_.unfold)
+                     .duration;
+        out_.sends[lane][direction].wire = declare(Operation::send_recv, message, in_.ranks.sends_beside(c, to), more);
+      }
+  }
+
+  Bytes bytes_of(double parameters, std::int64_t element) const {
+    return {static_cast<std::int64_t>(std::ceil(parameters * static_cast<double>(element)))};
+  }
+
+  void declare_data() {
+    const std::int64_t on_wire =
+        element_bytes(s_.data_parallel.gradient_precision.value_or(s_.software.gradient_precision));
+    const std::int64_t element = element_bytes(s_.training.precision);
+    const Operation sum = zero_ >= 1 ? Operation::reduce_scatter : Operation::all_reduce;
+    const double bucket = static_cast<double>(s_.data_parallel.bucket.value_or(s_.software.bucket).value);
+    out_.data.resize(lanes_.size());
+    for (std::uint32_t lane = 0; lane < lanes_.size(); ++lane) {
+      const Coordinate c = lanes_[lane].at;
+      DataPlan& plan = out_.data[lane];
+      for (std::uint32_t v = 0; v < s_.pipeline.virtual_stages; ++v) plan.chunks.push_back(in_.pieces.chunk(c, v));
+      if (!several_data_ranks() || (in_.unfold && c.data != 0))
+        continue;  // a group's traffic is kept by its first rank
+      const std::vector<Group> beside = in_.ranks.data_groups_beside(c);
+      const auto declared = [&](Operation operation, double parameters, std::int64_t bytes_each) {
+        return Declared{declare(operation, bytes_of(parameters, bytes_each), beside), {}};
+      };
+      const double parameters = in_.stage_parameters[c.stage];
+      if (zero_ == 1 || zero_ == 2) plan.spread.push_back(declared(Operation::all_gather, parameters, element));
+      if (!overlap_ && zero_ < 2) {
+        plan.whole.push_back(declared(sum, parameters, on_wire));
+        continue;
+      }
+      for (const Chunk& chunk : plan.chunks) {
+        auto& ends = plan.bucket_ends.emplace_back();
+        auto& sums = plan.buckets.emplace_back();
+        double open = 0;
+        for (std::size_t back = 0; back < chunk.pieces.size(); ++back) {
+          open += chunk.pieces[chunk.pieces.size() - 1 - back].parameters;
+          const bool last = back + 1 == chunk.pieces.size();
+          if (zero_ == 3 || last || open * static_cast<double>(on_wire) >= bucket) {
+            ends.push_back(back);
+            sums.push_back(declared(sum, open, on_wire));
+            open = 0;
+          }
+        }
+        auto& gathers = plan.gathers.emplace_back();
+        if (zero_ == 3)
+          for (const Piece& piece : chunk.pieces) {
+            const double most =
+                overlap_ ? static_cast<double>(s_.software.parameter_prefetch.value) / static_cast<double>(element) : 0;
+            const double ahead = std::min(piece.parameters, std::floor(most)), rest = piece.parameters - ahead;
+            Gathers& both = gathers.emplace_back();
+            if (ahead > 0) both.ahead = declared(Operation::all_gather, ahead, element);
+            if (rest > 0) both.rest = declared(Operation::all_gather, rest, element);
+          }
+      }
+    }
+  }
+
+  bool tied() const { return tied_embeddings(s_.model) && stages_ > 1; }
+
+  void declare_tied_embeddings() {
+    if (!tied()) return;
+    const double matrix = static_cast<double>(s_.model.vocab * s_.model.hidden) / s_.parallelism.tensor;
+    for (std::uint32_t r = 0; r < replicas_; ++r) {
+      std::vector<Group> pairs = in_.ranks.sends_beside(lanes_[r].at, stages_ - 1);
+      out_.tied_embeddings.push_back(
+          {declare(Operation::all_reduce, bytes_of(matrix, element_bytes(s_.software.main_gradient_precision)), pairs),
+           {}});
+    }
+  }
+
+  const StepInput& in_;
+  const Scenario& s_;
+  std::span<const Lane> lanes_;
+  Wires& wires_;
+  const std::uint32_t stages_, replicas_;
+  const bool overlap_;
+  const int zero_;
+  Traffic out_;
+};
+
+}  // namespace
+
+Traffic declare_traffic(const StepInput& input, std::span<const Lane> lanes, Wires& wires) {
+  return Declarer(input, lanes, wires).declare_all();
+}
+
+}  // namespace stepcast::schedules
