@@ -12,7 +12,7 @@ namespace stepcast::collectives {
 
 extern const Algorithm ring, tree, double_binary_tree, hierarchical, direct, send_recv, pairwise, butterfly,
     halving_doubling, naive, parameter_server, sharded_parameter_server, torus_2d, multi_ring, tree_packing,
-    pcie_nvlink_split;
+    pcie_nvlink_split, nvls, sharp;
 
 namespace {
 
@@ -31,7 +31,9 @@ constexpr std::array kAlgorithms = {&ring,
                                     &torus_2d,
                                     &multi_ring,
                                     &tree_packing,
-                                    &pcie_nvlink_split};
+                                    &pcie_nvlink_split,
+                                    &nvls,
+                                    &sharp};
 
 /// Levenshtein's distance: insertions, deletions and replacements.
 std::size_t distance(std::string_view a, std::string_view b) {

@@ -37,6 +37,8 @@ void deliver(const Plan& plan, const Transfer& transfer, const std::vector<std::
 
 void execute(const Plan& plan, Buffers& buffers, Turn turn) {
   const auto count = static_cast<std::uint32_t>(plan.transfers.size());
+  const std::size_t ranks = buffers.size();
+  if (plan.switches > 0) buffers.resize(ranks + plan.switches, std::vector<std::int64_t>(buffers.front().size()));
   std::vector<std::uint32_t> waits(count), begin(count + 1), next_on_connection(count, kNone);
   std::vector<std::uint32_t> last(plan.connections.size(), kNone);
   for (std::uint32_t t = 0; t < count; ++t) {
@@ -79,6 +81,7 @@ void execute(const Plan& plan, Buffers& buffers, Turn turn) {
     for (std::uint32_t i = begin[t]; i < begin[t + 1]; ++i) release(later[i]);
     if (next_on_connection[t] != kNone) release(next_on_connection[t]);
   }
+  buffers.resize(ranks);
   if (done == count) return;
   std::uint32_t stuck = 0;
   while (waits[stuck] == 0) ++stuck;
@@ -93,8 +96,9 @@ std::vector<RankId> unreached(const Plan& plan) {
   std::vector<bool> reached(plan.ranks);
   for (const Transfer& transfer : plan.transfers) {
     const Connection& way = plan.connections.at(index(transfer.connection));
-    reached.at(index(way.source)) = true;
-    reached.at(index(way.destination)) = true;
+    for (const RankId end : {way.source, way.destination}) {
+      if (index(end) < plan.ranks || index(end) >= plan.ranks + plan.switches) reached.at(index(end)) = true;
+    }
   }
   std::vector<RankId> missing;
   for (std::uint32_t rank = 0; rank < plan.ranks; ++rank) {

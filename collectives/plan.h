@@ -27,7 +27,8 @@ struct Range {
   friend bool operator==(const Range&, const Range&) = default;
 };
 
-/// One channel's way from a rank to another. Its transfers run one after the other, in the order of the plan.
+/// One channel's way from a rank to another, or to or from a switch that reduces (Plan::switches). Its transfers run
+/// one after the other, in the order of the plan.
 struct Connection {
   RankId source{}, destination{};
   std::uint32_t channel = 0;
@@ -48,7 +49,8 @@ struct Transfer {
 /// 12 bytes per transfer and 4 per dependency; element ranges are kept once per chunk.
 struct Plan {
   std::uint32_t ranks = 0;
-  std::uint32_t pieces = 1;  ///< cut from each channel's share and sent one behind the other
+  std::uint32_t switches = 0;  ///< that add and copy, beside the ranks: numbers `ranks` on; they hold zeros at first
+  std::uint32_t pieces = 1;    ///< cut from each channel's share and sent one behind the other
   std::vector<Connection> connections;
   std::vector<Transfer> transfers;
 

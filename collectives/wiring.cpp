@@ -123,11 +123,43 @@ class Wirer {
     return link;
   }
 
-  Path way(const Connection& connection, topology::GpuId from, topology::GpuId to) const {
+  Path way(const Connection& connection, const std::vector<topology::GpuId>& ids, std::uint32_t shift,
+           std::uint32_t turn) const {
+    const std::uint32_t source = index(connection.source), destination = index(connection.destination);
+    if (destination >= ranks_) return to_switch(ids, image(source, shift, turn), true);
+    if (source >= ranks_) return to_switch(ids, image(destination, shift, turn), false);
+    const topology::GpuId from = ids[image(source, shift, turn)], to = ids[image(destination, shift, turn)];
     if (!connection.host_side) return cluster_.path(from, to);
     const std::optional<Path> path = host_path(cluster_, from, to);
     if (!path) throw std::logic_error("a host-side connection between GPUs that have none");
     return *path;
+  }
+
+  /// The part of the way to another node's GPU that leads up to the network's first switch (or down from the last), or
+  /// inside one node the links between the GPU and its NVSwitches. Switches pass on one sum between each other, on
+  /// links that are no narrower than a NIC's: these are left out.
+  Path to_switch(const std::vector<topology::GpuId>& ids, std::uint32_t rank, bool up) const {
+    const std::uint32_t other = (rank + (placement_.nodes > 1 ? gpus_ : 1)) % ranks_;
+    const Path whole = up ? cluster_.path(ids[rank], ids[other]) : cluster_.path(ids[other], ids[rank]);
+    const topology::Cluster::Impl& impl = cluster_.impl();
+    Path path;
+    path.kind = whole.kind;
+    const bool network = whole.kind == topology::PathKind::network;
+    const auto on_network = [&](LinkId link) { return impl.ends(link).kind == topology::LinkKind::network; };
+    const auto first = std::ranges::find_if(whole.links, on_network) - whole.links.begin();
+    const auto last =
+        std::ranges::find_if(whole.links.rbegin(), whole.links.rend(), on_network).base() - whole.links.begin() - 1;
+    for (std::size_t i = 0; i < whole.links.size(); ++i) {
+      const topology::Cluster::Impl::Ends ends = impl.ends(whole.links[i]);
+      const auto place = static_cast<std::ptrdiff_t>(i);
+      const bool part = network ? (up ? place <= first : place >= last)
+                                : impl.device(up ? ends.from : ends.to).kind == topology::DeviceKind::gpu;
+      if (!part) continue;
+      path.links.push_back(whole.links[i]);
+      path.loads.push_back(whole.loads[i]);
+      path.latency = path.latency + ends.latency;
+    }
+    return path;
   }
 
   /// Lays a connection and all its images; false where their node links differ.
@@ -139,8 +171,7 @@ class Wirer {
       const std::vector<topology::GpuId>& ids = placement_.groups[g];
       for (std::uint32_t shift = 0; shift < shifts_; ++shift) {
         for (std::uint32_t turn = 0; turn < turns_; ++turn) {
-          const Path path = way(connection, ids[image(index(connection.source), shift, turn)],
-                                ids[image(index(connection.destination), shift, turn)]);
+          const Path path = way(connection, ids, shift, turn);
           if (!(first ? begin(strand, path) : join(strand, path))) return false;
           note(strand, path, number);
           first = false;

@@ -1,0 +1,68 @@
+#include <algorithm>
+
+#include "collectives/algorithm.h"
+
+namespace stepcast::collectives {
+namespace {
+
+/// Every rank owns a share. All push it to the switch, which adds; the owner gets the sum, writes it back to the switch
+/// and the switch copies it to the others. n + n / P up and as much down at every GPU, instead of a ring's
+/// 2 (P - 1) / P n each way.
+Plan plan_nvls(const Request& request) {
+  const std::uint32_t n = request.ranks, nvswitch = n;
+  Plan plan;
+  plan.ranks = n;
+  plan.switches = 1;
+  plan.pieces = request.pieces;
+  const auto way = [&](std::uint32_t owner, std::uint32_t rank, std::uint32_t kind) {
+    return ConnectionId{(owner * n + rank) * 2 + kind};
+  };
+  for (std::uint32_t owner = 0; owner < n; ++owner) {
+    for (std::uint32_t rank = 0; rank < n; ++rank) {
+      plan.connect(rank, nvswitch, owner);
+      plan.connect(nvswitch, rank, owner);
+    }
+  }
+  std::vector<TransferId> pushed(n);
+  for (std::uint32_t piece = 0; piece < request.pieces; ++piece) {
+    for (std::uint32_t owner = 0; owner < n; ++owner) {
+      const ChunkId chunk = plan.add_chunk(part(part(request.all(), n, owner), request.pieces, piece));
+      for (std::uint32_t rank = 0; rank < n; ++rank) {
+        pushed[rank] = plan.add({way(owner, rank, 0), chunk, Effect::reduce});
+      }
+      const TransferId sum = plan.add({way(owner, owner, 1), chunk, Effect::copy}, pushed);
+      const TransferId written = plan.add({way(owner, owner, 0), chunk, Effect::copy}, {sum});
+      for (std::uint32_t rank = 0; rank < n; ++rank) {
+        if (rank != owner) plan.add({way(owner, rank, 1), chunk, Effect::copy}, {written});
+      }
+    }
+  }
+  return plan;
+}
+
+/// NVLinks to a switch and nothing but them.
+bool over_nvswitch(const LinkView& links) {
+  return std::ranges::all_of(links.nvlinks, [](std::uint32_t direct) { return direct == 0; }) &&
+         std::ranges::count(links.over_nvlink, true) == std::ptrdiff_t{links.ranks} * (links.ranks - 1);
+}
+
+}  // namespace
+
+extern const Algorithm nvls;
+constinit const Algorithm nvls{
+    .name = "nvls",
+    .summary = "NVLink SHARP: the NVSwitch adds what all ranks push and copies the sum to all",
+    .source =
+        "Klenk et al., ISCA 2020, \"An in-network architecture for accelerating shared-memory multiprocessor "
+        "collectives\"; NCCL 2.17 release notes",
+    .needs_links = true,
+    .automatic = [](Operation) { return false; },
+    .supports =
+        [](const Request& request) {
+          return request.operation == Operation::all_reduce && request.ranks >= 2 &&
+                 request.links.ranks == request.ranks && over_nvswitch(request.links);
+        },
+    .plan = plan_nvls,
+    .symmetry = [](const Request&) { return Symmetry{}; }};
+
+}  // namespace stepcast::collectives

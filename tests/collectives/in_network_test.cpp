@@ -1,0 +1,92 @@
+// Reduction in switches: traffic, time and integers.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "collectives/algorithms.h"
+#include "collectives/execute.h"
+#include "collectives/timer.h"
+#include "tests/collectives/definition.h"
+#include "tests/collectives/fixtures.h"
+#include "tests/collectives/islands.h"
+
+namespace stepcast::collectives {
+namespace {
+
+using test::build;
+using test::gpus;
+
+Request request_of(const topology::Cluster& cluster, std::uint32_t ranks, std::int64_t elements, std::uint32_t nodes) {
+  return {.operation = Operation::all_reduce,
+          .ranks = ranks,
+          .elements = elements,
+          .nodes = nodes,
+          .pieces = 3,
+          .links = nodes == 1 ? view_links(cluster, gpus(ranks)) : LinkView{}};
+}
+
+TEST(InNetwork, AddsRightOnIntegers) {
+  for (std::uint32_t ranks : {2u, 3u, 8u, 33u, 72u}) {
+    const topology::Cluster cluster = build({.nodes = 1, .gpus = ranks});
+    for (const std::int64_t elements : {0u, 1u, ranks - 1, ranks, ranks + 1, 5 * ranks + 1}) {
+      const Request request = request_of(cluster, ranks, elements, 1);
+      ASSERT_TRUE(algorithm("nvls").supports(request));
+      const Plan plan = algorithm("nvls").plan(request);
+      for (const Turn turn : {Turn::first_ready_first, Turn::last_ready_first}) {
+        test::Buffers buffers = test::before(request);
+        execute(plan, buffers, turn);
+        EXPECT_EQ(buffers.size(), ranks);
+        EXPECT_EQ(test::wrong(request, buffers), "") << ranks << " " << elements;
+      }
+    }
+  }
+}
+
+Time time_of(Timer& timer, std::string_view name, std::uint32_t ranks, Bytes bytes) {
+  const Group group = gpus(ranks);
+  return timer.time(Operation::all_reduce, bytes, std::span(&group, 1), name).duration;
+}
+
+// n (1 + 1 / P) each way against 2 (P - 1) / P n: Klenk et al., section 3.
+TEST(InNetwork, NvlsSendsOnceWhatARingSendsTwice) {
+  const std::uint32_t p = 8;
+  Timer timer(build({.nodes = 1, .gpus = p}), {.nvlink_step = microseconds(1)});
+  const Bytes bytes{std::int64_t{1} << 32};
+  const double least = static_cast<double>(bytes.value) / 100e9 * (1 + 1.0 / p);
+  EXPECT_GE(to_seconds(time_of(timer, "nvls", p, bytes)), least * (1 - 1e-9));
+  EXPECT_LE(to_seconds(time_of(timer, "nvls", p, bytes)), least * 1.05);
+  EXPECT_NEAR(time_of(timer, "ring", p, bytes) / time_of(timer, "nvls", p, bytes), 14.0 / 9, 0.08);
+}
+
+// Up, down to the owner, up again, down to all.
+TEST(InNetwork, NvlsTakesFourStepsOverAnyNumberOfGpus) {
+  for (const std::uint32_t p : {2u, 8u, 16u}) {
+    Timer timer(build({.nodes = 1, .gpus = p}), {.nvlink_step = microseconds(1)});
+    EXPECT_EQ(time_of(timer, "nvls", p, {0}), microseconds(4));
+  }
+}
+
+// n up and n down at every port, whatever the number of nodes: Graham et al., section III.
+TEST(InNetwork, SharpSendsOnceWhatARingSendsTwice) {
+  for (const std::uint32_t nodes : {2u, 4u, 16u}) {
+    Timer timer(build({.nodes = nodes, .gpus = 1}), {.network_step = microseconds(3)});
+    EXPECT_EQ(time_of(timer, "sharp", nodes, {0}), microseconds(6));
+    const Bytes bytes{std::int64_t{1} << 32};
+    const double least = static_cast<double>(bytes.value) / 25e9;
+    EXPECT_NEAR(to_seconds(time_of(timer, "sharp", nodes, bytes)), least, 0.05 * least);
+  }
+}
+
+TEST(InNetwork, SharpUsesEveryNic) {
+  Timer timer(build({.nodes = 4, .gpus = 2}), {});
+  const Bytes bytes{std::int64_t{1} << 32};
+  const double least = static_cast<double>(bytes.value) / (2 * 25e9);  // NVLink: 2 (G - 1) / G n / 100e9, no more
+  EXPECT_NEAR(to_seconds(time_of(timer, "sharp", 8, bytes)), least, 0.05 * least);
+}
+
+TEST(InNetwork, NvlsNeedsAnNvswitch) {
+  const topology::Cluster cluster = test::island(4, test::full_quad());
+  EXPECT_FALSE(algorithm("nvls").supports(request_of(cluster, 4, 8, 1)));
+}
+
+}  // namespace
+}  // namespace stepcast::collectives
