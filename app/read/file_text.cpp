@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <fstream>
-#include <iterator>
 #include <vector>
 
 #include "app/read/nearest.h"
@@ -13,7 +12,7 @@
 namespace stepcast::app {
 namespace {
 
-constexpr std::uintmax_t kLargestFile = 64u << 20;
+constexpr std::size_t kLargestFile = 64u << 20;
 
 /// Length of the UTF-8 sequence at the start of `text`; 0 where there is none (overlong and surrogates included).
 std::size_t sequence_length(std::string_view text) {
@@ -39,12 +38,14 @@ std::string read_file(const std::filesystem::path& path, const std::string& show
   const std::filesystem::file_status status = std::filesystem::status(path, error);
   if (!std::filesystem::exists(status)) throw InputError(shown, "no such file");
   if (std::filesystem::is_directory(status)) throw InputError(shown, "found a directory, expected a file");
-  if (std::filesystem::is_regular_file(status) && std::filesystem::file_size(path, error) > kLargestFile) {
-    throw InputError(shown, "found more than 64 MiB, expected a smaller file");
-  }
   std::ifstream stream(path, std::ios::binary);
   if (!stream) throw InputError(shown, "cannot be read");
-  return {std::istreambuf_iterator<char>(stream), {}};
+  std::string text;
+  for (char block[1 << 16]; stream.read(block, sizeof block) || stream.gcount() > 0;) {
+    text.append(block, static_cast<std::size_t>(stream.gcount()));
+    if (text.size() > kLargestFile) throw InputError(shown, "found more than 64 MiB, expected a smaller file");
+  }
+  return text;
 }
 
 std::string_view checked_text(std::string_view text, const std::string& file) {
