@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include "app/command.h"
+#include "app/fit_transport.h"
 #include "app/options.h"
 #include "app/output.h"
+#include "app/read/curves.h"
 #include "app/read/files.h"
 #include "app/read/library.h"
 #include "calibrate/fit/gemm_fit.h"
@@ -20,11 +22,16 @@ int fit(const std::vector<std::string>& words) {
   options.add_options()
       ("gpu", po::value<std::string>()->default_value("a100-pcie-40gb"), "the GPU that was measured: a file of configs/gpus/")
       ("launch", po::value<std::string>()->default_value("3 us"), "fixed time that each measured kernel includes")
+      ("software", po::value<std::string>()->default_value("", ""), "curves: the stack to start from, whose curves are fitted")
+      ("check", "curves: fit nothing, print every curve's error under its own stack")
       ("output", po::value<std::string>()->default_value("", ""), "write to this file instead of standard output");
   // clang-format on
   const auto values = parse_options(
       words,
       "usage: stepcast fit TABLE.csv [OPTIONS]\n\n"
+      "A table of curves (its header has a column curve, see calibrate/data/nccl/curves.csv): fits a software\n"
+      "stack's transport to recorded collectives and prints it as a file for configs/software/.\n"
+      "Otherwise a table of multiplies. "
       "Fits the constants of a GPU's multiply model to a table m,n,k,layout,output_bytes,efficiency and tries\n"
       "them on the half of the shapes that it did not see. Prints a `gemm:` block for configs/gpus/.",
       options);
@@ -32,6 +39,11 @@ int fit(const std::vector<std::string>& words) {
   const auto paths = (*values)["path"].as<std::vector<std::string>>();
   if (paths.size() != 1)
     throw InputError("stepcast fit", "found " + std::to_string(paths.size()) + " tables, expected one");
+  if (is_curve_table(paths.front())) {
+    return fit_transport_to(paths.front(), {.software = (*values)["software"].as<std::string>(),
+                                            .check = values->count("check") != 0,
+                                            .output = (*values)["output"].as<std::string>()});
+  }
   const auto launch = parse_time((*values)["launch"].as<std::string>());
   if (!launch)
     throw InputError("--launch", "found '" + (*values)["launch"].as<std::string>() + "', expected a time in " +

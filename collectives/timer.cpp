@@ -258,8 +258,14 @@ struct Timer::Impl {
     }
     const Plan plan = prepared_algorithm.algorithm->plan(request);
     const sim::Timeline timeline = sim::run(lower(plan, wiring, scale));
-    Timing timing{.duration = prepared_algorithm.protocol.launch + ramp + timeline.end + rest,
+    const Time before = prepared_algorithm.protocol.launch + ramp, duration = before + timeline.end + rest;
+    // Data that passes through leaves a rank free for the next repetition while the last is on its way.
+    const bool passes = request.operation == Operation::broadcast || request.operation == Operation::reduce;
+    const Time interval =
+        passes ? std::min(duration, before + from_seconds(now * static_cast<double>(bytes.value))) : duration;
+    Timing timing{.duration = duration,
                   .latency = prepared_algorithm.prospect.fixed + prepared_algorithm.prospect.latency,
+                  .interval = interval,
                   .algorithm = std::string(prepared_algorithm.algorithm->name),
                   .protocol = std::string(name_of(prepared_algorithm.proto)),
                   .loads = {}};
@@ -306,7 +312,8 @@ struct Timer::Impl {
     const Placement placement = place(cluster, concurrent, operation != Operation::send_recv);
     const Wanted wanted = parse(name);
     if (wanted.algorithm != "auto") algorithm(wanted.algorithm);  // unknown: throws
-    if (placement.ranks == 1) return {{}, {}, std::string(wanted.algorithm), std::string(name_of(Proto::simple)), {}};
+    if (placement.ranks == 1)
+      return {{}, {}, {}, std::string(wanted.algorithm), std::string(name_of(Proto::simple)), {}};
     Request request{.operation = operation,
                     .ranks = placement.ranks,
                     .elements = 0,

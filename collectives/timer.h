@@ -17,8 +17,11 @@ using Group = std::vector<topology::GpuId>;
 
 /// What a collective costs when nothing but its siblings runs beside it.
 struct Timing {
-  Time duration{};        ///< launch to last byte
-  Time latency{};         ///< what it would take with next to no bytes, same algorithm
+  Time duration{};  ///< launch to last byte
+  Time latency{};   ///< what it would take with next to no bytes, same algorithm
+  /// Per repetition, if the same is launched again and again: what nccl-tests prints. Less than the duration where data
+  /// only passes through the ranks (broadcast, reduce): the first is at work on the next while the last still waits.
+  Time interval{};
   std::string algorithm;  ///< the one timed or chosen
   std::string protocol;   ///< "Simple", "LL128" or "LL"
   struct Load {

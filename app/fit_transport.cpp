@@ -1,0 +1,139 @@
+#include "app/fit_transport.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "app/command.h"
+#include "app/output.h"
+#include "app/read/curves.h"
+#include "app/read/files.h"
+#include "app/read/library.h"
+#include "calibrate/fit/transport_fit.h"
+#include "sim/input_error.h"
+
+namespace stepcast::app {
+namespace {
+
+constexpr Bytes kMegabyte{1 << 20}, kAll{std::int64_t{1} << 60};
+
+collectives::Transport read_transport(const std::string& name, Library& library) {
+  schedules::Software software;
+  const Node scalar = make_scalar(name, {"--software", 0, 0});
+  read(software_table(), library.expand_block(scalar, software_schema(), "software"), "software", library, software);
+  return software.transport;
+}
+
+double median(std::vector<double> values) {
+  if (values.empty()) return 0;
+  const auto half = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::ranges::nth_element(values, half);
+  return *half;
+}
+
+/// A line per curve, and the medians over all points of the fitted and of the held out ones.
+class ErrorTable {
+ public:
+  ErrorTable() {
+    text_ = fmt::format("{:<36} {:<9} {:>7} {:>7} {:>7} {:>7} {:>8}\n", "curve", "use", "< 1 MB", "worst", ">= 1 MB",
+                        "worst", "largest");
+  }
+  void add(const CurveRow& row, const std::vector<Time>& predicted) {
+    const calibrate::Errors small = errors(row.curve, predicted, {1}, kMegabyte);
+    const calibrate::Errors large = errors(row.curve, predicted, kMegabyte, kAll);
+    const auto percent = [](const calibrate::Errors& e, double value) {
+      return e.points == 0 ? std::string("-") : fmt::format("{:.1f}%", 100 * value);
+    };
+    text_ += fmt::format("{:<36} {:<9} {:>7} {:>7} {:>7} {:>7} {:>+7.1f}%\n", row.curve.name,
+                         row.fitted ? "fitted" : "held out", percent(small, small.median), percent(small, small.worst),
+                         percent(large, large.median), percent(large, large.worst),
+                         100 * (predicted.back() / row.curve.points.back().time - 1));
+    for (std::size_t i = 0; i < predicted.size(); ++i) {
+      const bool is_large = row.curve.points[i].size >= kMegabyte;
+      off_[row.fitted][is_large].push_back(std::abs(predicted[i] / row.curve.points[i].time - 1));
+    }
+  }
+  std::string text() const {
+    std::string all = text_;
+    for (const bool fitted : {true, false}) {
+      all += fmt::format("median of all points, {}: {:.1f}% below 1 MB ({} points), {:.1f}% from 1 MB ({})\n",
+                         fitted ? "fitted" : "held out", 100 * median(off_[fitted][0]), off_[fitted][0].size(),
+                         100 * median(off_[fitted][1]), off_[fitted][1].size());
+    }
+    return all;
+  }
+
+ private:
+  std::string text_;
+  std::vector<double> off_[2][2];
+};
+
+std::string profile(const std::string& name, const std::string& table, const calibrate::TransportFit& fit,
+                    std::size_t curves) {
+  std::string yaml = fmt::format("name: {}\ntransport:\n  channels: {}\n", name, fit.transport.channels);
+  std::string block;
+  for (const calibrate::FittedConstant& c : fit.constants) {
+    std::string key = c.name;
+    std::string indent = "  ";
+    if (const std::size_t dot = key.find('.'); dot != std::string::npos) {
+      if (c.why == "the stack does not have this protocol") continue;
+      if (key.substr(0, dot) != block) yaml += fmt::format("  {}:\n", block = key.substr(0, dot));
+      key = key.substr(dot + 1);
+      indent = "    ";
+    }
+    const std::string value = c.microseconds ? fmt::format("{:.2f} us", c.value) : fmt::format("{:.4f}", c.value);
+    yaml += fmt::format("{}{}: {}", indent, key, value);
+    yaml += c.identified ? fmt::format("  # 95 %: {:.3g} to {:.3g}\n", c.low, c.high)
+                         : fmt::format("  # not fitted: {}\n", c.why);
+  }
+  yaml += fmt::format("  chunk: {} B\n", fit.transport.chunk.value);
+  yaml += fmt::format(
+      "source: >-\n  Fitted to the {} curves of {} that it marks as fitted for {}: {} points, median error {:.1f} %, "
+      "mean "
+      "{:.1f} %.\n",
+      curves, table, name, fit.points, 100 * fit.median, 100 * fit.mean);
+  return yaml;
+}
+
+}  // namespace
+
+int fit_transport_to(const std::filesystem::path& table, const FitTransportOptions& options) {
+  Library library(configs_directory());
+  const std::vector<CurveRow> rows = read_curves(table, library);
+  ErrorTable report;
+  if (options.check) {
+    std::map<std::string, collectives::Transport> stacks;
+    for (const CurveRow& row : rows) {
+      const auto known = stacks.find(row.software);
+      const auto& stack = known != stacks.end()
+                              ? known->second
+                              : stacks.emplace(row.software, read_transport(row.software, library)).first->second;
+      report.add(row, predict(row.curve, stack));
+    }
+    write_output(options.output, report.text());
+    return kDone;
+  }
+  if (options.software.empty()) throw InputError("--software", "missing: the stack to fit, or --check");
+  std::vector<calibrate::Curve> fitted;
+  for (const CurveRow& row : rows) {
+    if (row.fitted && row.software == options.software) fitted.push_back(row.curve);
+  }
+  if (fitted.empty()) throw InputError(table.string(), "no curve is marked fitted for '" + options.software + "'");
+  const calibrate::TransportFit fit = fit_transport(fitted, read_transport(options.software, library));
+  for (const CurveRow& row : rows) {
+    if (row.software == options.software) report.add(row, predict(row.curve, fit.transport));
+  }
+  std::string text = profile(options.software, table.string(), fit, fitted.size());
+  std::string comments = report.text();
+  for (std::size_t at = 0; at < comments.size();) {
+    const std::size_t end = comments.find('\n', at);
+    text += "# " + comments.substr(at, end - at) + "\n";
+    at = end + 1;
+  }
+  write_output(options.output, text);
+  return kDone;
+}
+
+}  // namespace stepcast::app

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace stepcast::app {
+
+struct FitTransportOptions {
+  std::string software;  ///< the stack to start from, whose curves are fitted
+  bool check = false;    ///< fit nothing: every curve's error under its own stack
+  std::string output;    ///< file; "" for standard output
+};
+
+/// `stepcast fit curves.csv`: fits a stack's transport to the curves that are marked `fitted`, or tries the stacks on
+/// all of them. Returns an exit status.
+int fit_transport_to(const std::filesystem::path& table, const FitTransportOptions& options);
+
+}  // namespace stepcast::app

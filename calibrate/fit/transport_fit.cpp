@@ -1,0 +1,290 @@
+#include "calibrate/fit/transport_fit.h"
+
+#include <Eigen/Dense>
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <unsupported/Eigen/NonLinearOptimization>
+#include <unsupported/Eigen/NumericalDiff>
+
+#include "sim/input_error.h"
+
+namespace stepcast::calibrate {
+namespace {
+
+using collectives::Protocol;
+using collectives::Transport;
+
+constexpr double kHuber = 0.1;       // beyond 10 % an error counts linearly, so odd rows do not drag the rest
+constexpr double kStep = 1e-3;       // of the logit: wide enough to pass over the ties of whole picoseconds
+constexpr double kFelt = 1e-3;       // columns of J below this are of constants that no point feels
+constexpr double kUninformed = 0.8;  // an interval that covers more of the bounds says nothing
+constexpr double kNormal95 = 1.96;
+
+/// A constant, by where it is kept, and the bounds of the fit (microseconds or shares).
+struct Constant {
+  std::string_view name;
+  Time Transport::*time = nullptr;
+  double Transport::*share = nullptr;
+  Protocol Transport::*protocol = nullptr;
+  Time Protocol::*protocol_time = nullptr;
+  double low = 0, high = 1;
+};
+
+constexpr Constant of(std::string_view name, Time Transport::*time, double high) {
+  return {name, time, nullptr, nullptr, nullptr, 0, high};
+}
+constexpr Constant of(std::string_view name, double Transport::*share, double low) {
+  return {name, nullptr, share, nullptr, nullptr, low, 1};
+}
+constexpr Constant of(std::string_view name, Protocol Transport::*protocol, Time Protocol::*time, double high) {
+  return {name, nullptr, nullptr, protocol, time, 0, high};
+}
+constexpr Constant share_of(std::string_view name, Protocol Transport::*protocol, double low) {
+  return {name, nullptr, nullptr, protocol, nullptr, low, 1};
+}
+
+using T = Transport;
+using P = Protocol;
+constexpr std::array kConstants = {
+    of("launch", &T::launch, 150),
+    of("ramp", &T::ramp, 400),
+    of("nvlink_step", &T::nvlink_step, 20),
+    of("pcie_step", &T::pcie_step, 40),
+    of("host_step", &T::host_step, 60),
+    of("network_step", &T::network_step, 60),
+    of("nvlink_efficiency", &T::nvlink_efficiency, 0.3),
+    of("network_efficiency", &T::network_efficiency, 0.1),
+    of("tree_efficiency", &T::tree_efficiency, 0.2),
+    of("issue", &T::issue, 30),
+    of("ll128.launch", &T::ll128, &P::launch, 100),
+    of("ll128.ramp", &T::ll128, &P::ramp, 200),
+    of("ll128.nvlink_step", &T::ll128, &P::nvlink_step, 10),
+    of("ll128.pcie_step", &T::ll128, &P::pcie_step, 20),
+    of("ll128.host_step", &T::ll128, &P::host_step, 40),
+    of("ll128.network_step", &T::ll128, &P::network_step, 40),
+    share_of("ll128.share", &T::ll128, 0.1),
+    of("ll.launch", &T::ll, &P::launch, 60),
+    of("ll.ramp", &T::ll, &P::ramp, 200),
+    of("ll.nvlink_step", &T::ll, &P::nvlink_step, 10),
+    of("ll.pcie_step", &T::ll, &P::pcie_step, 20),
+    of("ll.host_step", &T::ll, &P::host_step, 40),
+    of("ll.network_step", &T::ll, &P::network_step, 30),
+    share_of("ll.share", &T::ll, 0.02),
+};
+
+bool is_time(const Constant& c) { return c.time != nullptr || c.protocol_time != nullptr; }
+
+double get(const Transport& t, const Constant& c) {
+  if (c.time != nullptr) return to_seconds(t.*c.time) * 1e6;
+  if (c.share != nullptr) return t.*c.share;
+  if (c.protocol_time != nullptr) return to_seconds((t.*c.protocol).*c.protocol_time) * 1e6;
+  return (t.*c.protocol).share;
+}
+
+void set(Transport& t, const Constant& c, double value) {
+  if (c.time != nullptr) {
+    t.*c.time = from_seconds(value * 1e-6);
+  } else if (c.share != nullptr) {
+    t.*c.share = value;
+  } else if (c.protocol_time != nullptr) {
+    (t.*c.protocol).*c.protocol_time = from_seconds(value * 1e-6);
+  } else {
+    (t.*c.protocol).share = value;
+  }
+}
+
+double at_logit(const Constant& c, double x) { return c.low + (c.high - c.low) / (1 + std::exp(-x)); }
+
+double logit_of(const Constant& c, double value) {
+  const double share = std::clamp((value - c.low) / (c.high - c.low), 1e-3, 1 - 1e-3);
+  return std::log(share / (1 - share));
+}
+
+/// Error of each point of each curve as the fit counts it.
+struct Residuals {
+  using Scalar = double;
+  using InputType = Eigen::VectorXd;
+  using ValueType = Eigen::VectorXd;
+  using JacobianType = Eigen::MatrixXd;
+  enum { InputsAtCompileTime = Eigen::Dynamic, ValuesAtCompileTime = Eigen::Dynamic };
+
+  std::span<const Curve> curves;
+  const Transport* start;
+  std::vector<const Constant*> free;
+  int points = 0;
+
+  int inputs() const { return static_cast<int>(free.size()); }
+  int values() const { return points; }
+
+  Transport at(const Eigen::VectorXd& x) const {
+    Transport t = *start;
+    for (std::size_t i = 0; i < free.size(); ++i) set(t, *free[i], at_logit(*free[i], x[static_cast<Eigen::Index>(i)]));
+    return t;
+  }
+
+  Eigen::VectorXd from() const {
+    Eigen::VectorXd x(static_cast<Eigen::Index>(free.size()));
+    for (std::size_t i = 0; i < free.size(); ++i) {
+      x[static_cast<Eigen::Index>(i)] = logit_of(*free[i], get(*start, *free[i]));
+    }
+    return x;
+  }
+
+  int operator()(const Eigen::VectorXd& x, Eigen::VectorXd& out) const {
+    const Transport t = at(x);
+    Eigen::Index row = 0;
+    for (const Curve& curve : curves) {
+      const std::vector<Time> predicted = predict(curve, t);
+      for (std::size_t i = 0; i < predicted.size(); ++i) {
+        const double error = std::log(predicted[i] / curve.points[i].time), size = std::abs(error);
+        const double cost = size <= kHuber ? size * size : 2 * kHuber * size - kHuber * kHuber;
+        out[row++] = std::copysign(std::sqrt(cost), error);
+      }
+    }
+    return 0;
+  }
+};
+
+using Slopes = Eigen::NumericalDiff<Residuals>;
+
+/// 95 % half-widths of the logits; infinite where the others can make up for a constant.
+Eigen::VectorXd half_widths(const Eigen::MatrixXd& jacobian, const Eigen::VectorXd& residuals) {
+  const Eigen::Index constants = jacobian.cols();
+  const double freedom = static_cast<double>(std::max<Eigen::Index>(jacobian.rows() - constants, 1));
+  const double variance = residuals.squaredNorm() / freedom;
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(jacobian.transpose() * jacobian);
+  const double least = std::max(solver.eigenvalues().maxCoeff(), 1e-300) * 1e-12;
+  Eigen::VectorXd widths(constants);
+  for (Eigen::Index i = 0; i < constants; ++i) {
+    double spread = 0;
+    for (Eigen::Index k = 0; k < constants; ++k) {
+      const double component = solver.eigenvectors()(i, k);
+      spread += component * component / std::max(solver.eigenvalues()[k], least);
+    }
+    widths[i] = kNormal95 * std::sqrt(variance * spread);
+  }
+  return widths;
+}
+
+bool has_protocol(const Transport& t, const Constant& c) { return c.protocol == nullptr || (t.*c.protocol).share > 0; }
+
+}  // namespace
+
+std::vector<std::string_view> fittable_constants() {
+  std::vector<std::string_view> names;
+  for (const Constant& c : kConstants) names.push_back(c.name);
+  return names;
+}
+
+double constant(const Transport& transport, std::string_view name) {
+  for (const Constant& c : kConstants) {
+    if (c.name == name) return get(transport, c);
+  }
+  throw InputError("transport", "no constant '" + std::string(name) + "'");
+}
+
+TransportFit fit_transport(std::span<const Curve> curves, const Transport& start, std::span<const std::string> fixed) {
+  for (const std::string& name : fixed) constant(start, name);
+  TransportFit fit;
+  fit.transport = start;
+  Residuals residuals;
+  residuals.curves = curves;
+  residuals.start = &fit.transport;
+  for (const Curve& curve : curves) residuals.points += static_cast<int>(curve.points.size());
+
+  std::array<std::string, kConstants.size()> why;
+  std::array<double, kConstants.size()> half{};
+  const auto drop = [&](std::size_t i, const char* reason) {
+    why[i] = reason;
+    set(fit.transport, kConstants[i], get(start, kConstants[i]));
+  };
+  for (std::size_t i = 0; i < kConstants.size(); ++i) {
+    if (std::ranges::find(fixed, kConstants[i].name) != fixed.end()) why[i] = "kept fixed";
+    if (!has_protocol(start, kConstants[i])) why[i] = "the stack does not have this protocol";
+  }
+  // Fit, leave out what the curves do not tell, and fit the rest again, until they tell all that is left.
+  for (bool again = true; again;) {
+    again = false;
+    std::vector<std::size_t> number;
+    residuals.free.clear();
+    for (std::size_t i = 0; i < kConstants.size(); ++i) {
+      if (!why[i].empty()) continue;
+      number.push_back(i);
+      residuals.free.push_back(&kConstants[i]);
+    }
+    if (number.empty()) break;
+    if (residuals.points < residuals.inputs()) {
+      throw InputError("", "found " + std::to_string(residuals.points) + " points, expected at least " +
+                               std::to_string(residuals.inputs()) + " to fit as many constants");
+    }
+    Slopes slopes(residuals, kStep * kStep);
+    Eigen::VectorXd x = residuals.from();
+    Eigen::MatrixXd jacobian(residuals.values(), residuals.inputs());
+    slopes.df(x, jacobian);
+    for (std::size_t k = 0; k < number.size(); ++k) {
+      if (jacobian.col(static_cast<Eigen::Index>(k)).norm() > kFelt) continue;
+      drop(number[k], "no point depends on it");
+      again = true;
+    }
+    if (again) continue;
+    Eigen::LevenbergMarquardt<Slopes> solver(slopes);
+    solver.parameters.maxfev = 60 * residuals.inputs();
+    solver.parameters.ftol = solver.parameters.xtol = 1e-4;
+    solver.minimize(x);
+    fit.transport = residuals.at(x);
+    slopes.df(x, jacobian);
+    Eigen::VectorXd values(residuals.values());
+    residuals(x, values);
+    const Eigen::VectorXd widths = half_widths(jacobian, values);
+    std::size_t worst = 0;
+    double covers_most = 0;
+    for (std::size_t k = 0; k < number.size(); ++k) {
+      const auto row = static_cast<Eigen::Index>(k);
+      const Constant& c = kConstants[number[k]];
+      half[number[k]] = widths[row];
+      const double covers = (at_logit(c, x[row] + widths[row]) - at_logit(c, x[row] - widths[row])) / (c.high - c.low);
+      if (covers > covers_most) {
+        covers_most = covers;
+        worst = k;
+      }
+    }
+    if (covers_most > kUninformed) {
+      drop(number[worst], "its interval covers most of its bounds");
+      again = true;
+    }
+  }
+
+  for (std::size_t i = 0; i < kConstants.size(); ++i) {
+    const Constant& c = kConstants[i];
+    FittedConstant out;
+    out.name = c.name;
+    out.microseconds = is_time(c);
+    out.value = out.low = out.high = get(fit.transport, c);
+    out.identified = why[i].empty();
+    out.why = why[i];
+    if (out.identified) {
+      const double x = logit_of(c, out.value);
+      out.low = std::min(out.value, at_logit(c, x - half[i]));
+      out.high = std::max(out.value, at_logit(c, x + half[i]));
+    }
+    fit.constants.push_back(std::move(out));
+  }
+  std::vector<double> off;
+  for (const Curve& curve : curves) {
+    const std::vector<Time> predicted = predict(curve, fit.transport);
+    for (std::size_t i = 0; i < predicted.size(); ++i) {
+      off.push_back(std::abs(predicted[i] / curve.points[i].time - 1));
+      fit.mean += off.back();
+    }
+  }
+  fit.points = off.size();
+  if (!off.empty()) {
+    fit.mean /= static_cast<double>(off.size());
+    std::ranges::nth_element(off, off.begin() + static_cast<std::ptrdiff_t>(off.size() / 2));
+    fit.median = off[off.size() / 2];
+  }
+  return fit;
+}
+
+}  // namespace stepcast::calibrate

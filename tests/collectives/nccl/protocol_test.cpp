@@ -1,0 +1,112 @@
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "collectives/timer.h"
+#include "sim/input_error.h"
+#include "tests/collectives/fixtures.h"
+
+namespace stepcast::collectives {
+namespace {
+
+using test::build;
+using test::gpus;
+
+/// Simple is slow to start and has the whole rate; LL the other way round.
+Transport three_protocols() {
+  Transport transport;
+  transport.launch = microseconds(20);
+  transport.nvlink_step = microseconds(3);
+  transport.network_step = microseconds(10);
+  transport.channels = 16;
+  transport.ll128 = {.launch = microseconds(12),
+                     .ramp = {},
+                     .nvlink_step = nanoseconds(1500),
+                     .pcie_step = {},
+                     .host_step = {},
+                     .network_step = microseconds(5),
+                     .share = 0.9};
+  transport.ll = {.launch = microseconds(6),
+                  .ramp = {},
+                  .nvlink_step = nanoseconds(500),
+                  .pcie_step = {},
+                  .host_step = {},
+                  .network_step = microseconds(2),
+                  .share = 0.25};
+  return transport;
+}
+
+Time time(Timer& timer, Bytes bytes, std::string_view algorithm, const std::vector<Group>& groups, bool fold = true) {
+  return timer.time(Operation::all_reduce, bytes, groups, algorithm, fold).duration;
+}
+
+TEST(Protocols, EachIsItsLaunchItsStepsAndItsShareOfTheRate) {
+  Timer timer(build({}), three_protocols());
+  const std::vector<Group> groups = {gpus(8)};
+  const Bytes bytes{8 << 20};
+  const double moved = 2.0 * 7 / 8 * static_cast<double>(bytes.value) / 100e9;
+  EXPECT_NEAR(to_seconds(time(timer, bytes, "ring/Simple", groups)), 20e-6 + 14 * 3e-6 + moved, 1e-10);
+  EXPECT_NEAR(to_seconds(time(timer, bytes, "ring/LL128", groups)), 12e-6 + 14 * 1.5e-6 + moved / 0.9, 1e-10);
+  EXPECT_NEAR(to_seconds(time(timer, bytes, "ring/LL", groups)), 6e-6 + 14 * 0.5e-6 + moved / 0.25, 1e-10);
+}
+
+TEST(Protocols, TheFastestPredictedIsTaken) {
+  Timer timer(build({.nodes = 2}), three_protocols());
+  const std::vector<Group> groups = {gpus(16)};
+  std::string sequence;
+  for (std::int64_t bytes = 8; bytes <= std::int64_t{1} << 30; bytes *= 2) {
+    const Timing best = timer.time(Operation::all_reduce, {bytes}, groups);
+    Time least = microseconds(1'000'000);
+    for (const char* name : {"ring", "tree", "double-binary-tree"}) {
+      for (const char* protocol : {"/Simple", "/LL128", "/LL"}) {
+        least = std::min(least, time(timer, {bytes}, std::string(name) + protocol, groups));
+      }
+    }
+    EXPECT_EQ(best.duration, least) << bytes;
+    if (!sequence.ends_with(best.protocol)) sequence += ' ' + best.protocol;
+  }
+  EXPECT_EQ(sequence, " LL LL128 Simple");
+}
+
+TEST(Protocols, SmallSizesTakeFewerChannelsByTheSquareRoot) {
+  Transport transport;
+  transport.launch = microseconds(10);
+  transport.ramp = microseconds(40);
+  transport.channels = 64;
+  Timer timer(build({}), transport);
+  const std::vector<Group> groups = {gpus(8)};
+  const auto expected = [](double moving) {  // microseconds
+    const double share = std::clamp(std::sqrt(moving / 40), 1.0 / 64, 1.0);
+    return 10 + 40 * share + moving / share;
+  };
+  for (const double moving : {0.01, 0.1, 1.0, 10.0, 39.0, 100.0, 1000.0}) {
+    const Bytes bytes{static_cast<std::int64_t>(moving * 1e-6 * 100e9 * 8 / 14) / 8 * 8};
+    EXPECT_NEAR(to_seconds(time(timer, bytes, "ring", groups)) * 1e6 / expected(moving), 1, 0.01) << moving;
+  }
+}
+
+TEST(Protocols, FoldedIsUnfoldedWithAllOfThem) {
+  Transport transport = three_protocols();
+  transport.ramp = microseconds(30);
+  transport.ll.ramp = microseconds(25);
+  transport.ll128.ramp = microseconds(25);
+  Timer timer(build({.nodes = 4, .gpus = 4}), transport);
+  const std::vector<Group> groups = {gpus(16)};
+  for (const char* name : {"auto", "ring/LL", "ring/LL128", "ring/Simple"}) {
+    for (std::int64_t bytes = 64; bytes <= std::int64_t{64} << 20; bytes *= 4) {
+      EXPECT_EQ(time(timer, {bytes}, name, groups), time(timer, {bytes}, name, groups, false)) << name << bytes;
+    }
+  }
+}
+
+TEST(Protocols, AStackWithoutThemHasSimpleOnly) {
+  Timer timer(build({}), Transport{});
+  const std::vector<Group> groups = {gpus(8)};
+  EXPECT_EQ(timer.time(Operation::all_reduce, {8}, groups).protocol, "Simple");
+  EXPECT_THROW(time(timer, {8}, "ring/LL", groups), InputError);
+  EXPECT_THROW(time(timer, {8}, "auto/LL128", groups), InputError);
+  EXPECT_THROW(time(timer, {8}, "ring/Fast", groups), InputError);
+}
+
+}  // namespace
+}  // namespace stepcast::collectives
