@@ -23,9 +23,9 @@ struct Node {
   Kind kind = Kind::nothing;
   Place place;
   std::string scalar;
-  std::vector<Node> items;      ///< of a list
-  std::vector<Entry> entries;   ///< of a mapping, in the order written; no key twice
-  bool erased = false;          ///< `nothing` that takes a lower layer's value away (--set key=)
+  std::vector<Node> items;     ///< of a list
+  std::vector<Entry> entries;  ///< of a mapping, in the order written; no key twice
+  bool erased = false;         ///< `nothing` that takes a lower layer's value away (--set key=)
   const Node* find(std::string_view key) const;
   Node* find(std::string_view key);
 };

@@ -16,15 +16,28 @@ using Names = std::vector<std::string_view>;
 
 /// What may stand behind a key. Made by the functions below.
 struct Type {
-  enum class Kind : std::uint8_t { text, whole, number, flag, choice, time, bytes, bandwidth, flop_rate, block, list, later };
+  enum class Kind : std::uint8_t {
+    text,
+    whole,
+    number,
+    flag,
+    choice,
+    time,
+    bytes,
+    bandwidth,
+    flop_rate,
+    block,
+    list,
+    later
+  };
   Kind kind = Kind::text;
   double least = -std::numeric_limits<double>::infinity();
   double most = std::numeric_limits<double>::infinity();
-  bool above_least = false;            ///< `least` itself is not allowed
-  bool rest_later = false;             ///< values past `most` are known, not built yet
-  Names (*names)() = nullptr;          ///< choice: what can be chosen, in the order of the enumeration
-  Names (*later_names)() = nullptr;    ///< choice: known, not built yet
-  const Schema& (*fields)() = nullptr; ///< block: a file of configs/ by its name, or a mapping of these keys
+  bool above_least = false;             ///< `least` itself is not allowed
+  bool rest_later = false;              ///< values past `most` are known, not built yet
+  Names (*names)() = nullptr;           ///< choice: what can be chosen, in the order of the enumeration
+  Names (*later_names)() = nullptr;     ///< choice: known, not built yet
+  const Schema& (*fields)() = nullptr;  ///< block: a file of configs/ by its name, or a mapping of these keys
 };
 
 Type text_type();
@@ -34,9 +47,9 @@ Type number(double least, double most = std::numeric_limits<double>::infinity())
 Type fraction();  ///< (0, 1]
 Type flag();
 Type choice(Names (*names)(), Names (*later)() = nullptr);
-Type time_type();  ///< a latency: up to a second
+Type time_type();      ///< a latency: up to a second
 Type positive_time();  ///< of a step: up to the 106 days a time can hold
-Type bytes_type();  ///< up to 1 PB, so that sums of sizes stay whole
+Type bytes_type();     ///< up to 1 PB, so that sums of sizes stay whole
 Type positive_bytes();
 Type bandwidth_type();
 Type flop_rate_type();
