@@ -145,7 +145,7 @@ std::uint32_t tab_indented_line(std::string_view text) {
 
 /// What the parser complains of, in words for people who do not know YAML's grammar.
 std::string plain_words(const std::string& complaint) {
-  constexpr std::pair<std::string_view, std::string_view> kWords[] = {
+  const std::pair<std::string_view, std::string_view> words[] = {
       {YAML::ErrorMsg::END_OF_MAP_FLOW, "found a '{' that never ends, expected a closing '}'"},
       {YAML::ErrorMsg::END_OF_SEQ_FLOW, "found a '[' that never ends, expected a closing ']'"},
       {YAML::ErrorMsg::FLOW_END, "found a closing bracket without its opening one"},
@@ -157,7 +157,7 @@ std::string plain_words(const std::string& complaint) {
       {YAML::ErrorMsg::EOF_IN_SCALAR, "found a quote that never ends, expected a closing one"},
       {YAML::ErrorMsg::UNKNOWN_ANCHOR, "found an alias to an anchor that is not above it"},
   };
-  for (const auto& [theirs, ours] : kWords) {
+  for (const auto& [theirs, ours] : words) {
     if (complaint.starts_with(theirs)) return std::string(ours);
   }
   return "not valid YAML: " + complaint;
