@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/units.h"
+
+namespace stepcast::calibrate {
+
+/// One line of an nccl-tests table.
+struct NcclTestsRow {
+  Bytes size{};
+  std::uint32_t line = 0;  ///< of the log, from 1
+  Time out_of_place{};
+  std::optional<Time> in_place;  ///< none where the log says N/A or has no such column
+};
+
+/// One table: what ran up to its header, and its rows.
+struct NcclTestsTable {
+  std::string operation;    ///< "all_reduce", from the program's name; "" where the log does not say
+  std::uint32_t ranks = 0;  ///< devices listed above it; 0 where none are
+  std::vector<NcclTestsRow> rows;
+};
+
+/// The tables of a log of nccl-tests, of any version: columns are told by the header (with or without redop and root,
+/// error or #wrong). Lines of other programs (NCCL's INFO lines, warnings) are passed over; mpirun's prefixes
+/// ("[1,0]<stdout>:", "[0] ") are taken off. Throws InputError with the file and line for a row that does not fit its
+/// header or holds no numbers, and for a log without any row. `file` is what messages call it. O(characters).
+std::vector<NcclTestsTable> parse_nccl_tests(std::string_view log, const std::string& file);
+
+}  // namespace stepcast::calibrate

@@ -1,0 +1,109 @@
+#include "calibrate/logs/nccl_tests.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <sstream>
+
+#include "sim/input_error.h"
+
+namespace stepcast::calibrate {
+namespace {
+
+constexpr const char* kNew =
+    "# Collective test starting: all_reduce_perf\n"
+    "# Using devices\n"
+    "#  Rank  0 Group  0 Pid 1 on    here device  0 [0x07] GPU\n"
+    "#  Rank  1 Group  0 Pid 1 on    here device  1 [0x0f] GPU\n"
+    "#                                                              out-of-place                       in-place\n"
+    "#       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw "
+    "#wrong\n"
+    "#        (B)    (elements)                               (us)  (GB/s)  (GB/s)            (us)  (GB/s)  (GB/s)\n"
+    "           8             2     float     sum      -1    12.50    0.00    0.00      0    12.25    0.00    0.00     "
+    " 0\n"
+    "here:1:1 [0] NCCL INFO comm 0x1 rank 0 nranks 2\n"
+    "     1048576        262144     float     sum      -1    20.00   52.43   52.43      0    21.00   49.93   49.93    "
+    "N/A\n"
+    "# Out of bounds values : 0 OK\n";
+
+constexpr const char* kOld =
+    "$ ./build/alltoall_perf -b 64 -e 64\n"
+    "#       size         count    type     time   algbw   busbw  error     time   algbw   busbw  error\n"
+    "          64            16   float    57.30    0.00    0.00  0e+00      N/A    0.00    0.00  0e+00\n";
+
+TEST(NcclTests, ReadsTodaysTables) {
+  const auto tables = parse_nccl_tests(kNew, "a.log");
+  ASSERT_EQ(tables.size(), 1u);
+  EXPECT_EQ(tables[0].operation, "all_reduce");
+  EXPECT_EQ(tables[0].ranks, 2u);
+  ASSERT_EQ(tables[0].rows.size(), 2u);
+  EXPECT_EQ(tables[0].rows[1].size, Bytes{1 << 20});
+  EXPECT_EQ(tables[0].rows[1].out_of_place, microseconds(20));
+  EXPECT_EQ(tables[0].rows[0].in_place, nanoseconds(12'250));
+  EXPECT_EQ(tables[0].rows[1].line, 10u);
+}
+
+TEST(NcclTests, ReadsOldTablesAndSeveral) {
+  const auto tables = parse_nccl_tests(std::string(kNew) + kOld, "a.log");
+  ASSERT_EQ(tables.size(), 2u);
+  EXPECT_EQ(tables[1].operation, "all_to_all");
+  EXPECT_EQ(tables[1].rows[0].out_of_place, nanoseconds(57'300));
+  EXPECT_FALSE(tables[1].rows[0].in_place);
+}
+
+TEST(NcclTests, TakesMpirunsPrefixesOff) {
+  std::istringstream log(kOld);
+  std::ostringstream tagged;
+  for (std::string line; std::getline(log, line);) tagged << "[1,0]<stdout>:" << line << '\n';
+  EXPECT_EQ(parse_nccl_tests(tagged.str(), "a.log")[0].rows.size(), 1u);
+}
+
+std::string error_of(const std::string& log) {
+  try {
+    parse_nccl_tests(log, "a.log");
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(NcclTests, SaysWhichLineIsWrong) {
+  const std::string head = "# size count type time algbw busbw error\n";
+  EXPECT_EQ(error_of(head + "8 2 float 1.0 0 0\n"), "a.log:2: found a row of 6 columns, expected the header's 7");
+  EXPECT_EQ(error_of(head + "8 2 float fast 0 0 0\n"), "a.log:2: time: found 'fast', expected microseconds");
+  EXPECT_EQ(error_of(head + "8 2 float nan 0 0 0\n"), "a.log:2: time: found 'nan', expected microseconds");
+  EXPECT_EQ(error_of(""),
+            "a.log: found no table of nccl-tests, expected a header '# size count type ... time algbw busbw' and rows "
+            "below it");
+}
+
+/// Whatever is cut, doubled or changed, the answer is tables or an InputError.
+TEST(NcclTests, SurvivesBrokenLogs) {
+  std::mt19937 random(20240607);
+  const std::string good = std::string(kNew) + kOld;
+  for (int round = 0; round < 5000; ++round) {
+    std::vector<char> log(good.begin(), good.end());
+    for (unsigned i = 0; i < 1 + random() % 5; ++i) {
+      const auto at = static_cast<std::ptrdiff_t>(random() % (log.size() - 20));
+      switch (random() % 3) {
+        case 0:
+          log[static_cast<std::size_t>(at)] = static_cast<char>(random() % 256);
+          break;
+        case 1:
+          log.erase(log.begin() + at, log.begin() + at + 10);
+          break;
+        default:
+          std::rotate(log.begin() + at, log.begin() + at + 7, log.begin() + at + 19);
+      }
+    }
+    try {
+      for (const NcclTestsTable& table : parse_nccl_tests({log.data(), log.size()}, "fuzz"))
+        EXPECT_FALSE(table.rows.empty());
+    } catch (const InputError&) {
+    }
+  }
+}
+
+}  // namespace
+}  // namespace stepcast::calibrate
