@@ -112,6 +112,9 @@ TEST(EveryKey, OfTheClusterIsStored) {
   EXPECT_EQ(cluster.fabric.name, "fabric name");
   EXPECT_EQ(cluster.fabric.kind, "rail-fat-tree");
   EXPECT_EQ(cluster.fabric.radix, 64u);
+  EXPECT_EQ(cluster.fabric.levels, 3u);
+  EXPECT_EQ(cluster.fabric.groups, 7u);
+  EXPECT_EQ(cluster.fabric.torus, "4x4");
   EXPECT_EQ(cluster.fabric.oversubscription, 2.5);
   EXPECT_EQ(cluster.fabric.routing, "hash");
   EXPECT_EQ(cluster.fabric.switch_latency, nanoseconds(5));
