@@ -11,8 +11,8 @@ std::uint32_t Graph::add(DeviceKind kind, std::string name) {
 
 void Graph::join(std::uint32_t a, std::uint32_t b, const LinkType& type, std::uint32_t count) {
   const Bandwidth wide = payload(type, count);
-  edges.push_back({a, b, type.kind, wide, type.latency});
-  edges.push_back({b, a, type.kind, wide, type.latency});
+  edges.push_back({a, b, type.kind, wide, type.latency, count});
+  edges.push_back({b, a, type.kind, wide, type.latency, count});
 }
 
 std::vector<std::uint32_t> Graph::all(DeviceKind kind) const {

@@ -21,6 +21,7 @@ struct Edge {
   LinkKind kind{};
   Bandwidth bandwidth{};  ///< payload: data sheet x efficiency x count
   Time latency{};
+  std::uint32_t count = 1;  ///< physical links in this one
 };
 
 /// A directed multigraph of devices: what a builder makes of a NodeSpec. GPU i is the i-th device of kind gpu, NIC i

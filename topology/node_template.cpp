@@ -109,6 +109,7 @@ void share_idle_nics(NodeTemplate& node, const std::vector<Routes>& from, const 
 NodeTemplate make_node_template(Graph graph, CopyRules rules) {
   NodeTemplate node;
   node.graph = std::move(graph);
+  node.nvlink_forwarding = rules.nvlink_forwarding;
   node.gpus = node.graph.all(DeviceKind::gpu);
   node.nics = node.graph.all(DeviceKind::nic);
   const Router router(node.graph);

@@ -20,6 +20,7 @@ struct NodeRoute {
 /// One node, with all its ways found once: between all GPUs, and between each GPU and its NIC.
 struct NodeTemplate {
   Graph graph;
+  bool nvlink_forwarding = false;
   std::vector<std::uint32_t> gpus, nics;  ///< places in graph.devices
   std::vector<NodeRoute> gpu_to_gpu;      ///< [from * gpus + to]
   std::vector<std::vector<std::uint32_t>>

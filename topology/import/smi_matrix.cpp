@@ -1,0 +1,221 @@
+#include "topology/import/smi_matrix.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <ranges>
+#include <sstream>
+#include <vector>
+
+#include "sim/input_error.h"
+#include "topology/text.h"
+
+namespace stepcast::topology {
+
+namespace {
+
+constexpr std::uint32_t kMostNvlinks = 18;  // of one GPU: H100 and B200
+
+struct Matrix {
+  std::vector<std::string> names;                ///< GPU0, ..., then NICs
+  std::vector<std::vector<std::string>> cells;   ///< [row][column]
+  std::vector<std::optional<std::string>> numa;  ///< [row]: its NUMA node, where stated
+};
+
+bool is_gpu(const std::string& name) { return name.starts_with("GPU") && parse_number(name.substr(3)); }
+
+std::vector<std::string> words_of(const std::string& line) {
+  std::istringstream in(line);
+  std::vector<std::string> words;
+  for (std::string word; in >> word;) words.push_back(word);
+  return words;
+}
+
+bool is_path(const std::string& word) {
+  static const std::vector<std::string> kinds = {"X", "PIX", "PXB", "PHB", "NODE", "SYS"};
+  return std::ranges::find(kinds, word) != kinds.end() || (word.starts_with("NV") && parse_number(word.substr(2)));
+}
+
+Matrix read(std::string_view text, const std::string& place) {
+  Matrix matrix;
+  std::istringstream in{std::string(text)};
+  std::size_t number = 0;
+  bool numa = false;
+  for (std::string line; std::getline(in, line);) {
+    ++number;
+    const std::vector<std::string> words = words_of(line);
+    if (words.empty()) {
+      if (!matrix.cells.empty()) break;
+      continue;
+    }
+    if (matrix.names.empty()) {
+      if (!is_gpu(words[0])) continue;
+      for (const std::string& word : words) {
+        if (word == "CPU") break;  // "CPU Affinity"
+        matrix.names.push_back(word);
+      }
+      numa = line.find("NUMA Affinity") != std::string::npos;
+      continue;
+    }
+    const std::string at = place + ":" + std::to_string(number);
+    if (matrix.cells.size() == matrix.names.size()) break;
+    const std::string& expected = matrix.names[matrix.cells.size()];
+    if (words[0] != expected) throw InputError(at, "found the row '" + words[0] + "', expected '" + expected + "'");
+    if (words.size() < matrix.names.size() + 1) {
+      throw InputError(
+          at, "found " + std::to_string(words.size() - 1) + " paths, expected " + std::to_string(matrix.names.size()));
+    }
+    std::vector<std::string> row(words.begin() + 1,
+                                 words.begin() + 1 + static_cast<std::ptrdiff_t>(matrix.names.size()));
+    for (const std::string& word : row) {
+      if (!is_path(word)) {
+        throw InputError(at, "found '" + word + "', expected X, NV1, NV2, ..., PIX, PXB, PHB, NODE or SYS");
+      }
+    }
+    // Behind the paths: the processor's cores, then the NUMA node.
+    const std::size_t numa_column = matrix.names.size() + 2;
+    matrix.numa.push_back(numa && words.size() > numa_column ? std::optional(words[numa_column]) : std::nullopt);
+    matrix.cells.push_back(std::move(row));
+  }
+  if (matrix.names.empty())
+    throw InputError(place, "found no row that starts with GPU0, expected what `nvidia-smi topo -m` prints");
+  if (matrix.cells.size() != matrix.names.size()) {
+    throw InputError(place, "found " + std::to_string(matrix.cells.size()) + " rows, expected " +
+                                std::to_string(matrix.names.size()));
+  }
+  return matrix;
+}
+
+class Importer {
+ public:
+  Importer(const Matrix& matrix, const SmiLinks& links, const std::string& place) : m_(matrix), links_(links) {
+    node_.name = place;
+    node_.builder = "graph";
+    node_.gpus = 0;
+    node_.source = "nvidia-smi topo -m, " + place;
+  }
+
+  NodeSpec run() {
+    place_on_sockets();
+    for (std::size_t s = 0; s < sockets_; ++s) {
+      node_.devices.push_back({cpu(s), "cpu"});
+      for (std::size_t other = 0; other < s; ++other) node_.links.push_back({cpu(other), cpu(s), links_.socket, 1});
+    }
+    hang_devices();
+    join_nvlinks();
+    node_.sockets = static_cast<std::uint32_t>(sockets_);
+    return std::move(node_);
+  }
+
+ private:
+  static std::string cpu(std::size_t socket) { return "cpu " + std::to_string(socket); }
+  std::size_t size() const { return m_.names.size(); }
+  bool gpu(std::size_t i) const { return is_gpu(m_.names[i]); }
+
+  void place_on_sockets() {
+    std::map<std::string, std::size_t> known;
+    socket_.assign(size(), 0);
+    for (std::size_t i = 0; i < size(); ++i) {
+      if (m_.numa[i]) {
+        socket_[i] = known.emplace(*m_.numa[i], known.size()).first->second;
+        sockets_ = std::max(sockets_, known.size());
+        continue;
+      }
+      std::size_t s = 0;
+      const auto far = [&](std::size_t socket) {
+        for (std::size_t j = 0; j < i; ++j) {
+          if (socket_[j] == socket && m_.cells[i][j] == "SYS") return true;
+        }
+        return false;
+      };
+      while (far(s)) ++s;
+      socket_[i] = s;
+      sockets_ = std::max(sockets_, s + 1);
+    }
+  }
+
+  /// Devices that see each other as one of `kinds` are one group, named by its first.
+  std::vector<std::size_t> groups(const std::vector<std::string>& kinds) const {
+    std::vector<std::size_t> group(size());
+    for (std::size_t i = 0; i < size(); ++i) {
+      group[i] = i;
+      for (std::size_t j = 0; j < i; ++j) {
+        if (socket_[i] != socket_[j] || std::ranges::find(kinds, m_.cells[i][j]) == kinds.end()) continue;
+        const std::size_t from = std::max(group[i], group[j]), to = std::min(group[i], group[j]);
+        std::ranges::replace(group, from, to);
+      }
+    }
+    return group;
+  }
+
+  void hang_devices() {
+    const std::vector<std::size_t> leaf = groups({"PIX"}), root = groups({"PIX", "PXB"});
+    std::map<std::size_t, std::string> roots, leaves;
+    const auto add_switch = [&](const std::string& above) {
+      const std::string name = "pcie switch " + std::to_string(switches_++);
+      node_.devices.push_back({name, "pcie-switch"});
+      node_.links.push_back({above, name, links_.pcie, 1});
+      return name;
+    };
+    for (std::size_t i = 0; i < size(); ++i) {
+      const bool alone = std::ranges::count(root, root[i]) == 1;
+      const bool on_cpu = alone && std::ranges::find(m_.cells[i], "PHB") != m_.cells[i].end();
+      std::string above = cpu(socket_[i]);
+      if (!on_cpu) {
+        if (!roots.contains(root[i])) roots[root[i]] = add_switch(above);
+        above = roots[root[i]];
+        const bool two_levels = std::ranges::any_of(std::views::iota(std::size_t{0}, size()), [&](std::size_t j) {
+          return root[j] == root[i] && leaf[j] != leaf[i];
+        });
+        if (two_levels) {
+          if (!leaves.contains(leaf[i])) leaves[leaf[i]] = add_switch(above);
+          above = leaves[leaf[i]];
+        }
+      }
+      const std::string name = gpu(i) ? "gpu " + m_.names[i].substr(3) : m_.names[i];
+      node_.devices.push_back({name, gpu(i) ? "gpu" : "nic"});
+      node_.links.push_back({above, name, links_.pcie, 1});
+      ++(gpu(i) ? node_.gpus : node_.nics);
+    }
+  }
+
+  std::uint32_t nvlinks(std::size_t i, std::size_t j) const {
+    const std::string& word = m_.cells[i][j];
+    return word.starts_with("NV") ? parse_number(word.substr(2)).value_or(0) : 0;
+  }
+
+  void join_nvlinks() {
+    std::vector<std::uint32_t> all(size()), widest(size());
+    for (std::size_t i = 0; i < size(); ++i) {
+      for (std::size_t j = 0; j < size(); ++j) {
+        all[i] += nvlinks(i, j);
+        widest[i] = std::max(widest[i], nvlinks(i, j));
+      }
+    }
+    const bool switched = std::ranges::any_of(all, [](std::uint32_t links) { return links > kMostNvlinks; });
+    if (switched) node_.devices.push_back({"nvswitch", "nvswitch"});
+    for (std::size_t i = 0; i < size(); ++i) {
+      if (switched && widest[i] > 0) node_.links.push_back({name(i), "nvswitch", links_.nvlink, widest[i]});
+      for (std::size_t j = i + 1; j < size() && !switched; ++j) {
+        if (nvlinks(i, j) > 0) node_.links.push_back({name(i), name(j), links_.nvlink, nvlinks(i, j)});
+      }
+    }
+  }
+  std::string name(std::size_t i) const { return "gpu " + m_.names[i].substr(3); }
+
+  const Matrix& m_;
+  const SmiLinks& links_;
+  NodeSpec node_;
+  std::vector<std::size_t> socket_;
+  std::size_t sockets_ = 1, switches_ = 0;
+};
+
+}  // namespace
+
+NodeSpec import_smi_matrix(std::string_view text, const SmiLinks& links, const std::string& place) {
+  const Matrix matrix = read(text, place);
+  NodeSpec node = Importer(matrix, links, place).run();
+  return node;
+}
+
+}  // namespace stepcast::topology
