@@ -109,7 +109,8 @@ std::string csv_cell(std::string_view text) {
   constexpr std::string_view kBlanks = " \t";
   const bool blank_ends = !text.empty() && (kBlanks.find(text.front()) != std::string_view::npos ||
                                             kBlanks.find(text.back()) != std::string_view::npos);
-  if (text.find_first_of(",\"\r\n") == std::string_view::npos && !blank_ends) return std::string(text);
+  const bool marked = text.starts_with("\xef\xbb\xbf");  // unquoted at the start of a file it would be skipped
+  if (text.find_first_of(",\"\r\n") == std::string_view::npos && !blank_ends && !marked) return std::string(text);
   std::string quoted = "\"";
   for (const char c : text) {
     if (c == '"') quoted += '"';
