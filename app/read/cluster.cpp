@@ -104,7 +104,7 @@ schedules::ClusterSpec finish(const ClusterDraft& draft, const Value& value) {
   if (draft.nics_per_node) cluster.node.nics = static_cast<std::uint32_t>(*draft.nics_per_node);
   if (draft.nic_bandwidth) {
     if (!cluster.node.nic) {
-      blame("nic_bandwidth", "the node '" + cluster.node.name + "' has no network cards, expected the key left out");
+      blame("nic_bandwidth", "the node has no network cards, expected the key left out");
     }
     cluster.node.nic->bandwidth = *draft.nic_bandwidth;
   }
