@@ -20,11 +20,13 @@
 namespace stepcast::collectives {
 namespace {
 
-enum class Proto : std::uint8_t { simple, ll128, ll };
+/// nvls: Simple as the algorithm of that name has it.
+enum class Proto : std::uint8_t { simple, ll128, ll, nvls };
+constexpr std::string_view kNvls = "nvls";
 constexpr std::array kProtocols = {Proto::simple, Proto::ll128, Proto::ll};
 
 std::string_view name_of(Proto proto) {
-  constexpr std::string_view names[] = {"Simple", "LL128", "LL"};
+  constexpr std::string_view names[] = {"Simple", "LL128", "LL", "Simple"};
   return names[static_cast<std::size_t>(proto)];
 }
 
@@ -36,6 +38,8 @@ Protocol constants_of(const Transport& t, Proto proto) {
       return t.ll128;
     case Proto::ll:
       return t.ll;
+    case Proto::nvls:
+      return t.nvls;
   }
   return {};
 }
@@ -289,7 +293,8 @@ struct Timer::Impl {
     std::vector<const Algorithm*> found;
     if (name == "auto") {
       for (const Algorithm* each : algorithms()) {
-        if (each->automatic(request.operation) && each->supports(request)) found.push_back(each);
+        const bool considered = each->automatic(request.operation) || (each->name == kNvls && transport.nvls.share > 0);
+        if (considered && each->supports(request)) found.push_back(each);
       }
       if (found.empty()) {
         throw InputError("algorithm", "none can do " + std::string(collectives::name(request.operation)) + " over " +
@@ -323,7 +328,9 @@ struct Timer::Impl {
                     .fold = {}};
     if (request.nodes > 1) request.channels = std::min(request.gpus(), transport.most_channels);
 
-    if (wanted.algorithm != "auto" && algorithm(wanted.algorithm).needs_links && request.ranks <= kMostViewed) {
+    const bool switches = wanted.algorithm == "auto" && transport.nvls.share > 0 && request.nodes == 1;
+    const bool named = wanted.algorithm != "auto" && algorithm(wanted.algorithm).needs_links;
+    if ((switches || named) && request.ranks <= kMostViewed) {
       request.links = view_links(cluster, placement.groups.front());
     }
     const std::vector<const Algorithm*> able = candidates(wanted.algorithm, request);
@@ -337,7 +344,8 @@ struct Timer::Impl {
     std::vector<const Prepared*> prepared_first;
     std::vector<Prospect> prospects;
     for (const Algorithm* each : able) {
-      prepared_first.push_back(&ready(*each, first));
+      const bool own = each->name == kNvls && transport.nvls.share > 0;
+      prepared_first.push_back(&ready(*each, own ? Proto::nvls : first));
       prospects.push_back(prepared_first.back()->prospect);
     }
     std::vector<Timing> timings_of(able.size());
@@ -352,6 +360,7 @@ struct Timer::Impl {
       const Protocol protocol = constants_of(transport, proto);
       if (protocol.share <= 0) continue;
       for (std::size_t i = 0; i < able.size(); ++i) {
+        if (able[i]->name == kNvls) continue;
         const Prospect rates{.latency = {},
                              .seconds_per_byte = prospects[i].seconds_per_byte / protocol.share,
                              .fixed = fixed(protocol)};

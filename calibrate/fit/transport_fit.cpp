@@ -71,6 +71,10 @@ constexpr std::array kConstants = {
     of("ll.host_step", &T::ll, &P::host_step, 40),
     of("ll.network_step", &T::ll, &P::network_step, 30),
     share_of("ll.share", &T::ll, 0.02),
+    of("nvls.launch", &T::nvls, &P::launch, 100),
+    of("nvls.ramp", &T::nvls, &P::ramp, 200),
+    of("nvls.nvlink_step", &T::nvls, &P::nvlink_step, 20),
+    share_of("nvls.share", &T::nvls, 0.3),
 };
 
 bool is_time(const Constant& c) { return c.time != nullptr || c.protocol_time != nullptr; }
