@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <cstdio>
+#include <stdexcept>
 
 #include "sim/input_error.h"
 #include "sim/units_text.h"
@@ -40,6 +41,8 @@ void forecast(Answer& answer, const schedules::ForecastOptions& options) {
     answer.forecast = schedules::forecast(answer.question.scenario, options);
   } catch (const InputError& e) {
     answer.question.error = answer.question.origin + ": " + e.what();
+  } catch (const std::overflow_error& e) {  // sizes and rates that are right each but absurd together
+    answer.question.error = answer.question.origin + ": the step would take too long: " + e.what();
   }
 }
 

@@ -18,9 +18,9 @@ void check_model(const Scenario& s, std::vector<Problem>& out) {
     out.push_back({"model.heads", "hidden " + n(m.hidden) + " is not a multiple of heads " + n(m.heads)});
   if (m.kv_heads > m.heads || m.heads % m.kv_heads != 0)
     out.push_back({"model.kv_heads", "heads " + n(m.heads) + " is not a multiple of kv_heads " + n(m.kv_heads)});
-  if (t > 1) {
+  if (out.empty() && t > 1) {
     const std::pair<std::string_view, std::int64_t> sizes[] = {
-        {"heads", m.heads}, {"kv_heads", m.kv_heads}, {"ffn", m.ffn}, {"vocab", m.vocab}};
+        {"heads", m.heads}, {"kv_heads", m.kv_heads}, {"ffn", m.ffn}};
     for (const auto& [what, size] : sizes)
       if (size % t != 0) {
         out.push_back(

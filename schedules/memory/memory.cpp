@@ -75,11 +75,11 @@ double stage_parameters(const Scenario& s, const StageShape& stage) {
   double n = d(stage.layers) * ((layer_parameters(m) - whole) / t + whole);
   if (stage.embedding) {
     const double words = d(m.vocab) * h;
-    n += words / t + (embedding_parameters(m, s.training.sequence) - words);
+    n += d(vocab_rows(m, s.parallelism.tensor)) * h + (embedding_parameters(m, s.training.sequence) - words);
   }
   if (stage.head) {
     const double norm = m.family == Family::llama ? h : 2 * h;
-    const double matrix = d(m.vocab) * h / t;
+    const double matrix = d(vocab_rows(m, s.parallelism.tensor)) * h;
     // A tied head on another stage than the embedding keeps its own copy of the matrix.
     n += norm + (tied_embeddings(m) && stage.embedding ? 0 : matrix);
   }
@@ -106,7 +106,7 @@ MemoryUse stage_memory(const Scenario& s, const StageShape& stage) {
   double ends = 0;
   if (stage.embedding && s.model.family == Family::gpt) ends += residual * stage.in_flight;  // dropout mask
   if (stage.head) {
-    const double logits = tokens * d(s.model.vocab) / s.parallelism.tensor;
+    const double logits = tokens * d(vocab_rows(s.model, s.parallelism.tensor));
     ends += 2 * residual * e + logits * (e + 4);  // norm's input and output; logits, and in fp32 for the loss
   }
   use.activations = bytes(saved + working + ends);

@@ -29,6 +29,12 @@ double parameters(const Model& model, std::int64_t sequence) {
   return d(model.layers) * layer_parameters(model) + embedding_parameters(model, sequence) + head_parameters(model);
 }
 
+std::int64_t vocab_rows(const Model& model, std::uint32_t tensor) {
+  constexpr std::int64_t kPadding = 128;
+  if (model.vocab % tensor == 0) return model.vocab / tensor;
+  return (model.vocab + kPadding * tensor - 1) / (kPadding * tensor) * kPadding;
+}
+
 bool tied_embeddings(const Model& model) { return model.family == Family::gpt; }
 
 Flops model_flops(const Model& model, std::int64_t samples, std::int64_t sequence) {

@@ -36,7 +36,7 @@ Sizes sizes_of(const Scenario& s) {
   z.attention_out = m.hidden / t;
   z.query_key_value = (m.hidden + 2 * z.head_width * m.kv_heads) / t;
   z.ffn = m.ffn / t;
-  z.vocab = m.vocab / t;
+  z.vocab = vocab_rows(m, s.parallelism.tensor);
   z.element = element_bytes(s.training.precision);
   z.split_sequence = s.parallelism.sequence && t > 1;
   z.several_ranks = t > 1;

@@ -125,7 +125,7 @@ class Declarer {
 
   void declare_tied_embeddings() {
     if (!tied()) return;
-    const double matrix = static_cast<double>(s_.model.vocab * s_.model.hidden) / s_.parallelism.tensor;
+    const double matrix = static_cast<double>(vocab_rows(s_.model, s_.parallelism.tensor) * s_.model.hidden);
     for (std::uint32_t r = 0; r < replicas_; ++r) {
       std::vector<Group> pairs = in_.ranks.sends_beside(lanes_[r].at, stages_ - 1);
       out_.tied_embeddings.push_back(

@@ -26,6 +26,15 @@ TEST(Parameters, OfLlamaMatchThePublishedCounts) {
   EXPECT_EQ(parameters({"", Family::llama, 80, 8192, 64, 8, 28672, 128256, ""}, 8192), 70553706496.0);
 }
 
+TEST(VocabRows, ArePaddedOnlyWhereTheVocabularyDoesNotDivide) {
+  Model m = gpt(2, 64, 2);
+  EXPECT_EQ(vocab_rows(m, 8), 6400);
+  m.vocab = 50257;  // GPT-2's; Megatron-LM pads it to 50304 for one rank of 128, to 51200 for eight
+  EXPECT_EQ(vocab_rows(m, 1), 50257);
+  EXPECT_EQ(vocab_rows(m, 2), 50432 / 2);
+  EXPECT_EQ(vocab_rows(m, 8), 51200 / 8);
+}
+
 TEST(ModelFlops, AreNarayanan2021Equation3WithoutRecomputation) {
   for (const auto& [layers, hidden, heads, batch] : {std::tuple{24, 2304, 24, 512}, {96, 12288, 96, 1536}}) {
     const double l = layers, h = hidden, B = batch, s = 2048, V = 51200;
