@@ -1,7 +1,6 @@
 #include "collectives/nccl/constants.h"
 
 #include <charconv>
-#include <ranges>
 
 #include "sim/input_error.h"
 
@@ -170,8 +169,9 @@ const std::vector<Constants>& releases() {
 
 const Constants& constants(std::string_view version) {
   const std::array<int, 3> wanted = parse(version);
-  for (const Constants& candidate : releases() | std::views::reverse) {
-    if (parse(candidate.from) <= wanted) return candidate;
+  const std::vector<Constants>& all = releases();
+  for (auto candidate = all.rbegin(); candidate != all.rend(); ++candidate) {
+    if (parse(candidate->from) <= wanted) return *candidate;
   }
   throw InputError("NCCL version", "found '" + std::string(version) +
                                        "'; releases before 2.5.7 choose by thresholds and have no cost model");
