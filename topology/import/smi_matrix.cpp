@@ -79,6 +79,17 @@ Matrix read(std::string_view text, const std::string& place) {
   }
   if (matrix.names.empty())
     throw InputError(place, "found no row that starts with GPU0, expected what `nvidia-smi topo -m` prints");
+  // Some people paste the GPUs' rows alone: a NIC's row is then what the GPUs see, and NICs do not see each other.
+  const auto gpus = static_cast<std::size_t>(std::ranges::count_if(matrix.names, is_gpu));
+  if (matrix.cells.size() == gpus && gpus < matrix.names.size()) {
+    for (std::size_t nic = gpus; nic < matrix.names.size(); ++nic) {
+      std::vector<std::string> row;
+      for (std::size_t other = 0; other < gpus; ++other) row.push_back(matrix.cells[other][nic]);
+      row.resize(matrix.names.size(), "NODE");
+      matrix.cells.push_back(std::move(row));
+      matrix.numa.emplace_back();
+    }
+  }
   if (matrix.cells.size() != matrix.names.size()) {
     throw InputError(place, "found " + std::to_string(matrix.cells.size()) + " rows, expected " +
                                 std::to_string(matrix.names.size()));

@@ -85,6 +85,20 @@ TEST(SmiMatrix, BecomesAMachineOfTheSameMatrix) {
   EXPECT_EQ(kinds(kCubeMesh), written(kCubeMesh, 8));
 }
 
+TEST(SmiMatrix, MayLackTheRowsOfNics) {
+  // As a HGX H100 was pasted: a NIC beside each GPU, on sockets of their own.
+  NodeSpec node = import(
+      "     GPU0 GPU1 NIC0 NIC1 CPU Affinity NUMA Affinity\n"
+      "GPU0  X   NV18 PXB  SYS  0-55   0\n"
+      "GPU1 NV18  X   SYS  PXB  56-111 1\n");
+  EXPECT_EQ(node.nics, 2u);
+  EXPECT_EQ(node.sockets, 2u);
+  node.nic = test_nic();
+  const Cluster two = build_cluster(node, big_switch(), 4);
+  EXPECT_EQ(two.path(GpuId{1}, GpuId{3}).kind, PathKind::network);
+  EXPECT_EQ(two.path(GpuId{1}, GpuId{3}).bandwidth, Bandwidth{23e9});  // never over the other socket
+}
+
 TEST(SmiMatrix, KeepsNicsBesideTheirGpus) {
   NodeSpec node = import(kIslands);
   EXPECT_EQ(node.nics, 1u);

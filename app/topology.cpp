@@ -1,0 +1,296 @@
+#include "app/topology.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <tuple>
+
+#include "app/command.h"
+#include "app/options.h"
+#include "app/output.h"
+#include "app/read/cluster.h"
+#include "app/read/file_text.h"
+#include "app/read/library.h"
+#include "app/read/merge.h"
+#include "app/read/nearest.h"
+#include "app/report/columns.h"
+#include "sim/input_error.h"
+#include "sim/units_text.h"
+#include "topology/cluster.h"
+#include "topology/export/dot.h"
+#include "topology/export/nccl_xml.h"
+#include "topology/import/nccl_xml.h"
+#include "topology/import/smi_matrix.h"
+#include "topology/matrix.h"
+
+namespace stepcast::app {
+namespace {
+
+using topology::Cluster;
+using topology::GpuId;
+using topology::LinkId;
+using topology::Pair;
+
+constexpr std::uint32_t kMostInMatrix = 32;        // columns that a screen still holds
+constexpr std::uint32_t kMostInJson = 256;         // GPUs: pairs grow with the square
+constexpr std::uint32_t kMostLinksToCut = 50'000;  // maximum flow takes seconds beyond
+constexpr std::array kLinkKinds = {"nvlink", "pcie", "socket", "network"};
+
+std::string word(const boost::program_options::variables_map& values, const char* name) {
+  return values[name].as<std::string>();
+}
+
+/// A block that words of the command line name: "cluster" with the flags laid over it.
+struct Where {
+  schedules::ClusterSpec cluster;
+};
+
+const Table<Where>& where_table() {
+  static const Table<Where> table(
+      "Topology", "", {{{"cluster", block(cluster_schema), kRequired, "what to show"}, [](Where& w, const Value& v) {
+                          w.cluster = finish(read_block(cluster_table(), v), v);
+                        }}});
+  return table;
+}
+
+topology::LinkType read_link_named(const std::string& name, const std::string& flag, Library& library) {
+  Value value;
+  value.path = "";
+  value.library = &library;
+  const Node file = library.expand_block(make_scalar(name, {flag, 0, 0}), link_schema(), "");
+  value.node = &file;
+  return read_block(link_table(), value);
+}
+
+topology::FabricSpec read_fabric_named(const std::string& name, Library& library) {
+  Value value;
+  value.library = &library;
+  const Node file = library.expand_block(make_scalar(name, {"--fabric", 0, 0}), fabric_schema(), "");
+  value.node = &file;
+  return read_block(fabric_table(), value);
+}
+
+std::uint32_t whole_named(const std::string& text, const std::string& flag) {
+  const Value value = convert(whole(1, 10'000'000), make_scalar(text, {flag, 0, 0}), "");
+  return static_cast<std::uint32_t>(value.whole);
+}
+
+/// A file of another program: NCCL's XML, or the matrix of nvidia-smi.
+Cluster import_cluster(const std::string& file, const boost::program_options::variables_map& values, Library& library) {
+  const std::string text = read_file(file, file);
+  topology::NodeSpec node;
+  if (file.ends_with(".xml")) {
+    node = topology::import_nccl_xml(text, file);
+  } else {
+    const topology::SmiLinks links{read_link_named(word(values, "nvlink"), "--nvlink", library),
+                                   read_link_named(word(values, "pcie"), "--pcie", library),
+                                   read_link_named(word(values, "socket-link"), "--socket-link", library)};
+    node = topology::import_smi_matrix(text, links, file);
+  }
+  const std::string fabric_name = word(values, "fabric").empty() ? "one-switch" : word(values, "fabric");
+  const topology::FabricSpec fabric = read_fabric_named(fabric_name, library);
+  const std::string nodes = word(values, "nodes"), gpus = word(values, "gpus"), allocation = word(values, "allocation");
+  if (!allocation.empty()) {
+    topology::Allocation wanted = topology::parse_allocation(allocation, "--allocation");
+    if (!nodes.empty()) wanted.of_nodes = whole_named(nodes, "--nodes");
+    return build_cluster(node, fabric, wanted);
+  }
+  if (!gpus.empty()) return build_cluster(node, fabric, whole_named(gpus, "--gpus"));
+  return build_cluster(node, fabric, node.gpus * (nodes.empty() ? 1 : whole_named(nodes, "--nodes")));
+}
+
+Cluster find_cluster(const std::string& name, const boost::program_options::variables_map& values, Library& library) {
+  if (name.ends_with(".xml") || name.ends_with(".txt")) return import_cluster(name, values, library);
+  Node tree = make_mapping({"stepcast topology", 0, 0});
+  const auto lay = [&](const std::string& key, const std::string& value, const std::string& flag) {
+    if (!value.empty()) merge(where_table().schema, tree, nest(key, make_scalar(value, {flag, 0, 0})));
+  };
+  const std::vector<std::string> clusters = library.names("clusters"), nodes = library.names("nodes");
+  if (std::ranges::binary_search(clusters, name) || name.ends_with(".yaml")) {
+    lay("cluster", name, name);
+  } else if (std::ranges::binary_search(nodes, name)) {
+    lay("cluster.node", name, name);
+  } else {
+    std::vector<std::string_view> all(nodes.begin(), nodes.end());
+    all.insert(all.end(), clusters.begin(), clusters.end());
+    throw InputError("stepcast topology", "found '" + name +
+                                              "', expected a file (.yaml of a cluster, .xml of NCCL, .txt of "
+                                              "nvidia-smi), or a node or cluster of configs/: " +
+                                              one_of(name, all));
+  }
+  lay("cluster.nodes", word(values, "nodes"), "--nodes");
+  lay("cluster.gpus", word(values, "gpus"), "--gpus");
+  lay("cluster.allocation", word(values, "allocation"), "--allocation");
+  lay("cluster.fabric", word(values, "fabric"), "--fabric");
+  Where where;
+  read(where_table(), tree, "", library, where);
+  const schedules::ClusterSpec& c = where.cluster;
+  return build_cluster(c.node, c.fabric, c.gpus, c.allocation);
+}
+
+/// Nothing where there is no half, and where the flow would take long.
+std::optional<Bandwidth> cut(const Cluster& cluster) {
+  if (cluster.gpus() < 2 || cluster.links() > kMostLinksToCut) return {};
+  return bisection(cluster);
+}
+
+std::string matrix(const Cluster& cluster, const std::vector<Pair>& all, std::uint32_t shown,
+                   const std::function<std::string(const Pair&)>& cell) {
+  std::vector<Columns::Column> heads{{"", Columns::Align::left}};
+  for (std::uint32_t g = 0; g < shown; ++g) heads.push_back({fmt::format("GPU{}", g)});
+  Columns table(heads);
+  for (std::uint32_t a = 0; a < shown; ++a) {
+    std::vector<std::string> row{fmt::format("GPU{} = {}", a, cluster.name(GpuId{a}))};
+    for (std::uint32_t b = 0; b < shown; ++b) row.push_back(a == b ? "X" : cell(all[a * shown + b]));
+    table.add(std::move(row));
+  }
+  return table.text();
+}
+
+std::string head(const Cluster& cluster, const std::string& name) {
+  const std::optional<Bandwidth> half = cut(cluster);
+  return fmt::format("{}: {} GPUs on {} node{}, {} links\nbisection bandwidth  {}\n", name, cluster.gpus(),
+                     cluster.nodes(), cluster.nodes() == 1 ? "" : "s", cluster.links(),
+                     half                 ? text(*half)
+                     : cluster.gpus() < 2 ? "none of one GPU"
+                                          : "not computed for so many links");
+}
+
+std::string matrices(const Cluster& cluster, bool whole_story) {
+  const std::uint32_t shown = std::min(cluster.gpus(), kMostInMatrix);
+  const std::vector<Pair> all = pairs(cluster, shown);
+  std::string out;
+  if (shown < cluster.gpus()) out += fmt::format("\nthe first {} GPUs\n", shown);
+  out += "\npath\n" + matrix(cluster, all, shown, [](const Pair& p) { return p.kind; });
+  if (whole_story) {
+    out += "\nbandwidth of one flow, GB/s\n" +
+           matrix(cluster, all, shown, [](const Pair& p) { return fmt::format("{:.1f}", p.bandwidth.value / 1e9); });
+    out += "\nlatency, us\n" + matrix(cluster, all, shown,
+                                      [](const Pair& p) { return fmt::format("{:.2f}", to_seconds(p.latency) * 1e6); });
+    out += "\nhops\n" + matrix(cluster, all, shown, [](const Pair& p) { return std::to_string(p.hops); });
+    return out;
+  }
+  std::map<std::tuple<std::string, double, std::int64_t, std::uint32_t>, std::size_t> classes;
+  for (const Pair& p : all) {
+    if (p.kind != "X") ++classes[{p.kind, p.bandwidth.value, p.latency.value, p.hops}];
+  }
+  Columns table({{"path", Columns::Align::left}, {"pairs"}, {"bandwidth"}, {"latency"}, {"hops"}});
+  for (const auto& [key, count] : classes) {
+    table.add({std::get<0>(key), std::to_string(count / 2), text(Bandwidth{std::get<1>(key)}),
+               text(Time{std::get<2>(key)}), std::to_string(std::get<3>(key))});
+  }
+  return out + "\n" + table.text();
+}
+
+std::string link_table(const Cluster& cluster) {
+  Columns table({{"link"},
+                 {"from", Columns::Align::left},
+                 {"to", Columns::Align::left},
+                 {"kind", Columns::Align::left},
+                 {"bandwidth"},
+                 {"latency"}});
+  for (std::uint32_t l = 0; l < cluster.links(); ++l) {
+    const topology::Link link = cluster.link(LinkId{l});
+    table.add({std::to_string(l), link.from, link.to, kLinkKinds[static_cast<std::size_t>(link.kind)],
+               text(link.bandwidth), text(link.latency)});
+  }
+  return table.text();
+}
+
+std::string json(const Cluster& cluster, const std::string& name) {
+  const std::uint32_t shown = std::min(cluster.gpus(), kMostInJson);
+  const std::optional<Bandwidth> half = cut(cluster);
+  nlohmann::ordered_json out{{"name", name}, {"gpus", cluster.gpus()}, {"nodes", cluster.nodes()}};
+  out["bisection_bytes_per_s"] = half ? nlohmann::ordered_json(half->value) : nlohmann::ordered_json(nullptr);
+  out["pairs"] = nlohmann::ordered_json::array();
+  const std::vector<Pair> all = pairs(cluster, shown);
+  for (std::uint32_t i = 0; i < all.size(); ++i) {
+    const Pair& p = all[i];
+    if (i / shown == i % shown) continue;
+    out["pairs"].push_back({{"from", i / shown},
+                            {"to", i % shown},
+                            {"kind", p.kind},
+                            {"bandwidth_bytes_per_s", p.bandwidth.value},
+                            {"latency_s", to_seconds(p.latency)},
+                            {"hops", p.hops}});
+  }
+  out["links"] = nlohmann::ordered_json::array();
+  for (std::uint32_t l = 0; l < cluster.links(); ++l) {
+    const topology::Link link = cluster.link(LinkId{l});
+    out["links"].push_back({{"from", link.from},
+                            {"to", link.to},
+                            {"kind", kLinkKinds[static_cast<std::size_t>(link.kind)]},
+                            {"bandwidth_bytes_per_s", link.bandwidth.value},
+                            {"latency_s", to_seconds(link.latency)}});
+  }
+  return out.dump(2) + "\n";
+}
+
+}  // namespace
+
+int show_topology(const std::vector<std::string>& words) {
+  namespace po = boost::program_options;
+  po::options_description options("Options");
+  const auto text_option = [](const char* fallback) {
+    return po::value<std::string>()->default_value(fallback, fallback);
+  };
+  // clang-format off
+  options.add_options()
+      ("nodes", text_option(""), "nodes of the cluster")
+      ("gpus", text_option(""), "GPUs in all; below a node's count: part of one node")
+      ("allocation", text_option(""), "GPUs in use: '0-2,5', or 'node0:0-3,node2:4-7'")
+      ("fabric", text_option(""), "what joins the nodes: a file of configs/fabrics/")
+      ("nvlink", text_option("nvlink3"), "for a matrix of nvidia-smi: its NVLinks, a file of configs/links/")
+      ("pcie", text_option("pcie-gen4-x16"), "likewise its PCIe links")
+      ("socket-link", text_option("infinity-fabric"), "likewise the link between its processors")
+      ("matrix", "path, bandwidth, latency and hops of every pair")
+      ("links", "every link")
+      ("dot", "the graph for Graphviz")
+      ("json", "everything for programs")
+      ("nccl-xml", "one node as NCCL_TOPO_FILE")
+      ("output", text_option(""), "write to this file instead of standard output");
+  // clang-format on
+  const auto values = parse_options(
+      words,
+      "usage: stepcast topology X [OPTIONS]\n\n"
+      "Shows the links of a machine and the ways between its GPUs. X: a node or a cluster of configs/ by its name, a\n"
+      "cluster's .yaml, a topology of NCCL (.xml), or what `nvidia-smi topo -m` prints (.txt).",
+      options);
+  if (!values) return kDone;
+  const auto names =
+      values->count("path") > 0 ? (*values)["path"].as<std::vector<std::string>>() : std::vector<std::string>{};
+  if (names.size() != 1) {
+    throw InputError("stepcast topology", "found " + std::to_string(names.size()) + " machines, expected one");
+  }
+  std::vector<std::string> forms;
+  for (const char* form : {"matrix", "links", "dot", "json", "nccl-xml"}) {
+    if (values->count(form) > 0) forms.emplace_back(form);
+  }
+  if (forms.size() > 1) {
+    throw InputError("stepcast topology", "found --" + forms[0] + " and --" + forms[1] + ", expected one of them");
+  }
+  const std::string form = forms.empty() ? "" : forms.front();
+  Library library(configs_directory());
+  const Cluster cluster = find_cluster(names.front(), *values, library);
+  std::string out;
+  if (form == "links") {
+    out = link_table(cluster);
+  } else if (form == "dot") {
+    out = to_dot(cluster);
+  } else if (form == "json") {
+    out = json(cluster, names.front());
+  } else if (form == "nccl-xml") {
+    out = to_nccl_xml(cluster);
+  } else {
+    out = head(cluster, names.front()) + matrices(cluster, form == "matrix");
+  }
+  write_output((*values)["output"].as<std::string>(), out);
+  return kDone;
+}
+
+}  // namespace stepcast::app

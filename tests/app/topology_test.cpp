@@ -1,0 +1,65 @@
+// `stepcast topology`, as people call it.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "tests/app/program.h"
+
+namespace stepcast::app {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(Topology, ShowsTheMatrixOfANode) {
+  const Outcome outcome = run_program("topology dgx-1-v100-16gb");
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("GPU0 = node 0 / gpu 0     X   NV1   NV1   NV2   NV2   SYS   SYS   SYS\n"));
+  EXPECT_THAT(outcome.out, HasSubstr("bisection bandwidth  "));
+}
+
+TEST(Topology, TakesPartsAndClusters) {
+  EXPECT_THAT(run_program("topology dgx-a100-80gb --allocation node0:0-1,node3:6").out, HasSubstr("3 GPUs on 2 nodes"));
+  EXPECT_THAT(run_program("topology two-halves-a100").out, HasSubstr("GPU7 = node 2 / gpu 7"));
+  EXPECT_THAT(run_program("topology perlmutter --nodes 2 --matrix").out, HasSubstr("bandwidth of one flow, GB/s"));
+}
+
+TEST(Topology, WritesForOtherPrograms) {
+  const auto json = nlohmann::json::parse(run_program("topology hgx-a100-4gpu --json").out);
+  EXPECT_EQ(json["gpus"], 4);
+  EXPECT_EQ(json["pairs"].size(), 12u);
+  EXPECT_EQ(json["pairs"][0]["kind"], "NV4");
+  EXPECT_EQ(json["pairs"][0]["bandwidth_bytes_per_s"], 80e9);
+  EXPECT_EQ(json["bisection_bytes_per_s"], 4 * 80e9);
+  EXPECT_THAT(run_program("topology hgx-a100-4gpu --dot").out, testing::StartsWith("graph topology {\n"));
+  EXPECT_THAT(run_program("topology hgx-a100-4gpu --links").out, HasSubstr("node 0 / gpu 0  node 0 / gpu 1  nvlink"));
+}
+
+TEST(Topology, ReadsWhatItWroteForNccl) {
+  const std::filesystem::path file = std::filesystem::path(testing::TempDir()) / "stepcast_topology_test.xml";
+  std::ofstream(file) << run_program("topology azure-ndv4 --nccl-xml").out;
+  const Outcome outcome = run_program("topology " + file.string());
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("GPU7 = node 0 / gpu 7  NV12  NV12  NV12  NV12  NV12  NV12  NV12     X\n"));
+  std::filesystem::remove(file);
+}
+
+TEST(Topology, SaysWhatItCannotShow) {
+  const auto error = [](const char* words) {
+    const Outcome outcome = run_program(std::string("topology ") + words);
+    EXPECT_EQ(outcome.status, 2);
+    return outcome.err;
+  };
+  EXPECT_THAT(error("dgx-1-v100-16g"), HasSubstr("did you mean 'dgx-1-v100-16gb'?"));
+  EXPECT_THAT(error(""), HasSubstr("found 0 machines, expected one"));
+  EXPECT_THAT(error("dgx-2 --dot --json"), HasSubstr("found --dot and --json, expected one of them"));
+  EXPECT_THAT(error("dgx-2 --allocation 0-16"), HasSubstr("GPU 16 of a node of 16 (0 to 15)"));
+  EXPECT_THAT(error("dgx-2 --gpus 3 --allocation 0-2"), HasSubstr("beside an allocation"));
+}
+
+}  // namespace
+}  // namespace stepcast::app
