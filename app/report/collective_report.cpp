@@ -1,0 +1,268 @@
+#include "app/report/collective_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "app/report/columns.h"
+#include "sim/units_text.h"
+
+namespace stepcast::app {
+namespace {
+
+using collectives::Operation;
+
+double bus_factor(Operation operation, std::uint32_t ranks) {
+  const double n = ranks;
+  switch (operation) {
+    case Operation::all_reduce:
+      return 2 * (n - 1) / n;
+    case Operation::all_gather:
+    case Operation::reduce_scatter:
+    case Operation::all_to_all:
+    case Operation::gather:
+    case Operation::scatter:
+      return (n - 1) / n;
+    case Operation::broadcast:
+    case Operation::reduce:
+    case Operation::send_recv:
+      return 1;
+  }
+  return 1;
+}
+
+bool reduces(Operation operation) {
+  return operation == Operation::all_reduce || operation == Operation::reduce || operation == Operation::reduce_scatter;
+}
+
+bool rooted(Operation operation) {
+  return operation == Operation::broadcast || operation == Operation::reduce || operation == Operation::gather ||
+         operation == Operation::scatter;
+}
+
+/// Floats as nccl-tests counts them: of the whole, or of one rank's part.
+std::int64_t count(const CollectiveReport& report, Bytes size) {
+  const bool whole = reduces(report.operation)
+                         ? report.operation != Operation::reduce_scatter
+                         : report.operation == Operation::broadcast || report.operation == Operation::send_recv;
+  return size.value / 4 / (whole ? 1 : report.ranks);
+}
+
+std::string micros(Time time) {
+  const double us = to_seconds(time) * 1e6;
+  return us < 100 ? fmt::format("{:.2f}", us) : us < 10'000 ? fmt::format("{:.1f}", us) : fmt::format("{:.0f}", us);
+}
+
+double error(const CollectiveRow& row) { return to_seconds(row.time) / to_seconds(*row.measured) - 1; }
+
+/// Distinct algorithms, in the order met.
+std::vector<std::string> algorithms_of(const CollectiveReport& report) {
+  std::vector<std::string> names;
+  for (const CollectiveRow& row : report.rows) {
+    if (std::ranges::find(names, row.algorithm) == names.end()) names.push_back(row.algorithm);
+  }
+  return names;
+}
+
+std::string measured_table(const CollectiveReport& report) {
+  Columns table({{"size (B)"},
+                 {"predicted (us)"},
+                 {"measured (us)"},
+                 {"error"},
+                 {"busbw (GB/s)"},
+                 {"measured"},
+                 {"algorithm", Columns::Align::left},
+                 {"protocol", Columns::Align::left}});
+  std::vector<double> small, large;
+  for (const CollectiveRow& row : report.rows) {
+    CollectiveRow seen = row;
+    seen.time = *row.measured;
+    const bool tells = row.size.value > 0 && row.measured->value > 0;
+    table.add({std::to_string(row.size.value), micros(row.time), micros(*row.measured),
+               tells ? fmt::format("{:+.1f} %", 100 * error(row)) : "", fmt::format("{:.2f}", busbw_GBps(report, row)),
+               fmt::format("{:.2f}", busbw_GBps(report, seen)), row.algorithm, row.protocol});
+    if (tells) (row.size.value >= 1'000'000 ? large : small).push_back(std::abs(error(row)));
+  }
+  std::string text = table.text();
+  const auto median = [&](std::vector<double> errors, const char* what) {
+    if (errors.empty()) return;
+    std::ranges::sort(errors);
+    const std::size_t half = errors.size() / 2;
+    const double middle = errors.size() % 2 == 1 ? errors[half] : (errors[half - 1] + errors[half]) / 2;
+    text += fmt::format("median absolute error, {}: {:.1f} % of {} rows\n", what, 100 * middle, errors.size());
+  };
+  text += '\n';
+  median(large, "1 MB and more");
+  median(small, "below 1 MB");
+  return text;
+}
+
+std::string side_by_side(const CollectiveReport& report, const std::vector<std::string>& names) {
+  std::vector<Columns::Column> head{{"size (B)"}};
+  for (const std::string& name : names) head.push_back({name});
+  head.push_back({"fastest", Columns::Align::left});
+  head.push_back({"busbw (GB/s)"});
+  Columns table(head);
+  for (std::size_t begin = 0; begin < report.rows.size();) {
+    std::size_t end = begin;
+    std::vector<std::string> cells{std::to_string(report.rows[begin].size.value)};
+    cells.resize(names.size() + 1);
+    std::size_t best = begin;
+    for (; end < report.rows.size() && report.rows[end].size == report.rows[begin].size; ++end) {
+      const auto column = std::ranges::find(names, report.rows[end].algorithm) - names.begin();
+      cells[static_cast<std::size_t>(column) + 1] = micros(report.rows[end].time);
+      if (report.rows[end].time < report.rows[best].time) best = end;
+    }
+    cells.push_back(report.rows[best].algorithm);
+    cells.push_back(fmt::format("{:.2f}", busbw_GBps(report, report.rows[best])));
+    table.add(std::move(cells));
+    begin = end;
+  }
+  return "times in us\n" + table.text();
+}
+
+}  // namespace
+
+double algbw_GBps(const CollectiveRow& row) {
+  return row.time.value == 0 ? 0 : static_cast<double>(row.size.value) / to_seconds(row.time) * 1e-9;
+}
+
+double busbw_GBps(const CollectiveReport& report, const CollectiveRow& row) {
+  return algbw_GBps(row) * bus_factor(report.operation, report.ranks);
+}
+
+std::string collective_table(const CollectiveReport& report) {
+  const std::string head = fmt::format("{} over {} GPUs\n", collectives::name(report.operation), report.ranks) +
+                           (report.log.empty() ? "" : "measured: " + report.log + ", out of place\n");
+  if (!report.log.empty()) return head + measured_table(report);
+  const std::vector<std::string> names = algorithms_of(report);
+  // "auto" may take one algorithm for one size and another for the next: that is still one row per size.
+  const bool one_per_size = std::ranges::adjacent_find(report.rows, {}, &CollectiveRow::size) == report.rows.end();
+  if (!one_per_size) return head + side_by_side(report, names);
+  Columns table({{"size (B)"},
+                 {"count"},
+                 {"type"},
+                 {"redop"},
+                 {"root"},
+                 {"time (us)"},
+                 {"algbw (GB/s)"},
+                 {"busbw (GB/s)"},
+                 {"algorithm", Columns::Align::left},
+                 {"protocol", Columns::Align::left}});
+  for (const CollectiveRow& row : report.rows) {
+    table.add({std::to_string(row.size.value), std::to_string(count(report, row.size)), "float",
+               reduces(report.operation) ? "sum" : "none", rooted(report.operation) ? "0" : "-1", micros(row.time),
+               fmt::format("{:.2f}", algbw_GBps(row)), fmt::format("{:.2f}", busbw_GBps(report, row)), row.algorithm,
+               row.protocol});
+  }
+  return head + table.text();
+}
+
+std::string collective_json(const CollectiveReport& report) {
+  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  for (const CollectiveRow& row : report.rows) {
+    nlohmann::ordered_json out{{"op", collectives::name(report.operation)},
+                               {"algorithm", row.algorithm},
+                               {"protocol", row.protocol},
+                               {"ranks", report.ranks},
+                               {"size_bytes", row.size.value},
+                               {"time_s", to_seconds(row.time)},
+                               {"algbw_GBps", algbw_GBps(row)},
+                               {"busbw_GBps", busbw_GBps(report, row)}};
+    if (row.measured) {
+      out["measured_s"] = to_seconds(*row.measured);
+      out["error"] = row.measured->value > 0 ? nlohmann::ordered_json(error(row)) : nlohmann::ordered_json(nullptr);
+    }
+    rows.push_back(std::move(out));
+  }
+  return nlohmann::ordered_json{{"rows", std::move(rows)}}.dump(2) + "\n";
+}
+
+std::string collective_csv(const CollectiveReport& report) {
+  std::vector<std::string> head{"op",         "algorithm", "protocol",   "ranks",
+                                "size_bytes", "time_s",    "algbw_GBps", "busbw_GBps"};
+  if (!report.log.empty()) head.insert(head.end(), {"measured_s", "error"});
+  std::string text = csv_line(head);
+  for (const CollectiveRow& row : report.rows) {
+    std::vector<std::string> cells{std::string(collectives::name(report.operation)),
+                                   row.algorithm,
+                                   row.protocol,
+                                   std::to_string(report.ranks),
+                                   std::to_string(row.size.value),
+                                   fmt::format("{}", to_seconds(row.time)),
+                                   fmt::format("{}", algbw_GBps(row)),
+                                   fmt::format("{}", busbw_GBps(report, row))};
+    if (!report.log.empty()) {
+      const bool tells = row.measured && row.measured->value > 0;
+      cells.push_back(row.measured ? fmt::format("{}", to_seconds(*row.measured)) : "");
+      cells.push_back(tells ? fmt::format("{}", error(row)) : "");
+    }
+    text += csv_line(cells);
+  }
+  return text;
+}
+
+std::string explain(const collectives::Timing& timing, Bytes size, const topology::Cluster& cluster) {
+  const double seconds = to_seconds(timing.duration);
+  std::string out = fmt::format("\n{} by {}: {}, of which {} with next to no bytes\n", text(size), timing.algorithm,
+                                text(timing.duration), text(timing.latency));
+  struct Kind {
+    const char* name;
+    topology::LinkKind kind;
+    std::uint32_t used = 0, all = 0;
+    double busiest = 0;
+    std::vector<std::string> idle = {};
+  };
+  Kind kinds[] = {{"NVLink", topology::LinkKind::nvlink},
+                  {"PCIe", topology::LinkKind::pcie},
+                  {"socket", topology::LinkKind::socket},
+                  {"network", topology::LinkKind::network}};
+  const auto kind_of = [&](topology::LinkKind kind) -> Kind& { return *std::ranges::find(kinds, kind, &Kind::kind); };
+  std::vector<bool> carries(cluster.links());
+  const collectives::Timing::Load* most = nullptr;
+  double share = 0;
+  for (const collectives::Timing::Load& load : timing.loads) {
+    if (load.bytes <= 0 || seconds <= 0) continue;
+    carries[topology::index(load.link)] = true;
+    const topology::Link link = cluster.link(load.link);
+    const double busy = load.bytes / link.bandwidth.value / seconds;
+    Kind& kind = kind_of(link.kind);
+    kind.busiest = std::max(kind.busiest, busy);
+    if (most == nullptr || busy > share) {
+      most = &load;
+      share = busy;
+    }
+  }
+  for (std::uint32_t l = 0; l < cluster.links(); ++l) {
+    const topology::Link link = cluster.link(topology::LinkId{l});
+    Kind& kind = kind_of(link.kind);
+    ++kind.all;
+    if (carries[l]) {
+      ++kind.used;
+    } else if (kind.idle.size() < 6) {
+      kind.idle.push_back(link.from + " -> " + link.to);
+    }
+  }
+  if (most != nullptr) {
+    const topology::Link link = cluster.link(most->link);
+    out += fmt::format("busiest link: {} -> {}, {} of {}, {:.0f} % used\n", link.from, link.to,
+                       text(Bytes{std::llround(most->bytes)}), text(link.bandwidth), 100 * share);
+  }
+  for (const Kind& kind : kinds) {
+    if (kind.all == 0) continue;
+    out += fmt::format("{}: {} of {} link directions carry something, the busiest {:.0f} % of the time", kind.name,
+                       kind.used, kind.all, 100 * kind.busiest);
+    if (!kind.idle.empty()) {
+      out += "; idle: " + fmt::format("{}", fmt::join(kind.idle, ", "));
+      if (kind.all - kind.used > kind.idle.size()) {
+        out += fmt::format(" and {} more", kind.all - kind.used - kind.idle.size());
+      }
+    }
+    out += '\n';
+  }
+  return out;
+}
+
+}  // namespace stepcast::app

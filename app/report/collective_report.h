@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "collectives/timer.h"
+#include "sim/units.h"
+#include "topology/cluster.h"
+
+namespace stepcast::app {
+
+/// One size by one algorithm.
+struct CollectiveRow {
+  std::string algorithm, protocol;
+  Bytes size{};
+  Time time{};
+  std::optional<Time> measured{};  ///< what a log says
+};
+
+struct CollectiveReport {
+  collectives::Operation operation = collectives::Operation::all_reduce;
+  std::uint32_t ranks = 0;
+  std::vector<CollectiveRow> rows;  ///< by size; of one size in the order of the algorithms
+  std::string log;                  ///< the file that was compared with, if any
+};
+
+/// Bytes per second that nccl-tests calls algbw and busbw: size / time, and that times 2 (n - 1) / n for all_reduce,
+/// (n - 1) / n where every rank has a part, 1 for broadcast, reduce and send_recv. In GB/s (1e9).
+/// Source: nccl-tests, doc/PERFORMANCE.md; gather.cu and scatter.cu.
+double algbw_GBps(const CollectiveRow& row);
+double busbw_GBps(const CollectiveReport& report, const CollectiveRow& row);
+
+/// One algorithm in nccl-tests' columns; several side by side with the fastest of each size; with measured times, these
+/// beside the predicted ones.
+std::string collective_table(const CollectiveReport& report);
+std::string collective_json(const CollectiveReport& report);
+std::string collective_csv(const CollectiveReport& report);
+
+/// busbw over size, a curve for each algorithm (and one for the log), as an SVG page.
+std::string collective_svg(const CollectiveReport& report);
+
+/// Where the time goes: the link that is busiest for its rate, how busy each kind of link is, and those that carry
+/// nothing.
+std::string explain(const collectives::Timing& timing, Bytes size, const topology::Cluster& cluster);
+
+}  // namespace stepcast::app

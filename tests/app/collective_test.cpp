@@ -1,0 +1,145 @@
+#include "app/collective.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "app/command.h"
+#include "app/report/collective_report.h"
+#include "sim/input_error.h"
+
+namespace stepcast::app {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+/// A folder of this test's own, gone afterwards.
+class Collective : public testing::Test {
+ protected:
+  Collective() : folder_(fs::temp_directory_path() / ("stepcast-collective-" + std::to_string(getpid()))) {
+    fs::create_directories(folder_);
+  }
+  ~Collective() override { fs::remove_all(folder_); }
+
+  std::string file(const std::string& name) const { return (folder_ / name).string(); }
+  static std::string content(const std::string& path) {
+    std::ifstream in(path);
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+  std::string output(std::vector<std::string> words) const {
+    words.insert(words.end(), {"--output", file("out")});
+    EXPECT_EQ(collective(words), kDone);
+    return content(file("out"));
+  }
+  std::string error(std::vector<std::string> words) const {
+    try {
+      words.insert(words.end(), {"--output", file("out")});
+      collective(words);
+    } catch (const InputError& e) {
+      return e.what();
+    }
+    return "no error";
+  }
+
+ private:
+  fs::path folder_;
+};
+
+TEST_F(Collective, PrintsTheColumnsOfNcclTests) {
+  const std::string text = output({"--node", "dgx-a100-80gb", "--op", "all_gather", "--sizes", "8B:1MiB:x16"});
+  EXPECT_THAT(text, HasSubstr("all_gather over 8 GPUs\n"));
+  for (const char* column : {"size (B)", "count", "redop", "root", "time (us)", "algbw (GB/s)", "busbw (GB/s)"}) {
+    EXPECT_THAT(text, HasSubstr(column));
+  }
+  EXPECT_THAT(text, HasSubstr("\n   32768   1024  float   none    -1"));  // 32768 / 4 / 8
+}
+
+TEST_F(Collective, WritesItsJsonContract) {
+  const auto json = nlohmann::json::parse(output(
+      {"--node", "dgx-a100-80gb", "--gpus", "4", "--sizes", "1MiB,1G", "--algorithm", "ring", "--format", "json"}));
+  ASSERT_EQ(json["rows"].size(), 2u);
+  const auto& row = json["rows"][1];
+  EXPECT_EQ(row["op"], "all_reduce");
+  EXPECT_EQ(row["algorithm"], "ring");
+  EXPECT_EQ(row["ranks"], 4);
+  EXPECT_EQ(row["size_bytes"], 1 << 30);
+  const double seconds = row["time_s"];
+  EXPECT_DOUBLE_EQ(row["algbw_GBps"], (1 << 30) / seconds / 1e9);
+  EXPECT_DOUBLE_EQ(row["busbw_GBps"], (1 << 30) / seconds / 1e9 * 2 * 3 / 4);
+}
+
+TEST_F(Collective, PutsAllAlgorithmsSideBySideWithTheFastest) {
+  const std::string text = output({"--node", "dgx-a100-80gb", "--sizes", "8B,128MiB", "--algorithm", "all"});
+  for (const char* name : {"ring", "tree", "butterfly", "halving-doubling", "naive", "parameter-server", "tree-packing",
+                           "pcie-nvlink-split", "nvls", "fastest"}) {
+    EXPECT_THAT(text, HasSubstr(name));
+  }
+  EXPECT_THAT(text, testing::Not(HasSubstr("send-recv")));
+}
+
+TEST_F(Collective, ExplainsTheBusiestLinkAndTheIdleOnes) {
+  const std::string text = output({"--node", "dgx-a100-80gb", "--gpus", "4", "--sizes", "1GiB", "--explain"});
+  EXPECT_THAT(text, HasSubstr("busiest link: node 0 / gpu"));
+  EXPECT_THAT(text, HasSubstr("PCIe: 0 of"));
+  EXPECT_THAT(text, HasSubstr("idle: node 0 / "));
+}
+
+TEST_F(Collective, PutsALogBesideThePrediction) {
+  std::ofstream(file("run.log")) << "#       size         count    type   redop     time   algbw   busbw  error\n"
+                                    "     1048576        262144   float     sum    100.0   10.49   18.35  0e+00\n"
+                                    "   134217728      33554432   float     sum   1000.0  134.22  234.88  0e+00\n";
+  const auto json = nlohmann::json::parse(output(
+      {"--node", "dgx-a100-80gb", "--compare", file("run.log"), "--format", "json", "--plot", file("plot.svg")}));
+  ASSERT_EQ(json["rows"].size(), 2u);
+  EXPECT_DOUBLE_EQ(json["rows"][1]["measured_s"], 1e-3);
+  EXPECT_NEAR(json["rows"][1]["error"], json["rows"][1]["time_s"].get<double>() / 1e-3 - 1, 1e-12);
+  const std::string text = output({"--node", "dgx-a100-80gb", "--compare", file("run.log")});
+  EXPECT_THAT(text, HasSubstr("median absolute error, 1 MB and more:"));
+  const std::string svg = content(file("plot.svg"));
+  EXPECT_TRUE(svg.starts_with("<svg"));
+  EXPECT_THAT(svg, HasSubstr(">measured</text>"));
+}
+
+TEST_F(Collective, TakesTheTransportsConstantsFromTheCommandLine) {
+  const auto time = [&](const char* launch) {
+    return nlohmann::json::parse(
+               output({"--node", "dgx-a100-80gb", "--sizes", "8B", "--algorithm", "ring/Simple", "--format", "json",
+                       "--set", std::string("transport.launch=") + launch}))["rows"][0]["time_s"]
+        .get<double>();
+  };
+  EXPECT_NEAR(time("50us") - time("10us"), 40e-6, 1e-12);
+}
+
+TEST_F(Collective, SaysWhatIsWrong) {
+  EXPECT_EQ(error({}), "stepcast collective: expected one of --cluster and --node");
+  EXPECT_THAT(error({"--node", "dgx-a100-80bg"}), HasSubstr("dgx-a100-80gb"));
+  EXPECT_THAT(error({"--node", "dgx-a100-80gb", "--op", "allreduce"}), HasSubstr("--op: found 'allreduce'"));
+  EXPECT_THAT(error({"--node", "dgx-a100-80gb", "--algorithm", "rign"}), HasSubstr("did you mean 'ring'?"));
+  EXPECT_THAT(error({"--node", "dgx-a100-80gb", "--sizes", "1M:8"}), HasSubstr("expected the smaller size first"));
+  EXPECT_THAT(error({"--node", "dgx-a100-80gb", "--sizes", "0:8"}), HasSubstr("0 times anything is 0"));
+  EXPECT_THAT(error({"--node", "dgx-a100-80gb", "--sizes", "8:9000000000000000000:1"}),
+              HasSubstr("more than 1000 sizes"));
+  EXPECT_THAT(error({"--node", "dgx-a100-80gb", "--sizes", "eight"}), HasSubstr("expected a size such as"));
+  EXPECT_THAT(error({"--node", "dgx-a100-80gb", "--set", "transprot.launch=1us"}), HasSubstr("unknown key"));
+  EXPECT_THAT(error({"--node", "dgx-a100-80gb", "--compare", file("missing.log")}), HasSubstr("missing.log"));
+}
+
+TEST(CollectiveReport, BusbwFollowsNcclTests) {
+  const CollectiveRow row{.algorithm = "ring", .protocol = "Simple", .size = {1'000'000}, .time = microseconds(10)};
+  CollectiveReport report{.operation = collectives::Operation::all_reduce, .ranks = 8, .rows = {row}, .log = ""};
+  EXPECT_DOUBLE_EQ(algbw_GBps(row), 100);
+  EXPECT_DOUBLE_EQ(busbw_GBps(report, row), 175);
+  report.operation = collectives::Operation::gather;
+  EXPECT_DOUBLE_EQ(busbw_GBps(report, row), 87.5);
+  report.operation = collectives::Operation::broadcast;
+  EXPECT_DOUBLE_EQ(busbw_GBps(report, row), 100);
+}
+
+}  // namespace
+}  // namespace stepcast::app
