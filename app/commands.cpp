@@ -1,5 +1,6 @@
 #include <array>
 
+#include "app/collective.h"
 #include "app/command.h"
 #include "app/fit.h"
 #include "app/keys.h"
@@ -14,6 +15,7 @@ std::span<const Command> commands() {
       Command{"run", "forecast scenarios: step time, where it goes, memory", run},
       Command{"validate", "predicted beside measured for runs that state what they took", validate},
       Command{"topology", "the links of a machine and the ways between its GPUs; import and export", show_topology},
+      Command{"collective", "time collectives as nccl-tests prints them, all algorithms, against a log", collective},
       Command{"fit", "fit a GPU's multiply model to a table of measured multiplies", fit},
       Command{"keys", "every key of the scenario language", keys},
   };
