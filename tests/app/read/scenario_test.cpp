@@ -189,6 +189,28 @@ TEST(EveryKey, OfTheSoftwareIsStored) {
   EXPECT_EQ(software.transport.network_efficiency, 0.43);
   EXPECT_EQ(software.transport.nvlink_efficiency, 0.44);
   EXPECT_EQ(software.transport.tree_efficiency, 0.45);
+  const collectives::Transport& t = software.transport;
+  EXPECT_EQ(t.ramp, nanoseconds(51));
+  EXPECT_EQ(t.channels, 52u);
+  EXPECT_EQ(t.issue, nanoseconds(53));
+  EXPECT_EQ(t.nvls.launch, nanoseconds(54));
+  EXPECT_EQ(t.nvls.ramp, nanoseconds(55));
+  EXPECT_EQ(t.nvls.nvlink_step, nanoseconds(56));
+  EXPECT_EQ(t.nvls.share, 0.46);
+  EXPECT_EQ(t.ll128.launch, nanoseconds(61));
+  EXPECT_EQ(t.ll128.ramp, nanoseconds(62));
+  EXPECT_EQ(t.ll128.nvlink_step, nanoseconds(63));
+  EXPECT_EQ(t.ll128.pcie_step, nanoseconds(64));
+  EXPECT_EQ(t.ll128.host_step, nanoseconds(65));
+  EXPECT_EQ(t.ll128.network_step, nanoseconds(66));
+  EXPECT_EQ(t.ll128.share, 0.47);
+  EXPECT_EQ(t.ll.launch, nanoseconds(71));
+  EXPECT_EQ(t.ll.ramp, nanoseconds(72));
+  EXPECT_EQ(t.ll.nvlink_step, nanoseconds(73));
+  EXPECT_EQ(t.ll.pcie_step, nanoseconds(74));
+  EXPECT_EQ(t.ll.host_step, nanoseconds(75));
+  EXPECT_EQ(t.ll.network_step, nanoseconds(76));
+  EXPECT_EQ(t.ll.share, 0.48);
   EXPECT_EQ(software.source, "software source");
 }
 
