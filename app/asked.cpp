@@ -1,10 +1,29 @@
 #include "app/asked.h"
 
+#include <charconv>
 #include <cstdio>
 
 #include "app/options.h"
+#include "sim/input_error.h"
 
 namespace stepcast::app {
+namespace {
+
+constexpr unsigned kMostThreads = 4096;
+
+/// 0, all of them, for no word: boost would read "-1" as 4294967295.
+unsigned parse_threads(const std::string& word) {
+  if (word.empty()) return 0;
+  unsigned threads = 0;
+  const char* const end = word.data() + word.size();
+  const auto [stop, error] = std::from_chars(word.data(), end, threads);
+  if (error != std::errc{} || stop != end || threads == 0 || threads > kMostThreads)
+    throw InputError("--threads",
+                     "found '" + word + "', expected a whole number from 1 to " + std::to_string(kMostThreads));
+  return threads;
+}
+
+}  // namespace
 
 std::optional<Asked> parse_asked(const std::vector<std::string>& words, const std::string& usage,
                                  const boost::program_options::options_description& more) {
@@ -15,7 +34,7 @@ std::optional<Asked> parse_asked(const std::vector<std::string>& words, const st
       ("set", po::value<std::vector<std::string>>()->composing()->default_value({}, ""), "KEY=VALUE laid over every scenario; may be repeated")
       ("format", po::value<std::string>()->default_value("table"), "table, json or csv")
       ("output", po::value<std::string>()->default_value("", ""), "write to this file instead of standard output")
-      ("threads", po::value<unsigned>()->default_value(0, "all"), "scenarios forecast at the same time");
+      ("threads", po::value<std::string>()->default_value("", "all"), "scenarios forecast at the same time");
   // clang-format on
   for (const auto& option : more.options()) options.add(option);
   const auto values = parse_options(words, usage, options);
@@ -25,7 +44,7 @@ std::optional<Asked> parse_asked(const std::vector<std::string>& words, const st
                (*values)["set"].as<std::vector<std::string>>(),
                parse_format((*values)["format"].as<std::string>()),
                (*values)["output"].as<std::string>(),
-               (*values)["threads"].as<unsigned>()};
+               parse_threads((*values)["threads"].as<std::string>())};
 }
 
 std::optional<std::vector<Question>> questions_asked(const Asked& asked) {

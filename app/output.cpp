@@ -21,20 +21,34 @@ Format parse_format(const std::string& word) {
   throw InputError("--format", "found '" + word + "', expected " + one_of(word, names));
 }
 
-void write_file(const std::filesystem::path& path, const std::string& content) {
-  const std::filesystem::path temporary = path.string() + "." + std::to_string(getpid()) + ".tmp";
-  const auto failed = [&](const std::string& what) {
+void write_files(std::span<const NewFile> files) {
+  const auto temporary = [](const NewFile& file) {
+    return file.path.string() + "." + std::to_string(getpid()) + ".tmp";
+  };
+  const auto failed = [&](const std::string& what, const NewFile& file) {
     const std::string reason = std::generic_category().message(errno);
     std::error_code ignored;
-    std::filesystem::remove(temporary, ignored);
-    throw std::runtime_error(what + " " + path.string() + ": " + reason);
+    for (const NewFile& each : files) std::filesystem::remove(temporary(each), ignored);
+    throw std::runtime_error(what + " " + file.path.string() + ": " + reason);
   };
-  std::ofstream file(temporary, std::ios::binary);
-  if (!file) failed("cannot write");
-  file << content;
-  file.close();
-  if (!file) failed("cannot write");
-  if (std::rename(temporary.c_str(), path.c_str()) != 0) failed("cannot rename to");
+  for (const NewFile& file : files) {
+    if (std::error_code ignored; std::filesystem::is_directory(file.path, ignored)) {
+      errno = EISDIR;
+      failed("cannot write", file);
+    }
+    std::ofstream stream(temporary(file), std::ios::binary);
+    if (!stream) failed("cannot write", file);
+    stream << file.content;
+    stream.close();
+    if (!stream) failed("cannot write", file);
+  }
+  for (const NewFile& file : files)
+    if (std::rename(temporary(file).c_str(), file.path.c_str()) != 0) failed("cannot rename to", file);
+}
+
+void write_file(const std::filesystem::path& path, const std::string& content) {
+  const NewFile file{path, content};
+  write_files({&file, 1});
 }
 
 void write_output(const std::string& path, const std::string& content) {

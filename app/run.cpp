@@ -31,15 +31,21 @@ int run(const std::vector<std::string>& words) {
   if (!questions) return kBadInput;
   if (!trace.empty() && questions->size() != 1)
     throw InputError("--trace", "found " + std::to_string(questions->size()) + " scenarios, expected one");
+  if (!trace.empty() && trace == asked->output)
+    throw InputError("--trace", "found the file of --output, expected another one");
 
   const std::vector<Answer> answers =
       answer(std::move(*questions), {asked->values["unfold"].as<bool>(), !trace.empty()}, asked->threads);
   for (const Answer& a : answers)
     if (!a.question.from_table && !a.forecast) throw InputError("", a.question.error);
-  if (!trace.empty() && answers.front().forecast) write_file(trace, trace_json(*answers.front().forecast));
-  write_output(asked->output, asked->format == Format::json  ? run_json(answers)
-                              : asked->format == Format::csv ? run_csv(answers)
-                                                             : run_table(answers));
+  const std::string report = asked->format == Format::json  ? run_json(answers)
+                             : asked->format == Format::csv ? run_csv(answers)
+                                                            : run_table(answers);
+  std::vector<NewFile> files;
+  if (!trace.empty() && answers.front().forecast) files.push_back({trace, trace_json(*answers.front().forecast)});
+  if (!asked->output.empty()) files.push_back({asked->output, report});
+  write_files(files);
+  if (asked->output.empty()) write_output("", report);
   const bool fits =
       std::ranges::none_of(answers, [](const Answer& a) { return a.forecast && a.forecast->out_of_memory; });
   return fits ? kDone : kDoesNotFit;
