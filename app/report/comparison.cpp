@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "app/report/columns.h"
+#include "app/report/percent.h"
 #include "app/report/statistics.h"
 #include "sim/units_text.h"
 
@@ -68,7 +69,7 @@ ComparedTable summarise(std::string name, const std::vector<const ComparedRow*>&
 
 std::string percent(const std::optional<double>& share, bool with_sign) {
   if (!share) return "-";
-  return with_sign ? fmt::format("{:+.1f}%", 100 * *share) : fmt::format("{:.2f}%", 100 * *share);
+  return with_sign ? signed_percent(*share) : fmt::format("{:.2f}%", 100 * *share);
 }
 
 std::string seconds(const std::optional<double>& value) { return value ? fmt::format("{:.4g} s", *value) : "-"; }
@@ -107,9 +108,8 @@ std::string validate_table(const Comparison& comparison) {
     if (row.answer->forecast && row.answer->forecast->out_of_memory)
       note = memory_message(*row.answer->forecast->out_of_memory);
     for (const auto& [name, phase] : row.phases)
-      note +=
-          fmt::format("{}{} {} of {} ({:+.1f}%)", note.empty() ? "" : ", ", name, text(from_seconds(phase.predicted_s)),
-                      text(from_seconds(phase.measured_s)), 100 * phase.error());
+      note += fmt::format("{}{} {} of {} ({})", note.empty() ? "" : ", ", name, text(from_seconds(phase.predicted_s)),
+                          text(from_seconds(phase.measured_s)), signed_percent(phase.error()));
     rows.add({question.name, question.scenario.cluster.gpus > 0 ? std::to_string(question.scenario.cluster.gpus) : "-",
               seconds(row.measured_s), seconds(row.predicted_s), percent(row.error, true), note});
   }

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "app/report/columns.h"
+#include "app/report/percent.h"
 #include "sim/units_text.h"
 
 namespace stepcast::app {
@@ -47,13 +48,38 @@ std::string gib(Bytes n) {
   return n == Bytes{} ? "-" : fmt::format("{:.2f}", static_cast<double>(n.value) / (1LL << 30));
 }
 
-std::string signed_percent(double error) { return fmt::format("{:+.1f}%", 100 * error); }
+/// A line of a table of stages: neighbours whose cells read the same share one.
+struct StageLine {
+  std::size_t first = 0, last = 0;  ///< indices into Forecast::stages
+  std::vector<std::string> cells;
+};
 
-/// Stages to print: all of them, or evenly spaced ones with the first and the last.
-std::vector<std::size_t> shown_stages(std::size_t stages) {
+template <class CellsOf>
+std::vector<StageLine> stage_lines(const std::vector<StageReport>& stages, const CellsOf& cells_of) {
+  std::vector<StageLine> lines;
+  for (std::size_t i = 0; i < stages.size(); ++i) {
+    std::vector<std::string> cells = cells_of(stages[i]);
+    if (!lines.empty() && lines.back().cells == cells) {
+      lines.back().last = i;
+    } else {
+      lines.push_back({i, i, std::move(cells)});
+    }
+  }
+  return lines;
+}
+
+/// "3", or "1-6" for a group.
+std::string label(const StageLine& line, const std::vector<StageReport>& stages) {
+  std::string text = std::to_string(stages[line.first].stage);
+  if (line.last > line.first) text += "-" + std::to_string(stages[line.last].stage);
+  return text;
+}
+
+/// Lines to print: all of them, or evenly spaced ones with the first and the last.
+std::vector<std::size_t> shown_lines(std::size_t lines) {
   std::vector<std::size_t> shown;
-  const std::size_t count = std::min(stages, kMostStageLines);
-  for (std::size_t i = 0; i < count; ++i) shown.push_back(count == 1 ? 0 : i * (stages - 1) / (count - 1));
+  const std::size_t count = std::min(lines, kMostStageLines);
+  for (std::size_t i = 0; i < count; ++i) shown.push_back(count == 1 ? 0 : i * (lines - 1) / (count - 1));
   return shown;
 }
 
@@ -86,19 +112,24 @@ std::string time_table(const Forecast& f) {
   std::vector<Columns::Column> columns{{"stage", Align::left}};
   for (const Part& part : kParts) columns.push_back({part.title, Align::right});
   Columns table(std::move(columns));
-  const auto add = [&](const std::string& name, const auto& cell) {
-    std::vector<std::string> cells{name};
-    for (const Part& part : kParts) cells.push_back(cell(part));
+  const auto add = [&](const std::string& name, std::vector<std::string> cells) {
+    cells.insert(cells.begin(), name);
     table.add(std::move(cells));
   };
-  for (const std::size_t i : shown_stages(f.stages.size()))
-    add(std::to_string(f.stages[i].stage), [&](const Part& part) { return seconds(f.stages[i].time.*part.time); });
-  add("mean", [&](const Part& part) {
+  const std::vector<StageLine> lines = stage_lines(f.stages, [](const StageReport& stage) {
+    std::vector<std::string> cells;
+    for (const Part& part : kParts) cells.push_back(seconds(stage.time.*part.time));
+    return cells;
+  });
+  for (const std::size_t i : shown_lines(lines.size())) add(label(lines[i], f.stages), lines[i].cells);
+  std::vector<std::string> means;
+  for (const Part& part : kParts) {
     double sum = 0;
     for (const StageReport& stage : f.stages) sum += to_seconds(stage.time.*part.time);
     const double share = sum / static_cast<double>(f.stages.size()) / to_seconds(f.step);
-    return share == 0 ? std::string("-") : fmt::format("{:.1f}%", 100 * share);
-  });
+    means.push_back(share == 0 ? std::string("-") : fmt::format("{:.1f}%", 100 * share));
+  }
+  add("mean", std::move(means));
   return "Where the step goes, seconds (tensor, pipeline, data: communication that nothing hides)\n\n" +
          table.text("  ");
 }
@@ -110,15 +141,21 @@ std::string memory_table(const Forecast& f, Bytes capacity) {
   columns.push_back({"in flight", Align::right});
   Columns table(std::move(columns));
   const auto peak = std::ranges::max_element(f.stages, {}, [](const StageReport& s) { return s.memory.peak(); });
-  std::vector<std::size_t> shown = shown_stages(f.stages.size());
-  const auto at = static_cast<std::size_t>(peak - f.stages.begin());
-  if (std::ranges::find(shown, at) == shown.end()) shown.insert(std::ranges::lower_bound(shown, at), at);
-  for (const std::size_t i : shown) {
-    const StageReport& stage = f.stages[i];
-    std::vector<std::string> cells{std::to_string(stage.stage) + (i == at && f.stages.size() > 1 ? " *" : "")};
+  const auto peak_stage = static_cast<std::size_t>(peak - f.stages.begin());
+  const std::vector<StageLine> lines = stage_lines(f.stages, [](const StageReport& stage) {
+    std::vector<std::string> cells;
     for (const Kind& kind : kKinds) cells.push_back(gib(stage.memory.*kind.bytes));
     cells.push_back(gib(stage.memory.peak()));
     cells.push_back(std::to_string(stage.in_flight));
+    return cells;
+  });
+  const auto has_peak = [&](const StageLine& line) { return line.first <= peak_stage && peak_stage <= line.last; };
+  const auto at = static_cast<std::size_t>(std::ranges::find_if(lines, has_peak) - lines.begin());
+  std::vector<std::size_t> shown = shown_lines(lines.size());
+  if (std::ranges::find(shown, at) == shown.end()) shown.insert(std::ranges::lower_bound(shown, at), at);
+  for (const std::size_t i : shown) {
+    std::vector<std::string> cells = lines[i].cells;
+    cells.insert(cells.begin(), label(lines[i], f.stages) + (i == at && f.stages.size() > 1 ? " *" : ""));
     table.add(std::move(cells));
   }
   return fmt::format("Memory per GPU, GiB of {}{}\n\n", text(capacity),
