@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
+
 #include "app/command.h"
 #include "app/fit_transport.h"
 #include "app/options.h"
@@ -14,6 +16,38 @@
 #include "sim/units_text.h"
 
 namespace stepcast::app {
+namespace {
+
+/// A block for a file of configs/gpus/, its errors as comments.
+std::string gemm_yaml(const calibrate::GemmFit& fit, const std::string& table) {
+  const schedules::GemmModel& m = fit.model;
+  return fmt::format(
+      "# fitted to {} multiplies of {}: mean absolute error {:.1f}%\n"
+      "# {} held out: mean {:.1f}%, median {:.1f}%\n"
+      "gemm:\n  mainloop: {:.4f}\n  sustained: {:.4f}\n  tile_128: {:.4f}\n  tile_64: {:.4f}\n"
+      "  fill: {:.1f}\n  exposed_write: {:.3f}\n",
+      fit.fitted, table, 100 * fit.fitted_mape, fit.held_out, 100 * fit.held_out_mape, 100 * fit.held_out_median,
+      m.mainloop, m.sustained, m.tile_128, m.tile_64, m.fill, m.exposed_write);
+}
+
+std::string gemm_json(const calibrate::GemmFit& fit, const std::string& table) {
+  const schedules::GemmModel& m = fit.model;
+  const nlohmann::ordered_json out{
+      {"table", table},
+      {"gemm",
+       {{"mainloop", m.mainloop},
+        {"sustained", m.sustained},
+        {"tile_128", m.tile_128},
+        {"tile_64", m.tile_64},
+        {"fill", m.fill},
+        {"exposed_write", m.exposed_write}}},
+      {"fitted", {{"rows", fit.fitted}, {"mape", fit.fitted_mape}}},
+      {"held_out",
+       {{"rows", fit.held_out}, {"mape", fit.held_out_mape}, {"median_absolute_error", fit.held_out_median}}}};
+  return out.dump(2) + "\n";
+}
+
+}  // namespace
 
 int fit(const std::vector<std::string>& words) {
   namespace po = boost::program_options;
@@ -24,6 +58,7 @@ int fit(const std::vector<std::string>& words) {
       ("launch", po::value<std::string>()->default_value("3 us"), "fixed time that each measured kernel includes")
       ("software", po::value<std::string>()->default_value("", ""), "curves: the stack to start from, whose curves are fitted")
       ("check", "curves: fit nothing, print every curve's error under its own stack")
+      ("format", po::value<std::string>()->default_value("yaml"), "multiplies: yaml or json")
       ("output", po::value<std::string>()->default_value("", ""), "write to this file instead of standard output");
   // clang-format on
   const auto values = parse_options(
@@ -39,7 +74,11 @@ int fit(const std::vector<std::string>& words) {
   const auto paths = (*values)["path"].as<std::vector<std::string>>();
   if (paths.size() != 1)
     throw InputError("stepcast fit", "found " + std::to_string(paths.size()) + " tables, expected one");
+  const auto format_word = (*values)["format"].as<std::string>();
+  if (format_word != "yaml" && format_word != "json")
+    throw InputError("--format", "found '" + format_word + "', expected yaml or json");
   if (is_curve_table(paths.front())) {
+    if (format_word == "json") throw InputError("--format", "found 'json', expected yaml for a table of curves");
     return fit_transport_to(paths.front(), {.software = (*values)["software"].as<std::string>(),
                                             .check = values->count("check") != 0,
                                             .output = (*values)["output"].as<std::string>()});
@@ -56,15 +95,8 @@ int fit(const std::vector<std::string>& words) {
   const schedules::GemmMachine machine{gpu.sms, peak(gpu, schedules::Precision::bf16), gpu.memory_bandwidth,
                                        gpu.memory_efficiency};
   const calibrate::GemmFit result = calibrate::fit_gemm(calibrate::read_gemm_samples(paths.front()), machine, *launch);
-  const schedules::GemmModel& m = result.model;
   write_output((*values)["output"].as<std::string>(),
-               fmt::format("# fitted to {} multiplies of {}: mean absolute error {:.1f}%\n"
-                           "# {} held out: mean {:.1f}%, median {:.1f}%\n"
-                           "gemm:\n  mainloop: {:.4f}\n  sustained: {:.4f}\n  tile_128: {:.4f}\n  tile_64: {:.4f}\n"
-                           "  fill: {:.1f}\n  exposed_write: {:.3f}\n",
-                           result.fitted, paths.front(), 100 * result.fitted_mape, result.held_out,
-                           100 * result.held_out_mape, 100 * result.held_out_median, m.mainloop, m.sustained,
-                           m.tile_128, m.tile_64, m.fill, m.exposed_write));
+               format_word == "json" ? gemm_json(result, paths.front()) : gemm_yaml(result, paths.front()));
   return kDone;
 }
 

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -74,6 +75,26 @@ TEST(Run, TraceSpansOfOneThreadDoNotOverlapAndReachTheStepsEnd) {
   }
 }
 
+TEST(Run, WhereOneFileCannotBeWrittenNoneIs) {
+  const std::string trace = testing::TempDir() + "lonely-trace.json";
+  std::filesystem::remove(trace);
+  const Outcome outcome = run_program("run scenarios/quickstart.yaml --output /nowhere/at/all.json --trace " + trace);
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_EQ(outcome.err, "stepcast: cannot write /nowhere/at/all.json: No such file or directory\n");
+  EXPECT_FALSE(std::filesystem::exists(trace));
+  for (const auto& entry : std::filesystem::directory_iterator(testing::TempDir()))
+    EXPECT_FALSE(entry.path().filename().string().starts_with("lonely-trace")) << entry.path();
+}
+
+TEST(Run, NeighbourStagesThatReadTheSameShareALine) {
+  const std::string out = run_program(
+                              "run scenarios/pipeline-schedules.yaml --set pipeline.schedule=gpipe "
+                              "--set pipeline.virtual_stages=1")
+                              .out;
+  EXPECT_NE(out.find("\n  1-6  "), std::string::npos) << out;  // memory: every stage but the ends holds the same
+  EXPECT_EQ(out.find("\n  3  ", out.find("Memory per GPU")), std::string::npos) << out;
+}
+
 TEST(Run, ReadmeShowsWhatTheQuickstartPrints) {
   const std::string path = STEPCAST_SOURCE_DIR "/README.md", begin = "<!-- quickstart -->\n", end = "<!-- end -->\n";
   const std::string readme = read_text(path), report = run_program("run scenarios/quickstart.yaml").out;
@@ -145,6 +166,15 @@ TEST(Fit, PrintsTheBlockThatAConfigTakes) {
   const Outcome outcome = run_program("fit calibrate/data/gemm_a100_pcie.csv");
   EXPECT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_NE(outcome.out.find("gemm:\n  mainloop: 0.8"), std::string::npos) << outcome.out;
+}
+
+TEST(Fit, JsonHasTheSameConstants) {
+  const Outcome outcome = run_program("fit calibrate/data/gemm_a100_pcie.csv --format json");
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const Json out = Json::parse(outcome.out);
+  EXPECT_NEAR(out["gemm"]["mainloop"].get<double>(), 0.82, 0.05);
+  EXPECT_GT(out["fitted"]["rows"].get<int>(), 50);
+  EXPECT_LT(out["held_out"]["mape"].get<double>(), 0.10);
 }
 
 TEST(Help, IsThereForEveryCommand) {
