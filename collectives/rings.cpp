@@ -9,8 +9,8 @@ namespace {
 void add_chain(Plan& plan, const Request& request, std::vector<std::uint32_t> order, std::uint32_t k,
                std::uint32_t rings) {
   const bool reduces = request.operation == Operation::reduce;
-  std::ranges::rotate(order, std::ranges::find(order, 0u));
-  if (reduces) std::ranges::rotate(order, order.begin() + 1);
+  std::rotate(order.begin(), std::ranges::find(order, 0u), order.end());
+  if (reduces) std::rotate(order.begin(), order.begin() + 1, order.end());
   std::vector<ConnectionId> way;
   for (std::size_t hop = 0; hop + 1 < order.size(); ++hop) way.push_back(plan.connect(order[hop], order[hop + 1], k));
   for (std::uint32_t piece = 0; piece < request.pieces; ++piece) {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 #include <optional>
-#include <ranges>
 #include <sstream>
 #include <vector>
 
@@ -175,9 +174,8 @@ class Importer {
       if (!on_cpu) {
         if (!roots.contains(root[i])) roots[root[i]] = add_switch(above);
         above = roots[root[i]];
-        const bool two_levels = std::ranges::any_of(std::views::iota(std::size_t{0}, size()), [&](std::size_t j) {
-          return root[j] == root[i] && leaf[j] != leaf[i];
-        });
+        bool two_levels = false;
+        for (std::size_t j = 0; j < size(); ++j) two_levels = two_levels || (root[j] == root[i] && leaf[j] != leaf[i]);
         if (two_levels) {
           if (!leaves.contains(leaf[i])) leaves[leaf[i]] = add_switch(above);
           above = leaves[leaf[i]];
