@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <fstream>
 #include <map>
 
+#include "calibrate/fit/table_lines.h"
 #include "sim/input_error.h"
 
 namespace stepcast::calibrate {
@@ -47,21 +47,8 @@ Errors errors(const Curve& curve, const std::vector<Time>& predicted, Bytes leas
 }
 
 std::vector<CurvePoint> read_curve_points(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) throw InputError(path, "no such file");
   std::map<std::int64_t, std::vector<double>> rows;
-  std::string line;
-  bool header = false;
-  for (int number = 1; std::getline(file, line); ++number) {
-    const std::string place = path + ":" + std::to_string(number);
-    if (!line.empty() && line.back() == '\r') line.pop_back();
-    if (line.empty() || line[0] == '#') continue;
-    if (!header) {
-      if (line != "size_bytes,time_us")
-        throw InputError(place, "found '" + line + "', expected the header 'size_bytes,time_us'");
-      header = true;
-      continue;
-    }
+  read_table_lines(path, "size_bytes,time_us", [&](const std::string& line, const std::string& place) {
     const char* const end = line.data() + line.size();
     std::int64_t size = 0;
     double microseconds = 0;
@@ -72,7 +59,7 @@ std::vector<CurvePoint> read_curve_points(const std::string& path) {
     if (bad_time != std::errc{} || rest != end || !(microseconds > 0) || microseconds > 1e12)
       throw InputError(place, "found '" + line + "', expected a size in bytes and a time in microseconds");
     if (size > 0) rows[size].push_back(microseconds);
-  }
+  });
   std::vector<CurvePoint> points;
   for (const auto& [size, times] : rows) points.push_back({{size}, from_seconds(median(times) * 1e-6)});
   if (points.empty()) throw InputError(path, "no rows with a size above 0");
