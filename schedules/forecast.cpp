@@ -33,18 +33,12 @@ std::vector<StageShape> stage_shapes(const Scenario& s, const Shape& shape, cons
 std::optional<BusyLink> busiest_link(const Scenario& s, const topology::Cluster& cluster, const Step& step,
                                      const Wires& wires, PieceTimes& pieces, Time end) {
   std::unordered_map<std::uint32_t, double> carried;
-  const double layer_passes =
-      static_cast<double>(s.model.layers / s.parallelism.pipeline) *
-      static_cast<double>(s.training.global_batch / (s.training.micro_batch * s.parallelism.data));
-  for (const Lane& lane : step.lanes)
-    for (const auto& load : pieces.at(lane.at).layer_traffic) {
-      // Times are remembered by place in the node; only the first such group's links are counted.
-      if (lane.at.data == 0 && lane.at.tensor == 0 && lane.at.stage == 0)
-        carried[topology::index(load.link)] += load.bytes * layer_passes;
-    }
-  for (const WireUse& use : step.wire_uses)
-    for (const auto& load : wires.loads(use.wire))
-      carried[topology::index(load.link)] += load.bytes * static_cast<double>(use.times);
+  const double layer_passes = static_cast<double>(s.model.layers / s.parallelism.pipeline) * micro_batches(s);
+  // Every stage's tensor groups carry the same; the first one's links stand for theirs.
+  for (const auto& load : pieces.at({}).layer_traffic) carried[topology::index(load.link)] += load.bytes * layer_passes;
+  for (std::size_t wire = 0; wire < step.wire_times.size(); ++wire)
+    for (const auto& load : wires.loads(WireId{static_cast<std::uint32_t>(wire)}))
+      carried[topology::index(load.link)] += load.bytes * static_cast<double>(step.wire_times[wire]);
   std::optional<BusyLink> busiest;
   std::uint32_t at = 0;
   for (const auto& [link, bytes] : carried) {
@@ -70,9 +64,7 @@ Forecast forecast(const Scenario& s, const ForecastOptions& options) {
   collectives::Timer timer(cluster, s.software.transport);
   PieceTimes pieces(s, ranks, timer, cluster.gpus_per_node(), !options.unfold);
 
-  const Shape shape{s.parallelism.pipeline,
-                    static_cast<std::uint32_t>(s.training.global_batch / (s.training.micro_batch * s.parallelism.data)),
-                    s.pipeline.virtual_stages};
+  const Shape shape{s.parallelism.pipeline, micro_batches(s), s.pipeline.virtual_stages};
   const std::vector<StageOrder> stage_orders = orders(*find_pipeline(s.pipeline.schedule), shape);
   const std::vector<StageShape> stages = stage_shapes(s, shape, stage_orders);
   std::vector<double> stage_sizes;

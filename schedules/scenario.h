@@ -76,6 +76,19 @@ struct Scenario {
   Measured measured;
 };
 
+/// Micro-batches that one data-parallel rank runs in a step. Requires check() to be empty.
+inline std::uint32_t micro_batches(const Scenario& s) {
+  return static_cast<std::uint32_t>(s.training.global_batch / (s.training.micro_batch * s.parallelism.data));
+}
+
+/// What the scenario says, or else its software.
+inline Attention attention(const Scenario& s) { return s.training.attention.value_or(s.software.attention); }
+inline bool data_overlap(const Scenario& s) { return s.data_parallel.overlap.value_or(s.software.data_overlap); }
+inline Bytes bucket(const Scenario& s) { return s.data_parallel.bucket.value_or(s.software.bucket); }
+inline Precision gradient_precision(const Scenario& s) {
+  return s.data_parallel.gradient_precision.value_or(s.software.gradient_precision);
+}
+
 /// What is wrong with a scenario whose keys are each right: the key to blame, what was found, what is allowed.
 struct Problem {
   std::string key;   ///< "parallelism.tensor"

@@ -23,6 +23,12 @@ Type of(Kind kind) {
   return type;
 }
 
+Type above_zero(Type type) {
+  type.least = 0;
+  type.above_least = true;
+  return type;
+}
+
 /// Decimal digits with an optional minus; 010 is refused because YAML 1.1 readers take it for 8.
 std::optional<std::int64_t> parse_whole(std::string_view text) {
   const std::string_view digits = text.starts_with('-') ? text.substr(1) : text;
@@ -165,9 +171,7 @@ Type number(double least, double most) {
 }
 
 Type fraction() {
-  Type type = of(Kind::number);
-  type.least = 0;
-  type.above_least = true;
+  Type type = above_zero(of(Kind::number));
   type.most = 1;
   return type;
 }
@@ -193,33 +197,13 @@ Type bytes_type() {
   return type;
 }
 
-Type positive_time() {
-  Type type = of(Kind::time);
-  type.least = 0;
-  type.above_least = true;
-  return type;
-}
+Type positive_time() { return above_zero(of(Kind::time)); }
 
-Type positive_bytes() {
-  Type type = bytes_type();
-  type.least = 0;
-  type.above_least = true;
-  return type;
-}
+Type positive_bytes() { return above_zero(bytes_type()); }
 
-Type bandwidth_type() {
-  Type type = of(Kind::bandwidth);
-  type.least = 0;
-  type.above_least = true;
-  return type;
-}
+Type bandwidth_type() { return above_zero(of(Kind::bandwidth)); }
 
-Type flop_rate_type() {
-  Type type = of(Kind::flop_rate);
-  type.least = 0;
-  type.above_least = true;
-  return type;
-}
+Type flop_rate_type() { return above_zero(of(Kind::flop_rate)); }
 
 Type block(const Schema& (*fields)()) {
   Type type = of(Kind::block);

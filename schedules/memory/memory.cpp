@@ -13,8 +13,6 @@ double d(std::int64_t n) { return static_cast<double>(n); }
 
 Bytes bytes(double n) { return {static_cast<std::int64_t>(n)}; }
 
-Attention attention_of(const Scenario& s) { return s.training.attention.value_or(s.software.attention); }
-
 bool keeps_master_copy(const Scenario& s) { return element_bytes(s.training.precision) == 2; }
 
 double optimizer_bytes(const Scenario& s) {
@@ -34,7 +32,7 @@ double optimizer_bytes(const Scenario& s) {
 
 /// Attention core's saved tensors per rank that selective recomputation drops: softmax, dropout mask, dropout output.
 double core_bytes(const Scenario& s) {
-  if (attention_of(s) == Attention::flash) return 0;
+  if (attention(s) == Attention::flash) return 0;
   const double e = d(element_bytes(s.training.precision));
   const double scores = d(s.training.micro_batch) * d(s.model.heads) / s.parallelism.tensor * d(s.training.sequence) *
                         d(s.training.sequence);
@@ -61,7 +59,7 @@ double saved_activation_bytes(const Scenario& s, Recompute recompute) {
   const double queries_keys_values = (whole + 2 * kv) / t * e;
   const double projection_input = whole / t * e;
   const double feed_forward = (gpt ? 2 : 3) * inner / t * e;  // gelu: in and out; SwiGLU: gate, up and product
-  const double statistics = attention_of(s) == Attention::flash ? tokens * d(m.heads) / t * 4 : 0;
+  const double statistics = attention(s) == Attention::flash ? tokens * d(m.heads) / t * 4 : 0;
   const double core = recompute == Recompute::selective ? 0 : core_bytes(s);
   return norms + linear_inputs + dropout_masks + queries_keys_values + projection_input + feed_forward + statistics +
          core;
@@ -114,8 +112,7 @@ MemoryUse stage_memory(const Scenario& s, const StageShape& stage) {
   double buffers = 0;
   if (zero >= 3)
     buffers += 2 * layer_parameters(s.model) / s.parallelism.tensor * e;  // the layer at work and the next one
-  if (s.parallelism.data > 1 && zero > 0)
-    buffers += static_cast<double>(s.data_parallel.bucket.value_or(s.software.bucket).value);
+  if (s.parallelism.data > 1 && zero > 0) buffers += static_cast<double>(bucket(s).value);
   if (s.parallelism.pipeline > 1) buffers += 2 * residual * e;  // one activation and one gradient in transfer
   use.buffers = bytes(buffers);
   return use;

@@ -87,8 +87,6 @@ class Writer {
   Operators out_;
 };
 
-Attention attention_of(const Scenario& s) { return s.training.attention.value_or(s.software.attention); }
-
 constexpr double kMask = 1;  // a dropout mask is one byte an element
 
 void norm_forward(Writer& w, const Scenario& s, const Sizes& z) {
@@ -124,7 +122,7 @@ void residual_backward(Writer& w, const Scenario& s, const Sizes& z) {
 void core_forward(Writer& w, const Scenario& s, const Sizes& z) {
   if (s.model.family == Family::llama)
     w.touch("rotary positions", d(z.tokens) * d(z.query_key_value) * 2 * d(z.element), 2);
-  if (attention_of(s) == Attention::flash) {
+  if (attention(s) == Attention::flash) {
     w.fused_attention("attention", 4 * z.scores * d(z.head_width), false, 1);
     return;
   }
@@ -139,7 +137,7 @@ void core_forward(Writer& w, const Scenario& s, const Sizes& z) {
 }
 
 void core_backward(Writer& w, const Scenario& s, const Sizes& z) {
-  if (attention_of(s) == Attention::flash) {
+  if (attention(s) == Attention::flash) {
     w.fused_attention("attention gradient", 8 * z.scores * d(z.head_width), true, 2);
   } else {
     w.touch("tokens to heads", d(z.tokens) * d(z.attention_out) * 2 * d(z.element));
@@ -255,7 +253,7 @@ LayerOperators layer_operators(const Scenario& s) {
   norm_backward(b, s, z);
   layer.backward = b.take();
 
-  if (attention_of(s) == Attention::unfused) {
+  if (attention(s) == Attention::unfused) {
     Writer r(s, z);
     core_forward(r, s, z);
     layer.recompute_core = r.take();

@@ -21,15 +21,14 @@ class Builder {
         stages_(s_.parallelism.pipeline),
         chunks_(stages_ * s_.pipeline.virtual_stages),
         replicas_(in.unfold ? s_.parallelism.tensor * s_.parallelism.data : 1),
-        micro_batches_(
-            static_cast<std::uint32_t>(s_.training.global_batch / (s_.training.micro_batch * s_.parallelism.data))),
-        overlap_(s_.data_parallel.overlap.value_or(s_.software.data_overlap)),
+        micro_batches_(micro_batches(s_)),
+        overlap_(data_overlap(s_)),
         zero_(s_.data_parallel.zero) {}
 
   Step build() {
     make_lanes();
     traffic_ = declare_traffic(in_, step_.lanes, wires_);
-    for (const WireId wire : traffic_.wires) step_.wire_uses.push_back({wire, 0});
+    step_.wire_times.assign(wires_.count(), 0);
     for (std::uint32_t lane = 0; lane < step_.lanes.size(); ++lane) add_passes(lane);
     connect_passes();
     add_gradient_sums();
@@ -76,13 +75,12 @@ class Builder {
   bool slowed() const { return overlaps() && s_.software.overlap_slowdown > 0; }
 
   sim::RouteId route(Declared& declared, std::span<const sim::ResourceId> engines) {
-    if (declared.route.empty())
-      declared.route.push_back(
-          wires_.route(step_.graph, declared.wire, engines, slowed() ? s_.software.overlap_slowdown : 0));
-    return declared.route.front();
+    if (!declared.route)
+      declared.route = wires_.route(step_.graph, declared.wire, engines, slowed() ? s_.software.overlap_slowdown : 0);
+    return *declared.route;
   }
 
-  void count(WireId wire, std::uint64_t times = 1) { step_.wire_uses[static_cast<std::size_t>(wire)].times += times; }
+  void count(WireId wire) { ++step_.wire_times[static_cast<std::size_t>(wire)]; }
 
   /// Passes of one replica are numbered (kind, micro-batch, model chunk).
   std::size_t number(std::uint32_t replica, PassKind kind, std::uint32_t micro_batch, std::uint32_t chunk) const {
@@ -263,7 +261,7 @@ class Builder {
     for (std::uint32_t lane = 0; lane < step_.lanes.size(); ++lane) {
       if (!several_data_ranks() || zero_ >= 2 || overlap_) continue;
       const TaskId done = step_.lanes[lane].tasks.back().task;
-      last_sum_[lane] = collective(lane, data_plan(lane).whole.front(), false, done, "gradients");
+      last_sum_[lane] = collective(lane, *data_plan(lane).whole, false, done, "gradients");
     }
     std::vector<std::optional<TaskId>> embeddings(step_.lanes.size());
     if (!traffic_.tied_embeddings.empty())
@@ -304,7 +302,7 @@ class Builder {
     if (zero_ == 1 || zero_ == 2)
       if (several_data_ranks())
         step_.lanes[lane].after_compute.push_back(
-            collective(lane, data_plan(lane).spread.front(), false, task, "updated parameters"));
+            collective(lane, *data_plan(lane).spread, false, task, "updated parameters"));
   }
 
   void connect_passes() {

@@ -45,17 +45,11 @@ struct Lane {
   std::vector<sim::TaskId> after_compute;  ///< traffic that follows the last compute: updated parameters
 };
 
-/// How often each declared collective runs in the step, for link totals.
-struct WireUse {
-  WireId wire{};
-  std::uint64_t times = 0;
-};
-
 /// A whole step as a graph, and what its tasks mean.
 struct Step {
   sim::TaskGraph graph;
   std::vector<Lane> lanes;
-  std::vector<WireUse> wire_uses;
+  std::vector<std::uint64_t> wire_times;  ///< by WireId: how often the collective runs
 };
 
 /// Everything a step is built from.

@@ -19,7 +19,7 @@ class Declarer {
         wires_(wires),
         stages_(s_.parallelism.pipeline),
         replicas_(static_cast<std::uint32_t>(lanes.size()) / stages_),
-        overlap_(s_.data_parallel.overlap.value_or(s_.software.data_overlap)),
+        overlap_(data_overlap(s_)),
         zero_(s_.data_parallel.zero) {}
 
   Traffic declare_all() {
@@ -38,9 +38,7 @@ class Declarer {
     Timing timing = in_.timer.time(operation, bytes, beside, "auto", !in_.unfold);
     if (in_.unfold && beside.size() > 1)
       timing.loads = in_.timer.time(operation, bytes, std::span(beside.data(), 1), timing.algorithm, !in_.unfold).loads;
-    const WireId wire = wires_.declare(timing, more);
-    out_.wires.push_back(wire);
-    return wire;
+    return wires_.declare(timing, more);
   }
 
   /// Stage-to-stage sends: [lane][0: to the next stage, 1: to the one before].
@@ -72,11 +70,10 @@ class Declarer {
   }
 
   void declare_data() {
-    const std::int64_t on_wire =
-        element_bytes(s_.data_parallel.gradient_precision.value_or(s_.software.gradient_precision));
+    const std::int64_t on_wire = element_bytes(gradient_precision(s_));
     const std::int64_t element = element_bytes(s_.training.precision);
     const Operation sum = zero_ >= 1 ? Operation::reduce_scatter : Operation::all_reduce;
-    const double bucket = static_cast<double>(s_.data_parallel.bucket.value_or(s_.software.bucket).value);
+    const double full = static_cast<double>(bucket(s_).value);
     out_.data.resize(lanes_.size());
     for (std::uint32_t lane = 0; lane < lanes_.size(); ++lane) {
       const Coordinate c = lanes_[lane].at;
@@ -89,9 +86,9 @@ class Declarer {
         return Declared{declare(operation, bytes_of(parameters, bytes_each), beside), {}};
       };
       const double parameters = in_.stage_parameters[c.stage];
-      if (zero_ == 1 || zero_ == 2) plan.spread.push_back(declared(Operation::all_gather, parameters, element));
+      if (zero_ == 1 || zero_ == 2) plan.spread = declared(Operation::all_gather, parameters, element);
       if (!overlap_ && zero_ < 2) {
-        plan.whole.push_back(declared(sum, parameters, on_wire));
+        plan.whole = declared(sum, parameters, on_wire);
         continue;
       }
       for (const Chunk& chunk : plan.chunks) {
@@ -101,7 +98,7 @@ class Declarer {
         for (std::size_t back = 0; back < chunk.pieces.size(); ++back) {
           open += chunk.pieces[chunk.pieces.size() - 1 - back].parameters;
           const bool last = back + 1 == chunk.pieces.size();
-          if (zero_ == 3 || last || open * static_cast<double>(on_wire) >= bucket) {
+          if (zero_ == 3 || last || open * static_cast<double>(on_wire) >= full) {
             ends.push_back(back);
             sums.push_back(declared(sum, open, on_wire));
             open = 0;

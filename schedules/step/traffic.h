@@ -12,7 +12,7 @@ namespace stepcast::schedules {
 /// A collective of one lane or one group of lanes, as declared.
 struct Declared {
   WireId wire{};
-  std::vector<sim::RouteId> route;  ///< made at first use; empty before
+  std::optional<sim::RouteId> route{};  ///< made at first use
 };
 
 /// A piece's parameters, in the part that may be gathered while the piece before runs and the part that may not.
@@ -26,13 +26,12 @@ struct DataPlan {
   std::vector<std::vector<std::size_t>> bucket_ends;  ///< per virtual stage: pieces (from the back) that close a bucket
   std::vector<std::vector<Declared>> buckets;         ///< per virtual stage and bucket: the sum of its gradients
   std::vector<std::vector<Gathers>> gathers;          ///< ZeRO 3, per virtual stage and piece
-  std::vector<Declared> whole;                        ///< without overlap: one sum of everything
-  std::vector<Declared> spread;                       ///< ZeRO 1, 2: updated parameters back to all
+  std::optional<Declared> whole;                      ///< without overlap: one sum of everything
+  std::optional<Declared> spread;                     ///< ZeRO 1, 2: updated parameters back to all
 };
 
 /// Every collective of a step but the tensor ranks' own, timed before the first task is made.
 struct Traffic {
-  std::vector<WireId> wires;                   ///< all of them, in the order declared
   std::vector<std::array<Declared, 2>> sends;  ///< per lane: to the next stage, to the one before
   std::vector<DataPlan> data;                  ///< per lane; without folding a group's traffic is its first rank's
   std::vector<Declared> tied_embeddings;       ///< per replica; empty: nothing is tied across stages

@@ -20,11 +20,6 @@ WireId Wires::declare(const collectives::Timing& timing, Time more_latency) {
   return WireId{static_cast<std::uint32_t>(wires_.size() - 1)};
 }
 
-Time Wires::duration(WireId wire) const {
-  const Wire& w = wires_[static_cast<std::size_t>(wire)];
-  return w.latency + w.flow;
-}
-
 void Wires::share_links(sim::TaskGraph& graph) {
   using Loads = std::vector<std::pair<std::size_t, double>>;  // wire, bytes per picosecond of its flow
   std::unordered_map<std::uint32_t, Loads> links;

@@ -31,7 +31,7 @@ class Wires {
 
   /// What to give TaskGraph::transfer as bytes: picoseconds of flow at full speed.
   Bytes amount(WireId wire) const { return {wires_[static_cast<std::size_t>(wire)].flow.value}; }
-  Time duration(WireId wire) const;
+  std::size_t count() const { return wires_.size(); }  ///< wires are numbered from 0 in the order declared
 
   const std::vector<collectives::Timing::Load>& loads(WireId wire) const {
     return wires_[static_cast<std::size_t>(wire)].loads;
