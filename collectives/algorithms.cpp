@@ -12,7 +12,7 @@ namespace stepcast::collectives {
 
 extern const Algorithm ring, tree, double_binary_tree, hierarchical, direct, send_recv, pairwise, butterfly,
     halving_doubling, naive, parameter_server, sharded_parameter_server, torus_2d, multi_ring, tree_packing,
-    pcie_nvlink_split, nvls, sharp;
+    pcie_nvlink_split, nvls, nvls_tree, sharp;
 
 namespace {
 
@@ -33,6 +33,7 @@ constexpr std::array kAlgorithms = {&ring,
                                     &tree_packing,
                                     &pcie_nvlink_split,
                                     &nvls,
+                                    &nvls_tree,
                                     &sharp};
 
 /// Levenshtein's distance: insertions, deletions and replacements.

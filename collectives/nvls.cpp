@@ -13,27 +13,27 @@ Plan plan_nvls(const Request& request) {
   Plan plan;
   plan.ranks = n;
   plan.switches = 1;
+  plan.switches_at = SwitchesAt::nodes;
   plan.pieces = request.pieces;
-  const auto way = [&](std::uint32_t owner, std::uint32_t rank, std::uint32_t kind) {
-    return ConnectionId{(owner * n + rank) * 2 + kind};
-  };
+  std::vector<ConnectionId> push, down, write;  // push and down by owner * n + rank
   for (std::uint32_t owner = 0; owner < n; ++owner) {
     for (std::uint32_t rank = 0; rank < n; ++rank) {
-      plan.connect(rank, nvswitch, owner);
-      plan.connect(nvswitch, rank, owner);
+      push.push_back(plan.connect(rank, nvswitch, owner));
+      down.push_back(plan.connect(nvswitch, rank, owner));
     }
+    write.push_back(plan.connect(owner, nvswitch, owner));
   }
   std::vector<TransferId> pushed(n);
   for (std::uint32_t piece = 0; piece < request.pieces; ++piece) {
     for (std::uint32_t owner = 0; owner < n; ++owner) {
       const ChunkId chunk = plan.add_chunk(part(part(request.all(), n, owner), request.pieces, piece));
       for (std::uint32_t rank = 0; rank < n; ++rank) {
-        pushed[rank] = plan.add({way(owner, rank, 0), chunk, Effect::reduce});
+        pushed[rank] = plan.add({push[owner * n + rank], chunk, Effect::reduce});
       }
-      const TransferId sum = plan.add({way(owner, owner, 1), chunk, Effect::copy}, pushed);
-      const TransferId written = plan.add({way(owner, owner, 0), chunk, Effect::copy}, {sum});
+      const TransferId sum = plan.add({down[owner * n + owner], chunk, Effect::copy}, pushed);
+      const TransferId written = plan.add({write[owner], chunk, Effect::copy}, {sum});
       for (std::uint32_t rank = 0; rank < n; ++rank) {
-        if (rank != owner) plan.add({way(owner, rank, 1), chunk, Effect::copy}, {written});
+        if (rank != owner) plan.add({down[owner * n + rank], chunk, Effect::copy}, {written});
       }
     }
   }

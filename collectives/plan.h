@@ -20,6 +20,9 @@ constexpr std::uint32_t index(TransferId id) { return static_cast<std::uint32_t>
 
 enum class Effect : std::uint8_t { copy, reduce };
 
+/// Where the switches of a plan are: in the network, or one in every node (switch i in node i).
+enum class SwitchesAt : std::uint8_t { network, nodes };
+
 /// Consecutive elements. In all_to_all elements are numbered over all the ranks: element e of what rank s sends is
 /// s * elements + e. In every other operation a number means the same element at every rank.
 struct Range {
@@ -50,7 +53,8 @@ struct Transfer {
 struct Plan {
   std::uint32_t ranks = 0;
   std::uint32_t switches = 0;  ///< that add and copy, beside the ranks: numbers `ranks` on; they hold zeros at first
-  std::uint32_t pieces = 1;    ///< cut from each channel's share and sent one behind the other
+  SwitchesAt switches_at = SwitchesAt::network;
+  std::uint32_t pieces = 1;  ///< cut from each channel's share and sent one behind the other
   std::vector<Connection> connections;
   std::vector<Transfer> transfers;
 

@@ -20,9 +20,9 @@
 namespace stepcast::collectives {
 namespace {
 
-/// nvls: Simple as the algorithm of that name has it.
+/// nvls: Simple as the algorithms have it whose sums NVSwitches make.
 enum class Proto : std::uint8_t { simple, ll128, ll, nvls };
-constexpr std::string_view kNvls = "nvls";
+bool in_nvswitch(const Algorithm& algorithm) { return algorithm.name == "nvls" || algorithm.name == "nvls-tree"; }
 constexpr std::array kProtocols = {Proto::simple, Proto::ll128, Proto::ll};
 
 std::string_view name_of(Proto proto) {
@@ -38,8 +38,11 @@ Protocol constants_of(const Transport& t, Proto proto) {
       return t.ll128;
     case Proto::ll:
       return t.ll;
-    case Proto::nvls:
-      return t.nvls;
+    case Proto::nvls: {  // its share is of NVLink alone
+      Protocol nvls = t.nvls;
+      nvls.share = nvls.share > 0 ? 1 : 0;
+      return nvls;
+    }
   }
   return {};
 }
@@ -89,7 +92,9 @@ std::vector<double> bytes_by_route(const Plan& plan, const Wiring& wiring) {
 
 Bandwidth alone(const sim::Route& route, const Wiring& wiring) {
   Bandwidth rate = route.limit;
-  for (const sim::Use& use : route.uses) rate = std::min(rate, wiring.capacity[sim::index(use.resource)]);
+  for (const sim::Use& use : route.uses) {
+    rate = std::min(rate, Bandwidth{wiring.capacity[sim::index(use.resource)].value / use.load});
+  }
   return rate;
 }
 
@@ -178,6 +183,7 @@ struct Timer::Impl {
     reached.pcie_step = protocol.pcie_step;
     reached.host_step = protocol.host_step;
     reached.network_step = protocol.network_step;
+    if (proto == Proto::nvls) reached.nvlink_efficiency *= transport.nvls.share;
     if (algorithm.tree) {
       reached.nvlink_efficiency *= transport.tree_efficiency;
       reached.network_efficiency *= transport.tree_efficiency;
@@ -293,7 +299,7 @@ struct Timer::Impl {
     std::vector<const Algorithm*> found;
     if (name == "auto") {
       for (const Algorithm* each : algorithms()) {
-        const bool considered = each->automatic(request.operation) || (each->name == kNvls && transport.nvls.share > 0);
+        const bool considered = each->automatic(request.operation) || (in_nvswitch(*each) && transport.nvls.share > 0);
         if (considered && each->supports(request)) found.push_back(each);
       }
       if (found.empty()) {
@@ -344,7 +350,7 @@ struct Timer::Impl {
     std::vector<const Prepared*> prepared_first;
     std::vector<Prospect> prospects;
     for (const Algorithm* each : able) {
-      const bool own = each->name == kNvls && transport.nvls.share > 0;
+      const bool own = in_nvswitch(*each) && transport.nvls.share > 0;
       prepared_first.push_back(&ready(*each, own ? Proto::nvls : first));
       prospects.push_back(prepared_first.back()->prospect);
     }
@@ -360,7 +366,7 @@ struct Timer::Impl {
       const Protocol protocol = constants_of(transport, proto);
       if (protocol.share <= 0) continue;
       for (std::size_t i = 0; i < able.size(); ++i) {
-        if (able[i]->name == kNvls) continue;
+        if (in_nvswitch(*able[i])) continue;
         const Prospect rates{.latency = {},
                              .seconds_per_byte = prospects[i].seconds_per_byte / protocol.share,
                              .fixed = fixed(protocol)};

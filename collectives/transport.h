@@ -36,8 +36,8 @@ struct Transport {
   double tree_efficiency = 1.0;  ///< trees' share of both: their kernels wait for several peers at once, (0, 1]
   std::uint32_t channels = 16;   ///< blocks that copy and reduce; small sizes take fewer where a ramp makes that faster
   Protocol ll128{}, ll{};
-  /// Reduction in the NVSwitches (the algorithm nvls), which has Simple only, with times of its own; share: of the rate
-  /// that its traffic leaves. 0: "auto" does not consider it.
+  /// Reduction in the NVSwitches (nvls and nvls-tree), which has Simple only, with times of its own; share: of NVLink's
+  /// rate beside `nvlink_efficiency`. 0: "auto" does not consider it.
   Protocol nvls{};
   /// Host time to launch one GPU's part. A process that drives n GPUs starts a collective every n of these at most,
   /// which is what a log of small sizes then shows; a collective by itself does not take it.

@@ -1,21 +1,23 @@
 #include "collectives/trees.h"
 
 #include <algorithm>
+#include <bit>
 #include <numeric>
 
 namespace stepcast::collectives {
 namespace {
 
-/// All ranks, each after its parent.
-std::vector<std::uint32_t> top_down(const Tree& tree) {
-  std::vector<std::uint32_t> depth(tree.size());
-  for (std::uint32_t rank = 0; rank < tree.size(); ++rank) {
-    for (std::uint32_t up = tree[rank]; up != kNoParent; up = tree[up]) ++depth[rank];
-  }
-  std::vector<std::uint32_t> order(tree.size());
-  std::iota(order.begin(), order.end(), 0u);
-  std::ranges::stable_sort(order, {}, [&](std::uint32_t rank) { return depth[rank]; });
-  return order;
+/// The in-order binary tree of places 1..n, place i at height (trailing zeros of i): odd places are leaves. Above place
+/// i of height h stands the one of i - 2^h, i + 2^h that is of height h + 1; places past n are passed over.
+std::uint32_t place_above(std::uint32_t place, std::uint32_t n) {
+  std::uint64_t at = place;
+  const std::uint64_t top = std::bit_floor(std::uint64_t{n});
+  if (at == top) return kNoParent;
+  do {
+    const std::uint64_t step = at & (~at + 1);
+    at = (at / step) % 4 == 1 ? at + step : at - step;
+  } while (at > n);
+  return static_cast<std::uint32_t>(at);
 }
 
 /// `place` is the distance along the chain, from its start, of each local index.
@@ -34,6 +36,36 @@ Tree chained(const Tree& nodes, std::uint32_t gpus, std::uint32_t leader, bool f
 }
 
 }  // namespace
+
+Tree first_tree(std::uint32_t n) {
+  Tree tree(n, kNoParent);
+  for (std::uint32_t i = 0; i < n; ++i) {
+    const std::uint32_t above = place_above(i + 1, n);
+    if (above != kNoParent) tree[i] = above - 1;
+  }
+  return tree;
+}
+
+Tree second_tree(const Tree& first) {
+  const auto n = static_cast<std::uint32_t>(first.size());
+  const auto moved = [n](std::uint32_t i) { return n % 2 == 0 ? n - 1 - i : (i + 1) % n; };
+  Tree tree(n, kNoParent);
+  for (std::uint32_t i = 0; i < n; ++i) {
+    if (first[i] != kNoParent) tree[moved(i)] = moved(first[i]);
+  }
+  return tree;
+}
+
+std::vector<std::uint32_t> top_down(const Tree& tree) {
+  std::vector<std::uint32_t> depth(tree.size());
+  for (std::uint32_t rank = 0; rank < tree.size(); ++rank) {
+    for (std::uint32_t up = tree[rank]; up != kNoParent; up = tree[up]) ++depth[rank];
+  }
+  std::vector<std::uint32_t> order(tree.size());
+  std::iota(order.begin(), order.end(), 0u);
+  std::ranges::stable_sort(order, {}, [&](std::uint32_t rank) { return depth[rank]; });
+  return order;
+}
 
 Tree with_chains(const Tree& nodes, std::uint32_t gpus, std::uint32_t leader, bool from_rank_0) {
   return chained(nodes, gpus, leader, from_rank_0, [=](std::uint32_t step) { return (leader + step) % gpus; });

@@ -13,6 +13,14 @@ inline constexpr std::uint32_t kNoParent = 0xffffffffu;
 /// The parent of each rank (or node); kNoParent at the root.
 using Tree = std::vector<std::uint32_t>;
 
+/// The two trees over n nodes of which a node forwards in one only: the in-order binary tree, and it mirrored (n even)
+/// or turned by one (n odd). Sanders, Speck and Traeff, Parallel Computing 35(12), 2009.
+Tree first_tree(std::uint32_t n);
+Tree second_tree(const Tree& first);
+
+/// All ranks (or nodes), each after its parent.
+std::vector<std::uint32_t> top_down(const Tree& tree);
+
 /// A tree over nodes made one over ranks: in each node the GPUs form a chain that starts at its GPU `leader`, and
 /// leaders are joined as their nodes are. With `from_rank_0`, for operations with a root: the chain of node 0 starts at
 /// its GPU 0 instead, while the other nodes still hang below its GPU `leader`. Requires node 0 to be the root then.

@@ -139,7 +139,8 @@ class Wirer {
   /// inside one node the links between the GPU and its NVSwitches. Switches pass on one sum between each other, on
   /// links that are no narrower than a NIC's: these are left out.
   Path to_switch(const std::vector<topology::GpuId>& ids, std::uint32_t rank, bool up) const {
-    const std::uint32_t other = (rank + (placement_.nodes > 1 ? gpus_ : 1)) % ranks_;
+    const bool in_node = plan_.switches_at == SwitchesAt::nodes;
+    const std::uint32_t other = in_node ? rank / gpus_ * gpus_ + (rank + 1) % gpus_ : (rank + gpus_) % ranks_;
     const Path whole = up ? cluster_.path(ids[rank], ids[other]) : cluster_.path(ids[other], ids[rank]);
     const topology::Cluster::Impl& impl = cluster_.impl();
     Path path;

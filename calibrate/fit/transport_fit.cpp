@@ -74,6 +74,7 @@ constexpr std::array kConstants = {
     of("nvls.launch", &T::nvls, &P::launch, 100),
     of("nvls.ramp", &T::nvls, &P::ramp, 200),
     of("nvls.nvlink_step", &T::nvls, &P::nvlink_step, 20),
+    of("nvls.network_step", &T::nvls, &P::network_step, 60),
     share_of("nvls.share", &T::nvls, 0.3),
 };
 

@@ -83,6 +83,33 @@ TEST(InNetwork, SharpUsesEveryNic) {
   EXPECT_NEAR(to_seconds(time_of(timer, "sharp", 8, bytes)), least, 0.05 * least);
 }
 
+// Owners of a share exchange halves of it: n / G each way at every NIC, where a ring sends 2 (P - 1) / P n / G.
+TEST(InNetwork, NvlsTreeSendsNoMoreThanItsShareBetweenTwoNodes) {
+  Timer timer(build({.nodes = 2, .gpus = 2}), {.nvlink_step = microseconds(1), .network_step = microseconds(3)});
+  const Bytes bytes{std::int64_t{1} << 34};
+  const double least = static_cast<double>(bytes.value) / (2 * 25e9);
+  EXPECT_GE(to_seconds(time_of(timer, "nvls-tree", 4, bytes)), least * (1 - 1e-9));
+  EXPECT_LE(to_seconds(time_of(timer, "nvls-tree", 4, bytes)), least * 1.05);
+  EXPECT_NEAR(time_of(timer, "ring", 4, bytes) / time_of(timer, "nvls-tree", 4, bytes), 1.5, 0.08);
+}
+
+// Up and down in the node, once up and once down each level of the tree over the nodes, up and down in the node.
+TEST(InNetwork, NvlsTreeTakesFourStepsAndTheTreesOverTheNodes) {
+  for (const auto& [nodes, levels] : {std::pair{2u, 1}, {3u, 1}, {4u, 2}, {7u, 2}, {9u, 3}}) {
+    Timer timer(build({.nodes = nodes, .gpus = 8}), {.nvlink_step = microseconds(1), .network_step = microseconds(3)});
+    EXPECT_EQ(time_of(timer, "nvls-tree", 8 * nodes, {0}), microseconds(4 + 2 * 3 * levels)) << nodes;
+  }
+}
+
+TEST(InNetwork, FoldedNvlsTreesTakeWhatWholeOnesTake) {
+  Timer timer(build({.nodes = 3, .gpus = 4}), {.nvlink_step = microseconds(1), .network_step = microseconds(3)});
+  const Group group = gpus(12);
+  const auto time = [&](bool fold) {
+    return timer.time(Operation::all_reduce, {4 * 8 * 3 << 14}, std::span(&group, 1), "nvls-tree", fold).duration;
+  };
+  EXPECT_EQ(time(true), time(false));
+}
+
 TEST(InNetwork, NvlsNeedsAnNvswitch) {
   const topology::Cluster cluster = test::island(4, test::full_quad());
   EXPECT_FALSE(algorithm("nvls").supports(request_of(cluster, 4, 8, 1)));

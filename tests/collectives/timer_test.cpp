@@ -259,6 +259,16 @@ TEST(Timer, RingOverNodesUsesEveryNic) {
   EXPECT_NEAR(static_cast<double>(bytes.value) / seconds * 15 / 16, std::min(4 * kPort.value, kNvlink.value), 1e9);
 }
 
+// What is spread over a GPU's four NICs moves four times as fast, in a pipeline's later pieces too.
+TEST(Timer, PipelinesUseEveryNicOfAGpu) {
+  Timer timer(build({.nodes = 2, .gpus = 1, .nics = 4}), {.network_step = microseconds(3)});
+  const Bytes bytes{std::int64_t{1} << 32};
+  const Group group = gpus(2);
+  const double least = static_cast<double>(bytes.value) / (4 * 25e9);
+  const Timing timing = timer.time(Operation::broadcast, bytes, std::span(&group, 1), "tree");
+  EXPECT_NEAR(to_seconds(timing.duration), least, 0.1 * least);
+}
+
 TEST(Timer, SiblingsShareTheirLinks) {
   // Two GPUs per NIC: a group of every second GPU has the NICs alone, both groups share them.
   Timer timer(build({.nodes = 2, .gpus = 4, .nics = 2}), {});
