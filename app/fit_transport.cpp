@@ -33,7 +33,7 @@ double median(std::vector<double> values) {
   return *half;
 }
 
-/// A line per curve, and the medians over all points of the fitted and of the held out ones.
+/// A line per curve, and the medians over all points: of each stack, and of all stacks together.
 class ErrorTable {
  public:
   ErrorTable() {
@@ -51,23 +51,40 @@ class ErrorTable {
                          percent(large, large.median), percent(large, large.worst),
                          100 * (predicted.back() / row.curve.points.back().time - 1));
     for (std::size_t i = 0; i < predicted.size(); ++i) {
-      const bool is_large = row.curve.points[i].size >= kMegabyte;
-      off_[row.fitted][is_large].push_back(std::abs(predicted[i] / row.curve.points[i].time - 1));
+      const double off = std::abs(predicted[i] / row.curve.points[i].time - 1);
+      for (Pool* pool : {&all_, &stacks_[row.software]}) {
+        (row.curve.points[i].size < kMegabyte ? pool->small : pool->large)[row.fitted].push_back(off);
+      }
     }
   }
   std::string text() const {
     std::string all = text_;
-    for (const bool fitted : {true, false}) {
-      all += fmt::format("median of all points, {}: {:.1f}% below 1 MB ({} points), {:.1f}% from 1 MB ({})\n",
-                         fitted ? "fitted" : "held out", 100 * median(off_[fitted][0]), off_[fitted][0].size(),
-                         100 * median(off_[fitted][1]), off_[fitted][1].size());
+    if (stacks_.size() > 1) {
+      for (const auto& [name, pool] : stacks_) all += lines("median of all points of " + name, pool);
     }
-    return all;
+    return all + lines("median of all points", all_);
   }
 
  private:
+  struct Pool {
+    std::vector<double> small[2], large[2];  ///< errors below and from 1 MB; of held out curves, of fitted ones
+  };
+
+  static std::string lines(const std::string& what, const Pool& pool) {
+    std::string text;
+    for (const bool fitted : {true, false}) {
+      const std::vector<double>&small = pool.small[fitted], &large = pool.large[fitted];
+      if (small.empty() && large.empty()) continue;
+      text += fmt::format("{}, {}: {:.1f}% below 1 MB ({} points), {:.1f}% from 1 MB ({})\n", what,
+                          fitted ? "fitted" : "held out", 100 * median(small), small.size(), 100 * median(large),
+                          large.size());
+    }
+    return text;
+  }
+
   std::string text_;
-  std::vector<double> off_[2][2];
+  Pool all_;
+  std::map<std::string, Pool> stacks_;
 };
 
 std::string profile(const std::string& name, const std::string& table, const calibrate::TransportFit& fit,

@@ -86,7 +86,8 @@ std::vector<CurveRow> read_curves(const fs::path& table, Library& library) {
     }
     Draft draft;
     read(curve_table(), row, "", library, draft);
-    topology::Cluster cluster = topology::build_cluster(draft.cluster.node, draft.cluster.fabric, draft.cluster.gpus);
+    topology::Cluster cluster =
+        topology::build_cluster(draft.cluster.node, draft.cluster.fabric, draft.cluster.gpus, draft.cluster.allocation);
     collectives::Group group;
     for (std::uint32_t g = 0; g < draft.cluster.gpus; ++g) group.push_back(topology::GpuId{g});
     rows.push_back(

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -21,12 +23,41 @@ double median(std::vector<double> values) {
   return *half;
 }
 
+constexpr const char* kCurves = STEPCAST_SOURCE_DIR "/calibrate/data/nccl/curves.csv";
+
+// docs/nccl.md, "The fit": within a stack every other curve by name is held out, the first one fitted.
+TEST(RecordedCurves, AreSplitByNameAlone) {
+  app::Library library(STEPCAST_SOURCE_DIR "/configs");
+  std::map<std::string, std::map<std::string, bool>> stacks;
+  for (const app::CurveRow& row : app::read_curves(kCurves, library)) {
+    EXPECT_TRUE(stacks[row.software].emplace(row.curve.name, row.fitted).second) << row.curve.name;
+  }
+  EXPECT_EQ(stacks.size(), 9u);
+  for (const auto& [stack, curves] : stacks) {
+    bool fitted = true;
+    for (const auto& [name, is_fitted] : curves) {
+      EXPECT_EQ(is_fitted, fitted) << stack << ": " << name;
+      fitted = !fitted;
+    }
+  }
+}
+
+// Every file beside the table is in it.
+TEST(RecordedCurves, AreAllInTheTable) {
+  app::Library library(STEPCAST_SOURCE_DIR "/configs");
+  std::set<std::string> named = {"curves"};
+  for (const app::CurveRow& row : app::read_curves(kCurves, library)) named.insert(row.curve.name);
+  for (const auto& file : std::filesystem::directory_iterator(std::filesystem::path(kCurves).parent_path())) {
+    EXPECT_TRUE(named.contains(file.path().stem().string())) << file.path();
+  }
+}
+
 TEST(RecordedCurves, HeldOutOnesAreNear) {
   app::Library library(STEPCAST_SOURCE_DIR "/configs");
   std::map<std::string, collectives::Transport> stacks;
   std::map<std::string, double> largest;  // error of the largest size
   std::vector<double> off[2][2];          // fitted, from 1 MB
-  for (const app::CurveRow& row : app::read_curves(STEPCAST_SOURCE_DIR "/calibrate/data/nccl/curves.csv", library)) {
+  for (const app::CurveRow& row : app::read_curves(kCurves, library)) {
     if (!stacks.contains(row.software)) {
       schedules::Software software;
       const app::Node name = app::make_scalar(row.software, {"curves.csv", 0, 0});
@@ -41,10 +72,10 @@ TEST(RecordedCurves, HeldOutOnesAreNear) {
     }
     largest[row.curve.name] = predicted.back() / row.curve.points.back().time - 1;
   }
-  EXPECT_LE(median(off[1][0]), 0.10);
-  EXPECT_LE(median(off[1][1]), 0.06);
+  EXPECT_LE(median(off[1][0]), 0.20);
+  EXPECT_LE(median(off[1][1]), 0.17);
   EXPECT_LE(median(off[0][0]), 0.25);  // the target
-  EXPECT_LE(median(off[0][1]), 0.20);  // the target is 0.15; see docs/nccl.md
+  EXPECT_LE(median(off[0][1]), 0.17);  // the target is 0.15; see docs/nccl.md
   // Full size inside one NVSwitch node.
   for (const char* name :
        {"ndv4-1n-8g-all_reduce", "ndv4-1n-8g-all_gather", "ndv4-1n-8g-reduce_scatter", "ndv4-1n-8g-broadcast",
