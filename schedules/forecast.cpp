@@ -20,22 +20,42 @@
 namespace stepcast::schedules {
 namespace {
 
-std::vector<StageShape> stage_shapes(const Scenario& s, const Shape& shape, const std::vector<StageOrder>& orders) {
-  const Validation valid = validate(shape, orders);
-  std::vector<StageShape> stages;
-  for (std::uint32_t stage = 0; stage < shape.stages; ++stage)
-    stages.push_back(
-        {s.model.layers / shape.stages, stage == 0, stage + 1 == shape.stages, valid.most_in_flight[stage]});
+/// The model chunks of every stage, one for each virtual stage.
+std::vector<std::vector<BlockRange>> stage_chunks(const Blocks& blocks, const Shape& shape) {
+  const std::vector<BlockRange> cuts = cut(blocks, shape.stages * shape.virtual_stages);
+  std::vector<std::vector<BlockRange>> stages(shape.stages);
+  for (std::uint32_t chunk = 0; chunk < cuts.size(); ++chunk) stages[chunk % shape.stages].push_back(cuts[chunk]);
   return stages;
 }
 
+/// The model as one GPU would hold it.
+Blocks whole_model(Scenario s) {
+  s.parallelism = {};
+  return blocks(s);
+}
+
+std::uint32_t layers_in(const Blocks& blocks, std::span<const BlockRange> chunks) {
+  std::uint32_t layers = 0;
+  for (const BlockRange& chunk : chunks) {
+    for (std::uint32_t place = chunk.first; place < chunk.first + chunk.count; ++place)
+      layers += blocks.at(place).layer;
+  }
+  return layers;
+}
+
 /// The link with the largest share of its capacity used over the step: tensor traffic and all else.
-std::optional<BusyLink> busiest_link(const Scenario& s, const topology::Cluster& cluster, const Step& step,
-                                     const Wires& wires, PieceTimes& pieces, Time end) {
+std::optional<BusyLink> busiest_link(const Scenario& s, const topology::Cluster& cluster, const StepInput& in,
+                                     const Step& step, const Wires& wires, Time end) {
   std::unordered_map<std::uint32_t, double> carried;
-  const double layer_passes = static_cast<double>(s.model.layers / s.parallelism.pipeline) * micro_batches(s);
-  // Every stage's tensor groups carry the same; the first one's links stand for theirs.
-  for (const auto& load : pieces.at({}).layer_traffic) carried[topology::index(load.link)] += load.bytes * layer_passes;
+  // Every stage's tensor groups carry about the same; the first one's links stand for theirs.
+  const std::vector<PieceTimes::Kind>& kinds = in.pieces.at({});
+  for (const BlockRange& chunk : in.chunks.front()) {
+    for (std::uint32_t place = chunk.first; place < chunk.first + chunk.count; ++place) {
+      for (const auto& load : kinds[in.blocks.order[place]].traffic) {
+        carried[topology::index(load.link)] += load.bytes * micro_batches(s);
+      }
+    }
+  }
   for (std::size_t wire = 0; wire < step.wire_times.size(); ++wire)
     for (const auto& load : wires.loads(WireId{static_cast<std::uint32_t>(wire)}))
       carried[topology::index(load.link)] += load.bytes * static_cast<double>(step.wire_times[wire]);
@@ -62,46 +82,50 @@ Forecast forecast(const Scenario& s, const ForecastOptions& options) {
       topology::build_cluster(s.cluster.node, s.cluster.fabric, s.cluster.gpus, s.cluster.allocation);
   const Ranks ranks(s.parallelism, cluster.gpus_per_node());
   collectives::Timer timer(cluster, s.software.transport);
-  PieceTimes pieces(s, ranks, timer, cluster.gpus_per_node(), !options.unfold);
+  const Blocks model = blocks(s);
+  PieceTimes pieces(s, model, ranks, timer, cluster.gpus_per_node(), !options.unfold);
 
   const Shape shape{s.parallelism.pipeline, micro_batches(s), s.pipeline.virtual_stages};
   const std::vector<StageOrder> stage_orders = orders(*find_pipeline(s.pipeline.schedule), shape);
-  const std::vector<StageShape> stages = stage_shapes(s, shape, stage_orders);
-  std::vector<double> stage_sizes;
-  for (const StageShape& stage : stages) stage_sizes.push_back(stage_parameters(s, stage));
+  const std::vector<std::vector<BlockRange>> chunks = stage_chunks(model, shape);
+  const Validation valid = validate(shape, stage_orders);
 
   Wires wires(cluster);
-  const Step step =
-      build_step({s, cluster, ranks, stage_orders, stage_sizes, timer, pieces, options.unfold, options.trace}, wires);
+  const StepInput input{s, cluster, ranks, model, stage_orders, chunks, timer, pieces, options.unfold, options.trace};
+  const Step step = build_step(input, wires);
   const sim::Timeline timeline = sim::run(step.graph);
 
   Forecast out;
   out.step = timeline.end;
   const double seconds = to_seconds(out.step);
   out.gpus = s.cluster.gpus;
-  out.parameters = parameters(s.model, s.training.sequence);
+  const Blocks whole = whole_model(s);
+  out.parameters = parameters(whole, cut(whole, 1));
   out.tokens_per_second = static_cast<double>(s.training.global_batch * s.training.sequence) / seconds;
-  out.model_flops_per_gpu = {model_flops(s.model, s.training.global_batch, s.training.sequence).value / seconds /
-                             static_cast<double>(out.gpus)};
+  const double micro_batches_in_all = static_cast<double>(s.training.global_batch / s.training.micro_batch);
+  out.model_flops_per_gpu = {model_flops(whole).value * micro_batches_in_all / seconds / static_cast<double>(out.gpus)};
   out.mfu = out.model_flops_per_gpu / peak(s.cluster.gpu, s.training.precision);
-  const PieceTimes::Times& times = pieces.at({});
-  out.layer_forward = times.layer.forward.duration;
-  out.layer_backward = times.layer.backward.duration;
+  const auto layer = std::ranges::find(model.kinds, true, &Block::layer);
+  if (layer != model.kinds.end()) {
+    const Piece& piece = pieces.at({})[static_cast<std::size_t>(layer - model.kinds.begin())].piece;
+    out.layer_forward = piece.forward.duration;
+    out.layer_backward = piece.backward.duration;
+  }
   for (const Lane& lane : step.lanes) {
     if (lane.at.tensor != 0 || lane.at.data != 0) continue;
     const std::uint32_t stage = lane.at.stage;
     StageReport report;
     report.stage = stage;
     report.time = split_time(lane, timeline);
-    report.memory = stage_memory(s, stages[stage]);
-    report.layers = stages[stage].layers;
-    report.in_flight = stages[stage].in_flight;
+    report.memory = stage_memory(s, model, chunks[stage], stage_orders[stage]);
+    report.layers = layers_in(model, chunks[stage]);
+    report.in_flight = valid.most_in_flight[stage];
     if (const auto over = out_of_memory(s, stage, report.memory);
         over && (!out.out_of_memory || over->needed > out.out_of_memory->needed))
       out.out_of_memory = over;
     out.stages.push_back(report);
   }
-  out.busiest_link = busiest_link(s, cluster, step, wires, pieces, out.step);
+  out.busiest_link = busiest_link(s, cluster, input, step, wires, out.step);
   if (options.trace) {
     out.streams.assign(std::begin(kLaneStreams), std::end(kLaneStreams));
     out.spans = spans(step, timeline);

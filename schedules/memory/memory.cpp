@@ -30,90 +30,52 @@ double optimizer_bytes(const Scenario& s) {
   return 0;
 }
 
-/// Attention core's saved tensors per rank that selective recomputation drops: softmax, dropout mask, dropout output.
-double core_bytes(const Scenario& s) {
-  if (attention(s) == Attention::flash) return 0;
-  const double e = d(element_bytes(s.training.precision));
-  const double scores = d(s.training.micro_batch) * d(s.model.heads) / s.parallelism.tensor * d(s.training.sequence) *
-                        d(s.training.sequence);
-  return s.model.family == Family::gpt ? scores * (2 * e + 1) : scores * e;
+/// The most bytes kept between forward and backward at one time.
+double most_saved(const Blocks& blocks, std::span<const BlockRange> chunks, const StageOrder& order) {
+  std::vector<double> saved;
+  for (const BlockRange& chunk : chunks) {
+    double& bytes = saved.emplace_back(0);
+    for (std::uint32_t place = chunk.first; place < chunk.first + chunk.count; ++place) bytes += blocks.at(place).saved;
+  }
+  double now = 0, most = 0;
+  for (const Pass& pass : order) {
+    now += (pass.kind == PassKind::forward ? 1 : -1) * saved[pass.virtual_stage];
+    most = std::max(most, now);
+  }
+  return most;
+}
+
+/// The largest value of some member over the blocks of a stage.
+double largest(const Blocks& blocks, std::span<const BlockRange> chunks, double Block::*member) {
+  double most = 0;
+  for (const BlockRange& chunk : chunks) {
+    for (std::uint32_t place = chunk.first; place < chunk.first + chunk.count; ++place) {
+      most = std::max(most, blocks.at(place).*member);
+    }
+  }
+  return most;
 }
 
 }  // namespace
 
-double saved_activation_bytes(const Scenario& s, Recompute recompute) {
-  const double e = d(element_bytes(s.training.precision)), t = s.parallelism.tensor;
-  const double whole = d(s.training.micro_batch) * d(s.training.sequence) * d(s.model.hidden);
-  const double residual = s.parallelism.sequence ? whole / t : whole;
-  if (recompute == Recompute::full) return residual * e;
-
-  const Model& m = s.model;
-  const double tokens = d(s.training.micro_batch) * d(s.training.sequence);
-  const double kv = whole * d(m.kv_heads) / d(m.heads);
-  const double inner = tokens * d(m.ffn);
-  const bool gpt = m.family == Family::gpt;
-
-  const double norms = 2 * residual * e;                // inputs of both norms
-  const double linear_inputs = 2 * residual * e;        // of the qkv and the first feed-forward multiply
-  const double dropout_masks = gpt ? 2 * residual : 0;  // after attention and after the feed-forward
-  const double queries_keys_values = (whole + 2 * kv) / t * e;
-  const double projection_input = whole / t * e;
-  const double feed_forward = (gpt ? 2 : 3) * inner / t * e;  // gelu: in and out; SwiGLU: gate, up and product
-  const double statistics = attention(s) == Attention::flash ? tokens * d(m.heads) / t * 4 : 0;
-  const double core = recompute == Recompute::selective ? 0 : core_bytes(s);
-  return norms + linear_inputs + dropout_masks + queries_keys_values + projection_input + feed_forward + statistics +
-         core;
-}
-
-double stage_parameters(const Scenario& s, const StageShape& stage) {
-  const Model& m = s.model;
-  const double t = s.parallelism.tensor, h = d(m.hidden);
-  // A layer's norms and the biases added after a row-split multiply stand on every tensor rank.
-  const double whole = m.family == Family::llama ? 2 * h : 4 * h + 2 * h;
-  double n = d(stage.layers) * ((layer_parameters(m) - whole) / t + whole);
-  if (stage.embedding) {
-    const double words = d(m.vocab) * h;
-    n += d(vocab_rows(m, s.parallelism.tensor)) * h + (embedding_parameters(m, s.training.sequence) - words);
-  }
-  if (stage.head) {
-    const double norm = m.family == Family::llama ? h : 2 * h;
-    const double matrix = d(vocab_rows(m, s.parallelism.tensor)) * h;
-    // A tied head on another stage than the embedding keeps its own copy of the matrix.
-    n += norm + (tied_embeddings(m) && stage.embedding ? 0 : matrix);
-  }
-  return n;
-}
-
-MemoryUse stage_memory(const Scenario& s, const StageShape& stage) {
-  const double n = stage_parameters(s, stage), ranks = s.parallelism.data;
+MemoryUse stage_memory(const Scenario& s, const Blocks& blocks, std::span<const BlockRange> chunks,
+                       const StageOrder& order) {
+  const double n = parameters(blocks, chunks), ranks = s.parallelism.data;
   const double e = d(element_bytes(s.training.precision)), g = d(element_bytes(s.software.main_gradient_precision));
   const int zero = s.data_parallel.zero;
   MemoryUse use;
   use.parameters = bytes(n * e / (zero >= 3 ? ranks : 1));
   use.gradients = bytes(n * g / (zero >= 2 ? ranks : 1));
   use.optimizer = bytes(n * optimizer_bytes(s) / (zero >= 1 ? ranks : 1));
+  use.activations = bytes(most_saved(blocks, chunks, order) + largest(blocks, chunks, &Block::working));
   use.reserve = s.software.memory_reserve;
 
-  const std::int64_t layers_per_chunk = stage.layers / s.pipeline.virtual_stages;
-  const double saved = saved_activation_bytes(s, s.recompute) * d(layers_per_chunk) * stage.in_flight;
-  double working = 0;  // what recomputation brings back while one layer is in its backward pass
-  if (s.recompute == Recompute::full) working = saved_activation_bytes(s, Recompute::none);
-  if (s.recompute == Recompute::selective) working = core_bytes(s);
-  const double tokens = d(s.training.micro_batch) * d(s.training.sequence);
-  const double residual = tokens * d(s.model.hidden) / (s.parallelism.sequence ? s.parallelism.tensor : 1);
-  double ends = 0;
-  if (stage.embedding && s.model.family == Family::gpt) ends += residual * stage.in_flight;  // dropout mask
-  if (stage.head) {
-    const double logits = tokens * d(vocab_rows(s.model, s.parallelism.tensor));
-    ends += 2 * residual * e + logits * (e + 4);  // norm's input and output; logits, and in fp32 for the loss
-  }
-  use.activations = bytes(saved + working + ends);
-
   double buffers = 0;
-  if (zero >= 3)
-    buffers += 2 * layer_parameters(s.model) / s.parallelism.tensor * e;  // the layer at work and the next one
+  if (zero >= 3) buffers += 2 * largest(blocks, chunks, &Block::parameters) * e;  // the block at work and the next
   if (s.parallelism.data > 1 && zero > 0) buffers += static_cast<double>(bucket(s).value);
-  if (s.parallelism.pipeline > 1) buffers += 2 * residual * e;  // one activation and one gradient in transfer
+  if (s.parallelism.pipeline > 1) {  // one activation and one gradient in transfer
+    buffers += 2 * largest(blocks, chunks, &Block::output) / (s.parallelism.sequence ? s.parallelism.tensor : 1);
+  }
   use.buffers = bytes(buffers);
   return use;
 }

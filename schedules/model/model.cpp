@@ -20,15 +20,6 @@ double embedding_parameters(const Model& model, std::int64_t sequence) {
   return model.family == Family::llama ? words : words + d(sequence) * d(model.hidden);
 }
 
-double head_parameters(const Model& model) {
-  const double final_norm = model.family == Family::llama ? d(model.hidden) : 2 * d(model.hidden);
-  return final_norm + (model.family == Family::llama ? d(model.vocab) * d(model.hidden) : 0);
-}
-
-double parameters(const Model& model, std::int64_t sequence) {
-  return d(model.layers) * layer_parameters(model) + embedding_parameters(model, sequence) + head_parameters(model);
-}
-
 std::int64_t vocab_rows(const Model& model, std::uint32_t tensor) {
   constexpr std::int64_t kPadding = 128;
   if (model.vocab % tensor == 0) return model.vocab / tensor;
@@ -36,14 +27,5 @@ std::int64_t vocab_rows(const Model& model, std::uint32_t tensor) {
 }
 
 bool tied_embeddings(const Model& model) { return model.family == Family::gpt; }
-
-Flops model_flops(const Model& model, std::int64_t samples, std::int64_t sequence) {
-  const double tokens = d(samples) * d(sequence), h = d(model.hidden), f = d(model.ffn);
-  const double kv = h * d(model.kv_heads) / d(model.heads);
-  const double feed_forward = (model.family == Family::llama ? 3 : 2) * h * f;
-  const double weights = h * (h + 2 * kv) + h * h + feed_forward;
-  const double attention_core = 2 * d(sequence) * h;
-  return {6 * tokens * (d(model.layers) * (weights + attention_core) + d(model.vocab) * h)};
-}
 
 }  // namespace stepcast::schedules

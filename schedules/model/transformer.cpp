@@ -1,5 +1,7 @@
 #include "schedules/model/transformer.h"
 
+#include "schedules/memory/activations.h"
+
 namespace stepcast::schedules {
 namespace {
 
@@ -214,7 +216,11 @@ void column_split_backward(Writer& w, const Scenario& s, const Sizes& z, std::st
   if (hide) w.weight_gradient(weight, columns, z.hidden);
 }
 
-}  // namespace
+/// What one tensor rank does, in order, for one micro-batch.
+struct LayerOperators {
+  Operators forward, backward;
+  Operators recompute_core;  // what selective recomputation repeats: the attention core
+};
 
 LayerOperators layer_operators(const Scenario& s) {
   const Sizes z = sizes_of(s);
@@ -261,6 +267,10 @@ LayerOperators layer_operators(const Scenario& s) {
   return layer;
 }
 
+struct PartOperators {
+  Operators forward, backward;
+};
+
 PartOperators embedding_operators(const Scenario& s) {
   const Sizes z = sizes_of(s);
   const double whole = d(z.tokens) * d(z.hidden);
@@ -297,6 +307,56 @@ PartOperators head_operators(const Scenario& s) {
   column_split_backward(b, s, z, "logits: gradient of input", "logits: gradient of weight", z.vocab);
   norm_backward(b, s, z);
   return {f.take(), b.take()};
+}
+
+/// A layer's norms and the biases added after a row-split multiply stand on every tensor rank.
+double layer_parameters_on_rank(const Scenario& s) {
+  const double h = d(s.model.hidden), whole = s.model.family == Family::llama ? 2 * h : 4 * h + 2 * h;
+  return (layer_parameters(s.model) - whole) / s.parallelism.tensor + whole;
+}
+
+Block layer_block(const Scenario& s, const Sizes& z) {
+  LayerOperators operators = layer_operators(s);
+  Block layer{.name = "layer",
+              .layer = true,
+              .forward = std::move(operators.forward),
+              .backward = std::move(operators.backward),
+              .parameters = layer_parameters_on_rank(s),
+              .saved = saved_activation_bytes(s, s.recompute),
+              .working = saved_activation_bytes(s, Recompute::none) - saved_activation_bytes(s, s.recompute),
+              .output = z.hidden_bytes};
+  if (s.recompute == Recompute::full) layer.recompute = layer.forward;
+  if (s.recompute == Recompute::selective) layer.recompute = std::move(operators.recompute_core);
+  return layer;
+}
+
+}  // namespace
+
+Blocks transformer_blocks(const Scenario& s) {
+  const Sizes z = sizes_of(s);
+  const double words = d(s.model.vocab) * d(s.model.hidden), matrix = d(z.vocab) * d(z.hidden);
+  PartOperators embedding = embedding_operators(s), head = head_operators(s);
+  const bool llama = s.model.family == Family::llama;
+  constexpr double kFloat = 4;
+  Blocks out;
+  out.kinds.push_back({.name = "embedding",
+                       .forward = std::move(embedding.forward),
+                       .backward = std::move(embedding.backward),
+                       .parameters = matrix + embedding_parameters(s.model, s.training.sequence) - words,
+                       .saved = llama ? 0 : z.residual * kMask,
+                       .output = z.hidden_bytes});
+  out.kinds.push_back(layer_block(s, z));
+  // The norm's input and output; logits, and in fp32 for the loss.
+  out.kinds.push_back({.name = "head",
+                       .forward = std::move(head.forward),
+                       .backward = std::move(head.backward),
+                       .parameters = (llama ? 1 : 2) * d(z.hidden) + matrix,
+                       .working = 2 * z.residual * d(z.element) + d(z.tokens) * d(z.vocab) * (d(z.element) + kFloat)});
+  out.order.push_back(0);
+  out.order.insert(out.order.end(), static_cast<std::size_t>(s.model.layers), 1);
+  out.order.push_back(2);
+  if (tied_embeddings(s.model)) out.tied = matrix;
+  return out;
 }
 
 }  // namespace stepcast::schedules

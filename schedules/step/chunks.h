@@ -1,17 +1,17 @@
 #pragma once
 
 #include <map>
-#include <string>
+#include <span>
 #include <vector>
 
 #include "schedules/cost/pass.h"
-#include "schedules/memory/memory.h"
+#include "schedules/model/blocks.h"
 #include "schedules/parallel/ranks.h"
 #include "schedules/scenario.h"
 
 namespace stepcast::schedules {
 
-/// A part of a model chunk that runs and communicates as a whole: the embedding, one layer, the head.
+/// A block on one rank.
 struct Piece {
   PassTime forward, backward;  ///< backward with what is recomputed
   PassTime recompute;          ///< that part of backward
@@ -27,25 +27,27 @@ struct Chunk {
 /// Times the pieces of a plan. Remembers by where in its node a tensor group stands.
 class PieceTimes {
  public:
-  PieceTimes(const Scenario& scenario, const Ranks& ranks, collectives::Timer& timer, std::uint32_t gpus_per_node,
-             bool fold);
+  PieceTimes(const Scenario& scenario, const Blocks& blocks, const Ranks& ranks, collectives::Timer& timer,
+             std::uint32_t gpus_per_node, bool fold);
 
-  struct Times {
-    Piece embedding, layer, head;
-    std::vector<collectives::Timing::Load> layer_traffic;  ///< of one layer, forward and backward together
+  /// A kind of block at one place in a node.
+  struct Kind {
+    Piece piece;
+    std::vector<collectives::Timing::Load> traffic;  ///< of its tensor collectives, forward and backward together
   };
-  const Times& at(Coordinate c);
+  const std::vector<Kind>& at(Coordinate c);  ///< by Blocks::kinds
 
-  /// Virtual stage `virtual_stage` at `c`.
-  Chunk chunk(Coordinate c, std::uint32_t virtual_stage);
+  /// What the rank at `c` runs of a stage that holds `chunks`: virtual stage `virtual_stage`.
+  Chunk chunk(Coordinate c, std::span<const BlockRange> chunks, std::uint32_t virtual_stage);
 
  private:
   const Scenario& scenario_;
+  const Blocks& blocks_;
   const Ranks& ranks_;
   collectives::Timer& timer_;
   std::uint32_t gpus_per_node_;
   bool fold_;
-  std::map<std::uint32_t, Times> times_;
+  std::map<std::uint32_t, std::vector<Kind>> kinds_;
 };
 
 }  // namespace stepcast::schedules

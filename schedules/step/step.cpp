@@ -283,8 +283,8 @@ class Builder {
   void add_optimizer(std::uint32_t lane, std::optional<TaskId> embeddings) {
     if (s_.training.optimizer == Optimizer::none) return;
     const Coordinate c = step_.lanes[lane].at;
-    const double share =
-        zero_ >= 1 ? in_.stage_parameters[c.stage] / s_.parallelism.data : in_.stage_parameters[c.stage];
+    const double held = parameters(in_.blocks, in_.chunks[c.stage]);
+    const double share = zero_ >= 1 ? held / s_.parallelism.data : held;
     const Gpu& gpu = s_.cluster.gpu;
     const Time duration = from_seconds(share * s_.software.optimizer_bytes_per_parameter /
                                        (gpu.memory_bandwidth.value * gpu.memory_efficiency));

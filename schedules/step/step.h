@@ -57,8 +57,9 @@ struct StepInput {
   const Scenario& scenario;
   const topology::Cluster& cluster;
   const Ranks& ranks;
+  const Blocks& blocks;
   const std::vector<StageOrder>& orders;
-  std::vector<double> stage_parameters;  ///< on one tensor rank, per stage
+  const std::vector<std::vector<BlockRange>>& chunks;  ///< per stage and virtual stage
   collectives::Timer& timer;
   PieceTimes& pieces;
   bool unfold = false;

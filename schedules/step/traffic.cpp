@@ -41,19 +41,29 @@ class Declarer {
     return wires_.declare(timing, more);
   }
 
+  /// Bytes of one activation, or of its gradient, on the way from a stage to the next or the one before: the most of
+  /// any of its chunks.
+  double passed_on(std::uint32_t stage, bool forward) const {
+    double most = 0;
+    for (const BlockRange& chunk : in_.chunks[stage]) {
+      const std::uint32_t end = forward ? chunk.first + chunk.count : chunk.first;
+      if (end > 0 && end < in_.blocks.order.size()) most = std::max(most, in_.blocks.at(end - 1).output);
+    }
+    return most;
+  }
+
   /// Stage-to-stage sends: [lane][0: to the next stage, 1: to the one before].
   void declare_sends() {
     out_.sends.resize(lanes_.size());
     if (stages_ == 1) return;
-    const double whole = static_cast<double>(s_.training.micro_batch * s_.training.sequence * s_.model.hidden *
-                                             element_bytes(s_.training.precision));
     const std::uint32_t t = s_.parallelism.tensor;
     const bool split = t > 1 && (s_.parallelism.sequence || s_.software.scatter_gather);
     const bool gather = split && !s_.parallelism.sequence;
-    const Bytes message{static_cast<std::int64_t>(whole / (split ? t : 1))};
     for (std::uint32_t lane = 0; lane < lanes_.size(); ++lane)
       for (const std::uint32_t direction : {0u, 1u}) {
         const Coordinate c = lanes_[lane].at;
+        const double whole = passed_on(c.stage, direction == 0);
+        const Bytes message{static_cast<std::int64_t>(whole / (split ? t : 1))};
         const std::uint32_t to = (c.stage + (direction == 0 ? 1 : stages_ - 1)) % stages_;
         Time more{};
         if (gather)
@@ -78,17 +88,18 @@ class Declarer {
     for (std::uint32_t lane = 0; lane < lanes_.size(); ++lane) {
       const Coordinate c = lanes_[lane].at;
       DataPlan& plan = out_.data[lane];
-      for (std::uint32_t v = 0; v < s_.pipeline.virtual_stages; ++v) plan.chunks.push_back(in_.pieces.chunk(c, v));
+      for (std::uint32_t v = 0; v < s_.pipeline.virtual_stages; ++v)
+        plan.chunks.push_back(in_.pieces.chunk(c, in_.chunks[c.stage], v));
       if (!several_data_ranks() || (in_.unfold && c.data != 0))
         continue;  // a group's traffic is kept by its first rank
       const std::vector<Group> beside = in_.ranks.data_groups_beside(c);
-      const auto declared = [&](Operation operation, double parameters, std::int64_t bytes_each) {
-        return Declared{declare(operation, bytes_of(parameters, bytes_each), beside), {}};
+      const auto declared = [&](Operation operation, double elements, std::int64_t bytes_each) {
+        return Declared{declare(operation, bytes_of(elements, bytes_each), beside), {}};
       };
-      const double parameters = in_.stage_parameters[c.stage];
-      if (zero_ == 1 || zero_ == 2) plan.spread = declared(Operation::all_gather, parameters, element);
+      const double held = parameters(in_.blocks, in_.chunks[c.stage]);
+      if (zero_ == 1 || zero_ == 2) plan.spread = declared(Operation::all_gather, held, element);
       if (!overlap_ && zero_ < 2) {
-        plan.whole = declared(sum, parameters, on_wire);
+        plan.whole = declared(sum, held, on_wire);
         continue;
       }
       for (const Chunk& chunk : plan.chunks) {
@@ -118,15 +129,15 @@ class Declarer {
     }
   }
 
-  bool tied() const { return tied_embeddings(s_.model) && stages_ > 1; }
+  bool tied() const { return in_.blocks.tied > 0 && stages_ > 1; }
 
   void declare_tied_embeddings() {
     if (!tied()) return;
-    const double matrix = static_cast<double>(vocab_rows(s_.model, s_.parallelism.tensor) * s_.model.hidden);
     for (std::uint32_t r = 0; r < replicas_; ++r) {
       std::vector<Group> pairs = in_.ranks.sends_beside(lanes_[r].at, stages_ - 1);
       out_.tied_embeddings.push_back(
-          {declare(Operation::all_reduce, bytes_of(matrix, element_bytes(s_.software.main_gradient_precision)), pairs),
+          {declare(Operation::all_reduce, bytes_of(in_.blocks.tied, element_bytes(s_.software.main_gradient_precision)),
+                   pairs),
            {}});
     }
   }

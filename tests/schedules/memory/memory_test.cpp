@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "schedules/memory/activations.h"
 #include "tests/schedules/scenarios.h"
 
 namespace stepcast::schedules {
@@ -47,16 +48,17 @@ TEST(StageMemory, ModelStateOfAdamInMixedPrecisionIs18BytesAParameterAndZeroShar
   Scenario q = round_numbers(8);
   q.parallelism.data = 8;
   q.training.global_batch = 8;
-  const StageShape whole{.layers = 16, .embedding = true, .head = true, .in_flight = 1};
-  const double n = stage_parameters(q, whole);
-  EXPECT_EQ(n, parameters(q.model, q.training.sequence));
-  const MemoryUse plain = stage_memory(q, whole);
+  const Blocks model = blocks(q);
+  const std::vector<BlockRange> whole = cut(model, 1);
+  const StageOrder order = {{PassKind::forward, {}, 0}, {PassKind::backward, {}, 0}};
+  const double n = parameters(model, whole);
+  const MemoryUse plain = stage_memory(q, model, whole, order);
   EXPECT_EQ(static_cast<double>((plain.parameters + plain.gradients + plain.optimizer).value), 18 * n);
   // ZeRO (arXiv 1910.02054), fig. 1, with fp32 main gradients: 2 + 4 + 12/N, 2 + (4 + 12)/N, (2 + 4 + 12)/N.
   const double share[] = {18, 6 + 12.0 / 8, 2 + 16.0 / 8, 18.0 / 8};
   for (int zero = 0; zero <= 3; ++zero) {
     q.data_parallel.zero = zero;
-    const MemoryUse use = stage_memory(q, whole);
+    const MemoryUse use = stage_memory(q, model, whole, order);
     EXPECT_NEAR(static_cast<double>((use.parameters + use.gradients + use.optimizer).value) / (share[zero] * n), 1,
                 1e-7);
   }
@@ -67,11 +69,29 @@ TEST(StageParameters, OfAllTensorRanksAndStagesAreTheModelsAndWhatIsKeptTwice) {
   q.parallelism.tensor = 2;
   q.parallelism.pipeline = 4;
   double held = 0;
-  for (std::uint32_t stage = 0; stage < 4; ++stage)
-    held += 2 * stage_parameters(q, {.layers = 4, .embedding = stage == 0, .head = stage == 3, .in_flight = 1});
+  const Blocks half = blocks(q);
+  for (const BlockRange& stage : cut(half, 4)) held += 2 * parameters(half, std::span(&stage, 1));
   const double h = 2048;
   const double norms_and_biases = 16 * 6 * h, positions = 1024 * h, last_norm = 2 * h, second_matrix = 51200 * h;
-  EXPECT_EQ(held, parameters(q.model, 1024) + norms_and_biases + positions + last_norm + second_matrix);
+  q.parallelism.tensor = 1;
+  const Blocks all = blocks(q);
+  EXPECT_EQ(held, parameters(all, cut(all, 1)) + norms_and_biases + positions + last_norm + second_matrix);
+}
+
+// Two virtual stages of one chunk each: what is kept is counted chunk by chunk, the largest moment wins.
+TEST(StageMemory, CountsWhatEachVirtualStageKeeps) {
+  Scenario q = round_numbers(8);
+  q.parallelism.pipeline = 1;
+  Blocks model;
+  model.kinds = {{.name = "small", .layer = true, .saved = 100}, {.name = "large", .layer = true, .saved = 1000}};
+  model.order = {0, 1};
+  const std::vector<BlockRange> chunks = cut(model, 2);
+  const auto pass = [](PassKind kind, std::uint32_t m, std::uint32_t v) { return Pass{kind, MicroBatchId{m}, v}; };
+  const StageOrder order = {pass(PassKind::forward, 0, 0),  pass(PassKind::forward, 1, 0),
+                            pass(PassKind::forward, 0, 1),  pass(PassKind::backward, 0, 1),
+                            pass(PassKind::backward, 0, 0), pass(PassKind::forward, 1, 1),
+                            pass(PassKind::backward, 1, 1), pass(PassKind::backward, 1, 0)};
+  EXPECT_EQ(stage_memory(q, model, chunks, order).activations, Bytes{1200});
 }
 
 TEST(OutOfMemory, SaysHowMuchWhatIsLargestAndWhatWouldHelp) {

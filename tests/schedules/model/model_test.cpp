@@ -2,11 +2,27 @@
 
 #include <gtest/gtest.h>
 
+#include "schedules/model/blocks.h"
+#include "tests/schedules/scenarios.h"
+
 namespace stepcast::schedules {
 namespace {
 
 Model gpt(std::int64_t layers, std::int64_t hidden, std::int64_t heads) {
   return {"", Family::gpt, layers, hidden, heads, heads, 4 * hidden, 51200, ""};
+}
+
+Scenario on_one_gpu(Model model, std::int64_t sequence, std::int64_t samples = 1) {
+  Scenario s = round_numbers(1);
+  s.model = std::move(model);
+  s.training.sequence = sequence;
+  s.training.micro_batch = s.training.global_batch = samples;
+  return s;
+}
+
+double parameters(const Model& model, std::int64_t sequence) {
+  const Blocks all = blocks(on_one_gpu(model, sequence));
+  return parameters(all, cut(all, 1));
 }
 
 TEST(Parameters, MatchNarayanan2021Equation2) {
@@ -42,7 +58,8 @@ TEST(ModelFlops, AreNarayanan2021Equation3WithoutRecomputation) {
     // Eq. 3 counts 8 BslH(...) for layers (forward twice, backward) and 6 BshV for the logits.
     const double logits = 6 * B * s * h * V;
     const double expected = (with_recomputation - logits) * 3 / 4 + logits;
-    EXPECT_NEAR(model_flops(gpt(layers, hidden, heads), batch, 2048).value / expected, 1.0, 1e-12);
+    const Blocks all = blocks(on_one_gpu(gpt(layers, hidden, heads), 2048, batch));
+    EXPECT_NEAR(model_flops(all).value / expected, 1.0, 1e-12);
   }
 }
 

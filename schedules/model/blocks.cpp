@@ -1,0 +1,61 @@
+#include "schedules/model/blocks.h"
+
+#include <algorithm>
+
+#include "schedules/model/transformer.h"
+
+namespace stepcast::schedules {
+namespace {
+
+double multiplies(const Operator& op) {
+  struct Count {
+    double operator()(const Gemm& gemm) const { return gemm.shape.flops().value; }
+    double operator()(const FusedAttention& attention) const { return attention.flops.value; }
+    double operator()(const Elementwise&) const { return 0; }
+    double operator()(const TensorCollective&) const { return 0; }
+  };
+  return std::visit(Count{}, op);
+}
+
+}  // namespace
+
+Blocks blocks(const Scenario& scenario) { return transformer_blocks(scenario); }
+
+std::vector<BlockRange> cut(const Blocks& blocks, std::uint32_t chunks) {
+  const auto layers = static_cast<std::uint32_t>(
+      std::ranges::count_if(blocks.order, [&](std::uint32_t kind) { return blocks.kinds[kind].layer; }));
+  const std::uint32_t each = layers / chunks;
+  std::vector<BlockRange> cuts(chunks);
+  std::uint32_t seen = 0, chunk = 0;
+  for (std::uint32_t place = 0; place < blocks.order.size(); ++place) {
+    if (blocks.at(place).layer && seen++ == (chunk + 1) * each) cuts[++chunk].first = place;
+    ++cuts[chunk].count;
+  }
+  return cuts;
+}
+
+double parameters(const Blocks& blocks, std::span<const BlockRange> chunks) {
+  double n = 0;
+  bool first = false, last = false;
+  for (const BlockRange& chunk : chunks) {
+    for (std::uint32_t place = chunk.first; place < chunk.first + chunk.count; ++place) {
+      n += blocks.at(place).parameters;
+      first = first || place == 0;
+      last = last || place + 1 == blocks.order.size();
+    }
+  }
+  return first && last ? n - blocks.tied : n;
+}
+
+Flops model_flops(const Blocks& blocks) {
+  std::vector<double> of_kind;
+  for (const Block& block : blocks.kinds) {
+    double& flops = of_kind.emplace_back(0);
+    for (const Operator& op : block.forward) flops += multiplies(op);
+  }
+  double all = 0;
+  for (const std::uint32_t kind : blocks.order) all += of_kind[kind];
+  return {3 * all};
+}
+
+}  // namespace stepcast::schedules

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "schedules/model/operators.h"
+#include "schedules/scenario.h"
+
+namespace stepcast::schedules {
+
+/// A part of the model that runs, communicates and is recomputed as a whole: the embedding, one layer, the head. All
+/// figures are of one tensor rank and one micro-batch.
+struct Block {
+  std::string_view name;
+  bool layer = false;  ///< one of those that pipeline stages share out evenly
+  Operators forward{};
+  Operators backward{};   ///< without what is recomputed
+  Operators recompute{};  ///< what the scenario's recomputation repeats before backward
+  double parameters = 0;
+  double saved = 0;    ///< bytes kept from forward to backward, with the scenario's recomputation
+  double working = 0;  ///< bytes that are there only while it is at work: logits, recomputed activations
+  double output = 0;   ///< bytes it passes on, of all tensor ranks together
+};
+
+/// A model as a list of blocks, of which many are alike.
+struct Blocks {
+  std::vector<Block> kinds;
+  std::vector<std::uint32_t> order;  ///< indices into `kinds`, in forward order
+  double tied = 0;  ///< parameters of the last block that are the first one's: a stage that has both keeps one copy
+
+  const Block& at(std::uint32_t place) const { return kinds[order[place]]; }
+};
+
+/// The scenario's model, cut for its tensor ranks. Requires check() to be empty.
+Blocks blocks(const Scenario& scenario);
+
+/// Consecutive blocks: places in Blocks::order.
+struct BlockRange {
+  std::uint32_t first = 0, count = 0;
+};
+
+/// Which blocks each of `chunks` model chunks holds: as many layers each; what comes before the first layer belongs to
+/// the first chunk, all else to the chunk of the layer before it. Requires chunks to divide the layers.
+std::vector<BlockRange> cut(const Blocks& blocks, std::uint32_t chunks);
+
+/// Parameters of some chunks that one rank holds together.
+double parameters(const Blocks& blocks, std::span<const BlockRange> chunks);
+
+/// Floating-point operations that one micro-batch needs: of the forward multiplies (full, not causal attention), and
+/// twice that backward; nothing recomputed. Of a whole model, if the blocks are not split over tensor ranks.
+Flops model_flops(const Blocks& blocks);
+
+}  // namespace stepcast::schedules

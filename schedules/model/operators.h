@@ -1,0 +1,45 @@
+#pragma once
+
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "collectives/operation.h"
+#include "schedules/cost/gemm.h"
+#include "sim/units.h"
+
+namespace stepcast::schedules {
+
+/// A matrix multiply on one tensor rank.
+struct Gemm {
+  std::string_view name;
+  GemmShape shape;
+};
+
+/// A kernel bound by memory traffic: everything that is neither a multiply nor fused attention.
+struct Elementwise {
+  std::string_view name;
+  double bytes = 0;  ///< read and written
+  int kernels = 1;   ///< launches it takes
+};
+
+/// Attention in one kernel (FlashAttention): multiplies at their own rate, the score matrix never in memory.
+struct FusedAttention {
+  std::string_view name;
+  Flops flops{};  ///< of the full square; the GPU's rate for it counts the causal half as skipped
+  bool backward = false;
+  int kernels = 1;
+};
+
+/// Traffic between the tensor ranks. `under_next`: it may run beside the kernel that follows it in the list.
+struct TensorCollective {
+  std::string_view name;
+  collectives::Operation operation{};
+  Bytes bytes{};
+  bool under_next = false;
+};
+
+using Operator = std::variant<Gemm, Elementwise, FusedAttention, TensorCollective>;
+using Operators = std::vector<Operator>;
+
+}  // namespace stepcast::schedules
