@@ -1,6 +1,7 @@
 #include "app/fit_transport.h"
 
 #include <fmt/format.h>
+#include <oneapi/tbb/parallel_for.h>
 
 #include <algorithm>
 #include <cmath>
@@ -123,12 +124,13 @@ int fit_transport_to(const std::filesystem::path& table, const FitTransportOptio
   if (options.check) {
     std::map<std::string, collectives::Transport> stacks;
     for (const CurveRow& row : rows) {
-      const auto known = stacks.find(row.software);
-      const auto& stack = known != stacks.end()
-                              ? known->second
-                              : stacks.emplace(row.software, read_transport(row.software, library)).first->second;
-      report.add(row, predict(row.curve, stack));
+      if (!stacks.contains(row.software)) stacks[row.software] = read_transport(row.software, library);
     }
+    std::vector<std::vector<Time>> predicted(rows.size());
+    oneapi::tbb::parallel_for(std::size_t{0}, rows.size(), [&](std::size_t i) {
+      predicted[i] = predict(rows[i].curve, stacks.at(rows[i].software));
+    });
+    for (std::size_t i = 0; i < rows.size(); ++i) report.add(rows[i], predicted[i]);
     write_output(options.output, report.text());
     return kDone;
   }

@@ -1,5 +1,7 @@
 #include "calibrate/fit/curve.h"
 
+#include <oneapi/tbb/parallel_for.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -29,6 +31,13 @@ std::vector<Time> predict(const Curve& curve, const collectives::Transport& tran
   for (const CurvePoint& point : curve.points) {
     times.push_back(std::max(floor, timer.time(curve.operation, point.size, groups, curve.algorithm).interval));
   }
+  return times;
+}
+
+std::vector<std::vector<Time>> predict(std::span<const Curve> curves, const collectives::Transport& transport) {
+  std::vector<std::vector<Time>> times(curves.size());
+  oneapi::tbb::parallel_for(std::size_t{0}, curves.size(),
+                            [&](std::size_t i) { times[i] = predict(curves[i], transport); });
   return times;
 }
 

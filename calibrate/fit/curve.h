@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,9 @@ struct Curve {
 /// What the model says a log of repetitions would show: the collective's interval, but no less than what its process
 /// needs to launch it.
 std::vector<Time> predict(const Curve& curve, const collectives::Transport& transport);
+
+/// The same of each curve, in their order: on all cores, the same whatever their number.
+std::vector<std::vector<Time>> predict(std::span<const Curve> curves, const collectives::Transport& transport);
 
 /// Median of |predicted / measured - 1| over the points from `least` up to, not including, `most`; 0 without points.
 struct Errors {

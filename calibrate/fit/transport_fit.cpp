@@ -139,10 +139,10 @@ struct Residuals {
   int operator()(const Eigen::VectorXd& x, Eigen::VectorXd& out) const {
     const Transport t = at(x);
     Eigen::Index row = 0;
-    for (const Curve& curve : curves) {
-      const std::vector<Time> predicted = predict(curve, t);
-      for (std::size_t i = 0; i < predicted.size(); ++i) {
-        const double error = std::log(predicted[i] / curve.points[i].time), size = std::abs(error);
+    const std::vector<std::vector<Time>> predicted = predict(curves, t);
+    for (std::size_t c = 0; c < curves.size(); ++c) {
+      for (std::size_t i = 0; i < predicted[c].size(); ++i) {
+        const double error = std::log(predicted[c][i] / curves[c].points[i].time), size = std::abs(error);
         const double cost = size <= kHuber ? size * size : 2 * kHuber * size - kHuber * kHuber;
         out[row++] = std::copysign(std::sqrt(cost), error);
       }
@@ -276,10 +276,10 @@ TransportFit fit_transport(std::span<const Curve> curves, const Transport& start
     fit.constants.push_back(std::move(out));
   }
   std::vector<double> off;
-  for (const Curve& curve : curves) {
-    const std::vector<Time> predicted = predict(curve, fit.transport);
-    for (std::size_t i = 0; i < predicted.size(); ++i) {
-      off.push_back(std::abs(predicted[i] / curve.points[i].time - 1));
+  const std::vector<std::vector<Time>> predicted = predict(curves, fit.transport);
+  for (std::size_t c = 0; c < curves.size(); ++c) {
+    for (std::size_t i = 0; i < predicted[c].size(); ++i) {
+      off.push_back(std::abs(predicted[c][i] / curves[c].points[i].time - 1));
       fit.mean += off.back();
     }
   }

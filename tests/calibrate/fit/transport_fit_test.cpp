@@ -58,6 +58,17 @@ const FittedConstant& find(const TransportFit& fit, std::string_view name) {
   throw std::runtime_error("no such constant");
 }
 
+TEST(Predict, OfManyCurvesIsThatOfEachInTheirOrder) {
+  const Transport transport = truth();
+  std::vector<Curve> curves;
+  for (const std::uint32_t ranks : {8u, 2u, 5u, 3u, 7u, 4u}) {
+    curves.push_back(curve(Operation::all_gather, ranks, transport));
+  }
+  const std::vector<std::vector<Time>> together = predict(curves, transport);
+  ASSERT_EQ(together.size(), curves.size());
+  for (std::size_t i = 0; i < curves.size(); ++i) EXPECT_EQ(together[i], predict(curves[i], transport));
+}
+
 TEST(TransportFit, RecoversTheConstantsThatMadeTheCurves) {
   const std::vector<Curve> curves = {curve(Operation::all_reduce, 8, truth()), curve(Operation::all_reduce, 4, truth()),
                                      curve(Operation::all_gather, 8, truth())};
