@@ -34,6 +34,10 @@ struct Request {
   /// Parameter servers that are no workers: the last so many ranks, which hold zeros before and need nothing after.
   /// Only algorithms named after them look at it.
   std::uint32_t servers = 0;
+  /// By channel: the order in which rings and trees walk a node's GPUs, by local index (with one node: all ranks).
+  /// Found on the links (chains.h) and as many as `channels`. Empty: in the order of their indices, each channel turned
+  /// by one.
+  std::vector<std::vector<std::uint32_t>> chains{};
   /// all_to_all with uneven sizes: rank s sends pair_elements[s * ranks + d] elements to rank d, its elements in the
   /// order of d, and `elements` is no less than what any rank sends. Empty: even parts of `elements`.
   std::vector<std::int64_t> pair_elements{};

@@ -7,9 +7,8 @@ Plan plan_double_binary_tree(const Request& request) {
   const Tree first = first_tree(request.nodes), second = second_tree(first);
   std::vector<Tree> trees;
   for (std::uint32_t k = 0; k < request.channels; ++k) {
-    const std::uint32_t gpus = request.gpus(), leader = k % gpus;
-    trees.push_back(with_chains(first, gpus, leader, false));
-    trees.push_back(with_chains_backwards(second, gpus, leader));
+    trees.push_back(with_chains(first, chain_of(request, k)));
+    trees.push_back(with_chains(second, reverse_chain_of(request, k)));
   }
   return plan_trees(request, trees);
 }

@@ -20,8 +20,10 @@ struct LinkView {
   std::vector<std::uint32_t> begin;  ///< by way (from * ranks + to): its first hop; one past the last way's at the end
   std::vector<bool> over_nvlink;     ///< by way: over NVLinks alone, direct or through a switch
   std::vector<std::uint32_t> nvlinks;  ///< by way: NVLinks from GPU to GPU, counted in the narrowest of them
-  double nvlink_rate = 0;              ///< of one such, bytes per second
-  double host_rate = 0;  ///< of the slowest way of the ring 0, 1, ... over PCIe and sockets, if there is one
+  /// Of one node among several, by rank: what traffic to and from other nodes crosses in it. Empty: no other nodes.
+  std::vector<std::vector<Hop>> departs, arrives;
+  double nvlink_rate = 0;  ///< of one such, bytes per second
+  double host_rate = 0;    ///< of the slowest way of the ring 0, 1, ... over PCIe and sockets, if there is one
 
   bool empty() const { return ranks == 0; }
   std::span<const Hop> way(std::uint32_t from, std::uint32_t to) const {
@@ -37,5 +39,10 @@ inline constexpr std::uint32_t kMostViewed = 72;
 
 /// The ways between the GPUs of a communicator, in rank order. O(ranks^2 hops).
 LinkView view_links(const topology::Cluster& cluster, std::span<const topology::GpuId> group);
+
+/// The ways between GPUs of one node, without `host_rate`; and those to and from others, GPU i's to abroad[i] (one on
+/// another node each, or none at all), as far as they lie in the node.
+LinkView view_node(const topology::Cluster& cluster, std::span<const topology::GpuId> gpus,
+                   std::span<const topology::GpuId> abroad);
 
 }  // namespace stepcast::collectives

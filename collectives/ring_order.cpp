@@ -13,7 +13,8 @@ RingOrder::RingOrder(const Request& request, std::uint32_t channel) : rank_(requ
   for (std::uint32_t node = 0; node < request.nodes; ++node) {
     for (std::uint32_t step = 0; step < gpus; ++step, ++position) {
       const std::uint32_t turn = walks_back(request, node) ? gpus - 1 - step : step;
-      rank_[position] = node * gpus + (channel + turn) % gpus;
+      const std::uint32_t local = request.chains.empty() ? (channel + turn) % gpus : request.chains[channel][turn];
+      rank_[position] = node * gpus + local;
       position_[rank_[position]] = position;
     }
   }
@@ -21,8 +22,10 @@ RingOrder::RingOrder(const Request& request, std::uint32_t channel) : rank_(requ
 
 Symmetry ring_symmetry(const Request& request) {
   const std::uint32_t gpus = request.gpus();
+  if (request.nodes == 1 && !request.chains.empty()) return {};
   if (request.nodes == 1 || gpus == 1) return {.period = 1, .rotate = false};
-  return {.period = request.nodes % 2 == 0 ? 2 * gpus : gpus, .rotate = request.channels == gpus};
+  return {.period = request.nodes % 2 == 0 ? 2 * gpus : gpus,
+          .rotate = request.channels == gpus && request.chains.empty()};
 }
 
 }  // namespace stepcast::collectives

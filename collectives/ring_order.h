@@ -10,7 +10,8 @@ namespace stepcast::collectives {
 /// The order in which one channel's ring visits the ranks: node after node, and in each node all its GPUs. Channel k
 /// enters an even node at its GPU k and leaves by GPU k - 1, so that with as many channels as GPUs every NIC is used
 /// alike. With an even number of nodes odd nodes are walked backwards: each step from node to node then stays on one
-/// rail (NCCL's rings alternate likewise). With an odd number every node is walked forwards.
+/// rail (NCCL's rings alternate likewise). With an odd number every node is walked forwards. With Request::chains each
+/// node is walked in the order of the channel's chain instead.
 class RingOrder {
  public:
   RingOrder(const Request& request, std::uint32_t channel);

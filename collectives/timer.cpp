@@ -10,6 +10,7 @@
 #include <tuple>
 
 #include "collectives/algorithms.h"
+#include "collectives/chains.h"
 #include "collectives/chooser.h"
 #include "collectives/lower.h"
 #include "collectives/placement.h"
@@ -152,6 +153,7 @@ struct Timer::Impl {
   using TimingKey = std::tuple<std::size_t, Operation, std::int64_t, std::string, bool>;
   std::mutex mutex;
   std::map<Members, std::size_t> placements;
+  std::map<std::size_t, std::vector<Chain>> chains;  // of placements, as searched
   std::map<PreparedKey, Prepared> prepared;
   std::map<TimingKey, Timing> timings;
 
@@ -236,6 +238,18 @@ struct Timer::Impl {
     Prepared fresh = prepare(algorithm, std::get<Proto>(key), request, placement, fold);
     const std::lock_guard lock(mutex);
     return prepared.try_emplace(key, std::move(fresh)).first->second;
+  }
+
+  const std::vector<Chain>& chains_of(std::size_t number, const Placement& placement) {
+    {
+      const std::lock_guard lock(mutex);
+      const auto known = chains.find(number);
+      if (known != chains.end()) return known->second;
+    }
+    std::vector<Chain> found = found_chains(cluster, placement.groups.front(), placement.nodes);
+    if (found.size() > transport.most_channels) found.resize(transport.most_channels);
+    const std::lock_guard lock(mutex);
+    return chains.try_emplace(number, std::move(found)).first->second;
   }
 
   Timing simulate(const Prepared& prepared_algorithm, Bytes bytes) const {
@@ -333,6 +347,8 @@ struct Timer::Impl {
                     .pieces = 1,
                     .fold = {}};
     if (request.nodes > 1) request.channels = std::min(request.gpus(), transport.most_channels);
+    if (operation != Operation::send_recv) request.chains = chains_of(number, placement);
+    if (!request.chains.empty()) request.channels = static_cast<std::uint32_t>(request.chains.size());
 
     const bool switches = wanted.algorithm == "auto" && transport.nvls.share > 0 && request.nodes == 1;
     const bool named = wanted.algorithm != "auto" && algorithm(wanted.algorithm).needs_links;
@@ -386,6 +402,7 @@ Timer::Timer(topology::Cluster cluster, Transport transport)
                      .transport = transport,
                      .mutex = {},
                      .placements = {},
+                     .chains = {},
                      .prepared = {},
                      .timings = {}}) {}
 

@@ -9,8 +9,11 @@ Plan plan_tree(const Request& request) {
   for (std::uint32_t node = 1; node < request.nodes; ++node) nodes[node] = (node - 1) / 2;
   std::vector<Tree> trees;
   for (std::uint32_t k = 0; k < request.channels; ++k) {
+    const std::vector<std::uint32_t> chain = chain_of(request, k);
     const bool rooted = request.operation != Operation::all_reduce;
-    trees.push_back(with_chains(nodes, request.gpus(), k % request.gpus(), rooted));
+    // A found chain is the root's too; index order begins at the root.
+    const std::vector<std::uint32_t> first = request.chains.empty() ? chain_of(request, 0) : chain;
+    trees.push_back(rooted ? with_chains(nodes, chain, first) : with_chains(nodes, chain));
   }
   return plan_trees(request, trees);
 }

@@ -20,21 +20,6 @@ std::uint32_t place_above(std::uint32_t place, std::uint32_t n) {
   return static_cast<std::uint32_t>(at);
 }
 
-/// `place` is the distance along the chain, from its start, of each local index.
-template <class Place>
-Tree chained(const Tree& nodes, std::uint32_t gpus, std::uint32_t leader, bool from_rank_0, Place local_at) {
-  Tree tree(nodes.size() * gpus, kNoParent);
-  for (std::uint32_t node = 0; node < nodes.size(); ++node) {
-    const bool plain = from_rank_0 && node == 0;
-    for (std::uint32_t step = 1; step < gpus; ++step) {
-      const std::uint32_t local = plain ? step : local_at(step), above = plain ? step - 1 : local_at(step - 1);
-      tree[node * gpus + local] = node * gpus + above;
-    }
-    if (nodes[node] != kNoParent) tree[node * gpus + leader] = nodes[node] * gpus + leader;
-  }
-  return tree;
-}
-
 }  // namespace
 
 Tree first_tree(std::uint32_t n) {
@@ -67,12 +52,35 @@ std::vector<std::uint32_t> top_down(const Tree& tree) {
   return order;
 }
 
-Tree with_chains(const Tree& nodes, std::uint32_t gpus, std::uint32_t leader, bool from_rank_0) {
-  return chained(nodes, gpus, leader, from_rank_0, [=](std::uint32_t step) { return (leader + step) % gpus; });
+std::vector<std::uint32_t> chain_of(const Request& request, std::uint32_t channel) {
+  if (!request.chains.empty()) return request.chains[channel];
+  std::vector<std::uint32_t> chain(request.gpus());
+  for (std::uint32_t i = 0; i < request.gpus(); ++i) chain[i] = (channel + i) % request.gpus();
+  return chain;
 }
 
-Tree with_chains_backwards(const Tree& nodes, std::uint32_t gpus, std::uint32_t leader) {
-  return chained(nodes, gpus, leader, false, [=](std::uint32_t step) { return (leader + gpus - step) % gpus; });
+std::vector<std::uint32_t> reverse_chain_of(const Request& request, std::uint32_t channel) {
+  std::vector<std::uint32_t> chain = chain_of(request, channel);
+  const bool ring = request.chains.empty() || request.nodes == 1;
+  std::reverse(chain.begin() + (ring ? 1 : 0), chain.end());
+  return chain;
+}
+
+Tree with_chains(const Tree& nodes, std::span<const std::uint32_t> chain, std::span<const std::uint32_t> first) {
+  const std::size_t gpus = chain.size();
+  Tree tree(nodes.size() * gpus, kNoParent);
+  for (std::uint32_t node = 0; node < nodes.size(); ++node) {
+    const std::span<const std::uint32_t> here = node == 0 && !first.empty() ? first : chain;
+    const std::uint32_t base = node * static_cast<std::uint32_t>(gpus);
+    const auto top = static_cast<std::size_t>(std::ranges::find(here, node == 0 && !first.empty() ? 0 : here.front()) -
+                                              here.begin());
+    for (std::size_t at = top; at > 0; --at) tree[base + here[at - 1]] = base + here[at];
+    for (std::size_t at = top; at + 1 < gpus; ++at) tree[base + here[at + 1]] = base + here[at];
+    if (nodes[node] != kNoParent) {
+      tree[base + chain.front()] = nodes[node] * static_cast<std::uint32_t>(gpus) + chain.front();
+    }
+  }
+  return tree;
 }
 
 Plan plan_trees(const Request& request, const std::vector<Tree>& trees) {
@@ -120,7 +128,7 @@ Plan plan_trees(const Request& request, const std::vector<Tree>& trees, std::spa
 
 Symmetry tree_symmetry(const Request& request) {
   const bool turns = request.operation == Operation::all_reduce && request.gpus() > 1 && request.nodes > 1 &&
-                     request.channels == request.gpus();
+                     request.channels == request.gpus() && request.chains.empty();
   return {.period = 0, .rotate = turns};
 }
 

@@ -21,13 +21,16 @@ Tree second_tree(const Tree& first);
 /// All ranks (or nodes), each after its parent.
 std::vector<std::uint32_t> top_down(const Tree& tree);
 
-/// A tree over nodes made one over ranks: in each node the GPUs form a chain that starts at its GPU `leader`, and
-/// leaders are joined as their nodes are. With `from_rank_0`, for operations with a root: the chain of node 0 starts at
-/// its GPU 0 instead, while the other nodes still hang below its GPU `leader`. Requires node 0 to be the root then.
-Tree with_chains(const Tree& nodes, std::uint32_t gpus, std::uint32_t leader, bool from_rank_0);
+/// The chain of one channel of the request through a node's GPUs, by local index: the found one, or the order of their
+/// indices from GPU `channel` on. Its reverse starts at the same GPU where the chain is a ring, at the other end where
+/// it was found between two adapters: each GPU's neighbours in the node change sides.
+std::vector<std::uint32_t> chain_of(const Request& request, std::uint32_t channel);
+std::vector<std::uint32_t> reverse_chain_of(const Request& request, std::uint32_t channel);
 
-/// The same tree with its chains started at the other end: each GPU's neighbours in the node change sides.
-Tree with_chains_backwards(const Tree& nodes, std::uint32_t gpus, std::uint32_t leader);
+/// A tree over nodes made one over ranks: in each node the GPUs form a chain, and the chains' first GPUs are joined as
+/// their nodes are. Where an operation has a root, `first` is the chain of node 0, which hangs from its GPU 0 to both
+/// sides, while the other nodes still hang below the first of `chain`. Requires node 0 to be the root then.
+Tree with_chains(const Tree& nodes, std::span<const std::uint32_t> chain, std::span<const std::uint32_t> first = {});
 
 /// One tree per channel, each for its share of the elements, cut into pieces: all_reduce adds them up towards the root
 /// and copies the sum back, broadcast and reduce do one of the two. Requires as many trees for every channel of the

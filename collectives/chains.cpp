@@ -1,0 +1,96 @@
+#include "collectives/chains.h"
+
+#include <algorithm>
+
+namespace stepcast::collectives {
+namespace {
+
+using topology::GpuId;
+
+/// Nodes with more GPUs than this are walked in the order of their indices, if not joined by NVSwitches.
+constexpr std::size_t kMostSearched = kMostViewed;
+/// A ring through all ranks of an uneven group is simulated whole: no more channels than keep it to so many transfers.
+constexpr std::uint64_t kMostTransfers = 4'000'000;
+
+/// Every step in the order of the indices goes through an NVSwitch.
+bool behind_switches(const topology::Cluster& cluster, std::span<const GpuId> gpus) {
+  for (std::size_t i = 0; i < gpus.size() && gpus.size() > 1; ++i) {
+    const topology::Path path = cluster.path(gpus[i], gpus[(i + 1) % gpus.size()]);
+    if (path.kind != topology::PathKind::nvlink || path.links.size() < 2) return false;
+  }
+  return true;
+}
+
+/// One ring in the order of the indices; between nodes as many chains as GPUs, each turned by one.
+std::vector<Chain> in_order(std::size_t gpus, bool between_nodes) {
+  std::vector<Chain> chains(between_nodes ? gpus : 1);
+  for (std::size_t k = 0; k < chains.size(); ++k) {
+    for (std::size_t i = 0; i < gpus; ++i) chains[k].push_back(static_cast<std::uint32_t>((k + i) % gpus));
+  }
+  return chains;
+}
+
+/// Those of one node, faster than in order; or empty.
+std::vector<Chain> found_in_node(const topology::Cluster& cluster, std::span<const GpuId> gpus,
+                                 std::span<const GpuId> abroad) {
+  if (gpus.size() < 2 || gpus.size() > kMostSearched || behind_switches(cluster, gpus)) return {};
+  const LinkView view = view_node(cluster, gpus, abroad);
+  const std::vector<Chain> plain = in_order(gpus.size(), !abroad.empty());
+  std::vector<Chain> found = best_chains(view);
+  const auto total = [&](const std::vector<Chain>& chains) {
+    return rate_of(view, chains) * static_cast<double>(chains.size());
+  };
+  return !found.empty() && total(found) > total(plain) * (1 + 1e-3) ? found : std::vector<Chain>{};
+}
+
+/// Where each GPU of a node would send to on another.
+std::vector<GpuId> across(std::span<const GpuId> here, std::span<const GpuId> there) {
+  std::vector<GpuId> abroad;
+  for (std::size_t i = 0; i < here.size(); ++i) abroad.push_back(there[i % there.size()]);
+  return abroad;
+}
+
+std::vector<Chain> found_over_uneven(const topology::Cluster& cluster, std::span<const GpuId> group,
+                                     std::span<const std::span<const GpuId>> nodes) {
+  std::vector<std::vector<Chain>> by_node;
+  std::size_t channels = 1;
+  for (std::size_t node = 0; node < nodes.size(); ++node) {
+    const std::vector<GpuId> abroad = across(nodes[node], nodes[(node + 1) % nodes.size()]);
+    by_node.push_back(found_in_node(cluster, nodes[node], abroad));
+    if (by_node.back().empty()) by_node.back() = in_order(nodes[node].size(), true);
+    channels = std::max(channels, by_node.back().size());
+  }
+  const std::uint64_t ring = 2 * static_cast<std::uint64_t>(group.size()) * group.size();
+  channels = std::clamp<std::size_t>(kMostTransfers / ring, 1, channels);
+  std::vector<Chain> chains(channels);
+  for (std::size_t k = 0; k < channels; ++k) {
+    std::uint32_t first = 0;
+    for (std::size_t node = 0; node < nodes.size(); ++node) {
+      Chain local = by_node[node][k % by_node[node].size()];
+      // Back and forth, as in rings over even nodes: steps between nodes stay on one rail where nodes are alike.
+      if (nodes.size() % 2 == 0 && node % 2 == 1) std::ranges::reverse(local);
+      for (const std::uint32_t gpu : local) chains[k].push_back(first + gpu);
+      first += static_cast<std::uint32_t>(nodes[node].size());
+    }
+  }
+  return chains;
+}
+
+}  // namespace
+
+std::vector<Chain> found_chains(const topology::Cluster& cluster, std::span<const GpuId> group, std::uint32_t nodes) {
+  if (nodes > 1) {
+    const std::size_t gpus = group.size() / nodes;
+    const std::span<const GpuId> here = group.first(gpus);
+    return found_in_node(cluster, here, across(here, group.subspan(gpus, gpus)));
+  }
+  std::vector<std::span<const GpuId>> parts;
+  for (std::size_t first = 0, i = 1; i <= group.size(); ++i) {
+    if (i < group.size() && cluster.node_of(group[i]) == cluster.node_of(group[first])) continue;
+    parts.push_back(group.subspan(first, i - first));
+    first = i;
+  }
+  return parts.size() == 1 ? found_in_node(cluster, group, {}) : found_over_uneven(cluster, group, parts);
+}
+
+}  // namespace stepcast::collectives
