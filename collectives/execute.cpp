@@ -1,6 +1,9 @@
 #include "collectives/execute.h"
 
+#include <algorithm>
 #include <deque>
+#include <functional>
+#include <span>
 #include <string>
 
 namespace stepcast::collectives {
@@ -10,14 +13,22 @@ constexpr std::uint32_t kNone = 0xffffffffu;
 
 using Buffers = std::vector<std::vector<std::int64_t>>;
 
-std::vector<std::int64_t> taken(const Plan& plan, const Transfer& transfer, const Buffers& buffers) {
-  const std::vector<std::int64_t>& from = buffers.at(index(plan.connections.at(index(transfer.connection)).source));
+std::span<std::int64_t> elements(std::vector<std::int64_t>& buffer, Range range) {
+  const auto size = static_cast<std::int64_t>(buffer.size());
+  if (range.begin < 0 || range.count < 0 || range.count > size - range.begin) {
+    throw std::out_of_range("elements " + std::to_string(range.begin) + " to " +
+                            std::to_string(range.begin + range.count) + " of " + std::to_string(size));
+  }
+  return std::span(buffer).subspan(static_cast<std::size_t>(range.begin), static_cast<std::size_t>(range.count));
+}
+
+std::vector<std::int64_t> taken(const Plan& plan, const Transfer& transfer, Buffers& buffers) {
+  std::vector<std::int64_t>& from = buffers.at(index(plan.connections.at(index(transfer.connection)).source));
   std::vector<std::int64_t> sent;
   sent.reserve(static_cast<std::size_t>(plan.elements(transfer.chunk)));
   for (const Range& range : plan.ranges(transfer.chunk)) {
-    for (std::int64_t e = range.begin; e < range.begin + range.count; ++e) {
-      sent.push_back(from.at(static_cast<std::size_t>(e)));
-    }
+    const std::span<std::int64_t> part = elements(from, range);
+    sent.insert(sent.end(), part.begin(), part.end());
   }
   return sent;
 }
@@ -26,10 +37,13 @@ void deliver(const Plan& plan, const Transfer& transfer, const std::vector<std::
   std::vector<std::int64_t>& to = buffers.at(index(plan.connections[index(transfer.connection)].destination));
   auto next = sent.begin();
   for (const Range& range : plan.ranges(transfer.chunk)) {
-    for (std::int64_t e = range.begin; e < range.begin + range.count; ++e, ++next) {
-      std::int64_t& at = to.at(static_cast<std::size_t>(e));
-      at = transfer.effect == Effect::reduce ? at + *next : *next;
+    const std::span<std::int64_t> part = elements(to, range);
+    if (transfer.effect == Effect::reduce) {
+      std::transform(part.begin(), part.end(), next, part.begin(), std::plus<>());
+    } else {
+      std::copy_n(next, range.count, part.begin());
     }
+    next += range.count;
   }
 }
 

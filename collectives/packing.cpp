@@ -123,11 +123,14 @@ class Packer {
     std::iota(keep.begin(), keep.end(), std::size_t{0});
     std::vector<double> rate = rates(keep);
     const double least = std::accumulate(rate.begin(), rate.end(), 0.0) * (1 - kGiven);
-    // Slow trees go first; one that cannot be spared once cannot be spared later.
-    std::vector<std::size_t> order = keep;
-    std::ranges::stable_sort(order, {}, [&](std::size_t tree) { return rate[tree]; });
-    for (const std::size_t candidate : order) {
-      if (keep.size() == 1) break;
+    // The slowest goes first; one that cannot be spared once cannot be spared later.
+    std::vector<std::size_t> spare = keep;
+    while (!spare.empty() && keep.size() > 1) {
+      const auto slowest = std::ranges::min_element(spare, {}, [&](std::size_t tree) {
+        return rate[static_cast<std::size_t>(std::ranges::find(keep, tree) - keep.begin())];
+      });
+      const std::size_t candidate = *slowest;
+      spare.erase(slowest);
       std::vector<std::size_t> fewer = keep;
       std::erase(fewer, candidate);
       std::vector<double> lower = rates(fewer);

@@ -2,27 +2,34 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <utility>
 
 namespace stepcast::collectives {
 
 std::vector<double> best_packing(const std::vector<std::vector<double>>& load, const std::vector<double>& capacity) {
-  const std::size_t n = load.size(), m = capacity.size(), width = n + m + 1;
+  const std::size_t n = load.size(), m = capacity.size();
   const double scale = m == 0 ? 1 : std::max(*std::ranges::max_element(capacity), 1e-300);
   constexpr double kTiny = 1e-9;
-  // Rows of the tableau: constraints with their slacks; the last: the costs, negated.
-  std::vector<std::vector<double>> row(m + 1, std::vector<double>(width));
-  std::vector<std::size_t> basic(m);
+  // The condensed tableau: a row for each constraint's basic variable, the last for the costs, negated; a column for
+  // each variable that is not basic, the last for what is left of the capacity. Variables below n are x, then slacks.
+  std::vector<std::vector<double>> row(m + 1, std::vector<double>(n + 1));
+  std::vector<std::size_t> basic(m), other(n);
   for (std::size_t i = 0; i < m; ++i) {
     for (std::size_t j = 0; j < n; ++j) row[i][j] = load[j][i];
-    row[i][n + i] = 1;
     row[i].back() = capacity[i] / scale;
     basic[i] = n + i;
   }
-  for (std::size_t j = 0; j < n; ++j) row[m][j] = -1;
+  for (std::size_t j = 0; j < n; ++j) row[m][j] = -1, other[j] = j;
+  std::size_t idle = 0;  // pivots since the sum last grew
   while (true) {
-    std::size_t enter = 0;
-    while (enter + 1 < width && row[m][enter] > -kTiny) ++enter;
-    if (enter + 1 == width) break;
+    // The steepest column; where that has long gained nothing, the first, which ends every circle.
+    std::size_t enter = n;
+    for (std::size_t j = 0; j < n; ++j) {
+      if (row[m][j] >= -kTiny) continue;
+      const bool steeper = enter == n || row[m][j] < row[m][enter];
+      if (enter == n || (idle > n + m ? other[j] < other[enter] : steeper)) enter = j;
+    }
+    if (enter == n) break;
     std::size_t leave = m;
     double least = 0;
     for (std::size_t i = 0; i < m; ++i) {
@@ -34,14 +41,17 @@ std::vector<double> best_packing(const std::vector<std::vector<double>>& load, c
       }
     }
     if (leave == m) break;  // nothing limits it: excluded by what is required
+    idle = least > 0 ? 0 : idle + 1;
     const double pivot = row[leave][enter];
+    row[leave][enter] = 1;
     for (double& entry : row[leave]) entry /= pivot;
     for (std::size_t i = 0; i <= m; ++i) {
       const double factor = row[i][enter];
       if (i == leave || factor == 0) continue;
-      for (std::size_t j = 0; j < width; ++j) row[i][j] -= factor * row[leave][j];
+      row[i][enter] = 0;
+      for (std::size_t j = 0; j <= n; ++j) row[i][j] -= factor * row[leave][j];
     }
-    basic[leave] = enter;
+    std::swap(basic[leave], other[enter]);
   }
   std::vector<double> x(n);
   for (std::size_t i = 0; i < m; ++i) {

@@ -7,6 +7,7 @@
 
 #include "collectives/algorithm.h"
 #include "collectives/messages.h"
+#include "tests/collectives/grain.h"
 
 namespace stepcast::collectives::test {
 
@@ -21,18 +22,17 @@ inline std::int64_t value(std::uint32_t rank, std::int64_t element) {
   return (rank + 1) * 1'000'003LL + element * 7919;
 }
 
+/// Of all ranks' values.
 inline std::int64_t sum(std::uint32_t ranks, std::int64_t element) {
-  std::int64_t total = 0;
-  for (std::uint32_t rank = 0; rank < ranks; ++rank) total += value(rank, element);
-  return total;
+  const std::int64_t n = ranks;
+  return n * (n + 1) / 2 * 1'000'003 + n * element * 7919;
 }
 
-/// What ranks hold before: only what the operation's definition says they have; the rest is garbage.
-inline Buffers before(const Request& request) {
+/// What ranks hold before, by cell: only what the operation's definition says they have; the rest is garbage.
+inline Buffers before(const Request& request, const Grain& grain) {
   const std::uint32_t n = request.ranks, workers = n - request.servers;
   const bool global = request.operation == Operation::all_to_all;
-  Buffers buffers(n,
-                  std::vector<std::int64_t>(static_cast<std::size_t>(request.elements) * (global ? n : 1), kGarbage));
+  Buffers buffers(n, std::vector<std::int64_t>(static_cast<std::size_t>(grain.cells()), kGarbage));
   for (std::uint32_t rank = workers; rank < n; ++rank) std::ranges::fill(buffers[rank], 0);
   for (std::uint32_t rank = 0; rank < workers; ++rank) {
     Range has = request.all();
@@ -41,20 +41,22 @@ inline Buffers before(const Request& request) {
     const bool only_root = request.operation == Operation::broadcast || request.operation == Operation::send_recv ||
                            request.operation == Operation::scatter;
     if (only_root && rank != 0) has.count = 0;
-    for (std::int64_t e = has.begin; e < has.begin + has.count; ++e) {
-      buffers[rank][static_cast<std::size_t>(e)] = value(rank, e);
+    const Range cells = grain.cells(has);
+    for (std::int64_t c = cells.begin; c < cells.begin + cells.count; ++c) {
+      buffers[rank][static_cast<std::size_t>(c)] = value(rank, grain.element(c));
     }
   }
   return buffers;
 }
 
 /// The operation's definition; the first wrong element as text, or nothing.
-inline std::string wrong(const Request& request, const Buffers& after) {
+inline std::string wrong(const Request& request, const Grain& grain, const Buffers& after) {
   const std::uint32_t n = request.ranks, workers = n - request.servers;
   const Messages messages(request);
   const auto check = [&](std::uint32_t rank, Range range, auto expected) -> std::string {
-    for (std::int64_t e = range.begin; e < range.begin + range.count; ++e) {
-      const std::int64_t found = after[rank][static_cast<std::size_t>(e)];
+    const Range cells = grain.cells(range);
+    for (std::int64_t c = cells.begin; c < cells.begin + cells.count; ++c) {
+      const std::int64_t e = grain.element(c), found = after[rank][static_cast<std::size_t>(c)];
       if (found != expected(e)) {
         return "rank " + std::to_string(rank) + " element " + std::to_string(e) + ": found " + std::to_string(found) +
                ", expected " + std::to_string(expected(e));
@@ -104,5 +106,8 @@ inline std::string wrong(const Request& request, const Buffers& after) {
   }
   return error;
 }
+
+inline Buffers before(const Request& request) { return before(request, Grain(request)); }
+inline std::string wrong(const Request& request, const Buffers& after) { return wrong(request, Grain(request), after); }
 
 }  // namespace stepcast::collectives::test

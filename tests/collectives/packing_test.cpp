@@ -149,6 +149,16 @@ TEST(TreePacking, NoLinkIsTooNarrowForItsTrees) {
   }
 }
 
+// Many links alike, where Bland's rule alone takes steps beyond counting.
+TEST(TreePacking, EndsOnASparseMeshOf17Gpus) {
+  std::vector<test::Wire> wires;
+  for (std::uint32_t a = 0; a < 17; ++a) {
+    for (std::uint32_t apart = 1; apart <= 3; ++apart) wires.push_back({a, (a + apart) % 17});
+  }
+  const LinkView view = view_links(island(17, wires), gpus(17));
+  EXPECT_GE(total_rate(pack_trees(view, Flow::down)), 0.9 * 6 * kLink);
+}
+
 // A broadcast reaches the least cut from its root (Edmonds 1973): six links out of a GPU of a DGX-1 with V100.
 TEST(TreePacking, ReachesTheLeastCut) {
   const LinkView view = view_links(island(8, dgx1_v100()), gpus(8));
