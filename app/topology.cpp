@@ -133,9 +133,10 @@ Cluster find_cluster(const std::string& name, const boost::program_options::vari
   return build_cluster(c.node, c.fabric, c.gpus, c.allocation);
 }
 
-/// Nothing where there is no half, and where the flow would take long.
+/// Nothing where there is no half, and for a large machine of which a part is used.
 std::optional<Bandwidth> cut(const Cluster& cluster) {
-  if (cluster.gpus() < 2 || cluster.links() > kMostLinksToCut) return {};
+  if (cluster.gpus() < 2) return {};
+  if (cluster.links() > kMostLinksToCut) return bisection_in_closed_form(cluster);
   return bisection(cluster);
 }
 
@@ -158,7 +159,7 @@ std::string head(const Cluster& cluster, const std::string& name) {
                      cluster.nodes(), cluster.nodes() == 1 ? "" : "s", cluster.links(),
                      half                 ? text(*half)
                      : cluster.gpus() < 2 ? "none of one GPU"
-                                          : "not computed for so many links");
+                                          : "not computed for a part of so large a machine");
 }
 
 std::string matrices(const Cluster& cluster, bool whole_story) {

@@ -16,6 +16,13 @@ struct FabricLink {
   Time latency{};  ///< the cable and the switch at its far end
 };
 
+/// Two halves of the machine: the first nodes, which send, and the others, which receive, each NIC at most `out` or
+/// `in`.
+struct Halves {
+  std::uint32_t nodes = 0, senders = 0;
+  Bandwidth out{}, in{};
+};
+
 /// The switches that join the nodes, and how traffic crosses them. Immutable once built.
 class Fabric {
  public:
@@ -33,6 +40,9 @@ class Fabric {
   /// `flow` names the traffic: hashed routing sends one flow one way. O(hops).
   virtual bool route(std::uint32_t from, std::uint32_t to, std::uint64_t flow,
                      std::vector<std::uint32_t>& out) const = 0;
+  /// What can flow at once from one half of the nodes to the other over all ways, minimal or not: the fabric's own
+  /// closed form of the maximum flow, where NICs are spent evenly. Requires senders < nodes. O(switches).
+  virtual Bandwidth bisection(const Halves& halves) const = 0;
 };
 
 /// What a fabric is asked to join. `port` is what one NIC's cable carries.

@@ -63,24 +63,43 @@ std::vector<LinkId> links_in_use(const Cluster& cluster) {
   return {used.begin(), used.end()};
 }
 
-/// What can flow from the GPUs of one side to the others.
-Bandwidth max_flow(const Cluster& cluster, const std::vector<LinkId>& links, const std::vector<bool>& senders) {
-  const Cluster::Impl& impl = cluster.impl();
-  const std::size_t source = impl.devices(), sink = source + 1;
-  FlowGraph graph(sink + 1);
-  const auto capacity = boost::get(boost::edge_capacity, graph);
-  const auto reverse = boost::get(boost::edge_reverse, graph);
-  const auto add = [&](std::size_t from, std::size_t to, double bytes_per_second) {
-    const auto there = boost::add_edge(from, to, graph).first, back = boost::add_edge(to, from, graph).first;
+/// A maximum flow over links between numbered places.
+class Flow {
+ public:
+  explicit Flow(std::size_t places) : graph_(places) {}
+  void add(std::size_t from, std::size_t to, double bytes_per_second) {
+    const auto capacity = boost::get(boost::edge_capacity, graph_);
+    const auto reverse = boost::get(boost::edge_reverse, graph_);
+    const auto there = boost::add_edge(from, to, graph_).first, back = boost::add_edge(to, from, graph_).first;
     capacity[there] = std::llround(bytes_per_second);
     capacity[back] = 0;
     reverse[there] = back;
     reverse[back] = there;
-  };
+  }
+  Bandwidth run(std::size_t source, std::size_t sink) {
+    return {static_cast<double>(boost::push_relabel_max_flow(graph_, source, sink))};
+  }
+
+ private:
+  FlowGraph graph_;
+};
+
+/// What can flow from the GPUs of one side to the others. A node all of whose GPUs send takes nothing in, and one all
+/// of whose GPUs receive lets nothing out: nodes are no switches.
+Bandwidth max_flow(const Cluster& cluster, const std::vector<LinkId>& links, const std::vector<bool>& senders) {
+  const Cluster::Impl& impl = cluster.impl();
+  const std::size_t source = impl.devices(), sink = source + 1;
+  Flow flow(sink + 1);
+  std::vector<bool> sends(impl.nodes), receives(impl.nodes);
+  for (std::uint32_t g = 0; g < cluster.gpus(); ++g) (senders[g] ? sends : receives)[impl.slot(GpuId{g}).node] = true;
   std::vector<double> out(impl.devices()), in(impl.devices());
+  const std::size_t in_nodes = std::size_t{impl.nodes} * impl.devices_per_node();
   for (const LinkId id : links) {
     const Cluster::Impl::Ends ends = impl.ends(id);
-    add(ends.from, ends.to, ends.bandwidth.value);
+    const bool up = ends.from < in_nodes && ends.to >= in_nodes, down = ends.from >= in_nodes && ends.to < in_nodes;
+    if (up && !sends[ends.from / impl.devices_per_node()]) continue;
+    if (down && !receives[ends.to / impl.devices_per_node()]) continue;
+    flow.add(ends.from, ends.to, ends.bandwidth.value);
     out[ends.from] += ends.bandwidth.value;
     in[ends.to] += ends.bandwidth.value;
   }
@@ -88,12 +107,34 @@ Bandwidth max_flow(const Cluster& cluster, const std::vector<LinkId>& links, con
     const Cluster::Impl::Slot slot = impl.slot(GpuId{g});
     const std::size_t device = std::size_t{slot.node} * impl.devices_per_node() + impl.node.gpus[slot.gpu];
     if (senders[g]) {
-      add(source, device, out[device]);
+      flow.add(source, device, out[device]);
     } else {
-      add(device, sink, in[device]);
+      flow.add(device, sink, in[device]);
     }
   }
-  return {static_cast<double>(boost::push_relabel_max_flow(graph, source, sink))};
+  return flow.run(source, sink);
+}
+
+/// What all GPUs of one node can send through its network cards, or receive.
+Bandwidth node_rate(const Cluster::Impl& impl, bool sending) {
+  const Graph& graph = impl.node.graph;
+  const std::size_t gpus = graph.devices.size(), network = gpus + 1;
+  Flow flow(network + 1);
+  std::vector<double> rate(graph.devices.size());
+  const auto add = [&](std::size_t from, std::size_t to, double bytes_per_second) {
+    sending ? flow.add(from, to, bytes_per_second) : flow.add(to, from, bytes_per_second);
+  };
+  for (const Edge& edge : graph.edges) {
+    flow.add(edge.from, edge.to, edge.bandwidth.value);
+    rate[sending ? edge.from : edge.to] += edge.bandwidth.value;
+  }
+  for (const std::uint32_t gpu : impl.node.gpus) add(gpus, gpu, rate[gpu]);
+  for (const std::uint32_t nic : impl.node.nics) add(nic, network, impl.port.value);
+  return sending ? flow.run(gpus, network) : flow.run(network, gpus);
+}
+
+bool used_alike(const Cluster& cluster) {
+  return cluster.nodes() > 1 && cluster.gpus_per_node() * cluster.nodes() == cluster.gpus();
 }
 
 }  // namespace
@@ -119,7 +160,8 @@ std::vector<Pair> pairs(const Cluster& cluster, std::uint32_t most) {
 
 Bandwidth bisection(const Cluster& cluster) {
   constexpr std::uint32_t kMostToTryAll = 10;
-  const std::uint32_t gpus = cluster.gpus(), half = gpus / 2;
+  const std::uint32_t gpus = cluster.gpus();
+  const std::uint32_t half = used_alike(cluster) ? cluster.nodes() / 2 * cluster.gpus_per_node() : gpus / 2;
   const std::vector<LinkId> links = links_in_use(cluster);
   std::vector<bool> senders(gpus);
   if (cluster.nodes() > 1 || gpus > kMostToTryAll) {
@@ -133,6 +175,16 @@ Bandwidth bisection(const Cluster& cluster) {
     least = std::min(least, max_flow(cluster, links, senders));
   }
   return least;
+}
+
+std::optional<Bandwidth> bisection_in_closed_form(const Cluster& cluster) {
+  const Cluster::Impl& impl = cluster.impl();
+  if (!impl.fabric || !impl.slots.empty()) return {};
+  const auto nics = static_cast<double>(impl.node.nics.size());
+  return impl.fabric->bisection({.nodes = impl.nodes,
+                                 .senders = impl.nodes / 2,
+                                 .out = node_rate(impl, true) * (1 / nics),
+                                 .in = node_rate(impl, false) * (1 / nics)});
 }
 
 }  // namespace stepcast::topology

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,9 +24,14 @@ struct Pair {
 std::vector<Pair> pairs(const Cluster& cluster, std::uint32_t most);
 
 /// What can flow at once from the first half of the GPUs in use to the second, or, up to 10 GPUs of one node, over the
-/// worst of all ways to halve them. On one node over links that some path between its GPUs crosses, on several over all
-/// links: maximum flow (Goldberg and Tarjan, J. ACM 35, 1988, by Boost.Graph). An odd GPU counts to the second half.
-/// Requires two GPUs. O(links) memory.
+/// worst of all ways to halve them: maximum flow (Goldberg and Tarjan, J. ACM 35, 1988, by Boost.Graph). On one node
+/// over links that some path between its GPUs crosses; on several over all links, but never through a node that neither
+/// sends nor receives. Of nodes used alike, half of the nodes send; an odd GPU or node counts to the second half.
+/// Requires two GPUs. O(links) memory, more than that in time.
 Bandwidth bisection(const Cluster& cluster);
+
+/// The same in closed form: what one node's GPUs can send and receive, and the fabric's Fabric::bisection. Exact where
+/// a node's NICs are alike; nothing for one node, and where GPUs or nodes of the machine are not in use. O(switches).
+std::optional<Bandwidth> bisection_in_closed_form(const Cluster& cluster);
 
 }  // namespace stepcast::topology

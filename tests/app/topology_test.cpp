@@ -28,6 +28,11 @@ TEST(Topology, TakesPartsAndClusters) {
   EXPECT_THAT(run_program("topology perlmutter --nodes 2 --matrix").out, HasSubstr("bandwidth of one flow, GB/s"));
 }
 
+TEST(Topology, CutsALargeClusterInHalf) {
+  // 8 NDR adapters of 49 GB/s in each of 1024 nodes, behind 52 GB/s of PCIe.
+  EXPECT_THAT(run_program("topology rail-fat-tree-16384").out, HasSubstr("bisection bandwidth  401 TB/s\n"));
+}
+
 TEST(Topology, WritesForOtherPrograms) {
   const auto json = nlohmann::json::parse(run_program("topology hgx-a100-4gpu --json").out);
   EXPECT_EQ(json["gpus"], 4);

@@ -8,6 +8,7 @@
 
 #include "sim/input_error.h"
 #include "topology/fabrics/draw.h"
+#include "topology/fabrics/tree_flow.h"
 
 namespace stepcast::topology {
 
@@ -58,16 +59,14 @@ ClosShape clos_shape(const FabricSpec& spec, std::uint32_t ends, std::uint32_t p
                                   " NICs on " + std::to_string(levels) + " levels");
 }
 
-Clos::Clos(const FabricRequest& request, ClosShape shape) : shape_(std::move(shape)), nics_(request.nics_per_node) {
+Clos::Clos(const FabricRequest& request, ClosShape shape)
+    : shape_(std::move(shape)), nics_(request.nics_per_node), port_(request.port) {
   rails = shape_.planes > 1;
+  for (const std::uint32_t up : shape_.up) above_.push_back((above_.empty() ? 1 : above_.back()) * up);
   std::vector<double> width(levels(), 1.0);
   if (request.spec.routing == "adaptive") {
-    double merged = 1;
-    for (std::uint32_t level = 0; level < levels(); ++level) {
-      merged *= shape_.up[level];
-      width[level] = merged;
-      shape_.up[level] = std::min(shape_.up[level], 1u);
-    }
+    width = above_;
+    for (std::uint32_t& up : shape_.up) up = std::min(up, 1u);
   }
   trees_.assign(levels(), 1);
   copies_.assign(levels(), 1);
@@ -139,6 +138,28 @@ bool Clos::route(std::uint32_t from, std::uint32_t to, std::uint64_t flow, std::
   }
   while (level > 0) out.push_back(down[--level]);
   return true;
+}
+
+Bandwidth Clos::bisection(const Halves& halves) const {
+  const std::uint64_t of_node = shape_.planes > 1 ? 1 : nics_;
+  const std::uint64_t ends = halves.nodes * of_node, senders = halves.senders * of_node;
+  Bandwidth met{};
+  std::vector<Unmet> below;
+  for (std::uint64_t first = 0; first < ends; first += shape_.down[0]) {
+    const std::uint64_t last = std::min<std::uint64_t>(first + shape_.down[0], ends);
+    below.push_back(meet(wanted(first, last, senders, halves.out, halves.in), port_ * above_[0], met));
+  }
+  for (std::uint32_t level = 1; level < levels(); ++level) {
+    std::vector<Unmet> here;
+    for (std::size_t first = 0; first < below.size(); first += shape_.down[level]) {
+      Unmet children;
+      for (std::size_t i = first; i < std::min<std::size_t>(first + shape_.down[level], below.size()); ++i)
+        children = children + below[i];
+      here.push_back(meet(children, port_ * above_[level], met));
+    }
+    below = std::move(here);
+  }
+  return met * shape_.planes;
 }
 
 }  // namespace stepcast::topology

@@ -29,6 +29,10 @@ class Clos final : public Fabric {
   Device device(std::uint32_t switch_index) const override;
   std::uint32_t switch_of(std::uint32_t node, std::uint32_t nic) const override;
   bool route(std::uint32_t from, std::uint32_t to, std::uint64_t flow, std::vector<std::uint32_t>& out) const override;
+  /// Every top switch is the root of a tree of the same shape, so all of them are one tree of wider links: what meets
+  /// at each of its switches (Leiserson, Fat-Trees, IEEE Trans. Computers C-34(10), 1985, for trees whose links are
+  /// channels of any capacity). Hashed and adaptive routing have the same links.
+  Bandwidth bisection(const Halves& halves) const override;
 
  private:
   std::uint32_t levels() const { return static_cast<std::uint32_t>(shape_.down.size()); }
@@ -37,6 +41,8 @@ class Clos final : public Fabric {
 
   ClosShape shape_;
   std::uint32_t nics_ = 1;
+  Bandwidth port_{};
+  std::vector<double> above_;                ///< [level]: physical links that lead up from one subtree
   std::vector<std::uint32_t> trees_;         ///< [level]: subtrees that end there
   std::vector<std::uint32_t> copies_;        ///< [level]: switches at the top of one such subtree
   std::vector<std::uint32_t> first_switch_;  ///< [level], of one plane; then their number

@@ -1,9 +1,14 @@
 #include <algorithm>
+#include <functional>
+#include <limits>
+#include <numeric>
 #include <string>
+#include <vector>
 
 #include "sim/input_error.h"
 #include "topology/fabrics.h"
 #include "topology/fabrics/draw.h"
+#include "topology/fabrics/tree_flow.h"
 
 namespace stepcast::topology {
 
@@ -58,7 +63,10 @@ Shape shape_of(const FabricRequest& request) {
 /// Switches: group by group its leaves, then its spines. Links: leaf to spine, then group to group, each both ways.
 class DragonflyPlus final : public Fabric {
  public:
-  explicit DragonflyPlus(const FabricRequest& request) : shape_(shape_of(request)), nics_(request.nics_per_node) {
+  explicit DragonflyPlus(const FabricRequest& request)
+      : shape_(shape_of(request)), nics_(request.nics_per_node), port_(request.port) {
+    above_leaf_ = shape_.leaf_width * shape_.spines;
+    between_ = shape_.global_width * shape_.between;
     switches = shape_.groups * of_group();
     const Time hop = request.spec.cable_latency + request.spec.switch_latency;
     const auto join = [&](std::uint32_t a, std::uint32_t b, double width) {
@@ -109,6 +117,40 @@ class DragonflyPlus final : public Fabric {
     return true;
   }
 
+  /// Inside a group, what meets at its leaves and its spines. Groups are a complete graph of equally wide links, so a
+  /// cut is known by how many senders and receivers it has on the near side, the richest senders and the poorest
+  /// receivers: the least of all such cuts. Spines count as one; hashed ones, each of which reaches some groups only,
+  /// may carry less.
+  Bandwidth bisection(const Halves& halves) const override {
+    Bandwidth met{};
+    std::vector<Bandwidth> senders, receivers;
+    const std::uint64_t ends = std::uint64_t{halves.nodes} * nics_;
+    for (std::uint64_t group = 0; group < shape_.groups; ++group) {
+      Unmet below;
+      for (std::uint64_t leaf = group * shape_.leaves; leaf < (group + 1) * shape_.leaves; ++leaf) {
+        const std::uint64_t first = std::min(leaf * shape_.down, ends), last = std::min(first + shape_.down, ends);
+        const Unmet nics = wanted(first, last, std::uint64_t{halves.senders} * nics_, halves.out, halves.in);
+        below = below + meet(nics, port_ * above_leaf_, met);
+      }
+      const Unmet rest = meet(below, Bandwidth{std::numeric_limits<double>::infinity()}, met);
+      (rest.out.value > 0 ? senders : receivers).push_back(std::max(rest.out, rest.in));
+    }
+    std::ranges::sort(senders, std::greater{});
+    std::ranges::sort(receivers);
+    Bandwidth least{std::numeric_limits<double>::infinity()};
+    Bandwidth far_senders = std::accumulate(senders.begin(), senders.end(), Bandwidth{});
+    for (std::size_t s = 0; s <= senders.size(); ++s) {
+      Bandwidth near_receivers{};
+      for (std::size_t r = 0; r <= receivers.size(); ++r) {
+        const double near = static_cast<double>(s + r), far = shape_.groups - near;
+        least = std::min(least, far_senders + near_receivers + port_ * (between_ * near * far));
+        if (r < receivers.size()) near_receivers += receivers[r];
+      }
+      if (s < senders.size()) far_senders -= senders[s];
+    }
+    return met + least;
+  }
+
  private:
   std::uint32_t of_group() const { return shape_.leaves + shape_.spines; }
   std::uint32_t spine(std::uint32_t g, std::uint32_t s) const { return g * of_group() + shape_.leaves + s; }
@@ -128,6 +170,8 @@ class DragonflyPlus final : public Fabric {
 
   Shape shape_;
   std::uint32_t nics_;
+  Bandwidth port_{};
+  double above_leaf_ = 0, between_ = 0;  ///< physical links from a leaf to its spines, and between two groups
 };
 
 std::unique_ptr<const Fabric> build_dragonfly_plus(const FabricRequest& request) {

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <utility>
@@ -5,6 +6,7 @@
 #include "sim/input_error.h"
 #include "topology/fabrics.h"
 #include "topology/fabrics/draw.h"
+#include "topology/fabrics/tree_flow.h"
 
 namespace stepcast::topology {
 
@@ -92,8 +94,10 @@ Shape shape_of(const FabricRequest& request) {
 /// Switches in order: leaves, spines, cores. Links in order: leaf up-links, then spine up-links, each up then down.
 class RailFatTree final : public Fabric {
  public:
-  explicit RailFatTree(const FabricRequest& request) : shape_(shape_of(request)) {
+  explicit RailFatTree(const FabricRequest& request) : shape_(shape_of(request)), port_(request.port) {
     rails = true;
+    above_leaf_ = shape_.up;
+    above_pod_ = static_cast<double>(shape_.spines) * shape_.spine_up;
     const Time hop = request.spec.cable_latency + request.spec.switch_latency;
     if (request.spec.routing == "adaptive") widen();
     switches = shape_.leaves() + shape_.all_spines() + shape_.all_cores();
@@ -157,6 +161,28 @@ class RailFatTree final : public Fabric {
     return true;
   }
 
+  /// As a folded Clos network: what meets at each leaf, in each pod and above the pods (Leiserson, Fat-Trees, 1985).
+  /// The leaves of all rails of a pod are alike.
+  Bandwidth bisection(const Halves& halves) const override {
+    Bandwidth met{};
+    Unmet top;
+    for (std::uint32_t pod = 0; pod < shape_.pods; ++pod) {
+      Unmet below;
+      const std::uint32_t last_group = std::min((pod + 1) * shape_.groups_per_pod, shape_.groups);
+      for (std::uint32_t group = pod * shape_.groups_per_pod; group < last_group; ++group) {
+        const std::uint64_t first = std::uint64_t{group} * shape_.down;
+        const std::uint64_t last = std::min<std::uint64_t>(first + shape_.down, halves.nodes);
+        Bandwidth at_leaf{};
+        const Unmet nodes = wanted(first, last, halves.senders, halves.out, halves.in);
+        below = below + meet(nodes, port_ * above_leaf_, at_leaf) * shape_.rails;
+        met += at_leaf * shape_.rails;
+      }
+      top = top + meet(below, port_ * above_pod_, met);
+    }
+    meet(top, {}, met);
+    return met * shape_.planes;
+  }
+
  private:
   /// Equal-cost paths that share perfectly carry what one link as wide as all of them carries.
   void widen() {
@@ -184,6 +210,8 @@ class RailFatTree final : public Fabric {
   }
 
   Shape shape_;
+  Bandwidth port_{};
+  double above_leaf_ = 0, above_pod_ = 0;  ///< physical links that lead up from one
 };
 
 std::unique_ptr<const Fabric> build_rail_fat_tree(const FabricRequest& request) {

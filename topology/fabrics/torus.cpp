@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -15,7 +16,11 @@ namespace {
 /// shorter way round; half way round, adaptive routing goes up and hashed routing draws.
 class Torus final : public Fabric {
  public:
-  Torus(const FabricRequest& request, Grid grid) : grid_(std::move(grid)), hash_(request.spec.routing == "hash") {
+  Torus(const FabricRequest& request, Grid grid)
+      : grid_(std::move(grid)),
+        hash_(request.spec.routing == "hash"),
+        nics_(request.nics_per_node),
+        port_(request.port) {
     switches = grid_.size();
     const Time hop = request.spec.cable_latency + request.spec.switch_latency;
     for (std::uint32_t d = 0; d < grid_.dimensions(); ++d) {
@@ -49,9 +54,47 @@ class Torus final : public Fabric {
     return true;
   }
 
+  /// Cuts the first x routers off from the others, in each block of the first dimensions that holds all nodes: the
+  /// links that it crosses, and the NICs that it puts on the wrong side, for the best x. With an even last side and all
+  /// routers in use that is two layers of the other sides (Dally and Towles, section 5.2.1). Where some routers
+  /// have no node and the last side is not the longest, other cuts may be less.
+  Bandwidth bisection(const Halves& halves) const override {
+    Bandwidth least{std::numeric_limits<double>::infinity()};
+    std::uint32_t block = 1;
+    for (std::uint32_t dimensions = 1; dimensions <= grid_.dimensions(); ++dimensions) {
+      block *= grid_.side(dimensions - 1);
+      if (block < halves.nodes) continue;
+      for (std::uint32_t x = 0; x <= block; ++x) {
+        const double send = nics_ * (halves.senders - std::min(x, halves.senders));
+        const double receive = nics_ * (std::clamp(x, halves.senders, halves.nodes) - halves.senders);
+        const double links_out = crossed(x, dimensions) * (switches / block);
+        least = std::min(least, halves.out * send + halves.in * receive + port_ * links_out);
+      }
+    }
+    return least;
+  }
+
  private:
+  /// Links from the first x routers of a block of so many dimensions to the others of it.
+  double crossed(std::uint32_t x, std::uint32_t dimensions) const {
+    double links_out = 0;
+    std::uint32_t layer = 1;  // routers that differ in lower dimensions only
+    for (std::uint32_t d = 0; d < dimensions; ++d) {
+      const std::uint32_t side = grid_.side(d), rest = x % (layer * side);
+      // Rings along d through the layer that the cut goes through: rest / layer of their routers are inside, of the
+      // first `more` rings one more. Whole rings and empty ones are not crossed, any other twice.
+      const std::uint32_t more = rest % layer;
+      const auto ring = [side](std::uint32_t inside) { return inside == 0 || inside == side ? 0.0 : 2.0; };
+      if (side > 1) links_out += more * ring(rest / layer + 1) + (layer - more) * ring(rest / layer);
+      layer *= side;
+    }
+    return links_out;
+  }
+
   Grid grid_;
   bool hash_;
+  double nics_;
+  Bandwidth port_{};
   std::vector<std::uint32_t> first_link_;  ///< [dimension]
 };
 
