@@ -43,6 +43,8 @@ struct Request {
   std::vector<std::int64_t> pair_elements{};
   /// For algorithms that look at the machine (Algorithm::needs_links): the ways between the ranks.
   LinkView links{};
+  bool nvlink_sharp = false;          ///< the NVSwitches of a node add up what is pushed to them
+  bool in_network_reduction = false;  ///< the switches between the nodes add up what is pushed to them
 
   std::uint32_t gpus() const { return ranks / nodes; }
   Range all() const { return {0, elements}; }
@@ -53,6 +55,7 @@ struct Algorithm {
   std::string_view name, summary, source;
   bool tree = false;                           ///< Transport::tree_efficiency applies
   bool needs_links = false;                    ///< Request::links must be there
+  std::string_view needs = {};                 ///< of the machine, in the words of messages
   bool (*automatic)(Operation) = nullptr;      ///< "auto" considers it for this operation: NCCL has it
   bool (*supports)(const Request&) = nullptr;  ///< looks at all but elements, pieces and fold
   /// The connections of a plan depend on nothing but operation, ranks, nodes, channels, fold, servers and links.

@@ -56,11 +56,12 @@ constinit const Algorithm nvls{
         "Klenk et al., ISCA 2020, \"An in-network architecture for accelerating shared-memory multiprocessor "
         "collectives\"; NCCL 2.17 release notes",
     .needs_links = true,
+    .needs = "one node whose NVSwitches join all GPUs and add (nvlink_sharp: true)",
     .automatic = [](Operation) { return false; },
     .supports =
         [](const Request& request) {
           return request.operation == Operation::all_reduce && request.ranks >= 2 &&
-                 request.links.ranks == request.ranks && over_nvswitch(request.links);
+                 request.links.ranks == request.ranks && request.nvlink_sharp && over_nvswitch(request.links);
         },
     .plan = plan_nvls,
     .symmetry = [](const Request&) { return Symmetry{}; }};

@@ -53,8 +53,12 @@ constinit const Algorithm sharp{
     .name = "sharp",
     .summary = "in-network reduction: the fabric's switches add what the nodes push and send the sum back",
     .source = "Graham et al., SHARP, COMHPC 2016; NCCL's CollNet for the share of each local index",
+    .needs = "several nodes whose fabric's switches add (in_network_reduction: true)",
     .automatic = [](Operation) { return false; },
-    .supports = [](const Request& request) { return request.operation == Operation::all_reduce && request.nodes >= 2; },
+    .supports =
+        [](const Request& request) {
+          return request.operation == Operation::all_reduce && request.nodes >= 2 && request.in_network_reduction;
+        },
     .plan = plan_sharp,
     .symmetry = [](const Request&) { return Symmetry{}; }};
 

@@ -326,7 +326,8 @@ struct Timer::Impl {
     if (!wanted.supports(request)) {
       throw InputError("algorithm", "'" + std::string(name) + "' cannot do " +
                                         std::string(collectives::name(request.operation)) + " over " +
-                                        std::to_string(request.ranks) + " ranks");
+                                        std::to_string(request.ranks) + " ranks" +
+                                        (wanted.needs.empty() ? "" : ": it needs " + std::string(wanted.needs)));
     }
     found.push_back(&wanted);
     return found;
@@ -345,7 +346,9 @@ struct Timer::Impl {
                     .nodes = placement.nodes,
                     .channels = 1,
                     .pieces = 1,
-                    .fold = {}};
+                    .fold = {},
+                    .nvlink_sharp = cluster.nvlink_sharp(),
+                    .in_network_reduction = cluster.in_network_reduction()};
     if (request.nodes > 1) request.channels = std::min(request.gpus(), transport.most_channels);
     if (operation != Operation::send_recv) request.chains = chains_of(number, placement);
     if (!request.chains.empty()) request.channels = static_cast<std::uint32_t>(request.chains.size());

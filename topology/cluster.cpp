@@ -97,6 +97,7 @@ void join_nodes(Cluster::Impl& impl, const NodeSpec& node, const FabricSpec& fab
   }
   check(node, *node.nic);
   impl.port = payload(*node.nic);
+  impl.in_network_reduction = fabric.in_network_reduction;
   impl.port_up = node.nic->latency + fabric.cable_latency + fabric.switch_latency;
   impl.port_down = node.nic->latency + fabric.cable_latency;
   impl.fabric = build_fabric({fabric, impl.nodes, static_cast<std::uint32_t>(impl.node.nics.size()), impl.port});
@@ -216,6 +217,8 @@ std::uint32_t Cluster::nodes() const { return impl_->used_nodes; }
 std::uint32_t Cluster::links() const {
   return impl_->fabric_base() + (impl_->fabric ? static_cast<std::uint32_t>(impl_->fabric->links.size()) : 0);
 }
+bool Cluster::nvlink_sharp() const { return impl_->nvlink_sharp; }
+bool Cluster::in_network_reduction() const { return impl_->in_network_reduction; }
 std::uint32_t Cluster::node_of(GpuId gpu) const { return impl_->slot(gpu).used_node; }
 std::string Cluster::name(GpuId gpu) const {
   const Impl::Slot slot = impl_->slot(gpu);
@@ -253,6 +256,7 @@ Bandwidth Cluster::link_bandwidth(LinkId id) const { return impl_->ends(id).band
 Cluster build_cluster(const NodeSpec& node, const FabricSpec& fabric, std::uint32_t gpus) {
   auto impl = std::make_shared<Cluster::Impl>();
   impl->node = node_template(node);
+  impl->nvlink_sharp = node.nvlink_sharp;
   const auto per_node = static_cast<std::uint32_t>(impl->node.gpus.size());
   impl->used_nodes = impl->nodes = count_nodes(node, per_node, gpus);
   impl->gpus_per_node = std::min(per_node, gpus);
@@ -264,6 +268,7 @@ Cluster build_cluster(const NodeSpec& node, const FabricSpec& fabric, std::uint3
 Cluster build_cluster(const NodeSpec& node, const FabricSpec& fabric, const Allocation& allocation) {
   auto impl = std::make_shared<Cluster::Impl>();
   impl->node = node_template(node);
+  impl->nvlink_sharp = node.nvlink_sharp;
   const Allocation all = resolve(allocation, static_cast<std::uint32_t>(impl->node.gpus.size()), node.name);
   impl->nodes = all.of_nodes;
   impl->used_nodes = static_cast<std::uint32_t>(all.nodes.size());

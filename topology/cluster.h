@@ -47,6 +47,8 @@ class Cluster {
   std::uint32_t gpus_per_node() const;
   std::uint32_t nodes() const;  ///< nodes with GPUs in use
   std::uint32_t links() const;
+  bool nvlink_sharp() const;          ///< NVSwitches add up what GPUs push: NodeSpec::nvlink_sharp
+  bool in_network_reduction() const;  ///< the fabric's switches do: FabricSpec::in_network_reduction; false of one node
   std::uint32_t node_of(GpuId gpu) const;  ///< below nodes(), in the order of the ids
   std::string name(GpuId gpu) const;       ///< "node 3 / gpu 2": numbers of the whole machine
 

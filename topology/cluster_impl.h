@@ -17,8 +17,9 @@ struct Cluster::Impl {
   std::uint32_t nodes = 1;               ///< of the machine, used or not
   std::uint32_t gpus_per_node = 1;       ///< ids after which the placement repeats
   std::uint32_t links_per_node = 0;
-  Bandwidth port{};             ///< a NIC's cable, one direction
-  Time port_up{}, port_down{};  ///< NIC to leaf; leaf to NIC
+  bool nvlink_sharp = false, in_network_reduction = false;  ///< what its switches can add up
+  Bandwidth port{};                                         ///< a NIC's cable, one direction
+  Time port_up{}, port_down{};                              ///< NIC to leaf; leaf to NIC
 
   /// A GPU in use: where it is in the machine, and its node's place among those in use.
   struct Slot {

@@ -51,6 +51,7 @@ struct NodeSpec {
   bool torus_wraps = true;            ///< false: a mesh, without the links that close the rings
   bool pcie_p2p = true;               ///< false: PCIe copies bounce through host memory
   bool nvlink_forwarding = false;     ///< GPUs pass on traffic of others; true of no NVLink GPU
+  bool nvlink_sharp = false;          ///< its NVSwitches add up what GPUs push to them (Hopper's and later)
   std::optional<LinkType> nvlink, pcie, socket_link, nic;
   std::optional<LinkType> nic_pcie;  ///< PCIe link of a NIC; none: like any device's
   std::vector<GraphDevice> devices;  ///< builder "graph" only
@@ -62,15 +63,16 @@ struct NodeSpec {
 /// What joins the nodes, from configs/fabrics/.
 struct FabricSpec {
   std::string name;
-  std::string kind = "one-switch";   ///< topology/fabrics.cpp lists them
-  std::uint32_t radix = 40;          ///< ports of one switch
-  std::uint32_t levels = 0;          ///< of a fat tree; 0: as few as reach all nodes
-  std::uint32_t groups = 0;          ///< of a dragonfly+, at least; 0: as few as hold all nodes
-  std::string torus;                 ///< routers along each side: "8x8", "4x4x8"
-  double oversubscription = 1.0;     ///< down over up bandwidth at the leaf, >= 1
-  std::string routing = "adaptive";  ///< adaptive: equal-cost paths share perfectly; hash: ECMP, collisions visible
-  Time switch_latency{};             ///< one switch, port to port
-  Time cable_latency{};              ///< one cable
+  std::string kind = "one-switch";    ///< topology/fabrics.cpp lists them
+  std::uint32_t radix = 40;           ///< ports of one switch
+  std::uint32_t levels = 0;           ///< of a fat tree; 0: as few as reach all nodes
+  std::uint32_t groups = 0;           ///< of a dragonfly+, at least; 0: as few as hold all nodes
+  std::string torus;                  ///< routers along each side: "8x8", "4x4x8"
+  double oversubscription = 1.0;      ///< down over up bandwidth at the leaf, >= 1
+  std::string routing = "adaptive";   ///< adaptive: equal-cost paths share perfectly; hash: ECMP, collisions visible
+  bool in_network_reduction = false;  ///< its switches add up what nodes push to them (SHARP), and it is switched on
+  Time switch_latency{};              ///< one switch, port to port
+  Time cable_latency{};               ///< one cable
   std::string source;
 };
 

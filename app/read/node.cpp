@@ -101,6 +101,8 @@ const Table<NodeFile>& node_table() {
            [](NodeFile& n, const Value& v) { n.spec.torus_wraps = v.flag; }},
           {{"nvlink_forwarding", flag(), "false", "GPUs pass on traffic of others; true of no NVLink GPU"},
            [](NodeFile& n, const Value& v) { n.spec.nvlink_forwarding = v.flag; }},
+          {{"nvlink_sharp", flag(), "false", "its NVSwitches add up what GPUs push to them, as the algorithm nvls needs"},
+           [](NodeFile& n, const Value& v) { n.spec.nvlink_sharp = v.flag; }},
           {{"pcie_p2p", flag(), "true", "false: PCIe copies between GPUs bounce through host memory"},
            [](NodeFile& n, const Value& v) { n.spec.pcie_p2p = v.flag; }},
           {{"nvlink", block(link_schema), "", "one NVLink"},

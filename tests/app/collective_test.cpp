@@ -77,10 +77,22 @@ TEST_F(Collective, WritesItsJsonContract) {
 TEST_F(Collective, PutsAllAlgorithmsSideBySideWithTheFastest) {
   const std::string text = output({"--node", "dgx-a100-80gb", "--sizes", "8B,128MiB", "--algorithm", "all"});
   for (const char* name : {"ring", "tree", "butterfly", "halving-doubling", "naive", "parameter-server", "tree-packing",
-                           "pcie-nvlink-split", "nvls", "fastest"}) {
+                           "pcie-nvlink-split", "fastest"}) {
     EXPECT_THAT(text, HasSubstr(name));
   }
   EXPECT_THAT(text, testing::Not(HasSubstr("send-recv")));
+}
+
+TEST_F(Collective, ReducesInSwitchesOnlyWhereTheyCan) {
+  const auto all = [&](const char* node) { return output({"--node", node, "--sizes", "8B", "--algorithm", "all"}); };
+  EXPECT_THAT(all("dgx-a100-80gb"), testing::Not(HasSubstr("nvls")));
+  EXPECT_THAT(all("dgx-h100"), HasSubstr("nvls"));
+  const std::string sharp =
+      output({"--node", "dgx-h100", "--nodes", "2", "--sizes", "8B", "--algorithm", "sharp", "--set",
+              "cluster.fabric.base=rail-fat-tree-ndr", "--set", "cluster.fabric.in_network_reduction=true"});
+  EXPECT_THAT(sharp, HasSubstr("float"));
+  EXPECT_THAT(error({"--node", "dgx-a100-80gb", "--algorithm", "nvls"}),
+              HasSubstr("it needs one node whose NVSwitches join all GPUs and add (nvlink_sharp: true)"));
 }
 
 TEST_F(Collective, ExplainsTheBusiestLinkAndTheIdleOnes) {

@@ -38,6 +38,8 @@ void expect_right(const Algorithm& algorithm, const Request& request, Turn turn)
 /// Every shape (nodes x gpus) of so many ranks, with the channels the timer would use and with one.
 template <class Visit>
 void each_shape(Request request, Visit visit) {
+  request.nvlink_sharp = true;
+  request.in_network_reduction = true;
   for (std::uint32_t nodes = 1; nodes <= request.ranks; ++nodes) {
     if (request.ranks % nodes != 0) continue;
     request.nodes = nodes;
@@ -83,7 +85,9 @@ TEST(Algorithms, DoWhatTheOperationSaysForManyElements) {
                               .elements = 1'000'003,
                               .nodes = nodes,
                               .channels = gpus,
-                              .pieces = 4};
+                              .pieces = 4,
+                              .nvlink_sharp = true,
+                              .in_network_reduction = true};
         if (algorithm->supports(request)) expect_right(*algorithm, request, Turn::first_ready_first);
       }
     }

@@ -119,7 +119,7 @@ TEST_P(EveryShape, OfUpTo33And64And72RanksDoesWhatTheOperationSays) {
   for (const std::uint32_t ranks : counts) {
     for (std::uint32_t nodes = 1; nodes <= ranks; ++nodes) {
       if (ranks % nodes != 0) continue;
-      Request request{.ranks = ranks, .nodes = nodes};
+      Request request{.ranks = ranks, .nodes = nodes, .nvlink_sharp = true, .in_network_reduction = true};
       for (const LinkView& links : algorithm.needs_links ? views(nodes, ranks / nodes) : std::vector<LinkView>(1)) {
         request.links = links;
         for (const std::uint32_t channels : std::set<std::uint32_t>{1u, request.gpus()}) {

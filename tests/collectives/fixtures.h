@@ -17,6 +17,7 @@ struct Machine {
   std::string routing = "adaptive";
   double oversubscription = 1.0;
   double faster = 1.0;  ///< all rates times this
+  bool switches_add = true;
   Time nvlink_latency{}, nic_latency{}, switch_latency{};
 };
 
@@ -41,6 +42,7 @@ inline topology::Cluster build(const Machine& machine) {
   node.gpus_per_pcie_switch = machine.gpus % 4 == 0 ? 2 : 1;
   node.nics = machine.nics != 0 ? machine.nics : machine.gpus;
   node.nvlinks_per_gpu = 1;
+  node.nvlink_sharp = machine.switches_add;
   node.nvlink = nvlink;
   node.pcie = pcie;
   node.socket_link = pcie;
@@ -52,6 +54,7 @@ inline topology::Cluster build(const Machine& machine) {
   fabric.switch_latency = machine.switch_latency;
   fabric.routing = machine.routing;
   fabric.oversubscription = machine.oversubscription;
+  fabric.in_network_reduction = machine.switches_add;
   return topology::build_cluster(node, fabric, machine.nodes * machine.gpus);
 }
 

@@ -5,6 +5,7 @@
 #include "collectives/algorithms.h"
 #include "collectives/execute.h"
 #include "collectives/timer.h"
+#include "sim/input_error.h"
 #include "tests/collectives/definition.h"
 #include "tests/collectives/fixtures.h"
 #include "tests/collectives/islands.h"
@@ -21,7 +22,9 @@ Request request_of(const topology::Cluster& cluster, std::uint32_t ranks, std::i
           .elements = elements,
           .nodes = nodes,
           .pieces = 3,
-          .links = nodes == 1 ? view_links(cluster, gpus(ranks)) : LinkView{}};
+          .links = nodes == 1 ? view_links(cluster, gpus(ranks)) : LinkView{},
+          .nvlink_sharp = cluster.nvlink_sharp(),
+          .in_network_reduction = cluster.in_network_reduction()};
 }
 
 TEST(InNetwork, AddsRightOnIntegers) {
@@ -113,6 +116,42 @@ TEST(InNetwork, FoldedNvlsTreesTakeWhatWholeOnesTake) {
 TEST(InNetwork, NvlsNeedsAnNvswitch) {
   const topology::Cluster cluster = test::island(4, test::full_quad());
   EXPECT_FALSE(algorithm("nvls").supports(request_of(cluster, 4, 8, 1)));
+}
+
+std::string refusal(const topology::Cluster& cluster, std::string_view name) {
+  Timer timer(cluster, {});
+  try {
+    time_of(timer, name, cluster.gpus(), {1});
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(InNetwork, NeedsSwitchesThatAdd) {
+  EXPECT_EQ(refusal(build({.nodes = 1, .gpus = 8, .switches_add = false}), "nvls"),
+            "algorithm: 'nvls' cannot do all_reduce over 8 ranks: it needs one node whose NVSwitches join all GPUs and "
+            "add (nvlink_sharp: true)");
+  EXPECT_EQ(refusal(build({.nodes = 2, .gpus = 2, .switches_add = false}), "sharp"),
+            "algorithm: 'sharp' cannot do all_reduce over 4 ranks: it needs several nodes whose fabric's switches add "
+            "(in_network_reduction: true)");
+  EXPECT_EQ(refusal(build({.nodes = 2, .gpus = 2, .switches_add = false}), "nvls-tree"),
+            "algorithm: 'nvls-tree' cannot do all_reduce over 4 ranks: it needs several nodes whose NVSwitches add "
+            "(nvlink_sharp: true)");
+  EXPECT_EQ(refusal(build({.nodes = 1, .gpus = 8}), "nvls"), "no error");
+  EXPECT_EQ(refusal(build({.nodes = 2, .gpus = 2}), "sharp"), "no error");
+}
+
+TEST(InNetwork, AutoTakesNvlsOnlyWhereSwitchesAdd) {
+  Transport transport;
+  transport.nvls.share = 1;
+  const auto taken = [&](bool add) {
+    Timer timer(build({.nodes = 1, .gpus = 8, .switches_add = add}), transport);
+    const Group group = gpus(8);
+    return timer.time(Operation::all_reduce, {1 << 30}, std::span(&group, 1), "auto").algorithm;
+  };
+  EXPECT_EQ(taken(true), "nvls");
+  EXPECT_NE(taken(false), "nvls");
 }
 
 }  // namespace

@@ -188,8 +188,12 @@ TEST(Timer, FoldedEqualsUnfoldedToThePicosecond) {
                                             Operation::broadcast, Operation::reduce, Operation::all_to_all}) {
             const auto ranks = static_cast<std::uint32_t>(groups.front().size());
             const std::uint32_t over = index(groups.front().back()) / local + 1;  // the first group starts at node 0
-            if (!algorithm->supports(
-                    {.operation = operation, .ranks = ranks, .nodes = over, .channels = ranks / over})) {
+            if (!algorithm->supports({.operation = operation,
+                                      .ranks = ranks,
+                                      .nodes = over,
+                                      .channels = ranks / over,
+                                      .nvlink_sharp = true,
+                                      .in_network_reduction = true})) {
               continue;
             }
             for (const std::int64_t each : {0LL, 960LL, 96'000LL}) {
@@ -289,7 +293,13 @@ TEST(Timer, ScalesWithRatesAndLatencies) {
   Timer b(build(fast), {.launch = microseconds(2), .nvlink_step = nanoseconds(500), .network_step = microseconds(3)});
   for (const Algorithm* algorithm : algorithms()) {
     for (const Operation operation : {Operation::all_reduce, Operation::all_gather, Operation::all_to_all}) {
-      if (!algorithm->supports({.operation = operation, .ranks = 16, .nodes = 4, .channels = 4})) continue;
+      if (!algorithm->supports({.operation = operation,
+                                .ranks = 16,
+                                .nodes = 4,
+                                .channels = 4,
+                                .nvlink_sharp = true,
+                                .in_network_reduction = true}))
+        continue;
       for (const std::int64_t bytes : {16'000LL, 16'000'000LL}) {
         const double ratio = one(a, operation, {bytes}, gpus(16), algorithm->name).duration /
                              one(b, operation, {bytes}, gpus(16), algorithm->name).duration;

@@ -71,6 +71,7 @@ inline FabricSpec rail_fabric(std::uint32_t radix = 40, const char* routing = "a
           .torus = {},
           .oversubscription = oversubscription,
           .routing = routing,
+          .in_network_reduction = false,
           .switch_latency = nanoseconds(130),
           .cable_latency = nanoseconds(50),
           .source = "made up for tests"};

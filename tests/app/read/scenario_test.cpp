@@ -101,6 +101,7 @@ TEST(EveryKey, OfTheClusterIsStored) {
   EXPECT_EQ(node.nics, 9u);  // cluster.nics_per_node goes over the node's
   EXPECT_EQ(node.nvlinks_per_gpu, 7u);
   EXPECT_FALSE(node.pcie_p2p);
+  EXPECT_TRUE(node.nvlink_sharp);
   EXPECT_EQ(node.fabric, "one-switch");
   EXPECT_EQ(node.source, "node source");
   expect_link(node.nvlink, "nv", topology::LinkKind::nvlink, 1);
@@ -117,6 +118,7 @@ TEST(EveryKey, OfTheClusterIsStored) {
   EXPECT_EQ(cluster.fabric.torus, "4x4");
   EXPECT_EQ(cluster.fabric.oversubscription, 2.5);
   EXPECT_EQ(cluster.fabric.routing, "hash");
+  EXPECT_TRUE(cluster.fabric.in_network_reduction);
   EXPECT_EQ(cluster.fabric.switch_latency, nanoseconds(5));
   EXPECT_EQ(cluster.fabric.cable_latency, nanoseconds(6));
   EXPECT_EQ(cluster.fabric.source, "fabric source");
