@@ -16,6 +16,9 @@ struct NvlinkGeneration {
 inline constexpr std::array<NvlinkGeneration, 6> kNvlinks = {
     {{60, 20, 18}, {70, 25, 20}, {80, 25, 20}, {86, 14.0625, 12}, {90, 25, 20.6}, {100, 50, 40.1}}};
 
+/// NVSwitches add for GPUs of this compute capability and later: NCCL's condition for NVLS (src/graph/tuning.cc).
+inline constexpr std::uint32_t kFirstSmOfNvlinkSharp = 90;
+
 /// Payload between two sockets. `model` 0: any other of the vendor's.
 struct SocketLink {
   std::string_view vendor;

@@ -38,10 +38,7 @@ const Table<ClusterDraft>& cluster_table() {
         {
             {{"name", text_type(), "", "what people call it"}, [](C&, const Value&) {}},
             {{"node", block(node_schema), kRequired, "the machine"},
-             [](C& c, const Value& v) {
-               c.node = read_block(node_table(), v);
-               if (c.node.spec.name.empty()) c.node.spec.name = v.text;
-             }},
+             [](C& c, const Value& v) { c.node = read_node(v); }},
             {{"nodes", whole(1, kMostGpus), "1", "whole nodes; or give gpus"},
              [](C& c, const Value& v) { c.nodes = v.whole; }},
             {{"gpus", whole(1, kMostGpus), "those of the nodes", "GPUs in all; below a node's count: part of one node"},

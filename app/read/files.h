@@ -11,6 +11,7 @@ namespace stepcast::app {
 struct NodeFile {
   topology::NodeSpec spec;
   schedules::Gpu gpu;
+  std::string file;  ///< of another program, which says what the machine is; empty: the keys do
 };
 
 const Table<schedules::Gpu>& gpu_table();
@@ -29,6 +30,12 @@ const Schema& software_schema();
 Names precision_names();
 Names precisions_later();
 Names attention_names();
+
+/// The GPU of that name in configs/gpus/, read for what stands at `value`.
+schedules::Gpu read_gpu_named(const std::string& name, const Value& value);
+
+/// A node as a whole: its keys, and what the file of another program says (app/read/node_import.h).
+NodeFile read_node(const Value& value);
 
 /// Reads the block that `value` holds.
 template <class T>

@@ -1,4 +1,5 @@
 #include "app/read/files.h"
+#include "app/read/library.h"
 
 namespace stepcast::app {
 namespace {
@@ -27,6 +28,10 @@ const Table<Gpu>& gpu_table() {
       "GPU", "gpus",
       {
           {{"name", text_type(), "", "what people call it"}, [](Gpu& g, const Value& v) { g.name = v.text; }},
+          {{"compute_capability", whole(10, 999), "", "NVIDIA's, times ten: how NCCL's topologies name a GPU"},
+           [](Gpu& g, const Value& v) { g.compute_capability = static_cast<std::uint32_t>(v.whole); }},
+          {{"pci_device", text_type(), "", "its PCI device id, likewise"},
+           [](Gpu& g, const Value& v) { g.pci_device = v.text; }},
           {{"sms", whole(1, 4096), kRequired, "streaming multiprocessors"},
            [](Gpu& g, const Value& v) { g.sms = static_cast<std::uint32_t>(v.whole); }},
           {{"memory.size", positive_bytes(), kRequired, "capacity"},
@@ -59,6 +64,15 @@ const Table<Gpu>& gpu_table() {
            [](Gpu& g, const Value& v) { g.source = v.text; }},
       });
   return table;
+}
+
+Gpu read_gpu_named(const std::string& name, const Value& value) {
+  Value block = value;
+  const Node file = value.library->expand_block(make_scalar(name, value.node->place), gpu_schema(), value.path);
+  block.node = &file;
+  Gpu gpu = read_block(gpu_table(), block);
+  if (gpu.name.empty()) gpu.name = name;
+  return gpu;
 }
 
 const Schema& gpu_schema() { return gpu_table().schema; }

@@ -22,12 +22,6 @@ std::string meant(const std::string& name, const std::vector<std::string>& known
   return known.empty() ? " (there is none)" : ": " + one_of("", views);
 }
 
-/// Relative names are relative to the file they stand in; those of flags to the working directory.
-std::filesystem::path beside(const Place& place, const std::string& name) {
-  if (place.line == 0) return name;
-  return std::filesystem::path(place.file).parent_path() / name;
-}
-
 }  // namespace
 
 Node Library::scenario(const std::filesystem::path& file, const Schema& schema) {
@@ -75,7 +69,10 @@ Node Library::expand(const Node& mapping, const Schema& schema, const std::strin
   return whole;
 }
 
-const Node& Library::named(const Node& name, const Schema& schema, const std::string& path) {
+Node Library::named(const Node& name, const Schema& schema, const std::string& path) {
+  if (schema.foreign != nullptr) {
+    if (std::optional<Node> block = schema.foreign(name)) return *std::move(block);
+  }
   if (schema.folder.empty()) {
     std::filesystem::path file = beside(name.place, name.scalar);
     if (!file.has_extension()) file += ".yaml";
@@ -116,6 +113,11 @@ const Node& Library::load(const std::filesystem::path& file, const Node& name, c
     chain_.pop_back();
     throw;
   }
+}
+
+std::filesystem::path beside(const Place& place, const std::string& name) {
+  if (place.line == 0) return name;
+  return std::filesystem::path(place.file).parent_path() / name;
 }
 
 std::filesystem::path configs_directory() {

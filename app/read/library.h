@@ -20,7 +20,8 @@ class Library {
   Node scenario(const std::filesystem::path& file, const Schema& schema);
 
   /// A mapping with its `base` and `include` merged underneath (and gone), or the file that a scalar names: below
-  /// configs/FOLDER, or, with a slash or the ending .yaml, relative to the file that names it. Throws InputError
+  /// configs/FOLDER, or, with a slash or the ending .yaml, relative to the file that names it, or what a name of
+  /// another program's file stands for (Schema::foreign). Throws InputError
   /// where a file is missing (with the nearest name) or files name each other in a circle (with the circle).
   Node expand_block(const Node& node, const Schema& schema, const std::string& path);
 
@@ -30,12 +31,16 @@ class Library {
  private:
   Node expand(const Node& mapping, const Schema& schema, const std::string& path);
   const Node& load(const std::filesystem::path& file, const Node& name, const Schema& schema, const std::string& path);
-  const Node& named(const Node& name, const Schema& schema, const std::string& path);
+  Node named(const Node& name, const Schema& schema, const std::string& path);
 
   std::filesystem::path configs_;
   std::map<std::string, Node> files_;
   std::vector<std::string> chain_;  ///< files being read now, outermost first
 };
+
+/// The file that a name written at `place` means: relative to the file it stands in; of a flag, to the working
+/// directory.
+std::filesystem::path beside(const Place& place, const std::string& name);
 
 /// The configs directory: STEPCAST_CONFIGS where set, else the one of the source tree.
 std::filesystem::path configs_directory();

@@ -1,4 +1,6 @@
 #include "app/read/files.h"
+#include "app/read/library.h"
+#include "app/read/node_import.h"
 #include "topology/builders.h"
 
 namespace stepcast::app {
@@ -19,6 +21,7 @@ LinkType read_link(const Value& v) {
 Names builder_names() {
   Names names;
   for (const topology::Builder* builder : topology::builders()) names.push_back(builder->name);
+  for (const std::string_view import : import_builders()) names.push_back(import);
   return names;
 }
 
@@ -65,66 +68,84 @@ std::vector<T> read_list(const Table<T>& table, const Value& v) {
 }  // namespace
 
 const Table<NodeFile>& node_table() {
-  static const Table<NodeFile> table(
-      "Node", "nodes",
-      {
-          {{"name", text_type(), "", "what people call it"}, [](NodeFile& n, const Value& v) { n.spec.name = v.text; }},
-          {{"builder", choice(builder_names), "nvswitch", "who turns it into a graph of devices and links"},
-           [](NodeFile& n, const Value& v) { n.spec.builder = v.text; }},
-          {{"gpu", block(gpu_schema), kRequired, "its GPUs"},
-           [](NodeFile& n, const Value& v) {
-             n.gpu = read_block(gpu_table(), v);
-             n.spec.gpu = v.text.empty() ? n.gpu.name : v.text;
-             if (n.gpu.name.empty()) n.gpu.name = v.text;
-           }},
-          {{"gpus", whole(1, kMost), "8", "GPUs of one node"},
-           [](NodeFile& n, const Value& v) { n.spec.gpus = small(v); }},
-          {{"sockets", whole(1, kMost), "2", "CPU sockets"},
-           [](NodeFile& n, const Value& v) { n.spec.sockets = small(v); }},
-          {{"gpus_per_pcie_switch", whole(0, kMost), "2", "0: GPUs hang off the socket directly"},
-           [](NodeFile& n, const Value& v) { n.spec.gpus_per_pcie_switch = small(v); }},
-          {{"nics", whole(0, kMost), "0", "network cards, spread evenly over the PCIe switches or sockets"},
-           [](NodeFile& n, const Value& v) { n.spec.nics = small(v); }},
-          {{"nvlinks_per_gpu", whole(0, kMost), "0", "NVLinks of one GPU"},
-           [](NodeFile& n, const Value& v) { n.spec.nvlinks_per_gpu = small(v); }},
-          {{"nvswitch_boards", whole(1, kMost), "1", "builder nvswitch: groups of GPUs with NVSwitches of their own"},
-           [](NodeFile& n, const Value& v) { n.spec.nvswitch_boards = small(v); }},
-          {{"trunk_nvlinks", whole(0, kMost), "0", "NVLinks between the NVSwitches of two boards"},
-           [](NodeFile& n, const Value& v) { n.spec.trunk_nvlinks = small(v); }},
-          {{"trays", whole(1, kMost), "1", "parts with sockets of their own, which only NVLink joins"},
-           [](NodeFile& n, const Value& v) { n.spec.trays = small(v); }},
-          {{"nvlink_pairs", text_type(), "", "builder mesh: NVLinks of pairs of GPUs, '0-1, 0-3 x2' or 'all x4'"},
-           [](NodeFile& n, const Value& v) { n.spec.nvlink_pairs = v.text; }},
-          {{"torus", text_type(), "", "builder torus: GPUs along each side, '16x16' or '4x4x8'"},
-           [](NodeFile& n, const Value& v) { n.spec.torus = v.text; }},
-          {{"torus_wraps", flag(), "true", "false: a mesh, without the links that close the rings"},
-           [](NodeFile& n, const Value& v) { n.spec.torus_wraps = v.flag; }},
-          {{"nvlink_forwarding", flag(), "false", "GPUs pass on traffic of others; true of no NVLink GPU"},
-           [](NodeFile& n, const Value& v) { n.spec.nvlink_forwarding = v.flag; }},
-          {{"nvlink_sharp", flag(), "false", "its NVSwitches add up what GPUs push to them, as the algorithm nvls needs"},
-           [](NodeFile& n, const Value& v) { n.spec.nvlink_sharp = v.flag; }},
-          {{"pcie_p2p", flag(), "true", "false: PCIe copies between GPUs bounce through host memory"},
-           [](NodeFile& n, const Value& v) { n.spec.pcie_p2p = v.flag; }},
-          {{"nvlink", block(link_schema), "", "one NVLink"},
-           [](NodeFile& n, const Value& v) { n.spec.nvlink = read_link(v); }},
-          {{"pcie", block(link_schema), "", "the PCIe link of one device"},
-           [](NodeFile& n, const Value& v) { n.spec.pcie = read_link(v); }},
-          {{"nic_pcie", block(link_schema), "that of any device", "the PCIe link of a network card"},
-           [](NodeFile& n, const Value& v) { n.spec.nic_pcie = read_link(v); }},
-          {{"socket_link", block(link_schema), "", "between the CPU sockets"},
-           [](NodeFile& n, const Value& v) { n.spec.socket_link = read_link(v); }},
-          {{"nic", block(link_schema), "", "the cable of one network card"},
-           [](NodeFile& n, const Value& v) { n.spec.nic = read_link(v); }},
-          {{"devices", list_type(), "", "builder graph: [{name, kind}, ...]"},
-           [](NodeFile& n, const Value& v) { n.spec.devices = read_list(device_table(), v); }},
-          {{"links", list_type(), "", "builder graph: [{from, to, link, count}, ...]"},
-           [](NodeFile& n, const Value& v) { n.spec.links = read_list(graph_link_table(), v); }},
-          {{"fabric", text_type(), "", "what usually joins such nodes: a file of configs/fabrics/"},
-           [](NodeFile& n, const Value& v) { n.spec.fabric = v.text; }},
-          {{"source", text_type(), "", "where the numbers are from"},
-           [](NodeFile& n, const Value& v) { n.spec.source = v.text; }},
-      });
+  static const Table<NodeFile> table = [] {
+    Table<NodeFile> made(
+        "Node", "nodes",
+        {
+            {{"name", text_type(), "", "what people call it"},
+             [](NodeFile& n, const Value& v) { n.spec.name = v.text; }},
+            {{"builder", choice(builder_names), "nvswitch", "who turns it into a graph of devices and links"},
+             [](NodeFile& n, const Value& v) { n.spec.builder = v.text; }},
+            {{"file", text_type(), "", "builders nccl-xml and smi-matrix: what another program wrote of the machine"},
+             [](NodeFile& n, const Value& v) { n.file = beside(v.node->place, v.text).string(); }},
+            {{"gpu", block(gpu_schema), "required, or what file tells", "its GPUs"},
+             [](NodeFile& n, const Value& v) {
+               n.gpu = read_block(gpu_table(), v);
+               n.spec.gpu = v.text.empty() ? n.gpu.name : v.text;
+               if (n.gpu.name.empty()) n.gpu.name = v.text;
+             }},
+            {{"gpus", whole(1, kMost), "8", "GPUs of one node"},
+             [](NodeFile& n, const Value& v) { n.spec.gpus = small(v); }},
+            {{"sockets", whole(1, kMost), "2", "CPU sockets"},
+             [](NodeFile& n, const Value& v) { n.spec.sockets = small(v); }},
+            {{"gpus_per_pcie_switch", whole(0, kMost), "2", "0: GPUs hang off the socket directly"},
+             [](NodeFile& n, const Value& v) { n.spec.gpus_per_pcie_switch = small(v); }},
+            {{"nics", whole(0, kMost), "0", "network cards, spread evenly over the PCIe switches or sockets"},
+             [](NodeFile& n, const Value& v) { n.spec.nics = small(v); }},
+            {{"nvlinks_per_gpu", whole(0, kMost), "0", "NVLinks of one GPU"},
+             [](NodeFile& n, const Value& v) { n.spec.nvlinks_per_gpu = small(v); }},
+            {{"nvswitch_boards", whole(1, kMost), "1", "builder nvswitch: groups of GPUs with NVSwitches of their own"},
+             [](NodeFile& n, const Value& v) { n.spec.nvswitch_boards = small(v); }},
+            {{"trunk_nvlinks", whole(0, kMost), "0", "NVLinks between the NVSwitches of two boards"},
+             [](NodeFile& n, const Value& v) { n.spec.trunk_nvlinks = small(v); }},
+            {{"trays", whole(1, kMost), "1", "parts with sockets of their own, which only NVLink joins"},
+             [](NodeFile& n, const Value& v) { n.spec.trays = small(v); }},
+            {{"nvlink_pairs", text_type(), "", "builder mesh: NVLinks of pairs of GPUs, '0-1, 0-3 x2' or 'all x4'"},
+             [](NodeFile& n, const Value& v) { n.spec.nvlink_pairs = v.text; }},
+            {{"torus", text_type(), "", "builder torus: GPUs along each side, '16x16' or '4x4x8'"},
+             [](NodeFile& n, const Value& v) { n.spec.torus = v.text; }},
+            {{"torus_wraps", flag(), "true", "false: a mesh, without the links that close the rings"},
+             [](NodeFile& n, const Value& v) { n.spec.torus_wraps = v.flag; }},
+            {{"nvlink_forwarding", flag(), "false", "GPUs pass on traffic of others; true of no NVLink GPU"},
+             [](NodeFile& n, const Value& v) { n.spec.nvlink_forwarding = v.flag; }},
+            {{"nvlink_sharp", flag(), "false",
+              "its NVSwitches add up what GPUs push to them, as the algorithm nvls needs"},
+             [](NodeFile& n, const Value& v) { n.spec.nvlink_sharp = v.flag; }},
+            {{"pcie_p2p", flag(), "true", "false: PCIe copies between GPUs bounce through host memory"},
+             [](NodeFile& n, const Value& v) { n.spec.pcie_p2p = v.flag; }},
+            {{"nvlink", block(link_schema), "", "one NVLink"},
+             [](NodeFile& n, const Value& v) { n.spec.nvlink = read_link(v); }},
+            {{"pcie", block(link_schema), "", "the PCIe link of one device"},
+             [](NodeFile& n, const Value& v) { n.spec.pcie = read_link(v); }},
+            {{"nic_pcie", block(link_schema), "that of any device", "the PCIe link of a network card"},
+             [](NodeFile& n, const Value& v) { n.spec.nic_pcie = read_link(v); }},
+            {{"socket_link", block(link_schema), "", "between the CPU sockets"},
+             [](NodeFile& n, const Value& v) { n.spec.socket_link = read_link(v); }},
+            {{"nic", block(link_schema), "", "the cable of one network card"},
+             [](NodeFile& n, const Value& v) { n.spec.nic = read_link(v); }},
+            {{"devices", list_type(), "", "builder graph: [{name, kind}, ...]"},
+             [](NodeFile& n, const Value& v) { n.spec.devices = read_list(device_table(), v); }},
+            {{"links", list_type(), "", "builder graph: [{from, to, link, count}, ...]"},
+             [](NodeFile& n, const Value& v) { n.spec.links = read_list(graph_link_table(), v); }},
+            {{"fabric", text_type(), "", "what usually joins such nodes: a file of configs/fabrics/"},
+             [](NodeFile& n, const Value& v) { n.spec.fabric = v.text; }},
+            {{"source", text_type(), "", "where the numbers are from"},
+             [](NodeFile& n, const Value& v) { n.spec.source = v.text; }},
+        });
+    made.schema.foreign = import_block;
+    return made;
+  }();
   return table;
+}
+
+NodeFile read_node(const Value& value) {
+  NodeFile node = read_block(node_table(), value);
+  if (node.spec.name.empty()) node.spec.name = value.text;
+  import_node(node, value);
+  if (node.gpu.sms == 0) {
+    fail(value.node->place, join(value.path, "gpu"), "missing, expected " + expected(block(gpu_schema)));
+  }
+  return node;
 }
 
 const Schema& node_schema() { return node_table().schema; }

@@ -28,6 +28,8 @@ struct Schema {
   std::string_view folder;
   std::vector<KeyInfo> keys;
   Names alternatives = {};  ///< keys of which one replaces the other when a layer overrides another
+  /// The mapping that the name of another program's file stands for; nothing for any other name.
+  std::optional<Node> (*foreign)(const Node& name) = nullptr;
 };
 
 /// A key and what to do with its value. `store` may throw InputError; it is null for a key not built yet.

@@ -17,6 +17,8 @@ constexpr std::int64_t element_bytes(Precision p) { return p == Precision::fp32 
 /// One GPU, from configs/gpus/.
 struct Gpu {
   std::string name;
+  std::uint32_t compute_capability = 0;  ///< NVIDIA's, times ten; 0: not said
+  std::string pci_device;                ///< "0x20b0"; empty: not said
   std::uint32_t sms = 0;
   Bytes memory{};                      ///< capacity
   Bandwidth memory_bandwidth{};        ///< data sheet

@@ -58,6 +58,11 @@ LinkType socket_link(const pugi::xml_node& cpu) {
   return {"socket", LinkKind::socket, Bandwidth{payload * kGiga}, 1.0, nanoseconds(100), "NCCL src/graph/topo.h"};
 }
 
+bool is_gpu(const pugi::xml_node& pci) {
+  const std::string_view type = pci.attribute("class").as_string();
+  return pci.child("gpu") || type.starts_with("0x0302") || type.starts_with("0x0300") || type.starts_with("0x0380");
+}
+
 class Importer {
  public:
   explicit Importer(const std::string& place) : place_(place) {
@@ -107,7 +112,7 @@ class Importer {
     const std::string_view type = pci.attribute("class").as_string();
     const LinkType link = pcie_link(pci);
     const pugi::xml_node gpu = pci.child("gpu"), nic = pci.child("nic");
-    if (gpu || type.starts_with("0x0302") || type.starts_with("0x0300") || type.starts_with("0x0380")) {
+    if (is_gpu(pci)) {
       const std::string name = "gpu of " + std::string(pci.attribute("busid").as_string());
       gpus_.push_back({name, pci.attribute("busid").as_string(), gpu});
       pending_.push_back({name, parent, link});
@@ -184,6 +189,7 @@ class Importer {
       if (joined_.insert(std::minmax(gpu.name, peer)).second) join(gpu.name, peer, type, count);
     }
     if (to_switch == 0) return;
+    if (sm >= kFirstSmOfNvlinkSharp) node_.nvlink_sharp = true;
     if (used_.insert("nvswitch").second) node_.devices.push_back({"nvswitch", "nvswitch"});
     join(gpu.name, "nvswitch", type, to_switch);
   }
@@ -227,10 +233,8 @@ class Importer {
   std::uint32_t nics_ = 0, switches_ = 0, cards_ = 0;
 };
 
-}  // namespace
-
-NodeSpec import_nccl_xml(std::string_view text, const std::string& place) {
-  pugi::xml_document document;
+/// Parses into `document`, which has to outlive what is returned.
+pugi::xml_node system_of(pugi::xml_document& document, std::string_view text, const std::string& place) {
   const pugi::xml_parse_result parsed = document.load_buffer(text.data(), text.size());
   if (!parsed) {
     throw InputError(place, "no XML at byte " + std::to_string(parsed.offset) + ": " + parsed.description());
@@ -243,7 +247,43 @@ NodeSpec import_nccl_xml(std::string_view text, const std::string& place) {
     throw InputError(place, "found <" + std::string(document.document_element().name()) +
                                 ">, expected <system>, a topology of NCCL");
   }
-  return Importer(place).run(system);
+  return system;
+}
+
+/// Calls visit(<pci> of a GPU) for all below.
+template <class Visit>
+void each_gpu(const pugi::xml_node& parent, Visit visit) {
+  for (const pugi::xml_node& pci : parent.children("pci")) {
+    if (is_gpu(pci)) {
+      visit(pci);
+    } else {
+      each_gpu(pci, visit);
+    }
+  }
+}
+
+}  // namespace
+
+NodeSpec import_nccl_xml(std::string_view text, const std::string& place) {
+  pugi::xml_document document;
+  return Importer(place).run(system_of(document, text, place));
+}
+
+XmlGpu identify_gpus(std::string_view text, const std::string& place) {
+  pugi::xml_document document;
+  std::set<std::string> devices;
+  std::set<std::uint32_t> capabilities;
+  for (const pugi::xml_node& cpu : system_of(document, text, place).children("cpu")) {
+    each_gpu(cpu, [&](const pugi::xml_node& pci) {
+      const pugi::xml_node gpu = pci.child("gpu");
+      devices.insert(pci.attribute("device").as_string());
+      capabilities.insert(gpu.attribute("gcn") ? 0 : gpu.attribute("sm").as_uint());
+    });
+  }
+  XmlGpu all;
+  if (devices.size() == 1) all.pci_device = *devices.begin();
+  if (capabilities.size() == 1) all.compute_capability = *capabilities.begin();
+  return all;
 }
 
 }  // namespace stepcast::topology

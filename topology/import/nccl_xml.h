@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -15,9 +16,19 @@ namespace stepcast::topology {
 /// share of configs/links/pcie-*; NVLink by `sm`, sockets by the processor's model, both as in NCCL src/graph/topo.h;
 /// `nic` has the commonest `speed`, and is not set where no network card states one. A skeleton without <gpu> elements
 /// states no NVLinks: then copies go over PCIe, as they would in such a machine. NVLinks to the GPU itself or to
-/// nothing in the file, PCIe of NVSwitches and c2c links are left out.
+/// nothing in the file, PCIe of NVSwitches and c2c links are left out. NVSwitches add (nvlink_sharp) from sm 90 on, as
+/// NCCL has it.
 ///
 /// Throws InputError(place, ...) for text that is no XML, no <system>, and a system without GPUs.
 NodeSpec import_nccl_xml(std::string_view text, const std::string& place);
+
+/// What such a file says its GPUs are, where it says so of all and the same.
+struct XmlGpu {
+  std::string pci_device;                ///< of NVIDIA or AMD: "0x20b0"; empty where it is not said
+  std::uint32_t compute_capability = 0;  ///< NVIDIA's, times ten: 80; 0 where it is not said, and of RCCL's dialect
+};
+
+/// Throws as import_nccl_xml does.
+XmlGpu identify_gpus(std::string_view text, const std::string& place);
 
 }  // namespace stepcast::topology

@@ -58,6 +58,8 @@ TEST(EveryKey, OfALabelIsStored) {
 TEST(EveryKey, OfTheGpuIsStored) {
   const schedules::Gpu gpu = read_every_key().cluster.gpu;
   EXPECT_EQ(gpu.name, "gpu name");
+  EXPECT_EQ(gpu.compute_capability, 91u);
+  EXPECT_EQ(gpu.pci_device, "0xabcd");
   EXPECT_EQ(gpu.sms, 101u);
   EXPECT_EQ(gpu.memory.value, 33LL << 30);
   EXPECT_EQ(gpu.memory_bandwidth.value, 1001e9);

@@ -72,6 +72,32 @@ TEST(NcclXml, SeesAllNvswitchesAsOne) {
   EXPECT_EQ(cluster.path(GpuId{0}, GpuId{3}).bandwidth, Bandwidth{240e9});
 }
 
+TEST(NcclXml, NvswitchesAddFromHopperOn) {
+  const auto adds = [](const char* sm) {
+    const std::string gpu = R"(<pci busid="a" class="0x030200"><gpu dev="0" sm=")" + std::string(sm) +
+                            R"("><nvlink target="s" count="18" tclass="0x068000"/></gpu></pci>)";
+    return import_nccl_xml("<system><cpu>" + gpu + "</cpu></system>", "s.xml").nvlink_sharp;
+  };
+  EXPECT_FALSE(adds("80"));
+  EXPECT_TRUE(adds("90"));
+  EXPECT_TRUE(adds("100"));
+  EXPECT_FALSE(import_nccl_xml(kTwoSockets, "two.xml").nvlink_sharp);
+}
+
+TEST(NcclXml, IdentifiesGpusWhereAllAreTheSame) {
+  const auto identify = [](const std::string& gpus) {
+    return identify_gpus("<system><cpu><pci busid=\"s\" class=\"0x060400\">" + gpus + "</pci></cpu></system>", "i.xml");
+  };
+  const std::string a100 = R"(<pci busid="a" class="0x030200" device="0x20b0"><gpu sm="80"/></pci>)";
+  const std::string h100 = R"(<pci busid="b" class="0x030200" device="0x2330"><gpu sm="90"/></pci>)";
+  EXPECT_EQ(identify(a100 + a100).pci_device, "0x20b0");
+  EXPECT_EQ(identify(a100 + a100).compute_capability, 80u);
+  EXPECT_EQ(identify(a100 + h100).pci_device, "");
+  EXPECT_EQ(identify(a100 + h100).compute_capability, 0u);
+  EXPECT_EQ(identify(R"(<pci busid="a" class="0x038000"><gpu sm="104" gcn="910"/></pci>)").compute_capability, 0u);
+  EXPECT_EQ(identify_gpus(kTwoSockets, "two.xml").compute_capability, 90u);
+}
+
 TEST(NcclXml, LetsAmdGpusPassOn) {
   const NodeSpec node = import_nccl_xml(
       R"(<system version="2"><cpu numaid="0" vendor="AuthenticAMD">
