@@ -310,7 +310,7 @@ TEST(Defaults, NamesOfBlocksAreTheirFiles) {
   EXPECT_EQ(s.model.name, "gpt3-175b");
   EXPECT_EQ(s.cluster.node.name, "dgx-a100-80gb");
   EXPECT_EQ(s.cluster.gpu.name, "a100-sxm4-80gb");
-  EXPECT_EQ(s.cluster.gpus, 2240u);
+  EXPECT_EQ(s.cluster.gpus, 4480u);
 }
 
 TEST(Choices, WalkTheListsOfTheLibraries) {
