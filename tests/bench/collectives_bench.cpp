@@ -54,10 +54,14 @@ BENCHMARK_CAPTURE(whole, all_to_all_plan_lower_run, Operation::all_to_all, "dire
     ->Arg(512)
     ->Unit(benchmark::kMillisecond);
 
+topology::Cluster build_for(std::uint32_t nodes, const char* fabric) {
+  return test::build({.nodes = nodes, .gpus = 8, .fabric = fabric, .radix = nodes > 512 ? 64u : 40u});
+}
+
 /// A timer that has never seen the group: wiring, latency, choice and all. Argument: nodes of 8 GPUs.
 void folded(benchmark::State& state, Operation operation, std::string_view name, const char* fabric) {
   const auto nodes = static_cast<std::uint32_t>(state.range(0));
-  const topology::Cluster cluster = test::build({.nodes = nodes, .gpus = 8, .fabric = fabric});
+  const topology::Cluster cluster = build_for(nodes, fabric);
   const Group group = test::gpus(nodes * 8);
   for (auto _ : state) {
     Timer timer(cluster, {.nvlink_step = microseconds(2), .network_step = microseconds(5)});
@@ -72,6 +76,28 @@ BENCHMARK_CAPTURE(folded, all_gather_auto, Operation::all_gather, "auto", "rail-
 BENCHMARK_CAPTURE(folded, all_reduce_auto, Operation::all_reduce, "auto", "rail-fat-tree")
     ->Arg(140)
     ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(folded, all_reduce_of_16384_gpus, Operation::all_reduce, "auto", "rail-fat-tree")
+    ->Arg(2048)
+    ->Unit(benchmark::kMillisecond);
+
+/// Another size over a group whose routes the timer has laid. Argument: nodes of 8 GPUs.
+void folded_again(benchmark::State& state, std::string_view name) {
+  const auto nodes = static_cast<std::uint32_t>(state.range(0));
+  Timer timer(build_for(nodes, "rail-fat-tree"), {.nvlink_step = microseconds(2), .network_step = microseconds(5)});
+  const Group group = test::gpus(nodes * 8);
+  Bytes bytes{std::int64_t{1} << 30};
+  timer.time(Operation::all_reduce, bytes, std::span(&group, 1), name);
+  for (auto _ : state) {
+    bytes += Bytes{std::int64_t{nodes} * 64};
+    benchmark::DoNotOptimize(timer.time(Operation::all_reduce, bytes, std::span(&group, 1), name).duration);
+  }
+}
+BENCHMARK_CAPTURE(folded_again, all_reduce_auto, "auto")->Arg(2048)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(folded_again, all_reduce_double_binary_tree, "double-binary-tree")
+    ->Arg(2048)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(folded_again, all_reduce_ring, "ring")->Arg(2048)->Unit(benchmark::kMillisecond);
+
 BENCHMARK_CAPTURE(folded, all_reduce_ring, Operation::all_reduce, "ring", "one-switch")
     ->Arg(140)
     ->Arg(512)

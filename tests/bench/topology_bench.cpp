@@ -30,6 +30,23 @@ BENCHMARK(build_rail_cluster)
     ->Args({100'000, 40, 1})
     ->Unit(benchmark::kMillisecond);
 
+/// Build, and find the way from every GPU of a node to every GPU: what all other nodes' ways are like.
+void routing_tables(benchmark::State& state) {
+  for (auto _ : state) {
+    const Cluster cluster = build(state);
+    for (std::uint32_t from = 0; from < cluster.gpus_per_node(); ++from) {
+      for (std::uint32_t to = 0; to < cluster.gpus(); ++to) {
+        benchmark::DoNotOptimize(cluster.path(GpuId{from}, GpuId{to}).latency);
+      }
+    }
+  }
+}
+BENCHMARK(routing_tables)
+    ->ArgNames({"gpus", "radix", "hash"})
+    ->Args({16384, 64, 0})
+    ->Args({16384, 64, 1})
+    ->Unit(benchmark::kMillisecond);
+
 void random_paths(benchmark::State& state) {
   const Cluster cluster = build(state);
   std::mt19937 random(1);
