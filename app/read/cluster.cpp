@@ -37,7 +37,7 @@ const Table<ClusterDraft>& cluster_table() {
         "Cluster", "clusters",
         {
             {{"name", text_type(), "", "what people call it"}, [](C&, const Value&) {}},
-            {{"node", block(node_schema), kRequired, "the machine"},
+            {{"node", block(node_schema), kRequired, "the machine; also a topology of NCCL (FILE.xml)"},
              [](C& c, const Value& v) { c.node = read_node(v); }},
             {{"nodes", whole(1, kMostGpus), "1", "whole nodes; or give gpus"},
              [](C& c, const Value& v) { c.nodes = v.whole; }},
