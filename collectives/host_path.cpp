@@ -10,10 +10,9 @@ namespace stepcast::collectives {
 
 std::optional<topology::Path> host_path(const topology::Cluster& cluster, topology::GpuId from, topology::GpuId to) {
   const topology::Cluster::Impl& impl = cluster.impl();
-  const std::uint32_t node = cluster.node_of(from);
-  if (node != cluster.node_of(to)) return {};
-  const std::uint32_t a = impl.node.gpus[index(from) % cluster.gpus_per_node()];
-  const std::uint32_t b = impl.node.gpus[index(to) % cluster.gpus_per_node()];
+  const topology::Cluster::Impl::Slot here = impl.slot(from), there = impl.slot(to);
+  if (here.node != there.node) return {};
+  const std::uint32_t a = impl.node.gpus[here.gpu], b = impl.node.gpus[there.gpu];
   const topology::Router router(impl.node.graph);
   const auto route = router.routes_from(a, topology::Wires::host_side)[b];
   if (!route || route->edges.empty()) return {};
@@ -22,7 +21,7 @@ std::optional<topology::Path> host_path(const topology::Cluster& cluster, topolo
   path.bandwidth = {std::numeric_limits<double>::infinity()};
   for (const std::uint32_t place : route->edges) {
     const topology::Edge& edge = impl.node.graph.edges[place];
-    path.links.push_back(impl.node_link(node, place));
+    path.links.push_back(impl.node_link(here.node, place));
     path.loads.push_back(1);
     path.latency = path.latency + edge.latency;
     path.bandwidth = std::min(path.bandwidth, edge.bandwidth);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "sim/input_error.h"
 
@@ -47,6 +48,17 @@ Placement place(const topology::Cluster& cluster, std::span<const std::vector<to
     placement.nodes = g == 0 || placement.nodes == nodes ? nodes : 1;
   }
   return placement;
+}
+
+Request request_on(const topology::Cluster& cluster, const Placement& placement, Operation operation,
+                   std::uint32_t most_channels, std::vector<std::vector<std::uint32_t>> chains) {
+  Request request{.operation = operation, .ranks = placement.ranks, .nodes = placement.nodes};
+  if (request.nodes > 1) request.channels = std::min(request.gpus(), most_channels);
+  request.nvlink_sharp = cluster.nvlink_sharp();
+  request.in_network_reduction = cluster.in_network_reduction();
+  request.chains = std::move(chains);
+  if (!request.chains.empty()) request.channels = static_cast<std::uint32_t>(request.chains.size());
+  return request;
 }
 
 }  // namespace stepcast::collectives

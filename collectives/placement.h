@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "collectives/algorithm.h"
 #include "topology/cluster.h"
 
 namespace stepcast::collectives {
@@ -21,5 +22,10 @@ struct Placement {
 /// cluster does not have.
 Placement place(const topology::Cluster& cluster, std::span<const std::vector<topology::GpuId>> groups,
                 bool sorted = true);
+
+/// What algorithms are asked for on a placement, of no elements yet and without links: a channel for each chain
+/// (chains.h); without chains one for each GPU of a node where there are several nodes, `most_channels` at most.
+Request request_on(const topology::Cluster& cluster, const Placement& placement, Operation operation,
+                   std::uint32_t most_channels, std::vector<std::vector<std::uint32_t>> chains);
 
 }  // namespace stepcast::collectives

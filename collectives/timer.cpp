@@ -340,18 +340,9 @@ struct Timer::Impl {
     if (wanted.algorithm != "auto") algorithm(wanted.algorithm);  // unknown: throws
     if (placement.ranks == 1)
       return {{}, {}, {}, std::string(wanted.algorithm), std::string(name_of(Proto::simple)), {}};
-    Request request{.operation = operation,
-                    .ranks = placement.ranks,
-                    .elements = 0,
-                    .nodes = placement.nodes,
-                    .channels = 1,
-                    .pieces = 1,
-                    .fold = {},
-                    .nvlink_sharp = cluster.nvlink_sharp(),
-                    .in_network_reduction = cluster.in_network_reduction()};
-    if (request.nodes > 1) request.channels = std::min(request.gpus(), transport.most_channels);
-    if (operation != Operation::send_recv) request.chains = chains_of(number, placement);
-    if (!request.chains.empty()) request.channels = static_cast<std::uint32_t>(request.chains.size());
+    const bool walked = operation != Operation::send_recv;
+    Request request = request_on(cluster, placement, operation, transport.most_channels,
+                                 walked ? chains_of(number, placement) : std::vector<Chain>{});
 
     const bool switches = wanted.algorithm == "auto" && transport.nvls.share > 0 && request.nodes == 1;
     const bool named = wanted.algorithm != "auto" && algorithm(wanted.algorithm).needs_links;

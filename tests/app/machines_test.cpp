@@ -1,13 +1,13 @@
 // Every machine of configs/nodes: any of its GPUs, over any nodes, can talk to each other.
 
+#include "tests/app/machines.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <numeric>
 #include <random>
 
-#include "app/read/cluster.h"
-#include "tests/app/read/fixtures.h"
 #include "topology/cluster.h"
 
 namespace stepcast::app {
@@ -17,17 +17,6 @@ using topology::Allocation;
 using topology::Cluster;
 using topology::GpuId;
 using topology::Path;
-
-std::vector<std::string> machine_names() { return configs().names("nodes"); }
-
-schedules::ClusterSpec machine(const std::string& name) {
-  Library library = configs();
-  const Node tree = parse_yaml("node: " + name, "test.yaml");
-  Value value;
-  value.node = &tree;
-  value.library = &library;
-  return finish(read_block(cluster_table(), value), value);
-}
 
 class EveryMachine : public testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(Configs, EveryMachine, testing::ValuesIn(machine_names()), [](const auto& each) {
