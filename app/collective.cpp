@@ -16,8 +16,10 @@
 #include "app/read/merge.h"
 #include "app/read/nearest.h"
 #include "app/report/collective_report.h"
+#include "app/report/tuning_report.h"
 #include "calibrate/logs/nccl_tests.h"
 #include "collectives/algorithms.h"
+#include "collectives/nccl/search.h"
 #include "collectives/timer.h"
 #include "sim/input_error.h"
 #include "sim/units_text.h"
@@ -207,10 +209,11 @@ int collective(const std::vector<std::string>& words) {
       ("gpus", text(), "or how many GPUs; fewer than one machine has: a part of it")
       ("allocation", text(), "or which GPUs: '0-2,5', 'node0:0-3,node2:4-7'")
       ("op", text("all_reduce"), "all_reduce, all_gather, reduce_scatter, broadcast, reduce, all_to_all, send_recv, gather, scatter")
-      ("algorithm", text("auto"), "a name of docs/collectives.md, auto (what the library would take), or all")
+      ("algorithm", text("auto"), "a name of docs/collectives.md, auto (the fastest of what the library has), nccl (what NCCL would pick), or all")
       ("sizes", text("8B:8GiB"), "FROM:TO, doubling; FROM:TO:x4; FROM:TO:1MiB; or sizes with commas between them")
       ("software", text("megatron-core"), "the stack whose transport is used: a file of configs/software/")
       ("set", po::value<std::vector<std::string>>()->composing()->default_value({}, ""), "KEY=VALUE: transport.nvlink_step=1us, cluster.nic_bandwidth=100Gbit/s")
+      ("tuning", "instead: NCCL's own table of latencies and bandwidths, and what it picks at which size")
       ("compare", text(), "a log of nccl-tests: measured times beside predicted ones, at the log's sizes")
       ("explain", "also say which link is the busiest at the largest size, and which carry nothing")
       ("plot", text(), "also draw busbw over size into this SVG file")
@@ -243,6 +246,17 @@ int collective(const std::vector<std::string>& words) {
     for (const calibrate::NcclTestsRow& row : measured) sizes.push_back(row.size);
   }
 
+  if (values->count("tuning") != 0) {
+    if (!collectives::nccl::tunes(operation)) {
+      throw InputError("--op", "found '" + std::string(collectives::name(operation)) +
+                                   "' beside --tuning, expected an operation that NCCL has more than one way for");
+    }
+    if (group.size() < 2) throw InputError("--tuning", "expected at least 2 GPUs");
+    std::ranges::sort(sizes);
+    write_output(word("output"), tuning_table(collectives::nccl::search(cluster, group),
+                                              setting.software.transport.nccl_version, operation, sizes));
+    return kDone;
+  }
   collectives::Timer timer(cluster, setting.software.transport);
   const std::vector<std::string> names = algorithms_named(word("algorithm"), operation, group, timer);
   std::string explained;

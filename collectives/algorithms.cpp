@@ -64,7 +64,7 @@ const Algorithm& algorithm(std::string_view name) {
   std::string allowed;
   for (const Algorithm* candidate : kAlgorithms) allowed += std::string(candidate->name) + ", ";
   throw InputError("algorithm", "found '" + std::string(name) + "', did you mean '" + std::string(nearest->name) +
-                                    "'? Allowed: " + allowed + "auto");
+                                    "'? Allowed: " + allowed + "auto, nccl");
 }
 
 }  // namespace stepcast::collectives

@@ -12,15 +12,6 @@ constexpr std::size_t kMostSearched = kMostViewed;
 /// A ring through all ranks of an uneven group is simulated whole: no more channels than keep it to so many transfers.
 constexpr std::uint64_t kMostTransfers = 4'000'000;
 
-/// Every step in the order of the indices goes through an NVSwitch.
-bool behind_switches(const topology::Cluster& cluster, std::span<const GpuId> gpus) {
-  for (std::size_t i = 0; i < gpus.size() && gpus.size() > 1; ++i) {
-    const topology::Path path = cluster.path(gpus[i], gpus[(i + 1) % gpus.size()]);
-    if (path.kind != topology::PathKind::nvlink || path.links.size() < 2) return false;
-  }
-  return true;
-}
-
 /// One ring in the order of the indices; between nodes as many chains as GPUs, each turned by one.
 std::vector<Chain> in_order(std::size_t gpus, bool between_nodes) {
   std::vector<Chain> chains(between_nodes ? gpus : 1);
@@ -43,22 +34,15 @@ std::vector<Chain> found_in_node(const topology::Cluster& cluster, std::span<con
   return !found.empty() && total(found) > total(plain) * (1 + 1e-3) ? found : std::vector<Chain>{};
 }
 
-/// Where each GPU of a node would send to on another.
-std::vector<GpuId> across(std::span<const GpuId> here, std::span<const GpuId> there) {
-  std::vector<GpuId> abroad;
-  for (std::size_t i = 0; i < here.size(); ++i) abroad.push_back(there[i % there.size()]);
-  return abroad;
-}
-
 std::vector<Chain> found_over_uneven(const topology::Cluster& cluster, std::span<const GpuId> group,
                                      std::span<const std::span<const GpuId>> nodes) {
-  std::vector<std::vector<Chain>> by_node;
+  std::vector<std::vector<Chain>> found;
   std::size_t channels = 1;
   for (std::size_t node = 0; node < nodes.size(); ++node) {
     const std::vector<GpuId> abroad = across(nodes[node], nodes[(node + 1) % nodes.size()]);
-    by_node.push_back(found_in_node(cluster, nodes[node], abroad));
-    if (by_node.back().empty()) by_node.back() = in_order(nodes[node].size(), true);
-    channels = std::max(channels, by_node.back().size());
+    found.push_back(found_in_node(cluster, nodes[node], abroad));
+    if (found.back().empty()) found.back() = in_order(nodes[node].size(), true);
+    channels = std::max(channels, found.back().size());
   }
   const std::uint64_t ring = 2 * static_cast<std::uint64_t>(group.size()) * group.size();
   channels = std::clamp<std::size_t>(kMostTransfers / ring, 1, channels);
@@ -66,7 +50,7 @@ std::vector<Chain> found_over_uneven(const topology::Cluster& cluster, std::span
   for (std::size_t k = 0; k < channels; ++k) {
     std::uint32_t first = 0;
     for (std::size_t node = 0; node < nodes.size(); ++node) {
-      Chain local = by_node[node][k % by_node[node].size()];
+      Chain local = found[node][k % found[node].size()];
       // Back and forth, as in rings over even nodes: steps between nodes stay on one rail where nodes are alike.
       if (nodes.size() % 2 == 0 && node % 2 == 1) std::ranges::reverse(local);
       for (const std::uint32_t gpu : local) chains[k].push_back(first + gpu);
@@ -78,18 +62,37 @@ std::vector<Chain> found_over_uneven(const topology::Cluster& cluster, std::span
 
 }  // namespace
 
-std::vector<Chain> found_chains(const topology::Cluster& cluster, std::span<const GpuId> group, std::uint32_t nodes) {
-  if (nodes > 1) {
-    const std::size_t gpus = group.size() / nodes;
-    const std::span<const GpuId> here = group.first(gpus);
-    return found_in_node(cluster, here, across(here, group.subspan(gpus, gpus)));
+bool behind_switches(const topology::Cluster& cluster, std::span<const GpuId> gpus) {
+  for (std::size_t i = 0; i < gpus.size() && gpus.size() > 1; ++i) {
+    const topology::Path path = cluster.path(gpus[i], gpus[(i + 1) % gpus.size()]);
+    if (path.kind != topology::PathKind::nvlink || path.links.size() < 2) return false;
   }
+  return true;
+}
+
+std::vector<GpuId> across(std::span<const GpuId> here, std::span<const GpuId> there) {
+  std::vector<GpuId> abroad;
+  for (std::size_t i = 0; i < here.size(); ++i) abroad.push_back(there[i % there.size()]);
+  return abroad;
+}
+
+std::vector<std::span<const GpuId>> by_node(const topology::Cluster& cluster, std::span<const GpuId> group) {
   std::vector<std::span<const GpuId>> parts;
   for (std::size_t first = 0, i = 1; i <= group.size(); ++i) {
     if (i < group.size() && cluster.node_of(group[i]) == cluster.node_of(group[first])) continue;
     parts.push_back(group.subspan(first, i - first));
     first = i;
   }
+  return parts;
+}
+
+std::vector<Chain> found_chains(const topology::Cluster& cluster, std::span<const GpuId> group, std::uint32_t nodes) {
+  if (nodes > 1) {
+    const std::size_t gpus = group.size() / nodes;
+    const std::span<const GpuId> here = group.first(gpus);
+    return found_in_node(cluster, here, across(here, group.subspan(gpus, gpus)));
+  }
+  const std::vector<std::span<const GpuId>> parts = by_node(cluster, group);
   return parts.size() == 1 ? found_in_node(cluster, group, {}) : found_over_uneven(cluster, group, parts);
 }
 

@@ -9,6 +9,16 @@
 
 namespace stepcast::collectives {
 
+/// Every step in the order of the indices goes through an NVSwitch.
+bool behind_switches(const topology::Cluster& cluster, std::span<const topology::GpuId> gpus);
+
+/// Where each GPU of a node would send to on another: to the one at the same place, if there is one.
+std::vector<topology::GpuId> across(std::span<const topology::GpuId> here, std::span<const topology::GpuId> there);
+
+/// The GPUs of each node, from a group in order of its ids.
+std::vector<std::span<const topology::GpuId>> by_node(const topology::Cluster& cluster,
+                                                      std::span<const topology::GpuId> group);
+
 /// The chains (Request::chains) along which a library's rings and trees would walk this communicator, its GPUs in order
 /// of their ids, `nodes` as in Placement: found by search (best_chains) where that is faster than the order of the
 /// indices, or empty. NVSwitches make any order as good as any, and are not searched. Where GPUs are spread unevenly

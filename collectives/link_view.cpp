@@ -56,7 +56,10 @@ class Viewer {
   LinkView::Hop hop(const topology::Path& path, std::size_t i) {
     const auto [at, fresh] =
         number_.try_emplace(index(path.links[i]), static_cast<std::uint32_t>(view_.capacity.size()));
-    if (fresh) view_.capacity.push_back(cluster_.link_bandwidth(path.links[i]).value);
+    if (fresh) {
+      view_.capacity.push_back(cluster_.link_bandwidth(path.links[i]).value);
+      view_.id.push_back(path.links[i]);
+    }
     return {at->second, path.loads[i]};
   }
 

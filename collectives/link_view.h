@@ -16,6 +16,7 @@ struct LinkView {
   };
   std::uint32_t ranks = 0;           ///< 0: nothing is known
   std::vector<double> capacity;      ///< by link: bytes per second
+  std::vector<topology::LinkId> id;  ///< by link: which of the cluster's it is
   std::vector<Hop> hops;             ///< of all ways, one after the other
   std::vector<std::uint32_t> begin;  ///< by way (from * ranks + to): its first hop; one past the last way's at the end
   std::vector<bool> over_nvlink;     ///< by way: over NVLinks alone, direct or through a switch

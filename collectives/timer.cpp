@@ -13,6 +13,7 @@
 #include "collectives/chains.h"
 #include "collectives/chooser.h"
 #include "collectives/lower.h"
+#include "collectives/nccl/search.h"
 #include "collectives/placement.h"
 #include "collectives/wiring.h"
 #include "sim/executor.h"
@@ -62,6 +63,15 @@ Wanted parse(std::string_view name) {
     if (protocol == name_of(each)) return {name.substr(0, slash), each};
   }
   throw InputError("algorithm", "found protocol '" + std::string(protocol) + "'. Allowed: Simple, LL128, LL");
+}
+
+nccl::Protocol to_nccl(Proto proto) {
+  return proto == Proto::ll      ? nccl::Protocol::ll
+         : proto == Proto::ll128 ? nccl::Protocol::ll128
+                                 : nccl::Protocol::simple;
+}
+Proto from_nccl(nccl::Protocol protocol) {
+  return protocol == nccl::Protocol::ll ? Proto::ll : protocol == nccl::Protocol::ll128 ? Proto::ll128 : Proto::simple;
 }
 
 /// An algorithm on a placement with a protocol, ready for any number of bytes.
@@ -154,6 +164,7 @@ struct Timer::Impl {
   std::mutex mutex;
   std::map<Members, std::size_t> placements;
   std::map<std::size_t, std::vector<Chain>> chains;  // of placements, as searched
+  std::map<std::size_t, nccl::Job> jobs;             // likewise, as NCCL sees them
   std::map<PreparedKey, Prepared> prepared;
   std::map<TimingKey, Timing> timings;
 
@@ -252,6 +263,40 @@ struct Timer::Impl {
     return chains.try_emplace(number, std::move(found)).first->second;
   }
 
+  const nccl::Job& job_of(std::size_t number, const Placement& placement) {
+    {
+      const std::lock_guard lock(mutex);
+      const auto known = jobs.find(number);
+      if (known != jobs.end()) return known->second;
+    }
+    nccl::Job found = nccl::search(cluster, placement.groups.front());
+    const std::lock_guard lock(mutex);
+    return jobs.try_emplace(number, std::move(found)).first->second;
+  }
+
+  /// What the release of the stack would pick of what there are plans for; its protocol where the stack describes it,
+  /// else Simple.
+  Wanted picked_by_nccl(Request request, Bytes bytes, std::optional<Proto> protocol, std::size_t number,
+                        const Placement& placement) {
+    if (!nccl::tunes(request.operation)) return {"auto", protocol};
+    nccl::Job job = job_of(number, placement);
+    nccl::Overrides overrides;
+    if (protocol) overrides.protocol = to_nccl(*protocol);
+    while (true) {
+      const nccl::Pick pick =
+          nccl::pick(nccl::constants(transport.nccl_version), job, request.operation, bytes, overrides);
+      const Algorithm& planned = algorithm(nccl::plan_name(pick.algorithm));
+      if (planned.needs_links && request.ranks <= kMostViewed) {
+        request.links = view_links(cluster, placement.groups.front());
+      }
+      const Proto picked = from_nccl(pick.protocol);
+      if (planned.supports(request)) {
+        return {planned.name, constants_of(transport, picked).share > 0 ? picked : Proto::simple};
+      }
+      job.graphs[static_cast<std::size_t>(pick.algorithm)].reset();
+    }
+  }
+
   Timing simulate(const Prepared& prepared_algorithm, Bytes bytes) const {
     const Wiring& wiring = prepared_algorithm.wiring;
     Request request = prepared_algorithm.request;
@@ -336,14 +381,15 @@ struct Timer::Impl {
   Timing fresh(Operation operation, Bytes bytes, std::span<const Group> concurrent, std::string_view name, bool fold,
                std::size_t number) {
     const Placement placement = place(cluster, concurrent, operation != Operation::send_recv);
-    const Wanted wanted = parse(name);
-    if (wanted.algorithm != "auto") algorithm(wanted.algorithm);  // unknown: throws
+    Wanted wanted = parse(name);
+    if (wanted.algorithm != "auto" && wanted.algorithm != "nccl") algorithm(wanted.algorithm);  // unknown: throws
     if (placement.ranks == 1)
       return {{}, {}, {}, std::string(wanted.algorithm), std::string(name_of(Proto::simple)), {}};
     const bool walked = operation != Operation::send_recv;
     Request request = request_on(cluster, placement, operation, transport.most_channels,
                                  walked ? chains_of(number, placement) : std::vector<Chain>{});
 
+    if (wanted.algorithm == "nccl") wanted = picked_by_nccl(request, bytes, wanted.protocol, number, placement);
     const bool switches = wanted.algorithm == "auto" && transport.nvls.share > 0 && request.nodes == 1;
     const bool named = wanted.algorithm != "auto" && algorithm(wanted.algorithm).needs_links;
     if ((switches || named) && request.ranks <= kMostViewed) {
@@ -397,6 +443,7 @@ Timer::Timer(topology::Cluster cluster, Transport transport)
                      .mutex = {},
                      .placements = {},
                      .chains = {},
+                     .jobs = {},
                      .prepared = {},
                      .timings = {}}) {}
 

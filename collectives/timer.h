@@ -39,10 +39,10 @@ class Timer {
 
   /// Each of `concurrent` runs `operation` on `bytes` at the same moment (data-parallel groups of all the tensor ranks
   /// of a node, say); groups are of one size. `algorithm` is a name from algorithms.h or "auto": the fastest that
-  /// applies. Of the protocols the transport has, the fastest predicted; "ring/LL", "auto/Simple": that one. With
-  /// `fold`, ranks that do the same at the same time are simulated once, where the placement has that symmetry; the
-  /// answer is the same to the picosecond. One rank, or no bytes over one rank: zero. Throws InputError for an unknown
-  /// algorithm or one that cannot do it.
+  /// applies; or "nccl": what NCCL's own model picks (nccl/tuner.h, Transport::nccl_version). Of the protocols the
+  /// transport has, the fastest predicted; "ring/LL", "auto/Simple": that one. With `fold`, ranks that do the same at
+  /// the same time are simulated once, where the placement has that symmetry; the answer is the same to the picosecond.
+  /// One rank, or no bytes over one rank: zero. Throws InputError for an unknown algorithm or one that cannot do it.
   Timing time(Operation operation, Bytes bytes, std::span<const Group> concurrent, std::string_view algorithm = "auto",
               bool fold = true);
 

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <string>
 
 #include "sim/units.h"
 
@@ -22,9 +23,10 @@ struct Protocol {
 /// What the communication library adds to the wires: a software stack's constants (configs/software/, `transport:`).
 /// The link rates themselves are the topology's. Its own times are those of the Simple protocol.
 struct Transport {
-  Time launch{};       ///< once per collective: kernel launch and set-up
-  Time ramp{};         ///< as Protocol's
-  Time nvlink_step{};  ///< per transfer between two GPUs, on top of the links' latency
+  std::string nccl_version = "2.30.7";  ///< the release whose choices algorithm "nccl" makes
+  Time launch{};                        ///< once per collective: kernel launch and set-up
+  Time ramp{};                          ///< as Protocol's
+  Time nvlink_step{};                   ///< per transfer between two GPUs, on top of the links' latency
   Time pcie_step{};
   Time host_step{};
   Time network_step{};

@@ -97,6 +97,7 @@ void join_nodes(Cluster::Impl& impl, const NodeSpec& node, const FabricSpec& fab
   }
   check(node, *node.nic);
   impl.port = payload(*node.nic);
+  impl.port_data_sheet = node.nic->bandwidth;
   impl.in_network_reduction = fabric.in_network_reduction;
   impl.port_up = node.nic->latency + fabric.cable_latency + fabric.switch_latency;
   impl.port_down = node.nic->latency + fabric.cable_latency;
@@ -180,6 +181,15 @@ NodeTemplate node_template(const NodeSpec& node) {
   return make_node_template(find_builder(node).build(node), {node.pcie_p2p, node.nvlink_forwarding});
 }
 
+std::shared_ptr<Cluster::Impl> begin(const NodeSpec& node) {
+  auto impl = std::make_shared<Cluster::Impl>();
+  impl->node = node_template(node);
+  impl->nvlink_sharp = node.nvlink_sharp;
+  impl->compute_capability = node.compute_capability;
+  impl->cpu = node.cpu;
+  return impl;
+}
+
 }  // namespace
 
 Device Cluster::Impl::device(std::uint32_t index) const {
@@ -254,28 +264,24 @@ Link Cluster::link(LinkId id) const {
 Bandwidth Cluster::link_bandwidth(LinkId id) const { return impl_->ends(id).bandwidth; }
 
 Cluster build_cluster(const NodeSpec& node, const FabricSpec& fabric, std::uint32_t gpus) {
-  auto impl = std::make_shared<Cluster::Impl>();
-  impl->node = node_template(node);
-  impl->nvlink_sharp = node.nvlink_sharp;
+  const auto impl = begin(node);
   const auto per_node = static_cast<std::uint32_t>(impl->node.gpus.size());
   impl->used_nodes = impl->nodes = count_nodes(node, per_node, gpus);
   impl->gpus_per_node = std::min(per_node, gpus);
   if (impl->nodes > 1) join_nodes(*impl, node, fabric);
   number_links(*impl, node);
-  return Cluster(std::move(impl));
+  return Cluster(impl);
 }
 
 Cluster build_cluster(const NodeSpec& node, const FabricSpec& fabric, const Allocation& allocation) {
-  auto impl = std::make_shared<Cluster::Impl>();
-  impl->node = node_template(node);
-  impl->nvlink_sharp = node.nvlink_sharp;
+  const auto impl = begin(node);
   const Allocation all = resolve(allocation, static_cast<std::uint32_t>(impl->node.gpus.size()), node.name);
   impl->nodes = all.of_nodes;
   impl->used_nodes = static_cast<std::uint32_t>(all.nodes.size());
   place(*impl, all);
   if (impl->used_nodes > 1) join_nodes(*impl, node, fabric);
   number_links(*impl, node);
-  return Cluster(std::move(impl));
+  return Cluster(impl);
 }
 
 Cluster build_cluster(const NodeSpec& node, const FabricSpec& fabric, std::uint32_t gpus,

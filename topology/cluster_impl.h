@@ -18,8 +18,11 @@ struct Cluster::Impl {
   std::uint32_t gpus_per_node = 1;       ///< ids after which the placement repeats
   std::uint32_t links_per_node = 0;
   bool nvlink_sharp = false, in_network_reduction = false;  ///< what its switches can add up
-  Bandwidth port{};                                         ///< a NIC's cable, one direction
-  Time port_up{}, port_down{};                              ///< NIC to leaf; leaf to NIC
+  std::uint32_t compute_capability = 80;                    ///< as NodeSpec has it
+  CpuVendor cpu = CpuVendor::intel;
+  Bandwidth port_data_sheet{};  ///< a NIC's cable, one direction, before what bulk transfers reach of it
+  Bandwidth port{};             ///< a NIC's cable, one direction
+  Time port_up{}, port_down{};  ///< NIC to leaf; leaf to NIC
 
   /// A GPU in use: where it is in the machine, and its node's place among those in use.
   struct Slot {

@@ -21,6 +21,8 @@ struct LinkType {
   std::string source;
 };
 
+enum class CpuVendor : std::uint8_t { intel, amd, other };
+
 /// A device and a link of a hand-written graph (builder "graph").
 struct GraphDevice {
   std::string name;
@@ -37,7 +39,9 @@ struct GraphLink {
 struct NodeSpec {
   std::string name;
   std::string builder = "nvswitch";
-  std::string gpu;  ///< name of a file of configs/gpus/
+  std::string gpu;                        ///< name of a file of configs/gpus/
+  std::uint32_t compute_capability = 80;  ///< of the GPU, times ten; assumed where not said
+  CpuVendor cpu = CpuVendor::intel;
   std::uint32_t gpus = 8;
   std::uint32_t sockets = 2;
   std::uint32_t gpus_per_pcie_switch = 2;  ///< 0: GPUs hang off the socket directly

@@ -84,6 +84,11 @@ const Table<NodeFile>& node_table() {
                n.spec.gpu = v.text.empty() ? n.gpu.name : v.text;
                if (n.gpu.name.empty()) n.gpu.name = v.text;
              }},
+            {{"cpu", choice([] {
+                return Names{"intel", "amd", "other"};
+              }),
+              "intel", "who made the CPUs: NCCL's choices depend on it"},
+             [](NodeFile& n, const Value& v) { n.spec.cpu = static_cast<topology::CpuVendor>(v.choice); }},
             {{"gpus", whole(1, kMost), "8", "GPUs of one node"},
              [](NodeFile& n, const Value& v) { n.spec.gpus = small(v); }},
             {{"sockets", whole(1, kMost), "2", "CPU sockets"},
@@ -145,6 +150,7 @@ NodeFile read_node(const Value& value) {
   if (node.gpu.sms == 0) {
     fail(value.node->place, join(value.path, "gpu"), "missing, expected " + expected(block(gpu_schema)));
   }
+  if (node.gpu.compute_capability != 0) node.spec.compute_capability = node.gpu.compute_capability;
   return node;
 }
 

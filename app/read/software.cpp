@@ -80,6 +80,8 @@ const Table<Software>& software_table() {
            [](S& s, const Value& v) { s.overlap_slowdown = v.number; }},
           {{"memory_reserve", bytes_type(), "0 B", "context, library workspaces, fragmentation"},
            [](S& s, const Value& v) { s.memory_reserve = v.bytes; }},
+          {{"transport.nccl_version", text_type(), "2.30.7", "release whose choices algorithm 'nccl' makes"},
+           [](S& s, const Value& v) { s.transport.nccl_version = v.text; }},
           {{"transport.launch", time_type(), "0 ps", "once per collective"}, store_transport_time<&Transport::launch>},
           {{"transport.ramp", time_type(), "0 ps", "what all channels cost more than none; small sizes take fewer"},
            store_transport_time<&Transport::ramp>},

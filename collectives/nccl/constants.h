@@ -39,8 +39,8 @@ struct Constants {
   std::array<double, kArchitectures> nvls_efficiency{};
   double ring_ll_share = 0.5;                                ///< of the ring's bus rate
   std::array<Bandwidth, kArchitectures> ring_ll128_total{};  ///< of all channels; 0: no such cap
-  /// Until 2.27 NVLS and NVLSTree are priced as 5/6 of channels times rate, without caps or efficiencies; inferred from
-  /// the golden table of 2.27.5, all nine NVLSTree entries of which it gives.
+  /// Until 2.27 NVLS and NVLSTree are priced as 5/6 of channels times rate, halved between more than two nodes, without
+  /// caps or efficiencies; inferred from the golden table of 2.27.5, all nine NVLSTree entries of which it gives.
   bool nvls_simple_form = false;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <stdexcept>
 
 #include "sim/input_error.h"
 
@@ -32,6 +33,7 @@ bool gathers(Operation operation) {
 }
 
 bool uses(const Job& job, Operation operation, Algorithm algorithm, Protocol protocol) {
+  if (protocol == Protocol::ll128 && !job.ll128) return false;
   const bool reduces_all = operation == Operation::all_reduce;
   switch (algorithm) {
     case Algorithm::ring:
@@ -105,8 +107,11 @@ Bandwidth bus_rate(const Constants& c, const Job& job, Operation operation, Algo
     case Algorithm::nvls:
     case Algorithm::nvls_tree: {
       const bool tree = algorithm == Algorithm::nvls_tree;
+      if (c.nvls_simple_form) {
+        const Bandwidth inter = graph.inter * (job.nodes <= 2 ? 1.0 : 0.5);
+        return (job.nodes == 1 ? graph.intra : least(graph.intra, inter)) * channels;
+      }
       const Bandwidth inter = graph.inter * (tree && job.nodes <= 2 ? 2.0 : 1.0);
-      if (c.nvls_simple_form) return (job.nodes == 1 ? graph.intra : least(graph.intra, inter)) * channels;
       const double gpus = job.gpus();
       Bandwidth rate = graph.intra * (c.nvls_efficiency[arch] * (channels - 1) / channels *
                                       (operation == Operation::all_reduce ? 2.0 : (gpus - 1) / gpus));
@@ -215,6 +220,29 @@ Time predict(const Price& price, const Job& job, Operation operation, Algorithm 
     if (share >= 64) latency = from_seconds(to_seconds(latency) * plateau);
   }
   return latency + bytes / rate;
+}
+
+bool tunes(Operation operation) {
+  return operation == Operation::all_reduce || gathers(operation) || operation == Operation::broadcast ||
+         operation == Operation::reduce;
+}
+
+std::string_view plan_name(Algorithm algorithm) {
+  switch (algorithm) {
+    case Algorithm::ring:
+      return "ring";
+    case Algorithm::tree:
+      return "double-binary-tree";
+    case Algorithm::nvls:
+      return "nvls";
+    case Algorithm::nvls_tree:
+      return "nvls-tree";
+    case Algorithm::collnet_direct:
+    case Algorithm::collnet_chain:
+    case Algorithm::pat:
+      break;
+  }
+  throw std::logic_error("no plan does what this algorithm of NCCL's does");
 }
 
 Pick pick(const Constants& constants, const Job& job, Operation operation, Bytes bytes, const Overrides& overrides) {

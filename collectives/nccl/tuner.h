@@ -30,6 +30,7 @@ struct Job {
   std::uint32_t ranks = 1, nodes = 1;  ///< nodes divides ranks
   Architecture architecture = Architecture::ampere;
   Cpu cpu = Cpu::intel;
+  bool ll128 = true;  ///< NCCL trusts it on these ways: NVLink inside nodes, adapters near their GPUs, Volta or newer
   bool collnet = false;  ///< a plugin reduces in the switches (SHARP)
   std::array<std::optional<Graph>, kAlgorithms> graphs{};
 
@@ -59,6 +60,12 @@ std::optional<Price> price(const Constants& constants, const Job& job, Operation
 /// nodes past their latency plateau. Source: tuning.cc, lines 630 to 655. It chooses well and predicts badly.
 Time predict(const Price& price, const Job& job, Operation operation, Algorithm algorithm, Protocol protocol,
              Bytes bytes);
+
+/// The operations that NCCL's tuner knows; the others have one way each.
+bool tunes(Operation operation);
+
+/// The name in collectives/algorithms.h of the plan that does what NCCL's algorithm does. Not for CollNet and PAT.
+std::string_view plan_name(Algorithm algorithm);
 
 struct Pick {
   Algorithm algorithm = Algorithm::ring;

@@ -142,6 +142,28 @@ TEST_F(Collective, SaysWhatIsWrong) {
   EXPECT_THAT(error({"--node", "dgx-a100-80gb", "--compare", file("missing.log")}), HasSubstr("missing.log"));
 }
 
+TEST_F(Collective, TuningPrintsNcclsOwnTableAndPicks) {
+  const std::string text = output({"--node", "dgx-h100", "--nodes", "4", "--tuning", "--set",
+                                   "transport.nccl_version=2.27.5", "--sizes", "8B:1GiB"});
+  EXPECT_THAT(text, HasSubstr("NCCL 2.27.5: its own model of all_reduce over 32 GPUs on 4 nodes"));
+  EXPECT_THAT(
+      text,
+      HasSubstr("nvls_tree         8    40.0     48.0        -       -           -       -         81.0   160.0"));
+  EXPECT_THAT(text, HasSubstr("from           8 B: tree/LL "));
+  EXPECT_THAT(error({"--node", "dgx-h100", "--tuning", "--op", "all_to_all"}), HasSubstr("beside --tuning"));
+  EXPECT_THAT(error({"--node", "dgx-h100", "--tuning", "--gpus", "1"}), HasSubstr("at least 2 GPUs"));
+  EXPECT_THAT(error({"--node", "dgx-h100", "--tuning", "--set", "transport.nccl_version=two"}),
+              HasSubstr("NCCL version: found 'two'"));
+}
+
+TEST_F(Collective, AlgorithmNcclShowsItsPicks) {
+  const std::string text = output({"--node", "dgx-a100-80gb", "--software", "nccl-a100", "--algorithm", "nccl",
+                                   "--sizes", "8B,4MiB,1GiB", "--format", "csv"});
+  EXPECT_THAT(text, HasSubstr("ring,LL,"));
+  EXPECT_THAT(text, HasSubstr("ring,LL128,"));
+  EXPECT_THAT(text, HasSubstr("ring,Simple,"));
+}
+
 TEST(CollectiveReport, BusbwFollowsNcclTests) {
   const CollectiveRow row{.algorithm = "ring", .protocol = "Simple", .size = {1'000'000}, .time = microseconds(10)};
   CollectiveReport report{.operation = collectives::Operation::all_reduce, .ranks = 8, .rows = {row}, .log = ""};

@@ -96,6 +96,8 @@ TEST(EveryKey, OfTheClusterIsStored) {
   EXPECT_EQ(cluster.gpus, 64u);
   EXPECT_EQ(node.name, "node name");
   EXPECT_EQ(node.builder, "pcie");
+  EXPECT_EQ(node.cpu, topology::CpuVendor::amd);
+  EXPECT_EQ(node.compute_capability, 91u);
   EXPECT_EQ(node.gpu, "gpu name");
   EXPECT_EQ(node.gpus, 4u);
   EXPECT_EQ(node.sockets, 3u);
@@ -183,6 +185,7 @@ TEST(EveryKey, OfTheSoftwareIsStored) {
   EXPECT_EQ(software.host_per_kernel, nanoseconds(22));
   EXPECT_EQ(software.overlap_slowdown, 0.42);
   EXPECT_EQ(software.memory_reserve, Bytes{23 << 20});
+  EXPECT_EQ(software.transport.nccl_version, "2.19.3");
   EXPECT_EQ(software.transport.launch, nanoseconds(31));
   EXPECT_EQ(software.transport.nvlink_step, nanoseconds(32));
   EXPECT_EQ(software.transport.pcie_step, nanoseconds(33));

@@ -34,7 +34,7 @@ Job dgx_h100(std::uint32_t nodes, std::uint32_t gpus) {
   if (gpus < 8) tree.intra = Bandwidth{48e9};
   tree.plain_tree = true;
   job.graphs[static_cast<std::size_t>(Algorithm::tree)] = tree;
-  if (gpus >= 4) job.graphs[static_cast<std::size_t>(Algorithm::nvls_tree)] = graph(gpus, gpus == 8 ? 40 : 60, 24);
+  if (gpus >= 4) job.graphs[static_cast<std::size_t>(Algorithm::nvls_tree)] = graph(gpus, gpus == 8 ? 40 : 60, 48);
   return job;
 }
 

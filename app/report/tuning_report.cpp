@@ -1,0 +1,57 @@
+#include "app/report/tuning_report.h"
+
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "app/report/columns.h"
+
+namespace stepcast::app {
+
+namespace nccl = collectives::nccl;
+
+std::string tuning_table(const nccl::Job& job, std::string_view version, collectives::Operation operation,
+                         std::span<const Bytes> sizes) {
+  const nccl::Constants& constants = nccl::constants(version);
+  Columns table({{"algorithm", Columns::Align::left},
+                 {"channels"},
+                 {"inside"},
+                 {"between"},
+                 {"LL (us)"},
+                 {"(GB/s)"},
+                 {"LL128 (us)"},
+                 {"(GB/s)"},
+                 {"Simple (us)"},
+                 {"(GB/s)"}});
+  for (std::size_t a = 0; a < nccl::kAlgorithms; ++a) {
+    const auto algorithm = static_cast<nccl::Algorithm>(a);
+    const std::optional<nccl::Graph>& graph = job.graphs[a];
+    if (!graph) continue;
+    std::vector<std::string> cells{std::string(nccl::name(algorithm)), std::to_string(graph->channels),
+                                   fmt::format("{:.1f}", graph->intra.value / 1e9),
+                                   job.nodes > 1 ? fmt::format("{:.1f}", graph->inter.value / 1e9) : "-"};
+    for (const auto protocol : {nccl::Protocol::ll, nccl::Protocol::ll128, nccl::Protocol::simple}) {
+      const auto cost = nccl::price(constants, job, operation, algorithm, protocol);
+      cells.push_back(cost ? fmt::format("{:.1f}", to_seconds(cost->latency) * 1e6) : "-");
+      cells.push_back(cost ? fmt::format("{:.1f}", cost->rate.value / 1e9) : "-");
+    }
+    table.add(std::move(cells));
+  }
+  std::string text = fmt::format("NCCL {}: its own model of {} over {} GPUs on {} {}; constants as of {}\n\n", version,
+                                 collectives::name(operation), job.ranks, job.nodes, job.nodes == 1 ? "node" : "nodes",
+                                 constants.from) +
+                     table.text() + '\n';
+  std::string last;
+  for (const Bytes size : sizes) {
+    const nccl::Pick pick = nccl::pick(constants, job, operation, size);
+    const std::string name = fmt::format("{}/{}", nccl::name(pick.algorithm), nccl::name(pick.protocol));
+    if (name != last) {
+      text += fmt::format("from {:>11} B: {:<16} predicted by it: {:.1f} us\n", size.value, name,
+                          to_seconds(pick.predicted) * 1e6);
+    }
+    last = name;
+  }
+  return text;
+}
+
+}  // namespace stepcast::app
