@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 #include <unsupported/Eigen/NonLinearOptimization>
 #include <unsupported/Eigen/NumericalDiff>
 
@@ -20,6 +21,7 @@ constexpr double kStep = 1e-3;       // of the logit: wide enough to pass over t
 constexpr double kFelt = 1e-3;       // columns of J below this are of constants that no point feels
 constexpr double kUninformed = 0.8;  // an interval that covers more of the bounds says nothing
 constexpr double kNormal95 = 1.96;
+constexpr double kPull = 0.01;  // a logit away from where the fit started weighs as much as an error of 1 % at a point
 
 /// A constant, by where it is kept, and the bounds of the fit (microseconds or shares).
 struct Constant {
@@ -118,9 +120,10 @@ struct Residuals {
   const Transport* start;
   std::vector<const Constant*> free;
   int points = 0;
+  Eigen::VectorXd from;  ///< where the fit starts, and what it is pulled to where the points say nothing
 
   int inputs() const { return static_cast<int>(free.size()); }
-  int values() const { return points; }
+  int values() const { return points + inputs(); }
 
   Transport at(const Eigen::VectorXd& x) const {
     Transport t = *start;
@@ -128,12 +131,12 @@ struct Residuals {
     return t;
   }
 
-  Eigen::VectorXd from() const {
-    Eigen::VectorXd x(static_cast<Eigen::Index>(free.size()));
+  void begin(std::vector<const Constant*> constants) {
+    free = std::move(constants);
+    from.resize(inputs());
     for (std::size_t i = 0; i < free.size(); ++i) {
-      x[static_cast<Eigen::Index>(i)] = logit_of(*free[i], get(*start, *free[i]));
+      from[static_cast<Eigen::Index>(i)] = logit_of(*free[i], get(*start, *free[i]));
     }
-    return x;
   }
 
   int operator()(const Eigen::VectorXd& x, Eigen::VectorXd& out) const {
@@ -147,6 +150,7 @@ struct Residuals {
         out[row++] = std::copysign(std::sqrt(cost), error);
       }
     }
+    out.tail(inputs()) = kPull * (x - from);
     return 0;
   }
 };
@@ -212,23 +216,24 @@ TransportFit fit_transport(std::span<const Curve> curves, const Transport& start
   for (bool again = true; again;) {
     again = false;
     std::vector<std::size_t> number;
-    residuals.free.clear();
+    std::vector<const Constant*> free;
     for (std::size_t i = 0; i < kConstants.size(); ++i) {
       if (!why[i].empty()) continue;
       number.push_back(i);
-      residuals.free.push_back(&kConstants[i]);
+      free.push_back(&kConstants[i]);
     }
+    residuals.begin(std::move(free));
     if (number.empty()) break;
     if (residuals.points < residuals.inputs()) {
       throw InputError("", "found " + std::to_string(residuals.points) + " points, expected at least " +
                                std::to_string(residuals.inputs()) + " to fit as many constants");
     }
     Slopes slopes(residuals, kStep * kStep);
-    Eigen::VectorXd x = residuals.from();
+    Eigen::VectorXd x = residuals.from;
     Eigen::MatrixXd jacobian(residuals.values(), residuals.inputs());
     slopes.df(x, jacobian);
     for (std::size_t k = 0; k < number.size(); ++k) {
-      if (jacobian.col(static_cast<Eigen::Index>(k)).norm() > kFelt) continue;
+      if (jacobian.col(static_cast<Eigen::Index>(k)).head(residuals.points).norm() > kFelt) continue;
       drop(number[k], "no point depends on it");
       again = true;
     }
@@ -241,21 +246,31 @@ TransportFit fit_transport(std::span<const Curve> curves, const Transport& start
     slopes.df(x, jacobian);
     Eigen::VectorXd values(residuals.values());
     residuals(x, values);
-    const Eigen::VectorXd widths = half_widths(jacobian, values);
-    std::size_t worst = 0;
-    double covers_most = 0;
-    for (std::size_t k = 0; k < number.size(); ++k) {
-      const auto row = static_cast<Eigen::Index>(k);
-      const Constant& c = kConstants[number[k]];
-      half[number[k]] = widths[row];
-      const double covers = (at_logit(c, x[row] + widths[row]) - at_logit(c, x[row] - widths[row])) / (c.high - c.low);
-      if (covers > covers_most) {
-        covers_most = covers;
-        worst = k;
+    // One after the other: where two make up for each other, the points may tell one of them once the other is given.
+    std::vector<std::size_t> told(number.size());
+    std::iota(told.begin(), told.end(), std::size_t{0});
+    while (!told.empty()) {
+      Eigen::MatrixXd columns(residuals.points, static_cast<Eigen::Index>(told.size()));
+      for (std::size_t k = 0; k < told.size(); ++k) {
+        columns.col(static_cast<Eigen::Index>(k)) =
+            jacobian.col(static_cast<Eigen::Index>(told[k])).head(residuals.points);
       }
-    }
-    if (covers_most > kUninformed) {
-      drop(number[worst], "its interval covers most of its bounds");
+      const Eigen::VectorXd widths = half_widths(columns, values.head(residuals.points));
+      std::size_t worst = 0;
+      double covers_most = 0;
+      for (std::size_t k = 0; k < told.size(); ++k) {
+        const Constant& c = kConstants[number[told[k]]];
+        const double at = x[static_cast<Eigen::Index>(told[k])], width = widths[static_cast<Eigen::Index>(k)];
+        half[number[told[k]]] = width;
+        const double covers = (at_logit(c, at + width) - at_logit(c, at - width)) / (c.high - c.low);
+        if (covers > covers_most) {
+          covers_most = covers;
+          worst = k;
+        }
+      }
+      if (covers_most <= kUninformed) break;
+      drop(number[told[worst]], "its interval covers most of its bounds");
+      told.erase(told.begin() + static_cast<std::ptrdiff_t>(worst));
       again = true;
     }
   }
