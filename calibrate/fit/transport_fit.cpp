@@ -16,7 +16,7 @@ namespace {
 using collectives::Protocol;
 using collectives::Transport;
 
-constexpr double kHuber = 0.1;       // beyond 10 % an error counts linearly, so odd rows do not drag the rest
+constexpr double kOdd = 0.1;         // beyond 10 % an error counts ever less (Cauchy's loss): odd runs drag nobody
 constexpr double kStep = 1e-3;       // of the logit: wide enough to pass over the ties of whole picoseconds
 constexpr double kFelt = 1e-3;       // columns of J below this are of constants that no point feels
 constexpr double kUninformed = 0.8;  // an interval that covers more of the bounds says nothing
@@ -145,8 +145,8 @@ struct Residuals {
     const std::vector<std::vector<Time>> predicted = predict(curves, t);
     for (std::size_t c = 0; c < curves.size(); ++c) {
       for (std::size_t i = 0; i < predicted[c].size(); ++i) {
-        const double error = std::log(predicted[c][i] / curves[c].points[i].time), size = std::abs(error);
-        const double cost = size <= kHuber ? size * size : 2 * kHuber * size - kHuber * kHuber;
+        const double error = std::log(predicted[c][i] / curves[c].points[i].time), odd = error / kOdd;
+        const double cost = kOdd * kOdd * std::log1p(odd * odd);
         out[row++] = std::copysign(std::sqrt(cost), error);
       }
     }

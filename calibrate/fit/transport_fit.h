@@ -32,7 +32,7 @@ struct TransportFit {
 /// The names of all constants that a fit can move.
 std::vector<std::string_view> fittable_constants();
 
-/// Robust (Huber) least squares on log time over all points of all curves, by Levenberg and Marquardt through Eigen,
+/// Robust (Cauchy) least squares on log time over all points of all curves, by Levenberg and Marquardt through Eigen,
 /// from `start`. Constants stay between bounds by fitting the logit of where they lie. `fixed` names constants to leave
 /// alone. A constant that no point feels, or whose 95 % interval (from the inverse of J^T J) covers most of its bounds,
 /// is not identified: it keeps its starting value, and the others are fitted without it.
