@@ -133,6 +133,8 @@ Setting read_setting(const boost::program_options::variables_map& values, Librar
   lay("cluster.gpus", word("gpus"), "--gpus");
   lay("cluster.allocation", word("allocation"), "--allocation");
   lay("software", word("software"), "--software");
+  lay("software.transport.protocol", word("protocol"), "--protocol");
+  lay("software.transport.max_channels", word("max-channels"), "--max-channels");
   for (const std::string& setting : values["set"].as<std::vector<std::string>>()) {
     const std::size_t equals = setting.find('=');
     const std::string flag = "--set " + setting;
@@ -210,6 +212,8 @@ int collective(const std::vector<std::string>& words) {
       ("allocation", text(), "or which GPUs: '0-2,5', 'node0:0-3,node2:4-7'")
       ("op", text("all_reduce"), "all_reduce, all_gather, reduce_scatter, broadcast, reduce, all_to_all, send_recv, gather, scatter")
       ("algorithm", text("auto"), "a name of docs/collectives.md, auto (the fastest of what the library has), nccl (what NCCL would pick), or all")
+      ("protocol", text(""), "only these, as NCCL_PROTO: Simple, LL128, LL with commas, or ^LL: all but that")
+      ("max-channels", text(""), "no more blocks than these, as NCCL_MAX_NCHANNELS")
       ("sizes", text("8B:8GiB"), "FROM:TO, doubling; FROM:TO:x4; FROM:TO:1MiB; or sizes with commas between them")
       ("software", text("megatron-core"), "the stack whose transport is used: a file of configs/software/")
       ("set", po::value<std::vector<std::string>>()->composing()->default_value({}, ""), "KEY=VALUE: transport.nvlink_step=1us, cluster.nic_bandwidth=100Gbit/s")

@@ -141,11 +141,12 @@ std::uint32_t best_pieces(const Prepared& prepared, Bytes bytes, Bytes chunk, do
 
 /// How many of the channels are fastest: k of them cost k / C of the ramp and move what all would move in `moving` in
 /// C / k of it, least at k / C = sqrt(moving / ramp).
-std::uint32_t best_channels(const Prepared& prepared, Bytes bytes, std::uint32_t channels) {
-  if (prepared.protocol.ramp.value <= 0) return channels;
+std::uint32_t best_channels(const Prepared& prepared, Bytes bytes, std::uint32_t channels, std::uint32_t most) {
+  most = std::min(most, channels);
+  if (prepared.protocol.ramp.value <= 0) return most;
   const double moving = prepared.prospect.seconds_per_byte * static_cast<double>(bytes.value);
   const double wanted = channels * std::sqrt(moving / to_seconds(prepared.protocol.ramp));
-  return static_cast<std::uint32_t>(std::clamp(std::round(wanted), 1.0, static_cast<double>(channels)));
+  return static_cast<std::uint32_t>(std::clamp(std::round(wanted), 1.0, static_cast<double>(most)));
 }
 
 /// How many pieces of a long pipeline are simulated: at least one, no more than about this many transfers.
@@ -301,7 +302,8 @@ struct Timer::Impl {
     const Wiring& wiring = prepared_algorithm.wiring;
     Request request = prepared_algorithm.request;
     request.elements = bytes.value;
-    const std::uint32_t active = best_channels(prepared_algorithm, bytes, transport.channels);
+    const std::uint32_t active =
+        best_channels(prepared_algorithm, bytes, transport.channels, transport.forced.most_channels);
     const double part_of_channels = static_cast<double>(active) / transport.channels;
     const double scale = prepared_algorithm.protocol.share * part_of_channels;
     const Time ramp = picoseconds(prepared_algorithm.protocol.ramp.value / transport.channels * active);
@@ -353,12 +355,27 @@ struct Timer::Impl {
     return timing;
   }
 
-  /// Those that are asked for, or that "auto" considers, and can do it.
+  /// The stack has it, and nothing forbids it.
+  bool may_use(Proto proto) const {
+    const std::vector<std::string>& forced = transport.forced.protocols;
+    return constants_of(transport, proto).share > 0 &&
+           (forced.empty() || std::ranges::find(forced, name_of(proto)) != forced.end());
+  }
+
+  /// Those that are asked for, or that "auto" considers, and can do it. Of algorithms that are forced none may do the
+  /// operation: then it is the library's choice, as in NCCL.
   std::vector<const Algorithm*> candidates(std::string_view name, const Request& request) const {
     std::vector<const Algorithm*> found;
     if (name == "auto") {
+      for (const std::string& forced : transport.forced.algorithms) {
+        const Algorithm& each = algorithm(forced);
+        const bool runs = !in_nvswitch(each) || may_use(Proto::simple);
+        if (runs && each.supports(request)) found.push_back(&each);
+      }
+      if (!found.empty()) return found;
       for (const Algorithm* each : algorithms()) {
-        const bool considered = each->automatic(request.operation) || (in_nvswitch(*each) && transport.nvls.share > 0);
+        const bool considered = in_nvswitch(*each) ? transport.nvls.share > 0 && may_use(Proto::simple)
+                                                   : each->automatic(request.operation);
         if (considered && each->supports(request)) found.push_back(each);
       }
       if (found.empty()) {
@@ -391,14 +408,19 @@ struct Timer::Impl {
 
     if (wanted.algorithm == "nccl") wanted = picked_by_nccl(request, bytes, wanted.protocol, number, placement);
     const bool switches = wanted.algorithm == "auto" && transport.nvls.share > 0 && request.nodes == 1;
-    const bool named = wanted.algorithm != "auto" && algorithm(wanted.algorithm).needs_links;
+    const auto needs = [](std::string_view algorithm_name) { return algorithm(algorithm_name).needs_links; };
+    const bool named =
+        wanted.algorithm == "auto" ? std::ranges::any_of(transport.forced.algorithms, needs) : needs(wanted.algorithm);
     if ((switches || named) && request.ranks <= kMostViewed) {
       request.links = view_links(cluster, placement.groups.front());
     }
     const std::vector<const Algorithm*> able = candidates(wanted.algorithm, request);
-    const Proto first = wanted.protocol.value_or(Proto::simple);
-    if (constants_of(transport, first).share <= 0) {
-      throw InputError("algorithm", "this software stack has no protocol " + std::string(name_of(first)));
+    const auto usable = std::ranges::find_if(kProtocols, [&](Proto proto) { return may_use(proto); });
+    const Proto first = wanted.protocol.value_or(usable != kProtocols.end() ? *usable : Proto::simple);
+    if (constants_of(transport, first).share <= 0 || (!wanted.protocol && usable == kProtocols.end())) {
+      throw InputError("algorithm",
+                       "this software stack has no protocol " +
+                           (wanted.protocol ? std::string(name_of(first)) : transport.forced.protocols.front()));
     }
     const auto ready = [&](const Algorithm& algorithm, Proto proto) -> const Prepared& {
       return prepared_for({number, operation, algorithm.name, proto, fold}, algorithm, request, placement, fold);
@@ -418,13 +440,14 @@ struct Timer::Impl {
     Timing best = std::move(timings_of[choice.index]);
     if (wanted.protocol) return best;
     // The other protocols differ in times only: their rates are shares of Simple's, so most sizes need no wiring.
-    for (const Proto proto : std::span(kProtocols).subspan(1)) {
+    for (const Proto proto : kProtocols) {
+      if (proto == first || !may_use(proto)) continue;
       const Protocol protocol = constants_of(transport, proto);
-      if (protocol.share <= 0) continue;
       for (std::size_t i = 0; i < able.size(); ++i) {
         if (in_nvswitch(*able[i])) continue;
+        const double share = constants_of(transport, first).share;
         const Prospect rates{.latency = {},
-                             .seconds_per_byte = prospects[i].seconds_per_byte / protocol.share,
+                             .seconds_per_byte = prospects[i].seconds_per_byte * share / protocol.share,
                              .fixed = fixed(protocol)};
         if (lower_bound(rates, bytes) >= best.duration) continue;
         const Prepared& candidate = ready(*able[i], proto);

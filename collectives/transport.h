@@ -4,6 +4,7 @@
 #include <limits>
 #include <string>
 
+#include "collectives/forced.h"
 #include "sim/units.h"
 
 namespace stepcast::collectives {
@@ -44,6 +45,7 @@ struct Transport {
   /// Host time to launch one GPU's part. A process that drives n GPUs starts a collective every n of these at most,
   /// which is what a log of small sizes then shows; a collective by itself does not take it.
   Time issue{};
+  Forced forced{};
 };
 
 }  // namespace stepcast::collectives

@@ -1,4 +1,5 @@
 #include "app/read/files.h"
+#include "sim/input_error.h"
 
 namespace stepcast::app {
 namespace {
@@ -27,6 +28,15 @@ void store_protocol_time(Software& s, const Value& v) {
 template <auto protocol>
 void store_protocol_share(Software& s, const Value& v) {
   (s.transport.*protocol).share = v.number;
+}
+
+/// A list that `parse` understands; complains at the value's place.
+std::vector<std::string> listed(const Value& v, std::vector<std::string> (*parse)(std::string_view)) {
+  try {
+    return parse(v.text);
+  } catch (const InputError& error) {
+    fail(v.node->place, v.path, error.what());
+  }
 }
 
 using S = Software;
@@ -141,6 +151,14 @@ const Table<Software>& software_table() {
           {{"transport.most_channels", whole(1, 1 << 20), "no limit",
             "rings side by side; each leaves a node by one NIC"},
            [](S& s, const Value& v) { s.transport.most_channels = static_cast<std::uint32_t>(v.whole); }},
+          {{"transport.algorithm", text_type(), "the library's choice",
+            "what collectives must use, as NCCL_ALGO: names with commas between them, or ^ and names that they must "
+            "not"},
+           [](S& s, const Value& v) { s.transport.forced.algorithms = listed(v, collectives::forced_algorithms); }},
+          {{"transport.protocol", text_type(), "the library's choice", "likewise, as NCCL_PROTO: Simple, LL128, LL"},
+           [](S& s, const Value& v) { s.transport.forced.protocols = listed(v, collectives::forced_protocols); }},
+          {{"transport.max_channels", whole(1, 64), "channels", "no more blocks than these, as NCCL_MAX_NCHANNELS"},
+           [](S& s, const Value& v) { s.transport.forced.most_channels = static_cast<std::uint32_t>(v.whole); }},
           {{"transport.chunk", positive_bytes(), "4 MiB", "pipelining grain of trees and chains, at most"},
            [](S& s, const Value& v) { s.transport.chunk = v.bytes; }},
           {{"transport.network_efficiency", fraction(), "1", "share of a NIC's payload rate that collectives reach"},
