@@ -33,6 +33,7 @@ constexpr std::array kOperations = {Operation::all_reduce, Operation::all_gather
                                     Operation::broadcast,  Operation::reduce,     Operation::all_to_all,
                                     Operation::send_recv,  Operation::gather,     Operation::scatter};
 constexpr std::size_t kMostSizes = 1000;
+constexpr const char* kUsualStack = "megatron-core";
 /// With --algorithm all: communicators over which every algorithm is simulated whole, if it must be.
 constexpr std::uint32_t kMostWhole = 512;
 
@@ -48,7 +49,7 @@ const Table<Setting>& setting_table() {
       "Collective", "",
       {{{"cluster", block(cluster_schema), kRequired, "where"},
         [](S& s, const Value& v) { s.cluster = finish(read_block(cluster_table(), v), v); }},
-       {{"software", block(software_schema), kRequired, "the stack"},
+       {{"software", block(software_schema), "", "the stack"},
         [](S& s, const Value& v) { s.software = read_block(software_table(), v); }}});
   return table;
 }
@@ -118,7 +119,8 @@ std::vector<Bytes> sizes_named(const std::string& words) {
   return sizes;
 }
 
-Setting read_setting(const boost::program_options::variables_map& values, Library& library) {
+/// `stack`: the software where none is named.
+Setting read_setting(const boost::program_options::variables_map& values, Library& library, const std::string& stack) {
   const auto word = [&](const char* name) { return values[name].as<std::string>(); };
   Node tree = make_mapping({"stepcast collective", 0, 0});
   const auto lay = [&](const std::string& key, const std::string& value, const std::string& flag) {
@@ -132,7 +134,7 @@ Setting read_setting(const boost::program_options::variables_map& values, Librar
   lay("cluster.nodes", word("nodes"), "--nodes");
   lay("cluster.gpus", word("gpus"), "--gpus");
   lay("cluster.allocation", word("allocation"), "--allocation");
-  lay("software", word("software"), "--software");
+  lay("software", word("software").empty() ? stack : word("software"), "--software");
   lay("software.transport.protocol", word("protocol"), "--protocol");
   lay("software.transport.max_channels", word("max-channels"), "--max-channels");
   for (const std::string& setting : values["set"].as<std::vector<std::string>>()) {
@@ -151,6 +153,13 @@ Setting read_setting(const boost::program_options::variables_map& values, Librar
   Setting setting;
   read(setting_table(), tree, "", library, setting);
   return setting;
+}
+
+/// Without --software, the stack that was fitted on such machines.
+Setting read_setting(const boost::program_options::variables_map& values, Library& library) {
+  Setting setting = read_setting(values, library, kUsualStack);
+  if (!values["software"].as<std::string>().empty() || setting.cluster.nccl.empty()) return setting;
+  return read_setting(values, library, setting.cluster.nccl);
 }
 
 /// What a log measured: the tables of this operation, or those that do not say which they are of.
@@ -215,7 +224,7 @@ int collective(const std::vector<std::string>& words) {
       ("protocol", text(""), "only these, as NCCL_PROTO: Simple, LL128, LL with commas, or ^LL: all but that")
       ("max-channels", text(""), "no more blocks than these, as NCCL_MAX_NCHANNELS")
       ("sizes", text("8B:8GiB"), "FROM:TO, doubling; FROM:TO:x4; FROM:TO:1MiB; or sizes with commas between them")
-      ("software", text("megatron-core"), "the stack whose transport is used: a file of configs/software/")
+      ("software", text(), "the stack whose transport is used: a file of configs/software/; default: the one fitted on such machines")
       ("set", po::value<std::vector<std::string>>()->composing()->default_value({}, ""), "KEY=VALUE: transport.nvlink_step=1us, cluster.nic_bandwidth=100Gbit/s")
       ("tuning", "instead: NCCL's own table of latencies and bandwidths, and what it picks at which size")
       ("compare", text(), "a log of nccl-tests: measured times beside predicted ones, at the log's sizes")
@@ -239,7 +248,11 @@ int collective(const std::vector<std::string>& words) {
   collectives::Group group;
   for (std::uint32_t g = 0; g < cluster.gpus(); ++g) group.push_back(topology::GpuId{g});
 
-  CollectiveReport report{.operation = operation, .ranks = cluster.gpus(), .rows = {}, .log = word("compare")};
+  CollectiveReport report{.operation = operation,
+                          .ranks = cluster.gpus(),
+                          .rows = {},
+                          .log = word("compare"),
+                          .software = setting.software.name};
   std::vector<calibrate::NcclTestsRow> measured;
   std::vector<Bytes> sizes;
   if (report.log.empty()) {

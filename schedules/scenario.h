@@ -25,6 +25,7 @@ struct ClusterSpec {
   Gpu gpu;
   std::uint32_t gpus = 0;
   std::optional<topology::Allocation> allocation{};  ///< which ones; none: the first
+  std::string nccl{};  ///< the software stack whose constants were fitted on such machines, if any
 };
 
 enum class Recompute : std::uint8_t { none, selective, full };

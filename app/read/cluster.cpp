@@ -65,6 +65,7 @@ schedules::ClusterSpec finish(const ClusterDraft& draft, const Value& value) {
   schedules::ClusterSpec cluster;
   cluster.node = draft.node.spec;
   cluster.gpu = draft.node.gpu;
+  cluster.nccl = draft.node.nccl;
   const auto blame = [&](std::string_view key, const std::string& what) {
     fail(locate(*value.node, key), join(value.path, key), what);
   };

@@ -12,6 +12,7 @@ struct NodeFile {
   topology::NodeSpec spec;
   schedules::Gpu gpu;
   std::string file;  ///< of another program, which says what the machine is; empty: the keys do
+  std::string nccl;  ///< the stack whose constants were fitted on such machines
 };
 
 const Table<schedules::Gpu>& gpu_table();

@@ -134,6 +134,9 @@ const Table<NodeFile>& node_table() {
              [](NodeFile& n, const Value& v) { n.spec.links = read_list(graph_link_table(), v); }},
             {{"fabric", text_type(), "", "what usually joins such nodes: a file of configs/fabrics/"},
              [](NodeFile& n, const Value& v) { n.spec.fabric = v.text; }},
+            {{"nccl", text_type(), "",
+              "the stack fitted to such machines, which `collective` takes: of configs/software/"},
+             [](NodeFile& n, const Value& v) { n.nccl = v.text; }},
             {{"source", text_type(), "", "where the numbers are from"},
              [](NodeFile& n, const Value& v) { n.spec.source = v.text; }},
         });

@@ -134,7 +134,8 @@ double busbw_GBps(const CollectiveReport& report, const CollectiveRow& row) {
 }
 
 std::string collective_table(const CollectiveReport& report) {
-  const std::string head = fmt::format("{} over {} GPUs\n", collectives::name(report.operation), report.ranks) +
+  const std::string head = fmt::format("{} over {} GPUs{}\n", collectives::name(report.operation), report.ranks,
+                                       report.software.empty() ? "" : ", stack " + report.software) +
                            (report.log.empty() ? "" : "measured: " + report.log + ", out of place\n");
   if (!report.log.empty()) return head + measured_table(report);
   const std::vector<std::string> names = algorithms_of(report);

@@ -22,8 +22,9 @@ struct CollectiveRow {
 struct CollectiveReport {
   collectives::Operation operation = collectives::Operation::all_reduce;
   std::uint32_t ranks = 0;
-  std::vector<CollectiveRow> rows;  ///< by size; of one size in the order of the algorithms
-  std::string log;                  ///< the file that was compared with, if any
+  std::vector<CollectiveRow> rows{};  ///< by size; of one size in the order of the algorithms
+  std::string log{};                  ///< the file that was compared with, if any
+  std::string software{};             ///< the stack
 };
 
 /// Bytes per second that nccl-tests calls algbw and busbw: size / time, and that times 2 (n - 1) / n for all_reduce,

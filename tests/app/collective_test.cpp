@@ -12,6 +12,7 @@
 #include "app/command.h"
 #include "app/report/collective_report.h"
 #include "sim/input_error.h"
+#include "tests/app/program.h"
 
 namespace stepcast::app {
 namespace {
@@ -51,9 +52,52 @@ class Collective : public testing::Test {
   fs::path folder_;
 };
 
+TEST_F(Collective, TakesWhatIsForcedOnTheLibrary) {
+  const auto run = [&](std::vector<std::string> more) {
+    std::vector<std::string> words{"--node", "dgx-h100", "--sizes", "1GiB", "--format", "csv"};
+    words.insert(words.end(), more.begin(), more.end());
+    return output(words);
+  };
+  EXPECT_THAT(run({}), HasSubstr(",nvls,Simple,"));
+  EXPECT_THAT(run({"--protocol", "LL"}), HasSubstr(",ring,LL,"));
+  EXPECT_THAT(run({"--protocol", "^simple"}), HasSubstr(",LL128,"));
+  EXPECT_THAT(run({"--set", "transport.algorithm=Tree"}), HasSubstr(",double-binary-tree,"));
+  EXPECT_THAT(run({"--set", "transport.algorithm=^NVLS", "--protocol", "Simple"}), HasSubstr(",ring,Simple,"));
+  // None of the forced can do it: the library's own choice.
+  EXPECT_THAT(run({"--set", "transport.algorithm=Tree", "--op", "all_gather"}), HasSubstr(",ring,"));
+  EXPECT_EQ(error({"--node", "dgx-h100", "--protocol", "LL,L128"}),
+            "--protocol: software.transport.protocol: found 'L128', expected names with commas between them, or ^ and "
+            "names, of: Simple, LL128, LL");
+  EXPECT_EQ(error({"--node", "dgx-h100", "--protocol", "^LL,LL128,Simple"}),
+            "--protocol: software.transport.protocol: found '^LL,LL128,Simple', which leaves nothing");
+  EXPECT_THAT(error({"--node", "dgx-h100", "--set", "transport.algorithm=rign"}),
+              HasSubstr("found 'rign', expected names with commas between them"));
+}
+
+// Half of the blocks move half as fast.
+TEST_F(Collective, MovesLessWithFewerChannels) {
+  const auto time = [&](const std::string& channels) {
+    const std::string text = output({"--node", "dgx-a100-80gb", "--sizes", "8GiB", "--algorithm", "ring/Simple",
+                                     "--max-channels", channels, "--format", "json"});
+    return nlohmann::json::parse(text)["rows"][0]["time_s"].get<double>();
+  };
+  EXPECT_NEAR(time("6") / time("12"), 2, 0.02);
+}
+
+// Every recorded curve with its error; whoever moves a prediction shows here what moved. The sanitized build is some
+// thirty times slower and would say the same.
+TEST(RecordedCurves, ErrorsInTheDocsAreUpToDate) {
+#ifndef NDEBUG
+  GTEST_SKIP() << "runs in the release build";
+#endif
+  const Outcome told = run_program("fit calibrate/data/nccl/curves.csv --check");
+  EXPECT_EQ(told.status, 0) << told.err;
+  expect_golden(STEPCAST_SOURCE_DIR "/docs/nccl-curves.txt", told.out);
+}
+
 TEST_F(Collective, PrintsTheColumnsOfNcclTests) {
   const std::string text = output({"--node", "dgx-a100-80gb", "--op", "all_gather", "--sizes", "8B:1MiB:x16"});
-  EXPECT_THAT(text, HasSubstr("all_gather over 8 GPUs\n"));
+  EXPECT_THAT(text, HasSubstr("all_gather over 8 GPUs, stack nccl-a100\n"));  // the one fitted on such machines
   for (const char* column : {"size (B)", "count", "redop", "root", "time (us)", "algbw (GB/s)", "busbw (GB/s)"}) {
     EXPECT_THAT(text, HasSubstr(column));
   }

@@ -1,5 +1,5 @@
 // Recorded nccl-tests curves that every build must stay near: calibrate/data/nccl/curves.csv says which were fitted to
-// and which were held out. `stepcast fit calibrate/data/nccl/curves.csv --check` prints each; docs/nccl.md lists them.
+// and which were held out. `stepcast fit calibrate/data/nccl/curves.csv --check` prints each: docs/nccl-curves.txt.
 
 #include <gtest/gtest.h>
 
@@ -32,7 +32,7 @@ TEST(RecordedCurves, AreSplitByNameAlone) {
   for (const app::CurveRow& row : app::read_curves(kCurves, library)) {
     EXPECT_TRUE(stacks[row.software].emplace(row.curve.name, row.fitted).second) << row.curve.name;
   }
-  EXPECT_EQ(stacks.size(), 9u);
+  EXPECT_EQ(stacks.size(), 11u);
   for (const auto& [stack, curves] : stacks) {
     bool fitted = true;
     for (const auto& [name, is_fitted] : curves) {
@@ -72,15 +72,15 @@ TEST(RecordedCurves, HeldOutOnesAreNear) {
     }
     largest[row.curve.name] = predicted.back() / row.curve.points.back().time - 1;
   }
-  EXPECT_LE(median(off[1][0]), 0.20);
-  EXPECT_LE(median(off[1][1]), 0.17);
-  EXPECT_LE(median(off[0][0]), 0.25);  // the target
-  EXPECT_LE(median(off[0][1]), 0.17);  // the target is 0.15; see docs/nccl.md
+  EXPECT_LE(median(off[1][0]), 0.12);
+  EXPECT_LE(median(off[1][1]), 0.09);
+  EXPECT_LE(median(off[0][0]), 0.25);  // the target; 0.21
+  EXPECT_LE(median(off[0][1]), 0.15);  // the target; 0.10
   // Full size inside one NVSwitch node.
   for (const char* name :
        {"ndv4-1n-8g-all_reduce", "ndv4-1n-8g-all_gather", "ndv4-1n-8g-reduce_scatter", "ndv4-1n-8g-broadcast",
         "ndv4-1n-8g-reduce", "ndv4-1n-8g-alltoall", "dgx-h100-1n-8g-all_reduce", "p5-1n-8g-all_reduce"}) {
-    EXPECT_LE(std::abs(largest.at(name)), 0.05) << name;
+    EXPECT_LE(std::abs(largest.at(name)), 0.055) << name;
   }
 }
 
