@@ -281,11 +281,34 @@ struct Timer::Impl {
                         const Placement& placement) {
     if (!nccl::tunes(request.operation)) return {"auto", protocol};
     nccl::Job job = job_of(number, placement);
+    const Forced& forced = transport.forced;
     nccl::Overrides overrides;
-    if (protocol) overrides.protocol = to_nccl(*protocol);
+    if (forced.most_channels < transport.channels) overrides.most_channels = forced.most_channels;
+    // Of what is forced only all_reduce has a choice; the others run along rings.
+    const bool choice = !forced.algorithms.empty() && request.operation == Operation::all_reduce;
+    for (std::size_t i = 0; i < job.graphs.size() && choice; ++i) {
+      if (!job.graphs[i]) continue;
+      const std::string_view plan = nccl::plan_name(static_cast<nccl::Algorithm>(i));
+      if (std::ranges::find(forced.algorithms, plan) == forced.algorithms.end()) job.graphs[i].reset();
+    }
+    std::vector<std::optional<nccl::Protocol>> protocols;
+    if (protocol) {
+      protocols = {to_nccl(*protocol)};
+    } else if (forced.protocols.empty()) {
+      protocols = {std::nullopt};
+    } else {
+      for (const Proto each : kProtocols) {
+        if (may_use(each)) protocols.push_back(to_nccl(each));
+      }
+    }
     while (true) {
-      const nccl::Pick pick =
-          nccl::pick(nccl::constants(transport.nccl_version), job, request.operation, bytes, overrides);
+      nccl::Pick pick{.predicted = picoseconds(std::numeric_limits<std::int64_t>::max())};
+      for (const std::optional<nccl::Protocol>& each : protocols) {
+        overrides.protocol = each;
+        const nccl::Pick other =
+            nccl::pick(nccl::constants(transport.nccl_version), job, request.operation, bytes, overrides);
+        if (other.predicted < pick.predicted) pick = other;
+      }
       const Algorithm& planned = algorithm(nccl::plan_name(pick.algorithm));
       if (planned.needs_links && request.ranks <= kMostViewed) {
         request.links = view_links(cluster, placement.groups.front());

@@ -63,6 +63,8 @@ TEST_F(Collective, TakesWhatIsForcedOnTheLibrary) {
   EXPECT_THAT(run({"--protocol", "^simple"}), HasSubstr(",LL128,"));
   EXPECT_THAT(run({"--set", "transport.algorithm=Tree"}), HasSubstr(",double-binary-tree,"));
   EXPECT_THAT(run({"--set", "transport.algorithm=^NVLS", "--protocol", "Simple"}), HasSubstr(",ring,Simple,"));
+  EXPECT_THAT(run({"--algorithm", "nccl", "--protocol", "LL"}), HasSubstr(",LL,"));
+  EXPECT_THAT(run({"--algorithm", "nccl", "--set", "transport.algorithm=Ring"}), HasSubstr(",ring,"));
   // None of the forced can do it: the library's own choice.
   EXPECT_THAT(run({"--set", "transport.algorithm=Tree", "--op", "all_gather"}), HasSubstr(",ring,"));
   EXPECT_EQ(error({"--node", "dgx-h100", "--protocol", "LL,L128"}),
