@@ -8,6 +8,7 @@
 #include "app/read/cluster.h"
 #include "app/read/files.h"
 #include "app/read/model.h"
+#include "app/read/network.h"
 #include "app/read/scenario.h"
 #include "app/read/schema.h"
 #include "app/report/columns.h"
@@ -47,6 +48,7 @@ std::string markdown() {
   for (const Schema* schema : {&cluster_schema(), &model_schema(), &node_schema(), &gpu_schema(), &link_schema(),
                                &fabric_schema(), &software_schema()})
     add_block(out, *schema);
+  add_block(out, network_schema());
   return out;
 }
 

@@ -11,6 +11,39 @@ namespace {
 
 std::string n(std::int64_t value) { return std::to_string(value); }
 
+bool has_linear(const NetworkLayer& layer) {
+  if (layer.kind == LayerKind::linear) return true;
+  for (const std::vector<NetworkLayer>& branch : layer.branches)
+    for (const NetworkLayer& inner : branch)
+      if (has_linear(inner)) return true;
+  return false;
+}
+
+void check_network(const Scenario& s, std::int64_t micro_batches, std::vector<Problem>& out) {
+  if (s.recompute == Recompute::selective)
+    out.push_back({"recompute", "selective repeats the attention core, which this family has not; use none or full"});
+  if (s.parallelism.sequence) out.push_back({"parallelism.sequence", "this family has no sequence to share"});
+  const std::int64_t t = s.parallelism.tensor;
+  if (t == 1) return;
+  if (s.training.micro_batch % t != 0)
+    out.push_back({"parallelism.tensor", "tensor " + n(t) + " does not divide training.micro_batch " +
+                                             n(s.training.micro_batch) +
+                                             ": tensor ranks share the samples up to the first linear layer"});
+  if (micro_batches > 1)
+    out.push_back(
+        {"training.micro_batch", n(micro_batches) + " micro-batches with tensor " + n(t) +
+                                     ": summing shared layers' gradients over them first is not built; use one"});
+  for (std::size_t i = 0; i < s.model.network.layers.size(); ++i) {
+    const NetworkLayer& layer = s.model.network.layers[i];
+    if (layer.kind == LayerKind::linear && layer.out % t != 0)
+      out.push_back({"parallelism.tensor", "tensor " + n(t) + " does not divide out " + n(layer.out) +
+                                               " of model.network[" + n(static_cast<std::int64_t>(i)) + "]"});
+    if (layer.kind == LayerKind::branches && has_linear(layer))
+      out.push_back({"parallelism.tensor", "tensor " + n(t) + " with a linear layer inside branches, model.network[" +
+                                               n(static_cast<std::int64_t>(i)) + "], is not built"});
+  }
+}
+
 void check_model(const Scenario& s, std::vector<Problem>& out) {
   const Model& m = s.model;
   const std::int64_t t = s.parallelism.tensor;
@@ -80,7 +113,10 @@ std::vector<Problem> check(const Scenario& s) {
                                                 " x data " + n(plan.data)});
   else
     micro_batches = s.training.global_batch / samples_a_round;
-  check_model(s, out);
+  if (is_network(s.model.family))
+    check_network(s, micro_batches, out);
+  else
+    check_model(s, out);
   check_pipeline(s, micro_batches, out);
   if (s.data_parallel.zero == 3 && plan.pipeline > 1)
     out.push_back({"data_parallel.zero", "zero 3 with pipeline " + n(plan.pipeline) +

@@ -101,12 +101,14 @@ Forecast forecast(const Scenario& s, const ForecastOptions& options) {
   out.gpus = s.cluster.gpus;
   const Blocks whole = whole_model(s);
   out.parameters = parameters(whole, cut(whole, 1));
-  out.tokens_per_second = static_cast<double>(s.training.global_batch * s.training.sequence) / seconds;
+  const bool network = is_network(s.model.family);
+  out.samples_per_second = static_cast<double>(s.training.global_batch) / seconds;
+  if (!network) out.tokens_per_second = static_cast<double>(s.training.global_batch * s.training.sequence) / seconds;
   const double micro_batches_in_all = static_cast<double>(s.training.global_batch / s.training.micro_batch);
   out.model_flops_per_gpu = {model_flops(whole).value * micro_batches_in_all / seconds / static_cast<double>(out.gpus)};
   out.mfu = out.model_flops_per_gpu / peak(s.cluster.gpu, s.training.precision);
   const auto layer = std::ranges::find(model.kinds, true, &Block::layer);
-  if (layer != model.kinds.end()) {
+  if (layer != model.kinds.end() && !network) {
     const Piece& piece = pieces.at({})[static_cast<std::size_t>(layer - model.kinds.begin())].piece;
     out.layer_forward = piece.forward.duration;
     out.layer_backward = piece.backward.duration;

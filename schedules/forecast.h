@@ -57,15 +57,16 @@ struct OutOfMemory {
 /// The answer to a scenario.
 struct Forecast {
   Time step{};
-  double tokens_per_second = 0;
-  FlopRate model_flops_per_gpu{};  ///< model FLOPs (no recompute) / step time / GPUs
-  double mfu = 0;                  ///< of the peak of the training precision
+  double samples_per_second = 0;
+  std::optional<double> tokens_per_second{};  ///< nothing: its samples have none
+  FlopRate model_flops_per_gpu{};             ///< model FLOPs (no recompute) / step time / GPUs
+  double mfu = 0;                             ///< of the peak of the training precision
   double parameters = 0;
   std::uint64_t gpus = 0;
   std::vector<StageReport> stages;
   std::optional<BusyLink> busiest_link;
-  Time layer_forward{},
-      layer_backward{};  ///< one layer, one micro-batch, tensor traffic included, recompute in backward
+  /// One layer, one micro-batch, tensor traffic included, recompute in backward; nothing: no two need be alike.
+  std::optional<Time> layer_forward{}, layer_backward{};
   std::optional<OutOfMemory> out_of_memory;
   std::vector<std::string> streams;  ///< "compute", "pipeline", "data" ...; for trace spans
   std::vector<Span> spans;           ///< only when asked for

@@ -23,6 +23,9 @@ struct Software {
   bool data_overlap = true;                  ///< data-parallel traffic under backward (and forward for ZeRO 3)
   bool pipeline_overlap = false;             ///< stage-to-stage sends run beside compute
   bool scatter_gather = false;  ///< stage-to-stage sends are split over the tensor ranks, gathered on arrival
+  bool channels_last = true;    ///< convolutions: false: 2-byte tensors are turned around each multiply (NCHW)
+  bool fused_norm_relu = true;  ///< batch norm, ReLU and the residual's addition in one kernel
+  double winograd = 1;          ///< without matrix units, 3x3 convolutions of stride 1 run this much faster
   Bytes bucket{25 << 20};       ///< gradient bucket
   Precision gradient_precision = Precision::fp32;       ///< on the wire
   Precision main_gradient_precision = Precision::fp32;  ///< as accumulated

@@ -17,6 +17,10 @@ template <auto member>
 void store_gemm(Gpu& gpu, const Value& v) {
   gpu.gemm.*member = v.number;
 }
+template <auto member>
+void store_simt(Gpu& gpu, const Value& v) {
+  gpu.gemm_simt.*member = v.number;
+}
 
 }  // namespace
 
@@ -56,6 +60,15 @@ const Table<Gpu>& gpu_table() {
            store_gemm<&GemmModel::fill>},
           {{"gemm.exposed_write", number(0, 1), "0.5", "share of writing the results that multiplying does not hide"},
            store_gemm<&GemmModel::exposed_write>},
+          {{"gemm_simt.mainloop", fraction(), "0.95", "as gemm.mainloop, for fp32: without matrix units"},
+           store_simt<&GemmModel::mainloop>},
+          {{"gemm_simt.sustained", fraction(), "0.93", "as gemm.sustained, likewise"},
+           store_simt<&GemmModel::sustained>},
+          {{"gemm_simt.tile_128", fraction(), "1", "as gemm.tile_128, likewise"}, store_simt<&GemmModel::tile_128>},
+          {{"gemm_simt.tile_64", fraction(), "0.9", "as gemm.tile_64, likewise"}, store_simt<&GemmModel::tile_64>},
+          {{"gemm_simt.fill", number(0), "8", "as gemm.fill, likewise"}, store_simt<&GemmModel::fill>},
+          {{"gemm_simt.exposed_write", number(0, 1), "0.5", "as gemm.exposed_write, likewise"},
+           store_simt<&GemmModel::exposed_write>},
           {{"attention.forward", fraction(), "0.5", "fused causal attention, share of peak"},
            [](Gpu& g, const Value& v) { g.attention_forward = v.number; }},
           {{"attention.backward", fraction(), "0.4", "fused causal attention, share of peak"},

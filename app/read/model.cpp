@@ -1,5 +1,9 @@
 #include "app/read/model.h"
 
+#include <algorithm>
+
+#include "app/read/network.h"
+
 namespace stepcast::app {
 namespace {
 
@@ -8,9 +12,44 @@ using M = ModelDraft;
 
 constexpr std::int64_t kMostLayers = 100'000;
 constexpr std::int64_t kWidest = 100'000'000;
+constexpr std::int64_t kMostPixels = 100'000;  // along a side of an image
+constexpr std::string_view kOfTransformers = "required of a transformer";
 
-Names families() { return {"gpt", "llama"}; }
-Names families_later() { return {"bert", "t5", "moe", "cnn", "mlp", "operators"}; }
+Names families() { return {"gpt", "llama", "cnn", "mlp", "operators"}; }
+Names families_later() { return {"bert", "t5", "moe"}; }
+
+/// Each of these keys must be given.
+void require(const Value& value, const Names& keys) {
+  for (const std::string_view key : keys) {
+    if (value.node->find(key) != nullptr) continue;
+    fail(value.node->place, join(value.path, key),
+         "missing, expected " + expected(find_key(model_schema(), key)->type));
+  }
+}
+
+/// None of these keys makes sense for the family.
+void refuse(const Value& value, const Names& keys) {
+  for (const Entry& entry : value.node->entries) {
+    if (std::find(keys.begin(), keys.end(), entry.key) == keys.end()) continue;
+    fail(entry.place, join(value.path, entry.key),
+         "found on family '" + value.node->find("family")->scalar + "', which has none");
+  }
+}
+
+void finish_network(const ModelDraft& draft, const Value& value, schedules::Model& model) {
+  refuse(value, {"layers", "hidden", "heads", "kv_heads", "ffn", "vocab"});
+  require(value, {"network"});
+  if (model.family == Family::cnn && !draft.image_size)
+    fail(value.node->place, join(value.path, "image.size"), "missing, expected " + expected(whole(1, kMostPixels)));
+  if (model.family == Family::mlp) require(value, {"inputs"});
+  if (draft.image_size && draft.inputs)
+    fail(locate(*value.node, "inputs"), join(value.path, "inputs"), "found beside image, expected one of them");
+  if (draft.image_size) model.network.input = {draft.image_channels, *draft.image_size, *draft.image_size};
+  if (draft.inputs) model.network.input = {*draft.inputs, 1, 1};
+  model.layers = units(model.network);
+  if (const auto problem = check(model.network))
+    fail(locate(*value.node, problem->key), join(value.path, problem->key), problem->text);
+}
 
 }  // namespace
 
@@ -20,20 +59,30 @@ const Table<ModelDraft>& model_table() {
       {
           {{"name", text_type(), "", "what people call it"}, [](M& m, const Value& v) { m.model.name = v.text; }},
           {{"family", choice(families, families_later), kRequired,
-            "gpt: LayerNorm, biases, GELU, learned positions, tied head; llama: RMSNorm, SwiGLU, rotary, untied head"},
+            "gpt: LayerNorm, biases, GELU, learned positions, tied head; llama: RMSNorm, SwiGLU, rotary, untied head; "
+            "cnn, mlp, operators: a network of layers"},
            [](M& m, const Value& v) { m.model.family = static_cast<Family>(v.choice); }},
-          {{"layers", whole(1, kMostLayers), kRequired, "transformer layers"},
+          {{"layers", whole(1, kMostLayers), kOfTransformers, "transformer layers"},
            [](M& m, const Value& v) { m.model.layers = v.whole; }},
-          {{"hidden", whole(1, kWidest), kRequired, "width between layers"},
+          {{"hidden", whole(1, kWidest), kOfTransformers, "width between layers"},
            [](M& m, const Value& v) { m.model.hidden = v.whole; }},
-          {{"heads", whole(1, kWidest), kRequired, "attention heads"},
+          {{"heads", whole(1, kWidest), kOfTransformers, "attention heads"},
            [](M& m, const Value& v) { m.model.heads = v.whole; }},
           {{"kv_heads", whole(1, kWidest), "heads", "heads of keys and values; fewer than heads: grouped queries"},
            [](M& m, const Value& v) { m.kv_heads = v.whole; }},
           {{"ffn", whole(1, kWidest), "gpt: 4 x hidden", "inner width of the feed-forward block"},
            [](M& m, const Value& v) { m.ffn = v.whole; }},
-          {{"vocab", whole(1, kWidest), kRequired, "tokens of the vocabulary"},
+          {{"vocab", whole(1, kWidest), kOfTransformers, "tokens of the vocabulary"},
            [](M& m, const Value& v) { m.model.vocab = v.whole; }},
+          {{"image.size", whole(1, kMostPixels), "required of cnn", "pixels along a side of the input"},
+           [](M& m, const Value& v) { m.image_size = v.whole; }},
+          {{"image.channels", whole(1, kMostPixels), "3", "of the input"},
+           [](M& m, const Value& v) { m.image_channels = v.whole; }},
+          {{"inputs", whole(1, kWidest), "required of mlp", "features of the input"},
+           [](M& m, const Value& v) { m.inputs = v.whole; }},
+          {{"network", list_type(), "required of cnn, mlp and operators",
+            "layers: [{op, out, ...}, ...], docs/model.md"},
+           [](M& m, const Value& v) { m.model.network.layers = read_network(v); }},
           {{"source", text_type(), "", "where the numbers are from"},
            [](M& m, const Value& v) { m.model.source = v.text; }},
       });
@@ -45,6 +94,12 @@ const Schema& model_schema() { return model_table().schema; }
 schedules::Model finish(const ModelDraft& draft, const Value& value) {
   schedules::Model model = draft.model;
   if (model.name.empty()) model.name = value.text;
+  if (schedules::is_network(model.family)) {
+    finish_network(draft, value, model);
+    return model;
+  }
+  require(value, {"layers", "hidden", "heads", "vocab"});
+  refuse(value, {"image", "inputs", "network"});
   model.kv_heads = draft.kv_heads.value_or(model.heads);
   if (!draft.ffn && model.family != Family::gpt) {
     fail(value.node->place, join(value.path, "ffn"),

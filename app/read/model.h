@@ -11,7 +11,8 @@ namespace stepcast::app {
 /// A model as written: what may be left out is still open.
 struct ModelDraft {
   schedules::Model model;
-  std::optional<std::int64_t> kv_heads, ffn;
+  std::optional<std::int64_t> kv_heads, ffn, image_size, inputs;
+  std::int64_t image_channels = 3;
 };
 
 const Table<ModelDraft>& model_table();

@@ -16,6 +16,7 @@ constexpr std::int64_t kMostRanks = 10'000'000;
 struct Draft {
   schedules::Scenario s;
   std::optional<std::uint32_t> data;
+  std::optional<std::int64_t> sequence;
 };
 using D = Draft;
 
@@ -57,8 +58,8 @@ const Table<Draft>& scenario_table() {
            [](D& d, const Value& v) { d.s.training.global_batch = v.whole; }},
           {{"training.micro_batch", whole(1, kMostSamples), kRequired, "samples per pass and data-parallel rank"},
            [](D& d, const Value& v) { d.s.training.micro_batch = v.whole; }},
-          {{"training.sequence", whole(1, kMostSamples), kRequired, "tokens per sample"},
-           [](D& d, const Value& v) { d.s.training.sequence = v.whole; }},
+          {{"training.sequence", whole(1, kMostSamples), "required of a transformer", "tokens per sample"},
+           [](D& d, const Value& v) { d.sequence = v.whole; }},
           {{"training.precision", choice(precision_names, precisions_later), "bf16", "of weights and activations"},
            [](D& d, const Value& v) { d.s.training.precision = static_cast<schedules::Precision>(v.choice); }},
           {{"training.optimizer", choice(optimizer_names), "adam", "decides optimizer memory and traffic"},
@@ -116,6 +117,17 @@ const Table<Draft>& scenario_table() {
   return table;
 }
 
+/// Tokens of a sample; of a network, whose samples have none, 1.
+std::int64_t sequence(const Draft& draft, const Node& tree) {
+  constexpr const char* kKey = "training.sequence";
+  if (schedules::is_network(draft.s.model.family)) {
+    if (draft.sequence) fail(locate(tree, kKey), kKey, "found a sequence, but samples of this model have no tokens");
+    return 1;
+  }
+  if (!draft.sequence) fail(locate(tree, kKey), kKey, "missing, expected " + expected(whole(1, kMostSamples)));
+  return *draft.sequence;
+}
+
 /// Copies of the model where the scenario does not say: every GPU has a part.
 std::uint32_t data_that_remains(const schedules::Scenario& s, const Node& tree) {
   const std::uint64_t tensor = s.parallelism.tensor, pipeline = s.parallelism.pipeline, gpus = s.cluster.gpus;
@@ -138,6 +150,7 @@ schedules::Scenario read_scenario(const Node& tree, Library& library) {
   Draft draft;
   read(scenario_table(), whole, "", library, draft);
   schedules::Scenario& s = draft.s;
+  s.training.sequence = sequence(draft, tree);
   s.parallelism.data = draft.data ? *draft.data : data_that_remains(s, tree);
   return s;
 }

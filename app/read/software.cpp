@@ -40,6 +40,7 @@ std::vector<std::string> listed(const Value& v, std::vector<std::string> (*parse
 }
 
 using S = Software;
+constexpr double kMostWinograd = 9;  // of all algorithms: each value of a 3x3 kernel is multiplied 9 times directly
 using collectives::Protocol;
 using collectives::Transport;
 
@@ -58,6 +59,14 @@ const Table<Software>& software_table() {
           {{"fused_bias_gelu", flag(), "true", "bias and GELU in one kernel"}, store_flag<&S::fused_bias_gelu>},
           {{"fused_bias_dropout_add", flag(), "true", "bias, dropout and residual in one kernel"},
            store_flag<&S::fused_bias_dropout_add>},
+          {{"fused_norm_relu", flag(), "true", "batch norm, ReLU and the residual's addition in one kernel"},
+           store_flag<&S::fused_norm_relu>},
+          {{"channels_last", flag(), "true",
+            "convolutions; false: tensors of 2-byte values are turned before and after each multiply (NCHW)"},
+           store_flag<&S::channels_last>},
+          {{"winograd", number(1, kMostWinograd), "1",
+            "3x3 convolutions of stride 1 without matrix units run so much faster by Winograd's algorithm"},
+           [](S& s, const Value& v) { s.winograd = v.number; }},
           {{"fused_gradient_accumulation", flag(), "false", "weight-gradient products add into the main gradient"},
            store_flag<&S::fused_gradient_accumulation>},
           {{"tensor_overlap", flag(), "false", "backward: tensor-parallel traffic under the weight-gradient products"},

@@ -67,8 +67,18 @@ Place locate(const Node& root, std::string_view path) {
   const Node* node = &root;
   Place parent = root.place;
   while (!path.empty()) {
-    const std::size_t dot = path.find('.');
-    const std::string_view key = path.substr(0, dot);
+    const std::size_t end = path.find_first_of(".[");
+    if (end == 0 && path[0] == '[') {
+      const std::size_t close = path.find(']');
+      const std::size_t item = std::stoul(std::string(path.substr(1, close - 1)));
+      if (item >= node->items.size()) return parent;
+      node = &node->items[item];
+      parent = node->place;
+      path.remove_prefix(close + 1);
+      if (path.starts_with('.')) path.remove_prefix(1);
+      continue;
+    }
+    const std::string_view key = path.substr(0, end);
     const Entry* next = nullptr;
     for (const Entry& entry : node->entries) {
       if (entry.key == key) next = &entry;
@@ -77,8 +87,8 @@ Place locate(const Node& root, std::string_view path) {
     node = &next->value;
     const bool empty = node->kind == Node::Kind::nothing;
     parent = next->place;
-    if (dot == std::string_view::npos) return empty ? next->place : node->place;
-    path.remove_prefix(dot + 1);
+    if (end == std::string_view::npos) return empty ? next->place : node->place;
+    path.remove_prefix(path[end] == '.' ? end + 1 : end);
   }
   return parent;
 }

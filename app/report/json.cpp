@@ -14,6 +14,8 @@ Json or_null(const std::optional<T>& value) {
   return value ? Json(*value) : Json(nullptr);
 }
 
+Json seconds_or_null(const std::optional<Time>& time) { return time ? Json(to_seconds(*time)) : Json(nullptr); }
+
 Json time_split(const schedules::TimeSplit& t) {
   return {{"compute", to_seconds(t.compute)},
           {"exposed_tensor", to_seconds(t.exposed_tensor)},
@@ -48,13 +50,14 @@ Json result(const Answer& answer) {
   out["step_time_s"] = to_seconds(f.step);
   out["peak_memory_bytes"] = peak;
   out["error"] = f.out_of_memory ? Json(memory_message(*f.out_of_memory)) : Json(nullptr);
-  out["tokens_per_s"] = f.tokens_per_second;
+  out["samples_per_s"] = f.samples_per_second;
+  out["tokens_per_s"] = or_null(f.tokens_per_second);
   out["model_flops_per_s_per_gpu"] = f.model_flops_per_gpu.value;
   out["mfu"] = f.mfu;
   out["parameters"] = f.parameters;
   out["gpus"] = f.gpus;
-  out["layer_forward_s"] = to_seconds(f.layer_forward);
-  out["layer_backward_s"] = to_seconds(f.layer_backward);
+  out["layer_forward_s"] = seconds_or_null(f.layer_forward);
+  out["layer_backward_s"] = seconds_or_null(f.layer_backward);
   out["busiest_link"] = nullptr;
   if (f.busiest_link)
     out["busiest_link"] = {{"name", f.busiest_link->name}, {"utilisation", f.busiest_link->utilisation}};

@@ -44,6 +44,7 @@ constexpr std::array<Kind, 6> kKinds{{{"parameters", &MemoryUse::parameters},
                                       {"reserve", &MemoryUse::reserve}}};
 
 std::string seconds(Time t) { return t == Time{} ? "-" : fmt::format("{:.3f}", to_seconds(t)); }
+std::string seconds_or_empty(const std::optional<Time>& t) { return t ? fmt::format("{}", to_seconds(*t)) : ""; }
 std::string gib(Bytes n) {
   return n == Bytes{} ? "-" : fmt::format("{:.2f}", static_cast<double>(n.value) / (1LL << 30));
 }
@@ -96,12 +97,15 @@ std::string headline(const Answer& answer) {
     step += fmt::format("   measured {}, error {}", digits(*measured.step_time),
                         signed_percent(f.step / *measured.step_time - 1));
   line("step time", step);
-  line("tokens/s",
-       fmt::format("{:.0f}   {:.1f} per GPU", f.tokens_per_second, f.tokens_per_second / static_cast<double>(f.gpus)));
+  const double rate = f.tokens_per_second.value_or(f.samples_per_second);
+  line(f.tokens_per_second ? "tokens/s" : "samples/s",
+       fmt::format("{:.0f}   {:.1f} per GPU", rate, rate / static_cast<double>(f.gpus)));
   line("model FLOP/s",
        fmt::format("{:.1f} TFLOP/s per GPU   MFU {:.1f}%", f.model_flops_per_gpu.value / 1e12, 100 * f.mfu));
-  line("parameters", fmt::format("{:.3f} billion on {} GPUs", f.parameters / 1e9, f.gpus));
-  line("one layer", fmt::format("forward {}   backward {}", text(f.layer_forward), text(f.layer_backward)));
+  line("parameters", f.tokens_per_second ? fmt::format("{:.3f} billion on {} GPUs", f.parameters / 1e9, f.gpus)
+                                         : fmt::format("{:.3f} million on {} GPUs", f.parameters / 1e6, f.gpus));
+  if (f.layer_forward && f.layer_backward)
+    line("one layer", fmt::format("forward {}   backward {}", text(*f.layer_forward), text(*f.layer_backward)));
   if (f.busiest_link)
     line("busiest link",
          fmt::format("{}, {:.0f}% of the step", f.busiest_link->name, 100 * f.busiest_link->utilisation));
@@ -179,10 +183,18 @@ Bytes peak_memory(const Forecast& f) {
 
 std::string run_table(std::span<const Answer> answers) {
   if (answers.size() == 1 && answers[0].forecast) return in_full(answers[0]);
+  const auto counts_tokens = [](const Answer& a) { return a.forecast && a.forecast->tokens_per_second; };
+  const auto counts_samples = [](const Answer& a) { return a.forecast && !a.forecast->tokens_per_second; };
+  const bool has_tokens = std::ranges::any_of(answers, counts_tokens);
+  const bool has_samples = std::ranges::any_of(answers, counts_samples);
+  const auto rate = [&](const Forecast& f) {
+    const std::string value = fmt::format("{:.0f}", f.tokens_per_second.value_or(f.samples_per_second));
+    return has_tokens && has_samples ? value + (f.tokens_per_second ? " tokens" : " samples") : value;
+  };
   Columns table({{"name", Align::left},
                  {"GPUs"},
                  {"step"},
-                 {"tokens/s"},
+                 {has_samples ? has_tokens ? "per second" : "samples/s" : "tokens/s"},
                  {"TFLOP/s/GPU"},
                  {"MFU"},
                  {"memory"},
@@ -193,28 +205,28 @@ std::string run_table(std::span<const Answer> answers) {
       continue;
     }
     const Forecast& f = *a.forecast;
-    table.add({a.question.name, std::to_string(f.gpus), fmt::format("{:.4g} s", to_seconds(f.step)),
-               fmt::format("{:.0f}", f.tokens_per_second), fmt::format("{:.1f}", f.model_flops_per_gpu.value / 1e12),
-               fmt::format("{:.1f}%", 100 * f.mfu), text(peak_memory(f)),
-               f.out_of_memory ? memory_message(*f.out_of_memory) : ""});
+    table.add({a.question.name, std::to_string(f.gpus), fmt::format("{:.4g} s", to_seconds(f.step)), rate(f),
+               fmt::format("{:.1f}", f.model_flops_per_gpu.value / 1e12), fmt::format("{:.1f}%", 100 * f.mfu),
+               text(peak_memory(f)), f.out_of_memory ? memory_message(*f.out_of_memory) : ""});
   }
   return table.text();
 }
 
 std::string run_csv(std::span<const Answer> answers) {
   std::string out =
-      csv_line({"name", "gpus", "step_time_s", "tokens_per_s", "model_flops_per_s_per_gpu", "mfu", "parameters",
-                "peak_memory_bytes", "layer_forward_s", "layer_backward_s", "out_of_memory", "error"});
+      csv_line({"name", "gpus", "step_time_s", "tokens_per_s", "samples_per_s", "model_flops_per_s_per_gpu", "mfu",
+                "parameters", "peak_memory_bytes", "layer_forward_s", "layer_backward_s", "out_of_memory", "error"});
   for (const Answer& a : answers) {
     if (!a.forecast) {
-      out += csv_line({a.question.name, "", "", "", "", "", "", "", "", "", "", a.question.error});
+      out += csv_line({a.question.name, "", "", "", "", "", "", "", "", "", "", "", a.question.error});
       continue;
     }
     const Forecast& f = *a.forecast;
     out += csv_line({a.question.name, std::to_string(f.gpus), fmt::format("{}", to_seconds(f.step)),
-                     fmt::format("{}", f.tokens_per_second), fmt::format("{}", f.model_flops_per_gpu.value),
+                     f.tokens_per_second ? fmt::format("{}", *f.tokens_per_second) : "",
+                     fmt::format("{}", f.samples_per_second), fmt::format("{}", f.model_flops_per_gpu.value),
                      fmt::format("{}", f.mfu), fmt::format("{}", f.parameters), std::to_string(peak_memory(f).value),
-                     fmt::format("{}", to_seconds(f.layer_forward)), fmt::format("{}", to_seconds(f.layer_backward)),
+                     seconds_or_empty(f.layer_forward), seconds_or_empty(f.layer_backward),
                      f.out_of_memory ? memory_message(*f.out_of_memory) : "", ""});
   }
   return out;

@@ -31,9 +31,9 @@ double relative_rate(const GemmModel& model, int halvings) {
   }
 }
 
-}  // namespace
-
-Time gemm_time(const GemmShape& shape, const GemmModel& model, const GemmMachine& machine) {
+/// `read`: bytes of the inputs; `most_splits`: of k.
+Time multiply_time(const GemmShape& shape, double read, int most_splits, const GemmModel& model,
+                   const GemmMachine& machine) {
   const double m = static_cast<double>(shape.m), n = static_cast<double>(shape.n), k = static_cast<double>(shape.k);
   const double batch = static_cast<double>(shape.batch), sms = machine.sms;
   const double outputs = m * n * batch;
@@ -43,7 +43,7 @@ Time gemm_time(const GemmShape& shape, const GemmModel& model, const GemmMachine
   for (const Tile& tile : kTiles) {
     const double sm_rate = machine.peak.value / sms * model.mainloop * relative_rate(model, tile.halvings);
     const double tiles = std::ceil(m / tile.m) * std::ceil(n / tile.n) * batch;
-    for (int splits = 1; splits <= kMostSplits; ++splits) {
+    for (int splits = 1; splits <= most_splits; ++splits) {
       const double waves = std::ceil(tiles * splits / sms);
       const double partial_sums =
           splits > 1 ? model.exposed_write * kPartialSumBytes * splits * outputs / memory_rate : 0;
@@ -51,10 +51,21 @@ Time gemm_time(const GemmShape& shape, const GemmModel& model, const GemmMachine
     }
   }
   const double powered = shape.flops().value / (machine.peak.value * model.sustained);
-  const double read = (m * k + k * n) * batch * static_cast<double>(shape.input_bytes);
   const double fed = read / memory_rate;
   return from_seconds(std::max({tiled, powered, fed}) +
                       model.exposed_write * outputs * static_cast<double>(shape.output_bytes) / memory_rate);
+}
+
+}  // namespace
+
+Time gemm_time(const GemmShape& shape, const GemmModel& model, const GemmMachine& machine) {
+  const double m = static_cast<double>(shape.m), n = static_cast<double>(shape.n), k = static_cast<double>(shape.k);
+  const double read = (m * k + k * n) * static_cast<double>(shape.batch) * static_cast<double>(shape.input_bytes);
+  return multiply_time(shape, read, kMostSplits, model, machine);
+}
+
+Time convolution_time(const GemmShape& shape, double read, const GemmModel& model, const GemmMachine& machine) {
+  return multiply_time(shape, read, static_cast<int>(machine.sms), model, machine);
 }
 
 }  // namespace stepcast::schedules

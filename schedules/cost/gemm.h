@@ -46,4 +46,8 @@ struct GemmMachine {
 /// fitted: docs/accuracy.md.
 Time gemm_time(const GemmShape& shape, const GemmModel& model, const GemmMachine& machine);
 
+/// The same for an implicit multiply, which reads only `read` bytes however often it uses them. Its gradient of weights
+/// sums over all pixels into few results, and libraries split that sum over as many SMs as there are.
+Time convolution_time(const GemmShape& shape, double read, const GemmModel& model, const GemmMachine& machine);
+
 }  // namespace stepcast::schedules

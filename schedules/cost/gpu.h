@@ -25,10 +25,20 @@ struct Gpu {
   double memory_efficiency = 1.0;      ///< share of it that long streaming kernels reach, (0, 1]
   std::map<Precision, FlopRate> peak;  ///< dense, matrix units where the precision has them
   GemmModel gemm;
+  /// Where there are no matrix units for the precision: fp32. Assumed: plain cores are easily fed, from tiles half as
+  /// large, and libraries reach some 93% of their peak.
+  GemmModel gemm_simt{
+      .mainloop = 0.95, .sustained = 0.93, .tile_128 = 1, .tile_64 = 0.9, .fill = 8, .exposed_write = 0.5};
   double attention_forward = 0.5;  ///< fused causal attention: skipped half not counted, share of peak
   double attention_backward = 0.4;
   std::string source;
 };
+
+constexpr bool has_matrix_units(Precision p) { return p != Precision::fp32; }
+
+inline const GemmModel& gemm_model(const Gpu& gpu, Precision precision) {
+  return has_matrix_units(precision) ? gpu.gemm : gpu.gemm_simt;
+}
 
 /// The peak of a precision. Requires gpu.peak to have it (check() says so before).
 inline FlopRate peak(const Gpu& gpu, Precision precision) { return gpu.peak.at(precision); }

@@ -2,9 +2,22 @@
 
 namespace stepcast::schedules {
 
+namespace {
+
+GemmMachine machine(const Gpu& gpu, Precision precision) {
+  return {gpu.sms, peak(gpu, precision), gpu.memory_bandwidth, gpu.memory_efficiency};
+}
+
+}  // namespace
+
 Time KernelCost::time(const Gemm& kernel) const {
-  const GemmMachine machine{gpu.sms, peak(gpu, precision), gpu.memory_bandwidth, gpu.memory_efficiency};
-  return gemm_time(kernel.shape, gpu.gemm, machine) + software.kernel_gap;
+  return gemm_time(kernel.shape, gemm_model(gpu, precision), machine(gpu, precision)) + software.kernel_gap;
+}
+
+Time KernelCost::time(const Convolution& kernel) const {
+  GemmMachine here = machine(gpu, precision);
+  if (kernel.winograd && !has_matrix_units(precision)) here.peak = here.peak * software.winograd;
+  return convolution_time(kernel.shape, kernel.read, gemm_model(gpu, precision), here) + software.kernel_gap;
 }
 
 Time KernelCost::time(const Elementwise& kernel) const {

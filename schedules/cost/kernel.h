@@ -14,6 +14,7 @@ struct KernelCost {
 
   /// On the stream, the gap to the next kernel included.
   Time time(const Gemm& kernel) const;
+  Time time(const Convolution& kernel) const;
   Time time(const Elementwise& kernel) const;
   Time time(const FusedAttention& kernel) const;
 };

@@ -8,6 +8,7 @@ namespace {
 int launches(const Operator& op) {
   struct Count {
     int operator()(const Gemm&) const { return 1; }
+    int operator()(const Convolution&) const { return 1; }
     int operator()(const Elementwise& k) const { return k.kernels; }
     int operator()(const FusedAttention& k) const { return k.kernels; }
     int operator()(const TensorCollective&) const { return 1; }
@@ -45,6 +46,8 @@ PassTime pass_time(const Operators& operators, const KernelCost& cost, const Ten
       run_collective(*collective);
     else if (const auto* gemm = std::get_if<Gemm>(&op))
       run_kernel(cost.time(*gemm));
+    else if (const auto* convolution = std::get_if<Convolution>(&op))
+      run_kernel(cost.time(*convolution));
     else if (const auto* fused = std::get_if<FusedAttention>(&op))
       run_kernel(cost.time(*fused));
     else

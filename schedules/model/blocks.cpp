@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "schedules/model/network_blocks.h"
 #include "schedules/model/transformer.h"
 
 namespace stepcast::schedules {
@@ -10,6 +11,7 @@ namespace {
 double multiplies(const Operator& op) {
   struct Count {
     double operator()(const Gemm& gemm) const { return gemm.shape.flops().value; }
+    double operator()(const Convolution& convolution) const { return convolution.shape.flops().value; }
     double operator()(const FusedAttention& attention) const { return attention.flops.value; }
     double operator()(const Elementwise&) const { return 0; }
     double operator()(const TensorCollective&) const { return 0; }
@@ -19,7 +21,9 @@ double multiplies(const Operator& op) {
 
 }  // namespace
 
-Blocks blocks(const Scenario& scenario) { return transformer_blocks(scenario); }
+Blocks blocks(const Scenario& scenario) {
+  return is_network(scenario.model.family) ? network_blocks(scenario) : transformer_blocks(scenario);
+}
 
 std::vector<BlockRange> cut(const Blocks& blocks, std::uint32_t chunks) {
   const auto layers = static_cast<std::uint32_t>(

@@ -6,6 +6,8 @@ namespace {
 double d(std::int64_t n) { return static_cast<double>(n); }
 }  // namespace
 
+bool is_network(Family family) { return family == Family::cnn || family == Family::mlp || family == Family::operators; }
+
 double layer_parameters(const Model& model) {
   const double h = d(model.hidden), f = d(model.ffn);
   const double kv = h * d(model.kv_heads) / d(model.heads);

@@ -3,13 +3,14 @@
 #include <cstdint>
 #include <string>
 
+#include "schedules/model/network.h"
 #include "sim/units.h"
 
 namespace stepcast::schedules {
 
-enum class Family : std::uint8_t { gpt, llama };
+enum class Family : std::uint8_t { gpt, llama, cnn, mlp, operators };
 
-/// A decoder-only transformer by its shape.
+/// A transformer by its shape, or a network by its entries.
 struct Model {
   std::string name;
   Family family = Family::gpt;  ///< gpt: LayerNorm, biases, GELU, learned positions, tied head; llama: RMSNorm, SwiGLU,
@@ -21,7 +22,11 @@ struct Model {
   std::int64_t ffn = 0;       ///< inner width of the feed-forward block
   std::int64_t vocab = 0;
   std::string source;
+  Network network{};  ///< of cnn, mlp and operators, which have none of the sizes above but `layers`: its units
 };
+
+/// Whether the model is a Network: samples have no tokens, and no two of its blocks need be alike.
+bool is_network(Family family);
 
 /// Parameters of its parts; `sequence` counts where positions are learned (gpt).
 double layer_parameters(const Model& model);

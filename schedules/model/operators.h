@@ -16,6 +16,15 @@ struct Gemm {
   GemmShape shape;
 };
 
+/// A convolution, or a gradient of one, as a multiply whose input is read in place: `read` bytes instead of the rows
+/// and columns spelled out.
+struct Convolution {
+  std::string_view name;
+  GemmShape shape;
+  double read = 0;        ///< bytes of both inputs as they are stored
+  bool winograd = false;  ///< 3x3 with stride 1: fewer multiplies exist for it (Software::winograd)
+};
+
 /// A kernel bound by memory traffic: everything that is neither a multiply nor fused attention.
 struct Elementwise {
   std::string_view name;
@@ -39,7 +48,7 @@ struct TensorCollective {
   bool under_next = false;
 };
 
-using Operator = std::variant<Gemm, Elementwise, FusedAttention, TensorCollective>;
+using Operator = std::variant<Gemm, Convolution, Elementwise, FusedAttention, TensorCollective>;
 using Operators = std::vector<Operator>;
 
 }  // namespace stepcast::schedules

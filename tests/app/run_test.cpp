@@ -15,7 +15,7 @@ const std::string kReports = STEPCAST_SOURCE_DIR "/tests/golden/reports/";
 
 TEST(Run, ReportsOfScenariosAreGolden) {
   for (const char* name : {"quickstart", "llama2-7b-zero3", "gpt-1.3b-pcie-box", "pipeline-schedules",
-                           "llama3-70b-64-h100", "gpt-1t-3072"}) {
+                           "llama3-70b-64-h100", "gpt-1t-3072", "resnet-50-v100"}) {
     const Outcome outcome = run_program(std::string("run scenarios/") + name + ".yaml");
     EXPECT_EQ(outcome.status, 0) << name << outcome.err;
     EXPECT_EQ(outcome.err, "") << name;

@@ -171,7 +171,7 @@ TEST(StepWithFreeLinks, HasThePublishedBubbleOfEachSchedule) {
         s.pipeline.virtual_stages = v;
         s.pipeline.schedule = v > 1 ? "interleaved-1f1b" : "1f1b";
         const Forecast f = forecast(s);
-        const Time pass = f.layer_forward + f.layer_backward;
+        const Time pass = *f.layer_forward + *f.layer_backward;
         const std::int64_t layers = s.model.layers / p;
         // A middle stage: (p - 1)/v passes of bubble, SC'21 sec. 2.2; the ends also run embedding and head.
         const StageReport& last = f.stages.back();
