@@ -1,7 +1,7 @@
 #include "collectives/wiring.h"
 
 #include <algorithm>
-#include <numeric>
+#include <iterator>
 #include <stdexcept>
 
 #include "collectives/host_path.h"
@@ -242,9 +242,9 @@ class Wirer {
   /// belong to no resource.
   bool collect(Wiring& wiring) {
     std::vector<bool> uneven(used_.size());
-    std::vector<std::uint32_t> order(links_.size());
-    std::iota(order.begin(), order.end(), 0u);
-    std::ranges::sort(order, {}, [&](std::uint32_t link) { return links_[link]; });
+    std::vector<std::uint32_t> order;  // that of the links' ids
+    order.reserve(links_.size());
+    std::ranges::copy_if(slots_, std::back_inserter(order), [](std::uint32_t link) { return link != kNone; });
     for (const std::uint32_t link : order) {
       if (used_[link] == 0) continue;
       const std::uint32_t root = find(link);
