@@ -73,6 +73,10 @@ const Table<Gpu>& gpu_table() {
            [](Gpu& g, const Value& v) { g.attention_forward = v.number; }},
           {{"attention.backward", fraction(), "0.4", "fused causal attention, share of peak"},
            [](Gpu& g, const Value& v) { g.attention_backward = v.number; }},
+          {{"attention.flash_2", fraction(), "1", "share of these rates that FlashAttention-2 reaches"},
+           [](Gpu& g, const Value& v) { g.attention_flash_2 = v.number; }},
+          {{"attention.tile", whole(1, 4096), "128", "query rows that one block of the forward kernel works on"},
+           [](Gpu& g, const Value& v) { g.attention_tile = v.whole; }},
           {{"source", text_type(), "", "where the numbers are from"},
            [](Gpu& g, const Value& v) { g.source = v.text; }},
       });

@@ -31,6 +31,8 @@ struct Gpu {
       .mainloop = 0.95, .sustained = 0.93, .tile_128 = 1, .tile_64 = 0.9, .fill = 8, .exposed_write = 0.5};
   double attention_forward = 0.5;  ///< fused causal attention: skipped half not counted, share of peak
   double attention_backward = 0.4;
+  double attention_flash_2 = 1;  ///< share of these rates that FlashAttention-2 reaches: below 1 where newer kernels do
+  std::int64_t attention_tile = 128;  ///< query rows that one block of the forward kernel works on
   std::string source;
 };
 

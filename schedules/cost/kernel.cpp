@@ -27,9 +27,14 @@ Time KernelCost::time(const Elementwise& kernel) const {
 }
 
 Time KernelCost::time(const FusedAttention& kernel) const {
-  const double share = kernel.backward ? gpu.attention_backward : gpu.attention_forward;
+  const double share = (kernel.backward ? gpu.attention_backward : gpu.attention_forward) *
+                       (software.flash_2 ? gpu.attention_flash_2 : 1) * software.attention_efficiency;
   constexpr double kCausal = 0.5;  // the half above the diagonal is skipped
-  return Flops{kernel.flops.value * kCausal} / (peak(gpu, precision) * share) + software.kernel_gap * kernel.kernels;
+  double flops = kernel.flops.value * kCausal;
+  // The last row of tiles has no half to skip: one SM still works on it when the others are done.
+  if (!kernel.backward && kernel.query_rows > 0)
+    flops += kernel.flops.value * static_cast<double>(gpu.attention_tile) / kernel.query_rows * gpu.sms;
+  return Flops{flops} / (peak(gpu, precision) * share) + software.kernel_gap * kernel.kernels;
 }
 
 }  // namespace stepcast::schedules

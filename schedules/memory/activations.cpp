@@ -11,7 +11,7 @@ double core_bytes(const Scenario& s) {
   const double e = d(element_bytes(s.training.precision));
   const double scores = d(s.training.micro_batch) * d(s.model.heads) / s.parallelism.tensor * d(s.training.sequence) *
                         d(s.training.sequence);
-  return s.model.family == Family::gpt ? scores * (2 * e + 1) : scores * e;
+  return s.model.family == Family::gpt && s.software.dropout ? scores * (2 * e + 1) : scores * e;
 }
 
 }  // namespace
@@ -28,9 +28,10 @@ double saved_activation_bytes(const Scenario& s, Recompute recompute) {
   const double inner = tokens * d(m.ffn);
   const bool gpt = m.family == Family::gpt;
 
-  const double norms = 2 * residual * e;                // inputs of both norms
-  const double linear_inputs = 2 * residual * e;        // of the qkv and the first feed-forward multiply
-  const double dropout_masks = gpt ? 2 * residual : 0;  // after attention and after the feed-forward
+  const double norms = 2 * residual * e;          // inputs of both norms
+  const double linear_inputs = 2 * residual * e;  // of the qkv and the first feed-forward multiply
+  const double dropout_masks =
+      gpt && s.software.dropout ? 2 * residual : 0;  // after attention and after the feed-forward
   const double queries_keys_values = (whole + 2 * kv) / t * e;
   const double projection_input = whole / t * e;
   const double feed_forward = (gpt ? 2 : 3) * inner / t * e;  // gelu: in and out; SwiGLU: gate, up and product

@@ -35,7 +35,8 @@ struct Elementwise {
 /// Attention in one kernel (FlashAttention): multiplies at their own rate, the score matrix never in memory.
 struct FusedAttention {
   std::string_view name;
-  Flops flops{};  ///< of the full square; the GPU's rate for it counts the causal half as skipped
+  Flops flops{};          ///< of the full square; the GPU's rate for it counts the causal half as skipped
+  double query_rows = 0;  ///< rows of all score matrices: batch x heads x sequence
   bool backward = false;
   int kernels = 1;
 };

@@ -80,7 +80,8 @@ class Writer {
   }
 
   void fused_attention(std::string_view name, double flops, bool backward, int kernels) {
-    out_.push_back(FusedAttention{name, {flops}, backward, kernels});
+    const double rows = d(z_.batch_heads) * d(z_.sequence);
+    out_.push_back(FusedAttention{name, {flops}, rows, backward, kernels});
   }
 
  private:
@@ -103,9 +104,13 @@ void norm_backward(Writer& w, const Scenario& s, const Sizes& z) {
   w.touch("residual gradient", z.residual * 3 * d(z.element));
 }
 
+bool has_dropout(const Scenario& s) { return s.model.family == Family::gpt && s.software.dropout; }
+bool has_biases(const Scenario& s) { return s.model.family == Family::gpt && s.software.biases; }
+bool plain_residual(const Scenario& s) { return !has_dropout(s) && !has_biases(s); }
+
 /// gpt: bias, dropout and residual; llama: residual alone.
 void residual_forward(Writer& w, const Scenario& s, const Sizes& z) {
-  if (s.model.family == Family::llama) {
+  if (plain_residual(s)) {
     w.touch("residual", z.residual * 3 * d(z.element));
   } else if (s.software.fused_bias_dropout_add) {
     w.touch("bias, dropout, residual", z.residual * (3 * d(z.element) + kMask));
@@ -115,9 +120,8 @@ void residual_forward(Writer& w, const Scenario& s, const Sizes& z) {
 }
 
 void residual_backward(Writer& w, const Scenario& s, const Sizes& z) {
-  if (s.model.family == Family::llama) return;
-  w.touch("dropout gradient", z.residual * (2 * d(z.element) + kMask));
-  w.touch("bias gradient", z.residual * d(z.element));
+  if (has_dropout(s)) w.touch("dropout gradient", z.residual * (2 * d(z.element) + kMask));
+  if (has_biases(s)) w.touch("bias gradient", z.residual * d(z.element));
 }
 
 /// Scores, softmax, dropout, weighted sum: between the projections.
@@ -133,7 +137,7 @@ void core_forward(Writer& w, const Scenario& s, const Sizes& z) {
     w.touch("scale, mask, softmax", z.scores * 2 * d(z.element));
   else
     w.touch("scale, mask, softmax", z.scores * 8 * d(z.element), 4);
-  if (s.model.family == Family::gpt) w.touch("attention dropout", z.scores * (2 * d(z.element) + kMask));
+  if (has_dropout(s)) w.touch("attention dropout", z.scores * (2 * d(z.element) + kMask));
   w.gemm("attention over values", z.sequence, z.sequence, z.head_width, z.batch_heads);
   w.touch("heads to tokens", d(z.tokens) * d(z.attention_out) * 2 * d(z.element));
 }
@@ -145,7 +149,7 @@ void core_backward(Writer& w, const Scenario& s, const Sizes& z) {
     w.touch("tokens to heads", d(z.tokens) * d(z.attention_out) * 2 * d(z.element));
     w.gemm("attention over values: gradient of weights", z.sequence, z.head_width, z.sequence, z.batch_heads);
     w.gemm("attention over values: gradient of values", z.sequence, z.sequence, z.head_width, z.batch_heads);
-    if (s.model.family == Family::gpt) w.touch("attention dropout gradient", z.scores * (2 * d(z.element) + kMask));
+    if (has_dropout(s)) w.touch("attention dropout gradient", z.scores * (2 * d(z.element) + kMask));
     if (s.software.fused_softmax)
       w.touch("softmax gradient", z.scores * 3 * d(z.element));
     else
@@ -173,7 +177,7 @@ void activation_backward(Writer& w, const Scenario& s, const Sizes& z) {
   } else {
     w.touch("GELU gradient", z.inner * (s.software.fused_bias_gelu ? 3 : 9) * d(z.element),
             s.software.fused_bias_gelu ? 1 : 4);
-    w.touch("bias gradient", z.inner * d(z.element));
+    if (has_biases(s)) w.touch("bias gradient", z.inner * d(z.element));
   }
 }
 
@@ -282,8 +286,10 @@ PartOperators embedding_operators(const Scenario& s) {
     f.collective("all-reduce of embeddings", Operation::all_reduce);
   if (s.model.family == Family::gpt) {
     f.touch("positions", z.residual * 3 * d(z.element));
-    f.touch("embedding dropout", z.residual * (2 * d(z.element) + kMask));
-    b.touch("embedding dropout gradient", z.residual * (2 * d(z.element) + kMask));
+    if (has_dropout(s)) {
+      f.touch("embedding dropout", z.residual * (2 * d(z.element) + kMask));
+      b.touch("embedding dropout gradient", z.residual * (2 * d(z.element) + kMask));
+    }
   }
   if (z.split_sequence) b.collective("all-gather of embeddings' gradient", Operation::all_gather);
   // Scattered into the fp32 or fp16 main gradient row by row: read, add, write.
@@ -299,11 +305,20 @@ PartOperators head_operators(const Scenario& s) {
   norm_forward(f, s, z);
   gather_input(f, z);
   f.gemm("logits", z.tokens, z.hidden, z.vocab);
-  // To fp32; maximum; subtract it; exponential; sum; divide.
-  f.touch("cross entropy", logits * (d(z.element) + kFloat + kFloat + 2 * kFloat + 2 * kFloat + kFloat + 2 * kFloat),
-          6);
-  // Times the loss's gradient; back to the training precision.
-  b.touch("cross entropy gradient", logits * (2 * kFloat + kFloat + d(z.element)), 2);
+  // Each to fp32, and its logarithm of the softmax.
+  if (s.software.logit_metrics > 0)
+    f.touch("metrics of the logits", s.software.logit_metrics * logits * (d(z.element) + 3 * kFloat),
+            2 * s.software.logit_metrics);
+  if (s.software.fused_cross_entropy) {
+    f.touch("cross entropy", logits * d(z.element));
+    b.touch("cross entropy gradient", logits * 2 * d(z.element));
+  } else {
+    // To fp32; maximum; subtract it; exponential; sum; divide.
+    f.touch("cross entropy", logits * (d(z.element) + kFloat + kFloat + 2 * kFloat + 2 * kFloat + kFloat + 2 * kFloat),
+            6);
+    // Times the loss's gradient; back to the training precision.
+    b.touch("cross entropy gradient", logits * (2 * kFloat + kFloat + d(z.element)), 2);
+  }
   column_split_backward(b, s, z, "logits: gradient of input", "logits: gradient of weight", z.vocab);
   norm_backward(b, s, z);
   return {f.take(), b.take()};
@@ -343,15 +358,17 @@ Blocks transformer_blocks(const Scenario& s) {
                        .forward = std::move(embedding.forward),
                        .backward = std::move(embedding.backward),
                        .parameters = matrix + embedding_parameters(s.model, s.training.sequence) - words,
-                       .saved = llama ? 0 : z.residual * kMask,
+                       .saved = has_dropout(s) ? z.residual * kMask : 0,
                        .output = z.hidden_bytes});
   out.kinds.push_back(layer_block(s, z));
   // The norm's input and output; logits, and in fp32 for the loss.
-  out.kinds.push_back({.name = "head",
-                       .forward = std::move(head.forward),
-                       .backward = std::move(head.backward),
-                       .parameters = (llama ? 1 : 2) * d(z.hidden) + matrix,
-                       .working = 2 * z.residual * d(z.element) + d(z.tokens) * d(z.vocab) * (d(z.element) + kFloat)});
+  out.kinds.push_back(
+      {.name = "head",
+       .forward = std::move(head.forward),
+       .backward = std::move(head.backward),
+       .parameters = (llama ? 1 : 2) * d(z.hidden) + matrix,
+       .working = 2 * z.residual * d(z.element) +
+                  d(z.tokens) * d(z.vocab) * (d(z.element) + (s.software.fused_cross_entropy ? 0 : kFloat))});
   out.order.push_back(0);
   out.order.insert(out.order.end(), static_cast<std::size_t>(s.model.layers), 1);
   out.order.push_back(2);

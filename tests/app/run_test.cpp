@@ -14,9 +14,8 @@ using Json = nlohmann::json;
 const std::string kReports = STEPCAST_SOURCE_DIR "/tests/golden/reports/";
 
 TEST(Run, ReportsOfScenariosAreGolden) {
-  for (const char* name :
-       {"quickstart", "llama2-7b-zero3", "gpt-1.3b-pcie-box", "pipeline-schedules", "llama3-70b-64-h100", "gpt-1t-3072",
-        "resnet-50-v100", "resnet-50-p100-256", "vgg-16-p100-256", "alexnet-one-weird-trick", "mlp", "operators"}) {
+  for (const char* name : {"quickstart", "llama2-7b-zero3", "gpt-1.3b-pcie-box", "pipeline-schedules",
+                           "llama3-70b-64-h100", "gpt-1t-3072", "resnet-50-v100"}) {
     const Outcome outcome = run_program(std::string("run scenarios/") + name + ".yaml");
     EXPECT_EQ(outcome.status, 0) << name << outcome.err;
     EXPECT_EQ(outcome.err, "") << name;
@@ -151,9 +150,9 @@ TEST(Results, FollowTheirSchema) {
 
 TEST(Validate, PrintsEveryPublishedRowAndTheSummary) {
   const Json out = Json::parse(run_program("validate --format json").out);
-  EXPECT_EQ(out["rows"].size(), 27u);
-  EXPECT_EQ(out["tables"].size(), 3u);
-  EXPECT_LE(out["mape"].get<double>(), 0.10);
+  EXPECT_EQ(out["rows"].size(), 329u);
+  EXPECT_EQ(out["tables"].size(), 8u);
+  EXPECT_LE(out["mape"].get<double>(), 0.12);
   EXPECT_GE(out["rank_correlation"].get<double>(), 0.95);
 }
 

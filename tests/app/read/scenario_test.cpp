@@ -84,6 +84,8 @@ TEST(EveryKey, OfTheGpuIsStored) {
   EXPECT_EQ(gpu.gemm_simt.exposed_write, 0.66);
   EXPECT_EQ(gpu.attention_forward, 0.61);
   EXPECT_EQ(gpu.attention_backward, 0.62);
+  EXPECT_EQ(gpu.attention_flash_2, 0.63);
+  EXPECT_EQ(gpu.attention_tile, 64);
   EXPECT_EQ(gpu.source, "gpu source");
 }
 
@@ -175,6 +177,12 @@ TEST(EveryKey, OfTheSoftwareIsStored) {
   EXPECT_EQ(software.name, "software name");
   EXPECT_EQ(software.attention, schedules::Attention::flash);
   EXPECT_FALSE(software.fused_softmax);
+  EXPECT_TRUE(software.fused_cross_entropy);
+  EXPECT_EQ(software.logit_metrics, 3);
+  EXPECT_FALSE(software.biases);
+  EXPECT_FALSE(software.dropout);
+  EXPECT_TRUE(software.flash_2);
+  EXPECT_EQ(software.attention_efficiency, 0.64);
   EXPECT_FALSE(software.fused_bias_gelu);
   EXPECT_FALSE(software.fused_bias_dropout_add);
   EXPECT_TRUE(software.fused_gradient_accumulation);

@@ -1,0 +1,56 @@
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "tests/app/program.h"
+
+namespace stepcast::app {
+namespace {
+
+using Json = nlohmann::json;
+
+const Json& published() {
+  static const Json all = [] {
+    const Outcome outcome = run_program("validate scenarios/published --format json");
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    return Json::parse(outcome.out);
+  }();
+  return all;
+}
+
+/// A change that moves a prediction shows here, as the diff of the table it moved. A row that cannot run yet is "-".
+TEST(Validate, PredictionsOfEveryPublishedTableAreGolden) {
+  std::map<std::string, std::string> tables;
+  for (const Json& row : published()["rows"]) {
+    std::string& table = tables[row["table"].get<std::string>()];
+    if (table.empty()) table = "name,predicted_s,error\n";
+    const bool known = row["predicted_s"].is_number(), compared = row["error"].is_number();
+    table += fmt::format("{},{},{}\n", row["name"].get<std::string>(),
+                         known ? fmt::format("{:.4g}", row["predicted_s"].get<double>()) : "-",
+                         compared ? fmt::format("{:+.1f}%", 100 * row["error"].get<double>()) : "-");
+  }
+  ASSERT_EQ(tables.size(), 8u);
+  for (const auto& [name, text] : tables)
+    expect_golden(STEPCAST_SOURCE_DIR "/tests/golden/published/" + name + ".csv", text);
+}
+
+/// Mean absolute errors that were reached must not be lost; docs/accuracy.md has the targets.
+TEST(Validate, TablesKeepTheirAccuracy) {
+  const std::map<std::string, double> most{{"korthikanti_2205_05198", 0.03}, {"megatron_sc21", 0.06},
+                                           {"vtrain_micro24_multi", 0.08},   {"dlperf_v100_gpt", 0.12},
+                                           {"mosaic_llm_foundry", 0.12},     {"simumax_b200_itertime", 0.12}};
+  std::size_t seen = 0;
+  for (const Json& table : published()["tables"]) {
+    const auto at = most.find(table["table"].get<std::string>());
+    if (at == most.end()) continue;
+    ++seen;
+    EXPECT_LE(table["mape"].get<double>(), at->second) << at->first;
+    EXPECT_GE(table["rank_correlation"].get<double>(), 0.95) << at->first;
+  }
+  EXPECT_EQ(seen, most.size());
+}
+
+}  // namespace
+}  // namespace stepcast::app
