@@ -27,6 +27,8 @@ struct Request {
   std::uint32_t nodes = 1;     ///< divides ranks
   std::uint32_t channels = 1;  ///< rings or trees that share the elements
   std::uint32_t pieces = 1;    ///< into which algorithms that pipeline cut each channel's elements; others ignore it
+  /// Of a plan that is made of like rounds (Plan::rounds) only the first so many are wanted; others ignore it. 0: all.
+  std::uint32_t rounds = 0;
   /// Of transfers that are the same but for this symmetry, only one is wanted: the one of the source below `period`,
   /// and with rotate of local index (or channel) 0. Destinations stay as they are; dependencies name the stand-ins.
   /// Must be a symmetry the algorithm has for this request (see Algorithm::symmetry), or {}: the whole plan.
@@ -57,7 +59,7 @@ struct Algorithm {
   bool needs_links = false;                    ///< Request::links must be there
   std::string_view needs = {};                 ///< of the machine, in the words of messages
   bool (*automatic)(Operation) = nullptr;      ///< "auto" considers it for this operation: NCCL has it
-  bool (*supports)(const Request&) = nullptr;  ///< looks at all but elements, pieces and fold
+  bool (*supports)(const Request&) = nullptr;  ///< looks at all but elements, pieces, rounds and fold
   /// The connections of a plan depend on nothing but operation, ranks, nodes, channels, fold, servers and links.
   Plan (*plan)(const Request&) = nullptr;
   Symmetry (*symmetry)(const Request&) = nullptr;  ///< the largest symmetry of its plan, if all parts were of one size

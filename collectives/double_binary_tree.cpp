@@ -6,7 +6,7 @@ namespace {
 Plan plan_double_binary_tree(const Request& request) {
   const Tree first = first_tree(request.nodes), second = second_tree(first);
   std::vector<Tree> trees;
-  for (std::uint32_t k = 0; k < request.channels; ++k) {
+  for (std::uint32_t k = 0; k < planned_channels(request); ++k) {
     trees.push_back(with_chains(first, chain_of(request, k)));
     trees.push_back(with_chains(second, reverse_chain_of(request, k)));
   }

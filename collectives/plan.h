@@ -55,6 +55,10 @@ struct Plan {
   std::uint32_t switches = 0;  ///< that add and copy, beside the ranks: numbers `ranks` on; they hold zeros at first
   SwitchesAt switches_at = SwitchesAt::network;
   std::uint32_t pieces = 1;  ///< cut from each channel's share and sent one behind the other
+  /// Like rounds that the whole plan is made of, of which these transfers may be the first: equally many transfers
+  /// each, the same bytes over the same connections, after the transfers of the round before it alone. 1: no such
+  /// rounds.
+  std::uint32_t rounds = 1;
   std::vector<Connection> connections;
   std::vector<Transfer> transfers;
 

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "collectives/algorithm.h"
 #include "collectives/ring_order.h"
 
@@ -33,16 +35,20 @@ Plan plan_chain(const Request& request) {
 /// Every block has a home rank. Reduce-scatter: block h starts behind its home and walks n - 1 reducing hops to it.
 /// All-gather: it walks n - 1 copying hops from its home. All-reduce: the first, then the second. In step s the rank at
 /// position q of the ring sends the block whose home is at position q - s (one less where the steps began by reducing).
+/// Where all blocks of a channel are of one size, a step is a round.
 Plan plan_ring(const Request& request) {
   if (request.operation == Operation::broadcast || request.operation == Operation::reduce) return plan_chain(request);
   const std::uint32_t n = request.ranks, channels = request.fold.rotate ? 1 : request.channels;
   const std::uint32_t sources = request.fold.period != 0 ? request.fold.period : n;
   const bool reduces = request.operation != Operation::all_gather;
   const std::uint32_t reducing = reduces ? n - 1 : 0;
-  const std::uint32_t steps = request.operation == Operation::all_reduce ? 2 * (n - 1) : n - 1;
+  const std::uint32_t all_steps = request.operation == Operation::all_reduce ? 2 * (n - 1) : n - 1;
+  const bool alike = request.elements % n == 0;
+  const std::uint32_t steps = alike && request.rounds != 0 ? std::min(request.rounds, all_steps) : all_steps;
 
   Plan plan;
   plan.ranks = n;
+  if (alike) plan.rounds = all_steps;
   const std::size_t lanes = std::size_t{channels} * sources;
   plan.reserve(lanes * steps, lanes * steps);
   std::vector<RingOrder> orders;

@@ -8,15 +8,15 @@
 #include <mutex>
 #include <optional>
 #include <tuple>
+#include <utility>
 
 #include "collectives/algorithms.h"
 #include "collectives/chains.h"
 #include "collectives/chooser.h"
-#include "collectives/lower.h"
 #include "collectives/nccl/search.h"
 #include "collectives/placement.h"
+#include "collectives/play.h"
 #include "collectives/wiring.h"
-#include "sim/executor.h"
 #include "sim/input_error.h"
 
 namespace stepcast::collectives {
@@ -87,19 +87,9 @@ struct Prepared {
   std::uint32_t channels = 1;
   bool pipelines = false;               // cuts into pieces if asked to
   std::size_t transfers_per_piece = 1;  // of one channel and group: the same folded and whole
+  bool fold = true;
+  std::vector<std::pair<topology::LinkId, std::uint32_t>> resources;  // of links, in the order of their ids
 };
-
-/// Bytes that the plan sends over each of the wiring's routes.
-std::vector<double> bytes_by_route(const Plan& plan, const Wiring& wiring) {
-  std::vector<double> by_route(wiring.routes.size());
-  for (const Transfer& transfer : plan.transfers) {
-    const std::int64_t bytes = plan.elements(transfer.chunk);
-    for (std::uint32_t g = 0; g < wiring.groups; ++g) {
-      by_route[g * wiring.connections + index(transfer.connection)] += static_cast<double>(bytes);
-    }
-  }
-  return by_route;
-}
 
 Bandwidth alone(const sim::Route& route, const Wiring& wiring) {
   Bandwidth rate = route.limit;
@@ -114,7 +104,10 @@ double seconds_per_byte(const Algorithm& algorithm, Request request, const Wirin
   const std::int64_t reference = std::int64_t{1 << 16} * request.ranks * request.channels;  // equal parts
   request.elements = reference;
   request.pieces = 1;
-  const std::vector<double> bytes = bytes_by_route(algorithm.plan(request), wiring);
+  request.rounds = 1;
+  const Plan plan = algorithm.plan(request);
+  std::vector<double> bytes = bytes_by_route(plan, wiring);
+  for (double& each : bytes) each *= plan.rounds;
   std::vector<double> busy(wiring.capacity.size());
   double most = 0;
   for (std::size_t r = 0; r < wiring.routes.size(); ++r) {
@@ -207,13 +200,16 @@ struct Timer::Impl {
     result.protocol = protocol;
     result.proto = proto;
     result.request = request;
+    result.fold = fold;
     for (const Symmetry symmetry : symmetries) {
       result.request.fold = symmetry;
-      const Plan plan = algorithm.plan(result.request);
+      Request connected = result.request;
+      connected.rounds = 1;
+      const Plan plan = algorithm.plan(connected);
       for (const std::uint32_t stride : strides) {
         if (auto wiring = wire(plan, placement, cluster, reached, symmetry, stride)) {
           result.wiring = std::move(*wiring);
-          result.prospect.latency = sim::run(lower(plan, result.wiring)).end;
+          result.prospect.latency = play(algorithm, result.request, result.wiring, 1, fold).end;
           result.prospect.seconds_per_byte =
               seconds_per_byte(algorithm, result.request, result.wiring) / protocol.share;
           result.prospect.fixed = fixed(protocol);
@@ -228,6 +224,12 @@ struct Timer::Impl {
           Request cut = result.request;
           cut.pieces = 2;
           result.pipelines = algorithm.plan(cut).pieces == 2;
+          for (std::uint32_t resource = 0; resource < result.wiring.members.size(); ++resource) {
+            for (const topology::LinkId link : result.wiring.members[resource]) {
+              result.resources.emplace_back(link, resource);
+            }
+          }
+          std::ranges::sort(result.resources);
           return result;
         }
       }
@@ -350,9 +352,8 @@ struct Timer::Impl {
         whole = static_cast<double>(bytes.value) / static_cast<double>(std::max<std::int64_t>(request.elements, 1));
       }
     }
-    const Plan plan = prepared_algorithm.algorithm->plan(request);
-    const sim::Timeline timeline = sim::run(lower(plan, wiring, scale));
-    const Time before = prepared_algorithm.protocol.launch + ramp, duration = before + timeline.end + rest;
+    const Outcome played = play(*prepared_algorithm.algorithm, request, wiring, scale, prepared_algorithm.fold);
+    const Time before = prepared_algorithm.protocol.launch + ramp, duration = before + played.end + rest;
     // Data that passes through leaves a rank free for the next repetition while the last is on its way.
     const bool passes = request.operation == Operation::broadcast || request.operation == Operation::reduce;
     const Time interval =
@@ -363,18 +364,17 @@ struct Timer::Impl {
                   .algorithm = std::string(prepared_algorithm.algorithm->name),
                   .protocol = std::string(name_of(prepared_algorithm.proto)),
                   .loads = {}};
-    for (std::size_t resource = 0; resource < wiring.members.size(); ++resource) {
-      for (const topology::LinkId link : wiring.members[resource]) {
-        timing.loads.push_back({link, timeline.carried[resource] * whole});
-      }
+    timing.loads.reserve(prepared_algorithm.resources.size());
+    for (const auto& [link, resource] : prepared_algorithm.resources) {
+      timing.loads.push_back({link, played.carried[resource] * whole});
     }
     if (!wiring.aside.empty()) {
-      const std::vector<double> by_route = bytes_by_route(plan, wiring);
       std::map<topology::LinkId, double> aside;
-      for (const Wiring::Aside& use : wiring.aside) aside[use.link] += use.load * by_route[use.route];
+      for (const Wiring::Aside& use : wiring.aside) aside[use.link] += use.load * played.by_route[use.route];
+      const auto middle = static_cast<std::ptrdiff_t>(timing.loads.size());
       for (const auto& [link, amount] : aside) timing.loads.push_back({link, amount * whole});
+      std::ranges::inplace_merge(timing.loads, timing.loads.begin() + middle, {}, &Timing::Load::link);
     }
-    std::ranges::sort(timing.loads, {}, &Timing::Load::link);
     return timing;
   }
 

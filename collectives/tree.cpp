@@ -8,7 +8,7 @@ Plan plan_tree(const Request& request) {
   Tree nodes(request.nodes, kNoParent);
   for (std::uint32_t node = 1; node < request.nodes; ++node) nodes[node] = (node - 1) / 2;
   std::vector<Tree> trees;
-  for (std::uint32_t k = 0; k < request.channels; ++k) {
+  for (std::uint32_t k = 0; k < planned_channels(request); ++k) {
     const std::vector<std::uint32_t> chain = chain_of(request, k);
     const bool rooted = request.operation != Operation::all_reduce;
     // A found chain is the root's too; index order begins at the root.

@@ -83,16 +83,18 @@ Tree with_chains(const Tree& nodes, std::span<const std::uint32_t> chain, std::s
   return tree;
 }
 
+std::uint32_t planned_channels(const Request& request) { return request.fold.rotate ? 1 : request.channels; }
+
 Plan plan_trees(const Request& request, const std::vector<Tree>& trees) {
-  const auto channels = static_cast<std::uint32_t>(trees.size());
+  const auto count = static_cast<std::uint32_t>(trees.size());
+  const std::uint32_t of_all = count / planned_channels(request) * request.channels;
   std::vector<Range> shares;
-  for (std::uint32_t k = 0; k < channels; ++k) shares.push_back(part(request.all(), channels, k));
+  for (std::uint32_t k = 0; k < count; ++k) shares.push_back(part(request.all(), of_all, k));
   return plan_trees(request, trees, shares);
 }
 
 Plan plan_trees(const Request& request, const std::vector<Tree>& trees, std::span<const Range> shares) {
-  const std::uint32_t n = request.ranks, channels = static_cast<std::uint32_t>(trees.size());
-  const std::uint32_t wanted = request.fold.rotate ? channels / request.channels : channels;
+  const std::uint32_t n = request.ranks, wanted = static_cast<std::uint32_t>(trees.size());
   const bool up = request.operation != Operation::broadcast, down = request.operation != Operation::reduce;
   const std::uint32_t count = request.pieces;
   Plan plan;

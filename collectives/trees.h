@@ -32,9 +32,12 @@ std::vector<std::uint32_t> reverse_chain_of(const Request& request, std::uint32_
 /// sides, while the other nodes still hang below the first of `chain`. Requires node 0 to be the root then.
 Tree with_chains(const Tree& nodes, std::span<const std::uint32_t> chain, std::span<const std::uint32_t> first = {});
 
+/// The channels of the request that are planned: folded by rotation, channel 0 stands for all.
+std::uint32_t planned_channels(const Request& request);
+
 /// One tree per channel, each for its share of the elements, cut into pieces: all_reduce adds them up towards the root
-/// and copies the sum back, broadcast and reduce do one of the two. Requires as many trees for every channel of the
-/// request, those of one channel together; folded by rotation, only those of channel 0 are planned.
+/// and copies the sum back, broadcast and reduce do one of the two. Requires as many trees for every planned channel of
+/// the request, those of one channel together.
 Plan plan_trees(const Request& request, const std::vector<Tree>& trees);
 
 /// Likewise with a share of the elements for each tree, of whatever sizes; never folded.

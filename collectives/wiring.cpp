@@ -1,9 +1,8 @@
 #include "collectives/wiring.h"
 
 #include <algorithm>
-#include <numeric>
+#include <iterator>
 #include <stdexcept>
-#include <unordered_map>
 
 #include "collectives/host_path.h"
 #include "topology/cluster_impl.h"
@@ -55,7 +54,7 @@ std::uint64_t scramble(std::uint64_t z) {
 /// One connection's stand-in and all it stands for.
 struct Strand {
   struct Hop {
-    LinkId link{};
+    std::uint32_t link = 0;  // its slot
     double load = 1;
   };
   std::vector<Hop> hops;     // of the stand-in: node links, then fabric links
@@ -69,7 +68,12 @@ class Wirer {
  public:
   Wirer(const Plan& plan, const Placement& placement, const topology::Cluster& cluster, const Transport& transport,
         Symmetry symmetry, std::uint32_t stride)
-      : plan_(plan), placement_(placement), cluster_(cluster), transport_(transport), stride_(stride) {
+      : plan_(plan),
+        placement_(placement),
+        cluster_(cluster),
+        transport_(transport),
+        stride_(stride),
+        slots_(cluster.links(), kNone) {
     ranks_ = placement.ranks;
     gpus_ = ranks_ / placement.nodes;
     period_ = symmetry.period != 0 ? symmetry.period : ranks_;
@@ -108,14 +112,16 @@ class Wirer {
 
   /// A link's place in the tables below: only links that are met have one.
   std::uint32_t slot(LinkId link) {
-    const auto [at, fresh] = slots_.try_emplace(index(link), static_cast<std::uint32_t>(links_.size()));
-    if (fresh) {
+    std::uint32_t& at = slots_[index(link)];
+    if (at == kNone) {
+      at = static_cast<std::uint32_t>(links_.size());
       links_.push_back(link);
-      class_.push_back(at->second);
+      bandwidth_.push_back(cluster_.link_bandwidth(link));
+      class_.push_back(at);
       used_.push_back(0);
       signature_.push_back(0);
     }
-    return at->second;
+    return at;
   }
 
   std::uint32_t find(std::uint32_t link) {
@@ -173,6 +179,8 @@ class Wirer {
       for (std::uint32_t shift = 0; shift < shifts_; ++shift) {
         for (std::uint32_t turn = 0; turn < turns_; ++turn) {
           const Path path = way(connection, ids, shift, turn);
+          slots_of_path_.clear();
+          for (const LinkId link : path.links) slots_of_path_.push_back(slot(link));
           if (!(first ? begin(strand, path) : join(strand, path))) return false;
           note(strand, path, number);
           first = false;
@@ -188,7 +196,7 @@ class Wirer {
   bool begin(Strand& strand, const Path& path) {
     std::vector<Strand::Hop> fabric;
     for (std::size_t i = 0; i < path.links.size(); ++i) {
-      (in_fabric(path.links[i]) ? fabric : strand.hops).push_back({path.links[i], path.loads[i]});
+      (in_fabric(path.links[i]) ? fabric : strand.hops).push_back({slots_of_path_[i], path.loads[i]});
     }
     strand.in_nodes = strand.hops.size();
     strand.hops.insert(strand.hops.end(), fabric.begin(), fabric.end());
@@ -196,21 +204,22 @@ class Wirer {
     return true;
   }
 
-  bool like(const Strand::Hop& hop, LinkId link, double load) const {
-    return hop.load == load && (hop.link == link || cluster_.link_bandwidth(hop.link) == cluster_.link_bandwidth(link));
+  bool like(const Strand::Hop& hop, std::uint32_t link, double load) const {
+    return hop.load == load && bandwidth_[hop.link] == bandwidth_[link];
   }
 
   bool join(Strand& strand, const Path& path) {
     std::size_t node_hop = 0, fabric_hop = strand.in_nodes;
     bool alike = latency(path) == strand.latency;
     for (std::size_t i = 0; i < path.links.size(); ++i) {
+      const std::uint32_t link = slots_of_path_[i];
       if (!in_fabric(path.links[i])) {
-        if (node_hop == strand.in_nodes || !like(strand.hops[node_hop], path.links[i], path.loads[i])) return false;
-        class_[find(slot(path.links[i]))] = find(slot(strand.hops[node_hop].link));
+        if (node_hop == strand.in_nodes || !like(strand.hops[node_hop], link, path.loads[i])) return false;
+        class_[find(link)] = find(strand.hops[node_hop].link);
         ++node_hop;
       } else {
-        alike = alike && fabric_hop < strand.hops.size() && like(strand.hops[fabric_hop], path.links[i], path.loads[i]);
-        if (alike) class_[find(slot(path.links[i]))] = find(slot(strand.hops[fabric_hop].link));
+        alike = alike && fabric_hop < strand.hops.size() && like(strand.hops[fabric_hop], link, path.loads[i]);
+        if (alike) class_[find(link)] = find(strand.hops[fabric_hop].link);
         ++fabric_hop;
       }
     }
@@ -222,10 +231,10 @@ class Wirer {
 
   void note(Strand& strand, const Path& path, std::uint32_t number) {
     for (std::size_t i = 0; i < path.links.size(); ++i) {
-      const std::uint32_t link = slot(path.links[i]);
+      const std::uint32_t link = slots_of_path_[i];
       used_[link] += path.loads[i];
       signature_[link] += scramble(number) * static_cast<std::uint64_t>(path.loads[i] * 0x1p20);
-      if (in_fabric(path.links[i])) strand.fabric.push_back({path.links[i], path.loads[i]});
+      if (in_fabric(path.links[i])) strand.fabric.push_back({link, path.loads[i]});
     }
   }
 
@@ -233,9 +242,9 @@ class Wirer {
   /// belong to no resource.
   bool collect(Wiring& wiring) {
     std::vector<bool> uneven(used_.size());
-    std::vector<std::uint32_t> order(links_.size());
-    std::iota(order.begin(), order.end(), 0u);
-    std::ranges::sort(order, {}, [&](std::uint32_t link) { return links_[link]; });
+    std::vector<std::uint32_t> order;  // that of the links' ids
+    order.reserve(links_.size());
+    std::ranges::copy_if(slots_, std::back_inserter(order), [](std::uint32_t link) { return link != kNone; });
     for (const std::uint32_t link : order) {
       if (used_[link] == 0) continue;
       const std::uint32_t root = find(link);
@@ -245,7 +254,7 @@ class Wirer {
     }
     for (const Strand& strand : strands_) {
       if (strand.alike) continue;
-      for (const Strand::Hop& hop : strand.fabric) uneven[find(slot(hop.link))] = true;
+      for (const Strand::Hop& hop : strand.fabric) uneven[find(hop.link)] = true;
     }
     resource_.assign(used_.size(), kNone);
     for (const std::uint32_t link : order) {
@@ -278,7 +287,7 @@ class Wirer {
       sim::Route route;
       route.latency = least;
       for (const Strand::Hop& hop : strand.hops) {
-        const std::uint32_t resource = resource_[slot(hop.link)];
+        const std::uint32_t resource = resource_[hop.link];
         if (resource == kNone) continue;
         const double load = hop.load * images() / static_cast<double>(wiring.members[resource].size());
         const auto known = std::ranges::find(route.uses, sim::ResourceId{resource}, &sim::Use::resource);
@@ -289,10 +298,9 @@ class Wirer {
         }
       }
       for (const Strand::Hop& hop : strand.fabric) {
-        const std::uint32_t link = slot(hop.link);
-        if (resource_[link] != kNone) continue;
-        route.limit = std::min(route.limit, capacity(hop.link) * (1 / used_[link]));
-        wiring.aside.push_back({hop.link, static_cast<std::uint32_t>(i), hop.load});
+        if (resource_[hop.link] != kNone) continue;
+        route.limit = std::min(route.limit, capacity(links_[hop.link]) * (1 / used_[hop.link]));
+        wiring.aside.push_back({links_[hop.link], static_cast<std::uint32_t>(i), hop.load});
       }
       wiring.routes.push_back(std::move(route));
       wiring.ahead.push_back(strand.latency - least);
@@ -305,8 +313,10 @@ class Wirer {
   const Transport& transport_;
   std::uint32_t stride_, ranks_ = 0, gpus_ = 1, period_ = 0, shifts_ = 1, turns_ = 1, first_fabric_ = 0;
   std::vector<Strand> strands_;
-  std::unordered_map<std::uint32_t, std::uint32_t> slots_;
-  std::vector<LinkId> links_;             // by slot, as all below
+  std::vector<std::uint32_t> slots_;          // by link id; kNone: not met
+  std::vector<std::uint32_t> slots_of_path_;  // of the path at hand
+  std::vector<LinkId> links_;                 // by slot, as all below
+  std::vector<Bandwidth> bandwidth_;
   std::vector<std::uint32_t> class_;      // by link: union-find of links that stand for each other
   std::vector<double> used_;              // by link: loads of all flows
   std::vector<std::uint64_t> signature_;  // by link: which connections' images load it how much, hashed

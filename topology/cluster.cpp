@@ -22,7 +22,11 @@ namespace {
 /// Appends links to a path and keeps its sums right. A path is one strand, or several that share the bytes evenly.
 class PathWriter {
  public:
-  PathWriter(const Cluster::Impl& impl, std::uint32_t strands) : impl_(impl), strands_(strands) {}
+  PathWriter(const Cluster::Impl& impl, std::uint32_t strands) : impl_(impl), strands_(strands) {
+    constexpr std::size_t kMost = 16;  // of nearly all paths of one strand
+    path_.links.reserve(kMost);
+    crossed_.reserve(kMost);
+  }
 
   void inside(std::uint32_t node, const NodeRoute& route) {
     for (const std::uint32_t e : route.edges) {
@@ -45,9 +49,10 @@ class PathWriter {
   }
   Path finish() && {
     path_.bandwidth.value = std::numeric_limits<double>::infinity();
-    for (std::size_t i = 0; i < path_.links.size(); ++i) {
-      path_.loads.push_back(static_cast<double>(crossings_[i]) / strands_);
-      path_.bandwidth = std::min(path_.bandwidth, bandwidths_[i] * (1 / path_.loads[i]));
+    path_.loads.reserve(crossed_.size());
+    for (const Crossed& link : crossed_) {
+      path_.loads.push_back(static_cast<double>(link.times) / strands_);
+      path_.bandwidth = std::min(path_.bandwidth, link.bandwidth * (1 / path_.loads.back()));
     }
     return std::move(path_);
   }
@@ -58,20 +63,22 @@ class PathWriter {
     path_.kind = std::max(path_.kind, kind);
     const auto known = strands_ == 1 ? path_.links.end() : std::find(path_.links.begin(), path_.links.end(), id);
     if (known != path_.links.end()) {
-      ++crossings_[static_cast<std::size_t>(known - path_.links.begin())];
+      ++crossed_[static_cast<std::size_t>(known - path_.links.begin())].times;
       return;
     }
     path_.links.push_back(id);
-    crossings_.push_back(1);
-    bandwidths_.push_back(bandwidth);
+    crossed_.push_back({1, bandwidth});
   }
 
   const Cluster::Impl& impl_;
   std::uint32_t strands_;
   Path path_;
   Time latency_{};
-  std::vector<std::uint32_t> crossings_;  ///< [place in path_.links]: strands that cross it
-  std::vector<Bandwidth> bandwidths_;     ///< likewise
+  struct Crossed {
+    std::uint32_t times = 0;  ///< strands that cross the link
+    Bandwidth bandwidth{};
+  };
+  std::vector<Crossed> crossed_;  ///< [place in path_.links]
 };
 
 std::string name_of(const Cluster::Impl& impl, std::uint32_t node, std::uint32_t gpu) {

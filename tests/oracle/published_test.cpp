@@ -72,5 +72,20 @@ TEST(PublishedTables, MeanErrorIsAtMostTenPercentAndEffectsGoTheRightWay) {
   }
 }
 
+TEST(PublishedTables, ResNet50OnV100IsWithinTenPercent) {
+  double error = 0;
+  int rows = 0;
+  for (const app::Question& q : published("dlperf_v100_resnet_bert.csv")) {
+    if (q.scenario.model.family != schedules::Family::cnn) continue;
+    ASSERT_EQ(q.error, "") << q.name;
+    const schedules::Forecast f = schedules::forecast(q.scenario);
+    EXPECT_FALSE(f.out_of_memory) << q.name << ": ran on real GPUs of this size";
+    error += std::abs(f.step / *q.scenario.measured.step_time - 1);
+    ++rows;
+  }
+  EXPECT_EQ(rows, 7);
+  EXPECT_LE(error / rows, 0.10);
+}
+
 }  // namespace
 }  // namespace stepcast
