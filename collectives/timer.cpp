@@ -353,11 +353,13 @@ struct Timer::Impl {
       }
     }
     const Outcome played = play(*prepared_algorithm.algorithm, request, wiring, scale, prepared_algorithm.fold);
-    const Time before = prepared_algorithm.protocol.launch + ramp, duration = before + played.end + rest;
+    const bool own_part = request.operation == Operation::all_gather || request.operation == Operation::all_to_all;
+    const double moving = now * static_cast<double>(bytes.value);
+    const Time own = own_part ? from_seconds(transport.own_copy * moving / (request.ranks - 1)) : Time{};
+    const Time before = prepared_algorithm.protocol.launch + ramp + own, duration = before + played.end + rest;
     // Data that passes through leaves a rank free for the next repetition while the last is on its way.
     const bool passes = request.operation == Operation::broadcast || request.operation == Operation::reduce;
-    const Time interval =
-        passes ? std::min(duration, before + from_seconds(now * static_cast<double>(bytes.value))) : duration;
+    const Time interval = passes ? std::min(duration, before + from_seconds(moving)) : duration;
     Timing timing{.duration = duration,
                   .latency = prepared_algorithm.prospect.fixed + prepared_algorithm.prospect.latency,
                   .interval = interval,

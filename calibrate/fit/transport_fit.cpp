@@ -59,6 +59,7 @@ constexpr std::array kConstants = {
     of("network_efficiency", &T::network_efficiency, 0.1),
     of("tree_efficiency", &T::tree_efficiency, 0.2),
     of("issue", &T::issue, 30),
+    of("own_copy", &T::own_copy, 0.0),
     of("ll128.launch", &T::ll128, &P::launch, 100),
     of("ll128.ramp", &T::ll128, &P::ramp, 200),
     of("ll128.nvlink_step", &T::ll128, &P::nvlink_step, 10),

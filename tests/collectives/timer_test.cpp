@@ -263,6 +263,22 @@ TEST(Timer, RingOverNodesUsesEveryNic) {
   EXPECT_NEAR(static_cast<double>(bytes.value) / seconds * 15 / 16, std::min(4 * kPort.value, kNvlink.value), 1e9);
 }
 
+// Out of place, a rank copies what it has itself: one part beside the P - 1 that it sends.
+TEST(Timer, OwnPartsAreCopiedWhereThereAreAny) {
+  Transport copies{};
+  copies.own_copy = 0.4;
+  Timer with(build({.nodes = 1, .gpus = 4}), copies), without(build({.nodes = 1, .gpus = 4}), {});
+  const Group group = gpus(4);
+  const Bytes bytes{4'000'000'000};
+  const auto more = [&](Operation operation) {
+    return to_seconds(with.time(operation, bytes, std::span(&group, 1)).duration) -
+           to_seconds(without.time(operation, bytes, std::span(&group, 1)).duration);
+  };
+  EXPECT_NEAR(more(Operation::all_gather), 0.4 * 1e9 / 100e9, 1e-9);
+  EXPECT_NEAR(more(Operation::all_to_all), 0.4 * 1e9 / 100e9, 1e-9);
+  EXPECT_EQ(more(Operation::all_reduce), 0);
+}
+
 // What is spread over a GPU's four NICs moves four times as fast, in a pipeline's later pieces too.
 TEST(Timer, PipelinesUseEveryNicOfAGpu) {
   Timer timer(build({.nodes = 2, .gpus = 1, .nics = 4}), {.network_step = microseconds(3)});

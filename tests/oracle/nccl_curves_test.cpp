@@ -79,8 +79,9 @@ TEST(RecordedCurves, HeldOutOnesAreNear) {
   // Full size inside one NVSwitch node.
   for (const char* name :
        {"ndv4-1n-8g-all_reduce", "ndv4-1n-8g-all_gather", "ndv4-1n-8g-reduce_scatter", "ndv4-1n-8g-broadcast",
-        "ndv4-1n-8g-reduce", "ndv4-1n-8g-alltoall", "dgx-h100-1n-8g-all_reduce", "p5-1n-8g-all_reduce"}) {
-    EXPECT_LE(std::abs(largest.at(name)), 0.055) << name;
+        "ndv4-1n-8g-reduce", "ndv4-1n-8g-alltoall", "dgx-h100-1n-8g-all_reduce", "p5-1n-8g-all_reduce",
+        "aic-h100-1n-8g-all_reduce", "aic-a100-1n-8g-all_reduce"}) {
+    EXPECT_LE(std::abs(largest.at(name)), 0.05) << name;
   }
 }
 
