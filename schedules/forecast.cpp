@@ -85,13 +85,15 @@ Forecast forecast(const Scenario& s, const ForecastOptions& options) {
   const Blocks model = blocks(s);
   PieceTimes pieces(s, model, ranks, timer, cluster.gpus_per_node(), !options.unfold);
 
-  const Shape shape{s.parallelism.pipeline, micro_batches(s), s.pipeline.virtual_stages};
-  const std::vector<StageOrder> stage_orders = orders(*find_pipeline(s.pipeline.schedule), shape);
+  const PipelineSchedule& schedule = *find_pipeline(s.pipeline.schedule);
+  const Shape shape{s.parallelism.pipeline, micro_batches(s), s.pipeline.virtual_stages, schedule.splits_backward};
+  const std::vector<StageOrder> stage_orders = orders(schedule, shape);
   const std::vector<std::vector<BlockRange>> chunks = stage_chunks(model, shape);
   const Validation valid = validate(shape, stage_orders);
 
   Wires wires(cluster);
-  const StepInput input{s, cluster, ranks, model, stage_orders, chunks, timer, pieces, options.unfold, options.trace};
+  const StepInput input{s,      cluster, ranks,  model,          shape,        stage_orders,
+                        chunks, timer,   pieces, options.unfold, options.trace};
   const Step step = build_step(input, wires);
   const sim::Timeline timeline = sim::run(step.graph);
 
@@ -119,7 +121,7 @@ Forecast forecast(const Scenario& s, const ForecastOptions& options) {
     StageReport report;
     report.stage = stage;
     report.time = split_time(lane, timeline);
-    report.memory = stage_memory(s, model, chunks[stage], stage_orders[stage]);
+    report.memory = stage_memory(s, model, chunks[stage], shape, stage_orders[stage]);
     report.layers = layers_in(model, chunks[stage]);
     report.in_flight = valid.most_in_flight[stage];
     if (const auto over = out_of_memory(s, stage, report.memory);

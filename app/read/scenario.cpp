@@ -30,9 +30,7 @@ Names schedule_names() {
   return names;
 }
 
-Names schedules_later() {
-  return {"pipedream", "pipedream-2bw", "chimera", "zb-h1", "zb-h2", "zb-v", "dualpipe", "custom"};
-}
+Names schedules_later() { return {"pipedream", "pipedream-2bw", "chimera", "zb-v", "dualpipe", "custom"}; }
 
 std::uint32_t size(const Value& v) { return static_cast<std::uint32_t>(v.whole); }
 

@@ -31,7 +31,8 @@ double optimizer_bytes(const Scenario& s) {
 }
 
 /// The most bytes kept between forward and backward at one time.
-double most_saved(const Blocks& blocks, std::span<const BlockRange> chunks, const StageOrder& order) {
+double most_saved(const Blocks& blocks, std::span<const BlockRange> chunks, const Shape& shape,
+                  const StageOrder& order) {
   std::vector<double> saved;
   for (const BlockRange& chunk : chunks) {
     double& bytes = saved.emplace_back(0);
@@ -39,7 +40,8 @@ double most_saved(const Blocks& blocks, std::span<const BlockRange> chunks, cons
   }
   double now = 0, most = 0;
   for (const Pass& pass : order) {
-    now += (pass.kind == PassKind::forward ? 1 : -1) * saved[pass.virtual_stage];
+    if (pass.kind == PassKind::forward) now += saved[pass.virtual_stage];
+    if (pass.kind == last_pass(shape)) now -= saved[pass.virtual_stage];
     most = std::max(most, now);
   }
   return most;
@@ -58,7 +60,7 @@ double largest(const Blocks& blocks, std::span<const BlockRange> chunks, double 
 
 }  // namespace
 
-MemoryUse stage_memory(const Scenario& s, const Blocks& blocks, std::span<const BlockRange> chunks,
+MemoryUse stage_memory(const Scenario& s, const Blocks& blocks, std::span<const BlockRange> chunks, const Shape& shape,
                        const StageOrder& order) {
   const double n = parameters(blocks, chunks), ranks = s.parallelism.data;
   const double e = d(element_bytes(s.training.precision)), g = d(element_bytes(s.software.main_gradient_precision));
@@ -67,7 +69,7 @@ MemoryUse stage_memory(const Scenario& s, const Blocks& blocks, std::span<const 
   use.parameters = bytes(n * e / (zero >= 3 ? ranks : 1));
   use.gradients = bytes(n * g / (zero >= 2 ? ranks : 1));
   use.optimizer = bytes(n * optimizer_bytes(s) / (zero >= 1 ? ranks : 1));
-  use.activations = bytes(most_saved(blocks, chunks, order) + largest(blocks, chunks, &Block::working));
+  use.activations = bytes(most_saved(blocks, chunks, shape, order) + largest(blocks, chunks, &Block::working));
   use.reserve = s.software.memory_reserve;
 
   double buffers = 0;

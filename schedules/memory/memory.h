@@ -13,7 +13,7 @@ namespace stepcast::schedules {
 
 /// One GPU's memory at its stage's peak. `chunks`: the stage's, one per virtual stage; `order`: its passes.
 MemoryUse stage_memory(const Scenario& scenario, const Blocks& blocks, std::span<const BlockRange> chunks,
-                       const StageOrder& order);
+                       const Shape& shape, const StageOrder& order);
 
 /// How the peak compares with the GPU: nothing where it fits.
 std::optional<OutOfMemory> out_of_memory(const Scenario& scenario, std::uint32_t stage, const MemoryUse& use);

@@ -128,7 +128,7 @@ class Lowering {
     Operators back;
     relayout(back, in_bytes + out_bytes);
     back.push_back(Convolution{"convolution: gradient of weight", shape(out_group, in_group * taps, out_pixels, g),
-                               in_bytes + out_bytes, winograd});
+                               in_bytes + out_bytes, winograd, true});
     sum_over_tensor_ranks(back, weights);
     if (at_.trained) {
       relayout(back, in_bytes + out_bytes);
@@ -177,7 +177,9 @@ class Lowering {
     };
     exchange(forward_, "all-gather of features", Operation::all_gather, features);
     forward_.push_back(plain("linear", micro_batch_, columns, rows));
-    Operators back{plain("linear: gradient of weight", columns, rows, micro_batch_)};
+    Gemm of_weight = plain("linear: gradient of weight", columns, rows, micro_batch_);
+    of_weight.of_weights = true;
+    Operators back{of_weight};
     if (at_.trained) {
       back.push_back(plain("linear: gradient of input", micro_batch_, rows, columns));
       exchange(back, "reduce-scatter of features' gradient", Operation::reduce_scatter, features);

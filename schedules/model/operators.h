@@ -14,6 +14,7 @@ namespace stepcast::schedules {
 struct Gemm {
   std::string_view name;
   GemmShape shape;
+  bool of_weights = false;  ///< makes the gradient of weights: nothing before it in the model waits for it
 };
 
 /// A convolution, or a gradient of one, as a multiply whose input is read in place: `read` bytes instead of the rows
@@ -23,6 +24,7 @@ struct Convolution {
   GemmShape shape;
   double read = 0;        ///< bytes of both inputs as they are stored
   bool winograd = false;  ///< 3x3 with stride 1: fewer multiplies exist for it (Software::winograd)
+  bool of_weights = false;
 };
 
 /// A kernel bound by memory traffic: everything that is neither a multiply nor fused attention.
@@ -30,6 +32,7 @@ struct Elementwise {
   std::string_view name;
   double bytes = 0;  ///< read and written
   int kernels = 1;   ///< launches it takes
+  bool of_weights = false;
 };
 
 /// Attention in one kernel (FlashAttention): multiplies at their own rate, the score matrix never in memory.
@@ -51,5 +54,12 @@ struct TensorCollective {
 
 using Operator = std::variant<Gemm, Convolution, Elementwise, FusedAttention, TensorCollective>;
 using Operators = std::vector<Operator>;
+
+/// A list in two: what makes gradients of inputs, and what makes those of weights, which a pipeline may put off.
+/// Traffic that ran beside a gradient of weights no longer does.
+struct SplitBackward {
+  Operators inputs, weights;
+};
+SplitBackward split_backward(const Operators& backward);
 
 }  // namespace stepcast::schedules

@@ -66,8 +66,10 @@ class Writer {
   void weight_gradient(std::string_view name, std::int64_t rows, std::int64_t columns) {
     const std::int64_t main = element_bytes(s_.software.main_gradient_precision);
     const bool fused = s_.software.fused_gradient_accumulation;
-    out_.push_back(Gemm{name, {rows, columns, z_.tokens, 1, z_.element, fused ? 2 * main : z_.element}});
-    if (!fused) touch("accumulate gradient", d(rows) * d(columns) * d(z_.element + 2 * main), 1);
+    out_.push_back(Gemm{name, {rows, columns, z_.tokens, 1, z_.element, fused ? 2 * main : z_.element}, true});
+    if (!fused) {
+      out_.push_back(Elementwise{"accumulate gradient", d(rows) * d(columns) * d(z_.element + 2 * main), 1, true});
+    }
   }
 
   /// Streams `bytes_moved` through memory in `kernels` launches.

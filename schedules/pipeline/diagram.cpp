@@ -13,7 +13,7 @@ namespace stepcast::schedules {
 namespace {
 
 std::string label(Shape shape, Pass pass) {
-  std::string text = fmt::format("{}{}", pass.kind == PassKind::forward ? 'F' : 'B', index(pass.micro_batch));
+  std::string text = fmt::format("{}{}", "FBW"[static_cast<std::size_t>(pass.kind)], index(pass.micro_batch));
   if (shape.virtual_stages > 1) text += static_cast<char>('a' + static_cast<int>(pass.virtual_stage));
   return text;
 }
@@ -28,7 +28,9 @@ std::vector<std::string> cells(Shape shape, const StageOrder& order, const std::
   std::vector<std::string> line(slots, ".");
   for (std::size_t i = 0; i < order.size(); ++i) {
     const auto first = static_cast<std::size_t>(start[i].value);
-    const std::uint32_t length = order[i].kind == PassKind::forward ? per_pass.forward : per_pass.backward;
+    const std::uint32_t length = order[i].kind == PassKind::forward    ? per_pass.forward
+                                 : order[i].kind == PassKind::backward ? per_pass.backward
+                                                                       : per_pass.weight;
     line[first] = label(shape, order[i]);
     for (std::uint32_t k = 1; k < length; ++k) line[first + k] = std::string(width, '-');
   }
@@ -39,8 +41,8 @@ std::vector<std::string> cells(Shape shape, const StageOrder& order, const std::
 
 std::string draw(Shape shape, std::span<const StageOrder> orders, Slots slots) {
   if (shape.virtual_stages > 26) throw std::logic_error("a diagram has letters for 26 virtual stages");
-  const Time forward{slots.forward}, backward{slots.backward};
-  const IdealTimes times = ideal_times(shape, orders, forward, backward);
+  const Time forward{slots.forward}, backward{slots.backward}, weight{shape.splits_backward ? slots.weight : 0};
+  const IdealTimes times = ideal_times(shape, orders, forward, backward, weight);
   const std::vector<std::uint32_t> in_flight = validate(shape, orders).most_in_flight;
   const std::size_t width = label(shape, {PassKind::forward, MicroBatchId{shape.micro_batches - 1}}).size();
   const std::size_t stage_width = std::to_string(shape.stages - 1).size();
@@ -49,7 +51,7 @@ std::string draw(Shape shape, std::span<const StageOrder> orders, Slots slots) {
       fmt::format("{}, {}", count(shape.stages, "stage"), count(shape.micro_batches, "micro-batch", "es"));
   if (shape.virtual_stages > 1) text += fmt::format(", {} virtual stages", shape.virtual_stages);
   text += fmt::format(": {} slots, bubble {:.1f} %\n", times.end.value,
-                      100 * bubble_fraction(shape, times, forward, backward));
+                      100 * bubble_fraction(shape, times, forward, backward, weight));
   for (std::uint32_t s = 0; s < shape.stages; ++s) {
     text += fmt::format("stage {:>{}} |", s, stage_width);
     const auto columns = static_cast<std::size_t>(times.end.value);

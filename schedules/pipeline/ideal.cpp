@@ -23,13 +23,17 @@ struct ByChunk {
 
 }  // namespace
 
-IdealTimes ideal_times(Shape shape, std::span<const StageOrder> orders, Time forward, Time backward) {
+IdealTimes ideal_times(Shape shape, std::span<const StageOrder> orders, Time forward, Time backward, Time weight) {
   sim::TaskGraph graph;
   ByChunk tasks(shape);
   for (std::uint32_t s = 0; s < shape.stages; ++s) {
     const sim::StreamId stream = graph.add_stream();
     for (const Pass& pass : orders[s]) {
       const std::size_t chunk = std::size_t{pass.virtual_stage} * shape.stages + s;
+      if (pass.kind == PassKind::weight) {
+        graph.work(stream, weight);  // nobody waits for it
+        continue;
+      }
       tasks.at(pass.kind, chunk, index(pass.micro_batch)) =
           graph.work(stream, pass.kind == PassKind::forward ? forward : backward);
     }
@@ -51,9 +55,9 @@ IdealTimes ideal_times(Shape shape, std::span<const StageOrder> orders, Time for
   return times;
 }
 
-double bubble_fraction(Shape shape, const IdealTimes& times, Time forward, Time backward) {
+double bubble_fraction(Shape shape, const IdealTimes& times, Time forward, Time backward, Time weight) {
   const double busy =
-      static_cast<double>(shape.micro_batches) * shape.virtual_stages * ((forward + backward) / times.end);
+      static_cast<double>(shape.micro_batches) * shape.virtual_stages * ((forward + backward + weight) / times.end);
   return 1.0 - busy;
 }
 

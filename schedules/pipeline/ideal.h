@@ -8,7 +8,8 @@
 
 namespace stepcast::schedules {
 
-/// When each pass runs if every forward takes one time, every backward another, and hand-offs nothing.
+/// When each pass runs if every forward takes one time, every backward another, every pass for the weights' gradients a
+/// third, and hand-offs nothing.
 struct IdealTimes {
   std::vector<std::vector<Time>> start;  ///< per stage, in the order of its passes
   Time end{};
@@ -16,10 +17,10 @@ struct IdealTimes {
 
 /// Runs the orders on sim with one stream per stage. `forward` and `backward` are for one virtual stage of one
 /// micro-batch. Requires validate(shape, orders).problems to be empty. O(passes).
-IdealTimes ideal_times(Shape shape, std::span<const StageOrder> orders, Time forward, Time backward);
+IdealTimes ideal_times(Shape shape, std::span<const StageOrder> orders, Time forward, Time backward, Time weight = {});
 
 /// The part of all stages' time in which they wait: 1 - busy / (stages * end). In the papers' terms, the bubble over
 /// the whole step; divide by 1 minus itself for the bubble over ideal time.
-double bubble_fraction(Shape shape, const IdealTimes& times, Time forward, Time backward);
+double bubble_fraction(Shape shape, const IdealTimes& times, Time forward, Time backward, Time weight = {});
 
 }  // namespace stepcast::schedules

@@ -8,10 +8,13 @@ extern const PipelineSchedule vanilla;
 extern const PipelineSchedule gpipe;
 extern const PipelineSchedule one_f_one_b;
 extern const PipelineSchedule interleaved_one_f_one_b;
+extern const PipelineSchedule zero_bubble_h1;
+extern const PipelineSchedule zero_bubble_h2;
 
 namespace {
 
-constexpr std::array<const PipelineSchedule*, 4> kPipelines{&vanilla, &gpipe, &one_f_one_b, &interleaved_one_f_one_b};
+constexpr std::array<const PipelineSchedule*, 6> kPipelines{
+    &vanilla, &gpipe, &one_f_one_b, &interleaved_one_f_one_b, &zero_bubble_h1, &zero_bubble_h2};
 
 }  // namespace
 

@@ -24,7 +24,17 @@ class Problems {
   std::size_t found_ = 0;
 };
 
-std::string_view word(PassKind kind) { return kind == PassKind::forward ? "forward" : "backward"; }
+std::string_view word(PassKind kind) {
+  switch (kind) {
+    case PassKind::forward:
+      return "forward";
+    case PassKind::backward:
+      return "backward";
+    case PassKind::weight:
+      return "weight gradient";
+  }
+  return "";
+}
 
 std::string describe(Shape shape, std::uint32_t stage, Pass pass) {
   std::string text = fmt::format("{} of micro-batch {}", word(pass.kind), index(pass.micro_batch));
@@ -36,20 +46,20 @@ std::string describe(Shape shape, std::uint32_t stage, Pass pass) {
 class Seen {
  public:
   explicit Seen(Shape shape)
-      : micro_batches_(shape.micro_batches), done_(std::size_t{2} * shape.micro_batches * shape.virtual_stages) {}
+      : micro_batches_(shape.micro_batches), done_(kPassKinds * shape.micro_batches * shape.virtual_stages) {}
   bool test(Pass pass) const { return done_[slot(pass)]; }
   void set(Pass pass) { done_[slot(pass)] = true; }
 
  private:
   std::size_t slot(Pass pass) const {
-    return 2 * (std::size_t{pass.virtual_stage} * micro_batches_ + index(pass.micro_batch)) +
-           (pass.kind == PassKind::backward ? 1 : 0);
+    return kPassKinds * (std::size_t{pass.virtual_stage} * micro_batches_ + index(pass.micro_batch)) +
+           static_cast<std::size_t>(pass.kind);
   }
   std::size_t micro_batches_;
   std::vector<bool> done_;
 };
 
-/// Each pass once, backward after forward. Returns the most in flight.
+/// Each pass once, backward after forward, the weights' gradients after it. Returns the most in flight.
 std::uint32_t check_stage(Shape shape, std::uint32_t stage, const StageOrder& order, Problems& problems) {
   Seen seen(shape);
   std::uint32_t in_flight = 0, most = 0;
@@ -64,6 +74,10 @@ std::uint32_t check_stage(Shape shape, std::uint32_t stage, const StageOrder& or
                                shape.virtual_stages));
       continue;
     }
+    if (pass.kind == PassKind::weight && !shape.splits_backward) {
+      problems.add(fmt::format("{}: backward is whole in this schedule", describe(shape, stage, pass)));
+      continue;
+    }
     if (seen.test(pass)) {
       problems.add(fmt::format("{}: more than once", describe(shape, stage, pass)));
       continue;
@@ -71,16 +85,20 @@ std::uint32_t check_stage(Shape shape, std::uint32_t stage, const StageOrder& or
     seen.set(pass);
     if (pass.kind == PassKind::forward) {
       most = std::max(most, ++in_flight);
-    } else if (seen.test({PassKind::forward, pass.micro_batch, pass.virtual_stage})) {
-      // A forward that comes after its backward never ends in flight: the problem below is already named.
+      continue;
+    }
+    const PassKind before = pass.kind == PassKind::weight ? PassKind::backward : PassKind::forward;
+    if (!seen.test({before, pass.micro_batch, pass.virtual_stage})) {
+      problems.add(fmt::format("{}: before its {}", describe(shape, stage, pass), word(before)));
+    } else if (pass.kind == last_pass(shape)) {
+      // A forward that comes after its backward never ends in flight: that problem is already named.
       --in_flight;
-    } else {
-      problems.add(fmt::format("{}: before its forward", describe(shape, stage, pass)));
     }
   }
   for (std::uint32_t v = 0; v < shape.virtual_stages; ++v) {
     for (std::uint32_t m = 0; m < shape.micro_batches; ++m) {
-      for (PassKind kind : {PassKind::forward, PassKind::backward}) {
+      for (PassKind kind : {PassKind::forward, PassKind::backward, PassKind::weight}) {
+        if (kind == PassKind::weight && !shape.splits_backward) continue;
         const Pass pass{kind, MicroBatchId{m}, v};
         if (!seen.test(pass)) problems.add(fmt::format("{}: missing", describe(shape, stage, pass)));
       }
@@ -99,6 +117,7 @@ struct Where {
 std::optional<Where> waits_for(Shape shape, Where at) {
   const std::uint32_t last = shape.stages - 1;
   Where before = at;
+  if (at.pass.kind == PassKind::weight) return std::nullopt;  // its own stage's backward, which check_stage looks at
   if (at.pass.kind == PassKind::forward) {
     if (at.stage == 0 && at.pass.virtual_stage == 0) return std::nullopt;
     before.stage = at.stage == 0 ? last : at.stage - 1;
@@ -135,7 +154,7 @@ void check_deadlock(Shape shape, std::span<const StageOrder> orders, Problems& p
       done[s].set(pass);
       if (pass.kind == PassKind::forward) {
         wake(s == shape.stages - 1 ? 0 : s + 1);
-      } else {
+      } else if (pass.kind == PassKind::backward) {
         wake(s == 0 ? shape.stages - 1 : s - 1);
       }
     }

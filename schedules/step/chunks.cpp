@@ -1,5 +1,7 @@
 #include "schedules/step/chunks.h"
 
+#include "schedules/pipeline/pipelines.h"
+
 namespace stepcast::schedules {
 
 PieceTimes::PieceTimes(const Scenario& scenario, const Blocks& blocks, const Ranks& ranks, collectives::Timer& timer,
@@ -16,12 +18,19 @@ const std::vector<PieceTimes::Kind>& PieceTimes::at(Coordinate c) {
   const TensorTimer tensor = [&](collectives::Operation operation, Bytes bytes) {
     return timer_.time(operation, bytes, groups, "auto", fold_);
   };
+  const bool splits = find_pipeline(s.pipeline.schedule)->splits_backward;
   std::vector<Kind> kinds;
   for (const Block& block : blocks_.kinds) {
     Kind& kind = kinds.emplace_back();
     kind.piece.forward = pass_time(block.forward, cost, tensor, &kind.traffic);
     kind.piece.recompute = pass_time(block.recompute, cost, tensor, &kind.traffic);
-    kind.piece.backward = pass_time(block.backward, cost, tensor, &kind.traffic) + kind.piece.recompute;
+    if (splits) {
+      const SplitBackward backward = split_backward(block.backward);
+      kind.piece.backward = pass_time(backward.inputs, cost, tensor, &kind.traffic) + kind.piece.recompute;
+      kind.piece.weight = pass_time(backward.weights, cost, tensor);
+    } else {
+      kind.piece.backward = pass_time(block.backward, cost, tensor, &kind.traffic) + kind.piece.recompute;
+    }
     kind.piece.parameters = block.parameters;
   }
   return kinds_.emplace(place, std::move(kinds)).first->second;
@@ -35,6 +44,7 @@ Chunk PieceTimes::chunk(Coordinate c, std::span<const BlockRange> chunks, std::u
     const Piece& piece = chunk.pieces.emplace_back(kinds[blocks_.order[place]].piece);
     chunk.forward = chunk.forward + piece.forward;
     chunk.backward = chunk.backward + piece.backward;
+    chunk.weight = chunk.weight + piece.weight;
   }
   if (range.first + range.count == blocks_.order.size() && chunks.front().first == 0) {
     chunk.pieces.back().parameters -= blocks_.tied;  // one copy on this rank

@@ -15,13 +15,14 @@ namespace stepcast::schedules {
 struct Piece {
   PassTime forward, backward;  ///< backward with what is recomputed
   PassTime recompute;          ///< that part of backward
+  PassTime weight;             ///< gradients of weights, where backward leaves them to a pass of their own
   double parameters = 0;       ///< on one tensor rank
 };
 
 /// What one virtual stage of one stage runs, in forward order.
 struct Chunk {
   std::vector<Piece> pieces;
-  PassTime forward, backward;
+  PassTime forward, backward, weight;
 };
 
 /// Times the pieces of a plan. Remembers by where in its node a tensor group stands.

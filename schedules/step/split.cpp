@@ -34,6 +34,7 @@ TimeSplit split_time(const Lane& lane, const sim::Timeline& timeline) {
     switch (task.activity) {
       case Activity::forward:
       case Activity::backward:
+      case Activity::weight:
         split.compute += task.compute;
         split.exposed_tensor += task.exposed_tensor;
         split.exposed_data += finish - start - task.compute - task.exposed_tensor;  // slowed by traffic beside it

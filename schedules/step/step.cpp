@@ -23,7 +23,8 @@ class Builder {
         replicas_(in.unfold ? s_.parallelism.tensor * s_.parallelism.data : 1),
         micro_batches_(micro_batches(s_)),
         overlap_(data_overlap(s_)),
-        zero_(s_.data_parallel.zero) {}
+        zero_(s_.data_parallel.zero),
+        gradients_(last_pass(in.shape)) {}
 
   Step build() {
     make_lanes();
@@ -94,15 +95,14 @@ class Builder {
     const TaskId task = disturbed && slowed()
                             ? step_.graph.transfer(streams.compute, streams.work, {time.duration.value})
                             : step_.graph.work(streams.compute, time.duration);
-    LaneTask& entry = step_.lanes[lane].tasks.emplace_back(
-        LaneTask{task,
-                 pass.kind == PassKind::forward ? Activity::forward : Activity::backward,
-                 index(pass.micro_batch),
-                 pass.virtual_stage,
-                 time.compute,
-                 time.exposed_tensor,
-                 {},
-                 {}});
+    LaneTask& entry = step_.lanes[lane].tasks.emplace_back(LaneTask{task,
+                                                                    static_cast<Activity>(pass.kind),
+                                                                    index(pass.micro_batch),
+                                                                    pass.virtual_stage,
+                                                                    time.compute,
+                                                                    time.exposed_tensor,
+                                                                    {},
+                                                                    {}});
     if (const auto sum = blocked_by_.find(lane); sum != blocked_by_.end()) {
       step_.graph.after(task, sum->second);
       entry.data = sum->second;
@@ -115,21 +115,23 @@ class Builder {
     const Coordinate c = step_.lanes[lane].at;
     const std::uint32_t replica = lane % replicas_;
     const StageOrder& order = in_.orders[c.stage];
-    std::vector<std::uint32_t> backwards(s_.pipeline.virtual_stages, 0);
+    std::vector<std::uint32_t> made(s_.pipeline.virtual_stages, 0);
     bool reducing = false;
     for (const Pass& pass : order) {
       const bool forward = pass.kind == PassKind::forward;
-      const bool last_backward = !forward && ++backwards[pass.virtual_stage] == micro_batches_;
+      const bool makes_gradients = pass.kind == gradients_;
+      const bool last_gradients = makes_gradients && ++made[pass.virtual_stage] == micro_batches_;
       const Chunk& chunk = traffic_.data[lane].chunks[pass.virtual_stage];
       const std::size_t first_task = step_.lanes[lane].tasks.size();
       if (several_data_ranks() && zero_ == 3) {
         add_gathered_pass(lane, pass, chunk);
-      } else if (several_data_ranks() && !forward && (zero_ == 2 || (overlap_ && last_backward))) {
+      } else if (several_data_ranks() && makes_gradients && (zero_ == 2 || (overlap_ && last_gradients))) {
         add_bucketed_backward(lane, pass, chunk);
         reducing = true;
       } else {
-        add_compute(lane, pass, forward ? chunk.forward : chunk.backward, reducing);
+        add_compute(lane, pass, time_of(chunk, pass.kind), reducing);
       }
+      if (pass.kind == PassKind::weight) continue;  // nobody waits for it
       const std::uint32_t model_chunk = pass.virtual_stage * stages_ + c.stage;
       const std::size_t n = number(replica, pass.kind, index(pass.micro_batch), model_chunk);
       first_of_pass_[n] = sim::index(step_.lanes[lane].tasks[first_task].task);
@@ -197,6 +199,11 @@ class Builder {
 
   DataPlan& data_plan(std::uint32_t lane) { return traffic_.data[leader(lane)]; }
 
+  template <class PieceOrChunk>
+  static const PassTime& time_of(const PieceOrChunk& part, PassKind kind) {
+    return kind == PassKind::forward ? part.forward : kind == PassKind::backward ? part.backward : part.weight;
+  }
+
   /// Backward in pieces, each bucket summed as soon as its gradients are there.
   void add_bucketed_backward(std::uint32_t lane, const Pass& pass, const Chunk& chunk) {
     DataPlan& plan = data_plan(lane);
@@ -204,7 +211,7 @@ class Builder {
     std::size_t back = 0;
     for (std::size_t b = 0; b < ends.size(); ++b) {
       PassTime time;
-      for (; back <= ends[b]; ++back) time = time + chunk.pieces[chunk.pieces.size() - 1 - back].backward;
+      for (; back <= ends[b]; ++back) time = time + time_of(chunk.pieces[chunk.pieces.size() - 1 - back], pass.kind);
       const TaskId done = add_compute(lane, pass, time, true).task;
       add_sum(lane, plan.buckets[pass.virtual_stage][b], done);
     }
@@ -326,6 +333,7 @@ class Builder {
   const std::uint32_t stages_, chunks_, replicas_, micro_batches_;
   const bool overlap_;
   const int zero_;
+  const PassKind gradients_;  ///< the pass that makes the weights' gradients
 
   Step step_;
   std::vector<Streams> streams_;

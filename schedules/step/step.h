@@ -16,7 +16,7 @@
 namespace stepcast::schedules {
 
 /// What a task on a lane is.
-enum class Activity : std::uint8_t { forward, backward, send, optimizer };
+enum class Activity : std::uint8_t { forward, backward, weight, send, optimizer };
 
 /// One task of a lane's compute stream, with what its time is made of and what it may have waited for.
 struct LaneTask {
@@ -58,6 +58,7 @@ struct StepInput {
   const topology::Cluster& cluster;
   const Ranks& ranks;
   const Blocks& blocks;
+  const Shape& shape;
   const std::vector<StageOrder>& orders;
   const std::vector<std::vector<BlockRange>>& chunks;  ///< per stage and virtual stage
   collectives::Timer& timer;

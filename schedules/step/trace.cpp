@@ -11,6 +11,8 @@ std::string name_of(const LaneTask& task) {
       return fmt::format("forward {}.{}", task.micro_batch, task.virtual_stage);
     case Activity::backward:
       return fmt::format("backward {}.{}", task.micro_batch, task.virtual_stage);
+    case Activity::weight:
+      return fmt::format("weight gradients {}.{}", task.micro_batch, task.virtual_stage);
     case Activity::send:
       return fmt::format("send {}.{}", task.micro_batch, task.virtual_stage);
     case Activity::optimizer:

@@ -52,13 +52,13 @@ TEST(StageMemory, ModelStateOfAdamInMixedPrecisionIs18BytesAParameterAndZeroShar
   const std::vector<BlockRange> whole = cut(model, 1);
   const StageOrder order = {{PassKind::forward, {}, 0}, {PassKind::backward, {}, 0}};
   const double n = parameters(model, whole);
-  const MemoryUse plain = stage_memory(q, model, whole, order);
+  const MemoryUse plain = stage_memory(q, model, whole, {}, order);
   EXPECT_EQ(static_cast<double>((plain.parameters + plain.gradients + plain.optimizer).value), 18 * n);
   // ZeRO (arXiv 1910.02054), fig. 1, with fp32 main gradients: 2 + 4 + 12/N, 2 + (4 + 12)/N, (2 + 4 + 12)/N.
   const double share[] = {18, 6 + 12.0 / 8, 2 + 16.0 / 8, 18.0 / 8};
   for (int zero = 0; zero <= 3; ++zero) {
     q.data_parallel.zero = zero;
-    const MemoryUse use = stage_memory(q, model, whole, order);
+    const MemoryUse use = stage_memory(q, model, whole, {}, order);
     EXPECT_NEAR(static_cast<double>((use.parameters + use.gradients + use.optimizer).value) / (share[zero] * n), 1,
                 1e-7);
   }
@@ -91,7 +91,7 @@ TEST(StageMemory, CountsWhatEachVirtualStageKeeps) {
                             pass(PassKind::forward, 0, 1),  pass(PassKind::backward, 0, 1),
                             pass(PassKind::backward, 0, 0), pass(PassKind::forward, 1, 1),
                             pass(PassKind::backward, 1, 1), pass(PassKind::backward, 1, 0)};
-  EXPECT_EQ(stage_memory(q, model, chunks, order).activations, Bytes{1200});
+  EXPECT_EQ(stage_memory(q, model, chunks, {.virtual_stages = 2}, order).activations, Bytes{1200});
 }
 
 TEST(OutOfMemory, SaysHowMuchWhatIsLargestAndWhatWouldHelp) {

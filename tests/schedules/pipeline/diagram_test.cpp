@@ -28,10 +28,11 @@ void expect_golden(const std::string& name, const std::string& text) {
 
 TEST(Diagram, EverySchedulesPictureIsTheGoldenOne) {
   for (const PipelineSchedule* schedule : pipelines()) {
-    Shape shape{4, 8, 2};
+    Shape shape{4, 8, 2, schedule->splits_backward};
     if (!schedule->supports(shape).empty()) shape.virtual_stages = 1;
     const std::vector<StageOrder> all = orders(*schedule, shape);
-    expect_golden(std::string(schedule->name), draw(shape, all, {.forward = 1, .backward = 2}));
+    expect_golden(std::string(schedule->name),
+                  draw(shape, all, {.forward = 1, .backward = schedule->splits_backward ? 1u : 2u}));
   }
 }
 

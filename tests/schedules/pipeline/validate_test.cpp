@@ -48,6 +48,25 @@ TEST(Validate, FindsABackwardBeforeItsForward) {
               ElementsAre("backward of micro-batch 0, on stage 1: before its forward"));
 }
 
+Pass weight(std::uint32_t m) { return {PassKind::weight, MicroBatchId{m}}; }
+
+TEST(Validate, FindsAWeightGradientBeforeItsBackwardMissingDoubledOrNotWanted) {
+  const Shape shape{2, 2, 1, true};
+  Orders early = correct("zb-h1", shape);
+  std::swap(*std::ranges::find(early[0], backward(0)), *std::ranges::find(early[0], weight(0)));
+  EXPECT_THAT(validate(shape, early).problems,
+              ElementsAre("weight gradient of micro-batch 0, on stage 0: before its backward"));
+  Orders missing = correct("zb-h1", shape);
+  std::erase(missing[1], weight(1));
+  EXPECT_THAT(validate(shape, missing).problems, ElementsAre("weight gradient of micro-batch 1, on stage 1: missing"));
+  Orders doubled = correct("zb-h1", shape);
+  doubled[1].push_back(weight(1));
+  EXPECT_THAT(validate(shape, doubled).problems,
+              ElementsAre("weight gradient of micro-batch 1, on stage 1: more than once"));
+  EXPECT_THAT(validate({2, 2, 1, false}, correct("zb-h1", shape)).problems,
+              testing::Contains("weight gradient of micro-batch 0, on stage 0: backward is whole in this schedule"));
+}
+
 TEST(Validate, FindsADeadlockAcrossStages) {
   // Each stage alone is in order; stage 0 wants its first backward before it sends what stage 1 wants first.
   const Orders order{{forward(0), backward(0), forward(1), backward(1)},
