@@ -9,12 +9,9 @@
 #include "app/command.h"
 #include "app/options.h"
 #include "app/output.h"
-#include "app/read/cluster.h"
 #include "app/read/file_text.h"
-#include "app/read/files.h"
 #include "app/read/library.h"
-#include "app/read/merge.h"
-#include "app/read/nearest.h"
+#include "app/read/setting.h"
 #include "app/report/collective_report.h"
 #include "app/report/tuning_report.h"
 #include "calibrate/logs/nccl_tests.h"
@@ -29,39 +26,9 @@ namespace {
 
 using collectives::Operation;
 
-constexpr std::array kOperations = {Operation::all_reduce, Operation::all_gather, Operation::reduce_scatter,
-                                    Operation::broadcast,  Operation::reduce,     Operation::all_to_all,
-                                    Operation::send_recv,  Operation::gather,     Operation::scatter};
 constexpr std::size_t kMostSizes = 1000;
-constexpr const char* kUsualStack = "megatron-core";
 /// With --algorithm all: communicators over which every algorithm is simulated whole, if it must be.
 constexpr std::uint32_t kMostWhole = 512;
-
-/// Where a collective runs: --cluster, --node, --nodes, --gpus, --software and --set as one mapping.
-struct Setting {
-  schedules::ClusterSpec cluster;
-  schedules::Software software;
-};
-
-const Table<Setting>& setting_table() {
-  using S = Setting;
-  static const Table<Setting> table(
-      "Collective", "",
-      {{{"cluster", block(cluster_schema), kRequired, "where"},
-        [](S& s, const Value& v) { s.cluster = finish(read_block(cluster_table(), v), v); }},
-       {{"software", block(software_schema), "", "the stack"},
-        [](S& s, const Value& v) { s.software = read_block(software_table(), v); }}});
-  return table;
-}
-
-Operation operation_named(const std::string& word) {
-  std::vector<std::string_view> names;
-  for (const Operation each : kOperations) {
-    if (collectives::name(each) == word) return each;
-    names.push_back(collectives::name(each));
-  }
-  throw InputError("--op", "found '" + word + "', expected " + one_of(word, names));
-}
 
 /// "8B", "64 KiB", or as nccl-tests takes them: "8", "64K", "8G".
 Bytes size_named(const std::string& word) {
@@ -117,49 +84,6 @@ std::vector<Bytes> sizes_named(const std::string& words) {
     }
   }
   return sizes;
-}
-
-/// `stack`: the software where none is named.
-Setting read_setting(const boost::program_options::variables_map& values, Library& library, const std::string& stack) {
-  const auto word = [&](const char* name) { return values[name].as<std::string>(); };
-  Node tree = make_mapping({"stepcast collective", 0, 0});
-  const auto lay = [&](const std::string& key, const std::string& value, const std::string& flag) {
-    if (!value.empty()) merge(setting_table().schema, tree, nest(key, make_scalar(value, {flag, 0, 0})));
-  };
-  if (word("cluster").empty() == word("node").empty()) {
-    throw InputError("stepcast collective", "expected one of --cluster and --node");
-  }
-  lay("cluster", word("cluster"), "--cluster");
-  lay("cluster.node", word("node"), "--node");
-  lay("cluster.nodes", word("nodes"), "--nodes");
-  lay("cluster.gpus", word("gpus"), "--gpus");
-  lay("cluster.allocation", word("allocation"), "--allocation");
-  lay("software", word("software").empty() ? stack : word("software"), "--software");
-  lay("software.transport.protocol", word("protocol"), "--protocol");
-  lay("software.transport.max_channels", word("max-channels"), "--max-channels");
-  for (const std::string& setting : values["set"].as<std::vector<std::string>>()) {
-    const std::size_t equals = setting.find('=');
-    const std::string flag = "--set " + setting;
-    if (equals == std::string::npos || equals == 0 || equals + 1 == setting.size()) {
-      throw InputError(flag, "expected key=value");
-    }
-    std::string key = setting.substr(0, equals);
-    if (key.starts_with("transport.")) key = "software." + key;
-    if (find_key(setting_table().schema, key) == nullptr) {
-      throw InputError(flag, "unknown key '" + key + "', expected one of cluster.*, software.* or transport.*");
-    }
-    lay(key, setting.substr(equals + 1), flag);
-  }
-  Setting setting;
-  read(setting_table(), tree, "", library, setting);
-  return setting;
-}
-
-/// Without --software, the stack that was fitted on such machines.
-Setting read_setting(const boost::program_options::variables_map& values, Library& library) {
-  Setting setting = read_setting(values, library, kUsualStack);
-  if (!values["software"].as<std::string>().empty() || setting.cluster.nccl.empty()) return setting;
-  return read_setting(values, library, setting.cluster.nccl);
 }
 
 /// What a log measured: the tables of this operation, or those that do not say which they are of.
@@ -240,9 +164,9 @@ int collective(const std::vector<std::string>& words) {
     throw InputError("stepcast collective", "found '" + paths.front() + "', expected options only");
   }
   const Format format = parse_format(word("format"));
-  const Operation operation = operation_named(word("op"));
+  const Operation operation = operation_named(word("op"), "--op");
   Library library(configs_directory());
-  const Setting setting = read_setting(*values, library);
+  const Setting setting = read_setting("stepcast collective", *values, library);
   const topology::Cluster cluster = topology::build_cluster(setting.cluster.node, setting.cluster.fabric,
                                                             setting.cluster.gpus, setting.cluster.allocation);
   collectives::Group group;

@@ -51,19 +51,30 @@ std::string gemm_json(const calibrate::GemmFit& fit, const std::string& table) {
 
 int fit(const std::vector<std::string>& words) {
   namespace po = boost::program_options;
+  const auto text = [] { return po::value<std::string>()->default_value("", ""); };
   po::options_description options("Options");
   // clang-format off
   options.add_options()
       ("gpu", po::value<std::string>()->default_value("a100-pcie-40gb"), "the GPU that was measured: a file of configs/gpus/")
       ("launch", po::value<std::string>()->default_value("3 us"), "fixed time that each measured kernel includes")
-      ("software", po::value<std::string>()->default_value("", ""), "curves: the stack to start from, whose curves are fitted")
-      ("check", "curves: fit nothing, print every curve's error under its own stack")
+      ("software", text(), "curves and logs: the stack to start from; logs: by default the one fitted on such machines")
+      ("check", "curves and logs: fit nothing, print every curve's error")
+      ("cluster", text(), "logs: the machine, a file of configs/clusters/")
+      ("node", text(), "logs: or machines of this kind, a file of configs/nodes/")
+      ("nodes", text(), "logs: how many of them")
+      ("gpus", text(), "logs: or how many GPUs")
+      ("allocation", text(), "logs: or which GPUs: '0-2,5'")
+      ("gpus-per-process", po::value<std::uint32_t>()->default_value(1), "logs: nccl-tests' -g times -t")
+      ("op", text(), "logs that do not say it: all_reduce, all_gather, ...")
+      ("set", po::value<std::vector<std::string>>()->composing()->default_value({}, ""), "logs: KEY=VALUE of cluster.* and transport.*")
       ("format", po::value<std::string>()->default_value("yaml"), "multiplies: yaml or json")
       ("output", po::value<std::string>()->default_value("", ""), "write to this file instead of standard output");
   // clang-format on
   const auto values = parse_options(
       words,
-      "usage: stepcast fit TABLE.csv [OPTIONS]\n\n"
+      "usage: stepcast fit TABLE.csv|LOG... [OPTIONS]\n\n"
+      "Logs of nccl-tests, with --node and how many: fits a software stack's transport to them, says which constants\n"
+      "they cannot tell, and prints it as a file for configs/software/ with the errors that remain.\n"
       "A table of curves (its header has a column curve, see calibrate/data/nccl/curves.csv): fits a software\n"
       "stack's transport to recorded collectives and prints it as a file for configs/software/.\n"
       "Otherwise a table of multiplies. "
@@ -72,8 +83,11 @@ int fit(const std::vector<std::string>& words) {
       options);
   if (!values) return kDone;
   const auto paths = (*values)["path"].as<std::vector<std::string>>();
-  if (paths.size() != 1)
-    throw InputError("stepcast fit", "found " + std::to_string(paths.size()) + " tables, expected one");
+  if (paths.empty()) throw InputError("stepcast fit", "found no file, expected a table or logs of nccl-tests");
+  const bool machine_named =
+      !(*values)["node"].as<std::string>().empty() || !(*values)["cluster"].as<std::string>().empty();
+  if (machine_named || paths.size() > 1 || !paths.front().ends_with(".csv"))
+    return fit_transport_to_logs(paths, *values);
   const auto format_word = (*values)["format"].as<std::string>();
   if (format_word != "yaml" && format_word != "json")
     throw InputError("--format", "found '" + format_word + "', expected yaml or json");

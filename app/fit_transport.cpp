@@ -10,8 +10,11 @@
 #include "app/command.h"
 #include "app/output.h"
 #include "app/read/curves.h"
+#include "app/read/file_text.h"
 #include "app/read/files.h"
 #include "app/read/library.h"
+#include "app/read/log_curves.h"
+#include "app/read/setting.h"
 #include "calibrate/fit/transport_fit.h"
 #include "sim/input_error.h"
 
@@ -88,8 +91,8 @@ class ErrorTable {
   std::map<std::string, Pool> stacks_;
 };
 
-std::string profile(const std::string& name, const std::string& table, const calibrate::TransportFit& fit,
-                    std::size_t curves) {
+/// `from`: what was fitted to, as the profile's source says it.
+std::string profile(const std::string& name, const std::string& from, const calibrate::TransportFit& fit) {
   std::string yaml = fmt::format("name: {}\ntransport:\n  channels: {}\n", name, fit.transport.channels);
   std::string block;
   for (const calibrate::FittedConstant& c : fit.constants) {
@@ -107,12 +110,19 @@ std::string profile(const std::string& name, const std::string& table, const cal
                          : fmt::format("  # not fitted: {}\n", c.why);
   }
   yaml += fmt::format("  chunk: {} B\n", fit.transport.chunk.value);
-  yaml += fmt::format(
-      "source: >-\n  Fitted to the {} curves of {} that it marks as fitted for {}: {} points, median error {:.1f} %, "
-      "mean "
-      "{:.1f} %.\n",
-      curves, table, name, fit.points, 100 * fit.median, 100 * fit.mean);
+  yaml += fmt::format("source: >-\n  Fitted to {}: {} points, median error {:.1f} %, mean {:.1f} %.\n", from,
+                      fit.points, 100 * fit.median, 100 * fit.mean);
   return yaml;
+}
+
+std::string as_comments(const std::string& text) {
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = text.find('\n', at);
+    out += "# " + text.substr(at, end - at) + "\n";
+    at = end + 1;
+  }
+  return out;
 }
 
 }  // namespace
@@ -144,14 +154,43 @@ int fit_transport_to(const std::filesystem::path& table, const FitTransportOptio
   for (const CurveRow& row : rows) {
     if (row.software == options.software) report.add(row, predict(row.curve, fit.transport));
   }
-  std::string text = profile(options.software, table.string(), fit, fitted.size());
-  std::string comments = report.text();
-  for (std::size_t at = 0; at < comments.size();) {
-    const std::size_t end = comments.find('\n', at);
-    text += "# " + comments.substr(at, end - at) + "\n";
-    at = end + 1;
+  const std::string from = fmt::format("the {} curves of {} that it marks as fitted for {}", fitted.size(),
+                                       table.string(), options.software);
+  write_output(options.output, profile(options.software, from, fit) + as_comments(report.text()));
+  return kDone;
+}
+
+int fit_transport_to_logs(const std::vector<std::string>& logs, const boost::program_options::variables_map& values) {
+  Library library(configs_directory());
+  const Setting setting = read_setting("stepcast fit", values, library);
+  const auto word = [&](const char* name) { return values[name].as<std::string>(); };
+  std::optional<collectives::Operation> operation;
+  if (!word("op").empty()) operation = operation_named(word("op"), "--op");
+  std::vector<calibrate::Curve> curves;
+  std::string names;
+  for (const std::string& log : logs) {
+    const std::vector<calibrate::Curve> found =
+        read_log_curves(log, setting, values["gpus-per-process"].as<std::uint32_t>(), operation);
+    curves.insert(curves.end(), found.begin(), found.end());
+    names += fmt::format("{}{} ({} B)", names.empty() ? "" : ", ", shown_path(log), std::filesystem::file_size(log));
   }
-  write_output(options.output, text);
+  const bool check = values.count("check") != 0;
+  collectives::Transport transport = setting.software.transport;
+  calibrate::TransportFit fit;
+  if (!check) {
+    fit = fit_transport(curves, transport);
+    transport = fit.transport;
+  }
+  ErrorTable report;
+  for (const calibrate::Curve& curve : curves) report.add({curve, setting.stack, !check}, predict(curve, transport));
+  if (check) {
+    write_output(word("output"), report.text());
+    return kDone;
+  }
+  const std::string from =
+      fmt::format("{} {} of {}, on {} GPUs of {}, from {}", curves.size(), curves.size() == 1 ? "table" : "tables",
+                  names, setting.cluster.gpus, setting.cluster.node.name, setting.stack);
+  write_output(word("output"), profile(setting.stack + "-fitted", from, fit) + as_comments(report.text()));
   return kDone;
 }
 

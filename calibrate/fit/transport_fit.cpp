@@ -20,6 +20,7 @@ constexpr double kOdd = 0.1;         // beyond 10 % an error counts ever less (C
 constexpr double kStep = 1e-3;       // of the logit: wide enough to pass over the ties of whole picoseconds
 constexpr double kFelt = 1e-3;       // columns of J below this are of constants that no point feels
 constexpr double kUninformed = 0.8;  // an interval that covers more of the bounds says nothing
+constexpr int kLeastPoints = 5;
 constexpr double kNormal95 = 1.96;
 constexpr double kPull = 0.01;  // a logit away from where the fit started weighs as much as an error of 1 % at a point
 
@@ -202,6 +203,10 @@ TransportFit fit_transport(std::span<const Curve> curves, const Transport& start
   residuals.curves = curves;
   residuals.start = &fit.transport;
   for (const Curve& curve : curves) residuals.points += static_cast<int>(curve.points.size());
+  if (residuals.points < kLeastPoints) {
+    throw InputError("", "found " + std::to_string(residuals.points) + " points, expected at least " +
+                             std::to_string(kLeastPoints) + " to fit to");
+  }
 
   std::array<std::string, kConstants.size()> why;
   std::array<double, kConstants.size()> half{};
@@ -225,10 +230,6 @@ TransportFit fit_transport(std::span<const Curve> curves, const Transport& start
     }
     residuals.begin(std::move(free));
     if (number.empty()) break;
-    if (residuals.points < residuals.inputs()) {
-      throw InputError("", "found " + std::to_string(residuals.points) + " points, expected at least " +
-                               std::to_string(residuals.inputs()) + " to fit as many constants");
-    }
     Slopes slopes(residuals, kStep * kStep);
     Eigen::VectorXd x = residuals.from;
     Eigen::MatrixXd jacobian(residuals.values(), residuals.inputs());

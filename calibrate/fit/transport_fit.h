@@ -36,7 +36,7 @@ std::vector<std::string_view> fittable_constants();
 /// from `start`. Constants stay between bounds by fitting the logit of where they lie. `fixed` names constants to leave
 /// alone. A constant that no point feels, or whose 95 % interval (from the inverse of J^T J) covers most of its bounds,
 /// is not identified: it keeps its starting value, and the others are fitted without it.
-/// Throws InputError for a name it does not know, and where there are fewer points than constants.
+/// Throws InputError for a name it does not know, and for fewer than 5 points.
 /// Takes seconds to minutes: each step simulates every point once for each constant.
 TransportFit fit_transport(std::span<const Curve> curves, const collectives::Transport& start,
                            std::span<const std::string> fixed = {});

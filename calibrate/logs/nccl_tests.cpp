@@ -101,7 +101,7 @@ std::vector<NcclTestsTable> parse_nccl_tests(std::string_view log, const std::st
     }
     if (const std::optional<Columns> found = header(words)) {
       columns = found;
-      tables.push_back({operation, devices, {}});
+      tables.push_back({operation, devices, number, {}});
       listing = false;
       continue;
     }
@@ -120,7 +120,10 @@ std::vector<NcclTestsTable> parse_nccl_tests(std::string_view log, const std::st
     tables.back().rows.push_back(
         {{*size}, number, *time, columns->in_place == 0 ? std::nullopt : micros(words[columns->in_place])});
   }
-  std::erase_if(tables, [](const NcclTestsTable& table) { return table.rows.empty(); });
+  for (const NcclTestsTable& table : tables) {
+    if (!table.rows.empty()) continue;
+    throw InputError(file + ":" + std::to_string(table.line), "found a table without rows: the log breaks off here");
+  }
   if (tables.empty()) {
     throw InputError(file,
                      "found no table of nccl-tests, expected a header '# size count type ... time algbw busbw' "

@@ -22,13 +22,15 @@ struct NcclTestsRow {
 struct NcclTestsTable {
   std::string operation;    ///< "all_reduce", from the program's name; "" where the log does not say
   std::uint32_t ranks = 0;  ///< devices listed above it; 0 where none are
+  std::uint32_t line = 0;   ///< of its header, from 1
   std::vector<NcclTestsRow> rows;
 };
 
 /// The tables of a log of nccl-tests, of any version: columns are told by the header (with or without redop and root,
 /// error or #wrong). Lines of other programs (NCCL's INFO lines, warnings) are passed over; mpirun's prefixes
 /// ("[1,0]<stdout>:", "[0] ") are taken off. Throws InputError with the file and line for a row that does not fit its
-/// header or holds no numbers, and for a log without any row. `file` is what messages call it. O(characters).
+/// header or holds no numbers, for a header without rows, and for a log without any table. `file` is what messages call
+/// it. O(characters).
 std::vector<NcclTestsTable> parse_nccl_tests(std::string_view log, const std::string& file);
 
 }  // namespace stepcast::calibrate

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <boost/program_options.hpp>
+#include <string>
+
+#include "app/read/library.h"
+#include "collectives/operation.h"
+#include "schedules/scenario.h"
+
+namespace stepcast::app {
+
+/// Where a collective runs, and with which stack.
+struct Setting {
+  schedules::ClusterSpec cluster;
+  schedules::Software software;
+  std::string stack;  ///< the software as it was named: a file of configs/software/
+};
+
+/// From the options cluster, node, nodes, gpus, allocation, software, protocol, max-channels and set, those that
+/// `command` has. Without software, the stack that was fitted on such machines. Throws InputError with the flag.
+Setting read_setting(const std::string& command, const boost::program_options::variables_map& values, Library& library);
+
+/// "all_reduce" and its like; `place` is for complaints.
+collectives::Operation operation_named(const std::string& word, const std::string& place);
+
+}  // namespace stepcast::app
