@@ -13,6 +13,7 @@
 #include "app/read/library.h"
 #include "app/read/setting.h"
 #include "app/report/collective_report.h"
+#include "app/report/png.h"
 #include "app/report/tuning_report.h"
 #include "calibrate/logs/nccl_tests.h"
 #include "collectives/algorithms.h"
@@ -153,7 +154,7 @@ int collective(const std::vector<std::string>& words) {
       ("tuning", "instead: NCCL's own table of latencies and bandwidths, and what it picks at which size")
       ("compare", text(), "a log of nccl-tests: measured times beside predicted ones, at the log's sizes")
       ("explain", "also say which link is the busiest at the largest size, and which carry nothing")
-      ("plot", text(), "also draw busbw over size into this SVG file")
+      ("plot", text(), "also draw busbw over size into this file: .svg or .png")
       ("format", text("table"), "table, json or csv")
       ("output", text(), "write to this file instead of standard output");
   // clang-format on
@@ -209,7 +210,7 @@ int collective(const std::vector<std::string>& words) {
       if (values->count("explain") != 0 && i + 1 == sizes.size()) explained += explain(timing, sizes[i], cluster);
     }
   }
-  if (!word("plot").empty()) write_file(word("plot"), collective_svg(report));
+  if (!word("plot").empty()) write_file(word("plot"), picture(collective_svg(report), word("plot"), "--plot"));
   write_output(word("output"), format == Format::json  ? collective_json(report)
                                : format == Format::csv ? collective_csv(report)
                                                        : collective_table(report) + explained);

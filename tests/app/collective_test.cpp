@@ -174,6 +174,15 @@ TEST_F(Collective, TakesTheTransportsConstantsFromTheCommandLine) {
   EXPECT_NEAR(time("50us") - time("10us"), 40e-6, 1e-12);
 }
 
+TEST_F(Collective, DrawsAsPngToo) {
+  output({"--node", "dgx-a100-80gb", "--sizes", "8B:1GiB", "--plot", file("plot.png")});
+  const std::string png = content(file("plot.png"));
+  EXPECT_EQ(png.substr(1, 3), "PNG");
+  EXPECT_EQ(png.substr(16, 8), std::string("\0\0\x06\xb8\0\0\x03\x98", 8));  // 1720 x 920: the page twice as large
+  EXPECT_EQ(error({"--node", "dgx-a100-80gb", "--sizes", "8B", "--plot", file("plot.gif")}),
+            "--plot: found '" + file("plot.gif") + "', expected a name that ends with .svg or .png");
+}
+
 TEST_F(Collective, SaysWhatIsWrong) {
   EXPECT_EQ(error({}), "stepcast collective: expected one of --cluster and --node");
   EXPECT_THAT(error({"--node", "dgx-a100-80bg"}), HasSubstr("dgx-a100-80gb"));
