@@ -10,9 +10,10 @@
 namespace stepcast::app {
 namespace {
 
-constexpr double kWidth = 860, kHeight = 460, kLeft = 70, kRight = 200, kTop = 40, kBottom = 50;
-constexpr std::array kColours = {"#1b6ca8", "#c4452d", "#3c8d40", "#8a5aa6", "#b8860b", "#2b8c8c",
-                                 "#d36ba6", "#555555", "#7a9a01", "#a0522d", "#4b0082", "#008b8b"};
+constexpr double kWidth = 875, kHeight = 460, kLeft = 70, kRight = 215, kTop = 40, kBottom = 50;
+constexpr std::array kColours = {"#1b6ca8", "#c4452d", "#3c8d40", "#8a5aa6", "#b8860b", "#2b8c8c", "#d36ba6",
+                                 "#555555", "#7a9a01", "#a0522d", "#4b0082", "#008b8b", "#e07b00", "#00a86b",
+                                 "#9e1b32", "#5b7fff", "#c0a000", "#80604d", "#ff6f91", "#2f4f4f"};
 
 struct Curve {
   std::string name;

@@ -178,7 +178,7 @@ TEST_F(Collective, DrawsAsPngToo) {
   output({"--node", "dgx-a100-80gb", "--sizes", "8B:1GiB", "--plot", file("plot.png")});
   const std::string png = content(file("plot.png"));
   EXPECT_EQ(png.substr(1, 3), "PNG");
-  EXPECT_EQ(png.substr(16, 8), std::string("\0\0\x06\xb8\0\0\x03\x98", 8));  // 1720 x 920: the page twice as large
+  EXPECT_EQ(png.substr(16, 8), std::string("\0\0\x06\xd6\0\0\x03\x98", 8));  // 1750 x 920: the page twice as large
   EXPECT_EQ(error({"--node", "dgx-a100-80gb", "--sizes", "8B", "--plot", file("plot.gif")}),
             "--plot: found '" + file("plot.gif") + "', expected a name that ends with .svg or .png");
 }
