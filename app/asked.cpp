@@ -1,6 +1,5 @@
 #include "app/asked.h"
 
-#include <charconv>
 #include <cstdio>
 
 #include "app/options.h"
@@ -9,19 +8,7 @@
 namespace stepcast::app {
 namespace {
 
-constexpr unsigned kMostThreads = 4096;
-
-/// 0, all of them, for no word: boost would read "-1" as 4294967295.
-unsigned parse_threads(const std::string& word) {
-  if (word.empty()) return 0;
-  unsigned threads = 0;
-  const char* const end = word.data() + word.size();
-  const auto [stop, error] = std::from_chars(word.data(), end, threads);
-  if (error != std::errc{} || stop != end || threads == 0 || threads > kMostThreads)
-    throw InputError("--threads",
-                     "found '" + word + "', expected a whole number from 1 to " + std::to_string(kMostThreads));
-  return threads;
-}
+constexpr std::uint32_t kMostThreads = 4096;
 
 }  // namespace
 
@@ -44,7 +31,7 @@ std::optional<Asked> parse_asked(const std::vector<std::string>& words, const st
                (*values)["set"].as<std::vector<std::string>>(),
                parse_format((*values)["format"].as<std::string>()),
                (*values)["output"].as<std::string>(),
-               parse_threads((*values)["threads"].as<std::string>())};
+               parse_count((*values)["threads"].as<std::string>(), "--threads", kMostThreads)};
 }
 
 std::optional<std::vector<Question>> questions_asked(const Asked& asked) {

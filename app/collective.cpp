@@ -11,6 +11,7 @@
 #include "app/output.h"
 #include "app/read/file_text.h"
 #include "app/read/library.h"
+#include "app/read/pair_weights.h"
 #include "app/read/setting.h"
 #include "app/report/collective_report.h"
 #include "app/report/png.h"
@@ -105,15 +106,18 @@ std::vector<calibrate::NcclTestsRow> read_measured(const std::string& file, Oper
 
 /// The algorithms that --algorithm means: one, or all that can do it over these GPUs.
 std::vector<std::string> algorithms_named(const std::string& word, Operation operation, const collectives::Group& group,
-                                          collectives::Timer& timer) {
+                                          collectives::Timer& timer, const collectives::Details& details) {
   if (word != "all") return {word};
   std::vector<std::string> names;
   for (const collectives::Algorithm* each : collectives::algorithms()) {
-    const collectives::Request request{.operation = operation, .ranks = static_cast<std::uint32_t>(group.size())};
+    const collectives::Request request{.operation = operation,
+                                       .ranks = static_cast<std::uint32_t>(group.size()),
+                                       .servers = details.servers,
+                                       .pair_elements = details.pair_weights};
     const bool folds = each->tree || each->symmetry(request) != collectives::Symmetry{};
     if (group.size() > kMostWhole && !folds) continue;
     try {
-      timer.time(operation, {0}, std::span(&group, 1), each->name);
+      timer.time(operation, {0}, std::span(&group, 1), each->name, true, details);
       names.emplace_back(each->name);
     } catch (const InputError&) {  // cannot do this one
     }
@@ -148,6 +152,8 @@ int collective(const std::vector<std::string>& words) {
       ("algorithm", text("auto"), "a name of docs/collectives.md, auto (the fastest of what the library has), nccl (what NCCL would pick), or all")
       ("protocol", text(""), "only these, as NCCL_PROTO: Simple, LL128, LL with commas, or ^LL: all but that")
       ("max-channels", text(""), "no more blocks than these, as NCCL_MAX_NCHANNELS")
+      ("servers", text(), "parameter servers apart from the workers: the last so many GPUs; default: every worker is one too")
+      ("uneven", text(), "a table of what each rank sends each (all_to_all), in any unit: the busiest sends the size")
       ("sizes", text("8B:8GiB"), "FROM:TO, doubling; FROM:TO:x4; FROM:TO:1MiB; or sizes with commas between them")
       ("software", text(), "the stack whose transport is used: a file of configs/software/; default: the one fitted on such machines")
       ("set", po::value<std::vector<std::string>>()->composing()->default_value({}, ""), "KEY=VALUE: transport.nvlink_step=1us, cluster.nic_bandwidth=100Gbit/s")
@@ -199,12 +205,15 @@ int collective(const std::vector<std::string>& words) {
                                               setting.software.transport.nccl_version, operation, sizes));
     return kDone;
   }
+  collectives::Details details;
+  details.servers = parse_count(word("servers"), "--servers", std::max(report.ranks, 2u) - 1);
+  if (!word("uneven").empty()) details.pair_weights = read_pair_weights(word("uneven"));
   collectives::Timer timer(cluster, setting.software.transport);
-  const std::vector<std::string> names = algorithms_named(word("algorithm"), operation, group, timer);
+  const std::vector<std::string> names = algorithms_named(word("algorithm"), operation, group, timer, details);
   std::string explained;
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     for (const std::string& name : names) {
-      const collectives::Timing timing = timer.time(operation, sizes[i], std::span(&group, 1), name);
+      const collectives::Timing timing = timer.time(operation, sizes[i], std::span(&group, 1), name, true, details);
       report.rows.push_back({timing.algorithm, timing.protocol, sizes[i], timing.interval, {}});
       if (!measured.empty()) report.rows.back().measured = measured[i].out_of_place;
       if (values->count("explain") != 0 && i + 1 == sizes.size()) explained += explain(timing, sizes[i], cluster);

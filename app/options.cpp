@@ -1,5 +1,6 @@
 #include "app/options.h"
 
+#include <charconv>
 #include <cstdio>
 #include <sstream>
 
@@ -42,6 +43,17 @@ std::optional<po::variables_map> parse_options(const std::vector<std::string>& w
     return std::nullopt;
   }
   return values;
+}
+
+std::uint32_t parse_count(const std::string& word, const std::string& option, std::uint32_t most) {
+  if (word.empty()) return 0;
+  std::uint32_t count = 0;
+  const char* const end = word.data() + word.size();
+  const auto [stop, error] = std::from_chars(word.data(), end, count);
+  if (error != std::errc{} || stop != end || count == 0 || count > most) {
+    throw InputError(option, "found '" + word + "', expected a whole number from 1 to " + std::to_string(most));
+  }
+  return count;
 }
 
 }  // namespace stepcast::app

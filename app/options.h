@@ -1,6 +1,7 @@
 #pragma once
 
 #include <boost/program_options.hpp>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,5 +13,9 @@ namespace stepcast::app {
 std::optional<boost::program_options::variables_map> parse_options(const std::vector<std::string>& words,
                                                                    const std::string& usage,
                                                                    boost::program_options::options_description options);
+
+/// 0 for no word; else a whole number from 1 to `most`. (Boost would read "-1" as 4294967295.)
+/// Throws InputError naming the option.
+std::uint32_t parse_count(const std::string& word, const std::string& option, std::uint32_t most);
 
 }  // namespace stepcast::app

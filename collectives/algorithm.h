@@ -50,12 +50,16 @@ struct Request {
 
   std::uint32_t gpus() const { return ranks / nodes; }
   Range all() const { return {0, elements}; }
+
+  /// The same of another number of elements; the sizes of pairs in proportion, rounded down.
+  Request resized(std::int64_t to) const;
 };
 
 /// A way to do collectives: a name for users, and a pure function. algorithms.h lists them all.
 struct Algorithm {
   std::string_view name, summary, source;
   bool tree = false;                           ///< Transport::tree_efficiency applies
+  bool has_servers = false;                    ///< Request::servers means something to it
   bool needs_links = false;                    ///< Request::links must be there
   std::string_view needs = {};                 ///< of the machine, in the words of messages
   bool (*automatic)(Operation) = nullptr;      ///< "auto" considers it for this operation: NCCL has it

@@ -16,6 +16,7 @@ constinit const Algorithm parameter_server{
     .name = "parameter-server",
     .summary = "all send to one rank, which adds and sends the sum back",
     .source = "Li et al., Scaling distributed machine learning with the parameter server, OSDI 2014",
+    .has_servers = true,
     .automatic = [](Operation) { return false; },
     .supports =
         [](const Request& request) {

@@ -52,6 +52,7 @@ constinit const Algorithm sharded_parameter_server{
     .name = "sharded-parameter-server",
     .summary = "servers with a share of the elements each: every rank is one, or so many separate ones",
     .source = "Li et al., OSDI 2014; Jiang et al., BytePS, OSDI 2020, section 2.2 (co-located and separate servers)",
+    .has_servers = true,
     .automatic = [](Operation) { return false; },
     .supports =
         [](const Request& request) {

@@ -1,12 +1,14 @@
 #pragma once
 
+#include <compare>
+#include <cstdint>
 #include <memory>
 #include <span>
-#include <string>
 #include <string_view>
 #include <vector>
 
 #include "collectives/operation.h"
+#include "collectives/timing.h"
 #include "collectives/transport.h"
 #include "topology/cluster.h"
 
@@ -15,20 +17,14 @@ namespace stepcast::collectives {
 /// The GPUs of one communicator, in rank order.
 using Group = std::vector<topology::GpuId>;
 
-/// What a collective costs when nothing but its siblings runs beside it.
-struct Timing {
-  Time duration{};  ///< launch to last byte
-  Time latency{};   ///< what it would take with next to no bytes, same algorithm
-  /// Per repetition, if the same is launched again and again: what nccl-tests prints. Less than the duration where data
-  /// only passes through the ranks (broadcast, reduce): the first is at work on the next while the last still waits.
-  Time interval{};
-  std::string algorithm;  ///< the one timed or chosen
-  std::string protocol;   ///< "Simple", "LL128" or "LL"
-  struct Load {
-    topology::LinkId link{};
-    double bytes = 0;  ///< that cross the link, all concurrent groups together
-  };
-  std::vector<Load> loads;
+/// What an operation may be told beside its size.
+struct Details {
+  /// Parameter servers that do not work: the last so many ranks. 0: "sharded-parameter-server" makes every rank one.
+  std::uint32_t servers = 0;
+  /// all_to_all of uneven sizes: what rank s sends rank d goes as pair_weights[s * ranks + d], none negative, and the
+  /// rank with the most to send (below 2^31) has `bytes`. Empty: even.
+  std::vector<std::int64_t> pair_weights{};
+  friend auto operator<=>(const Details&, const Details&) = default;
 };
 
 /// Times collectives on one cluster and remembers them. Deterministic; safe to share between threads.
@@ -42,9 +38,10 @@ class Timer {
   /// applies; or "nccl": what NCCL's own model picks (nccl/tuner.h, Transport::nccl_version). Of the protocols the
   /// transport has, the fastest predicted; "ring/LL", "auto/Simple": that one. With `fold`, ranks that do the same at
   /// the same time are simulated once, where the placement has that symmetry; the answer is the same to the picosecond.
-  /// One rank, or no bytes over one rank: zero. Throws InputError for an unknown algorithm or one that cannot do it.
+  /// One rank, or no bytes over one rank: zero. Throws InputError for an unknown algorithm or one that cannot do it,
+  /// and for details that do not fit.
   Timing time(Operation operation, Bytes bytes, std::span<const Group> concurrent, std::string_view algorithm = "auto",
-              bool fold = true);
+              bool fold = true, const Details& details = {});
 
  private:
   struct Impl;

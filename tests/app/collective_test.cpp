@@ -174,6 +174,31 @@ TEST_F(Collective, TakesTheTransportsConstantsFromTheCommandLine) {
   EXPECT_NEAR(time("50us") - time("10us"), 40e-6, 1e-12);
 }
 
+TEST_F(Collective, TakesSeparateServersAndUnevenSizes) {
+  const std::vector<std::string> base = {"--node", "dgx-a100-80gb", "--sizes", "64MiB", "--format", "csv"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), base.begin(), base.end());
+    return more;
+  };
+  EXPECT_THAT(output(with({"--servers", "4"})), testing::HasSubstr("sharded-parameter-server"));
+  EXPECT_EQ(error(with({"--servers", "8"})), "--servers: found '8', expected a whole number from 1 to 7");
+  EXPECT_EQ(error(with({"--servers", "2", "--algorithm", "ring"})),
+            "servers: 'ring' has none: that is for parameter servers");
+  const auto table = [&](const std::string& text) {
+    std::ofstream(file("table.csv")) << text;
+    return with({"--op", "all_to_all", "--uneven", file("table.csv")});
+  };
+  std::string even = "# tokens\n";
+  for (int row = 0; row < 8; ++row) even += "3,3,3,3,3,3,3,3\n";
+  EXPECT_EQ(output(table(even)), output(with({"--op", "all_to_all"})));
+  EXPECT_EQ(error(table("1,1\n1 -1\n")),
+            file("table.csv") + ":2:3: found '-1', expected a whole number from 0 to 2147483647");
+  EXPECT_EQ(error(table("1,1\n1\n")), file("table.csv") + ":2: found 1 numbers, expected 2 as in the first row");
+  EXPECT_EQ(error(table("1,1\n")),
+            file("table.csv") + ": found 1 rows of 2 numbers, expected a row and a column for each rank");
+  EXPECT_EQ(error(table("1,1\n1,1\n")), "uneven sizes: found 4 of them, expected 8 rows of 8");
+}
+
 TEST_F(Collective, DrawsAsPngToo) {
   output({"--node", "dgx-a100-80gb", "--sizes", "8B:1GiB", "--plot", file("plot.png")});
   const std::string png = content(file("plot.png"));

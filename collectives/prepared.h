@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "collectives/algorithm.h"
+#include "collectives/chooser.h"
+#include "collectives/placement.h"
+#include "collectives/protocols.h"
+#include "collectives/timing.h"
+#include "collectives/wiring.h"
+
+namespace stepcast::collectives {
+
+/// An algorithm on a placement with a protocol, ready for any number of bytes.
+struct Prepared {
+  const Algorithm* algorithm = nullptr;
+  Protocol protocol;
+  Proto proto = Proto::simple;
+  Request request;
+  Wiring wiring;
+  Prospect prospect;                                           // at full rate: all channels
+  Time occupancy{};                                            // of a connection, by a transfer of no bytes
+  Bandwidth slowest{std::numeric_limits<double>::infinity()};  // what the slowest connection could reach alone
+  std::uint32_t channels = 1;
+  bool pipelines = false;               // cuts into pieces if asked to
+  std::size_t transfers_per_piece = 1;  // of one channel and group: the same folded and whole
+  bool fold = true;
+  std::vector<std::pair<topology::LinkId, std::uint32_t>> resources;  // of links, in the order of their ids
+};
+
+/// The smallest simulation that is exact: turned and shifted, shifted, or as it is; with groups standing for others.
+/// Without `fold` as it is. `request` is of no particular number of elements.
+Prepared prepare(const Algorithm& algorithm, Proto proto, const Request& request, const Placement& placement,
+                 const topology::Cluster& cluster, const Transport& transport, bool fold);
+
+/// The collective on so many bytes: as many channels as are fastest, cut into as many pieces.
+Timing simulate(const Prepared& prepared, const Transport& transport, Bytes bytes);
+
+/// What the protocol costs with the fewest channels.
+Time fixed_time(const Transport& transport, const Protocol& protocol);
+
+}  // namespace stepcast::collectives

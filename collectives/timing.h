@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/units.h"
+#include "topology/cluster.h"
+
+namespace stepcast::collectives {
+
+/// What a collective costs when nothing but its siblings runs beside it.
+struct Timing {
+  Time duration{};  ///< launch to last byte
+  Time latency{};   ///< what it would take with next to no bytes, same algorithm
+  /// Per repetition, if the same is launched again and again: what nccl-tests prints. Less than the duration where data
+  /// only passes through the ranks (broadcast, reduce): the first is at work on the next while the last still waits.
+  Time interval{};
+  std::string algorithm;  ///< the one timed or chosen
+  std::string protocol;   ///< "Simple", "LL128" or "LL"
+  struct Load {
+    topology::LinkId link{};
+    double bytes = 0;  ///< that cross the link, all concurrent groups together
+  };
+  std::vector<Load> loads;
+};
+
+}  // namespace stepcast::collectives
