@@ -117,6 +117,10 @@ std::vector<Problem> check(const Scenario& s) {
     check_network(s, micro_batches, out);
   else
     check_model(s, out);
+  if (s.training.frozen_layers >= s.model.layers)
+    out.push_back({"training.frozen_layers", "frozen_layers " + n(s.training.frozen_layers) +
+                                                 " leaves nothing to train; expected less than model.layers " +
+                                                 n(s.model.layers)});
   check_pipeline(s, micro_batches, out);
   if (s.data_parallel.zero == 3 && plan.pipeline > 1)
     out.push_back({"data_parallel.zero", "zero 3 with pipeline " + n(plan.pipeline) +

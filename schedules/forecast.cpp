@@ -5,6 +5,8 @@
 
 #include "collectives/timer.h"
 #include "schedules/memory/memory.h"
+#include "schedules/memory/recompute.h"
+#include "schedules/model/frozen.h"
 #include "schedules/parallel/ranks.h"
 #include "schedules/pipeline/pipelines.h"
 #include "schedules/pipeline/shape.h"
@@ -31,7 +33,18 @@ std::vector<std::vector<BlockRange>> stage_chunks(const Blocks& blocks, const Sh
 /// The model as one GPU would hold it.
 Blocks whole_model(Scenario s) {
   s.parallelism = {};
-  return blocks(s);
+  Blocks whole = blocks(s);
+  freeze(whole, s.training.frozen_layers);
+  return whole;
+}
+
+/// The model as its stages hold it: each range of it with what the scenario recomputes there.
+Blocks staged_model(const Scenario& s, std::span<const std::vector<BlockRange>> chunks) {
+  std::vector<BlockRange> ranges;
+  for (const std::vector<BlockRange>& stage : chunks) ranges.insert(ranges.end(), stage.begin(), stage.end());
+  Blocks staged = with_recomputation(s, ranges);
+  freeze(staged, s.training.frozen_layers);
+  return staged;
 }
 
 std::uint32_t layers_in(const Blocks& blocks, std::span<const BlockRange> chunks) {
@@ -82,13 +95,12 @@ Forecast forecast(const Scenario& s, const ForecastOptions& options) {
       topology::build_cluster(s.cluster.node, s.cluster.fabric, s.cluster.gpus, s.cluster.allocation);
   const Ranks ranks(s.parallelism, cluster.gpus_per_node());
   collectives::Timer timer(cluster, s.software.transport);
-  const Blocks model = blocks(s);
-  PieceTimes pieces(s, model, ranks, timer, cluster.gpus_per_node(), !options.unfold);
-
   const PipelineSchedule& schedule = *find_pipeline(s.pipeline.schedule);
   const Shape shape{s.parallelism.pipeline, micro_batches(s), s.pipeline.virtual_stages, schedule.splits_backward};
   const std::vector<StageOrder> stage_orders = orders(schedule, shape);
-  const std::vector<std::vector<BlockRange>> chunks = stage_chunks(model, shape);
+  const std::vector<std::vector<BlockRange>> chunks = stage_chunks(blocks(s), shape);
+  const Blocks model = staged_model(s, chunks);
+  PieceTimes pieces(s, model, ranks, timer, cluster.gpus_per_node(), !options.unfold);
   const Validation valid = validate(shape, stage_orders);
 
   Wires wires(cluster);
@@ -109,7 +121,7 @@ Forecast forecast(const Scenario& s, const ForecastOptions& options) {
   const double micro_batches_in_all = static_cast<double>(s.training.global_batch / s.training.micro_batch);
   out.model_flops_per_gpu = {model_flops(whole).value * micro_batches_in_all / seconds / static_cast<double>(out.gpus)};
   out.mfu = out.model_flops_per_gpu / peak(s.cluster.gpu, s.training.precision);
-  const auto layer = std::ranges::find(model.kinds, true, &Block::layer);
+  const auto layer = std::ranges::find_if(model.kinds, [](const Block& b) { return b.layer && !b.frozen; });
   if (layer != model.kinds.end() && !network) {
     const Piece& piece = pieces.at({})[static_cast<std::size_t>(layer - model.kinds.begin())].piece;
     out.layer_forward = piece.forward.duration;

@@ -38,6 +38,7 @@ struct Training {
   Precision precision = Precision::bf16;
   Optimizer optimizer = Optimizer::adam;
   std::optional<Attention> attention{};  ///< none: the software's own
+  std::int64_t frozen_layers = 0;        ///< the first so many layers, and the embedding, are not trained
 };
 
 struct Parallelism {
@@ -73,6 +74,8 @@ struct Scenario {
   PipelinePlan pipeline;
   DataParallelPlan data_parallel;
   Recompute recompute = Recompute::none;
+  std::uint32_t recompute_group = 1;                ///< full: layers repeated together from the first one's input
+  std::optional<std::uint32_t> recompute_layers{};  ///< full: of each model chunk the first so many; none: all
   Software software;
   Measured measured;
 };

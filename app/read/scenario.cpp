@@ -10,6 +10,7 @@ namespace stepcast::app {
 namespace {
 
 constexpr std::int64_t kMostSamples = 1'000'000'000;
+constexpr std::int64_t kMostLayers = 1'000'000;
 constexpr std::int64_t kMostRanks = 10'000'000;
 
 /// What is written, plus what decides a default only once all is read.
@@ -64,6 +65,8 @@ const Table<Draft>& scenario_table() {
            [](D& d, const Value& v) { d.s.training.optimizer = static_cast<schedules::Optimizer>(v.choice); }},
           {{"training.attention", choice(attention_names), "the software's", "the attention kernel"},
            [](D& d, const Value& v) { d.s.training.attention = static_cast<schedules::Attention>(v.choice); }},
+          {{"training.frozen_layers", whole(0, kMostLayers), "0", "not trained: the embedding and the first n layers"},
+           [](D& d, const Value& v) { d.s.training.frozen_layers = v.whole; }},
           {{"parallelism.tensor", whole(1, kMostRanks), "1", "ranks that share each layer"},
            [](D& d, const Value& v) { d.s.parallelism.tensor = size(v); }},
           {{"parallelism.context", only_one_yet(), "1", "ranks that share each sequence"}, [](D&, const Value&) {}},
@@ -95,7 +98,16 @@ const Table<Draft>& scenario_table() {
           {{"recompute", choice(recompute_names), "none",
             "selective: attention core; full: each layer's input is kept"},
            [](D& d, const Value& v) { d.s.recompute = static_cast<schedules::Recompute>(v.choice); }},
-          {{"recompute.every", later(), "", "keep every k-th layer's input"}, nullptr},
+          {{"recompute.every", whole(1, kMostLayers), "1", "full: keep every k-th layer's input alone"},
+           [](D& d, const Value& v) {
+             d.s.recompute = schedules::Recompute::full;
+             d.s.recompute_group = size(v);
+           }},
+          {{"recompute.full_layers", whole(1, kMostLayers), "all", "full: of each model chunk, the first n layers"},
+           [](D& d, const Value& v) {
+             d.s.recompute = schedules::Recompute::full;
+             d.s.recompute_layers = size(v);
+           }},
           {{"offload", later(), "nothing", "what goes to host or NVMe"}, nullptr},
           {{"software", block(software_schema), "megatron-core", "what the framework adds"},
            [](D& d, const Value& v) {

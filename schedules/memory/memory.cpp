@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "schedules/model/frozen.h"
 #include "sim/units_text.h"
 
 namespace stepcast::schedules {
@@ -62,13 +63,13 @@ double largest(const Blocks& blocks, std::span<const BlockRange> chunks, double 
 
 MemoryUse stage_memory(const Scenario& s, const Blocks& blocks, std::span<const BlockRange> chunks, const Shape& shape,
                        const StageOrder& order) {
-  const double n = parameters(blocks, chunks), ranks = s.parallelism.data;
+  const double n = parameters(blocks, chunks), trained = trained_parameters(blocks, chunks), ranks = s.parallelism.data;
   const double e = d(element_bytes(s.training.precision)), g = d(element_bytes(s.software.main_gradient_precision));
   const int zero = s.data_parallel.zero;
   MemoryUse use;
   use.parameters = bytes(n * e / (zero >= 3 ? ranks : 1));
-  use.gradients = bytes(n * g / (zero >= 2 ? ranks : 1));
-  use.optimizer = bytes(n * optimizer_bytes(s) / (zero >= 1 ? ranks : 1));
+  use.gradients = bytes(trained * g / (zero >= 2 ? ranks : 1));
+  use.optimizer = bytes(trained * optimizer_bytes(s) / (zero >= 1 ? ranks : 1));
   use.activations = bytes(most_saved(blocks, chunks, shape, order) + largest(blocks, chunks, &Block::working));
   use.reserve = s.software.memory_reserve;
 

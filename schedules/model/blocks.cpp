@@ -55,11 +55,11 @@ Flops model_flops(const Blocks& blocks) {
   std::vector<double> of_kind;
   for (const Block& block : blocks.kinds) {
     double& flops = of_kind.emplace_back(0);
-    for (const Operator& op : block.forward) flops += multiplies(op);
+    for (const Operator& op : block.forward) flops += (block.frozen ? 1 : 3) * multiplies(op);
   }
   double all = 0;
   for (const std::uint32_t kind : blocks.order) all += of_kind[kind];
-  return {3 * all};
+  return {all};
 }
 
 }  // namespace stepcast::schedules

@@ -14,7 +14,8 @@ namespace stepcast::schedules {
 /// figures are of one tensor rank and one micro-batch.
 struct Block {
   std::string_view name;
-  bool layer = false;  ///< one of those that pipeline stages share out evenly
+  bool layer = false;   ///< one of those that pipeline stages share out evenly
+  bool frozen = false;  ///< not trained: no backward, no gradient, no optimizer state (schedules/model/frozen.h)
   Operators forward{};
   Operators backward{};   ///< without what is recomputed
   Operators recompute{};  ///< what the scenario's recomputation repeats before backward
@@ -49,7 +50,8 @@ std::vector<BlockRange> cut(const Blocks& blocks, std::uint32_t chunks);
 double parameters(const Blocks& blocks, std::span<const BlockRange> chunks);
 
 /// Floating-point operations that one micro-batch needs: of the forward multiplies (full, not causal attention), and
-/// twice that backward; nothing recomputed. Of a whole model, if the blocks are not split over tensor ranks.
+/// twice that backward where it is trained; nothing recomputed. Of a whole model, if the blocks are not split over
+/// tensor ranks.
 Flops model_flops(const Blocks& blocks);
 
 }  // namespace stepcast::schedules

@@ -1,5 +1,6 @@
 #include "schedules/step/chunks.h"
 
+#include "schedules/model/frozen.h"
 #include "schedules/pipeline/pipelines.h"
 
 namespace stepcast::schedules {
@@ -41,13 +42,15 @@ Chunk PieceTimes::chunk(Coordinate c, std::span<const BlockRange> chunks, std::u
   const BlockRange& range = chunks[virtual_stage];
   Chunk chunk;
   for (std::uint32_t place = range.first; place < range.first + range.count; ++place) {
-    const Piece& piece = chunk.pieces.emplace_back(kinds[blocks_.order[place]].piece);
+    Piece& piece = chunk.pieces.emplace_back(kinds[blocks_.order[place]].piece);
+    piece.trained = piece.parameters - frozen_parameters(blocks_, place);
     chunk.forward = chunk.forward + piece.forward;
     chunk.backward = chunk.backward + piece.backward;
     chunk.weight = chunk.weight + piece.weight;
   }
   if (range.first + range.count == blocks_.order.size() && chunks.front().first == 0) {
     chunk.pieces.back().parameters -= blocks_.tied;  // one copy on this rank
+    chunk.pieces.back().trained -= blocks_.tied;
   }
   return chunk;
 }

@@ -17,6 +17,7 @@ struct Piece {
   PassTime recompute;          ///< that part of backward
   PassTime weight;             ///< gradients of weights, where backward leaves them to a pass of their own
   double parameters = 0;       ///< on one tensor rank
+  double trained = 0;          ///< of those, with a gradient
 };
 
 /// What one virtual stage of one stage runs, in forward order.

@@ -1,8 +1,10 @@
 #include "schedules/step/step.h"
 
+#include <algorithm>
 #include <array>
 #include <map>
 
+#include "schedules/model/frozen.h"
 #include "schedules/step/traffic.h"
 
 namespace stepcast::schedules {
@@ -71,6 +73,14 @@ class Builder {
     lane_task_of_pass_.assign(passes, kNever);
   }
 
+  /// Whether stages behind a model chunk send it gradients.
+  bool trains(std::uint32_t model_chunk) const {
+    return goes_backward(in_.blocks, in_.chunks[model_chunk % stages_][model_chunk / stages_]);
+  }
+  static bool trains(const Chunk& chunk) {
+    return std::ranges::any_of(chunk.pieces, [](const Piece& piece) { return piece.trained > 0; });
+  }
+
   bool several_data_ranks() const { return s_.parallelism.data > 1; }
   bool overlaps() const { return overlap_ && several_data_ranks(); }
   bool slowed() const { return overlaps() && s_.software.overlap_slowdown > 0; }
@@ -123,9 +133,10 @@ class Builder {
       const bool last_gradients = makes_gradients && ++made[pass.virtual_stage] == micro_batches_;
       const Chunk& chunk = traffic_.data[lane].chunks[pass.virtual_stage];
       const std::size_t first_task = step_.lanes[lane].tasks.size();
-      if (several_data_ranks() && zero_ == 3) {
+      if (several_data_ranks() && zero_ == 3 && (forward || trains(chunk))) {
         add_gathered_pass(lane, pass, chunk);
-      } else if (several_data_ranks() && makes_gradients && (zero_ == 2 || (overlap_ && last_gradients))) {
+      } else if (several_data_ranks() && makes_gradients && (zero_ == 2 || (overlap_ && last_gradients)) &&
+                 trains(chunk)) {
         add_bucketed_backward(lane, pass, chunk);
         reducing = true;
       } else {
@@ -136,7 +147,7 @@ class Builder {
       const std::size_t n = number(replica, pass.kind, index(pass.micro_batch), model_chunk);
       first_of_pass_[n] = sim::index(step_.lanes[lane].tasks[first_task].task);
       lane_task_of_pass_[n] = static_cast<std::uint32_t>(first_task);
-      if (forward ? model_chunk + 1 < chunks_ : model_chunk > 0) add_send(lane, pass, n);
+      if (forward ? model_chunk + 1 < chunks_ : model_chunk > 0 && trains(model_chunk - 1)) add_send(lane, pass, n);
     }
   }
 
@@ -215,6 +226,11 @@ class Builder {
       const TaskId done = add_compute(lane, pass, time, true).task;
       add_sum(lane, plan.buckets[pass.virtual_stage][b], done);
     }
+    PassTime rest;  // what has no parameters, or frozen ones
+    for (; back < chunk.pieces.size(); ++back) {
+      rest = rest + time_of(chunk.pieces[chunk.pieces.size() - 1 - back], pass.kind);
+    }
+    if (rest.duration > Time{}) add_compute(lane, pass, rest, true);
   }
 
   /// The sum of gradients that are there once `done` has ended; without overlap the lane's compute waits for it.
@@ -237,13 +253,15 @@ class Builder {
         add_gathered_compute(lane, pass, gathers, piece.forward);
         continue;
       }
+      if (piece.backward.duration == Time{}) continue;
       PassTime rest = piece.backward;
       if (s_.software.gather_for_recompute && piece.recompute.duration > Time{}) {
         add_gathered_compute(lane, pass, gathers, piece.recompute);
         rest = rest - piece.recompute;
       }
       const TaskId done = add_gathered_compute(lane, pass, gathers, rest);
-      add_sum(lane, plan.buckets[pass.virtual_stage][i], done);
+      auto& sums = plan.buckets[pass.virtual_stage];
+      if (i < sums.size()) add_sum(lane, sums[i], done);
     }
   }
 
@@ -266,7 +284,7 @@ class Builder {
   /// Sums that follow the passes, then the optimizer.
   void add_gradient_sums() {
     for (std::uint32_t lane = 0; lane < step_.lanes.size(); ++lane) {
-      if (!several_data_ranks() || zero_ >= 2 || overlap_) continue;
+      if (!several_data_ranks() || zero_ >= 2 || overlap_ || !data_plan(lane).whole) continue;
       const TaskId done = step_.lanes[lane].tasks.back().task;
       last_sum_[lane] = collective(lane, *data_plan(lane).whole, false, done, "gradients");
     }
@@ -290,7 +308,7 @@ class Builder {
   void add_optimizer(std::uint32_t lane, std::optional<TaskId> embeddings) {
     if (s_.training.optimizer == Optimizer::none) return;
     const Coordinate c = step_.lanes[lane].at;
-    const double held = parameters(in_.blocks, in_.chunks[c.stage]);
+    const double held = trained_parameters(in_.blocks, in_.chunks[c.stage]);
     const double share = zero_ >= 1 ? held / s_.parallelism.data : held;
     const Gpu& gpu = s_.cluster.gpu;
     const Time duration = from_seconds(share * s_.software.optimizer_bytes_per_parameter /
@@ -307,7 +325,7 @@ class Builder {
       entry.arrival = *embeddings;
     }
     if (zero_ == 1 || zero_ == 2)
-      if (several_data_ranks())
+      if (several_data_ranks() && data_plan(lane).spread)
         step_.lanes[lane].after_compute.push_back(
             collective(lane, *data_plan(lane).spread, false, task, "updated parameters"));
   }

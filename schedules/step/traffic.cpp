@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "schedules/model/frozen.h"
+
 namespace stepcast::schedules {
 namespace {
 
@@ -96,7 +98,8 @@ class Declarer {
       const auto declared = [&](Operation operation, double elements, std::int64_t bytes_each) {
         return Declared{declare(operation, bytes_of(elements, bytes_each), beside), {}};
       };
-      const double held = parameters(in_.blocks, in_.chunks[c.stage]);
+      const double held = trained_parameters(in_.blocks, in_.chunks[c.stage]);
+      if (held == 0 && zero_ < 3) continue;
       if (zero_ == 1 || zero_ == 2) plan.spread = declared(Operation::all_gather, held, element);
       if (!overlap_ && zero_ < 2) {
         plan.whole = declared(sum, held, on_wire);
@@ -105,10 +108,13 @@ class Declarer {
       for (const Chunk& chunk : plan.chunks) {
         auto& ends = plan.bucket_ends.emplace_back();
         auto& sums = plan.buckets.emplace_back();
-        double open = 0;
-        for (std::size_t back = 0; back < chunk.pieces.size(); ++back) {
-          open += chunk.pieces[chunk.pieces.size() - 1 - back].parameters;
-          const bool last = back + 1 == chunk.pieces.size();
+        double open = 0, left = 0;
+        for (const Piece& piece : chunk.pieces) left += piece.trained;
+        for (std::size_t back = 0; back < chunk.pieces.size() && left > 0; ++back) {
+          const double trained = chunk.pieces[chunk.pieces.size() - 1 - back].trained;
+          open += trained;
+          left -= trained;
+          const bool last = left <= 0;
           if (zero_ == 3 || last || open * static_cast<double>(on_wire) >= full) {
             ends.push_back(back);
             sums.push_back(declared(sum, open, on_wire));

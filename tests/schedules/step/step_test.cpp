@@ -64,6 +64,24 @@ const Plan kPlans[] = {
        s.software.scatter_gather = true;
        s.recompute = Recompute::full;
      }},
+    {"recomputing_some_layers",
+     [](Scenario& s) {
+       interleave(s);
+       s.recompute = Recompute::full;
+       s.recompute_layers = 1;
+     }},
+    {"frozen_stage",
+     [](Scenario& s) {
+       interleave(s);
+       s.training.frozen_layers = 5;
+       s.data_parallel.bucket = Bytes{8 << 20};
+     }},
+    {"frozen_layers_zero_3",
+     [](Scenario& s) {
+       s.parallelism = {.tensor = 4, .pipeline = 1, .data = 16};
+       s.data_parallel.zero = 3;
+       s.training.frozen_layers = 5;
+     }},
     {"zero_1", [](Scenario& s) { s.data_parallel.zero = 1; }},
     {"stages_inside_a_node", [](Scenario& s) { s.parallelism = {.tensor = 1, .pipeline = 16, .data = 4}; }},
     {"two_tensor_ranks", [](Scenario& s) { s.parallelism = {.tensor = 2, .pipeline = 4, .data = 8}; }},
