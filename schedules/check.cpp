@@ -86,6 +86,18 @@ void check_pipeline(const Scenario& s, std::int64_t micro_batches, std::vector<P
   }
 }
 
+void check_data_parallel(const Scenario& s, std::vector<Problem>& out) {
+  const DataParallelPlan& plan = s.data_parallel;
+  if (plan.shard_group && plan.zero == 0)
+    out.push_back({"data_parallel.shard_group", "data_parallel.zero 0 shards nothing; expected zero 1, 2 or 3"});
+  else if (plan.shard_group && s.parallelism.data % *plan.shard_group != 0)
+    out.push_back({"data_parallel.shard_group", "shard_group " + n(*plan.shard_group) +
+                                                    " does not divide parallelism.data " + n(s.parallelism.data)});
+  if (plan.mode != DataParallelMode::all_reduce && plan.zero > 0)
+    out.push_back({"data_parallel.mode",
+                   "a parameter server holds the whole optimizer state; expected zero 0, found " + n(plan.zero)});
+}
+
 }  // namespace
 
 std::vector<Problem> check(const Scenario& s) {
@@ -122,15 +134,7 @@ std::vector<Problem> check(const Scenario& s) {
                                                  " leaves nothing to train; expected less than model.layers " +
                                                  n(s.model.layers)});
   check_pipeline(s, micro_batches, out);
-  if (s.data_parallel.zero == 3 && plan.pipeline > 1)
-    out.push_back({"data_parallel.zero", "zero 3 with pipeline " + n(plan.pipeline) +
-                                             ": gathering parameters for every micro-batch "
-                                             "of a pipeline is not built; use zero 0 to 2, or pipeline 1"});
-  if (s.data_parallel.zero == 2 && plan.pipeline > 1)
-    out.push_back({"data_parallel.zero",
-                   "zero 2 with pipeline " + n(plan.pipeline) +
-                       ": gradients are accumulated over the "
-                       "micro-batches of a pipeline and cannot be sharded; use zero 0 or 1, or pipeline 1"});
+  check_data_parallel(s, out);
   return out;
 }
 

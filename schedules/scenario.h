@@ -51,8 +51,13 @@ struct PipelinePlan {
   std::uint32_t virtual_stages = 1;
 };
 
+/// How one step's gradients are summed over the data ranks, all of them waiting for all (bulk synchronous).
+enum class DataParallelMode : std::uint8_t { all_reduce, parameter_server, sharded_parameter_server };
+
 struct DataParallelPlan {
+  DataParallelMode mode = DataParallelMode::all_reduce;
   int zero = 0;                                 ///< 0 replicated, 1 optimizer state, 2 + gradients, 3 + parameters
+  std::optional<std::uint32_t> shard_group{};   ///< ZeRO: data ranks that share one copy between them; none: all
   std::optional<bool> overlap;                  ///< none: the software's own
   std::optional<Bytes> bucket;                  ///< none: the software's own
   std::optional<Precision> gradient_precision;  ///< on the wire; none: the software's own
@@ -84,6 +89,9 @@ struct Scenario {
 inline std::uint32_t micro_batches(const Scenario& s) {
   return static_cast<std::uint32_t>(s.training.global_batch / (s.training.micro_batch * s.parallelism.data));
 }
+
+/// Data ranks over which ZeRO spreads what it shards.
+inline std::uint32_t shard_ranks(const Scenario& s) { return s.data_parallel.shard_group.value_or(s.parallelism.data); }
 
 /// What the scenario says, or else its software.
 inline Attention attention(const Scenario& s) { return s.training.attention.value_or(s.software.attention); }

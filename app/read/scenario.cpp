@@ -22,6 +22,8 @@ struct Draft {
 using D = Draft;
 
 Names recompute_names() { return {"none", "selective", "full"}; }
+Names mode_names() { return {"all_reduce", "parameter_server", "sharded_parameter_server"}; }
+Names modes_later() { return {"asynchronous", "bounded_staleness"}; }
 Names optimizer_names() { return {"adam", "sgd", "momentum", "none"}; }
 Names confidence_names() { return {"stated", "assumed"}; }
 
@@ -89,7 +91,12 @@ const Table<Draft>& scenario_table() {
            [](D& d, const Value& v) { d.s.data_parallel.overlap = v.flag; }},
           {{"data_parallel.bucket", positive_bytes(), "the software's", "gradients sent at once"},
            [](D& d, const Value& v) { d.s.data_parallel.bucket = v.bytes; }},
-          {{"data_parallel.mode", later(), "all_reduce", "how gradients are averaged"}, nullptr},
+          {{"data_parallel.shard_group", whole(1, kMostRanks), "all data ranks",
+            "ZeRO inside groups of so many data ranks, an all-reduce across them (HSDP)"},
+           [](D& d, const Value& v) { d.s.data_parallel.shard_group = size(v); }},
+          {{"data_parallel.mode", choice(mode_names, modes_later), "all_reduce",
+            "how gradients are summed; a server is the first data rank, or sharded over all of them"},
+           [](D& d, const Value& v) { d.s.data_parallel.mode = static_cast<schedules::DataParallelMode>(v.choice); }},
           {{"data_parallel.gradient_precision", choice(precision_names, precisions_later), "the software's",
             "of gradients on the wire"},
            [](D& d, const Value& v) {

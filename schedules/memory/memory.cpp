@@ -63,7 +63,7 @@ double largest(const Blocks& blocks, std::span<const BlockRange> chunks, double 
 
 MemoryUse stage_memory(const Scenario& s, const Blocks& blocks, std::span<const BlockRange> chunks, const Shape& shape,
                        const StageOrder& order) {
-  const double n = parameters(blocks, chunks), trained = trained_parameters(blocks, chunks), ranks = s.parallelism.data;
+  const double n = parameters(blocks, chunks), trained = trained_parameters(blocks, chunks), ranks = shard_ranks(s);
   const double e = d(element_bytes(s.training.precision)), g = d(element_bytes(s.software.main_gradient_precision));
   const int zero = s.data_parallel.zero;
   MemoryUse use;

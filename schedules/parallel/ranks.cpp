@@ -45,6 +45,27 @@ std::vector<Group> Ranks::data_groups_beside(Coordinate c) const {
   return groups;
 }
 
+std::vector<Group> Ranks::strided(Coordinate c, std::uint32_t groups, std::uint32_t group_stride, std::uint32_t size,
+                                  std::uint32_t stride) const {
+  std::vector<Group> out;
+  for (std::uint32_t turn = 0; turn < plan_.tensor; ++turn) {
+    const std::uint32_t tensor = (c.tensor + turn) % plan_.tensor;
+    for (std::uint32_t g = 0; g < groups; ++g) {
+      Group& group = out.emplace_back();
+      for (std::uint32_t i = 0; i < size; ++i) group.push_back(gpu({tensor, g * group_stride + i * stride, c.stage}));
+    }
+  }
+  return out;
+}
+
+std::vector<Group> Ranks::shard_groups(Coordinate c, std::uint32_t size) const {
+  return strided(c, plan_.data / size, size, size, 1);
+}
+
+std::vector<Group> Ranks::replica_groups(Coordinate c, std::uint32_t size) const {
+  return strided(c, size, 1, plan_.data / size, size);
+}
+
 std::vector<Group> Ranks::sends_beside(Coordinate c, std::uint32_t to) const {
   std::vector<Group> pairs{{gpu(c), gpu({c.tensor, c.data, to})}};
   const std::uint32_t here = node(gpu(c));

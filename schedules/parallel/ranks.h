@@ -34,10 +34,18 @@ class Ranks {
   /// same moment and share its links.
   std::vector<collectives::Group> tensor_groups_beside(Coordinate c) const;
   std::vector<collectives::Group> data_groups_beside(Coordinate c) const;
+  /// Every group of `size` data ranks in a row at the stage of `c`, those of tensor rank c.tensor first: hybrid
+  /// sharding's shard groups. Requires size to divide the data ranks.
+  std::vector<collectives::Group> shard_groups(Coordinate c, std::uint32_t size) const;
+  /// Every group of data ranks that hold the same shard, likewise.
+  std::vector<collectives::Group> replica_groups(Coordinate c, std::uint32_t size) const;
   /// Pairs {sender, receiver} from stage c.stage to stage `to`: the one of `c`, then those that start on its node.
   std::vector<collectives::Group> sends_beside(Coordinate c, std::uint32_t to) const;
 
  private:
+  /// `groups` a tensor rank, of `size` data ranks each: the first is group * `group_stride`, then every `stride`-th.
+  std::vector<collectives::Group> strided(Coordinate c, std::uint32_t groups, std::uint32_t group_stride,
+                                          std::uint32_t size, std::uint32_t stride) const;
   std::uint32_t node(topology::GpuId g) const { return index(g) / gpus_per_node_; }
 
   Parallelism plan_;

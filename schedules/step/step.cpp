@@ -309,7 +309,7 @@ class Builder {
     if (s_.training.optimizer == Optimizer::none) return;
     const Coordinate c = step_.lanes[lane].at;
     const double held = trained_parameters(in_.blocks, in_.chunks[c.stage]);
-    const double share = zero_ >= 1 ? held / s_.parallelism.data : held;
+    const double share = zero_ >= 1 ? held / shard_ranks(s_) : held;
     const Gpu& gpu = s_.cluster.gpu;
     const Time duration = from_seconds(share * s_.software.optimizer_bytes_per_parameter /
                                        (gpu.memory_bandwidth.value * gpu.memory_efficiency));

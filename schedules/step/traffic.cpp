@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "schedules/data_parallel/groups.h"
 #include "schedules/model/frozen.h"
 
 namespace stepcast::schedules {
@@ -11,6 +12,14 @@ namespace {
 using collectives::Group;
 using collectives::Operation;
 using collectives::Timing;
+
+/// Two collectives back to back as one.
+Timing one_after_the_other(Timing first, const Timing& second) {
+  first.duration += second.duration;
+  first.latency += second.latency;
+  first.loads.insert(first.loads.end(), second.loads.begin(), second.loads.end());
+  return first;
+}
 
 class Declarer {
  public:
@@ -34,13 +43,18 @@ class Declarer {
  private:
   bool several_data_ranks() const { return s_.parallelism.data > 1; }
 
-  /// Times a collective for the group of one lane: its siblings share the links. With folding the one group stands for
-  /// all of them and carries all their bytes; without, it carries its own.
-  WireId declare(Operation operation, Bytes bytes, const std::vector<Group>& beside, Time more = {}) {
-    Timing timing = in_.timer.time(operation, bytes, beside, "auto", !in_.unfold);
-    if (in_.unfold && beside.size() > 1)
-      timing.loads = in_.timer.time(operation, bytes, std::span(beside.data(), 1), timing.algorithm, !in_.unfold).loads;
-    return wires_.declare(timing, more);
+  /// Times a collective for the groups of one lane, the first `own`: their siblings share the links. With folding they
+  /// stand for all of them and carry all their bytes; without, they carry their own.
+  Timing timed(Operation operation, Bytes bytes, std::span<const Group> beside, std::size_t own = 1,
+               std::string_view algorithm = "auto") {
+    Timing timing = in_.timer.time(operation, bytes, beside, algorithm, !in_.unfold);
+    if (in_.unfold && beside.size() > own)
+      timing.loads = in_.timer.time(operation, bytes, beside.first(own), timing.algorithm, !in_.unfold).loads;
+    return timing;
+  }
+
+  WireId declare(Operation operation, Bytes bytes, std::span<const Group> beside, Time more = {}) {
+    return wires_.declare(timed(operation, bytes, beside), more);
   }
 
   /// Bytes of one activation, or of its gradient, on the way from a stage to the next or the one before: the most of
@@ -84,7 +98,6 @@ class Declarer {
   void declare_data() {
     const std::int64_t on_wire = element_bytes(gradient_precision(s_));
     const std::int64_t element = element_bytes(s_.training.precision);
-    const Operation sum = zero_ >= 1 ? Operation::reduce_scatter : Operation::all_reduce;
     const double full = static_cast<double>(bucket(s_).value);
     out_.data.resize(lanes_.size());
     for (std::uint32_t lane = 0; lane < lanes_.size(); ++lane) {
@@ -94,15 +107,26 @@ class Declarer {
         plan.chunks.push_back(in_.pieces.chunk(c, in_.chunks[c.stage], v));
       if (!several_data_ranks() || (in_.unfold && c.data != 0))
         continue;  // a group's traffic is kept by its first rank
-      const std::vector<Group> beside = in_.ranks.data_groups_beside(c);
-      const auto declared = [&](Operation operation, double elements, std::int64_t bytes_each) {
-        return Declared{declare(operation, bytes_of(elements, bytes_each), beside), {}};
+      const DataGroups groups(in_.ranks, s_, c);
+      const auto gathered = [&](double elements) {
+        return Declared{
+            wires_.declare(timed(Operation::all_gather, bytes_of(elements, element), groups.shards, groups.own_shards)),
+            {}};
+      };
+      const auto summed = [&](double elements) {
+        Timing sum = timed(zero_ >= 1 ? Operation::reduce_scatter : Operation::all_reduce, bytes_of(elements, on_wire),
+                           groups.shards, groups.own_shards, algorithm(s_.data_parallel.mode));
+        if (!groups.replicas.empty())
+          sum = one_after_the_other(std::move(sum),
+                                    timed(Operation::all_reduce, bytes_of(elements / shard_ranks(s_), on_wire),
+                                          groups.replicas, groups.own_replicas));
+        return Declared{wires_.declare(sum), {}};
       };
       const double held = trained_parameters(in_.blocks, in_.chunks[c.stage]);
       if (held == 0 && zero_ < 3) continue;
-      if (zero_ == 1 || zero_ == 2) plan.spread = declared(Operation::all_gather, held, element);
+      if (zero_ == 1 || zero_ == 2) plan.spread = gathered(held);
       if (!overlap_ && zero_ < 2) {
-        plan.whole = declared(sum, held, on_wire);
+        plan.whole = summed(held);
         continue;
       }
       for (const Chunk& chunk : plan.chunks) {
@@ -117,7 +141,7 @@ class Declarer {
           const bool last = left <= 0;
           if (zero_ == 3 || last || open * static_cast<double>(on_wire) >= full) {
             ends.push_back(back);
-            sums.push_back(declared(sum, open, on_wire));
+            sums.push_back(summed(open));
             open = 0;
           }
         }
@@ -128,8 +152,8 @@ class Declarer {
                 overlap_ ? static_cast<double>(s_.software.parameter_prefetch.value) / static_cast<double>(element) : 0;
             const double ahead = std::min(piece.parameters, std::floor(most)), rest = piece.parameters - ahead;
             Gathers& both = gathers.emplace_back();
-            if (ahead > 0) both.ahead = declared(Operation::all_gather, ahead, element);
-            if (rest > 0) both.rest = declared(Operation::all_gather, rest, element);
+            if (ahead > 0) both.ahead = gathered(ahead);
+            if (rest > 0) both.rest = gathered(rest);
           }
       }
     }
@@ -141,10 +165,11 @@ class Declarer {
     if (!tied()) return;
     for (std::uint32_t r = 0; r < replicas_; ++r) {
       std::vector<Group> pairs = in_.ranks.sends_beside(lanes_[r].at, stages_ - 1);
-      out_.tied_embeddings.push_back(
-          {declare(Operation::all_reduce, bytes_of(in_.blocks.tied, element_bytes(s_.software.main_gradient_precision)),
-                   pairs),
-           {}});
+      out_.tied_embeddings.push_back({declare(Operation::all_reduce,
+                                              bytes_of(in_.blocks.tied / (zero_ >= 2 ? shard_ranks(s_) : 1),
+                                                       element_bytes(s_.software.main_gradient_precision)),
+                                              pairs),
+                                      {}});
     }
   }
 

@@ -349,7 +349,7 @@ TEST(Choices, WalkTheListsOfTheLibraries) {
 TEST(NotBuiltYet, IsSaidAndNeverIgnored) {
   for (const char* key :
        {"parallelism: {order: [tensor, data]}", "parallelism: {context: 2}", "parallelism: {expert: 2}",
-        "offload: host", "offload: {optimizer: host}", "profile: a.yaml", "data_parallel: {mode: all_reduce}",
+        "offload: host", "offload: {optimizer: host}", "profile: a.yaml", "data_parallel: {mode: asynchronous}",
         "training: {precision: fp8}", "training: {precision: mxfp8}", "training: {precision: nvfp4}"}) {
     EXPECT_NE(complaint([&] { small_with(key); }).find("known, not built yet"), std::string::npos) << key;
   }

@@ -70,6 +70,32 @@ const Plan kPlans[] = {
        s.recompute = Recompute::full;
        s.recompute_layers = 1;
      }},
+    {"zero_2_in_a_pipeline",
+     [](Scenario& s) {
+       s.data_parallel.zero = 2;
+       s.data_parallel.bucket = Bytes{8 << 20};
+     }},
+    {"zero_3_in_an_interleaved_pipeline",
+     [](Scenario& s) {
+       interleave(s);
+       s.data_parallel.zero = 3;
+       s.software.overlap_slowdown = 0.1;
+     }},
+    {"hybrid_sharding",
+     [](Scenario& s) {
+       s.parallelism = {.tensor = 2, .pipeline = 1, .data = 32};
+       s.data_parallel.zero = 3;
+       s.data_parallel.shard_group = 4;
+     }},
+    {"hybrid_sharding_in_a_pipeline",
+     [](Scenario& s) {
+       s.parallelism = {.tensor = 1, .pipeline = 4, .data = 16};
+       s.data_parallel.zero = 1;
+       s.data_parallel.shard_group = 4;
+     }},
+    {"parameter_server", [](Scenario& s) { s.data_parallel.mode = DataParallelMode::parameter_server; }},
+    {"sharded_parameter_server",
+     [](Scenario& s) { s.data_parallel.mode = DataParallelMode::sharded_parameter_server; }},
     {"frozen_stage",
      [](Scenario& s) {
        interleave(s);

@@ -1,0 +1,164 @@
+// ZeRO under a pipeline, hybrid sharding and parameter servers, against the collectives timed alone.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "collectives/timer.h"
+#include "schedules/data_parallel/groups.h"
+#include "schedules/forecast.h"
+#include "tests/schedules/scenarios.h"
+#include "topology/cluster.h"
+
+namespace stepcast::schedules {
+namespace {
+
+using collectives::Group;
+using collectives::Operation;
+
+struct Alone {
+  explicit Alone(const Scenario& s)
+      : cluster(topology::build_cluster(s.cluster.node, s.cluster.fabric, s.cluster.gpus, s.cluster.allocation)),
+        ranks(s.parallelism, cluster.gpus_per_node()),
+        timer(cluster, s.software.transport) {}
+  topology::Cluster cluster;
+  Ranks ranks;
+  collectives::Timer timer;
+};
+
+Scenario data_parallel(std::uint32_t gpus, int zero) {
+  Scenario s = round_numbers(gpus);
+  s.parallelism.data = gpus;
+  s.data_parallel.zero = zero;
+  s.data_parallel.overlap = false;
+  return s;
+}
+
+TEST(ParameterServer, TakesItsCollectivesTime) {
+  for (const DataParallelMode mode : {DataParallelMode::parameter_server, DataParallelMode::sharded_parameter_server}) {
+    Scenario s = data_parallel(16, 0);
+    s.data_parallel.mode = mode;
+    const Forecast f = forecast(s);
+    Alone alone(s);
+    const Bytes gradients{static_cast<std::int64_t>(4 * f.parameters)};
+    const std::vector<Group> all{alone.ranks.data_group(0, 0)};
+    EXPECT_EQ(f.stages[0].time.exposed_data,
+              alone.timer.time(Operation::all_reduce, gradients, all, algorithm(mode)).duration);
+  }
+}
+
+TEST(ParameterServer, OneServersLinkBindsAndShardsSpreadIt) {
+  // A server takes in the gradients of n - 1 workers and sends each the parameters over one NIC; an all-reduce does
+  // not.
+  Scenario s = data_parallel(32, 0);
+  const Time ring = forecast(s).stages[0].time.exposed_data;
+  s.data_parallel.mode = DataParallelMode::sharded_parameter_server;
+  const Time sharded = forecast(s).stages[0].time.exposed_data;
+  s.data_parallel.mode = DataParallelMode::parameter_server;
+  const Time one = forecast(s).stages[0].time.exposed_data;
+  EXPECT_LT(ring, sharded);
+  EXPECT_LT(sharded * 4, one);
+}
+
+TEST(HybridSharding, ScattersInsideGroupsAndSumsAcross) {
+  Scenario s = data_parallel(32, 1);
+  s.data_parallel.shard_group = 8;
+  const Forecast f = forecast(s);
+  Alone alone(s);
+  const auto n = static_cast<std::int64_t>(f.parameters);
+  const std::vector<Group> shards = alone.ranks.shard_groups({}, 8), replicas = alone.ranks.replica_groups({}, 8);
+  ASSERT_EQ(shards.size(), 4u);
+  ASSERT_EQ(replicas.size(), 8u);
+  EXPECT_EQ(shards[1], (Group{alone.ranks.gpu({0, 8, 0}), alone.ranks.gpu({0, 9, 0}), alone.ranks.gpu({0, 10, 0}),
+                              alone.ranks.gpu({0, 11, 0}), alone.ranks.gpu({0, 12, 0}), alone.ranks.gpu({0, 13, 0}),
+                              alone.ranks.gpu({0, 14, 0}), alone.ranks.gpu({0, 15, 0})}));
+  EXPECT_EQ(replicas[2], (Group{alone.ranks.gpu({0, 2, 0}), alone.ranks.gpu({0, 10, 0}), alone.ranks.gpu({0, 18, 0}),
+                                alone.ranks.gpu({0, 26, 0})}));
+  const Time scattered = alone.timer.time(Operation::reduce_scatter, {4 * n}, shards).duration;
+  const Time summed = alone.timer.time(Operation::all_reduce, {4 * n / 8}, replicas).duration;
+  const Time gathered = alone.timer.time(Operation::all_gather, {2 * n}, shards).duration;
+  EXPECT_EQ(f.stages[0].time.exposed_data, scattered + summed + gathered);
+}
+
+TEST(HybridSharding, CrossesNodesWithTheBytesOfOneAllReduceOfAShard) {
+  // FSDP (arXiv 2304.11277), sec. 3.2.2, exactly: a node of G GPUs sends 2 M (W - G) / W bytes for W GPUs.
+  Scenario s = data_parallel(32, 3);
+  Alone alone(s);
+  constexpr double kBytes = 1 << 30;
+  const collectives::Timing sum = alone.timer.time(Operation::all_reduce, {static_cast<std::int64_t>(kBytes) / 8},
+                                                   alone.ranks.replica_groups({}, 8), "ring");
+  double out_of_a_node = 0;
+  for (const auto& load : sum.loads) {
+    const topology::Link link = alone.cluster.link(load.link);
+    if (link.from.starts_with("node 0 / nic") && !link.to.starts_with("node 0")) out_of_a_node += load.bytes;
+  }
+  EXPECT_NEAR(out_of_a_node, 2 * kBytes * (32 - 8) / 32, 1);
+}
+
+TEST(HybridSharding, OfAllRanksIsFullSharding) {
+  Scenario s = data_parallel(32, 3);
+  const Time full = forecast(s).step;
+  s.data_parallel.shard_group = 32;
+  EXPECT_EQ(forecast(s).step, full);
+}
+
+TEST(HybridSharding, HoldsAShardOfTheGroup) {
+  Scenario s = data_parallel(32, 3);
+  const MemoryUse full = forecast(s).stages[0].memory;
+  s.data_parallel.shard_group = 8;
+  const MemoryUse hybrid = forecast(s).stages[0].memory;
+  for (const auto part : {&MemoryUse::parameters, &MemoryUse::gradients, &MemoryUse::optimizer})
+    EXPECT_NEAR(static_cast<double>((hybrid.*part).value), 4 * static_cast<double>((full.*part).value), 4);
+}
+
+TEST(ShardedPipeline, ScattersGradientsAndGathersParametersForEveryMicroBatch) {
+  for (const int zero : {1, 2, 3}) {
+    Scenario s = data_parallel(16, zero);
+    s.parallelism = {.tensor = 1, .pipeline = 4, .data = 4};
+    s.data_parallel.bucket = Bytes{1LL << 40};
+    const Forecast f = forecast(s, {.unfold = false, .trace = true});
+    const auto of_stage_1 = [&](std::string_view name) {
+      return std::ranges::count_if(f.spans,
+                                   [&](const Span& span) { return span.stage == 1 && span.name.starts_with(name); });
+    };
+    const std::int64_t micro_batches = 16, layers = 4;
+    EXPECT_EQ(of_stage_1("gradients"), zero == 1 ? 1 : zero == 2 ? micro_batches : micro_batches * layers) << zero;
+    EXPECT_EQ(of_stage_1("parameters"), zero == 3 ? 2 * micro_batches * layers : 0) << zero;
+    EXPECT_EQ(of_stage_1("updated parameters"), zero == 3 ? 0 : 1) << zero;
+  }
+}
+
+TEST(ShardedPipeline, PaysForEachMicroBatchWhatZero1PaysOnce) {
+  Scenario s = data_parallel(16, 2);
+  s.parallelism = {.tensor = 1, .pipeline = 4, .data = 4};
+  s.data_parallel.bucket = Bytes{1LL << 40};
+  const Forecast two = forecast(s);
+  Alone alone(s);
+  const Bytes of_stage_1{4 * (two.stages[1].memory.parameters.value / 2)};
+  Coordinate c{0, 0, 1};
+  const Time once = alone.timer.time(Operation::reduce_scatter, of_stage_1, alone.ranks.data_groups_beside(c)).duration;
+  s.data_parallel.zero = 1;
+  const Forecast one = forecast(s);
+  EXPECT_GE(two.step - one.step, once * 15);
+  EXPECT_EQ(two.stages[1].memory.gradients.value * 4, one.stages[1].memory.gradients.value);
+}
+
+TEST(DataParallelPlan, SaysWhatDoesNotGoTogether) {
+  const auto problem = [](const Scenario& s) {
+    const std::vector<Problem> problems = check(s);
+    return problems.size() == 1 ? problems[0].key + ": " + problems[0].text : std::to_string(problems.size());
+  };
+  Scenario s = data_parallel(32, 0);
+  s.data_parallel.shard_group = 8;
+  EXPECT_EQ(problem(s), "data_parallel.shard_group: data_parallel.zero 0 shards nothing; expected zero 1, 2 or 3");
+  s.data_parallel.zero = 3;
+  s.data_parallel.shard_group = 5;
+  EXPECT_EQ(problem(s), "data_parallel.shard_group: shard_group 5 does not divide parallelism.data 32");
+  s = data_parallel(32, 1);
+  s.data_parallel.mode = DataParallelMode::parameter_server;
+  EXPECT_EQ(problem(s),
+            "data_parallel.mode: a parameter server holds the whole optimizer state; expected zero 0, found 1");
+}
+
+}  // namespace
+}  // namespace stepcast::schedules
