@@ -98,6 +98,23 @@ void check_data_parallel(const Scenario& s, std::vector<Problem>& out) {
                    "a parameter server holds the whole optimizer state; expected zero 0, found " + n(plan.zero)});
 }
 
+void check_stalls(const Scenario& s, std::vector<Problem>& out) {
+  const InputPlan& input = s.input;
+  if (input.bytes_per_sample && !input.storage_bandwidth)
+    out.push_back({"input.storage_bandwidth", "missing, with input.bytes_per_sample"});
+  if (input.storage_bandwidth && !input.bytes_per_sample)
+    out.push_back({"input.bytes_per_sample", "missing, with input.storage_bandwidth"});
+  const CheckpointPlan& checkpoint = s.checkpoint;
+  if (checkpoint.every > 0 && !checkpoint.bandwidth)
+    out.push_back({"checkpoint.bandwidth", "missing, with checkpoint.every"});
+  if (checkpoint.every == 0 && (checkpoint.bandwidth || checkpoint.asynchronous || checkpoint.snapshot_bandwidth))
+    out.push_back({"checkpoint.every", "missing, with other keys of checkpoint"});
+  if (checkpoint.asynchronous && !checkpoint.snapshot_bandwidth)
+    out.push_back({"checkpoint.snapshot_bandwidth", "missing, with checkpoint.asynchronous"});
+  if (!checkpoint.asynchronous && checkpoint.snapshot_bandwidth)
+    out.push_back({"checkpoint.snapshot_bandwidth", "only an asynchronous checkpoint is copied to host memory first"});
+}
+
 }  // namespace
 
 std::vector<Problem> check(const Scenario& s) {
@@ -135,6 +152,7 @@ std::vector<Problem> check(const Scenario& s) {
                                                  n(s.model.layers)});
   check_pipeline(s, micro_batches, out);
   check_data_parallel(s, out);
+  check_stalls(s, out);
   return out;
 }
 

@@ -13,6 +13,7 @@
 #include "schedules/pipeline/validate.h"
 #include "schedules/step/chunks.h"
 #include "schedules/step/split.h"
+#include "schedules/step/stalls.h"
 #include "schedules/step/step.h"
 #include "schedules/step/trace.h"
 #include "schedules/step/wires.h"
@@ -111,22 +112,10 @@ Forecast forecast(const Scenario& s, const ForecastOptions& options) {
 
   Forecast out;
   out.step = timeline.end;
-  const double seconds = to_seconds(out.step);
   out.gpus = s.cluster.gpus;
   const Blocks whole = whole_model(s);
-  out.parameters = parameters(whole, cut(whole, 1));
-  const bool network = is_network(s.model.family);
-  out.samples_per_second = static_cast<double>(s.training.global_batch) / seconds;
-  if (!network) out.tokens_per_second = static_cast<double>(s.training.global_batch * s.training.sequence) / seconds;
-  const double micro_batches_in_all = static_cast<double>(s.training.global_batch / s.training.micro_batch);
-  out.model_flops_per_gpu = {model_flops(whole).value * micro_batches_in_all / seconds / static_cast<double>(out.gpus)};
-  out.mfu = out.model_flops_per_gpu / peak(s.cluster.gpu, s.training.precision);
-  const auto layer = std::ranges::find_if(model.kinds, [](const Block& b) { return b.layer && !b.frozen; });
-  if (layer != model.kinds.end() && !network) {
-    const Piece& piece = pieces.at({})[static_cast<std::size_t>(layer - model.kinds.begin())].piece;
-    out.layer_forward = piece.forward.duration;
-    out.layer_backward = piece.backward.duration;
-  }
+  const std::vector<BlockRange> all_of_it = cut(whole, 1);
+  out.parameters = parameters(whole, all_of_it);
   for (const Lane& lane : step.lanes) {
     if (lane.at.tensor != 0 || lane.at.data != 0) continue;
     const std::uint32_t stage = lane.at.stage;
@@ -140,6 +129,20 @@ Forecast forecast(const Scenario& s, const ForecastOptions& options) {
         over && (!out.out_of_memory || over->needed > out.out_of_memory->needed))
       out.out_of_memory = over;
     out.stages.push_back(report);
+  }
+  add_stalls(out, s, trained_parameters(whole, all_of_it));
+  const double seconds = to_seconds(out.step);
+  const bool network = is_network(s.model.family);
+  out.samples_per_second = static_cast<double>(s.training.global_batch) / seconds;
+  if (!network) out.tokens_per_second = static_cast<double>(s.training.global_batch * s.training.sequence) / seconds;
+  const double micro_batches_in_all = static_cast<double>(s.training.global_batch / s.training.micro_batch);
+  out.model_flops_per_gpu = {model_flops(whole).value * micro_batches_in_all / seconds / static_cast<double>(out.gpus)};
+  out.mfu = out.model_flops_per_gpu / peak(s.cluster.gpu, s.training.precision);
+  const auto layer = std::ranges::find_if(model.kinds, [](const Block& b) { return b.layer && !b.frozen; });
+  if (layer != model.kinds.end() && !network) {
+    const Piece& piece = pieces.at({})[static_cast<std::size_t>(layer - model.kinds.begin())].piece;
+    out.layer_forward = piece.forward.duration;
+    out.layer_backward = piece.backward.duration;
   }
   out.busiest_link = busiest_link(s, cluster, input, step, wires, out.step);
   if (options.trace) {

@@ -17,7 +17,9 @@ struct TimeSplit {
   Time exposed_data{};      ///< data-parallel collectives that nothing hides
   Time bubble{};            ///< waiting for another stage to compute
   Time optimizer{};
-  Time idle{};  ///< the rest: done before the step's end
+  Time idle{};        ///< the rest: done before the step's end
+  Time input{};       ///< waiting for samples
+  Time checkpoint{};  ///< stalled by checkpoints, mean over the steps
 };
 
 /// Memory of one GPU at its peak, by kind.
@@ -56,7 +58,7 @@ struct OutOfMemory {
 
 /// The answer to a scenario.
 struct Forecast {
-  Time step{};
+  Time step{};  ///< with input and checkpoint stalls, mean over the steps
   double samples_per_second = 0;
   std::optional<double> tokens_per_second{};  ///< nothing: its samples have none
   FlopRate model_flops_per_gpu{};             ///< model FLOPs (no recompute) / step time / GPUs

@@ -63,6 +63,22 @@ struct DataParallelPlan {
   std::optional<Precision> gradient_precision;  ///< on the wire; none: the software's own
 };
 
+/// What feeds the data ranks. Loaders run ahead of the step, so the slowest of storage, CPU and GPU sets the pace.
+struct InputPlan {
+  std::optional<Bytes> bytes_per_sample{};       ///< read from storage
+  std::optional<Bandwidth> storage_bandwidth{};  ///< of all data ranks together
+  Time preprocessing{};                          ///< of one sample on one core
+  std::uint32_t workers = 1;                     ///< cores of each data rank that preprocess
+};
+
+/// Parameters and optimizer state written out, each element once.
+struct CheckpointPlan {
+  std::uint32_t every = 0;                        ///< steps from one to the next; 0: none
+  std::optional<Bandwidth> bandwidth{};           ///< of the storage, all GPUs together
+  bool asynchronous = false;                      ///< copied to host memory first, written while training goes on
+  std::optional<Bandwidth> snapshot_bandwidth{};  ///< of one GPU to host memory
+};
+
 /// What a real run showed.
 struct Measured {
   std::optional<Time> step_time;
@@ -81,6 +97,8 @@ struct Scenario {
   Recompute recompute = Recompute::none;
   std::uint32_t recompute_group = 1;                ///< full: layers repeated together from the first one's input
   std::optional<std::uint32_t> recompute_layers{};  ///< full: of each model chunk the first so many; none: all
+  InputPlan input;
+  CheckpointPlan checkpoint;
   Software software;
   Measured measured;
 };

@@ -116,6 +116,22 @@ const Table<Draft>& scenario_table() {
              d.s.recompute_layers = size(v);
            }},
           {{"offload", later(), "nothing", "what goes to host or NVMe"}, nullptr},
+          {{"input.bytes_per_sample", positive_bytes(), "", "read from storage"},
+           [](D& d, const Value& v) { d.s.input.bytes_per_sample = v.bytes; }},
+          {{"input.storage_bandwidth", bandwidth_type(), "", "of all data ranks together"},
+           [](D& d, const Value& v) { d.s.input.storage_bandwidth = v.bandwidth; }},
+          {{"input.preprocessing", positive_time(), "none", "of one sample on one core"},
+           [](D& d, const Value& v) { d.s.input.preprocessing = v.time; }},
+          {{"input.workers", whole(1, kMostRanks), "1", "cores of each data rank that preprocess"},
+           [](D& d, const Value& v) { d.s.input.workers = size(v); }},
+          {{"checkpoint.every", whole(1, kMostRanks), "never", "steps from one checkpoint to the next"},
+           [](D& d, const Value& v) { d.s.checkpoint.every = size(v); }},
+          {{"checkpoint.bandwidth", bandwidth_type(), "", "of the storage, all GPUs together"},
+           [](D& d, const Value& v) { d.s.checkpoint.bandwidth = v.bandwidth; }},
+          {{"checkpoint.asynchronous", flag(), "false", "copied to host memory, then written while training goes on"},
+           [](D& d, const Value& v) { d.s.checkpoint.asynchronous = v.flag; }},
+          {{"checkpoint.snapshot_bandwidth", bandwidth_type(), "", "asynchronous: of one GPU to host memory"},
+           [](D& d, const Value& v) { d.s.checkpoint.snapshot_bandwidth = v.bandwidth; }},
           {{"software", block(software_schema), "megatron-core", "what the framework adds"},
            [](D& d, const Value& v) {
              d.s.software = read_block(software_table(), v);

@@ -23,7 +23,9 @@ Json time_split(const schedules::TimeSplit& t) {
           {"exposed_data", to_seconds(t.exposed_data)},
           {"bubble", to_seconds(t.bubble)},
           {"optimizer", to_seconds(t.optimizer)},
-          {"idle", to_seconds(t.idle)}};
+          {"idle", to_seconds(t.idle)},
+          {"input", to_seconds(t.input)},
+          {"checkpoint", to_seconds(t.checkpoint)}};
 }
 
 Json memory_use(const schedules::MemoryUse& m) {

@@ -24,13 +24,25 @@ struct Part {
   const char* title;
   Time TimeSplit::*time;
 };
-constexpr std::array<Part, 7> kParts{{{"compute", &TimeSplit::compute},
+constexpr std::array<Part, 9> kParts{{{"compute", &TimeSplit::compute},
                                       {"tensor", &TimeSplit::exposed_tensor},
                                       {"pipeline", &TimeSplit::exposed_pipeline},
                                       {"data", &TimeSplit::exposed_data},
                                       {"bubble", &TimeSplit::bubble},
                                       {"optimizer", &TimeSplit::optimizer},
-                                      {"idle", &TimeSplit::idle}}};
+                                      {"idle", &TimeSplit::idle},
+                                      {"input", &TimeSplit::input},
+                                      {"checkpoint", &TimeSplit::checkpoint}}};
+
+/// All but stalls that the scenario does not have.
+std::vector<Part> shown_parts(const Forecast& f) {
+  std::vector<Part> parts;
+  for (const Part& part : kParts) {
+    const bool stall = part.time == &TimeSplit::input || part.time == &TimeSplit::checkpoint;
+    if (!stall || f.stages.front().time.*part.time > Time{}) parts.push_back(part);
+  }
+  return parts;
+}
 
 struct Kind {
   const char* title;
@@ -113,21 +125,22 @@ std::string headline(const Answer& answer) {
 }
 
 std::string time_table(const Forecast& f) {
+  const std::vector<Part> parts = shown_parts(f);
   std::vector<Columns::Column> columns{{"stage", Align::left}};
-  for (const Part& part : kParts) columns.push_back({part.title, Align::right});
+  for (const Part& part : parts) columns.push_back({part.title, Align::right});
   Columns table(std::move(columns));
   const auto add = [&](const std::string& name, std::vector<std::string> cells) {
     cells.insert(cells.begin(), name);
     table.add(std::move(cells));
   };
-  const std::vector<StageLine> lines = stage_lines(f.stages, [](const StageReport& stage) {
+  const std::vector<StageLine> lines = stage_lines(f.stages, [&](const StageReport& stage) {
     std::vector<std::string> cells;
-    for (const Part& part : kParts) cells.push_back(seconds(stage.time.*part.time));
+    for (const Part& part : parts) cells.push_back(seconds(stage.time.*part.time));
     return cells;
   });
   for (const std::size_t i : shown_lines(lines.size())) add(label(lines[i], f.stages), lines[i].cells);
   std::vector<std::string> means;
-  for (const Part& part : kParts) {
+  for (const Part& part : parts) {
     double sum = 0;
     for (const StageReport& stage : f.stages) sum += to_seconds(stage.time.*part.time);
     const double share = sum / static_cast<double>(f.stages.size()) / to_seconds(f.step);

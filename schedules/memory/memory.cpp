@@ -16,21 +16,6 @@ Bytes bytes(double n) { return {static_cast<std::int64_t>(n)}; }
 
 bool keeps_master_copy(const Scenario& s) { return element_bytes(s.training.precision) == 2; }
 
-double optimizer_bytes(const Scenario& s) {
-  const double master = keeps_master_copy(s) ? 4 : 0;
-  switch (s.training.optimizer) {
-    case Optimizer::adam:
-      return master + 8;
-    case Optimizer::momentum:
-      return master + 4;
-    case Optimizer::sgd:
-      return master;
-    case Optimizer::none:
-      return 0;
-  }
-  return 0;
-}
-
 /// The most bytes kept between forward and backward at one time.
 double most_saved(const Blocks& blocks, std::span<const BlockRange> chunks, const Shape& shape,
                   const StageOrder& order) {
@@ -60,6 +45,21 @@ double largest(const Blocks& blocks, std::span<const BlockRange> chunks, double 
 }
 
 }  // namespace
+
+double optimizer_bytes(const Scenario& s) {
+  const double master = keeps_master_copy(s) ? 4 : 0;
+  switch (s.training.optimizer) {
+    case Optimizer::adam:
+      return master + 8;
+    case Optimizer::momentum:
+      return master + 4;
+    case Optimizer::sgd:
+      return master;
+    case Optimizer::none:
+      return 0;
+  }
+  return 0;
+}
 
 MemoryUse stage_memory(const Scenario& s, const Blocks& blocks, std::span<const BlockRange> chunks, const Shape& shape,
                        const StageOrder& order) {

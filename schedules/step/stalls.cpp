@@ -1,0 +1,55 @@
+#include "schedules/step/stalls.h"
+
+#include <algorithm>
+
+#include "schedules/memory/memory.h"
+
+namespace stepcast::schedules {
+namespace {
+
+/// Of the whole model, each element once, however it is sharded or replicated.
+Bytes state(const Forecast& f, const Scenario& s, double trained) {
+  return {static_cast<std::int64_t>(f.parameters * static_cast<double>(element_bytes(s.training.precision)) +
+                                    trained * optimizer_bytes(s))};
+}
+
+Bytes state_of_fullest_gpu(const Forecast& f) {
+  Bytes most{};
+  for (const StageReport& stage : f.stages) most = std::max(most, stage.memory.parameters + stage.memory.optimizer);
+  return most;
+}
+
+}  // namespace
+
+Time input_time(const Scenario& s) {
+  const InputPlan& input = s.input;
+  const auto samples = static_cast<double>(s.training.global_batch);
+  double fetch = 0;
+  if (input.bytes_per_sample)
+    fetch = samples * static_cast<double>(input.bytes_per_sample->value) / input.storage_bandwidth->value;
+  const double prepare = samples / s.parallelism.data * to_seconds(input.preprocessing) / input.workers;
+  return from_seconds(std::max(fetch, prepare));
+}
+
+Time checkpoint_stall(const CheckpointPlan& plan, Time step, Bytes state, Bytes on_gpu) {
+  const Time write = state / *plan.bandwidth;
+  if (!plan.asynchronous) return write;
+  const Time copy = on_gpu / *plan.snapshot_bandwidth;
+  return copy + from_seconds(std::max(0.0, to_seconds(write) - to_seconds(step) * plan.every));
+}
+
+void add_stalls(Forecast& f, const Scenario& s, double trained) {
+  const Time input = std::max(Time{}, input_time(s) - f.step);
+  f.step += input;
+  Time checkpoint{};
+  if (s.checkpoint.every > 0)
+    checkpoint = {checkpoint_stall(s.checkpoint, f.step, state(f, s, trained), state_of_fullest_gpu(f)).value /
+                  s.checkpoint.every};
+  f.step += checkpoint;
+  for (StageReport& stage : f.stages) {
+    stage.time.input = input;
+    stage.time.checkpoint = checkpoint;
+  }
+}
+
+}  // namespace stepcast::schedules
