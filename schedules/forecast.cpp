@@ -94,6 +94,8 @@ std::optional<BusyLink> busiest_link(const Scenario& s, const topology::Cluster&
 Forecast forecast(const Scenario& s, const ForecastOptions& options) {
   const topology::Cluster cluster =
       topology::build_cluster(s.cluster.node, s.cluster.fabric, s.cluster.gpus, s.cluster.allocation);
+  // One data rank that is the server does what no other does.
+  const bool unfold = options.unfold || s.data_parallel.mode == DataParallelMode::parameter_server;
   const Ranks ranks(s.parallelism, cluster.gpus_per_node());
   collectives::Timer timer(cluster, s.software.transport);
   const PipelineSchedule& schedule = *find_pipeline(s.pipeline.schedule);
@@ -101,12 +103,12 @@ Forecast forecast(const Scenario& s, const ForecastOptions& options) {
   const std::vector<StageOrder> stage_orders = orders(schedule, shape);
   const std::vector<std::vector<BlockRange>> chunks = stage_chunks(blocks(s), shape);
   const Blocks model = staged_model(s, chunks);
-  PieceTimes pieces(s, model, ranks, timer, cluster.gpus_per_node(), !options.unfold);
+  PieceTimes pieces(s, model, ranks, timer, cluster.gpus_per_node(), !unfold);
   const Validation valid = validate(shape, stage_orders);
 
   Wires wires(cluster);
   const StepInput input{s,      cluster, ranks,  model,          shape,        stage_orders,
-                        chunks, timer,   pieces, options.unfold, options.trace};
+                        chunks, timer,   pieces, unfold, options.trace};
   const Step step = build_step(input, wires);
   const sim::Timeline timeline = sim::run(step.graph);
 
