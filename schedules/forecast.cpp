@@ -107,8 +107,7 @@ Forecast forecast(const Scenario& s, const ForecastOptions& options) {
   const Validation valid = validate(shape, stage_orders);
 
   Wires wires(cluster);
-  const StepInput input{s,      cluster, ranks,  model,          shape,        stage_orders,
-                        chunks, timer,   pieces, unfold, options.trace};
+  const StepInput input{s, cluster, ranks, model, shape, stage_orders, chunks, timer, pieces, unfold, options.trace};
   const Step step = build_step(input, wires);
   const sim::Timeline timeline = sim::run(step.graph);
 
