@@ -1,0 +1,21 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace stepcast::measure {
+
+/// One size of a collective as nccl-tests prints it; seconds, negative where that way was not measured.
+struct NcclTestsRow {
+  std::int64_t bytes = 0, count = 0;
+  double out_of_place = -1, in_place = -1;
+  std::int64_t wrong_out = 0, wrong_in = 0;
+};
+
+/// The text that nccl-tests' programs print for one collective on one group of ranks: the header comments, the table,
+/// and the average. `devices`: GPU names by rank, `redop` "sum" or "none". For tools that read such logs.
+std::string nccl_tests_text(const std::string& collective, const std::string& redop, int gpus_per_node, int nodes,
+                            const std::string& device, const std::vector<NcclTestsRow>& rows);
+
+}  // namespace stepcast::measure

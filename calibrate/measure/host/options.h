@@ -1,0 +1,38 @@
+#pragma once
+
+#include <filesystem>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "calibrate/measure/host/collective_plan.h"
+
+namespace stepcast::measure {
+
+/// What the command line of stepcast_measure asks for.
+struct Options {
+  std::filesystem::path out;
+  std::set<std::string> suites{"kernels", "copies", "interference", "nccl", "steps"};
+  bool check = false;  ///< checks of the kernels alone: nothing is timed, nothing written
+  bool list = false;   ///< print what would be measured; needs no GPU
+  bool help = false;
+  bool quick = false;
+  double time_limit = 0;     ///< seconds for the kernel suite; 0: none
+  int gpus = 0;              ///< of this node; 0: all
+  NcclSetting nccl;          ///< what NCCL is forced to
+  bool nccl_forced = false;  ///< this process measures one setting and leaves the table unfinished
+  std::string command;       ///< as typed
+};
+
+/// A command line that cannot be understood: exit status 2.
+struct UsageError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// Throws UsageError: the word found, and what is allowed.
+Options parse_options(const std::vector<std::string>& words);
+
+const char* usage();
+
+}  // namespace stepcast::measure

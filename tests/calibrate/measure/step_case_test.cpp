@@ -1,0 +1,120 @@
+#include "calibrate/measure/host/step_case.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "calibrate/measure/host/table.h"
+
+namespace stepcast::measure {
+namespace {
+
+constexpr std::int64_t kH200 = std::int64_t{140} << 30;
+
+TEST(StepCase, OneForwardOneBackwardHoldsAtMostWhatIsLeftOfThePipeline) {
+  for (int stages = 1; stages <= 8; ++stages) {
+    for (int micro_batches = 1; micro_batches <= 16; ++micro_batches) {
+      StepCase step;
+      step.pipeline = stages;
+      step.micro_batches = micro_batches;
+      for (int stage = 0; stage < stages; ++stage) {
+        int forward = 0, backward = 0, most = 0;
+        for (const StepPass& pass : one_f_one_b(step, stage)) {
+          EXPECT_EQ(pass.micro_batch, pass.forward ? forward : backward);
+          ++(pass.forward ? forward : backward);
+          EXPECT_LE(backward, forward);
+          most = std::max(most, forward - backward);
+        }
+        EXPECT_EQ(forward, micro_batches);
+        EXPECT_EQ(backward, micro_batches);
+        EXPECT_LE(most, stages - stage);
+      }
+    }
+  }
+}
+
+TEST(StepCase, RanksCountTensorFirstThenDataThenStages) {
+  StepCase step;
+  step.tensor = 2, step.data = 3, step.pipeline = 4;
+  std::set<std::vector<int>> seen;
+  for (int rank = 0; rank < step.gpus(); ++rank) {
+    const StepRank at = step_rank(step, rank);
+    EXPECT_EQ(at.tensor + step.tensor * (at.data + step.data * at.stage), rank);
+    EXPECT_TRUE(seen.insert({at.tensor, at.data, at.stage}).second);
+  }
+}
+
+TEST(StepCase, ParametersAreGpts) {
+  StepCase gpt3_xl;  // Brown et al. 2020, table 2.1: 1.3 billion
+  gpt3_xl.layers = 24, gpt3_xl.hidden = 2048, gpt3_xl.vocab = 50257, gpt3_xl.sequence = 2048;
+  EXPECT_NEAR(static_cast<double>(parameters(gpt3_xl)), 1.3e9, 0.02e9);
+}
+
+TEST(StepPlan, OneGpuHasTwentyFourAndMore) {
+  const auto plan = step_plan(1, kH200, false);
+  EXPECT_GE(plan.size(), 24u);
+  std::set<std::string> names;
+  for (const StepCase& step : plan) {
+    EXPECT_EQ(fault(step), "");
+    EXPECT_EQ(step.gpus(), 1);
+    EXPECT_TRUE(names.insert(step_name(step)).second) << step_name(step);
+  }
+  EXPECT_TRUE(std::any_of(plan.begin(), plan.end(), [](const StepCase& s) { return s.recompute; }));
+  EXPECT_TRUE(std::any_of(plan.begin(), plan.end(), [](const StepCase& s) { return s.offload; }));
+  EXPECT_TRUE(std::any_of(plan.begin(), plan.end(), [](const StepCase& s) { return s.micro_batches > 1; }));
+}
+
+TEST(StepPlan, EightGpusTakeEverySplit) {
+  std::set<std::vector<int>> splits, expected;
+  for (const StepCase& s : step_plan(8, kH200, false)) splits.insert({s.data, s.tensor, s.pipeline});
+  for (const int t : {1, 2, 4, 8}) {
+    for (const int p : {1, 2, 4, 8}) {
+      if (t * p <= 8) expected.insert({8 / t / p, t, p});
+    }
+  }
+  EXPECT_EQ(splits, expected);
+}
+
+TEST(StepPlan, LessMemoryTakesLess) {
+  EXPECT_LT(step_plan(1, std::int64_t{16} << 30, false).size(), step_plan(1, kH200, false).size());
+  EXPECT_TRUE(step_plan(1, 1 << 30, false).empty());
+  EXPECT_LE(step_plan(1, kH200, true).size(), 8u);
+}
+
+TEST(StepCase, FaultsAreNamed) {
+  StepCase step{.layers = 4, .hidden = 512, .heads = 8, .vocab = 1024, .sequence = 128};
+  EXPECT_EQ(fault(step), "");
+  step.heads = 4, step.tensor = 3;
+  EXPECT_EQ(fault(step), "heads over the tensor ranks");
+  step.heads = 16;
+  EXPECT_EQ(fault(step), "heads of 64 or 128");
+}
+
+TEST(StepTable, RowsHaveTheHeadersColumns) {
+  const StepCase step{.layers = 4, .hidden = 512, .heads = 8, .vocab = 1024, .sequence = 128, .offload = true};
+  StepResult result;
+  result.step_s = 0.125;
+  result.peak_bytes = 1 << 30;
+  result.layers_forward_s = 0.04;
+  const auto header = cells_of(step_table_header());
+  const auto cells = cells_of(step_table_row(step, result, "dgx-h200", "r1"));
+  ASSERT_EQ(cells.size(), header.size());
+  const auto cell = [&](const char* column) {
+    return cells[static_cast<std::size_t>(std::find(header.begin(), header.end(), column) - header.begin())];
+  };
+  EXPECT_EQ(cell("measured.step_time"), "0.125 s");
+  EXPECT_EQ(cell("measured.peak_memory"), "1073741824 B");
+  EXPECT_EQ(cell("measured.phases.layer_forward"), "0.01 s");
+  EXPECT_EQ(cell("training.global_batch"), "1");
+}
+
+TEST(StepTable, NodesByTheDriversNameOfTheirGpus) {
+  EXPECT_EQ(node_named("NVIDIA H200", 8), "dgx-h200");
+  EXPECT_EQ(node_named("NVIDIA A100-SXM4-80GB", 8), "dgx-a100-80gb");
+  EXPECT_EQ(node_named("Tesla V100-SXM2-16GB", 8), "dgx-1-v100-16gb");
+  EXPECT_EQ(node_named("NVIDIA GeForce RTX 4090", 1), "");
+}
+
+}  // namespace
+}  // namespace stepcast::measure
