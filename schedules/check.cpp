@@ -1,9 +1,15 @@
+#include <algorithm>
+#include <numeric>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "schedules/pipeline/custom.h"
 #include "schedules/pipeline/pipelines.h"
+#include "schedules/pipeline/placement.h"
+#include "schedules/pipeline/planned.h"
 #include "schedules/pipeline/shape.h"
+#include "schedules/pipeline/validate.h"
 #include "schedules/scenario.h"
 
 namespace stepcast::schedules {
@@ -66,24 +72,89 @@ void check_model(const Scenario& s, std::vector<Problem>& out) {
   }
 }
 
+/// Whether every chunk of the model gets layers, or else the embedding or the head.
+void check_layers(const Scenario& s, const Shape& shape, std::vector<Problem>& out) {
+  const std::int64_t p = shape.stages, v = shape.virtual_stages / copies(shape), all = s.model.layers;
+  const std::vector<std::uint32_t>& given = s.parallelism.layers_per_stage;
+  if (given.empty()) {
+    const std::int64_t counted = all + s.pipeline.embedding_as_layer + s.pipeline.head_as_layer;
+    const std::string more = s.pipeline.embedding_as_layer && s.pipeline.head_as_layer ? " + embedding and head"
+                             : s.pipeline.embedding_as_layer                           ? " + embedding"
+                             : s.pipeline.head_as_layer                                ? " + head"
+                                                                                       : "";
+    if (counted % (p * v) != 0)
+      out.push_back({s.pipeline.virtual_stages > 1 ? "pipeline.virtual_stages" : "parallelism.pipeline",
+                     "model.layers " + n(all) + more + " does not split evenly over pipeline " + n(p) +
+                         (v > 1 ? " x virtual stages " + n(v) : "")});
+    return;
+  }
+  const std::string key = "parallelism.layers_per_stage";
+  const auto sum = std::accumulate(given.begin(), given.end(), std::int64_t{0});
+  if (static_cast<std::int64_t>(given.size()) != p * v)
+    out.push_back({key, "found " + n(static_cast<std::int64_t>(given.size())) + " numbers, expected " + n(p * v) +
+                            (v > 1 ? ": one for each virtual stage, in the order of the model" : "")});
+  else if (sum != all)
+    out.push_back({key, "found " + n(sum) + " layers, expected the " + n(all) + " of model.layers"});
+  else if (is_network(s.model.family) || given.size() > 2) {
+    const auto ends = static_cast<std::ptrdiff_t>(is_network(s.model.family) ? 0 : 1);
+    if (std::find(given.begin() + ends, given.end() - ends, 0u) != given.end() - ends)
+      out.push_back({key, "found 0 layers, allowed only where the embedding or the head is"});
+  }
+}
+
+/// Whether the stages' orders run to their end within what may be in flight.
+void check_orders(const Scenario& s, const Shape& shape, const PipelineSchedule* schedule, std::vector<Problem>& out) {
+  const std::vector<StageOrder> all =
+      schedule != nullptr ? orders(*schedule, shape) : read_orders(s.pipeline.orders).stages;
+  for (std::string& problem : validate(shape, all, s.pipeline.most_in_flight).problems)
+    out.push_back({schedule != nullptr ? "pipeline.most_in_flight" : "pipeline.orders", std::move(problem)});
+}
+
 void check_pipeline(const Scenario& s, std::int64_t micro_batches, std::vector<Problem>& out) {
   const std::int64_t p = s.parallelism.pipeline, v = s.pipeline.virtual_stages;
   const PipelineSchedule* schedule = find_pipeline(s.pipeline.schedule);
-  if (schedule == nullptr) {
+  if (schedule == nullptr && s.pipeline.schedule != kCustom) {
     std::string names;
-    for (const PipelineSchedule* known : pipelines()) names += (names.empty() ? "" : ", ") + std::string(known->name);
-    out.push_back({"pipeline.schedule", "found '" + s.pipeline.schedule + "', expected one of " + names});
+    for (const PipelineSchedule* known : pipelines()) names += std::string(known->name) + ", ";
+    out.push_back({"pipeline.schedule", "found '" + s.pipeline.schedule + "', expected one of " + names + "custom"});
     return;
   }
-  if (s.model.layers % (p * v) != 0)
-    out.push_back({v > 1 ? "pipeline.virtual_stages" : "parallelism.pipeline",
-                   "model.layers " + n(s.model.layers) + " does not split evenly over pipeline " + n(p) +
-                       (v > 1 ? " x virtual stages " + n(v) : "")});
-  if (micro_batches > 0) {
-    const std::string refused = schedule->supports(
-        {s.parallelism.pipeline, static_cast<std::uint32_t>(micro_batches), s.pipeline.virtual_stages});
-    if (!refused.empty()) out.push_back({v > 1 ? "pipeline.virtual_stages" : "pipeline.schedule", refused});
+  if (schedule != nullptr && schedule->virtual_stages > 0 && v != 1 && v != schedule->virtual_stages) {
+    out.push_back({"pipeline.virtual_stages", "found " + n(v) + ", but " + std::string(schedule->name) + " has " +
+                                                  n(schedule->virtual_stages) + " of itself: leave it out"});
+    return;
   }
+  if ((schedule == nullptr) == s.pipeline.orders.empty()) {
+    out.push_back({"pipeline.orders", schedule == nullptr ? "missing, expected a line of passes for each stage"
+                                                          : "found orders, but pipeline.schedule is " +
+                                                                std::string(schedule->name) + ", not custom"});
+    return;
+  }
+  if (schedule == nullptr) {
+    if (const std::string problem = read_orders(s.pipeline.orders).problem; !problem.empty()) {
+      out.push_back({"pipeline.orders", problem});
+      return;
+    }
+  }
+  const Shape shape = planned_shape(s, static_cast<std::uint32_t>(std::max<std::int64_t>(micro_batches, 1)));
+  const std::string refused = schedule != nullptr ? schedule->supports(shape) : shape_problem(shape);
+  check_layers(s, shape, out);
+  if (micro_batches == 0) return;
+  if (!refused.empty()) {
+    out.push_back({v > 1 ? "pipeline.virtual_stages" : "pipeline.schedule", refused});
+    return;
+  }
+  if (schedule == nullptr || s.pipeline.most_in_flight) check_orders(s, shape, schedule, out);
+  const bool one_by_one = schedule != nullptr && schedule->placement == Placement::looping;
+  if (s.data_parallel.zero >= 2 && p > 1 && !one_by_one)
+    out.push_back({"data_parallel.zero", "zero " + n(s.data_parallel.zero) + " with pipeline.schedule " +
+                                             s.pipeline.schedule + " is not built; use zero 0 or 1"});
+  if (copies(shape) > 1 && s.data_parallel.shard_group)
+    out.push_back({"data_parallel.shard_group", "found shard_group with " + s.pipeline.schedule +
+                                                    ", whose two copies of the model share one state"});
+  if (schedule != nullptr && schedule->updates != Updates::after_flush && s.data_parallel.zero > 0)
+    out.push_back({"data_parallel.zero", "zero " + n(s.data_parallel.zero) + " with " + std::string(schedule->name) +
+                                             ", which keeps whole versions of its weights; use zero 0"});
 }
 
 void check_data_parallel(const Scenario& s, std::vector<Problem>& out) {

@@ -8,8 +8,8 @@
 #include "schedules/memory/recompute.h"
 #include "schedules/model/frozen.h"
 #include "schedules/parallel/ranks.h"
-#include "schedules/pipeline/pipelines.h"
-#include "schedules/pipeline/shape.h"
+#include "schedules/pipeline/placement.h"
+#include "schedules/pipeline/planned.h"
 #include "schedules/pipeline/validate.h"
 #include "schedules/step/chunks.h"
 #include "schedules/step/split.h"
@@ -24,10 +24,12 @@ namespace stepcast::schedules {
 namespace {
 
 /// The model chunks of every stage, one for each virtual stage.
-std::vector<std::vector<BlockRange>> stage_chunks(const Blocks& blocks, const Shape& shape) {
-  const std::vector<BlockRange> cuts = cut(blocks, shape.stages * shape.virtual_stages);
+std::vector<std::vector<BlockRange>> stage_chunks(const Scenario& s, const Blocks& blocks, Shape shape) {
+  const std::vector<BlockRange> cuts = cut(blocks, layers_of_chunks(s, blocks, chunks(shape)));
   std::vector<std::vector<BlockRange>> stages(shape.stages);
-  for (std::uint32_t chunk = 0; chunk < cuts.size(); ++chunk) stages[chunk % shape.stages].push_back(cuts[chunk]);
+  for (std::uint32_t stage = 0; stage < shape.stages; ++stage)
+    for (std::uint32_t v = 0; v < shape.virtual_stages; ++v)
+      stages[stage].push_back(cuts[held(shape, {stage, v}).chunk]);
   return stages;
 }
 
@@ -66,13 +68,14 @@ std::optional<BusyLink> busiest_link(const Scenario& s, const topology::Cluster&
   for (const BlockRange& chunk : in.chunks.front()) {
     for (std::uint32_t place = chunk.first; place < chunk.first + chunk.count; ++place) {
       for (const auto& load : kinds[in.blocks.order[place]].traffic) {
-        carried[topology::index(load.link)] += load.bytes * micro_batches(s);
+        carried[topology::index(load.link)] += load.bytes * micro_batches(s) / copies(in.pipeline.shape);
       }
     }
   }
   for (std::size_t wire = 0; wire < step.wire_times.size(); ++wire)
     for (const auto& load : wires.loads(WireId{static_cast<std::uint32_t>(wire)}))
-      carried[topology::index(load.link)] += load.bytes * static_cast<double>(step.wire_times[wire]);
+      carried[topology::index(load.link)] +=
+          load.bytes * static_cast<double>(step.wire_times[wire]) / in.pipeline.steps;
   std::optional<BusyLink> busiest;
   std::uint32_t at = 0;
   for (const auto& [link, bytes] : carried) {
@@ -98,21 +101,20 @@ Forecast forecast(const Scenario& s, const ForecastOptions& options) {
   const bool unfold = options.unfold || s.data_parallel.mode == DataParallelMode::parameter_server;
   const Ranks ranks(s.parallelism, cluster.gpus_per_node());
   collectives::Timer timer(cluster, s.software.transport);
-  const PipelineSchedule& schedule = *find_pipeline(s.pipeline.schedule);
-  const Shape shape{s.parallelism.pipeline, micro_batches(s), s.pipeline.virtual_stages, schedule.splits_backward};
-  const std::vector<StageOrder> stage_orders = orders(schedule, shape);
-  const std::vector<std::vector<BlockRange>> chunks = stage_chunks(blocks(s), shape);
+  const PlannedPipeline pipeline = planned_pipeline(s);
+  const Shape& shape = pipeline.shape;
+  const std::vector<std::vector<BlockRange>> chunks = stage_chunks(s, blocks(s), shape);
   const Blocks model = staged_model(s, chunks);
-  PieceTimes pieces(s, model, ranks, timer, cluster.gpus_per_node(), !unfold);
-  const Validation valid = validate(shape, stage_orders);
+  PieceTimes pieces(s, model, ranks, timer, cluster.gpus_per_node(), !unfold, shape.splits_backward);
+  const Validation valid = validate(shape, pipeline.orders);
 
   Wires wires(cluster);
-  const StepInput input{s, cluster, ranks, model, shape, stage_orders, chunks, timer, pieces, unfold, options.trace};
+  const StepInput input{s, cluster, ranks, model, pipeline, chunks, timer, pieces, unfold, options.trace};
   const Step step = build_step(input, wires);
   const sim::Timeline timeline = sim::run(step.graph);
 
   Forecast out;
-  out.step = timeline.end;
+  out.step = step_time(step, timeline);
   out.gpus = s.cluster.gpus;
   const Blocks whole = whole_model(s);
   const std::vector<BlockRange> all_of_it = cut(whole, 1);
@@ -122,8 +124,9 @@ Forecast forecast(const Scenario& s, const ForecastOptions& options) {
     const std::uint32_t stage = lane.at.stage;
     StageReport report;
     report.stage = stage;
-    report.time = split_time(lane, timeline);
-    report.memory = stage_memory(s, model, chunks[stage], shape, stage_orders[stage]);
+    report.time = split_time(lane, timeline, out.step);
+    report.memory =
+        stage_memory(s, model, chunks[stage], shape, pipeline.orders[stage], pipeline.weight_versions[stage]);
     report.layers = layers_in(model, chunks[stage]);
     report.in_flight = valid.most_in_flight[stage];
     if (const auto over = out_of_memory(s, stage, report.memory);
@@ -149,6 +152,7 @@ Forecast forecast(const Scenario& s, const ForecastOptions& options) {
   if (options.trace) {
     out.streams.assign(std::begin(kLaneStreams), std::end(kLaneStreams));
     out.spans = spans(step, timeline);
+    out.passes = passes(step, timeline);
   }
   return out;
 }

@@ -44,6 +44,14 @@ struct Span {
   Time start{}, duration{};
 };
 
+/// A pass as it ran on the first rank of a stage; two that ran together are one.
+struct PassSpan {
+  std::uint32_t stage = 0;
+  std::optional<Pass> pass;    ///< none: the optimizer
+  std::optional<Pass> beside;  ///< the backward that ran together with the forward `pass`
+  Time start{}, duration{};
+};
+
 struct BusyLink {
   std::string name;        ///< "node 0 / gpu 2 -> node 0 / nvswitch"
   double utilisation = 0;  ///< bytes carried / (bandwidth x step time)
@@ -72,11 +80,12 @@ struct Forecast {
   std::optional<OutOfMemory> out_of_memory;
   std::vector<std::string> streams;  ///< "compute", "pipeline", "data" ...; for trace spans
   std::vector<Span> spans;           ///< only when asked for
+  std::vector<PassSpan> passes;      ///< likewise; stage by stage, in order of time
 };
 
 struct ForecastOptions {
   bool unfold = false;  ///< simulate every rank instead of one per equivalence class
-  bool trace = false;   ///< fill spans
+  bool trace = false;   ///< fill spans and passes
 };
 
 /// Runs one step. Requires check(scenario) to be empty. Throws InputError where the cluster cannot carry the plan.

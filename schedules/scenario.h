@@ -9,6 +9,7 @@
 #include "collectives/transport.h"
 #include "schedules/cost/gpu.h"
 #include "schedules/model/model.h"
+#include "schedules/pipeline/pipeline.h"
 #include "schedules/software.h"
 #include "sim/units.h"
 #include "topology/allocation.h"
@@ -43,12 +44,18 @@ struct Training {
 
 struct Parallelism {
   std::uint32_t tensor = 1, pipeline = 1, data = 1;
-  bool sequence = false;  ///< Megatron's sequence parallelism over the tensor ranks
+  bool sequence = false;                          ///< Megatron's sequence parallelism over the tensor ranks
+  std::vector<std::uint32_t> layers_per_stage{};  ///< of each model chunk, in the model's order; none: as many each
 };
 
 struct PipelinePlan {
-  std::string schedule = "1f1b";  ///< a name of schedules/pipeline/pipelines.h
+  std::string schedule = "1f1b";  ///< a name of schedules/pipeline/pipelines.h, or custom
   std::uint32_t virtual_stages = 1;
+  std::vector<std::string> orders{};            ///< custom: one per stage, as schedules/pipeline/custom.h reads them
+  Placement placement = Placement::looping;     ///< custom
+  std::optional<std::uint32_t> most_in_flight;  ///< refuse an order that holds more; none: any
+  bool embedding_as_layer = false;  ///< what comes before the first layer counts as one where all get as many
+  bool head_as_layer = false;       ///< what comes after the last one, likewise
 };
 
 /// How one step's gradients are summed over the data ranks, all of them waiting for all (bulk synchronous).

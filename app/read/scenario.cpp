@@ -4,6 +4,7 @@
 
 #include "app/read/cluster.h"
 #include "app/read/model.h"
+#include "schedules/pipeline/custom.h"
 #include "schedules/pipeline/pipelines.h"
 
 namespace stepcast::app {
@@ -30,10 +31,19 @@ Names confidence_names() { return {"stated", "assumed"}; }
 Names schedule_names() {
   Names names;
   for (const schedules::PipelineSchedule* schedule : schedules::pipelines()) names.push_back(schedule->name);
+  names.push_back(schedules::kCustom);
   return names;
 }
 
-Names schedules_later() { return {"pipedream", "pipedream-2bw", "chimera", "zb-v", "dualpipe", "custom"}; }
+Names placement_names() { return {"looping", "v-shape", "opposite"}; }
+
+/// The items of a list, each of one type.
+std::vector<Value> items(const Type& type, const Value& list) {
+  std::vector<Value> values;
+  for (std::size_t i = 0; i < list.node->items.size(); ++i)
+    values.push_back(convert(type, list.node->items[i], list.path + "[" + std::to_string(i) + "]"));
+  return values;
+}
 
 std::uint32_t size(const Value& v) { return static_cast<std::uint32_t>(v.whole); }
 
@@ -80,10 +90,36 @@ const Table<Draft>& scenario_table() {
           {{"parallelism.sequence", flag(), "false", "Megatron's sequence parallelism over the tensor ranks"},
            [](D& d, const Value& v) { d.s.parallelism.sequence = v.flag; }},
           {{"parallelism.order", later(), "tensor, context, data, pipeline", "rank order, innermost first"}, nullptr},
-          {{"pipeline.schedule", choice(schedule_names, schedules_later), "1f1b", "order of the passes"},
+          {{"parallelism.layers_per_stage", list_type(), "as many each",
+            "of each virtual stage, in the order of the model; 0: the embedding or the head alone"},
+           [](D& d, const Value& v) {
+             for (const Value& item : items(whole(0, kMostRanks), v))
+               d.s.parallelism.layers_per_stage.push_back(size(item));
+           }},
+          {{"pipeline.schedule", choice(schedule_names), "1f1b", "order of the passes"},
            [](D& d, const Value& v) { d.s.pipeline.schedule = v.text; }},
-          {{"pipeline.virtual_stages", whole(1, kMostRanks), "1", "model chunks per GPU"},
+          {{"pipeline.virtual_stages", whole(1, kMostRanks), "1",
+            "model chunks per GPU; zb-v, chimera and dualpipe have 2 of themselves"},
            [](D& d, const Value& v) { d.s.pipeline.virtual_stages = size(v); }},
+          {{"pipeline.orders", list_type(), "required of custom",
+            "per stage its passes: F0 forward of micro-batch 0, B0 backward, W0 its weights' gradients, BW0 both where "
+            "others are split, F0b virtual stage b, F1&B0 together"},
+           [](D& d, const Value& v) {
+             for (const Value& item : items(text_type(), v)) d.s.pipeline.orders.push_back(item.text);
+           }},
+          {{"pipeline.placement", choice(placement_names), "looping",
+            "custom: virtual stages from the first stage on each time, down and up in turn, or of two copies in "
+            "opposite "
+            "directions"},
+           [](D& d, const Value& v) { d.s.pipeline.placement = static_cast<schedules::Placement>(v.choice); }},
+          {{"pipeline.most_in_flight", whole(1, kMostSamples), "",
+            "refuse a schedule whose stages hold more micro-batches"},
+           [](D& d, const Value& v) { d.s.pipeline.most_in_flight = size(v); }},
+          {{"pipeline.embedding_as_layer", flag(), "false",
+            "the embedding counts as a layer where all stages get as many"},
+           [](D& d, const Value& v) { d.s.pipeline.embedding_as_layer = v.flag; }},
+          {{"pipeline.head_as_layer", flag(), "false", "the head, likewise"},
+           [](D& d, const Value& v) { d.s.pipeline.head_as_layer = v.flag; }},
           {{"data_parallel.zero", whole(0, 3), "0",
             "sharded: 0 nothing, 1 optimizer state, 2 + gradients, 3 + parameters"},
            [](D& d, const Value& v) { d.s.data_parallel.zero = static_cast<int>(v.whole); }},

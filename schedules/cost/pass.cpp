@@ -18,6 +18,12 @@ int launches(const Operator& op) {
 
 }  // namespace
 
+PassTime together(const PassTime& a, const PassTime& b) {
+  const PassTime both = a + b;
+  const Time exposed = std::max(both.exposed_tensor - both.compute, Time{});
+  return {both.compute + exposed, both.compute, exposed};
+}
+
 PassTime pass_time(const Operators& operators, const KernelCost& cost, const TensorTimer& tensor,
                    std::vector<collectives::Timing::Load>* traffic) {
   PassTime pass;

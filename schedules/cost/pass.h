@@ -24,6 +24,10 @@ struct PassTime {
   }
 };
 
+/// Two passes of one rank that run together, each one's tensor traffic under the other's kernels where there is enough
+/// of them: kernels one after the other, traffic one after the other, whichever takes longer.
+PassTime together(const PassTime& a, const PassTime& b);
+
 using TensorTimer = std::function<collectives::Timing(collectives::Operation, Bytes)>;
 
 /// Kernels one after the other; a tensor collective marked `under_next` runs beside the next kernel, each slowing the

@@ -2,10 +2,10 @@
 
 namespace stepcast::schedules {
 
-DataGroups::DataGroups(const Ranks& ranks, const Scenario& s, Coordinate c) {
+DataGroups::DataGroups(const Ranks& ranks, const Scenario& s, Coordinate c, std::optional<std::uint32_t> copy) {
   const std::uint32_t size = shard_ranks(s);
   if (size == s.parallelism.data) {
-    shards = ranks.data_groups_beside(c);
+    shards = ranks.data_groups_beside(c, copy);
     return;
   }
   shards = ranks.shard_groups(c, size);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "schedules/model/frozen.h"
+#include "schedules/pipeline/placement.h"
 #include "sim/units_text.h"
 
 namespace stepcast::schedules {
@@ -27,7 +28,7 @@ double most_saved(const Blocks& blocks, std::span<const BlockRange> chunks, cons
   double now = 0, most = 0;
   for (const Pass& pass : order) {
     if (pass.kind == PassKind::forward) now += saved[pass.virtual_stage];
-    if (pass.kind == last_pass(shape)) now -= saved[pass.virtual_stage];
+    if (is_last(shape, pass.kind)) now -= saved[pass.virtual_stage];
     most = std::max(most, now);
   }
   return most;
@@ -62,12 +63,13 @@ double optimizer_bytes(const Scenario& s) {
 }
 
 MemoryUse stage_memory(const Scenario& s, const Blocks& blocks, std::span<const BlockRange> chunks, const Shape& shape,
-                       const StageOrder& order) {
-  const double n = parameters(blocks, chunks), trained = trained_parameters(blocks, chunks), ranks = shard_ranks(s);
+                       const StageOrder& order, std::uint32_t weight_versions) {
+  const double n = parameters(blocks, chunks), trained = trained_parameters(blocks, chunks);
+  const double ranks = shard_ranks(s) * copies(shape);
   const double e = d(element_bytes(s.training.precision)), g = d(element_bytes(s.software.main_gradient_precision));
   const int zero = s.data_parallel.zero;
   MemoryUse use;
-  use.parameters = bytes(n * e / (zero >= 3 ? ranks : 1));
+  use.parameters = bytes(weight_versions * n * e / (zero >= 3 ? ranks : 1));
   use.gradients = bytes(trained * g / (zero >= 2 ? ranks : 1));
   use.optimizer = bytes(trained * optimizer_bytes(s) / (zero >= 1 ? ranks : 1));
   use.activations = bytes(most_saved(blocks, chunks, shape, order) + largest(blocks, chunks, &Block::working));
@@ -75,7 +77,7 @@ MemoryUse stage_memory(const Scenario& s, const Blocks& blocks, std::span<const 
 
   double buffers = 0;
   if (zero >= 3) buffers += 2 * largest(blocks, chunks, &Block::parameters) * e;  // the block at work and the next
-  if (s.parallelism.data > 1 && zero > 0) buffers += static_cast<double>(bucket(s).value);
+  if (ranks > 1 && zero > 0) buffers += static_cast<double>(bucket(s).value);
   if (s.parallelism.pipeline > 1) {  // one activation and one gradient in transfer
     buffers += 2 * largest(blocks, chunks, &Block::output) / (s.parallelism.sequence ? s.parallelism.tensor : 1);
   }

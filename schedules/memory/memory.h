@@ -11,9 +11,10 @@
 
 namespace stepcast::schedules {
 
-/// One GPU's memory at its stage's peak. `chunks`: the stage's, one per virtual stage; `order`: its passes.
+/// One GPU's memory at its stage's peak. `chunks`: the stage's, one per virtual stage; `order`: its passes;
+/// `weight_versions`: how many versions of its parameters it keeps.
 MemoryUse stage_memory(const Scenario& scenario, const Blocks& blocks, std::span<const BlockRange> chunks,
-                       const Shape& shape, const StageOrder& order);
+                       const Shape& shape, const StageOrder& order, std::uint32_t weight_versions = 1);
 
 /// Bytes of optimizer state per trained parameter, the fp32 master copy of half-precision training included.
 double optimizer_bytes(const Scenario& scenario);

@@ -1,6 +1,7 @@
 #include "schedules/model/blocks.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "schedules/model/network_blocks.h"
 #include "schedules/model/transformer.h"
@@ -19,20 +20,45 @@ double multiplies(const Operator& op) {
   return std::visit(Count{}, op);
 }
 
+std::uint32_t count_layers(const Blocks& blocks) {
+  return static_cast<std::uint32_t>(
+      std::ranges::count_if(blocks.order, [&](std::uint32_t kind) { return blocks.kinds[kind].layer; }));
+}
+
 }  // namespace
 
 Blocks blocks(const Scenario& scenario) {
   return is_network(scenario.model.family) ? network_blocks(scenario) : transformer_blocks(scenario);
 }
 
+std::vector<std::uint32_t> layers_of_chunks(const Scenario& s, const Blocks& blocks, std::uint32_t chunks) {
+  if (!s.parallelism.layers_per_stage.empty()) return s.parallelism.layers_per_stage;
+  const bool before = s.pipeline.embedding_as_layer, after = s.pipeline.head_as_layer;
+  std::vector<std::uint32_t> layers(chunks, (count_layers(blocks) + before + after) / chunks);
+  layers.front() -= before;
+  layers.back() -= after;
+  return layers;
+}
+
 std::vector<BlockRange> cut(const Blocks& blocks, std::uint32_t chunks) {
-  const auto layers = static_cast<std::uint32_t>(
-      std::ranges::count_if(blocks.order, [&](std::uint32_t kind) { return blocks.kinds[kind].layer; }));
-  const std::uint32_t each = layers / chunks;
-  std::vector<BlockRange> cuts(chunks);
-  std::uint32_t seen = 0, chunk = 0;
+  return cut(blocks, std::vector<std::uint32_t>(chunks, count_layers(blocks) / chunks));
+}
+
+std::vector<BlockRange> cut(const Blocks& blocks, std::span<const std::uint32_t> layers) {
+  std::vector<BlockRange> cuts(layers.size());
+  std::uint32_t chunk = 0, left = layers[0], to_come = std::accumulate(layers.begin(), layers.end(), 0u);
+  const auto begin_next = [&](std::uint32_t place) {
+    cuts[++chunk].first = place;
+    left = layers[chunk];
+  };
   for (std::uint32_t place = 0; place < blocks.order.size(); ++place) {
-    if (blocks.at(place).layer && seen++ == (chunk + 1) * each) cuts[++chunk].first = place;
+    if (blocks.at(place).layer) {
+      while (left == 0) begin_next(place);
+      --left;
+      --to_come;
+    } else if (to_come == 0) {
+      while (chunk + 1 < layers.size()) begin_next(place);
+    }
     ++cuts[chunk].count;
   }
   return cuts;

@@ -42,8 +42,15 @@ struct BlockRange {
   std::uint32_t first = 0, count = 0;
 };
 
-/// Which blocks each of `chunks` model chunks holds: as many layers each; what comes before the first layer belongs to
-/// the first chunk, all else to the chunk of the layer before it. Requires chunks to divide the layers.
+/// Layers of each of `chunks` model chunks: as the scenario says, or as many each. Requires check() to be empty.
+std::vector<std::uint32_t> layers_of_chunks(const Scenario& scenario, const Blocks& blocks, std::uint32_t chunks);
+
+/// Which blocks each model chunk holds, by its layers: what comes before the first layer belongs to the first chunk,
+/// what comes after the last to the last, all else to the chunk of the layer before it. Requires `layers` to sum up to
+/// the model's.
+std::vector<BlockRange> cut(const Blocks& blocks, std::span<const std::uint32_t> layers);
+
+/// The same with as many layers each. Requires chunks to divide them.
 std::vector<BlockRange> cut(const Blocks& blocks, std::uint32_t chunks);
 
 /// Parameters of some chunks that one rank holds together.

@@ -12,9 +12,11 @@ Group Ranks::tensor_group(std::uint32_t data, std::uint32_t stage) const {
   return group;
 }
 
-Group Ranks::data_group(std::uint32_t tensor, std::uint32_t stage) const {
+Group Ranks::data_group(std::uint32_t tensor, std::uint32_t stage, std::optional<std::uint32_t> copy) const {
   Group group;
   for (std::uint32_t d = 0; d < plan_.data; ++d) group.push_back(gpu({tensor, d, stage}));
+  if (copy)
+    for (std::uint32_t d = 0; d < plan_.data; ++d) group.push_back(gpu({tensor, d, *copy}));
   return group;
 }
 
@@ -29,13 +31,13 @@ std::vector<Group> Ranks::tensor_groups_beside(Coordinate c) const {
   return groups;
 }
 
-std::vector<Group> Ranks::data_groups_beside(Coordinate c) const {
-  std::vector<Group> groups{data_group(c.tensor, c.stage)};
+std::vector<Group> Ranks::data_groups_beside(Coordinate c, std::optional<std::uint32_t> copy) const {
+  std::vector<Group> groups{data_group(c.tensor, c.stage, copy)};
   std::set<std::uint32_t> nodes;
   for (const topology::GpuId g : groups[0]) nodes.insert(node(g));
   for (std::uint32_t t = 0; t < plan_.tensor; ++t) {
     if (t == c.tensor) continue;
-    Group group = data_group(t, c.stage);
+    Group group = data_group(t, c.stage, copy);
     for (const topology::GpuId g : group)
       if (nodes.contains(node(g))) {
         groups.push_back(std::move(group));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "collectives/timer.h"
@@ -28,12 +29,14 @@ class Ranks {
   }
 
   collectives::Group tensor_group(std::uint32_t data, std::uint32_t stage) const;
-  collectives::Group data_group(std::uint32_t tensor, std::uint32_t stage) const;
+  collectives::Group data_group(std::uint32_t tensor, std::uint32_t stage,
+                                std::optional<std::uint32_t> copy = {}) const;
 
   /// The group of `c`, then every group of the same kind and stage that has a GPU on one of its nodes: they run at the
   /// same moment and share its links.
   std::vector<collectives::Group> tensor_groups_beside(Coordinate c) const;
-  std::vector<collectives::Group> data_groups_beside(Coordinate c) const;
+  /// `copy`: the stage that holds another copy of the same chunk; its ranks are of the group.
+  std::vector<collectives::Group> data_groups_beside(Coordinate c, std::optional<std::uint32_t> copy = {}) const;
   /// Every group of `size` data ranks in a row at the stage of `c`, those of tensor rank c.tensor first: hybrid
   /// sharding's shard groups. Requires size to divide the data ranks.
   std::vector<collectives::Group> shard_groups(Coordinate c, std::uint32_t size) const;

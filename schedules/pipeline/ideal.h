@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -12,15 +13,18 @@ namespace stepcast::schedules {
 /// third, and hand-offs nothing.
 struct IdealTimes {
   std::vector<std::vector<Time>> start;  ///< per stage, in the order of its passes
+  std::vector<Time> busy;                ///< per stage: its passes' time
   Time end{};
 };
 
 /// Runs the orders on sim with one stream per stage. `forward` and `backward` are for one virtual stage of one
-/// micro-batch. Requires validate(shape, orders).problems to be empty. O(passes).
-IdealTimes ideal_times(Shape shape, std::span<const StageOrder> orders, Time forward, Time backward, Time weight = {});
+/// micro-batch, `both` for a forward and the whole backward that run together (none: one after the other). Requires
+/// validate(shape, orders).problems to be empty. O(passes).
+IdealTimes ideal_times(Shape shape, std::span<const StageOrder> orders, Time forward, Time backward, Time weight = {},
+                       std::optional<Time> both = {});
 
 /// The part of all stages' time in which they wait: 1 - busy / (stages * end). In the papers' terms, the bubble over
 /// the whole step; divide by 1 minus itself for the bubble over ideal time.
-double bubble_fraction(Shape shape, const IdealTimes& times, Time forward, Time backward, Time weight = {});
+double bubble_fraction(const IdealTimes& times);
 
 }  // namespace stepcast::schedules

@@ -13,28 +13,47 @@ enum class MicroBatchId : std::uint32_t {};
 constexpr std::uint32_t index(StageId s) { return static_cast<std::uint32_t>(s); }
 constexpr std::uint32_t index(MicroBatchId m) { return static_cast<std::uint32_t>(m); }
 
-/// What a pipeline is made of. Virtual stage v of stage s holds model chunk v * stages + s.
+/// Which stage holds which chunk of the model; schedules/pipeline/placement.h says it in full.
+enum class Placement : std::uint8_t {
+  looping,   ///< stage after stage, and again from the first: chunk c is on stage c mod stages
+  v_shape,   ///< down the stages and up again, and so on: chunks s and 2 stages - 1 - s are both on stage s
+  opposite,  ///< two copies of the model, one down the stages and one up, with half of the micro-batches each
+};
+
+/// What a pipeline is made of.
 struct Shape {
   std::uint32_t stages = 1, micro_batches = 1, virtual_stages = 1;
   bool splits_backward = false;  ///< backward is the inputs' gradients alone; the weights' are passes of their own
+  Placement placement = Placement::looping;
 };
 
-enum class PassKind : std::uint8_t { forward, backward, weight };
-inline constexpr std::size_t kPassKinds = 3;
+/// Where backward is split, `backward` makes the inputs' gradients and `weight` the weights'; `whole_backward` is both
+/// in one pass after all, which nobody may use before both are there.
+enum class PassKind : std::uint8_t { forward, backward, weight, whole_backward };
 
-/// The pass after which nothing of a visit is kept: its activations are freed, its gradients are whole.
-constexpr PassKind last_pass(Shape shape) { return shape.splits_backward ? PassKind::weight : PassKind::backward; }
+/// Whether nothing of a visit is kept after this pass: its activations are freed, its gradients are whole.
+constexpr bool is_last(Shape shape, PassKind kind) {
+  return kind == PassKind::whole_backward || kind == (shape.splits_backward ? PassKind::weight : PassKind::backward);
+}
 
 /// One visit of a micro-batch to one model chunk of a stage.
 struct Pass {
   PassKind kind{};
   MicroBatchId micro_batch{};
   std::uint32_t virtual_stage = 0;
+  bool with_next = false;  ///< a forward that runs together with the backward after it, each hiding the other's traffic
   friend bool operator==(const Pass&, const Pass&) = default;
 };
 
 /// One stage's passes, in the order it runs them.
 using StageOrder = std::vector<Pass>;
+
+/// When a stage's weights change.
+enum class Updates : std::uint8_t {
+  after_flush,       ///< once per step, when the pipeline is empty: every micro-batch meets the same weights
+  each_step,         ///< once per step, and the pipeline never empties
+  each_micro_batch,  ///< after every backward, and the pipeline never empties
+};
 
 /// A pipeline schedule, by the name users type. `order` is pure; `supports` says in words why a shape is refused ("" =
 /// fine).
@@ -43,6 +62,19 @@ struct PipelineSchedule {
   std::string (*supports)(Shape);
   StageOrder (*order)(Shape, StageId);
   bool splits_backward = false;  ///< what its shapes must say
+  Placement placement = Placement::looping;
+  std::uint32_t virtual_stages = 0;  ///< the only number it is made for; 0: any that `supports` accepts
+  Updates updates = Updates::after_flush;
+  /// How many versions of its weights a stage keeps for micro-batches in flight; nullptr: one.
+  std::uint32_t (*weight_versions)(Shape, StageId) = nullptr;
 };
+
+/// The shape that the schedule has with so many stages and micro-batches. `virtual_stages` counts where it lets one
+/// choose.
+constexpr Shape shape_of(const PipelineSchedule& schedule, std::uint32_t stages, std::uint32_t micro_batches,
+                         std::uint32_t virtual_stages = 1) {
+  return {stages, micro_batches, schedule.virtual_stages > 0 ? schedule.virtual_stages : virtual_stages,
+          schedule.splits_backward, schedule.placement};
+}
 
 }  // namespace stepcast::schedules

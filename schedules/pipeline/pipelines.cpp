@@ -10,11 +10,19 @@ extern const PipelineSchedule one_f_one_b;
 extern const PipelineSchedule interleaved_one_f_one_b;
 extern const PipelineSchedule zero_bubble_h1;
 extern const PipelineSchedule zero_bubble_h2;
+extern const PipelineSchedule zero_bubble_v;
+extern const PipelineSchedule pipedream;
+extern const PipelineSchedule pipedream_2bw;
+extern const PipelineSchedule chimera;
+extern const PipelineSchedule dualpipe;
+extern const PipelineSchedule dualpipe_v;
 
 namespace {
 
-constexpr std::array<const PipelineSchedule*, 6> kPipelines{
-    &vanilla, &gpipe, &one_f_one_b, &interleaved_one_f_one_b, &zero_bubble_h1, &zero_bubble_h2};
+constexpr std::array<const PipelineSchedule*, 12> kPipelines{
+    &vanilla,        &gpipe,          &one_f_one_b,   &interleaved_one_f_one_b,
+    &zero_bubble_h1, &zero_bubble_h2, &zero_bubble_v, &pipedream,
+    &pipedream_2bw,  &chimera,        &dualpipe,      &dualpipe_v};
 
 }  // namespace
 

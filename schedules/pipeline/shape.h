@@ -14,6 +14,9 @@ std::string shape_problem(Shape shape);
 /// The same for schedules with one model chunk per stage: also refuses more. `name` is the schedule's.
 std::string single_chunk_problem(std::string_view name, Shape shape);
 
+/// The same for schedules whose stages hold two chunks, on one way through the stages and on the way back.
+std::string two_way_problem(std::string_view name, Shape shape);
+
 /// Every stage's order, stage 0 first. Requires schedule.supports(shape) == "".
 std::vector<StageOrder> orders(const PipelineSchedule& schedule, Shape shape);
 

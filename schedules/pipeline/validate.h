@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -21,11 +22,13 @@ struct Validation {
   static constexpr std::size_t kMostProblems = 20;
 };
 
-/// Checks that every stage runs each micro-batch forward once and backward once through each of its virtual stages,
-/// backward after forward, the weights' gradients after that where the shape splits them, and that the stages never
-/// wait for each other in a circle: forward of model chunk c waits for forward of chunk c-1, backward of c for backward
-/// of c+1 (the last: for its own forward), where virtual stage v of stage s is chunk v * stages + s. The circle is
-/// looked for only in orders that are otherwise right. Requires shape_problem(shape) == "". O(passes).
-Validation validate(Shape shape, std::span<const StageOrder> orders);
+/// Checks that every stage runs each micro-batch that visits it forward once and backward once through each of its
+/// virtual stages, backward after forward, the weights' gradients after that where the shape splits them, that passes
+/// which run together are a forward and another visit's backward, that no stage holds more than `limit` (micro-batch,
+/// virtual stage) pairs, and that the stages never wait for each other in a circle: forward of model chunk c waits for
+/// forward of chunk c-1, backward of c for backward of c+1 (the last: for its own forward), where placement.h says who
+/// holds which. The circle is looked for only in orders that are otherwise right. Requires shape_problem(shape) == "".
+/// O(passes).
+Validation validate(Shape shape, std::span<const StageOrder> orders, std::optional<std::uint32_t> limit = {});
 
 }  // namespace stepcast::schedules

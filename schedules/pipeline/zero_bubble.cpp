@@ -9,7 +9,7 @@ namespace {
 /// over fill the end.
 StageOrder delayed(std::uint32_t micro_batches, std::uint32_t ahead, std::uint32_t behind) {
   StageOrder order;
-  order.reserve(std::size_t{micro_batches} * kPassKinds);
+  order.reserve(std::size_t{micro_batches} * 3);
   std::uint32_t f = 0, w = 0;
   for (; f < std::min(ahead, micro_batches); ++f) order.push_back({PassKind::forward, MicroBatchId{f}});
   for (std::uint32_t b = 0; b < micro_batches; ++b) {

@@ -1,13 +1,20 @@
 #include "schedules/step/chunks.h"
 
+#include <algorithm>
+
 #include "schedules/model/frozen.h"
-#include "schedules/pipeline/pipelines.h"
 
 namespace stepcast::schedules {
 
 PieceTimes::PieceTimes(const Scenario& scenario, const Blocks& blocks, const Ranks& ranks, collectives::Timer& timer,
-                       std::uint32_t gpus_per_node, bool fold)
-    : scenario_(scenario), blocks_(blocks), ranks_(ranks), timer_(timer), gpus_per_node_(gpus_per_node), fold_(fold) {}
+                       std::uint32_t gpus_per_node, bool fold, bool splits_backward)
+    : scenario_(scenario),
+      blocks_(blocks),
+      ranks_(ranks),
+      timer_(timer),
+      gpus_per_node_(gpus_per_node),
+      fold_(fold),
+      splits_backward_(splits_backward) {}
 
 const std::vector<PieceTimes::Kind>& PieceTimes::at(Coordinate c) {
   const std::uint32_t place = topology::index(ranks_.gpu({0, c.data, c.stage})) % gpus_per_node_;
@@ -19,13 +26,12 @@ const std::vector<PieceTimes::Kind>& PieceTimes::at(Coordinate c) {
   const TensorTimer tensor = [&](collectives::Operation operation, Bytes bytes) {
     return timer_.time(operation, bytes, groups, "auto", fold_);
   };
-  const bool splits = find_pipeline(s.pipeline.schedule)->splits_backward;
   std::vector<Kind> kinds;
   for (const Block& block : blocks_.kinds) {
     Kind& kind = kinds.emplace_back();
     kind.piece.forward = pass_time(block.forward, cost, tensor, &kind.traffic);
     kind.piece.recompute = pass_time(block.recompute, cost, tensor, &kind.traffic);
-    if (splits) {
+    if (splits_backward_) {
       const SplitBackward backward = split_backward(block.backward);
       kind.piece.backward = pass_time(backward.inputs, cost, tensor, &kind.traffic) + kind.piece.recompute;
       kind.piece.weight = pass_time(backward.weights, cost, tensor);
@@ -48,7 +54,8 @@ Chunk PieceTimes::chunk(Coordinate c, std::span<const BlockRange> chunks, std::u
     chunk.backward = chunk.backward + piece.backward;
     chunk.weight = chunk.weight + piece.weight;
   }
-  if (range.first + range.count == blocks_.order.size() && chunks.front().first == 0) {
+  const bool last = range.first + range.count == blocks_.order.size();
+  if (last && std::ranges::find(chunks, 0u, &BlockRange::first) != chunks.end()) {
     chunk.pieces.back().parameters -= blocks_.tied;  // one copy on this rank
     chunk.pieces.back().trained -= blocks_.tied;
   }

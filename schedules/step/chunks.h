@@ -30,7 +30,7 @@ struct Chunk {
 class PieceTimes {
  public:
   PieceTimes(const Scenario& scenario, const Blocks& blocks, const Ranks& ranks, collectives::Timer& timer,
-             std::uint32_t gpus_per_node, bool fold);
+             std::uint32_t gpus_per_node, bool fold, bool splits_backward);
 
   /// A kind of block at one place in a node.
   struct Kind {
@@ -48,7 +48,7 @@ class PieceTimes {
   const Ranks& ranks_;
   collectives::Timer& timer_;
   std::uint32_t gpus_per_node_;
-  bool fold_;
+  bool fold_, splits_backward_;
   std::map<std::uint32_t, std::vector<Kind>> kinds_;
 };
 

@@ -1,6 +1,7 @@
 #include "schedules/step/split.h"
 
 #include <algorithm>
+#include <span>
 
 namespace stepcast::schedules {
 namespace {
@@ -11,11 +12,13 @@ void add_gap(TimeSplit& split, const LaneTask& task, const sim::Timeline& timeli
   const auto finish = [&](const std::optional<sim::TaskId>& t) {
     return t ? timeline.finish[sim::index(*t)] : Time{-1};
   };
-  const Time arrived = finish(task.arrival), summed = finish(task.data);
+  const bool beside_last = finish(task.arrival_beside) > finish(task.arrival);
+  const std::optional<sim::TaskId>& arrival = beside_last ? task.arrival_beside : task.arrival;
+  const Time arrived = finish(arrival), summed = finish(task.data);
   if (summed >= arrived && summed > from) {
     split.exposed_data += to - from;
   } else if (arrived > from) {
-    const Time sent = std::clamp(timeline.start[sim::index(*task.arrival)], from, to);
+    const Time sent = std::clamp(timeline.start[sim::index(*arrival)], from, to);
     split.bubble += sent - from;
     split.exposed_pipeline += to - sent;
   } else {
@@ -23,18 +26,39 @@ void add_gap(TimeSplit& split, const LaneTask& task, const sim::Timeline& timeli
   }
 }
 
+/// When the lane's step begins.
+Time begin(const Lane& lane, const sim::Timeline& timeline) {
+  return lane.before_step ? timeline.finish[sim::index(lane.tasks[*lane.before_step].task)] : Time{};
+}
+
 }  // namespace
 
-TimeSplit split_time(const Lane& lane, const sim::Timeline& timeline) {
+Time step_begin(const Step& step, const sim::Timeline& timeline) { return begin(step.lanes.front(), timeline); }
+
+Time step_time(const Step& step, const sim::Timeline& timeline) {
+  Time longest{};
+  for (const Lane& lane : step.lanes) {
+    if (!lane.end_of_step) return timeline.end;
+    longest =
+        std::max(longest, timeline.finish[sim::index(lane.tasks[*lane.end_of_step].task)] - begin(lane, timeline));
+  }
+  return longest;
+}
+
+TimeSplit split_time(const Lane& lane, const sim::Timeline& timeline, Time time) {
   TimeSplit split;
-  Time now{};
-  for (const LaneTask& task : lane.tasks) {
+  Time now = begin(lane, timeline);
+  const Time end = now + time;
+  const std::size_t first = lane.before_step ? *lane.before_step + 1 : 0;
+  const std::size_t past = lane.end_of_step ? *lane.end_of_step + 1 : lane.tasks.size();
+  for (const LaneTask& task : std::span(lane.tasks).subspan(first, past - first)) {
     const Time start = timeline.start[sim::index(task.task)], finish = timeline.finish[sim::index(task.task)];
     if (start > now) add_gap(split, task, timeline, now, start);
     switch (task.activity) {
       case Activity::forward:
       case Activity::backward:
       case Activity::weight:
+      case Activity::whole_backward:
         split.compute += task.compute;
         split.exposed_tensor += task.exposed_tensor;
         split.exposed_data += finish - start - task.compute - task.exposed_tensor;  // slowed by traffic beside it
@@ -52,7 +76,7 @@ TimeSplit split_time(const Lane& lane, const sim::Timeline& timeline) {
   for (const sim::TaskId task : lane.after_compute)
     traffic_end = std::max(traffic_end, timeline.finish[sim::index(task)]);
   split.exposed_data += traffic_end - now;
-  split.idle += timeline.end - traffic_end;
+  split.idle += end - traffic_end;
   return split;
 }
 

@@ -6,8 +6,15 @@
 
 namespace stepcast::schedules {
 
-/// Where a lane's time went from 0 to the end of the step. The parts add up to `timeline.end` exactly: every stretch of
-/// the compute stream is a task or a gap, and a gap belongs to what the task after it waited for last.
-TimeSplit split_time(const Lane& lane, const sim::Timeline& timeline);
+/// How long a step takes: from 0 to the end, or where the pipeline never drains the longest that any lane's measured
+/// step takes.
+Time step_time(const Step& step, const sim::Timeline& timeline);
+
+/// When the step begins that is drawn: 0, or where the pipeline never drains when the first stage's measured one does.
+Time step_begin(const Step& step, const sim::Timeline& timeline);
+
+/// Where a lane's time went in a step of `time`. The parts add up to it exactly: every stretch of the compute stream is
+/// a task or a gap, and a gap belongs to what the task after it waited for last.
+TimeSplit split_time(const Lane& lane, const sim::Timeline& timeline, Time time);
 
 }  // namespace stepcast::schedules

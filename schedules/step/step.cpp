@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <span>
+#include <utility>
 
 #include "schedules/model/frozen.h"
+#include "schedules/pipeline/placement.h"
 #include "schedules/step/traffic.h"
 
 namespace stepcast::schedules {
@@ -20,13 +23,14 @@ class Builder {
       : in_(in),
         s_(in.scenario),
         wires_(wires),
-        stages_(s_.parallelism.pipeline),
-        chunks_(stages_ * s_.pipeline.virtual_stages),
+        shape_(in.pipeline.shape),
+        stages_(shape_.stages),
+        chunks_(chunks(shape_)),
         replicas_(in.unfold ? s_.parallelism.tensor * s_.parallelism.data : 1),
-        micro_batches_(micro_batches(s_)),
+        micro_batches_(shape_.micro_batches),
         overlap_(data_overlap(s_)),
-        zero_(s_.data_parallel.zero),
-        gradients_(last_pass(in.shape)) {}
+        drains_(in.pipeline.updates == Updates::after_flush),
+        zero_(s_.data_parallel.zero) {}
 
   Step build() {
     make_lanes();
@@ -34,7 +38,7 @@ class Builder {
     step_.wire_times.assign(wires_.count(), 0);
     for (std::uint32_t lane = 0; lane < step_.lanes.size(); ++lane) add_passes(lane);
     connect_passes();
-    add_gradient_sums();
+    if (drains_) add_gradient_sums();
     return std::move(step_);
   }
 
@@ -55,7 +59,7 @@ class Builder {
       for (std::uint32_t r = 0; r < replicas_; ++r) {
         const std::uint32_t t = r % s_.parallelism.tensor, d = r / s_.parallelism.tensor;
         step_.lanes.push_back({{t, d, stage}, {}, {}, {}});
-        step_.lanes.back().tasks.reserve(in_.orders[stage].size() * 2 + 4);
+        step_.lanes.back().tasks.reserve(in_.pipeline.orders[stage].size() * 2 + 4);
         Streams streams{step_.graph.add_stream(),
                         step_.graph.add_stream(),
                         step_.graph.add_stream(),
@@ -73,15 +77,13 @@ class Builder {
     lane_task_of_pass_.assign(passes, kNever);
   }
 
-  /// Whether stages behind a model chunk send it gradients.
-  bool trains(std::uint32_t model_chunk) const {
-    return goes_backward(in_.blocks, in_.chunks[model_chunk % stages_][model_chunk / stages_]);
-  }
+  /// Whether the stages before a place are sent gradients.
+  bool trains(Place at) const { return goes_backward(in_.blocks, in_.chunks[at.stage][at.virtual_stage]); }
   static bool trains(const Chunk& chunk) {
     return std::ranges::any_of(chunk.pieces, [](const Piece& piece) { return piece.trained > 0; });
   }
 
-  bool several_data_ranks() const { return s_.parallelism.data > 1; }
+  bool several_data_ranks() const { return s_.parallelism.data * copies(shape_) > 1; }
   bool overlaps() const { return overlap_ && several_data_ranks(); }
   bool slowed() const { return overlaps() && s_.software.overlap_slowdown > 0; }
 
@@ -121,39 +123,80 @@ class Builder {
     return entry;
   }
 
+  /// After so many micro-batches' gradients a virtual stage's weights change.
+  std::uint32_t micro_batches_an_update(std::uint32_t virtual_stage) const {
+    switch (in_.pipeline.updates) {
+      case Updates::after_flush:
+        return copies(shape_) == 1 ? micro_batches_ : (micro_batches_ + (virtual_stage == 0 ? 1 : 0)) / 2;
+      case Updates::each_step:
+        return micro_batches(s_);
+      case Updates::each_micro_batch:
+        return 1;
+    }
+    return micro_batches_;
+  }
+
   void add_passes(std::uint32_t lane) {
-    const Coordinate c = step_.lanes[lane].at;
-    const std::uint32_t replica = lane % replicas_;
-    const StageOrder& order = in_.orders[c.stage];
-    std::vector<std::uint32_t> made(s_.pipeline.virtual_stages, 0);
+    const StageOrder& order = in_.pipeline.orders[step_.lanes[lane].at.stage];
+    std::vector<std::uint32_t> made(shape_.virtual_stages, 0);
     bool reducing = false;
-    for (const Pass& pass : order) {
-      const bool forward = pass.kind == PassKind::forward;
-      const bool makes_gradients = pass.kind == gradients_;
-      const bool last_gradients = makes_gradients && ++made[pass.virtual_stage] == micro_batches_;
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      const Pass& pass = order[i];
+      const Pass* beside = pass.with_next ? &order[++i] : nullptr;
+      const Pass& back = beside != nullptr ? *beside : pass;
+      const bool makes_gradients = is_last(shape_, back.kind);
+      if (makes_gradients) ++made[back.virtual_stage];
+      const bool last_gradients =
+          makes_gradients && made[back.virtual_stage] % micro_batches_an_update(back.virtual_stage) == 0;
       const Chunk& chunk = traffic_.data[lane].chunks[pass.virtual_stage];
-      const std::size_t first_task = step_.lanes[lane].tasks.size();
-      if (several_data_ranks() && zero_ == 3 && (forward || trains(chunk))) {
+      const auto first_task = static_cast<std::uint32_t>(step_.lanes[lane].tasks.size());
+      if (beside != nullptr) {
+        add_pair(lane, pass, *beside, reducing);
+        if (several_data_ranks() && overlap_ && last_gradients &&
+            trains(traffic_.data[lane].chunks[back.virtual_stage])) {
+          add_sums(lane, beside->virtual_stage);
+          reducing = true;
+        }
+      } else if (several_data_ranks() && zero_ == 3 && (pass.kind == PassKind::forward || trains(chunk))) {
         add_gathered_pass(lane, pass, chunk);
       } else if (several_data_ranks() && makes_gradients && (zero_ == 2 || (overlap_ && last_gradients)) &&
                  trains(chunk)) {
         add_bucketed_backward(lane, pass, chunk);
-        reducing = true;
+        reducing = drains_;
       } else {
         add_compute(lane, pass, time_of(chunk, pass.kind), reducing);
       }
-      if (pass.kind == PassKind::weight) continue;  // nobody waits for it
-      const std::uint32_t model_chunk = pass.virtual_stage * stages_ + c.stage;
-      const std::size_t n = number(replica, pass.kind, index(pass.micro_batch), model_chunk);
-      first_of_pass_[n] = sim::index(step_.lanes[lane].tasks[first_task].task);
-      lane_task_of_pass_[n] = static_cast<std::uint32_t>(first_task);
-      if (forward ? model_chunk + 1 < chunks_ : model_chunk > 0 && trains(model_chunk - 1)) add_send(lane, pass, n);
+      pass_is_made(lane, pass, first_task);
+      if (beside != nullptr) pass_is_made(lane, *beside, first_task);
+      if (!drains_ && last_gradients) update_without_flush(lane, made[back.virtual_stage]);
     }
   }
 
+  /// The pass begins with the lane's task `first_task`; what it makes is sent on.
+  void pass_is_made(std::uint32_t lane, const Pass& pass, std::uint32_t first_task) {
+    if (pass.kind == PassKind::weight) return;  // nobody waits for it
+    const ModelChunk at = held(shape_, {step_.lanes[lane].at.stage, pass.virtual_stage});
+    const std::size_t n = number(lane % replicas_, pass.kind, index(pass.micro_batch), at.chunk);
+    first_of_pass_[n] = sim::index(step_.lanes[lane].tasks[first_task].task);
+    lane_task_of_pass_[n] = first_task;
+    add_send(lane, pass, n);
+  }
+
+  /// A forward and a backward at once.
+  void add_pair(std::uint32_t lane, const Pass& forward, const Pass& backward, bool disturbed) {
+    const std::vector<Chunk>& chunks = traffic_.data[lane].chunks;
+    const PassTime time = together(time_of(chunks[forward.virtual_stage], forward.kind),
+                                   time_of(chunks[backward.virtual_stage], backward.kind));
+    add_compute(lane, forward, time, disturbed).beside = backward;
+  }
+
+  /// To the stage that the next chunk is on, if it is another one.
   void add_send(std::uint32_t lane, const Pass& pass, std::size_t n) {
-    if (stages_ == 1) return;
-    Declared& send = traffic_.sends[lane][pass.kind == PassKind::forward ? 0 : 1];
+    const std::uint32_t stage = step_.lanes[lane].at.stage;
+    const bool forward = pass.kind == PassKind::forward;
+    const std::optional<Place> to = next_place(shape_, {stage, pass.virtual_stage}, forward);
+    if (!to || to->stage == stage || (!forward && !trains(*to))) return;
+    Declared& send = traffic_.sends[lane][forward == goes_down(shape_, pass.virtual_stage) ? 0 : 1];
     const bool beside = s_.software.pipeline_overlap;
     const TaskId done = step_.lanes[lane].tasks.back().task;
     const TaskId task = step_.graph.transfer(beside ? streams_[lane].pipeline : streams_[lane].compute, route(send, {}),
@@ -170,32 +213,43 @@ class Builder {
           {task, 1, pass.kind == PassKind::forward ? "activation" : "gradient", index(pass.micro_batch)});
   }
 
-  /// Without folding each rank of a data-parallel group has a lane. Lanes are built one after the other and ask for the
-  /// group's collectives in the same order, so the n-th one asked for is the same for all of them.
-  std::uint32_t leader(std::uint32_t lane) const {
+  /// The lane that keeps the traffic of a virtual stage's group. Without folding each rank of the group has a lane, and
+  /// where stages hold two copies of the model, both stages of a chunk have. Lanes are built one after the other and
+  /// ask for the group's collectives in the same order, so the n-th one asked for is the same for all of them.
+  std::uint32_t leader(std::uint32_t lane, std::uint32_t virtual_stage) const {
     const Coordinate c = step_.lanes[lane].at;
-    return in_.unfold ? lane_of(c.tensor, c.stage) : lane;
+    const std::uint32_t stage =
+        copies(shape_) == 1 ? c.stage : place(shape_, {0, held(shape_, {c.stage, virtual_stage}).chunk}).stage;
+    return in_.unfold ? lane_of(c.tensor, stage) : lane_of(0, stage);
   }
 
-  std::vector<std::uint32_t> members(std::uint32_t lane) const {
-    if (!in_.unfold) return {lane};
-    const Coordinate c = step_.lanes[lane].at;
+  /// Every group of the lane, by its leader.
+  std::vector<std::uint32_t> leaders(std::uint32_t lane) const {
+    if (copies(shape_) == 1) return {leader(lane, 0)};
+    return {leader(lane, 0), leader(lane, 1)};
+  }
+
+  std::vector<std::uint32_t> members(std::uint32_t leader) const {
+    const Coordinate c = step_.lanes[leader].at;
+    std::vector<std::uint32_t> stages{c.stage};
+    if (copies(shape_) > 1) stages.push_back(place(shape_, {1, held(shape_, {c.stage, 0}).chunk}).stage);
     std::vector<std::uint32_t> lanes;
-    for (std::uint32_t d = 0; d < s_.parallelism.data; ++d)
-      lanes.push_back(lane_of(c.tensor + s_.parallelism.tensor * d, c.stage));
+    for (const std::uint32_t stage : stages)
+      for (std::uint32_t d = 0; d < (in_.unfold ? s_.parallelism.data : 1); ++d)
+        lanes.push_back(lane_of(c.tensor + s_.parallelism.tensor * d, stage));
     return lanes;
   }
 
   /// The group's next collective, after `ready` (if any): made by the group's first lane, joined by the others.
-  TaskId collective(std::uint32_t lane, Declared& declared, bool parameters, std::optional<TaskId> ready,
-                    std::string_view name) {
-    std::vector<TaskId>& made = parameters ? made_gathers_[leader(lane)] : made_sums_[leader(lane)];
-    std::uint32_t& asked = parameters ? asked_gathers_[lane] : asked_sums_[lane];
+  TaskId collective(std::uint32_t lane, std::uint32_t leader, Declared& declared, bool parameters,
+                    std::optional<TaskId> ready, std::string_view name) {
+    std::vector<TaskId>& made = parameters ? made_gathers_[leader] : made_sums_[leader];
+    std::uint32_t& asked = parameters ? asked_gathers_[{lane, leader}] : asked_sums_[{lane, leader}];
     const std::uint32_t turn = asked++;
     if (turn == made.size()) {
       std::vector<sim::StreamId> streams;
       std::vector<sim::ResourceId> engines;
-      for (const std::uint32_t member : members(lane)) {
+      for (const std::uint32_t member : members(leader)) {
         streams.push_back(parameters ? streams_[member].parameters : streams_[member].data);
         engines.push_back(streams_[member].engine);
       }
@@ -208,23 +262,42 @@ class Builder {
     return task;
   }
 
-  DataPlan& data_plan(std::uint32_t lane) { return traffic_.data[leader(lane)]; }
+  /// A virtual stage's traffic: its plan, and which of the plan's virtual stages it is.
+  struct Planned {
+    std::uint32_t leader = 0;
+    DataPlan& plan;
+    std::uint32_t virtual_stage = 0;
+  };
+  Planned planned(std::uint32_t lane, std::uint32_t virtual_stage) {
+    const std::uint32_t keeper = leader(lane, virtual_stage);
+    return {keeper, traffic_.data[keeper], copies(shape_) == 1 ? virtual_stage : 0};
+  }
 
   template <class PieceOrChunk>
-  static const PassTime& time_of(const PieceOrChunk& part, PassKind kind) {
-    return kind == PassKind::forward ? part.forward : kind == PassKind::backward ? part.backward : part.weight;
+  static PassTime time_of(const PieceOrChunk& part, PassKind kind) {
+    switch (kind) {
+      case PassKind::forward:
+        return part.forward;
+      case PassKind::backward:
+        return part.backward;
+      case PassKind::weight:
+        return part.weight;
+      case PassKind::whole_backward:
+        return part.backward + part.weight;
+    }
+    return {};
   }
 
   /// Backward in pieces, each bucket summed as soon as its gradients are there.
   void add_bucketed_backward(std::uint32_t lane, const Pass& pass, const Chunk& chunk) {
-    DataPlan& plan = data_plan(lane);
-    const auto& ends = plan.bucket_ends[pass.virtual_stage];
+    const Planned at = planned(lane, pass.virtual_stage);
+    const auto& ends = at.plan.bucket_ends[at.virtual_stage];
     std::size_t back = 0;
     for (std::size_t b = 0; b < ends.size(); ++b) {
       PassTime time;
       for (; back <= ends[b]; ++back) time = time + time_of(chunk.pieces[chunk.pieces.size() - 1 - back], pass.kind);
       const TaskId done = add_compute(lane, pass, time, true).task;
-      add_sum(lane, plan.buckets[pass.virtual_stage][b], done);
+      add_sum(lane, at.leader, at.plan.buckets[at.virtual_stage][b], done);
     }
     PassTime rest;  // what has no parameters, or frozen ones
     for (; back < chunk.pieces.size(); ++back) {
@@ -233,17 +306,64 @@ class Builder {
     if (rest.duration > Time{}) add_compute(lane, pass, rest, true);
   }
 
+  /// Every bucket of a virtual stage, once the lane's last task has ended.
+  void add_sums(std::uint32_t lane, std::uint32_t virtual_stage) {
+    const Planned at = planned(lane, virtual_stage);
+    const TaskId done = step_.lanes[lane].tasks.back().task;
+    for (Declared& bucket : at.plan.buckets[at.virtual_stage]) add_sum(lane, at.leader, bucket, done);
+  }
+
   /// The sum of gradients that are there once `done` has ended; without overlap the lane's compute waits for it.
-  void add_sum(std::uint32_t lane, Declared& sum, TaskId done) {
-    const TaskId task = collective(lane, sum, false, done, "gradients");
-    last_sum_[lane] = task;
+  void add_sum(std::uint32_t lane, std::uint32_t leader, Declared& sum, TaskId done) {
+    const TaskId task = collective(lane, leader, sum, false, done, "gradients");
+    last_sums_[lane].push_back(task);
     if (!overlap_) blocked_by_[lane] = task;
+  }
+
+  /// Without overlap: one sum of all gradients of each group.
+  void add_whole_sums(std::uint32_t lane) {
+    const TaskId done = step_.lanes[lane].tasks.back().task;
+    for (const std::uint32_t leader : leaders(lane))
+      if (std::optional<Declared>& whole = traffic_.data[leader].whole)
+        last_sums_[lane].push_back(collective(lane, leader, *whole, false, done, "gradients"));
+  }
+
+  /// The lane's weights change while others go on. Its compute waits for its group's sum, not for the tied embeddings':
+  /// each end takes the other's share when it comes, as stale as its weights are.
+  void update_without_flush(std::uint32_t lane, std::uint32_t micro_batches_done) {
+    if (several_data_ranks() && !overlap_) add_whole_sums(lane);
+    add_tied_embeddings_beside(lane);
+    if (s_.training.optimizer == Optimizer::none && !last_sums_[lane].empty())
+      blocked_by_[lane] = last_sums_[lane].back();
+    add_optimizer(lane, {});
+    last_sums_[lane].clear();
+    Lane& made = step_.lanes[lane];
+    const std::uint32_t before = in_.pipeline.measured * micro_batches(s_);
+    if (micro_batches_done == before) made.before_step = made.tasks.size() - 1;
+    if (micro_batches_done == before + micro_batches(s_)) made.end_of_step = made.tasks.size() - 1;
+  }
+
+  void add_tied_embeddings_beside(std::uint32_t lane) {
+    const std::uint32_t stage = step_.lanes[lane].at.stage, r = lane % replicas_;
+    if (traffic_.tied_embeddings.empty() || (stage != 0 && stage != stages_ - 1)) return;
+    const std::uint32_t turn = asked_ties_[lane]++;
+    std::vector<TaskId>& made = made_ties_[r];
+    if (turn == made.size()) {
+      const std::array<sim::StreamId, 2> streams{streams_[lane_of(r, 0)].parameters,
+                                                 streams_[lane_of(r, stages_ - 1)].parameters};
+      Declared& tied = traffic_.tied_embeddings[r];
+      made.push_back(step_.graph.transfer(streams, route(tied, {}), wires_.amount(tied.wire)));
+      count(tied.wire);
+    }
+    step_.graph.after(made[turn], step_.lanes[lane].tasks.back().task);
+    if (in_.trace) step_.lanes[lane].traffic.push_back({made[turn], 3, "tied embeddings", turn});
   }
 
   /// ZeRO 3: each piece's parameters are gathered before it runs, for forward and backward anew, and again between
   /// recomputation and backward where the software lets go of them; gradients leave piece by piece.
   void add_gathered_pass(std::uint32_t lane, const Pass& pass, const Chunk& chunk) {
-    DataPlan& plan = data_plan(lane);
+    const Planned planned_at = planned(lane, pass.virtual_stage);
+    DataPlan& plan = planned_at.plan;
     const std::size_t pieces = chunk.pieces.size();
     for (std::size_t i = 0; i < pieces; ++i) {
       const std::size_t at = pass.kind == PassKind::forward ? i : pieces - 1 - i;
@@ -254,14 +374,20 @@ class Builder {
         continue;
       }
       if (piece.backward.duration == Time{}) continue;
-      PassTime rest = piece.backward;
+      const auto sum_after = [&](TaskId done) {
+        auto& sums = plan.buckets[pass.virtual_stage];
+        if (i < sums.size() && is_last(shape_, pass.kind)) add_sum(lane, planned_at.leader, sums[i], done);
+      };
+      if (pass.kind == PassKind::weight) {  // of activations and their gradients alone
+        sum_after(add_compute(lane, pass, piece.weight, true).task);
+        continue;
+      }
+      PassTime rest = time_of(piece, pass.kind);
       if (s_.software.gather_for_recompute && piece.recompute.duration > Time{}) {
         add_gathered_compute(lane, pass, gathers, piece.recompute);
         rest = rest - piece.recompute;
       }
-      const TaskId done = add_gathered_compute(lane, pass, gathers, rest);
-      auto& sums = plan.buckets[pass.virtual_stage];
-      if (i < sums.size()) add_sum(lane, sums[i], done);
+      sum_after(add_gathered_compute(lane, pass, gathers, rest));
     }
   }
 
@@ -272,8 +398,9 @@ class Builder {
       return before.size() >= n ? std::optional<TaskId>(before[before.size() - n].task) : std::nullopt;
     };
     TaskId gathered{};
-    if (gathers.ahead) gathered = collective(lane, *gathers.ahead, true, back(2), "parameters");
-    if (gathers.rest) gathered = collective(lane, *gathers.rest, true, back(1), "parameters");
+    const std::uint32_t keeper = leader(lane, pass.virtual_stage);
+    if (gathers.ahead) gathered = collective(lane, keeper, *gathers.ahead, true, back(2), "parameters");
+    if (gathers.rest) gathered = collective(lane, keeper, *gathers.rest, true, back(1), "parameters");
     LaneTask& task = add_compute(lane, pass, time, true);
     if (!task.data) task.data = gathered;
     const TaskId done = task.task;
@@ -284,9 +411,8 @@ class Builder {
   /// Sums that follow the passes, then the optimizer.
   void add_gradient_sums() {
     for (std::uint32_t lane = 0; lane < step_.lanes.size(); ++lane) {
-      if (!several_data_ranks() || zero_ >= 2 || overlap_ || !data_plan(lane).whole) continue;
-      const TaskId done = step_.lanes[lane].tasks.back().task;
-      last_sum_[lane] = collective(lane, *data_plan(lane).whole, false, done, "gradients");
+      if (!several_data_ranks() || zero_ >= 2 || overlap_) continue;
+      add_whole_sums(lane);
     }
     std::vector<std::optional<TaskId>> embeddings(step_.lanes.size());
     if (!traffic_.tied_embeddings.empty())
@@ -309,25 +435,29 @@ class Builder {
     if (s_.training.optimizer == Optimizer::none) return;
     const Coordinate c = step_.lanes[lane].at;
     const double held = trained_parameters(in_.blocks, in_.chunks[c.stage]);
-    const double share = zero_ >= 1 ? held / shard_ranks(s_) : held;
+    const double share = zero_ >= 1 ? held / (shard_ranks(s_) * copies(shape_)) : held;
     const Gpu& gpu = s_.cluster.gpu;
     const Time duration = from_seconds(share * s_.software.optimizer_bytes_per_parameter /
                                        (gpu.memory_bandwidth.value * gpu.memory_efficiency));
     const TaskId task = step_.graph.work(streams_[lane].compute, duration);
     LaneTask& entry =
         step_.lanes[lane].tasks.emplace_back(LaneTask{task, Activity::optimizer, 0, 0, duration, {}, {}, {}});
-    if (last_sum_.contains(lane)) {
-      step_.graph.after(task, last_sum_[lane]);
-      entry.data = last_sum_[lane];
+    if (const std::vector<TaskId>& sums = last_sums_[lane]; !sums.empty()) {
+      // They run one after the other, each group's in its own order, so the last one made ends last of its group's.
+      for (const TaskId sum : copies(shape_) == 1 ? std::span(sums).last(1) : std::span(sums))
+        step_.graph.after(task, sum);
+      entry.data = *std::ranges::max_element(sums, {}, [](TaskId sum) { return sim::index(sum); });
     }
     if (embeddings) {
       step_.graph.after(task, *embeddings);
       entry.arrival = *embeddings;
     }
     if (zero_ == 1 || zero_ == 2)
-      if (several_data_ranks() && data_plan(lane).spread)
-        step_.lanes[lane].after_compute.push_back(
-            collective(lane, *data_plan(lane).spread, false, task, "updated parameters"));
+      if (several_data_ranks())
+        for (const std::uint32_t leader : leaders(lane))
+          if (std::optional<Declared>& spread = traffic_.data[leader].spread)
+            step_.lanes[lane].after_compute.push_back(
+                collective(lane, leader, *spread, false, task, "updated parameters"));
   }
 
   void connect_passes() {
@@ -341,25 +471,29 @@ class Builder {
             if (send == kNever) continue;
             const std::size_t n = number(r, kind, mb, chunk);
             step_.graph.after(TaskId{first_of_pass_[n]}, TaskId{send});
-            step_.lanes[lane_of(r, chunk % stages_)].tasks[lane_task_of_pass_[n]].arrival = TaskId{send};
+            const std::uint32_t stage = place(shape_, {copy_of(shape_, MicroBatchId{mb}), chunk}).stage;
+            LaneTask& task = step_.lanes[lane_of(r, stage)].tasks[lane_task_of_pass_[n]];
+            (task.beside && !forward ? task.arrival_beside : task.arrival) = TaskId{send};
           }
   }
 
   const StepInput& in_;
   const Scenario& s_;
   Wires& wires_;
+  const Shape shape_;
   const std::uint32_t stages_, chunks_, replicas_, micro_batches_;
-  const bool overlap_;
+  const bool overlap_, drains_;
   const int zero_;
-  const PassKind gradients_;  ///< the pass that makes the weights' gradients
 
   Step step_;
   std::vector<Streams> streams_;
   Traffic traffic_;
   std::vector<std::uint32_t> first_of_pass_, send_of_pass_, lane_task_of_pass_;
   std::map<std::uint32_t, std::vector<TaskId>> made_sums_, made_gathers_;
-  std::map<std::uint32_t, std::uint32_t> asked_sums_, asked_gathers_;
-  std::map<std::uint32_t, TaskId> last_sum_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> asked_sums_, asked_gathers_;  ///< lane, leader
+  std::map<std::uint32_t, std::vector<TaskId>> made_ties_;
+  std::map<std::uint32_t, std::uint32_t> asked_ties_;
+  std::map<std::uint32_t, std::vector<TaskId>> last_sums_;  ///< per lane, since its weights last changed
   std::map<std::uint32_t, TaskId> blocked_by_;
 };
 

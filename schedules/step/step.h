@@ -7,7 +7,7 @@
 
 #include "schedules/forecast.h"
 #include "schedules/parallel/ranks.h"
-#include "schedules/pipeline/pipeline.h"
+#include "schedules/pipeline/planned.h"
 #include "schedules/step/chunks.h"
 #include "schedules/step/wires.h"
 #include "sim/executor.h"
@@ -15,8 +15,8 @@
 
 namespace stepcast::schedules {
 
-/// What a task on a lane is.
-enum class Activity : std::uint8_t { forward, backward, weight, send, optimizer };
+/// What a task on a lane is; the first four as PassKind has them.
+enum class Activity : std::uint8_t { forward, backward, weight, whole_backward, send, optimizer };
 
 /// One task of a lane's compute stream, with what its time is made of and what it may have waited for.
 struct LaneTask {
@@ -25,6 +25,8 @@ struct LaneTask {
   std::uint32_t micro_batch = 0, virtual_stage = 0;
   Time compute{}, exposed_tensor{};          ///< alone; compute + exposed_tensor is its undisturbed duration
   std::optional<sim::TaskId> arrival, data;  ///< the send, and the data collective, that it comes after
+  std::optional<Pass> beside{};              ///< the backward that runs together with this forward
+  std::optional<sim::TaskId> arrival_beside{};
 };
 
 /// Traffic of a lane that runs beside compute, for the trace.
@@ -43,6 +45,8 @@ struct Lane {
   std::vector<LaneTask> tasks;
   std::vector<LaneTraffic> traffic;
   std::vector<sim::TaskId> after_compute;  ///< traffic that follows the last compute: updated parameters
+  /// The tasks of the step that is measured, from after the first to the last, where the pipeline never drains.
+  std::optional<std::size_t> before_step{}, end_of_step{};
 };
 
 /// A whole step as a graph, and what its tasks mean.
@@ -58,8 +62,7 @@ struct StepInput {
   const topology::Cluster& cluster;
   const Ranks& ranks;
   const Blocks& blocks;
-  const Shape& shape;
-  const std::vector<StageOrder>& orders;
+  const PlannedPipeline& pipeline;
   const std::vector<std::vector<BlockRange>>& chunks;  ///< per stage and virtual stage
   collectives::Timer& timer;
   PieceTimes& pieces;

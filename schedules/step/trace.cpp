@@ -2,14 +2,24 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "schedules/step/split.h"
+
 namespace stepcast::schedules {
 namespace {
 
 std::string name_of(const LaneTask& task) {
+  if (task.beside)
+    return fmt::format("forward {}.{} & backward {}.{}", task.micro_batch, task.virtual_stage,
+                       index(task.beside->micro_batch), task.beside->virtual_stage);
   switch (task.activity) {
     case Activity::forward:
       return fmt::format("forward {}.{}", task.micro_batch, task.virtual_stage);
     case Activity::backward:
+    case Activity::whole_backward:
       return fmt::format("backward {}.{}", task.micro_batch, task.virtual_stage);
     case Activity::weight:
       return fmt::format("weight gradients {}.{}", task.micro_batch, task.virtual_stage);
@@ -21,19 +31,61 @@ std::string name_of(const LaneTask& task) {
   return {};
 }
 
+/// The time of one step, of which everything shown is a part.
+class Window {
+ public:
+  Window(const Step& step, const sim::Timeline& timeline)
+      : timeline_(timeline), from_(step_begin(step, timeline)), length_(step_time(step, timeline)) {}
+
+  /// What of the task lies in the step, counted from its begin. Nothing: none of it, unless the task takes no time.
+  std::optional<std::pair<Time, Time>> of(sim::TaskId task) const {
+    const Time start = timeline_.start[sim::index(task)] - from_, finish = timeline_.finish[sim::index(task)] - from_;
+    if (finish < Time{} || start > length_) return std::nullopt;
+    const std::pair<Time, Time> part{std::max(start, Time{}), std::min(finish, length_)};
+    return part.first < part.second || start == finish ? std::optional(part) : std::nullopt;
+  }
+
+ private:
+  const sim::Timeline& timeline_;
+  Time from_, length_;
+};
+
 }  // namespace
 
 std::vector<Span> spans(const Step& step, const sim::Timeline& timeline) {
   std::vector<Span> out;
+  const Window window(step, timeline);
   for (const Lane& lane : step.lanes) {
     if (lane.at.tensor != 0 || lane.at.data != 0) continue;
     const auto add = [&](std::uint32_t stream, std::string name, sim::TaskId task) {
-      const Time start = timeline.start[sim::index(task)];
-      out.push_back({lane.at.stage, stream, std::move(name), start, timeline.finish[sim::index(task)] - start});
+      if (const auto part = window.of(task))
+        out.push_back({lane.at.stage, stream, std::move(name), part->first, part->second - part->first});
     };
     for (const LaneTask& task : lane.tasks) add(0, name_of(task), task.task);
     for (const LaneTraffic& traffic : lane.traffic)
       add(traffic.stream, fmt::format("{} {}", traffic.name, traffic.number), traffic.task);
+  }
+  return out;
+}
+
+std::vector<PassSpan> passes(const Step& step, const sim::Timeline& timeline) {
+  std::vector<PassSpan> out;
+  const Window window(step, timeline);
+  for (const Lane& lane : step.lanes) {
+    if (lane.at.tensor != 0 || lane.at.data != 0) continue;
+    const std::size_t first = out.size();
+    for (const LaneTask& task : lane.tasks) {
+      if (task.activity == Activity::send) continue;
+      const auto part = window.of(task.task);
+      if (!part) continue;
+      std::optional<Pass> pass;
+      if (task.activity != Activity::optimizer)
+        pass = Pass{static_cast<PassKind>(task.activity), MicroBatchId{task.micro_batch}, task.virtual_stage};
+      if (out.size() > first && out.back().pass == pass)  // cut where its gradients leave
+        out.back().duration = part->second - out.back().start;
+      else
+        out.push_back({lane.at.stage, pass, task.beside, part->first, part->second - part->first});
+    }
   }
   return out;
 }

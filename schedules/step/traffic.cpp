@@ -5,6 +5,7 @@
 
 #include "schedules/data_parallel/groups.h"
 #include "schedules/model/frozen.h"
+#include "schedules/pipeline/placement.h"
 
 namespace stepcast::schedules {
 namespace {
@@ -26,6 +27,7 @@ class Declarer {
   Declarer(const StepInput& in, std::span<const Lane> lanes, Wires& wires)
       : in_(in),
         s_(in.scenario),
+        shape_(in.pipeline.shape),
         lanes_(lanes),
         wires_(wires),
         stages_(s_.parallelism.pipeline),
@@ -41,7 +43,7 @@ class Declarer {
   }
 
  private:
-  bool several_data_ranks() const { return s_.parallelism.data > 1; }
+  bool several_data_ranks() const { return s_.parallelism.data * copies(shape_) > 1; }
 
   /// Times a collective for the groups of one lane, the first `own`: their siblings share the links. With folding they
   /// stand for all of them and carry all their bytes; without, they carry their own.
@@ -59,11 +61,15 @@ class Declarer {
 
   /// Bytes of one activation, or of its gradient, on the way from a stage to the next or the one before: the most of
   /// any of its chunks.
-  double passed_on(std::uint32_t stage, bool forward) const {
+  double passed_on(std::uint32_t stage, bool down) const {
     double most = 0;
-    for (const BlockRange& chunk : in_.chunks[stage]) {
+    for (std::uint32_t v = 0; v < shape_.virtual_stages; ++v) {
+      const bool forward = goes_down(shape_, v) == down;
+      const std::optional<Place> to = next_place(shape_, {stage, v}, forward);
+      if (!to || to->stage == stage) continue;
+      const BlockRange& chunk = in_.chunks[stage][v];
       const std::uint32_t end = forward ? chunk.first + chunk.count : chunk.first;
-      if (end > 0 && end < in_.blocks.order.size()) most = std::max(most, in_.blocks.at(end - 1).output);
+      most = std::max(most, in_.blocks.at(end - 1).output);
     }
     return most;
   }
@@ -103,11 +109,14 @@ class Declarer {
     for (std::uint32_t lane = 0; lane < lanes_.size(); ++lane) {
       const Coordinate c = lanes_[lane].at;
       DataPlan& plan = out_.data[lane];
-      for (std::uint32_t v = 0; v < s_.pipeline.virtual_stages; ++v)
+      for (std::uint32_t v = 0; v < shape_.virtual_stages; ++v)
         plan.chunks.push_back(in_.pieces.chunk(c, in_.chunks[c.stage], v));
       if (!several_data_ranks() || (in_.unfold && c.data != 0))
         continue;  // a group's traffic is kept by its first rank
-      const DataGroups groups(in_.ranks, s_, c);
+      const bool twice = copies(shape_) > 1;
+      std::optional<std::uint32_t> other;
+      if (twice) other = place(shape_, {1, held(shape_, {c.stage, 0}).chunk}).stage;
+      const DataGroups groups(in_.ranks, s_, c, other);
       const auto gathered = [&](double elements) {
         return Declared{
             wires_.declare(timed(Operation::all_gather, bytes_of(elements, element), groups.shards, groups.own_shards)),
@@ -122,22 +131,25 @@ class Declarer {
                                           groups.replicas, groups.own_replicas));
         return Declared{wires_.declare(sum), {}};
       };
-      const double held = trained_parameters(in_.blocks, in_.chunks[c.stage]);
-      if (held == 0 && zero_ < 3) continue;
-      if (zero_ == 1 || zero_ == 2) plan.spread = gathered(held);
+      const std::span<const Chunk> kept = std::span(plan.chunks).first(twice ? 1 : plan.chunks.size());
+      double trained = twice ? 0 : trained_parameters(in_.blocks, in_.chunks[c.stage]);
+      if (twice)
+        for (const Piece& piece : kept.front().pieces) trained += piece.trained;
+      if (trained == 0 && zero_ < 3) continue;
+      if (zero_ == 1 || zero_ == 2) plan.spread = gathered(trained);
       if (!overlap_ && zero_ < 2) {
-        plan.whole = summed(held);
+        plan.whole = summed(trained);
         continue;
       }
-      for (const Chunk& chunk : plan.chunks) {
+      for (const Chunk& chunk : kept) {
         auto& ends = plan.bucket_ends.emplace_back();
         auto& sums = plan.buckets.emplace_back();
         double open = 0, left = 0;
         for (const Piece& piece : chunk.pieces) left += piece.trained;
         for (std::size_t back = 0; back < chunk.pieces.size() && left > 0; ++back) {
-          const double trained = chunk.pieces[chunk.pieces.size() - 1 - back].trained;
-          open += trained;
-          left -= trained;
+          const double elements = chunk.pieces[chunk.pieces.size() - 1 - back].trained;
+          open += elements;
+          left -= elements;
           const bool last = left <= 0;
           if (zero_ == 3 || last || open * static_cast<double>(on_wire) >= full) {
             ends.push_back(back);
@@ -159,7 +171,10 @@ class Declarer {
     }
   }
 
-  bool tied() const { return in_.blocks.tied > 0 && stages_ > 1; }
+  /// Whether the first and the last block are on different stages, which then sum up what they share.
+  bool tied() const {
+    return in_.blocks.tied > 0 && copies(shape_) == 1 && place(shape_, {0, chunks(shape_) - 1}).stage > 0;
+  }
 
   void declare_tied_embeddings() {
     if (!tied()) return;
@@ -175,6 +190,7 @@ class Declarer {
 
   const StepInput& in_;
   const Scenario& s_;
+  const Shape shape_;
   std::span<const Lane> lanes_;
   Wires& wires_;
   const std::uint32_t stages_, replicas_;

@@ -20,7 +20,9 @@ struct Gathers {
   std::optional<Declared> ahead, rest;
 };
 
-/// Data-parallel traffic of one lane, in the order it runs.
+/// Data-parallel traffic of one lane, in the order it runs. Where the stages hold two copies of the model, each chunk's
+/// ranks are those of both its stages: the lane of the first copy keeps the traffic of its chunk (virtual stage 0), and
+/// the other's is empty.
 struct DataPlan {
   std::vector<Chunk> chunks;                          ///< per virtual stage
   std::vector<std::vector<std::size_t>> bucket_ends;  ///< per virtual stage: pieces (from the back) that close a bucket

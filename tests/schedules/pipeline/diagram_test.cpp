@@ -28,7 +28,7 @@ void expect_golden(const std::string& name, const std::string& text) {
 
 TEST(Diagram, EverySchedulesPictureIsTheGoldenOne) {
   for (const PipelineSchedule* schedule : pipelines()) {
-    Shape shape{4, 8, 2, schedule->splits_backward};
+    Shape shape = shape_of(*schedule, 4, 8, 2);
     if (!schedule->supports(shape).empty()) shape.virtual_stages = 1;
     const std::vector<StageOrder> all = orders(*schedule, shape);
     expect_golden(std::string(schedule->name),

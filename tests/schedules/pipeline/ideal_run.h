@@ -30,7 +30,7 @@ inline IdealRun run_ideal(std::string_view name, Shape shape, Time forward, Time
   const Validation validation = validate(shape, all);
   EXPECT_EQ(validation.problems, std::vector<std::string>{});
   const IdealTimes times = ideal_times(shape, all, forward, backward);
-  return {times.end, bubble_fraction(shape, times, forward, backward), validation.most_in_flight};
+  return {times.end, bubble_fraction(times), validation.most_in_flight};
 }
 
 /// For messages of failed checks.

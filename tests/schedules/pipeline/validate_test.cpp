@@ -107,9 +107,11 @@ TEST(Validate, FindsTooFewAndTooManyStages) {
 }
 
 TEST(Validate, NamesTwentyProblemsAndCountsTheRest) {
-  const Validation validation = validate({1, 100, 1}, Orders{{}});
+  Orders order{{}};
+  for (std::uint32_t twice = 0; twice < 200; ++twice) order[0].push_back(forward(twice % 100));
+  const Validation validation = validate({1, 100, 1}, order);
   ASSERT_EQ(validation.problems.size(), Validation::kMostProblems + 1);
-  EXPECT_EQ(validation.problems.front(), "forward of micro-batch 0, on stage 0: missing");
+  EXPECT_EQ(validation.problems.front(), "forward of micro-batch 0, on stage 0: more than once");
   EXPECT_EQ(validation.problems.back(), "and 180 more");
 }
 

@@ -57,6 +57,22 @@ TEST(ZeroBubble, H2WaitsForNothingWherePassesAreEqual) {
   }
 }
 
+// Section 6: a V has no bubble where F, B and W are equal, in the memory of 1F1B, whose first stage holds p whole
+// stages' activations: 2p chunks'. Below, between a stage's first pass and its last; 2p - 1 micro-batches fill it.
+TEST(ZeroBubble, VWaitsForNothingInTheMemoryOf1F1BWherePassesAreEqual) {
+  for (std::uint32_t p = 1; p <= 8; ++p) {
+    for (std::uint32_t m = 2 * p; m <= 24; ++m) {
+      const Shape shape = shape_of(*find_pipeline("zb-v"), p, m);
+      const IdealTimes times = run("zb-v", shape, kPasses[0]);
+      for (std::uint32_t s = 0; s < p; ++s)
+        EXPECT_EQ(times.start[s].back() + kPasses[0].weight - times.start[s].front(), times.busy[s]) << text(shape);
+      EXPECT_EQ(times.end, picoseconds(6) * m + picoseconds(1) * (p - 1)) << text(shape);
+      const std::vector<StageOrder> all = orders(*find_pipeline("zb-v"), shape);
+      EXPECT_EQ(validate(shape, all).most_in_flight, std::vector<std::uint32_t>(p, 2 * p)) << text(shape);
+    }
+  }
+}
+
 TEST(ZeroBubble, RunsWithFewerMicroBatchesThanStages) {
   for (const char* name : {"zb-h1", "zb-h2"}) {
     for (std::uint32_t p = 1; p <= 8; ++p) {

@@ -53,6 +53,57 @@ const Plan kPlans[] = {
        s.data_parallel.overlap = true;
        s.data_parallel.bucket = Bytes{8 << 20};
      }},
+    {"zero_bubble_v", [](Scenario& s) { s.pipeline.schedule = "zb-v"; }},
+    {"chimera", [](Scenario& s) { s.pipeline.schedule = "chimera"; }},
+    {"chimera_overlapping_everything",
+     [](Scenario& s) {
+       s.pipeline.schedule = "chimera";
+       s.software.pipeline_overlap = s.software.tensor_overlap = true;
+       s.data_parallel.overlap = true;
+       s.data_parallel.bucket = Bytes{8 << 20};
+       s.software.overlap_slowdown = 0.15;
+     }},
+    {"chimera_zero_1_without_overlap",
+     [](Scenario& s) {
+       s.pipeline.schedule = "chimera";
+       s.data_parallel.zero = 1;
+       s.data_parallel.overlap = false;
+     }},
+    {"dualpipe", [](Scenario& s) { s.pipeline.schedule = "dualpipe"; }},
+    {"dualpipe_without_data_ranks",
+     [](Scenario& s) {
+       s.pipeline.schedule = "dualpipe";
+       s.parallelism = {.tensor = 8, .pipeline = 8, .data = 1};
+     }},
+    {"dualpipe_v_overlapping_everything",
+     [](Scenario& s) {
+       s.pipeline.schedule = "dualpipe-v";
+       s.software.pipeline_overlap = true;
+       s.data_parallel.overlap = true;
+       s.software.overlap_slowdown = 0.15;
+     }},
+    {"pipedream", [](Scenario& s) { s.pipeline.schedule = "pipedream"; }},
+    {"pipedream_without_overlap",
+     [](Scenario& s) {
+       s.pipeline.schedule = "pipedream";
+       s.data_parallel.overlap = false;
+     }},
+    {"pipedream_2bw", [](Scenario& s) { s.pipeline.schedule = "pipedream-2bw"; }},
+    {"custom",
+     [](Scenario& s) {
+       s.pipeline.schedule = "custom";
+       s.parallelism = {.tensor = 8, .pipeline = 2, .data = 4};
+       s.training.global_batch = 16;
+       s.pipeline.orders = {"F0 F1 BW0 F2 BW1 F3&BW2 B3 W3", "F0 B0 F1 B1 W0 F2 B2 W1 F3 BW3 W2"};
+     }},
+    {"uneven_stages",
+     [](Scenario& s) {
+       s.parallelism.layers_per_stage = {3, 5, 5, 3};
+     }},
+    {"embedding_and_head_on_stages_of_their_own",
+     [](Scenario& s) {
+       s.parallelism.layers_per_stage = {0, 8, 8, 0};
+     }},
     {"no_data_overlap", [](Scenario& s) { s.data_parallel.overlap = false; }},
     {"sequence_parallel_selective",
      [](Scenario& s) {
