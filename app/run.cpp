@@ -6,16 +6,39 @@
 #include "app/asked.h"
 #include "app/command.h"
 #include "app/report/json.h"
+#include "app/report/png.h"
 #include "app/report/run_report.h"
+#include "app/report/schedule_diagram.h"
+#include "app/terminal.h"
 #include "sim/input_error.h"
 
 namespace stepcast::app {
+namespace {
 
-int run(const std::vector<std::string>& words) {
+constexpr const char* kTerminal = "terminal";
+
+/// The scenario's name, its schedule and the pipeline's size, fit for an SVG text.
+std::string diagram_title(const Answer& answer) {
+  const schedules::Scenario& s = answer.question.scenario;
+  std::string title;
+  for (const char c : s.name + ": " + s.pipeline.schedule + ", " + std::to_string(s.parallelism.pipeline) +
+                          " stages, " + std::to_string(micro_batches(s)) + " micro-batches")
+    title += c == '&' ? "&amp;" : c == '<' ? "&lt;" : std::string(1, c);
+  return title;
+}
+
+}  // namespace
+
+int run(const std::vector<std::string>& written) {
   namespace po = boost::program_options;
+  std::vector<std::string> words = written;
+  // Boost would take the next word, a scenario, for the file.
+  std::ranges::replace(words, std::string("--schedule-diagram"), std::string("--schedule-diagram=") + kTerminal);
   po::options_description options;
   options.add_options()("trace", po::value<std::string>()->default_value("", ""),
                         "write the step of one scenario for ui.perfetto.dev to this file")(
+      "schedule-diagram", po::value<std::string>(),
+      "draw what each stage of one scenario does when: in the terminal, or with =FILE.svg or =FILE.png there")(
       "unfold", po::bool_switch(), "simulate every rank instead of one of each kind");
   auto asked =
       parse_asked(words,
@@ -27,22 +50,38 @@ int run(const std::vector<std::string>& words) {
   if (asked->paths.empty()) throw InputError("stepcast run", "no scenario given; try scenarios/quickstart.yaml");
   const auto trace = asked->values["trace"].as<std::string>();
 
+  const bool draws = asked->values.count("schedule-diagram") != 0;
+  const auto diagram = draws ? asked->values["schedule-diagram"].as<std::string>() : "";
+  if (diagram == kTerminal && asked->format != Format::table)
+    throw InputError("--schedule-diagram",
+                     "found no file, expected =FILE.svg or =FILE.png beside --format json or csv");
+
   auto questions = questions_asked(*asked);
   if (!questions) return kBadInput;
+  if (draws && questions->size() != 1)
+    throw InputError("--schedule-diagram", "found " + std::to_string(questions->size()) + " scenarios, expected one");
   if (!trace.empty() && questions->size() != 1)
     throw InputError("--trace", "found " + std::to_string(questions->size()) + " scenarios, expected one");
   if (!trace.empty() && trace == asked->output)
     throw InputError("--trace", "found the file of --output, expected another one");
 
   const std::vector<Answer> answers =
-      answer(std::move(*questions), {asked->values["unfold"].as<bool>(), !trace.empty()}, asked->threads);
+      answer(std::move(*questions), {asked->values["unfold"].as<bool>(), !trace.empty() || draws}, asked->threads);
   for (const Answer& a : answers)
     if (!a.question.from_table && !a.forecast) throw InputError("", a.question.error);
-  const std::string report = asked->format == Format::json  ? run_json(answers)
-                             : asked->format == Format::csv ? run_csv(answers)
-                                                            : run_table(answers);
+  std::string report = asked->format == Format::json  ? run_json(answers)
+                       : asked->format == Format::csv ? run_csv(answers)
+                                                      : run_table(answers);
   std::vector<NewFile> files;
   if (!trace.empty() && answers.front().forecast) files.push_back({trace, trace_json(*answers.front().forecast)});
+  if (draws && answers.front().forecast) {
+    const schedules::Forecast& forecast = *answers.front().forecast;
+    if (diagram == kTerminal)
+      report += "\n" + schedule_text(forecast, asked->output.empty() ? terminal() : Terminal{});
+    else
+      files.push_back(
+          {diagram, picture(schedule_svg(forecast, diagram_title(answers.front())), diagram, "--schedule-diagram")});
+  }
   if (!asked->output.empty()) files.push_back({asked->output, report});
   write_files(files);
   if (asked->output.empty()) write_output("", report);
