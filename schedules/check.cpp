@@ -75,6 +75,9 @@ void check_model(const Scenario& s, std::vector<Problem>& out) {
 /// Whether every chunk of the model gets layers, or else the embedding or the head.
 void check_layers(const Scenario& s, const Shape& shape, std::vector<Problem>& out) {
   const std::int64_t p = shape.stages, v = shape.virtual_stages / copies(shape), all = s.model.layers;
+  if (is_network(s.model.family) && (s.pipeline.embedding_as_layer || s.pipeline.head_as_layer))
+    out.push_back({s.pipeline.embedding_as_layer ? "pipeline.embedding_as_layer" : "pipeline.head_as_layer",
+                   "this family is layers alone"});
   const std::vector<std::uint32_t>& given = s.parallelism.layers_per_stage;
   if (given.empty()) {
     const std::int64_t counted = all + s.pipeline.embedding_as_layer + s.pipeline.head_as_layer;
@@ -89,6 +92,8 @@ void check_layers(const Scenario& s, const Shape& shape, std::vector<Problem>& o
     return;
   }
   const std::string key = "parallelism.layers_per_stage";
+  if (s.pipeline.embedding_as_layer || s.pipeline.head_as_layer)
+    out.push_back({key, "says all, so pipeline.embedding_as_layer and head_as_layer say nothing; leave them out"});
   const auto sum = std::accumulate(given.begin(), given.end(), std::int64_t{0});
   if (static_cast<std::int64_t>(given.size()) != p * v)
     out.push_back({key, "found " + n(static_cast<std::int64_t>(given.size())) + " numbers, expected " + n(p * v) +
@@ -111,7 +116,7 @@ void check_orders(const Scenario& s, const Shape& shape, const PipelineSchedule*
 }
 
 void check_pipeline(const Scenario& s, std::int64_t micro_batches, std::vector<Problem>& out) {
-  const std::int64_t p = s.parallelism.pipeline, v = s.pipeline.virtual_stages;
+  const std::int64_t v = s.pipeline.virtual_stages;
   const PipelineSchedule* schedule = find_pipeline(s.pipeline.schedule);
   if (schedule == nullptr && s.pipeline.schedule != kCustom) {
     std::string names;
@@ -145,8 +150,8 @@ void check_pipeline(const Scenario& s, std::int64_t micro_batches, std::vector<P
     return;
   }
   if (schedule == nullptr || s.pipeline.most_in_flight) check_orders(s, shape, schedule, out);
-  const bool one_by_one = schedule != nullptr && schedule->placement == Placement::looping;
-  if (s.data_parallel.zero >= 2 && p > 1 && !one_by_one)
+  const bool one_by_one = schedule != nullptr && copies(shape) == 1 && !schedule->runs_together;
+  if (s.data_parallel.zero >= 2 && !one_by_one)
     out.push_back({"data_parallel.zero", "zero " + n(s.data_parallel.zero) + " with pipeline.schedule " +
                                              s.pipeline.schedule + " is not built; use zero 0 or 1"});
   if (copies(shape) > 1 && s.data_parallel.shard_group)

@@ -24,7 +24,7 @@ struct Look {
   std::string_view fill, meaning;
 };
 constexpr Look kForward{'F', 44, "#7aa6d8", "forward"}, kBackward{'B', 42, "#86b875", "backward"},
-    kWeight{'W', 43, "#e3c15b", "gradients of weights"}, kBoth{'F', 46, "#7aa6d8", "forward and backward at once"},
+    kWeight{'W', 43, "#e3c15b", "gradients of weights"}, kBoth{'&', 46, "#7aa6d8", "forward and backward at once"},
     kOptimizer{'O', 45, "#b08cc0", "optimizer"};
 
 const Look& look(PassKind kind) {

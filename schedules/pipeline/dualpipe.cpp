@@ -131,7 +131,8 @@ constinit const PipelineSchedule dualpipe{
     .order = dualpipe_order,
     .splits_backward = true,
     .placement = Placement::opposite,
-    .virtual_stages = 2};
+    .virtual_stages = 2,
+    .runs_together = true};
 
 constinit const PipelineSchedule dualpipe_v{
     .name = "dualpipe-v",
@@ -141,6 +142,7 @@ constinit const PipelineSchedule dualpipe_v{
     .order = dualpipe_v_order,
     .splits_backward = true,
     .placement = Placement::v_shape,
-    .virtual_stages = 2};
+    .virtual_stages = 2,
+    .runs_together = true};
 
 }  // namespace stepcast::schedules

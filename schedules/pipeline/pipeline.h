@@ -64,6 +64,7 @@ struct PipelineSchedule {
   bool splits_backward = false;  ///< what its shapes must say
   Placement placement = Placement::looping;
   std::uint32_t virtual_stages = 0;  ///< the only number it is made for; 0: any that `supports` accepts
+  bool runs_together = false;        ///< some forwards run with a backward at once
   Updates updates = Updates::after_flush;
   /// How many versions of its weights a stage keeps for micro-batches in flight; nullptr: one.
   std::uint32_t (*weight_versions)(Shape, StageId) = nullptr;

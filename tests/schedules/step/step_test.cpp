@@ -6,8 +6,7 @@
 #include <functional>
 
 #include "schedules/forecast.h"
-#include "schedules/pipeline/pipelines.h"
-#include "tests/schedules/scenarios.h"
+#include "tests/schedules/free_links.h"
 
 namespace stepcast::schedules {
 namespace {
@@ -61,6 +60,27 @@ const Plan kPlans[] = {
        s.data_parallel.zero = 3;
      }},
     {"zero_bubble_v", [](Scenario& s) { s.pipeline.schedule = "zb-v"; }},
+    {"zero_bubble_v_zero_3",
+     [](Scenario& s) {
+       s.pipeline.schedule = "zb-v";
+       s.data_parallel.zero = 3;
+     }},
+    {"zero_bubble_v_with_frozen_layers",
+     [](Scenario& s) {
+       s.pipeline.schedule = "zb-v";
+       s.training.frozen_layers = 5;
+     }},
+    {"dualpipe_with_frozen_layers",
+     [](Scenario& s) {
+       s.pipeline.schedule = "dualpipe";
+       s.training.frozen_layers = 6;
+       s.data_parallel.overlap = true;
+     }},
+    {"chimera_with_a_sharded_server",
+     [](Scenario& s) {
+       s.pipeline.schedule = "chimera";
+       s.data_parallel.mode = DataParallelMode::sharded_parameter_server;
+     }},
     {"chimera", [](Scenario& s) { s.pipeline.schedule = "chimera"; }},
     {"chimera_overlapping_everything",
      [](Scenario& s) {
@@ -257,22 +277,6 @@ TEST_P(Step, TraceSpansOfAStreamDoNotOverlapAndEndWithTheStep) {
   }
 }
 
-/// Links and software that cost nothing, every kernel free but the layers' multiplies, no optimizer.
-Scenario free_links(std::uint32_t stages, std::uint32_t micro_batches) {
-  Scenario s = round_numbers(8 * stages);
-  s.parallelism = {.tensor = 8, .pipeline = stages, .data = 1};
-  s.training.global_batch = micro_batches;
-  s.model.layers = 16 * stages;
-  s.training.optimizer = Optimizer::none;
-  topology::NodeSpec& n = s.cluster.node;
-  for (auto* link : {&n.nvlink, &n.pcie, &n.socket_link, &n.nic}) {
-    (*link)->bandwidth = {1e30};
-    (*link)->latency = {};
-  }
-  s.software.transport = {};
-  return s;
-}
-
 TEST(StepWithFreeLinks, HasThePublishedBubbleOfEachSchedule) {
   for (const std::uint32_t p : {2u, 4u, 8u})
     for (const std::uint32_t m : {8u, 16u})
@@ -293,106 +297,6 @@ TEST(StepWithFreeLinks, HasThePublishedBubbleOfEachSchedule) {
 
 // Qi et al. 2024: with F, B and W of like length zb-h1 waits a third of what 1F1B waits, doing the same work in as much
 // memory; zb-h2 waits for nothing but the way down and up, in nearly twice the memory.
-/// The last stage also runs the head: without it all stages have the same work.
-Scenario equal_stages(const char* schedule, std::uint32_t stages, std::uint32_t micro_batches) {
-  Scenario s = free_links(stages, micro_batches);
-  s.pipeline.schedule = schedule;
-  s.model.vocab = 8;
-  return s;
-}
-
-// Harlap et al. 2018: model parallelism without pipelining uses one GPU of ten at a time.
-TEST(StepWithFreeLinks, VanillaModelParallelismOnTenStagesIsATenthUtilised) {
-  const Forecast f = forecast(equal_stages("vanilla", 10, 4));
-  for (const StageReport& stage : f.stages) EXPECT_NEAR(stage.time.compute / f.step, 0.1, 0.002);
-}
-
-// What the schedules are for: the same work, less waiting, in the order of the papers.
-TEST(StepWithFreeLinks, TwoWaySchedulesWaitLessThan1F1B) {
-  const auto waits = [](const char* schedule) {
-    const Forecast f = forecast(equal_stages(schedule, 4, 16));
-    double idle = 0;
-    for (const StageReport& stage : f.stages) idle += (stage.time.bubble + stage.time.idle) / f.step;
-    return idle / static_cast<double>(f.stages.size());
-  };
-  EXPECT_LT(waits("dualpipe"), waits("1f1b"));
-  EXPECT_LT(waits("dualpipe-v"), waits("1f1b"));
-  EXPECT_LT(waits("zb-v"), waits("zb-h1"));
-  EXPECT_LT(waits("pipedream-2bw"), 0.01);
-}
-
-// arXiv:1806.03377: a micro-batch leaves every forward and backward of the slowest stage, here the last with its head.
-TEST(StepWithFreeLinks, PipeDreamStepsAtTheSlowestStagesRate) {
-  for (const char* schedule : {"pipedream", "pipedream-2bw"})
-    for (const std::uint32_t m : {4u, 16u}) {
-      Scenario s = free_links(4, m);
-      s.pipeline.schedule = schedule;
-      const Forecast f = forecast(s);
-      EXPECT_NEAR(f.stages.back().time.compute / f.step, 1, 1e-6) << schedule << ' ' << m;
-    }
-}
-
-// SOSP 2019, section 3.3, and arXiv:2006.09503, section 3.1: versions of the weights. Chimera, table 2, and DualPipe:
-// 2x.
-TEST(Step, MemoryHoldsVersionsOfWeightsAndBothCopies) {
-  const auto memory = [](const char* schedule, std::uint32_t stage) {
-    Scenario s = on_64_gpus({"", [](Scenario&) {}});
-    s.pipeline.schedule = schedule;
-    return forecast(s).stages[stage].memory;
-  };
-  for (std::uint32_t stage = 1; stage < 3; ++stage) {
-    const MemoryUse usual = memory("1f1b", stage), stashing = memory("pipedream", stage),
-                    double_buffer = memory("pipedream-2bw", stage);
-    EXPECT_EQ(stashing.parameters, usual.parameters * (4 - stage));
-    EXPECT_EQ(double_buffer.parameters, usual.parameters * 2);
-    EXPECT_EQ(stashing.optimizer, usual.optimizer);
-    EXPECT_EQ(stashing.activations, usual.activations);
-    for (const char* two_copies : {"chimera", "dualpipe"}) {
-      EXPECT_EQ(memory(two_copies, stage).parameters, usual.parameters * 2) << two_copies;
-      EXPECT_EQ(memory(two_copies, stage).optimizer, usual.optimizer * 2) << two_copies;
-    }
-  }
-}
-
-// Both copies of a chunk see half of the micro-batches: their gradients are summed although no data rank has another.
-TEST(Step, TwoCopiesOfTheModelSumTheirGradients) {
-  Scenario s = round_numbers(32);
-  s.parallelism = {.tensor = 8, .pipeline = 4, .data = 1};
-  s.data_parallel.overlap = false;
-  EXPECT_EQ(forecast(s).stages[1].time.exposed_data, Time{});
-  s.pipeline.schedule = "chimera";
-  EXPECT_GT(forecast(s).stages[1].time.exposed_data, Time{});
-}
-
-// Megatron-LM's --account-for-embedding-in-pipeline-split and --account-for-loss-in-pipeline-split.
-TEST(Step, EmbeddingAndHeadCountAsLayers) {
-  Scenario s = round_numbers(32);
-  s.parallelism = {.tensor = 8, .pipeline = 4, .data = 1};
-  s.model.layers = 14;
-  s.pipeline.embedding_as_layer = s.pipeline.head_as_layer = true;
-  ASSERT_TRUE(check(s).empty()) << check(s).front().text;
-  std::vector<std::int64_t> layers;
-  for (const StageReport& stage : forecast(s).stages) layers.push_back(stage.layers);
-  EXPECT_EQ(layers, (std::vector<std::int64_t>{3, 4, 4, 3}));
-}
-
-TEST(Step, LayersPerStageAreTheScenarios) {
-  Scenario s = round_numbers(32);
-  s.parallelism = {.tensor = 8, .pipeline = 4, .data = 1};
-  s.parallelism.layers_per_stage = {2, 6, 8, 0};
-  ASSERT_TRUE(check(s).empty()) << check(s).front().text;
-  const Forecast f = forecast(s);
-  EXPECT_EQ(f.stages[2].layers, 8);
-  EXPECT_EQ(f.stages[3].layers, 0);
-  EXPECT_GT(f.stages[3].time.compute, Time{});  // the head
-  s.parallelism.layers_per_stage = {2, 0, 8, 6};
-  EXPECT_EQ(check(s).front().text, "found 0 layers, allowed only where the embedding or the head is");
-  s.parallelism.layers_per_stage = {2, 6, 8};
-  EXPECT_EQ(check(s).front().text, "found 3 numbers, expected 4");
-  s.parallelism.layers_per_stage = {2, 6, 8, 1};
-  EXPECT_EQ(check(s).front().text, "found 17 layers, expected the 16 of model.layers");
-}
-
 TEST(StepWithFreeLinks, ZeroBubbleSchedulesWaitLessForTheSameWork) {
   const auto run = [](const char* schedule) {
     Scenario s = free_links(4, 16);
@@ -418,45 +322,6 @@ TEST(Step, ZeroBubblePassesRunOnceUnderZero3) {
   Scenario sharded = whole;
   sharded.data_parallel.zero = 3;
   EXPECT_EQ(forecast(sharded).stages[1].time.compute, forecast(whole).stages[1].time.compute);
-}
-
-/// 32 GPUs, each with a part of its own in the plan: 2 tensor x 4 stages x 4 data ranks.
-class EverySchedule : public testing::TestWithParam<const PipelineSchedule*> {
- protected:
-  static Scenario on_32_gpus() {
-    Scenario s = round_numbers(32);
-    s.parallelism = {.tensor = 2, .pipeline = 4, .data = 4};
-    s.pipeline.schedule = std::string(GetParam()->name);
-    if (s.pipeline.schedule == "interleaved-1f1b") s.pipeline.virtual_stages = 2;
-    return s;
-  }
-};
-INSTANTIATE_TEST_SUITE_P(Schedules, EverySchedule, testing::ValuesIn(pipelines().begin(), pipelines().end()),
-                         [](const auto& each) {
-                           std::string name(each.param->name);
-                           std::ranges::replace(name, '-', '_');
-                           return name;
-                         });
-
-TEST_P(EverySchedule, FoldedEqualsUnfoldedToThePicosecondOn32Gpus) {
-  for (const bool overlap : {false, true}) {
-    Scenario s = on_32_gpus();
-    s.data_parallel.overlap = s.software.pipeline_overlap = overlap;
-    ASSERT_TRUE(check(s).empty()) << check(s).front().text;
-    const Forecast folded = forecast(s), unfolded = forecast(s, {.unfold = true, .trace = false});
-    EXPECT_EQ(folded.step, unfolded.step);
-    for (std::size_t i = 0; i < folded.stages.size(); ++i)
-      EXPECT_EQ(sum(folded.stages[i].time), sum(unfolded.stages[i].time)) << "stage " << i;
-  }
-}
-
-TEST_P(EverySchedule, DoesTheModelsWorkWhateverTheOrder) {
-  Scenario usual = on_32_gpus();
-  usual.pipeline = {};
-  Time work{}, as_usual{};
-  for (const StageReport& stage : forecast(on_32_gpus()).stages) work += stage.time.compute;
-  for (const StageReport& stage : forecast(usual).stages) as_usual += stage.time.compute;
-  EXPECT_EQ(work, as_usual);
 }
 
 TEST(Step, RefusesNothingThatCheckAllows) {
