@@ -17,7 +17,8 @@ TEST(Run, ReportsOfScenariosAreGolden) {
   for (const char* name :
        {"quickstart", "llama2-7b-zero3", "gpt-1.3b-pcie-box", "pipeline-schedules", "llama3-70b-64-h100", "gpt-1t-3072",
         "resnet-50-v100", "resnet-50-p100-256", "vgg-16-p100-256", "alexnet-one-weird-trick", "mlp", "operators",
-        "llama2-70b-recompute-some", "gpt-1.3b-frozen", "llama2-70b-hsdp", "llama2-7b-checkpoints", "pipeline-by-hand", "gpt-30b-dualpipe"}) {
+        "llama2-70b-recompute-some", "gpt-1.3b-frozen", "llama2-70b-hsdp", "llama2-7b-checkpoints", "pipeline-by-hand",
+        "gpt-30b-dualpipe"}) {
     const Outcome outcome = run_program(std::string("run scenarios/") + name + ".yaml");
     EXPECT_EQ(outcome.status, 0) << name << outcome.err;
     EXPECT_EQ(outcome.err, "") << name;
