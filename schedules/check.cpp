@@ -109,10 +109,17 @@ void check_layers(const Scenario& s, const Shape& shape, std::vector<Problem>& o
 
 /// Whether the stages' orders run to their end within what may be in flight.
 void check_orders(const Scenario& s, const Shape& shape, const PipelineSchedule* schedule, std::vector<Problem>& out) {
+  const std::string key = schedule != nullptr ? "pipeline.most_in_flight" : "pipeline.orders";
+  constexpr std::int64_t kMost = 1 << 24;
+  if (const std::int64_t forwards = std::int64_t{shape.stages} * shape.virtual_stages * shape.micro_batches;
+      forwards > kMost) {
+    out.push_back({key, n(forwards) + " forward passes are more than can be checked (" + n(kMost) + ")"});
+    return;
+  }
   const std::vector<StageOrder> all =
       schedule != nullptr ? orders(*schedule, shape) : read_orders(s.pipeline.orders).stages;
   for (std::string& problem : validate(shape, all, s.pipeline.most_in_flight).problems)
-    out.push_back({schedule != nullptr ? "pipeline.most_in_flight" : "pipeline.orders", std::move(problem)});
+    out.push_back({key, std::move(problem)});
 }
 
 void check_pipeline(const Scenario& s, std::int64_t micro_batches, std::vector<Problem>& out) {

@@ -7,6 +7,7 @@
 #include "schedules/cost/pass.h"
 #include "schedules/model/blocks.h"
 #include "schedules/parallel/ranks.h"
+#include "schedules/pipeline/pipeline.h"
 #include "schedules/scenario.h"
 
 namespace stepcast::schedules {
@@ -25,6 +26,22 @@ struct Chunk {
   std::vector<Piece> pieces;
   PassTime forward, backward, weight;
 };
+
+/// What one pass of a piece or a chunk takes.
+template <class PieceOrChunk>
+PassTime time_of(const PieceOrChunk& part, PassKind kind) {
+  switch (kind) {
+    case PassKind::forward:
+      return part.forward;
+    case PassKind::backward:
+      return part.backward;
+    case PassKind::weight:
+      return part.weight;
+    case PassKind::whole_backward:
+      return part.backward + part.weight;
+  }
+  return {};
+}
 
 /// Times the pieces of a plan. Remembers by where in its node a tensor group stands.
 class PieceTimes {

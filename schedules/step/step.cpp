@@ -273,21 +273,6 @@ class Builder {
     return {keeper, traffic_.data[keeper], copies(shape_) == 1 ? virtual_stage : 0};
   }
 
-  template <class PieceOrChunk>
-  static PassTime time_of(const PieceOrChunk& part, PassKind kind) {
-    switch (kind) {
-      case PassKind::forward:
-        return part.forward;
-      case PassKind::backward:
-        return part.backward;
-      case PassKind::weight:
-        return part.weight;
-      case PassKind::whole_backward:
-        return part.backward + part.weight;
-    }
-    return {};
-  }
-
   /// Backward in pieces, each bucket summed as soon as its gradients are there.
   void add_bucketed_backward(std::uint32_t lane, const Pass& pass, const Chunk& chunk) {
     const Planned at = planned(lane, pass.virtual_stage);

@@ -152,6 +152,30 @@ TEST(StepWithFreeLinks, PipeDreamStepsAtTheSlowestStagesRate) {
     }
 }
 
+// Wherever it stands, the stage with most work sets the pace; stages before it run ahead only as far as what may be in
+// flight, stages after it wait.
+TEST(StepWithFreeLinks, PipeDreamKeepsTheSlowestStageBusyWhereverItStands) {
+  for (const std::vector<std::uint32_t>& layers :
+       {std::vector<std::uint32_t>{20, 12, 16, 16}, {14, 15, 20, 15}, {16, 16, 12, 20}, {17, 16, 16, 15}})
+    for (const std::uint32_t m : {4u, 12u}) {
+      Scenario s = equal_stages("pipedream-2bw", 4, m);
+      s.parallelism.layers_per_stage = layers;
+      ASSERT_TRUE(check(s).empty()) << check(s).front().text;
+      const Forecast f = forecast(s);
+      Time most{};
+      for (const StageReport& stage : f.stages) most = std::max(most, stage.time.compute);
+      EXPECT_NEAR(most / f.step, 1, 1e-6) << layers[0] << ' ' << layers[1] << ' ' << m;
+    }
+}
+
+TEST(Step, RefusesToCheckOrdersWithoutEnd) {
+  Scenario s = round_numbers(32);
+  s.parallelism = {.tensor = 8, .pipeline = 4, .data = 1};
+  s.training.global_batch = 100'000'000;
+  s.pipeline.most_in_flight = 4;
+  EXPECT_EQ(check(s).front().text, "400000000 forward passes are more than can be checked (16777216)");
+}
+
 // SOSP 2019, section 3.3, and arXiv:2006.09503, section 3.1: versions of the weights. Chimera, table 2, and DualPipe:
 // 2x.
 TEST(Step, MemoryHoldsVersionsOfWeightsAndBothCopies) {
