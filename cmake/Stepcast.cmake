@@ -59,6 +59,7 @@ endfunction()
 function(stepcast_tests name)
   cmake_parse_arguments(ARG "" "" "DEPENDS" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/${name}/*.cpp)
+  list(FILTER sources EXCLUDE REGEX "/calibrate/measure/emulator/") # a test program of its own
   if(NOT sources)
     return()
   endif()

@@ -93,6 +93,16 @@ run_ctest ci
 section "clang: build"
 build clang --target stepcast
 
+section "CUDA: the measuring programs compile"
+if command -v nvcc >/dev/null || [[ -x /usr/local/cuda/bin/nvcc ]]; then
+  quietly cmake --preset cuda -D STEPCAST_TESTS=OFF -D CMAKE_CUDA_ARCHITECTURES=90 # one GPU: a minute and a half
+  quietly cmake --build --preset cuda -j "$jobs" --target stepcast_measure
+  quietly build/cuda/calibrate/measure/stepcast_measure --list --quick
+  pass
+else
+  echo "skipped: no nvcc"
+fi
+
 section "every scenario runs: the same bytes from gcc and clang, from 1 thread and 8"
 scenarios=0
 while IFS= read -r scenario; do

@@ -1,0 +1,136 @@
+// stepcast_measure: measures this machine and writes what stepcast fits its constants to (docs/calibrate.md).
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+
+#include "calibrate/measure/device/machine.h"
+#include "calibrate/measure/host/kernel_plan.h"
+#include "calibrate/measure/host/options.h"
+#include "calibrate/measure/host/sha256.h"
+#include "calibrate/measure/host/table.h"
+#include "calibrate/measure/kernels/launch.h"
+#include "calibrate/measure/suites/copy_suite.h"
+#include "calibrate/measure/suites/interference_suite.h"
+#include "calibrate/measure/suites/kernel_suite.h"
+#include "calibrate/measure/suites/nccl_suite.h"
+#include "calibrate/measure/suites/say.h"
+
+namespace stepcast::measure {
+namespace {
+
+enum Exit { kDone = 0, kFailed = 1, kUsage = 2, kCheckFailed = 3, kNoGpu = 4 };
+
+void list(const Options& options) {
+  constexpr std::int64_t kMemory = std::int64_t{140} << 30;
+  for (const KernelCase& one : kernel_plan({kMemory, 90, options.quick})) {
+    std::string line;
+    for (const std::string& cell : key_of(one)) line += (line.empty() ? "" : ",") + cell;
+    std::puts(line.c_str());
+  }
+  const int gpus = options.gpus == 0 ? 8 : options.gpus;
+  for (const NcclSetting& setting : nccl_settings(true, 1, options.quick)) {
+    for (const CollectiveCase& one : collective_plan(setting, gpus, 1, options.quick)) {
+      std::printf("nccl,%s,%s,%s,%zu GPUs%s\n", one.collective.c_str(), setting.algorithm.c_str(),
+                  setting.protocol.c_str(), one.gpus.size(), one.in_place ? ",in place" : "");
+    }
+  }
+}
+
+/// The run that the folder holds; a new one where it is empty. Throws where it is of another machine.
+std::string run_in(const Options& options, const Nvml& nvml, int gpus) {
+  const std::filesystem::path file = options.out / "machine.csv";
+  std::string run = run_of(file);
+  const bool fresh = run.empty();
+  if (fresh) {
+    const std::string drawn = gpu_id(nvml) + std::to_string(std::time(nullptr)) + std::to_string(getpid());
+    run = "run-" + sha256(drawn).substr(0, 12);
+  }
+  Table machine(file, run, {"key", "value"}, 1);
+  for (const auto& [key, value] : machine_rows(nvml, gpus, options.command)) {
+    if (fresh || !machine.has({key})) machine.add({key, value});
+  }
+  machine.finish();
+  return run;
+}
+
+int measure(const Options& options) {
+  const Cluster cluster;
+  const int present = gpus_present();
+  if (present == 0) {
+    std::fputs("stepcast_measure: no GPU here: CUDA found none (is the driver loaded?)\n", stderr);
+    return kNoGpu;
+  }
+  if (options.gpus > present)
+    throw UsageError("--gpus: found " + std::to_string(options.gpus) + ", the node has " + std::to_string(present));
+  if (options.check) {
+    const int failed = run_checks();
+    say(failed == 0 ? "all checks passed" : std::to_string(failed) + " checks failed");
+    return failed == 0 ? kDone : kCheckFailed;
+  }
+  const int gpus = options.gpus == 0 ? present : options.gpus;
+  const bool first = cluster.node() == 0;
+  const Nvml nvml;
+  char run[32] = {};
+  if (first) {
+    std::filesystem::create_directories(options.out);
+    run_in(options, nvml, gpus).copy(run, sizeof(run) - 1);
+  }
+  cluster.broadcast(run, sizeof(run));
+
+  const auto wants = [&](const char* suite) { return options.suites.count(suite) != 0; };
+  int failed = 0;
+  std::int64_t wrong = 0;
+  if (first && wants("kernels")) failed = run_kernel_suite(options.out, run, nvml, options.quick, options.time_limit);
+  if (first && wants("copies")) run_copy_suite(options.out, run, gpus, options.quick);
+  cluster.wait_for_all();
+  if (wants("interference")) {
+    if (cluster.nodes() == 1) {
+      run_interference_suite(options.out, run, cluster, gpus);
+    } else if (first) {
+      say("interference is measured on one node: run it there without mpirun");
+    }
+  }
+  if (wants("nccl")) {
+    wrong = run_nccl_suite(options, run, cluster, gpus, gpu_name());
+    if (first && !options.nccl_forced) {
+      if (cluster.nodes() == 1) {
+        run_nccl_grid(options, run, gpus, compute_capability());
+      } else {
+        finish_nccl_table(options, run);
+      }
+    }
+  }
+  return failed > 0 || wrong > 0 ? kCheckFailed : kDone;
+}
+
+int run(const std::vector<std::string>& words) {
+  try {
+    const Options options = parse_options(words);
+    if (options.help) {
+      std::fputs(usage(), stdout);
+      return kDone;
+    }
+    if (options.list) {
+      list(options);
+      return kDone;
+    }
+    // NCCL reads these when it makes its first communicator.
+    if (!nccl_algo(options.nccl).empty()) setenv("NCCL_ALGO", nccl_algo(options.nccl).c_str(), 1);
+    if (!nccl_proto(options.nccl).empty()) setenv("NCCL_PROTO", nccl_proto(options.nccl).c_str(), 1);
+    return measure(options);
+  } catch (const UsageError& error) {
+    std::fprintf(stderr, "stepcast_measure: %s\n", error.what());
+    return kUsage;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "stepcast_measure: %s\n", error.what());
+    return kFailed;
+  }
+}
+
+}  // namespace
+}  // namespace stepcast::measure
+
+int main(int count, char** words) { return stepcast::measure::run({words + 1, words + count}); }

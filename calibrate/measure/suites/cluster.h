@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstddef>
+
+namespace stepcast::measure {
+
+/// The processes that measure together, one a node. Without MPI, or not started by mpirun or srun: this one alone.
+class Cluster {
+ public:
+  Cluster();
+  ~Cluster();
+  Cluster(const Cluster&) = delete;
+  Cluster& operator=(const Cluster&) = delete;
+
+  int nodes() const { return nodes_; }
+  int node() const { return node_; }
+
+  /// Gives every process what process 0 holds.
+  void broadcast(void* bytes, std::size_t count) const;
+  void wait_for_all() const;
+  /// The largest of all processes' values, in every process.
+  double most(double value) const;
+  /// The sum of all processes' values, in every process.
+  double total(double value) const;
+
+ private:
+  int nodes_ = 1, node_ = 0;
+  bool ours_ = false;
+};
+
+}  // namespace stepcast::measure

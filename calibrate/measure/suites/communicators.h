@@ -1,0 +1,41 @@
+#pragma once
+
+#include <nccl.h>
+
+#include <functional>
+#include <vector>
+
+#include "calibrate/measure/device/handles.h"
+#include "calibrate/measure/suites/cluster.h"
+
+namespace stepcast::measure {
+
+/// Throws std::runtime_error naming the call and what NCCL says, if `code` is not success.
+void check_nccl(ncclResult_t code, const char* call);
+
+/// One communicator over some GPUs of every node: rank = node x GPUs + place in the list.
+class Communicators {
+ public:
+  Communicators(const std::vector<int>& gpus, const Cluster& cluster);
+  ~Communicators();
+  Communicators(const Communicators&) = delete;
+  Communicators& operator=(const Communicators&) = delete;
+
+  int ranks() const { return ranks_; }
+  int rank(std::size_t local) const { return first_ + static_cast<int>(local); }
+  std::size_t here() const { return gpus_.size(); }  ///< ranks of this node
+  ncclComm_t comm(std::size_t local) const { return comms_[local]; }
+  cudaStream_t stream(std::size_t local) const { return streams_[local]; }
+
+  /// Runs a function once per GPU of this node, each in a thread of its own with that GPU current. Throws what the
+  /// first of them threw.
+  void on_every_gpu(const std::function<void(std::size_t)>& function) const;
+
+ private:
+  std::vector<int> gpus_;
+  int ranks_ = 0, first_ = 0;
+  std::vector<ncclComm_t> comms_;
+  std::vector<Stream> streams_;
+};
+
+}  // namespace stepcast::measure

@@ -1,0 +1,183 @@
+#include "calibrate/measure/suites/kernel_suite.h"
+
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <map>
+#include <tuple>
+
+#include "calibrate/measure/checks/kernel_check.h"
+#include "calibrate/measure/device/machine.h"
+#include "calibrate/measure/host/kernel_plan.h"
+#include "calibrate/measure/host/statistics.h"
+#include "calibrate/measure/host/table.h"
+#include "calibrate/measure/suites/prepare.h"
+#include "calibrate/measure/suites/say.h"
+
+namespace stepcast::measure {
+namespace {
+
+std::string shown(const char* form, double value) {
+  std::array<char, 40> text{};
+  std::snprintf(text.data(), text.size(), form, value);
+  return text.data();
+}
+
+/// "-" where the GPU does not say.
+std::string known(const char* form, double value) { return value < 0 ? "-" : shown(form, value); }
+
+struct Checked {
+  bool passed = false;
+  double error = 0;
+};
+using Checks = std::map<std::tuple<std::string, std::string, std::string, std::string, std::int64_t>, Checked>;
+
+void tell(const std::string& what, const Checked& checked, double tolerance, int& failed) {
+  if (!checked.passed) ++failed;
+  say(std::string(checked.passed ? "passed " : "FAILED ") + what + ": error " + shown("%.2e", checked.error) +
+      ", allowed " + shown("%.2e", tolerance));
+}
+
+Checks run_hand_written(cudaStream_t stream, int& failed) {
+  Checks checks;
+  for (const KernelCheck& check : kernel_checks(compute_capability())) {
+    const double error = check.error(stream);
+    const Checked checked{error <= check.tolerance, error};
+    checks[{check.suite, check.kernel, check.dtype, check.layout, check.k}] = checked;
+    tell(check.suite + " " + check.kernel + " " + check.dtype + " " + check.layout +
+             (check.k == 0 ? "" : " " + std::to_string(check.k)),
+         checked, check.tolerance, failed);
+  }
+  return checks;
+}
+
+Checked check_gemm(const Prepared& prepared, cudaStream_t stream) {
+  prepared.work(stream);
+  const double error = prepared.error(stream);
+  return {error <= prepared.tolerance, error};
+}
+
+/// The first eleven cells: what is measured.
+std::vector<std::string> table_key(const KernelCase& one) {
+  std::vector<std::string> key = key_of(one);
+  key.insert(key.end() - 1, one.flops == 0 ? "-" : shown("%.9e", one.flops));
+  return key;
+}
+
+std::vector<std::string> row_of(const KernelCase& one, const Timing& timing, const Spread& spread,
+                                const std::string& check, const std::string& error) {
+  std::vector<std::string> cells = table_key(one);
+  cells.push_back(std::to_string(spread.repeats));
+  for (const double seconds : {spread.median, spread.p10, spread.p90}) cells.push_back(seconds_cell(seconds));
+  cells.push_back(known("%.0f", timing.state.clock_mhz));
+  cells.push_back(known("%.0f", timing.state.power_w));
+  cells.push_back(known("%.0f", timing.state.temperature_c));
+  cells.emplace_back(throttled(timing.state.reasons) ? "1" : "0");
+  cells.push_back(check);
+  cells.push_back(error);
+  return cells;
+}
+
+Table kernel_table(const std::filesystem::path& folder, const std::string& run) {
+  return {folder / "kernels.csv",
+          run,
+          {"suite", "kernel",    "dtype",   "layout", "batch",     "m",        "n",
+           "k",     "bytes",     "flops",   "l2",     "repeats",   "median_s", "p10_s",
+           "p90_s", "clock_mhz", "power_w", "temp_c", "throttled", "check",    "max_error"},
+          11};
+}
+
+}  // namespace
+
+int run_checks() {
+  check_cuda(cudaSetDevice(0), "cudaSetDevice");
+  const Stream stream;
+  int failed = 0;
+  run_hand_written(stream, failed);
+  Gemm gemm;
+  const int capability = compute_capability();
+  for (const auto& [dtype, least] : {std::pair{"fp32", 50}, std::pair{"fp16", 70}, std::pair{"tf32", 80},
+                                     std::pair{"bf16", 80}, std::pair{"fp8", 89}}) {
+    if (capability < least) continue;
+    for (const char* layout : {"TN", "NN", "NT"}) {
+      if (std::string(dtype) == "fp8" && std::string(layout) != "TN") continue;
+      for (const std::int64_t batch : {1, 3}) {
+        const KernelCase one = gemm_case(dtype, layout, batch, 208, 144, 528, 0);
+        const Prepared prepared = prepare(one, gemm, stream);
+        tell("gemm " + one.dtype + " " + one.layout + " x" + std::to_string(batch), check_gemm(prepared, stream),
+             prepared.tolerance, failed);
+      }
+    }
+  }
+  return failed;
+}
+
+int run_kernel_suite(const std::filesystem::path& folder, const std::string& run, const Nvml& nvml, bool quick,
+                     double time_limit) {
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point start = Clock::now();
+  const auto elapsed = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
+  check_cuda(cudaSetDevice(0), "cudaSetDevice");
+  Table table = kernel_table(folder, run);
+  Timer timer(nvml);
+  int failed = 0;
+  const Checks checks = run_hand_written(timer.on(), failed);
+  std::size_t available = 0, total = 0;
+  check_cuda(cudaMemGetInfo(&available, &total), "cudaMemGetInfo");
+  const std::vector<KernelCase> plan = kernel_plan({static_cast<std::int64_t>(available), compute_capability(), quick});
+  Gemm gemm;
+  double told = 0;
+  std::size_t done = 0;
+  for (const KernelCase& one : plan) {
+    ++done;
+    if (time_limit > 0 && elapsed() > time_limit) {
+      say("time limit: " + std::to_string(plan.size() - done + 1) + " of " + std::to_string(plan.size()) +
+          " kernels are not measured; start it again to go on");
+      break;
+    }
+    if (table.has(table_key(one))) continue;
+    const std::string name = one.suite + " " + one.kernel + " " + one.dtype + " " + one.layout + " " +
+                             std::to_string(one.batch) + " x " + std::to_string(one.m) + " x " + std::to_string(one.n) +
+                             " x " + std::to_string(one.k);
+    try {
+      std::string check = "-", error = "-";
+      const auto known_check =
+          checks.find({one.suite, one.kernel, one.dtype, one.layout, one.suite == "attention" ? one.k : 0});
+      const Prepared prepared = prepare(one, gemm, timer.on());
+      if (prepared.error || known_check != checks.end()) {
+        const Checked checked = prepared.error ? check_gemm(prepared, timer.on()) : known_check->second;
+        if (!checked.passed) {
+          if (prepared.error) ++failed;
+          say("not measured, its check failed (error " + shown("%.2e", checked.error) + "): " + name);
+          continue;
+        }
+        check = "passed";
+        error = shown("%.2e", checked.error);
+      }
+      constexpr int kLaunches = 1000;
+      const Timing timing = one.kernel == "event_pair"                        ? timer.cold(prepared.work)
+                            : one.suite == "launch" && one.kernel == "stream" ? timer.stream(prepared.work, kLaunches)
+                            : one.cold                                        ? timer.cold(prepared.work)
+                                                                              : timer.warm(prepared.work);
+      const Spread spread = spread_of(timing.samples);
+      table.add(row_of(one, timing, spread, check, error));
+      if (throttled(timing.state.reasons)) say("throttled (" + throttle_words(timing.state.reasons) + "): " + name);
+      if (drifts(timing.samples)) say("slowed down while it was measured: " + name);
+      if (elapsed() > told + 5) {
+        told = elapsed();
+        say("kernels " + std::to_string(done) + " of " + std::to_string(plan.size()) + ": " + name + ": " +
+            shown("%.2f us", spread.median * 1e6) +
+            (one.flops > 0 ? shown(", %.1f TFLOP/s", one.flops / spread.median / 1e12)
+                           : shown(", %.1f GB/s", static_cast<double>(one.bytes) / spread.median / 1e9)));
+      }
+    } catch (const std::runtime_error& problem) {
+      say("not measured: " + name + ": " + problem.what());
+      cudaGetLastError();  // out of memory is forgotten; what is worse shows in the next line
+      check_cuda(cudaDeviceSynchronize(), "after the failure");
+    }
+  }
+  table.finish();
+  return failed;
+}
+
+}  // namespace stepcast::measure

@@ -1,0 +1,30 @@
+#include <gtest/gtest.h>
+
+#include <ostream>
+
+#include "calibrate/measure/checks/kernel_check.h"
+
+namespace stepcast::measure {
+
+void PrintTo(const KernelCheck& check, std::ostream* out) {
+  *out << check.suite << " " << check.kernel << " " << check.dtype << " " << check.layout << " " << check.k;
+}
+
+namespace {
+
+/// The checks that stepcast_measure runs on a GPU before it times a kernel, here with the kernels on the CPU.
+class Kernels : public testing::TestWithParam<KernelCheck> {};
+
+TEST_P(Kernels, AgreeWithTheirReference) { EXPECT_LE(GetParam().error(nullptr), GetParam().tolerance); }
+
+std::string name_of(const testing::TestParamInfo<KernelCheck>& info) {
+  const KernelCheck& c = info.param;
+  std::string name = c.suite + "_" + c.kernel + "_" + c.dtype;
+  if (c.layout != "-") name += "_" + c.layout + std::to_string(c.k);
+  return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Kernels, testing::ValuesIn(kernel_checks(90)), name_of);
+
+}  // namespace
+}  // namespace stepcast::measure
