@@ -25,7 +25,9 @@ struct TimeSplit {
 /// Memory of one GPU at its peak, by kind.
 struct MemoryUse {
   Bytes parameters{}, gradients{}, optimizer{}, activations{}, buffers{}, reserve{};
-  Bytes peak() const { return parameters + gradients + optimizer + activations + buffers + reserve; }
+  Bytes peak() const { return allocated() + reserve; }
+  /// What the framework's allocator hands out: torch.cuda.max_memory_allocated.
+  Bytes allocated() const { return parameters + gradients + optimizer + activations + buffers; }
 };
 
 struct StageReport {

@@ -37,12 +37,17 @@ struct Software {
   Precision main_gradient_precision = Precision::fp32;  ///< as accumulated
   double optimizer_bytes_per_parameter = 0;             ///< memory traffic of a step: unscale, clip, Adam, copy back
   double elementwise_efficiency = 1;    ///< share of the GPU's streaming rate that elementwise kernels reach, (0, 1]
+  bool dummy_weight_gradients = false;  ///< autograd is given an empty gradient for each shape of weight, all kept
+  bool recompute_stops_early = false;   ///< once backward has its inputs: PyTorch's non-reentrant checkpointing
   bool gather_for_recompute = false;    ///< ZeRO 3: backward gathers parameters once to recompute, once more to go back
   Bytes parameter_prefetch{1LL << 40};  ///< ZeRO 3: at most so much of the next layer is gathered while one runs
   Time kernel_gap{};                    ///< GPU idle between two kernels of one stream
   Time host_per_kernel{};               ///< host time to launch one kernel; bounds a pass from below
-  double overlap_slowdown = 0;          ///< compute takes 1 + this while a collective runs beside it
-  Bytes memory_reserve{};               ///< context, library workspaces, fragmentation
+  /// In a running step, of the rates that kernels reach when measured alone: clocks under load, cold caches, the age of
+  /// the libraries. (0, 1]
+  double compute_share = 1;
+  double overlap_slowdown = 0;  ///< compute takes 1 + this while a collective runs beside it
+  Bytes memory_reserve{};       ///< context, library workspaces, fragmentation
   collectives::Transport transport;
   std::string source;
 };

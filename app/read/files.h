@@ -12,7 +12,7 @@ struct NodeFile {
   topology::NodeSpec spec;
   schedules::Gpu gpu;
   std::string file;  ///< of another program, which says what the machine is; empty: the keys do
-  std::string nccl;  ///< the stack whose constants were fitted on such machines
+  std::string nccl;  ///< the stack whose transport was fitted on such machines
 };
 
 const Table<schedules::Gpu>& gpu_table();
@@ -37,6 +37,10 @@ schedules::Gpu read_gpu_named(const std::string& name, const Value& value);
 
 /// A node as a whole: its keys, and what the file of another program says (app/read/node_import.h).
 NodeFile read_node(const Value& value);
+
+/// The software whose block is `given`. Of its transport, what the block does not say is as in `stack`, the file of
+/// configs/software/ that was fitted on the cluster's machines; empty: as on DGX A100.
+schedules::Software read_software(const Node& given, const std::string& stack, Library& library);
 
 /// Reads the block that `value` holds.
 template <class T>

@@ -19,6 +19,8 @@ struct Draft {
   schedules::Scenario s;
   std::optional<std::uint32_t> data;
   std::optional<std::int64_t> sequence;
+  Node software;
+  std::string software_named;
 };
 using D = Draft;
 
@@ -170,13 +172,14 @@ const Table<Draft>& scenario_table() {
            [](D& d, const Value& v) { d.s.checkpoint.snapshot_bandwidth = v.bandwidth; }},
           {{"software", block(software_schema), "megatron-core", "what the framework adds"},
            [](D& d, const Value& v) {
-             d.s.software = read_block(software_table(), v);
-             if (d.s.software.name.empty()) d.s.software.name = v.text;
+             d.software = *v.node;
+             d.software_named = v.text;
            }},
           {{"profile", later(), "", "a calibration's output that replaces GPU and network constants"}, nullptr},
           {{"measured.step_time", positive_time(), "", "of a real run"},
            [](D& d, const Value& v) { d.s.measured.step_time = v.time; }},
-          {{"measured.peak_memory", positive_bytes(), "", "of a real run, one GPU"},
+          {{"measured.peak_memory", positive_bytes(), "",
+            "of a real run, one GPU, as the framework's allocator counts: torch.cuda.max_memory_allocated"},
            [](D& d, const Value& v) { d.s.measured.peak_memory = v.bytes; }},
           {{"measured.phases.layer_forward", positive_time(), "", "one layer, one micro-batch"}, store_phase},
           {{"measured.phases.layer_backward", positive_time(), "", "likewise, recompute included"}, store_phase},
@@ -219,6 +222,8 @@ schedules::Scenario read_scenario(const Node& tree, Library& library) {
   Draft draft;
   read(scenario_table(), whole, "", library, draft);
   schedules::Scenario& s = draft.s;
+  s.software = read_software(draft.software, s.cluster.nccl, library);
+  if (s.software.name.empty()) s.software.name = draft.software_named;
   s.training.sequence = sequence(draft, tree);
   s.parallelism.data = draft.data ? *draft.data : data_that_remains(s, tree);
   return s;

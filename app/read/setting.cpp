@@ -14,7 +14,7 @@ namespace {
 
 using collectives::Operation;
 
-constexpr const char* kUsualStack = "megatron-core";
+constexpr const char* kUsualStack = "nccl-a100";
 constexpr std::array kOperations = {Operation::all_reduce, Operation::all_gather, Operation::reduce_scatter,
                                     Operation::broadcast,  Operation::reduce,     Operation::all_to_all,
                                     Operation::send_recv,  Operation::gather,     Operation::scatter};
@@ -25,8 +25,9 @@ const Table<Setting>& setting_table() {
       "Collective", "",
       {{{"cluster", block(cluster_schema), kRequired, "where"},
         [](S& s, const Value& v) { s.cluster = finish(read_block(cluster_table(), v), v); }},
-       {{"software", block(software_schema), "", "the stack"},
-        [](S& s, const Value& v) { s.software = read_block(software_table(), v); }}});
+       {{"software", block(software_schema), "", "the stack"}, [](S& s, const Value& v) {
+          s.software = read_software(*v.node, s.cluster.nccl, *v.library);  // the cluster stands before it in the tree
+        }}});
   return table;
 }
 

@@ -1,4 +1,6 @@
 #include "app/read/files.h"
+#include "app/read/library.h"
+#include "app/read/merge.h"
 #include "sim/input_error.h"
 
 namespace stepcast::app {
@@ -100,6 +102,12 @@ const Table<Software>& software_table() {
           {{"elementwise_efficiency", fraction(), "1",
             "share of the GPU's streaming rate that elementwise kernels reach"},
            [](S& s, const Value& v) { s.elementwise_efficiency = v.number; }},
+          {{"dummy_weight_gradients", flag(), "false", "an empty gradient is kept for each shape of weight"},
+           store_flag<&S::dummy_weight_gradients>},
+          {{"recompute_stops_early", flag(), "false", "once backward has its inputs: non-reentrant checkpointing"},
+           store_flag<&S::recompute_stops_early>},
+          {{"compute_share", fraction(), "1", "in a running step, of the rates that kernels reach when measured alone"},
+           [](S& s, const Value& v) { s.compute_share = v.number; }},
           {{"gather_for_recompute", flag(), "false", "ZeRO 3: backward gathers parameters to recompute, then again"},
            store_flag<&S::gather_for_recompute>},
           {{"parameter_prefetch", positive_bytes(), "1 TiB", "ZeRO 3: at most so much is gathered ahead of its use"},
@@ -197,5 +205,19 @@ const Table<Software>& software_table() {
 }
 
 const Schema& software_schema() { return software_table().schema; }
+
+Software read_software(const Node& given, const std::string& stack, Library& library) {
+  constexpr const char* kUsualStack = "nccl-a100";
+  const Node name = make_scalar(stack.empty() ? kUsualStack : stack, given.place);
+  const Node fitted = library.expand_block(name, software_schema(), "cluster.node.nccl");
+  Node whole = make_mapping(given.place);
+  if (const Node* transport = fitted.find("transport")) {
+    whole.entries.push_back({"transport", transport->place, *transport});
+  }
+  merge(software_schema(), whole, given);
+  Software software;
+  read(software_table(), whole, "software", library, software);
+  return software;
+}
 
 }  // namespace stepcast::app

@@ -42,7 +42,7 @@ ComparedRow compare_row(const Answer& answer) {
   row.predicted_s = to_seconds(f.step);
   if (row.measured_s) row.error = *row.predicted_s / *row.measured_s - 1;
   for (const StageReport& stage : f.stages)
-    row.predicted_bytes = std::max(row.predicted_bytes.value_or(0), stage.memory.peak().value);
+    row.predicted_bytes = std::max(row.predicted_bytes.value_or(0), stage.memory.allocated().value);
   for (const auto& [name, time] : measured.phases)
     if (const auto predicted = predicted_phase(f, name)) row.phases[name] = {to_seconds(time), to_seconds(*predicted)};
   return row;

@@ -10,19 +10,23 @@ GemmMachine machine(const Gpu& gpu, Precision precision) {
 
 }  // namespace
 
+Time KernelCost::in_a_step(Time alone) const {
+  return software.compute_share == 1 ? alone : from_seconds(to_seconds(alone) / software.compute_share);
+}
+
 Time KernelCost::time(const Gemm& kernel) const {
-  return gemm_time(kernel.shape, gemm_model(gpu, precision), machine(gpu, precision)) + software.kernel_gap;
+  return in_a_step(gemm_time(kernel.shape, gemm_model(gpu, precision), machine(gpu, precision))) + software.kernel_gap;
 }
 
 Time KernelCost::time(const Convolution& kernel) const {
   GemmMachine here = machine(gpu, precision);
   if (kernel.winograd && !has_matrix_units(precision)) here.peak = here.peak * software.winograd;
-  return convolution_time(kernel.shape, kernel.read, gemm_model(gpu, precision), here) + software.kernel_gap;
+  return in_a_step(convolution_time(kernel.shape, kernel.read, gemm_model(gpu, precision), here)) + software.kernel_gap;
 }
 
 Time KernelCost::time(const Elementwise& kernel) const {
-  return from_seconds(kernel.bytes /
-                      (gpu.memory_bandwidth.value * gpu.memory_efficiency * software.elementwise_efficiency)) +
+  return in_a_step(from_seconds(
+             kernel.bytes / (gpu.memory_bandwidth.value * gpu.memory_efficiency * software.elementwise_efficiency))) +
          software.kernel_gap * kernel.kernels;
 }
 
@@ -34,7 +38,7 @@ Time KernelCost::time(const FusedAttention& kernel) const {
   // The last row of tiles has no half to skip: one SM still works on it when the others are done.
   if (!kernel.backward && kernel.query_rows > 0)
     flops += kernel.flops.value * static_cast<double>(gpu.attention_tile) / kernel.query_rows * gpu.sms;
-  return Flops{flops} / (peak(gpu, precision) * share) + software.kernel_gap * kernel.kernels;
+  return in_a_step(Flops{flops} / (peak(gpu, precision) * share)) + software.kernel_gap * kernel.kernels;
 }
 
 }  // namespace stepcast::schedules

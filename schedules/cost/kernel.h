@@ -17,6 +17,9 @@ struct KernelCost {
   Time time(const Convolution& kernel) const;
   Time time(const Elementwise& kernel) const;
   Time time(const FusedAttention& kernel) const;
+
+  /// What a kernel that takes so long alone takes in a running step.
+  Time in_a_step(Time alone) const;
 };
 
 }  // namespace stepcast::schedules

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <utility>
+#include <variant>
 
 #include "schedules/model/frozen.h"
 #include "schedules/pipeline/placement.h"
@@ -45,6 +47,22 @@ double largest(const Blocks& blocks, std::span<const BlockRange> chunks, double 
   return most;
 }
 
+/// Elements of one gradient for each shape that the weights of some chunks have.
+double one_gradient_per_shape(const Blocks& blocks, std::span<const BlockRange> chunks) {
+  std::set<std::pair<std::int64_t, std::int64_t>> shapes;
+  for (const BlockRange& chunk : chunks) {
+    for (std::uint32_t place = chunk.first; place < chunk.first + chunk.count; ++place) {
+      for (const Operator& op : blocks.at(place).backward) {
+        const auto* gemm = std::get_if<Gemm>(&op);
+        if (gemm != nullptr && gemm->of_weights) shapes.emplace(gemm->shape.m, gemm->shape.n);
+      }
+    }
+  }
+  double elements = 0;
+  for (const auto& [rows, columns] : shapes) elements += d(rows) * d(columns);
+  return elements;
+}
+
 }  // namespace
 
 double optimizer_bytes(const Scenario& s) {
@@ -81,6 +99,7 @@ MemoryUse stage_memory(const Scenario& s, const Blocks& blocks, std::span<const 
   if (s.parallelism.pipeline > 1) {  // one activation and one gradient in transfer
     buffers += 2 * largest(blocks, chunks, &Block::output) / (s.parallelism.sequence ? s.parallelism.tensor : 1);
   }
+  if (s.software.dummy_weight_gradients) buffers += one_gradient_per_shape(blocks, chunks) * e;
   use.buffers = bytes(buffers);
   return use;
 }

@@ -1,5 +1,7 @@
 #include "schedules/model/transformer.h"
 
+#include <algorithm>
+
 #include "schedules/memory/activations.h"
 
 namespace stepcast::schedules {
@@ -273,6 +275,16 @@ LayerOperators layer_operators(const Scenario& s) {
   return layer;
 }
 
+/// What full recomputation repeats of a forward pass. Where it stops early, all up to the last multiply: its output is
+/// an input of nothing in the layer's backward pass, unless dropout behind it has a mask.
+Operators repeated(const Scenario& s, Operators forward) {
+  if (!s.software.recompute_stops_early || !plain_residual(s)) return forward;
+  const auto last = std::find_if(forward.rbegin(), forward.rend(),
+                                 [](const Operator& op) { return std::holds_alternative<Gemm>(op); });
+  if (last != forward.rend()) forward.erase(std::prev(last.base()), forward.end());
+  return forward;
+}
+
 struct PartOperators {
   Operators forward, backward;
 };
@@ -332,6 +344,12 @@ double layer_parameters_on_rank(const Scenario& s) {
   return (layer_parameters(s.model) - whole) / s.parallelism.tensor + whole;
 }
 
+/// What the feed-forward block's backward pass holds beside what was saved: gradients of its output, of what enters its
+/// second multiply, and of what leaves its first.
+double gradients_in_work(const Scenario& s, const Sizes& z) {
+  return (z.residual + z.inner + d(z.tokens) * d(gate_and_up(s, z))) * d(z.element);
+}
+
 Block layer_block(const Scenario& s, const Sizes& z) {
   LayerOperators operators = layer_operators(s);
   Block layer{.name = "layer",
@@ -340,9 +358,10 @@ Block layer_block(const Scenario& s, const Sizes& z) {
               .backward = std::move(operators.backward),
               .parameters = layer_parameters_on_rank(s),
               .saved = saved_activation_bytes(s, s.recompute),
-              .working = saved_activation_bytes(s, Recompute::none) - saved_activation_bytes(s, s.recompute),
+              .working = saved_activation_bytes(s, Recompute::none) - saved_activation_bytes(s, s.recompute) +
+                         gradients_in_work(s, z),
               .output = z.hidden_bytes};
-  if (s.recompute == Recompute::full) layer.recompute = layer.forward;
+  if (s.recompute == Recompute::full) layer.recompute = repeated(s, layer.forward);
   if (s.recompute == Recompute::selective) layer.recompute = std::move(operators.recompute_core);
   return layer;
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "app/read/file_text.h"
+#include "app/read/files.h"
 #include "schedules/pipeline/pipelines.h"
 #include "tests/app/read/fixtures.h"
 #include "topology/fabrics.h"
@@ -47,6 +48,34 @@ TEST(EveryKey, IsInTheFileOfThisTest) {
     if (open || find_key(scenario_schema(), path)->type.kind == Type::Kind::later) continue;
     EXPECT_TRUE(is_set(tree, path)) << path << " is new: set it in every_key.yaml, look for it in this test";
   }
+}
+
+/// A stack's transport is that of the machines it runs on, but for what it says itself.
+TEST(Transport, IsTheOneFittedOnTheClustersMachines) {
+  Library library = configs();
+  const auto read_on = [&](const std::string& node, const std::string& software) {
+    const std::string text = "{cluster: {node: " + node +
+                             ", nodes: 1}, model: {family: gpt, layers: 8, hidden: 1024, " +
+                             "heads: 16, vocab: 51200}, training: {global_batch: 32, micro_batch: 1, sequence: 1024, " +
+                             "precision: bf16}" + software + "}";
+    return read_scenario(parse_yaml(text, "text"), library).software;
+  };
+  const auto fitted = [&](const std::string& stack) {
+    return read_software(library.expand_block(make_scalar(stack, {}), software_schema(), ""), stack, library).transport;
+  };
+  for (const auto& [node, stack] :
+       {std::pair{"dgx-a100-80gb", "nccl-a100"}, {"dgx-h100", "nccl-h100"}, {"dgx-1-v100-32gb", "nccl-v100"}}) {
+    const schedules::Software usual = read_on(node, ""), own = read_on(node, ", software: {transport: {launch: 7 us}}");
+    EXPECT_EQ(usual.name, "megatron-core");
+    EXPECT_EQ(usual.transport.launch, fitted(stack).launch) << stack;
+    EXPECT_EQ(usual.transport.ll128.share, fitted(stack).ll128.share) << stack;
+    EXPECT_EQ(own.transport.launch, microseconds(7));
+    EXPECT_EQ(own.transport.ll128.share, fitted(stack).ll128.share) << stack;
+    EXPECT_EQ(read_on(node, ", software: deepspeed-2021").transport.most_channels, 1u);
+  }
+  EXPECT_EQ(read_on("{builder: pcie, gpu: a100-pcie-40gb, gpus: 4, pcie: pcie-gen4-x16, nic: infiniband-hdr}", "")
+                .transport.ll.share,
+            fitted("nccl-a100").ll.share);
 }
 
 TEST(EveryKey, OfALabelIsStored) {
@@ -215,6 +244,9 @@ TEST(EveryKey, OfTheSoftwareIsStored) {
   EXPECT_EQ(software.optimizer_bytes_per_parameter, 19);
   EXPECT_EQ(software.elementwise_efficiency, 0.41);
   EXPECT_TRUE(software.gather_for_recompute);
+  EXPECT_TRUE(software.recompute_stops_early);
+  EXPECT_TRUE(software.dummy_weight_gradients);
+  EXPECT_EQ(software.compute_share, 0.44);
   EXPECT_EQ(software.parameter_prefetch, Bytes{20 << 20});
   EXPECT_EQ(software.kernel_gap, nanoseconds(21));
   EXPECT_EQ(software.host_per_kernel, nanoseconds(22));

@@ -38,5 +38,23 @@ TEST(FusedAttention, AnOlderKernelReachesItsShareOfANewerOnesRate) {
               to_seconds(KernelCost{g, newest, Precision::bf16}.time(kernel)), 1e-9);
 }
 
+TEST(KernelCost, AStackReachesItsShareOfEveryKernelsRateButNotOfGaps) {
+  Gpu g = gpu();
+  g.memory_bandwidth = {1e12};
+  Software alone;
+  alone.kernel_gap = microseconds(2);
+  Software slow = alone;
+  slow.compute_share = 0.8;
+  const auto expect_slower = [&](const auto& kernel) {
+    const Time whole = KernelCost{g, alone, Precision::bf16}.time(kernel) - alone.kernel_gap;
+    EXPECT_NEAR(to_seconds(KernelCost{g, slow, Precision::bf16}.time(kernel) - slow.kernel_gap),
+                to_seconds(whole) / 0.8, 2e-12);
+  };
+  expect_slower(Gemm{"", {4096, 4096, 4096, 1, 2, 2}});
+  expect_slower(Convolution{"", {4096, 4096, 4096, 1, 2, 2}, 1e8});
+  expect_slower(Elementwise{"", 1e9, 1});
+  expect_slower(FusedAttention{"", {1e12}, 128'000, false, 1});
+}
+
 }  // namespace
 }  // namespace stepcast::schedules

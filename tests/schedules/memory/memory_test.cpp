@@ -94,6 +94,19 @@ TEST(StageMemory, CountsWhatEachVirtualStageKeeps) {
   EXPECT_EQ(stage_memory(q, model, chunks, {.virtual_stages = 2}, order).activations, Bytes{1200});
 }
 
+TEST(StageMemory, CountsOneEmptyGradientForEachShapeOfWeight) {
+  Scenario s = round_numbers(1);
+  const auto buffers = [&] { return forecast(s).stages.front().memory.buffers.value; };
+  const std::int64_t without = buffers();
+  s.software.dummy_weight_gradients = true;
+  const std::int64_t h = s.model.hidden, f = s.model.ffn, v = s.model.vocab;
+  EXPECT_EQ(buffers() - without, 2 * (3 * h * h + h * h + f * h + h * f + v * h));
+  s.model.layers *= 2;  // the same shapes again
+  EXPECT_EQ(buffers() - without, 2 * (3 * h * h + h * h + f * h + h * f + v * h));
+  EXPECT_EQ(forecast(s).stages.front().memory.peak() - forecast(s).stages.front().memory.allocated(),
+            s.software.memory_reserve);
+}
+
 TEST(OutOfMemory, SaysHowMuchWhatIsLargestAndWhatWouldHelp) {
   Scenario q = round_numbers(8);
   q.cluster.gpu.memory = {80LL << 30};

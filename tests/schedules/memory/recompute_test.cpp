@@ -17,7 +17,15 @@ Scenario one_gpu(std::int64_t layers) {
   return s;
 }
 
-/// Activation bytes of a GPU with one micro-batch in flight, without those of embedding and head.
+/// Gradients that a layer's backward pass works on, beside what was saved: those of its output, of the feed-forward
+/// block's inside before and after the activation.
+double gradients_in_work(const Scenario& s) {
+  const double tokens = static_cast<double>(s.training.micro_batch * s.training.sequence);
+  const double width = static_cast<double>(s.model.hidden), inner = static_cast<double>(s.model.ffn);
+  return tokens * (width + 2 * inner) * static_cast<double>(element_bytes(s.training.precision));
+}
+
+/// Bytes that are saved by a GPU with one micro-batch in flight, and repeated, without those of embedding and head.
 double layers_activations(const Scenario& s) {
   const std::vector<BlockRange> ranges = cut(blocks(s), 1);
   const Blocks model = with_recomputation(s, ranges);
@@ -27,7 +35,7 @@ double layers_activations(const Scenario& s) {
     saved += model.at(place).saved;
     working = std::max(working, model.at(place).working);
   }
-  return saved + working;
+  return saved + working - gradients_in_work(s);
 }
 
 TEST(RecomputeEvery, KeepsOneInputPerGroupAndAGroupsActivationsWhileItGoesBackward) {
@@ -43,6 +51,23 @@ TEST(RecomputeEvery, KeepsOneInputPerGroupAndAGroupsActivationsWhileItGoesBackwa
       // have stands once.
       EXPECT_DOUBLE_EQ(layers_activations(s), groups * input + largest * all - input) << layers << " by " << every;
     }
+}
+
+// torch.utils.checkpoint, set_checkpoint_early_stop: the last multiply's output is nobody's input.
+TEST(RecomputeFull, StopsEarlyBeforeTheLastMultiply) {
+  Scenario s = one_gpu(4);
+  s.recompute = Recompute::full;
+  s.software.dropout = s.software.biases = false;
+  const auto repeated = [&] { return blocks(s).kinds[1].recompute; };
+  EXPECT_EQ(repeated().size(), blocks(s).kinds[1].forward.size());
+  s.software.recompute_stops_early = true;
+  const Operators forward = blocks(s).kinds[1].forward, early = repeated();
+  ASSERT_LT(early.size(), forward.size());
+  EXPECT_EQ(std::get<Gemm>(forward[early.size()]).name, "feed-forward out");
+  for (std::size_t i = early.size() + 1; i < forward.size(); ++i)
+    EXPECT_FALSE(std::holds_alternative<Gemm>(forward[i]));
+  s.software.dropout = true;  // its mask is needed
+  EXPECT_EQ(repeated().size(), blocks(s).kinds[1].forward.size());
 }
 
 TEST(RecomputeEvery, TakesTheTimeOfFullRecomputationWhateverTheGroup) {
