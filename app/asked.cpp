@@ -19,6 +19,7 @@ std::optional<Asked> parse_asked(const std::vector<std::string>& words, const st
   // clang-format off
   options.add_options()
       ("set", po::value<std::vector<std::string>>()->composing()->default_value({}, ""), "KEY=VALUE laid over every scenario; may be repeated")
+      ("profile", po::value<std::string>()->default_value("", ""), "a calibration's output laid over every scenario, as --set profile=FILE")
       ("format", po::value<std::string>()->default_value("table"), "table, json or csv")
       ("output", po::value<std::string>()->default_value("", ""), "write to this file instead of standard output")
       ("threads", po::value<std::string>()->default_value("", "all"), "scenarios forecast at the same time");
@@ -26,9 +27,12 @@ std::optional<Asked> parse_asked(const std::vector<std::string>& words, const st
   for (const auto& option : more.options()) options.add(option);
   const auto values = parse_options(words, usage, options);
   if (!values) return std::nullopt;
+  auto settings = (*values)["set"].as<std::vector<std::string>>();
+  const auto profile = (*values)["profile"].as<std::string>();
+  if (!profile.empty()) settings.insert(settings.begin(), "profile=" + profile);
   return Asked{*values,
                (*values)["path"].as<std::vector<std::string>>(),
-               (*values)["set"].as<std::vector<std::string>>(),
+               std::move(settings),
                parse_format((*values)["format"].as<std::string>()),
                (*values)["output"].as<std::string>(),
                parse_count((*values)["threads"].as<std::string>(), "--threads", kMostThreads)};

@@ -8,7 +8,7 @@
 namespace stepcast::app {
 
 /// Exit statuses that scripts can rely on.
-inline constexpr int kDone = 0, kFailed = 1, kBadInput = 2, kDoesNotFit = 3;
+inline constexpr int kDone = 0, kFailed = 1, kBadInput = 2, kDoesNotFit = 3, kCannotMeasure = 4;
 
 /// A subcommand: its name, one line of help, and what it does with the words behind its name. Returns an exit status;
 /// throws InputError for the user's mistakes.

@@ -1,5 +1,6 @@
 #include <array>
 
+#include "app/calibrate.h"
 #include "app/collective.h"
 #include "app/command.h"
 #include "app/fit.h"
@@ -16,6 +17,8 @@ std::span<const Command> commands() {
       Command{"validate", "predicted beside measured for runs that state what they took", validate},
       Command{"topology", "the links of a machine and the ways between its GPUs; import and export", show_topology},
       Command{"collective", "time collectives as nccl-tests prints them, all algorithms, against a log", collective},
+      Command{"calibrate", "measure this machine's GPUs, or take a bundle of measurements, and fit a profile to them",
+              calibrate_machine},
       Command{"fit", "fit a GPU's multiply model to a table of measured multiplies", fit},
       Command{"keys", "every key of the scenario language", keys},
   };

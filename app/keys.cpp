@@ -9,6 +9,7 @@
 #include "app/read/files.h"
 #include "app/read/model.h"
 #include "app/read/network.h"
+#include "app/read/profile.h"
 #include "app/read/scenario.h"
 #include "app/read/schema.h"
 #include "app/report/columns.h"
@@ -46,7 +47,7 @@ std::string markdown() {
       "of configs/; `base:` starts from such a file, `include:` merges other files underneath.\n";
   add_block(out, scenario_schema());
   for (const Schema* schema : {&cluster_schema(), &model_schema(), &node_schema(), &gpu_schema(), &link_schema(),
-                               &fabric_schema(), &software_schema()})
+                               &fabric_schema(), &software_schema(), &profile_schema()})
     add_block(out, *schema);
   add_block(out, network_schema());
   return out;

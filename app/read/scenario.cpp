@@ -4,6 +4,7 @@
 
 #include "app/read/cluster.h"
 #include "app/read/model.h"
+#include "app/read/profile.h"
 #include "schedules/pipeline/custom.h"
 #include "schedules/pipeline/pipelines.h"
 
@@ -21,6 +22,7 @@ struct Draft {
   std::optional<std::int64_t> sequence;
   Node software;
   std::string software_named;
+  std::optional<Profile> profile;
 };
 using D = Draft;
 
@@ -175,7 +177,8 @@ const Table<Draft>& scenario_table() {
              d.software = *v.node;
              d.software_named = v.text;
            }},
-          {{"profile", later(), "", "a calibration's output that replaces GPU and network constants"}, nullptr},
+          {{"profile", block(profile_schema), "", "a calibration's output that replaces GPU and network constants"},
+           [](D& d, const Value& v) { d.profile = read_block(profile_table(), v); }},
           {{"measured.step_time", positive_time(), "", "of a real run"},
            [](D& d, const Value& v) { d.s.measured.step_time = v.time; }},
           {{"measured.peak_memory", positive_bytes(), "",
@@ -224,6 +227,7 @@ schedules::Scenario read_scenario(const Node& tree, Library& library) {
   schedules::Scenario& s = draft.s;
   s.software = read_software(draft.software, s.cluster.nccl, library);
   if (s.software.name.empty()) s.software.name = draft.software_named;
+  if (draft.profile) apply(*draft.profile, locate(tree, "profile"), library, s);
   s.training.sequence = sequence(draft, tree);
   s.parallelism.data = draft.data ? *draft.data : data_that_remains(s, tree);
   return s;

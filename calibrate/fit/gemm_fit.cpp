@@ -1,6 +1,5 @@
 #include "calibrate/fit/gemm_fit.h"
 
-#include <Eigen/Dense>
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -8,8 +7,6 @@
 #include <map>
 #include <numeric>
 #include <tuple>
-#include <unsupported/Eigen/NonLinearOptimization>
-#include <unsupported/Eigen/NumericalDiff>
 
 #include "calibrate/fit/table_lines.h"
 #include "sim/input_error.h"
@@ -20,64 +17,17 @@ namespace {
 using schedules::GemmMachine;
 using schedules::GemmModel;
 
-constexpr double kHuber = 0.05;  // beyond 5% an error counts linearly, so odd kernels do not drag the rest
-
-/// Constants live in open intervals; the fit works on the logit of where they lie.
-struct Interval {
+struct Bounds {
+  const char* name;
   double GemmModel::*constant;
   double low, high;
 };
-constexpr std::array<Interval, 6> kConstants{{{&GemmModel::mainloop, 0.3, 1.0},
-                                              {&GemmModel::sustained, 0.3, 1.0},
-                                              {&GemmModel::tile_128, 0.3, 1.0},
-                                              {&GemmModel::tile_64, 0.1, 1.0},
-                                              {&GemmModel::fill, 0.0, 500.0},
-                                              {&GemmModel::exposed_write, 0.0, 1.0}}};
-
-GemmModel model_at(const Eigen::VectorXd& x) {
-  GemmModel model;
-  for (std::size_t i = 0; i < kConstants.size(); ++i) {
-    const auto& c = kConstants[i];
-    model.*c.constant = c.low + (c.high - c.low) / (1 + std::exp(-x[static_cast<Eigen::Index>(i)]));
-  }
-  return model;
-}
-
-Eigen::VectorXd point_of(const GemmModel& model) {
-  Eigen::VectorXd x(static_cast<Eigen::Index>(kConstants.size()));
-  for (std::size_t i = 0; i < kConstants.size(); ++i) {
-    const auto& c = kConstants[i];
-    const double share = (model.*c.constant - c.low) / (c.high - c.low);
-    x[static_cast<Eigen::Index>(i)] = std::log(share / (1 - share));
-  }
-  return x;
-}
-
-struct Residuals {
-  using Scalar = double;
-  using InputType = Eigen::VectorXd;
-  using ValueType = Eigen::VectorXd;
-  using JacobianType = Eigen::MatrixXd;
-  enum { InputsAtCompileTime = Eigen::Dynamic, ValuesAtCompileTime = Eigen::Dynamic };
-
-  const std::vector<GemmSample>* samples;
-  GemmMachine machine;
-  Time launch;
-
-  int inputs() const { return static_cast<int>(kConstants.size()); }
-  int values() const { return static_cast<int>(samples->size()); }
-
-  int operator()(const Eigen::VectorXd& x, Eigen::VectorXd& out) const {
-    const GemmModel model = model_at(x);
-    for (std::size_t i = 0; i < samples->size(); ++i) {
-      const double error = std::log(gemm_time_ratio((*samples)[i], model, machine, launch));
-      const double size = std::abs(error);
-      const double cost = size <= kHuber ? size * size : 2 * kHuber * size - kHuber * kHuber;
-      out[static_cast<Eigen::Index>(i)] = std::copysign(std::sqrt(cost), error);
-    }
-    return 0;
-  }
-};
+constexpr std::array<Bounds, 6> kConstants{{{"mainloop", &GemmModel::mainloop, 0.3, 1.0},
+                                            {"sustained", &GemmModel::sustained, 0.3, 1.0},
+                                            {"tile_128", &GemmModel::tile_128, 0.3, 1.0},
+                                            {"tile_64", &GemmModel::tile_64, 0.1, 1.0},
+                                            {"fill", &GemmModel::fill, 0.0, 500.0},
+                                            {"exposed_write", &GemmModel::exposed_write, 0.0, 1.0}}};
 
 double mape(const std::vector<GemmSample>& samples, const GemmModel& model, const GemmMachine& machine, Time launch) {
   return std::transform_reduce(
@@ -87,6 +37,26 @@ double mape(const std::vector<GemmSample>& samples, const GemmModel& model, cons
 }
 
 }  // namespace
+
+std::vector<Free> gemm_constants(const GemmModel& start) {
+  std::vector<Free> constants;
+  for (const Bounds& c : kConstants) constants.push_back({c.name, c.low, c.high, start.*c.constant, false});
+  return constants;
+}
+
+GemmModel gemm_model_of(const std::vector<double>& constants) {
+  GemmModel model;
+  for (std::size_t i = 0; i < kConstants.size(); ++i) model.*kConstants[i].constant = constants[i];
+  return model;
+}
+
+std::vector<std::vector<double>> gemm_starts() {
+  std::vector<std::vector<double>> starts;
+  for (const double mainloop : {0.85, 0.9, 0.95})
+    for (const double sustained : {0.75, 0.8, 0.85})
+      for (const double tile_128 : {0.75, 0.9}) starts.push_back({mainloop, sustained, tile_128, 0.5, 100, 0.5});
+  return starts;
+}
 
 double gemm_time_ratio(const GemmSample& sample, const GemmModel& model, const GemmMachine& machine, Time launch) {
   const double measured = sample.shape.flops().value / (machine.peak.value * sample.efficiency);
@@ -138,23 +108,20 @@ GemmFit fit_gemm(const std::vector<GemmSample>& samples, const GemmMachine& mach
     throw InputError(
         "", "found " + std::to_string(distinct.size()) + " distinct shapes, expected at least 20 to fit 6 constants");
 
-  Residuals residuals{&fitted, machine, launch};
-  Eigen::NumericalDiff<Residuals, Eigen::Central> slopes(residuals, 1e-4);
-  Eigen::LevenbergMarquardt<Eigen::NumericalDiff<Residuals, Eigen::Central>> solver(slopes);
-  solver.parameters.maxfev = 4000;
+  std::vector<double> measured;
+  std::vector<std::size_t> groups;
+  for (const GemmSample& s : fitted) {
+    measured.push_back(s.shape.flops().value / (machine.peak.value * s.efficiency));
+    groups.push_back(groups.size());
+  }
+  const RobustFit constants = fit_robust(
+      measured, groups, gemm_constants({}),
+      [&](const std::vector<double>& c, std::size_t i) {
+        return to_seconds(schedules::gemm_time(fitted[i].shape, gemm_model_of(c), machine) + launch);
+      },
+      gemm_starts());
   GemmFit best;
-  double best_cost = std::numeric_limits<double>::infinity();
-  // Which tile is fastest changes in steps, so the fit starts from several places and keeps the best end.
-  for (const double mainloop : {0.85, 0.9, 0.95})
-    for (const double sustained : {0.75, 0.8, 0.85})
-      for (const double tile_128 : {0.75, 0.9}) {
-        Eigen::VectorXd x = point_of({mainloop, sustained, tile_128, 0.5, 100, 0.5});
-        solver.minimize(x);
-        if (solver.fvec.squaredNorm() < best_cost) {
-          best_cost = solver.fvec.squaredNorm();
-          best.model = model_at(x);
-        }
-      }
+  best.model = gemm_model_of(constants.values());
   best.fitted = fitted.size();
   best.held_out = held_out.size();
   best.fitted_mape = mape(fitted, best.model, machine, launch);

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "calibrate/fit/robust_fit.h"
 #include "schedules/cost/gemm.h"
 
 namespace stepcast::calibrate {
@@ -26,9 +27,16 @@ struct GemmFit {
 std::vector<GemmSample> read_gemm_samples(const std::string& path);
 
 /// Fits every constant of the model to every other distinct shape (the 1st, 3rd, ... in file order; repeats of a shape
-/// go with it) by robust (Huber) least squares on log time, and tries it on the rest. `launch` is the fixed time a
+/// go with it) by fit_robust, and tries it on the rest. `launch` is the fixed time a
 /// measured kernel includes. Throws InputError when there are fewer than 20 distinct shapes.
 GemmFit fit_gemm(const std::vector<GemmSample>& samples, const schedules::GemmMachine& machine, Time launch);
+
+/// The model's constants as a fit moves them, and back; `start` is where the fit starts.
+std::vector<Free> gemm_constants(const schedules::GemmModel& start);
+schedules::GemmModel gemm_model_of(const std::vector<double>& constants);
+
+/// Places to start from besides: which tile is fastest changes in steps, and each fit ends where its start leads.
+std::vector<std::vector<double>> gemm_starts();
 
 /// predicted / measured time of one sample.
 double gemm_time_ratio(const GemmSample& sample, const schedules::GemmModel& model,

@@ -187,8 +187,10 @@ RobustFit fit_robust(std::span<const double> measured, std::span<const std::size
   };
   if (measured.size() < constants.size() + 2) {
     for (std::size_t i = 0; i < constants.size(); ++i) {
-      drop(i, measured.empty() ? "nothing was measured that depends on it"
-                               : "only " + std::to_string(measured.size()) + " measurements depend on it");
+      drop(i, measured.empty()
+                  ? "nothing was measured that depends on it"
+                  : "only " + std::to_string(measured.size()) +
+                        (measured.size() == 1 ? " measurement depends on it" : " measurements depend on it"));
     }
   }
   // Fit, leave out what the samples do not tell, and fit the rest again, until they tell all that is left.

@@ -20,11 +20,15 @@ struct Gpu {
   std::uint32_t compute_capability = 0;  ///< NVIDIA's, times ten; 0: not said
   std::string pci_device;                ///< "0x20b0"; empty: not said
   std::uint32_t sms = 0;
-  Bytes memory{};                      ///< capacity
-  Bandwidth memory_bandwidth{};        ///< data sheet
-  double memory_efficiency = 1.0;      ///< share of it that long streaming kernels reach, (0, 1]
+  Bytes memory{};                  ///< capacity
+  Bandwidth memory_bandwidth{};    ///< data sheet
+  double memory_efficiency = 1.0;  ///< share of it that long streaming kernels reach, (0, 1]
+  Time memory_ramp{};              ///< what a kernel bound by memory takes beside its bytes and the launch
+  /// Share of the streaming rate that kinds of kernels reach (cost/elementwise.h), where a calibration measured them.
+  std::map<std::string, double, std::less<>> elementwise;
   std::map<Precision, FlopRate> peak;  ///< dense, matrix units where the precision has them
   GemmModel gemm;
+  std::map<Precision, GemmModel> gemm_of;  ///< of one precision alone, where a calibration measured it; else gemm
   /// Where there are no matrix units for the precision: fp32. Assumed: plain cores are easily fed, from tiles half as
   /// large, and libraries reach some 93% of their peak.
   GemmModel gemm_simt{
@@ -39,6 +43,7 @@ struct Gpu {
 constexpr bool has_matrix_units(Precision p) { return p != Precision::fp32; }
 
 inline const GemmModel& gemm_model(const Gpu& gpu, Precision precision) {
+  if (const auto own = gpu.gemm_of.find(precision); own != gpu.gemm_of.end()) return own->second;
   return has_matrix_units(precision) ? gpu.gemm : gpu.gemm_simt;
 }
 

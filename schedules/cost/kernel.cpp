@@ -1,5 +1,7 @@
 #include "schedules/cost/kernel.h"
 
+#include "schedules/cost/elementwise.h"
+
 namespace stepcast::schedules {
 
 namespace {
@@ -25,9 +27,11 @@ Time KernelCost::time(const Convolution& kernel) const {
 }
 
 Time KernelCost::time(const Elementwise& kernel) const {
-  return in_a_step(from_seconds(
-             kernel.bytes / (gpu.memory_bandwidth.value * gpu.memory_efficiency * software.elementwise_efficiency))) +
-         software.kernel_gap * kernel.kernels;
+  // Calibration measures kernels that do all in one or two passes; what takes more launches is the framework's own.
+  const double share = kernel.kernels <= 2 ? measured_share(gpu, kernel.name).value_or(software.elementwise_efficiency)
+                                           : software.elementwise_efficiency;
+  return in_a_step(from_seconds(kernel.bytes / (gpu.memory_bandwidth.value * gpu.memory_efficiency * share))) +
+         (software.kernel_gap + gpu.memory_ramp) * kernel.kernels;
 }
 
 Time KernelCost::time(const FusedAttention& kernel) const {

@@ -6,6 +6,7 @@
 #include <span>
 #include <utility>
 
+#include "schedules/cost/elementwise.h"
 #include "schedules/model/frozen.h"
 #include "schedules/pipeline/placement.h"
 #include "schedules/step/traffic.h"
@@ -422,8 +423,9 @@ class Builder {
     const double held = trained_parameters(in_.blocks, in_.chunks[c.stage]);
     const double share = zero_ >= 1 ? held / (shard_ranks(s_) * copies(shape_)) : held;
     const Gpu& gpu = s_.cluster.gpu;
-    const Time duration = from_seconds(share * s_.software.optimizer_bytes_per_parameter /
-                                       (gpu.memory_bandwidth.value * gpu.memory_efficiency));
+    const Time duration = from_seconds(
+        share * s_.software.optimizer_bytes_per_parameter /
+        (gpu.memory_bandwidth.value * gpu.memory_efficiency * measured_share(gpu, "optimizer").value_or(1)));
     const TaskId task = step_.graph.work(streams_[lane].compute, duration);
     LaneTask& entry =
         step_.lanes[lane].tasks.emplace_back(LaneTask{task, Activity::optimizer, 0, 0, duration, {}, {}, {}});

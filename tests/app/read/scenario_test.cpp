@@ -6,6 +6,7 @@
 
 #include "app/read/file_text.h"
 #include "app/read/files.h"
+#include "schedules/cost/elementwise.h"
 #include "schedules/pipeline/pipelines.h"
 #include "tests/app/read/fixtures.h"
 #include "topology/fabrics.h"
@@ -38,13 +39,15 @@ bool is_set(const Node& tree, const std::string& path) {
 }
 
 /// Keys of nodes and software are looked at in members below, but one more does not have to be there; those of
-/// networks, which no transformer has, in network_test.cpp.
+/// networks, which no transformer has, in network_test.cpp; those of profiles, which replace others, in
+/// profile_test.cpp.
 TEST(EveryKey, IsInTheFileOfThisTest) {
   const Node tree = every_key();
   for (const std::string& path : all_paths(scenario_schema())) {
     const bool open = (path.starts_with("cluster.node.") && !path.starts_with("cluster.node.gpu.")) ||
                       path.starts_with("software.") || path == "cluster.gpus" || path == "cluster.allocation" ||
-                      path.starts_with("model.image.") || path == "model.inputs" || path == "model.network";
+                      path.starts_with("model.image.") || path == "model.inputs" || path == "model.network" ||
+                      path.starts_with("profile");
     if (open || find_key(scenario_schema(), path)->type.kind == Type::Kind::later) continue;
     EXPECT_TRUE(is_set(tree, path)) << path << " is new: set it in every_key.yaml, look for it in this test";
   }
@@ -95,6 +98,7 @@ TEST(EveryKey, OfTheGpuIsStored) {
   EXPECT_EQ(gpu.memory.value, 33LL << 30);
   EXPECT_EQ(gpu.memory_bandwidth.value, 1001e9);
   EXPECT_EQ(gpu.memory_efficiency, 0.81);
+  EXPECT_EQ(gpu.memory_ramp, nanoseconds(700));
   EXPECT_EQ(gpu.peak.at(Precision::fp32).value, 11e12);
   EXPECT_EQ(gpu.peak.at(Precision::tf32).value, 12e12);
   EXPECT_EQ(gpu.peak.at(Precision::fp16).value, 13e12);
@@ -105,6 +109,20 @@ TEST(EveryKey, OfTheGpuIsStored) {
   EXPECT_EQ(gpu.gemm.tile_64, 0.74);
   EXPECT_EQ(gpu.gemm.fill, 75);
   EXPECT_EQ(gpu.gemm.exposed_write, 0.76);
+  double next = 0.21;
+  for (const Precision precision : {Precision::tf32, Precision::fp16, Precision::bf16}) {
+    const schedules::GemmModel& own = gpu.gemm_of.at(precision);
+    EXPECT_DOUBLE_EQ(own.mainloop, next);
+    EXPECT_DOUBLE_EQ(own.sustained, next + 0.01);
+    EXPECT_DOUBLE_EQ(own.tile_128, next + 0.02);
+    EXPECT_DOUBLE_EQ(own.tile_64, next + 0.03);
+    EXPECT_DOUBLE_EQ(own.fill, 100 * next + 4);
+    EXPECT_DOUBLE_EQ(own.exposed_write, next + 0.05);
+    next += 0.1;
+  }
+  EXPECT_EQ(gpu.elementwise.size(), schedules::elementwise_kinds().size());
+  EXPECT_EQ(gpu.elementwise.at("layer_norm"), 0.51);
+  EXPECT_EQ(gpu.elementwise.at("adam"), 0.67);
   EXPECT_EQ(gpu.gemm_simt.mainloop, 0.61);
   EXPECT_EQ(gpu.gemm_simt.sustained, 0.62);
   EXPECT_EQ(gpu.gemm_simt.tile_128, 0.63);
@@ -397,7 +415,7 @@ TEST(Choices, WalkTheListsOfTheLibraries) {
 TEST(NotBuiltYet, IsSaidAndNeverIgnored) {
   for (const char* key :
        {"parallelism: {order: [tensor, data]}", "parallelism: {context: 2}", "parallelism: {expert: 2}",
-        "offload: host", "offload: {optimizer: host}", "profile: a.yaml", "data_parallel: {mode: asynchronous}",
+        "offload: host", "offload: {optimizer: host}", "data_parallel: {mode: asynchronous}",
         "training: {precision: fp8}", "training: {precision: mxfp8}", "training: {precision: nvfp4}"}) {
     EXPECT_NE(complaint([&] { small_with(key); }).find("known, not built yet"), std::string::npos) << key;
   }

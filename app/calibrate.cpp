@@ -1,0 +1,114 @@
+#include "app/calibrate.h"
+
+#include <cstdio>
+#include <filesystem>
+
+#include "app/command.h"
+#include "app/measure.h"
+#include "app/options.h"
+#include "app/output.h"
+#include "app/read/file_text.h"
+#include "app/read/library.h"
+#include "app/read/measured_gpu.h"
+#include "app/read/setting.h"
+#include "app/report/calibration.h"
+#include "app/report/png.h"
+#include "calibrate/bundle/load.h"
+#include "calibrate/fit/collective_fit.h"
+#include "calibrate/fit/machine_fit.h"
+#include "sim/input_error.h"
+
+namespace stepcast::app {
+namespace {
+
+namespace po = boost::program_options;
+
+std::string word(const po::variables_map& values, const char* name) { return values[name].as<std::string>(); }
+
+/// Collectives need to know how the node's GPUs are joined.
+calibrate::FittedModel fit_bundle_collectives(const calibrate::Bundle& bundle, const po::variables_map& values,
+                                              Library& library) {
+  if (word(values, "node").empty() && word(values, "cluster").empty()) {
+    return {"collectives",
+            {},
+            {},
+            {std::to_string(bundle.collectives.size()) +
+             " rows left out: --node or --cluster says how the GPUs are joined"}};
+  }
+  const Setting setting = read_setting("stepcast calibrate", values, library);
+  return fit_collectives(
+      bundle,
+      [&](std::uint32_t nodes) {
+        return topology::build_cluster(setting.cluster.node, setting.cluster.fabric, nodes * setting.cluster.node.gpus);
+      },
+      setting.software.transport);
+}
+
+Calibration fit_bundle(const std::string& path, const po::variables_map& values) {
+  const std::string shown = shown_path(path);
+  const calibrate::Bundle bundle = calibrate::parse_bundle(calibrate::load_bundle(path), shown);
+  Library library(configs_directory());
+  const MeasuredGpu gpu = find_measured_gpu(bundle.machine, word(values, "gpu"), library);
+  Calibration calibration{
+      shown, gpu.file, bundle.run, bundle.machine, calibrate::fit_machine(bundle, gpu.gpu), bundle.step_tables};
+  if (!bundle.collectives.empty()) calibration.models.push_back(fit_bundle_collectives(bundle, values, library));
+  const std::string inside = shown + "/";
+  for (calibrate::FittedModel& model : calibration.models)
+    for (calibrate::FittedRow& row : model.rows)
+      if (row.place.starts_with(inside)) row.place.erase(0, inside.size());
+  return calibration;
+}
+
+}  // namespace
+
+int calibrate_machine(const std::vector<std::string>& words) {
+  const auto text = [] { return po::value<std::string>()->default_value("", ""); };
+  po::options_description options("Options");
+  // clang-format off
+  options.add_options()
+      ("bundle", text(), "fit this bundle instead of measuring: a folder, or an archive of one")
+      ("out", text(), "write the profile to this file")
+      ("gpu", text(), "the GPU that was measured, a file of configs/gpus/; by default the one that fits")
+      ("node", text(), "collectives: how its GPUs are joined, a file of configs/nodes/")
+      ("cluster", text(), "collectives: or a file of configs/clusters/")
+      ("software", text(), "collectives: the stack to start from; by default the one fitted on such machines")
+      ("set", po::value<std::vector<std::string>>()->composing()->default_value({}, ""), "collectives: KEY=VALUE of cluster.* and transport.*")
+      ("plot", text(), "draw the errors of all rows to this file, .svg or .png")
+      ("format", po::value<std::string>()->default_value("table"), "of what is printed: table, json or csv");
+  // clang-format on
+  const auto values = parse_options(
+      words,
+      "usage: stepcast calibrate [--bundle PATH] --out PROFILE.yaml [OPTIONS]\n\n"
+      "Measures this machine's GPUs, fits the constants of the cost model to what it found, writes them as a profile\n"
+      "(`profile:` of a scenario, --profile of run and validate), and prints predicted beside measured.\n"
+      "With --bundle it fits what another machine measured, anywhere. Exit status 4: this machine cannot measure.",
+      options);
+  if (!values) return kDone;
+  if (const auto paths = (*values)["path"].as<std::vector<std::string>>(); !paths.empty())
+    throw InputError("stepcast calibrate", "found '" + paths.front() + "', expected --bundle " + paths.front());
+  const Format format = parse_format(word(*values, "format"));
+  const std::string out = word(*values, "out"), plot = word(*values, "plot");
+  std::string bundle = word(*values, "bundle");
+  if (bundle.empty()) {
+    const std::optional<std::filesystem::path> program = find_measuring_program();
+    if (!program) {
+      std::fprintf(stderr, "stepcast calibrate: this machine cannot measure: %s; --bundle fits what another measured\n",
+                   what_is_missing().c_str());
+      return kCannotMeasure;
+    }
+    if (out.empty()) throw InputError("--out", "missing, expected the file of the profile");
+    bundle = std::filesystem::path(out).replace_extension(".bundle").string();
+    measure(*program, bundle);
+  }
+  const Calibration calibration = fit_bundle(bundle, *values);
+  std::vector<NewFile> files;
+  if (!out.empty()) files.push_back({out, profile_yaml(calibration)});
+  if (!plot.empty()) files.push_back({plot, picture(residuals_svg(calibration), plot, "--plot")});
+  write_files(files);
+  write_output("", format == Format::json  ? calibration_json(calibration)
+                   : format == Format::csv ? calibration_csv(calibration)
+                                           : calibration_table(calibration));
+  return kDone;
+}
+
+}  // namespace stepcast::app

@@ -1,0 +1,11 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace stepcast::app {
+
+/// `stepcast calibrate`: measures this machine, or takes a bundle measured elsewhere, and fits a profile to it.
+int calibrate_machine(const std::vector<std::string>& words);
+
+}  // namespace stepcast::app

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "app/read/files.h"
+#include "schedules/scenario.h"
+
+namespace stepcast::app {
+
+/// What `stepcast calibrate` found of a machine (configs/profiles/): its GPUs with the constants measured, and what it
+/// replaces of a software stack.
+struct Profile {
+  std::string name;
+  schedules::Gpu gpu;
+  std::optional<Node> software;
+};
+
+const Table<Profile>& profile_table();
+const Schema& profile_schema();
+
+/// Replaces the constants of the scenario's GPUs and software. `place` is where the scenario names the profile.
+/// Throws InputError there where its cluster has other GPUs.
+void apply(const Profile& profile, const Place& place, Library& library, schedules::Scenario& scenario);
+
+}  // namespace stepcast::app

@@ -1,0 +1,257 @@
+#include "calibrate/fit/kernel_fits.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+#include "calibrate/fit/gemm_fit.h"
+#include "schedules/cost/elementwise.h"
+#include "schedules/cost/kernel.h"
+#include "sim/input_error.h"
+
+namespace stepcast::calibrate {
+namespace {
+
+using schedules::Gpu;
+using schedules::Precision;
+
+constexpr std::array kPrecisions{std::pair{Precision::fp32, "fp32"}, std::pair{Precision::tf32, "tf32"},
+                                 std::pair{Precision::fp16, "fp16"}, std::pair{Precision::bf16, "bf16"}};
+
+const char* name_of(Precision precision) {
+  return std::ranges::find(kPrecisions, precision, [](const auto& p) { return p.first; })->second;
+}
+
+std::optional<Precision> precision_named(const std::string& word) {
+  const auto at = std::ranges::find_if(kPrecisions, [&](const auto& p) { return word == p.second; });
+  if (at == kPrecisions.end()) return {};
+  return at->first;
+}
+
+/// Rows of a suite that a fit may use: clocks not throttled and, of each kernel where there are any, from a cold cache.
+/// What is left out is noted.
+template <class Wanted>
+std::vector<const KernelRow*> rows_of(const Bundle& bundle, Wanted wanted, FittedModel& model) {
+  std::vector<const KernelRow*> rows;
+  std::size_t throttled = 0, warm = 0;
+  const bool any_cold = std::ranges::any_of(bundle.kernels, [&](const KernelRow& r) { return wanted(r) && r.cold; });
+  for (const KernelRow& row : bundle.kernels) {
+    if (!wanted(row)) continue;
+    if (row.throttled) {
+      ++throttled;
+    } else if (any_cold && !row.cold) {
+      ++warm;
+    } else {
+      rows.push_back(&row);
+    }
+  }
+  const auto note = [&](std::size_t count, const char* why) {
+    if (count > 0) model.notes.push_back(std::to_string(count) + " rows left out: " + why);
+  };
+  note(throttled, "measured while the clocks were throttled");
+  note(warm, "measured with a warm cache");
+  return rows;
+}
+
+std::vector<double> measured(const std::vector<const KernelRow*>& rows) {
+  std::vector<double> seconds;
+  for (const KernelRow* row : rows) seconds.push_back(to_seconds(row->time.median));
+  return seconds;
+}
+
+/// A number for each row, the same where `key` is.
+template <class Key>
+std::vector<std::size_t> groups(const std::vector<const KernelRow*>& rows, Key key) {
+  std::map<decltype(key(*rows.front())), std::size_t> numbers;
+  std::vector<std::size_t> out;
+  for (const KernelRow* row : rows) out.push_back(numbers.try_emplace(key(*row), numbers.size()).first->second);
+  return out;
+}
+
+void show(const std::vector<const KernelRow*>& rows, FittedModel& model) {
+  for (const KernelRow* row : rows) {
+    std::string what = row->kernel;
+    for (const std::string& word : {row->dtype, row->layout})
+      if (word != "-") what += " " + word;
+    if (row->batch > 1) what += " " + std::to_string(row->batch) + " of";
+    const char* between = " ";
+    for (const std::int64_t size : {row->m, row->n, row->k}) {
+      if (size > 0) what += std::exchange(between, " x ") + std::to_string(size);
+    }
+    if (row->m == 0) what += " " + std::to_string(row->bytes.value) + " B";
+    model.rows.push_back({row->place, what, to_seconds(row->time.median)});
+  }
+}
+
+schedules::GemmShape shape_of(const KernelRow& row, Precision precision) {
+  const std::int64_t element = schedules::element_bytes(precision);
+  return {row.m, row.n, row.k, row.batch, element, element};
+}
+
+}  // namespace
+
+Launches measured_launches(const Bundle& bundle) {
+  const auto find = [&](std::string_view kernel) {
+    return std::ranges::find_if(bundle.kernels,
+                                [&](const KernelRow& r) { return r.suite == "launch" && r.kernel == kernel; });
+  };
+  const char* const timer = bundle.machine.graph_timer ? "graph" : "event_pair";
+  const auto graph = find("graph"), timed = find(timer);
+  if (timed == bundle.kernels.end()) {
+    throw InputError("kernels.csv",
+                     std::string("found no row launch,") + timer + ": without it no kernel's own time is known");
+  }
+  Launches launches{timed->time.median, {"launch", {}, {}, {}}};
+  Estimate gap{"software.kernel_gap", 0, 0, 0, false, "no row launch,graph was measured"};
+  if (graph != bundle.kernels.end()) {
+    // A sample median's error is 1.2533 standard deviations over the root of the count; 10 to 90 % of a normal
+    // distribution are 2.5631 of them.
+    const Spread& t = graph->time;
+    const double half =
+        1.96 * 1.2533 * (to_seconds(t.p90) - to_seconds(t.p10)) / 2.5631 / std::sqrt(static_cast<double>(t.repeats));
+    const double median = to_seconds(t.median);
+    gap = {gap.name, median, std::max(median - half, 0.0), median + half, true, ""};
+  }
+  launches.model.constants.push_back({gap.name, ConstantUnit::seconds, gap, false});
+  return launches;
+}
+
+FittedModel fit_memory(const Bundle& bundle, const Gpu& gpu, Time overhead) {
+  constexpr double kLongestRamp = 10e-6;
+  FittedModel model{"memory", {}, {}, {}};
+  const std::vector<const KernelRow*> rows = rows_of(
+      bundle, [](const KernelRow& r) { return r.suite == "stream" || r.suite == "elementwise"; }, model);
+  std::vector<Free> constants{{"gpu.memory.efficiency", 0.05, 1, gpu.memory_efficiency, false},
+                              {"gpu.memory.ramp", 0, kLongestRamp, to_seconds(gpu.memory_ramp), false}};
+  std::vector<double> start{0.8, 1e-6};
+  std::map<std::string, std::size_t> share;  // of a kernel: which constant
+  for (const KernelRow* row : rows) {
+    if (row->suite == "stream" || share.contains(row->kernel)) continue;
+    share[row->kernel] = constants.size();
+    constants.push_back({"gpu.elementwise." + row->kernel, 0.01, 2, 1, false});
+    start.push_back(0.9);
+  }
+  for (const Free& c : constants) {
+    model.constants.push_back(
+        {c.name, c.name == "gpu.memory.ramp" ? ConstantUnit::seconds : ConstantUnit::number, {}, false});
+  }
+  show(rows, model);
+  const double fixed = to_seconds(overhead), peak = gpu.memory_bandwidth.value;
+  take(fit_robust(
+           measured(rows), groups(rows, [](const KernelRow& r) { return std::tuple(r.kernel, r.bytes.value); }),
+           constants,
+           [&](const std::vector<double>& c, std::size_t i) {
+             const KernelRow& row = *rows[i];
+             const double of_kernel = row.suite == "stream" ? 1 : c[share.at(row.kernel)];
+             return fixed + c[1] + static_cast<double>(row.bytes.value) / (peak * c[0] * of_kernel);
+           },
+           std::vector<std::vector<double>>{start}),
+       model);
+  // Kernels that no operator of a model is are measured for people.
+  std::erase_if(model.constants, [](const ProfileConstant& c) {
+    constexpr std::string_view kPrefix = "gpu.elementwise.";
+    return c.key.starts_with(kPrefix) && !schedules::is_elementwise_kind(c.key.substr(kPrefix.size()));
+  });
+  return model;
+}
+
+FittedModel fit_multiplies(const Bundle& bundle, const Gpu& gpu, Precision precision, Time overhead) {
+  const std::string name = name_of(precision);
+  const std::string block = precision == Precision::fp32 ? "gpu.gemm_simt." : "gpu.gemm_" + name + ".";
+  FittedModel model{"gemm " + name, {}, {}, {}};
+  const std::vector<const KernelRow*> rows = rows_of(
+      bundle,
+      [&](const KernelRow& r) {
+        return (r.suite == "gemm" || r.suite == "batched_gemm") && precision_named(r.dtype) == precision;
+      },
+      model);
+  if (rows.empty()) return model;
+  if (!gpu.peak.contains(precision)) {
+    model.notes.push_back(std::to_string(rows.size()) + " rows left out: " + gpu.name + " states no peak rate for " +
+                          name);
+    return model;
+  }
+  const std::vector<Free> constants = gemm_constants(schedules::gemm_model(gpu, precision));
+  for (const Free& c : constants) model.constants.push_back({block + c.name, ConstantUnit::number, {}, true});
+  show(rows, model);
+  const schedules::GemmMachine machine{gpu.sms, schedules::peak(gpu, precision), gpu.memory_bandwidth,
+                                       gpu.memory_efficiency};
+  take(fit_robust(
+           measured(rows), groups(rows, [](const KernelRow& r) { return std::tuple(r.batch, r.m, r.n, r.k); }),
+           constants,
+           [&](const std::vector<double>& c, std::size_t i) {
+             return to_seconds(gemm_time(shape_of(*rows[i], precision), gemm_model_of(c), machine) + overhead);
+           },
+           gemm_starts()),
+       model);
+  if (std::ranges::none_of(model.constants, [](const ProfileConstant& c) { return c.estimate.identified; })) {
+    for (ProfileConstant& c : model.constants) c.always = false;
+  }
+  return model;
+}
+
+FittedModel other_multiplies(const Bundle& bundle) {
+  std::map<std::string, std::size_t> rows;
+  for (const KernelRow& row : bundle.kernels)
+    if ((row.suite == "gemm" || row.suite == "batched_gemm") && !precision_named(row.dtype)) ++rows[row.dtype];
+  FittedModel model{"gemm of other types", {}, {}, {}};
+  for (const auto& [dtype, count] : rows)
+    model.notes.push_back(std::to_string(count) + " rows left out: the cost model has no " + dtype);
+  return model;
+}
+
+FittedModel fit_attention(const Bundle& bundle, const Gpu& gpu, bool backward, Time overhead) {
+  const std::string kernel = backward ? "backward" : "forward";
+  FittedModel model{"attention " + kernel, {}, {}, {}};
+  const auto usable = [&](const KernelRow& r) {
+    const std::optional<Precision> precision = precision_named(r.dtype);
+    return precision && gpu.peak.contains(*precision);
+  };
+  std::size_t full = 0, others = 0;
+  const std::vector<const KernelRow*> rows = rows_of(
+      bundle,
+      [&](const KernelRow& r) {
+        return r.suite == "attention" && r.kernel == kernel && r.layout == "causal" && usable(r);
+      },
+      model);
+  for (const KernelRow& r : bundle.kernels) {
+    if (r.suite != "attention" || r.kernel != kernel) continue;
+    if (r.layout != "causal")
+      ++full;
+    else if (!usable(r))
+      ++others;
+  }
+  if (full > 0) model.notes.push_back(std::to_string(full) + " rows left out: not causal");
+  if (others > 0)
+    model.notes.push_back(std::to_string(others) + " rows left out: " + gpu.name +
+                          " states no peak rate for their type");
+  model.constants.push_back({"gpu.attention." + kernel, ConstantUnit::number, {}, false});
+  show(rows, model);
+
+  Gpu ideal = gpu;  // at the peak rate; a share of it takes 1 / share as long
+  ideal.attention_forward = ideal.attention_backward = 1;
+  const schedules::Software none;
+  const int kernels = backward ? 2 : 1;
+  std::vector<double> at_peak;
+  for (const KernelRow* row : rows) {
+    const double square = static_cast<double>(row->batch * row->m) * static_cast<double>(row->n * row->k);
+    const schedules::FusedAttention operation{
+        kernel, {(backward ? 8 : 4) * square}, static_cast<double>(row->batch * row->m), backward, kernels};
+    at_peak.push_back(to_seconds(schedules::KernelCost{ideal, none, *precision_named(row->dtype)}.time(operation)));
+  }
+  const std::vector<Free> constants{
+      {model.constants.front().key, 0.01, 1, backward ? gpu.attention_backward : gpu.attention_forward, false}};
+  take(fit_robust(measured(rows), groups(rows, [](const KernelRow& r) { return std::tuple(r.batch, r.m, r.n, r.k); }),
+                  constants,
+                  [&](const std::vector<double>& c, std::size_t i) {
+                    return to_seconds(overhead) * kernels + at_peak[i] / c[0];
+                  }),
+       model);
+  return model;
+}
+
+}  // namespace stepcast::calibrate

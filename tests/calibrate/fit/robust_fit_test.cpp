@@ -1,0 +1,106 @@
+#include "calibrate/fit/robust_fit.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numeric>
+#include <random>
+
+namespace stepcast::calibrate {
+namespace {
+
+/// t = latency + size / rate over 1 kB to 1 GB.
+struct Line {
+  double latency = 6e-6, rate = 40e9;
+  std::vector<double> sizes, measured;
+  std::vector<std::size_t> groups;
+
+  Line(unsigned seed, double noise, double largest = 1e9) {
+    std::mt19937 random(seed);
+    std::normal_distribution<double> normal;
+    for (double size = 1e3; size <= largest; size *= 1.5) {
+      sizes.push_back(size);
+      measured.push_back((latency + size / rate) * std::exp(noise * normal(random)));
+    }
+    groups.resize(sizes.size());
+    std::iota(groups.begin(), groups.end(), std::size_t{0});
+  }
+  RobustFit fit() const {
+    const std::vector<Free> constants{{"latency", 1e-7, 1e-2, 1e-5, true}, {"rate", 1e7, 1e13, 2e10, true}};
+    return fit_robust(measured, groups, constants,
+                      [&](const std::vector<double>& c, std::size_t i) { return c[0] + sizes[i] / c[1]; });
+  }
+};
+
+bool holds(const Estimate& estimate, double value) { return estimate.low <= value && value <= estimate.high; }
+
+TEST(RobustFit, FindsTheConstantsOfExactTimes) {
+  const RobustFit fit = Line(1, 0).fit();
+  EXPECT_NEAR(fit.constants[0].value, 6e-6, 6e-12);
+  EXPECT_NEAR(fit.constants[1].value, 40e9, 40e3);
+  EXPECT_LT(median_absolute(fit.held_out), 1e-6);
+}
+
+TEST(RobustFit, IntervalsHoldPlantedConstantsInSome95OfEvery100Runs) {
+  int latency = 0, rate = 0;
+  constexpr int kRuns = 400;
+  for (unsigned seed = 1; seed <= kRuns; ++seed) {
+    const RobustFit fit = Line(seed, 0.03).fit();
+    latency += holds(fit.constants[0], 6e-6);
+    rate += holds(fit.constants[1], 40e9);
+  }
+  // 400 draws of 95 % stay within these 99.9 % of the time.
+  EXPECT_GE(latency, 363);
+  EXPECT_LE(latency, 395);
+  EXPECT_GE(rate, 363);
+  EXPECT_LE(rate, 395);
+}
+
+TEST(RobustFit, OddMeasurementsDragTheRestLittle) {
+  Line line(3, 0.005);
+  for (std::size_t i = 0; i < line.measured.size(); i += 9) line.measured[i] *= 3;
+  const RobustFit fit = line.fit();
+  EXPECT_NEAR(fit.constants[0].value / 6e-6, 1, 0.03);
+  EXPECT_NEAR(fit.constants[1].value / 40e9, 1, 0.03);
+}
+
+TEST(RobustFit, AConstantThatNothingDependsOnKeepsItsStartAndSaysSo) {
+  // So small that no size is felt: only the latency is there.
+  const RobustFit small = Line(1, 0.02, 1.2e3).fit();
+  EXPECT_FALSE(small.constants[1].identified);
+  EXPECT_EQ(small.constants[1].value, 2e10);
+  EXPECT_EQ(small.constants[1].why, "only 1 measurement depends on it");
+
+  const Line line(1, 0.02);
+  const std::vector<Free> constants{
+      {"latency", 1e-7, 1e-2, 1e-5, true}, {"rate", 1e7, 1e13, 2e10, true}, {"idle", 0, 1, 0.3, false}};
+  const RobustFit fit =
+      fit_robust(line.measured, line.groups, constants,
+                 [&](const std::vector<double>& c, std::size_t i) { return c[0] + line.sizes[i] / c[1] + 0 * c[2]; });
+  EXPECT_FALSE(fit.constants[2].identified);
+  EXPECT_EQ(fit.constants[2].value, 0.3);
+  EXPECT_EQ(fit.constants[2].why, "no measurement depends on it");
+  EXPECT_TRUE(fit.constants[0].identified);
+}
+
+TEST(RobustFit, OfTwoConstantsThatMakeUpForEachOtherOneIsNotTold) {
+  const Line line(1, 0.02);
+  const std::vector<Free> constants{
+      {"latency", 1e-7, 1e-2, 1e-5, true}, {"rate", 1e7, 1e13, 1e11, true}, {"share", 0.01, 1, 0.5, false}};
+  const RobustFit fit =
+      fit_robust(line.measured, line.groups, constants,
+                 [&](const std::vector<double>& c, std::size_t i) { return c[0] + line.sizes[i] / (c[1] * c[2]); });
+  EXPECT_NE(fit.constants[1].identified, fit.constants[2].identified);
+  EXPECT_NEAR(fit.constants[1].value * fit.constants[2].value / 40e9, 1, 0.05);
+}
+
+TEST(RobustFit, HeldOutErrorsAreThoseOfFitsThatDidNotSeeTheSample) {
+  Line line(5, 0.01);
+  line.measured[20] *= 1.02;
+  const RobustFit fit = line.fit();
+  EXPECT_NE(fit.held_out[20], fit.errors[20]);
+  EXPECT_LT(fit.held_out[20], fit.errors[20] + 1e-3);  // the sample pulled the fit up to itself
+}
+
+}  // namespace
+}  // namespace stepcast::calibrate
