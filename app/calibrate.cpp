@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "app/command.h"
+#include "app/import_log.h"
 #include "app/measure.h"
 #include "app/options.h"
 #include "app/output.h"
@@ -67,7 +68,8 @@ int calibrate_machine(const std::vector<std::string>& words) {
   // clang-format off
   options.add_options()
       ("bundle", text(), "fit this bundle instead of measuring: a folder, or an archive of one")
-      ("out", text(), "write the profile to this file")
+      ("out", text(), "write the profile (import: the table, as CSV) to this file")
+      ("import", text(), "instead: a trace of the PyTorch profiler or an SQLite export of Nsight Systems as a table of kernels, nvidia-smi -q as facts")
       ("gpu", text(), "the GPU that was measured, a file of configs/gpus/; by default the one that fits")
       ("node", text(), "collectives: how its GPUs are joined, a file of configs/nodes/")
       ("cluster", text(), "collectives: or a file of configs/clusters/")
@@ -78,7 +80,8 @@ int calibrate_machine(const std::vector<std::string>& words) {
   // clang-format on
   const auto values = parse_options(
       words,
-      "usage: stepcast calibrate [--bundle PATH] --out PROFILE.yaml [OPTIONS]\n\n"
+      "usage: stepcast calibrate [--bundle PATH] --out PROFILE.yaml [OPTIONS]\n"
+      "       stepcast calibrate --import LOG [--out TABLE.csv]\n\n"
       "Measures this machine's GPUs, fits the constants of the cost model to what it found, writes them as a profile\n"
       "(`profile:` of a scenario, --profile of run and validate), and prints predicted beside measured.\n"
       "With --bundle it fits what another machine measured, anywhere. Exit status 4: this machine cannot measure.",
@@ -89,6 +92,11 @@ int calibrate_machine(const std::vector<std::string>& words) {
   const Format format = parse_format(word(*values, "format"));
   const std::string out = word(*values, "out"), plot = word(*values, "plot");
   std::string bundle = word(*values, "bundle");
+  if (const std::string log = word(*values, "import"); !log.empty()) {
+    if (!bundle.empty()) throw InputError("--import", "found it beside --bundle, expected one of the two");
+    import_log(log, out, format);
+    return kDone;
+  }
   if (bundle.empty()) {
     const std::optional<std::filesystem::path> program = find_measuring_program();
     if (!program) {

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/app/program.h"
+#include "tests/app/schema.h"
 
 namespace stepcast::app {
 namespace {
@@ -112,35 +113,6 @@ TEST(Run, ReadmeShowsWhatTheQuickstartPrints) {
   expect_golden(path, readme.substr(0, from + begin.size()) + block + "\n" + readme.substr(to));
 }
 
-/// Every key that the schema requires is there and of its type.
-void expect_schema(const Json& schema, const Json& value, const std::string& path) {
-  if (schema.contains("required")) {
-    for (const std::string key : schema["required"]) EXPECT_TRUE(value.contains(key)) << path << "." << key;
-  }
-  if (schema.contains("properties"))
-    for (const auto& [key, inner] : schema["properties"].items())
-      if (value.contains(key)) expect_schema(inner, value[key], path + "." + key);
-  if (schema.contains("additionalProperties") && schema["additionalProperties"] == false) {
-    for (const auto& [key, inner] : value.items())
-      EXPECT_TRUE(schema["properties"].contains(key)) << path << "." << key;
-  }
-  if (schema.contains("items"))
-    for (const Json& each : value) expect_schema(schema["items"], each, path + "[]");
-  if (schema.contains("type")) {
-    const auto is = [&](const std::string& type) {
-      return type == "null"      ? value.is_null()
-             : type == "number"  ? value.is_number()
-             : type == "integer" ? value.is_number_integer()
-             : type == "string"  ? value.is_string()
-             : type == "array"   ? value.is_array()
-                                 : value.is_object();
-    };
-    const Json& types = schema["type"];
-    const bool any = types.is_array() ? std::ranges::any_of(types, [&](const Json& t) { return is(t); }) : is(types);
-    EXPECT_TRUE(any) << path << " is " << value.type_name();
-  }
-}
-
 TEST(Results, FollowTheirSchema) {
   const Json schema = Json::parse(read_text(STEPCAST_SOURCE_DIR "/docs/results.schema.json"));
   expect_schema(schema["$defs"]["run"], Json::parse(run_program("run scenarios --format json").out), "run");
@@ -181,7 +153,8 @@ TEST(Fit, JsonHasTheSameConstants) {
 }
 
 TEST(Help, IsThereForEveryCommand) {
-  for (const char* command : {"--help", "run --help", "validate --help", "fit --help", "keys --help"}) {
+  for (const char* command :
+       {"--help", "run --help", "validate --help", "fit --help", "calibrate --help", "keys --help"}) {
     const Outcome outcome = run_program(command);
     EXPECT_EQ(outcome.status, 0) << command;
     EXPECT_NE(outcome.out.find("usage: stepcast"), std::string::npos) << command;

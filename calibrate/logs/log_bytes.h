@@ -1,0 +1,12 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace stepcast::calibrate {
+
+/// All bytes of a file, unpacked where it is compressed (gzip, zstd, xz ...: profilers write .json.gz). Throws
+/// InputError for a missing file, a compressed one that breaks off, and more than 4 GiB.
+std::string read_log(const std::filesystem::path& file);
+
+}  // namespace stepcast::calibrate

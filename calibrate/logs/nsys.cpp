@@ -1,0 +1,170 @@
+#include "calibrate/logs/nsys.h"
+
+#include <sqlite3.h>
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <limits>
+#include <memory>
+
+#include "sim/input_error.h"
+
+namespace stepcast::calibrate {
+namespace {
+
+constexpr std::int64_t kLongest = std::int64_t{4'000'000} * 1'000'000'000;  // nanoseconds; 46 days
+constexpr int kLongestText = 1 << 20;
+constexpr std::string_view kMagic{"SQLite format 3\0", 16};
+
+using Database = std::unique_ptr<sqlite3, int (*)(sqlite3*)>;
+
+/// Rows of a query, one after the other.
+class Query {
+ public:
+  Query(sqlite3* database, const std::string& sql, const std::string& file)
+      : database_(database), file_(file), statement_(nullptr, sqlite3_finalize) {
+    sqlite3_stmt* made = nullptr;
+    const int code = sqlite3_prepare_v2(database, sql.c_str(), -1, &made, nullptr);
+    statement_.reset(made);
+    if (code != SQLITE_OK) fail();
+  }
+  bool next() {
+    const int code = sqlite3_step(statement_.get());
+    if (code != SQLITE_ROW && code != SQLITE_DONE) fail();
+    return code == SQLITE_ROW;
+  }
+  std::int64_t whole(int column) const {
+    if (sqlite3_column_type(statement_.get(), column) != SQLITE_INTEGER)
+      throw InputError(file_, std::string(sqlite3_column_name(statement_.get(), column)) + ": expected a whole number");
+    return sqlite3_column_int64(statement_.get(), column);
+  }
+  std::string text(int column) const {
+    const auto* const bytes = reinterpret_cast<const char*>(sqlite3_column_text(statement_.get(), column));
+    return bytes == nullptr
+               ? ""
+               : std::string(bytes, static_cast<std::size_t>(sqlite3_column_bytes(statement_.get(), column)));
+  }
+
+ private:
+  [[noreturn]] void fail() const { throw InputError(file_, std::string("SQLite: ") + sqlite3_errmsg(database_)); }
+
+  sqlite3* database_;
+  const std::string& file_;
+  std::unique_ptr<sqlite3_stmt, int (*)(sqlite3_stmt*)> statement_;
+};
+
+/// A plain table: views and virtual tables would run what the file says.
+bool has_table(sqlite3* database, const std::string& table, const std::string& file) {
+  Query query(database, "SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = '" + table + "'", file);
+  return query.next() && query.text(0).starts_with("CREATE TABLE");
+}
+
+/// CUpti_ActivityMemcpyKind in words.
+std::string copy_name(std::int64_t kind) {
+  switch (kind) {
+    case 1:
+      return "memcpy host to device";
+    case 2:
+      return "memcpy device to host";
+    case 8:
+      return "memcpy device to device";
+    case 10:
+      return "memcpy peer to peer";
+    default:
+      return "memcpy";
+  }
+}
+
+struct Row {
+  std::string name;
+  KernelClass kind;
+  std::int64_t start, end, device;
+};
+
+std::vector<KernelSpan> read(sqlite3* database, const std::string& file) {
+  sqlite3_db_config(database, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+  sqlite3_db_config(database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+  sqlite3_limit(database, SQLITE_LIMIT_LENGTH, kLongestText);
+  std::vector<Row> rows;
+  if (has_table(database, "CUPTI_ACTIVITY_KIND_KERNEL", file)) {
+    if (!has_table(database, "StringIds", file))
+      throw InputError(file, "found no table StringIds, which names kernels");
+    Query query(database,
+                "SELECT k.start, k.\"end\", k.deviceId, s.value FROM CUPTI_ACTIVITY_KIND_KERNEL AS k "
+                "LEFT JOIN StringIds AS s ON s.id = k.demangledName",
+                file);
+    while (query.next()) {
+      std::string name = query.text(3);
+      if (name.empty()) name = "unnamed";
+      const KernelClass kind = class_of(name);
+      rows.push_back({std::move(name), kind, query.whole(0), query.whole(1), query.whole(2)});
+    }
+  }
+  if (rows.empty()) {
+    throw InputError(file,
+                     "found no kernel in a table CUPTI_ACTIVITY_KIND_KERNEL, expected an export of Nsight Systems "
+                     "(nsys export --type sqlite)");
+  }
+  if (has_table(database, "CUPTI_ACTIVITY_KIND_MEMCPY", file)) {
+    Query query(database, "SELECT start, \"end\", deviceId, copyKind FROM CUPTI_ACTIVITY_KIND_MEMCPY", file);
+    while (query.next())
+      rows.push_back({copy_name(query.whole(3)), KernelClass::copy, query.whole(0), query.whole(1), query.whole(2)});
+  }
+  if (has_table(database, "CUPTI_ACTIVITY_KIND_MEMSET", file)) {
+    Query query(database, "SELECT start, \"end\", deviceId FROM CUPTI_ACTIVITY_KIND_MEMSET", file);
+    while (query.next()) rows.push_back({"memset", KernelClass::copy, query.whole(0), query.whole(1), query.whole(2)});
+  }
+  std::int64_t first = std::numeric_limits<std::int64_t>::max();
+  for (const Row& row : rows) {
+    if (row.start < 0 || row.end < row.start || row.end - row.start > kLongest || row.device < 0 ||
+        row.device > 1 << 20) {
+      throw InputError(file, row.name + ": found start " + std::to_string(row.start) + ", end " +
+                                 std::to_string(row.end) + ", device " + std::to_string(row.device) +
+                                 ", expected nanoseconds in order and a device");
+    }
+    first = std::min(first, row.start);
+  }
+  std::vector<KernelSpan> spans;
+  for (Row& row : rows) {
+    if (row.start - first > kLongest) throw InputError(file, row.name + ": more than 46 days after the first");
+    spans.push_back({std::move(row.name), row.kind, static_cast<std::uint32_t>(row.device),
+                     nanoseconds(row.start - first), nanoseconds(row.end - row.start)});
+  }
+  return spans;
+}
+
+}  // namespace
+
+std::vector<KernelSpan> read_nsys(const std::filesystem::path& file) {
+  sqlite3* opened = nullptr;
+  const int code = sqlite3_open_v2(file.c_str(), &opened, SQLITE_OPEN_READONLY, nullptr);
+  const Database database(opened, sqlite3_close);
+  if (code != SQLITE_OK) throw InputError(file.string(), std::string("SQLite: ") + sqlite3_errstr(code));
+  return read(database.get(), file.string());
+}
+
+std::vector<KernelSpan> parse_nsys(std::string_view bytes, const std::string& file) {
+  if (!bytes.starts_with(kMagic)) throw InputError(file, "found no SQLite database");
+  sqlite3* opened = nullptr;
+  const int code = sqlite3_open_v2(":memory:", &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_MEMORY, nullptr);
+  const Database database(opened, sqlite3_close);
+  if (code != SQLITE_OK) throw InputError(file, std::string("SQLite: ") + sqlite3_errstr(code));
+  auto* const copy = static_cast<unsigned char*>(sqlite3_malloc64(bytes.size()));
+  if (copy == nullptr) throw std::bad_alloc();
+  std::memcpy(copy, bytes.data(), bytes.size());
+  const auto size = static_cast<sqlite3_int64>(bytes.size());
+  if (sqlite3_deserialize(database.get(), "main", copy, size, size,
+                          SQLITE_DESERIALIZE_FREEONCLOSE | SQLITE_DESERIALIZE_READONLY) != SQLITE_OK) {
+    throw InputError(file, std::string("SQLite: ") + sqlite3_errmsg(database.get()));
+  }
+  return read(database.get(), file);
+}
+
+bool is_sqlite(const std::filesystem::path& file) {
+  std::string begin(kMagic.size(), '\0');
+  std::ifstream stream(file, std::ios::binary);
+  return stream.read(begin.data(), static_cast<std::streamsize>(begin.size())) && begin == kMagic;
+}
+
+}  // namespace stepcast::calibrate

@@ -1,0 +1,74 @@
+#include "calibrate/logs/kineto.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "sim/input_error.h"
+
+namespace stepcast::calibrate {
+namespace {
+
+using testing::HasSubstr;
+
+/// As the profiler of PyTorch 2 writes it: microseconds since 1970.
+constexpr const char* kTrace = R"json({
+  "schemaVersion": 1,
+  "deviceProperties": [{"id": 0, "name": "NVIDIA H200", "numSms": 132}],
+  "traceEvents": [
+    {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 9, "tid": 9, "ts": 1763719200000000.1, "dur": 50,
+     "args": {"External id": 1, "Input Dims": [[4096, 4096], [4096, 4096]]}},
+    {"ph": "X", "cat": "kernel", "name": "nvjet_hsh_256x128_64x4", "pid": 1, "tid": 7, "ts": 1763719200000010.0,
+     "dur": 200.5, "args": {"device": 1, "stream": 7, "correlation": 3, "grid": [1, 1, 1]}},
+    {"ph": "f", "id": 3, "pid": 1, "tid": 7, "ts": 1763719200000010, "cat": "ac2g", "name": "ac2g", "bp": "e"},
+    {"ph": "X", "cat": "gpu_memcpy", "name": "Memcpy HtoD (Pinned -> Device)",
+                     "ts" : 1763719200000000, "dur" : 3, "args" : {
+  "device" : 1, "bytes" : 4096
+}
+},
+    {"ph": "M", "name": "process_name", "pid": 1, "args": {"name": "python"}}
+  ],
+  "traceName": "trace.json"
+})json";
+
+TEST(Kineto, TakesTheGpusEventsOfATrace) {
+  const std::vector<KernelSpan> spans = parse_kineto(kTrace, "t.json");
+  ASSERT_EQ(spans.size(), 2u);
+  EXPECT_EQ(spans[0].name, "nvjet_hsh_256x128_64x4");
+  EXPECT_EQ(spans[0].kind, KernelClass::gemm);
+  EXPECT_EQ(spans[0].device, 1u);
+  EXPECT_EQ(spans[0].start, microseconds(10));
+  EXPECT_EQ(spans[0].duration, nanoseconds(200'500));
+  EXPECT_EQ(spans[1].kind, KernelClass::copy);
+  EXPECT_EQ(spans[1].start, Time{});
+}
+
+TEST(Kineto, TakesAListOfEventsAndOldNamesOfCategories) {
+  const std::vector<KernelSpan> spans =
+      parse_kineto(R"([{"ph":"X","cat":"Kernel","name":"relu","ts":5,"dur":2}])", "t.json");
+  ASSERT_EQ(spans.size(), 1u);
+  EXPECT_EQ(spans[0].device, 0u);
+}
+
+std::string complaint(std::string_view text) {
+  try {
+    parse_kineto(text, "t.json");
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return {};
+}
+
+TEST(Kineto, SaysWhatIsWrong) {
+  EXPECT_THAT(complaint(std::string_view(kTrace).substr(0, 700)), HasSubstr("t.json: found no JSON: "));
+  EXPECT_THAT(complaint("{}"), HasSubstr("t.json: found no event of category kernel"));
+  EXPECT_EQ(complaint(R"([{"ph":"X","cat":"kernel","name":"relu","ts":5}])"),
+            "t.json: event relu: dur: expected microseconds");
+  EXPECT_THAT(complaint(R"([{"ph":"X","cat":"kernel","name":"relu","ts":5,"dur":-1}])"),
+              HasSubstr("event relu: dur: found -1"));
+  EXPECT_THAT(complaint(R"([{"ph":"X","cat":"kernel","name":"a","ts":5,"dur":1},
+                            {"ph":"X","cat":"kernel","name":"b","ts":5e15,"dur":1}])"),
+              HasSubstr("event b: more than 46 days after the first"));
+}
+
+}  // namespace
+}  // namespace stepcast::calibrate
