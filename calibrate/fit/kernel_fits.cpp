@@ -63,6 +63,12 @@ std::vector<double> measured(const std::vector<const KernelRow*>& rows) {
   return seconds;
 }
 
+std::vector<double> overheads(const std::vector<const KernelRow*>& rows, const Launches& launches) {
+  std::vector<double> seconds;
+  for (const KernelRow* row : rows) seconds.push_back(to_seconds(launches.overhead(*row)));
+  return seconds;
+}
+
 /// A number for each row, the same where `key` is.
 template <class Key>
 std::vector<std::size_t> groups(const std::vector<const KernelRow*>& rows, Key key) {
@@ -94,18 +100,25 @@ schedules::GemmShape shape_of(const KernelRow& row, Precision precision) {
 
 }  // namespace
 
+Time Launches::overhead(const KernelRow& row) const {
+  const bool events = row.cold || !graph_timer;
+  const std::optional<Time>& found = events ? event_pair : graph;
+  if (!found) {
+    throw InputError("kernels.csv", std::string("found no row launch,") + (events ? "event_pair" : "graph") +
+                                        ": without it no " + (events ? "" : "warm ") + "kernel's own time is known");
+  }
+  return *found;
+}
+
 Launches measured_launches(const Bundle& bundle) {
   const auto find = [&](std::string_view kernel) {
     return std::ranges::find_if(bundle.kernels,
                                 [&](const KernelRow& r) { return r.suite == "launch" && r.kernel == kernel; });
   };
-  const char* const timer = bundle.machine.graph_timer ? "graph" : "event_pair";
-  const auto graph = find("graph"), timed = find(timer);
-  if (timed == bundle.kernels.end()) {
-    throw InputError("kernels.csv",
-                     std::string("found no row launch,") + timer + ": without it no kernel's own time is known");
-  }
-  Launches launches{timed->time.median, {"launch", {}, {}, {}}};
+  const auto graph = find("graph"), pair = find("event_pair");
+  Launches launches{{}, {}, bundle.machine.graph_timer, {"launch", {}, {}, {}}};
+  if (pair != bundle.kernels.end()) launches.event_pair = pair->time.median;
+  if (graph != bundle.kernels.end()) launches.graph = graph->time.median;
   Estimate gap{"software.kernel_gap", 0, 0, 0, false, "no row launch,graph was measured"};
   if (graph != bundle.kernels.end()) {
     // A sample median's error is 1.2533 standard deviations over the root of the count; 10 to 90 % of a normal
@@ -120,7 +133,7 @@ Launches measured_launches(const Bundle& bundle) {
   return launches;
 }
 
-FittedModel fit_memory(const Bundle& bundle, const Gpu& gpu, Time overhead) {
+FittedModel fit_memory(const Bundle& bundle, const Gpu& gpu, const Launches& launches) {
   constexpr double kLongestRamp = 10e-6;
   FittedModel model{"memory", {}, {}, {}};
   const std::vector<const KernelRow*> rows = rows_of(
@@ -140,14 +153,15 @@ FittedModel fit_memory(const Bundle& bundle, const Gpu& gpu, Time overhead) {
         {c.name, c.name == "gpu.memory.ramp" ? ConstantUnit::seconds : ConstantUnit::number, {}, false});
   }
   show(rows, model);
-  const double fixed = to_seconds(overhead), peak = gpu.memory_bandwidth.value;
+  const double peak = gpu.memory_bandwidth.value;
+  const std::vector<double> fixed = overheads(rows, launches);
   take(fit_robust(
            measured(rows), groups(rows, [](const KernelRow& r) { return std::tuple(r.kernel, r.bytes.value); }),
            constants,
            [&](const std::vector<double>& c, std::size_t i) {
              const KernelRow& row = *rows[i];
              const double of_kernel = row.suite == "stream" ? 1 : c[share.at(row.kernel)];
-             return fixed + c[1] + static_cast<double>(row.bytes.value) / (peak * c[0] * of_kernel);
+             return fixed[i] + c[1] + static_cast<double>(row.bytes.value) / (peak * c[0] * of_kernel);
            },
            std::vector<std::vector<double>>{start}),
        model);
@@ -159,7 +173,7 @@ FittedModel fit_memory(const Bundle& bundle, const Gpu& gpu, Time overhead) {
   return model;
 }
 
-FittedModel fit_multiplies(const Bundle& bundle, const Gpu& gpu, Precision precision, Time overhead) {
+FittedModel fit_multiplies(const Bundle& bundle, const Gpu& gpu, Precision precision, const Launches& launches) {
   const std::string name = name_of(precision);
   const std::string block = precision == Precision::fp32 ? "gpu.gemm_simt." : "gpu.gemm_" + name + ".";
   FittedModel model{"gemm " + name, {}, {}, {}};
@@ -180,11 +194,12 @@ FittedModel fit_multiplies(const Bundle& bundle, const Gpu& gpu, Precision preci
   show(rows, model);
   const schedules::GemmMachine machine{gpu.sms, schedules::peak(gpu, precision), gpu.memory_bandwidth,
                                        gpu.memory_efficiency};
+  const std::vector<double> fixed = overheads(rows, launches);
   take(fit_robust(
            measured(rows), groups(rows, [](const KernelRow& r) { return std::tuple(r.batch, r.m, r.n, r.k); }),
            constants,
            [&](const std::vector<double>& c, std::size_t i) {
-             return to_seconds(gemm_time(shape_of(*rows[i], precision), gemm_model_of(c), machine) + overhead);
+             return to_seconds(gemm_time(shape_of(*rows[i], precision), gemm_model_of(c), machine)) + fixed[i];
            },
            gemm_starts()),
        model);
@@ -204,7 +219,7 @@ FittedModel other_multiplies(const Bundle& bundle) {
   return model;
 }
 
-FittedModel fit_attention(const Bundle& bundle, const Gpu& gpu, bool backward, Time overhead) {
+FittedModel fit_attention(const Bundle& bundle, const Gpu& gpu, bool backward, const Launches& launches) {
   const std::string kernel = backward ? "backward" : "forward";
   FittedModel model{"attention " + kernel, {}, {}, {}};
   const auto usable = [&](const KernelRow& r) {
@@ -236,7 +251,8 @@ FittedModel fit_attention(const Bundle& bundle, const Gpu& gpu, bool backward, T
   ideal.attention_forward = ideal.attention_backward = 1;
   const schedules::Software none;
   const int kernels = backward ? 2 : 1;
-  std::vector<double> at_peak;
+  std::vector<double> fixed = overheads(rows, launches), at_peak;
+  for (double& each : fixed) each += (kernels - 1) * to_seconds(launches.graph.value_or(Time{}));
   for (const KernelRow* row : rows) {
     const double square = static_cast<double>(row->batch * row->m) * static_cast<double>(row->n * row->k);
     const schedules::FusedAttention operation{
@@ -246,10 +262,7 @@ FittedModel fit_attention(const Bundle& bundle, const Gpu& gpu, bool backward, T
   const std::vector<Free> constants{
       {model.constants.front().key, 0.01, 1, backward ? gpu.attention_backward : gpu.attention_forward, false}};
   take(fit_robust(measured(rows), groups(rows, [](const KernelRow& r) { return std::tuple(r.batch, r.m, r.n, r.k); }),
-                  constants,
-                  [&](const std::vector<double>& c, std::size_t i) {
-                    return to_seconds(overhead) * kernels + at_peak[i] / c[0];
-                  }),
+                  constants, [&](const std::vector<double>& c, std::size_t i) { return fixed[i] + at_peak[i] / c[0]; }),
        model);
   return model;
 }

@@ -10,17 +10,16 @@ namespace stepcast::calibrate {
 
 std::vector<FittedModel> fit_machine(const Bundle& bundle, const schedules::Gpu& gpu) {
   using schedules::Precision;
-  Launches launches = measured_launches(bundle);
+  const Launches launches = measured_launches(bundle);
   std::vector<FittedModel> models;
-  models.push_back(std::move(launches.model));
-  models.push_back(fit_memory(bundle, gpu, launches.overhead));
+  models.push_back(launches.model);
+  models.push_back(fit_memory(bundle, gpu, launches));
   schedules::Gpu streaming = gpu;
   streaming.memory_efficiency = models.back().constants.front().estimate.value;
   for (const Precision precision : {Precision::fp32, Precision::tf32, Precision::fp16, Precision::bf16})
-    models.push_back(fit_multiplies(bundle, streaming, precision, launches.overhead));
+    models.push_back(fit_multiplies(bundle, streaming, precision, launches));
   models.push_back(other_multiplies(bundle));
-  for (const bool backward : {false, true})
-    models.push_back(fit_attention(bundle, streaming, backward, launches.overhead));
+  for (const bool backward : {false, true}) models.push_back(fit_attention(bundle, streaming, backward, launches));
   std::ranges::move(fit_copies(bundle), std::back_inserter(models));
   std::ranges::move(fit_interference(bundle), std::back_inserter(models));
   std::erase_if(models, [](const FittedModel& m) { return m.rows.empty() && m.notes.empty() && m.constants.empty(); });

@@ -18,7 +18,7 @@ namespace stepcast::calibrate {
 /// constants in again.
 struct Planted {
   schedules::Gpu gpu;
-  double launch_graph = 1.2e-6, launch_stream = 2.3e-6;
+  double launch_graph = 1.2e-6, launch_stream = 2.3e-6, event_pair = 4.1e-6;
   double gelu = 0.94, softmax = 0.81, adam = 0.88;  ///< share of the streaming rate
   double pinned_latency = 8e-6, pinned_bandwidth = 55e9;
   double slowdown = 0.13;
@@ -53,11 +53,12 @@ inline std::vector<BundleFile> planted_bundle(const Planted& p, unsigned seed) {
   const std::string tail = ",1980,500,55,0,passed,1e-3";
 
   std::vector<std::string> kernels{"launch,stream,-,-,,,,,,,-," + spread(p.launch_stream) + ",1980,120,40,0,-,",
-                                   "launch,graph,-,-,,,,,,,-," + spread(p.launch_graph) + ",1980,120,40,0,-,"};
+                                   "launch,graph,-,-,,,,,,,-," + spread(p.launch_graph) + ",1980,120,40,0,-,",
+                                   "launch,event_pair,-,-,,,,,,,-," + spread(p.event_pair) + ",1980,120,40,0,-,"};
   const double rate = p.gpu.memory_bandwidth.value * p.gpu.memory_efficiency;
   const auto stream = [&](const char* suite, const char* kernel, double share, std::int64_t m, std::int64_t n,
                           std::int64_t bytes) {
-    const double t = p.launch_graph + to_seconds(p.gpu.memory_ramp) + static_cast<double>(bytes) / (rate * share);
+    const double t = p.event_pair + to_seconds(p.gpu.memory_ramp) + static_cast<double>(bytes) / (rate * share);
     kernels.push_back(
         fmt::format("{},{},bf16,-,,{},{},,{},,cold,{}{}", suite, kernel, m, n, bytes, spread(noisy(t)), tail));
   };
@@ -85,7 +86,7 @@ inline std::vector<BundleFile> planted_bundle(const Planted& p, unsigned seed) {
                                                                                  {12288, 4096},
                                                                                  {4096, 11008},
                                                                                  {5120, 1280}}) {
-      const double t = p.launch_graph + to_seconds(gemm_time({m, n, k}, p.gpu.gemm_of.at(Precision::bf16), machine));
+      const double t = p.event_pair + to_seconds(gemm_time({m, n, k}, p.gpu.gemm_of.at(Precision::bf16), machine));
       kernels.push_back(fmt::format("gemm,matmul,bf16,{},1,{},{},{},{},{:.6e},cold,{}{}", layouts[number++ % 3], m, n,
                                     k, 2 * (m * k + k * n + m * n), 2.0 * static_cast<double>(m * n * k),
                                     spread(noisy(t)), tail));
@@ -99,8 +100,8 @@ inline std::vector<BundleFile> planted_bundle(const Planted& p, unsigned seed) {
         const int launches = backward ? 2 : 1;
         const schedules::FusedAttention operation{
             "", {(backward ? 8 : 4) * square}, static_cast<double>(heads * length), backward, launches};
-        const double t =
-            launches * p.launch_graph + to_seconds(schedules::KernelCost{p.gpu, none, Precision::bf16}.time(operation));
+        const double t = p.event_pair + (launches - 1) * p.launch_graph +
+                         to_seconds(schedules::KernelCost{p.gpu, none, Precision::bf16}.time(operation));
         kernels.push_back(fmt::format("attention,{},bf16,causal,{},{},{},128,,{:.6e},cold,{}{}",
                                       backward ? "backward" : "forward", heads, length, length, square,
                                       spread(noisy(t)), tail));
