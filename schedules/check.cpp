@@ -53,7 +53,7 @@ void check_network(const Scenario& s, std::int64_t micro_batches, std::vector<Pr
 void check_model(const Scenario& s, std::vector<Problem>& out) {
   const Model& m = s.model;
   const std::int64_t t = s.parallelism.tensor;
-  if (m.hidden % m.heads != 0)
+  if (m.head_width == 0 && m.hidden % m.heads != 0)
     out.push_back({"model.heads", "hidden " + n(m.hidden) + " is not a multiple of heads " + n(m.heads)});
   if (m.kv_heads > m.heads || m.heads % m.kv_heads != 0)
     out.push_back({"model.kv_heads", "heads " + n(m.heads) + " is not a multiple of kv_heads " + n(m.kv_heads)});
@@ -66,9 +66,14 @@ void check_model(const Scenario& s, std::vector<Problem>& out) {
             {"parallelism.tensor", "tensor " + n(t) + " does not divide model." + std::string(what) + " " + n(size)});
         break;
       }
-    if (s.parallelism.sequence && s.training.sequence % t != 0)
-      out.push_back(
-          {"parallelism.sequence", "tensor " + n(t) + " does not divide training.sequence " + n(s.training.sequence)});
+    const std::int64_t tokens = m.family == Family::vit ? patches(m) + 1 : s.training.sequence;
+    if (s.parallelism.sequence && tokens % t != 0)
+      out.push_back({"parallelism.sequence",
+                     "tensor " + n(t) + " does not divide " +
+                         (m.family == Family::vit ? "the tokens of an image, " : "training.sequence ") + n(tokens)});
+    if (s.parallelism.sequence && s.training.decoder_sequence % t != 0)
+      out.push_back({"parallelism.sequence", "tensor " + n(t) + " does not divide training.decoder_sequence " +
+                                                 n(s.training.decoder_sequence)});
   }
 }
 
@@ -229,6 +234,9 @@ std::vector<Problem> check(const Scenario& s) {
     check_network(s, micro_batches, out);
   else
     check_model(s, out);
+  if (s.training.predictions > s.training.sequence)
+    out.push_back({"training.predictions", "predictions " + n(s.training.predictions) +
+                                               " is more than training.sequence " + n(s.training.sequence)});
   if (s.training.frozen_layers >= s.model.layers)
     out.push_back({"training.frozen_layers", "frozen_layers " + n(s.training.frozen_layers) +
                                                  " leaves nothing to train; expected less than model.layers " +

@@ -138,7 +138,9 @@ Forecast forecast(const Scenario& s, const ForecastOptions& options) {
   const double seconds = to_seconds(out.step);
   const bool network = is_network(s.model.family);
   out.samples_per_second = static_cast<double>(s.training.global_batch) / seconds;
-  if (!network) out.tokens_per_second = static_cast<double>(s.training.global_batch * s.training.sequence) / seconds;
+  if (has_tokens(s.model.family))
+    out.tokens_per_second =
+        static_cast<double>(s.training.global_batch * (s.training.sequence + s.training.decoder_sequence)) / seconds;
   const double micro_batches_in_all = static_cast<double>(s.training.global_batch / s.training.micro_batch);
   out.model_flops_per_gpu = {model_flops(whole).value * micro_batches_in_all / seconds / static_cast<double>(out.gpus)};
   out.mfu = out.model_flops_per_gpu / peak(s.cluster.gpu, s.training.precision);

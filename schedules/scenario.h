@@ -35,11 +35,13 @@ enum class Optimizer : std::uint8_t { adam, sgd, momentum, none };
 struct Training {
   std::int64_t global_batch = 0;  ///< samples per step
   std::int64_t micro_batch = 0;   ///< samples per pass and data-parallel rank
-  std::int64_t sequence = 2048;   ///< tokens per sample
+  std::int64_t sequence = 2048;   ///< tokens per sample; t5: the encoder's
   Precision precision = Precision::bf16;
   Optimizer optimizer = Optimizer::adam;
   std::optional<Attention> attention{};  ///< none: the software's own
   std::int64_t frozen_layers = 0;        ///< the first so many layers, and the embedding, are not trained
+  std::int64_t decoder_sequence = 0;     ///< t5: the decoder's tokens per sample
+  std::int64_t predictions = 0;          ///< bert: tokens per sample that go through the masked-word head; 0: all
 };
 
 struct Parallelism {

@@ -15,8 +15,8 @@ constexpr std::int64_t kWidest = 100'000'000;
 constexpr std::int64_t kMostPixels = 100'000;  // along a side of an image
 constexpr std::string_view kOfTransformers = "required of a transformer";
 
-Names families() { return {"gpt", "llama", "cnn", "mlp", "operators"}; }
-Names families_later() { return {"bert", "t5", "moe"}; }
+Names families() { return {"gpt", "llama", "bert", "t5", "vit", "cnn", "mlp", "operators"}; }
+Names families_later() { return {"moe"}; }
 
 /// Each of these keys must be given.
 void require(const Value& value, const Names& keys) {
@@ -37,7 +37,8 @@ void refuse(const Value& value, const Names& keys) {
 }
 
 void finish_network(const ModelDraft& draft, const Value& value, schedules::Model& model) {
-  refuse(value, {"layers", "hidden", "heads", "kv_heads", "ffn", "vocab"});
+  refuse(value, {"layers", "hidden", "heads", "kv_heads", "ffn", "vocab", "head_width", "decoder_layers", "gated",
+                 "positions", "patch", "classes"});
   require(value, {"network"});
   if (model.family == Family::cnn && !draft.image_size)
     fail(value.node->place, join(value.path, "image.size"), "missing, expected " + expected(whole(1, kMostPixels)));
@@ -51,6 +52,17 @@ void finish_network(const ModelDraft& draft, const Value& value, schedules::Mode
     fail(locate(*value.node, problem->key), join(value.path, problem->key), problem->text);
 }
 
+void finish_vit(const ModelDraft& draft, const Value& value, schedules::Model& model) {
+  refuse(value, {"vocab"});
+  require(value, {"patch", "classes"});
+  if (!draft.image_size)
+    fail(value.node->place, join(value.path, "image.size"), "missing, expected " + expected(whole(1, kMostPixels)));
+  if (*draft.image_size % model.patch != 0)
+    fail(locate(*value.node, "patch"), join(value.path, "patch"),
+         "patch " + std::to_string(model.patch) + " does not divide image.size " + std::to_string(*draft.image_size));
+  model.image = {draft.image_channels, *draft.image_size, *draft.image_size};
+}
+
 }  // namespace
 
 const Table<ModelDraft>& model_table() {
@@ -60,9 +72,11 @@ const Table<ModelDraft>& model_table() {
           {{"name", text_type(), "", "what people call it"}, [](M& m, const Value& v) { m.model.name = v.text; }},
           {{"family", choice(families, families_later), kRequired,
             "gpt: LayerNorm, biases, GELU, learned positions, tied head; llama: RMSNorm, SwiGLU, rotary, untied head; "
-            "cnn, mlp, operators: a network of layers"},
+            "bert: as gpt, full attention, pooler, masked words and next sentence; t5: encoder and decoder; vit: "
+            "patches "
+            "of an image; cnn, mlp, operators: a network of layers"},
            [](M& m, const Value& v) { m.model.family = static_cast<Family>(v.choice); }},
-          {{"layers", whole(1, kMostLayers), kOfTransformers, "transformer layers"},
+          {{"layers", whole(1, kMostLayers), kOfTransformers, "transformer layers; t5: of the encoder"},
            [](M& m, const Value& v) { m.model.layers = v.whole; }},
           {{"hidden", whole(1, kWidest), kOfTransformers, "width between layers"},
            [](M& m, const Value& v) { m.model.hidden = v.whole; }},
@@ -70,11 +84,23 @@ const Table<ModelDraft>& model_table() {
            [](M& m, const Value& v) { m.model.heads = v.whole; }},
           {{"kv_heads", whole(1, kWidest), "heads", "heads of keys and values; fewer than heads: grouped queries"},
            [](M& m, const Value& v) { m.kv_heads = v.whole; }},
-          {{"ffn", whole(1, kWidest), "gpt: 4 x hidden", "inner width of the feed-forward block"},
+          {{"head_width", whole(1, kWidest), "hidden / heads", "of queries, keys and values"},
+           [](M& m, const Value& v) { m.model.head_width = v.whole; }},
+          {{"ffn", whole(1, kWidest), "gpt, bert, vit: 4 x hidden", "inner width of the feed-forward block"},
            [](M& m, const Value& v) { m.ffn = v.whole; }},
           {{"vocab", whole(1, kWidest), kOfTransformers, "tokens of the vocabulary"},
            [](M& m, const Value& v) { m.model.vocab = v.whole; }},
-          {{"image.size", whole(1, kMostPixels), "required of cnn", "pixels along a side of the input"},
+          {{"positions", whole(1, kWidest), "the tokens of a sample", "gpt, bert: learned positions"},
+           [](M& m, const Value& v) { m.model.positions = v.whole; }},
+          {{"decoder_layers", whole(1, kMostLayers), "layers", "t5: of the decoder"},
+           [](M& m, const Value& v) { m.decoder_layers = v.whole; }},
+          {{"gated", flag(), "false", "t5: GELU-gated feed-forward and an untied head (T5 1.1), else ReLU and tied"},
+           [](M& m, const Value& v) { m.model.gated = v.flag; }},
+          {{"patch", whole(1, kMostPixels), "required of vit", "pixels along a side of a patch"},
+           [](M& m, const Value& v) { m.model.patch = v.whole; }},
+          {{"classes", whole(1, kWidest), "required of vit", "of the head"},
+           [](M& m, const Value& v) { m.model.classes = v.whole; }},
+          {{"image.size", whole(1, kMostPixels), "required of cnn and vit", "pixels along a side of the input"},
            [](M& m, const Value& v) { m.image_size = v.whole; }},
           {{"image.channels", whole(1, kMostPixels), "3", "of the input"},
            [](M& m, const Value& v) { m.image_channels = v.whole; }},
@@ -98,12 +124,21 @@ schedules::Model finish(const ModelDraft& draft, const Value& value) {
     finish_network(draft, value, model);
     return model;
   }
-  require(value, {"layers", "hidden", "heads", "vocab"});
-  refuse(value, {"image", "inputs", "network"});
+  require(value, {"layers", "hidden", "heads"});
+  refuse(value, {"inputs", "network"});
+  if (model.family != Family::t5) refuse(value, {"decoder_layers", "gated"});
+  if (model.family == Family::t5) model.decoder_layers = draft.decoder_layers.value_or(model.layers);
+  model.layers += model.decoder_layers;
+  if (model.family == Family::vit)
+    finish_vit(draft, value, model);
+  else
+    require(value, {"vocab"});
+  if (model.family != Family::vit) refuse(value, {"image", "patch", "classes"});
+  if (model.family != Family::gpt && model.family != Family::bert) refuse(value, {"positions"});
   model.kv_heads = draft.kv_heads.value_or(model.heads);
-  if (!draft.ffn && model.family != Family::gpt) {
+  if (!draft.ffn && (model.family == Family::llama || model.family == Family::t5)) {
     fail(value.node->place, join(value.path, "ffn"),
-         "missing, expected a whole number of at least 1 (only gpt has a default)");
+         "missing, expected a whole number of at least 1 (only gpt, bert and vit have a default)");
   }
   model.ffn = draft.ffn.value_or(4 * model.hidden);
   return model;

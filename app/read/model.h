@@ -11,7 +11,7 @@ namespace stepcast::app {
 /// A model as written: what may be left out is still open.
 struct ModelDraft {
   schedules::Model model;
-  std::optional<std::int64_t> kv_heads, ffn, image_size, inputs;
+  std::optional<std::int64_t> kv_heads, ffn, image_size, inputs, decoder_layers;
   std::int64_t image_channels = 3;
 };
 

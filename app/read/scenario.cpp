@@ -73,8 +73,14 @@ const Table<Draft>& scenario_table() {
            [](D& d, const Value& v) { d.s.training.global_batch = v.whole; }},
           {{"training.micro_batch", whole(1, kMostSamples), kRequired, "samples per pass and data-parallel rank"},
            [](D& d, const Value& v) { d.s.training.micro_batch = v.whole; }},
-          {{"training.sequence", whole(1, kMostSamples), "required of a transformer", "tokens per sample"},
+          {{"training.sequence", whole(1, kMostSamples), "required where samples have tokens",
+            "tokens per sample; t5: the encoder's"},
            [](D& d, const Value& v) { d.sequence = v.whole; }},
+          {{"training.decoder_sequence", whole(1, kMostSamples), "sequence", "t5: the decoder's tokens per sample"},
+           [](D& d, const Value& v) { d.s.training.decoder_sequence = v.whole; }},
+          {{"training.predictions", whole(1, kMostSamples), "sequence",
+            "bert: tokens per sample that go through the masked-word head"},
+           [](D& d, const Value& v) { d.s.training.predictions = v.whole; }},
           {{"training.precision", choice(precision_names, precisions_later), "bf16", "of weights and activations"},
            [](D& d, const Value& v) { d.s.training.precision = static_cast<schedules::Precision>(v.choice); }},
           {{"training.optimizer", choice(optimizer_names), "adam", "decides optimizer memory and traffic"},
@@ -195,12 +201,27 @@ const Table<Draft>& scenario_table() {
 /// Tokens of a sample; of a network, whose samples have none, 1.
 std::int64_t sequence(const Draft& draft, const Node& tree) {
   constexpr const char* kKey = "training.sequence";
-  if (schedules::is_network(draft.s.model.family)) {
+  if (!schedules::has_tokens(draft.s.model.family)) {
     if (draft.sequence) fail(locate(tree, kKey), kKey, "found a sequence, but samples of this model have no tokens");
     return 1;
   }
   if (!draft.sequence) fail(locate(tree, kKey), kKey, "missing, expected " + expected(whole(1, kMostSamples)));
   return *draft.sequence;
+}
+
+/// Of a model with a decoder; of others, which have none, 0.
+std::int64_t decoder_sequence(const schedules::Scenario& s, const Node& tree) {
+  constexpr const char* kKey = "training.decoder_sequence";
+  const std::int64_t found = s.training.decoder_sequence;
+  if (s.model.family == schedules::Family::t5) return found > 0 ? found : s.training.sequence;
+  if (found > 0) fail(locate(tree, kKey), kKey, "found on a model without a decoder, expected family t5");
+  return 0;
+}
+
+void check_predictions(const schedules::Scenario& s, const Node& tree) {
+  constexpr const char* kKey = "training.predictions";
+  if (s.training.predictions > 0 && s.model.family != schedules::Family::bert)
+    fail(locate(tree, kKey), kKey, "found on a model that predicts every token, expected family bert");
 }
 
 /// Copies of the model where the scenario does not say: every GPU has a part.
@@ -229,6 +250,8 @@ schedules::Scenario read_scenario(const Node& tree, Library& library) {
   if (s.software.name.empty()) s.software.name = draft.software_named;
   if (draft.profile) apply(*draft.profile, locate(tree, "profile"), library, s);
   s.training.sequence = sequence(draft, tree);
+  s.training.decoder_sequence = decoder_sequence(s, tree);
+  check_predictions(s, tree);
   s.parallelism.data = draft.data ? *draft.data : data_that_remains(s, tree);
   return s;
 }

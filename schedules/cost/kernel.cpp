@@ -38,9 +38,9 @@ Time KernelCost::time(const FusedAttention& kernel) const {
   const double share = (kernel.backward ? gpu.attention_backward : gpu.attention_forward) *
                        (software.flash_2 ? gpu.attention_flash_2 : 1) * software.attention_efficiency;
   constexpr double kCausal = 0.5;  // the half above the diagonal is skipped
-  double flops = kernel.flops.value * kCausal;
+  double flops = kernel.flops.value * (kernel.causal ? kCausal : 1);
   // The last row of tiles has no half to skip: one SM still works on it when the others are done.
-  if (!kernel.backward && kernel.query_rows > 0)
+  if (kernel.causal && !kernel.backward && kernel.query_rows > 0)
     flops += kernel.flops.value * static_cast<double>(gpu.attention_tile) / kernel.query_rows * gpu.sms;
   return in_a_step(Flops{flops} / (peak(gpu, precision) * share)) + software.kernel_gap * kernel.kernels;
 }

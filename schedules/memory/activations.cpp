@@ -6,39 +6,39 @@ namespace {
 double d(std::int64_t n) { return static_cast<double>(n); }
 
 /// Attention core's saved tensors per rank that selective recomputation drops: softmax, dropout mask, dropout output.
-double core_bytes(const Scenario& s) {
+double core_bytes(const Scenario& s, const StackSizes& z) {
   if (attention(s) == Attention::flash) return 0;
-  const double e = d(element_bytes(s.training.precision));
-  const double scores = d(s.training.micro_batch) * d(s.model.heads) / s.parallelism.tensor * d(s.training.sequence) *
-                        d(s.training.sequence);
-  return s.model.family == Family::gpt && s.software.dropout ? scores * (2 * e + 1) : scores * e;
+  const double e = d(z.element);
+  return has_dropout(s) ? z.scores * (2 * e + kMask) : z.scores * e;
+}
+
+/// Inputs of the norm and of the multiply behind it, and the mask of the dropout that closes the half.
+double around(const Scenario& s, const StackSizes& z) {
+  return z.residual * (2 * d(z.element) + (has_dropout(s) ? kMask : 0));
 }
 
 }  // namespace
 
-double saved_activation_bytes(const Scenario& s, Recompute recompute) {
-  const double e = d(element_bytes(s.training.precision)), t = s.parallelism.tensor;
-  const double whole = d(s.training.micro_batch) * d(s.training.sequence) * d(s.model.hidden);
-  const double residual = s.parallelism.sequence ? whole / t : whole;
-  if (recompute == Recompute::full) return residual * e;
+double saved_input(const StackSizes& z) { return z.residual * d(z.element); }
 
-  const Model& m = s.model;
-  const double tokens = d(s.training.micro_batch) * d(s.training.sequence);
-  const double kv = whole * d(m.kv_heads) / d(m.heads);
-  const double inner = tokens * d(m.ffn);
-  const bool gpt = m.family == Family::gpt;
+double saved_by_attention(const Scenario& s, const StackSizes& z, Recompute recompute) {
+  const double e = d(z.element), projection_input = d(z.tokens) * d(z.queries) * e;
+  constexpr double kStatistic = 4;  // flash attention: a float for each row of scores
+  const double statistics = attention(s) == Attention::flash ? d(z.batch_heads) * d(z.sequence) * kStatistic : 0;
+  const double core = recompute == Recompute::selective ? 0 : core_bytes(s, z);
+  return around(s, z) + z.projected * e + projection_input + statistics + core;
+}
 
-  const double norms = 2 * residual * e;          // inputs of both norms
-  const double linear_inputs = 2 * residual * e;  // of the qkv and the first feed-forward multiply
-  const double dropout_masks =
-      gpt && s.software.dropout ? 2 * residual : 0;  // after attention and after the feed-forward
-  const double queries_keys_values = (whole + 2 * kv) / t * e;
-  const double projection_input = whole / t * e;
-  const double feed_forward = (gpt ? 2 : 3) * inner / t * e;  // gelu: in and out; SwiGLU: gate, up and product
-  const double statistics = attention(s) == Attention::flash ? tokens * d(m.heads) / t * 4 : 0;
-  const double core = recompute == Recompute::selective ? 0 : core_bytes(s);
-  return norms + linear_inputs + dropout_masks + queries_keys_values + projection_input + feed_forward + statistics +
-         core;
+double saved_by_feed_forward(const Scenario& s, const StackSizes& z) {
+  const Activation activation = layer_style(s.model).activation;
+  // GELU: in and out; ReLU: out; gated: gate, up and product.
+  const double tensors = is_gated(activation) ? 3 : activation == Activation::relu ? 1 : 2;
+  return around(s, z) + tensors * z.inner * d(z.element);
+}
+
+double saved_activation_bytes(const Scenario& s, const StackSizes& z, Recompute recompute) {
+  if (recompute == Recompute::full) return saved_input(z);
+  return saved_by_attention(s, z, recompute) + saved_by_feed_forward(s, z);
 }
 
 }  // namespace stepcast::schedules

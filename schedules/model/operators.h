@@ -38,10 +38,11 @@ struct Elementwise {
 /// Attention in one kernel (FlashAttention): multiplies at their own rate, the score matrix never in memory.
 struct FusedAttention {
   std::string_view name;
-  Flops flops{};          ///< of the full square; the GPU's rate for it counts the causal half as skipped
+  Flops flops{};          ///< of the full square
   double query_rows = 0;  ///< rows of all score matrices: batch x heads x sequence
   bool backward = false;
   int kernels = 1;
+  bool causal = true;  ///< what a query may not look at is skipped: half of the square
 };
 
 /// Traffic between the tensor ranks. `under_next`: it may run beside the kernel that follows it in the list.

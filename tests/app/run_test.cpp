@@ -15,11 +15,27 @@ using Json = nlohmann::json;
 const std::string kReports = STEPCAST_SOURCE_DIR "/tests/golden/reports/";
 
 TEST(Run, ReportsOfScenariosAreGolden) {
-  for (const char* name :
-       {"quickstart", "llama2-7b-zero3", "gpt-1.3b-pcie-box", "pipeline-schedules", "llama3-70b-64-h100", "gpt-1t-3072",
-        "resnet-50-v100", "resnet-50-p100-256", "vgg-16-p100-256", "alexnet-one-weird-trick", "mlp", "operators",
-        "llama2-70b-recompute-some", "gpt-1.3b-frozen", "llama2-70b-hsdp", "llama2-7b-checkpoints", "pipeline-by-hand",
-        "gpt-30b-dualpipe"}) {
+  for (const char* name : {"quickstart",
+                           "llama2-7b-zero3",
+                           "gpt-1.3b-pcie-box",
+                           "pipeline-schedules",
+                           "llama3-70b-64-h100",
+                           "gpt-1t-3072",
+                           "resnet-50-v100",
+                           "resnet-50-p100-256",
+                           "vgg-16-p100-256",
+                           "alexnet-one-weird-trick",
+                           "mlp",
+                           "operators",
+                           "llama2-70b-recompute-some",
+                           "gpt-1.3b-frozen",
+                           "llama2-70b-hsdp",
+                           "llama2-7b-checkpoints",
+                           "pipeline-by-hand",
+                           "gpt-30b-dualpipe",
+                           "bert-large",
+                           "t5-11b",
+                           "vit-h-14"}) {
     const Outcome outcome = run_program(std::string("run scenarios/") + name + ".yaml");
     EXPECT_EQ(outcome.status, 0) << name << outcome.err;
     EXPECT_EQ(outcome.err, "") << name;

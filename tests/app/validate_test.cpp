@@ -40,7 +40,8 @@ TEST(Validate, PredictionsOfEveryPublishedTableAreGolden) {
 TEST(Validate, TablesKeepTheirAccuracy) {
   const std::map<std::string, double> most{{"korthikanti_2205_05198", 0.03}, {"megatron_sc21", 0.06},
                                            {"vtrain_micro24_multi", 0.08},   {"dlperf_v100_gpt", 0.12},
-                                           {"mosaic_llm_foundry", 0.12},     {"simumax_b200_itertime", 0.12}};
+                                           {"mosaic_llm_foundry", 0.12},     {"simumax_b200_itertime", 0.12},
+                                           {"dlperf_v100_resnet_bert", 0.11}};
   std::size_t seen = 0;
   for (const Json& table : published()["tables"]) {
     const auto at = most.find(table["table"].get<std::string>());

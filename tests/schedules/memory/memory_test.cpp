@@ -8,6 +8,10 @@
 namespace stepcast::schedules {
 namespace {
 
+double saved(const Scenario& s, Recompute recompute) {
+  return saved_activation_bytes(s, stack_sizes(s, s.training.sequence, true), recompute);
+}
+
 /// Korthikanti et al. 2022, equations 1, 2, 4 and table 2, with the sizes of their 22B model.
 struct Formula {
   double s = 2048, b = 4, h = 6144, a = 64, t = 8;
@@ -26,22 +30,20 @@ Scenario korthikanti_22b(std::uint32_t tensor, bool sequence) {
 
 TEST(SavedActivations, ArePublishedFormulas) {
   const Formula f;
-  EXPECT_DOUBLE_EQ(saved_activation_bytes(korthikanti_22b(1, false), Recompute::none),
-                   f.sbh() * (34 + 5 * f.a * f.s / f.h));
-  EXPECT_DOUBLE_EQ(saved_activation_bytes(korthikanti_22b(8, false), Recompute::none),
+  EXPECT_DOUBLE_EQ(saved(korthikanti_22b(1, false), Recompute::none), f.sbh() * (34 + 5 * f.a * f.s / f.h));
+  EXPECT_DOUBLE_EQ(saved(korthikanti_22b(8, false), Recompute::none),
                    f.sbh() * (10 + 24 / f.t + 5 * f.a * f.s / (f.h * f.t)));
-  EXPECT_DOUBLE_EQ(saved_activation_bytes(korthikanti_22b(8, true), Recompute::none),
-                   f.sbh() / f.t * (34 + 5 * f.a * f.s / f.h));
-  EXPECT_DOUBLE_EQ(saved_activation_bytes(korthikanti_22b(8, false), Recompute::selective), f.sbh() * (10 + 24 / f.t));
-  EXPECT_DOUBLE_EQ(saved_activation_bytes(korthikanti_22b(8, true), Recompute::selective), f.sbh() * 34 / f.t);
-  EXPECT_DOUBLE_EQ(saved_activation_bytes(korthikanti_22b(8, false), Recompute::full), 2 * f.sbh());
+  EXPECT_DOUBLE_EQ(saved(korthikanti_22b(8, true), Recompute::none), f.sbh() / f.t * (34 + 5 * f.a * f.s / f.h));
+  EXPECT_DOUBLE_EQ(saved(korthikanti_22b(8, false), Recompute::selective), f.sbh() * (10 + 24 / f.t));
+  EXPECT_DOUBLE_EQ(saved(korthikanti_22b(8, true), Recompute::selective), f.sbh() * 34 / f.t);
+  EXPECT_DOUBLE_EQ(saved(korthikanti_22b(8, false), Recompute::full), 2 * f.sbh());
 }
 
 TEST(SavedActivations, FlashAttentionKeepsNoScores) {
   Scenario q = korthikanti_22b(1, false);
   q.training.attention = Attention::flash;
   const Formula f;
-  EXPECT_EQ(saved_activation_bytes(q, Recompute::none), f.sbh() * 34 + f.s * f.b * f.a * 4);
+  EXPECT_EQ(saved(q, Recompute::none), f.sbh() * 34 + f.s * f.b * f.a * 4);
 }
 
 TEST(StageMemory, ModelStateOfAdamInMixedPrecisionIs18BytesAParameterAndZeroSharesIt) {

@@ -10,6 +10,10 @@
 namespace stepcast::schedules {
 namespace {
 
+double saved(const Scenario& s, Recompute recompute) {
+  return saved_activation_bytes(s, stack_sizes(s, s.training.sequence, true), recompute);
+}
+
 Scenario one_gpu(std::int64_t layers) {
   Scenario s = round_numbers(1);
   s.model.layers = layers;
@@ -44,7 +48,7 @@ TEST(RecomputeEvery, KeepsOneInputPerGroupAndAGroupsActivationsWhileItGoesBackwa
       Scenario s = one_gpu(layers);
       s.recompute = Recompute::full;
       s.recompute_group = every;
-      const double all = saved_activation_bytes(s, Recompute::none), input = saved_activation_bytes(s, Recompute::full);
+      const double all = saved(s, Recompute::none), input = saved(s, Recompute::full);
       const double groups = static_cast<double>((layers + every - 1) / every);
       const double largest = static_cast<double>(std::min<std::int64_t>(every, layers));
       // Chen et al. 2016 (arXiv 1604.06174), sec. 4: inputs of all groups, and one group in full; the input that both
@@ -82,7 +86,7 @@ TEST(RecomputeFullLayers, RepeatsSoManyForwardPassesAndKeepsTheOthersWhole) {
   Scenario s = one_gpu(16);
   const Forecast none = forecast(s);
   s.recompute = Recompute::full;
-  const double all = saved_activation_bytes(s, Recompute::none), input = saved_activation_bytes(s, Recompute::full);
+  const double all = saved(s, Recompute::none), input = saved(s, Recompute::full);
   for (const std::uint32_t layers : {1u, 7u, 16u}) {
     s.recompute_layers = layers;
     EXPECT_DOUBLE_EQ(layers_activations(s), layers * input + (16 - layers) * all + all - input);

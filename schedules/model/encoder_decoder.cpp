@@ -1,0 +1,175 @@
+#include "schedules/model/encoder_decoder.h"
+
+#include "schedules/memory/activations.h"
+#include "schedules/model/transformer.h"
+
+namespace stepcast::schedules {
+namespace {
+
+double d(std::int64_t n) { return static_cast<double>(n); }
+
+struct Stacks {
+  StackSizes encoder, decoder, cross;
+  double passed_on;  ///< bytes of both stacks' activations, of all tensor ranks together
+};
+
+Stacks stacks_of(const Scenario& s) {
+  Stacks z;
+  z.encoder = stack_sizes(s, s.training.sequence, false);
+  z.decoder = stack_sizes(s, s.training.decoder_sequence, true);
+  z.cross = cross_sizes(z.decoder, s.training.sequence);
+  z.passed_on = z.encoder.hidden_bytes + z.decoder.hidden_bytes;
+  return z;
+}
+
+Block embedding(const Scenario& s, const Stacks& z) {
+  Writer f(s, z.encoder), b(s, z.encoder);
+  double saved = 0;
+  for (const StackSizes* stack : {&z.encoder, &z.decoder}) {
+    Writer forward(s, *stack), backward(s, *stack);
+    look_up_forward(forward);
+    if (has_dropout(s)) {
+      forward.touch("embedding dropout", stack->residual * (2 * d(stack->element) + kMask));
+      backward.touch("embedding dropout gradient", stack->residual * (2 * d(stack->element) + kMask));
+      saved += stack->residual * kMask;
+    }
+    look_up_backward(backward);
+    if (attention(s) == Attention::unfused)
+      forward.touch("relative positions",
+                    d(s.model.heads) / s.parallelism.tensor * d(stack->sequence) * d(stack->keys) * d(stack->element));
+    f.append(forward.take());
+    b.append(backward.take());
+  }
+  const double biases = 2 * d(kRelativePositions) * d(s.model.heads) / s.parallelism.tensor;
+  return {.name = "embedding",
+          .forward = f.take(),
+          .backward = b.take(),
+          .parameters = d(z.encoder.vocab) * d(z.encoder.hidden) + biases,
+          .saved = saved,
+          .output = z.passed_on};
+}
+
+Block encoder_norm(const Scenario& s, const Stacks& z) {
+  Writer f(s, z.encoder), b(s, z.encoder);
+  norm_forward(f);
+  norm_backward(b);
+  return {.name = "encoder norm",
+          .forward = f.take(),
+          .backward = b.take(),
+          .parameters = d(z.encoder.hidden),
+          .saved = saved_input(z.encoder),
+          .output = z.passed_on};
+}
+
+void cross_attention_forward(Writer& w, const Scenario& s, const Stacks& z) {
+  norm_forward(w);
+  gather_input(w);
+  w.gemm("cross-attention queries", z.cross.tokens, z.cross.hidden, z.cross.queries);
+  Writer encoded(s, z.encoder);
+  gather_input(encoded);
+  encoded.gemm("cross-attention keys, values", z.encoder.tokens, z.encoder.hidden,
+               z.cross.query_key_value - z.cross.queries);
+  w.append(encoded.take());
+  attention_core_forward(w, false);
+  w.gemm("cross-attention projection", z.cross.tokens, z.cross.queries, z.cross.hidden);
+  reduce_output(w);
+  residual_forward(w);
+}
+
+void cross_attention_backward(Writer& w, const Scenario& s, const Stacks& z) {
+  residual_backward(w);
+  row_split_backward(w, "cross-attention projection: gradient of input",
+                     "cross-attention projection: gradient of weight", z.cross.queries);
+  attention_core_backward(w, false);
+  Writer encoded(s, z.encoder);
+  column_split_backward(encoded, "cross-attention keys, values: gradient of input",
+                        "cross-attention keys, values: gradient of weight", z.cross.query_key_value - z.cross.queries);
+  encoded.touch("add to the encoder output's gradient", z.encoder.residual * 3 * d(z.encoder.element));
+  w.append(encoded.take());
+  column_split_backward(w, "cross-attention queries: gradient of input", "cross-attention queries: gradient of weight",
+                        z.cross.queries);
+  norm_backward(w);
+}
+
+double cross_attention_parameters(const Scenario& s) {
+  const Model& m = s.model;
+  const double h = d(m.hidden), q = d(m.heads * head_width(m)), kv = d(m.kv_heads * head_width(m));
+  return (h * (q + 2 * kv) + q * h) / s.parallelism.tensor + h;
+}
+
+double saved_by_decoder_layer(const Scenario& s, const Stacks& z, Recompute recompute) {
+  if (recompute == Recompute::full) return saved_input(z.decoder);
+  return saved_activation_bytes(s, z.decoder, recompute) + saved_by_attention(s, z.cross, recompute);
+}
+
+Block decoder_layer(const Scenario& s, const Stacks& z) {
+  const double every = layer_parameters_of_every_rank(s.model);
+  Block layer{
+      .name = "decoder layer",
+      .layer = true,
+      .parameters = (layer_parameters(s.model) - every) / s.parallelism.tensor + every + cross_attention_parameters(s),
+      .saved = saved_by_decoder_layer(s, z, s.recompute),
+      .output = z.passed_on};
+  layer.working = saved_by_decoder_layer(s, z, Recompute::none) - layer.saved + gradients_in_work(s, z.decoder);
+  Writer f(s, z.decoder), b(s, z.decoder), cross_forward(s, z.cross), cross_backward(s, z.cross);
+  self_attention_forward(f);
+  cross_attention_forward(cross_forward, s, z);
+  f.append(cross_forward.take());
+  feed_forward_forward(f);
+  layer.forward = f.take();
+  feed_forward_backward(b);
+  cross_attention_backward(cross_backward, s, z);
+  b.append(cross_backward.take());
+  self_attention_backward(b);
+  layer.backward = b.take();
+  if (s.recompute == Recompute::full) layer.recompute = repeated(s, layer.forward);
+  if (s.recompute == Recompute::selective && attention(s) == Attention::unfused) {
+    Writer own(s, z.decoder), cross(s, z.cross);
+    attention_core_forward(own, true);
+    attention_core_forward(cross, false);
+    own.append(cross.take());
+    layer.recompute = own.take();
+  }
+  return layer;
+}
+
+Block head(const Scenario& s, const Stacks& z) {
+  Writer f(s, z.decoder), b(s, z.decoder);
+  norm_forward(f);
+  gather_input(f);
+  logits_forward(f);
+  logits_loss_backward(b);
+  column_split_backward(b, "logits: gradient of input", "logits: gradient of weight", z.decoder.vocab);
+  norm_backward(b);
+  return {.name = "head",
+          .forward = f.take(),
+          .backward = b.take(),
+          .parameters = d(z.decoder.hidden) + d(z.decoder.vocab) * d(z.decoder.hidden),
+          .working = 2 * z.decoder.residual * d(z.decoder.element) + logits_working(s, z.decoder)};
+}
+
+}  // namespace
+
+Blocks encoder_decoder_blocks(const Scenario& s) {
+  const Stacks z = stacks_of(s);
+  Blocks out;
+  Block encoder = layer_block(s, z.encoder);
+  encoder.name = "encoder layer";
+  encoder.output = z.passed_on;
+  Block decoder = decoder_layer(s, z), first = decoder;
+  first.saved += saved_input(z.encoder);
+  out.kinds = {embedding(s, z),    std::move(encoder), encoder_norm(s, z),
+               std::move(decoder), std::move(first),   head(s, z)};
+  const std::int64_t encoders = encoder_layers(s.model);
+  const std::int64_t each = s.model.layers / (s.parallelism.pipeline * std::int64_t{s.pipeline.virtual_stages});
+  out.order.push_back(0);
+  out.order.insert(out.order.end(), static_cast<std::size_t>(encoders), 1);
+  out.order.push_back(2);
+  for (std::int64_t layer = encoders; layer < s.model.layers; ++layer)
+    out.order.push_back(layer == encoders || layer % each == 0 ? 4 : 3);
+  out.order.push_back(5);
+  if (tied_embeddings(s.model)) out.tied = d(z.encoder.vocab) * d(z.encoder.hidden);
+  return out;
+}
+
+}  // namespace stepcast::schedules
