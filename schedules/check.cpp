@@ -203,6 +203,28 @@ void check_stalls(const Scenario& s, std::vector<Problem>& out) {
     out.push_back({"checkpoint.snapshot_bandwidth", "only an asynchronous checkpoint is copied to host memory first"});
 }
 
+void check_imperfections(const Scenario& s, std::vector<Problem>& out) {
+  const Imperfections& bad = s.imperfections;
+  if (bad.slow_gpu && *bad.slow_gpu >= s.cluster.gpus)
+    out.push_back({"imperfections.slow_gpu", "found GPU " + n(*bad.slow_gpu) + " of " + n(s.cluster.gpus)});
+  const std::int64_t nodes = (s.cluster.gpus + s.cluster.node.gpus - 1) / s.cluster.node.gpus;
+  if (bad.slow_node && *bad.slow_node >= nodes)
+    out.push_back({"imperfections.slow_node", "found node " + n(*bad.slow_node) + " of " + n(nodes)});
+  if (!s.cluster.other) {
+    if (s.training.balance) out.push_back({"training.balance", "by speed needs GPUs of two kinds: cluster.other.gpu"});
+    return;
+  }
+  const OtherGpus& other = *s.cluster.other;
+  if (other.first == 0 || other.first >= s.cluster.gpus || other.first % s.parallelism.tensor != 0)
+    out.push_back({"cluster.other.first", "found GPU " + n(other.first) + ", expected a multiple of tensor " +
+                                              n(s.parallelism.tensor) + " inside the cluster's " + n(s.cluster.gpus)});
+  if (!other.gpu.peak.contains(s.training.precision))
+    out.push_back({"training.precision", "GPU " + other.gpu.name + " has no rate for this precision"});
+  if (s.parallelism.pipeline > 1)
+    out.push_back({"cluster.other.gpu",
+                   "GPUs of two kinds with pipeline " + n(s.parallelism.pipeline) + " are not built; use pipeline 1"});
+}
+
 }  // namespace
 
 std::vector<Problem> check(const Scenario& s) {
@@ -234,6 +256,7 @@ std::vector<Problem> check(const Scenario& s) {
     check_network(s, micro_batches, out);
   else
     check_model(s, out);
+  check_imperfections(s, out);
   if (s.training.predictions > s.training.sequence)
     out.push_back({"training.predictions", "predictions " + n(s.training.predictions) +
                                                " is more than training.sequence " + n(s.training.sequence)});

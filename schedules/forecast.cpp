@@ -1,12 +1,15 @@
 #include "schedules/forecast.h"
 
 #include <algorithm>
+#include <array>
 #include <unordered_map>
 
 #include "collectives/timer.h"
+#include "schedules/kinds.h"
 #include "schedules/memory/memory.h"
 #include "schedules/memory/recompute.h"
 #include "schedules/model/frozen.h"
+#include "schedules/model/fusion.h"
 #include "schedules/parallel/ranks.h"
 #include "schedules/pipeline/placement.h"
 #include "schedules/pipeline/planned.h"
@@ -92,24 +95,73 @@ std::optional<BusyLink> busiest_link(const Scenario& s, const topology::Cluster&
   return busiest;
 }
 
+FusionSaving fusion_saving(Scenario s) {
+  const KernelTraffic here = kernel_traffic(blocks(s));
+  s.software = with_fusion(s.software, Fusion::none);
+  const KernelTraffic unfused = kernel_traffic(blocks(s));
+  return {unfused.launches - here.launches, unfused.launches, unfused.bytes - here.bytes, unfused.bytes};
+}
+
+/// What each kind of GPU takes of the batch; a kind that has not the memory is the answer's.
+void add_shares(Forecast& out, std::span<const Scenario> kinds, const std::array<MemoryUse, 2>& memory) {
+  const std::vector<std::uint32_t> gpus = gpus_of_kinds(kinds.front());
+  for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
+    const Scenario& s = kinds[kind];
+    out.shares.push_back({s.cluster.gpu.name, gpus[kind], s.training.micro_batch, memory[kind].peak()});
+    if (const auto over = out_of_memory(s, 0, memory[kind]); over && !out.out_of_memory) out.out_of_memory = over;
+  }
+}
+
+/// Over all GPUs.
+FlopRate mean_peak(std::span<const Scenario> kinds) {
+  const Precision precision = kinds.front().training.precision;
+  if (kinds.size() == 1) return peak(kinds.front().cluster.gpu, precision);
+  const std::vector<std::uint32_t> gpus = gpus_of_kinds(kinds.front());
+  double all = 0;
+  for (std::size_t kind = 0; kind < kinds.size(); ++kind)
+    all += gpus[kind] * peak(kinds[kind].cluster.gpu, precision).value;
+  return {all / kinds.front().cluster.gpus};
+}
+
 }  // namespace
 
 Forecast forecast(const Scenario& s, const ForecastOptions& options) {
   const topology::Cluster cluster =
       topology::build_cluster(s.cluster.node, s.cluster.fabric, s.cluster.gpus, s.cluster.allocation);
   // One data rank that is the server does what no other does.
-  const bool unfold = options.unfold || s.data_parallel.mode == DataParallelMode::parameter_server;
+  const bool unfold = options.unfold || s.data_parallel.mode == DataParallelMode::parameter_server ||
+                      s.imperfections.any() || s.cluster.other;
   const Ranks ranks(s.parallelism, cluster.gpus_per_node());
   collectives::Timer timer(cluster, s.software.transport);
   const PlannedPipeline pipeline = planned_pipeline(s);
   const Shape& shape = pipeline.shape;
   const std::vector<std::vector<BlockRange>> chunks = stage_chunks(s, blocks(s), shape);
-  const Blocks model = staged_model(s, chunks);
-  PieceTimes pieces(s, model, ranks, timer, cluster.gpus_per_node(), !unfold, shape.splits_backward);
+  const std::vector<Scenario> kinds = kinds_of(s, ranks, timer);
+  const Blocks model = staged_model(kinds.front(), chunks);
+  const Blocks other_model = s.cluster.other ? staged_model(kinds.back(), chunks) : Blocks{};
+  std::optional<OtherKind> other;
+  if (s.cluster.other) other.emplace(OtherKind{kinds.back(), other_model});
+  const Stragglers stragglers(s.imperfections, ranks, s.parallelism.tensor);
+  const SlowLinks slow_links(s.imperfections, cluster);
+  const SlowLinks* slow = s.imperfections.slow_node ? &slow_links : nullptr;
+  const bool imperfect = s.imperfections.any();
+  PieceTimes pieces(kinds.front(), model, ranks, timer, cluster.gpus_per_node(), !unfold, shape.splits_backward, slow,
+                    other);
   const Validation valid = validate(shape, pipeline.orders);
 
-  Wires wires(cluster);
-  const StepInput input{s, cluster, ranks, model, pipeline, chunks, timer, pieces, unfold, options.trace};
+  Wires wires(cluster, slow);
+  const StepInput input{s,
+                        cluster,
+                        ranks,
+                        model,
+                        pipeline,
+                        chunks,
+                        timer,
+                        pieces,
+                        unfold,
+                        options.trace,
+                        imperfect ? &stragglers : nullptr,
+                        slow};
   const Step step = build_step(input, wires);
   const sim::Timeline timeline = sim::run(step.graph);
 
@@ -134,6 +186,17 @@ Forecast forecast(const Scenario& s, const ForecastOptions& options) {
       out.out_of_memory = over;
     out.stages.push_back(report);
   }
+  if (s.training.fusion) out.fusion = fusion_saving(s);
+  if (s.cluster.other) {
+    const MemoryUse of_other = stage_memory(kinds.back(), other_model, chunks.front(), shape, pipeline.orders.front(),
+                                            pipeline.weight_versions.front());
+    add_shares(out, kinds, {out.stages.front().memory, of_other});
+  }
+  if (imperfect) {
+    Scenario perfect = s;
+    perfect.imperfections = {};
+    out.perfect = forecast(perfect).step;
+  }
   add_stalls(out, s, trained_parameters(whole, all_of_it));
   const double seconds = to_seconds(out.step);
   const bool network = is_network(s.model.family);
@@ -143,7 +206,7 @@ Forecast forecast(const Scenario& s, const ForecastOptions& options) {
         static_cast<double>(s.training.global_batch * (s.training.sequence + s.training.decoder_sequence)) / seconds;
   const double micro_batches_in_all = static_cast<double>(s.training.global_batch / s.training.micro_batch);
   out.model_flops_per_gpu = {model_flops(whole).value * micro_batches_in_all / seconds / static_cast<double>(out.gpus)};
-  out.mfu = out.model_flops_per_gpu / peak(s.cluster.gpu, s.training.precision);
+  out.mfu = out.model_flops_per_gpu / mean_peak(kinds);
   const auto layer = std::ranges::find_if(model.kinds, [](const Block& b) { return b.layer && !b.frozen; });
   if (layer != model.kinds.end() && !network) {
     const Piece& piece = pieces.at({})[static_cast<std::size_t>(layer - model.kinds.begin())].piece;

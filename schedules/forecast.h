@@ -66,6 +66,20 @@ struct OutOfMemory {
   std::string advice;   ///< what would make it fit, nearest first
 };
 
+/// What fusing elementwise kernels saves of one micro-batch on one tensor rank.
+struct FusionSaving {
+  double launches = 0, launches_unfused = 0;
+  double bytes = 0, bytes_unfused = 0;  ///< of memory traffic of elementwise kernels
+};
+
+/// What each rank of one kind of GPU takes of the batch.
+struct Share {
+  std::string gpu;
+  std::uint64_t gpus = 0;
+  std::int64_t micro_batch = 0;  ///< samples
+  Bytes peak{};                  ///< of the fullest
+};
+
 /// The answer to a scenario.
 struct Forecast {
   Time step{};  ///< with input and checkpoint stalls, mean over the steps
@@ -77,6 +91,9 @@ struct Forecast {
   std::uint64_t gpus = 0;
   std::vector<StageReport> stages;
   std::optional<BusyLink> busiest_link;
+  std::optional<FusionSaving> fusion{};  ///< where the scenario says what is fused
+  std::optional<Time> perfect{};         ///< the step without the scenario's imperfections, if it has any
+  std::vector<Share> shares{};           ///< of GPUs of two kinds
   /// One layer, one micro-batch, tensor traffic included, recompute in backward; nothing: no two need be alike.
   std::optional<Time> layer_forward{}, layer_backward{};
   std::optional<OutOfMemory> out_of_memory;

@@ -8,11 +8,13 @@
 
 #include "collectives/transport.h"
 #include "schedules/cost/gpu.h"
+#include "schedules/imperfections.h"
 #include "schedules/model/model.h"
 #include "schedules/pipeline/pipeline.h"
 #include "schedules/software.h"
 #include "sim/units.h"
 #include "topology/allocation.h"
+#include "topology/cluster.h"
 #include "topology/spec.h"
 
 namespace stepcast::schedules {
@@ -20,12 +22,19 @@ namespace stepcast::schedules {
 /// One question: which cluster, which model, which plan. Plain data, as read from a scenario file or a row of a runs
 /// table.
 
+/// GPUs of a second kind in the nodes' sockets: from the `first` one on.
+struct OtherGpus {
+  Gpu gpu;
+  std::uint32_t first = 0;
+};
+
 struct ClusterSpec {
   topology::NodeSpec node;
   topology::FabricSpec fabric;
   Gpu gpu;
   std::uint32_t gpus = 0;
   std::optional<topology::Allocation> allocation{};  ///< which ones; none: the first
+  std::optional<OtherGpus> other{};
   std::string nccl{};  ///< the software stack whose constants were fitted on such machines, if any
 };
 
@@ -41,6 +50,8 @@ struct Training {
   std::optional<Attention> attention{};  ///< none: the software's own
   std::int64_t frozen_layers = 0;        ///< the first so many layers, and the embedding, are not trained
   std::int64_t decoder_sequence = 0;     ///< t5: the decoder's tokens per sample
+  std::optional<Fusion> fusion{};        ///< of elementwise kernels; none: the software's own
+  bool balance = false;                  ///< with GPUs of two kinds: data ranks share the batch by speed, else equally
   std::int64_t predictions = 0;          ///< bert: tokens per sample that go through the masked-word head; 0: all
 };
 
@@ -108,6 +119,7 @@ struct Scenario {
   std::optional<std::uint32_t> recompute_layers{};  ///< full: of each model chunk the first so many; none: all
   InputPlan input;
   CheckpointPlan checkpoint;
+  Imperfections imperfections;
   Software software;
   Measured measured;
 };
@@ -126,6 +138,14 @@ inline bool data_overlap(const Scenario& s) { return s.data_parallel.overlap.val
 inline Bytes bucket(const Scenario& s) { return s.data_parallel.bucket.value_or(s.software.bucket); }
 inline Precision gradient_precision(const Scenario& s) {
   return s.data_parallel.gradient_precision.value_or(s.software.gradient_precision);
+}
+
+/// Whether a GPU is of the cluster's second kind, and which GPU it is.
+inline bool is_other(const ClusterSpec& cluster, topology::GpuId gpu) {
+  return cluster.other && topology::index(gpu) >= cluster.other->first;
+}
+inline const Gpu& gpu_of(const ClusterSpec& cluster, topology::GpuId gpu) {
+  return is_other(cluster, gpu) ? cluster.other->gpu : cluster.gpu;
 }
 
 /// What is wrong with a scenario whose keys are each right: the key to blame, what was found, what is allowed.

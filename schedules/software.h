@@ -9,6 +9,7 @@
 namespace stepcast::schedules {
 
 enum class Attention : std::uint8_t { unfused, flash };
+enum class Fusion : std::uint8_t { none, all };
 
 /// What a training framework adds to the mathematics, from configs/software/: which kernels are fused, which traffic
 /// hides behind compute, what it costs per kernel, what it keeps in memory. One set per framework, for all models.

@@ -51,6 +51,10 @@ const Table<ClusterDraft>& cluster_table() {
              [](C& c, const Value& v) { c.fabric = read_fabric(v); }},
             {{"allocation", text_type(), "the first ones", "GPUs in use: '0-2,5', or 'node0:0-3,node2:4-7'"},
              [](C& c, const Value& v) { c.allocation = v.text; }},
+            {{"other.gpu", block(gpu_schema), "none", "GPUs of a second kind"},
+             [](C& c, const Value& v) { c.other_gpu = read_block(gpu_table(), v); }},
+            {{"other.first", whole(1, kMostGpus), "required of other.gpu", "from this GPU on, counted from 0"},
+             [](C& c, const Value& v) { c.other_first = v.whole; }},
             {{"source", text_type(), "", "where the numbers are from"}, [](C&, const Value&) {}},
         });
     made.schema.alternatives = {"nodes", "gpus"};
@@ -106,6 +110,9 @@ schedules::ClusterSpec finish(const ClusterDraft& draft, const Value& value) {
     }
     cluster.node.nic->bandwidth = *draft.nic_bandwidth;
   }
+  if (draft.other_gpu.has_value() != draft.other_first.has_value())
+    blame("other", "found one of gpu and first, expected both");
+  if (draft.other_gpu) cluster.other = {*draft.other_gpu, static_cast<std::uint32_t>(*draft.other_first)};
   cluster.fabric = draft.fabric ? *draft.fabric : usual_fabric(cluster.node.fabric, value);
   return cluster;
 }

@@ -16,6 +16,8 @@ struct ClusterDraft {
   std::optional<std::int64_t> nodes, gpus, nics_per_node;
   std::optional<Bandwidth> nic_bandwidth;
   std::optional<std::string> allocation;
+  std::optional<schedules::Gpu> other_gpu;
+  std::optional<std::int64_t> other_first;
 };
 
 const Table<ClusterDraft>& cluster_table();

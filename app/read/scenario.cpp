@@ -5,6 +5,7 @@
 #include "app/read/cluster.h"
 #include "app/read/model.h"
 #include "app/read/profile.h"
+#include "schedules/model/fusion.h"
 #include "schedules/pipeline/custom.h"
 #include "schedules/pipeline/pipelines.h"
 
@@ -30,6 +31,8 @@ Names recompute_names() { return {"none", "selective", "full"}; }
 Names mode_names() { return {"all_reduce", "parameter_server", "sharded_parameter_server"}; }
 Names modes_later() { return {"asynchronous", "bounded_staleness"}; }
 Names optimizer_names() { return {"adam", "sgd", "momentum", "none"}; }
+Names fusion_names() { return {"none", "all"}; }
+Names balance_names() { return {"equal", "speed"}; }
 Names confidence_names() { return {"stated", "assumed"}; }
 
 Names schedule_names() {
@@ -78,6 +81,11 @@ const Table<Draft>& scenario_table() {
            [](D& d, const Value& v) { d.sequence = v.whole; }},
           {{"training.decoder_sequence", whole(1, kMostSamples), "sequence", "t5: the decoder's tokens per sample"},
            [](D& d, const Value& v) { d.s.training.decoder_sequence = v.whole; }},
+          {{"training.fusion", choice(fusion_names), "the software's",
+            "elementwise kernels: each operation its own, or every chain in one"},
+           [](D& d, const Value& v) { d.s.training.fusion = static_cast<schedules::Fusion>(v.choice); }},
+          {{"training.balance", choice(balance_names), "equal", "shares of the batch, with GPUs of two kinds"},
+           [](D& d, const Value& v) { d.s.training.balance = v.choice == 1; }},
           {{"training.predictions", whole(1, kMostSamples), "sequence",
             "bert: tokens per sample that go through the masked-word head"},
            [](D& d, const Value& v) { d.s.training.predictions = v.whole; }},
@@ -162,6 +170,18 @@ const Table<Draft>& scenario_table() {
              d.s.recompute_layers = size(v);
            }},
           {{"offload", later(), "nothing", "what goes to host or NVMe"}, nullptr},
+          {{"imperfections.slow_gpu", whole(0, kMostRanks), "none", "index of a GPU that computes slowly"},
+           [](D& d, const Value& v) { d.s.imperfections.slow_gpu = size(v); }},
+          {{"imperfections.gpu_speed", fraction(), "1", "of the slow GPU, in shares of the others'"},
+           [](D& d, const Value& v) { d.s.imperfections.gpu_speed = v.number; }},
+          {{"imperfections.slow_node", whole(0, kMostRanks), "none", "index of a node with slow network cards"},
+           [](D& d, const Value& v) { d.s.imperfections.slow_node = size(v); }},
+          {{"imperfections.network_speed", fraction(), "1", "of the slow node's cards, in shares of the others'"},
+           [](D& d, const Value& v) { d.s.imperfections.network_speed = v.number; }},
+          {{"imperfections.jitter", number(0, 10), "0", "standard deviation of a pass's time, in shares of its mean"},
+           [](D& d, const Value& v) { d.s.imperfections.jitter = v.number; }},
+          {{"imperfections.seed", whole(0, kMostSamples), "1", "of the jitter"},
+           [](D& d, const Value& v) { d.s.imperfections.seed = static_cast<std::uint64_t>(v.whole); }},
           {{"input.bytes_per_sample", positive_bytes(), "", "read from storage"},
            [](D& d, const Value& v) { d.s.input.bytes_per_sample = v.bytes; }},
           {{"input.storage_bandwidth", bandwidth_type(), "", "of all data ranks together"},
@@ -252,6 +272,7 @@ schedules::Scenario read_scenario(const Node& tree, Library& library) {
   s.training.sequence = sequence(draft, tree);
   s.training.decoder_sequence = decoder_sequence(s, tree);
   check_predictions(s, tree);
+  if (s.training.fusion) s.software = schedules::with_fusion(std::move(s.software), *s.training.fusion);
   s.parallelism.data = draft.data ? *draft.data : data_that_remains(s, tree);
   return s;
 }

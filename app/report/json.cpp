@@ -60,6 +60,19 @@ Json result(const Answer& answer) {
   out["gpus"] = f.gpus;
   out["layer_forward_s"] = seconds_or_null(f.layer_forward);
   out["layer_backward_s"] = seconds_or_null(f.layer_backward);
+  out["fusion"] = nullptr;
+  if (f.fusion)
+    out["fusion"] = {{"launches_saved", f.fusion->launches},
+                     {"launches_unfused", f.fusion->launches_unfused},
+                     {"bytes_saved", f.fusion->bytes},
+                     {"bytes_unfused", f.fusion->bytes_unfused}};
+  out["perfect_step_time_s"] = seconds_or_null(f.perfect);
+  Json& shares = out["shares"] = Json::array();
+  for (const auto& share : f.shares)
+    shares.push_back({{"gpu", share.gpu},
+                      {"gpus", share.gpus},
+                      {"micro_batch", share.micro_batch},
+                      {"peak_memory_bytes", share.peak.value}});
   out["busiest_link"] = nullptr;
   if (f.busiest_link)
     out["busiest_link"] = {{"name", f.busiest_link->name}, {"utilisation", f.busiest_link->utilisation}};

@@ -118,6 +118,16 @@ std::string headline(const Answer& answer) {
                                          : fmt::format("{:.3f} million on {} GPUs", f.parameters / 1e6, f.gpus));
   if (f.layer_forward && f.layer_backward)
     line("one layer", fmt::format("forward {}   backward {}", text(*f.layer_forward), text(*f.layer_backward)));
+  if (f.fusion)
+    line("fusion", fmt::format("saves {:.0f} of {:.0f} launches, {:.2f} of {:.2f} GB of memory traffic a micro-batch",
+                               f.fusion->launches, f.fusion->launches_unfused, f.fusion->bytes / 1e9,
+                               f.fusion->bytes_unfused / 1e9));
+  if (f.perfect)
+    line("imperfections",
+         fmt::format("{} on {} without them", signed_percent(f.step / *f.perfect - 1), digits(*f.perfect)));
+  for (const auto& share : f.shares)
+    line(&share == &f.shares.front() ? "shares" : "", fmt::format("{} x {}: {} samples each, {} of memory", share.gpus,
+                                                                  share.gpu, share.micro_batch, text(share.peak)));
   if (f.busiest_link)
     line("busiest link",
          fmt::format("{}, {:.0f}% of the step", f.busiest_link->name, 100 * f.busiest_link->utilisation));

@@ -1,5 +1,7 @@
 #include "schedules/model/encoder_decoder.h"
 
+#include <algorithm>
+
 #include "schedules/memory/activations.h"
 #include "schedules/model/transformer.h"
 
@@ -161,14 +163,17 @@ Blocks encoder_decoder_blocks(const Scenario& s) {
   out.kinds = {embedding(s, z),    std::move(encoder), encoder_norm(s, z),
                std::move(decoder), std::move(first),   head(s, z)};
   const std::int64_t encoders = encoder_layers(s.model);
-  const std::int64_t each = s.model.layers / (s.parallelism.pipeline * std::int64_t{s.pipeline.virtual_stages});
   out.order.push_back(0);
   out.order.insert(out.order.end(), static_cast<std::size_t>(encoders), 1);
   out.order.push_back(2);
-  for (std::int64_t layer = encoders; layer < s.model.layers; ++layer)
-    out.order.push_back(layer == encoders || layer % each == 0 ? 4 : 3);
+  out.order.insert(out.order.end(), static_cast<std::size_t>(s.model.decoder_layers), 3);
   out.order.push_back(5);
   if (tied_embeddings(s.model)) out.tied = d(z.encoder.vocab) * d(z.encoder.hidden);
+  const std::uint32_t chunks = s.parallelism.pipeline * s.pipeline.virtual_stages;
+  for (const BlockRange& chunk : cut(out, layers_of_chunks(s, out, chunks))) {
+    const auto begin = out.order.begin() + chunk.first, end = begin + chunk.count;
+    if (const auto of_decoder = std::find(begin, end, 3u); of_decoder != end) *of_decoder = 4;
+  }
   return out;
 }
 

@@ -7,27 +7,36 @@
 namespace stepcast::schedules {
 
 PieceTimes::PieceTimes(const Scenario& scenario, const Blocks& blocks, const Ranks& ranks, collectives::Timer& timer,
-                       std::uint32_t gpus_per_node, bool fold, bool splits_backward)
+                       std::uint32_t gpus_per_node, bool fold, bool splits_backward, const SlowLinks* slow_links,
+                       std::optional<OtherKind> other)
     : scenario_(scenario),
       blocks_(blocks),
       ranks_(ranks),
       timer_(timer),
       gpus_per_node_(gpus_per_node),
       fold_(fold),
-      splits_backward_(splits_backward) {}
+      splits_backward_(splits_backward),
+      slow_links_(slow_links),
+      other_(other) {}
 
 const std::vector<PieceTimes::Kind>& PieceTimes::at(Coordinate c) {
-  const std::uint32_t place = topology::index(ranks_.gpu({0, c.data, c.stage})) % gpus_per_node_;
+  const topology::GpuId first = ranks_.gpu({0, c.data, c.stage});
+  const bool other = other_ && is_other(scenario_.cluster, first);
+  // With slow links every group is on its own.
+  const std::uint32_t place = slow_links_ != nullptr
+                                  ? topology::index(first)
+                                  : topology::index(first) % gpus_per_node_ + (other ? gpus_per_node_ : 0);
   if (const auto known = kinds_.find(place); known != kinds_.end()) return known->second;
 
-  const Scenario& s = scenario_;
+  const Scenario& s = other ? other_->scenario : scenario_;
   const KernelCost cost{s.cluster.gpu, s.software, s.training.precision};
   const auto groups = ranks_.tensor_groups_beside(c);
   const TensorTimer tensor = [&](collectives::Operation operation, Bytes bytes) {
-    return timer_.time(operation, bytes, groups, "auto", fold_);
+    collectives::Timing timing = timer_.time(operation, bytes, groups, "auto", fold_);
+    return slow_links_ != nullptr ? slow_links_->slowed(std::move(timing)) : timing;
   };
   std::vector<Kind> kinds;
-  for (const Block& block : blocks_.kinds) {
+  for (const Block& block : (other ? other_->blocks : blocks_).kinds) {
     Kind& kind = kinds.emplace_back();
     kind.piece.forward = pass_time(block.forward, cost, tensor, &kind.traffic);
     kind.piece.recompute = pass_time(block.recompute, cost, tensor, &kind.traffic);

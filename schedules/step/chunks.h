@@ -9,6 +9,7 @@
 #include "schedules/parallel/ranks.h"
 #include "schedules/pipeline/pipeline.h"
 #include "schedules/scenario.h"
+#include "schedules/step/stragglers.h"
 
 namespace stepcast::schedules {
 
@@ -43,11 +44,18 @@ PassTime time_of(const PieceOrChunk& part, PassKind kind) {
   return {};
 }
 
+/// GPUs of a second kind: the scenario as they see it, and its blocks.
+struct OtherKind {
+  const Scenario& scenario;
+  const Blocks& blocks;
+};
+
 /// Times the pieces of a plan. Remembers by where in its node a tensor group stands.
 class PieceTimes {
  public:
   PieceTimes(const Scenario& scenario, const Blocks& blocks, const Ranks& ranks, collectives::Timer& timer,
-             std::uint32_t gpus_per_node, bool fold, bool splits_backward);
+             std::uint32_t gpus_per_node, bool fold, bool splits_backward, const SlowLinks* slow_links = nullptr,
+             std::optional<OtherKind> other = {});
 
   /// A kind of block at one place in a node.
   struct Kind {
@@ -66,6 +74,8 @@ class PieceTimes {
   collectives::Timer& timer_;
   std::uint32_t gpus_per_node_;
   bool fold_, splits_backward_;
+  const SlowLinks* slow_links_;
+  std::optional<OtherKind> other_;
   std::map<std::uint32_t, std::vector<Kind>> kinds_;
 };
 

@@ -102,9 +102,17 @@ class Builder {
     return ((replica * std::size_t{2} + half) * micro_batches_ + micro_batch) * chunks_ + chunk;
   }
 
+  /// A lane's next task on its own GPU.
+  template <class PassTimeOrTime>
+  PassTimeOrTime straggling(std::uint32_t lane, const PassTimeOrTime& time) const {
+    if (in_.stragglers == nullptr) return time;
+    return in_.stragglers->slowed(step_.lanes[lane].at, step_.lanes[lane].tasks.size(), time);
+  }
+
   /// A stretch of compute on a lane. `disturbed`: traffic runs beside it and may slow it.
-  LaneTask& add_compute(std::uint32_t lane, const Pass& pass, const PassTime& time, bool disturbed) {
+  LaneTask& add_compute(std::uint32_t lane, const Pass& pass, const PassTime& undisturbed, bool disturbed) {
     const Streams& streams = streams_[lane];
+    const PassTime time = straggling(lane, undisturbed);
     const TaskId task = disturbed && slowed()
                             ? step_.graph.transfer(streams.compute, streams.work, {time.duration.value})
                             : step_.graph.work(streams.compute, time.duration);
@@ -422,10 +430,10 @@ class Builder {
     const Coordinate c = step_.lanes[lane].at;
     const double held = trained_parameters(in_.blocks, in_.chunks[c.stage]);
     const double share = zero_ >= 1 ? held / (shard_ranks(s_) * copies(shape_)) : held;
-    const Gpu& gpu = s_.cluster.gpu;
-    const Time duration = from_seconds(
-        share * s_.software.optimizer_bytes_per_parameter /
-        (gpu.memory_bandwidth.value * gpu.memory_efficiency * measured_share(gpu, "optimizer").value_or(1)));
+    const Gpu& gpu = gpu_of(s_.cluster, in_.ranks.gpu(c));
+    const double rate =
+        gpu.memory_bandwidth.value * gpu.memory_efficiency * measured_share(gpu, "optimizer").value_or(1);
+    const Time duration = straggling(lane, from_seconds(share * s_.software.optimizer_bytes_per_parameter / rate));
     const TaskId task = step_.graph.work(streams_[lane].compute, duration);
     LaneTask& entry =
         step_.lanes[lane].tasks.emplace_back(LaneTask{task, Activity::optimizer, 0, 0, duration, {}, {}, {}});

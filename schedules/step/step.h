@@ -9,6 +9,7 @@
 #include "schedules/parallel/ranks.h"
 #include "schedules/pipeline/planned.h"
 #include "schedules/step/chunks.h"
+#include "schedules/step/stragglers.h"
 #include "schedules/step/wires.h"
 #include "sim/executor.h"
 #include "sim/task_graph.h"
@@ -67,7 +68,9 @@ struct StepInput {
   collectives::Timer& timer;
   PieceTimes& pieces;
   bool unfold = false;
-  bool trace = false;  ///< also remember each lane's traffic
+  bool trace = false;                      ///< also remember each lane's traffic
+  const Stragglers* stragglers = nullptr;  ///< none: every GPU is as fast as it should be
+  const SlowLinks* slow_links = nullptr;
 };
 
 /// Lowers one training step to a task graph. Tensor collectives are inside the passes' durations; stage-to-stage sends,

@@ -50,6 +50,7 @@ class Declarer {
   Timing timed(Operation operation, Bytes bytes, std::span<const Group> beside, std::size_t own = 1,
                std::string_view algorithm = "auto") {
     Timing timing = in_.timer.time(operation, bytes, beside, algorithm, !in_.unfold);
+    if (in_.slow_links != nullptr) timing = in_.slow_links->slowed(std::move(timing));
     if (in_.unfold && beside.size() > own)
       timing.loads = in_.timer.time(operation, bytes, beside.first(own), timing.algorithm, !in_.unfold).loads;
     return timing;

@@ -42,7 +42,8 @@ void Wires::share_links(sim::TaskGraph& graph) {
   std::sort(order.begin(), order.end());
   for (const std::uint32_t link : order) {
     const Loads& on_link = links[link];
-    const double capacity = cluster_.link_bandwidth(topology::LinkId{link}).value * kHeadroom;
+    const double speed = slow_ != nullptr ? slow_->speed(topology::LinkId{link}) : 1;
+    const double capacity = cluster_.link_bandwidth(topology::LinkId{link}).value * speed * kHeadroom;
     double together = 0;
     for (const auto& [w, rate] : on_link) together += rate * kPicosecondsPerSecond;
     if (together <= capacity) continue;  // never full

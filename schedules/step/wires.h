@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "collectives/timer.h"
+#include "schedules/step/stragglers.h"
 #include "sim/task_graph.h"
 #include "topology/cluster.h"
 
@@ -19,7 +20,7 @@ enum class WireId : std::uint32_t {};
 /// the same extent are one constraint, and a link that only one collective uses is none, so the graph stays small.
 class Wires {
  public:
-  explicit Wires(const topology::Cluster& cluster) : cluster_(cluster) {}
+  explicit Wires(const topology::Cluster& cluster, const SlowLinks* slow = nullptr) : cluster_(cluster), slow_(slow) {}
 
   /// All must be declared before the first route is made. `after_latency`: fixed time added in front (a gather at the
   /// receiver, say).
@@ -46,6 +47,7 @@ class Wires {
   void share_links(sim::TaskGraph& graph);
 
   const topology::Cluster& cluster_;
+  const SlowLinks* slow_;
   std::vector<Wire> wires_;
   bool shared_ = false;
 };

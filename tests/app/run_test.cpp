@@ -35,7 +35,9 @@ TEST(Run, ReportsOfScenariosAreGolden) {
                            "gpt-30b-dualpipe",
                            "bert-large",
                            "t5-11b",
-                           "vit-h-14"}) {
+                           "vit-h-14",
+                           "k80-v100-pair",
+                           "gpt-1.3b-straggler"}) {
     const Outcome outcome = run_program(std::string("run scenarios/") + name + ".yaml");
     EXPECT_EQ(outcome.status, 0) << name << outcome.err;
     EXPECT_EQ(outcome.err, "") << name;

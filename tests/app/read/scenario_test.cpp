@@ -52,9 +52,10 @@ TEST(EveryKey, IsInTheFileOfThisTest) {
   const Node tree = every_key();
   for (const std::string& path : all_paths(scenario_schema())) {
     const bool open = (path.starts_with("cluster.node.") && !path.starts_with("cluster.node.gpu.")) ||
-                      path.starts_with("software.") || path == "cluster.gpus" || path == "cluster.allocation" ||
-                      path.starts_with("model.image.") || path == "model.inputs" || path == "model.network" ||
-                      of_some_families(path) || path.starts_with("profile");
+                      path.starts_with("cluster.other.gpu.") || path.starts_with("software.") ||
+                      path == "cluster.gpus" || path == "cluster.allocation" || path.starts_with("model.image.") ||
+                      path == "model.inputs" || path == "model.network" || of_some_families(path) ||
+                      path == "training.fusion" || path.starts_with("profile");
     if (open || find_key(scenario_schema(), path)->type.kind == Type::Kind::later) continue;
     EXPECT_TRUE(is_set(tree, path)) << path << " is new: set it in every_key.yaml, look for it in this test";
   }
@@ -190,6 +191,21 @@ TEST(EveryKey, OfTheClusterIsStored) {
   EXPECT_EQ(cluster.fabric.switch_latency, nanoseconds(5));
   EXPECT_EQ(cluster.fabric.cable_latency, nanoseconds(6));
   EXPECT_EQ(cluster.fabric.source, "fabric source");
+}
+
+TEST(EveryKey, OfImperfectClustersIsStored) {
+  const Scenario s = read_every_key();
+  ASSERT_TRUE(s.cluster.other);
+  EXPECT_EQ(s.cluster.other->gpu.name, "other gpu");
+  EXPECT_EQ(s.cluster.other->gpu.sms, 80u);
+  EXPECT_EQ(s.cluster.other->first, 64u);
+  EXPECT_TRUE(s.training.balance);
+  EXPECT_EQ(s.imperfections.slow_gpu, 17u);
+  EXPECT_EQ(s.imperfections.gpu_speed, 0.91);
+  EXPECT_EQ(s.imperfections.slow_node, 11u);
+  EXPECT_EQ(s.imperfections.network_speed, 0.92);
+  EXPECT_EQ(s.imperfections.jitter, 0.03);
+  EXPECT_EQ(s.imperfections.seed, 44u);
 }
 
 TEST(EveryKey, OfTheModelIsStored) {
@@ -418,6 +434,13 @@ TEST(Choices, WalkTheListsOfTheLibraries) {
     EXPECT_EQ(small_with("cluster: {fabric: {kind: " + std::string(fabric->name) + "}}").cluster.fabric.kind,
               fabric->name);
   }
+}
+
+TEST(Fusion, OverridesWhatTheSoftwareFuses) {
+  const schedules::Software all = small_with("training: {fusion: all}").software;
+  EXPECT_TRUE(all.fused_softmax && all.fused_bias_gelu && all.fused_bias_dropout_add && all.fused_cross_entropy);
+  const schedules::Software none = small_with("training: {fusion: none}").software;
+  EXPECT_FALSE(none.fused_softmax || none.fused_bias_gelu || none.fused_bias_dropout_add || none.fused_norm_relu);
 }
 
 TEST(NotBuiltYet, IsSaidAndNeverIgnored) {

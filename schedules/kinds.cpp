@@ -1,0 +1,53 @@
+#include "schedules/kinds.h"
+
+#include "schedules/balance.h"
+#include "schedules/cost/pass.h"
+#include "schedules/model/blocks.h"
+#include "schedules/model/frozen.h"
+
+namespace stepcast::schedules {
+namespace {
+
+/// One micro-batch forward and backward through the whole model, on the rank at `c`.
+Time pass(const Scenario& s, const Ranks& ranks, collectives::Timer& timer, Coordinate c) {
+  Blocks model = blocks(s);
+  freeze(model, s.training.frozen_layers);
+  const KernelCost cost{s.cluster.gpu, s.software, s.training.precision};
+  const std::vector<collectives::Group> groups = ranks.tensor_groups_beside(c);
+  const TensorTimer tensor = [&](collectives::Operation operation, Bytes bytes) {
+    return timer.time(operation, bytes, groups, "auto", false);
+  };
+  std::vector<Time> of_kind;
+  for (const Block& block : model.kinds)
+    of_kind.push_back(pass_time(block.forward, cost, tensor).duration +
+                      pass_time(block.recompute, cost, tensor).duration +
+                      pass_time(block.backward, cost, tensor).duration);
+  Time all{};
+  for (const std::uint32_t kind : model.order) all += of_kind[kind];
+  return all;
+}
+
+}  // namespace
+
+std::vector<std::uint32_t> gpus_of_kinds(const Scenario& s) {
+  if (!s.cluster.other) return {s.cluster.gpus};
+  return {s.cluster.other->first, s.cluster.gpus - s.cluster.other->first};
+}
+
+std::vector<Scenario> kinds_of(const Scenario& s, const Ranks& ranks, collectives::Timer& timer) {
+  if (!s.cluster.other) return {s};
+  std::vector<Scenario> kinds{s, s};
+  kinds[1].cluster.gpu = s.cluster.other->gpu;
+  if (!s.training.balance) return kinds;
+  const std::uint32_t t = s.parallelism.tensor, first = s.cluster.other->first / t;
+  const TwoKinds sharing{{first, s.parallelism.data - first}, s.training.micro_batch * s.parallelism.data};
+  const Shares shares = balance(sharing, [&](std::size_t kind, std::int64_t samples) {
+    Scenario tried = kinds[kind];
+    tried.training.micro_batch = samples;
+    return pass(tried, ranks, timer, {0, kind == 0 ? 0 : first, 0});
+  });
+  for (const std::size_t kind : {0u, 1u}) kinds[kind].training.micro_batch = shares[kind];
+  return kinds;
+}
+
+}  // namespace stepcast::schedules
