@@ -66,6 +66,11 @@ section "includes run downward only"
 quietly scripts/check_includes.sh
 pass
 
+section "scripts of GPU nodes"
+quietly bash -n scripts/calibrate_dgx.sh
+quietly python3 -c 'compile(open("scripts/measure_pytorch.py").read(), "measure_pytorch.py", "exec")'
+pass
+
 section "layout"
 if command -v clang-format >/dev/null && [[ $(clang-format --version) == *"version 14."* ]]; then
   git ls-files '*.h' '*.cpp' | xargs -r clang-format --dry-run -Werror || fail "run clang-format -i on these"

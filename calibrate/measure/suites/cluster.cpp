@@ -12,7 +12,8 @@ Cluster::Cluster() {
   int begun = 0;
   MPI_Initialized(&begun);
   if (begun == 0) {
-    MPI_Init(nullptr, nullptr);
+    int given = 0;  // ranks are threads here, of which one at a time calls MPI
+    MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &given);
     ours_ = true;
   }
   MPI_Comm_size(MPI_COMM_WORLD, &nodes_);
