@@ -24,6 +24,10 @@ void forecast_of(benchmark::State& state, const schedules::Scenario& s) {
 void gpt_1t(benchmark::State& state) { forecast_of(state, scenario("gpt-1t-3072.yaml")); }
 BENCHMARK(gpt_1t)->Unit(benchmark::kMillisecond);
 
+/// One step on 100,000 GPUs, folded.
+void hundred_thousand_gpus(benchmark::State& state) { forecast_of(state, scenario("gpt3-175b-100000-gpus.yaml")); }
+BENCHMARK(hundred_thousand_gpus)->Unit(benchmark::kMillisecond);
+
 void quickstart(benchmark::State& state) { forecast_of(state, scenario("quickstart.yaml")); }
 BENCHMARK(quickstart)->Unit(benchmark::kMillisecond);
 
