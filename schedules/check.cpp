@@ -53,13 +53,16 @@ void check_network(const Scenario& s, std::int64_t micro_batches, std::vector<Pr
 void check_model(const Scenario& s, std::vector<Problem>& out) {
   const Model& m = s.model;
   const std::int64_t t = s.parallelism.tensor;
-  if (m.head_width == 0 && m.hidden % m.heads != 0)
+  if (m.head_width == 0 && m.latent.kv_rank == 0 && m.hidden % m.heads != 0)
     out.push_back({"model.heads", "hidden " + n(m.hidden) + " is not a multiple of heads " + n(m.heads)});
   if (m.kv_heads > m.heads || m.heads % m.kv_heads != 0)
     out.push_back({"model.kv_heads", "heads " + n(m.heads) + " is not a multiple of kv_heads " + n(m.kv_heads)});
   if (out.empty() && t > 1) {
     const std::pair<std::string_view, std::int64_t> sizes[] = {
-        {"heads", m.heads}, {"kv_heads", m.kv_heads}, {"ffn", m.ffn}};
+        {"heads", m.heads},
+        {"kv_heads", m.latent.kv_rank > 0 ? m.heads : m.kv_heads},
+        {"ffn", expert_layers(m) < m.layers ? m.ffn : 0},
+        {"experts.shared_ffn", m.experts.shared_ffn}};
     for (const auto& [what, size] : sizes)
       if (size % t != 0) {
         out.push_back(
@@ -125,6 +128,66 @@ void check_orders(const Scenario& s, const Shape& shape, const PipelineSchedule*
       schedule != nullptr ? orders(*schedule, shape) : read_orders(s.pipeline.orders).stages;
   for (std::string& problem : validate(shape, all, s.pipeline.most_in_flight).problems)
     out.push_back({key, std::move(problem)});
+}
+
+void check_context(const Scenario& s, std::vector<Problem>& out) {
+  const Model& m = s.model;
+  const std::int64_t c = s.parallelism.context, t = s.parallelism.tensor;
+  if (c == 1) return;
+  if (m.family != Family::gpt && m.family != Family::llama && m.family != Family::moe) {
+    out.push_back({"parallelism.context", "context " + n(c) + ": only gpt, llama and moe share a sequence"});
+    return;
+  }
+  // An early and a late part each, and with sequence parallelism the tensor ranks share those.
+  const std::int64_t parts = 2 * c * (s.parallelism.sequence ? t : 1);
+  if (s.training.sequence % parts != 0)
+    out.push_back({"parallelism.context", "training.sequence " + n(s.training.sequence) + " is not a multiple of " +
+                                              n(parts) + ": two parts for each of context " + n(c) +
+                                              (parts > 2 * c ? " x tensor " + n(t) : "") + " ranks"});
+  if (attention(s) != Attention::flash)
+    out.push_back({"parallelism.context", "context " + n(c) + " needs training.attention flash, found unfused"});
+  if (s.parallelism.context_method == ContextMethod::ulysses) {
+    const std::int64_t kv_heads = m.latent.kv_rank > 0 ? m.heads : m.kv_heads;
+    for (const auto& [what, heads] : {std::pair{"heads", m.heads}, {"kv_heads", kv_heads}})
+      if (heads % (c * t) != 0) {
+        out.push_back({"parallelism.context", "ulysses shares heads: context " + n(c) + " x tensor " + n(t) +
+                                                  " does not divide model." + what + " " + n(heads)});
+        break;
+      }
+  }
+}
+
+void check_experts(const Scenario& s, std::vector<Problem>& out) {
+  const Experts& experts = s.model.experts;
+  const Parallelism& plan = s.parallelism;
+  const std::int64_t ranks = plan.expert, stage = std::int64_t{plan.tensor} * plan.context * plan.data;
+  if (s.model.family != Family::moe) {
+    if (ranks > 1) out.push_back({"parallelism.expert", "expert " + n(ranks) + ": this model has no experts"});
+    return;
+  }
+  if (experts.active > experts.count)
+    out.push_back({"model.experts.active",
+                   "found " + n(experts.active) + ", expected at most model.experts.count " + n(experts.count)});
+  if (experts.count % ranks != 0)
+    out.push_back(
+        {"parallelism.expert", "expert " + n(ranks) + " does not divide model.experts.count " + n(experts.count)});
+  if (stage % ranks != 0)
+    out.push_back({"parallelism.expert", "expert " + n(ranks) + " does not divide the " + n(stage) +
+                                             " ranks of a stage: tensor " + n(plan.tensor) + " x context " +
+                                             n(plan.context) + " x data " + n(plan.data)});
+  if (plan.tensor > 1 && ranks % plan.tensor != 0)
+    out.push_back(
+        {"parallelism.expert", "expert " + n(ranks) + " is not a multiple of tensor " + n(plan.tensor) +
+                                   ": tensor ranks share out the experts, splitting an expert over them is not built"});
+  if (plan.tensor > 1 && !plan.sequence)
+    out.push_back({"parallelism.sequence", "false, with experts and tensor " + n(plan.tensor) +
+                                               ": every tensor rank would route the same tokens; expected true"});
+  if (ranks > 1 && s.data_parallel.shard_group)
+    out.push_back({"data_parallel.shard_group", "hybrid sharding with expert " + n(ranks) + " is not built"});
+  if (ranks > 1 && s.data_parallel.mode != DataParallelMode::all_reduce)
+    out.push_back({"data_parallel.mode", "parameter servers with expert " + n(ranks) + " are not built"});
+  if (s.training.expert_load.capacity && s.training.expert_load.spread > 0)
+    out.push_back({"training.experts.spread", "with a capacity every expert gets as much; expected one of them"});
 }
 
 void check_pipeline(const Scenario& s, std::int64_t micro_batches, std::vector<Problem>& out) {
@@ -215,9 +278,12 @@ void check_imperfections(const Scenario& s, std::vector<Problem>& out) {
     return;
   }
   const OtherGpus& other = *s.cluster.other;
-  if (other.first == 0 || other.first >= s.cluster.gpus || other.first % s.parallelism.tensor != 0)
+  const std::uint32_t replica = s.parallelism.tensor * s.parallelism.context;
+  const std::string context = s.parallelism.context > 1 ? " x context " + n(s.parallelism.context) : "";
+  if (other.first == 0 || other.first >= s.cluster.gpus || other.first % replica != 0)
     out.push_back({"cluster.other.first", "found GPU " + n(other.first) + ", expected a multiple of tensor " +
-                                              n(s.parallelism.tensor) + " inside the cluster's " + n(s.cluster.gpus)});
+                                              n(s.parallelism.tensor) + context + " inside the cluster's " +
+                                              n(s.cluster.gpus)});
   if (!other.gpu.peak.contains(s.training.precision))
     out.push_back({"training.precision", "GPU " + other.gpu.name + " has no rate for this precision"});
   if (s.parallelism.pipeline > 1)
@@ -235,11 +301,12 @@ std::vector<Problem> check(const Scenario& s) {
     out.push_back({"cluster.gpus", n(s.cluster.gpus) + " GPUs is no whole number of nodes of " + n(per_node)});
     return out;
   }
-  const std::int64_t ranks = std::int64_t{plan.tensor} * plan.pipeline * plan.data;
+  const std::int64_t ranks = std::int64_t{plan.tensor} * plan.context * plan.pipeline * plan.data;
   if (ranks != s.cluster.gpus) {
-    out.push_back({"parallelism.tensor", "tensor " + n(plan.tensor) + " x pipeline " + n(plan.pipeline) + " x data " +
-                                             n(plan.data) + " is " + n(ranks) + " GPUs, the cluster has " +
-                                             n(s.cluster.gpus)});
+    out.push_back({"parallelism.tensor", "tensor " + n(plan.tensor) +
+                                             (plan.context > 1 ? " x context " + n(plan.context) : "") +
+                                             " x pipeline " + n(plan.pipeline) + " x data " + n(plan.data) + " is " +
+                                             n(ranks) + " GPUs, the cluster has " + n(s.cluster.gpus)});
     return out;
   }
   if (!s.cluster.gpu.peak.contains(s.training.precision))
@@ -260,6 +327,8 @@ std::vector<Problem> check(const Scenario& s) {
   if (s.training.predictions > s.training.sequence)
     out.push_back({"training.predictions", "predictions " + n(s.training.predictions) +
                                                " is more than training.sequence " + n(s.training.sequence)});
+  check_context(s, out);
+  check_experts(s, out);
   if (s.training.frozen_layers >= s.model.layers)
     out.push_back({"training.frozen_layers", "frozen_layers " + n(s.training.frozen_layers) +
                                                  " leaves nothing to train; expected less than model.layers " +

@@ -171,6 +171,7 @@ Forecast forecast(const Scenario& s, const ForecastOptions& options) {
   const Blocks whole = whole_model(s);
   const std::vector<BlockRange> all_of_it = cut(whole, 1);
   out.parameters = parameters(whole, all_of_it);
+  out.active_parameters = out.parameters - idle_parameters(s.model);
   for (const Lane& lane : step.lanes) {
     if (lane.at.tensor != 0 || lane.at.data != 0) continue;
     const std::uint32_t stage = lane.at.stage;

@@ -88,6 +88,7 @@ struct Forecast {
   FlopRate model_flops_per_gpu{};             ///< model FLOPs (no recompute) / step time / GPUs
   double mfu = 0;                             ///< of the peak of the training precision
   double parameters = 0;
+  double active_parameters = 0;  ///< of those, without the experts that a token does not visit
   std::uint64_t gpus = 0;
   std::vector<StageReport> stages;
   std::optional<BusyLink> busiest_link;

@@ -4,6 +4,7 @@
 #include "schedules/cost/pass.h"
 #include "schedules/model/blocks.h"
 #include "schedules/model/frozen.h"
+#include "schedules/step/layer_traffic.h"
 
 namespace stepcast::schedules {
 namespace {
@@ -13,10 +14,8 @@ Time pass(const Scenario& s, const Ranks& ranks, collectives::Timer& timer, Coor
   Blocks model = blocks(s);
   freeze(model, s.training.frozen_layers);
   const KernelCost cost{s.cluster.gpu, s.software, s.training.precision};
-  const std::vector<collectives::Group> groups = ranks.tensor_groups_beside(c);
-  const TensorTimer tensor = [&](collectives::Operation operation, Bytes bytes) {
-    return timer.time(operation, bytes, groups, "auto", false);
-  };
+  const LayerTraffic traffic(s, ranks, c);
+  const TensorTimer tensor = [&](const TensorCollective& op) { return traffic.time(op, timer, false); };
   std::vector<Time> of_kind;
   for (const Block& block : model.kinds)
     of_kind.push_back(pass_time(block.forward, cost, tensor).duration +
@@ -39,12 +38,13 @@ std::vector<Scenario> kinds_of(const Scenario& s, const Ranks& ranks, collective
   std::vector<Scenario> kinds{s, s};
   kinds[1].cluster.gpu = s.cluster.other->gpu;
   if (!s.training.balance) return kinds;
-  const std::uint32_t t = s.parallelism.tensor, first = s.cluster.other->first / t;
+  const std::uint32_t context = s.parallelism.context;
+  const std::uint32_t first = s.cluster.other->first / (s.parallelism.tensor * context);  // of the data ranks
   const TwoKinds sharing{{first, s.parallelism.data - first}, s.training.micro_batch * s.parallelism.data};
   const Shares shares = balance(sharing, [&](std::size_t kind, std::int64_t samples) {
     Scenario tried = kinds[kind];
     tried.training.micro_batch = samples;
-    return pass(tried, ranks, timer, {0, kind == 0 ? 0 : first, 0});
+    return pass(tried, ranks, timer, {0, kind == 0 ? 0 : first * context, 0});
   });
   for (const std::size_t kind : {0u, 1u}) kinds[kind].training.micro_batch = shares[kind];
   return kinds;

@@ -41,6 +41,13 @@ struct ClusterSpec {
 enum class Recompute : std::uint8_t { none, selective, full };
 enum class Optimizer : std::uint8_t { adam, sgd, momentum, none };
 
+/// How many tokens an expert gets.
+struct ExpertLoad {
+  std::optional<double> capacity{};  ///< each gets this times its even share, padded or cut to it; none: dropless
+  double spread = 0;                 ///< dropless: standard deviation of the experts' loads over their mean
+  std::uint64_t seed = 0;            ///< of the draw
+};
+
 struct Training {
   std::int64_t global_batch = 0;  ///< samples per step
   std::int64_t micro_batch = 0;   ///< samples per pass and data-parallel rank
@@ -53,13 +60,31 @@ struct Training {
   std::optional<Fusion> fusion{};        ///< of elementwise kernels; none: the software's own
   bool balance = false;                  ///< with GPUs of two kinds: data ranks share the batch by speed, else equally
   std::int64_t predictions = 0;          ///< bert: tokens per sample that go through the masked-word head; 0: all
+  ExpertLoad expert_load{};
+};
+
+/// How the ranks that share a sequence see each other's keys and values.
+enum class ContextMethod : std::uint8_t {
+  ring,        ///< passed round while attention runs (Liu et al. 2023, arXiv 2310.01889), causal halves balanced
+  all_gather,  ///< gathered first (Llama 3, arXiv 2407.21783, sec. 3.3.2)
+  ulysses      ///< exchanged for heads (Jacobs et al. 2023, arXiv 2309.14509)
 };
 
 struct Parallelism {
   std::uint32_t tensor = 1, pipeline = 1, data = 1;
   bool sequence = false;                          ///< Megatron's sequence parallelism over the tensor ranks
   std::vector<std::uint32_t> layers_per_stage{};  ///< of each model chunk, in the model's order; none: as many each
+  std::uint32_t context = 1;                      ///< ranks that share each sequence
+  std::uint32_t expert = 1;                       ///< ranks of a stage that share the experts
+  ContextMethod context_method = ContextMethod::ring;
 };
+
+/// Ranks of a stage with the same weights, experts apart: they sum their gradients.
+inline std::uint32_t weight_copies(const Parallelism& plan) { return plan.data * plan.context; }
+/// Ranks of a stage with the same experts.
+inline std::uint32_t expert_copies(const Parallelism& plan) {
+  return plan.tensor * plan.context * plan.data / plan.expert;
+}
 
 struct PipelinePlan {
   std::string schedule = "1f1b";  ///< a name of schedules/pipeline/pipelines.h, or custom
@@ -129,8 +154,10 @@ inline std::uint32_t micro_batches(const Scenario& s) {
   return static_cast<std::uint32_t>(s.training.global_batch / (s.training.micro_batch * s.parallelism.data));
 }
 
-/// Data ranks over which ZeRO spreads what it shards.
-inline std::uint32_t shard_ranks(const Scenario& s) { return s.data_parallel.shard_group.value_or(s.parallelism.data); }
+/// Ranks over which ZeRO spreads what it shards.
+inline std::uint32_t shard_ranks(const Scenario& s) {
+  return s.data_parallel.shard_group.value_or(weight_copies(s.parallelism));
+}
 
 /// What the scenario says, or else its software.
 inline Attention attention(const Scenario& s) { return s.training.attention.value_or(s.software.attention); }

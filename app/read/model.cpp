@@ -15,8 +15,7 @@ constexpr std::int64_t kWidest = 100'000'000;
 constexpr std::int64_t kMostPixels = 100'000;  // along a side of an image
 constexpr std::string_view kOfTransformers = "required of a transformer";
 
-Names families() { return {"gpt", "llama", "bert", "t5", "vit", "cnn", "mlp", "operators"}; }
-Names families_later() { return {"moe"}; }
+Names families() { return {"gpt", "llama", "bert", "t5", "vit", "cnn", "mlp", "operators", "moe"}; }
 
 /// Each of these keys must be given.
 void require(const Value& value, const Names& keys) {
@@ -36,9 +35,25 @@ void refuse(const Value& value, const Names& keys) {
   }
 }
 
+void finish_experts(const Value& value, schedules::Model& model) {
+  const auto missing = [&](const char* key, std::int64_t given) {
+    if (given > 0) return;
+    fail(locate(*value.node, key), join(value.path, key),
+         "missing, expected " + expected(find_key(model_schema(), key)->type));
+  };
+  missing("experts.count", model.experts.count);
+  missing("experts.active", model.experts.active);
+  if (model.experts.ffn == 0) model.experts.ffn = model.ffn;
+  if (value.node->find("latent") == nullptr) return;
+  missing("latent.kv_rank", model.latent.kv_rank);
+  missing("latent.head", model.latent.head);
+  missing("latent.rotary", model.latent.rotary);
+  missing("latent.value", model.latent.value);
+}
+
 void finish_network(const ModelDraft& draft, const Value& value, schedules::Model& model) {
   refuse(value, {"layers", "hidden", "heads", "kv_heads", "ffn", "vocab", "head_width", "decoder_layers", "gated",
-                 "positions", "patch", "classes"});
+                 "positions", "patch", "classes", "experts", "latent"});
   require(value, {"network"});
   if (model.family == Family::cnn && !draft.image_size)
     fail(value.node->place, join(value.path, "image.size"), "missing, expected " + expected(whole(1, kMostPixels)));
@@ -70,11 +85,11 @@ const Table<ModelDraft>& model_table() {
       "Model", "models",
       {
           {{"name", text_type(), "", "what people call it"}, [](M& m, const Value& v) { m.model.name = v.text; }},
-          {{"family", choice(families, families_later), kRequired,
+          {{"family", choice(families), kRequired,
             "gpt: LayerNorm, biases, GELU, learned positions, tied head; llama: RMSNorm, SwiGLU, rotary, untied head; "
-            "bert: as gpt, full attention, pooler, masked words and next sentence; t5: encoder and decoder; vit: "
-            "patches "
-            "of an image; cnn, mlp, operators: a network of layers"},
+            "moe: llama's, with experts; bert: as gpt, full attention, pooler, masked words and next sentence; t5: "
+            "encoder and decoder; vit: "
+            "patches of an image; cnn, mlp, operators: a network of layers"},
            [](M& m, const Value& v) { m.model.family = static_cast<Family>(v.choice); }},
           {{"layers", whole(1, kMostLayers), kOfTransformers, "transformer layers; t5: of the encoder"},
            [](M& m, const Value& v) { m.model.layers = v.whole; }},
@@ -90,6 +105,27 @@ const Table<ModelDraft>& model_table() {
            [](M& m, const Value& v) { m.ffn = v.whole; }},
           {{"vocab", whole(1, kWidest), kOfTransformers, "tokens of the vocabulary"},
            [](M& m, const Value& v) { m.model.vocab = v.whole; }},
+          {{"experts.count", whole(1, kWidest), "required of moe", "routed experts of a layer"},
+           [](M& m, const Value& v) { m.model.experts.count = v.whole; }},
+          {{"experts.active", whole(1, kWidest), "required of moe", "routed experts that a token visits (top-k)"},
+           [](M& m, const Value& v) { m.model.experts.active = v.whole; }},
+          {{"experts.ffn", whole(1, kWidest), "ffn", "inner width of an expert"},
+           [](M& m, const Value& v) { m.model.experts.ffn = v.whole; }},
+          {{"experts.shared_ffn", whole(0, kWidest), "0", "inner width of the experts that all tokens visit, together"},
+           [](M& m, const Value& v) { m.model.experts.shared_ffn = v.whole; }},
+          {{"experts.dense_layers", whole(0, kMostLayers), "0", "the first n layers have no experts, but one of ffn"},
+           [](M& m, const Value& v) { m.model.experts.dense_layers = v.whole; }},
+          {{"latent.kv_rank", whole(1, kWidest), "ordinary attention",
+            "moe: latent attention (MLA), width of low-rank keys and values"},
+           [](M& m, const Value& v) { m.model.latent.kv_rank = v.whole; }},
+          {{"latent.query_rank", whole(0, kWidest), "0", "width of low-rank queries; 0: projected directly"},
+           [](M& m, const Value& v) { m.model.latent.query_rank = v.whole; }},
+          {{"latent.head", whole(1, kWidest), "required with latent", "width of a head's queries and keys"},
+           [](M& m, const Value& v) { m.model.latent.head = v.whole; }},
+          {{"latent.rotary", whole(1, kWidest), "required with latent", "beside it, of the part with positions"},
+           [](M& m, const Value& v) { m.model.latent.rotary = v.whole; }},
+          {{"latent.value", whole(1, kWidest), "required with latent", "of a head's values"},
+           [](M& m, const Value& v) { m.model.latent.value = v.whole; }},
           {{"positions", whole(1, kWidest), "the tokens of a sample", "gpt, bert: learned positions"},
            [](M& m, const Value& v) { m.model.positions = v.whole; }},
           {{"decoder_layers", whole(1, kMostLayers), "layers", "t5: of the decoder"},
@@ -135,12 +171,14 @@ schedules::Model finish(const ModelDraft& draft, const Value& value) {
     require(value, {"vocab"});
   if (model.family != Family::vit) refuse(value, {"image", "patch", "classes"});
   if (model.family != Family::gpt && model.family != Family::bert) refuse(value, {"positions"});
+  if (model.family != Family::moe) refuse(value, {"experts", "latent"});
   model.kv_heads = draft.kv_heads.value_or(model.heads);
   if (!draft.ffn && (model.family == Family::llama || model.family == Family::t5)) {
     fail(value.node->place, join(value.path, "ffn"),
          "missing, expected a whole number of at least 1 (only gpt, bert and vit have a default)");
   }
   model.ffn = draft.ffn.value_or(4 * model.hidden);
+  if (model.family == Family::moe) finish_experts(value, model);
   return model;
 }
 

@@ -30,6 +30,7 @@ using D = Draft;
 Names recompute_names() { return {"none", "selective", "full"}; }
 Names mode_names() { return {"all_reduce", "parameter_server", "sharded_parameter_server"}; }
 Names modes_later() { return {"asynchronous", "bounded_staleness"}; }
+Names context_names() { return {"ring", "all-gather", "ulysses"}; }
 Names optimizer_names() { return {"adam", "sgd", "momentum", "none"}; }
 Names fusion_names() { return {"none", "all"}; }
 Names balance_names() { return {"equal", "speed"}; }
@@ -97,10 +98,26 @@ const Table<Draft>& scenario_table() {
            [](D& d, const Value& v) { d.s.training.attention = static_cast<schedules::Attention>(v.choice); }},
           {{"training.frozen_layers", whole(0, kMostLayers), "0", "not trained: the embedding and the first n layers"},
            [](D& d, const Value& v) { d.s.training.frozen_layers = v.whole; }},
+          {{"training.experts.capacity", number(0.01, 100), "dropless",
+            "each expert gets so many times its even share of tokens, padded or cut to it"},
+           [](D& d, const Value& v) { d.s.training.expert_load.capacity = v.number; }},
+          {{"training.experts.spread", number(0, 10), "0",
+            "dropless: standard deviation of the experts' loads over their mean; the busiest rank sets the pace"},
+           [](D& d, const Value& v) { d.s.training.expert_load.spread = v.number; }},
+          {{"training.experts.seed", whole(0), "0", "of the draw of these loads"},
+           [](D& d, const Value& v) { d.s.training.expert_load.seed = static_cast<std::uint64_t>(v.whole); }},
           {{"parallelism.tensor", whole(1, kMostRanks), "1", "ranks that share each layer"},
            [](D& d, const Value& v) { d.s.parallelism.tensor = size(v); }},
-          {{"parallelism.context", only_one_yet(), "1", "ranks that share each sequence"}, [](D&, const Value&) {}},
-          {{"parallelism.expert", only_one_yet(), "1", "ranks that share the experts"}, [](D&, const Value&) {}},
+          {{"parallelism.context", whole(1, kMostRanks), "1", "ranks that share each sequence"},
+           [](D& d, const Value& v) { d.s.parallelism.context = size(v); }},
+          {{"parallelism.context_method", choice(context_names), "ring",
+            "how they see each other's keys and values: passed round, gathered, or exchanged for heads"},
+           [](D& d, const Value& v) {
+             d.s.parallelism.context_method = static_cast<schedules::ContextMethod>(v.choice);
+           }},
+          {{"parallelism.expert", whole(1, kMostRanks), "1",
+            "ranks that share the experts, of a stage's tensor x context x data"},
+           [](D& d, const Value& v) { d.s.parallelism.expert = size(v); }},
           {{"parallelism.pipeline", whole(1, kMostRanks), "1", "stages"},
            [](D& d, const Value& v) { d.s.parallelism.pipeline = size(v); }},
           {{"parallelism.data", whole(1, kMostRanks), "what remains", "copies of the model"},
@@ -246,12 +263,15 @@ void check_predictions(const schedules::Scenario& s, const Node& tree) {
 
 /// Copies of the model where the scenario does not say: every GPU has a part.
 std::uint32_t data_that_remains(const schedules::Scenario& s, const Node& tree) {
-  const std::uint64_t tensor = s.parallelism.tensor, pipeline = s.parallelism.pipeline, gpus = s.cluster.gpus;
-  if (gpus % (tensor * pipeline) == 0) return static_cast<std::uint32_t>(gpus / (tensor * pipeline));
-  const char* key = tensor > 1 ? "parallelism.tensor" : "parallelism.pipeline";
+  const std::uint64_t tensor = s.parallelism.tensor, context = s.parallelism.context, pipeline = s.parallelism.pipeline,
+                      gpus = s.cluster.gpus;
+  const std::uint64_t part = tensor * context * pipeline;
+  if (gpus % part == 0) return static_cast<std::uint32_t>(gpus / part);
+  const char* key = tensor > 1 ? "parallelism.tensor" : context > 1 ? "parallelism.context" : "parallelism.pipeline";
   fail(locate(tree, key), key,
-       "tensor " + std::to_string(tensor) + " x pipeline " + std::to_string(pipeline) + " is " +
-           std::to_string(tensor * pipeline) + " GPUs, expected a divisor of the cluster's " + std::to_string(gpus));
+       "tensor " + std::to_string(tensor) + (context > 1 ? " x context " + std::to_string(context) : "") +
+           " x pipeline " + std::to_string(pipeline) + " is " + std::to_string(part) +
+           " GPUs, expected a divisor of the cluster's " + std::to_string(gpus));
 }
 
 }  // namespace

@@ -139,8 +139,7 @@ std::string past_the_end(const Type& type, const std::string& text) {
   }
 }
 
-bool known_for_later(const Type& type, const std::string& text, const Value& value) {
-  if (type.rest_later) return value.whole > 1;
+bool known_for_later(const Type& type, const std::string& text) {
   if (type.later_names == nullptr) return false;
   const Names names = type.later_names();
   return std::find(names.begin(), names.end(), text) != names.end();
@@ -154,12 +153,6 @@ Type whole(std::int64_t least, std::int64_t most) {
   Type type = of(Kind::whole);
   type.least = static_cast<double>(least);
   type.most = static_cast<double>(most);
-  return type;
-}
-
-Type only_one_yet() {
-  Type type = whole(1, 1);
-  type.rest_later = true;
   return type;
 }
 
@@ -253,7 +246,7 @@ Value convert(const Type& type, const Node& node, const std::string& path) {
   if (node.kind != Node::Kind::scalar) fail(node.place, path, "found " + found(node) + ", expected " + expected(type));
   value.text = node.scalar;
   if (parse(type, node.scalar, value)) return value;
-  if (known_for_later(type, node.scalar, value)) fail(node.place, path, found(node) + " is known, not built yet");
+  if (known_for_later(type, node.scalar)) fail(node.place, path, found(node) + " is known, not built yet");
   if (const std::string end = past_the_end(type, node.scalar); !end.empty()) {
     fail(node.place, path, "found " + found(node) + ", expected " + end);
   }

@@ -34,7 +34,6 @@ struct Type {
   double least = -std::numeric_limits<double>::infinity();
   double most = std::numeric_limits<double>::infinity();
   bool above_least = false;             ///< `least` itself is not allowed
-  bool rest_later = false;              ///< values past `most` are known, not built yet
   Names (*names)() = nullptr;           ///< choice: what can be chosen, in the order of the enumeration
   Names (*later_names)() = nullptr;     ///< choice: known, not built yet
   const Schema& (*fields)() = nullptr;  ///< block: a file of configs/ by its name, or a mapping of these keys
@@ -42,7 +41,6 @@ struct Type {
 
 Type text_type();
 Type whole(std::int64_t least, std::int64_t most = std::numeric_limits<std::int64_t>::max());
-Type only_one_yet();  ///< a size of which only 1 is built
 Type number(double least, double most = std::numeric_limits<double>::infinity());
 Type fraction();  ///< (0, 1]
 Type flag();

@@ -114,8 +114,11 @@ std::string headline(const Answer& answer) {
        fmt::format("{:.0f}   {:.1f} per GPU", rate, rate / static_cast<double>(f.gpus)));
   line("model FLOP/s",
        fmt::format("{:.1f} TFLOP/s per GPU   MFU {:.1f}%", f.model_flops_per_gpu.value / 1e12, 100 * f.mfu));
-  line("parameters", f.tokens_per_second ? fmt::format("{:.3f} billion on {} GPUs", f.parameters / 1e9, f.gpus)
-                                         : fmt::format("{:.3f} million on {} GPUs", f.parameters / 1e6, f.gpus));
+  const std::string active =
+      f.active_parameters < f.parameters ? fmt::format(", {:.3f} active,", f.active_parameters / 1e9) : std::string();
+  line("parameters", f.tokens_per_second
+                         ? fmt::format("{:.3f} billion{} on {} GPUs", f.parameters / 1e9, active, f.gpus)
+                         : fmt::format("{:.3f} million on {} GPUs", f.parameters / 1e6, f.gpus));
   if (f.layer_forward && f.layer_backward)
     line("one layer", fmt::format("forward {}   backward {}", text(*f.layer_forward), text(*f.layer_backward)));
   if (f.fusion)

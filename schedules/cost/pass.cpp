@@ -7,7 +7,7 @@ namespace {
 
 int launches(const Operator& op) {
   struct Count {
-    int operator()(const Gemm&) const { return 1; }
+    int operator()(const Gemm& k) const { return k.kernels; }
     int operator()(const Convolution&) const { return 1; }
     int operator()(const Elementwise& k) const { return k.kernels; }
     int operator()(const FusedAttention& k) const { return k.kernels; }
@@ -38,7 +38,7 @@ PassTime pass_time(const Operators& operators, const KernelCost& cost, const Ten
     beside = {};
   };
   const auto run_collective = [&](const TensorCollective& op) {
-    const collectives::Timing timing = tensor(op.operation, op.bytes);
+    const collectives::Timing timing = tensor(op);
     if (traffic) traffic->insert(traffic->end(), timing.loads.begin(), timing.loads.end());
     if (op.under_next && beside == Time{})
       beside = timing.duration;

@@ -28,7 +28,7 @@ struct PassTime {
 /// of them: kernels one after the other, traffic one after the other, whichever takes longer.
 PassTime together(const PassTime& a, const PassTime& b);
 
-using TensorTimer = std::function<collectives::Timing(collectives::Operation, Bytes)>;
+using TensorTimer = std::function<collectives::Timing(const TensorCollective&)>;
 
 /// Kernels one after the other; a tensor collective marked `under_next` runs beside the next kernel, each slowing the
 /// other by `overlap_slowdown`. The host bounds it from below: it cannot launch faster than host_per_kernel. `traffic`,

@@ -1,17 +1,42 @@
 #include "schedules/data_parallel/groups.h"
 
+#include "schedules/model/frozen.h"
+#include "schedules/parallel/inner_groups.h"
+
 namespace stepcast::schedules {
 
 DataGroups::DataGroups(const Ranks& ranks, const Scenario& s, Coordinate c, std::optional<std::uint32_t> copy) {
+  if (s.parallelism.expert > 1) {
+    experts = expert_copies_of_stage(ranks, c, copy);
+    own_experts = s.parallelism.expert / s.parallelism.tensor;
+  }
   const std::uint32_t size = shard_ranks(s);
-  if (size == s.parallelism.data) {
+  if (size == weight_copies(s.parallelism)) {
     shards = ranks.data_groups_beside(c, copy);
     return;
   }
   shards = ranks.shard_groups(c, size);
   replicas = ranks.replica_groups(c, size);
-  own_shards = s.parallelism.data / size;
+  own_shards = weight_copies(s.parallelism) / size;
   own_replicas = size;
+}
+
+Held all_held(const Blocks& blocks, std::span<const BlockRange> chunks) {
+  return {parameters(blocks, chunks), expert_parameters(blocks, chunks)};
+}
+
+Held trained_held(const Blocks& blocks, std::span<const BlockRange> chunks) {
+  Held n{trained_parameters(blocks, chunks), 0};
+  for (const BlockRange& chunk : chunks) {
+    for (std::uint32_t place = chunk.first; place < chunk.first + chunk.count; ++place)
+      if (!blocks.at(place).frozen) n.experts += blocks.at(place).expert_parameters;
+  }
+  return n;
+}
+
+double sharded(const Scenario& s, Held held, std::uint32_t copies) {
+  return held.rest() / (shard_ranks(s) * copies) +
+         (held.experts > 0 ? held.experts / (expert_copies(s.parallelism) * copies) : 0);
 }
 
 std::string_view algorithm(DataParallelMode mode) {

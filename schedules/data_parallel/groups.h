@@ -3,13 +3,27 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
+#include "schedules/model/blocks.h"
 #include "schedules/parallel/ranks.h"
 #include "schedules/scenario.h"
 
 namespace stepcast::schedules {
+
+/// Parameters on one rank.
+struct Held {
+  double all = 0;
+  double experts = 0;  ///< of those, of experts that the expert ranks share out
+  double rest() const { return all - experts; }
+  friend Held operator+(Held a, Held b) { return {a.all + b.all, a.experts + b.experts}; }
+};
+
+/// Those of some chunks, and those of them that are trained.
+Held all_held(const Blocks& blocks, std::span<const BlockRange> chunks);
+Held trained_held(const Blocks& blocks, std::span<const BlockRange> chunks);
 
 /// Who sums gradients and gathers parameters with whom, for a rank at one place. Each list starts with the rank's own
 /// groups; the others run at the same moment on links they share.
@@ -22,8 +36,13 @@ struct DataGroups {
   std::vector<collectives::Group> shards;
   /// Ranks that hold the same shard; empty where one group shares all.
   std::vector<collectives::Group> replicas;
-  std::size_t own_shards = 1, own_replicas = 0;
+  /// Ranks that hold the same experts; empty where all ranks hold all.
+  std::vector<collectives::Group> experts;
+  std::size_t own_shards = 1, own_replicas = 0, own_experts = 0;
 };
+
+/// What is left for one rank of parameters that ZeRO spreads over all ranks that hold them; `copies`: stages that do.
+double sharded(const Scenario& scenario, Held held, std::uint32_t copies);
 
 /// The name in collectives/algorithms.h for a way to sum.
 std::string_view algorithm(DataParallelMode mode);

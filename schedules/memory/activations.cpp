@@ -1,5 +1,8 @@
 #include "schedules/memory/activations.h"
 
+#include "schedules/model/experts.h"
+#include "schedules/model/latent_attention.h"
+
 namespace stepcast::schedules {
 namespace {
 
@@ -22,23 +25,26 @@ double around(const Scenario& s, const StackSizes& z) {
 double saved_input(const StackSizes& z) { return z.residual * d(z.element); }
 
 double saved_by_attention(const Scenario& s, const StackSizes& z, Recompute recompute) {
-  const double e = d(z.element), projection_input = d(z.tokens) * d(z.queries) * e;
+  const double e = d(z.element), projection_input = d(z.tokens) * d(z.attention_out) * e;
   constexpr double kStatistic = 4;  // flash attention: a float for each row of scores
-  const double statistics = attention(s) == Attention::flash ? d(z.batch_heads) * d(z.sequence) * kStatistic : 0;
+  const double statistics =
+      attention(s) == Attention::flash ? d(z.batch_heads) * d(z.sequence) / d(z.context) * kStatistic : 0;
   const double core = recompute == Recompute::selective ? 0 : core_bytes(s, z);
-  return around(s, z) + z.projected * e + projection_input + statistics + core;
+  const double low_rank = s.model.latent.kv_rank > 0 ? saved_latent_bytes(s, z) : 0;
+  return around(s, z) + low_rank + z.projected * e + projection_input + statistics + core;
 }
 
-double saved_by_feed_forward(const Scenario& s, const StackSizes& z) {
+double saved_by_feed_forward(const Scenario& s, const StackSizes& z, FeedForward kind) {
+  if (kind == FeedForward::experts) return around(s, z) + saved_expert_bytes(s, z);
   const Activation activation = layer_style(s.model).activation;
   // GELU: in and out; ReLU: out; gated: gate, up and product.
   const double tensors = is_gated(activation) ? 3 : activation == Activation::relu ? 1 : 2;
   return around(s, z) + tensors * z.inner * d(z.element);
 }
 
-double saved_activation_bytes(const Scenario& s, const StackSizes& z, Recompute recompute) {
+double saved_activation_bytes(const Scenario& s, const StackSizes& z, Recompute recompute, FeedForward kind) {
   if (recompute == Recompute::full) return saved_input(z);
-  return saved_by_attention(s, z, recompute) + saved_by_feed_forward(s, z);
+  return saved_by_attention(s, z, recompute) + saved_by_feed_forward(s, z, kind);
 }
 
 }  // namespace stepcast::schedules

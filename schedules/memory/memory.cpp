@@ -6,7 +6,7 @@
 #include <utility>
 #include <variant>
 
-#include "schedules/model/frozen.h"
+#include "schedules/data_parallel/groups.h"
 #include "schedules/pipeline/placement.h"
 #include "sim/units_text.h"
 
@@ -82,20 +82,22 @@ double optimizer_bytes(const Scenario& s) {
 
 MemoryUse stage_memory(const Scenario& s, const Blocks& blocks, std::span<const BlockRange> chunks, const Shape& shape,
                        const StageOrder& order, std::uint32_t weight_versions) {
-  const double n = parameters(blocks, chunks), trained = trained_parameters(blocks, chunks);
-  const double ranks = shard_ranks(s) * copies(shape);
+  const Held all = all_held(blocks, chunks), trained = trained_held(blocks, chunks);
   const double e = d(element_bytes(s.training.precision)), g = d(element_bytes(s.software.main_gradient_precision));
   const int zero = s.data_parallel.zero;
+  const auto kept = [&](Held parameters, int from_zero) {
+    return zero >= from_zero ? sharded(s, parameters, copies(shape)) : parameters.all;
+  };
   MemoryUse use;
-  use.parameters = bytes(weight_versions * n * e / (zero >= 3 ? ranks : 1));
-  use.gradients = bytes(trained * g / (zero >= 2 ? ranks : 1));
-  use.optimizer = bytes(trained * optimizer_bytes(s) / (zero >= 1 ? ranks : 1));
+  use.parameters = bytes(weight_versions * kept(all, 3) * e);
+  use.gradients = bytes(kept(trained, 2) * g);
+  use.optimizer = bytes(kept(trained, 1) * optimizer_bytes(s));
   use.activations = bytes(most_saved(blocks, chunks, shape, order) + largest(blocks, chunks, &Block::working));
   use.reserve = s.software.memory_reserve;
 
   double buffers = 0;
   if (zero >= 3) buffers += 2 * largest(blocks, chunks, &Block::parameters) * e;  // the block at work and the next
-  if (ranks > 1 && zero > 0) buffers += static_cast<double>(bucket(s).value);
+  if (weight_copies(s.parallelism) * copies(shape) > 1 && zero > 0) buffers += static_cast<double>(bucket(s).value);
   if (s.parallelism.pipeline > 1) {  // one activation and one gradient in transfer
     buffers += 2 * largest(blocks, chunks, &Block::output) / (s.parallelism.sequence ? s.parallelism.tensor : 1);
   }
@@ -119,9 +121,9 @@ std::optional<OutOfMemory> out_of_memory(const Scenario& s, std::uint32_t stage,
   const Bytes over = use.peak() - available;
   if (use.activations > over && s.recompute != Recompute::full)
     out.advice = s.recompute == Recompute::none ? "recompute: selective or full" : "recompute: full";
-  else if (use.optimizer > over && s.data_parallel.zero < 1 && s.parallelism.data > 1)
+  else if (use.optimizer > over && s.data_parallel.zero < 1 && weight_copies(s.parallelism) > 1)
     out.advice = "data_parallel.zero: 1";
-  else if (s.data_parallel.zero < 3 && s.parallelism.data > 1 && s.parallelism.pipeline == 1)
+  else if (s.data_parallel.zero < 3 && weight_copies(s.parallelism) > 1 && s.parallelism.pipeline == 1)
     out.advice = "data_parallel.zero: 3";
   else if (use.activations > over && s.training.micro_batch > 1)
     out.advice = "a smaller training.micro_batch";

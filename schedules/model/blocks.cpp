@@ -77,6 +77,15 @@ double parameters(const Blocks& blocks, std::span<const BlockRange> chunks) {
   return first && last ? n - blocks.tied : n;
 }
 
+double expert_parameters(const Blocks& blocks, std::span<const BlockRange> chunks) {
+  double n = 0;
+  for (const BlockRange& chunk : chunks) {
+    for (std::uint32_t place = chunk.first; place < chunk.first + chunk.count; ++place)
+      n += blocks.at(place).expert_parameters;
+  }
+  return n;
+}
+
 Flops model_flops(const Blocks& blocks) {
   std::vector<double> of_kind;
   for (const Block& block : blocks.kinds) {

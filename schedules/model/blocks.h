@@ -20,9 +20,10 @@ struct Block {
   Operators backward{};   ///< without what is recomputed
   Operators recompute{};  ///< what the scenario's recomputation repeats before backward
   double parameters = 0;
-  double saved = 0;    ///< bytes kept from forward to backward, with the scenario's recomputation
-  double working = 0;  ///< bytes that are there only while it is at work: logits, recomputed activations
-  double output = 0;   ///< bytes it passes on, of all tensor ranks together
+  double expert_parameters = 0;  ///< of those, of experts that the expert ranks share out
+  double saved = 0;              ///< bytes kept from forward to backward, with the scenario's recomputation
+  double working = 0;            ///< bytes that are there only while it is at work: logits, recomputed activations
+  double output = 0;             ///< bytes it passes on, of all tensor ranks together
 };
 
 /// A model as a list of blocks, of which many are alike.
@@ -55,6 +56,9 @@ std::vector<BlockRange> cut(const Blocks& blocks, std::uint32_t chunks);
 
 /// Parameters of some chunks that one rank holds together.
 double parameters(const Blocks& blocks, std::span<const BlockRange> chunks);
+
+/// Of those, the ones of experts that the expert ranks share out.
+double expert_parameters(const Blocks& blocks, std::span<const BlockRange> chunks);
 
 /// Floating-point operations that one micro-batch needs: of the forward multiplies (full, not causal attention), and
 /// twice that backward where it is trained; nothing recomputed. Of a whole model, if the blocks are not split over

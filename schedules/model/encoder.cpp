@@ -1,5 +1,6 @@
 #include "schedules/model/encoder.h"
 
+#include "schedules/model/sublayers.h"
 #include "schedules/model/transformer.h"
 
 namespace stepcast::schedules {

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "schedules/memory/activations.h"
+#include "schedules/model/attention.h"
+#include "schedules/model/sublayers.h"
 #include "schedules/model/transformer.h"
 
 namespace stepcast::schedules {
@@ -69,10 +71,9 @@ void cross_attention_forward(Writer& w, const Scenario& s, const Stacks& z) {
   w.gemm("cross-attention queries", z.cross.tokens, z.cross.hidden, z.cross.queries);
   Writer encoded(s, z.encoder);
   gather_input(encoded);
-  encoded.gemm("cross-attention keys, values", z.encoder.tokens, z.encoder.hidden,
-               z.cross.query_key_value - z.cross.queries);
+  encoded.gemm("cross-attention keys, values", z.encoder.tokens, z.encoder.hidden, z.cross.keys_values);
   w.append(encoded.take());
-  attention_core_forward(w, false);
+  attention_core(w, false);
   w.gemm("cross-attention projection", z.cross.tokens, z.cross.queries, z.cross.hidden);
   reduce_output(w);
   residual_forward(w);
@@ -85,7 +86,7 @@ void cross_attention_backward(Writer& w, const Scenario& s, const Stacks& z) {
   attention_core_backward(w, false);
   Writer encoded(s, z.encoder);
   column_split_backward(encoded, "cross-attention keys, values: gradient of input",
-                        "cross-attention keys, values: gradient of weight", z.cross.query_key_value - z.cross.queries);
+                        "cross-attention keys, values: gradient of weight", z.cross.keys_values);
   encoded.touch("add to the encoder output's gradient", z.encoder.residual * 3 * d(z.encoder.element));
   w.append(encoded.take());
   column_split_backward(w, "cross-attention queries: gradient of input", "cross-attention queries: gradient of weight",
@@ -105,21 +106,20 @@ double saved_by_decoder_layer(const Scenario& s, const Stacks& z, Recompute reco
 }
 
 Block decoder_layer(const Scenario& s, const Stacks& z) {
-  const double every = layer_parameters_of_every_rank(s.model);
-  Block layer{
-      .name = "decoder layer",
-      .layer = true,
-      .parameters = (layer_parameters(s.model) - every) / s.parallelism.tensor + every + cross_attention_parameters(s),
-      .saved = saved_by_decoder_layer(s, z, s.recompute),
-      .output = z.passed_on};
+  const LayerParameters n = layer_parameters(s.model);
+  Block layer{.name = "decoder layer",
+              .layer = true,
+              .parameters = n.whole + n.split / s.parallelism.tensor + cross_attention_parameters(s),
+              .saved = saved_by_decoder_layer(s, z, s.recompute),
+              .output = z.passed_on};
   layer.working = saved_by_decoder_layer(s, z, Recompute::none) - layer.saved + gradients_in_work(s, z.decoder);
   Writer f(s, z.decoder), b(s, z.decoder), cross_forward(s, z.cross), cross_backward(s, z.cross);
-  self_attention_forward(f);
+  self_attention(f);
   cross_attention_forward(cross_forward, s, z);
   f.append(cross_forward.take());
-  feed_forward_forward(f);
+  second_half(f);
   layer.forward = f.take();
-  feed_forward_backward(b);
+  second_half_backward(b);
   cross_attention_backward(cross_backward, s, z);
   b.append(cross_backward.take());
   self_attention_backward(b);
@@ -127,8 +127,8 @@ Block decoder_layer(const Scenario& s, const Stacks& z) {
   if (s.recompute == Recompute::full) layer.recompute = repeated(s, layer.forward);
   if (s.recompute == Recompute::selective && attention(s) == Attention::unfused) {
     Writer own(s, z.decoder), cross(s, z.cross);
-    attention_core_forward(own, true);
-    attention_core_forward(cross, false);
+    attention_core(own, true);
+    attention_core(cross, false);
     own.append(cross.take());
     layer.recompute = own.take();
   }

@@ -1,5 +1,7 @@
 #include "schedules/model/model.h"
 
+#include <algorithm>
+
 namespace stepcast::schedules {
 
 namespace {
@@ -13,6 +15,7 @@ bool has_tokens(Family family) { return !is_network(family) && family != Family:
 LayerStyle layer_style(const Model& model) {
   switch (model.family) {
     case Family::llama:
+    case Family::moe:
       return {.rms_norm = true, .rotary = true, .causal = true, .activation = Activation::swiglu};
     case Family::bert:
       return {.biases = true, .dropout = true};
@@ -43,19 +46,57 @@ std::int64_t patches(const Model& model) {
   return (model.image.height / model.patch) * (model.image.width / model.patch);
 }
 
-double layer_parameters_of_every_rank(const Model& model) {
-  const LayerStyle style = layer_style(model);
-  const double h = d(model.hidden);
-  return 2 * (style.rms_norm ? 1 : 2) * h + (style.biases ? 2 * h : 0);
+std::int64_t expert_layers(const Model& model) {
+  return model.experts.count == 0 ? 0 : std::max<std::int64_t>(model.layers - model.experts.dense_layers, 0);
 }
 
-double layer_parameters(const Model& model) {
+namespace {
+
+void add_attention(const Model& model, LayerParameters& n) {
+  const double h = d(model.hidden), a = d(model.heads);
+  if (const LatentAttention& mla = model.latent; mla.kv_rank > 0) {
+    const double rank = d(mla.query_rank), kv = d(mla.kv_rank), rotary = d(mla.rotary);
+    const double queries = a * (d(mla.head) + rotary);
+    n.whole += rank > 0 ? h * rank + rank : 0;  // down, and its norm
+    n.split += (rank > 0 ? rank : h) * queries;
+    n.whole += h * (kv + rotary) + kv;
+    n.split += kv * a * d(mla.head + mla.value) + a * d(mla.value) * h;
+    return;
+  }
+  const double q = a * d(head_width(model)), kv = d(model.kv_heads * head_width(model));
+  n.split += h * (q + 2 * kv) + q * h;
+  if (!layer_style(model).biases) return;
+  n.split += q + 2 * kv;
+  n.whole += h;
+}
+
+}  // namespace
+
+LayerParameters layer_parameters(const Model& model, FeedForward kind) {
   const LayerStyle style = layer_style(model);
-  const double h = d(model.hidden), f = d(model.ffn);
-  const double q = d(model.heads * head_width(model)), kv = d(model.kv_heads * head_width(model));
-  const double split_biases = style.biases ? q + 2 * kv + f : 0;
-  return h * (q + 2 * kv) + q * h + (is_gated(style.activation) ? 3 : 2) * h * f + split_biases +
-         layer_parameters_of_every_rank(model);
+  const double h = d(model.hidden);
+  LayerParameters n;
+  n.whole += 2 * (style.rms_norm ? 1 : 2) * h;
+  add_attention(model, n);
+  const double matrices = is_gated(style.activation) ? 3 : 2;
+  if (kind == FeedForward::experts) {
+    const Experts& experts = model.experts;
+    n.whole += h * d(experts.count);
+    n.split += matrices * h * d(experts.shared_ffn);
+    n.experts += matrices * h * d(experts.ffn) * d(experts.count);
+    return n;
+  }
+  n.split += matrices * h * d(model.ffn);
+  if (!style.biases) return n;
+  n.split += d(model.ffn);
+  n.whole += h;
+  return n;
+}
+
+double idle_parameters(const Model& model) {
+  if (expert_layers(model) == 0) return 0;
+  const double visited = d(model.experts.active) / d(model.experts.count);
+  return d(expert_layers(model)) * layer_parameters(model, FeedForward::experts).experts * (1 - visited);
 }
 
 double embedding_parameters(const Model& model, std::int64_t sequence) {

@@ -8,7 +8,27 @@
 
 namespace stepcast::schedules {
 
-enum class Family : std::uint8_t { gpt, llama, bert, t5, vit, cnn, mlp, operators };
+enum class Family : std::uint8_t { gpt, llama, bert, t5, vit, cnn, mlp, operators, moe };
+
+/// Feed-forward blocks of which each token visits few (Shazeer et al. 2017, arXiv 1701.06538). Each expert is a SwiGLU
+/// block of its own.
+struct Experts {
+  std::int64_t count = 0;         ///< routed ones of a layer; 0: the model is dense
+  std::int64_t active = 0;        ///< of those, a token's (top-k)
+  std::int64_t ffn = 0;           ///< inner width of one
+  std::int64_t shared_ffn = 0;    ///< inner width of the shared experts together, which every token visits; 0: none
+  std::int64_t dense_layers = 0;  ///< the first layers have an ordinary feed-forward block
+};
+
+/// Multi-head latent attention: queries, keys and values through low-rank projections, positions in a part of their own
+/// (DeepSeek-V2, arXiv 2405.04434, sec. 2.1).
+struct LatentAttention {
+  std::int64_t kv_rank = 0;     ///< of keys and values together; 0: ordinary attention
+  std::int64_t query_rank = 0;  ///< 0: queries are projected directly
+  std::int64_t head = 0;        ///< width of a head's queries and keys without positions
+  std::int64_t rotary = 0;      ///< of the part with positions, whose key all heads share
+  std::int64_t value = 0;       ///< of a head's values
+};
 
 /// A transformer by its shape, or a network by its entries.
 struct Model {
@@ -29,6 +49,8 @@ struct Model {
   std::int64_t patch = 0;           ///< vit: pixels along a side
   std::int64_t classes = 0;         ///< vit
   Tensor image{};                   ///< vit: one sample
+  Experts experts{};                ///< of moe
+  LatentAttention latent{};         ///< of moe
 };
 
 enum class Activation : std::uint8_t { gelu, relu, swiglu, geglu };
@@ -62,10 +84,24 @@ bool is_network(Family family);
 /// Whether its samples are made of tokens of a vocabulary.
 bool has_tokens(Family family);
 
-/// Parameters of one layer with self-attention and feed-forward block, and those of its norms and of the biases behind
-/// a row-split multiply, which stand on every tensor rank.
-double layer_parameters(const Model& model);
-double layer_parameters_of_every_rank(const Model& model);
+/// What stands between a layer's second norm and its last residual.
+enum class FeedForward : std::uint8_t { dense, experts };
+
+/// Layers that have experts: the last ones.
+std::int64_t expert_layers(const Model& model);
+
+/// Parameters of one layer with self-attention and feed-forward block, by how they are shared out.
+struct LayerParameters {
+  double whole = 0;    ///< on every tensor rank: norms, biases behind a sum, low-rank and router matrices
+  double split = 0;    ///< over the tensor ranks
+  double experts = 0;  ///< of routed experts, over the expert ranks
+  double sum() const { return whole + split + experts; }
+};
+LayerParameters layer_parameters(const Model& model, FeedForward kind = FeedForward::dense);
+
+/// Of all layers together, parameters of routed experts that one token does not visit.
+double idle_parameters(const Model& model);
+
 /// Of the embedding; `sequence` counts where positions are learned and not limited.
 double embedding_parameters(const Model& model, std::int64_t sequence);
 /// Rows of the embedding on one of `tensor` ranks. A vocabulary that does not divide is padded to a multiple of 128

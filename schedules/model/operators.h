@@ -15,6 +15,7 @@ struct Gemm {
   std::string_view name;
   GemmShape shape;
   bool of_weights = false;  ///< makes the gradient of weights: nothing before it in the model waits for it
+  int kernels = 1;          ///< launches it takes: the experts' multiplies are one each
 };
 
 /// A convolution, or a gradient of one, as a multiply whose input is read in place: `read` bytes instead of the rows
@@ -45,12 +46,22 @@ struct FusedAttention {
   bool causal = true;  ///< what a query may not look at is skipped: half of the square
 };
 
-/// Traffic between the tensor ranks. `under_next`: it may run beside the kernel that follows it in the list.
+/// Between which ranks traffic inside a layer runs.
+enum class Among : std::uint8_t {
+  tensor,
+  context,       ///< that share each sequence
+  context_ring,  ///< likewise, each to the next
+  dispatch,      ///< that share the experts: tokens to their experts, more to those in demand
+  combine        ///< and back
+};
+
+/// Traffic inside a layer. `under_next`: it may run beside the kernel that follows it in the list.
 struct TensorCollective {
   std::string_view name;
   collectives::Operation operation{};
   Bytes bytes{};
   bool under_next = false;
+  Among among = Among::tensor;
 };
 
 using Operator = std::variant<Gemm, Convolution, Elementwise, FusedAttention, TensorCollective>;

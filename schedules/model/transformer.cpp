@@ -3,8 +3,12 @@
 #include <algorithm>
 
 #include "schedules/memory/activations.h"
+#include "schedules/model/attention.h"
 #include "schedules/model/encoder.h"
 #include "schedules/model/encoder_decoder.h"
+#include "schedules/model/expert_load.h"
+#include "schedules/model/experts.h"
+#include "schedules/model/feed_forward.h"
 #include "schedules/model/sublayers.h"
 
 namespace stepcast::schedules {
@@ -51,30 +55,52 @@ Operators repeated(const Scenario& s, Operators forward) {
   return forward;
 }
 
-double gradients_in_work(const Scenario& s, const StackSizes& z) {
+void second_half(Writer& w, FeedForward kind) {
+  norm_forward(w);
+  if (kind == FeedForward::experts)
+    expert_block(w);
+  else
+    feed_forward(w, w.z.ffn);
+  residual_forward(w);
+}
+
+void second_half_backward(Writer& w, FeedForward kind) {
+  residual_backward(w);
+  if (kind == FeedForward::experts)
+    expert_block_backward(w);
+  else
+    feed_forward_backward(w, w.z.ffn);
+  norm_backward(w);
+}
+
+double gradients_in_work(const Scenario& s, const StackSizes& z, FeedForward kind) {
+  if (kind == FeedForward::experts)
+    return d(routing(s).received()) * d(s.model.hidden + 3 * s.model.experts.ffn) * d(z.element);
   const double in_columns = (is_gated(layer_style(s.model).activation) ? 2 : 1) * d(z.ffn);
   return (z.residual + z.inner + d(z.tokens) * in_columns) * d(z.element);
 }
 
-Block layer_block(const Scenario& s, const StackSizes& z) {
-  const double every = layer_parameters_of_every_rank(s.model);
+Block layer_block(const Scenario& s, const StackSizes& z, FeedForward kind) {
+  const LayerParameters n = layer_parameters(s.model, kind);
+  const double experts = n.experts / s.parallelism.expert;
   Block layer{.name = "layer",
               .layer = true,
-              .parameters = (layer_parameters(s.model) - every) / s.parallelism.tensor + every,
-              .saved = saved_activation_bytes(s, z, s.recompute),
+              .parameters = n.whole + n.split / d(z.tensor) + experts,
+              .expert_parameters = s.parallelism.expert > 1 ? experts : 0,
+              .saved = saved_activation_bytes(s, z, s.recompute, kind),
               .output = z.hidden_bytes};
-  layer.working = saved_activation_bytes(s, z, Recompute::none) - layer.saved + gradients_in_work(s, z);
+  layer.working = saved_activation_bytes(s, z, Recompute::none, kind) - layer.saved + gradients_in_work(s, z, kind);
   Writer f(s, z), b(s, z);
-  self_attention_forward(f);
-  feed_forward_forward(f);
+  self_attention(f);
+  second_half(f, kind);
   layer.forward = f.take();
-  feed_forward_backward(b);
+  second_half_backward(b, kind);
   self_attention_backward(b);
   layer.backward = b.take();
   if (s.recompute == Recompute::full) layer.recompute = repeated(s, layer.forward);
   if (s.recompute == Recompute::selective && attention(s) == Attention::unfused) {
     Writer r(s, z);
-    attention_core_forward(r, layer_style(s.model).relative_positions);
+    attention_core(r, layer_style(s.model).relative_positions);
     layer.recompute = r.take();
   }
   return layer;
@@ -93,7 +119,8 @@ Blocks transformer_blocks(const Scenario& s) {
                        .parameters = matrix + embedding_parameters(s.model, s.training.sequence) - words,
                        .saved = has_dropout(s) ? z.residual * kMask : 0,
                        .output = z.hidden_bytes});
-  out.kinds.push_back(layer_block(s, z));
+  const std::int64_t of_experts = expert_layers(s.model), dense = s.model.layers - of_experts;
+  out.kinds.push_back(layer_block(s, z, of_experts > 0 ? FeedForward::experts : FeedForward::dense));
   // The norm's input and output besides the logits.
   out.kinds.push_back({.name = "head",
                        .forward = std::move(head.forward),
@@ -101,7 +128,11 @@ Blocks transformer_blocks(const Scenario& s) {
                        .parameters = (layer_style(s.model).rms_norm ? 1 : 2) * d(z.hidden) + matrix,
                        .working = 2 * z.residual * d(z.element) + logits_working(s, z)});
   out.order.push_back(0);
-  out.order.insert(out.order.end(), static_cast<std::size_t>(s.model.layers), 1);
+  if (of_experts > 0 && dense > 0) {
+    out.kinds.push_back(layer_block(s, z, FeedForward::dense));
+    out.order.insert(out.order.end(), static_cast<std::size_t>(dense), 3);
+  }
+  out.order.insert(out.order.end(), static_cast<std::size_t>(of_experts > 0 ? of_experts : dense), 1);
   out.order.push_back(2);
   if (tied_embeddings(s.model)) out.tied = matrix;
   return out;

@@ -14,16 +14,16 @@ Group Ranks::tensor_group(std::uint32_t data, std::uint32_t stage) const {
 
 Group Ranks::data_group(std::uint32_t tensor, std::uint32_t stage, std::optional<std::uint32_t> copy) const {
   Group group;
-  for (std::uint32_t d = 0; d < plan_.data; ++d) group.push_back(gpu({tensor, d, stage}));
+  for (std::uint32_t d = 0; d < copies_; ++d) group.push_back(gpu({tensor, d, stage}));
   if (copy)
-    for (std::uint32_t d = 0; d < plan_.data; ++d) group.push_back(gpu({tensor, d, *copy}));
+    for (std::uint32_t d = 0; d < copies_; ++d) group.push_back(gpu({tensor, d, *copy}));
   return group;
 }
 
 std::vector<Group> Ranks::tensor_groups_beside(Coordinate c) const {
   std::vector<Group> groups{tensor_group(c.data, c.stage)};
   const std::uint32_t first = node(groups[0].front()), last = node(groups[0].back());
-  for (std::uint32_t d = 0; d < plan_.data; ++d) {
+  for (std::uint32_t d = 0; d < copies_; ++d) {
     if (d == c.data) continue;
     if (node(gpu({plan_.tensor - 1, d, c.stage})) >= first && node(gpu({0, d, c.stage})) <= last)
       groups.push_back(tensor_group(d, c.stage));
@@ -61,20 +61,20 @@ std::vector<Group> Ranks::strided(Coordinate c, std::uint32_t groups, std::uint3
 }
 
 std::vector<Group> Ranks::shard_groups(Coordinate c, std::uint32_t size) const {
-  return strided(c, plan_.data / size, size, size, 1);
+  return strided(c, copies_ / size, size, size, 1);
 }
 
 std::vector<Group> Ranks::replica_groups(Coordinate c, std::uint32_t size) const {
-  return strided(c, size, 1, plan_.data / size, size);
+  return strided(c, size, 1, copies_ / size, size);
 }
 
 std::vector<Group> Ranks::sends_beside(Coordinate c, std::uint32_t to) const {
   std::vector<Group> pairs{{gpu(c), gpu({c.tensor, c.data, to})}};
   const std::uint32_t here = node(gpu(c));
   // Ranks of one stage are numbered without gaps, so only those of this node need a look.
-  const std::uint32_t stage_first = index(gpu({0, 0, c.stage})), stage_ranks = plan_.tensor * plan_.data;
+  const std::uint32_t stage_first = index(gpu({0, 0, c.stage})), in_stage = stage_ranks();
   for (std::uint32_t g = here * gpus_per_node_; g < (here + 1) * gpus_per_node_; ++g) {
-    if (g < stage_first || g >= stage_first + stage_ranks) continue;
+    if (g < stage_first || g >= stage_first + in_stage) continue;
     const Coordinate other = coordinate(g);
     if (other.tensor == c.tensor && other.data == c.data) continue;
     pairs.push_back({gpu(other), gpu({other.tensor, other.data, to})});

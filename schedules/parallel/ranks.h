@@ -10,23 +10,32 @@
 
 namespace stepcast::schedules {
 
-/// Where a rank stands in the parallel plan.
+/// Where a rank stands in the parallel plan. `data` counts the ranks with the same weights: those that share a sequence
+/// innermost, then the data ranks.
 struct Coordinate {
   std::uint32_t tensor = 0, data = 0, stage = 0;
 };
 
-/// The parallel plan laid over the cluster: tensor ranks innermost, then data, then pipeline stages.
+/// The parallel plan laid over the cluster: tensor ranks innermost, then context, data, pipeline stages.
 class Ranks {
  public:
-  Ranks(const Parallelism& plan, std::uint32_t gpus_per_node) : plan_(plan), gpus_per_node_(gpus_per_node) {}
+  Ranks(const Parallelism& plan, std::uint32_t gpus_per_node)
+      : plan_(plan), copies_(weight_copies(plan)), gpus_per_node_(gpus_per_node) {}
 
-  std::uint32_t count() const { return plan_.tensor * plan_.data * plan_.pipeline; }
+  const Parallelism& plan() const { return plan_; }
+  std::uint32_t stage_ranks() const { return plan_.tensor * copies_; }
+  std::uint32_t count() const { return stage_ranks() * plan_.pipeline; }
   topology::GpuId gpu(Coordinate c) const {
-    return topology::GpuId{c.tensor + plan_.tensor * (c.data + plan_.data * c.stage)};
+    return topology::GpuId{c.tensor + plan_.tensor * (c.data + copies_ * c.stage)};
   }
-  Coordinate coordinate(std::uint32_t rank) const {
-    return {rank % plan_.tensor, rank / plan_.tensor % plan_.data, rank / (plan_.tensor * plan_.data)};
+  Coordinate coordinate(std::uint32_t rank) const { return in_stage(rank % stage_ranks(), rank / stage_ranks()); }
+
+  /// Ranks of a stage from 0, tensor ranks innermost, and back.
+  std::uint32_t place_in_stage(Coordinate c) const { return c.tensor + plan_.tensor * c.data; }
+  Coordinate in_stage(std::uint32_t place, std::uint32_t stage) const {
+    return {place % plan_.tensor, place / plan_.tensor, stage};
   }
+  std::uint32_t node(topology::GpuId g) const { return index(g) / gpus_per_node_; }
 
   collectives::Group tensor_group(std::uint32_t data, std::uint32_t stage) const;
   collectives::Group data_group(std::uint32_t tensor, std::uint32_t stage,
@@ -49,9 +58,9 @@ class Ranks {
   /// `groups` a tensor rank, of `size` data ranks each: the first is group * `group_stride`, then every `stride`-th.
   std::vector<collectives::Group> strided(Coordinate c, std::uint32_t groups, std::uint32_t group_stride,
                                           std::uint32_t size, std::uint32_t stride) const;
-  std::uint32_t node(topology::GpuId g) const { return index(g) / gpus_per_node_; }
 
   Parallelism plan_;
+  std::uint32_t copies_;
   std::uint32_t gpus_per_node_;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "schedules/model/frozen.h"
+#include "schedules/step/layer_traffic.h"
 
 namespace stepcast::schedules {
 
@@ -30,9 +31,9 @@ const std::vector<PieceTimes::Kind>& PieceTimes::at(Coordinate c) {
 
   const Scenario& s = other ? other_->scenario : scenario_;
   const KernelCost cost{s.cluster.gpu, s.software, s.training.precision};
-  const auto groups = ranks_.tensor_groups_beside(c);
-  const TensorTimer tensor = [&](collectives::Operation operation, Bytes bytes) {
-    collectives::Timing timing = timer_.time(operation, bytes, groups, "auto", fold_);
+  const LayerTraffic traffic(s, ranks_, c);
+  const TensorTimer tensor = [&](const TensorCollective& op) {
+    collectives::Timing timing = traffic.time(op, timer_, fold_);
     return slow_links_ != nullptr ? slow_links_->slowed(std::move(timing)) : timing;
   };
   std::vector<Kind> kinds;
@@ -48,6 +49,7 @@ const std::vector<PieceTimes::Kind>& PieceTimes::at(Coordinate c) {
       kind.piece.backward = pass_time(block.backward, cost, tensor, &kind.traffic) + kind.piece.recompute;
     }
     kind.piece.parameters = block.parameters;
+    kind.piece.experts = block.expert_parameters;
   }
   return kinds_.emplace(place, std::move(kinds)).first->second;
 }

@@ -19,7 +19,8 @@ struct Piece {
   PassTime recompute;          ///< that part of backward
   PassTime weight;             ///< gradients of weights, where backward leaves them to a pass of their own
   double parameters = 0;       ///< on one tensor rank
-  double trained = 0;          ///< of those, with a gradient
+  double experts = 0;          ///< of those, of experts that the expert ranks share out
+  double trained = 0;          ///< of all, with a gradient
 };
 
 /// What one virtual stage of one stage runs, in forward order.

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "schedules/cost/elementwise.h"
+#include "schedules/data_parallel/groups.h"
 #include "schedules/model/frozen.h"
 #include "schedules/pipeline/placement.h"
 #include "schedules/step/traffic.h"
@@ -27,7 +28,7 @@ class Builder {
         shape_(in.pipeline.shape),
         stages_(shape_.stages),
         chunks_(chunks(shape_)),
-        replicas_(in.unfold ? s_.parallelism.tensor * s_.parallelism.data : 1),
+        replicas_(in.unfold ? in.ranks.stage_ranks() : 1),
         micro_batches_(shape_.micro_batches),
         overlap_(data_overlap(s_)),
         drains_(in.pipeline.updates == Updates::after_flush),
@@ -84,7 +85,7 @@ class Builder {
     return std::ranges::any_of(chunk.pieces, [](const Piece& piece) { return piece.trained > 0; });
   }
 
-  bool several_data_ranks() const { return s_.parallelism.data * copies(shape_) > 1; }
+  bool several_data_ranks() const { return weight_copies(s_.parallelism) * copies(shape_) > 1; }
   bool overlaps() const { return overlap_ && several_data_ranks(); }
   bool slowed() const { return overlaps() && s_.software.overlap_slowdown > 0; }
 
@@ -244,7 +245,7 @@ class Builder {
     if (copies(shape_) > 1) stages.push_back(place(shape_, {1, held(shape_, {c.stage, 0}).chunk}).stage);
     std::vector<std::uint32_t> lanes;
     for (const std::uint32_t stage : stages)
-      for (std::uint32_t d = 0; d < (in_.unfold ? s_.parallelism.data : 1); ++d)
+      for (std::uint32_t d = 0; d < (in_.unfold ? weight_copies(s_.parallelism) : 1); ++d)
         lanes.push_back(lane_of(c.tensor + s_.parallelism.tensor * d, stage));
     return lanes;
   }
@@ -428,8 +429,8 @@ class Builder {
   void add_optimizer(std::uint32_t lane, std::optional<TaskId> embeddings) {
     if (s_.training.optimizer == Optimizer::none) return;
     const Coordinate c = step_.lanes[lane].at;
-    const double held = trained_parameters(in_.blocks, in_.chunks[c.stage]);
-    const double share = zero_ >= 1 ? held / (shard_ranks(s_) * copies(shape_)) : held;
+    const Held trained = trained_held(in_.blocks, in_.chunks[c.stage]);
+    const double share = zero_ >= 1 ? sharded(s_, trained, copies(shape_)) : trained.all;
     const Gpu& gpu = gpu_of(s_.cluster, in_.ranks.gpu(c));
     const double rate =
         gpu.memory_bandwidth.value * gpu.memory_efficiency * measured_share(gpu, "optimizer").value_or(1);

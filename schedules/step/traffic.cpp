@@ -22,6 +22,9 @@ Timing one_after_the_other(Timing first, const Timing& second) {
   return first;
 }
 
+/// Of a piece, what is trained.
+Held gradients(const Piece& piece) { return {piece.trained, piece.trained > 0 ? piece.experts : 0}; }
+
 class Declarer {
  public:
   Declarer(const StepInput& in, std::span<const Lane> lanes, Wires& wires)
@@ -43,7 +46,7 @@ class Declarer {
   }
 
  private:
-  bool several_data_ranks() const { return s_.parallelism.data * copies(shape_) > 1; }
+  bool several_data_ranks() const { return weight_copies(s_.parallelism) * copies(shape_) > 1; }
 
   /// Times a collective for the groups of one lane, the first `own`: their siblings share the links. With folding they
   /// stand for all of them and carry all their bytes; without, they carry their own.
@@ -118,25 +121,31 @@ class Declarer {
       std::optional<std::uint32_t> other;
       if (twice) other = place(shape_, {1, held(shape_, {c.stage, 0}).chunk}).stage;
       const DataGroups groups(in_.ranks, s_, c, other);
-      const auto gathered = [&](double elements) {
-        return Declared{
-            wires_.declare(timed(Operation::all_gather, bytes_of(elements, element), groups.shards, groups.own_shards)),
-            {}};
+      const auto then_experts = [&](Timing timing, Operation operation, Bytes bytes) {
+        if (bytes.value == 0) return timing;
+        return one_after_the_other(std::move(timing), timed(operation, bytes, groups.experts, groups.own_experts));
       };
-      const auto summed = [&](double elements) {
-        Timing sum = timed(zero_ >= 1 ? Operation::reduce_scatter : Operation::all_reduce, bytes_of(elements, on_wire),
-                           groups.shards, groups.own_shards, algorithm(s_.data_parallel.mode));
+      const auto gathered = [&](Held held) {
+        return Declared{wires_.declare(then_experts(timed(Operation::all_gather, bytes_of(held.rest(), element),
+                                                          groups.shards, groups.own_shards),
+                                                    Operation::all_gather, bytes_of(held.experts, element))),
+                        {}};
+      };
+      const auto summed = [&](Held held) {
+        const Operation operation = zero_ >= 1 ? Operation::reduce_scatter : Operation::all_reduce;
+        Timing sum = timed(operation, bytes_of(held.rest(), on_wire), groups.shards, groups.own_shards,
+                           algorithm(s_.data_parallel.mode));
         if (!groups.replicas.empty())
           sum = one_after_the_other(std::move(sum),
-                                    timed(Operation::all_reduce, bytes_of(elements / shard_ranks(s_), on_wire),
+                                    timed(Operation::all_reduce, bytes_of(held.rest() / shard_ranks(s_), on_wire),
                                           groups.replicas, groups.own_replicas));
-        return Declared{wires_.declare(sum), {}};
+        return Declared{wires_.declare(then_experts(std::move(sum), operation, bytes_of(held.experts, on_wire))), {}};
       };
       const std::span<const Chunk> kept = std::span(plan.chunks).first(twice ? 1 : plan.chunks.size());
-      double trained = twice ? 0 : trained_parameters(in_.blocks, in_.chunks[c.stage]);
+      Held trained = twice ? Held{} : trained_held(in_.blocks, in_.chunks[c.stage]);
       if (twice)
-        for (const Piece& piece : kept.front().pieces) trained += piece.trained;
-      if (trained == 0 && zero_ < 3) continue;
+        for (const Piece& piece : kept.front().pieces) trained = trained + gradients(piece);
+      if (trained.all == 0 && zero_ < 3) continue;
       if (zero_ == 1 || zero_ == 2) plan.spread = gathered(trained);
       if (!overlap_ && zero_ < 2) {
         plan.whole = summed(trained);
@@ -145,17 +154,18 @@ class Declarer {
       for (const Chunk& chunk : kept) {
         auto& ends = plan.bucket_ends.emplace_back();
         auto& sums = plan.buckets.emplace_back();
-        double open = 0, left = 0;
+        Held open;
+        double left = 0;
         for (const Piece& piece : chunk.pieces) left += piece.trained;
         for (std::size_t back = 0; back < chunk.pieces.size() && left > 0; ++back) {
-          const double elements = chunk.pieces[chunk.pieces.size() - 1 - back].trained;
-          open += elements;
-          left -= elements;
+          const Held made = gradients(chunk.pieces[chunk.pieces.size() - 1 - back]);
+          open = open + made;
+          left -= made.all;
           const bool last = left <= 0;
-          if (zero_ == 3 || last || open * static_cast<double>(on_wire) >= full) {
+          if (zero_ == 3 || last || open.all * static_cast<double>(on_wire) >= full) {
             ends.push_back(back);
             sums.push_back(summed(open));
-            open = 0;
+            open = {};
           }
         }
         auto& gathers = plan.gathers.emplace_back();
@@ -165,8 +175,9 @@ class Declarer {
                 overlap_ ? static_cast<double>(s_.software.parameter_prefetch.value) / static_cast<double>(element) : 0;
             const double ahead = std::min(piece.parameters, std::floor(most)), rest = piece.parameters - ahead;
             Gathers& both = gathers.emplace_back();
-            if (ahead > 0) both.ahead = gathered(ahead);
-            if (rest > 0) both.rest = gathered(rest);
+            const double share = piece.experts / std::max(piece.parameters, 1.0);
+            if (ahead > 0) both.ahead = gathered({ahead, ahead * share});
+            if (rest > 0) both.rest = gathered({rest, rest * share});
           }
       }
     }

@@ -7,6 +7,7 @@
 
 #include "schedules/forecast.h"
 #include "tests/schedules/free_links.h"
+#include "tests/schedules/models.h"
 
 namespace stepcast::schedules {
 namespace {
@@ -26,6 +27,11 @@ Scenario on_64_gpus(const Plan& plan) {
   s.parallelism = {.tensor = 4, .pipeline = 4, .data = 4};
   plan.set(s);
   return s;
+}
+
+void use_experts(Scenario& s) {
+  s.model = small_experts();
+  s.training.attention = Attention::flash;
 }
 
 void interleave(Scenario& s) {
@@ -130,6 +136,60 @@ const Plan kPlans[] = {
     {"embedding_and_head_on_stages_of_their_own",
      [](Scenario& s) {
        s.parallelism.layers_per_stage = {0, 8, 8, 0};
+     }},
+    {"experts_inside_a_node",
+     [](Scenario& s) {
+       use_experts(s);
+       s.parallelism = {.tensor = 1, .pipeline = 4, .data = 16, .expert = 4};
+       s.data_parallel.zero = 1;
+       s.data_parallel.bucket = Bytes{8 << 20};
+     }},
+    {"experts_across_nodes_uneven",
+     [](Scenario& s) {
+       use_experts(s);
+       s.parallelism = {.tensor = 1, .pipeline = 4, .data = 16, .expert = 16};
+       s.training.expert_load.spread = 0.5;
+     }},
+    {"experts_of_tensor_ranks",
+     [](Scenario& s) {
+       use_experts(s);
+       s.parallelism = {.tensor = 4, .pipeline = 2, .data = 8, .sequence = true, .expert = 8};
+       s.data_parallel.overlap = false;
+     }},
+    {"experts_in_both_copies",
+     [](Scenario& s) {
+       use_experts(s);
+       s.pipeline.schedule = "dualpipe";
+       s.parallelism = {.tensor = 1, .pipeline = 4, .data = 16, .expert = 8};
+       s.training.global_batch = 128;
+       s.data_parallel.overlap = false;
+     }},
+    {"experts_zero_3",
+     [](Scenario& s) {
+       use_experts(s);
+       s.parallelism = {.tensor = 1, .pipeline = 1, .data = 64, .expert = 8};
+       s.data_parallel.zero = 3;
+     }},
+    {"context_ring",
+     [](Scenario& s) {
+       s.training.attention = Attention::flash;
+       s.parallelism = {.tensor = 2, .pipeline = 2, .data = 4, .sequence = true, .context = 4};
+     }},
+    {"context_ulysses_across_nodes",
+     [](Scenario& s) {
+       s.training.attention = Attention::flash;
+       s.parallelism = {.tensor = 1, .pipeline = 2, .data = 2, .context = 16, .context_method = ContextMethod::ulysses};
+     }},
+    {"context_gathered_with_experts",
+     [](Scenario& s) {
+       use_experts(s);
+       s.parallelism = {.tensor = 1,
+                        .pipeline = 2,
+                        .data = 8,
+                        .context = 4,
+                        .expert = 16,
+                        .context_method = ContextMethod::all_gather};
+       s.data_parallel.overlap = false;
      }},
     {"no_data_overlap", [](Scenario& s) { s.data_parallel.overlap = false; }},
     {"sequence_parallel_selective",

@@ -1,0 +1,101 @@
+#include "schedules/model/writer.h"
+
+#include <iterator>
+#include <utility>
+
+namespace stepcast::schedules {
+namespace {
+
+using collectives::Operation;
+
+double d(std::int64_t n) { return static_cast<double>(n); }
+
+Bytes bytes(double n) { return {static_cast<std::int64_t>(n)}; }
+
+}  // namespace
+
+StackSizes stack_sizes(const Scenario& s, std::int64_t sequence, bool causal) {
+  const std::int64_t t = s.parallelism.tensor;
+  const Model& m = s.model;
+  StackSizes z{};
+  z.samples = s.training.micro_batch;
+  z.tensor = t;
+  z.context = s.parallelism.context;
+  z.tokens = s.training.micro_batch * sequence / z.context;
+  z.batch_heads = s.training.micro_batch * m.heads / t;
+  z.sequence = z.keys = sequence;
+  z.hidden = m.hidden;
+  z.heads = m.heads / t;
+  const bool latent = m.latent.kv_rank > 0;
+  z.key_width = latent ? m.latent.head + m.latent.rotary : head_width(m);
+  z.value_width = latent ? m.latent.value : z.key_width;
+  z.queries = m.heads * z.key_width / t;
+  z.keys_values = (latent ? m.heads : m.kv_heads) * (z.key_width + z.value_width) / t;
+  z.attention_out = m.heads * z.value_width / t;
+  z.ffn = m.ffn / t;
+  z.vocab = m.vocab > 0 ? vocab_rows(m, s.parallelism.tensor) : 0;
+  z.element = element_bytes(s.training.precision);
+  z.split_sequence = s.parallelism.sequence && t > 1;
+  z.residual = d(z.tokens) * d(z.hidden) / (z.split_sequence ? d(t) : 1.0);
+  z.inner = d(z.tokens) * d(z.ffn);
+  z.scores = d(z.batch_heads) * d(z.sequence) * d(z.keys);
+  z.projected = d(z.tokens) * d(z.query_key_value());
+  z.hidden_bytes = d(z.tokens) * d(z.hidden) * d(z.element);
+  z.causal = causal;
+  return z;
+}
+
+StackSizes cross_sizes(const StackSizes& queries, std::int64_t keys) {
+  StackSizes z = queries;
+  z.keys = keys;
+  z.scores = d(z.batch_heads) * d(z.sequence) * d(z.keys);
+  z.projected = d(z.tokens) * d(z.queries) + d(z.samples * keys) * d(z.keys_values);
+  z.causal = false;
+  return z;
+}
+
+void Writer::append(Operators more) {
+  out_.insert(out_.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+}
+
+void Writer::gemm(std::string_view name, std::int64_t m, std::int64_t k, std::int64_t n, std::int64_t batch,
+                  int kernels) {
+  out_.push_back(Gemm{name, {m, n, k, batch, z.element, z.element}, false, kernels});
+}
+
+void Writer::weight_gradient(std::string_view name, std::int64_t rows, std::int64_t columns, std::int64_t from,
+                             std::int64_t batch, int kernels) {
+  const std::int64_t main = element_bytes(s.software.main_gradient_precision);
+  const bool fused = s.software.fused_gradient_accumulation;
+  const std::int64_t depth = from > 0 ? from : z.tokens;
+  out_.push_back(Gemm{name, {rows, columns, depth, batch, z.element, fused ? 2 * main : z.element}, true, kernels});
+  if (!fused)
+    out_.push_back(
+        Elementwise{"accumulate gradient", d(rows) * d(columns) * d(batch) * d(z.element + 2 * main), kernels, true});
+}
+
+void Writer::touch(std::string_view name, double bytes_moved, int kernels) {
+  out_.push_back(Elementwise{name, bytes_moved, kernels});
+}
+
+void Writer::collective(std::string_view name, Operation operation, bool under_next) {
+  collective(name, operation, z.hidden_bytes, under_next);
+}
+
+void Writer::collective(std::string_view name, Operation operation, double size, bool under_next) {
+  if (z.tensor > 1) exchange(name, Among::tensor, operation, size, under_next);
+}
+
+void Writer::exchange(std::string_view name, Among among, Operation operation, double size, bool under_next) {
+  out_.push_back(TensorCollective{name, operation, bytes(size), under_next, among});
+}
+
+void Writer::fused_attention(std::string_view name, double flops, bool backward) {
+  const double rows = d(z.batch_heads) * d(z.sequence) / d(z.context);
+  out_.push_back(FusedAttention{name, {flops}, rows, backward, backward ? 2 : 1, z.causal});
+}
+
+bool has_dropout(const Scenario& s) { return layer_style(s.model).dropout && s.software.dropout; }
+bool has_biases(const Scenario& s) { return layer_style(s.model).biases && s.software.biases; }
+
+}  // namespace stepcast::schedules

@@ -1,0 +1,83 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "schedules/model/operators.h"
+#include "schedules/scenario.h"
+
+namespace stepcast::schedules {
+
+/// Sizes of one stack of layers on one tensor rank, counted once.
+struct StackSizes {
+  std::int64_t samples;      ///< of a micro-batch
+  std::int64_t tokens;       ///< micro-batch x sequence / context ranks
+  std::int64_t batch_heads;  ///< micro-batch x heads of this rank
+  std::int64_t sequence;     ///< of queries, on all context ranks together
+  std::int64_t keys;         ///< tokens of one sample that a query may look at
+  std::int64_t hidden;
+  std::int64_t heads;                   ///< of this rank
+  std::int64_t key_width, value_width;  ///< of a head; queries are as wide as keys
+  std::int64_t queries;                 ///< columns of all its heads' queries
+  std::int64_t keys_values;             ///< of keys and values together
+  std::int64_t attention_out;           ///< of all its heads' results
+  std::int64_t ffn;                     ///< inner width on this rank
+  std::int64_t vocab;                   ///< on this rank
+  std::int64_t element;                 ///< bytes
+  std::int64_t tensor, context;         ///< ranks
+  double residual;      ///< elements of a layer's input on this rank: / tensor with sequence parallelism
+  double inner;         ///< tokens x ffn
+  double scores;        ///< batch_heads x sequence x keys, of all context ranks
+  double projected;     ///< elements of queries, keys and values together
+  double hidden_bytes;  ///< of the whole layer input: what tensor collectives move
+  bool causal;          ///< a query looks at no later token
+  bool split_sequence;  ///< over the tensor ranks, between the multiplies
+
+  std::int64_t query_key_value() const { return queries + keys_values; }
+  std::int64_t residual_tokens() const { return split_sequence ? tokens / tensor : tokens; }
+};
+
+/// Of a stack whose samples have `sequence` tokens each, in self-attention.
+StackSizes stack_sizes(const Scenario& scenario, std::int64_t sequence, bool causal);
+/// Of cross-attention from the stack `queries` to `keys` tokens of each sample in another.
+StackSizes cross_sizes(const StackSizes& queries, std::int64_t keys);
+
+/// Writes one pass's operators down in order.
+class Writer {
+ public:
+  Writer(const Scenario& scenario, const StackSizes& sizes) : s(scenario), z(sizes) {}
+  Operators take() { return std::move(out_); }
+  /// Another writer's operators, in the place where this one stands.
+  void append(Operators more);
+
+  /// `m` x `k` times `k` x `n`, `batch` of them, in `kernels` launches.
+  void gemm(std::string_view name, std::int64_t m, std::int64_t k, std::int64_t n, std::int64_t batch = 1,
+            int kernels = 1);
+  /// Gradient of a weight of rows x columns, from `from` rows of input (0: all tokens), into the main gradient; of
+  /// `batch` of them.
+  void weight_gradient(std::string_view name, std::int64_t rows, std::int64_t columns, std::int64_t from = 0,
+                       std::int64_t batch = 1, int kernels = 1);
+  /// Streams `bytes_moved` through memory in `kernels` launches.
+  void touch(std::string_view name, double bytes_moved, int kernels = 1);
+  /// Over the tensor ranks, if there are several, of the whole layer input or of `size` bytes.
+  void collective(std::string_view name, collectives::Operation operation, bool under_next = false);
+  void collective(std::string_view name, collectives::Operation operation, double size, bool under_next = false);
+  /// Among others; the caller knows that there are several.
+  void exchange(std::string_view name, Among among, collectives::Operation operation, double size,
+                bool under_next = false);
+  /// `flops` of the full square.
+  void fused_attention(std::string_view name, double flops, bool backward);
+
+  const Scenario& s;
+  const StackSizes& z;
+
+ private:
+  Operators out_;
+};
+
+inline constexpr double kMask = 1;  ///< bytes of an element of a dropout mask
+
+bool has_dropout(const Scenario& scenario);
+bool has_biases(const Scenario& scenario);
+
+}  // namespace stepcast::schedules

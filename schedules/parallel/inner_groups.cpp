@@ -1,0 +1,69 @@
+#include "schedules/parallel/inner_groups.h"
+
+#include <algorithm>
+#include <set>
+
+namespace stepcast::schedules {
+namespace {
+
+using collectives::Group;
+
+/// Of all groups, the one at `own` first, then those with a GPU on one of its nodes.
+template <class MakeGroup>
+std::vector<Group> beside(const Ranks& ranks, std::uint32_t own, std::uint32_t groups, const MakeGroup& make) {
+  std::vector<Group> out{make(own)};
+  std::set<std::uint32_t> nodes;
+  for (const topology::GpuId g : out[0]) nodes.insert(ranks.node(g));
+  for (std::uint32_t other = 0; other < groups; ++other) {
+    if (other == own) continue;
+    Group group = make(other);
+    if (std::ranges::any_of(group, [&](topology::GpuId g) { return nodes.contains(ranks.node(g)); }))
+      out.push_back(std::move(group));
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<Group> expert_groups_beside(const Ranks& ranks, Coordinate c) {
+  const std::uint32_t size = ranks.plan().expert;
+  return beside(ranks, ranks.place_in_stage(c) / size, ranks.stage_ranks() / size, [&](std::uint32_t number) {
+    Group group;
+    for (std::uint32_t i = 0; i < size; ++i) group.push_back(ranks.gpu(ranks.in_stage(number * size + i, c.stage)));
+    return group;
+  });
+}
+
+std::vector<Group> expert_copies_of_stage(const Ranks& ranks, Coordinate c, std::optional<std::uint32_t> copy) {
+  const std::uint32_t stride = ranks.plan().expert, tensor = ranks.plan().tensor, size = ranks.stage_ranks() / stride;
+  std::vector<Group> out;
+  for (std::uint32_t turn = 0; turn < tensor; ++turn) {
+    for (std::uint32_t first = (c.tensor + turn) % tensor; first < stride; first += tensor) {
+      Group& group = out.emplace_back();
+      for (std::uint32_t i = 0; i < size; ++i) group.push_back(ranks.gpu(ranks.in_stage(first + i * stride, c.stage)));
+      if (copy)
+        for (std::uint32_t i = 0; i < size; ++i) group.push_back(ranks.gpu(ranks.in_stage(first + i * stride, *copy)));
+    }
+  }
+  return out;
+}
+
+std::vector<Group> context_groups_beside(const Ranks& ranks, Coordinate c) {
+  const std::uint32_t tensor = ranks.plan().tensor, size = ranks.plan().context;
+  const std::uint32_t groups = ranks.stage_ranks() / size;
+  return beside(ranks, c.data / size * tensor + c.tensor, groups, [&](std::uint32_t number) {
+    Group group;
+    for (std::uint32_t i = 0; i < size; ++i)
+      group.push_back(ranks.gpu({number % tensor, number / tensor * size + i, c.stage}));
+    return group;
+  });
+}
+
+std::vector<Group> context_rings_beside(const Ranks& ranks, Coordinate c) {
+  std::vector<Group> pairs;
+  for (const Group& ring : context_groups_beside(ranks, c))
+    for (std::size_t i = 0; i < ring.size(); ++i) pairs.push_back({ring[i], ring[(i + 1) % ring.size()]});
+  return pairs;
+}
+
+}  // namespace stepcast::schedules

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "schedules/parallel/ranks.h"
+
+namespace stepcast::schedules {
+
+/// Groups of ranks inside one stage that share layers. Those named beside: the group of `c` first, then every group of
+/// the same kind and stage that has a GPU on one of its nodes.
+
+/// That share the experts: consecutive ranks of the stage, across tensor, context and data ranks, as Megatron-Core
+/// folds them (Liu et al. 2025, arXiv 2504.14960). Requires plan.expert to divide the ranks of a stage.
+std::vector<collectives::Group> expert_groups_beside(const Ranks& ranks, Coordinate c);
+
+/// That share each sequence.
+std::vector<collectives::Group> context_groups_beside(const Ranks& ranks, Coordinate c);
+
+/// Groups of ranks that hold the same experts: every plan.expert-th rank of the stage of `c`. All groups of the stage;
+/// first the plan.expert / plan.tensor that tensor rank c.tensor leads. Requires plan.tensor to divide plan.expert.
+/// `copy`: the stage that holds another copy of the same chunk; its ranks are of the groups.
+std::vector<collectives::Group> expert_copies_of_stage(const Ranks& ranks, Coordinate c,
+                                                       std::optional<std::uint32_t> copy = {});
+
+/// Pairs {rank, the next one round the ring}: every rank of the groups of context_groups_beside.
+std::vector<collectives::Group> context_rings_beside(const Ranks& ranks, Coordinate c);
+
+}  // namespace stepcast::schedules

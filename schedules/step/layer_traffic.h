@@ -1,0 +1,24 @@
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "collectives/timer.h"
+#include "schedules/model/operators.h"
+#include "schedules/parallel/ranks.h"
+
+namespace stepcast::schedules {
+
+/// The traffic inside the layers of one rank: among whom each collective runs, and what else runs beside it.
+class LayerTraffic {
+ public:
+  LayerTraffic(const Scenario& scenario, const Ranks& ranks, Coordinate at);
+
+  collectives::Timing time(const TensorCollective& collective, collectives::Timer& timer, bool fold) const;
+
+ private:
+  std::map<Among, std::vector<collectives::Group>> groups_;
+  collectives::Details dispatch_, combine_;  ///< who sends how much to whom, where experts' loads differ
+};
+
+}  // namespace stepcast::schedules
