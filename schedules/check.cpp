@@ -266,6 +266,15 @@ void check_stalls(const Scenario& s, std::vector<Problem>& out) {
     out.push_back({"checkpoint.snapshot_bandwidth", "only an asynchronous checkpoint is copied to host memory first"});
 }
 
+void check_offload(const Scenario& s, std::vector<Problem>& out) {
+  const OffloadPlan& plan = s.offload;
+  const bool drives = plan.optimizer == Tier::nvme || plan.parameters == Tier::nvme || plan.activations == Tier::nvme;
+  if (drives && !plan.nvme_bandwidth)
+    out.push_back({"offload", "nvme needs offload.nvme_bandwidth, that of a node's drives together"});
+  if (plan.optimizer != Tier::gpu && s.training.optimizer != Optimizer::adam)
+    out.push_back({"offload.optimizer", "only adam's state is moved; expected training.optimizer: adam"});
+}
+
 void check_imperfections(const Scenario& s, std::vector<Problem>& out) {
   const Imperfections& bad = s.imperfections;
   if (bad.slow_gpu && *bad.slow_gpu >= s.cluster.gpus)
@@ -324,6 +333,7 @@ std::vector<Problem> check(const Scenario& s) {
   else
     check_model(s, out);
   check_imperfections(s, out);
+  check_offload(s, out);
   if (s.training.predictions > s.training.sequence)
     out.push_back({"training.predictions", "predictions " + n(s.training.predictions) +
                                                " is more than training.sequence " + n(s.training.sequence)});

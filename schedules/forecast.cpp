@@ -145,8 +145,10 @@ Forecast forecast(const Scenario& s, const ForecastOptions& options) {
   const SlowLinks slow_links(s.imperfections, cluster);
   const SlowLinks* slow = s.imperfections.slow_node ? &slow_links : nullptr;
   const bool imperfect = s.imperfections.any();
+  std::optional<HostCopies> copies;
+  if (s.offload.any()) copies.emplace(s, cluster);
   PieceTimes pieces(kinds.front(), model, ranks, timer, cluster.gpus_per_node(), !unfold, shape.splits_backward, slow,
-                    other);
+                    other, copies ? &*copies : nullptr);
   const Validation valid = validate(shape, pipeline.orders);
 
   Wires wires(cluster, slow);
@@ -161,7 +163,8 @@ Forecast forecast(const Scenario& s, const ForecastOptions& options) {
                         unfold,
                         options.trace,
                         imperfect ? &stragglers : nullptr,
-                        slow};
+                        slow,
+                        copies ? &*copies : nullptr};
   const Step step = build_step(input, wires);
   const sim::Timeline timeline = sim::run(step.graph);
 

@@ -20,11 +20,13 @@ struct TimeSplit {
   Time idle{};        ///< the rest: done before the step's end
   Time input{};       ///< waiting for samples
   Time checkpoint{};  ///< stalled by checkpoints, mean over the steps
+  Time offload{};     ///< copies to and from the host that nothing hides
 };
 
 /// Memory of one GPU at its peak, by kind.
 struct MemoryUse {
   Bytes parameters{}, gradients{}, optimizer{}, activations{}, buffers{}, reserve{};
+  Bytes host{}, nvme{};  ///< not on the GPU: offloaded
   Bytes peak() const { return allocated() + reserve; }
   /// What the framework's allocator hands out: torch.cuda.max_memory_allocated.
   Bytes allocated() const { return parameters + gradients + optimizer + activations + buffers; }

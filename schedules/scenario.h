@@ -10,6 +10,7 @@
 #include "schedules/cost/gpu.h"
 #include "schedules/imperfections.h"
 #include "schedules/model/model.h"
+#include "schedules/offload/offload.h"
 #include "schedules/pipeline/pipeline.h"
 #include "schedules/software.h"
 #include "sim/units.h"
@@ -144,6 +145,7 @@ struct Scenario {
   std::optional<std::uint32_t> recompute_layers{};  ///< full: of each model chunk the first so many; none: all
   InputPlan input;
   CheckpointPlan checkpoint;
+  OffloadPlan offload;
   Imperfections imperfections;
   Software software;
   Measured measured;

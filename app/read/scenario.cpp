@@ -33,6 +33,7 @@ Names modes_later() { return {"asynchronous", "bounded_staleness"}; }
 Names context_names() { return {"ring", "all-gather", "ulysses"}; }
 Names optimizer_names() { return {"adam", "sgd", "momentum", "none"}; }
 Names fusion_names() { return {"none", "all"}; }
+Names tier_names() { return {"gpu", "host", "nvme"}; }
 Names balance_names() { return {"equal", "speed"}; }
 Names confidence_names() { return {"stated", "assumed"}; }
 
@@ -186,7 +187,18 @@ const Table<Draft>& scenario_table() {
              d.s.recompute = schedules::Recompute::full;
              d.s.recompute_layers = size(v);
            }},
-          {{"offload", later(), "nothing", "what goes to host or NVMe"}, nullptr},
+          {{"offload.optimizer", choice(tier_names), "gpu", "its state; off the GPU the node's CPUs update"},
+           [](D& d, const Value& v) { d.s.offload.optimizer = static_cast<schedules::Tier>(v.choice); }},
+          {{"offload.parameters", choice(tier_names), "gpu", "copied to the GPU block by block"},
+           [](D& d, const Value& v) { d.s.offload.parameters = static_cast<schedules::Tier>(v.choice); }},
+          {{"offload.activations", choice(tier_names), "gpu", "what forward keeps for backward"},
+           [](D& d, const Value& v) { d.s.offload.activations = static_cast<schedules::Tier>(v.choice); }},
+          {{"offload.overlap", flag(), "true", "copies run beside compute"},
+           [](D& d, const Value& v) { d.s.offload.overlap = v.flag; }},
+          {{"offload.nvme_bandwidth", bandwidth_type(), "required of nvme", "of a node's drives together"},
+           [](D& d, const Value& v) { d.s.offload.nvme_bandwidth = v.bandwidth; }},
+          {{"offload.adam_rate", number(1, 1e15), "4e9", "parameters a second that a node's CPUs update"},
+           [](D& d, const Value& v) { d.s.offload.adam_rate = v.number; }},
           {{"imperfections.slow_gpu", whole(0, kMostRanks), "none", "index of a GPU that computes slowly"},
            [](D& d, const Value& v) { d.s.imperfections.slow_gpu = size(v); }},
           {{"imperfections.gpu_speed", fraction(), "1", "of the slow GPU, in shares of the others'"},

@@ -25,7 +25,8 @@ Json time_split(const schedules::TimeSplit& t) {
           {"optimizer", to_seconds(t.optimizer)},
           {"idle", to_seconds(t.idle)},
           {"input", to_seconds(t.input)},
-          {"checkpoint", to_seconds(t.checkpoint)}};
+          {"checkpoint", to_seconds(t.checkpoint)},
+          {"offload", to_seconds(t.offload)}};
 }
 
 Json memory_use(const schedules::MemoryUse& m) {
@@ -35,7 +36,9 @@ Json memory_use(const schedules::MemoryUse& m) {
           {"activations", m.activations.value},
           {"buffers", m.buffers.value},
           {"reserve", m.reserve.value},
-          {"peak", m.peak().value}};
+          {"peak", m.peak().value},
+          {"host", m.host.value},
+          {"nvme", m.nvme.value}};
 }
 
 Json result(const Answer& answer) {

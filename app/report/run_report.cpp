@@ -24,21 +24,23 @@ struct Part {
   const char* title;
   Time TimeSplit::*time;
 };
-constexpr std::array<Part, 9> kParts{{{"compute", &TimeSplit::compute},
-                                      {"tensor", &TimeSplit::exposed_tensor},
-                                      {"pipeline", &TimeSplit::exposed_pipeline},
-                                      {"data", &TimeSplit::exposed_data},
-                                      {"bubble", &TimeSplit::bubble},
-                                      {"optimizer", &TimeSplit::optimizer},
-                                      {"idle", &TimeSplit::idle},
-                                      {"input", &TimeSplit::input},
-                                      {"checkpoint", &TimeSplit::checkpoint}}};
+constexpr std::array<Part, 10> kParts{{{"compute", &TimeSplit::compute},
+                                       {"tensor", &TimeSplit::exposed_tensor},
+                                       {"pipeline", &TimeSplit::exposed_pipeline},
+                                       {"data", &TimeSplit::exposed_data},
+                                       {"bubble", &TimeSplit::bubble},
+                                       {"optimizer", &TimeSplit::optimizer},
+                                       {"idle", &TimeSplit::idle},
+                                       {"input", &TimeSplit::input},
+                                       {"checkpoint", &TimeSplit::checkpoint},
+                                       {"offload", &TimeSplit::offload}}};
 
 /// All but stalls that the scenario does not have.
 std::vector<Part> shown_parts(const Forecast& f) {
   std::vector<Part> parts;
   for (const Part& part : kParts) {
-    const bool stall = part.time == &TimeSplit::input || part.time == &TimeSplit::checkpoint;
+    const bool stall =
+        part.time == &TimeSplit::input || part.time == &TimeSplit::checkpoint || part.time == &TimeSplit::offload;
     if (!stall || f.stages.front().time.*part.time > Time{}) parts.push_back(part);
   }
   return parts;
@@ -121,6 +123,9 @@ std::string headline(const Answer& answer) {
                          : fmt::format("{:.3f} million on {} GPUs", f.parameters / 1e6, f.gpus));
   if (f.layer_forward && f.layer_backward)
     line("one layer", fmt::format("forward {}   backward {}", text(*f.layer_forward), text(*f.layer_backward)));
+  const MemoryUse& first = f.stages.front().memory;
+  if (first.host + first.nvme > Bytes{})
+    line("offloaded", fmt::format("{} in host memory, {} on drives, for each GPU", text(first.host), text(first.nvme)));
   if (f.fusion)
     line("fusion", fmt::format("saves {:.0f} of {:.0f} launches, {:.2f} of {:.2f} GB of memory traffic a micro-batch",
                                f.fusion->launches, f.fusion->launches_unfused, f.fusion->bytes / 1e9,

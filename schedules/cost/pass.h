@@ -9,18 +9,22 @@
 
 namespace stepcast::schedules {
 
-/// Time of a run of operators on one tensor rank, and what it is made of: duration = compute + exposed_tensor.
+/// Time of a run of operators on one tensor rank, and what it is made of: duration = compute + exposed_tensor +
+/// exposed_copy.
 struct PassTime {
   Time duration{}, compute{}, exposed_tensor{};
+  Time exposed_copy{};  ///< of copies to and from the host that nothing hides
 
   friend PassTime operator+(PassTime a, const PassTime& b) {
-    return {a.duration + b.duration, a.compute + b.compute, a.exposed_tensor + b.exposed_tensor};
+    return {a.duration + b.duration, a.compute + b.compute, a.exposed_tensor + b.exposed_tensor,
+            a.exposed_copy + b.exposed_copy};
   }
   friend PassTime operator-(PassTime a, const PassTime& b) {
-    return {a.duration - b.duration, a.compute - b.compute, a.exposed_tensor - b.exposed_tensor};
+    return {a.duration - b.duration, a.compute - b.compute, a.exposed_tensor - b.exposed_tensor,
+            a.exposed_copy - b.exposed_copy};
   }
   friend PassTime operator*(PassTime a, std::int64_t n) {
-    return {a.duration * n, a.compute * n, a.exposed_tensor * n};
+    return {a.duration * n, a.compute * n, a.exposed_tensor * n, a.exposed_copy * n};
   }
 };
 

@@ -80,6 +80,30 @@ double optimizer_bytes(const Scenario& s) {
   return 0;
 }
 
+namespace {
+
+/// Moves what is offloaded. Of what comes block by block, the block at work and the next stay.
+void offload(const Scenario& s, const Blocks& blocks, std::span<const BlockRange> chunks, MemoryUse& use) {
+  const double e = d(element_bytes(s.training.precision));
+  const auto move = [&](Tier tier, Bytes& from, Bytes stays) {
+    if (tier == Tier::gpu) return;
+    (tier == Tier::host ? use.host : use.nvme) += from;
+    from = stays;
+  };
+  const Bytes two_blocks = bytes(2 * largest(blocks, chunks, &Block::parameters) * e);
+  const Bytes working = bytes(largest(blocks, chunks, &Block::working));
+  Bytes kept = use.activations - working;
+  move(s.offload.parameters, use.parameters, std::min(use.parameters, two_blocks));
+  move(s.offload.activations, kept, std::min(kept, bytes(2 * largest(blocks, chunks, &Block::saved))));
+  use.activations = working + kept;
+  move(s.offload.optimizer, use.optimizer, {});
+  // With ZeRO 2 and 3 gradients leave as they come (ZeRO-Offload, sec. 4.1), always to the host.
+  if (s.offload.optimizer != Tier::gpu && s.data_parallel.zero >= 2)
+    move(Tier::host, use.gradients, std::min(use.gradients, two_blocks));
+}
+
+}  // namespace
+
 MemoryUse stage_memory(const Scenario& s, const Blocks& blocks, std::span<const BlockRange> chunks, const Shape& shape,
                        const StageOrder& order, std::uint32_t weight_versions) {
   const Held all = all_held(blocks, chunks), trained = trained_held(blocks, chunks);
@@ -103,6 +127,7 @@ MemoryUse stage_memory(const Scenario& s, const Blocks& blocks, std::span<const 
   }
   if (s.software.dummy_weight_gradients) buffers += one_gradient_per_shape(blocks, chunks) * e;
   use.buffers = bytes(buffers);
+  if (s.offload.any()) offload(s, blocks, chunks, use);
   return use;
 }
 

@@ -9,7 +9,7 @@ namespace stepcast::schedules {
 
 PieceTimes::PieceTimes(const Scenario& scenario, const Blocks& blocks, const Ranks& ranks, collectives::Timer& timer,
                        std::uint32_t gpus_per_node, bool fold, bool splits_backward, const SlowLinks* slow_links,
-                       std::optional<OtherKind> other)
+                       std::optional<OtherKind> other, const HostCopies* copies)
     : scenario_(scenario),
       blocks_(blocks),
       ranks_(ranks),
@@ -18,7 +18,8 @@ PieceTimes::PieceTimes(const Scenario& scenario, const Blocks& blocks, const Ran
       fold_(fold),
       splits_backward_(splits_backward),
       slow_links_(slow_links),
-      other_(other) {}
+      other_(other),
+      copies_(copies) {}
 
 const std::vector<PieceTimes::Kind>& PieceTimes::at(Coordinate c) {
   const topology::GpuId first = ranks_.gpu({0, c.data, c.stage});
@@ -47,6 +48,10 @@ const std::vector<PieceTimes::Kind>& PieceTimes::at(Coordinate c) {
       kind.piece.weight = pass_time(backward.weights, cost, tensor);
     } else {
       kind.piece.backward = pass_time(block.backward, cost, tensor, &kind.traffic) + kind.piece.recompute;
+    }
+    if (copies_ != nullptr) {
+      kind.piece.forward = forward_with_copies(s, block, kind.piece.forward, *copies_);
+      kind.piece.backward = backward_with_copies(s, block, kind.piece.backward, *copies_);
     }
     kind.piece.parameters = block.parameters;
     kind.piece.experts = block.expert_parameters;

@@ -6,6 +6,7 @@
 
 #include "schedules/cost/pass.h"
 #include "schedules/model/blocks.h"
+#include "schedules/offload/copies.h"
 #include "schedules/parallel/ranks.h"
 #include "schedules/pipeline/pipeline.h"
 #include "schedules/scenario.h"
@@ -56,7 +57,7 @@ class PieceTimes {
  public:
   PieceTimes(const Scenario& scenario, const Blocks& blocks, const Ranks& ranks, collectives::Timer& timer,
              std::uint32_t gpus_per_node, bool fold, bool splits_backward, const SlowLinks* slow_links = nullptr,
-             std::optional<OtherKind> other = {});
+             std::optional<OtherKind> other = {}, const HostCopies* copies = nullptr);
 
   /// A kind of block at one place in a node.
   struct Kind {
@@ -77,6 +78,7 @@ class PieceTimes {
   bool fold_, splits_backward_;
   const SlowLinks* slow_links_;
   std::optional<OtherKind> other_;
+  const HostCopies* copies_;
   std::map<std::uint32_t, std::vector<Kind>> kinds_;
 };
 

@@ -61,7 +61,9 @@ TimeSplit split_time(const Lane& lane, const sim::Timeline& timeline, Time time)
       case Activity::whole_backward:
         split.compute += task.compute;
         split.exposed_tensor += task.exposed_tensor;
-        split.exposed_data += finish - start - task.compute - task.exposed_tensor;  // slowed by traffic beside it
+        split.offload += task.exposed_copy;
+        // Slowed by traffic beside it.
+        split.exposed_data += finish - start - task.compute - task.exposed_tensor - task.exposed_copy;
         break;
       case Activity::send:
         split.exposed_pipeline += finish - start;

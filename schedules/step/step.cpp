@@ -125,6 +125,7 @@ class Builder {
                                                                     time.exposed_tensor,
                                                                     {},
                                                                     {}});
+    entry.exposed_copy = time.exposed_copy;
     if (const auto sum = blocked_by_.find(lane); sum != blocked_by_.end()) {
       step_.graph.after(task, sum->second);
       entry.data = sum->second;
@@ -426,15 +427,21 @@ class Builder {
     for (std::uint32_t lane = 0; lane < step_.lanes.size(); ++lane) add_optimizer(lane, embeddings[lane]);
   }
 
+  /// Of the parameters that a lane's rank updates.
+  Time update_time(std::uint32_t lane, double parameters) const {
+    if (s_.offload.optimizer != Tier::gpu)
+      return update_on_host(s_, parameters, std::min(in_.cluster.gpus(), in_.cluster.gpus_per_node()), *in_.copies);
+    const Gpu& gpu = gpu_of(s_.cluster, in_.ranks.gpu(step_.lanes[lane].at));
+    const double rate =
+        gpu.memory_bandwidth.value * gpu.memory_efficiency * measured_share(gpu, "optimizer").value_or(1);
+    return straggling(lane, from_seconds(parameters * s_.software.optimizer_bytes_per_parameter / rate));
+  }
+
   void add_optimizer(std::uint32_t lane, std::optional<TaskId> embeddings) {
     if (s_.training.optimizer == Optimizer::none) return;
     const Coordinate c = step_.lanes[lane].at;
     const Held trained = trained_held(in_.blocks, in_.chunks[c.stage]);
-    const double share = zero_ >= 1 ? sharded(s_, trained, copies(shape_)) : trained.all;
-    const Gpu& gpu = gpu_of(s_.cluster, in_.ranks.gpu(c));
-    const double rate =
-        gpu.memory_bandwidth.value * gpu.memory_efficiency * measured_share(gpu, "optimizer").value_or(1);
-    const Time duration = straggling(lane, from_seconds(share * s_.software.optimizer_bytes_per_parameter / rate));
+    const Time duration = update_time(lane, zero_ >= 1 ? sharded(s_, trained, copies(shape_)) : trained.all);
     const TaskId task = step_.graph.work(streams_[lane].compute, duration);
     LaneTask& entry =
         step_.lanes[lane].tasks.emplace_back(LaneTask{task, Activity::optimizer, 0, 0, duration, {}, {}, {}});

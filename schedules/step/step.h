@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "schedules/forecast.h"
+#include "schedules/offload/copies.h"
 #include "schedules/parallel/ranks.h"
 #include "schedules/pipeline/planned.h"
 #include "schedules/step/chunks.h"
@@ -28,6 +29,7 @@ struct LaneTask {
   std::optional<sim::TaskId> arrival, data;  ///< the send, and the data collective, that it comes after
   std::optional<Pass> beside{};              ///< the backward that runs together with this forward
   std::optional<sim::TaskId> arrival_beside{};
+  Time exposed_copy{};  ///< part of its undisturbed duration too
 };
 
 /// Traffic of a lane that runs beside compute, for the trace.
@@ -71,6 +73,7 @@ struct StepInput {
   bool trace = false;                      ///< also remember each lane's traffic
   const Stragglers* stragglers = nullptr;  ///< none: every GPU is as fast as it should be
   const SlowLinks* slow_links = nullptr;
+  const HostCopies* copies = nullptr;  ///< none: nothing is offloaded
 };
 
 /// Lowers one training step to a task graph. Tensor collectives are inside the passes' durations; stage-to-stage sends,

@@ -45,7 +45,8 @@ PassTime Stragglers::slowed(Coordinate c, std::uint64_t number, const PassTime& 
   for (std::uint32_t t = 0; t < tensor_; ++t)
     slowest = std::max(slowest, factor(ranks_.gpu({t, c.data, c.stage}), number));
   const Time longest = times(alone.compute, slowest);
-  return {longest + alone.exposed_tensor, own, longest - own + alone.exposed_tensor};
+  return {longest + alone.exposed_tensor + alone.exposed_copy, own, longest - own + alone.exposed_tensor,
+          alone.exposed_copy};
 }
 
 Time Stragglers::slowed(Coordinate c, std::uint64_t number, Time alone) const {

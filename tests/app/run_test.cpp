@@ -37,7 +37,8 @@ TEST(Run, ReportsOfScenariosAreGolden) {
                            "t5-11b",
                            "vit-h-14",
                            "k80-v100-pair",
-                           "gpt-1.3b-straggler"}) {
+                           "gpt-1.3b-straggler",
+                           "gpt-10b-zero-offload"}) {
     const Outcome outcome = run_program(std::string("run scenarios/") + name + ".yaml");
     EXPECT_EQ(outcome.status, 0) << name << outcome.err;
     EXPECT_EQ(outcome.err, "") << name;

@@ -193,6 +193,16 @@ TEST(EveryKey, OfTheClusterIsStored) {
   EXPECT_EQ(cluster.fabric.source, "fabric source");
 }
 
+TEST(EveryKey, OfOffloadIsStored) {
+  const schedules::OffloadPlan plan = read_every_key().offload;
+  EXPECT_EQ(plan.optimizer, schedules::Tier::host);
+  EXPECT_EQ(plan.parameters, schedules::Tier::nvme);
+  EXPECT_EQ(plan.activations, schedules::Tier::host);
+  EXPECT_FALSE(plan.overlap);
+  EXPECT_EQ(plan.nvme_bandwidth, Bandwidth{34e9});
+  EXPECT_EQ(plan.adam_rate, 5e6);
+}
+
 TEST(EveryKey, OfImperfectClustersIsStored) {
   const Scenario s = read_every_key();
   ASSERT_TRUE(s.cluster.other);
@@ -461,9 +471,9 @@ TEST(Fusion, OverridesWhatTheSoftwareFuses) {
 }
 
 TEST(NotBuiltYet, IsSaidAndNeverIgnored) {
-  for (const char* key : {"parallelism: {order: [tensor, data]}", "offload: host", "offload: {optimizer: host}",
-                          "data_parallel: {mode: asynchronous}", "training: {precision: fp8}",
-                          "training: {precision: mxfp8}", "training: {precision: nvfp4}"}) {
+  for (const char* key :
+       {"parallelism: {order: [tensor, data]}", "data_parallel: {mode: asynchronous}", "training: {precision: fp8}",
+        "training: {precision: mxfp8}", "training: {precision: nvfp4}"}) {
     EXPECT_NE(complaint([&] { small_with(key); }).find("known, not built yet"), std::string::npos) << key;
   }
 }

@@ -1,0 +1,44 @@
+#pragma once
+
+#include "schedules/cost/pass.h"
+#include "schedules/model/blocks.h"
+#include "schedules/scenario.h"
+#include "topology/cluster.h"
+
+namespace stepcast::schedules {
+
+/// Copies between the GPUs of a node and its host memory or drives. All GPUs of the node copy at the same time, so a
+/// PCIe link that several share carries the bytes of all of them; the node's drives likewise.
+class HostCopies {
+ public:
+  /// Throws InputError where PCIe leads from no GPU to a CPU.
+  HostCopies(const Scenario& scenario, const topology::Cluster& cluster);
+
+  Time to_host(double bytes, Tier tier) const;
+  Time from_host(double bytes, Tier tier) const;
+
+ private:
+  struct Way {
+    Time latency{};
+    double seconds_a_byte = 0;
+  };
+  static Way way(const topology::Cluster& cluster, bool to_host);
+  Time time(const Way& way, double bytes, Tier tier) const;
+
+  Way out_, back_;
+  double drive_seconds_a_byte_ = 0;
+};
+
+/// A block's passes with the copies beside them. With overlap a pass takes the longest of compute and the copies each
+/// way: while one block computes, the next one's data come and the last one's leave. What copies add is `exposed_copy`.
+PassTime forward_with_copies(const Scenario& scenario, const Block& block, const PassTime& alone,
+                             const HostCopies& copies);
+PassTime backward_with_copies(const Scenario& scenario, const Block& block, const PassTime& alone,
+                              const HostCopies& copies);
+
+/// The update of `parameters` parameters by the node's CPUs, those of all its GPUs together: their state is read from
+/// and written to the drives if it is there, and the new values go to the GPU; with overlap part by part, so that the
+/// longest of the three counts.
+Time update_on_host(const Scenario& scenario, double parameters, std::uint32_t gpus_per_node, const HostCopies& copies);
+
+}  // namespace stepcast::schedules

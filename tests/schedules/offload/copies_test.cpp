@@ -1,0 +1,120 @@
+#include "schedules/offload/copies.h"
+
+#include <gtest/gtest.h>
+
+#include "schedules/forecast.h"
+#include "tests/schedules/scenarios.h"
+
+namespace stepcast::schedules {
+namespace {
+
+constexpr double kPcie = 25e9;  // bytes a second each way, of round_numbers()
+
+/// Two GPUs on each PCIe switch, so a GPU has half of the switch's link to the host.
+constexpr double kShared = kPcie / 2;
+
+Scenario offloading(std::uint32_t gpus, OffloadPlan plan) {
+  Scenario s = round_numbers(gpus);
+  s.parallelism.data = gpus;
+  s.offload = plan;
+  return s;
+}
+
+topology::Cluster cluster_of(const Scenario& s) {
+  return topology::build_cluster(s.cluster.node, s.cluster.fabric, s.cluster.gpus);
+}
+
+TEST(HostCopies, GpusOfASwitchShareItsLinkToTheHost) {
+  const double bytes = 1e9, latency = 2e-6;
+  const HostCopies alone(offloading(1, {}), cluster_of(offloading(1, {})));
+  EXPECT_NEAR(to_seconds(alone.to_host(bytes, Tier::host)), bytes / kPcie, latency);
+  const HostCopies eight(offloading(8, {}), cluster_of(offloading(8, {})));
+  EXPECT_NEAR(to_seconds(eight.to_host(bytes, Tier::host)), bytes / kShared, latency);
+  EXPECT_NEAR(to_seconds(eight.from_host(bytes, Tier::host)), bytes / kShared, latency);
+  EXPECT_EQ(eight.to_host(bytes, Tier::gpu), Time{});
+}
+
+TEST(HostCopies, ANodesDrivesAreSharedByItsGpus) {
+  const Scenario s = offloading(8, {.nvme_bandwidth = Bandwidth{10e9}});
+  const HostCopies copies(s, cluster_of(s));
+  EXPECT_NEAR(to_seconds(copies.from_host(1e9, Tier::nvme)), 8 * 1e9 / 10e9, 2e-6);
+}
+
+TEST(HostCopies, APassTakesTheLongestOfComputeAndCopiesOrTheirSum) {
+  Block block;
+  block.parameters = 5e8;  // 1 GB in fp16: 40 ms
+  block.saved = 2.5e9;     // 100 ms
+  const PassTime alone{milliseconds(60), milliseconds(60), {}};
+  Scenario s = offloading(1, {.parameters = Tier::host, .activations = Tier::host});
+  const HostCopies copies(s, cluster_of(s));
+  EXPECT_NEAR(to_seconds(forward_with_copies(s, block, alone, copies).duration), 0.100, 1e-5);  // out at the same time
+  EXPECT_NEAR(to_seconds(backward_with_copies(s, block, alone, copies).duration), 0.140, 1e-5);
+  s.offload.overlap = false;
+  const PassTime forward = forward_with_copies(s, block, alone, copies);
+  EXPECT_NEAR(to_seconds(forward.duration), 0.060 + 0.040 + 0.100, 1e-5);
+  EXPECT_EQ(forward.duration, forward.compute + forward.exposed_tensor + forward.exposed_copy);
+}
+
+TEST(UpdateOnHost, IsTheLongestOfUpdateDrivesAndCopies) {
+  const Scenario host = offloading(1, {.optimizer = Tier::host, .adam_rate = 4e9});
+  const HostCopies copies(host, cluster_of(host));
+  EXPECT_NEAR(to_seconds(update_on_host(host, 1e9, 1, copies)), 0.25, 1e-6);
+  EXPECT_NEAR(to_seconds(update_on_host(host, 1e9, 8, copies)), 2.0, 1e-6);  // of eight GPUs on the same CPUs
+  Scenario apart = host;
+  apart.offload.overlap = false;
+  EXPECT_NEAR(to_seconds(update_on_host(apart, 1e9, 1, copies)), 0.25 + 2 * 2e9 / kPcie, 1e-5);
+  const Scenario drive = offloading(1, {.optimizer = Tier::nvme, .nvme_bandwidth = Bandwidth{8e9}});
+  EXPECT_NEAR(to_seconds(update_on_host(drive, 1e9, 1, copies)), 2 * 12e9 / 8e9, 1e-6);
+}
+
+TEST(Offload, MovesTheOptimizerAndItsUpdate) {
+  const Scenario s = offloading(1, {.optimizer = Tier::host});
+  const Forecast f = forecast(s), before = forecast(offloading(1, {}));
+  const MemoryUse &use = f.stages.at(0).memory, &whole = before.stages.at(0).memory;
+  EXPECT_EQ(use.optimizer, Bytes{});
+  EXPECT_EQ(use.host, whole.optimizer);
+  EXPECT_EQ(use.peak() + use.host, whole.peak());
+  EXPECT_NEAR(to_seconds(f.stages.at(0).time.optimizer), f.parameters / 4e9, 1e-6);
+}
+
+TEST(Offload, ZeroOffloadTrains10BillionParametersOnOneV100) {
+  // Ren et al. 2021 (arXiv 2101.06840), fig. 7: 13 billion on one V100 of 32 GB, with PyTorch 1.4 billion.
+  Scenario s = offloading(1, {.optimizer = Tier::host});
+  s.model = {"10B", Family::gpt, 50, 4096, 32, 32, 4 * 4096, 50304, ""};
+  s.training = {.global_batch = 4, .micro_batch = 1, .sequence = 1024, .precision = Precision::fp16};
+  s.recompute = Recompute::full;
+  s.data_parallel.zero = 2;
+  s.cluster.gpu.memory = {32LL << 30};
+  EXPECT_FALSE(forecast(s).out_of_memory);
+  s.offload = {};
+  EXPECT_TRUE(forecast(s).out_of_memory);
+}
+
+TEST(Offload, ZeroInfinityKeepsTwoBlocksOfParametersOnTheGpu) {
+  Scenario s = offloading(8, {.optimizer = Tier::nvme, .parameters = Tier::host, .nvme_bandwidth = Bandwidth{25e9}});
+  s.data_parallel.zero = 3;
+  const Forecast f = forecast(s);
+  const MemoryUse& use = f.stages.at(0).memory;
+  EXPECT_GT(use.host, Bytes{});
+  EXPECT_EQ(use.nvme.value, static_cast<std::int64_t>(f.parameters * 12 / 8));
+  EXPECT_EQ(use.optimizer, Bytes{});
+}
+
+TEST(Offload, ActivationsCostNothingWhereComputeHidesThem) {
+  Scenario s = round_numbers(1);
+  s.offload = {.activations = Tier::host};
+  s.cluster.node.pcie->bandwidth = {1e15};
+  const Forecast free = forecast(s);
+  EXPECT_EQ(free.stages.at(0).time.offload, Time{});
+  s.cluster.node.pcie->bandwidth = {1e9};
+  const Forecast slow = forecast(s);
+  EXPECT_GT(slow.stages.at(0).time.offload, Time{});
+  EXPECT_LT(slow.stages.at(0).memory.activations, forecast(round_numbers(1)).stages.at(0).memory.activations);
+  const TimeSplit& t = slow.stages.at(0).time;
+  EXPECT_EQ(
+      t.compute + t.exposed_tensor + t.exposed_pipeline + t.exposed_data + t.bubble + t.optimizer + t.idle + t.offload,
+      slow.step);
+}
+
+}  // namespace
+}  // namespace stepcast::schedules
