@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "collectives/host_path.h"
+#include "collectives/searches.h"
 #include "topology/cluster_impl.h"
 
 namespace stepcast::collectives {
@@ -88,6 +89,7 @@ LinkView view_links(const topology::Cluster& cluster, std::span<const topology::
     const double rate = path ? path->bandwidth.value : 0;
     view.host_rate = rank == 0 ? rate : std::min(view.host_rate, rate);
   }
+  view.searches = std::make_shared<Searches>();
   return view;
 }
 

@@ -1,12 +1,15 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "topology/cluster.h"
 
 namespace stepcast::collectives {
+
+class Searches;
 
 /// What an algorithm may know of the links between its ranks: plain data. Links are numbered as they are met.
 struct LinkView {
@@ -25,6 +28,7 @@ struct LinkView {
   std::vector<std::vector<Hop>> departs, arrives;
   double nvlink_rate = 0;  ///< of one such, bytes per second
   double host_rate = 0;    ///< of the slowest way of the ring 0, 1, ... over PCIe and sockets, if there is one
+  std::shared_ptr<Searches> searches{};  ///< what they found (collectives/searches.h); of whole communicators
 
   bool empty() const { return ranks == 0; }
   std::span<const Hop> way(std::uint32_t from, std::uint32_t to) const {

@@ -1,5 +1,5 @@
-#include "collectives/ring_search.h"
 #include "collectives/rings.h"
+#include "collectives/searches.h"
 
 namespace stepcast::collectives {
 namespace {
@@ -21,9 +21,9 @@ constinit const Algorithm multi_ring{
     .supports =
         [](const Request& request) {
           return request.ranks >= 2 && of_rings(request.operation) && request.links.ranks == request.ranks &&
-                 !edge_disjoint_rings(request.links).empty();
+                 !rings_of(request.links).empty();
         },
-    .plan = [](const Request& request) { return plan_rings(request, edge_disjoint_rings(request.links)); },
+    .plan = [](const Request& request) { return plan_rings(request, rings_of(request.links)); },
     .symmetry = [](const Request&) { return Symmetry{}; }};
 
 }  // namespace stepcast::collectives

@@ -4,8 +4,8 @@
 #include <numeric>
 
 #include "collectives/merge.h"
-#include "collectives/ring_search.h"
 #include "collectives/rings.h"
+#include "collectives/searches.h"
 
 namespace stepcast::collectives {
 namespace {
@@ -24,7 +24,7 @@ std::vector<std::uint32_t> in_order(std::uint32_t ranks) {
 /// Rings over direct NVLinks, or through a switch one ring in the order of the ranks.
 Split split(const LinkView& links) {
   if (links.host_rate <= 0) return {};
-  std::vector<std::vector<std::uint32_t>> rings = edge_disjoint_rings(links);
+  std::vector<std::vector<std::uint32_t>> rings = rings_of(links);
   if (!rings.empty()) {
     const double rate = links.nvlink_rate * static_cast<double>(rings.size());
     return {std::move(rings), rate / links.host_rate};

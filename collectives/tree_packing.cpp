@@ -1,6 +1,6 @@
 #include <cmath>
 
-#include "collectives/packing.h"
+#include "collectives/searches.h"
 
 namespace stepcast::collectives {
 namespace {
@@ -13,7 +13,7 @@ Plan plan_tree_packing(const Request& request) {
   std::vector<Tree> trees;
   std::vector<double> until;  // bytes per second of the trees so far
   double sum = 0;
-  for (const PackedTree& packed : pack_trees(request.links, flow)) {
+  for (const PackedTree& packed : trees_of(request.links, flow)) {
     trees.push_back(packed.tree);
     until.push_back(sum += packed.rate);
   }
