@@ -75,12 +75,12 @@ section "2/6 checks"
 "$measure" --check 2>"$out/checks.log" || { tail -n 20 "$out/checks.log" >&2; fail "a kernel failed its check: $out/checks.log"; }
 tail -n 1 "$out/checks.log" >&2
 
-section "3/6 this node: kernels, copies, interference, NCCL"
+section "3/6 this node: kernels, copies, interference, NCCL, training steps"
 limit=()
 [[ -z $time_limit ]] || limit=(--time-limit "$time_limit")
 "$measure" --out "$out" "${quick[@]}" "${limit[@]}"
 
-section "4/6 NCCL between nodes"
+section "4/6 NCCL and training steps between nodes"
 between=()
 if [[ -n $hosts ]]; then
   IFS=, read -r -a names <<<"$hosts"
@@ -102,7 +102,7 @@ if ((${#between[@]})); then
       done
     done
   fi
-  "${between[@]}" "$measure" --out "$out" --suite nccl "${quick[@]}"
+  "${between[@]}" "$measure" --out "$out" --suite nccl,steps "${quick[@]}"
 else
   say "one node: nothing to do"
 fi

@@ -5,11 +5,13 @@
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
+#include <set>
 
 #include "calibrate/measure/device/machine.h"
 #include "calibrate/measure/host/kernel_plan.h"
 #include "calibrate/measure/host/options.h"
 #include "calibrate/measure/host/sha256.h"
+#include "calibrate/measure/host/step_case.h"
 #include "calibrate/measure/host/table.h"
 #include "calibrate/measure/kernels/launch.h"
 #include "calibrate/measure/suites/copy_suite.h"
@@ -17,6 +19,7 @@
 #include "calibrate/measure/suites/kernel_suite.h"
 #include "calibrate/measure/suites/nccl_suite.h"
 #include "calibrate/measure/suites/say.h"
+#include "calibrate/measure/suites/step_suite.h"
 
 namespace stepcast::measure {
 namespace {
@@ -36,6 +39,9 @@ void list(const Options& options) {
       std::printf("nccl,%s,%s,%s,%zu GPUs%s\n", one.collective.c_str(), setting.algorithm.c_str(),
                   setting.protocol.c_str(), one.gpus.size(), one.in_place ? ",in place" : "");
     }
+  }
+  for (const int on : std::set<int>{1, gpus}) {
+    for (const StepCase& one : step_plan(on, kMemory, options.quick)) std::printf("steps,%s\n", step_name(one).c_str());
   }
 }
 
@@ -103,6 +109,7 @@ int measure(const Options& options) {
       }
     }
   }
+  if (wants("steps")) failed += run_step_suite(options.out, run, cluster, gpus, options.quick);
   return failed > 0 || wrong > 0 ? kCheckFailed : kDone;
 }
 

@@ -344,6 +344,9 @@ std::vector<KernelCheck> elementwise_checks(bool bf16_too) {
 std::vector<KernelCheck> kernel_checks(int compute_capability) {
   std::vector<KernelCheck> checks = elementwise_checks(compute_capability >= 80);
   for (KernelCheck& check : attention_checks(compute_capability >= 80)) checks.push_back(std::move(check));
+  if (compute_capability >= 80) {
+    for (KernelCheck& check : step_checks()) checks.push_back(std::move(check));
+  }
   return checks;
 }
 

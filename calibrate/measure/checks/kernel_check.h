@@ -28,6 +28,8 @@ struct KernelCheck {
 std::vector<KernelCheck> kernel_checks(int compute_capability);
 std::vector<KernelCheck> elementwise_checks(bool bf16);  ///< parts of it
 std::vector<KernelCheck> attention_checks(bool bf16);
+/// A whole training step of a tiny model against step_reference.h. Needs compute capability 8.0, for bf16.
+std::vector<KernelCheck> step_checks();
 
 /// Largest |got - want| over (|want| + root mean square of want); infinite where got is no number.
 template <class T>

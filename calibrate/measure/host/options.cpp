@@ -21,7 +21,8 @@ std::set<std::string> suites_of(const std::string& list, const std::set<std::str
     const std::size_t end = std::min(list.find(',', at), list.size());
     const std::string name = list.substr(at, end - at);
     if (known.count(name) == 0) {
-      throw UsageError("--suite: found '" + name + "', expected kernels, copies, interference, nccl, with commas");
+      throw UsageError("--suite: found '" + name +
+                       "', expected kernels, copies, interference, nccl, steps, with commas");
     }
     suites.insert(name);
     at = end + 1;
@@ -85,7 +86,7 @@ Options parse_options(const std::vector<std::string>& words) {
 
 const char* usage() {
   return "stepcast_measure --out FOLDER [options]   measures this machine; the folder is what stepcast fits to\n"
-         "  --suite LIST        of kernels,copies,interference,nccl (all)\n"
+         "  --suite LIST        of kernels,copies,interference,nccl,steps (all)\n"
          "  --quick             only what a fit cannot do without: minutes\n"
          "  --time-limit S      stop the kernel suite after S seconds; the most valuable cases come first\n"
          "  --gpus N            use the first N GPUs of the node\n"

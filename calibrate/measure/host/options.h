@@ -13,7 +13,7 @@ namespace stepcast::measure {
 /// What the command line of stepcast_measure asks for.
 struct Options {
   std::filesystem::path out;
-  std::set<std::string> suites{"kernels", "copies", "interference", "nccl"};
+  std::set<std::string> suites{"kernels", "copies", "interference", "nccl", "steps"};
   bool check = false;  ///< checks of the kernels alone: nothing is timed, nothing written
   bool list = false;   ///< print what would be measured; needs no GPU
   bool help = false;

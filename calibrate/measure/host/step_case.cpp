@@ -4,8 +4,6 @@
 #include <array>
 #include <cstdio>
 
-#include "calibrate/measure/host/table.h"
-
 namespace stepcast::measure {
 namespace {
 
@@ -15,7 +13,7 @@ double bytes_needed(const StepCase& s) {
   const double table = static_cast<double>(s.vocab) * s.hidden / s.tensor;  // on the first and the last stage
   const double states = (own + table) * (s.offload ? 6 : 18);
   const double tokens = static_cast<double>(s.micro_batch) * s.sequence;
-  const double per_layer = tokens * s.hidden * (s.recompute ? 2 : 8 + 30.0 / s.tensor);
+  const double per_layer = tokens * s.hidden * (s.recompute ? 2 : 10 + 24.0 / s.tensor);
   const double in_flight = std::min(s.pipeline, s.micro_batches);
   const double activations = per_layer * s.layers / s.pipeline * in_flight + tokens * s.hidden * 60;
   return states + activations + tokens * s.vocab / s.tensor * 4 + 2e9;
@@ -26,6 +24,9 @@ std::string cell(double seconds) {
   std::snprintf(text.data(), text.size(), "%.6g s", seconds);
   return text.data();
 }
+
+/// A phase that did not take place is no measurement.
+std::string phase_cell(double seconds) { return seconds > 0 ? cell(seconds) : ""; }
 
 }  // namespace
 
@@ -42,6 +43,20 @@ std::vector<StepPass> one_f_one_b(const StepCase& step, int stage) {
     order.push_back({false, b});
   }
   return order;
+}
+
+std::vector<StepExchange> step_exchanges(const StepCase& step, int stage) {
+  const std::vector<StepPass> passes = one_f_one_b(step, stage);
+  const bool first = stage == 0, last = stage + 1 == step.pipeline;
+  std::vector<StepExchange> exchanges(passes.size() + 1);
+  for (std::size_t i = 0; i < passes.size(); ++i) {
+    const StepPass& pass = passes[i];
+    if (pass.forward && !first) exchanges[i].receive_activation = pass.micro_batch;
+    if (pass.forward && !last) exchanges[i + 1].send_activation = pass.micro_batch;
+    if (!pass.forward && !last) exchanges[i].receive_gradient = pass.micro_batch;
+    if (!pass.forward && !first) exchanges[i + 1].send_gradient = pass.micro_batch;
+  }
+  return exchanges;
 }
 
 std::string fault(const StepCase& s) {
@@ -119,52 +134,68 @@ std::string step_name(const StepCase& s) {
   return text.data();
 }
 
-std::string step_table_header() {
-  return "name,source,confidence,note,cluster.node,cluster.gpus,model.family,model.layers,model.hidden,model.heads,"
-         "model.vocab,training.global_batch,training.micro_batch,training.sequence,training.precision,"
-         "parallelism.tensor,parallelism.pipeline,parallelism.data,pipeline.schedule,data_parallel.zero,"
-         "data_parallel.overlap,data_parallel.gradient_precision,recompute,offload,software,measured.step_time,"
-         "measured.peak_memory,measured.phases.layer_forward,measured.phases.layer_backward";
+namespace {
+
+struct Column {
+  const char* name;
+  std::string cell;
+};
+
+/// The columns and their cells, in one place.
+std::vector<Column> columns_of(const StepCase& s, const StepResult& r, const std::string& node,
+                               const std::string& run) {
+  const auto whole = [](std::int64_t value) { return std::to_string(value); };
+  const StepPhases& p = r.phases;
+  const std::string note = "p10 " + cell(r.step.p10) + "; p90 " + cell(r.step.p90) + "; " + whole(r.step.repeats) +
+                           " steps; a rank of the last stage: layers forward " + cell(p.layers_forward) +
+                           "; layers backward " + cell(p.layers_backward) + "; ends forward " + cell(p.ends_forward) +
+                           "; ends backward " + cell(p.ends_backward) + "; pipeline " + cell(p.pipeline) + "; data " +
+                           cell(p.data) + "; optimizer " + cell(p.optimizer) + "; GPU memory in use " +
+                           whole(r.used_bytes) + " B";
+  const auto passes = static_cast<double>(s.micro_batches) * (s.layers / s.pipeline);
+  return {{"name", step_name(s)},
+          {"source", "stepcast_measure run " + run},
+          {"confidence", "stated"},
+          {"note", note},
+          {"cluster.node", node},
+          {"cluster.gpus", whole(s.gpus())},
+          {"model.family", "gpt"},
+          {"model.layers", whole(s.layers)},
+          {"model.hidden", whole(s.hidden)},
+          {"model.heads", whole(s.heads)},
+          {"model.vocab", whole(s.vocab)},
+          {"training.global_batch", whole(std::int64_t{s.micro_batch} * s.micro_batches * s.data)},
+          {"training.micro_batch", whole(s.micro_batch)},
+          {"training.sequence", whole(s.sequence)},
+          {"training.precision", "bf16"},
+          {"parallelism.tensor", whole(s.tensor)},
+          {"parallelism.pipeline", whole(s.pipeline)},
+          {"parallelism.data", whole(s.data)},
+          {"pipeline.schedule", s.pipeline > 1 ? "1f1b" : ""},
+          {"recompute", s.recompute ? "full" : "none"},
+          {"offload.optimizer", s.offload ? "host" : ""},
+          {"offload.overlap", s.offload ? "false" : ""},
+          {"software", "stepcast-measure"},
+          {"measured.step_time", cell(r.step.median)},
+          {"measured.peak_memory", whole(r.peak_bytes) + " B"},
+          {"measured.phases.layer_forward", phase_cell(p.layers_forward / passes)},
+          {"measured.phases.layer_backward", phase_cell(p.layers_backward / passes)},
+          {"measured.phases.exposed_data_communication", s.data > 1 ? phase_cell(p.data) : ""}};
 }
 
-std::string step_table_row(const StepCase& s, const StepResult& r, const std::string& node, const std::string& run) {
-  const auto whole = [](std::int64_t value) { return std::to_string(value); };
-  const std::string note = "p10 " + cell(r.p10_s) + "; p90 " + cell(r.p90_s) + "; of the last stage: forward " +
-                           cell(r.forward_s) + "; backward " + cell(r.backward_s) + "; gradients " +
-                           cell(r.gradients_s) + "; optimizer " + cell(r.optimizer_s) + "; steps " + whole(r.repeats);
-  const std::int64_t passes = static_cast<std::int64_t>(s.micro_batches) * (s.layers / s.pipeline);
-  const std::vector<std::string> cells{step_name(s),
-                                       "stepcast_measure run " + run,
-                                       "stated",
-                                       note,
-                                       node,
-                                       whole(s.gpus()),
-                                       "gpt",
-                                       whole(s.layers),
-                                       whole(s.hidden),
-                                       whole(s.heads),
-                                       whole(s.vocab),
-                                       whole(std::int64_t{s.micro_batch} * s.micro_batches * s.data),
-                                       whole(s.micro_batch),
-                                       whole(s.sequence),
-                                       "bf16",
-                                       whole(s.tensor),
-                                       whole(s.pipeline),
-                                       whole(s.data),
-                                       s.pipeline > 1 ? "1f1b" : "",
-                                       "0",
-                                       "false",
-                                       "fp32",
-                                       s.recompute ? "full" : "none",
-                                       s.offload ? "optimizer" : "",
-                                       "stepcast-measure",
-                                       cell(r.step_s),
-                                       whole(r.peak_bytes) + " B",
-                                       cell(r.layers_forward_s / static_cast<double>(passes)),
-                                       cell(r.layers_backward_s / static_cast<double>(passes))};
-  std::string line;
-  for (std::size_t i = 0; i < cells.size(); ++i) line += (i == 0 ? "" : ",") + quoted(cells[i]);
-  return line;
+}  // namespace
+
+std::vector<std::string> step_table_columns() {
+  std::vector<std::string> names;
+  for (const Column& column : columns_of(StepCase{}, {}, "", "")) names.emplace_back(column.name);
+  return names;
+}
+
+std::vector<std::string> step_table_cells(const StepCase& step, const StepResult& result, const std::string& node,
+                                          const std::string& run) {
+  std::vector<std::string> cells;
+  for (Column& column : columns_of(step, result, node, run)) cells.push_back(std::move(column.cell));
+  return cells;
 }
 
 std::string node_named(const std::string& gpu_name, int gpus) {

@@ -132,6 +132,8 @@ Gemm::Gemm() : library_(std::make_unique<Library>()) {
 
 Gemm::~Gemm() = default;
 
+std::int64_t Gemm::workspace_bytes() { return static_cast<std::int64_t>(kWorkspace); }
+
 void Gemm::run(const GemmShape& shape, const void* a, const void* b, void* c, const void* bias, cudaStream_t stream) {
   const Library::Layouts& l = library_->layouts_of(shape);
   if (shape.bias) {

@@ -35,6 +35,8 @@ class Gemm {
   /// Throws std::runtime_error where cuBLASLt has no algorithm for the shape.
   void run(const GemmShape& shape, const void* a, const void* b, void* c, const void* bias, cudaStream_t stream);
 
+  static std::int64_t workspace_bytes();  ///< of GPU memory, that one object takes
+
  private:
   struct Library;
   std::unique_ptr<Library> library_;

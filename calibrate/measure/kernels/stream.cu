@@ -1,9 +1,8 @@
-#include "calibrate/measure/kernels/stream.h"
-
 #include <algorithm>
 
 #include "calibrate/measure/kernels/element.h"
 #include "calibrate/measure/kernels/launch.h"
+#include "calibrate/measure/kernels/stream.h"
 
 namespace stepcast::measure {
 namespace {
@@ -50,6 +49,14 @@ template <class T>
 __global__ void random_kernel(T* __restrict__ to, std::int64_t elements, float scale, std::uint64_t seed) {
   const std::int64_t i = my_index();
   if (i < elements) to[i] = from_float<T>(scale * (static_cast<float>(draw(seed, i) >> 40) * 0x1p-23f - 1.0f));
+}
+
+__global__ void random_part_kernel(float* __restrict__ to, std::int64_t elements, std::int64_t columns,
+                                   std::int64_t first, std::int64_t whole_columns, float scale, std::uint64_t seed) {
+  const std::int64_t i = my_index();
+  if (i >= elements) return;
+  const std::int64_t at = first + i / columns * whole_columns + i % columns;
+  to[i] = scale * (static_cast<float>(draw(seed, at) >> 40) * 0x1p-23f - 1.0f);
 }
 
 __global__ void ids_kernel(std::int32_t* __restrict__ to, std::int64_t elements, std::int32_t below,
@@ -103,6 +110,12 @@ void fill_random(T* to, std::int64_t elements, float scale, std::uint64_t seed, 
   launch("fill_random", random_kernel<T>, grid_for(elements), kThreads, 0, stream, to, elements, scale, seed);
 }
 
+void fill_random_part(float* to, std::int64_t rows, std::int64_t columns, std::int64_t first,
+                      std::int64_t whole_columns, float scale, std::uint64_t seed, cudaStream_t stream) {
+  launch("fill_random_part", random_part_kernel, grid_for(rows * columns), kThreads, 0, stream, to, rows * columns,
+         columns, first, whole_columns, scale, seed);
+}
+
 void fill_ids(std::int32_t* to, std::int64_t elements, std::int32_t below, std::uint64_t seed, cudaStream_t stream) {
   launch("fill_ids", ids_kernel, grid_for(elements), kThreads, 0, stream, to, elements, below, seed);
 }
@@ -121,8 +134,8 @@ void convert(const From* from, To* to, std::int64_t elements, cudaStream_t strea
   launch("convert", convert_kernel<From, To>, grid_for(elements), kThreads, 0, stream, from, to, elements);
 }
 
-#define STEPCAST_FILL_OF(T)                                                                     \
-  template void fill_random(T*, std::int64_t, float, std::uint64_t, cudaStream_t);              \
+#define STEPCAST_FILL_OF(T)                                                        \
+  template void fill_random(T*, std::int64_t, float, std::uint64_t, cudaStream_t); \
   template void fill_value(T*, std::int64_t, float, cudaStream_t)
 STEPCAST_FILL_OF(float);
 STEPCAST_FILL_OF(bf16);

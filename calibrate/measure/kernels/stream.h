@@ -19,6 +19,10 @@ void nothing(cudaStream_t stream);
 /// Pseudo-random numbers of -scale .. scale. T: float, bf16, half.
 template <class T>
 void fill_random(T* to, std::int64_t elements, float scale, std::uint64_t seed, cudaStream_t stream);
+/// rows x columns of a larger matrix of `whole_columns` that fill_random() would fill so: the first of them is its
+/// element `first`. fp32.
+void fill_random_part(float* to, std::int64_t rows, std::int64_t columns, std::int64_t first,
+                      std::int64_t whole_columns, float scale, std::uint64_t seed, cudaStream_t stream);
 /// The same whole number below `below` for the same seed and place.
 void fill_ids(std::int32_t* to, std::int64_t elements, std::int32_t below, std::uint64_t seed, cudaStream_t stream);
 /// (start + i) % modulus: whole numbers.

@@ -16,7 +16,7 @@ std::string refused(const std::vector<std::string>& words) {
 
 TEST(MeasureOptions, DefaultsAreEverySuiteOnEveryGpu) {
   const Options o = parse_options({"--out", "b"});
-  EXPECT_EQ(o.suites.size(), 4u);
+  EXPECT_EQ(o.suites.size(), 5u);
   EXPECT_EQ(o.gpus, 0);
   EXPECT_FALSE(o.quick || o.check || o.nccl_forced);
   EXPECT_EQ(o.command, "stepcast_measure --out b");

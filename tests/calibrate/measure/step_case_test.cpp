@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <set>
 
-#include "calibrate/measure/host/table.h"
-
 namespace stepcast::measure {
 namespace {
 
@@ -30,6 +28,52 @@ TEST(StepCase, OneForwardOneBackwardHoldsAtMostWhatIsLeftOfThePipeline) {
         EXPECT_EQ(backward, micro_batches);
         EXPECT_LE(most, stages - stage);
       }
+    }
+  }
+}
+
+/// Each exchange ends when all its messages have met their other halves, as NCCL's groups do.
+TEST(StepCase, StagesNeverWaitForOneAnother) {
+  for (int stages = 1; stages <= 8; ++stages) {
+    for (int micro_batches = 1; micro_batches <= 16; ++micro_batches) {
+      StepCase step;
+      step.pipeline = stages;
+      step.micro_batches = micro_batches;
+      std::vector<std::vector<StepExchange>> all;
+      for (int stage = 0; stage < stages; ++stage) {
+        all.push_back(step_exchanges(step, stage));
+        EXPECT_EQ(all.back().size(), one_f_one_b(step, stage).size() + 1);
+      }
+      std::vector<std::size_t> at(all.size(), 0);
+      const auto now = [&](int stage) {
+        const auto s = static_cast<std::size_t>(stage);
+        return stage >= 0 && stage < stages && at[s] < all[s].size() ? all[s][at[s]] : StepExchange{};
+      };
+      for (bool moved = true; moved;) {  // messages meet: they are taken out of both exchanges
+        moved = false;
+        for (int stage = 0; stage < stages; ++stage) {
+          const auto s = static_cast<std::size_t>(stage);
+          if (at[s] == all[s].size()) continue;
+          const StepExchange mine = now(stage), next = now(stage + 1);
+          if (mine.send_activation >= 0 && mine.send_activation == next.receive_activation) {
+            all[s][at[s]].send_activation = all[s + 1][at[s + 1]].receive_activation = -1;
+            moved = true;
+          }
+          if (mine.receive_gradient >= 0 && mine.receive_gradient == next.send_gradient) {
+            all[s][at[s]].receive_gradient = all[s + 1][at[s + 1]].send_gradient = -1;
+            moved = true;
+          }
+          const StepExchange left = now(stage);
+          if (left.send_activation < 0 && left.receive_activation < 0 && left.send_gradient < 0 &&
+              left.receive_gradient < 0) {
+            ++at[s];
+            moved = true;
+          }
+        }
+      }
+      for (int stage = 0; stage < stages; ++stage)
+        EXPECT_EQ(at[static_cast<std::size_t>(stage)], all[static_cast<std::size_t>(stage)].size())
+            << stages << " stages, " << micro_batches << " micro-batches";
     }
   }
 }
@@ -94,11 +138,11 @@ TEST(StepCase, FaultsAreNamed) {
 TEST(StepTable, RowsHaveTheHeadersColumns) {
   const StepCase step{.layers = 4, .hidden = 512, .heads = 8, .vocab = 1024, .sequence = 128, .offload = true};
   StepResult result;
-  result.step_s = 0.125;
+  result.step.median = 0.125;
   result.peak_bytes = 1 << 30;
-  result.layers_forward_s = 0.04;
-  const auto header = cells_of(step_table_header());
-  const auto cells = cells_of(step_table_row(step, result, "dgx-h200", "r1"));
+  result.phases.layers_forward = 0.04;
+  const auto header = step_table_columns();
+  const auto cells = step_table_cells(step, result, "dgx-h200", "r1");
   ASSERT_EQ(cells.size(), header.size());
   const auto cell = [&](const char* column) {
     return cells[static_cast<std::size_t>(std::find(header.begin(), header.end(), column) - header.begin())];

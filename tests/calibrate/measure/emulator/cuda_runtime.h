@@ -111,7 +111,8 @@ void run_grid(dim3 grid, dim3 block, std::size_t shared, const std::function<voi
 unsigned char* dynamic_shared();
 void wait_block();  ///< until all threads of the block are here
 void wait_warp();   ///< until all threads of the warp are here
-/// A place that the 32 threads of this warp share.
+/// A place that the 32 threads of this warp share. mailbox() is another one at the next call, so that a thread may
+/// write to it while others still read the one before: one barrier an exchange.
 struct Mailbox {
   alignas(16) unsigned char lane[32][64];
 };
@@ -136,7 +137,6 @@ T __shfl_xor_sync(unsigned, T value, int mask) {
   emulator::wait_warp();
   T got;
   std::memcpy(&got, box.lane[emulator::lane() ^ static_cast<unsigned>(mask)], sizeof(T));
-  emulator::wait_warp();
   return got;
 }
 inline float atomicAdd(float* at, float value) {

@@ -1,5 +1,7 @@
+#include <setjmp.h>
 #include <ucontext.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
@@ -31,20 +33,50 @@ namespace {
 
 constexpr std::size_t kStack = 128 * 1024;
 
-enum class State { ready, at_warp_barrier, at_block_barrier, done };
+enum class State { unstarted, ready, at_warp_barrier, at_block_barrier, done };
 
+/// Where a stack of calls goes on. Changes between contexts that have run are jumps, since swapcontext asks the kernel
+/// for the signal mask each time; under the address sanitizer, which watches jumps, all are swaps.
+class Context {
+ public:
+  void begin_at(void (*function)(), void* stack, std::size_t bytes) {
+    getcontext(&context_);
+    context_.uc_stack.ss_sp = stack;
+    context_.uc_stack.ss_size = bytes;
+    context_.uc_link = nullptr;
+    makecontext(&context_, function, 0);
+  }
+  void change_to(Context& other) {
+#if !defined(__SANITIZE_ADDRESS__)
+    has_run_ = true;
+    if (_setjmp(jump_) != 0) return;
+    if (other.has_run_) _longjmp(other.jump_, 1);
+#endif
+    swapcontext(&context_, &other.context_);
+  }
+
+ private:
+  ucontext_t context_{};
+  jmp_buf jump_{};
+  bool has_run_ = false;
+};
+
+/// Runs threads one after the other, each to its end; one that waits keeps the fiber until then.
 struct Fiber {
-  ucontext_t context{};
+  Context context;
   std::unique_ptr<unsigned char[]> stack{new unsigned char[kStack]};
-  State state = State::ready;
-  uint3 thread{};
+  std::size_t thread = 0;
 };
 
 struct Block {
+  std::vector<State> threads;
+  std::vector<Fiber*> fiber_of;  // of threads that have begun
   std::vector<std::unique_ptr<Fiber>> fibers;
-  std::vector<Mailbox> mailboxes;
+  std::vector<Fiber*> idle;
+  std::vector<Mailbox> mailboxes;  // two for each warp
+  std::vector<bool> second_box;    // of each thread: which of them it used last
   std::unique_ptr<unsigned char, decltype(&std::free)> shared{nullptr, &std::free};
-  ucontext_t scheduler{};
+  Context scheduler;
   Fiber* running = nullptr;
   const std::function<void()>* body = nullptr;
   const void* scheduler_stack = nullptr;
@@ -61,27 +93,67 @@ void leave(void**, const void*, std::size_t) {}
 void arrive(void*, const void**, std::size_t*) {}
 #endif
 
-void back_to_scheduler(State state) {
+void back_to_scheduler() {
   Fiber* const self = block.running;
-  self->state = state;
   void* fake = nullptr;
-  leave(state == State::done ? nullptr : &fake, block.scheduler_stack, block.scheduler_bytes);
-  swapcontext(&self->context, &block.scheduler);
+  leave(&fake, block.scheduler_stack, block.scheduler_bytes);
+  self->context.change_to(block.scheduler);
   arrive(fake, &block.scheduler_stack, &block.scheduler_bytes);
+}
+
+void wait_at(State barrier) {
+  block.threads[block.running->thread] = barrier;
+  back_to_scheduler();
+}
+
+void become(std::size_t thread) {
+  const auto index = static_cast<unsigned>(thread);
+  threadIdx = {index % blockDim.x, index / blockDim.x % blockDim.y, index / blockDim.x / blockDim.y};
 }
 
 void entry() {
   arrive(nullptr, &block.scheduler_stack, &block.scheduler_bytes);
-  (*block.body)();
-  back_to_scheduler(State::done);
+  for (;;) {
+    Fiber& self = *block.running;
+    become(self.thread);
+    (*block.body)();
+    block.threads[self.thread] = State::done;
+    // The next one begins on the same fiber: kernels without barriers never switch.
+    const std::size_t next = self.thread + 1;
+    if (next < block.threads.size() && block.threads[next] == State::unstarted) {
+      self.thread = next;
+      block.fiber_of[next] = &self;
+    } else {
+      block.idle.push_back(&self);
+      back_to_scheduler();
+    }
+  }
 }
 
-void run(Fiber& fiber) {
+Fiber& idle_fiber() {
+  if (block.idle.empty()) {
+    block.fibers.push_back(std::make_unique<Fiber>());
+    Fiber& fresh = *block.fibers.back();
+    fresh.context.begin_at(entry, fresh.stack.get(), kStack);
+    return fresh;
+  }
+  Fiber& fiber = *block.idle.back();
+  block.idle.pop_back();
+  return fiber;
+}
+
+/// Until it waits or its fiber has nothing more to begin.
+void run(std::size_t thread) {
+  if (block.threads[thread] == State::unstarted) {
+    block.fiber_of[thread] = &idle_fiber();
+    block.fiber_of[thread]->thread = thread;
+  }
+  Fiber& fiber = *block.fiber_of[thread];
   block.running = &fiber;
-  threadIdx = fiber.thread;
+  become(thread);
   void* fake = nullptr;
   leave(&fake, fiber.stack.get(), kStack);
-  swapcontext(&block.scheduler, &fiber.context);
+  block.scheduler.change_to(fiber.context);
   arrive(fake, nullptr, nullptr);
 }
 
@@ -89,41 +161,33 @@ void run(Fiber& fiber) {
 bool release(std::size_t first, std::size_t last, State barrier) {
   bool any = false;
   for (std::size_t i = first; i < last; ++i) {
-    const State state = block.fibers[i]->state;
+    const State state = block.threads[i];
     if (state != barrier && state != State::done) return false;
     any = any || state == barrier;
   }
   for (std::size_t i = first; i < last; ++i) {
-    if (block.fibers[i]->state == barrier) block.fibers[i]->state = State::ready;
+    if (block.threads[i] == barrier) block.threads[i] = State::ready;
   }
   return any;
 }
 
 void run_block(std::size_t threads) {
-  for (std::size_t i = 0; i < threads; ++i) {
-    Fiber& fiber = *block.fibers[i];
-    getcontext(&fiber.context);
-    fiber.context.uc_stack.ss_sp = fiber.stack.get();
-    fiber.context.uc_stack.ss_size = kStack;
-    fiber.context.uc_link = nullptr;
-    const auto index = static_cast<unsigned>(i);
-    fiber.thread = {index % blockDim.x, index / blockDim.x % blockDim.y, index / blockDim.x / blockDim.y};
-    fiber.state = State::ready;
-    makecontext(&fiber.context, entry, 0);
-  }
+  block.threads.assign(threads, State::unstarted);
+  block.fiber_of.assign(threads, nullptr);
+  block.second_box.assign(threads, false);
   for (;;) {
     bool progress = false, all_done = true;
     for (std::size_t warp = 0; warp < threads; warp += 32) {
       const std::size_t end = std::min(warp + 32, threads);
       do {
         for (std::size_t i = warp; i < end; ++i) {
-          if (block.fibers[i]->state != State::ready) continue;
-          run(*block.fibers[i]);
+          if (block.threads[i] != State::ready && block.threads[i] != State::unstarted) continue;
+          run(i);
           progress = true;
         }
       } while (release(warp, end, State::at_warp_barrier));
     }
-    for (std::size_t i = 0; i < threads; ++i) all_done = all_done && block.fibers[i]->state == State::done;
+    for (std::size_t i = 0; i < threads; ++i) all_done = all_done && block.threads[i] == State::done;
     if (all_done) return;
     if (!release(0, threads, State::at_block_barrier) && !progress) {
       std::fprintf(stderr, "emulator: threads wait at different barriers\n");
@@ -140,8 +204,7 @@ void run_grid(dim3 grid, dim3 threads, std::size_t shared, const std::function<v
     std::fprintf(stderr, "emulator: no such grid\n");
     std::abort();
   }
-  while (block.fibers.size() < count) block.fibers.push_back(std::make_unique<Fiber>());
-  block.mailboxes.resize((count + 31) / 32);
+  block.mailboxes.resize((count + 31) / 32 * 2);
   block.body = &body;
   gridDim = grid;
   blockDim = threads;
@@ -158,11 +221,12 @@ void run_grid(dim3 grid, dim3 threads, std::size_t shared, const std::function<v
 }
 
 unsigned char* dynamic_shared() { return block.shared.get(); }
-void wait_block() { back_to_scheduler(State::at_block_barrier); }
-void wait_warp() { back_to_scheduler(State::at_warp_barrier); }
+void wait_block() { wait_at(State::at_block_barrier); }
+void wait_warp() { wait_at(State::at_warp_barrier); }
 Mailbox& mailbox() {
-  const unsigned linear = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
-  return block.mailboxes[linear / 32];
+  const std::size_t thread = block.running->thread;
+  block.second_box[thread] = !block.second_box[thread];
+  return block.mailboxes[thread / 32 * 2 + (block.second_box[thread] ? 1 : 0)];
 }
 
 }  // namespace emulator

@@ -1,0 +1,277 @@
+#include "calibrate/measure/suites/step_suite.h"
+
+#include <algorithm>
+#include <barrier>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <set>
+#include <thread>
+
+#include "calibrate/measure/checks/kernel_check.h"
+#include "calibrate/measure/device/machine.h"
+#include "calibrate/measure/host/runs_table.h"
+#include "calibrate/measure/step/training_rank.h"
+#include "calibrate/measure/suites/nccl_peers.h"
+#include "calibrate/measure/suites/say.h"
+
+namespace stepcast::measure {
+namespace {
+
+constexpr int kWarmUps = 3, kLeast = 7, kMost = 30;
+constexpr double kLongest = 4;  // seconds that the timed steps of one case should take together
+
+/// The GPUs that share one step: this node's, a thread each.
+struct Ranks {
+  std::vector<std::unique_ptr<Peers>> peers;
+  std::vector<std::unique_ptr<TrainingRank>> of;
+};
+
+class NoPeers : public Peers {
+ public:
+  void all_reduce(Group, void*, std::int64_t, Number, cudaStream_t) override {}
+  void all_gather(float*, std::int64_t, cudaStream_t) override {}
+  void exchange(const std::vector<Message>&, cudaStream_t) override {}
+};
+
+int host_threads(int ranks_here) {
+  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / ranks_here);
+}
+
+/// Nobody is left waiting in NCCL for a rank that failed: the others cannot be told.
+[[noreturn]] void give_up(const std::exception& problem) {
+  say(std::string("training steps: ") + problem.what() + "; the other GPUs wait for this one: ended");
+  std::fflush(nullptr);
+  std::_Exit(1);
+}
+
+/// Runs a function on every GPU of this node, each in its thread.
+template <class Function>
+void on_every_gpu(const Communicators& comms, const Function& function) {
+  comms.on_every_gpu([&](std::size_t i) {
+    try {
+      function(i);
+    } catch (const std::exception& problem) {
+      give_up(problem);
+    }
+  });
+}
+
+Ranks ranks_of(const StepCase& step, const Training& training, const Communicators& comms) {
+  Ranks ranks;
+  ranks.peers.resize(comms.here());
+  ranks.of.resize(comms.here());
+  on_every_gpu(comms, [&](std::size_t i) {
+    ranks.peers[i] = std::make_unique<NcclPeers>(step, comms, i);
+    ranks.of[i] = std::make_unique<TrainingRank>(step, training, comms.rank(i), *ranks.peers[i]);
+  });
+  return ranks;
+}
+
+/// Mean loss of the first two steps, as all nodes together know it: by then gradients have been summed and used.
+double second_loss(const StepCase& step, const Training& training, const Communicators& comms, const Cluster& cluster) {
+  const Ranks ranks = ranks_of(step, training, comms);
+  std::vector<double> losses(comms.here(), 0);
+  on_every_gpu(comms, [&](std::size_t i) {
+    for (int s = 0; s < 2; ++s) ranks.of[i]->run();
+    const StepRank at = step_rank(step, comms.rank(i));
+    if (at.stage + 1 == step.pipeline && at.tensor == 0) losses[i] = ranks.of[i]->loss() / step.data;
+  });
+  return cluster.total(std::accumulate(losses.begin(), losses.end(), 0.0));
+}
+
+/// The loss of a tiny model's second step in this split, against one GPU's.
+bool split_agrees(const StepCase& of, const Communicators& comms, const Cluster& cluster) {
+  StepCase tiny{.layers = of.pipeline, .hidden = 64 * std::max(2, of.tensor), .heads = std::max(2, of.tensor)};
+  tiny.vocab = 64 * of.tensor;
+  tiny.sequence = 64;
+  tiny.micro_batch = 2;
+  StepCase split = tiny;
+  split.data = of.data;
+  split.tensor = of.tensor;
+  split.pipeline = of.pipeline;
+  split.micro_batches = of.pipeline;
+  StepCase whole = tiny;
+  whole.micro_batches = of.pipeline * of.data;
+  const Training training{.deviation = 0.1f, .adam = {.rate = 0.01f}};
+  check_cuda(cudaSetDevice(0), "cudaSetDevice");
+  NoPeers nobody;
+  TrainingRank one(whole, training, 0, nobody);
+  for (int s = 0; s < 2; ++s) one.run();
+  const double found = second_loss(split, training, comms, cluster), wanted = one.loss();
+  constexpr double kAllowed = 1e-2;  // sums over tensor ranks are rounded to bf16
+  const bool agrees = std::fabs(found - wanted) <= kAllowed * wanted;
+  if (cluster.node() == 0) {
+    say(std::string(agrees ? "passed" : "FAILED") + " step split data " + std::to_string(of.data) + " tensor " +
+        std::to_string(of.tensor) + " pipeline " + std::to_string(of.pipeline) + ": loss " + std::to_string(found) +
+        ", one GPU's " + std::to_string(wanted));
+  }
+  return agrees;
+}
+
+StepPhases median_of(const std::vector<StepPhases>& samples) {
+  StepPhases median;
+  for (double StepPhases::*const phase :
+       {&StepPhases::layers_forward, &StepPhases::layers_backward, &StepPhases::ends_forward,
+        &StepPhases::ends_backward, &StepPhases::pipeline, &StepPhases::data, &StepPhases::optimizer}) {
+    std::vector<double> values;
+    for (const StepPhases& sample : samples) values.push_back(sample.*phase);
+    std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2), values.end());
+    median.*phase = values[values.size() / 2];
+  }
+  return median;
+}
+
+std::int64_t used_bytes() {
+  std::size_t available = 0, total = 0;
+  check_cuda(cudaMemGetInfo(&available, &total), "cudaMemGetInfo");
+  return static_cast<std::int64_t>(total - available);
+}
+
+/// Steps one after the other; the slowest rank's time from when all began counts. `each` runs a function for every
+/// local rank at once.
+template <class OnEvery>
+StepResult time_steps(const StepCase& step, const Ranks& ranks, const Cluster& cluster, int first_rank,
+                      const OnEvery& on_every) {
+  using Clock = std::chrono::steady_clock;
+  const std::size_t here = ranks.of.size();
+  std::vector<double> seconds(here), samples;
+  std::vector<std::int64_t> peak(here), used(here);
+  std::vector<StepPhases> phases;
+  std::size_t last = here;  // a local rank of the last stage
+  for (std::size_t i = 0; i < here; ++i) {
+    if (step_rank(step, first_rank + static_cast<int>(i)).stage + 1 == step.pipeline) last = std::min(last, i);
+  }
+  int wanted = kLeast;
+  std::barrier meet(static_cast<std::ptrdiff_t>(here));
+  on_every([&](std::size_t i) {
+    for (int s = 0; s < kWarmUps + wanted; ++s) {
+      if (i == 0) cluster.wait_for_all();
+      meet.arrive_and_wait();
+      const Clock::time_point begin = Clock::now();
+      ranks.of[i]->run();
+      seconds[i] = std::chrono::duration<double>(Clock::now() - begin).count();
+      if (i == last && s >= kWarmUps) phases.push_back(ranks.of[i]->phases());
+      meet.arrive_and_wait();
+      if (i == 0) {
+        const double slowest = cluster.most(*std::max_element(seconds.begin(), seconds.end()));
+        if (s >= kWarmUps) samples.push_back(slowest);
+        if (s == kWarmUps - 1) wanted = std::clamp(static_cast<int>(kLongest / slowest), kLeast, kMost);
+      }
+      meet.arrive_and_wait();  // `wanted` is told
+    }
+    peak[i] = ranks.of[i]->peak_bytes();
+    used[i] = used_bytes();
+  });
+  StepResult result;
+  result.step = spread_of(samples);
+  if (!phases.empty()) result.phases = median_of(phases);
+  const auto most = [&](const std::vector<std::int64_t>& of) {
+    return static_cast<std::int64_t>(cluster.most(static_cast<double>(*std::max_element(of.begin(), of.end()))));
+  };
+  result.peak_bytes = most(peak) + Gemm::workspace_bytes();
+  result.used_bytes = most(used);
+  // Phases of the first node that has a rank of the last stage; others have none.
+  for (double StepPhases::*const phase :
+       {&StepPhases::layers_forward, &StepPhases::layers_backward, &StepPhases::ends_forward,
+        &StepPhases::ends_backward, &StepPhases::pipeline, &StepPhases::data, &StepPhases::optimizer})
+    result.phases.*phase = cluster.most(result.phases.*phase);
+  return result;
+}
+
+class StepTable {
+ public:
+  StepTable(const std::filesystem::path& folder, const std::string& run, const Cluster& cluster, int gpus)
+      : run_(run), writes_(cluster.node() == 0), node_(node_named(gpu_name(), gpus)) {
+    if (!writes_) return;
+    std::filesystem::create_directories(folder / "steps");
+    table_.emplace(folder / "steps" / "stepcast.csv", step_table_columns());
+    if (node_.empty()) say("training steps: no file of configs/nodes/ is known for this GPU: cluster.node stays empty");
+  }
+  /// What process 0 knows, in all.
+  bool has(const StepCase& step, const Cluster& cluster) const {
+    char done = writes_ && table_->has(step_name(step)) ? 1 : 0;
+    cluster.broadcast(&done, 1);
+    return done != 0;
+  }
+  void add(const StepCase& step, const StepResult& result) {
+    if (!writes_) return;
+    table_->add(step_table_cells(step, result, node_, run_));
+    say(step_name(step) + ": " + std::to_string(result.step.median * 1e3) + " ms");
+  }
+
+ private:
+  std::string run_;
+  bool writes_;
+  std::string node_;
+  std::optional<RunsTable> table_;
+};
+
+void one_gpu(StepTable& table, const Cluster& cluster, std::int64_t memory, bool quick) {
+  check_cuda(cudaSetDevice(0), "cudaSetDevice");
+  const Training training{.host_threads = host_threads(1)};
+  for (const StepCase& step : step_plan(1, memory, quick)) {
+    if (table.has(step, cluster)) continue;
+    try {
+      Ranks ranks;
+      ranks.peers.push_back(std::make_unique<NoPeers>());
+      ranks.of.push_back(std::make_unique<TrainingRank>(step, training, 0, *ranks.peers.back()));
+      table.add(step, time_steps(step, ranks, cluster, 0, [](const auto& function) { function(0); }));
+    } catch (const std::runtime_error& problem) {
+      say("not measured: " + step_name(step) + ": " + problem.what());
+      cudaGetLastError();  // out of memory is forgotten; what is worse shows in the next line
+      check_cuda(cudaDeviceSynchronize(), "after the failure");
+    }
+  }
+}
+
+}  // namespace
+
+int run_step_suite(const std::filesystem::path& folder, const std::string& run, const Cluster& cluster, int gpus,
+                   bool quick) {
+  if (compute_capability() < 80) {
+    if (cluster.node() == 0) say("training steps: bf16 needs compute capability 8.0: left out");
+    return 0;
+  }
+  const std::int64_t memory = gpu_memory();
+  StepTable table(folder, run, cluster, gpus);
+  int failed = 0;
+  if (cluster.nodes() == 1) {
+    check_cuda(cudaSetDevice(0), "cudaSetDevice");
+    const Stream stream;
+    for (const KernelCheck& check : step_checks()) {
+      const double error = check.error(stream);
+      if (error <= check.tolerance) continue;
+      ++failed;
+      say("FAILED step " + check.kernel + ": error " + std::to_string(error) + ": steps are not timed");
+    }
+    if (failed > 0) return failed;
+    one_gpu(table, cluster, memory, quick);
+  }
+  const int all = gpus * cluster.nodes();
+  if (all > 1) {
+    std::vector<int> here(static_cast<std::size_t>(gpus));
+    std::iota(here.begin(), here.end(), 0);
+    const Communicators comms(here, cluster);
+    const Training training{.host_threads = host_threads(gpus)};
+    std::set<std::vector<int>> agreed, wrong;
+    for (const StepCase& step : step_plan(all, memory, quick)) {
+      if (table.has(step, cluster)) continue;
+      const std::vector<int> split{step.data, step.tensor, step.pipeline};
+      if (agreed.count(split) + wrong.count(split) == 0)
+        (split_agrees(step, comms, cluster) ? agreed : wrong).insert(split);
+      if (wrong.count(split) != 0) continue;
+      const Ranks ranks = ranks_of(step, training, comms);
+      table.add(step, time_steps(step, ranks, cluster, comms.rank(0),
+                                 [&](const auto& function) { on_every_gpu(comms, function); }));
+    }
+    failed += static_cast<int>(wrong.size());
+  }
+  return failed;
+}
+
+}  // namespace stepcast::measure

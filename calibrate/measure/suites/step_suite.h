@@ -1,0 +1,16 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "calibrate/measure/suites/cluster.h"
+
+namespace stepcast::measure {
+
+/// Times stepcast's own training steps: those of one GPU on GPU 0 of a single node, then all splits of `gpus` GPUs of
+/// every node, and appends them to steps/stepcast.csv. Before a split over several GPUs is timed, its loss is
+/// compared with what one GPU finds for a tiny model. Returns how many of these comparisons failed.
+int run_step_suite(const std::filesystem::path& folder, const std::string& run, const Cluster& cluster, int gpus,
+                   bool quick);
+
+}  // namespace stepcast::measure
