@@ -34,10 +34,12 @@ void list(const Options& options) {
     std::puts(line.c_str());
   }
   const int gpus = options.gpus == 0 ? 8 : options.gpus;
+  const std::vector<int> numa(static_cast<std::size_t>(gpus), -1);
+  const std::vector<GpuGroup> groups = options.groups.empty() ? gpu_groups(numa, 1, options.quick) : options.groups;
   for (const NcclSetting& setting : nccl_settings(true, 1, options.quick)) {
-    for (const CollectiveCase& one : collective_plan(setting, gpus, 1, options.quick)) {
-      std::printf("nccl,%s,%s,%s,%zu GPUs%s\n", one.collective.c_str(), setting.algorithm.c_str(),
-                  setting.protocol.c_str(), one.gpus.size(), one.in_place ? ",in place" : "");
+    for (const CollectiveCase& one : collective_plan(setting, groups)) {
+      std::printf("nccl,%s,%s,%s,GPUs %s%s\n", one.collective.c_str(), setting.algorithm.c_str(),
+                  setting.protocol.c_str(), listed(one.gpus).c_str(), one.in_place ? ",in place" : "");
     }
   }
   for (const int on : std::set<int>{1, gpus}) {
@@ -77,6 +79,13 @@ int measure(const Options& options) {
     return failed == 0 ? kDone : kCheckFailed;
   }
   const int gpus = options.gpus == 0 ? present : options.gpus;
+  for (const GpuGroup& group : options.groups) {
+    if (group.back() >= gpus)
+      throw UsageError("--groups: found GPU " + std::to_string(group.back()) + ", expected 0 to " +
+                       std::to_string(gpus - 1));
+    if (static_cast<int>(group.size()) * cluster.nodes() < 2)
+      throw UsageError("--groups: found GPU " + listed(group) + " alone, expected two or more");
+  }
   const bool first = cluster.node() == 0;
   const Nvml nvml;
   char run[32] = {};

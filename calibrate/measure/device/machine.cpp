@@ -4,6 +4,7 @@
 #include <nccl.h>
 
 #include <array>
+#include <cctype>
 #include <ctime>
 #include <fstream>
 #include <thread>
@@ -69,6 +70,20 @@ int compute_capability() {
 
 std::string gpu_name() { return properties().name; }
 std::int64_t gpu_memory() { return static_cast<std::int64_t>(properties().totalGlobalMem); }
+
+std::vector<int> gpu_numa_nodes(int gpus) {
+  std::vector<int> nodes;
+  for (int gpu = 0; gpu < gpus; ++gpu) {
+    std::array<char, 32> id{};
+    check_cuda(cudaDeviceGetPCIBusId(id.data(), static_cast<int>(id.size()), gpu), "cudaDeviceGetPCIBusId");
+    std::string device = id.data();
+    for (char& c : device) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    std::ifstream stream("/sys/bus/pci/devices/" + device + "/numa_node");
+    int node = -1;
+    nodes.push_back(stream >> node ? node : -1);
+  }
+  return nodes;
+}
 
 std::string gpu_id(const Nvml& nvml) {
   std::string uuid = nvml.uuid(0);

@@ -17,6 +17,9 @@ int compute_capability();
 std::string gpu_name();
 std::int64_t gpu_memory();
 
+/// Of GPUs 0 .. gpus - 1 the NUMA node whose PCIe they are on, as Linux says; -1 where it does not.
+std::vector<int> gpu_numa_nodes(int gpus);
+
 /// First 16 hex digits of the sha256 of GPU 0's UUID.
 std::string gpu_id(const Nvml& nvml);
 

@@ -1,5 +1,6 @@
 #include "calibrate/measure/host/collective_plan.h"
 
+#include <algorithm>
 #include <numeric>
 
 namespace stepcast::measure {
@@ -26,18 +27,59 @@ std::vector<NcclSetting> nccl_settings(bool nvls, int nodes, bool quick) {
   return settings;
 }
 
-std::vector<CollectiveCase> collective_plan(const NcclSetting& setting, int gpus, int nodes, bool quick) {
-  std::vector<int> sizes;
-  if (gpus * nodes > 1) sizes.push_back(gpus);
-  for (int size = nodes > 1 ? 1 : 2; size < gpus; ++size) sizes.push_back(size);
-  if (quick && sizes.size() > 1) sizes.erase(sizes.begin() + 1, sizes.end());
+std::vector<GpuGroup> gpu_groups(const std::vector<int>& numa, int nodes, bool quick) {
+  const int gpus = static_cast<int>(numa.size());
+  std::vector<GpuGroup> groups;
+  const auto add = [&](GpuGroup group) {
+    std::sort(group.begin(), group.end());
+    if (static_cast<int>(group.size()) * nodes < 2) return;
+    if (std::find(groups.begin(), groups.end(), group) == groups.end()) groups.push_back(std::move(group));
+  };
+  const auto first = [&](int size) {
+    GpuGroup group(static_cast<std::size_t>(size));
+    std::iota(group.begin(), group.end(), 0);
+    return group;
+  };
+  if (gpus > 0) add(first(gpus));
+  if (quick) return groups;
+  for (int size = 1; size < gpus; ++size) add(first(size));
+  if (gpus < 3) return groups;
 
+  GpuGroup near, far, second;
+  for (int gpu = 0; gpu < gpus; ++gpu) {
+    const int here = numa[static_cast<std::size_t>(gpu)];
+    (here == numa[0] ? near : far).push_back(gpu);
+    if (gpu % 2 == 0) second.push_back(gpu);
+  }
+  if (far.empty()) {
+    far.assign(near.begin() + (gpus + 1) / 2, near.end());
+    near.resize(static_cast<std::size_t>((gpus + 1) / 2));
+  }
+  add({near[0], far[0]});
+  if (near.size() > 1 && far.size() > 1) add({near[0], near[1], far[0], far[1]});
+  add(second);
+  add(far);
+  return groups;
+}
+
+std::string listed(const GpuGroup& group) {
+  std::string text;
+  for (const int gpu : group) text += (text.empty() ? "" : " ") + std::to_string(gpu);
+  return text;
+}
+
+std::string group_suffix(const GpuGroup& group) {
+  if (group.empty() || group.back() + 1 == static_cast<int>(group.size())) return "";
+  std::string text = "-gpus";
+  for (const int gpu : group) text += "-" + std::to_string(gpu);
+  return text;
+}
+
+std::vector<CollectiveCase> collective_plan(const NcclSetting& setting, const std::vector<GpuGroup>& groups) {
   std::vector<CollectiveCase> cases;
-  for (const int size : sizes) {
-    std::vector<int> part(static_cast<std::size_t>(size));
-    std::iota(part.begin(), part.end(), 0);
+  for (const GpuGroup& group : groups) {
     const auto add = [&](const char* collective, const char* redop, bool in_place) {
-      cases.push_back({collective, part, redop, in_place});
+      cases.push_back({collective, group, redop, in_place});
     };
     const bool own = setting.algorithm == "auto", ring = setting.algorithm == "ring";
     add("all_reduce", "sum", false);

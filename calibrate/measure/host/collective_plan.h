@@ -20,17 +20,30 @@ std::string nccl_proto(const NcclSetting& setting);
 /// (NVLS, NVLSTree on several nodes) in Simple. `nvls`: the GPUs reduce in NVSwitch (compute capability 9.0 and up).
 std::vector<NcclSetting> nccl_settings(bool nvls, int nodes, bool quick);
 
+/// A group of GPUs by their places in the node, ascending.
+using GpuGroup = std::vector<int>;
+
 /// One collective on some GPUs of every node; all sizes of it are measured together.
 struct CollectiveCase {
   std::string collective;   ///< as collectives.csv writes it
-  std::vector<int> gpus;    ///< of each node
+  GpuGroup gpus;            ///< of each node
   std::string redop = "-";  ///< sum, or "-" where nothing is reduced
   bool in_place = false;
 };
 
-/// The collectives that `setting` can run (NCCL has trees for all-reduce alone), on 2 up to `gpus` GPUs of each of
-/// `nodes` nodes, the whole node first; on several nodes 1 GPU of each as well.
-std::vector<CollectiveCase> collective_plan(const NcclSetting& setting, int gpus, int nodes, bool quick);
+/// The groups to measure of a node's GPUs, all of them first: the first 2, 3 ... (on several nodes 1 as well), and what
+/// spans the node's halves: a GPU of each, two of each, every second one, and the second half by itself. `numa`: of
+/// each GPU its NUMA node, which says which half; where all are the same or unknown (-1), the first half of the GPUs is
+/// one. `quick`: all of them alone.
+std::vector<GpuGroup> gpu_groups(const std::vector<int>& numa, int nodes, bool quick);
+
+/// The collectives that `setting` can run (NCCL has trees for all-reduce alone) on each group, of each node the same.
+std::vector<CollectiveCase> collective_plan(const NcclSetting& setting, const std::vector<GpuGroup>& groups);
+
+/// "0 1 4", as collectives.csv writes a group.
+std::string listed(const GpuGroup& group);
+/// Names the group in a file's name: "-gpus-0-4"; "" for the first ones of a node.
+std::string group_suffix(const GpuGroup& group);
 
 /// Bus bandwidth over algorithm bandwidth as nccl-tests defines it (doc/PERFORMANCE.md): 2 (n-1)/n for all-reduce,
 /// (n-1)/n for all-gather, reduce-scatter and all-to-all, 1 for the rest.

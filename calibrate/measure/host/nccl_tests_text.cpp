@@ -31,15 +31,15 @@ std::string measured(double seconds, std::int64_t wrong, std::int64_t bytes, dou
 
 }  // namespace
 
-std::string nccl_tests_text(const std::string& collective, const std::string& redop, int gpus_per_node, int nodes,
-                            const std::string& device, const std::vector<NcclTestsRow>& rows) {
-  const int ranks = gpus_per_node * nodes;
+std::string nccl_tests_text(const std::string& collective, const std::string& redop, const std::vector<int>& gpus,
+                            int nodes, const std::string& device, const std::vector<NcclTestsRow>& rows) {
+  const int gpus_per_node = static_cast<int>(gpus.size()), ranks = gpus_per_node * nodes;
   const double factor = bus_factor(collective, ranks);
   std::string text = "# " + program(collective) + "_perf, in the form of nccl-tests, by stepcast_measure\n";
   text += format("# nThread 1 nGpus %d nodes %d\n#\n# Using devices\n", gpus_per_node, nodes);
   for (int rank = 0; rank < ranks; ++rank) {
     text += format("#  Rank %2d Group  0 Pid      0 on node%d device %2d %s\n", rank, rank / gpus_per_node,
-                   rank % gpus_per_node, device.c_str());
+                   gpus[static_cast<std::size_t>(rank % gpus_per_node)], device.c_str());
   }
   text += format("#\n# %38s %29s %29s\n", "", "out-of-place", "in-place");
   text += format("#%11s %12s %7s %6s %6s %7s %6s %6s %6s %7s %6s %6s %6s\n", "size", "count", "type", "redop", "root",

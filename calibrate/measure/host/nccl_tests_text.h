@@ -14,8 +14,9 @@ struct NcclTestsRow {
 };
 
 /// The text that nccl-tests' programs print for one collective on one group of ranks: the header comments, the table,
-/// and the average. `devices`: GPU names by rank, `redop` "sum" or "none". For tools that read such logs.
-std::string nccl_tests_text(const std::string& collective, const std::string& redop, int gpus_per_node, int nodes,
-                            const std::string& device, const std::vector<NcclTestsRow>& rows);
+/// and the average. `gpus`: of each node; `device`: what they are called; `redop`: "sum" or "none". For tools that read
+/// such logs.
+std::string nccl_tests_text(const std::string& collective, const std::string& redop, const std::vector<int>& gpus,
+                            int nodes, const std::string& device, const std::vector<NcclTestsRow>& rows);
 
 }  // namespace stepcast::measure

@@ -30,6 +30,25 @@ std::set<std::string> suites_of(const std::string& list, const std::set<std::str
   return suites;
 }
 
+/// "0,4/0,1,4,5": groups of GPUs with commas, slashes between them.
+std::vector<GpuGroup> groups_of(const std::string& option, const std::string& word) {
+  std::vector<GpuGroup> groups(1);
+  for (std::size_t at = 0; at <= word.size();) {
+    const std::size_t end = std::min(word.find_first_of(",/", at), word.size());
+    int gpu = -1;
+    const auto [rest, error] = std::from_chars(word.data() + at, word.data() + end, gpu);
+    if (error != std::errc{} || rest != word.data() + end || gpu < 0 || gpu > 63 ||
+        (!groups.back().empty() && gpu <= groups.back().back())) {
+      throw UsageError(option + ": found '" + word +
+                       "', expected groups such as 0,4/0,1,4,5: GPUs from 0 to 63, ascending");
+    }
+    groups.back().push_back(gpu);
+    if (end < word.size() && word[end] == '/') groups.emplace_back();
+    at = end + 1;
+  }
+  return groups;
+}
+
 std::string one_of(const std::string& option, const std::string& word, const std::vector<std::string>& allowed) {
   std::string names;
   for (const std::string& name : allowed) {
@@ -66,6 +85,9 @@ Options parse_options(const std::vector<std::string>& words) {
       options.time_limit = number(word, value(), 1, 1e6);
     } else if (word == "--gpus") {
       options.gpus = static_cast<int>(number(word, value(), 1, 64));
+    } else if (word == "--groups") {
+      options.group_words = value();
+      options.groups = groups_of(word, options.group_words);
     } else if (word == "--nccl-algorithm") {
       options.nccl.algorithm = one_of(word, value(), {"auto", "ring", "tree", "nvls", "nvls_tree", "pat"});
       options.nccl_forced = true;
@@ -90,6 +112,8 @@ const char* usage() {
          "  --quick             only what a fit cannot do without: minutes\n"
          "  --time-limit S      stop the kernel suite after S seconds; the most valuable cases come first\n"
          "  --gpus N            use the first N GPUs of the node\n"
+         "  --groups LIST       measure NCCL on these GPUs: 0,4/0,1,4,5 (the first 2, 3 ... and some that span "
+         "sockets)\n"
          "  --nccl-algorithm A  measure NCCL forced to ring, tree, nvls, nvls_tree, pat; with --nccl-protocol LL,\n"
          "  --nccl-protocol P   LL128, Simple. For mpirun; on one node the grid runs by itself\n"
          "  --check             check every kernel against its reference, and time nothing\n"

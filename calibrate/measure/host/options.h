@@ -18,11 +18,13 @@ struct Options {
   bool list = false;   ///< print what would be measured; needs no GPU
   bool help = false;
   bool quick = false;
-  double time_limit = 0;     ///< seconds for the kernel suite; 0: none
-  int gpus = 0;              ///< of this node; 0: all
-  NcclSetting nccl;          ///< what NCCL is forced to
-  bool nccl_forced = false;  ///< this process measures one setting and leaves the table unfinished
-  std::string command;       ///< as typed
+  double time_limit = 0;         ///< seconds for the kernel suite; 0: none
+  int gpus = 0;                  ///< of this node; 0: all
+  std::vector<GpuGroup> groups;  ///< of each node, that NCCL is measured on; empty: gpu_groups()
+  std::string group_words;       ///< as typed
+  NcclSetting nccl;              ///< what NCCL is forced to
+  bool nccl_forced = false;      ///< this process measures one setting and leaves the table unfinished
+  std::string command;           ///< as typed
 };
 
 /// A command line that cannot be understood: exit status 2.

@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "calibrate/measure/device/buffer.h"
+#include "calibrate/measure/device/machine.h"
 #include "calibrate/measure/host/kernel_plan.h"
 #include "calibrate/measure/host/nccl_tests_text.h"
 #include "calibrate/measure/host/statistics.h"
@@ -183,12 +184,6 @@ Table table_in(const std::filesystem::path& folder, const std::string& run) {
           9};
 }
 
-std::string listed(const std::vector<int>& gpus) {
-  std::string text;
-  for (const int gpu : gpus) text += (text.empty() ? "" : " ") + std::to_string(gpu);
-  return text;
-}
-
 void write_text(const std::filesystem::path& file, const std::string& text) {
   std::filesystem::create_directories(file.parent_path());
   std::ofstream stream(file, std::ios::binary);
@@ -207,7 +202,9 @@ std::int64_t run_nccl_suite(const Options& options, const std::string& run, cons
   Table table = table_in(folder, run);
   const bool own = options.nccl == NcclSetting{};
   std::int64_t all_wrong = 0;
-  const std::vector<CollectiveCase> plan = collective_plan(options.nccl, gpus, cluster.nodes(), options.quick);
+  const std::vector<GpuGroup> groups =
+      options.groups.empty() ? gpu_groups(gpu_numa_nodes(gpus), cluster.nodes(), options.quick) : options.groups;
+  const std::vector<CollectiveCase> plan = collective_plan(options.nccl, groups);
   if (plan.empty()) say("NCCL: one GPU, nothing to measure");
   std::unique_ptr<Communicators> comms;
   std::vector<int> on;
@@ -243,8 +240,8 @@ std::int64_t run_nccl_suite(const Options& options, const std::string& run, cons
     }
     if (cluster.node() == 0) {
       say("NCCL " + options.nccl.algorithm + " " + options.nccl.protocol + ": " + one.collective +
-          (one.in_place ? " in place" : "") + " over " + std::to_string(ranks) + " ranks, " +
-          std::to_string(missing.size()) + " sizes");
+          (one.in_place ? " in place" : "") + " over " + std::to_string(ranks) + " ranks (GPUs " + listed(one.gpus) +
+          "), " + std::to_string(missing.size()) + " sizes");
     }
     const Counts& largest = missing.back();
     const Ranks buffers = buffers_for(*comms, std::max(largest.send, largest.receive));
@@ -269,10 +266,10 @@ std::int64_t run_nccl_suite(const Options& options, const std::string& run, cons
     }
     if (cluster.node() == 0) {
       const std::string name = one.collective + "-" + options.nccl.algorithm + "-" + options.nccl.protocol + "-" +
-                               std::to_string(ranks) + (one.in_place ? "-in-place" : "");
+                               std::to_string(ranks) + group_suffix(one.gpus) + (one.in_place ? "-in-place" : "");
       write_text(options.out / "nccl" / (name + ".log"),
-                 nccl_tests_text(one.collective, one.redop == "-" ? "none" : one.redop,
-                                 static_cast<int>(one.gpus.size()), cluster.nodes(), gpu_name, rows));
+                 nccl_tests_text(one.collective, one.redop == "-" ? "none" : one.redop, one.gpus, cluster.nodes(),
+                                 gpu_name, rows));
     }
   }
   return all_wrong;
@@ -296,6 +293,7 @@ void run_nccl_grid(const Options& options, const std::string& run, int gpus, int
                                      "--nccl-protocol",
                                      setting.protocol};
       if (options.quick) words.emplace_back("--quick");
+      if (!options.groups.empty()) words.insert(words.end(), {"--groups", options.group_words});
       std::vector<char*> arguments;
       for (std::string& word : words) arguments.push_back(word.data());
       arguments.push_back(nullptr);

@@ -32,6 +32,17 @@ TEST(MeasureOptions, AllAreRead) {
   EXPECT_TRUE(o.nccl_forced);
 }
 
+TEST(MeasureOptions, GroupsAreListsOfGpus) {
+  const Options o = parse_options({"--out", "b", "--groups", "0,4/0,1,4,5"});
+  EXPECT_EQ(o.groups, (std::vector<GpuGroup>{{0, 4}, {0, 1, 4, 5}}));
+  EXPECT_EQ(o.group_words, "0,4/0,1,4,5");
+  for (const char* word : {"", "0,", "0,4/", "4,0", "0,0", "0,64", "0 4", "-1", "a"}) {
+    EXPECT_EQ(refused({"--out", "b", "--groups", word}),
+              "--groups: found '" + std::string(word) +
+                  "', expected groups such as 0,4/0,1,4,5: GPUs from 0 to 63, ascending");
+  }
+}
+
 TEST(MeasureOptions, MistakesSayWhatIsAllowed) {
   EXPECT_EQ(refused({}), "--out: expected a folder to write to");
   EXPECT_EQ(refused({"--check"}), "accepted");
