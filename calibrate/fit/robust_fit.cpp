@@ -7,8 +7,8 @@
 #include <limits>
 #include <map>
 #include <numeric>
-#include <unsupported/Eigen/NonLinearOptimization>
-#include <unsupported/Eigen/NumericalDiff>
+
+#include "calibrate/fit/least_squares.h"
 
 namespace stepcast::calibrate {
 namespace {
@@ -75,46 +75,28 @@ struct Problem {
   }
 };
 
-struct Residuals {
-  using Scalar = double;
-  using InputType = Eigen::VectorXd;
-  using ValueType = Eigen::VectorXd;
-  using JacobianType = Eigen::MatrixXd;
-  enum { InputsAtCompileTime = Eigen::Dynamic, ValuesAtCompileTime = Eigen::Dynamic };
-
-  const Problem* problem;
-
-  int inputs() const { return static_cast<int>(problem->moving.size()); }
-  int values() const { return static_cast<int>(problem->samples.size()); }
-
-  int operator()(const Eigen::VectorXd& x, Eigen::VectorXd& out) const {
-    const std::vector<double> at = problem->at_places(x.unaryExpr(&logistic));
-    for (std::size_t i = 0; i < problem->samples.size(); ++i) {
-      const double error = problem->error(at, problem->samples[i]), size = std::abs(error);
+/// The best end of all starts, all constants.
+std::vector<double> minimized(const Problem& problem, std::span<const std::vector<double>> starts) {
+  LeastSquares squares;
+  squares.residuals = static_cast<Eigen::Index>(problem.samples.size());
+  squares.at = [&](const Eigen::VectorXd& x, Eigen::VectorXd& out) {
+    const std::vector<double> at = problem.at_places(x.unaryExpr(&logistic));
+    for (std::size_t i = 0; i < problem.samples.size(); ++i) {
+      const double error = problem.error(at, problem.samples[i]), size = std::abs(error);
       const double cost = size <= kHuber ? size * size : 2 * kHuber * size - kHuber * kHuber;
       out[static_cast<Eigen::Index>(i)] = std::copysign(std::sqrt(cost), error);
     }
-    return 0;
-  }
-};
-
-/// The best end of all starts, all constants.
-std::vector<double> minimize(const Problem& problem, std::span<const std::vector<double>> starts) {
-  using Slopes = Eigen::NumericalDiff<Residuals, Eigen::Central>;
-  Slopes slopes(Residuals{&problem}, 1e-4);
-  Eigen::LevenbergMarquardt<Slopes> solver(slopes);
-  solver.parameters.maxfev = 4000;
-  std::vector<double> best = problem.values;
-  double least = std::numeric_limits<double>::infinity();
+  };
+  squares.central = true;
+  squares.precision = 1e-4;
+  squares.most_evaluations = 4000;
+  squares.tolerance = std::sqrt(std::numeric_limits<double>::epsilon());
+  Minimum best;
   for (const std::vector<double>& start : starts) {
-    Eigen::VectorXd x = problem.places(start).unaryExpr(&logit);
-    solver.minimize(x);
-    if (solver.fvec.squaredNorm() < least) {
-      least = solver.fvec.squaredNorm();
-      best = problem.at_places(x.unaryExpr(&logistic));
-    }
+    Minimum end = minimize(squares, problem.places(start).unaryExpr(&logit));
+    if (end.squares < best.squares) best = std::move(end);
   }
-  return best;
+  return best.x.size() == 0 ? problem.values : problem.at_places(best.x.unaryExpr(&logistic));
 }
 
 /// 95 % half-widths of the places that move; infinite where others can make up for one.
@@ -130,18 +112,7 @@ Eigen::VectorXd half_widths(const Problem& problem, const std::vector<double>& a
   const double correction = 1 + constants / samples * (1 - share) / share;
   const double variance = correction * correction * squares / (samples - constants) / (share * share);
   const double width = boost::math::quantile(boost::math::students_t(samples - constants), 0.975);
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(slopes.transpose() * slopes);
-  const double least = std::max(solver.eigenvalues().maxCoeff(), 1e-300) * 1e-12;
-  Eigen::VectorXd out(slopes.cols());
-  for (Eigen::Index i = 0; i < slopes.cols(); ++i) {
-    double spread = 0;
-    for (Eigen::Index k = 0; k < slopes.cols(); ++k) {
-      const double component = solver.eigenvectors()(i, k);
-      spread += component * component / std::max(solver.eigenvalues()[k], least);
-    }
-    out[i] = width * std::sqrt(variance * spread);
-  }
-  return out;
+  return width * (variance * inverse_diagonal(slopes)).cwiseSqrt();
 }
 
 /// How much of what may be an interval covers: 1 where it says nothing.
@@ -202,7 +173,7 @@ RobustFit fit_robust(std::span<const double> measured, std::span<const std::size
     if (problem.moving.empty()) break;
     std::vector<std::vector<double>> from{problem.values};
     from.insert(from.end(), starts.begin(), starts.end());
-    problem.values = minimize(problem, from);
+    problem.values = minimized(problem, from);
     const Eigen::MatrixXd slopes = problem.slopes(problem.values);
     const Eigen::VectorXd places = problem.places(problem.values);
     std::vector<std::size_t> felt;
@@ -214,34 +185,24 @@ RobustFit fit_robust(std::span<const double> measured, std::span<const std::size
         again = true;
       }
     }
-    // One after the other: where two make up for each other, the samples may tell one of them once the other is given.
-    while (!felt.empty()) {
-      Eigen::MatrixXd columns(slopes.rows(), static_cast<Eigen::Index>(felt.size()));
-      for (std::size_t k = 0; k < felt.size(); ++k)
-        columns.col(static_cast<Eigen::Index>(k)) = slopes.col(static_cast<Eigen::Index>(felt[k]));
-      const Eigen::VectorXd halves = half_widths(problem, problem.values, columns);
-      std::size_t worst = 0;
-      double most = 0;
-      for (std::size_t k = 0; k < felt.size(); ++k) {
-        const std::size_t constant = problem.moving[felt[k]];
-        const double place = places[static_cast<Eigen::Index>(felt[k])], half = halves[static_cast<Eigen::Index>(k)];
-        Estimate& estimate = fit.constants[constant];
-        estimate.value = problem.values[constant];
-        estimate.low = at_place(constants[constant], std::max(place - half, 0.0));
-        estimate.high = at_place(constants[constant], std::min(place + half, 1.0));
-        const double covers = uninformed(constants[constant], place, half);
-        if (covers > most) {
-          most = covers;
-          worst = k;
-        }
-      }
-      if (most <= 1) break;
-      const std::size_t constant = problem.moving[felt[worst]];
+    Intervals intervals;
+    intervals.half_widths = [&](const Eigen::MatrixXd& of) { return half_widths(problem, problem.values, of); };
+    intervals.covers = [&](std::size_t k, double half) {
+      const std::size_t constant = problem.moving[k];
+      const double place = places[static_cast<Eigen::Index>(k)];
+      Estimate& estimate = fit.constants[constant];
+      estimate.value = problem.values[constant];
+      estimate.low = at_place(constants[constant], std::max(place - half, 0.0));
+      estimate.high = at_place(constants[constant], std::min(place + half, 1.0));
+      return uninformed(constants[constant], place, half);
+    };
+    intervals.give_up = [&](std::size_t k) {
+      const std::size_t constant = problem.moving[k];
       drop(constant, constants[constant].logarithmic ? "its interval spans a factor of more than 4"
                                                      : "its interval covers most of its bounds");
-      felt.erase(felt.begin() + static_cast<std::ptrdiff_t>(worst));
       again = true;
-    }
+    };
+    give_up_untold(slopes, felt, intervals);
   }
   for (std::size_t i = 0; i < measured.size(); ++i) fit.errors.push_back(std::expm1(problem.error(problem.values, i)));
 
@@ -254,7 +215,7 @@ RobustFit fit_robust(std::span<const double> measured, std::span<const std::size
     for (std::size_t i = 0; i < measured.size(); ++i)
       if (order.at(groups[i]) % kFolds != fold) rest.samples.push_back(i);
     if (!rest.moving.empty() && rest.samples.size() > rest.moving.size())
-      rest.values = minimize(rest, std::vector<std::vector<double>>{problem.values});
+      rest.values = minimized(rest, std::vector<std::vector<double>>{problem.values});
     for (std::size_t i = 0; i < measured.size(); ++i)
       if (order.at(groups[i]) % kFolds == fold) fit.held_out[i] = std::expm1(rest.error(rest.values, i));
   }

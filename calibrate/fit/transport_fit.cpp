@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <numeric>
-#include <unsupported/Eigen/NonLinearOptimization>
-#include <unsupported/Eigen/NumericalDiff>
 
+#include "calibrate/fit/least_squares.h"
 #include "sim/input_error.h"
 
 namespace stepcast::calibrate {
@@ -112,20 +112,13 @@ double logit_of(const Constant& c, double value) {
 
 /// Error of each point of each curve as the fit counts it.
 struct Residuals {
-  using Scalar = double;
-  using InputType = Eigen::VectorXd;
-  using ValueType = Eigen::VectorXd;
-  using JacobianType = Eigen::MatrixXd;
-  enum { InputsAtCompileTime = Eigen::Dynamic, ValuesAtCompileTime = Eigen::Dynamic };
-
   std::span<const Curve> curves;
   const Transport* start;
   std::vector<const Constant*> free;
-  int points = 0;
+  Eigen::Index points = 0;
   Eigen::VectorXd from;  ///< where the fit starts, and what it is pulled to where the points say nothing
 
-  int inputs() const { return static_cast<int>(free.size()); }
-  int values() const { return points + inputs(); }
+  Eigen::Index inputs() const { return static_cast<Eigen::Index>(free.size()); }
 
   Transport at(const Eigen::VectorXd& x) const {
     Transport t = *start;
@@ -141,7 +134,7 @@ struct Residuals {
     }
   }
 
-  int operator()(const Eigen::VectorXd& x, Eigen::VectorXd& out) const {
+  void operator()(const Eigen::VectorXd& x, Eigen::VectorXd& out) const {
     const Transport t = at(x);
     Eigen::Index row = 0;
     const std::vector<std::vector<Time>> predicted = predict(curves, t);
@@ -153,29 +146,15 @@ struct Residuals {
       }
     }
     out.tail(inputs()) = kPull * (x - from);
-    return 0;
   }
 };
-
-using Slopes = Eigen::NumericalDiff<Residuals>;
 
 /// 95 % half-widths of the logits; infinite where the others can make up for a constant.
 Eigen::VectorXd half_widths(const Eigen::MatrixXd& jacobian, const Eigen::VectorXd& residuals) {
   const Eigen::Index constants = jacobian.cols();
   const double freedom = static_cast<double>(std::max<Eigen::Index>(jacobian.rows() - constants, 1));
   const double variance = residuals.squaredNorm() / freedom;
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(jacobian.transpose() * jacobian);
-  const double least = std::max(solver.eigenvalues().maxCoeff(), 1e-300) * 1e-12;
-  Eigen::VectorXd widths(constants);
-  for (Eigen::Index i = 0; i < constants; ++i) {
-    double spread = 0;
-    for (Eigen::Index k = 0; k < constants; ++k) {
-      const double component = solver.eigenvectors()(i, k);
-      spread += component * component / std::max(solver.eigenvalues()[k], least);
-    }
-    widths[i] = kNormal95 * std::sqrt(variance * spread);
-  }
-  return widths;
+  return kNormal95 * (variance * inverse_diagonal(jacobian)).cwiseSqrt();
 }
 
 bool has_protocol(const Transport& t, const Constant& c) { return c.protocol == nullptr || (t.*c.protocol).share > 0; }
@@ -202,7 +181,7 @@ TransportFit fit_transport(std::span<const Curve> curves, const Transport& start
   Residuals residuals;
   residuals.curves = curves;
   residuals.start = &fit.transport;
-  for (const Curve& curve : curves) residuals.points += static_cast<int>(curve.points.size());
+  for (const Curve& curve : curves) residuals.points += static_cast<Eigen::Index>(curve.points.size());
   if (residuals.points < kLeastPoints) {
     throw InputError("", "found " + std::to_string(residuals.points) + " points, expected at least " +
                              std::to_string(kLeastPoints) + " to fit to");
@@ -230,51 +209,39 @@ TransportFit fit_transport(std::span<const Curve> curves, const Transport& start
     }
     residuals.begin(std::move(free));
     if (number.empty()) break;
-    Slopes slopes(residuals, kStep * kStep);
-    Eigen::VectorXd x = residuals.from;
-    Eigen::MatrixXd jacobian(residuals.values(), residuals.inputs());
-    slopes.df(x, jacobian);
+    LeastSquares squares;
+    squares.residuals = residuals.points + residuals.inputs();
+    squares.at = std::cref(residuals);
+    squares.precision = kStep * kStep;
+    squares.most_evaluations = static_cast<int>(60 * residuals.inputs());
+    squares.tolerance = 1e-4;
+    Eigen::MatrixXd jacobian = squares.slopes(residuals.from);
     for (std::size_t k = 0; k < number.size(); ++k) {
       if (jacobian.col(static_cast<Eigen::Index>(k)).head(residuals.points).norm() > kFelt) continue;
       drop(number[k], "no point depends on it");
       again = true;
     }
     if (again) continue;
-    Eigen::LevenbergMarquardt<Slopes> solver(slopes);
-    solver.parameters.maxfev = 60 * residuals.inputs();
-    solver.parameters.ftol = solver.parameters.xtol = 1e-4;
-    solver.minimize(x);
+    const Eigen::VectorXd x = minimize(squares, residuals.from).x;
     fit.transport = residuals.at(x);
-    slopes.df(x, jacobian);
-    Eigen::VectorXd values(residuals.values());
+    jacobian = squares.slopes(x).topRows(residuals.points);
+    Eigen::VectorXd values(squares.residuals);
     residuals(x, values);
-    // One after the other: where two make up for each other, the points may tell one of them once the other is given.
-    std::vector<std::size_t> told(number.size());
-    std::iota(told.begin(), told.end(), std::size_t{0});
-    while (!told.empty()) {
-      Eigen::MatrixXd columns(residuals.points, static_cast<Eigen::Index>(told.size()));
-      for (std::size_t k = 0; k < told.size(); ++k) {
-        columns.col(static_cast<Eigen::Index>(k)) =
-            jacobian.col(static_cast<Eigen::Index>(told[k])).head(residuals.points);
-      }
-      const Eigen::VectorXd widths = half_widths(columns, values.head(residuals.points));
-      std::size_t worst = 0;
-      double covers_most = 0;
-      for (std::size_t k = 0; k < told.size(); ++k) {
-        const Constant& c = kConstants[number[told[k]]];
-        const double at = x[static_cast<Eigen::Index>(told[k])], width = widths[static_cast<Eigen::Index>(k)];
-        half[number[told[k]]] = width;
-        const double covers = (at_logit(c, at + width) - at_logit(c, at - width)) / (c.high - c.low);
-        if (covers > covers_most) {
-          covers_most = covers;
-          worst = k;
-        }
-      }
-      if (covers_most <= kUninformed) break;
-      drop(number[told[worst]], "its interval covers most of its bounds");
-      told.erase(told.begin() + static_cast<std::ptrdiff_t>(worst));
+    std::vector<std::size_t> all(number.size());
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    Intervals intervals;
+    intervals.half_widths = [&](const Eigen::MatrixXd& of) { return half_widths(of, values.head(residuals.points)); };
+    intervals.covers = [&](std::size_t k, double width) {
+      const Constant& c = kConstants[number[k]];
+      const double at = x[static_cast<Eigen::Index>(k)];
+      half[number[k]] = width;
+      return (at_logit(c, at + width) - at_logit(c, at - width)) / (c.high - c.low) / kUninformed;
+    };
+    intervals.give_up = [&](std::size_t k) {
+      drop(number[k], "its interval covers most of its bounds");
       again = true;
-    }
+    };
+    give_up_untold(jacobian, std::move(all), intervals);
   }
 
   for (std::size_t i = 0; i < kConstants.size(); ++i) {

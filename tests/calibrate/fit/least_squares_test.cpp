@@ -1,0 +1,48 @@
+#include "calibrate/fit/least_squares.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace stepcast::calibrate {
+namespace {
+
+/// A line through points: y = a + b t.
+LeastSquares line(const std::vector<double>& t, const std::vector<double>& y, bool central) {
+  LeastSquares problem;
+  problem.residuals = static_cast<Eigen::Index>(t.size());
+  problem.at = [=](const Eigen::VectorXd& x, Eigen::VectorXd& out) {
+    for (std::size_t i = 0; i < t.size(); ++i) out[static_cast<Eigen::Index>(i)] = x[0] + x[1] * t[i] - y[i];
+  };
+  problem.central = central;
+  return problem;
+}
+
+TEST(LeastSquares, FindsALineAndItsSpread) {
+  for (const bool central : {false, true}) {
+    const LeastSquares problem = line({0, 1, 2, 3}, {1, 3, 5, 8}, central);
+    const Minimum end = minimize(problem, Eigen::Vector2d(0, 0));
+    EXPECT_NEAR(end.x[0], 0.8, 1e-6);  // by the normal equations
+    EXPECT_NEAR(end.x[1], 2.3, 1e-6);
+    EXPECT_NEAR(end.squares, 0.3, 1e-6);
+    const Eigen::VectorXd diagonal = inverse_diagonal(problem.slopes(end.x));
+    EXPECT_NEAR(diagonal[0], 0.7, 1e-5);  // sum t^2 / (n sum t^2 - (sum t)^2) = 14 / 20
+    EXPECT_NEAR(diagonal[1], 0.2, 1e-5);  // n / 20
+  }
+}
+
+TEST(LeastSquares, OfTwoThatMakeUpForEachOtherOneIsGivenUp) {
+  Eigen::MatrixXd slopes(3, 3);
+  slopes << 1, 1, 0, 2, 2, 0, 0, 0, 1;  // the first two columns are the same
+  std::vector<std::size_t> given_up;
+  Intervals intervals;
+  intervals.half_widths = [](const Eigen::MatrixXd& of) -> Eigen::VectorXd { return inverse_diagonal(of).cwiseSqrt(); };
+  intervals.covers = [](std::size_t, double half) { return half / 2; };
+  intervals.give_up = [&](std::size_t unknown) { given_up.push_back(unknown); };
+  give_up_untold(slopes, {0, 1, 2}, intervals);
+  ASSERT_EQ(given_up.size(), 1u);
+  EXPECT_LT(given_up[0], 2u);
+}
+
+}  // namespace
+}  // namespace stepcast::calibrate
