@@ -51,7 +51,7 @@ void forecast(Answer& answer, const schedules::ForecastOptions& options) {
 std::vector<Answer> answer(std::vector<Question> questions, const schedules::ForecastOptions& options,
                            unsigned threads) {
   std::vector<Answer> answers;
-  for (Question& question : questions) answers.push_back({std::move(question), std::nullopt});
+  for (Question& question : questions) answers.push_back({std::move(question), std::nullopt, {}});
   if (answers.size() == 1) {
     forecast(answers.front(), options);
     return answers;
@@ -64,6 +64,13 @@ std::vector<Answer> answer(std::vector<Question> questions, const schedules::For
     progress.one_done();
   });
   return answers;
+}
+
+void add_bands(std::vector<Answer>& answers, std::span<const calibrate::Residual> measured) {
+  for (Answer& a : answers)
+    if (a.forecast)
+      a.band = calibrate::band(calibrate::without(measured, a.question.table, a.question.name),
+                               calibrate::traits(a.question.scenario), a.forecast->step);
 }
 
 std::string memory_message(const schedules::OutOfMemory& over) {

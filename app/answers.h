@@ -1,10 +1,12 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "app/read/questions.h"
+#include "calibrate/confidence/band.h"
 #include "schedules/forecast.h"
 
 namespace stepcast::app {
@@ -13,12 +15,16 @@ namespace stepcast::app {
 struct Answer {
   Question question;
   std::optional<schedules::Forecast> forecast;  ///< nothing: question.error says why
+  std::optional<calibrate::Band> band{};        ///< nothing: no measured rows to make it from
 };
 
 /// Forecasts every question that can run, `threads` at a time (0: as many as the machine has). Answers stand in the
 /// order of the questions and do not depend on the threads. Shows how far it is on stderr, if that is a terminal.
 std::vector<Answer> answer(std::vector<Question> questions, const schedules::ForecastOptions& options,
                            unsigned threads);
+
+/// Gives each forecast its band, made from all measured rows but those of the run itself.
+void add_bands(std::vector<Answer>& answers, std::span<const calibrate::Residual> measured);
 
 /// "needs 93.1 GiB of 80.0 GiB on stage 0; largest: activations 51.2 GiB; try recompute: selective"
 std::string memory_message(const schedules::OutOfMemory& over);

@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "app/options.h"
+#include "app/read/residuals.h"
 #include "sim/input_error.h"
 
 namespace stepcast::app {
@@ -50,5 +51,7 @@ std::optional<std::vector<Question>> questions_asked(const Asked& asked) {
   if (!all_can_run) return std::nullopt;
   return questions;
 }
+
+std::vector<calibrate::Residual> measured_residuals() { return read_residuals(configs_directory() / "residuals.csv"); }
 
 }  // namespace stepcast::app

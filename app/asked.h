@@ -26,4 +26,7 @@ std::optional<Asked> parse_asked(const std::vector<std::string>& words, const st
 /// Reads the scenarios. Those of files that cannot run are told on stderr, and then there is nothing.
 std::optional<std::vector<Question>> questions_asked(const Asked& asked);
 
+/// The errors of the committed corpus (configs/residuals.csv).
+std::vector<calibrate::Residual> measured_residuals();
+
 }  // namespace stepcast::app

@@ -65,10 +65,11 @@ int run(const std::vector<std::string>& written) {
   if (!trace.empty() && trace == asked->output)
     throw InputError("--trace", "found the file of --output, expected another one");
 
-  const std::vector<Answer> answers =
+  std::vector<Answer> answers =
       answer(std::move(*questions), {asked->values["unfold"].as<bool>(), !trace.empty() || draws}, asked->threads);
   for (const Answer& a : answers)
     if (!a.question.from_table && !a.forecast) throw InputError("", a.question.error);
+  add_bands(answers, measured_residuals());
   std::string report = asked->format == Format::json  ? run_json(answers)
                        : asked->format == Format::csv ? run_csv(answers)
                                                       : run_table(answers);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/report/band.h"
 #include "app/report/columns.h"
 #include "app/report/percent.h"
 #include "app/report/statistics.h"
@@ -31,7 +32,9 @@ std::optional<Time> predicted_phase(const Forecast& f, const std::string& name) 
   return std::nullopt;
 }
 
-ComparedRow compare_row(const Answer& answer) {
+bool holds(const calibrate::Band& band, Time measured) { return band.low <= measured && measured <= band.high; }
+
+ComparedRow compare_row(const Answer& answer, std::span<const calibrate::Residual> residuals) {
   ComparedRow row;
   row.answer = &answer;
   const schedules::Measured& measured = answer.question.scenario.measured;
@@ -41,6 +44,12 @@ ComparedRow compare_row(const Answer& answer) {
   const Forecast& f = *answer.forecast;
   row.predicted_s = to_seconds(f.step);
   if (row.measured_s) row.error = *row.predicted_s / *row.measured_s - 1;
+  if (measured.step_time && answer.band) {
+    row.covered = holds(*answer.band, *measured.step_time);
+    const auto others = calibrate::without(residuals, answer.question.table, "");
+    if (const auto new_table = calibrate::band(others, calibrate::traits(answer.question.scenario), f.step))
+      row.covered_new_table = holds(*new_table, *measured.step_time);
+  }
   for (const StageReport& stage : f.stages)
     row.predicted_bytes = std::max(row.predicted_bytes.value_or(0), stage.memory.allocated().value);
   for (const auto& [name, time] : measured.phases)
@@ -48,8 +57,21 @@ ComparedRow compare_row(const Answer& answer) {
   return row;
 }
 
+/// Of those that know.
+std::optional<double> share(const std::vector<const ComparedRow*>& rows, std::optional<bool> ComparedRow::*flag) {
+  double known = 0, yes = 0;
+  for (const ComparedRow* row : rows)
+    if (row->*flag) {
+      ++known;
+      yes += *(row->*flag);
+    }
+  return known == 0 ? std::nullopt : std::optional(yes / known);
+}
+
 ComparedTable summarise(std::string name, const std::vector<const ComparedRow*>& rows) {
-  ComparedTable table{std::move(name), rows.size(), {}, {}, {}, {}};
+  ComparedTable table{std::move(name), rows.size(), {}, {}, {}, {}, {}, {}};
+  table.covered = share(rows, &ComparedRow::covered);
+  table.covered_new_table = share(rows, &ComparedRow::covered_new_table);
   std::vector<double> errors, measured, predicted, memory;
   for (const ComparedRow* row : rows) {
     if (row->error) {
@@ -72,18 +94,22 @@ std::string percent(const std::optional<double>& share, bool with_sign) {
   return with_sign ? signed_percent(*share) : fmt::format("{:.2f}%", 100 * *share);
 }
 
+std::string whole_percent(const std::optional<double>& share) {
+  return share ? fmt::format("{:.0f}%", 100 * *share) : "-";
+}
+
 std::string seconds(const std::optional<double>& value) { return value ? fmt::format("{:.4g} s", *value) : "-"; }
 
 std::string number(const std::optional<double>& value) { return value ? fmt::format("{}", *value) : ""; }
 
 }  // namespace
 
-Comparison compare(std::span<const Answer> answers) {
+Comparison compare(std::span<const Answer> answers, std::span<const calibrate::Residual> measured) {
   Comparison out;
   for (const Answer& answer : answers) {
     const schedules::Measured& m = answer.question.scenario.measured;
     if (answer.question.error.empty() && !m.step_time && !m.peak_memory && m.phases.empty()) continue;
-    out.rows.push_back(compare_row(answer));
+    out.rows.push_back(compare_row(answer, measured));
   }
   std::vector<std::string> names;
   std::map<std::string, std::vector<const ComparedRow*>> by_table;
@@ -101,7 +127,8 @@ Comparison compare(std::span<const Answer> answers) {
 
 std::string validate_table(const Comparison& comparison) {
   std::string out;
-  Columns rows({{"name", Align::left}, {"GPUs"}, {"measured"}, {"predicted"}, {"error"}, {"", Align::left}});
+  Columns rows(
+      {{"name", Align::left}, {"GPUs"}, {"measured"}, {"predicted"}, {"error"}, {"80% band"}, {"", Align::left}});
   for (const ComparedRow& row : comparison.rows) {
     const Question& question = row.answer->question;
     std::string note = question.error;
@@ -111,13 +138,25 @@ std::string validate_table(const Comparison& comparison) {
       note += fmt::format("{}{} {} of {} ({})", note.empty() ? "" : ", ", name, text(from_seconds(phase.predicted_s)),
                           text(from_seconds(phase.measured_s)), signed_percent(phase.error()));
     rows.add({question.name, question.scenario.cluster.gpus > 0 ? std::to_string(question.scenario.cluster.gpus) : "-",
-              seconds(row.measured_s), seconds(row.predicted_s), percent(row.error, true), note});
+              seconds(row.measured_s), seconds(row.predicted_s), percent(row.error, true), band_text(row.answer->band),
+              note});
   }
-  out += rows.text() + "\n";
-  Columns tables({{"table", Align::left}, {"rows"}, {"MAPE"}, {"median error"}, {"rank correlation"}, {"memory MAPE"}});
+  out += rows.text();
+  const auto out_of_range = [](const ComparedRow& row) { return row.answer->band && !row.answer->band->in_range; };
+  if (std::ranges::any_of(comparison.rows, out_of_range)) out += kStarLine;
+  out += "\n";
+  Columns tables({{"table", Align::left},
+                  {"rows"},
+                  {"MAPE"},
+                  {"median error"},
+                  {"rank correlation"},
+                  {"memory MAPE"},
+                  {"in band"},
+                  {"as a new table"}});
   const auto add = [&](const ComparedTable& t) {
     tables.add({t.table, std::to_string(t.rows), percent(t.mape, false), percent(t.median_error, true),
-                t.rank_correlation ? fmt::format("{:.3f}", *t.rank_correlation) : "-", percent(t.memory_mape, false)});
+                t.rank_correlation ? fmt::format("{:.3f}", *t.rank_correlation) : "-", percent(t.memory_mape, false),
+                whole_percent(t.covered), whole_percent(t.covered_new_table)});
   };
   for (const ComparedTable& t : comparison.tables) add(t);
   if (comparison.tables.size() != 1) add(comparison.all);
@@ -125,14 +164,15 @@ std::string validate_table(const Comparison& comparison) {
 }
 
 std::string validate_csv(const Comparison& comparison) {
-  std::string out = csv_line(
-      {"name", "table", "gpus", "measured_s", "predicted_s", "error", "measured_bytes", "predicted_bytes", "why"});
+  std::string out = csv_line({"name", "table", "gpus", "measured_s", "predicted_s", "error", "measured_bytes",
+                              "predicted_bytes", "low_s", "high_s", "in_range", "why"});
   for (const ComparedRow& row : comparison.rows) {
     const Question& q = row.answer->question;
-    out += csv_line({q.name, q.table, std::to_string(q.scenario.cluster.gpus), number(row.measured_s),
-                     number(row.predicted_s), number(row.error),
-                     row.measured_bytes ? std::to_string(*row.measured_bytes) : "",
-                     row.predicted_bytes ? std::to_string(*row.predicted_bytes) : "", q.error});
+    const std::vector<std::string> band = band_cells(row.answer->band);
+    out += csv_line(
+        {q.name, q.table, std::to_string(q.scenario.cluster.gpus), number(row.measured_s), number(row.predicted_s),
+         number(row.error), row.measured_bytes ? std::to_string(*row.measured_bytes) : "",
+         row.predicted_bytes ? std::to_string(*row.predicted_bytes) : "", band[0], band[1], band[2], q.error});
   }
   return out;
 }

@@ -20,6 +20,8 @@ struct ComparedRow {
     double error() const { return predicted_s / measured_s - 1; }
   };
   std::map<std::string, Phase> phases;
+  std::optional<bool> covered;            ///< the measurement lies in the answer's band
+  std::optional<bool> covered_new_table;  ///< in a band made without any row of its table
 };
 
 /// Over the rows of one table, or over all.
@@ -27,6 +29,7 @@ struct ComparedTable {
   std::string table;
   std::size_t rows = 0;
   std::optional<double> mape, median_error, rank_correlation, memory_mape;
+  std::optional<double> covered, covered_new_table;  ///< shares of the rows with an error
 };
 
 struct Comparison {
@@ -35,8 +38,8 @@ struct Comparison {
   ComparedTable all;
 };
 
-/// The answers must outlive the result.
-Comparison compare(std::span<const Answer> answers);
+/// `measured`: what the answers' bands were made from. The answers must outlive the result.
+Comparison compare(std::span<const Answer> answers, std::span<const calibrate::Residual> measured);
 
 std::string validate_table(const Comparison& comparison);
 std::string validate_csv(const Comparison& comparison);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "app/report/band.h"
+
 namespace stepcast::app {
 namespace {
 
@@ -55,6 +57,12 @@ Json result(const Answer& answer) {
   out["step_time_s"] = to_seconds(f.step);
   out["peak_memory_bytes"] = peak;
   out["error"] = f.out_of_memory ? Json(memory_message(*f.out_of_memory)) : Json(nullptr);
+  const std::optional<calibrate::Band>& band = answer.band;
+  out["low_s"] = band ? Json(to_seconds(band->low)) : Json(nullptr);
+  out["high_s"] = band ? Json(to_seconds(band->high)) : Json(nullptr);
+  out["in_range"] = band ? Json(band->in_range) : Json(nullptr);
+  out["out_of_range"] = band ? Json(band->out_of_range) : Json::array();
+  out["band"] = band ? Json(band_basis(*band)) : Json(nullptr);
   out["samples_per_s"] = f.samples_per_second;
   out["tokens_per_s"] = or_null(f.tokens_per_second);
   out["model_flops_per_s_per_gpu"] = f.model_flops_per_gpu.value;
@@ -100,6 +108,8 @@ void put_summary(Json& out, const ComparedTable& t) {
   out["mape"] = or_null(t.mape);
   out["median_error"] = or_null(t.median_error);
   out["rank_correlation"] = or_null(t.rank_correlation);
+  out["in_band"] = or_null(t.covered);
+  out["in_band_as_new_table"] = or_null(t.covered_new_table);
 }
 
 std::string printed(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
@@ -116,6 +126,7 @@ std::string validate_json(const Comparison& comparison) {
   Json rows = Json::array(), tables = Json::array();
   for (const ComparedRow& row : comparison.rows) {
     const Question& q = row.answer->question;
+    const std::optional<calibrate::Band>& band = row.answer->band;
     Json phases = Json::object();
     for (const auto& [name, phase] : row.phases)
       phases[name] = {{"measured_s", phase.measured_s}, {"predicted_s", phase.predicted_s}, {"error", phase.error()}};
@@ -127,9 +138,10 @@ std::string validate_json(const Comparison& comparison) {
                     {"error", or_null(row.error)},
                     {"measured_bytes", or_null(row.measured_bytes)},
                     {"predicted_bytes", or_null(row.predicted_bytes)},
-                    {"low_s", nullptr},
-                    {"high_s", nullptr},
-                    {"in_range", nullptr},
+                    {"low_s", band ? Json(to_seconds(band->low)) : Json(nullptr)},
+                    {"high_s", band ? Json(to_seconds(band->high)) : Json(nullptr)},
+                    {"in_range", band ? Json(band->in_range) : Json(nullptr)},
+                    {"out_of_range", band ? Json(band->out_of_range) : Json::array()},
                     {"phases", std::move(phases)},
                     {"why", q.error.empty() ? Json(nullptr) : Json(q.error)}});
   }

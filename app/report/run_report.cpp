@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "app/report/band.h"
 #include "app/report/columns.h"
 #include "app/report/percent.h"
 #include "sim/units_text.h"
@@ -111,6 +112,10 @@ std::string headline(const Answer& answer) {
     step += fmt::format("   measured {}, error {}", digits(*measured.step_time),
                         signed_percent(f.step / *measured.step_time - 1));
   line("step time", step);
+  if (answer.band) {
+    line("band", band_text(answer.band) + "   " + band_basis(*answer.band));
+    if (!answer.band->in_range) line("* out of range", reasons_text(*answer.band));
+  }
   const double rate = f.tokens_per_second.value_or(f.samples_per_second);
   line(f.tokens_per_second ? "tokens/s" : "samples/s",
        fmt::format("{:.0f}   {:.1f} per GPU", rate, rate / static_cast<double>(f.gpus)));
@@ -225,6 +230,7 @@ std::string run_table(std::span<const Answer> answers) {
   Columns table({{"name", Align::left},
                  {"GPUs"},
                  {"step"},
+                 {"80% band"},
                  {has_samples ? has_tokens ? "per second" : "samples/s" : "tokens/s"},
                  {"TFLOP/s/GPU"},
                  {"MFU"},
@@ -232,33 +238,35 @@ std::string run_table(std::span<const Answer> answers) {
                  {"", Align::left}});
   for (const Answer& a : answers) {
     if (!a.forecast) {
-      table.add({a.question.name, "-", "-", "-", "-", "-", "-", a.question.error});
+      table.add({a.question.name, "-", "-", "-", "-", "-", "-", "-", a.question.error});
       continue;
     }
     const Forecast& f = *a.forecast;
-    table.add({a.question.name, std::to_string(f.gpus), fmt::format("{:.4g} s", to_seconds(f.step)), rate(f),
-               fmt::format("{:.1f}", f.model_flops_per_gpu.value / 1e12), fmt::format("{:.1f}%", 100 * f.mfu),
+    table.add({a.question.name, std::to_string(f.gpus), fmt::format("{:.4g} s", to_seconds(f.step)), band_text(a.band),
+               rate(f), fmt::format("{:.1f}", f.model_flops_per_gpu.value / 1e12), fmt::format("{:.1f}%", 100 * f.mfu),
                text(peak_memory(f)), f.out_of_memory ? memory_message(*f.out_of_memory) : ""});
   }
-  return table.text();
+  const bool star = std::ranges::any_of(answers, [](const Answer& a) { return a.band && !a.band->in_range; });
+  return table.text() + (star ? kStarLine : "");
 }
 
 std::string run_csv(std::span<const Answer> answers) {
-  std::string out =
-      csv_line({"name", "gpus", "step_time_s", "tokens_per_s", "samples_per_s", "model_flops_per_s_per_gpu", "mfu",
-                "parameters", "peak_memory_bytes", "layer_forward_s", "layer_backward_s", "out_of_memory", "error"});
+  std::string out = csv_line({"name", "gpus", "step_time_s", "tokens_per_s", "samples_per_s",
+                              "model_flops_per_s_per_gpu", "mfu", "parameters", "peak_memory_bytes", "layer_forward_s",
+                              "layer_backward_s", "out_of_memory", "error", "low_s", "high_s", "in_range"});
   for (const Answer& a : answers) {
     if (!a.forecast) {
-      out += csv_line({a.question.name, "", "", "", "", "", "", "", "", "", "", "", a.question.error});
+      out += csv_line({a.question.name, "", "", "", "", "", "", "", "", "", "", "", a.question.error, "", "", ""});
       continue;
     }
     const Forecast& f = *a.forecast;
+    const std::vector<std::string> band = band_cells(a.band);
     out += csv_line({a.question.name, std::to_string(f.gpus), fmt::format("{}", to_seconds(f.step)),
                      f.tokens_per_second ? fmt::format("{}", *f.tokens_per_second) : "",
                      fmt::format("{}", f.samples_per_second), fmt::format("{}", f.model_flops_per_gpu.value),
                      fmt::format("{}", f.mfu), fmt::format("{}", f.parameters), std::to_string(peak_memory(f).value),
                      seconds_or_empty(f.layer_forward), seconds_or_empty(f.layer_backward),
-                     f.out_of_memory ? memory_message(*f.out_of_memory) : "", ""});
+                     f.out_of_memory ? memory_message(*f.out_of_memory) : "", "", band[0], band[1], band[2]});
   }
   return out;
 }

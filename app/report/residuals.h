@@ -1,0 +1,12 @@
+#pragma once
+
+#include <string>
+
+#include "app/report/comparison.h"
+
+namespace stepcast::app {
+
+/// The errors of compared rows with what makes runs alike, as app/read/residuals.h reads them: a CSV line each.
+std::string residuals_csv(const Comparison& comparison);
+
+}  // namespace stepcast::app

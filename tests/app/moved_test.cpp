@@ -1,0 +1,41 @@
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "tests/app/program.h"
+
+namespace stepcast::app {
+namespace {
+
+const std::string kTable = "validate scenarios/published/korthikanti_2205_05198.csv ";
+
+TEST(Moved, SaysOldBesideNewForWhatMovedAndNothingElse) {
+  const std::string old = testing::TempDir() + "moved-old.csv";
+  const Outcome now = run_program(kTable + "--format csv --output '" + old + "'");
+  ASSERT_EQ(now.status, 0) << now.err;
+  EXPECT_EQ(run_program(kTable + "--against '" + old + "'").out, "0 of 9 predictions moved\n");
+
+  const Outcome slower = run_program(kTable + "--set software.kernel_gap=10us --against '" + old + "'");
+  EXPECT_EQ(slower.status, 0) << slower.err;
+  EXPECT_TRUE(slower.out.starts_with("9 of 9 predictions moved\n")) << slower.out;
+  EXPECT_NE(slower.out.find("old, s"), std::string::npos) << slower.out;
+  EXPECT_NE(slower.out.find("KOR-0009"), std::string::npos) << slower.out;
+  EXPECT_NE(slower.out.find("old MAPE"), std::string::npos) << slower.out;
+}
+
+TEST(Moved, ReadsJsonTooAndSaysWhatIsNoSuchFile) {
+  const std::string old = testing::TempDir() + "moved-old.json";
+  ASSERT_EQ(run_program(kTable + "--format json --output '" + old + "'").status, 0);
+  EXPECT_EQ(run_program(kTable + "--against '" + old + "'").out, "0 of 9 predictions moved\n");
+  for (const auto& [name, text] : {std::pair{"moved-bad.csv", "a,b\n1,2\n"}, std::pair{"moved-bad.json", "{}"},
+                                   std::pair{"moved-number.csv", "name,predicted_s\nKOR-0001,fast\n"}}) {
+    const std::string bad = testing::TempDir() + name;
+    std::ofstream(bad) << text;
+    const Outcome outcome = run_program(kTable + "--against '" + bad + "'");
+    EXPECT_EQ(outcome.status, 2) << name;
+    EXPECT_NE(outcome.err.find("expected"), std::string::npos) << outcome.err;
+  }
+}
+
+}  // namespace
+}  // namespace stepcast::app
