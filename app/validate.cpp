@@ -2,8 +2,10 @@
 
 #include "app/asked.h"
 #include "app/command.h"
+#include "app/explain.h"
 #include "app/read/predictions.h"
 #include "app/report/comparison.h"
+#include "app/report/explanation.h"
 #include "app/report/json.h"
 #include "app/report/moved.h"
 #include "app/report/residuals.h"
@@ -16,6 +18,8 @@ int validate(const std::vector<std::string>& words) {
   po::options_description options;
   options.add_options()("residuals", po::value<std::string>()->default_value("", ""),
                         "write the errors that bands are made from to this file: configs/residuals.csv")(
+      "explain", po::value<std::string>()->default_value("", ""),
+      "say which part of the model is most likely wrong where the row of this name is off")(
       "against", po::value<std::string>()->default_value("", ""),
       "show what moved since this file, which --format csv or json wrote");
   auto asked =
@@ -33,6 +37,14 @@ int validate(const std::vector<std::string>& words) {
   std::vector<Answer> answers = answer(std::move(*questions), {}, asked->threads);
   const std::vector<calibrate::Residual> measured = measured_residuals();
   add_bands(answers, measured);
+  const auto explained = asked->values["explain"].as<std::string>();
+  if (!explained.empty()) {
+    if (asked->format == Format::csv) throw InputError("--explain", "found --format csv, expected table or json");
+    const calibrate::Explanation why = explain(answers, explained);
+    write_output(asked->output,
+                 asked->format == Format::json ? explanation_json(explained, why) : explanation_table(explained, why));
+    return kDone;
+  }
   const Comparison comparison = compare(answers, measured);
   if (comparison.rows.empty()) throw InputError(asked->paths.front(), "no scenario there has a `measured:` block");
   const auto residuals = asked->values["residuals"].as<std::string>();

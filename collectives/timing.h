@@ -24,4 +24,7 @@ struct Timing {
   std::vector<Load> loads;
 };
 
+/// A collective that takes `factor` times as long and uses its links to the same extent.
+Timing scaled(Timing timing, double factor);
+
 }  // namespace stepcast::collectives

@@ -132,6 +132,13 @@ struct Measured {
   std::map<std::string, Time> phases;  ///< layer_forward, layer_backward, exposed_data_communication, bubble
 };
 
+/// Times of collectives multiplied, to see what a step owes to them (calibrate/confidence/terms.h): no key of a file.
+struct TrafficScale {
+  double layers = 1;  ///< inside a layer: among tensor, context and expert ranks
+  double stages = 1;  ///< sends from stage to stage
+  double data = 1;    ///< gradients and parameters
+};
+
 struct Scenario {
   std::string name, source, note, confidence;
   ClusterSpec cluster;
@@ -147,6 +154,7 @@ struct Scenario {
   CheckpointPlan checkpoint;
   OffloadPlan offload;
   Imperfections imperfections;
+  TrafficScale traffic_scale;
   Software software;
   Measured measured;
 };

@@ -23,7 +23,7 @@ collectives::Details uneven(const std::vector<double>& loads, bool back) {
 
 }  // namespace
 
-LayerTraffic::LayerTraffic(const Scenario& s, const Ranks& ranks, Coordinate at) {
+LayerTraffic::LayerTraffic(const Scenario& s, const Ranks& ranks, Coordinate at) : scale_(s.traffic_scale.layers) {
   groups_[Among::tensor] = ranks.tensor_groups_beside(at);
   if (s.parallelism.context > 1) {
     groups_[Among::context] = context_groups_beside(ranks, at);
@@ -42,7 +42,7 @@ collectives::Timing LayerTraffic::time(const TensorCollective& c, collectives::T
   const collectives::Details& details = c.among == Among::dispatch  ? dispatch_
                                         : c.among == Among::combine ? combine_
                                                                     : none;
-  return timer.time(c.operation, c.bytes, groups_.at(c.among), "auto", fold, details);
+  return scaled(timer.time(c.operation, c.bytes, groups_.at(c.among), "auto", fold, details), scale_);
 }
 
 }  // namespace stepcast::schedules

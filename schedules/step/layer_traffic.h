@@ -18,6 +18,7 @@ class LayerTraffic {
 
  private:
   std::map<Among, std::vector<collectives::Group>> groups_;
+  double scale_ = 1;
   collectives::Details dispatch_, combine_;  ///< who sends how much to whom, where experts' loads differ
 };
 

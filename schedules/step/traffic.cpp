@@ -52,11 +52,12 @@ class Declarer {
   /// stand for all of them and carry all their bytes; without, they carry their own.
   Timing timed(Operation operation, Bytes bytes, std::span<const Group> beside, std::size_t own = 1,
                std::string_view algorithm = "auto") {
+    const bool between_stages = operation == Operation::send_recv;
     Timing timing = in_.timer.time(operation, bytes, beside, algorithm, !in_.unfold);
     if (in_.slow_links != nullptr) timing = in_.slow_links->slowed(std::move(timing));
     if (in_.unfold && beside.size() > own)
       timing.loads = in_.timer.time(operation, bytes, beside.first(own), timing.algorithm, !in_.unfold).loads;
-    return timing;
+    return scaled(std::move(timing), between_stages ? s_.traffic_scale.stages : s_.traffic_scale.data);
   }
 
   WireId declare(Operation operation, Bytes bytes, std::span<const Group> beside, Time more = {}) {
@@ -93,9 +94,9 @@ class Declarer {
         const std::uint32_t to = (c.stage + (direction == 0 ? 1 : stages_ - 1)) % stages_;
         Time more{};
         if (gather)
-          more = in_.timer
-                     .time(Operation::all_gather, {static_cast<std::int64_t>(whole)},
-                           in_.ranks.tensor_groups_beside({c.tensor, c.data, to}), "auto", !in_.unfold)
+          more = scaled(in_.timer.time(Operation::all_gather, {static_cast<std::int64_t>(whole)},
+                                       in_.ranks.tensor_groups_beside({c.tensor, c.data, to}), "auto", !in_.unfold),
+                        s_.traffic_scale.stages)
                      .duration;
         out_.sends[lane][direction].wire = declare(Operation::send_recv, message, in_.ranks.sends_beside(c, to), more);
       }

@@ -1,0 +1,36 @@
+#include "app/explain.h"
+
+#include <algorithm>
+
+#include "app/read/nearest.h"
+#include "calibrate/confidence/neighbours.h"
+#include "sim/input_error.h"
+
+namespace stepcast::app {
+namespace {
+
+constexpr std::size_t kNeighbours = 16;
+
+bool compared(const Answer& a) { return a.forecast && a.question.scenario.measured.step_time; }
+
+}  // namespace
+
+calibrate::Explanation explain(std::span<const Answer> answers, const std::string& name) {
+  const auto row =
+      std::ranges::find(answers, name, [](const Answer& a) -> const std::string& { return a.question.name; });
+  if (row == answers.end()) {
+    std::vector<std::string_view> names;
+    for (const Answer& a : answers) names.push_back(a.question.name);
+    const std::string_view near = nearest(name, names);
+    throw InputError("--explain", "found no row named '" + name + "'" +
+                                      (near.empty() ? "" : "; did you mean '" + std::string(near) + "'?"));
+  }
+  if (!row->forecast) throw InputError("--explain " + name, "the row cannot run: " + row->question.error);
+  if (!compared(*row)) throw InputError("--explain " + name, "found no measured.step_time, expected one");
+  std::vector<const schedules::Scenario*> others;
+  for (const Answer& a : answers)
+    if (&a != &*row && compared(a)) others.push_back(&a.question.scenario);
+  return calibrate::explain(row->question.scenario, calibrate::neighbours(row->question.scenario, others, kNeighbours));
+}
+
+}  // namespace stepcast::app
