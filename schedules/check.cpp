@@ -293,6 +293,9 @@ void check_imperfections(const Scenario& s, std::vector<Problem>& out) {
     out.push_back({"cluster.other.first", "found GPU " + n(other.first) + ", expected a multiple of tensor " +
                                               n(s.parallelism.tensor) + context + " inside the cluster's " +
                                               n(s.cluster.gpus)});
+  const auto place = [&](Dimension d) { return std::ranges::find(s.parallelism.order, d); };
+  if (place(Dimension::data) < std::max(place(Dimension::tensor), place(Dimension::context)))
+    out.push_back({"parallelism.order", "with GPUs of two kinds, data comes after tensor and context"});
   if (!other.gpu.peak.contains(s.training.precision))
     out.push_back({"training.precision", "GPU " + other.gpu.name + " has no rate for this precision"});
   if (s.parallelism.pipeline > 1)

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -71,6 +73,10 @@ enum class ContextMethod : std::uint8_t {
   ulysses      ///< exchanged for heads (Jacobs et al. 2023, arXiv 2309.14509)
 };
 
+/// A way to share the work.
+enum class Dimension : std::uint8_t { tensor, context, data, pipeline };
+inline constexpr std::size_t kDimensions = 4;
+
 struct Parallelism {
   std::uint32_t tensor = 1, pipeline = 1, data = 1;
   bool sequence = false;                          ///< Megatron's sequence parallelism over the tensor ranks
@@ -78,7 +84,23 @@ struct Parallelism {
   std::uint32_t context = 1;                      ///< ranks that share each sequence
   std::uint32_t expert = 1;                       ///< ranks of a stage that share the experts
   ContextMethod context_method = ContextMethod::ring;
+  /// How ranks are numbered: those of the first dimension are neighbours.
+  std::array<Dimension, kDimensions> order{Dimension::tensor, Dimension::context, Dimension::data, Dimension::pipeline};
 };
+
+inline std::uint32_t size(const Parallelism& plan, Dimension dimension) {
+  switch (dimension) {
+    case Dimension::tensor:
+      return plan.tensor;
+    case Dimension::context:
+      return plan.context;
+    case Dimension::data:
+      return plan.data;
+    case Dimension::pipeline:
+      break;
+  }
+  return plan.pipeline;
+}
 
 /// Ranks of a stage with the same weights, experts apart: they sum their gradients.
 inline std::uint32_t weight_copies(const Parallelism& plan) { return plan.data * plan.context; }

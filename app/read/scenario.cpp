@@ -31,6 +31,7 @@ Names recompute_names() { return {"none", "selective", "full"}; }
 Names mode_names() { return {"all_reduce", "parameter_server", "sharded_parameter_server"}; }
 Names modes_later() { return {"asynchronous", "bounded_staleness"}; }
 Names context_names() { return {"ring", "all-gather", "ulysses"}; }
+Names dimension_names() { return {"tensor", "context", "data", "pipeline"}; }
 Names optimizer_names() { return {"adam", "sgd", "momentum", "none"}; }
 Names fusion_names() { return {"none", "all"}; }
 Names tier_names() { return {"gpu", "host", "nvme"}; }
@@ -52,6 +53,21 @@ std::vector<Value> items(const Type& type, const Value& list) {
   for (std::size_t i = 0; i < list.node->items.size(); ++i)
     values.push_back(convert(type, list.node->items[i], list.path + "[" + std::to_string(i) + "]"));
   return values;
+}
+
+decltype(schedules::Parallelism::order) order(const Value& list) {
+  std::vector<schedules::Dimension> found;
+  const auto known = [&](schedules::Dimension d) { return std::ranges::find(found, d) != found.end(); };
+  for (const Value& item : items(choice(dimension_names), list)) {
+    const auto dimension = static_cast<schedules::Dimension>(item.choice);
+    if (known(dimension)) fail(list.node->place, item.path, "found '" + item.text + "' a second time");
+    found.push_back(dimension);
+  }
+  decltype(schedules::Parallelism::order) all{};
+  for (std::size_t i = 0; i < schedules::kDimensions; ++i)
+    if (!known(static_cast<schedules::Dimension>(i))) found.push_back(static_cast<schedules::Dimension>(i));
+  std::ranges::copy(found, all.begin());
+  return all;
 }
 
 std::uint32_t size(const Value& v) { return static_cast<std::uint32_t>(v.whole); }
@@ -125,7 +141,9 @@ const Table<Draft>& scenario_table() {
            [](D& d, const Value& v) { d.data = size(v); }},
           {{"parallelism.sequence", flag(), "false", "Megatron's sequence parallelism over the tensor ranks"},
            [](D& d, const Value& v) { d.s.parallelism.sequence = v.flag; }},
-          {{"parallelism.order", later(), "tensor, context, data, pipeline", "rank order, innermost first"}, nullptr},
+          {{"parallelism.order", list_type(), "tensor, context, data, pipeline",
+            "rank order, innermost first; what it leaves out follows in the order of the default"},
+           [](D& d, const Value& v) { d.s.parallelism.order = order(v); }},
           {{"parallelism.layers_per_stage", list_type(), "as many each",
             "of each virtual stage, in the order of the model; 0: the embedding or the head alone"},
            [](D& d, const Value& v) {

@@ -96,7 +96,6 @@ class Reader {
     const KeyInfo& key = schema_.keys[number];
     const std::string path = join_path(std::string(key.path));
     seen_[number] = true;
-    if (key.type.kind == Type::Kind::later) fail(entry.place, path, "known, not built yet");
     if (entry.value.kind == Node::Kind::nothing) {
       fail(entry.place, path, "found nothing, expected " + expected(key.type));
     }

@@ -112,7 +112,6 @@ bool parse(const Type& type, const std::string& text, Value& value) {
     case Kind::text:
     case Kind::block:
     case Kind::list:
-    case Kind::later:
       return true;
   }
   return true;
@@ -205,7 +204,6 @@ Type block(const Schema& (*fields)()) {
 }
 
 Type list_type() { return of(Kind::list); }
-Type later() { return of(Kind::later); }
 
 std::string expected(const Type& type) {
   switch (type.kind) {
@@ -233,8 +231,6 @@ std::string expected(const Type& type) {
     }
     case Kind::list:
       return "a list";
-    case Kind::later:
-      return "nothing yet";
   }
   return {};
 }

@@ -27,8 +27,7 @@ struct Type {
     bandwidth,
     flop_rate,
     block,
-    list,
-    later
+    list
   };
   Kind kind = Kind::text;
   double least = -std::numeric_limits<double>::infinity();
@@ -53,7 +52,6 @@ Type bandwidth_type();
 Type flop_rate_type();
 Type block(const Schema& (*fields)());
 Type list_type();
-Type later();  ///< the key is known, not built yet
 
 class Library;
 

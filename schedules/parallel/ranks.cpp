@@ -6,6 +6,15 @@ namespace stepcast::schedules {
 
 using collectives::Group;
 
+Ranks::Ranks(const Parallelism& plan, std::uint32_t gpus_per_node)
+    : plan_(plan), copies_(weight_copies(plan)), gpus_per_node_(gpus_per_node) {
+  std::uint32_t next = 1;
+  for (const Dimension d : plan.order) {
+    strides_[static_cast<std::size_t>(d)] = next;
+    next *= size(plan, d);
+  }
+}
+
 Group Ranks::tensor_group(std::uint32_t data, std::uint32_t stage) const {
   Group group;
   for (std::uint32_t t = 0; t < plan_.tensor; ++t) group.push_back(gpu({t, data, stage}));
@@ -22,12 +31,13 @@ Group Ranks::data_group(std::uint32_t tensor, std::uint32_t stage, std::optional
 
 std::vector<Group> Ranks::tensor_groups_beside(Coordinate c) const {
   std::vector<Group> groups{tensor_group(c.data, c.stage)};
-  const std::uint32_t first = node(groups[0].front()), last = node(groups[0].back());
-  for (std::uint32_t d = 0; d < copies_; ++d) {
-    if (d == c.data) continue;
-    if (node(gpu({plan_.tensor - 1, d, c.stage})) >= first && node(gpu({0, d, c.stage})) <= last)
-      groups.push_back(tensor_group(d, c.stage));
-  }
+  std::set<std::uint32_t> nodes, others;
+  for (const topology::GpuId g : groups[0]) nodes.insert(node(g));
+  for (const std::uint32_t each : nodes)
+    on_node(each, [&](Coordinate other) {
+      if (other.stage == c.stage && other.data != c.data) others.insert(other.data);
+    });
+  for (const std::uint32_t data : others) groups.push_back(tensor_group(data, c.stage));
   return groups;
 }
 
@@ -70,15 +80,10 @@ std::vector<Group> Ranks::replica_groups(Coordinate c, std::uint32_t size) const
 
 std::vector<Group> Ranks::sends_beside(Coordinate c, std::uint32_t to) const {
   std::vector<Group> pairs{{gpu(c), gpu({c.tensor, c.data, to})}};
-  const std::uint32_t here = node(gpu(c));
-  // Ranks of one stage are numbered without gaps, so only those of this node need a look.
-  const std::uint32_t stage_first = index(gpu({0, 0, c.stage})), in_stage = stage_ranks();
-  for (std::uint32_t g = here * gpus_per_node_; g < (here + 1) * gpus_per_node_; ++g) {
-    if (g < stage_first || g >= stage_first + in_stage) continue;
-    const Coordinate other = coordinate(g);
-    if (other.tensor == c.tensor && other.data == c.data) continue;
+  on_node(node(gpu(c)), [&](Coordinate other) {
+    if (other.stage != c.stage || (other.tensor == c.tensor && other.data == c.data)) return;
     pairs.push_back({gpu(other), gpu({other.tensor, other.data, to})});
-  }
+  });
   return pairs;
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -16,21 +18,26 @@ struct Coordinate {
   std::uint32_t tensor = 0, data = 0, stage = 0;
 };
 
-/// The parallel plan laid over the cluster: tensor ranks innermost, then context, data, pipeline stages.
+/// The parallel plan laid over the cluster in the plan's order: by default tensor ranks innermost, then context, data,
+/// pipeline stages.
 class Ranks {
  public:
-  Ranks(const Parallelism& plan, std::uint32_t gpus_per_node)
-      : plan_(plan), copies_(weight_copies(plan)), gpus_per_node_(gpus_per_node) {}
+  Ranks(const Parallelism& plan, std::uint32_t gpus_per_node);
 
   const Parallelism& plan() const { return plan_; }
   std::uint32_t stage_ranks() const { return plan_.tensor * copies_; }
   std::uint32_t count() const { return stage_ranks() * plan_.pipeline; }
   topology::GpuId gpu(Coordinate c) const {
-    return topology::GpuId{c.tensor + plan_.tensor * (c.data + copies_ * c.stage)};
+    return topology::GpuId{c.tensor * stride(Dimension::tensor) + c.data % plan_.context * stride(Dimension::context) +
+                           c.data / plan_.context * stride(Dimension::data) + c.stage * stride(Dimension::pipeline)};
   }
-  Coordinate coordinate(std::uint32_t rank) const { return in_stage(rank % stage_ranks(), rank / stage_ranks()); }
+  Coordinate coordinate(std::uint32_t rank) const {
+    const auto at = [&](Dimension d) { return rank / stride(d) % size(plan_, d); };
+    return {at(Dimension::tensor), at(Dimension::context) + plan_.context * at(Dimension::data),
+            at(Dimension::pipeline)};
+  }
 
-  /// Ranks of a stage from 0, tensor ranks innermost, and back.
+  /// Ranks of a stage from 0, tensor ranks innermost, then context, whatever the order, and back.
   std::uint32_t place_in_stage(Coordinate c) const { return c.tensor + plan_.tensor * c.data; }
   Coordinate in_stage(std::uint32_t place, std::uint32_t stage) const {
     return {place % plan_.tensor, place / plan_.tensor, stage};
@@ -55,6 +62,14 @@ class Ranks {
   std::vector<collectives::Group> sends_beside(Coordinate c, std::uint32_t to) const;
 
  private:
+  /// Between ranks that are neighbours in a dimension.
+  std::uint32_t stride(Dimension d) const { return strides_[static_cast<std::size_t>(d)]; }
+  /// Calls `visit` with the coordinate of every rank on a node.
+  template <class Visit>
+  void on_node(std::uint32_t node, const Visit& visit) const {
+    const std::uint32_t end = std::min((node + 1) * gpus_per_node_, count());
+    for (std::uint32_t g = node * gpus_per_node_; g < end; ++g) visit(coordinate(g));
+  }
   /// `groups` a tensor rank, of `size` data ranks each: the first is group * `group_stride`, then every `stride`-th.
   std::vector<collectives::Group> strided(Coordinate c, std::uint32_t groups, std::uint32_t group_stride,
                                           std::uint32_t size, std::uint32_t stride) const;
@@ -62,6 +77,7 @@ class Ranks {
   Parallelism plan_;
   std::uint32_t copies_;
   std::uint32_t gpus_per_node_;
+  std::array<std::uint32_t, kDimensions> strides_{};  // by Dimension
 };
 
 }  // namespace stepcast::schedules

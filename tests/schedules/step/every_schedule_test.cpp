@@ -49,6 +49,12 @@ TEST_P(EverySchedule, FoldedEqualsUnfoldedToThePicosecondOn32Gpus) {
   }
 }
 
+TEST_P(EverySchedule, FoldedEqualsUnfoldedWhereEachNodeHoldsAllStages) {
+  Scenario s = on_32_gpus();
+  s.parallelism.order = {Dimension::tensor, Dimension::context, Dimension::pipeline, Dimension::data};
+  EXPECT_EQ(forecast(s).step, forecast(s, {.unfold = true, .trace = false}).step);
+}
+
 TEST_P(EverySchedule, DoesTheModelsWorkWhateverTheOrder) {
   Scenario usual = on_32_gpus();
   usual.pipeline = {};
