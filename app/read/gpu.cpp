@@ -81,6 +81,9 @@ std::vector<Key<Gpu>> stated_keys() {
        [](Gpu& g, const Value& v) { g.attention_flash_2 = v.number; }},
       {{"attention.tile", whole(1, 4096), "128", "query rows that one block of the forward kernel works on"},
        [](Gpu& g, const Value& v) { g.attention_tile = v.whole; }},
+      {{"step_share", fraction(), "1",
+        "in a running step, of all rates measured alone: clocks fall under the power limit"},
+       [](Gpu& g, const Value& v) { g.step_share = v.number; }},
       {{"source", text_type(), "", "where the numbers are from"}, [](Gpu& g, const Value& v) { g.source = v.text; }},
   };
 }

@@ -13,11 +13,15 @@ GemmMachine machine(const Gpu& gpu, Precision precision) {
 }  // namespace
 
 Time KernelCost::in_a_step(Time alone) const {
-  return software.compute_share == 1 ? alone : from_seconds(to_seconds(alone) / software.compute_share);
+  const double share = software.compute_share * gpu.step_share;
+  return share == 1 ? alone : from_seconds(to_seconds(alone) / share);
 }
 
 Time KernelCost::time(const Gemm& kernel) const {
-  return in_a_step(gemm_time(kernel.shape, gemm_model(gpu, precision), machine(gpu, precision))) + software.kernel_gap;
+  GemmShape each = kernel.shape;
+  each.batch /= kernel.kernels;
+  const Time alone = gemm_time(each, gemm_model(gpu, precision), machine(gpu, precision));
+  return (in_a_step(alone) + software.kernel_gap) * kernel.kernels;
 }
 
 Time KernelCost::time(const Convolution& kernel) const {

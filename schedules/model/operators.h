@@ -15,7 +15,7 @@ struct Gemm {
   std::string_view name;
   GemmShape shape;
   bool of_weights = false;  ///< makes the gradient of weights: nothing before it in the model waits for it
-  int kernels = 1;          ///< launches it takes: the experts' multiplies are one each
+  int kernels = 1;          ///< that share the batch, one after the other: the experts' multiplies are one each
 };
 
 /// A convolution, or a gradient of one, as a multiply whose input is read in place: `read` bytes instead of the rows

@@ -69,19 +69,22 @@ TEST(Validate, BandsHoldTheirShareOfMeasuredRows) {
   EXPECT_NEAR(published()["in_band_as_new_table"].get<double>(), 0.8, 0.1);
 }
 
-/// Mean absolute errors that were reached must not be lost; docs/accuracy.md has the targets.
+/// Mean absolute errors and rank correlations that were reached must not be lost; docs/accuracy.md has the targets.
 TEST(Validate, TablesKeepTheirAccuracy) {
   const std::map<std::string, double> most{{"korthikanti_2205_05198", 0.03}, {"megatron_sc21", 0.06},
                                            {"vtrain_micro24_multi", 0.08},   {"dlperf_v100_gpt", 0.12},
-                                           {"mosaic_llm_foundry", 0.12},     {"simumax_b200_itertime", 0.12},
-                                           {"dlperf_v100_resnet_bert", 0.11}};
+                                           {"mosaic_llm_foundry", 0.06},     {"simumax_b200_itertime", 0.06},
+                                           {"dlperf_v100_resnet_bert", 0.09}};
+  // Ten of its rows lie within 10 % of each other: docs/accuracy.md.
+  const std::map<std::string, double> least_rank{{"dlperf_v100_resnet_bert", 0.93}};
   std::size_t seen = 0;
   for (const Json& table : published()["tables"]) {
     const auto at = most.find(table["table"].get<std::string>());
     if (at == most.end()) continue;
     ++seen;
     EXPECT_LE(table["mape"].get<double>(), at->second) << at->first;
-    EXPECT_GE(table["rank_correlation"].get<double>(), 0.95) << at->first;
+    const auto rank = least_rank.find(at->first);
+    EXPECT_GE(table["rank_correlation"].get<double>(), rank == least_rank.end() ? 0.95 : rank->second) << at->first;
   }
   EXPECT_EQ(seen, most.size());
 }

@@ -140,6 +140,7 @@ TEST(EveryKey, OfTheGpuIsStored) {
   EXPECT_EQ(gpu.attention_forward, 0.61);
   EXPECT_EQ(gpu.attention_backward, 0.62);
   EXPECT_EQ(gpu.attention_flash_2, 0.63);
+  EXPECT_EQ(gpu.step_share, 0.72);
   EXPECT_EQ(gpu.attention_tile, 64);
   EXPECT_EQ(gpu.source, "gpu source");
 }

@@ -54,6 +54,22 @@ TEST(KernelCost, AStackReachesItsShareOfEveryKernelsRateButNotOfGaps) {
   expect_slower(Convolution{"", {4096, 4096, 4096, 1, 2, 2}, 1e8});
   expect_slower(Elementwise{"", 1e9, 1});
   expect_slower(FusedAttention{"", {1e12}, 128'000, false, 1});
+  slow.compute_share = 1;
+  g.step_share = 0.8;
+  const Time held = KernelCost{g, slow, Precision::bf16}.time(Elementwise{"", 1e9, 1}) - slow.kernel_gap;
+  g.step_share = 1;
+  const Time alone_time = KernelCost{g, slow, Precision::bf16}.time(Elementwise{"", 1e9, 1}) - slow.kernel_gap;
+  EXPECT_NEAR(to_seconds(held), to_seconds(alone_time) / 0.8, 2e-12);
+}
+
+TEST(KernelCost, MultipliesLaunchedApartRunOneAfterTheOther) {
+  Gpu g = gpu();
+  g.memory_bandwidth = {1e12};
+  const Software software;
+  const KernelCost cost{g, software, Precision::bf16};
+  const Time one = cost.time(Gemm{"", {100, 128, 1024, 1, 2, 2}});
+  EXPECT_EQ(cost.time(Gemm{"", {100, 128, 1024, 8, 2, 2}, false, 8}), one * 8);
+  EXPECT_LT(cost.time(Gemm{"", {100, 128, 1024, 8, 2, 2}}), one * 8);
 }
 
 }  // namespace
