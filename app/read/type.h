@@ -16,19 +16,7 @@ using Names = std::vector<std::string_view>;
 
 /// What may stand behind a key. Made by the functions below.
 struct Type {
-  enum class Kind : std::uint8_t {
-    text,
-    whole,
-    number,
-    flag,
-    choice,
-    time,
-    bytes,
-    bandwidth,
-    flop_rate,
-    block,
-    list
-  };
+  enum class Kind : std::uint8_t { text, whole, number, flag, choice, time, bytes, bandwidth, flop_rate, block, list };
   Kind kind = Kind::text;
   double least = -std::numeric_limits<double>::infinity();
   double most = std::numeric_limits<double>::infinity();
