@@ -12,6 +12,7 @@
 #include "schedules/cost/gpu.h"
 #include "schedules/imperfections.h"
 #include "schedules/model/model.h"
+#include "schedules/offload/host_link.h"
 #include "schedules/offload/offload.h"
 #include "schedules/pipeline/pipeline.h"
 #include "schedules/software.h"
@@ -175,6 +176,7 @@ struct Scenario {
   InputPlan input;
   CheckpointPlan checkpoint;
   OffloadPlan offload;
+  HostLink host_link;  ///< measured: of a profile
   Imperfections imperfections;
   TrafficScale traffic_scale;
   Software software;

@@ -40,22 +40,20 @@ const Table<Profile>& profile_table() {
           told("measured.host_cores", text_type(), ""),
           told("measured.date", text_type(), "ISO 8601"),
           told("measured.command", text_type(), "that measured"),
-          told("copies.h2d_pinned.latency", time_type(), "host to GPU, pinned memory"),
-          told("copies.h2d_pinned.bandwidth", bandwidth_type(), "likewise"),
-          told("copies.h2d_pageable.latency", time_type(), "host to GPU, pageable memory"),
-          told("copies.h2d_pageable.bandwidth", bandwidth_type(), "likewise"),
-          told("copies.d2h_pinned.latency", time_type(), "GPU to host, pinned memory"),
-          told("copies.d2h_pinned.bandwidth", bandwidth_type(), "likewise"),
-          told("copies.d2h_pageable.latency", time_type(), "GPU to host, pageable memory"),
-          told("copies.d2h_pageable.bandwidth", bandwidth_type(), "likewise"),
-          told("copies.both_pinned.latency", time_type(), "both directions at once, pinned memory"),
-          told("copies.both_pinned.bandwidth", bandwidth_type(), "likewise"),
-          told("copies.both_pageable.latency", time_type(), "both directions at once, pageable memory"),
-          told("copies.both_pageable.bandwidth", bandwidth_type(), "likewise"),
-          told("copies.p2p.latency", time_type(), "GPU to GPU"),
-          told("copies.p2p.bandwidth", bandwidth_type(), "likewise"),
-          told("interference.copy_h2d", number(0), "compute takes 1 + this beside a copy from the host"),
-          told("interference.copy_p2p", number(0), "likewise beside a copy between GPUs"),
+          {{"copies.h2d_pinned.latency", time_type(), "", "host to GPU, pinned memory"},
+           [](P& p, const Value& v) { p.host_link.to_gpu.latency = v.time; }},
+          {{"copies.h2d_pinned.bandwidth", bandwidth_type(), "", "likewise"},
+           [](P& p, const Value& v) { p.host_link.to_gpu.bandwidth = v.bandwidth; }},
+          {{"copies.d2h_pinned.latency", time_type(), "", "GPU to host, pinned memory"},
+           [](P& p, const Value& v) { p.host_link.to_host.latency = v.time; }},
+          {{"copies.d2h_pinned.bandwidth", bandwidth_type(), "", "likewise"},
+           [](P& p, const Value& v) { p.host_link.to_host.bandwidth = v.bandwidth; }},
+          {{"copies.both_pinned.latency", time_type(), "", "both ways at once, each way"},
+           [](P& p, const Value& v) { p.host_link.both.latency = v.time; }},
+          {{"copies.both_pinned.bandwidth", bandwidth_type(), "", "likewise"},
+           [](P& p, const Value& v) { p.host_link.both.bandwidth = v.bandwidth; }},
+          {{"interference.copy_h2d", number(0), "", "compute takes 1 + this beside a copy from the host"},
+           [](P& p, const Value& v) { p.host_link.slowdown = v.number; }},
           {{"source", text_type(), "", "where the numbers are from"}, [](P&, const Value&) {}},
       });
   return table;
@@ -70,6 +68,7 @@ void apply(const Profile& profile, const Place& place, Library& library, schedul
              scenario.cluster.gpu.name);
   }
   scenario.cluster.gpu = profile.gpu;
+  scenario.host_link = profile.host_link;
   if (profile.software) read(software_table(), *profile.software, "profile.software", library, scenario.software);
 }
 

@@ -72,10 +72,9 @@ FittedModel fit_slowdown(const std::string& with, const std::vector<const Interf
 
 std::vector<FittedModel> fit_copies(const Bundle& bundle) {
   std::vector<FittedModel> models;
-  for (const auto& [name, rows] : by_name(bundle.copies, [](const CopyRow& row) {
-         return row.kind == "p2p" ? std::string("p2p") : row.kind + "_" + row.memory;
-       })) {
-    models.push_back(fit_copy(name, rows));
+  for (const auto& [name, rows] :
+       by_name(bundle.copies, [](const CopyRow& row) { return row.kind + "_" + row.memory; })) {
+    if (rows.front()->memory == "pinned") models.push_back(fit_copy(name, rows));
   }
   return models;
 }
@@ -83,7 +82,7 @@ std::vector<FittedModel> fit_copies(const Bundle& bundle) {
 std::vector<FittedModel> fit_interference(const Bundle& bundle) {
   std::vector<FittedModel> models;
   for (const auto& [with, rows] : by_name(bundle.interference, [](const InterferenceRow& row) { return row.with; })) {
-    if (with != "none") models.push_back(fit_slowdown(with, rows));
+    if (with == "all_reduce" || with == "copy_h2d") models.push_back(fit_slowdown(with, rows));
   }
   return models;
 }

@@ -17,7 +17,12 @@ double own_parameters(const Scenario& s, const Block& block) {
 }
 
 PassTime with_copies(const Scenario& s, const PassTime& alone, Time in, Time out) {
-  const Time whole = s.offload.overlap ? std::max({alone.duration, in, out}) : alone.duration + in + out;
+  // Slowed for as long as the longer way takes, or as compute itself does.
+  const double slowdown = s.host_link.slowdown;
+  const Time longer = std::max(in, out);
+  const Time slower =
+      from_seconds(slowdown * std::min(to_seconds(alone.duration), to_seconds(longer) / (1 + slowdown)));
+  const Time whole = s.offload.overlap ? std::max(alone.duration + slower, longer) : alone.duration + in + out;
   PassTime pass = alone;
   pass.duration = whole;
   pass.exposed_copy = whole - alone.duration;
@@ -26,7 +31,7 @@ PassTime with_copies(const Scenario& s, const PassTime& alone, Time in, Time out
 
 }  // namespace
 
-HostCopies::Way HostCopies::way(const topology::Cluster& cluster, bool to_host) {
+HostCopies::Way HostCopies::way(const topology::Cluster& cluster, bool to_host, const HostLink::Copy& measured) {
   std::map<std::uint32_t, double> sharers;
   std::vector<topology::Path> paths;
   for (std::uint32_t gpu = 0; gpu < std::min(cluster.gpus(), cluster.gpus_per_node()); ++gpu) {
@@ -42,11 +47,19 @@ HostCopies::Way HostCopies::way(const topology::Cluster& cluster, bool to_host) 
       slowest.seconds_a_byte =
           std::max(slowest.seconds_a_byte, sharers[topology::index(link)] / cluster.link_bandwidth(link).value);
   }
+  if (measured.latency) slowest.latency = *measured.latency;
+  if (measured.bandwidth) slowest.seconds_a_byte = std::max(slowest.seconds_a_byte, 1 / measured.bandwidth->value);
   return slowest;
 }
 
-HostCopies::HostCopies(const Scenario& s, const topology::Cluster& cluster)
-    : out_(way(cluster, true)), back_(way(cluster, false)) {
+HostCopies::HostCopies(const Scenario& s, const topology::Cluster& cluster) {
+  const HostLink& link = s.host_link;
+  const auto measured = [&](const HostLink::Copy& one_way) {
+    return HostLink::Copy{s.offload.overlap && link.both.latency ? link.both.latency : one_way.latency,
+                          s.offload.overlap && link.both.bandwidth ? link.both.bandwidth : one_way.bandwidth};
+  };
+  out_ = way(cluster, true, measured(link.to_host));
+  back_ = way(cluster, false, measured(link.to_gpu));
   const double gpus = std::min(cluster.gpus(), cluster.gpus_per_node());
   if (s.offload.nvme_bandwidth) drive_seconds_a_byte_ = gpus / s.offload.nvme_bandwidth->value;
 }

@@ -8,7 +8,9 @@
 namespace stepcast::schedules {
 
 /// Copies between the GPUs of a node and its host memory or drives. All GPUs of the node copy at the same time, so a
-/// PCIe link that several share carries the bytes of all of them; the node's drives likewise.
+/// PCIe link that several share carries the bytes of all of them; the node's drives likewise. Where a calibration
+/// measured copies, a GPU's own are no faster than that, and begin as late; with overlap those measured both ways at
+/// once.
 class HostCopies {
  public:
   /// Throws InputError where PCIe leads from no GPU to a CPU.
@@ -22,7 +24,7 @@ class HostCopies {
     Time latency{};
     double seconds_a_byte = 0;
   };
-  static Way way(const topology::Cluster& cluster, bool to_host);
+  static Way way(const topology::Cluster& cluster, bool to_host, const HostLink::Copy& measured);
   Time time(const Way& way, double bytes, Tier tier) const;
 
   Way out_, back_;
@@ -30,7 +32,8 @@ class HostCopies {
 };
 
 /// A block's passes with the copies beside them. With overlap a pass takes the longest of compute and the copies each
-/// way: while one block computes, the next one's data come and the last one's leave. What copies add is `exposed_copy`.
+/// way: while one block computes, the next one's data come and the last one's leave; compute is slower meanwhile, as
+/// measured. What copies add is `exposed_copy`.
 PassTime forward_with_copies(const Scenario& scenario, const Block& block, const PassTime& alone,
                              const HostCopies& copies);
 PassTime backward_with_copies(const Scenario& scenario, const Block& block, const PassTime& alone,

@@ -27,7 +27,8 @@ software:
   kernel_gap: 1.25 us
   overlap_slowdown: 0.2
   transport: {launch: 9 us, ll128: {share: 0.5}}
-copies: {h2d_pinned: {latency: 8 us, bandwidth: 24 GB/s}}
+copies: {h2d_pinned: {latency: 8 us, bandwidth: 24 GB/s}, both_pinned: {bandwidth: 20 GB/s}}
+interference: {copy_h2d: 0.03}
 source: here
 )";
 
@@ -57,7 +58,12 @@ TEST_F(ProfileFile, ReplacesConstantsOfGpuAndSoftware) {
   EXPECT_EQ(s.software.overlap_slowdown, 0.2);
   EXPECT_EQ(s.software.transport.launch, microseconds(9));
   EXPECT_EQ(s.software.transport.ll128.share, 0.5);
+  EXPECT_EQ(s.host_link.to_gpu.latency, microseconds(8));
+  EXPECT_EQ(s.host_link.to_gpu.bandwidth, Bandwidth{24e9});
+  EXPECT_EQ(s.host_link.both.bandwidth, Bandwidth{20e9});
+  EXPECT_EQ(s.host_link.slowdown, 0.03);
   // What it does not say stays.
+  EXPECT_FALSE(s.host_link.to_host.bandwidth.has_value());
   EXPECT_EQ(gemm_model(s.cluster.gpu, Precision::fp16).sustained, plain.cluster.gpu.gemm.sustained);
   EXPECT_EQ(s.cluster.gpu.peak, plain.cluster.gpu.peak);
   EXPECT_EQ(s.cluster.gpu.attention_forward, plain.cluster.gpu.attention_forward);
@@ -81,7 +87,7 @@ TEST_F(ProfileFile, KnowsItsKeysAndNoOthers) {
   EXPECT_THAT(said("name: x\n"), HasSubstr("gpu: missing"));
   EXPECT_THAT(said("gpu: a100-sxm4-80gb\nnetwork: {launch: 1 us}\n"), HasSubstr("found the unknown key 'network'"));
   EXPECT_THAT(said("gpu: {base: a100-sxm4-80gb, memory: {ram: 1 us}}\n"), HasSubstr("did you mean 'ramp'?"));
-  EXPECT_THAT(said("gpu: a100-sxm4-80gb\ncopies: {p2p: {latency: 5 GB/s}}\n"), HasSubstr("copies.p2p.latency: found"));
+  EXPECT_THAT(said("gpu: a100-sxm4-80gb\ncopies: {h2d_pinned: {latency: 5 GB/s}}\n"), HasSubstr("copies.h2d_pinned.latency: found"));
   EXPECT_THAT(complaint([] { small_with("profile: none.yaml"); }), HasSubstr("there is no none.yaml"));
 }
 

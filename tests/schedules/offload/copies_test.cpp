@@ -55,6 +55,38 @@ TEST(HostCopies, APassTakesTheLongestOfComputeAndCopiesOrTheirSum) {
   EXPECT_EQ(forward.duration, forward.compute + forward.exposed_tensor + forward.exposed_copy);
 }
 
+TEST(HostCopies, AreNoFasterThanMeasured) {
+  Scenario s = offloading(1, {.optimizer = Tier::host, .overlap = false});
+  s.host_link.to_gpu = {microseconds(10), Bandwidth{20e9}};
+  s.host_link.to_host = {microseconds(20), Bandwidth{1e12}};  // faster than its link: the link counts
+  s.host_link.both = {microseconds(30), Bandwidth{15e9}};
+  const HostCopies apart(s, cluster_of(s));
+  EXPECT_NEAR(to_seconds(apart.from_host(1e9, Tier::host)), 10e-6 + 1e9 / 20e9, 1e-9);
+  EXPECT_NEAR(to_seconds(apart.to_host(1e9, Tier::host)), 20e-6 + 1e9 / kPcie, 1e-9);
+  s.offload.overlap = true;
+  const HostCopies together(s, cluster_of(s));
+  EXPECT_NEAR(to_seconds(together.to_host(1e9, Tier::host)), 30e-6 + 1e9 / 15e9, 1e-9);
+  s = offloading(8, {.optimizer = Tier::host});
+  s.host_link.both.bandwidth = Bandwidth{15e9};
+  const HostCopies shared(s, cluster_of(s));  // two GPUs on a link of 25 GB/s
+  EXPECT_NEAR(to_seconds(shared.to_host(1e9, Tier::host)), 1e9 / kShared, 3e-6);
+}
+
+TEST(HostCopies, ComputeIsSlowerWhileTheyRun) {
+  Block block;
+  block.saved = 2.5e9;  // 100 ms
+  Scenario s = offloading(1, {.activations = Tier::host});
+  s.host_link.slowdown = 0.25;
+  const HostCopies copies(s, cluster_of(s));
+  const auto pass = [&](int compute) {
+    const PassTime alone{milliseconds(compute), milliseconds(compute), {}};
+    return to_seconds(forward_with_copies(s, block, alone, copies).duration);
+  };
+  EXPECT_NEAR(pass(60), 0.100, 1e-5);           // 75 ms of compute, hidden
+  EXPECT_NEAR(pass(90), 0.110, 1e-5);           // 80 ms beside them, 10 ms after
+  EXPECT_NEAR(pass(200), 0.200 + 0.020, 1e-5);  // of 100 ms of copies compute loses a fifth
+}
+
 TEST(UpdateOnHost, IsTheLongestOfUpdateDrivesAndCopies) {
   const Scenario host = offloading(1, {.optimizer = Tier::host, .adam_rate = 4e9});
   const HostCopies copies(host, cluster_of(host));
