@@ -49,6 +49,39 @@ __device__ void load_tile(const T* from, std::int64_t row_stride, int first, int
   }
 }
 
+/// Where a head's vectors begin: of grid row y, which counts heads of all sequences.
+template <class T>
+__device__ __forceinline__ T* head_of(T* x, const AttentionStrides& strides, const Attention& a) {
+  return x + blockIdx.y / a.heads * strides.sequence + blockIdx.y % a.heads * strides.head;
+}
+
+/// sums += A B^T: 16 rows of each in shared memory, of head vectors.
+template <class T, int Head>
+__device__ __forceinline__ void add_products(Sums& sums, const T* a, const T* b) {
+  constexpr int kRow = Head + kPad;
+#pragma unroll
+  for (int d = 0; d < Head; d += 16) {
+    LeftRows<T> left;
+    RightColumns<T> right;
+    wmma::load_matrix_sync(left, a + d, kRow);
+    wmma::load_matrix_sync(right, b + d, kRow);
+    wmma::mma_sync(sums, left, right, sums);
+  }
+}
+
+/// sums += W X: W 16 rows of weights of `Keys` keys, X 16 columns of as many head vectors, both in shared memory.
+template <class T, int Head, int Keys>
+__device__ __forceinline__ void add_weighted(Sums& sums, const T* weights, const T* x) {
+#pragma unroll
+  for (int c = 0; c < Keys; c += 16) {
+    LeftRows<T> left;
+    RightRows<T> right;
+    wmma::load_matrix_sync(left, weights + c, Keys + kPad);
+    wmma::load_matrix_sync(right, x + c * (Head + kPad), Head + kPad);
+    wmma::mma_sync(sums, left, right, sums);
+  }
+}
+
 template <class T, int Head>
 struct ForwardTile {
   static constexpr int kQueries = 16 * kWarps, kKeys = Head == 64 ? 64 : 32;
@@ -65,11 +98,10 @@ __global__ void __launch_bounds__(kThreads)
   if constexpr (multiplies<T>()) {
     using Tile = ForwardTile<T, Head>;
     Tile& tile = *reinterpret_cast<Tile*>(dynamic_shared());
-    const std::int64_t sequence = blockIdx.y / a.heads, head = blockIdx.y % a.heads;
-    q += sequence * a.q.sequence + head * a.q.head;
-    k += sequence * a.k.sequence + head * a.k.head;
-    v += sequence * a.v.sequence + head * a.v.head;
-    o += sequence * a.o.sequence + head * a.o.head;
+    q = head_of(q, a.q, a);
+    k = head_of(k, a.k, a);
+    v = head_of(v, a.v, a);
+    o = head_of(o, a.o, a);
     // Later queries have more keys under a causal mask: they start first.
     const int first = static_cast<int>(gridDim.x - 1 - blockIdx.x) * Tile::kQueries;
     const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
@@ -92,14 +124,7 @@ __global__ void __launch_bounds__(kThreads)
       for (int c = 0; c < Tile::kKeys; c += 16) {
         Sums scores;
         wmma::fill_fragment(scores, 0.0f);
-#pragma unroll
-        for (int d = 0; d < Head; d += 16) {
-          LeftRows<T> left;
-          RightColumns<T> right;
-          wmma::load_matrix_sync(left, my_q + d, Tile::kRow);
-          wmma::load_matrix_sync(right, tile.k + c * Tile::kRow + d, Tile::kRow);
-          wmma::mma_sync(scores, left, right, scores);
-        }
+        add_products<T, Head>(scores, my_q, tile.k + c * Tile::kRow);
         wmma::store_matrix_sync(my_s + c, scores, Tile::kScoreRow, wmma::mem_row_major);
       }
       __syncwarp();
@@ -134,14 +159,7 @@ __global__ void __launch_bounds__(kThreads)
       for (int d = 0; d < Head; d += 16) {
         Sums out_part;
         wmma::load_matrix_sync(out_part, my_o + d, Tile::kRow, wmma::mem_row_major);
-#pragma unroll
-        for (int c = 0; c < Tile::kKeys; c += 16) {
-          LeftRows<T> left;
-          RightRows<T> right;
-          wmma::load_matrix_sync(left, my_p + c, Tile::kScoreRow);
-          wmma::load_matrix_sync(right, tile.v + c * Tile::kRow + d, Tile::kRow);
-          wmma::mma_sync(out_part, left, right, out_part);
-        }
+        add_weighted<T, Head, Tile::kKeys>(out_part, my_p, tile.v + d);
         wmma::store_matrix_sync(my_o + d, out_part, Tile::kRow, wmma::mem_row_major);
       }
       __syncwarp();
@@ -167,12 +185,12 @@ __global__ void __launch_bounds__(kThreads)
 template <class T>
 __global__ void __launch_bounds__(kThreads)
     delta_kernel(Attention a, const T* __restrict__ o, const T* __restrict__ d_o, float* __restrict__ delta) {
-  const std::int64_t sequence = blockIdx.y / a.heads, head = blockIdx.y % a.heads;
   const int row = static_cast<int>(blockIdx.x) * kWarps + static_cast<int>(threadIdx.x) / 32;
   if (row >= a.queries) return;
-  const std::int64_t at = sequence * a.o.sequence + head * a.o.head + row * a.o.row;
+  o = head_of(o, a.o, a) + row * a.o.row;
+  d_o = head_of(d_o, a.o, a) + row * a.o.row;
   float sum = 0.0f;
-  for (int d = static_cast<int>(threadIdx.x) % 32; d < a.head; d += 32) sum += to_float(o[at + d]) * to_float(d_o[at + d]);
+  for (int d = static_cast<int>(threadIdx.x) % 32; d < a.head; d += 32) sum += to_float(o[d]) * to_float(d_o[d]);
   sum = across_warp<Sum>(sum);
   if (threadIdx.x % 32 == 0) delta[static_cast<std::int64_t>(blockIdx.y) * a.queries + row] = sum;
 }
@@ -202,13 +220,12 @@ __global__ void __launch_bounds__(kThreads)
   if constexpr (multiplies<T>()) {
     using Tile = BackwardTile<T, Head>;
     Tile& tile = *reinterpret_cast<Tile*>(dynamic_shared());
-    const std::int64_t sequence = blockIdx.y / a.heads, head = blockIdx.y % a.heads;
-    q += sequence * a.q.sequence + head * a.q.head;
-    k += sequence * a.k.sequence + head * a.k.head;
-    v += sequence * a.v.sequence + head * a.v.head;
-    d_o += sequence * a.o.sequence + head * a.o.head;
-    dk += sequence * a.k.sequence + head * a.k.head;
-    dv += sequence * a.v.sequence + head * a.v.head;
+    q = head_of(q, a.q, a);
+    k = head_of(k, a.k, a);
+    v = head_of(v, a.v, a);
+    d_o = head_of(d_o, a.o, a);
+    dk = head_of(dk, a.k, a);
+    dv = head_of(dv, a.v, a);
     log_sum += static_cast<std::int64_t>(blockIdx.y) * a.queries;
     delta += static_cast<std::int64_t>(blockIdx.y) * a.queries;
     dq += static_cast<std::int64_t>(blockIdx.y) * a.queries * Head;
@@ -239,17 +256,8 @@ __global__ void __launch_bounds__(kThreads)
         Sums scores, weights;
         wmma::fill_fragment(scores, 0.0f);
         wmma::fill_fragment(weights, 0.0f);
-#pragma unroll
-        for (int d = 0; d < Head; d += 16) {
-          LeftRows<T> left;
-          RightColumns<T> right;
-          wmma::load_matrix_sync(left, tile.q + r * Tile::kRow + d, Tile::kRow);
-          wmma::load_matrix_sync(right, tile.k + 16 * warp * Tile::kRow + d, Tile::kRow);
-          wmma::mma_sync(scores, left, right, scores);
-          wmma::load_matrix_sync(left, tile.d_o + r * Tile::kRow + d, Tile::kRow);
-          wmma::load_matrix_sync(right, tile.v + 16 * warp * Tile::kRow + d, Tile::kRow);
-          wmma::mma_sync(weights, left, right, weights);
-        }
+        add_products<T, Head>(scores, tile.q + r * Tile::kRow, tile.k + 16 * warp * Tile::kRow);
+        add_products<T, Head>(weights, tile.d_o + r * Tile::kRow, tile.v + 16 * warp * Tile::kRow);
         wmma::store_matrix_sync(tile.s + r * Tile::kScoreRow + 16 * warp, scores, Tile::kScoreRow, wmma::mem_row_major);
         wmma::store_matrix_sync(tile.dp + r * Tile::kScoreRow + 16 * warp, weights, Tile::kScoreRow,
                                 wmma::mem_row_major);
@@ -282,14 +290,7 @@ __global__ void __launch_bounds__(kThreads)
         for (int d = 16 * warp; d < Head; d += 16 * kWarps) {
           Sums sums;
           wmma::fill_fragment(sums, 0.0f);
-#pragma unroll
-          for (int c = 0; c < Tile::kKeys; c += 16) {
-            LeftRows<T> left;
-            RightRows<T> right;
-            wmma::load_matrix_sync(left, tile.ds + r * Tile::kScoreRow + c, Tile::kScoreRow);
-            wmma::load_matrix_sync(right, tile.k + c * Tile::kRow + d, Tile::kRow);
-            wmma::mma_sync(sums, left, right, sums);
-          }
+          add_weighted<T, Head, Tile::kKeys>(sums, tile.ds + r * Tile::kScoreRow, tile.k + d);
           wmma::store_matrix_sync(tile.dq + r * Tile::kRow + d, sums, Tile::kRow, wmma::mem_row_major);
         }
       }
@@ -331,9 +332,8 @@ __global__ void __launch_bounds__(kThreads)
 template <class T>
 __global__ void __launch_bounds__(kThreads)
     query_gradient_kernel(Attention a, const float* __restrict__ from, T* __restrict__ to) {
-  const std::int64_t sequence = blockIdx.y / a.heads, head = blockIdx.y % a.heads;
   from += static_cast<std::int64_t>(blockIdx.y) * a.queries * a.head;
-  to += sequence * a.q.sequence + head * a.q.head;
+  to = head_of(to, a.q, a);
   const int i = static_cast<int>(blockIdx.x * kThreads + threadIdx.x);  // of elements of one head
   if (i < a.queries * a.head) to[i / a.head * a.q.row + i % a.head] = from_float<T>(from[i]);
 }
