@@ -64,7 +64,9 @@ double gradient_error(cudaStream_t) {
     squares += std::inner_product(gradient.begin(), gradient.end(), gradient.begin(), 0.0);
   const double floor = 0.02 * std::sqrt(squares / static_cast<double>(second.gradients.size()));
   double worst = 0;
-  for (const auto& [name, gradient] : second.gradients) {
+  for (const auto& tensor : second.gradients) {
+    const std::string& name = tensor.first;
+    const std::vector<double>& gradient = tensor.second;
     const double length = std::sqrt(std::inner_product(gradient.begin(), gradient.end(), gradient.begin(), 0.0));
     if (!std::isfinite(length)) return INFINITY;
     const auto slope = [&](const std::vector<double>& along) {
