@@ -13,8 +13,8 @@
 #include <sanitizer/common_interface_defs.h>
 #endif
 
-thread_local uint3 threadIdx{}, blockIdx{};
-thread_local dim3 blockDim, gridDim;
+constinit thread_local uint3 threadIdx{}, blockIdx{};
+constinit thread_local dim3 blockDim, gridDim;
 
 cudaError_t cudaMalloc(void** pointer, std::size_t bytes) {
   constexpr std::size_t kAlignment = 256;  // as CUDA's; past the end the address sanitizer watches
