@@ -323,6 +323,16 @@ std::vector<Problem> check(const Scenario& s) {
   }
   if (!s.cluster.gpu.peak.contains(s.training.precision))
     out.push_back({"training.precision", "GPU " + s.cluster.gpu.name + " has no rate for this precision"});
+  const bool eight_bits = is_eight_bits(s.training.precision);
+  if (eight_bits && !s.cluster.gpu.peak.contains(Precision::bf16))
+    out.push_back({"training.precision", "GPU " + s.cluster.gpu.name + " has no rate for bf16, which runs beside it"});
+  if (eight_bits && is_network(s.model.family))
+    out.push_back(
+        {"training.precision", "8 bits are built for transformers; a network of other layers has fp16 or bf16"});
+  if (!eight_bits && s.training.eight_bit_parameters)
+    out.push_back({"training.eight_bit_parameters", "found true, expected a precision of 8 bits with it"});
+  if (s.training.scaling == Scaling::current && s.training.precision != Precision::fp8)
+    out.push_back({"training.scaling", "found current, expected precision fp8 with it"});
   const std::int64_t samples_a_round = s.training.micro_batch * plan.data;
   std::int64_t micro_batches = 0;
   if (s.training.global_batch % samples_a_round != 0)

@@ -52,6 +52,9 @@ struct ExpertLoad {
   std::uint64_t seed = 0;            ///< of the draw
 };
 
+/// Where an 8-bit tensor's scale is from: steps before, or the tensor itself.
+enum class Scaling : std::uint8_t { delayed, current };
+
 struct Training {
   std::int64_t global_batch = 0;  ///< samples per step
   std::int64_t micro_batch = 0;   ///< samples per pass and data-parallel rank
@@ -65,6 +68,8 @@ struct Training {
   bool balance = false;                  ///< with GPUs of two kinds: data ranks share the batch by speed, else equally
   std::int64_t predictions = 0;          ///< bert: tokens per sample that go through the masked-word head; 0: all
   ExpertLoad expert_load{};
+  Scaling scaling = Scaling::delayed;  ///< fp8
+  bool eight_bit_parameters = false;   ///< fp8, mxfp8: the model's own parameters have 8 bits, and are gathered so
 };
 
 /// How the ranks that share a sequence see each other's keys and values.

@@ -35,6 +35,7 @@ Names dimension_names() { return {"tensor", "context", "data", "pipeline"}; }
 Names optimizer_names() { return {"adam", "sgd", "momentum", "none"}; }
 Names fusion_names() { return {"none", "all"}; }
 Names tier_names() { return {"gpu", "host", "nvme"}; }
+Names scaling_names() { return {"delayed", "current"}; }
 Names balance_names() { return {"equal", "speed"}; }
 Names confidence_names() { return {"stated", "assumed"}; }
 
@@ -107,8 +108,15 @@ const Table<Draft>& scenario_table() {
           {{"training.predictions", whole(1, kMostSamples), "sequence",
             "bert: tokens per sample that go through the masked-word head"},
            [](D& d, const Value& v) { d.s.training.predictions = v.whole; }},
-          {{"training.precision", choice(precision_names, precisions_later), "bf16", "of weights and activations"},
+          {{"training.precision", choice(training_precision_names, training_precisions_later), "bf16",
+            "of weights and activations; fp8, mxfp8: of the layers' linear multiplies, all else bf16"},
            [](D& d, const Value& v) { d.s.training.precision = static_cast<schedules::Precision>(v.choice); }},
+          {{"training.scaling", choice(scaling_names), "delayed",
+            "fp8: a tensor's scale is from steps before, or from the tensor itself, which is read twice"},
+           [](D& d, const Value& v) { d.s.training.scaling = static_cast<schedules::Scaling>(v.choice); }},
+          {{"training.eight_bit_parameters", flag(), "false",
+            "fp8, mxfp8: the model's own parameters have 8 bits, and are gathered so"},
+           [](D& d, const Value& v) { d.s.training.eight_bit_parameters = v.flag; }},
           {{"training.optimizer", choice(optimizer_names), "adam", "decides optimizer memory and traffic"},
            [](D& d, const Value& v) { d.s.training.optimizer = static_cast<schedules::Optimizer>(v.choice); }},
           {{"training.attention", choice(attention_names), "the software's", "the attention kernel"},

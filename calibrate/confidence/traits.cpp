@@ -41,6 +41,10 @@ std::string precision_word(Precision precision) {
     case Precision::fp16:
     case Precision::bf16:
       return "16-bit";
+    case Precision::fp8:
+      return "fp8";
+    case Precision::mxfp8:
+      return "mxfp8";
   }
   return "";
 }

@@ -20,7 +20,8 @@ Time KernelCost::in_a_step(Time alone) const {
 Time KernelCost::time(const Gemm& kernel) const {
   GemmShape each = kernel.shape;
   each.batch /= kernel.kernels;
-  const Time alone = gemm_time(each, gemm_model(gpu, precision), machine(gpu, precision));
+  const Precision here = kernel.eight_bits ? precision : beside_eight_bits(precision);
+  const Time alone = gemm_time(each, gemm_model(gpu, here), machine(gpu, here));
   return (in_a_step(alone) + software.kernel_gap) * kernel.kernels;
 }
 
@@ -46,7 +47,8 @@ Time KernelCost::time(const FusedAttention& kernel) const {
   // The last row of tiles has no half to skip: one SM still works on it when the others are done.
   if (kernel.causal && !kernel.backward && kernel.query_rows > 0)
     flops += kernel.flops.value * static_cast<double>(gpu.attention_tile) / kernel.query_rows * gpu.sms;
-  return in_a_step(Flops{flops} / (peak(gpu, precision) * share)) + software.kernel_gap * kernel.kernels;
+  return in_a_step(Flops{flops} / (peak(gpu, beside_eight_bits(precision)) * share)) +
+         software.kernel_gap * kernel.kernels;
 }
 
 }  // namespace stepcast::schedules

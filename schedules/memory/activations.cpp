@@ -1,5 +1,6 @@
 #include "schedules/memory/activations.h"
 
+#include "schedules/model/eight_bits.h"
 #include "schedules/model/experts.h"
 #include "schedules/model/latent_attention.h"
 
@@ -17,7 +18,7 @@ double core_bytes(const Scenario& s, const StackSizes& z) {
 
 /// Inputs of the norm and of the multiply behind it, and the mask of the dropout that closes the half.
 double around(const Scenario& s, const StackSizes& z) {
-  return z.residual * (2 * d(z.element) + (has_dropout(s) ? kMask : 0));
+  return z.residual * (d(z.element) + kept_input_bytes(s) + (has_dropout(s) ? kMask : 0));
 }
 
 }  // namespace
@@ -25,7 +26,10 @@ double around(const Scenario& s, const StackSizes& z) {
 double saved_input(const StackSizes& z) { return z.residual * d(z.element); }
 
 double saved_by_attention(const Scenario& s, const StackSizes& z, Recompute recompute) {
-  const double e = d(z.element), projection_input = d(z.tokens) * d(z.attention_out) * e;
+  const double e = d(z.element), context = d(z.tokens) * d(z.attention_out);
+  // Fused attention keeps its output too: the same tensor, if the multiply behind it takes it as it is.
+  const bool twice = is_eight_bits(s.training.precision) && attention(s) == Attention::flash;
+  const double projection_input = context * (kept_input_bytes(s) + (twice ? e : 0));
   constexpr double kStatistic = 4;  // flash attention: a float for each row of scores
   const double statistics =
       attention(s) == Attention::flash ? d(z.batch_heads) * d(z.sequence) / d(z.context) * kStatistic : 0;
@@ -39,7 +43,7 @@ double saved_by_feed_forward(const Scenario& s, const StackSizes& z, FeedForward
   const Activation activation = layer_style(s.model).activation;
   // GELU: in and out; ReLU: out; gated: gate, up and product.
   const double tensors = is_gated(activation) ? 3 : activation == Activation::relu ? 1 : 2;
-  return around(s, z) + tensors * z.inner * d(z.element);
+  return around(s, z) + z.inner * ((tensors - 1) * d(z.element) + kept_input_bytes(s));
 }
 
 double saved_activation_bytes(const Scenario& s, const StackSizes& z, Recompute recompute, FeedForward kind) {

@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "schedules/data_parallel/groups.h"
+#include "schedules/model/eight_bits.h"
 #include "schedules/pipeline/placement.h"
 #include "sim/units_text.h"
 
@@ -63,6 +64,18 @@ double one_gradient_per_shape(const Blocks& blocks, std::span<const BlockRange> 
   return elements;
 }
 
+/// Elements of all 8-bit weights of some chunks, and the most of one block.
+std::pair<double, double> eight_bit_elements(const Blocks& blocks, std::span<const BlockRange> chunks) {
+  double all = 0, most = 0;
+  for (const BlockRange& chunk : chunks)
+    for (std::uint32_t place = chunk.first; place < chunk.first + chunk.count; ++place) {
+      const double here = eight_bit_weights(blocks.at(place));
+      all += here;
+      most = std::max(most, here);
+    }
+  return {all, most};
+}
+
 }  // namespace
 
 double optimizer_bytes(const Scenario& s) {
@@ -114,12 +127,16 @@ MemoryUse stage_memory(const Scenario& s, const Blocks& blocks, std::span<const 
   };
   MemoryUse use;
   use.parameters = bytes(weight_versions * kept(all, 3) * e);
+  // Casts of weights are kept through the step; where these are the parameters, there are no others.
+  const auto [cast, most_cast] = eight_bit_elements(blocks, chunks);
+  const double of_cast = eight_bit_copies(s) - (s.training.eight_bit_parameters ? e : 0);
+  if (zero < 3) use.parameters += bytes(weight_versions * cast * of_cast);
   use.gradients = bytes(kept(trained, 2) * g);
   use.optimizer = bytes(kept(trained, 1) * optimizer_bytes(s));
   use.activations = bytes(most_saved(blocks, chunks, shape, order) + largest(blocks, chunks, &Block::working));
   use.reserve = s.software.memory_reserve;
 
-  double buffers = 0;
+  double buffers = zero >= 3 ? most_cast * of_cast : 0;
   if (zero >= 3) buffers += 2 * largest(blocks, chunks, &Block::parameters) * e;  // the block at work and the next
   if (weight_copies(s.parallelism) * copies(shape) > 1 && zero > 0) buffers += static_cast<double>(bucket(s).value);
   if (s.parallelism.pipeline > 1) {  // one activation and one gradient in transfer

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "schedules/model/eight_bits.h"
 #include "schedules/model/network_blocks.h"
 #include "schedules/model/transformer.h"
 
@@ -28,7 +29,12 @@ std::uint32_t count_layers(const Blocks& blocks) {
 }  // namespace
 
 Blocks blocks(const Scenario& scenario) {
-  return is_network(scenario.model.family) ? network_blocks(scenario) : transformer_blocks(scenario);
+  if (is_network(scenario.model.family)) return network_blocks(scenario);
+  Blocks out = transformer_blocks(scenario);
+  if (is_eight_bits(scenario.training.precision))
+    for (Block& block : out.kinds)
+      if (block.layer) use_eight_bits(block, scenario);
+  return out;
 }
 
 std::vector<std::uint32_t> layers_of_chunks(const Scenario& s, const Blocks& blocks, std::uint32_t chunks) {

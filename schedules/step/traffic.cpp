@@ -108,7 +108,8 @@ class Declarer {
 
   void declare_data() {
     const std::int64_t on_wire = element_bytes(gradient_precision(s_));
-    const std::int64_t element = element_bytes(s_.training.precision);
+    // Embedding and head, which keep 16 bits, are counted alike.
+    const std::int64_t element = s_.training.eight_bit_parameters ? 1 : element_bytes(s_.training.precision);
     const double full = static_cast<double>(bucket(s_).value);
     out_.data.resize(lanes_.size());
     for (std::uint32_t lane = 0; lane < lanes_.size(); ++lane) {

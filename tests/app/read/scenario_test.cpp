@@ -111,6 +111,8 @@ TEST(EveryKey, OfTheGpuIsStored) {
   EXPECT_EQ(gpu.peak.at(Precision::tf32).value, 12e12);
   EXPECT_EQ(gpu.peak.at(Precision::fp16).value, 13e12);
   EXPECT_EQ(gpu.peak.at(Precision::bf16).value, 14e12);
+  EXPECT_EQ(gpu.peak.at(Precision::fp8).value, 15e12);
+  EXPECT_EQ(gpu.peak.at(Precision::mxfp8).value, 16e12);
   EXPECT_EQ(gpu.gemm.mainloop, 0.71);
   EXPECT_EQ(gpu.gemm.sustained, 0.72);
   EXPECT_EQ(gpu.gemm.tile_128, 0.73);
@@ -249,6 +251,8 @@ TEST(EveryKey, OfThePlanIsStored) {
   EXPECT_EQ(s.training.micro_batch, 2);
   EXPECT_EQ(s.training.sequence, 512);
   EXPECT_EQ(s.training.precision, Precision::fp16);
+  EXPECT_EQ(s.training.scaling, schedules::Scaling::current);
+  EXPECT_TRUE(s.training.eight_bit_parameters);
   EXPECT_EQ(s.training.optimizer, schedules::Optimizer::momentum);
   EXPECT_EQ(s.training.attention, schedules::Attention::unfused);
   EXPECT_EQ(s.parallelism.tensor, 4u);
@@ -305,6 +309,7 @@ TEST(EveryKey, OfTheSoftwareIsStored) {
   EXPECT_FALSE(software.fused_bias_gelu);
   EXPECT_FALSE(software.fused_bias_dropout_add);
   EXPECT_TRUE(software.grouped_multiply);
+  EXPECT_TRUE(software.fused_quantization);
   EXPECT_TRUE(software.fused_gradient_accumulation);
   EXPECT_TRUE(software.tensor_overlap);
   EXPECT_FALSE(software.data_overlap);
@@ -474,8 +479,8 @@ TEST(Fusion, OverridesWhatTheSoftwareFuses) {
 }
 
 TEST(NotBuiltYet, IsSaidAndNeverIgnored) {
-  for (const char* key : {"data_parallel: {mode: asynchronous}", "training: {precision: fp8}",
-                          "training: {precision: mxfp8}", "training: {precision: nvfp4}"}) {
+  for (const char* key : {"data_parallel: {mode: asynchronous}", "training: {precision: nvfp4}",
+                          "data_parallel: {gradient_precision: fp8}"}) {
     EXPECT_NE(complaint([&] { small_with(key); }).find("known, not built yet"), std::string::npos) << key;
   }
 }

@@ -1,0 +1,127 @@
+#include "schedules/model/eight_bits.h"
+
+#include <string_view>
+#include <utility>
+
+namespace stepcast::schedules {
+namespace {
+
+constexpr double kHigh = 2;  // bytes of what is not 8 bits
+
+double d(std::int64_t n) { return static_cast<double>(n); }
+
+/// Those with a weight.
+bool is_linear(const Gemm& gemm) {
+  return !gemm.name.starts_with("attention scores") && !gemm.name.starts_with("attention over values") &&
+         !gemm.name.starts_with("router");
+}
+
+bool is_norm(const Operator& op) {
+  const auto* kernel = std::get_if<Elementwise>(&op);
+  return kernel != nullptr && (kernel->name == "layer norm" || kernel->name == "rms norm");
+}
+
+double elements(std::int64_t rows, std::int64_t columns, const GemmShape& shape) {
+  return d(rows) * d(columns) * d(shape.batch);
+}
+
+/// Goes through one pass and writes it anew.
+class Recast {
+ public:
+  Recast(const Scenario& s, bool backward)
+      : s_(s),
+        backward_(backward),
+        copies_(eight_bit_copies(s)),
+        searches_(s.training.scaling == Scaling::current && s.training.precision == Precision::fp8) {}
+
+  Operators run(const Operators& pass) {
+    for (const Operator& op : pass) {
+      if (const auto* collective = std::get_if<TensorCollective>(&op))
+        add(*collective);
+      else if (const auto* gemm = std::get_if<Gemm>(&op); gemm != nullptr && is_linear(*gemm))
+        add(*gemm);
+      else
+        out_.push_back(op);
+    }
+    return std::move(out_);
+  }
+
+ private:
+  /// Reads 16 bits, writes 8 in each copy; a scale of the tensor at hand has to be found in it first.
+  void cast(double numbers, int copies) {
+    if (!searches_ && !backward_ && s_.software.fused_quantization && !out_.empty() && is_norm(out_.back()))
+      std::get<Elementwise>(out_.back()).bytes += numbers * (copies - kHigh);  // the norm writes the copies itself
+    else
+      out_.push_back(
+          Elementwise{"cast to 8 bits", numbers * (kHigh * (searches_ ? 2 : 1) + copies), searches_ ? 2 : 1});
+  }
+
+  /// Tensor ranks gather what enters a multiply in 8 bits: forward by rows; for the weight's gradient by columns, which
+  /// Hopper makes of the rows by a transpose and MXFP8, whose scales differ, has to gather on its own.
+  void add(TensorCollective gather) {
+    if (gather.operation != collectives::Operation::all_gather || gather.among != Among::tensor) {
+      out_.push_back(gather);
+      return;
+    }
+    const bool block_scales = s_.training.precision == Precision::mxfp8;
+    const bool kept = backward_ && gather.name == "all-gather of the input";  // cast forward
+    const double numbers = static_cast<double>(gather.bytes.value) / kHigh;
+    if (!kept) {
+      cast(numbers / s_.parallelism.tensor, block_scales ? 2 : 1);
+      cast_ahead_ = true;
+    }
+    if (kept || !backward_ || !block_scales) gather.bytes = {gather.bytes.value / 2};  // else both copies
+    out_.push_back(gather);
+    if (backward_ && copies_ == 2 && !block_scales)
+      out_.push_back(Elementwise{"transpose of 8 bits", 2 * numbers, 1, true});
+  }
+
+  void add(Gemm gemm) {
+    gemm.eight_bits = true;
+    gemm.shape.input_bytes = 1;
+    if (!gemm.of_weights) {
+      if (!std::exchange(cast_ahead_, false)) cast(elements(gemm.shape.m, gemm.shape.k, gemm.shape), copies_);
+      if (!backward_ && !s_.training.eight_bit_parameters)
+        out_.push_back(Elementwise{"weights to 8 bits",
+                                   elements(gemm.shape.k, gemm.shape.n, gemm.shape) * (kHigh + copies_) / passes(), 0});
+    }
+    out_.push_back(gemm);
+  }
+
+  /// Over which one cast of the weights is shared.
+  double passes() const { return s_.data_parallel.zero == 3 ? 1 : micro_batches(s_); }
+
+  const Scenario& s_;
+  const bool backward_;
+  const int copies_;
+  const bool searches_;  ///< for the largest number, before it casts
+  bool cast_ahead_ = false;
+  Operators out_;
+};
+
+}  // namespace
+
+void use_eight_bits(Block& layer, const Scenario& s) {
+  layer.forward = Recast(s, false).run(layer.forward);
+  layer.recompute = Recast(s, false).run(layer.recompute);
+  layer.backward = Recast(s, true).run(layer.backward);
+}
+
+int eight_bit_copies(const Scenario& s) {
+  constexpr std::uint32_t kBlackwell = 100;
+  return s.training.precision == Precision::mxfp8 || s.cluster.gpu.compute_capability < kBlackwell ? 2 : 1;
+}
+
+double eight_bit_weights(const Block& layer) {
+  double sum = 0;
+  for (const Operator& op : layer.backward)
+    if (const auto* gemm = std::get_if<Gemm>(&op); gemm != nullptr && gemm->eight_bits && gemm->of_weights)
+      sum += elements(gemm->shape.m, gemm->shape.n, gemm->shape);
+  return sum;
+}
+
+double kept_input_bytes(const Scenario& s) {
+  return is_eight_bits(s.training.precision) ? 1 : d(element_bytes(s.training.precision));
+}
+
+}  // namespace stepcast::schedules

@@ -1,0 +1,168 @@
+#include "schedules/model/eight_bits.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "schedules/cost/kernel.h"
+#include "schedules/forecast.h"
+#include "tests/schedules/scenarios.h"
+
+namespace stepcast::schedules {
+namespace {
+
+constexpr double kHidden = 2048, kTokens = 1024;
+
+/// Dropout and biases away, attention in one kernel, one micro-batch of one sample.
+Scenario eight(Precision precision, std::uint32_t capability = 90, std::uint32_t tensor = 1) {
+  Scenario s = round_numbers(tensor);
+  s.cluster.gpu.peak[Precision::fp8] = s.cluster.gpu.peak[Precision::mxfp8] = {600e12};
+  s.cluster.gpu.compute_capability = capability;
+  s.parallelism.tensor = tensor;
+  s.parallelism.sequence = tensor > 1;
+  s.training.precision = precision;
+  s.training.global_batch = 1;
+  s.training.attention = Attention::flash;
+  s.software.biases = s.software.dropout = false;
+  return s;
+}
+
+Block layer_of(const Scenario& s) {
+  const Blocks all = blocks(s);
+  return *std::ranges::find_if(all.kinds, &Block::layer);
+}
+
+double bytes_of(const Operators& pass, std::string_view name) {
+  double sum = 0;
+  for (const Operator& op : pass)
+    if (const auto* kernel = std::get_if<Elementwise>(&op); kernel != nullptr && kernel->name == name)
+      sum += kernel->bytes;
+  return sum;
+}
+
+double gathered(const Operators& pass) {
+  double sum = 0;
+  for (const Operator& op : pass)
+    if (const auto* c = std::get_if<TensorCollective>(&op);
+        c != nullptr && c->operation == collectives::Operation::all_gather)
+      sum += static_cast<double>(c->bytes.value);
+  return sum;
+}
+
+TEST(EightBits, LinearMultipliesHaveThemAttentionAndHeadDoNot) {
+  Scenario s = eight(Precision::fp8);
+  s.training.attention = Attention::unfused;
+  const Blocks all = blocks(s);
+  for (const Block& block : all.kinds)
+    for (const Operators* pass : {&block.forward, &block.backward})
+      for (const Operator& op : *pass)
+        if (const auto* gemm = std::get_if<Gemm>(&op)) {
+          const bool linear = block.layer && !gemm->name.starts_with("attention scores") &&
+                              !gemm->name.starts_with("attention over values");
+          EXPECT_EQ(gemm->eight_bits, linear) << gemm->name;
+          EXPECT_EQ(gemm->shape.input_bytes, linear ? 1 : 2) << gemm->name;
+        }
+  EXPECT_EQ(eight_bit_weights(layer_of(s)), 12 * kHidden * kHidden);
+}
+
+/// Inputs of the four multiplies forward: h, h, h and 4h wide; gradients of their outputs: 3h, h, 4h, h.
+TEST(EightBits, HopperCastsWhatEntersAMultiplyTwice) {
+  const Block hopper = layer_of(eight(Precision::fp8, 90)), blackwell = layer_of(eight(Precision::fp8, 100));
+  EXPECT_EQ(bytes_of(hopper.forward, "cast to 8 bits"), 7 * kTokens * kHidden * (2 + 2));
+  EXPECT_EQ(bytes_of(hopper.backward, "cast to 8 bits"), 9 * kTokens * kHidden * (2 + 2));
+  EXPECT_EQ(bytes_of(blackwell.forward, "cast to 8 bits"), 7 * kTokens * kHidden * (2 + 1));
+  EXPECT_EQ(bytes_of(blackwell.backward, "cast to 8 bits"), 9 * kTokens * kHidden * (2 + 1));
+  EXPECT_EQ(bytes_of(hopper.forward, "weights to 8 bits"), 12 * kHidden * kHidden * (2 + 2));
+}
+
+TEST(EightBits, OneScaleForEach32NumbersTakesBothCopiesOnAnyGpu) {
+  const Block blocks_of_32 = layer_of(eight(Precision::mxfp8, 100));
+  EXPECT_EQ(bytes_of(blocks_of_32.forward, "cast to 8 bits"), 7 * kTokens * kHidden * (2 + 2));
+}
+
+TEST(EightBits, WeightsAreCastOnceAStep) {
+  Scenario s = eight(Precision::fp8);
+  s.training.global_batch = 8;
+  EXPECT_EQ(bytes_of(layer_of(s).forward, "weights to 8 bits"), 12 * kHidden * kHidden * (2 + 2) / 8);
+  s.training.eight_bit_parameters = true;
+  EXPECT_EQ(bytes_of(layer_of(s).forward, "weights to 8 bits"), 0);
+}
+
+TEST(EightBits, AScaleOfTheTensorAtHandReadsItFirst) {
+  Scenario s = eight(Precision::fp8);
+  s.training.scaling = Scaling::current;
+  EXPECT_EQ(bytes_of(layer_of(s).forward, "cast to 8 bits"), 7 * kTokens * kHidden * (2 + 2 + 2));
+}
+
+TEST(EightBits, AFusedNormCastsItself) {
+  Scenario s = eight(Precision::fp8, 100);
+  const double norm = bytes_of(layer_of(s).forward, "layer norm");
+  s.software.fused_quantization = true;
+  const Block fused = layer_of(s);
+  EXPECT_EQ(bytes_of(fused.forward, "cast to 8 bits"), 5 * kTokens * kHidden * (2 + 1));
+  EXPECT_EQ(bytes_of(fused.forward, "layer norm"), norm - 2 * kTokens * kHidden);  // two norms write one byte less
+}
+
+TEST(EightBits, SequenceParallelRanksGatherThem) {
+  const Block plain = layer_of(eight(Precision::bf16, 100, 4));
+  for (const std::uint32_t capability : {90u, 100u}) {
+    const Block eight_bits = layer_of(eight(Precision::fp8, capability, 4));
+    EXPECT_EQ(2 * gathered(eight_bits.forward), gathered(plain.forward));
+    EXPECT_EQ(2 * gathered(eight_bits.backward), gathered(plain.backward));
+    // Hopper turns rows into columns: two inputs and two gradients of outputs.
+    EXPECT_EQ(bytes_of(eight_bits.backward, "transpose of 8 bits"), capability == 90 ? 4 * 2 * kTokens * kHidden : 0);
+  }
+  // Rows and columns of the gradients of outputs; columns of the inputs.
+  EXPECT_EQ(gathered(layer_of(eight(Precision::mxfp8, 100, 4)).backward), gathered(plain.backward) * 3 / 4);
+}
+
+TEST(EightBits, WhatAMultiplyKeepsIsHalfTheBytes) {
+  // Inputs behind two norms and behind GELU have a byte less; fused attention keeps its output beside the cast of it.
+  EXPECT_EQ(layer_of(eight(Precision::bf16)).saved - layer_of(eight(Precision::fp8)).saved,
+            kTokens * kHidden * (1 + 1 + 4 - 1));
+}
+
+TEST(EightBits, MultipliesBoundByTheirRateTakeHalfAsLong) {
+  const Scenario s = eight(Precision::fp8);
+  const KernelCost cost{s.cluster.gpu, s.software, Precision::fp8};
+  Gemm large{"", {65536, 8192, 65536}};
+  const double sixteen = to_seconds(cost.time(large));
+  large.eight_bits = true;
+  large.shape.input_bytes = 1;
+  EXPECT_NEAR(to_seconds(cost.time(large)) / sixteen, 0.5, 0.01);
+  const Forecast f = forecast(s), plain = forecast(eight(Precision::bf16));
+  EXPECT_LT(f.step, plain.step);
+  EXPECT_GT(2 * f.step, plain.step);
+}
+
+TEST(EightBits, CopiesOfWeightsAreMemory) {
+  const auto parameters = [](const Scenario& s) { return forecast(s).stages.front().memory.parameters.value; };
+  const auto cast = static_cast<std::int64_t>(16 * 12 * kHidden * kHidden);
+  const std::int64_t plain = parameters(eight(Precision::bf16));
+  EXPECT_EQ(parameters(eight(Precision::fp8, 90)), plain + 2 * cast);
+  EXPECT_EQ(parameters(eight(Precision::fp8, 100)), plain + cast);
+  Scenario own = eight(Precision::fp8, 100);
+  own.training.eight_bit_parameters = true;
+  EXPECT_EQ(parameters(own), plain - cast);
+}
+
+TEST(EightBits, KeysThatContradictThemAreTold) {
+  const auto first_key = [](const Scenario& s) {
+    const std::vector<Problem> problems = check(s);
+    return problems.empty() ? "" : problems.front().key;
+  };
+  Scenario s = eight(Precision::fp8);
+  EXPECT_EQ(first_key(s), "");
+  s.training.precision = Precision::bf16;
+  s.training.eight_bit_parameters = true;
+  EXPECT_EQ(first_key(s), "training.eight_bit_parameters");
+  s = eight(Precision::mxfp8);
+  s.training.scaling = Scaling::current;
+  EXPECT_EQ(first_key(s), "training.scaling");
+  s = eight(Precision::fp8);
+  s.cluster.gpu.peak.erase(Precision::fp8);
+  EXPECT_EQ(first_key(s), "training.precision");
+}
+
+}  // namespace
+}  // namespace stepcast::schedules
