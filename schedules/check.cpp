@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "schedules/data_parallel/check_exchange.h"
 #include "schedules/pipeline/custom.h"
 #include "schedules/pipeline/pipelines.h"
 #include "schedules/pipeline/placement.h"
@@ -358,6 +359,7 @@ std::vector<Problem> check(const Scenario& s) {
                                                  n(s.model.layers)});
   check_pipeline(s, micro_batches, out);
   check_data_parallel(s, out);
+  check_exchange(s, out);
   check_stalls(s, out);
   return out;
 }

@@ -14,7 +14,9 @@
 #include "schedules/pipeline/placement.h"
 #include "schedules/pipeline/planned.h"
 #include "schedules/pipeline/validate.h"
+#include "schedules/step/asynchronous.h"
 #include "schedules/step/chunks.h"
+#include "schedules/step/local_steps.h"
 #include "schedules/step/split.h"
 #include "schedules/step/stalls.h"
 #include "schedules/step/step.h"
@@ -62,10 +64,12 @@ std::uint32_t layers_in(const Blocks& blocks, std::span<const BlockRange> chunks
   return layers;
 }
 
-/// The link with the largest share of its capacity used over the step: tensor traffic and all else.
+/// The link with the largest share of its capacity used over the step: tensor traffic, the step's and `more`.
 std::optional<BusyLink> busiest_link(const Scenario& s, const topology::Cluster& cluster, const StepInput& in,
-                                     const Step& step, const Wires& wires, Time end) {
+                                     const Step& step, const Wires& wires, Time end,
+                                     std::span<const collectives::Timing::Load> more) {
   std::unordered_map<std::uint32_t, double> carried;
+  for (const auto& load : more) carried[topology::index(load.link)] += load.bytes;
   // Every stage's tensor groups carry about the same; the first one's links stand for theirs.
   const std::vector<PieceTimes::Kind>& kinds = in.pieces.at({});
   for (const BlockRange& chunk : in.chunks.front()) {
@@ -77,8 +81,7 @@ std::optional<BusyLink> busiest_link(const Scenario& s, const topology::Cluster&
   }
   for (std::size_t wire = 0; wire < step.wire_times.size(); ++wire)
     for (const auto& load : wires.loads(WireId{static_cast<std::uint32_t>(wire)}))
-      carried[topology::index(load.link)] +=
-          load.bytes * static_cast<double>(step.wire_times[wire]) / in.pipeline.steps;
+      carried[topology::index(load.link)] += load.bytes * step.wire_times[wire] / in.pipeline.steps;
   std::optional<BusyLink> busiest;
   std::uint32_t at = 0;
   for (const auto& [link, bytes] : carried) {
@@ -110,6 +113,11 @@ void add_shares(Forecast& out, std::span<const Scenario> kinds, const std::array
     out.shares.push_back({s.cluster.gpu.name, gpus[kind], s.training.micro_batch, memory[kind].peak()});
     if (const auto over = out_of_memory(s, 0, memory[kind]); over && !out.out_of_memory) out.out_of_memory = over;
   }
+}
+
+Exchange exchange_of(const DataParallelPlan& plan) {
+  if (plan.consistency != Consistency::bulk_synchronous) return Exchange::nothing;
+  return plan.local_steps > 1 ? Exchange::parameters : Exchange::gradients;
 }
 
 /// Over all GPUs.
@@ -164,7 +172,8 @@ Forecast forecast(const Scenario& s, const ForecastOptions& options) {
                         options.trace,
                         imperfect ? &stragglers : nullptr,
                         slow,
-                        copies ? &*copies : nullptr};
+                        copies ? &*copies : nullptr,
+                        exchange_of(s.data_parallel)};
   const Step step = build_step(input, wires);
   const sim::Timeline timeline = sim::run(step.graph);
 
@@ -190,6 +199,9 @@ Forecast forecast(const Scenario& s, const ForecastOptions& options) {
       out.out_of_memory = over;
     out.stages.push_back(report);
   }
+  std::vector<collectives::Timing::Load> with_servers;
+  if (input.exchange == Exchange::parameters) average_round(out, input);
+  if (input.exchange == Exchange::nothing) with_servers = run_asynchronously(out, input);
   if (s.training.fusion) out.fusion = fusion_saving(s);
   if (s.cluster.other) {
     const MemoryUse of_other = stage_memory(kinds.back(), other_model, chunks.front(), shape, pipeline.orders.front(),
@@ -217,7 +229,7 @@ Forecast forecast(const Scenario& s, const ForecastOptions& options) {
     out.layer_forward = piece.forward.duration;
     out.layer_backward = piece.backward.duration;
   }
-  out.busiest_link = busiest_link(s, cluster, input, step, wires, out.step);
+  out.busiest_link = busiest_link(s, cluster, input, step, wires, out.step, with_servers);
   if (options.trace) {
     out.streams.assign(std::begin(kLaneStreams), std::end(kLaneStreams));
     out.spans = spans(step, timeline);

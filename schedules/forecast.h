@@ -17,10 +17,11 @@ struct TimeSplit {
   Time exposed_data{};      ///< data-parallel collectives that nothing hides
   Time bubble{};            ///< waiting for another stage to compute
   Time optimizer{};
-  Time idle{};        ///< the rest: done before the step's end
-  Time input{};       ///< waiting for samples
-  Time checkpoint{};  ///< stalled by checkpoints, mean over the steps
-  Time offload{};     ///< copies to and from the host that nothing hides
+  Time idle{};         ///< the rest: done before the step's end
+  Time input{};        ///< waiting for samples
+  Time checkpoint{};   ///< stalled by checkpoints, mean over the steps
+  Time offload{};      ///< copies to and from the host that nothing hides
+  Time compression{};  ///< kernels that make gradients smaller for the wire, and whole again
 };
 
 /// Memory of one GPU at its peak, by kind.
@@ -74,6 +75,12 @@ struct FusionSaving {
   double bytes = 0, bytes_unfused = 0;  ///< of memory traffic of elementwise kernels
 };
 
+/// Updates by others from when a worker reads the parameters to when its own gradients change them.
+struct Staleness {
+  double mean = 0;
+  std::uint32_t most = 0;
+};
+
 /// What each rank of one kind of GPU takes of the batch.
 struct Share {
   std::string gpu;
@@ -84,7 +91,7 @@ struct Share {
 
 /// The answer to a scenario.
 struct Forecast {
-  Time step{};  ///< with input and checkpoint stalls, mean over the steps
+  Time step{};  ///< with input and checkpoint stalls, mean over the steps; of all workers where they do not wait
   double samples_per_second = 0;
   std::optional<double> tokens_per_second{};  ///< nothing: its samples have none
   FlopRate model_flops_per_gpu{};             ///< model FLOPs (no recompute) / step time / GPUs
@@ -97,6 +104,7 @@ struct Forecast {
   std::optional<FusionSaving> fusion{};  ///< where the scenario says what is fused
   std::optional<Time> perfect{};         ///< the step without the scenario's imperfections, if it has any
   std::vector<Share> shares{};           ///< of GPUs of two kinds
+  std::optional<Staleness> staleness{};  ///< where workers do not wait for all
   /// One layer, one micro-batch, tensor traffic included, recompute in backward; nothing: no two need be alike.
   std::optional<Time> layer_forward{}, layer_backward{};
   std::optional<OutOfMemory> out_of_memory;

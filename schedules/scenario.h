@@ -10,6 +10,7 @@
 
 #include "collectives/transport.h"
 #include "schedules/cost/gpu.h"
+#include "schedules/data_parallel/exchange.h"
 #include "schedules/imperfections.h"
 #include "schedules/model/model.h"
 #include "schedules/offload/host_link.h"
@@ -125,7 +126,7 @@ struct PipelinePlan {
   bool head_as_layer = false;       ///< what comes after the last one, likewise
 };
 
-/// How one step's gradients are summed over the data ranks, all of them waiting for all (bulk synchronous).
+/// Through whom gradients are summed over the data ranks.
 enum class DataParallelMode : std::uint8_t { all_reduce, parameter_server, sharded_parameter_server };
 
 struct DataParallelPlan {
@@ -135,6 +136,12 @@ struct DataParallelPlan {
   std::optional<bool> overlap;                  ///< none: the software's own
   std::optional<Bytes> bucket;                  ///< none: the software's own
   std::optional<Precision> gradient_precision;  ///< on the wire; none: the software's own
+  Consistency consistency = Consistency::bulk_synchronous;  ///< of servers; with all_reduce all wait for all
+  std::optional<std::uint32_t> staleness{};                 ///< bounded: steps that one may be ahead of the slowest
+  /// Steps that each data rank makes by itself before parameters are averaged (McMahan et al., AISTATS 2017, arXiv
+  /// 1602.05629; Stich, "Local SGD", ICLR 2019, arXiv 1805.09767); 1: gradients are summed every step.
+  std::uint32_t local_steps = 1;
+  Compression compression{};
 };
 
 /// What feeds the data ranks. Loaders run ahead of the step, so the slowest of storage, CPU and GPU sets the pace.

@@ -29,7 +29,7 @@ using D = Draft;
 
 Names recompute_names() { return {"none", "selective", "full"}; }
 Names mode_names() { return {"all_reduce", "parameter_server", "sharded_parameter_server"}; }
-Names modes_later() { return {"asynchronous", "bounded_staleness"}; }
+Names consistency_names() { return {"bulk_synchronous", "bounded_staleness", "asynchronous"}; }
 Names context_names() { return {"ring", "all-gather", "ulysses"}; }
 Names dimension_names() { return {"tensor", "context", "data", "pipeline"}; }
 Names optimizer_names() { return {"adam", "sgd", "momentum", "none"}; }
@@ -192,9 +192,24 @@ const Table<Draft>& scenario_table() {
           {{"data_parallel.shard_group", whole(1, kMostRanks), "all data ranks",
             "ZeRO inside groups of so many data ranks, an all-reduce across them (HSDP)"},
            [](D& d, const Value& v) { d.s.data_parallel.shard_group = size(v); }},
-          {{"data_parallel.mode", choice(mode_names, modes_later), "all_reduce",
+          {{"data_parallel.mode", choice(mode_names), "all_reduce",
             "how gradients are summed; a server is the first data rank, or sharded over all of them"},
            [](D& d, const Value& v) { d.s.data_parallel.mode = static_cast<schedules::DataParallelMode>(v.choice); }},
+          {{"data_parallel.consistency", choice(consistency_names), "bulk_synchronous",
+            "of servers: workers wait for all, for none, or where one is too far ahead of the slowest"},
+           [](D& d, const Value& v) { d.s.data_parallel.consistency = static_cast<schedules::Consistency>(v.choice); }},
+          {{"data_parallel.staleness", whole(0, kMostRanks), "required of bounded_staleness",
+            "steps that a worker may be ahead of the slowest"},
+           [](D& d, const Value& v) { d.s.data_parallel.staleness = size(v); }},
+          {{"data_parallel.local_steps", whole(1, kMostLayers), "1",
+            "steps that data ranks make by themselves before they average their parameters"},
+           [](D& d, const Value& v) { d.s.data_parallel.local_steps = size(v); }},
+          {{"data_parallel.compression.ratio", number(1, 1e6), "none",
+            "of gradients on the wire: so many times fewer bytes, still summed on their way"},
+           [](D& d, const Value& v) { d.s.data_parallel.compression.ratio = v.number; }},
+          {{"data_parallel.compression.top_k", fraction(), "none",
+            "the share of the gradients that is sent, each with an index of 4 bytes, and gathered"},
+           [](D& d, const Value& v) { d.s.data_parallel.compression.top_k = v.number; }},
           {{"data_parallel.gradient_precision", choice(precision_names, precisions_later), "the software's",
             "of gradients on the wire"},
            [](D& d, const Value& v) {

@@ -28,7 +28,8 @@ Json time_split(const schedules::TimeSplit& t) {
           {"idle", to_seconds(t.idle)},
           {"input", to_seconds(t.input)},
           {"checkpoint", to_seconds(t.checkpoint)},
-          {"offload", to_seconds(t.offload)}};
+          {"offload", to_seconds(t.offload)},
+          {"compression", to_seconds(t.compression)}};
 }
 
 Json memory_use(const schedules::MemoryUse& m) {
@@ -78,6 +79,9 @@ Json result(const Answer& answer) {
                      {"bytes_saved", f.fusion->bytes},
                      {"bytes_unfused", f.fusion->bytes_unfused}};
   out["perfect_step_time_s"] = seconds_or_null(f.perfect);
+  out["local_steps"] = answer.question.scenario.data_parallel.local_steps;
+  out["staleness"] = nullptr;
+  if (f.staleness) out["staleness"] = {{"mean", f.staleness->mean}, {"most", f.staleness->most}};
   Json& shares = out["shares"] = Json::array();
   for (const auto& share : f.shares)
     shares.push_back({{"gpu", share.gpu},

@@ -25,7 +25,7 @@ struct Part {
   const char* title;
   Time TimeSplit::*time;
 };
-constexpr std::array<Part, 10> kParts{{{"compute", &TimeSplit::compute},
+constexpr std::array<Part, 11> kParts{{{"compute", &TimeSplit::compute},
                                        {"tensor", &TimeSplit::exposed_tensor},
                                        {"pipeline", &TimeSplit::exposed_pipeline},
                                        {"data", &TimeSplit::exposed_data},
@@ -34,14 +34,15 @@ constexpr std::array<Part, 10> kParts{{{"compute", &TimeSplit::compute},
                                        {"idle", &TimeSplit::idle},
                                        {"input", &TimeSplit::input},
                                        {"checkpoint", &TimeSplit::checkpoint},
-                                       {"offload", &TimeSplit::offload}}};
+                                       {"offload", &TimeSplit::offload},
+                                       {"compression", &TimeSplit::compression}}};
 
 /// All but stalls that the scenario does not have.
 std::vector<Part> shown_parts(const Forecast& f) {
   std::vector<Part> parts;
   for (const Part& part : kParts) {
-    const bool stall =
-        part.time == &TimeSplit::input || part.time == &TimeSplit::checkpoint || part.time == &TimeSplit::offload;
+    const bool stall = part.time == &TimeSplit::input || part.time == &TimeSplit::checkpoint ||
+                       part.time == &TimeSplit::offload || part.time == &TimeSplit::compression;
     if (!stall || f.stages.front().time.*part.time > Time{}) parts.push_back(part);
   }
   return parts;
@@ -135,6 +136,13 @@ std::string headline(const Answer& answer) {
     line("fusion", fmt::format("saves {:.0f} of {:.0f} launches, {:.2f} of {:.2f} GB of memory traffic a micro-batch",
                                f.fusion->launches, f.fusion->launches_unfused, f.fusion->bytes / 1e9,
                                f.fusion->bytes_unfused / 1e9));
+  if (const std::uint32_t local = answer.question.scenario.data_parallel.local_steps; local > 1)
+    line("local steps", fmt::format("{}, then parameters are averaged; times are means over them", local));
+  if (f.staleness)
+    line("staleness",
+         fmt::format("{:.1f} updates by other workers from reading to updating, at most {}; step: time for "
+                     "one step of each",
+                     f.staleness->mean, f.staleness->most));
   if (f.perfect)
     line("imperfections",
          fmt::format("{} on {} without them", signed_percent(f.step / *f.perfect - 1), digits(*f.perfect)));

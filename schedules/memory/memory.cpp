@@ -139,7 +139,8 @@ MemoryUse stage_memory(const Scenario& s, const Blocks& blocks, std::span<const 
   double buffers = zero >= 3 ? most_cast * of_cast : 0;
   if (zero >= 3) buffers += 2 * largest(blocks, chunks, &Block::parameters) * e;  // the block at work and the next
   if (weight_copies(s.parallelism) * copies(shape) > 1 && zero > 0) buffers += static_cast<double>(bucket(s).value);
-  if (s.parallelism.pipeline > 1) {  // one activation and one gradient in transfer
+  if (s.data_parallel.compression.any()) buffers += trained.all * g;  // what was left out, for the next step
+  if (s.parallelism.pipeline > 1) {                                   // one activation and one gradient in transfer
     buffers += 2 * largest(blocks, chunks, &Block::output) / (s.parallelism.sequence ? s.parallelism.tensor : 1);
   }
   if (s.software.dummy_weight_gradients) buffers += one_gradient_per_shape(blocks, chunks) * e;

@@ -28,7 +28,7 @@ void add_gap(TimeSplit& split, const LaneTask& task, const sim::Timeline& timeli
 
 /// When the lane's step begins.
 Time begin(const Lane& lane, const sim::Timeline& timeline) {
-  return lane.before_step ? timeline.finish[sim::index(lane.tasks[*lane.before_step].task)] : Time{};
+  return lane.before_step ? timeline.finish[sim::index(lane.tasks[*lane.before_step].task)] : lane.begins;
 }
 
 }  // namespace
@@ -43,6 +43,18 @@ Time step_time(const Step& step, const sim::Timeline& timeline) {
         std::max(longest, timeline.finish[sim::index(lane.tasks[*lane.end_of_step].task)] - begin(lane, timeline));
   }
   return longest;
+}
+
+TimeSplit operator+(const TimeSplit& a, const TimeSplit& b) {
+  TimeSplit sum;
+  for (const auto part : kTimeParts) sum.*part = a.*part + b.*part;
+  return sum;
+}
+
+TimeSplit operator*(const TimeSplit& a, std::int64_t n) {
+  TimeSplit product;
+  for (const auto part : kTimeParts) product.*part = a.*part * n;
+  return product;
 }
 
 TimeSplit split_time(const Lane& lane, const sim::Timeline& timeline, Time time) {
@@ -70,6 +82,9 @@ TimeSplit split_time(const Lane& lane, const sim::Timeline& timeline, Time time)
         break;
       case Activity::optimizer:
         split.optimizer += finish - start;
+        break;
+      case Activity::compression:
+        split.compression += finish - start;
         break;
     }
     now = finish;

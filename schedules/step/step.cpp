@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "schedules/cost/elementwise.h"
+#include "schedules/data_parallel/compression.h"
 #include "schedules/data_parallel/groups.h"
 #include "schedules/model/frozen.h"
 #include "schedules/pipeline/placement.h"
@@ -30,7 +31,7 @@ class Builder {
         chunks_(chunks(shape_)),
         replicas_(in.unfold ? in.ranks.stage_ranks() : 1),
         micro_batches_(shape_.micro_batches),
-        overlap_(data_overlap(s_)),
+        overlap_(in.exchange == Exchange::gradients && data_overlap(s_)),
         drains_(in.pipeline.updates == Updates::after_flush),
         zero_(s_.data_parallel.zero) {}
 
@@ -41,6 +42,7 @@ class Builder {
     for (std::uint32_t lane = 0; lane < step_.lanes.size(); ++lane) add_passes(lane);
     connect_passes();
     if (drains_) add_gradient_sums();
+    if (in_.exchange == Exchange::parameters && s_.parallelism.data > 1) add_averages();
     return std::move(step_);
   }
 
@@ -72,6 +74,10 @@ class Builder {
           streams.engine = step_.graph.add_resource({kPicosecondsPerSecond});
           streams.work = step_.graph.add_route({{{streams.engine, 1.0}}, {}, {kPicosecondsPerSecond}, 1.0});
         }
+        if (!in_.begins.empty()) {
+          step_.graph.work(streams.compute, in_.begins[d]);
+          step_.lanes.back().begins = in_.begins[d];
+        }
         streams_.push_back(streams);
       }
     first_of_pass_.assign(passes, kNever);
@@ -85,7 +91,9 @@ class Builder {
     return std::ranges::any_of(chunk.pieces, [](const Piece& piece) { return piece.trained > 0; });
   }
 
-  bool several_data_ranks() const { return weight_copies(s_.parallelism) * copies(shape_) > 1; }
+  bool several_data_ranks() const {
+    return in_.exchange == Exchange::gradients && weight_copies(s_.parallelism) * copies(shape_) > 1;
+  }
   bool overlaps() const { return overlap_ && several_data_ranks(); }
   bool slowed() const { return overlaps() && s_.software.overlap_slowdown > 0; }
 
@@ -311,7 +319,7 @@ class Builder {
 
   /// The sum of gradients that are there once `done` has ended; without overlap the lane's compute waits for it.
   void add_sum(std::uint32_t lane, std::uint32_t leader, Declared& sum, TaskId done) {
-    const TaskId task = collective(lane, leader, sum, false, done, "gradients");
+    const TaskId task = collective(lane, leader, sum, false, compressed(lane, sum, done), "gradients");
     last_sums_[lane].push_back(task);
     if (!overlap_) blocked_by_[lane] = task;
   }
@@ -321,7 +329,45 @@ class Builder {
     const TaskId done = step_.lanes[lane].tasks.back().task;
     for (const std::uint32_t leader : leaders(lane))
       if (std::optional<Declared>& whole = traffic_.data[leader].whole)
-        last_sums_[lane].push_back(collective(lane, leader, *whole, false, done, "gradients"));
+        last_sums_[lane].push_back(
+            collective(lane, leader, *whole, false, compressed(lane, *whole, done), "gradients"));
+  }
+
+  /// When what is to be summed may leave, once its gradients are there.
+  TaskId compressed(std::uint32_t lane, const Declared& sum, TaskId done) {
+    if (!s_.data_parallel.compression.any()) return done;
+    return add_kernels(lane, compress_time(s_, gpu(lane), sum.elements)).task;
+  }
+
+  /// Turns the sum that came last into gradients.
+  void decompress(std::uint32_t lane, TaskId sum) {
+    const double elements = trained_parameters(in_.blocks, in_.chunks[step_.lanes[lane].at.stage]);
+    LaneTask& task =
+        add_kernels(lane, decompress_time(s_, gpu(lane), elements, weight_copies(s_.parallelism) * copies(shape_)));
+    step_.graph.after(task.task, sum);
+    task.data = sum;
+  }
+
+  LaneTask& add_kernels(std::uint32_t lane, Time alone) {
+    const Time duration = straggling(lane, alone);
+    const TaskId task = step_.graph.work(streams_[lane].compute, duration);
+    return step_.lanes[lane].tasks.emplace_back(LaneTask{task, Activity::compression, 0, 0, duration, {}, {}, {}});
+  }
+
+  const Gpu& gpu(std::uint32_t lane) const { return gpu_of(s_.cluster, in_.ranks.gpu(step_.lanes[lane].at)); }
+
+  /// Local SGD: after the update every group averages its parameters.
+  void add_averages() {
+    for (std::uint32_t lane = 0; lane < step_.lanes.size(); ++lane) {
+      const std::uint32_t group = leader(lane, 0);
+      std::optional<Declared>& whole = traffic_.data[group].whole;
+      if (!whole) continue;
+      const TaskId ready = compressed(lane, *whole, step_.lanes[lane].tasks.back().task);
+      const TaskId average = collective(lane, group, *whole, false, ready, "parameters");
+      step_.lanes[lane].after_compute.push_back(average);
+      if (s_.data_parallel.compression.any()) decompress(lane, average);
+      step_.wire_times[static_cast<std::size_t>(whole->wire)] = 1.0 / s_.data_parallel.local_steps;
+    }
   }
 
   /// The lane's weights change while others go on. Its compute waits for its group's sum, not for the tied embeddings':
@@ -438,6 +484,10 @@ class Builder {
   }
 
   void add_optimizer(std::uint32_t lane, std::optional<TaskId> embeddings) {
+    if (s_.data_parallel.compression.any() && !last_sums_[lane].empty()) {
+      decompress(lane, last_sums_[lane].back());
+      last_sums_[lane].clear();
+    }
     if (s_.training.optimizer == Optimizer::none) return;
     const Coordinate c = step_.lanes[lane].at;
     const Held trained = trained_held(in_.blocks, in_.chunks[c.stage]);

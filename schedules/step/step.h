@@ -18,7 +18,7 @@
 namespace stepcast::schedules {
 
 /// What a task on a lane is; the first four as PassKind has them.
-enum class Activity : std::uint8_t { forward, backward, weight, whole_backward, send, optimizer };
+enum class Activity : std::uint8_t { forward, backward, weight, whole_backward, send, optimizer, compression };
 
 /// One task of a lane's compute stream, with what its time is made of and what it may have waited for.
 struct LaneTask {
@@ -50,13 +50,21 @@ struct Lane {
   std::vector<sim::TaskId> after_compute;  ///< traffic that follows the last compute: updated parameters
   /// The tasks of the step that is measured, from after the first to the last, where the pipeline never drains.
   std::optional<std::size_t> before_step{}, end_of_step{};
+  Time begins{};  ///< the step, where it drains
 };
 
 /// A whole step as a graph, and what its tasks mean.
 struct Step {
   sim::TaskGraph graph;
   std::vector<Lane> lanes;
-  std::vector<std::uint64_t> wire_times;  ///< by WireId: how often the collective runs
+  std::vector<double> wire_times;  ///< by WireId: how often the collective runs, mean over the steps of a round
+};
+
+/// What data ranks tell each other in a step.
+enum class Exchange : std::uint8_t {
+  gradients,   ///< as data_parallel says
+  nothing,     ///< each goes on by itself
+  parameters,  ///< after the update, their mean: the last of data_parallel.local_steps
 };
 
 /// Everything a step is built from.
@@ -74,6 +82,8 @@ struct StepInput {
   const Stragglers* stragglers = nullptr;  ///< none: every GPU is as fast as it should be
   const SlowLinks* slow_links = nullptr;
   const HostCopies* copies = nullptr;  ///< none: nothing is offloaded
+  Exchange exchange = Exchange::gradients;
+  std::vector<Time> begins{};  ///< when each data rank begins; empty: all at once
 };
 
 /// Lowers one training step to a task graph. Tensor collectives are inside the passes' durations; stage-to-stage sends,

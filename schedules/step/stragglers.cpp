@@ -32,6 +32,7 @@ double Stragglers::factor(topology::GpuId gpu, std::uint64_t number) const {
   const std::uint32_t g = topology::index(gpu);
   double factor = imperfections_.slow_gpu == g ? 1 / imperfections_.gpu_speed : 1;
   if (imperfections_.jitter > 0) {
+    number += std::uint64_t{step_} << 32;
     const double variance = std::log1p(imperfections_.jitter * imperfections_.jitter);
     factor *=
         std::exp(std::sqrt(variance) * normal(mixed(mixed(mixed(imperfections_.seed) ^ g) ^ number)) - variance / 2);

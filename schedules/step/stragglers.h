@@ -15,8 +15,9 @@ namespace stepcast::schedules {
 /// of each GPU from a hash of seed, GPU and pass, so it depends on nothing else.
 class Stragglers {
  public:
-  Stragglers(const Imperfections& imperfections, const Ranks& ranks, std::uint32_t tensor)
-      : imperfections_(imperfections), ranks_(ranks), tensor_(tensor) {}
+  /// `step`: of a round; each has draws of its own.
+  Stragglers(const Imperfections& imperfections, const Ranks& ranks, std::uint32_t tensor, std::uint32_t step = 0)
+      : imperfections_(imperfections), ranks_(ranks), tensor_(tensor), step_(step) {}
 
   /// A pass on the rank at `c`, its `number`th task. Tensor ranks wait for the slowest of them: they meet in
   /// collectives many times in a pass, and what one waits is `exposed_tensor`.
@@ -29,7 +30,7 @@ class Stragglers {
 
   const Imperfections& imperfections_;
   const Ranks& ranks_;
-  std::uint32_t tensor_;
+  std::uint32_t tensor_, step_;
 };
 
 /// Links that carry less than they should: a slow node's, between its network cards and the fabric. O(links).

@@ -27,6 +27,8 @@ std::string name_of(const LaneTask& task) {
       return fmt::format("send {}.{}", task.micro_batch, task.virtual_stage);
     case Activity::optimizer:
       return "optimizer";
+    case Activity::compression:
+      return "compression";
   }
   return {};
 }
@@ -75,7 +77,7 @@ std::vector<PassSpan> passes(const Step& step, const sim::Timeline& timeline) {
     if (lane.at.tensor != 0 || lane.at.data != 0) continue;
     const std::size_t first = out.size();
     for (const LaneTask& task : lane.tasks) {
-      if (task.activity == Activity::send) continue;
+      if (task.activity == Activity::send || task.activity == Activity::compression) continue;
       const auto part = window.of(task.task);
       if (!part) continue;
       std::optional<Pass> pass;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "schedules/data_parallel/compression.h"
 #include "schedules/data_parallel/groups.h"
 #include "schedules/model/frozen.h"
 #include "schedules/pipeline/placement.h"
@@ -35,7 +36,7 @@ class Declarer {
         wires_(wires),
         stages_(s_.parallelism.pipeline),
         replicas_(static_cast<std::uint32_t>(lanes.size()) / stages_),
-        overlap_(data_overlap(s_)),
+        overlap_(in.exchange == Exchange::gradients && data_overlap(s_)),
         zero_(s_.data_parallel.zero) {}
 
   Traffic declare_all() {
@@ -46,7 +47,9 @@ class Declarer {
   }
 
  private:
-  bool several_data_ranks() const { return weight_copies(s_.parallelism) * copies(shape_) > 1; }
+  bool several_data_ranks() const {
+    return in_.exchange != Exchange::nothing && weight_copies(s_.parallelism) * copies(shape_) > 1;
+  }
 
   /// Times a collective for the groups of one lane, the first `own`: their siblings share the links. With folding they
   /// stand for all of them and carry all their bytes; without, they carry their own.
@@ -134,6 +137,14 @@ class Declarer {
                         {}};
       };
       const auto summed = [&](Held held) {
+        if (s_.data_parallel.compression.any()) {
+          const auto size = static_cast<std::uint32_t>(groups.shards.front().size());
+          const MessageSum sum = sum_of_messages(s_, held.all, size);
+          return Declared{wires_.declare(timed(sum.operation, sum.bytes, groups.shards, groups.own_shards,
+                                               algorithm(s_.data_parallel.mode))),
+                          {},
+                          held.all};
+        }
         const Operation operation = zero_ >= 1 ? Operation::reduce_scatter : Operation::all_reduce;
         Timing sum = timed(operation, bytes_of(held.rest(), on_wire), groups.shards, groups.own_shards,
                            algorithm(s_.data_parallel.mode));

@@ -13,6 +13,7 @@ namespace stepcast::schedules {
 struct Declared {
   WireId wire{};
   std::optional<sim::RouteId> route{};  ///< made at first use
+  double elements = 0;                  ///< gradients that are compressed for it
 };
 
 /// A piece's parameters, in the part that may be gathered while the piece before runs and the part that may not.

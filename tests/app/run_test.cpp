@@ -38,7 +38,10 @@ TEST(Run, ReportsOfScenariosAreGolden) {
                            "vit-h-14",
                            "k80-v100-pair",
                            "gpt-1.3b-straggler",
-                           "gpt-10b-zero-offload"}) {
+                           "gpt-10b-zero-offload",
+                           "vgg-16-asynchronous",
+                           "gpt-1.3b-local-sgd",
+                           "bert-large-top-k"}) {
     const Outcome outcome = run_program(std::string("run scenarios/") + name + ".yaml");
     EXPECT_EQ(outcome.status, 0) << name << outcome.err;
     EXPECT_EQ(outcome.err, "") << name;

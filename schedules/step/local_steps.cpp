@@ -1,0 +1,84 @@
+#include "schedules/step/local_steps.h"
+
+#include <algorithm>
+
+#include "schedules/step/split.h"
+
+namespace stepcast::schedules {
+namespace {
+
+/// What one step took of each data rank's time, and of those parts that are reported.
+class Round {
+ public:
+  explicit Round(const StepInput& last)
+      : last_(last),
+        behind_(last.unfold ? last.scenario.parallelism.data : 1, Time{}),
+        parts_(last.scenario.parallelism.pipeline) {}
+
+  /// `times` steps that are alike, no exchange.
+  void add_local(const Stragglers* stragglers, std::uint32_t times) {
+    StepInput in = last_;
+    in.exchange = Exchange::nothing;
+    in.trace = false;
+    in.stragglers = stragglers;
+    Wires wires(in.cluster, in.slow_links);
+    const Step step = build_step(in, wires);
+    const sim::Timeline timeline = sim::run(step.graph);
+    std::vector<Time> ended(behind_.size(), Time{});
+    for (const Lane& lane : step.lanes)
+      ended[lane.at.data] = std::max(ended[lane.at.data], timeline.finish[sim::index(lane.tasks.back().task)]);
+    for (const Lane& lane : step.lanes)
+      if (lane.at.tensor == 0 && lane.at.data == 0)
+        parts_[lane.at.stage] = parts_[lane.at.stage] + split_time(lane, timeline, ended[0]) * times;
+    for (std::size_t d = 0; d < behind_.size(); ++d) behind_[d] = behind_[d] + ended[d] * times;
+  }
+
+  /// The last step, which each data rank begins when it is done with the others. Returns the round's length.
+  Time add_last() {
+    StepInput in = last_;
+    in.trace = false;
+    in.begins = behind_;
+    Wires wires(in.cluster, in.slow_links);
+    const Step step = build_step(in, wires);
+    const sim::Timeline timeline = sim::run(step.graph);
+    for (const Lane& lane : step.lanes)
+      if (lane.at.tensor == 0 && lane.at.data == 0)
+        parts_[lane.at.stage] = parts_[lane.at.stage] + split_time(lane, timeline, timeline.end - behind_[0]);
+    return timeline.end;
+  }
+
+  const TimeSplit& parts(std::uint32_t stage) const { return parts_[stage]; }
+
+ private:
+  const StepInput& last_;
+  std::vector<Time> behind_;  ///< by data rank: the steps that it has made
+  std::vector<TimeSplit> parts_;
+};
+
+Time divided(Time t, std::uint32_t by) { return {t.value / by}; }
+
+}  // namespace
+
+void average_round(Forecast& f, const StepInput& last) {
+  const Scenario& s = last.scenario;
+  const std::uint32_t steps = s.data_parallel.local_steps;
+  Round round(last);
+  if (s.imperfections.jitter > 0)
+    for (std::uint32_t step = 1; step < steps; ++step) {
+      const Stragglers drawn(s.imperfections, last.ranks, s.parallelism.tensor, step);
+      round.add_local(&drawn, 1);
+    }
+  else
+    round.add_local(last.stragglers, steps - 1);
+  f.step = divided(round.add_last(), steps);
+  for (StageReport& stage : f.stages) {
+    Time sum{};
+    for (const auto part : kTimeParts) {
+      stage.time.*part = divided(round.parts(stage.stage).*part, steps);
+      sum = sum + stage.time.*part;
+    }
+    stage.time.idle = stage.time.idle + (f.step - sum);  // what the divisions leave
+  }
+}
+
+}  // namespace stepcast::schedules
