@@ -17,6 +17,7 @@
 #include "schedules/step/asynchronous.h"
 #include "schedules/step/chunks.h"
 #include "schedules/step/local_steps.h"
+#include "schedules/step/memory_trace.h"
 #include "schedules/step/split.h"
 #include "schedules/step/stalls.h"
 #include "schedules/step/step.h"
@@ -234,6 +235,9 @@ Forecast forecast(const Scenario& s, const ForecastOptions& options) {
     out.streams.assign(std::begin(kLaneStreams), std::end(kLaneStreams));
     out.spans = spans(step, timeline);
     out.passes = passes(step, timeline);
+    std::vector<ActivationSizes> sizes;
+    for (const std::vector<BlockRange>& stage : chunks) sizes.push_back(activation_sizes(s, model, stage));
+    out.memory = memory_points(step, timeline, shape, sizes, out.stages);
   }
   return out;
 }

@@ -57,6 +57,14 @@ struct PassSpan {
   Time start{}, duration{};
 };
 
+/// What a stage's first GPU holds from a moment on.
+struct MemoryPoint {
+  std::uint32_t stage = 0;
+  Time at{};
+  Bytes state{};  ///< all but activations: parameters, gradients, optimizer state, buffers, reserve
+  Bytes activations{};
+};
+
 struct BusyLink {
   std::string name;        ///< "node 0 / gpu 2 -> node 0 / nvswitch"
   double utilisation = 0;  ///< bytes carried / (bandwidth x step time)
@@ -111,11 +119,12 @@ struct Forecast {
   std::vector<std::string> streams;  ///< "compute", "pipeline", "data" ...; for trace spans
   std::vector<Span> spans;           ///< only when asked for
   std::vector<PassSpan> passes;      ///< likewise; stage by stage, in order of time
+  std::vector<MemoryPoint> memory;   ///< likewise
 };
 
 struct ForecastOptions {
   bool unfold = false;  ///< simulate every rank instead of one per equivalence class
-  bool trace = false;   ///< fill spans and passes
+  bool trace = false;   ///< fill spans, passes and memory
 };
 
 /// Runs one step. Requires check(scenario) to be empty. Throws InputError where the cluster cannot carry the plan.

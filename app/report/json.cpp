@@ -183,6 +183,15 @@ std::string trace_json(const Forecast& f) {
                       {"tid", span.stream},
                       {"ts", to_seconds(span.start) * kMicroseconds},
                       {"dur", to_seconds(span.duration) * kMicroseconds}});
+  for (const auto& point : f.memory)
+    events.push_back({{"ph", "C"},
+                      {"name", "memory, bytes"},
+                      {"pid", point.stage},
+                      {"ts", to_seconds(point.at) * kMicroseconds},
+                      {"args",
+                       {{"state", point.state.value},
+                        {"activations", point.activations.value},
+                        {"total", (point.state + point.activations).value}}}});
   return Json{{"displayTimeUnit", "ms"}, {"traceEvents", std::move(events)}}.dump() + "\n";
 }
 

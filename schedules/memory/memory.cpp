@@ -21,13 +21,7 @@ Bytes bytes(double n) { return {static_cast<std::int64_t>(n)}; }
 bool keeps_master_copy(const Scenario& s) { return element_bytes(s.training.precision) == 2; }
 
 /// The most bytes kept between forward and backward at one time.
-double most_saved(const Blocks& blocks, std::span<const BlockRange> chunks, const Shape& shape,
-                  const StageOrder& order) {
-  std::vector<double> saved;
-  for (const BlockRange& chunk : chunks) {
-    double& bytes = saved.emplace_back(0);
-    for (std::uint32_t place = chunk.first; place < chunk.first + chunk.count; ++place) bytes += blocks.at(place).saved;
-  }
+double most_saved(std::span<const double> saved, const Shape& shape, const StageOrder& order) {
   double now = 0, most = 0;
   for (const Pass& pass : order) {
     if (pass.kind == PassKind::forward) now += saved[pass.virtual_stage];
@@ -78,6 +72,24 @@ std::pair<double, double> eight_bit_elements(const Blocks& blocks, std::span<con
 
 }  // namespace
 
+Bytes ActivationSizes::at_work(double kept) const {
+  const Bytes alone = bytes(working), all = bytes(kept + working);
+  return stays ? alone + std::min(all - alone, *stays) : all;
+}
+
+Bytes ActivationSizes::at_rest(double kept) const { return stays ? std::min(bytes(kept), *stays) : bytes(kept); }
+
+ActivationSizes activation_sizes(const Scenario& s, const Blocks& blocks, std::span<const BlockRange> chunks) {
+  ActivationSizes sizes;
+  for (const BlockRange& chunk : chunks) {
+    double& saved = sizes.saved.emplace_back(0);
+    for (std::uint32_t place = chunk.first; place < chunk.first + chunk.count; ++place) saved += blocks.at(place).saved;
+  }
+  sizes.working = largest(blocks, chunks, &Block::working);
+  if (s.offload.activations != Tier::gpu) sizes.stays = bytes(2 * largest(blocks, chunks, &Block::saved));
+  return sizes;
+}
+
 double optimizer_bytes(const Scenario& s) {
   const double master = keeps_master_copy(s) ? 4 : 0;
   switch (s.training.optimizer) {
@@ -104,10 +116,11 @@ void offload(const Scenario& s, const Blocks& blocks, std::span<const BlockRange
     from = stays;
   };
   const Bytes two_blocks = bytes(2 * largest(blocks, chunks, &Block::parameters) * e);
-  const Bytes working = bytes(largest(blocks, chunks, &Block::working));
+  const ActivationSizes sizes = activation_sizes(s, blocks, chunks);
+  const Bytes working = sizes.at_work(0);
   Bytes kept = use.activations - working;
   move(s.offload.parameters, use.parameters, std::min(use.parameters, two_blocks));
-  move(s.offload.activations, kept, std::min(kept, bytes(2 * largest(blocks, chunks, &Block::saved))));
+  move(s.offload.activations, kept, std::min(kept, sizes.stays.value_or(kept)));
   use.activations = working + kept;
   move(s.offload.optimizer, use.optimizer, {});
   // With ZeRO 2 and 3 gradients leave as they come (ZeRO-Offload, sec. 4.1), always to the host.
@@ -133,7 +146,8 @@ MemoryUse stage_memory(const Scenario& s, const Blocks& blocks, std::span<const 
   if (zero < 3) use.parameters += bytes(weight_versions * cast * of_cast);
   use.gradients = bytes(kept(trained, 2) * g);
   use.optimizer = bytes(kept(trained, 1) * optimizer_bytes(s));
-  use.activations = bytes(most_saved(blocks, chunks, shape, order) + largest(blocks, chunks, &Block::working));
+  const ActivationSizes sizes = activation_sizes(s, blocks, chunks);
+  use.activations = bytes(most_saved(sizes.saved, shape, order) + sizes.working);
   use.reserve = s.software.memory_reserve;
 
   double buffers = zero >= 3 ? most_cast * of_cast : 0;

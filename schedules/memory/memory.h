@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "schedules/forecast.h"
 #include "schedules/model/blocks.h"
@@ -10,6 +11,18 @@
 #include "schedules/scenario.h"
 
 namespace stepcast::schedules {
+
+/// What the activations of a stage take on one GPU.
+struct ActivationSizes {
+  std::vector<double> saved;   ///< bytes of one micro-batch from its forward to its last pass, by virtual stage
+  double working = 0;          ///< bytes besides while a pass runs: of the block that takes most
+  std::optional<Bytes> stays;  ///< of what is saved, where the rest is offloaded; none: all
+
+  /// With so many bytes saved: while a pass runs, and between two.
+  Bytes at_work(double kept) const;
+  Bytes at_rest(double kept) const;
+};
+ActivationSizes activation_sizes(const Scenario& scenario, const Blocks& blocks, std::span<const BlockRange> chunks);
 
 /// One GPU's memory at its stage's peak. `chunks`: the stage's, one per virtual stage; `order`: its passes;
 /// `weight_versions`: how many versions of its parameters it keeps.

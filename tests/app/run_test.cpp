@@ -88,6 +88,7 @@ TEST(Run, TraceSpansOfOneThreadDoNotOverlapAndReachTheStepsEnd) {
       if (event["name"] == "process_name") processes[event["pid"]] = event["args"]["name"];
       continue;
     }
+    if (event["ph"] == "C") continue;
     const double from = event["ts"], to = from + event["dur"].get<double>();
     tracks[{event["pid"], event["tid"]}].emplace_back(from, to);
     end = std::max(end, to);
@@ -98,6 +99,30 @@ TEST(Run, TraceSpansOfOneThreadDoNotOverlapAndReachTheStepsEnd) {
   for (auto& [track, spans] : tracks) {
     std::ranges::sort(spans);
     for (std::size_t i = 1; i < spans.size(); ++i) EXPECT_GE(spans[i].first + 1e-3, spans[i - 1].second);
+  }
+}
+
+TEST(Run, TraceCountsMemoryUpToThePeakAndBack) {
+  const std::string target = testing::TempDir() + "memory-trace.json";
+  const Outcome outcome = run_program("run scenarios/quickstart.yaml --format json --trace " + target);
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const Json stages = Json::parse(outcome.out)["results"][0]["stages"];
+  std::map<int, std::vector<Json>> points;
+  const Json trace = Json::parse(read_text(target));
+  for (const Json& event : trace["traceEvents"])
+    if (event["ph"] == "C") points[event["pid"]].push_back(event["args"]);
+  ASSERT_EQ(points.size(), stages.size());
+  for (const auto& [stage, counted] : points) {
+    const Json& memory = stages[static_cast<std::size_t>(stage)]["memory_bytes"];
+    std::int64_t most = 0;
+    for (const Json& args : counted) {
+      EXPECT_EQ(args["total"].get<std::int64_t>(),
+                args["state"].get<std::int64_t>() + args["activations"].get<std::int64_t>());
+      most = std::max(most, args["total"].get<std::int64_t>());
+    }
+    EXPECT_EQ(most, memory["peak"].get<std::int64_t>()) << stage;
+    EXPECT_EQ(counted.front(), counted.back()) << stage;
+    EXPECT_EQ(counted.front()["activations"], 0) << stage;
   }
 }
 

@@ -1,0 +1,80 @@
+#include "schedules/step/memory_trace.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "schedules/step/split.h"
+
+namespace stepcast::schedules {
+namespace {
+
+/// The activations of one stage as its passes come and go.
+class Activations {
+ public:
+  Activations(const Shape& shape, const ActivationSizes& sizes) : shape_(shape), sizes_(sizes) {}
+
+  void begin(const LaneTask& task) {
+    if (kind(task) == PassKind::forward) kept_ += sizes_.saved[task.virtual_stage];
+  }
+  void end(const LaneTask& task) {
+    if (is_last(shape_, kind(task))) kept_ -= sizes_.saved[task.virtual_stage];
+    if (task.beside && is_last(shape_, task.beside->kind)) kept_ -= sizes_.saved[task.beside->virtual_stage];
+  }
+  Bytes at_work() const { return sizes_.at_work(kept_); }
+  Bytes at_rest() const { return sizes_.at_rest(kept_); }
+
+ private:
+  static PassKind kind(const LaneTask& task) { return static_cast<PassKind>(task.activity); }
+
+  const Shape& shape_;
+  const ActivationSizes& sizes_;
+  double kept_ = 0;
+};
+
+bool is_pass(const LaneTask& task) { return task.activity <= Activity::whole_backward; }
+
+/// Whether both are of one pass, cut where its gradients leave.
+bool of_one_pass(const LaneTask& a, const LaneTask& b) {
+  return a.activity == b.activity && a.micro_batch == b.micro_batch && a.virtual_stage == b.virtual_stage;
+}
+
+}  // namespace
+
+std::vector<MemoryPoint> memory_points(const Step& step, const sim::Timeline& timeline, const Shape& shape,
+                                       std::span<const ActivationSizes> sizes, std::span<const StageReport> reports) {
+  std::vector<MemoryPoint> out;
+  const Time from = step_begin(step, timeline), length = step_time(step, timeline);
+  for (const Lane& lane : step.lanes) {
+    if (lane.at.tensor != 0 || lane.at.data != 0) continue;
+    const std::uint32_t stage = lane.at.stage;
+    const Bytes state = reports[stage].memory.peak() - reports[stage].memory.activations;
+    const std::size_t first = out.size();
+    Activations held(shape, sizes[stage]);
+    out.push_back({stage, {}, state, held.at_rest()});
+    const auto add = [&](Time at, Bytes activations) {
+      if (at > from + length) return;
+      if (at < from)  // already there when the step begins
+        out.back().activations = activations;
+      else if (out.size() > first + 1 && out.back().at == at - from)
+        out.back().activations = activations;
+      else
+        out.push_back({stage, at - from, state, activations});
+    };
+    std::vector<LaneTask> passes;
+    std::ranges::copy_if(lane.tasks, std::back_inserter(passes), is_pass);
+    for (std::size_t i = 0; i < passes.size(); ++i) {
+      if (i == 0 || !of_one_pass(passes[i - 1], passes[i])) {
+        held.begin(passes[i]);
+        add(timeline.start[sim::index(passes[i].task)], held.at_work());
+      }
+      if (i + 1 == passes.size() || !of_one_pass(passes[i], passes[i + 1])) {
+        held.end(passes[i]);
+        add(timeline.finish[sim::index(passes[i].task)], held.at_rest());
+      }
+    }
+    if (out.back().at < length) out.push_back({stage, length, state, out.back().activations});
+  }
+  return out;
+}
+
+}  // namespace stepcast::schedules
