@@ -87,7 +87,8 @@ TEST_F(ProfileFile, KnowsItsKeysAndNoOthers) {
   EXPECT_THAT(said("name: x\n"), HasSubstr("gpu: missing"));
   EXPECT_THAT(said("gpu: a100-sxm4-80gb\nnetwork: {launch: 1 us}\n"), HasSubstr("found the unknown key 'network'"));
   EXPECT_THAT(said("gpu: {base: a100-sxm4-80gb, memory: {ram: 1 us}}\n"), HasSubstr("did you mean 'ramp'?"));
-  EXPECT_THAT(said("gpu: a100-sxm4-80gb\ncopies: {h2d_pinned: {latency: 5 GB/s}}\n"), HasSubstr("copies.h2d_pinned.latency: found"));
+  EXPECT_THAT(said("gpu: a100-sxm4-80gb\ncopies: {h2d_pinned: {latency: 5 GB/s}}\n"),
+              HasSubstr("copies.h2d_pinned.latency: found"));
   EXPECT_THAT(complaint([] { small_with("profile: none.yaml"); }), HasSubstr("there is no none.yaml"));
 }
 
