@@ -4,27 +4,16 @@
 
 #include <algorithm>
 
-#include "collectives/timer.h"
 #include "schedules/data_parallel/groups.h"
 #include "schedules/forecast.h"
 #include "tests/schedules/scenarios.h"
-#include "topology/cluster.h"
+#include "tests/schedules/timed_alone.h"
 
 namespace stepcast::schedules {
 namespace {
 
 using collectives::Group;
 using collectives::Operation;
-
-struct Alone {
-  explicit Alone(const Scenario& s)
-      : cluster(topology::build_cluster(s.cluster.node, s.cluster.fabric, s.cluster.gpus, s.cluster.allocation)),
-        ranks(s.parallelism, cluster.gpus_per_node()),
-        timer(cluster, s.software.transport) {}
-  topology::Cluster cluster;
-  Ranks ranks;
-  collectives::Timer timer;
-};
 
 Scenario data_parallel(std::uint32_t gpus, int zero) {
   Scenario s = round_numbers(gpus);

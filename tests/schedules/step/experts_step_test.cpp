@@ -5,29 +5,18 @@
 #include <algorithm>
 #include <map>
 
-#include "collectives/timer.h"
 #include "schedules/data_parallel/groups.h"
 #include "schedules/forecast.h"
 #include "schedules/parallel/inner_groups.h"
 #include "schedules/step/layer_traffic.h"
 #include "tests/schedules/models.h"
 #include "tests/schedules/scenarios.h"
-#include "topology/cluster.h"
+#include "tests/schedules/timed_alone.h"
 
 namespace stepcast::schedules {
 namespace {
 
 using collectives::Operation;
-
-struct Alone {
-  explicit Alone(const Scenario& s)
-      : cluster(topology::build_cluster(s.cluster.node, s.cluster.fabric, s.cluster.gpus, s.cluster.allocation)),
-        ranks(s.parallelism, cluster.gpus_per_node()),
-        timer(cluster, s.software.transport) {}
-  topology::Cluster cluster;
-  Ranks ranks;
-  collectives::Timer timer;
-};
 
 Scenario experts_on(std::uint32_t gpus, std::uint32_t expert) {
   Scenario s = round_numbers(gpus);
