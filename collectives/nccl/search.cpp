@@ -54,7 +54,7 @@ struct Found {
 class Searcher {
  public:
   Searcher(const topology::Cluster& cluster, std::span<const std::span<const GpuId>> nodes)
-      : cluster_(cluster), impl_(cluster.impl()), gpus_(nodes.front()) {
+      : impl_(cluster.impl()), gpus_(nodes.front()) {
     if (nodes.size() > 1) abroad_ = across(gpus_, nodes[1]);
     switches_ = gpus_.size() > 1 && behind_switches(cluster, gpus_);
     view_ = view_node(cluster, gpus_, abroad_);
@@ -160,7 +160,6 @@ class Searcher {
     return {};
   }
 
-  const topology::Cluster& cluster_;
   const topology::Cluster::Impl& impl_;
   std::span<const GpuId> gpus_;
   std::vector<GpuId> abroad_;
