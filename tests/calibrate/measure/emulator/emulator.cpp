@@ -1,15 +1,14 @@
-#include <setjmp.h>
-#include <ucontext.h>
-
 #include <algorithm>
+#include <boost/context/detail/fcontext.hpp>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <vector>
 
 #include "cuda_runtime.h"
+#include "tests/sanitized.h"
 
-#if defined(__SANITIZE_ADDRESS__)
+#if STEPCAST_ADDRESS_SANITIZER
 #include <sanitizer/common_interface_defs.h>
 #endif
 
@@ -31,39 +30,19 @@ cudaError_t cudaFreeHost(void* pointer) { return cudaFree(pointer); }
 namespace emulator {
 namespace {
 
+// Boost.Context's stack switch itself: its fibers own their stacks, and ask the kernel at each switch under sanitizers.
+using boost::context::detail::fcontext_t;
+using boost::context::detail::jump_fcontext;
+using boost::context::detail::make_fcontext;
+using boost::context::detail::transfer_t;
+
 constexpr std::size_t kStack = 128 * 1024;
 
 enum class State { unstarted, ready, at_warp_barrier, at_block_barrier, done };
 
-/// Where a stack of calls goes on. Changes between contexts that have run are jumps, since swapcontext asks the kernel
-/// for the signal mask each time; under the address sanitizer, which watches jumps, all are swaps.
-class Context {
- public:
-  void begin_at(void (*function)(), void* stack, std::size_t bytes) {
-    getcontext(&context_);
-    context_.uc_stack.ss_sp = stack;
-    context_.uc_stack.ss_size = bytes;
-    context_.uc_link = nullptr;
-    makecontext(&context_, function, 0);
-  }
-  void change_to(Context& other) {
-#if !defined(__SANITIZE_ADDRESS__)
-    has_run_ = true;
-    if (_setjmp(jump_) != 0) return;
-    if (other.has_run_) _longjmp(other.jump_, 1);
-#endif
-    swapcontext(&context_, &other.context_);
-  }
-
- private:
-  ucontext_t context_{};
-  jmp_buf jump_{};
-  bool has_run_ = false;
-};
-
 /// Runs threads one after the other, each to its end; one that waits keeps the fiber until then.
 struct Fiber {
-  Context context;
+  fcontext_t context = nullptr;  // where it goes on
   std::unique_ptr<unsigned char[]> stack{new unsigned char[kStack]};
   std::size_t thread = 0;
 };
@@ -76,7 +55,7 @@ struct Block {
   std::vector<Mailbox> mailboxes;  // two for each warp
   std::vector<bool> second_box;    // of each thread: which of them it used last
   std::unique_ptr<unsigned char, decltype(&std::free)> shared{nullptr, &std::free};
-  Context scheduler;
+  fcontext_t scheduler = nullptr;  // where it goes on while a fiber runs
   Fiber* running = nullptr;
   const std::function<void()>* body = nullptr;
   const void* scheduler_stack = nullptr;
@@ -85,7 +64,7 @@ struct Block {
 
 thread_local Block block;
 
-#if defined(__SANITIZE_ADDRESS__)
+#if STEPCAST_ADDRESS_SANITIZER
 void leave(void** fake, const void* stack, std::size_t bytes) { __sanitizer_start_switch_fiber(fake, stack, bytes); }
 void arrive(void* fake, const void** stack, std::size_t* bytes) { __sanitizer_finish_switch_fiber(fake, stack, bytes); }
 #else
@@ -94,10 +73,9 @@ void arrive(void*, const void**, std::size_t*) {}
 #endif
 
 void back_to_scheduler() {
-  Fiber* const self = block.running;
   void* fake = nullptr;
   leave(&fake, block.scheduler_stack, block.scheduler_bytes);
-  self->context.change_to(block.scheduler);
+  block.scheduler = jump_fcontext(block.scheduler, nullptr).fctx;
   arrive(fake, &block.scheduler_stack, &block.scheduler_bytes);
 }
 
@@ -111,7 +89,8 @@ void become(std::size_t thread) {
   threadIdx = {index % blockDim.x, index / blockDim.x % blockDim.y, index / blockDim.x / blockDim.y};
 }
 
-void entry() {
+void entry(transfer_t from) {
+  block.scheduler = from.fctx;
   arrive(nullptr, &block.scheduler_stack, &block.scheduler_bytes);
   for (;;) {
     Fiber& self = *block.running;
@@ -134,7 +113,7 @@ Fiber& idle_fiber() {
   if (block.idle.empty()) {
     block.fibers.push_back(std::make_unique<Fiber>());
     Fiber& fresh = *block.fibers.back();
-    fresh.context.begin_at(entry, fresh.stack.get(), kStack);
+    fresh.context = make_fcontext(fresh.stack.get() + kStack, kStack, entry);
     return fresh;
   }
   Fiber& fiber = *block.idle.back();
@@ -153,7 +132,7 @@ void run(std::size_t thread) {
   become(thread);
   void* fake = nullptr;
   leave(&fake, fiber.stack.get(), kStack);
-  block.scheduler.change_to(fiber.context);
+  fiber.context = jump_fcontext(fiber.context, nullptr).fctx;
   arrive(fake, nullptr, nullptr);
 }
 
