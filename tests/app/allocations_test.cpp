@@ -26,12 +26,12 @@ using collectives::Operation;
 using collectives::Request;
 using topology::Cluster;
 
-constexpr collectives::Transport kTransport{.launch = microseconds(5),
-                                            .nvlink_step = microseconds(1),
-                                            .pcie_step = microseconds(2),
-                                            .host_step = microseconds(3),
-                                            .network_step = microseconds(6),
-                                            .network_efficiency = 0.9};
+const collectives::Transport kTransport{.launch = microseconds(5),
+                                        .nvlink_step = microseconds(1),
+                                        .pcie_step = microseconds(2),
+                                        .host_step = microseconds(3),
+                                        .network_step = microseconds(6),
+                                        .network_efficiency = 0.9};
 constexpr std::uint32_t kAllocations = 50, kMostOfANode = 16;
 
 /// Some GPUs of one node, or unequally many of each of two to four out of six.

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <random>
 
+#include "tests/sanitized.h"
 #include "topology/cluster.h"
 
 namespace stepcast::app {
@@ -50,7 +51,9 @@ TEST_P(EveryMachine, ReachesAllGpusOfFiftyRandomAllocations) {
   for (int i = 0; i < 50; ++i) {
     SCOPED_TRACE("seed " + std::to_string(kSeed) + ", allocation " + std::to_string(i));
     const std::uint32_t nodes = spec.node.nics == 0 ? 1 : 1 + static_cast<std::uint32_t>(random() % 3);
-    const Cluster cluster = build_cluster(spec.node, spec.fabric, draw(random, nodes, spec.node.gpus));
+    const Allocation allocation = draw(random, nodes, spec.node.gpus);
+    if (stepcast::test::kSanitized && i % 10 != 0) continue;
+    const Cluster cluster = build_cluster(spec.node, spec.fabric, allocation);
     ASSERT_EQ(cluster.nodes(), nodes);
     for (std::uint32_t a = 0; a < cluster.gpus(); ++a) {
       for (std::uint32_t b = 0; b < cluster.gpus(); ++b) {

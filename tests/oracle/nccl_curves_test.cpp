@@ -13,6 +13,7 @@
 
 #include "app/read/curves.h"
 #include "app/read/files.h"
+#include "tests/sanitized.h"
 
 namespace stepcast {
 namespace {
@@ -53,6 +54,7 @@ TEST(RecordedCurves, AreAllInTheTable) {
 }
 
 TEST(RecordedCurves, HeldOutOnesAreNear) {
+  if (stepcast::test::kSanitized) GTEST_SKIP() << "errors, not memory: checked in release";
   app::Library library(STEPCAST_SOURCE_DIR "/configs");
   std::map<std::string, collectives::Transport> stacks;
   std::map<std::string, double> largest;  // error of the largest size
