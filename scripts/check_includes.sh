@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Includes never run upward: a folder may include itself and the folders before it in this list. Only app sees yaml-cpp
-# and Boost.Program_options, and JSON is seen by app and by calibrate, which reads profilers' logs. Prints each line that breaks the rule; exit status 1 if there is one.
+# and Boost.Program_options, and JSON is seen by app and by calibrate, which reads profilers' logs. A file includes its own
+# header first, which so is known to compile alone. Prints what breaks a rule; exit status 1 if anything does.
 set -euo pipefail
 cd "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/.."
 
@@ -15,6 +16,16 @@ for folder in "${order[@]}"; do
   [[ $folder == app ]] || forbidden+='|^\s*#\s*include\s*<(yaml-cpp|boost/program_options)'
   [[ $folder == app || $folder == calibrate ]] || forbidden+='|^\s*#\s*include\s*<nlohmann'
   if grep -rnE --include='*.h' --include='*.cpp' "$forbidden" "$folder"; then bad=1; fi
+done
+for folder in "${order[@]}"; do
+  while IFS= read -r file; do
+    own=${file%.cpp}.h
+    [[ -f $own ]] || continue
+    first=$(grep -m1 -E '^\s*#\s*include' "$file")
+    [[ $first == "#include \"$own\"" ]] && continue
+    echo "$file: the first include is not $own"
+    bad=1
+  done < <(find "$folder" -name '*.cpp' | sort)
 done
 ((bad == 0)) || echo "includes must not run upward: ${order[*]} (see docs on architecture)" >&2
 exit "$bad"
