@@ -4,9 +4,9 @@
 #include <cmath>
 #include <unordered_map>
 
-#include "collectives/host_path.h"
 #include "collectives/searches.h"
 #include "topology/cluster_impl.h"
+#include "topology/host_path.h"
 
 namespace stepcast::collectives {
 
@@ -85,7 +85,7 @@ class Viewer {
 LinkView view_links(const topology::Cluster& cluster, std::span<const topology::GpuId> group) {
   LinkView view = Viewer(cluster).view(group);
   for (std::uint32_t rank = 0; rank < view.ranks && view.ranks > 1; ++rank) {
-    const auto path = host_path(cluster, group[rank], group[(rank + 1) % view.ranks]);
+    const auto path = topology::host_path(cluster, group[rank], group[(rank + 1) % view.ranks]);
     const double rate = path ? path->bandwidth.value : 0;
     view.host_rate = rank == 0 ? rate : std::min(view.host_rate, rate);
   }

@@ -4,8 +4,8 @@
 #include <iterator>
 #include <stdexcept>
 
-#include "collectives/host_path.h"
 #include "topology/cluster_impl.h"
+#include "topology/host_path.h"
 
 namespace stepcast::collectives {
 namespace {
@@ -136,7 +136,7 @@ class Wirer {
     if (source >= ranks_) return to_switch(ids, image(destination, shift, turn), false);
     const topology::GpuId from = ids[image(source, shift, turn)], to = ids[image(destination, shift, turn)];
     if (!connection.host_side) return cluster_.path(from, to);
-    const std::optional<Path> path = host_path(cluster_, from, to);
+    const std::optional<Path> path = topology::host_path(cluster_, from, to);
     if (!path) throw std::logic_error("a host-side connection between GPUs that have none");
     return *path;
   }

@@ -1,50 +1,56 @@
 #include "topology/host_path.h"
 
 #include <algorithm>
-#include <deque>
+#include <limits>
 
 #include "topology/cluster_impl.h"
+#include "topology/router.h"
 
 namespace stepcast::topology {
+namespace {
+
+Path path_over(const Cluster::Impl& impl, std::uint32_t node, const Route& route) {
+  Path path;
+  path.kind = route.cost.sockets > 0 ? PathKind::host : PathKind::pcie;
+  path.bandwidth = {std::numeric_limits<double>::infinity()};
+  for (const std::uint32_t place : route.edges) {
+    const Edge& edge = impl.node.graph.edges[place];
+    path.links.push_back(impl.node_link(node, place));
+    path.loads.push_back(1);
+    path.latency = path.latency + edge.latency;
+    path.bandwidth = std::min(path.bandwidth, edge.bandwidth);
+  }
+  return path;
+}
+
+}  // namespace
+
+std::optional<Path> host_path(const Cluster& cluster, GpuId from, GpuId to) {
+  const Cluster::Impl& impl = cluster.impl();
+  const Cluster::Impl::Slot here = impl.slot(from), there = impl.slot(to);
+  if (here.node != there.node) return {};
+  const std::uint32_t a = impl.node.gpus[here.gpu], b = impl.node.gpus[there.gpu];
+  const auto route = Router(impl.node.graph).routes_from(a, Wires::host_side)[b];
+  if (!route || route->edges.empty()) return {};
+  return path_over(impl, here.node, *route);
+}
 
 std::optional<Path> host_path(const Cluster& cluster, GpuId gpu, ToHost direction) {
   const Cluster::Impl& impl = cluster.impl();
-  const Graph& graph = impl.node.graph;
   const Cluster::Impl::Slot slot = impl.slot(gpu);
-  const std::uint32_t start = impl.node.gpus[slot.gpu];
-  const bool out = direction == ToHost::yes;
-  // Breadth first from the GPU, against the links' direction on the way back.
-  constexpr std::uint32_t kUnseen = 0xffffffffu;
-  std::vector<std::uint32_t> came_by(graph.devices.size(), kUnseen);
-  std::deque<std::uint32_t> open{start};
-  std::optional<std::uint32_t> cpu;
-  while (!open.empty() && !cpu) {
-    const std::uint32_t here = open.front();
-    open.pop_front();
-    for (std::uint32_t e = 0; e < graph.edges.size() && !cpu; ++e) {
-      const Edge& edge = graph.edges[e];
-      const std::uint32_t from = out ? edge.from : edge.to, to = out ? edge.to : edge.from;
-      if (edge.kind != LinkKind::pcie || from != here || to == start || came_by[to] != kUnseen) continue;
-      const DeviceKind kind = graph.devices[to].kind;
-      if (kind != DeviceKind::pcie_switch && kind != DeviceKind::cpu) continue;
-      came_by[to] = e;
-      open.push_back(to);
-      if (kind == DeviceKind::cpu) cpu = to;
-    }
+  const std::uint32_t end = impl.node.gpus[slot.gpu];
+  const Graph& graph = impl.node.graph;
+  const Router router(graph);
+  std::vector<std::optional<Route>> from_gpu;
+  if (direction == ToHost::yes) from_gpu = router.routes_from(end, Wires::host_side);
+  std::optional<Route> nearest;
+  for (std::uint32_t device = 0; device < graph.devices.size(); ++device) {
+    if (graph.devices[device].kind != DeviceKind::cpu) continue;
+    const auto route = direction == ToHost::yes ? from_gpu[device] : router.routes_from(device, Wires::host_side)[end];
+    if (route && route->cost.sockets == 0 && (!nearest || route->cost < nearest->cost)) nearest = route;
   }
-  if (!cpu) return std::nullopt;
-  Path path;
-  path.kind = PathKind::host;
-  for (std::uint32_t at = *cpu; at != start;) {
-    const Edge& edge = graph.edges[came_by[at]];
-    path.links.push_back(impl.node_link(slot.node, came_by[at]));
-    path.loads.push_back(1);
-    path.latency += edge.latency;
-    path.bandwidth = path.links.size() == 1 ? edge.bandwidth : std::min(path.bandwidth, edge.bandwidth);
-    at = out ? edge.from : edge.to;
-  }
-  if (out) std::ranges::reverse(path.links);
-  return path;
+  if (!nearest) return {};
+  return path_over(impl, slot.node, *nearest);
 }
 
 }  // namespace stepcast::topology

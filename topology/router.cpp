@@ -7,7 +7,6 @@
 #include <boost/property_map/function_property_map.hpp>
 #include <functional>
 #include <limits>
-#include <tuple>
 
 namespace stepcast::topology {
 
@@ -22,13 +21,6 @@ using EdgeOf = boost::graph_traits<Multigraph>::edge_descriptor;
 
 constexpr std::uint32_t kNoEdge = std::numeric_limits<std::uint32_t>::max();
 constexpr std::uint32_t kFar = std::numeric_limits<std::uint32_t>::max();
-
-struct Cheaper {
-  bool operator()(const Cost& a, const Cost& b) const {
-    return std::tie(a.sockets, a.hops, a.picoseconds, a.seconds_per_byte) <
-           std::tie(b.sockets, b.hops, b.picoseconds, b.seconds_per_byte);
-  }
-};
 
 struct Sum {
   Cost operator()(const Cost& a, const Cost& b) const {
@@ -94,7 +86,7 @@ std::vector<std::optional<Route>> Router::routes_from(std::uint32_t source, Wire
   boost::dijkstra_shortest_paths(filtered, source,
                                  boost::weight_map(weight)
                                      .distance_map(boost::make_iterator_property_map(distance.begin(), vertex_index))
-                                     .distance_compare(Cheaper{})
+                                     .distance_compare(std::less<Cost>{})
                                      .distance_combine(Sum{})
                                      .distance_inf(Cost{.sockets = kFar})
                                      .distance_zero(Cost{})

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -18,6 +19,8 @@ struct Cost {
   std::uint32_t sockets = 0, hops = 0;
   std::int64_t picoseconds = 0;
   double seconds_per_byte = 0;
+
+  auto operator<=>(const Cost&) const = default;
 };
 
 /// A route: places in Graph::edges, first hop first.
