@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <oneapi/tbb/parallel_for.h>
 
-#include <algorithm>
 #include <cmath>
 #include <map>
 
@@ -15,6 +14,7 @@
 #include "app/read/library.h"
 #include "app/read/log_curves.h"
 #include "app/read/setting.h"
+#include "calibrate/fit/statistics.h"
 #include "calibrate/fit/transport_fit.h"
 #include "sim/input_error.h"
 
@@ -28,13 +28,6 @@ collectives::Transport read_transport(const std::string& name, Library& library)
   const Node scalar = make_scalar(name, {"--software", 0, 0});
   read(software_table(), library.expand_block(scalar, software_schema(), "software"), "software", library, software);
   return software.transport;
-}
-
-double median(std::vector<double> values) {
-  if (values.empty()) return 0;
-  const auto half = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::ranges::nth_element(values, half);
-  return *half;
 }
 
 /// A line per curve, and the medians over all points: of each stack, and of all stacks together.
@@ -80,8 +73,8 @@ class ErrorTable {
       const std::vector<double>&small = pool.small[fitted], &large = pool.large[fitted];
       if (small.empty() && large.empty()) continue;
       text += fmt::format("{}, {}: {:.1f}% below 1 MB ({} points), {:.1f}% from 1 MB ({})\n", what,
-                          fitted ? "fitted" : "held out", 100 * median(small), small.size(), 100 * median(large),
-                          large.size());
+                          fitted ? "fitted" : "held out", 100 * calibrate::median(small).value_or(0), small.size(),
+                          100 * calibrate::median(large).value_or(0), large.size());
     }
     return text;
   }

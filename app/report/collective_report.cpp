@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/report/columns.h"
+#include "calibrate/fit/statistics.h"
 #include "sim/units_text.h"
 
 namespace stepcast::app {
@@ -86,16 +87,13 @@ std::string measured_table(const CollectiveReport& report) {
     if (tells) (row.size.value >= 1'000'000 ? large : small).push_back(std::abs(error(row)));
   }
   std::string text = table.text();
-  const auto median = [&](std::vector<double> errors, const char* what) {
-    if (errors.empty()) return;
-    std::ranges::sort(errors);
-    const std::size_t half = errors.size() / 2;
-    const double middle = errors.size() % 2 == 1 ? errors[half] : (errors[half - 1] + errors[half]) / 2;
-    text += fmt::format("median absolute error, {}: {:.1f} % of {} rows\n", what, 100 * middle, errors.size());
+  const auto add = [&](const std::vector<double>& errors, const char* what) {
+    if (const std::optional<double> middle = calibrate::median(errors))
+      text += fmt::format("median absolute error, {}: {:.1f} % of {} rows\n", what, 100 * *middle, errors.size());
   };
   text += '\n';
-  median(large, "1 MB and more");
-  median(small, "below 1 MB");
+  add(large, "1 MB and more");
+  add(small, "below 1 MB");
   return text;
 }
 

@@ -8,7 +8,7 @@
 #include "app/report/band.h"
 #include "app/report/columns.h"
 #include "app/report/percent.h"
-#include "app/report/statistics.h"
+#include "calibrate/fit/statistics.h"
 #include "sim/units_text.h"
 
 namespace stepcast::app {
@@ -82,10 +82,10 @@ ComparedTable summarise(std::string name, const std::vector<const ComparedRow*>&
     if (row->measured_bytes && row->predicted_bytes)
       memory.push_back(static_cast<double>(*row->predicted_bytes) / static_cast<double>(*row->measured_bytes) - 1);
   }
-  table.mape = mean_absolute(errors);
-  table.median_error = median(errors);
-  table.rank_correlation = rank_correlation(measured, predicted);
-  table.memory_mape = mean_absolute(memory);
+  table.mape = calibrate::mean_absolute(errors);
+  table.median_error = calibrate::median(errors);
+  table.rank_correlation = calibrate::rank_correlation(measured, predicted);
+  table.memory_mape = calibrate::mean_absolute(memory);
   return table;
 }
 

@@ -8,7 +8,7 @@
 
 #include "app/report/columns.h"
 #include "app/report/percent.h"
-#include "app/report/statistics.h"
+#include "calibrate/fit/statistics.h"
 
 namespace stepcast::app {
 namespace {
@@ -33,7 +33,7 @@ double change(const MovedRow& row) {
 }
 
 std::string mape(std::span<const double> errors) {
-  const auto mean = mean_absolute(errors);
+  const auto mean = calibrate::mean_absolute(errors);
   return mean ? fmt::format("{:.2f}%", 100 * *mean) : "-";
 }
 

@@ -7,20 +7,11 @@
 #include <cmath>
 #include <map>
 
+#include "calibrate/fit/statistics.h"
 #include "calibrate/fit/table_lines.h"
 #include "sim/input_error.h"
 
 namespace stepcast::calibrate {
-namespace {
-
-double median(std::vector<double> values) {
-  if (values.empty()) return 0;
-  std::ranges::sort(values);
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
-}
-
-}  // namespace
 
 std::vector<Time> predict(const Curve& curve, const collectives::Transport& transport) {
   collectives::Timer timer(curve.cluster, transport);
@@ -51,7 +42,7 @@ Errors errors(const Curve& curve, const std::vector<Time>& predicted, Bytes leas
   Errors found;
   found.points = off.size();
   for (const double error : off) found.worst = std::max(found.worst, error);
-  found.median = median(std::move(off));
+  found.median = median(off).value_or(0);
   return found;
 }
 
@@ -70,7 +61,7 @@ std::vector<CurvePoint> read_curve_points(const std::string& path) {
     if (size > 0) rows[size].push_back(microseconds);
   });
   std::vector<CurvePoint> points;
-  for (const auto& [size, times] : rows) points.push_back({{size}, from_seconds(median(times) * 1e-6)});
+  for (const auto& [size, times] : rows) points.push_back({{size}, from_seconds(*median(times) * 1e-6)});
   if (points.empty()) throw InputError(path, "no rows with a size above 0");
   return points;
 }

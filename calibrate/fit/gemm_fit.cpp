@@ -8,6 +8,7 @@
 #include <numeric>
 #include <tuple>
 
+#include "calibrate/fit/statistics.h"
 #include "calibrate/fit/table_lines.h"
 #include "sim/input_error.h"
 
@@ -128,8 +129,7 @@ GemmFit fit_gemm(const std::vector<GemmSample>& samples, const GemmMachine& mach
   best.held_out_mape = mape(held_out, best.model, machine, launch);
   std::vector<double> errors;
   for (const GemmSample& s : held_out) errors.push_back(std::abs(gemm_time_ratio(s, best.model, machine, launch) - 1));
-  std::nth_element(errors.begin(), errors.begin() + static_cast<std::ptrdiff_t>(errors.size() / 2), errors.end());
-  best.held_out_median = errors[errors.size() / 2];
+  best.held_out_median = *median(errors);
   return best;
 }
 

@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "calibrate/fit/least_squares.h"
+#include "calibrate/fit/statistics.h"
 #include "sim/input_error.h"
 
 namespace stepcast::calibrate {
@@ -270,8 +271,7 @@ TransportFit fit_transport(std::span<const Curve> curves, const Transport& start
   fit.points = off.size();
   if (!off.empty()) {
     fit.mean /= static_cast<double>(off.size());
-    std::ranges::nth_element(off, off.begin() + static_cast<std::ptrdiff_t>(off.size() / 2));
-    fit.median = off[off.size() / 2];
+    fit.median = *median(off);
   }
   return fit;
 }

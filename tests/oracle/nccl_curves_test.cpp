@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <map>
@@ -13,16 +12,11 @@
 
 #include "app/read/curves.h"
 #include "app/read/files.h"
+#include "calibrate/fit/statistics.h"
 #include "tests/sanitized.h"
 
 namespace stepcast {
 namespace {
-
-double median(std::vector<double> values) {
-  const auto half = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::ranges::nth_element(values, half);
-  return *half;
-}
 
 constexpr const char* kCurves = STEPCAST_SOURCE_DIR "/calibrate/data/nccl/curves.csv";
 
@@ -74,10 +68,10 @@ TEST(RecordedCurves, HeldOutOnesAreNear) {
     }
     largest[row.curve.name] = predicted.back() / row.curve.points.back().time - 1;
   }
-  EXPECT_LE(median(off[1][0]), 0.12);
-  EXPECT_LE(median(off[1][1]), 0.09);
-  EXPECT_LE(median(off[0][0]), 0.25);  // the target; 0.21
-  EXPECT_LE(median(off[0][1]), 0.15);  // the target; 0.10
+  EXPECT_LE(*calibrate::median(off[1][0]), 0.12);
+  EXPECT_LE(*calibrate::median(off[1][1]), 0.09);
+  EXPECT_LE(*calibrate::median(off[0][0]), 0.25);  // the target; 0.21
+  EXPECT_LE(*calibrate::median(off[0][1]), 0.15);  // the target; 0.10
   // Full size inside one NVSwitch node.
   for (const char* name :
        {"ndv4-1n-8g-all_reduce", "ndv4-1n-8g-all_gather", "ndv4-1n-8g-reduce_scatter", "ndv4-1n-8g-broadcast",

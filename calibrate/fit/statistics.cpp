@@ -1,11 +1,11 @@
-#include "app/report/statistics.h"
+#include "calibrate/fit/statistics.h"
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <vector>
 
-namespace stepcast::app {
+namespace stepcast::calibrate {
 namespace {
 
 std::vector<double> ranks(std::span<const double> values) {
@@ -53,4 +53,4 @@ std::optional<double> rank_correlation(std::span<const double> a, std::span<cons
   return xy / std::sqrt(xx * yy);
 }
 
-}  // namespace stepcast::app
+}  // namespace stepcast::calibrate

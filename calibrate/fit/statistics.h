@@ -3,7 +3,7 @@
 #include <optional>
 #include <span>
 
-namespace stepcast::app {
+namespace stepcast::calibrate {
 
 /// Mean of the absolute values. Nothing for an empty list.
 std::optional<double> mean_absolute(std::span<const double> errors);
@@ -15,4 +15,4 @@ std::optional<double> median(std::span<const double> values);
 /// equal.
 std::optional<double> rank_correlation(std::span<const double> a, std::span<const double> b);
 
-}  // namespace stepcast::app
+}  // namespace stepcast::calibrate

@@ -1,10 +1,10 @@
-#include "app/report/statistics.h"
+#include "calibrate/fit/statistics.h"
 
 #include <gtest/gtest.h>
 
 #include <vector>
 
-namespace stepcast::app {
+namespace stepcast::calibrate {
 namespace {
 
 using V = std::vector<double>;
@@ -29,4 +29,4 @@ TEST(Statistics, RankCorrelation) {
 }
 
 }  // namespace
-}  // namespace stepcast::app
+}  // namespace stepcast::calibrate
