@@ -41,12 +41,6 @@ class Graph {
   cudaGraphExec_t graph_ = nullptr;
 };
 
-std::vector<double> differences(const std::vector<Event>& begin, const std::vector<Event>& end, int calls) {
-  std::vector<double> samples;
-  for (std::size_t i = 0; i < begin.size(); ++i) samples.push_back(std::max(end[i].since(begin[i]), 1e-9) / calls);
-  return samples;
-}
-
 }  // namespace
 
 Timer::Timer(const Nvml& nvml) : nvml_(nvml) {
@@ -69,29 +63,10 @@ double Timer::estimate(const Work& work) {
   return std::max(end.since(begin) / kCalls, 1e-6);
 }
 
-Timing Timer::warm(const Work& work) {
-  const double one = estimate(work);
-  const int calls = std::clamp(static_cast<int>(std::ceil(kReplay / one)), 1, 256);
-  const Graph graph(stream_, work, calls);
-  graph.launch(stream_);
-  std::vector<Event> begin(static_cast<std::size_t>(samples_for(one * calls))), end(begin.size());
+Timing Timer::timed(double seconds, int calls, const Work& work, const Work& before) {
+  std::vector<Event> begin(static_cast<std::size_t>(samples_for(seconds))), end(begin.size());
   for (std::size_t i = 0; i < begin.size(); ++i) {
-    begin[i].record(stream_);
-    graph.launch(stream_);
-    end[i].record(stream_);
-  }
-  Timing timing;
-  timing.state = nvml_.state(device_);
-  stream_.wait();
-  timing.samples = differences(begin, end, calls);
-  return timing;
-}
-
-Timing Timer::cold(const Work& work) {
-  const double one = estimate(work);
-  std::vector<Event> begin(static_cast<std::size_t>(samples_for(one))), end(begin.size());
-  for (std::size_t i = 0; i < begin.size(); ++i) {
-    read_all(flush_.data(), never_.data(), flush_.size(), stream_);
+    before(stream_);
     begin[i].record(stream_);
     work(stream_);
     end[i].record(stream_);
@@ -99,23 +74,30 @@ Timing Timer::cold(const Work& work) {
   Timing timing;
   timing.state = nvml_.state(device_);
   stream_.wait();
-  timing.samples = differences(begin, end, 1);
+  for (std::size_t i = 0; i < begin.size(); ++i)
+    timing.samples.push_back(std::max(end[i].since(begin[i]), 1e-9) / calls);
   return timing;
 }
 
-Timing Timer::stream(const Work& work, int calls) {
+Timing Timer::warm(const Work& work) {
   const double one = estimate(work);
-  std::vector<Event> begin(static_cast<std::size_t>(samples_for(one * calls))), end(begin.size());
-  for (std::size_t i = 0; i < begin.size(); ++i) {
-    begin[i].record(stream_);
-    for (int c = 0; c < calls; ++c) work(stream_);
-    end[i].record(stream_);
-  }
-  Timing timing;
-  timing.state = nvml_.state(device_);
-  stream_.wait();
-  timing.samples = differences(begin, end, calls);
-  return timing;
+  const int calls = std::clamp(static_cast<int>(std::ceil(kReplay / one)), 1, 256);
+  const Graph graph(stream_, work, calls);
+  graph.launch(stream_);
+  return timed(
+      one * calls, calls, [&](cudaStream_t stream) { graph.launch(stream); }, [](cudaStream_t) {});
+}
+
+Timing Timer::cold(const Work& work) {
+  return timed(estimate(work), 1, work,
+               [&](cudaStream_t stream) { read_all(flush_.data(), never_.data(), flush_.size(), stream); });
+}
+
+Timing Timer::stream(const Work& work, int calls) {
+  const auto all = [&](cudaStream_t stream) {
+    for (int i = 0; i < calls; ++i) work(stream);
+  };
+  return timed(estimate(work) * calls, calls, all, [](cudaStream_t) {});
 }
 
 }  // namespace stepcast::measure

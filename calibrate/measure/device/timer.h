@@ -39,6 +39,8 @@ class Timer {
 
  private:
   double estimate(const Work& work);
+  /// Samples of `work`, which takes about `seconds` and stands for `calls` calls; `before` each, outside its events.
+  Timing timed(double seconds, int calls, const Work& work, const Work& before);
 
   const Nvml& nvml_;
   int device_ = 0;
