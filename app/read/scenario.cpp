@@ -29,7 +29,7 @@ using D = Draft;
 
 Names recompute_names() { return {"none", "selective", "full"}; }
 Names mode_names() { return {"all_reduce", "parameter_server", "sharded_parameter_server"}; }
-Names consistency_names() { return {"bulk_synchronous", "bounded_staleness", "asynchronous"}; }
+Names consistency_names() { return {schedules::kConsistencyNames.begin(), schedules::kConsistencyNames.end()}; }
 Names context_names() { return {"ring", "all-gather", "ulysses"}; }
 Names dimension_names() { return {"tensor", "context", "data", "pipeline"}; }
 Names optimizer_names() { return {"adam", "sgd", "momentum", "none"}; }

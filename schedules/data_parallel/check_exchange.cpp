@@ -9,17 +9,7 @@
 namespace stepcast::schedules {
 namespace {
 
-std::string_view name(Consistency consistency) {
-  switch (consistency) {
-    case Consistency::bulk_synchronous:
-      return "bulk_synchronous";
-    case Consistency::bounded_staleness:
-      return "bounded_staleness";
-    case Consistency::asynchronous:
-      return "asynchronous";
-  }
-  return {};
-}
+std::string_view name(Consistency consistency) { return kConsistencyNames[static_cast<std::size_t>(consistency)]; }
 
 /// Ranks of one copy of the model share what data ranks here would each do by themselves.
 void check_inner_ranks(const Scenario& s, const std::string& key, const std::string& found, std::vector<Problem>& out) {

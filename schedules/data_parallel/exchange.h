@@ -1,7 +1,9 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 namespace stepcast::schedules {
 
@@ -13,6 +15,10 @@ enum class Consistency : std::uint8_t {
   bounded_staleness,  ///< each for the slowest, once it is more than `staleness` steps ahead
   asynchronous,       ///< nobody
 };
+
+/// As scenarios write them, in the order of the enumeration.
+inline constexpr std::array<std::string_view, 3> kConsistencyNames{"bulk_synchronous", "bounded_staleness",
+                                                                   "asynchronous"};
 
 /// What is left of gradients on the wire beside their precision. What a rank leaves out it keeps and adds to its next
 /// gradients (error feedback): Seide et al., Interspeech 2014; Lin et al., "Deep Gradient Compression", ICLR 2018,
