@@ -58,10 +58,7 @@ Blocks staged_model(const Scenario& s, std::span<const std::vector<BlockRange>> 
 
 std::uint32_t layers_in(const Blocks& blocks, std::span<const BlockRange> chunks) {
   std::uint32_t layers = 0;
-  for (const BlockRange& chunk : chunks) {
-    for (std::uint32_t place = chunk.first; place < chunk.first + chunk.count; ++place)
-      layers += blocks.at(place).layer;
-  }
+  for (const std::uint32_t place : places(chunks)) layers += blocks.at(place).layer;
   return layers;
 }
 
@@ -73,12 +70,9 @@ std::optional<BusyLink> busiest_link(const Scenario& s, const topology::Cluster&
   for (const auto& load : more) carried[topology::index(load.link)] += load.bytes;
   // Every stage's tensor groups carry about the same; the first one's links stand for theirs.
   const std::vector<PieceTimes::Kind>& kinds = in.pieces.at({});
-  for (const BlockRange& chunk : in.chunks.front()) {
-    for (std::uint32_t place = chunk.first; place < chunk.first + chunk.count; ++place) {
-      for (const auto& load : kinds[in.blocks.order[place]].traffic) {
-        carried[topology::index(load.link)] += load.bytes * micro_batches(s) / copies(in.pipeline.shape);
-      }
-    }
+  for (const std::uint32_t place : places(in.chunks.front())) {
+    for (const auto& load : kinds[in.blocks.order[place]].traffic)
+      carried[topology::index(load.link)] += load.bytes * micro_batches(s) / copies(in.pipeline.shape);
   }
   for (std::size_t wire = 0; wire < step.wire_times.size(); ++wire)
     for (const auto& load : wires.loads(WireId{static_cast<std::uint32_t>(wire)}))
@@ -150,14 +144,14 @@ Forecast forecast(const Scenario& s, const ForecastOptions& options) {
   const Blocks other_model = s.cluster.other ? staged_model(kinds.back(), chunks) : Blocks{};
   std::optional<OtherKind> other;
   if (s.cluster.other) other.emplace(OtherKind{kinds.back(), other_model});
-  const Stragglers stragglers(s.imperfections, ranks, s.parallelism.tensor);
+  const Stragglers stragglers(s.imperfections, ranks);
   const SlowLinks slow_links(s.imperfections, cluster);
   const SlowLinks* slow = s.imperfections.slow_node ? &slow_links : nullptr;
   const bool imperfect = s.imperfections.any();
   std::optional<HostCopies> copies;
   if (s.offload.any()) copies.emplace(s, cluster);
-  PieceTimes pieces(kinds.front(), model, ranks, timer, cluster.gpus_per_node(), !unfold, shape.splits_backward, slow,
-                    other, copies ? &*copies : nullptr);
+  PieceTimes pieces(kinds.front(), model, ranks, timer, !unfold, shape.splits_backward, slow, other,
+                    copies ? &*copies : nullptr);
   const Validation valid = validate(shape, pipeline.orders);
 
   Wires wires(cluster, slow);
@@ -186,7 +180,7 @@ Forecast forecast(const Scenario& s, const ForecastOptions& options) {
   out.parameters = parameters(whole, all_of_it);
   out.active_parameters = out.parameters - idle_parameters(s.model);
   for (const Lane& lane : step.lanes) {
-    if (lane.at.tensor != 0 || lane.at.data != 0) continue;
+    if (!lane.speaks_for_its_stage()) continue;
     const std::uint32_t stage = lane.at.stage;
     StageReport report;
     report.stage = stage;

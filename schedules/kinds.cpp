@@ -1,10 +1,9 @@
 #include "schedules/kinds.h"
 
 #include "schedules/balance.h"
-#include "schedules/cost/pass.h"
 #include "schedules/model/blocks.h"
 #include "schedules/model/frozen.h"
-#include "schedules/step/layer_traffic.h"
+#include "schedules/step/chunks.h"
 
 namespace stepcast::schedules {
 namespace {
@@ -13,17 +12,9 @@ namespace {
 Time pass(const Scenario& s, const Ranks& ranks, collectives::Timer& timer, Coordinate c) {
   Blocks model = blocks(s);
   freeze(model, s.training.frozen_layers);
-  const KernelCost cost{s.cluster.gpu, s.software, s.training.precision};
-  const LayerTraffic traffic(s, ranks, c);
-  const TensorTimer tensor = [&](const TensorCollective& op) { return traffic.time(op, timer, false); };
-  std::vector<Time> of_kind;
-  for (const Block& block : model.kinds)
-    of_kind.push_back(pass_time(block.forward, cost, tensor).duration +
-                      pass_time(block.recompute, cost, tensor).duration +
-                      pass_time(block.backward, cost, tensor).duration);
-  Time all{};
-  for (const std::uint32_t kind : model.order) all += of_kind[kind];
-  return all;
+  const std::vector<BlockRange> whole = cut(model, 1);
+  const Chunk chunk = PieceTimes(s, model, ranks, timer, false, false).chunk(c, whole, 0);
+  return chunk.forward.duration + chunk.backward.duration;
 }
 
 }  // namespace

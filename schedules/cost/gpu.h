@@ -49,6 +49,9 @@ struct Gpu {
 
 constexpr bool has_matrix_units(Precision p) { return p != Precision::fp32; }
 
+/// What long streaming kernels reach.
+inline Bandwidth streaming_rate(const Gpu& gpu) { return gpu.memory_bandwidth * gpu.memory_efficiency; }
+
 /// The peak of a precision. Requires gpu.peak to have it (check() says so before).
 inline FlopRate peak(const Gpu& gpu, Precision precision) { return gpu.peak.at(precision); }
 

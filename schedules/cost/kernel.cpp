@@ -35,7 +35,7 @@ Time KernelCost::time(const Elementwise& kernel) const {
   // Calibration measures kernels that do all in one or two passes; what takes more launches is the framework's own.
   const double share = kernel.kernels <= 2 ? measured_share(gpu, kernel.name).value_or(software.elementwise_efficiency)
                                            : software.elementwise_efficiency;
-  return in_a_step(from_seconds(kernel.bytes / (gpu.memory_bandwidth.value * gpu.memory_efficiency * share))) +
+  return in_a_step(from_seconds(kernel.bytes / (streaming_rate(gpu) * share).value)) +
          (software.kernel_gap + gpu.memory_ramp) * kernel.kernels;
 }
 

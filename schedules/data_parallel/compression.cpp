@@ -9,9 +9,7 @@ constexpr double kIndex = 4, kSector = 32;  // bytes
 
 double bytes_of(Precision precision) { return static_cast<double>(element_bytes(precision)); }
 
-Time streaming(const Gpu& gpu, double bytes) {
-  return from_seconds(bytes / (gpu.memory_bandwidth.value * gpu.memory_efficiency));
-}
+Time streaming(const Gpu& gpu, double bytes) { return from_seconds(bytes / streaming_rate(gpu).value); }
 
 }  // namespace
 

@@ -27,9 +27,8 @@ Held all_held(const Blocks& blocks, std::span<const BlockRange> chunks) {
 
 Held trained_held(const Blocks& blocks, std::span<const BlockRange> chunks) {
   Held n{trained_parameters(blocks, chunks), 0};
-  for (const BlockRange& chunk : chunks) {
-    for (std::uint32_t place = chunk.first; place < chunk.first + chunk.count; ++place)
-      if (!blocks.at(place).frozen) n.experts += blocks.at(place).expert_parameters;
+  for (const std::uint32_t place : places(chunks)) {
+    if (!blocks.at(place).frozen) n.experts += blocks.at(place).expert_parameters;
   }
   return n;
 }

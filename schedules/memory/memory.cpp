@@ -34,23 +34,17 @@ double most_saved(std::span<const double> saved, const Shape& shape, const Stage
 /// The largest value of some member over the blocks of a stage.
 double largest(const Blocks& blocks, std::span<const BlockRange> chunks, double Block::*member) {
   double most = 0;
-  for (const BlockRange& chunk : chunks) {
-    for (std::uint32_t place = chunk.first; place < chunk.first + chunk.count; ++place) {
-      most = std::max(most, blocks.at(place).*member);
-    }
-  }
+  for (const std::uint32_t place : places(chunks)) most = std::max(most, blocks.at(place).*member);
   return most;
 }
 
 /// Elements of one gradient for each shape that the weights of some chunks have.
 double one_gradient_per_shape(const Blocks& blocks, std::span<const BlockRange> chunks) {
   std::set<std::pair<std::int64_t, std::int64_t>> shapes;
-  for (const BlockRange& chunk : chunks) {
-    for (std::uint32_t place = chunk.first; place < chunk.first + chunk.count; ++place) {
-      for (const Operator& op : blocks.at(place).backward) {
-        const auto* gemm = std::get_if<Gemm>(&op);
-        if (gemm != nullptr && gemm->of_weights) shapes.emplace(gemm->shape.m, gemm->shape.n);
-      }
+  for (const std::uint32_t place : places(chunks)) {
+    for (const Operator& op : blocks.at(place).backward) {
+      const auto* gemm = std::get_if<Gemm>(&op);
+      if (gemm != nullptr && gemm->of_weights) shapes.emplace(gemm->shape.m, gemm->shape.n);
     }
   }
   double elements = 0;
@@ -61,12 +55,11 @@ double one_gradient_per_shape(const Blocks& blocks, std::span<const BlockRange> 
 /// Elements of all 8-bit weights of some chunks, and the most of one block.
 std::pair<double, double> eight_bit_elements(const Blocks& blocks, std::span<const BlockRange> chunks) {
   double all = 0, most = 0;
-  for (const BlockRange& chunk : chunks)
-    for (std::uint32_t place = chunk.first; place < chunk.first + chunk.count; ++place) {
-      const double here = eight_bit_weights(blocks.at(place));
-      all += here;
-      most = std::max(most, here);
-    }
+  for (const std::uint32_t place : places(chunks)) {
+    const double here = eight_bit_weights(blocks.at(place));
+    all += here;
+    most = std::max(most, here);
+  }
   return {all, most};
 }
 
@@ -83,7 +76,7 @@ ActivationSizes activation_sizes(const Scenario& s, const Blocks& blocks, std::s
   ActivationSizes sizes;
   for (const BlockRange& chunk : chunks) {
     double& saved = sizes.saved.emplace_back(0);
-    for (std::uint32_t place = chunk.first; place < chunk.first + chunk.count; ++place) saved += blocks.at(place).saved;
+    for (const std::uint32_t place : places({&chunk, 1})) saved += blocks.at(place).saved;
   }
   sizes.working = largest(blocks, chunks, &Block::working);
   if (s.offload.activations != Tier::gpu) sizes.stays = bytes(2 * largest(blocks, chunks, &Block::saved));
@@ -108,7 +101,8 @@ double optimizer_bytes(const Scenario& s) {
 namespace {
 
 /// Moves what is offloaded. Of what comes block by block, the block at work and the next stay.
-void offload(const Scenario& s, const Blocks& blocks, std::span<const BlockRange> chunks, MemoryUse& use) {
+void offload(const Scenario& s, const Blocks& blocks, std::span<const BlockRange> chunks, const ActivationSizes& sizes,
+             MemoryUse& use) {
   const double e = d(element_bytes(s.training.precision));
   const auto move = [&](Tier tier, Bytes& from, Bytes stays) {
     if (tier == Tier::gpu) return;
@@ -116,7 +110,6 @@ void offload(const Scenario& s, const Blocks& blocks, std::span<const BlockRange
     from = stays;
   };
   const Bytes two_blocks = bytes(2 * largest(blocks, chunks, &Block::parameters) * e);
-  const ActivationSizes sizes = activation_sizes(s, blocks, chunks);
   const Bytes working = sizes.at_work(0);
   Bytes kept = use.activations - working;
   move(s.offload.parameters, use.parameters, std::min(use.parameters, two_blocks));
@@ -159,7 +152,7 @@ MemoryUse stage_memory(const Scenario& s, const Blocks& blocks, std::span<const 
   }
   if (s.software.dummy_weight_gradients) buffers += one_gradient_per_shape(blocks, chunks) * e;
   use.buffers = bytes(buffers);
-  if (s.offload.any()) offload(s, blocks, chunks, use);
+  if (s.offload.any()) offload(s, blocks, chunks, sizes, use);
   return use;
 }
 

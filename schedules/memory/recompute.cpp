@@ -32,7 +32,7 @@ class Regrouping {
 
   void add(const BlockRange& range, std::uint32_t most_layers) {
     std::vector<std::uint32_t> layers;
-    for (std::uint32_t place = range.first; place < range.first + range.count; ++place) {
+    for (const std::uint32_t place : places({&range, 1})) {
       if (recomputed_.at(place).layer)
         layers.push_back(place);
       else

@@ -70,25 +70,28 @@ std::vector<BlockRange> cut(const Blocks& blocks, std::span<const std::uint32_t>
   return cuts;
 }
 
+std::vector<std::uint32_t> places(std::span<const BlockRange> chunks) {
+  std::vector<std::uint32_t> all;
+  for (const BlockRange& chunk : chunks) {
+    for (std::uint32_t i = 0; i < chunk.count; ++i) all.push_back(chunk.first + i);
+  }
+  return all;
+}
+
 double parameters(const Blocks& blocks, std::span<const BlockRange> chunks) {
   double n = 0;
   bool first = false, last = false;
-  for (const BlockRange& chunk : chunks) {
-    for (std::uint32_t place = chunk.first; place < chunk.first + chunk.count; ++place) {
-      n += blocks.at(place).parameters;
-      first = first || place == 0;
-      last = last || place + 1 == blocks.order.size();
-    }
+  for (const std::uint32_t place : places(chunks)) {
+    n += blocks.at(place).parameters;
+    first = first || place == 0;
+    last = last || place + 1 == blocks.order.size();
   }
   return first && last ? n - blocks.tied : n;
 }
 
 double expert_parameters(const Blocks& blocks, std::span<const BlockRange> chunks) {
   double n = 0;
-  for (const BlockRange& chunk : chunks) {
-    for (std::uint32_t place = chunk.first; place < chunk.first + chunk.count; ++place)
-      n += blocks.at(place).expert_parameters;
-  }
+  for (const std::uint32_t place : places(chunks)) n += blocks.at(place).expert_parameters;
   return n;
 }
 

@@ -54,6 +54,9 @@ std::vector<BlockRange> cut(const Blocks& blocks, std::span<const std::uint32_t>
 /// The same with as many layers each. Requires chunks to divide them.
 std::vector<BlockRange> cut(const Blocks& blocks, std::uint32_t chunks);
 
+/// The places of some chunks' blocks, chunk by chunk.
+std::vector<std::uint32_t> places(std::span<const BlockRange> chunks);
+
 /// Parameters of some chunks that one rank holds together.
 double parameters(const Blocks& blocks, std::span<const BlockRange> chunks);
 

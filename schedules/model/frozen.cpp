@@ -37,11 +37,7 @@ double frozen_parameters(const Blocks& blocks, std::uint32_t place) {
 
 double trained_parameters(const Blocks& blocks, std::span<const BlockRange> chunks) {
   double frozen = 0;
-  for (const BlockRange& chunk : chunks) {
-    for (std::uint32_t place = chunk.first; place < chunk.first + chunk.count; ++place) {
-      frozen += frozen_parameters(blocks, place);
-    }
-  }
+  for (const std::uint32_t place : places(chunks)) frozen += frozen_parameters(blocks, place);
   return parameters(blocks, chunks) - frozen;
 }
 

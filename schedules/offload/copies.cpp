@@ -52,7 +52,8 @@ HostCopies::Way HostCopies::way(const topology::Cluster& cluster, bool to_host, 
   return slowest;
 }
 
-HostCopies::HostCopies(const Scenario& s, const topology::Cluster& cluster) {
+HostCopies::HostCopies(const Scenario& s, const topology::Cluster& cluster)
+    : gpus_(std::min(cluster.gpus(), cluster.gpus_per_node())) {
   const HostLink& link = s.host_link;
   const auto measured = [&](const HostLink::Copy& one_way) {
     return HostLink::Copy{s.offload.overlap && link.both.latency ? link.both.latency : one_way.latency,
@@ -60,8 +61,7 @@ HostCopies::HostCopies(const Scenario& s, const topology::Cluster& cluster) {
   };
   out_ = way(cluster, true, measured(link.to_host));
   back_ = way(cluster, false, measured(link.to_gpu));
-  const double gpus = std::min(cluster.gpus(), cluster.gpus_per_node());
-  if (s.offload.nvme_bandwidth) drive_seconds_a_byte_ = gpus / s.offload.nvme_bandwidth->value;
+  if (s.offload.nvme_bandwidth) drive_seconds_a_byte_ = gpus_ / s.offload.nvme_bandwidth->value;
 }
 
 Time HostCopies::time(const Way& way, double bytes, Tier tier) const {
@@ -90,12 +90,12 @@ PassTime backward_with_copies(const Scenario& s, const Block& block, const PassT
       copies.to_host(gradients, s.offload.optimizer == Tier::gpu ? Tier::gpu : Tier::host));
 }
 
-Time update_on_host(const Scenario& s, double parameters, std::uint32_t gpus_per_node, const HostCopies& copies) {
+Time update_on_host(const Scenario& s, double parameters, const HostCopies& copies) {
   const double element = d(element_bytes(s.training.precision));
-  const Time update = from_seconds(parameters * gpus_per_node / s.offload.adam_rate);
+  const Time update = from_seconds(parameters * copies.gpus() / s.offload.adam_rate);
   constexpr double kState = 12;  // bytes: fp32 parameter and both moments, read and written
   const Time state = s.offload.optimizer == Tier::nvme
-                         ? from_seconds(2 * kState * parameters * gpus_per_node / s.offload.nvme_bandwidth->value)
+                         ? from_seconds(2 * kState * parameters * copies.gpus() / s.offload.nvme_bandwidth->value)
                          : Time{};
   const Time gradients = s.data_parallel.zero >= 2 ? Time{} : copies.to_host(parameters * element, Tier::host);
   const Time back = s.offload.parameters == Tier::gpu ? copies.from_host(parameters * element, Tier::host) : Time{};

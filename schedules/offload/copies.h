@@ -19,6 +19,8 @@ class HostCopies {
   Time to_host(double bytes, Tier tier) const;
   Time from_host(double bytes, Tier tier) const;
 
+  std::uint32_t gpus() const { return gpus_; }  ///< of the node, that copy at the same time
+
  private:
   struct Way {
     Time latency{};
@@ -28,6 +30,7 @@ class HostCopies {
   Time time(const Way& way, double bytes, Tier tier) const;
 
   Way out_, back_;
+  std::uint32_t gpus_;
   double drive_seconds_a_byte_ = 0;
 };
 
@@ -42,6 +45,6 @@ PassTime backward_with_copies(const Scenario& scenario, const Block& block, cons
 /// The update of `parameters` parameters by the node's CPUs, those of all its GPUs together: their state is read from
 /// and written to the drives if it is there, and the new values go to the GPU; with overlap part by part, so that the
 /// longest of the three counts.
-Time update_on_host(const Scenario& scenario, double parameters, std::uint32_t gpus_per_node, const HostCopies& copies);
+Time update_on_host(const Scenario& scenario, double parameters, const HostCopies& copies);
 
 }  // namespace stepcast::schedules

@@ -42,6 +42,7 @@ class Ranks {
   Coordinate in_stage(std::uint32_t place, std::uint32_t stage) const {
     return {place % plan_.tensor, place / plan_.tensor, stage};
   }
+  std::uint32_t gpus_per_node() const { return gpus_per_node_; }
   std::uint32_t node(topology::GpuId g) const { return index(g) / gpus_per_node_; }
 
   collectives::Group tensor_group(std::uint32_t data, std::uint32_t stage) const;

@@ -1,10 +1,12 @@
 #include "schedules/step/asynchronous.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <span>
 #include <utility>
 
+#include "schedules/cost/optimizer.h"
 #include "schedules/data_parallel/compression.h"
 #include "schedules/step/wires.h"
 #include "sim/executor.h"
@@ -144,22 +146,18 @@ class Run {
       out.chunk.forward = out.chunk.forward + chunk.forward;
       out.chunk.backward = out.chunk.backward + chunk.backward + chunk.weight;
     }
-    const double full =
-        static_cast<double>(bucket(s_).value) / static_cast<double>(element_bytes(gradient_precision(s_)));
-    double left = 0;
-    for (const Piece& piece : out.chunk.pieces) left += piece.trained;
-    Bucket open;
-    for (auto piece = out.chunk.pieces.rbegin(); piece != out.chunk.pieces.rend(); ++piece) {
-      if (left <= 0) {
-        out.rest = out.rest + piece->backward + piece->weight;
-        continue;
+    const double full = data_overlap(s_) ? static_cast<double>(bucket(s_).value) /
+                                               static_cast<double>(element_bytes(gradient_precision(s_)))
+                                         : std::numeric_limits<double>::infinity();
+    auto piece = out.chunk.pieces.rbegin();
+    for (const std::size_t end : bucket_ends(out.chunk.pieces, full)) {
+      Bucket& made = out.buckets.emplace_back();
+      for (; piece <= out.chunk.pieces.rbegin() + static_cast<std::ptrdiff_t>(end); ++piece) {
+        made.backward = made.backward + time_of(*piece, PassKind::whole_backward);
+        made.elements += piece->trained;
       }
-      open.backward = open.backward + piece->backward + piece->weight;
-      open.elements += piece->trained;
-      left -= piece->trained;
-      if (left > 0 && (!data_overlap(s_) || open.elements < full)) continue;
-      out.buckets.push_back(std::exchange(open, {}));
     }
+    for (; piece != out.chunk.pieces.rend(); ++piece) out.rest = out.rest + time_of(*piece, PassKind::whole_backward);
     return out;
   }
 
@@ -200,10 +198,8 @@ class Run {
   /// Of the servers, for one worker's gradients: they go through the optimizer's state once for each.
   Time update_time(double elements) const {
     const Gpu& server = gpu(0);
-    const double bytes =
-        s_.training.optimizer == Optimizer::none ? 0 : elements * s_.software.optimizer_bytes_per_parameter;
-    const Time alone = from_seconds(bytes / (server.memory_bandwidth.value * server.memory_efficiency)) +
-                       decompress_time(s_, server, elements, 1);
+    Time alone = decompress_time(s_, server, elements, 1);
+    if (s_.training.optimizer != Optimizer::none) alone += optimizer_time(server, s_.software, elements);
     return sharded_ ? Time{alone.value / workers_} : alone;
   }
 

@@ -7,14 +7,28 @@
 
 namespace stepcast::schedules {
 
+std::vector<std::size_t> bucket_ends(std::span<const Piece> pieces, double full) {
+  double left = 0, open = 0;
+  for (const Piece& piece : pieces) left += piece.trained;
+  std::vector<std::size_t> ends;
+  for (std::size_t back = 0; back < pieces.size() && left > 0; ++back) {
+    const double made = pieces[pieces.size() - 1 - back].trained;
+    open += made;
+    left -= made;
+    if (left > 0 && open < full) continue;
+    ends.push_back(back);
+    open = 0;
+  }
+  return ends;
+}
+
 PieceTimes::PieceTimes(const Scenario& scenario, const Blocks& blocks, const Ranks& ranks, collectives::Timer& timer,
-                       std::uint32_t gpus_per_node, bool fold, bool splits_backward, const SlowLinks* slow_links,
-                       std::optional<OtherKind> other, const HostCopies* copies)
+                       bool fold, bool splits_backward, const SlowLinks* slow_links, std::optional<OtherKind> other,
+                       const HostCopies* copies)
     : scenario_(scenario),
       blocks_(blocks),
       ranks_(ranks),
       timer_(timer),
-      gpus_per_node_(gpus_per_node),
       fold_(fold),
       splits_backward_(splits_backward),
       slow_links_(slow_links),
@@ -25,9 +39,9 @@ const std::vector<PieceTimes::Kind>& PieceTimes::at(Coordinate c) {
   const topology::GpuId first = ranks_.gpu({0, c.data, c.stage});
   const bool other = other_ && is_other(scenario_.cluster, first);
   // With slow links every group is on its own.
-  const std::uint32_t place = slow_links_ != nullptr
-                                  ? topology::index(first)
-                                  : topology::index(first) % gpus_per_node_ + (other ? gpus_per_node_ : 0);
+  const std::uint32_t per_node = ranks_.gpus_per_node();
+  const std::uint32_t place =
+      slow_links_ != nullptr ? topology::index(first) : topology::index(first) % per_node + (other ? per_node : 0);
   if (const auto known = kinds_.find(place); known != kinds_.end()) return known->second;
 
   const Scenario& s = other ? other_->scenario : scenario_;
@@ -63,7 +77,7 @@ Chunk PieceTimes::chunk(Coordinate c, std::span<const BlockRange> chunks, std::u
   const std::vector<Kind>& kinds = at(c);
   const BlockRange& range = chunks[virtual_stage];
   Chunk chunk;
-  for (std::uint32_t place = range.first; place < range.first + range.count; ++place) {
+  for (const std::uint32_t place : places({&range, 1})) {
     Piece& piece = chunk.pieces.emplace_back(kinds[blocks_.order[place]].piece);
     piece.trained = piece.parameters - frozen_parameters(blocks_, place);
     chunk.forward = chunk.forward + piece.forward;

@@ -46,6 +46,10 @@ PassTime time_of(const PieceOrChunk& part, PassKind kind) {
   return {};
 }
 
+/// Pieces, counted from the back, that close a bucket: gradients leave once there are `full` of them, in elements, and
+/// when the last have come.
+std::vector<std::size_t> bucket_ends(std::span<const Piece> pieces, double full);
+
 /// GPUs of a second kind: the scenario as they see it, and its blocks.
 struct OtherKind {
   const Scenario& scenario;
@@ -55,9 +59,9 @@ struct OtherKind {
 /// Times the pieces of a plan. Remembers by where in its node a tensor group stands.
 class PieceTimes {
  public:
-  PieceTimes(const Scenario& scenario, const Blocks& blocks, const Ranks& ranks, collectives::Timer& timer,
-             std::uint32_t gpus_per_node, bool fold, bool splits_backward, const SlowLinks* slow_links = nullptr,
-             std::optional<OtherKind> other = {}, const HostCopies* copies = nullptr);
+  PieceTimes(const Scenario& scenario, const Blocks& blocks, const Ranks& ranks, collectives::Timer& timer, bool fold,
+             bool splits_backward, const SlowLinks* slow_links = nullptr, std::optional<OtherKind> other = {},
+             const HostCopies* copies = nullptr);
 
   /// A kind of block at one place in a node.
   struct Kind {
@@ -74,7 +78,6 @@ class PieceTimes {
   const Blocks& blocks_;
   const Ranks& ranks_;
   collectives::Timer& timer_;
-  std::uint32_t gpus_per_node_;
   bool fold_, splits_backward_;
   const SlowLinks* slow_links_;
   std::optional<OtherKind> other_;

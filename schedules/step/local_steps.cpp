@@ -1,6 +1,7 @@
 #include "schedules/step/local_steps.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "schedules/step/split.h"
 
@@ -19,37 +20,46 @@ class Round {
   void add_local(const Stragglers* stragglers, std::uint32_t times) {
     StepInput in = last_;
     in.exchange = Exchange::nothing;
-    in.trace = false;
     in.stragglers = stragglers;
-    Wires wires(in.cluster, in.slow_links);
-    const Step step = build_step(in, wires);
-    const sim::Timeline timeline = sim::run(step.graph);
+    const Run local(std::move(in));
     std::vector<Time> ended(behind_.size(), Time{});
-    for (const Lane& lane : step.lanes)
-      ended[lane.at.data] = std::max(ended[lane.at.data], timeline.finish[sim::index(lane.tasks.back().task)]);
-    for (const Lane& lane : step.lanes)
-      if (lane.at.tensor == 0 && lane.at.data == 0)
-        parts_[lane.at.stage] = parts_[lane.at.stage] + split_time(lane, timeline, ended[0]) * times;
+    for (const Lane& lane : local.step.lanes)
+      ended[lane.at.data] = std::max(ended[lane.at.data], local.timeline.finish[sim::index(lane.tasks.back().task)]);
+    count(local, ended[0], times);
     for (std::size_t d = 0; d < behind_.size(); ++d) behind_[d] = behind_[d] + ended[d] * times;
   }
 
   /// The last step, which each data rank begins when it is done with the others. Returns the round's length.
   Time add_last() {
     StepInput in = last_;
-    in.trace = false;
     in.begins = behind_;
-    Wires wires(in.cluster, in.slow_links);
-    const Step step = build_step(in, wires);
-    const sim::Timeline timeline = sim::run(step.graph);
-    for (const Lane& lane : step.lanes)
-      if (lane.at.tensor == 0 && lane.at.data == 0)
-        parts_[lane.at.stage] = parts_[lane.at.stage] + split_time(lane, timeline, timeline.end - behind_[0]);
-    return timeline.end;
+    const Run last(std::move(in));
+    count(last, last.timeline.end - behind_[0], 1);
+    return last.timeline.end;
   }
 
   const TimeSplit& parts(std::uint32_t stage) const { return parts_[stage]; }
 
  private:
+  struct Run {
+    explicit Run(StepInput in) {
+      in.trace = false;
+      Wires wires(in.cluster, in.slow_links);
+      step = build_step(in, wires);
+      timeline = sim::run(step.graph);
+    }
+    Step step;
+    sim::Timeline timeline;
+  };
+
+  /// `times` steps that last so long.
+  void count(const Run& run, Time length, std::uint32_t times) {
+    for (const Lane& lane : run.step.lanes) {
+      if (!lane.speaks_for_its_stage()) continue;
+      parts_[lane.at.stage] = parts_[lane.at.stage] + split_time(lane, run.timeline, length) * times;
+    }
+  }
+
   const StepInput& last_;
   std::vector<Time> behind_;  ///< by data rank: the steps that it has made
   std::vector<TimeSplit> parts_;
@@ -65,7 +75,7 @@ void average_round(Forecast& f, const StepInput& last) {
   Round round(last);
   if (s.imperfections.jitter > 0)
     for (std::uint32_t step = 1; step < steps; ++step) {
-      const Stragglers drawn(s.imperfections, last.ranks, s.parallelism.tensor, step);
+      const Stragglers drawn(s.imperfections, last.ranks, step);
       round.add_local(&drawn, 1);
     }
   else

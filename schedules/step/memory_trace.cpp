@@ -45,7 +45,7 @@ std::vector<MemoryPoint> memory_points(const Step& step, const sim::Timeline& ti
   std::vector<MemoryPoint> out;
   const Time from = step_begin(step, timeline), length = step_time(step, timeline);
   for (const Lane& lane : step.lanes) {
-    if (lane.at.tensor != 0 || lane.at.data != 0) continue;
+    if (!lane.speaks_for_its_stage()) continue;
     const std::uint32_t stage = lane.at.stage;
     const Bytes state = reports[stage].memory.peak() - reports[stage].memory.activations;
     const std::size_t first = out.size();

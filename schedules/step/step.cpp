@@ -6,11 +6,13 @@
 #include <span>
 #include <utility>
 
-#include "schedules/cost/elementwise.h"
+#include "schedules/cost/optimizer.h"
 #include "schedules/data_parallel/compression.h"
 #include "schedules/data_parallel/groups.h"
 #include "schedules/model/frozen.h"
 #include "schedules/pipeline/placement.h"
+#include "schedules/step/joined.h"
+#include "schedules/step/lane_groups.h"
 #include "schedules/step/traffic.h"
 
 namespace stepcast::schedules {
@@ -29,7 +31,8 @@ class Builder {
         shape_(in.pipeline.shape),
         stages_(shape_.stages),
         chunks_(chunks(shape_)),
-        replicas_(in.unfold ? in.ranks.stage_ranks() : 1),
+        groups_(shape_, in.ranks, in.unfold),
+        replicas_(groups_.replicas()),
         micro_batches_(shape_.micro_batches),
         overlap_(in.exchange == Exchange::gradients && data_overlap(s_)),
         drains_(in.pipeline.updates == Updates::after_flush),
@@ -53,33 +56,29 @@ class Builder {
     sim::RouteId work{};  ///< compute that traffic may slow
   };
 
-  /// Lane of replica r (0: tensor 0, data 0) at a stage.
-  std::uint32_t lane_of(std::uint32_t replica, std::uint32_t stage) const { return stage * replicas_ + replica; }
-
   void make_lanes() {
     const std::size_t passes = std::size_t{2} * micro_batches_ * chunks_ * replicas_;
     step_.graph.reserve(2 * passes, 4 * passes);
-    for (std::uint32_t stage = 0; stage < stages_; ++stage)
-      for (std::uint32_t r = 0; r < replicas_; ++r) {
-        const std::uint32_t t = r % s_.parallelism.tensor, d = r / s_.parallelism.tensor;
-        step_.lanes.push_back({{t, d, stage}, {}, {}, {}});
-        step_.lanes.back().tasks.reserve(in_.pipeline.orders[stage].size() * 2 + 4);
-        Streams streams{step_.graph.add_stream(),
-                        step_.graph.add_stream(),
-                        step_.graph.add_stream(),
-                        step_.graph.add_stream(),
-                        {},
-                        {}};
-        if (slowed()) {
-          streams.engine = step_.graph.add_resource({kPicosecondsPerSecond});
-          streams.work = step_.graph.add_route({{{streams.engine, 1.0}}, {}, {kPicosecondsPerSecond}, 1.0});
-        }
-        if (!in_.begins.empty()) {
-          step_.graph.work(streams.compute, in_.begins[d]);
-          step_.lanes.back().begins = in_.begins[d];
-        }
-        streams_.push_back(streams);
+    for (std::uint32_t lane = 0; lane < stages_ * replicas_; ++lane) {
+      const Coordinate at = groups_.at(lane);
+      Lane& made = step_.lanes.emplace_back(Lane{at, {}, {}, {}});
+      made.tasks.reserve(in_.pipeline.orders[at.stage].size() * 2 + 4);
+      Streams streams{step_.graph.add_stream(),
+                      step_.graph.add_stream(),
+                      step_.graph.add_stream(),
+                      step_.graph.add_stream(),
+                      {},
+                      {}};
+      if (slowed()) {
+        streams.engine = step_.graph.add_resource({kPicosecondsPerSecond});
+        streams.work = step_.graph.add_route({{{streams.engine, 1.0}}, {}, {kPicosecondsPerSecond}, 1.0});
       }
+      if (!in_.begins.empty()) {
+        step_.graph.work(streams.compute, in_.begins[at.data]);
+        made.begins = in_.begins[at.data];
+      }
+      streams_.push_back(streams);
+    }
     first_of_pass_.assign(passes, kNever);
     send_of_pass_.assign(passes, kNever);
     lane_task_of_pass_.assign(passes, kNever);
@@ -232,53 +231,22 @@ class Builder {
           {task, 1, pass.kind == PassKind::forward ? "activation" : "gradient", index(pass.micro_batch)});
   }
 
-  /// The lane that keeps the traffic of a virtual stage's group. Without folding each rank of the group has a lane, and
-  /// where stages hold two copies of the model, both stages of a chunk have. Lanes are built one after the other and
-  /// ask for the group's collectives in the same order, so the n-th one asked for is the same for all of them.
-  std::uint32_t leader(std::uint32_t lane, std::uint32_t virtual_stage) const {
-    const Coordinate c = step_.lanes[lane].at;
-    const std::uint32_t stage =
-        copies(shape_) == 1 ? c.stage : place(shape_, {0, held(shape_, {c.stage, virtual_stage}).chunk}).stage;
-    return in_.unfold ? lane_of(c.tensor, stage) : lane_of(0, stage);
-  }
-
-  /// Every group of the lane, by its leader.
-  std::vector<std::uint32_t> leaders(std::uint32_t lane) const {
-    if (copies(shape_) == 1) return {leader(lane, 0)};
-    return {leader(lane, 0), leader(lane, 1)};
-  }
-
-  std::vector<std::uint32_t> members(std::uint32_t leader) const {
-    const Coordinate c = step_.lanes[leader].at;
-    std::vector<std::uint32_t> stages{c.stage};
-    if (copies(shape_) > 1) stages.push_back(place(shape_, {1, held(shape_, {c.stage, 0}).chunk}).stage);
-    std::vector<std::uint32_t> lanes;
-    for (const std::uint32_t stage : stages)
-      for (std::uint32_t d = 0; d < (in_.unfold ? weight_copies(s_.parallelism) : 1); ++d)
-        lanes.push_back(lane_of(c.tensor + s_.parallelism.tensor * d, stage));
-    return lanes;
-  }
-
-  /// The group's next collective, after `ready` (if any): made by the group's first lane, joined by the others.
+  /// The group's next collective, after `ready` (if any).
   TaskId collective(std::uint32_t lane, std::uint32_t leader, Declared& declared, bool parameters,
                     std::optional<TaskId> ready, std::string_view name) {
-    std::vector<TaskId>& made = parameters ? made_gathers_[leader] : made_sums_[leader];
-    std::uint32_t& asked = parameters ? asked_gathers_[{lane, leader}] : asked_sums_[{lane, leader}];
-    const std::uint32_t turn = asked++;
-    if (turn == made.size()) {
+    const Joined::Turn turn = (parameters ? gathers_ : sums_).next(lane, leader, [&] {
       std::vector<sim::StreamId> streams;
       std::vector<sim::ResourceId> engines;
-      for (const std::uint32_t member : members(leader)) {
+      for (const std::uint32_t member : groups_.members(leader)) {
         streams.push_back(parameters ? streams_[member].parameters : streams_[member].data);
         engines.push_back(streams_[member].engine);
       }
-      made.push_back(step_.graph.transfer(streams, route(declared, engines), wires_.amount(declared.wire)));
       count(declared.wire);
-    }
-    const TaskId task = made[turn];
-    if (ready) step_.graph.after(task, *ready);
-    if (in_.trace) step_.lanes[lane].traffic.push_back({task, parameters ? 3u : 2u, name, turn});
-    return task;
+      return step_.graph.transfer(streams, route(declared, engines), wires_.amount(declared.wire));
+    });
+    if (ready) step_.graph.after(turn.task, *ready);
+    if (in_.trace) step_.lanes[lane].traffic.push_back({turn.task, parameters ? 3u : 2u, name, turn.number});
+    return turn.task;
   }
 
   /// A virtual stage's traffic: its plan, and which of the plan's virtual stages it is.
@@ -288,7 +256,7 @@ class Builder {
     std::uint32_t virtual_stage = 0;
   };
   Planned planned(std::uint32_t lane, std::uint32_t virtual_stage) {
-    const std::uint32_t keeper = leader(lane, virtual_stage);
+    const std::uint32_t keeper = groups_.leader(lane, virtual_stage);
     return {keeper, traffic_.data[keeper], copies(shape_) == 1 ? virtual_stage : 0};
   }
 
@@ -327,7 +295,7 @@ class Builder {
   /// Without overlap: one sum of all gradients of each group.
   void add_whole_sums(std::uint32_t lane) {
     const TaskId done = step_.lanes[lane].tasks.back().task;
-    for (const std::uint32_t leader : leaders(lane))
+    for (const std::uint32_t leader : groups_.leaders(lane))
       if (std::optional<Declared>& whole = traffic_.data[leader].whole)
         last_sums_[lane].push_back(
             collective(lane, leader, *whole, false, compressed(lane, *whole, done), "gradients"));
@@ -359,7 +327,7 @@ class Builder {
   /// Local SGD: after the update every group averages its parameters.
   void add_averages() {
     for (std::uint32_t lane = 0; lane < step_.lanes.size(); ++lane) {
-      const std::uint32_t group = leader(lane, 0);
+      const std::uint32_t group = groups_.leader(lane, 0);
       std::optional<Declared>& whole = traffic_.data[group].whole;
       if (!whole) continue;
       const TaskId ready = compressed(lane, *whole, step_.lanes[lane].tasks.back().task);
@@ -388,17 +356,15 @@ class Builder {
   void add_tied_embeddings_beside(std::uint32_t lane) {
     const std::uint32_t stage = step_.lanes[lane].at.stage, r = lane % replicas_;
     if (traffic_.tied_embeddings.empty() || (stage != 0 && stage != stages_ - 1)) return;
-    const std::uint32_t turn = asked_ties_[lane]++;
-    std::vector<TaskId>& made = made_ties_[r];
-    if (turn == made.size()) {
-      const std::array<sim::StreamId, 2> streams{streams_[lane_of(r, 0)].parameters,
-                                                 streams_[lane_of(r, stages_ - 1)].parameters};
+    const Joined::Turn turn = ties_.next(lane, r, [&] {
+      const std::array<sim::StreamId, 2> streams{streams_[groups_.lane(r, 0)].parameters,
+                                                 streams_[groups_.lane(r, stages_ - 1)].parameters};
       Declared& tied = traffic_.tied_embeddings[r];
-      made.push_back(step_.graph.transfer(streams, route(tied, {}), wires_.amount(tied.wire)));
       count(tied.wire);
-    }
-    step_.graph.after(made[turn], step_.lanes[lane].tasks.back().task);
-    if (in_.trace) step_.lanes[lane].traffic.push_back({made[turn], 3, "tied embeddings", turn});
+      return step_.graph.transfer(streams, route(tied, {}), wires_.amount(tied.wire));
+    });
+    step_.graph.after(turn.task, step_.lanes[lane].tasks.back().task);
+    if (in_.trace) step_.lanes[lane].traffic.push_back({turn.task, 3, "tied embeddings", turn.number});
   }
 
   /// ZeRO 3: each piece's parameters are gathered before it runs, for forward and backward anew, and again between
@@ -440,7 +406,7 @@ class Builder {
       return before.size() >= n ? std::optional<TaskId>(before[before.size() - n].task) : std::nullopt;
     };
     TaskId gathered{};
-    const std::uint32_t keeper = leader(lane, pass.virtual_stage);
+    const std::uint32_t keeper = groups_.leader(lane, pass.virtual_stage);
     if (gathers.ahead) gathered = collective(lane, keeper, *gathers.ahead, true, back(2), "parameters");
     if (gathers.rest) gathered = collective(lane, keeper, *gathers.rest, true, back(1), "parameters");
     LaneTask& task = add_compute(lane, pass, time, true);
@@ -459,7 +425,7 @@ class Builder {
     std::vector<std::optional<TaskId>> embeddings(step_.lanes.size());
     if (!traffic_.tied_embeddings.empty())
       for (std::uint32_t r = 0; r < replicas_; ++r) {
-        const std::array<std::uint32_t, 2> ends{lane_of(r, 0), lane_of(r, stages_ - 1)};
+        const std::array<std::uint32_t, 2> ends{groups_.lane(r, 0), groups_.lane(r, stages_ - 1)};
         const std::array<sim::StreamId, 2> streams{streams_[ends[0]].data, streams_[ends[1]].data};
         const TaskId task = step_.graph.transfer(streams, route(traffic_.tied_embeddings[r], {}),
                                                  wires_.amount(traffic_.tied_embeddings[r].wire));
@@ -475,12 +441,8 @@ class Builder {
 
   /// Of the parameters that a lane's rank updates.
   Time update_time(std::uint32_t lane, double parameters) const {
-    if (s_.offload.optimizer != Tier::gpu)
-      return update_on_host(s_, parameters, std::min(in_.cluster.gpus(), in_.cluster.gpus_per_node()), *in_.copies);
-    const Gpu& gpu = gpu_of(s_.cluster, in_.ranks.gpu(step_.lanes[lane].at));
-    const double rate =
-        gpu.memory_bandwidth.value * gpu.memory_efficiency * measured_share(gpu, "optimizer").value_or(1);
-    return straggling(lane, from_seconds(parameters * s_.software.optimizer_bytes_per_parameter / rate));
+    if (s_.offload.optimizer != Tier::gpu) return update_on_host(s_, parameters, *in_.copies);
+    return straggling(lane, optimizer_time(gpu(lane), s_.software, parameters));
   }
 
   void add_optimizer(std::uint32_t lane, std::optional<TaskId> embeddings) {
@@ -507,7 +469,7 @@ class Builder {
     }
     if (zero_ == 1 || zero_ == 2)
       if (several_data_ranks())
-        for (const std::uint32_t leader : leaders(lane))
+        for (const std::uint32_t leader : groups_.leaders(lane))
           if (std::optional<Declared>& spread = traffic_.data[leader].spread)
             step_.lanes[lane].after_compute.push_back(
                 collective(lane, leader, *spread, false, task, "updated parameters"));
@@ -525,7 +487,7 @@ class Builder {
             const std::size_t n = number(r, kind, mb, chunk);
             step_.graph.after(TaskId{first_of_pass_[n]}, TaskId{send});
             const std::uint32_t stage = place(shape_, {copy_of(shape_, MicroBatchId{mb}), chunk}).stage;
-            LaneTask& task = step_.lanes[lane_of(r, stage)].tasks[lane_task_of_pass_[n]];
+            LaneTask& task = step_.lanes[groups_.lane(r, stage)].tasks[lane_task_of_pass_[n]];
             (task.beside && !forward ? task.arrival_beside : task.arrival) = TaskId{send};
           }
   }
@@ -534,7 +496,9 @@ class Builder {
   const Scenario& s_;
   Wires& wires_;
   const Shape shape_;
-  const std::uint32_t stages_, chunks_, replicas_, micro_batches_;
+  const std::uint32_t stages_, chunks_;
+  const LaneGroups groups_;
+  const std::uint32_t replicas_, micro_batches_;
   const bool overlap_, drains_;
   const int zero_;
 
@@ -542,10 +506,8 @@ class Builder {
   std::vector<Streams> streams_;
   Traffic traffic_;
   std::vector<std::uint32_t> first_of_pass_, send_of_pass_, lane_task_of_pass_;
-  std::map<std::uint32_t, std::vector<TaskId>> made_sums_, made_gathers_;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> asked_sums_, asked_gathers_;  ///< lane, leader
-  std::map<std::uint32_t, std::vector<TaskId>> made_ties_;
-  std::map<std::uint32_t, std::uint32_t> asked_ties_;
+  Joined sums_, gathers_;                                   ///< by the group's leader
+  Joined ties_;                                             ///< by replica
   std::map<std::uint32_t, std::vector<TaskId>> last_sums_;  ///< per lane, since its weights last changed
   std::map<std::uint32_t, TaskId> blocked_by_;
 };

@@ -51,6 +51,9 @@ struct Lane {
   /// The tasks of the step that is measured, from after the first to the last, where the pipeline never drains.
   std::optional<std::size_t> before_step{}, end_of_step{};
   Time begins{};  ///< the step, where it drains
+
+  /// Reports and traces show one rank of each stage.
+  bool speaks_for_its_stage() const { return at.tensor == 0 && at.data == 0; }
 };
 
 /// A whole step as a graph, and what its tasks mean.

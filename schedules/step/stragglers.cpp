@@ -43,7 +43,7 @@ double Stragglers::factor(topology::GpuId gpu, std::uint64_t number) const {
 PassTime Stragglers::slowed(Coordinate c, std::uint64_t number, const PassTime& alone) const {
   const Time own = slowed(c, number, alone.compute);
   double slowest = 0;
-  for (std::uint32_t t = 0; t < tensor_; ++t)
+  for (std::uint32_t t = 0; t < ranks_.plan().tensor; ++t)
     slowest = std::max(slowest, factor(ranks_.gpu({t, c.data, c.stage}), number));
   const Time longest = times(alone.compute, slowest);
   return {longest + alone.exposed_tensor + alone.exposed_copy, own, longest - own + alone.exposed_tensor,

@@ -16,8 +16,8 @@ namespace stepcast::schedules {
 class Stragglers {
  public:
   /// `step`: of a round; each has draws of its own.
-  Stragglers(const Imperfections& imperfections, const Ranks& ranks, std::uint32_t tensor, std::uint32_t step = 0)
-      : imperfections_(imperfections), ranks_(ranks), tensor_(tensor), step_(step) {}
+  Stragglers(const Imperfections& imperfections, const Ranks& ranks, std::uint32_t step = 0)
+      : imperfections_(imperfections), ranks_(ranks), step_(step) {}
 
   /// A pass on the rank at `c`, its `number`th task. Tensor ranks wait for the slowest of them: they meet in
   /// collectives many times in a pass, and what one waits is `exposed_tensor`.
@@ -30,7 +30,7 @@ class Stragglers {
 
   const Imperfections& imperfections_;
   const Ranks& ranks_;
-  std::uint32_t tensor_, step_;
+  std::uint32_t step_;
 };
 
 /// Links that carry less than they should: a slow node's, between its network cards and the fabric. O(links).

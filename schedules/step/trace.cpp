@@ -58,7 +58,7 @@ std::vector<Span> spans(const Step& step, const sim::Timeline& timeline) {
   std::vector<Span> out;
   const Window window(step, timeline);
   for (const Lane& lane : step.lanes) {
-    if (lane.at.tensor != 0 || lane.at.data != 0) continue;
+    if (!lane.speaks_for_its_stage()) continue;
     const auto add = [&](std::uint32_t stream, std::string name, sim::TaskId task) {
       if (const auto part = window.of(task))
         out.push_back({lane.at.stage, stream, std::move(name), part->first, part->second - part->first});
@@ -74,7 +74,7 @@ std::vector<PassSpan> passes(const Step& step, const sim::Timeline& timeline) {
   std::vector<PassSpan> out;
   const Window window(step, timeline);
   for (const Lane& lane : step.lanes) {
-    if (lane.at.tensor != 0 || lane.at.data != 0) continue;
+    if (!lane.speaks_for_its_stage()) continue;
     const std::size_t first = out.size();
     for (const LaneTask& task : lane.tasks) {
       if (task.activity == Activity::send || task.activity == Activity::compression) continue;

@@ -113,7 +113,7 @@ class Declarer {
     const std::int64_t on_wire = element_bytes(gradient_precision(s_));
     // Embedding and head, which keep 16 bits, are counted alike.
     const std::int64_t element = s_.training.eight_bit_parameters ? 1 : element_bytes(s_.training.precision);
-    const double full = static_cast<double>(bucket(s_).value);
+    const double full = zero_ == 3 ? 0 : static_cast<double>(bucket(s_).value) / static_cast<double>(on_wire);
     out_.data.resize(lanes_.size());
     for (std::uint32_t lane = 0; lane < lanes_.size(); ++lane) {
       const Coordinate c = lanes_[lane].at;
@@ -165,21 +165,13 @@ class Declarer {
         continue;
       }
       for (const Chunk& chunk : kept) {
-        auto& ends = plan.bucket_ends.emplace_back();
+        plan.bucket_ends.push_back(bucket_ends(chunk.pieces, full));
         auto& sums = plan.buckets.emplace_back();
-        Held open;
-        double left = 0;
-        for (const Piece& piece : chunk.pieces) left += piece.trained;
-        for (std::size_t back = 0; back < chunk.pieces.size() && left > 0; ++back) {
-          const Held made = gradients(chunk.pieces[chunk.pieces.size() - 1 - back]);
-          open = open + made;
-          left -= made.all;
-          const bool last = left <= 0;
-          if (zero_ == 3 || last || open.all * static_cast<double>(on_wire) >= full) {
-            ends.push_back(back);
-            sums.push_back(summed(open));
-            open = {};
-          }
+        std::size_t back = 0;
+        for (const std::size_t end : plan.bucket_ends.back()) {
+          Held made;
+          for (; back <= end; ++back) made = made + gradients(chunk.pieces[chunk.pieces.size() - 1 - back]);
+          sums.push_back(summed(made));
         }
         auto& gathers = plan.gathers.emplace_back();
         if (zero_ == 3)

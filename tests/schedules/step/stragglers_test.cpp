@@ -85,7 +85,7 @@ TEST(Jitter, IsTheSameForASeedAndAnotherForAnother) {
 TEST(Jitter, HasTheMeanAndDeviationThatWereAsked) {
   const Imperfections imperfections{.jitter = 0.1};
   const Ranks ranks({.data = 64}, 8);
-  const Stragglers stragglers(imperfections, ranks, 1);
+  const Stragglers stragglers(imperfections, ranks);
   double sum = 0, squares = 0;
   constexpr int kDraws = 64 * 500;
   for (std::uint32_t rank = 0; rank < 64; ++rank)

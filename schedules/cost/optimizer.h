@@ -1,0 +1,12 @@
+#pragma once
+
+#include "schedules/cost/gpu.h"
+#include "schedules/software.h"
+
+namespace stepcast::schedules {
+
+/// The update of `parameters` parameters on a GPU: a kernel that streams their state, at the share of the streaming
+/// rate that a calibration measured for it. Alone: nothing else runs beside it.
+Time optimizer_time(const Gpu& gpu, const Software& software, double parameters);
+
+}  // namespace stepcast::schedules
