@@ -90,14 +90,14 @@ void attention_core(Writer& w, bool positions) {
   const double e = d(z.element);
   if (layer_style(w.s.model).rotary) w.touch("rotary positions", rotated(w.s, z) * 2 * e, 2);
   if (attention(w.s) == Attention::flash) return fused_core(w);
-  w.gemm("attention scores", z.sequence, z.key_width, z.keys, z.batch_heads);
+  w.product("attention scores", z.sequence, z.key_width, z.keys, z.batch_heads);
   if (positions) w.touch("relative positions", (2 * z.scores + z.scores / d(z.samples)) * e);
   if (w.s.software.fused_softmax)
     w.touch("scale, mask, softmax", z.scores * 2 * e);
   else
     w.touch("scale, mask, softmax", z.scores * 8 * e, 4);
   if (has_dropout(w.s)) w.touch("attention dropout", z.scores * (2 * e + kMask));
-  w.gemm("attention over values", z.sequence, z.keys, z.value_width, z.batch_heads);
+  w.product("attention over values", z.sequence, z.keys, z.value_width, z.batch_heads);
   w.touch("heads to tokens", d(z.tokens) * d(z.attention_out) * 2 * e);
 }
 
@@ -108,16 +108,16 @@ void attention_core_backward(Writer& w, bool positions) {
     fused_core_backward(w);
   } else {
     w.touch("tokens to heads", d(z.tokens) * d(z.attention_out) * 2 * e);
-    w.gemm("attention over values: gradient of weights", z.sequence, z.value_width, z.keys, z.batch_heads);
-    w.gemm("attention over values: gradient of values", z.keys, z.sequence, z.value_width, z.batch_heads);
+    w.product("attention over values: gradient of weights", z.sequence, z.value_width, z.keys, z.batch_heads);
+    w.product("attention over values: gradient of values", z.keys, z.sequence, z.value_width, z.batch_heads);
     if (has_dropout(w.s)) w.touch("attention dropout gradient", z.scores * (2 * e + kMask));
     if (w.s.software.fused_softmax)
       w.touch("softmax gradient", z.scores * 3 * e);
     else
       w.touch("softmax gradient", z.scores * 8 * e, 4);
     if (positions) w.touch("relative positions' gradient", (z.scores + 3 * z.scores / d(z.samples)) * e, 2);
-    w.gemm("attention scores: gradient of queries", z.sequence, z.keys, z.key_width, z.batch_heads);
-    w.gemm("attention scores: gradient of keys", z.keys, z.sequence, z.key_width, z.batch_heads);
+    w.product("attention scores: gradient of queries", z.sequence, z.keys, z.key_width, z.batch_heads);
+    w.product("attention scores: gradient of keys", z.keys, z.sequence, z.key_width, z.batch_heads);
   }
   if (layer_style(w.s.model).rotary) w.touch("rotary positions gradient", rotated(w.s, z) * 2 * e, 2);
   w.touch("join gradients of heads", z.projected * 2 * e);

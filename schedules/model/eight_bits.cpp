@@ -1,6 +1,5 @@
 #include "schedules/model/eight_bits.h"
 
-#include <string_view>
 #include <utility>
 
 namespace stepcast::schedules {
@@ -9,12 +8,6 @@ namespace {
 constexpr double kHigh = 2;  // bytes of what is not 8 bits
 
 double d(std::int64_t n) { return static_cast<double>(n); }
-
-/// Those with a weight.
-bool is_linear(const Gemm& gemm) {
-  return !gemm.name.starts_with("attention scores") && !gemm.name.starts_with("attention over values") &&
-         !gemm.name.starts_with("router");
-}
 
 bool is_norm(const Operator& op) {
   const auto* kernel = std::get_if<Elementwise>(&op);
@@ -38,7 +31,7 @@ class Recast {
     for (const Operator& op : pass) {
       if (const auto* collective = std::get_if<TensorCollective>(&op))
         add(*collective);
-      else if (const auto* gemm = std::get_if<Gemm>(&op); gemm != nullptr && is_linear(*gemm))
+      else if (const auto* gemm = std::get_if<Gemm>(&op); gemm != nullptr && gemm->linear)
         add(*gemm);
       else
         out_.push_back(op);

@@ -51,7 +51,7 @@ void send_back(Writer& w, const Routed& e, std::string_view name) {
 void expert_block(Writer& w) {
   const Routed e(w);
   const std::int64_t hidden = e.z.hidden, inner = e.experts.ffn, rows = e.r.per_expert, local = e.r.local_experts;
-  w.gemm("router", e.r.tokens, hidden, e.experts.count);
+  w.product("router", e.r.tokens, hidden, e.experts.count);
   w.touch("choice of experts", e.scores() * (d(e.z.element) + 6 * kFloat), kRouterKernels);
   w.touch("copies for experts", e.bytes(e.r.tokens + e.r.sent, hidden));
   send_to_experts(w, e, "tokens to experts");
@@ -80,8 +80,8 @@ void expert_block_backward(Writer& w) {
   send_back(w, e, "tokens' gradient from experts");
   w.touch("sum of copies' gradients", e.bytes(e.r.tokens + e.r.sent, hidden));
   w.touch("choice of experts: gradient", e.scores() * (d(e.z.element) + 4 * kFloat), kRouterKernels / 2);
-  w.gemm("router: gradient of input", e.r.tokens, e.experts.count, hidden);
-  w.weight_gradient("router: gradient of weight", e.experts.count, hidden, e.r.tokens);
+  w.product("router: gradient of input", e.r.tokens, e.experts.count, hidden);
+  w.product_gradient("router: gradient of weight", e.experts.count, hidden, e.r.tokens);
   w.touch("sum of the input's gradients", (e.experts.shared_ffn > 0 ? 4 : 3) * e.z.residual * d(e.z.element));
 }
 

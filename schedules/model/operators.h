@@ -16,6 +16,7 @@ struct Gemm {
   GemmShape shape;
   bool of_weights = false;  ///< makes the gradient of weights: nothing before it in the model waits for it
   int kernels = 1;          ///< that share the batch, one after the other: the experts' multiplies are one each
+  bool linear = false;      ///< of a transformer's linear layers: neither attention's core nor a router
   bool eight_bits = false;  ///< in the training's precision where that is one of 8 bits (schedules/model/eight_bits.h)
 };
 

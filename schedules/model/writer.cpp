@@ -60,18 +60,33 @@ void Writer::append(Operators more) {
 
 void Writer::gemm(std::string_view name, std::int64_t m, std::int64_t k, std::int64_t n, std::int64_t batch,
                   int kernels) {
-  out_.push_back(Gemm{name, {m, n, k, batch, z.element, z.element}, false, kernels});
+  out_.push_back(Gemm{name, {m, n, k, batch, z.element, z.element}, false, kernels, true});
 }
 
 void Writer::weight_gradient(std::string_view name, std::int64_t rows, std::int64_t columns, std::int64_t from,
                              std::int64_t batch, int kernels) {
+  accumulate({name, {rows, columns, from > 0 ? from : z.tokens, batch}, true, kernels, true});
+}
+
+void Writer::product(std::string_view name, std::int64_t m, std::int64_t k, std::int64_t n, std::int64_t batch) {
+  out_.push_back(Gemm{name, {m, n, k, batch, z.element, z.element}});
+}
+
+void Writer::product_gradient(std::string_view name, std::int64_t rows, std::int64_t columns, std::int64_t from) {
+  accumulate({name, {rows, columns, from}, true});
+}
+
+void Writer::accumulate(Gemm gradient) {
   const std::int64_t main = element_bytes(s.software.main_gradient_precision);
   const bool fused = s.software.fused_gradient_accumulation;
-  const std::int64_t depth = from > 0 ? from : z.tokens;
-  out_.push_back(Gemm{name, {rows, columns, depth, batch, z.element, fused ? 2 * main : z.element}, true, kernels});
+  GemmShape& shape = gradient.shape;
+  shape.input_bytes = z.element;
+  shape.output_bytes = fused ? 2 * main : z.element;
+  out_.push_back(gradient);
   if (!fused)
-    out_.push_back(
-        Elementwise{"accumulate gradient", d(rows) * d(columns) * d(batch) * d(z.element + 2 * main), kernels, true});
+    out_.push_back(Elementwise{"accumulate gradient",
+                               d(shape.m) * d(shape.n) * d(shape.batch) * d(z.element + 2 * main), gradient.kernels,
+                               true});
 }
 
 void Writer::touch(std::string_view name, double bytes_moved, int kernels) {

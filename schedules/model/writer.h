@@ -50,13 +50,16 @@ class Writer {
   /// Another writer's operators, in the place where this one stands.
   void append(Operators more);
 
-  /// `m` x `k` times `k` x `n`, `batch` of them, in `kernels` launches.
+  /// Of a linear layer: `m` x `k` times `k` x `n`, `batch` of them, in `kernels` launches.
   void gemm(std::string_view name, std::int64_t m, std::int64_t k, std::int64_t n, std::int64_t batch = 1,
             int kernels = 1);
-  /// Gradient of a weight of rows x columns, from `from` rows of input (0: all tokens), into the main gradient; of
-  /// `batch` of them.
+  /// Gradient of a linear layer's weight of rows x columns, from `from` rows of input (0: all tokens), into the main
+  /// gradient; of `batch` of them.
   void weight_gradient(std::string_view name, std::int64_t rows, std::int64_t columns, std::int64_t from = 0,
                        std::int64_t batch = 1, int kernels = 1);
+  /// The same two of what is no linear layer: attention's core, a router.
+  void product(std::string_view name, std::int64_t m, std::int64_t k, std::int64_t n, std::int64_t batch = 1);
+  void product_gradient(std::string_view name, std::int64_t rows, std::int64_t columns, std::int64_t from);
   /// Streams `bytes_moved` through memory in `kernels` launches.
   void touch(std::string_view name, double bytes_moved, int kernels = 1);
   /// Over the tensor ranks, if there are several, of the whole layer input or of `size` bytes.
@@ -72,6 +75,8 @@ class Writer {
   const StackSizes& z;
 
  private:
+  void accumulate(Gemm gradient);
+
   Operators out_;
 };
 

@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 
 #include "schedules/cost/kernel.h"
 #include "schedules/forecast.h"
+#include "tests/schedules/models.h"
 #include "tests/schedules/scenarios.h"
 
 namespace stepcast::schedules {
@@ -63,6 +65,21 @@ TEST(EightBits, LinearMultipliesHaveThemAttentionAndHeadDoNot) {
           EXPECT_EQ(gemm->shape.input_bytes, linear ? 1 : 2) << gemm->name;
         }
   EXPECT_EQ(eight_bit_weights(layer_of(s)), 12 * kHidden * kHidden);
+}
+
+TEST(EightBits, ExpertsHaveThemTheirRouterDoesNot) {
+  Scenario s = eight(Precision::fp8);
+  s.model = small_experts();
+  std::map<bool, int> multiplies;
+  const Block layer = layer_of(s);
+  for (const Operators* pass : {&layer.forward, &layer.backward})
+    for (const Operator& op : *pass)
+      if (const auto* gemm = std::get_if<Gemm>(&op)) {
+        EXPECT_EQ(gemm->eight_bits, gemm->linear) << gemm->name;
+        ++multiplies[gemm->eight_bits];
+      }
+  // Three multiplies of the router; of attention's two weights, and of the experts' and shared experts' two each.
+  EXPECT_EQ(multiplies, (std::map<bool, int>{{false, 3}, {true, 3 * 6}}));
 }
 
 /// Inputs of the four multiplies forward: h, h, h and 4h wide; gradients of their outputs: 3h, h, 4h, h.
