@@ -324,13 +324,13 @@ std::vector<Problem> check(const Scenario& s) {
   }
   if (!s.cluster.gpu.peak.contains(s.training.precision))
     out.push_back({"training.precision", "GPU " + s.cluster.gpu.name + " has no rate for this precision"});
-  const bool eight_bits = is_eight_bits(s.training.precision);
-  if (eight_bits && !s.cluster.gpu.peak.contains(Precision::bf16))
+  const bool low = is_low_precision(s.training.precision);
+  if (low && !s.cluster.gpu.peak.contains(Precision::bf16))
     out.push_back({"training.precision", "GPU " + s.cluster.gpu.name + " has no rate for bf16, which runs beside it"});
-  if (eight_bits && is_network(s.model.family))
+  if (low && is_network(s.model.family))
     out.push_back(
         {"training.precision", "8 bits are built for transformers; a network of other layers has fp16 or bf16"});
-  if (!eight_bits && s.training.eight_bit_parameters)
+  if (!low && s.training.eight_bit_parameters)
     out.push_back({"training.eight_bit_parameters", "found true, expected a precision of 8 bits with it"});
   if (s.training.scaling == Scaling::current && s.training.precision != Precision::fp8)
     out.push_back({"training.scaling", "found current, expected precision fp8 with it"});

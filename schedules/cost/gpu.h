@@ -9,13 +9,13 @@
 
 namespace stepcast::schedules {
 
-/// fp8, mxfp8: of the linear multiplies of a transformer's layers alone, all else is bf16. fp8 has a scale for each
-/// tensor, mxfp8 one for each 32 numbers.
+/// fp8, mxfp8: low precision, of the linear multiplies of a transformer's layers alone; all else is bf16. fp8 has a
+/// scale for each tensor, mxfp8 one for each 32 numbers.
 enum class Precision : std::uint8_t { fp32, tf32, fp16, bf16, fp8, mxfp8 };
 
-constexpr bool is_eight_bits(Precision p) { return p == Precision::fp8 || p == Precision::mxfp8; }
-/// What runs beside 8-bit multiplies.
-constexpr Precision beside_eight_bits(Precision p) { return is_eight_bits(p) ? Precision::bf16 : p; }
+constexpr bool is_low_precision(Precision p) { return p == Precision::fp8 || p == Precision::mxfp8; }
+/// What runs beside multiplies of low precision.
+constexpr Precision beside_low_precision(Precision p) { return is_low_precision(p) ? Precision::bf16 : p; }
 
 /// Bytes of one stored element: tf32 is stored as fp32.
 constexpr std::int64_t element_bytes(Precision p) { return p == Precision::fp32 || p == Precision::tf32 ? 4 : 2; }
@@ -55,11 +55,11 @@ inline Bandwidth streaming_rate(const Gpu& gpu) { return gpu.memory_bandwidth * 
 /// The peak of a precision. Requires gpu.peak to have it (check() says so before).
 inline FlopRate peak(const Gpu& gpu, Precision precision) { return gpu.peak.at(precision); }
 
-/// 8-bit multiplies were measured on no GPU here: they reach the shares of their peak that 16-bit ones do of theirs,
-/// but a tile takes as long to start, in which the faster units would have multiplied more.
+/// Multiplies of low precision were measured on no GPU here: they reach the shares of their peak that 16-bit ones do of
+/// theirs, but a tile takes as long to start, in which the faster units would have multiplied more.
 inline GemmModel gemm_model(const Gpu& gpu, Precision precision) {
   if (const auto own = gpu.gemm_of.find(precision); own != gpu.gemm_of.end()) return own->second;
-  if (!is_eight_bits(precision)) return has_matrix_units(precision) ? gpu.gemm : gpu.gemm_simt;
+  if (!is_low_precision(precision)) return has_matrix_units(precision) ? gpu.gemm : gpu.gemm_simt;
   GemmModel model = gemm_model(gpu, Precision::bf16);
   model.fill *= peak(gpu, precision) / peak(gpu, Precision::bf16);
   return model;

@@ -20,7 +20,7 @@ Time KernelCost::in_a_step(Time alone) const {
 Time KernelCost::time(const Gemm& kernel) const {
   GemmShape each = kernel.shape;
   each.batch /= kernel.kernels;
-  const Precision here = kernel.eight_bits ? precision : beside_eight_bits(precision);
+  const Precision here = kernel.low_precision ? precision : beside_low_precision(precision);
   const Time alone = gemm_time(each, gemm_model(gpu, here), machine(gpu, here));
   return (in_a_step(alone) + software.kernel_gap) * kernel.kernels;
 }
@@ -47,7 +47,7 @@ Time KernelCost::time(const FusedAttention& kernel) const {
   // The last row of tiles has no half to skip: one SM still works on it when the others are done.
   if (kernel.causal && !kernel.backward && kernel.query_rows > 0)
     flops += kernel.flops.value * static_cast<double>(gpu.attention_tile) / kernel.query_rows * gpu.sms;
-  return in_a_step(Flops{flops} / (peak(gpu, beside_eight_bits(precision)) * share)) +
+  return in_a_step(Flops{flops} / (peak(gpu, beside_low_precision(precision)) * share)) +
          software.kernel_gap * kernel.kernels;
 }
 

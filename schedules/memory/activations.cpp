@@ -1,8 +1,8 @@
 #include "schedules/memory/activations.h"
 
-#include "schedules/model/eight_bits.h"
 #include "schedules/model/experts.h"
 #include "schedules/model/latent_attention.h"
+#include "schedules/model/low_precision.h"
 
 namespace stepcast::schedules {
 namespace {
@@ -28,7 +28,7 @@ double saved_input(const StackSizes& z) { return z.residual * d(z.element); }
 double saved_by_attention(const Scenario& s, const StackSizes& z, Recompute recompute) {
   const double e = d(z.element), context = d(z.tokens) * d(z.attention_out);
   // Fused attention keeps its output too: the same tensor, if the multiply behind it takes it as it is.
-  const bool twice = is_eight_bits(s.training.precision) && attention(s) == Attention::flash;
+  const bool twice = is_low_precision(s.training.precision) && attention(s) == Attention::flash;
   const double projection_input = context * (kept_input_bytes(s) + (twice ? e : 0));
   constexpr double kStatistic = 4;  // flash attention: a float for each row of scores
   const double statistics =

@@ -7,7 +7,7 @@
 #include <variant>
 
 #include "schedules/data_parallel/groups.h"
-#include "schedules/model/eight_bits.h"
+#include "schedules/model/low_precision.h"
 #include "schedules/pipeline/placement.h"
 #include "sim/units_text.h"
 
@@ -52,11 +52,11 @@ double one_gradient_per_shape(const Blocks& blocks, std::span<const BlockRange> 
   return elements;
 }
 
-/// Elements of all 8-bit weights of some chunks, and the most of one block.
-std::pair<double, double> eight_bit_elements(const Blocks& blocks, std::span<const BlockRange> chunks) {
+/// Elements of all weights of low precision of some chunks, and the most of one block.
+std::pair<double, double> low_precision_elements(const Blocks& blocks, std::span<const BlockRange> chunks) {
   double all = 0, most = 0;
   for (const std::uint32_t place : places(chunks)) {
-    const double here = eight_bit_weights(blocks.at(place));
+    const double here = low_precision_weights(blocks.at(place));
     all += here;
     most = std::max(most, here);
   }
@@ -134,8 +134,8 @@ MemoryUse stage_memory(const Scenario& s, const Blocks& blocks, std::span<const 
   MemoryUse use;
   use.parameters = bytes(weight_versions * kept(all, 3) * e);
   // Casts of weights are kept through the step; where these are the parameters, there are no others.
-  const auto [cast, most_cast] = eight_bit_elements(blocks, chunks);
-  const double of_cast = eight_bit_copies(s) - (s.training.eight_bit_parameters ? e : 0);
+  const auto [cast, most_cast] = low_precision_elements(blocks, chunks);
+  const double of_cast = low_precision_copies(s) - (s.training.eight_bit_parameters ? e : 0);
   if (zero < 3) use.parameters += bytes(weight_versions * cast * of_cast);
   use.gradients = bytes(kept(trained, 2) * g);
   use.optimizer = bytes(kept(trained, 1) * optimizer_bytes(s));

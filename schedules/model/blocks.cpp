@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "schedules/model/eight_bits.h"
+#include "schedules/model/low_precision.h"
 #include "schedules/model/network_blocks.h"
 #include "schedules/model/transformer.h"
 
@@ -31,9 +31,9 @@ std::uint32_t count_layers(const Blocks& blocks) {
 Blocks blocks(const Scenario& scenario) {
   if (is_network(scenario.model.family)) return network_blocks(scenario);
   Blocks out = transformer_blocks(scenario);
-  if (is_eight_bits(scenario.training.precision))
+  if (is_low_precision(scenario.training.precision))
     for (Block& block : out.kinds)
-      if (block.layer) use_eight_bits(block, scenario);
+      if (block.layer) use_low_precision(block, scenario);
   return out;
 }
 

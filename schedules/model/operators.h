@@ -17,7 +17,8 @@ struct Gemm {
   bool of_weights = false;  ///< makes the gradient of weights: nothing before it in the model waits for it
   int kernels = 1;          ///< that share the batch, one after the other: the experts' multiplies are one each
   bool linear = false;      ///< of a transformer's linear layers: neither attention's core nor a router
-  bool eight_bits = false;  ///< in the training's precision where that is one of 8 bits (schedules/model/eight_bits.h)
+  bool low_precision =
+      false;  ///< in the training's precision where that is a low one (schedules/model/low_precision.h)
 };
 
 /// A convolution, or a gradient of one, as a multiply whose input is read in place: `read` bytes instead of the rows

@@ -1,4 +1,4 @@
-#include "schedules/model/eight_bits.h"
+#include "schedules/model/low_precision.h"
 
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ namespace {
 constexpr double kHidden = 2048, kTokens = 1024;
 
 /// Dropout and biases away, attention in one kernel, one micro-batch of one sample.
-Scenario eight(Precision precision, std::uint32_t capability = 90, std::uint32_t tensor = 1) {
+Scenario small_in(Precision precision, std::uint32_t capability = 90, std::uint32_t tensor = 1) {
   Scenario s = round_numbers(tensor);
   s.cluster.gpu.peak[Precision::fp8] = s.cluster.gpu.peak[Precision::mxfp8] = {600e12};
   s.cluster.gpu.compute_capability = capability;
@@ -51,8 +51,8 @@ double gathered(const Operators& pass) {
   return sum;
 }
 
-TEST(EightBits, LinearMultipliesHaveThemAttentionAndHeadDoNot) {
-  Scenario s = eight(Precision::fp8);
+TEST(LowPrecision, LinearMultipliesHaveThemAttentionAndHeadDoNot) {
+  Scenario s = small_in(Precision::fp8);
   s.training.attention = Attention::unfused;
   const Blocks all = blocks(s);
   for (const Block& block : all.kinds)
@@ -61,122 +61,122 @@ TEST(EightBits, LinearMultipliesHaveThemAttentionAndHeadDoNot) {
         if (const auto* gemm = std::get_if<Gemm>(&op)) {
           const bool linear = block.layer && !gemm->name.starts_with("attention scores") &&
                               !gemm->name.starts_with("attention over values");
-          EXPECT_EQ(gemm->eight_bits, linear) << gemm->name;
+          EXPECT_EQ(gemm->low_precision, linear) << gemm->name;
           EXPECT_EQ(gemm->shape.input_bytes, linear ? 1 : 2) << gemm->name;
         }
-  EXPECT_EQ(eight_bit_weights(layer_of(s)), 12 * kHidden * kHidden);
+  EXPECT_EQ(low_precision_weights(layer_of(s)), 12 * kHidden * kHidden);
 }
 
-TEST(EightBits, ExpertsHaveThemTheirRouterDoesNot) {
-  Scenario s = eight(Precision::fp8);
+TEST(LowPrecision, ExpertsHaveThemTheirRouterDoesNot) {
+  Scenario s = small_in(Precision::fp8);
   s.model = small_experts();
   std::map<bool, int> multiplies;
   const Block layer = layer_of(s);
   for (const Operators* pass : {&layer.forward, &layer.backward})
     for (const Operator& op : *pass)
       if (const auto* gemm = std::get_if<Gemm>(&op)) {
-        EXPECT_EQ(gemm->eight_bits, gemm->linear) << gemm->name;
-        ++multiplies[gemm->eight_bits];
+        EXPECT_EQ(gemm->low_precision, gemm->linear) << gemm->name;
+        ++multiplies[gemm->low_precision];
       }
   // Three multiplies of the router; of attention's two weights, and of the experts' and shared experts' two each.
   EXPECT_EQ(multiplies, (std::map<bool, int>{{false, 3}, {true, 3 * 6}}));
 }
 
 /// Inputs of the four multiplies forward: h, h, h and 4h wide; gradients of their outputs: 3h, h, 4h, h.
-TEST(EightBits, HopperCastsWhatEntersAMultiplyTwice) {
-  const Block hopper = layer_of(eight(Precision::fp8, 90)), blackwell = layer_of(eight(Precision::fp8, 100));
-  EXPECT_EQ(bytes_of(hopper.forward, "cast to 8 bits"), 7 * kTokens * kHidden * (2 + 2));
-  EXPECT_EQ(bytes_of(hopper.backward, "cast to 8 bits"), 9 * kTokens * kHidden * (2 + 2));
-  EXPECT_EQ(bytes_of(blackwell.forward, "cast to 8 bits"), 7 * kTokens * kHidden * (2 + 1));
-  EXPECT_EQ(bytes_of(blackwell.backward, "cast to 8 bits"), 9 * kTokens * kHidden * (2 + 1));
-  EXPECT_EQ(bytes_of(hopper.forward, "weights to 8 bits"), 12 * kHidden * kHidden * (2 + 2));
+TEST(LowPrecision, HopperCastsWhatEntersAMultiplyTwice) {
+  const Block hopper = layer_of(small_in(Precision::fp8, 90)), blackwell = layer_of(small_in(Precision::fp8, 100));
+  EXPECT_EQ(bytes_of(hopper.forward, "cast"), 7 * kTokens * kHidden * (2 + 2));
+  EXPECT_EQ(bytes_of(hopper.backward, "cast"), 9 * kTokens * kHidden * (2 + 2));
+  EXPECT_EQ(bytes_of(blackwell.forward, "cast"), 7 * kTokens * kHidden * (2 + 1));
+  EXPECT_EQ(bytes_of(blackwell.backward, "cast"), 9 * kTokens * kHidden * (2 + 1));
+  EXPECT_EQ(bytes_of(hopper.forward, "cast of weights"), 12 * kHidden * kHidden * (2 + 2));
 }
 
-TEST(EightBits, OneScaleForEach32NumbersTakesBothCopiesOnAnyGpu) {
-  const Block blocks_of_32 = layer_of(eight(Precision::mxfp8, 100));
-  EXPECT_EQ(bytes_of(blocks_of_32.forward, "cast to 8 bits"), 7 * kTokens * kHidden * (2 + 2));
+TEST(LowPrecision, OneScaleForEach32NumbersTakesBothCopiesOnAnyGpu) {
+  const Block blocks_of_32 = layer_of(small_in(Precision::mxfp8, 100));
+  EXPECT_EQ(bytes_of(blocks_of_32.forward, "cast"), 7 * kTokens * kHidden * (2 + 2));
 }
 
-TEST(EightBits, WeightsAreCastOnceAStep) {
-  Scenario s = eight(Precision::fp8);
+TEST(LowPrecision, WeightsAreCastOnceAStep) {
+  Scenario s = small_in(Precision::fp8);
   s.training.global_batch = 8;
-  EXPECT_EQ(bytes_of(layer_of(s).forward, "weights to 8 bits"), 12 * kHidden * kHidden * (2 + 2) / 8);
+  EXPECT_EQ(bytes_of(layer_of(s).forward, "cast of weights"), 12 * kHidden * kHidden * (2 + 2) / 8);
   s.training.eight_bit_parameters = true;
-  EXPECT_EQ(bytes_of(layer_of(s).forward, "weights to 8 bits"), 0);
+  EXPECT_EQ(bytes_of(layer_of(s).forward, "cast of weights"), 0);
 }
 
-TEST(EightBits, AScaleOfTheTensorAtHandReadsItFirst) {
-  Scenario s = eight(Precision::fp8);
+TEST(LowPrecision, AScaleOfTheTensorAtHandReadsItFirst) {
+  Scenario s = small_in(Precision::fp8);
   s.training.scaling = Scaling::current;
-  EXPECT_EQ(bytes_of(layer_of(s).forward, "cast to 8 bits"), 7 * kTokens * kHidden * (2 + 2 + 2));
+  EXPECT_EQ(bytes_of(layer_of(s).forward, "cast"), 7 * kTokens * kHidden * (2 + 2 + 2));
 }
 
-TEST(EightBits, AFusedNormCastsItself) {
-  Scenario s = eight(Precision::fp8, 100);
+TEST(LowPrecision, AFusedNormCastsItself) {
+  Scenario s = small_in(Precision::fp8, 100);
   const double norm = bytes_of(layer_of(s).forward, "layer norm");
   s.software.fused_quantization = true;
   const Block fused = layer_of(s);
-  EXPECT_EQ(bytes_of(fused.forward, "cast to 8 bits"), 5 * kTokens * kHidden * (2 + 1));
+  EXPECT_EQ(bytes_of(fused.forward, "cast"), 5 * kTokens * kHidden * (2 + 1));
   EXPECT_EQ(bytes_of(fused.forward, "layer norm"), norm - 2 * kTokens * kHidden);  // two norms write one byte less
 }
 
-TEST(EightBits, SequenceParallelRanksGatherThem) {
-  const Block plain = layer_of(eight(Precision::bf16, 100, 4));
+TEST(LowPrecision, SequenceParallelRanksGatherThem) {
+  const Block plain = layer_of(small_in(Precision::bf16, 100, 4));
   for (const std::uint32_t capability : {90u, 100u}) {
-    const Block eight_bits = layer_of(eight(Precision::fp8, capability, 4));
-    EXPECT_EQ(2 * gathered(eight_bits.forward), gathered(plain.forward));
-    EXPECT_EQ(2 * gathered(eight_bits.backward), gathered(plain.backward));
+    const Block low = layer_of(small_in(Precision::fp8, capability, 4));
+    EXPECT_EQ(2 * gathered(low.forward), gathered(plain.forward));
+    EXPECT_EQ(2 * gathered(low.backward), gathered(plain.backward));
     // Hopper turns rows into columns: two inputs and two gradients of outputs.
-    EXPECT_EQ(bytes_of(eight_bits.backward, "transpose of 8 bits"), capability == 90 ? 4 * 2 * kTokens * kHidden : 0);
+    EXPECT_EQ(bytes_of(low.backward, "transpose of a cast"), capability == 90 ? 4 * 2 * kTokens * kHidden : 0);
   }
   // Rows and columns of the gradients of outputs; columns of the inputs.
-  EXPECT_EQ(gathered(layer_of(eight(Precision::mxfp8, 100, 4)).backward), gathered(plain.backward) * 3 / 4);
+  EXPECT_EQ(gathered(layer_of(small_in(Precision::mxfp8, 100, 4)).backward), gathered(plain.backward) * 3 / 4);
 }
 
-TEST(EightBits, WhatAMultiplyKeepsIsHalfTheBytes) {
+TEST(LowPrecision, WhatAMultiplyKeepsIsHalfTheBytes) {
   // Inputs behind two norms and behind GELU have a byte less; fused attention keeps its output beside the cast of it.
-  EXPECT_EQ(layer_of(eight(Precision::bf16)).saved - layer_of(eight(Precision::fp8)).saved,
+  EXPECT_EQ(layer_of(small_in(Precision::bf16)).saved - layer_of(small_in(Precision::fp8)).saved,
             kTokens * kHidden * (1 + 1 + 4 - 1));
 }
 
-TEST(EightBits, MultipliesBoundByTheirRateTakeHalfAsLong) {
-  const Scenario s = eight(Precision::fp8);
+TEST(LowPrecision, MultipliesBoundByTheirRateTakeHalfAsLong) {
+  const Scenario s = small_in(Precision::fp8);
   const KernelCost cost{s.cluster.gpu, s.software, Precision::fp8};
   Gemm large{"", {65536, 8192, 65536}};
   const double sixteen = to_seconds(cost.time(large));
-  large.eight_bits = true;
+  large.low_precision = true;
   large.shape.input_bytes = 1;
   EXPECT_NEAR(to_seconds(cost.time(large)) / sixteen, 0.5, 0.01);
-  const Forecast f = forecast(s), plain = forecast(eight(Precision::bf16));
+  const Forecast f = forecast(s), plain = forecast(small_in(Precision::bf16));
   EXPECT_LT(f.step, plain.step);
   EXPECT_GT(2 * f.step, plain.step);
 }
 
-TEST(EightBits, CopiesOfWeightsAreMemory) {
+TEST(LowPrecision, CopiesOfWeightsAreMemory) {
   const auto parameters = [](const Scenario& s) { return forecast(s).stages.front().memory.parameters.value; };
   const auto cast = static_cast<std::int64_t>(16 * 12 * kHidden * kHidden);
-  const std::int64_t plain = parameters(eight(Precision::bf16));
-  EXPECT_EQ(parameters(eight(Precision::fp8, 90)), plain + 2 * cast);
-  EXPECT_EQ(parameters(eight(Precision::fp8, 100)), plain + cast);
-  Scenario own = eight(Precision::fp8, 100);
+  const std::int64_t plain = parameters(small_in(Precision::bf16));
+  EXPECT_EQ(parameters(small_in(Precision::fp8, 90)), plain + 2 * cast);
+  EXPECT_EQ(parameters(small_in(Precision::fp8, 100)), plain + cast);
+  Scenario own = small_in(Precision::fp8, 100);
   own.training.eight_bit_parameters = true;
   EXPECT_EQ(parameters(own), plain - cast);
 }
 
-TEST(EightBits, KeysThatContradictThemAreTold) {
+TEST(LowPrecision, KeysThatContradictThemAreTold) {
   const auto first_key = [](const Scenario& s) {
     const std::vector<Problem> problems = check(s);
     return problems.empty() ? "" : problems.front().key;
   };
-  Scenario s = eight(Precision::fp8);
+  Scenario s = small_in(Precision::fp8);
   EXPECT_EQ(first_key(s), "");
   s.training.precision = Precision::bf16;
   s.training.eight_bit_parameters = true;
   EXPECT_EQ(first_key(s), "training.eight_bit_parameters");
-  s = eight(Precision::mxfp8);
+  s = small_in(Precision::mxfp8);
   s.training.scaling = Scaling::current;
   EXPECT_EQ(first_key(s), "training.scaling");
-  s = eight(Precision::fp8);
+  s = small_in(Precision::fp8);
   s.cluster.gpu.peak.erase(Precision::fp8);
   EXPECT_EQ(first_key(s), "training.precision");
 }

@@ -1,4 +1,4 @@
-#include "schedules/model/eight_bits.h"
+#include "schedules/model/low_precision.h"
 
 #include <utility>
 
@@ -24,7 +24,7 @@ class Recast {
   Recast(const Scenario& s, bool backward)
       : s_(s),
         backward_(backward),
-        copies_(eight_bit_copies(s)),
+        copies_(low_precision_copies(s)),
         searches_(s.training.scaling == Scaling::current && s.training.precision == Precision::fp8) {}
 
   Operators run(const Operators& pass) {
@@ -45,12 +45,11 @@ class Recast {
     if (!searches_ && !backward_ && s_.software.fused_quantization && !out_.empty() && is_norm(out_.back()))
       std::get<Elementwise>(out_.back()).bytes += numbers * (copies - kHigh);  // the norm writes the copies itself
     else
-      out_.push_back(
-          Elementwise{"cast to 8 bits", numbers * (kHigh * (searches_ ? 2 : 1) + copies), searches_ ? 2 : 1});
+      out_.push_back(Elementwise{"cast", numbers * (kHigh * (searches_ ? 2 : 1) + copies), searches_ ? 2 : 1});
   }
 
-  /// Tensor ranks gather what enters a multiply in 8 bits: forward by rows; for the weight's gradient by columns, which
-  /// Hopper makes of the rows by a transpose and MXFP8, whose scales differ, has to gather on its own.
+  /// Tensor ranks gather the casts of what enters a multiply: forward by rows; for the weight's gradient by columns,
+  /// which Hopper makes of the rows by a transpose and MXFP8, whose scales differ, has to gather on its own.
   void add(TensorCollective gather) {
     if (gather.operation != collectives::Operation::all_gather || gather.among != Among::tensor) {
       out_.push_back(gather);
@@ -66,16 +65,16 @@ class Recast {
     if (kept || !backward_ || !block_scales) gather.bytes = {gather.bytes.value / 2};  // else both copies
     out_.push_back(gather);
     if (backward_ && copies_ == 2 && !block_scales)
-      out_.push_back(Elementwise{"transpose of 8 bits", 2 * numbers, 1, true});
+      out_.push_back(Elementwise{"transpose of a cast", 2 * numbers, 1, true});
   }
 
   void add(Gemm gemm) {
-    gemm.eight_bits = true;
+    gemm.low_precision = true;
     gemm.shape.input_bytes = 1;
     if (!gemm.of_weights) {
       if (!std::exchange(cast_ahead_, false)) cast(elements(gemm.shape.m, gemm.shape.k, gemm.shape), copies_);
       if (!backward_ && !s_.training.eight_bit_parameters)
-        out_.push_back(Elementwise{"weights to 8 bits",
+        out_.push_back(Elementwise{"cast of weights",
                                    elements(gemm.shape.k, gemm.shape.n, gemm.shape) * (kHigh + copies_) / passes(), 0});
     }
     out_.push_back(gemm);
@@ -94,27 +93,27 @@ class Recast {
 
 }  // namespace
 
-void use_eight_bits(Block& layer, const Scenario& s) {
+void use_low_precision(Block& layer, const Scenario& s) {
   layer.forward = Recast(s, false).run(layer.forward);
   layer.recompute = Recast(s, false).run(layer.recompute);
   layer.backward = Recast(s, true).run(layer.backward);
 }
 
-int eight_bit_copies(const Scenario& s) {
+int low_precision_copies(const Scenario& s) {
   constexpr std::uint32_t kBlackwell = 100;
   return s.training.precision == Precision::mxfp8 || s.cluster.gpu.compute_capability < kBlackwell ? 2 : 1;
 }
 
-double eight_bit_weights(const Block& layer) {
+double low_precision_weights(const Block& layer) {
   double sum = 0;
   for (const Operator& op : layer.backward)
-    if (const auto* gemm = std::get_if<Gemm>(&op); gemm != nullptr && gemm->eight_bits && gemm->of_weights)
+    if (const auto* gemm = std::get_if<Gemm>(&op); gemm != nullptr && gemm->low_precision && gemm->of_weights)
       sum += elements(gemm->shape.m, gemm->shape.n, gemm->shape);
   return sum;
 }
 
 double kept_input_bytes(const Scenario& s) {
-  return is_eight_bits(s.training.precision) ? 1 : d(element_bytes(s.training.precision));
+  return is_low_precision(s.training.precision) ? 1 : d(element_bytes(s.training.precision));
 }
 
 }  // namespace stepcast::schedules

@@ -5,20 +5,21 @@
 
 namespace stepcast::schedules {
 
-/// Makes the linear multiplies of a layer 8-bit ones, forward and backward, as NVIDIA's Transformer Engine does;
-/// attention, router and all between stay as they are. What enters a multiply is cast to 8 bits, in a kernel of its own
+/// Makes the linear multiplies of a layer ones of the training's low precision, forward and backward, as NVIDIA's
+/// Transformer Engine does; attention, router and all between stay as they are. What enters a multiply is cast, in a
+/// kernel of its own
 /// or by the norm before it (Software::fused_quantization), once by rows and, where the GPU or the scaling needs it,
 /// once by columns for the gradients; weights once a step, or for each forward pass where ZeRO 3 gathers them anew.
-/// Gathers of sequence parallelism carry 8 bits. Source: Transformer Engine's documentation, "Performance
+/// Gathers of sequence parallelism carry the casts. Source: Transformer Engine's documentation, "Performance
 /// Considerations" (docs/features/low_precision_training).
-void use_eight_bits(Block& layer, const Scenario& scenario);
+void use_low_precision(Block& layer, const Scenario& scenario);
 
-/// 8-bit copies of a tensor that the three multiplies of a linear layer need: by rows and by columns. Blackwell reads
+/// Casts of a tensor that the three multiplies of a linear layer need: by rows and by columns. Blackwell reads
 /// one both ways if it has one scale; 32 numbers of a row or of a column have one in MXFP8 (OCP MX specification 1.0).
-int eight_bit_copies(const Scenario& scenario);
+int low_precision_copies(const Scenario& scenario);
 
-/// Elements of the weights of a layer's 8-bit multiplies.
-double eight_bit_weights(const Block& layer);
+/// Elements of the weights of a layer's multiplies of low precision.
+double low_precision_weights(const Block& layer);
 
 /// Bytes that a linear multiply keeps of each element of its input for its weight's gradient.
 double kept_input_bytes(const Scenario& scenario);
