@@ -329,11 +329,19 @@ std::vector<Problem> check(const Scenario& s) {
     out.push_back({"training.precision", "GPU " + s.cluster.gpu.name + " has no rate for bf16, which runs beside it"});
   if (low && is_network(s.model.family))
     out.push_back(
-        {"training.precision", "8 bits are built for transformers; a network of other layers has fp16 or bf16"});
-  if (!low && s.training.eight_bit_parameters)
+        {"training.precision", "low precision is built for transformers; a network of other layers has fp16 or bf16"});
+  if (!is_eight_bits(s.training.precision) && s.training.eight_bit_parameters)
     out.push_back({"training.eight_bit_parameters", "found true, expected a precision of 8 bits with it"});
   if (s.training.scaling == Scaling::current && s.training.precision != Precision::fp8)
     out.push_back({"training.scaling", "found current, expected precision fp8 with it"});
+  const std::int64_t bf16_layers = s.training.bf16_layers_at_start + s.training.bf16_layers_at_end;
+  const char* bf16_key =
+      s.training.bf16_layers_at_start > 0 ? "training.bf16_layers_at_start" : "training.bf16_layers_at_end";
+  if (!low && bf16_layers > 0)
+    out.push_back({bf16_key, "found " + n(bf16_layers) + ", expected a precision of fp8, mxfp8 or nvfp4 with it"});
+  if (low && bf16_layers > 0 && bf16_layers >= s.model.layers)
+    out.push_back({bf16_key, n(bf16_layers) + " layers in bf16 leave none in low precision; expected less than " +
+                                 n(s.model.layers)});
   const std::int64_t samples_a_round = s.training.micro_batch * plan.data;
   std::int64_t micro_batches = 0;
   if (s.training.global_batch % samples_a_round != 0)

@@ -53,7 +53,7 @@ struct ExpertLoad {
   std::uint64_t seed = 0;            ///< of the draw
 };
 
-/// Where an 8-bit tensor's scale is from: steps before, or the tensor itself.
+/// Where the scale of an fp8 tensor is from: steps before, or the tensor itself.
 enum class Scaling : std::uint8_t { delayed, current };
 
 struct Training {
@@ -71,6 +71,8 @@ struct Training {
   ExpertLoad expert_load{};
   Scaling scaling = Scaling::delayed;  ///< fp8
   bool eight_bit_parameters = false;   ///< fp8, mxfp8: the model's own parameters have 8 bits, and are gathered so
+  /// Low precision: so many of the first and of the last layers keep their linear multiplies in bf16.
+  std::int64_t bf16_layers_at_start = 0, bf16_layers_at_end = 0;
 };
 
 /// How the ranks that share a sequence see each other's keys and values.

@@ -25,7 +25,7 @@ struct Software {
   bool flash_2 = false;              ///< fused attention is of FlashAttention-2's generation or older
   double attention_efficiency = 1;   ///< share of the rate of the GPU's fused attention that this kernel reaches
   int logit_metrics = 0;             ///< unfused cross entropies taken of the logits beside the loss, forward only
-  bool fused_quantization = false;   ///< 8-bit multiplies: a norm casts its output itself
+  bool fused_quantization = false;   ///< fp8, mxfp8: a norm casts its output itself
   bool grouped_multiply = false;     ///< a multiply of all experts of a rank in one kernel; else one each
   bool fused_gradient_accumulation = false;  ///< weight-gradient GEMMs add into the main gradient
   bool tensor_overlap = false;               ///< backward: tensor-parallel traffic under the weight-gradient GEMMs

@@ -30,9 +30,8 @@ const Schema& software_schema();
 /// The names of schedules::Precision and schedules::Attention, in the order of the enumerations.
 Names precision_names();
 Names precisions_later();
-/// Of training.precision, which may be one of 8 bits.
+/// Of training.precision, which may be a low one.
 Names training_precision_names();
-Names training_precisions_later();
 Names attention_names();
 
 /// The GPU of that name in configs/gpus/, read for what stands at `value`.

@@ -57,6 +57,8 @@ std::vector<Key<Gpu>> stated_keys() {
        store_peak<Precision::fp8>},
       {{"peak.mxfp8", flop_rate_type(), "", "dense peak of the matrix units, one scale for 32 numbers"},
        store_peak<Precision::mxfp8>},
+      {{"peak.nvfp4", flop_rate_type(), "", "dense peak of the matrix units, 4 bits with one scale for 16 numbers"},
+       store_peak<Precision::nvfp4>},
       {{"gemm.mainloop", fraction(), "0.9", "rate of an SM busy on a 256x128 tile, share of peak"},
        store_gemm<&GemmModel::mainloop>},
       {{"gemm.sustained", fraction(), "0.85", "what the whole chip holds under its power limit, share of peak"},
@@ -135,8 +137,7 @@ void add_measured_keys(std::vector<Key<Gpu>>& keys) {
 
 Names precision_names() { return {"fp32", "tf32", "fp16", "bf16"}; }
 Names precisions_later() { return {"fp8", "mxfp8", "nvfp4"}; }
-Names training_precision_names() { return {"fp32", "tf32", "fp16", "bf16", "fp8", "mxfp8"}; }
-Names training_precisions_later() { return {"nvfp4"}; }
+Names training_precision_names() { return {"fp32", "tf32", "fp16", "bf16", "fp8", "mxfp8", "nvfp4"}; }
 
 const Table<Gpu>& gpu_table() {
   static const Table<Gpu> table = [] {

@@ -69,7 +69,7 @@ const Table<Software>& software_table() {
           {{"winograd", number(1, kMostWinograd), "1",
             "3x3 convolutions of stride 1 without matrix units run so much faster by Winograd's algorithm"},
            [](S& s, const Value& v) { s.winograd = v.number; }},
-          {{"fused_quantization", flag(), "false", "8-bit multiplies: a norm casts its output itself"},
+          {{"fused_quantization", flag(), "false", "fp8, mxfp8: a norm casts its output itself"},
            store_flag<&S::fused_quantization>},
           {{"grouped_multiply", flag(), "false", "a multiply of all experts of a rank in one kernel; else one each"},
            store_flag<&S::grouped_multiply>},

@@ -45,6 +45,8 @@ std::string precision_word(Precision precision) {
       return "fp8";
     case Precision::mxfp8:
       return "mxfp8";
+    case Precision::nvfp4:
+      return "nvfp4";
   }
   return "";
 }

@@ -95,7 +95,7 @@ void show(const std::vector<const KernelRow*>& rows, FittedModel& model) {
 
 schedules::GemmShape shape_of(const KernelRow& row, Precision precision) {
   const std::int64_t element = schedules::element_bytes(precision);
-  return {row.m, row.n, row.k, row.batch, element, element};
+  return {row.m, row.n, row.k, row.batch, static_cast<double>(element), element};
 }
 
 }  // namespace

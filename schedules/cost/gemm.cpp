@@ -60,7 +60,7 @@ Time multiply_time(const GemmShape& shape, double read, int most_splits, const G
 
 Time gemm_time(const GemmShape& shape, const GemmModel& model, const GemmMachine& machine) {
   const double m = static_cast<double>(shape.m), n = static_cast<double>(shape.n), k = static_cast<double>(shape.k);
-  const double read = (m * k + k * n) * static_cast<double>(shape.batch) * static_cast<double>(shape.input_bytes);
+  const double read = (m * k + k * n) * static_cast<double>(shape.batch) * shape.input_bytes;
   return multiply_time(shape, read, kMostSplits, model, machine);
 }
 

@@ -12,7 +12,7 @@ namespace stepcast::schedules {
 struct GemmShape {
   std::int64_t m = 0, n = 0, k = 0;
   std::int64_t batch = 1;
-  std::int64_t input_bytes = 2;
+  double input_bytes = 2;  ///< nvfp4 has less than one
   std::int64_t output_bytes = 2;
 
   Flops flops() const {

@@ -135,7 +135,8 @@ MemoryUse stage_memory(const Scenario& s, const Blocks& blocks, std::span<const 
   use.parameters = bytes(weight_versions * kept(all, 3) * e);
   // Casts of weights are kept through the step; where these are the parameters, there are no others.
   const auto [cast, most_cast] = low_precision_elements(blocks, chunks);
-  const double of_cast = low_precision_copies(s) - (s.training.eight_bit_parameters ? e : 0);
+  const double of_cast =
+      low_precision_copies(s) * cast_bytes(s.training.precision) - (s.training.eight_bit_parameters ? e : 0);
   if (zero < 3) use.parameters += bytes(weight_versions * cast * of_cast);
   use.gradients = bytes(kept(trained, 2) * g);
   use.optimizer = bytes(kept(trained, 1) * optimizer_bytes(s));

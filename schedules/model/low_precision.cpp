@@ -5,7 +5,7 @@
 namespace stepcast::schedules {
 namespace {
 
-constexpr double kHigh = 2;  // bytes of what is not 8 bits
+constexpr double kHigh = 2;  // bytes of what is not cast
 
 double d(std::int64_t n) { return static_cast<double>(n); }
 
@@ -24,8 +24,11 @@ class Recast {
   Recast(const Scenario& s, bool backward)
       : s_(s),
         backward_(backward),
+        nvfp4_(s.training.precision == Precision::nvfp4),
+        block_scales_(nvfp4_ || s.training.precision == Precision::mxfp8),
+        searches_(nvfp4_ || (s.training.scaling == Scaling::current && s.training.precision == Precision::fp8)),
         copies_(low_precision_copies(s)),
-        searches_(s.training.scaling == Scaling::current && s.training.precision == Precision::fp8) {}
+        width_(cast_bytes(s.training.precision)) {}
 
   Operators run(const Operators& pass) {
     for (const Operator& op : pass) {
@@ -40,42 +43,51 @@ class Recast {
   }
 
  private:
-  /// Reads 16 bits, writes 8 in each copy; a scale of the tensor at hand has to be found in it first.
+  /// Reads 16 bits, writes each copy; a scale of the tensor at hand has to be found in it first.
   void cast(double numbers, int copies) {
     if (!searches_ && !backward_ && s_.software.fused_quantization && !out_.empty() && is_norm(out_.back()))
-      std::get<Elementwise>(out_.back()).bytes += numbers * (copies - kHigh);  // the norm writes the copies itself
+      std::get<Elementwise>(out_.back()).bytes += numbers * (copies * width_ - kHigh);  // the norm writes the copies
     else
-      out_.push_back(Elementwise{"cast", numbers * (kHigh * (searches_ ? 2 : 1) + copies), searches_ ? 2 : 1});
+      out_.push_back(Elementwise{"cast", numbers * (kHigh * (searches_ ? 2 : 1) + copies * width_), searches_ ? 2 : 1});
   }
 
   /// Tensor ranks gather the casts of what enters a multiply: forward by rows; for the weight's gradient by columns,
-  /// which Hopper makes of the rows by a transpose and MXFP8, whose scales differ, has to gather on its own.
+  /// which Hopper makes of the rows by a transpose and block scales, which differ, have to gather on their own.
   void add(TensorCollective gather) {
     if (gather.operation != collectives::Operation::all_gather || gather.among != Among::tensor) {
       out_.push_back(gather);
       return;
     }
-    const bool block_scales = s_.training.precision == Precision::mxfp8;
     const bool kept = backward_ && gather.name == "all-gather of the input";  // cast forward
     const double numbers = static_cast<double>(gather.bytes.value) / kHigh;
     if (!kept) {
-      cast(numbers / s_.parallelism.tensor, block_scales ? 2 : 1);
+      if (nvfp4_) agree();
+      cast(numbers / s_.parallelism.tensor, block_scales_ ? 2 : 1);
       cast_ahead_ = true;
     }
-    if (kept || !backward_ || !block_scales) gather.bytes = {gather.bytes.value / 2};  // else both copies
+    const int gathered = !kept && backward_ && block_scales_ ? 2 : 1;
+    gather.bytes = {static_cast<std::int64_t>(numbers * width_ * gathered)};
     out_.push_back(gather);
-    if (backward_ && copies_ == 2 && !block_scales)
+    if (backward_ && copies_ == 2 && !block_scales_)
       out_.push_back(Elementwise{"transpose of a cast", 2 * numbers, 1, true});
+  }
+
+  /// The parts of a gathered tensor have one scale: ranks look for the largest number of rows and of columns together.
+  void agree() {
+    out_.push_back(TensorCollective{"largest of a tensor", collectives::Operation::all_reduce, Bytes{2 * sizeof(float)},
+                                    false, Among::tensor});
   }
 
   void add(Gemm gemm) {
     gemm.low_precision = true;
-    gemm.shape.input_bytes = 1;
+    gemm.shape.input_bytes = width_;
     if (!gemm.of_weights) {
       if (!std::exchange(cast_ahead_, false)) cast(elements(gemm.shape.m, gemm.shape.k, gemm.shape), copies_);
-      if (!backward_ && !s_.training.eight_bit_parameters)
-        out_.push_back(Elementwise{"cast of weights",
-                                   elements(gemm.shape.k, gemm.shape.n, gemm.shape) * (kHigh + copies_) / passes(), 0});
+      if (!backward_ && !s_.training.eight_bit_parameters) {
+        const double each = kHigh * (nvfp4_ ? 2 : 1) + copies_ * width_;
+        const double weights = elements(gemm.shape.k, gemm.shape.n, gemm.shape);
+        out_.push_back(Elementwise{"cast of weights", weights * each / passes(), 0});
+      }
     }
     out_.push_back(gemm);
   }
@@ -85,8 +97,10 @@ class Recast {
 
   const Scenario& s_;
   const bool backward_;
-  const int copies_;
+  const bool nvfp4_, block_scales_;
   const bool searches_;  ///< for the largest number, before it casts
+  const int copies_;
+  const double width_;  ///< of a cast, bytes an element
   bool cast_ahead_ = false;
   Operators out_;
 };
@@ -101,8 +115,10 @@ void use_low_precision(Block& layer, const Scenario& s) {
 
 int low_precision_copies(const Scenario& s) {
   constexpr std::uint32_t kBlackwell = 100;
-  return s.training.precision == Precision::mxfp8 || s.cluster.gpu.compute_capability < kBlackwell ? 2 : 1;
+  return s.training.precision != Precision::fp8 || s.cluster.gpu.compute_capability < kBlackwell ? 2 : 1;
 }
+
+double cast_bytes(Precision precision) { return precision == Precision::nvfp4 ? 0.5 + 1.0 / 16 : 1; }
 
 double low_precision_weights(const Block& layer) {
   double sum = 0;
@@ -113,7 +129,8 @@ double low_precision_weights(const Block& layer) {
 }
 
 double kept_input_bytes(const Scenario& s) {
-  return is_low_precision(s.training.precision) ? 1 : d(element_bytes(s.training.precision));
+  const Precision precision = s.training.precision;
+  return is_low_precision(precision) ? cast_bytes(precision) : d(element_bytes(precision));
 }
 
 }  // namespace stepcast::schedules

@@ -152,7 +152,7 @@ class Lowering {
   }
 
   GemmShape shape(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t batch) const {
-    return {m, n, k, batch, element_, element_};
+    return {m, n, k, batch, d(element_), element_};
   }
 
   /// Gradients of what every tensor rank holds for its own samples; beside the kernel that follows, where the software

@@ -60,7 +60,7 @@ void Writer::append(Operators more) {
 
 void Writer::gemm(std::string_view name, std::int64_t m, std::int64_t k, std::int64_t n, std::int64_t batch,
                   int kernels) {
-  out_.push_back(Gemm{name, {m, n, k, batch, z.element, z.element}, false, kernels, true});
+  out_.push_back(Gemm{name, {m, n, k, batch, d(z.element), z.element}, false, kernels, true});
 }
 
 void Writer::weight_gradient(std::string_view name, std::int64_t rows, std::int64_t columns, std::int64_t from,
@@ -69,7 +69,7 @@ void Writer::weight_gradient(std::string_view name, std::int64_t rows, std::int6
 }
 
 void Writer::product(std::string_view name, std::int64_t m, std::int64_t k, std::int64_t n, std::int64_t batch) {
-  out_.push_back(Gemm{name, {m, n, k, batch, z.element, z.element}});
+  out_.push_back(Gemm{name, {m, n, k, batch, d(z.element), z.element}});
 }
 
 void Writer::product_gradient(std::string_view name, std::int64_t rows, std::int64_t columns, std::int64_t from) {
@@ -80,7 +80,7 @@ void Writer::accumulate(Gemm gradient) {
   const std::int64_t main = element_bytes(s.software.main_gradient_precision);
   const bool fused = s.software.fused_gradient_accumulation;
   GemmShape& shape = gradient.shape;
-  shape.input_bytes = z.element;
+  shape.input_bytes = d(z.element);
   shape.output_bytes = fused ? 2 * main : z.element;
   out_.push_back(gradient);
   if (!fused)

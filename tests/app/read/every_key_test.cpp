@@ -82,6 +82,7 @@ TEST(EveryKey, OfTheGpuIsStored) {
   EXPECT_EQ(gpu.peak.at(Precision::bf16).value, 14e12);
   EXPECT_EQ(gpu.peak.at(Precision::fp8).value, 15e12);
   EXPECT_EQ(gpu.peak.at(Precision::mxfp8).value, 16e12);
+  EXPECT_EQ(gpu.peak.at(Precision::nvfp4).value, 17e12);
   EXPECT_EQ(gpu.gemm.mainloop, 0.71);
   EXPECT_EQ(gpu.gemm.sustained, 0.72);
   EXPECT_EQ(gpu.gemm.tile_128, 0.73);
@@ -222,6 +223,8 @@ TEST(EveryKey, OfThePlanIsStored) {
   EXPECT_EQ(s.training.precision, Precision::fp16);
   EXPECT_EQ(s.training.scaling, schedules::Scaling::current);
   EXPECT_TRUE(s.training.eight_bit_parameters);
+  EXPECT_EQ(s.training.bf16_layers_at_start, 4);
+  EXPECT_EQ(s.training.bf16_layers_at_end, 5);
   EXPECT_EQ(s.training.optimizer, schedules::Optimizer::momentum);
   EXPECT_EQ(s.training.attention, schedules::Attention::unfused);
   EXPECT_EQ(s.parallelism.tensor, 4u);

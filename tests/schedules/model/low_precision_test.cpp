@@ -14,11 +14,13 @@ namespace stepcast::schedules {
 namespace {
 
 constexpr double kHidden = 2048, kTokens = 1024;
+constexpr double kNvfp4 = 0.5 + 1.0 / 16;  ///< bytes of 4 bits and of their share of a scale for 16
 
 /// Dropout and biases away, attention in one kernel, one micro-batch of one sample.
 Scenario small_in(Precision precision, std::uint32_t capability = 90, std::uint32_t tensor = 1) {
   Scenario s = round_numbers(tensor);
   s.cluster.gpu.peak[Precision::fp8] = s.cluster.gpu.peak[Precision::mxfp8] = {600e12};
+  s.cluster.gpu.peak[Precision::nvfp4] = {1200e12};
   s.cluster.gpu.compute_capability = capability;
   s.parallelism.tensor = tensor;
   s.parallelism.sequence = tensor > 1;
@@ -97,6 +99,21 @@ TEST(LowPrecision, OneScaleForEach32NumbersTakesBothCopiesOnAnyGpu) {
   EXPECT_EQ(bytes_of(blocks_of_32.forward, "cast"), 7 * kTokens * kHidden * (2 + 2));
 }
 
+TEST(LowPrecision, Nvfp4ReadsATensorForItsLargestNumberAndForBothCasts) {
+  Scenario s = small_in(Precision::nvfp4, 100);
+  const double norm = bytes_of(layer_of(s).forward, "layer norm");
+  s.software.fused_quantization = true;  // of no use: the columns' largest number is known after their transform
+  const Block layer = layer_of(s);
+  EXPECT_EQ(bytes_of(layer.forward, "cast"), 7 * kTokens * kHidden * (2 + 2 + 2 * kNvfp4));
+  EXPECT_EQ(bytes_of(layer.backward, "cast"), 9 * kTokens * kHidden * (2 + 2 + 2 * kNvfp4));
+  EXPECT_EQ(bytes_of(layer.forward, "cast of weights"), 12 * kHidden * kHidden * (2 + 2 + 2 * kNvfp4));
+  EXPECT_EQ(bytes_of(layer.forward, "layer norm"), norm);
+  for (const Operator& op : layer.forward)
+    if (const auto* gemm = std::get_if<Gemm>(&op)) {
+      EXPECT_EQ(gemm->shape.input_bytes, kNvfp4) << gemm->name;
+    }
+}
+
 TEST(LowPrecision, WeightsAreCastOnceAStep) {
   Scenario s = small_in(Precision::fp8);
   s.training.global_batch = 8;
@@ -133,10 +150,28 @@ TEST(LowPrecision, SequenceParallelRanksGatherThem) {
   EXPECT_EQ(gathered(layer_of(small_in(Precision::mxfp8, 100, 4)).backward), gathered(plain.backward) * 3 / 4);
 }
 
+TEST(LowPrecision, Nvfp4RanksAgreeOnAScaleAndGatherRowsAndColumns) {
+  const Block plain = layer_of(small_in(Precision::bf16, 100, 4)), low = layer_of(small_in(Precision::nvfp4, 100, 4));
+  EXPECT_EQ(gathered(low.forward), gathered(plain.forward) * kNvfp4 / 2);
+  // Columns of two inputs, rows and columns of two gradients of outputs.
+  EXPECT_EQ(gathered(low.backward), gathered(plain.backward) * kNvfp4 / 2 * (1 + 1 + 2 + 2) / 4);
+  const auto agreed = [](const Operators& pass) {
+    return std::ranges::count_if(pass, [](const Operator& op) {
+      const auto* c = std::get_if<TensorCollective>(&op);
+      return c != nullptr && c->operation == collectives::Operation::all_reduce && c->bytes == Bytes{8};
+    });
+  };
+  EXPECT_EQ(agreed(low.forward), 2);  // what is gathered forward is cast once
+  EXPECT_EQ(agreed(low.backward), 2);
+  EXPECT_EQ(agreed(layer_of(small_in(Precision::mxfp8, 100, 4)).forward), 0);
+}
+
 TEST(LowPrecision, WhatAMultiplyKeepsIsHalfTheBytes) {
   // Inputs behind two norms and behind GELU have a byte less; fused attention keeps its output beside the cast of it.
   EXPECT_EQ(layer_of(small_in(Precision::bf16)).saved - layer_of(small_in(Precision::fp8)).saved,
             kTokens * kHidden * (1 + 1 + 4 - 1));
+  EXPECT_EQ(layer_of(small_in(Precision::bf16)).saved - layer_of(small_in(Precision::nvfp4)).saved,
+            kTokens * kHidden * ((2 - kNvfp4) * (1 + 1 + 4) - kNvfp4));
 }
 
 TEST(LowPrecision, MultipliesBoundByTheirRateTakeHalfAsLong) {
@@ -149,7 +184,11 @@ TEST(LowPrecision, MultipliesBoundByTheirRateTakeHalfAsLong) {
   EXPECT_NEAR(to_seconds(cost.time(large)) / sixteen, 0.5, 0.01);
   const Forecast f = forecast(s), plain = forecast(small_in(Precision::bf16));
   EXPECT_LT(f.step, plain.step);
-  EXPECT_GT(2 * f.step, plain.step);
+  EXPECT_GT(f.step * 2, plain.step);
+  const KernelCost four{s.cluster.gpu, s.software, Precision::nvfp4};
+  large.shape.input_bytes = kNvfp4;
+  EXPECT_NEAR(to_seconds(four.time(large)) / sixteen, 0.25, 0.01);
+  EXPECT_LT(forecast(small_in(Precision::nvfp4, 100)).step, forecast(small_in(Precision::mxfp8, 100)).step);
 }
 
 TEST(LowPrecision, CopiesOfWeightsAreMemory) {
@@ -158,9 +197,32 @@ TEST(LowPrecision, CopiesOfWeightsAreMemory) {
   const std::int64_t plain = parameters(small_in(Precision::bf16));
   EXPECT_EQ(parameters(small_in(Precision::fp8, 90)), plain + 2 * cast);
   EXPECT_EQ(parameters(small_in(Precision::fp8, 100)), plain + cast);
+  EXPECT_EQ(parameters(small_in(Precision::nvfp4, 100)), plain + cast * 9 / 8);
   Scenario own = small_in(Precision::fp8, 100);
   own.training.eight_bit_parameters = true;
   EXPECT_EQ(parameters(own), plain - cast);
+}
+
+TEST(LowPrecision, SomeFirstAndLastLayersMayStayInBf16) {
+  Scenario s = small_in(Precision::nvfp4, 100);
+  s.training.bf16_layers_at_start = 1;
+  s.training.bf16_layers_at_end = 2;
+  const Blocks all = blocks(s);
+  const Block low = layer_of(small_in(Precision::nvfp4, 100)), bf16 = layer_of(small_in(Precision::bf16, 100));
+  ASSERT_EQ(all.order.size(), 18u);  // embedding, 16 layers, head
+  for (std::uint32_t layer = 0; layer < 16; ++layer) {
+    const Block& block = all.at(1 + layer);
+    const Block& expected = layer < 1 || layer >= 14 ? bf16 : low;
+    EXPECT_EQ(low_precision_weights(block), low_precision_weights(expected)) << layer;
+    EXPECT_EQ(block.saved, expected.saved) << layer;
+    EXPECT_EQ(block.forward.size(), expected.forward.size()) << layer;
+  }
+  EXPECT_EQ(model_flops(all), model_flops(blocks(small_in(Precision::bf16))));
+  const Time some = forecast(s).step, none = forecast(small_in(Precision::nvfp4, 100)).step;
+  s.training.bf16_layers_at_end = 14;
+  const Time most = forecast(s).step;
+  EXPECT_LT(none, some);
+  EXPECT_NEAR(to_seconds(most - none) / to_seconds(some - none), 5, 1e-3);  // 15 layers and 3
 }
 
 TEST(LowPrecision, KeysThatContradictThemAreTold) {
@@ -176,9 +238,21 @@ TEST(LowPrecision, KeysThatContradictThemAreTold) {
   s = small_in(Precision::mxfp8);
   s.training.scaling = Scaling::current;
   EXPECT_EQ(first_key(s), "training.scaling");
-  s = small_in(Precision::fp8);
-  s.cluster.gpu.peak.erase(Precision::fp8);
-  EXPECT_EQ(first_key(s), "training.precision");
+  for (const Precision precision : {Precision::fp8, Precision::mxfp8, Precision::nvfp4}) {
+    s = small_in(precision);
+    s.cluster.gpu.peak.erase(precision);
+    EXPECT_EQ(first_key(s), "training.precision");
+    EXPECT_EQ(check(s).front().text, "GPU round has no rate for this precision");
+  }
+  s = small_in(Precision::nvfp4);
+  s.training.eight_bit_parameters = true;  // four bits of them are not gathered by anyone
+  EXPECT_EQ(first_key(s), "training.eight_bit_parameters");
+  s = small_in(Precision::bf16);
+  s.training.bf16_layers_at_end = 1;
+  EXPECT_EQ(first_key(s), "training.bf16_layers_at_end");
+  s = small_in(Precision::nvfp4);
+  s.training.bf16_layers_at_start = 16;
+  EXPECT_EQ(first_key(s), "training.bf16_layers_at_start");
 }
 
 }  // namespace
