@@ -31,6 +31,12 @@ Node erased(const Place& place) {
   return node;
 }
 
+/// What stands in a cell of a runs table or behind --set.
+Node make_cell(const std::string& path, const std::string& text, const Place& place) {
+  const KeyInfo* key = find_key(scenario_schema(), path);
+  return key != nullptr && key->type.kind == Type::Kind::list ? make_list(text, place) : make_scalar(text, place);
+}
+
 /// Every --set as one layer, in the order given.
 std::vector<Node> read_settings(std::span<const std::string> settings) {
   std::vector<Node> layers;
@@ -44,7 +50,7 @@ std::vector<Node> read_settings(std::span<const std::string> settings) {
       fail(place, "", "expected a file (what a base brings is taken away key by key: --set key=)");
     }
     if (!value.empty()) checked_text(value, place.file);
-    layers.push_back(nest(key, value.empty() ? erased(place) : make_scalar(value, place)));
+    layers.push_back(nest(key, value.empty() ? erased(place) : make_cell(key, value, place)));
   }
   return layers;
 }
@@ -125,7 +131,8 @@ Node read_row(const std::vector<Column>& columns, const Record& row, std::size_t
   Node tree = make_mapping(start);
   for (const Column& column : columns) {
     const Cell& cell = row[column.cell];
-    if (!cell.text.empty()) merge(scenario_schema(), tree, nest(column.path, make_scalar(cell.text, cell.place)));
+    if (!cell.text.empty())
+      merge(scenario_schema(), tree, nest(column.path, make_cell(column.path, cell.text, cell.place)));
   }
   return tree;
 }

@@ -1,5 +1,6 @@
 #include "app/read/tree.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace stepcast::app {
@@ -24,6 +25,21 @@ Node make_scalar(std::string scalar, Place place) {
   node.scalar = std::move(scalar);
   node.place = std::move(place);
   return node;
+}
+
+Node make_list(const std::string& text, const Place& place) {
+  if (!text.starts_with('[') || !text.ends_with(']')) return make_scalar(text, place);
+  Node list;
+  list.kind = Node::Kind::list;
+  list.place = place;
+  for (std::size_t begin = 1, end = 0; begin < text.size(); begin = end + 1) {
+    end = std::min(text.find(',', begin), text.size() - 1);
+    std::string item = text.substr(begin, end - begin);
+    item.erase(0, item.find_first_not_of(' '));
+    item.erase(item.find_last_not_of(' ') + 1);
+    list.items.push_back(make_scalar(std::move(item), place));
+  }
+  return list;
 }
 
 Node make_mapping(Place place) {

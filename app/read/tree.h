@@ -37,6 +37,8 @@ struct Entry {
 };
 
 Node make_scalar(std::string scalar, Place place);
+/// A list as one line writes it, of scalars without brackets or commas: "[4, 4, 3]". Other text: a scalar.
+Node make_list(const std::string& text, const Place& place);
 Node make_mapping(Place place);
 
 /// "found 'x'" as error messages say it: 'x', nothing, a list, a mapping.

@@ -68,6 +68,20 @@ TEST(Set, NothingTakesAKeyAway) {
   EXPECT_EQ(question.scenario.parallelism.data, 2u);
 }
 
+TEST(Set, WritesAListBetweenBrackets) {
+  const Question question =
+      ask(kQuickstart, {"pipeline.schedule=", "pipeline.virtual_stages=", "parallelism.pipeline=4",
+                        "parallelism.data=", "parallelism.layers_per_stage=[20, 26,26 , 24]"})
+          .at(0);
+  EXPECT_EQ(error_of(question), "");
+  EXPECT_EQ(question.scenario.parallelism.layers_per_stage, (std::vector<std::uint32_t>{20, 26, 26, 24}));
+  EXPECT_EQ(ask(kQuickstart, {"note=[no list]"}).at(0).scenario.note, "[no list]");
+  EXPECT_NE(error_of(ask(kQuickstart, {"parallelism.layers_per_stage=4 4"}).at(0)).find("expected a list"),
+            std::string::npos);
+  EXPECT_NE(error_of(ask(kQuickstart, {"parallelism.layers_per_stage=[4,, 4]"}).at(0)).find("found ''"),
+            std::string::npos);
+}
+
 TEST(Set, GpusTakeNodesAway) {
   const Question question = ask(kQuickstart, {"cluster.gpus=16", "parallelism.pipeline=2", "parallelism.data=1"}).at(0);
   EXPECT_EQ(question.error, "");
@@ -134,6 +148,17 @@ TEST(Tables, ARowIsAScenarioAndAnEmptyCellAKeyNotGiven) {
   EXPECT_EQ(rows[1].scenario.model.layers, 96);
   EXPECT_EQ(rows[1].scenario.cluster.gpus, 8u);
   EXPECT_EQ(rows[1].scenario.recompute, schedules::Recompute::none);
+}
+
+TEST(Tables, ACellOfAListIsWrittenAsInYaml) {
+  const std::vector<Question> rows =
+      ask(write("lists.csv",
+                "model,cluster.node,training.global_batch,training.micro_batch,training.sequence,parallelism.pipeline,"
+                "parallelism.layers_per_stage\n"
+                "gpt3-175b,dgx-a100-80gb,16,1,2048,8,\"[11, 12, 12, 12, 12, 12, 12, 13]\"\n"));
+  EXPECT_EQ(error_of(rows.at(0)), "");
+  EXPECT_EQ(rows.at(0).scenario.parallelism.layers_per_stage,
+            (std::vector<std::uint32_t>{11, 12, 12, 12, 12, 12, 12, 13}));
 }
 
 TEST(Tables, ABadRowStandsBesideTheOthers) {
