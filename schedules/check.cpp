@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "schedules/data_parallel/check_exchange.h"
+#include "schedules/parallel/expert_nodes.h"
+#include "schedules/parallel/inner_groups.h"
 #include "schedules/pipeline/custom.h"
 #include "schedules/pipeline/pipelines.h"
 #include "schedules/pipeline/placement.h"
@@ -158,6 +160,32 @@ void check_context(const Scenario& s, std::vector<Problem>& out) {
   }
 }
 
+/// Whether one copy for each node can be told apart. Requires the rest of the experts' plan to be right.
+void check_node_limit(const Scenario& s, std::vector<Problem>& out) {
+  const ExpertLoad& load = s.training.expert_load;
+  if (!load.node_limit || s.parallelism.expert == 1) return;
+  const std::string key = "training.experts.node_limit";
+  if (load.capacity || load.spread > 0)
+    out.push_back({key, "with " + std::string(load.capacity ? "capacity" : "spread") +
+                            " is not built; experts get their even share, dropless"});
+  std::size_t in_use = s.cluster.node.gpus;
+  if (s.cluster.allocation) {
+    const std::vector<topology::AllocatedNode>& nodes = s.cluster.allocation->nodes;
+    in_use = nodes.front().gpus.size();
+    if (std::ranges::any_of(nodes, [&](const topology::AllocatedNode& node) { return node.gpus != nodes[0].gpus; }))
+      out.push_back({key, "with nodes of which other GPUs are in use is not built"});
+  }
+  const Ranks ranks(s.parallelism, static_cast<std::uint32_t>(in_use));
+  const std::vector<collectives::Group> nodes = by_node(ranks, expert_groups_beside(ranks, {}).front());
+  if (std::ranges::any_of(nodes, [&](const collectives::Group& node) { return node.size() != nodes.front().size(); }))
+    out.push_back({key, "expert " + n(s.parallelism.expert) + " has not as many ranks on each of its " +
+                            n(static_cast<std::int64_t>(nodes.size())) + " nodes"});
+  const std::int64_t each = s.model.experts.count / static_cast<std::int64_t>(nodes.size());
+  if (*load.node_limit * each < s.model.experts.active)
+    out.push_back({key, n(*load.node_limit) + " nodes of " + n(each) + " experts are fewer than the " +
+                            n(s.model.experts.active) + " of model.experts.active"});
+}
+
 void check_experts(const Scenario& s, std::vector<Problem>& out) {
   const Experts& experts = s.model.experts;
   const Parallelism& plan = s.parallelism;
@@ -189,6 +217,7 @@ void check_experts(const Scenario& s, std::vector<Problem>& out) {
     out.push_back({"data_parallel.mode", "parameter servers with expert " + n(ranks) + " are not built"});
   if (s.training.expert_load.capacity && s.training.expert_load.spread > 0)
     out.push_back({"training.experts.spread", "with a capacity every expert gets as much; expected one of them"});
+  if (out.empty()) check_node_limit(s, out);
 }
 
 void check_pipeline(const Scenario& s, std::int64_t micro_batches, std::vector<Problem>& out) {

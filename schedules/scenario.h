@@ -51,6 +51,9 @@ struct ExpertLoad {
   std::optional<double> capacity{};  ///< each gets this times its even share, padded or cut to it; none: dropless
   double spread = 0;                 ///< dropless: standard deviation of the experts' loads over their mean
   std::uint64_t seed = 0;            ///< of the draw
+  /// A token's experts lie on at most so many nodes, each of which gets one copy and forwards it inside: DeepSeek-V3
+  /// (arXiv 2412.19437), sec. 2.1.2 and 3.2.2. None: its copies travel one by one.
+  std::optional<std::uint32_t> node_limit{};
 };
 
 /// Where the scale of an fp8 tensor is from: steps before, or the tensor itself.

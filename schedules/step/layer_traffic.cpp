@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "schedules/model/expert_load.h"
+#include "schedules/parallel/expert_nodes.h"
 #include "schedules/parallel/inner_groups.h"
 
 namespace stepcast::schedules {
@@ -34,10 +35,39 @@ LayerTraffic::LayerTraffic(const Scenario& s, const Ranks& ranks, Coordinate at)
     const std::vector<double> loads = rank_loads(s);
     dispatch_ = uneven(loads, false);
     combine_ = uneven(loads, true);
+    if (s.training.expert_load.node_limit) {
+      std::uint32_t nodes = 1;
+      for (const collectives::Group& group : groups_[Among::dispatch]) {
+        const std::vector<collectives::Group> parts = by_node(ranks, group), across = rails(parts);
+        nodes = static_cast<std::uint32_t>(parts.size());
+        inside_.insert(inside_.end(), parts.begin(), parts.end());
+        rails_.insert(rails_.end(), across.begin(), across.end());
+      }
+      if (nodes == 1) rails_.clear();
+      const Experts& experts = s.model.experts;
+      copies_share_ = expected_nodes(nodes, experts.count / nodes, experts.active, *s.training.expert_load.node_limit) /
+                      static_cast<double>(experts.active);
+    }
   }
 }
 
+// Each node gets a token once, on the rail of the rank that has it, and forwards it to the experts' ranks as it comes:
+// the two stages of a pipeline, of which the slower one counts and the other's first part. Back the other way round,
+// results summed before they leave the node. DeepSeek-V3 (arXiv 2412.19437), sec. 3.2.2.
+collectives::Timing LayerTraffic::by_way_of_nodes(Bytes bytes, collectives::Timer& timer, bool fold) const {
+  const Bytes copies{static_cast<std::int64_t>(static_cast<double>(bytes.value) * copies_share_)};
+  collectives::Timing across = timer.time(collectives::Operation::all_to_all, copies, rails_, "auto", fold);
+  const collectives::Timing inside = timer.time(collectives::Operation::all_to_all, bytes, inside_, "auto", fold);
+  across.duration = std::max(across.duration + inside.latency, inside.duration + across.latency);
+  across.interval = std::max(across.interval, inside.interval);
+  across.latency = across.latency + inside.latency;
+  across.loads.insert(across.loads.end(), inside.loads.begin(), inside.loads.end());
+  return across;
+}
+
 collectives::Timing LayerTraffic::time(const TensorCollective& c, collectives::Timer& timer, bool fold) const {
+  const bool to_experts = c.among == Among::dispatch || c.among == Among::combine;
+  if (to_experts && !rails_.empty()) return scaled(by_way_of_nodes(c.bytes, timer, fold), scale_);
   const collectives::Details none;
   const collectives::Details& details = c.among == Among::dispatch  ? dispatch_
                                         : c.among == Among::combine ? combine_

@@ -17,9 +17,16 @@ class LayerTraffic {
   collectives::Timing time(const TensorCollective& collective, collectives::Timer& timer, bool fold) const;
 
  private:
+  /// Tokens to their experts, or back, with one copy for each node.
+  collectives::Timing by_way_of_nodes(Bytes bytes, collectives::Timer& timer, bool fold) const;
+
   std::map<Among, std::vector<collectives::Group>> groups_;
   double scale_ = 1;
   collectives::Details dispatch_, combine_;  ///< who sends how much to whom, where experts' loads differ
+  /// With a node limit, of the expert groups on several nodes: ranks of one node, ranks at one place of each, and
+  /// copies for nodes over copies for experts.
+  std::vector<collectives::Group> inside_, rails_;
+  double copies_share_ = 1;
 };
 
 }  // namespace stepcast::schedules

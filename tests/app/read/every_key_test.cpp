@@ -231,6 +231,7 @@ TEST(EveryKey, OfThePlanIsStored) {
   EXPECT_EQ(s.training.expert_load.capacity, 1.5);
   EXPECT_EQ(s.training.expert_load.spread, 0.3);
   EXPECT_EQ(s.training.expert_load.seed, 9u);
+  EXPECT_EQ(s.training.expert_load.node_limit, 12u);
   EXPECT_EQ(s.parallelism.context, 3u);
   EXPECT_EQ(s.parallelism.context_method, schedules::ContextMethod::ulysses);
   EXPECT_EQ(s.parallelism.expert, 6u);

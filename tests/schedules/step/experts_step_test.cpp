@@ -7,6 +7,7 @@
 
 #include "schedules/data_parallel/groups.h"
 #include "schedules/forecast.h"
+#include "schedules/parallel/expert_nodes.h"
 #include "schedules/parallel/inner_groups.h"
 #include "schedules/step/layer_traffic.h"
 #include "tests/schedules/models.h"
@@ -45,6 +46,76 @@ TEST(ExpertTraffic, LeavesARankForAllOthersOfItsGroup) {
     const collectives::Timing timing = traffic.time(dispatch, alone.timer, false);
     EXPECT_NEAR(bytes_leaving(timing, alone.cluster, "node 0 / gpu 0"), bytes * (expert - 1) / expert, 64) << expert;
   }
+}
+
+/// Bytes on links of a kind out of what node 0 is made of.
+double sent_by_node(const collectives::Timing& timing, const topology::Cluster& cluster, topology::LinkKind kind) {
+  double bytes = 0;
+  for (const auto& load : timing.loads) {
+    const topology::Link link = cluster.link(load.link);
+    if (link.kind == kind && link.from.starts_with("node 0 / ")) bytes += load.bytes;
+  }
+  return bytes;
+}
+
+// Of n tokens each on 8 ranks of a node, D copies of each to as many of 4 nodes, of which one is its own; inside, top-k
+// of each token that a node gets, of which one in 8 is for the rank that has it.
+TEST(ExpertTraffic, CrossesToANodeOnceAndIsForwardedThere) {
+  Scenario s = experts_on(32, 32);
+  const double bytes = 1024 * 4 * 1024 * 2;  // tokens x top-k x hidden
+  const TensorCollective dispatch{
+      "", Operation::all_to_all, {static_cast<std::int64_t>(bytes)}, false, Among::dispatch};
+  Alone alone(s);
+  const auto timed = [&](std::optional<std::uint32_t> limit) {
+    s.training.expert_load.node_limit = limit;
+    return LayerTraffic(s, alone.ranks, {}).time(dispatch, alone.timer, true);
+  };
+  const collectives::Timing each = timed({});
+  EXPECT_NEAR(sent_by_node(each, alone.cluster, topology::LinkKind::network), 8 * bytes * 24 / 32, 1e4);
+  Time before = each.duration;
+  for (const std::uint32_t limit : {4u, 2u, 1u}) {
+    const collectives::Timing nodes = timed(limit);
+    const double copies = expected_nodes(4, 8, 4, limit);
+    EXPECT_LE(copies, limit);
+    EXPECT_NEAR(sent_by_node(nodes, alone.cluster, topology::LinkKind::network), 8 * bytes / 4 * copies * 3 / 4, 1e4);
+    EXPECT_NEAR(bytes_leaving(nodes, alone.cluster, "node 0 / gpu 0") -
+                    sent_by_node(nodes, alone.cluster, topology::LinkKind::network) / 8,
+                bytes * 7 / 8, 1e4);
+    EXPECT_LT(nodes.duration, before) << limit;
+    before = nodes.duration;
+  }
+}
+
+TEST(ExpertTraffic, OfOneNodeKnowsNoLimit) {
+  Scenario s = experts_on(8, 8);
+  const TensorCollective dispatch{"", Operation::all_to_all, {1 << 23}, false, Among::dispatch};
+  Alone alone(s);
+  const Time free = LayerTraffic(s, alone.ranks, {}).time(dispatch, alone.timer, true).duration;
+  s.training.expert_load.node_limit = 1;
+  EXPECT_EQ(LayerTraffic(s, alone.ranks, {}).time(dispatch, alone.timer, true).duration, free);
+}
+
+TEST(ExpertTraffic, WhatANodeLimitContradictsIsTold) {
+  Scenario s = experts_on(32, 32);
+  s.training.expert_load.node_limit = 1;
+  EXPECT_TRUE(check(s).empty());
+  const auto only = [](const Scenario& wrong) {
+    const std::vector<Problem> problems = check(wrong);
+    return problems.size() == 1 && problems[0].key == "training.experts.node_limit" ? problems[0].text : "";
+  };
+  s.model.experts.active = 9;
+  EXPECT_EQ(only(s), "1 nodes of 8 experts are fewer than the 9 of model.experts.active");
+  s.training.expert_load.node_limit = 2;
+  EXPECT_TRUE(check(s).empty());
+  s.training.expert_load.spread = 0.5;
+  EXPECT_EQ(only(s), "with spread is not built; experts get their even share, dropless");
+  s.training.expert_load = {.capacity = 1.25, .node_limit = 2};
+  EXPECT_EQ(only(s), "with capacity is not built; experts get their even share, dropless");
+  s = experts_on(24, 12);
+  s.model.experts.count = 24;
+  s.training.global_batch = 24;
+  s.training.expert_load.node_limit = 2;
+  EXPECT_EQ(only(s), "expert 12 has not as many ranks on each of its 2 nodes");
 }
 
 TEST(ExpertTraffic, GoesToTheBusiestRankMost) {
