@@ -42,8 +42,18 @@ void check_network(const Scenario& s, std::int64_t micro_batches, std::vector<Pr
     out.push_back(
         {"training.micro_batch", n(micro_batches) + " micro-batches with tensor " + n(t) +
                                      ": summing shared layers' gradients over them first is not built; use one"});
+  Tensor at = s.model.network.input;
   for (std::size_t i = 0; i < s.model.network.layers.size(); ++i) {
     const NetworkLayer& layer = s.model.network.layers[i];
+    const auto features = static_cast<std::int64_t>(at.values());
+    if (layer.kind == LayerKind::linear && tensor_method(s) == TensorMethod::reduce_output && features % t != 0)
+      out.push_back({"parallelism.tensor_method", "reduce-output: tensor " + n(t) + " does not divide the " +
+                                                      n(features) + " features that enter model.network[" +
+                                                      n(static_cast<std::int64_t>(i)) + "]"});
+    for (std::int64_t turn = 0; turn < layer.repeat; ++turn) {
+      const Tensor before = std::exchange(at, output(spelled_out(layer, at, turn), at));
+      if (turn > 0 && at == before) break;  // all others are like this one
+    }
     if (layer.kind == LayerKind::linear && layer.out % t != 0)
       out.push_back({"parallelism.tensor", "tensor " + n(t) + " does not divide out " + n(layer.out) +
                                                " of model.network[" + n(static_cast<std::int64_t>(i)) + "]"});
@@ -51,6 +61,22 @@ void check_network(const Scenario& s, std::int64_t micro_batches, std::vector<Pr
       out.push_back({"parallelism.tensor", "tensor " + n(t) + " with a linear layer inside branches, model.network[" +
                                                n(static_cast<std::int64_t>(i)) + "], is not built"});
   }
+}
+
+/// What only Megatron's split of a layer goes with.
+void check_tensor_method(const Scenario& s, std::vector<Problem>& out) {
+  const std::int64_t t = s.parallelism.tensor;
+  const TensorMethod method = tensor_method(s);
+  if (t == 1 || method == TensorMethod::megatron) return;
+  const std::string name = method == TensorMethod::partition_output ? "partition-output" : "reduce-output";
+  if (s.model.hidden % t != 0)
+    out.push_back({"parallelism.tensor_method",
+                   name + ": tensor " + n(t) + " does not divide model.hidden " + n(s.model.hidden)});
+  if (s.parallelism.sequence)
+    out.push_back({"parallelism.tensor_method",
+                   name + " leaves whole what parallelism.sequence shares; expected megatron with it"});
+  if (is_eight_bits(s.training.precision))
+    out.push_back({"parallelism.tensor_method", name + " with a precision of 8 bits is not built; expected megatron"});
 }
 
 void check_model(const Scenario& s, std::vector<Problem>& out) {
@@ -381,8 +407,10 @@ std::vector<Problem> check(const Scenario& s) {
     micro_batches = s.training.global_batch / samples_a_round;
   if (is_network(s.model.family))
     check_network(s, micro_batches, out);
-  else
+  else {
     check_model(s, out);
+    check_tensor_method(s, out);
+  }
   check_imperfections(s, out);
   check_offload(s, out);
   if (s.training.predictions > s.training.sequence)

@@ -85,6 +85,13 @@ enum class ContextMethod : std::uint8_t {
   ulysses      ///< exchanged for heads (Jacobs et al. 2023, arXiv 2309.14509)
 };
 
+/// How linear layers are split over the tensor ranks (schedules/model/multiply_pair.h).
+enum class TensorMethod : std::uint8_t {
+  megatron,          ///< in pairs: the first one's outputs are shared, the second one takes them as they are
+  partition_output,  ///< every one's outputs are shared, and gathered where the next one needs them whole
+  reduce_output      ///< every one's inputs are shared, and its partial outputs added up
+};
+
 /// A way to share the work.
 enum class Dimension : std::uint8_t { tensor, context, data, pipeline };
 inline constexpr std::size_t kDimensions = 4;
@@ -96,6 +103,7 @@ struct Parallelism {
   std::uint32_t context = 1;                      ///< ranks that share each sequence
   std::uint32_t expert = 1;                       ///< ranks of a stage that share the experts
   ContextMethod context_method = ContextMethod::ring;
+  std::optional<TensorMethod> tensor_method{};  ///< none: megatron; networks: partition_output
   /// How ranks are numbered: those of the first dimension are neighbours.
   std::array<Dimension, kDimensions> order{Dimension::tensor, Dimension::context, Dimension::data, Dimension::pipeline};
 };
@@ -208,6 +216,11 @@ inline std::uint32_t micro_batches(const Scenario& s) {
 /// Ranks over which ZeRO spreads what it shards.
 inline std::uint32_t shard_ranks(const Scenario& s) {
   return s.data_parallel.shard_group.value_or(weight_copies(s.parallelism));
+}
+
+inline TensorMethod tensor_method(const Scenario& s) {
+  const bool network = is_network(s.model.family);
+  return s.parallelism.tensor_method.value_or(network ? TensorMethod::partition_output : TensorMethod::megatron);
 }
 
 /// What the scenario says, or else its software.

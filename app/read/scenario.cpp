@@ -31,6 +31,7 @@ Names recompute_names() { return {"none", "selective", "full"}; }
 Names mode_names() { return {"all_reduce", "parameter_server", "sharded_parameter_server"}; }
 Names consistency_names() { return {schedules::kConsistencyNames.begin(), schedules::kConsistencyNames.end()}; }
 Names context_names() { return {"ring", "all-gather", "ulysses"}; }
+Names tensor_names() { return {"megatron", "partition-output", "reduce-output"}; }
 Names dimension_names() { return {"tensor", "context", "data", "pipeline"}; }
 Names optimizer_names() { return {"adam", "sgd", "momentum", "none"}; }
 Names fusion_names() { return {"none", "all"}; }
@@ -141,6 +142,12 @@ const Table<Draft>& scenario_table() {
            [](D& d, const Value& v) { d.s.training.expert_load.node_limit = size(v); }},
           {{"parallelism.tensor", whole(1, kMostRanks), "1", "ranks that share each layer"},
            [](D& d, const Value& v) { d.s.parallelism.tensor = size(v); }},
+          {{"parallelism.tensor_method", choice(tensor_names), "megatron; networks: partition-output",
+            "how they split linear layers: in pairs by columns and then rows, each by its outputs, or each by its "
+            "inputs"},
+           [](D& d, const Value& v) {
+             d.s.parallelism.tensor_method = static_cast<schedules::TensorMethod>(v.choice);
+           }},
           {{"parallelism.context", whole(1, kMostRanks), "1", "ranks that share each sequence"},
            [](D& d, const Value& v) { d.s.parallelism.context = size(v); }},
           {{"parallelism.context_method", choice(context_names), "ring",

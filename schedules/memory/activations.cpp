@@ -16,9 +16,14 @@ double core_bytes(const Scenario& s, const StackSizes& z) {
   return has_dropout(s) ? z.scores * (2 * e + kMask) : z.scores * e;
 }
 
+/// How many tensor ranks share what enters the first multiply of a pair, and how many times its part each keeps of what
+/// enters the second, which is gathered.
+double input_shared(const StackSizes& z) { return z.method == TensorMethod::reduce_output ? d(z.tensor) : 1; }
+double inner_gathered(const StackSizes& z) { return z.method == TensorMethod::partition_output ? d(z.tensor) : 1; }
+
 /// Inputs of the norm and of the multiply behind it, and the mask of the dropout that closes the half.
 double around(const Scenario& s, const StackSizes& z) {
-  return z.residual * (d(z.element) + kept_input_bytes(s) + (has_dropout(s) ? kMask : 0));
+  return z.residual * (d(z.element) + kept_input_bytes(s) / input_shared(z) + (has_dropout(s) ? kMask : 0));
 }
 
 }  // namespace
@@ -28,8 +33,9 @@ double saved_input(const StackSizes& z) { return z.residual * d(z.element); }
 double saved_by_attention(const Scenario& s, const StackSizes& z, Recompute recompute) {
   const double e = d(z.element), context = d(z.tokens) * d(z.attention_out);
   // Fused attention keeps its output too: the same tensor, if the multiply behind it takes it as it is.
-  const bool twice = is_low_precision(s.training.precision) && attention(s) == Attention::flash;
-  const double projection_input = context * (kept_input_bytes(s) + (twice ? e : 0));
+  const bool as_it_is = !is_low_precision(s.training.precision) && inner_gathered(z) == 1;
+  const bool twice = !as_it_is && attention(s) == Attention::flash;
+  const double projection_input = context * (kept_input_bytes(s) * inner_gathered(z) + (twice ? e : 0));
   constexpr double kStatistic = 4;  // flash attention: a float for each row of scores
   const double statistics =
       attention(s) == Attention::flash ? d(z.batch_heads) * d(z.sequence) / d(z.context) * kStatistic : 0;
@@ -41,9 +47,11 @@ double saved_by_attention(const Scenario& s, const StackSizes& z, Recompute reco
 double saved_by_feed_forward(const Scenario& s, const StackSizes& z, FeedForward kind) {
   if (kind == FeedForward::experts) return around(s, z) + saved_expert_bytes(s, z);
   const Activation activation = layer_style(s.model).activation;
-  // GELU: in and out; ReLU: out; gated: gate, up and product.
-  const double tensors = is_gated(activation) ? 3 : activation == Activation::relu ? 1 : 2;
-  return around(s, z) + z.inner * ((tensors - 1) * d(z.element) + kept_input_bytes(s));
+  // GELU: in and out; ReLU: out, which is what the multiply keeps unless that was gathered; gated: gate, up and
+  // product.
+  const bool relu = activation == Activation::relu, same = relu && inner_gathered(z) == 1;
+  const double own = is_gated(activation) ? 2 : same ? 0 : 1;
+  return around(s, z) + z.inner * (own * d(z.element) + kept_input_bytes(s) * inner_gathered(z));
 }
 
 double saved_activation_bytes(const Scenario& s, const StackSizes& z, Recompute recompute, FeedForward kind) {

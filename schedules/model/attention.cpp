@@ -1,6 +1,7 @@
 #include "schedules/model/attention.h"
 
 #include "schedules/model/latent_attention.h"
+#include "schedules/model/multiply_pair.h"
 #include "schedules/model/sublayers.h"
 
 namespace stepcast::schedules {
@@ -125,28 +126,25 @@ void attention_core_backward(Writer& w, bool positions) {
 
 void self_attention(Writer& w) {
   norm_forward(w);
-  if (latent(w.s)) {
+  if (latent(w.s))
     latent_projections(w);
-  } else {
-    gather_input(w);
-    w.gemm("queries, keys, values", w.z.tokens, w.z.hidden, w.z.query_key_value());
-  }
+  else
+    first_multiply(w, "queries, keys, values", w.z.query_key_value());
   attention_core(w, layer_style(w.s.model).relative_positions);
-  w.gemm("attention projection", w.z.tokens, w.z.attention_out, w.z.hidden);
-  reduce_output(w);
+  second_multiply(w, "attention projection", w.z.attention_out);
   residual_forward(w);
 }
 
 void self_attention_backward(Writer& w) {
   residual_backward(w);
-  row_split_backward(w, "attention projection: gradient of input", "attention projection: gradient of weight",
-                     w.z.attention_out);
+  second_multiply_backward(w, "attention projection: gradient of input", "attention projection: gradient of weight",
+                           w.z.attention_out);
   attention_core_backward(w, layer_style(w.s.model).relative_positions);
   if (latent(w.s))
     latent_projections_backward(w);
   else
-    column_split_backward(w, "queries, keys, values: gradient of input", "queries, keys, values: gradient of weight",
-                          w.z.query_key_value());
+    first_multiply_backward(w, "queries, keys, values: gradient of input", "queries, keys, values: gradient of weight",
+                            w.z.query_key_value());
   norm_backward(w);
 }
 

@@ -4,6 +4,7 @@
 
 #include "schedules/memory/activations.h"
 #include "schedules/model/attention.h"
+#include "schedules/model/multiply_pair.h"
 #include "schedules/model/sublayers.h"
 #include "schedules/model/transformer.h"
 
@@ -67,30 +68,27 @@ Block encoder_norm(const Scenario& s, const Stacks& z) {
 
 void cross_attention_forward(Writer& w, const Scenario& s, const Stacks& z) {
   norm_forward(w);
-  gather_input(w);
-  w.gemm("cross-attention queries", z.cross.tokens, z.cross.hidden, z.cross.queries);
+  first_multiply(w, "cross-attention queries", z.cross.queries);
   Writer encoded(s, z.encoder);
-  gather_input(encoded);
-  encoded.gemm("cross-attention keys, values", z.encoder.tokens, z.encoder.hidden, z.cross.keys_values);
+  first_multiply(encoded, "cross-attention keys, values", z.cross.keys_values);
   w.append(encoded.take());
   attention_core(w, false);
-  w.gemm("cross-attention projection", z.cross.tokens, z.cross.queries, z.cross.hidden);
-  reduce_output(w);
+  second_multiply(w, "cross-attention projection", z.cross.queries);
   residual_forward(w);
 }
 
 void cross_attention_backward(Writer& w, const Scenario& s, const Stacks& z) {
   residual_backward(w);
-  row_split_backward(w, "cross-attention projection: gradient of input",
-                     "cross-attention projection: gradient of weight", z.cross.queries);
+  second_multiply_backward(w, "cross-attention projection: gradient of input",
+                           "cross-attention projection: gradient of weight", z.cross.queries);
   attention_core_backward(w, false);
   Writer encoded(s, z.encoder);
-  column_split_backward(encoded, "cross-attention keys, values: gradient of input",
-                        "cross-attention keys, values: gradient of weight", z.cross.keys_values);
+  first_multiply_backward(encoded, "cross-attention keys, values: gradient of input",
+                          "cross-attention keys, values: gradient of weight", z.cross.keys_values);
   encoded.touch("add to the encoder output's gradient", z.encoder.residual * 3 * d(z.encoder.element));
   w.append(encoded.take());
-  column_split_backward(w, "cross-attention queries: gradient of input", "cross-attention queries: gradient of weight",
-                        z.cross.queries);
+  first_multiply_backward(w, "cross-attention queries: gradient of input",
+                          "cross-attention queries: gradient of weight", z.cross.queries);
   norm_backward(w);
 }
 

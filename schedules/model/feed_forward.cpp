@@ -1,6 +1,6 @@
 #include "schedules/model/feed_forward.h"
 
-#include "schedules/model/sublayers.h"
+#include "schedules/model/multiply_pair.h"
 
 namespace stepcast::schedules {
 namespace {
@@ -49,18 +49,16 @@ std::int64_t in_columns(const Writer& w, std::int64_t inner) {
 }  // namespace
 
 void feed_forward(Writer& w, std::int64_t inner) {
-  gather_input(w);
-  w.gemm("feed-forward in", w.z.tokens, w.z.hidden, in_columns(w, inner));
+  first_multiply(w, "feed-forward in", in_columns(w, inner));
   activation_forward(w, inner);
-  w.gemm("feed-forward out", w.z.tokens, inner, w.z.hidden);
-  reduce_output(w);
+  second_multiply(w, "feed-forward out", inner);
 }
 
 void feed_forward_backward(Writer& w, std::int64_t inner) {
-  row_split_backward(w, "feed-forward out: gradient of input", "feed-forward out: gradient of weight", inner);
+  second_multiply_backward(w, "feed-forward out: gradient of input", "feed-forward out: gradient of weight", inner);
   activation_backward(w, inner);
-  column_split_backward(w, "feed-forward in: gradient of input", "feed-forward in: gradient of weight",
-                        in_columns(w, inner));
+  first_multiply_backward(w, "feed-forward in: gradient of input", "feed-forward in: gradient of weight",
+                          in_columns(w, inner));
 }
 
 }  // namespace stepcast::schedules

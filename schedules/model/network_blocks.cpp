@@ -31,6 +31,7 @@ struct Place {
   Tensor tensor;
   bool trained = false;   ///< parameters stand before: a gradient is wanted here
   bool features = false;  ///< behind the first `linear`: tensor ranks share features, not samples
+  bool paired = false;    ///< TensorMethod::megatron: the next `linear` is the second of a pair
   friend bool operator==(const Place&, const Place&) = default;
 };
 
@@ -42,6 +43,7 @@ class Lowering {
       : s_(scenario),
         at_(at),
         ranks_(scenario.parallelism.tensor),
+        method_(tensor_method(scenario)),
         micro_batch_(scenario.training.micro_batch),
         samples_(micro_batch_ / ranks_),
         element_(element_bytes(scenario.training.precision)) {}
@@ -168,28 +170,58 @@ class Lowering {
     into.push_back(TensorCollective{name, operation, bytes(features * d(micro_batch_) * d(element_)), false});
   }
 
-  /// Columns, which are the output's features, are shared by the tensor ranks.
   void linear(const NetworkLayer& once) {
-    const double features = at_.tensor.values();
-    const auto columns = once.out / ranks_, rows = static_cast<std::int64_t>(features);
-    const auto plain = [&](std::string_view name, std::int64_t m, std::int64_t n, std::int64_t k) {
-      return Gemm{name, shape(m, n, k, 1)};
-    };
-    exchange(forward_, "all-gather of features", Operation::all_gather, features);
-    forward_.push_back(plain("linear", micro_batch_, columns, rows));
+    const bool by_rows = method_ == TensorMethod::reduce_output || at_.paired;
+    if (by_rows)
+      linear_by_rows(once);
+    else
+      linear_by_columns(once);
+    at_ = {output(once, at_.tensor), true, true, method_ == TensorMethod::megatron && !by_rows};
+    saved_ += values() * d(element_);
+    if (once.bias) bias(once.out / ranks_);
+    if (once.relu) relu();
+  }
+
+  Gemm plain(std::string_view name, std::int64_t m, std::int64_t n, std::int64_t k) const {
+    return {name, shape(m, n, k, 1)};
+  }
+  Gemm gradient_of_weight(std::int64_t columns, std::int64_t rows) const {
     Gemm of_weight = plain("linear: gradient of weight", columns, rows, micro_batch_);
     of_weight.of_weights = true;
-    Operators back{of_weight};
+    return of_weight;
+  }
+
+  /// Columns, which are the output's features, are shared by the tensor ranks.
+  void linear_by_columns(const NetworkLayer& once) {
+    const double features = at_.tensor.values();
+    const auto columns = once.out / ranks_, rows = static_cast<std::int64_t>(features);
+    exchange(forward_, "all-gather of features", Operation::all_gather, features);
+    forward_.push_back(plain("linear", micro_batch_, columns, rows));
+    Operators back{gradient_of_weight(columns, rows)};
     if (at_.trained) {
       back.push_back(plain("linear: gradient of input", micro_batch_, rows, columns));
       exchange(back, "reduce-scatter of features' gradient", Operation::reduce_scatter, features);
     }
     backward_.push_back(std::move(back));
     parameters_ += features * d(columns);
-    at_ = {output(once, at_.tensor), true, true};
-    saved_ += values() * d(element_);
-    if (once.bias) bias(columns);
-    if (once.relu) relu();
+  }
+
+  /// Rows, which are the input's features, are; each rank's partial outputs are summed, and their features shared.
+  /// Ranks that had samples to share change them for features first.
+  void linear_by_rows(const NetworkLayer& once) {
+    const auto rows = static_cast<std::int64_t>(at_.tensor.values()) / ranks_;
+    if (!at_.features) exchange(forward_, "all-to-all of samples", Operation::all_to_all, d(rows));
+    forward_.push_back(plain("linear", micro_batch_, once.out, rows));
+    exchange(forward_, "reduce-scatter of features", Operation::reduce_scatter, d(once.out));
+    Operators back;
+    exchange(back, "all-gather of features' gradient", Operation::all_gather, d(once.out));
+    back.push_back(gradient_of_weight(once.out, rows));
+    if (at_.trained) {
+      back.push_back(plain("linear: gradient of input", micro_batch_, rows, once.out));
+      if (!at_.features) exchange(back, "all-to-all of features' gradient", Operation::all_to_all, d(rows));
+    }
+    backward_.push_back(std::move(back));
+    parameters_ += d(rows) * d(once.out);
   }
 
   void bias(std::int64_t parameters) {
@@ -311,7 +343,9 @@ class Lowering {
 
   const Scenario& s_;
   Place at_;
-  const std::int64_t ranks_, micro_batch_, samples_, element_;
+  const std::int64_t ranks_;
+  const TensorMethod method_;
+  const std::int64_t micro_batch_, samples_, element_;
   Operators forward_;
   std::vector<Operators> backward_;
   double parameters_ = 0, saved_ = 0;

@@ -77,7 +77,9 @@ double gradients_in_work(const Scenario& s, const StackSizes& z, FeedForward kin
   if (kind == FeedForward::experts)
     return d(routing(s).received()) * d(s.model.hidden + 3 * s.model.experts.ffn) * d(z.element);
   const double in_columns = (is_gated(layer_style(s.model).activation) ? 2 : 1) * d(z.ffn);
-  return (z.residual + z.inner + d(z.tokens) * in_columns) * d(z.element);
+  const double whole_inner = z.method == TensorMethod::partition_output ? d(z.tensor) : 1;
+  const double whole_columns = z.method == TensorMethod::reduce_output ? d(z.tensor) : 1;
+  return (z.residual + z.inner * whole_inner + d(z.tokens) * in_columns * whole_columns) * d(z.element);
 }
 
 Block layer_block(const Scenario& s, const StackSizes& z, FeedForward kind) {

@@ -20,6 +20,7 @@ StackSizes stack_sizes(const Scenario& s, std::int64_t sequence, bool causal) {
   StackSizes z{};
   z.samples = s.training.micro_batch;
   z.tensor = t;
+  z.method = t > 1 ? tensor_method(s) : TensorMethod::megatron;
   z.context = s.parallelism.context;
   z.tokens = s.training.micro_batch * sequence / z.context;
   z.batch_heads = s.training.micro_batch * m.heads / t;

@@ -25,6 +25,7 @@ struct StackSizes {
   std::int64_t vocab;                   ///< on this rank
   std::int64_t element;                 ///< bytes
   std::int64_t tensor, context;         ///< ranks
+  TensorMethod method;                  ///< of several tensor ranks
   double residual;      ///< elements of a layer's input on this rank: / tensor with sequence parallelism
   double inner;         ///< tokens x ffn
   double scores;        ///< batch_heads x sequence x keys, of all context ranks

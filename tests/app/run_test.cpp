@@ -30,6 +30,7 @@ TEST(Run, ReportsOfScenariosAreGolden) {
                            "operators",
                            "llama2-70b-recompute-some",
                            "gpt-1.3b-frozen",
+                           "gpt-1.3b-partition-output",
                            "llama2-70b-hsdp",
                            "llama2-7b-checkpoints",
                            "pipeline-by-hand",

@@ -110,6 +110,48 @@ TEST(Network, ChannelsLastSparesTwoByteTensorsTheTurning) {
   EXPECT_FALSE(turned(Precision::fp32, false));
 }
 
+TEST(Network, LinearLayersAreSplitByOutputsByInputsOrInPairs) {
+  const std::vector<NetworkLayer> layers{linear(64), linear(32), linear(128), linear(16)};
+  using Traffic = std::vector<std::pair<collectives::Operation, std::int64_t>>;
+  const auto split = [&](TensorMethod method, std::size_t unit, bool backward) {
+    Scenario s = with(layers, {48, 1, 1}, 4);
+    s.parallelism.tensor_method = method;
+    const Blocks four = blocks(s), one = blocks(with(layers, {48, 1, 1}));
+    double whole = 0, together = 0, weights = 0;
+    for (std::size_t i = 0; i < 4; ++i) {
+      weights += 4 * four.kinds[four.order[i]].parameters - one.kinds[one.order[i]].parameters;
+      for (const auto& part : {&Block::forward, &Block::backward}) {
+        for (const Gemm& g : of_kind<Gemm>(four.kinds[four.order[i]].*part)) together += 4 * g.shape.flops().value;
+        for (const Gemm& g : of_kind<Gemm>(one.kinds[one.order[i]].*part)) whole += g.shape.flops().value;
+      }
+    }
+    EXPECT_EQ(together, whole);
+    EXPECT_EQ(weights, 0);
+    Traffic found;
+    const Block& block = four.kinds[four.order[unit]];
+    for (const TensorCollective& c : of_kind<TensorCollective>(backward ? block.backward : block.forward))
+      found.emplace_back(c.operation, c.bytes.value);
+    return found;
+  };
+  const std::int64_t each = 8 * 4;  // bytes of one feature of all samples
+  using enum collectives::Operation;
+  for (const std::size_t unit : {1u, 3u}) {  // 64 -> 32, 128 -> 16
+    const std::int64_t in = unit == 1 ? 64 : 128, out = unit == 1 ? 32 : 16;
+    EXPECT_EQ(split(TensorMethod::partition_output, unit, false), (Traffic{{all_gather, each * in}}));
+    EXPECT_EQ(split(TensorMethod::partition_output, unit, true), (Traffic{{reduce_scatter, each * in}}));
+    for (const TensorMethod method : {TensorMethod::reduce_output, TensorMethod::megatron}) {  // seconds of pairs
+      EXPECT_EQ(split(method, unit, false), (Traffic{{reduce_scatter, each * out}}));
+      EXPECT_EQ(split(method, unit, true), (Traffic{{all_gather, each * out}}));
+    }
+  }
+  EXPECT_EQ(split(TensorMethod::megatron, 2, false), split(TensorMethod::partition_output, 2, false));
+  EXPECT_EQ(split(TensorMethod::megatron, 2, true), split(TensorMethod::partition_output, 2, true));
+  // The first layer's samples are changed for features; nothing before it wants a gradient.
+  EXPECT_EQ(split(TensorMethod::reduce_output, 0, false),
+            (Traffic{{all_to_all, each * 48 / 4}, {reduce_scatter, each * 64}}));
+  EXPECT_EQ(split(TensorMethod::reduce_output, 0, true), (Traffic{{all_gather, each * 64}}));
+}
+
 TEST(Network, TensorRanksShareSamplesFirstAndFeaturesAfterwards) {
   const std::vector<NetworkLayer> layers{convolution(16, 3), linear(64), linear(8)};
   const Blocks one = blocks(with(layers)), four = blocks(with(layers, {3, 32, 32}, 4));

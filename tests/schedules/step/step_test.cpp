@@ -191,6 +191,17 @@ const Plan kPlans[] = {
                         .context_method = ContextMethod::all_gather};
        s.data_parallel.overlap = false;
      }},
+    {"partition_output_zero_bubble",
+     [](Scenario& s) {
+       s.parallelism.tensor_method = TensorMethod::partition_output;
+       s.pipeline.schedule = "zb-h1";
+       s.software.tensor_overlap = true;
+     }},
+    {"reduce_output_selective",
+     [](Scenario& s) {
+       s.parallelism.tensor_method = TensorMethod::reduce_output;
+       s.recompute = Recompute::selective;
+     }},
     {"no_data_overlap", [](Scenario& s) { s.data_parallel.overlap = false; }},
     {"sequence_parallel_selective",
      [](Scenario& s) {
