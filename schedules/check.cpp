@@ -79,9 +79,38 @@ void check_tensor_method(const Scenario& s, std::vector<Problem>& out) {
     out.push_back({"parallelism.tensor_method", name + " with a precision of 8 bits is not built; expected megatron"});
 }
 
+/// What tensor parallelism of more than one dimension goes with. Whether the grid is one of the tensor ranks.
+bool check_grid(const Scenario& s, std::vector<Problem>& out) {
+  const TensorGrid g = grid(s.parallelism);
+  const std::string key = "parallelism.tensor_grid";
+  const std::string name = n(g.rows) + " x " + n(g.columns) + (g.depth > 1 ? " x " + n(g.depth) : "");
+  if (const std::int64_t ranks = std::int64_t{g.rows} * g.columns * g.depth; ranks != s.parallelism.tensor) {
+    out.push_back(
+        {key, name + " is " + n(ranks) + " ranks, expected those of parallelism.tensor, " + n(s.parallelism.tensor)});
+    return false;
+  }
+  if (!is_grid(g)) return true;
+  if (s.model.family != Family::gpt && s.model.family != Family::llama)
+    out.push_back({key, name + ": more than one row is built for gpt and llama alone"});
+  if (s.model.hidden % g.rows != 0)
+    out.push_back({key, n(g.rows) + " rows do not divide model.hidden " + n(s.model.hidden)});
+  if (s.training.micro_batch % g.depth != 0)
+    out.push_back(
+        {key, "a depth of " + n(g.depth) + " does not divide training.micro_batch " + n(s.training.micro_batch)});
+  if (s.parallelism.sequence)
+    out.push_back(
+        {key, name + " with parallelism.sequence is not built; expected one row, or no sequence parallelism"});
+  if (is_eight_bits(s.training.precision)) out.push_back({key, name + " with a precision of 8 bits is not built"});
+  if (tensor_method(s) != TensorMethod::megatron)
+    out.push_back({key, name + " alternates as megatron does; expected parallelism.tensor_method megatron"});
+  if (s.training.balance && g.depth > 1)
+    out.push_back({key, name + " with training.balance is not built: depth shares equal samples"});
+  return true;
+}
+
 void check_model(const Scenario& s, std::vector<Problem>& out) {
   const Model& m = s.model;
-  const std::int64_t t = s.parallelism.tensor;
+  const std::int64_t t = grid(s.parallelism).columns;
   if (m.head_width == 0 && m.latent.kv_rank == 0 && m.hidden % m.heads != 0)
     out.push_back({"model.heads", "hidden " + n(m.hidden) + " is not a multiple of heads " + n(m.heads)});
   if (m.kv_heads > m.heads || m.heads % m.kv_heads != 0)
@@ -405,9 +434,10 @@ std::vector<Problem> check(const Scenario& s) {
                                                 " x data " + n(plan.data)});
   else
     micro_batches = s.training.global_batch / samples_a_round;
-  if (is_network(s.model.family))
+  if (!check_grid(s, out)) return out;
+  if (is_network(s.model.family)) {
     check_network(s, micro_batches, out);
-  else {
+  } else {
     check_model(s, out);
     check_tensor_method(s, out);
   }

@@ -92,6 +92,14 @@ enum class TensorMethod : std::uint8_t {
   reduce_output      ///< every one's inputs are shared, and its partial outputs added up
 };
 
+/// Tensor ranks as a grid on which each weight lies, its inputs over the rows and its outputs over the columns, or the
+/// other way round in the second multiply of a pair; `depth` such grids share the samples, and each weight once more
+/// (Singh et al. 2023, arXiv 2305.13525). Columns are innermost, then rows.
+struct TensorGrid {
+  std::uint32_t rows = 1, columns = 1, depth = 1;
+  friend bool operator==(const TensorGrid&, const TensorGrid&) = default;
+};
+
 /// A way to share the work.
 enum class Dimension : std::uint8_t { tensor, context, data, pipeline };
 inline constexpr std::size_t kDimensions = 4;
@@ -104,6 +112,7 @@ struct Parallelism {
   std::uint32_t expert = 1;                       ///< ranks of a stage that share the experts
   ContextMethod context_method = ContextMethod::ring;
   std::optional<TensorMethod> tensor_method{};  ///< none: megatron; networks: partition_output
+  std::optional<TensorGrid> tensor_grid{};      ///< none: one row
   /// How ranks are numbered: those of the first dimension are neighbours.
   std::array<Dimension, kDimensions> order{Dimension::tensor, Dimension::context, Dimension::data, Dimension::pipeline};
 };
@@ -121,6 +130,12 @@ inline std::uint32_t size(const Parallelism& plan, Dimension dimension) {
   }
   return plan.pipeline;
 }
+
+inline TensorGrid grid(const Parallelism& plan) {
+  return plan.tensor_grid.value_or(TensorGrid{.columns = plan.tensor});
+}
+/// Whether it is more than one row: tensor parallelism of two or three dimensions.
+inline bool is_grid(const TensorGrid& grid) { return grid.rows > 1 || grid.depth > 1; }
 
 /// Ranks of a stage with the same weights, experts apart: they sum their gradients.
 inline std::uint32_t weight_copies(const Parallelism& plan) { return plan.data * plan.context; }

@@ -1,6 +1,8 @@
 #include "app/read/scenario.h"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 
 #include "app/read/cluster.h"
 #include "app/read/model.h"
@@ -73,6 +75,21 @@ decltype(schedules::Parallelism::order) order(const Value& list) {
 }
 
 std::uint32_t size(const Value& v) { return static_cast<std::uint32_t>(v.whole); }
+
+/// "2x4" or "2x4x2".
+std::optional<schedules::TensorGrid> tensor_grid(std::string_view text) {
+  constexpr std::uint32_t kMostOfOne = 1'000'000;
+  std::array<std::uint32_t, 3> sizes{1, 1, 1};
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    const auto [next, error] = std::from_chars(text.data(), text.data() + text.size(), sizes[i]);
+    if (error != std::errc{} || sizes[i] == 0 || sizes[i] > kMostOfOne) return {};
+    text.remove_prefix(static_cast<std::size_t>(next - text.data()));
+    if (text.empty() && i > 0) return schedules::TensorGrid{sizes[0], sizes[1], sizes[2]};
+    if (!text.starts_with('x')) return {};
+    text.remove_prefix(1);
+  }
+  return {};
+}
 
 void store_phase(D& d, const Value& v) {
   d.s.measured.phases[v.path.substr(std::string_view("measured.phases.").size())] = v.time;
@@ -147,6 +164,15 @@ const Table<Draft>& scenario_table() {
             "inputs"},
            [](D& d, const Value& v) {
              d.s.parallelism.tensor_method = static_cast<schedules::TensorMethod>(v.choice);
+           }},
+          {{"parallelism.tensor_grid", text_type(), "1 x tensor",
+            "rows x columns, as 2x4, or rows x columns x depth, as 2x4x2: each weight's inputs over rows, its outputs "
+            "over columns, in the second of two multiplies the other way; depth shares samples and weights"},
+           [](D& d, const Value& v) {
+             d.s.parallelism.tensor_grid = tensor_grid(v.text);
+             if (!d.s.parallelism.tensor_grid)
+               fail(v.node->place, v.path,
+                    "found '" + v.text + "', expected rows x columns, as 2x4, or rows x columns x depth, as 2x4x2");
            }},
           {{"parallelism.context", whole(1, kMostRanks), "1", "ranks that share each sequence"},
            [](D& d, const Value& v) { d.s.parallelism.context = size(v); }},

@@ -66,6 +66,7 @@ Traits traits(const Scenario& s) {
   kind(s.cluster.other.has_value(), "GPUs of two kinds");
   kind(p.tensor > 1, "tensor parallel");
   kind(p.tensor > 1 && p.tensor_method && *p.tensor_method != TensorMethod::megatron, "linear layers split one by one");
+  kind(is_grid(grid(p)), "grid of tensor ranks");
   kind(p.sequence, "sequence parallel");
   kind(p.context > 1, "context parallel");
   kind(p.expert > 1, "expert parallel");

@@ -23,7 +23,7 @@ struct Block {
   double expert_parameters = 0;  ///< of those, of experts that the expert ranks share out
   double saved = 0;              ///< bytes kept from forward to backward, with the scenario's recomputation
   double working = 0;            ///< bytes that are there only while it is at work: logits, recomputed activations
-  double output = 0;             ///< bytes it passes on, of all tensor ranks together
+  double output = 0;             ///< bytes it passes on, of a row of tensor ranks together
 };
 
 /// A model as a list of blocks, of which many are alike.

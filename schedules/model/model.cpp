@@ -67,6 +67,7 @@ void add_attention(const Model& model, LayerParameters& n) {
   n.split += h * (q + 2 * kv) + q * h;
   if (!layer_style(model).biases) return;
   n.split += q + 2 * kv;
+  n.biases += q + 2 * kv;
   n.whole += h;
 }
 
@@ -89,6 +90,7 @@ LayerParameters layer_parameters(const Model& model, FeedForward kind) {
   n.split += matrices * h * d(model.ffn);
   if (!style.biases) return n;
   n.split += d(model.ffn);
+  n.biases += d(model.ffn);
   n.whole += h;
   return n;
 }

@@ -94,6 +94,7 @@ std::int64_t expert_layers(const Model& model);
 struct LayerParameters {
   double whole = 0;    ///< on every tensor rank: norms, biases behind a sum, low-rank and router matrices
   double split = 0;    ///< over the tensor ranks
+  double biases = 0;   ///< of those, biases: every row of a tensor grid has them
   double experts = 0;  ///< of routed experts, over the expert ranks
   double sum() const { return whole + split + experts; }
 };

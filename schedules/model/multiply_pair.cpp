@@ -39,7 +39,9 @@ void first_multiply(Writer& w, std::string_view name, std::int64_t columns) {
   const StackSizes& z = w.z;
   if (z.method != TensorMethod::reduce_output) {
     gather_input(w);
-    return w.gemm(name, z.tokens, z.hidden, columns);
+    w.gather_weight(z.width, columns);
+    w.gemm(name, z.tokens, z.width, columns);
+    return w.sum_over_rows("sum of the output over rows", columns);
   }
   cut_own(w, z.hidden / z.tensor);
   w.gemm(name, z.tokens, z.hidden / z.tensor, columns * z.tensor);
@@ -50,7 +52,8 @@ void first_multiply(Writer& w, std::string_view name, std::int64_t columns) {
 void second_multiply(Writer& w, std::string_view name, std::int64_t inner) {
   const StackSizes& z = w.z;
   if (z.method != TensorMethod::partition_output) {
-    w.gemm(name, z.tokens, inner, z.hidden);
+    w.gather_weight(inner, z.width);
+    w.gemm(name, z.tokens, inner, z.width);
     return reduce_output(w);
   }
   gather(w, "all-gather of the input", inner * z.tensor);

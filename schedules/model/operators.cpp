@@ -9,7 +9,7 @@ bool of_weights(const Operator& op) {
     bool operator()(const Convolution& k) const { return k.of_weights; }
     bool operator()(const Elementwise& k) const { return k.of_weights; }
     bool operator()(const FusedAttention&) const { return false; }
-    bool operator()(const TensorCollective&) const { return false; }
+    bool operator()(const TensorCollective& k) const { return k.of_weights; }
   };
   return std::visit(Asked{}, op);
 }

@@ -51,11 +51,13 @@ struct FusedAttention {
 
 /// Between which ranks traffic inside a layer runs.
 enum class Among : std::uint8_t {
-  tensor,
-  context,       ///< that share each sequence
-  context_ring,  ///< likewise, each to the next
-  dispatch,      ///< that share the experts: tokens to their experts, more to those in demand
-  combine        ///< and back
+  tensor,         ///< that stand in one row of the tensor grid: all, where it has one
+  tensor_column,  ///< in one column
+  tensor_depth,   ///< at one place of grids in depth
+  context,        ///< that share each sequence
+  context_ring,   ///< likewise, each to the next
+  dispatch,       ///< that share the experts: tokens to their experts, more to those in demand
+  combine         ///< and back
 };
 
 /// Traffic inside a layer. `under_next`: it may run beside the kernel that follows it in the list.
@@ -65,6 +67,7 @@ struct TensorCollective {
   Bytes bytes{};
   bool under_next = false;
   Among among = Among::tensor;
+  bool of_weights = false;  ///< carries gradients of weights
 };
 
 using Operator = std::variant<Gemm, Convolution, Elementwise, FusedAttention, TensorCollective>;

@@ -10,12 +10,15 @@ double d(std::int64_t n) { return static_cast<double>(n); }
 }  // namespace
 
 void norm_forward(Writer& w) {
+  // Sums of a token's values and of their squares, or of these alone.
+  w.sum_statistics_over_rows("all-reduce of the norm's statistics", layer_style(w.s.model).rms_norm ? 1 : 2);
   w.touch(layer_style(w.s.model).rms_norm ? "rms norm" : "layer norm", w.z.residual * 2 * d(w.z.element));
 }
 
 /// Reads the gradient and the input twice (once for the input's gradient, once for the parameters'), adds the
 /// residual's gradient.
 void norm_backward(Writer& w) {
+  w.sum_statistics_over_rows("all-reduce of the norm's gradients", layer_style(w.s.model).rms_norm ? 1 : 2);
   w.touch(layer_style(w.s.model).rms_norm ? "rms norm gradient" : "layer norm gradient",
           w.z.residual * 5 * d(w.z.element), 2);
   w.touch("residual gradient", w.z.residual * 3 * d(w.z.element));
@@ -52,18 +55,23 @@ void reduce_output(Writer& w) {
 
 void row_split_backward(Writer& w, std::string_view input, std::string_view weight, std::int64_t inner) {
   if (w.z.split_sequence) w.collective("all-gather of the output's gradient", Operation::all_gather);
-  w.gemm(input, w.z.tokens, w.z.hidden, inner);
-  w.weight_gradient(weight, w.z.hidden, inner);
+  const bool hide = w.s.software.tensor_overlap;
+  w.gather_weight(w.z.width, inner);
+  w.gemm(input, w.z.tokens, w.z.width, inner);
+  if (!hide) w.weight_gradient(weight, w.z.width, inner);
+  w.sum_over_rows("sum of the input's gradient over rows", inner, hide);
+  if (hide) w.weight_gradient(weight, w.z.width, inner);
 }
 
 void column_split_backward(Writer& w, std::string_view input, std::string_view weight, std::int64_t columns) {
   const bool hide = w.s.software.tensor_overlap;
   if (w.z.split_sequence) w.collective("all-gather of the input", Operation::all_gather, hide);
-  w.gemm(input, w.z.tokens, columns, w.z.hidden);
-  if (!hide) w.weight_gradient(weight, columns, w.z.hidden);
+  w.gather_weight(columns, w.z.width);
+  w.gemm(input, w.z.tokens, columns, w.z.width);
+  if (!hide) w.weight_gradient(weight, columns, w.z.width);
   const Operation sum = w.z.split_sequence ? Operation::reduce_scatter : Operation::all_reduce;
   w.collective("sum of the input's gradient", sum, hide);
-  if (hide) w.weight_gradient(weight, columns, w.z.hidden);
+  if (hide) w.weight_gradient(weight, columns, w.z.width);
 }
 
 namespace {
@@ -76,7 +84,9 @@ std::int64_t rows_of(const StackSizes& z, std::int64_t rows) { return rows > 0 ?
 
 void logits_forward(Writer& w, std::int64_t rows) {
   const double e = d(w.z.element), logits = d(rows_of(w.z, rows)) * d(w.z.vocab);
-  w.gemm("logits", rows_of(w.z, rows), w.z.hidden, w.z.vocab);
+  w.gather_weight(w.z.vocab, w.z.width);
+  w.gemm("logits", rows_of(w.z, rows), w.z.width, w.z.vocab);
+  w.sum_over_rows("sum of the logits over rows", w.z.vocab);
   // Each to fp32, and its logarithm of the softmax.
   if (w.s.software.logit_metrics > 0)
     w.touch("metrics of the logits", w.s.software.logit_metrics * logits * (e + 3 * kFloat),
@@ -100,7 +110,8 @@ double logits_working(const Scenario& s, const StackSizes& z, std::int64_t rows)
 }
 
 void look_up_forward(Writer& w) {
-  w.touch("embedding look-up", d(w.z.tokens) * d(w.z.hidden) * 2 * d(w.z.element), w.z.tensor > 1 ? 3 : 1);
+  w.gather_weight(w.z.vocab, w.z.width);
+  w.touch("embedding look-up", d(w.z.tokens) * d(w.z.width) * 2 * d(w.z.element), w.z.grid.columns > 1 ? 3 : 1);
   if (w.z.split_sequence)
     w.collective("reduce-scatter of embeddings", Operation::reduce_scatter);
   else
@@ -110,8 +121,9 @@ void look_up_forward(Writer& w) {
 void look_up_backward(Writer& w) {
   if (w.z.split_sequence) w.collective("all-gather of embeddings' gradient", Operation::all_gather);
   // Scattered into the fp32 or fp16 main gradient row by row: read, add, write.
-  w.touch("embedding gradient",
-          d(w.z.tokens) * d(w.z.hidden) * d(w.z.element + 2 * element_bytes(w.s.software.main_gradient_precision)));
+  const std::int64_t main = element_bytes(w.s.software.main_gradient_precision);
+  w.touch("embedding gradient", d(w.z.tokens) * d(w.z.width) * d(w.z.element + 2 * main));
+  w.scatter_gradient(w.z.vocab, w.z.width, main, false);
 }
 
 }  // namespace stepcast::schedules

@@ -82,16 +82,30 @@ double gradients_in_work(const Scenario& s, const StackSizes& z, FeedForward kin
   return (z.residual + z.inner * whole_inner + d(z.tokens) * in_columns * whole_columns) * d(z.element);
 }
 
+namespace {
+
+/// Elements of the one of a layer's weights that is largest, on this rank once it is gathered: so many of it and of its
+/// gradient are there at once.
+double largest_weight(const Scenario& s, const StackSizes& z) {
+  const std::int64_t in = z.ffn * (is_gated(layer_style(s.model).activation) ? 2 : 1);
+  return d(z.width) * d(std::max(z.query_key_value(), in));
+}
+
+}  // namespace
+
 Block layer_block(const Scenario& s, const StackSizes& z, FeedForward kind) {
   const LayerParameters n = layer_parameters(s.model, kind);
+  const TensorGrid& g = z.grid;
+  const double of_ranks = n.whole / g.rows + n.biases / g.columns + (n.split - n.biases) / d(z.tensor);
   const double experts = n.experts / s.parallelism.expert;
   Block layer{.name = "layer",
               .layer = true,
-              .parameters = n.whole + n.split / d(z.tensor) + experts,
+              .parameters = of_ranks + experts,
               .expert_parameters = s.parallelism.expert > 1 ? experts : 0,
               .saved = saved_activation_bytes(s, z, s.recompute, kind),
               .output = z.hidden_bytes};
   layer.working = saved_activation_bytes(s, z, Recompute::none, kind) - layer.saved + gradients_in_work(s, z, kind);
+  if (g.depth > 1) layer.working += 2 * largest_weight(s, z) * d(z.element);
   Writer f(s, z), b(s, z);
   self_attention(f);
   second_half(f, kind);
@@ -112,23 +126,26 @@ Blocks transformer_blocks(const Scenario& s) {
   if (s.model.family == Family::t5) return encoder_decoder_blocks(s);
   if (s.model.family == Family::bert || s.model.family == Family::vit) return encoder_blocks(s);
   const StackSizes z = stack_sizes(s, s.training.sequence, true);
-  const double words = d(s.model.vocab) * d(s.model.hidden), matrix = d(z.vocab) * d(z.hidden);
+  const double words = d(s.model.vocab) * d(s.model.hidden), matrix = d(z.vocab) * d(z.width) / z.grid.depth;
+  const double gathered = z.grid.depth > 1 ? 2 * d(z.vocab) * d(z.width) * d(z.element) : 0;  // it and its gradient
   PartOperators embedding = embedding_operators(s, z), head = head_operators(s, z);
   Blocks out;
-  out.kinds.push_back({.name = "embedding",
-                       .forward = std::move(embedding.forward),
-                       .backward = std::move(embedding.backward),
-                       .parameters = matrix + embedding_parameters(s.model, s.training.sequence) - words,
-                       .saved = has_dropout(s) ? z.residual * kMask : 0,
-                       .output = z.hidden_bytes});
+  out.kinds.push_back(
+      {.name = "embedding",
+       .forward = std::move(embedding.forward),
+       .backward = std::move(embedding.backward),
+       .parameters = matrix + (embedding_parameters(s.model, s.training.sequence) - words) / z.grid.rows,
+       .saved = has_dropout(s) ? z.residual * kMask : 0,
+       .working = gathered,
+       .output = z.hidden_bytes});
   const std::int64_t of_experts = expert_layers(s.model), dense = s.model.layers - of_experts;
   out.kinds.push_back(layer_block(s, z, of_experts > 0 ? FeedForward::experts : FeedForward::dense));
   // The norm's input and output besides the logits.
   out.kinds.push_back({.name = "head",
                        .forward = std::move(head.forward),
                        .backward = std::move(head.backward),
-                       .parameters = (layer_style(s.model).rms_norm ? 1 : 2) * d(z.hidden) + matrix,
-                       .working = 2 * z.residual * d(z.element) + logits_working(s, z)});
+                       .parameters = (layer_style(s.model).rms_norm ? 1 : 2) * d(z.width) + matrix,
+                       .working = 2 * z.residual * d(z.element) + logits_working(s, z) + gathered});
   out.order.push_back(0);
   if (of_experts > 0 && dense > 0) {
     out.kinds.push_back(layer_block(s, z, FeedForward::dense));

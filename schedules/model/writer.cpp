@@ -18,30 +18,33 @@ StackSizes stack_sizes(const Scenario& s, std::int64_t sequence, bool causal) {
   const std::int64_t t = s.parallelism.tensor;
   const Model& m = s.model;
   StackSizes z{};
-  z.samples = s.training.micro_batch;
+  z.grid = grid(s.parallelism);
+  const std::int64_t columns = z.grid.columns;
+  z.samples = s.training.micro_batch / z.grid.depth;
   z.tensor = t;
   z.method = t > 1 ? tensor_method(s) : TensorMethod::megatron;
   z.context = s.parallelism.context;
-  z.tokens = s.training.micro_batch * sequence / z.context;
-  z.batch_heads = s.training.micro_batch * m.heads / t;
+  z.tokens = z.samples * sequence / z.context;
+  z.batch_heads = z.samples * m.heads / columns;
   z.sequence = z.keys = sequence;
   z.hidden = m.hidden;
-  z.heads = m.heads / t;
+  z.width = m.hidden / z.grid.rows;
+  z.heads = m.heads / columns;
   const bool latent = m.latent.kv_rank > 0;
   z.key_width = latent ? m.latent.head + m.latent.rotary : head_width(m);
   z.value_width = latent ? m.latent.value : z.key_width;
-  z.queries = m.heads * z.key_width / t;
-  z.keys_values = (latent ? m.heads : m.kv_heads) * (z.key_width + z.value_width) / t;
-  z.attention_out = m.heads * z.value_width / t;
-  z.ffn = m.ffn / t;
-  z.vocab = m.vocab > 0 ? vocab_rows(m, s.parallelism.tensor) : 0;
+  z.queries = m.heads * z.key_width / columns;
+  z.keys_values = (latent ? m.heads : m.kv_heads) * (z.key_width + z.value_width) / columns;
+  z.attention_out = m.heads * z.value_width / columns;
+  z.ffn = m.ffn / columns;
+  z.vocab = m.vocab > 0 ? vocab_rows(m, z.grid.columns) : 0;
   z.element = element_bytes(s.training.precision);
   z.split_sequence = s.parallelism.sequence && t > 1;
-  z.residual = d(z.tokens) * d(z.hidden) / (z.split_sequence ? d(t) : 1.0);
+  z.residual = d(z.tokens) * d(z.width) / (z.split_sequence ? d(t) : 1.0);
   z.inner = d(z.tokens) * d(z.ffn);
   z.scores = d(z.batch_heads) * d(z.sequence) * d(z.keys);
   z.projected = d(z.tokens) * d(z.query_key_value());
-  z.hidden_bytes = d(z.tokens) * d(z.hidden) * d(z.element);
+  z.hidden_bytes = d(z.tokens) * d(z.width) * d(z.element);
   z.causal = causal;
   return z;
 }
@@ -79,15 +82,43 @@ void Writer::product_gradient(std::string_view name, std::int64_t rows, std::int
 
 void Writer::accumulate(Gemm gradient) {
   const std::int64_t main = element_bytes(s.software.main_gradient_precision);
-  const bool fused = s.software.fused_gradient_accumulation;
+  const bool shared = z.grid.depth > 1;  // summed over the grids in depth first
+  const bool fused = s.software.fused_gradient_accumulation && !shared;
   GemmShape& shape = gradient.shape;
   shape.input_bytes = d(z.element);
   shape.output_bytes = fused ? 2 * main : z.element;
   out_.push_back(gradient);
-  if (!fused)
-    out_.push_back(Elementwise{"accumulate gradient",
-                               d(shape.m) * d(shape.n) * d(shape.batch) * d(z.element + 2 * main), gradient.kernels,
-                               true});
+  if (fused) return;
+  // What is accumulated while the sum is on its way takes as long later.
+  const bool hide = s.software.tensor_overlap;
+  if (!hide) scatter_gradient(shape.m, shape.n, z.element, false);
+  out_.push_back(Elementwise{"accumulate gradient",
+                             d(shape.m) * d(shape.n) * d(shape.batch) * d(z.element + 2 * main) / z.grid.depth,
+                             gradient.kernels, true});
+  if (hide) scatter_gradient(shape.m, shape.n, z.element, true);
+}
+
+void Writer::gather_weight(std::int64_t rows, std::int64_t columns) {
+  if (z.grid.depth > 1)
+    exchange("all-gather of the weight", Among::tensor_depth, Operation::all_gather,
+             d(rows) * d(columns) * d(z.element));
+}
+
+void Writer::scatter_gradient(std::int64_t rows, std::int64_t columns, std::int64_t element, bool under_next) {
+  if (z.grid.depth == 1) return;
+  exchange("reduce-scatter of the weight's gradient", Among::tensor_depth, Operation::reduce_scatter,
+           d(rows) * d(columns) * d(element), under_next);
+  std::get<TensorCollective>(out_.back()).of_weights = true;
+}
+
+void Writer::sum_over_rows(std::string_view name, std::int64_t width, bool under_next) {
+  if (z.grid.rows > 1)
+    exchange(name, Among::tensor_column, Operation::all_reduce, d(z.tokens) * d(width) * d(z.element), under_next);
+}
+
+void Writer::sum_statistics_over_rows(std::string_view name, int of_a_token) {
+  constexpr double kFloat = 4;
+  if (z.grid.rows > 1) exchange(name, Among::tensor_column, Operation::all_reduce, d(z.tokens) * of_a_token * kFloat);
 }
 
 void Writer::touch(std::string_view name, double bytes_moved, int kernels) {
@@ -99,7 +130,7 @@ void Writer::collective(std::string_view name, Operation operation, bool under_n
 }
 
 void Writer::collective(std::string_view name, Operation operation, double size, bool under_next) {
-  if (z.tensor > 1) exchange(name, Among::tensor, operation, size, under_next);
+  if (z.grid.columns > 1) exchange(name, Among::tensor, operation, size, under_next);
 }
 
 void Writer::exchange(std::string_view name, Among among, Operation operation, double size, bool under_next) {

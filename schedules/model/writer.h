@@ -10,12 +10,13 @@ namespace stepcast::schedules {
 
 /// Sizes of one stack of layers on one tensor rank, counted once.
 struct StackSizes {
-  std::int64_t samples;      ///< of a micro-batch
-  std::int64_t tokens;       ///< micro-batch x sequence / context ranks
-  std::int64_t batch_heads;  ///< micro-batch x heads of this rank
+  std::int64_t samples;      ///< of a micro-batch on this rank: the depth of the tensor grid shares them
+  std::int64_t tokens;       ///< samples x sequence / context ranks
+  std::int64_t batch_heads;  ///< samples x heads of this rank
   std::int64_t sequence;     ///< of queries, on all context ranks together
   std::int64_t keys;         ///< tokens of one sample that a query may look at
   std::int64_t hidden;
+  std::int64_t width;                   ///< of hidden on this rank: the rows of the tensor grid share it
   std::int64_t heads;                   ///< of this rank
   std::int64_t key_width, value_width;  ///< of a head; queries are as wide as keys
   std::int64_t queries;                 ///< columns of all its heads' queries
@@ -26,11 +27,12 @@ struct StackSizes {
   std::int64_t element;                 ///< bytes
   std::int64_t tensor, context;         ///< ranks
   TensorMethod method;                  ///< of several tensor ranks
+  TensorGrid grid;                      ///< of the tensor ranks
   double residual;      ///< elements of a layer's input on this rank: / tensor with sequence parallelism
   double inner;         ///< tokens x ffn
   double scores;        ///< batch_heads x sequence x keys, of all context ranks
   double projected;     ///< elements of queries, keys and values together
-  double hidden_bytes;  ///< of the whole layer input: what tensor collectives move
+  double hidden_bytes;  ///< of the layer input of a row of tensor ranks: what their collectives move
   bool causal;          ///< a query looks at no later token
   bool split_sequence;  ///< over the tensor ranks, between the multiplies
 
@@ -63,9 +65,17 @@ class Writer {
   void product_gradient(std::string_view name, std::int64_t rows, std::int64_t columns, std::int64_t from);
   /// Streams `bytes_moved` through memory in `kernels` launches.
   void touch(std::string_view name, double bytes_moved, int kernels = 1);
-  /// Over the tensor ranks, if there are several, of the whole layer input or of `size` bytes.
+  /// Over a row of tensor ranks, if there are several, of their layer input or of `size` bytes.
   void collective(std::string_view name, collectives::Operation operation, bool under_next = false);
   void collective(std::string_view name, collectives::Operation operation, double size, bool under_next = false);
+  /// Sums partial results of `width` columns for every token, or of `size` bytes, over a column of tensor ranks, if it
+  /// has several.
+  void sum_over_rows(std::string_view name, std::int64_t width, bool under_next = false);
+  void sum_statistics_over_rows(std::string_view name, int of_a_token);
+  /// A weight of rows x columns on this rank, from the ranks in depth that share it, if there are several.
+  void gather_weight(std::int64_t rows, std::int64_t columns);
+  /// Its gradient, each element of `element` bytes, back to them.
+  void scatter_gradient(std::int64_t rows, std::int64_t columns, std::int64_t element, bool under_next);
   /// Among others; the caller knows that there are several.
   void exchange(std::string_view name, Among among, collectives::Operation operation, double size,
                 bool under_next = false);

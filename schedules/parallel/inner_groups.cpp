@@ -23,7 +23,34 @@ std::vector<Group> beside(const Ranks& ranks, std::uint32_t own, std::uint32_t g
   return out;
 }
 
+/// Tensor ranks that are `stride` apart, `size` of them each.
+std::vector<Group> along_the_grid(const Ranks& ranks, Coordinate c, std::uint32_t size, std::uint32_t stride) {
+  const std::uint32_t each = ranks.plan().tensor / size;  // groups of one data rank
+  const std::uint32_t own = c.tensor / (stride * size) * stride + c.tensor % stride;
+  return beside(ranks, c.data * each + own, ranks.stage_ranks() / size, [&](std::uint32_t number) {
+    const std::uint32_t inner = number % each, first = inner / stride * stride * size + inner % stride;
+    Group group;
+    for (std::uint32_t i = 0; i < size; ++i) group.push_back(ranks.gpu({first + i * stride, number / each, c.stage}));
+    return group;
+  });
+}
+
 }  // namespace
+
+std::vector<Group> grid_rows_beside(const Ranks& ranks, Coordinate c) {
+  const TensorGrid g = grid(ranks.plan());
+  return is_grid(g) ? along_the_grid(ranks, c, g.columns, 1) : ranks.tensor_groups_beside(c);
+}
+
+std::vector<Group> grid_columns_beside(const Ranks& ranks, Coordinate c) {
+  const TensorGrid g = grid(ranks.plan());
+  return along_the_grid(ranks, c, g.rows, g.columns);
+}
+
+std::vector<Group> grid_depths_beside(const Ranks& ranks, Coordinate c) {
+  const TensorGrid g = grid(ranks.plan());
+  return along_the_grid(ranks, c, g.depth, g.columns * g.rows);
+}
 
 std::vector<Group> expert_groups_beside(const Ranks& ranks, Coordinate c) {
   const std::uint32_t size = ranks.plan().expert;

@@ -17,6 +17,11 @@ std::vector<collectives::Group> expert_groups_beside(const Ranks& ranks, Coordin
 /// That share each sequence.
 std::vector<collectives::Group> context_groups_beside(const Ranks& ranks, Coordinate c);
 
+/// That stand in one row, in one column, or behind one another in the tensor grid.
+std::vector<collectives::Group> grid_rows_beside(const Ranks& ranks, Coordinate c);
+std::vector<collectives::Group> grid_columns_beside(const Ranks& ranks, Coordinate c);
+std::vector<collectives::Group> grid_depths_beside(const Ranks& ranks, Coordinate c);
+
 /// Groups of ranks that hold the same experts: every plan.expert-th rank of the stage of `c`. All groups of the stage;
 /// first the plan.expert / plan.tensor that tensor rank c.tensor leads. Requires plan.tensor to divide plan.expert.
 /// `copy`: the stage that holds another copy of the same chunk; its ranks are of the groups.

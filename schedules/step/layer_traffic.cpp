@@ -25,7 +25,11 @@ collectives::Details uneven(const std::vector<double>& loads, bool back) {
 }  // namespace
 
 LayerTraffic::LayerTraffic(const Scenario& s, const Ranks& ranks, Coordinate at) : scale_(s.traffic_scale.layers) {
-  groups_[Among::tensor] = ranks.tensor_groups_beside(at);
+  groups_[Among::tensor] = grid_rows_beside(ranks, at);
+  if (const TensorGrid g = grid(s.parallelism); is_grid(g)) {
+    groups_[Among::tensor_column] = grid_columns_beside(ranks, at);
+    groups_[Among::tensor_depth] = grid_depths_beside(ranks, at);
+  }
   if (s.parallelism.context > 1) {
     groups_[Among::context] = context_groups_beside(ranks, at);
     groups_[Among::context_ring] = context_rings_beside(ranks, at);

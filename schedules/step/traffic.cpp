@@ -6,6 +6,7 @@
 #include "schedules/data_parallel/compression.h"
 #include "schedules/data_parallel/groups.h"
 #include "schedules/model/frozen.h"
+#include "schedules/parallel/inner_groups.h"
 #include "schedules/pipeline/placement.h"
 
 namespace stepcast::schedules {
@@ -86,7 +87,7 @@ class Declarer {
   void declare_sends() {
     out_.sends.resize(lanes_.size());
     if (stages_ == 1) return;
-    const std::uint32_t t = s_.parallelism.tensor;
+    const std::uint32_t t = grid(s_.parallelism).columns;  // the rows of a grid send what is theirs
     const bool split = t > 1 && (s_.parallelism.sequence || s_.software.scatter_gather);
     const bool gather = split && !s_.parallelism.sequence;
     for (std::uint32_t lane = 0; lane < lanes_.size(); ++lane)
@@ -98,7 +99,7 @@ class Declarer {
         Time more{};
         if (gather)
           more = scaled(in_.timer.time(Operation::all_gather, {static_cast<std::int64_t>(whole)},
-                                       in_.ranks.tensor_groups_beside({c.tensor, c.data, to}), "auto", !in_.unfold),
+                                       grid_rows_beside(in_.ranks, {c.tensor, c.data, to}), "auto", !in_.unfold),
                         s_.traffic_scale.stages)
                      .duration;
         out_.sends[lane][direction].wire = declare(Operation::send_recv, message, in_.ranks.sends_beside(c, to), more);

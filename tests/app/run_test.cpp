@@ -21,6 +21,7 @@ TEST(Run, ReportsOfScenariosAreGolden) {
                            "gpt-1.3b-pcie-box",
                            "pipeline-schedules",
                            "llama3-70b-64-h100",
+                           "gpt-18b-tensor-grid",
                            "gpt-1t-3072",
                            "resnet-50-v100",
                            "resnet-50-p100-256",

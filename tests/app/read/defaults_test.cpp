@@ -119,6 +119,17 @@ TEST(Fusion, OverridesWhatTheSoftwareFuses) {
   EXPECT_FALSE(none.fused_softmax || none.fused_bias_gelu || none.fused_bias_dropout_add || none.fused_norm_relu);
 }
 
+TEST(TensorGrid, IsTwoOrThreeSizes) {
+  EXPECT_EQ(small_with("parallelism: {tensor: 8, tensor_grid: 2x4}").parallelism.tensor_grid,
+            (schedules::TensorGrid{2, 4, 1}));
+  for (const char* wrong : {"8", "2x", "2x4x", "0x4", "2x4x1x1", "2*4", "x", "2x-4", "2x9999999"})
+    EXPECT_NE(complaint([&] {
+                small_with("parallelism: {tensor: 8, tensor_grid: " + std::string(wrong) + "}");
+              }).find("', expected rows x columns, as 2x4, or rows x columns x depth, as 2x4x2"),
+              std::string::npos)
+        << wrong;
+}
+
 TEST(NotBuiltYet, IsSaidAndNeverIgnored) {
   EXPECT_NE(complaint([] { small_with("data_parallel: {gradient_precision: fp8}"); }).find("known, not built yet"),
             std::string::npos);

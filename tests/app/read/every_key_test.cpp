@@ -229,6 +229,7 @@ TEST(EveryKey, OfThePlanIsStored) {
   EXPECT_EQ(s.training.attention, schedules::Attention::unfused);
   EXPECT_EQ(s.parallelism.tensor, 4u);
   EXPECT_EQ(s.parallelism.tensor_method, schedules::TensorMethod::reduce_output);
+  EXPECT_EQ(s.parallelism.tensor_grid, (schedules::TensorGrid{2, 1, 2}));
   EXPECT_EQ(s.training.expert_load.capacity, 1.5);
   EXPECT_EQ(s.training.expert_load.spread, 0.3);
   EXPECT_EQ(s.training.expert_load.seed, 9u);

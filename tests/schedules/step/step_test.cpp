@@ -202,6 +202,18 @@ const Plan kPlans[] = {
        s.parallelism.tensor_method = TensorMethod::reduce_output;
        s.recompute = Recompute::selective;
      }},
+    {"tensor_grid_of_two_dimensions",
+     [](Scenario& s) {
+       s.parallelism.tensor_grid = TensorGrid{2, 2, 1};
+       s.software.scatter_gather = true;
+     }},
+    {"tensor_grid_of_three_dimensions_zero_bubble",
+     [](Scenario& s) {
+       s.parallelism.tensor_grid = TensorGrid{1, 2, 2};
+       s.training.micro_batch = 2;
+       s.pipeline.schedule = "zb-h1";
+       s.software.tensor_overlap = true;
+     }},
     {"no_data_overlap", [](Scenario& s) { s.data_parallel.overlap = false; }},
     {"sequence_parallel_selective",
      [](Scenario& s) {
