@@ -40,6 +40,8 @@ struct Gpu {
   /// large, and libraries reach some 93% of their peak.
   GemmModel gemm_simt{
       .mainloop = 0.95, .sustained = 0.93, .tile_128 = 1, .tile_64 = 0.9, .fill = 8, .exposed_write = 0.5};
+  double fp8_share =
+      1;  ///< 8-bit multiplies reach this much of the share of their peak that 16-bit ones reach of theirs
   double attention_forward = 0.5;  ///< fused causal attention: skipped half not counted, share of peak
   double attention_backward = 0.4;
   double attention_flash_2 = 1;  ///< share of these rates that FlashAttention-2 reaches: below 1 where newer kernels do
@@ -56,13 +58,18 @@ inline Bandwidth streaming_rate(const Gpu& gpu) { return gpu.memory_bandwidth * 
 /// The peak of a precision. Requires gpu.peak to have it (check() says so before).
 inline FlopRate peak(const Gpu& gpu, Precision precision) { return gpu.peak.at(precision); }
 
-/// Multiplies of low precision were measured on no GPU here: they reach the shares of their peak that 16-bit ones do of
-/// theirs, but a tile takes as long to start, in which the faster units would have multiplied more.
+/// No table of multiplies of low precision is at hand: they reach the shares of their peak that 16-bit ones do of
+/// theirs, 8-bit ones fp8_share of it, but a tile takes as long to start, in which the faster units would have
+/// multiplied more.
 inline GemmModel gemm_model(const Gpu& gpu, Precision precision) {
   if (const auto own = gpu.gemm_of.find(precision); own != gpu.gemm_of.end()) return own->second;
   if (!is_low_precision(precision)) return has_matrix_units(precision) ? gpu.gemm : gpu.gemm_simt;
   GemmModel model = gemm_model(gpu, Precision::bf16);
   model.fill *= peak(gpu, precision) / peak(gpu, Precision::bf16);
+  if (is_eight_bits(precision)) {
+    model.mainloop *= gpu.fp8_share;
+    model.sustained *= gpu.fp8_share;
+  }
   return model;
 }
 

@@ -113,6 +113,7 @@ TEST(EveryKey, OfTheGpuIsStored) {
   EXPECT_EQ(gpu.attention_backward, 0.62);
   EXPECT_EQ(gpu.attention_flash_2, 0.63);
   EXPECT_EQ(gpu.step_share, 0.72);
+  EXPECT_EQ(gpu.fp8_share, 0.73);
   EXPECT_EQ(gpu.attention_tile, 64);
   EXPECT_EQ(gpu.source, "gpu source");
 }
