@@ -14,6 +14,12 @@ template <auto member>
 void store_flag(Software& s, const Value& v) {
   s.*member = v.flag;
 }
+Names overlap_names() { return {"none", "backward", "all", "false", "true"}; }
+void store_overlap(Software& s, const Value& v) {
+  s.tensor_overlap = v.text != "none" && v.text != "false";
+  s.tensor_pipelining = v.text == "all";
+}
+
 template <auto member>
 void store_time(Software& s, const Value& v) {
   s.*member = v.time;
@@ -75,8 +81,12 @@ const Table<Software>& software_table() {
            store_flag<&S::grouped_multiply>},
           {{"fused_gradient_accumulation", flag(), "false", "weight-gradient products add into the main gradient"},
            store_flag<&S::fused_gradient_accumulation>},
-          {{"tensor_overlap", flag(), "false", "backward: tensor-parallel traffic under the weight-gradient products"},
-           store_flag<&S::tensor_overlap>},
+          {{"tensor_overlap", choice(overlap_names), "none",
+            "tensor-parallel traffic: backward (or true) runs it under the weight-gradient products; all also runs "
+            "what "
+            "sequence parallelism gathers and scatters beside the products it feeds or follows, part by part; none (or "
+            "false)"},
+           store_overlap},
           {{"data_overlap", flag(), "true", "data-parallel traffic under backward (ZeRO 3: and forward)"},
            store_flag<&S::data_overlap>},
           {{"fused_cross_entropy", flag(), "false", "the loss in one kernel each way"},

@@ -1,9 +1,26 @@
 #include "schedules/cost/pass.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace stepcast::schedules {
 namespace {
+
+/// A multiply and a collective that go through the tokens in parts.
+struct Pipelined {
+  Time compute{};  ///< the multiply's parts, launches and what the traffic beside them costs them
+  Time exposed{};  ///< of the traffic
+};
+
+/// Parts of a multiply of `multiply` each, and of traffic of `traffic` each. A ring all-gather starts with the part
+/// that the rank has itself, so one less arrives: max(n g, (n - 1) a + g). A reduce-scatter of the last part follows
+/// the multiply's: g + (n - 1) max(g, r) + r. Both slow down while both run.
+Pipelined in_parts(const TensorCollective& op, Time multiply, Time traffic, double slowdown) {
+  const std::int64_t n = op.parts;
+  const Time beside = std::min(multiply, traffic) * (n - 1);
+  const Time behind = op.operation == collectives::Operation::all_gather ? Time{} : traffic;
+  return {multiply * n + from_seconds(to_seconds(beside) * slowdown), traffic * (n - 1) - beside + behind};
+}
 
 int launches(const Operator& op) {
   struct Count {
@@ -37,16 +54,56 @@ PassTime pass_time(const Operators& operators, const KernelCost& cost, const Ten
     pass.exposed_tensor += beside - hidden;
     beside = {};
   };
-  const auto run_collective = [&](const TensorCollective& op) {
+  const auto timed = [&](const TensorCollective& op) {
     const collectives::Timing timing = tensor(op);
     if (traffic) traffic->insert(traffic->end(), timing.loads.begin(), timing.loads.end());
+    return timing;
+  };
+  const auto run_in_parts = [&](const Gemm& multiply, const TensorCollective& op) {
+    pass.exposed_tensor += std::exchange(beside, {});
+    Gemm part = multiply;
+    part.shape.m = (multiply.shape.m + op.parts - 1) / op.parts;
+    TensorCollective sent = op;
+    Time each{};
+    if (op.operation == collectives::Operation::all_gather) {
+      each = {timed(op).duration.value / (op.parts - 1)};  // what arrives, one part after the other
+    } else {
+      sent.bytes = {op.bytes.value / op.parts};
+      for (int turn = 0; turn < op.parts; ++turn) each = timed(sent).duration;
+    }
+    const Pipelined both = in_parts(op, cost.time(part), each, cost.software.overlap_slowdown);
+    pass.compute += both.compute;
+    pass.exposed_tensor += both.exposed;
+    kernels += op.parts * (launches(multiply) + 1);
+  };
+  const auto run_collective = [&](const TensorCollective& op) {
+    const collectives::Timing timing = timed(op);
     if (op.under_next && beside == Time{})
       beside = timing.duration;
     else
       pass.exposed_tensor += timing.duration;
   };
 
-  for (const Operator& op : operators) {
+  const TensorCollective* gathered = nullptr;  // in parts, while the multiply behind it is looked for
+  for (std::size_t i = 0; i < operators.size(); ++i) {
+    const Operator& op = operators[i];
+    const auto* in_it = std::get_if<TensorCollective>(&op);
+    if (in_it != nullptr && in_it->parts > 1 && in_it->operation == collectives::Operation::all_gather) {
+      gathered = in_it;
+      continue;
+    }
+    if (const auto* multiply = std::get_if<Gemm>(&op)) {
+      if (gathered != nullptr) {
+        run_in_parts(*multiply, *std::exchange(gathered, nullptr));
+        continue;
+      }
+      const auto* next = i + 1 < operators.size() ? std::get_if<TensorCollective>(&operators[i + 1]) : nullptr;
+      if (next != nullptr && next->parts > 1 && next->operation == collectives::Operation::reduce_scatter) {
+        run_in_parts(*multiply, *next);
+        ++i;
+        continue;
+      }
+    }
     kernels += launches(op);
     if (const auto* collective = std::get_if<TensorCollective>(&op))
       run_collective(*collective);
@@ -59,6 +116,7 @@ PassTime pass_time(const Operators& operators, const KernelCost& cost, const Ten
     else
       run_kernel(cost.time(std::get<Elementwise>(op)));
   }
+  if (gathered != nullptr) run_collective(*gathered);
   pass.exposed_tensor += beside;
 
   const Time launched = cost.software.host_per_kernel * kernels;

@@ -68,6 +68,9 @@ struct TensorCollective {
   bool under_next = false;
   Among among = Among::tensor;
   bool of_weights = false;  ///< carries gradients of weights
+  /// More than 1: it and a multiply go through so many parts of the tokens, one at work on a part while the other is on
+  /// the next: an all_gather with the multiply behind it, a reduce_scatter with the one right before.
+  int parts = 1;
 };
 
 using Operator = std::variant<Gemm, Convolution, Elementwise, FusedAttention, TensorCollective>;

@@ -43,18 +43,22 @@ void residual_backward(Writer& w) {
 }
 
 void gather_input(Writer& w) {
-  if (w.z.split_sequence) w.collective("all-gather of the input", Operation::all_gather);
+  if (!w.z.split_sequence) return;
+  w.collective("all-gather of the input", Operation::all_gather);
+  w.in_parts();
 }
 
 void reduce_output(Writer& w) {
-  if (w.z.split_sequence)
-    w.collective("reduce-scatter of the output", Operation::reduce_scatter);
-  else
-    w.collective("all-reduce of the output", Operation::all_reduce);
+  if (!w.z.split_sequence) return w.collective("all-reduce of the output", Operation::all_reduce);
+  w.collective("reduce-scatter of the output", Operation::reduce_scatter);
+  w.in_parts();
 }
 
 void row_split_backward(Writer& w, std::string_view input, std::string_view weight, std::int64_t inner) {
-  if (w.z.split_sequence) w.collective("all-gather of the output's gradient", Operation::all_gather);
+  if (w.z.split_sequence) {
+    w.collective("all-gather of the output's gradient", Operation::all_gather);
+    w.in_parts();
+  }
   const bool hide = w.s.software.tensor_overlap;
   w.gather_weight(w.z.width, inner);
   w.gemm(input, w.z.tokens, w.z.width, inner);

@@ -133,6 +133,14 @@ void Writer::collective(std::string_view name, Operation operation, double size,
   if (z.grid.columns > 1) exchange(name, Among::tensor, operation, size, under_next);
 }
 
+void Writer::in_parts() {
+  if (!s.software.tensor_pipelining || !z.split_sequence) return;
+  auto& traffic = std::get<TensorCollective>(out_.back());
+  // A ring passes every rank's part on; Transformer Engine's num_splits otherwise.
+  constexpr int kSplits = 4;
+  traffic.parts = traffic.operation == Operation::all_gather ? static_cast<int>(z.tensor) : kSplits;
+}
+
 void Writer::exchange(std::string_view name, Among among, Operation operation, double size, bool under_next) {
   out_.push_back(TensorCollective{name, operation, bytes(size), under_next, among});
 }

@@ -76,6 +76,8 @@ class Writer {
   void gather_weight(std::int64_t rows, std::int64_t columns);
   /// Its gradient, each element of `element` bytes, back to them.
   void scatter_gradient(std::int64_t rows, std::int64_t columns, std::int64_t element, bool under_next);
+  /// The collective just written goes part by part beside its multiply, where the software does that.
+  void in_parts();
   /// Among others; the caller knows that there are several.
   void exchange(std::string_view name, Among among, collectives::Operation operation, double size,
                 bool under_next = false);

@@ -23,6 +23,7 @@ TEST(Run, ReportsOfScenariosAreGolden) {
                            "llama3-70b-64-h100",
                            "gpt-18b-tensor-grid",
                            "gpt-1t-3072",
+                           "gpt3-175b-overlapped-tensor",
                            "resnet-50-v100",
                            "resnet-50-p100-256",
                            "vgg-16-p100-256",

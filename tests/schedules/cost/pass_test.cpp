@@ -44,6 +44,58 @@ TEST_F(Pass, WhatSticksOutOfTheKernelIsExposed) {
   EXPECT_EQ(t.exposed_tensor, microseconds(200));
 }
 
+struct PassInParts : Pass {
+  /// Of a multiply of 8192 tokens whose parts take `g` each, and traffic that takes 700 us, or a part's bytes of it.
+  Gemm multiply{"multiply", {8192, 4096, 4096}};
+  Time part(int n) const {
+    Gemm one = multiply;
+    one.shape.m /= n;
+    return cost.time(one);
+  }
+  static collectives::Timing by_bytes(const TensorCollective& op) {
+    collectives::Timing timing;
+    timing.duration = {op.bytes.value};
+    return timing;
+  }
+  static TensorCollective of(collectives::Operation operation, Time whole, int parts) {
+    TensorCollective op{"", operation, {whole.value}};
+    op.parts = parts;
+    return op;
+  }
+};
+
+// A ring of t ranks: the own part is there, t - 1 arrive one after the other, each multiplied once it is there.
+TEST_F(PassInParts, ARingsGatherPacesOrIsPacedByTheMultiplyBehindIt) {
+  for (const int t : {2, 4, 8})
+    for (const Time whole : {microseconds(7), microseconds(700), milliseconds(7)}) {
+      const TensorCollective gather = of(collectives::Operation::all_gather, whole, t);
+      const Time g = part(t), a{whole.value / (t - 1)};
+      EXPECT_EQ(pass_time({gather, multiply}, cost, by_bytes).duration, std::max(g * t, a * (t - 1) + g));
+    }
+}
+
+TEST_F(PassInParts, AScatterPacesOrIsPacedByTheMultiplyBeforeItAndItsLastPartIsLeft) {
+  constexpr int n = 4;
+  for (const Time whole : {microseconds(8), microseconds(800), milliseconds(8)}) {
+    const TensorCollective scatter = of(collectives::Operation::reduce_scatter, whole, n);
+    const Time g = part(n), r{whole.value / n};
+    EXPECT_EQ(pass_time({multiply, scatter}, cost, by_bytes).duration, g + std::max(g, r) * (n - 1) + r);
+  }
+}
+
+TEST_F(PassInParts, BothSlowDownWhileBothRun) {
+  const TensorCollective scatter = of(collectives::Operation::reduce_scatter, microseconds(80), 4);
+  const Time alone = pass_time({multiply, scatter}, cost, by_bytes).compute;
+  scenario.software.overlap_slowdown = 0.1;
+  EXPECT_EQ(pass_time({multiply, scatter}, cost, by_bytes).compute, alone + microseconds(6));  // 3 parts of 20
+}
+
+TEST_F(PassInParts, WhatHasNoMultiplyBesideItRunsAlone) {
+  for (const auto operation : {collectives::Operation::all_gather, collectives::Operation::reduce_scatter})
+    EXPECT_EQ(pass_time({kernel, of(operation, microseconds(70), 4), kernel}, cost, by_bytes).exposed_tensor,
+              microseconds(70));
+}
+
 TEST_F(Pass, ACollectiveWithNoKernelAfterItIsExposed) {
   EXPECT_EQ(pass_time({kernel, hidden}, cost, fixed).exposed_tensor, kCollective);
 }

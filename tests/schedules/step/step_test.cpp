@@ -214,6 +214,12 @@ const Plan kPlans[] = {
        s.pipeline.schedule = "zb-h1";
        s.software.tensor_overlap = true;
      }},
+    {"tensor_traffic_in_parts",
+     [](Scenario& s) {
+       s.parallelism.sequence = true;
+       s.software.tensor_overlap = s.software.tensor_pipelining = true;
+       s.software.overlap_slowdown = 0.1;
+     }},
     {"no_data_overlap", [](Scenario& s) { s.data_parallel.overlap = false; }},
     {"sequence_parallel_selective",
      [](Scenario& s) {

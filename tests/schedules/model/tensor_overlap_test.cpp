@@ -1,0 +1,52 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+
+#include "schedules/forecast.h"
+#include "schedules/model/blocks.h"
+#include "tests/schedules/scenarios.h"
+
+namespace stepcast::schedules {
+namespace {
+
+Scenario of_eight(bool sequence, bool pipelining) {
+  Scenario s = round_numbers(8);
+  s.model = {"gpt", Family::gpt, 4, 8192, 64, 64, 32768, 51200, ""};
+  s.training.micro_batch = s.training.global_batch = 4;
+  s.parallelism.tensor = 8;
+  s.parallelism.sequence = sequence;
+  s.software.tensor_overlap = true;
+  s.software.tensor_pipelining = pipelining;
+  return s;
+}
+
+/// Parts of the collectives of a layer's pass that go in parts.
+std::map<std::string_view, int> parts(const Scenario& s, Operators Block::*pass) {
+  std::map<std::string_view, int> found;
+  const Blocks all = blocks(s);
+  for (const Operator& op : (*std::ranges::find_if(all.kinds, &Block::layer)).*pass)
+    if (const auto* c = std::get_if<TensorCollective>(&op); c != nullptr && c->parts > 1) found[c->name] = c->parts;
+  return found;
+}
+
+// Transformer Engine, pytorch/module/base.py: rings gather before qkv, fc1, and in backward before proj and fc2; proj's
+// and fc2's outputs are scattered in 4 splits; the gradients of qkv and fc1 run in bulk beside whole multiplies.
+TEST(TensorOverlap, GoesInPartsWhereTransformerEngineDoes) {
+  using Parts = std::map<std::string_view, int>;
+  EXPECT_EQ(parts(of_eight(true, true), &Block::forward),
+            (Parts{{"all-gather of the input", 8}, {"reduce-scatter of the output", 4}}));
+  EXPECT_EQ(parts(of_eight(true, true), &Block::backward), (Parts{{"all-gather of the output's gradient", 8}}));
+  EXPECT_EQ(parts(of_eight(true, false), &Block::forward), Parts{});
+  EXPECT_EQ(parts(of_eight(false, true), &Block::forward), Parts{});  // all-reduces are not split
+}
+
+TEST(TensorOverlap, HidesTrafficOfLargeMultipliesAndChangesNothingWithoutSequenceParallelism) {
+  const Forecast whole = forecast(of_eight(true, false)), in_parts = forecast(of_eight(true, true));
+  EXPECT_LT(in_parts.stages[0].time.exposed_tensor.value, whole.stages[0].time.exposed_tensor.value / 2);
+  EXPECT_LT(in_parts.step, whole.step);
+  EXPECT_EQ(forecast(of_eight(false, true)).step, forecast(of_eight(false, false)).step);
+}
+
+}  // namespace
+}  // namespace stepcast::schedules
