@@ -247,8 +247,8 @@ FittedModel fit_attention(const Bundle& bundle, const Gpu& gpu, bool backward, c
   model.constants.push_back({"gpu.attention." + kernel, ConstantUnit::number, {}, false});
   show(rows, model);
 
-  Gpu ideal = gpu;  // at the peak rate; a share of it takes 1 / share as long
-  ideal.attention_forward = ideal.attention_backward = 1;
+  Gpu ideal = gpu;  // at the peak rate, alone; a share of it takes 1 / share as long
+  ideal.attention_forward = ideal.attention_backward = ideal.step_share = 1;
   const schedules::Software none;
   const int kernels = backward ? 2 : 1;
   std::vector<double> fixed = overheads(rows, launches), at_peak;

@@ -44,8 +44,14 @@ TEST(NcclTests, ReadsTodaysTables) {
   EXPECT_EQ(tables[0].rows[1].line, 10u);
 }
 
+std::string both() {
+  std::string text = kNew;
+  text += kOld;
+  return text;
+}
+
 TEST(NcclTests, ReadsOldTablesAndSeveral) {
-  const auto tables = parse_nccl_tests(std::string(kNew) + kOld, "a.log");
+  const auto tables = parse_nccl_tests(both(), "a.log");
   ASSERT_EQ(tables.size(), 2u);
   EXPECT_EQ(tables[1].operation, "all_to_all");
   EXPECT_EQ(tables[1].rows[0].out_of_place, nanoseconds(57'300));
@@ -81,7 +87,7 @@ TEST(NcclTests, SaysWhichLineIsWrong) {
 /// Whatever is cut, doubled or changed, the answer is tables or an InputError.
 TEST(NcclTests, SurvivesBrokenLogs) {
   std::mt19937 random(20240607);
-  const std::string good = std::string(kNew) + kOld;
+  const std::string good = both();
   for (int round = 0; round < 5000; ++round) {
     std::vector<char> log(good.begin(), good.end());
     for (unsigned i = 0; i < 1 + random() % 5; ++i) {
