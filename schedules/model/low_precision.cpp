@@ -68,8 +68,9 @@ class Recast {
     const int gathered = !kept && backward_ && block_scales_ ? 2 : 1;
     gather.bytes = {static_cast<std::int64_t>(numbers * width_ * gathered)};
     out_.push_back(gather);
-    if (backward_ && copies_ == 2 && !block_scales_)
-      out_.push_back(Elementwise{"transpose of a cast", 2 * numbers, 1, true});
+    // NVFP4's columns, which are stored as rows, arrive rank by rank and are put in order.
+    if (backward_ && copies_ == 2 && (!block_scales_ || nvfp4_))
+      out_.push_back(Elementwise{"transpose of a cast", 2 * width_ * numbers, 1, true});
   }
 
   /// The parts of a gathered tensor have one scale: ranks look for the largest number of rows and of columns together.

@@ -155,6 +155,7 @@ TEST(LowPrecision, Nvfp4RanksAgreeOnAScaleAndGatherRowsAndColumns) {
   EXPECT_EQ(gathered(low.forward), gathered(plain.forward) * kNvfp4 / 2);
   // Columns of two inputs, rows and columns of two gradients of outputs.
   EXPECT_EQ(gathered(low.backward), gathered(plain.backward) * kNvfp4 / 2 * (1 + 1 + 2 + 2) / 4);
+  EXPECT_EQ(bytes_of(low.backward, "transpose of a cast"), 4 * 2 * kNvfp4 * kTokens * kHidden);
   const auto agreed = [](const Operators& pass) {
     return std::ranges::count_if(pass, [](const Operator& op) {
       const auto* c = std::get_if<TensorCollective>(&op);
