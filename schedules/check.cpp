@@ -75,8 +75,8 @@ void check_tensor_method(const Scenario& s, std::vector<Problem>& out) {
   if (s.parallelism.sequence)
     out.push_back({"parallelism.tensor_method",
                    name + " leaves whole what parallelism.sequence shares; expected megatron with it"});
-  if (is_eight_bits(s.training.precision))
-    out.push_back({"parallelism.tensor_method", name + " with a precision of 8 bits is not built; expected megatron"});
+  if (is_low_precision(s.training.precision))
+    out.push_back({"parallelism.tensor_method", name + " with fp8, mxfp8 or nvfp4 is not built; expected megatron"});
 }
 
 /// What tensor parallelism of more than one dimension goes with. Whether the grid is one of the tensor ranks.
@@ -100,7 +100,7 @@ bool check_grid(const Scenario& s, std::vector<Problem>& out) {
   if (s.parallelism.sequence)
     out.push_back(
         {key, name + " with parallelism.sequence is not built; expected one row, or no sequence parallelism"});
-  if (is_eight_bits(s.training.precision)) out.push_back({key, name + " with a precision of 8 bits is not built"});
+  if (is_low_precision(s.training.precision)) out.push_back({key, name + " with fp8, mxfp8 or nvfp4 is not built"});
   if (tensor_method(s) != TensorMethod::megatron)
     out.push_back({key, name + " alternates as megatron does; expected parallelism.tensor_method megatron"});
   if (s.training.balance && g.depth > 1)

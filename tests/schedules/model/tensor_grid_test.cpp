@@ -220,6 +220,13 @@ TEST(TensorGrid, WhatDoesNotGoTogetherIsNamed) {
   ASSERT_EQ(check(s).size(), 1u);
   EXPECT_EQ(check(s).front().text,
             "2 x 2 with parallelism.sequence is not built; expected one row, or no sequence parallelism");
+  for (const Precision low : {Precision::fp8, Precision::nvfp4}) {
+    s = on({2, 2, 1});
+    s.training.precision = low;
+    s.cluster.gpu.peak[low] = {1e15};
+    ASSERT_EQ(check(s).size(), 1u);
+    EXPECT_EQ(check(s).front().text, "2 x 2 with fp8, mxfp8 or nvfp4 is not built");
+  }
 }
 
 }  // namespace
