@@ -1,8 +1,8 @@
 #include "schedules/step/wires.h"
 
 #include <algorithm>
+#include <numeric>
 #include <stdexcept>
-#include <unordered_map>
 #include <utility>
 
 namespace stepcast::schedules {
@@ -22,26 +22,36 @@ WireId Wires::declare(const collectives::Timing& timing, Time more_latency) {
 
 void Wires::share_links(sim::TaskGraph& graph) {
   using Loads = std::vector<std::pair<std::size_t, double>>;  // wire, bytes per picosecond of its flow
-  std::unordered_map<std::uint32_t, Loads> links;
-  for (std::size_t w = 0; w < wires_.size(); ++w) {
-    if (wires_[w].flow.value == 0) continue;
-    for (const auto& load : wires_[w].loads) {
-      if (load.bytes <= 0) continue;
-      Loads& on_link = links[topology::index(load.link)];
-      const double rate = load.bytes / static_cast<double>(wires_[w].flow.value);
-      if (!on_link.empty() && on_link.back().first == w)
-        on_link.back().second += rate;
-      else
-        on_link.emplace_back(w, rate);
+  const auto each_load = [&](const auto& visit) {
+    for (std::size_t w = 0; w < wires_.size(); ++w) {
+      if (wires_[w].flow.value == 0) continue;
+      for (const auto& load : wires_[w].loads)
+        if (load.bytes > 0)
+          visit(topology::index(load.link), w, load.bytes / static_cast<double>(wires_[w].flow.value));
     }
-  }
+  };
+  // Link by link: counted, then placed, since a large cluster has millions of them.
+  std::vector<std::size_t> first(1, 0);
+  each_load([&](std::uint32_t link, std::size_t, double) {
+    if (first.size() < link + std::size_t{2}) first.resize(link + std::size_t{2}, 0);
+    ++first[link + 1];
+  });
+  std::partial_sum(first.begin(), first.end(), first.begin());
+  Loads placed(first.back());
+  std::vector<std::size_t> next = first;
+  each_load([&](std::uint32_t link, std::size_t w, double rate) { placed[next[link]++] = {w, rate}; });
   std::map<std::pair<Loads, double>, sim::ResourceId> constraints;
-  std::vector<std::uint32_t> order;
-  for (const auto& [link, on_link] : links)
-    if (on_link.size() > 1) order.push_back(link);
-  std::sort(order.begin(), order.end());
-  for (const std::uint32_t link : order) {
-    const Loads& on_link = links[link];
+  Loads on_link;
+  for (std::uint32_t link = 0; link + 1 < first.size(); ++link) {
+    if (first[link + 1] - first[link] < 2) continue;
+    on_link.clear();
+    for (std::size_t i = first[link]; i < first[link + 1]; ++i) {
+      if (!on_link.empty() && on_link.back().first == placed[i].first)
+        on_link.back().second += placed[i].second;
+      else
+        on_link.push_back(placed[i]);
+    }
+    if (on_link.size() < 2) continue;
     const double speed = slow_ != nullptr ? slow_->speed(topology::LinkId{link}) : 1;
     const double capacity = cluster_.link_bandwidth(topology::LinkId{link}).value * speed * kHeadroom;
     double together = 0;
