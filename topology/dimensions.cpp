@@ -1,30 +1,32 @@
 #include "topology/dimensions.h"
 
-#include <string_view>
-
 #include "sim/input_error.h"
 #include "topology/text.h"
 
 namespace stepcast::topology {
 
-std::vector<std::uint32_t> parse_sides(const std::string& text, const std::string& place) {
-  const auto complain = [&] {
-    throw InputError(place, "torus: found '" + text + "', expected two or three sides such as '16x16' or '4x4x8'");
-  };
+std::optional<std::vector<std::uint32_t>> read_sides(std::string_view text) {
   std::vector<std::uint32_t> sides;
-  for (std::string_view rest = text;;) {
-    const auto cross = rest.find('x');
-    const auto length = parse_number(rest.substr(0, cross));
-    if (!length || *length == 0 || *length > 65536) complain();
+  for (;;) {
+    const auto cross = text.find('x');
+    const auto length = parse_number(text.substr(0, cross));
+    if (!length || *length == 0 || *length > 65536) return {};
     sides.push_back(*length);
     if (cross == std::string_view::npos) break;
-    rest.remove_prefix(cross + 1);
+    text.remove_prefix(cross + 1);
   }
-  if (sides.size() < 2 || sides.size() > 3) complain();
-  std::uint64_t size = 1;
-  for (const std::uint32_t side : sides) size *= side;
-  if (size > 10'000'000) throw InputError(place, "torus: '" + text + "' is more than 10000000 places");
+  if (sides.size() < 2 || sides.size() > 3) return {};
   return sides;
+}
+
+std::vector<std::uint32_t> parse_sides(const std::string& text, const std::string& place) {
+  const auto sides = read_sides(text);
+  if (!sides)
+    throw InputError(place, "torus: found '" + text + "', expected two or three sides such as '16x16' or '4x4x8'");
+  std::uint64_t size = 1;
+  for (const std::uint32_t side : *sides) size *= side;
+  if (size > 10'000'000) throw InputError(place, "torus: '" + text + "' is more than 10000000 places");
+  return *sides;
 }
 
 std::uint32_t Grid::size() const { return stride(dimensions()); }

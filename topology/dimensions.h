@@ -1,12 +1,17 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace stepcast::topology {
 
-/// Sides of a torus or a mesh from "16x16": two or three whole numbers of 1 to 65536. Throws InputError(place, "torus:
+/// "16x16", "4x4x8": two or three whole numbers of 1 to 65536. Nothing for any other text.
+std::optional<std::vector<std::uint32_t>> read_sides(std::string_view text);
+
+/// Sides of a torus or a mesh. Throws InputError(place, "torus:
 /// found ...") for anything else.
 std::vector<std::uint32_t> parse_sides(const std::string& text, const std::string& place);
 

@@ -1,8 +1,6 @@
 #include "app/read/scenario.h"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 
 #include "app/read/cluster.h"
 #include "app/read/model.h"
@@ -10,6 +8,7 @@
 #include "schedules/model/fusion.h"
 #include "schedules/pipeline/custom.h"
 #include "schedules/pipeline/pipelines.h"
+#include "topology/dimensions.h"
 
 namespace stepcast::app {
 namespace {
@@ -77,18 +76,12 @@ decltype(schedules::Parallelism::order) order(const Value& list) {
 std::uint32_t size(const Value& v) { return static_cast<std::uint32_t>(v.whole); }
 
 /// "2x4" or "2x4x2".
-std::optional<schedules::TensorGrid> tensor_grid(std::string_view text) {
-  constexpr std::uint32_t kMostOfOne = 1'000'000;
-  std::array<std::uint32_t, 3> sizes{1, 1, 1};
-  for (std::size_t i = 0; i < sizes.size(); ++i) {
-    const auto [next, error] = std::from_chars(text.data(), text.data() + text.size(), sizes[i]);
-    if (error != std::errc{} || sizes[i] == 0 || sizes[i] > kMostOfOne) return {};
-    text.remove_prefix(static_cast<std::size_t>(next - text.data()));
-    if (text.empty() && i > 0) return schedules::TensorGrid{sizes[0], sizes[1], sizes[2]};
-    if (!text.starts_with('x')) return {};
-    text.remove_prefix(1);
-  }
-  return {};
+schedules::TensorGrid tensor_grid(const Value& v) {
+  const auto sizes = topology::read_sides(v.text);
+  if (!sizes)
+    fail(v.node->place, v.path,
+         "found '" + v.text + "', expected rows x columns, as 2x4, or rows x columns x depth, as 2x4x2");
+  return {(*sizes)[0], (*sizes)[1], sizes->size() > 2 ? (*sizes)[2] : 1};
 }
 
 void store_phase(D& d, const Value& v) {
@@ -168,12 +161,7 @@ const Table<Draft>& scenario_table() {
           {{"parallelism.tensor_grid", text_type(), "1 x tensor",
             "rows x columns, as 2x4, or rows x columns x depth, as 2x4x2: each weight's inputs over rows, its outputs "
             "over columns, in the second of two multiplies the other way; depth shares samples and weights"},
-           [](D& d, const Value& v) {
-             d.s.parallelism.tensor_grid = tensor_grid(v.text);
-             if (!d.s.parallelism.tensor_grid)
-               fail(v.node->place, v.path,
-                    "found '" + v.text + "', expected rows x columns, as 2x4, or rows x columns x depth, as 2x4x2");
-           }},
+           [](D& d, const Value& v) { d.s.parallelism.tensor_grid = tensor_grid(v); }},
           {{"parallelism.context", whole(1, kMostRanks), "1", "ranks that share each sequence"},
            [](D& d, const Value& v) { d.s.parallelism.context = size(v); }},
           {{"parallelism.context_method", choice(context_names), "ring",
