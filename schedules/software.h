@@ -11,6 +11,13 @@ namespace stepcast::schedules {
 enum class Attention : std::uint8_t { unfused, flash };
 enum class Fusion : std::uint8_t { none, all };
 
+/// Tensor-parallel traffic beside the multiplies.
+enum class TensorOverlap : std::uint8_t {
+  none,
+  backward,  ///< under the weight-gradient multiplies
+  all        ///< and what sequence parallelism gathers before and scatters behind a multiply part by part beside it
+};
+
 /// What a training framework adds to the mathematics, from configs/software/: which kernels are fused, which traffic
 /// hides behind compute, what it costs per kernel, what it keeps in memory. One set per framework, for all models.
 struct Software {
@@ -28,15 +35,14 @@ struct Software {
   bool fused_quantization = false;   ///< fp8, mxfp8: a norm casts its output itself
   bool grouped_multiply = false;     ///< a multiply of all experts of a rank in one kernel; else one each
   bool fused_gradient_accumulation = false;  ///< weight-gradient GEMMs add into the main gradient
-  bool tensor_overlap = false;               ///< backward: tensor-parallel traffic under the weight-gradient GEMMs
-  bool tensor_pipelining = false;  ///< gathers before and scatters behind multiplies run part by part beside them
-  bool data_overlap = true;        ///< data-parallel traffic under backward (and forward for ZeRO 3)
-  bool pipeline_overlap = false;   ///< stage-to-stage sends run beside compute
-  bool scatter_gather = false;     ///< stage-to-stage sends are split over the tensor ranks, gathered on arrival
-  bool channels_last = true;       ///< convolutions: false: 2-byte tensors are turned around each multiply (NCHW)
-  bool fused_norm_relu = true;     ///< batch norm, ReLU and the residual's addition in one kernel
-  double winograd = 1;             ///< without matrix units, 3x3 convolutions of stride 1 run this much faster
-  Bytes bucket{25 << 20};          ///< gradient bucket
+  TensorOverlap tensor_overlap = TensorOverlap::none;
+  bool data_overlap = true;       ///< data-parallel traffic under backward (and forward for ZeRO 3)
+  bool pipeline_overlap = false;  ///< stage-to-stage sends run beside compute
+  bool scatter_gather = false;    ///< stage-to-stage sends are split over the tensor ranks, gathered on arrival
+  bool channels_last = true;      ///< convolutions: false: 2-byte tensors are turned around each multiply (NCHW)
+  bool fused_norm_relu = true;    ///< batch norm, ReLU and the residual's addition in one kernel
+  double winograd = 1;            ///< without matrix units, 3x3 convolutions of stride 1 run this much faster
+  Bytes bucket{25 << 20};         ///< gradient bucket
   Precision gradient_precision = Precision::fp32;       ///< on the wire
   Precision main_gradient_precision = Precision::fp32;  ///< as accumulated
   double optimizer_bytes_per_parameter = 0;             ///< memory traffic of a step: unscale, clip, Adam, copy back

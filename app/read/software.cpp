@@ -16,8 +16,10 @@ void store_flag(Software& s, const Value& v) {
 }
 Names overlap_names() { return {"none", "backward", "all", "false", "true"}; }
 void store_overlap(Software& s, const Value& v) {
-  s.tensor_overlap = v.text != "none" && v.text != "false";
-  s.tensor_pipelining = v.text == "all";
+  using schedules::TensorOverlap;
+  constexpr TensorOverlap of_names[] = {TensorOverlap::none, TensorOverlap::backward, TensorOverlap::all,
+                                        TensorOverlap::none, TensorOverlap::backward};
+  s.tensor_overlap = of_names[v.choice];
 }
 
 template <auto member>

@@ -68,7 +68,7 @@ Traits traits(const Scenario& s) {
   kind(p.tensor > 1 && p.tensor_method && *p.tensor_method != TensorMethod::megatron, "linear layers split one by one");
   kind(is_grid(grid(p)), "grid of tensor ranks");
   kind(p.sequence, "sequence parallel");
-  kind(p.sequence && p.tensor > 1 && s.software.tensor_pipelining, "tensor traffic in parts");
+  kind(p.sequence && p.tensor > 1 && s.software.tensor_overlap == TensorOverlap::all, "tensor traffic in parts");
   kind(p.context > 1, "context parallel");
   kind(p.expert > 1, "expert parallel");
   kind(p.pipeline > 1, "pipeline " + s.pipeline.schedule);

@@ -3,6 +3,7 @@
 #include "schedules/model/experts.h"
 #include "schedules/model/latent_attention.h"
 #include "schedules/model/low_precision.h"
+#include "schedules/model/multiply_pair.h"
 
 namespace stepcast::schedules {
 namespace {
@@ -16,14 +17,9 @@ double core_bytes(const Scenario& s, const StackSizes& z) {
   return has_dropout(s) ? z.scores * (2 * e + kMask) : z.scores * e;
 }
 
-/// How many tensor ranks share what enters the first multiply of a pair, and how many times its part each keeps of what
-/// enters the second, which is gathered.
-double input_shared(const StackSizes& z) { return z.method == TensorMethod::reduce_output ? d(z.tensor) : 1; }
-double inner_gathered(const StackSizes& z) { return z.method == TensorMethod::partition_output ? d(z.tensor) : 1; }
-
 /// Inputs of the norm and of the multiply behind it, and the mask of the dropout that closes the half.
 double around(const Scenario& s, const StackSizes& z) {
-  return z.residual * (d(z.element) + kept_input_bytes(s) / input_shared(z) + (has_dropout(s) ? kMask : 0));
+  return z.residual * (d(z.element) + kept_input_bytes(s) / ranks_of_first_input(z) + (has_dropout(s) ? kMask : 0));
 }
 
 }  // namespace
@@ -33,9 +29,9 @@ double saved_input(const StackSizes& z) { return z.residual * d(z.element); }
 double saved_by_attention(const Scenario& s, const StackSizes& z, Recompute recompute) {
   const double e = d(z.element), context = d(z.tokens) * d(z.attention_out);
   // Fused attention keeps its output too: the same tensor, if the multiply behind it takes it as it is.
-  const bool as_it_is = !is_low_precision(s.training.precision) && inner_gathered(z) == 1;
+  const bool as_it_is = !is_low_precision(s.training.precision) && parts_of_second_input(z) == 1;
   const bool twice = !as_it_is && attention(s) == Attention::flash;
-  const double projection_input = context * (kept_input_bytes(s) * inner_gathered(z) + (twice ? e : 0));
+  const double projection_input = context * (kept_input_bytes(s) * parts_of_second_input(z) + (twice ? e : 0));
   constexpr double kStatistic = 4;  // flash attention: a float for each row of scores
   const double statistics =
       attention(s) == Attention::flash ? d(z.batch_heads) * d(z.sequence) / d(z.context) * kStatistic : 0;
@@ -49,9 +45,9 @@ double saved_by_feed_forward(const Scenario& s, const StackSizes& z, FeedForward
   const Activation activation = layer_style(s.model).activation;
   // GELU: in and out; ReLU: out, which is what the multiply keeps unless that was gathered; gated: gate, up and
   // product.
-  const bool relu = activation == Activation::relu, same = relu && inner_gathered(z) == 1;
+  const bool relu = activation == Activation::relu, same = relu && parts_of_second_input(z) == 1;
   const double own = is_gated(activation) ? 2 : same ? 0 : 1;
-  return around(s, z) + z.inner * (own * d(z.element) + kept_input_bytes(s) * inner_gathered(z));
+  return around(s, z) + z.inner * (own * d(z.element) + kept_input_bytes(s) * parts_of_second_input(z));
 }
 
 double saved_activation_bytes(const Scenario& s, const StackSizes& z, Recompute recompute, FeedForward kind) {

@@ -61,12 +61,9 @@ Block bert_head(const Scenario& s, const StackSizes& z) {
   logits_forward(f, predicted);
 
   logits_loss_backward(b, predicted);
-  const bool hide = s.software.tensor_overlap;
   b.gemm("logits: gradient of input", predicted, z.vocab, z.hidden);
-  if (!hide) b.weight_gradient("logits: gradient of weight", z.vocab, z.hidden, predicted);
-  b.collective("sum of the input's gradient",
-               z.split_sequence ? collectives::Operation::reduce_scatter : collectives::Operation::all_reduce, hide);
-  if (hide) b.weight_gradient("logits: gradient of weight", z.vocab, z.hidden, predicted);
+  b.weight_gradient_and([&](bool hide) { sum_input_gradient(b, hide); }, "logits: gradient of weight", z.vocab,
+                        z.hidden, predicted);
   b.touch("layer norm gradient", rows * 5 * e, 2);
   b.touch("GELU gradient", rows * (s.software.fused_bias_gelu ? 3 : 9) * e, s.software.fused_bias_gelu ? 1 : 4);
   b.gemm("masked words: transform: gradient of input", here, z.hidden, z.hidden);

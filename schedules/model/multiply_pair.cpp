@@ -24,12 +24,9 @@ void gather(Writer& w, std::string_view name, std::int64_t width) {
 /// second one where the software overlaps.
 void gradients(Writer& w, std::string_view input, std::string_view weight, std::int64_t out, std::int64_t in,
                std::string_view traffic, Operation operation, std::int64_t width) {
-  const bool hide = w.s.software.tensor_overlap;
   w.gemm(input, w.z.tokens, out, in);
   if (operation == Operation::reduce_scatter) join(w, width);
-  if (!hide) w.weight_gradient(weight, out, in);
-  w.collective(traffic, operation, bytes(w, width), hide);
-  if (hide) w.weight_gradient(weight, out, in);
+  w.weight_gradient_and([&](bool hide) { w.collective(traffic, operation, bytes(w, width), hide); }, weight, out, in);
   if (operation == Operation::all_gather) join(w, width);
 }
 

@@ -18,7 +18,16 @@ namespace stepcast::schedules {
 /// whole, hidden, and sum what the first multiply makes of it. Filter and channel parallelism of Kahira et al., HPDC
 /// 2021 (arXiv 2104.09075), with each sum that only one rank needs a part of as a reduce-scatter. Ranks cut their part
 /// out of a whole tensor, and join parts to one, by a copy, as Megatron-LM's mappings do.
-///
+
+/// Ranks that share what enters the first: each makes partial sums of all its columns.
+inline double ranks_of_first_input(const StackSizes& z) {
+  return z.method == TensorMethod::reduce_output ? static_cast<double>(z.tensor) : 1;
+}
+/// Times its own part that each rank has of what enters the second.
+inline double parts_of_second_input(const StackSizes& z) {
+  return z.method == TensorMethod::partition_output ? static_cast<double>(z.tensor) : 1;
+}
+
 /// `columns`, `inner`: between the two, on this rank.
 void first_multiply(Writer& w, std::string_view name, std::int64_t columns);
 void second_multiply(Writer& w, std::string_view name, std::int64_t inner);

@@ -59,23 +59,22 @@ void row_split_backward(Writer& w, std::string_view input, std::string_view weig
     w.collective("all-gather of the output's gradient", Operation::all_gather);
     w.in_parts();
   }
-  const bool hide = w.s.software.tensor_overlap;
   w.gather_weight(w.z.width, inner);
   w.gemm(input, w.z.tokens, w.z.width, inner);
-  if (!hide) w.weight_gradient(weight, w.z.width, inner);
-  w.sum_over_rows("sum of the input's gradient over rows", inner, hide);
-  if (hide) w.weight_gradient(weight, w.z.width, inner);
+  w.weight_gradient_and([&](bool hide) { w.sum_over_rows("sum of the input's gradient over rows", inner, hide); },
+                        weight, w.z.width, inner);
 }
 
 void column_split_backward(Writer& w, std::string_view input, std::string_view weight, std::int64_t columns) {
-  const bool hide = w.s.software.tensor_overlap;
-  if (w.z.split_sequence) w.collective("all-gather of the input", Operation::all_gather, hide);
+  if (w.z.split_sequence) w.collective("all-gather of the input", Operation::all_gather, w.overlaps());
   w.gather_weight(columns, w.z.width);
   w.gemm(input, w.z.tokens, columns, w.z.width);
-  if (!hide) w.weight_gradient(weight, columns, w.z.width);
+  w.weight_gradient_and([&](bool hide) { sum_input_gradient(w, hide); }, weight, columns, w.z.width);
+}
+
+void sum_input_gradient(Writer& w, bool hide) {
   const Operation sum = w.z.split_sequence ? Operation::reduce_scatter : Operation::all_reduce;
   w.collective("sum of the input's gradient", sum, hide);
-  if (hide) w.weight_gradient(weight, columns, w.z.width);
 }
 
 namespace {

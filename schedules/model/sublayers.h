@@ -24,6 +24,8 @@ void row_split_backward(Writer& w, std::string_view input, std::string_view weig
 /// and the input's gradient is reduced under the weight-gradient multiply (Korthikanti et al. 2022, sec. 4.2.2
 /// and 6.1).
 void column_split_backward(Writer& w, std::string_view input, std::string_view weight, std::int64_t columns);
+/// What the ranks of a column-split one exchange for the gradient of its input.
+void sum_input_gradient(Writer& w, bool under_next);
 
 /// Logits over the vocabulary from `rows` rows (0: all tokens) and their cross entropy.
 void logits_forward(Writer& w, std::int64_t rows = 0);

@@ -9,6 +9,7 @@
 #include "schedules/model/expert_load.h"
 #include "schedules/model/experts.h"
 #include "schedules/model/feed_forward.h"
+#include "schedules/model/multiply_pair.h"
 #include "schedules/model/sublayers.h"
 
 namespace stepcast::schedules {
@@ -77,9 +78,8 @@ double gradients_in_work(const Scenario& s, const StackSizes& z, FeedForward kin
   if (kind == FeedForward::experts)
     return d(routing(s).received()) * d(s.model.hidden + 3 * s.model.experts.ffn) * d(z.element);
   const double in_columns = (is_gated(layer_style(s.model).activation) ? 2 : 1) * d(z.ffn);
-  const double whole_inner = z.method == TensorMethod::partition_output ? d(z.tensor) : 1;
-  const double whole_columns = z.method == TensorMethod::reduce_output ? d(z.tensor) : 1;
-  return (z.residual + z.inner * whole_inner + d(z.tokens) * in_columns * whole_columns) * d(z.element);
+  const double first = d(z.tokens) * in_columns * ranks_of_first_input(z);
+  return (z.residual + z.inner * parts_of_second_input(z) + first) * d(z.element);
 }
 
 namespace {

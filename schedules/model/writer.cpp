@@ -90,12 +90,11 @@ void Writer::accumulate(Gemm gradient) {
   out_.push_back(gradient);
   if (fused) return;
   // What is accumulated while the sum is on its way takes as long later.
-  const bool hide = s.software.tensor_overlap;
-  if (!hide) scatter_gradient(shape.m, shape.n, z.element, false);
+  if (!overlaps()) scatter_gradient(shape.m, shape.n, z.element, false);
   out_.push_back(Elementwise{"accumulate gradient",
                              d(shape.m) * d(shape.n) * d(shape.batch) * d(z.element + 2 * main) / z.grid.depth,
                              gradient.kernels, true});
-  if (hide) scatter_gradient(shape.m, shape.n, z.element, true);
+  if (overlaps()) scatter_gradient(shape.m, shape.n, z.element, true);
 }
 
 void Writer::gather_weight(std::int64_t rows, std::int64_t columns) {
@@ -134,7 +133,7 @@ void Writer::collective(std::string_view name, Operation operation, double size,
 }
 
 void Writer::in_parts() {
-  if (!s.software.tensor_pipelining || !z.split_sequence) return;
+  if (s.software.tensor_overlap != TensorOverlap::all || !z.split_sequence) return;
   auto& traffic = std::get<TensorCollective>(out_.back());
   // A ring passes every rank's part on; Transformer Engine's num_splits otherwise.
   constexpr int kSplits = 4;

@@ -60,6 +60,17 @@ class Writer {
   /// gradient; of `batch` of them.
   void weight_gradient(std::string_view name, std::int64_t rows, std::int64_t columns, std::int64_t from = 0,
                        std::int64_t batch = 1, int kernels = 1);
+  /// That, from all tokens or `from` rows, and what the ranks exchange for the gradient of the layer's input, which
+  /// `exchange(hide)` writes: under the multiply where the software overlaps them, else after it.
+  template <class Exchange>
+  void weight_gradient_and(const Exchange& exchange, std::string_view name, std::int64_t rows, std::int64_t columns,
+                           std::int64_t from = 0) {
+    if (!overlaps()) weight_gradient(name, rows, columns, from);
+    exchange(overlaps());
+    if (overlaps()) weight_gradient(name, rows, columns, from);
+  }
+  /// Whether the software runs traffic of backward under weight-gradient multiplies.
+  bool overlaps() const { return s.software.tensor_overlap != TensorOverlap::none; }
   /// The same two of what is no linear layer: attention's core, a router.
   void product(std::string_view name, std::int64_t m, std::int64_t k, std::int64_t n, std::int64_t batch = 1);
   void product_gradient(std::string_view name, std::int64_t rows, std::int64_t columns, std::int64_t from);

@@ -292,8 +292,7 @@ TEST(EveryKey, OfTheSoftwareIsStored) {
   EXPECT_TRUE(software.grouped_multiply);
   EXPECT_TRUE(software.fused_quantization);
   EXPECT_TRUE(software.fused_gradient_accumulation);
-  EXPECT_TRUE(software.tensor_overlap);
-  EXPECT_TRUE(software.tensor_pipelining);
+  EXPECT_EQ(software.tensor_overlap, schedules::TensorOverlap::all);
   EXPECT_FALSE(software.data_overlap);
   EXPECT_TRUE(software.pipeline_overlap);
   EXPECT_TRUE(software.scatter_gather);

@@ -163,7 +163,7 @@ TEST(MultiplyPair, TrafficOfAnInputsGradientRunsUnderTheWeightsWhereTheSoftwareO
       return count;
     };
     EXPECT_EQ(hidden(), 0);
-    s.software.tensor_overlap = true;
+    s.software.tensor_overlap = TensorOverlap::backward;
     EXPECT_EQ(hidden(), method == TensorMethod::partition_output ? 4 : 2);
   }
 }

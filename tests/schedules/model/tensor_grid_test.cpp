@@ -140,13 +140,14 @@ TEST(TensorGrid, SavedActivationsAreSharedByRowsColumnsAndDepth) {
 }
 
 TEST(TensorGrid, OneRowIsOneDimensionToThePicosecond) {
-  const std::vector<std::function<void(Scenario&)>> plans = {
-      [](Scenario&) {}, [](Scenario& s) { s.parallelism.sequence = true; },
-      [](Scenario& s) {
-        s.software.tensor_overlap = s.software.scatter_gather = true;
-        s.recompute = Recompute::full;
-        s.data_parallel.zero = 1;
-      }};
+  const std::vector<std::function<void(Scenario&)>> plans = {[](Scenario&) {},
+                                                             [](Scenario& s) { s.parallelism.sequence = true; },
+                                                             [](Scenario& s) {
+                                                               s.software.scatter_gather = true;
+                                                               s.software.tensor_overlap = TensorOverlap::backward;
+                                                               s.recompute = Recompute::full;
+                                                               s.data_parallel.zero = 1;
+                                                             }};
   for (const auto& plan : plans) {
     Scenario s = round_numbers(32);
     s.parallelism = {.tensor = 4, .pipeline = 2, .data = 4};

@@ -16,8 +16,7 @@ Scenario of_eight(bool sequence, bool pipelining) {
   s.training.micro_batch = s.training.global_batch = 4;
   s.parallelism.tensor = 8;
   s.parallelism.sequence = sequence;
-  s.software.tensor_overlap = true;
-  s.software.tensor_pipelining = pipelining;
+  s.software.tensor_overlap = pipelining ? TensorOverlap::all : TensorOverlap::backward;
   return s;
 }
 

@@ -47,7 +47,8 @@ const Plan kPlans[] = {
     {"interleaved_overlapping_everything",
      [](Scenario& s) {
        interleave(s);
-       s.software.pipeline_overlap = s.software.tensor_overlap = true;
+       s.software.pipeline_overlap = true;
+       s.software.tensor_overlap = TensorOverlap::backward;
        s.data_parallel.overlap = true;
        s.data_parallel.bucket = Bytes{8 << 20};
        s.software.overlap_slowdown = 0.15;
@@ -56,7 +57,8 @@ const Plan kPlans[] = {
     {"zero_bubble_h2_overlapping_everything",
      [](Scenario& s) {
        s.pipeline.schedule = "zb-h2";
-       s.software.pipeline_overlap = s.software.tensor_overlap = true;
+       s.software.pipeline_overlap = true;
+       s.software.tensor_overlap = TensorOverlap::backward;
        s.data_parallel.overlap = true;
        s.data_parallel.bucket = Bytes{8 << 20};
      }},
@@ -91,7 +93,8 @@ const Plan kPlans[] = {
     {"chimera_overlapping_everything",
      [](Scenario& s) {
        s.pipeline.schedule = "chimera";
-       s.software.pipeline_overlap = s.software.tensor_overlap = true;
+       s.software.pipeline_overlap = true;
+       s.software.tensor_overlap = TensorOverlap::backward;
        s.data_parallel.overlap = true;
        s.data_parallel.bucket = Bytes{8 << 20};
        s.software.overlap_slowdown = 0.15;
@@ -195,7 +198,7 @@ const Plan kPlans[] = {
      [](Scenario& s) {
        s.parallelism.tensor_method = TensorMethod::partition_output;
        s.pipeline.schedule = "zb-h1";
-       s.software.tensor_overlap = true;
+       s.software.tensor_overlap = TensorOverlap::backward;
      }},
     {"reduce_output_selective",
      [](Scenario& s) {
@@ -212,12 +215,12 @@ const Plan kPlans[] = {
        s.parallelism.tensor_grid = TensorGrid{1, 2, 2};
        s.training.micro_batch = 2;
        s.pipeline.schedule = "zb-h1";
-       s.software.tensor_overlap = true;
+       s.software.tensor_overlap = TensorOverlap::backward;
      }},
     {"tensor_traffic_in_parts",
      [](Scenario& s) {
        s.parallelism.sequence = true;
-       s.software.tensor_overlap = s.software.tensor_pipelining = true;
+       s.software.tensor_overlap = TensorOverlap::all;
        s.software.overlap_slowdown = 0.1;
      }},
     {"no_data_overlap", [](Scenario& s) { s.data_parallel.overlap = false; }},
