@@ -54,22 +54,23 @@ PassTime pass_time(const Operators& operators, const KernelCost& cost, const Ten
     pass.exposed_tensor += beside - hidden;
     beside = {};
   };
-  const auto timed = [&](const TensorCollective& op) {
+  const auto timed = [&](const TensorCollective& op, int times = 1) {
     const collectives::Timing timing = tensor(op);
-    if (traffic) traffic->insert(traffic->end(), timing.loads.begin(), timing.loads.end());
-    return timing;
+    for (int turn = 0; traffic && turn < times; ++turn)
+      traffic->insert(traffic->end(), timing.loads.begin(), timing.loads.end());
+    return timing.duration;
   };
   const auto run_in_parts = [&](const Gemm& multiply, const TensorCollective& op) {
     pass.exposed_tensor += std::exchange(beside, {});
     Gemm part = multiply;
     part.shape.m = (multiply.shape.m + op.parts - 1) / op.parts;
-    TensorCollective sent = op;
     Time each{};
     if (op.operation == collectives::Operation::all_gather) {
-      each = {timed(op).duration.value / (op.parts - 1)};  // what arrives, one part after the other
+      each = {timed(op).value / (op.parts - 1)};  // what arrives, one part after the other
     } else {
+      TensorCollective sent = op;
       sent.bytes = {op.bytes.value / op.parts};
-      for (int turn = 0; turn < op.parts; ++turn) each = timed(sent).duration;
+      each = timed(sent, op.parts);
     }
     const Pipelined both = in_parts(op, cost.time(part), each, cost.software.overlap_slowdown);
     pass.compute += both.compute;
@@ -77,11 +78,11 @@ PassTime pass_time(const Operators& operators, const KernelCost& cost, const Ten
     kernels += op.parts * (launches(multiply) + 1);
   };
   const auto run_collective = [&](const TensorCollective& op) {
-    const collectives::Timing timing = timed(op);
+    const Time alone = timed(op);
     if (op.under_next && beside == Time{})
-      beside = timing.duration;
+      beside = alone;
     else
-      pass.exposed_tensor += timing.duration;
+      pass.exposed_tensor += alone;
   };
 
   const TensorCollective* gathered = nullptr;  // in parts, while the multiply behind it is looked for

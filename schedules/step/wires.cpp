@@ -1,6 +1,7 @@
 #include "schedules/step/wires.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <stdexcept>
 #include <utility>
