@@ -1,0 +1,97 @@
+#include "schedules/step/lanes.h"
+
+#include "schedules/pipeline/placement.h"
+
+namespace stepcast::schedules {
+
+using sim::TaskId;
+
+Lanes::Lanes(const StepInput& input, Wires& wires)
+    : in(input),
+      s(input.scenario),
+      shape(input.pipeline.shape),
+      groups(shape, input.ranks, input.unfold),
+      wires_(wires) {
+  const std::size_t passes = std::size_t{2} * shape.micro_batches * chunks(shape) * groups.replicas();
+  step.graph.reserve(2 * passes, 4 * passes);
+  for (std::uint32_t lane = 0; lane < shape.stages * groups.replicas(); ++lane) {
+    const Coordinate at = groups.at(lane);
+    Lane& made = step.lanes.emplace_back(Lane{at, {}, {}, {}});
+    made.tasks.reserve(in.pipeline.orders[at.stage].size() * 2 + 4);
+    Streams streams{
+        step.graph.add_stream(), step.graph.add_stream(), step.graph.add_stream(), step.graph.add_stream(), {}, {}};
+    if (slowed()) {
+      streams.engine = step.graph.add_resource({kPicosecondsPerSecond});
+      streams.work = step.graph.add_route({{{streams.engine, 1.0}}, {}, {kPicosecondsPerSecond}, 1.0});
+    }
+    if (!in.begins.empty()) {
+      step.graph.work(streams.compute, in.begins[at.data]);
+      made.begins = in.begins[at.data];
+    }
+    streams_.push_back(streams);
+  }
+  traffic = declare_traffic(in, step.lanes, wires_);
+  step.wire_times.assign(wires_.count(), 0);
+}
+
+bool Lanes::several_data_ranks() const {
+  return in.exchange == Exchange::gradients && weight_copies(s.parallelism) * copies(shape) > 1;
+}
+
+LaneTask& Lanes::add_compute(std::uint32_t lane, const Pass& pass, const PassTime& undisturbed, bool disturbed) {
+  const Streams& streams = streams_[lane];
+  const PassTime time = straggling(lane, undisturbed);
+  const TaskId task = disturbed && slowed() ? step.graph.transfer(streams.compute, streams.work, {time.duration.value})
+                                            : step.graph.work(streams.compute, time.duration);
+  LaneTask& entry = step.lanes[lane].tasks.emplace_back(LaneTask{task,
+                                                                 static_cast<Activity>(pass.kind),
+                                                                 index(pass.micro_batch),
+                                                                 pass.virtual_stage,
+                                                                 time.compute,
+                                                                 time.exposed_tensor,
+                                                                 {},
+                                                                 {}});
+  entry.exposed_copy = time.exposed_copy;
+  if (const auto sum = blocked_by_.find(lane); sum != blocked_by_.end()) {
+    step.graph.after(task, sum->second);
+    entry.data = sum->second;
+    blocked_by_.erase(sum);
+  }
+  return entry;
+}
+
+LaneTask& Lanes::add_kernels(std::uint32_t lane, Activity activity, Time duration) {
+  const TaskId task = step.graph.work(streams_[lane].compute, duration);
+  return step.lanes[lane].tasks.emplace_back(LaneTask{task, activity, 0, 0, duration, {}, {}, {}});
+}
+
+TaskId Lanes::transfer(std::span<const sim::StreamId> streams, Declared& declared,
+                       std::span<const sim::ResourceId> engines) {
+  if (!declared.route)
+    declared.route = wires_.route(step.graph, declared.wire, engines, slowed() ? s.software.overlap_slowdown : 0);
+  ++step.wire_times[static_cast<std::size_t>(declared.wire)];
+  return step.graph.transfer(streams, *declared.route, wires_.amount(declared.wire));
+}
+
+TaskId Lanes::collective(std::uint32_t lane, std::uint32_t leader, Declared& declared, bool parameters,
+                         std::optional<TaskId> ready, std::string_view name) {
+  const Joined::Turn turn = (parameters ? gathers_ : sums_).next(lane, leader, [&] {
+    std::vector<sim::StreamId> streams;
+    std::vector<sim::ResourceId> engines;
+    for (const std::uint32_t member : groups.members(leader)) {
+      streams.push_back(parameters ? streams_[member].parameters : streams_[member].data);
+      engines.push_back(streams_[member].engine);
+    }
+    return transfer(streams, declared, engines);
+  });
+  if (ready) step.graph.after(turn.task, *ready);
+  note(lane, {turn.task, parameters ? 3u : 2u, name, turn.number});
+  return turn.task;
+}
+
+Lanes::Planned Lanes::planned(std::uint32_t lane, std::uint32_t virtual_stage) {
+  const std::uint32_t keeper = groups.leader(lane, virtual_stage);
+  return {keeper, traffic.data[keeper], copies(shape) == 1 ? virtual_stage : 0};
+}
+
+}  // namespace stepcast::schedules

@@ -1,0 +1,85 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "schedules/step/joined.h"
+#include "schedules/step/lane_groups.h"
+#include "schedules/step/step.h"
+#include "schedules/step/traffic.h"
+
+namespace stepcast::schedules {
+
+/// The simulated ranks of a step that is being built: the tasks on each one's streams, and the traffic that lanes make
+/// and join.
+class Lanes {
+ public:
+  Lanes(const StepInput& input, Wires& wires);
+
+  std::uint32_t count() const { return static_cast<std::uint32_t>(step.lanes.size()); }
+  Lane& operator[](std::uint32_t lane) { return step.lanes[lane]; }
+  sim::TaskId last_task(std::uint32_t lane) const { return step.lanes[lane].tasks.back().task; }
+  const Gpu& gpu(std::uint32_t lane) const { return gpu_of(s.cluster, in.ranks.gpu(step.lanes[lane].at)); }
+
+  /// Whether gradients are summed at all, and whether that runs beside compute.
+  bool several_data_ranks() const;
+  bool overlaps() const { return several_data_ranks() && data_overlap(s); }
+
+  /// What a lane's next task takes on its own GPU.
+  template <class PassTimeOrTime>
+  PassTimeOrTime straggling(std::uint32_t lane, const PassTimeOrTime& time) const {
+    if (in.stragglers == nullptr) return time;
+    return in.stragglers->slowed(step.lanes[lane].at, step.lanes[lane].tasks.size(), time);
+  }
+  /// A stretch of compute on a lane. `disturbed`: traffic runs beside it and may slow it.
+  LaneTask& add_compute(std::uint32_t lane, const Pass& pass, const PassTime& undisturbed, bool disturbed);
+  /// Kernels that belong to no pass.
+  LaneTask& add_kernels(std::uint32_t lane, Activity activity, Time duration);
+  /// The lane's next stretch of compute waits for this.
+  void block(std::uint32_t lane, sim::TaskId until) { blocked_by_[lane] = until; }
+
+  struct Streams {
+    sim::StreamId compute{}, pipeline{}, data{}, parameters{};
+    sim::ResourceId engine{};
+    sim::RouteId work{};  ///< compute that traffic may slow
+  };
+  const Streams& streams(std::uint32_t lane) const { return streams_[lane]; }
+
+  sim::TaskId transfer(std::span<const sim::StreamId> streams, Declared& declared,
+                       std::span<const sim::ResourceId> engines = {});
+  /// The group's next collective, after `ready` (if any), joined by the lane. `parameters`: on the stream of these.
+  sim::TaskId collective(std::uint32_t lane, std::uint32_t leader, Declared& declared, bool parameters,
+                         std::optional<sim::TaskId> ready, std::string_view name);
+  /// For the trace.
+  void note(std::uint32_t lane, const LaneTraffic& sent) {
+    if (in.trace) step.lanes[lane].traffic.push_back(sent);
+  }
+
+  /// A virtual stage's traffic: its plan, and which of the plan's virtual stages it is.
+  struct Planned {
+    std::uint32_t leader = 0;
+    DataPlan& plan;
+    std::uint32_t virtual_stage = 0;
+  };
+  Planned planned(std::uint32_t lane, std::uint32_t virtual_stage);
+
+  const StepInput& in;
+  const Scenario& s;
+  const Shape shape;
+  const LaneGroups groups;
+  Step step;
+  Traffic traffic;
+
+ private:
+  bool slowed() const { return overlaps() && s.software.overlap_slowdown > 0; }
+
+  Wires& wires_;
+  std::vector<Streams> streams_;
+  Joined sums_, gathers_;  ///< by the group's leader
+  std::map<std::uint32_t, sim::TaskId> blocked_by_;
+};
+
+}  // namespace stepcast::schedules

@@ -1,0 +1,148 @@
+#include "schedules/step/weight_updates.h"
+
+#include <algorithm>
+#include <array>
+#include <span>
+
+#include "schedules/cost/optimizer.h"
+#include "schedules/data_parallel/compression.h"
+#include "schedules/data_parallel/groups.h"
+#include "schedules/model/frozen.h"
+#include "schedules/pipeline/placement.h"
+
+namespace stepcast::schedules {
+
+using sim::TaskId;
+
+WeightUpdates::WeightUpdates(Lanes& lanes)
+    : lanes_(lanes), s_(lanes.s), copies_(copies(lanes.shape)), zero_(s_.data_parallel.zero) {}
+
+void WeightUpdates::add_sums(std::uint32_t lane, std::uint32_t virtual_stage) {
+  const Lanes::Planned at = lanes_.planned(lane, virtual_stage);
+  const TaskId done = lanes_.last_task(lane);
+  for (Declared& bucket : at.plan.buckets[at.virtual_stage]) add_sum(lane, at.leader, bucket, done);
+}
+
+void WeightUpdates::add_sum(std::uint32_t lane, std::uint32_t leader, Declared& sum, TaskId done) {
+  const TaskId task = lanes_.collective(lane, leader, sum, false, compressed(lane, sum, done), "gradients");
+  last_sums_[lane].push_back(task);
+  if (!lanes_.overlaps()) lanes_.block(lane, task);
+}
+
+void WeightUpdates::add_whole_sums(std::uint32_t lane) {
+  const TaskId done = lanes_.last_task(lane);
+  for (const std::uint32_t leader : lanes_.groups.leaders(lane))
+    if (std::optional<Declared>& whole = lanes_.traffic.data[leader].whole)
+      last_sums_[lane].push_back(
+          lanes_.collective(lane, leader, *whole, false, compressed(lane, *whole, done), "gradients"));
+}
+
+TaskId WeightUpdates::compressed(std::uint32_t lane, const Declared& sum, TaskId done) {
+  if (!s_.data_parallel.compression.any()) return done;
+  const Time alone = compress_time(s_, lanes_.gpu(lane), sum.elements);
+  return lanes_.add_kernels(lane, Activity::compression, lanes_.straggling(lane, alone)).task;
+}
+
+void WeightUpdates::decompress(std::uint32_t lane, TaskId sum) {
+  const double elements = trained_parameters(lanes_.in.blocks, lanes_.in.chunks[lanes_[lane].at.stage]);
+  const Time alone = decompress_time(s_, lanes_.gpu(lane), elements, weight_copies(s_.parallelism) * copies_);
+  LaneTask& task = lanes_.add_kernels(lane, Activity::compression, lanes_.straggling(lane, alone));
+  lanes_.step.graph.after(task.task, sum);
+  task.data = sum;
+}
+
+void WeightUpdates::add_averages() {
+  for (std::uint32_t lane = 0; lane < lanes_.count(); ++lane) {
+    const std::uint32_t group = lanes_.groups.leader(lane, 0);
+    std::optional<Declared>& whole = lanes_.traffic.data[group].whole;
+    if (!whole) continue;
+    const TaskId ready = compressed(lane, *whole, lanes_.last_task(lane));
+    const TaskId average = lanes_.collective(lane, group, *whole, false, ready, "parameters");
+    lanes_[lane].after_compute.push_back(average);
+    if (s_.data_parallel.compression.any()) decompress(lane, average);
+    lanes_.step.wire_times[static_cast<std::size_t>(whole->wire)] = 1.0 / s_.data_parallel.local_steps;
+  }
+}
+
+void WeightUpdates::add_without_flush(std::uint32_t lane, std::uint32_t micro_batches_done) {
+  if (lanes_.several_data_ranks() && !lanes_.overlaps()) add_whole_sums(lane);
+  add_tied_embeddings_beside(lane);
+  if (s_.training.optimizer == Optimizer::none && !last_sums_[lane].empty())
+    lanes_.block(lane, last_sums_[lane].back());
+  add_optimizer(lane, {});
+  last_sums_[lane].clear();
+  Lane& made = lanes_[lane];
+  const std::uint32_t before = lanes_.in.pipeline.measured * micro_batches(s_);
+  if (micro_batches_done == before) made.before_step = made.tasks.size() - 1;
+  if (micro_batches_done == before + micro_batches(s_)) made.end_of_step = made.tasks.size() - 1;
+}
+
+void WeightUpdates::add_tied_embeddings_beside(std::uint32_t lane) {
+  const std::uint32_t stage = lanes_[lane].at.stage, last = lanes_.shape.stages - 1;
+  if (lanes_.traffic.tied_embeddings.empty() || (stage != 0 && stage != last)) return;
+  const std::uint32_t r = lane % lanes_.groups.replicas();
+  const Joined::Turn turn = ties_.next(lane, r, [&] {
+    const std::array<sim::StreamId, 2> streams{lanes_.streams(lanes_.groups.lane(r, 0)).parameters,
+                                               lanes_.streams(lanes_.groups.lane(r, last)).parameters};
+    return lanes_.transfer(streams, lanes_.traffic.tied_embeddings[r]);
+  });
+  lanes_.step.graph.after(turn.task, lanes_.last_task(lane));
+  lanes_.note(lane, {turn.task, 3, "tied embeddings", turn.number});
+}
+
+std::vector<std::optional<TaskId>> WeightUpdates::add_tied_embeddings() {
+  std::vector<std::optional<TaskId>> of_lane(lanes_.count());
+  if (lanes_.traffic.tied_embeddings.empty()) return of_lane;
+  for (std::uint32_t r = 0; r < lanes_.groups.replicas(); ++r) {
+    const std::array<std::uint32_t, 2> ends{lanes_.groups.lane(r, 0), lanes_.groups.lane(r, lanes_.shape.stages - 1)};
+    const std::array<sim::StreamId, 2> streams{lanes_.streams(ends[0]).data, lanes_.streams(ends[1]).data};
+    const TaskId task = lanes_.transfer(streams, lanes_.traffic.tied_embeddings[r]);
+    for (const std::uint32_t lane : ends) {
+      lanes_.step.graph.after(task, lanes_.last_task(lane));
+      of_lane[lane] = task;
+      lanes_.note(lane, {task, 2, "tied embeddings", 0});
+    }
+  }
+  return of_lane;
+}
+
+void WeightUpdates::add_after_flush() {
+  if (lanes_.several_data_ranks() && zero_ < 2 && !lanes_.overlaps())
+    for (std::uint32_t lane = 0; lane < lanes_.count(); ++lane) add_whole_sums(lane);
+  const std::vector<std::optional<TaskId>> embeddings = add_tied_embeddings();
+  for (std::uint32_t lane = 0; lane < lanes_.count(); ++lane) add_optimizer(lane, embeddings[lane]);
+}
+
+Time WeightUpdates::update_time(std::uint32_t lane, double parameters) const {
+  if (s_.offload.optimizer != Tier::gpu) return update_on_host(s_, parameters, *lanes_.in.copies);
+  return lanes_.straggling(lane, optimizer_time(lanes_.gpu(lane), s_.software, parameters));
+}
+
+void WeightUpdates::add_optimizer(std::uint32_t lane, std::optional<TaskId> embeddings) {
+  if (s_.data_parallel.compression.any() && !last_sums_[lane].empty()) {
+    decompress(lane, last_sums_[lane].back());
+    last_sums_[lane].clear();
+  }
+  if (s_.training.optimizer == Optimizer::none) return;
+  const Held trained = trained_held(lanes_.in.blocks, lanes_.in.chunks[lanes_[lane].at.stage]);
+  LaneTask& entry = lanes_.add_kernels(lane, Activity::optimizer,
+                                       update_time(lane, zero_ >= 1 ? sharded(s_, trained, copies_) : trained.all));
+  const TaskId task = entry.task;
+  if (const std::vector<TaskId>& sums = last_sums_[lane]; !sums.empty()) {
+    // They run one after the other, each group's in its own order, so the last one made ends last of its group's.
+    for (const TaskId sum : copies_ == 1 ? std::span(sums).last(1) : std::span(sums))
+      lanes_.step.graph.after(task, sum);
+    entry.data = *std::ranges::max_element(sums, {}, [](TaskId sum) { return sim::index(sum); });
+  }
+  if (embeddings) {
+    lanes_.step.graph.after(task, *embeddings);
+    entry.arrival = *embeddings;
+  }
+  if ((zero_ == 1 || zero_ == 2) && lanes_.several_data_ranks())
+    for (const std::uint32_t leader : lanes_.groups.leaders(lane))
+      if (std::optional<Declared>& spread = lanes_.traffic.data[leader].spread)
+        lanes_[lane].after_compute.push_back(
+            lanes_.collective(lane, leader, *spread, false, task, "updated parameters"));
+}
+
+}  // namespace stepcast::schedules
