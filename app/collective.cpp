@@ -19,6 +19,7 @@
 #include "calibrate/logs/nccl_tests.h"
 #include "collectives/algorithms.h"
 #include "collectives/nccl/search.h"
+#include "collectives/placement.h"
 #include "collectives/timer.h"
 #include "sim/input_error.h"
 #include "sim/units_text.h"
@@ -105,15 +106,18 @@ std::vector<calibrate::NcclTestsRow> read_measured(const std::string& file, Oper
 }
 
 /// The algorithms that --algorithm means: one, or all that can do it over these GPUs.
-std::vector<std::string> algorithms_named(const std::string& word, Operation operation, const collectives::Group& group,
+std::vector<std::string> algorithms_named(const std::string& word, Operation operation,
+                                          const topology::Cluster& cluster, const collectives::Group& group,
                                           collectives::Timer& timer, const collectives::Details& details) {
   if (word != "all") return {word};
+  if (group.size() < 2) throw InputError("--algorithm", "found 'all' over 1 GPU, expected at least 2");
+  const auto gpus = static_cast<std::uint32_t>(group.size());
+  collectives::Request request =
+      request_on(cluster, collectives::place(cluster, std::span(&group, 1)), operation, gpus, {});
+  request.servers = details.servers;
+  request.pair_elements = details.pair_weights;
   std::vector<std::string> names;
   for (const collectives::Algorithm* each : collectives::algorithms()) {
-    const collectives::Request request{.operation = operation,
-                                       .ranks = static_cast<std::uint32_t>(group.size()),
-                                       .servers = details.servers,
-                                       .pair_elements = details.pair_weights};
     const bool folds = each->tree || each->symmetry(request) != collectives::Symmetry{};
     if (group.size() > kMostWhole && !folds) continue;
     try {
@@ -122,6 +126,8 @@ std::vector<std::string> algorithms_named(const std::string& word, Operation ope
     } catch (const InputError&) {  // cannot do this one
     }
   }
+  if (names.empty() && operation == Operation::send_recv)
+    throw InputError("--op", "send_recv is between 2 GPUs, found " + std::to_string(gpus));
   if (names.empty())
     throw InputError("--op", "no algorithm can do this over " + std::to_string(group.size()) + " GPUs");
   return names;
@@ -209,7 +215,7 @@ int collective(const std::vector<std::string>& words) {
   details.servers = parse_count(word("servers"), "--servers", std::max(report.ranks, 2u) - 1);
   if (!word("uneven").empty()) details.pair_weights = read_pair_weights(word("uneven"));
   collectives::Timer timer(cluster, setting.software.transport);
-  const std::vector<std::string> names = algorithms_named(word("algorithm"), operation, group, timer, details);
+  const std::vector<std::string> names = algorithms_named(word("algorithm"), operation, cluster, group, timer, details);
   std::string explained;
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     for (const std::string& name : names) {

@@ -55,9 +55,9 @@ int fit(const std::vector<std::string>& words) {
   po::options_description options("Options");
   // clang-format off
   options.add_options()
-      ("gpu", po::value<std::string>()->default_value("a100-pcie-40gb"), "the GPU that was measured: a file of configs/gpus/")
-      ("launch", po::value<std::string>()->default_value("3 us"), "fixed time that each measured kernel includes")
-      ("software", text(), "curves and logs: the stack to start from; logs: by default the one fitted on such machines")
+      ("gpu", text(), "multiplies: the GPU that was measured, a file of configs/gpus/")
+      ("launch", po::value<std::string>()->default_value("3 us"), "multiplies: fixed time that each measured kernel includes")
+      ("software", text(), "curves: the stack to fit, of which channels, chunk and protocols stay; logs: the one to start from, by default the one fitted on such machines")
       ("check", "curves and logs: fit nothing, print every curve's error")
       ("cluster", text(), "logs: the machine, a file of configs/clusters/")
       ("node", text(), "logs: or machines of this kind, a file of configs/nodes/")
@@ -97,6 +97,8 @@ int fit(const std::vector<std::string>& words) {
                                             .check = values->count("check") != 0,
                                             .output = (*values)["output"].as<std::string>()});
   }
+  if ((*values)["gpu"].as<std::string>().empty())
+    throw InputError("--gpu", "missing: the GPU that was measured, a file of configs/gpus/");
   const auto launch = parse_time((*values)["launch"].as<std::string>());
   if (!launch)
     throw InputError("--launch", "found '" + (*values)["launch"].as<std::string>() + "', expected a time in " +

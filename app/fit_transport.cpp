@@ -14,6 +14,7 @@
 #include "app/read/library.h"
 #include "app/read/log_curves.h"
 #include "app/read/setting.h"
+#include "calibrate/fit/neutral_start.h"
 #include "calibrate/fit/statistics.h"
 #include "calibrate/fit/transport_fit.h"
 #include "sim/input_error.h"
@@ -97,10 +98,10 @@ std::string profile(const std::string& name, const std::string& from, const cali
       key = key.substr(dot + 1);
       indent = "    ";
     }
-    const std::string value = c.microseconds ? fmt::format("{:.2f} us", c.value) : fmt::format("{:.4f}", c.value);
+    const std::string value = c.microseconds ? fmt::format("{:.3f} us", c.value) : fmt::format("{:.4f}", c.value);
     yaml += fmt::format("{}{}: {}", indent, key, value);
     yaml += c.identified ? fmt::format("  # 95 %: {:.3g} to {:.3g}\n", c.low, c.high)
-                         : fmt::format("  # not fitted: {}\n", c.why);
+                         : fmt::format("  # not told: {}\n", c.why);
   }
   yaml += fmt::format("  chunk: {} B\n", fit.transport.chunk.value);
   yaml += fmt::format("source: >-\n  Fitted to {}: {} points, median error {:.1f} %, mean {:.1f} %.\n", from,
@@ -143,7 +144,8 @@ int fit_transport_to(const std::filesystem::path& table, const FitTransportOptio
     if (row.fitted && row.software == options.software) fitted.push_back(row.curve);
   }
   if (fitted.empty()) throw InputError(table.string(), "no curve is marked fitted for '" + options.software + "'");
-  const calibrate::TransportFit fit = fit_transport(fitted, read_transport(options.software, library));
+  const calibrate::TransportFit fit = fit_transport(
+      fitted, calibrate::neutral_start(read_transport(options.software, library)), {}, calibrate::Reach::wide);
   for (const CurveRow& row : rows) {
     if (row.software == options.software) report.add(row, predict(row.curve, fit.transport));
   }

@@ -20,6 +20,12 @@ namespace {
 
 std::string n(std::int64_t value) { return std::to_string(value); }
 
+std::string no_rate(const Gpu& gpu, Precision precision) {
+  std::string known;
+  for (const auto& [each, rate] : gpu.peak) known += (known.empty() ? "" : ", ") + std::string(name(each));
+  return "GPU " + gpu.name + " has no rate for " + std::string(name(precision)) + ", expected one of " + known;
+}
+
 bool has_linear(const NetworkLayer& layer) {
   if (layer.kind == LayerKind::linear) return true;
   for (const std::vector<NetworkLayer>& branch : layer.branches)
@@ -247,6 +253,9 @@ void check_experts(const Scenario& s, std::vector<Problem>& out) {
   const std::int64_t ranks = plan.expert, stage = std::int64_t{plan.tensor} * plan.context * plan.data;
   if (s.model.family != Family::moe) {
     if (ranks > 1) out.push_back({"parallelism.expert", "expert " + n(ranks) + ": this model has no experts"});
+    const ExpertLoad& load = s.training.expert_load;
+    if (load.capacity || load.spread > 0 || load.node_limit)
+      out.push_back({"training.experts", "this model has no experts"});
     return;
   }
   if (experts.active > experts.count)
@@ -340,6 +349,8 @@ void check_stalls(const Scenario& s, std::vector<Problem>& out) {
     out.push_back({"input.storage_bandwidth", "missing, with input.bytes_per_sample"});
   if (input.storage_bandwidth && !input.bytes_per_sample)
     out.push_back({"input.bytes_per_sample", "missing, with input.storage_bandwidth"});
+  if (input.workers > 1 && input.preprocessing == Time{})
+    out.push_back({"input.preprocessing", "missing, with input.workers"});
   const CheckpointPlan& checkpoint = s.checkpoint;
   if (checkpoint.every > 0 && !checkpoint.bandwidth)
     out.push_back({"checkpoint.bandwidth", "missing, with checkpoint.every"});
@@ -356,6 +367,7 @@ void check_offload(const Scenario& s, std::vector<Problem>& out) {
   const bool drives = plan.optimizer == Tier::nvme || plan.parameters == Tier::nvme || plan.activations == Tier::nvme;
   if (drives && !plan.nvme_bandwidth)
     out.push_back({"offload", "nvme needs offload.nvme_bandwidth, that of a node's drives together"});
+  if (plan.nvme_bandwidth && !drives) out.push_back({"offload.nvme_bandwidth", "nothing is offloaded to nvme"});
   if (plan.optimizer != Tier::gpu && s.training.optimizer != Optimizer::adam)
     out.push_back({"offload.optimizer", "only adam's state is moved; expected training.optimizer: adam"});
 }
@@ -367,6 +379,10 @@ void check_imperfections(const Scenario& s, std::vector<Problem>& out) {
   const std::int64_t nodes = (s.cluster.gpus + s.cluster.node.gpus - 1) / s.cluster.node.gpus;
   if (bad.slow_node && *bad.slow_node >= nodes)
     out.push_back({"imperfections.slow_node", "found node " + n(*bad.slow_node) + " of " + n(nodes)});
+  if (bad.gpu_speed < 1 && !bad.slow_gpu)
+    out.push_back({"imperfections.slow_gpu", "missing, with imperfections.gpu_speed"});
+  if (bad.network_speed < 1 && !bad.slow_node)
+    out.push_back({"imperfections.slow_node", "missing, with imperfections.network_speed"});
   if (!s.cluster.other) {
     if (s.training.balance) out.push_back({"training.balance", "by speed needs GPUs of two kinds: cluster.other.gpu"});
     return;
@@ -382,7 +398,7 @@ void check_imperfections(const Scenario& s, std::vector<Problem>& out) {
   if (place(Dimension::data) < std::max(place(Dimension::tensor), place(Dimension::context)))
     out.push_back({"parallelism.order", "with GPUs of two kinds, data comes after tensor and context"});
   if (!other.gpu.peak.contains(s.training.precision))
-    out.push_back({"training.precision", "GPU " + other.gpu.name + " has no rate for this precision"});
+    out.push_back({"training.precision", no_rate(other.gpu, s.training.precision)});
   if (s.parallelism.pipeline > 1)
     out.push_back({"cluster.other.gpu",
                    "GPUs of two kinds with pipeline " + n(s.parallelism.pipeline) + " are not built; use pipeline 1"});
@@ -407,7 +423,7 @@ std::vector<Problem> check(const Scenario& s) {
     return out;
   }
   if (!s.cluster.gpu.peak.contains(s.training.precision))
-    out.push_back({"training.precision", "GPU " + s.cluster.gpu.name + " has no rate for this precision"});
+    out.push_back({"training.precision", no_rate(s.cluster.gpu, s.training.precision)});
   const bool low = is_low_precision(s.training.precision);
   if (low && !s.cluster.gpu.peak.contains(Precision::bf16))
     out.push_back({"training.precision", "GPU " + s.cluster.gpu.name + " has no rate for bf16, which runs beside it"});

@@ -15,6 +15,7 @@
 #include "schedules/model/model.h"
 #include "schedules/offload/host_link.h"
 #include "schedules/offload/offload.h"
+#include "schedules/optimizer.h"
 #include "schedules/pipeline/pipeline.h"
 #include "schedules/software.h"
 #include "sim/units.h"
@@ -44,7 +45,6 @@ struct ClusterSpec {
 };
 
 enum class Recompute : std::uint8_t { none, selective, full };
-enum class Optimizer : std::uint8_t { adam, sgd, momentum, none };
 
 /// How many tokens an expert gets.
 struct ExpertLoad {

@@ -4,6 +4,7 @@
 
 #include "collectives/transport.h"
 #include "schedules/cost/gpu.h"
+#include "schedules/optimizer.h"
 #include "sim/units.h"
 
 namespace stepcast::schedules {
@@ -45,7 +46,8 @@ struct Software {
   Bytes bucket{25 << 20};         ///< gradient bucket
   Precision gradient_precision = Precision::fp32;       ///< on the wire
   Precision main_gradient_precision = Precision::fp32;  ///< as accumulated
-  double optimizer_bytes_per_parameter = 0;             ///< memory traffic of a step: unscale, clip, Adam, copy back
+  double optimizer_bytes_per_parameter = 0;  ///< memory traffic of a step: unscale, clip, `optimizer`, copy back
+  Optimizer optimizer = Optimizer::adam;     ///< whose traffic that is: another's moments are taken off or added to it
   double elementwise_efficiency = 1;    ///< share of the GPU's streaming rate that elementwise kernels reach, (0, 1]
   bool dummy_weight_gradients = false;  ///< autograd is given an empty gradient for each shape of weight, all kept
   bool recompute_stops_early = false;   ///< once backward has its inputs: PyTorch's non-reentrant checkpointing

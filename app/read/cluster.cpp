@@ -18,15 +18,26 @@ topology::FabricSpec read_fabric(const Value& v) {
   return fabric;
 }
 
-topology::FabricSpec usual_fabric(const std::string& name, const Value& cluster) {
-  if (name.empty()) return {};
+/// What joins nodes that usually have the fabric `usual`: that one with what the cluster says over it. A mapping with a
+/// kind (or a base) is a fabric of its own.
+topology::FabricSpec fabric_over(const std::string& usual, const Value& cluster) {
+  Node over = make_scalar(usual, cluster.node->place);
+  if (const Node* said = cluster.node->find("fabric")) {
+    over = *said;
+    over.entries.push_back({"base", said->place, make_scalar(usual, said->place)});
+  }
   Value value;
   value.path = join(cluster.path, "fabric");
   value.library = cluster.library;
-  value.text = name;
-  const Node file = cluster.library->expand_block(make_scalar(name, cluster.node->place), fabric_schema(), value.path);
-  value.node = &file;
+  value.text = usual;
+  const Node whole = cluster.library->expand_block(over, fabric_schema(), value.path);
+  value.node = &whole;
   return read_fabric(value);
+}
+
+bool lies_over_the_usual(const Node* fabric) {
+  return fabric == nullptr || (fabric->kind == Node::Kind::mapping && fabric->find("kind") == nullptr &&
+                               fabric->find("base") == nullptr && fabric->find("include") == nullptr);
 }
 
 }  // namespace
@@ -47,7 +58,8 @@ const Table<ClusterDraft>& cluster_table() {
              [](C& c, const Value& v) { c.nics_per_node = v.whole; }},
             {{"nic_bandwidth", bandwidth_type(), "the node's", "of one network card"},
              [](C& c, const Value& v) { c.nic_bandwidth = v.bandwidth; }},
-            {{"fabric", block(fabric_schema), "what the node usually has", "what joins the nodes"},
+            {{"fabric", block(fabric_schema), "what the node usually has",
+              "what joins the nodes; without kind or base: changes of the usual one"},
              [](C& c, const Value& v) { c.fabric = read_fabric(v); }},
             {{"allocation", text_type(), "the first ones", "GPUs in use: '0-2,5', or 'node0:0-3,node2:4-7'"},
              [](C& c, const Value& v) { c.allocation = v.text; }},
@@ -113,7 +125,12 @@ schedules::ClusterSpec finish(const ClusterDraft& draft, const Value& value) {
   if (draft.other_gpu.has_value() != draft.other_first.has_value())
     blame("other", "found one of gpu and first, expected both");
   if (draft.other_gpu) cluster.other = {*draft.other_gpu, static_cast<std::uint32_t>(*draft.other_first)};
-  cluster.fabric = draft.fabric ? *draft.fabric : usual_fabric(cluster.node.fabric, value);
+  const std::string& usual = cluster.node.fabric;
+  if (!usual.empty() && lies_over_the_usual(value.node->find("fabric"))) {
+    cluster.fabric = fabric_over(usual, value);
+  } else if (draft.fabric) {
+    cluster.fabric = *draft.fabric;
+  }
   return cluster;
 }
 

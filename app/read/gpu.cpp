@@ -140,7 +140,7 @@ void add_measured_keys(std::vector<Key<Gpu>>& keys) {
 
 Names precision_names() { return {"fp32", "tf32", "fp16", "bf16"}; }
 Names precisions_later() { return {"fp8", "mxfp8", "nvfp4"}; }
-Names training_precision_names() { return {"fp32", "tf32", "fp16", "bf16", "fp8", "mxfp8", "nvfp4"}; }
+Names training_precision_names() { return {schedules::kPrecisionNames.begin(), schedules::kPrecisionNames.end()}; }
 
 const Table<Gpu>& gpu_table() {
   static const Table<Gpu> table = [] {

@@ -13,6 +13,7 @@
 namespace stepcast::app {
 namespace {
 
+constexpr const char* kUsualSoftware = "megatron-core";
 constexpr std::int64_t kMostSamples = 1'000'000'000;
 constexpr std::int64_t kMostLayers = 1'000'000;
 constexpr std::int64_t kMostRanks = 10'000'000;
@@ -22,6 +23,7 @@ struct Draft {
   schedules::Scenario s;
   std::optional<std::uint32_t> data;
   std::optional<std::int64_t> sequence;
+  std::optional<schedules::Optimizer> optimizer;
   Node software;
   std::string software_named;
   std::optional<Profile> profile;
@@ -34,7 +36,6 @@ Names consistency_names() { return {schedules::kConsistencyNames.begin(), schedu
 Names context_names() { return {"ring", "all-gather", "ulysses"}; }
 Names tensor_names() { return {"megatron", "partition-output", "reduce-output"}; }
 Names dimension_names() { return {"tensor", "context", "data", "pipeline"}; }
-Names optimizer_names() { return {"adam", "sgd", "momentum", "none"}; }
 Names fusion_names() { return {"none", "all"}; }
 Names tier_names() { return {"gpu", "host", "nvme"}; }
 Names scaling_names() { return {"delayed", "current"}; }
@@ -133,8 +134,8 @@ const Table<Draft>& scenario_table() {
            [](D& d, const Value& v) { d.s.training.bf16_layers_at_start = v.whole; }},
           {{"training.bf16_layers_at_end", whole(0, kMostLayers), "0", "likewise the last n layers"},
            [](D& d, const Value& v) { d.s.training.bf16_layers_at_end = v.whole; }},
-          {{"training.optimizer", choice(optimizer_names), "adam", "decides optimizer memory and traffic"},
-           [](D& d, const Value& v) { d.s.training.optimizer = static_cast<schedules::Optimizer>(v.choice); }},
+          {{"training.optimizer", choice(optimizer_names), "the software's", "decides optimizer memory and traffic"},
+           [](D& d, const Value& v) { d.optimizer = static_cast<schedules::Optimizer>(v.choice); }},
           {{"training.attention", choice(attention_names), "the software's", "the attention kernel"},
            [](D& d, const Value& v) { d.s.training.attention = static_cast<schedules::Attention>(v.choice); }},
           {{"training.frozen_layers", whole(0, kMostLayers), "0", "not trained: the embedding and the first n layers"},
@@ -297,7 +298,8 @@ const Table<Draft>& scenario_table() {
            [](D& d, const Value& v) { d.s.checkpoint.asynchronous = v.flag; }},
           {{"checkpoint.snapshot_bandwidth", bandwidth_type(), "", "asynchronous: of one GPU to host memory"},
            [](D& d, const Value& v) { d.s.checkpoint.snapshot_bandwidth = v.bandwidth; }},
-          {{"software", block(software_schema), "megatron-core", "what the framework adds"},
+          {{"software", block(software_schema), kUsualSoftware,
+            "what the framework adds; without base: changes of the default"},
            [](D& d, const Value& v) {
              d.software = *v.node;
              d.software_named = v.text;
@@ -362,8 +364,12 @@ const Schema& scenario_schema() { return scenario_table().schema; }
 
 schedules::Scenario read_scenario(const Node& tree, Library& library) {
   Node whole = tree;
-  if (whole.find("software") == nullptr) {
-    whole.entries.push_back({"software", tree.place, make_scalar("megatron-core", tree.place)});
+  const auto said = std::ranges::find(whole.entries, "software", &Entry::key);
+  if (said == whole.entries.end()) {
+    whole.entries.push_back({"software", tree.place, make_scalar(kUsualSoftware, tree.place)});
+  } else if (Node& over = said->value;
+             over.kind == Node::Kind::mapping && over.find("base") == nullptr && over.find("include") == nullptr) {
+    over.entries.push_back({"base", over.place, make_scalar(kUsualSoftware, over.place)});
   }
   Draft draft;
   read(scenario_table(), whole, "", library, draft);
@@ -372,6 +378,7 @@ schedules::Scenario read_scenario(const Node& tree, Library& library) {
   if (s.software.name.empty()) s.software.name = draft.software_named;
   if (draft.profile) apply(*draft.profile, locate(tree, "profile"), library, s);
   s.training.sequence = sequence(draft, tree);
+  s.training.optimizer = draft.optimizer.value_or(s.software.optimizer);
   s.training.decoder_sequence = decoder_sequence(s, tree);
   check_predictions(s, tree);
   if (s.training.fusion) s.software = schedules::with_fusion(std::move(s.software), *s.training.fusion);

@@ -58,6 +58,8 @@ using collectives::Transport;
 
 Names attention_names() { return {"unfused", "flash"}; }
 
+Names optimizer_names() { return {"adam", "sgd", "momentum", "none"}; }
+
 const Table<Software>& software_table() {
   static const Table<Software> table(
       "Software", "software",
@@ -115,6 +117,9 @@ const Table<Software>& software_table() {
            [](S& s, const Value& v) { s.main_gradient_precision = static_cast<Precision>(v.choice); }},
           {{"optimizer_bytes_per_parameter", number(0), "0", "memory traffic of an optimizer step, bytes"},
            [](S& s, const Value& v) { s.optimizer_bytes_per_parameter = v.number; }},
+          {{"optimizer", choice(optimizer_names), "adam",
+            "whose traffic that is; training.optimizer's reads and writes 8 bytes more or less for each moment"},
+           [](S& s, const Value& v) { s.optimizer = static_cast<schedules::Optimizer>(v.choice); }},
           {{"elementwise_efficiency", fraction(), "1",
             "share of the GPU's streaming rate that elementwise kernels reach"},
            [](S& s, const Value& v) { s.elementwise_efficiency = v.number; }},

@@ -55,7 +55,7 @@ std::string constants_text(const Calibration& calibration) {
       const bool told = c.estimate.identified;
       table.add({c.key, told || c.always ? constant_text(c.unit, c.estimate.value) : "-",
                  told ? constant_text(c.unit, c.estimate.low) + " to " + constant_text(c.unit, c.estimate.high)
-                      : "not fitted: " + c.estimate.why});
+                      : "not told: " + c.estimate.why});
     }
   }
   return table.text();

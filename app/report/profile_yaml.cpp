@@ -48,7 +48,7 @@ class Nested {
 };
 
 std::string interval(const ProfileConstant& c) {
-  if (!c.estimate.identified) return "not fitted: " + c.estimate.why;
+  if (!c.estimate.identified) return "not told: " + c.estimate.why;
   return "95 %: " + constant_text(c.unit, c.estimate.low) + " to " + constant_text(c.unit, c.estimate.high);
 }
 

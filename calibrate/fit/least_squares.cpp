@@ -56,6 +56,29 @@ Minimum minimize(const LeastSquares& problem, const Eigen::VectorXd& start) {
   return problem.central ? minimize_by<Eigen::Central>(problem, start) : minimize_by<Eigen::Forward>(problem, start);
 }
 
+Minimum minimize_widely(const LeastSquares& problem, const Eigen::VectorXd& start, std::span<const double> values,
+                        int rounds) {
+  constexpr double kWorth = 1 - 1e-3;
+  Minimum best = minimize(problem, start);
+  Eigen::VectorXd out(problem.residuals);
+  for (int round = 0; round < rounds; ++round) {
+    Minimum moved = best;
+    for (Eigen::Index i = 0; i < start.size(); ++i) {
+      Minimum tried = moved;
+      for (const double value : values) {
+        tried.x[i] = value;
+        problem.at(tried.x, out);
+        tried.squares = out.squaredNorm();
+        if (tried.squares < moved.squares * kWorth) moved = tried;
+      }
+    }
+    if (moved.squares == best.squares) break;
+    const Minimum further = minimize(problem, moved.x);
+    best = further.squares < moved.squares ? further : moved;
+  }
+  return best;
+}
+
 Eigen::VectorXd inverse_diagonal(const Eigen::MatrixXd& slopes) {
   const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(slopes.transpose() * slopes);
   const double least = std::max(solver.eigenvalues().maxCoeff(), 1e-300) * 1e-12;

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <functional>
 #include <limits>
+#include <span>
 #include <vector>
 
 namespace stepcast::calibrate {
@@ -28,6 +29,12 @@ struct Minimum {
 
 /// Levenberg and Marquardt (Eigen's port of MINPACK) from `start`.
 Minimum minimize(const LeastSquares& problem, const Eigen::VectorXd& start);
+
+/// The same, and from there each unknown in turn at each of `values`, the best of which is kept where the sum falls by
+/// more than a thousandth; then anew from what was found, until no unknown moves (at most `rounds` times): out of
+/// minima that are only near the start. Takes as many evaluations a round as there are unknowns times values, besides.
+Minimum minimize_widely(const LeastSquares& problem, const Eigen::VectorXd& start, std::span<const double> values,
+                        int rounds);
 
 /// The diagonal of (J^T J)^-1: what the squares of intervals are multiples of. Very large where other unknowns can make
 /// up for one.

@@ -19,10 +19,13 @@ using collectives::Transport;
 
 constexpr double kOdd = 0.1;         // beyond 10 % an error counts ever less (Cauchy's loss): odd runs drag nobody
 constexpr double kStep = 1e-3;       // of the logit: wide enough to pass over the ties of whole picoseconds
-constexpr double kFelt = 1e-3;       // columns of J below this are of constants that no point feels
+constexpr double kFelt = 1e-3;       // of a constant, where the residuals move by less between its bounds
 constexpr double kUninformed = 0.8;  // an interval that covers more of the bounds says nothing
 constexpr int kLeastPoints = 5;
 constexpr double kNormal95 = 1.96;
+constexpr std::array kEverywhere = {-5.0, -3.5, -2.0, -1.0,
+                                    0.0,  1.0,  2.0,  3.5};  // logits: 0.7 to 97 % of the way between bounds
+constexpr int kRounds = 4;
 constexpr double kPull = 0.01;  // a logit away from where the fit started weighs as much as an error of 1 % at a point
 
 /// A constant, by where it is kept, and the bounds of the fit (microseconds or shares).
@@ -104,6 +107,11 @@ void set(Transport& t, const Constant& c, double value) {
   }
 }
 
+double rounded(const Constant& c, double value) {
+  const double parts = is_time(c) ? 1e3 : 1e4;
+  return std::round(value * parts) / parts;
+}
+
 double at_logit(const Constant& c, double x) { return c.low + (c.high - c.low) / (1 + std::exp(-x)); }
 
 double logit_of(const Constant& c, double value) {
@@ -127,8 +135,9 @@ struct Residuals {
     return t;
   }
 
-  void begin(std::vector<const Constant*> constants) {
-    free = std::move(constants);
+  void begin(const std::vector<std::size_t>& numbers) {
+    free.clear();
+    for (const std::size_t number : numbers) free.push_back(&kConstants[number]);
     from.resize(inputs());
     for (std::size_t i = 0; i < free.size(); ++i) {
       from[static_cast<Eigen::Index>(i)] = logit_of(*free[i], get(*start, *free[i]));
@@ -175,13 +184,12 @@ double constant(const Transport& transport, std::string_view name) {
   throw InputError("transport", "no constant '" + std::string(name) + "'");
 }
 
-TransportFit fit_transport(std::span<const Curve> curves, const Transport& start, std::span<const std::string> fixed) {
+TransportFit fit_transport(std::span<const Curve> curves, const Transport& start, std::span<const std::string> fixed,
+                           Reach reach) {
   for (const std::string& name : fixed) constant(start, name);
-  TransportFit fit;
-  fit.transport = start;
   Residuals residuals;
   residuals.curves = curves;
-  residuals.start = &fit.transport;
+  residuals.start = &start;
   for (const Curve& curve : curves) residuals.points += static_cast<Eigen::Index>(curve.points.size());
   if (residuals.points < kLeastPoints) {
     throw InputError("", "found " + std::to_string(residuals.points) + " points, expected at least " +
@@ -190,63 +198,74 @@ TransportFit fit_transport(std::span<const Curve> curves, const Transport& start
 
   std::array<std::string, kConstants.size()> why;
   std::array<double, kConstants.size()> half{};
-  const auto drop = [&](std::size_t i, const char* reason) {
-    why[i] = reason;
-    set(fit.transport, kConstants[i], get(start, kConstants[i]));
-  };
   for (std::size_t i = 0; i < kConstants.size(); ++i) {
     if (std::ranges::find(fixed, kConstants[i].name) != fixed.end()) why[i] = "kept fixed";
     if (!has_protocol(start, kConstants[i])) why[i] = "the stack does not have this protocol";
   }
-  // Fit, leave out what the curves do not tell, and fit the rest again, until they tell all that is left.
-  for (bool again = true; again;) {
-    again = false;
-    std::vector<std::size_t> number;
-    std::vector<const Constant*> free;
+  const auto told = [&] {
+    std::vector<std::size_t> numbers;
     for (std::size_t i = 0; i < kConstants.size(); ++i) {
-      if (!why[i].empty()) continue;
-      number.push_back(i);
-      free.push_back(&kConstants[i]);
+      if (why[i].empty()) numbers.push_back(i);
     }
-    residuals.begin(std::move(free));
-    if (number.empty()) break;
+    return numbers;
+  };
+  const auto problem = [&](const std::vector<std::size_t>& numbers) {
+    residuals.begin(numbers);
     LeastSquares squares;
     squares.residuals = residuals.points + residuals.inputs();
     squares.at = std::cref(residuals);
     squares.precision = kStep * kStep;
     squares.most_evaluations = static_cast<int>(60 * residuals.inputs());
     squares.tolerance = 1e-4;
-    Eigen::MatrixXd jacobian = squares.slopes(residuals.from);
-    for (std::size_t k = 0; k < number.size(); ++k) {
-      if (jacobian.col(static_cast<Eigen::Index>(k)).head(residuals.points).norm() > kFelt) continue;
-      drop(number[k], "no point depends on it");
-      again = true;
+    return squares;
+  };
+  TransportFit fit;
+  fit.transport = start;
+  // Not by slopes where the fit begins: a protocol that is nowhere the fastest there may be so elsewhere.
+  const std::vector<std::size_t> tried = told();
+  residuals.begin(tried);
+  Eigen::VectorXd here(residuals.points + residuals.inputs()), there = here;
+  residuals(residuals.from, here);
+  for (std::size_t k = 0; k < tried.size(); ++k) {
+    bool felt = false;
+    for (const double end : {kEverywhere.front(), kEverywhere.back()}) {
+      Eigen::VectorXd x = residuals.from;
+      x[static_cast<Eigen::Index>(k)] = end;
+      residuals(x, there);
+      felt = felt || (there - here).head(residuals.points).norm() > kFelt;
     }
-    if (again) continue;
-    const Eigen::VectorXd x = minimize(squares, residuals.from).x;
+    if (!felt) why[tried[k]] = "no point depends on it";
+  }
+  for (bool again = true; again;) {
+    again = false;
+    const std::vector<std::size_t> free = told();
+    if (free.empty()) break;
+    const LeastSquares squares = problem(free);
+    const Eigen::VectorXd x = reach == Reach::wide ? minimize_widely(squares, residuals.from, kEverywhere, kRounds).x
+                                                   : minimize(squares, residuals.from).x;
     fit.transport = residuals.at(x);
-    jacobian = squares.slopes(x).topRows(residuals.points);
     Eigen::VectorXd values(squares.residuals);
     residuals(x, values);
-    std::vector<std::size_t> all(number.size());
+    std::vector<std::size_t> all(free.size());
     std::iota(all.begin(), all.end(), std::size_t{0});
     Intervals intervals;
     intervals.half_widths = [&](const Eigen::MatrixXd& of) { return half_widths(of, values.head(residuals.points)); };
     intervals.covers = [&](std::size_t k, double width) {
-      const Constant& c = kConstants[number[k]];
+      const Constant& c = kConstants[free[k]];
       const double at = x[static_cast<Eigen::Index>(k)];
-      half[number[k]] = width;
+      half[free[k]] = width;
       return (at_logit(c, at + width) - at_logit(c, at - width)) / (c.high - c.low) / kUninformed;
     };
     intervals.give_up = [&](std::size_t k) {
-      drop(number[k], "its interval covers most of its bounds");
-      again = true;
+      why[free[k]] = "its interval covers most of its bounds";
+      again = reach == Reach::near;
     };
-    give_up_untold(jacobian, std::move(all), intervals);
+    give_up_untold(squares.slopes(x).topRows(residuals.points), std::move(all), intervals);
   }
 
   for (std::size_t i = 0; i < kConstants.size(); ++i) {
     const Constant& c = kConstants[i];
+    set(fit.transport, c, rounded(c, get(fit.transport, c)));
     FittedConstant out;
     out.name = c.name;
     out.microseconds = is_time(c);
@@ -260,6 +279,10 @@ TransportFit fit_transport(std::span<const Curve> curves, const Transport& start
     }
     fit.constants.push_back(std::move(out));
   }
+  residuals.begin({});
+  Eigen::VectorXd left(residuals.points);
+  residuals(Eigen::VectorXd{}, left);
+  fit.loss = left.squaredNorm();
   std::vector<double> off;
   const std::vector<std::vector<Time>> predicted = predict(curves, fit.transport);
   for (std::size_t c = 0; c < curves.size(); ++c) {

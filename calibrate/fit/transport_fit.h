@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,9 +16,9 @@ struct FittedConstant {
   std::string name;
   double value = 0;
   double low = 0,
-         high = 0;  ///< 95 % confidence interval, within the constant's bounds; {value, value} where not fitted
+         high = 0;  ///< 95 % confidence interval, within the constant's bounds; {value, value} where not identified
   bool microseconds = false;
-  bool identified = false;  ///< the curves tell it; otherwise it is what the fit started from
+  bool identified = false;  ///< the curves tell it
   std::string why;          ///< where not identified
 };
 
@@ -26,20 +27,25 @@ struct TransportFit {
   std::vector<FittedConstant> constants;  ///< every one that may be fitted, in the order of fittable_constants()
   double median = 0;                      ///< of |predicted / measured - 1| over all points
   double mean = 0;
+  double loss = 0;  ///< what was minimised: the sum of all points' squared residuals
   std::size_t points = 0;
 };
 
 /// The names of all constants that a fit can move.
 std::vector<std::string_view> fittable_constants();
 
+/// How far a fit looks: for the minimum that its start leads to, or over each constant's whole range.
+enum class Reach : std::uint8_t { near, wide };
+
 /// Robust (Cauchy) least squares on log time over all points of all curves, by Levenberg and Marquardt through Eigen,
-/// from `start`. Constants stay between bounds by fitting the logit of where they lie. `fixed` names constants to leave
-/// alone. A constant that no point feels, or whose 95 % interval (from the inverse of J^T J) covers most of its bounds,
-/// is not identified: it keeps its starting value, and the others are fitted without it.
-/// Throws InputError for a name it does not know, and for fewer than 5 points.
-/// Takes seconds to minutes: each step simulates every point once for each constant.
+/// from `start`. Constants stay between bounds by fitting the logit of where they lie, each pulled weakly to where it
+/// began. `fixed` names constants to leave alone. A constant that no point feels keeps its starting value. One whose
+/// 95 % interval (from the inverse of J^T J) covers most of its bounds is not identified, for others can make up for
+/// it: it stays where the fit left it, and the intervals of the others hold given that. Values are rounded to what a
+/// file of configs/software/ says: nanoseconds, and shares to four decimals. Throws InputError for a name it does not
+/// know, and for fewer than 5 points. Takes seconds to minutes: each step simulates every point once for each constant.
 TransportFit fit_transport(std::span<const Curve> curves, const collectives::Transport& start,
-                           std::span<const std::string> fixed = {});
+                           std::span<const std::string> fixed = {}, Reach reach = Reach::near);
 
 /// The value of a constant by its name; times in microseconds.
 double constant(const collectives::Transport& transport, std::string_view name);

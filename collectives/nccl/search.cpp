@@ -19,6 +19,7 @@ constexpr double kNotDoubled = 50e9;   // but on Hopper and newer not below this
 constexpr std::uint32_t kFewChannels = 4;
 constexpr double kPcie = 12.0 / 15.75;        // NCCL's rate of a PCIe link over the data sheet's
 constexpr double kOurPcie = 0.825;            // configs/links/pcie-*.yaml
+constexpr double kVoltaNvlink = 20 / 20.625;  // NCCL's rate of a V100's link over that of configs/links/nvlink2.yaml
 constexpr double kAmdSockets = 16e9;          // topo.h, AMD_BW
 constexpr double kIntelCharge = 6.0 / 5;      // search.cc; on which of a way's PCIe links is assumed: on all
 constexpr std::uint32_t kFewestMultimem = 3;  // GPUs of a node, inferred from the table of 2.27.5
@@ -124,8 +125,8 @@ class Searcher {
 
   double rate_of_link(topology::LinkId id, double payload) const {
     switch (impl_.ends(id).kind) {
-      case topology::LinkKind::nvlink:
-        return payload;  // configs/links/ has NCCL's
+      case topology::LinkKind::nvlink:  // of all others configs/links/ has NCCL's
+        return impl_.compute_capability == 70 ? payload * kVoltaNvlink : payload;
       case topology::LinkKind::pcie:
         return payload * (kPcie / kOurPcie);
       case topology::LinkKind::socket:

@@ -37,8 +37,14 @@ int launches(const Operator& op) {
 
 PassTime together(const PassTime& a, const PassTime& b) {
   const PassTime both = a + b;
-  const Time exposed = std::max(both.exposed_tensor - both.compute, Time{});
-  return {both.compute + exposed, both.compute, exposed};
+  const Time busy = both.compute - both.idle, exposed = std::max(both.exposed_tensor - busy, Time{});
+  const Time idle = std::max(both.launches - busy - exposed, Time{});
+  return {.duration = busy + idle + exposed,
+          .compute = busy + idle,
+          .exposed_tensor = exposed,
+          .exposed_copy = {},
+          .launches = both.launches,
+          .idle = idle};
 }
 
 PassTime pass_time(const Operators& operators, const KernelCost& cost, const TensorTimer& tensor,
@@ -120,8 +126,9 @@ PassTime pass_time(const Operators& operators, const KernelCost& cost, const Ten
   if (gathered != nullptr) run_collective(*gathered);
   pass.exposed_tensor += beside;
 
-  const Time launched = cost.software.host_per_kernel * kernels;
-  if (pass.compute + pass.exposed_tensor < launched) pass.compute = launched - pass.exposed_tensor;
+  pass.launches = cost.software.host_per_kernel * kernels;
+  pass.idle = std::max(pass.launches - pass.compute - pass.exposed_tensor, Time{});
+  pass.compute += pass.idle;
   pass.duration = pass.compute + pass.exposed_tensor;
   return pass;
 }

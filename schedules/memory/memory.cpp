@@ -84,18 +84,8 @@ ActivationSizes activation_sizes(const Scenario& s, const Blocks& blocks, std::s
 }
 
 double optimizer_bytes(const Scenario& s) {
-  const double master = keeps_master_copy(s) ? 4 : 0;
-  switch (s.training.optimizer) {
-    case Optimizer::adam:
-      return master + 8;
-    case Optimizer::momentum:
-      return master + 4;
-    case Optimizer::sgd:
-      return master;
-    case Optimizer::none:
-      return 0;
-  }
-  return 0;
+  if (s.training.optimizer == Optimizer::none) return 0;
+  return (keeps_master_copy(s) ? 4 : 0) + 4 * moments(s.training.optimizer);
 }
 
 namespace {

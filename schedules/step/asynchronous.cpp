@@ -199,7 +199,7 @@ class Run {
   Time update_time(double elements) const {
     const Gpu& server = gpu(0);
     Time alone = decompress_time(s_, server, elements, 1);
-    if (s_.training.optimizer != Optimizer::none) alone += optimizer_time(server, s_.software, elements);
+    alone += optimizer_time(server, s_.software, s_.training.optimizer, elements);
     return sharded_ ? Time{alone.value / workers_} : alone;
   }
 

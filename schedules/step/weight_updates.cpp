@@ -66,10 +66,10 @@ void WeightUpdates::add_averages() {
 
 void WeightUpdates::add_without_flush(std::uint32_t lane, std::uint32_t micro_batches_done) {
   if (lanes_.several_data_ranks() && !lanes_.overlaps()) add_whole_sums(lane);
-  add_tied_embeddings_beside(lane);
+  const std::optional<TaskId> embeddings = add_tied_embeddings_beside(lane);
   if (s_.training.optimizer == Optimizer::none && !last_sums_[lane].empty())
     lanes_.block(lane, last_sums_[lane].back());
-  add_optimizer(lane, {});
+  add_optimizer(lane, embeddings);
   last_sums_[lane].clear();
   Lane& made = lanes_[lane];
   const std::uint32_t before = lanes_.in.pipeline.measured * micro_batches(s_);
@@ -77,9 +77,9 @@ void WeightUpdates::add_without_flush(std::uint32_t lane, std::uint32_t micro_ba
   if (micro_batches_done == before + micro_batches(s_)) made.end_of_step = made.tasks.size() - 1;
 }
 
-void WeightUpdates::add_tied_embeddings_beside(std::uint32_t lane) {
+std::optional<TaskId> WeightUpdates::add_tied_embeddings_beside(std::uint32_t lane) {
   const std::uint32_t stage = lanes_[lane].at.stage, last = lanes_.shape.stages - 1;
-  if (lanes_.traffic.tied_embeddings.empty() || (stage != 0 && stage != last)) return;
+  if (lanes_.traffic.tied_embeddings.empty() || (stage != 0 && stage != last)) return {};
   const std::uint32_t r = lane % lanes_.groups.replicas();
   const Joined::Turn turn = ties_.next(lane, r, [&] {
     const std::array<sim::StreamId, 2> streams{lanes_.streams(lanes_.groups.lane(r, 0)).parameters,
@@ -88,6 +88,11 @@ void WeightUpdates::add_tied_embeddings_beside(std::uint32_t lane) {
   });
   lanes_.step.graph.after(turn.task, lanes_.last_task(lane));
   lanes_.note(lane, {turn.task, 3, "tied embeddings", turn.number});
+  // The last stage is as many updates ahead of the first as micro-batches are on their way.
+  const std::size_t stale = lanes_.in.pipeline.updates == Updates::each_micro_batch ? lanes_.shape.stages : 1;
+  std::vector<TaskId>& sums = tied_sums_[lane];
+  sums.push_back(turn.task);
+  return sums.size() > stale ? std::optional(sums[sums.size() - 1 - stale]) : std::nullopt;
 }
 
 std::vector<std::optional<TaskId>> WeightUpdates::add_tied_embeddings() {
@@ -115,7 +120,7 @@ void WeightUpdates::add_after_flush() {
 
 Time WeightUpdates::update_time(std::uint32_t lane, double parameters) const {
   if (s_.offload.optimizer != Tier::gpu) return update_on_host(s_, parameters, *lanes_.in.copies);
-  return lanes_.straggling(lane, optimizer_time(lanes_.gpu(lane), s_.software, parameters));
+  return lanes_.straggling(lane, optimizer_time(lanes_.gpu(lane), s_.software, s_.training.optimizer, parameters));
 }
 
 void WeightUpdates::add_optimizer(std::uint32_t lane, std::optional<TaskId> embeddings) {

@@ -22,8 +22,8 @@ class WeightUpdates {
 
   /// On all lanes, once their passes are made.
   void add_after_flush();
-  /// The lane's weights change while others go on. Its compute waits for its group's sum, not for the tied embeddings':
-  /// each end takes the other's share when it comes, as stale as its weights are.
+  /// The lane's weights change while others go on. Its compute waits for its group's sum; of the tied embeddings'
+  /// each end takes the other's share when it comes, no staler than its weights are.
   void add_without_flush(std::uint32_t lane, std::uint32_t micro_batches_done);
   /// Local SGD: after the update every group averages its parameters.
   void add_averages();
@@ -36,7 +36,8 @@ class WeightUpdates {
   /// Turns the sum that came last into gradients.
   void decompress(std::uint32_t lane, sim::TaskId sum);
   std::vector<std::optional<sim::TaskId>> add_tied_embeddings();
-  void add_tied_embeddings_beside(std::uint32_t lane);
+  /// What the lane's update must wait for, so that sums do not fall ever further behind.
+  std::optional<sim::TaskId> add_tied_embeddings_beside(std::uint32_t lane);
   /// Of the parameters that a lane's rank updates.
   Time update_time(std::uint32_t lane, double parameters) const;
   void add_optimizer(std::uint32_t lane, std::optional<sim::TaskId> embeddings);
@@ -47,6 +48,7 @@ class WeightUpdates {
   const int zero_;
   Joined ties_;                                                  ///< by replica
   std::map<std::uint32_t, std::vector<sim::TaskId>> last_sums_;  ///< per lane, since its weights last changed
+  std::map<std::uint32_t, std::vector<sim::TaskId>> tied_sums_;  ///< per lane: of the tied embeddings, in order
 };
 
 }  // namespace stepcast::schedules

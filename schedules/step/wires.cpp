@@ -16,8 +16,7 @@ constexpr double kHeadroom = 1 + 1e-9;
 
 WireId Wires::declare(const collectives::Timing& timing, Time more_latency) {
   if (shared_) throw std::logic_error("a collective declared after the links were shared out");
-  const Time latency = std::min(timing.latency, timing.duration);
-  wires_.push_back({latency + more_latency, timing.duration - latency, timing.loads, {}});
+  wires_.push_back({more_latency, timing.duration, timing.loads, {}});
   return WireId{static_cast<std::uint32_t>(wires_.size() - 1)};
 }
 

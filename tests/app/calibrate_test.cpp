@@ -116,7 +116,7 @@ TEST_F(Calibrate, JsonAndCsvHoldEveryRow) {
 
 TEST_F(Calibrate, FitsCollectivesWhereItIsToldHowTheGpusAreJoined) {
   const Outcome timed = run_program(
-      "collective --node dgx-h200 --software nccl-h100 --op all_reduce --sizes 8B:1GiB --format csv "
+      "collective --node dgx-h200 --software nccl-h100 --op all_reduce --algorithm ring --sizes 8B:1GiB --format csv "
       "--set transport.nvlink_efficiency=0.8");
   ASSERT_EQ(timed.status, 0) << timed.err;
   std::vector<std::string> rows;
@@ -127,7 +127,7 @@ TEST_F(Calibrate, FitsCollectivesWhereItIsToldHowTheGpusAreJoined) {
     std::vector<std::string> cells;
     std::istringstream in(line);
     for (std::string cell; std::getline(in, cell, ',');) cells.push_back(cell);
-    rows.push_back(fmt::format("all_reduce,auto,auto,8,1,0 1 2 3 4 5 6 7,{},sum,0,100,{},{},{},0", cells.at(4),
+    rows.push_back(fmt::format("all_reduce,ring,auto,8,1,0 1 2 3 4 5 6 7,{},sum,0,100,{},{},{},0", cells.at(4),
                                cells.at(5), cells.at(5), cells.at(5)));
   }
   std::vector<BundleFile> files = calibrate::planted_bundle(calibrate::planted(), 1);
@@ -141,8 +141,8 @@ TEST_F(Calibrate, FitsCollectivesWhereItIsToldHowTheGpusAreJoined) {
   const Outcome told = run_program(words + " --node dgx-h200");
   ASSERT_EQ(told.status, 0) << told.err;
   EXPECT_THAT(told.out, ContainsRegex("software.transport.nvlink_efficiency +0\\.8[0-3]"));
-  EXPECT_THAT(told.out, ContainsRegex("software.transport.pcie_step .*not fitted: no point depends on it"));
-  EXPECT_THAT(read_text(file("p.yaml")), HasSubstr("  transport:\n    channels: 24  # not fitted: kept as it was\n"));
+  EXPECT_THAT(told.out, ContainsRegex("software.transport.pcie_step .*not told: no point depends on it"));
+  EXPECT_THAT(read_text(file("p.yaml")), HasSubstr("  transport:\n    channels: 24  # not told: kept as it was\n"));
 }
 
 TEST_F(Calibrate, SaysInOneLineWhatIsMissingToMeasure) {

@@ -66,7 +66,7 @@ TEST_F(FitLogs, FindsWhatMadeTheLog) {
   ASSERT_EQ(fitted.status, 0) << fitted.err;
   EXPECT_THAT(fitted.out, HasSubstr("name: nccl-a100-fitted\n"));
   EXPECT_THAT(fitted.out, ContainsRegex("nvlink_efficiency: 0\\.(79|80|81)"));
-  EXPECT_THAT(fitted.out, ContainsRegex("pcie_step: .*# not fitted: no point depends on it"));
+  EXPECT_THAT(fitted.out, ContainsRegex("pcie_step: .*# not told: no point depends on it"));
   EXPECT_THAT(fitted.out, ContainsRegex("Fitted to 1 table of .*run\\.log \\([0-9]+ B\\), on 4 GPUs of dgx-a100-80gb, "
                                         "from nccl-a100: 30 points, median error 0\\.[0-9] %"));
   // The profile is a stack that the program reads.

@@ -189,13 +189,13 @@ TEST(Keys, ReferencePageIsUpToDate) {
 }
 
 TEST(Fit, PrintsTheBlockThatAConfigTakes) {
-  const Outcome outcome = run_program("fit calibrate/data/gemm_a100_pcie.csv");
+  const Outcome outcome = run_program("fit calibrate/data/gemm_a100_pcie.csv --gpu a100-pcie-40gb");
   EXPECT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_NE(outcome.out.find("gemm:\n  mainloop: 0.8"), std::string::npos) << outcome.out;
 }
 
 TEST(Fit, JsonHasTheSameConstants) {
-  const Outcome outcome = run_program("fit calibrate/data/gemm_a100_pcie.csv --format json");
+  const Outcome outcome = run_program("fit calibrate/data/gemm_a100_pcie.csv --gpu a100-pcie-40gb --format json");
   ASSERT_EQ(outcome.status, 0) << outcome.err;
   const Json out = Json::parse(outcome.out);
   EXPECT_NEAR(out["gemm"]["mainloop"].get<double>(), 0.82, 0.05);

@@ -34,6 +34,19 @@ TEST(Defaults, AreThoseOfTheReference) {
 
 TEST(Defaults, SoftwareIsMegatronCore) { EXPECT_EQ(small_with().software.name, "megatron-core"); }
 
+TEST(Defaults, SoftwareWithoutABaseIsTheUsualOneChanged) {
+  const Scenario usual = small_with(), changed = small_with("software: {kernel_gap: 9 us}");
+  EXPECT_EQ(changed.software.kernel_gap, microseconds(9));
+  EXPECT_EQ(changed.software.name, usual.software.name);
+  EXPECT_EQ(changed.software.optimizer_bytes_per_parameter, usual.software.optimizer_bytes_per_parameter);
+  EXPECT_EQ(changed.software.memory_reserve, usual.software.memory_reserve);
+}
+
+TEST(Defaults, TheOptimizerIsTheSoftwares) {
+  EXPECT_EQ(small_with("software: ngc-pytorch-2020").training.optimizer, schedules::Optimizer::momentum);
+  EXPECT_EQ(small_with("software: {optimizer: sgd}").training.optimizer, schedules::Optimizer::sgd);
+}
+
 TEST(Defaults, DataIsWhatRemains) {
   EXPECT_EQ(small_with().parallelism.data, 8u);
   EXPECT_EQ(small_with("parallelism: {tensor: 2, pipeline: 2}").parallelism.data, 2u);
@@ -46,6 +59,12 @@ TEST(Defaults, TheFabricIsTheNodesUsualOne) {
   EXPECT_EQ(small_with().cluster.fabric.name, "rail-fat-tree-hdr");
   EXPECT_EQ(small_with().cluster.fabric.kind, "rail-fat-tree");
   EXPECT_EQ(small_with("cluster: {fabric: one-switch}").cluster.fabric.kind, "one-switch");
+  const topology::FabricSpec usual = small_with().cluster.fabric,
+                             changed = small_with("cluster: {fabric: {oversubscription: 4}}").cluster.fabric;
+  EXPECT_EQ(changed.kind, usual.kind);
+  EXPECT_EQ(changed.switch_latency, usual.switch_latency);
+  EXPECT_EQ(changed.oversubscription, 4);
+  EXPECT_EQ(small_with("cluster: {fabric: {kind: one-switch}}").cluster.fabric.switch_latency, Time{});
 }
 
 TEST(Defaults, OneNodeWithoutNodesOrGpus) {

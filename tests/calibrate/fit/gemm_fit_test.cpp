@@ -25,20 +25,17 @@ TEST(GemmFit, OnTheA100TableHoldsOnTheShapesItDidNotSee) {
   EXPECT_LT(fit.held_out_median, 0.025);
 }
 
-struct Table {
-  const char* file;
-  GemmMachine machine;
-  double held_out_mape, mainloop, sustained;  ///< the constants that configs/gpus/ states
-};
-
-TEST(GemmFit, TheTablesGiveTheConstantsInConfigs) {
-  for (const Table& t : {Table{"gemm_h100.csv", {132, {989.4e12}, {3350e9}, 0.9}, 0.07, 0.9136, 0.7786},
-                         Table{"gemm_b200.csv", {148, {2250e12}, {7700e9}, 0.9}, 0.11, 0.6560, 0.4979}}) {
+TEST(GemmFit, HoldsOnOtherGpusToo) {
+  struct Table {
+    const char* file;
+    GemmMachine machine;
+    double held_out_mape;
+  };
+  for (const Table& t : {Table{"gemm_h100.csv", {132, {989.4e12}, {3350e9}, 0.9}, 0.07},
+                         Table{"gemm_b200.csv", {148, {2250e12}, {7700e9}, 0.9}, 0.11}}) {
     const GemmFit fit = fit_gemm(read_gemm_samples(STEPCAST_SOURCE_DIR "/calibrate/data/" + std::string(t.file)),
                                  t.machine, microseconds(3));
     EXPECT_LT(fit.held_out_mape, t.held_out_mape) << t.file;
-    EXPECT_NEAR(fit.model.mainloop, t.mainloop, 0.005) << t.file;
-    EXPECT_NEAR(fit.model.sustained, t.sustained, 0.005) << t.file;
   }
 }
 

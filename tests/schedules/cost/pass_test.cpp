@@ -96,6 +96,26 @@ TEST_F(PassInParts, WhatHasNoMultiplyBesideItRunsAlone) {
               microseconds(70));
 }
 
+TEST_F(Pass, TwoPassesTogetherTakeTheLongestOfKernelsTrafficAndLaunches) {
+  const auto with = [&](Time collective) {
+    return pass_time({kernel, sum, kernel}, cost, [=](const TensorCollective&) {
+      collectives::Timing timing;
+      timing.duration = collective;
+      return timing;
+    });
+  };
+  // Two passes, each of 2 ms of kernels and one collective.
+  EXPECT_EQ(together(with(milliseconds(1)), with(milliseconds(1))).duration, milliseconds(4));
+  EXPECT_EQ(together(with(milliseconds(5)), with(milliseconds(1))).duration, milliseconds(6));
+  scenario.software.host_per_kernel = milliseconds(3);  // 9 ms for the launches of each
+  EXPECT_EQ(with(milliseconds(1)).duration, milliseconds(9));
+  for (const Time traffic : {Time{}, milliseconds(1), milliseconds(6)})
+    EXPECT_EQ(together(with(traffic), with(traffic)).duration, milliseconds(18));
+  const PassTime bound = together(with(milliseconds(10)), with(milliseconds(10)));
+  EXPECT_EQ(bound.duration, milliseconds(20));
+  EXPECT_EQ(bound.compute, milliseconds(4));
+}
+
 TEST_F(Pass, ACollectiveWithNoKernelAfterItIsExposed) {
   EXPECT_EQ(pass_time({kernel, hidden}, cost, fixed).exposed_tensor, kCollective);
 }

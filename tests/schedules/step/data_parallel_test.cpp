@@ -23,6 +23,22 @@ Scenario data_parallel(std::uint32_t gpus, int zero) {
   return s;
 }
 
+// Kernels of a collective that waits for its neighbours hold the GPU as those that move bytes do.
+TEST(Overlap, MoreLatencyNeverMakesAStepFaster) {
+  for (const int zero : {0, 1, 3}) {
+    Scenario s = data_parallel(64, zero);
+    s.data_parallel.overlap = true;
+    s.software.overlap_slowdown = 0.1;
+    Time before{};
+    for (const std::int64_t step : {0, 5, 20, 80, 320}) {
+      s.software.transport.network_step = microseconds(step);
+      const Time now = forecast(s).step;
+      EXPECT_GE(now, before) << "ZeRO " << zero << ", " << step << " us";
+      before = now;
+    }
+  }
+}
+
 TEST(ParameterServer, TakesItsCollectivesTime) {
   for (const DataParallelMode mode : {DataParallelMode::parameter_server, DataParallelMode::sharded_parameter_server}) {
     Scenario s = data_parallel(16, 0);

@@ -244,5 +244,19 @@ TEST(Step, LayersPerStageAreTheScenarios) {
   EXPECT_EQ(check(s).front().text, "found 17 layers, expected the 16 of model.layers");
 }
 
+// A pipeline that never drains cannot leave ever more of its tied embeddings' sums behind.
+TEST(Step, PipelinesThatNeverDrainAreBoundByTheirTiedEmbeddings) {
+  for (const char* schedule : {"pipedream", "pipedream-2bw"}) {
+    Scenario s = round_numbers(16);
+    s.parallelism = {.tensor = 1, .pipeline = 2, .data = 8};
+    s.pipeline.schedule = schedule;
+    s.model = {"wide", Family::gpt, 2, 256, 4, 4, 1024, 512000, ""};
+    s.training.sequence = 64;
+    const Forecast f = forecast(s);
+    EXPECT_GT(f.busiest_link->utilisation, 0.5) << schedule;
+    EXPECT_LT(f.busiest_link->utilisation, 1.001) << schedule;
+  }
+}
+
 }  // namespace
 }  // namespace stepcast::schedules
