@@ -240,6 +240,11 @@ inline TensorMethod tensor_method(const Scenario& s) {
 
 /// What the scenario says, or else its software.
 inline Attention attention(const Scenario& s) { return s.training.attention.value_or(s.software.attention); }
+/// Whether backward runs the attention core again, and it alone. A fused one saves no scores that this would drop.
+inline bool repeats_attention_core(const Scenario& s, Recompute recompute) {
+  return recompute == Recompute::selective &&
+         (attention(s) == Attention::unfused || s.software.recompute_fused_attention);
+}
 inline bool data_overlap(const Scenario& s) { return s.data_parallel.overlap.value_or(s.software.data_overlap); }
 inline Bytes bucket(const Scenario& s) { return s.data_parallel.bucket.value_or(s.software.bucket); }
 inline Precision gradient_precision(const Scenario& s) {

@@ -48,9 +48,10 @@ struct Software {
   Precision main_gradient_precision = Precision::fp32;  ///< as accumulated
   double optimizer_bytes_per_parameter = 0;  ///< memory traffic of a step: unscale, clip, `optimizer`, copy back
   Optimizer optimizer = Optimizer::adam;     ///< whose traffic that is: another's moments are taken off or added to it
-  double elementwise_efficiency = 1;    ///< share of the GPU's streaming rate that elementwise kernels reach, (0, 1]
-  bool dummy_weight_gradients = false;  ///< autograd is given an empty gradient for each shape of weight, all kept
-  bool recompute_stops_early = false;   ///< once backward has its inputs: PyTorch's non-reentrant checkpointing
+  double elementwise_efficiency = 1;       ///< share of the GPU's streaming rate that elementwise kernels reach, (0, 1]
+  bool dummy_weight_gradients = false;     ///< autograd is given an empty gradient for each shape of weight, all kept
+  bool recompute_stops_early = false;      ///< once backward has its inputs: PyTorch's non-reentrant checkpointing
+  bool recompute_fused_attention = false;  ///< selective: fused attention runs again too, else it is left alone
   bool gather_for_recompute = false;    ///< ZeRO 3: backward gathers parameters once to recompute, once more to go back
   Bytes parameter_prefetch{1LL << 40};  ///< ZeRO 3: at most so much of the next layer is gathered while one runs
   Time kernel_gap{};                    ///< GPU idle between two kernels of one stream

@@ -10,7 +10,8 @@ namespace {
 
 double d(std::int64_t n) { return static_cast<double>(n); }
 
-/// Attention core's saved tensors per rank that selective recomputation drops: softmax, dropout mask, dropout output.
+/// Unfused attention core's saved tensors per rank that selective recomputation drops: softmax, dropout mask, dropout
+/// output.
 double core_bytes(const Scenario& s, const StackSizes& z) {
   if (attention(s) == Attention::flash) return 0;
   const double e = d(z.element);
@@ -30,11 +31,11 @@ double saved_by_attention(const Scenario& s, const StackSizes& z, Recompute reco
   const double e = d(z.element), context = d(z.tokens) * d(z.attention_out);
   // Fused attention keeps its output too: the same tensor, if the multiply behind it takes it as it is.
   const bool as_it_is = !is_low_precision(s.training.precision) && parts_of_second_input(z) == 1;
-  const bool twice = !as_it_is && attention(s) == Attention::flash;
+  const bool fused = attention(s) == Attention::flash && !repeats_attention_core(s, recompute);
+  const bool twice = !as_it_is && fused;
   const double projection_input = context * (kept_input_bytes(s) * parts_of_second_input(z) + (twice ? e : 0));
   constexpr double kStatistic = 4;  // flash attention: a float for each row of scores
-  const double statistics =
-      attention(s) == Attention::flash ? d(z.batch_heads) * d(z.sequence) / d(z.context) * kStatistic : 0;
+  const double statistics = fused ? d(z.batch_heads) * d(z.sequence) / d(z.context) * kStatistic : 0;
   const double core = recompute == Recompute::selective ? 0 : core_bytes(s, z);
   const double low_rank = s.model.latent.kv_rank > 0 ? saved_latent_bytes(s, z) : 0;
   return around(s, z) + low_rank + z.projected * e + projection_input + statistics + core;

@@ -123,7 +123,7 @@ Block decoder_layer(const Scenario& s, const Stacks& z) {
   self_attention_backward(b);
   layer.backward = b.take();
   if (s.recompute == Recompute::full) layer.recompute = repeated(s, layer.forward);
-  if (s.recompute == Recompute::selective && attention(s) == Attention::unfused) {
+  if (repeats_attention_core(s, s.recompute)) {
     Writer own(s, z.decoder), cross(s, z.cross);
     attention_core(own, true);
     attention_core(cross, false);

@@ -114,7 +114,7 @@ Block layer_block(const Scenario& s, const StackSizes& z, FeedForward kind) {
   self_attention_backward(b);
   layer.backward = b.take();
   if (s.recompute == Recompute::full) layer.recompute = repeated(s, layer.forward);
-  if (s.recompute == Recompute::selective && attention(s) == Attention::unfused) {
+  if (repeats_attention_core(s, s.recompute)) {
     Writer r(s, z);
     attention_core(r, layer_style(s.model).relative_positions);
     layer.recompute = r.take();

@@ -303,6 +303,7 @@ TEST(EveryKey, OfTheSoftwareIsStored) {
   EXPECT_EQ(software.optimizer, schedules::Optimizer::sgd);
   EXPECT_EQ(software.elementwise_efficiency, 0.41);
   EXPECT_TRUE(software.gather_for_recompute);
+  EXPECT_TRUE(software.recompute_fused_attention);
   EXPECT_TRUE(software.recompute_stops_early);
   EXPECT_TRUE(software.dummy_weight_gradients);
   EXPECT_EQ(software.compute_share, 0.44);

@@ -46,6 +46,20 @@ TEST(SavedActivations, FlashAttentionKeepsNoScores) {
   EXPECT_EQ(saved(q, Recompute::none), f.sbh() * 34 + f.s * f.b * f.a * 4);
 }
 
+TEST(SavedActivations, RepeatedFlashAttentionKeepsAllButTheStatistics) {
+  Scenario q = korthikanti_22b(8, false);
+  q.training.attention = Attention::flash;
+  const Formula f;
+  const double statistics = f.s * f.b * f.a / f.t * 4;
+  const auto of_bf16 = [&] { return saved(q, Recompute::none) - saved(q, Recompute::selective); };
+  EXPECT_EQ(of_bf16(), 0);  // a stack that leaves the fused core alone
+  q.software.recompute_fused_attention = true;
+  EXPECT_EQ(of_bf16(), statistics);
+  // In 8 bits the projection keeps its own form of the output, so the core's goes too.
+  q.training.precision = Precision::fp8;
+  EXPECT_EQ(of_bf16(), statistics + 2 * f.sbh() / f.t);
+}
+
 TEST(StageMemory, ModelStateOfAdamInMixedPrecisionIs18BytesAParameterAndZeroSharesIt) {
   Scenario q = round_numbers(8);
   q.parallelism.data = 8;

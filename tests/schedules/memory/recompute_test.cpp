@@ -57,6 +57,22 @@ TEST(RecomputeEvery, KeepsOneInputPerGroupAndAGroupsActivationsWhileItGoesBackwa
     }
 }
 
+TEST(RecomputeSelective, RepeatsFusedAttentionWhereTheStackDoes) {
+  Scenario s = one_gpu(4);
+  s.training.attention = Attention::flash;
+  s.recompute = Recompute::none;
+  const Time none = forecast(s).step;
+  s.recompute = Recompute::selective;
+  EXPECT_TRUE(blocks(s).kinds[1].recompute.empty());
+  EXPECT_EQ(forecast(s).step, none);
+  s.software.recompute_fused_attention = true;
+  const Operators again = blocks(s).kinds[1].recompute;
+  ASSERT_EQ(again.size(), 1u);  // and no multiply
+  EXPECT_TRUE(std::holds_alternative<FusedAttention>(again.front()));
+  EXPECT_FALSE(std::get<FusedAttention>(again.front()).backward);
+  EXPECT_GT(forecast(s).step, none);
+}
+
 // torch.utils.checkpoint, set_checkpoint_early_stop: the last multiply's output is nobody's input.
 TEST(RecomputeFull, StopsEarlyBeforeTheLastMultiply) {
   Scenario s = one_gpu(4);
