@@ -17,7 +17,7 @@ namespace stepcast::measure {
 
 /// A kernel against a reference on the host, in double, on the same random data.
 struct KernelCheck {
-  std::string suite, kernel, dtype, layout = "-";  ///< as in kernels.csv
+  std::string suite, kernel, dtype, layout = "-";  ///< as in kernels.csv; of a step: what is recomputed
   std::int64_t k = 0;                              ///< of attention: head size
   double tolerance = 0;
   std::function<double(cudaStream_t)> error;  ///< see worst_error

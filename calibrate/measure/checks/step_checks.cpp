@@ -27,7 +27,8 @@ struct SecondStep {
   WholeParameters before, gradients;
   double loss = 0;
 
-  SecondStep() {
+  explicit SecondStep(StepRecompute recompute) {
+    step.recompute = recompute;
     Alone alone;
     TrainingRank rank(step, training, 0, alone);
     rank.run();
@@ -46,8 +47,8 @@ struct SecondStep {
   double reference(const WholeParameters& at) const { return reference_loss(step, at, training.dropout, 1); }
 };
 
-double loss_error(cudaStream_t) {
-  const SecondStep second;
+double loss_error(StepRecompute recompute) {
+  const SecondStep second(recompute);
   const double wanted = second.reference(second.before);
   return std::isfinite(second.loss) ? std::fabs(second.loss - wanted) / wanted : INFINITY;
 }
@@ -55,10 +56,10 @@ double loss_error(cudaStream_t) {
 /// The reference's loss by central differences: along the gradient found of each tensor, where its slope must be the
 /// gradient's length, and along the largest elements. Over slope and a floor, since some gradients are rounding alone
 /// (a key's bias moves no softmax).
-double gradient_error(cudaStream_t) {
+double gradient_error(StepRecompute recompute) {
   constexpr double kMove = 1e-4;
   constexpr std::size_t kElements = 2;
-  const SecondStep second;
+  const SecondStep second(recompute);
   double squares = 0;
   for (const auto& [name, gradient] : second.gradients)
     squares += std::inner_product(gradient.begin(), gradient.end(), gradient.begin(), 0.0);
@@ -99,8 +100,14 @@ double gradient_error(cudaStream_t) {
 }  // namespace
 
 std::vector<KernelCheck> step_checks() {
-  return {{"step", "loss", "bf16", "-", 0, 5e-3, loss_error},
-          {"step", "gradients", "bf16", "-", 0, 0.05, gradient_error}};
+  std::vector<KernelCheck> checks;
+  for (const StepRecompute recompute : {StepRecompute::none, StepRecompute::selective, StepRecompute::full}) {
+    const char* const layout = recompute_name(recompute);
+    checks.push_back({"step", "loss", "bf16", layout, 0, 5e-3, [=](cudaStream_t) { return loss_error(recompute); }});
+    checks.push_back(
+        {"step", "gradients", "bf16", layout, 0, 0.05, [=](cudaStream_t) { return gradient_error(recompute); }});
+  }
+  return checks;
 }
 
 }  // namespace stepcast::measure

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <stdexcept>
+#include <utility>
 
 namespace stepcast::measure {
 namespace {
@@ -13,7 +15,7 @@ double bytes_needed(const StepCase& s) {
   const double table = static_cast<double>(s.vocab) * s.hidden / s.tensor;  // on the first and the last stage
   const double states = (own + table) * (s.offload ? 6 : 18);
   const double tokens = static_cast<double>(s.micro_batch) * s.sequence;
-  const double per_layer = tokens * s.hidden * (s.recompute ? 2 : 10 + 24.0 / s.tensor);
+  const double per_layer = tokens * s.hidden * (s.recompute == StepRecompute::full ? 2 : 10 + 24.0 / s.tensor);
   const double in_flight = std::min(s.pipeline, s.micro_batches);
   const double activations = per_layer * s.layers / s.pipeline * in_flight + tokens * s.hidden * 60;
   return states + activations + tokens * s.vocab / s.tensor * 4 + 2e9;
@@ -29,6 +31,18 @@ std::string cell(double seconds) {
 std::string phase_cell(double seconds) { return seconds > 0 ? cell(seconds) : ""; }
 
 }  // namespace
+
+const char* recompute_name(StepRecompute recompute) {
+  switch (recompute) {
+    case StepRecompute::none:
+      return "none";
+    case StepRecompute::selective:
+      return "selective";
+    case StepRecompute::full:
+      return "full";
+  }
+  throw std::logic_error("no such recomputation");
+}
 
 StepRank step_rank(const StepCase& step, int rank) {
   return {rank % step.tensor, rank / step.tensor % step.data, rank / step.tensor / step.data};
@@ -78,10 +92,10 @@ std::int64_t parameters(const StepCase& s) {
 }
 
 std::vector<StepCase> step_plan(int gpus, std::int64_t memory_bytes, bool quick) {
-  std::vector<StepCase> plan;
-  const auto add = [&](const StepCase& step) {
+  std::vector<std::pair<int, StepCase>> ranked;  // 0: most valuable
+  const auto add = [&](int rank, const StepCase& step) {
     if (fault(step).empty() && step.gpus() <= gpus && bytes_needed(step) < 0.92 * static_cast<double>(memory_bytes))
-      plan.push_back(step);
+      ranked.emplace_back(rank, step);
   };
   struct Shape {
     int layers, hidden, heads, sequence;
@@ -99,37 +113,43 @@ std::vector<StepCase> step_plan(int gpus, std::int64_t memory_bytes, bool quick)
       for (int tensor = 1; tensor * pipeline <= gpus; ++tensor) {
         const int data = gpus / (tensor * pipeline);
         if (data * tensor * pipeline != gpus) continue;
+        StepCase step{s.layers, s.hidden, s.heads, kVocab, s.sequence, 4, 1, data, tensor, pipeline};
         for (const int micro_batch : {4, 1, 8}) {
           for (const int micro_batches : {1, 4}) {
             if (pipeline > 1 && micro_batches == 1) continue;
-            add({s.layers, s.hidden, s.heads, kVocab, s.sequence, micro_batch, micro_batches * pipeline, data, tensor,
-                 pipeline});
+            step.micro_batch = micro_batch;
+            step.micro_batches = micro_batches * pipeline;
+            const bool usual = micro_batch == 4 && (micro_batches == 1 || pipeline > 1);
+            add(usual ? 0 : 2, step);
           }
         }
-        StepCase again{s.layers, s.hidden, s.heads, kVocab, s.sequence, 4, 2 * pipeline, data, tensor, pipeline};
-        again.recompute = true;
-        add(again);
-        again.micro_batch = 8;
-        add(again);
-        again.micro_batch = 4;
-        again.recompute = false;
-        again.offload = true;
-        add(again);
+        step.micro_batches = 2 * pipeline;
+        for (const int micro_batch : {4, 8}) {
+          step.micro_batch = micro_batch;
+          for (const StepRecompute recompute : {StepRecompute::full, StepRecompute::selective}) {
+            step.recompute = recompute;
+            add(micro_batch == 4 ? 1 : 2, step);
+          }
+        }
+        step.micro_batch = 4;
+        step.recompute = StepRecompute::none;
+        step.offload = true;
+        add(3, step);
       }
     }
   }
-  if (quick && !plan.empty()) {
-    std::vector<StepCase> few;
-    for (std::size_t i = 0; i < plan.size(); i += std::max<std::size_t>(plan.size() / 6, 1)) few.push_back(plan[i]);
-    return few;
-  }
+  std::stable_sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  const std::size_t stride = quick ? std::max<std::size_t>(ranked.size() / 6, 1) : 1;
+  std::vector<StepCase> plan;
+  for (std::size_t i = 0; i < ranked.size(); i += stride) plan.push_back(ranked[i].second);
   return plan;
 }
 
 std::string step_name(const StepCase& s) {
   std::array<char, 160> text{};
   std::snprintf(text.data(), text.size(), "gpt-l%d-h%d-s%d-mb%dx%d-d%dt%dp%d%s%s", s.layers, s.hidden, s.sequence,
-                s.micro_batch, s.micro_batches, s.data, s.tensor, s.pipeline, s.recompute ? "-full" : "",
+                s.micro_batch, s.micro_batches, s.data, s.tensor, s.pipeline,
+                s.recompute == StepRecompute::none ? "" : ("-" + std::string(recompute_name(s.recompute))).c_str(),
                 s.offload ? "-offload" : "");
   return text.data();
 }
@@ -172,7 +192,7 @@ std::vector<Column> columns_of(const StepCase& s, const StepResult& r, const std
           {"parallelism.pipeline", whole(s.pipeline)},
           {"parallelism.data", whole(s.data)},
           {"pipeline.schedule", s.pipeline > 1 ? "1f1b" : ""},
-          {"recompute", s.recompute ? "full" : "none"},
+          {"recompute", recompute_name(s.recompute)},
           {"offload.optimizer", s.offload ? "host" : ""},
           {"offload.overlap", s.offload ? "false" : ""},
           {"software", "stepcast-measure"},

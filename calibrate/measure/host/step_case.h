@@ -17,14 +17,21 @@ struct StepPhases {
   double optimizer = 0;                            ///< with offload: copies and the host's work too
 };
 
+/// What backward runs again. selective: the attention core, as Megatron-Core does with a fused one (Korthikanti et al.
+/// 2022, arXiv 2205.05198, section 5): its inputs stay, and its output stays as the projection's input; the log-sums of
+/// its rows go. full: the layer, which keeps its input alone.
+enum class StepRecompute { none, selective, full };
+/// As the scenario's key `recompute` names it.
+const char* recompute_name(StepRecompute recompute);
+
 /// A training step of stepcast's own transformer: GPT blocks (layer norm, attention, MLP with GELU), bf16 with fp32
 /// main gradients, Adam. GPUs = data x tensor x pipeline; ranks are numbered tensor first, then data, then pipeline.
 struct StepCase {
   int layers = 0, hidden = 0, heads = 0, vocab = 0, sequence = 0;
   int micro_batch = 1, micro_batches = 1;  ///< sequences of one micro-batch; micro-batches of one data rank
   int data = 1, tensor = 1, pipeline = 1;
-  bool recompute = false;  ///< each layer keeps its input alone and runs forward again: `recompute: full`
-  bool offload = false;    ///< the optimizer's fp32 state is in host memory, and the host's cores update (ZeRO-Offload)
+  StepRecompute recompute = StepRecompute::none;
+  bool offload = false;  ///< the optimizer's fp32 state is in host memory, and the host's cores update (ZeRO-Offload)
 
   int gpus() const { return data * tensor * pipeline; }
 };
@@ -62,7 +69,7 @@ std::string fault(const StepCase& step);
 std::int64_t parameters(const StepCase& step);
 
 /// The steps to measure on `gpus` GPUs of `memory_bytes` each, most valuable first: every split of the GPUs into
-/// data x tensor x pipeline on a few shapes, then accumulation, recompute and offload.
+/// data x tensor x pipeline on a few shapes; then recomputation; other micro-batches and accumulation; offload.
 std::vector<StepCase> step_plan(int gpus, std::int64_t memory_bytes, bool quick);
 
 /// The name of its row: "gpt-l24-h2048-s2048-mb2x4-d1t1p1-full-offload".

@@ -21,7 +21,9 @@ Attention attention_of(const LayerShape& s) {
   return a;
 }
 
+/// Output and log-sums of the rows, from queries, keys and values.
 void attend(const Engine& engine, const LayerShape& s, LayerSaved& saved) {
+  saved.attention.clear();  // an output that is made again takes the place of the first
   saved.attention = engine.pool.take<bf16>(s.rows() * s.width());
   saved.log_sum = engine.pool.take<float>(s.rows() * s.heads);
   const bf16* const q = saved.qkv.data();
@@ -96,7 +98,8 @@ Block<bf16> layer_forward(const Engine& engine, const LayerShape& s, const Layer
   bias_dropout_add(part.data(), w.down_bias, saved.middle.data(), y.data(), saved.mask2.data(), rows, h, dropout.mlp,
                    engine.stream);
 
-  if (s.recompute) {
+  if (s.recompute == StepRecompute::selective) saved.log_sum.clear();
+  if (s.recompute == StepRecompute::full) {
     LayerSaved input;
     input.x = std::move(saved.x);
     saved = std::move(input);
@@ -108,8 +111,8 @@ Block<bf16> layer_backward(const Engine& engine, const LayerShape& shape, const 
                            const LayerTensors<float>& g, const LayerDropout& dropout, LayerSaved saved,
                            Block<bf16> dy) {
   LayerShape s = shape;
-  if (s.recompute) {
-    s.recompute = false;
+  if (s.recompute == StepRecompute::full) {
+    s.recompute = StepRecompute::none;
     Block<bf16> x = std::move(saved.x);
     layer_forward(engine, s, w, dropout, std::move(x), saved);
   }
@@ -147,6 +150,7 @@ Block<bf16> layer_backward(const Engine& engine, const LayerShape& shape, const 
   Block<bf16> dattention = take(width);
   linear_input_gradient(engine, dpart.data(), w.projection, dattention.data(), rows, width, h);
   linear_weight_gradient(engine, saved.attention.data(), dpart.data(), g.projection, rows, width, h);
+  if (s.recompute == StepRecompute::selective) attend(engine, s, saved);
   Block<bf16> dqkv = take(3 * width);
   {
     const Attention a = attention_of(s);

@@ -12,7 +12,7 @@ struct LayerShape {
   std::int64_t sequences = 0, sequence = 0, hidden = 0;
   std::int64_t heads = 0, head = 0;  ///< heads of this rank
   int tensor = 1;
-  bool recompute = false;  ///< keep x alone
+  StepRecompute recompute = StepRecompute::none;
 
   std::int64_t rows() const { return sequences * sequence; }
   std::int64_t width() const { return heads * head; }  ///< of queries, keys or values of this rank

@@ -104,9 +104,25 @@ TEST(StepPlan, OneGpuHasTwentyFourAndMore) {
     EXPECT_EQ(step.gpus(), 1);
     EXPECT_TRUE(names.insert(step_name(step)).second) << step_name(step);
   }
-  EXPECT_TRUE(std::any_of(plan.begin(), plan.end(), [](const StepCase& s) { return s.recompute; }));
+  for (const StepRecompute recompute : {StepRecompute::none, StepRecompute::selective, StepRecompute::full})
+    EXPECT_TRUE(std::any_of(plan.begin(), plan.end(), [&](const StepCase& s) { return s.recompute == recompute; }));
   EXPECT_TRUE(std::any_of(plan.begin(), plan.end(), [](const StepCase& s) { return s.offload; }));
   EXPECT_TRUE(std::any_of(plan.begin(), plan.end(), [](const StepCase& s) { return s.micro_batches > 1; }));
+}
+
+TEST(StepPlan, ATimeLimitCutsTheLeastValuable) {
+  const auto plan = step_plan(8, kH200, false);
+  const auto first = [&](auto&& is) { return std::find_if(plan.begin(), plan.end(), is) - plan.begin(); };
+  std::set<std::vector<int>> splits;
+  const auto plain = first([&](const StepCase& s) {
+    splits.insert({s.data, s.tensor, s.pipeline, s.hidden});
+    return s.recompute != StepRecompute::none;
+  });
+  for (const StepCase& s : plan) EXPECT_EQ(splits.count({s.data, s.tensor, s.pipeline, s.hidden}), 1u) << step_name(s);
+  const auto recomputed = first([](const StepCase& s) { return s.recompute == StepRecompute::selective; });
+  const auto offloaded = first([](const StepCase& s) { return s.offload; });
+  EXPECT_LE(plain, recomputed);
+  EXPECT_LT(recomputed, offloaded);
 }
 
 TEST(StepPlan, EightGpusTakeEverySplit) {
@@ -151,6 +167,20 @@ TEST(StepTable, RowsHaveTheHeadersColumns) {
   EXPECT_EQ(cell("measured.peak_memory"), "1073741824 B");
   EXPECT_EQ(cell("measured.phases.layer_forward"), "0.01 s");
   EXPECT_EQ(cell("training.global_batch"), "1");
+  EXPECT_EQ(cell("recompute"), "none");
+}
+
+TEST(StepTable, RecomputationIsNamedAsInScenarios) {
+  StepCase step{.layers = 4, .hidden = 512, .heads = 8, .vocab = 1024, .sequence = 128};
+  const auto header = step_table_columns();
+  const auto at = static_cast<std::size_t>(std::find(header.begin(), header.end(), "recompute") - header.begin());
+  EXPECT_EQ(step_name(step), "gpt-l4-h512-s128-mb1x1-d1t1p1");
+  step.recompute = StepRecompute::selective;
+  EXPECT_EQ(step_table_cells(step, {}, "", "").at(at), "selective");
+  EXPECT_EQ(step_name(step), "gpt-l4-h512-s128-mb1x1-d1t1p1-selective");
+  step.recompute = StepRecompute::full;
+  EXPECT_EQ(step_table_cells(step, {}, "", "").at(at), "full");
+  EXPECT_EQ(step_name(step), "gpt-l4-h512-s128-mb1x1-d1t1p1-full");
 }
 
 TEST(StepTable, NodesByTheDriversNameOfTheirGpus) {

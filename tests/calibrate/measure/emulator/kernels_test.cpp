@@ -20,7 +20,7 @@ TEST_P(Kernels, AgreeWithTheirReference) { EXPECT_LE(GetParam().error(nullptr), 
 std::string name_of(const testing::TestParamInfo<KernelCheck>& info) {
   const KernelCheck& c = info.param;
   std::string name = c.suite + "_" + c.kernel + "_" + c.dtype;
-  if (c.layout != "-") name += "_" + c.layout + std::to_string(c.k);
+  if (c.layout != "-") name += "_" + c.layout + (c.k == 0 ? "" : std::to_string(c.k));
   return name;
 }
 

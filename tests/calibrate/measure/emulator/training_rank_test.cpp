@@ -103,14 +103,16 @@ void expect_equal(const Outcome& a, const Outcome& b) {
 TEST(TrainingRank, RecomputationChangesNothing) {
   const Outcome whole = run(tiny());
   StepCase step = tiny();
-  step.recompute = true;
-  expect_equal(run(step), whole);
+  for (const StepRecompute recompute : {StepRecompute::selective, StepRecompute::full}) {
+    step.recompute = recompute;
+    expect_equal(run(step), whole);
+  }
 }
 
 TEST(TrainingRank, RecomputationHoldsLess) {
   StepCase step = tiny();
-  step.layers = 4, step.micro_batch = 4, step.micro_batches = 1;
-  const auto peak = [&](bool recompute) {
+  step.layers = 4, step.micro_batch = 8, step.micro_batches = 1;
+  const auto peak = [&](StepRecompute recompute) {
     step.recompute = recompute;
     ThreadRanks ranks(step);
     TrainingRank rank(step, Training{}, 0, ranks.peers(0));
@@ -123,8 +125,11 @@ TEST(TrainingRank, RecomputationHoldsLess) {
   const std::int64_t rows = std::int64_t{step.micro_batch} * step.sequence;
   // Three layers' activations but their inputs: 8 h + 24 h bytes a row (Korthikanti et al. 2022, table 2, less 2 h),
   // and what statistics and blocks of 512 bytes add.
-  const auto saved = static_cast<double>(peak(false) - peak(true));
+  const std::int64_t none = peak(StepRecompute::none);
+  const auto saved = static_cast<double>(none - peak(StepRecompute::full));
   EXPECT_NEAR(saved, 3.0 * 32 * step.hidden * static_cast<double>(rows), 0.1 * saved);
+  // The core is fused: of each of the four layers a float a row and head, here one block of 512 bytes.
+  EXPECT_EQ(none - peak(StepRecompute::selective), step.layers * step.heads * rows * 4);
 }
 
 TEST(TrainingRank, OffloadedStateUpdatesAlike) {
@@ -168,7 +173,7 @@ TEST(TrainingRank, AllSplitsTogether) {
   StepCase step = tiny();
   step.tensor = step.data = step.pipeline = 2;
   step.micro_batches = 1;
-  for (const bool recompute : {false, true}) {
+  for (const StepRecompute recompute : {StepRecompute::none, StepRecompute::selective, StepRecompute::full}) {
     step.recompute = recompute;
     const Outcome split = run(step);
     EXPECT_NEAR(split.loss, whole.loss, 1e-2);
