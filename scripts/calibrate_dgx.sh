@@ -10,7 +10,7 @@ usage() {
 scripts/calibrate_dgx.sh [options]
   --out FOLDER       the bundle (default: bundle); FOLDER.tar.gz is what to send back
   --quick            minutes in place of hours
-  --time-limit S     seconds for the kernel suite
+  --time-limit S     seconds for the kernel suite, and as many each time for stepcast's training steps
   --slurm N          submit it to Slurm for N nodes, one task a node; further words for sbatch come after --
   --hosts A,B,...    NCCL between these nodes too, over SSH by mpirun; the folder must be at the same path on all
   --no-pytorch       leave PyTorch's steps out
@@ -102,7 +102,7 @@ if ((${#between[@]})); then
       done
     done
   fi
-  "${between[@]}" "$measure" --out "$out" --suite nccl,steps "${quick[@]}"
+  "${between[@]}" "$measure" --out "$out" --suite nccl,steps "${quick[@]}" "${limit[@]}"
 else
   say "one node: nothing to do"
 fi

@@ -118,7 +118,7 @@ int measure(const Options& options) {
       }
     }
   }
-  if (wants("steps")) failed += run_step_suite(options.out, run, cluster, gpus, options.quick);
+  if (wants("steps")) failed += run_step_suite(options.out, run, cluster, gpus, options.quick, options.time_limit);
   return failed > 0 || wrong > 0 ? kCheckFailed : kDone;
 }
 

@@ -1,7 +1,6 @@
 #include "calibrate/measure/suites/kernel_suite.h"
 
 #include <array>
-#include <chrono>
 #include <cstdio>
 #include <map>
 #include <tuple>
@@ -11,6 +10,7 @@
 #include "calibrate/measure/host/kernel_plan.h"
 #include "calibrate/measure/host/statistics.h"
 #include "calibrate/measure/host/table.h"
+#include "calibrate/measure/host/time_limit.h"
 #include "calibrate/measure/suites/prepare.h"
 #include "calibrate/measure/suites/say.h"
 
@@ -114,9 +114,7 @@ int run_checks() {
 
 int run_kernel_suite(const std::filesystem::path& folder, const std::string& run, const Nvml& nvml, bool quick,
                      double time_limit) {
-  using Clock = std::chrono::steady_clock;
-  const Clock::time_point start = Clock::now();
-  const auto elapsed = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
+  const TimeLimit limit(time_limit);
   check_cuda(cudaSetDevice(0), "cudaSetDevice");
   Table table = kernel_table(folder, run);
   Timer timer(nvml);
@@ -126,16 +124,13 @@ int run_kernel_suite(const std::filesystem::path& folder, const std::string& run
   check_cuda(cudaMemGetInfo(&available, &total), "cudaMemGetInfo");
   const std::vector<KernelCase> plan = kernel_plan({static_cast<std::int64_t>(available), compute_capability(), quick});
   Gemm gemm;
-  double told = 0;
-  std::size_t done = 0;
-  for (const KernelCase& one : plan) {
-    ++done;
-    if (time_limit > 0 && elapsed() > time_limit) {
-      say("time limit: " + std::to_string(plan.size() - done + 1) + " of " + std::to_string(plan.size()) +
-          " kernels are not measured; start it again to go on");
-      break;
-    }
-    if (table.has(table_key(one))) continue;
+  double told = steady_seconds();
+  std::size_t seen = 0;
+  const auto measured = [&](const KernelCase& one) {
+    ++seen;
+    return table.has(table_key(one));
+  };
+  const auto measure = [&](const KernelCase& one) {
     const std::string name = one.suite + " " + one.kernel + " " + one.dtype + " " + one.layout + " " +
                              std::to_string(one.batch) + " x " + std::to_string(one.m) + " x " + std::to_string(one.n) +
                              " x " + std::to_string(one.k);
@@ -149,7 +144,7 @@ int run_kernel_suite(const std::filesystem::path& folder, const std::string& run
         if (!checked.passed) {
           if (prepared.error) ++failed;
           say("not measured, its check failed (error " + shown("%.2e", checked.error) + "): " + name);
-          continue;
+          return;
         }
         check = "passed";
         error = shown("%.2e", checked.error);
@@ -163,9 +158,9 @@ int run_kernel_suite(const std::filesystem::path& folder, const std::string& run
       table.add(row_of(one, timing, spread, check, error));
       if (throttled(timing.state.reasons)) say("throttled (" + throttle_words(timing.state.reasons) + "): " + name);
       if (drifts(timing.samples)) say("slowed down while it was measured: " + name);
-      if (elapsed() > told + 5) {
-        told = elapsed();
-        say("kernels " + std::to_string(done) + " of " + std::to_string(plan.size()) + ": " + name + ": " +
+      if (steady_seconds() > told + 5) {
+        told = steady_seconds();
+        say("kernels " + std::to_string(seen) + " of " + std::to_string(plan.size()) + ": " + name + ": " +
             shown("%.2f us", spread.median * 1e6) +
             (one.flops > 0 ? shown(", %.1f TFLOP/s", one.flops / spread.median / 1e12)
                            : shown(", %.1f GB/s", static_cast<double>(one.bytes) / spread.median / 1e9)));
@@ -175,7 +170,10 @@ int run_kernel_suite(const std::filesystem::path& folder, const std::string& run
       cudaGetLastError();  // out of memory is forgotten; what is worse shows in the next line
       check_cuda(cudaDeviceSynchronize(), "after the failure");
     }
-  }
+  };
+  const std::size_t left_out = measure_in_time(
+      plan, measured, [&] { return limit.over(); }, measure);
+  if (left_out > 0) say(left_out_line(left_out, plan.size(), "kernels"));
   table.finish();
   return failed;
 }

@@ -15,6 +15,7 @@
 #include "calibrate/measure/checks/kernel_check.h"
 #include "calibrate/measure/device/machine.h"
 #include "calibrate/measure/host/runs_table.h"
+#include "calibrate/measure/host/time_limit.h"
 #include "calibrate/measure/step/training_rank.h"
 #include "calibrate/measure/suites/nccl_peers.h"
 #include "calibrate/measure/suites/say.h"
@@ -211,11 +212,30 @@ class StepTable {
   std::optional<RunsTable> table_;
 };
 
-void one_gpu(StepTable& table, const Cluster& cluster, std::int64_t memory, bool quick) {
+/// Of the training steps of a run, how many there are and how many the time limit left out.
+struct Planned {
+  std::size_t all = 0, left_out = 0;
+};
+
+/// Measures those of a plan that the table has not. The clock of process 0 counts, so that all agree.
+template <class Measure>
+void measure_plan(const std::vector<StepCase>& plan, const StepTable& table, const Cluster& cluster,
+                  const TimeLimit& limit, Planned& planned, const Measure& measure) {
+  const auto over = [&] {
+    char yes = limit.over() ? 1 : 0;
+    cluster.broadcast(&yes, 1);
+    return yes != 0;
+  };
+  planned.all += plan.size();
+  planned.left_out += measure_in_time(
+      plan, [&](const StepCase& step) { return table.has(step, cluster); }, over, measure);
+}
+
+void one_gpu(StepTable& table, const Cluster& cluster, const std::vector<StepCase>& plan, const TimeLimit& limit,
+             Planned& planned) {
   check_cuda(cudaSetDevice(0), "cudaSetDevice");
   const Training training{.host_threads = host_threads(1)};
-  for (const StepCase& step : step_plan(1, memory, quick)) {
-    if (table.has(step, cluster)) continue;
+  measure_plan(plan, table, cluster, limit, planned, [&](const StepCase& step) {
     try {
       Ranks ranks;
       ranks.peers.push_back(std::make_unique<NoPeers>());
@@ -226,17 +246,19 @@ void one_gpu(StepTable& table, const Cluster& cluster, std::int64_t memory, bool
       cudaGetLastError();  // out of memory is forgotten; what is worse shows in the next line
       check_cuda(cudaDeviceSynchronize(), "after the failure");
     }
-  }
+  });
 }
 
 }  // namespace
 
 int run_step_suite(const std::filesystem::path& folder, const std::string& run, const Cluster& cluster, int gpus,
-                   bool quick) {
+                   bool quick, double time_limit) {
   if (compute_capability() < 80) {
     if (cluster.node() == 0) say("training steps: bf16 needs compute capability 8.0: left out");
     return 0;
   }
+  const TimeLimit limit(time_limit);
+  Planned planned;
   const std::int64_t memory = gpu_memory();
   StepTable table(folder, run, cluster, gpus);
   int failed = 0;
@@ -247,10 +269,11 @@ int run_step_suite(const std::filesystem::path& folder, const std::string& run, 
       const double error = check.error(stream);
       if (error <= check.tolerance) continue;
       ++failed;
-      say("FAILED step " + check.kernel + ": error " + std::to_string(error) + ": steps are not timed");
+      say("FAILED step " + check.kernel + " recomputing " + check.layout + ": error " + std::to_string(error) +
+          ": steps are not timed");
     }
     if (failed > 0) return failed;
-    one_gpu(table, cluster, memory, quick);
+    one_gpu(table, cluster, step_plan(1, memory, quick), limit, planned);
   }
   const int all = gpus * cluster.nodes();
   if (all > 1) {
@@ -259,18 +282,18 @@ int run_step_suite(const std::filesystem::path& folder, const std::string& run, 
     const Communicators comms(here, cluster);
     const Training training{.host_threads = host_threads(gpus)};
     std::set<std::vector<int>> agreed, wrong;
-    for (const StepCase& step : step_plan(all, memory, quick)) {
-      if (table.has(step, cluster)) continue;
+    measure_plan(step_plan(all, memory, quick), table, cluster, limit, planned, [&](const StepCase& step) {
       const std::vector<int> split{step.data, step.tensor, step.pipeline};
       if (agreed.count(split) + wrong.count(split) == 0)
         (split_agrees(step, comms, cluster) ? agreed : wrong).insert(split);
-      if (wrong.count(split) != 0) continue;
+      if (wrong.count(split) != 0) return;
       const Ranks ranks = ranks_of(step, training, comms);
       table.add(step, time_steps(step, ranks, cluster, comms.rank(0),
                                  [&](const auto& function) { on_every_gpu(comms, function); }));
-    }
+    });
     failed += static_cast<int>(wrong.size());
   }
+  if (planned.left_out > 0 && cluster.node() == 0) say(left_out_line(planned.left_out, planned.all, "training steps"));
   return failed;
 }
 
