@@ -50,7 +50,7 @@ HeadSaved head_forward(const Engine& engine, const EndsShape& s, const HeadTenso
   Block<float> parts = engine.pool.take<float>(s.tensor * stride);
   float* const own = parts.data() + s.tensor_rank * stride;
   cross_entropy_forward(saved.logits.data(), targets, s.words, own, own + s.rows, s.rows, engine.stream);
-  if (s.tensor > 1) engine.peers.all_gather(parts.data(), stride, engine.stream);
+  if (s.tensor > 1) engine.peers->all_gather(parts.data(), stride, engine.stream);
   saved.log_sum = engine.pool.take<float>(s.rows);
   cross_entropy_combine(parts.data(), parts.data() + s.rows, s.tensor, stride, saved.log_sum.data(), loss, s.rows,
                         engine.stream);

@@ -25,7 +25,7 @@ void linear_weight_gradient(const Engine& engine, const bf16* x, const bf16* dy,
 }
 
 void sum_over_tensor_ranks(const Engine& engine, int ranks, Block<bf16>& block) {
-  if (ranks > 1) engine.peers.all_reduce(Group::tensor, block.data(), block.size(), Number::bf16, engine.stream);
+  if (ranks > 1) engine.peers->all_reduce(Group::tensor, block.data(), block.size(), Number::bf16, engine.stream);
 }
 
 }  // namespace stepcast::measure

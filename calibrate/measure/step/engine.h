@@ -11,7 +11,7 @@ struct Engine {
   cudaStream_t stream = nullptr;
   Gemm& gemm;
   Pool& pool;
-  Peers& peers;
+  Peers* peers = nullptr;
 };
 
 /// y = x W^T (+ bias): x rows x in, W out x in, y rows x out, all row by row.

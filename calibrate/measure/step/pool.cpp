@@ -18,6 +18,7 @@ void* Pool::get(std::size_t bytes) {
   void* at = nullptr;
   if (ready.empty()) {
     check_cuda(cudaMalloc(&at, size), "cudaMalloc");
+    reserved_ += static_cast<std::int64_t>(size);
   } else {
     at = ready.back();
     ready.pop_back();

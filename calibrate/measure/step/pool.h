@@ -25,7 +25,8 @@ class Pool {
   template <class T>
   Block<T> take(std::int64_t elements);
 
-  std::int64_t peak() const { return peak_; }  ///< most bytes handed out at one time
+  std::int64_t peak() const { return peak_; }          ///< most bytes handed out at one time
+  std::int64_t reserved() const { return reserved_; }  ///< bytes taken from the GPU, in use or not
 
  private:
   template <class T>
@@ -35,7 +36,7 @@ class Pool {
   void put(void* at, std::size_t bytes);
 
   std::map<std::size_t, std::vector<void*>> free_;
-  std::int64_t in_use_ = 0, peak_ = 0;
+  std::int64_t in_use_ = 0, peak_ = 0, reserved_ = 0;
 };
 
 /// Elements of T out of a pool; they go back to it when it ends.

@@ -1,6 +1,7 @@
 #include "calibrate/measure/step/training_rank.h"
 
 #include <cmath>
+#include <utility>
 
 #include "calibrate/measure/kernels/stream.h"
 
@@ -14,7 +15,7 @@ TrainingRank::TrainingRank(const StepCase& step, const Training& training, int r
       last_(at_.stage + 1 == step.pipeline),
       first_layer_(at_.stage * (step.layers / step.pipeline)),
       layers_(step.layers / step.pipeline),
-      engine_{stream_, gemm_, pool_, peers},
+      engine_{stream_, gemm_, pool_, &peers},
       layer_(layer_shape(step)),
       ends_(ends_shape(step, at_)),
       parameters_(step_parameters(step, at_)),
@@ -24,6 +25,7 @@ TrainingRank::TrainingRank(const StepCase& step, const Training& training, int r
       optimizer_(step.offload ? host_optimizer(pool_, parameters_.elements, training.host_threads)
                               : gpu_optimizer(pool_, parameters_.elements)) {
   find_tensors();
+  upload_tokens();
   start();
 }
 
@@ -46,7 +48,7 @@ void TrainingRank::find_tensors() {
   }
 }
 
-/// First values, made where the gradients will be; tokens of all micro-batches.
+/// First values, made where the gradients will be.
 void TrainingRank::start() {
   const float weight = training_.deviation * std::sqrt(3.0f);  // of a uniform distribution from -weight to weight
   const float residual = weight / std::sqrt(2.0f * static_cast<float>(step_.layers));
@@ -61,7 +63,11 @@ void TrainingRank::start() {
   }
   convert(gradients_.data(), values_.data(), values_.size(), stream_);
   optimizer_->begin(gradients_.data(), stream_);
+  stream_.wait();
+}
 
+/// Tokens and targets of all micro-batches.
+void TrainingRank::upload_tokens() {
   const std::int64_t rows = ends_.rows;
   const auto upload = [&](const std::vector<std::int32_t>& host, Block<std::int32_t>& to) {
     to = pool_.take<std::int32_t>(static_cast<std::int64_t>(host.size()));
@@ -112,7 +118,7 @@ void TrainingRank::exchange(const StepExchange& e) {
   receive(e.receive_activation, at_.stage - 1, activations_);
   receive(e.receive_gradient, at_.stage + 1, gradient_in_);
   if (messages.empty()) return;
-  engine_.peers.exchange(messages, stream_);
+  engine_.peers->exchange(messages, stream_);
   new_activations_.erase(e.send_activation);  // who gets the memory next writes it later on the same stream
   gradient_out_.erase(e.send_gradient);
   clock_.mark(&StepPhases::pipeline, stream_);
@@ -173,9 +179,9 @@ void TrainingRank::backward(int micro_batch) {
 
 void TrainingRank::sum_gradients() {
   const bool tied = step_.pipeline > 1 && parameters_.tied > 0;
-  if (tied) engine_.peers.all_reduce(Group::tied, gradients_.data(), parameters_.tied, Number::fp32, stream_);
+  if (tied) engine_.peers->all_reduce(Group::tied, gradients_.data(), parameters_.tied, Number::fp32, stream_);
   if (step_.data > 1)
-    engine_.peers.all_reduce(Group::data, gradients_.data(), gradients_.size(), Number::fp32, stream_);
+    engine_.peers->all_reduce(Group::data, gradients_.data(), gradients_.size(), Number::fp32, stream_);
   if (tied || step_.data > 1) clock_.mark(&StepPhases::data, stream_);
 }
 
@@ -198,6 +204,15 @@ void TrainingRank::run() {
   optimizer_->step(adam, values_.data(), gradients_.data(), stream_);
   clock_.mark(&StepPhases::optimizer, stream_);
   stream_.wait();
+}
+
+void TrainingRank::rehearse() {
+  NoPeers nobody;
+  Peers* const others = std::exchange(engine_.peers, &nobody);
+  run();
+  engine_.peers = others;
+  steps_ = 0;
+  start();
 }
 
 double TrainingRank::loss() {

@@ -28,6 +28,13 @@ class TrainingRank {
  public:
   TrainingRank(const StepCase& step, const Training& training, int rank, Peers& peers);
 
+  /// Runs a step without a word to the others, then begins anew: after that run() asks its GPU for no memory and loads
+  /// no kernel. Where one process has several GPUs either may wait for a GPU whose NCCL kernel waits for this one:
+  /// cudaMalloc and cudaFree (github.com/NVIDIA/nccl issues 48 and 70, pytorch issue 50925), lazy loading (CUDA
+  /// programming guide, 4.7; dmlc/xgboost pull request 9367). Throws std::runtime_error where memory does not suffice,
+  /// and nobody waits.
+  void rehearse();
+
   /// One step: 1F1B over the micro-batches, gradients summed over the data ranks, Adam. Waits until it is done.
   void run();
 
@@ -38,6 +45,7 @@ class TrainingRank {
   std::vector<bf16> values();      ///< of the parameters
   std::vector<float> gradients();  ///< of the last step: of the mean loss over all data ranks
   std::int64_t peak_bytes() const { return pool_.peak(); }
+  std::int64_t reserved_bytes() const { return pool_.reserved(); }
 
  private:
   struct InFlight {
@@ -45,6 +53,7 @@ class TrainingRank {
     HeadSaved head;
   };
   void find_tensors();
+  void upload_tokens();
   void start();
   void exchange(const StepExchange& exchange);
   void forward(int micro_batch);

@@ -26,19 +26,6 @@ namespace {
 constexpr int kWarmUps = 3, kLeast = 7, kMost = 30;
 constexpr double kLongest = 4;  // seconds that the timed steps of one case should take together
 
-/// The GPUs that share one step: this node's, a thread each.
-struct Ranks {
-  std::vector<std::unique_ptr<Peers>> peers;
-  std::vector<std::unique_ptr<TrainingRank>> of;
-};
-
-class NoPeers : public Peers {
- public:
-  void all_reduce(Group, void*, std::int64_t, Number, cudaStream_t) override {}
-  void all_gather(float*, std::int64_t, cudaStream_t) override {}
-  void exchange(const std::vector<Message>&, cudaStream_t) override {}
-};
-
 int host_threads(int ranks_here) {
   return std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / ranks_here);
 }
@@ -62,25 +49,62 @@ void on_every_gpu(const Communicators& comms, const Function& function) {
   });
 }
 
-Ranks ranks_of(const StepCase& step, const Training& training, const Communicators& comms) {
-  Ranks ranks;
-  ranks.peers.resize(comms.here());
-  ranks.of.resize(comms.here());
-  on_every_gpu(comms, [&](std::size_t i) {
-    ranks.peers[i] = std::make_unique<NcclPeers>(step, comms, i);
-    ranks.of[i] = std::make_unique<TrainingRank>(step, training, comms.rank(i), *ranks.peers[i]);
-  });
-  return ranks;
+/// The ranks of a step on this node's GPUs, each made, rehearsed and ended by a thread of its GPU: with that GPU
+/// current, as cuBLASLt's handle and NCCL want it.
+class Ranks {
+ public:
+  Ranks(const StepCase& step, const Training& training, const Communicators& comms)
+      : comms_(comms), peers_(comms.here()), of_(comms.here()), problems_(comms.here()) {
+    on_every_gpu(comms_, [&](std::size_t i) { peers_[i] = std::make_unique<NcclPeers>(step, comms_, i); });
+    on_every_gpu(comms_, [&](std::size_t i) {
+      try {
+        of_[i] = std::make_unique<TrainingRank>(step, training, comms_.rank(i), *peers_[i]);
+        of_[i]->rehearse();
+      } catch (const std::runtime_error& problem) {  // memory: nobody waits for this rank yet
+        problems_[i] = problem.what();
+        cudaGetLastError();  // out of memory is forgotten; what is worse ends the program
+        check_cuda(cudaDeviceSynchronize(), "after the failure");
+      }
+    });
+  }
+  Ranks(const Ranks&) = delete;
+  Ranks& operator=(const Ranks&) = delete;
+  ~Ranks() {
+    on_every_gpu(comms_, [&](std::size_t i) { of_[i].reset(); });
+    on_every_gpu(comms_, [&](std::size_t i) { peers_[i].reset(); });
+  }
+
+  const std::vector<std::unique_ptr<TrainingRank>>& all() const { return of_; }
+  /// Why a rank of this node could not be made; "" if all could.
+  std::string problem() const {
+    const auto at = std::find_if(problems_.begin(), problems_.end(), [](const std::string& p) { return !p.empty(); });
+    return at == problems_.end() ? "" : *at;
+  }
+
+ private:
+  const Communicators& comms_;
+  std::vector<std::unique_ptr<Peers>> peers_;
+  std::vector<std::unique_ptr<TrainingRank>> of_;
+  std::vector<std::string> problems_;
+};
+
+/// Whether all nodes' ranks could be made; a node where not says why.
+bool ready(const Ranks& ranks, const StepCase& step, const Cluster& cluster) {
+  const std::string problem = ranks.problem();
+  if (!problem.empty()) say("not measured: " + step_name(step) + ": " + problem);
+  return cluster.most(problem.empty() ? 0 : 1) == 0;
 }
 
 /// Mean loss of the first two steps, as all nodes together know it: by then gradients have been summed and used.
 double second_loss(const StepCase& step, const Training& training, const Communicators& comms, const Cluster& cluster) {
-  const Ranks ranks = ranks_of(step, training, comms);
+  const Ranks ranks(step, training, comms);
+  if (!ready(ranks, step, cluster)) throw std::runtime_error("training steps: no room for a tiny model");
   std::vector<double> losses(comms.here(), 0);
   on_every_gpu(comms, [&](std::size_t i) {
-    for (int s = 0; s < 2; ++s) ranks.of[i]->run();
+    TrainingRank& rank = *ranks.all()[i];
+    for (int s = 0; s < 2; ++s) rank.run();
     const StepRank at = step_rank(step, comms.rank(i));
-    if (at.stage + 1 == step.pipeline && at.tensor == 0) losses[i] = ranks.of[i]->loss() / step.data;
+    if (at.stage + 1 == step.pipeline && at.tensor == 0) losses[i] = rank.loss() / step.data;
   });
   return cluster.total(std::accumulate(losses.begin(), losses.end(), 0.0));
 }
@@ -136,10 +160,10 @@ std::int64_t used_bytes() {
 /// Steps one after the other; the slowest rank's time from when all began counts. `each` runs a function for every
 /// local rank at once.
 template <class OnEvery>
-StepResult time_steps(const StepCase& step, const Ranks& ranks, const Cluster& cluster, int first_rank,
-                      const OnEvery& on_every) {
+StepResult time_steps(const StepCase& step, const std::vector<std::unique_ptr<TrainingRank>>& ranks,
+                      const Cluster& cluster, int first_rank, const OnEvery& on_every) {
   using Clock = std::chrono::steady_clock;
-  const std::size_t here = ranks.of.size();
+  const std::size_t here = ranks.size();
   std::vector<double> seconds(here), samples;
   std::vector<std::int64_t> peak(here), used(here);
   std::vector<StepPhases> phases;
@@ -154,9 +178,9 @@ StepResult time_steps(const StepCase& step, const Ranks& ranks, const Cluster& c
       if (i == 0) cluster.wait_for_all();
       meet.arrive_and_wait();
       const Clock::time_point begin = Clock::now();
-      ranks.of[i]->run();
+      ranks[i]->run();
       seconds[i] = std::chrono::duration<double>(Clock::now() - begin).count();
-      if (i == last && s >= kWarmUps) phases.push_back(ranks.of[i]->phases());
+      if (i == last && s >= kWarmUps) phases.push_back(ranks[i]->phases());
       meet.arrive_and_wait();
       if (i == 0) {
         const double slowest = cluster.most(*std::max_element(seconds.begin(), seconds.end()));
@@ -165,7 +189,7 @@ StepResult time_steps(const StepCase& step, const Ranks& ranks, const Cluster& c
       }
       meet.arrive_and_wait();  // `wanted` is told
     }
-    peak[i] = ranks.of[i]->peak_bytes();
+    peak[i] = ranks[i]->peak_bytes();
     used[i] = used_bytes();
   });
   StepResult result;
@@ -237,9 +261,9 @@ void one_gpu(StepTable& table, const Cluster& cluster, const std::vector<StepCas
   const Training training{.host_threads = host_threads(1)};
   measure_plan(plan, table, cluster, limit, planned, [&](const StepCase& step) {
     try {
-      Ranks ranks;
-      ranks.peers.push_back(std::make_unique<NoPeers>());
-      ranks.of.push_back(std::make_unique<TrainingRank>(step, training, 0, *ranks.peers.back()));
+      NoPeers nobody;
+      std::vector<std::unique_ptr<TrainingRank>> ranks;
+      ranks.push_back(std::make_unique<TrainingRank>(step, training, 0, nobody));
       table.add(step, time_steps(step, ranks, cluster, 0, [](const auto& function) { function(0); }));
     } catch (const std::runtime_error& problem) {
       say("not measured: " + step_name(step) + ": " + problem.what());
@@ -287,8 +311,9 @@ int run_step_suite(const std::filesystem::path& folder, const std::string& run, 
       if (agreed.count(split) + wrong.count(split) == 0)
         (split_agrees(step, comms, cluster) ? agreed : wrong).insert(split);
       if (wrong.count(split) != 0) return;
-      const Ranks ranks = ranks_of(step, training, comms);
-      table.add(step, time_steps(step, ranks, cluster, comms.rank(0),
+      const Ranks ranks(step, training, comms);
+      if (!ready(ranks, step, cluster)) return;
+      table.add(step, time_steps(step, ranks.all(), cluster, comms.rank(0),
                                  [&](const auto& function) { on_every_gpu(comms, function); }));
     });
     failed += static_cast<int>(wrong.size());

@@ -30,8 +30,8 @@ void put(const std::vector<T>& flat, const ParameterPart& part, std::vector<doub
   }
 }
 
-/// Two steps, each rank a thread.
-Outcome run(const StepCase& step) {
+/// Two steps, each rank a thread; with a rehearsal before them, all of the memory that they need is asked for in it.
+Outcome run(const StepCase& step, bool rehearsed = false) {
   EXPECT_EQ(fault(step), "");
   const Training training{.deviation = 0.1f, .dropout = 0.1f, .adam = {.rate = 0.01f}, .host_threads = 2};
   ThreadRanks ranks(step);
@@ -42,7 +42,10 @@ Outcome run(const StepCase& step) {
     threads.emplace_back([&, r] {
       try {
         of[r] = std::make_unique<TrainingRank>(step, training, static_cast<int>(r), ranks.peers(static_cast<int>(r)));
+        if (rehearsed) of[r]->rehearse();
+        const std::int64_t reserved = of[r]->reserved_bytes();
         for (int i = 0; i < 2; ++i) of[r]->run();
+        EXPECT_EQ(of[r]->reserved_bytes() == reserved, rehearsed);
       } catch (...) {
         problems[r] = std::current_exception();
       }
@@ -166,6 +169,14 @@ TEST(TrainingRank, TensorRanksComputeTheSameButForRounding) {
   const Outcome split = run(step);
   EXPECT_NEAR(split.loss, whole.loss, 1e-2);
   EXPECT_LT(distance(split, whole), 0.1);
+}
+
+TEST(TrainingRank, ARehearsalChangesNothingAndLeavesNothingToAskFor) {
+  StepCase alone = tiny(), split = tiny();
+  alone.offload = true;
+  split.tensor = split.data = split.pipeline = 2;
+  split.recompute = StepRecompute::full;
+  for (const StepCase& step : {alone, split}) expect_equal(run(step, true), run(step));
 }
 
 TEST(TrainingRank, AllSplitsTogether) {
