@@ -2,8 +2,10 @@
 
 #include <cublasLt.h>
 
-#include <array>
+#include <algorithm>
+#include <cstdint>
 #include <map>
+#include <utility>
 
 #include "calibrate/measure/kernels/launch.h"
 
@@ -35,7 +37,14 @@ cudaDataType type_of(Number number) {
   throw std::logic_error("no such number");
 }
 
-using Key = decltype(GemmShape{}.key());
+/// Bytes that an address is a multiple of, up to 256, as cuBLASLt counts alignment; 0 for none.
+std::uintptr_t alignment_of(const void* at) {
+  const auto address = reinterpret_cast<std::uintptr_t>(at);
+  return std::min<std::uintptr_t>(address & (~address + 1), 256);
+}
+
+/// The algorithm depends on the shape, and on how the bias is aligned.
+using Key = std::pair<decltype(GemmShape{}.key()), std::uintptr_t>;
 
 }  // namespace
 
@@ -66,12 +75,13 @@ struct Gemm::Library {
     if (handle != nullptr) cublasLtDestroy(handle);
   }
 
-  const Layouts& layouts_of(const GemmShape& shape);
+  const Layouts& layouts_of(const GemmShape& shape, const void* bias);
 };
 
-const Gemm::Library::Layouts& Gemm::Library::layouts_of(const GemmShape& shape) {
-  if (const auto at = known.find(shape.key()); at != known.end()) return at->second;
-  const auto made = known.try_emplace(shape.key()).first;
+const Gemm::Library::Layouts& Gemm::Library::layouts_of(const GemmShape& shape, const void* bias) {
+  const Key key{shape.key(), shape.bias ? alignment_of(bias) : 0};
+  if (const auto at = known.find(key); at != known.end()) return at->second;
+  const auto made = known.try_emplace(key).first;
   Layouts& l = made->second;
   try {
     const bool tf32 = shape.in == Number::tf32;
@@ -87,6 +97,7 @@ const Gemm::Library::Layouts& Gemm::Library::layouts_of(const GemmShape& shape) 
     if (shape.bias) {
       set(CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_BIAS);
       set(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, type_of(shape.out));
+      set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias);  // the heuristic looks at its alignment
     }
     const auto layout = [&](cublasLtMatrixLayout_t& to, Number number, std::int64_t rows, std::int64_t columns) {
       check_cublas(cublasLtMatrixLayoutCreate(&to, type_of(number), static_cast<std::uint64_t>(rows),
@@ -135,7 +146,7 @@ Gemm::~Gemm() = default;
 std::int64_t Gemm::workspace_bytes() { return static_cast<std::int64_t>(kWorkspace); }
 
 void Gemm::run(const GemmShape& shape, const void* a, const void* b, void* c, const void* bias, cudaStream_t stream) {
-  const Library::Layouts& l = library_->layouts_of(shape);
+  const Library::Layouts& l = library_->layouts_of(shape, bias);
   if (shape.bias) {
     check_cublas(cublasLtMatmulDescSetAttribute(l.multiply, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias, sizeof(bias)),
                  "cublasLtMatmulDescSetAttribute");
