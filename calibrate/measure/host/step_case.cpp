@@ -220,8 +220,9 @@ std::vector<std::string> step_table_cells(const StepCase& step, const StepResult
 
 std::string node_named(const std::string& gpu_name, int gpus) {
   const auto is = [&](const char* part) { return gpu_name.find(part) != std::string::npos; };
+  if (is("NVL") || is("PCIe") || is("GH200")) return "";  // other boards with such a chip
   if (is("H200")) return "dgx-h200";
-  if (is("H100") && !is("PCIe")) return "dgx-h100";
+  if (is("H100")) return "dgx-h100";
   if (is("B200") && !is("GB200")) return "dgx-b200";
   if (is("A100") && is("SXM")) return is("80GB") ? "dgx-a100-80gb" : "dgx-a100-40gb";
   if (is("V100") && is("SXM3") && gpus <= 16) return "dgx-2";

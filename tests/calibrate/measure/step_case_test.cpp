@@ -187,7 +187,10 @@ TEST(StepTable, NodesByTheDriversNameOfTheirGpus) {
   EXPECT_EQ(node_named("NVIDIA H200", 8), "dgx-h200");
   EXPECT_EQ(node_named("NVIDIA A100-SXM4-80GB", 8), "dgx-a100-80gb");
   EXPECT_EQ(node_named("Tesla V100-SXM2-16GB", 8), "dgx-1-v100-16gb");
-  EXPECT_EQ(node_named("NVIDIA GeForce RTX 4090", 1), "");
+  EXPECT_EQ(node_named("NVIDIA H100 80GB HBM3", 8), "dgx-h100");
+  for (const char* other : {"NVIDIA GeForce RTX 4090", "NVIDIA GH200 480GB", "NVIDIA H200 NVL", "NVIDIA H100 NVL",
+                            "NVIDIA H100 PCIe", "NVIDIA A100-PCIE-40GB"})
+    EXPECT_EQ(node_named(other, 1), "") << other;
 }
 
 }  // namespace
