@@ -7,15 +7,18 @@ namespace stepcast::measure {
 NcclPeers::NcclPeers(const StepCase& step, const Communicators& all, std::size_t local) {
   const StepRank at = step_rank(step, all.rank(local));
   tensor_rank_ = at.tensor;
-  // Ranks of one color are one communicator, in the order of their keys. All ranks make all four calls.
-  const auto split = [&](bool member, int color, int key, ncclComm_t& to) {
-    check_nccl(ncclCommSplit(all.comm(local), member ? color : NCCL_SPLIT_NOCOLOR, key, &to, nullptr), "ncclCommSplit");
+  // Ranks of one color are one communicator, in the order of their keys. All ranks make the same calls.
+  const auto split = [&](int color, int key, ncclComm_t& to) {
+    check_nccl(ncclCommSplit(all.comm(local), color, key, &to, nullptr), "ncclCommSplit");
   };
-  split(step.tensor > 1, at.data + step.data * at.stage, at.tensor, tensor_);
-  split(step.data > 1, at.tensor + step.tensor * at.stage, at.data, data_);
-  split(step.pipeline > 1, at.tensor + step.tensor * at.data, at.stage, pipeline_);
-  const bool end = at.stage == 0 || at.stage + 1 == step.pipeline;
-  split(step.pipeline > 1 && end, at.tensor + step.tensor * at.data, at.stage, tied_);
+  if (step.tensor > 1) split(at.data + step.data * at.stage, at.tensor, tensor_);
+  if (step.data > 1) split(at.tensor + step.tensor * at.stage, at.data, data_);
+  if (step.pipeline > 1) {
+    const int pipeline = at.tensor + step.tensor * at.data;
+    const bool end = at.stage == 0 || at.stage + 1 == step.pipeline;
+    split(pipeline, at.stage, pipeline_);
+    split(end ? pipeline : NCCL_SPLIT_NOCOLOR, at.stage, tied_);
+  }
 }
 
 NcclPeers::~NcclPeers() {
