@@ -103,9 +103,14 @@ int run_checks() {
       if (std::string(dtype) == "fp8" && std::string(layout) != "TN") continue;
       for (const std::int64_t batch : {1, 3}) {
         const KernelCase one = gemm_case(dtype, layout, batch, 208, 144, 528, 0);
-        const Prepared prepared = prepare(one, gemm, stream);
-        tell("gemm " + one.dtype + " " + one.layout + " x" + std::to_string(batch), check_gemm(prepared, stream),
-             prepared.tolerance, failed);
+        const std::string name = "gemm " + one.dtype + " " + one.layout + " x" + std::to_string(batch);
+        try {
+          const Prepared prepared = prepare(one, gemm, stream);
+          tell(name, check_gemm(prepared, stream), prepared.tolerance, failed);
+        } catch (const std::runtime_error& problem) {  // what is worse shows in the next one
+          ++failed;
+          say("FAILED " + name + ": " + problem.what());
+        }
       }
     }
   }
