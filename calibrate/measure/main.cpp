@@ -64,8 +64,7 @@ std::string run_in(const Options& options, const Nvml& nvml, int gpus) {
   return run;
 }
 
-int measure(const Options& options) {
-  const Cluster cluster;
+int measure(const Options& options, const Cluster& cluster) {
   const int present = gpus_present();
   if (present == 0) {
     std::fputs("stepcast_measure: no GPU here: CUDA found none (is the driver loaded?)\n", stderr);
@@ -85,6 +84,10 @@ int measure(const Options& options) {
                        std::to_string(gpus - 1));
     if (static_cast<int>(group.size()) * cluster.nodes() < 2)
       throw UsageError("--groups: found GPU " + listed(group) + " alone, expected two or more");
+  }
+  if (const int cores = cores_allowed(); cores < 2 * gpus) {
+    say("only " + std::to_string(cores) + " cores for " + std::to_string(gpus) +
+        " GPUs: collectives and steps wait for the host (mpirun --bind-to none, srun --cpu-bind=none)");
   }
   const bool first = cluster.node() == 0;
   const Nvml nvml;
@@ -136,7 +139,14 @@ int run(const std::vector<std::string>& words) {
     // NCCL reads these when it makes its first communicator.
     if (!nccl_algo(options.nccl).empty()) setenv("NCCL_ALGO", nccl_algo(options.nccl).c_str(), 1);
     if (!nccl_proto(options.nccl).empty()) setenv("NCCL_PROTO", nccl_proto(options.nccl).c_str(), 1);
-    return measure(options);
+    const Cluster cluster(options.alone);
+    try {
+      return measure(options, cluster);
+    } catch (const std::exception& error) {
+      if (cluster.nodes() > 1) say(error.what());
+      cluster.abandon(kFailed);
+      throw;
+    }
   } catch (const UsageError& error) {
     std::fprintf(stderr, "stepcast_measure: %s\n", error.what());
     return kUsage;

@@ -2,7 +2,9 @@
 
 #include <cublasLt.h>
 #include <nccl.h>
+#include <sched.h>
 
+#include <algorithm>
 #include <array>
 #include <cctype>
 #include <ctime>
@@ -70,6 +72,13 @@ int compute_capability() {
 
 std::string gpu_name() { return properties().name; }
 std::int64_t gpu_memory() { return static_cast<std::int64_t>(properties().totalGlobalMem); }
+
+int cores_allowed() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof(set), &set) == 0 && CPU_COUNT(&set) > 0) return CPU_COUNT(&set);
+  return static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+}
 
 std::vector<int> gpu_numa_nodes(int gpus) {
   std::vector<int> nodes;

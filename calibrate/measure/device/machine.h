@@ -17,6 +17,9 @@ int compute_capability();
 std::string gpu_name();
 std::int64_t gpu_memory();
 
+/// Cores that this process may run on.
+int cores_allowed();
+
 /// Of GPUs 0 .. gpus - 1 the NUMA node whose PCIe they are on, as Linux says; -1 where it does not.
 std::vector<int> gpu_numa_nodes(int gpus);
 

@@ -81,6 +81,8 @@ Options parse_options(const std::vector<std::string>& words) {
       options.list = true;
     } else if (word == "--quick") {
       options.quick = true;
+    } else if (word == "--alone") {
+      options.alone = true;
     } else if (word == "--time-limit") {
       options.time_limit = number(word, value(), 1, 1e6);
     } else if (word == "--gpus") {
@@ -117,6 +119,7 @@ const char* usage() {
          "sockets)\n"
          "  --nccl-algorithm A  measure NCCL forced to ring, tree, nvls, nvls_tree, pat; with --nccl-protocol LL,\n"
          "  --nccl-protocol P   LL128, Simple. For mpirun; on one node the grid runs by itself\n"
+         "  --alone             this node alone: MPI is not asked, even in a job of it\n"
          "  --check             check every kernel against its reference, and time nothing\n"
          "  --list              print what would be measured; needs no GPU\n"
          "Started again with the same folder it goes on where it stopped.\n"

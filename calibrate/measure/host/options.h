@@ -18,6 +18,7 @@ struct Options {
   bool list = false;   ///< print what would be measured; needs no GPU
   bool help = false;
   bool quick = false;
+  bool alone = false;            ///< this process and its node, MPI or not
   double time_limit = 0;         ///< seconds for the kernel suite, and for the training steps; 0: none
   int gpus = 0;                  ///< of this node; 0: all
   std::vector<GpuGroup> groups;  ///< of each node, that NCCL is measured on; empty: gpu_groups()

@@ -1,5 +1,8 @@
 #include "calibrate/measure/suites/cluster.h"
 
+#include <stdexcept>
+#include <string>
+
 #ifdef STEPCAST_MPI
 #include <mpi.h>
 #endif
@@ -8,16 +11,33 @@ namespace stepcast::measure {
 
 #ifdef STEPCAST_MPI
 
-Cluster::Cluster() {
+Cluster::Cluster(bool alone) {
+  if (alone) return;
+  int given = MPI_THREAD_SERIALIZED;  // ranks are threads here, of which one at a time calls MPI
   int begun = 0;
   MPI_Initialized(&begun);
   if (begun == 0) {
-    int given = 0;  // ranks are threads here, of which one at a time calls MPI
     MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &given);
     ours_ = true;
   }
   MPI_Comm_size(MPI_COMM_WORLD, &nodes_);
   MPI_Comm_rank(MPI_COMM_WORLD, &node_);
+  MPI_Comm same_node = MPI_COMM_NULL;
+  int here = 1, most = 1;
+  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &same_node);
+  MPI_Comm_size(same_node, &here);
+  MPI_Comm_free(&same_node);
+  MPI_Allreduce(&here, &most, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);  // all processes throw, or none
+  std::string problem;
+  if (most > 1) problem = std::to_string(most) + " processes on one node; start one, which takes all of its GPUs";
+  if (nodes_ > 1 && given < MPI_THREAD_SERIALIZED) problem = "this one cannot be called by several threads in turn";
+  if (problem.empty()) return;
+  if (ours_) MPI_Finalize();
+  throw std::runtime_error("MPI: " + problem);
+}
+
+void Cluster::abandon(int status) const {
+  if (nodes_ > 1) MPI_Abort(MPI_COMM_WORLD, status);
 }
 
 Cluster::~Cluster() {
@@ -25,27 +45,30 @@ Cluster::~Cluster() {
 }
 
 void Cluster::broadcast(void* bytes, std::size_t count) const {
-  MPI_Bcast(bytes, static_cast<int>(count), MPI_BYTE, 0, MPI_COMM_WORLD);
+  if (nodes_ > 1) MPI_Bcast(bytes, static_cast<int>(count), MPI_BYTE, 0, MPI_COMM_WORLD);
 }
 
-void Cluster::wait_for_all() const { MPI_Barrier(MPI_COMM_WORLD); }
+void Cluster::wait_for_all() const {
+  if (nodes_ > 1) MPI_Barrier(MPI_COMM_WORLD);
+}
 
 double Cluster::most(double value) const {
   double result = value;
-  MPI_Allreduce(&value, &result, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+  if (nodes_ > 1) MPI_Allreduce(&value, &result, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
   return result;
 }
 
 double Cluster::total(double value) const {
   double result = value;
-  MPI_Allreduce(&value, &result, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  if (nodes_ > 1) MPI_Allreduce(&value, &result, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
   return result;
 }
 
 #else
 
-Cluster::Cluster() = default;
+Cluster::Cluster(bool) {}
 Cluster::~Cluster() = default;
+void Cluster::abandon(int) const {}
 void Cluster::broadcast(void*, std::size_t) const {}
 void Cluster::wait_for_all() const {}
 double Cluster::most(double value) const { return value; }

@@ -5,15 +5,20 @@
 namespace stepcast::measure {
 
 /// The processes that measure together, one a node. Without MPI, or not started by mpirun or srun: this one alone.
+/// Throws std::runtime_error where several are on one node, since each takes all of its GPUs.
 class Cluster {
  public:
-  Cluster();
+  /// `alone`: this process, whoever started it.
+  explicit Cluster(bool alone);
   ~Cluster();
   Cluster(const Cluster&) = delete;
   Cluster& operator=(const Cluster&) = delete;
 
   int nodes() const { return nodes_; }
   int node() const { return node_; }
+
+  /// Ends all processes, since they wait for this one. Returns where it is alone.
+  void abandon(int status) const;
 
   /// Gives every process what process 0 holds.
   void broadcast(void* bytes, std::size_t count) const;

@@ -9,6 +9,7 @@
 #include <csignal>
 #include <fstream>
 #include <memory>
+#include <optional>
 #include <thread>
 
 #include "calibrate/measure/device/buffer.h"
@@ -195,17 +196,15 @@ void write_text(const std::filesystem::path& file, const std::string& text) {
 
 std::int64_t run_nccl_suite(const Options& options, const std::string& run, const Cluster& cluster, int gpus,
                             const std::string& gpu_name) {
-  // Every process reads the table, so all agree on what is done; the first one writes.
-  std::filesystem::path folder = options.out;
-  if (cluster.node() != 0) folder = std::filesystem::temp_directory_path() / ("stepcast_" + run);
-  std::filesystem::create_directories(folder);
-  Table table = table_in(folder, run);
+  // Process 0 reads and writes the table and tells the others what is done.
+  std::optional<Table> table;
+  if (cluster.node() == 0) table.emplace(table_in(options.out, run));
   const bool own = options.nccl == NcclSetting{};
   std::int64_t all_wrong = 0;
   const std::vector<GpuGroup> groups =
       options.groups.empty() ? gpu_groups(gpu_numa_nodes(gpus), cluster.nodes(), options.quick) : options.groups;
   const std::vector<CollectiveCase> plan = collective_plan(options.nccl, groups);
-  if (plan.empty()) say("NCCL: one GPU, nothing to measure");
+  if (plan.empty() && cluster.node() == 0) say("NCCL: one GPU, nothing to measure");
   std::unique_ptr<Communicators> comms;
   std::vector<int> on;
   for (const CollectiveCase& one : plan) {
@@ -227,7 +226,7 @@ std::int64_t run_nccl_suite(const Options& options, const std::string& run, cons
     std::vector<Counts> missing;
     for (const std::int64_t size : sizes) {
       const Counts counts = counts_of(one.collective, size, kElement, ranks);
-      char done = counts.send == 0 || counts.receive == 0 || table.has(key(counts.bytes)) ? 1 : 0;
+      char done = counts.send == 0 || counts.receive == 0 || (table && table->has(key(counts.bytes))) ? 1 : 0;
       cluster.broadcast(&done, 1);
       const bool twice = !missing.empty() && missing.back().bytes == counts.bytes;
       if (done == 0 && !twice) missing.push_back(counts);
@@ -251,12 +250,12 @@ std::int64_t run_nccl_suite(const Options& options, const std::string& run, cons
           static_cast<std::int64_t>(cluster.total(static_cast<double>(wrong_elements(one, counts, *comms, buffers))));
       const Spread spread = spread_of(time_calls(one, counts, *comms, buffers, cluster));
       all_wrong += wrong;
-      if (wrong != 0) say("WRONG: " + std::to_string(wrong) + " elements of " + one.collective);
+      if (wrong != 0 && cluster.node() == 0) say("WRONG: " + std::to_string(wrong) + " elements of " + one.collective);
       std::vector<std::string> cells = key(counts.bytes);
       cells.push_back(std::to_string(spread.repeats));
       for (const double seconds : {spread.median, spread.p10, spread.p90}) cells.push_back(seconds_cell(seconds));
       cells.push_back(std::to_string(wrong));
-      table.add(cells);
+      if (table) table->add(cells);
       NcclTestsRow row;
       row.bytes = counts.bytes;
       row.count = one.collective == "reduce_scatter" ? counts.receive : counts.send;
@@ -281,17 +280,10 @@ void run_nccl_grid(const Options& options, const std::string& run, int gpus, int
   if (gpus > 1) {
     for (const NcclSetting& setting : nccl_settings(compute_capability >= 90, 1, options.quick)) {
       if (setting == NcclSetting{}) continue;  // measured by this process
-      std::vector<std::string> words{program,
-                                     "--out",
-                                     options.out.string(),
-                                     "--suite",
-                                     "nccl",
-                                     "--gpus",
-                                     std::to_string(gpus),
-                                     "--nccl-algorithm",
-                                     setting.algorithm,
-                                     "--nccl-protocol",
-                                     setting.protocol};
+      std::vector<std::string> words{
+          program,           "--out",         options.out.string(), "--suite",          "nccl",
+          "--alone",         "--gpus",        std::to_string(gpus), "--nccl-algorithm", setting.algorithm,
+          "--nccl-protocol", setting.protocol};
       if (options.quick) words.emplace_back("--quick");
       if (!options.groups.empty()) words.insert(words.end(), {"--groups", options.group_words});
       std::vector<char*> arguments;

@@ -26,9 +26,7 @@ namespace {
 constexpr int kWarmUps = 3, kLeast = 7, kMost = 30;
 constexpr double kLongest = 4;  // seconds that the timed steps of one case should take together
 
-int host_threads(int ranks_here) {
-  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / ranks_here);
-}
+int host_threads(int ranks_here) { return std::max(1, cores_allowed() / ranks_here); }
 
 /// Nobody is left waiting in NCCL for a rank that failed: the others cannot be told.
 [[noreturn]] void give_up(const std::exception& problem) {

@@ -18,14 +18,15 @@ TEST(MeasureOptions, DefaultsAreEverySuiteOnEveryGpu) {
   const Options o = parse_options({"--out", "b"});
   EXPECT_EQ(o.suites.size(), 5u);
   EXPECT_EQ(o.gpus, 0);
-  EXPECT_FALSE(o.quick || o.check || o.nccl_forced);
+  EXPECT_FALSE(o.quick || o.check || o.alone || o.nccl_forced);
   EXPECT_EQ(o.command, "stepcast_measure --out b");
 }
 
 TEST(MeasureOptions, AllAreRead) {
-  const Options o = parse_options({"--out", "b", "--suite", "nccl,copies", "--quick", "--time-limit", "60", "--gpus",
-                                   "4", "--nccl-algorithm", "ring", "--nccl-protocol", "LL"});
+  const Options o = parse_options({"--out", "b", "--suite", "nccl,copies", "--quick", "--alone", "--time-limit", "60",
+                                   "--gpus", "4", "--nccl-algorithm", "ring", "--nccl-protocol", "LL"});
   EXPECT_EQ(o.suites, (std::set<std::string>{"nccl", "copies"}));
+  EXPECT_TRUE(o.alone);
   EXPECT_EQ(o.time_limit, 60);
   EXPECT_EQ(o.gpus, 4);
   EXPECT_EQ(o.nccl, (NcclSetting{"ring", "LL"}));
