@@ -39,7 +39,7 @@ struct alignas(16) float4 {
 extern constinit thread_local uint3 threadIdx, blockIdx;
 extern constinit thread_local dim3 blockDim, gridDim;
 
-enum cudaError_t { cudaSuccess = 0, cudaErrorMemoryAllocation = 2 };
+enum cudaError_t { cudaSuccess = 0, cudaErrorInvalidValue = 1, cudaErrorMemoryAllocation = 2 };
 enum cudaMemcpyKind { cudaMemcpyHostToDevice = 1, cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice, cudaMemcpyDefault };
 enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize = 8 };
 enum { cudaStreamNonBlocking = 1, cudaEventDisableTiming = 2, cudaHostAllocDefault = 0 };
@@ -102,15 +102,19 @@ inline cudaError_t cudaMemGetInfo(std::size_t* available, std::size_t* total) {
 }
 inline cudaError_t cudaGetLastError() { return cudaSuccess; }
 inline const char* cudaGetErrorString(cudaError_t) { return "emulated error"; }
-template <class Kernel>
-cudaError_t cudaFuncSetAttribute(Kernel, cudaFuncAttribute, int) {
-  return cudaSuccess;
-}
+template <class... Parameters>
+cudaError_t cudaFuncSetAttribute(void (*kernel)(Parameters...), cudaFuncAttribute, int bytes);
 
 namespace emulator {
+/// Whether threads and blocks run last to first: what a barrier should order, and none does, comes out another way.
+void run_backwards(bool backwards);
 /// Runs a kernel's body once per thread of every block. `shared`: bytes of dynamic shared memory.
 void run_grid(dim3 grid, dim3 block, std::size_t shared, const std::function<void()>& body);
 unsigned char* dynamic_shared();
+/// Bytes of dynamic shared memory that a kernel may have: 48 KiB until it asks for more, at most 227 KiB (compute
+/// capability 9.0: CUDA programming guide, "Technical Specifications per Compute Capability").
+std::size_t& shared_allowed(const void* kernel);
+inline constexpr std::size_t kMostShared = 227 * 1024;
 void wait_block();  ///< until all threads of the block are here
 void wait_warp();   ///< until all threads of the warp are here
 /// A place that the 32 threads of this warp share. mailbox() is another one at the next call, so that a thread may
@@ -122,9 +126,18 @@ Mailbox& mailbox();
 inline unsigned lane() { return threadIdx.x % 32; }
 }  // namespace emulator
 
+template <class... Parameters>
+cudaError_t cudaFuncSetAttribute(void (*kernel)(Parameters...), cudaFuncAttribute, int bytes) {
+  if (bytes < 0 || static_cast<std::size_t>(bytes) > emulator::kMostShared) return cudaErrorInvalidValue;
+  emulator::shared_allowed(reinterpret_cast<const void*>(kernel)) = static_cast<std::size_t>(bytes);
+  return cudaSuccess;
+}
+
 template <class... Parameters, class... Arguments>
 cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(Parameters...),
                                Arguments... arguments) {
+  if (config->dynamicSmemBytes > emulator::shared_allowed(reinterpret_cast<const void*>(kernel)))
+    return cudaErrorInvalidValue;
   emulator::run_grid(config->gridDim, config->blockDim, config->dynamicSmemBytes, [&] { kernel(arguments...); });
   return cudaSuccess;
 }

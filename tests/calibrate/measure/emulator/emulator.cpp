@@ -2,6 +2,7 @@
 #include <boost/context/detail/fcontext.hpp>
 #include <cstdio>
 #include <cstdlib>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -63,6 +64,7 @@ struct Block {
 };
 
 thread_local Block block;
+thread_local bool backwards = false;
 
 #if STEPCAST_ADDRESS_SANITIZER
 void leave(void** fake, const void* stack, std::size_t bytes) { __sanitizer_start_switch_fiber(fake, stack, bytes); }
@@ -84,8 +86,10 @@ void wait_at(State barrier) {
   back_to_scheduler();
 }
 
+/// `thread`: in the order in which they run. Backwards a warp's threads are one warp still, if warps are whole.
 void become(std::size_t thread) {
-  const auto index = static_cast<unsigned>(thread);
+  const std::size_t threads = block.threads.size();
+  const auto index = static_cast<unsigned>(backwards && threads % 32 == 0 ? threads - 1 - thread : thread);
   threadIdx = {index % blockDim.x, index / blockDim.x % blockDim.y, index / blockDim.x / blockDim.y};
 }
 
@@ -177,6 +181,8 @@ void run_block(std::size_t threads) {
 
 }  // namespace
 
+void run_backwards(bool yes) { backwards = yes; }
+
 void run_grid(dim3 grid, dim3 threads, std::size_t shared, const std::function<void()>& body) {
   const std::size_t count = std::size_t{threads.x} * threads.y * threads.z;
   if (count == 0 || count > 1024 || grid.x == 0 || grid.y == 0 || grid.y > 65535 || grid.z > 65535) {
@@ -190,13 +196,19 @@ void run_grid(dim3 grid, dim3 threads, std::size_t shared, const std::function<v
   for (unsigned z = 0; z < grid.z; ++z) {
     for (unsigned y = 0; y < grid.y; ++y) {
       for (unsigned x = 0; x < grid.x; ++x) {
-        blockIdx = {x, y, z};
+        blockIdx = backwards ? uint3{grid.x - 1 - x, grid.y - 1 - y, grid.z - 1 - z} : uint3{x, y, z};
         block.shared.reset(static_cast<unsigned char*>(std::aligned_alloc(128, (shared + 127) / 128 * 128 + 128)));
         for (std::size_t i = 0; i < shared; ++i) block.shared.get()[i] = 0xff;  // not a number until it is written
         run_block(count);
       }
     }
   }
+}
+
+std::size_t& shared_allowed(const void* kernel) {
+  constexpr std::size_t kUnasked = 48 * 1024;
+  static thread_local std::map<const void*, std::size_t> allowed;
+  return allowed.try_emplace(kernel, kUnasked).first->second;
 }
 
 unsigned char* dynamic_shared() { return block.shared.get(); }

@@ -17,6 +17,16 @@ class Kernels : public testing::TestWithParam<KernelCheck> {};
 
 TEST_P(Kernels, AgreeWithTheirReference) { EXPECT_LE(GetParam().error(nullptr), GetParam().tolerance); }
 
+/// A race is what comes out differently when other threads go first.
+class Races : public testing::TestWithParam<KernelCheck> {};
+
+TEST_P(Races, AreNone) {
+  emulator::run_backwards(true);
+  const double error = GetParam().error(nullptr);
+  emulator::run_backwards(false);
+  EXPECT_LE(error, GetParam().tolerance);
+}
+
 std::string name_of(const testing::TestParamInfo<KernelCheck>& info) {
   const KernelCheck& c = info.param;
   std::string name = c.suite + "_" + c.kernel + "_" + c.dtype;
@@ -25,6 +35,8 @@ std::string name_of(const testing::TestParamInfo<KernelCheck>& info) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Kernels, testing::ValuesIn(kernel_checks(90)), name_of);
+INSTANTIATE_TEST_SUITE_P(Elementwise, Races, testing::ValuesIn(elementwise_checks(true)), name_of);
+INSTANTIATE_TEST_SUITE_P(Attention, Races, testing::ValuesIn(attention_checks(true)), name_of);
 
 }  // namespace
 }  // namespace stepcast::measure

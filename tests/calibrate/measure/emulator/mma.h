@@ -2,6 +2,10 @@
 
 // A stand-in for CUDA's warp matrix multiply: 16 x 16 x 16, each thread of the warp holds 8 of the 256 elements.
 
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+
 #include "cuda_bf16.h"
 #include "cuda_fp16.h"
 #include "cuda_runtime.h"
@@ -33,8 +37,18 @@ void fill_fragment(Fragment& f, T value) {
   for (auto& element : f.x) element = value;
 }
 
+/// Addresses on multiples of 32 bytes, rows 16 bytes apart or a multiple (CUDA programming guide, "Warp Matrix
+/// Functions"): GPUs fault or read something else.
+template <class T>
+void require_aligned(const T* at, unsigned stride) {
+  if (reinterpret_cast<std::uintptr_t>(at) % 32 == 0 && stride * sizeof(T) % 16 == 0) return;
+  std::fprintf(stderr, "emulator: a matrix fragment out of line\n");
+  std::abort();
+}
+
 template <class Use, class T, class Layout>
 void load_matrix_sync(fragment<Use, 16, 16, 16, T, Layout>& f, const T* from, unsigned stride) {
+  require_aligned(from, stride);
   emulator::wait_warp();
   for (unsigned e = 0; e < 8; ++e) {
     const unsigned at = emulator::lane() * 8 + e, row = at / 16, column = at % 16;
@@ -44,6 +58,7 @@ void load_matrix_sync(fragment<Use, 16, 16, 16, T, Layout>& f, const T* from, un
 
 template <class T>
 void load_matrix_sync(fragment<accumulator, 16, 16, 16, T, void>& f, const T* from, unsigned stride, layout_t) {
+  require_aligned(from, stride);
   emulator::wait_warp();
   for (unsigned e = 0; e < 8; ++e) {
     const unsigned at = emulator::lane() * 8 + e;
@@ -53,6 +68,7 @@ void load_matrix_sync(fragment<accumulator, 16, 16, 16, T, void>& f, const T* fr
 
 template <class T>
 void store_matrix_sync(T* to, const fragment<accumulator, 16, 16, 16, T, void>& f, unsigned stride, layout_t) {
+  require_aligned(to, stride);
   emulator::wait_warp();
   for (unsigned e = 0; e < 8; ++e) {
     const unsigned at = emulator::lane() * 8 + e;
