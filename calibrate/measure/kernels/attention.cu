@@ -306,6 +306,7 @@ __global__ void __launch_bounds__(kThreads)
     float* const out = reinterpret_cast<float*>(&tile);
     constexpr int kOutRow = Head + kPad;
     static_assert(sizeof(float) * Tile::kKeys * kOutRow <= sizeof(Tile));
+#pragma unroll  // fragments chosen when the kernel runs would live in local memory, all through the loop above
     for (int which = 0; which < 2; ++which) {
 #pragma unroll
       for (int d = 0; d < Head / 16; ++d) {
