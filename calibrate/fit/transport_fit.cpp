@@ -19,12 +19,11 @@ using collectives::Transport;
 
 constexpr double kOdd = 0.1;         // beyond 10 % an error counts ever less (Cauchy's loss): odd runs drag nobody
 constexpr double kStep = 1e-3;       // of the logit: wide enough to pass over the ties of whole picoseconds
-constexpr double kFelt = 1e-3;       // of a constant, where the residuals move by less between its bounds
+constexpr double kFelt = 1e-3;       // residuals that move by less are those of a constant that no point feels
 constexpr double kUninformed = 0.8;  // an interval that covers more of the bounds says nothing
 constexpr int kLeastPoints = 5;
 constexpr double kNormal95 = 1.96;
-constexpr std::array kEverywhere = {-5.0, -3.5, -2.0, -1.0,
-                                    0.0,  1.0,  2.0,  3.5};  // logits: 0.7 to 97 % of the way between bounds
+constexpr std::array kEverywhere = {-5.0, -3.5, -2.0, -1.0, 0.0, 1.0, 2.0, 3.5};  // logits: 0.7 to 97 % of a range
 constexpr int kRounds = 4;
 constexpr double kPull = 0.01;  // a logit away from where the fit started weighs as much as an error of 1 % at a point
 
@@ -167,6 +166,26 @@ Eigen::VectorXd half_widths(const Eigen::MatrixXd& jacobian, const Eigen::Vector
   return kNormal95 * (variance * inverse_diagonal(jacobian)).cwiseSqrt();
 }
 
+/// Of these constants those that move no residual from one end of their range to the other. Not by slopes where the fit
+/// begins: a protocol that is nowhere the fastest there may be so elsewhere.
+std::vector<std::size_t> unfelt(Residuals& residuals, const std::vector<std::size_t>& numbers) {
+  residuals.begin(numbers);
+  Eigen::VectorXd here(residuals.points + residuals.inputs()), there = here;
+  residuals(residuals.from, here);
+  std::vector<std::size_t> out;
+  for (std::size_t k = 0; k < numbers.size(); ++k) {
+    bool felt = false;
+    for (const double end : {kEverywhere.front(), kEverywhere.back()}) {
+      Eigen::VectorXd x = residuals.from;
+      x[static_cast<Eigen::Index>(k)] = end;
+      residuals(x, there);
+      felt = felt || (there - here).head(residuals.points).norm() > kFelt;
+    }
+    if (!felt) out.push_back(numbers[k]);
+  }
+  return out;
+}
+
 bool has_protocol(const Transport& t, const Constant& c) { return c.protocol == nullptr || (t.*c.protocol).share > 0; }
 
 }  // namespace
@@ -221,21 +240,7 @@ TransportFit fit_transport(std::span<const Curve> curves, const Transport& start
   };
   TransportFit fit;
   fit.transport = start;
-  // Not by slopes where the fit begins: a protocol that is nowhere the fastest there may be so elsewhere.
-  const std::vector<std::size_t> tried = told();
-  residuals.begin(tried);
-  Eigen::VectorXd here(residuals.points + residuals.inputs()), there = here;
-  residuals(residuals.from, here);
-  for (std::size_t k = 0; k < tried.size(); ++k) {
-    bool felt = false;
-    for (const double end : {kEverywhere.front(), kEverywhere.back()}) {
-      Eigen::VectorXd x = residuals.from;
-      x[static_cast<Eigen::Index>(k)] = end;
-      residuals(x, there);
-      felt = felt || (there - here).head(residuals.points).norm() > kFelt;
-    }
-    if (!felt) why[tried[k]] = "no point depends on it";
-  }
+  for (const std::size_t i : unfelt(residuals, told())) why[i] = "no point depends on it";
   for (bool again = true; again;) {
     again = false;
     const std::vector<std::size_t> free = told();
@@ -279,10 +284,6 @@ TransportFit fit_transport(std::span<const Curve> curves, const Transport& start
     }
     fit.constants.push_back(std::move(out));
   }
-  residuals.begin({});
-  Eigen::VectorXd left(residuals.points);
-  residuals(Eigen::VectorXd{}, left);
-  fit.loss = left.squaredNorm();
   std::vector<double> off;
   const std::vector<std::vector<Time>> predicted = predict(curves, fit.transport);
   for (std::size_t c = 0; c < curves.size(); ++c) {

@@ -27,7 +27,6 @@ struct TransportFit {
   std::vector<FittedConstant> constants;  ///< every one that may be fitted, in the order of fittable_constants()
   double median = 0;                      ///< of |predicted / measured - 1| over all points
   double mean = 0;
-  double loss = 0;  ///< what was minimised: the sum of all points' squared residuals
   std::size_t points = 0;
 };
 

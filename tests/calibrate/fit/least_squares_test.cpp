@@ -44,5 +44,34 @@ TEST(LeastSquares, OfTwoThatMakeUpForEachOtherOneIsGivenUp) {
   EXPECT_LT(given_up[0], 2u);
 }
 
+// Least at 2, with a dent at -3, where the fit starts.
+TEST(LeastSquares, LookingWidelyLeavesAMinimumThatIsOnlyNear) {
+  LeastSquares squares;
+  squares.residuals = 1;
+  squares.at = [](const Eigen::VectorXd& x, Eigen::VectorXd& out) {
+    out[0] = x[0] < -1 ? 1 + (x[0] + 3) * (x[0] + 3) : std::abs(x[0] - 2);
+  };
+  const Eigen::VectorXd start = Eigen::VectorXd::Constant(1, -3.2);
+  EXPECT_NEAR(minimize(squares, start).x[0], -3, 0.05);
+  const std::vector<double> values = {-5, 0, 1.5, 5};
+  const Minimum wide = minimize_widely(squares, start, values, 2);
+  EXPECT_NEAR(wide.x[0], 2, 0.05);
+  EXPECT_NEAR(wide.squares, 0, 0.01);
+}
+
+TEST(LeastSquares, LookingWidelyStopsWhereNothingIsGained) {
+  int evaluations = 0;
+  LeastSquares squares;
+  squares.residuals = 1;
+  squares.at = [&](const Eigen::VectorXd& x, Eigen::VectorXd& out) {
+    ++evaluations;
+    out[0] = x[0] - 1;
+  };
+  const std::vector<double> values = {-5, 0, 5};
+  const Minimum found = minimize_widely(squares, Eigen::VectorXd::Constant(1, 0.0), values, 100);
+  EXPECT_NEAR(found.x[0], 1, 1e-6);
+  EXPECT_LT(evaluations, 60);
+}
+
 }  // namespace
 }  // namespace stepcast::calibrate
