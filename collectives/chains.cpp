@@ -1,6 +1,11 @@
 #include "collectives/chains.h"
 
 #include <algorithm>
+#include <map>
+#include <numeric>
+#include <utility>
+
+#include "topology/cluster_impl.h"
 
 namespace stepcast::collectives {
 namespace {
@@ -60,6 +65,36 @@ std::vector<Chain> found_over_uneven(const topology::Cluster& cluster, std::span
   return chains;
 }
 
+/// The GPU of a node that takes each number, so that the chains move the most.
+Chain fastest_numbers(const topology::Cluster& cluster, std::span<const GpuId> gpus, std::span<const GpuId> abroad,
+                      std::span<const Chain> chains) {
+  const LinkView view = view_node(cluster, gpus, abroad);
+  std::vector<Chain> own = found_in_node(cluster, gpus, abroad);
+  if (own.empty()) own = in_order(gpus.size(), !abroad.empty());
+  Chain best(gpus.size()), numbers(gpus.size());
+  std::iota(best.begin(), best.end(), 0u);
+  double rate = rate_of(view, chains);
+  std::vector<Chain> walked(chains.begin(), chains.end());
+  const auto offer = [&](const Chain& chain) {
+    for (std::size_t i = 0; i < chain.size(); ++i) numbers[chains.front()[i]] = chain[i];
+    for (std::size_t k = 0; k < chains.size(); ++k) {
+      std::ranges::transform(chains[k], walked[k].begin(), [&](std::uint32_t number) { return numbers[number]; });
+    }
+    const double reached = rate_of(view, walked);
+    if (reached <= rate * (1 + 1e-9)) return;
+    rate = reached;
+    best = numbers;
+  };
+  for (Chain& chain : own) {
+    for (std::size_t start = 0; start < (abroad.empty() ? chain.size() : 1); ++start) {
+      offer(chain);
+      offer({chain.rbegin(), chain.rend()});
+      std::rotate(chain.begin(), chain.begin() + 1, chain.end());
+    }
+  }
+  return best;
+}
+
 }  // namespace
 
 bool behind_switches(const topology::Cluster& cluster, std::span<const GpuId> gpus) {
@@ -94,6 +129,28 @@ std::vector<Chain> found_chains(const topology::Cluster& cluster, std::span<cons
   }
   const std::vector<std::span<const GpuId>> parts = by_node(cluster, group);
   return parts.size() == 1 ? found_in_node(cluster, group, {}) : found_over_uneven(cluster, group, parts);
+}
+
+void walk_alike(const topology::Cluster& cluster, std::vector<std::vector<GpuId>>& groups, std::uint32_t nodes,
+                std::span<const Chain> chains) {
+  if (chains.empty() || chains.front().size() * nodes != groups.front().size()) return;
+  const auto place_in_node = [&](GpuId id) { return cluster.impl().slot(id).gpu; };
+  std::map<std::vector<std::uint32_t>, Chain> known;  // by the places of a node's GPUs and of those abroad
+  for (std::vector<GpuId>& group : std::span(groups).subspan(1)) {
+    if (nodes == 1 && by_node(cluster, group).size() > 1) continue;
+    const std::size_t gpus = group.size() / nodes;
+    const std::span<const GpuId> here = std::span(group).first(gpus);
+    std::vector<GpuId> abroad;
+    if (nodes > 1) abroad = across(here, std::span(group).subspan(gpus, gpus));
+    std::vector<std::uint32_t> places;
+    for (const GpuId id : here) places.push_back(place_in_node(id));
+    for (const GpuId id : abroad) places.push_back(place_in_node(id));
+    const auto [numbers, fresh] = known.try_emplace(std::move(places));
+    if (fresh) numbers->second = fastest_numbers(cluster, here, abroad, chains);
+    const std::vector<GpuId> in_order_of_ids = group;
+    for (std::size_t i = 0; i < group.size(); ++i)
+      group[i] = in_order_of_ids[i / gpus * gpus + numbers->second[i % gpus]];
+  }
 }
 
 }  // namespace stepcast::collectives

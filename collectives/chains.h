@@ -26,4 +26,11 @@ std::vector<std::span<const topology::GpuId>> by_node(const topology::Cluster& c
 std::vector<Chain> found_chains(const topology::Cluster& cluster, std::span<const topology::GpuId> group,
                                 std::uint32_t nodes);
 
+/// Communicators beside the first walk the chains found for it, by number. Numbers the GPUs of each anew, alike on all
+/// its nodes, where that lets the chains move more on its links: the first chain is laid along each that is found for
+/// the communicator itself, from every start and both ways, and the fastest wins. Groups in order of their ids, `nodes`
+/// as in Placement; those that are spread unevenly over nodes stay as they are.
+void walk_alike(const topology::Cluster& cluster, std::vector<std::vector<topology::GpuId>>& groups,
+                std::uint32_t nodes, std::span<const Chain> chains);
+
 }  // namespace stepcast::collectives

@@ -62,6 +62,16 @@ std::uint32_t best_channels(const Prepared& prepared, Bytes bytes, std::uint32_t
   return static_cast<std::uint32_t>(std::clamp(std::round(wanted), 1.0, static_cast<double>(most)));
 }
 
+/// Of what was carried only that of some groups.
+void keep(std::span<const std::uint32_t> groups, const Wiring& wiring, Outcome& played) {
+  std::ranges::fill(played.carried, 0);
+  for (std::uint32_t route = 0; route < wiring.routes.size(); ++route) {
+    double& bytes = played.by_route[route];
+    if (std::ranges::find(groups, route / wiring.connections) == groups.end()) bytes = 0;
+    for (const sim::Use& use : wiring.routes[route].uses) played.carried[sim::index(use.resource)] += use.load * bytes;
+  }
+}
+
 /// How many pieces of a long pipeline are simulated: at least one, no more than about this many transfers.
 constexpr std::size_t kPipelineTransfers = 1500;
 
@@ -138,7 +148,8 @@ Prepared prepare(const Algorithm& algorithm, Proto proto, const Request& request
   throw std::logic_error("a whole plan that cannot be wired");
 }
 
-Timing simulate(const Prepared& prepared, const Transport& transport, Bytes bytes) {
+Timing simulate(const Prepared& prepared, const Transport& transport, Bytes bytes,
+                std::span<const std::uint32_t> own_groups) {
   const Wiring& wiring = prepared.wiring;
   Request request = prepared.request.resized(bytes.value);
   const std::uint32_t active = best_channels(prepared, bytes, transport.channels, transport.forced.most_channels);
@@ -164,7 +175,8 @@ Timing simulate(const Prepared& prepared, const Transport& transport, Bytes byte
       whole = static_cast<double>(bytes.value) / static_cast<double>(std::max<std::int64_t>(request.elements, 1));
     }
   }
-  const Outcome played = play(*prepared.algorithm, request, wiring, scale, prepared.fold);
+  Outcome played = play(*prepared.algorithm, request, wiring, scale, prepared.fold);
+  if (!own_groups.empty()) keep(own_groups, wiring, played);
   const bool own_part = request.operation == Operation::all_gather || request.operation == Operation::all_to_all;
   const double moving = now * static_cast<double>(bytes.value);
   const Time own = own_part ? from_seconds(transport.own_copy * moving / (request.ranks - 1)) : Time{};

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -36,8 +37,10 @@ struct Prepared {
 Prepared prepare(const Algorithm& algorithm, Proto proto, const Request& request, const Placement& placement,
                  const topology::Cluster& cluster, const Transport& transport, bool fold);
 
-/// The collective on so many bytes: as many channels as are fastest, cut into as many pieces.
-Timing simulate(const Prepared& prepared, const Transport& transport, Bytes bytes);
+/// The collective on so many bytes: as many channels as are fastest, cut into as many pieces. With `own` its loads are
+/// those of these groups alone, by their places in the placement: requires a wiring of every group.
+Timing simulate(const Prepared& prepared, const Transport& transport, Bytes bytes,
+                std::span<const std::uint32_t> own = {});
 
 /// What the protocol costs with the fewest channels.
 Time fixed_time(const Transport& transport, const Protocol& protocol);

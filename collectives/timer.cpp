@@ -67,18 +67,23 @@ struct Timer::Impl {
   // What has been worked out, guarded by `mutex`; nothing is ever removed, and nodes of a map stay where they are.
   using Members = std::vector<Group>;
   using PreparedKey = std::tuple<std::size_t, Operation, std::string_view, Proto, bool, Details>;
-  using TimingKey = std::tuple<std::size_t, Operation, std::int64_t, std::string, bool, Details>;
+  using TimingKey =
+      std::tuple<std::size_t, Operation, std::int64_t, std::string, bool, Details, std::vector<std::uint32_t>>;
+  /// How a placement's groups walk: its chains, and its GPUs in the numbers that the chains mean.
+  struct Walk {
+    std::vector<Chain> chains;
+    Members groups;
+  };
   std::mutex mutex;
   std::map<Members, std::size_t> placements;
-  std::map<std::size_t, std::vector<Chain>> chains;  // of placements, as searched
-  std::map<std::size_t, nccl::Job> jobs;             // likewise, as NCCL sees them
+  std::map<std::size_t, Walk> walks;      // of placements, as searched
+  std::map<std::size_t, nccl::Job> jobs;  // likewise, as NCCL sees them
   std::map<PreparedKey, Prepared> prepared;
   std::map<TimingKey, Timing> timings;
 
-  std::size_t number_of(std::span<const Group> groups) {
-    Members members(groups.begin(), groups.end());
+  std::size_t number_of(const Members& groups) {
     const std::lock_guard lock(mutex);
-    return placements.try_emplace(std::move(members), placements.size()).first->second;
+    return placements.try_emplace(groups, placements.size()).first->second;
   }
 
   const Prepared& prepared_for(const PreparedKey& key, const Algorithm& algorithm, const Request& request,
@@ -93,16 +98,20 @@ struct Timer::Impl {
     return prepared.try_emplace(key, std::move(fresh)).first->second;
   }
 
-  const std::vector<Chain>& chains_of(std::size_t number, const Placement& placement) {
+  const Walk& walk_of(std::size_t number, const Placement& placement) {
     {
       const std::lock_guard lock(mutex);
-      const auto known = chains.find(number);
-      if (known != chains.end()) return known->second;
+      const auto known = walks.find(number);
+      if (known != walks.end()) return known->second;
     }
-    std::vector<Chain> found = found_chains(cluster, placement.groups.front(), placement.nodes);
-    if (found.size() > transport.most_channels) found.resize(transport.most_channels);
+    Walk found{found_chains(cluster, placement.groups.front(), placement.nodes), {}};
+    if (found.chains.size() > transport.most_channels) found.chains.resize(transport.most_channels);
+    if (!found.chains.empty()) {
+      found.groups = placement.groups;
+      walk_alike(cluster, found.groups, placement.nodes, found.chains);
+    }
     const std::lock_guard lock(mutex);
-    return chains.try_emplace(number, std::move(found)).first->second;
+    return walks.try_emplace(number, std::move(found)).first->second;
   }
 
   const nccl::Job& job_of(std::size_t number, const Placement& placement) {
@@ -208,15 +217,21 @@ struct Timer::Impl {
   }
 
   Timing fresh(Operation operation, Bytes bytes, std::span<const Group> concurrent, std::string_view name, bool fold,
-               const Details& details, std::size_t number) {
-    const Placement placement = place(cluster, concurrent, operation != Operation::send_recv);
+               const Details& details, std::size_t number, std::span<const std::uint32_t> own_groups) {
+    Placement placement = place(cluster, concurrent, operation != Operation::send_recv);
     Wanted wanted = parse_wanted(name);
     if (wanted.algorithm != "auto" && wanted.algorithm != "nccl") algorithm(wanted.algorithm);  // unknown: throws
     if (placement.ranks == 1)
       return {{}, {}, {}, std::string(wanted.algorithm), std::string(name_of(Proto::simple)), {}};
-    const bool walked = operation != Operation::send_recv;
-    Request request = request_on(cluster, placement, operation, transport.most_channels,
-                                 walked ? chains_of(number, placement) : std::vector<Chain>{});
+    Request request{};
+    if (operation == Operation::send_recv) {
+      request = request_on(cluster, placement, operation, transport.most_channels, {});
+    } else {
+      const Walk& walk = walk_of(number, placement);
+      request = request_on(cluster, placement, operation, transport.most_channels, walk.chains);
+      // Servers and sizes of pairs are those of the GPUs as they were given.
+      if (!walk.groups.empty() && details.servers == 0 && details.pair_weights.empty()) placement.groups = walk.groups;
+    }
     add(details, request);
 
     if (wanted.algorithm == "nccl") wanted = picked_by_nccl(request, bytes, wanted.protocol, number, placement);
@@ -248,7 +263,7 @@ struct Timer::Impl {
     }
     std::vector<Timing> timings_of(able.size());
     const Choice choice = choose(prospects, bytes, [&](std::size_t i) {
-      timings_of[i] = simulate(*prepared_first[i], transport, bytes);
+      timings_of[i] = simulate(*prepared_first[i], transport, bytes, own_groups);
       return timings_of[i].duration;
     });
     Timing best = std::move(timings_of[choice.index]);
@@ -266,7 +281,7 @@ struct Timer::Impl {
         if (lower_bound(rates, bytes) >= best.duration) continue;
         const Prepared& candidate = ready(*able[i], proto);
         if (lower_bound(candidate.prospect, bytes) >= best.duration) continue;
-        Timing timing = simulate(candidate, transport, bytes);
+        Timing timing = simulate(candidate, transport, bytes, own_groups);
         if (timing.duration < best.duration) best = std::move(timing);
       }
     }
@@ -279,7 +294,7 @@ Timer::Timer(topology::Cluster cluster, Transport transport)
                      .transport = transport,
                      .mutex = {},
                      .placements = {},
-                     .chains = {},
+                     .walks = {},
                      .jobs = {},
                      .prepared = {},
                      .timings = {}}) {}
@@ -289,14 +304,25 @@ Timer::~Timer() = default;
 Timing Timer::time(Operation operation, Bytes bytes, std::span<const Group> concurrent, std::string_view algorithm,
                    bool fold, const Details& details) {
   if (bytes.value < 0) throw std::logic_error("a collective of fewer than 0 bytes");
-  const std::size_t number = impl_->number_of(concurrent);
-  const Impl::TimingKey key{number, operation, bytes.value, std::string(algorithm), fold, details};
+  if (details.own > 0 && fold) throw std::logic_error("some groups' own loads, where groups stand for each other");
+  // One order of the groups, whichever of them asks.
+  Impl::Members groups(concurrent.begin(), concurrent.end());
+  std::ranges::sort(groups);
+  std::vector<std::uint32_t> own;
+  for (const Group& group : concurrent.first(std::min<std::size_t>(details.own, concurrent.size()))) {
+    own.push_back(static_cast<std::uint32_t>(std::ranges::lower_bound(groups, group) - groups.begin()));
+  }
+  std::ranges::sort(own);
+  Details shared = details;
+  shared.own = 0;
+  const std::size_t number = impl_->number_of(groups);
+  const Impl::TimingKey key{number, operation, bytes.value, std::string(algorithm), fold, shared, own};
   {
     const std::lock_guard lock(impl_->mutex);
     const auto known = impl_->timings.find(key);
     if (known != impl_->timings.end()) return known->second;
   }
-  Timing fresh = impl_->fresh(operation, bytes, concurrent, algorithm, fold, details, number);
+  Timing fresh = impl_->fresh(operation, bytes, groups, algorithm, fold, shared, number, own);
   const std::lock_guard lock(impl_->mutex);
   return impl_->timings.try_emplace(key, std::move(fresh)).first->second;
 }

@@ -60,7 +60,8 @@ class Declarer {
     Timing timing = in_.timer.time(operation, bytes, beside, algorithm, !in_.unfold);
     if (in_.slow_links != nullptr) timing = in_.slow_links->slowed(std::move(timing));
     if (in_.unfold && beside.size() > own)
-      timing.loads = in_.timer.time(operation, bytes, beside.first(own), timing.algorithm, !in_.unfold).loads;
+      timing.loads =
+          in_.timer.time(operation, bytes, beside, algorithm, false, {.own = static_cast<std::uint32_t>(own)}).loads;
     return scaled(std::move(timing), between_stages ? s_.traffic_scale.stages : s_.traffic_scale.data);
   }
 

@@ -77,6 +77,20 @@ TEST(Run, UnfoldedIsTheSameForecast) {
             run_program("run scenarios/quickstart.yaml --format csv --unfold").out);
 }
 
+// Data ranks of one tensor rank are joined in another order than those of the other.
+TEST(Run, UnfoldedIsTheSameForecastWhereGroupsAreWiredUnlike) {
+  const std::string run =
+      "run scenarios/quickstart.yaml --format csv --set cluster.node=frontier --set cluster.nodes=1 "
+      "--set model=megatron-bert-336m --set training.sequence=512 --set parallelism.tensor=2 "
+      "--set parallelism.pipeline=1 --set parallelism.data=4 --set pipeline.schedule=1f1b "
+      "--set pipeline.virtual_stages=1 --set data_parallel.overlap=true --set data_parallel.zero=";
+  for (const char* zero : {"0", "3"}) {
+    const Outcome folded = run_program(run + zero);
+    EXPECT_EQ(folded.status, 0) << folded.err;
+    EXPECT_EQ(folded.out, run_program(run + zero + " --unfold").out) << zero;
+  }
+}
+
 TEST(Run, OutputGoesToTheFileWhole) {
   const std::string target = testing::TempDir() + "run.json";
   const Outcome to_file = run_program("run scenarios/quickstart.yaml --format json --output " + target);

@@ -217,6 +217,66 @@ TEST(FoundChains, CarryRingsAndTreesThatReduceCorrectly) {
   EXPECT_GE(cases, 40);
 }
 
+/// Eight dies as in a node of Frontier: those with even numbers are joined in the ring 0 2 4 6, the others in 1 3 7 5.
+topology::Cluster frontier() {
+  return island(8, {{0, 1, 4},
+                    {2, 3, 4},
+                    {4, 5, 4},
+                    {6, 7, 4},
+                    {0, 6, 2},
+                    {2, 4, 2},
+                    {0, 2},
+                    {4, 6},
+                    {1, 3},
+                    {1, 5},
+                    {3, 7},
+                    {5, 7}});
+}
+const std::vector<Group> kEvenAndOdd{{topology::GpuId{0}, topology::GpuId{2}, topology::GpuId{4}, topology::GpuId{6}},
+                                     {topology::GpuId{1}, topology::GpuId{3}, topology::GpuId{5}, topology::GpuId{7}}};
+
+TEST(FoundChains, OfOneGroupAreWalkedByItsSiblingsAlongLinksOfTheirOwn) {
+  const topology::Cluster cluster = frontier();
+  Timer timer(cluster, {.nvlink_step = microseconds(2)});
+  for (const Operation operation : {Operation::all_reduce, Operation::all_gather, Operation::reduce_scatter}) {
+    const Bytes bytes{64'000'000};
+    const Time alone = timer.time(operation, bytes, {&kEvenAndOdd[0], 1}, "ring").duration;
+    EXPECT_EQ(alone, timer.time(operation, bytes, {&kEvenAndOdd[1], 1}, "ring").duration);
+    EXPECT_EQ(alone, timer.time(operation, bytes, kEvenAndOdd, "ring").duration);  // they share no link
+    EXPECT_EQ(alone, timer.time(operation, bytes, kEvenAndOdd, "ring", false).duration);
+  }
+}
+
+TEST(FoundChains, OfSeveralGroupsDoNotDependOnWhichIsFirst) {
+  const topology::Cluster cluster = frontier();
+  const std::vector<Group> turned{kEvenAndOdd[1], kEvenAndOdd[0]};
+  Timer one(cluster, {}), other(cluster, {});
+  const auto loads_of = [&](Timer& timer, std::span<const Group> groups, std::uint32_t own) {
+    std::vector<double> loads(cluster.links());
+    const Details details{.own = own};
+    for (const Timing::Load& load :
+         timer.time(Operation::all_gather, {64'000'000}, groups, "auto", own == 0, details).loads) {
+      loads[topology::index(load.link)] += load.bytes;
+    }
+    return loads;
+  };
+  const std::vector<double> both = loads_of(one, kEvenAndOdd, 0), even = loads_of(one, kEvenAndOdd, 1),
+                            odd = loads_of(other, turned, 1);
+  EXPECT_EQ(both, loads_of(other, turned, 0));
+  double total = 0;
+  for (std::size_t link = 0; link < both.size(); ++link) {
+    EXPECT_DOUBLE_EQ(both[link], even[link] + odd[link]) << link;
+    EXPECT_TRUE(even[link] == 0 || odd[link] == 0) << link;
+    total += both[link];
+  }
+  EXPECT_GT(total, 0);
+}
+
+TEST(FoundChains, OwnLoadsAreNotAskedOfGroupsThatStandForEachOther) {
+  Timer timer(frontier(), {});
+  EXPECT_THROW(timer.time(Operation::all_gather, {1}, kEvenAndOdd, "auto", true, {.own = 1}), std::logic_error);
+}
+
 TEST(FoundChains, FoldedTimesAreThoseOfTheWhole) {
   const topology::Cluster cluster = cube_meshes(4);
   const Group group = gpus(32);
