@@ -164,7 +164,7 @@ int collective(const std::vector<std::string>& words) {
       ("software", text(), "the stack whose transport is used: a file of configs/software/; default: the one fitted on such machines")
       ("set", po::value<std::vector<std::string>>()->composing()->default_value({}, ""), "KEY=VALUE: transport.nvlink_step=1us, cluster.nic_bandwidth=100Gbit/s")
       ("tuning", "instead: NCCL's own table of latencies and bandwidths, and what it picks at which size")
-      ("compare", text(), "a log of nccl-tests: measured times beside predicted ones, at the log's sizes")
+      ("compare", text(), "a log of nccl-tests: measured times beside predicted ones per repetition, at the log's sizes")
       ("explain", "also say which link is the busiest at the largest size, and which carry nothing")
       ("plot", text(), "also draw busbw over size into this file: .svg or .png")
       ("format", text("table"), "table, json or csv")
@@ -220,7 +220,8 @@ int collective(const std::vector<std::string>& words) {
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     for (const std::string& name : names) {
       const collectives::Timing timing = timer.time(operation, sizes[i], std::span(&group, 1), name, true, details);
-      report.rows.push_back({timing.algorithm, timing.protocol, sizes[i], timing.interval, {}});
+      report.rows.push_back(
+          {timing.algorithm, timing.protocol, sizes[i], report.log.empty() ? timing.duration : timing.interval, {}});
       if (!measured.empty()) report.rows.back().measured = measured[i].out_of_place;
       if (values->count("explain") != 0 && i + 1 == sizes.size()) explained += explain(timing, sizes[i], cluster);
     }

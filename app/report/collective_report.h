@@ -15,7 +15,7 @@ namespace stepcast::app {
 struct CollectiveRow {
   std::string algorithm, protocol;
   Bytes size{};
-  Time time{};
+  Time time{};                     ///< launch to last byte; beside a log per repetition, as nccl-tests has it
   std::optional<Time> measured{};  ///< what a log says
 };
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -104,6 +105,39 @@ TEST_F(Collective, PrintsTheColumnsOfNcclTests) {
     EXPECT_THAT(text, HasSubstr(column));
   }
   EXPECT_THAT(text, HasSubstr("\n   32768   1024  float   none    -1"));  // 32768 / 4 / 8
+}
+
+/// Of broadcast and reduce too, whose repetitions overlap: what is printed is what the choice was made by.
+TEST_F(Collective, PrintsTimesThatGrowWithTheSizeAndOfWhichAutoTakesTheLeast) {
+  const auto times = [&](const std::string& node, const std::string& nodes, const std::string& op,
+                         const std::string& protocol) {
+    std::vector<double> found;
+    const auto json = nlohmann::json::parse(output({"--node", node, "--nodes", nodes, "--op", op, "--sizes", "8B:64MiB",
+                                                    "--protocol", protocol, "--format", "json"}));
+    for (const auto& row : json["rows"]) found.push_back(row["time_s"]);
+    return found;
+  };
+  for (const auto& [node, nodes] : {std::pair{"aws-p4d", "16"}, {"frontier", "4"}, {"dgx-1-v100-16gb", "1"}}) {
+    for (const char* op : {"all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce", "all_to_all"}) {
+      const std::vector<double> automatic = times(node, nodes, op, "");
+      EXPECT_TRUE(std::ranges::is_sorted(automatic)) << node << ' ' << op;
+      for (const char* protocol : {"Simple", "LL128", "LL"}) {
+        const std::vector<double> named = times(node, nodes, op, protocol);
+        for (std::size_t i = 0; i < named.size(); ++i)
+          EXPECT_LE(automatic[i], named[i]) << node << ' ' << op << ' ' << i;
+      }
+    }
+  }
+}
+
+TEST_F(Collective, PrintsNoMoreTimeForFasterAdapters) {
+  const auto time = [&](const std::string& rate) {
+    const auto json =
+        nlohmann::json::parse(output({"--node", "frontier", "--nodes", "4", "--op", "broadcast", "--sizes", "1MiB",
+                                      "--set", "cluster.nic_bandwidth=" + rate, "--format", "json"}));
+    return json["rows"][0]["time_s"].get<double>();
+  };
+  EXPECT_LE(time("200Gbit/s"), time("100Gbit/s"));
 }
 
 TEST_F(Collective, WritesItsJsonContract) {

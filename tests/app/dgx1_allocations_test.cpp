@@ -182,7 +182,7 @@ Written by a test, which fails where the tool says otherwise:
 - 500 MB; GB/s are bytes of the operation over its time; a broadcast starts at the lowest-numbered GPU.
 - Rings: `multi-ring` where NVLink has a ring; else `ring` on the same machine without NVLink. Trees: `tree-packing`.
   Any row: `stepcast collective --node dgx-1-v100-16gb --allocation 0,1,4 --op broadcast --sizes 500MB --software nccl-v100
-  --algorithm tree-packing/Simple` (nccl-tests' column: the time per repetition, 1 or 2 % less for a broadcast).
+  --algorithm tree-packing/Simple`.
 - Both have the Simple protocol and the same transport. Nothing was fitted to the figures below.
 
 ## Speedups beside the published ones
