@@ -31,6 +31,13 @@ constexpr auto kEndsLater = [](const auto& a, const auto& b) {
   return a.target > b.target || (a.target == b.target && a.name > b.name);
 };
 
+// A component of so many routes, and of such a part of all, is large: what it keeps is worth it.
+constexpr std::size_t kLarge = 256, kLargePart = 16;
+// Rates this much below the floor are filled again too: rounding decides nothing.
+constexpr double kBelowFloor = 1e-9;
+
+constexpr auto kLater = [](const auto& a, const auto& b) { return a.at > b.at || (a.at == b.at && a.route > b.route); };
+
 // Earliest level first; the id decides between equals, so that the order never depends on history.
 constexpr auto kHigher = [](const auto& a, const auto& b) {
   return a.lambda > b.lambda || (a.lambda == b.lambda && a.resource > b.resource);
@@ -50,6 +57,7 @@ FlowNetwork::FlowNetwork(std::span<const Bandwidth> resources, std::span<const R
   states_.resize(routes.size());
   new_rate_.resize(routes.size());
   bitmap_.resize(routes.size() / 64 + 1);
+  filled_.resize(resources.size());
   for (std::uint32_t r = 0; r < routes.size(); ++r) {
     const Route& route = routes[r];
     Fixed& fixed = fixed_[r];
@@ -162,6 +170,7 @@ std::optional<Time> FlowNetwork::expire(RouteId route, Time now, std::vector<std
     return state.due != kNever ? std::optional(state.due) : std::nullopt;  // kNever: the coming settle() will plan it
   }
   state.due = kNever;
+  leaves(state);
   ended.push_back(state.head.name);
   if (--state.flows == 0) {
     state.rate = 0;
@@ -185,16 +194,23 @@ std::optional<Time> FlowNetwork::expire(RouteId route, Time now, std::vector<std
 
 std::span<const FlowNetwork::Due> FlowNetwork::settle(Time now) {
   due_.clear();
+  if (!starts_.empty()) floor_ = 0;
   for (const Start& start : starts_) add(start, now);
   starts_.clear();
+  const bool again = floor_ > 0 && floor_ < kInfinity;
   for (const std::uint32_t route : touched_routes_) {
-    if (states_[route].flows != 0) consider(route, now);
+    if (states_[route].flows == 0) continue;
+    again ? consider_again(uses_[fixed_[route].uses].resource, now) : consider(route, now);
   }
   for (const std::uint32_t resource : touched_resources_) {
-    if (resources_[resource].active != 0) consider(uses_[resources_[resource].first].route, now);
+    if (resources_[resource].active == 0) continue;
+    again ? consider_again(resource, now) : consider(uses_[resources_[resource].first].route, now);
   }
   touched_routes_.clear();
   touched_resources_.clear();
+  plans_ends_ = plans_ends_ || again;
+  if (plans_ends_) plan_ends();
+  floor_ = kInfinity;
   if (++instant_ == 0) {  // 2^32 instants: start the marks again
     instant_ = 1;
     for (State& state : states_) state.touched = state.solved = 0;
@@ -211,11 +227,13 @@ void FlowNetwork::consider(std::uint32_t route, Time now) {
   for (const RouteUse& use : uses(route)) alone = alone && resources_[use.resource].active == 1;
   if (!alone) {
     gather(route);
-    solve(now);
+    keep_component();
+    solve(now, 0);
     plan_component();
     return;
   }
   state.solved = instant_;
+  state.kept = false;
   double rate = fixed_[route].alone;
   if (state.flows != 1) {
     rate = fixed_[route].limit;
@@ -225,6 +243,19 @@ void FlowNetwork::consider(std::uint32_t route, Time now) {
   }
   set_rate(route, rate, now);
   plan(route);
+}
+
+/// Fills anew, from the floor on, what is joined to this resource by routes that were fixed there or later.
+void FlowNetwork::consider_again(std::uint32_t resource, Time now) {
+  const double floor = floor_ * (1 - kBelowFloor);
+  std::vector<Filled>& filled = filled_[resource];
+  while (!filled.empty() && states_[filled.back().route].flows == 0) filled.pop_back();
+  if (filled.empty()) return;
+  const std::uint32_t route = filled.back().route;
+  if (states_[route].solved == instant_ || states_[route].lambda < floor) return;
+  gather_again(route);
+  keeps_ = true;
+  solve(now, floor);
 }
 
 void FlowNetwork::set_rate(std::uint32_t route, double rate, Time now) {
@@ -238,6 +269,9 @@ void FlowNetwork::set_rate(std::uint32_t route, double rate, Time now) {
   Time at = end_of(state, state.head.target);
   if (at <= now) at = {now.value + 1};
   state.due = at;
+  if (!ends_known_ || !state.kept) return;
+  ends_.push_back({at, route});
+  std::push_heap(ends_.begin(), ends_.end(), kLater);
 }
 
 /// Has expire() called when the route's head ends, or earlier if that is planned already.
@@ -253,6 +287,34 @@ void FlowNetwork::plan_component() {
   for (const std::uint32_t route : component_) first = std::min(first, states_[route].due);
   for (const std::uint32_t route : component_) {
     if (states_[route].due == first) plan(route);
+  }
+}
+
+/// Plans the first ends in large components.
+void FlowNetwork::plan_ends() {
+  const auto overtaken = [&](const End& end) {
+    const State& state = states_[end.route];
+    return state.flows == 0 || !state.kept || state.due != end.at;
+  };
+  if (!ends_known_ || ends_.size() > 4 * states_.size()) {
+    ends_known_ = true;
+    ends_.clear();
+    for (std::uint32_t route = 0; route < states_.size(); ++route) {
+      const State& state = states_[route];
+      if (state.flows != 0 && state.kept && state.due != kNever) ends_.push_back({state.due, route});
+    }
+    std::make_heap(ends_.begin(), ends_.end(), kLater);
+  }
+  Time first = kNever;
+  while (!ends_.empty()) {
+    const End end = ends_.front();
+    if (!overtaken(end)) {
+      if (first == kNever) first = end.at;
+      if (end.at != first) return;
+      plan(end.route);
+    }
+    std::pop_heap(ends_.begin(), ends_.end(), kLater);
+    ends_.pop_back();
   }
 }
 
@@ -277,6 +339,54 @@ void FlowNetwork::gather(std::uint32_t seed) {
       }
     }
   }
+  sort_component();
+}
+
+/// All routes joined to this one by shared resources and fixed at the floor or later; takes them off the resources'
+/// orders, down to what is left there for them.
+void FlowNetwork::gather_again(std::uint32_t seed) {
+  const double floor = floor_ * (1 - kBelowFloor);
+  component_.clear();
+  component_resources_.clear();
+  component_.push_back(seed);
+  states_[seed].solved = instant_;
+  for (std::size_t done = 0; done < component_.size(); ++done) {
+    for (const RouteUse& use : uses(component_[done])) {
+      Resource& resource = resources_[use.resource];
+      if (resource.seen == instant_) continue;
+      resource.seen = instant_;
+      component_resources_.push_back(use.resource);
+      std::vector<Filled>& filled = filled_[use.resource];
+      resource.degree = 0;
+      for (; !filled.empty(); filled.pop_back()) {
+        State& state = states_[filled.back().route];
+        if (state.flows != 0) {
+          if (state.lambda < floor) break;
+          ++resource.degree;
+          if (state.solved != instant_) component_.push_back(filled.back().route);
+          state.solved = instant_;
+        }
+        resource.left = filled.back().left;
+      }
+    }
+  }
+  sort_component();
+}
+
+/// Of a large component, makes room for the order in which the coming solve() fills its resources.
+void FlowNetwork::keep_component() {
+  keeps_ = component_.size() >= kLarge && component_.size() * kLargePart >= states_.size();
+  for (const std::uint32_t route : component_) states_[route].kept = keeps_;
+  for (const std::uint32_t id : component_resources_) {
+    Resource& resource = resources_[id];
+    resource.left = resource.capacity;
+    resource.degree = resource.active;
+    if (keeps_) filled_[id].clear();
+  }
+  if (keeps_) ends_known_ = false;
+}
+
+void FlowNetwork::sort_component() {
   if (component_.size() * 8 < bitmap_.size()) {
     std::sort(component_.begin(), component_.end());
     return;
@@ -294,12 +404,14 @@ void FlowNetwork::gather(std::uint32_t seed) {
 double FlowNetwork::level(const Resource& resource) const { return std::max(resource.left, 0.0) / resource.sum; }
 
 /// Gives the route its final rate and takes it out of its resources' sums.
-void FlowNetwork::fix(std::uint32_t route, double rate) {
+void FlowNetwork::fix(std::uint32_t route, double rate, double lambda) {
   new_rate_[route] = rate;
+  if (keeps_) states_[route].lambda = lambda;
   --unfixed_;
   const double flows = states_[route].flows, weight = fixed_[route].weight;
   for (const RouteUse& use : uses(route)) {
     Resource& resource = resources_[use.resource];
+    if (keeps_) filled_[use.resource].push_back({route, resource.left});
     resource.left -= use.load * flows * rate;
     resource.sum -= use.load * flows * weight;
     --resource.unfixed;
@@ -320,13 +432,14 @@ void FlowNetwork::index_members() {
   for (const std::uint32_t id : component_resources_) resources_[id].members -= resources_[id].degree;
 }
 
-/// Progressive filling of the component gathered last.
-void FlowNetwork::solve(Time now) {
+/// Progressive filling of the component gathered last, from lambda `floor` on: of each resource `left` is there for its
+/// `degree` routes.
+void FlowNetwork::solve(Time now, double floor) {
   for (const std::uint32_t id : component_resources_) {
     Resource& resource = resources_[id];
     resource.sum = 0;
-    resource.left = resource.capacity;
-    resource.unfixed = resource.degree = resource.active;
+    resource.available = resource.left;
+    resource.unfixed = resource.degree;
   }
   limits_.clear();
   for (const std::uint32_t route : component_) {
@@ -349,7 +462,14 @@ void FlowNetwork::solve(Time now) {
 
   const bool limited = !limits_.empty();
   if (!limited && highest <= lowest * (1 + kSameRate)) {  // all resources fill at once: one rate for all
-    for (const std::uint32_t route : component_) set_rate(route, lowest * fixed_[route].weight, now);
+    for (const std::uint32_t route : component_) {
+      set_rate(route, lowest * fixed_[route].weight, now);
+      if (!keeps_) continue;
+      states_[route].lambda = lowest;
+      for (const RouteUse& use : uses(route)) {
+        filled_[use.resource].push_back({route, resources_[use.resource].available});
+      }
+    }
     return;
   }
 
@@ -357,7 +477,7 @@ void FlowNetwork::solve(Time now) {
   std::make_heap(levels_.begin(), levels_.end(), kHigher);
   std::sort(limits_.begin(), limits_.end(), [](const Level& a, const Level& b) { return kHigher(b, a); });
   std::size_t next_limit = 0;
-  double lambda = 0;
+  double lambda = floor;
   unfixed_ = component_.size();
   // A level only rises while others are fixed, so a level once computed is a lower bound: the smallest is taken,
   // computed anew, and put back if it has risen.
@@ -372,7 +492,7 @@ void FlowNetwork::solve(Time now) {
     if (next_limit < limits_.size() && limits_[next_limit].lambda <= full) {
       const std::uint32_t route = limits_[next_limit++].resource;
       lambda = std::max(lambda, fixed_[route].limit / fixed_[route].weight);
-      fix(route, fixed_[route].limit);
+      fix(route, fixed_[route].limit, lambda);
       continue;
     }
     if (levels_.empty()) throw std::logic_error("a flow that nothing limits");
@@ -381,7 +501,7 @@ void FlowNetwork::solve(Time now) {
     Resource& resource = resources_[top.resource];
     if (resource.sum < 1e-6 * resource.whole) {  // what is left of the sum would be mostly rounding: add it up anew
       resource.sum = 0;
-      resource.left = resource.capacity;
+      resource.left = resource.available;
       for (std::uint32_t m = 0; m < resource.degree; ++m) {
         const std::uint32_t route = members_[resource.members + m];
         for (const RouteUse& use : uses(route)) {
@@ -407,7 +527,7 @@ void FlowNetwork::solve(Time now) {
     if (!(top.lambda <= lambda * (1 + kSameRate))) lambda = top.lambda;
     for (std::uint32_t m = 0; m < resource.degree; ++m) {
       const std::uint32_t route = members_[resource.members + m];
-      if (new_rate_[route] < 0) fix(route, lambda * fixed_[route].weight);
+      if (new_rate_[route] < 0) fix(route, lambda * fixed_[route].weight, lambda);
     }
   }
   for (const std::uint32_t route : component_) set_rate(route, new_rate_[route], now);

@@ -23,6 +23,10 @@ namespace stepcast::sim {
 /// one per flow. Starts and ends at one picosecond are only noted; settle() then solves each touched connected
 /// component (routes joined by shared resources) once.
 ///
+/// Flows that leave a large component change nothing of those that filling fixed at a lower lambda than theirs: then
+/// only the part of the filling from there on is done again. Of many flows that start together the fastest end first,
+/// so that is a small part.
+///
 /// Who calls: an event loop with a non-decreasing clock. At each instant: any number of expire() and start(), then
 /// one settle(). The rates do not depend on the order of the calls within the instant.
 class FlowNetwork {
@@ -43,7 +47,8 @@ class FlowNetwork {
 
   /// Solves what the starts and ends of this instant touched. Returns the calls of expire() to plan, each later than
   /// `now`; valid until the next call. Only the routes that end first in their component are in it: when they end,
-  /// the component is solved again. O(uses of the touched components), O(1) for a route alone on its resources.
+  /// the component is solved again. O(uses of the touched components, or of their part that is filled again), O(1) for
+  /// a route alone on its resources.
   std::span<const Due> settle(Time now);
 
   /// A planned time has come: ends the flows of this route that end now and appends their names. A call whose plan
@@ -90,6 +95,8 @@ class FlowNetwork {
     std::uint32_t others = kNone;  // into heaps_: the flows behind the head
     std::uint32_t touched = 0;     // the instant that has it in touched_routes_
     std::uint32_t solved = 0;      // the instant that has it in a component
+    double lambda = 0;             // at which filling fixed it, if kept
+    bool kept = false;             // its component is large: its resources keep the order in which they were filled
   };
   struct RouteUse {
     double load = 1;
@@ -104,9 +111,18 @@ class FlowNetwork {
     std::uint32_t seen = 0;     // the instant that has it in a component
     std::uint32_t members = 0;  // where its routes start in members_
     double sum = 0, whole = 0;  // load * weight * flows of the routes not yet fixed, and of all
-    double left = 0;            // capacity minus what the fixed routes take
+    double available = 0;       // capacity minus what routes take that the solve does not look at
+    double left = 0;            // that minus what the fixed routes take
     std::uint32_t unfixed = 0;
     std::uint32_t degree = 0;
+  };
+  struct Filled {  // of a resource: a route that was fixed, and what was left before
+    std::uint32_t route = 0;
+    double left = 0;
+  };
+  struct End {
+    Time at{};
+    std::uint32_t route = 0;
   };
   struct Level {
     double lambda = 0;
@@ -126,10 +142,16 @@ class FlowNetwork {
   void plan(std::uint32_t route);
   void plan_component();
   void consider(std::uint32_t route, Time now);
+  void leaves(const State& state) { floor_ = std::min(floor_, state.kept ? state.lambda : 0); }
+  void consider_again(std::uint32_t resource, Time now);
   void gather(std::uint32_t route);
-  void solve(Time now);
+  void gather_again(std::uint32_t route);
+  void sort_component();
+  void keep_component();
+  void solve(Time now, double floor);
+  void plan_ends();
   void index_members();
-  void fix(std::uint32_t route, double rate);
+  void fix(std::uint32_t route, double rate, double lambda);
   double level(const Resource& resource) const;
 
   std::vector<Fixed> fixed_;
@@ -142,6 +164,15 @@ class FlowNetwork {
   std::vector<Start> starts_;  // of this instant: all ends come first, in whatever order the calls came
   std::vector<std::uint32_t> touched_routes_, touched_resources_;
   std::vector<Due> due_;
+
+  // Of large components. By resource: its routes in the order of their lambda; those that have left stay until the next
+  // settle(). `ends_` is a heap of when routes end, with entries that have been overtaken.
+  std::vector<std::vector<Filled>> filled_;
+  std::vector<End> ends_;
+  bool plans_ends_ = false;   // from the first time on that a part was filled again
+  bool ends_known_ = false;   // every route of a large component is in ends_
+  bool keeps_ = false;        // the solve under way is of a large component
+  double floor_ = kInfinity;  // the least lambda of what has left at this instant
 
   // Scratch of one solve, kept for its memory.
   std::vector<std::uint32_t> component_, component_resources_;

@@ -192,6 +192,67 @@ TEST(FlowNetwork, TheRatesDoNotDependOnWhatRanBefore) {
   }
 }
 
+/// Hundreds of flows in one or two components that start together, so that ends are filled again only in part; a few
+/// bursts later.
+std::map<Time, std::vector<Start>> start_large(Recipe& recipe, Random& random) {
+  const std::uint32_t parts = 1 + random.below(2), resources = 12 + random.below(20);
+  for (std::uint32_t i = 0; i < parts * resources; ++i) recipe.resources.push_back({random.real(1e9, 4e10)});
+  std::vector<Start> together;
+  for (std::uint32_t i = 0; i < 300 * parts + random.below(200); ++i) {
+    Route route;
+    for (std::uint32_t u = 1 + random.below(3); u-- > 0;) {
+      route.uses.push_back({ResourceId{i % parts * resources + random.below(resources)}, random.real(0.25, 2)});
+    }
+    if (random.one_in(8)) route.limit = {random.real(5e6, 1e9)};
+    if (random.one_in(3)) route.weight = random.real(0.5, 8);
+    for (std::uint32_t f = 1 + (random.one_in(4) ? 1 : 0); f-- > 0;) {
+      together.push_back({RouteId{i}, Bytes{random.one_in(3) ? 4096 : random.between(1, 50'000)}});
+    }
+    recipe.routes.push_back(route);
+  }
+  std::map<Time, std::vector<Start>> starts;
+  starts[Time{}] = together;
+  for (std::uint32_t b = random.below(6); b-- > 0;) {
+    const RouteId route{random.below(static_cast<std::uint32_t>(recipe.routes.size()))};
+    starts[Time{random.between(1, 400'000'000)}].push_back({route, Bytes{random.between(1, 50'000)}});
+  }
+  return starts;
+}
+
+TEST(FlowNetwork, PartsFilledAgainHaveTheRatesOfTheWhole) {
+  for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+    Random random(seed);
+    Recipe recipe;
+    const auto starts = start_large(recipe, random);
+    FlowNetwork network(recipe.resources, recipe.routes);
+    std::vector<double> moved(recipe.routes.size()), asked(recipe.routes.size());
+    for (const auto& [at, burst] : starts) {
+      for (const Start& start : burst) asked[index(start.route)] += static_cast<double>(start.bytes.value);
+    }
+    std::size_t instants = 0;
+    const std::vector<Time> end = drive(network, starts, [&](Time now, Time until) {
+      for (std::uint32_t r = 0; r < recipe.routes.size(); ++r) {
+        moved[r] += network.rate(RouteId{r}).value * network.flows(RouteId{r}) * to_seconds(until - now);
+      }
+      if (++instants % 7 != 0) return;
+      FlowNetwork fresh(recipe.resources, recipe.routes);
+      for (std::uint32_t r = 0; r < recipe.routes.size(); ++r) {
+        for (std::uint32_t f = 0; f < network.flows(RouteId{r}); ++f) fresh.start(f, RouteId{r}, Bytes{1});
+      }
+      fresh.settle(now);
+      for (std::uint32_t r = 0; r < recipe.routes.size(); ++r) {
+        const double old_rate = network.rate(RouteId{r}).value, new_rate = fresh.rate(RouteId{r}).value;
+        ASSERT_NEAR(old_rate, new_rate, 1e-11 * new_rate) << "seed " << seed << " route " << r << " at " << now.value;
+      }
+    });
+    if (HasFailure()) return;
+    EXPECT_EQ(std::count(end.begin(), end.end(), Time{-1}), 0) << "seed " << seed << ": a flow never ended";
+    for (std::size_t r = 0; r < moved.size(); ++r) {
+      ASSERT_NEAR(moved[r], asked[r], 0.1 + 1e-9 * asked[r]) << "seed " << seed << " route " << r;
+    }
+  }
+}
+
 TEST(FlowNetwork, AChangeElsewhereIsNotSolved) {
   Recipe recipe;
   for (int i = 0; i < 2; ++i) recipe.resources.push_back({1e9});
