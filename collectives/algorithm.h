@@ -15,6 +15,7 @@ namespace stepcast::collectives {
 struct Symmetry {
   std::uint32_t period = 0;
   bool rotate = false;
+  std::uint32_t row = 0;  ///< so many ranks turn, as a node's would: Request::row; 0: those of a node
   friend bool operator==(const Symmetry&, const Symmetry&) = default;
 };
 
@@ -25,6 +26,7 @@ struct Request {
   std::uint32_t ranks = 1;
   std::int64_t elements = 0;   ///< counted as Operation says
   std::uint32_t nodes = 1;     ///< divides ranks
+  std::uint32_t row = 0;       ///< ranks in a row of the torus that the one node is; 0: it is none
   std::uint32_t channels = 1;  ///< rings or trees that share the elements
   std::uint32_t pieces = 1;    ///< into which algorithms that pipeline cut each channel's elements; others ignore it
   /// Of a plan that is made of like rounds (Plan::rounds) only the first so many are wanted; others ignore it. 0: all.

@@ -1,5 +1,6 @@
 #include <vector>
 
+#include "collectives/offsets.h"
 #include "collectives/two_level_all_to_all.h"
 
 namespace stepcast::collectives {
@@ -151,6 +152,7 @@ constinit const Algorithm hierarchical{
     .symmetry =
         [](const Request& request) {
           if (!request.pair_elements.empty()) return Symmetry{};
+          if (request.operation == Operation::all_to_all) return Offsets::symmetry(request);
           return Symmetry{request.gpus(), request.gpus() > 1};
         }};
 

@@ -8,11 +8,15 @@
 namespace stepcast::collectives {
 
 /// Plans in which every rank does the same with the rank at every offset. Offset d from (node a, local l) is the rank
-/// (a + d / gpus, l + d % gpus), both round: nearest nodes first. Knows which sources a folded plan keeps.
+/// (a + d / gpus, l + d % gpus), both round: nearest nodes first. In a torus rows are what nodes are elsewhere. Knows
+/// which sources a folded plan keeps.
 class Offsets {
  public:
   explicit Offsets(const Request& request)
-      : gpus_(request.gpus()), nodes_(request.nodes), ranks_(request.ranks), fold_(request.fold) {}
+      : gpus_(request.row != 0 ? request.row : request.gpus()),
+        nodes_(request.ranks / gpus_),
+        ranks_(request.ranks),
+        fold_(request.fold) {}
 
   /// The sources that a folded plan keeps: source(0), source(1), ..., source(lanes() - 1).
   std::uint32_t lanes() const {
@@ -35,6 +39,7 @@ class Offsets {
 
   /// The largest symmetry of such plans.
   static Symmetry symmetry(const Request& request) {
+    if (request.row != 0) return {request.row, request.row > 1, request.row};
     return request.nodes == 1 ? Symmetry{1, false} : Symmetry{request.gpus(), request.gpus() > 1};
   }
 

@@ -87,7 +87,7 @@ Prepared prepare(const Algorithm& algorithm, Proto proto, const Request& request
   if (fold) {
     const Symmetry most = algorithm.symmetry(request);
     if (most.rotate) symmetries.push_back(most);  // its period may be 0: only turned
-    if (most.period != 0) symmetries.push_back({most.period, false});
+    if (most.period != 0) symmetries.push_back({most.period, false, most.row});
   }
   symmetries.push_back({});
   const auto groups = static_cast<std::uint32_t>(placement.groups.size());

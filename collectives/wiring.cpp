@@ -78,7 +78,8 @@ class Wirer {
     gpus_ = ranks_ / placement.nodes;
     period_ = symmetry.period != 0 ? symmetry.period : ranks_;
     shifts_ = ranks_ / period_;
-    turns_ = symmetry.rotate ? gpus_ : 1;
+    row_ = symmetry.row != 0 ? symmetry.row : gpus_;
+    turns_ = symmetry.rotate ? row_ : 1;
     first_fabric_ = cluster.nodes() > 1 ? cluster.impl().fabric_base() : cluster.links();
   }
 
@@ -105,7 +106,7 @@ class Wirer {
 
   std::uint32_t image(std::uint32_t rank, std::uint32_t shift, std::uint32_t turn) const {
     const std::uint32_t shifted = (rank + shift * period_) % ranks_;
-    return shifted / gpus_ * gpus_ + (shifted % gpus_ + turn) % gpus_;
+    return shifted / row_ * row_ + (shifted % row_ + turn) % row_;
   }
 
   bool in_fabric(LinkId link) const { return index(link) >= first_fabric_; }
@@ -311,7 +312,7 @@ class Wirer {
   const Placement& placement_;
   const topology::Cluster& cluster_;
   const Transport& transport_;
-  std::uint32_t stride_, ranks_ = 0, gpus_ = 1, period_ = 0, shifts_ = 1, turns_ = 1, first_fabric_ = 0;
+  std::uint32_t stride_, ranks_ = 0, gpus_ = 1, row_ = 1, period_ = 0, shifts_ = 1, turns_ = 1, first_fabric_ = 0;
   std::vector<Strand> strands_;
   std::vector<std::uint32_t> slots_;          // by link id; kNone: not met
   std::vector<std::uint32_t> slots_of_path_;  // of the path at hand

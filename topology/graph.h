@@ -29,6 +29,12 @@ struct Edge {
 struct Graph {
   std::vector<Device> devices;
   std::vector<Edge> edges;
+  /// [from GPU * GPUs + to GPU]: by which edges GPUs pass on what is not for them, where the builder says it. Empty: by
+  /// the fewest.
+  std::vector<std::vector<std::uint32_t>> forwarded{};
+  /// GPUs in a row of a torus of two dimensions that wraps round in both: moving all GPUs along maps it onto itself. 0:
+  /// none.
+  std::uint32_t torus_row = 0;
 
   std::uint32_t add(DeviceKind kind, std::string name);
   /// Both directions of `count` parallel links as one wide link each way.

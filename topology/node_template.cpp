@@ -118,9 +118,14 @@ NodeTemplate make_node_template(Graph graph, CopyRules rules) {
   std::vector<std::uint32_t> served(node.nics.size());
   std::vector<Routes> host_routes, nic_routes;
   for (const std::uint32_t from : node.gpus) {
-    const Routes nvlink = router.routes_from(from, wires);
+    const bool given = !node.graph.forwarded.empty();
+    const Routes nvlink = given ? Routes{} : router.routes_from(from, wires);
     Routes pcie = router.routes_from(from, Wires::host_side);
     for (const std::uint32_t to : node.gpus) {
+      if (given) {
+        node.gpu_to_gpu.push_back(finish(node.graph, std::move(node.graph.forwarded[node.gpu_to_gpu.size()])));
+        continue;
+      }
       node.gpu_to_gpu.push_back(nvlink[to] ? finish(node.graph, nvlink[to]->edges) : host.copy(pcie, to));
     }
     const std::uint32_t nic = choose_nic(node, pcie, served);
@@ -131,6 +136,7 @@ NodeTemplate make_node_template(Graph graph, CopyRules rules) {
     }
     host_routes.push_back(std::move(pcie));
   }
+  node.graph.forwarded.clear();
   share_idle_nics(node, host_routes, served);
   for (const std::uint32_t nic : node.nics) nic_routes.push_back(router.routes_from(nic, Wires::host_side));
   for (std::size_t g = 0; g < node.gpus.size(); ++g) {

@@ -47,6 +47,54 @@ TEST(Timer, RingTakesItsClosedForm) {
   }
 }
 
+topology::Cluster torus(std::uint32_t wide, std::uint32_t high, bool wraps = true) {
+  const topology::LinkType link{
+      .name = "ici", .kind = topology::LinkKind::nvlink, .bandwidth = kNvlink, .latency = {}, .source = {}};
+  topology::NodeSpec node;
+  node.name = "torus";
+  node.builder = "torus";
+  node.gpus = wide * high;
+  node.torus = std::to_string(wide) + "x" + std::to_string(high);
+  node.torus_wraps = wraps;
+  node.nvlink_forwarding = true;
+  node.nvlink = link;
+  node.pcie = link;
+  node.socket_link = link;
+  return topology::build_cluster(node, {}, node.gpus);
+}
+
+/// A ring of an even side sends most up, where half way round goes too: 1 + 2 + ... + side / 2 messages from each of
+/// its GPUs to each of the rows. The busiest links are those of the longer side and take all the time.
+TEST(Timer, DirectAllToAllOnATorusTakesItsClosedForm) {
+  for (const auto& [wide, high] : {std::pair{4u, 4u}, {8u, 4u}, {4u, 6u}, {16u, 16u}}) {
+    Timer timer(torus(wide, high), {.nvlink_step = kAlpha});
+    const std::uint32_t p = wide * high, half = std::max(wide, high) / 2;
+    const std::int64_t messages = half * (half + 1) / 2 * std::min(wide, high);
+    const Bytes bytes{std::int64_t{p} * 100'000};
+    EXPECT_EQ(one(timer, Operation::all_to_all, bytes, gpus(p), "direct").duration,
+              kAlpha + Bytes{100'000 * messages} / kNvlink)
+        << wide << 'x' << high;
+  }
+}
+
+TEST(Timer, FoldedOnATorusIsAsTheWhole) {
+  for (const bool wraps : {true, false}) {
+    for (const auto& [wide, high] : {std::pair{4u, 4u}, {5u, 3u}, {2u, 6u}}) {
+      const topology::Cluster cluster = torus(wide, high, wraps);
+      Timer folded(cluster, {.nvlink_step = kAlpha}), whole(cluster, {.nvlink_step = kAlpha});
+      const std::uint32_t p = wide * high;
+      for (const Operation operation : {Operation::all_to_all, Operation::all_gather, Operation::all_reduce}) {
+        for (const char* name : {"direct", "pairwise", "hierarchical", "naive", "sharded-parameter-server", "ring"}) {
+          if (!algorithm(name).supports({.operation = operation, .ranks = p})) continue;
+          EXPECT_EQ(one(folded, operation, Bytes{p * 60'000}, gpus(p), name).duration,
+                    one(whole, operation, Bytes{p * 60'000}, gpus(p), name, false).duration)
+              << name << ' ' << wide << 'x' << high << (wraps ? "" : " mesh");
+        }
+      }
+    }
+  }
+}
+
 TEST(Timer, RingBroadcastOfOnePieceWalksTheChain) {
   Timer timer = uniform(6);
   const Bytes small{8};  // too small to be cut with profit

@@ -1,4 +1,6 @@
+#include <map>
 #include <string>
+#include <utility>
 
 #include "sim/input_error.h"
 #include "topology/builders.h"
@@ -9,6 +11,27 @@ namespace stepcast::topology {
 
 namespace {
 
+/// Edges between neighbours: by the GPUs they join.
+using Edges = std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t>;
+
+/// Dimension by dimension, the shorter way round; half way round up: as the routers of a fabric that is a torus.
+std::vector<std::uint32_t> forwarded(const Grid& grid, const Edges& edges, bool wraps, std::uint32_t from,
+                                     std::uint32_t to) {
+  std::vector<std::uint32_t> way;
+  std::uint32_t at = from;
+  for (std::uint32_t d = 0; d < grid.dimensions(); ++d) {
+    const std::uint32_t side = grid.side(d), target = grid.at(to, d);
+    const std::uint32_t forward = (target + side - grid.at(at, d)) % side;
+    const bool up = wraps ? 2 * forward <= side : target > grid.at(at, d);
+    while (grid.at(at, d) != target) {
+      const std::uint32_t x = grid.at(at, d), next = grid.moved(at, d, (up ? x + 1 : x + side - 1) % side);
+      way.push_back(edges.at({at, next}));
+      at = next;
+    }
+  }
+  return way;
+}
+
 /// GPU i is joined to its neighbours along every side; a side of two has one link, not two.
 Graph build_torus(const NodeSpec& node) {
   const LinkType& nvlink = need(node, "nvlink", node.nvlink);
@@ -18,14 +41,26 @@ Graph build_torus(const NodeSpec& node) {
                                     " GPUs, the node has " + std::to_string(node.gpus));
   }
   Graph graph;
+  Edges edges;
   const std::vector<std::uint32_t> gpus = add_pcie_tree(graph, node);
   for (std::uint32_t d = 0; d < grid.dimensions(); ++d) {
     for (std::uint32_t g = 0; g < grid.size(); ++g) {
       const std::uint32_t x = grid.at(g, d), side = grid.side(d);
-      if (x + 1 < side) graph.join(gpus[g], gpus[grid.moved(g, d, x + 1)], nvlink);
-      if (x + 1 == side && side > 2 && node.torus_wraps) graph.join(gpus[g], gpus[grid.moved(g, d, 0)], nvlink);
+      const bool last = x + 1 == side;
+      if (last && (side < 3 || !node.torus_wraps)) continue;
+      const std::uint32_t next = grid.moved(g, d, last ? 0 : x + 1);
+      edges[{g, next}] = static_cast<std::uint32_t>(graph.edges.size());
+      edges[{next, g}] = edges[{g, next}] + 1;
+      graph.join(gpus[g], gpus[next], nvlink);
     }
   }
+  if (!node.nvlink_forwarding) return graph;
+  for (std::uint32_t from = 0; from < grid.size(); ++from) {
+    for (std::uint32_t to = 0; to < grid.size(); ++to) {
+      graph.forwarded.push_back(forwarded(grid, edges, node.torus_wraps, from, to));
+    }
+  }
+  if (node.torus_wraps && grid.dimensions() == 2) graph.torus_row = grid.side(0);
   return graph;
 }
 
