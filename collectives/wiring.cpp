@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <stdexcept>
+#include <utility>
 
 #include "topology/cluster_impl.h"
 #include "topology/host_path.h"
@@ -59,7 +60,7 @@ struct Strand {
   };
   std::vector<Hop> hops;     // of the stand-in: node links, then fabric links
   std::size_t in_nodes = 0;  // hops that are node links and ports
-  std::vector<Hop> fabric;   // of all images
+  std::vector<Hop> fabric;   // of all images together, each link once
   Time latency{};            // the largest of all images
   bool alike = true;         // all images have like fabric links and latencies
 };
@@ -121,6 +122,7 @@ class Wirer {
       class_.push_back(at);
       used_.push_back(0);
       signature_.push_back(0);
+      load_.push_back(0);
     }
     return at;
   }
@@ -188,6 +190,7 @@ class Wirer {
         }
       }
     }
+    for (Strand::Hop& hop : strand.fabric) hop.load = std::exchange(load_[hop.link], 0);
     strands_.push_back(std::move(strand));
     return true;
   }
@@ -235,7 +238,9 @@ class Wirer {
       const std::uint32_t link = slots_of_path_[i];
       used_[link] += path.loads[i];
       signature_[link] += scramble(number) * static_cast<std::uint64_t>(path.loads[i] * 0x1p20);
-      if (in_fabric(path.links[i])) strand.fabric.push_back({link, path.loads[i]});
+      if (!in_fabric(path.links[i])) continue;
+      if (load_[link] == 0) strand.fabric.push_back({link});
+      load_[link] += path.loads[i];
     }
   }
 
@@ -320,6 +325,7 @@ class Wirer {
   std::vector<Bandwidth> bandwidth_;
   std::vector<std::uint32_t> class_;      // by link: union-find of links that stand for each other
   std::vector<double> used_;              // by link: loads of all flows
+  std::vector<double> load_;              // by link: of the images of the strand at hand, in the fabric
   std::vector<std::uint64_t> signature_;  // by link: which connections' images load it how much, hashed
   std::vector<std::uint32_t> resource_;   // by link
 };

@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+#include <utility>
+
 #include "collectives/algorithms.h"
 #include "collectives/lower.h"
 #include "sim/executor.h"
@@ -77,6 +80,22 @@ TEST(Wiring, HashedRoutesAreHeldToTheirLeastShare) {
   ASSERT_TRUE(wiring);
   EXPECT_FALSE(wiring->aside.empty());
   for (const sim::Route& route : wiring->routes) EXPECT_LE(route.limit.value, 25e9);
+}
+
+TEST(Wiring, ALinkAsideIsNotedOnceForAllImagesOfAFlow) {
+  // All-to-all of 8 nodes of 8 over leaves of 4 rails: 63 flows stand for 64 each, which share few links.
+  const topology::Cluster cluster = build({.nodes = 8, .gpus = 8, .fabric = "fat-tree", .radix = 8});
+  const Group group = gpus(64);
+  const Placement placement = place(cluster, std::span(&group, 1));
+  Request request{.operation = Operation::all_to_all, .ranks = 64, .nodes = placement.nodes};
+  request.fold = algorithm("direct").symmetry(request);
+  const auto wiring = wire(algorithm("direct").plan(request), placement, cluster, {}, request.fold, 1);
+  ASSERT_TRUE(wiring);
+  ASSERT_FALSE(wiring->aside.empty());
+  std::set<std::pair<std::uint32_t, std::uint32_t>> seen;
+  for (const Wiring::Aside& use : wiring->aside) {
+    EXPECT_TRUE(seen.emplace(topology::index(use.link), use.route).second);
+  }
 }
 
 TEST(Wiring, TheLeastLatencyOccupiesAndTheExcessOverlaps) {
