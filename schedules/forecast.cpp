@@ -206,7 +206,7 @@ Forecast forecast(const Scenario& s, const ForecastOptions& options) {
   if (imperfect) {
     Scenario perfect = s;
     perfect.imperfections = {};
-    out.perfect = forecast(perfect).step;
+    out.perfect = forecast(perfect, {.unfold = unfold}).step;
   }
   add_stalls(out, s, trained_parameters(whole, all_of_it));
   const double seconds = to_seconds(out.step);
