@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string_view>
 
@@ -19,6 +20,10 @@ enum class Operation : std::uint8_t {
   gather,
   scatter
 };
+
+inline constexpr std::array kOperations = {Operation::all_reduce, Operation::all_gather, Operation::reduce_scatter,
+                                           Operation::broadcast,  Operation::reduce,     Operation::all_to_all,
+                                           Operation::send_recv,  Operation::gather,     Operation::scatter};
 
 std::string_view name(Operation operation);  ///< "all_reduce"
 

@@ -17,6 +17,7 @@ constinit const Algorithm parameter_server{
     .summary = "all send to one rank, which adds and sends the sum back",
     .source = "Li et al., Scaling distributed machine learning with the parameter server, OSDI 2014",
     .has_servers = true,
+    .needs = "two workers and at most one server; sharded-parameter-server takes more",
     .automatic = [](Operation) { return false; },
     .supports =
         [](const Request& request) {

@@ -32,6 +32,17 @@ Proto from_nccl(nccl::Protocol protocol) {
   return protocol == nccl::Protocol::ll ? Proto::ll : protocol == nccl::Protocol::ll128 ? Proto::ll128 : Proto::simple;
 }
 
+/// Why an algorithm cannot do what is asked: it does other operations there, or needs another machine.
+std::string why_not(const Algorithm& algorithm, Request request) {
+  std::string others;
+  for (const Operation operation : kOperations) {
+    request.operation = operation;
+    if (algorithm.supports(request)) others += (others.empty() ? "" : ", ") + std::string(name(operation));
+  }
+  if (!others.empty()) return ": there it does " + others;
+  return algorithm.needs.empty() ? "" : ": it needs " + std::string(algorithm.needs);
+}
+
 /// Weights stand in the request as elements, of which the busiest sender has all: Request::resized scales them.
 void add(const Details& details, Request& request) {
   request.servers = details.servers;
@@ -209,8 +220,7 @@ struct Timer::Impl {
     if (!wanted.supports(request)) {
       throw InputError("algorithm", "'" + std::string(name) + "' cannot do " +
                                         std::string(collectives::name(request.operation)) + " over " +
-                                        std::to_string(request.ranks) + " ranks" +
-                                        (wanted.needs.empty() ? "" : ": it needs " + std::string(wanted.needs)));
+                                        std::to_string(request.ranks) + " ranks" + why_not(wanted, request));
     }
     found.push_back(&wanted);
     return found;

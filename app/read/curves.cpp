@@ -1,7 +1,6 @@
 #include "app/read/curves.h"
 
 #include <algorithm>
-#include <array>
 
 #include "app/read/cluster.h"
 #include "app/read/csv.h"
@@ -14,11 +13,8 @@ namespace stepcast::app {
 namespace {
 
 namespace fs = std::filesystem;
+using collectives::kOperations;
 using collectives::Operation;
-
-constexpr std::array kOperations = {Operation::all_reduce, Operation::all_gather, Operation::reduce_scatter,
-                                    Operation::broadcast,  Operation::reduce,     Operation::all_to_all,
-                                    Operation::send_recv};
 
 Names operation_names() {
   Names names;

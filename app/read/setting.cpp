@@ -1,6 +1,5 @@
 #include "app/read/setting.h"
 
-#include <array>
 #include <vector>
 
 #include "app/read/cluster.h"
@@ -12,13 +11,10 @@
 namespace stepcast::app {
 namespace {
 
+using collectives::kOperations;
 using collectives::Operation;
 
 constexpr const char* kUsualStack = "nccl-a100";
-constexpr std::array kOperations = {Operation::all_reduce, Operation::all_gather, Operation::reduce_scatter,
-                                    Operation::broadcast,  Operation::reduce,     Operation::all_to_all,
-                                    Operation::send_recv,  Operation::gather,     Operation::scatter};
-
 const Table<Setting>& setting_table() {
   using S = Setting;
   static const Table<Setting> table(

@@ -1,7 +1,6 @@
 #include "calibrate/fit/collective_fit.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <tuple>
 
@@ -12,10 +11,6 @@ namespace stepcast::calibrate {
 namespace {
 
 using collectives::Operation;
-
-constexpr std::array kOperations{Operation::all_reduce, Operation::all_gather, Operation::reduce_scatter,
-                                 Operation::broadcast,  Operation::reduce,     Operation::all_to_all,
-                                 Operation::send_recv,  Operation::gather,     Operation::scatter};
 
 /// "ring/LL" as Timer takes it.
 std::string algorithm_of(const CollectiveRow& row) {
@@ -43,7 +38,7 @@ std::vector<Curve> bundle_curves(const Bundle& bundle, const ClusterOf& cluster_
     const topology::Cluster& cluster = at->second;
     const std::uint32_t per_node = cluster.gpus() / nodes;
     Curve curve{.name = operation + " " + algorithm + " " + std::to_string(nodes * gpus.size()),
-                .operation = *std::ranges::find(kOperations, operation, collectives::name),
+                .operation = *std::ranges::find(collectives::kOperations, operation, collectives::name),
                 .cluster = cluster,
                 .group = {},
                 .gpus_per_process = 1,

@@ -55,7 +55,7 @@ topology::Allocation draw(std::mt19937& random, const topology::NodeSpec& node) 
 
 std::vector<Operation> able(const Algorithm& algorithm, Request request) {
   std::vector<Operation> operations;
-  for (const Operation operation : collectives::test::kOperations) {
+  for (const Operation operation : collectives::kOperations) {
     request.operation = operation;
     if (algorithm.supports(request)) operations.push_back(operation);
   }

@@ -17,7 +17,6 @@ namespace {
 
 using test::before;
 using test::Buffers;
-using test::kOperations;
 using test::wrong;
 
 std::string text(const Algorithm& algorithm, const Request& request) {

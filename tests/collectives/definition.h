@@ -13,9 +13,6 @@ namespace stepcast::collectives::test {
 
 using Buffers = std::vector<std::vector<std::int64_t>>;
 
-inline constexpr Operation kOperations[] = {Operation::all_reduce, Operation::all_gather, Operation::reduce_scatter,
-                                            Operation::broadcast,  Operation::reduce,     Operation::all_to_all,
-                                            Operation::send_recv,  Operation::gather,     Operation::scatter};
 inline constexpr std::int64_t kGarbage = -123456789;
 
 inline std::int64_t value(std::uint32_t rank, std::int64_t element) {

@@ -84,7 +84,7 @@ class EveryShape : public testing::TestWithParam<std::string_view> {
   /// All operations that it can do, of all sizes, even and uneven.
   void expect_all_right(Request request) {
     std::vector<Operation> able;
-    for (const Operation operation : test::kOperations) {
+    for (const Operation operation : kOperations) {
       request.operation = operation;
       if (algorithm_.supports(request)) able.push_back(operation);
     }

@@ -184,7 +184,7 @@ TEST(TreePacking, PlansAreRightOnAnySubset) {
     }
     if (group.size() < 2) continue;
     for (const char* name : {"multi-ring", "tree-packing", "pcie-nvlink-split"}) {
-      for (const Operation operation : test::kOperations) {
+      for (const Operation operation : kOperations) {
         for (const std::int64_t elements : {0, 1, 41}) {
           const Request request = request_on(cluster, group, operation, elements, 3);
           if (!algorithm(name).supports(request)) continue;

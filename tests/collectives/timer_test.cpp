@@ -463,7 +463,8 @@ TEST(Timer, SaysWhatIsWrong) {
   };
   EXPECT_THAT(time({gpus(4)}, "rign", Operation::all_reduce),
               testing::StartsWith("algorithm: found 'rign', did you mean 'ring'? Allowed: ring, tree, "));
-  EXPECT_EQ(time({gpus(4)}, "tree", Operation::all_gather), "algorithm: 'tree' cannot do all_gather over 4 ranks");
+  EXPECT_EQ(time({gpus(4)}, "tree", Operation::all_gather),
+            "algorithm: 'tree' cannot do all_gather over 4 ranks: there it does all_reduce, broadcast, reduce");
   EXPECT_EQ(time({gpus(3)}, "auto", Operation::send_recv), "algorithm: none can do send_recv over 3 ranks");
   EXPECT_EQ(time({gpus(2), gpus(1, 3)}, "ring", Operation::all_reduce),
             "concurrent groups are of one size: found 2 and 1 GPUs");
