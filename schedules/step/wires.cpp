@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <stdexcept>
 #include <utility>
 
@@ -22,38 +21,43 @@ WireId Wires::declare(const collectives::Timing& timing, Time more_latency) {
 
 void Wires::share_links(sim::TaskGraph& graph) {
   using Loads = std::vector<std::pair<std::size_t, double>>;  // wire, bytes per picosecond of its flow
-  const auto each_load = [&](const auto& visit) {
-    for (std::size_t w = 0; w < wires_.size(); ++w) {
-      if (wires_[w].flow.value == 0) continue;
-      for (const auto& load : wires_[w].loads)
-        if (load.bytes > 0)
-          visit(topology::index(load.link), w, load.bytes / static_cast<double>(wires_[w].flow.value));
-    }
+  // Each wire's loads are in the order of their links, and a large cluster has millions of them: all are walked at
+  // once.
+  struct Walk {
+    std::size_t wire;
+    double flow;
+    const collectives::Timing::Load *next, *end;
   };
-  // Link by link: counted, then placed, since a large cluster has millions of them.
-  std::vector<std::size_t> first(1, 0);
-  each_load([&](std::uint32_t link, std::size_t, double) {
-    if (first.size() < link + std::size_t{2}) first.resize(link + std::size_t{2}, 0);
-    ++first[link + 1];
-  });
-  std::partial_sum(first.begin(), first.end(), first.begin());
-  Loads placed(first.back());
-  std::vector<std::size_t> next = first;
-  each_load([&](std::uint32_t link, std::size_t w, double rate) { placed[next[link]++] = {w, rate}; });
+  std::vector<Walk> walks;
+  for (std::size_t w = 0; w < wires_.size(); ++w) {
+    std::vector<collectives::Timing::Load>& loads = wires_[w].loads;
+    if (wires_[w].flow.value == 0 || loads.empty()) continue;
+    if (!std::ranges::is_sorted(loads, {}, &collectives::Timing::Load::link))
+      std::ranges::stable_sort(loads, {}, &collectives::Timing::Load::link);
+    walks.push_back({w, static_cast<double>(wires_[w].flow.value), loads.data(), loads.data() + loads.size()});
+  }
   std::map<std::pair<Loads, double>, sim::ResourceId> constraints;
   Loads on_link;
-  for (std::uint32_t link = 0; link + 1 < first.size(); ++link) {
-    if (first[link + 1] - first[link] < 2) continue;
+  while (!walks.empty()) {
+    topology::LinkId link = walks.front().next->link;
+    for (const Walk& walk : walks) link = std::min(link, walk.next->link);
     on_link.clear();
-    for (std::size_t i = first[link]; i < first[link + 1]; ++i) {
-      if (!on_link.empty() && on_link.back().first == placed[i].first)
-        on_link.back().second += placed[i].second;
-      else
-        on_link.push_back(placed[i]);
+    bool over = false;
+    for (Walk& walk : walks) {
+      for (; walk.next != walk.end && walk.next->link == link; ++walk.next) {
+        if (!(walk.next->bytes > 0)) continue;
+        const double rate = walk.next->bytes / walk.flow;
+        if (!on_link.empty() && on_link.back().first == walk.wire)
+          on_link.back().second += rate;
+        else
+          on_link.push_back({walk.wire, rate});
+      }
+      over = over || walk.next == walk.end;
     }
+    if (over) std::erase_if(walks, [](const Walk& walk) { return walk.next == walk.end; });
     if (on_link.size() < 2) continue;
-    const double speed = slow_ != nullptr ? slow_->speed(topology::LinkId{link}) : 1;
-    const double capacity = cluster_.link_bandwidth(topology::LinkId{link}).value * speed * kHeadroom;
+    const double speed = slow_ != nullptr ? slow_->speed(link) : 1;
+    const double capacity = cluster_.link_bandwidth(link).value * speed * kHeadroom;
     double together = 0;
     for (const auto& [w, rate] : on_link) together += rate * kPicosecondsPerSecond;
     if (together <= capacity) continue;  // never full
