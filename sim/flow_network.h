@@ -68,6 +68,8 @@ class FlowNetwork {
   static constexpr std::uint32_t kNone = 0xffffffffu;
   static constexpr double kInfinity = std::numeric_limits<double>::infinity();
   static constexpr Time kNever{-1};
+  /// Two rates closer than this are one: symmetric flows must not differ by the rounding of a sum.
+  static constexpr double kSameRate = 1e-12;
 
   struct Start {
     Bytes bytes{};
@@ -144,8 +146,11 @@ class FlowNetwork {
   void consider(std::uint32_t route, Time now);
   void leaves(const State& state) { floor_ = std::min(floor_, state.kept ? state.lambda : 0); }
   void consider_again(std::uint32_t resource, Time now);
-  void gather(std::uint32_t route);
-  void gather_again(std::uint32_t route);
+  template <class Visit>
+  void spread(std::uint32_t seed, Visit visit);
+  void join(std::uint32_t route);
+  void gather(std::uint32_t seed);
+  void gather_again(std::uint32_t seed, double floor);
   void sort_component();
   void keep_component();
   void solve(Time now, double floor);
