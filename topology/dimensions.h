@@ -29,6 +29,28 @@ class Grid {
   /// "2,0,1"
   std::string name(std::uint32_t place) const;
 
+  /// Dimension by dimension from a place to another, round the ends where `up` says so: up(dimension, x, target) is
+  /// whether to go up from x, step(dimension, up, at, next) is told every move.
+  template <class Up, class Step>
+  void walk(std::uint32_t from, std::uint32_t to, Up up, Step step) const {
+    std::uint32_t place = from;
+    for (std::uint32_t d = 0; d < dimensions(); ++d) {
+      const std::uint32_t target = at(to, d), end = side(d);
+      if (at(place, d) == target) continue;
+      const bool goes_up = up(d, at(place, d), target);
+      while (at(place, d) != target) {
+        const std::uint32_t next = moved(place, d, (at(place, d) + (goes_up ? 1 : end - 1)) % end);
+        step(d, goes_up, place, next);
+        place = next;
+      }
+    }
+  }
+
+  /// Moves up, round the end, from x to `target`.
+  std::uint32_t forward(std::uint32_t dimension, std::uint32_t x, std::uint32_t target) const {
+    return (target + side(dimension) - x) % side(dimension);
+  }
+
  private:
   std::uint32_t stride(std::uint32_t dimension) const;
   std::vector<std::uint32_t> sides_;

@@ -18,17 +18,12 @@ using Edges = std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t>;
 std::vector<std::uint32_t> forwarded(const Grid& grid, const Edges& edges, bool wraps, std::uint32_t from,
                                      std::uint32_t to) {
   std::vector<std::uint32_t> way;
-  std::uint32_t at = from;
-  for (std::uint32_t d = 0; d < grid.dimensions(); ++d) {
-    const std::uint32_t side = grid.side(d), target = grid.at(to, d);
-    const std::uint32_t forward = (target + side - grid.at(at, d)) % side;
-    const bool up = wraps ? 2 * forward <= side : target > grid.at(at, d);
-    while (grid.at(at, d) != target) {
-      const std::uint32_t x = grid.at(at, d), next = grid.moved(at, d, (up ? x + 1 : x + side - 1) % side);
-      way.push_back(edges.at({at, next}));
-      at = next;
-    }
-  }
+  const auto shorter = [&](std::uint32_t d, std::uint32_t x, std::uint32_t target) {
+    return wraps ? 2 * grid.forward(d, x, target) <= grid.side(d) : target > x;
+  };
+  grid.walk(from, to, shorter, [&](std::uint32_t, bool, std::uint32_t at, std::uint32_t next) {
+    way.push_back(edges.at({at, next}));
+  });
   return way;
 }
 

@@ -38,19 +38,13 @@ class Torus final : public Fabric {
   std::uint32_t switch_of(std::uint32_t node, std::uint32_t) const override { return node; }
 
   bool route(std::uint32_t from, std::uint32_t to, std::uint64_t flow, std::vector<std::uint32_t>& out) const override {
-    std::uint32_t at = from;
-    for (std::uint32_t d = 0; d < grid_.dimensions(); ++d) {
-      const std::uint32_t side = grid_.side(d), target = grid_.at(to, d);
-      const std::uint32_t forward = (target + side - grid_.at(at, d)) % side;
-      const bool tie = 2 * forward == side;
-      const bool up = tie ? !hash_ || pick(flow, d, 2) == 0 : 2 * forward < side;
-      while (grid_.at(at, d) != target) {
-        const std::uint32_t x = grid_.at(at, d);
-        const std::uint32_t next = grid_.moved(at, d, (up ? x + 1 : x + side - 1) % side);
-        out.push_back(first_link_[d] + 2 * (up ? at : next) + (up ? 0 : 1));
-        at = next;
-      }
-    }
+    const auto shorter = [&](std::uint32_t d, std::uint32_t x, std::uint32_t target) {
+      const std::uint32_t twice = 2 * grid_.forward(d, x, target), side = grid_.side(d);
+      return twice == side ? !hash_ || pick(flow, d, 2) == 0 : twice < side;
+    };
+    grid_.walk(from, to, shorter, [&](std::uint32_t d, bool up, std::uint32_t at, std::uint32_t next) {
+      out.push_back(first_link_[d] + 2 * (up ? at : next) + (up ? 0 : 1));
+    });
     return true;
   }
 
