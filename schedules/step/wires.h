@@ -21,8 +21,8 @@ class Wires {
  public:
   explicit Wires(const topology::Cluster& cluster, const SlowLinks* slow = nullptr) : cluster_(cluster), slow_(slow) {}
 
-  /// All must be declared before the first route is made. `after_latency`: fixed time added in front (a gather at the
-  /// receiver, say).
+  /// All must be declared before the first route is made. `more_latency`: fixed time in front, in which it uses nothing
+  /// (a gather at the receiver, say).
   WireId declare(const collectives::Timing& timing, Time more_latency = {});
 
   /// The route of a declared collective. While it runs, each of `engines` (a GPU's compute, capacity
