@@ -177,7 +177,8 @@ Timing simulate(const Prepared& prepared, const Transport& transport, Bytes byte
   }
   Outcome played = play(*prepared.algorithm, request, wiring, scale, prepared.fold);
   if (!own_groups.empty()) keep(own_groups, wiring, played);
-  const bool own_part = request.operation == Operation::all_gather || request.operation == Operation::all_to_all;
+  const bool own_part = request.operation == Operation::all_gather || request.operation == Operation::all_to_all ||
+                        request.operation == Operation::reduce_scatter;
   const double moving = now * static_cast<double>(bytes.value);
   const Time own = own_part ? from_seconds(transport.own_copy * moving / (request.ranks - 1)) : Time{};
   const Time before = prepared.protocol.launch + ramp + own, duration = before + played.end + rest;

@@ -301,7 +301,7 @@ struct Timer::Impl {
 
 Timer::Timer(topology::Cluster cluster, Transport transport)
     : impl_(new Impl{.cluster = std::move(cluster),
-                     .transport = transport,
+                     .transport = std::move(transport),
                      .mutex = {},
                      .placements = {},
                      .walks = {},
@@ -311,8 +311,8 @@ Timer::Timer(topology::Cluster cluster, Transport transport)
 
 Timer::~Timer() = default;
 
-Timing Timer::time(Operation operation, Bytes bytes, std::span<const Group> concurrent, std::string_view algorithm,
-                   bool fold, const Details& details) {
+const Timing& Timer::time(Operation operation, Bytes bytes, std::span<const Group> concurrent,
+                          std::string_view algorithm, bool fold, const Details& details) {
   if (bytes.value < 0) throw std::logic_error("a collective of fewer than 0 bytes");
   if (details.own > 0 && fold) throw std::logic_error("some groups' own loads, where groups stand for each other");
   // One order of the groups, whichever of them asks.

@@ -41,9 +41,10 @@ class Timer {
   /// Transport::nccl_version). Of the protocols the transport has, the fastest predicted; "ring/LL", "auto/Simple":
   /// that one. With `fold`, ranks that do the same at the same time are simulated once, where the placement has that
   /// symmetry; the answer is the same to the picosecond. One rank, or no bytes over one rank: zero. Throws InputError
-  /// for an unknown algorithm or one that cannot do it, and for details that do not fit.
-  Timing time(Operation operation, Bytes bytes, std::span<const Group> concurrent, std::string_view algorithm = "auto",
-              bool fold = true, const Details& details = {});
+  /// for an unknown algorithm or one that cannot do it, and for details that do not fit. The answer stays as long as
+  /// the timer does.
+  const Timing& time(Operation operation, Bytes bytes, std::span<const Group> concurrent,
+                     std::string_view algorithm = "auto", bool fold = true, const Details& details = {});
 
  private:
   struct Impl;

@@ -45,8 +45,9 @@ struct Transport {
   /// Host time to launch one GPU's part. A process that drives n GPUs starts a collective every n of these at most,
   /// which is what a log of small sizes then shows; a collective by itself does not take it.
   Time issue{};
-  /// Of an out-of-place all_gather or all_to_all a rank copies its own part too, with the blocks that send: this share
-  /// of the time that sending it would take.
+  /// A rank's own part passes through the blocks that send, but not over a link: an out-of-place all_gather or
+  /// all_to_all copies it, a reduce_scatter adds to it what comes in last. This share of the time that sending it would
+  /// take.
   double own_copy = 0;
   Forced forced{};
 };

@@ -205,7 +205,7 @@ const Table<Software>& software_table() {
             "rings side by side; each leaves a node by one NIC"},
            [](S& s, const Value& v) { s.transport.most_channels = static_cast<std::uint32_t>(v.whole); }},
           {{"transport.own_copy", number(0, 1), "0",
-            "all_gather, all_to_all out of place: copying a rank's own part, in times of sending it"},
+            "a rank's own part, which all_gather and all_to_all copy and reduce_scatter adds, in times of sending it"},
            [](S& s, const Value& v) { s.transport.own_copy = v.number; }},
           {{"transport.algorithm", text_type(), "the library's choice",
             "what collectives must use, as NCCL_ALGO: names with commas between them, or ^ and names that they must "

@@ -199,13 +199,13 @@ geometric mean, over 46 parts of a DGX-1 V100 and 14 of a DGX-1 P100 - as many a
 Where they differ, and why:
 
 - The geometric means over the parts joined by NVLink are near the published 2 on the P100 and above it on the V100. The
-  most is higher (7.4 against 6, 10.3 against 8). These are parts without a ring, so the ratio is NVLink's rate over
+  most is higher (7.4 against 6, 10.0 against 8). These are parts without a ring, so the ratio is NVLink's rate over
   PCIe's, and ours is ideal on one side: that a GPU forwards, or starts a copy for every piece, costs no more than a hop.
 - The other side is one number: every ring over PCIe that crosses the sockets is held to the 6 GB/s of
   `configs/links/qpi.yaml`. A machine whose sockets pass 8 GB/s has a quarter less speedup in all of these rows.
 - Below 1, trees are slower than rings. On a whole DGX-1 V100 both could use every link: 24 links over a tree's 7 edges are
   6 links over 2 (P - 1) / P, 3.4 of a link's rate either way. Rings reach that. Our packing gives up to 5 % for fewer
-  trees; the rest of the 13 to 14 % has not been taken apart (pipelines that fill and drain, trees that share links).
+  trees; the rest of the 8 to 12 % has not been taken apart (pipelines that fill and drain, trees that share links).
 - Parts that NVLink does not join gain nothing in broadcast: trees cross the sockets too. all_reduce gains, as each byte
   crosses once where a ring's crosses 2 (P - 1) / P times. They are left out of the comparison.
 )";

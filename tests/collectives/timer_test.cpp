@@ -311,8 +311,8 @@ TEST(Timer, RingOverNodesUsesEveryNic) {
   EXPECT_NEAR(static_cast<double>(bytes.value) / seconds * 15 / 16, std::min(4 * kPort.value, kNvlink.value), 1e9);
 }
 
-// Out of place, a rank copies what it has itself: one part beside the P - 1 that it sends.
-TEST(Timer, OwnPartsAreCopiedWhereThereAreAny) {
+// What a rank has itself, it copies out of place or adds to what comes in last: one part beside the P - 1 that it sends.
+TEST(Timer, OwnPartsPassThroughTheBlocksThatSend) {
   Transport copies{};
   copies.own_copy = 0.4;
   Timer with(build({.nodes = 1, .gpus = 4}), copies), without(build({.nodes = 1, .gpus = 4}), {});
@@ -324,6 +324,7 @@ TEST(Timer, OwnPartsAreCopiedWhereThereAreAny) {
   };
   EXPECT_NEAR(more(Operation::all_gather), 0.4 * 1e9 / 100e9, 1e-9);
   EXPECT_NEAR(more(Operation::all_to_all), 0.4 * 1e9 / 100e9, 1e-9);
+  EXPECT_NEAR(more(Operation::reduce_scatter), 0.4 * 1e9 / 100e9, 1e-9);
   EXPECT_EQ(more(Operation::all_reduce), 0);
 }
 
