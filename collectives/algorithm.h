@@ -65,6 +65,7 @@ struct Algorithm {
   bool needs_links = false;                    ///< Request::links must be there
   std::string_view needs = {};                 ///< of the machine, in the words of messages
   bool (*automatic)(Operation) = nullptr;      ///< "auto" considers it for this operation: NCCL has it
+  bool automatic_on_torus = false;             ///< likewise for all it does, where the one node is a torus
   bool (*supports)(const Request&) = nullptr;  ///< looks at all but elements, pieces, rounds and fold
   /// The connections of a plan depend on nothing but operation, ranks, nodes, channels, fold, servers and links.
   Plan (*plan)(const Request&) = nullptr;

@@ -4,15 +4,13 @@
 
 namespace stepcast::collectives {
 
-void append(Plan& to, const Plan& from, std::span<const std::uint32_t> rank_of, std::int64_t offset) {
+void append(Plan& to, const Plan& from, std::int64_t offset) {
   std::uint32_t channels = 0;
   for (const Connection& way : to.connections) channels = std::max(channels, way.channel + 1);
   const auto first_connection = static_cast<std::uint32_t>(to.connections.size());
   const auto first_transfer = static_cast<std::uint32_t>(to.transfers.size());
   const auto first_chunk = static_cast<std::uint32_t>(to.chunks());
   for (Connection way : from.connections) {
-    way.source = RankId{rank_of[index(way.source)]};
-    way.destination = RankId{rank_of[index(way.destination)]};
     way.channel += channels;
     to.connections.push_back(way);
   }

@@ -49,7 +49,7 @@ Plan plan_split(const Request& request) {
   Plan beside = plan_rings(pcie, host_ring);
   for (Connection& way : beside.connections) way.host_side = true;
   Plan plan = plan_rings(nvlink, rings);
-  append(plan, beside, in_order(request.ranks), nvlink.elements);
+  append(plan, beside, nvlink.elements);
   return plan;
 }
 

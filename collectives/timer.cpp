@@ -202,9 +202,10 @@ struct Timer::Impl {
       }
       if (!found.empty()) return found;
       for (const Algorithm* each : algorithms()) {
-        const bool considered = request.servers > 0  ? each->has_servers
-                                : in_nvswitch(*each) ? transport.nvls.share > 0 && may_use(Proto::simple)
-                                                     : each->automatic(request.operation);
+        const bool considered =
+            request.servers > 0  ? each->has_servers
+            : in_nvswitch(*each) ? transport.nvls.share > 0 && may_use(Proto::simple)
+                                 : each->automatic(request.operation) || (each->automatic_on_torus && request.row != 0);
         if (considered && each->supports(request)) found.push_back(each);
       }
       if (found.empty()) {

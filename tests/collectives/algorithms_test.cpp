@@ -120,7 +120,9 @@ TEST(Algorithms, FoldedPlansHaveOneTransferForEachClass) {
           if (request.fold == Symmetry{}) return;
           const Plan folded = algorithm->plan(request);
           const std::size_t images =
-              (request.fold.period != 0 ? ranks / request.fold.period : 1) * (request.fold.rotate ? request.gpus() : 1);
+              (request.fold.period != 0 ? ranks / request.fold.period : 1) * (!request.fold.rotate    ? 1
+                                                                              : request.fold.row != 0 ? request.fold.row
+                                                                                                      : request.gpus());
           EXPECT_EQ(folded.transfers.size() * images, whole.transfers.size()) << text(*algorithm, request);
           EXPECT_EQ(folded.connections.size() * images, whole.connections.size()) << text(*algorithm, request);
         });

@@ -227,14 +227,18 @@ TEST(PcieNvlinkSplit, NeedsBothKindsOfLinks) {
   EXPECT_TRUE(supports(test::build({.nodes = 1, .gpus = 4}), 4));  // NVSwitch
 }
 
-// 2 (w h - 1) / (w h) n over four links: the least that any all-reduce must send, on a square torus.
+// (w h - 1) / (w h) n over four links, twice for an all-reduce: the least that any must send, on a square torus.
 TEST(Torus2d, UsesAllLinksOfATorusBothWays) {
   const std::uint32_t side = 4, p = side * side;
   const topology::Cluster cluster = island(p, test::torus(side, side));
   const std::int64_t bytes = 64'000'000;
-  const Outcome outcome = run(cluster, gpus(p), "torus-2d", Operation::all_reduce, bytes);
-  EXPECT_NEAR(outcome.seconds, 2.0 * (p - 1) / p * static_cast<double>(bytes) / (4 * kLink), 1e-6 * outcome.seconds);
-  EXPECT_EQ(outcome.links, 4 * p);
+  for (const Operation operation : {Operation::all_reduce, Operation::all_gather, Operation::reduce_scatter}) {
+    const double times = operation == Operation::all_reduce ? 2 : 1;
+    const Outcome outcome = run(cluster, gpus(p), "torus-2d", operation, bytes);
+    EXPECT_NEAR(outcome.seconds, times * (p - 1) / p * static_cast<double>(bytes) / (4 * kLink),
+                1e-6 * outcome.seconds);
+    EXPECT_EQ(outcome.links, 4 * p);
+  }
 }
 
 }  // namespace

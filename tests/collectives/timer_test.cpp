@@ -83,8 +83,10 @@ TEST(Timer, FoldedOnATorusIsAsTheWhole) {
       const topology::Cluster cluster = torus(wide, high, wraps);
       Timer folded(cluster, {.nvlink_step = kAlpha}), whole(cluster, {.nvlink_step = kAlpha});
       const std::uint32_t p = wide * high;
-      for (const Operation operation : {Operation::all_to_all, Operation::all_gather, Operation::all_reduce}) {
-        for (const char* name : {"direct", "pairwise", "hierarchical", "naive", "sharded-parameter-server", "ring"}) {
+      for (const Operation operation :
+           {Operation::all_to_all, Operation::all_gather, Operation::reduce_scatter, Operation::all_reduce}) {
+        for (const char* name :
+             {"direct", "pairwise", "hierarchical", "naive", "sharded-parameter-server", "ring", "torus-2d"}) {
           if (!algorithm(name).supports({.operation = operation, .ranks = p})) continue;
           EXPECT_EQ(one(folded, operation, Bytes{p * 60'000}, gpus(p), name).duration,
                     one(whole, operation, Bytes{p * 60'000}, gpus(p), name, false).duration)
@@ -92,6 +94,18 @@ TEST(Timer, FoldedOnATorusIsAsTheWhole) {
         }
       }
     }
+  }
+}
+
+TEST(Timer, AutoOnATorusGoesAlongItsRowsAndColumns) {
+  Timer timer(torus(8, 4), {.nvlink_step = kAlpha});
+  Timer part(torus(8, 4), {.nvlink_step = kAlpha});
+  const Bytes bytes{32 * 1'000'000};
+  for (const Operation operation : {Operation::all_gather, Operation::reduce_scatter, Operation::all_reduce}) {
+    const Timing timing = one(timer, operation, bytes, gpus(32), "auto");
+    EXPECT_EQ(timing.algorithm, "torus-2d");
+    EXPECT_LT(timing.duration * 2, one(timer, operation, bytes, gpus(32), "ring").duration);
+    EXPECT_NE(one(part, operation, bytes, gpus(24), "auto").algorithm, "torus-2d") << "a part of it is none";
   }
 }
 
@@ -311,7 +325,8 @@ TEST(Timer, RingOverNodesUsesEveryNic) {
   EXPECT_NEAR(static_cast<double>(bytes.value) / seconds * 15 / 16, std::min(4 * kPort.value, kNvlink.value), 1e9);
 }
 
-// What a rank has itself, it copies out of place or adds to what comes in last: one part beside the P - 1 that it sends.
+// What a rank has itself, it copies out of place or adds to what comes in last: one part beside the P - 1 that it
+// sends.
 TEST(Timer, OwnPartsPassThroughTheBlocksThatSend) {
   Transport copies{};
   copies.own_copy = 0.4;
