@@ -78,6 +78,10 @@ void check_tensor_method(const Scenario& s, std::vector<Problem>& out) {
   if (s.model.hidden % t != 0)
     out.push_back({"parallelism.tensor_method",
                    name + ": tensor " + n(t) + " does not divide model.hidden " + n(s.model.hidden)});
+  if (method == TensorMethod::reduce_output && kv_copies(s.model, t) > 1)
+    out.push_back({"parallelism.tensor_method", name + ": tensor " + n(t) + " of more than model.kv_heads " +
+                                                    n(s.model.kv_heads) +
+                                                    " is not built; expected megatron or partition-output"});
   if (s.parallelism.sequence)
     out.push_back({"parallelism.tensor_method",
                    name + " leaves whole what parallelism.sequence shares; expected megatron with it"});
@@ -114,6 +118,19 @@ bool check_grid(const Scenario& s, std::vector<Problem>& out) {
   return true;
 }
 
+/// Ranks that can share the heads out: each has as many heads, and as many of keys and values or a copy of one.
+bool shares_heads(const Model& m, std::int64_t ranks) {
+  return m.heads % ranks == 0 && (kv_heads(m) % ranks == 0 || ranks % kv_heads(m) == 0);
+}
+
+/// Numbers of ranks next to `ranks` that can, "4 or 8".
+std::string nearest_head_ranks(const Model& m, std::int64_t ranks) {
+  std::int64_t less = ranks - 1, more = ranks + 1;
+  while (!shares_heads(m, less)) --less;  // 1 does
+  while (more <= m.heads && !shares_heads(m, more)) ++more;
+  return n(less) + (more <= m.heads ? " or " + n(more) : "");
+}
+
 void check_model(const Scenario& s, std::vector<Problem>& out) {
   const Model& m = s.model;
   const std::int64_t t = grid(s.parallelism).columns;
@@ -122,17 +139,18 @@ void check_model(const Scenario& s, std::vector<Problem>& out) {
   if (m.kv_heads > m.heads || m.heads % m.kv_heads != 0)
     out.push_back({"model.kv_heads", "heads " + n(m.heads) + " is not a multiple of kv_heads " + n(m.kv_heads)});
   if (out.empty() && t > 1) {
-    const std::pair<std::string_view, std::int64_t> sizes[] = {
-        {"heads", m.heads},
-        {"kv_heads", m.latent.kv_rank > 0 ? m.heads : m.kv_heads},
-        {"ffn", expert_layers(m) < m.layers ? m.ffn : 0},
-        {"experts.shared_ffn", m.experts.shared_ffn}};
+    const std::pair<std::string_view, std::int64_t> sizes[] = {{"heads", m.heads},
+                                                               {"ffn", expert_layers(m) < m.layers ? m.ffn : 0},
+                                                               {"experts.shared_ffn", m.experts.shared_ffn}};
     for (const auto& [what, size] : sizes)
       if (size % t != 0) {
         out.push_back(
             {"parallelism.tensor", "tensor " + n(t) + " does not divide model." + std::string(what) + " " + n(size)});
         break;
       }
+    if (out.empty() && !shares_heads(m, t))
+      out.push_back({"parallelism.tensor", "tensor " + n(t) + " neither divides model.kv_heads " + n(m.kv_heads) +
+                                               " nor is a multiple of it; nearest: " + nearest_head_ranks(m, t)});
     const std::int64_t tokens = m.family == Family::vit ? patches(m) + 1 : s.training.sequence;
     if (s.parallelism.sequence && tokens % t != 0)
       out.push_back({"parallelism.sequence",
@@ -211,8 +229,7 @@ void check_context(const Scenario& s, std::vector<Problem>& out) {
   if (attention(s) != Attention::flash)
     out.push_back({"parallelism.context", "context " + n(c) + " needs training.attention flash, found unfused"});
   if (s.parallelism.context_method == ContextMethod::ulysses) {
-    const std::int64_t kv_heads = m.latent.kv_rank > 0 ? m.heads : m.kv_heads;
-    for (const auto& [what, heads] : {std::pair{"heads", m.heads}, {"kv_heads", kv_heads}})
+    for (const auto& [what, heads] : {std::pair{"heads", m.heads}, {"kv_heads", kv_heads(m)}})
       if (heads % (c * t) != 0) {
         out.push_back({"parallelism.context", "ulysses shares heads: context " + n(c) + " x tensor " + n(t) +
                                                   " does not divide model." + what + " " + n(heads)});

@@ -121,6 +121,7 @@ void attention_core_backward(Writer& w, bool positions) {
     w.product("attention scores: gradient of keys", z.keys, z.sequence, z.key_width, z.batch_heads);
   }
   if (layer_style(w.s.model).rotary) w.touch("rotary positions gradient", rotated(w.s, z) * 2 * e, 2);
+  w.sum_over_kv_copies();
   w.touch("join gradients of heads", z.projected * 2 * e);
 }
 

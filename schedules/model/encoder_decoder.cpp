@@ -94,7 +94,8 @@ void cross_attention_backward(Writer& w, const Scenario& s, const Stacks& z) {
 
 double cross_attention_parameters(const Scenario& s) {
   const Model& m = s.model;
-  const double h = d(m.hidden), q = d(m.heads * head_width(m)), kv = d(m.kv_heads * head_width(m));
+  const double h = d(m.hidden), q = d(m.heads * head_width(m));
+  const double kv = d(m.kv_heads * kv_copies(m, s.parallelism.tensor) * head_width(m));
   return (h * (q + 2 * kv) + q * h) / s.parallelism.tensor + h;
 }
 
@@ -104,7 +105,7 @@ double saved_by_decoder_layer(const Scenario& s, const Stacks& z, Recompute reco
 }
 
 Block decoder_layer(const Scenario& s, const Stacks& z) {
-  const LayerParameters n = layer_parameters(s.model);
+  const LayerParameters n = layer_parameters(s.model, FeedForward::dense, s.parallelism.tensor);
   Block layer{.name = "decoder layer",
               .layer = true,
               .parameters = n.whole + n.split / s.parallelism.tensor + cross_attention_parameters(s),

@@ -40,6 +40,12 @@ std::int64_t head_width(const Model& model) {
   return model.head_width > 0 ? model.head_width : model.hidden / model.heads;
 }
 
+std::int64_t kv_heads(const Model& model) { return model.latent.kv_rank > 0 ? model.heads : model.kv_heads; }
+
+std::int64_t kv_copies(const Model& model, std::int64_t head_ranks) {
+  return std::max<std::int64_t>(head_ranks / kv_heads(model), 1);
+}
+
 std::int64_t encoder_layers(const Model& model) { return model.layers - model.decoder_layers; }
 
 std::int64_t patches(const Model& model) {
@@ -52,7 +58,7 @@ std::int64_t expert_layers(const Model& model) {
 
 namespace {
 
-void add_attention(const Model& model, LayerParameters& n) {
+void add_attention(const Model& model, std::int64_t head_ranks, LayerParameters& n) {
   const double h = d(model.hidden), a = d(model.heads);
   if (const LatentAttention& mla = model.latent; mla.kv_rank > 0) {
     const double rank = d(mla.query_rank), kv = d(mla.kv_rank), rotary = d(mla.rotary);
@@ -63,7 +69,8 @@ void add_attention(const Model& model, LayerParameters& n) {
     n.split += kv * a * d(mla.head + mla.value) + a * d(mla.value) * h;
     return;
   }
-  const double q = a * d(head_width(model)), kv = d(model.kv_heads * head_width(model));
+  const double q = a * d(head_width(model));
+  const double kv = d(model.kv_heads * kv_copies(model, head_ranks) * head_width(model));
   n.split += h * (q + 2 * kv) + q * h;
   if (!layer_style(model).biases) return;
   n.split += q + 2 * kv;
@@ -73,12 +80,12 @@ void add_attention(const Model& model, LayerParameters& n) {
 
 }  // namespace
 
-LayerParameters layer_parameters(const Model& model, FeedForward kind) {
+LayerParameters layer_parameters(const Model& model, FeedForward kind, std::int64_t head_ranks) {
   const LayerStyle style = layer_style(model);
   const double h = d(model.hidden);
   LayerParameters n;
   n.whole += 2 * (style.rms_norm ? 1 : 2) * h;
-  add_attention(model, n);
+  add_attention(model, head_ranks, n);
   const double matrices = is_gated(style.activation) ? 3 : 2;
   if (kind == FeedForward::experts) {
     const Experts& experts = model.experts;

@@ -75,6 +75,12 @@ std::int64_t head_width(const Model& model);
 std::int64_t encoder_layers(const Model& model);  ///< t5
 std::int64_t patches(const Model& model);         ///< vit: of one image
 
+/// Heads of keys and values that have projections of their own; with latent attention every head has.
+std::int64_t kv_heads(const Model& model);
+/// Of `head_ranks` tensor ranks that share the heads out, those that hold the same head of keys and values: more than
+/// one where there are fewer heads than ranks. Requires the one number to divide the other.
+std::int64_t kv_copies(const Model& model, std::int64_t head_ranks);
+
 /// Distances between tokens that relative positions tell apart, each with a bias for every head.
 inline constexpr std::int64_t kRelativePositions = 32;  // T5's relative_attention_num_buckets
 
@@ -98,7 +104,10 @@ struct LayerParameters {
   double experts = 0;  ///< of routed experts, over the expert ranks
   double sum() const { return whole + split + experts; }
 };
-LayerParameters layer_parameters(const Model& model, FeedForward kind = FeedForward::dense);
+/// `head_ranks`: tensor ranks that share the heads out; where several hold one of keys and values, all their copies
+/// count.
+LayerParameters layer_parameters(const Model& model, FeedForward kind = FeedForward::dense,
+                                 std::int64_t head_ranks = 1);
 
 /// Of all layers together, parameters of routed experts that one token does not visit.
 double idle_parameters(const Model& model);

@@ -54,6 +54,7 @@ enum class Among : std::uint8_t {
   tensor,         ///< that stand in one row of the tensor grid: all, where it has one
   tensor_column,  ///< in one column
   tensor_depth,   ///< at one place of grids in depth
+  kv_copies,      ///< that hold the same head of keys and values
   context,        ///< that share each sequence
   context_ring,   ///< likewise, each to the next
   dispatch,       ///< that share the experts: tokens to their experts, more to those in demand

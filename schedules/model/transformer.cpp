@@ -94,8 +94,8 @@ double largest_weight(const Scenario& s, const StackSizes& z) {
 }  // namespace
 
 Block layer_block(const Scenario& s, const StackSizes& z, FeedForward kind) {
-  const LayerParameters n = layer_parameters(s.model, kind);
   const TensorGrid& g = z.grid;
+  const LayerParameters n = layer_parameters(s.model, kind, g.columns);
   const double of_ranks = n.whole / g.rows + n.biases / g.columns + (n.split - n.biases) / d(z.tensor);
   const double experts = n.experts / s.parallelism.expert;
   Block layer{.name = "layer",

@@ -34,7 +34,8 @@ StackSizes stack_sizes(const Scenario& s, std::int64_t sequence, bool causal) {
   z.key_width = latent ? m.latent.head + m.latent.rotary : head_width(m);
   z.value_width = latent ? m.latent.value : z.key_width;
   z.queries = m.heads * z.key_width / columns;
-  z.keys_values = (latent ? m.heads : m.kv_heads) * (z.key_width + z.value_width) / columns;
+  z.kv_copies = kv_copies(m, columns);
+  z.keys_values = kv_heads(m) * z.kv_copies * (z.key_width + z.value_width) / columns;
   z.attention_out = m.heads * z.value_width / columns;
   z.ffn = m.ffn / columns;
   z.vocab = m.vocab > 0 ? vocab_rows(m, z.grid.columns) : 0;
@@ -118,6 +119,12 @@ void Writer::sum_over_rows(std::string_view name, std::int64_t width, bool under
 void Writer::sum_statistics_over_rows(std::string_view name, int of_a_token) {
   constexpr double kFloat = 4;
   if (z.grid.rows > 1) exchange(name, Among::tensor_column, Operation::all_reduce, d(z.tokens) * of_a_token * kFloat);
+}
+
+void Writer::sum_over_kv_copies() {
+  if (z.kv_copies > 1)
+    exchange("sum of gradients of keys and values over their copies", Among::kv_copies, Operation::all_reduce,
+             (z.projected - d(z.tokens) * d(z.queries)) * d(z.element));
 }
 
 void Writer::touch(std::string_view name, double bytes_moved, int kernels) {

@@ -21,6 +21,7 @@ struct StackSizes {
   std::int64_t key_width, value_width;  ///< of a head; queries are as wide as keys
   std::int64_t queries;                 ///< columns of all its heads' queries
   std::int64_t keys_values;             ///< of keys and values together
+  std::int64_t kv_copies;               ///< tensor ranks that hold the same head of keys and values
   std::int64_t attention_out;           ///< of all its heads' results
   std::int64_t ffn;                     ///< inner width on this rank
   std::int64_t vocab;                   ///< on this rank
@@ -83,6 +84,8 @@ class Writer {
   /// has several.
   void sum_over_rows(std::string_view name, std::int64_t width, bool under_next = false);
   void sum_statistics_over_rows(std::string_view name, int of_a_token);
+  /// Gradients of keys and values, over the tensor ranks that hold the same head of them, if several do.
+  void sum_over_kv_copies();
   /// A weight of rows x columns on this rank, from the ranks in depth that share it, if there are several.
   void gather_weight(std::int64_t rows, std::int64_t columns);
   /// Its gradient, each element of `element` bytes, back to them.

@@ -52,6 +52,10 @@ std::vector<Group> grid_depths_beside(const Ranks& ranks, Coordinate c) {
   return along_the_grid(ranks, c, g.depth, g.columns * g.rows);
 }
 
+std::vector<Group> kv_copies_beside(const Ranks& ranks, Coordinate c, std::int64_t copies) {
+  return along_the_grid(ranks, c, static_cast<std::uint32_t>(copies), 1);
+}
+
 std::vector<Group> expert_groups_beside(const Ranks& ranks, Coordinate c) {
   const std::uint32_t size = ranks.plan().expert;
   return beside(ranks, ranks.place_in_stage(c) / size, ranks.stage_ranks() / size, [&](std::uint32_t number) {

@@ -22,6 +22,10 @@ std::vector<collectives::Group> grid_rows_beside(const Ranks& ranks, Coordinate 
 std::vector<collectives::Group> grid_columns_beside(const Ranks& ranks, Coordinate c);
 std::vector<collectives::Group> grid_depths_beside(const Ranks& ranks, Coordinate c);
 
+/// That hold the same head of keys and values: `copies` neighbours in a row of the tensor grid. Requires copies to
+/// divide the row.
+std::vector<collectives::Group> kv_copies_beside(const Ranks& ranks, Coordinate c, std::int64_t copies);
+
 /// Groups of ranks that hold the same experts: every plan.expert-th rank of the stage of `c`. All groups of the stage;
 /// first the plan.expert / plan.tensor that tensor rank c.tensor leads. Requires plan.tensor to divide plan.expert.
 /// `copy`: the stage that holds another copy of the same chunk; its ranks are of the groups.
