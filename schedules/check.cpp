@@ -327,12 +327,21 @@ void check_pipeline(const Scenario& s, std::int64_t micro_batches, std::vector<P
       return;
     }
   }
+  if (s.pipeline.micro_batch_group && (schedule == nullptr || !schedule->in_groups || v == 1)) {
+    out.push_back(
+        {"pipeline.micro_batch_group", "only interleaved-1f1b with several virtual stages has groups, found " +
+                                           s.pipeline.schedule + " with " + n(v)});
+    return;
+  }
   const Shape shape = planned_shape(s, static_cast<std::uint32_t>(std::max<std::int64_t>(micro_batches, 1)));
   const std::string refused = schedule != nullptr ? schedule->supports(shape) : shape_problem(shape);
   check_layers(s, shape, out);
   if (micro_batches == 0) return;
   if (!refused.empty()) {
-    out.push_back({v > 1 ? "pipeline.virtual_stages" : "pipeline.schedule", refused});
+    out.push_back({s.pipeline.micro_batch_group ? "pipeline.micro_batch_group"
+                   : v > 1                      ? "pipeline.virtual_stages"
+                                                : "pipeline.schedule",
+                   refused});
     return;
   }
   if (schedule == nullptr || s.pipeline.most_in_flight) check_orders(s, shape, schedule, out);

@@ -193,6 +193,10 @@ const Table<Draft>& scenario_table() {
           {{"pipeline.virtual_stages", whole(1, kMostRanks), "1",
             "model chunks per GPU; zb-v, chimera and dualpipe have 2 of themselves"},
            [](D& d, const Value& v) { d.s.pipeline.virtual_stages = size(v); }},
+          {{"pipeline.micro_batch_group", whole(1, kMostSamples),
+            "parallelism.pipeline, or the next size whose last group is no smaller than that",
+            "interleaved-1f1b: micro-batches that visit a virtual stage before the next one's turn"},
+           [](D& d, const Value& v) { d.s.pipeline.micro_batch_group = size(v); }},
           {{"pipeline.orders", list_type(), "required of custom",
             "per stage its passes: F0 forward of micro-batch 0, B0 backward, W0 its weights' gradients, BW0 both where "
             "others are split, F0b virtual stage b, F1&B0 together"},

@@ -25,6 +25,7 @@ struct Shape {
   std::uint32_t stages = 1, micro_batches = 1, virtual_stages = 1;
   bool splits_backward = false;  ///< backward is the inputs' gradients alone; the weights' are passes of their own
   Placement placement = Placement::looping;
+  std::uint32_t micro_batch_group = 0;  ///< that visit a chunk before the next chunk's turn; 0: as the schedule has it
 };
 
 /// Where backward is split, `backward` makes the inputs' gradients and `weight` the weights'; `whole_backward` is both
@@ -65,6 +66,7 @@ struct PipelineSchedule {
   Placement placement = Placement::looping;
   std::uint32_t virtual_stages = 0;  ///< the only number it is made for; 0: any that `supports` accepts
   bool runs_together = false;        ///< some forwards run with a backward at once
+  bool in_groups = false;            ///< micro-batches visit several chunks in groups: Shape::micro_batch_group
   Updates updates = Updates::after_flush;
   /// How many versions of its weights a stage keeps for micro-batches in flight; nullptr: one.
   std::uint32_t (*weight_versions)(Shape, StageId) = nullptr;

@@ -20,7 +20,9 @@ Shape planned_shape(const Scenario& s, std::uint32_t micro_batches) {
   if (plan.schedule == kCustom)
     return {s.parallelism.pipeline, micro_batches, plan.virtual_stages, read_orders(plan.orders).splits_backward,
             plan.placement};
-  return shape_of(*find_pipeline(plan.schedule), s.parallelism.pipeline, micro_batches, plan.virtual_stages);
+  Shape shape = shape_of(*find_pipeline(plan.schedule), s.parallelism.pipeline, micro_batches, plan.virtual_stages);
+  shape.micro_batch_group = plan.micro_batch_group.value_or(0);
+  return shape;
 }
 
 PlannedPipeline planned_pipeline(const Scenario& s) {

@@ -245,6 +245,7 @@ TEST(EveryKey, OfThePlanIsStored) {
   EXPECT_TRUE(s.parallelism.sequence);
   EXPECT_EQ(s.pipeline.schedule, "interleaved-1f1b");
   EXPECT_EQ(s.pipeline.virtual_stages, 3u);
+  EXPECT_EQ(s.pipeline.micro_batch_group, 19u);
   EXPECT_EQ(s.data_parallel.mode, schedules::DataParallelMode::sharded_parameter_server);
   EXPECT_EQ(s.pipeline.orders, (std::vector<std::string>{"F0 B0", "F0"}));
   EXPECT_EQ(s.pipeline.placement, schedules::Placement::v_shape);

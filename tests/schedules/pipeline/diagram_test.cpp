@@ -36,6 +36,12 @@ TEST(Diagram, EverySchedulesPictureIsTheGoldenOne) {
   }
 }
 
+TEST(Diagram, InterleavedGroupsThatDoNotDivideAreTheGoldenOnes) {
+  const Shape shape{4, 9, 2};
+  expect_golden("interleaved-1f1b-uneven",
+                draw(shape, orders(*find_pipeline("interleaved-1f1b"), shape), {.forward = 1, .backward = 2}));
+}
+
 TEST(Diagram, DrawsOneColumnPerSlot) {
   const Shape shape{2, 2, 1};
   EXPECT_EQ(draw(shape, orders(*find_pipeline("1f1b"), shape), {.forward = 1, .backward = 2}),

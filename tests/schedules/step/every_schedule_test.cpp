@@ -49,6 +49,14 @@ TEST_P(EverySchedule, FoldedEqualsUnfoldedToThePicosecondOn32Gpus) {
   }
 }
 
+TEST_P(EverySchedule, FoldedEqualsUnfoldedWithMicroBatchesThatTheStagesDoNotDivide) {
+  Scenario s = on_32_gpus();
+  s.training.global_batch = 36;                              // 9 micro-batches
+  if (GetParam()->placement == Placement::opposite) return;  // needs them to be a multiple
+  ASSERT_TRUE(check(s).empty()) << check(s).front().text;
+  EXPECT_EQ(forecast(s).step, forecast(s, {.unfold = true, .trace = false}).step);
+}
+
 TEST_P(EverySchedule, FoldedEqualsUnfoldedWhereEachNodeHoldsAllStages) {
   Scenario s = on_32_gpus();
   s.parallelism.order = {Dimension::tensor, Dimension::context, Dimension::pipeline, Dimension::data};
