@@ -1,6 +1,8 @@
 #include "app/asked.h"
 
+#include <algorithm>
 #include <cstdio>
+#include <iterator>
 
 #include "app/options.h"
 #include "app/read/residuals.h"
@@ -50,6 +52,17 @@ std::optional<std::vector<Question>> questions_asked(const Asked& asked) {
   }
   if (!all_can_run) return std::nullopt;
   return questions;
+}
+
+bool some_table_failed(std::span<const Answer> answers) {
+  std::vector<std::string> tables, failed;
+  for (const Answer& a : answers)
+    if (std::ranges::find(tables, a.question.table) == tables.end()) tables.push_back(a.question.table);
+  std::ranges::copy_if(tables, std::back_inserter(failed), [&](const std::string& table) {
+    return std::ranges::none_of(answers, [&](const Answer& a) { return a.question.table == table && a.forecast; });
+  });
+  for (const std::string& table : failed) std::fprintf(stderr, "%s: no row could be run\n", table.c_str());
+  return !failed.empty();
 }
 
 std::vector<calibrate::Residual> measured_residuals() { return read_residuals(configs_directory() / "residuals.csv"); }

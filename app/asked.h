@@ -2,6 +2,7 @@
 
 #include <boost/program_options.hpp>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,10 @@ std::optional<Asked> parse_asked(const std::vector<std::string>& words, const st
 
 /// Reads the scenarios. Those of files that cannot run are told on stderr, and then there is nothing.
 std::optional<std::vector<Question>> questions_asked(const Asked& asked);
+
+/// Says on stderr of which tables (or folders of scenario files) nothing could be run. Whether there are any: that is
+/// kFailed, while some rows among others say why in the output.
+bool some_table_failed(std::span<const Answer> answers);
 
 /// The errors of the committed corpus (configs/residuals.csv).
 std::vector<calibrate::Residual> measured_residuals();

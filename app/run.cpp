@@ -40,12 +40,13 @@ int run(const std::vector<std::string>& written) {
       "schedule-diagram", po::value<std::string>(),
       "draw what each stage of one scenario does when: in the terminal, or with =FILE.svg or =FILE.png there")(
       "unfold", po::bool_switch(), "simulate every rank instead of one of each kind");
-  auto asked =
-      parse_asked(words,
-                  "usage: stepcast run SCENARIO.yaml|TABLE.csv|FOLDER... [OPTIONS]\n\n"
-                  "Forecasts a training step: how long it takes, where time and memory go. docs/scenario-reference.md\n"
-                  "lists the keys of a scenario. Exit status 3: a plan does not fit in the GPUs' memory.",
-                  options);
+  auto asked = parse_asked(
+      words,
+      "usage: stepcast run SCENARIO.yaml|TABLE.csv|FOLDER... [OPTIONS]\n\n"
+      "Forecasts a training step: how long it takes, where time and memory go. docs/scenario-reference.md\n"
+      "lists the keys of a scenario. Exit status 1: no row of a table could be run; 3: a plan does not fit\n"
+      "in the GPUs' memory.",
+      options);
   if (!asked) return kDone;
   if (asked->paths.empty()) throw InputError("stepcast run", "no scenario given; try scenarios/quickstart.yaml");
   const auto trace = asked->values["trace"].as<std::string>();
@@ -86,6 +87,7 @@ int run(const std::vector<std::string>& written) {
   if (!asked->output.empty()) files.push_back({asked->output, report});
   write_files(files);
   if (asked->output.empty()) write_output("", report);
+  if (some_table_failed(answers)) return kFailed;
   const bool fits =
       std::ranges::none_of(answers, [](const Answer& a) { return a.forecast && a.forecast->out_of_memory; });
   return fits ? kDone : kDoesNotFit;

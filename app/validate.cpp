@@ -22,12 +22,12 @@ int validate(const std::vector<std::string>& words) {
       "say which part of the model is most likely wrong where the row of this name is off")(
       "against", po::value<std::string>()->default_value("", ""),
       "show what moved since this file, which --format csv or json wrote");
-  auto asked =
-      parse_asked(words,
-                  "usage: stepcast validate [SCENARIO.yaml|TABLE.csv|FOLDER...] [OPTIONS]\n\n"
-                  "Puts predicted beside measured for every scenario with a `measured:` block; without a path, for\n"
-                  "scenarios/published. error = predicted / measured - 1.",
-                  options);
+  auto asked = parse_asked(
+      words,
+      "usage: stepcast validate [SCENARIO.yaml|TABLE.csv|FOLDER...] [OPTIONS]\n\n"
+      "Puts predicted beside measured for every scenario with a `measured:` block; without a path, for\n"
+      "scenarios/published. error = predicted / measured - 1. Exit status 1: no row of a table could be run.",
+      options);
   if (!asked) return kDone;
   if (asked->paths.empty())
     asked->paths.push_back((configs_directory().parent_path() / "scenarios/published").string());
@@ -47,18 +47,19 @@ int validate(const std::vector<std::string>& words) {
   }
   const Comparison comparison = compare(answers, measured);
   if (comparison.rows.empty()) throw InputError(asked->paths.front(), "no scenario there has a `measured:` block");
+  const int status = some_table_failed(answers) ? kFailed : kDone;
   const auto residuals = asked->values["residuals"].as<std::string>();
   if (!residuals.empty()) write_file(residuals, residuals_csv(comparison));
   const auto against = asked->values["against"].as<std::string>();
   if (!against.empty()) {
     if (asked->format != Format::table) throw InputError("--against", "found --format json or csv, expected table");
     write_output(asked->output, moved_table(comparison, read_predictions(against)));
-    return kDone;
+    return status;
   }
   write_output(asked->output, asked->format == Format::json  ? validate_json(comparison)
                               : asked->format == Format::csv ? validate_csv(comparison)
                                                              : validate_table(comparison));
-  return kDone;
+  return status;
 }
 
 }  // namespace stepcast::app

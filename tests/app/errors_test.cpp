@@ -33,7 +33,8 @@ INSTANTIATE_TEST_SUITE_P(Inputs, Broken, testing::ValuesIn(inputs()), [](const a
 
 TEST_P(Broken, GetsItsExactMessage) {
   const Outcome outcome = run_program("run " + GetParam(), kFolder);
-  const bool table = GetParam().starts_with("table_") && outcome.status == 0;  // a bad row stands beside the good ones
+  // A bad row stands beside the good ones; where there are none of these, the output is all the same there.
+  const bool table = GetParam().starts_with("table_") && (outcome.status == 0 || outcome.status == 1);
   if (!table) {
     EXPECT_TRUE(outcome.status == 2 || outcome.status == 3) << outcome.status;
   }
