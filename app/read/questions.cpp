@@ -37,9 +37,31 @@ Node make_cell(const std::string& path, const std::string& text, const Place& pl
   return key != nullptr && key->type.kind == Type::Kind::list ? make_list(text, place) : make_scalar(text, place);
 }
 
+/// A key given in a cell or behind --set.
+struct Given {
+  std::string path, text;
+  Place place;
+};
+
+/// Of keys given together: `recompute.every` and `recompute.full_layers` are ways of recompute full, which merging
+/// would put in the place of any other that is said. (In a layer over another, a scenario's base or --set over a row,
+/// they change it.)
+void check_recompute(const std::vector<Given>& given) {
+  const Given* said = nullptr;
+  for (const Given& each : given)
+    if (each.path == "recompute") said = &each;  // of several --set the last one counts
+  if (said == nullptr || said->text == "full") return;
+  for (const Given& other : given)
+    if (other.path.starts_with("recompute."))
+      fail(other.place, other.path,
+           "found '" + other.text + "' beside recompute '" + said->text +
+               "', expected recompute full or one of the two");
+}
+
 /// Every --set as one layer, in the order given.
 std::vector<Node> read_settings(std::span<const std::string> settings) {
   std::vector<Node> layers;
+  std::vector<Given> given;
   for (const std::string& setting : settings) {
     const Place place{"--set " + setting, 0, 0};
     const std::size_t equals = setting.find('=');
@@ -49,9 +71,13 @@ std::vector<Node> read_settings(std::span<const std::string> settings) {
     if (value.empty() && (key == "base" || key == "include")) {
       fail(place, "", "expected a file (what a base brings is taken away key by key: --set key=)");
     }
-    if (!value.empty()) checked_text(value, place.file);
+    if (!value.empty()) {
+      checked_text(value, place.file);
+      given.push_back({key, value, place});
+    }
     layers.push_back(nest(key, value.empty() ? erased(place) : make_cell(key, value, place)));
   }
+  check_recompute(given);
   return layers;
 }
 
@@ -129,11 +155,14 @@ Node read_row(const std::vector<Column>& columns, const Record& row, std::size_t
          "found " + std::to_string(row.size()) + " cells, expected " + std::to_string(width) + " as in the header");
   }
   Node tree = make_mapping(start);
+  std::vector<Given> given;
   for (const Column& column : columns) {
     const Cell& cell = row[column.cell];
-    if (!cell.text.empty())
-      merge(scenario_schema(), tree, nest(column.path, make_cell(column.path, cell.text, cell.place)));
+    if (cell.text.empty()) continue;
+    merge(scenario_schema(), tree, nest(column.path, make_cell(column.path, cell.text, cell.place)));
+    given.push_back({column.path, cell.text, cell.place});
   }
+  check_recompute(given);
   return tree;
 }
 

@@ -150,6 +150,42 @@ TEST(Tables, ARowIsAScenarioAndAnEmptyCellAKeyNotGiven) {
   EXPECT_EQ(rows[1].scenario.recompute, schedules::Recompute::none);
 }
 
+TEST(Tables, ContradictoryRecomputeKeysAreAnError) {
+  const std::string head =
+      "recompute,recompute.every,recompute.full_layers,model,cluster.node,training.global_batch,training.micro_batch,"
+      "training.sequence,parallelism.tensor\n";
+  const std::string rest = ",gpt3-175b,dgx-a100-80gb,16,1,2048,8\n";
+  const std::string path = write("recompute.csv", head + "none,2," + rest + "selective,,3" + rest + "full,2," + rest +
+                                                      ",2,3" + rest + "none,," + rest);
+  const std::vector<Question> rows = ask(path);
+  EXPECT_EQ(error_of(rows.at(0)),
+            "recompute.csv:2:6: recompute.every: found '2' beside recompute 'none', expected recompute full or one of "
+            "the two");
+  EXPECT_EQ(
+      error_of(rows.at(1)),
+      "recompute.csv:3:12: recompute.full_layers: found '3' beside recompute 'selective', expected recompute full "
+      "or one of the two");
+  EXPECT_EQ(error_of(rows.at(2)), "");
+  EXPECT_EQ(rows.at(2).scenario.recompute_group, 2u);
+  EXPECT_EQ(error_of(rows.at(3)), "");  // an empty cell says nothing
+  EXPECT_EQ(rows.at(3).scenario.recompute, schedules::Recompute::full);
+  EXPECT_EQ(rows.at(3).scenario.recompute_layers, 3u);
+  EXPECT_EQ(error_of(rows.at(4)), "");
+  EXPECT_EQ(rows.at(4).scenario.recompute, schedules::Recompute::none);
+  // What --set lays over a row changes it, both ways.
+  for (const Question& row : ask(path, {"recompute=selective"}))
+    if (row.error.empty()) {
+      EXPECT_EQ(row.scenario.recompute, schedules::Recompute::selective);
+    }
+  EXPECT_EQ(ask(path, {"recompute.every=4"}).at(4).scenario.recompute_group, 4u);
+  EXPECT_EQ(
+      complaint([&] {
+        ask(path, {"recompute.every=4", "recompute=none"});
+      }),
+      "--set recompute.every=4: recompute.every: found '4' beside recompute 'none', expected recompute full or one "
+      "of the two");
+}
+
 TEST(Tables, ACellOfAListIsWrittenAsInYaml) {
   const std::vector<Question> rows =
       ask(write("lists.csv",
