@@ -74,8 +74,11 @@ void add_bands(std::vector<Answer>& answers, std::span<const calibrate::Residual
 }
 
 std::string memory_message(const schedules::OutOfMemory& over) {
-  return fmt::format("out of memory: needs {} of {} on stage {}; largest: {}; try {}", text(over.needed),
-                     text(over.available), over.stage, over.largest, over.advice);
+  const std::string_view where = over.memory == schedules::Tier::gpu    ? "on"
+                                 : over.memory == schedules::Tier::host ? "of host memory on a node of"
+                                                                        : "of drives on a node of";
+  return fmt::format("out of memory: needs {} of {} {} stage {}; largest: {}; try {}", text(over.needed),
+                     text(over.available), where, over.stage, over.largest, over.advice);
 }
 
 }  // namespace stepcast::app

@@ -394,6 +394,7 @@ void check_offload(const Scenario& s, std::vector<Problem>& out) {
   if (drives && !plan.nvme_bandwidth)
     out.push_back({"offload", "nvme needs offload.nvme_bandwidth, that of a node's drives together"});
   if (plan.nvme_bandwidth && !drives) out.push_back({"offload.nvme_bandwidth", "nothing is offloaded to nvme"});
+  if (plan.nvme_size && !drives) out.push_back({"offload.nvme_size", "nothing is offloaded to nvme"});
   if (plan.optimizer != Tier::gpu && s.training.optimizer != Optimizer::adam)
     out.push_back({"offload.optimizer", "only adam's state is moved; expected training.optimizer: adam"});
 }

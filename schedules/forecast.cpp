@@ -7,6 +7,7 @@
 #include "collectives/timer.h"
 #include "schedules/kinds.h"
 #include "schedules/memory/memory.h"
+#include "schedules/memory/node_memory.h"
 #include "schedules/memory/recompute.h"
 #include "schedules/model/frozen.h"
 #include "schedules/model/fusion.h"
@@ -198,11 +199,13 @@ Forecast forecast(const Scenario& s, const ForecastOptions& options) {
   if (input.exchange == Exchange::parameters) average_round(out, input);
   if (input.exchange == Exchange::nothing) with_servers = run_asynchronously(out, input);
   if (s.training.fusion) out.fusion = fusion_saving(s);
+  std::optional<MemoryUse> of_other;
   if (s.cluster.other) {
-    const MemoryUse of_other = stage_memory(kinds.back(), other_model, chunks.front(), shape, pipeline.orders.front(),
-                                            pipeline.weight_versions.front());
-    add_shares(out, kinds, {out.stages.front().memory, of_other});
+    of_other = stage_memory(kinds.back(), other_model, chunks.front(), shape, pipeline.orders.front(),
+                            pipeline.weight_versions.front());
+    add_shares(out, kinds, {out.stages.front().memory, *of_other});
   }
+  if (s.offload.any()) add_node_memory(out, s, cluster, ranks, of_other);
   if (imperfect) {
     Scenario perfect = s;
     perfect.imperfections = {};

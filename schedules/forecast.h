@@ -24,10 +24,16 @@ struct TimeSplit {
   Time compression{};  ///< kernels that make gradients smaller for the wire, and whole again
 };
 
+/// What is not in GPU memory, by kind.
+struct Offloaded {
+  Bytes parameters{}, gradients{}, optimizer{}, activations{};
+  Bytes sum() const { return parameters + gradients + optimizer + activations; }
+};
+
 /// Memory of one GPU at its peak, by kind.
 struct MemoryUse {
   Bytes parameters{}, gradients{}, optimizer{}, activations{}, buffers{}, reserve{};
-  Bytes host{}, nvme{};  ///< not on the GPU: offloaded
+  Offloaded host{}, nvme{};
   Bytes peak() const { return allocated() + reserve; }
   /// What the framework's allocator hands out: torch.cuda.max_memory_allocated.
   Bytes allocated() const { return parameters + gradients + optimizer + activations + buffers; }
@@ -73,8 +79,15 @@ struct BusyLink {
 struct OutOfMemory {
   std::uint32_t stage = 0;
   Bytes needed{}, available{};
-  std::string largest;  ///< "activations 51.2 GiB"
-  std::string advice;   ///< what would make it fit, nearest first
+  std::string largest;      ///< "activations 51.2 GiB"
+  std::string advice;       ///< what would make it fit, nearest first
+  Tier memory = Tier::gpu;  ///< of one GPU, or what a node of the stage has for all its GPUs
+};
+
+/// Host memory or drives of the node whose GPUs put most there.
+struct NodeMemory {
+  Bytes used{};
+  std::optional<Bytes> size{};  ///< none: not known
 };
 
 /// What fusing elementwise kernels saves of one micro-batch on one tensor rank.
@@ -116,10 +129,11 @@ struct Forecast {
   /// One layer, one micro-batch, tensor traffic included, recompute in backward; nothing: no two need be alike.
   std::optional<Time> layer_forward{}, layer_backward{};
   std::optional<OutOfMemory> out_of_memory;
-  std::vector<std::string> streams;  ///< "compute", "pipeline", "data" ...; for trace spans
-  std::vector<Span> spans;           ///< only when asked for
-  std::vector<PassSpan> passes;      ///< likewise; stage by stage, in order of time
-  std::vector<MemoryPoint> memory;   ///< likewise
+  std::optional<NodeMemory> host_memory{}, drives{};  ///< none: nothing is there
+  std::vector<std::string> streams;                   ///< "compute", "pipeline", "data" ...; for trace spans
+  std::vector<Span> spans;                            ///< only when asked for
+  std::vector<PassSpan> passes;                       ///< likewise; stage by stage, in order of time
+  std::vector<MemoryPoint> memory;                    ///< likewise
 };
 
 struct ForecastOptions {

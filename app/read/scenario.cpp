@@ -272,6 +272,8 @@ const Table<Draft>& scenario_table() {
            [](D& d, const Value& v) { d.s.offload.overlap = v.flag; }},
           {{"offload.nvme_bandwidth", bandwidth_type(), "required of nvme", "of a node's drives together"},
            [](D& d, const Value& v) { d.s.offload.nvme_bandwidth = v.bandwidth; }},
+          {{"offload.nvme_size", positive_bytes(), "not known", "of a node's drives together: what there is room for"},
+           [](D& d, const Value& v) { d.s.offload.nvme_size = v.bytes; }},
           {{"offload.adam_rate", number(1, 1e15), "4e9", "parameters a second that a node's CPUs update"},
            [](D& d, const Value& v) { d.s.offload.adam_rate = v.number; }},
           {{"imperfections.slow_gpu", whole(0, kMostRanks), "none", "index of a GPU that computes slowly"},

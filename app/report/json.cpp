@@ -33,16 +33,19 @@ Json time_split(const schedules::TimeSplit& t) {
 }
 
 Json memory_use(const schedules::MemoryUse& m) {
-  return {{"parameters", m.parameters.value},
-          {"gradients", m.gradients.value},
-          {"optimizer", m.optimizer.value},
-          {"activations", m.activations.value},
-          {"buffers", m.buffers.value},
-          {"reserve", m.reserve.value},
-          {"peak", m.peak().value},
-          {"host", m.host.value},
-          {"nvme", m.nvme.value}};
+  return {{"parameters", m.parameters.value}, {"gradients", m.gradients.value},
+          {"optimizer", m.optimizer.value},   {"activations", m.activations.value},
+          {"buffers", m.buffers.value},       {"reserve", m.reserve.value},
+          {"peak", m.peak().value},           {"host", m.host.sum().value},
+          {"nvme", m.nvme.sum().value}};
 }
+
+Json node_memory(const std::optional<schedules::NodeMemory>& m) {
+  if (!m) return nullptr;
+  return {{"used_bytes", m->used.value}, {"size_bytes", m->size ? Json(m->size->value) : Json(nullptr)}};
+}
+
+constexpr const char* kMemories[] = {"gpu", "host", "nvme"};  // by Tier
 
 Json result(const Answer& answer) {
   Json out{{"name", answer.question.name}};
@@ -94,10 +97,13 @@ Json result(const Answer& answer) {
   out["out_of_memory"] = nullptr;
   if (f.out_of_memory)
     out["out_of_memory"] = {{"stage", f.out_of_memory->stage},
+                            {"memory", kMemories[static_cast<std::size_t>(f.out_of_memory->memory)]},
                             {"needed_bytes", f.out_of_memory->needed.value},
                             {"available_bytes", f.out_of_memory->available.value},
                             {"largest", f.out_of_memory->largest},
                             {"advice", f.out_of_memory->advice}};
+  out["host_memory"] = node_memory(f.host_memory);
+  out["drives"] = node_memory(f.drives);
   Json& stages = out["stages"] = Json::array();
   for (const auto& stage : f.stages)
     stages.push_back({{"stage", stage.stage},

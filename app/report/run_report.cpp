@@ -130,8 +130,16 @@ std::string headline(const Answer& answer) {
   if (f.layer_forward && f.layer_backward)
     line("one layer", fmt::format("forward {}   backward {}", text(*f.layer_forward), text(*f.layer_backward)));
   const MemoryUse& first = f.stages.front().memory;
-  if (first.host + first.nvme > Bytes{})
-    line("offloaded", fmt::format("{} in host memory, {} on drives, for each GPU", text(first.host), text(first.nvme)));
+  if (first.host.sum() + first.nvme.sum() > Bytes{})
+    line("offloaded",
+         fmt::format("{} in host memory, {} on drives, for each GPU", text(first.host.sum()), text(first.nvme.sum())));
+  const auto node_line = [&](std::string_view name, const std::optional<schedules::NodeMemory>& memory) {
+    if (memory)
+      line(name, memory->size ? fmt::format("{} of {} on the fullest node", text(memory->used), text(*memory->size))
+                              : fmt::format("{} on the fullest node, of a size not known", text(memory->used)));
+  };
+  node_line("host memory", f.host_memory);
+  node_line("drives", f.drives);
   if (f.fusion)
     line("fusion", fmt::format("saves {:.0f} of {:.0f} launches, {:.2f} of {:.2f} GB of memory traffic a micro-batch",
                                f.fusion->launches, f.fusion->launches_unfused, f.fusion->bytes / 1e9,

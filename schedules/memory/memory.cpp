@@ -94,21 +94,22 @@ namespace {
 void offload(const Scenario& s, const Blocks& blocks, std::span<const BlockRange> chunks, const ActivationSizes& sizes,
              MemoryUse& use) {
   const double e = d(element_bytes(s.training.precision));
-  const auto move = [&](Tier tier, Bytes& from, Bytes stays) {
+  const auto move = [&](Tier tier, Bytes Offloaded::*kind, Bytes& from, Bytes stays) {
     if (tier == Tier::gpu) return;
-    (tier == Tier::host ? use.host : use.nvme) += from;
+    Offloaded& there = tier == Tier::host ? use.host : use.nvme;
+    there.*kind += from;
     from = stays;
   };
   const Bytes two_blocks = bytes(2 * largest(blocks, chunks, &Block::parameters) * e);
   const Bytes working = sizes.at_work(0);
   Bytes kept = use.activations - working;
-  move(s.offload.parameters, use.parameters, std::min(use.parameters, two_blocks));
-  move(s.offload.activations, kept, std::min(kept, sizes.stays.value_or(kept)));
+  move(s.offload.parameters, &Offloaded::parameters, use.parameters, std::min(use.parameters, two_blocks));
+  move(s.offload.activations, &Offloaded::activations, kept, std::min(kept, sizes.stays.value_or(kept)));
   use.activations = working + kept;
-  move(s.offload.optimizer, use.optimizer, {});
+  move(s.offload.optimizer, &Offloaded::optimizer, use.optimizer, {});
   // With ZeRO 2 and 3 gradients leave as they come (ZeRO-Offload, sec. 4.1), always to the host.
   if (s.offload.optimizer != Tier::gpu && s.data_parallel.zero >= 2)
-    move(Tier::host, use.gradients, std::min(use.gradients, two_blocks));
+    move(Tier::host, &Offloaded::gradients, use.gradients, std::min(use.gradients, two_blocks));
 }
 
 }  // namespace
@@ -158,7 +159,8 @@ std::optional<OutOfMemory> out_of_memory(const Scenario& s, std::uint32_t stage,
                                                             {"reserve", use.reserve}}};
   const auto largest =
       std::max_element(kinds.begin(), kinds.end(), [](auto& a, auto& b) { return a.second < b.second; });
-  OutOfMemory out{stage, use.peak(), available, std::string(largest->first) + " " + text(largest->second), ""};
+  OutOfMemory out{stage, use.peak(), available, std::string(largest->first) + " " + text(largest->second),
+                  "",    Tier::gpu};
   const Bytes over = use.peak() - available;
   if (use.activations > over && s.recompute != Recompute::full)
     out.advice = s.recompute == Recompute::none ? "recompute: selective or full" : "recompute: full";

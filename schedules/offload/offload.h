@@ -16,6 +16,7 @@ struct OffloadPlan {
   Tier activations = Tier::gpu;  ///< what a pass saves leaves while it runs and is back while its backward runs
   bool overlap = true;           ///< copies run beside compute, both ways at once; else one after the other
   std::optional<Bandwidth> nvme_bandwidth{};  ///< of a node's drives together, reading as writing
+  std::optional<Bytes> nvme_size{};           ///< likewise; none: not known
   double adam_rate = 4e9;                     ///< parameters a second that a node's CPUs update
 
   bool any() const { return optimizer != Tier::gpu || parameters != Tier::gpu || activations != Tier::gpu; }

@@ -145,6 +145,7 @@ TEST(EveryKey, OfTheClusterIsStored) {
   EXPECT_EQ(node.nvlinks_per_gpu, 7u);
   EXPECT_FALSE(node.pcie_p2p);
   EXPECT_TRUE(node.nvlink_sharp);
+  EXPECT_EQ(node.host_memory, Bytes{300ll << 30});
   EXPECT_EQ(node.fabric, "one-switch");
   EXPECT_EQ(node.source, "node source");
   expect_link(node.nvlink, "nv", topology::LinkKind::nvlink, 1);
@@ -174,6 +175,7 @@ TEST(EveryKey, OfOffloadIsStored) {
   EXPECT_EQ(plan.activations, schedules::Tier::host);
   EXPECT_FALSE(plan.overlap);
   EXPECT_EQ(plan.nvme_bandwidth, Bandwidth{34e9});
+  EXPECT_EQ(plan.nvme_size, Bytes{35'000'000'000'000});
   EXPECT_EQ(plan.adam_rate, 5e6);
 }
 

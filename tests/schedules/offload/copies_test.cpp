@@ -106,8 +106,8 @@ TEST(Offload, MovesTheOptimizerAndItsUpdate) {
   const Forecast f = forecast(s), before = forecast(offloading(1, {}));
   const MemoryUse &use = f.stages.at(0).memory, &whole = before.stages.at(0).memory;
   EXPECT_EQ(use.optimizer, Bytes{});
-  EXPECT_EQ(use.host, whole.optimizer);
-  EXPECT_EQ(use.peak() + use.host, whole.peak());
+  EXPECT_EQ(use.host.optimizer, whole.optimizer);
+  EXPECT_EQ(use.peak() + use.host.sum(), whole.peak());
   EXPECT_NEAR(to_seconds(f.stages.at(0).time.optimizer), f.parameters / 4e9, 1e-6);
 }
 
@@ -129,8 +129,8 @@ TEST(Offload, ZeroInfinityKeepsTwoBlocksOfParametersOnTheGpu) {
   s.data_parallel.zero = 3;
   const Forecast f = forecast(s);
   const MemoryUse& use = f.stages.at(0).memory;
-  EXPECT_GT(use.host, Bytes{});
-  EXPECT_EQ(use.nvme.value, static_cast<std::int64_t>(f.parameters * 12 / 8));
+  EXPECT_GT(use.host.parameters, Bytes{});
+  EXPECT_EQ(use.nvme.sum().value, static_cast<std::int64_t>(f.parameters * 12 / 8));
   EXPECT_EQ(use.optimizer, Bytes{});
 }
 

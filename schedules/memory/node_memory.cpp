@@ -1,0 +1,90 @@
+#include "schedules/memory/node_memory.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+#include <vector>
+
+#include "sim/units_text.h"
+
+namespace stepcast::schedules {
+namespace {
+
+/// One of a node's memories.
+struct Node {
+  Offloaded all;            ///< of its GPUs together
+  std::uint32_t stage = 0;  ///< of the GPU with most there
+  Bytes most{};             ///< that GPU's
+};
+
+std::vector<Node> nodes_of(const Forecast& f, const Scenario& s, const topology::Cluster& cluster, const Ranks& ranks,
+                           const std::optional<MemoryUse>& of_other, Offloaded MemoryUse::*where) {
+  std::vector<const MemoryUse*> of_stage(s.parallelism.pipeline);
+  for (const StageReport& stage : f.stages) of_stage[stage.stage] = &stage.memory;
+  std::vector<Node> nodes(cluster.nodes());
+  for (std::uint32_t g = 0; g < s.cluster.gpus; ++g) {
+    const topology::GpuId gpu{g};
+    const std::uint32_t stage = ranks.coordinate(g).stage;
+    const MemoryUse& use = of_other && is_other(s.cluster, gpu) ? *of_other : *of_stage[stage];
+    Node& node = nodes[cluster.node_of(gpu)];
+    const Offloaded& part = use.*where;
+    node.all.parameters += part.parameters;
+    node.all.gradients += part.gradients;
+    node.all.optimizer += part.optimizer;
+    node.all.activations += part.activations;
+    if (part.sum() > node.most) {
+      node.most = part.sum();
+      node.stage = stage;
+    }
+  }
+  return nodes;
+}
+
+std::string advice(const Scenario& s, Tier tier, const Offloaded& use, Bytes over) {
+  const bool copies = weight_copies(s.parallelism) > 1;
+  if (use.activations > over && s.recompute != Recompute::full)
+    return s.recompute == Recompute::none ? "recompute: selective or full" : "recompute: full";
+  if (use.optimizer > over && s.data_parallel.zero < 1 && copies) return "data_parallel.zero: 1";
+  if (use.parameters > over && s.data_parallel.zero < 3 && copies && s.parallelism.pipeline == 1)
+    return "data_parallel.zero: 3";
+  if (tier == Tier::host && use.optimizer > over) return "offload.optimizer: nvme";
+  return tier == Tier::host ? "more nodes, or nodes with more host memory" : "more nodes, or nodes with more drives";
+}
+
+OutOfMemory out_of_memory(const Scenario& s, Tier tier, const Node& node, Bytes available) {
+  const std::array<std::pair<const char*, Bytes>, 4> kinds{{{"parameters", node.all.parameters},
+                                                            {"gradients", node.all.gradients},
+                                                            {"optimizer state", node.all.optimizer},
+                                                            {"activations", node.all.activations}}};
+  const auto largest = std::ranges::max_element(kinds, {}, &std::pair<const char*, Bytes>::second);
+  return {node.stage,
+          node.all.sum(),
+          available,
+          std::string(largest->first) + " " + text(largest->second),
+          advice(s, tier, node.all, node.all.sum() - available),
+          tier};
+}
+
+}  // namespace
+
+void add_node_memory(Forecast& f, const Scenario& s, const topology::Cluster& cluster, const Ranks& ranks,
+                     const std::optional<MemoryUse>& of_other) {
+  struct Kind {
+    Tier tier;
+    Offloaded MemoryUse::*use;
+    std::optional<NodeMemory> Forecast::*report;
+    std::optional<Bytes> size;
+  };
+  for (const Kind& kind : {Kind{Tier::host, &MemoryUse::host, &Forecast::host_memory, s.cluster.node.host_memory},
+                           Kind{Tier::nvme, &MemoryUse::nvme, &Forecast::drives, s.offload.nvme_size}}) {
+    const std::vector<Node> nodes = nodes_of(f, s, cluster, ranks, of_other, kind.use);
+    const Node& fullest = *std::ranges::max_element(nodes, {}, [](const Node& node) { return node.all.sum(); });
+    const Bytes used = fullest.all.sum();
+    if (used == Bytes{}) continue;
+    f.*kind.report = NodeMemory{used, kind.size};
+    if (kind.size && used > *kind.size && !f.out_of_memory)
+      f.out_of_memory = out_of_memory(s, kind.tier, fullest, *kind.size);
+  }
+}
+
+}  // namespace stepcast::schedules
