@@ -58,6 +58,27 @@ double sent_by_node(const collectives::Timing& timing, const topology::Cluster& 
   return bytes;
 }
 
+// Megatron-Core's --overlap-moe-expert-parallel-comm: a slow network is waited for in interleaved 1F1B, and is hidden
+// under the pair's other pass as far as that is as long.
+TEST(ExpertTraffic, HidesBesideThePairsOtherPass) {
+  const auto step = [](const char* schedule, double rate) {
+    Scenario s = experts_on(32, 8);
+    s.parallelism.pipeline = 2;
+    s.parallelism.data = 16;
+    s.parallelism.order = {Dimension::tensor, Dimension::context, Dimension::pipeline, Dimension::data};
+    s.training.global_batch = 16 * 16;
+    s.pipeline.schedule = schedule;
+    s.pipeline.virtual_stages = 2;
+    s.cluster.node.nic->bandwidth = {rate};
+    return to_seconds(forecast(s).step);
+  };
+  const double fast = 1e12, slow = 10e9;
+  EXPECT_GT(step("interleaved-1f1b", slow) - step("interleaved-1f1b", fast), 0);
+  EXPECT_LT(step("combined-1f1b", slow) - step("combined-1f1b", fast),
+            0.6 * (step("interleaved-1f1b", slow) - step("interleaved-1f1b", fast)));
+  EXPECT_LT(step("combined-1f1b", fast), step("interleaved-1f1b", fast));
+}
+
 // Of n tokens each on 8 ranks of a node, D copies of each to as many of 4 nodes, of which one is its own; inside, top-k
 // of each token that a node gets, of which one in 8 is for the rank that has it.
 TEST(ExpertTraffic, CrossesToANodeOnceAndIsForwardedThere) {

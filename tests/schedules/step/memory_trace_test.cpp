@@ -43,7 +43,7 @@ TEST(MemoryTrace, ReachesTheReportedPeakUnderEverySchedule) {
     Scenario s = round_numbers(8);
     s.parallelism = {.pipeline = 4, .data = 2};
     s.pipeline.schedule = schedule->name;
-    if (schedule->name == "interleaved-1f1b") s.pipeline.virtual_stages = 2;
+    if (schedule->name == "interleaved-1f1b" || schedule->name == "combined-1f1b") s.pipeline.virtual_stages = 2;
     ASSERT_TRUE(check(s).empty()) << schedule->name;
     expect_peak(forecast(s, {.unfold = false, .trace = true}), schedule->updates == Updates::after_flush,
                 schedule->name);

@@ -167,6 +167,13 @@ const Plan kPlans[] = {
        s.training.global_batch = 128;
        s.data_parallel.overlap = false;
      }},
+    {"experts_beside_the_other_pass",
+     [](Scenario& s) {
+       use_experts(s);
+       s.pipeline.schedule = "combined-1f1b";
+       s.pipeline.virtual_stages = 2;
+       s.parallelism = {.tensor = 1, .pipeline = 4, .data = 16, .expert = 16};
+     }},
     {"experts_zero_3",
      [](Scenario& s) {
        use_experts(s);
