@@ -46,6 +46,7 @@ struct Software {
   Bytes bucket{25 << 20};         ///< gradient bucket
   Precision gradient_precision = Precision::fp32;       ///< on the wire
   Precision main_gradient_precision = Precision::fp32;  ///< as accumulated
+  Precision moment_precision = Precision::fp32;         ///< of the optimizer's moments as kept
   double optimizer_bytes_per_parameter = 0;  ///< memory traffic of a step: unscale, clip, `optimizer`, copy back
   Optimizer optimizer = Optimizer::adam;     ///< whose traffic that is: another's moments are taken off or added to it
   double elementwise_efficiency = 1;       ///< share of the GPU's streaming rate that elementwise kernels reach, (0, 1]

@@ -85,7 +85,7 @@ ActivationSizes activation_sizes(const Scenario& s, const Blocks& blocks, std::s
 
 double optimizer_bytes(const Scenario& s) {
   if (s.training.optimizer == Optimizer::none) return 0;
-  return (keeps_master_copy(s) ? 4 : 0) + 4 * moments(s.training.optimizer);
+  return (keeps_master_copy(s) ? 4 : 0) + d(element_bytes(s.software.moment_precision)) * moments(s.training.optimizer);
 }
 
 namespace {

@@ -24,5 +24,14 @@ TEST(OptimizerTime, IsOfTheOptimizerThatTheSoftwareNames) {
   EXPECT_EQ(time(Optimizer::momentum), milliseconds(30));
 }
 
+TEST(OptimizerTime, MomentsInHalfTheBytesAreReadAndWrittenInHalf) {
+  Scenario s = round_numbers(8);
+  s.software.moment_precision = Precision::bf16;
+  const auto time = [&](Optimizer optimizer) { return optimizer_time(s.cluster.gpu, s.software, optimizer, 1e9); };
+  EXPECT_EQ(time(Optimizer::adam), milliseconds(26));  // 8 of 60 bytes less
+  EXPECT_EQ(time(Optimizer::momentum), milliseconds(24));
+  EXPECT_EQ(time(Optimizer::sgd), milliseconds(22));
+}
+
 }  // namespace
 }  // namespace stepcast::schedules

@@ -80,6 +80,15 @@ TEST(StageMemory, ModelStateOfAdamInMixedPrecisionIs18BytesAParameterAndZeroShar
   }
 }
 
+TEST(StageMemory, KeepsMomentsInTheirOwnPrecision) {
+  Scenario q = round_numbers(1);
+  EXPECT_EQ(optimizer_bytes(q), 4 + 2 * 4);
+  q.software.moment_precision = Precision::bf16;
+  EXPECT_EQ(optimizer_bytes(q), 4 + 2 * 2);
+  q.training.optimizer = Optimizer::momentum;
+  EXPECT_EQ(optimizer_bytes(q), 4 + 2);
+}
+
 TEST(StageParameters, OfAllTensorRanksAndStagesAreTheModelsAndWhatIsKeptTwice) {
   Scenario q = round_numbers(8);
   q.parallelism.tensor = 2;
