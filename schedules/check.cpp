@@ -357,6 +357,21 @@ void check_pipeline(const Scenario& s, std::int64_t micro_batches, std::vector<P
                                              ", which keeps whole versions of its weights; use zero 0"});
 }
 
+void check_recomputed_modules(const Scenario& s, std::vector<Problem>& out) {
+  if (!s.recomputed_modules) return;
+  const RecomputedModules& repeated = *s.recomputed_modules;
+  const char* key = "recompute.modules";
+  if (s.recompute != Recompute::selective)
+    out.push_back({key, "found modules with every or full_layers, which repeat whole layers"});
+  const bool plain = s.model.family != Family::bert && s.model.family != Family::t5 && s.model.family != Family::vit;
+  if (!plain && (repeated.latent_ups || repeated.feed_forward || repeated.experts_activation))
+    out.push_back({key, "of this family core_attn alone is built"});
+  if (plain && repeated.latent_ups && s.model.latent.kv_rank == 0)
+    out.push_back({key, "found mla_up_proj, but the model has no latent attention"});
+  if (plain && repeated.experts_activation && s.model.experts.count == 0)
+    out.push_back({key, "found moe_act, but the model has no experts"});
+}
+
 void check_data_parallel(const Scenario& s, std::vector<Problem>& out) {
   const DataParallelPlan& plan = s.data_parallel;
   if (plan.shard_group && plan.zero == 0)
@@ -496,6 +511,7 @@ std::vector<Problem> check(const Scenario& s) {
                                                  " leaves nothing to train; expected less than model.layers " +
                                                  n(s.model.layers)});
   check_pipeline(s, micro_batches, out);
+  check_recomputed_modules(s, out);
   check_data_parallel(s, out);
   check_exchange(s, out);
   check_stalls(s, out);

@@ -17,6 +17,7 @@
 #include "schedules/offload/offload.h"
 #include "schedules/optimizer.h"
 #include "schedules/pipeline/pipeline.h"
+#include "schedules/recomputed_modules.h"
 #include "schedules/software.h"
 #include "sim/units.h"
 #include "topology/allocation.h"
@@ -213,8 +214,9 @@ struct Scenario {
   PipelinePlan pipeline;
   DataParallelPlan data_parallel;
   Recompute recompute = Recompute::none;
-  std::uint32_t recompute_group = 1;                ///< full: layers repeated together from the first one's input
-  std::optional<std::uint32_t> recompute_layers{};  ///< full: of each model chunk the first so many; none: all
+  std::optional<RecomputedModules> recomputed_modules{};  ///< selective; none: the attention core
+  std::uint32_t recompute_group = 1;                      ///< full: layers repeated together from the first one's input
+  std::optional<std::uint32_t> recompute_layers{};        ///< full: of each model chunk the first so many; none: all
   InputPlan input;
   CheckpointPlan checkpoint;
   OffloadPlan offload;
@@ -242,9 +244,14 @@ inline TensorMethod tensor_method(const Scenario& s) {
 
 /// What the scenario says, or else its software.
 inline Attention attention(const Scenario& s) { return s.training.attention.value_or(s.software.attention); }
-/// Whether backward runs the attention core again, and it alone. A fused one saves no scores that this would drop.
+/// What backward runs again where it does not run whole layers again.
+inline RecomputedModules recomputed_modules(const Scenario& s, Recompute recompute) {
+  if (recompute != Recompute::selective) return {};
+  return s.recomputed_modules.value_or(RecomputedModules{.attention_core = true});
+}
+/// Whether the attention core is among that. A fused one saves no scores that this would drop.
 inline bool repeats_attention_core(const Scenario& s, Recompute recompute) {
-  return recompute == Recompute::selective &&
+  return recomputed_modules(s, recompute).attention_core &&
          (attention(s) == Attention::unfused || s.software.recompute_fused_attention);
 }
 inline bool data_overlap(const Scenario& s) { return s.data_parallel.overlap.value_or(s.software.data_overlap); }

@@ -31,6 +31,11 @@ struct Draft {
 using D = Draft;
 
 Names recompute_names() { return {"none", "selective", "full"}; }
+Names module_names() {
+  Names names;
+  for (const schedules::RecomputedModule& module : schedules::kRecomputedModules) names.push_back(module.name);
+  return names;
+}
 Names mode_names() { return {"all_reduce", "parameter_server", "sharded_parameter_server"}; }
 Names consistency_names() { return {schedules::kConsistencyNames.begin(), schedules::kConsistencyNames.end()}; }
 Names context_names() { return {"ring", "all-gather", "ulysses"}; }
@@ -252,6 +257,15 @@ const Table<Draft>& scenario_table() {
           {{"recompute", choice(recompute_names), "none",
             "selective: attention core; full: each layer's input is kept"},
            [](D& d, const Value& v) { d.s.recompute = static_cast<schedules::Recompute>(v.choice); }},
+          {{"recompute.modules", list_type(), "core_attn",
+            "selective, these alone: core_attn; mla_up_proj, latent attention's ups; mlp, feed-forward blocks without "
+            "experts; moe_act, between the experts' multiplies"},
+           [](D& d, const Value& v) {
+             d.s.recompute = schedules::Recompute::selective;
+             schedules::RecomputedModules& modules = d.s.recomputed_modules.emplace();
+             for (const Value& item : items(choice(module_names), v))
+               modules.*schedules::kRecomputedModules[item.choice].member = true;
+           }},
           {{"recompute.every", whole(1, kMostLayers), "1", "full: keep every k-th layer's input alone"},
            [](D& d, const Value& v) {
              d.s.recompute = schedules::Recompute::full;

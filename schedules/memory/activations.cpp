@@ -36,13 +36,17 @@ double saved_by_attention(const Scenario& s, const StackSizes& z, Recompute reco
   const double projection_input = context * (kept_input_bytes(s) * parts_of_second_input(z) + (twice ? e : 0));
   constexpr double kStatistic = 4;  // flash attention: a float for each row of scores
   const double statistics = fused ? d(z.batch_heads) * d(z.sequence) / d(z.context) * kStatistic : 0;
-  const double core = recompute == Recompute::selective ? 0 : core_bytes(s, z);
-  const double low_rank = s.model.latent.kv_rank > 0 ? saved_latent_bytes(s, z) : 0;
-  return around(s, z) + low_rank + z.projected * e + projection_input + statistics + core;
+  const RecomputedModules repeated = recomputed_modules(s, recompute);
+  const double core = repeated.attention_core ? 0 : core_bytes(s, z);
+  const double low_rank = s.model.latent.kv_rank > 0 ? saved_latent_bytes(s, z, repeated.latent_ups) : 0;
+  const double projected = repeated.latent_ups ? 0 : z.projected * e;
+  return around(s, z) + low_rank + projected + projection_input + statistics + core;
 }
 
-double saved_by_feed_forward(const Scenario& s, const StackSizes& z, FeedForward kind) {
-  if (kind == FeedForward::experts) return around(s, z) + saved_expert_bytes(s, z);
+double saved_by_feed_forward(const Scenario& s, const StackSizes& z, FeedForward kind, Recompute recompute) {
+  const RecomputedModules repeated = recomputed_modules(s, recompute);
+  if (kind == FeedForward::experts) return around(s, z) + saved_expert_bytes(s, z, repeated.experts_activation);
+  if (repeated.feed_forward) return saved_input(z) + (has_dropout(s) ? z.residual * kMask : 0);
   const Activation activation = layer_style(s.model).activation;
   // GELU: in and out; ReLU: out, which is what the multiply keeps unless that was gathered; gated: gate, up and
   // product.
@@ -53,7 +57,7 @@ double saved_by_feed_forward(const Scenario& s, const StackSizes& z, FeedForward
 
 double saved_activation_bytes(const Scenario& s, const StackSizes& z, Recompute recompute, FeedForward kind) {
   if (recompute == Recompute::full) return saved_input(z);
-  return saved_by_attention(s, z, recompute) + saved_by_feed_forward(s, z, kind);
+  return saved_by_attention(s, z, recompute) + saved_by_feed_forward(s, z, kind, recompute);
 }
 
 }  // namespace stepcast::schedules

@@ -86,10 +86,14 @@ void fused_core_backward(Writer& w) {
 
 }  // namespace
 
+void rotary_positions(Writer& w) {
+  if (layer_style(w.s.model).rotary) w.touch("rotary positions", rotated(w.s, w.z) * 2 * d(w.z.element), 2);
+}
+
 void attention_core(Writer& w, bool positions) {
   const StackSizes& z = w.z;
   const double e = d(z.element);
-  if (layer_style(w.s.model).rotary) w.touch("rotary positions", rotated(w.s, z) * 2 * e, 2);
+  rotary_positions(w);
   if (attention(w.s) == Attention::flash) return fused_core(w);
   w.product("attention scores", z.sequence, z.key_width, z.keys, z.batch_heads);
   if (positions) w.touch("relative positions", (2 * z.scores + z.scores / d(z.samples)) * e);

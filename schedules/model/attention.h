@@ -9,7 +9,11 @@ namespace stepcast::schedules {
 void self_attention(Writer& writer);
 void self_attention_backward(Writer& writer);
 
-/// Scores, softmax, dropout, weighted sum: between the projections. `positions`: relative positions are added.
+/// Turns queries and keys by their positions, where the model does so.
+void rotary_positions(Writer& writer);
+
+/// Rotary positions, scores, softmax, dropout, weighted sum: between the projections. `positions`: relative positions
+/// are added.
 void attention_core(Writer& writer, bool positions);
 void attention_core_backward(Writer& writer, bool positions);
 

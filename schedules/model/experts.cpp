@@ -48,6 +48,11 @@ void send_back(Writer& w, const Routed& e, std::string_view name) {
 
 }  // namespace
 
+void experts_activation(Writer& w) {
+  const Routed e(w);
+  w.touch("experts' SwiGLU", 3 * e.bytes(e.r.received(), e.experts.ffn));
+}
+
 void expert_block(Writer& w) {
   const Routed e(w);
   const std::int64_t hidden = e.z.hidden, inner = e.experts.ffn, rows = e.r.per_expert, local = e.r.local_experts;
@@ -56,7 +61,7 @@ void expert_block(Writer& w) {
   w.touch("copies for experts", e.bytes(e.r.tokens + e.r.sent, hidden));
   send_to_experts(w, e, "tokens to experts");
   w.gemm("experts in", rows, hidden, 2 * inner, local, e.launches);
-  w.touch("experts' SwiGLU", 3 * e.bytes(e.r.received(), inner));
+  experts_activation(w);
   w.gemm("experts out", rows, inner, hidden, local, e.launches);
   send_back(w, e, "results from experts");
   w.touch("weighted sum of experts", e.bytes(e.r.tokens + e.r.sent, hidden));
@@ -85,11 +90,12 @@ void expert_block_backward(Writer& w) {
   w.touch("sum of the input's gradients", (e.experts.shared_ffn > 0 ? 4 : 3) * e.z.residual * d(e.z.element));
 }
 
-double saved_expert_bytes(const Scenario& s, const StackSizes& z) {
+double saved_expert_bytes(const Scenario& s, const StackSizes& z, bool activation_repeated) {
   const Routing r = routing(s);
   const Experts& experts = s.model.experts;
   const double router = d(r.tokens) * d(experts.count) * 2 * kFloat;  // scores and where each copy goes
-  const double routed = d(r.received()) * (d(z.hidden + 3 * experts.ffn) * d(z.element) + kFloat);
+  const std::int64_t inner = activation_repeated ? 2 : 3;             // gates, ups and their products
+  const double routed = d(r.received()) * (d(z.hidden + inner * experts.ffn) * d(z.element) + kFloat);
   const double shared = d(z.tokens) * 3 * d(experts.shared_ffn / z.tensor) * d(z.element);
   return router + routed + shared;
 }

@@ -10,8 +10,11 @@ namespace stepcast::schedules {
 void expert_block(Writer& writer);
 void expert_block_backward(Writer& writer);
 
+/// Of its forward pass, what stands between the experts' two multiplies.
+void experts_activation(Writer& writer);
+
 /// Bytes that it keeps for the backward pass, its norm's input and output not counted: the router's scores, the
-/// experts' inputs, gates, ups and products, and the shared experts'.
-double saved_expert_bytes(const Scenario& scenario, const StackSizes& sizes);
+/// experts' inputs, gates, ups and products, and the shared experts'. Products are dropped where they are repeated.
+double saved_expert_bytes(const Scenario& scenario, const StackSizes& sizes, bool activation_repeated = false);
 
 }  // namespace stepcast::schedules

@@ -35,29 +35,44 @@ void up_backward(Writer& w, std::string_view input, std::string_view weight, std
                bytes(z, rank));
 }
 
+/// Without a low rank, from the layer's input.
+void queries_up(Writer& w) {
+  const std::int64_t rank = w.s.model.latent.query_rank;
+  if (rank == 0) {
+    gather_input(w);
+    w.gemm("queries", w.z.tokens, w.z.hidden, columns(w).queries);
+    return;
+  }
+  w.touch("rms norm of low-rank queries", own_bytes(w.z, rank) * 2);
+  if (w.z.split_sequence) w.collective("all-gather of low-rank queries", Operation::all_gather, bytes(w.z, rank));
+  w.gemm("queries up", w.z.tokens, rank, columns(w).queries);
+}
+
+void keys_and_values_up(Writer& w) {
+  const std::int64_t rank = w.s.model.latent.kv_rank;
+  const Columns c = columns(w);
+  w.touch("rms norm of low-rank keys and values", own_bytes(w.z, rank) * 2);
+  if (w.z.split_sequence)
+    w.collective("all-gather of low-rank keys and values", Operation::all_gather, bytes(w.z, c.narrow));
+  w.gemm("keys and values up", w.z.tokens, rank, c.keys_values);
+  // The part with positions is copied to every head's keys and joined to the rest; queries are joined likewise.
+  w.touch("join parts of queries, keys, values", 2 * bytes(w.z, w.z.query_key_value()), 3);
+}
+
 }  // namespace
 
 void latent_projections(Writer& w) {
   const LatentAttention& latent = w.s.model.latent;
   const StackSizes& z = w.z;
-  const Columns c = columns(w);
-  if (latent.query_rank > 0) {
-    w.gemm("queries down", z.residual_tokens(), z.hidden, latent.query_rank);
-    w.touch("rms norm of low-rank queries", own_bytes(z, latent.query_rank) * 2);
-    if (z.split_sequence)
-      w.collective("all-gather of low-rank queries", Operation::all_gather, bytes(z, latent.query_rank));
-    w.gemm("queries up", z.tokens, latent.query_rank, c.queries);
-  } else {
-    gather_input(w);
-    w.gemm("queries", z.tokens, z.hidden, c.queries);
-  }
-  w.gemm("keys and values down", z.residual_tokens(), z.hidden, c.narrow);
-  w.touch("rms norm of low-rank keys and values", own_bytes(z, latent.kv_rank) * 2);
-  if (z.split_sequence)
-    w.collective("all-gather of low-rank keys and values", Operation::all_gather, bytes(z, c.narrow));
-  w.gemm("keys and values up", z.tokens, latent.kv_rank, c.keys_values);
-  // The part with positions is copied to every head's keys and joined to the rest; queries are joined likewise.
-  w.touch("join parts of queries, keys, values", 2 * bytes(z, z.query_key_value()), 3);
+  if (latent.query_rank > 0) w.gemm("queries down", z.residual_tokens(), z.hidden, latent.query_rank);
+  queries_up(w);
+  w.gemm("keys and values down", z.residual_tokens(), z.hidden, columns(w).narrow);
+  keys_and_values_up(w);
+}
+
+void latent_ups(Writer& w) {
+  queries_up(w);
+  keys_and_values_up(w);
 }
 
 void latent_projections_backward(Writer& w) {
@@ -81,9 +96,10 @@ void latent_projections_backward(Writer& w) {
   w.touch("sum of the input's gradients", z.residual * 3 * d(z.element));
 }
 
-double saved_latent_bytes(const Scenario& s, const StackSizes& z) {
+double saved_latent_bytes(const Scenario& s, const StackSizes& z, bool ups_repeated) {
   const LatentAttention& latent = s.model.latent;
-  return 2 * own_bytes(z, latent.query_rank) + 2 * own_bytes(z, latent.kv_rank) + own_bytes(z, latent.rotary);
+  const double each = ups_repeated ? 1 : 2;  // what enters the norm, and what leaves it
+  return each * (own_bytes(z, latent.query_rank) + own_bytes(z, latent.kv_rank)) + own_bytes(z, latent.rotary);
 }
 
 }  // namespace stepcast::schedules

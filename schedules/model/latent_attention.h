@@ -10,7 +10,10 @@ namespace stepcast::schedules {
 void latent_projections(Writer& writer);
 void latent_projections_backward(Writer& writer);
 
-/// Bytes that they keep for the backward pass: the inputs of norms and ups.
-double saved_latent_bytes(const Scenario& scenario, const StackSizes& sizes);
+/// Of these, from what the downs gave on: norms, ups, the parts joined.
+void latent_ups(Writer& writer);
+
+/// Bytes that they keep for the backward pass: the inputs of norms and ups; of norms alone where the ups are repeated.
+double saved_latent_bytes(const Scenario& scenario, const StackSizes& sizes, bool ups_repeated = false);
 
 }  // namespace stepcast::schedules

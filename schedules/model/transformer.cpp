@@ -10,6 +10,7 @@
 #include "schedules/model/experts.h"
 #include "schedules/model/feed_forward.h"
 #include "schedules/model/multiply_pair.h"
+#include "schedules/model/selective.h"
 #include "schedules/model/sublayers.h"
 
 namespace stepcast::schedules {
@@ -114,11 +115,7 @@ Block layer_block(const Scenario& s, const StackSizes& z, FeedForward kind) {
   self_attention_backward(b);
   layer.backward = b.take();
   if (s.recompute == Recompute::full) layer.recompute = repeated(s, layer.forward);
-  if (repeats_attention_core(s, s.recompute)) {
-    Writer r(s, z);
-    attention_core(r, layer_style(s.model).relative_positions);
-    layer.recompute = r.take();
-  }
+  if (s.recompute == Recompute::selective) layer.recompute = repeated_modules(s, z, kind);
   return layer;
 }
 

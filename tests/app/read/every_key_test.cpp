@@ -274,6 +274,11 @@ TEST(EveryKey, OfThePlanIsStored) {
   EXPECT_TRUE(s.checkpoint.asynchronous);
   EXPECT_EQ(s.checkpoint.snapshot_bandwidth->value, 33e9);
   EXPECT_EQ(s.recompute, schedules::Recompute::full);
+  ASSERT_TRUE(s.recomputed_modules);
+  EXPECT_TRUE(s.recomputed_modules->latent_ups);
+  EXPECT_TRUE(s.recomputed_modules->experts_activation);
+  EXPECT_FALSE(s.recomputed_modules->attention_core);
+  EXPECT_FALSE(s.recomputed_modules->feed_forward);
   EXPECT_EQ(s.recompute_group, 2u);
   EXPECT_EQ(s.recompute_layers, 5u);
   EXPECT_EQ(s.training.frozen_layers, 3);
