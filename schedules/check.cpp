@@ -412,6 +412,15 @@ void check_offload(const Scenario& s, std::vector<Problem>& out) {
   if (plan.nvme_size && !drives) out.push_back({"offload.nvme_size", "nothing is offloaded to nvme"});
   if (plan.optimizer != Tier::gpu && s.training.optimizer != Optimizer::adam)
     out.push_back({"offload.optimizer", "only adam's state is moved; expected training.optimizer: adam"});
+  if (!plan.activation_layers) return;
+  const char* key = "offload.activation_layers";
+  if (plan.activations == Tier::gpu)
+    out.push_back({key, "found " + n(*plan.activation_layers) + ", but activations stay on the GPU"});
+  if (*plan.activation_layers > s.model.layers)
+    out.push_back({key, "found " + n(*plan.activation_layers) + ", allowed up to model.layers " + n(s.model.layers)});
+  if (s.parallelism.pipeline > 1)
+    out.push_back({key, "with parallelism.pipeline " + n(s.parallelism.pipeline) +
+                            " is not built; use one stage, or leave it out"});
 }
 
 void check_imperfections(const Scenario& s, std::vector<Problem>& out) {

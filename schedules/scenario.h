@@ -254,6 +254,11 @@ inline bool repeats_attention_core(const Scenario& s, Recompute recompute) {
   return recomputed_modules(s, recompute).attention_core &&
          (attention(s) == Attention::unfused || s.software.recompute_fused_attention);
 }
+/// Of what forward passes keep, the share that leaves the GPU where some of it does.
+inline double offloaded_activations(const Scenario& s) {
+  if (!s.offload.activation_layers) return 1;
+  return static_cast<double>(*s.offload.activation_layers) / static_cast<double>(s.model.layers);
+}
 inline bool data_overlap(const Scenario& s) { return s.data_parallel.overlap.value_or(s.software.data_overlap); }
 inline Bytes bucket(const Scenario& s) { return s.data_parallel.bucket.value_or(s.software.bucket); }
 inline Precision gradient_precision(const Scenario& s) {

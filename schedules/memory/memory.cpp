@@ -66,11 +66,18 @@ std::pair<double, double> low_precision_elements(const Blocks& blocks, std::span
 }  // namespace
 
 Bytes ActivationSizes::at_work(double kept) const {
-  const Bytes alone = bytes(working), all = bytes(kept + working);
-  return stays ? alone + std::min(all - alone, *stays) : all;
+  const Bytes all = bytes(kept + working), off = leaving(all - bytes(working));
+  return all - off + std::min(off, stays.value_or(Bytes{}));
 }
 
-Bytes ActivationSizes::at_rest(double kept) const { return stays ? std::min(bytes(kept), *stays) : bytes(kept); }
+Bytes ActivationSizes::at_rest(double kept) const {
+  const Bytes all = bytes(kept), off = leaving(all);
+  return all - off + std::min(off, stays.value_or(Bytes{}));
+}
+
+Bytes ActivationSizes::leaving(Bytes kept) const {
+  return stays ? bytes(static_cast<double>(kept.value) * offloaded) : Bytes{};
+}
 
 ActivationSizes activation_sizes(const Scenario& s, const Blocks& blocks, std::span<const BlockRange> chunks) {
   ActivationSizes sizes;
@@ -79,7 +86,10 @@ ActivationSizes activation_sizes(const Scenario& s, const Blocks& blocks, std::s
     for (const std::uint32_t place : places({&chunk, 1})) saved += blocks.at(place).saved;
   }
   sizes.working = largest(blocks, chunks, &Block::working);
-  if (s.offload.activations != Tier::gpu) sizes.stays = bytes(2 * largest(blocks, chunks, &Block::saved));
+  if (s.offload.activations != Tier::gpu) {
+    sizes.stays = bytes(2 * largest(blocks, chunks, &Block::saved));
+    sizes.offloaded = offloaded_activations(s);
+  }
   return sizes;
 }
 
@@ -101,11 +111,11 @@ void offload(const Scenario& s, const Blocks& blocks, std::span<const BlockRange
     from = stays;
   };
   const Bytes two_blocks = bytes(2 * largest(blocks, chunks, &Block::parameters) * e);
-  const Bytes working = sizes.at_work(0);
-  Bytes kept = use.activations - working;
+  Bytes leaving = sizes.leaving(use.activations - sizes.at_work(0));
   move(s.offload.parameters, &Offloaded::parameters, use.parameters, std::min(use.parameters, two_blocks));
-  move(s.offload.activations, &Offloaded::activations, kept, std::min(kept, sizes.stays.value_or(kept)));
-  use.activations = working + kept;
+  use.activations = use.activations - leaving;
+  move(s.offload.activations, &Offloaded::activations, leaving, std::min(leaving, sizes.stays.value_or(leaving)));
+  use.activations += leaving;
   move(s.offload.optimizer, &Offloaded::optimizer, use.optimizer, {});
   // With ZeRO 2 and 3 gradients leave as they come (ZeRO-Offload, sec. 4.1), always to the host.
   if (s.offload.optimizer != Tier::gpu && s.data_parallel.zero >= 2)

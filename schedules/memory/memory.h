@@ -16,11 +16,14 @@ namespace stepcast::schedules {
 struct ActivationSizes {
   std::vector<double> saved;   ///< bytes of one micro-batch from its forward to its last pass, by virtual stage
   double working = 0;          ///< bytes besides while a pass runs: of the block that takes most
-  std::optional<Bytes> stays;  ///< of what is saved, where the rest is offloaded; none: all
+  std::optional<Bytes> stays;  ///< of what is offloaded; none: nothing is
+  double offloaded = 1;        ///< the share of what is saved that is offloaded
 
   /// With so many bytes saved: while a pass runs, and between two.
   Bytes at_work(double kept) const;
   Bytes at_rest(double kept) const;
+  /// Of saved bytes, those that are offloaded.
+  Bytes leaving(Bytes kept) const;
 };
 ActivationSizes activation_sizes(const Scenario& scenario, const Blocks& blocks, std::span<const BlockRange> chunks);
 

@@ -76,7 +76,7 @@ Time HostCopies::from_host(double bytes, Tier tier) const { return time(back_, b
 PassTime forward_with_copies(const Scenario& s, const Block& block, const PassTime& alone, const HostCopies& copies) {
   const double parameters = own_parameters(s, block) * d(element_bytes(s.training.precision));
   return with_copies(s, alone, copies.from_host(parameters, s.offload.parameters),
-                     copies.to_host(block.saved, s.offload.activations));
+                     copies.to_host(block.saved * offloaded_activations(s), s.offload.activations));
 }
 
 PassTime backward_with_copies(const Scenario& s, const Block& block, const PassTime& alone, const HostCopies& copies) {
@@ -84,10 +84,10 @@ PassTime backward_with_copies(const Scenario& s, const Block& block, const PassT
   const double element = d(element_bytes(s.training.precision)), parameters = own_parameters(s, block) * element;
   // With ZeRO 2 and 3 a rank's share of the gradients leaves after every micro-batch, else after the last (the update).
   const double gradients = s.data_parallel.zero >= 2 ? block.parameters / shard_ranks(s) * element : 0;
-  return with_copies(
-      s, alone,
-      copies.from_host(parameters, s.offload.parameters) + copies.from_host(block.saved, s.offload.activations),
-      copies.to_host(gradients, s.offload.optimizer == Tier::gpu ? Tier::gpu : Tier::host));
+  return with_copies(s, alone,
+                     copies.from_host(parameters, s.offload.parameters) +
+                         copies.from_host(block.saved * offloaded_activations(s), s.offload.activations),
+                     copies.to_host(gradients, s.offload.optimizer == Tier::gpu ? Tier::gpu : Tier::host));
 }
 
 Time update_on_host(const Scenario& s, double parameters, const HostCopies& copies) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 
 #include "sim/units.h"
@@ -14,7 +15,8 @@ struct OffloadPlan {
   Tier optimizer = Tier::gpu;    ///< its state; the node's CPUs then update the parameters
   Tier parameters = Tier::gpu;   ///< copied to the GPU block by block, for forward and backward anew
   Tier activations = Tier::gpu;  ///< what a pass saves leaves while it runs and is back while its backward runs
-  bool overlap = true;           ///< copies run beside compute, both ways at once; else one after the other
+  std::optional<std::uint32_t> activation_layers{};  ///< of so many layers alone; none: of all
+  bool overlap = true;  ///< copies run beside compute, both ways at once; else one after the other
   std::optional<Bandwidth> nvme_bandwidth{};  ///< of a node's drives together, reading as writing
   std::optional<Bytes> nvme_size{};           ///< likewise; none: not known
   double adam_rate = 4e9;                     ///< parameters a second that a node's CPUs update

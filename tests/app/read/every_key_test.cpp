@@ -173,6 +173,7 @@ TEST(EveryKey, OfOffloadIsStored) {
   EXPECT_EQ(plan.optimizer, schedules::Tier::host);
   EXPECT_EQ(plan.parameters, schedules::Tier::nvme);
   EXPECT_EQ(plan.activations, schedules::Tier::host);
+  EXPECT_EQ(plan.activation_layers, 7u);
   EXPECT_FALSE(plan.overlap);
   EXPECT_EQ(plan.nvme_bandwidth, Bandwidth{34e9});
   EXPECT_EQ(plan.nvme_size, Bytes{35'000'000'000'000});

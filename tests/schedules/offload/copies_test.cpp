@@ -55,6 +55,17 @@ TEST(HostCopies, APassTakesTheLongestOfComputeAndCopiesOrTheirSum) {
   EXPECT_EQ(forward.duration, forward.compute + forward.exposed_tensor + forward.exposed_copy);
 }
 
+TEST(HostCopies, OfSomeLayersActivationsAreSpreadOverAllLayersPasses) {
+  Block block;
+  block.saved = 2.5e9;  // 100 ms
+  Scenario s = offloading(1, {.activations = Tier::host});
+  s.offload.activation_layers = s.model.layers / 4;
+  const HostCopies copies(s, cluster_of(s));
+  const PassTime alone{milliseconds(10), milliseconds(10), {}};
+  EXPECT_NEAR(to_seconds(forward_with_copies(s, block, alone, copies).duration), 0.025, 1e-5);
+  EXPECT_NEAR(to_seconds(backward_with_copies(s, block, alone, copies).duration), 0.025, 1e-5);
+}
+
 TEST(HostCopies, AreNoFasterThanMeasured) {
   Scenario s = offloading(1, {.optimizer = Tier::host, .overlap = false});
   s.host_link.to_gpu = {microseconds(10), Bandwidth{20e9}};
@@ -132,6 +143,23 @@ TEST(Offload, ZeroInfinityKeepsTwoBlocksOfParametersOnTheGpu) {
   EXPECT_GT(use.host.parameters, Bytes{});
   EXPECT_EQ(use.nvme.sum().value, static_cast<std::int64_t>(f.parameters * 12 / 8));
   EXPECT_EQ(use.optimizer, Bytes{});
+}
+
+TEST(Offload, LeavesOtherLayersActivationsOnTheGpu) {
+  Scenario s = round_numbers(1);
+  const auto use = [&] { return forecast(s).stages.at(0).memory; };
+  const MemoryUse stay = use();
+  s.offload.activations = Tier::host;
+  const MemoryUse leave = use();
+  s.offload.activation_layers = s.model.layers;
+  EXPECT_EQ(use().activations, leave.activations);
+  s.offload.activation_layers = s.model.layers / 4;
+  const MemoryUse quarter = use();
+  EXPECT_NEAR(static_cast<double>(quarter.host.activations.value),
+              static_cast<double>(leave.host.activations.value) / 4, 1);
+  // Two layers' worth is under way, of the quarter as of all.
+  EXPECT_EQ(quarter.host.activations + quarter.activations, leave.host.activations + leave.activations);
+  EXPECT_LT(quarter.activations, stay.activations);
 }
 
 TEST(Offload, ActivationsCostNothingWhereComputeHidesThem) {
