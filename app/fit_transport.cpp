@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <map>
+#include <optional>
 
 #include "app/command.h"
 #include "app/output.h"
@@ -73,9 +74,12 @@ class ErrorTable {
     for (const bool fitted : {true, false}) {
       const std::vector<double>&small = pool.small[fitted], &large = pool.large[fitted];
       if (small.empty() && large.empty()) continue;
-      text += fmt::format("{}, {}: {:.1f}% below 1 MB ({} points), {:.1f}% from 1 MB ({})\n", what,
-                          fitted ? "fitted" : "held out", 100 * calibrate::median(small).value_or(0), small.size(),
-                          100 * calibrate::median(large).value_or(0), large.size());
+      const auto percent = [](const std::vector<double>& errors) {
+        const std::optional<double> middle = calibrate::median(errors);
+        return middle ? fmt::format("{:.1f}%", 100 * *middle) : "-";
+      };
+      text += fmt::format("{}, {}: {} below 1 MB ({} points), {} from 1 MB ({})\n", what,
+                          fitted ? "fitted" : "held out", percent(small), small.size(), percent(large), large.size());
     }
     return text;
   }

@@ -1,6 +1,6 @@
 // Constants of configs/ that were fitted are what `stepcast fit` makes of the recordings that are committed: stacks
 // byte for byte, multiplies digit for digit. The larger stacks take minutes each: with STEPCAST_ALL_FITS in the
-// environment. nccl-b200 is not of that kind: docs/nccl.md.
+// environment.
 
 #include <gtest/gtest.h>
 
@@ -34,7 +34,8 @@ TEST_P(FittedStack, IsWhatTheRecordedCurvesGive) {
 
 INSTANTIATE_TEST_SUITE_P(All, FittedStack,
                          testing::Values(Stack{"nccl-a100", false}, Stack{"nccl-a100-abci", true},
-                                         Stack{"nccl-h100", true}, Stack{"nccl-p100", true}, Stack{"nccl-pcie", false},
+                                         Stack{"nccl-b200", true}, Stack{"nccl-gb200", true}, Stack{"nccl-h100", true},
+                                         Stack{"nccl-p100", true}, Stack{"nccl-pcie", false},
                                          Stack{"nccl-slingshot", true}, Stack{"nccl-tcp", true},
                                          Stack{"nccl-tcpx", false}, Stack{"nccl-v100", false},
                                          Stack{"nccl-v100-abci", true}),

@@ -27,7 +27,7 @@ TEST(RecordedCurves, AreSplitByNameAlone) {
   for (const app::CurveRow& row : app::read_curves(kCurves, library)) {
     EXPECT_TRUE(stacks[row.software].emplace(row.curve.name, row.fitted).second) << row.curve.name;
   }
-  EXPECT_EQ(stacks.size(), 11u);
+  EXPECT_EQ(stacks.size(), 12u);
   for (const auto& [stack, curves] : stacks) {
     bool fitted = true;
     for (const auto& [name, is_fitted] : curves) {
