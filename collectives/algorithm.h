@@ -60,13 +60,12 @@ struct Request {
 /// A way to do collectives: a name for users, and a pure function. algorithms.h lists them all.
 struct Algorithm {
   std::string_view name, summary, source;
-  bool tree = false;                           ///< Transport::tree_efficiency applies
-  bool has_servers = false;                    ///< Request::servers means something to it
-  bool needs_links = false;                    ///< Request::links must be there
-  std::string_view needs = {};                 ///< of the machine, in the words of messages
-  bool (*automatic)(Operation) = nullptr;      ///< "auto" considers it for this operation: NCCL has it
-  bool automatic_on_torus = false;             ///< likewise for all it does, where the one node is a torus
-  bool (*supports)(const Request&) = nullptr;  ///< looks at all but elements, pieces, rounds and fold
+  bool tree = false;                            ///< Transport::tree_efficiency applies
+  bool has_servers = false;                     ///< Request::servers means something to it
+  bool needs_links = false;                     ///< Request::links must be there
+  std::string_view needs = {};                  ///< of the machine, in the words of messages
+  bool (*automatic)(const Request&) = nullptr;  ///< "auto" considers it: the machine's library has it
+  bool (*supports)(const Request&) = nullptr;   ///< looks at all but elements, pieces, rounds and fold
   /// The connections of a plan depend on nothing but operation, ranks, nodes, channels, fold, servers and links.
   Plan (*plan)(const Request&) = nullptr;
   Symmetry (*symmetry)(const Request&) = nullptr;  ///< the largest symmetry of its plan, if all parts were of one size

@@ -32,7 +32,7 @@ constinit const Algorithm butterfly{
     .name = "butterfly",
     .summary = "recursive doubling: log2 P exchanges of everything, with ranks twice as far each time",
     .source = "Thakur, Rabenseifner and Gropp, IJHPCA 19(1), 2005, section 4.4 (recursive doubling)",
-    .automatic = [](Operation) { return false; },
+    .automatic = [](const Request&) { return false; },
     .supports = [](const Request& request) { return request.ranks >= 2 && request.operation == Operation::all_reduce; },
     .plan = plan_butterfly,
     .symmetry = [](const Request&) { return Symmetry{}; }};

@@ -52,11 +52,7 @@ constinit const Algorithm direct{
     .source =
         "NCCL user guide, \"Point-to-point communication\": all-to-all, gather and scatter as grouped sends and "
         "receives",
-    .automatic =
-        [](Operation operation) {
-          return operation == Operation::all_to_all || operation == Operation::gather ||
-                 operation == Operation::scatter;
-        },
+    .automatic = [](const Request& request) { return request.operation == Operation::all_to_all || rooted(request); },
     .supports =
         [](const Request& request) {
           return request.ranks >= 2 && (request.operation == Operation::all_to_all ||

@@ -21,7 +21,7 @@ constinit const Algorithm double_binary_tree{
     .summary = "half of the data on each of two trees, where a node forwards in one only; a chain of GPUs in each node",
     .source = "Sanders, Speck and Traeff, Parallel Computing 35(12), 2009",
     .tree = true,
-    .automatic = [](Operation) { return true; },
+    .automatic = [](const Request&) { return true; },
     .supports = [](const Request& request) { return request.ranks >= 2 && request.operation == Operation::all_reduce; },
     .plan = plan_double_binary_tree,
     .symmetry = tree_symmetry};

@@ -50,7 +50,7 @@ constinit const Algorithm halving_doubling{
     .name = "halving-doubling",
     .summary = "Rabenseifner: reduce-scatter by recursive halving, all-gather by recursive doubling",
     .source = "Rabenseifner, ICCS 2004, LNCS 3036, \"Optimization of collective reduction operations\"",
-    .automatic = [](Operation) { return false; },
+    .automatic = [](const Request&) { return false; },
     .supports = [](const Request& request) { return request.ranks >= 2 && request.operation == Operation::all_reduce; },
     .plan = plan_halving_doubling,
     .symmetry = [](const Request&) { return Symmetry{}; }};

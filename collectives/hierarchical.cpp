@@ -141,7 +141,7 @@ constinit const Algorithm hierarchical{
     .summary =
         "rings inside the nodes, and for each local index one ring over the nodes; all_to_all likewise in two steps",
     .source = "Cho et al., BlueConnect, MLSys 2019; Hwang et al., Tutel, MLSys 2023 (all_to_all)",
-    .automatic = [](Operation) { return false; },
+    .automatic = [](const Request&) { return false; },
     .supports =
         [](const Request& request) {
           return request.ranks >= 2 &&

@@ -17,7 +17,7 @@ constinit const Algorithm multi_ring{
     .summary = "as many rings over direct NVLinks as share no link's direction, found by search",
     .source = "Wang et al., Blink, MLSys 2020, section 2.3 (NCCL's rings); Jeaugey, NCCL 2.0, GTC 2017",
     .needs_links = true,
-    .automatic = [](Operation) { return false; },
+    .automatic = [](const Request&) { return false; },
     .supports =
         [](const Request& request) {
           return request.ranks >= 2 && of_rings(request.operation) && request.links.ranks == request.ranks &&

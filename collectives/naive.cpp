@@ -27,7 +27,7 @@ constinit const Algorithm naive{
     .name = "naive",
     .summary = "every rank sends its whole buffer to every other, which add",
     .source = "Ben-Nun and Hoefler, ACM Computing Surveys 52(4), 2019, section 6.3 (all-to-all exchange of gradients)",
-    .automatic = [](Operation) { return false; },
+    .automatic = [](const Request&) { return false; },
     .supports = [](const Request& request) { return request.ranks >= 2 && request.operation == Operation::all_reduce; },
     .plan = plan_naive,
     .symmetry = Offsets::symmetry};

@@ -57,7 +57,7 @@ constinit const Algorithm nvls{
         "collectives\"; NCCL 2.17 release notes",
     .needs_links = true,
     .needs = "one node whose NVSwitches join all GPUs and add (nvlink_sharp: true)",
-    .automatic = [](Operation) { return false; },
+    .automatic = [](const Request&) { return false; },
     .supports =
         [](const Request& request) {
           return request.operation == Operation::all_reduce && request.ranks >= 2 &&

@@ -72,7 +72,7 @@ constinit const Algorithm nvls_tree{
     .summary = "NVLink SHARP in every node, and two trees over the nodes for the share of each local index",
     .source = "Klenk et al., ISCA 2020; Sanders et al., Parallel Computing 35(12), 2009; NCCL 2.18's NVLSTree",
     .needs = "several nodes whose NVSwitches add (nvlink_sharp: true)",
-    .automatic = [](Operation) { return false; },
+    .automatic = [](const Request&) { return false; },
     .supports =
         [](const Request& request) {
           return request.operation == Operation::all_reduce && request.nodes >= 2 && request.gpus() >= 2 &&

@@ -12,11 +12,10 @@ namespace stepcast::collectives {
 /// which sources a folded plan keeps.
 class Offsets {
  public:
-  explicit Offsets(const Request& request)
-      : gpus_(request.row != 0 ? request.row : request.gpus()),
-        nodes_(request.ranks / gpus_),
-        ranks_(request.ranks),
-        fold_(request.fold) {}
+  explicit Offsets(const Request& request) : Offsets(request, request.row != 0 ? request.row : request.gpus()) {}
+  /// Of ranks in rows of `gpus`.
+  Offsets(const Request& request, std::uint32_t gpus)
+      : gpus_(gpus), nodes_(request.ranks / gpus), ranks_(request.ranks), fold_(request.fold) {}
 
   /// The sources that a folded plan keeps: source(0), source(1), ..., source(lanes() - 1).
   std::uint32_t lanes() const {

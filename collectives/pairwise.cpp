@@ -35,7 +35,7 @@ constinit const Algorithm pairwise{
     .name = "pairwise",
     .summary = "in step d every rank sends to the d-th after it and receives from the d-th before it",
     .source = "Thakur, Rabenseifner and Gropp, IJHPCA 19(1), 2005, section 4.5 (pairwise exchange)",
-    .automatic = [](Operation) { return false; },
+    .automatic = [](const Request&) { return false; },
     .supports = [](const Request& request) { return request.ranks >= 2 && request.operation == Operation::all_to_all; },
     .plan = plan_pairwise,
     .symmetry =

@@ -18,7 +18,7 @@ constinit const Algorithm parameter_server{
     .source = "Li et al., Scaling distributed machine learning with the parameter server, OSDI 2014",
     .has_servers = true,
     .needs = "two workers and at most one server; sharded-parameter-server takes more",
-    .automatic = [](Operation) { return false; },
+    .automatic = [](const Request&) { return false; },
     .supports =
         [](const Request& request) {
           return request.operation == Operation::all_reduce && request.servers <= 1 &&

@@ -61,7 +61,7 @@ constinit const Algorithm pcie_nvlink_split{
     .summary = "rings over NVLink and a ring over PCIe at once, data divided by their rates",
     .source = "Wang et al., Blink, MLSys 2020, section 3.5 (hybrid transfers)",
     .needs_links = true,
-    .automatic = [](Operation) { return false; },
+    .automatic = [](const Request&) { return false; },
     .supports =
         [](const Request& request) {
           const bool rings = request.operation == Operation::all_reduce || request.operation == Operation::broadcast ||

@@ -112,7 +112,7 @@ extern const Algorithm ring;
 constinit const Algorithm ring{.name = "ring",
                                .summary = "blocks walk around a ring through all ranks, one ring per channel",
                                .source = "Patarasuk and Yuan, J. Parallel Distrib. Comput. 69(2), 2009",
-                               .automatic = [](Operation) { return true; },
+                               .automatic = [](const Request&) { return true; },
                                .supports = supports_ring,
                                .plan = plan_ring,
                                .symmetry = symmetry_of_ring};

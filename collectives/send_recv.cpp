@@ -18,7 +18,7 @@ constinit const Algorithm send_recv{
     .name = "send-recv",
     .summary = "rank 0 sends, rank 1 receives",
     .source = "NCCL user guide, \"Point-to-point communication\"",
-    .automatic = [](Operation) { return true; },
+    .automatic = [](const Request&) { return true; },
     .supports = [](const Request& request) { return request.ranks == 2 && request.operation == Operation::send_recv; },
     .plan = plan_send_recv,
     .symmetry = [](const Request&) { return Symmetry{}; }};

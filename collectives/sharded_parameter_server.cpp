@@ -53,7 +53,7 @@ constinit const Algorithm sharded_parameter_server{
     .summary = "servers with a share of the elements each: every rank is one, or so many separate ones",
     .source = "Li et al., OSDI 2014; Jiang et al., BytePS, OSDI 2020, section 2.2 (co-located and separate servers)",
     .has_servers = true,
-    .automatic = [](Operation) { return false; },
+    .automatic = [](const Request&) { return false; },
     .supports =
         [](const Request& request) {
           return request.operation == Operation::all_reduce && request.ranks >= 2 + request.servers;

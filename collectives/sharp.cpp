@@ -54,7 +54,7 @@ constinit const Algorithm sharp{
     .summary = "in-network reduction: the fabric's switches add what the nodes push and send the sum back",
     .source = "Graham et al., SHARP, COMHPC 2016; NCCL's CollNet for the share of each local index",
     .needs = "several nodes whose fabric's switches add (in_network_reduction: true)",
-    .automatic = [](Operation) { return false; },
+    .automatic = [](const Request&) { return false; },
     .supports =
         [](const Request& request) {
           return request.operation == Operation::all_reduce && request.nodes >= 2 && request.in_network_reduction;

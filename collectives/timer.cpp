@@ -202,10 +202,9 @@ struct Timer::Impl {
       }
       if (!found.empty()) return found;
       for (const Algorithm* each : algorithms()) {
-        const bool considered =
-            request.servers > 0  ? each->has_servers
-            : in_nvswitch(*each) ? transport.nvls.share > 0 && may_use(Proto::simple)
-                                 : each->automatic(request.operation) || (each->automatic_on_torus && request.row != 0);
+        const bool considered = request.servers > 0  ? each->has_servers
+                                : in_nvswitch(*each) ? transport.nvls.share > 0 && may_use(Proto::simple)
+                                                     : each->automatic(request);
         if (considered && each->supports(request)) found.push_back(each);
       }
       if (found.empty()) {

@@ -2,7 +2,7 @@
 #include <cmath>
 #include <vector>
 
-#include "collectives/algorithm.h"
+#include "collectives/offsets.h"
 
 namespace stepcast::collectives {
 namespace {
@@ -18,11 +18,8 @@ struct Grid {
   std::uint32_t at(std::uint32_t rank, Dimension dimension) const {
     return dimension == along_row ? rank % width : rank / width;
   }
-  /// The rank `steps` ahead, round the torus.
-  std::uint32_t ahead(std::uint32_t rank, Dimension dimension, std::uint32_t steps) const {
-    const std::uint32_t x = rank % width, y = rank / width;
-    return dimension == along_row ? y * width + (x + steps) % width : (y + steps) % height * width + x;
-  }
+  /// So many ranks lie between neighbours.
+  std::uint32_t stride(Dimension dimension) const { return dimension == along_row ? 1 : width; }
 };
 
 /// The machine's, where it is a torus; else GPUs of a node by nodes, or inside one node the squarest grid there is.
@@ -40,10 +37,11 @@ Grid grid(const Request& request) {
 class Quarter {
  public:
   Quarter(const Request& request, std::uint32_t number, Plan& plan)
-      : grid_(grid(request)), backwards_(number / 2 == 1), plan_(plan) {
-    first_ = number % 2 == 0 ? along_row : along_column;
-    const Symmetry fold = request.fold;
-    lanes_ = fold.rotate ? 1 : fold.period != 0 ? fold.period : request.ranks;
+      : grid_(grid(request)),
+        offsets_(request, grid_.width),
+        backwards_(number / 2 == 1),
+        first_(number % 2 == 0 ? along_row : along_column),
+        plan_(plan) {
     std::vector<std::vector<Range>> lines(grid_.size(first_));
     for (std::uint32_t rank = 0; rank < request.ranks; ++rank) {
       const Range mine = part(part(request.all(), request.ranks, rank), 4, number);
@@ -52,11 +50,12 @@ class Quarter {
     }
     for (const std::vector<Range>& line : lines) lines_.push_back(plan.add_chunk(line));
     for (const Dimension dimension : {along_row, along_column}) {
-      for (std::uint32_t lane = 0; lane < lanes_ && grid_.size(dimension) > 1; ++lane) {
-        ways_[dimension].push_back(plan.connect(lane, step(lane, dimension, 1, backwards_), number));
+      for (std::uint32_t lane = 0; lane < offsets_.lanes() && grid_.size(dimension) > 1; ++lane) {
+        const std::uint32_t source = offsets_.source(lane);
+        ways_[dimension].push_back(plan.connect(source, step(source, dimension, 1, backwards_), number));
       }
     }
-    came_.resize(lanes_);
+    came_.resize(offsets_.lanes());
   }
 
   /// Lines of blocks are summed, then blocks of the line that is the rank's own.
@@ -71,34 +70,34 @@ class Quarter {
 
  private:
   std::uint32_t step(std::uint32_t rank, Dimension dimension, std::uint32_t steps, bool back) const {
-    const std::uint32_t size = grid_.size(dimension);
-    return grid_.ahead(rank, dimension, back ? size - steps % size : steps);
+    const std::uint32_t offset = steps % grid_.size(dimension) * grid_.stride(dimension);
+    return back ? offsets_.before(rank, offset) : offsets_.after(rank, offset);
   }
 
   /// In step s a rank passes on what the rank `s + behind` places behind it had at first or reduces. What came in last
   /// is what it waits for: all else it has is older than its first transfer on this connection.
   void walk(Dimension dimension, Effect effect, std::uint32_t behind) {
     const std::uint32_t size = grid_.size(dimension);
-    std::vector<TransferId> sent(lanes_);
+    std::vector<TransferId> sent(offsets_.lanes());
     for (std::uint32_t s = 0; s + 1 < size; ++s) {
-      for (std::uint32_t lane = 0; lane < lanes_; ++lane) {
-        const std::uint32_t home = step(lane, dimension, s + behind, !backwards_);
+      for (std::uint32_t lane = 0; lane < sent.size(); ++lane) {
+        const std::uint32_t home = step(offsets_.source(lane), dimension, s + behind, !backwards_);
         const ChunkId chunk = dimension == first_ ? lines_[grid_.at(home, first_)] : blocks_[home];
         const Transfer transfer{ways_[dimension][lane], chunk, effect};
         sent[lane] = any_came_ ? plan_.add(transfer, {came_[lane]}) : plan_.add(transfer);
       }
-      for (std::uint32_t lane = 0; lane < lanes_; ++lane) {
-        came_[lane] = sent[step(lane, dimension, 1, !backwards_) % lanes_];
+      for (std::uint32_t lane = 0; lane < sent.size(); ++lane) {
+        came_[lane] = sent[offsets_.lane(step(offsets_.source(lane), dimension, 1, !backwards_))];
       }
       any_came_ = true;
     }
   }
 
   Grid grid_;
-  std::uint32_t lanes_ = 1;
+  Offsets offsets_;
   bool backwards_;
+  Dimension first_;
   Plan& plan_;
-  Dimension first_ = along_row;
   std::vector<ChunkId> blocks_, lines_;            // by rank; by place along `first_`
   std::array<std::vector<ConnectionId>, 2> ways_;  // by dimension and lane: to the next rank
   std::vector<TransferId> came_;                   // by lane: what came in last
@@ -139,8 +138,7 @@ constinit const Algorithm torus_2d{
     .source =
         "Mikami et al., arXiv 1811.05233, section 2.2 (2D-torus); both dimensions and directions at once as "
         "Jain and Sabharwal, ICS 2010",
-    .automatic = [](Operation) { return false; },
-    .automatic_on_torus = true,
+    .automatic = [](const Request& request) { return request.row != 0; },
     .supports = supports_torus,
     .plan = plan_torus,
     .symmetry = symmetry_of_torus};

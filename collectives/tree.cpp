@@ -32,7 +32,7 @@ constinit const Algorithm tree{.name = "tree",
                                    "Thakur, Rabenseifner and Gropp, Int. J. High Perform. Comput. Appl. 19(1), "
                                    "2005 (trees); NCCL 2.4 (chains inside nodes)",
                                .tree = true,
-                               .automatic = [](Operation) { return false; },
+                               .automatic = [](const Request&) { return false; },
                                .supports = supports_tree,
                                .plan = plan_tree,
                                .symmetry = tree_symmetry};

@@ -36,7 +36,7 @@ constinit const Algorithm tree_packing{
     .summary = "spanning trees packed into the links that there are, each with a share of the data by its rate",
     .source = "Wang et al., Blink, MLSys 2020, arXiv 1910.04940",
     .needs_links = true,
-    .automatic = [](Operation) { return false; },
+    .automatic = [](const Request&) { return false; },
     .supports =
         [](const Request& request) {
           return request.ranks >= 2 && request.links.ranks == request.ranks &&

@@ -8,6 +8,7 @@
 #include "schedules/kinds.h"
 #include "schedules/memory/memory.h"
 #include "schedules/memory/node_memory.h"
+#include "schedules/memory/out_of_memory.h"
 #include "schedules/memory/recompute.h"
 #include "schedules/model/frozen.h"
 #include "schedules/model/fusion.h"

@@ -148,8 +148,7 @@ inline std::uint32_t expert_copies(const Parallelism& plan) {
 struct PipelinePlan {
   std::string schedule = "1f1b";  ///< a name of schedules/pipeline/pipelines.h, or custom
   std::uint32_t virtual_stages = 1;
-  std::optional<std::uint32_t>
-      micro_batch_group{};                      ///< interleaved: Shape::micro_batch_group; none: the schedule's own
+  std::optional<std::uint32_t> micro_batch_group{};  ///< as Shape's; none: the schedule's own
   std::vector<std::string> orders{};            ///< custom: one per stage, as schedules/pipeline/custom.h reads them
   Placement placement = Placement::looping;     ///< custom
   std::optional<std::uint32_t> most_in_flight;  ///< refuse an order that holds more; none: any

@@ -42,7 +42,7 @@ Names context_names() { return {"ring", "all-gather", "ulysses"}; }
 Names tensor_names() { return {"megatron", "partition-output", "reduce-output"}; }
 Names dimension_names() { return {"tensor", "context", "data", "pipeline"}; }
 Names fusion_names() { return {"none", "all"}; }
-Names tier_names() { return {"gpu", "host", "nvme"}; }
+Names tier_names() { return {schedules::kTierNames.begin(), schedules::kTierNames.end()}; }
 Names scaling_names() { return {"delayed", "current"}; }
 Names balance_names() { return {"equal", "speed"}; }
 Names confidence_names() { return {"stated", "assumed"}; }

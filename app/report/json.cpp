@@ -45,8 +45,6 @@ Json node_memory(const std::optional<schedules::NodeMemory>& m) {
   return {{"used_bytes", m->used.value}, {"size_bytes", m->size ? Json(m->size->value) : Json(nullptr)}};
 }
 
-constexpr const char* kMemories[] = {"gpu", "host", "nvme"};  // by Tier
-
 Json result(const Answer& answer) {
   Json out{{"name", answer.question.name}};
   if (!answer.forecast) {
@@ -97,7 +95,7 @@ Json result(const Answer& answer) {
   out["out_of_memory"] = nullptr;
   if (f.out_of_memory)
     out["out_of_memory"] = {{"stage", f.out_of_memory->stage},
-                            {"memory", kMemories[static_cast<std::size_t>(f.out_of_memory->memory)]},
+                            {"memory", name(f.out_of_memory->memory)},
                             {"needed_bytes", f.out_of_memory->needed.value},
                             {"available_bytes", f.out_of_memory->available.value},
                             {"largest", f.out_of_memory->largest},

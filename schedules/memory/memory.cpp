@@ -1,7 +1,6 @@
 #include "schedules/memory/memory.h"
 
 #include <algorithm>
-#include <array>
 #include <set>
 #include <utility>
 #include <variant>
@@ -9,7 +8,6 @@
 #include "schedules/data_parallel/groups.h"
 #include "schedules/model/low_precision.h"
 #include "schedules/pipeline/placement.h"
-#include "sim/units_text.h"
 
 namespace stepcast::schedules {
 namespace {
@@ -156,33 +154,6 @@ MemoryUse stage_memory(const Scenario& s, const Blocks& blocks, std::span<const 
   use.buffers = bytes(buffers);
   if (s.offload.any()) offload(s, blocks, chunks, sizes, use);
   return use;
-}
-
-std::optional<OutOfMemory> out_of_memory(const Scenario& s, std::uint32_t stage, const MemoryUse& use) {
-  const Bytes available = s.cluster.gpu.memory;
-  if (use.peak() <= available) return std::nullopt;
-  const std::array<std::pair<const char*, Bytes>, 6> kinds{{{"parameters", use.parameters},
-                                                            {"gradients", use.gradients},
-                                                            {"optimizer state", use.optimizer},
-                                                            {"activations", use.activations},
-                                                            {"buffers", use.buffers},
-                                                            {"reserve", use.reserve}}};
-  const auto largest =
-      std::max_element(kinds.begin(), kinds.end(), [](auto& a, auto& b) { return a.second < b.second; });
-  OutOfMemory out{stage, use.peak(), available, std::string(largest->first) + " " + text(largest->second),
-                  "",    Tier::gpu};
-  const Bytes over = use.peak() - available;
-  if (use.activations > over && s.recompute != Recompute::full)
-    out.advice = s.recompute == Recompute::none ? "recompute: selective or full" : "recompute: full";
-  else if (use.optimizer > over && s.data_parallel.zero < 1 && weight_copies(s.parallelism) > 1)
-    out.advice = "data_parallel.zero: 1";
-  else if (s.data_parallel.zero < 3 && weight_copies(s.parallelism) > 1 && s.parallelism.pipeline == 1)
-    out.advice = "data_parallel.zero: 3";
-  else if (use.activations > over && s.training.micro_batch > 1)
-    out.advice = "a smaller training.micro_batch";
-  else
-    out.advice = "more tensor or pipeline ranks, or GPUs with more memory";
-  return out;
 }
 
 }  // namespace stepcast::schedules

@@ -35,7 +35,4 @@ MemoryUse stage_memory(const Scenario& scenario, const Blocks& blocks, std::span
 /// Bytes of optimizer state per trained parameter, the fp32 master copy of half-precision training included.
 double optimizer_bytes(const Scenario& scenario);
 
-/// How the peak compares with the GPU: nothing where it fits.
-std::optional<OutOfMemory> out_of_memory(const Scenario& scenario, std::uint32_t stage, const MemoryUse& use);
-
 }  // namespace stepcast::schedules

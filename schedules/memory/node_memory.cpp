@@ -1,11 +1,9 @@
 #include "schedules/memory/node_memory.h"
 
 #include <algorithm>
-#include <array>
-#include <utility>
 #include <vector>
 
-#include "sim/units_text.h"
+#include "schedules/memory/out_of_memory.h"
 
 namespace stepcast::schedules {
 namespace {
@@ -40,31 +38,6 @@ std::vector<Node> nodes_of(const Forecast& f, const Scenario& s, const topology:
   return nodes;
 }
 
-std::string advice(const Scenario& s, Tier tier, const Offloaded& use, Bytes over) {
-  const bool copies = weight_copies(s.parallelism) > 1;
-  if (use.activations > over && s.recompute != Recompute::full)
-    return s.recompute == Recompute::none ? "recompute: selective or full" : "recompute: full";
-  if (use.optimizer > over && s.data_parallel.zero < 1 && copies) return "data_parallel.zero: 1";
-  if (use.parameters > over && s.data_parallel.zero < 3 && copies && s.parallelism.pipeline == 1)
-    return "data_parallel.zero: 3";
-  if (tier == Tier::host && use.optimizer > over) return "offload.optimizer: nvme";
-  return tier == Tier::host ? "more nodes, or nodes with more host memory" : "more nodes, or nodes with more drives";
-}
-
-OutOfMemory out_of_memory(const Scenario& s, Tier tier, const Node& node, Bytes available) {
-  const std::array<std::pair<const char*, Bytes>, 4> kinds{{{"parameters", node.all.parameters},
-                                                            {"gradients", node.all.gradients},
-                                                            {"optimizer state", node.all.optimizer},
-                                                            {"activations", node.all.activations}}};
-  const auto largest = std::ranges::max_element(kinds, {}, &std::pair<const char*, Bytes>::second);
-  return {node.stage,
-          node.all.sum(),
-          available,
-          std::string(largest->first) + " " + text(largest->second),
-          advice(s, tier, node.all, node.all.sum() - available),
-          tier};
-}
-
 }  // namespace
 
 void add_node_memory(Forecast& f, const Scenario& s, const topology::Cluster& cluster, const Ranks& ranks,
@@ -82,8 +55,8 @@ void add_node_memory(Forecast& f, const Scenario& s, const topology::Cluster& cl
     const Bytes used = fullest.all.sum();
     if (used == Bytes{}) continue;
     f.*kind.report = NodeMemory{used, kind.size};
-    if (kind.size && used > *kind.size && !f.out_of_memory)
-      f.out_of_memory = out_of_memory(s, kind.tier, fullest, *kind.size);
+    if (kind.size && !f.out_of_memory)
+      f.out_of_memory = out_of_memory(s, fullest.stage, kind.tier, fullest.all, *kind.size);
   }
 }
 

@@ -1,13 +1,18 @@
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 #include "sim/units.h"
 
 namespace stepcast::schedules {
 
 enum class Tier : std::uint8_t { gpu, host, nvme };
+inline constexpr std::array<std::string_view, 3> kTierNames = {"gpu", "host", "nvme"};
+constexpr std::string_view name(Tier tier) { return kTierNames[static_cast<std::size_t>(tier)]; }
 
 /// What does not stay in a GPU's memory: ZeRO-Offload (Ren et al., USENIX ATC 2021, arXiv 2101.06840), ZeRO-Infinity
 /// (Rajbhandari et al., SC 2021, arXiv 2104.07857).

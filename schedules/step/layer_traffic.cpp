@@ -30,8 +30,8 @@ LayerTraffic::LayerTraffic(const Scenario& s, const Ranks& ranks, Coordinate at)
     groups_[Among::tensor_column] = grid_columns_beside(ranks, at);
     groups_[Among::tensor_depth] = grid_depths_beside(ranks, at);
   }
-  if (!is_network(s.model.family) && kv_copies(s.model, grid(s.parallelism).columns) > 1)
-    groups_[Among::kv_copies] = kv_copies_beside(ranks, at, kv_copies(s.model, grid(s.parallelism).columns));
+  const std::int64_t copies = is_network(s.model.family) ? 1 : kv_copies(s.model, grid(s.parallelism).columns);
+  if (copies > 1) groups_[Among::kv_copies] = kv_copies_beside(ranks, at, copies);
   if (s.parallelism.context > 1) {
     groups_[Among::context] = context_groups_beside(ranks, at);
     groups_[Among::context_ring] = context_rings_beside(ranks, at);

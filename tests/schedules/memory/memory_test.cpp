@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "schedules/memory/activations.h"
+#include "schedules/memory/out_of_memory.h"
 #include "tests/schedules/scenarios.h"
 
 namespace stepcast::schedules {
