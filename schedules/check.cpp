@@ -86,6 +86,24 @@ void check_tensor_method(const Scenario& s, std::vector<Problem>& out) {
     out.push_back({"parallelism.tensor_method", name + " with fp8, mxfp8 or nvfp4 is not built; expected megatron"});
 }
 
+/// What a model's variations of its family go with.
+void check_variations(const Scenario& s, std::vector<Problem>& out) {
+  const Variations& own = s.model.variations;
+  const std::int64_t t = s.parallelism.tensor;
+  if (own.qk_norm && s.model.latent.kv_rank > 0)
+    out.push_back({"model.qk_norm", "found true, beside latent attention, which has norms of its own"});
+  if (own.embedding_width > 0 && t > 1)
+    out.push_back({"model.embedding_width", "with tensor " + n(t) + " is not built; expected tensor 1"});
+  if (own.parallel_block == ParallelBlock::none) return;
+  const std::string key = "model.parallel_block";
+  if (s.model.experts.count > 0) out.push_back({key, "with experts is not built"});
+  if (is_grid(grid(s.parallelism))) out.push_back({key, "with parallelism.tensor_grid is not built"});
+  if (t > 1 && tensor_method(s) != TensorMethod::megatron)
+    out.push_back({key, "with a parallelism.tensor_method other than megatron is not built"});
+  if (s.recomputed_modules && s.recomputed_modules->feed_forward)
+    out.push_back({key, "with mlp of recompute.modules is not built: its norm serves attention too"});
+}
+
 /// What tensor parallelism of more than one dimension goes with. Whether the grid is one of the tensor ranks.
 bool check_grid(const Scenario& s, std::vector<Problem>& out) {
   const TensorGrid g = grid(s.parallelism);
@@ -397,6 +415,7 @@ std::vector<Problem> check(const Scenario& s) {
     check_network(s, micro_batches, out);
   } else {
     check_model(s, out);
+    check_variations(s, out);
     check_tensor_method(s, out);
   }
   check_imperfections(s, out);

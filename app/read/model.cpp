@@ -15,6 +15,16 @@ constexpr std::int64_t kWidest = 100'000'000;
 constexpr std::int64_t kMostPixels = 100'000;  // along a side of an image
 constexpr std::string_view kOfTransformers = "required of a transformer";
 
+/// Keys of schedules::Variations.
+Names variation_keys() {
+  return {"tied_head",         "biases",         "qkv_bias",       "qk_norm",         "dropout",   "activation",
+          "position_encoding", "parallel_block", "embedding_norm", "embedding_width", "final_norm"};
+}
+
+Names activations() { return {"gelu", "relu", "swiglu", "geglu"}; }
+Names position_encodings() { return {"learned", "rotary", "alibi"}; }
+Names parallel_blocks() { return {"none", "one-norm", "two-norms"}; }
+
 Names families() { return {"gpt", "llama", "bert", "t5", "vit", "cnn", "mlp", "operators", "moe"}; }
 
 /// Each of these keys must be given.
@@ -54,6 +64,7 @@ void finish_experts(const Value& value, schedules::Model& model) {
 void finish_network(const ModelDraft& draft, const Value& value, schedules::Model& model) {
   refuse(value, {"layers", "hidden", "heads", "kv_heads", "ffn", "vocab", "head_width", "decoder_layers", "gated",
                  "positions", "patch", "classes", "experts", "latent"});
+  refuse(value, variation_keys());
   require(value, {"network"});
   if (model.family == Family::cnn && !draft.image_size)
     fail(value.node->place, join(value.path, "image.size"), "missing, expected " + expected(whole(1, kMostPixels)));
@@ -126,6 +137,33 @@ const Table<ModelDraft>& model_table() {
            [](M& m, const Value& v) { m.model.latent.rotary = v.whole; }},
           {{"latent.value", whole(1, kWidest), "required with latent", "of a head's values"},
            [](M& m, const Value& v) { m.model.latent.value = v.whole; }},
+          {{"tied_head", flag(), "gpt: true; llama, moe: false", "the head uses the embedding's matrix"},
+           [](M& m, const Value& v) { m.model.variations.tied_head = v.flag; }},
+          {{"biases", flag(), "gpt: true; llama, moe: false", "of every linear layer in a layer"},
+           [](M& m, const Value& v) { m.model.variations.biases = v.flag; }},
+          {{"qkv_bias", flag(), "false", "biases of queries, keys and values alone (Qwen 2)"},
+           [](M& m, const Value& v) { m.model.variations.qkv_bias = v.flag; }},
+          {{"qk_norm", flag(), "false", "an RMSNorm on each head's queries and keys (Qwen 3)"},
+           [](M& m, const Value& v) { m.model.variations.qk_norm = v.flag; }},
+          {{"dropout", flag(), "gpt: true; llama, moe: false", "as the model is trained"},
+           [](M& m, const Value& v) { m.model.variations.dropout = v.flag; }},
+          {{"activation", choice(activations), "gpt: gelu; llama, moe: swiglu", "of the feed-forward block"},
+           [](M& m, const Value& v) { m.model.variations.activation = static_cast<schedules::Activation>(v.choice); }},
+          {{"position_encoding", choice(position_encodings), "gpt: learned; llama, moe: rotary",
+            "learned: added to the embedding; rotary: turns queries and keys; alibi: a fixed bias on the scores"},
+           [](M& m, const Value& v) { m.model.variations.positions = static_cast<schedules::Positions>(v.choice); }},
+          {{"parallel_block", choice(parallel_blocks), "none",
+            "feed-forward block beside attention, on the same input: of one norm (Falcon 7B) or two (Falcon 40B)"},
+           [](M& m, const Value& v) {
+             m.model.variations.parallel_block = static_cast<schedules::ParallelBlock>(v.choice);
+           }},
+          {{"embedding_norm", flag(), "false", "a norm behind the embedding (BLOOM)"},
+           [](M& m, const Value& v) { m.model.variations.embedding_norm = v.flag; }},
+          {{"embedding_width", whole(1, kWidest), "hidden",
+            "of the vocabulary's matrix, projected to and from hidden (OPT 350M)"},
+           [](M& m, const Value& v) { m.model.variations.embedding_width = v.whole; }},
+          {{"final_norm", flag(), "true", "a norm before the logits"},
+           [](M& m, const Value& v) { m.model.variations.final_norm = v.flag; }},
           {{"positions", whole(1, kWidest), "the tokens of a sample", "gpt, bert: learned positions"},
            [](M& m, const Value& v) { m.model.positions = v.whole; }},
           {{"decoder_layers", whole(1, kMostLayers), "layers", "t5: of the decoder"},
@@ -170,7 +208,13 @@ schedules::Model finish(const ModelDraft& draft, const Value& value) {
   else
     require(value, {"vocab"});
   if (model.family != Family::vit) refuse(value, {"image", "patch", "classes"});
-  if (model.family != Family::gpt && model.family != Family::bert) refuse(value, {"positions"});
+  const bool decoder = model.family == Family::gpt || model.family == Family::llama || model.family == Family::moe;
+  if (!decoder) refuse(value, variation_keys());
+  if (!decoder && model.family != Family::bert) refuse(value, {"positions"});
+  if (value.node->find("positions") != nullptr &&
+      schedules::layer_style(model).positions != schedules::Positions::learned)
+    fail(locate(*value.node, "positions"), join(value.path, "positions"),
+         "found on a model that learns no positions, expected position_encoding learned with it");
   if (model.family != Family::moe) refuse(value, {"experts", "latent"});
   model.kv_heads = draft.kv_heads.value_or(model.heads);
   if (!draft.ffn && (model.family == Family::llama || model.family == Family::t5)) {

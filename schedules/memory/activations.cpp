@@ -1,9 +1,11 @@
 #include "schedules/memory/activations.h"
 
+#include "schedules/model/attention.h"
 #include "schedules/model/experts.h"
 #include "schedules/model/latent_attention.h"
 #include "schedules/model/low_precision.h"
 #include "schedules/model/multiply_pair.h"
+#include "schedules/model/parallel_block.h"
 
 namespace stepcast::schedules {
 namespace {
@@ -40,7 +42,7 @@ double saved_by_attention(const Scenario& s, const StackSizes& z, Recompute reco
   const double core = repeated.attention_core ? 0 : core_bytes(s, z);
   const double low_rank = s.model.latent.kv_rank > 0 ? saved_latent_bytes(s, z, repeated.latent_ups) : 0;
   const double projected = repeated.latent_ups ? 0 : z.projected * e;
-  return around(s, z) + low_rank + projected + projection_input + statistics + core;
+  return around(s, z) + low_rank + projected + saved_by_query_key_norms(s, z) + projection_input + statistics + core;
 }
 
 double saved_by_feed_forward(const Scenario& s, const StackSizes& z, FeedForward kind, Recompute recompute) {
@@ -57,7 +59,8 @@ double saved_by_feed_forward(const Scenario& s, const StackSizes& z, FeedForward
 
 double saved_activation_bytes(const Scenario& s, const StackSizes& z, Recompute recompute, FeedForward kind) {
   if (recompute == Recompute::full) return saved_input(z);
-  return saved_by_attention(s, z, recompute) + saved_by_feed_forward(s, z, kind, recompute);
+  const double both = s.model.variations.parallel_block == ParallelBlock::none ? 0 : saved_by_both_halves(s, z);
+  return saved_by_attention(s, z, recompute) + saved_by_feed_forward(s, z, kind, recompute) - both;
 }
 
 }  // namespace stepcast::schedules

@@ -86,17 +86,50 @@ void fused_core_backward(Writer& w) {
 
 }  // namespace
 
-void rotary_positions(Writer& w) {
-  if (layer_style(w.s.model).rotary) w.touch("rotary positions", rotated(w.s, w.z) * 2 * d(w.z.element), 2);
+namespace {
+
+double queries_and_keys(const StackSizes& z) {
+  const std::int64_t keys = z.keys_values * z.key_width / (z.key_width + z.value_width);
+  return d(z.tokens) * d(z.queries + keys);
 }
 
-void attention_core(Writer& w, bool positions) {
+bool turns(const Scenario& s) { return layer_style(s.model).positions == Positions::rotary; }
+
+bool relative(const Scenario& s) { return layer_style(s.model).positions == Positions::relative; }
+
+}  // namespace
+
+void query_key_norms(Writer& w) {
+  if (w.s.model.variations.qk_norm)
+    w.touch("rms norm of queries and keys", queries_and_keys(w.z) * 2 * d(w.z.element), 2);
+}
+
+void query_key_norms_backward(Writer& w) {
+  if (w.s.model.variations.qk_norm)
+    w.touch("rms norm gradient of queries and keys", queries_and_keys(w.z) * 5 * d(w.z.element), 4);
+}
+
+double saved_by_query_key_norms(const Scenario& s, const StackSizes& z) {
+  return s.model.variations.qk_norm ? queries_and_keys(z) * d(z.element) : 0;
+}
+
+bool biased_scores(const Model& model) {
+  const Positions positions = layer_style(model).positions;
+  return positions == Positions::relative || positions == Positions::alibi;
+}
+
+void rotary_positions(Writer& w) {
+  if (turns(w.s)) w.touch("rotary positions", rotated(w.s, w.z) * 2 * d(w.z.element), 2);
+}
+
+void attention_core(Writer& w, bool biased) {
   const StackSizes& z = w.z;
   const double e = d(z.element);
   rotary_positions(w);
   if (attention(w.s) == Attention::flash) return fused_core(w);
   w.product("attention scores", z.sequence, z.key_width, z.keys, z.batch_heads);
-  if (positions) w.touch("relative positions", (2 * z.scores + z.scores / d(z.samples)) * e);
+  if (biased && relative(w.s)) w.touch("relative positions", (2 * z.scores + z.scores / d(z.samples)) * e);
+  if (biased && !relative(w.s)) w.touch("ALiBi", 2 * z.scores * e);  // one slope a head: what it reads is little
   if (w.s.software.fused_softmax)
     w.touch("scale, mask, softmax", z.scores * 2 * e);
   else
@@ -106,7 +139,7 @@ void attention_core(Writer& w, bool positions) {
   w.touch("heads to tokens", d(z.tokens) * d(z.attention_out) * 2 * e);
 }
 
-void attention_core_backward(Writer& w, bool positions) {
+void attention_core_backward(Writer& w, bool biased) {
   const StackSizes& z = w.z;
   const double e = d(z.element);
   if (attention(w.s) == Attention::flash) {
@@ -120,11 +153,12 @@ void attention_core_backward(Writer& w, bool positions) {
       w.touch("softmax gradient", z.scores * 3 * e);
     else
       w.touch("softmax gradient", z.scores * 8 * e, 4);
-    if (positions) w.touch("relative positions' gradient", (z.scores + 3 * z.scores / d(z.samples)) * e, 2);
+    if (biased && relative(w.s))
+      w.touch("relative positions' gradient", (z.scores + 3 * z.scores / d(z.samples)) * e, 2);
     w.product("attention scores: gradient of queries", z.sequence, z.keys, z.key_width, z.batch_heads);
     w.product("attention scores: gradient of keys", z.keys, z.sequence, z.key_width, z.batch_heads);
   }
-  if (layer_style(w.s.model).rotary) w.touch("rotary positions gradient", rotated(w.s, z) * 2 * e, 2);
+  if (turns(w.s)) w.touch("rotary positions gradient", rotated(w.s, z) * 2 * e, 2);
   w.sum_over_kv_copies();
   w.touch("join gradients of heads", z.projected * 2 * e);
 }
@@ -135,7 +169,8 @@ void self_attention(Writer& w) {
     latent_projections(w);
   else
     first_multiply(w, "queries, keys, values", w.z.query_key_value());
-  attention_core(w, layer_style(w.s.model).relative_positions);
+  query_key_norms(w);
+  attention_core(w, biased_scores(w.s.model));
   second_multiply(w, "attention projection", w.z.attention_out);
   residual_forward(w);
 }
@@ -144,7 +179,8 @@ void self_attention_backward(Writer& w) {
   residual_backward(w);
   second_multiply_backward(w, "attention projection: gradient of input", "attention projection: gradient of weight",
                            w.z.attention_out);
-  attention_core_backward(w, layer_style(w.s.model).relative_positions);
+  attention_core_backward(w, biased_scores(w.s.model));
+  query_key_norms_backward(w);
   if (latent(w.s))
     latent_projections_backward(w);
   else

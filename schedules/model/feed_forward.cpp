@@ -7,6 +7,8 @@ namespace {
 
 double d(std::int64_t n) { return static_cast<double>(n); }
 
+}  // namespace
+
 void activation_forward(Writer& w, std::int64_t width) {
   const double inner = d(w.z.tokens) * d(width) * d(w.z.element);
   switch (layer_style(w.s.model).activation) {
@@ -41,15 +43,12 @@ void activation_backward(Writer& w, std::int64_t width) {
   if (has_biases(w.s)) w.touch("bias gradient", inner);
 }
 
-/// Columns of the first multiply: gate and up.
-std::int64_t in_columns(const Writer& w, std::int64_t inner) {
+std::int64_t feed_forward_columns(const Writer& w, std::int64_t inner) {
   return is_gated(layer_style(w.s.model).activation) ? 2 * inner : inner;
 }
 
-}  // namespace
-
 void feed_forward(Writer& w, std::int64_t inner) {
-  first_multiply(w, "feed-forward in", in_columns(w, inner));
+  first_multiply(w, "feed-forward in", feed_forward_columns(w, inner));
   activation_forward(w, inner);
   second_multiply(w, "feed-forward out", inner);
 }
@@ -58,7 +57,7 @@ void feed_forward_backward(Writer& w, std::int64_t inner) {
   second_multiply_backward(w, "feed-forward out: gradient of input", "feed-forward out: gradient of weight", inner);
   activation_backward(w, inner);
   first_multiply_backward(w, "feed-forward in: gradient of input", "feed-forward in: gradient of weight",
-                          in_columns(w, inner));
+                          feed_forward_columns(w, inner));
 }
 
 }  // namespace stepcast::schedules

@@ -12,17 +12,19 @@ bool is_network(Family family) { return family == Family::cnn || family == Famil
 
 bool has_tokens(Family family) { return !is_network(family) && family != Family::vit; }
 
-LayerStyle layer_style(const Model& model) {
+namespace {
+
+LayerStyle family_style(const Model& model) {
   switch (model.family) {
     case Family::llama:
     case Family::moe:
-      return {.rms_norm = true, .rotary = true, .causal = true, .activation = Activation::swiglu};
+      return {.rms_norm = true, .positions = Positions::rotary, .causal = true, .activation = Activation::swiglu};
     case Family::bert:
       return {.biases = true, .dropout = true};
     case Family::t5:
       return {.rms_norm = true,
               .dropout = true,
-              .relative_positions = true,
+              .positions = Positions::relative,
               .causal = true,
               .activation = model.gated ? Activation::geglu : Activation::relu};
     case Family::vit:
@@ -34,6 +36,18 @@ LayerStyle layer_style(const Model& model) {
       break;
   }
   return {.biases = true, .dropout = true, .causal = true};
+}
+
+}  // namespace
+
+LayerStyle layer_style(const Model& model) {
+  LayerStyle style = family_style(model);
+  const Variations& own = model.variations;
+  style.biases = own.biases.value_or(style.biases);
+  style.dropout = own.dropout.value_or(style.dropout);
+  style.activation = own.activation.value_or(style.activation);
+  style.positions = own.positions.value_or(style.positions);
+  return style;
 }
 
 std::int64_t head_width(const Model& model) {
@@ -72,10 +86,13 @@ void add_attention(const Model& model, std::int64_t head_ranks, LayerParameters&
   const double q = a * d(head_width(model));
   const double kv = d(model.kv_heads * kv_copies(model, head_ranks) * head_width(model));
   n.split += h * (q + 2 * kv) + q * h;
-  if (!layer_style(model).biases) return;
-  n.split += q + 2 * kv;
-  n.biases += q + 2 * kv;
-  n.whole += h;
+  const bool biases = layer_style(model).biases;
+  if (biases || model.variations.qkv_bias) {
+    n.split += q + 2 * kv;
+    n.biases += q + 2 * kv;
+  }
+  if (model.variations.qk_norm) n.whole += 2 * d(head_width(model));
+  if (biases) n.whole += h;
 }
 
 }  // namespace
@@ -84,7 +101,8 @@ LayerParameters layer_parameters(const Model& model, FeedForward kind, std::int6
   const LayerStyle style = layer_style(model);
   const double h = d(model.hidden);
   LayerParameters n;
-  n.whole += 2 * (style.rms_norm ? 1 : 2) * h;
+  const double norms = model.variations.parallel_block == ParallelBlock::one_norm ? 1 : 2;
+  n.whole += norms * (style.rms_norm ? 1 : 2) * h;
   add_attention(model, head_ranks, n);
   const double matrices = is_gated(style.activation) ? 3 : 2;
   if (kind == FeedForward::experts) {
@@ -108,10 +126,18 @@ double idle_parameters(const Model& model) {
   return d(expert_layers(model)) * layer_parameters(model, FeedForward::experts).experts * (1 - visited);
 }
 
+std::int64_t embedding_width(const Model& model) {
+  return model.variations.embedding_width > 0 ? model.variations.embedding_width : model.hidden;
+}
+
 double embedding_parameters(const Model& model, std::int64_t sequence) {
-  const double words = d(model.vocab) * d(model.hidden);
-  if (layer_style(model).rotary || layer_style(model).relative_positions) return words;
-  return words + d(model.positions > 0 ? model.positions : sequence) * d(model.hidden);
+  const LayerStyle style = layer_style(model);
+  const double h = d(model.hidden), width = d(embedding_width(model));
+  double all = d(model.vocab) * width;
+  if (model.variations.embedding_width > 0) all += width * h;
+  if (model.variations.embedding_norm) all += (style.rms_norm ? 1 : 2) * h;
+  if (style.positions == Positions::learned) all += d(model.positions > 0 ? model.positions : sequence) * h;
+  return all;
 }
 
 std::int64_t vocab_rows(const Model& model, std::uint32_t tensor) {
@@ -121,6 +147,7 @@ std::int64_t vocab_rows(const Model& model, std::uint32_t tensor) {
 }
 
 bool tied_embeddings(const Model& model) {
+  if (model.variations.tied_head) return *model.variations.tied_head;
   return model.family == Family::gpt || model.family == Family::bert || (model.family == Family::t5 && !model.gated);
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "schedules/model/network.h"
@@ -30,6 +31,39 @@ struct LatentAttention {
   std::int64_t value = 0;       ///< of a head's values
 };
 
+enum class Activation : std::uint8_t { gelu, relu, swiglu, geglu };
+
+/// How a transformer tells its tokens' places apart.
+enum class Positions : std::uint8_t {
+  learned,  ///< a vector for each place, added to the embedding
+  rotary,   ///< queries and keys are turned (Su et al. 2021, arXiv 2104.09864)
+  alibi,    ///< a fixed bias on the scores, in proportion to the distance (Press et al. 2022, arXiv 2108.12409)
+  relative  ///< t5: a learned bias on the scores of self-attention, for 32 distances
+};
+
+/// Whether a layer's feed-forward block starts from the same input as its attention, both added to it together, instead
+/// of from attention's result (GPT-J, PaLM, Falcon).
+enum class ParallelBlock : std::uint8_t {
+  none,
+  one_norm,  ///< both see the same norm of the input
+  two_norms  ///< each has its own
+};
+
+/// What a model of family gpt, llama or moe has otherwise than its family. Absent: as the family has it.
+struct Variations {
+  std::optional<bool> tied_head{};  ///< the head uses the embedding's matrix
+  std::optional<bool> biases{};     ///< of every linear layer in a layer; norms keep theirs
+  std::optional<bool> dropout{};
+  std::optional<Activation> activation{};
+  std::optional<Positions> positions{};
+  bool qkv_bias = false;  ///< of queries, keys and values alone
+  bool qk_norm = false;   ///< each head's queries and keys pass an RMSNorm
+  ParallelBlock parallel_block = ParallelBlock::none;
+  bool embedding_norm = false;       ///< behind the embedding
+  bool final_norm = true;            ///< before the logits
+  std::int64_t embedding_width = 0;  ///< of the vocabulary's matrix, projected to and from `hidden`; 0: hidden
+};
+
 /// A transformer by its shape, or a network by its entries.
 struct Model {
   std::string name;
@@ -51,21 +85,20 @@ struct Model {
   Tensor image{};                   ///< vit: one sample
   Experts experts{};                ///< of moe
   LatentAttention latent{};         ///< of moe
+  Variations variations{};          ///< of gpt, llama and moe
 };
-
-enum class Activation : std::uint8_t { gelu, relu, swiglu, geglu };
 
 /// What the layers of a family are made of.
 struct LayerStyle {
   bool rms_norm = false;  ///< else LayerNorm, which has a bias
   bool biases = false, dropout = false;
-  bool rotary = false;              ///< positions turn queries and keys
-  bool relative_positions = false;  ///< a learned bias on the scores of self-attention, for 32 distances
-  bool causal = false;              ///< self-attention sees no later token (t5: in the decoder)
+  Positions positions = Positions::learned;
+  bool causal = false;  ///< self-attention sees no later token (t5: in the decoder)
   Activation activation = Activation::gelu;
 };
 /// gpt: Radford et al. 2019; llama: Touvron et al. 2023 (arXiv 2302.13971); bert: Devlin et al. 2019 (arXiv
-/// 1810.04805); t5: Raffel et al. 2020 (arXiv 1910.10683); vit: Dosovitskiy et al. 2021 (arXiv 2010.11929).
+/// 1810.04805); t5: Raffel et al. 2020 (arXiv 1910.10683); vit: Dosovitskiy et al. 2021 (arXiv 2010.11929). With the
+/// model's own variations.
 LayerStyle layer_style(const Model& model);
 
 /// Whether the feed-forward block has two matrices in front, one the gate of the other.
@@ -112,6 +145,8 @@ LayerParameters layer_parameters(const Model& model, FeedForward kind = FeedForw
 /// Of all layers together, parameters of routed experts that one token does not visit.
 double idle_parameters(const Model& model);
 
+/// Columns of the vocabulary's matrix.
+std::int64_t embedding_width(const Model& model);
 /// Of the embedding; `sequence` counts where positions are learned and not limited.
 double embedding_parameters(const Model& model, std::int64_t sequence);
 /// Rows of the embedding on one of `tensor` ranks. A vocabulary that does not divide is padded to a multiple of 128

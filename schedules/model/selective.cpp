@@ -16,7 +16,7 @@ Operators repeated_modules(const Scenario& s, const StackSizes& z, FeedForward k
     latent_ups(w);
     if (!core) rotary_positions(w);  // else the core starts with them
   }
-  if (core) attention_core(w, layer_style(s.model).relative_positions);
+  if (core) attention_core(w, biased_scores(s.model));
   if (repeated.feed_forward && kind == FeedForward::dense) {
     norm_forward(w);
     feed_forward(w, z.ffn);

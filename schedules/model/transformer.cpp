@@ -10,6 +10,7 @@
 #include "schedules/model/experts.h"
 #include "schedules/model/feed_forward.h"
 #include "schedules/model/multiply_pair.h"
+#include "schedules/model/parallel_block.h"
 #include "schedules/model/selective.h"
 #include "schedules/model/sublayers.h"
 
@@ -22,29 +23,79 @@ struct PartOperators {
   Operators forward, backward;
 };
 
+/// Sizes beside the vocabulary's matrix, which may be narrower than the layers.
+StackSizes word_sizes(const Scenario& s, const StackSizes& z) {
+  if (s.model.variations.embedding_width == 0) return z;
+  StackSizes words = z;
+  words.hidden = words.width = s.model.variations.embedding_width;
+  words.residual = d(z.tokens) * d(words.width);
+  words.hidden_bytes = words.residual * d(z.element);
+  return words;
+}
+
+/// What `write` writes with other sizes, at the end.
+template <class Write>
+void append_with(Writer& w, const StackSizes& sizes, const Write& write) {
+  Writer other(w.s, sizes);
+  write(other);
+  w.append(other.take());
+}
+
 PartOperators embedding_operators(const Scenario& s, const StackSizes& z) {
+  const StackSizes words = word_sizes(s, z);
+  const bool projected = words.width != z.width;
   Writer f(s, z), b(s, z);
-  look_up_forward(f);
-  if (s.model.family == Family::gpt) {
-    f.touch("positions", z.residual * 3 * d(z.element));
-    if (has_dropout(s)) {
-      f.touch("embedding dropout", z.residual * (2 * d(z.element) + kMask));
-      b.touch("embedding dropout gradient", z.residual * (2 * d(z.element) + kMask));
-    }
+  append_with(f, words, look_up_forward);
+  if (projected) f.gemm("embedding projection", z.tokens, words.width, z.width);
+  if (layer_style(s.model).positions == Positions::learned) f.touch("positions", z.residual * 3 * d(z.element));
+  if (s.model.variations.embedding_norm) norm_forward(f);
+  if (has_dropout(s)) {
+    f.touch("embedding dropout", z.residual * (2 * d(z.element) + kMask));
+    b.touch("embedding dropout gradient", z.residual * (2 * d(z.element) + kMask));
   }
-  look_up_backward(b);
+  if (s.model.variations.embedding_norm) b.touch("norm gradient", z.residual * 5 * d(z.element), 2);
+  if (projected) {
+    b.gemm("embedding projection: gradient of input", z.tokens, z.width, words.width);
+    b.weight_gradient("embedding projection: gradient of weight", z.width, words.width);
+  }
+  append_with(b, words, look_up_backward);
   return {f.take(), b.take()};
 }
 
 PartOperators head_operators(const Scenario& s, const StackSizes& z) {
+  const StackSizes words = word_sizes(s, z);
+  const bool projected = words.width != z.width, norm = s.model.variations.final_norm;
   Writer f(s, z), b(s, z);
-  norm_forward(f);
-  gather_input(f);
-  logits_forward(f);
-  logits_loss_backward(b);
-  column_split_backward(b, "logits: gradient of input", "logits: gradient of weight", z.vocab);
-  norm_backward(b);
+  if (norm) norm_forward(f);
+  if (projected) f.gemm("head projection", z.tokens, z.width, words.width);
+  append_with(f, words, [](Writer& w) {
+    gather_input(w);
+    logits_forward(w);
+  });
+  append_with(b, words, [&](Writer& w) {
+    logits_loss_backward(w);
+    column_split_backward(w, "logits: gradient of input", "logits: gradient of weight", z.vocab);
+  });
+  if (projected) {
+    b.gemm("head projection: gradient of input", z.tokens, words.width, z.width);
+    b.weight_gradient("head projection: gradient of weight", words.width, z.width);
+  }
+  if (norm) norm_backward(b);
   return {f.take(), b.take()};
+}
+
+/// Bytes: the inputs of its projection and norm, the mask of its dropout.
+double saved_by_embedding(const Scenario& s, const StackSizes& z) {
+  const Variations& own = s.model.variations;
+  const double projection = d(z.tokens) * d(own.embedding_width) * d(z.element);
+  return projection + z.residual * ((own.embedding_norm ? d(z.element) : 0) + (has_dropout(s) ? kMask : 0));
+}
+
+/// Of the head without the vocabulary's matrix.
+double head_parameters(const Scenario& s, const StackSizes& z) {
+  const Variations& own = s.model.variations;
+  const double norm = own.final_norm ? (layer_style(s.model).rms_norm ? 1 : 2) * d(z.width) : 0;
+  return norm + d(own.embedding_width) * d(z.width);
 }
 
 }  // namespace
@@ -108,11 +159,16 @@ Block layer_block(const Scenario& s, const StackSizes& z, FeedForward kind) {
   layer.working = saved_activation_bytes(s, z, Recompute::none, kind) - layer.saved + gradients_in_work(s, z, kind);
   if (g.depth > 1) layer.working += 2 * largest_weight(s, z) * d(z.element);
   Writer f(s, z), b(s, z);
-  self_attention(f);
-  second_half(f, kind);
+  if (s.model.variations.parallel_block != ParallelBlock::none) {
+    parallel_block(f);
+    parallel_block_backward(b);
+  } else {
+    self_attention(f);
+    second_half(f, kind);
+    second_half_backward(b, kind);
+    self_attention_backward(b);
+  }
   layer.forward = f.take();
-  second_half_backward(b, kind);
-  self_attention_backward(b);
   layer.backward = b.take();
   if (s.recompute == Recompute::full) layer.recompute = repeated(s, layer.forward);
   if (s.recompute == Recompute::selective) layer.recompute = repeated_modules(s, z, kind);
@@ -123,7 +179,8 @@ Blocks transformer_blocks(const Scenario& s) {
   if (s.model.family == Family::t5) return encoder_decoder_blocks(s);
   if (s.model.family == Family::bert || s.model.family == Family::vit) return encoder_blocks(s);
   const StackSizes z = stack_sizes(s, s.training.sequence, true);
-  const double words = d(s.model.vocab) * d(s.model.hidden), matrix = d(z.vocab) * d(z.width) / z.grid.depth;
+  const double width = d(word_sizes(s, z).width);
+  const double words = d(s.model.vocab) * d(embedding_width(s.model)), matrix = d(z.vocab) * width / z.grid.depth;
   const double gathered = z.grid.depth > 1 ? 2 * d(z.vocab) * d(z.width) * d(z.element) : 0;  // it and its gradient
   PartOperators embedding = embedding_operators(s, z), head = head_operators(s, z);
   Blocks out;
@@ -132,7 +189,7 @@ Blocks transformer_blocks(const Scenario& s) {
        .forward = std::move(embedding.forward),
        .backward = std::move(embedding.backward),
        .parameters = matrix + (embedding_parameters(s.model, s.training.sequence) - words) / z.grid.rows,
-       .saved = has_dropout(s) ? z.residual * kMask : 0,
+       .saved = saved_by_embedding(s, z),
        .working = gathered,
        .output = z.hidden_bytes});
   const std::int64_t of_experts = expert_layers(s.model), dense = s.model.layers - of_experts;
@@ -141,7 +198,7 @@ Blocks transformer_blocks(const Scenario& s) {
   out.kinds.push_back({.name = "head",
                        .forward = std::move(head.forward),
                        .backward = std::move(head.backward),
-                       .parameters = (layer_style(s.model).rms_norm ? 1 : 2) * d(z.width) + matrix,
+                       .parameters = head_parameters(s, z) + matrix,
                        .working = 2 * z.residual * d(z.element) + logits_working(s, z) + gathered});
   out.order.push_back(0);
   if (of_experts > 0 && dense > 0) {

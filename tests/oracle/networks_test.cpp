@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <tuple>
+
 #include "app/read/questions.h"
 #include "schedules/model/blocks.h"
 
@@ -31,6 +34,8 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(Published{"alexnet", 61'100'840, 0.714e9}, Published{"vgg-16", 138'357'544, 15.47e9},
                     Published{"vgg-19", 143'667'240, 19.63e9}, Published{"resnet-50", 25'557'032, 4.089e9},
                     Published{"resnet-101", 44'549'160, 7.801e9}, Published{"resnet-152", 60'192'808, 11.514e9},
+                    Published{"wide-resnet-50-2", 68'883'240, 11.398e9},
+                    Published{"wide-resnet-101-2", 126'886'696, 22.753e9},
                     Published{"inception-v3-no-auxiliary", 23'834'568, 5.713e9}),
     [](const auto& each) {
       std::string name = each.param.name;
@@ -48,6 +53,42 @@ TEST_P(Networks, MultiplyAsOftenAsPublished) {
   EXPECT_NEAR(schedules::model_flops(model(GetParam().name)).value / kFlopsPerMultiplyAdd / kForwardAndBackward /
                   GetParam().multiply_adds,
               1, 0.005);
+}
+
+double parameters(const std::string& name) {
+  const schedules::Blocks all = model(name);
+  return schedules::parameters(all, schedules::cut(all, 1));
+}
+
+// osmr/imgclsmob, PreResNet-164(BN) on CIFAR-10; He et al. 2016 (arXiv 1603.05027) have 1.7 million.
+TEST(PreActivationResNet164, HasThePublishedParameters) { EXPECT_EQ(parameters("resnet-164"), 1'703'258); }
+
+/// alpa-projects/alpa, alpa/model/wide_resnet.py: 50 layers of `channels` base channels whose 3x3 convolutions are
+/// `factor` times as wide, each with a norm behind it, and a head of 1024 classes.
+double wide_resnet(double channels, double factor) {
+  double sum = 7 * 7 * 3 * channels + 2 * channels, in = channels;
+  const int repeats[] = {3, 4, 6, 3};
+  for (int stage = 0; stage < 4; ++stage) {
+    const double f = channels * std::exp2(stage), wide = f * factor, out = 4 * f;
+    sum += in * out + 2 * out;  // the shortcut
+    for (int unit = 0; unit < repeats[stage]; ++unit, in = out)
+      sum += in * f + 2 * f + 9 * f * wide + 2 * wide + wide * out + 2 * out;
+  }
+  return sum + in * 1024 + 1024;
+}
+
+TEST(WideResNet, OfAlpaHaveTheParametersOfItsCodeAndNearlyThoseOfItsNames) {
+  for (const auto& [name, published, channels, factor] : {std::tuple{"250m", 0.25e9, 160, 2},
+                                                          {"500m", 0.5e9, 224, 2},
+                                                          {"1b", 1e9, 320, 2},
+                                                          {"2b", 2e9, 448, 2},
+                                                          {"4b", 4e9, 640, 2},
+                                                          {"6.8b", 6.8e9, 320, 16},
+                                                          {"13b", 13e9, 320, 32}}) {
+    const double counted = parameters(std::string("wide-resnet-") + name);
+    EXPECT_EQ(counted, wide_resnet(channels, factor)) << name;
+    EXPECT_NEAR(counted / published, 1, 0.021) << name;
+  }
 }
 
 TEST(InceptionV3, HasItsAuxiliaryHeadToo) {

@@ -9,7 +9,9 @@
 #include "app/read/cluster.h"
 #include "app/read/model.h"
 #include "app/read/questions.h"
+#include "schedules/forecast.h"
 #include "tests/app/read/fixtures.h"
+#include "tests/sanitized.h"
 
 namespace stepcast::app {
 namespace {
@@ -65,6 +67,45 @@ TEST(Configs, EveryNodesUsualFabricIsThere) {
   for (const std::string& name : library.names("nodes")) {
     EXPECT_EQ(complaint([&] { small_with("cluster: {node: " + name + ", nodes: 2}\ntraining: {global_batch: 1024}"); }),
               "")
+        << name;
+  }
+}
+
+/// The precision that a GPU is bought for.
+std::string usual_precision(const schedules::Gpu& gpu) {
+  using schedules::Precision;
+  if (gpu.peak.contains(Precision::bf16)) return "bf16";
+  return gpu.peak.contains(Precision::fp16) ? "fp16" : "fp32";
+}
+
+TEST(Configs, EveryNodeRunsAStep) {
+  if (stepcast::test::kSanitized) GTEST_SKIP() << "all of them would take minutes; others run in scripts/test.sh";
+  Library library = configs();
+  for (const std::string& name : library.names("nodes")) {
+    const std::string on = "cluster: {node: " + name + ", nodes: 1}\nmodel: {layers: 1}\n";
+    const std::string precision =
+        usual_precision(small_with(on + "training: {precision: fp32, global_batch: 1024}").cluster.gpu);
+    schedules::Scenario s = small_with(on + "training: {global_batch: 1024, precision: " + precision + "}");
+    s.training.global_batch = s.parallelism.data;
+    EXPECT_TRUE(schedules::check(s).empty()) << name;
+    EXPECT_EQ(complaint([&] { EXPECT_GT(schedules::forecast(s).step, Time{}) << name; }), "") << name;
+  }
+}
+
+TEST(Configs, EveryModelRunsAStep) {
+  if (stepcast::test::kSanitized) GTEST_SKIP() << "all of them would take minutes; others run in scripts/test.sh";
+  Library library = configs();
+  for (const std::string& name : library.names("models")) {
+    const Node file = library.expand_block(make_scalar(name, {"test", 1, 1}), model_schema(), "models");
+    Value value;
+    value.node = &file;
+    value.library = &library;
+    const bool tokens = schedules::has_tokens(finish(read_block(model_table(), value), value).family);
+    const Node tree =
+        parse_yaml("cluster: {node: dgx-a100-80gb, gpus: 1}\nmodel: " + name +
+                       "\ntraining: {global_batch: 1, micro_batch: 1" + (tokens ? ", sequence: 512}" : "}"),
+                   name);
+    EXPECT_EQ(complaint([&] { EXPECT_GT(schedules::forecast(read_scenario(tree, library)).step, Time{}) << name; }), "")
         << name;
   }
 }

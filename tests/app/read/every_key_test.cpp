@@ -216,6 +216,17 @@ TEST(EveryKey, OfTheModelIsStored) {
   EXPECT_EQ(model.latent.head, 24);
   EXPECT_EQ(model.latent.rotary, 8);
   EXPECT_EQ(model.latent.value, 16);
+  EXPECT_EQ(model.variations.tied_head, true);
+  EXPECT_EQ(model.variations.biases, true);
+  EXPECT_TRUE(model.variations.qkv_bias);
+  EXPECT_TRUE(model.variations.qk_norm);
+  EXPECT_EQ(model.variations.dropout, true);
+  EXPECT_EQ(model.variations.activation, schedules::Activation::relu);
+  EXPECT_EQ(model.variations.positions, schedules::Positions::alibi);
+  EXPECT_EQ(model.variations.parallel_block, schedules::ParallelBlock::two_norms);
+  EXPECT_TRUE(model.variations.embedding_norm);
+  EXPECT_EQ(model.variations.embedding_width, 192);
+  EXPECT_FALSE(model.variations.final_norm);
   EXPECT_EQ(model.source, "model source");
 }
 

@@ -56,6 +56,12 @@ TEST(ReadFamilies, RefuseWhatTheyHaveNot) {
             "m.yaml:3:76: training.decoder_sequence: found on a model without a decoder, expected family t5");
   EXPECT_EQ(problem(shape("gpt", ", vocab: 8"), ", sequence: 8, predictions: 8"),
             "m.yaml:3:71: training.predictions: found on a model that predicts every token, expected family bert");
+  EXPECT_EQ(problem(shape("bert", ", vocab: 8, qk_norm: true"), ", sequence: 8"),
+            "m.yaml:2:66: model.qk_norm: found on family 'bert', which has none");
+  EXPECT_EQ(
+      problem(shape("gpt", ", vocab: 8, position_encoding: rotary, positions: 8"), ", sequence: 8"),
+      "m.yaml:2:103: model.positions: found on a model that learns no positions, expected position_encoding learned "
+      "with it");
   EXPECT_EQ(problem(shape("bert", ", vocab: 8, patch: 4"), ", sequence: 8"),
             "m.yaml:2:66: model.patch: found on family 'bert', which has none");
   EXPECT_EQ(problem(shape("t5", ", vocab: 8"), ", sequence: 8"),
