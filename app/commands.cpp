@@ -3,10 +3,13 @@
 #include "app/calibrate.h"
 #include "app/collective.h"
 #include "app/command.h"
+#include "app/complete.h"
+#include "app/completion.h"
 #include "app/fit.h"
 #include "app/help.h"
 #include "app/keys.h"
 #include "app/list.h"
+#include "app/manual.h"
 #include "app/options.h"
 #include "app/read/nearest.h"
 #include "app/run.h"
@@ -31,7 +34,10 @@ std::span<const Command> commands() {
       Command{"list", "the GPUs, nodes, models, ... that there are", list_line, list},
       Command{"show", "all that is known of one of them, with its source", show_line, show},
       Command{"keys", "every key of the scenario language", keys_line, keys},
+      Command{"completion", "the script that completes words in bash, zsh or fish", completion_line, completion},
       Command{"help", "this list, or the help of a command", help_line, help},
+      Command{"complete", "what a word of a command line can be", complete_line, complete, true},
+      Command{"man", "the manual page, for man(1)", manual_line, manual, true},
   };
   return all;
 }

@@ -1,5 +1,8 @@
 #include "app/read/config_folders.h"
 
+#include <sys/auxv.h>
+
+#include <algorithm>
 #include <cstdlib>
 #include <stdexcept>
 #include <string_view>
@@ -43,6 +46,13 @@ fs::path own_folder() {
   return home.is_absolute() ? home / ".config/stepcast/configs" : fs::path();
 }
 
+/// Where this program lies; where there is no /proc, by the path that it was started with.
+fs::path this_program() {
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  return error ? fs::canonical(reinterpret_cast<const char*>(getauxval(AT_EXECFN)), error) : program;
+}
+
 }  // namespace
 
 std::vector<fs::path> config_folders() {
@@ -53,11 +63,8 @@ std::vector<fs::path> config_folders() {
 }
 
 fs::path library_folder() {
-  std::error_code error;
-  if (const fs::path program = fs::read_symlink("/proc/self/exe", error); !error) {
-    const fs::path installed = program.parent_path().parent_path() / "share/stepcast/configs";
-    if (is_folder(installed)) return installed;
-  }
+  const fs::path installed = this_program().parent_path().parent_path() / "share/stepcast/configs";
+  if (is_folder(installed)) return installed;
   if (is_folder(STEPCAST_CONFIG_DIR)) return STEPCAST_CONFIG_DIR;
   throw std::runtime_error(
       "the library's configs are neither in share/stepcast/configs beside the program's folder nor "
