@@ -86,10 +86,11 @@ std::vector<Section> sections(const std::string& prefix) {
   const std::vector<std::string> prefixes = key_prefixes();
   const std::vector<std::string_view> views(prefixes.begin(), prefixes.end());
   const std::string_view near = nearest(prefix, views);
-  std::string files;
-  for (const Block& block : kBlocks) files += (files.empty() ? "" : ", ") + std::string(block.name);
-  throw InputError("stepcast keys", "found '" + prefix +
-                                        "', expected the path of a key such as 'parallelism' or one of " + files +
+  std::vector<std::string_view> first;
+  for (const std::string_view word : views)
+    if (word.find('.') == std::string_view::npos) first.push_back(word);
+  throw InputError("stepcast keys", "found '" + prefix + "', expected a path such as 'cluster.node' that begins with " +
+                                        one_of("", first, first.size()) +
                                         (near.empty() ? "" : "; did you mean '" + std::string(near) + "'?"));
 }
 
@@ -170,12 +171,14 @@ std::string json(const std::vector<Section>& sections) {
 
 std::vector<std::string> key_prefixes() {
   std::vector<std::string> prefixes;
-  for (const Block& block : kBlocks) prefixes.emplace_back(block.name);
+  const auto add = [&](std::string prefix) {
+    if (std::ranges::find(prefixes, prefix) == prefixes.end()) prefixes.push_back(std::move(prefix));
+  };
+  for (const Block& block : kBlocks) add(std::string(block.name));
   for (const std::string& path : all_paths(scenario_schema())) {
     for (std::size_t dot = path.find('.'); dot != std::string::npos; dot = path.find('.', dot + 1))
-      if (const std::string parent = path.substr(0, dot); std::ranges::find(prefixes, parent) == prefixes.end())
-        prefixes.push_back(parent);
-    prefixes.push_back(path);
+      add(path.substr(0, dot));
+    add(path);
   }
   return prefixes;
 }

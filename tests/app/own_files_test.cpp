@@ -104,5 +104,13 @@ TEST_F(OwnFiles, ABrokenOneIsNamedAndTheOthersAreListed) {
   EXPECT_EQ(run("show broken", "configs").status, 2);
 }
 
+TEST_F(OwnFiles, AnUnknownKeyOfManyIsToldWhereAllAre) {
+  write("configs/software/odd.yaml", "zzz: 1\n");
+  const Outcome outcome = run("run " STEPCAST_SOURCE_DIR "/scenarios/quickstart.yaml --set software=odd", "configs");
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_NE(outcome.err.find("software: found the unknown key 'zzz'"), std::string::npos) << outcome.err;
+  EXPECT_TRUE(outcome.err.ends_with("('stepcast keys software' lists all)\n")) << outcome.err;
+}
+
 }  // namespace
 }  // namespace stepcast::app
