@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <iterator>
 
-#include "app/options.h"
+#include "app/read/config_folders.h"
 #include "app/read/residuals.h"
 #include "sim/input_error.h"
 
@@ -15,8 +15,7 @@ constexpr std::uint32_t kMostThreads = 4096;
 
 }  // namespace
 
-std::optional<Asked> parse_asked(const std::vector<std::string>& words, const std::string& usage,
-                                 const boost::program_options::options_description& more) {
+CommandLine asked_line(const std::string& usage, const boost::program_options::options_description& more) {
   namespace po = boost::program_options;
   po::options_description options("Options");
   // clang-format off
@@ -28,7 +27,11 @@ std::optional<Asked> parse_asked(const std::vector<std::string>& words, const st
       ("threads", po::value<std::string>()->default_value("", "all"), "scenarios forecast at the same time");
   // clang-format on
   for (const auto& option : more.options()) options.add(option);
-  const auto values = parse_options(words, usage, options);
+  return {usage, options};
+}
+
+std::optional<Asked> parse_asked(const std::vector<std::string>& words, const CommandLine& line) {
+  const auto values = parse_options(words, line);
   if (!values) return std::nullopt;
   auto settings = (*values)["set"].as<std::vector<std::string>>();
   const auto profile = (*values)["profile"].as<std::string>();
@@ -42,7 +45,7 @@ std::optional<Asked> parse_asked(const std::vector<std::string>& words, const st
 }
 
 std::optional<std::vector<Question>> questions_asked(const Asked& asked) {
-  Library library(configs_directory());
+  Library library(config_folders());
   std::vector<Question> questions = read_questions(asked.paths, asked.settings, library);
   bool all_can_run = true;
   for (const Question& question : questions) {
@@ -65,6 +68,6 @@ bool some_table_failed(std::span<const Answer> answers) {
   return !failed.empty();
 }
 
-std::vector<calibrate::Residual> measured_residuals() { return read_residuals(configs_directory() / "residuals.csv"); }
+std::vector<calibrate::Residual> measured_residuals() { return read_residuals(config_file("residuals.csv")); }
 
 }  // namespace stepcast::app

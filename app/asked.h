@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "app/answers.h"
+#include "app/options.h"
 #include "app/output.h"
 
 namespace stepcast::app {
@@ -20,9 +21,11 @@ struct Asked {
   unsigned threads = 0;
 };
 
-/// Parses the words; `more` are the subcommand's own options. Nothing for --help. Throws InputError.
-std::optional<Asked> parse_asked(const std::vector<std::string>& words, const std::string& usage,
-                                 const boost::program_options::options_description& more);
+/// What such a subcommand understands; `more` are its own options.
+CommandLine asked_line(const std::string& usage, const boost::program_options::options_description& more);
+
+/// Parses the words by what asked_line() returned. Nothing for --help. Throws InputError.
+std::optional<Asked> parse_asked(const std::vector<std::string>& words, const CommandLine& line);
 
 /// Reads the scenarios. Those of files that cannot run are told on stderr, and then there is nothing.
 std::optional<std::vector<Question>> questions_asked(const Asked& asked);

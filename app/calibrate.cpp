@@ -8,6 +8,7 @@
 #include "app/measure.h"
 #include "app/options.h"
 #include "app/output.h"
+#include "app/read/config_folders.h"
 #include "app/read/file_text.h"
 #include "app/read/library.h"
 #include "app/read/measured_gpu.h"
@@ -48,7 +49,7 @@ calibrate::FittedModel fit_bundle_collectives(const calibrate::Bundle& bundle, c
 Calibration fit_bundle(const std::string& path, const po::variables_map& values) {
   const std::string shown = shown_path(path);
   const calibrate::Bundle bundle = calibrate::parse_bundle(calibrate::load_bundle(path), shown);
-  Library library(configs_directory());
+  Library library(config_folders());
   const MeasuredGpu gpu = find_measured_gpu(bundle.machine, word(values, "gpu"), library);
   Calibration calibration{
       shown, gpu.file, bundle.run, bundle.machine, calibrate::fit_machine(bundle, gpu.gpu), bundle.step_tables};
@@ -62,7 +63,7 @@ Calibration fit_bundle(const std::string& path, const po::variables_map& values)
 
 }  // namespace
 
-int calibrate_machine(const std::vector<std::string>& words) {
+CommandLine calibrate_line() {
   const auto text = [] { return po::value<std::string>()->default_value("", ""); };
   po::options_description options("Options");
   // clang-format off
@@ -78,14 +79,17 @@ int calibrate_machine(const std::vector<std::string>& words) {
       ("plot", text(), "draw the errors of all rows to this file, .svg or .png")
       ("format", po::value<std::string>()->default_value("table"), "of what is printed: table, json or csv");
   // clang-format on
-  const auto values = parse_options(
-      words,
+  return {
       "usage: stepcast calibrate [--bundle PATH] --out PROFILE.yaml [OPTIONS]\n"
       "       stepcast calibrate --import LOG [--out TABLE.csv]\n\n"
       "Measures this machine's GPUs, fits the constants of the cost model to what it found, writes them as a profile\n"
       "(`profile:` of a scenario, --profile of run and validate), and prints predicted beside measured.\n"
       "With --bundle it fits what another machine measured, anywhere. Exit status 4: this machine cannot measure.",
-      options);
+      options};
+}
+
+int calibrate_machine(const std::vector<std::string>& words) {
+  const auto values = parse_options(words, calibrate_line());
   if (!values) return kDone;
   if (const auto paths = (*values)["path"].as<std::vector<std::string>>(); !paths.empty())
     throw InputError("stepcast calibrate", "found '" + paths.front() + "', expected --bundle " + paths.front());

@@ -9,6 +9,7 @@
 #include "app/command.h"
 #include "app/options.h"
 #include "app/output.h"
+#include "app/read/config_folders.h"
 #include "app/read/file_text.h"
 #include "app/read/library.h"
 #include "app/read/pair_weights.h"
@@ -141,7 +142,7 @@ constexpr const char* kUsage =
 
 }  // namespace
 
-int collective(const std::vector<std::string>& words) {
+CommandLine collective_line() {
   namespace po = boost::program_options;
   const auto text = [](const char* fallback = "") {
     return po::value<std::string>()->default_value(fallback, fallback);
@@ -170,7 +171,11 @@ int collective(const std::vector<std::string>& words) {
       ("format", text("table"), "table, json or csv")
       ("output", text(), "write to this file instead of standard output");
   // clang-format on
-  const auto values = parse_options(words, kUsage, options);
+  return {kUsage, options};
+}
+
+int collective(const std::vector<std::string>& words) {
+  const auto values = parse_options(words, collective_line());
   if (!values) return kDone;
   const auto word = [&](const char* name) { return (*values)[name].as<std::string>(); };
   if (const auto paths = (*values)["path"].as<std::vector<std::string>>(); !paths.empty()) {
@@ -178,7 +183,7 @@ int collective(const std::vector<std::string>& words) {
   }
   const Format format = parse_format(word("format"));
   const Operation operation = operation_named(word("op"), "--op");
-  Library library(configs_directory());
+  Library library(config_folders());
   const Setting setting = read_setting("stepcast collective", *values, library);
   const topology::Cluster cluster = topology::build_cluster(setting.cluster.node, setting.cluster.fabric,
                                                             setting.cluster.gpus, setting.cluster.allocation);

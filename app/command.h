@@ -10,14 +10,21 @@ namespace stepcast::app {
 /// Exit statuses that scripts can rely on.
 inline constexpr int kDone = 0, kFailed = 1, kBadInput = 2, kDoesNotFit = 3, kCannotMeasure = 4;
 
-/// A subcommand: its name, one line of help, and what it does with the words behind its name. Returns an exit status;
-/// throws InputError for the user's mistakes.
+struct CommandLine;
+
+/// A subcommand: its name, one line of help, what words it understands, and what it does with those behind its name.
+/// `run` returns an exit status and throws InputError for the user's mistakes.
 struct Command {
   std::string_view name, summary;
+  CommandLine (*line)();
   int (*run)(const std::vector<std::string>& words);
+  bool hidden = false;  ///< for programs: no help lists it
 };
 
 /// Every subcommand, in the order help prints them.
 std::span<const Command> commands();
+
+/// By name. Throws InputError with all names.
+const Command& find_command(const std::string& name);
 
 }  // namespace stepcast::app

@@ -8,6 +8,7 @@
 #include "app/fit_transport.h"
 #include "app/options.h"
 #include "app/output.h"
+#include "app/read/config_folders.h"
 #include "app/read/curves.h"
 #include "app/read/files.h"
 #include "app/read/library.h"
@@ -49,7 +50,7 @@ std::string gemm_json(const calibrate::GemmFit& fit, const std::string& table) {
 
 }  // namespace
 
-int fit(const std::vector<std::string>& words) {
+CommandLine fit_line() {
   namespace po = boost::program_options;
   const auto text = [] { return po::value<std::string>()->default_value("", ""); };
   po::options_description options("Options");
@@ -70,8 +71,7 @@ int fit(const std::vector<std::string>& words) {
       ("format", po::value<std::string>()->default_value("yaml"), "multiplies: yaml or json")
       ("output", po::value<std::string>()->default_value("", ""), "write to this file instead of standard output");
   // clang-format on
-  const auto values = parse_options(
-      words,
+  return {
       "usage: stepcast fit TABLE.csv|LOG... [OPTIONS]\n\n"
       "Logs of nccl-tests, with --node and how many: fits a software stack's transport to them, says which constants\n"
       "they cannot tell, and prints it as a file for configs/software/ with the errors that remain.\n"
@@ -80,7 +80,11 @@ int fit(const std::vector<std::string>& words) {
       "Otherwise a table of multiplies. "
       "Fits the constants of a GPU's multiply model to a table m,n,k,layout,output_bytes,efficiency and tries\n"
       "them on the half of the shapes that it did not see. Prints a `gemm:` block for configs/gpus/.",
-      options);
+      options};
+}
+
+int fit(const std::vector<std::string>& words) {
+  const auto values = parse_options(words, fit_line());
   if (!values) return kDone;
   const auto paths = (*values)["path"].as<std::vector<std::string>>();
   if (paths.empty()) throw InputError("stepcast fit", "found no file, expected a table or logs of nccl-tests");
@@ -104,7 +108,7 @@ int fit(const std::vector<std::string>& words) {
     throw InputError("--launch", "found '" + (*values)["launch"].as<std::string>() + "', expected a time in " +
                                      std::string(time_units()));
 
-  Library library(configs_directory());
+  Library library(config_folders());
   const Node name = make_scalar((*values)["gpu"].as<std::string>(), {"--gpu", 0, 0});
   schedules::Gpu gpu;
   read(gpu_table(), library.expand_block(name, gpu_schema(), "gpu"), "gpu", library, gpu);

@@ -9,6 +9,7 @@
 
 #include "app/command.h"
 #include "app/output.h"
+#include "app/read/config_folders.h"
 #include "app/read/curves.h"
 #include "app/read/file_text.h"
 #include "app/read/files.h"
@@ -126,7 +127,7 @@ std::string as_comments(const std::string& text) {
 }  // namespace
 
 int fit_transport_to(const std::filesystem::path& table, const FitTransportOptions& options) {
-  Library library(configs_directory());
+  Library library(config_folders());
   const std::vector<CurveRow> rows = read_curves(table, library);
   ErrorTable report;
   if (options.check) {
@@ -160,7 +161,7 @@ int fit_transport_to(const std::filesystem::path& table, const FitTransportOptio
 }
 
 int fit_transport_to_logs(const std::vector<std::string>& logs, const boost::program_options::variables_map& values) {
-  Library library(configs_directory());
+  Library library(config_folders());
   const Setting setting = read_setting("stepcast fit", values, library);
   const auto word = [&](const char* name) { return values[name].as<std::string>(); };
   std::optional<collectives::Operation> operation;

@@ -2,12 +2,17 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+
 #include "app/command.h"
 #include "app/options.h"
 #include "app/output.h"
 #include "app/read/cluster.h"
 #include "app/read/files.h"
 #include "app/read/model.h"
+#include "app/read/nearest.h"
 #include "app/read/network.h"
 #include "app/read/profile.h"
 #include "app/read/scenario.h"
@@ -17,6 +22,77 @@
 
 namespace stepcast::app {
 namespace {
+
+/// What `stepcast keys` calls the keys of a scenario, of each kind of file, and of an entry of model.network.
+struct Block {
+  std::string_view name;
+  const Schema& (*schema)();
+};
+
+constexpr std::array kBlocks{Block{"scenario", scenario_schema}, Block{"cluster", cluster_schema},
+                             Block{"model", model_schema},       Block{"node", node_schema},
+                             Block{"gpu", gpu_schema},           Block{"link", link_schema},
+                             Block{"fabric", fabric_schema},     Block{"software", software_schema},
+                             Block{"profile", profile_schema},   Block{"network", network_schema}};
+
+/// Keys of one block, as they are written where the block stands.
+struct Section {
+  Block block;
+  std::vector<std::pair<std::string, const KeyInfo*>> keys;
+};
+
+Section whole(const Block& block, const std::string& prefix = "") {
+  Section section{block, {}};
+  for (const KeyInfo& key : block.schema().keys) section.keys.emplace_back(join(prefix, key.path), &key);
+  return section;
+}
+
+bool is_or_is_below(std::string_view path, std::string_view prefix) {
+  return path.starts_with(prefix) && (path.size() == prefix.size() || path[prefix.size()] == '.');
+}
+
+const Block& block_of(const Schema& schema) {
+  return *std::ranges::find_if(kBlocks, [&](const Block& block) { return &block.schema() == &schema; });
+}
+
+/// The key `prefix` of a block that stands at `outside` and those below it, those of the block that it may be included.
+std::vector<Section> below(const Block& block, const std::string& outside, const std::string& prefix) {
+  std::vector<Section> sections{{block, {}}};
+  for (const KeyInfo& key : block.schema().keys) {
+    const std::string path = join(outside, key.path);
+    const bool is_block = key.type.kind == Type::Kind::block;
+    if (is_or_is_below(path, prefix)) sections.front().keys.emplace_back(path, &key);
+    if (is_block && path == prefix) sections.push_back(whole(block_of(key.type.fields()), path));
+    if (is_block && path != prefix && is_or_is_below(prefix, path))
+      return below(block_of(key.type.fields()), path, prefix);
+  }
+  if (sections.front().keys.empty()) sections.erase(sections.begin());
+  return sections;
+}
+
+/// What `prefix` means: a path of the scenario, or the name of a block with a path inside it. Empty: everything.
+std::vector<Section> sections(const std::string& prefix) {
+  std::vector<Section> found;
+  if (prefix.empty()) {
+    for (const Block& block : kBlocks) found.push_back(whole(block));
+    return found;
+  }
+  found = below(kBlocks.front(), "", prefix);
+  for (const Block& block : kBlocks) {
+    if (!found.empty() || !is_or_is_below(prefix, block.name)) continue;
+    found = prefix == block.name ? std::vector{whole(block)} : below(block, "", prefix.substr(block.name.size() + 1));
+  }
+  if (!found.empty()) return found;
+  const std::vector<std::string> prefixes = key_prefixes();
+  const std::vector<std::string_view> views(prefixes.begin(), prefixes.end());
+  const std::string_view near = nearest(prefix, views);
+  std::vector<std::string_view> first;
+  for (const std::string_view word : views)
+    if (word.find('.') == std::string_view::npos) first.push_back(word);
+  throw InputError("stepcast keys", "found '" + prefix + "', expected a path such as 'cluster.node' that begins with " +
+                                        one_of("", first, first.size()) +
+                                        (near.empty() ? "" : "; did you mean '" + std::string(near) + "'?"));
+}
 
 /// "|" would end a cell.
 std::string cell(std::string_view text) {
@@ -28,52 +104,110 @@ std::string cell(std::string_view text) {
   return out;
 }
 
-void add_block(std::string& out, const Schema& schema) {
-  out += fmt::format("\n## {}{}\n\n", schema.title,
-                     schema.folder.empty() ? "" : fmt::format(" (configs/{}/)", schema.folder));
-  out += "| key | value | default | |\n|---|---|---|---|\n";
-  for (const KeyInfo& key : schema.keys)
-    out += fmt::format("| `{}` | {} | {} | {} |\n", key.path, cell(expected(key.type)), cell(key.fallback),
-                       cell(key.help));
+std::string heading(const Section& section) {
+  const Schema& schema = section.block.schema();
+  return fmt::format("{}{}", schema.title, schema.folder.empty() ? "" : fmt::format(" (configs/{}/)", schema.folder));
 }
 
-std::string markdown() {
+std::string markdown(const std::vector<Section>& sections) {
   std::string out =
       "# Scenario reference\n\n"
       "Made by `stepcast keys --format markdown` from the tables that read scenarios. Quantities carry their unit: `25 "
       "GB/s`,\n"
       "`200 Gbit/s`, `1.3 us`, `80 GiB`, `312 TFLOP/s` (GB is 1e9 bytes, GiB 2^30). A name where a block may stand is "
       "a file\n"
-      "of configs/; `base:` starts from such a file, `include:` merges other files underneath.\n";
-  add_block(out, scenario_schema());
-  for (const Schema* schema : {&cluster_schema(), &model_schema(), &node_schema(), &gpu_schema(), &link_schema(),
-                               &fabric_schema(), &software_schema(), &profile_schema()})
-    add_block(out, *schema);
-  add_block(out, network_schema());
+      "of configs/; `base:` starts from such a file, `include:` merges other files underneath. Files of your own lie "
+      "over\n"
+      "those of configs/ and take the same keys (docs/own-files.md).\n";
+  for (const Section& section : sections) {
+    out += "\n## " + heading(section) + "\n\n| key | value | default | |\n|---|---|---|---|\n";
+    for (const auto& [path, key] : section.keys)
+      out += fmt::format("| `{}` | {} | {} | {} |\n", path, cell(expected(key->type)), cell(key->fallback),
+                         cell(key->help));
+  }
   return out;
 }
 
-std::string table() {
-  Columns out({{"key", Columns::Align::left}, {"default", Columns::Align::left}, {"", Columns::Align::left}});
-  for (const KeyInfo& key : scenario_schema().keys)
-    out.add({std::string(key.path), std::string(key.fallback), std::string(key.help)});
-  return out.text();
+std::string table(const std::vector<Section>& sections) {
+  if (sections.size() == 1 && sections.front().keys.size() == 1) {
+    const auto& [path, key] = sections.front().keys.front();
+    std::string out = fmt::format("{}\n  value    {}\n", path, expected(key->type));
+    if (!key->fallback.empty()) out += fmt::format("  default  {}\n", key->fallback);
+    return key->help.empty() ? out : out + fmt::format("  {}\n", key->help);
+  }
+  std::string out;
+  for (const Section& section : sections) {
+    Columns keys({{"key", Columns::Align::left}, {"default", Columns::Align::left}, {"", Columns::Align::left}});
+    for (const auto& [path, key] : section.keys) keys.add({path, std::string(key->fallback), std::string(key->help)});
+    if (sections.size() > 1) out += (out.empty() ? "" : "\n") + heading(section) + "\n\n";
+    out += keys.text();
+  }
+  return out;
+}
+
+constexpr std::array<std::string_view, 11> kTypes{"text",  "whole",     "number",    "flag",  "choice", "time",
+                                                  "bytes", "bandwidth", "flop_rate", "block", "list"};
+
+std::string json(const std::vector<Section>& sections) {
+  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  for (const Section& section : sections) {
+    for (const auto& [path, key] : section.keys) {
+      nlohmann::ordered_json one{{"key", path},
+                                 {"of", section.block.name},
+                                 {"type", kTypes[static_cast<std::size_t>(key->type.kind)]},
+                                 {"value", expected(key->type)},
+                                 {"required", key->fallback == kRequired},
+                                 {"default", key->fallback},
+                                 {"help", key->help}};
+      if (key->type.kind == Type::Kind::choice) one["choices"] = key->type.names();
+      if (key->type.kind == Type::Kind::block) one["folder"] = "configs/" + std::string(key->type.fields().folder);
+      all.push_back(std::move(one));
+    }
+  }
+  return all.dump(2) + "\n";
 }
 
 }  // namespace
 
-int keys(const std::vector<std::string>& words) {
+std::vector<std::string> key_prefixes() {
+  std::vector<std::string> prefixes;
+  const auto add = [&](std::string prefix) {
+    if (std::ranges::find(prefixes, prefix) == prefixes.end()) prefixes.push_back(std::move(prefix));
+  };
+  for (const Block& block : kBlocks) add(std::string(block.name));
+  for (const std::string& path : all_paths(scenario_schema())) {
+    for (std::size_t dot = path.find('.'); dot != std::string::npos; dot = path.find('.', dot + 1))
+      add(path.substr(0, dot));
+    add(path);
+  }
+  return prefixes;
+}
+
+CommandLine keys_line() {
   namespace po = boost::program_options;
   po::options_description options("Options");
-  options.add_options()("format", po::value<std::string>()->default_value("table"), "table or markdown")(
+  options.add_options()("format", po::value<std::string>()->default_value("table"), "table, json or markdown")(
       "output", po::value<std::string>()->default_value("", ""), "write to this file instead of standard output");
-  const auto values =
-      parse_options(words, "usage: stepcast keys [OPTIONS]\n\nPrints every key of the scenario language.", options);
+  return {
+      "usage: stepcast keys [PREFIX] [OPTIONS]\n\n"
+      "Prints every key of scenarios and of the files of configs/, or those at and below PREFIX: a path such as\n"
+      "parallelism, cluster.node or software.transport, or a kind of file such as gpu or link.",
+      options};
+}
+
+int keys(const std::vector<std::string>& words) {
+  const auto values = parse_options(words, keys_line());
   if (!values) return kDone;
   const auto format = (*values)["format"].as<std::string>();
-  if (format != "table" && format != "markdown")
-    throw InputError("--format", "found '" + format + "', expected table or markdown");
-  write_output((*values)["output"].as<std::string>(), format == "markdown" ? markdown() : table());
+  constexpr std::array<std::string_view, 3> kFormats{"table", "json", "markdown"};
+  if (std::ranges::find(kFormats, format) == kFormats.end())
+    throw InputError("--format", "found '" + format + "', expected " + one_of(format, kFormats));
+  const auto prefixes = (*values)["path"].as<std::vector<std::string>>();
+  if (prefixes.size() > 1) throw InputError("stepcast keys", "found '" + prefixes[1] + "', expected one prefix");
+  const std::vector<Section> found = sections(prefixes.empty() ? "" : prefixes.front());
+  write_output((*values)["output"].as<std::string>(), format == "markdown" ? markdown(found)
+                                                      : format == "json"   ? json(found)
+                                                                           : table(found));
   return kDone;
 }
 

@@ -1,47 +1,29 @@
-#include <fmt/format.h>
-
 #include <cstdio>
 #include <exception>
 #include <string>
 #include <vector>
 
 #include "app/command.h"
-#include "app/read/nearest.h"
+#include "app/help.h"
+#include "app/output.h"
+#include "app/version.h"
 #include "sim/input_error.h"
 
 namespace {
 
-using stepcast::app::Command;
-using stepcast::app::commands;
-
-std::string help() {
-  std::string text =
-      "stepcast - how long a training step takes, where time and memory go, and what would change if\n\n"
-      "usage: stepcast COMMAND [OPTIONS]\n\n";
-  for (const Command& command : commands()) text += fmt::format("  {:<12}{}\n", command.name, command.summary);
-  return text + "\nstepcast COMMAND --help tells more; begin with: stepcast run scenarios/quickstart.yaml\n";
-}
+namespace app = stepcast::app;
 
 int dispatch(const std::vector<std::string>& words) {
   if (words.empty()) {
-    std::fputs(help().c_str(), stderr);
-    return stepcast::app::kBadInput;
+    std::fputs(app::help_text().c_str(), stderr);
+    return app::kBadInput;
   }
-  if (words[0] == "--help" || words[0] == "-h" || words[0] == "help") {
-    std::fputs(help().c_str(), stdout);
-    return stepcast::app::kDone;
+  if (words[0] == "--help" || words[0] == "-h") return app::help({});
+  if (words[0] == "--version" || words[0] == "-V") {
+    app::write_output("", "stepcast " + std::string(app::version()) + "\n");
+    return app::kDone;
   }
-  if (words[0] == "--version") {
-    std::puts("stepcast " STEPCAST_VERSION);
-    return stepcast::app::kDone;
-  }
-  std::vector<std::string_view> names;
-  for (const Command& command : commands()) {
-    if (command.name == words[0]) return command.run({words.begin() + 1, words.end()});
-    names.push_back(command.name);
-  }
-  throw stepcast::InputError("stepcast",
-                             "unknown command '" + words[0] + "', expected " + stepcast::app::one_of(words[0], names));
+  return app::find_command(words[0]).run({words.begin() + 1, words.end()});
 }
 
 }  // namespace

@@ -11,8 +11,8 @@ namespace stepcast::app {
 
 namespace po = boost::program_options;
 
-std::optional<po::variables_map> parse_options(const std::vector<std::string>& words, const std::string& usage,
-                                               po::options_description options) {
+std::optional<po::variables_map> parse_options(const std::vector<std::string>& words, CommandLine line) {
+  po::options_description& options = line.options;
   options.add_options()("help,h", "this text");
   po::options_description all = options;
   all.add_options()("path", po::value<std::vector<std::string>>()->default_value({}, ""));
@@ -38,7 +38,7 @@ std::optional<po::variables_map> parse_options(const std::vector<std::string>& w
   }
   if (values.count("help") != 0) {
     std::ostringstream text;
-    text << usage << "\n\n" << options;
+    text << line.usage << "\n\n" << options;
     std::fputs(text.str().c_str(), stdout);
     return std::nullopt;
   }

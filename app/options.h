@@ -8,11 +8,16 @@
 
 namespace stepcast::app {
 
-/// Parses a subcommand's words: `options` and positional words under the name "path". Prints `usage` and the options
-/// and returns nothing for --help. Throws InputError for words it does not know, the nearest option named.
+/// What a subcommand understands: its help, the manual page and completion are made of it.
+struct CommandLine {
+  std::string usage;  ///< "usage: stepcast ...", an empty line, what it does
+  boost::program_options::options_description options;
+};
+
+/// Parses a subcommand's words: its options and positional words under the name "path". Prints the usage and the
+/// options and returns nothing for --help. Throws InputError for words it does not know, the nearest option named.
 std::optional<boost::program_options::variables_map> parse_options(const std::vector<std::string>& words,
-                                                                   const std::string& usage,
-                                                                   boost::program_options::options_description options);
+                                                                   CommandLine line);
 
 /// 0 for no word; else a whole number from 1 to `most`. (Boost would read "-1" as 4294967295.)
 /// Throws InputError naming the option.

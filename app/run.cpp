@@ -29,24 +29,27 @@ std::string diagram_title(const Answer& answer) {
 
 }  // namespace
 
-int run(const std::vector<std::string>& written) {
+CommandLine run_line() {
   namespace po = boost::program_options;
-  std::vector<std::string> words = written;
-  // Boost would take the next word, a scenario, for the file.
-  std::ranges::replace(words, std::string("--schedule-diagram"), std::string("--schedule-diagram=") + kTerminal);
   po::options_description options;
   options.add_options()("trace", po::value<std::string>()->default_value("", ""),
                         "write the step of one scenario for ui.perfetto.dev to this file")(
       "schedule-diagram", po::value<std::string>(),
       "draw what each stage of one scenario does when: in the terminal, or with =FILE.svg or =FILE.png there")(
       "unfold", po::bool_switch(), "simulate every rank instead of one of each kind");
-  auto asked = parse_asked(
-      words,
+  return asked_line(
       "usage: stepcast run SCENARIO.yaml|TABLE.csv|FOLDER... [OPTIONS]\n\n"
       "Forecasts a training step: how long it takes, where time and memory go. docs/scenario-reference.md\n"
       "lists the keys of a scenario. Exit status 1: no row of a table could be run; 3: a plan does not fit\n"
       "in the GPUs' memory.",
       options);
+}
+
+int run(const std::vector<std::string>& written) {
+  std::vector<std::string> words = written;
+  // Boost would take the next word, a scenario, for the file.
+  std::ranges::replace(words, std::string("--schedule-diagram"), std::string("--schedule-diagram=") + kTerminal);
+  auto asked = parse_asked(words, run_line());
   if (!asked) return kDone;
   if (asked->paths.empty()) throw InputError("stepcast run", "no scenario given; try scenarios/quickstart.yaml");
   const auto trace = asked->values["trace"].as<std::string>();

@@ -14,6 +14,7 @@
 #include "app/options.h"
 #include "app/output.h"
 #include "app/read/cluster.h"
+#include "app/read/config_folders.h"
 #include "app/read/file_text.h"
 #include "app/read/library.h"
 #include "app/read/merge.h"
@@ -121,7 +122,7 @@ Cluster find_cluster(const std::string& name, const boost::program_options::vari
     throw InputError("stepcast topology", "found '" + name +
                                               "', expected a file (.yaml of a cluster, .xml of NCCL, .txt of "
                                               "nvidia-smi), or a node or cluster of configs/: " +
-                                              one_of(name, all));
+                                              one_of(name, all, all.size()));
   }
   lay("cluster.nodes", word(values, "nodes"), "--nodes");
   lay("cluster.gpus", word(values, "gpus"), "--gpus");
@@ -234,7 +235,7 @@ std::string json(const Cluster& cluster, const std::string& name) {
 
 }  // namespace
 
-int show_topology(const std::vector<std::string>& words) {
+CommandLine topology_line() {
   namespace po = boost::program_options;
   po::options_description options("Options");
   const auto text_option = [](const char* fallback) {
@@ -256,12 +257,15 @@ int show_topology(const std::vector<std::string>& words) {
       ("nccl-xml", "one node as NCCL_TOPO_FILE")
       ("output", text_option(""), "write to this file instead of standard output");
   // clang-format on
-  const auto values = parse_options(
-      words,
+  return {
       "usage: stepcast topology X [OPTIONS]\n\n"
       "Shows the links of a machine and the ways between its GPUs. X: a node or a cluster of configs/ by its name, a\n"
       "cluster's .yaml, a topology of NCCL (.xml), or what `nvidia-smi topo -m` prints (.txt).",
-      options);
+      options};
+}
+
+int show_topology(const std::vector<std::string>& words) {
+  const auto values = parse_options(words, topology_line());
   if (!values) return kDone;
   const auto names =
       values->count("path") > 0 ? (*values)["path"].as<std::vector<std::string>>() : std::vector<std::string>{};
@@ -276,7 +280,7 @@ int show_topology(const std::vector<std::string>& words) {
     throw InputError("stepcast topology", "found --" + forms[0] + " and --" + forms[1] + ", expected one of them");
   }
   const std::string form = forms.empty() ? "" : forms.front();
-  Library library(configs_directory());
+  Library library(config_folders());
   const Cluster cluster = find_cluster(names.front(), *values, library);
   std::string out;
   if (form == "links") {

@@ -3,6 +3,7 @@
 #include "app/asked.h"
 #include "app/command.h"
 #include "app/explain.h"
+#include "app/read/config_folders.h"
 #include "app/read/predictions.h"
 #include "app/report/comparison.h"
 #include "app/report/explanation.h"
@@ -13,7 +14,7 @@
 
 namespace stepcast::app {
 
-int validate(const std::vector<std::string>& words) {
+CommandLine validate_line() {
   namespace po = boost::program_options;
   po::options_description options;
   options.add_options()("residuals", po::value<std::string>()->default_value("", ""),
@@ -22,15 +23,17 @@ int validate(const std::vector<std::string>& words) {
       "say which part of the model is most likely wrong where the row of this name is off")(
       "against", po::value<std::string>()->default_value("", ""),
       "show what moved since this file, which --format csv or json wrote");
-  auto asked = parse_asked(
-      words,
+  return asked_line(
       "usage: stepcast validate [SCENARIO.yaml|TABLE.csv|FOLDER...] [OPTIONS]\n\n"
       "Puts predicted beside measured for every scenario with a `measured:` block; without a path, for\n"
       "scenarios/published. error = predicted / measured - 1. Exit status 1: no row of a table could be run.",
       options);
+}
+
+int validate(const std::vector<std::string>& words) {
+  auto asked = parse_asked(words, validate_line());
   if (!asked) return kDone;
-  if (asked->paths.empty())
-    asked->paths.push_back((configs_directory().parent_path() / "scenarios/published").string());
+  if (asked->paths.empty()) asked->paths.push_back((library_folder().parent_path() / "scenarios/published").string());
 
   auto questions = questions_asked(*asked);
   if (!questions) return kBadInput;

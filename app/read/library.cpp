@@ -1,7 +1,7 @@
 #include "app/read/library.h"
 
 #include <algorithm>
-#include <cstdlib>
+#include <set>
 
 #include "app/read/file_text.h"
 #include "app/read/merge.h"
@@ -13,13 +13,14 @@ namespace {
 
 bool is_path(std::string_view name) { return name.find('/') != std::string_view::npos || name.ends_with(".yaml"); }
 
-/// How a complaint about a name that is not there ends: the nearest name, or all of them where none is near.
-std::string meant(const std::string& name, const std::vector<std::string>& known) {
+/// How a complaint about a name that is not there ends: the nearest name and how to see all, or all of them where none
+/// is near.
+std::string meant(const std::string& name, const std::vector<std::string>& known, std::string_view folder) {
   const std::vector<std::string_view> views(known.begin(), known.end());
   if (const std::string_view near = nearest(name, views); !near.empty()) {
-    return "; did you mean '" + std::string(near) + "'?";
+    return "; did you mean '" + std::string(near) + "'? ('stepcast list " + std::string(folder) + "' names all)";
   }
-  return known.empty() ? " (there is none)" : ": " + one_of("", views);
+  return known.empty() ? " (there is none)" : ": " + one_of("", views, views.size());
 }
 
 }  // namespace
@@ -37,13 +38,24 @@ Node Library::expand_block(const Node& node, const Schema& schema, const std::st
 }
 
 std::vector<std::string> Library::names(std::string_view folder) const {
-  std::vector<std::string> found;
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(configs_ / folder, error)) {
-    if (entry.path().extension() == ".yaml") found.push_back(entry.path().stem().string());
+  std::set<std::string> found;
+  for (const std::filesystem::path& configs : folders_) {
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator(configs / folder, error)) {
+      if (entry.path().extension() == ".yaml") found.insert(entry.path().stem().string());
+    }
   }
-  std::sort(found.begin(), found.end());
-  return found;
+  return {found.begin(), found.end()};
+}
+
+std::optional<std::filesystem::path> Library::file(std::string_view folder, const std::string& name,
+                                                   const std::string& except) const {
+  for (const std::filesystem::path& configs : folders_) {
+    std::filesystem::path file = configs / folder / (name + ".yaml");
+    std::error_code error;
+    if (std::filesystem::exists(file, error) && shown_path(file) != except) return file;
+  }
+  return {};
 }
 
 Node Library::expand(const Node& mapping, const Schema& schema, const std::string& path) {
@@ -79,13 +91,14 @@ Node Library::named(const Node& name, const Schema& schema, const std::string& p
     return load(file, name, schema, path);
   }
   if (is_path(name.scalar)) return load(beside(name.place, name.scalar), name, schema, path);
-  const std::vector<std::string> known = names(schema.folder);
-  if (!std::binary_search(known.begin(), known.end(), name.scalar)) {
+  std::optional<std::filesystem::path> meant_file = file(schema.folder, name.scalar, name.place.file);
+  if (!meant_file) meant_file = file(schema.folder, name.scalar);  // it names itself and lies over none: a circle
+  if (!meant_file) {
     fail(name.place, path,
          "found " + found(name) + ", expected a file of configs/" + std::string(schema.folder) + "/" +
-             meant(name.scalar, known));
+             meant(name.scalar, names(schema.folder), schema.folder));
   }
-  return load(configs_ / schema.folder / (name.scalar + ".yaml"), name, schema, path);
+  return load(*meant_file, name, schema, path);
 }
 
 const Node& Library::load(const std::filesystem::path& file, const Node& name, const Schema& schema,
@@ -118,11 +131,6 @@ const Node& Library::load(const std::filesystem::path& file, const Node& name, c
 std::filesystem::path beside(const Place& place, const std::string& name) {
   if (place.line == 0) return name;
   return std::filesystem::path(place.file).parent_path() / name;
-}
-
-std::filesystem::path configs_directory() {
-  const char* set = std::getenv("STEPCAST_CONFIGS");
-  return set != nullptr && *set != '\0' ? set : STEPCAST_CONFIG_DIR;
 }
 
 }  // namespace stepcast::app

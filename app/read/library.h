@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,26 +15,33 @@ namespace stepcast::app {
 /// Each file is read once and kept. Not for use from several threads at once.
 class Library {
  public:
-  explicit Library(std::filesystem::path configs) : configs_(std::move(configs)) {}
+  /// `folders` hold files as configs/ does and lie over each other: the first one with a file of a name wins.
+  explicit Library(std::vector<std::filesystem::path> folders) : folders_(std::move(folders)) {}
+  explicit Library(std::filesystem::path folder) { folders_.push_back(std::move(folder)); }
 
   /// A scenario file, with what it is based on and includes merged underneath.
   Node scenario(const std::filesystem::path& file, const Schema& schema);
 
   /// A mapping with its `base` and `include` merged underneath (and gone), or the file that a scalar names: below
   /// configs/FOLDER, or, with a slash or the ending .yaml, relative to the file that names it, or what a name of
-  /// another program's file stands for (Schema::foreign). Throws InputError
-  /// where a file is missing (with the nearest name) or files name each other in a circle (with the circle).
+  /// another program's file stands for (Schema::foreign). A file that names itself means the one that it lies over.
+  /// Throws InputError where a file is missing (with the nearest name) or files name each other in a circle (with the
+  /// circle).
   Node expand_block(const Node& node, const Schema& schema, const std::string& path);
 
   /// Names of the files of a folder of configs/, sorted.
   std::vector<std::string> names(std::string_view folder) const;
+
+  /// The file that `name` means in a folder of configs/, but for the file `except`; nothing where there is none.
+  std::optional<std::filesystem::path> file(std::string_view folder, const std::string& name,
+                                            const std::string& except = {}) const;
 
  private:
   Node expand(const Node& mapping, const Schema& schema, const std::string& path);
   const Node& load(const std::filesystem::path& file, const Node& name, const Schema& schema, const std::string& path);
   Node named(const Node& name, const Schema& schema, const std::string& path);
 
-  std::filesystem::path configs_;
+  std::vector<std::filesystem::path> folders_;
   std::map<std::string, Node> files_;
   std::vector<std::string> chain_;  ///< files being read now, outermost first
 };
@@ -41,8 +49,5 @@ class Library {
 /// The file that a name written at `place` means: relative to the file it stands in; of a flag, to the working
 /// directory.
 std::filesystem::path beside(const Place& place, const std::string& name);
-
-/// The configs directory: STEPCAST_CONFIGS where set, else the one of the source tree.
-std::filesystem::path configs_directory();
 
 }  // namespace stepcast::app

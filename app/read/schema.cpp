@@ -11,6 +11,8 @@ namespace {
 const KeyInfo kBase{"base", text_type(), "", "what to start from"};
 const KeyInfo kInclude{"include", text_type(), "", "files merged underneath"};
 
+constexpr std::size_t kMostNamed = 24;  // in one message
+
 bool below(std::string_view path, std::string_view prefix) {
   return path.size() > prefix.size() && path.starts_with(prefix) && path[prefix.size()] == '.';
 }
@@ -142,7 +144,11 @@ class Reader {
         }
       }
     }
-    fail(entry.place, join_path(inside), what + one_of(entry.key, words));
+    const std::string block = join_path(inside);
+    const bool some_unnamed = words.size() > kMostNamed && !block.empty();
+    fail(entry.place, block,
+         what + one_of(entry.key, words, kMostNamed) +
+             (some_unnamed ? " ('stepcast keys " + block + "' lists all)" : std::string()));
   }
 
   const Schema& schema_;

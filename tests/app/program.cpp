@@ -16,11 +16,16 @@ std::string read_text(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-Outcome run_program(const std::string& arguments, const std::string& cwd) {
+Outcome run_program(const std::string& arguments, const std::string& cwd, const std::string& environment) {
+  return run_other(STEPCAST_PROGRAM, arguments, cwd, environment);
+}
+
+Outcome run_other(const std::string& program, const std::string& arguments, const std::string& cwd,
+                  const std::string& environment) {
   const std::string base = testing::TempDir() + "stepcast-" + std::to_string(getpid());
   const std::string out = base + ".out", err = base + ".err";
-  const std::string command =
-      "cd '" + cwd + "' && '" STEPCAST_PROGRAM "' " + arguments + " >'" + out + "' 2>'" + err + "'";
+  const std::string command = "cd '" + cwd + "' && STEPCAST_CONFIGS= XDG_CONFIG_HOME=/nowhere " + environment + " '" +
+                              program + "' " + arguments + " >'" + out + "' 2>'" + err + "'";
   const int status = std::system(command.c_str());
   Outcome outcome{WIFEXITED(status) ? WEXITSTATUS(status) : -1, read_text(out), read_text(err)};
   std::filesystem::remove(out);

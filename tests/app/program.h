@@ -9,8 +9,14 @@ struct Outcome {
   std::string out, err;
 };
 
-/// Runs the built program with `arguments` (shell words) in folder `cwd`.
-Outcome run_program(const std::string& arguments, const std::string& cwd = STEPCAST_SOURCE_DIR);
+/// Runs the built program with `arguments` (shell words) in folder `cwd`; `environment` are settings such as "A=b". It
+/// sees no configs but the library's and those that these name.
+Outcome run_program(const std::string& arguments, const std::string& cwd = STEPCAST_SOURCE_DIR,
+                    const std::string& environment = "");
+
+/// The same with another program.
+Outcome run_other(const std::string& program, const std::string& arguments, const std::string& cwd,
+                  const std::string& environment = "");
 
 std::string read_text(const std::string& path);
 

@@ -79,6 +79,21 @@ TEST_F(Folder, ABaseOfABlockIsAFileOfItsFolderOfConfigs) {
   EXPECT_EQ(deeper.find("hidden")->scalar, "64");
 }
 
+TEST_F(Folder, AFileThatNamesItselfMeansTheOneThatItLiesOver) {
+  write("configs/models/small.yaml", "family: gpt\nlayers: 2\nhidden: 64\nheads: 4\nvocab: 128\n");
+  write("own/models/small.yaml", "base: small\nlayers: 4\n");
+  const Schema& schema = find_key(scenario_schema(), "model")->type.fields();
+  const Node name = make_scalar("small", {"own.yaml", 1, 8});
+  Library layered(std::vector<fs::path>{path_ / "own", path_ / "configs"});
+  const Node small = layered.expand_block(name, schema, "model");
+  EXPECT_EQ(small.find("layers")->scalar, "4");
+  EXPECT_EQ(small.find("hidden")->scalar, "64");
+  EXPECT_EQ(layered.names("models"), std::vector<std::string>{"small"});
+
+  Library alone(path_ / "own");
+  EXPECT_NE(complaint([&] { alone.expand_block(name, schema, "model"); }).find("in a circle"), std::string::npos);
+}
+
 TEST_F(Folder, CirclesAreShown) {
   write("a.yaml", "base: b\n");
   write("b.yaml", "include: c.yaml\n");

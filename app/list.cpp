@@ -1,0 +1,152 @@
+#include "app/list.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "app/catalogue.h"
+#include "app/command.h"
+#include "app/options.h"
+#include "app/output.h"
+#include "app/read/config_folders.h"
+#include "app/read/file_text.h"
+#include "app/report/columns.h"
+#include "sim/input_error.h"
+
+namespace stepcast::app {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// A line of the list.
+struct Named {
+  std::string name;
+  std::vector<Fact> facts;
+  std::string file;  ///< "": none
+  bool own = false;  ///< the file is not the library's
+};
+
+/// What can be read; what cannot goes to `errors`, and is missing.
+std::vector<Named> read_all(const CatalogueKind& kind, Library& library, std::string& errors) {
+  const std::string library_files = shown_path(library_folder() / kind.name / "x");
+  const std::string folder = library_files.substr(0, library_files.size() - 1);
+  std::vector<Named> all;
+  for (const std::string& name : kind.names(library)) {
+    Named line{name, {}, {}};
+    if (kind.schema != nullptr) {
+      line.file = shown_path(*library.file(kind.name, name));
+      line.own = !line.file.starts_with(folder);
+    }
+    try {
+      line.facts = kind.facts(name, library);
+      all.push_back(std::move(line));
+    } catch (const InputError& error) {
+      errors += std::string(error.what()) + "\n";
+    }
+  }
+  return all;
+}
+
+/// Of numbers, right; of words, left.
+Columns::Align align(const std::vector<Named>& all, std::size_t fact) {
+  const auto number = [&](const Named& line) {
+    const Json& value = line.facts[fact].value;
+    return value.is_number() || value.is_null();
+  };
+  return std::ranges::all_of(all, number) ? Columns::Align::right : Columns::Align::left;
+}
+
+std::string table(const std::vector<Named>& all) {
+  if (all.empty()) return "";
+  const bool some_own = std::ranges::any_of(all, &Named::own);
+  std::vector<Columns::Column> columns{{"name", Columns::Align::left}};
+  for (std::size_t i = 0; i < all.front().facts.size(); ++i)
+    columns.push_back({std::string(all.front().facts[i].title), align(all, i)});
+  if (some_own) columns.push_back({"your own", Columns::Align::left});
+  Columns out(columns);
+  for (const Named& line : all) {
+    std::vector<std::string> cells{line.name};
+    for (const Fact& fact : line.facts) cells.push_back(fact.text.empty() ? "-" : fact.text);
+    if (some_own) cells.push_back(line.own ? line.file : "");
+    out.add(std::move(cells));
+  }
+  return out.text();
+}
+
+Json json(const std::vector<Named>& all) {
+  Json out = Json::array();
+  for (const Named& line : all) {
+    Json object{{"name", line.name}};
+    for (const Fact& fact : line.facts) object[std::string(fact.key)] = fact.value;
+    if (!line.file.empty()) object["file"] = line.file;
+    out.push_back(std::move(object));
+  }
+  return out;
+}
+
+std::string csv(const Json& rows) {
+  if (rows.empty()) return "";
+  std::vector<std::string> heads;
+  for (const auto& cell : rows.front().items()) heads.push_back(cell.key());
+  std::string out = csv_line(heads);
+  for (const Json& row : rows) {
+    std::vector<std::string> cells;
+    for (const Json& cell : row)
+      cells.push_back(cell.is_string() ? cell.get<std::string>() : cell.is_null() ? "" : cell.dump());
+    out += csv_line(cells);
+  }
+  return out;
+}
+
+std::string show(const Json& rows, const std::string& table, Format format) {
+  return format == Format::json ? rows.dump(2) + "\n" : format == Format::csv ? csv(rows) : table;
+}
+
+int list_kinds(const Library& library, Format format, const std::string& output) {
+  Json rows = Json::array();
+  Columns table({{"kind", Columns::Align::left}, {"names"}, {"", Columns::Align::left}});
+  for (const CatalogueKind& kind : catalogue()) {
+    const std::size_t names = kind.names(library).size();
+    rows.push_back({{"kind", kind.name}, {"names", names}, {"summary", kind.summary}});
+    table.add({std::string(kind.name), std::to_string(names), std::string(kind.summary)});
+  }
+  write_output(
+      output,
+      show(rows, table.text() + "\n'stepcast list KIND' names them, 'stepcast show NAME' tells all of one.\n", format));
+  return kDone;
+}
+
+}  // namespace
+
+CommandLine list_line() {
+  namespace po = boost::program_options;
+  po::options_description options("Options");
+  options.add_options()("format", po::value<std::string>()->default_value("table"), "table, json or csv")(
+      "output", po::value<std::string>()->default_value("", ""), "write to this file instead of standard output");
+  std::string kinds;
+  for (const CatalogueKind& kind : catalogue()) kinds += (kinds.empty() ? "" : "|") + std::string(kind.name);
+  return {"usage: stepcast list [" + kinds +
+              "] [OPTIONS]\n\n"
+              "Names what scenarios and options can choose from, with a line each; without a kind, how many there are "
+              "of each.\n"
+              "Files of your own are listed with the library's (docs/own-files.md). Exit status 1: a file could not be "
+              "read.",
+          options};
+}
+
+int list(const std::vector<std::string>& words) {
+  const auto values = parse_options(words, list_line());
+  if (!values) return kDone;
+  const auto names = (*values)["path"].as<std::vector<std::string>>();
+  if (names.size() > 1) throw InputError("stepcast list", "found '" + names[1] + "', expected one kind");
+  const Format format = parse_format((*values)["format"].as<std::string>());
+  const auto output = (*values)["output"].as<std::string>();
+  Library library(config_folders());
+  if (names.empty()) return list_kinds(library, format, output);
+  std::string errors;
+  const std::vector<Named> all = read_all(catalogue_kind(names.front(), "stepcast list"), library, errors);
+  write_output(output, show(json(all), table(all), format));
+  std::fputs(errors.c_str(), stderr);
+  return errors.empty() ? kDone : kFailed;
+}
+
+}  // namespace stepcast::app

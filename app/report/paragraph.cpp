@@ -1,0 +1,25 @@
+#include "app/report/paragraph.h"
+
+#include <algorithm>
+#include <sstream>
+
+namespace stepcast::app {
+
+std::string paragraph(std::string_view head, std::string_view text, std::size_t width) {
+  const std::size_t blanks = std::min(head.find_first_not_of(' '), head.size());
+  const std::string indent(blanks == head.size() ? blanks : blanks + 4, ' ');
+  std::string out, line(head);
+  bool has_word = false;
+  std::istringstream words{std::string(text)};
+  for (std::string word; words >> word; has_word = true) {
+    if (has_word && line.size() + 1 + word.size() > width) {
+      out += line + "\n";
+      line = indent + word;
+    } else {
+      line += (has_word ? " " : "") + word;
+    }
+  }
+  return out + line + "\n";
+}
+
+}  // namespace stepcast::app

@@ -1,0 +1,12 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace stepcast::app {
+
+/// `text` behind `head`, its words wrapped at `width` columns, further lines indented by 4 blanks more than the head's
+/// own indent. Ends in a newline.
+std::string paragraph(std::string_view head, std::string_view text, std::size_t width);
+
+}  // namespace stepcast::app

@@ -1,0 +1,233 @@
+#include "app/show.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "app/catalogue.h"
+#include "app/command.h"
+#include "app/options.h"
+#include "app/output.h"
+#include "app/read/config_folders.h"
+#include "app/read/file_text.h"
+#include "app/read/nearest.h"
+#include "app/read/stated.h"
+#include "app/read/yaml.h"
+#include "app/report/columns.h"
+#include "app/report/paragraph.h"
+#include "app/terminal.h"
+#include "sim/input_error.h"
+
+namespace stepcast::app {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// One that is asked for.
+struct Subject {
+  const CatalogueKind* kind = nullptr;
+  std::string name;
+};
+
+/// What the files say of one, and what holds where they say nothing.
+struct Told {
+  std::vector<Fact> facts;
+  std::string file;            ///< "": the program's own
+  std::vector<Stated> stated;  ///< without the sources
+  std::vector<KeyInfo> left_out;
+  std::vector<std::pair<std::string, std::string>> sources;  ///< of each file that states something: file, text
+};
+
+bool has(const std::vector<std::string>& names, const std::string& name) {
+  return std::ranges::find(names, name) != names.end();
+}
+
+[[noreturn]] void unknown(const std::string& name, const std::string& place, const Library& library) {
+  std::vector<std::string> all, alike;
+  for (const CatalogueKind& kind : catalogue()) {
+    for (const std::string& each : kind.names(library)) {
+      all.push_back(each);
+      if (each.find(name) != std::string::npos) alike.push_back(std::string(kind.name) + "/" + each);
+    }
+  }
+  std::string what = "found '" + name + "', expected a name that 'stepcast list KIND' prints";
+  const std::vector<std::string_view> views(all.begin(), all.end());
+  if (!alike.empty()) {
+    what += "; like it:";
+    for (const std::string& each : alike) what += (&each == &alike.front() ? " " : ", ") + each;
+  } else if (const std::string_view near = nearest(name, views); !near.empty()) {
+    what += "; did you mean '" + std::string(near) + "'?";
+  }
+  throw InputError(place, what);
+}
+
+/// All that `word` names: "a100-sxm4-80gb", or of one kind, "gpus/a100-sxm4-80gb".
+std::vector<Subject> subjects(const std::string& word, const Library& library) {
+  const std::string place = "stepcast show";
+  std::vector<Subject> found;
+  if (const std::size_t slash = word.find('/'); slash != std::string::npos) {
+    const CatalogueKind& kind = catalogue_kind(word.substr(0, slash), place);
+    const std::string name = word.substr(slash + 1);
+    const std::vector<std::string> names = kind.names(library);
+    if (has(names, name)) return {{&kind, name}};
+    const std::vector<std::string_view> views(names.begin(), names.end());
+    throw InputError(place, "found '" + name + "', expected a name of " + std::string(kind.name) + ": " +
+                                one_of(name, views, views.size()));
+  }
+  for (const CatalogueKind& kind : catalogue()) {
+    if (kind.name == word) {
+      throw InputError(place, "found the kind '" + word + "', expected a name ('stepcast list " + word +
+                                  "' prints those of this kind)");
+    }
+    if (has(kind.names(library), word)) found.push_back({&kind, word});
+  }
+  if (found.empty()) unknown(word, place, library);
+  return found;
+}
+
+/// The words behind `source:` of each file that states one of the values.
+std::vector<std::pair<std::string, std::string>> sources(const std::vector<Stated>& stated) {
+  std::vector<std::pair<std::string, std::string>> all;
+  for (const Stated& each : stated) {
+    const std::string& file = each.place.file;
+    if (std::ranges::find(all, file, &std::pair<std::string, std::string>::first) != all.end()) continue;
+    const Node whole = parse_yaml(read_file(file, file), file);
+    const Node* source = whole.find("source");
+    all.emplace_back(file, source == nullptr ? "" : source->scalar);
+  }
+  return all;
+}
+
+Told tell(const Subject& subject, Library& library) {
+  const CatalogueKind& kind = *subject.kind;
+  Told told;
+  if (kind.schema == nullptr) {
+    told.facts = kind.details(subject.name);
+    return told;
+  }
+  told.facts = kind.facts(subject.name, library);
+  told.file = shown_path(*library.file(kind.name, subject.name));
+  const Schema& schema = kind.schema();
+  told.stated = stated(library.expand_block(make_scalar(subject.name, {"stepcast show", 0, 0}), schema, ""));
+  for (const KeyInfo& key : schema.keys) {
+    const auto says = [&](const Stated& each) {
+      return each.path.starts_with(key.path) &&
+             (each.path.size() == key.path.size() || each.path.find_first_of(".[", key.path.size()) == key.path.size());
+    };
+    // What is required of other files of the kind is none of this one, which was read.
+    if (!key.fallback.empty() && !key.fallback.starts_with(kRequired) && std::ranges::none_of(told.stated, says))
+      told.left_out.push_back(key);
+  }
+  told.sources = sources(told.stated);
+  std::erase_if(told.stated, [](const Stated& each) { return each.path == "source"; });
+  return told;
+}
+
+const KeyInfo* key_of(const Schema& schema, const std::string& path) {
+  return find_key(schema, path.substr(0, path.find('[')));
+}
+
+std::string help(const Schema& schema, const std::string& path) {
+  const KeyInfo* key = key_of(schema, path);
+  return key == nullptr || path.ends_with(']') ? "" : std::string(key->help);
+}
+
+std::string table(const Subject& subject, const Told& told) {
+  const std::size_t width = terminal().width;
+  std::string out = fmt::format("{}/{}\n\n", subject.kind->name, subject.name);
+  std::size_t widest = 4;
+  for (const Fact& fact : told.facts)
+    if (!fact.text.empty()) widest = std::max(widest, fact.title.size());
+  const auto add = [&](std::string_view title, std::string_view text) {
+    out += paragraph(fmt::format("  {:<{}}  ", title, widest), text, width);
+  };
+  if (!told.file.empty()) add("file", told.file);
+  for (const Fact& fact : told.facts)
+    if (!fact.text.empty()) add(fact.title, fact.text);
+  if (told.file.empty()) return out;
+
+  const Schema& schema = subject.kind->schema();
+  Columns stated(
+      {{"key", Columns::Align::left}, {"value", Columns::Align::left}, {"line"}, {"", Columns::Align::left}});
+  for (const Stated& each : told.stated) {
+    const std::string line = std::to_string(each.place.line);
+    const std::string place = each.place.file == told.file ? line : each.place.file + ":" + line;
+    stated.add({each.path, each.value, place, help(schema, each.path)});
+  }
+  out += "\n" + stated.text("  ");
+  std::string remarks;
+  for (const Stated& each : told.stated)
+    if (!each.remark.empty()) remarks += paragraph("  " + each.path + ": ", each.remark, width);
+  if (!remarks.empty()) out += "\nremarks\n" + remarks;
+  for (const auto& [file, source] : told.sources)
+    if (!source.empty())
+      out += "\nsource" + (told.sources.size() > 1 ? " of " + file : "") + "\n" + paragraph("  ", source, width);
+  if (!told.left_out.empty()) {
+    Columns left_out({{"key", Columns::Align::left}, {"default", Columns::Align::left}, {"", Columns::Align::left}});
+    for (const KeyInfo& key : told.left_out)
+      left_out.add({std::string(key.path), std::string(key.fallback), std::string(key.help)});
+    out += "\nleft out\n" + left_out.text("  ");
+  }
+  return out;
+}
+
+Json json(const Subject& subject, const Told& told) {
+  Json out{{"kind", subject.kind->name}, {"name", subject.name}};
+  for (const Fact& fact : told.facts) out[std::string(fact.key)] = fact.value;
+  if (told.file.empty()) return out;
+  out["file"] = told.file;
+  const Schema& schema = subject.kind->schema();
+  Json& keys = out["keys"] = Json::array();
+  for (const Stated& each : told.stated) {
+    keys.push_back({{"key", each.path}, {"value", each.value}, {"file", each.place.file}, {"line", each.place.line}});
+    if (!each.remark.empty()) keys.back()["remark"] = each.remark;
+    if (const std::string words = help(schema, each.path); !words.empty()) keys.back()["help"] = words;
+  }
+  Json& left_out = out["left_out"] = Json::array();
+  for (const KeyInfo& key : told.left_out)
+    left_out.push_back({{"key", key.path}, {"default", key.fallback}, {"help", key.help}});
+  Json& from = out["sources"] = Json::array();
+  for (const auto& [file, source] : told.sources) from.push_back({{"file", file}, {"source", source}});
+  return out;
+}
+
+}  // namespace
+
+CommandLine show_line() {
+  namespace po = boost::program_options;
+  po::options_description options("Options");
+  options.add_options()("format", po::value<std::string>()->default_value("table"), "table or json")(
+      "output", po::value<std::string>()->default_value("", ""), "write to this file instead of standard output");
+  return {
+      "usage: stepcast show NAME|KIND/NAME... [OPTIONS]\n\n"
+      "Tells all that is known of a GPU, node, link, fabric, cluster, model, software stack, algorithm or schedule: "
+      "every\n"
+      "key with its value, where it is written and what its file says of its source. 'stepcast list' prints the kinds.",
+      options};
+}
+
+int show(const std::vector<std::string>& words) {
+  const auto values = parse_options(words, show_line());
+  if (!values) return kDone;
+  const auto names = (*values)["path"].as<std::vector<std::string>>();
+  if (names.empty()) throw InputError("stepcast show", "found no name, expected one that 'stepcast list KIND' prints");
+  const auto format = (*values)["format"].as<std::string>();
+  if (format != "table" && format != "json")
+    throw InputError("--format", "found '" + format + "', expected table or json");
+  Library library(config_folders());
+  Json all = Json::array();
+  std::string tables;
+  for (const std::string& name : names) {
+    for (const Subject& subject : subjects(name, library)) {
+      const Told told = tell(subject, library);
+      if (format == "json")
+        all.push_back(json(subject, told));
+      else
+        tables += (tables.empty() ? "" : "\n") + table(subject, told);
+    }
+  }
+  write_output((*values)["output"].as<std::string>(), format == "json" ? all.dump(2) + "\n" : tables);
+  return kDone;
+}
+
+}  // namespace stepcast::app

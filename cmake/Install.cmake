@@ -1,0 +1,48 @@
+# What `cmake --install` and `cpack` bring: the program, its configs and scenarios, the manual page and completion. The
+# program finds its configs from where it lies itself (app/read/config_folders.cpp), so the prefix can be any.
+include(GNUInstallDirs)
+
+# The manual page and the scripts are made by the program, from the tables that its options are parsed with.
+set(made ${PROJECT_BINARY_DIR}/made)
+file(MAKE_DIRECTORY ${made})
+add_custom_command(TARGET stepcast POST_BUILD
+  COMMAND stepcast man --output ${made}/stepcast.1
+  COMMAND stepcast completion bash --output ${made}/stepcast
+  COMMAND stepcast completion zsh --output ${made}/_stepcast
+  COMMAND stepcast completion fish --output ${made}/stepcast.fish
+  BYPRODUCTS ${made}/stepcast.1 ${made}/stepcast ${made}/_stepcast ${made}/stepcast.fish
+  VERBATIM)
+
+set(share ${CMAKE_INSTALL_DATAROOTDIR})
+install(TARGETS stepcast RUNTIME)
+install(DIRECTORY configs scenarios DESTINATION ${share}/stepcast)
+install(FILES README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)
+install(FILES ${made}/stepcast.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES ${made}/stepcast DESTINATION ${share}/bash-completion/completions)
+install(FILES ${made}/stepcast.fish DESTINATION ${share}/fish/vendor_completions.d)
+# Debian's zsh looks for what packages bring in a folder of its own.
+install(CODE "
+  set(zsh site-functions)
+  if(CMAKE_INSTALL_PREFIX MATCHES \"/usr$\" AND EXISTS /etc/debian_version)
+    set(zsh vendor-completions)
+  endif()
+  file(INSTALL \"${made}/_stepcast\" DESTINATION \"\${CMAKE_INSTALL_PREFIX}/${share}/zsh/\${zsh}\")")
+
+# cpack -G DEB. scripts/try_package.sh installs the package in a bare Debian and tries it.
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_CONTACT "stepcast maintainers <maintainers@stepcast.invalid>")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "forecasts steps of distributed deep-learning training")
+set(CPACK_PACKAGE_DESCRIPTION
+"How long a training step takes on a cluster, where the time and the memory go,
+and what would change if: a discrete-event simulator of GPUs, links,
+collectives and pipeline schedules that answers from a YAML file.")
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION science)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "fonts-dejavu-core") # text in PNG drawings
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS "bash-completion, man-db")
+include(CPack)

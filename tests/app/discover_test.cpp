@@ -1,0 +1,182 @@
+// list, show, keys and help: what there is, without reading the sources.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "app/catalogue.h"
+#include "app/read/model.h"
+#include "tests/app/program.h"
+#include "tests/app/read/fixtures.h"
+
+namespace stepcast::app {
+namespace {
+
+using nlohmann::json;
+
+bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+TEST(List, NamesEveryKindWithItsCount) {
+  const Outcome outcome = run_program("list --format json");
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  Library library = configs();
+  std::size_t at = 0;
+  for (const json& kind : json::parse(outcome.out)) {
+    EXPECT_EQ(kind["kind"], catalogue()[at].name);
+    EXPECT_EQ(kind["names"], catalogue()[at].names(library).size());
+    ++at;
+  }
+  EXPECT_EQ(at, catalogue().size());
+  EXPECT_TRUE(holds(run_program("list").out, "\ngpus "));
+}
+
+TEST(List, SaysSomethingUsefulOfEveryNameInEveryFormat) {
+  Library library = configs();
+  for (const CatalogueKind& kind : catalogue()) {
+    const std::string list = "list " + std::string(kind.name);
+    const Outcome table = run_program(list), objects = run_program(list + " --format json");
+    ASSERT_EQ(table.status, 0) << table.err;
+    const std::vector<std::string> names = kind.names(library);
+    const json all = json::parse(objects.out);
+    ASSERT_EQ(all.size(), names.size()) << kind.name;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      EXPECT_TRUE(holds(table.out, "\n" + names[i] + " ")) << kind.name << '/' << names[i];
+      EXPECT_EQ(all[i]["name"], names[i]);
+      EXPECT_EQ(all[i].contains("file"), kind.schema != nullptr);
+      EXPECT_EQ(all[i].size(), all[0].size()) << names[i];
+    }
+    const std::string csv = run_program(list + " --format csv").out;
+    EXPECT_GE(static_cast<std::size_t>(std::count(csv.begin(), csv.end(), '\n')), names.empty() ? 0 : names.size() + 1);
+  }
+}
+
+TEST(List, ModelsHaveTheParametersThatAForecastCounts) {
+  std::map<std::string, json> models;
+  for (const json& model : json::parse(run_program("list models --format json").out)) models[model["name"]] = model;
+  EXPECT_NEAR(models["gpt3-175b"]["parameters"].get<double>(), 174.6e9, 0.1e9);
+  EXPECT_NEAR(models["resnet-50"]["parameters"].get<double>(), 25.557e6, 0.001e6);
+  EXPECT_NEAR(models["mixtral-8x7b"]["active_parameters"].get<double>(), 12.88e9, 0.02e9);
+}
+
+TEST(List, AnUnknownKindGetsAllOfThem) {
+  const Outcome outcome = run_program("list gpu");
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_EQ(outcome.err,
+            "stepcast list: found 'gpu', expected one of gpus, nodes, links, fabrics, clusters, models, software, "
+            "profiles, algorithms, schedules; did you mean 'gpus'?\n");
+}
+
+TEST(Show, TellsEveryKeyOfEveryFileWithItsPlaceAndItsSource) {
+  Library library = configs();
+  for (const CatalogueKind& kind : catalogue()) {
+    std::string words = "show --format json";
+    const std::vector<std::string> names = kind.names(library);
+    if (names.empty()) continue;
+    for (const std::string& name : names) words += " " + std::string(kind.name) + "/" + name;
+    const Outcome outcome = run_program(words);
+    ASSERT_EQ(outcome.status, 0) << outcome.err;
+    const json all = json::parse(outcome.out);
+    ASSERT_EQ(all.size(), names.size());
+    for (const json& one : all) {
+      if (kind.schema == nullptr) {
+        EXPECT_FALSE(one["source"].get<std::string>().empty()) << one;
+        continue;
+      }
+      EXPECT_GE(one["keys"].size(), 2u) << one["name"];
+      for (const json& key : one["keys"]) {
+        const std::string path = key["key"];
+        EXPECT_NE(find_key(kind.schema(), path.substr(0, path.find('['))), nullptr) << one["name"] << ": " << path;
+        EXPECT_GE(key["line"].get<int>(), 1);
+      }
+      EXPECT_FALSE(one["sources"][0]["source"].get<std::string>().empty()) << one["name"];
+    }
+  }
+}
+
+TEST(Show, PutsValuesRemarksSourceAndDefaultsBesideEachOther) {
+  const Outcome outcome = run_program("show megatron-core");
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_TRUE(outcome.out.starts_with("software/megatron-core\n\n  file       configs/software/megatron-core.yaml\n"))
+      << outcome.out;
+  EXPECT_TRUE(holds(outcome.out, "  host_per_kernel                6 us")) << outcome.out;
+  EXPECT_TRUE(holds(outcome.out, "\nremarks\n")) << outcome.out;
+  EXPECT_TRUE(holds(outcome.out, "  bucket: --ddp-bucket-size: 40 million parameters, fp32\n")) << outcome.out;
+  EXPECT_TRUE(holds(outcome.out, "\nsource\n  Megatron Core, github.com/NVIDIA/Megatron-LM")) << outcome.out;
+  EXPECT_TRUE(holds(outcome.out, "\nleft out\n")) << outcome.out;
+}
+
+TEST(Show, TellsOfAlgorithmsAndSchedulesWhereTheyAreFrom) {
+  const Outcome outcome = run_program("show ring dualpipe custom");
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_TRUE(holds(outcome.out, "algorithms/ring\n")) << outcome.out;
+  EXPECT_TRUE(holds(outcome.out, "Patarasuk and Yuan")) << outcome.out;
+  EXPECT_TRUE(holds(outcome.out, "arXiv:2412.19437")) << outcome.out;
+}
+
+TEST(Show, AnUnknownNameGetsThoseLikeItAndAKindItsList) {
+  const Outcome part = run_program("show h100");
+  EXPECT_EQ(part.status, 2);
+  EXPECT_TRUE(holds(part.err, "gpus/h100-sxm5-80gb")) << part.err;
+  EXPECT_TRUE(holds(part.err, "nodes/dgx-h100")) << part.err;
+  EXPECT_TRUE(holds(run_program("show resnet50").err, "did you mean 'resnet-50'?"));
+  EXPECT_TRUE(holds(run_program("show gpus").err, "'stepcast list gpus'"));
+  EXPECT_TRUE(holds(run_program("show gpus/ring").err, "h100-sxm5-80gb"));
+  EXPECT_EQ(run_program("show").status, 2);
+}
+
+TEST(Keys, APrefixPrintsWhatIsBelowIt) {
+  const auto paths = [](const std::string& prefix) {
+    std::vector<std::string> all;
+    for (const json& key : json::parse(run_program("keys " + prefix + " --format json").out)) all.push_back(key["key"]);
+    return all;
+  };
+  for (const std::string& path : paths("parallelism")) EXPECT_TRUE(path.starts_with("parallelism.")) << path;
+  EXPECT_EQ(paths("parallelism.tensor"), std::vector<std::string>{"parallelism.tensor"});
+  EXPECT_EQ(paths("cluster.node.gpu.memory").front(), "cluster.node.gpu.memory.size");
+  EXPECT_EQ(paths("gpu.memory").front(), "memory.size");
+  EXPECT_EQ(paths("link").front(), "name");
+  EXPECT_EQ(paths("cluster").at(1), "cluster.name");
+  EXPECT_GT(paths("").size(), paths("scenario").size() + paths("software").size());
+  EXPECT_TRUE(holds(run_program("keys recompute").out, "recompute.modules"));
+}
+
+TEST(Keys, OfAChoiceAreListedForPrograms) {
+  const json key = json::parse(run_program("keys pipeline.schedule --format json").out)[0];
+  EXPECT_EQ(key["type"], "choice");
+  EXPECT_EQ(key["choices"][2], "1f1b");
+  EXPECT_EQ(key["default"], "1f1b");
+  EXPECT_EQ(key["required"], false);
+}
+
+TEST(Keys, AnUnknownPrefixGetsTheNearest) {
+  const Outcome outcome = run_program("keys paralelism");
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_TRUE(outcome.err.ends_with("; did you mean 'parallelism'?\n")) << outcome.err;
+  EXPECT_EQ(run_program("keys foo").status, 2);
+  EXPECT_EQ(run_program("keys tensor.").status, 2);
+}
+
+TEST(Help, OfACommandIsItsOwnHelp) {
+  for (const char* command : {"run", "list", "keys", "show"}) {
+    const Outcome outcome = run_program(std::string("help ") + command);
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    EXPECT_EQ(outcome.out, run_program(std::string(command) + " --help").out);
+  }
+  EXPECT_EQ(run_program("help").out, run_program("--help").out);
+  const Outcome unknown = run_program("help rum");
+  EXPECT_EQ(unknown.status, 2);
+  EXPECT_TRUE(unknown.err.ends_with("; did you mean 'run'?\n")) << unknown.err;
+}
+
+TEST(Help, TheVersionHasAShortOption) {
+  const Outcome outcome = run_program("-V");
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_TRUE(outcome.out.starts_with("stepcast ")) << outcome.out;
+  EXPECT_EQ(outcome.out, run_program("--version").out);
+}
+
+}  // namespace
+}  // namespace stepcast::app

@@ -1,0 +1,56 @@
+// What `cmake --install` brings, run from where it was put.
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "tests/app/program.h"
+
+namespace stepcast::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+TEST(Installed, TheProgramFindsItsOwnConfigsFromAnyFolder) {
+  const fs::path prefix = fs::path(testing::TempDir()) / "stepcast-installed";
+  fs::remove_all(prefix);
+  const std::string command =
+      "'" STEPCAST_CMAKE "' --install '" STEPCAST_BUILD_DIR "' --prefix '" + prefix.string() + "' >/dev/null";
+  ASSERT_EQ(std::system(command.c_str()), 0);
+
+  for (const char* file : {"share/man/man1/stepcast.1", "share/bash-completion/completions/stepcast",
+                           "share/zsh/site-functions/_stepcast", "share/fish/vendor_completions.d/stepcast.fish",
+                           "share/stepcast/scenarios/quickstart.yaml", "share/doc/stepcast/README.md"})
+    EXPECT_TRUE(fs::exists(prefix / file)) << file;
+
+  const std::string program = (prefix / "bin/stepcast").string(), elsewhere = testing::TempDir();
+  const std::string quickstart = (prefix / "share/stepcast/scenarios/quickstart.yaml").string();
+  const Outcome run = run_other(program, "run " + quickstart + " --format csv", elsewhere);
+  EXPECT_EQ(run.status, 0) << run.err;
+  EXPECT_EQ(run.out, run_program("run scenarios/quickstart.yaml --format csv").out);
+
+  // Were the source's configs read, the files would not be below the prefix.
+  const Outcome list = run_other(program, "list gpus --format csv", "/");
+  EXPECT_EQ(list.status, 0) << list.err;
+  EXPECT_NE(list.out.find((prefix / "share/stepcast/configs/gpus/").string().substr(1)), std::string::npos) << list.out;
+  EXPECT_EQ(list.out.find(STEPCAST_SOURCE_DIR "/configs"), std::string::npos) << list.out;
+  fs::remove_all(prefix);
+}
+
+TEST(Installed, TheManualPageNamesEveryCommand) {
+  const Outcome page = run_program("man"), help = run_program("--help");
+  EXPECT_EQ(page.status, 0) << page.err;
+  EXPECT_TRUE(page.out.starts_with(".TH STEPCAST 1 ")) << page.out.substr(0, 80);
+  std::size_t commands = 0;
+  for (std::size_t at = help.out.find("\n  "); at != std::string::npos;
+       at = help.out.find("\n  ", at + 1), ++commands) {
+    const std::string name = help.out.substr(at + 3, help.out.find(' ', at + 3) - at - 3);
+    EXPECT_NE(page.out.find(".SS " + name + "\n"), std::string::npos) << name;
+  }
+  EXPECT_GE(commands, 11u);
+  EXPECT_NE(page.out.find("\\-\\-schedule\\-diagram"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace stepcast::app
