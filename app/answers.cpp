@@ -7,8 +7,10 @@
 
 #include <atomic>
 #include <cstdio>
+#include <new>
 #include <stdexcept>
 
+#include "app/read/visible_text.h"
 #include "sim/input_error.h"
 #include "sim/units_text.h"
 
@@ -35,14 +37,29 @@ class Progress {
   std::atomic<std::size_t> done_{0};
 };
 
-void forecast(Answer& answer, const schedules::ForecastOptions& options) {
-  if (!answer.question.error.empty()) return;
+/// False where memory ran out, which the other forecasts at the same time may have taken.
+bool forecast(Answer& answer, const schedules::ForecastOptions& options) {
+  if (!answer.question.error.empty()) return true;
   try {
     answer.forecast = schedules::forecast(answer.question.scenario, options);
   } catch (const InputError& e) {
-    answer.question.error = answer.question.origin + ": " + e.what();
+    answer.question.error = visible(answer.question.origin + ": " + e.what());
   } catch (const std::overflow_error& e) {  // sizes and rates that are right each but absurd together
-    answer.question.error = answer.question.origin + ": the step would take too long: " + e.what();
+    answer.question.error = visible(answer.question.origin + ": the step would take too long: " + e.what());
+  } catch (const std::bad_alloc&) {
+    return false;
+  } catch (...) {
+    keep_error(answer.question);
+  }
+  return true;
+}
+
+/// With the memory of all the computer; where that is too little, the question's error says so.
+void forecast_alone(Answer& answer, const schedules::ForecastOptions& options) {
+  try {
+    if (!forecast(answer, options)) throw std::bad_alloc();
+  } catch (...) {
+    keep_error(answer.question);
   }
 }
 
@@ -53,16 +70,19 @@ std::vector<Answer> answer(std::vector<Question> questions, const schedules::For
   std::vector<Answer> answers;
   for (Question& question : questions) answers.push_back({std::move(question), std::nullopt, {}});
   if (answers.size() == 1) {
-    forecast(answers.front(), options);
+    forecast_alone(answers.front(), options);
     return answers;
   }
   std::optional<oneapi::tbb::global_control> limit;
   if (threads > 0) limit.emplace(oneapi::tbb::global_control::max_allowed_parallelism, threads);
   Progress progress(answers.size());
+  std::vector<char> again(answers.size(), false);
   oneapi::tbb::parallel_for(std::size_t{0}, answers.size(), [&](std::size_t i) {
-    forecast(answers[i], options);
+    again[i] = !forecast(answers[i], options);
     progress.one_done();
   });
+  for (std::size_t i = 0; i < answers.size(); ++i)
+    if (again[i] != 0) forecast_alone(answers[i], options);
   return answers;
 }
 

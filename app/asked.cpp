@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <iterator>
 
 #include "app/read/config_folders.h"
 #include "app/read/residuals.h"
@@ -23,7 +22,7 @@ CommandLine asked_line(const std::string& usage, const boost::program_options::o
       ("set", po::value<std::vector<std::string>>()->composing()->default_value({}, ""), "KEY=VALUE laid over every scenario; may be repeated")
       ("profile", po::value<std::string>()->default_value("", ""), "a calibration's output laid over every scenario, as --set profile=FILE")
       ("format", po::value<std::string>()->default_value("table"), "table, json or csv")
-      ("output", po::value<std::string>()->default_value("", ""), "write to this file instead of standard output")
+      ("output", po::value<std::string>()->default_value("", ""), "write to this file; -: standard output")
       ("threads", po::value<std::string>()->default_value("", "all"), "scenarios forecast at the same time");
   // clang-format on
   for (const auto& option : more.options()) options.add(option);
@@ -44,12 +43,20 @@ std::optional<Asked> parse_asked(const std::vector<std::string>& words, const Co
                parse_count((*values)["threads"].as<std::string>(), "--threads", kMostThreads)};
 }
 
-std::optional<std::vector<Question>> questions_asked(const Asked& asked) {
+std::optional<std::vector<Question>> questions_asked(const Asked& asked, std::vector<NamedFile> outputs,
+                                                     std::vector<std::filesystem::path> inputs) {
+  const bool prints = asked.output.empty();
+  outputs.insert(outputs.begin(), {prints ? "standard output" : "--output", prints ? "-" : asked.output});
+  check_distinct(outputs, inputs);
   Library library(config_folders());
   std::vector<Question> questions = read_questions(asked.paths, asked.settings, library);
+  inputs = library.files();
+  for (const Question& question : questions)
+    if (inputs.empty() || inputs.back() != question.file) inputs.push_back(question.file);
+  check_distinct(outputs, inputs);
   bool all_can_run = true;
   for (const Question& question : questions) {
-    if (question.from_table || question.error.empty()) continue;
+    if (question.among_others || question.error.empty()) continue;
     std::fprintf(stderr, "%s\n", question.error.c_str());
     all_can_run = false;
   }
@@ -57,15 +64,17 @@ std::optional<std::vector<Question>> questions_asked(const Asked& asked) {
   return questions;
 }
 
-bool some_table_failed(std::span<const Answer> answers) {
-  std::vector<std::string> tables, failed;
-  for (const Answer& a : answers)
-    if (std::ranges::find(tables, a.question.table) == tables.end()) tables.push_back(a.question.table);
-  std::ranges::copy_if(tables, std::back_inserter(failed), [&](const std::string& table) {
-    return std::ranges::none_of(answers, [&](const Answer& a) { return a.question.table == table && a.forecast; });
-  });
-  for (const std::string& table : failed) std::fprintf(stderr, "%s: no row could be run\n", table.c_str());
-  return !failed.empty();
+bool some_failed(std::span<const Answer> answers) {
+  const auto failed = [](const Answer& a) { return !a.forecast; };
+  const auto count = std::ranges::count_if(answers, failed);
+  if (count == 0) return false;
+  auto first = std::ranges::find_if(answers, [](const Answer& a) { return a.question.internal_error; });
+  if (first == answers.end()) first = std::ranges::find_if(answers, failed);
+  const std::string& error = first->question.error;
+  std::fprintf(stderr, "%td of %zu rows could not be run; %s: %s\n", count, answers.size(),
+               first->question.internal_error ? "one for a mistake of stepcast's" : "the first",
+               error.substr(0, error.find('\n')).c_str());
+  return true;
 }
 
 std::vector<calibrate::Residual> measured_residuals() { return read_residuals(config_file("residuals.csv")); }

@@ -1,12 +1,14 @@
 #pragma once
 
 #include <boost/program_options.hpp>
+#include <filesystem>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "app/answers.h"
+#include "app/distinct_files.h"
 #include "app/options.h"
 #include "app/output.h"
 
@@ -27,12 +29,15 @@ CommandLine asked_line(const std::string& usage, const boost::program_options::o
 /// Parses the words by what asked_line() returned. Nothing for --help. Throws InputError.
 std::optional<Asked> parse_asked(const std::vector<std::string>& words, const CommandLine& line);
 
-/// Reads the scenarios. Those of files that cannot run are told on stderr, and then there is nothing.
-std::optional<std::vector<Question>> questions_asked(const Asked& asked);
+/// Reads the scenarios. Those of files that the command names and that cannot run are told on stderr, and then there is
+/// nothing. `outputs`: files that will be written, --output aside; `inputs`: files that are read besides. Throws
+/// InputError where one output is another one, or a file that is read.
+std::optional<std::vector<Question>> questions_asked(const Asked& asked, std::vector<NamedFile> outputs,
+                                                     std::vector<std::filesystem::path> inputs = {});
 
-/// Says on stderr of which tables (or folders of scenario files) nothing could be run. Whether there are any: that is
-/// kFailed, while some rows among others say why in the output.
-bool some_table_failed(std::span<const Answer> answers);
+/// Whether some rows of tables, or files of folders, could not be run: that is kFailed. Says on stderr how many of how
+/// many, and why the first. (All say why in the output.)
+bool some_failed(std::span<const Answer> answers);
 
 /// The errors of the committed corpus (configs/residuals.csv).
 std::vector<calibrate::Residual> measured_residuals();

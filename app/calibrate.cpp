@@ -1,9 +1,11 @@
 #include "app/calibrate.h"
 
+#include <array>
 #include <cstdio>
 #include <filesystem>
 
 #include "app/command.h"
+#include "app/distinct_files.h"
 #include "app/import_log.h"
 #include "app/measure.h"
 #include "app/options.h"
@@ -13,6 +15,7 @@
 #include "app/read/library.h"
 #include "app/read/measured_gpu.h"
 #include "app/read/setting.h"
+#include "app/read/streams.h"
 #include "app/report/calibration.h"
 #include "app/report/png.h"
 #include "calibrate/bundle/load.h"
@@ -46,9 +49,24 @@ calibrate::FittedModel fit_bundle_collectives(const calibrate::Bundle& bundle, c
       setting.software.transport);
 }
 
+/// The tables of a folder; or the archive.
+std::vector<std::filesystem::path> files_of_bundle(const std::filesystem::path& bundle) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  if (bundle.empty()) return {};
+  if (!fs::is_directory(bundle, error)) return {bundle};
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::recursive_directory_iterator(bundle, fs::directory_options::skip_permission_denied))
+    if (entry.path().extension() == ".csv") files.push_back(entry.path());
+  return files;
+}
+
 Calibration fit_bundle(const std::string& path, const po::variables_map& values) {
   const std::string shown = shown_path(path);
-  const calibrate::Bundle bundle = calibrate::parse_bundle(calibrate::load_bundle(path), shown);
+  const std::vector<calibrate::BundleFile> tables =
+      is_stream(path) ? calibrate::unpack_bundle(read_file(path, shown, calibrate::kLargestBundle), shown)
+                      : calibrate::load_bundle(path);
+  const calibrate::Bundle bundle = calibrate::parse_bundle(tables, shown);
   Library library(config_folders());
   const MeasuredGpu gpu = find_measured_gpu(bundle.machine, word(values, "gpu"), library);
   Calibration calibration{
@@ -95,8 +113,12 @@ int calibrate_machine(const std::vector<std::string>& words) {
     throw InputError("stepcast calibrate", "found '" + paths.front() + "', expected --bundle " + paths.front());
   const Format format = parse_format(word(*values, "format"));
   const std::string out = word(*values, "out"), plot = word(*values, "plot");
-  std::string bundle = word(*values, "bundle");
-  if (const std::string log = word(*values, "import"); !log.empty()) {
+  if (!plot.empty()) check_picture(plot, "--plot");
+  const std::array outputs{NamedFile{"standard output", "-"}, NamedFile{"--out", out}, NamedFile{"--plot", plot}};
+  std::string bundle = input_named(word(*values, "bundle"));
+  check_distinct(outputs, files_of_bundle(bundle));
+  if (const std::string log = input_named(word(*values, "import")); !log.empty()) {
+    check_distinct(outputs, std::array{std::filesystem::path(log)});
     if (!bundle.empty()) throw InputError("--import", "found it beside --bundle, expected one of the two");
     import_log(log, out, format);
     return kDone;
@@ -109,17 +131,19 @@ int calibrate_machine(const std::vector<std::string>& words) {
       return kCannotMeasure;
     }
     if (out.empty()) throw InputError("--out", "missing, expected the file of the profile");
+    if (is_stream(output_named(out)))
+      throw InputError("--out", "found '" + out + "', expected a file: what is measured is kept beside it");
     bundle = std::filesystem::path(out).replace_extension(".bundle").string();
     measure(*program, bundle);
   }
   const Calibration calibration = fit_bundle(bundle, *values);
   std::vector<NewFile> files;
   if (!out.empty()) files.push_back({out, profile_yaml(calibration)});
-  if (!plot.empty()) files.push_back({plot, picture(residuals_svg(calibration), plot, "--plot")});
+  if (!plot.empty()) files.push_back({plot, picture(residuals_svg(calibration), plot)});
+  files.push_back({"-", format == Format::json  ? calibration_json(calibration)
+                        : format == Format::csv ? calibration_csv(calibration)
+                                                : calibration_table(calibration)});
   write_files(files);
-  write_output("", format == Format::json  ? calibration_json(calibration)
-                   : format == Format::csv ? calibration_csv(calibration)
-                                           : calibration_table(calibration));
   return kDone;
 }
 

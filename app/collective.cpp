@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <limits>
 
 #include "app/command.h"
+#include "app/distinct_files.h"
 #include "app/options.h"
 #include "app/output.h"
 #include "app/read/config_folders.h"
@@ -14,6 +16,7 @@
 #include "app/read/library.h"
 #include "app/read/pair_weights.h"
 #include "app/read/setting.h"
+#include "app/read/streams.h"
 #include "app/report/collective_report.h"
 #include "app/report/png.h"
 #include "app/report/tuning_report.h"
@@ -182,6 +185,15 @@ int collective(const std::vector<std::string>& words) {
     throw InputError("stepcast collective", "found '" + paths.front() + "', expected options only");
   }
   const Format format = parse_format(word("format"));
+  if (!word("plot").empty()) check_picture(word("plot"), "--plot");
+  const std::string log = input_named(word("compare")), uneven = input_named(word("uneven"));
+  std::vector<std::filesystem::path> inputs;
+  for (const std::string& input : {log, uneven})
+    if (!input.empty()) inputs.emplace_back(input);
+  check_distinct(std::array{NamedFile{word("output").empty() ? "standard output" : "--output",
+                                      word("output").empty() ? "-" : word("output")},
+                            NamedFile{"--plot", word("plot")}},
+                 inputs);
   const Operation operation = operation_named(word("op"), "--op");
   Library library(config_folders());
   const Setting setting = read_setting("stepcast collective", *values, library);
@@ -190,11 +202,8 @@ int collective(const std::vector<std::string>& words) {
   collectives::Group group;
   for (std::uint32_t g = 0; g < cluster.gpus(); ++g) group.push_back(topology::GpuId{g});
 
-  CollectiveReport report{.operation = operation,
-                          .ranks = cluster.gpus(),
-                          .rows = {},
-                          .log = word("compare"),
-                          .software = setting.software.name};
+  CollectiveReport report{
+      .operation = operation, .ranks = cluster.gpus(), .rows = {}, .log = log, .software = setting.software.name};
   std::vector<calibrate::NcclTestsRow> measured;
   std::vector<Bytes> sizes;
   if (report.log.empty()) {
@@ -218,7 +227,7 @@ int collective(const std::vector<std::string>& words) {
   }
   collectives::Details details;
   details.servers = parse_count(word("servers"), "--servers", std::max(report.ranks, 2u) - 1);
-  if (!word("uneven").empty()) details.pair_weights = read_pair_weights(word("uneven"));
+  if (!uneven.empty()) details.pair_weights = read_pair_weights(uneven);
   collectives::Timer timer(cluster, setting.software.transport);
   const std::vector<std::string> names = algorithms_named(word("algorithm"), operation, cluster, group, timer, details);
   std::string explained;
@@ -231,10 +240,12 @@ int collective(const std::vector<std::string>& words) {
       if (values->count("explain") != 0 && i + 1 == sizes.size()) explained += explain(timing, sizes[i], cluster);
     }
   }
-  if (!word("plot").empty()) write_file(word("plot"), picture(collective_svg(report), word("plot"), "--plot"));
-  write_output(word("output"), format == Format::json  ? collective_json(report)
-                               : format == Format::csv ? collective_csv(report)
-                                                       : collective_table(report) + explained);
+  std::vector<NewFile> files;
+  if (!word("plot").empty()) files.push_back({word("plot"), picture(collective_svg(report), word("plot"))});
+  files.push_back({word("output"), format == Format::json  ? collective_json(report)
+                                   : format == Format::csv ? collective_csv(report)
+                                                           : collective_table(report) + explained});
+  write_files(files);
   return kDone;
 }
 

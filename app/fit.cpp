@@ -2,16 +2,24 @@
 
 #include <fmt/format.h>
 
+#include <array>
+#include <filesystem>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "app/command.h"
+#include "app/distinct_files.h"
 #include "app/fit_transport.h"
 #include "app/options.h"
 #include "app/output.h"
 #include "app/read/config_folders.h"
 #include "app/read/curves.h"
+#include "app/read/file_text.h"
 #include "app/read/files.h"
 #include "app/read/library.h"
+#include "app/read/streams.h"
+#include "app/read/visible_text.h"
+#include "app/report/json_text.h"
 #include "calibrate/fit/gemm_fit.h"
 #include "sim/input_error.h"
 #include "sim/units_text.h"
@@ -27,8 +35,8 @@ std::string gemm_yaml(const calibrate::GemmFit& fit, const std::string& table) {
       "# {} held out: mean {:.1f}%, median {:.1f}%\n"
       "gemm:\n  mainloop: {:.4f}\n  sustained: {:.4f}\n  tile_128: {:.4f}\n  tile_64: {:.4f}\n"
       "  fill: {:.1f}\n  exposed_write: {:.3f}\n",
-      fit.fitted, table, 100 * fit.fitted_mape, fit.held_out, 100 * fit.held_out_mape, 100 * fit.held_out_median,
-      m.mainloop, m.sustained, m.tile_128, m.tile_64, m.fill, m.exposed_write);
+      fit.fitted, visible(table), 100 * fit.fitted_mape, fit.held_out, 100 * fit.held_out_mape,
+      100 * fit.held_out_median, m.mainloop, m.sustained, m.tile_128, m.tile_64, m.fill, m.exposed_write);
 }
 
 std::string gemm_json(const calibrate::GemmFit& fit, const std::string& table) {
@@ -45,7 +53,17 @@ std::string gemm_json(const calibrate::GemmFit& fit, const std::string& table) {
       {"fitted", {{"rows", fit.fitted}, {"mape", fit.fitted_mape}}},
       {"held_out",
        {{"rows", fit.held_out}, {"mape", fit.held_out_mape}, {"median_absolute_error", fit.held_out_median}}}};
-  return out.dump(2) + "\n";
+  return json_text(out);
+}
+
+/// By its name; of a stream, by the first line that is no comment: a header is words with commas between them.
+bool is_table(const ReadFile& file) {
+  if (!is_stream(file.path)) return file.path.ends_with(".csv");
+  std::istringstream lines(file.text);
+  for (std::string line; std::getline(lines, line);)
+    if (!line.empty() && line[0] != '#')
+      return line.find(',') != std::string::npos && line.find(' ') == std::string::npos;
+  return false;
 }
 
 }  // namespace
@@ -88,18 +106,25 @@ int fit(const std::vector<std::string>& words) {
   if (!values) return kDone;
   const auto paths = (*values)["path"].as<std::vector<std::string>>();
   if (paths.empty()) throw InputError("stepcast fit", "found no file, expected a table or logs of nccl-tests");
+  const auto output = (*values)["output"].as<std::string>();
+  std::vector<std::filesystem::path> inputs;
+  for (const std::string& path : paths) inputs.emplace_back(input_named(path));
+  check_distinct(std::array{NamedFile{output.empty() ? "standard output" : "--output", output.empty() ? "-" : output}},
+                 inputs);
+  std::vector<ReadFile> files;
+  for (const std::filesystem::path& path : inputs) files.push_back({path.string(), read_file(path, shown_path(path))});
   const bool machine_named =
       !(*values)["node"].as<std::string>().empty() || !(*values)["cluster"].as<std::string>().empty();
-  if (machine_named || paths.size() > 1 || !paths.front().ends_with(".csv"))
-    return fit_transport_to_logs(paths, *values);
+  const ReadFile& table = files.front();
+  if (machine_named || files.size() > 1 || !is_table(table)) return fit_transport_to_logs(files, *values);
   const auto format_word = (*values)["format"].as<std::string>();
   if (format_word != "yaml" && format_word != "json")
     throw InputError("--format", "found '" + format_word + "', expected yaml or json");
-  if (is_curve_table(paths.front())) {
+  if (is_curve_table(table.text, shown_path(table.path))) {
     if (format_word == "json") throw InputError("--format", "found 'json', expected yaml for a table of curves");
-    return fit_transport_to(paths.front(), {.software = (*values)["software"].as<std::string>(),
-                                            .check = values->count("check") != 0,
-                                            .output = (*values)["output"].as<std::string>()});
+    return fit_transport_to(
+        table,
+        {.software = (*values)["software"].as<std::string>(), .check = values->count("check") != 0, .output = output});
   }
   if ((*values)["gpu"].as<std::string>().empty())
     throw InputError("--gpu", "missing: the GPU that was measured, a file of configs/gpus/");
@@ -114,9 +139,9 @@ int fit(const std::vector<std::string>& words) {
   read(gpu_table(), library.expand_block(name, gpu_schema(), "gpu"), "gpu", library, gpu);
   const schedules::GemmMachine machine{gpu.sms, peak(gpu, schedules::Precision::bf16), gpu.memory_bandwidth,
                                        gpu.memory_efficiency};
-  const calibrate::GemmFit result = calibrate::fit_gemm(calibrate::read_gemm_samples(paths.front()), machine, *launch);
-  write_output((*values)["output"].as<std::string>(),
-               format_word == "json" ? gemm_json(result, paths.front()) : gemm_yaml(result, paths.front()));
+  const calibrate::GemmFit result =
+      calibrate::fit_gemm(calibrate::parse_gemm_samples(table.text, table.path), machine, *launch);
+  write_output(output, format_word == "json" ? gemm_json(result, table.path) : gemm_yaml(result, table.path));
   return kDone;
 }
 

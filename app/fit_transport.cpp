@@ -16,6 +16,7 @@
 #include "app/read/library.h"
 #include "app/read/log_curves.h"
 #include "app/read/setting.h"
+#include "app/read/visible_text.h"
 #include "calibrate/fit/neutral_start.h"
 #include "calibrate/fit/statistics.h"
 #include "calibrate/fit/transport_fit.h"
@@ -46,7 +47,7 @@ class ErrorTable {
     const auto percent = [](const calibrate::Errors& e, double value) {
       return e.points == 0 ? std::string("-") : fmt::format("{:.1f}%", 100 * value);
     };
-    text_ += fmt::format("{:<36} {:<9} {:>7} {:>7} {:>7} {:>7} {:>+7.1f}%\n", row.curve.name,
+    text_ += fmt::format("{:<36} {:<9} {:>7} {:>7} {:>7} {:>7} {:>+7.1f}%\n", visible(row.curve.name),
                          row.fitted ? "fitted" : "held out", percent(small, small.median), percent(small, small.worst),
                          percent(large, large.median), percent(large, large.worst),
                          100 * (predicted.back() / row.curve.points.back().time - 1));
@@ -92,7 +93,7 @@ class ErrorTable {
 
 /// `from`: what was fitted to, as the profile's source says it.
 std::string profile(const std::string& name, const std::string& from, const calibrate::TransportFit& fit) {
-  std::string yaml = fmt::format("name: {}\ntransport:\n  channels: {}\n", name, fit.transport.channels);
+  std::string yaml = fmt::format("name: {}\ntransport:\n  channels: {}\n", visible(name), fit.transport.channels);
   std::string block;
   for (const calibrate::FittedConstant& c : fit.constants) {
     std::string key = c.name;
@@ -126,9 +127,9 @@ std::string as_comments(const std::string& text) {
 
 }  // namespace
 
-int fit_transport_to(const std::filesystem::path& table, const FitTransportOptions& options) {
+int fit_transport_to(const ReadFile& table, const FitTransportOptions& options) {
   Library library(config_folders());
-  const std::vector<CurveRow> rows = read_curves(table, library);
+  const std::vector<CurveRow> rows = parse_curves(table.text, table.path, library);
   ErrorTable report;
   if (options.check) {
     std::map<std::string, collectives::Transport> stacks;
@@ -148,19 +149,19 @@ int fit_transport_to(const std::filesystem::path& table, const FitTransportOptio
   for (const CurveRow& row : rows) {
     if (row.fitted && row.software == options.software) fitted.push_back(row.curve);
   }
-  if (fitted.empty()) throw InputError(table.string(), "no curve is marked fitted for '" + options.software + "'");
+  if (fitted.empty()) throw InputError(table.path, "no curve is marked fitted for '" + options.software + "'");
   const calibrate::TransportFit fit = fit_transport(
       fitted, calibrate::neutral_start(read_transport(options.software, library)), {}, calibrate::Reach::wide);
   for (const CurveRow& row : rows) {
     if (row.software == options.software) report.add(row, predict(row.curve, fit.transport));
   }
   const std::string from = fmt::format("the {} curves of {} that it marks as fitted for {}", fitted.size(),
-                                       table.string(), options.software);
+                                       visible(table.path), options.software);
   write_output(options.output, profile(options.software, from, fit) + as_comments(report.text()));
   return kDone;
 }
 
-int fit_transport_to_logs(const std::vector<std::string>& logs, const boost::program_options::variables_map& values) {
+int fit_transport_to_logs(const std::vector<ReadFile>& logs, const boost::program_options::variables_map& values) {
   Library library(config_folders());
   const Setting setting = read_setting("stepcast fit", values, library);
   const auto word = [&](const char* name) { return values[name].as<std::string>(); };
@@ -168,11 +169,11 @@ int fit_transport_to_logs(const std::vector<std::string>& logs, const boost::pro
   if (!word("op").empty()) operation = operation_named(word("op"), "--op");
   std::vector<calibrate::Curve> curves;
   std::string names;
-  for (const std::string& log : logs) {
+  for (const ReadFile& log : logs) {
     const std::vector<calibrate::Curve> found =
-        read_log_curves(log, setting, values["gpus-per-process"].as<std::uint32_t>(), operation);
+        parse_log_curves(log.text, log.path, setting, values["gpus-per-process"].as<std::uint32_t>(), operation);
     curves.insert(curves.end(), found.begin(), found.end());
-    names += fmt::format("{}{} ({} B)", names.empty() ? "" : ", ", shown_path(log), std::filesystem::file_size(log));
+    names += fmt::format("{}{} ({} B)", names.empty() ? "" : ", ", visible(shown_path(log.path)), log.text.size());
   }
   const bool check = values.count("check") != 0;
   collectives::Transport transport = setting.software.transport;

@@ -1,6 +1,7 @@
 #include "app/import_log.h"
 
 #include "app/read/file_text.h"
+#include "app/read/streams.h"
 #include "app/report/kernel_report.h"
 #include "calibrate/logs/kernel_table.h"
 #include "calibrate/logs/kineto.h"
@@ -21,10 +22,20 @@ Report kernel_report(std::vector<calibrate::KernelSpan> spans) {
   return {kernels_table(table), kernels_json(table), kernels_csv(table)};
 }
 
+/// What can be read but once lies in memory whole.
+constexpr std::size_t kLargestStream = std::size_t{4} << 30;
+
 Report read_report(const std::string& file) {
   const std::string shown = shown_path(file);
-  if (calibrate::is_sqlite(file)) return kernel_report(calibrate::read_nsys(file));
-  const std::string text = calibrate::read_log(file);
+  std::string text;
+  if (is_stream(file)) {
+    text = read_file(file, shown, kLargestStream);
+    if (calibrate::is_sqlite_text(text)) return kernel_report(calibrate::parse_nsys(text, shown));
+    text = calibrate::unpack_log(text, shown);
+  } else {
+    if (calibrate::is_sqlite(file)) return kernel_report(calibrate::read_nsys(file));
+    text = calibrate::read_log(file);
+  }
   if (calibrate::is_smi_query(text)) {
     const Facts facts = machine_facts(calibrate::parse_smi_query(text, shown));
     return {facts_table(facts), facts_json(facts), facts_csv(facts)};
@@ -41,8 +52,10 @@ Report read_report(const std::string& file) {
 
 void import_log(const std::string& file, const std::string& out, Format format) {
   const Report report = read_report(file);
-  if (!out.empty()) write_file(out, report.csv);
-  write_output("", format == Format::json ? report.json : format == Format::csv ? report.csv : report.table);
+  std::vector<NewFile> files;
+  if (!out.empty()) files.push_back({out, report.csv});
+  files.push_back({"-", format == Format::json ? report.json : format == Format::csv ? report.csv : report.table});
+  write_files(files);
 }
 
 }  // namespace stepcast::app

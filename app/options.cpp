@@ -1,9 +1,9 @@
 #include "app/options.h"
 
 #include <charconv>
-#include <cstdio>
 #include <sstream>
 
+#include "app/output.h"
 #include "app/read/nearest.h"
 #include "sim/input_error.h"
 
@@ -39,7 +39,7 @@ std::optional<po::variables_map> parse_options(const std::vector<std::string>& w
   if (values.count("help") != 0) {
     std::ostringstream text;
     text << line.usage << "\n\n" << options;
-    std::fputs(text.str().c_str(), stdout);
+    write_output("", text.str());
     return std::nullopt;
   }
   return values;

@@ -1,10 +1,12 @@
 #include "app/run.h"
 
+#include <unistd.h>
+
 #include <algorithm>
-#include <cstdio>
 
 #include "app/asked.h"
 #include "app/command.h"
+#include "app/read/streams.h"
 #include "app/report/json.h"
 #include "app/report/png.h"
 #include "app/report/run_report.h"
@@ -17,14 +19,15 @@ namespace {
 
 constexpr const char* kTerminal = "terminal";
 
-/// The scenario's name, its schedule and the pipeline's size, fit for an SVG text.
+/// The scenario's name, its schedule and the pipeline's size.
 std::string diagram_title(const Answer& answer) {
   const schedules::Scenario& s = answer.question.scenario;
-  std::string title;
-  for (const char c : s.name + ": " + s.pipeline.schedule + ", " + std::to_string(s.parallelism.pipeline) +
-                          " stages, " + std::to_string(micro_batches(s)) + " micro-batches")
-    title += c == '&' ? "&amp;" : c == '<' ? "&lt;" : std::string(1, c);
-  return title;
+  return s.name + ": " + s.pipeline.schedule + ", " + std::to_string(s.parallelism.pipeline) + " stages, " +
+         std::to_string(micro_batches(s)) + " micro-batches";
+}
+
+bool is_stdout(const std::string& output) {
+  return output.empty() || descriptor_named(output_named(output)) == STDOUT_FILENO;
 }
 
 }  // namespace
@@ -38,10 +41,10 @@ CommandLine run_line() {
       "draw what each stage of one scenario does when: in the terminal, or with =FILE.svg or =FILE.png there")(
       "unfold", po::bool_switch(), "simulate every rank instead of one of each kind");
   return asked_line(
-      "usage: stepcast run SCENARIO.yaml|TABLE.csv|FOLDER... [OPTIONS]\n\n"
+      "usage: stepcast run SCENARIO.yaml|TABLE.csv|FOLDER|-... [OPTIONS]\n\n"
       "Forecasts a training step: how long it takes, where time and memory go. docs/scenario-reference.md\n"
-      "lists the keys of a scenario. Exit status 1: no row of a table could be run; 3: a plan does not fit\n"
-      "in the GPUs' memory.",
+      "lists the keys of a scenario. - is standard input, of either kind. Exit status 1: some row of a table or\n"
+      "file of a folder could not be run (the others are); else 3: a plan does not fit in the GPUs' memory.",
       options);
 }
 
@@ -60,19 +63,20 @@ int run(const std::vector<std::string>& written) {
     throw InputError("--schedule-diagram",
                      "found no file, expected =FILE.svg or =FILE.png beside --format json or csv");
 
-  auto questions = questions_asked(*asked);
+  const bool draws_file = draws && diagram != kTerminal;
+  if (draws_file) check_picture(diagram, "--schedule-diagram");
+
+  auto questions = questions_asked(*asked, {{"--trace", trace}, {"--schedule-diagram", draws_file ? diagram : ""}});
   if (!questions) return kBadInput;
   if (draws && questions->size() != 1)
     throw InputError("--schedule-diagram", "found " + std::to_string(questions->size()) + " scenarios, expected one");
   if (!trace.empty() && questions->size() != 1)
     throw InputError("--trace", "found " + std::to_string(questions->size()) + " scenarios, expected one");
-  if (!trace.empty() && trace == asked->output)
-    throw InputError("--trace", "found the file of --output, expected another one");
 
   std::vector<Answer> answers =
       answer(std::move(*questions), {asked->values["unfold"].as<bool>(), !trace.empty() || draws}, asked->threads);
   for (const Answer& a : answers)
-    if (!a.question.from_table && !a.forecast) throw InputError("", a.question.error);
+    if (!a.question.among_others && !a.forecast) throw InputError("", a.question.error);
   add_bands(answers, measured_residuals());
   std::string report = asked->format == Format::json  ? run_json(answers)
                        : asked->format == Format::csv ? run_csv(answers)
@@ -82,15 +86,13 @@ int run(const std::vector<std::string>& written) {
   if (draws && answers.front().forecast) {
     const schedules::Forecast& forecast = *answers.front().forecast;
     if (diagram == kTerminal)
-      report += "\n" + schedule_text(forecast, asked->output.empty() ? terminal() : Terminal{});
+      report += "\n" + schedule_text(forecast, is_stdout(asked->output) ? terminal() : Terminal{});
     else
-      files.push_back(
-          {diagram, picture(schedule_svg(forecast, diagram_title(answers.front())), diagram, "--schedule-diagram")});
+      files.push_back({diagram, picture(schedule_svg(forecast, diagram_title(answers.front())), diagram)});
   }
-  if (!asked->output.empty()) files.push_back({asked->output, report});
+  files.push_back({asked->output, report});
   write_files(files);
-  if (asked->output.empty()) write_output("", report);
-  if (some_table_failed(answers)) return kFailed;
+  if (some_failed(answers)) return kFailed;
   const bool fits =
       std::ranges::none_of(answers, [](const Answer& a) { return a.forecast && a.forecast->out_of_memory; });
   return fits ? kDone : kDoesNotFit;

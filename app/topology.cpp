@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -11,6 +12,7 @@
 #include <tuple>
 
 #include "app/command.h"
+#include "app/distinct_files.h"
 #include "app/options.h"
 #include "app/output.h"
 #include "app/read/cluster.h"
@@ -19,7 +21,10 @@
 #include "app/read/library.h"
 #include "app/read/merge.h"
 #include "app/read/nearest.h"
+#include "app/read/streams.h"
+#include "app/read/visible_text.h"
 #include "app/report/columns.h"
+#include "app/report/json_text.h"
 #include "sim/input_error.h"
 #include "sim/units_text.h"
 #include "topology/cluster.h"
@@ -82,10 +87,10 @@ std::uint32_t whole_named(const std::string& text, const std::string& flag) {
 }
 
 /// A file of another program: NCCL's XML, or the matrix of nvidia-smi.
-Cluster import_cluster(const std::string& file, const boost::program_options::variables_map& values, Library& library) {
-  const std::string text = read_file(file, file);
+Cluster import_cluster(const std::string& file, const std::string& text, bool xml,
+                       const boost::program_options::variables_map& values, Library& library) {
   topology::NodeSpec node;
-  if (file.ends_with(".xml")) {
+  if (xml) {
     node = topology::import_nccl_xml(text, file);
   } else {
     const topology::SmiLinks links{read_link_named(word(values, "nvlink"), "--nvlink", library),
@@ -106,13 +111,20 @@ Cluster import_cluster(const std::string& file, const boost::program_options::va
 }
 
 Cluster find_cluster(const std::string& name, const boost::program_options::variables_map& values, Library& library) {
-  if (name.ends_with(".xml") || name.ends_with(".txt")) return import_cluster(name, values, library);
+  if (name.ends_with(".xml") || name.ends_with(".txt"))
+    return import_cluster(name, read_file(name, name), name.ends_with(".xml"), values, library);
   Node tree = make_mapping({"stepcast topology", 0, 0});
   const auto lay = [&](const std::string& key, const std::string& value, const std::string& flag) {
     if (!value.empty()) merge(where_table().schema, tree, nest(key, make_scalar(value, {flag, 0, 0})));
   };
   const std::vector<std::string> clusters = library.names("clusters"), nodes = library.names("nodes");
-  if (std::ranges::binary_search(clusters, name) || name.ends_with(".yaml")) {
+  if (is_stream(name)) {
+    const std::string text = read_file(name, name);
+    const bool xml = text.substr(std::min(text.find_first_not_of(" \t\r\n"), text.size())).starts_with('<');
+    const bool matrix = text.find("GPU0") != std::string::npos;
+    if (xml || matrix) return import_cluster(name, text, xml, values, library);
+    merge(where_table().schema, tree, nest("cluster", library.scenario(name, text, cluster_schema())));
+  } else if (std::ranges::binary_search(clusters, name) || name.ends_with(".yaml") || name.ends_with(".yml")) {
     lay("cluster", name, name);
   } else if (std::ranges::binary_search(nodes, name)) {
     lay("cluster.node", name, name);
@@ -230,7 +242,7 @@ std::string json(const Cluster& cluster, const std::string& name) {
                             {"bandwidth_bytes_per_s", link.bandwidth.value},
                             {"latency_s", to_seconds(link.latency)}});
   }
-  return out.dump(2) + "\n";
+  return json_text(out);
 }
 
 }  // namespace
@@ -280,21 +292,24 @@ int show_topology(const std::vector<std::string>& words) {
     throw InputError("stepcast topology", "found --" + forms[0] + " and --" + forms[1] + ", expected one of them");
   }
   const std::string form = forms.empty() ? "" : forms.front();
+  const std::string name = input_named(names.front()), output = (*values)["output"].as<std::string>();
+  check_distinct(std::array{NamedFile{output.empty() ? "standard output" : "--output", output.empty() ? "-" : output}},
+                 std::array{std::filesystem::path(name)});
   Library library(config_folders());
-  const Cluster cluster = find_cluster(names.front(), *values, library);
+  const Cluster cluster = find_cluster(name, *values, library);
   std::string out;
   if (form == "links") {
     out = link_table(cluster);
   } else if (form == "dot") {
-    out = to_dot(cluster);
+    out = visible_lines(to_dot(cluster));
   } else if (form == "json") {
-    out = json(cluster, names.front());
+    out = json(cluster, name);
   } else if (form == "nccl-xml") {
     out = to_nccl_xml(cluster);
   } else {
-    out = head(cluster, names.front()) + matrices(cluster, form == "matrix");
+    out = head(cluster, visible(name)) + matrices(cluster, form == "matrix");
   }
-  write_output((*values)["output"].as<std::string>(), out);
+  write_output(output, out);
   return kDone;
 }
 

@@ -5,6 +5,7 @@
 #include "app/explain.h"
 #include "app/read/config_folders.h"
 #include "app/read/predictions.h"
+#include "app/read/streams.h"
 #include "app/report/comparison.h"
 #include "app/report/explanation.h"
 #include "app/report/json.h"
@@ -24,9 +25,10 @@ CommandLine validate_line() {
       "against", po::value<std::string>()->default_value("", ""),
       "show what moved since this file, which --format csv or json wrote");
   return asked_line(
-      "usage: stepcast validate [SCENARIO.yaml|TABLE.csv|FOLDER...] [OPTIONS]\n\n"
+      "usage: stepcast validate [SCENARIO.yaml|TABLE.csv|FOLDER|-...] [OPTIONS]\n\n"
       "Puts predicted beside measured for every scenario with a `measured:` block; without a path, for\n"
-      "scenarios/published. error = predicted / measured - 1. Exit status 1: no row of a table could be run.",
+      "scenarios/published. error = predicted / measured - 1. Exit status 1: some row of a table or file\n"
+      "of a folder could not be run (the others are).",
       options);
 }
 
@@ -35,34 +37,40 @@ int validate(const std::vector<std::string>& words) {
   if (!asked) return kDone;
   if (asked->paths.empty()) asked->paths.push_back((library_folder().parent_path() / "scenarios/published").string());
 
-  auto questions = questions_asked(*asked);
+  const auto explained = asked->values["explain"].as<std::string>();
+  if (!explained.empty() && asked->format == Format::csv)
+    throw InputError("--explain", "found --format csv, expected table or json");
+  const auto residuals = asked->values["residuals"].as<std::string>();
+  const auto against = asked->values["against"].as<std::string>();
+  if (!against.empty() && asked->format != Format::table)
+    throw InputError("--against", "found --format json or csv, expected table");
+
+  std::vector<std::filesystem::path> inputs;
+  if (!against.empty()) inputs.emplace_back(input_named(against));
+  auto questions = questions_asked(*asked, {{"--residuals", residuals}}, inputs);
   if (!questions) return kBadInput;
+  const std::vector<OldPrediction> old =
+      against.empty() ? std::vector<OldPrediction>() : read_predictions(inputs.front());
+
   std::vector<Answer> answers = answer(std::move(*questions), {}, asked->threads);
   const std::vector<calibrate::Residual> measured = measured_residuals();
   add_bands(answers, measured);
-  const auto explained = asked->values["explain"].as<std::string>();
   if (!explained.empty()) {
-    if (asked->format == Format::csv) throw InputError("--explain", "found --format csv, expected table or json");
     const calibrate::Explanation why = explain(answers, explained);
     write_output(asked->output,
                  asked->format == Format::json ? explanation_json(explained, why) : explanation_table(explained, why));
-    return kDone;
+    return some_failed(answers) ? kFailed : kDone;
   }
   const Comparison comparison = compare(answers, measured);
   if (comparison.rows.empty()) throw InputError(asked->paths.front(), "no scenario there has a `measured:` block");
-  const int status = some_table_failed(answers) ? kFailed : kDone;
-  const auto residuals = asked->values["residuals"].as<std::string>();
-  if (!residuals.empty()) write_file(residuals, residuals_csv(comparison));
-  const auto against = asked->values["against"].as<std::string>();
-  if (!against.empty()) {
-    if (asked->format != Format::table) throw InputError("--against", "found --format json or csv, expected table");
-    write_output(asked->output, moved_table(comparison, read_predictions(against)));
-    return status;
-  }
-  write_output(asked->output, asked->format == Format::json  ? validate_json(comparison)
-                              : asked->format == Format::csv ? validate_csv(comparison)
-                                                             : validate_table(comparison));
-  return status;
+  std::vector<NewFile> files;
+  if (!residuals.empty()) files.push_back({residuals, residuals_csv(comparison)});
+  files.push_back({asked->output, !against.empty()                ? moved_table(comparison, old)
+                                  : asked->format == Format::json ? validate_json(comparison)
+                                  : asked->format == Format::csv  ? validate_csv(comparison)
+                                                                  : validate_table(comparison)});
+  write_files(files);
+  return some_failed(answers) ? kFailed : kDone;
 }
 
 }  // namespace stepcast::app

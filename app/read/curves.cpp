@@ -5,6 +5,7 @@
 #include "app/read/cluster.h"
 #include "app/read/csv.h"
 #include "app/read/file_text.h"
+#include "app/read/library.h"
 #include "app/read/merge.h"
 #include "collectives/algorithms.h"
 #include "sim/input_error.h"
@@ -58,16 +59,19 @@ const Table<Draft>& curve_table() {
 
 }  // namespace
 
-bool is_curve_table(const fs::path& file) {
-  const std::string shown = shown_path(file);
-  const std::vector<Record> records = parse_csv(read_file(file, shown), shown);
+bool is_curve_table(std::string_view content, const std::string& shown) {
+  const std::vector<Record> records = parse_csv(content, shown);
   if (records.empty()) return false;
   return std::ranges::any_of(records.front(), [](const Cell& cell) { return cell.text == "curve"; });
 }
 
 std::vector<CurveRow> read_curves(const fs::path& table, Library& library) {
+  return parse_curves(read_file(table, shown_path(table)), table, library);
+}
+
+std::vector<CurveRow> parse_curves(std::string_view content, const fs::path& table, Library& library) {
   const std::string shown = shown_path(table);
-  const std::vector<Record> records = parse_csv(read_file(table, shown), shown);
+  const std::vector<Record> records = parse_csv(content, shown);
   std::vector<CurveRow> rows;
   for (std::size_t i = 1; i < records.size(); ++i) {
     const Record& record = records[i];
@@ -93,7 +97,7 @@ std::vector<CurveRow> read_curves(const fs::path& table, Library& library) {
                    .group = std::move(group),
                    .gpus_per_process = draft.gpus_per_process,
                    .algorithm = draft.algorithm,
-                   .points = calibrate::read_curve_points((table.parent_path() / (draft.curve + ".csv")).string())},
+                   .points = calibrate::read_curve_points(beside({shown, 1, 1}, draft.curve + ".csv").string())},
          .software = draft.software,
          .fitted = draft.fitted});
   }

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/read/library.h"
@@ -21,7 +22,10 @@ struct CurveRow {
 /// Throws InputError with file:line:column.
 std::vector<CurveRow> read_curves(const std::filesystem::path& table, Library& library);
 
+/// The same of what was read from `table` already.
+std::vector<CurveRow> parse_curves(std::string_view content, const std::filesystem::path& table, Library& library);
+
 /// Is the first record of the file the header of such a table?
-bool is_curve_table(const std::filesystem::path& file);
+bool is_curve_table(std::string_view content, const std::string& shown);
 
 }  // namespace stepcast::app

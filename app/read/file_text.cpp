@@ -1,51 +1,50 @@
 #include "app/read/file_text.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
-#include <cstdint>
-#include <fstream>
+#include <cerrno>
+#include <optional>
+#include <system_error>
 #include <vector>
 
 #include "app/read/nearest.h"
+#include "app/read/streams.h"
 #include "app/read/tree.h"
+#include "app/read/visible_text.h"
 #include "sim/input_error.h"
 
 namespace stepcast::app {
 namespace {
 
-constexpr std::size_t kLargestFile = 64u << 20;
-
-/// Length of the UTF-8 sequence at the start of `text`; 0 where there is none (overlong and surrogates included).
-std::size_t sequence_length(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
-  const unsigned first = byte(0);
-  if (first < 0x80) return 1;
-  const std::size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
-  if (first < 0xc2 || first > 0xf4) return 0;
-  unsigned code = first & (0xffu >> (length + 1));
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xc0u) != 0x80u) return 0;
-    code = code << 6 | (byte(i) & 0x3fu);
-  }
-  constexpr unsigned kSmallest[] = {0, 0, 0x80, 0x800, 0x10000};
-  if (code < kSmallest[length] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000)) return 0;
-  return length;
+/// Of a path, or of a descriptor that is open already.
+Descriptor open_to_read(const std::filesystem::path& path) {
+  const std::optional<int> open_one = descriptor_named(path);
+  return Descriptor(open_one ? fcntl(*open_one, F_DUPFD_CLOEXEC, 0)
+                             : open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
 }
 
 }  // namespace
 
-std::string read_file(const std::filesystem::path& path, const std::string& shown) {
+std::string read_file(const std::filesystem::path& path, const std::string& shown, std::size_t most) {
+  const auto failed = [&] { throw InputError(shown, "cannot be read: " + std::generic_category().message(errno)); };
   std::error_code error;
   const std::filesystem::file_status status = std::filesystem::status(path, error);
-  if (!std::filesystem::exists(status)) throw InputError(shown, "no such file");
+  if (status.type() == std::filesystem::file_type::not_found) throw InputError(shown, "no such file");
   if (std::filesystem::is_directory(status)) throw InputError(shown, "found a directory, expected a file");
-  std::ifstream stream(path, std::ios::binary);
-  if (!stream) throw InputError(shown, "cannot be read");
+  const Descriptor file = open_to_read(path);
+  if (!file) failed();
   std::string text;
-  for (char block[1 << 16]; stream.read(block, sizeof block) || stream.gcount() > 0;) {
-    text.append(block, static_cast<std::size_t>(stream.gcount()));
-    if (text.size() > kLargestFile) throw InputError(shown, "found more than 64 MiB, expected a smaller file");
+  for (std::vector<char> block(std::size_t{1} << 16);;) {
+    const ssize_t got = read(file.number(), block.data(), block.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) failed();
+    if (got == 0) return text;
+    text.append(block.data(), static_cast<std::size_t>(got));
+    if (text.size() > most)
+      throw InputError(shown, "found more than " + std::to_string(most >> 20) + " MiB, expected a smaller file");
   }
-  return text;
 }
 
 std::string_view checked_text(std::string_view text, const std::string& file) {
@@ -55,7 +54,7 @@ std::string_view checked_text(std::string_view text, const std::string& file) {
   Place place{file, 1, 1};
   for (std::size_t i = 0; i < text.size(); ++place.column) {
     if (text[i] == '\0') throw InputError(app::text(place), "found a NUL byte, expected text");
-    const std::size_t length = sequence_length(text.substr(i, 4));
+    const std::size_t length = utf8_length(text.substr(i, 4));
     if (length == 0) throw InputError(app::text(place), "found bytes that are not UTF-8, expected UTF-8 text");
     if (text[i] == '\n') place = {file, place.line + 1, 0};
     i += length;
@@ -80,6 +79,7 @@ std::string did_you_mean(const std::filesystem::path& missing) {
 }
 
 std::string shown_path(const std::filesystem::path& path) {
+  if (descriptor_named(path)) return path.string();
   if (path.is_relative()) return path.lexically_normal().string();
   std::error_code error;
   const std::filesystem::path relative =

@@ -1,13 +1,17 @@
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <string>
 #include <string_view>
 
 namespace stepcast::app {
 
-/// The whole of a text file. Throws InputError where it is missing, unreadable, a directory or above 64 MiB.
-std::string read_file(const std::filesystem::path& path, const std::string& shown);
+inline constexpr std::size_t kLargestFile = std::size_t{64} << 20;
+
+/// The whole of a file, or all that a stream says until it ends. Throws InputError where it is missing, unreadable, a
+/// directory or above `most` bytes, of which messages speak in MiB.
+std::string read_file(const std::filesystem::path& path, const std::string& shown, std::size_t most = kLargestFile);
 
 /// Removes a byte order mark and checks that the rest is text: not empty, no NUL, valid UTF-8.
 /// Throws InputError with file:line:column.

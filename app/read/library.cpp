@@ -1,17 +1,34 @@
 #include "app/read/library.h"
 
 #include <algorithm>
+#include <array>
 #include <set>
 
 #include "app/read/file_text.h"
 #include "app/read/merge.h"
 #include "app/read/nearest.h"
+#include "app/read/streams.h"
 #include "app/read/yaml.h"
 
 namespace stepcast::app {
 namespace {
 
-bool is_path(std::string_view name) { return name.find('/') != std::string_view::npos || name.ends_with(".yaml"); }
+constexpr std::array kEndings = {".yaml", ".yml"};
+
+bool is_path(const Node& name) {
+  const std::string& word = name.scalar;
+  return word.find('/') != std::string::npos ||
+         std::ranges::any_of(kEndings, [&](auto ending) { return word.ends_with(ending); }) ||
+         (word == "-" && name.place.line == 0);
+}
+
+/// With the ending that is there; .yaml where neither is.
+std::filesystem::path with_ending(const std::filesystem::path& file) {
+  std::error_code error;
+  for (const char* const ending : kEndings)
+    if (const std::filesystem::path whole = file.string() + ending; std::filesystem::exists(whole, error)) return whole;
+  return file.string() + kEndings.front();
+}
 
 /// How a complaint about a name that is not there ends: the nearest name and how to see all, or all of them where none
 /// is near.
@@ -29,6 +46,14 @@ Node Library::scenario(const std::filesystem::path& file, const Schema& schema) 
   return load(file, make_scalar(file.string(), {shown_path(file), 0, 0}), schema, "");
 }
 
+Node Library::scenario(const std::filesystem::path& file, std::string_view text, const Schema& schema) {
+  const std::string shown = shown_path(file);
+  read_.push_back(file);
+  return expand(parse_yaml(text, shown), schema, "");
+}
+
+std::vector<std::filesystem::path> Library::files() const { return read_; }
+
 Node Library::expand_block(const Node& node, const Schema& schema, const std::string& path) {
   if (node.kind == Node::Kind::scalar) return named(node, schema, path);
   if (node.kind == Node::Kind::mapping) return expand(node, schema, path);
@@ -42,7 +67,8 @@ std::vector<std::string> Library::names(std::string_view folder) const {
   for (const std::filesystem::path& configs : folders_) {
     std::error_code error;
     for (const auto& entry : std::filesystem::directory_iterator(configs / folder, error)) {
-      if (entry.path().extension() == ".yaml") found.insert(entry.path().stem().string());
+      if (std::ranges::find(kEndings, entry.path().extension()) != kEndings.end())
+        found.insert(entry.path().stem().string());
     }
   }
   return {found.begin(), found.end()};
@@ -51,7 +77,7 @@ std::vector<std::string> Library::names(std::string_view folder) const {
 std::optional<std::filesystem::path> Library::file(std::string_view folder, const std::string& name,
                                                    const std::string& except) const {
   for (const std::filesystem::path& configs : folders_) {
-    std::filesystem::path file = configs / folder / (name + ".yaml");
+    std::filesystem::path file = with_ending(configs / folder / name);
     std::error_code error;
     if (std::filesystem::exists(file, error) && shown_path(file) != except) return file;
   }
@@ -87,10 +113,10 @@ Node Library::named(const Node& name, const Schema& schema, const std::string& p
   }
   if (schema.folder.empty()) {
     std::filesystem::path file = beside(name.place, name.scalar);
-    if (!file.has_extension()) file += ".yaml";
+    if (!file.has_extension() && !is_stream(file)) file = with_ending(file);
     return load(file, name, schema, path);
   }
-  if (is_path(name.scalar)) return load(beside(name.place, name.scalar), name, schema, path);
+  if (is_path(name)) return load(beside(name.place, name.scalar), name, schema, path);
   std::optional<std::filesystem::path> meant_file = file(schema.folder, name.scalar, name.place.file);
   if (!meant_file) meant_file = file(schema.folder, name.scalar);  // it names itself and lies over none: a circle
   if (!meant_file) {
@@ -118,6 +144,7 @@ const Node& Library::load(const std::filesystem::path& file, const Node& name, c
     fail(name.place, path, "found " + found(name) + ", expected a file; there is no " + shown + did_you_mean(file));
   }
   chain_.push_back(shown);
+  read_.push_back(file);
   try {
     Node tree = expand(parse_yaml(read_file(file, shown), shown), schema, "");
     chain_.pop_back();
@@ -129,7 +156,8 @@ const Node& Library::load(const std::filesystem::path& file, const Node& name, c
 }
 
 std::filesystem::path beside(const Place& place, const std::string& name) {
-  if (place.line == 0) return name;
+  if (place.line == 0) return input_named(name);
+  if (is_stream(place.file)) return name;
   return std::filesystem::path(place.file).parent_path() / name;
 }
 

@@ -22,9 +22,15 @@ class Library {
   /// A scenario file, with what it is based on and includes merged underneath.
   Node scenario(const std::filesystem::path& file, const Schema& schema);
 
+  /// The same of what was read from `file` already: a stream can be read but once.
+  Node scenario(const std::filesystem::path& file, std::string_view text, const Schema& schema);
+
+  /// The files that were read, those of configs/ among them.
+  std::vector<std::filesystem::path> files() const;
+
   /// A mapping with its `base` and `include` merged underneath (and gone), or the file that a scalar names: below
-  /// configs/FOLDER, or, with a slash or the ending .yaml, relative to the file that names it, or what a name of
-  /// another program's file stands for (Schema::foreign). A file that names itself means the one that it lies over.
+  /// configs/FOLDER, or, with a slash or the ending .yaml or .yml, relative to the file that names it, or what a name
+  /// of another program's file stands for (Schema::foreign). A file that names itself means the one that it lies over.
   /// Throws InputError where a file is missing (with the nearest name) or files name each other in a circle (with the
   /// circle).
   Node expand_block(const Node& node, const Schema& schema, const std::string& path);
@@ -44,10 +50,11 @@ class Library {
   std::vector<std::filesystem::path> folders_;
   std::map<std::string, Node> files_;
   std::vector<std::string> chain_;  ///< files being read now, outermost first
+  std::vector<std::filesystem::path> read_;
 };
 
-/// The file that a name written at `place` means: relative to the file it stands in; of a flag, to the working
-/// directory.
+/// The file that a name written at `place` means: relative to the file it stands in; of a flag, or a stream, to the
+/// working directory. "-" of a flag is standard input.
 std::filesystem::path beside(const Place& place, const std::string& name);
 
 }  // namespace stepcast::app

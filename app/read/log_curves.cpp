@@ -9,14 +9,14 @@
 
 namespace stepcast::app {
 
-std::vector<calibrate::Curve> read_log_curves(const std::string& file, const Setting& setting,
-                                              std::uint32_t gpus_per_process,
-                                              std::optional<collectives::Operation> operation) {
+std::vector<calibrate::Curve> parse_log_curves(const std::string& log, const std::string& file, const Setting& setting,
+                                               std::uint32_t gpus_per_process,
+                                               std::optional<collectives::Operation> operation) {
   const std::string shown = shown_path(file);
   const topology::Cluster cluster = topology::build_cluster(setting.cluster.node, setting.cluster.fabric,
                                                             setting.cluster.gpus, setting.cluster.allocation);
   std::vector<calibrate::Curve> curves;
-  for (const calibrate::NcclTestsTable& table : calibrate::parse_nccl_tests(read_file(file, shown), shown)) {
+  for (const calibrate::NcclTestsTable& table : calibrate::parse_nccl_tests(log, shown)) {
     const std::string place = shown + ":" + std::to_string(table.rows.front().line);
     if (table.operation.empty() && !operation) {
       throw InputError(place, "the log does not say which operation this table is of, expected --op");

@@ -9,11 +9,12 @@
 
 namespace stepcast::app {
 
-/// The tables of an nccl-tests log as curves of one machine, medians of out of place and in place. `operation` is for
-/// logs that do not say theirs. Throws InputError with file:line: for tables of other ranks than the machine's GPUs,
-/// for a size that comes twice in a table, and for a log that says no operation where none is given.
-std::vector<calibrate::Curve> read_log_curves(const std::string& file, const Setting& setting,
-                                              std::uint32_t gpus_per_process,
-                                              std::optional<collectives::Operation> operation);
+/// The tables of an nccl-tests log, which was read from `file`, as curves of one machine, medians of out of place and
+/// in place. `operation` is for logs that do not say theirs. Throws InputError with file:line: for tables of other
+/// ranks than the machine's GPUs, for a size that comes twice in a table, and for a log that says no operation where
+/// none is given.
+std::vector<calibrate::Curve> parse_log_curves(const std::string& log, const std::string& file, const Setting& setting,
+                                               std::uint32_t gpus_per_process,
+                                               std::optional<collectives::Operation> operation);
 
 }  // namespace stepcast::app

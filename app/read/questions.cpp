@@ -2,12 +2,17 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <new>
+#include <optional>
+#include <stdexcept>
 
 #include "app/read/csv.h"
 #include "app/read/file_text.h"
 #include "app/read/merge.h"
 #include "app/read/nearest.h"
 #include "app/read/scenario.h"
+#include "app/read/streams.h"
+#include "app/read/visible_text.h"
 #include "sim/input_error.h"
 
 namespace stepcast::app {
@@ -104,21 +109,33 @@ void finish(Question& question, const Node& tree, Library& library) {
   question.scenario.name = question.name;
   for (const schedules::Problem& problem : schedules::check(question.scenario)) {
     if (!question.error.empty()) question.error += '\n';
-    question.error += text(locate(tree, problem.key)) + ": " + problem.key + ": " + problem.text;
+    question.error += visible(text(locate(tree, problem.key)) + ": " + problem.key + ": " + problem.text);
   }
 }
 
-Question read_scenario_file(const fs::path& file, const std::vector<Node>& settings, Library& library) {
+/// What is said of a file before anything is read of it.
+Question question_of(const fs::path& file, bool among_others) {
   Question question;
   question.origin = shown_path(file);
   question.name = file.stem().string();
   question.table = group_of(file);
+  question.file = file;
+  question.among_others = among_others;
+  return question;
+}
+
+/// `text`: of a stream, which can be read but once.
+Question read_scenario_file(const fs::path& file, const std::optional<std::string>& text, bool among_others,
+                            const std::vector<Node>& settings, Library& library) {
+  Question question = question_of(file, among_others);
   try {
-    Node tree = library.scenario(file, scenario_schema());
+    Node tree = text ? library.scenario(file, *text, scenario_schema()) : library.scenario(file, scenario_schema());
     set(tree, settings, library);
     finish(question, tree, library);
   } catch (const InputError& e) {
-    question.error = e.what();
+    question.error = visible(e.what());
+  } catch (...) {
+    keep_error(question);
   }
   return question;
 }
@@ -166,10 +183,10 @@ Node read_row(const std::vector<Column>& columns, const Record& row, std::size_t
   return tree;
 }
 
-void read_table(const fs::path& file, const std::vector<Node>& settings, Library& library,
+void read_table(const fs::path& file, std::string_view content, const std::vector<Node>& settings, Library& library,
                 std::vector<Question>& questions) {
   const std::string shown = shown_path(file);
-  const std::vector<Record> records = parse_csv(read_file(file, shown), shown);
+  const std::vector<Record> records = parse_csv(content, shown);
   if (records.empty()) throw InputError(shown, "found no header, expected a line of key paths");
   const std::vector<Column> columns = read_header(records.front());
   if (records.size() == 1) throw InputError(shown, "found a header and no row, expected at least one row");
@@ -180,14 +197,17 @@ void read_table(const fs::path& file, const std::vector<Node>& settings, Library
     question.origin = text(start);
     question.name = file.stem().string() + ":" + std::to_string(start.line);
     question.table = file.stem().string();
-    question.from_table = true;
+    question.file = file;
+    question.among_others = true;
     try {
       Node row = read_row(columns, records[i], records.front().size());
       Node tree = library.expand_block(row, scenario_schema(), "");
       set(tree, settings, library);
       finish(question, tree, library);
     } catch (const InputError& e) {
-      question.error = e.what();
+      question.error = visible(e.what());
+    } catch (...) {
+      keep_error(question);
     }
     questions.push_back(std::move(question));
   }
@@ -195,6 +215,37 @@ void read_table(const fs::path& file, const std::vector<Node>& settings, Library
 
 bool is_table(const fs::path& file) { return file.extension() == ".csv"; }
 bool is_scenario(const fs::path& file) { return file.extension() == ".yaml" || file.extension() == ".yml"; }
+
+/// Of a stream: the first line that says something, of a table, is key paths with commas between them.
+bool looks_like_table(std::string_view text) {
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    const std::size_t first = line.find_first_not_of(" \t\r\xef\xbb\xbf");
+    if (first != std::string_view::npos && line[first] != '#')
+      return line.find(':') == std::string_view::npos &&
+             std::string_view("{[-%").find(line[first]) == std::string::npos;
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+  }
+  return false;
+}
+
+/// A table of a folder that cannot be read, or is none, is told as one row.
+void read_table_of_folder(const fs::path& file, const std::vector<Node>& settings, Library& library,
+                          std::vector<Question>& questions) {
+  const std::size_t before = questions.size();
+  Question whole = question_of(file, true);
+  whole.table = file.stem().string();
+  try {
+    read_table(file, read_file(file, shown_path(file)), settings, library, questions);
+    return;
+  } catch (const InputError& e) {
+    whole.error = visible(e.what());
+  } catch (...) {
+    keep_error(whole);
+  }
+  questions.resize(before);
+  questions.push_back(std::move(whole));
+}
 
 std::vector<fs::path> files_below(const fs::path& folder) {
   std::vector<fs::path> files;
@@ -208,23 +259,50 @@ std::vector<fs::path> files_below(const fs::path& folder) {
 
 }  // namespace
 
+void keep_error(Question& question) {
+  if (!question.among_others) throw;
+  const auto keep = [&](const std::string& what) { question.error = visible(question.origin + ": " + what); };
+  try {
+    throw;
+  } catch (const std::bad_alloc&) {
+    keep("this computer has too little memory for it");
+  } catch (const std::logic_error& e) {
+    question.internal_error = true;
+    keep(std::string("internal error: ") + e.what());
+  } catch (const std::exception& e) {
+    keep(e.what());
+  }
+}
+
 std::vector<Question> read_questions(std::span<const std::string> paths, std::span<const std::string> settings,
                                      Library& library) {
   const std::vector<Node> set = read_settings(settings);
   std::vector<Question> questions;
-  for (const std::string& path : paths) {
+  for (const std::string& word : paths) {
+    const fs::path path = input_named(word);
     std::error_code error;
-    if (!fs::exists(path, error)) throw InputError(path, "no such file or folder" + did_you_mean(path));
-    const bool folder = fs::is_directory(path, error);
-    if (!folder && !is_table(path) && !is_scenario(path)) {
-      throw InputError(path, "expected a scenario (.yaml), a runs table (.csv) or a folder of them");
-    }
-    for (const fs::path& file : folder ? files_below(path) : std::vector<fs::path>{path}) {
-      if (is_table(file)) {
-        read_table(file, set, library, questions);
-      } else {
-        questions.push_back(read_scenario_file(file, set, library));
+    if (!fs::exists(path, error)) throw InputError(path.string(), "no such file or folder" + did_you_mean(path));
+    if (fs::is_directory(path, error)) {
+      for (const fs::path& file : files_below(path)) {
+        if (is_table(file)) {
+          read_table_of_folder(file, set, library, questions);
+        } else {
+          questions.push_back(read_scenario_file(file, {}, true, set, library));
+        }
       }
+    } else if (is_stream(path)) {
+      const std::string text = read_file(path, shown_path(path));
+      if (looks_like_table(text)) {
+        read_table(path, text, set, library, questions);
+      } else {
+        questions.push_back(read_scenario_file(path, text, false, set, library));
+      }
+    } else if (is_table(path)) {
+      read_table(path, read_file(path, shown_path(path)), set, library, questions);
+    } else if (is_scenario(path)) {
+      questions.push_back(read_scenario_file(path, {}, false, set, library));
+    } else {
+      throw InputError(path.string(), "expected a scenario (.yaml, .yml), a runs table (.csv) or a folder of them");
     }
   }
   return questions;

@@ -6,7 +6,9 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "app/read/visible_text.h"
 #include "app/report/columns.h"
+#include "app/report/json_text.h"
 #include "app/report/percent.h"
 #include "sim/units_text.h"
 
@@ -111,7 +113,7 @@ std::string calibration_table(const Calibration& calibration) {
     out += "\ntraining steps to compare with (stepcast validate ... --profile):\n";
     for (const std::string& table : calibration.step_tables) out += "  " + table + "\n";
   }
-  return out;
+  return visible_lines(out);
 }
 
 std::string calibration_json(const Calibration& calibration) {
@@ -140,7 +142,7 @@ std::string calibration_json(const Calibration& calibration) {
   const ordered_json out{{"bundle", calibration.bundle}, {"run", calibration.run}, {"gpu", calibration.gpu_file},
                          {"gpu_name", m.gpu_name},       {"gpu_id", m.gpu_id},     {"models", std::move(models)},
                          {"rows", std::move(rows)}};
-  return out.dump(2) + "\n";
+  return json_text(out);
 }
 
 std::string calibration_csv(const Calibration& calibration) {

@@ -6,7 +6,9 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "app/read/visible_text.h"
 #include "app/report/columns.h"
+#include "app/report/json_text.h"
 #include "calibrate/fit/statistics.h"
 #include "sim/units_text.h"
 
@@ -133,8 +135,8 @@ double busbw_GBps(const CollectiveReport& report, const CollectiveRow& row) {
 
 std::string collective_table(const CollectiveReport& report) {
   const std::string head = fmt::format("{} over {} GPUs{}\n", collectives::name(report.operation), report.ranks,
-                                       report.software.empty() ? "" : ", stack " + report.software) +
-                           (report.log.empty() ? "" : "measured: " + report.log + ", out of place\n");
+                                       report.software.empty() ? "" : ", stack " + visible(report.software)) +
+                           (report.log.empty() ? "" : "measured: " + visible(report.log) + ", out of place\n");
   if (!report.log.empty()) return head + measured_table(report);
   const std::vector<std::string> names = algorithms_of(report);
   // "auto" may take one algorithm for one size and another for the next: that is still one row per size.
@@ -176,7 +178,7 @@ std::string collective_json(const CollectiveReport& report) {
     }
     rows.push_back(std::move(out));
   }
-  return nlohmann::ordered_json{{"rows", std::move(rows)}}.dump(2) + "\n";
+  return json_text({{"rows", std::move(rows)}});
 }
 
 std::string collective_csv(const CollectiveReport& report) {
@@ -261,7 +263,7 @@ std::string explain(const collectives::Timing& timing, Bytes size, const topolog
     }
     out += '\n';
   }
-  return out;
+  return visible_lines(out);
 }
 
 }  // namespace stepcast::app

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "app/report/collective_report.h"
+#include "app/report/xml_text.h"
 #include "sim/units_text.h"
 
 namespace stepcast::app {
@@ -97,7 +98,8 @@ std::string collective_svg(const CollectiveReport& report) {
     out += fmt::format(
         "<line x1=\"{0}\" x2=\"{1}\" y1=\"{2}\" y2=\"{2}\" stroke=\"{3}\" stroke-width=\"2\"{4}/>"
         "<text x=\"{5}\" y=\"{6}\">{7}</text>\n",
-        kWidth - kRight + 12, kWidth - kRight + 34, at, colour, dash, kWidth - kRight + 40, at + 4, curves[c].name);
+        kWidth - kRight + 12, kWidth - kRight + 34, at, colour, dash, kWidth - kRight + 40, at + 4,
+        xml_text(curves[c].name));
   }
   return out + "</svg>\n";
 }

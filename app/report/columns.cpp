@@ -2,7 +2,15 @@
 
 #include <algorithm>
 
+#include "app/read/csv.h"
+#include "app/read/visible_text.h"
+
 namespace stepcast::app {
+
+void Columns::add(std::vector<std::string> cells) {
+  for (std::string& cell : cells) cell = visible(cell);
+  rows_.push_back(std::move(cells));
+}
 
 std::string Columns::text(std::string_view indent) const {
   std::vector<std::size_t> width;
@@ -27,19 +35,9 @@ std::string Columns::text(std::string_view indent) const {
   return out;
 }
 
-std::string csv_cell(const std::string& cell) {
-  if (cell.find_first_of(",\"\r\n") == std::string::npos) return cell;
-  std::string quoted = "\"";
-  for (const char c : cell) {
-    if (c == '"') quoted += '"';
-    quoted += c;
-  }
-  return quoted + "\"";
-}
-
 std::string csv_line(const std::vector<std::string>& cells) {
   std::string line;
-  for (std::size_t i = 0; i < cells.size(); ++i) line += (i > 0 ? "," : "") + csv_cell(cells[i]);
+  for (std::size_t i = 0; i < cells.size(); ++i) line += (i > 0 ? "," : "") + csv_cell(visible_lines(cells[i]));
   return line + "\n";
 }
 

@@ -15,8 +15,8 @@ class Columns {
   };
   explicit Columns(std::vector<Column> columns) : columns_(std::move(columns)) {}
 
-  /// Requires as many cells as there are columns.
-  void add(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
+  /// Requires as many cells as there are columns. What a terminal would act on stands as escapes.
+  void add(std::vector<std::string> cells);
 
   /// Title line and rows, each ended by a newline and without trailing blanks.
   std::string text(std::string_view indent = "") const;
@@ -26,8 +26,7 @@ class Columns {
   std::vector<std::vector<std::string>> rows_;
 };
 
-/// RFC 4180: quoted where it must be.
-std::string csv_cell(const std::string& cell);
+/// A record of CSV (RFC 4180) and its line end. What a terminal would act on stands as escapes, but for line ends.
 std::string csv_line(const std::vector<std::string>& cells);
 
 }  // namespace stepcast::app

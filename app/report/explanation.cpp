@@ -4,7 +4,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "app/read/visible_text.h"
 #include "app/report/columns.h"
+#include "app/report/json_text.h"
 #include "app/report/percent.h"
 #include "sim/units_text.h"
 
@@ -57,7 +59,7 @@ Json or_null(const std::optional<T>& value) {
 
 std::string explanation_table(const std::string& name, const Explanation& e) {
   std::string out =
-      fmt::format("{}: measured {:.4g} s, predicted {:.4g} s, error {}\n{}\n\n", name, to_seconds(e.measured),
+      fmt::format("{}: measured {:.4g} s, predicted {:.4g} s, error {}\n{}\n\n", visible(name), to_seconds(e.measured),
                   to_seconds(e.predicted), signed_percent(e.predicted / e.measured - 1), e.verdict);
   if (!e.phases.empty()) out += phase_table(e);
   out += term_table(e);
@@ -93,7 +95,7 @@ std::string explanation_json(const std::string& name, const Explanation& e) {
                  {"neighbours_error", or_null(e.neighbours_error)},
                  {"phases", std::move(phases)},
                  {"terms", std::move(terms)}};
-  return out.dump(2) + "\n";
+  return json_text(out);
 }
 
 }  // namespace stepcast::app

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/report/band.h"
+#include "app/report/json_text.h"
 
 namespace stepcast::app {
 namespace {
@@ -120,14 +121,12 @@ void put_summary(Json& out, const ComparedTable& t) {
   out["in_band_as_new_table"] = or_null(t.covered_new_table);
 }
 
-std::string printed(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
-
 }  // namespace
 
 std::string run_json(std::span<const Answer> answers) {
   Json results = Json::array();
   for (const Answer& answer : answers) results.push_back(result(answer));
-  return printed({{"results", std::move(results)}});
+  return json_text({{"results", std::move(results)}});
 }
 
 std::string validate_json(const Comparison& comparison) {
@@ -161,7 +160,7 @@ std::string validate_json(const Comparison& comparison) {
   }
   Json out{{"rows", std::move(rows)}, {"tables", std::move(tables)}};
   put_summary(out, comparison.all);
-  return printed(out);
+  return json_text(out);
 }
 
 std::string trace_json(const Forecast& f) {
@@ -196,7 +195,7 @@ std::string trace_json(const Forecast& f) {
                        {{"state", point.state.value},
                         {"activations", point.activations.value},
                         {"total", (point.state + point.activations).value}}}});
-  return Json{{"displayTimeUnit", "ms"}, {"traceEvents", std::move(events)}}.dump() + "\n";
+  return json_text({{"displayTimeUnit", "ms"}, {"traceEvents", std::move(events)}}, -1);
 }
 
 }  // namespace stepcast::app

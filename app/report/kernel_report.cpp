@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/report/columns.h"
+#include "app/report/json_text.h"
 #include "sim/units_text.h"
 
 namespace stepcast::app {
@@ -31,10 +32,6 @@ std::string shown_name(const std::string& name) {
 
 std::string share_text(Time part, Time whole) {
   return whole == Time{} ? "-" : fmt::format("{:.1f}%", 100 * (part / whole));
-}
-
-std::string dump(const ordered_json& json) {
-  return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace
@@ -92,7 +89,7 @@ std::string kernels_json(const calibrate::KernelTable& table) {
                        {"collective_beside_compute_s", to_seconds(d.hidden)},
                        {"copy_s", to_seconds(d.copy)}});
   }
-  return dump({{"kernels", std::move(kernels)}, {"devices", std::move(devices)}});
+  return json_text({{"kernels", std::move(kernels)}, {"devices", std::move(devices)}});
 }
 
 std::string kernels_csv(const calibrate::KernelTable& table) {
@@ -113,7 +110,7 @@ std::string facts_table(const Facts& facts) {
 std::string facts_json(const Facts& facts) {
   ordered_json out = ordered_json::object();
   for (const auto& [key, value] : facts) out[key] = value;
-  return dump(out);
+  return json_text(out);
 }
 
 std::string facts_csv(const Facts& facts) {

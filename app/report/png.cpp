@@ -6,6 +6,7 @@
 #include <memory>
 #include <stdexcept>
 
+#include "app/read/streams.h"
 #include "sim/input_error.h"
 
 namespace stepcast::app {
@@ -55,9 +56,12 @@ std::string png_of(const std::string& svg) {
   return png;
 }
 
-std::string picture(const std::string& svg, const std::string& file, const std::string& flag) {
-  if (file.ends_with(".svg")) return svg;
-  if (file.ends_with(".png")) return png_of(svg);
+std::string picture(const std::string& svg, const std::string& file) {
+  return file.ends_with(".png") ? png_of(svg) : svg;
+}
+
+void check_picture(const std::string& file, const std::string& flag) {
+  if (file.ends_with(".svg") || file.ends_with(".png") || is_stream(output_named(file))) return;
   throw InputError(flag, "found '" + file + "', expected a name that ends with .svg or .png");
 }
 

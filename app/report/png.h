@@ -8,8 +8,11 @@ namespace stepcast::app {
 /// std::runtime_error with what these say.
 std::string png_of(const std::string& svg);
 
-/// The picture that a file's name asks for: svg as it is for .svg, as PNG for .png. Throws InputError naming `flag` for
-/// any other name.
-std::string picture(const std::string& svg, const std::string& file, const std::string& flag);
+/// The picture that a file's name asks for: as PNG for .png, else svg as it is.
+std::string picture(const std::string& svg, const std::string& file);
+
+/// Throws InputError naming `flag` for a name that does not say which picture it asks for: neither .svg nor .png nor a
+/// stream (standard output, a pipe), which gets SVG.
+void check_picture(const std::string& file, const std::string& flag);
 
 }  // namespace stepcast::app

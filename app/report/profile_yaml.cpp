@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "app/read/visible_text.h"
 #include "app/report/calibration.h"
 
 namespace stepcast::app {
@@ -14,7 +15,7 @@ using calibrate::ProfileConstant;
 
 std::string quoted(const std::string& text) {
   std::string out = "\"";
-  for (const char c : text) {
+  for (const char c : visible(text)) {
     if (c == '"' || c == '\\') out += '\\';
     out += c;
   }
@@ -106,7 +107,7 @@ std::string profile_yaml(const Calibration& calibration) {
   }
   out += keys.text();
   out += fmt::format("source: >-\n  Measured by calibrate/measure, fitted by `stepcast calibrate --bundle`; run {}.\n",
-                     calibration.run);
+                     visible(calibration.run));
   out += untold;
   for (const FittedModel& model : calibration.models) {
     if (!model.rows.empty()) {
@@ -116,7 +117,7 @@ std::string profile_yaml(const Calibration& calibration) {
         out += fmt::format(", held out {:.1f} %", 100 * *held_out);
       out += "\n";
     }
-    for (const std::string& note : model.notes) out += fmt::format("# {}: {}\n", model.name, note);
+    for (const std::string& note : model.notes) out += fmt::format("# {}: {}\n", model.name, visible(note));
   }
   return out;
 }

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "app/report/calibration.h"
+#include "app/report/xml_text.h"
 
 namespace stepcast::app {
 namespace {
@@ -46,7 +47,7 @@ std::string residuals_svg(const Calibration& calibration) {
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\" "
       "font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"{0}\" height=\"{1}\" fill=\"white\"/>\n"
       "<text x=\"{2}\" y=\"22\" font-size=\"15\">{3}: predicted / measured - 1 over measured time</text>\n",
-      kWidth, kHeight, kLeft, calibration.gpu_file);
+      kWidth, kHeight, kLeft, xml_text(calibration.gpu_file));
   for (int step = -4; step <= 4; ++step) {
     const double error = top * step / 4;
     out += fmt::format(
@@ -69,7 +70,7 @@ std::string residuals_svg(const Calibration& calibration) {
                          x(row.measured_s), y(error_of(row)), colour);
     }
     out += fmt::format("<circle cx=\"{0}\" cy=\"{1}\" r=\"4\" fill=\"{2}\"/><text x=\"{3}\" y=\"{4}\">{5}</text>\n",
-                       kWidth - kRight + 22, at, colour, kWidth - kRight + 34, at + 4, model.name);
+                       kWidth - kRight + 22, at, colour, kWidth - kRight + 34, at + 4, xml_text(model.name));
   }
   return out + "</svg>\n";
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "app/read/visible_text.h"
 #include "app/report/band.h"
 #include "app/report/columns.h"
 #include "app/report/percent.h"
@@ -103,9 +104,9 @@ std::vector<std::size_t> shown_lines(std::size_t lines) {
 std::string headline(const Answer& answer) {
   const Forecast& f = *answer.forecast;
   const auto& measured = answer.question.scenario.measured;
-  std::string out = answer.question.name + "\n\n";
+  std::string out = visible(answer.question.name) + "\n\n";
   const auto line = [&](std::string_view name, const std::string& value) {
-    out += fmt::format("  {:<18}{}\n", name, value);
+    out += fmt::format("  {:<18}{}\n", name, visible(value));
   };
   const auto digits = [](Time t) { return fmt::format("{:.4g} s", to_seconds(t)); };
   std::string step = digits(f.step);
@@ -223,7 +224,7 @@ std::string in_full(const Answer& answer) {
   const Forecast& f = *answer.forecast;
   std::string out =
       headline(answer) + "\n" + time_table(f) + "\n" + memory_table(f, answer.question.scenario.cluster.gpu.memory);
-  if (f.out_of_memory) out += "\n" + memory_message(*f.out_of_memory) + "\n";
+  if (f.out_of_memory) out += "\n" + visible(memory_message(*f.out_of_memory)) + "\n";
   return out;
 }
 

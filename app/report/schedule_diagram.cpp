@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "app/report/xml_text.h"
 #include "sim/units_text.h"
 
 namespace stepcast::app {
@@ -125,7 +126,7 @@ std::string schedule_svg(const Forecast& f, const std::string& title) {
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\" "
       "font-family=\"sans-serif\" font-size=\"11\">\n<rect width=\"{0}\" height=\"{1}\" fill=\"white\"/>\n"
       "<text x=\"{2}\" y=\"22\" font-size=\"15\">{3}</text>\n",
-      kLeft + kWidth + kRight, bottom + kBottom, kLeft, title);
+      kLeft + kWidth + kRight, bottom + kBottom, kLeft, xml_text(title));
   const auto draw = [&](const Look& look, const std::string& label, double left, double width, double top,
                         double height) {
     out += fmt::format(

@@ -4,18 +4,19 @@
 #include <archive_entry.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <new>
 
+#include "calibrate/logs/unpacking.h"
 #include "sim/input_error.h"
 
 namespace stepcast::calibrate {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr std::size_t kLargest = 256u << 20;
 
 bool is_table(std::string_view name) { return name.ends_with(".csv"); }
 
@@ -55,10 +56,11 @@ std::vector<BundleFile> unpack_bundle(std::string_view bytes, const std::string&
   const std::unique_ptr<archive, int (*)(archive*)> reader(archive_read_new(), archive_read_free);
   const auto check = [&](la_ssize_t code) {
     if (code >= ARCHIVE_WARN) return;
+    if (archive_errno(reader.get()) == ENOMEM) throw std::bad_alloc();
     const char* const why = archive_error_string(reader.get());
     throw InputError(shown, std::string("cannot be unpacked: ") + (why == nullptr ? "no tar archive" : why));
   };
-  archive_read_support_filter_all(reader.get());
+  allow_compression(reader.get());
   archive_read_support_format_tar(reader.get());
   check(archive_read_open_memory(reader.get(), bytes.data(), bytes.size()));
   std::vector<BundleFile> files;
@@ -79,7 +81,7 @@ std::vector<BundleFile> unpack_bundle(std::string_view bytes, const std::string&
       check(got);
       if (got <= 0) break;
       file.text.append(block, static_cast<std::size_t>(got));
-      if (total + file.text.size() > kLargest) too_large(shown);
+      if (total + file.text.size() > kLargestBundle) too_large(shown);
     }
     total += file.text.size();
     files.push_back(std::move(file));
@@ -92,7 +94,7 @@ std::vector<BundleFile> load_bundle(const fs::path& path) {
   std::error_code error;
   if (!fs::exists(path, error)) throw InputError(shown, "no such folder or archive");
   if (!fs::is_directory(path, error)) {
-    if (fs::file_size(path, error) > kLargest) too_large(shown);
+    if (fs::file_size(path, error) > kLargestBundle) too_large(shown);
     return unpack_bundle(read_all(path), shown);
   }
   std::vector<BundleFile> files;
@@ -101,7 +103,7 @@ std::vector<BundleFile> load_bundle(const fs::path& path) {
     std::string name = entry.path().lexically_relative(path).generic_string();
     if (!entry.is_regular_file() || !is_table(name)) continue;
     total += entry.file_size();
-    if (total > kLargest) too_large(shown);
+    if (total > kLargestBundle) too_large(shown);
     files.push_back({std::move(name), read_all(entry.path())});
   }
   return below_the_bundle(std::move(files), shown);

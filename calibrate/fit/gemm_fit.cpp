@@ -4,8 +4,11 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <numeric>
+#include <sstream>
 #include <tuple>
 
 #include "calibrate/fit/statistics.h"
@@ -65,9 +68,16 @@ double gemm_time_ratio(const GemmSample& sample, const GemmModel& model, const G
 }
 
 std::vector<GemmSample> read_gemm_samples(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) throw InputError(path, "no such file");
+  return parse_gemm_samples({std::istreambuf_iterator<char>(file), {}}, path);
+}
+
+std::vector<GemmSample> parse_gemm_samples(const std::string& table, const std::string& path) {
   std::vector<GemmSample> samples;
-  read_table_lines(
-      path, "m,n,k,layout,output_bytes,efficiency", [&](const std::string& line, const std::string& place) {
+  std::istringstream lines(table);
+  parse_table_lines(
+      lines, path, "m,n,k,layout,output_bytes,efficiency", [&](const std::string& line, const std::string& place) {
         std::vector<std::string> cells(1);
         for (const char c : line) {
           if (c == ',')

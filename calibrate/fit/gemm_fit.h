@@ -26,6 +26,9 @@ struct GemmFit {
 /// Throws InputError with file:line for anything else.
 std::vector<GemmSample> read_gemm_samples(const std::string& path);
 
+/// The same of what was read already; `path` is what messages call it.
+std::vector<GemmSample> parse_gemm_samples(const std::string& table, const std::string& path);
+
 /// Fits every constant of the model to every other distinct shape (the 1st, 3rd, ... in file order; repeats of a shape
 /// go with it) by fit_robust, and tries it on the rest. `launch` is the fixed time a
 /// measured kernel includes. Throws InputError when there are fewer than 20 distinct shapes.

@@ -1,6 +1,7 @@
 #include "calibrate/fit/table_lines.h"
 
 #include <fstream>
+#include <istream>
 
 #include "sim/input_error.h"
 
@@ -10,9 +11,14 @@ void read_table_lines(const std::string& path, const std::string& header,
                       const std::function<void(const std::string& line, const std::string& place)>& row) {
   std::ifstream file(path);
   if (!file) throw InputError(path, "no such file");
+  parse_table_lines(file, path, header, row);
+}
+
+void parse_table_lines(std::istream& table, const std::string& path, const std::string& header,
+                       const std::function<void(const std::string& line, const std::string& place)>& row) {
   std::string line;
   bool past_header = false;
-  for (int number = 1; std::getline(file, line); ++number) {
+  for (int number = 1; std::getline(table, line); ++number) {
     const std::string place = path + ":" + std::to_string(number);
     if (!line.empty() && line.back() == '\r') line.pop_back();
     if (line.empty() || line[0] == '#') continue;

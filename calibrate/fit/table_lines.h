@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <iosfwd>
 #include <string>
 
 namespace stepcast::calibrate {
@@ -9,5 +10,9 @@ namespace stepcast::calibrate {
 /// be `header`, each one after it is handed to `row` with its place ("file:line"). Throws InputError.
 void read_table_lines(const std::string& path, const std::string& header,
                       const std::function<void(const std::string& line, const std::string& place)>& row);
+
+/// The same of what was read already; `path` is what messages call it.
+void parse_table_lines(std::istream& table, const std::string& path, const std::string& header,
+                       const std::function<void(const std::string& line, const std::string& place)>& row);
 
 }  // namespace stepcast::calibrate

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <limits>
 #include <memory>
+#include <new>
 
 #include "sim/input_error.h"
 
@@ -47,7 +48,10 @@ class Query {
   }
 
  private:
-  [[noreturn]] void fail() const { throw InputError(file_, std::string("SQLite: ") + sqlite3_errmsg(database_)); }
+  [[noreturn]] void fail() const {
+    if (sqlite3_errcode(database_) == SQLITE_NOMEM) throw std::bad_alloc();
+    throw InputError(file_, std::string("SQLite: ") + sqlite3_errmsg(database_));
+  }
 
   sqlite3* database_;
   const std::string& file_;
@@ -160,6 +164,8 @@ std::vector<KernelSpan> parse_nsys(std::string_view bytes, const std::string& fi
   }
   return read(database.get(), file);
 }
+
+bool is_sqlite_text(std::string_view bytes) { return bytes.starts_with(kMagic); }
 
 bool is_sqlite(const std::filesystem::path& file) {
   std::string begin(kMagic.size(), '\0');

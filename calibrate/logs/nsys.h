@@ -22,4 +22,7 @@ std::vector<KernelSpan> parse_nsys(std::string_view bytes, const std::string& fi
 /// Whether a file begins as SQLite databases do.
 bool is_sqlite(const std::filesystem::path& file);
 
+/// The same of bytes that were read already.
+bool is_sqlite_text(std::string_view bytes);
+
 }  // namespace stepcast::calibrate

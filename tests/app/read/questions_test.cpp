@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <new>
+#include <stdexcept>
 
 #include "app/read/file_text.h"
 #include "tests/app/read/fixtures.h"
@@ -138,7 +140,7 @@ TEST(Tables, ARowIsAScenarioAndAnEmptyCellAKeyNotGiven) {
   EXPECT_EQ(error_of(rows[0]), "");
   EXPECT_EQ(rows[0].name, "short");
   EXPECT_EQ(rows[0].table, "runs");
-  EXPECT_TRUE(rows[0].from_table);
+  EXPECT_TRUE(rows[0].among_others);
   EXPECT_EQ(rows[0].scenario.model.layers, 8);
   EXPECT_EQ(rows[0].scenario.model.hidden, 12288);
   EXPECT_EQ(rows[0].scenario.cluster.gpus, 16u);
@@ -236,10 +238,41 @@ TEST(Tables, HeadersThatAreWrongStopEverything) {
 TEST(Paths, FoldersAreReadSortedAndFilesMustBeOfAKnownKind) {
   const std::vector<Question> all = ask(STEPCAST_SOURCE_DIR "/scenarios");
   EXPECT_GT(all.size(), 20u);
-  EXPECT_NE(complaint([] { ask(STEPCAST_SOURCE_DIR "/README.md"); }).find("expected a scenario (.yaml)"),
+  EXPECT_NE(complaint([] { ask(STEPCAST_SOURCE_DIR "/README.md"); }).find("expected a scenario (.yaml, .yml)"),
             std::string::npos);
   EXPECT_NE(complaint([] { ask(STEPCAST_SOURCE_DIR "/scenarios/quickstrat.yaml"); }).find("quickstart.yaml'?"),
             std::string::npos);
+}
+
+template <class E>
+Question with_error(const E& thrown, bool among_others) {
+  Question question;
+  question.origin = "runs.csv:2:1";
+  question.among_others = among_others;
+  try {
+    throw thrown;
+  } catch (...) {
+    keep_error(question);
+  }
+  return question;
+}
+
+TEST(Questions, AnyFailureOfARowStaysWithIt) {
+  EXPECT_EQ(with_error(std::bad_alloc(), true).error, "runs.csv:2:1: this computer has too little memory for it");
+  EXPECT_EQ(with_error(std::runtime_error("a\x1b"
+                                          "b"),
+                       true)
+                .error,
+            "runs.csv:2:1: a\\x1bb");
+  EXPECT_FALSE(with_error(std::runtime_error("a"), true).internal_error);
+  const Question ours = with_error(std::logic_error("work of negative duration"), true);
+  EXPECT_EQ(ours.error, "runs.csv:2:1: internal error: work of negative duration");
+  EXPECT_TRUE(ours.internal_error);
+}
+
+TEST(Questions, OfAFileThatTheCommandNamesItEndsTheCommand) {
+  EXPECT_THROW(with_error(std::logic_error("ours"), false), std::logic_error);
+  EXPECT_THROW(with_error(std::bad_alloc(), false), std::bad_alloc);
 }
 
 }  // namespace

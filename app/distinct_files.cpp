@@ -1,0 +1,70 @@
+#include "app/distinct_files.h"
+
+#include <sys/stat.h>
+
+#include <optional>
+
+#include "app/read/streams.h"
+#include "sim/input_error.h"
+
+namespace stepcast::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// What tells a file from others: where it stands, and what stands there.
+class Identity {
+ public:
+  explicit Identity(const fs::path& path) : descriptor_(descriptor_named(path)) {
+    struct stat status {};
+    const int found = descriptor_ ? fstat(*descriptor_, &status) : stat(path.c_str(), &status);
+    if (found == 0) {
+      status_ = status;
+      return;
+    }
+    std::error_code error;
+    fs::path end = path;
+    for (int links = 0; links < 40 && fs::is_symlink(end, error); ++links)
+      end = end.parent_path() / fs::read_symlink(end, error);
+    place_ = fs::weakly_canonical(fs::absolute(end, error), error);
+  }
+
+  bool operator==(const Identity& other) const {
+    if (descriptor_ && descriptor_ == other.descriptor_) return true;
+    if (!status_ || !other.status_) return !status_ && !other.status_ && place_ == other.place_;
+    const bool kept = S_ISREG(status_->st_mode) || S_ISFIFO(status_->st_mode);
+    return kept && status_->st_dev == other.status_->st_dev && status_->st_ino == other.status_->st_ino;
+  }
+
+ private:
+  std::optional<int> descriptor_;
+  std::optional<struct stat> status_;
+  fs::path place_;  ///< of what is not there yet
+};
+
+}  // namespace
+
+void check_distinct(std::span<const NamedFile> outputs, std::span<const fs::path> inputs) {
+  struct Known {
+    const NamedFile& file;
+    Identity identity;
+  };
+  std::vector<Known> known;
+  for (const NamedFile& output : outputs) {
+    if (output.path.empty()) continue;
+    known.push_back({output, Identity(output_named(output.path))});
+    for (std::size_t i = 0; i + 1 < known.size(); ++i)
+      if (known[i].identity == known.back().identity)
+        throw InputError(output.flag, "found '" + output.path + "', which is where " + known[i].file.flag +
+                                          " goes too, expected a file of its own");
+  }
+  for (const fs::path& input : inputs) {
+    const Identity read(input);
+    for (const Known& each : known)
+      if (each.identity == read)
+        throw InputError(each.file.flag, "found '" + each.file.path + "', which is read as '" + input.string() +
+                                             "', expected another file");
+  }
+}
+
+}  // namespace stepcast::app

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace stepcast::app {
+
+/// A file that a flag names.
+struct NamedFile {
+  std::string flag, path;  ///< path "-": standard output
+};
+
+/// Throws InputError where two of the outputs are one file (by another path, a link, an open descriptor), or one of
+/// them is a file that is read. Outputs with an empty path are not asked for. Devices, such as /dev/null, may be named
+/// as often as one likes. To be called before anything is computed.
+void check_distinct(std::span<const NamedFile> outputs, std::span<const std::filesystem::path> inputs);
+
+}  // namespace stepcast::app
