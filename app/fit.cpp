@@ -11,6 +11,7 @@
 #include "app/read/curves.h"
 #include "app/read/files.h"
 #include "app/read/library.h"
+#include "app/read/unit_meant.h"
 #include "calibrate/fit/gemm_fit.h"
 #include "sim/input_error.h"
 #include "sim/units_text.h"
@@ -86,6 +87,10 @@ int fit(const std::vector<std::string>& words) {
   if (paths.empty()) throw InputError("stepcast fit", "found no file, expected a table or logs of nccl-tests");
   const bool machine_named =
       !(*values)["node"].as<std::string>().empty() || !(*values)["cluster"].as<std::string>().empty();
+  if (!machine_named && !paths.front().ends_with(".csv"))
+    throw InputError(paths.front(),
+                     "found no .csv, expected a table of multiplies or curves, or logs of nccl-tests and --node or "
+                     "--cluster, which say on what machine");
   if (machine_named || paths.size() > 1 || !paths.front().ends_with(".csv"))
     return fit_transport_to_logs(paths, *values);
   const auto format_word = (*values)["format"].as<std::string>();
@@ -102,7 +107,8 @@ int fit(const std::vector<std::string>& words) {
   const auto launch = parse_time((*values)["launch"].as<std::string>());
   if (!launch)
     throw InputError("--launch", "found '" + (*values)["launch"].as<std::string>() + "', expected a time in " +
-                                     std::string(time_units()));
+                                     std::string(time_units()) +
+                                     unit_meant(Type::Kind::time, (*values)["launch"].as<std::string>()));
 
   Library library(configs_directory());
   const Node name = make_scalar((*values)["gpu"].as<std::string>(), {"--gpu", 0, 0});

@@ -46,7 +46,9 @@ int validate(const std::vector<std::string>& words) {
     return kDone;
   }
   const Comparison comparison = compare(answers, measured);
-  if (comparison.rows.empty()) throw InputError(asked->paths.front(), "no scenario there has a `measured:` block");
+  if (comparison.rows.empty())
+    throw InputError(asked->paths.front(),
+                     "no scenario there has a `measured:` block, expected measured.step_time in one");
   const int status = some_table_failed(answers) ? kFailed : kDone;
   const auto residuals = asked->values["residuals"].as<std::string>();
   if (!residuals.empty()) write_file(residuals, residuals_csv(comparison));

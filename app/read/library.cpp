@@ -13,13 +13,19 @@ namespace {
 
 bool is_path(std::string_view name) { return name.find('/') != std::string_view::npos || name.ends_with(".yaml"); }
 
+bool is_folder(const std::filesystem::path& path) {
+  std::error_code error;
+  return std::filesystem::is_directory(path, error);
+}
+
 /// How a complaint about a name that is not there ends: the nearest name, or all of them where none is near.
 std::string meant(const std::string& name, const std::vector<std::string>& known) {
   const std::vector<std::string_view> views(known.begin(), known.end());
   if (const std::string_view near = nearest(name, views); !near.empty()) {
     return "; did you mean '" + std::string(near) + "'?";
   }
-  return known.empty() ? " (there is none)" : ": " + one_of("", views);
+  return known.empty() ? " (it holds none), or a file of yours by its path, such as ./mine.yaml"
+                       : ": " + one_of("", views);
 }
 
 }  // namespace
@@ -75,7 +81,7 @@ Node Library::named(const Node& name, const Schema& schema, const std::string& p
   }
   if (schema.folder.empty()) {
     std::filesystem::path file = beside(name.place, name.scalar);
-    if (!file.has_extension()) file += ".yaml";
+    if (!file.has_extension() && !is_folder(file)) file += ".yaml";
     return load(file, name, schema, path);
   }
   if (is_path(name.scalar)) return load(beside(name.place, name.scalar), name, schema, path);
@@ -104,6 +110,8 @@ const Node& Library::load(const std::filesystem::path& file, const Node& name, c
   if (!path.empty() && !std::filesystem::exists(file, error)) {
     fail(name.place, path, "found " + found(name) + ", expected a file; there is no " + shown + did_you_mean(file));
   }
+  if (!path.empty() && is_folder(file))
+    fail(name.place, path, "found " + found(name) + ", which is a folder, expected a file");
   chain_.push_back(shown);
   try {
     Node tree = expand(parse_yaml(read_file(file, shown), shown), schema, "");

@@ -21,7 +21,9 @@ void read_table_lines(const std::string& path, const std::string& header,
     } else if (line == header) {
       past_header = true;
     } else {
-      throw InputError(place, "found '" + line + "', expected the header '" + header + "'");
+      constexpr std::size_t kShown = 60;
+      throw InputError(place, "found '" + line.substr(0, kShown) + (line.size() > kShown ? "..." : "") +
+                                  "', expected the header '" + header + "'");
     }
   }
 }
