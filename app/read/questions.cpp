@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 
 #include "app/read/csv.h"
 #include "app/read/file_text.h"
 #include "app/read/given.h"
 #include "app/read/merge.h"
 #include "app/read/nearest.h"
+#include "app/read/notes.h"
 #include "app/read/scenario.h"
 #include "sim/input_error.h"
 
@@ -55,6 +57,9 @@ void finish(Question& question, const Node& tree, Library& library) {
     if (key != nullptr && problem.text.starts_with("missing") && problem.text.find("expected") == std::string::npos)
       question.error += "; expected " + expected(key->type);
   }
+  if (!question.error.empty()) return;
+  question.notes = notes_on_defaults(tree, question.scenario, library);
+  std::ranges::move(schedules::notes(question.scenario), std::back_inserter(question.notes));
 }
 
 Question read_scenario_file(const fs::path& file, const Node& settings, Library& library) {

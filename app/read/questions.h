@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "app/read/library.h"
+#include "schedules/notes.h"
 #include "schedules/scenario.h"
 
 namespace stepcast::app {
@@ -16,8 +17,9 @@ struct Question {
   std::string table;        ///< what validate groups by: the table's name, or the folder of scenario files
   bool from_table = false;  ///< a row that cannot run does not stop the command, a file does
   std::string source;
-  schedules::Scenario scenario;  ///< can run where `error` is empty
-  std::string error;             ///< why it cannot; one line for each problem
+  schedules::Scenario scenario;          ///< can run where `error` is empty
+  std::string error;                     ///< why it cannot; one line for each problem
+  std::vector<schedules::Note> notes{};  ///< where `error` is empty
 };
 
 /// Reads scenario files (.yaml), runs tables (.csv) and folders of both (recursive, sorted by path), in the order
