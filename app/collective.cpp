@@ -17,6 +17,7 @@
 #include "app/read/pair_weights.h"
 #include "app/read/setting.h"
 #include "app/read/streams.h"
+#include "app/read/unit_meant.h"
 #include "app/report/collective_report.h"
 #include "app/report/png.h"
 #include "app/report/tuning_report.h"
@@ -47,7 +48,8 @@ Bytes size_named(const std::string& word) {
   if (error == std::errc() && shift >= 0 && value >= 0 && value <= std::numeric_limits<std::int64_t>::max() >> shift) {
     return {value << shift};
   }
-  throw InputError("--sizes", "found '" + word + "', expected a size such as 8B, 64KiB, 1G");
+  throw InputError("--sizes",
+                   "found '" + word + "', expected a size such as 8B, 64KiB, 1G" + unit_meant(Type::Kind::bytes, word));
 }
 
 /// "8B:8GiB" (doubling), "1MiB:16MiB:1MiB", "8B:8GiB:x4", or sizes with commas between them.

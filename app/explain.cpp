@@ -21,9 +21,7 @@ calibrate::Explanation explain(std::span<const Answer> answers, const std::strin
   if (row == answers.end()) {
     std::vector<std::string_view> names;
     for (const Answer& a : answers) names.push_back(a.question.name);
-    const std::string_view near = nearest(name, names);
-    throw InputError("--explain", "found no row named '" + name + "'" +
-                                      (near.empty() ? "" : "; did you mean '" + std::string(near) + "'?"));
+    throw InputError("--explain", "found no row named '" + name + "', expected " + one_of(name, names));
   }
   if (!row->forecast) throw InputError("--explain " + name, "the row cannot run: " + row->question.error);
   if (!compared(*row)) throw InputError("--explain " + name, "found no measured.step_time, expected one");

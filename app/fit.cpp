@@ -18,6 +18,7 @@
 #include "app/read/files.h"
 #include "app/read/library.h"
 #include "app/read/streams.h"
+#include "app/read/unit_meant.h"
 #include "app/read/visible_text.h"
 #include "app/report/json_text.h"
 #include "calibrate/fit/gemm_fit.h"
@@ -116,6 +117,10 @@ int fit(const std::vector<std::string>& words) {
   const bool machine_named =
       !(*values)["node"].as<std::string>().empty() || !(*values)["cluster"].as<std::string>().empty();
   const ReadFile& table = files.front();
+  if (!machine_named && !is_table(table))
+    throw InputError(shown_path(table.path),
+                     "found no .csv, expected a table of multiplies or curves, or logs of nccl-tests and --node or "
+                     "--cluster, which say on what machine");
   if (machine_named || files.size() > 1 || !is_table(table)) return fit_transport_to_logs(files, *values);
   const auto format_word = (*values)["format"].as<std::string>();
   if (format_word != "yaml" && format_word != "json")
@@ -131,7 +136,8 @@ int fit(const std::vector<std::string>& words) {
   const auto launch = parse_time((*values)["launch"].as<std::string>());
   if (!launch)
     throw InputError("--launch", "found '" + (*values)["launch"].as<std::string>() + "', expected a time in " +
-                                     std::string(time_units()));
+                                     std::string(time_units()) +
+                                     unit_meant(Type::Kind::time, (*values)["launch"].as<std::string>()));
 
   Library library(config_folders());
   const Node name = make_scalar((*values)["gpu"].as<std::string>(), {"--gpu", 0, 0});

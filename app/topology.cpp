@@ -18,6 +18,7 @@
 #include "app/read/cluster.h"
 #include "app/read/config_folders.h"
 #include "app/read/file_text.h"
+#include "app/read/given.h"
 #include "app/read/library.h"
 #include "app/read/merge.h"
 #include "app/read/nearest.h"
@@ -101,6 +102,12 @@ Cluster import_cluster(const std::string& file, const std::string& text, bool xm
   const std::string fabric_name = word(values, "fabric").empty() ? "one-switch" : word(values, "fabric");
   const topology::FabricSpec fabric = read_fabric_named(fabric_name, library);
   const std::string nodes = word(values, "nodes"), gpus = word(values, "gpus"), allocation = word(values, "allocation");
+  if (!allocation.empty() && !gpus.empty())
+    throw InputError("--gpus", "found '" + gpus + "' beside --allocation, expected one of the two");
+  if (!nodes.empty() && !gpus.empty() &&
+      whole_named(gpus, "--gpus") != whole_named(nodes, "--nodes") * std::uint64_t{node.gpus})
+    throw InputError("--gpus", "found '" + gpus + "' beside --nodes '" + nodes + "' of " + std::to_string(node.gpus) +
+                                   " GPUs, expected one of the two");
   if (!allocation.empty()) {
     topology::Allocation wanted = topology::parse_allocation(allocation, "--allocation");
     if (!nodes.empty()) wanted.of_nodes = whole_named(nodes, "--nodes");
@@ -114,8 +121,9 @@ Cluster find_cluster(const std::string& name, const boost::program_options::vari
   if (name.ends_with(".xml") || name.ends_with(".txt"))
     return import_cluster(name, read_file(name, name), name.ends_with(".xml"), values, library);
   Node tree = make_mapping({"stepcast topology", 0, 0});
+  std::vector<Given> given;
   const auto lay = [&](const std::string& key, const std::string& value, const std::string& flag) {
-    if (!value.empty()) merge(where_table().schema, tree, nest(key, make_scalar(value, {flag, 0, 0})));
+    if (!value.empty()) given.push_back({key, value, {flag, 0, 0}});
   };
   const std::vector<std::string> clusters = library.names("clusters"), nodes = library.names("nodes");
   if (is_stream(name)) {
@@ -141,6 +149,7 @@ Cluster find_cluster(const std::string& name, const boost::program_options::vari
   lay("cluster.allocation", word(values, "allocation"), "--allocation");
   lay("cluster.fabric", word(values, "fabric"), "--fabric");
   Where where;
+  merge(where_table().schema, tree, layer_of(where_table().schema, std::move(given), {"stepcast topology", 0, 0}));
   read(where_table(), tree, "", library, where);
   const schedules::ClusterSpec& c = where.cluster;
   return build_cluster(c.node, c.fabric, c.gpus, c.allocation);
@@ -282,7 +291,8 @@ int show_topology(const std::vector<std::string>& words) {
   const auto names =
       values->count("path") > 0 ? (*values)["path"].as<std::vector<std::string>>() : std::vector<std::string>{};
   if (names.size() != 1) {
-    throw InputError("stepcast topology", "found " + std::to_string(names.size()) + " machines, expected one");
+    throw InputError("stepcast topology",
+                     "found " + std::to_string(names.size()) + " machines, expected one, such as dgx-a100-80gb");
   }
   std::vector<std::string> forms;
   for (const char* form : {"matrix", "links", "dot", "json", "nccl-xml"}) {

@@ -62,7 +62,9 @@ int validate(const std::vector<std::string>& words) {
     return some_failed(answers) ? kFailed : kDone;
   }
   const Comparison comparison = compare(answers, measured);
-  if (comparison.rows.empty()) throw InputError(asked->paths.front(), "no scenario there has a `measured:` block");
+  if (comparison.rows.empty())
+    throw InputError(asked->paths.front(),
+                     "no scenario there has a `measured:` block, expected measured.step_time in one");
   std::vector<NewFile> files;
   if (!residuals.empty()) files.push_back({residuals, residuals_csv(comparison)});
   files.push_back({asked->output, !against.empty()                ? moved_table(comparison, old)

@@ -63,8 +63,9 @@ const Algorithm& algorithm(std::string_view name) {
       kAlgorithms, {}, [name](const Algorithm* candidate) { return distance(candidate->name, name); });
   std::string allowed;
   for (const Algorithm* candidate : kAlgorithms) allowed += std::string(candidate->name) + ", ";
-  throw InputError("algorithm", "found '" + std::string(name) + "', did you mean '" + std::string(nearest->name) +
-                                    "'? Allowed: " + allowed + "auto, nccl");
+  const bool near = 2 * distance(nearest->name, name) <= std::max(nearest->name.size(), name.size());
+  throw InputError("algorithm", "found '" + std::string(name) + "', expected one of " + allowed + "auto, nccl" +
+                                    (near ? "; did you mean '" + std::string(nearest->name) + "'?" : ""));
 }
 
 }  // namespace stepcast::collectives

@@ -20,7 +20,8 @@ std::string n(std::int64_t value) { return std::to_string(value); }
 std::string no_rate(const Gpu& gpu, Precision precision) {
   std::string known;
   for (const auto& [each, rate] : gpu.peak) known += (known.empty() ? "" : ", ") + std::string(name(each));
-  return "GPU " + gpu.name + " has no rate for " + std::string(name(precision)) + ", expected one of " + known;
+  return "GPU " + gpu.name + " has no rate for " + std::string(name(precision)) +
+         (known.empty() ? ", its file states no peak at all" : ", expected one of " + known);
 }
 
 bool has_linear(const NetworkLayer& layer) {
@@ -271,7 +272,8 @@ void check_recomputed_modules(const Scenario& s, std::vector<Problem>& out) {
   const RecomputedModules& repeated = *s.recomputed_modules;
   const char* key = "recompute.modules";
   if (s.recompute != Recompute::selective)
-    out.push_back({key, "found modules with every or full_layers, which repeat whole layers"});
+    out.push_back(
+        {key, "found modules beside every or full_layers, which repeat whole layers; expected one of the two"});
   const bool plain = s.model.family != Family::bert && s.model.family != Family::t5 && s.model.family != Family::vit;
   if (!plain && (repeated.latent_ups || repeated.feed_forward || repeated.experts_activation))
     out.push_back({key, "of this family core_attn alone is built"});
@@ -313,12 +315,14 @@ void check_stalls(const Scenario& s, std::vector<Problem>& out) {
 }
 
 void check_offload(const Scenario& s, std::vector<Problem>& out) {
+  constexpr const char* kNothing =
+      "nothing is offloaded to nvme; expected optimizer, parameters or activations there, or the key left out";
   const OffloadPlan& plan = s.offload;
   const bool drives = plan.optimizer == Tier::nvme || plan.parameters == Tier::nvme || plan.activations == Tier::nvme;
   if (drives && !plan.nvme_bandwidth)
     out.push_back({"offload", "nvme needs offload.nvme_bandwidth, that of a node's drives together"});
-  if (plan.nvme_bandwidth && !drives) out.push_back({"offload.nvme_bandwidth", "nothing is offloaded to nvme"});
-  if (plan.nvme_size && !drives) out.push_back({"offload.nvme_size", "nothing is offloaded to nvme"});
+  if (plan.nvme_bandwidth && !drives) out.push_back({"offload.nvme_bandwidth", kNothing});
+  if (plan.nvme_size && !drives) out.push_back({"offload.nvme_size", kNothing});
   if (plan.optimizer != Tier::gpu && s.training.optimizer != Optimizer::adam)
     out.push_back({"offload.optimizer", "only adam's state is moved; expected training.optimizer: adam"});
   if (!plan.activation_layers) return;
@@ -374,12 +378,14 @@ std::vector<Problem> check(const Scenario& s) {
     out.push_back({"cluster.gpus", n(s.cluster.gpus) + " GPUs is no whole number of nodes of " + n(per_node)});
     return out;
   }
-  const std::int64_t ranks = std::int64_t{plan.tensor} * plan.context * plan.pipeline * plan.data;
+  const std::int64_t part = std::int64_t{plan.tensor} * plan.context * plan.pipeline, ranks = part * plan.data;
   if (ranks != s.cluster.gpus) {
-    out.push_back({"parallelism.tensor", "tensor " + n(plan.tensor) +
-                                             (plan.context > 1 ? " x context " + n(plan.context) : "") +
-                                             " x pipeline " + n(plan.pipeline) + " x data " + n(plan.data) + " is " +
-                                             n(ranks) + " GPUs, the cluster has " + n(s.cluster.gpus)});
+    out.push_back(
+        {"parallelism.tensor",
+         "tensor " + n(plan.tensor) + (plan.context > 1 ? " x context " + n(plan.context) : "") + " x pipeline " +
+             n(plan.pipeline) + " x data " + n(plan.data) + " is " + n(ranks) + " GPUs, the cluster has " +
+             n(s.cluster.gpus) +
+             (s.cluster.gpus % part == 0 ? ": expected data " + n(s.cluster.gpus / part) + ", or none said" : "")});
     return out;
   }
   if (!s.cluster.gpu.peak.contains(s.training.precision))

@@ -3,6 +3,7 @@
 #include "app/read/library.h"
 #include "sim/input_error.h"
 #include "topology/allocation.h"
+#include "topology/dimensions.h"
 
 namespace stepcast::app {
 namespace {
@@ -15,6 +16,14 @@ constexpr std::int64_t kMostNics = 1024;
 topology::FabricSpec read_fabric(const Value& v) {
   topology::FabricSpec fabric = read_block(fabric_table(), v);
   if (fabric.name.empty()) fabric.name = v.text;
+  const std::string key = join(v.path, "torus");
+  if (fabric.kind != "torus" && !fabric.torus.empty())
+    fail(locate(*v.node, "torus"), key,
+         "found '" + fabric.torus + "' with kind " + fabric.kind + ", expected kind torus");
+  if (fabric.kind == "torus" && !topology::read_sides(fabric.torus))
+    fail(locate(*v.node, "torus"), key,
+         (fabric.torus.empty() ? std::string("missing, with kind torus") : "found '" + fabric.torus + "'") +
+             ", expected two or three sides such as '16x16' or '4x4x8'");
   return fabric;
 }
 
@@ -43,35 +52,32 @@ bool lies_over_the_usual(const Node* fabric) {
 }  // namespace
 
 const Table<ClusterDraft>& cluster_table() {
-  static const Table<ClusterDraft> table = [] {
-    Table<ClusterDraft> made(
-        "Cluster", "clusters",
-        {
-            {{"name", text_type(), "", "what people call it"}, [](C&, const Value&) {}},
-            {{"node", block(node_schema), kRequired, "the machine; also a topology of NCCL (FILE.xml)"},
-             [](C& c, const Value& v) { c.node = read_node(v); }},
-            {{"nodes", whole(1, kMostGpus), "1", "whole nodes; or give gpus"},
-             [](C& c, const Value& v) { c.nodes = v.whole; }},
-            {{"gpus", whole(1, kMostGpus), "those of the nodes", "GPUs in all; below a node's count: part of one node"},
-             [](C& c, const Value& v) { c.gpus = v.whole; }},
-            {{"nics_per_node", whole(0, kMostNics), "the node's", "network cards in use"},
-             [](C& c, const Value& v) { c.nics_per_node = v.whole; }},
-            {{"nic_bandwidth", bandwidth_type(), "the node's", "of one network card"},
-             [](C& c, const Value& v) { c.nic_bandwidth = v.bandwidth; }},
-            {{"fabric", block(fabric_schema), "what the node usually has",
-              "what joins the nodes; without kind or base: changes of the usual one"},
-             [](C& c, const Value& v) { c.fabric = read_fabric(v); }},
-            {{"allocation", text_type(), "the first ones", "GPUs in use: '0-2,5', or 'node0:0-3,node2:4-7'"},
-             [](C& c, const Value& v) { c.allocation = v.text; }},
-            {{"other.gpu", block(gpu_schema), "none", "GPUs of a second kind"},
-             [](C& c, const Value& v) { c.other_gpu = read_block(gpu_table(), v); }},
-            {{"other.first", whole(1, kMostGpus), "required of other.gpu", "from this GPU on, counted from 0"},
-             [](C& c, const Value& v) { c.other_first = v.whole; }},
-            {{"source", text_type(), "", "where the numbers are from"}, [](C&, const Value&) {}},
-        });
-    made.schema.alternatives = {"nodes", "gpus"};
-    return made;
-  }();
+  static const Table<ClusterDraft> table(
+      "Cluster", "clusters",
+      {
+          {{"name", text_type(), "", "what people call it"}, [](C&, const Value&) {}},
+          {{"node", block(node_schema), kRequired, "the machine; also a topology of NCCL (FILE.xml)"},
+           [](C& c, const Value& v) { c.node = read_node(v); }},
+          {{"nodes", whole(1, kMostGpus), "1", "whole nodes; or give gpus"},
+           [](C& c, const Value& v) { c.nodes = v.whole; }},
+          {{"gpus", whole(1, kMostGpus), "those of the nodes", "GPUs in all; below a node's count: part of one node"},
+           [](C& c, const Value& v) { c.gpus = v.whole; }},
+          {{"nics_per_node", whole(0, kMostNics), "the node's", "network cards in use"},
+           [](C& c, const Value& v) { c.nics_per_node = v.whole; }},
+          {{"nic_bandwidth", bandwidth_type(), "the node's", "of one network card"},
+           [](C& c, const Value& v) { c.nic_bandwidth = v.bandwidth; }},
+          {{"fabric", block(fabric_schema), "what the node usually has",
+            "what joins the nodes; without kind or base: changes of the usual one"},
+           [](C& c, const Value& v) { c.fabric = read_fabric(v); }},
+          {{"allocation", text_type(), "the first ones", "GPUs in use: '0-2,5', or 'node0:0-3,node2:4-7'"},
+           [](C& c, const Value& v) { c.allocation = v.text; }},
+          {{"other.gpu", block(gpu_schema), "none", "GPUs of a second kind"},
+           [](C& c, const Value& v) { c.other_gpu = read_block(gpu_table(), v); }},
+          {{"other.first", whole(1, kMostGpus), "required of other.gpu", "from this GPU on, counted from 0"},
+           [](C& c, const Value& v) { c.other_first = v.whole; }},
+          {{"source", text_type(), "", "where the numbers are from"}, [](C&, const Value&) {}},
+      },
+      {{"nodes", "gpus"}, {"gpus", "allocation"}});
   return table;
 }
 

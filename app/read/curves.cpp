@@ -5,6 +5,7 @@
 #include "app/read/cluster.h"
 #include "app/read/csv.h"
 #include "app/read/file_text.h"
+#include "app/read/given.h"
 #include "app/read/library.h"
 #include "app/read/merge.h"
 #include "collectives/algorithms.h"
@@ -72,6 +73,8 @@ std::vector<CurveRow> read_curves(const fs::path& table, Library& library) {
 std::vector<CurveRow> parse_curves(std::string_view content, const fs::path& table, Library& library) {
   const std::string shown = shown_path(table);
   const std::vector<Record> records = parse_csv(content, shown);
+  if (!records.empty())
+    for (const Cell& column : records.front()) require_key(curve_table().schema, column.text, column.place);
   std::vector<CurveRow> rows;
   for (std::size_t i = 1; i < records.size(); ++i) {
     const Record& record = records[i];
@@ -79,11 +82,10 @@ std::vector<CurveRow> parse_curves(std::string_view content, const fs::path& tab
       throw InputError(text(record.front().place), "found " + std::to_string(record.size()) + " cells, expected " +
                                                        std::to_string(records.front().size()));
     }
-    Node row = make_mapping(record.front().place);
-    for (std::size_t c = 0; c < record.size(); ++c) {
-      if (record[c].text.empty()) continue;
-      merge(curve_table().schema, row, nest(records.front()[c].text, make_scalar(record[c].text, record[c].place)));
-    }
+    std::vector<Given> given;
+    for (std::size_t c = 0; c < record.size(); ++c)
+      if (!record[c].text.empty()) given.push_back({records.front()[c].text, record[c].text, record[c].place});
+    const Node row = layer_of(curve_table().schema, std::move(given), record.front().place);
     Draft draft;
     read(curve_table(), row, "", library, draft);
     topology::Cluster cluster =
@@ -101,7 +103,7 @@ std::vector<CurveRow> parse_curves(std::string_view content, const fs::path& tab
          .software = draft.software,
          .fitted = draft.fitted});
   }
-  if (rows.empty()) throw InputError(shown, "no curves");
+  if (rows.empty()) throw InputError(shown, "found no row, expected at least one curve");
   return rows;
 }
 

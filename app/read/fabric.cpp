@@ -45,7 +45,8 @@ const Table<FabricSpec>& fabric_table() {
            [](FabricSpec& f, const Value& v) { f.cable_latency = v.time; }},
           {{"source", text_type(), "", "where the numbers are from"},
            [](FabricSpec& f, const Value& v) { f.source = v.text; }},
-      });
+      },
+      {}, {{"torus", "kind", "torus"}});
   return table;
 }
 

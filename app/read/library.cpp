@@ -22,6 +22,11 @@ bool is_path(const Node& name) {
          (word == "-" && name.place.line == 0);
 }
 
+bool is_folder(const std::filesystem::path& path) {
+  std::error_code error;
+  return std::filesystem::is_directory(path, error);
+}
+
 /// With the ending that is there; .yaml where neither is.
 std::filesystem::path with_ending(const std::filesystem::path& file) {
   std::error_code error;
@@ -37,7 +42,8 @@ std::string meant(const std::string& name, const std::vector<std::string>& known
   if (const std::string_view near = nearest(name, views); !near.empty()) {
     return "; did you mean '" + std::string(near) + "'? ('stepcast list " + std::string(folder) + "' names all)";
   }
-  return known.empty() ? " (there is none)" : ": " + one_of("", views, views.size());
+  return known.empty() ? " (it holds none), or a file of yours by its path, such as ./mine.yaml"
+                       : ": " + one_of("", views, views.size());
 }
 
 }  // namespace
@@ -113,7 +119,7 @@ Node Library::named(const Node& name, const Schema& schema, const std::string& p
   }
   if (schema.folder.empty()) {
     std::filesystem::path file = beside(name.place, name.scalar);
-    if (!file.has_extension() && !is_stream(file)) file = with_ending(file);
+    if (!file.has_extension() && !is_stream(file) && !is_folder(file)) file = with_ending(file);
     return load(file, name, schema, path);
   }
   if (is_path(name)) return load(beside(name.place, name.scalar), name, schema, path);
@@ -143,6 +149,8 @@ const Node& Library::load(const std::filesystem::path& file, const Node& name, c
   if (!path.empty() && !std::filesystem::exists(file, error)) {
     fail(name.place, path, "found " + found(name) + ", expected a file; there is no " + shown + did_you_mean(file));
   }
+  if (!path.empty() && is_folder(file))
+    fail(name.place, path, "found " + found(name) + ", which is a folder, expected a file");
   chain_.push_back(shown);
   read_.push_back(file);
   try {

@@ -185,7 +185,8 @@ const Table<ModelDraft>& model_table() {
            [](M& m, const Value& v) { m.model.network.layers = read_network(v); }},
           {{"source", text_type(), "", "where the numbers are from"},
            [](M& m, const Value& v) { m.model.source = v.text; }},
-      });
+      },
+      {{"image", "inputs"}});
   return table;
 }
 

@@ -60,13 +60,14 @@ std::string_view nearest(std::string_view word, std::span<const std::string_view
 }
 
 std::string one_of(std::string_view word, std::span<const std::string_view> names, std::size_t most) {
+  const std::string_view near = nearest(word, names);
+  if (near.empty()) most = names.size();
   std::string list = names.size() == 1 ? "" : "one of ";
   for (std::size_t i = 0; i < std::min(most, names.size()); ++i) {
     if (i > 0) list += ", ";
     list += names[i];
   }
   if (names.size() > most) list += ", ... (" + std::to_string(names.size()) + " in all)";
-  const std::string_view near = nearest(word, names);
   if (!near.empty()) list.append("; did you mean '").append(near).append("'?");
   return list;
 }

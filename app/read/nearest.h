@@ -10,7 +10,7 @@ namespace stepcast::app {
 /// O(names x length^2).
 std::string_view nearest(std::string_view word, std::span<const std::string_view> names);
 
-/// How an error ends: "one of a, b, c" with at most `most` names, and "; did you mean 'b'?" where one is near.
+/// How an error ends: "one of a, b, c", and "; did you mean 'b'?" where one is near; `most` names are enough then.
 std::string one_of(std::string_view word, std::span<const std::string_view> names, std::size_t most = 24);
 
 }  // namespace stepcast::app

@@ -36,7 +36,8 @@ std::vector<OldPrediction> from_csv(const std::string& text, const std::string& 
   };
   const auto name = column("name"), predicted = column("predicted_s"), table = column("table");
   if (!name || !predicted)
-    fail(records.front().front().place, "", "expected a header with the columns name and predicted_s");
+    fail(records.front().front().place, "",
+         "found no columns name and predicted_s, expected what validate --format csv writes");
   std::vector<OldPrediction> out;
   for (std::size_t i = 1; i < records.size(); ++i) {
     const Record& row = records[i];

@@ -2,14 +2,17 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <new>
 #include <optional>
 #include <stdexcept>
 
 #include "app/read/csv.h"
 #include "app/read/file_text.h"
+#include "app/read/given.h"
 #include "app/read/merge.h"
 #include "app/read/nearest.h"
+#include "app/read/notes.h"
 #include "app/read/scenario.h"
 #include "app/read/streams.h"
 #include "app/read/visible_text.h"
@@ -20,75 +23,20 @@ namespace {
 
 namespace fs = std::filesystem;
 
-[[noreturn]] void unknown_key(const Place& place, const std::string& key) {
-  const std::vector<std::string> paths = all_paths(scenario_schema());
-  const std::vector<std::string_view> views(paths.begin(), paths.end());
-  const std::string_view near = nearest(key, views);
-  fail(place, "",
-       "found the unknown key '" + key + "', expected the path of a key such as 'parallelism.tensor'" +
-           (near.empty() ? "" : "; did you mean '" + std::string(near) + "'?"));
-}
-
-Node erased(const Place& place) {
-  Node node;
-  node.place = place;
-  node.erased = true;
-  return node;
-}
-
-/// What stands in a cell of a runs table or behind --set.
-Node make_cell(const std::string& path, const std::string& text, const Place& place) {
-  const KeyInfo* key = find_key(scenario_schema(), path);
-  return key != nullptr && key->type.kind == Type::Kind::list ? make_list(text, place) : make_scalar(text, place);
-}
-
-/// A key given in a cell or behind --set.
-struct Given {
-  std::string path, text;
-  Place place;
-};
-
-/// Of keys given together: `recompute.every` and `recompute.full_layers` are ways of recompute full, which merging
-/// would put in the place of any other that is said. (In a layer over another, a scenario's base or --set over a row,
-/// they change it.)
-void check_recompute(const std::vector<Given>& given) {
-  const Given* said = nullptr;
-  for (const Given& each : given)
-    if (each.path == "recompute") said = &each;  // of several --set the last one counts
-  if (said == nullptr || said->text == "full") return;
-  for (const Given& other : given)
-    if (other.path.starts_with("recompute."))
-      fail(other.place, other.path,
-           "found '" + other.text + "' beside recompute '" + said->text +
-               "', expected recompute full or one of the two");
-}
-
-/// Every --set as one layer, in the order given.
-std::vector<Node> read_settings(std::span<const std::string> settings) {
-  std::vector<Node> layers;
+/// All --set as one layer.
+Node read_settings(std::span<const std::string> settings) {
   std::vector<Given> given;
   for (const std::string& setting : settings) {
-    const Place place{"--set " + setting, 0, 0};
-    const std::size_t equals = setting.find('=');
-    if (equals == std::string::npos || equals == 0) fail(place, "", "expected key=value");
-    const std::string key = setting.substr(0, equals), value = setting.substr(equals + 1);
-    if (find_key(scenario_schema(), key) == nullptr) unknown_key(place, key);
-    if (value.empty() && (key == "base" || key == "include")) {
+    given.push_back(read_set(scenario_schema(), setting));
+    if (const auto& [key, value, place] = given.back(); value.empty() && (key == "base" || key == "include"))
       fail(place, "", "expected a file (what a base brings is taken away key by key: --set key=)");
-    }
-    if (!value.empty()) {
-      checked_text(value, place.file);
-      given.push_back({key, value, place});
-    }
-    layers.push_back(nest(key, value.empty() ? erased(place) : make_cell(key, value, place)));
   }
-  check_recompute(given);
-  return layers;
+  return layer_of(scenario_schema(), std::move(given), {"--set", 0, 0});
 }
 
 /// Lays the settings over a scenario; a base or include among them goes underneath.
-void set(Node& tree, const std::vector<Node>& settings, Library& library) {
-  for (const Node& layer : settings) merge(scenario_schema(), tree, layer);
+void set(Node& tree, const Node& settings, Library& library) {
+  merge(scenario_schema(), tree, settings);
   tree = library.expand_block(tree, scenario_schema(), "");
 }
 
@@ -110,7 +58,13 @@ void finish(Question& question, const Node& tree, Library& library) {
   for (const schedules::Problem& problem : schedules::check(question.scenario)) {
     if (!question.error.empty()) question.error += '\n';
     question.error += visible(text(locate(tree, problem.key)) + ": " + problem.key + ": " + problem.text);
+    const KeyInfo* key = find_key(scenario_schema(), problem.key);
+    if (key != nullptr && problem.text.starts_with("missing") && problem.text.find("expected") == std::string::npos)
+      question.error += "; expected " + expected(key->type);
   }
+  if (!question.error.empty()) return;
+  question.notes = notes_on_defaults(tree, question.scenario, library);
+  std::ranges::move(schedules::notes(question.scenario), std::back_inserter(question.notes));
 }
 
 /// What is said of a file before anything is read of it.
@@ -126,7 +80,7 @@ Question question_of(const fs::path& file, bool among_others) {
 
 /// `text`: of a stream, which can be read but once.
 Question read_scenario_file(const fs::path& file, const std::optional<std::string>& text, bool among_others,
-                            const std::vector<Node>& settings, Library& library) {
+                            const Node& settings, Library& library) {
   Question question = question_of(file, among_others);
   try {
     Node tree = text ? library.scenario(file, *text, scenario_schema()) : library.scenario(file, scenario_schema());
@@ -145,12 +99,11 @@ struct Column {
   std::size_t cell = 0;
 };
 
-/// The columns of a header, parents before their children, so that `model` is a base for `model.layers`.
 std::vector<Column> read_header(const Record& header) {
   std::vector<Column> columns;
   for (const Cell& cell : header) {
     if (cell.text.empty()) fail(cell.place, "", "found an empty column name, expected the path of a key");
-    if (find_key(scenario_schema(), cell.text) == nullptr) unknown_key(cell.place, cell.text);
+    require_key(scenario_schema(), cell.text, cell.place);
     for (const Column& column : columns) {
       if (column.path == cell.text) {
         fail(cell.place, "", "found the column '" + cell.text + "' a second time, expected it once");
@@ -158,9 +111,6 @@ std::vector<Column> read_header(const Record& header) {
     }
     columns.push_back({cell.text, columns.size()});
   }
-  std::stable_sort(columns.begin(), columns.end(), [](const Column& a, const Column& b) {
-    return std::count(a.path.begin(), a.path.end(), '.') < std::count(b.path.begin(), b.path.end(), '.');
-  });
   return columns;
 }
 
@@ -171,19 +121,13 @@ Node read_row(const std::vector<Column>& columns, const Record& row, std::size_t
     fail(row.size() > width ? row[width].place : row.back().place, "",
          "found " + std::to_string(row.size()) + " cells, expected " + std::to_string(width) + " as in the header");
   }
-  Node tree = make_mapping(start);
   std::vector<Given> given;
-  for (const Column& column : columns) {
-    const Cell& cell = row[column.cell];
-    if (cell.text.empty()) continue;
-    merge(scenario_schema(), tree, nest(column.path, make_cell(column.path, cell.text, cell.place)));
-    given.push_back({column.path, cell.text, cell.place});
-  }
-  check_recompute(given);
-  return tree;
+  for (const Column& column : columns)
+    if (const Cell& cell = row[column.cell]; !cell.text.empty()) given.push_back({column.path, cell.text, cell.place});
+  return layer_of(scenario_schema(), std::move(given), start);
 }
 
-void read_table(const fs::path& file, std::string_view content, const std::vector<Node>& settings, Library& library,
+void read_table(const fs::path& file, std::string_view content, const Node& settings, Library& library,
                 std::vector<Question>& questions) {
   const std::string shown = shown_path(file);
   const std::vector<Record> records = parse_csv(content, shown);
@@ -230,7 +174,7 @@ bool looks_like_table(std::string_view text) {
 }
 
 /// A table of a folder that cannot be read, or is none, is told as one row.
-void read_table_of_folder(const fs::path& file, const std::vector<Node>& settings, Library& library,
+void read_table_of_folder(const fs::path& file, const Node& settings, Library& library,
                           std::vector<Question>& questions) {
   const std::size_t before = questions.size();
   Question whole = question_of(file, true);
@@ -276,7 +220,7 @@ void keep_error(Question& question) {
 
 std::vector<Question> read_questions(std::span<const std::string> paths, std::span<const std::string> settings,
                                      Library& library) {
-  const std::vector<Node> set = read_settings(settings);
+  const Node set = read_settings(settings);
   std::vector<Question> questions;
   for (const std::string& word : paths) {
     const fs::path path = input_named(word);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "app/read/library.h"
+#include "schedules/notes.h"
 #include "schedules/scenario.h"
 
 namespace stepcast::app {
@@ -20,9 +21,10 @@ struct Question {
   /// command names does.
   bool among_others = false;
   std::string source;
-  schedules::Scenario scenario;  ///< can run where `error` is empty
-  std::string error;             ///< why it cannot; one line for each problem, fit for a terminal
-  bool internal_error = false;   ///< which is a mistake of stepcast's
+  schedules::Scenario scenario;          ///< can run where `error` is empty
+  std::string error;                     ///< why it cannot; one line for each problem, fit for a terminal
+  bool internal_error = false;           ///< which is a mistake of stepcast's
+  std::vector<schedules::Note> notes{};  ///< where `error` is empty
 };
 
 /// To be called where an exception was caught that is no InputError: makes it the question's error. Throws it on where

@@ -4,6 +4,7 @@
 
 #include "app/read/cluster.h"
 #include "app/read/model.h"
+#include "app/read/nearest.h"
 #include "app/read/profile.h"
 #include "schedules/model/fusion.h"
 #include "schedules/pipeline/custom.h"
@@ -261,7 +262,9 @@ const Table<Draft>& scenario_table() {
             "selective, these alone: core_attn; mla_up_proj, latent attention's ups; mlp, feed-forward blocks without "
             "experts; moe_act, between the experts' multiplies"},
            [](D& d, const Value& v) {
-             d.s.recompute = schedules::Recompute::selective;
+             if (v.node->items.empty())
+               fail(v.node->place, v.path, "found an empty list, expected " + one_of("", module_names()));
+             if (d.s.recompute == schedules::Recompute::none) d.s.recompute = schedules::Recompute::selective;
              schedules::RecomputedModules& modules = d.s.recomputed_modules.emplace();
              for (const Value& item : items(choice(module_names), v))
                modules.*schedules::kRecomputedModules[item.choice].member = true;
@@ -338,7 +341,18 @@ const Table<Draft>& scenario_table() {
           {{"measured.phases.layer_backward", positive_time(), "", "likewise, recompute included"}, store_phase},
           {{"measured.phases.exposed_data_communication", positive_time(), "", "of a step, not hidden"}, store_phase},
           {{"measured.phases.bubble", positive_time(), "", "of a step: waiting for other stages"}, store_phase},
-      });
+      },
+      {{"training.experts.capacity", "training.experts.spread"},
+       {"data_parallel.compression.ratio", "data_parallel.compression.top_k"},
+       {"parallelism.layers_per_stage", "pipeline.embedding_as_layer"},
+       {"parallelism.layers_per_stage", "pipeline.head_as_layer"}},
+      {{"recompute.modules", "recompute", "selective"},
+       {"recompute.every", "recompute", "full"},
+       {"recompute.full_layers", "recompute", "full"},
+       {"pipeline.orders", "pipeline.schedule", schedules::kCustom},
+       {"pipeline.placement", "pipeline.schedule", schedules::kCustom},
+       {"data_parallel.staleness", "data_parallel.consistency", "bounded_staleness"},
+       {"checkpoint.snapshot_bandwidth", "checkpoint.asynchronous", "true"}});
   return table;
 }
 
@@ -366,6 +380,17 @@ void check_predictions(const schedules::Scenario& s, const Node& tree) {
   constexpr const char* kKey = "training.predictions";
   if (s.training.predictions > 0 && s.model.family != schedules::Family::bert)
     fail(locate(tree, kKey), kKey, "found on a model that predicts every token, expected family bert");
+}
+
+/// A slow GPU or node that is as fast as the others would change nothing.
+void check_speeds(const Node& tree) {
+  for (const auto& [slow, speed] : {std::pair{"slow_gpu", "gpu_speed"}, {"slow_node", "network_speed"}}) {
+    const Node* said = tree.find("imperfections");
+    if (said == nullptr || said->find(slow) == nullptr || said->find(speed) != nullptr) continue;
+    fail(locate(tree, std::string("imperfections.") + slow), std::string("imperfections.") + speed,
+         std::string("missing, with imperfections.") + slow + "; expected " + expected(fraction()) +
+             ", such as 0.8 of the others' speed");
+  }
 }
 
 /// Copies of the model where the scenario does not say: every GPU has a part.
@@ -404,6 +429,7 @@ schedules::Scenario read_scenario(const Node& tree, Library& library) {
   s.training.optimizer = draft.optimizer.value_or(s.software.optimizer);
   s.training.decoder_sequence = decoder_sequence(s, tree);
   check_predictions(s, tree);
+  check_speeds(tree);
   if (s.training.fusion) s.software = schedules::with_fusion(std::move(s.software), *s.training.fusion);
   s.parallelism.data = draft.data ? *draft.data : data_that_remains(s, tree);
   return s;

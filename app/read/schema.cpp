@@ -102,7 +102,7 @@ class Reader {
       fail(entry.place, path, "found nothing, expected " + expected(key.type));
     }
     if (key.type.kind == Type::Kind::list && entry.value.kind != Node::Kind::list) {
-      fail(entry.value.place, path, "found " + found(entry.value) + ", expected a list");
+      fail(entry.value.place, path, "found " + found(entry.value) + ", expected a list such as [a, b]");
     }
     if (key.type.kind == Type::Kind::block) {
       Value value;

@@ -22,12 +22,24 @@ struct KeyInfo {
   std::string_view help;      ///< one line
 };
 
+/// Two keys that say the same in two ways: "nodes" and "gpus".
+struct Rivals {
+  std::string_view one, other;
+};
+
+/// A key that says more of one value of another key, and goes with no other: "recompute.every" of recompute full.
+struct Detail {
+  std::string_view key, of, value;
+};
+
 /// The keys of one block, and the folder of configs/ that holds ready ones ("" for the scenario itself).
 struct Schema {
   std::string_view title;
   std::string_view folder;
   std::vector<KeyInfo> keys;
-  Names alternatives = {};  ///< keys of which one replaces the other when a layer overrides another
+  /// How a layer changes another (app/read/merge.h) and which keys of one layer contradict each other.
+  std::vector<Rivals> rivals = {};
+  std::vector<Detail> details = {};
   /// The mapping that the name of another program's file stands for; nothing for any other name.
   std::optional<Node> (*foreign)(const Node& name) = nullptr;
 };
@@ -42,9 +54,13 @@ struct Key : KeyInfo {
 /// Adding a key is one line in it.
 template <class T>
 struct Table {
-  Table(std::string_view title, std::string_view folder, std::vector<Key<T>> all) : keys(std::move(all)) {
+  Table(std::string_view title, std::string_view folder, std::vector<Key<T>> all, std::vector<Rivals> rivals = {},
+        std::vector<Detail> details = {})
+      : keys(std::move(all)) {
     schema.title = title;
     schema.folder = folder;
+    schema.rivals = std::move(rivals);
+    schema.details = std::move(details);
     for (const Key<T>& key : keys) schema.keys.push_back(key);
   }
   std::vector<Key<T>> keys;

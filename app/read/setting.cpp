@@ -1,9 +1,11 @@
 #include "app/read/setting.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "app/read/cluster.h"
 #include "app/read/files.h"
+#include "app/read/given.h"
 #include "app/read/merge.h"
 #include "app/read/nearest.h"
 #include "sim/input_error.h"
@@ -15,15 +17,19 @@ using collectives::kOperations;
 using collectives::Operation;
 
 constexpr const char* kUsualStack = "nccl-a100";
-const Table<Setting>& setting_table() {
-  using S = Setting;
-  static const Table<Setting> table(
+
+struct Draft {
+  schedules::ClusterSpec cluster;
+  Node software;
+};
+
+const Table<Draft>& setting_table() {
+  using D = Draft;
+  static const Table<Draft> table(
       "Collective", "",
       {{{"cluster", block(cluster_schema), kRequired, "where"},
-        [](S& s, const Value& v) { s.cluster = finish(read_block(cluster_table(), v), v); }},
-       {{"software", block(software_schema), "", "the stack"}, [](S& s, const Value& v) {
-          s.software = read_software(*v.node, s.cluster.nccl, *v.library);  // the cluster stands before it in the tree
-        }}});
+        [](D& d, const Value& v) { d.cluster = finish(read_block(cluster_table(), v), v); }},
+       {{"software", block(software_schema), "", "the stack"}, [](D& d, const Value& v) { d.software = *v.node; }}});
   return table;
 }
 
@@ -33,37 +39,35 @@ Setting read_setting(const std::string& command, const boost::program_options::v
   const auto word = [&](const char* name) {
     return values.count(name) == 0 ? std::string() : values[name].as<std::string>();
   };
-  Node tree = make_mapping({command, 0, 0});
-  const auto lay = [&](const std::string& key, const std::string& value, const std::string& flag) {
-    if (!value.empty()) merge(setting_table().schema, tree, nest(key, make_scalar(value, {flag, 0, 0})));
-  };
   if (word("cluster").empty() == word("node").empty()) {
     throw InputError(command, "expected one of --cluster and --node");
   }
-  lay("cluster", word("cluster"), "--cluster");
-  lay("cluster.node", word("node"), "--node");
-  lay("cluster.nodes", word("nodes"), "--nodes");
-  lay("cluster.gpus", word("gpus"), "--gpus");
-  lay("cluster.allocation", word("allocation"), "--allocation");
-  lay("software", word("software").empty() ? stack : word("software"), "--software");
-  lay("software.transport.protocol", word("protocol"), "--protocol");
-  lay("software.transport.max_channels", word("max-channels"), "--max-channels");
+  std::vector<Given> given;
+  const auto flag = [&](const char* key, const char* name) {
+    if (const std::string text = word(name); !text.empty())
+      given.push_back({key, text, {std::string("--") + name, 0, 0}});
+  };
+  flag("cluster", "cluster");
+  flag("cluster.node", "node");
+  flag("cluster.nodes", "nodes");
+  flag("cluster.gpus", "gpus");
+  flag("cluster.allocation", "allocation");
+  flag("software", "software");
+  flag("software.transport.protocol", "protocol");
+  flag("software.transport.max_channels", "max-channels");
   for (const std::string& setting : values["set"].as<std::vector<std::string>>()) {
-    const std::size_t equals = setting.find('=');
-    const std::string flag = "--set " + setting;
-    if (equals == std::string::npos || equals == 0 || equals + 1 == setting.size()) {
-      throw InputError(flag, "expected key=value");
-    }
-    std::string key = setting.substr(0, equals);
-    if (key.starts_with("transport.")) key = "software." + key;
-    if (find_key(setting_table().schema, key) == nullptr) {
-      throw InputError(flag, "unknown key '" + key + "', expected one of cluster.*, software.* or transport.*");
-    }
-    lay(key, setting.substr(equals + 1), flag);
+    given.push_back(read_set(
+        setting_table().schema,
+        (setting.starts_with("transport.") || setting.starts_with("transport=")) ? "software." + setting : setting));
+    given.back().place.file = "--set " + setting;
   }
-  Setting setting;
-  read(setting_table(), tree, "", library, setting);
-  return setting;
+  if (std::ranges::find(given, "software", &Given::path) == given.end())
+    given.push_back({"software", stack, {"--software", 0, 0}});
+  Node tree = make_mapping({command, 0, 0});
+  merge(setting_table().schema, tree, layer_of(setting_table().schema, std::move(given), tree.place));
+  Draft draft;
+  read(setting_table(), tree, "", library, draft);
+  return {draft.cluster, read_software(draft.software, draft.cluster.nccl, library), ""};
 }
 
 }  // namespace

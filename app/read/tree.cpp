@@ -39,6 +39,7 @@ Node make_list(const std::string& text, const Place& place) {
     item.erase(item.find_last_not_of(' ') + 1);
     list.items.push_back(make_scalar(std::move(item), place));
   }
+  if (list.items.size() == 1 && list.items.front().scalar.empty()) list.items.clear();  // "[]"
   return list;
 }
 

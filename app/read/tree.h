@@ -26,6 +26,7 @@ struct Node {
   std::vector<Node> items;     ///< of a list
   std::vector<Entry> entries;  ///< of a mapping, in the order written; no key twice
   bool erased = false;         ///< `nothing` that takes a lower layer's value away (--set key=)
+  bool replaces = false;       ///< a mapping that goes over no lower layer's: it takes its place, as a word does
   const Node* find(std::string_view key) const;
   Node* find(std::string_view key);
 };

@@ -7,6 +7,7 @@
 
 #include "app/read/nearest.h"
 #include "app/read/schema.h"
+#include "app/read/unit_meant.h"
 #include "sim/input_error.h"
 #include "sim/units_text.h"
 
@@ -242,13 +243,15 @@ Value convert(const Type& type, const Node& node, const std::string& path) {
   if (node.kind != Node::Kind::scalar) fail(node.place, path, "found " + found(node) + ", expected " + expected(type));
   value.text = node.scalar;
   if (parse(type, node.scalar, value)) return value;
-  if (known_for_later(type, node.scalar)) fail(node.place, path, found(node) + " is known, not built yet");
+  if (known_for_later(type, node.scalar))
+    fail(node.place, path, found(node) + " is known, not built yet; expected " + one_of("", type.names()));
   if (const std::string end = past_the_end(type, node.scalar); !end.empty()) {
     fail(node.place, path, "found " + found(node) + ", expected " + end);
   }
   fail(node.place, path,
        "found " + found(node) + ", expected " +
-           (type.kind == Kind::choice ? one_of(node.scalar, type.names()) : expected(type)));
+           (type.kind == Kind::choice ? one_of(node.scalar, type.names())
+                                      : expected(type) + unit_meant(type.kind, node.scalar)));
 }
 
 void fail(const Place& place, const std::string& path, const std::string& what) {

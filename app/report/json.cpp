@@ -103,6 +103,8 @@ Json result(const Answer& answer) {
                             {"advice", f.out_of_memory->advice}};
   out["host_memory"] = node_memory(f.host_memory);
   out["drives"] = node_memory(f.drives);
+  Json& notes = out["notes"] = Json::array();
+  for (const auto& note : answer.question.notes) notes.push_back({{"key", note.key}, {"text", note.text}});
   Json& stages = out["stages"] = Json::array();
   for (const auto& stage : f.stages)
     stages.push_back({{"stage", stage.stage},

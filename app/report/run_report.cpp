@@ -220,12 +220,22 @@ std::string memory_table(const Forecast& f, Bytes capacity) {
          table.text("  ");
 }
 
+/// What was chosen for the user and which keys change nothing; empty where there is nothing to know.
+std::string notes_text(const std::vector<schedules::Note>& notes) {
+  if (notes.empty()) return {};
+  std::size_t widest = 0;
+  for (const schedules::Note& note : notes) widest = std::max(widest, note.key.size());
+  std::string out = "\nNotes\n\n";
+  for (const schedules::Note& note : notes) out += fmt::format("  {:<{}}  {}\n", note.key, widest, note.text);
+  return out;
+}
+
 std::string in_full(const Answer& answer) {
   const Forecast& f = *answer.forecast;
   std::string out =
       headline(answer) + "\n" + time_table(f) + "\n" + memory_table(f, answer.question.scenario.cluster.gpu.memory);
   if (f.out_of_memory) out += "\n" + visible(memory_message(*f.out_of_memory)) + "\n";
-  return out;
+  return out + notes_text(answer.question.notes);
 }
 
 Bytes peak_memory(const Forecast& f) {

@@ -27,7 +27,9 @@ void parse_table_lines(std::istream& table, const std::string& path, const std::
     } else if (line == header) {
       past_header = true;
     } else {
-      throw InputError(place, "found '" + line + "', expected the header '" + header + "'");
+      constexpr std::size_t kShown = 60;
+      throw InputError(place, "found '" + line.substr(0, kShown) + (line.size() > kShown ? "..." : "") +
+                                  "', expected the header '" + header + "'");
     }
   }
 }

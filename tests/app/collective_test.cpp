@@ -267,7 +267,7 @@ TEST_F(Collective, TuningPrintsNcclsOwnTableAndPicks) {
   EXPECT_THAT(error({"--node", "dgx-h100", "--tuning", "--op", "all_to_all"}), HasSubstr("beside --tuning"));
   EXPECT_THAT(error({"--node", "dgx-h100", "--tuning", "--gpus", "1"}), HasSubstr("at least 2 GPUs"));
   EXPECT_THAT(error({"--node", "dgx-h100", "--tuning", "--set", "transport.nccl_version=two"}),
-              HasSubstr("NCCL version: found 'two'"));
+              HasSubstr("found 'two', expected a release of NCCL"));
 }
 
 TEST_F(Collective, AlgorithmNcclShowsItsPicks) {
@@ -287,6 +287,24 @@ TEST(CollectiveReport, BusbwFollowsNcclTests) {
   EXPECT_DOUBLE_EQ(busbw_GBps(report, row), 87.5);
   report.operation = collectives::Operation::broadcast;
   EXPECT_DOUBLE_EQ(busbw_GBps(report, row), 100);
+}
+
+TEST(CollectiveFlags, ThatContradictEachOtherAreErrors) {
+  const auto of = [](const std::string& more) {
+    return run_program("collective --node dgx-a100-80gb --sizes 1MiB " + more).err;
+  };
+  EXPECT_EQ(of("--nodes 3 --gpus 16"),
+            "--gpus: cluster.gpus: found '16' beside nodes '3' of 8 GPUs, expected one of the two keys\n");
+  EXPECT_EQ(of("--nodes 2 --gpus 16"), "");
+  EXPECT_EQ(of("--gpus 16 --set cluster.gpus=8"),
+            "--set cluster.gpus=8: cluster.gpus: found '8' beside '16' of --gpus, expected one of the two\n");
+  EXPECT_EQ(of("--protocol LL --set transport.protocol=Simple"),
+            "--set transport.protocol=Simple: software.transport.protocol: found 'Simple' beside 'LL' of --protocol, "
+            "expected one of the two\n");
+  EXPECT_EQ(of("--set transport.ll.share="), "");
+  EXPECT_EQ(of("--set software="), "");
+  EXPECT_EQ(run_program("collective --node dgx-a100-80gb --sizes 1KB").err,
+            "--sizes: found '1KB', expected a size such as 8B, 64KiB, 1G; did you mean '1 kB' or '1 KiB'?\n");
 }
 
 }  // namespace

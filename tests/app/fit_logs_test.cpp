@@ -87,7 +87,8 @@ TEST_F(FitLogs, RefusesWhatDoesNotFit) {
   EXPECT_THAT(error(log("silent.log", "", "") + kMachine),
               HasSubstr("silent.log:8: the log does not say which operation this table is of, expected --op"));
   EXPECT_THAT(error(good + " --node dgx-a100-80gb"), HasSubstr("found a table of 4 ranks, expected 8"));
-  EXPECT_THAT(error(good), HasSubstr("stepcast fit: expected one of --cluster and --node"));
+  EXPECT_THAT(error(good),
+              HasSubstr("expected a table of multiplies or curves, or logs of nccl-tests and --node or --cluster"));
   const std::string whole = read_text(good);
   const auto written = [&](const std::string& name, const std::string& text) {
     std::ofstream(file(name)) << text;

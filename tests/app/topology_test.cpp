@@ -71,5 +71,11 @@ TEST(Topology, SaysWhatItCannotShow) {
   EXPECT_THAT(error("dgx-2 --gpus 3 --allocation 0-2"), HasSubstr("beside an allocation"));
 }
 
+TEST(Topology, FlagsThatContradictEachOtherAreErrors) {
+  EXPECT_EQ(run_program("topology dgx-a100-80gb --nodes 3 --gpus 16").err,
+            "--gpus: cluster.gpus: found '16' beside nodes '3' of 8 GPUs, expected one of the two keys\n");
+  EXPECT_EQ(run_program("topology dgx-a100-80gb --nodes 2 --gpus 16").status, 0);
+}
+
 }  // namespace
 }  // namespace stepcast::app

@@ -155,7 +155,7 @@ TEST(EveryKey, OfTheClusterIsStored) {
   EXPECT_EQ(node.nic->bandwidth.value, 25e9);  // cluster.nic_bandwidth likewise
   EXPECT_EQ(node.nic->latency, nanoseconds(4));
   EXPECT_EQ(cluster.fabric.name, "fabric name");
-  EXPECT_EQ(cluster.fabric.kind, "rail-fat-tree");
+  EXPECT_EQ(cluster.fabric.kind, "torus");
   EXPECT_EQ(cluster.fabric.radix, 64u);
   EXPECT_EQ(cluster.fabric.levels, 3u);
   EXPECT_EQ(cluster.fabric.groups, 7u);

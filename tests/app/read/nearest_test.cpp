@@ -28,7 +28,9 @@ TEST(Nearest, IsSilentWhereNothingIsNear) {
 TEST(OneOf, ListsWhatIsAllowed) {
   EXPECT_EQ(one_of("", Names{"a"}), "a");
   EXPECT_EQ(one_of("flsh", Names{"unfused", "flash"}), "one of unfused, flash; did you mean 'flash'?");
-  EXPECT_EQ(one_of("", Names{"a", "b", "c"}, 2), "one of a, b, ... (3 in all)");
+  EXPECT_EQ(one_of("", Names{"a", "b", "c"}, 2), "one of a, b, c");  // all, where none is near
+  EXPECT_EQ(one_of("gama", Names{"alpha", "beta", "gamma"}, 2),
+            "one of alpha, beta, ... (3 in all); did you mean 'gamma'?");
 }
 
 }  // namespace

@@ -55,9 +55,107 @@ TEST(Set, ReachesIntoABlockGivenByName) {
 }
 
 TEST(Set, ReplacesABlockByItsName) {
-  const Question question = ask(kQuickstart, {"model.layers=48", "model=gpt3-175b", "software=megatron-core"}).at(0);
-  EXPECT_EQ(question.scenario.model.layers, 96);
+  const Question question = ask(kQuickstart, {"model=llama2-7b", "software=megatron-core"}).at(0);
+  EXPECT_EQ(question.scenario.model.layers, 32);
   EXPECT_EQ(question.scenario.software.name, "megatron-core");
+}
+
+TEST(Set, OfOneCommandAreOneLayerInWhateverOrder) {
+  for (const Strings& settings :
+       {Strings{"model.layers=48", "model=llama2-7b"}, {"model=llama2-7b", "model.layers=48"}}) {
+    const Question question = ask(kQuickstart, settings).at(0);
+    EXPECT_EQ(question.scenario.model.layers, 48);
+    EXPECT_EQ(question.scenario.model.hidden, 4096);
+  }
+}
+
+TEST(Set, ContradictionsAreErrors) {
+  const auto of = [](const Strings& settings) {
+    std::string fatal, error;
+    fatal = complaint([&] { error = ask(kQuickstart, settings).at(0).error; });
+    return fatal + error;
+  };
+  const std::string both =
+      "--set cluster.gpus=32: cluster.gpus: found '32' beside nodes '8' of 8 GPUs, expected one of "
+      "the two keys";
+  EXPECT_EQ(of({"cluster.gpus=32", "cluster.nodes=8"}), both);
+  EXPECT_EQ(of({"cluster.nodes=8", "cluster.gpus=32"}), both);
+  EXPECT_EQ(of({"cluster.nodes=8", "cluster.gpus=64"}), "");
+  EXPECT_EQ(of({"cluster.gpus=4", "cluster.allocation=0-3"}),
+            "--set cluster.gpus=4: cluster.gpus: found '4' beside an allocation, expected one of the two keys");
+  EXPECT_EQ(of({"recompute=selective", "recompute.modules=[core_attn]"}), "");
+  EXPECT_EQ(
+      of({"recompute=full", "recompute.modules=[mlp]"}),
+      "--set recompute.modules=[mlp]: recompute.modules: found '[mlp]' beside recompute 'full', expected recompute "
+      "selective or one of the two");
+  EXPECT_EQ(
+      of({"recompute.every=2", "recompute.modules=[mlp]"}),
+      "--set recompute.modules=[mlp]: recompute.modules: found '[mlp]' beside recompute.every '2', expected one of "
+      "the two");
+  EXPECT_EQ(of({"model=llama2-7b", "model.base=llama3-8b"}),
+            "--set model.base=llama3-8b: model.base: found 'llama3-8b' beside model 'llama2-7b', expected one of the "
+            "two");
+  EXPECT_EQ(of({"pipeline.schedule=1f1b", "pipeline.orders=[F0 B0]"}),
+            "--set pipeline.orders=[F0 B0]: pipeline.orders: found '[F0 B0]' beside pipeline.schedule '1f1b', expected "
+            "pipeline.schedule custom or one of the two");
+  EXPECT_EQ(
+      of({"recompute.modules=[]"}),
+      "--set recompute.modules=[]: recompute.modules: found an empty list, expected one of core_attn, mla_up_proj, "
+      "mlp, moe_act");
+}
+
+TEST(Set, OverAFileReplacesWhatItLeavesNoRoomFor) {
+  const std::string file = write("rivals.yaml",
+                                 "cluster: {node: dgx-a100-80gb, gpus: 8}\n"
+                                 "model: gpt3-175b\n"
+                                 "training: {global_batch: 64, micro_batch: 1, sequence: 1024}\n"
+                                 "parallelism: {tensor: 8}\n"
+                                 "recompute: selective\n");
+  const Question nodes = ask(file, {"cluster.nodes=16"}).at(0);
+  EXPECT_EQ(error_of(nodes), "");
+  EXPECT_EQ(nodes.scenario.cluster.gpus, 128u);
+  EXPECT_EQ(error_of(ask(file, {"cluster.allocation=0-7"}).at(0)), "");
+  const Question modules = ask(file, {"recompute.modules=[mlp]"}).at(0);
+  EXPECT_EQ(error_of(modules), "");
+  EXPECT_EQ(modules.scenario.recompute, schedules::Recompute::selective);
+  EXPECT_TRUE(modules.scenario.recomputed_modules->feed_forward);
+  const Question full = ask(file, {"recompute.every=2"}).at(0);
+  EXPECT_EQ(full.scenario.recompute, schedules::Recompute::full);
+  EXPECT_FALSE(full.scenario.recomputed_modules);
+}
+
+TEST(Set, TakesAwayWhatABaseBrings) {
+  const std::string file = write("from_selene.yaml",
+                                 "cluster: selene\n"
+                                 "model: gpt3-175b\n"
+                                 "training: {global_batch: 64, micro_batch: 1, sequence: 1024}\n"
+                                 "parallelism: {tensor: 8}\n");
+  EXPECT_GT(ask(file).at(0).scenario.cluster.gpus, 8u);
+  EXPECT_EQ(ask(file, {"cluster.nodes=", "cluster.gpus="}).at(0).scenario.cluster.gpus, 8u);
+}
+
+TEST(Set, OfAGroupOrABlockNamesTheKeysBelow) {
+  const std::string group = complaint([] { ask(kQuickstart, {"parallelism=4"}); });
+  EXPECT_TRUE(
+      group.starts_with("--set parallelism=4: found 'parallelism', which groups keys, expected one of "
+                        "parallelism.tensor, parallelism.tensor_method"))
+      << group;
+  EXPECT_EQ(
+      complaint([] { ask(kQuickstart, {"model={layers: 4}"}); }),
+      "--set model={layers: 4}: model: found a mapping in one line, expected a file of configs/models/ by its name, "
+      "or its keys one by one, such as model.family");
+  EXPECT_EQ(complaint([] { ask(kQuickstart, {"zzzz=4"}); }),
+            "--set zzzz=4: found the unknown key 'zzzz', expected the path of a key such as 'parallelism.tensor'; "
+            "stepcast keys lists them");
+}
+
+TEST(Set, OfASlowGpuNeedsItsSpeed) {
+  EXPECT_EQ(ask(kQuickstart, {"imperfections.slow_gpu=3"}).at(0).error,
+            "--set imperfections.slow_gpu=3: imperfections.gpu_speed: missing, with imperfections.slow_gpu; expected a "
+            "number above 0, at most 1, such as 0.8 of the others' speed");
+  EXPECT_EQ(ask(kQuickstart, {"imperfections.slow_gpu=3", "imperfections.gpu_speed=1"}).at(0).error, "");
+  EXPECT_NE(ask(kQuickstart, {"imperfections.slow_node=3"}).at(0).error.find("imperfections.network_speed: missing"),
+            std::string::npos);
 }
 
 TEST(Set, NothingTakesAKeyAway) {
@@ -103,7 +201,7 @@ TEST(Set, ErrorsNameTheFlag) {
             "--set parallelism.tensr=4: found the unknown key 'parallelism.tensr', expected the path of a key such as "
             "'parallelism.tensor'; did you mean 'parallelism.tensor'?");
   EXPECT_EQ(complaint([] { ask(kQuickstart, {"parallelism.tensor"}); }),
-            "--set parallelism.tensor: expected key=value");
+            "--set parallelism.tensor: expected key=value, such as parallelism.tensor=4, or key= to take it away");
   EXPECT_EQ(complaint([] { ask(kQuickstart, {"base="}); }),
             "--set base=: expected a file (what a base brings is taken away key by key: --set key=)");
   EXPECT_EQ(ask(kQuickstart, {"parallelism.tensor=four"}).at(0).error,
@@ -188,6 +286,23 @@ TEST(Tables, ContradictoryRecomputeKeysAreAnError) {
       "of the two");
 }
 
+TEST(Tables, ContradictoryCellsOfOneRowAreAnError) {
+  const std::string head =
+      "model,cluster.node,cluster.gpus,cluster.nodes,training.global_batch,training.micro_batch,training.sequence,"
+      "parallelism.tensor,recompute,recompute.modules\n";
+  const std::string path = write("rivals.csv", head + "gpt3-175b,dgx-a100-80gb,32,8,64,1,1024,8,,\n" +
+                                                   "gpt3-175b,dgx-a100-80gb,64,8,64,1,1024,8,selective,[mlp]\n" +
+                                                   "gpt3-175b,dgx-a100-80gb,64,,64,1,1024,8,full,[mlp]\n");
+  const std::vector<Question> rows = ask(path);
+  EXPECT_EQ(error_of(rows.at(0)),
+            "rivals.csv:2:25: cluster.gpus: found '32' beside nodes '8' of 8 GPUs, expected one of the two keys");
+  EXPECT_EQ(error_of(rows.at(1)), "");
+  EXPECT_EQ(
+      error_of(rows.at(2)),
+      "rivals.csv:4:46: recompute.modules: found '[mlp]' beside recompute 'full', expected recompute selective or "
+      "one of the two");
+}
+
 TEST(Tables, ACellOfAListIsWrittenAsInYaml) {
   const std::vector<Question> rows =
       ask(write("lists.csv",
@@ -230,6 +345,7 @@ TEST(Tables, HeadersThatAreWrongStopEverything) {
   EXPECT_EQ(fatal("name,training.micro\nx,1\n"),
             "head.csv:1:6: found the unknown key 'training.micro', expected the path of a key such as "
             "'parallelism.tensor'; did you mean 'training.micro_batch'?");
+  EXPECT_EQ(fatal("name,model.nam\nx,1\n").find("did you mean 'model.name'?") == std::string::npos, false);
   EXPECT_EQ(fatal("name,,note\na,b,c\n"), "head.csv:1:6: found an empty column name, expected the path of a key");
   EXPECT_EQ(fatal("name,name\na,b\n"), "head.csv:1:6: found the column 'name' a second time, expected it once");
   EXPECT_EQ(fatal("name\n"), "head.csv: found a header and no row, expected at least one row");

@@ -1,0 +1,86 @@
+#include "schedules/notes.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "schedules/model/blocks.h"
+#include "schedules/pipeline/pipelines.h"
+#include "schedules/pipeline/placement.h"
+#include "sim/units_text.h"
+
+namespace stepcast::schedules {
+namespace {
+
+bool two_copies(const PipelinePlan& plan) {
+  const PipelineSchedule* schedule = find_pipeline(plan.schedule);
+  return (schedule != nullptr ? schedule->placement : plan.placement) == Placement::opposite;
+}
+
+std::string each_micro_batch(const Scenario& s) {
+  const std::uint32_t m = micro_batches(s);
+  return m == 1 ? "once a step" : "for each of " + std::to_string(m) + " micro-batches";
+}
+
+/// Bytes on the wire of the smallest layer's gradients, of one tensor rank.
+Bytes smallest_gradients(const Scenario& s) {
+  double least = 0;
+  for (const Block& block : blocks(s).kinds)
+    if (block.layer && !block.frozen && block.parameters > 0)
+      least = least == 0 ? block.parameters : std::min(least, block.parameters);
+  return {std::llround(least * static_cast<double>(element_bytes(gradient_precision(s))))};
+}
+
+void note_bucket(const Scenario& s, std::vector<Note>& out) {
+  if (!s.data_parallel.bucket) return;
+  const std::string key = "data_parallel.bucket";
+  if (s.data_parallel.zero == 3) {
+    out.push_back({key, "changes memory alone: ZeRO 3 sends every layer's gradients by themselves"});
+  } else if (!data_overlap(s) && s.data_parallel.zero < 2) {
+    out.push_back({key, "changes no time: without overlap all gradients are summed at once, after the last backward"});
+  } else if (const Bytes layer = smallest_gradients(s); *s.data_parallel.bucket < layer) {
+    out.push_back(
+        {key, "changes no time below a layer's gradients, " + text(layer) + ": a bucket is sent when a layer is done"});
+  }
+}
+
+/// Keys of data-parallel ranks where there is one.
+void note_one_data_rank(const Scenario& s, std::vector<Note>& out) {
+  const DataParallelPlan& plan = s.data_parallel;
+  const auto idle = [&](bool said, const char* key) {
+    if (said) out.push_back({key, "changes nothing: there is one data-parallel rank"});
+  };
+  // From 2 on it says where gradients go that are offloaded, and with 3 parameters come and go, on one rank too.
+  idle(plan.zero == 1 || (plan.zero == 2 && !s.offload.any()), "data_parallel.zero");
+  idle(plan.bucket.has_value(), "data_parallel.bucket");
+  idle(plan.overlap.has_value(), "data_parallel.overlap");
+  idle(plan.gradient_precision.has_value(), "data_parallel.gradient_precision");
+  idle(plan.compression.any(), "data_parallel.compression");
+}
+
+}  // namespace
+
+std::vector<Note> notes(const Scenario& s) {
+  std::vector<Note> out;
+  const bool sums = weight_copies(s.parallelism) > 1 || two_copies(s.pipeline);
+  if (!sums && s.data_parallel.mode == DataParallelMode::all_reduce) note_one_data_rank(s, out);
+  if (sums && s.data_parallel.zero == 3)
+    out.push_back(
+        {"data_parallel.zero",
+         "3 is FSDP's full shard: a layer's parameters are gathered before forward" +
+             std::string(s.software.gather_for_recompute && s.recompute == Recompute::full ? ", before it is repeated"
+                                                                                           : "") +
+             " and again before backward, " + each_micro_batch(s)});
+  if (sums && s.data_parallel.zero == 2 && micro_batches(s) > 1)
+    out.push_back({"data_parallel.zero", "2 sums gradients " + each_micro_batch(s) + "; zero 1 sums them once a step"});
+  if (sums) note_bucket(s, out);
+  if (s.parallelism.tensor == 1 && s.parallelism.sequence)
+    out.push_back({"parallelism.sequence", "changes nothing: there is one tensor rank"});
+  if (s.parallelism.tensor == 1 && s.parallelism.tensor_method)
+    out.push_back({"parallelism.tensor_method", "changes nothing: there is one tensor rank"});
+  if (s.cluster.gpus > s.cluster.node.gpus && s.cluster.fabric.routing == "hash")
+    out.push_back({"cluster.fabric.routing",
+                   "hash spreads flows over equal paths by their ends (ECMP), and they may collide; adaptive never"});
+  return out;
+}
+
+}  // namespace stepcast::schedules

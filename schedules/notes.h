@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "schedules/scenario.h"
+
+namespace stepcast::schedules {
+
+/// A choice that was made for the user, or a key that changes nothing in this scenario.
+struct Note {
+  std::string key;   ///< "data_parallel.zero"
+  std::string text;  ///< one plain sentence
+};
+
+/// What to know of a scenario that says all of it: what its plan makes of ZeRO and buckets, and keys without effect.
+/// Requires check() to be empty.
+std::vector<Note> notes(const Scenario& scenario);
+
+}  // namespace stepcast::schedules

@@ -1,0 +1,85 @@
+#include "schedules/notes.h"
+
+#include <gtest/gtest.h>
+
+#include "schedules/forecast.h"
+#include "tests/schedules/scenarios.h"
+
+namespace stepcast::schedules {
+namespace {
+
+Scenario over(std::uint32_t data, int zero) {
+  Scenario s = round_numbers(data);
+  s.model.layers = 4;
+  s.parallelism.data = data;
+  s.training.global_batch = 4 * data;
+  s.data_parallel.zero = zero;
+  return s;
+}
+
+std::string text_of(const Scenario& s, const std::string& key) {
+  for (const Note& note : notes(s))
+    if (note.key == key) return note.text;
+  return "";
+}
+
+TEST(Notes, OfAPlainPlanAreNone) { EXPECT_TRUE(notes(over(8, 0)).empty()); }
+
+TEST(Notes, SayHowOftenZeroSumsAndGathers) {
+  EXPECT_EQ(text_of(over(8, 2), "data_parallel.zero"),
+            "2 sums gradients for each of 4 micro-batches; zero 1 sums them once a step");
+  EXPECT_EQ(
+      text_of(over(8, 3), "data_parallel.zero"),
+      "3 is FSDP's full shard: a layer's parameters are gathered before forward and again before backward, for each "
+      "of 4 micro-batches");
+  EXPECT_EQ(text_of(over(8, 1), "data_parallel.zero"), "");
+}
+
+TEST(Notes, OfABucketThatChangesNoTimeAreTrue) {
+  for (const int zero : {0, 2, 3})
+    for (const bool overlap : {false, true}) {
+      Scenario s = over(8, zero);
+      s.data_parallel.overlap = overlap;
+      s.data_parallel.bucket = Bytes{1 << 20};
+      Scenario smaller = s;
+      smaller.data_parallel.bucket = Bytes{1 << 19};
+      EXPECT_NE(text_of(s, "data_parallel.bucket"), "") << zero << overlap;
+      EXPECT_EQ(forecast(s).step, forecast(smaller).step) << zero << overlap;
+    }
+  Scenario large = over(8, 0);
+  large.data_parallel.bucket = Bytes{1LL << 30};
+  EXPECT_EQ(text_of(large, "data_parallel.bucket"), "");
+}
+
+TEST(Notes, OfKeysThatChangeNothingAreTrue) {
+  Scenario s = over(1, 0);
+  s.training.global_batch = 4;
+  const Forecast plain = forecast(s);
+  s.data_parallel.zero = 1;
+  s.data_parallel.overlap = true;
+  s.data_parallel.bucket = Bytes{1 << 20};
+  s.parallelism.sequence = true;
+  s.parallelism.tensor_method = TensorMethod::reduce_output;
+  for (const char* key : {"data_parallel.zero", "data_parallel.overlap", "data_parallel.bucket"})
+    EXPECT_EQ(text_of(s, key), "changes nothing: there is one data-parallel rank") << key;
+  for (const char* key : {"parallelism.sequence", "parallelism.tensor_method"})
+    EXPECT_EQ(text_of(s, key), "changes nothing: there is one tensor rank") << key;
+  const Forecast same = forecast(s);
+  EXPECT_EQ(same.step, plain.step);
+  EXPECT_EQ(same.stages.front().memory.peak(), plain.stages.front().memory.peak());
+  s.data_parallel.zero = 2;
+  s.offload.optimizer = Tier::host;
+  EXPECT_EQ(text_of(s, "data_parallel.zero"), "");
+}
+
+TEST(Notes, SayThatHashedFlowsMayCollide) {
+  Scenario s = over(16, 0);
+  s.cluster.fabric.routing = "hash";
+  EXPECT_NE(text_of(s, "cluster.fabric.routing"), "");
+  s = over(8, 0);
+  s.cluster.fabric.routing = "hash";  // nobody uses it
+  EXPECT_EQ(text_of(s, "cluster.fabric.routing"), "");
+}
+
+}  // namespace
+}  // namespace stepcast::schedules
