@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/in_quotes.h"
 #include "sim/input_error.h"
 
 namespace stepcast::collectives {
@@ -63,7 +64,7 @@ const Algorithm& algorithm(std::string_view name) {
       kAlgorithms, {}, [name](const Algorithm* candidate) { return distance(candidate->name, name); });
   std::string allowed;
   for (const Algorithm* candidate : kAlgorithms) allowed += std::string(candidate->name) + ", ";
-  throw InputError("algorithm", "found '" + std::string(name) + "', did you mean '" + std::string(nearest->name) +
+  throw InputError("algorithm", "found " + in_quotes(name) + ", did you mean '" + std::string(nearest->name) +
                                     "'? Allowed: " + allowed + "auto, nccl");
 }
 

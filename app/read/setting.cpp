@@ -6,6 +6,7 @@
 #include "app/read/files.h"
 #include "app/read/merge.h"
 #include "app/read/nearest.h"
+#include "sim/in_quotes.h"
 #include "sim/input_error.h"
 
 namespace stepcast::app {
@@ -57,7 +58,8 @@ Setting read_setting(const std::string& command, const boost::program_options::v
     std::string key = setting.substr(0, equals);
     if (key.starts_with("transport.")) key = "software." + key;
     if (find_key(setting_table().schema, key) == nullptr) {
-      throw InputError(flag, "unknown key '" + key + "', expected one of cluster.*, software.* or transport.*");
+      throw InputError(flag,
+                       "unknown key " + in_quotes(key) + ", expected one of cluster.*, software.* or transport.*");
     }
     lay(key, setting.substr(equals + 1), flag);
   }
@@ -86,7 +88,7 @@ Operation operation_named(const std::string& word, const std::string& place) {
     if (collectives::name(each) == word) return each;
     names.push_back(collectives::name(each));
   }
-  throw InputError(place, "found '" + word + "', expected " + one_of(word, names));
+  throw InputError(place, "found " + in_quotes(word) + ", expected " + one_of(word, names));
 }
 
 }  // namespace stepcast::app

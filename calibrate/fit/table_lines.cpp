@@ -2,6 +2,7 @@
 
 #include <fstream>
 
+#include "sim/in_quotes.h"
 #include "sim/input_error.h"
 
 namespace stepcast::calibrate {
@@ -21,7 +22,7 @@ void read_table_lines(const std::string& path, const std::string& header,
     } else if (line == header) {
       past_header = true;
     } else {
-      throw InputError(place, "found '" + line + "', expected the header '" + header + "'");
+      throw InputError(place, "found " + in_quotes(line) + ", expected the header '" + header + "'");
     }
   }
 }
