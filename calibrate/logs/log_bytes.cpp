@@ -5,6 +5,7 @@
 
 #include <memory>
 
+#include "calibrate/logs/expansion.h"
 #include "sim/input_error.h"
 
 namespace stepcast::calibrate {
@@ -24,6 +25,7 @@ std::string read_log(const std::filesystem::path& file) {
   archive_read_support_format_raw(reader.get());
   archive_read_support_format_empty(reader.get());
   check(archive_read_open_filename(reader.get(), file.c_str(), kBlock));
+  const std::size_t packed = std::filesystem::file_size(file, error);
   std::string bytes;
   archive_entry* entry = nullptr;
   const int header = archive_read_next_header(reader.get(), &entry);
@@ -34,6 +36,7 @@ std::string read_log(const std::filesystem::path& file) {
     check(got);
     if (got <= 0) return bytes;
     bytes.append(block, static_cast<std::size_t>(got));
+    check_expansion(packed, bytes.size(), shown);
     if (bytes.size() > kLargest) throw InputError(shown, "found more than 4 GiB, expected a smaller log");
   }
 }
