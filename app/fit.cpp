@@ -44,7 +44,7 @@ std::string gemm_json(const calibrate::GemmFit& fit, const std::string& table) {
       {"fitted", {{"rows", fit.fitted}, {"mape", fit.fitted_mape}}},
       {"held_out",
        {{"rows", fit.held_out}, {"mape", fit.held_out_mape}, {"median_absolute_error", fit.held_out_median}}}};
-  return out.dump(2) + "\n";
+  return out.dump(2, ' ', false, nlohmann::detail::error_handler_t::replace) + "\n";
 }
 
 }  // namespace

@@ -82,7 +82,8 @@ std::uint32_t whole_named(const std::string& text, const std::string& flag) {
 
 /// A file of another program: NCCL's XML, or the matrix of nvidia-smi.
 Cluster import_cluster(const std::string& file, const boost::program_options::variables_map& values, Library& library) {
-  const std::string text = read_file(file, file);
+  const std::string bytes = read_file(file, file);
+  const std::string_view text = checked_text(bytes, file);
   topology::NodeSpec node;
   if (file.ends_with(".xml")) {
     node = topology::import_nccl_xml(text, file);
@@ -229,7 +230,7 @@ std::string json(const Cluster& cluster, const std::string& name) {
                             {"bandwidth_bytes_per_s", link.bandwidth.value},
                             {"latency_s", to_seconds(link.latency)}});
   }
-  return out.dump(2) + "\n";
+  return out.dump(2, ' ', false, nlohmann::detail::error_handler_t::replace) + "\n";
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "app/read/file_text.h"
 #include "app/read/merge.h"
 #include "collectives/algorithms.h"
+#include "sim/in_quotes.h"
 #include "sim/input_error.h"
 
 namespace stepcast::app {
@@ -68,6 +69,10 @@ bool is_curve_table(const fs::path& file) {
 std::vector<CurveRow> read_curves(const fs::path& table, Library& library) {
   const std::string shown = shown_path(table);
   const std::vector<Record> records = parse_csv(read_file(table, shown), shown);
+  for (const Cell& cell : records.front()) {
+    if (find_key(curve_table().schema, cell.text) == nullptr)
+      fail(cell.place, "", "found the unknown column " + in_quotes(cell.text) + ", expected the path of a curve's key");
+  }
   std::vector<CurveRow> rows;
   for (std::size_t i = 1; i < records.size(); ++i) {
     const Record& record = records[i];

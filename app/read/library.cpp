@@ -11,6 +11,9 @@
 namespace stepcast::app {
 namespace {
 
+constexpr std::size_t kLongestChain = 32;   // of files that name each other
+constexpr std::size_t kMostIncludes = 100;  // of one mapping
+
 bool is_path(std::string_view name) { return name.find('/') != std::string_view::npos || name.ends_with(".yaml"); }
 
 /// How a complaint about a name that is not there ends: the nearest name, or all of them where none is near.
@@ -53,6 +56,9 @@ Node Library::expand(const Node& mapping, const Schema& schema, const std::strin
     std::vector<Node> files = include->items;
     if (include->kind == Node::Kind::scalar) files = {*include};
     if (files.empty()) fail(include->place, key, "found " + found(*include) + ", expected a file or a list of files");
+    if (files.size() > kMostIncludes) {
+      fail(include->place, key, "found " + std::to_string(files.size()) + " files, expected at most 100");
+    }
     for (const Node& file : files) {
       if (file.kind != Node::Kind::scalar) fail(file.place, key, "found " + found(file) + ", expected a file");
       merge(schema, whole, load(beside(file.place, file.scalar), file, schema, key));
@@ -99,6 +105,11 @@ const Node& Library::load(const std::filesystem::path& file, const Node& name, c
     std::string circle;
     for (auto link = start; link != chain_.end(); ++link) circle += *link + " -> ";
     fail(name.place, path, "files name each other in a circle: " + circle + shown);
+  }
+  if (chain_.size() == kLongestChain) {
+    fail(name.place, path,
+         "found " + found(name) + " at the end of a chain of 32 files that name each other (from " + chain_.front() +
+             "), expected fewer");
   }
   std::error_code error;
   if (!path.empty() && !std::filesystem::exists(file, error)) {

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "app/read/yaml.h"
+#include "sim/in_quotes.h"
+
 namespace stepcast::app {
 namespace {
 
@@ -25,6 +28,14 @@ const KeyInfo* exact(const Schema& schema, std::string_view path) {
   return nullptr;
 }
 
+/// A key that the mapping has not.
+void append(Node& mapping, Entry entry) {
+  if (mapping.entries.size() == kMostKeys) {
+    fail(entry.place, "", "found " + in_quotes(entry.key) + " behind 500 keys of one mapping, expected fewer");
+  }
+  mapping.entries.push_back(std::move(entry));
+}
+
 /// `inside` is where the two mappings stand within the block that `schema` describes.
 void merge_level(const Schema& schema, const std::string& inside, Node& under, const Node& over) {
   if (inside.empty()) drop_alternatives(schema, under, over);
@@ -39,7 +50,7 @@ void merge_level(const Schema& schema, const std::string& inside, Node& under, c
     Node* old = under.find(entry.key);
     if (entry.value.kind != Kind::mapping) {
       if (old == nullptr) {
-        under.entries.push_back(entry);
+        append(under, entry);
       } else {
         *old = entry.value;
         std::find_if(under.entries.begin(), under.entries.end(), [&](auto& e) { return e.key == entry.key; })->place =
@@ -48,7 +59,7 @@ void merge_level(const Schema& schema, const std::string& inside, Node& under, c
       continue;
     }
     if (old == nullptr) {
-      under.entries.push_back({entry.key, entry.place, make_mapping(entry.value.place)});
+      append(under, {entry.key, entry.place, make_mapping(entry.value.place)});
       old = &under.entries.back().value;
     } else if (old->kind == Kind::scalar && is_block) {
       Node base = make_mapping(old->place);

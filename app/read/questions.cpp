@@ -8,6 +8,7 @@
 #include "app/read/merge.h"
 #include "app/read/nearest.h"
 #include "app/read/scenario.h"
+#include "sim/in_quotes.h"
 #include "sim/input_error.h"
 
 namespace stepcast::app {
@@ -15,12 +16,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::size_t kMostSettings = 1000;  // each is laid over each scenario
+constexpr std::size_t kMostRows = 20'000;    // each is a scenario, held until all are forecast
+
 [[noreturn]] void unknown_key(const Place& place, const std::string& key) {
   const std::vector<std::string> paths = all_paths(scenario_schema());
   const std::vector<std::string_view> views(paths.begin(), paths.end());
   const std::string_view near = nearest(key, views);
   fail(place, "",
-       "found the unknown key '" + key + "', expected the path of a key such as 'parallelism.tensor'" +
+       "found the unknown key " + in_quotes(key) + ", expected the path of a key such as 'parallelism.tensor'" +
            (near.empty() ? "" : "; did you mean '" + std::string(near) + "'?"));
 }
 
@@ -62,6 +66,9 @@ void check_recompute(const std::vector<Given>& given) {
 std::vector<Node> read_settings(std::span<const std::string> settings) {
   std::vector<Node> layers;
   std::vector<Given> given;
+  if (settings.size() > kMostSettings) {
+    throw InputError("--set", "found " + std::to_string(settings.size()) + " of them, expected at most 1000");
+  }
   for (const std::string& setting : settings) {
     const Place place{"--set " + setting, 0, 0};
     const std::size_t equals = setting.find('=');
@@ -136,7 +143,7 @@ std::vector<Column> read_header(const Record& header) {
     if (find_key(scenario_schema(), cell.text) == nullptr) unknown_key(cell.place, cell.text);
     for (const Column& column : columns) {
       if (column.path == cell.text) {
-        fail(cell.place, "", "found the column '" + cell.text + "' a second time, expected it once");
+        fail(cell.place, "", "found the column " + in_quotes(cell.text) + " a second time, expected it once");
       }
     }
     columns.push_back({cell.text, columns.size()});
@@ -173,6 +180,10 @@ void read_table(const fs::path& file, const std::vector<Node>& settings, Library
   if (records.empty()) throw InputError(shown, "found no header, expected a line of key paths");
   const std::vector<Column> columns = read_header(records.front());
   if (records.size() == 1) throw InputError(shown, "found a header and no row, expected at least one row");
+  if (records.size() > kMostRows + 1) {
+    throw InputError(text(records[kMostRows + 1].front().place),
+                     "found more than 20000 rows, expected fewer in one table");
+  }
   for (std::size_t i = 1; i < records.size(); ++i) {
     Question question;
     Place start = records[i].front().place;

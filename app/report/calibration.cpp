@@ -140,7 +140,7 @@ std::string calibration_json(const Calibration& calibration) {
   const ordered_json out{{"bundle", calibration.bundle}, {"run", calibration.run}, {"gpu", calibration.gpu_file},
                          {"gpu_name", m.gpu_name},       {"gpu_id", m.gpu_id},     {"models", std::move(models)},
                          {"rows", std::move(rows)}};
-  return out.dump(2) + "\n";
+  return out.dump(2, ' ', false, nlohmann::detail::error_handler_t::replace) + "\n";
 }
 
 std::string calibration_csv(const Calibration& calibration) {

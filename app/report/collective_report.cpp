@@ -176,7 +176,9 @@ std::string collective_json(const CollectiveReport& report) {
     }
     rows.push_back(std::move(out));
   }
-  return nlohmann::ordered_json{{"rows", std::move(rows)}}.dump(2) + "\n";
+  return nlohmann::ordered_json{{"rows", std::move(rows)}}.dump(2, ' ', false,
+                                                                nlohmann::detail::error_handler_t::replace) +
+         "\n";
 }
 
 std::string collective_csv(const CollectiveReport& report) {

@@ -93,7 +93,7 @@ std::string explanation_json(const std::string& name, const Explanation& e) {
                  {"neighbours_error", or_null(e.neighbours_error)},
                  {"phases", std::move(phases)},
                  {"terms", std::move(terms)}};
-  return out.dump(2) + "\n";
+  return out.dump(2, ' ', false, nlohmann::detail::error_handler_t::replace) + "\n";
 }
 
 }  // namespace stepcast::app

@@ -196,7 +196,9 @@ std::string trace_json(const Forecast& f) {
                        {{"state", point.state.value},
                         {"activations", point.activations.value},
                         {"total", (point.state + point.activations).value}}}});
-  return Json{{"displayTimeUnit", "ms"}, {"traceEvents", std::move(events)}}.dump() + "\n";
+  return Json{{"displayTimeUnit", "ms"}, {"traceEvents", std::move(events)}}.dump(-1, ' ', false,
+                                                                                  Json::error_handler_t::replace) +
+         "\n";
 }
 
 }  // namespace stepcast::app
