@@ -50,7 +50,8 @@ TEST(Moved, SaysWhereJsonIsNotWhatWasWritten) {
   EXPECT_EQ(error("{\"rows\": [\n\"\xff\"]}"),
             "moved-where.json:2:2: found bytes that are not UTF-8, expected UTF-8 text\n");
   EXPECT_EQ(error("{\"rows\": ["), "moved-where.json:1:11: found no JSON: the file breaks off here\n");
-  EXPECT_EQ(error("[" + std::string(1000, '1') + "]"), "moved-where.json: found a number that is too large" + written);
+  const std::string digits(1000, '1');
+  EXPECT_EQ(error("[" + digits + "]"), "moved-where.json: found a number that is too large" + written);
   EXPECT_EQ(error("[]"), "moved-where.json: found no list 'rows'" + written);
   EXPECT_EQ(error("{\"rows\": [{\"table\": 1}]}"), "moved-where.json: rows[0].table: found no text" + written);
   EXPECT_EQ(error(R"({"rows": [{"table": "a", "name": "b", "predicted_s": "c"}]})"),

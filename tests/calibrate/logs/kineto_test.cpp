@@ -61,7 +61,7 @@ std::string complaint(std::string_view text) {
 
 TEST(Kineto, SaysWhatIsWrong) {
   EXPECT_THAT(complaint(std::string_view(kTrace).substr(0, 700)),
-              HasSubstr("t.json:9:26: found no JSON: the file breaks off here"));
+              HasSubstr("t.json:10:79: found no JSON: the file breaks off here"));
   EXPECT_THAT(complaint("{}"), HasSubstr("t.json: found no event of category kernel"));
   EXPECT_EQ(complaint(R"([{"ph":"X","cat":"kernel","name":"relu","ts":5}])"),
             "t.json: event 'relu': dur: expected microseconds");
