@@ -17,8 +17,8 @@ struct Report {
   std::string table, json, csv;
 };
 
-Report kernel_report(std::vector<calibrate::KernelSpan> spans) {
-  const calibrate::KernelTable table = calibrate::kernel_table(std::move(spans));
+Report kernel_report(const calibrate::KernelLog& log) {
+  const calibrate::KernelTable table = calibrate::kernel_table(log);
   return {kernels_table(table), kernels_json(table), kernels_csv(table)};
 }
 

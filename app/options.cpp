@@ -12,6 +12,11 @@ namespace stepcast::app {
 namespace po = boost::program_options;
 
 std::optional<po::variables_map> parse_options(const std::vector<std::string>& words, CommandLine line) {
+  constexpr std::size_t kMostWords = 10'000;  // Boost takes time with their square
+  if (words.size() > kMostWords) {
+    throw InputError("stepcast", "found " + std::to_string(words.size()) +
+                                     " words, expected at most 10000 (many files: give their folder)");
+  }
   po::options_description& options = line.options;
   options.add_options()("help,h", "this text");
   po::options_description all = options;

@@ -88,8 +88,9 @@ std::uint32_t whole_named(const std::string& text, const std::string& flag) {
 }
 
 /// A file of another program: NCCL's XML, or the matrix of nvidia-smi.
-Cluster import_cluster(const std::string& file, const std::string& text, bool xml,
+Cluster import_cluster(const std::string& file, const std::string& bytes, bool xml,
                        const boost::program_options::variables_map& values, Library& library) {
+  const std::string_view text = checked_text(bytes, file);
   topology::NodeSpec node;
   if (xml) {
     node = topology::import_nccl_xml(text, file);

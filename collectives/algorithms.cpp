@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/in_quotes.h"
 #include "sim/input_error.h"
 
 namespace stepcast::collectives {
@@ -64,7 +65,7 @@ const Algorithm& algorithm(std::string_view name) {
   std::string allowed;
   for (const Algorithm* candidate : kAlgorithms) allowed += std::string(candidate->name) + ", ";
   const bool near = 2 * distance(nearest->name, name) <= std::max(nearest->name.size(), name.size());
-  throw InputError("algorithm", "found '" + std::string(name) + "', expected one of " + allowed + "auto, nccl" +
+  throw InputError("algorithm", "found " + in_quotes(name) + ", expected one of " + allowed + "auto, nccl" +
                                     (near ? "; did you mean '" + std::string(nearest->name) + "'?" : ""));
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "collectives/algorithms.h"
+#include "sim/in_quotes.h"
 #include "sim/input_error.h"
 
 namespace stepcast::collectives {
@@ -31,7 +32,7 @@ std::vector<std::string> chosen(std::string_view list, const Names& names, const
       for (const auto& [name, meaning] : names) {
         if (name == small(meaning)) allowed += (allowed.empty() ? "" : ", ") + meaning;
       }
-      throw InputError("", "found '" + std::string(word) + "', expected names with commas between them, or ^ and " +
+      throw InputError("", "found " + in_quotes(word) + ", expected names with commas between them, or ^ and " +
                                "names, of: " + allowed);
     }
     if (std::ranges::find(found, known->second) == found.end()) found.push_back(known->second);
@@ -43,7 +44,7 @@ std::vector<std::string> chosen(std::string_view list, const Names& names, const
   for (const std::string& name : own) {
     if (std::ranges::find(found, name) == found.end()) others.push_back(name);
   }
-  if (others.empty()) throw InputError("", "found '" + std::string(list) + "', which leaves nothing");
+  if (others.empty()) throw InputError("", "found " + in_quotes(list) + ", which leaves nothing");
   return others;
 }
 

@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "sim/in_quotes.h"
 #include "sim/input_error.h"
 #include "topology/text.h"
 
@@ -12,7 +13,9 @@ namespace stepcast::topology {
 
 namespace {
 
-constexpr std::uint32_t kMost = 10'000'000;
+constexpr std::uint32_t kMost = 10'000'000;     // numbers of nodes and GPUs
+constexpr std::uint64_t kMostListed = 100'000;  // GPUs and nodes, which are held one by one
+constexpr const char* kTooMany = "found more than 100000 GPUs";
 
 using Range = std::pair<std::uint32_t, std::uint32_t>;  // first and last
 
@@ -42,7 +45,7 @@ class Parser {
 
  private:
   [[noreturn]] void complain(const std::string& what) const {
-    throw InputError(place_, "allocation '" + std::string(text_) + "': " + what +
+    throw InputError(place_, "allocation " + in_quotes(text_) + ": " + what +
                                  "; expected GPUs such as '0-2,5' or 'node0:0-3,node2:4-7'");
   }
 
@@ -52,21 +55,21 @@ class Parser {
     if (text.starts_with("node")) {
       const auto colon = text.find(':');
       const auto nodes = parse_range(text.substr(4, colon == std::string_view::npos ? colon : colon - 4));
-      if (!nodes) complain("found '" + std::string(text) + "'");
+      if (!nodes) complain("found " + in_quotes(text));
       flush();
       nodes_ = *nodes;
       node_alone = colon == std::string_view::npos;
       gpus = node_alone ? std::string_view("*") : text.substr(colon + 1);
     }
-    if (all_) complain("found '" + std::string(text) + "' behind all GPUs of a node");
+    if (all_) complain("found " + in_quotes(text) + " behind all GPUs of a node");
     if (gpus == "*") {
       if (!gpus_.empty()) complain("found '*' behind GPUs of the same node");
       all_ = true;
       return;
     }
     const auto range = parse_range(gpus);
-    if (!range) complain("found '" + std::string(text) + "'");
-    if (range->second - range->first >= 100'000) complain("found more than 100000 GPUs of one node");
+    if (!range) complain("found " + in_quotes(text));
+    if (range->second - range->first >= kMostListed) complain("found more than 100000 GPUs of one node");
     for (std::uint32_t gpu = range->first; gpu <= range->second; ++gpu) {
       if (!seen_gpus_.insert(gpu).second) complain("GPU " + std::to_string(gpu) + " of a node is listed twice");
       gpus_.push_back(gpu);
@@ -76,6 +79,8 @@ class Parser {
   /// Ends the list of the nodes at hand.
   void flush() {
     if (gpus_.empty() && !all_) return;
+    listed_ += (std::uint64_t{nodes_.second} - nodes_.first + 1) * std::max<std::uint64_t>(gpus_.size(), 1);
+    if (listed_ > kMostListed) complain(kTooMany);
     for (std::uint32_t node = nodes_.first; node <= nodes_.second; ++node) {
       if (!seen_nodes_.insert(node).second) complain("node " + std::to_string(node) + " is listed twice");
       allocation_.nodes.push_back({node, gpus_});
@@ -91,6 +96,7 @@ class Parser {
   Range nodes_{0, 0};
   std::vector<std::uint32_t> gpus_;
   std::set<std::uint32_t> seen_gpus_, seen_nodes_;
+  std::uint64_t listed_ = 0;  ///< GPUs so far, those of "all of a node" as one
   bool all_ = false;
 };
 
@@ -101,8 +107,13 @@ Allocation parse_allocation(std::string_view text, const std::string& place) { r
 Allocation resolve(Allocation allocation, std::uint32_t gpus_per_node, const std::string& place) {
   if (allocation.nodes.empty()) throw InputError(place, "allocation: a cluster has at least 1 GPU");
   std::uint32_t last = 0;
+  std::uint64_t listed = 0;
   for (AllocatedNode& part : allocation.nodes) {
     last = std::max(last, part.node);
+    listed += part.gpus.empty() ? gpus_per_node : part.gpus.size();
+    if (listed > kMostListed)
+      throw InputError(place,
+                       std::string("allocation: ") + kTooMany + ", expected fewer; for whole nodes say how many");
     if (part.gpus.empty()) {
       for (std::uint32_t gpu = 0; gpu < gpus_per_node; ++gpu) part.gpus.push_back(gpu);
     }

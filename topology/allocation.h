@@ -22,11 +22,11 @@ struct Allocation {
 /// Reads the notation of `cluster.allocation`: items between commas, "[nodeA[-B]:]GPU[-GPU]". An item without a node
 /// belongs to the node before it, or to node 0 at the start; "node3" and "node3:*" are all GPUs of node 3.
 /// "0-2,5": four GPUs of node 0. "node0:0-3,node2:4-7": four each of two nodes. "node0-3:0-3,6": five each of four.
-/// Throws InputError(place, ...) for anything else, and for a GPU or a node listed twice.
+/// Throws InputError(place, ...) for anything else, a GPU or a node listed twice, and more than 100,000 GPUs.
 Allocation parse_allocation(std::string_view text, const std::string& place = {});
 
 /// Lists the GPUs where the notation meant all of `gpus_per_node`, and sets `of_nodes`. Throws InputError(place, ...)
-/// for a GPU or node beyond the last, and for an allocation of nothing.
+/// for a GPU or node beyond the last, for an allocation of nothing, and for more than 100,000 GPUs.
 Allocation resolve(Allocation allocation, std::uint32_t gpus_per_node, const std::string& place);
 
 /// GPUs in all. Requires a resolved allocation.

@@ -1,5 +1,6 @@
 #include "topology/dimensions.h"
 
+#include "sim/in_quotes.h"
 #include "sim/input_error.h"
 #include "topology/text.h"
 
@@ -22,7 +23,8 @@ std::optional<std::vector<std::uint32_t>> read_sides(std::string_view text) {
 std::vector<std::uint32_t> parse_sides(const std::string& text, const std::string& place) {
   const auto sides = read_sides(text);
   if (!sides)
-    throw InputError(place, "torus: found '" + text + "', expected two or three sides such as '16x16' or '4x4x8'");
+    throw InputError(place,
+                     "torus: found " + in_quotes(text) + ", expected two or three sides such as '16x16' or '4x4x8'");
   std::uint64_t size = 1;
   for (const std::uint32_t side : *sides) size *= side;
   if (size > 10'000'000) throw InputError(place, "torus: '" + text + "' is more than 10000000 places");

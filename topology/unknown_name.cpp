@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "sim/in_quotes.h"
 #include "sim/input_error.h"
 
 namespace stepcast::topology {
@@ -29,17 +30,23 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 void throw_unknown_name(const std::string& place, std::string_view what, std::string_view name,
                         const std::vector<std::string_view>& allowed) {
-  std::string text = std::string(what) + " '" + std::string(name) + "' is unknown";
-  const auto nearest = std::min_element(allowed.begin(), allowed.end(), [&](std::string_view a, std::string_view b) {
-    return edit_distance(name, a) < edit_distance(name, b);
-  });
+  constexpr std::size_t kLongest = 64, kMost = 100;  // compared; listed
+  std::string text = std::string(what) + " " + in_quotes(name) + " is unknown";
+  auto nearest = allowed.end();
+  if (name.size() <= kLongest) {
+    nearest = std::min_element(allowed.begin(), allowed.end(), [&](std::string_view a, std::string_view b) {
+      return edit_distance(name, a) < edit_distance(name, b);
+    });
+  }
   if (nearest != allowed.end() && 2 * edit_distance(name, *nearest) < std::max(name.size(), nearest->size())) {
-    text += "; did you mean '" + std::string(*nearest) + "'?";
+    text += "; did you mean " + in_quotes(*nearest) + "?";
   } else {
     text += ".";
   }
   text += " Allowed: ";
-  for (std::size_t i = 0; i < allowed.size(); ++i) text += (i == 0 ? "" : ", ") + std::string(allowed[i]);
+  for (std::size_t i = 0; i < std::min(allowed.size(), kMost); ++i)
+    text += (i == 0 ? "" : ", ") + std::string(allowed[i].substr(0, kLongest));
+  if (allowed.size() > kMost) text += ", ... (" + std::to_string(allowed.size()) + " in all)";
   throw InputError(place, text);
 }
 

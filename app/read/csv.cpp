@@ -6,6 +6,8 @@
 namespace stepcast::app {
 namespace {
 
+constexpr std::size_t kMostColumns = 1000, kMostCells = 2'000'000;
+
 /// Walks the text and knows the place of the next character.
 class Cursor {
  public:
@@ -86,18 +88,26 @@ Cell read_cell(Cursor& cursor) {
 
 }  // namespace
 
-std::vector<Record> parse_csv(std::string_view text, const std::string& file) {
-  Cursor cursor(checked_text(text, file), file);
+std::vector<Record> parse_csv(std::string_view bytes, const std::string& file) {
+  Cursor cursor(checked_text(bytes, file), file);
   std::vector<Record> records;
+  std::size_t cells = 0;
+  const auto next = [&] {
+    if (++cells > kMostCells) throw InputError(text(cursor.place()), "found more than 2000000 cells, expected fewer");
+    return read_cell(cursor);
+  };
   while (!cursor.done()) {
     if (cursor.at_line_end()) {
       cursor.take_line_end();
       continue;
     }
-    Record record{read_cell(cursor)};
+    Record record{next()};
     while (cursor.peek() == ',') {
       cursor.take();
-      record.push_back(read_cell(cursor));
+      if (record.size() == kMostColumns) {
+        throw InputError(text(cursor.place()), "found more than 1000 cells in one row, expected fewer");
+      }
+      record.push_back(next());
     }
     cursor.take_line_end();
     records.push_back(std::move(record));

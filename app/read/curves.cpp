@@ -9,6 +9,7 @@
 #include "app/read/library.h"
 #include "app/read/merge.h"
 #include "collectives/algorithms.h"
+#include "sim/in_quotes.h"
 #include "sim/input_error.h"
 
 namespace stepcast::app {

@@ -14,6 +14,8 @@ namespace stepcast::app {
 namespace {
 
 constexpr std::array kEndings = {".yaml", ".yml"};
+constexpr std::size_t kLongestChain = 32;   // of files that name each other
+constexpr std::size_t kMostIncludes = 100;  // of one mapping
 
 bool is_path(const Node& name) {
   const std::string& word = name.scalar;
@@ -97,6 +99,9 @@ Node Library::expand(const Node& mapping, const Schema& schema, const std::strin
     std::vector<Node> files = include->items;
     if (include->kind == Node::Kind::scalar) files = {*include};
     if (files.empty()) fail(include->place, key, "found " + found(*include) + ", expected a file or a list of files");
+    if (files.size() > kMostIncludes) {
+      fail(include->place, key, "found " + std::to_string(files.size()) + " files, expected at most 100");
+    }
     for (const Node& file : files) {
       if (file.kind != Node::Kind::scalar) fail(file.place, key, "found " + found(file) + ", expected a file");
       merge(schema, whole, load(beside(file.place, file.scalar), file, schema, key));
@@ -144,6 +149,11 @@ const Node& Library::load(const std::filesystem::path& file, const Node& name, c
     std::string circle;
     for (auto link = start; link != chain_.end(); ++link) circle += *link + " -> ";
     fail(name.place, path, "files name each other in a circle: " + circle + shown);
+  }
+  if (chain_.size() == kLongestChain) {
+    fail(name.place, path,
+         "found " + found(name) + " at the end of a chain of 32 files that name each other (from " + chain_.front() +
+             "), expected fewer");
   }
   std::error_code error;
   if (!path.empty() && !std::filesystem::exists(file, error)) {

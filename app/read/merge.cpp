@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "app/read/yaml.h"
+#include "sim/in_quotes.h"
+
 namespace stepcast::app {
 namespace {
 
@@ -52,6 +55,14 @@ const KeyInfo* exact(const Schema& schema, std::string_view path) {
   return nullptr;
 }
 
+/// A key that the mapping has not.
+void append(Node& mapping, Entry entry) {
+  if (mapping.entries.size() == kMostKeys) {
+    fail(entry.place, "", "found " + in_quotes(entry.key) + " behind 500 keys of one mapping, expected fewer");
+  }
+  mapping.entries.push_back(std::move(entry));
+}
+
 /// Whether files are merged underneath later, from which an erased key must still be taken.
 bool starts_from_files(const Node& block) { return block.find("base") != nullptr || block.find("include") != nullptr; }
 
@@ -81,7 +92,7 @@ class Merging {
         continue;
       }
       if (old == nullptr) {
-        under.entries.push_back({entry.key, entry.place, make_mapping(entry.value.place)});
+        append(under, {entry.key, entry.place, make_mapping(entry.value.place)});
         old = &under.entries.back().value;
         old->replaces = entry.value.replaces;
       } else if (entry.value.replaces) {
@@ -107,7 +118,7 @@ class Merging {
   static void put(Node& under, const Entry& entry) {
     const auto old = std::ranges::find(under.entries, entry.key, &Entry::key);
     if (old == under.entries.end()) {
-      under.entries.push_back(entry);
+      append(under, entry);
     } else {
       *old = entry;
     }

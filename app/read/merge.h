@@ -13,7 +13,7 @@ namespace stepcast::app {
 /// says takes away what it leaves no room for below: a key's rival (`gpus` over `nodes`), the details of another value
 /// (`recompute: {modules: [mlp]}` over `{every: 2}`; `pipeline.schedule: 1f1b` over `pipeline.orders`). An erased key
 /// is gone, from the files too that `under` starts from. Laying three layers one by one or the upper two first is the
-/// same.
+/// same. Throws InputError past kMostKeys.
 void merge(const Schema& schema, Node& under, const Node& over);
 
 /// Adds `more` to a layer that is not laid over anything yet: as merge, but nothing is taken away, neither rivals nor

@@ -35,8 +35,7 @@ void check_keys(const Value& value, bool matrix) {
 }
 
 /// With the NVLinks that the keys name, where the file has none: from every GPU to NVSwitches.
-topology::NodeSpec read_xml(const NodeFile& node, const std::string& text, const Value& value,
-                            const std::string& shown) {
+topology::NodeSpec read_xml(const NodeFile& node, std::string_view text, const Value& value, const std::string& shown) {
   const topology::NodeSpec& spec = node.spec;
   topology::NodeSpec read = topology::import_nccl_xml(text, shown);
   if (spec.nvlinks_per_gpu == 0 && !spec.nvlink) return read;
@@ -52,7 +51,7 @@ topology::NodeSpec read_xml(const NodeFile& node, const std::string& text, const
   return read;
 }
 
-topology::NodeSpec read_matrix(const NodeFile& node, const std::string& text, const Value& value,
+topology::NodeSpec read_matrix(const NodeFile& node, std::string_view text, const Value& value,
                                const std::string& shown) {
   const auto named = [](const std::optional<topology::LinkType>& link, const char* key) {
     return link.value_or(topology::LinkType{.name = key, .source = {}});
@@ -129,7 +128,8 @@ void import_node(NodeFile& node, const Value& value) {
   if (!std::filesystem::exists(node.file, error)) {
     blame(value, "file", "expected a file; there is no " + shown);
   }
-  const std::string text = read_file(node.file, shown);
+  const std::string bytes = read_file(node.file, shown);
+  const std::string_view text = checked_text(bytes, shown);
   topology::NodeSpec read = matrix ? read_matrix(node, text, value, shown) : read_xml(node, text, value, shown);
   if (read.gpus > kMostGpus) {
     blame(value, "file", "found " + std::to_string(read.gpus) + " GPUs in " + shown + ", expected at most 1024");

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "app/read/file_text.h"
+#include "sim/in_quotes.h"
 #include "sim/input_error.h"
 
 namespace stepcast::app {
@@ -28,7 +29,7 @@ std::vector<std::int64_t> read_pair_weights(const std::string& file) {
       const auto [stop, error] = std::from_chars(word.data(), word.data() + word.size(), value);
       if (error != std::errc() || stop != word.data() + word.size() || value < 0 || value > INT32_MAX) {
         throw InputError(fmt::format("{}:{}:{}", shown, number, at + 1),
-                         fmt::format("found '{}', expected a whole number from 0 to 2147483647", word));
+                         "found " + in_quotes(word) + ", expected a whole number from 0 to 2147483647");
       }
       weights.push_back(value);
       at = line.find_first_not_of(between, end);

@@ -6,22 +6,40 @@
 #include "app/read/csv.h"
 #include "app/read/file_text.h"
 #include "app/read/type.h"
+#include "calibrate/logs/no_json.h"
+#include "sim/in_quotes.h"
 #include "sim/input_error.h"
 
 namespace stepcast::app {
 namespace {
 
+constexpr const char* kWritten = ", expected what validate --format json writes";
+
 std::vector<OldPrediction> from_json(const std::string& text, const std::string& shown) {
-  std::vector<OldPrediction> out;
+  using nlohmann::json;
+  json all;
   try {
-    const nlohmann::json all = nlohmann::json::parse(text);
-    for (const auto& row : all.at("rows")) {
-      const auto& seconds = row.at("predicted_s");
-      out.push_back({row.at("table").get<std::string>(), row.at("name").get<std::string>(),
-                     seconds.is_null() ? std::nullopt : std::optional(seconds.get<double>())});
-    }
-  } catch (const nlohmann::json::exception& e) {
-    throw InputError(shown, std::string("expected what validate --format json writes: ") + e.what());
+    all = json::parse(text);
+  } catch (const json::parse_error& e) {
+    throw calibrate::no_json(shown, text, e.byte, e.what());
+  } catch (const json::out_of_range&) {
+    throw InputError(shown, std::string("found a number that is too large") + kWritten);
+  }
+  const auto rows = all.is_object() ? all.find("rows") : all.end();
+  if (!all.is_object() || rows == all.end() || !rows->is_array())
+    throw InputError(shown, std::string("found no list 'rows'") + kWritten);
+  std::vector<OldPrediction> out;
+  for (const json& row : *rows) {
+    const std::string path = "rows[" + std::to_string(out.size()) + "]";
+    const auto member = [&](const char* key, bool (json::*fits)() const noexcept, const char* what) {
+      const auto at = row.is_object() ? row.find(key) : row.end();
+      if (row.is_object() && at != row.end() && ((*at).*fits)()) return *at;
+      throw InputError(shown, path + "." + key + ": found no " + what + kWritten);
+    };
+    OldPrediction old{member("table", &json::is_string, "text"), member("name", &json::is_string, "text"), {}};
+    if (!row.contains("predicted_s") || !row["predicted_s"].is_null())
+      old.predicted_s = member("predicted_s", &json::is_number, "number").get<double>();
+    out.push_back(std::move(old));
   }
   return out;
 }
@@ -50,7 +68,7 @@ std::vector<OldPrediction> from_csv(const std::string& text, const std::string& 
       double value = 0;
       const auto [end, error] = std::from_chars(seconds.data(), seconds.data() + seconds.size(), value);
       if (error != std::errc() || end != seconds.data() + seconds.size())
-        fail(row[*predicted].place, "", "found '" + seconds + "', expected seconds");
+        fail(row[*predicted].place, "", "found " + in_quotes(seconds) + ", expected seconds");
       old.predicted_s = value;
     }
     out.push_back(std::move(old));

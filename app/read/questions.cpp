@@ -16,6 +16,7 @@
 #include "app/read/scenario.h"
 #include "app/read/streams.h"
 #include "app/read/visible_text.h"
+#include "sim/in_quotes.h"
 #include "sim/input_error.h"
 
 namespace stepcast::app {
@@ -23,9 +24,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::size_t kMostSettings = 1000;  // each is laid over each scenario
+constexpr std::size_t kMostRows = 20'000;    // each is a scenario, held until all are forecast
+
 /// All --set as one layer.
 Node read_settings(std::span<const std::string> settings) {
   std::vector<Given> given;
+  if (settings.size() > kMostSettings) {
+    throw InputError("--set", "found " + std::to_string(settings.size()) + " of them, expected at most 1000");
+  }
   for (const std::string& setting : settings) {
     given.push_back(read_set(scenario_schema(), setting));
     if (const auto& [key, value, place] = given.back(); value.empty() && (key == "base" || key == "include"))
@@ -106,7 +113,7 @@ std::vector<Column> read_header(const Record& header) {
     require_key(scenario_schema(), cell.text, cell.place);
     for (const Column& column : columns) {
       if (column.path == cell.text) {
-        fail(cell.place, "", "found the column '" + cell.text + "' a second time, expected it once");
+        fail(cell.place, "", "found the column " + in_quotes(cell.text) + " a second time, expected it once");
       }
     }
     columns.push_back({cell.text, columns.size()});
@@ -134,6 +141,10 @@ void read_table(const fs::path& file, std::string_view content, const Node& sett
   if (records.empty()) throw InputError(shown, "found no header, expected a line of key paths");
   const std::vector<Column> columns = read_header(records.front());
   if (records.size() == 1) throw InputError(shown, "found a header and no row, expected at least one row");
+  if (records.size() > kMostRows + 1) {
+    throw InputError(text(records[kMostRows + 1].front().place),
+                     "found more than 20000 rows, expected fewer in one table");
+  }
   for (std::size_t i = 1; i < records.size(); ++i) {
     Question question;
     Place start = records[i].front().place;

@@ -8,6 +8,7 @@
 #include "app/read/csv.h"
 #include "app/read/file_text.h"
 #include "app/read/type.h"
+#include "sim/in_quotes.h"
 
 namespace stepcast::app {
 namespace {
@@ -26,7 +27,7 @@ double number(std::string_view text, const Place& place) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size())
-    fail(place, "", "found '" + std::string(text) + "', expected a number");
+    fail(place, "", "found " + in_quotes(text) + ", expected a number");
   return value;
 }
 
@@ -38,8 +39,7 @@ calibrate::Residual read_row(const Record& row) {
   for (const std::string_view kind : parts(row[5].text)) out.traits.kinds.emplace_back(kind);
   for (const std::string_view size : parts(row[6].text)) {
     const std::size_t equals = size.find('=');
-    if (equals == std::string_view::npos)
-      fail(row[6].place, "", "found '" + std::string(size) + "', expected name=number");
+    if (equals == std::string_view::npos) fail(row[6].place, "", "found " + in_quotes(size) + ", expected name=number");
     out.traits.sizes[std::string(size.substr(0, equals))] = number(size.substr(equals + 1), row[6].place);
   }
   out.error = number(row[7].text, row[7].place);

@@ -9,6 +9,7 @@
 #include "schedules/model/fusion.h"
 #include "schedules/pipeline/custom.h"
 #include "schedules/pipeline/pipelines.h"
+#include "sim/in_quotes.h"
 #include "topology/dimensions.h"
 
 namespace stepcast::app {
@@ -70,7 +71,7 @@ decltype(schedules::Parallelism::order) order(const Value& list) {
   const auto known = [&](schedules::Dimension d) { return std::ranges::find(found, d) != found.end(); };
   for (const Value& item : items(choice(dimension_names), list)) {
     const auto dimension = static_cast<schedules::Dimension>(item.choice);
-    if (known(dimension)) fail(list.node->place, item.path, "found '" + item.text + "' a second time");
+    if (known(dimension)) fail(list.node->place, item.path, "found " + in_quotes(item.text) + " a second time");
     found.push_back(dimension);
   }
   decltype(schedules::Parallelism::order) all{};
@@ -87,7 +88,7 @@ schedules::TensorGrid tensor_grid(const Value& v) {
   const auto sizes = topology::read_sides(v.text);
   if (!sizes)
     fail(v.node->place, v.path,
-         "found '" + v.text + "', expected rows x columns, as 2x4, or rows x columns x depth, as 2x4x2");
+         "found " + in_quotes(v.text) + ", expected rows x columns, as 2x4, or rows x columns x depth, as 2x4x2");
   return {(*sizes)[0], (*sizes)[1], sizes->size() > 2 ? (*sizes)[2] : 1};
 }
 

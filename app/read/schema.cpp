@@ -4,6 +4,7 @@
 
 #include "app/read/library.h"
 #include "app/read/nearest.h"
+#include "sim/in_quotes.h"
 
 namespace stepcast::app {
 namespace {
@@ -130,13 +131,13 @@ class Reader {
   [[noreturn]] void dotted(const Entry& entry, const std::string& inside) const {
     const std::size_t dot = entry.key.rfind('.');
     fail(entry.place, join_path(inside),
-         "found the dotted key '" + entry.key + "', expected '" + entry.key.substr(dot + 1) + "' inside '" +
+         "found the dotted key " + in_quotes(entry.key) + ", expected '" + entry.key.substr(dot + 1) + "' inside '" +
              entry.key.substr(0, dot) + "' (dots are for --set and the headers of tables)");
   }
 
   [[noreturn]] void unknown(const Entry& entry, const std::string& inside) const {
     const Names words = words_below(schema_, inside);
-    std::string what = "found the unknown key '" + entry.key + "', expected ";
+    std::string what = "found the unknown key " + in_quotes(entry.key) + ", expected ";
     if (nearest(entry.key, words).empty()) {
       for (const KeyInfo& key : schema_.keys) {  // right word, wrong block
         if (std::string_view(key.path).ends_with("." + entry.key)) {

@@ -8,6 +8,7 @@
 #include "app/read/given.h"
 #include "app/read/merge.h"
 #include "app/read/nearest.h"
+#include "sim/in_quotes.h"
 #include "sim/input_error.h"
 
 namespace stepcast::app {
@@ -90,7 +91,7 @@ Operation operation_named(const std::string& word, const std::string& place) {
     if (collectives::name(each) == word) return each;
     names.push_back(collectives::name(each));
   }
-  throw InputError(place, "found '" + word + "', expected " + one_of(word, names));
+  throw InputError(place, "found " + in_quotes(word) + ", expected " + one_of(word, names));
 }
 
 }  // namespace stepcast::app

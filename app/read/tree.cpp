@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "sim/in_quotes.h"
+
 namespace stepcast::app {
 
 std::string text(const Place& place) {
@@ -51,7 +53,6 @@ Node make_mapping(Place place) {
 }
 
 std::string found(const Node& node) {
-  constexpr std::size_t kLongest = 60;
   switch (node.kind) {
     case Node::Kind::nothing:
       return "nothing";
@@ -62,15 +63,7 @@ std::string found(const Node& node) {
     case Node::Kind::scalar:
       break;
   }
-  std::string shown;
-  for (const char c : node.scalar) {
-    if (shown.size() >= kLongest && (static_cast<unsigned char>(c) & 0xc0u) != 0x80u) {
-      shown += "...";
-      break;
-    }
-    shown += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? ' ' : c;
-  }
-  return "'" + shown + "'";
+  return in_quotes(node.scalar);
 }
 
 std::size_t count(const Node& node) {

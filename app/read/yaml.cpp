@@ -16,7 +16,8 @@ namespace stepcast::app {
 namespace {
 
 constexpr std::size_t kDeepest = 32;
-constexpr std::size_t kMostNodes = 100'000;
+constexpr std::size_t kMostNodes = 100'000;  // aliases count as what they stand for, and anchors as a copy kept
+constexpr std::size_t kLongestKey = 200;
 
 /// Builds the tree from the parser's events: its own document type takes a key twice and forgets where aliases stand.
 class TreeBuilder : public YAML::EventHandler {
@@ -93,7 +94,10 @@ class TreeBuilder : public YAML::EventHandler {
 
   void add(Node node, YAML::anchor_t anchor) {
     if (++nodes_ > kMostNodes) fail(node.place, "found more than 100000 values, expected fewer");
-    if (anchor != 0) anchors_[anchor] = node;
+    if (anchor != 0) {
+      nodes_ += count(node);
+      anchors_[anchor] = node;
+    }
     if (frames_.empty()) {
       root = std::move(node);
       return;
@@ -113,6 +117,10 @@ class TreeBuilder : public YAML::EventHandler {
   static void start_entry(Frame& parent, Node key) {
     if (key.kind != Node::Kind::scalar || key.scalar.empty()) {
       fail(key.place, "found " + found(key) + " as a key, expected a word");
+    }
+    if (key.scalar.size() > kLongestKey) fail(key.place, "found a key of more than 200 characters, expected fewer");
+    if (parent.node.entries.size() == kMostKeys) {
+      fail(key.place, "found " + found(key) + " behind 500 keys of one mapping, expected fewer");
     }
     for (const Entry& entry : parent.node.entries) {
       if (entry.key == key.scalar) {

@@ -1,11 +1,15 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
 #include "app/read/tree.h"
 
 namespace stepcast::app {
+
+/// Keys of one mapping, read or merged: several times what the largest block has, and few enough to walk.
+inline constexpr std::size_t kMostKeys = 500;
 
 /// One YAML document as a tree. `file` is what error messages call it. Throws InputError with file:line:column for
 /// text that is no YAML, a key written twice, a second document, a top level that is no mapping, and for nesting or

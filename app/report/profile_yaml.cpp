@@ -13,7 +13,7 @@ using calibrate::Estimate;
 using calibrate::FittedModel;
 using calibrate::ProfileConstant;
 
-std::string quoted(const std::string& text) {
+std::string in_quotes(const std::string& text) {
   std::string out = "\"";
   for (const char c : visible(text)) {
     if (c == '"' || c == '\\') out += '\\';
@@ -73,24 +73,24 @@ std::string constant_text(ConstantUnit unit, double value) {
 
 std::string profile_yaml(const Calibration& calibration) {
   const calibrate::MeasuredMachine& m = calibration.machine;
-  std::string out = fmt::format("name: {}\n", quoted(calibration.gpu_file + ", run " + calibration.run));
+  std::string out = fmt::format("name: {}\n", in_quotes(calibration.gpu_file + ", run " + calibration.run));
   Nested keys;
-  keys.add("measured.run", quoted(calibration.run));
-  keys.add("measured.gpu_name", quoted(m.gpu_name));
-  keys.add("measured.gpu_id", quoted(m.gpu_id));
+  keys.add("measured.run", in_quotes(calibration.run));
+  keys.add("measured.gpu_name", in_quotes(m.gpu_name));
+  keys.add("measured.gpu_id", in_quotes(m.gpu_id));
   keys.add("measured.gpus", std::to_string(m.gpus));
-  keys.add("measured.driver", quoted(m.driver));
-  keys.add("measured.cuda", quoted(m.cuda));
-  keys.add("measured.cublaslt", quoted(m.cublaslt));
-  keys.add("measured.nccl", quoted(m.nccl));
-  keys.add("measured.clock_sm_mhz", quoted(m.clock_sm_mhz));
-  keys.add("measured.clock_memory_mhz", quoted(m.clock_memory_mhz));
-  keys.add("measured.power_limit_w", quoted(m.power_limit_w));
-  keys.add("measured.ecc", quoted(m.ecc));
-  keys.add("measured.host_cpu", quoted(m.host_cpu));
-  keys.add("measured.host_cores", quoted(m.host_cores));
-  keys.add("measured.date", quoted(m.date));
-  keys.add("measured.command", quoted(m.command));
+  keys.add("measured.driver", in_quotes(m.driver));
+  keys.add("measured.cuda", in_quotes(m.cuda));
+  keys.add("measured.cublaslt", in_quotes(m.cublaslt));
+  keys.add("measured.nccl", in_quotes(m.nccl));
+  keys.add("measured.clock_sm_mhz", in_quotes(m.clock_sm_mhz));
+  keys.add("measured.clock_memory_mhz", in_quotes(m.clock_memory_mhz));
+  keys.add("measured.power_limit_w", in_quotes(m.power_limit_w));
+  keys.add("measured.ecc", in_quotes(m.ecc));
+  keys.add("measured.host_cpu", in_quotes(m.host_cpu));
+  keys.add("measured.host_cores", in_quotes(m.host_cores));
+  keys.add("measured.date", in_quotes(m.date));
+  keys.add("measured.command", in_quotes(m.command));
   keys.add("gpu.base", calibration.gpu_file);
   std::string untold;
   for (const char* block : {"gpu.", "software.", "copies.", "interference."}) {

@@ -8,6 +8,7 @@
 
 #include "calibrate/bundle/measured_table.h"
 #include "calibrate/bundle/row_reader.h"
+#include "sim/in_quotes.h"
 #include "sim/input_error.h"
 
 namespace stepcast::calibrate {
@@ -178,7 +179,7 @@ MeasuredMachine read_machine(const MeasuredTable& table, const std::string& file
   for (const MeasuredRow& row : table.rows) {
     const std::string& key = row.cells[0];
     if (key != "timer" && std::ranges::find(kKeys, key) == kKeys.end())
-      throw InputError(row.place, "found the unknown key '" + key + "'");
+      throw InputError(row.place, "found the unknown key " + in_quotes(key));
     if (!rows.emplace(key, &row).second) throw InputError(row.place, "found the key '" + key + "' a second time");
   }
   const auto reader = [&](const std::string& key) {

@@ -11,12 +11,15 @@
 #include <new>
 
 #include "calibrate/logs/unpacking.h"
+#include "calibrate/logs/expansion.h"
 #include "sim/input_error.h"
 
 namespace stepcast::calibrate {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr std::size_t kHeader = 512;  // of a tar member, so that a million empty ones count too
 
 bool is_table(std::string_view name) { return name.ends_with(".csv"); }
 
@@ -64,27 +67,32 @@ std::vector<BundleFile> unpack_bundle(std::string_view bytes, const std::string&
   archive_read_support_format_tar(reader.get());
   check(archive_read_open_memory(reader.get(), bytes.data(), bytes.size()));
   std::vector<BundleFile> files;
-  std::size_t total = 0;
+  std::size_t total = 0, unpacked = 0;
   for (archive_entry* entry = nullptr;;) {
     const int code = archive_read_next_header(reader.get(), &entry);
     if (code == ARCHIVE_EOF) break;
     check(code);
+    unpacked += kHeader;
+    check_expansion(bytes.size(), unpacked, shown);
     const char* const path = archive_entry_pathname(entry);
     if (path == nullptr || archive_entry_filetype(entry) != AE_IFREG) continue;
     std::string name = path;
     while (name.starts_with("./")) name.erase(0, 2);
-    if (!is_table(name)) continue;
+    const bool wanted = is_table(name);
     BundleFile file{std::move(name), {}};
-    char block[1 << 14];
-    for (;;) {
+    // What is no table is read too: libarchive would unpack all of it in one go to get past it.
+    for (char block[1 << 14];;) {
       const la_ssize_t got = archive_read_data(reader.get(), block, sizeof block);
       check(got);
       if (got <= 0) break;
+      unpacked += static_cast<std::size_t>(got);
+      check_expansion(bytes.size(), unpacked, shown);
+      if (!wanted) continue;
       file.text.append(block, static_cast<std::size_t>(got));
       if (total + file.text.size() > kLargestBundle) too_large(shown);
     }
     total += file.text.size();
-    files.push_back(std::move(file));
+    if (wanted) files.push_back(std::move(file));
   }
   return below_the_bundle(std::move(files), shown);
 }

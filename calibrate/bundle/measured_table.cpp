@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::string_view kFirstLine = "# stepcast measurement 1";
 constexpr std::size_t kLongestRun = 64;
+constexpr std::size_t kMostRows = 200'000;
 
 std::string joined(std::span<const std::string_view> words) {
   std::string text;
@@ -127,6 +128,7 @@ MeasuredTable parse_measured_table(std::string_view text, const std::string& fil
       header = true;
       continue;
     }
+    if (table.rows.size() == kMostRows) lines.fail("found more than 200000 rows, expected fewer");
     MeasuredRow row{lines.place(), split(lines, columns.size(), rest_in_last)};
     if (row.cells.size() != columns.size()) {
       lines.fail("found " + std::to_string(row.cells.size()) + " cells, expected the header's " +

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "sim/in_quotes.h"
 #include "sim/input_error.h"
 
 namespace stepcast::calibrate {
@@ -25,8 +26,8 @@ bool none(const std::string& cell) { return cell.empty() || cell == "-"; }
 }  // namespace
 
 void RowReader::fail(const std::string& expected) const {
-  throw InputError(row_.place,
-                   std::string(columns_[next_ - 1]) + ": found '" + row_.cells[next_ - 1] + "', expected " + expected);
+  throw InputError(row_.place, std::string(columns_[next_ - 1]) + ": found " + in_quotes(row_.cells[next_ - 1]) +
+                                   ", expected " + expected);
 }
 
 std::string RowReader::text() {

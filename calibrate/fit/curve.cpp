@@ -9,6 +9,7 @@
 
 #include "calibrate/fit/statistics.h"
 #include "calibrate/fit/table_lines.h"
+#include "sim/in_quotes.h"
 #include "sim/input_error.h"
 
 namespace stepcast::calibrate {
@@ -54,10 +55,10 @@ std::vector<CurvePoint> read_curve_points(const std::string& path) {
     double microseconds = 0;
     const auto [comma, bad_size] = std::from_chars(line.data(), end, size);
     if (bad_size != std::errc{} || comma == end || *comma != ',' || size < 0 || size > std::int64_t{1} << 50)
-      throw InputError(place, "found '" + line + "', expected a size in bytes and a time in microseconds");
+      throw InputError(place, "found " + in_quotes(line) + ", expected a size in bytes and a time in microseconds");
     const auto [rest, bad_time] = std::from_chars(comma + 1, end, microseconds);
     if (bad_time != std::errc{} || rest != end || !(microseconds > 0) || microseconds > 1e12)
-      throw InputError(place, "found '" + line + "', expected a size in bytes and a time in microseconds");
+      throw InputError(place, "found " + in_quotes(line) + ", expected a size in bytes and a time in microseconds");
     if (size > 0) rows[size].push_back(microseconds);
   });
   std::vector<CurvePoint> points;

@@ -13,6 +13,7 @@
 
 #include "calibrate/fit/statistics.h"
 #include "calibrate/fit/table_lines.h"
+#include "sim/in_quotes.h"
 #include "sim/input_error.h"
 
 namespace stepcast::calibrate {
@@ -92,7 +93,7 @@ std::vector<GemmSample> parse_gemm_samples(const std::string& table, const std::
           const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
           if (error != std::errc{} || end != cell.data() + cell.size() || !(value > 0) || value > 1e12)
             throw InputError(
-                place, "column " + std::to_string(column + 1) + ": found '" + cell + "', expected a positive number");
+                place, "column " + std::to_string(column + 1) + ": found " + in_quotes(cell) + ", expected a positive number");
           return value;
         };
         GemmSample sample;

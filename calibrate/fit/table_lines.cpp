@@ -3,6 +3,7 @@
 #include <fstream>
 #include <istream>
 
+#include "sim/in_quotes.h"
 #include "sim/input_error.h"
 
 namespace stepcast::calibrate {
@@ -27,9 +28,7 @@ void parse_table_lines(std::istream& table, const std::string& path, const std::
     } else if (line == header) {
       past_header = true;
     } else {
-      constexpr std::size_t kShown = 60;
-      throw InputError(place, "found '" + line.substr(0, kShown) + (line.size() > kShown ? "..." : "") +
-                                  "', expected the header '" + header + "'");
+      throw InputError(place, "found " + in_quotes(line) + ", expected the header '" + header + "'");
     }
   }
 }

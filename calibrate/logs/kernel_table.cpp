@@ -4,6 +4,7 @@
 #include <array>
 #include <cctype>
 #include <map>
+#include <tuple>
 
 #include "sim/input_error.h"
 
@@ -80,14 +81,20 @@ KernelClass class_of(std::string_view kernel) {
   return KernelClass::elementwise;
 }
 
-KernelTable kernel_table(std::vector<KernelSpan> spans) {
+std::uint32_t KernelNames::number_of(const std::string& name) {
+  const auto [at, fresh] = numbers_.emplace(name, static_cast<std::uint32_t>(names_.size()));
+  if (fresh) names_.push_back(&at->first);
+  return at->second;
+}
+
+KernelTable kernel_table(const KernelLog& log) {
   constexpr double kMostSeconds = 9e6;  // of all runs together; what a time holds is 9.2e6
   double sum = 0;
-  for (const KernelSpan& span : spans) sum += to_seconds(span.duration);
+  for (const KernelSpan& span : log.spans) sum += to_seconds(span.duration);
   if (sum > kMostSeconds) throw InputError("", "the kernels' times add up to more than 104 days");
-  std::map<std::pair<std::string_view, KernelClass>, std::vector<Time>> times;
+  std::map<std::pair<std::uint32_t, KernelClass>, std::vector<Time>> times;
   std::map<std::uint32_t, std::vector<const KernelSpan*>> devices;
-  for (const KernelSpan& span : spans) {
+  for (const KernelSpan& span : log.spans) {
     times[{span.name, span.kind}].push_back(span.duration);
     devices[span.device].push_back(&span);
   }
@@ -95,12 +102,14 @@ KernelTable kernel_table(std::vector<KernelSpan> spans) {
   for (auto& [key, durations] : times) {
     std::ranges::sort(durations);
     const std::size_t half = durations.size() / 2;
-    KernelTotal total{std::string(key.first), key.second, durations.size(), {}, durations[half]};
+    KernelTotal total{log.names[key.first], key.second, durations.size(), {}, durations[half]};
     if (durations.size() % 2 == 0) total.median = {(durations[half - 1].value + durations[half].value) / 2};
     for (const Time each : durations) total.total += each;
     table.kernels.push_back(std::move(total));
   }
-  std::ranges::stable_sort(table.kernels, std::greater{}, &KernelTotal::total);
+  std::ranges::sort(table.kernels, [](const KernelTotal& a, const KernelTotal& b) {
+    return std::tie(b.total, a.name, a.kind) < std::tie(a.total, b.name, b.kind);
+  });
   for (const auto& [device, on_it] : devices) table.devices.push_back(device_time(device, on_it));
   return table;
 }

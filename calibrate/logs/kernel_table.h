@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "sim/units.h"
@@ -18,12 +19,30 @@ std::string_view name(KernelClass kind);  ///< "gemm"
 /// knows is elementwise.
 KernelClass class_of(std::string_view kernel);
 
+/// Names by number, each kept once: a kernel of a name of kilobytes runs thousands of times.
+class KernelNames {
+ public:
+  /// In the order first asked for. O(1) on average.
+  std::uint32_t number_of(const std::string& name);
+  const std::string& operator[](std::uint32_t number) const { return *names_[number]; }
+
+ private:
+  std::unordered_map<std::string, std::uint32_t> numbers_;
+  std::vector<const std::string*> names_;  ///< keys of `numbers_`, which stay where they are
+};
+
 /// One run of a kernel or a copy on one device, as a profiler saw it.
 struct KernelSpan {
-  std::string name;
+  std::uint32_t name = 0;  ///< of the log's names
   KernelClass kind = KernelClass::elementwise;
   std::uint32_t device = 0;
   Time start{}, duration{};
+};
+
+/// What a profiler saw.
+struct KernelLog {
+  KernelNames names;
+  std::vector<KernelSpan> spans;
 };
 
 /// All runs of the kernels of one name.
@@ -50,6 +69,6 @@ struct KernelTable {
 };
 
 /// Requires times of at most 50 days. Throws InputError where they add up to more than 104. O(n log n).
-KernelTable kernel_table(std::vector<KernelSpan> spans);
+KernelTable kernel_table(const KernelLog& log);
 
 }  // namespace stepcast::calibrate

@@ -6,7 +6,10 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <utility>
 
+#include "calibrate/logs/no_json.h"
+#include "sim/in_quotes.h"
 #include "sim/input_error.h"
 
 namespace stepcast::calibrate {
@@ -15,84 +18,156 @@ namespace {
 using nlohmann::json;
 
 constexpr double kLongest = 4e12;  // microseconds; 46 days, well inside what a time holds
+constexpr int kDeepest = 64;       // lists and objects inside each other
+
+/// An event as written, what matters of it.
+struct Event {
+  std::string phase, category, name;
+  std::optional<double> start, duration;
+  std::uint32_t device = 0;
+};
 
 /// A GPU event, its time still as written: microseconds since some epoch, too many to count in picoseconds.
-struct Event {
-  std::string name;
-  KernelClass kind;
+struct GpuEvent {
+  std::uint32_t name = 0;
+  KernelClass kind{};
   std::uint32_t device = 0;
   double start = 0, duration = 0;
 };
 
-std::string text_of(const json& event, const char* key) {
-  const auto at = event.find(key);
-  return at != event.end() && at->is_string() ? at->get<std::string>() : std::string();
-}
-
-std::uint32_t device_of(const json& event) {
-  const auto args = event.find("args");
-  if (args == event.end() || !args->is_object()) return 0;
-  const auto device = args->find("device");
-  if (device == args->end() || !device->is_number_unsigned()) return 0;
-  return static_cast<std::uint32_t>(std::min<std::uint64_t>(device->get<std::uint64_t>(), 1u << 20));
-}
-
 /// Whether an event is of the GPU, and what it does. Old traces write Kernel and Memcpy.
-std::optional<KernelClass> kind_of(const json& event, const std::string& name) {
-  if (text_of(event, "ph") != "X") return {};
-  std::string category = text_of(event, "cat");
+std::optional<KernelClass> kind_of(const Event& event) {
+  if (event.phase != "X") return {};
+  std::string category = event.category;
   std::ranges::transform(category, category.begin(),
                          [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  if (category == "kernel") return class_of(name);
+  if (category == "kernel") return class_of(event.name);
   if (category == "gpu_memcpy" || category == "gpu_memset" || category == "memcpy" || category == "memset")
     return KernelClass::copy;
   return {};
 }
 
+/// Takes the GPU's events as the parser meets them and forgets the rest: traces are larger than what is asked of them.
+/// Events are the objects of the list `traceEvents`, or of a list that is the whole trace.
+class TraceReader : public nlohmann::json_sax<json> {
+ public:
+  TraceReader(std::string_view text, const std::string& file) : text_(text), file_(file) {}
+
+  KernelNames names;
+  std::vector<GpuEvent> events;
+
+  bool null() override { return true; }
+  bool boolean(bool) override { return true; }
+  bool binary(json::binary_t&) override { return true; }
+  bool number_integer(json::number_integer_t value) override { return number(static_cast<double>(value)); }
+  bool number_float(json::number_float_t value, const json::string_t&) override { return number(value); }
+  bool number_unsigned(json::number_unsigned_t value) override {
+    if (in_args_ && depth_ == event_depth_ + 1 && inner_key_ == "device")
+      event_.device = static_cast<std::uint32_t>(std::min<std::uint64_t>(value, 1u << 20));
+    return number(static_cast<double>(value));
+  }
+  bool string(json::string_t& value) override {
+    if (!of_event()) return true;
+    if (key_ == "ph") event_.phase = std::move(value);
+    if (key_ == "cat") event_.category = std::move(value);
+    if (key_ == "name") event_.name = std::move(value);
+    return true;
+  }
+  bool key(json::string_t& name) override {
+    if (in_event_ ? of_event() : depth_ == 1) key_ = std::move(name);
+    if (in_args_ && depth_ == event_depth_ + 1) inner_key_ = std::move(name);
+    return true;
+  }
+  bool start_object(std::size_t) override {
+    enter();
+    if (in_event_ && depth_ == event_depth_ + 1 && key_ == "args") in_args_ = true;
+    if (depth_ != event_depth_) return true;
+    event_ = {};
+    in_event_ = true;
+    ++seen_;
+    return true;
+  }
+  bool end_object() override {
+    if (of_event()) {
+      take();
+      in_event_ = false;
+    }
+    if (depth_-- == event_depth_ + 1) in_args_ = false;
+    return true;
+  }
+  bool start_array(std::size_t) override {
+    enter();
+    if (depth_ == 1) event_depth_ = 2;
+    if (depth_ == 2 && event_depth_ == kNowhere && key_ == "traceEvents") event_depth_ = 3;
+    return true;
+  }
+  bool end_array() override {
+    if (--depth_ + 2 == event_depth_) event_depth_ = kNowhere;
+    return true;
+  }
+  bool parse_error(std::size_t byte, const std::string&, const json::exception& error) override {
+    throw no_json(file_, text_, byte, error.what());
+  }
+
+ private:
+  static constexpr int kNowhere = -10;
+
+  void enter() {
+    if (++depth_ <= kDeepest) return;
+    throw InputError(file_, "event " + std::to_string(seen_) +
+                                ": found more than 64 lists and objects inside each other, expected fewer");
+  }
+  bool of_event() const { return in_event_ && depth_ == event_depth_; }
+  bool number(double value) {
+    if (!of_event()) return true;
+    if (key_ == "ts") event_.start = value;
+    if (key_ == "dur") event_.duration = value;
+    return true;
+  }
+  void take() {
+    const std::optional<KernelClass> kind = kind_of(event_);
+    if (!kind) return;
+    const auto number = [&](const char* key, const std::optional<double>& value) {
+      if (value && std::isfinite(*value)) return *value;
+      throw InputError(file_, "event " + in_quotes(event_.name) + ": " + key + ": expected microseconds");
+    };
+    const double start = number("ts", event_.start), duration = number("dur", event_.duration);
+    if (duration < 0 || duration > kLongest) {
+      throw InputError(file_, "event " + in_quotes(event_.name) + ": dur: found " + std::to_string(duration) +
+                                  ", expected up to 46 days");
+    }
+    events.push_back({names.number_of(event_.name), *kind, event_.device, start, duration});
+  }
+
+  std::string_view text_;
+  const std::string& file_;
+  int depth_ = 0, event_depth_ = kNowhere;  ///< open lists and objects; inside an event
+  bool in_event_ = false, in_args_ = false;
+  std::uint64_t seen_ = 0;       ///< events
+  std::string key_, inner_key_;  ///< the last one of the event (outside of events: of the trace), and of its args
+  Event event_;
+};
+
 }  // namespace
 
-std::vector<KernelSpan> parse_kineto(std::string_view text, const std::string& file) {
-  std::vector<Event> events;
-  const auto take = [&](const json& event) {
-    const std::string name = text_of(event, "name");
-    const std::optional<KernelClass> kind = kind_of(event, name);
-    if (!kind) return;
-    const auto number = [&](const char* key) {
-      const auto at = event.find(key);
-      if (at == event.end() || !at->is_number() || !std::isfinite(at->get<double>()))
-        throw InputError(file, "event " + name + ": " + key + ": expected microseconds");
-      return at->get<double>();
-    };
-    const double start = number("ts"), duration = number("dur");
-    if (duration < 0 || duration > kLongest)
-      throw InputError(file, "event " + name + ": dur: found " + std::to_string(duration) + ", expected up to 46 days");
-    events.push_back({name, *kind, device_of(event), start, duration});
-  };
-  try {
-    // Events are taken as they come and forgotten: traces are larger than what is asked of them.
-    const json rest = json::parse(text, [&](int, json::parse_event_t state, json& parsed) {
-      if (state != json::parse_event_t::object_end || !parsed.contains("ph")) return true;
-      take(parsed);
-      return false;
-    });
-  } catch (const json::exception& error) {
-    throw InputError(file, std::string("found no JSON: ") + error.what());
-  }
-  if (events.empty()) {
+KernelLog parse_kineto(std::string_view text, const std::string& file) {
+  TraceReader reader(text, file);
+  json::sax_parse(text, &reader);
+  if (reader.events.empty()) {
     throw InputError(file,
                      "found no event of category kernel, expected a trace of the PyTorch profiler with CUDA "
                      "activities");
   }
   double first = std::numeric_limits<double>::infinity();
-  for (const Event& event : events) first = std::min(first, event.start);
-  std::vector<KernelSpan> spans;
-  for (Event& event : events) {
+  for (const GpuEvent& event : reader.events) first = std::min(first, event.start);
+  KernelLog log{std::move(reader.names), {}};
+  for (const GpuEvent& event : reader.events) {
     if (event.start - first > kLongest)
-      throw InputError(file, "event " + event.name + ": more than 46 days after the first");
-    spans.push_back({std::move(event.name), event.kind, event.device, from_seconds((event.start - first) * 1e-6),
-                     from_seconds(event.duration * 1e-6)});
+      throw InputError(file, "event " + in_quotes(log.names[event.name]) + ": more than 46 days after the first");
+    log.spans.push_back({event.name, event.kind, event.device, from_seconds((event.start - first) * 1e-6),
+                         from_seconds(event.duration * 1e-6)});
   }
-  return spans;
+  return log;
 }
 
 }  // namespace stepcast::calibrate

@@ -8,6 +8,7 @@
 #include <memory>
 #include <new>
 
+#include "calibrate/logs/expansion.h"
 #include "calibrate/logs/unpacking.h"
 #include "sim/input_error.h"
 
@@ -16,8 +17,8 @@ namespace {
 
 constexpr std::size_t kBlock = 1 << 16, kLargest = std::size_t{4} << 30;
 
-/// `open`: of a reader, returns libarchive's code.
-std::string unpack(const std::string& shown, const std::function<int(archive*)>& open) {
+/// `packed`: how many bytes there are. `open`: of a reader, returns libarchive's code.
+std::string unpack(const std::string& shown, std::size_t packed, const std::function<int(archive*)>& open) {
   const std::unique_ptr<archive, int (*)(archive*)> reader(archive_read_new(), archive_read_free);
   const auto check = [&](la_ssize_t code) {
     if (code >= ARCHIVE_WARN) return;
@@ -39,6 +40,7 @@ std::string unpack(const std::string& shown, const std::function<int(archive*)>&
     check(got);
     if (got <= 0) return bytes;
     bytes.append(block, static_cast<std::size_t>(got));
+    check_expansion(packed, bytes.size(), shown);
     if (bytes.size() > kLargest) throw InputError(shown, "found more than 4 GiB, expected a smaller log");
   }
 }
@@ -48,12 +50,13 @@ std::string unpack(const std::string& shown, const std::function<int(archive*)>&
 std::string read_log(const std::filesystem::path& file) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(file, error)) throw InputError(file.string(), "no such file");
-  return unpack(file.string(),
+  return unpack(file.string(), std::filesystem::file_size(file, error),
                 [&](archive* reader) { return archive_read_open_filename(reader, file.c_str(), kBlock); });
 }
 
 std::string unpack_log(std::string_view bytes, const std::string& shown) {
-  return unpack(shown, [&](archive* reader) { return archive_read_open_memory(reader, bytes.data(), bytes.size()); });
+  return unpack(shown, bytes.size(),
+                [&](archive* reader) { return archive_read_open_memory(reader, bytes.data(), bytes.size()); });
 }
 
 }  // namespace stepcast::calibrate

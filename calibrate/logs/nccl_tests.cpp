@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 
+#include "sim/in_quotes.h"
 #include "sim/input_error.h"
 
 namespace stepcast::calibrate {
@@ -115,7 +116,7 @@ std::vector<NcclTestsTable> parse_nccl_tests(std::string_view log, const std::st
     }
     const std::optional<Time> time = micros(words[columns->time]);
     if (!time) {
-      throw InputError(place, "time: found '" + std::string(words[columns->time]) + "', expected microseconds");
+      throw InputError(place, "time: found " + in_quotes(words[columns->time]) + ", expected microseconds");
     }
     tables.back().rows.push_back(
         {{*size}, number, *time, columns->in_place == 0 ? std::nullopt : micros(words[columns->in_place])});

@@ -8,7 +8,11 @@
 #include <limits>
 #include <memory>
 #include <new>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
 
+#include "sim/in_quotes.h"
 #include "sim/input_error.h"
 
 namespace stepcast::calibrate {
@@ -16,6 +20,11 @@ namespace {
 
 constexpr std::int64_t kLongest = std::int64_t{4'000'000} * 1'000'000'000;  // nanoseconds; 46 days
 constexpr int kLongestText = 1 << 20;
+// Of what the file's size is taken times: far more than any export needs, and little enough to end soon.
+constexpr std::int64_t kStepsPerByte = 32, kTextPerByte = 2;
+constexpr std::int64_t kStepsOfAny = 1'000'000, kTextOfAny = 1 << 20;
+constexpr int kStepsAtOnce = 1000;
+constexpr const char* kTooMuch = "found more rows or text than a file of its size has room for";
 constexpr std::string_view kMagic{"SQLite format 3\0", 16};
 
 using Database = std::unique_ptr<sqlite3, int (*)(sqlite3*)>;
@@ -28,15 +37,18 @@ class Query {
     sqlite3_stmt* made = nullptr;
     const int code = sqlite3_prepare_v2(database, sql.c_str(), -1, &made, nullptr);
     statement_.reset(made);
+    if (code == SQLITE_INTERRUPT) throw InputError(file_, kTooMuch);
     if (code != SQLITE_OK) fail();
   }
   bool next() {
     const int code = sqlite3_step(statement_.get());
+    if (code == SQLITE_INTERRUPT) throw InputError(file_, kTooMuch);
     if (code != SQLITE_ROW && code != SQLITE_DONE) fail();
     return code == SQLITE_ROW;
   }
+  bool is_whole(int column) const { return sqlite3_column_type(statement_.get(), column) == SQLITE_INTEGER; }
   std::int64_t whole(int column) const {
-    if (sqlite3_column_type(statement_.get(), column) != SQLITE_INTEGER)
+    if (!is_whole(column))
       throw InputError(file_, std::string(sqlite3_column_name(statement_.get(), column)) + ": expected a whole number");
     return sqlite3_column_int64(statement_.get(), column);
   }
@@ -58,10 +70,16 @@ class Query {
   std::unique_ptr<sqlite3_stmt, int (*)(sqlite3_stmt*)> statement_;
 };
 
-/// A plain table: views and virtual tables would run what the file says.
+/// A plain table: views, virtual tables and generated columns would run what the file says.
 bool has_table(sqlite3* database, const std::string& table, const std::string& file) {
   Query query(database, "SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = '" + table + "'", file);
-  return query.next() && query.text(0).starts_with("CREATE TABLE");
+  if (!query.next() || !query.text(0).starts_with("CREATE TABLE")) return false;
+  Query computed(database, "SELECT name FROM pragma_table_xinfo('" + table + "') WHERE hidden <> 0", file);
+  if (computed.next()) {
+    throw InputError(file, table + ": found the computed column " + in_quotes(computed.text(0)) +
+                               ", expected columns of an export of Nsight Systems");
+  }
+  return true;
 }
 
 /// CUpti_ActivityMemcpyKind in words.
@@ -81,29 +99,60 @@ std::string copy_name(std::int64_t kind) {
 }
 
 struct Row {
-  std::string name;
-  KernelClass kind;
+  std::uint32_t name = 0;
+  KernelClass kind{};
   std::int64_t start, end, device;
 };
 
-std::vector<KernelSpan> read(sqlite3* database, const std::string& file) {
+/// Stops statements that take more steps than `left` counts.
+void limit_steps(sqlite3* database, std::int64_t& left) {
+  const auto spend = [](void* budget) { return (*static_cast<std::int64_t*>(budget) -= kStepsAtOnce) < 0 ? 1 : 0; };
+  sqlite3_progress_handler(database, kStepsAtOnce, spend, &left);
+}
+
+/// The runs of kernels, named by StringIds; `bytes` is the size of the file.
+std::vector<Row> read_kernels(sqlite3* database, const std::string& file, std::int64_t bytes, KernelNames& names) {
+  std::vector<Row> rows;
+  std::unordered_map<std::int64_t, std::vector<std::size_t>> runs;  // rows by the id of their name
+  Query kernels(database, "SELECT start, \"end\", deviceId, demangledName FROM CUPTI_ACTIVITY_KIND_KERNEL", file);
+  while (kernels.next()) {
+    if (kernels.is_whole(3)) runs[kernels.whole(3)].push_back(rows.size());
+    rows.push_back({names.number_of("unnamed"), class_of(""), kernels.whole(0), kernels.whole(1), kernels.whole(2)});
+  }
+  std::unordered_set<std::int64_t> named;
+  std::int64_t text = kTextOfAny + kTextPerByte * bytes;
+  Query strings(database, "SELECT id, value FROM StringIds", file);
+  while (strings.next()) {
+    const std::string name = strings.text(1);
+    text -= std::ssize(name);
+    if (text < 0) throw InputError(file, kTooMuch);
+    const auto ran = strings.is_whole(0) ? runs.find(strings.whole(0)) : runs.end();
+    if (ran == runs.end()) continue;
+    if (!named.insert(ran->first).second)
+      throw InputError(file, "StringIds: found the id " + std::to_string(ran->first) + " a second time");
+    if (name.empty()) continue;
+    const std::uint32_t number = names.number_of(name);
+    const KernelClass kind = class_of(name);
+    for (const std::size_t row : ran->second) {
+      rows[row].name = number;
+      rows[row].kind = kind;
+    }
+  }
+  return rows;
+}
+
+KernelLog read(sqlite3* database, const std::string& file, std::int64_t bytes) {
+  std::int64_t steps = kStepsOfAny + kStepsPerByte * bytes;
+  limit_steps(database, steps);
   sqlite3_db_config(database, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
   sqlite3_db_config(database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
   sqlite3_limit(database, SQLITE_LIMIT_LENGTH, kLongestText);
+  KernelLog log;
   std::vector<Row> rows;
   if (has_table(database, "CUPTI_ACTIVITY_KIND_KERNEL", file)) {
     if (!has_table(database, "StringIds", file))
       throw InputError(file, "found no table StringIds, which names kernels");
-    Query query(database,
-                "SELECT k.start, k.\"end\", k.deviceId, s.value FROM CUPTI_ACTIVITY_KIND_KERNEL AS k "
-                "LEFT JOIN StringIds AS s ON s.id = k.demangledName",
-                file);
-    while (query.next()) {
-      std::string name = query.text(3);
-      if (name.empty()) name = "unnamed";
-      const KernelClass kind = class_of(name);
-      rows.push_back({std::move(name), kind, query.whole(0), query.whole(1), query.whole(2)});
-    }
+    rows = read_kernels(database, file, bytes, log.names);
   }
   if (rows.empty()) {
     throw InputError(file,
@@ -113,42 +162,47 @@ std::vector<KernelSpan> read(sqlite3* database, const std::string& file) {
   if (has_table(database, "CUPTI_ACTIVITY_KIND_MEMCPY", file)) {
     Query query(database, "SELECT start, \"end\", deviceId, copyKind FROM CUPTI_ACTIVITY_KIND_MEMCPY", file);
     while (query.next())
-      rows.push_back({copy_name(query.whole(3)), KernelClass::copy, query.whole(0), query.whole(1), query.whole(2)});
+      rows.push_back({log.names.number_of(copy_name(query.whole(3))), KernelClass::copy, query.whole(0), query.whole(1),
+                      query.whole(2)});
   }
   if (has_table(database, "CUPTI_ACTIVITY_KIND_MEMSET", file)) {
     Query query(database, "SELECT start, \"end\", deviceId FROM CUPTI_ACTIVITY_KIND_MEMSET", file);
-    while (query.next()) rows.push_back({"memset", KernelClass::copy, query.whole(0), query.whole(1), query.whole(2)});
+    while (query.next())
+      rows.push_back(
+          {log.names.number_of("memset"), KernelClass::copy, query.whole(0), query.whole(1), query.whole(2)});
   }
   std::int64_t first = std::numeric_limits<std::int64_t>::max();
   for (const Row& row : rows) {
     if (row.start < 0 || row.end < row.start || row.end - row.start > kLongest || row.device < 0 ||
         row.device > 1 << 20) {
-      throw InputError(file, row.name + ": found start " + std::to_string(row.start) + ", end " +
+      throw InputError(file, in_quotes(log.names[row.name]) + ": found start " + std::to_string(row.start) + ", end " +
                                  std::to_string(row.end) + ", device " + std::to_string(row.device) +
                                  ", expected nanoseconds in order and a device");
     }
     first = std::min(first, row.start);
   }
-  std::vector<KernelSpan> spans;
-  for (Row& row : rows) {
-    if (row.start - first > kLongest) throw InputError(file, row.name + ": more than 46 days after the first");
-    spans.push_back({std::move(row.name), row.kind, static_cast<std::uint32_t>(row.device),
-                     nanoseconds(row.start - first), nanoseconds(row.end - row.start)});
+  for (const Row& row : rows) {
+    if (row.start - first > kLongest)
+      throw InputError(file, in_quotes(log.names[row.name]) + ": more than 46 days after the first");
+    log.spans.push_back({row.name, row.kind, static_cast<std::uint32_t>(row.device), nanoseconds(row.start - first),
+                         nanoseconds(row.end - row.start)});
   }
-  return spans;
+  return log;
 }
 
 }  // namespace
 
-std::vector<KernelSpan> read_nsys(const std::filesystem::path& file) {
+KernelLog read_nsys(const std::filesystem::path& file) {
   sqlite3* opened = nullptr;
   const int code = sqlite3_open_v2(file.c_str(), &opened, SQLITE_OPEN_READONLY, nullptr);
   const Database database(opened, sqlite3_close);
   if (code != SQLITE_OK) throw InputError(file.string(), std::string("SQLite: ") + sqlite3_errstr(code));
-  return read(database.get(), file.string());
+  std::error_code error;
+  const auto bytes = static_cast<std::int64_t>(std::filesystem::file_size(file, error));
+  return read(database.get(), file.string(), bytes);
 }
 
-std::vector<KernelSpan> parse_nsys(std::string_view bytes, const std::string& file) {
+KernelLog parse_nsys(std::string_view bytes, const std::string& file) {
   if (!bytes.starts_with(kMagic)) throw InputError(file, "found no SQLite database");
   sqlite3* opened = nullptr;
   const int code = sqlite3_open_v2(":memory:", &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_MEMORY, nullptr);
@@ -162,7 +216,7 @@ std::vector<KernelSpan> parse_nsys(std::string_view bytes, const std::string& fi
                           SQLITE_DESERIALIZE_FREEONCLOSE | SQLITE_DESERIALIZE_READONLY) != SQLITE_OK) {
     throw InputError(file, std::string("SQLite: ") + sqlite3_errmsg(database.get()));
   }
-  return read(database.get(), file);
+  return read(database.get(), file, size);
 }
 
 bool is_sqlite_text(std::string_view bytes) { return bytes.starts_with(kMagic); }

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <optional>
 
+#include "sim/in_quotes.h"
 #include "sim/input_error.h"
 
 namespace stepcast::calibrate {
@@ -12,6 +13,7 @@ namespace {
 
 constexpr std::string_view kFirstLine = "==============NVSMI LOG==============";
 constexpr std::string_view kBlank = " \t\r";
+constexpr std::size_t kMostGpus = 1024;
 
 std::string_view trimmed(std::string_view text) {
   const std::size_t begin = text.find_first_not_of(kBlank);
@@ -26,7 +28,7 @@ std::string number_in(std::string_view value, std::string_view unit, const std::
   const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
   const std::string_view rest(end, static_cast<std::size_t>(value.data() + value.size() - end));
   if (error != std::errc{} || trimmed(rest) != unit || !(number >= 0) || number > 1e12)
-    throw InputError(place, "found '" + std::string(value) + "', expected a number of " + std::string(unit));
+    throw InputError(place, "found " + in_quotes(value) + ", expected a number of " + std::string(unit));
   return std::string(value.data(), end);
 }
 
@@ -36,7 +38,7 @@ std::string mebibytes(std::string_view value, const std::string& place) {
   std::int64_t whole = 0;
   const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), whole);
   if (error != std::errc{} || end != number.data() + number.size())
-    throw InputError(place, "found '" + std::string(value) + "', expected whole MiB");
+    throw InputError(place, "found " + in_quotes(value) + ", expected whole MiB");
   return std::to_string(whole << 20);
 }
 
@@ -47,7 +49,7 @@ std::string pci_device(std::string_view value, const std::string& place) {
                          [](char c) { return c >= 'A' && c <= 'F' ? static_cast<char>(c - 'A' + 'a') : c; });
   const auto is_hex = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
   if (text.size() != 10 || !text.starts_with("0x") || !std::ranges::all_of(text.substr(2), is_hex))
-    throw InputError(place, "found '" + std::string(value) + "', expected a PCI id such as 0x20B210DE");
+    throw InputError(place, "found " + in_quotes(value) + ", expected a PCI id such as 0x20B210DE");
   return text.substr(0, 6);
 }
 
@@ -120,6 +122,7 @@ SmiQuery parse_smi_query(std::string_view text, const std::string& file) {
     const std::string place = file + ":" + std::to_string(number);
     const std::size_t indent = line.find_first_not_of(kBlank), colon = words.find(" : ");
     if (indent == 0 && words.starts_with("GPU ") && colon == std::string_view::npos) {
+      if (query.gpus.size() == kMostGpus) throw InputError(place, "found more than 1024 GPUs, expected fewer");
       query.gpus.emplace_back();
       at.leave(0);
       continue;

@@ -2,6 +2,7 @@
 
 #include <charconv>
 
+#include "sim/in_quotes.h"
 #include "sim/input_error.h"
 
 namespace stepcast::collectives::nccl {
@@ -134,7 +135,7 @@ std::vector<Constants> history() {
 std::array<int, 3> parse(std::string_view version) {
   std::array<int, 3> numbers{};
   const auto bad = [&] {
-    return InputError("NCCL version", "found '" + std::string(version) + "', expected one like 2.27.5");
+    return InputError("NCCL version", "found " + in_quotes(version) + ", expected one like 2.27.5");
   };
   const char *next = version.data(), *const end = version.data() + version.size();
   for (std::size_t i = 0; i < numbers.size(); ++i) {
@@ -173,8 +174,8 @@ const Constants& constants(std::string_view version) {
   for (auto candidate = all.rbegin(); candidate != all.rend(); ++candidate) {
     if (parse(candidate->from) <= wanted) return *candidate;
   }
-  throw InputError("NCCL version", "found '" + std::string(version) +
-                                       "'; releases before 2.5.7 choose by thresholds and have no cost model");
+  throw InputError("NCCL version", "found " + in_quotes(version) +
+                                       "; releases before 2.5.7 choose by thresholds and have no cost model");
 }
 
 }  // namespace stepcast::collectives::nccl

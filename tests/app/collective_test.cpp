@@ -249,8 +249,15 @@ TEST_F(Collective, SaysWhatIsWrong) {
   EXPECT_THAT(error({"--node", "dgx-a100-80gb", "--algorithm", "rign"}), HasSubstr("did you mean 'ring'?"));
   EXPECT_THAT(error({"--node", "dgx-a100-80gb", "--sizes", "1M:8"}), HasSubstr("expected the smaller size first"));
   EXPECT_THAT(error({"--node", "dgx-a100-80gb", "--sizes", "0:8"}), HasSubstr("0 times anything is 0"));
-  EXPECT_THAT(error({"--node", "dgx-a100-80gb", "--sizes", "8:9000000000000000000:1"}),
-              HasSubstr("more than 1000 sizes"));
+  EXPECT_THAT(error({"--node", "dgx-a100-80gb", "--sizes", "8:900000000000000:1"}), HasSubstr("more than 1000 sizes"));
+  for (const char* size : {"9223372036854775807", "99999999999999999999", "1000001GB", "8388607T",
+                           "8:9223372036854775807", "8:9000000000000000000:1", "9007199254740992K"}) {
+    EXPECT_THAT(error({"--node", "dgx-a100-80gb", "--sizes", size}),
+                testing::AllOf(HasSubstr("--sizes: found '"), HasSubstr("expected")))
+        << size;
+  }
+  EXPECT_EQ(error({"--node", "dgx-a100-80gb", "--sizes", "9223372036854775807"}),
+            "--sizes: found '9223372036854775807', expected at most 1000 TB");
   EXPECT_THAT(error({"--node", "dgx-a100-80gb", "--sizes", "eight"}), HasSubstr("expected a size such as"));
   EXPECT_THAT(error({"--node", "dgx-a100-80gb", "--set", "transprot.launch=1us"}), HasSubstr("unknown key"));
   EXPECT_THAT(error({"--node", "dgx-a100-80gb", "--compare", file("missing.log")}), HasSubstr("missing.log"));

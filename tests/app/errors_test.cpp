@@ -57,6 +57,13 @@ TEST(Broken, CommandsAndOptionsNameTheNearest) {
   EXPECT_EQ(run_program("run nowhere.yaml").status, 2);
 }
 
+TEST(Broken, WordsOfACommandAreFew) {
+  const Outcome outcome =
+      run_program("run scenarios/quickstart.yaml $(yes -- '--set training.micro_batch=2' | head -5001)");
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_EQ(outcome.err, "stepcast: found 10003 words, expected at most 10000 (many files: give their folder)\n");
+}
+
 TEST(Broken, LeavesNoFileBehind) {
   const std::string target = testing::TempDir() + "not-written.json";
   std::filesystem::remove(target);

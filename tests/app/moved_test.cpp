@@ -37,5 +37,26 @@ TEST(Moved, ReadsJsonTooAndSaysWhatIsNoSuchFile) {
   }
 }
 
+TEST(Moved, SaysWhereJsonIsNotWhatWasWritten) {
+  const std::string bad = testing::TempDir() + "moved-where.json";
+  const auto error = [&](const std::string& text) {
+    std::ofstream(bad) << text;
+    const Outcome outcome = run_program(kTable + "--against '" + bad + "'");
+    EXPECT_EQ(outcome.status, 2);
+    const std::size_t name = outcome.err.find("moved-where.json");
+    return name == std::string::npos ? outcome.err : outcome.err.substr(name);
+  };
+  const std::string written = ", expected what validate --format json writes\n";
+  EXPECT_EQ(error("{\"rows\": [\n\"\xff\"]}"),
+            "moved-where.json:2:2: found bytes that are not UTF-8, expected UTF-8 text\n");
+  EXPECT_EQ(error("{\"rows\": ["), "moved-where.json:1:11: found no JSON: the file breaks off here\n");
+  const std::string digits(1000, '1');
+  EXPECT_EQ(error("[" + digits + "]"), "moved-where.json: found a number that is too large" + written);
+  EXPECT_EQ(error("[]"), "moved-where.json: found no list 'rows'" + written);
+  EXPECT_EQ(error("{\"rows\": [{\"table\": 1}]}"), "moved-where.json: rows[0].table: found no text" + written);
+  EXPECT_EQ(error(R"({"rows": [{"table": "a", "name": "b", "predicted_s": "c"}]})"),
+            "moved-where.json: rows[0].predicted_s: found no number" + written);
+}
+
 }  // namespace
 }  // namespace stepcast::app

@@ -58,6 +58,23 @@ TEST(Topology, ReadsWhatItWroteForNccl) {
   std::filesystem::remove(file);
 }
 
+TEST(Topology, NamesThatAreNoTextAreErrorsOrReplaced) {
+  const std::filesystem::path file = std::filesystem::path(testing::TempDir()) / "stepcast_\xff.xml";
+  const auto shown = [&](const std::string& cpu) {
+    std::ofstream(file) << "<system>\n<cpu numaid=\"" + cpu +
+                               "\"><pci busid=\"1\" class=\"0x030200\"/>"
+                               "<pci busid=\"2\" class=\"0x030200\"/></cpu></system>";
+    return run_program("topology '" + file.string() + "' --json");
+  };
+  const Outcome bad = shown("\xff");
+  EXPECT_EQ(bad.status, 2);
+  EXPECT_THAT(bad.err, HasSubstr(".xml:2:14: found bytes that are not UTF-8, expected UTF-8 text"));
+  const Outcome good = shown("0");
+  EXPECT_EQ(good.status, 0) << good.err;
+  EXPECT_THAT(nlohmann::json::parse(good.out)["name"].get<std::string>(), HasSubstr("stepcast_\xef\xbf\xbd.xml"));
+  std::filesystem::remove(file);
+}
+
 TEST(Topology, SaysWhatItCannotShow) {
   const auto error = [](const char* words) {
     const Outcome outcome = run_program(std::string("topology ") + words);

@@ -53,6 +53,16 @@ TEST(Allocation, SaysWhatItCannotRead) {
   EXPECT_EQ(parse("4294967296"), "here: allocation '4294967296': found '4294967296'" + expected);
 }
 
+TEST(Allocation, ListsAHundredThousandGpusAndNoMore) {
+  const auto parse = [](const char* text) { return error_of([&] { parse_allocation(text, "here"); }); };
+  EXPECT_EQ(parse("node0-12499:0-7"), "no error");
+  for (const char* text : {"node0-12500:0-7", "node0-9999999", "node0-9999999:0", "node0-49999:0,node50000-99999:0-1"})
+    EXPECT_THAT(parse(text), testing::HasSubstr(std::string(text) + "': found more than 100000 GPUs")) << text;
+  EXPECT_EQ(error_of([] { resolve(parse_allocation("node0-12500"), 8, "here"); }),
+            "here: allocation: found more than 100000 GPUs, expected fewer; for whole nodes say how many");
+  EXPECT_LT(parse(("0," + std::string(900'000, 'x')).c_str()).size(), 300u);
+}
+
 TEST(Allocation, SaysWhatIsBeyondTheMachine) {
   const auto build = [](const char* text, std::uint32_t nodes) {
     return error_of([&] {

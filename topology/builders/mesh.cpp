@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "sim/in_quotes.h"
 #include "sim/input_error.h"
 #include "topology/builders.h"
 #include "topology/builders/pcie_tree.h"
@@ -30,7 +31,7 @@ class PairReader {
 
  private:
   [[noreturn]] void complain(std::string_view item, const std::string& why) const {
-    throw InputError(node_.name, "nvlink_pairs: found '" + std::string(item) + "'" + why +
+    throw InputError(node_.name, "nvlink_pairs: found " + in_quotes(item) + why +
                                      ", expected pairs such as '0-1, 0-3 x2' or 'all x4'");
   }
 

@@ -49,7 +49,7 @@ std::string_view color(LinkKind kind) {
 }
 
 /// In quotes; names are the user's in hand-written graphs.
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') out += '\\';
@@ -68,7 +68,7 @@ std::string to_dot(const Cluster& cluster) {
     const bool in_node = d < nodes * per_node;
     if (in_node && d % per_node == 0)
       out += fmt::format("  subgraph cluster_{0} {{ label=\"node {0}\";\n", d / per_node);
-    out += fmt::format("  d{} [label={}, {}];\n", d, quoted(all.devices[d].name), style(all.devices[d].kind));
+    out += fmt::format("  d{} [label={}, {}];\n", d, in_quotes(all.devices[d].name), style(all.devices[d].kind));
     if (in_node && d % per_node == per_node - 1) out += "  }\n";
   }
   std::multiset<std::tuple<std::uint32_t, std::uint32_t, LinkKind, double>> waiting;  // links whose way back is to come
@@ -79,12 +79,12 @@ std::string to_dot(const Cluster& cluster) {
       continue;
     }
     waiting.erase(back);
-    out += fmt::format("  d{} -- d{} [label={}, color={}];\n", link.to, link.from, quoted(text(link.bandwidth)),
+    out += fmt::format("  d{} -- d{} [label={}, color={}];\n", link.to, link.from, in_quotes(text(link.bandwidth)),
                        color(link.kind));
   }
   for (const auto& [from, to, kind, bandwidth] : waiting) {
     out += fmt::format("  d{} -- d{} [dir=forward, label={}, color={}];\n", from, to,
-                       quoted(text(Bandwidth{bandwidth})), color(kind));
+                       in_quotes(text(Bandwidth{bandwidth})), color(kind));
   }
   return out + "}\n";
 }

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <map>
+#include <optional>
 #include <pugixml.hpp>
 #include <set>
 #include <utility>
@@ -11,12 +12,72 @@
 
 #include "sim/input_error.h"
 #include "topology/nccl_constants.h"
+#include "topology/text.h"
 
 namespace stepcast::topology {
 
 namespace {
 
 constexpr double kGiga = 1e9;
+
+// What no machine comes near. Everything below is at most quadratic in the processors and linear in the rest.
+constexpr int kDeepest = 32;
+constexpr std::size_t kMostElements = 100'000, kMostCpus = 64, kMostGpus = 1024, kMostNics = 1024, kMostSwitches = 1024;
+constexpr std::uint32_t kMostLinks = 1024;  // side by side
+constexpr std::size_t kLongestValue = 256;  // names of devices are made of values, and links hold copies of names
+
+/// A file's text and the tree that was read from it.
+class Source {
+ public:
+  /// The place of <system>, whose depth, elements and values were found to be within the limits.
+  Source(std::string_view text, const std::string& place) : text_(text), place_(place) {
+    const pugi::xml_parse_result parsed = document_.load_buffer(text.data(), text.size());
+    if (!parsed) {
+      throw InputError(place_, "no XML at byte " + std::to_string(parsed.offset) + ": " + parsed.description());
+    }
+    Shape shape(*this);
+    document_.traverse(shape);
+    if (document_.child("graphs")) {
+      throw InputError(place_, "found <graphs>, the rings and trees of NCCL_GRAPH_FILE; expected <system>, a topology");
+    }
+    if (system()) return;
+    throw InputError(place_, "found <" + std::string(document_.document_element().name()).substr(0, kLongestValue) +
+                                 ">, expected <system>, a topology of NCCL");
+  }
+
+  pugi::xml_node system() const { return document_.child("system"); }
+  const std::string& place() const { return place_; }
+
+  /// Complains with file:line:column of the element.
+  [[noreturn]] void fail(const pugi::xml_node& element, const std::string& what) const {
+    const auto end = std::clamp<std::ptrdiff_t>(element.offset_debug() - 1, 0, std::ssize(text_));
+    const std::string_view before = text_.substr(0, static_cast<std::size_t>(end));
+    const auto line = 1 + std::ranges::count(before, '\n');
+    const std::size_t column = before.size() - (before.rfind('\n') + 1) + 1;
+    throw InputError(place_ + ":" + std::to_string(line) + ":" + std::to_string(column), what);
+  }
+
+ private:
+  struct Shape : pugi::xml_tree_walker {
+    explicit Shape(const Source& from) : source(from) {}
+    bool for_each(pugi::xml_node& node) override {
+      if (depth() >= kDeepest) source.fail(node, "found more than 32 elements inside each other, expected fewer");
+      if (++elements > kMostElements) source.fail(node, "found more than 100000 elements, expected fewer");
+      for (const pugi::xml_attribute& attribute : node.attributes()) {
+        const std::size_t size = std::strlen(attribute.value());
+        if (size <= kLongestValue) continue;
+        source.fail(node, "found a value of " + std::to_string(size) + " characters, expected at most 256");
+      }
+      return true;
+    }
+    const Source& source;
+    std::size_t elements = 0;
+  };
+
+  std::string_view text_;
+  const std::string& place_;
+  pugi::xml_document document_;
+};
 
 LinkType pcie_link(const pugi::xml_node& pci) {
   // "16.0 GT/s PCIe" and 16; a virtual machine states neither, and NCCL takes Gen3 x16.
@@ -65,21 +126,21 @@ bool is_gpu(const pugi::xml_node& pci) {
 
 class Importer {
  public:
-  explicit Importer(const std::string& place) : place_(place) {
-    node_.name = place;
+  explicit Importer(const Source& source) : source_(source) {
+    node_.name = source.place();
     node_.builder = "graph";
     node_.sockets = 0;
   }
 
-  NodeSpec run(const pugi::xml_node& system) {
-    for (const pugi::xml_node& cpu : system.children("cpu")) add_cpu(cpu);
-    if (gpus_.empty()) throw InputError(place_, "found no GPU in <system>");
+  NodeSpec run() {
+    for (const pugi::xml_node& cpu : source_.system().children("cpu")) add_cpu(cpu);
+    if (gpus_.empty()) throw InputError(source_.place(), "found no GPU in <system>");
     number_gpus();
     for (const Gpu& gpu : gpus_) add_nvlinks(gpu);
     add_nic_type();
     node_.gpus = static_cast<std::uint32_t>(gpus_.size());
     node_.nics = nics_;
-    node_.source = "NCCL topology file " + place_;
+    node_.source = "NCCL topology file " + source_.place();
     return std::move(node_);
   }
 
@@ -90,6 +151,7 @@ class Importer {
   };
 
   void add_cpu(const pugi::xml_node& cpu) {
+    limit(sockets_.size(), kMostCpus, "processors", cpu);
     const std::string name = fresh("cpu " + std::string(cpu.attribute("numaid").as_string("0")));
     for (const auto& [other, type] : sockets_) {
       const LinkType own = socket_link(cpu);
@@ -113,14 +175,16 @@ class Importer {
     const LinkType link = pcie_link(pci);
     const pugi::xml_node gpu = pci.child("gpu"), nic = pci.child("nic");
     if (is_gpu(pci)) {
+      limit(gpus_.size(), kMostGpus, "GPUs", pci);
       const std::string name = "gpu of " + std::string(pci.attribute("busid").as_string());
       gpus_.push_back({name, pci.attribute("busid").as_string(), gpu});
       pending_.push_back({name, parent, link});
     } else if (nic) {
       add_nets(nic, parent, link);
     } else if (type.starts_with("0x0200") || type.starts_with("0x0207")) {
-      add_nic(fresh("nic " + std::to_string(nics_)), parent, link);
+      add_nic(pci, fresh("nic " + std::to_string(nics_)), parent, link);
     } else if (type.starts_with("0x0604")) {
+      limit(switches_, kMostSwitches, "PCIe switches", pci);
       const std::string name = fresh("pcie switch " + std::to_string(switches_++));
       node_.devices.push_back({name, "pcie-switch"});
       join(parent, name, link, 1);
@@ -131,6 +195,7 @@ class Importer {
   /// Ports of one card share its PCIe link.
   void add_nets(const pugi::xml_node& nic, std::string parent, const LinkType& link) {
     const auto nets = nic.children("net");
+    limit(cards_, kMostNics, "network cards", nic);
     if (std::distance(nets.begin(), nets.end()) > 1) {
       const std::string card = fresh("card " + std::to_string(cards_++));
       node_.devices.push_back({card, "pcie-switch"});
@@ -138,12 +203,14 @@ class Importer {
       parent = card;
     }
     for (const pugi::xml_node& net : nets) {
-      add_nic(fresh(net.attribute("name").as_string("nic")), parent, link);
+      add_nic(net, fresh(net.attribute("name").as_string("nic")), parent, link);
       if (const std::uint32_t speed = net.attribute("speed").as_uint(); speed > 0) ++speeds_[speed];
     }
   }
 
-  void add_nic(const std::string& name, const std::string& parent, const LinkType& link) {
+  void add_nic(const pugi::xml_node& element, const std::string& name, const std::string& parent,
+               const LinkType& link) {
+    limit(nics_, kMostNics, "network cards", element);
     node_.devices.push_back({name, "nic"});
     join(parent, name, link, 1);
     ++nics_;
@@ -159,9 +226,10 @@ class Importer {
     for (std::size_t i = 0; i < gpus_.size(); ++i) {
       const std::string name = "gpu " + std::to_string(i);
       if (!renamed.emplace(gpus_[i].name, name).second) {
-        throw InputError(place_, "busid '" + gpus_[i].busid + "' is listed twice");
+        throw InputError(source_.place(), "busid '" + gpus_[i].busid + "' is listed twice");
       }
       gpus_[i].name = name;
+      named_.emplace(gpus_[i].busid, name);
       node_.devices.push_back({name, "gpu"});
     }
     for (const GraphLink& link : pending_links()) join(link.from, renamed.at(link.to), link.type, 1);
@@ -174,15 +242,14 @@ class Importer {
     for (const pugi::xml_node& link : gpu.xml.children()) {
       const bool xgmi = std::strcmp(link.name(), "xgmi") == 0;
       if (!xgmi && std::strcmp(link.name(), "nvlink") != 0) continue;
-      const std::uint32_t count = link.attribute("count").as_uint(1);
+      const std::uint32_t count = links_side_by_side(link);
       if (xgmi) node_.nvlink_forwarding = true;
       if (std::string_view(link.attribute("tclass").as_string()).starts_with("0x0680")) {
         to_switch += count;
         continue;
       }
-      const std::string target = link.attribute("target").as_string();
-      const auto peer = std::ranges::find(gpus_, target, &Gpu::busid);
-      if (peer != gpus_.end() && peer->name != gpu.name) to_gpu[peer->name] += count;
+      const auto peer = named_.find(link.attribute("target").as_string());
+      if (peer != named_.end() && peer->second != gpu.name) to_gpu[peer->second] += count;
     }
     const LinkType type = node_.nvlink_forwarding ? xgmi_link() : nvlink_of(sm);
     for (const auto& [peer, count] : to_gpu) {
@@ -192,6 +259,13 @@ class Importer {
     if (sm >= kFirstSmOfNvlinkSharp) node_.nvlink_sharp = true;
     if (used_.insert("nvswitch").second) node_.devices.push_back({"nvswitch", "nvswitch"});
     join(gpu.name, "nvswitch", type, to_switch);
+  }
+
+  std::uint32_t links_side_by_side(const pugi::xml_node& link) const {
+    const std::string_view said = link.attribute("count").as_string("1");
+    const std::optional<std::uint32_t> count = parse_number(said);
+    if (count && *count <= kMostLinks) return *count;
+    source_.fail(link, "count: found '" + std::string(said) + "', expected a whole number of at most 1024");
   }
 
   void add_nic_type() {
@@ -215,40 +289,32 @@ class Importer {
   /// A name that no device has yet.
   std::string fresh(const std::string& name) {
     std::string chosen = name;
-    for (int i = 2; !used_.insert(chosen).second; ++i) chosen = name + " (" + std::to_string(i) + ")";
+    std::uint32_t& next = next_.try_emplace(name, 2).first->second;
+    while (!used_.insert(chosen).second) chosen = name + " (" + std::to_string(next++) + ")";
     return chosen;
   }
   void join(const std::string& a, const std::string& b, const LinkType& type, std::uint32_t count) {
     node_.links.push_back({a, b, type, std::max(count, 1u)});
   }
 
-  const std::string& place_;
+  /// Complains of `element` where there are `most` of its kind already.
+  void limit(std::size_t so_far, std::size_t most, const char* kind, const pugi::xml_node& element) const {
+    if (so_far < most) return;
+    source_.fail(element, "found more than " + std::to_string(most) + " " + kind + ", expected fewer");
+  }
+
+  const Source& source_;
   NodeSpec node_;
   std::vector<Gpu> gpus_;
   std::vector<Pending> pending_;  ///< PCIe links of GPUs, before GPUs have their numbers
   std::vector<std::pair<std::string, LinkType>> sockets_;
+  std::map<std::string, std::string> named_;  ///< busid of a GPU: its name
   std::set<std::string> used_;
+  std::map<std::string, std::uint32_t> next_;  ///< a name that is taken: the number to try behind it
   std::set<std::pair<std::string, std::string>> joined_;
   std::map<std::uint32_t, std::uint32_t> speeds_;  ///< Mb/s: how often
   std::uint32_t nics_ = 0, switches_ = 0, cards_ = 0;
 };
-
-/// Parses into `document`, which has to outlive what is returned.
-pugi::xml_node system_of(pugi::xml_document& document, std::string_view text, const std::string& place) {
-  const pugi::xml_parse_result parsed = document.load_buffer(text.data(), text.size());
-  if (!parsed) {
-    throw InputError(place, "no XML at byte " + std::to_string(parsed.offset) + ": " + parsed.description());
-  }
-  if (document.child("graphs")) {
-    throw InputError(place, "found <graphs>, the rings and trees of NCCL_GRAPH_FILE; expected <system>, a topology");
-  }
-  const pugi::xml_node system = document.child("system");
-  if (!system) {
-    throw InputError(place, "found <" + std::string(document.document_element().name()) +
-                                ">, expected <system>, a topology of NCCL");
-  }
-  return system;
-}
 
 /// Calls visit(<pci> of a GPU) for all below.
 template <class Visit>
@@ -265,15 +331,14 @@ void each_gpu(const pugi::xml_node& parent, Visit visit) {
 }  // namespace
 
 NodeSpec import_nccl_xml(std::string_view text, const std::string& place) {
-  pugi::xml_document document;
-  return Importer(place).run(system_of(document, text, place));
+  return Importer(Source(text, place)).run();
 }
 
 XmlGpu identify_gpus(std::string_view text, const std::string& place) {
-  pugi::xml_document document;
+  const Source source(text, place);
   std::set<std::string> devices;
   std::set<std::uint32_t> capabilities;
-  for (const pugi::xml_node& cpu : system_of(document, text, place).children("cpu")) {
+  for (const pugi::xml_node& cpu : source.system().children("cpu")) {
     each_gpu(cpu, [&](const pugi::xml_node& pci) {
       const pugi::xml_node gpu = pci.child("gpu");
       devices.insert(pci.attribute("device").as_string());

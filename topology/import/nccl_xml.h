@@ -19,7 +19,7 @@ namespace stepcast::topology {
 /// nothing in the file, PCIe of NVSwitches and c2c links are left out. NVSwitches add (nvlink_sharp) from sm 90 on, as
 /// NCCL has it.
 ///
-/// Throws InputError(place, ...) for text that is no XML, no <system>, and a system without GPUs.
+/// Throws InputError(place, ...) for what is no XML, no <system> or without GPUs, and for more than any machine has.
 NodeSpec import_nccl_xml(std::string_view text, const std::string& place);
 
 /// What such a file says its GPUs are, where it says so of all and the same.

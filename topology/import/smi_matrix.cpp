@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <sstream>
+#include <utility>
 #include <vector>
 
+#include "sim/in_quotes.h"
 #include "sim/input_error.h"
 #include "topology/text.h"
 
@@ -14,6 +17,7 @@ namespace stepcast::topology {
 namespace {
 
 constexpr std::uint32_t kMostNvlinks = 18;  // of one GPU: H100 and B200
+constexpr std::size_t kMostDevices = 1024, kMostCpus = 64;
 
 struct Matrix {
   std::vector<std::string> names;                ///< GPU0, ..., then NICs
@@ -30,9 +34,45 @@ std::vector<std::string> words_of(const std::string& line) {
   return words;
 }
 
+/// 12 of "NV12"; 0 of any other word.
+std::uint32_t nvlinks_of(const std::string& word) {
+  return word.starts_with("NV") ? parse_number(word.substr(2)).value_or(0) : 0;
+}
+
 bool is_path(const std::string& word) {
   static const std::vector<std::string> kinds = {"X", "PIX", "PXB", "PHB", "NODE", "SYS"};
-  return std::ranges::find(kinds, word) != kinds.end() || (word.starts_with("NV") && parse_number(word.substr(2)));
+  const std::uint32_t nvlinks = nvlinks_of(word);
+  return std::ranges::find(kinds, word) != kinds.end() || (nvlinks > 0 && nvlinks <= kMostNvlinks);
+}
+
+/// GPU0, ..., then NICs, each once.
+std::vector<std::string> read_head(const std::vector<std::string>& words, const std::string& at) {
+  std::vector<std::string> names;
+  std::set<std::string> known;
+  for (const std::string& word : words) {
+    if (word == "CPU") break;  // "CPU Affinity"
+    if (names.size() == kMostDevices) throw InputError(at, "found more than 1024 GPUs and NICs, expected fewer");
+    if (!known.insert(word).second) throw InputError(at, "found the column " + in_quotes(word) + " a second time");
+    names.push_back(word);
+  }
+  return names;
+}
+
+/// What `names[from]` sees, every word one that is possible there.
+void check_row(const std::vector<std::string>& row, const std::vector<std::string>& names, std::size_t from,
+               const std::string& at) {
+  for (std::size_t to = 0; to < row.size(); ++to) {
+    const std::string& word = row[to];
+    const std::string found =
+        "found " + in_quotes(word) + " between " + in_quotes(names[from]) + " and " + in_quotes(names[to]);
+    if (!is_path(word)) {
+      throw InputError(at, "found " + in_quotes(word) + ", expected X, NV1 to NV18, PIX, PXB, PHB, NODE or SYS");
+    }
+    if ((word == "X") != (from == to)) throw InputError(at, found + ", expected X for the device itself and no other");
+    if (nvlinks_of(word) > 0 && !(is_gpu(names[from]) && is_gpu(names[to]))) {
+      throw InputError(at, found + ", expected NVLinks between GPUs only");
+    }
+  }
 }
 
 Matrix read(std::string_view text, const std::string& place) {
@@ -49,28 +89,22 @@ Matrix read(std::string_view text, const std::string& place) {
     }
     if (matrix.names.empty()) {
       if (!is_gpu(words[0])) continue;
-      for (const std::string& word : words) {
-        if (word == "CPU") break;  // "CPU Affinity"
-        matrix.names.push_back(word);
-      }
+      matrix.names = read_head(words, place + ":" + std::to_string(number));
       numa = line.find("NUMA Affinity") != std::string::npos;
       continue;
     }
     const std::string at = place + ":" + std::to_string(number);
     if (matrix.cells.size() == matrix.names.size()) break;
     const std::string& expected = matrix.names[matrix.cells.size()];
-    if (words[0] != expected) throw InputError(at, "found the row '" + words[0] + "', expected '" + expected + "'");
+    if (words[0] != expected)
+      throw InputError(at, "found the row " + in_quotes(words[0]) + ", expected " + in_quotes(expected));
     if (words.size() < matrix.names.size() + 1) {
       throw InputError(
           at, "found " + std::to_string(words.size() - 1) + " paths, expected " + std::to_string(matrix.names.size()));
     }
     std::vector<std::string> row(words.begin() + 1,
                                  words.begin() + 1 + static_cast<std::ptrdiff_t>(matrix.names.size()));
-    for (const std::string& word : row) {
-      if (!is_path(word)) {
-        throw InputError(at, "found '" + word + "', expected X, NV1, NV2, ..., PIX, PXB, PHB, NODE or SYS");
-      }
-    }
+    check_row(row, matrix.names, matrix.cells.size(), at);
     // Behind the paths: the processor's cores, then the NUMA node.
     const std::size_t numa_column = matrix.names.size() + 2;
     matrix.numa.push_back(numa && words.size() > numa_column ? std::optional(words[numa_column]) : std::nullopt);
@@ -85,6 +119,7 @@ Matrix read(std::string_view text, const std::string& place) {
       std::vector<std::string> row;
       for (std::size_t other = 0; other < gpus; ++other) row.push_back(matrix.cells[other][nic]);
       row.resize(matrix.names.size(), "NODE");
+      row[nic] = "X";
       matrix.cells.push_back(std::move(row));
       matrix.numa.emplace_back();
     }
@@ -98,7 +133,8 @@ Matrix read(std::string_view text, const std::string& place) {
 
 class Importer {
  public:
-  Importer(const Matrix& matrix, const SmiLinks& links, const std::string& place) : m_(matrix), links_(links) {
+  Importer(const Matrix& matrix, const SmiLinks& links, const std::string& place)
+      : m_(matrix), links_(links), place_(place) {
     node_.name = place;
     node_.builder = "graph";
     node_.gpus = 0;
@@ -126,19 +162,20 @@ class Importer {
     std::map<std::string, std::size_t> known;
     socket_.assign(size(), 0);
     for (std::size_t i = 0; i < size(); ++i) {
+      if (sockets_ > kMostCpus) {
+        throw InputError(place_, "found more than 64 processors (NUMA nodes, or devices that are SYS to each other), " +
+                                     std::string("expected fewer"));
+      }
       if (m_.numa[i]) {
         socket_[i] = known.emplace(*m_.numa[i], known.size()).first->second;
         sockets_ = std::max(sockets_, known.size());
         continue;
       }
-      std::size_t s = 0;
-      const auto far = [&](std::size_t socket) {
-        for (std::size_t j = 0; j < i; ++j) {
-          if (socket_[j] == socket && m_.cells[i][j] == "SYS") return true;
-        }
-        return false;
-      };
-      while (far(s)) ++s;
+      std::vector<bool> far(sockets_ + 1);
+      for (std::size_t j = 0; j < i; ++j) {
+        if (m_.cells[i][j] == "SYS") far[socket_[j]] = true;
+      }
+      const auto s = static_cast<std::size_t>(std::ranges::find(far, false) - far.begin());
       socket_[i] = s;
       sockets_ = std::max(sockets_, s + 1);
     }
@@ -152,7 +189,7 @@ class Importer {
       for (std::size_t j = 0; j < i; ++j) {
         if (socket_[i] != socket_[j] || std::ranges::find(kinds, m_.cells[i][j]) == kinds.end()) continue;
         const std::size_t from = std::max(group[i], group[j]), to = std::min(group[i], group[j]);
-        std::ranges::replace(group, from, to);
+        if (from != to) std::ranges::replace(group, from, to);
       }
     }
     return group;
@@ -188,10 +225,7 @@ class Importer {
     }
   }
 
-  std::uint32_t nvlinks(std::size_t i, std::size_t j) const {
-    const std::string& word = m_.cells[i][j];
-    return word.starts_with("NV") ? parse_number(word.substr(2)).value_or(0) : 0;
-  }
+  std::uint32_t nvlinks(std::size_t i, std::size_t j) const { return nvlinks_of(m_.cells[i][j]); }
 
   void join_nvlinks() {
     std::vector<std::uint32_t> all(size()), widest(size());
@@ -214,6 +248,7 @@ class Importer {
 
   const Matrix& m_;
   const SmiLinks& links_;
+  const std::string& place_;
   NodeSpec node_;
   std::vector<std::size_t> socket_;
   std::size_t sockets_ = 1, switches_ = 0;

@@ -17,7 +17,8 @@ struct SmiLinks {
 /// NVSwitch. PIX: on one PCIe switch; PXB: on switches under one switch; PHB: on the processor; NODE: each on a switch
 /// of its own below the processor; SYS: on different processors. The NUMA column places GPUs where there is one, else a
 /// GPU joins the first processor none of whose GPUs it sees as SYS. Throws InputError(place, ...) for text without a
-/// matrix, rows of another length, and words that are no path.
+/// matrix, rows of another length, words that are no path, NVLinks of anything but GPUs, more than 1024 GPUs and NICs,
+/// and more than 64 processors.
 NodeSpec import_smi_matrix(std::string_view text, const SmiLinks& links, const std::string& place);
 
 }  // namespace stepcast::topology

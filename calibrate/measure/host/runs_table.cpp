@@ -10,7 +10,7 @@ namespace {
 
 std::string line_of(const std::vector<std::string>& cells) {
   std::string line;
-  for (const std::string& cell : cells) line += (line.empty() ? "" : ",") + quoted(cell);
+  for (const std::string& cell : cells) line += (line.empty() ? "" : ",") + in_quotes(cell);
   return line + "\n";
 }
 

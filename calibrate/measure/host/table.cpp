@@ -40,7 +40,7 @@ std::string seconds_cell(double seconds) {
   return text.data();
 }
 
-std::string quoted(const std::string& cell) {
+std::string in_quotes(const std::string& cell) {
   std::string clean;
   for (const char c : cell) clean += c < ' ' || c > '~' ? '?' : c;
   if (clean.find_first_of(",\"") == std::string::npos) return clean;
@@ -91,7 +91,7 @@ Table::Table(fs::path file, std::string run, std::vector<std::string> columns, s
 
 std::string Table::line_of(const std::vector<std::string>& cells) {
   std::string line;
-  for (std::size_t i = 0; i < cells.size(); ++i) line += (i == 0 ? "" : ",") + quoted(cells[i]);
+  for (std::size_t i = 0; i < cells.size(); ++i) line += (i == 0 ? "" : ",") + in_quotes(cells[i]);
   return line;
 }
 

@@ -46,8 +46,8 @@ class Table {
 /// "1.234560e-05", as all times of a bundle are written.
 std::string seconds_cell(double seconds);
 /// `cell` in quotes where RFC 4180 needs them; bytes that are no printable ASCII become '?'.
-std::string quoted(const std::string& cell);
-/// The cells of a line that line_of() or quoted() wrote.
+std::string in_quotes(const std::string& cell);
+/// The cells of a line that line_of() or in_quotes() wrote.
 std::vector<std::string> cells_of(const std::string& line);
 /// The run that a file of a bundle names, "" where there is no such file or line.
 std::string run_of(const std::filesystem::path& file);

@@ -50,6 +50,12 @@ TEST(Csv, BrokenQuotesAreNamedWhereTheyStand) {
             "t.csv:1:4: found more after a closing quote, expected a comma (write \"\" for a quote)");
 }
 
+TEST(Csv, CellsOfARowAreFew) {
+  EXPECT_EQ(rows(std::string(999, ',') + "\n").front().size(), 1000u);
+  EXPECT_EQ(complaint([] { rows("a\n" + std::string(900'000, ',')); }),
+            "t.csv:2:1001: found more than 1000 cells in one row, expected fewer");
+}
+
 TEST(Csv, WhatIsWrittenIsReadBack) {
   const std::vector<std::string> cells = {"plain", "a,b", "say \"hi\"", "two\nlines", " blanks ", "", "\t"};
   std::string line;

@@ -102,6 +102,26 @@ TEST_F(Folder, CirclesAreShown) {
             "c.yaml:1:7: base: files name each other in a circle: a.yaml -> b.yaml -> c.yaml -> a.yaml");
 }
 
+TEST_F(Folder, ChainsOfFilesAreShort) {
+  for (const std::string key : {"base", "include"}) {
+    for (int i = 0; i < 40; ++i)
+      write("f" + std::to_string(i) + ".yaml", key + ": f" + std::to_string(i + 1) + ".yaml\n");
+    EXPECT_EQ(wrong("f0.yaml"), "f31.yaml:1:" + std::to_string(key.size() + 3) + ": " + key +
+                                    ": found 'f32.yaml' at the end of a chain of 32 files that name each other (from "
+                                    "f0.yaml), expected fewer");
+  }
+  write("f32.yaml", "note: end\n");
+  EXPECT_EQ(read("f1.yaml").find("note")->scalar, "end");
+}
+
+TEST_F(Folder, IncludesAreFew) {
+  write("x.yaml", "note: x\n");
+  std::string list = "x.yaml";
+  for (int i = 0; i < 100; ++i) list += ", x.yaml";
+  write("own.yaml", "include: [" + list + "]\n");
+  EXPECT_EQ(wrong("own.yaml"), "own.yaml:1:10: include: found 101 files, expected at most 100");
+}
+
 TEST_F(Folder, TheSameFileTwiceIsNoCircle) {
   write("shared.yaml", "note: shared\n");
   write("base.yaml", "include: shared.yaml\n");

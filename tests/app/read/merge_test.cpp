@@ -110,6 +110,17 @@ TEST(Merge, ThreeLayersAreTheSameWhicheverTwoComeTogetherFirst) {
   }
 }
 
+TEST(Merge, AMappingGetsNoMoreKeysThanAFileMayHave) {
+  const auto keys = [](char first) {
+    std::string text;
+    for (int i = 0; i < 300; ++i) text.append(1, first).append(std::to_string(i)).append(": 1\n");
+    return text;
+  };
+  EXPECT_EQ(complaint([&] { laid_over(keys('a'), keys('b')); }),
+            "over.yaml:201:1: found 'b200' behind 500 keys of one mapping, expected fewer");
+  EXPECT_EQ(laid_over(keys('a'), keys('a')).entries.size(), 300u);
+}
+
 TEST(Merge, NestBuildsThePathOfAKey) {
   const Node tree = nest("a.b.c", make_scalar("x", {"f", 1, 2}));
   EXPECT_EQ(tree.find("a")->find("b")->find("c")->scalar, "x");

@@ -196,6 +196,11 @@ TEST(Set, ABaseGoesUnderneath) {
   EXPECT_EQ(question.name, "GPT-3 175B on 8 DGX A100");
 }
 
+TEST(Set, SettingsAreFew) {
+  const Strings many(1001, "training.micro_batch=2");
+  EXPECT_EQ(complaint([&] { ask(kQuickstart, many); }), "--set: found 1001 of them, expected at most 1000");
+}
+
 TEST(Set, ErrorsNameTheFlag) {
   EXPECT_EQ(complaint([] { ask(kQuickstart, {"parallelism.tensr=4"}); }),
             "--set parallelism.tensr=4: found the unknown key 'parallelism.tensr', expected the path of a key such as "
@@ -349,6 +354,14 @@ TEST(Tables, HeadersThatAreWrongStopEverything) {
   EXPECT_EQ(fatal("name,,note\na,b,c\n"), "head.csv:1:6: found an empty column name, expected the path of a key");
   EXPECT_EQ(fatal("name,name\na,b\n"), "head.csv:1:6: found the column 'name' a second time, expected it once");
   EXPECT_EQ(fatal("name\n"), "head.csv: found a header and no row, expected at least one row");
+}
+
+TEST(Tables, RowsAreFewAndWhatIsQuotedIsShort) {
+  std::string rows = "training.micro_batch\n";
+  for (int i = 0; i < 20'001; ++i) rows += "1\n";
+  EXPECT_EQ(without_folder(complaint([&] { ask(write("many.csv", rows)); })),
+            "many.csv:20002:1: found more than 20000 rows, expected fewer in one table");
+  EXPECT_LT(complaint([] { ask(write("wide.csv", std::string(900'000, 'x') + "\n1\n")); }).size(), 400u);
 }
 
 TEST(Paths, FoldersAreReadSortedAndFilesMustBeOfAKnownKind) {

@@ -63,6 +63,25 @@ TEST(Yaml, BombsAreRefusedBeforeTheyGoOff) {
   EXPECT_EQ(wrong(deep), "a.yaml:1:35: found more than 32 levels, expected fewer");
 }
 
+TEST(Yaml, KeysOfAMappingAreFewAndShort) {
+  std::string many;
+  for (int i = 0; i < 501; ++i) many += "k" + std::to_string(i) + ": 1\n";
+  EXPECT_EQ(wrong(many), "a.yaml:501:1: found 'k500' behind 500 keys of one mapping, expected fewer");
+  EXPECT_EQ(wrong("? " + std::string(900'000, 'x') + "\n: 1\n"),
+            "a.yaml:1:3: found a key of more than 200 characters, expected fewer");
+}
+
+TEST(Yaml, AnchorsCountAsTheCopiesThatAreKept) {
+  std::string anchors = "a: ", ends;
+  for (int i = 0; i < 29; ++i) {
+    anchors += "&a" + std::to_string(i) + " [";
+    ends += "]";
+  }
+  std::string items = "1";
+  for (int i = 0; i < 9'999; ++i) items += ",1";
+  EXPECT_NE(wrong(anchors + items + ends).find("found more than 100000 values"), std::string::npos);
+}
+
 TEST(Yaml, ComplaintsAreInPlainWords) {
   EXPECT_EQ(wrong("\ta: 1\n"), "a.yaml:1:1: found a tab in the indentation, expected blanks");
   EXPECT_EQ(wrong("a: {b: 1\n"), "a.yaml:1:4: found a '{' that never ends, expected a closing '}'");

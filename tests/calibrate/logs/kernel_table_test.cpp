@@ -7,8 +7,20 @@
 namespace stepcast::calibrate {
 namespace {
 
-KernelSpan span(const char* name, std::int64_t start, std::int64_t duration, std::uint32_t device = 0) {
-  return {name, class_of(name), device, microseconds(start), microseconds(duration)};
+/// A kernel's run, in microseconds.
+struct Run {
+  const char* name;
+  std::int64_t start, duration;
+  std::uint32_t device = 0;
+};
+
+KernelTable table_of(std::initializer_list<Run> runs) {
+  KernelLog log;
+  for (const Run& run : runs) {
+    log.spans.push_back({log.names.number_of(run.name), class_of(run.name), run.device, microseconds(run.start),
+                         microseconds(run.duration)});
+  }
+  return kernel_table(log);
 }
 
 TEST(ClassOf, KnowsWhatLibrariesCallTheirKernels) {
@@ -34,8 +46,8 @@ TEST(ClassOf, KnowsWhatLibrariesCallTheirKernels) {
 }
 
 TEST(KernelTable, CountsSumsAndMediansOfEachName) {
-  const KernelTable table = kernel_table(
-      {span("gemm", 0, 10), span("gelu", 10, 1), span("gemm", 20, 30), span("gemm", 60, 12), span("gelu", 80, 4)});
+  const KernelTable table =
+      table_of({{"gemm", 0, 10}, {"gelu", 10, 1}, {"gemm", 20, 30}, {"gemm", 60, 12}, {"gelu", 80, 4}});
   ASSERT_EQ(table.kernels.size(), 2u);
   EXPECT_EQ(table.kernels[0].name, "gemm");
   EXPECT_EQ(table.kernels[0].count, 3u);
@@ -46,9 +58,12 @@ TEST(KernelTable, CountsSumsAndMediansOfEachName) {
 
 TEST(KernelTable, OverlapCountsEachMomentOnce) {
   // Compute 0-10 and 5-20 on two streams, 30-40; a collective 15-35; a copy 50-60.
-  const KernelTable table =
-      kernel_table({span("gemm", 0, 10), span("gelu", 5, 15), span("gemm", 30, 10),
-                    span("ncclDevKernel_AllGather", 15, 20), span("Memcpy DtoH", 50, 10), span("gemm", 100, 7, 3)});
+  const KernelTable table = table_of({{"gemm", 0, 10},
+                                      {"gelu", 5, 15},
+                                      {"gemm", 30, 10},
+                                      {"ncclDevKernel_AllGather", 15, 20},
+                                      {"Memcpy DtoH", 50, 10},
+                                      {"gemm", 100, 7, 3}});
   ASSERT_EQ(table.devices.size(), 2u);
   const DeviceTime& d = table.devices[0];
   EXPECT_EQ(d.span, microseconds(60));
@@ -62,7 +77,7 @@ TEST(KernelTable, OverlapCountsEachMomentOnce) {
 
 TEST(KernelTable, RefusesTimesThatNoSumHolds) {
   const std::int64_t days = 40LL * 86'400 * 1'000'000;
-  EXPECT_THROW(kernel_table({span("a", 0, days), span("a", 0, days), span("b", 0, days)}), InputError);
+  EXPECT_THROW(table_of({{"a", 0, days}, {"a", 0, days}, {"b", 0, days}}), InputError);
 }
 
 }  // namespace

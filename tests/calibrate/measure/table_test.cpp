@@ -105,9 +105,9 @@ TEST_F(MeasureTable, TheRunOfAFileIsReadFromIt) {
 
 TEST(MeasureCells, QuotingIsUndoneByReading) {
   for (const std::string cell : {"plain", "a,b", "say \"x\"", "", "\",\""}) {
-    EXPECT_EQ(cells_of(quoted(cell) + ",end"), (std::vector<std::string>{cell, "end"})) << cell;
+    EXPECT_EQ(cells_of(in_quotes(cell) + ",end"), (std::vector<std::string>{cell, "end"})) << cell;
   }
-  EXPECT_EQ(quoted("a\nb\xc3"), "a?b?");
+  EXPECT_EQ(in_quotes("a\nb\xc3"), "a?b?");
 }
 
 TEST(MeasureSha256, KnownAnswers) {  // FIPS 180-4 examples

@@ -133,6 +133,54 @@ TEST(NcclXml, SaysWhatItCannotRead) {
             "x.xml: busid 'a' is listed twice");
 }
 
+/// A machine of two GPUs and `more` beside them.
+std::string with(const std::string& more) {
+  return R"(<system><cpu>
+<pci busid="1" class="0x030200"/><pci busid="2" class="0x030200"/>)" +
+         more + "</cpu></system>";
+}
+
+std::string times(int count, const std::string& text) {
+  std::string all;
+  for (int i = 0; i < count; ++i) all += text;
+  return all;
+}
+
+TEST(NcclXml, RefusesMoreThanAnyMachineHasWhereItStands) {
+  const auto error = [](const std::string& text) { return error_of([&] { import_nccl_xml(text, "x.xml"); }); };
+  const std::string deep = times(20'000, "<pci>") + times(20'000, "</pci>");
+  EXPECT_EQ(error(with(deep)), "x.xml:2:217: found more than 32 elements inside each other, expected fewer");
+  EXPECT_EQ(error_of([&] { identify_gpus(with(deep), "x.xml"); }), error(with(deep)));
+  EXPECT_EQ(error("<system>" + times(65, "<cpu/>") + "</system>"),
+            "x.xml:1:393: found more than 64 processors, expected fewer");
+  EXPECT_EQ(error(with(times(1023, R"(<pci class="0x030200"/>)"))),
+            "x.xml:2:23573: found more than 1024 GPUs, expected fewer");
+  EXPECT_EQ(error(with(times(1025, R"(<pci class="0x020000"/>)"))),
+            "x.xml:2:23619: found more than 1024 network cards, expected fewer");
+  EXPECT_EQ(error(with("<nic>" + times(1025, "<net/>") + "</nic>")),
+            "x.xml:2:6216: found more than 1024 network cards, expected fewer");
+  EXPECT_EQ(error(with(times(1025, R"(<pci class="0x060400"/>)"))),
+            "x.xml:2:23619: found more than 1024 PCIe switches, expected fewer");
+  EXPECT_EQ(error(with(times(100'001, "<a/>"))), "x.xml:2:400051: found more than 100000 elements, expected fewer");
+  EXPECT_EQ(error("<system><cpu numaid=\"" + std::string(300, 'x') + "\"/></system>"),
+            "x.xml:1:9: found a value of 300 characters, expected at most 256");
+}
+
+TEST(NcclXml, RefusesNvlinksWithoutNumber) {
+  const auto error = [](const std::string& count) {
+    return error_of([&] {
+      import_nccl_xml(
+          "<system><cpu><pci busid=\"1\" class=\"0x030200\"><gpu dev=\"0\" sm=\"80\"><nvlink "
+          "target=\"2\" count=\"" +
+              count + "\"/></gpu></pci></cpu></system>",
+          "x.xml");
+    });
+  };
+  EXPECT_EQ(error("4294967295"), "x.xml:1:67: count: found '4294967295', expected a whole number of at most 1024");
+  EXPECT_EQ(error("four"), "x.xml:1:67: count: found 'four', expected a whole number of at most 1024");
+  EXPECT_EQ(error("12"), "no error");
+}
+
 /// What is written is read back as the same matrix, with the same bandwidths and hops.
 void expect_round_trip(const Cluster& cluster) {
   const Cluster again = cluster_of(import_nccl_xml(to_nccl_xml(cluster), "again.xml"));

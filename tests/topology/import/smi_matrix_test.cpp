@@ -126,7 +126,37 @@ TEST(SmiMatrix, SaysWhatItCannotRead) {
   EXPECT_EQ(error(" GPU0 GPU1\nGPU1 X PIX\n"), "smi.txt:2: found the row 'GPU1', expected 'GPU0'");
   EXPECT_EQ(error(" GPU0 GPU1\nGPU0 X\n"), "smi.txt:2: found 1 paths, expected 2");
   EXPECT_EQ(error(" GPU0 GPU1\nGPU0 X PIG\n"),
-            "smi.txt:2: found 'PIG', expected X, NV1, NV2, ..., PIX, PXB, PHB, NODE or SYS");
+            "smi.txt:2: found 'PIG', expected X, NV1 to NV18, PIX, PXB, PHB, NODE or SYS");
+}
+
+TEST(SmiMatrix, TakesNoNicForAGpu) {
+  const auto error = [](const char* text) { return error_of([&] { import(text); }); };
+  EXPECT_EQ(error(" GPU0 NIC0\nGPU0 X NV4\nNIC0 NV4 X\n"),
+            "smi.txt:2: found 'NV4' between 'GPU0' and 'NIC0', expected NVLinks between GPUs only");
+  EXPECT_EQ(error(" GPU0 mlx5_0\nGPU0 X PIX\nmlx5_0 NV4 X\n"),
+            "smi.txt:3: found 'NV4' between 'mlx5_0' and 'GPU0', expected NVLinks between GPUs only");
+}
+
+TEST(SmiMatrix, RefusesWhatNoMachineHas) {
+  const auto error = [](const std::string& text) { return error_of([&] { import(text); }); };
+  for (const char* links : {"NV0", "NV19", "NV4294967295", "NV4294967296"}) {
+    EXPECT_EQ(error(std::string(" GPU0 GPU1\nGPU0 X ") + links + "\nGPU1 " + links + " X\n"),
+              "smi.txt:2: found '" + std::string(links) + "', expected X, NV1 to NV18, PIX, PXB, PHB, NODE or SYS");
+  }
+  EXPECT_EQ(error(" GPU0 GPU1\nGPU0 X X\nGPU1 X X\n"),
+            "smi.txt:2: found 'X' between 'GPU0' and 'GPU1', expected X for the device itself and no other");
+  EXPECT_EQ(error(" GPU0 GPU0\nGPU0 X NV4\nGPU0 NV4 X\n"), "smi.txt:1: found the column 'GPU0' a second time");
+  std::string wide = "GPU0", far = "GPU0";
+  for (int i = 0; i < 1024; ++i) wide += " NIC" + std::to_string(i);
+  EXPECT_EQ(error(wide + "\nGPU0 X PIX\n"), "smi.txt:1: found more than 1024 GPUs and NICs, expected fewer");
+  for (int i = 1; i < 70; ++i) far += " GPU" + std::to_string(i);
+  for (int i = 0; i < 70; ++i) {
+    far += "\nGPU" + std::to_string(i);
+    for (int k = 0; k < 70; ++k) far += i == k ? " X" : " SYS";
+  }
+  EXPECT_EQ(error(far + "\n"),
+            "smi.txt: found more than 64 processors (NUMA nodes, or devices that are SYS to each "
+            "other), expected fewer");
 }
 
 }  // namespace
