@@ -8,6 +8,7 @@
 #include "schedules/memory/advice.h"
 #include "schedules/memory/memory.h"
 #include "schedules/memory/plan_memory.h"
+#include "schedules/model/expert_load.h"
 #include "schedules/model/frozen.h"
 #include "schedules/model/fusion.h"
 #include "schedules/parallel/ranks.h"
@@ -29,8 +30,10 @@
 namespace stepcast::schedules {
 namespace {
 
-/// The model as one GPU would hold it.
+/// The model as one GPU would hold it: without what the plan's ranks pad or have several times. Of a capacity, what it
+/// drops on them stays.
 Blocks whole_model(Scenario s) {
+  if (s.training.expert_load.capacity) s.training.expert_load.capacity = routing(s).kept;
   s.parallelism = {};
   Blocks whole = blocks(s);
   freeze(whole, s.training.frozen_layers);
@@ -181,6 +184,7 @@ Forecast forecast(const Scenario& s, const ForecastOptions& options) {
   const double micro_batches_in_all = static_cast<double>(s.training.global_batch / s.training.micro_batch);
   out.model_flops_per_gpu = {model_flops(whole).value * micro_batches_in_all / seconds / static_cast<double>(out.gpus)};
   out.mfu = out.model_flops_per_gpu / mean_peak(kinds);
+  if (model_flops(whole).value > 0) out.skipped_flops = skipped_flops(whole) / model_flops(whole);
   const auto layer = std::ranges::find_if(model.kinds, [](const Block& b) { return b.layer && !b.frozen; });
   if (layer != model.kinds.end() && !network) {
     const Piece& piece = pieces.at({})[static_cast<std::size_t>(layer - model.kinds.begin())].piece;

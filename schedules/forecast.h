@@ -122,8 +122,9 @@ struct Forecast {
   Time step{};  ///< with input and checkpoint stalls, mean over the steps; of all workers where they do not wait
   double samples_per_second = 0;
   std::optional<double> tokens_per_second{};  ///< nothing: its samples have none
-  FlopRate model_flops_per_gpu{};             ///< model FLOPs (no recompute) / step time / GPUs
+  FlopRate model_flops_per_gpu{};             ///< model_flops() of all micro-batches / step time / GPUs
   double mfu = 0;                             ///< of the peak of the training precision
+  double skipped_flops = 0;  ///< share of the model FLOPs that causal kernels skip: without them no MFU exceeds 1
   double parameters = 0;
   double active_parameters = 0;  ///< of those, without the experts that a token does not visit
   std::uint64_t gpus = 0;

@@ -69,6 +69,7 @@ Json result(const Answer& answer) {
   out["tokens_per_s"] = or_null(f.tokens_per_second);
   out["model_flops_per_s_per_gpu"] = f.model_flops_per_gpu.value;
   out["mfu"] = f.mfu;
+  out["skipped_flops"] = f.skipped_flops;
   out["parameters"] = f.parameters;
   out["gpus"] = f.gpus;
   out["layer_forward_s"] = seconds_or_null(f.layer_forward);

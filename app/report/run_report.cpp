@@ -21,6 +21,7 @@ using schedules::TimeSplit;
 using Align = Columns::Align;
 
 constexpr std::size_t kMostStageLines = 16;
+constexpr double kWorthSaying = 0.1;  // of the model FLOPs
 
 struct Part {
   const char* title;
@@ -104,8 +105,12 @@ std::string headline(const Answer& answer) {
   const double rate = f.tokens_per_second.value_or(f.samples_per_second);
   line(f.tokens_per_second ? "tokens/s" : "samples/s",
        fmt::format("{:.0f}   {:.1f} per GPU", rate, rate / static_cast<double>(f.gpus)));
-  line("model FLOP/s",
-       fmt::format("{:.1f} TFLOP/s per GPU   MFU {:.1f}%", f.model_flops_per_gpu.value / 1e12, 100 * f.mfu));
+  std::string flops =
+      fmt::format("{:.1f} TFLOP/s per GPU   MFU {:.1f}%", f.model_flops_per_gpu.value / 1e12, 100 * f.mfu);
+  if (f.skipped_flops >= kWorthSaying)
+    flops += fmt::format(", {:.1f}% without the half of attention that causal kernels skip",
+                         100 * f.mfu * (1 - f.skipped_flops));
+  line("model FLOP/s", flops);
   const std::string active =
       f.active_parameters < f.parameters ? fmt::format(", {:.3f} active,", f.active_parameters / 1e9) : std::string();
   line("parameters", f.tokens_per_second
