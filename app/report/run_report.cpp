@@ -72,6 +72,11 @@ TimeUnit unit_of(Time step) {
 }
 std::string in(const TimeUnit& unit, double t) { return t == 0 ? "-" : fmt::format("{:.3f}", t / unit.seconds); }
 std::string seconds_or_empty(const std::optional<Time>& t) { return t ? fmt::format("{}", to_seconds(*t)) : ""; }
+/// With so many decimals, or two digits where these would tell next to nothing.
+std::string figure(double value, int decimals) {
+  return value < (decimals == 0 ? 10 : 1) && value > 0 ? fmt::format("{:.2g}", value)
+                                                       : fmt::format("{:.{}f}", value, decimals);
+}
 std::string gib(Bytes n) {
   return n == Bytes{} ? "-" : fmt::format("{:.2f}", static_cast<double>(n.value) / (1LL << 30));
 }
@@ -104,9 +109,9 @@ std::string headline(const Answer& answer) {
   }
   const double rate = f.tokens_per_second.value_or(f.samples_per_second);
   line(f.tokens_per_second ? "tokens/s" : "samples/s",
-       fmt::format("{:.0f}   {:.1f} per GPU", rate, rate / static_cast<double>(f.gpus)));
+       fmt::format("{}   {} per GPU", figure(rate, 0), figure(rate / static_cast<double>(f.gpus), 1)));
   std::string flops =
-      fmt::format("{:.1f} TFLOP/s per GPU   MFU {:.1f}%", f.model_flops_per_gpu.value / 1e12, 100 * f.mfu);
+      fmt::format("{} TFLOP/s per GPU   MFU {:.1f}%", figure(f.model_flops_per_gpu.value / 1e12, 1), 100 * f.mfu);
   if (f.skipped_flops >= kWorthSaying)
     flops += fmt::format(", {:.1f}% without the half of attention that causal kernels skip",
                          100 * f.mfu * (1 - f.skipped_flops));
@@ -247,7 +252,7 @@ std::string run_table(std::span<const Answer> answers) {
   const bool has_tokens = std::ranges::any_of(answers, counts_tokens);
   const bool has_samples = std::ranges::any_of(answers, counts_samples);
   const auto rate = [&](const Forecast& f) {
-    const std::string value = fmt::format("{:.0f}", f.tokens_per_second.value_or(f.samples_per_second));
+    const std::string value = figure(f.tokens_per_second.value_or(f.samples_per_second), 0);
     return has_tokens && has_samples ? value + (f.tokens_per_second ? " tokens" : " samples") : value;
   };
   Columns table({{"name", Align::left},
@@ -266,7 +271,7 @@ std::string run_table(std::span<const Answer> answers) {
     }
     const Forecast& f = *a.forecast;
     table.add({a.question.name, std::to_string(f.gpus), fmt::format("{:.4g} s", to_seconds(f.step)), band_text(a.band),
-               rate(f), fmt::format("{:.1f}", f.model_flops_per_gpu.value / 1e12), fmt::format("{:.1f}%", 100 * f.mfu),
+               rate(f), figure(f.model_flops_per_gpu.value / 1e12, 1), fmt::format("{:.1f}%", 100 * f.mfu),
                text(peak_memory(f)), f.out_of_memory ? memory_message(*f.out_of_memory) : ""});
   }
   const bool star = std::ranges::any_of(answers, [](const Answer& a) { return a.band && !a.band->in_range; });
