@@ -26,7 +26,10 @@ std::vector<Answer> answer(std::vector<Question> questions, const schedules::For
 /// Gives each forecast its band, made from all measured rows but those of the run itself.
 void add_bands(std::vector<Answer>& answers, std::span<const calibrate::Residual> measured);
 
-/// "needs 93.1 GiB of 80.0 GiB on stage 0; largest: activations 51.2 GiB; try recompute: selective"
+/// "try --set recompute=full, or --set offload.optimizer=host", or that nothing helps and what comes nearest.
+std::string advice_text(const schedules::OutOfMemory& over);
+
+/// "out of memory: needs 93.1 GiB of 80.0 GiB on stage 0; largest: activations 51.2 GiB; try --set recompute=full"
 std::string memory_message(const schedules::OutOfMemory& over);
 
 }  // namespace stepcast::app

@@ -1,21 +1,20 @@
 #include "schedules/forecast.h"
 
 #include <algorithm>
-#include <array>
 #include <unordered_map>
 
 #include "collectives/timer.h"
 #include "schedules/kinds.h"
+#include "schedules/memory/advice.h"
 #include "schedules/memory/memory.h"
-#include "schedules/memory/node_memory.h"
-#include "schedules/memory/out_of_memory.h"
-#include "schedules/memory/recompute.h"
+#include "schedules/memory/plan_memory.h"
+#include "schedules/model/expert_load.h"
 #include "schedules/model/frozen.h"
 #include "schedules/model/fusion.h"
 #include "schedules/parallel/ranks.h"
 #include "schedules/pipeline/placement.h"
-#include "schedules/pipeline/planned.h"
 #include "schedules/pipeline/validate.h"
+#include "schedules/staged_model.h"
 #include "schedules/step/asynchronous.h"
 #include "schedules/step/chunks.h"
 #include "schedules/step/local_steps.h"
@@ -31,31 +30,14 @@
 namespace stepcast::schedules {
 namespace {
 
-/// The model chunks of every stage, one for each virtual stage.
-std::vector<std::vector<BlockRange>> stage_chunks(const Scenario& s, const Blocks& blocks, Shape shape) {
-  const std::vector<BlockRange> cuts = cut(blocks, layers_of_chunks(s, blocks, chunks(shape)));
-  std::vector<std::vector<BlockRange>> stages(shape.stages);
-  for (std::uint32_t stage = 0; stage < shape.stages; ++stage)
-    for (std::uint32_t v = 0; v < shape.virtual_stages; ++v)
-      stages[stage].push_back(cuts[held(shape, {stage, v}).chunk]);
-  return stages;
-}
-
-/// The model as one GPU would hold it.
+/// The model as one GPU would hold it: without what the plan's ranks pad or have several times. Of a capacity, what it
+/// drops on them stays.
 Blocks whole_model(Scenario s) {
+  if (s.training.expert_load.capacity) s.training.expert_load.capacity = routing(s).kept;
   s.parallelism = {};
   Blocks whole = blocks(s);
   freeze(whole, s.training.frozen_layers);
   return whole;
-}
-
-/// The model as its stages hold it: each range of it with what the scenario recomputes there.
-Blocks staged_model(const Scenario& s, std::span<const std::vector<BlockRange>> chunks) {
-  std::vector<BlockRange> ranges;
-  for (const std::vector<BlockRange>& stage : chunks) ranges.insert(ranges.end(), stage.begin(), stage.end());
-  Blocks staged = with_recomputation(s, ranges);
-  freeze(staged, s.training.frozen_layers);
-  return staged;
 }
 
 std::uint32_t layers_in(const Blocks& blocks, std::span<const BlockRange> chunks) {
@@ -102,16 +84,6 @@ FusionSaving fusion_saving(Scenario s) {
   return {unfused.launches - here.launches, unfused.launches, unfused.bytes - here.bytes, unfused.bytes};
 }
 
-/// What each kind of GPU takes of the batch; a kind that has not the memory is the answer's.
-void add_shares(Forecast& out, std::span<const Scenario> kinds, const std::array<MemoryUse, 2>& memory) {
-  const std::vector<std::uint32_t> gpus = gpus_of_kinds(kinds.front());
-  for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
-    const Scenario& s = kinds[kind];
-    out.shares.push_back({s.cluster.gpu.name, gpus[kind], s.training.micro_batch, memory[kind].peak()});
-    if (const auto over = out_of_memory(s, 0, memory[kind]); over && !out.out_of_memory) out.out_of_memory = over;
-  }
-}
-
 Exchange exchange_of(const DataParallelPlan& plan) {
   if (plan.consistency != Consistency::bulk_synchronous) return Exchange::nothing;
   return plan.local_steps > 1 ? Exchange::parameters : Exchange::gradients;
@@ -138,14 +110,12 @@ Forecast forecast(const Scenario& s, const ForecastOptions& options) {
                       s.imperfections.any() || s.cluster.other;
   const Ranks ranks(s.parallelism, cluster.gpus_per_node());
   collectives::Timer timer(cluster, s.software.transport);
-  const PlannedPipeline pipeline = planned_pipeline(s);
+  const StagedModel staged = staged_model(s, kinds_of(s, ranks, timer));
+  const auto& [pipeline, chunks, kinds, models] = staged;
   const Shape& shape = pipeline.shape;
-  const std::vector<std::vector<BlockRange>> chunks = stage_chunks(s, blocks(s), shape);
-  const std::vector<Scenario> kinds = kinds_of(s, ranks, timer);
-  const Blocks model = staged_model(kinds.front(), chunks);
-  const Blocks other_model = s.cluster.other ? staged_model(kinds.back(), chunks) : Blocks{};
+  const Blocks& model = models.front();
   std::optional<OtherKind> other;
-  if (s.cluster.other) other.emplace(OtherKind{kinds.back(), other_model});
+  if (s.cluster.other) other.emplace(OtherKind{kinds.back(), models.back()});
   const Stragglers stragglers(s.imperfections, ranks);
   const SlowLinks slow_links(s.imperfections, cluster);
   const SlowLinks* slow = s.imperfections.slow_node ? &slow_links : nullptr;
@@ -187,30 +157,22 @@ Forecast forecast(const Scenario& s, const ForecastOptions& options) {
     StageReport report;
     report.stage = stage;
     report.time = split_time(lane, timeline, out.step);
-    report.memory =
-        stage_memory(s, model, chunks[stage], shape, pipeline.orders[stage], pipeline.weight_versions[stage]);
+    report.memory = stage_memory(s, staged, stage);
     report.layers = layers_in(model, chunks[stage]);
     report.in_flight = valid.most_in_flight[stage];
-    if (const auto over = out_of_memory(s, stage, report.memory);
-        over && (!out.out_of_memory || over->needed > out.out_of_memory->needed))
-      out.out_of_memory = over;
     out.stages.push_back(report);
   }
   std::vector<collectives::Timing::Load> with_servers;
   if (input.exchange == Exchange::parameters) average_round(out, input);
   if (input.exchange == Exchange::nothing) with_servers = run_asynchronously(out, input);
   if (s.training.fusion) out.fusion = fusion_saving(s);
-  std::optional<MemoryUse> of_other;
-  if (s.cluster.other) {
-    of_other = stage_memory(kinds.back(), other_model, chunks.front(), shape, pipeline.orders.front(),
-                            pipeline.weight_versions.front());
-    add_shares(out, kinds, {out.stages.front().memory, *of_other});
-  }
-  if (s.offload.any()) add_node_memory(out, s, cluster, ranks, of_other);
+  compare_with_gpus(out, s, staged);
+  if (s.offload.any()) compare_with_nodes(out, s, staged, cluster);
+  if (out.out_of_memory && options.advise) out.out_of_memory->advice = advice(s, cluster, *out.out_of_memory);
   if (imperfect) {
     Scenario perfect = s;
     perfect.imperfections = {};
-    out.perfect = forecast(perfect, {.unfold = unfold}).step;
+    out.perfect = forecast(perfect, {.unfold = unfold, .advise = false}).step;
   }
   add_stalls(out, s, trained_parameters(whole, all_of_it));
   const double seconds = to_seconds(out.step);
@@ -222,6 +184,7 @@ Forecast forecast(const Scenario& s, const ForecastOptions& options) {
   const double micro_batches_in_all = static_cast<double>(s.training.global_batch / s.training.micro_batch);
   out.model_flops_per_gpu = {model_flops(whole).value * micro_batches_in_all / seconds / static_cast<double>(out.gpus)};
   out.mfu = out.model_flops_per_gpu / mean_peak(kinds);
+  if (model_flops(whole).value > 0) out.skipped_flops = skipped_flops(whole) / model_flops(whole);
   const auto layer = std::ranges::find_if(model.kinds, [](const Block& b) { return b.layer && !b.frozen; });
   if (layer != model.kinds.end() && !network) {
     const Piece& piece = pieces.at({})[static_cast<std::size_t>(layer - model.kinds.begin())].piece;

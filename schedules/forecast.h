@@ -76,12 +76,19 @@ struct BusyLink {
   double utilisation = 0;  ///< bytes carried / (bandwidth x step time)
 };
 
+/// A change of the scenario that was tried where it does not fit.
+struct Advice {
+  std::vector<std::string> settings{};  ///< "recompute=full": keys of the scenario, all to be set together
+  Bytes missing{};                      ///< what does not fit even so, of one GPU or of a node; 0: all fits
+  bool more_gpus = false;               ///< than the scenario has
+};
+
 struct OutOfMemory {
   std::uint32_t stage = 0;
   Bytes needed{}, available{};
-  std::string largest;      ///< "activations 51.2 GiB"
-  std::string advice;       ///< what would make it fit, nearest first
-  Tier memory = Tier::gpu;  ///< of one GPU, or what a node of the stage has for all its GPUs
+  std::string largest;           ///< "activations 51.2 GiB"
+  Tier memory = Tier::gpu;       ///< of one GPU, or what a node of the stage has for all its GPUs
+  std::vector<Advice> advice{};  ///< what makes it fit, nearest first; or what comes nearest, then more nodes
 };
 
 /// Host memory or drives of the node whose GPUs put most there.
@@ -115,8 +122,9 @@ struct Forecast {
   Time step{};  ///< with input and checkpoint stalls, mean over the steps; of all workers where they do not wait
   double samples_per_second = 0;
   std::optional<double> tokens_per_second{};  ///< nothing: its samples have none
-  FlopRate model_flops_per_gpu{};             ///< model FLOPs (no recompute) / step time / GPUs
+  FlopRate model_flops_per_gpu{};             ///< model_flops() of all micro-batches / step time / GPUs
   double mfu = 0;                             ///< of the peak of the training precision
+  double skipped_flops = 0;  ///< share of the model FLOPs that causal kernels skip: without them no MFU exceeds 1
   double parameters = 0;
   double active_parameters = 0;  ///< of those, without the experts that a token does not visit
   std::uint64_t gpus = 0;
@@ -139,6 +147,7 @@ struct Forecast {
 struct ForecastOptions {
   bool unfold = false;  ///< simulate every rank instead of one per equivalence class
   bool trace = false;   ///< fill spans, passes and memory
+  bool advise = true;   ///< where the plan does not fit, try what would
 };
 
 /// Runs one step. Requires check(scenario) to be empty. Throws InputError where the cluster cannot carry the plan.

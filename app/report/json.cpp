@@ -70,6 +70,7 @@ Json result(const Answer& answer) {
   out["tokens_per_s"] = or_null(f.tokens_per_second);
   out["model_flops_per_s_per_gpu"] = f.model_flops_per_gpu.value;
   out["mfu"] = f.mfu;
+  out["skipped_flops"] = f.skipped_flops;
   out["parameters"] = f.parameters;
   out["gpus"] = f.gpus;
   out["layer_forward_s"] = seconds_or_null(f.layer_forward);
@@ -94,13 +95,17 @@ Json result(const Answer& answer) {
   if (f.busiest_link)
     out["busiest_link"] = {{"name", f.busiest_link->name}, {"utilisation", f.busiest_link->utilisation}};
   out["out_of_memory"] = nullptr;
-  if (f.out_of_memory)
+  if (f.out_of_memory) {
     out["out_of_memory"] = {{"stage", f.out_of_memory->stage},
                             {"memory", name(f.out_of_memory->memory)},
                             {"needed_bytes", f.out_of_memory->needed.value},
                             {"available_bytes", f.out_of_memory->available.value},
                             {"largest", f.out_of_memory->largest},
-                            {"advice", f.out_of_memory->advice}};
+                            {"advice", advice_text(*f.out_of_memory)}};
+    Json& tried = out["out_of_memory"]["tried"] = Json::array();
+    for (const schedules::Advice& each : f.out_of_memory->advice)
+      tried.push_back({{"set", each.settings}, {"missing_bytes", each.missing.value}});
+  }
   out["host_memory"] = node_memory(f.host_memory);
   out["drives"] = node_memory(f.drives);
   Json& notes = out["notes"] = Json::array();

@@ -9,6 +9,7 @@
 #include "app/report/band.h"
 #include "app/report/columns.h"
 #include "app/report/percent.h"
+#include "app/report/stage_lines.h"
 #include "sim/units_text.h"
 
 namespace stepcast::app {
@@ -20,7 +21,8 @@ using schedules::StageReport;
 using schedules::TimeSplit;
 using Align = Columns::Align;
 
-constexpr std::size_t kMostStageLines = 12;
+constexpr std::size_t kMostStageLines = 16;
+constexpr double kWorthSaying = 0.1;  // of the model FLOPs
 
 struct Part {
   const char* title;
@@ -60,46 +62,34 @@ constexpr std::array<Kind, 6> kKinds{{{"parameters", &MemoryUse::parameters},
                                       {"buffers", &MemoryUse::buffers},
                                       {"reserve", &MemoryUse::reserve}}};
 
-std::string seconds(Time t) { return t == Time{} ? "-" : fmt::format("{:.3f}", to_seconds(t)); }
+/// What a table of times is in, so that three decimals tell a short step's parts apart.
+struct TimeUnit {
+  const char* name;
+  double seconds;
+};
+TimeUnit unit_of(Time step) {
+  if (step < milliseconds(1)) return {"microseconds", 1e-6};
+  return step < milliseconds(100) ? TimeUnit{"milliseconds", 1e-3} : TimeUnit{"seconds", 1};
+}
+std::string in(const TimeUnit& unit, double t) { return t == 0 ? "-" : fmt::format("{:.3f}", t / unit.seconds); }
 std::string seconds_or_empty(const std::optional<Time>& t) { return t ? fmt::format("{}", to_seconds(*t)) : ""; }
+/// With so many decimals, or two digits where these would tell next to nothing.
+std::string figure(double value, int decimals) {
+  return value < (decimals == 0 ? 10 : 1) && value > 0 ? fmt::format("{:.2g}", value)
+                                                       : fmt::format("{:.{}f}", value, decimals);
+}
 std::string gib(Bytes n) {
   return n == Bytes{} ? "-" : fmt::format("{:.2f}", static_cast<double>(n.value) / (1LL << 30));
 }
 
-/// A line of a table of stages: neighbours whose cells read the same share one.
-struct StageLine {
-  std::size_t first = 0, last = 0;  ///< indices into Forecast::stages
-  std::vector<std::string> cells;
-};
-
-template <class CellsOf>
-std::vector<StageLine> stage_lines(const std::vector<StageReport>& stages, const CellsOf& cells_of) {
-  std::vector<StageLine> lines;
-  for (std::size_t i = 0; i < stages.size(); ++i) {
-    std::vector<std::string> cells = cells_of(stages[i]);
-    if (!lines.empty() && lines.back().cells == cells) {
-      lines.back().last = i;
-    } else {
-      lines.push_back({i, i, std::move(cells)});
-    }
-  }
-  return lines;
-}
-
-/// "3", or "1-6" for a group.
+/// "3", or "1-6" for a group, with " ~" where its stages differ.
 std::string label(const StageLine& line, const std::vector<StageReport>& stages) {
   std::string text = std::to_string(stages[line.first].stage);
   if (line.last > line.first) text += "-" + std::to_string(stages[line.last].stage);
-  return text;
+  return text + (line.differ ? " ~" : "");
 }
 
-/// Lines to print: all of them, or evenly spaced ones with the first and the last.
-std::vector<std::size_t> shown_lines(std::size_t lines) {
-  std::vector<std::size_t> shown;
-  const std::size_t count = std::min(lines, kMostStageLines);
-  for (std::size_t i = 0; i < count; ++i) shown.push_back(count == 1 ? 0 : i * (lines - 1) / (count - 1));
-  return shown;
-}
+bool some_differ(const std::vector<StageLine>& lines) { return std::ranges::any_of(lines, &StageLine::differ); }
 
 std::string headline(const Answer& answer) {
   const Forecast& f = *answer.forecast;
@@ -120,9 +110,13 @@ std::string headline(const Answer& answer) {
   }
   const double rate = f.tokens_per_second.value_or(f.samples_per_second);
   line(f.tokens_per_second ? "tokens/s" : "samples/s",
-       fmt::format("{:.0f}   {:.1f} per GPU", rate, rate / static_cast<double>(f.gpus)));
-  line("model FLOP/s",
-       fmt::format("{:.1f} TFLOP/s per GPU   MFU {:.1f}%", f.model_flops_per_gpu.value / 1e12, 100 * f.mfu));
+       fmt::format("{}   {} per GPU", figure(rate, 0), figure(rate / static_cast<double>(f.gpus), 1)));
+  std::string flops =
+      fmt::format("{} TFLOP/s per GPU   MFU {:.1f}%", figure(f.model_flops_per_gpu.value / 1e12, 1), 100 * f.mfu);
+  if (f.skipped_flops >= kWorthSaying)
+    flops += fmt::format(", {:.1f}% without the half of attention that causal kernels skip",
+                         100 * f.mfu * (1 - f.skipped_flops));
+  line("model FLOP/s", flops);
   const std::string active =
       f.active_parameters < f.parameters ? fmt::format(", {:.3f} active,", f.active_parameters / 1e9) : std::string();
   line("parameters", f.tokens_per_second
@@ -166,6 +160,7 @@ std::string headline(const Answer& answer) {
 
 std::string time_table(const Forecast& f) {
   const std::vector<Part> parts = shown_parts(f);
+  const TimeUnit unit = unit_of(f.step);
   std::vector<Columns::Column> columns{{"stage", Align::left}};
   for (const Part& part : parts) columns.push_back({part.title, Align::right});
   Columns table(std::move(columns));
@@ -173,21 +168,31 @@ std::string time_table(const Forecast& f) {
     cells.insert(cells.begin(), name);
     table.add(std::move(cells));
   };
-  const std::vector<StageLine> lines = stage_lines(f.stages, [&](const StageReport& stage) {
+  const auto mean = [&](const Part& part, std::size_t first, std::size_t last) {
+    double sum = 0;
+    for (std::size_t i = first; i <= last; ++i) sum += to_seconds(f.stages[i].time.*part.time);
+    return sum / static_cast<double>(last - first + 1);
+  };
+  std::vector<StageCells> stages(f.stages.size());
+  for (std::size_t i = 0; i < stages.size(); ++i)
+    for (const Part& part : parts) {
+      stages[i].figures.push_back(mean(part, i, i));
+      stages[i].cells.push_back(in(unit, stages[i].figures.back()));
+    }
+  const std::vector<StageLine> lines = stage_lines(stages, kMostStageLines);
+  for (const StageLine& line : lines) {
     std::vector<std::string> cells;
-    for (const Part& part : parts) cells.push_back(seconds(stage.time.*part.time));
-    return cells;
-  });
-  for (const std::size_t i : shown_lines(lines.size())) add(label(lines[i], f.stages), lines[i].cells);
+    for (const Part& part : parts) cells.push_back(in(unit, mean(part, line.first, line.last)));
+    add(label(line, f.stages), std::move(cells));
+  }
   std::vector<std::string> means;
   for (const Part& part : parts) {
-    double sum = 0;
-    for (const StageReport& stage : f.stages) sum += to_seconds(stage.time.*part.time);
-    const double share = sum / static_cast<double>(f.stages.size()) / to_seconds(f.step);
+    const double share = mean(part, 0, f.stages.size() - 1) / to_seconds(f.step);
     means.push_back(share == 0 ? std::string("-") : fmt::format("{:.1f}%", 100 * share));
   }
   add("mean", std::move(means));
-  return "Where the step goes, seconds (tensor, pipeline, data: communication that nothing hides)\n\n" +
+  return fmt::format("Where the step goes, {} (tensor, pipeline, data: communication that nothing hides{})\n\n",
+                     unit.name, some_differ(lines) ? "; ~ the mean of stages that differ" : "") +
          table.text("  ");
 }
 
@@ -199,24 +204,31 @@ std::string memory_table(const Forecast& f, Bytes capacity) {
   Columns table(std::move(columns));
   const auto peak = std::ranges::max_element(f.stages, {}, [](const StageReport& s) { return s.memory.peak(); });
   const auto peak_stage = static_cast<std::size_t>(peak - f.stages.begin());
-  const std::vector<StageLine> lines = stage_lines(f.stages, [](const StageReport& stage) {
-    std::vector<std::string> cells;
-    for (const Kind& kind : kKinds) cells.push_back(gib(stage.memory.*kind.bytes));
-    cells.push_back(gib(stage.memory.peak()));
-    cells.push_back(std::to_string(stage.in_flight));
-    return cells;
-  });
-  const auto has_peak = [&](const StageLine& line) { return line.first <= peak_stage && peak_stage <= line.last; };
-  const auto at = static_cast<std::size_t>(std::ranges::find_if(lines, has_peak) - lines.begin());
-  std::vector<std::size_t> shown = shown_lines(lines.size());
-  if (std::ranges::find(shown, at) == shown.end()) shown.insert(std::ranges::lower_bound(shown, at), at);
-  for (const std::size_t i : shown) {
-    std::vector<std::string> cells = lines[i].cells;
-    cells.insert(cells.begin(), label(lines[i], f.stages) + (i == at && f.stages.size() > 1 ? " *" : ""));
+  std::vector<StageCells> stages;
+  for (const StageReport& stage : f.stages) {
+    StageCells& one = stages.emplace_back();
+    for (const Kind& kind : kKinds) {
+      one.figures.push_back(static_cast<double>((stage.memory.*kind.bytes).value));
+      one.cells.push_back(gib(stage.memory.*kind.bytes));
+    }
+    one.cells.push_back(gib(stage.memory.peak()));
+    one.cells.push_back(std::to_string(stage.in_flight));
+  }
+  const std::vector<StageLine> lines = stage_lines(stages, kMostStageLines);
+  for (const StageLine& line : lines) {
+    std::size_t fullest = line.first;
+    for (std::size_t i = line.first; i <= line.last; ++i)
+      if (f.stages[i].memory.peak() > f.stages[fullest].memory.peak()) fullest = i;
+    std::vector<std::string> cells = stages[fullest].cells;
+    const bool has_peak = line.first <= peak_stage && peak_stage <= line.last;
+    cells.insert(cells.begin(), label(line, f.stages) + (has_peak && f.stages.size() > 1 ? " *" : ""));
     table.add(std::move(cells));
   }
-  return fmt::format("Memory per GPU, GiB of {}{}\n\n", text(capacity),
-                     f.stages.size() > 1 ? " (* the fullest stage)" : "") +
+  return fmt::format("Memory per GPU, GiB of {}{}{}\n\n", text(capacity),
+                     f.stages.size() > 1 ? " (* the fullest stage" : "",
+                     f.stages.size() == 1 ? ""
+                     : some_differ(lines) ? "; ~ the fullest of stages that differ)"
+                                          : ")") +
          table.text("  ");
 }
 
@@ -251,7 +263,7 @@ std::string run_table(std::span<const Answer> answers) {
   const bool has_tokens = std::ranges::any_of(answers, counts_tokens);
   const bool has_samples = std::ranges::any_of(answers, counts_samples);
   const auto rate = [&](const Forecast& f) {
-    const std::string value = fmt::format("{:.0f}", f.tokens_per_second.value_or(f.samples_per_second));
+    const std::string value = figure(f.tokens_per_second.value_or(f.samples_per_second), 0);
     return has_tokens && has_samples ? value + (f.tokens_per_second ? " tokens" : " samples") : value;
   };
   Columns table({{"name", Align::left},
@@ -270,7 +282,7 @@ std::string run_table(std::span<const Answer> answers) {
     }
     const Forecast& f = *a.forecast;
     table.add({a.question.name, std::to_string(f.gpus), fmt::format("{:.4g} s", to_seconds(f.step)), band_text(a.band),
-               rate(f), fmt::format("{:.1f}", f.model_flops_per_gpu.value / 1e12), fmt::format("{:.1f}%", 100 * f.mfu),
+               rate(f), figure(f.model_flops_per_gpu.value / 1e12, 1), fmt::format("{:.1f}%", 100 * f.mfu),
                text(peak_memory(f)), f.out_of_memory ? memory_message(*f.out_of_memory) : ""});
   }
   const bool star = std::ranges::any_of(answers, [](const Answer& a) { return a.band && !a.band->in_range; });

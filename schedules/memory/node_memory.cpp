@@ -56,7 +56,7 @@ void add_node_memory(Forecast& f, const Scenario& s, const topology::Cluster& cl
     if (used == Bytes{}) continue;
     f.*kind.report = NodeMemory{used, kind.size};
     if (kind.size && !f.out_of_memory)
-      f.out_of_memory = out_of_memory(s, fullest.stage, kind.tier, fullest.all, *kind.size);
+      f.out_of_memory = out_of_memory(fullest.stage, kind.tier, fullest.all, *kind.size);
   }
 }
 

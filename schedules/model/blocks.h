@@ -63,9 +63,16 @@ double parameters(const Blocks& blocks, std::span<const BlockRange> chunks);
 /// Of those, the ones of experts that the expert ranks share out.
 double expert_parameters(const Blocks& blocks, std::span<const BlockRange> chunks);
 
-/// Floating-point operations that one micro-batch needs: of the forward multiplies (full, not causal attention), and
-/// twice that backward where it is trained; nothing recomputed. Of a whole model, if the blocks are not split over
-/// tensor ranks.
+/// Floating-point operations of the multiplies that one micro-batch needs: the model FLOPs of PaLM (Chowdhery et al.
+/// 2022, arXiv 2204.02311, appendix B) and of Megatron-LM (Narayanan et al. 2021, arXiv 2104.04473, eq. 3 without its
+/// recomputation). As there, attention counts its whole square, causal or not, and nothing is recomputed. Unlike there,
+/// every multiply counts once where it is needed and not at all where it is not: the gradients that the backward pass
+/// makes (none of frozen layers, none of a network's input, those alone that an operator list names), patches, pooler
+/// and router, and of an expert's rows the ones with tokens, neither its padding nor what a capacity drops. Of a whole
+/// model, if the blocks are not split over tensor ranks.
 Flops model_flops(const Blocks& blocks);
+
+/// Of those, what fused kernels of causal attention skip: half of the square.
+Flops skipped_flops(const Blocks& blocks);
 
 }  // namespace stepcast::schedules

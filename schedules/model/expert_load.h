@@ -14,6 +14,8 @@ struct Routing {
   std::int64_t sent = 0;           ///< copies that it sends, itself included
   std::int64_t local_experts = 0;  ///< on this rank
   std::int64_t per_expert = 0;     ///< copies that each of them gets, rounded up
+  double kept = 1;                 ///< share of all copies that an expert has room for; the others are dropped
+  double useful = 1;  ///< share of received() that are copies of tokens on a mean rank; the rest is padding
   std::int64_t received() const { return local_experts * per_expert; }
 };
 

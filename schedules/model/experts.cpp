@@ -60,9 +60,9 @@ void expert_block(Writer& w) {
   w.touch("choice of experts", e.scores() * (d(e.z.element) + 6 * kFloat), kRouterKernels);
   w.touch("copies for experts", e.bytes(e.r.tokens + e.r.sent, hidden));
   send_to_experts(w, e, "tokens to experts");
-  w.gemm("experts in", rows, hidden, 2 * inner, local, e.launches);
+  w.gemm("experts in", rows, hidden, 2 * inner, local, e.launches, e.r.useful);
   experts_activation(w);
-  w.gemm("experts out", rows, inner, hidden, local, e.launches);
+  w.gemm("experts out", rows, inner, hidden, local, e.launches, e.r.useful);
   send_back(w, e, "results from experts");
   w.touch("weighted sum of experts", e.bytes(e.r.tokens + e.r.sent, hidden));
   if (e.experts.shared_ffn > 0) {
@@ -77,11 +77,11 @@ void expert_block_backward(Writer& w) {
   if (e.experts.shared_ffn > 0) feed_forward_backward(w, e.experts.shared_ffn / e.z.tensor);
   w.touch("weighted sum of experts: gradient", e.bytes(e.r.tokens + e.r.sent, hidden));
   send_to_experts(w, e, "results' gradient to experts");
-  w.gemm("experts out: gradient of input", rows, hidden, inner, local, e.launches);
-  w.weight_gradient("experts out: gradient of weight", hidden, inner, rows, local, e.launches);
+  w.gemm("experts out: gradient of input", rows, hidden, inner, local, e.launches, e.r.useful);
+  w.weight_gradient("experts out: gradient of weight", hidden, inner, rows, local, e.launches, e.r.useful);
   w.touch("experts' SwiGLU gradient", 5 * e.bytes(e.r.received(), inner));
-  w.gemm("experts in: gradient of input", rows, 2 * inner, hidden, local, e.launches);
-  w.weight_gradient("experts in: gradient of weight", 2 * inner, hidden, rows, local, e.launches);
+  w.gemm("experts in: gradient of input", rows, 2 * inner, hidden, local, e.launches, e.r.useful);
+  w.weight_gradient("experts in: gradient of weight", 2 * inner, hidden, rows, local, e.launches, e.r.useful);
   send_back(w, e, "tokens' gradient from experts");
   w.touch("sum of copies' gradients", e.bytes(e.r.tokens + e.r.sent, hidden));
   w.touch("choice of experts: gradient", e.scores() * (d(e.z.element) + 4 * kFloat), kRouterKernels / 2);

@@ -18,7 +18,8 @@ struct Gemm {
   int kernels = 1;          ///< that share the batch, one after the other: the experts' multiplies are one each
   bool linear = false;      ///< of a transformer's linear layers: neither attention's core nor a router
   bool low_precision =
-      false;  ///< in the training's precision where that is a low one (schedules/model/low_precision.h)
+      false;          ///< in the training's precision where that is a low one (schedules/model/low_precision.h)
+  double useful = 1;  ///< share of its multiplies that are for tokens: the rest is padding of experts
 };
 
 /// A convolution, or a gradient of one, as a multiply whose input is read in place: `read` bytes instead of the rows

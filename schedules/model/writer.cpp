@@ -64,13 +64,13 @@ void Writer::append(Operators more) {
 }
 
 void Writer::gemm(std::string_view name, std::int64_t m, std::int64_t k, std::int64_t n, std::int64_t batch,
-                  int kernels) {
-  out_.push_back(Gemm{name, {m, n, k, batch, d(z.element), z.element}, false, kernels, true});
+                  int kernels, double useful) {
+  out_.push_back(Gemm{name, {m, n, k, batch, d(z.element), z.element}, false, kernels, true, false, useful});
 }
 
 void Writer::weight_gradient(std::string_view name, std::int64_t rows, std::int64_t columns, std::int64_t from,
-                             std::int64_t batch, int kernels) {
-  accumulate({name, {rows, columns, from > 0 ? from : z.tokens, batch}, true, kernels, true});
+                             std::int64_t batch, int kernels, double useful) {
+  accumulate({name, {rows, columns, from > 0 ? from : z.tokens, batch}, true, kernels, true, false, useful});
 }
 
 void Writer::product(std::string_view name, std::int64_t m, std::int64_t k, std::int64_t n, std::int64_t batch) {

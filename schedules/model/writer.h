@@ -54,13 +54,13 @@ class Writer {
   /// Another writer's operators, in the place where this one stands.
   void append(Operators more);
 
-  /// Of a linear layer: `m` x `k` times `k` x `n`, `batch` of them, in `kernels` launches.
+  /// Of a linear layer: `m` x `k` times `k` x `n`, `batch` of them, in `kernels` launches; `useful`: as Gemm's.
   void gemm(std::string_view name, std::int64_t m, std::int64_t k, std::int64_t n, std::int64_t batch = 1,
-            int kernels = 1);
+            int kernels = 1, double useful = 1);
   /// Gradient of a linear layer's weight of rows x columns, from `from` rows of input (0: all tokens), into the main
   /// gradient; of `batch` of them.
   void weight_gradient(std::string_view name, std::int64_t rows, std::int64_t columns, std::int64_t from = 0,
-                       std::int64_t batch = 1, int kernels = 1);
+                       std::int64_t batch = 1, int kernels = 1, double useful = 1);
   /// That, from all tokens or `from` rows, and what the ranks exchange for the gradient of the layer's input, which
   /// `exchange(hide)` writes: under the multiply where the software overlaps them, else after it.
   template <class Exchange>

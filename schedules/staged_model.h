@@ -1,0 +1,22 @@
+#pragma once
+
+#include <vector>
+
+#include "schedules/model/blocks.h"
+#include "schedules/pipeline/planned.h"
+#include "schedules/scenario.h"
+
+namespace stepcast::schedules {
+
+/// The model as the stages of a scenario's pipeline hold it.
+struct StagedModel {
+  PlannedPipeline pipeline;
+  std::vector<std::vector<BlockRange>> chunks;  ///< of every stage, one for each virtual stage
+  std::vector<Scenario> kinds;                  ///< as kinds_of() has them
+  std::vector<Blocks> models;                   ///< of each kind, with what the scenario recomputes in each chunk
+};
+
+/// Requires check() of the scenario to be empty.
+StagedModel staged_model(const Scenario& scenario, std::vector<Scenario> kinds);
+
+}  // namespace stepcast::schedules
