@@ -492,5 +492,41 @@ TEST(Timer, SaysWhatIsWrong) {
             "algorithm: found 'rings', did you mean 'ri");
 }
 
+TEST(Timer, WhatIsAskedForWholeIsFoldedWhereThatChangesNothing) {
+  const topology::Cluster cluster = build({.nodes = 4, .gpus = 8});
+  const Transport transport{.nvlink_step = microseconds(1), .network_step = microseconds(3)};
+  Timer whole(cluster, transport), folding(cluster, transport, true);
+  std::vector<Group> groups(2);  // the even and the odd GPUs
+  for (std::uint32_t g = 0; g < 32; ++g) groups[g % 2].push_back(topology::GpuId{g});
+  for (const std::int64_t bytes : {1'000'000LL, 64'000'000LL}) {
+    for (const std::uint32_t own : {0u, 1u}) {
+      const Details details{.own = own};
+      const Timing& slow = whole.time(Operation::all_reduce, {bytes}, groups, "auto", false, details);
+      const Timing& fast = folding.time(Operation::all_reduce, {bytes}, groups, "auto", false, details);
+      EXPECT_TRUE(fast.exact);
+      EXPECT_EQ(fast.duration, slow.duration);
+      EXPECT_EQ(fast.algorithm, slow.algorithm);
+      ASSERT_EQ(fast.loads.size(), slow.loads.size());
+      for (std::size_t i = 0; i < slow.loads.size(); ++i) {
+        EXPECT_EQ(fast.loads[i].link, slow.loads[i].link);
+        EXPECT_NEAR(fast.loads[i].bytes, slow.loads[i].bytes, 1e-9 * static_cast<double>(bytes));
+      }
+    }
+  }
+}
+
+TEST(Timer, APlanOfTooManyTransfersIsRefusedBeforeItIsMade) {
+  Timer timer(build({.nodes = 625, .gpus = 8}), {});
+  Details uneven;
+  uneven.pair_weights.assign(std::size_t{5000} * 5000, 1);
+  const Group all = gpus(5000);
+  try {
+    timer.time(Operation::all_to_all, {5000}, std::span(&all, 1), "direct", true, uneven);
+    FAIL() << "25 million transfers";
+  } catch (const InputError& e) {
+    EXPECT_THAT(e.what(), ::testing::HasSubstr("24995000 transfers or more is not simulated, allowed are 8388608"));
+  }
+}
+
 }  // namespace
 }  // namespace stepcast::collectives
