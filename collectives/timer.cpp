@@ -23,6 +23,10 @@
 namespace stepcast::collectives {
 namespace {
 
+/// Ranks of all concurrent communicators that are simulated whole where folding changes something; more take minutes
+/// and are folded even so, as they are where all ranks are alike.
+constexpr std::size_t kMostWhole = 128;
+
 nccl::Protocol to_nccl(Proto proto) {
   return proto == Proto::ll      ? nccl::Protocol::ll
          : proto == Proto::ll128 ? nccl::Protocol::ll128
@@ -331,8 +335,8 @@ const Timing& Timer::time(Operation operation, Bytes bytes, std::span<const Grou
     Details all = details;
     all.own = 0;
     const Timing& folded = time(operation, bytes, concurrent, algorithm, true, all);
-    if (folded.exact && details.own == 0) return folded;
-    folds = folded.exact;
+    folds = folded.exact || (!concurrent.empty() && concurrent.size() * concurrent.front().size() > kMostWhole);
+    if (folds && details.own == 0) return folded;
   }
   // One order of the groups, whichever of them asks.
   Impl::Members groups(concurrent.begin(), concurrent.end());

@@ -32,7 +32,8 @@ struct Details {
 /// Times collectives on one cluster and remembers them. Deterministic; safe to share between threads.
 class Timer {
  public:
-  /// `folds_where_exact`: what is asked for without `fold` is folded all the same where that changes nothing.
+  /// `folds_where_exact`: what is asked for without `fold` is folded all the same where that changes nothing, or where
+  /// the groups are large.
   Timer(topology::Cluster cluster, Transport transport, bool folds_where_exact = false);
   ~Timer();
 
