@@ -501,8 +501,9 @@ TEST(Timer, WhatIsAskedForWholeIsFoldedWhereThatChangesNothing) {
   for (const std::int64_t bytes : {1'000'000LL, 64'000'000LL}) {
     for (const std::uint32_t own : {0u, 1u}) {
       const Details details{.own = own};
-      const Timing& slow = whole.time(Operation::all_reduce, {bytes}, groups, "auto", false, details);
+      Timing slow = whole.time(Operation::all_reduce, {bytes}, groups, "auto", false, details);
       const Timing& fast = folding.time(Operation::all_reduce, {bytes}, groups, "auto", false, details);
+      std::erase_if(slow.loads, [](const Timing::Load& load) { return load.bytes == 0; });  // the other group's
       EXPECT_TRUE(fast.exact);
       EXPECT_EQ(fast.duration, slow.duration);
       EXPECT_EQ(fast.algorithm, slow.algorithm);
