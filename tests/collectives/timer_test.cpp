@@ -516,17 +516,10 @@ TEST(Timer, WhatIsAskedForWholeIsFoldedWhereThatChangesNothing) {
   }
 }
 
-TEST(Timer, APlanOfTooManyTransfersIsRefusedBeforeItIsMade) {
-  Timer timer(build({.nodes = 625, .gpus = 8}), {});
-  Details uneven;
-  uneven.pair_weights.assign(std::size_t{5000} * 5000, 1);
-  const Group all = gpus(5000);
-  try {
-    timer.time(Operation::all_to_all, {5000}, std::span(&all, 1), "direct", true, uneven);
-    FAIL() << "25 million transfers";
-  } catch (const InputError& e) {
-    EXPECT_THAT(e.what(), ::testing::HasSubstr("24995000 transfers or more is not simulated, allowed are 8388608"));
-  }
+TEST(Plan, OfTooManyTransfersIsRefusedBeforeItIsMade) {
+  Plan plan;
+  EXPECT_THROW(plan.reserve(kMostTransfers + 1, 0), InputError);
+  EXPECT_TRUE(plan.transfers.empty());
 }
 
 }  // namespace
