@@ -60,6 +60,7 @@ class Workload {
  public:
   Workload(const Scenario& s, bool unfold)
       : s_(s),
+        unfold_(unfold),
         every_rank_(unfold || every_rank_differs(s)),
         asynchronous_(s.data_parallel.consistency != Consistency::bulk_synchronous),
         exchanges_(weight_copies(s.parallelism) > 1) {
@@ -113,6 +114,10 @@ class Workload {
       all.push_back({"passes", kForgotten, {steps, stages_, ranks_, micro_batches_, virtual_stages_, kinds_}});
     }
     if (!exchanges_) return all;
+    const double group = d(weight_copies(s_.parallelism)), groups = d(s_.parallelism.tensor);
+    if (unfold_)  // a ring's, say
+      all.push_back(
+          {"transfers", 0.25, {{"parallelism.data", "ranks of a stage", group * groups}, {"", "steps", 2 * group}}});
     const Factor sums = collectives();
     const Factor parts{"parallelism.data", "ranks of a stage",
                        d(s_.parallelism.tensor) * weight_copies(s_.parallelism)};
@@ -159,7 +164,7 @@ class Workload {
   }
 
   const Scenario& s_;
-  const bool every_rank_, asynchronous_, exchanges_;
+  const bool unfold_, every_rank_, asynchronous_, exchanges_;
   bool joined_ = false;
   Factor stages_, virtual_stages_, micro_batches_, ranks_, layers_, kinds_;
 };
