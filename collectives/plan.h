@@ -23,6 +23,11 @@ enum class Effect : std::uint8_t { copy, reduce };
 /// Where the switches of a plan are: in the network, or one in every node (switch i in node i).
 enum class SwitchesAt : std::uint8_t { network, nodes };
 
+/// Transfers of a plan, and dependencies: 100 bytes each once they run. A plan that would have more is refused with an
+/// InputError before it is made.
+inline constexpr std::size_t kMostTransfers = std::size_t{1} << 23;
+[[noreturn]] void refuse_transfers(std::size_t transfers);
+
 /// Consecutive elements. In all_to_all elements are numbered over all the ranks: element e of what rank s sends is
 /// s * elements + e. In every other operation a number means the same element at every rank.
 struct Range {
@@ -89,6 +94,7 @@ struct Plan {
   }
   ChunkId add_chunk(Range range) { return add_chunk(std::span<const Range>(&range, 1)); }
   TransferId add(Transfer transfer, std::span<const TransferId> after) {
+    if (transfers.size() >= kMostTransfers) refuse_transfers(transfers.size() + 1);
     transfers.push_back(transfer);
     after_.insert(after_.end(), after.begin(), after.end());
     after_begin_.push_back(static_cast<std::uint32_t>(after_.size()));
@@ -98,6 +104,9 @@ struct Plan {
     return add(transfer, std::span<const TransferId>(after.begin(), after.size()));
   }
   void reserve(std::size_t transfer_count, std::size_t dependency_count) {
+    if (const std::size_t most = transfer_count > dependency_count ? transfer_count : dependency_count;
+        most > kMostTransfers)
+      refuse_transfers(most);
     transfers.reserve(transfer_count);
     after_begin_.reserve(transfer_count + 1);
     after_.reserve(dependency_count);

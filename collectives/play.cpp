@@ -92,15 +92,6 @@ Outcome outcome(const Plan& plan, const Wiring& wiring, sim::Timeline timeline) 
   return {timeline.end, std::move(timeline.carried), bytes_by_route(plan, wiring)};
 }
 
-Time after(Time end, Period period, std::uint32_t times) {
-  std::int64_t rest = 0, at = 0;
-  if (__builtin_mul_overflow(period.time.value, std::int64_t{times}, &rest) ||
-      __builtin_add_overflow(end.value, rest, &at)) {
-    throw std::overflow_error("a time of more than 106 days");
-  }
-  return {at};
-}
-
 }  // namespace
 
 std::vector<double> bytes_by_route(const Plan& plan, const Wiring& wiring) {
@@ -138,7 +129,7 @@ Outcome play(const Algorithm& algorithm, Request request, const Wiring& wiring, 
       if (request.rounds != rounds) continue;
     }
     Outcome result = outcome(plan, wiring, std::move(timeline));
-    result.end = after(result.end, *period, (plan.rounds - rounds) / period->rounds);
+    result.end += period->time * std::int64_t{(plan.rounds - rounds) / period->rounds};
     const double times = static_cast<double>(plan.rounds) / rounds;
     for (double& bytes : result.carried) bytes *= times;
     for (double& bytes : result.by_route) bytes *= times;

@@ -190,6 +190,7 @@ Timing simulate(const Prepared& prepared, const Transport& transport, Bytes byte
                 .interval = interval,
                 .algorithm = std::string(prepared.algorithm->name),
                 .protocol = std::string(name_of(prepared.proto)),
+                .exact = wiring.aside.empty(),
                 .loads = {}};
   timing.loads.reserve(prepared.resources.size());
   for (const auto& [link, resource] : prepared.resources) {
@@ -203,6 +204,29 @@ Timing simulate(const Prepared& prepared, const Transport& transport, Bytes byte
     std::ranges::inplace_merge(timing.loads, timing.loads.begin() + middle, {}, &Timing::Load::link);
   }
   return timing;
+}
+
+std::vector<Timing::Load> loads_of(const Algorithm& algorithm, Request request, const Placement& placement,
+                                   const topology::Cluster& cluster, const Transport& transport,
+                                   std::span<const std::uint32_t> own) {
+  Placement part = placement;
+  part.groups.clear();
+  for (const std::uint32_t group : own) part.groups.push_back(placement.groups[group]);
+  request.fold = {};
+  request.pieces = 1;
+  request.rounds = 1;
+  const Plan plan = algorithm.plan(request);
+  const auto wiring = wire(plan, part, cluster, transport, {}, static_cast<std::uint32_t>(own.size()));
+  if (!wiring) throw std::logic_error("a whole plan that cannot be wired");
+  const std::vector<double> by_route = bytes_by_route(plan, *wiring);
+  std::map<topology::LinkId, double> bytes;
+  for (std::size_t route = 0; route < by_route.size(); ++route)
+    for (const sim::Use& use : wiring->routes[route].uses)
+      for (const topology::LinkId link : wiring->members[sim::index(use.resource)])
+        bytes[link] += use.load * by_route[route] * plan.rounds;
+  std::vector<Timing::Load> loads;
+  for (const auto& [link, carried] : bytes) loads.push_back({link, carried});
+  return loads;
 }
 
 }  // namespace stepcast::collectives

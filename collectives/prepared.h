@@ -42,6 +42,12 @@ Prepared prepare(const Algorithm& algorithm, Proto proto, const Request& request
 Timing simulate(const Prepared& prepared, const Transport& transport, Bytes bytes,
                 std::span<const std::uint32_t> own = {});
 
+/// What only some groups of a placement, by their places in it, send over each link, in the order of the links' ids:
+/// nothing is folded and nothing simulated. O(connections of these groups).
+std::vector<Timing::Load> loads_of(const Algorithm& algorithm, Request request, const Placement& placement,
+                                   const topology::Cluster& cluster, const Transport& transport,
+                                   std::span<const std::uint32_t> own);
+
 /// What the protocol costs with the fewest channels.
 Time fixed_time(const Transport& transport, const Protocol& protocol);
 

@@ -23,6 +23,10 @@
 namespace stepcast::collectives {
 namespace {
 
+/// Ranks of all concurrent communicators that are simulated whole where folding changes something; more take minutes
+/// and are folded even so, as they are where all ranks are alike.
+constexpr std::size_t kMostWhole = 128;
+
 nccl::Protocol to_nccl(Proto proto) {
   return proto == Proto::ll      ? nccl::Protocol::ll
          : proto == Proto::ll128 ? nccl::Protocol::ll128
@@ -74,6 +78,7 @@ void add(const Details& details, Request& request) {
 struct Timer::Impl {
   topology::Cluster cluster;
   Transport transport;
+  bool folds_where_exact = false;
 
   // What has been worked out, guarded by `mutex`; nothing is ever removed, and nodes of a map stay where they are.
   using Members = std::vector<Group>;
@@ -232,7 +237,7 @@ struct Timer::Impl {
     Wanted wanted = parse_wanted(name);
     if (wanted.algorithm != "auto" && wanted.algorithm != "nccl") algorithm(wanted.algorithm);  // unknown: throws
     if (placement.ranks == 1)
-      return {{}, {}, {}, std::string(wanted.algorithm), std::string(name_of(Proto::simple)), {}};
+      return {.algorithm = std::string(wanted.algorithm), .protocol = std::string(name_of(Proto::simple)), .loads = {}};
     Request request{};
     if (operation == Operation::send_recv) {
       request = request_on(cluster, placement, operation, transport.most_channels, {});
@@ -264,6 +269,8 @@ struct Timer::Impl {
       return prepared_for({number, operation, algorithm.name, proto, fold, details}, algorithm, request, placement,
                           fold);
     };
+    // Folded groups stand for each other; what one of them carries is counted afterwards.
+    const std::span<const std::uint32_t> simulated_groups = fold ? std::span<const std::uint32_t>{} : own_groups;
     std::vector<const Prepared*> prepared_first;
     std::vector<Prospect> prospects;
     for (const Algorithm* each : able) {
@@ -273,11 +280,18 @@ struct Timer::Impl {
     }
     std::vector<Timing> timings_of(able.size());
     const Choice choice = choose(prospects, bytes, [&](std::size_t i) {
-      timings_of[i] = simulate(*prepared_first[i], transport, bytes, own_groups);
+      timings_of[i] = simulate(*prepared_first[i], transport, bytes, simulated_groups);
       return timings_of[i].duration;
     });
     Timing best = std::move(timings_of[choice.index]);
-    if (wanted.protocol) return best;
+    const auto finish = [&] {
+      best.exact = std::ranges::all_of(prepared_first, [](const Prepared* each) { return each->wiring.aside.empty(); });
+      if (fold && !own_groups.empty())
+        best.loads = loads_of(algorithm(best.algorithm), request.resized(bytes.value), placement, cluster, transport,
+                              own_groups);
+      return std::move(best);
+    };
+    if (wanted.protocol) return finish();
     // The other protocols differ in times only: their rates are shares of Simple's, so most sizes need no wiring.
     for (const Proto proto : kProtocols) {
       if (proto == first || !may_use(proto)) continue;
@@ -291,17 +305,18 @@ struct Timer::Impl {
         if (lower_bound(rates, bytes) >= best.duration) continue;
         const Prepared& candidate = ready(*able[i], proto);
         if (lower_bound(candidate.prospect, bytes) >= best.duration) continue;
-        Timing timing = simulate(candidate, transport, bytes, own_groups);
+        Timing timing = simulate(candidate, transport, bytes, simulated_groups);
         if (timing.duration < best.duration) best = std::move(timing);
       }
     }
-    return best;
+    return finish();
   }
 };
 
-Timer::Timer(topology::Cluster cluster, Transport transport)
+Timer::Timer(topology::Cluster cluster, Transport transport, bool folds_where_exact)
     : impl_(new Impl{.cluster = std::move(cluster),
                      .transport = std::move(transport),
+                     .folds_where_exact = folds_where_exact,
                      .mutex = {},
                      .placements = {},
                      .walks = {},
@@ -315,6 +330,14 @@ const Timing& Timer::time(Operation operation, Bytes bytes, std::span<const Grou
                           std::string_view algorithm, bool fold, const Details& details) {
   if (bytes.value < 0) throw std::logic_error("a collective of fewer than 0 bytes");
   if (details.own > 0 && fold) throw std::logic_error("some groups' own loads, where groups stand for each other");
+  bool folds = fold;
+  if (!fold && impl_->folds_where_exact) {
+    Details all = details;
+    all.own = 0;
+    const Timing& folded = time(operation, bytes, concurrent, algorithm, true, all);
+    folds = folded.exact || (!concurrent.empty() && concurrent.size() * concurrent.front().size() > kMostWhole);
+    if (folds && details.own == 0) return folded;
+  }
   // One order of the groups, whichever of them asks.
   Impl::Members groups(concurrent.begin(), concurrent.end());
   std::ranges::sort(groups);
@@ -332,7 +355,7 @@ const Timing& Timer::time(Operation operation, Bytes bytes, std::span<const Grou
     const auto known = impl_->timings.find(key);
     if (known != impl_->timings.end()) return known->second;
   }
-  Timing fresh = impl_->fresh(operation, bytes, groups, algorithm, fold, shared, number, own);
+  Timing fresh = impl_->fresh(operation, bytes, groups, algorithm, folds, shared, number, own);
   const std::lock_guard lock(impl_->mutex);
   return impl_->timings.try_emplace(key, std::move(fresh)).first->second;
 }

@@ -32,7 +32,9 @@ struct Details {
 /// Times collectives on one cluster and remembers them. Deterministic; safe to share between threads.
 class Timer {
  public:
-  Timer(topology::Cluster cluster, Transport transport);
+  /// `folds_where_exact`: what is asked for without `fold` is folded all the same where that changes nothing, or where
+  /// the groups are large.
+  Timer(topology::Cluster cluster, Transport transport, bool folds_where_exact = false);
   ~Timer();
 
   /// Each of `concurrent` runs `operation` on `bytes` at the same moment (data-parallel groups of all the tensor ranks

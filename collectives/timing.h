@@ -17,6 +17,7 @@ struct Timing {
   Time interval{};
   std::string algorithm;  ///< the one timed or chosen
   std::string protocol;   ///< "Simple", "LL128" or "LL"
+  bool exact = true;      ///< folding changed nothing: no links that like flows use unlike
   struct Load {
     topology::LinkId link{};
     double bytes = 0;  ///< that cross the link, all concurrent groups together

@@ -11,6 +11,7 @@
 #include "schedules/pipeline/pipelines.h"
 #include "schedules/pipeline/placement.h"
 #include "schedules/scenario.h"
+#include "schedules/step/workload.h"
 
 namespace stepcast::schedules {
 namespace {
@@ -440,6 +441,8 @@ std::vector<Problem> check(const Scenario& s) {
   check_data_parallel(s, out);
   check_exchange(s, out);
   check_stalls(s, out);
+  if (out.empty())
+    if (const std::optional<Problem> much = too_much_work(s, false)) out.push_back(*much);
   return out;
 }
 

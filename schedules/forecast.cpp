@@ -24,7 +24,9 @@
 #include "schedules/step/step.h"
 #include "schedules/step/trace.h"
 #include "schedules/step/wires.h"
+#include "schedules/step/workload.h"
 #include "sim/executor.h"
+#include "sim/input_error.h"
 #include "topology/cluster.h"
 
 namespace stepcast::schedules {
@@ -100,16 +102,10 @@ FlopRate mean_peak(std::span<const Scenario> kinds) {
   return {all / kinds.front().cluster.gpus};
 }
 
-}  // namespace
-
-Forecast forecast(const Scenario& s, const ForecastOptions& options) {
-  const topology::Cluster cluster =
-      topology::build_cluster(s.cluster.node, s.cluster.fabric, s.cluster.gpus, s.cluster.allocation);
-  // One data rank that is the server does what no other does.
-  const bool unfold = options.unfold || s.data_parallel.mode == DataParallelMode::parameter_server ||
-                      s.imperfections.any() || s.cluster.other;
+/// `unfold`: a lane for every rank.
+Forecast forecast_on(const topology::Cluster& cluster, collectives::Timer& timer, const Scenario& s,
+                     const ForecastOptions& options, bool unfold) {
   const Ranks ranks(s.parallelism, cluster.gpus_per_node());
-  collectives::Timer timer(cluster, s.software.transport);
   const StagedModel staged = staged_model(s, kinds_of(s, ranks, timer));
   const auto& [pipeline, chunks, kinds, models] = staged;
   const Shape& shape = pipeline.shape;
@@ -172,7 +168,7 @@ Forecast forecast(const Scenario& s, const ForecastOptions& options) {
   if (imperfect) {
     Scenario perfect = s;
     perfect.imperfections = {};
-    out.perfect = forecast(perfect, {.unfold = unfold, .advise = false}).step;
+    out.perfect = forecast_on(cluster, timer, perfect, {.advise = false}, unfold).step;
   }
   add_stalls(out, s, trained_parameters(whole, all_of_it));
   const double seconds = to_seconds(out.step);
@@ -201,6 +197,18 @@ Forecast forecast(const Scenario& s, const ForecastOptions& options) {
     out.memory = memory_points(step, timeline, shape, sizes, out.stages);
   }
   return out;
+}
+
+}  // namespace
+
+Forecast forecast(const Scenario& s, const ForecastOptions& options) {
+  if (options.unfold)
+    if (const std::optional<Problem> much = too_much_work(s, true)) throw InputError("--unfold", much->text);
+  const topology::Cluster cluster =
+      topology::build_cluster(s.cluster.node, s.cluster.fabric, s.cluster.gpus, s.cluster.allocation);
+  // Only where it was asked for are collectives simulated whole too.
+  collectives::Timer timer(cluster, s.software.transport, !options.unfold);
+  return forecast_on(cluster, timer, s, options, options.unfold || every_rank_differs(s));
 }
 
 }  // namespace stepcast::schedules

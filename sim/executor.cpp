@@ -18,12 +18,6 @@ enum Kind : std::uint32_t {
   kFlowEnds,     // subject: route
 };
 
-Time after_delay(Time now, Time delay) {
-  std::int64_t at = 0;
-  if (__builtin_add_overflow(now.value, delay.value, &at)) throw std::overflow_error("a time of more than 106 days");
-  return {at};
-}
-
 std::string describe(const std::vector<TaskId>& circle) {
   std::string text = "tasks wait for each other in a circle:";
   constexpr std::size_t kShown = 16;
@@ -85,7 +79,7 @@ class Run {
       if (what.amount == 0) {
         end(task);
       } else {
-        queue_.schedule(after_delay(now, {what.amount}), {kWorkEnds, task});
+        queue_.schedule(now + Time{what.amount}, {kWorkEnds, task});
       }
       return;
     }
@@ -93,7 +87,7 @@ class Run {
     if (latency == Time{}) {
       move(task);
     } else {
-      queue_.schedule(after_delay(now, latency), {kLatencyEnds, task});
+      queue_.schedule(now + latency, {kLatencyEnds, task});
     }
   }
 

@@ -9,9 +9,9 @@
 namespace stepcast::sim {
 namespace {
 
-// A duration up to this far above a whole picosecond is that picosecond: rounding noise of the division, which
-// must not cost one picosecond more. Not a simple fraction, so that no natural duration falls on the boundary, where
-// rounding would decide.
+// A duration within this of a whole picosecond is that picosecond: rounding noise of the division, which must not cost
+// one picosecond more. Not a simple fraction, so that no natural duration falls on the boundary, where rounding would
+// decide. Where it is more than a picosecond the nearest one is meant: a flow alone must take its own time.
 constexpr double kNoisePicoseconds = 0.00973;
 constexpr double kNoiseRelative = 1e-13;
 
@@ -19,7 +19,9 @@ constexpr double kLongestPicoseconds = 9.2e18;
 
 std::int64_t ceil_picoseconds(double bytes, double rate) {
   const double ps = bytes / rate * kPicosecondsPerSecond;
-  const double up = std::ceil(ps - std::max(kNoisePicoseconds, ps * kNoiseRelative));
+  const double nearest = std::nearbyint(ps);
+  const double up =
+      std::abs(ps - nearest) <= std::max(kNoisePicoseconds, ps * kNoiseRelative) ? nearest : std::ceil(ps);
   if (!(up < kLongestPicoseconds)) throw std::overflow_error("a flow of more than 106 days");
   return std::max<std::int64_t>(static_cast<std::int64_t>(up), 0);
 }
@@ -113,10 +115,7 @@ void FlowNetwork::advance(State& state, Time now) {
 }
 
 Time FlowNetwork::end_of(const State& state, double target) const {
-  const std::int64_t left = ceil_picoseconds(std::max(target - state.progress, 0.0), state.rate);
-  std::int64_t end = 0;
-  if (__builtin_add_overflow(state.since.value, left, &end)) throw std::overflow_error("a time of more than 106 days");
-  return {end};
+  return state.since + picoseconds(ceil_picoseconds(std::max(target - state.progress, 0.0), state.rate));
 }
 
 /// Lets a flow that start() has noted begin.

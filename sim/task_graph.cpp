@@ -69,6 +69,13 @@ TaskId TaskGraph::add(std::span<const StreamId> streams, Task task) {
   return TaskId{id};
 }
 
+void TaskGraph::prolong(TaskId work, Time more) {
+  Task& task = tasks_.at(index(work));
+  if (task.route != kNoRoute) throw std::logic_error("a transfer is not prolonged");
+  if (more < Time{}) throw std::logic_error("work of negative duration");
+  task.amount = (Time{task.amount} + more).value;
+}
+
 void TaskGraph::after(TaskId later, TaskId earlier) { dependencies_.push_back({earlier, later}); }
 
 void TaskGraph::reserve(std::size_t tasks, std::size_t dependencies) {

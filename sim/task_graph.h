@@ -61,6 +61,9 @@ class TaskGraph {
     return transfer(std::span<const StreamId>{}, route, bytes, tag);
   }
 
+  /// Work takes so much longer. Requires a task of work.
+  void prolong(TaskId work, Time more);
+
   /// `later` starts no earlier than `earlier` has ended. Either may have been added first.
   void after(TaskId later, TaskId earlier);
 

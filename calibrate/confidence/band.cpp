@@ -11,6 +11,9 @@ namespace {
 constexpr double kTail = (1 - kCoverage) / 2;
 constexpr std::size_t kFewest = 9;  // 1 / kTail - 1: one row in each tail
 
+/// About what a Time holds: a band ends there.
+constexpr double kLongestSeconds = 9.19e6;
+
 /// Of measured / predicted.
 struct Interval {
   double low = 1, high = 1;
@@ -131,7 +134,7 @@ std::optional<Band> band(Rows rows, const Traits& plan, Time predicted) {
     take({std::min(interval.low, wide.low), std::max(interval.high, wide.high)}, rows.size(), "of all tables");
   }
   out.low = from_seconds(to_seconds(predicted) * std::min(interval.low, 1.0));
-  out.high = from_seconds(to_seconds(predicted) * std::max(interval.high, 1.0));
+  out.high = from_seconds(std::min(to_seconds(predicted) * std::max(interval.high, 1.0), kLongestSeconds));
   return out;
 }
 

@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "sim/whole_bytes.h"
+
 namespace stepcast::schedules {
 namespace {
 
@@ -24,7 +26,7 @@ MessageSum sum_of_messages(const Scenario& s, double elements, std::uint32_t ran
   const bool gathered = s.data_parallel.compression.top_k.has_value();
   const double bytes = message_bytes(s, elements) * (gathered ? ranks : 1);
   return {gathered ? collectives::Operation::all_gather : collectives::Operation::all_reduce,
-          {static_cast<std::int64_t>(std::ceil(bytes))}};
+          whole_bytes(std::ceil(bytes))};
 }
 
 Time compress_time(const Scenario& s, const Gpu& gpu, double elements) {

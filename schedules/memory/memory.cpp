@@ -8,13 +8,14 @@
 #include "schedules/data_parallel/groups.h"
 #include "schedules/model/low_precision.h"
 #include "schedules/pipeline/placement.h"
+#include "sim/whole_bytes.h"
 
 namespace stepcast::schedules {
 namespace {
 
 double d(std::int64_t n) { return static_cast<double>(n); }
 
-Bytes bytes(double n) { return {static_cast<std::int64_t>(n)}; }
+Bytes bytes(double n) { return whole_bytes(n); }
 
 bool keeps_master_copy(const Scenario& s) { return element_bytes(s.training.precision) == 2; }
 

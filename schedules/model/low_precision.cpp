@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "sim/whole_bytes.h"
+
 namespace stepcast::schedules {
 namespace {
 
@@ -66,7 +68,7 @@ class Recast {
       cast_ahead_ = true;
     }
     const int gathered = !kept && backward_ && block_scales_ ? 2 : 1;
-    gather.bytes = {static_cast<std::int64_t>(numbers * width_ * gathered)};
+    gather.bytes = whole_bytes(numbers * width_ * gathered);
     out_.push_back(gather);
     // NVFP4's columns, which are stored as rows, arrive rank by rank and are put in order.
     if (backward_ && copies_ == 2 && (!block_scales_ || nvfp4_))

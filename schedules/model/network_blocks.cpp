@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "sim/whole_bytes.h"
+
 namespace stepcast::schedules {
 namespace {
 
@@ -11,7 +13,7 @@ using Kind = LayerKind;
 
 double d(std::int64_t n) { return static_cast<double>(n); }
 
-Bytes bytes(double n) { return {static_cast<std::int64_t>(n)}; }
+Bytes bytes(double n) { return whole_bytes(n); }
 
 std::string_view name_of(Kind kind) {
   switch (kind) {

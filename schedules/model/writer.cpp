@@ -3,6 +3,8 @@
 #include <iterator>
 #include <utility>
 
+#include "sim/whole_bytes.h"
+
 namespace stepcast::schedules {
 namespace {
 
@@ -10,7 +12,7 @@ using collectives::Operation;
 
 double d(std::int64_t n) { return static_cast<double>(n); }
 
-Bytes bytes(double n) { return {static_cast<std::int64_t>(n)}; }
+Bytes bytes(double n) { return whole_bytes(n); }
 
 }  // namespace
 

@@ -25,6 +25,12 @@ Shape planned_shape(const Scenario& s, std::uint32_t micro_batches) {
   return shape;
 }
 
+SimulatedSteps simulated_steps(const Scenario& s) {
+  const std::uint32_t stages = s.parallelism.pipeline, of_step = micro_batches(s);
+  const std::uint32_t measured = quotient_up(kDepthsToSettle * stages, of_step);
+  return {measured + 1 + quotient_up(stages, of_step), measured};
+}
+
 PlannedPipeline planned_pipeline(const Scenario& s) {
   const std::uint32_t stages = s.parallelism.pipeline, of_step = micro_batches(s);
   PlannedPipeline planned;
@@ -40,8 +46,9 @@ PlannedPipeline planned_pipeline(const Scenario& s) {
     for (std::uint32_t stage = 0; stage < stages; ++stage)
       planned.weight_versions[stage] = schedule.weight_versions(planned.shape, StageId{stage});
   if (schedule.updates != Updates::after_flush) {
-    planned.measured = quotient_up(kDepthsToSettle * stages, of_step);
-    planned.steps = planned.measured + 1 + quotient_up(stages, of_step);
+    const SimulatedSteps simulated = simulated_steps(s);
+    planned.measured = simulated.measured;
+    planned.steps = simulated.steps;
     planned.shape.micro_batches = planned.steps * of_step;
   }
   planned.orders = orders(schedule, planned.shape);

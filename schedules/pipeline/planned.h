@@ -20,6 +20,12 @@ struct PlannedPipeline {
   std::uint32_t steps = 1, measured = 0;
 };
 
+/// Steps of a pipeline that never drains: so many are run, of which this one (from 0) is measured.
+struct SimulatedSteps {
+  std::uint32_t steps = 1, measured = 0;
+};
+SimulatedSteps simulated_steps(const Scenario& scenario);
+
 /// The shape of one step. Requires a name of pipelines() or kCustom, whose orders read_orders() understands.
 Shape planned_shape(const Scenario& scenario, std::uint32_t micro_batches);
 

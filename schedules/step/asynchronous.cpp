@@ -10,6 +10,7 @@
 #include "schedules/data_parallel/compression.h"
 #include "schedules/step/wires.h"
 #include "sim/executor.h"
+#include "sim/whole_bytes.h"
 
 namespace stepcast::schedules {
 namespace {
@@ -117,7 +118,11 @@ class Run {
     time.exposed_tensor = from_seconds(tensor);
     time.offload = from_seconds(copies);
     time.compression = from_seconds(compression);
-    time.exposed_data = f.step - time.compute - time.exposed_tensor - time.offload - time.compression;
+    // A window runs from update to update, which wait for the servers' memory one longer than the other: what that
+    // takes off the window is taken off its compute.
+    const Time others = f.step - time.exposed_tensor - time.offload - time.compression;
+    time.exposed_data = std::max(others - time.compute, Time{});
+    time.compute = std::min(time.compute, others);
     f.staleness = staleness(windows);
   }
 
@@ -166,7 +171,7 @@ class Run {
     std::vector<Group> pairs;
     for (std::uint32_t t = 0; t < s_.parallelism.tensor; ++t)
       pairs.push_back({in_.ranks.gpu({t, from, 0}), in_.ranks.gpu({t, to, 0})});
-    const Bytes size{static_cast<std::int64_t>(bytes)};
+    const Bytes size = whole_bytes(bytes);
     Timing timing = in_.timer.time(Operation::send_recv, size, pairs, "auto", false);
     return in_.slow_links != nullptr ? in_.slow_links->slowed(std::move(timing)) : timing;
   }
@@ -220,7 +225,7 @@ class Run {
       const sim::StreamId compute = graph_.add_stream(), up = graph_.add_stream(), down = graph_.add_stream();
       const Worker& worker = plan_[d];
       const Time cycle = (worker.chunk.forward + worker.chunk.backward).duration * micro_batches(s_) + alone_[d];
-      graph_.work(compute, {cycle.value * d / workers_});
+      graph_.work(compute, Time{cycle.value / workers_} * d + Time{cycle.value % workers_ * d / workers_});
       std::vector<WorkerStep>& of_worker = made_.emplace_back(steps[d]);
       for (std::uint32_t k = 0; k < steps[d]; ++k) {
         WorkerStep& made = of_worker[k];
@@ -232,9 +237,13 @@ class Run {
           return graph_.work(compute, time.duration + more);
         };
         const TaskId first = run(worker.chunk.forward);
-        for (std::uint32_t m = 1; m < micro_batches(s_); ++m) {
-          run(worker.chunk.backward);
-          run(worker.chunk.forward);
+        if (in_.stragglers == nullptr) {  // all micro-batches are alike: as one
+          if (micro_batches(s_) > 1) run((worker.chunk.backward + worker.chunk.forward) * (micro_batches(s_) - 1));
+        } else {
+          for (std::uint32_t m = 1; m < micro_batches(s_); ++m) {
+            run(worker.chunk.backward);
+            run(worker.chunk.forward);
+          }
         }
         if (k > 0)
           for (const TaskId read : of_worker[k - 1].reads) graph_.after(first, read);

@@ -13,11 +13,12 @@ Lanes::Lanes(const StepInput& input, Wires& wires)
       groups(shape, input.ranks, input.unfold),
       wires_(wires) {
   const std::size_t passes = std::size_t{2} * shape.micro_batches * chunks(shape) * groups.replicas();
-  step.graph.reserve(2 * passes, 4 * passes);
+  const bool joined = shape.stages == 1;  // most passes are then parts of others
+  if (!joined) step.graph.reserve(2 * passes, 4 * passes);
   for (std::uint32_t lane = 0; lane < shape.stages * groups.replicas(); ++lane) {
     const Coordinate at = groups.at(lane);
     Lane& made = step.lanes.emplace_back(Lane{at, {}, {}, {}});
-    made.tasks.reserve(in.pipeline.orders[at.stage].size() * 2 + 4);
+    if (!joined) made.tasks.reserve(in.pipeline.orders[at.stage].size() * 2 + 4);
     Streams streams{
         step.graph.add_stream(), step.graph.add_stream(), step.graph.add_stream(), step.graph.add_stream(), {}, {}};
     if (slowed()) {
@@ -58,6 +59,14 @@ LaneTask& Lanes::add_compute(std::uint32_t lane, const Pass& pass, const PassTim
     blocked_by_.erase(sum);
   }
   return entry;
+}
+
+void Lanes::prolong(std::uint32_t lane, const PassTime& more) {
+  LaneTask& last = step.lanes[lane].tasks.back();
+  step.graph.prolong(last.task, more.duration);
+  last.compute += more.compute;
+  last.exposed_tensor += more.exposed_tensor;
+  last.exposed_copy += more.exposed_copy;
 }
 
 LaneTask& Lanes::add_kernels(std::uint32_t lane, Activity activity, Time duration) {

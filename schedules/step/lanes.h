@@ -36,6 +36,8 @@ class Lanes {
   }
   /// A stretch of compute on a lane. `disturbed`: traffic runs beside it and may slow it.
   LaneTask& add_compute(std::uint32_t lane, const Pass& pass, const PassTime& undisturbed, bool disturbed);
+  /// The lane's last task, which nothing disturbs, takes so much longer: another pass right behind it.
+  void prolong(std::uint32_t lane, const PassTime& more);
   /// Kernels that belong to no pass.
   LaneTask& add_kernels(std::uint32_t lane, Activity activity, Time duration);
   /// The lane's next stretch of compute waits for this.

@@ -6,6 +6,7 @@
 #include "schedules/model/expert_load.h"
 #include "schedules/parallel/expert_nodes.h"
 #include "schedules/parallel/inner_groups.h"
+#include "sim/whole_bytes.h"
 
 namespace stepcast::schedules {
 namespace {
@@ -61,7 +62,7 @@ LayerTraffic::LayerTraffic(const Scenario& s, const Ranks& ranks, Coordinate at)
 // the two stages of a pipeline, of which the slower one counts and the other's first part. Back the other way round,
 // results summed before they leave the node. DeepSeek-V3 (arXiv 2412.19437), sec. 3.2.2.
 collectives::Timing LayerTraffic::by_way_of_nodes(Bytes bytes, collectives::Timer& timer, bool fold) const {
-  const Bytes copies{static_cast<std::int64_t>(static_cast<double>(bytes.value) * copies_share_)};
+  const Bytes copies = whole_bytes(static_cast<double>(bytes.value) * copies_share_);
   collectives::Timing across = timer.time(collectives::Operation::all_to_all, copies, rails_, "auto", fold);
   const collectives::Timing inside = timer.time(collectives::Operation::all_to_all, bytes, inside_, "auto", fold);
   across.duration = std::max(across.duration + inside.latency, inside.duration + across.latency);

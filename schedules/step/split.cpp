@@ -70,13 +70,16 @@ TimeSplit split_time(const Lane& lane, const sim::Timeline& timeline, Time time)
       case Activity::forward:
       case Activity::backward:
       case Activity::weight:
-      case Activity::whole_backward:
-        split.compute += task.compute;
+      case Activity::whole_backward: {
+        // Slowed by traffic beside it. A flow of days ends as exactly as a double can tell: what it is early by is
+        // taken off its compute.
+        const Time beside = finish - start - task.compute - task.exposed_tensor - task.exposed_copy;
+        split.compute += task.compute + std::min(beside, Time{});
         split.exposed_tensor += task.exposed_tensor;
         split.offload += task.exposed_copy;
-        // Slowed by traffic beside it.
-        split.exposed_data += finish - start - task.compute - task.exposed_tensor - task.exposed_copy;
+        split.exposed_data += std::max(beside, Time{});
         break;
+      }
       case Activity::send:
         split.exposed_pipeline += finish - start;
         break;

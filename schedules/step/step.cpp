@@ -95,6 +95,9 @@ class Builder {
                  (zero_ == 2 || (lanes_.overlaps() && last_gradients)) && trains(chunk)) {
         add_bucketed_backward(lane, pass, chunk);
         reducing = drains_;
+      } else if (runs_on(lane, reducing)) {
+        lanes_.prolong(lane, time_of(chunk, pass.kind));
+        continue;
       } else {
         lanes_.add_compute(lane, pass, time_of(chunk, pass.kind), reducing);
       }
@@ -102,6 +105,13 @@ class Builder {
       if (beside != nullptr) pass_is_made(lane, *beside, first_task);
       if (!drains_ && last_gradients) updates_.add_without_flush(lane, made[back.virtual_stage]);
     }
+  }
+
+  /// Whether a pass goes on where the lane's last one ends and nobody can tell: one stage, alike micro-batches.
+  bool runs_on(std::uint32_t lane, bool reducing) {
+    const bool waits = lanes_.several_data_ranks() && zero_ >= 2;  // for what is exchanged in every micro-batch
+    return shape_.stages == 1 && drains_ && !waits && !in_.trace && in_.stragglers == nullptr && !reducing &&
+           !lanes_[lane].tasks.empty();
   }
 
   /// The pass begins with the lane's task `first_task`; what it makes is sent on.

@@ -8,6 +8,7 @@
 #include "schedules/model/frozen.h"
 #include "schedules/parallel/inner_groups.h"
 #include "schedules/pipeline/placement.h"
+#include "sim/whole_bytes.h"
 
 namespace stepcast::schedules {
 namespace {
@@ -95,11 +96,11 @@ class Declarer {
       for (const std::uint32_t direction : {0u, 1u}) {
         const Coordinate c = lanes_[lane].at;
         const double whole = passed_on(c.stage, direction == 0);
-        const Bytes message{static_cast<std::int64_t>(whole / (split ? t : 1))};
+        const Bytes message = whole_bytes(whole / (split ? t : 1));
         const std::uint32_t to = (c.stage + (direction == 0 ? 1 : stages_ - 1)) % stages_;
         Time more{};
         if (gather)
-          more = scaled(in_.timer.time(Operation::all_gather, {static_cast<std::int64_t>(whole)},
+          more = scaled(in_.timer.time(Operation::all_gather, whole_bytes(whole),
                                        grid_rows_beside(in_.ranks, {c.tensor, c.data, to}), "auto", !in_.unfold),
                         s_.traffic_scale.stages)
                      .duration;
@@ -108,7 +109,7 @@ class Declarer {
   }
 
   Bytes bytes_of(double parameters, std::int64_t element) const {
-    return {static_cast<std::int64_t>(std::ceil(parameters * static_cast<double>(element)))};
+    return whole_bytes(std::ceil(parameters * static_cast<double>(element)));
   }
 
   void declare_data() {

@@ -22,7 +22,7 @@ WireId Wires::declare(const collectives::Timing& timing, Time more_latency) {
 void Wires::share_links(sim::TaskGraph& graph) {
   using Loads = std::vector<std::pair<std::size_t, double>>;  // wire, bytes per picosecond of its flow
   // Each wire's loads are in the order of their links, and a large cluster has millions of them: all are walked at
-  // once.
+  // once, the wire first whose next link is.
   struct Walk {
     std::size_t wire;
     double flow;
@@ -38,12 +38,16 @@ void Wires::share_links(sim::TaskGraph& graph) {
   }
   std::map<std::pair<Loads, double>, sim::ResourceId> constraints;
   Loads on_link;
+  const auto later = [](const Walk& a, const Walk& b) {
+    return std::pair(a.next->link, a.wire) > std::pair(b.next->link, b.wire);
+  };
+  std::ranges::make_heap(walks, later);
   while (!walks.empty()) {
-    topology::LinkId link = walks.front().next->link;
-    for (const Walk& walk : walks) link = std::min(link, walk.next->link);
+    const topology::LinkId link = walks.front().next->link;
     on_link.clear();
-    bool over = false;
-    for (Walk& walk : walks) {
+    while (!walks.empty() && walks.front().next->link == link) {
+      std::ranges::pop_heap(walks, later);
+      Walk& walk = walks.back();
       for (; walk.next != walk.end && walk.next->link == link; ++walk.next) {
         if (!(walk.next->bytes > 0)) continue;
         const double rate = walk.next->bytes / walk.flow;
@@ -52,9 +56,11 @@ void Wires::share_links(sim::TaskGraph& graph) {
         else
           on_link.push_back({walk.wire, rate});
       }
-      over = over || walk.next == walk.end;
+      if (walk.next == walk.end)
+        walks.pop_back();
+      else
+        std::ranges::push_heap(walks, later);
     }
-    if (over) std::erase_if(walks, [](const Walk& walk) { return walk.next == walk.end; });
     if (on_link.size() < 2) continue;
     const double speed = slow_ != nullptr ? slow_->speed(link) : 1;
     const double capacity = cluster_.link_bandwidth(link).value * speed * kHeadroom;

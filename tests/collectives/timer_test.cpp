@@ -492,5 +492,35 @@ TEST(Timer, SaysWhatIsWrong) {
             "algorithm: found 'rings', did you mean 'ri");
 }
 
+TEST(Timer, WhatIsAskedForWholeIsFoldedWhereThatChangesNothing) {
+  const topology::Cluster cluster = build({.nodes = 4, .gpus = 8});
+  const Transport transport{.nvlink_step = microseconds(1), .network_step = microseconds(3)};
+  Timer whole(cluster, transport), folding(cluster, transport, true);
+  std::vector<Group> groups(2);  // the even and the odd GPUs
+  for (std::uint32_t g = 0; g < 32; ++g) groups[g % 2].push_back(topology::GpuId{g});
+  for (const std::int64_t bytes : {1'000'000LL, 64'000'000LL}) {
+    for (const std::uint32_t own : {0u, 1u}) {
+      const Details details{.own = own};
+      Timing slow = whole.time(Operation::all_reduce, {bytes}, groups, "auto", false, details);
+      const Timing& fast = folding.time(Operation::all_reduce, {bytes}, groups, "auto", false, details);
+      std::erase_if(slow.loads, [](const Timing::Load& load) { return load.bytes == 0; });  // the other group's
+      EXPECT_TRUE(fast.exact);
+      EXPECT_EQ(fast.duration, slow.duration);
+      EXPECT_EQ(fast.algorithm, slow.algorithm);
+      ASSERT_EQ(fast.loads.size(), slow.loads.size());
+      for (std::size_t i = 0; i < slow.loads.size(); ++i) {
+        EXPECT_EQ(fast.loads[i].link, slow.loads[i].link);
+        EXPECT_NEAR(fast.loads[i].bytes, slow.loads[i].bytes, 1e-9 * static_cast<double>(bytes));
+      }
+    }
+  }
+}
+
+TEST(Plan, OfTooManyTransfersIsRefusedBeforeItIsMade) {
+  Plan plan;
+  EXPECT_THROW(plan.reserve(kMostTransfers + 1, 0), InputError);
+  EXPECT_TRUE(plan.transfers.empty());
+}
+
 }  // namespace
 }  // namespace stepcast::collectives

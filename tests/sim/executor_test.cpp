@@ -46,6 +46,26 @@ TEST(Executor, WholePicosecondsAreNotRoundedUpByTheDivision) {
   }
 }
 
+TEST(Executor, AFlowOfDaysAloneTakesItsOwnTime) {
+  for (const std::int64_t n : {10'000'000'000'001, 123'456'789'012'345'678, 200'000'000'000'000'000}) {
+    TaskGraph graph;
+    graph.transfer(graph.add_route({.uses = {{graph.add_resource({kPicosecondsPerSecond})}}}), Bytes{n});
+    EXPECT_NEAR(static_cast<double>((run(graph).end - Time{n}).value), 0, 1e-15 * static_cast<double>(n));
+  }
+}
+
+TEST(Executor, ProlongedWorkEndsLater) {
+  TaskGraph graph;
+  const StreamId stream = graph.add_stream();
+  const TaskId first = graph.work(stream, Time{3});
+  const TaskId second = graph.work(stream, Time{5});
+  graph.prolong(first, Time{4});
+  EXPECT_EQ(finish(run(graph), first), Time{7});
+  EXPECT_EQ(finish(run(graph), second), Time{12});
+  EXPECT_THROW(graph.prolong(first, Time{-1}), std::logic_error);
+  EXPECT_THROW(graph.prolong(graph.transfer(graph.add_route({}), Bytes{1}), Time{1}), std::logic_error);
+}
+
 TEST(Executor, FlowsOnOneLinkShareItEqually) {
   for (std::uint32_t k = 1; k <= 64; ++k) {
     TaskGraph graph;

@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <string>
 
 #include "sim/task_graph.h"
+#include "sim/whole_bytes.h"
 
 namespace stepcast {
 namespace {
@@ -52,6 +54,37 @@ TEST(Units, ATimePastTheClockIsRefused) {
   EXPECT_THROW(from_seconds(-1e7), std::overflow_error);
   EXPECT_THROW(from_seconds(std::numeric_limits<double>::quiet_NaN()), std::overflow_error);
   EXPECT_THROW(Bytes{1} / Bandwidth{0}, std::overflow_error);
+}
+
+template <class Attempt>
+std::string error(Attempt attempt) {
+  try {
+    attempt();
+  } catch (const std::overflow_error& e) {
+    return e.what();
+  }
+  return "none";
+}
+
+TEST(Units, WholeQuantitiesThatLeaveTheirRangeAreRefusedByName) {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  const Time longest{kMost}, earliest{-kMost};
+  const std::string time = "a time of more than 106 days", size = "a size of more than 8 EiB";
+  EXPECT_EQ(error([&] { return longest + Time{1}; }), time);
+  EXPECT_EQ(error([&] { return earliest - Time{2}; }), time);
+  EXPECT_EQ(error([&] { return longest * 2; }), time);
+  EXPECT_EQ(error([&] { return 2 * longest; }), time);
+  EXPECT_EQ(error([&] { return milliseconds(kMost / 1'000'000); }), time);
+  EXPECT_EQ(error([&] {
+              Time sum = longest;
+              sum += Time{1};
+              return sum;
+            }),
+            time);
+  EXPECT_EQ(error([&] { return Bytes{kMost} + Bytes{1}; }), size);
+  EXPECT_EQ(error([&] { return whole_bytes(1e19); }), size);
+  EXPECT_EQ(error([&] { return longest + Time{0}; }), "none");
+  EXPECT_EQ(whole_bytes(1e18 + 0.5), Bytes{1'000'000'000'000'000'000});
 }
 
 TEST(Units, LikeQuantitiesDivideToABareNumber) {
