@@ -10,8 +10,8 @@
 #include <memory>
 #include <new>
 
-#include "calibrate/logs/unpacking.h"
 #include "calibrate/logs/expansion.h"
+#include "calibrate/logs/unpacking.h"
 #include "sim/input_error.h"
 
 namespace stepcast::calibrate {

@@ -77,33 +77,34 @@ std::vector<GemmSample> read_gemm_samples(const std::string& path) {
 std::vector<GemmSample> parse_gemm_samples(const std::string& table, const std::string& path) {
   std::vector<GemmSample> samples;
   std::istringstream lines(table);
-  parse_table_lines(
-      lines, path, "m,n,k,layout,output_bytes,efficiency", [&](const std::string& line, const std::string& place) {
-        std::vector<std::string> cells(1);
-        for (const char c : line) {
-          if (c == ',')
-            cells.emplace_back();
-          else
-            cells.back() += c;
-        }
-        if (cells.size() != 6) throw InputError(place, "found " + std::to_string(cells.size()) + " cells, expected 6");
-        const auto number_in = [&](std::size_t column) {
-          double value = 0;
-          const std::string& cell = cells[column];
-          const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
-          if (error != std::errc{} || end != cell.data() + cell.size() || !(value > 0) || value > 1e12)
-            throw InputError(
-                place, "column " + std::to_string(column + 1) + ": found " + in_quotes(cell) + ", expected a positive number");
-          return value;
-        };
-        GemmSample sample;
-        sample.shape.m = static_cast<std::int64_t>(number_in(0));
-        sample.shape.n = static_cast<std::int64_t>(number_in(1));
-        sample.shape.k = static_cast<std::int64_t>(number_in(2));
-        sample.shape.output_bytes = static_cast<std::int64_t>(number_in(4));
-        sample.efficiency = number_in(5);
-        samples.push_back(sample);
-      });
+  parse_table_lines(lines, path, "m,n,k,layout,output_bytes,efficiency",
+                    [&](const std::string& line, const std::string& place) {
+                      std::vector<std::string> cells(1);
+                      for (const char c : line) {
+                        if (c == ',')
+                          cells.emplace_back();
+                        else
+                          cells.back() += c;
+                      }
+                      if (cells.size() != 6)
+                        throw InputError(place, "found " + std::to_string(cells.size()) + " cells, expected 6");
+                      const auto number_in = [&](std::size_t column) {
+                        double value = 0;
+                        const std::string& cell = cells[column];
+                        const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
+                        if (error != std::errc{} || end != cell.data() + cell.size() || !(value > 0) || value > 1e12)
+                          throw InputError(place, "column " + std::to_string(column + 1) + ": found " +
+                                                      in_quotes(cell) + ", expected a positive number");
+                        return value;
+                      };
+                      GemmSample sample;
+                      sample.shape.m = static_cast<std::int64_t>(number_in(0));
+                      sample.shape.n = static_cast<std::int64_t>(number_in(1));
+                      sample.shape.k = static_cast<std::int64_t>(number_in(2));
+                      sample.shape.output_bytes = static_cast<std::int64_t>(number_in(4));
+                      sample.efficiency = number_in(5);
+                      samples.push_back(sample);
+                    });
   return samples;
 }
 
