@@ -51,7 +51,7 @@ TEST(Csv, BrokenQuotesAreNamedWhereTheyStand) {
 }
 
 TEST(Csv, CellsOfARowAreFew) {
-  EXPECT_EQ(rows(std::string(999, ',') + "\n").front().size(), 1000u);
+  EXPECT_EQ(rows(std::string(999, ',')).front().size(), 1000u);
   EXPECT_EQ(complaint([] { rows("a\n" + std::string(900'000, ',')); }),
             "t.csv:2:1001: found more than 1000 cells in one row, expected fewer");
 }
