@@ -478,7 +478,8 @@ TEST(Timer, SaysWhatIsWrong) {
     return error_of([&] { timer.time(operation, {8}, groups, algorithm); });
   };
   EXPECT_THAT(time({gpus(4)}, "rign", Operation::all_reduce),
-              testing::StartsWith("algorithm: found 'rign', did you mean 'ring'? Allowed: ring, tree, "));
+              testing::AllOf(testing::StartsWith("algorithm: found 'rign', expected one of ring, tree, "),
+                             testing::EndsWith(", auto, nccl; did you mean 'ring'?")));
   EXPECT_EQ(time({gpus(4)}, "tree", Operation::all_gather),
             "algorithm: 'tree' cannot do all_gather over 4 ranks: there it does all_reduce, broadcast, reduce");
   EXPECT_EQ(time({gpus(3)}, "auto", Operation::send_recv), "algorithm: none can do send_recv over 3 ranks");
@@ -488,8 +489,9 @@ TEST(Timer, SaysWhatIsWrong) {
             "GPU 1 is twice in one group");
   EXPECT_EQ(time({gpus(2, 3)}, "ring", Operation::all_reduce), "GPU 4 of a cluster of 4");
   EXPECT_EQ(time({}, "ring", Operation::all_reduce), "a collective needs at least one GPU");
-  EXPECT_EQ(time({gpus(1)}, "rings", Operation::all_reduce).substr(0, 42),
-            "algorithm: found 'rings', did you mean 'ri");
+  EXPECT_THAT(time({gpus(1)}, "rings", Operation::all_reduce),
+              testing::AllOf(testing::StartsWith("algorithm: found 'rings', expected one of "),
+                             testing::EndsWith("; did you mean 'ring'?")));
 }
 
 TEST(Timer, WhatIsAskedForWholeIsFoldedWhereThatChangesNothing) {
