@@ -1,7 +1,7 @@
 #include "collectives/wiring.h"
 
 #include <algorithm>
-#include <iterator>
+#include <numeric>
 #include <stdexcept>
 #include <utility>
 
@@ -244,13 +244,25 @@ class Wirer {
     }
   }
 
+  /// The links that were met in the order of their ids: a few are sorted, since a large cluster has hundreds of
+  /// thousands of others.
+  std::vector<std::uint32_t> by_id() const {
+    constexpr std::size_t kFew = 32;  // of so many
+    std::vector<std::uint32_t> order(links_.size());
+    if (links_.size() < slots_.size() / kFew) {
+      std::iota(order.begin(), order.end(), 0u);
+      std::ranges::sort(order, {}, [&](std::uint32_t link) { return links_[link]; });
+    } else {
+      std::ranges::copy_if(slots_, order.begin(), [](std::uint32_t link) { return link != kNone; });
+    }
+    return order;
+  }
+
   /// Makes a resource of each class of links; false where a node's links are not used alike. Fabric links that are not
   /// belong to no resource.
   bool collect(Wiring& wiring) {
     std::vector<bool> uneven(used_.size());
-    std::vector<std::uint32_t> order;  // that of the links' ids
-    order.reserve(links_.size());
-    std::ranges::copy_if(slots_, std::back_inserter(order), [](std::uint32_t link) { return link != kNone; });
+    const std::vector<std::uint32_t> order = by_id();
     for (const std::uint32_t link : order) {
       if (used_[link] == 0) continue;
       const std::uint32_t root = find(link);

@@ -21,8 +21,9 @@ WireId Wires::declare(const collectives::Timing& timing, Time more_latency) {
 
 void Wires::share_links(sim::TaskGraph& graph) {
   using Loads = std::vector<std::pair<std::size_t, double>>;  // wire, bytes per picosecond of its flow
-  // Each wire's loads are in the order of their links, and a large cluster has millions of them: all are walked at
-  // once, the wire first whose next link is.
+  // Each wire's loads are in the order of their links, and a large cluster has millions of them: all wires are walked
+  // at once, over so many links at a time. O(loads + wires x links / kLinksAtOnce)
+  constexpr std::uint32_t kLinksAtOnce = 1024;
   struct Walk {
     std::size_t wire;
     double flow;
@@ -37,40 +38,35 @@ void Wires::share_links(sim::TaskGraph& graph) {
     walks.push_back({w, static_cast<double>(wires_[w].flow.value), loads.data(), loads.data() + loads.size()});
   }
   std::map<std::pair<Loads, double>, sim::ResourceId> constraints;
-  Loads on_link;
-  const auto later = [](const Walk& a, const Walk& b) {
-    return std::pair(a.next->link, a.wire) > std::pair(b.next->link, b.wire);
+  const auto share = [&](topology::LinkId link, const Loads& on_link) {
+    if (on_link.size() < 2) return;
+    const double speed = slow_ != nullptr ? slow_->speed(link) : 1;
+    const double capacity = cluster_.link_bandwidth(link).value * speed * kHeadroom;
+    double together = 0;
+    for (const auto& [w, rate] : on_link) together += rate * kPicosecondsPerSecond;
+    if (together <= capacity) return;  // never full
+    const auto [at, fresh] = constraints.try_emplace({on_link, capacity}, sim::ResourceId{});
+    if (!fresh) return;
+    at->second = graph.add_resource({capacity});
+    for (const auto& [w, rate] : on_link) wires_[w].uses.push_back({at->second, rate});
   };
-  std::ranges::make_heap(walks, later);
-  while (!walks.empty()) {
-    const topology::LinkId link = walks.front().next->link;
-    on_link.clear();
-    while (!walks.empty() && walks.front().next->link == link) {
-      std::ranges::pop_heap(walks, later);
-      Walk& walk = walks.back();
-      for (; walk.next != walk.end && walk.next->link == link; ++walk.next) {
+  std::vector<Loads> on_links(kLinksAtOnce);
+  for (std::uint32_t first = 0; !walks.empty(); first += kLinksAtOnce) {
+    for (Walk& walk : walks)
+      for (; walk.next != walk.end && index(walk.next->link) - first < kLinksAtOnce; ++walk.next) {
         if (!(walk.next->bytes > 0)) continue;
         const double rate = walk.next->bytes / walk.flow;
+        Loads& on_link = on_links[index(walk.next->link) - first];
         if (!on_link.empty() && on_link.back().first == walk.wire)
           on_link.back().second += rate;
         else
           on_link.push_back({walk.wire, rate});
       }
-      if (walk.next == walk.end)
-        walks.pop_back();
-      else
-        std::ranges::push_heap(walks, later);
+    std::erase_if(walks, [](const Walk& walk) { return walk.next == walk.end; });
+    for (std::uint32_t at = 0; at < kLinksAtOnce; ++at) {
+      share(topology::LinkId{first + at}, on_links[at]);
+      on_links[at].clear();
     }
-    if (on_link.size() < 2) continue;
-    const double speed = slow_ != nullptr ? slow_->speed(link) : 1;
-    const double capacity = cluster_.link_bandwidth(link).value * speed * kHeadroom;
-    double together = 0;
-    for (const auto& [w, rate] : on_link) together += rate * kPicosecondsPerSecond;
-    if (together <= capacity) continue;  // never full
-    const auto [at, fresh] = constraints.try_emplace({on_link, capacity}, sim::ResourceId{});
-    if (!fresh) continue;
-    at->second = graph.add_resource({capacity});
-    for (const auto& [w, rate] : on_link) wires_[w].uses.push_back({at->second, rate});
   }
   shared_ = true;
 }

@@ -22,6 +22,9 @@ constexpr double kMostTasks = 2.5e6;
 constexpr double kPiece = 0.6, kPart = 0.08, kForgotten = 0.25;
 /// A pass that is joined to the one before it: its place in the order alone.
 constexpr double kJoinedPass = 0.15;
+/// Ranks that traffic beside their kernels slows and that are each as far as chance has it: whenever one goes on, the
+/// rates of all are worked out anew.
+constexpr double kCoupledRank = 0.014;
 
 template <class Whole>
 double d(Whole n) {
@@ -122,6 +125,9 @@ class Workload {
     const Factor parts{"parallelism.data", "ranks of a stage",
                        d(s_.parallelism.tensor) * weight_copies(s_.parallelism)};
     all.push_back({"parts in collectives", kPart, {sums, parts}});
+    if (s_.imperfections.jitter > 0 && s_.software.overlap_slowdown > 0 &&
+        (data_overlap(s_) || s_.data_parallel.zero == 3))
+      all.push_back({"changes of a rank's speed", kCoupledRank, {ranks_, sums, {"", "ranks that it slows", group}}});
     if (s_.data_parallel.zero == 3)
       all.push_back({"passes of layers", 3, {ranks_, micro_batches_, layers_, kinds_}});
     else if (s_.data_parallel.zero == 2)

@@ -70,6 +70,23 @@ TEST(Workload, WhatEveryRankDoesByItselfNamesWhyItDoes) {
   EXPECT_EQ(key(s), "imperfections.slow_gpu");
 }
 
+TEST(Workload, ManyRanksThatSlowEachOtherByChanceNameTheJitter) {
+  Scenario s = round_numbers(4096);
+  s.parallelism = {.data = 4096};
+  s.training.micro_batch = 1;
+  s.training.global_batch = 4096;
+  s.data_parallel.overlap = true;
+  s.data_parallel.bucket = Bytes{1};
+  s.software.overlap_slowdown = 0.1;
+  s.imperfections.slow_gpu = 3;
+  s.imperfections.gpu_speed = 0.5;
+  EXPECT_EQ(key(s), "0 problems");  // all others go on together
+  s.imperfections.jitter = 0.1;
+  EXPECT_EQ(key(s), "imperfections.jitter");
+  s.data_parallel.overlap = false;
+  EXPECT_EQ(key(s), "0 problems");
+}
+
 TEST(Workload, WhatIsUnfoldedOnTheCommandLineIsRefusedThere) {
   Scenario s = round_numbers(16384);
   s.parallelism = {.tensor = 4, .data = 4096};
