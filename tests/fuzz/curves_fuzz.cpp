@@ -19,7 +19,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   static app::Library library(STEPCAST_SOURCE_DIR "/configs");
   const std::string table = folder.write("table.csv", text);
   test::refused([&] {
-    app::is_curve_table(table);
+    app::is_curve_table(text, table);
     app::read_curves(table, library);
   });
   return 0;

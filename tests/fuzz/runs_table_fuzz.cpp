@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   static const test::ScratchFolder folder;
   static app::Library library(STEPCAST_SOURCE_DIR "/configs");
   const std::vector<std::string> paths{folder.write("runs.csv", text)};
-  test::refused([&] { app::read_questions(paths, {}, library); });
+  test::refused([&] {
+    for (const app::Question& question : app::read_questions(paths, {}, library))
+      if (question.internal_error) std::abort();
+  });
   return 0;
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   static app::Library library(STEPCAST_SOURCE_DIR "/configs");
   static const std::vector<std::string> paths{STEPCAST_SOURCE_DIR "/scenarios/quickstart.yaml"};
-  test::refused([&] { app::read_questions(paths, settings, library); });
+  test::refused([&] {
+    for (const app::Question& question : app::read_questions(paths, settings, library))
+      if (question.internal_error) std::abort();
+  });
   return 0;
 }
