@@ -69,7 +69,9 @@ void forecast_alone(Answer& answer, const schedules::ForecastOptions& options) {
 std::vector<Answer> answer(std::vector<Question> questions, const schedules::ForecastOptions& options,
                            unsigned threads) {
   std::vector<Answer> answers;
+  answers.reserve(questions.size());
   for (Question& question : questions) answers.push_back({std::move(question), std::nullopt, {}});
+  std::vector<Question>().swap(questions);  // what is left of them is large, and the forecasts need memory
   if (answers.size() == 1) {
     forecast_alone(answers.front(), options);
     return answers;

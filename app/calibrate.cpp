@@ -21,6 +21,7 @@
 #include "calibrate/bundle/load.h"
 #include "calibrate/fit/collective_fit.h"
 #include "calibrate/fit/machine_fit.h"
+#include "sim/in_quotes.h"
 #include "sim/input_error.h"
 
 namespace stepcast::app {
@@ -110,7 +111,8 @@ int calibrate_machine(const std::vector<std::string>& words) {
   const auto values = parse_options(words, calibrate_line());
   if (!values) return kDone;
   if (const auto paths = (*values)["path"].as<std::vector<std::string>>(); !paths.empty())
-    throw InputError("stepcast calibrate", "found '" + paths.front() + "', expected --bundle " + paths.front());
+    throw InputError("stepcast calibrate",
+                     "found " + in_quotes(paths.front()) + ", expected --bundle " + paths.front());
   const Format format = parse_format(word(*values, "format"));
   const std::string out = word(*values, "out"), plot = word(*values, "plot");
   if (!plot.empty()) check_picture(plot, "--plot");
@@ -132,7 +134,7 @@ int calibrate_machine(const std::vector<std::string>& words) {
     }
     if (out.empty()) throw InputError("--out", "missing, expected the file of the profile");
     if (is_stream(output_named(out)))
-      throw InputError("--out", "found '" + out + "', expected a file: what is measured is kept beside it");
+      throw InputError("--out", "found " + in_quotes(out) + ", expected a file: what is measured is kept beside it");
     bundle = std::filesystem::path(out).replace_extension(".bundle").string();
     measure(*program, bundle);
   }

@@ -13,6 +13,7 @@
 #include "schedules/model/blocks.h"
 #include "schedules/pipeline/custom.h"
 #include "schedules/pipeline/pipelines.h"
+#include "sim/in_quotes.h"
 #include "sim/input_error.h"
 #include "sim/units_text.h"
 
@@ -221,7 +222,7 @@ const CatalogueKind& catalogue_kind(const std::string& name, const std::string& 
     if (kind.name == name) return kind;
     names.push_back(kind.name);
   }
-  throw InputError(place, "found '" + name + "', expected " + one_of(name, names));
+  throw InputError(place, "found " + in_quotes(name) + ", expected " + one_of(name, names));
 }
 
 }  // namespace stepcast::app

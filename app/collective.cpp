@@ -195,8 +195,10 @@ int collective(const std::vector<std::string>& words) {
   if (!values) return kDone;
   const auto word = [&](const char* name) { return (*values)[name].as<std::string>(); };
   if (const auto paths = (*values)["path"].as<std::vector<std::string>>(); !paths.empty()) {
-    throw InputError("stepcast collective", "found '" + paths.front() + "', expected options only");
+    throw InputError("stepcast collective", "found " + in_quotes(paths.front()) + ", expected options only");
   }
+  refuse_beside(*values, "tuning", {"algorithm", "servers", "uneven", "plot", "explain", "format"});
+  refuse_beside(*values, "compare", {"sizes"});
   const Format format = parse_format(word("format"));
   if (!word("plot").empty()) check_picture(word("plot"), "--plot");
   const std::string log = input_named(word("compare")), uneven = input_named(word("uneven"));

@@ -16,6 +16,7 @@
 #include "app/show.h"
 #include "app/topology.h"
 #include "app/validate.h"
+#include "sim/in_quotes.h"
 #include "sim/input_error.h"
 
 namespace stepcast::app {
@@ -48,7 +49,7 @@ const Command& find_command(const std::string& name) {
     if (command.name == name) return command;
     if (!command.hidden) names.push_back(command.name);
   }
-  throw InputError("stepcast", "unknown command '" + name + "', expected " + one_of(name, names));
+  throw InputError("stepcast", "unknown command " + in_quotes(name) + ", expected " + one_of(name, names));
 }
 
 }  // namespace stepcast::app

@@ -22,6 +22,7 @@
 #include "app/read/visible_text.h"
 #include "app/report/json_text.h"
 #include "calibrate/fit/gemm_fit.h"
+#include "sim/in_quotes.h"
 #include "sim/input_error.h"
 #include "sim/units_text.h"
 
@@ -124,7 +125,7 @@ int fit(const std::vector<std::string>& words) {
   if (machine_named || files.size() > 1 || !is_table(table)) return fit_transport_to_logs(files, *values);
   const auto format_word = (*values)["format"].as<std::string>();
   if (format_word != "yaml" && format_word != "json")
-    throw InputError("--format", "found '" + format_word + "', expected yaml or json");
+    throw InputError("--format", "found " + in_quotes(format_word) + ", expected yaml or json");
   if (is_curve_table(table.text, shown_path(table.path))) {
     if (format_word == "json") throw InputError("--format", "found 'json', expected yaml for a table of curves");
     return fit_transport_to(

@@ -5,6 +5,7 @@
 #include "app/command.h"
 #include "app/options.h"
 #include "app/output.h"
+#include "sim/in_quotes.h"
 #include "sim/input_error.h"
 
 namespace stepcast::app {
@@ -27,7 +28,7 @@ int help(const std::vector<std::string>& words) {
   const auto values = parse_options(words, help_line());
   if (!values) return kDone;
   const auto names = (*values)["path"].as<std::vector<std::string>>();
-  if (names.size() > 1) throw InputError("stepcast help", "found '" + names[1] + "', expected one command");
+  if (names.size() > 1) throw InputError("stepcast help", "found " + in_quotes(names[1]) + ", expected one command");
   if (!names.empty()) return find_command(names.front()).run({"--help"});
   write_output("", help_text());
   return kDone;

@@ -18,6 +18,7 @@
 #include "app/read/scenario.h"
 #include "app/read/schema.h"
 #include "app/report/columns.h"
+#include "sim/in_quotes.h"
 #include "sim/input_error.h"
 
 namespace stepcast::app {
@@ -89,7 +90,8 @@ std::vector<Section> sections(const std::string& prefix) {
   std::vector<std::string_view> first;
   for (const std::string_view word : views)
     if (word.find('.') == std::string_view::npos) first.push_back(word);
-  throw InputError("stepcast keys", "found '" + prefix + "', expected a path such as 'cluster.node' that begins with " +
+  throw InputError("stepcast keys", "found " + in_quotes(prefix) +
+                                        ", expected a path such as 'cluster.node' that begins with " +
                                         one_of("", first, first.size()) +
                                         (near.empty() ? "" : "; did you mean '" + std::string(near) + "'?"));
 }
@@ -201,9 +203,10 @@ int keys(const std::vector<std::string>& words) {
   const auto format = (*values)["format"].as<std::string>();
   constexpr std::array<std::string_view, 3> kFormats{"table", "json", "markdown"};
   if (std::ranges::find(kFormats, format) == kFormats.end())
-    throw InputError("--format", "found '" + format + "', expected " + one_of(format, kFormats));
+    throw InputError("--format", "found " + in_quotes(format) + ", expected " + one_of(format, kFormats));
   const auto prefixes = (*values)["path"].as<std::vector<std::string>>();
-  if (prefixes.size() > 1) throw InputError("stepcast keys", "found '" + prefixes[1] + "', expected one prefix");
+  if (prefixes.size() > 1)
+    throw InputError("stepcast keys", "found " + in_quotes(prefixes[1]) + ", expected one prefix");
   const std::vector<Section> found = sections(prefixes.empty() ? "" : prefixes.front());
   write_output((*values)["output"].as<std::string>(), format == "markdown" ? markdown(found)
                                                       : format == "json"   ? json(found)

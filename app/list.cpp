@@ -9,7 +9,9 @@
 #include "app/output.h"
 #include "app/read/config_folders.h"
 #include "app/read/file_text.h"
+#include "app/read/visible_text.h"
 #include "app/report/columns.h"
+#include "sim/in_quotes.h"
 #include "sim/input_error.h"
 
 namespace stepcast::app {
@@ -40,7 +42,7 @@ std::vector<Named> read_all(const CatalogueKind& kind, Library& library, std::st
       line.facts = kind.facts(name, library);
       all.push_back(std::move(line));
     } catch (const InputError& error) {
-      errors += std::string(error.what()) + "\n";
+      errors += visible(error.what()) + "\n";
     }
   }
   return all;
@@ -56,7 +58,7 @@ Columns::Align align(const std::vector<Named>& all, std::size_t fact) {
 }
 
 std::string table(const std::vector<Named>& all) {
-  if (all.empty()) return "";
+  if (all.empty()) return "none; files of your own can lie over the library's: docs/own-files.md\n";
   const bool some_own = std::ranges::any_of(all, &Named::own);
   std::vector<Columns::Column> columns{{"name", Columns::Align::left}};
   for (std::size_t i = 0; i < all.front().facts.size(); ++i)
@@ -137,7 +139,7 @@ int list(const std::vector<std::string>& words) {
   const auto values = parse_options(words, list_line());
   if (!values) return kDone;
   const auto names = (*values)["path"].as<std::vector<std::string>>();
-  if (names.size() > 1) throw InputError("stepcast list", "found '" + names[1] + "', expected one kind");
+  if (names.size() > 1) throw InputError("stepcast list", "found " + in_quotes(names[1]) + ", expected one kind");
   const Format format = parse_format((*values)["format"].as<std::string>());
   const auto output = (*values)["output"].as<std::string>();
   Library library(config_folders());

@@ -5,6 +5,7 @@
 
 #include "app/output.h"
 #include "app/read/nearest.h"
+#include "sim/in_quotes.h"
 #include "sim/input_error.h"
 
 namespace stepcast::app {
@@ -36,8 +37,8 @@ std::optional<po::variables_map> parse_options(const std::vector<std::string>& w
     std::vector<std::string> names;
     for (const auto& option : options.options()) names.push_back("--" + option->long_name());
     const std::vector<std::string_view> views(names.begin(), names.end());
-    throw InputError("stepcast",
-                     "unknown option '" + e.get_option_name() + "', expected " + one_of(e.get_option_name(), views));
+    throw InputError("stepcast", "unknown option " + in_quotes(e.get_option_name()) + ", expected " +
+                                     one_of(e.get_option_name(), views));
   } catch (const po::error& e) {
     throw InputError("stepcast", e.what());
   }
@@ -50,13 +51,23 @@ std::optional<po::variables_map> parse_options(const std::vector<std::string>& w
   return values;
 }
 
+void refuse_beside(const po::variables_map& values, const std::string& option,
+                   std::initializer_list<const char*> others) {
+  if (values.count(option) == 0 || values[option].defaulted()) return;
+  for (const char* other : others)
+    if (values.count(other) != 0 && !values[other].defaulted())
+      throw InputError(std::string("--") + other,
+                       "found beside --" + option + ", which makes nothing of it; expected one of the two");
+}
+
 std::uint32_t parse_count(const std::string& word, const std::string& option, std::uint32_t most) {
   if (word.empty()) return 0;
   std::uint32_t count = 0;
   const char* const end = word.data() + word.size();
   const auto [stop, error] = std::from_chars(word.data(), end, count);
   if (error != std::errc{} || stop != end || count == 0 || count > most) {
-    throw InputError(option, "found '" + word + "', expected a whole number from 1 to " + std::to_string(most));
+    throw InputError(option,
+                     "found " + in_quotes(word) + ", expected a whole number from 1 to " + std::to_string(most));
   }
   return count;
 }

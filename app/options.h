@@ -2,6 +2,7 @@
 
 #include <boost/program_options.hpp>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,6 +19,10 @@ struct CommandLine {
 /// options and returns nothing for --help. Throws InputError for words it does not know, the nearest option named.
 std::optional<boost::program_options::variables_map> parse_options(const std::vector<std::string>& words,
                                                                    CommandLine line);
+
+/// Throws InputError where one of `others` is given beside `option`, which makes nothing of it.
+void refuse_beside(const boost::program_options::variables_map& values, const std::string& option,
+                   std::initializer_list<const char*> others);
 
 /// 0 for no word; else a whole number from 1 to `most`. (Boost would read "-1" as 4294967295.)
 /// Throws InputError naming the option.

@@ -18,6 +18,7 @@
 
 #include "app/read/nearest.h"
 #include "app/read/streams.h"
+#include "sim/in_quotes.h"
 #include "sim/input_error.h"
 
 namespace stepcast::app {
@@ -249,7 +250,7 @@ Format parse_format(const std::string& word) {
   constexpr std::array<std::string_view, 3> names{"table", "json", "csv"};
   for (std::size_t i = 0; i < names.size(); ++i)
     if (names[i] == word) return static_cast<Format>(i);
-  throw InputError("--format", "found '" + word + "', expected " + one_of(word, names));
+  throw InputError("--format", "found " + in_quotes(word) + ", expected " + one_of(word, names));
 }
 
 void write_files(std::span<const NewFile> files) {

@@ -16,6 +16,7 @@
 #include "app/report/columns.h"
 #include "app/report/paragraph.h"
 #include "app/terminal.h"
+#include "sim/in_quotes.h"
 #include "sim/input_error.h"
 
 namespace stepcast::app {
@@ -50,7 +51,7 @@ bool has(const std::vector<std::string>& names, const std::string& name) {
       if (each.find(name) != std::string::npos) alike.push_back(std::string(kind.name) + "/" + each);
     }
   }
-  std::string what = "found '" + name + "', expected a name that 'stepcast list KIND' prints";
+  std::string what = "found " + in_quotes(name) + ", expected a name that 'stepcast list KIND' prints";
   const std::vector<std::string_view> views(all.begin(), all.end());
   if (!alike.empty()) {
     what += "; like it:";
@@ -71,12 +72,12 @@ std::vector<Subject> subjects(const std::string& word, const Library& library) {
     const std::vector<std::string> names = kind.names(library);
     if (has(names, name)) return {{&kind, name}};
     const std::vector<std::string_view> views(names.begin(), names.end());
-    throw InputError(place, "found '" + name + "', expected a name of " + std::string(kind.name) + ": " +
+    throw InputError(place, "found " + in_quotes(name) + ", expected a name of " + std::string(kind.name) + ": " +
                                 one_of(name, views, views.size()));
   }
   for (const CatalogueKind& kind : catalogue()) {
     if (kind.name == word) {
-      throw InputError(place, "found the kind '" + word + "', expected a name ('stepcast list " + word +
+      throw InputError(place, "found the kind " + in_quotes(word) + ", expected a name ('stepcast list " + word +
                                   "' prints those of this kind)");
     }
     if (has(kind.names(library), word)) found.push_back({&kind, word});
@@ -213,7 +214,7 @@ int show(const std::vector<std::string>& words) {
   if (names.empty()) throw InputError("stepcast show", "found no name, expected one that 'stepcast list KIND' prints");
   const auto format = (*values)["format"].as<std::string>();
   if (format != "table" && format != "json")
-    throw InputError("--format", "found '" + format + "', expected table or json");
+    throw InputError("--format", "found " + in_quotes(format) + ", expected table or json");
   Library library(config_folders());
   Json all = Json::array();
   std::string tables;

@@ -26,6 +26,7 @@
 #include "app/read/visible_text.h"
 #include "app/report/columns.h"
 #include "app/report/json_text.h"
+#include "sim/in_quotes.h"
 #include "sim/input_error.h"
 #include "sim/units_text.h"
 #include "topology/cluster.h"
@@ -104,11 +105,11 @@ Cluster import_cluster(const std::string& file, const std::string& bytes, bool x
   const topology::FabricSpec fabric = read_fabric_named(fabric_name, library);
   const std::string nodes = word(values, "nodes"), gpus = word(values, "gpus"), allocation = word(values, "allocation");
   if (!allocation.empty() && !gpus.empty())
-    throw InputError("--gpus", "found '" + gpus + "' beside --allocation, expected one of the two");
+    throw InputError("--gpus", "found " + in_quotes(gpus) + " beside --allocation, expected one of the two");
   if (!nodes.empty() && !gpus.empty() &&
       whole_named(gpus, "--gpus") != whole_named(nodes, "--nodes") * std::uint64_t{node.gpus})
-    throw InputError("--gpus", "found '" + gpus + "' beside --nodes '" + nodes + "' of " + std::to_string(node.gpus) +
-                                   " GPUs, expected one of the two");
+    throw InputError("--gpus", "found " + in_quotes(gpus) + " beside --nodes '" + nodes + "' of " +
+                                   std::to_string(node.gpus) + " GPUs, expected one of the two");
   if (!allocation.empty()) {
     topology::Allocation wanted = topology::parse_allocation(allocation, "--allocation");
     if (!nodes.empty()) wanted.of_nodes = whole_named(nodes, "--nodes");
@@ -119,6 +120,11 @@ Cluster import_cluster(const std::string& file, const std::string& bytes, bool x
 }
 
 Cluster find_cluster(const std::string& name, const boost::program_options::variables_map& values, Library& library) {
+  for (const char* link : {"nvlink", "pcie", "socket-link"})
+    if (!name.ends_with(".txt") && !values[link].defaulted())
+      throw InputError(std::string("--") + link, "found " + in_quotes(word(values, link)) + " beside " +
+                                                     in_quotes(name) +
+                                                     ", expected it with a matrix of nvidia-smi (.txt) alone");
   if (name.ends_with(".xml") || name.ends_with(".txt"))
     return import_cluster(name, read_file(name, name), name.ends_with(".xml"), values, library);
   Node tree = make_mapping({"stepcast topology", 0, 0});

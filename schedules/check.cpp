@@ -340,10 +340,12 @@ void check_offload(const Scenario& s, std::vector<Problem>& out) {
 void check_imperfections(const Scenario& s, std::vector<Problem>& out) {
   const Imperfections& bad = s.imperfections;
   if (bad.slow_gpu && *bad.slow_gpu >= s.cluster.gpus)
-    out.push_back({"imperfections.slow_gpu", "found GPU " + n(*bad.slow_gpu) + " of " + n(s.cluster.gpus)});
+    out.push_back({"imperfections.slow_gpu",
+                   "found " + n(*bad.slow_gpu) + ", expected a GPU from 0 to " + n(s.cluster.gpus - 1)});
   const std::int64_t nodes = (s.cluster.gpus + s.cluster.node.gpus - 1) / s.cluster.node.gpus;
   if (bad.slow_node && *bad.slow_node >= nodes)
-    out.push_back({"imperfections.slow_node", "found node " + n(*bad.slow_node) + " of " + n(nodes)});
+    out.push_back(
+        {"imperfections.slow_node", "found " + n(*bad.slow_node) + ", expected a node from 0 to " + n(nodes - 1)});
   if (bad.gpu_speed < 1 && !bad.slow_gpu)
     out.push_back({"imperfections.slow_gpu", "missing, with imperfections.gpu_speed"});
   if (bad.network_speed < 1 && !bad.slow_node)

@@ -2,18 +2,14 @@
 
 namespace stepcast {
 
-std::string in_quotes(std::string_view text) {
-  constexpr std::size_t kLongest = 60;
-  std::string shown = "'";
-  for (const char c : text) {
-    const bool starts = (static_cast<unsigned char>(c) & 0xc0u) != 0x80u;  // a character of UTF-8
-    if (shown.size() > kLongest && (starts || shown.size() > kLongest + 4)) {
-      shown += "...";
-      break;
-    }
-    shown += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? ' ' : c;
-  }
-  return shown + "'";
+std::string shortened(std::string_view text, std::size_t most) {
+  if (text.size() <= most) return std::string(text);
+  const auto continues = [&](std::size_t i) { return (static_cast<unsigned char>(text[i]) & 0xc0u) == 0x80u; };
+  std::size_t end = most;
+  while (end > 0 && end + 3 > most && continues(end)) --end;
+  return std::string(text.substr(0, end)) + "...";
 }
+
+std::string in_quotes(std::string_view text) { return "'" + shortened(text) + "'"; }
 
 }  // namespace stepcast

@@ -6,6 +6,7 @@
 #include "app/read/file_text.h"
 #include "app/read/merge.h"
 #include "app/read/nearest.h"
+#include "sim/in_quotes.h"
 
 namespace stepcast::app {
 namespace {
@@ -16,7 +17,8 @@ bool is_set(const Given& given) { return given.place.line == 0 && given.place.fi
 
 [[noreturn]] void contradiction(const Given& given, const Given& other, const std::string& expected) {
   fail(given.place, given.path,
-       "found '" + given.text + "' beside " + other.path + " '" + other.text + "', expected " + expected);
+       "found " + in_quotes(given.text) + " beside " + other.path + " " + in_quotes(other.text) + ", expected " +
+           expected);
 }
 
 const Given* find(const std::vector<Given>& together, std::string_view path) {
@@ -57,7 +59,7 @@ std::vector<Given> without_repeats(const std::vector<Given>& together) {
       *before = given;
     } else {
       fail(given.place, given.path,
-           "found '" + given.text + "' beside '" + before->text + "' of " + before->place.file +
+           "found " + in_quotes(given.text) + " beside " + in_quotes(before->text) + " of " + before->place.file +
                ", expected one of the two");
     }
   }
@@ -95,17 +97,18 @@ void require_key(const Schema& schema, const std::string& path, const Place& pla
   std::vector<std::string_view> below;
   for (const std::string& each : paths)
     if (each.starts_with(path + '.')) below.push_back(each);
-  if (!below.empty()) fail(place, "", "found '" + path + "', which groups keys, expected " + one_of("", below));
+  if (!below.empty())
+    fail(place, "", "found " + in_quotes(path) + ", which groups keys, expected " + one_of("", below));
   const std::vector<std::string_view> views(paths.begin(), paths.end());
   const std::string_view near = nearest(path, views);
   const char* const example = find_key(schema, "parallelism.tensor") != nullptr ? "parallelism.tensor" : "cluster.gpus";
   fail(place, "",
-       "found the unknown key '" + path + "', expected the path of a key such as '" + example + "'" +
+       "found the unknown key " + in_quotes(path) + ", expected the path of a key such as '" + example + "'" +
            (near.empty() ? "; stepcast keys lists them" : "; did you mean '" + std::string(near) + "'?"));
 }
 
 Given read_set(const Schema& schema, const std::string& setting) {
-  const Place place{std::string(kSet) + setting, 0, 0};
+  const Place place{std::string(kSet) + shortened(setting, 120), 0, 0};
   const std::size_t equals = setting.find('=');
   if (equals == std::string::npos || equals == 0)
     fail(place, "", "expected key=value, such as parallelism.tensor=4, or key= to take it away");

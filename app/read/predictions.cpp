@@ -81,6 +81,8 @@ std::vector<OldPrediction> from_csv(const std::string& text, const std::string& 
 std::vector<OldPrediction> read_predictions(const std::filesystem::path& file) {
   const std::string shown = shown_path(file), text = read_file(file, shown);
   const std::size_t first = text.find_first_not_of(" \t\r\n");
+  if (file.extension() == ".yaml" || file.extension() == ".yml")
+    throw InputError(shown, "found a scenario, expected what validate --format csv or json wrote");
   const bool json = file.extension() == ".json" || (first != std::string::npos && text[first] == '{');
   return json ? from_json(text, shown) : from_csv(text, shown);
 }

@@ -25,7 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kMostSettings = 1000;  // each is laid over each scenario
-constexpr std::size_t kMostRows = 20'000;    // each is a scenario, held until all are forecast
+constexpr std::size_t kMostRows = 100'000;   // each is a scenario of some 8 kB, held until all are forecast
 
 /// All --set as one layer.
 Node read_settings(std::span<const std::string> settings) {
@@ -52,6 +52,16 @@ std::string group_of(const fs::path& file) {
   return folder.empty() ? file.stem().string() : folder.string();
 }
 
+/// What files say of where their numbers are from is for `show`: a table would hold it once for each of its rows.
+void forget_sources(schedules::Scenario& scenario) {
+  const auto forget = [](auto&... of) { ((of.source = {}), ...); };
+  topology::NodeSpec& node = scenario.cluster.node;
+  forget(scenario, scenario.model, scenario.software, scenario.cluster.gpu, scenario.cluster.fabric, node);
+  for (std::optional<topology::LinkType>* link :
+       {&node.nvlink, &node.pcie, &node.socket_link, &node.nic, &node.nic_pcie})
+    if (*link) forget(**link);
+}
+
 /// Fills `scenario` and what describes it; what is wrong goes to `error`.
 void finish(Question& question, const Node& tree, Library& library) {
   if (const Node* name = tree.find("name"); name != nullptr && name->kind == Node::Kind::scalar) {
@@ -62,6 +72,7 @@ void finish(Question& question, const Node& tree, Library& library) {
   }
   question.scenario = read_scenario(tree, library);
   question.scenario.name = question.name;
+  forget_sources(question.scenario);
   for (const schedules::Problem& problem : schedules::check(question.scenario)) {
     if (!question.error.empty()) question.error += '\n';
     question.error += visible(text(locate(tree, problem.key)) + ": " + problem.key + ": " + problem.text);
@@ -143,8 +154,9 @@ void read_table(const fs::path& file, std::string_view content, const Node& sett
   if (records.size() == 1) throw InputError(shown, "found a header and no row, expected at least one row");
   if (records.size() > kMostRows + 1) {
     throw InputError(text(records[kMostRows + 1].front().place),
-                     "found more than 20000 rows, expected fewer in one table");
+                     "found more than 100000 rows, expected fewer in one table");
   }
+  if (questions.empty()) questions.reserve(records.size() - 1);  // growing, it would be held twice
   for (std::size_t i = 1; i < records.size(); ++i) {
     Question question;
     Place start = records[i].front().place;
@@ -204,12 +216,28 @@ void read_table_of_folder(const fs::path& file, const Node& settings, Library& l
 
 std::vector<fs::path> files_below(const fs::path& folder) {
   std::vector<fs::path> files;
-  for (const auto& entry : fs::recursive_directory_iterator(folder, fs::directory_options::skip_permission_denied)) {
-    if (entry.is_regular_file() && (is_table(entry.path()) || is_scenario(entry.path()))) files.push_back(entry.path());
+  std::error_code error;
+  for (fs::recursive_directory_iterator entry(folder, fs::directory_options::skip_permission_denied, error), end;
+       entry != end; entry.increment(error)) {
+    if (!is_table(entry->path()) && !is_scenario(entry->path())) continue;
+    std::error_code unknown;
+    const fs::file_type type = entry->status(unknown).type();
+    // A link to nothing, or to itself, is told as one that cannot be read.
+    if (type == fs::file_type::regular || type == fs::file_type::not_found || type == fs::file_type::none)
+      files.push_back(entry->path());
   }
+  if (error) throw InputError(shown_path(folder), "cannot be listed: " + error.message());
   std::sort(files.begin(), files.end());
   if (files.empty()) throw InputError(shown_path(folder), "found no .yaml and no .csv file, expected at least one");
   return files;
+}
+
+constexpr std::string_view kExpected = "expected a scenario (.yaml, .yml), a runs table (.csv) or a folder of them";
+
+std::string missing(const fs::path& path) {
+  const std::string what = "no such file or folder" + did_you_mean(path);
+  if (path.extension() != ".svg" && path.extension() != ".png") return what;
+  return what + ", " + std::string(kExpected) + " (a picture goes to --schedule-diagram=FILE, with the =)";
 }
 
 }  // namespace
@@ -236,7 +264,7 @@ std::vector<Question> read_questions(std::span<const std::string> paths, std::sp
   for (const std::string& word : paths) {
     const fs::path path = input_named(word);
     std::error_code error;
-    if (!fs::exists(path, error)) throw InputError(path.string(), "no such file or folder" + did_you_mean(path));
+    if (!fs::exists(path, error)) throw InputError(path.string(), missing(path));
     if (fs::is_directory(path, error)) {
       for (const fs::path& file : files_below(path)) {
         if (is_table(file)) {
@@ -257,7 +285,7 @@ std::vector<Question> read_questions(std::span<const std::string> paths, std::sp
     } else if (is_scenario(path)) {
       questions.push_back(read_scenario_file(path, {}, false, set, library));
     } else {
-      throw InputError(path.string(), "expected a scenario (.yaml, .yml), a runs table (.csv) or a folder of them");
+      throw InputError(path.string(), std::string(kExpected));
     }
   }
   return questions;

@@ -71,7 +71,8 @@ decltype(schedules::Parallelism::order) order(const Value& list) {
   const auto known = [&](schedules::Dimension d) { return std::ranges::find(found, d) != found.end(); };
   for (const Value& item : items(choice(dimension_names), list)) {
     const auto dimension = static_cast<schedules::Dimension>(item.choice);
-    if (known(dimension)) fail(list.node->place, item.path, "found " + in_quotes(item.text) + " a second time");
+    if (known(dimension))
+      fail(list.node->place, item.path, "found " + in_quotes(item.text) + " a second time, expected it once");
     found.push_back(dimension);
   }
   decltype(schedules::Parallelism::order) all{};

@@ -61,7 +61,8 @@ std::vector<BundleFile> unpack_bundle(std::string_view bytes, const std::string&
     if (code >= ARCHIVE_WARN) return;
     if (archive_errno(reader.get()) == ENOMEM) throw std::bad_alloc();
     const char* const why = archive_error_string(reader.get());
-    throw InputError(shown, std::string("cannot be unpacked: ") + (why == nullptr ? "no tar archive" : why));
+    throw InputError(shown, std::string("cannot be unpacked: ") + (why == nullptr ? "no tar archive" : why) +
+                                ", expected a folder or a tar archive (.tar, .gz, .bz2, .xz, .zst)");
   };
   allow_compression(reader.get());
   archive_read_support_format_tar(reader.get());

@@ -75,8 +75,10 @@ Traits traits(const Scenario& s) {
   kind(s.data_parallel.zero > 0, "ZeRO " + std::to_string(s.data_parallel.zero));
   kind(s.data_parallel.shard_group.has_value(), "hybrid sharding");
   kind(s.data_parallel.mode != DataParallelMode::all_reduce, "parameter server");
-  kind(s.recompute == Recompute::selective && !s.recomputed_modules, "selective recomputation");
-  kind(s.recomputed_modules.has_value(), "recomputation of named modules");
+  const bool others = s.recomputed_modules && (s.recomputed_modules->latent_ups || s.recomputed_modules->feed_forward ||
+                                               s.recomputed_modules->experts_activation);  // than where none is named
+  kind(s.recompute == Recompute::selective && !others, "selective recomputation");
+  kind(others, "recomputation of named modules");
   kind(s.recompute == Recompute::full, "full recomputation");
   kind(s.training.frozen_layers > 0, "frozen layers");
   kind(s.input.bytes_per_sample || s.input.preprocessing > Time{}, "input pipeline");

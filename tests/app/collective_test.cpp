@@ -273,6 +273,10 @@ TEST_F(Collective, TuningPrintsNcclsOwnTableAndPicks) {
   EXPECT_THAT(text, HasSubstr("from           8 B: tree/LL "));
   EXPECT_THAT(error({"--node", "dgx-h100", "--tuning", "--op", "all_to_all"}), HasSubstr("beside --tuning"));
   EXPECT_THAT(error({"--node", "dgx-h100", "--tuning", "--gpus", "1"}), HasSubstr("at least 2 GPUs"));
+  EXPECT_EQ(error({"--node", "dgx-h100", "--tuning", "--algorithm", "ring"}),
+            "--algorithm: found beside --tuning, which makes nothing of it; expected one of the two");
+  EXPECT_THAT(error({"--node", "dgx-h100", "--tuning", "--format", "json"}), HasSubstr("--format: found beside"));
+  EXPECT_THAT(error({"--node", "dgx-h100", "--compare", "x.log", "--sizes", "8B"}), HasSubstr("--sizes: found beside"));
   EXPECT_THAT(error({"--node", "dgx-h100", "--tuning", "--set", "transport.nccl_version=two"}),
               HasSubstr("found 'two', expected a release of NCCL"));
 }

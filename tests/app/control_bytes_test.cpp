@@ -75,7 +75,12 @@ TEST(ControlBytes, OfNamesReachNeitherResultsNorMessages) {
         "$'\\e'",
         "run a.yaml --output $'/no\\e[31m/x'",
         "run a.yaml --set $'name=\\e[31m'",
-        "run a.yaml --set $'\\e[31m=1'"}) {
+        "run a.yaml --set $'\\e[31m=1'",
+        "show gpus/$'\\e[31m'",
+        "topology $'\\e[31m.yaml'",
+        "collective --node $'\\e[31m'",
+        "collective --node dgx-h100 --algorithm $'\\e[31m'",
+        "collective --node dgx-h100 --sizes $'\\e[31m'"}) {
     const Outcome outcome = run_script("$stepcast " + words, folder.string());
     EXPECT_TRUE(is_plain(outcome.out)) << words << '\n' << visible_lines(outcome.out);
     EXPECT_TRUE(is_plain(outcome.err)) << words << '\n' << visible_lines(outcome.err);

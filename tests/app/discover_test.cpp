@@ -68,6 +68,8 @@ TEST(List, AnUnknownKindGetsAllOfThem) {
             "profiles, algorithms, schedules; did you mean 'gpus'?\n");
 }
 
+TEST(List, OfAKindWithoutNamesSaysSo) { EXPECT_TRUE(run_program("list profiles").out.starts_with("none; ")); }
+
 TEST(Show, TellsEveryKeyOfEveryFileWithItsPlaceAndItsSource) {
   Library library = configs();
   for (const CatalogueKind& kind : catalogue()) {

@@ -55,6 +55,24 @@ TEST(Broken, CommandsAndOptionsNameTheNearest) {
   EXPECT_EQ(run_program("run scenarios/quickstart.yaml --formt json").status, 2);
   EXPECT_EQ(run_program("run scenarios/quickstart.yaml --set parallelism.tensr=4").status, 2);
   EXPECT_EQ(run_program("run nowhere.yaml").status, 2);
+  EXPECT_EQ(run_program("run scenarios/quickstart.yaml --schedule-diagram out.svg").err,
+            "out.svg: no such file or folder, expected a scenario (.yaml, .yml), a runs table (.csv) or a folder of "
+            "them (a picture goes to --schedule-diagram=FILE, with the =)\n");
+  EXPECT_EQ(run_program("validate scenarios/quickstart.yaml --against scenarios/mlp.yaml").err,
+            "scenarios/mlp.yaml: found a scenario, expected what validate --format csv or json wrote\n");
+  EXPECT_EQ(run_program("run scenarios/mlp.yaml --set imperfections.slow_gpu=8 --set imperfections.gpu_speed=0.5").err,
+            "--set imperfections.slow_gpu=8: imperfections.slow_gpu: found 8, expected a GPU from 0 to 7\n");
+}
+
+TEST(Broken, WhatAnOptionWasGivenIsQuotedShort) {
+  const std::string x(5000, 'x');
+  for (const std::string words :
+       {"run scenarios/mlp.yaml --set training.micro_batch=" + x, "run scenarios/mlp.yaml --set " + x + "=1",
+        "run scenarios/mlp.yaml --format " + x, "run scenarios/mlp.yaml --" + x, "list " + x, "keys " + x, x}) {
+    const Outcome outcome = run_program(words);
+    EXPECT_EQ(outcome.status, 2);
+    EXPECT_LT(outcome.err.size(), 900u) << outcome.err;
+  }
 }
 
 TEST(Broken, WordsOfACommandAreFew) {

@@ -24,6 +24,8 @@ TEST(Topology, ShowsTheMatrixOfANode) {
 
 TEST(Topology, TakesPartsAndClusters) {
   EXPECT_THAT(run_program("topology dgx-a100-80gb --allocation node0:0-1,node3:6").out, HasSubstr("3 GPUs on 2 nodes"));
+  EXPECT_EQ(run_program("topology dgx-a100-80gb --nvlink nvlink4").err,
+            "--nvlink: found 'nvlink4' beside 'dgx-a100-80gb', expected it with a matrix of nvidia-smi (.txt) alone\n");
   EXPECT_THAT(run_program("topology two-halves-a100").out, HasSubstr("GPU7 = node 2 / gpu 7"));
   EXPECT_THAT(run_program("topology perlmutter --nodes 2 --matrix").out, HasSubstr("bandwidth of one flow, GB/s"));
 }

@@ -356,11 +356,24 @@ TEST(Tables, HeadersThatAreWrongStopEverything) {
   EXPECT_EQ(fatal("name\n"), "head.csv: found a header and no row, expected at least one row");
 }
 
+TEST(Folders, TellOfLinksThatLeadNowhere) {
+  const std::filesystem::path folder = write("links", "");
+  std::filesystem::remove(folder);
+  std::filesystem::create_directories(folder);
+  std::filesystem::create_symlink("loop.yaml", folder / "loop.yaml");
+  std::filesystem::create_symlink("gone.csv", folder / "table.csv");
+  const std::vector<Question> all = ask(folder.string());
+  std::filesystem::remove_all(folder);
+  ASSERT_EQ(all.size(), 2u);
+  EXPECT_EQ(error_of(all[0]), "links/loop.yaml: cannot be read: Too many levels of symbolic links");
+  EXPECT_EQ(error_of(all[1]), "links/table.csv: no such file");
+}
+
 TEST(Tables, RowsAreFewAndWhatIsQuotedIsShort) {
   std::string rows = "training.micro_batch\n";
-  for (int i = 0; i < 20'001; ++i) rows += "1\n";
+  for (int i = 0; i < 100'001; ++i) rows += "1\n";
   EXPECT_EQ(without_folder(complaint([&] { ask(write("many.csv", rows)); })),
-            "many.csv:20002:1: found more than 20000 rows, expected fewer in one table");
+            "many.csv:100002:1: found more than 100000 rows, expected fewer in one table");
   EXPECT_LT(complaint([] { ask(write("wide.csv", std::string(900'000, 'x') + "\n1\n")); }).size(), 400u);
 }
 

@@ -71,7 +71,8 @@ TEST_F(LoadBundle, AnArchiveThatBreaksOffIsRefused) {
 
 TEST_F(LoadBundle, SaysWhatIsNoBundle) {
   EXPECT_THAT(complaint(base_ / "none"), HasSubstr("no such folder or archive"));
-  EXPECT_THAT(complaint(folder() / "machine.csv"), HasSubstr("cannot be unpacked: "));
+  EXPECT_THAT(complaint(folder() / "machine.csv"),
+              AllOf(HasSubstr("cannot be unpacked: "), HasSubstr("expected a folder or a tar archive")));
   fs::create_directories(base_ / "two");
   fs::copy(folder(), base_ / "two" / "a", fs::copy_options::recursive);
   fs::copy(folder(), base_ / "two" / "b", fs::copy_options::recursive);

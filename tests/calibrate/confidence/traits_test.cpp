@@ -15,6 +15,8 @@ TEST(Traits, NamedModulesAreAnotherRecomputationThanSelective) {
   schedules::Scenario s = schedules::round_numbers(8);
   s.recompute = schedules::Recompute::selective;
   EXPECT_THAT(traits(s).kinds, Contains("selective recomputation"));
+  s.recomputed_modules = {.attention_core = true};  // which is what none named means
+  EXPECT_THAT(traits(s).kinds, Contains("selective recomputation"));
   s.recomputed_modules = {.feed_forward = true};
   EXPECT_THAT(traits(s).kinds, Contains("recomputation of named modules"));
   EXPECT_THAT(traits(s).kinds, Not(Contains("selective recomputation")));
