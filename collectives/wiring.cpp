@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <numeric>
 #include <stdexcept>
+#include <string>
 #include <utility>
 
+#include "sim/input_error.h"
 #include "topology/cluster_impl.h"
 #include "topology/host_path.h"
 
@@ -15,6 +17,19 @@ using topology::LinkId;
 using topology::Path;
 
 constexpr std::uint32_t kNone = 0xffffffffu;
+
+/// A connection has a route, which takes a kilobyte or more once it is played. The way of each connection and of each
+/// that it stands for is found in half a microsecond: of all pairs of 16,384 ranks.
+constexpr double kMostConnections = 0x1p20;
+constexpr double kMostWays = 0x1p28;
+
+void refuse_above(double most, double found, const std::string& what) {
+  if (found <= most) return;
+  throw InputError("algorithm", "a plan of " + std::to_string(static_cast<std::uint64_t>(found)) + " " + what +
+                                    " is not simulated, allowed are " +
+                                    std::to_string(static_cast<std::uint64_t>(most)) +
+                                    ": fewer GPUs or another algorithm make fewer");
+}
 
 Time alpha(const Transport& transport, topology::PathKind kind) {
   switch (kind) {
@@ -86,6 +101,9 @@ class Wirer {
 
   std::optional<Wiring> run() {
     const auto connections = static_cast<std::uint32_t>(plan_.connections.size());
+    const double simulated = static_cast<double>(stride_) * connections;
+    refuse_above(kMostConnections, simulated, "connections between GPUs");
+    refuse_above(kMostWays, simulated * images(), "ways between GPUs");
     strands_.reserve(std::size_t{stride_} * connections);
     for (std::uint32_t g = 0; g < stride_; ++g) {
       for (std::uint32_t c = 0; c < connections; ++c) {

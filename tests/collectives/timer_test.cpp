@@ -524,5 +524,12 @@ TEST(Plan, OfTooManyTransfersIsRefusedBeforeItIsMade) {
   EXPECT_TRUE(plan.transfers.empty());
 }
 
+TEST(Timer, APlanBetweenAllPairsOfTooManyRanksIsRefused) {
+  Timer timer(build({.nodes = 4096, .gpus = 8}), {});
+  const std::vector<Group> all{gpus(32768)};
+  EXPECT_THAT(error_of([&] { timer.time(Operation::all_to_all, {1 << 20}, all, "pairwise"); }),
+              testing::HasSubstr("ways between GPUs is not simulated"));
+}
+
 }  // namespace
 }  // namespace stepcast::collectives
