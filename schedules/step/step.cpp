@@ -183,7 +183,7 @@ class Builder {
         add_gathered_compute(lane, pass, gathers, piece.forward);
         continue;
       }
-      if (piece.backward.duration == Time{}) continue;
+      if (piece.backward.duration == Time{} && piece.trained == 0) continue;
       const auto sum_after = [&](TaskId done) {
         auto& sums = plan.buckets[pass.virtual_stage];
         if (i < sums.size() && is_last(shape_, pass.kind)) updates_.add_sum(lane, planned_at.leader, sums[i], done);
@@ -201,20 +201,22 @@ class Builder {
     }
   }
 
-  /// What may be prefetched is gathered from when the task before starts, the rest from when it has ended.
+  /// What may be prefetched is gathered from when the task before starts, the rest from when it has ended; of a piece
+  /// without parameters nothing.
   TaskId add_gathered_compute(std::uint32_t lane, const Pass& pass, Gathers& gathers, const PassTime& time) {
     const std::vector<LaneTask>& before = lanes_[lane].tasks;
     const auto back = [&](std::size_t n) {
       return before.size() >= n ? std::optional<TaskId>(before[before.size() - n].task) : std::nullopt;
     };
-    TaskId gathered{};
+    std::optional<TaskId> gathered;
     const std::uint32_t keeper = lanes_.groups.leader(lane, pass.virtual_stage);
     if (gathers.ahead) gathered = lanes_.collective(lane, keeper, *gathers.ahead, true, back(2), "parameters");
     if (gathers.rest) gathered = lanes_.collective(lane, keeper, *gathers.rest, true, back(1), "parameters");
     LaneTask& task = lanes_.add_compute(lane, pass, time, true);
-    if (!task.data) task.data = gathered;
     const TaskId done = task.task;
-    lanes_.step.graph.after(done, gathered);
+    if (!gathered) return done;
+    if (!task.data) task.data = gathered;
+    lanes_.step.graph.after(done, *gathered);
     return done;
   }
 

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "schedules/data_parallel/groups.h"
 #include "schedules/forecast.h"
@@ -37,6 +39,49 @@ TEST(Overlap, MoreLatencyNeverMakesAStepFaster) {
       before = now;
     }
   }
+}
+
+/// A list of `layers` on 8 GPUs, which share parameters by ZeRO 3.
+Scenario sharded_network(std::vector<NetworkLayer> layers) {
+  Scenario s = data_parallel(8, 3);
+  s.model = {};
+  s.model.family = Family::operators;
+  s.model.network.layers = std::move(layers);
+  s.model.layers = std::ssize(s.model.network.layers);
+  s.training = {.global_batch = 32, .micro_batch = 4, .sequence = 1, .precision = Precision::fp16};
+  return s;
+}
+
+NetworkLayer multiply(double parameters) {
+  NetworkLayer layer;
+  layer.kind = LayerKind::gemm;
+  layer.m = layer.n = layer.k = 512;
+  layer.parameters = parameters;
+  return layer;
+}
+
+TEST(Zero3, NothingIsGatheredForALayerWithoutParameters) {
+  for (const bool overlap : {false, true}) {
+    Scenario s = sharded_network({multiply(0), multiply(0)});
+    s.data_parallel.overlap = overlap;
+    EXPECT_EQ(forecast(s).stages[0].time.exposed_data, Time{});
+    s = sharded_network({multiply(0), multiply(1e6)});
+    s.data_parallel.overlap = overlap;
+    EXPECT_GT(forecast(s).stages[0].time.exposed_data, Time{});
+  }
+}
+
+TEST(Zero3, GradientsOfALayerWhoseBackwardTakesNoTimeAreSummed) {
+  NetworkLayer instant = multiply(1e6);
+  instant.backward.emplace();
+  Scenario s = sharded_network({instant});
+  Alone alone(s);
+  const std::vector<Group> all{alone.ranks.data_group(0, 0)};
+  const auto time = [&](Operation operation, Precision sent) {
+    return alone.timer.time(operation, Bytes{1'000'000 * element_bytes(sent)}, all).duration;
+  };
+  EXPECT_EQ(forecast(s).stages[0].time.exposed_data,
+            2 * time(Operation::all_gather, Precision::fp16) + time(Operation::reduce_scatter, gradient_precision(s)));
 }
 
 TEST(ParameterServer, TakesItsCollectivesTime) {
