@@ -66,7 +66,7 @@ TEST(Broken, CommandsAndOptionsNameTheNearest) {
 
 TEST(Broken, WhatAnOptionWasGivenIsQuotedShort) {
   const std::string x(5000, 'x');
-  for (const std::string words :
+  for (const std::string& words :
        {"run scenarios/mlp.yaml --set training.micro_batch=" + x, "run scenarios/mlp.yaml --set " + x + "=1",
         "run scenarios/mlp.yaml --format " + x, "run scenarios/mlp.yaml --" + x, "list " + x, "keys " + x, x}) {
     const Outcome outcome = run_program(words);
