@@ -40,7 +40,7 @@ TEST(ControlBytes, AreEscapedInJsonAsJsonDoes) {
   const std::string text = json_text({{"name", name}});
   EXPECT_EQ(nlohmann::json::parse(text)["name"], name);
   EXPECT_TRUE(is_plain(text)) << text;
-  EXPECT_NO_THROW(nlohmann::json::parse(json_text({{"name", "\xff\x9b"}})));
+  EXPECT_TRUE(nlohmann::json::accept(json_text({{"name", "\xff\x9b"}})));
 }
 
 TEST(ControlBytes, OfNamesReachNeitherResultsNorMessages) {
