@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <ostream>
 
 #include "app/read/questions.h"
 #include "schedules/model/blocks.h"
@@ -13,9 +14,9 @@ namespace {
 
 schedules::Blocks on_one_gpu(const std::string& model) {
   app::Library library(STEPCAST_SOURCE_DIR "/configs");
-  const std::vector<std::string> settings = {"model=" + model,          "cluster.nodes=1",       "cluster.gpus=1",
-                                             "training.sequence=1024",  "recompute=none",        "data_parallel.zero=0",
-                                             "training.global_batch=2", "training.micro_batch=1"};
+  const std::vector<std::string> settings = {"model=" + model,        "cluster.gpus=1",       "training.sequence=1024",
+                                             "recompute=none",        "data_parallel.zero=0", "training.global_batch=2",
+                                             "training.micro_batch=1"};
   const auto questions = app::read_questions(
       std::vector<std::string>{STEPCAST_SOURCE_DIR "/scenarios/llama2-7b-zero3.yaml"}, settings, library);
   EXPECT_EQ(questions.at(0).error, "");
@@ -31,6 +32,8 @@ struct Published {
   const char* name;
   double parameters;
 };
+
+void PrintTo(const Published& each, std::ostream* out) { *out << each.name; }
 
 std::string test_name(const testing::TestParamInfo<Published>& each) {
   std::string name = each.param.name;
