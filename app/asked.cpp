@@ -45,8 +45,7 @@ std::optional<Asked> parse_asked(const std::vector<std::string>& words, const Co
 
 std::optional<std::vector<Question>> questions_asked(const Asked& asked, std::vector<NamedFile> outputs,
                                                      std::vector<std::filesystem::path> inputs) {
-  const bool prints = asked.output.empty();
-  outputs.insert(outputs.begin(), {prints ? "standard output" : "--output", prints ? "-" : asked.output});
+  outputs.insert(outputs.begin(), named_output(asked.output));
   check_distinct(outputs, inputs);
   Library library(config_folders());
   std::vector<Question> questions = read_questions(asked.paths, asked.settings, library);

@@ -205,10 +205,7 @@ int collective(const std::vector<std::string>& words) {
   std::vector<std::filesystem::path> inputs;
   for (const std::string& input : {log, uneven})
     if (!input.empty()) inputs.emplace_back(input);
-  check_distinct(std::array{NamedFile{word("output").empty() ? "standard output" : "--output",
-                                      word("output").empty() ? "-" : word("output")},
-                            NamedFile{"--plot", word("plot")}},
-                 inputs);
+  check_distinct(std::array{named_output(word("output")), NamedFile{"--plot", word("plot")}}, inputs);
   const Operation operation = operation_named(word("op"), "--op");
   Library library(config_folders());
   const Setting setting = read_setting("stepcast collective", *values, library);

@@ -23,10 +23,7 @@ class Identity {
       return;
     }
     std::error_code error;
-    fs::path end = path;
-    for (int links = 0; links < 40 && fs::is_symlink(end, error); ++links)
-      end = end.parent_path() / fs::read_symlink(end, error);
-    place_ = fs::weakly_canonical(fs::absolute(end, error), error);
+    place_ = fs::weakly_canonical(fs::absolute(end_of_links(path), error), error);
   }
 
   bool operator==(const Identity& other) const {
@@ -43,6 +40,10 @@ class Identity {
 };
 
 }  // namespace
+
+NamedFile named_output(const std::string& word) {
+  return word.empty() ? NamedFile{"standard output", "-"} : NamedFile{"--output", word};
+}
 
 void check_distinct(std::span<const NamedFile> outputs, std::span<const fs::path> inputs) {
   struct Known {

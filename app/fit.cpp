@@ -111,8 +111,7 @@ int fit(const std::vector<std::string>& words) {
   const auto output = (*values)["output"].as<std::string>();
   std::vector<std::filesystem::path> inputs;
   for (const std::string& path : paths) inputs.emplace_back(input_named(path));
-  check_distinct(std::array{NamedFile{output.empty() ? "standard output" : "--output", output.empty() ? "-" : output}},
-                 inputs);
+  check_distinct(std::array{named_output(output)}, inputs);
   std::vector<ReadFile> files;
   for (const std::filesystem::path& path : inputs) files.push_back({path.string(), read_file(path, shown_path(path))});
   const bool machine_named =

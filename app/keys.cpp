@@ -18,6 +18,7 @@
 #include "app/read/scenario.h"
 #include "app/read/schema.h"
 #include "app/report/columns.h"
+#include "app/report/json_text.h"
 #include "sim/in_quotes.h"
 #include "sim/input_error.h"
 
@@ -166,7 +167,7 @@ std::string json(const std::vector<Section>& sections) {
       all.push_back(std::move(one));
     }
   }
-  return all.dump(2) + "\n";
+  return json_text(all);
 }
 
 }  // namespace

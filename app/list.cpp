@@ -11,6 +11,7 @@
 #include "app/read/file_text.h"
 #include "app/read/visible_text.h"
 #include "app/report/columns.h"
+#include "app/report/json_text.h"
 #include "sim/in_quotes.h"
 #include "sim/input_error.h"
 
@@ -100,7 +101,7 @@ std::string csv(const Json& rows) {
 }
 
 std::string show(const Json& rows, const std::string& table, Format format) {
-  return format == Format::json ? rows.dump(2) + "\n" : format == Format::csv ? csv(rows) : table;
+  return format == Format::json ? json_text(rows) : format == Format::csv ? csv(rows) : table;
 }
 
 int list_kinds(const Library& library, Format format, const std::string& output) {

@@ -76,15 +76,6 @@ std::optional<std::string> content_of(int file) {
   }
 }
 
-/// What a link stands for, whether that is there or not.
-fs::path followed(fs::path path) {
-  constexpr int kMostLinks = 40;
-  std::error_code error;
-  for (int links = 0; links < kMostLinks && fs::is_symlink(path, error); ++links)
-    path = path.parent_path() / fs::read_symlink(path, error);
-  return path;
-}
-
 /// Those that a copy would lose. Security labels come by themselves.
 bool has_attributes(int file) {
   std::array<char, 1024> names{};
@@ -167,7 +158,7 @@ class Target {
   /// Finds out what stands there. Waits for the reader of a pipe, as every opening of one does.
   explicit Target(const NewFile& file)
       : path_(file.path.empty() ? fs::path(kStandardOutput) : fs::path(output_named(file.path.string()))),
-        file_(followed(path_)),
+        file_(end_of_links(path_)),
         content_(file.content) {
     if (const std::optional<int> open_one = descriptor_named(path_)) {
       file_ = path_;

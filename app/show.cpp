@@ -14,6 +14,7 @@
 #include "app/read/stated.h"
 #include "app/read/yaml.h"
 #include "app/report/columns.h"
+#include "app/report/json_text.h"
 #include "app/report/paragraph.h"
 #include "app/terminal.h"
 #include "sim/in_quotes.h"
@@ -227,7 +228,7 @@ int show(const std::vector<std::string>& words) {
         tables += (tables.empty() ? "" : "\n") + table(subject, told);
     }
   }
-  write_output((*values)["output"].as<std::string>(), format == "json" ? all.dump(2) + "\n" : tables);
+  write_output((*values)["output"].as<std::string>(), format == "json" ? json_text(all) : tables);
   return kDone;
 }
 

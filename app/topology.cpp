@@ -310,8 +310,7 @@ int show_topology(const std::vector<std::string>& words) {
   }
   const std::string form = forms.empty() ? "" : forms.front();
   const std::string name = input_named(names.front()), output = (*values)["output"].as<std::string>();
-  check_distinct(std::array{NamedFile{output.empty() ? "standard output" : "--output", output.empty() ? "-" : output}},
-                 std::array{std::filesystem::path(name)});
+  check_distinct(std::array{named_output(output)}, std::array{std::filesystem::path(name)});
   Library library(config_folders());
   const Cluster cluster = find_cluster(name, *values, library);
   std::string out;

@@ -33,6 +33,14 @@ bool is_stream(const std::filesystem::path& path) {
   return std::filesystem::is_other(path, error);
 }
 
+std::filesystem::path end_of_links(std::filesystem::path path) {
+  constexpr int kMostLinks = 40;
+  std::error_code error;
+  for (int links = 0; links < kMostLinks && std::filesystem::is_symlink(path, error); ++links)
+    path = path.parent_path() / std::filesystem::read_symlink(path, error);
+  return path;
+}
+
 std::string input_named(const std::string& word) { return word == "-" ? kStandardInput : word; }
 
 std::string output_named(const std::string& word) { return word == "-" ? kStandardOutput : word; }

@@ -38,6 +38,9 @@ std::optional<int> descriptor_named(const std::filesystem::path& path);
 /// device, a socket. Nothing can be told of it but by reading it, once.
 bool is_stream(const std::filesystem::path& path);
 
+/// What a link stands for, by way of others too, whether that is there or not; any other path as it is.
+std::filesystem::path end_of_links(std::filesystem::path path);
+
 /// What a word of the command line means as a file that is read: "-" is standard input.
 std::string input_named(const std::string& word);
 
