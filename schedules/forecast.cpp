@@ -142,6 +142,7 @@ Forecast forecast_on(const topology::Cluster& cluster, collectives::Timer& timer
 
   Forecast out;
   out.step = step_time(step, timeline);
+  if (out.step == Time{}) throw InputError("model", "a step takes less than 1 ps, expected operators with work to do");
   out.gpus = s.cluster.gpus;
   const Blocks whole = whole_model(s);
   const std::vector<BlockRange> all_of_it = cut(whole, 1);
