@@ -33,7 +33,7 @@ struct LinkView {
   bool empty() const { return ranks == 0; }
   std::span<const Hop> way(std::uint32_t from, std::uint32_t to) const {
     const std::size_t at = std::size_t{from} * ranks + to;
-    return std::span(hops).subspan(begin[at], begin[at + 1] - begin[at]);
+    return {hops.data() + begin[at], hops.data() + begin[at + 1]};
   }
   bool nvlink(std::uint32_t from, std::uint32_t to) const { return over_nvlink[std::size_t{from} * ranks + to]; }
   std::uint32_t direct(std::uint32_t from, std::uint32_t to) const { return nvlinks[std::size_t{from} * ranks + to]; }
