@@ -49,7 +49,9 @@ const Command& find_command(const std::string& name) {
     if (command.name == name) return command;
     if (!command.hidden) names.push_back(command.name);
   }
-  throw InputError("stepcast", "unknown command " + in_quotes(name) + ", expected " + one_of(name, names));
+  names.insert(names.end(), {"--help", "--version"});
+  const std::string what = name.starts_with('-') ? "option " : "command ";
+  throw InputError("stepcast", "unknown " + what + in_quotes(name) + ", expected " + one_of(name, names));
 }
 
 }  // namespace stepcast::app

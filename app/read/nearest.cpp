@@ -36,10 +36,28 @@ bool starts_with(std::string_view name, std::string_view word) {
   return name.size() >= word.size() && std::equal(word.begin(), word.end(), name.begin(), same);
 }
 
+/// Whether `name` goes on where the word ends: 'dgx-a100-80gb' for 'dgx-a100'.
+bool continues(std::string_view name, std::string_view word) {
+  return name.size() > word.size() && starts_with(name, word) && (name[word.size()] == '-' || name[word.size()] == '_');
+}
+
+/// Whether they begin alike for nearly all of the name: 'core_attn' for 'core_attention'.
+bool begin_alike(std::string_view name, std::string_view word) {
+  constexpr std::size_t kFewest = 5;
+  const auto end = std::mismatch(name.begin(), name.end(), word.begin(), word.end(), same).first;
+  const auto alike = static_cast<std::size_t>(end - name.begin());
+  return alike >= kFewest && alike + 1 >= name.size();
+}
+
 }  // namespace
 
 std::string_view nearest(std::string_view word, std::span<const std::string_view> names) {
   if (word.empty() || word.size() > kLongestCompared) return {};
+  constexpr std::size_t kLongEnough = 4;  // to mean the beginning of a name rather than another short one
+  if (word.size() >= kLongEnough) {
+    const auto longer = std::ranges::find_if(names, [&](std::string_view name) { return continues(name, word); });
+    if (longer != names.end()) return *longer;
+  }
   std::string_view best;
   std::size_t fewest = std::max<std::size_t>(1, word.size() / 3) + 1;
   for (const std::string_view name : names) {
@@ -55,6 +73,9 @@ std::string_view nearest(std::string_view word, std::span<const std::string_view
   }
   for (const std::string_view name : names) {
     if (std::search(name.begin(), name.end(), word.begin(), word.end(), same) != name.end()) return name;
+  }
+  for (const std::string_view name : names) {
+    if (begin_alike(name, word)) return name;
   }
   return {};
 }

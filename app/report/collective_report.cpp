@@ -134,9 +134,10 @@ double busbw_GBps(const CollectiveReport& report, const CollectiveRow& row) {
 }
 
 std::string collective_table(const CollectiveReport& report) {
-  const std::string head = fmt::format("{} over {} GPUs{}\n", collectives::name(report.operation), report.ranks,
-                                       report.software.empty() ? "" : ", stack " + visible(report.software)) +
-                           (report.log.empty() ? "" : "measured: " + visible(report.log) + ", out of place\n");
+  const std::string head =
+      fmt::format("{} over {} GPU{}{}\n", collectives::name(report.operation), report.ranks,
+                  report.ranks == 1 ? "" : "s", report.software.empty() ? "" : ", stack " + visible(report.software)) +
+      (report.log.empty() ? "" : "measured: " + visible(report.log) + ", out of place\n");
   if (!report.log.empty()) return head + measured_table(report);
   const std::vector<std::string> names = algorithms_of(report);
   // "auto" may take one algorithm for one size and another for the next: that is still one row per size.

@@ -217,7 +217,7 @@ TEST_F(Collective, TakesSeparateServersAndUnevenSizes) {
   EXPECT_THAT(output(with({"--servers", "4"})), testing::HasSubstr("sharded-parameter-server"));
   EXPECT_EQ(error(with({"--servers", "8"})), "--servers: found '8', expected a whole number from 1 to 7");
   EXPECT_EQ(error(with({"--servers", "2", "--algorithm", "ring"})),
-            "servers: 'ring' has none: that is for parameter servers");
+            "--servers: 'ring' has none: that is for parameter servers");
   const auto table = [&](const std::string& text) {
     std::ofstream(file("table.csv")) << text;
     return with({"--op", "all_to_all", "--uneven", file("table.csv")});

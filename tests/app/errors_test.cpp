@@ -49,6 +49,10 @@ TEST(Broken, CommandsAndOptionsNameTheNearest) {
   EXPECT_TRUE(unknown.starts_with("stepcast: unknown command 'rum', expected one of run, validate, ")) << unknown;
   EXPECT_TRUE(unknown.ends_with("; did you mean 'run'?\n")) << unknown;
   EXPECT_EQ(run_program("rum").status, 2);
+  EXPECT_TRUE(run_program("version").err.ends_with(", --help, --version; did you mean '--version'?\n"));
+  EXPECT_TRUE(run_program("--hepl").err.starts_with("stepcast: unknown option '--hepl', expected one of run, "));
+  EXPECT_TRUE(run_program("collective --node dgx-a100-80gb --algorithm rign")
+                  .err.starts_with("--algorithm: found 'rign', expected one of ring, tree, "));
   EXPECT_EQ(run_program("run").status, 2);
   EXPECT_EQ(run_program("run scenarios/quickstart.yaml --format yaml").err,
             "--format: found 'yaml', expected one of table, json, csv\n");

@@ -19,6 +19,16 @@ TEST(Nearest, FindsSlipsOfTheHand) {
   EXPECT_EQ(nearest("batch", names), "global_batch");         // a part of it
 }
 
+TEST(Nearest, TakesWhatGoesOnWhereTheWordEndsBeforeOtherWords) {
+  EXPECT_EQ(nearest("dgx-a100", Names{"dgx-a800", "dgx-a100-40gb", "dgx-a100-80gb"}), "dgx-a100-40gb");
+  EXPECT_EQ(nearest("dgx-a10", Names{"dgx-a100-40gb", "dgx-a30"}), "dgx-a30");
+}
+
+TEST(Nearest, FindsAnotherEndOfTheSameWord) {
+  EXPECT_EQ(nearest("core_attention", Names{"core_attn", "mlp"}), "core_attn");
+  EXPECT_EQ(nearest("core", Names{"cores_of_all"}), "cores_of_all");
+}
+
 TEST(Nearest, IsSilentWhereNothingIsNear) {
   EXPECT_EQ(nearest("colour", Names{"global_batch", "sequence"}), "");
   EXPECT_EQ(nearest("", Names{"a"}), "");
