@@ -88,7 +88,9 @@ function(stepcast_tests name)
   endif()
   add_executable(${name}_tests ${sources})
   target_link_libraries(${name}_tests PRIVATE stepcast_options ${ARG_DEPENDS} GTest::gmock GTest::gtest_main)
-  target_compile_options(${name}_tests PRIVATE $<$<CONFIG:Release>:-O1>) # takes a third less to compile than -O3
+  # What is tested is compiled as it is used, the tests themselves for a short build: -O1 takes g++ a third less than
+  # -O3, and -O0 takes clang++ with sanitizers a third of what -O1 takes.
+  target_compile_options(${name}_tests PRIVATE $<IF:$<CONFIG:Release>,-O1,-O0>)
   target_compile_definitions(${name}_tests PRIVATE STEPCAST_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
   stepcast_precompile(${name}_tests ${precompiled_of_tests})
   gtest_discover_tests(${name}_tests DISCOVERY_TIMEOUT 60)

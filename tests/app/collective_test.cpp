@@ -14,6 +14,7 @@
 #include "app/report/collective_report.h"
 #include "sim/input_error.h"
 #include "tests/app/program.h"
+#include "tests/sanitized.h"
 
 namespace stepcast::app {
 namespace {
@@ -118,6 +119,7 @@ TEST_F(Collective, PrintsTimesThatGrowWithTheSizeAndOfWhichAutoTakesTheLeast) {
     return found;
   };
   for (const auto& [node, nodes] : {std::pair{"aws-p4d", "16"}, {"frontier", "4"}, {"dgx-1-v100-16gb", "1"}}) {
+    if (stepcast::test::kSanitized && nodes != std::string_view("1")) continue;
     for (const char* op : {"all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce", "all_to_all"}) {
       const std::vector<double> automatic = times(node, nodes, op, "");
       EXPECT_TRUE(std::ranges::is_sorted(automatic)) << node << ' ' << op;

@@ -100,6 +100,7 @@ TEST(Run, WhatImperfectionsCostIsToldFromAStepSimulatedAlike) {
       "--set pipeline.schedule=1f1b --set pipeline.virtual_stages=1 ";
   const std::string straggler = "--set imperfections.slow_node=0 --set imperfections.network_speed=0.99 ";
   for (const std::string how : {"", "--unfold"}) {
+    if (stepcast::test::kSanitized && !how.empty()) continue;
     const Json slow = Json::parse(run_program(run + straggler + how).out)["results"][0];
     const Json plain = Json::parse(run_program(run + how).out)["results"][0];
     EXPECT_EQ(slow["perfect_step_time_s"], plain["step_time_s"]) << how;
