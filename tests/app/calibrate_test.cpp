@@ -91,8 +91,7 @@ TEST_F(Calibrate, JsonAndCsvHoldEveryRow) {
   const Outcome json = run_program("calibrate --format json --bundle " + bundle());
   ASSERT_EQ(json.status, 0) << json.err;
   const auto all = nlohmann::json::parse(json.out);
-  const auto schema = nlohmann::json::parse(read_text(STEPCAST_SOURCE_DIR "/docs/results.schema.json"));
-  expect_schema(schema["$defs"]["calibrate"], all, "calibrate");
+  expect_schema(results_schema("calibrate"), all, "calibrate");
   EXPECT_EQ(all["gpu"], "h200-sxm");
   EXPECT_EQ(all["run"], "r1");
   std::size_t rows = 0;

@@ -10,6 +10,7 @@
 #include "app/read/model.h"
 #include "tests/app/program.h"
 #include "tests/app/read/fixtures.h"
+#include "tests/app/schema.h"
 
 namespace stepcast::app {
 namespace {
@@ -40,6 +41,7 @@ TEST(List, SaysSomethingUsefulOfEveryNameInEveryFormat) {
     ASSERT_EQ(table.status, 0) << table.err;
     const std::vector<std::string> names = kind.names(library);
     const json all = json::parse(objects.out);
+    expect_schema(results_schema("list"), all, list);
     ASSERT_EQ(all.size(), names.size()) << kind.name;
     for (std::size_t i = 0; i < names.size(); ++i) {
       EXPECT_TRUE(holds(table.out, "\n" + names[i] + " ")) << kind.name << '/' << names[i];
@@ -50,6 +52,12 @@ TEST(List, SaysSomethingUsefulOfEveryNameInEveryFormat) {
     const std::string csv = run_program(list + " --format csv").out;
     EXPECT_GE(static_cast<std::size_t>(std::count(csv.begin(), csv.end(), '\n')), names.empty() ? 0 : names.size() + 1);
   }
+}
+
+TEST(List, AndKeysAndTopologyFollowTheirSchema) {
+  expect_schema(results_schema("list"), json::parse(run_program("list --format json").out), "list");
+  expect_schema(results_schema("keys"), json::parse(run_program("keys --format json").out), "keys");
+  expect_schema(results_schema("topology"), json::parse(run_program("topology dgx-a100-80gb --json").out), "topology");
 }
 
 TEST(List, ModelsHaveTheParametersThatAForecastCounts) {
@@ -80,6 +88,7 @@ TEST(Show, TellsEveryKeyOfEveryFileWithItsPlaceAndItsSource) {
     const Outcome outcome = run_program(words);
     ASSERT_EQ(outcome.status, 0) << outcome.err;
     const json all = json::parse(outcome.out);
+    expect_schema(results_schema("show"), all, "show");
     ASSERT_EQ(all.size(), names.size());
     for (const json& one : all) {
       if (kind.schema == nullptr) {

@@ -17,8 +17,7 @@ TEST(Explain, AttributesAPublishedRowToItsPhases) {
   const Outcome outcome = run_program("validate --explain KOR-0002 --format json");
   ASSERT_EQ(outcome.status, 0) << outcome.err;
   const Json why = Json::parse(outcome.out);
-  const Json schema = Json::parse(read_text(STEPCAST_SOURCE_DIR "/docs/results.schema.json"));
-  expect_schema(schema["$defs"]["explain"], why, "explain");
+  expect_schema(results_schema("explain"), why, "explain");
   double gaps = 0;
   for (const Json& phase : why["phases"]) gaps += phase["gap_s"].get<double>();
   EXPECT_EQ(why["phases"].size(), 3u);  // table 4 states a layer's forward and backward

@@ -40,8 +40,7 @@ TEST_F(Import, ATraceOfThePyTorchProfilerBecomesATableOfKernels) {
   ASSERT_EQ(std::system(("gzip -c '" + kLogs + "kineto.json' >'" + file("t.json.gz") + "'").c_str()), 0);
   EXPECT_EQ(run_program("calibrate --import " + file("t.json.gz")).out, told.out);
   const auto json = nlohmann::json::parse(run_program("calibrate --import " + kLogs + "kineto.json --format json").out);
-  const auto schema = nlohmann::json::parse(read_text(STEPCAST_SOURCE_DIR "/docs/results.schema.json"));
-  expect_schema(schema["$defs"]["import"], json, "import");
+  expect_schema(results_schema("import"), json, "import");
   EXPECT_EQ(json["devices"].size(), 2u);
 }
 

@@ -6,7 +6,14 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "tests/app/program.h"
+
 namespace stepcast::app {
+
+/// What a command's JSON follows, by its name in docs/results.schema.json.
+inline nlohmann::json results_schema(const std::string& name) {
+  return nlohmann::json::parse(read_text(STEPCAST_SOURCE_DIR "/docs/results.schema.json"))["$defs"][name];
+}
 
 /// Every key that the schema requires is there and of its type.
 inline void expect_schema(const nlohmann::json& schema, const nlohmann::json& value, const std::string& path) {
