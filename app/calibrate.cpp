@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdio>
 #include <filesystem>
+#include <span>
 
 #include "app/command.h"
 #include "app/distinct_files.h"
@@ -62,7 +63,7 @@ std::vector<std::filesystem::path> files_of_bundle(const std::filesystem::path& 
   return files;
 }
 
-Calibration fit_bundle(const std::string& path, const po::variables_map& values) {
+Calibration fit_bundle(const std::string& path, const po::variables_map& values, std::span<const NamedFile> outputs) {
   const std::string shown = shown_path(path);
   const std::vector<calibrate::BundleFile> tables =
       is_stream(path) ? calibrate::unpack_bundle(read_file(path, shown, calibrate::kLargestBundle), shown)
@@ -73,6 +74,7 @@ Calibration fit_bundle(const std::string& path, const po::variables_map& values)
   Calibration calibration{
       shown, gpu.file, bundle.run, bundle.machine, calibrate::fit_machine(bundle, gpu.gpu), bundle.step_tables};
   if (!bundle.collectives.empty()) calibration.models.push_back(fit_bundle_collectives(bundle, values, library));
+  check_distinct(outputs, library.files());
   const std::string inside = shown + "/";
   for (calibrate::FittedModel& model : calibration.models)
     for (calibrate::FittedRow& row : model.rows)
@@ -138,7 +140,7 @@ int calibrate_machine(const std::vector<std::string>& words) {
     bundle = std::filesystem::path(out).replace_extension(".bundle").string();
     measure(*program, bundle);
   }
-  const Calibration calibration = fit_bundle(bundle, *values);
+  const Calibration calibration = fit_bundle(bundle, *values, outputs);
   std::vector<NewFile> files;
   if (!out.empty()) files.push_back({out, profile_yaml(calibration)});
   if (!plot.empty()) files.push_back({plot, picture(residuals_svg(calibration), plot)});

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <stdexcept>
 
 #include "app/command.h"
 #include "app/distinct_files.h"
@@ -160,6 +161,8 @@ auto named_as_options(Run run) {
     for (const std::string_view option : {"algorithm: ", "servers: "})
       if (what.starts_with(option)) throw InputError("", "--" + std::string(what));
     throw;
+  } catch (const std::overflow_error& e) {
+    throw InputError("--sizes", std::string("a collective of these would take too long: ") + e.what());
   }
 }
 
@@ -218,10 +221,12 @@ int collective(const std::vector<std::string>& words) {
   std::vector<std::filesystem::path> inputs;
   for (const std::string& input : {log, uneven})
     if (!input.empty()) inputs.emplace_back(input);
-  check_distinct(std::array{named_output(word("output")), NamedFile{"--plot", word("plot")}}, inputs);
+  const std::array outputs{named_output(word("output")), NamedFile{"--plot", word("plot")}};
+  check_distinct(outputs, inputs);
   const Operation operation = operation_named(word("op"), "--op");
   Library library(config_folders());
   const Setting setting = read_setting("stepcast collective", *values, library);
+  check_distinct(outputs, library.files());
   const topology::Cluster cluster = topology::build_cluster(setting.cluster.node, setting.cluster.fabric,
                                                             setting.cluster.gpus, setting.cluster.allocation);
   collectives::Group group;

@@ -103,6 +103,15 @@ CommandLine fit_line() {
       options};
 }
 
+/// What a table's multiplies are in.
+FlopRate peak_of_16_bits(const schedules::Gpu& gpu) {
+  for (const schedules::Precision precision : {schedules::Precision::bf16, schedules::Precision::fp16})
+    if (gpu.peak.contains(precision)) return peak(gpu, precision);
+  throw InputError("--gpu", "found " + in_quotes(gpu.name) +
+                                ", which has no rate for bf16 or fp16, expected one that " +
+                                "has: a table's multiplies are of 16 bits");
+}
+
 int fit(const std::vector<std::string>& words) {
   const auto values = parse_options(words, fit_line());
   if (!values) return kDone;
@@ -143,8 +152,8 @@ int fit(const std::vector<std::string>& words) {
   const Node name = make_scalar((*values)["gpu"].as<std::string>(), {"--gpu", 0, 0});
   schedules::Gpu gpu;
   read(gpu_table(), library.expand_block(name, gpu_schema(), "gpu"), "gpu", library, gpu);
-  const schedules::GemmMachine machine{gpu.sms, peak(gpu, schedules::Precision::bf16), gpu.memory_bandwidth,
-                                       gpu.memory_efficiency};
+  check_distinct(std::array{named_output(output)}, library.files());
+  const schedules::GemmMachine machine{gpu.sms, peak_of_16_bits(gpu), gpu.memory_bandwidth, gpu.memory_efficiency};
   const calibrate::GemmFit result =
       calibrate::fit_gemm(calibrate::parse_gemm_samples(table.text, table.path), machine, *launch);
   write_output(output, format_word == "json" ? gemm_json(result, table.path) : gemm_yaml(result, table.path));

@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 #include <oneapi/tbb/parallel_for.h>
 
+#include <array>
 #include <cmath>
 #include <map>
 #include <optional>
 
 #include "app/command.h"
+#include "app/distinct_files.h"
 #include "app/output.h"
 #include "app/read/config_folders.h"
 #include "app/read/curves.h"
@@ -141,6 +143,7 @@ int fit_transport_to(const ReadFile& table, const FitTransportOptions& options) 
       predicted[i] = predict(rows[i].curve, stacks.at(rows[i].software));
     });
     for (std::size_t i = 0; i < rows.size(); ++i) report.add(rows[i], predicted[i]);
+    check_distinct(std::array{named_output(options.output)}, library.files());
     write_output(options.output, report.text());
     return kDone;
   }
@@ -150,8 +153,10 @@ int fit_transport_to(const ReadFile& table, const FitTransportOptions& options) 
     if (row.fitted && row.software == options.software) fitted.push_back(row.curve);
   }
   if (fitted.empty()) throw InputError(table.path, "no curve is marked fitted for '" + options.software + "'");
-  const calibrate::TransportFit fit = fit_transport(
-      fitted, calibrate::neutral_start(read_transport(options.software, library)), {}, calibrate::Reach::wide);
+  const collectives::Transport transport = read_transport(options.software, library);
+  check_distinct(std::array{named_output(options.output)}, library.files());
+  const calibrate::TransportFit fit =
+      fit_transport(fitted, calibrate::neutral_start(transport), {}, calibrate::Reach::wide);
   for (const CurveRow& row : rows) {
     if (row.software == options.software) report.add(row, predict(row.curve, fit.transport));
   }
@@ -165,6 +170,7 @@ int fit_transport_to_logs(const std::vector<ReadFile>& logs, const boost::progra
   Library library(config_folders());
   const Setting setting = read_setting("stepcast fit", values, library);
   const auto word = [&](const char* name) { return values[name].as<std::string>(); };
+  check_distinct(std::array{named_output(word("output"))}, library.files());
   std::optional<collectives::Operation> operation;
   if (!word("op").empty()) operation = operation_named(word("op"), "--op");
   std::vector<calibrate::Curve> curves;

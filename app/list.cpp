@@ -1,10 +1,12 @@
 #include "app/list.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 
 #include "app/catalogue.h"
 #include "app/command.h"
+#include "app/distinct_files.h"
 #include "app/options.h"
 #include "app/output.h"
 #include "app/read/config_folders.h"
@@ -147,6 +149,7 @@ int list(const std::vector<std::string>& words) {
   if (names.empty()) return list_kinds(library, format, output);
   std::string errors;
   const std::vector<Named> all = read_all(catalogue_kind(names.front(), "stepcast list"), library, errors);
+  check_distinct(std::array{named_output(output)}, library.files());
   write_output(output, show(json(all), table(all), format));
   std::fputs(errors.c_str(), stderr);
   return errors.empty() ? kDone : kFailed;

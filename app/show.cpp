@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "app/catalogue.h"
 #include "app/command.h"
+#include "app/distinct_files.h"
 #include "app/options.h"
 #include "app/output.h"
 #include "app/read/config_folders.h"
@@ -228,7 +230,9 @@ int show(const std::vector<std::string>& words) {
         tables += (tables.empty() ? "" : "\n") + table(subject, told);
     }
   }
-  write_output((*values)["output"].as<std::string>(), format == "json" ? json_text(all) : tables);
+  const auto output = (*values)["output"].as<std::string>();
+  check_distinct(std::array{named_output(output)}, library.files());
+  write_output(output, format == "json" ? json_text(all) : tables);
   return kDone;
 }
 

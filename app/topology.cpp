@@ -313,6 +313,7 @@ int show_topology(const std::vector<std::string>& words) {
   check_distinct(std::array{named_output(output)}, std::array{std::filesystem::path(name)});
   Library library(config_folders());
   const Cluster cluster = find_cluster(name, *values, library);
+  check_distinct(std::array{named_output(output)}, library.files());
   std::string out;
   if (form == "links") {
     out = link_table(cluster);

@@ -75,7 +75,7 @@ std::vector<std::string> Library::names(std::string_view folder) const {
   for (const std::filesystem::path& configs : folders_) {
     std::error_code error;
     for (const auto& entry : std::filesystem::directory_iterator(configs / folder, error)) {
-      if (std::ranges::find(kEndings, entry.path().extension()) != kEndings.end())
+      if (std::ranges::find(kEndings, entry.path().extension()) != kEndings.end() && entry.is_regular_file(error))
         found.insert(entry.path().stem().string());
     }
   }
@@ -87,7 +87,7 @@ std::optional<std::filesystem::path> Library::file(std::string_view folder, cons
   for (const std::filesystem::path& configs : folders_) {
     std::filesystem::path file = with_ending(configs / folder / name);
     std::error_code error;
-    if (std::filesystem::exists(file, error) && shown_path(file) != except) return file;
+    if (std::filesystem::is_regular_file(file, error) && shown_path(file) != except) return file;
   }
   return {};
 }

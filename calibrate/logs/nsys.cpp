@@ -61,8 +61,16 @@ class Query {
 
  private:
   [[noreturn]] void fail() const {
-    if (sqlite3_errcode(database_) == SQLITE_NOMEM) throw std::bad_alloc();
+    if (sqlite3_errcode(database_) == SQLITE_NOMEM) fail_for_memory();
     throw InputError(file_, std::string("SQLite: ") + sqlite3_errmsg(database_));
+  }
+  /// SQLite says that memory ran out of some broken files too.
+  [[noreturn]] void fail_for_memory() const {
+    constexpr sqlite3_uint64 kSome = 1 << 20;
+    void* const some = sqlite3_malloc64(kSome);
+    if (some == nullptr) throw std::bad_alloc();
+    sqlite3_free(some);
+    throw InputError(file_, "SQLite: the database is malformed");
   }
 
   sqlite3* database_;

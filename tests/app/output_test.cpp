@@ -9,6 +9,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <utility>
 
 #include "app/distinct_files.h"
 #include "sim/input_error.h"
@@ -170,6 +171,28 @@ TEST_F(Output, TwoOutputsThatAreOneFileAreRefusedBeforeAnythingIsComputed) {
   EXPECT_EQ(outcome.status, 2);
   EXPECT_EQ(outcome.out, "");
   EXPECT_FALSE(fs::exists(at("a.svg")));
+}
+
+TEST_F(Output, AnOutputThatIsAFileOfTheMachineIsRefused) {
+  const std::string configs = STEPCAST_SOURCE_DIR "/configs/";
+  fs::create_directories(at("own/nodes"));
+  const auto copy = [&](const std::string& from, const std::string& to) { fs::copy_file(configs + from, at(to)); };
+  copy("nodes/dgx-a100-80gb.yaml", "own/nodes/mine.yaml");
+  copy("nodes/dgx-a100-80gb.yaml", "n.yaml");
+  copy("fabrics/rail-fat-tree-hdr.yaml", "f.yaml");
+  copy("software/nccl-a100.yaml", "s.yaml");
+  for (const auto& [words, file] :
+       {std::pair<std::string, const char*>{"collective --node ./n.yaml --sizes 8B --output n.yaml", "n.yaml"},
+        {"collective --node dgx-a100-80gb --software ./s.yaml --sizes 8B --output s.yaml", "s.yaml"},
+        {"topology dgx-a100-80gb --nodes 2 --fabric ./f.yaml --output f.yaml", "f.yaml"},
+        {"show mine --output own/nodes/mine.yaml", "own/nodes/mine.yaml"},
+        {"list nodes --output own/nodes/mine.yaml", "own/nodes/mine.yaml"}}) {
+    const std::string bytes = read_text(at(file));
+    const Outcome outcome = run_script("cd " + folder_.string() + " && STEPCAST_CONFIGS=own $stepcast " + words);
+    EXPECT_EQ(outcome.status, 2) << words << outcome.err;
+    EXPECT_NE(outcome.err.find("which is read"), std::string::npos) << words << outcome.err;
+    EXPECT_EQ(read_text(at(file)), bytes) << words;
+  }
 }
 
 TEST_F(Output, AnOutputThatIsReadIsRefused) {

@@ -1,6 +1,7 @@
 // Folders of files that lie over the library's; docs/own-files.md is what is tried.
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <fstream>
@@ -102,6 +103,17 @@ TEST_F(OwnFiles, ABrokenOneIsNamedAndTheOthersAreListed) {
   EXPECT_NE(outcome.err.find("configs/gpus/broken.yaml:1:6: sms: found 'many'"), std::string::npos) << outcome.err;
   EXPECT_NE(outcome.out.find("h100-sxm5-80gb"), std::string::npos);
   EXPECT_EQ(run("show broken", "configs").status, 2);
+}
+
+TEST_F(OwnFiles, WhatIsNoFileIsNotRead) {
+  write("configs/gpus/own.yaml", "base: t4\n");
+  const std::string pipe = (folder_ / "configs/gpus/pipe.yaml").string();
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  const Outcome outcome = run("list gpus", "configs");
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("\nown "), std::string::npos);
+  EXPECT_EQ(outcome.out.find("pipe"), std::string::npos);
+  EXPECT_EQ(run("show pipe", "configs").status, 2);
 }
 
 TEST_F(OwnFiles, AnUnknownKeyOfManyIsToldWhereAllAre) {

@@ -75,9 +75,35 @@ void check_row(const std::vector<std::string>& row, const std::vector<std::strin
   }
 }
 
+/// nvidia-smi underlines the heading, on whatever it prints to: "\x1b[4mGPU0 ... \x1b[0m".
+std::string without_escapes(std::string_view text) {
+  std::string plain;
+  while (!text.empty()) {
+    const std::size_t escape = std::min(text.find("\x1b["), text.size());
+    plain += text.substr(0, escape);
+    text.remove_prefix(escape);
+    const std::size_t end = std::min(text.find_first_not_of("0123456789;", 2), text.size());
+    text.remove_prefix(std::min(text.empty() ? 0 : end + 1, text.size()));
+  }
+  return plain;
+}
+
+/// Two devices see each other alike.
+void check_symmetric(const Matrix& matrix, const std::string& place) {
+  for (std::size_t from = 0; from < matrix.names.size(); ++from) {
+    for (std::size_t to = 0; to < from; ++to) {
+      const std::string &there = matrix.cells[to][from], &back = matrix.cells[from][to];
+      if (there == back) continue;
+      throw InputError(place, "found " + in_quotes(there) + " from " + in_quotes(matrix.names[to]) + " to " +
+                                  in_quotes(matrix.names[from]) + " and " + in_quotes(back) +
+                                  " back, expected the same both ways");
+    }
+  }
+}
+
 Matrix read(std::string_view text, const std::string& place) {
   Matrix matrix;
-  std::istringstream in{std::string(text)};
+  std::istringstream in{without_escapes(text)};
   std::size_t number = 0;
   bool numa = false;
   for (std::string line; std::getline(in, line);) {
@@ -128,6 +154,7 @@ Matrix read(std::string_view text, const std::string& place) {
     throw InputError(place, "found " + std::to_string(matrix.cells.size()) + " rows, expected " +
                                 std::to_string(matrix.names.size()));
   }
+  check_symmetric(matrix, place);
   return matrix;
 }
 

@@ -119,6 +119,20 @@ TEST(SmiMatrix, SeesAnNvswitchWhereDirectLinksWouldBeTooMany) {
   EXPECT_EQ(kinds(text), written(text, 4));
 }
 
+/// nvidia-smi underlines the heading of what it writes into a file too.
+TEST(SmiMatrix, MayHaveAnUnderlinedHeading) {
+  std::string text = kIslands;
+  text.replace(text.find("GPU0"), 4, "\x1b[4mGPU0");
+  text.replace(text.find("GPU NUMA ID"), 11, "GPU NUMA ID\x1b[0m");
+  EXPECT_EQ(kinds(text), kinds(kIslands));
+  EXPECT_EQ(import("\x1b[1;4mGPU0 GPU1\x1b[0m\nGPU0 X PIX\nGPU1 PIX X\x1b[").gpus, 2u);
+}
+
+TEST(SmiMatrix, IsTheSameBothWays) {
+  EXPECT_EQ(error_of([&] { import(" GPU0 GPU1\nGPU0 X NV12\nGPU1 NV6 X\n"); }),
+            "smi.txt: found 'NV12' from 'GPU0' to 'GPU1' and 'NV6' back, expected the same both ways");
+}
+
 TEST(SmiMatrix, SaysWhatItCannotRead) {
   const auto error = [](const char* text) { return error_of([&] { import(text); }); };
   EXPECT_EQ(error("nothing"), "smi.txt: found no row that starts with GPU0, expected what `nvidia-smi topo -m` prints");
