@@ -6,8 +6,6 @@
 #include <optional>
 #include <stdexcept>
 
-#include "collectives/play.h"
-
 namespace stepcast::collectives {
 namespace {
 
@@ -71,6 +69,8 @@ void keep(std::span<const std::uint32_t> groups, const Wiring& wiring, Outcome& 
     for (const sim::Use& use : wiring.routes[route].uses) played.carried[sim::index(use.resource)] += use.load * bytes;
   }
 }
+
+bool passes_through(Operation operation) { return operation == Operation::broadcast || operation == Operation::reduce; }
 
 /// How many pieces of a long pipeline are simulated: at least one, no more than about this many transfers.
 constexpr std::size_t kPipelineTransfers = 1500;
@@ -148,9 +148,8 @@ Prepared prepare(const Algorithm& algorithm, Proto proto, const Request& request
   throw std::logic_error("a whole plan that cannot be wired");
 }
 
-Timing simulate(const Prepared& prepared, const Transport& transport, Bytes bytes,
-                std::span<const std::uint32_t> own_groups) {
-  const Wiring& wiring = prepared.wiring;
+Played simulate(const Prepared& prepared, const Transport& transport, Bytes bytes) {
+  Played played;
   Request request = prepared.request.resized(bytes.value);
   const std::uint32_t active = best_channels(prepared, bytes, transport.channels, transport.forced.most_channels);
   const double part_of_channels = static_cast<double>(active) / transport.channels;
@@ -159,8 +158,6 @@ Timing simulate(const Prepared& prepared, const Transport& transport, Bytes byte
   const double now = prepared.prospect.seconds_per_byte / part_of_channels;
   // A long pipeline is simulated as far as its first pieces; each further one takes a piece's time on the busiest
   // link, or on a connection where that is longer.
-  Time rest{};
-  double whole = 1;
   if (prepared.pipelines) {
     const std::uint32_t pieces = best_pieces(prepared, bytes, transport.chunk, now);
     const std::size_t affordable = kPipelineTransfers / prepared.transfers_per_piece;
@@ -171,20 +168,31 @@ Timing simulate(const Prepared& prepared, const Transport& transport, Bytes byte
       const double piece = static_cast<double>(bytes.value) / pieces;
       const double alone = piece / prepared.channels / (prepared.slowest.value * part_of_channels);
       const Time period = from_seconds(std::max(now * piece, to_seconds(prepared.occupancy) + alone));
-      rest = period * std::int64_t{pieces - request.pieces};
-      whole = static_cast<double>(bytes.value) / static_cast<double>(std::max<std::int64_t>(request.elements, 1));
+      played.rest = period * std::int64_t{pieces - request.pieces};
+      played.whole =
+          static_cast<double>(bytes.value) / static_cast<double>(std::max<std::int64_t>(request.elements, 1));
     }
   }
-  Outcome played = play(*prepared.algorithm, request, wiring, scale, prepared.fold);
-  if (!own_groups.empty()) keep(own_groups, wiring, played);
+  played.outcome = play(*prepared.algorithm, request, prepared.wiring, scale, prepared.fold);
   const bool own_part = request.operation == Operation::all_gather || request.operation == Operation::all_to_all ||
                         request.operation == Operation::reduce_scatter;
   const double moving = now * static_cast<double>(bytes.value);
   const Time own = own_part ? from_seconds(transport.own_copy * moving / (request.ranks - 1)) : Time{};
-  const Time before = prepared.protocol.launch + ramp + own, duration = before + played.end + rest;
+  played.before = prepared.protocol.launch + ramp + own;
+  // Asked for only where data passes through; elsewhere it may be more than a Time can say.
+  if (passes_through(request.operation)) played.moving = from_seconds(moving);
+  return played;
+}
+
+Timing timing_of(const Prepared& prepared, const Played& played, std::span<const std::uint32_t> own_groups) {
+  const Wiring& wiring = prepared.wiring;
+  std::optional<Outcome> kept;
+  if (!own_groups.empty()) keep(own_groups, wiring, kept.emplace(played.outcome));
+  const Outcome& outcome = kept ? *kept : played.outcome;
+  const Time duration = played.before + outcome.end + played.rest;
   // Data that passes through leaves a rank free for the next repetition while the last is on its way.
-  const bool passes = request.operation == Operation::broadcast || request.operation == Operation::reduce;
-  const Time interval = passes ? std::min(duration, before + from_seconds(moving)) : duration;
+  const bool passes = passes_through(prepared.request.operation);
+  const Time interval = passes ? std::min(duration, played.before + played.moving) : duration;
   Timing timing{.duration = duration,
                 .latency = prepared.prospect.fixed + prepared.prospect.latency,
                 .interval = interval,
@@ -194,13 +202,13 @@ Timing simulate(const Prepared& prepared, const Transport& transport, Bytes byte
                 .loads = {}};
   timing.loads.reserve(prepared.resources.size());
   for (const auto& [link, resource] : prepared.resources) {
-    timing.loads.push_back({link, played.carried[resource] * whole});
+    timing.loads.push_back({link, outcome.carried[resource] * played.whole});
   }
   if (!wiring.aside.empty()) {
     std::map<topology::LinkId, double> aside;
-    for (const Wiring::Aside& use : wiring.aside) aside[use.link] += use.load * played.by_route[use.route];
+    for (const Wiring::Aside& use : wiring.aside) aside[use.link] += use.load * outcome.by_route[use.route];
     const auto middle = static_cast<std::ptrdiff_t>(timing.loads.size());
-    for (const auto& [link, amount] : aside) timing.loads.push_back({link, amount * whole});
+    for (const auto& [link, amount] : aside) timing.loads.push_back({link, amount * played.whole});
     std::ranges::inplace_merge(timing.loads, timing.loads.begin() + middle, {}, &Timing::Load::link);
   }
   return timing;

@@ -9,6 +9,7 @@
 #include "collectives/algorithm.h"
 #include "collectives/chooser.h"
 #include "collectives/placement.h"
+#include "collectives/play.h"
 #include "collectives/protocols.h"
 #include "collectives/timing.h"
 #include "collectives/wiring.h"
@@ -37,10 +38,20 @@ struct Prepared {
 Prepared prepare(const Algorithm& algorithm, Proto proto, const Request& request, const Placement& placement,
                  const topology::Cluster& cluster, const Transport& transport, bool fold);
 
-/// The collective on so many bytes: as many channels as are fastest, cut into as many pieces. With `own` its loads are
-/// those of these groups alone, by their places in the placement: requires a wiring of every group.
-Timing simulate(const Prepared& prepared, const Transport& transport, Bytes bytes,
-                std::span<const std::uint32_t> own = {});
+/// A prepared collective on some bytes, as it went.
+struct Played {
+  Time before{}, rest{};  ///< what comes before the simulated transfers, and the pieces behind them
+  Time moving{};          ///< all bytes, on the busiest link
+  double whole = 1;       ///< bytes over those of the simulated pieces
+  Outcome outcome;
+};
+
+/// The collective on so many bytes: as many channels as are fastest, cut into as many pieces.
+Played simulate(const Prepared& prepared, const Transport& transport, Bytes bytes);
+
+/// What it comes to. With `own` its loads are those of these groups alone, by their places in the placement: requires a
+/// wiring of every group.
+Timing timing_of(const Prepared& prepared, const Played& played, std::span<const std::uint32_t> own = {});
 
 /// What only some groups of a placement, by their places in it, send over each link, in the order of the links' ids:
 /// nothing is folded and nothing simulated. O(connections of these groups).

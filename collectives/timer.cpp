@@ -96,6 +96,8 @@ struct Timer::Impl {
   std::map<std::size_t, nccl::Job> jobs;  // likewise, as NCCL sees them
   std::map<PreparedKey, Prepared> prepared;
   std::map<TimingKey, Timing> timings;
+  /// Of collectives that some groups ask for, each its own loads: whoever asks, all groups move the same.
+  std::map<std::pair<const Prepared*, std::int64_t>, Played> played;
 
   std::size_t number_of(const Members& groups) {
     const std::lock_guard lock(mutex);
@@ -112,6 +114,19 @@ struct Timer::Impl {
     Prepared fresh = prepare(algorithm, std::get<Proto>(key), request, placement, cluster, transport, fold);
     const std::lock_guard lock(mutex);
     return prepared.try_emplace(key, std::move(fresh)).first->second;
+  }
+
+  Timing simulated(const Prepared& ready, Bytes bytes, bool again, std::span<const std::uint32_t> own_groups) {
+    if (!again) return timing_of(ready, simulate(ready, transport, bytes), own_groups);
+    const std::pair key{&ready, bytes.value};
+    {
+      const std::lock_guard lock(mutex);
+      const auto known = played.find(key);
+      if (known != played.end()) return timing_of(ready, known->second, own_groups);
+    }
+    Played fresh = simulate(ready, transport, bytes);
+    const std::lock_guard lock(mutex);
+    return timing_of(ready, played.try_emplace(key, std::move(fresh)).first->second, own_groups);
   }
 
   const Walk& walk_of(std::size_t number, const Placement& placement) {
@@ -271,6 +286,7 @@ struct Timer::Impl {
     };
     // Folded groups stand for each other; what one of them carries is counted afterwards.
     const std::span<const std::uint32_t> simulated_groups = fold ? std::span<const std::uint32_t>{} : own_groups;
+    const bool again = !own_groups.empty();  // others of these groups will ask
     std::vector<const Prepared*> prepared_first;
     std::vector<Prospect> prospects;
     for (const Algorithm* each : able) {
@@ -280,7 +296,7 @@ struct Timer::Impl {
     }
     std::vector<Timing> timings_of(able.size());
     const Choice choice = choose(prospects, bytes, [&](std::size_t i) {
-      timings_of[i] = simulate(*prepared_first[i], transport, bytes, simulated_groups);
+      timings_of[i] = simulated(*prepared_first[i], bytes, again, simulated_groups);
       return timings_of[i].duration;
     });
     Timing best = std::move(timings_of[choice.index]);
@@ -305,7 +321,7 @@ struct Timer::Impl {
         if (lower_bound(rates, bytes) >= best.duration) continue;
         const Prepared& candidate = ready(*able[i], proto);
         if (lower_bound(candidate.prospect, bytes) >= best.duration) continue;
-        Timing timing = simulate(candidate, transport, bytes, simulated_groups);
+        Timing timing = simulated(candidate, bytes, again, simulated_groups);
         if (timing.duration < best.duration) best = std::move(timing);
       }
     }
@@ -322,7 +338,8 @@ Timer::Timer(topology::Cluster cluster, Transport transport, bool folds_where_ex
                      .walks = {},
                      .jobs = {},
                      .prepared = {},
-                     .timings = {}}) {}
+                     .timings = {},
+                     .played = {}}) {}
 
 Timer::~Timer() = default;
 
