@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <oneapi/tbb/global_control.h>
-#include <oneapi/tbb/parallel_for.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -12,6 +11,7 @@
 #include <stdexcept>
 
 #include "app/read/visible_text.h"
+#include "calibrate/in_parallel.h"
 #include "sim/input_error.h"
 #include "sim/units_text.h"
 
@@ -80,7 +80,7 @@ std::vector<Answer> answer(std::vector<Question> questions, const schedules::For
   if (threads > 0) limit.emplace(oneapi::tbb::global_control::max_allowed_parallelism, threads);
   Progress progress(answers.size());
   std::vector<char> again(answers.size(), false);
-  oneapi::tbb::parallel_for(std::size_t{0}, answers.size(), [&](std::size_t i) {
+  calibrate::in_parallel(answers.size(), [&](std::size_t i) {
     again[i] = !forecast(answers[i], options);
     progress.one_done();
   });

@@ -1,7 +1,6 @@
 #include "app/fit_transport.h"
 
 #include <fmt/format.h>
-#include <oneapi/tbb/parallel_for.h>
 
 #include <array>
 #include <cmath>
@@ -22,6 +21,7 @@
 #include "calibrate/fit/neutral_start.h"
 #include "calibrate/fit/statistics.h"
 #include "calibrate/fit/transport_fit.h"
+#include "calibrate/in_parallel.h"
 #include "sim/input_error.h"
 
 namespace stepcast::app {
@@ -139,9 +139,8 @@ int fit_transport_to(const ReadFile& table, const FitTransportOptions& options) 
       if (!stacks.contains(row.software)) stacks[row.software] = read_transport(row.software, library);
     }
     std::vector<std::vector<Time>> predicted(rows.size());
-    oneapi::tbb::parallel_for(std::size_t{0}, rows.size(), [&](std::size_t i) {
-      predicted[i] = predict(rows[i].curve, stacks.at(rows[i].software));
-    });
+    calibrate::in_parallel(rows.size(),
+                           [&](std::size_t i) { predicted[i] = predict(rows[i].curve, stacks.at(rows[i].software)); });
     for (std::size_t i = 0; i < rows.size(); ++i) report.add(rows[i], predicted[i]);
     check_distinct(std::array{named_output(options.output)}, library.files());
     write_output(options.output, report.text());

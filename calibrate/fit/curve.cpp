@@ -1,7 +1,5 @@
 #include "calibrate/fit/curve.h"
 
-#include <oneapi/tbb/parallel_for.h>
-
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -9,6 +7,7 @@
 
 #include "calibrate/fit/statistics.h"
 #include "calibrate/fit/table_lines.h"
+#include "calibrate/in_parallel.h"
 #include "sim/in_quotes.h"
 #include "sim/input_error.h"
 
@@ -28,8 +27,7 @@ std::vector<Time> predict(const Curve& curve, const collectives::Transport& tran
 
 std::vector<std::vector<Time>> predict(std::span<const Curve> curves, const collectives::Transport& transport) {
   std::vector<std::vector<Time>> times(curves.size());
-  oneapi::tbb::parallel_for(std::size_t{0}, curves.size(),
-                            [&](std::size_t i) { times[i] = predict(curves[i], transport); });
+  in_parallel(curves.size(), [&](std::size_t i) { times[i] = predict(curves[i], transport); });
   return times;
 }
 

@@ -2,12 +2,12 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <oneapi/tbb/parallel_for.h>
 
 #include <algorithm>
 #include <map>
 #include <mutex>
 
+#include "calibrate/in_parallel.h"
 #include "sim/input_error.h"
 #include "tests/calibrate/planted.h"
 #include "tests/sanitized.h"
@@ -63,7 +63,7 @@ TEST(MachineFit, RecoversPlantedConstantsWithinTheirIntervalsOver100Seeds) {
   constexpr std::size_t kSeeds = 100;
   std::map<std::string, int> held, told;
   std::mutex mutex;
-  oneapi::tbb::parallel_for(std::size_t{0}, kSeeds, [&](std::size_t seed) {
+  in_parallel(kSeeds, [&](std::size_t seed) {
     const Bundle bundle = parse_bundle(planted_bundle(planted(), static_cast<unsigned>(seed + 1)), "b");
     const std::map<std::string, Estimate> found = constants_of(fit_machine(bundle, data_sheet()));
     const std::lock_guard lock(mutex);
