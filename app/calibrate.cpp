@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdio>
 #include <filesystem>
+#include <optional>
 #include <span>
 
 #include "app/command.h"
@@ -32,23 +33,27 @@ namespace po = boost::program_options;
 
 std::string word(const po::variables_map& values, const char* name) { return values[name].as<std::string>(); }
 
-/// Collectives need to know how the node's GPUs are joined.
-calibrate::FittedModel fit_bundle_collectives(const calibrate::Bundle& bundle, const po::variables_map& values,
-                                              Library& library) {
-  if (word(values, "node").empty() && word(values, "cluster").empty()) {
+/// How the node's GPUs are joined, which collectives need to know; nothing where it is not said.
+std::optional<Setting> joined_as(const po::variables_map& values, Library& library) {
+  if (word(values, "node").empty() && word(values, "cluster").empty()) return std::nullopt;
+  return read_setting("stepcast calibrate", values, library);
+}
+
+calibrate::FittedModel fit_bundle_collectives(const calibrate::Bundle& bundle, const std::optional<Setting>& setting) {
+  if (!setting) {
     return {"collectives",
             {},
             {},
             {std::to_string(bundle.collectives.size()) +
              " rows left out: --node or --cluster says how the GPUs are joined"}};
   }
-  const Setting setting = read_setting("stepcast calibrate", values, library);
   return fit_collectives(
       bundle,
       [&](std::uint32_t nodes) {
-        return topology::build_cluster(setting.cluster.node, setting.cluster.fabric, nodes * setting.cluster.node.gpus);
+        return topology::build_cluster(setting->cluster.node, setting->cluster.fabric,
+                                       nodes * setting->cluster.node.gpus);
       },
-      setting.software.transport);
+      setting->software.transport);
 }
 
 /// The tables of a folder; or the archive.
@@ -71,10 +76,11 @@ Calibration fit_bundle(const std::string& path, const po::variables_map& values,
   const calibrate::Bundle bundle = calibrate::parse_bundle(tables, shown);
   Library library(config_folders());
   const MeasuredGpu gpu = find_measured_gpu(bundle.machine, word(values, "gpu"), library);
+  const std::optional<Setting> setting = bundle.collectives.empty() ? std::nullopt : joined_as(values, library);
+  check_distinct(outputs, library.files());
   Calibration calibration{
       shown, gpu.file, bundle.run, bundle.machine, calibrate::fit_machine(bundle, gpu.gpu), bundle.step_tables};
-  if (!bundle.collectives.empty()) calibration.models.push_back(fit_bundle_collectives(bundle, values, library));
-  check_distinct(outputs, library.files());
+  if (!bundle.collectives.empty()) calibration.models.push_back(fit_bundle_collectives(bundle, setting));
   const std::string inside = shown + "/";
   for (calibrate::FittedModel& model : calibration.models)
     for (calibrate::FittedRow& row : model.rows)

@@ -151,11 +151,12 @@ std::vector<std::string> algorithms_named(const std::string& word, Operation ope
   return names;
 }
 
-/// Runs what may be refused by the collectives' own rules, which name an option without its dashes.
-template <class Run>
-auto named_as_options(Run run) {
+/// Of one group. The collectives' own rules name an option without its dashes: here it has them.
+collectives::Timing time_one(collectives::Timer& timer, collectives::Operation operation, Bytes size,
+                             const collectives::Group& group, const std::string& algorithm,
+                             const collectives::Details& details) {
   try {
-    return run();
+    return timer.time(operation, size, std::span(&group, 1), algorithm, true, details);
   } catch (const InputError& e) {
     const std::string_view what = e.what();
     for (const std::string_view option : {"algorithm: ", "servers: "})
@@ -259,14 +260,11 @@ int collective(const std::vector<std::string>& words) {
   details.servers = parse_count(word("servers"), "--servers", std::max(report.ranks, 2u) - 1);
   if (!uneven.empty()) details.pair_weights = read_pair_weights(uneven);
   collectives::Timer timer(cluster, setting.software.transport);
-  const auto timed = [&](Bytes size, const std::string& name) {
-    return named_as_options([&] { return timer.time(operation, size, std::span(&group, 1), name, true, details); });
-  };
   const std::vector<std::string> names = algorithms_named(word("algorithm"), operation, cluster, group, timer, details);
   std::string explained;
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     for (const std::string& name : names) {
-      const collectives::Timing timing = timed(sizes[i], name);
+      const collectives::Timing timing = time_one(timer, operation, sizes[i], group, name, details);
       report.rows.push_back(
           {timing.algorithm, timing.protocol, sizes[i], report.log.empty() ? timing.duration : timing.interval, {}});
       if (!measured.empty()) report.rows.back().measured = measured[i].out_of_place;

@@ -138,11 +138,11 @@ int fit_transport_to(const ReadFile& table, const FitTransportOptions& options) 
     for (const CurveRow& row : rows) {
       if (!stacks.contains(row.software)) stacks[row.software] = read_transport(row.software, library);
     }
+    check_distinct(std::array{named_output(options.output)}, library.files());
     std::vector<std::vector<Time>> predicted(rows.size());
     calibrate::in_parallel(rows.size(),
                            [&](std::size_t i) { predicted[i] = predict(rows[i].curve, stacks.at(rows[i].software)); });
     for (std::size_t i = 0; i < rows.size(); ++i) report.add(rows[i], predicted[i]);
-    check_distinct(std::array{named_output(options.output)}, library.files());
     write_output(options.output, report.text());
     return kDone;
   }

@@ -40,24 +40,20 @@ class Search {
  private:
   bool done() const { return effort_ == 0 || best_.size() >= most_; }
 
-  /// Takes a way's share of its links, if they have it. Nearly all the search's time: plain pointers, which are fast in
-  /// checked builds too.
+  /// Takes a way's share of its links, if they have it.
   bool take(Hops hops) {
-    double* const left = left_.data();
-    const double least = -kSlack * rate_;
-    const LinkView::Hop *const first = hops.data(), *const end = first + hops.size();
-    for (const LinkView::Hop* hop = first; hop != end; ++hop) {
-      left[hop->link] -= rate_ * hop->load;
-      if (left[hop->link] >= least) continue;
-      give({first, hop + 1});
-      return false;
+    for (std::size_t i = 0; i < hops.size(); ++i) {
+      double& left = left_[hops[i].link];
+      left -= rate_ * hops[i].load;
+      if (left < -kSlack * rate_) {
+        give(hops.first(i + 1));
+        return false;
+      }
     }
     return true;
   }
   void give(Hops hops) {
-    double* const left = left_.data();
-    const LinkView::Hop* const end = hops.data() + hops.size();
-    for (const LinkView::Hop* hop = hops.data(); hop != end; ++hop) left[hop->link] += rate_ * hop->load;
+    for (const LinkView::Hop& hop : hops) left_[hop.link] += rate_ * hop.load;
   }
 
   bool step(std::uint32_t from, std::uint32_t to) {
@@ -107,7 +103,7 @@ class Search {
     if (both_ways_ && n_ > 2 && (ring ? path_[1] > last : first > last)) return;
     if (!(ring ? n_ < 2 || step(last, first) : border(view_.departs, view_.arrives, last))) return;
     const Chain path = path_;
-    const std::vector<char> visited = visited_;
+    const std::vector<bool> visited = visited_;
     chosen_.push_back(path);
     next_chain();
     chosen_.pop_back();
@@ -126,7 +122,7 @@ class Search {
     if (path_.size() == n_) return complete();
     const std::uint32_t last = path_.back();
     for (std::uint32_t next = 0; next < n_; ++next) {
-      if (visited_.data()[next] != 0 || !step(last, next)) continue;
+      if (visited_[next] || !step(last, next)) continue;
       visited_[next] = true;
       path_.push_back(next);
       extend();
@@ -144,7 +140,7 @@ class Search {
   std::uint32_t effort_;
   std::vector<double> left_;
   Chain path_;
-  std::vector<char> visited_;
+  std::vector<bool> visited_;
   std::vector<Chain> chosen_, best_;
 };
 

@@ -9,6 +9,7 @@
 #include <numeric>
 #include <optional>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 
 #include "collectives/algorithms.h"
@@ -104,56 +105,34 @@ struct Timer::Impl {
     return placements.try_emplace(groups, placements.size()).first->second;
   }
 
-  const Prepared& prepared_for(const PreparedKey& key, const Algorithm& algorithm, const Request& request,
-                               const Placement& placement, bool fold) {
+  /// What is kept under a key. What is not there yet is worked out outside the lock: other threads need not wait.
+  template <class Key, class Value, class Make>
+  const Value& remembered(std::map<Key, Value>& kept, const std::type_identity_t<Key>& key, Make make) {
     {
       const std::lock_guard lock(mutex);
-      const auto known = prepared.find(key);
-      if (known != prepared.end()) return known->second;
+      if (const auto known = kept.find(key); known != kept.end()) return known->second;
     }
-    Prepared fresh = prepare(algorithm, std::get<Proto>(key), request, placement, cluster, transport, fold);
+    Value fresh = make();
     const std::lock_guard lock(mutex);
-    return prepared.try_emplace(key, std::move(fresh)).first->second;
+    return kept.try_emplace(key, std::move(fresh)).first->second;
   }
 
   Timing simulated(const Prepared& ready, Bytes bytes, bool again, std::span<const std::uint32_t> own_groups) {
-    if (!again) return timing_of(ready, simulate(ready, transport, bytes), own_groups);
-    const std::pair key{&ready, bytes.value};
-    {
-      const std::lock_guard lock(mutex);
-      const auto known = played.find(key);
-      if (known != played.end()) return timing_of(ready, known->second, own_groups);
-    }
-    Played fresh = simulate(ready, transport, bytes);
-    const std::lock_guard lock(mutex);
-    return timing_of(ready, played.try_emplace(key, std::move(fresh)).first->second, own_groups);
+    const auto play = [&] { return simulate(ready, transport, bytes); };
+    if (!again) return timing_of(ready, play(), own_groups);
+    return timing_of(ready, remembered(played, {&ready, bytes.value}, play), own_groups);
   }
 
   const Walk& walk_of(std::size_t number, const Placement& placement) {
-    {
-      const std::lock_guard lock(mutex);
-      const auto known = walks.find(number);
-      if (known != walks.end()) return known->second;
-    }
-    Walk found{found_chains(cluster, placement.groups.front(), placement.nodes), {}};
-    if (found.chains.size() > transport.most_channels) found.chains.resize(transport.most_channels);
-    if (!found.chains.empty()) {
-      found.groups = placement.groups;
-      walk_alike(cluster, found.groups, placement.nodes, found.chains);
-    }
-    const std::lock_guard lock(mutex);
-    return walks.try_emplace(number, std::move(found)).first->second;
-  }
-
-  const nccl::Job& job_of(std::size_t number, const Placement& placement) {
-    {
-      const std::lock_guard lock(mutex);
-      const auto known = jobs.find(number);
-      if (known != jobs.end()) return known->second;
-    }
-    nccl::Job found = nccl::search(cluster, placement.groups.front());
-    const std::lock_guard lock(mutex);
-    return jobs.try_emplace(number, std::move(found)).first->second;
+    return remembered(walks, number, [&] {
+      Walk found{found_chains(cluster, placement.groups.front(), placement.nodes), {}};
+      if (found.chains.size() > transport.most_channels) found.chains.resize(transport.most_channels);
+      if (!found.chains.empty()) {
+        found.groups = placement.groups;
+        walk_alike(cluster, found.groups, placement.nodes, found.chains);
+      }
+      return found;
+    });
   }
 
   /// What the release of the stack would pick of what there are plans for; its protocol where the stack describes it,
@@ -161,7 +140,7 @@ struct Timer::Impl {
   Wanted picked_by_nccl(Request request, Bytes bytes, std::optional<Proto> protocol, std::size_t number,
                         const Placement& placement) {
     if (!nccl::tunes(request.operation)) return {"auto", protocol};
-    nccl::Job job = job_of(number, placement);
+    nccl::Job job = remembered(jobs, number, [&] { return nccl::search(cluster, placement.groups.front()); });
     const Forced& forced = transport.forced;
     nccl::Overrides overrides;
     if (forced.most_channels < transport.channels) overrides.most_channels = forced.most_channels;
@@ -281,8 +260,8 @@ struct Timer::Impl {
                            (wanted.protocol ? std::string(name_of(first)) : transport.forced.protocols.front()));
     }
     const auto ready = [&](const Algorithm& algorithm, Proto proto) -> const Prepared& {
-      return prepared_for({number, operation, algorithm.name, proto, fold, details}, algorithm, request, placement,
-                          fold);
+      return remembered(prepared, {number, operation, algorithm.name, proto, fold, details},
+                        [&] { return prepare(algorithm, proto, request, placement, cluster, transport, fold); });
     };
     // Folded groups stand for each other; what one of them carries is counted afterwards.
     const std::span<const std::uint32_t> simulated_groups = fold ? std::span<const std::uint32_t>{} : own_groups;
@@ -367,14 +346,9 @@ const Timing& Timer::time(Operation operation, Bytes bytes, std::span<const Grou
   shared.own = 0;
   const std::size_t number = impl_->number_of(groups);
   const Impl::TimingKey key{number, operation, bytes.value, std::string(algorithm), fold, shared, own};
-  {
-    const std::lock_guard lock(impl_->mutex);
-    const auto known = impl_->timings.find(key);
-    if (known != impl_->timings.end()) return known->second;
-  }
-  Timing fresh = impl_->fresh(operation, bytes, groups, algorithm, folds, shared, number, own);
-  const std::lock_guard lock(impl_->mutex);
-  return impl_->timings.try_emplace(key, std::move(fresh)).first->second;
+  return impl_->remembered(impl_->timings, key, [&] {
+    return impl_->fresh(operation, bytes, groups, algorithm, folds, shared, number, own);
+  });
 }
 
 }  // namespace stepcast::collectives

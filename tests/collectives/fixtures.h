@@ -58,11 +58,34 @@ inline topology::Cluster build(const Machine& machine) {
   return topology::build_cluster(node, fabric, machine.nodes * machine.gpus);
 }
 
+/// One node whose GPUs are a torus, or a mesh where it does not wrap: links of 100 GB/s, no latency.
+inline topology::Cluster build_torus(std::uint32_t wide, std::uint32_t high, bool wraps = true) {
+  const topology::LinkType link{
+      .name = "ici", .kind = topology::LinkKind::nvlink, .bandwidth = {100e9}, .latency = {}, .source = {}};
+  topology::NodeSpec node;
+  node.name = "torus";
+  node.builder = "torus";
+  node.gpus = wide * high;
+  node.torus = std::to_string(wide) + "x" + std::to_string(high);
+  node.torus_wraps = wraps;
+  node.nvlink_forwarding = true;
+  node.nvlink = link;
+  node.pcie = link;
+  node.socket_link = link;
+  return topology::build_cluster(node, {}, node.gpus);
+}
+
 /// `ranks` GPUs, the first of each `step`, from `first` on.
 inline Group gpus(std::uint32_t ranks, std::uint32_t first = 0, std::uint32_t step = 1) {
   Group group;
   for (std::uint32_t i = 0; i < ranks; ++i) group.push_back(topology::GpuId{first + i * step});
   return group;
+}
+
+/// Of one group alone.
+inline Timing one(Timer& timer, Operation operation, Bytes bytes, const Group& group, std::string_view algorithm,
+                  bool fold = true) {
+  return timer.time(operation, bytes, std::span(&group, 1), algorithm, fold);
 }
 
 }  // namespace stepcast::collectives::test

@@ -15,8 +15,10 @@ namespace stepcast::collectives {
 namespace {
 
 using test::build;
+using test::build_torus;
 using test::gpus;
 using test::Machine;
+using test::one;
 
 constexpr Bandwidth kPort{25e9};
 constexpr Bandwidth kNvlink{100e9};
@@ -26,11 +28,6 @@ Timer uniform(std::uint32_t ranks, Bytes chunk = {std::int64_t{1} << 40}) {
   return Timer(build({.nodes = ranks, .gpus = 1}), {.network_step = microseconds(3), .chunk = chunk});
 }
 constexpr Time kAlpha = microseconds(3);
-
-Timing one(Timer& timer, Operation operation, Bytes bytes, const Group& group, std::string_view algorithm,
-           bool fold = true) {
-  return timer.time(operation, bytes, std::span(&group, 1), algorithm, fold);
-}
 
 TEST(Timer, RingTakesItsClosedForm) {
   for (const std::uint32_t p : {2u, 3u, 7u, 8u, 33u}) {
@@ -47,27 +44,11 @@ TEST(Timer, RingTakesItsClosedForm) {
   }
 }
 
-topology::Cluster torus(std::uint32_t wide, std::uint32_t high, bool wraps = true) {
-  const topology::LinkType link{
-      .name = "ici", .kind = topology::LinkKind::nvlink, .bandwidth = kNvlink, .latency = {}, .source = {}};
-  topology::NodeSpec node;
-  node.name = "torus";
-  node.builder = "torus";
-  node.gpus = wide * high;
-  node.torus = std::to_string(wide) + "x" + std::to_string(high);
-  node.torus_wraps = wraps;
-  node.nvlink_forwarding = true;
-  node.nvlink = link;
-  node.pcie = link;
-  node.socket_link = link;
-  return topology::build_cluster(node, {}, node.gpus);
-}
-
 /// A ring of an even side sends most up, where half way round goes too: 1 + 2 + ... + side / 2 messages from each of
 /// its GPUs to each of the rows. The busiest links are those of the longer side and take all the time.
 TEST(Timer, DirectAllToAllOnATorusTakesItsClosedForm) {
   for (const auto& [wide, high] : {std::pair{4u, 4u}, {8u, 4u}, {4u, 6u}, {16u, 16u}}) {
-    Timer timer(torus(wide, high), {.nvlink_step = kAlpha});
+    Timer timer(build_torus(wide, high), {.nvlink_step = kAlpha});
     const std::uint32_t p = wide * high, half = std::max(wide, high) / 2;
     const std::int64_t messages = half * (half + 1) / 2 * std::min(wide, high);
     const Bytes bytes{std::int64_t{p} * 100'000};
@@ -77,29 +58,9 @@ TEST(Timer, DirectAllToAllOnATorusTakesItsClosedForm) {
   }
 }
 
-TEST(Timer, FoldedOnATorusIsAsTheWhole) {
-  for (const bool wraps : {true, false}) {
-    for (const auto& [wide, high] : {std::pair{4u, 4u}, {5u, 3u}, {2u, 6u}}) {
-      const topology::Cluster cluster = torus(wide, high, wraps);
-      Timer folded(cluster, {.nvlink_step = kAlpha}), whole(cluster, {.nvlink_step = kAlpha});
-      const std::uint32_t p = wide * high;
-      for (const Operation operation :
-           {Operation::all_to_all, Operation::all_gather, Operation::reduce_scatter, Operation::all_reduce}) {
-        for (const char* name :
-             {"direct", "pairwise", "hierarchical", "naive", "sharded-parameter-server", "ring", "torus-2d"}) {
-          if (!algorithm(name).supports({.operation = operation, .ranks = p})) continue;
-          EXPECT_EQ(one(folded, operation, Bytes{p * 60'000}, gpus(p), name).duration,
-                    one(whole, operation, Bytes{p * 60'000}, gpus(p), name, false).duration)
-              << name << ' ' << wide << 'x' << high << (wraps ? "" : " mesh");
-        }
-      }
-    }
-  }
-}
-
 TEST(Timer, AutoOnATorusGoesAlongItsRowsAndColumns) {
-  Timer timer(torus(8, 4), {.nvlink_step = kAlpha});
-  Timer part(torus(8, 4), {.nvlink_step = kAlpha});
+  Timer timer(build_torus(8, 4), {.nvlink_step = kAlpha});
+  Timer part(build_torus(8, 4), {.nvlink_step = kAlpha});
   const Bytes bytes{32 * 1'000'000};
   for (const Operation operation : {Operation::all_gather, Operation::reduce_scatter, Operation::all_reduce}) {
     const Timing timing = one(timer, operation, bytes, gpus(32), "auto");
@@ -216,83 +177,6 @@ TEST(Timer, HierarchicalTakesItsClosedForm) {
     EXPECT_EQ(one(timer, Operation::all_gather, bytes, gpus(20), "hierarchical", fold).duration, inside + between);
     EXPECT_EQ(one(timer, Operation::all_reduce, bytes, gpus(20), "hierarchical", fold).duration,
               (inside + between) * 2);
-  }
-}
-
-TEST(Timer, FoldedEqualsUnfoldedToThePicosecond) {
-  int cases = 0;
-  for (const char* fabric : {"one-switch", "rail-fat-tree"}) {
-    for (const auto& [nodes, local, nics] :
-         {std::tuple{1u, 8u, 0u}, {2u, 4u, 0u}, {3u, 4u, 0u}, {4u, 8u, 0u}, {6u, 1u, 0u}, {5u, 2u, 0u}, {4u, 4u, 2u}}) {
-      Timer timer(build({.nodes = nodes,
-                         .gpus = local,
-                         .nics = nics,
-                         .fabric = fabric,
-                         .nvlink_latency = nanoseconds(300),
-                         .nic_latency = nanoseconds(700)}),
-                  {.launch = microseconds(5),
-                   .nvlink_step = microseconds(2),
-                   .pcie_step = microseconds(3),
-                   .network_step = microseconds(7),
-                   .network_efficiency = 0.9,
-                   .nvlink_efficiency = 0.8});
-      const std::uint32_t p = nodes * local;
-      std::vector<std::vector<Group>> sets{{gpus(p)}};
-      if (nodes > 1 && local > 1) {
-        sets.emplace_back();  // a group for each local index: data parallel beside tensor parallel
-        for (std::uint32_t l = 0; l < local; ++l) sets.back().push_back(gpus(nodes, l, local));
-        sets.emplace_back();  // a group for each node
-        for (std::uint32_t n = 0; n < nodes; ++n) sets.back().push_back(gpus(local, n * local));
-      }
-      for (const std::vector<Group>& groups : sets) {
-        for (const Algorithm* algorithm : algorithms()) {
-          for (const Operation operation : {Operation::all_reduce, Operation::all_gather, Operation::reduce_scatter,
-                                            Operation::broadcast, Operation::reduce, Operation::all_to_all}) {
-            const auto ranks = static_cast<std::uint32_t>(groups.front().size());
-            const std::uint32_t over = index(groups.front().back()) / local + 1;  // the first group starts at node 0
-            if (!algorithm->supports({.operation = operation,
-                                      .ranks = ranks,
-                                      .nodes = over,
-                                      .channels = ranks / over,
-                                      .nvlink_sharp = true,
-                                      .in_network_reduction = true})) {
-              continue;
-            }
-            for (const std::int64_t each : {0LL, 960LL, 96'000LL}) {
-              const Bytes bytes{each * p * local};
-              const Timing folded = timer.time(operation, bytes, groups, algorithm->name, true);
-              const Timing whole = timer.time(operation, bytes, groups, algorithm->name, false);
-              EXPECT_EQ(folded.duration, whole.duration)
-                  << algorithm->name << " " << name(operation) << " " << nodes << " x " << local << " " << fabric
-                  << ", " << groups.size() << " groups, " << bytes.value << " bytes";
-              EXPECT_EQ(folded.latency, whole.latency);
-              ASSERT_EQ(folded.loads.size(), whole.loads.size());
-              for (std::size_t i = 0; i < whole.loads.size(); ++i) {
-                EXPECT_EQ(folded.loads[i].link, whole.loads[i].link);
-                EXPECT_NEAR(folded.loads[i].bytes, whole.loads[i].bytes, 1e-6 * (1 + whole.loads[i].bytes));
-              }
-              ++cases;
-            }
-          }
-        }
-      }
-    }
-  }
-  EXPECT_GT(cases, 500);
-}
-
-/// A ring over pods: few of its steps cross them, so alike steps are not quite alike; the slowest stands for all.
-TEST(Timer, FoldedAcrossPodsIsNoFasterAndLittleSlower) {
-  Timer timer(
-      build({.nodes = 12, .gpus = 2, .fabric = "rail-fat-tree", .radix = 8, .switch_latency = nanoseconds(500)}),
-      {.network_step = microseconds(7)});
-  for (const char* algorithm : {"ring", "hierarchical"}) {
-    for (const std::int64_t bytes : {0LL, 24 * 2 * 1'000'000LL}) {
-      const Time folded = one(timer, Operation::all_gather, {bytes}, gpus(24), algorithm, true).duration;
-      const Time whole = one(timer, Operation::all_gather, {bytes}, gpus(24), algorithm, false).duration;
-      EXPECT_GE(folded, whole) << algorithm << " " << bytes;
-      EXPECT_LE(to_seconds(folded), 1.15 * to_seconds(whole)) << algorithm << " " << bytes;
-    }
   }
 }
 
@@ -453,15 +337,6 @@ TEST(Timer, OrderOfTheRanksDoesNotMatter) {
             one(timer, Operation::all_reduce, {1 << 20}, gpus(8), "ring").duration);
 }
 
-TEST(Timer, UnevenGroupsAreTimedWhole) {
-  Timer timer(build({.nodes = 2, .gpus = 4}), {.nvlink_step = microseconds(1), .network_step = microseconds(12)});
-  for (const char* algorithm : {"ring", "tree", "double-binary-tree", "hierarchical"}) {
-    const Timing folded = one(timer, Operation::all_reduce, {700'000}, gpus(7), algorithm);
-    EXPECT_EQ(folded.duration, one(timer, Operation::all_reduce, {700'000}, gpus(7), algorithm, false).duration);
-    EXPECT_GT(folded.duration, folded.latency);
-  }
-}
-
 template <class Call>
 std::string error_of(Call call) {
   try {
@@ -492,30 +367,6 @@ TEST(Timer, SaysWhatIsWrong) {
   EXPECT_THAT(time({gpus(1)}, "rings", Operation::all_reduce),
               testing::AllOf(testing::StartsWith("algorithm: found 'rings', expected one of "),
                              testing::EndsWith("; did you mean 'ring'?")));
-}
-
-TEST(Timer, WhatIsAskedForWholeIsFoldedWhereThatChangesNothing) {
-  const topology::Cluster cluster = build({.nodes = 4, .gpus = 8});
-  const Transport transport{.nvlink_step = microseconds(1), .network_step = microseconds(3)};
-  Timer whole(cluster, transport), folding(cluster, transport, true);
-  std::vector<Group> groups(2);  // the even and the odd GPUs
-  for (std::uint32_t g = 0; g < 32; ++g) groups[g % 2].push_back(topology::GpuId{g});
-  for (const std::int64_t bytes : {1'000'000LL, 64'000'000LL}) {
-    for (const std::uint32_t own : {0u, 1u}) {
-      const Details details{.own = own};
-      Timing slow = whole.time(Operation::all_reduce, {bytes}, groups, "auto", false, details);
-      const Timing& fast = folding.time(Operation::all_reduce, {bytes}, groups, "auto", false, details);
-      std::erase_if(slow.loads, [](const Timing::Load& load) { return load.bytes == 0; });  // the other group's
-      EXPECT_TRUE(fast.exact);
-      EXPECT_EQ(fast.duration, slow.duration);
-      EXPECT_EQ(fast.algorithm, slow.algorithm);
-      ASSERT_EQ(fast.loads.size(), slow.loads.size());
-      for (std::size_t i = 0; i < slow.loads.size(); ++i) {
-        EXPECT_EQ(fast.loads[i].link, slow.loads[i].link);
-        EXPECT_NEAR(fast.loads[i].bytes, slow.loads[i].bytes, 1e-9 * static_cast<double>(bytes));
-      }
-    }
-  }
 }
 
 TEST(Plan, OfTooManyTransfersIsRefusedBeforeItIsMade) {

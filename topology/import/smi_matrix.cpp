@@ -78,14 +78,14 @@ void check_row(const std::vector<std::string>& row, const std::vector<std::strin
 /// nvidia-smi underlines the heading, on whatever it prints to: "\x1b[4mGPU0 ... \x1b[0m".
 std::string without_escapes(std::string_view text) {
   std::string plain;
-  while (!text.empty()) {
-    const std::size_t escape = std::min(text.find("\x1b["), text.size());
+  while (true) {
+    const std::size_t escape = text.find("\x1b[");
     plain += text.substr(0, escape);
-    text.remove_prefix(escape);
-    const std::size_t end = std::min(text.find_first_not_of("0123456789;", 2), text.size());
-    text.remove_prefix(std::min(text.empty() ? 0 : end + 1, text.size()));
+    if (escape == text.npos) return plain;
+    const std::size_t end = text.find_first_not_of("0123456789;", escape + 2);
+    if (end == text.npos) return plain;
+    text.remove_prefix(end + 1);
   }
-  return plain;
 }
 
 /// Two devices see each other alike.
