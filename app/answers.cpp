@@ -39,10 +39,10 @@ class Progress {
 };
 
 /// False where memory ran out, which the other forecasts at the same time may have taken.
-bool forecast(Answer& answer, const schedules::ForecastOptions& options) {
+bool forecast(Answer& answer, workload::Machines& machines, const schedules::ForecastOptions& options) {
   if (!answer.question.error.empty()) return true;
   try {
-    answer.forecast = schedules::forecast(answer.question.scenario, options);
+    answer.forecast = schedules::forecast(answer.question.scenario, machines, options);
   } catch (const InputError& e) {
     answer.question.error = visible(answer.question.origin + ": " + e.what());
   } catch (const std::overflow_error& e) {  // sizes and rates that are right each but absurd together
@@ -58,7 +58,8 @@ bool forecast(Answer& answer, const schedules::ForecastOptions& options) {
 /// With the memory of all the computer; where that is too little, the question's error says so.
 void forecast_alone(Answer& answer, const schedules::ForecastOptions& options) {
   try {
-    if (!forecast(answer, options)) throw std::bad_alloc();
+    workload::Machines own;  // what others have remembered takes memory too
+    if (!forecast(answer, own, options)) throw std::bad_alloc();
   } catch (...) {
     keep_error(answer.question);
   }
@@ -80,10 +81,12 @@ std::vector<Answer> answer(std::vector<Question> questions, const schedules::For
   if (threads > 0) limit.emplace(oneapi::tbb::global_control::max_allowed_parallelism, threads);
   Progress progress(answers.size());
   std::vector<char> again(answers.size(), false);
+  std::optional<workload::Machines> machines(std::in_place);
   calibrate::in_parallel(answers.size(), [&](std::size_t i) {
-    again[i] = !forecast(answers[i], options);
+    again[i] = !forecast(answers[i], *machines, options);
     progress.one_done();
   });
+  machines.reset();
   for (std::size_t i = 0; i < answers.size(); ++i)
     if (again[i] != 0) forecast_alone(answers[i], options);
   return answers;

@@ -126,7 +126,7 @@ std::vector<calibrate::NcclTestsRow> read_measured(const std::string& file, Oper
 /// The algorithms that --algorithm means: one, or all that can do it over these GPUs.
 std::vector<std::string> algorithms_named(const std::string& word, Operation operation,
                                           const topology::Cluster& cluster, const collectives::Group& group,
-                                          collectives::Timer& timer, const collectives::Details& details) {
+                                          const collectives::Timer& timer, const collectives::Details& details) {
   if (word != "all") return {word};
   if (group.size() < 2) throw InputError("--algorithm", "found 'all' over 1 GPU, expected at least 2");
   const auto gpus = static_cast<std::uint32_t>(group.size());
@@ -152,7 +152,7 @@ std::vector<std::string> algorithms_named(const std::string& word, Operation ope
 }
 
 /// Of one group. The collectives' own rules name an option without its dashes: here it has them.
-collectives::Timing time_one(collectives::Timer& timer, collectives::Operation operation, Bytes size,
+collectives::Timing time_one(const collectives::Timer& timer, collectives::Operation operation, Bytes size,
                              const collectives::Group& group, const std::string& algorithm,
                              const collectives::Details& details) {
   try {

@@ -13,6 +13,7 @@ struct Forced {
   std::vector<std::string> algorithms{};  ///< names of algorithms.h; "auto" takes one that can do the operation
   std::vector<std::string> protocols{};   ///< "Simple", "LL128", "LL"
   std::uint32_t most_channels = std::numeric_limits<std::uint32_t>::max();  ///< of Transport::channels
+  friend bool operator==(const Forced&, const Forced&) = default;
 };
 
 /// "ring", "Ring,Tree", "^nvls" (all that the library has but that): our names, or NCCL's (Tree: double-binary-tree,

@@ -66,7 +66,7 @@ class Viewer {
 
   std::vector<LinkView::Hop> in_node(topology::GpuId gpu, const topology::Path& path) {
     const topology::Cluster::Impl& impl = cluster_.impl();
-    const std::uint32_t first = index(impl.node_link(impl.slot(gpu).node, 0));
+    const std::uint32_t first = index(impl.node_link(impl.gpus.slot(gpu).node, 0));
     std::vector<LinkView::Hop> hops;
     for (std::size_t i = 0; i < path.links.size(); ++i) {
       const std::uint32_t link = index(path.links[i]);

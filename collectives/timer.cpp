@@ -74,6 +74,40 @@ void add(const Details& details, Request& request) {
   }
 }
 
+/// About what each takes in memory.
+std::size_t bytes_of(const Timing& timing) { return sizeof(timing) + timing.loads.size() * sizeof(Timing::Load); }
+
+std::size_t bytes_of(const LinkView& view) {
+  return sizeof(view) + view.hops.size() * sizeof(LinkView::Hop) + view.begin.size() * 2 * sizeof(std::uint32_t);
+}
+
+std::size_t bytes_of(const Prepared& prepared) {
+  const Wiring& wiring = prepared.wiring;
+  std::size_t all = sizeof(prepared) + bytes_of(prepared.request.links);
+  for (const sim::Route& route : wiring.routes) all += sizeof(route) + route.uses.size() * sizeof(sim::Use);
+  for (const auto& links : wiring.members) all += sizeof(links) + links.size() * sizeof(topology::LinkId);
+  return all + wiring.ahead.size() * sizeof(Time) + prepared.resources.size() * sizeof(prepared.resources[0]);
+}
+
+std::size_t bytes_of(const Played& played) {
+  return sizeof(played) + (played.outcome.carried.size() + played.outcome.by_route.size()) * sizeof(double);
+}
+
+std::size_t bytes_of(const std::vector<Group>& groups) {
+  std::size_t all = 0;
+  for (const Group& group : groups) all += sizeof(group) + group.size() * sizeof(topology::GpuId);
+  return all;
+}
+
+/// How a placement's groups walk: its chains, and its GPUs in the numbers that the chains mean.
+struct Walk {
+  std::vector<Chain> chains;
+  std::vector<Group> groups;
+};
+std::size_t bytes_of(const Walk& walk) { return sizeof(walk) + bytes_of(walk.groups); }
+
+std::size_t bytes_of(const nccl::Job& job) { return sizeof(job); }
+
 }  // namespace
 
 struct Timer::Impl {
@@ -86,15 +120,12 @@ struct Timer::Impl {
   using PreparedKey = std::tuple<std::size_t, Operation, std::string_view, Proto, bool, Details>;
   using TimingKey =
       std::tuple<std::size_t, Operation, std::int64_t, std::string, bool, Details, std::vector<std::uint32_t>>;
-  /// How a placement's groups walk: its chains, and its GPUs in the numbers that the chains mean.
-  struct Walk {
-    std::vector<Chain> chains;
-    Members groups;
-  };
   std::mutex mutex;
+  std::size_t remembered_bytes = 0;
   std::map<Members, std::size_t> placements;
   std::map<std::size_t, Walk> walks;      // of placements, as searched
   std::map<std::size_t, nccl::Job> jobs;  // likewise, as NCCL sees them
+  std::map<Group, LinkView> views;
   std::map<PreparedKey, Prepared> prepared;
   std::map<TimingKey, Timing> timings;
   /// Of collectives that some groups ask for, each its own loads: whoever asks, all groups move the same.
@@ -102,7 +133,9 @@ struct Timer::Impl {
 
   std::size_t number_of(const Members& groups) {
     const std::lock_guard lock(mutex);
-    return placements.try_emplace(groups, placements.size()).first->second;
+    const auto [at, fresh] = placements.try_emplace(groups, placements.size());
+    if (fresh) remembered_bytes += bytes_of(groups);
+    return at->second;
   }
 
   /// What is kept under a key. What is not there yet is worked out outside the lock: other threads need not wait.
@@ -114,7 +147,9 @@ struct Timer::Impl {
     }
     Value fresh = make();
     const std::lock_guard lock(mutex);
-    return kept.try_emplace(key, std::move(fresh)).first->second;
+    const auto [at, first] = kept.try_emplace(key, std::move(fresh));
+    if (first) remembered_bytes += bytes_of(at->second);
+    return at->second;
   }
 
   Timing simulated(const Prepared& ready, Bytes bytes, bool again, std::span<const std::uint32_t> own_groups) {
@@ -133,6 +168,10 @@ struct Timer::Impl {
       }
       return found;
     });
+  }
+
+  const LinkView& view_of(const Group& group) {
+    return remembered(views, group, [&] { return view_links(cluster, group); });
   }
 
   /// What the release of the stack would pick of what there are plans for; its protocol where the stack describes it,
@@ -171,7 +210,7 @@ struct Timer::Impl {
       }
       const Algorithm& planned = algorithm(nccl::plan_name(pick.algorithm));
       if (planned.needs_links && request.ranks <= kMostViewed) {
-        request.links = view_links(cluster, placement.groups.front());
+        request.links = view_of(placement.groups.front());
       }
       const Proto picked = from_nccl(pick.protocol);
       if (planned.supports(request)) {
@@ -249,7 +288,7 @@ struct Timer::Impl {
     const bool named =
         wanted.algorithm == "auto" ? std::ranges::any_of(transport.forced.algorithms, needs) : needs(wanted.algorithm);
     if ((switches || named) && request.ranks <= kMostViewed) {
-      request.links = view_links(cluster, placement.groups.front());
+      request.links = view_of(placement.groups.front());
     }
     const std::vector<const Algorithm*> able = candidates(wanted.algorithm, request);
     const auto usable = std::ranges::find_if(kProtocols, [&](Proto proto) { return may_use(proto); });
@@ -313,17 +352,24 @@ Timer::Timer(topology::Cluster cluster, Transport transport, bool folds_where_ex
                      .transport = std::move(transport),
                      .folds_where_exact = folds_where_exact,
                      .mutex = {},
+                     .remembered_bytes = 0,
                      .placements = {},
                      .walks = {},
                      .jobs = {},
+                     .views = {},
                      .prepared = {},
                      .timings = {},
                      .played = {}}) {}
 
 Timer::~Timer() = default;
 
+std::size_t Timer::remembered_bytes() const {
+  const std::lock_guard lock(impl_->mutex);
+  return impl_->remembered_bytes;
+}
+
 const Timing& Timer::time(Operation operation, Bytes bytes, std::span<const Group> concurrent,
-                          std::string_view algorithm, bool fold, const Details& details) {
+                          std::string_view algorithm, bool fold, const Details& details) const {
   if (bytes.value < 0) throw std::logic_error("a collective of fewer than 0 bytes");
   if (details.own > 0 && fold) throw std::logic_error("some groups' own loads, where groups stand for each other");
   bool folds = fold;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -46,7 +47,10 @@ class Timer {
   /// for an unknown algorithm or one that cannot do it, and for details that do not fit. The answer stays as long as
   /// the timer does.
   const Timing& time(Operation operation, Bytes bytes, std::span<const Group> concurrent,
-                     std::string_view algorithm = "auto", bool fold = true, const Details& details = {});
+                     std::string_view algorithm = "auto", bool fold = true, const Details& details = {}) const;
+
+  /// About how many bytes of memory what is remembered takes.
+  std::size_t remembered_bytes() const;
 
  private:
   struct Impl;

@@ -19,6 +19,7 @@ struct Protocol {
   Time host_step{};
   Time network_step{};
   double share = 0;  ///< of the rates that Simple reaches, (0, 1]; 0: the stack does not have this protocol
+  friend bool operator==(const Protocol&, const Protocol&) = default;
 };
 
 /// What the communication library adds to the wires: a software stack's constants (configs/software/, `transport:`).
@@ -50,6 +51,7 @@ struct Transport {
   /// take.
   double own_copy = 0;
   Forced forced{};
+  friend bool operator==(const Transport&, const Transport&) = default;
 };
 
 }  // namespace stepcast::collectives

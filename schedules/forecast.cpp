@@ -1,20 +1,17 @@
 #include "schedules/forecast.h"
 
 #include <algorithm>
-#include <unordered_map>
 
-#include "collectives/timer.h"
 #include "schedules/kinds.h"
 #include "schedules/memory/advice.h"
 #include "schedules/memory/memory.h"
-#include "schedules/memory/plan_memory.h"
 #include "schedules/model/expert_load.h"
 #include "schedules/model/frozen.h"
 #include "schedules/model/fusion.h"
 #include "schedules/parallel/ranks.h"
 #include "schedules/pipeline/placement.h"
 #include "schedules/pipeline/validate.h"
-#include "schedules/staged_model.h"
+#include "schedules/plan.h"
 #include "schedules/step/asynchronous.h"
 #include "schedules/step/chunks.h"
 #include "schedules/step/local_steps.h"
@@ -52,22 +49,28 @@ std::uint32_t layers_in(const Blocks& blocks, std::span<const BlockRange> chunks
 std::optional<BusyLink> busiest_link(const Scenario& s, const topology::Cluster& cluster, const StepInput& in,
                                      const Step& step, const Wires& wires, Time end,
                                      std::span<const collectives::Timing::Load> more) {
-  std::unordered_map<std::uint32_t, double> carried;
-  for (const auto& load : more) carried[topology::index(load.link)] += load.bytes;
+  constexpr double kUnused = -1;
+  std::vector<double> carried(cluster.links(), kUnused);
+  const auto carry = [&](topology::LinkId link, double bytes) {
+    double& all = carried[topology::index(link)];
+    all = all == kUnused ? bytes : all + bytes;
+  };
+  for (const auto& load : more) carry(load.link, load.bytes);
   // Every stage's tensor groups carry about the same; the first one's links stand for theirs.
   const std::vector<PieceTimes::Kind>& kinds = in.pieces.at({});
   for (const std::uint32_t place : places(in.chunks.front())) {
     for (const auto& load : kinds[in.blocks.order[place]].traffic)
-      carried[topology::index(load.link)] += load.bytes * micro_batches(s) / copies(in.pipeline.shape);
+      carry(load.link, load.bytes * micro_batches(s) / copies(in.pipeline.shape));
   }
   for (std::size_t wire = 0; wire < step.wire_times.size(); ++wire)
     for (const auto& load : wires.loads(WireId{static_cast<std::uint32_t>(wire)}))
-      carried[topology::index(load.link)] += load.bytes * step.wire_times[wire] / in.pipeline.steps;
+      carry(load.link, load.bytes * step.wire_times[wire] / in.pipeline.steps);
   std::optional<BusyLink> busiest;
   std::uint32_t at = 0;
-  for (const auto& [link, bytes] : carried) {
-    const double utilisation = bytes / (cluster.link_bandwidth(topology::LinkId{link}).value * to_seconds(end));
-    if (!busiest || utilisation > busiest->utilisation || (utilisation == busiest->utilisation && link < at)) {
+  for (std::uint32_t link = 0; link < carried.size(); ++link) {
+    if (carried[link] == kUnused) continue;
+    const double utilisation = carried[link] / (cluster.link_bandwidth(topology::LinkId{link}).value * to_seconds(end));
+    if (!busiest || utilisation > busiest->utilisation) {
       busiest = BusyLink{"", utilisation};
       at = link;
     }
@@ -103,10 +106,13 @@ FlopRate mean_peak(std::span<const Scenario> kinds) {
 }
 
 /// `unfold`: a lane for every rank.
-Forecast forecast_on(const topology::Cluster& cluster, collectives::Timer& timer, const Scenario& s,
+Forecast forecast_on(const workload::Machine& machine, workload::Machines& machines, const Scenario& s,
                      const ForecastOptions& options, bool unfold) {
+  const topology::Cluster& cluster = machine.cluster();
+  const collectives::Timer& timer = machine.timer();
   const Ranks ranks(s.parallelism, cluster.gpus_per_node());
-  const StagedModel staged = staged_model(s, kinds_of(s, ranks, timer));
+  const Plan planned = plan(s, kinds_of(s, ranks, timer));
+  const StagedModel& staged = planned.staged;
   const auto& [pipeline, chunks, kinds, models] = staged;
   const Shape& shape = pipeline.shape;
   const Blocks& model = models.front();
@@ -154,7 +160,7 @@ Forecast forecast_on(const topology::Cluster& cluster, collectives::Timer& timer
     StageReport report;
     report.stage = stage;
     report.time = split_time(lane, timeline, out.step);
-    report.memory = stage_memory(s, staged, stage);
+    report.memory = planned.memory[stage];
     report.layers = layers_in(model, chunks[stage]);
     report.in_flight = valid.most_in_flight[stage];
     out.stages.push_back(report);
@@ -163,13 +169,15 @@ Forecast forecast_on(const topology::Cluster& cluster, collectives::Timer& timer
   if (input.exchange == Exchange::parameters) average_round(out, input);
   if (input.exchange == Exchange::nothing) with_servers = run_asynchronously(out, input);
   if (s.training.fusion) out.fusion = fusion_saving(s);
-  compare_with_gpus(out, s, staged);
-  if (s.offload.any()) compare_with_nodes(out, s, staged, cluster);
-  if (out.out_of_memory && options.advise) out.out_of_memory->advice = advice(s, cluster, *out.out_of_memory);
+  out.shares = planned.shares;
+  out.host_memory = planned.host_memory;
+  out.drives = planned.drives;
+  out.out_of_memory = planned.out_of_memory;
+  if (out.out_of_memory && options.advise) out.out_of_memory->advice = advice(s, machines, *out.out_of_memory);
   if (imperfect) {
     Scenario perfect = s;
     perfect.imperfections = {};
-    out.perfect = forecast_on(cluster, timer, perfect, {.advise = false}, unfold).step;
+    out.perfect = forecast_on(machine, machines, perfect, {.advise = false}, unfold).step;
   }
   add_stalls(out, s, trained_parameters(whole, all_of_it));
   const double seconds = to_seconds(out.step);
@@ -202,14 +210,18 @@ Forecast forecast_on(const topology::Cluster& cluster, collectives::Timer& timer
 
 }  // namespace
 
-Forecast forecast(const Scenario& s, const ForecastOptions& options) {
+Forecast forecast(const Scenario& s, workload::Machines& machines, const ForecastOptions& options) {
   if (options.unfold)
     if (const std::optional<Problem> much = too_much_work(s, true)) throw InputError("--unfold", much->text);
-  const topology::Cluster cluster =
-      topology::build_cluster(s.cluster.node, s.cluster.fabric, s.cluster.gpus, s.cluster.allocation);
-  // Only where it was asked for are collectives simulated whole too.
-  collectives::Timer timer(cluster, s.software.transport, !options.unfold);
-  return forecast_on(cluster, timer, s, options, options.unfold || every_rank_differs(s));
+  workload::MachineSpec spec = machine_of(s);
+  spec.whole_collectives = options.unfold;  // only where it was asked for
+  const std::shared_ptr<const workload::Machine> machine = machines.of(spec);
+  return forecast_on(*machine, machines, s, options, options.unfold || every_rank_differs(s));
+}
+
+Forecast forecast(const Scenario& s, const ForecastOptions& options) {
+  workload::Machines own;
+  return forecast(s, own, options);
 }
 
 }  // namespace stepcast::schedules

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "schedules/scenario.h"
+#include "workload/machines.h"
 
 namespace stepcast::schedules {
 
@@ -151,6 +152,9 @@ struct ForecastOptions {
 };
 
 /// Runs one step. Requires check(scenario) to be empty. Throws InputError where the cluster cannot carry the plan.
+/// `machines`: shared by forecasts that run on the same machines, from any thread; the answer is the same with new
+/// ones.
+Forecast forecast(const Scenario& scenario, workload::Machines& machines, const ForecastOptions& options = {});
 Forecast forecast(const Scenario& scenario, const ForecastOptions& options = {});
 
 }  // namespace stepcast::schedules

@@ -9,7 +9,7 @@ namespace stepcast::schedules {
 namespace {
 
 /// One micro-batch forward and backward through the whole model, on the rank at `c`.
-Time pass(const Scenario& s, const Ranks& ranks, collectives::Timer& timer, Coordinate c) {
+Time pass(const Scenario& s, const Ranks& ranks, const collectives::Timer& timer, Coordinate c) {
   Blocks model = blocks(s);
   freeze(model, s.training.frozen_layers);
   const std::vector<BlockRange> whole = cut(model, 1);
@@ -24,7 +24,7 @@ std::vector<std::uint32_t> gpus_of_kinds(const Scenario& s) {
   return {s.cluster.other->first, s.cluster.gpus - s.cluster.other->first};
 }
 
-std::vector<Scenario> kinds_of(const Scenario& s, const Ranks& ranks, collectives::Timer& timer) {
+std::vector<Scenario> kinds_of(const Scenario& s, const Ranks& ranks, const collectives::Timer& timer) {
   if (!s.cluster.other) return {s};
   std::vector<Scenario> kinds{s, s};
   kinds[1].cluster.gpu = s.cluster.other->gpu;

@@ -23,6 +23,7 @@
 #include "topology/allocation.h"
 #include "topology/cluster.h"
 #include "topology/spec.h"
+#include "workload/machine.h"
 
 namespace stepcast::schedules {
 
@@ -270,6 +271,11 @@ inline bool is_other(const ClusterSpec& cluster, topology::GpuId gpu) {
 }
 inline const Gpu& gpu_of(const ClusterSpec& cluster, topology::GpuId gpu) {
   return is_other(cluster, gpu) ? cluster.other->gpu : cluster.gpu;
+}
+
+/// The machine that the scenario runs on.
+inline workload::MachineSpec machine_of(const Scenario& s) {
+  return {s.cluster.node, s.cluster.fabric, s.cluster.gpus, s.cluster.allocation, s.software.transport};
 }
 
 /// What is wrong with a scenario whose keys are each right: the key to blame, what was found, what is allowed.

@@ -5,7 +5,7 @@
 set -euo pipefail
 cd "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/.."
 
-order=(sim topology collectives schedules calibrate app)
+order=(sim topology collectives workload schedules calibrate app)
 bad=0
 higher=("${order[@]}")
 for folder in "${order[@]}"; do

@@ -11,12 +11,14 @@ namespace stepcast::topology {
 struct AllocatedNode {
   std::uint32_t node = 0;
   std::vector<std::uint32_t> gpus;  ///< empty: all of them
+  friend bool operator==(const AllocatedNode&, const AllocatedNode&) = default;
 };
 
 /// Which GPUs of which nodes a job has. GPU ids follow the order written here.
 struct Allocation {
   std::vector<AllocatedNode> nodes;
   std::uint32_t of_nodes = 0;  ///< nodes that the machine has; 0: up to the last one named
+  friend bool operator==(const Allocation&, const Allocation&) = default;
 };
 
 /// Reads the notation of `cluster.allocation`: items between commas, "[nodeA[-B]:]GPU[-GPU]". An item without a node

@@ -86,21 +86,21 @@ std::string name_of(const Cluster::Impl& impl, std::uint32_t node, std::uint32_t
 }
 
 /// Whole nodes, or a part of one.
-std::uint32_t count_nodes(const NodeSpec& node, std::uint32_t per_node, std::uint32_t gpus) {
+void check_whole_nodes(const NodeSpec& node, std::uint32_t per_node, std::uint32_t gpus) {
   if (gpus == 0) throw InputError(node.name, "0 GPUs: a cluster has at least 1");
   if (gpus > per_node && gpus % per_node != 0) {
     throw InputError(node.name,
                      std::to_string(gpus) + " GPUs is no whole number of nodes of " + std::to_string(per_node));
   }
-  return std::max(1u, gpus / per_node);
 }
 
 void join_nodes(Cluster::Impl& impl, const NodeSpec& node, const FabricSpec& fabric) {
   if (impl.node.nics.empty()) {
-    throw InputError(node.name, std::to_string(impl.nodes) + " nodes cannot be joined: the node has no NICs");
+    throw InputError(node.name, std::to_string(impl.gpus.nodes()) + " nodes cannot be joined: the node has no NICs");
   }
   if (!node.nic) {
-    throw InputError(node.name, std::to_string(impl.nodes) + " nodes cannot be joined: 'nic' names no link type");
+    throw InputError(node.name,
+                     std::to_string(impl.gpus.nodes()) + " nodes cannot be joined: 'nic' names no link type");
   }
   check(node, *node.nic);
   impl.port = payload(*node.nic);
@@ -108,16 +108,16 @@ void join_nodes(Cluster::Impl& impl, const NodeSpec& node, const FabricSpec& fab
   impl.in_network_reduction = fabric.in_network_reduction;
   impl.port_up = node.nic->latency + fabric.cable_latency + fabric.switch_latency;
   impl.port_down = node.nic->latency + fabric.cable_latency;
-  impl.fabric = build_fabric({fabric, impl.nodes, static_cast<std::uint32_t>(impl.node.nics.size()), impl.port});
+  impl.fabric = build_fabric({fabric, impl.gpus.nodes(), static_cast<std::uint32_t>(impl.node.nics.size()), impl.port});
 }
 
 /// PXN: where NICs are on rails, a GPU in use of the sender's node that owns the receiver's rail does the sending. The
 /// receiver's counterpart first, then the first that NVLink reaches; the sender itself without one.
-std::uint32_t relay(const Cluster::Impl& impl, const Cluster::Impl::Slot& a, const Cluster::Impl::Slot& b) {
+std::uint32_t relay(const Cluster::Impl& impl, const GpuSlots::Slot& a, const GpuSlots::Slot& b) {
   const NodeTemplate& node = impl.node;
   if (!impl.fabric->rails || node.nics_of[a.gpu] == node.nics_of[b.gpu]) return a.gpu;
   const auto fits = [&](std::uint32_t gpu) {
-    return impl.used(a.node, gpu) && node.nics_of[gpu] == node.nics_of[b.gpu] &&
+    return impl.gpus.used(a.node, gpu) && node.nics_of[gpu] == node.nics_of[b.gpu] &&
            node.between(a.gpu, gpu).kind == PathKind::nvlink;
   };
   if (fits(b.gpu)) return b.gpu;
@@ -129,9 +129,8 @@ std::uint32_t relay(const Cluster::Impl& impl, const Cluster::Impl::Slot& a, con
 
 /// From GPU a over the `out` NICs of `sender`, a GPU of its node, to GPU b; nothing where there is no way. With n and m
 /// NICs the bytes go in lcm(n, m) equal strands.
-std::optional<Path> between_nodes(const Cluster::Impl& impl, const Cluster::Impl::Slot& a, std::uint32_t sender,
-                                  const Cluster::Impl::Slot& b, const std::vector<std::uint32_t>& out,
-                                  std::uint64_t flow) {
+std::optional<Path> between_nodes(const Cluster::Impl& impl, const GpuSlots::Slot& a, std::uint32_t sender,
+                                  const GpuSlots::Slot& b, const std::vector<std::uint32_t>& out, std::uint64_t flow) {
   const NodeTemplate& node = impl.node;
   const std::vector<std::uint32_t>& in = node.nics_of[b.gpu];
   if (out.empty() || in.empty()) return {};
@@ -158,29 +157,13 @@ std::optional<Path> between_nodes(const Cluster::Impl& impl, const Cluster::Impl
   return std::move(writer).finish();
 }
 
-/// Numbers the GPUs of a resolved allocation.
-void place(Cluster::Impl& impl, const Allocation& allocation) {
-  const auto per_node = static_cast<std::uint32_t>(impl.node.gpus.size());
-  impl.in_use.assign(std::size_t{impl.nodes} * per_node, false);
-  bool alike = true;
-  for (std::uint32_t i = 0; i < allocation.nodes.size(); ++i) {
-    const AllocatedNode& part = allocation.nodes[i];
-    alike = alike && part.gpus == allocation.nodes.front().gpus;
-    for (const std::uint32_t gpu : part.gpus) {
-      impl.slots.push_back({part.node, gpu, i});
-      impl.in_use[std::size_t{part.node} * per_node + gpu] = true;
-    }
-  }
-  impl.gpus_per_node = static_cast<std::uint32_t>(alike ? allocation.nodes.front().gpus.size() : impl.slots.size());
-}
-
 /// Numbers the links, and throws InputError where there are too many.
 void number_links(Cluster::Impl& impl, const NodeSpec& node) {
   impl.links_per_node = impl.node_edges() + (impl.fabric ? 2 * static_cast<std::uint32_t>(impl.node.nics.size()) : 0);
   const std::uint64_t links =
-      std::uint64_t{impl.nodes} * impl.links_per_node + (impl.fabric ? impl.fabric->links.size() : 0);
+      std::uint64_t{impl.gpus.nodes()} * impl.links_per_node + (impl.fabric ? impl.fabric->links.size() : 0);
   if (links > std::numeric_limits<std::uint32_t>::max()) {
-    throw InputError(node.name, std::to_string(impl.gpus()) + " GPUs have more links than can be numbered");
+    throw InputError(node.name, std::to_string(impl.gpus.gpus()) + " GPUs have more links than can be numbered");
   }
 }
 
@@ -200,7 +183,7 @@ std::shared_ptr<Cluster::Impl> begin(const NodeSpec& node) {
 }  // namespace
 
 Device Cluster::Impl::device(std::uint32_t index) const {
-  const std::uint32_t in_nodes = nodes * devices_per_node();
+  const std::uint32_t in_nodes = gpus.nodes() * devices_per_node();
   if (index >= in_nodes) return fabric->device(index - in_nodes);
   const Device& device = node.graph.devices[index % devices_per_node()];
   return {"node " + std::to_string(index / devices_per_node()) + " / " + device.name, device.kind};
@@ -211,7 +194,7 @@ Cluster::Impl::Ends Cluster::Impl::ends(LinkId id) const {
   if (i >= fabric_base()) {
     if (!fabric || i - fabric_base() >= fabric->links.size()) throw std::logic_error("link id beyond the last link");
     const FabricLink& link = fabric->links[i - fabric_base()];
-    const std::uint32_t first = nodes * devices_per_node();
+    const std::uint32_t first = gpus.nodes() * devices_per_node();
     return {first + link.from, first + link.to, LinkKind::network, link.bandwidth, link.latency};
   }
   const std::uint32_t at = i / links_per_node, place = i % links_per_node, first = at * devices_per_node();
@@ -221,31 +204,31 @@ Cluster::Impl::Ends Cluster::Impl::ends(LinkId id) const {
   }
   const std::uint32_t nic = (place - node_edges()) / 2;
   const std::uint32_t nic_device = first + node.nics[nic];
-  const std::uint32_t leaf = nodes * devices_per_node() + fabric->switch_of(at, nic);
+  const std::uint32_t leaf = gpus.nodes() * devices_per_node() + fabric->switch_of(at, nic);
   if ((place - node_edges()) % 2 == 0) return {nic_device, leaf, LinkKind::network, port, port_up};
   return {leaf, nic_device, LinkKind::network, port, port_down};
 }
 
 Cluster::Cluster(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
 
-std::uint32_t Cluster::gpus() const { return impl_->gpus(); }
-std::uint32_t Cluster::gpus_per_node() const { return impl_->gpus_per_node; }
-std::uint32_t Cluster::nodes() const { return impl_->used_nodes; }
+std::uint32_t Cluster::gpus() const { return impl_->gpus.gpus(); }
+std::uint32_t Cluster::gpus_per_node() const { return impl_->gpus.period(); }
+std::uint32_t Cluster::nodes() const { return impl_->gpus.used_nodes(); }
 std::uint32_t Cluster::links() const {
   return impl_->fabric_base() + (impl_->fabric ? static_cast<std::uint32_t>(impl_->fabric->links.size()) : 0);
 }
 bool Cluster::nvlink_sharp() const { return impl_->nvlink_sharp; }
 bool Cluster::in_network_reduction() const { return impl_->in_network_reduction; }
-std::uint32_t Cluster::node_of(GpuId gpu) const { return impl_->slot(gpu).used_node; }
+std::uint32_t Cluster::node_of(GpuId gpu) const { return impl_->gpus.slot(gpu).used_node; }
 std::string Cluster::name(GpuId gpu) const {
-  const Impl::Slot slot = impl_->slot(gpu);
+  const GpuSlots::Slot slot = impl_->gpus.slot(gpu);
   return name_of(*impl_, slot.node, slot.gpu);
 }
 
 Path Cluster::path(GpuId from, GpuId to) const {
   if (index(from) >= gpus() || index(to) >= gpus()) throw std::logic_error("GPU id beyond the last GPU");
   const Impl& impl = *impl_;
-  const Impl::Slot a = impl.slot(from), b = impl.slot(to);
+  const GpuSlots::Slot a = impl.gpus.slot(from), b = impl.gpus.slot(to);
   if (a.node == b.node) {
     const NodeRoute& route = impl.node.between(a.gpu, b.gpu);
     if (!route.found) throw InputError("", "no path from " + name(from) + " to " + name(to));
@@ -273,20 +256,18 @@ Bandwidth Cluster::link_bandwidth(LinkId id) const { return impl_->ends(id).band
 Cluster build_cluster(const NodeSpec& node, const FabricSpec& fabric, std::uint32_t gpus) {
   const auto impl = begin(node);
   const auto per_node = static_cast<std::uint32_t>(impl->node.gpus.size());
-  impl->used_nodes = impl->nodes = count_nodes(node, per_node, gpus);
-  impl->gpus_per_node = std::min(per_node, gpus);
-  if (impl->nodes > 1) join_nodes(*impl, node, fabric);
+  check_whole_nodes(node, per_node, gpus);
+  impl->gpus = GpuSlots(per_node, gpus);
+  if (impl->gpus.nodes() > 1) join_nodes(*impl, node, fabric);
   number_links(*impl, node);
   return Cluster(impl);
 }
 
 Cluster build_cluster(const NodeSpec& node, const FabricSpec& fabric, const Allocation& allocation) {
   const auto impl = begin(node);
-  const Allocation all = resolve(allocation, static_cast<std::uint32_t>(impl->node.gpus.size()), node.name);
-  impl->nodes = all.of_nodes;
-  impl->used_nodes = static_cast<std::uint32_t>(all.nodes.size());
-  place(*impl, all);
-  if (impl->used_nodes > 1) join_nodes(*impl, node, fabric);
+  const auto per_node = static_cast<std::uint32_t>(impl->node.gpus.size());
+  impl->gpus = GpuSlots(per_node, resolve(allocation, per_node, node.name));
+  if (impl->gpus.used_nodes() > 1) join_nodes(*impl, node, fabric);
   number_links(*impl, node);
   return Cluster(impl);
 }

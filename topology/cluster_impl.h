@@ -5,6 +5,7 @@
 
 #include "topology/cluster.h"
 #include "topology/fabric.h"
+#include "topology/gpu_slots.h"
 #include "topology/node_template.h"
 
 namespace stepcast::topology {
@@ -14,8 +15,7 @@ namespace stepcast::topology {
 struct Cluster::Impl {
   NodeTemplate node;
   std::unique_ptr<const Fabric> fabric;  ///< none for a single node
-  std::uint32_t nodes = 1;               ///< of the machine, used or not
-  std::uint32_t gpus_per_node = 1;       ///< ids after which the placement repeats
+  GpuSlots gpus{1, 1u};                  ///< in use
   std::uint32_t links_per_node = 0;
   bool nvlink_sharp = false, in_network_reduction = false;  ///< what its switches can add up
   std::uint32_t compute_capability = 80;                    ///< as NodeSpec has it
@@ -24,28 +24,8 @@ struct Cluster::Impl {
   Bandwidth port{};             ///< a NIC's cable, one direction
   Time port_up{}, port_down{};  ///< NIC to leaf; leaf to NIC
 
-  /// A GPU in use: where it is in the machine, and its node's place among those in use.
-  struct Slot {
-    std::uint32_t node = 0, gpu = 0, used_node = 0;
-  };
-  std::vector<Slot> slots;   ///< [GpuId]; empty: the first gpus_per_node GPUs of every node
-  std::vector<bool> in_use;  ///< [node * GPUs of a node + gpu]; empty like `slots`
-  std::uint32_t used_nodes = 1;
-
-  std::uint32_t gpus() const {
-    return slots.empty() ? nodes * gpus_per_node : static_cast<std::uint32_t>(slots.size());
-  }
-  Slot slot(GpuId gpu) const {
-    if (!slots.empty()) return slots[index(gpu)];
-    const std::uint32_t at = index(gpu) / gpus_per_node;
-    return {at, index(gpu) % gpus_per_node, at};
-  }
-  bool used(std::uint32_t node_index, std::uint32_t gpu) const {
-    return in_use.empty() ? gpu < gpus_per_node : in_use[node_index * node.gpus.size() + gpu];
-  }
-
   std::uint32_t node_edges() const { return static_cast<std::uint32_t>(node.graph.edges.size()); }
-  std::uint32_t fabric_base() const { return nodes * links_per_node; }
+  std::uint32_t fabric_base() const { return gpus.nodes() * links_per_node; }
   LinkId node_link(std::uint32_t node_index, std::uint32_t place) const {
     return LinkId{node_index * links_per_node + place};
   }
@@ -54,7 +34,7 @@ struct Cluster::Impl {
   }
 
   std::uint32_t devices_per_node() const { return static_cast<std::uint32_t>(node.graph.devices.size()); }
-  std::uint32_t devices() const { return nodes * devices_per_node() + (fabric ? fabric->switches : 0); }
+  std::uint32_t devices() const { return gpus.nodes() * devices_per_node() + (fabric ? fabric->switches : 0); }
   /// Devices are numbered node by node, then the fabric's switches.
   Device device(std::uint32_t index) const;
 

@@ -27,7 +27,7 @@ Path path_over(const Cluster::Impl& impl, std::uint32_t node, const Route& route
 
 std::optional<Path> host_path(const Cluster& cluster, GpuId from, GpuId to) {
   const Cluster::Impl& impl = cluster.impl();
-  const Cluster::Impl::Slot here = impl.slot(from), there = impl.slot(to);
+  const GpuSlots::Slot here = impl.gpus.slot(from), there = impl.gpus.slot(to);
   if (here.node != there.node) return {};
   const std::uint32_t a = impl.node.gpus[here.gpu], b = impl.node.gpus[there.gpu];
   const auto route = Router(impl.node.graph).routes_from(a, Wires::host_side)[b];
@@ -37,7 +37,7 @@ std::optional<Path> host_path(const Cluster& cluster, GpuId from, GpuId to) {
 
 std::optional<Path> host_path(const Cluster& cluster, GpuId gpu, ToHost direction) {
   const Cluster::Impl& impl = cluster.impl();
-  const Cluster::Impl::Slot slot = impl.slot(gpu);
+  const GpuSlots::Slot slot = impl.gpus.slot(gpu);
   const std::uint32_t end = impl.node.gpus[slot.gpu];
   const Graph& graph = impl.node.graph;
   const Router router(graph);

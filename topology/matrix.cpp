@@ -90,10 +90,11 @@ Bandwidth max_flow(const Cluster& cluster, const std::vector<LinkId>& links, con
   const Cluster::Impl& impl = cluster.impl();
   const std::size_t source = impl.devices(), sink = source + 1;
   Flow flow(sink + 1);
-  std::vector<bool> sends(impl.nodes), receives(impl.nodes);
-  for (std::uint32_t g = 0; g < cluster.gpus(); ++g) (senders[g] ? sends : receives)[impl.slot(GpuId{g}).node] = true;
+  std::vector<bool> sends(impl.gpus.nodes()), receives(impl.gpus.nodes());
+  for (std::uint32_t g = 0; g < cluster.gpus(); ++g)
+    (senders[g] ? sends : receives)[impl.gpus.slot(GpuId{g}).node] = true;
   std::vector<double> out(impl.devices()), in(impl.devices());
-  const std::size_t in_nodes = std::size_t{impl.nodes} * impl.devices_per_node();
+  const std::size_t in_nodes = std::size_t{impl.gpus.nodes()} * impl.devices_per_node();
   for (const LinkId id : links) {
     const Cluster::Impl::Ends ends = impl.ends(id);
     const bool up = ends.from < in_nodes && ends.to >= in_nodes, down = ends.from >= in_nodes && ends.to < in_nodes;
@@ -104,7 +105,7 @@ Bandwidth max_flow(const Cluster& cluster, const std::vector<LinkId>& links, con
     in[ends.to] += ends.bandwidth.value;
   }
   for (std::uint32_t g = 0; g < cluster.gpus(); ++g) {
-    const Cluster::Impl::Slot slot = impl.slot(GpuId{g});
+    const GpuSlots::Slot slot = impl.gpus.slot(GpuId{g});
     const std::size_t device = std::size_t{slot.node} * impl.devices_per_node() + impl.node.gpus[slot.gpu];
     if (senders[g]) {
       flow.add(source, device, out[device]);
@@ -149,7 +150,7 @@ std::vector<Pair> pairs(const Cluster& cluster, std::uint32_t most) {
   all.reserve(std::size_t{shown} * shown);
   for (std::uint32_t a = 0; a < shown; ++a) {
     for (std::uint32_t b = 0; b < shown; ++b) {
-      const Cluster::Impl::Slot from = impl.slot(GpuId{a}), to = impl.slot(GpuId{b});
+      const GpuSlots::Slot from = impl.gpus.slot(GpuId{a}), to = impl.gpus.slot(GpuId{b});
       const Path path = cluster.path(GpuId{a}, GpuId{b});
       all.push_back({from.node == to.node ? kind_of(wires.graph, wires.between(from.gpu, to.gpu)) : "NET",
                      path.bandwidth, path.latency, hops_of(path)});
@@ -179,10 +180,10 @@ Bandwidth bisection(const Cluster& cluster) {
 
 std::optional<Bandwidth> bisection_in_closed_form(const Cluster& cluster) {
   const Cluster::Impl& impl = cluster.impl();
-  if (!impl.fabric || !impl.slots.empty()) return {};
+  if (!impl.fabric || impl.gpus.listed()) return {};
   const auto nics = static_cast<double>(impl.node.nics.size());
-  return impl.fabric->bisection({.nodes = impl.nodes,
-                                 .senders = impl.nodes / 2,
+  return impl.fabric->bisection({.nodes = impl.gpus.nodes(),
+                                 .senders = impl.gpus.nodes() / 2,
                                  .out = node_rate(impl, true) * (1 / nics),
                                  .in = node_rate(impl, false) * (1 / nics)});
 }

@@ -19,6 +19,7 @@ struct LinkType {
   double efficiency = 1.0;  ///< payload share of it that bulk transfers reach, (0, 1]
   Time latency{};           ///< one way through the link and the device at its far end
   std::string source;
+  friend bool operator==(const LinkType&, const LinkType&) = default;
 };
 
 enum class CpuVendor : std::uint8_t { intel, amd, other };
@@ -27,11 +28,13 @@ enum class CpuVendor : std::uint8_t { intel, amd, other };
 struct GraphDevice {
   std::string name;
   std::string kind;  ///< gpu, cpu, pcie-switch, nvswitch, nic
+  friend bool operator==(const GraphDevice&, const GraphDevice&) = default;
 };
 struct GraphLink {
   std::string from, to;  ///< both directions are built
   LinkType type;
   std::uint32_t count = 1;
+  friend bool operator==(const GraphLink&, const GraphLink&) = default;
 };
 
 /// One machine, from configs/nodes/. `builder` names who turns it into a graph (topology/builders.cpp lists them);
@@ -63,6 +66,7 @@ struct NodeSpec {
   std::vector<GraphLink> links;      ///< builder "graph" only
   std::string fabric;                ///< what usually joins such nodes: a file of configs/fabrics/
   std::string source;
+  friend bool operator==(const NodeSpec&, const NodeSpec&) = default;
 };
 
 /// What joins the nodes, from configs/fabrics/.
@@ -79,6 +83,7 @@ struct FabricSpec {
   Time switch_latency{};              ///< one switch, port to port
   Time cable_latency{};               ///< one cable
   std::string source;
+  friend bool operator==(const FabricSpec&, const FabricSpec&) = default;
 };
 
 }  // namespace stepcast::topology

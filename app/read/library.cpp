@@ -84,12 +84,17 @@ std::vector<std::string> Library::names(std::string_view folder) const {
 
 std::optional<std::filesystem::path> Library::file(std::string_view folder, const std::string& name,
                                                    const std::string& except) const {
+  const auto [known, fresh] = looked_up_.try_emplace({std::string(folder), name, except});
+  if (!fresh) return known->second;
   for (const std::filesystem::path& configs : folders_) {
     std::filesystem::path file = with_ending(configs / folder / name);
     std::error_code error;
-    if (std::filesystem::is_regular_file(file, error) && shown_path(file) != except) return file;
+    if (std::filesystem::is_regular_file(file, error) && shown_path(file) != except) {
+      known->second = file;
+      break;
+    }
   }
-  return {};
+  return known->second;
 }
 
 Node Library::expand(const Node& mapping, const Schema& schema, const std::string& path) {
@@ -140,10 +145,10 @@ Node Library::named(const Node& name, const Schema& schema, const std::string& p
 
 const Node& Library::load(const std::filesystem::path& file, const Node& name, const Schema& schema,
                           const std::string& path) {
-  const std::string shown = shown_path(file);
-  const std::string key = std::string(schema.title) + ' ' + shown;  // a block's base depends on what block it is
+  const std::string key = std::string(schema.title) + ' ' + file.string();  // a block's base depends on what it is
   const auto known = files_.find(key);
   if (known != files_.end()) return known->second;
+  const std::string shown = shown_path(file);
   const auto start = std::find(chain_.begin(), chain_.end(), shown);
   if (start != chain_.end()) {
     std::string circle;

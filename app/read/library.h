@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -51,6 +52,8 @@ class Library {
   std::map<std::string, Node> files_;
   std::vector<std::string> chain_;  ///< files being read now, outermost first
   std::vector<std::filesystem::path> read_;
+  /// Answers of file(): rows of a table ask for the same names again and again.
+  mutable std::map<std::array<std::string, 3>, std::optional<std::filesystem::path>> looked_up_;
 };
 
 /// The file that a name written at `place` means: relative to the file it stands in; of a flag, or a stream, to the

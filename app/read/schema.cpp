@@ -85,12 +85,10 @@ class Reader {
   }
 
   std::size_t number_of(std::string_view path) const {
-    const auto key = std::find_if(schema_.keys.begin(), schema_.keys.end(), [&](auto& k) { return k.path == path; });
-    return static_cast<std::size_t>(key - schema_.keys.begin());
+    const auto key = schema_.number_of.find(path);
+    return key != schema_.number_of.end() ? key->second : schema_.keys.size();
   }
-  bool has_children(std::string_view path) const {
-    return std::any_of(schema_.keys.begin(), schema_.keys.end(), [&](auto& k) { return below(k.path, path); });
-  }
+  bool has_children(std::string_view path) const { return schema_.groups.contains(path); }
   bool is_block(std::size_t key) const {
     return key < schema_.keys.size() && schema_.keys[key].type.kind == Type::Kind::block;
   }

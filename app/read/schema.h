@@ -4,6 +4,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -42,6 +44,9 @@ struct Schema {
   std::vector<Detail> details = {};
   /// The mapping that the name of another program's file stands for; nothing for any other name.
   std::optional<Node> (*foreign)(const Node& name) = nullptr;
+  /// For those who read: the place of each path in `keys`, and the paths that keys are below.
+  std::unordered_map<std::string_view, std::size_t> number_of = {};
+  std::unordered_set<std::string_view> groups = {};
 };
 
 /// A key and what to do with its value. `store` may throw InputError; it is null for a key not built yet.
@@ -61,7 +66,12 @@ struct Table {
     schema.folder = folder;
     schema.rivals = std::move(rivals);
     schema.details = std::move(details);
-    for (const Key<T>& key : keys) schema.keys.push_back(key);
+    for (const Key<T>& key : keys) {
+      schema.number_of.emplace(key.path, schema.keys.size());
+      schema.keys.push_back(key);
+      for (std::size_t dot = key.path.find('.'); dot != key.path.npos; dot = key.path.find('.', dot + 1))
+        schema.groups.insert(key.path.substr(0, dot));
+    }
   }
   std::vector<Key<T>> keys;
   Schema schema;

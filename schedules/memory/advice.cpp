@@ -7,9 +7,8 @@
 #include <stdexcept>
 
 #include "schedules/memory/changes.h"
-#include "schedules/memory/plan_memory.h"
+#include "schedules/plan.h"
 #include "sim/input_error.h"
-#include "topology/cluster.h"
 
 namespace stepcast::schedules {
 namespace {
@@ -35,8 +34,8 @@ double passes(const Scenario& s) {
 /// Tries changes of one scenario.
 class Trials {
  public:
-  Trials(const Scenario& s, const topology::Cluster& cluster, const OutOfMemory& over)
-      : original_(s), cluster_(cluster), start_(lack(over)) {}
+  Trials(const Scenario& s, workload::Machines& machines, const OutOfMemory& over)
+      : original_(s), machines_(machines), start_(lack(over)) {}
 
   const Lack& start() const { return start_; }
 
@@ -45,7 +44,9 @@ class Trials {
     constexpr double kMostPasses = 1 << 16;
     if (!check(s).empty() || passes(s) > std::max(kMostPasses, 2 * passes(original_))) return kRefused;
     try {
-      const auto over = does_not_fit(s, s.cluster.gpus == original_.cluster.gpus ? cluster_ : larger_cluster(s));
+      if (s.cluster.gpus != original_.cluster.gpus)
+        machines_.of(machine_of(s));  // where there is no such cluster: throws
+      const auto over = plan(s, machines_).out_of_memory;
       return over ? lack(*over) : Lack{};
     } catch (const InputError&) {  // the cluster cannot carry it
       return kRefused;
@@ -59,24 +60,14 @@ class Trials {
   }
 
  private:
-  const topology::Cluster& larger_cluster(const Scenario& s) {
-    if (larger_gpus_ != s.cluster.gpus) {
-      larger_.emplace(topology::build_cluster(s.cluster.node, s.cluster.fabric, s.cluster.gpus));
-      larger_gpus_ = s.cluster.gpus;
-    }
-    return *larger_;
-  }
-
   Lack lack(const OutOfMemory& over) const {
     const double gpus = over.memory == Tier::gpu ? original_.cluster.node.gpus : 1;
     return {missing(over), gpus * static_cast<double>(missing(over).value)};
   }
 
   const Scenario& original_;
-  const topology::Cluster& cluster_;
+  workload::Machines& machines_;
   Lack start_;
-  std::optional<topology::Cluster> larger_;  ///< the last one
-  std::uint32_t larger_gpus_ = 0;
 };
 
 /// Which change of each group is made; none: of that group none.
@@ -124,8 +115,8 @@ Choice mildest(const Scenario& s, const std::vector<ChangeGroup>& groups, Choice
 
 }  // namespace
 
-std::vector<Advice> advice(const Scenario& s, const topology::Cluster& cluster, const OutOfMemory& over) {
-  Trials trials(s, cluster, over);
+std::vector<Advice> advice(const Scenario& s, workload::Machines& machines, const OutOfMemory& over) {
+  Trials trials(s, machines, over);
   const std::vector<ChangeGroup> groups = changes(s);
   std::vector<Advice> out;
   for (const ChangeGroup& group : groups) {

@@ -4,6 +4,8 @@
 #include <vector>
 
 #include "schedules/memory/out_of_memory.h"
+#include "schedules/parallel/ranks.h"
+#include "topology/gpu_slots.h"
 
 namespace stepcast::schedules {
 namespace {
@@ -15,16 +17,14 @@ struct Node {
   Bytes most{};             ///< that GPU's
 };
 
-std::vector<Node> nodes_of(const Forecast& f, const Scenario& s, const topology::Cluster& cluster, const Ranks& ranks,
+std::vector<Node> nodes_of(const Plan& plan, const Scenario& s, const topology::GpuSlots& gpus, const Ranks& ranks,
                            const std::optional<MemoryUse>& of_other, Offloaded MemoryUse::*where) {
-  std::vector<const MemoryUse*> of_stage(s.parallelism.pipeline);
-  for (const StageReport& stage : f.stages) of_stage[stage.stage] = &stage.memory;
-  std::vector<Node> nodes(cluster.nodes());
+  std::vector<Node> nodes(gpus.used_nodes());
   for (std::uint32_t g = 0; g < s.cluster.gpus; ++g) {
     const topology::GpuId gpu{g};
     const std::uint32_t stage = ranks.coordinate(g).stage;
-    const MemoryUse& use = of_other && is_other(s.cluster, gpu) ? *of_other : *of_stage[stage];
-    Node& node = nodes[cluster.node_of(gpu)];
+    const MemoryUse& use = of_other && is_other(s.cluster, gpu) ? *of_other : plan.memory[stage];
+    Node& node = nodes[gpus.slot(gpu).used_node];
     const Offloaded& part = use.*where;
     node.all.parameters += part.parameters;
     node.all.gradients += part.gradients;
@@ -40,23 +40,24 @@ std::vector<Node> nodes_of(const Forecast& f, const Scenario& s, const topology:
 
 }  // namespace
 
-void add_node_memory(Forecast& f, const Scenario& s, const topology::Cluster& cluster, const Ranks& ranks,
-                     const std::optional<MemoryUse>& of_other) {
+void add_node_memory(Plan& plan, const Scenario& s, const std::optional<MemoryUse>& of_other) {
+  const topology::GpuSlots gpus = topology::gpu_slots(s.cluster.node, s.cluster.gpus, s.cluster.allocation);
+  const Ranks ranks(s.parallelism, gpus.period());
   struct Kind {
     Tier tier;
     Offloaded MemoryUse::*use;
-    std::optional<NodeMemory> Forecast::*report;
+    std::optional<NodeMemory> Plan::*report;
     std::optional<Bytes> size;
   };
-  for (const Kind& kind : {Kind{Tier::host, &MemoryUse::host, &Forecast::host_memory, s.cluster.node.host_memory},
-                           Kind{Tier::nvme, &MemoryUse::nvme, &Forecast::drives, s.offload.nvme_size}}) {
-    const std::vector<Node> nodes = nodes_of(f, s, cluster, ranks, of_other, kind.use);
+  for (const Kind& kind : {Kind{Tier::host, &MemoryUse::host, &Plan::host_memory, s.cluster.node.host_memory},
+                           Kind{Tier::nvme, &MemoryUse::nvme, &Plan::drives, s.offload.nvme_size}}) {
+    const std::vector<Node> nodes = nodes_of(plan, s, gpus, ranks, of_other, kind.use);
     const Node& fullest = *std::ranges::max_element(nodes, {}, [](const Node& node) { return node.all.sum(); });
     const Bytes used = fullest.all.sum();
     if (used == Bytes{}) continue;
-    f.*kind.report = NodeMemory{used, kind.size};
-    if (kind.size && !f.out_of_memory)
-      f.out_of_memory = out_of_memory(fullest.stage, kind.tier, fullest.all, *kind.size);
+    plan.*kind.report = NodeMemory{used, kind.size};
+    if (kind.size && !plan.out_of_memory)
+      plan.out_of_memory = out_of_memory(fullest.stage, kind.tier, fullest.all, *kind.size);
   }
 }
 

@@ -22,9 +22,9 @@ std::vector<std::size_t> bucket_ends(std::span<const Piece> pieces, double full)
   return ends;
 }
 
-PieceTimes::PieceTimes(const Scenario& scenario, const Blocks& blocks, const Ranks& ranks, collectives::Timer& timer,
-                       bool fold, bool splits_backward, const SlowLinks* slow_links, std::optional<OtherKind> other,
-                       const HostCopies* copies)
+PieceTimes::PieceTimes(const Scenario& scenario, const Blocks& blocks, const Ranks& ranks,
+                       const collectives::Timer& timer, bool fold, bool splits_backward, const SlowLinks* slow_links,
+                       std::optional<OtherKind> other, const HostCopies* copies)
     : scenario_(scenario),
       blocks_(blocks),
       ranks_(ranks),

@@ -59,9 +59,9 @@ struct OtherKind {
 /// Times the pieces of a plan. Remembers by where in its node a tensor group stands.
 class PieceTimes {
  public:
-  PieceTimes(const Scenario& scenario, const Blocks& blocks, const Ranks& ranks, collectives::Timer& timer, bool fold,
-             bool splits_backward, const SlowLinks* slow_links = nullptr, std::optional<OtherKind> other = {},
-             const HostCopies* copies = nullptr);
+  PieceTimes(const Scenario& scenario, const Blocks& blocks, const Ranks& ranks, const collectives::Timer& timer,
+             bool fold, bool splits_backward, const SlowLinks* slow_links = nullptr,
+             std::optional<OtherKind> other = {}, const HostCopies* copies = nullptr);
 
   /// A kind of block at one place in a node.
   struct Kind {
@@ -77,7 +77,7 @@ class PieceTimes {
   const Scenario& scenario_;
   const Blocks& blocks_;
   const Ranks& ranks_;
-  collectives::Timer& timer_;
+  const collectives::Timer& timer_;
   bool fold_, splits_backward_;
   const SlowLinks* slow_links_;
   std::optional<OtherKind> other_;

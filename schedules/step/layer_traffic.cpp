@@ -61,7 +61,7 @@ LayerTraffic::LayerTraffic(const Scenario& s, const Ranks& ranks, Coordinate at)
 // Each node gets a token once, on the rail of the rank that has it, and forwards it to the experts' ranks as it comes:
 // the two stages of a pipeline, of which the slower one counts and the other's first part. Back the other way round,
 // results summed before they leave the node. DeepSeek-V3 (arXiv 2412.19437), sec. 3.2.2.
-collectives::Timing LayerTraffic::by_way_of_nodes(Bytes bytes, collectives::Timer& timer, bool fold) const {
+collectives::Timing LayerTraffic::by_way_of_nodes(Bytes bytes, const collectives::Timer& timer, bool fold) const {
   const Bytes copies = whole_bytes(static_cast<double>(bytes.value) * copies_share_);
   collectives::Timing across = timer.time(collectives::Operation::all_to_all, copies, rails_, "auto", fold);
   const collectives::Timing inside = timer.time(collectives::Operation::all_to_all, bytes, inside_, "auto", fold);
@@ -72,7 +72,7 @@ collectives::Timing LayerTraffic::by_way_of_nodes(Bytes bytes, collectives::Time
   return across;
 }
 
-collectives::Timing LayerTraffic::time(const TensorCollective& c, collectives::Timer& timer, bool fold) const {
+collectives::Timing LayerTraffic::time(const TensorCollective& c, const collectives::Timer& timer, bool fold) const {
   const bool to_experts = c.among == Among::dispatch || c.among == Among::combine;
   if (to_experts && !rails_.empty()) return scaled(by_way_of_nodes(c.bytes, timer, fold), scale_);
   const collectives::Details none;

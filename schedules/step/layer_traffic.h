@@ -14,11 +14,11 @@ class LayerTraffic {
  public:
   LayerTraffic(const Scenario& scenario, const Ranks& ranks, Coordinate at);
 
-  collectives::Timing time(const TensorCollective& collective, collectives::Timer& timer, bool fold) const;
+  collectives::Timing time(const TensorCollective& collective, const collectives::Timer& timer, bool fold) const;
 
  private:
   /// Tokens to their experts, or back, with one copy for each node.
-  collectives::Timing by_way_of_nodes(Bytes bytes, collectives::Timer& timer, bool fold) const;
+  collectives::Timing by_way_of_nodes(Bytes bytes, const collectives::Timer& timer, bool fold) const;
 
   std::map<Among, std::vector<collectives::Group>> groups_;
   double scale_ = 1;

@@ -78,7 +78,7 @@ struct StepInput {
   const Blocks& blocks;
   const PlannedPipeline& pipeline;
   const std::vector<std::vector<BlockRange>>& chunks;  ///< per stage and virtual stage
-  collectives::Timer& timer;
+  const collectives::Timer& timer;
   PieceTimes& pieces;
   bool unfold = false;
   bool trace = false;                      ///< also remember each lane's traffic

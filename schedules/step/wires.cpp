@@ -13,42 +13,58 @@ constexpr double kHeadroom = 1 + 1e-9;
 
 }  // namespace
 
+std::size_t Wires::kind_of(const collectives::Timing& timing) {
+  const auto same = [](const collectives::Timing::Load& a, const collectives::Timing::Load& b) {
+    return a.link == b.link && a.bytes == b.bytes;
+  };
+  const auto [first, last] = by_duration_.equal_range(timing.duration);
+  for (auto known = first; known != last; ++known)
+    if (std::ranges::equal(kinds_[known->second].loads, timing.loads, same)) return known->second;
+  by_duration_.emplace(timing.duration, kinds_.size());
+  kinds_.push_back({timing.duration, timing.loads});
+  return kinds_.size() - 1;
+}
+
 WireId Wires::declare(const collectives::Timing& timing, Time more_latency) {
   if (shared_) throw std::logic_error("a collective declared after the links were shared out");
-  wires_.push_back({more_latency, timing.duration, timing.loads, {}});
+  const std::size_t kind = kind_of(timing);
+  kinds_[kind].wires.push_back(wires_.size());
+  wires_.push_back({more_latency, kind});
   return WireId{static_cast<std::uint32_t>(wires_.size() - 1)};
 }
 
 void Wires::share_links(sim::TaskGraph& graph) {
-  using Loads = std::vector<std::pair<std::size_t, double>>;  // wire, bytes per picosecond of its flow
-  // Each wire's loads are in the order of their links, and a large cluster has millions of them: all wires are walked
-  // at once, over so many links at a time. O(loads + wires x links / kLinksAtOnce)
+  using Loads = std::vector<std::pair<std::size_t, double>>;  // kind, bytes per picosecond of its flow
+  // Each kind's loads are in the order of their links, and a large cluster has millions of them: all kinds are walked
+  // at once, over so many links at a time. O(loads of kinds + kinds x links / kLinksAtOnce)
   constexpr std::uint32_t kLinksAtOnce = 1024;
   struct Walk {
-    std::size_t wire;
+    std::size_t kind;
     double flow;
     const collectives::Timing::Load *next, *end;
   };
   std::vector<Walk> walks;
-  for (std::size_t w = 0; w < wires_.size(); ++w) {
-    std::vector<collectives::Timing::Load>& loads = wires_[w].loads;
-    if (wires_[w].flow.value == 0 || loads.empty()) continue;
+  for (std::size_t k = 0; k < kinds_.size(); ++k) {
+    std::vector<collectives::Timing::Load>& loads = kinds_[k].loads;
+    if (kinds_[k].flow.value == 0 || loads.empty()) continue;
     if (!std::ranges::is_sorted(loads, {}, &collectives::Timing::Load::link))
       std::ranges::stable_sort(loads, {}, &collectives::Timing::Load::link);
-    walks.push_back({w, static_cast<double>(wires_[w].flow.value), loads.data(), loads.data() + loads.size()});
+    walks.push_back({k, static_cast<double>(kinds_[k].flow.value), loads.data(), loads.data() + loads.size()});
   }
   std::map<std::pair<Loads, double>, sim::ResourceId> constraints;
   const auto share = [&](topology::LinkId link, const Loads& on_link) {
-    if (on_link.size() < 2) return;
+    if (on_link.empty() || (on_link.size() == 1 && kinds_[on_link.front().first].wires.size() == 1)) return;
     const double speed = slow_ != nullptr ? slow_->speed(link) : 1;
     const double capacity = cluster_.link_bandwidth(link).value * speed * kHeadroom;
     double together = 0;
-    for (const auto& [w, rate] : on_link) together += rate * kPicosecondsPerSecond;
+    for (const auto& [k, rate] : on_link)
+      together += rate * kPicosecondsPerSecond * static_cast<double>(kinds_[k].wires.size());
     if (together <= capacity) return;  // never full
     const auto [at, fresh] = constraints.try_emplace({on_link, capacity}, sim::ResourceId{});
     if (!fresh) return;
     at->second = graph.add_resource({capacity});
-    for (const auto& [w, rate] : on_link) wires_[w].uses.push_back({at->second, rate});
+    for (const auto& [k, rate] : on_link)
+      for (const std::size_t wire : kinds_[k].wires) wires_[wire].uses.push_back({at->second, rate});
   };
   std::vector<Loads> on_links(kLinksAtOnce);
   for (std::uint32_t first = 0; !walks.empty(); first += kLinksAtOnce) {
@@ -57,10 +73,10 @@ void Wires::share_links(sim::TaskGraph& graph) {
         if (!(walk.next->bytes > 0)) continue;
         const double rate = walk.next->bytes / walk.flow;
         Loads& on_link = on_links[index(walk.next->link) - first];
-        if (!on_link.empty() && on_link.back().first == walk.wire)
+        if (!on_link.empty() && on_link.back().first == walk.kind)
           on_link.back().second += rate;
         else
-          on_link.push_back({walk.wire, rate});
+          on_link.push_back({walk.kind, rate});
       }
     std::erase_if(walks, [](const Walk& walk) { return walk.next == walk.end; });
     for (std::uint32_t at = 0; at < kLinksAtOnce; ++at) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <vector>
 
@@ -30,24 +31,32 @@ class Wires {
   sim::RouteId route(sim::TaskGraph& graph, WireId wire, std::span<const sim::ResourceId> engines, double slowdown);
 
   /// What to give TaskGraph::transfer as bytes: picoseconds of flow at full speed.
-  Bytes amount(WireId wire) const { return {wires_[static_cast<std::size_t>(wire)].flow.value}; }
+  Bytes amount(WireId wire) const { return {kind(wire).flow.value}; }
   std::size_t count() const { return wires_.size(); }  ///< wires are numbered from 0 in the order declared
 
-  const std::vector<collectives::Timing::Load>& loads(WireId wire) const {
-    return wires_[static_cast<std::size_t>(wire)].loads;
-  }
+  const std::vector<collectives::Timing::Load>& loads(WireId wire) const { return kind(wire).loads; }
 
  private:
-  struct Wire {
-    Time latency{}, flow{};
-    std::vector<collectives::Timing::Load> loads;
-    std::vector<sim::Use> uses;
+  /// Collectives of one duration that load the same links alike: the buckets of a stage, say.
+  struct Kind {
+    Time flow{};
+    std::vector<collectives::Timing::Load> loads;  ///< in the order declared
+    std::vector<std::size_t> wires{};              ///< that are of this kind
   };
+  struct Wire {
+    Time latency{};
+    std::size_t kind = 0;
+    std::vector<sim::Use> uses{};
+  };
+  const Kind& kind(WireId wire) const { return kinds_[wires_[static_cast<std::size_t>(wire)].kind]; }
+  std::size_t kind_of(const collectives::Timing& timing);
   void share_links(sim::TaskGraph& graph);
 
   const topology::Cluster& cluster_;
   const SlowLinks* slow_;
   std::vector<Wire> wires_;
+  std::vector<Kind> kinds_;
+  std::multimap<Time, std::size_t> by_duration_;  ///< kinds
   bool shared_ = false;
 };
 

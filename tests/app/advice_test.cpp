@@ -8,7 +8,7 @@
 
 #include "app/answers.h"
 #include "schedules/forecast.h"
-#include "schedules/memory/plan_memory.h"
+#include "schedules/plan.h"
 #include "tests/app/read/fixtures.h"
 
 namespace stepcast::app {
@@ -28,10 +28,6 @@ schedules::Scenario read(const std::string& yaml, const Strings& settings = {}) 
 
 schedules::Forecast forecast(const std::string& yaml, const Strings& settings = {}) {
   return schedules::forecast(read(yaml, settings));
-}
-
-topology::Cluster cluster_of(const schedules::Scenario& s) {
-  return topology::build_cluster(s.cluster.node, s.cluster.fabric, s.cluster.gpus, s.cluster.allocation);
 }
 
 /// A scenario of few passes, whose model may be far too large.
@@ -55,22 +51,22 @@ std::string random_scenario(std::mt19937& random) {
 TEST(Advice, IsTrueOfWhatSetMakesOfTheScenario) {
   const unsigned seed = 7;
   std::mt19937 random(seed);
+  workload::Machines machines;
   int fits = 0, nearest = 0, larger = 0;
   for (int turn = 0; turn < 25; ++turn) {
     const std::string yaml = random_scenario(random);
     const schedules::Scenario s = read(yaml);
     ASSERT_TRUE(schedules::check(s).empty());
-    const topology::Cluster cluster = cluster_of(s);
-    const auto over = does_not_fit(s, cluster);
+    const auto over = plan(s, machines).out_of_memory;
     if (!over) continue;
-    const std::vector<schedules::Advice> all = advice(s, cluster, *over);
+    const std::vector<schedules::Advice> all = advice(s, machines, *over);
     EXPECT_LE(all.size(), 3u);
     for (const schedules::Advice& advice : all) {
       SCOPED_TRACE(yaml + fmt::format("--set {}", fmt::join(advice.settings, " --set ")));
       const schedules::Scenario changed = read(yaml, advice.settings);
       ASSERT_TRUE(schedules::check(changed).empty()) << schedules::check(changed).front().text;
       EXPECT_EQ(changed.cluster.gpus > s.cluster.gpus, advice.more_gpus);
-      const auto still = does_not_fit(changed, cluster_of(changed));
+      const auto still = plan(changed, machines).out_of_memory;
       EXPECT_EQ(still ? still->needed - still->available : Bytes{}, advice.missing);
       advice.missing > Bytes{} ? ++nearest : advice.more_gpus ? ++larger : ++fits;
     }
@@ -97,7 +93,7 @@ TEST(Advice, SaysWhatIsStillMissingAndHowManyGpusWouldDo) {
             "parallelism.data=4 --set data_parallel.zero=3 --set offload.optimizer=host");
 }
 
-// A forecast's own memory: a plan that fits by does_not_fit() fits when it is run.
+// A forecast's own memory: a plan that fits by plan() fits when it is run.
 TEST(Advice, HoldsWhereTheStepIsRun) {
   const std::string yaml =
       "cluster: {node: dgx-a100-40gb, nodes: 1}\nmodel: llama2-7b\n"

@@ -21,7 +21,7 @@ namespace {
 class Exporter {
  public:
   explicit Exporter(const Cluster& cluster) : impl_(cluster.impl()), graph_(impl_.node.graph) {
-    node_ = impl_.slot(GpuId{0}).node;
+    node_ = impl_.gpus.slot(GpuId{0}).node;
     busid_.resize(graph_.devices.size());
     written_.resize(graph_.devices.size());
     for (std::size_t d = 0; d < graph_.devices.size(); ++d) {
@@ -100,7 +100,7 @@ class Exporter {
   std::uint32_t number_of(const std::vector<std::uint32_t>& list, std::uint32_t device) const {
     return static_cast<std::uint32_t>(std::ranges::find(list, device) - list.begin());
   }
-  bool used(std::uint32_t device) const { return impl_.used(node_, number_of(impl_.node.gpus, device)); }
+  bool used(std::uint32_t device) const { return impl_.gpus.used(node_, number_of(impl_.node.gpus, device)); }
 
   /// GPUs in use count from 0.
   std::uint32_t dev_of(std::uint32_t device) const {

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstddef>
+#include <list>
+#include <memory>
+#include <mutex>
+
+#include "workload/machine.h"
+
+namespace stepcast::workload {
+
+/// Machines by their specification, each built when it is first asked for and kept for those who ask again. Safe to
+/// share between threads.
+class Machines {
+ public:
+  /// The machine of this specification. It stays as long as somebody holds it. Here it is dropped when a number of
+  /// others were asked for since, or when it has come to remember too much. Throws InputError where the cluster cannot
+  /// be built.
+  std::shared_ptr<const Machine> of(const MachineSpec& spec);
+
+ private:
+  struct Kept {
+    MachineSpec spec;
+    std::shared_ptr<const Machine> machine;
+  };
+  std::mutex mutex_;
+  std::list<Kept> kept_;  ///< the one asked for last comes first
+};
+
+}  // namespace stepcast::workload
