@@ -5,6 +5,8 @@
 
 #include "app/report/band.h"
 #include "app/report/json_text.h"
+#include "schedules/results/memory_kinds.h"
+#include "schedules/results/time_parts.h"
 
 namespace stepcast::app {
 namespace {
@@ -19,26 +21,21 @@ Json or_null(const std::optional<T>& value) {
 
 Json seconds_or_null(const std::optional<Time>& time) { return time ? Json(to_seconds(*time)) : Json(nullptr); }
 
-Json time_split(const schedules::TimeSplit& t) {
-  return {{"compute", to_seconds(t.compute)},
-          {"exposed_tensor", to_seconds(t.exposed_tensor)},
-          {"exposed_pipeline", to_seconds(t.exposed_pipeline)},
-          {"exposed_data", to_seconds(t.exposed_data)},
-          {"bubble", to_seconds(t.bubble)},
-          {"optimizer", to_seconds(t.optimizer)},
-          {"idle", to_seconds(t.idle)},
-          {"input", to_seconds(t.input)},
-          {"checkpoint", to_seconds(t.checkpoint)},
-          {"offload", to_seconds(t.offload)},
-          {"compression", to_seconds(t.compression)}};
+Json time_split(const schedules::TimeSplit& time) {
+  Json out = Json::object();
+  for (const schedules::TimePart& part : schedules::kTimeSplitParts)
+    out[std::string(part.key)] = to_seconds(time.*part.time);
+  return out;
 }
 
-Json memory_use(const schedules::MemoryUse& m) {
-  return {{"parameters", m.parameters.value}, {"gradients", m.gradients.value},
-          {"optimizer", m.optimizer.value},   {"activations", m.activations.value},
-          {"buffers", m.buffers.value},       {"reserve", m.reserve.value},
-          {"peak", m.peak().value},           {"host", m.host.sum().value},
-          {"nvme", m.nvme.sum().value}};
+Json memory_use(const schedules::MemoryUse& memory) {
+  Json out = Json::object();
+  for (const schedules::MemoryKind& kind : schedules::kMemoryKinds)
+    out[std::string(kind.key)] = (memory.*kind.on_gpu).value;
+  out["peak"] = memory.peak().value;
+  out["host"] = memory.host.sum().value;
+  out["nvme"] = memory.nvme.sum().value;
+  return out;
 }
 
 Json node_memory(const std::optional<schedules::NodeMemory>& m) {

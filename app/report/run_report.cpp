@@ -3,64 +3,37 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "app/read/visible_text.h"
 #include "app/report/band.h"
 #include "app/report/columns.h"
 #include "app/report/percent.h"
 #include "app/report/stage_lines.h"
+#include "schedules/results/memory_kinds.h"
+#include "schedules/results/time_parts.h"
 #include "sim/units_text.h"
 
 namespace stepcast::app {
 namespace {
 
 using schedules::Forecast;
+using schedules::kMemoryKinds;
+using schedules::MemoryKind;
 using schedules::MemoryUse;
 using schedules::StageReport;
-using schedules::TimeSplit;
+using schedules::TimePart;
 using Align = Columns::Align;
 
 constexpr std::size_t kMostStageLines = 16;
 constexpr double kWorthSaying = 0.1;  // of the model FLOPs
 
-struct Part {
-  const char* title;
-  Time TimeSplit::*time;
-};
-constexpr std::array<Part, 11> kParts{{{"compute", &TimeSplit::compute},
-                                       {"tensor", &TimeSplit::exposed_tensor},
-                                       {"pipeline", &TimeSplit::exposed_pipeline},
-                                       {"data", &TimeSplit::exposed_data},
-                                       {"bubble", &TimeSplit::bubble},
-                                       {"optimizer", &TimeSplit::optimizer},
-                                       {"idle", &TimeSplit::idle},
-                                       {"input", &TimeSplit::input},
-                                       {"checkpoint", &TimeSplit::checkpoint},
-                                       {"offload", &TimeSplit::offload},
-                                       {"compression", &TimeSplit::compression}}};
-
-/// All but stalls that the scenario does not have.
-std::vector<Part> shown_parts(const Forecast& f) {
-  std::vector<Part> parts;
-  for (const Part& part : kParts) {
-    const bool stall = part.time == &TimeSplit::input || part.time == &TimeSplit::checkpoint ||
-                       part.time == &TimeSplit::offload || part.time == &TimeSplit::compression;
-    if (!stall || f.stages.front().time.*part.time > Time{}) parts.push_back(part);
-  }
+/// All but those that are seldom anything and are nothing here.
+std::vector<TimePart> shown_parts(const Forecast& f) {
+  std::vector<TimePart> parts;
+  for (const TimePart& part : schedules::kTimeSplitParts)
+    if (part.always_shown || f.stages.front().time.*part.time > Time{}) parts.push_back(part);
   return parts;
 }
-
-struct Kind {
-  const char* title;
-  Bytes MemoryUse::*bytes;
-};
-constexpr std::array<Kind, 6> kKinds{{{"parameters", &MemoryUse::parameters},
-                                      {"gradients", &MemoryUse::gradients},
-                                      {"optimizer", &MemoryUse::optimizer},
-                                      {"activations", &MemoryUse::activations},
-                                      {"buffers", &MemoryUse::buffers},
-                                      {"reserve", &MemoryUse::reserve}}};
 
 /// What a table of times is in, so that three decimals tell a short step's parts apart.
 struct TimeUnit {
@@ -159,34 +132,34 @@ std::string headline(const Answer& answer) {
 }
 
 std::string time_table(const Forecast& f) {
-  const std::vector<Part> parts = shown_parts(f);
+  const std::vector<TimePart> parts = shown_parts(f);
   const TimeUnit unit = unit_of(f.step);
   std::vector<Columns::Column> columns{{"stage", Align::left}};
-  for (const Part& part : parts) columns.push_back({part.title, Align::right});
+  for (const TimePart& part : parts) columns.push_back({std::string(part.title), Align::right});
   Columns table(std::move(columns));
   const auto add = [&](const std::string& name, std::vector<std::string> cells) {
     cells.insert(cells.begin(), name);
     table.add(std::move(cells));
   };
-  const auto mean = [&](const Part& part, std::size_t first, std::size_t last) {
+  const auto mean = [&](const TimePart& part, std::size_t first, std::size_t last) {
     double sum = 0;
     for (std::size_t i = first; i <= last; ++i) sum += to_seconds(f.stages[i].time.*part.time);
     return sum / static_cast<double>(last - first + 1);
   };
   std::vector<StageCells> stages(f.stages.size());
   for (std::size_t i = 0; i < stages.size(); ++i)
-    for (const Part& part : parts) {
+    for (const TimePart& part : parts) {
       stages[i].figures.push_back(mean(part, i, i));
       stages[i].cells.push_back(in(unit, stages[i].figures.back()));
     }
   const std::vector<StageLine> lines = stage_lines(stages, kMostStageLines);
   for (const StageLine& line : lines) {
     std::vector<std::string> cells;
-    for (const Part& part : parts) cells.push_back(in(unit, mean(part, line.first, line.last)));
+    for (const TimePart& part : parts) cells.push_back(in(unit, mean(part, line.first, line.last)));
     add(label(line, f.stages), std::move(cells));
   }
   std::vector<std::string> means;
-  for (const Part& part : parts) {
+  for (const TimePart& part : parts) {
     const double share = mean(part, 0, f.stages.size() - 1) / to_seconds(f.step);
     means.push_back(share == 0 ? std::string("-") : fmt::format("{:.1f}%", 100 * share));
   }
@@ -198,7 +171,7 @@ std::string time_table(const Forecast& f) {
 
 std::string memory_table(const Forecast& f, Bytes capacity) {
   std::vector<Columns::Column> columns{{"stage", Align::left}};
-  for (const Kind& kind : kKinds) columns.push_back({kind.title, Align::right});
+  for (const MemoryKind& kind : kMemoryKinds) columns.push_back({std::string(kind.title), Align::right});
   columns.push_back({"peak", Align::right});
   columns.push_back({"in flight", Align::right});
   Columns table(std::move(columns));
@@ -207,9 +180,9 @@ std::string memory_table(const Forecast& f, Bytes capacity) {
   std::vector<StageCells> stages;
   for (const StageReport& stage : f.stages) {
     StageCells& one = stages.emplace_back();
-    for (const Kind& kind : kKinds) {
-      one.figures.push_back(static_cast<double>((stage.memory.*kind.bytes).value));
-      one.cells.push_back(gib(stage.memory.*kind.bytes));
+    for (const MemoryKind& kind : kMemoryKinds) {
+      one.figures.push_back(static_cast<double>((stage.memory.*kind.on_gpu).value));
+      one.cells.push_back(gib(stage.memory.*kind.on_gpu));
     }
     one.cells.push_back(gib(stage.memory.peak()));
     one.cells.push_back(std::to_string(stage.in_flight));

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "schedules/memory/out_of_memory.h"
+#include "schedules/results/memory_kinds.h"
 
 namespace stepcast::schedules {
 namespace {
@@ -26,10 +27,8 @@ std::vector<Node> nodes_of(const Forecast& f, const Scenario& s, const topology:
     const MemoryUse& use = of_other && is_other(s.cluster, gpu) ? *of_other : *of_stage[stage];
     Node& node = nodes[cluster.node_of(gpu)];
     const Offloaded& part = use.*where;
-    node.all.parameters += part.parameters;
-    node.all.gradients += part.gradients;
-    node.all.optimizer += part.optimizer;
-    node.all.activations += part.activations;
+    for (const MemoryKind& kind : kMemoryKinds)
+      if (kind.offloaded != nullptr) node.all.*kind.offloaded += part.*kind.offloaded;
     if (part.sum() > node.most) {
       node.most = part.sum();
       node.stage = stage;
