@@ -7,6 +7,7 @@
 #include "app/read/visible_text.h"
 #include "app/report/band.h"
 #include "app/report/columns.h"
+#include "app/report/figure.h"
 #include "app/report/percent.h"
 #include "app/report/stage_lines.h"
 #include "schedules/results/memory_kinds.h"
@@ -20,6 +21,7 @@ using schedules::Forecast;
 using schedules::kMemoryKinds;
 using schedules::MemoryKind;
 using schedules::MemoryUse;
+using schedules::ReportedQuantity;
 using schedules::StageReport;
 using schedules::TimePart;
 using Align = Columns::Align;
@@ -45,12 +47,6 @@ TimeUnit unit_of(Time step) {
   return step < milliseconds(100) ? TimeUnit{"milliseconds", 1e-3} : TimeUnit{"seconds", 1};
 }
 std::string in(const TimeUnit& unit, double t) { return t == 0 ? "-" : fmt::format("{:.3f}", t / unit.seconds); }
-std::string seconds_or_empty(const std::optional<Time>& t) { return t ? fmt::format("{}", to_seconds(*t)) : ""; }
-/// With so many decimals, or two digits where these would tell next to nothing.
-std::string figure(double value, int decimals) {
-  return value < (decimals == 0 ? 10 : 1) && value > 0 ? fmt::format("{:.2g}", value)
-                                                       : fmt::format("{:.{}f}", value, decimals);
-}
 std::string gib(Bytes n) {
   return n == Bytes{} ? "-" : fmt::format("{:.2f}", static_cast<double>(n.value) / (1LL << 30));
 }
@@ -83,9 +79,9 @@ std::string headline(const Answer& answer) {
   }
   const double rate = f.tokens_per_second.value_or(f.samples_per_second);
   line(f.tokens_per_second ? "tokens/s" : "samples/s",
-       fmt::format("{}   {} per GPU", figure(rate, 0), figure(rate / static_cast<double>(f.gpus), 1)));
+       fmt::format("{}   {} per GPU", rounded(rate, 0), rounded(rate / static_cast<double>(f.gpus), 1)));
   std::string flops =
-      fmt::format("{} TFLOP/s per GPU   MFU {:.1f}%", figure(f.model_flops_per_gpu.value / 1e12, 1), 100 * f.mfu);
+      fmt::format("{} TFLOP/s per GPU   MFU {:.1f}%", rounded(f.model_flops_per_gpu.value / 1e12, 1), 100 * f.mfu);
   if (f.skipped_flops >= kWorthSaying)
     flops += fmt::format(", {:.1f}% without the half of attention that causal kernels skip",
                          100 * f.mfu * (1 - f.skipped_flops));
@@ -128,6 +124,9 @@ std::string headline(const Answer& answer) {
   if (f.busiest_link)
     line("busiest link",
          fmt::format("{}, {:.0f}% of the step", f.busiest_link->name, 100 * f.busiest_link->utilisation));
+  for (const ReportedQuantity& quantity : schedules::quantities())
+    if (const std::string value = text(figure(quantity, answer), quantity.unit); quantity.places.line && !value.empty())
+      line(quantity.title, value);
   return out;
 }
 
@@ -223,8 +222,13 @@ std::string in_full(const Answer& answer) {
   return out + notes_text(answer.question.notes);
 }
 
-Bytes peak_memory(const Forecast& f) {
-  return std::ranges::max_element(f.stages, {}, [](const StageReport& s) { return s.memory.peak(); })->memory.peak();
+/// Quantities in the order of their columns.
+std::vector<const ReportedQuantity*> csv_columns() {
+  std::vector<const ReportedQuantity*> columns;
+  for (const ReportedQuantity& quantity : schedules::quantities())
+    if (quantity.places.csv != schedules::Places::kNoColumn) columns.push_back(&quantity);
+  std::ranges::stable_sort(columns, {}, [](const ReportedQuantity* column) { return column->places.csv; });
+  return columns;
 }
 
 }  // namespace
@@ -236,7 +240,7 @@ std::string run_table(std::span<const Answer> answers) {
   const bool has_tokens = std::ranges::any_of(answers, counts_tokens);
   const bool has_samples = std::ranges::any_of(answers, counts_samples);
   const auto rate = [&](const Forecast& f) {
-    const std::string value = figure(f.tokens_per_second.value_or(f.samples_per_second), 0);
+    const std::string value = rounded(f.tokens_per_second.value_or(f.samples_per_second), 0);
     return has_tokens && has_samples ? value + (f.tokens_per_second ? " tokens" : " samples") : value;
   };
   Columns table({{"name", Align::left},
@@ -255,7 +259,7 @@ std::string run_table(std::span<const Answer> answers) {
     }
     const Forecast& f = *a.forecast;
     table.add({a.question.name, std::to_string(f.gpus), fmt::format("{:.4g} s", to_seconds(f.step)), band_text(a.band),
-               rate(f), figure(f.model_flops_per_gpu.value / 1e12, 1), fmt::format("{:.1f}%", 100 * f.mfu),
+               rate(f), rounded(f.model_flops_per_gpu.value / 1e12, 1), fmt::format("{:.1f}%", 100 * f.mfu),
                text(peak_memory(f)), f.out_of_memory ? memory_message(*f.out_of_memory) : ""});
   }
   const bool star = std::ranges::any_of(answers, [](const Answer& a) { return a.band && !a.band->in_range; });
@@ -263,22 +267,23 @@ std::string run_table(std::span<const Answer> answers) {
 }
 
 std::string run_csv(std::span<const Answer> answers) {
-  std::string out = csv_line({"name", "gpus", "step_time_s", "tokens_per_s", "samples_per_s",
-                              "model_flops_per_s_per_gpu", "mfu", "parameters", "peak_memory_bytes", "layer_forward_s",
-                              "layer_backward_s", "out_of_memory", "error", "low_s", "high_s", "in_range"});
+  const std::vector<const ReportedQuantity*> columns = csv_columns();
+  const auto add = [](std::vector<std::string>& cells, const std::vector<std::string>& more) {
+    cells.insert(cells.end(), more.begin(), more.end());
+  };
+  std::vector<std::string> titles{"name"};
+  for (const ReportedQuantity* column : columns) titles.emplace_back(column->key);
+  add(titles, {"out_of_memory", "error", "low_s", "high_s", "in_range"});
+  std::string out = csv_line(titles);
   for (const Answer& a : answers) {
-    if (!a.forecast) {
-      out += csv_line({a.question.name, "", "", "", "", "", "", "", "", "", "", "", a.question.error, "", "", ""});
-      continue;
-    }
-    const Forecast& f = *a.forecast;
-    const std::vector<std::string> band = band_cells(a.band);
-    out += csv_line({a.question.name, std::to_string(f.gpus), fmt::format("{}", to_seconds(f.step)),
-                     f.tokens_per_second ? fmt::format("{}", *f.tokens_per_second) : "",
-                     fmt::format("{}", f.samples_per_second), fmt::format("{}", f.model_flops_per_gpu.value),
-                     fmt::format("{}", f.mfu), fmt::format("{}", f.parameters), std::to_string(peak_memory(f).value),
-                     seconds_or_empty(f.layer_forward), seconds_or_empty(f.layer_backward),
-                     f.out_of_memory ? memory_message(*f.out_of_memory) : "", "", band[0], band[1], band[2]});
+    std::vector<std::string> cells{a.question.name};
+    for (const ReportedQuantity* column : columns) cells.push_back(plain_text(figure(*column, a)));
+    if (a.forecast)
+      add(cells, {a.forecast->out_of_memory ? memory_message(*a.forecast->out_of_memory) : "", ""});
+    else
+      add(cells, {"", a.question.error});
+    add(cells, band_cells(a.band));
+    out += csv_line(cells);
   }
   return out;
 }
