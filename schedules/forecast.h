@@ -23,21 +23,23 @@ struct TimeSplit {
   Time checkpoint{};   ///< stalled by checkpoints, mean over the steps
   Time offload{};      ///< copies to and from the host that nothing hides
   Time compression{};  ///< kernels that make gradients smaller for the wire, and whole again
+
+  Time sum() const;  ///< of all parts: results/time_parts.h lists them
 };
 
 /// What is not in GPU memory, by kind.
 struct Offloaded {
   Bytes parameters{}, gradients{}, optimizer{}, activations{};
-  Bytes sum() const { return parameters + gradients + optimizer + activations; }
+  Bytes sum() const;
 };
 
-/// Memory of one GPU at its peak, by kind.
+/// Memory of one GPU at its peak, by kind: results/memory_kinds.h lists them.
 struct MemoryUse {
   Bytes parameters{}, gradients{}, optimizer{}, activations{}, buffers{}, reserve{};
   Offloaded host{}, nvme{};
-  Bytes peak() const { return allocated() + reserve; }
+  Bytes peak() const;
   /// What the framework's allocator hands out: torch.cuda.max_memory_allocated.
-  Bytes allocated() const { return parameters + gradients + optimizer + activations + buffers; }
+  Bytes allocated() const;
 };
 
 struct StageReport {

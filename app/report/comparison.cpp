@@ -9,6 +9,7 @@
 #include "app/report/columns.h"
 #include "app/report/percent.h"
 #include "calibrate/fit/statistics.h"
+#include "schedules/results/phases.h"
 #include "sim/units_text.h"
 
 namespace stepcast::app {
@@ -17,20 +18,6 @@ namespace {
 using Align = Columns::Align;
 using schedules::Forecast;
 using schedules::StageReport;
-
-Time largest(const Forecast& f, Time schedules::TimeSplit::*part) {
-  Time most{};
-  for (const StageReport& stage : f.stages) most = std::max(most, stage.time.*part);
-  return most;
-}
-
-std::optional<Time> predicted_phase(const Forecast& f, const std::string& name) {
-  if (name == "layer_forward") return f.layer_forward;
-  if (name == "layer_backward") return f.layer_backward;
-  if (name == "exposed_data_communication") return largest(f, &schedules::TimeSplit::exposed_data);
-  if (name == "bubble") return largest(f, &schedules::TimeSplit::bubble);
-  return std::nullopt;
-}
 
 bool holds(const calibrate::Band& band, Time measured) { return band.low <= measured && measured <= band.high; }
 
@@ -52,8 +39,12 @@ ComparedRow compare_row(const Answer& answer, std::span<const calibrate::Residua
   }
   for (const StageReport& stage : f.stages)
     row.predicted_bytes = std::max(row.predicted_bytes.value_or(0), stage.memory.allocated().value);
-  for (const auto& [name, time] : measured.phases)
-    if (const auto predicted = predicted_phase(f, name)) row.phases[name] = {to_seconds(time), to_seconds(*predicted)};
+  for (const schedules::Phase& phase : schedules::phases()) {
+    const auto stated = measured.phases.find(std::string(phase.name));
+    const std::optional<Time> predicted = phase.predicted(f);
+    if (stated != measured.phases.end() && predicted)
+      row.phases[stated->first] = {to_seconds(stated->second), to_seconds(*predicted)};
+  }
   return row;
 }
 

@@ -1,10 +1,12 @@
 #include "app/report/json.h"
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "app/report/band.h"
+#include "app/report/figure.h"
 #include "app/report/json_text.h"
+#include "schedules/results/memory_kinds.h"
+#include "schedules/results/time_parts.h"
 
 namespace stepcast::app {
 namespace {
@@ -17,28 +19,39 @@ Json or_null(const std::optional<T>& value) {
   return value ? Json(*value) : Json(nullptr);
 }
 
-Json seconds_or_null(const std::optional<Time>& time) { return time ? Json(to_seconds(*time)) : Json(nullptr); }
-
-Json time_split(const schedules::TimeSplit& t) {
-  return {{"compute", to_seconds(t.compute)},
-          {"exposed_tensor", to_seconds(t.exposed_tensor)},
-          {"exposed_pipeline", to_seconds(t.exposed_pipeline)},
-          {"exposed_data", to_seconds(t.exposed_data)},
-          {"bubble", to_seconds(t.bubble)},
-          {"optimizer", to_seconds(t.optimizer)},
-          {"idle", to_seconds(t.idle)},
-          {"input", to_seconds(t.input)},
-          {"checkpoint", to_seconds(t.checkpoint)},
-          {"offload", to_seconds(t.offload)},
-          {"compression", to_seconds(t.compression)}};
+Json json(const Figure& figure) {
+  if (const auto* whole = std::get_if<std::int64_t>(&figure)) return *whole;
+  if (const auto* number = std::get_if<double>(&figure)) return *number;
+  return nullptr;
 }
 
-Json memory_use(const schedules::MemoryUse& m) {
-  return {{"parameters", m.parameters.value}, {"gradients", m.gradients.value},
-          {"optimizer", m.optimizer.value},   {"activations", m.activations.value},
-          {"buffers", m.buffers.value},       {"reserve", m.reserve.value},
-          {"peak", m.peak().value},           {"host", m.host.sum().value},
-          {"nvme", m.nvme.sum().value}};
+/// A quantity under its key; one inside an object, as "fusion.bytes_saved", makes the object, or null where it is
+/// absent.
+void put(Json& out, const schedules::ReportedQuantity& quantity, const Answer& answer) {
+  const Json value = json(figure(quantity, answer));
+  const std::size_t dot = quantity.key.find('.');
+  Json& place = out[std::string(quantity.key.substr(0, dot))];
+  if (dot == std::string_view::npos)
+    place = value;
+  else if (!value.is_null())
+    place[std::string(quantity.key.substr(dot + 1))] = value;
+}
+
+Json time_split(const schedules::TimeSplit& time) {
+  Json out = Json::object();
+  for (const schedules::TimePart& part : schedules::kTimeSplitParts)
+    out[std::string(part.key)] = to_seconds(time.*part.time);
+  return out;
+}
+
+Json memory_use(const schedules::MemoryUse& memory) {
+  Json out = Json::object();
+  for (const schedules::MemoryKind& kind : schedules::kMemoryKinds)
+    out[std::string(kind.key)] = (memory.*kind.on_gpu).value;
+  out["peak"] = memory.peak().value;
+  out["host"] = memory.host.sum().value;
+  out["nvme"] = memory.nvme.sum().value;
+  return out;
 }
 
 Json node_memory(const std::optional<schedules::NodeMemory>& m) {
@@ -48,17 +61,13 @@ Json node_memory(const std::optional<schedules::NodeMemory>& m) {
 
 Json result(const Answer& answer) {
   Json out{{"name", answer.question.name}};
+  for (const schedules::ReportedQuantity& quantity : schedules::quantities())
+    if (quantity.places.failures) put(out, quantity, answer);
   if (!answer.forecast) {
-    out["step_time_s"] = nullptr;
-    out["peak_memory_bytes"] = nullptr;
     out["error"] = answer.question.error;
     return out;
   }
   const Forecast& f = *answer.forecast;
-  std::int64_t peak = 0;
-  for (const auto& stage : f.stages) peak = std::max(peak, stage.memory.peak().value);
-  out["step_time_s"] = to_seconds(f.step);
-  out["peak_memory_bytes"] = peak;
   out["error"] = f.out_of_memory ? Json(memory_message(*f.out_of_memory)) : Json(nullptr);
   const std::optional<calibrate::Band>& band = answer.band;
   out["low_s"] = band ? Json(to_seconds(band->low)) : Json(nullptr);
@@ -66,25 +75,8 @@ Json result(const Answer& answer) {
   out["in_range"] = band ? Json(band->in_range) : Json(nullptr);
   out["out_of_range"] = band ? Json(band->out_of_range) : Json::array();
   out["band"] = band ? Json(band_basis(*band)) : Json(nullptr);
-  out["samples_per_s"] = f.samples_per_second;
-  out["tokens_per_s"] = or_null(f.tokens_per_second);
-  out["model_flops_per_s_per_gpu"] = f.model_flops_per_gpu.value;
-  out["mfu"] = f.mfu;
-  out["skipped_flops"] = f.skipped_flops;
-  out["parameters"] = f.parameters;
-  out["gpus"] = f.gpus;
-  out["layer_forward_s"] = seconds_or_null(f.layer_forward);
-  out["layer_backward_s"] = seconds_or_null(f.layer_backward);
-  out["fusion"] = nullptr;
-  if (f.fusion)
-    out["fusion"] = {{"launches_saved", f.fusion->launches},
-                     {"launches_unfused", f.fusion->launches_unfused},
-                     {"bytes_saved", f.fusion->bytes},
-                     {"bytes_unfused", f.fusion->bytes_unfused}};
-  out["perfect_step_time_s"] = seconds_or_null(f.perfect);
-  out["local_steps"] = answer.question.scenario.data_parallel.local_steps;
-  out["staleness"] = nullptr;
-  if (f.staleness) out["staleness"] = {{"mean", f.staleness->mean}, {"most", f.staleness->most}};
+  for (const schedules::ReportedQuantity& quantity : schedules::quantities())
+    if (!quantity.places.failures) put(out, quantity, answer);
   Json& shares = out["shares"] = Json::array();
   for (const auto& share : f.shares)
     shares.push_back({{"gpu", share.gpu},

@@ -3,64 +3,39 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "app/read/visible_text.h"
 #include "app/report/band.h"
 #include "app/report/columns.h"
+#include "app/report/figure.h"
 #include "app/report/percent.h"
 #include "app/report/stage_lines.h"
+#include "schedules/results/memory_kinds.h"
+#include "schedules/results/time_parts.h"
 #include "sim/units_text.h"
 
 namespace stepcast::app {
 namespace {
 
 using schedules::Forecast;
+using schedules::kMemoryKinds;
+using schedules::MemoryKind;
 using schedules::MemoryUse;
+using schedules::ReportedQuantity;
 using schedules::StageReport;
-using schedules::TimeSplit;
+using schedules::TimePart;
 using Align = Columns::Align;
 
 constexpr std::size_t kMostStageLines = 16;
 constexpr double kWorthSaying = 0.1;  // of the model FLOPs
 
-struct Part {
-  const char* title;
-  Time TimeSplit::*time;
-};
-constexpr std::array<Part, 11> kParts{{{"compute", &TimeSplit::compute},
-                                       {"tensor", &TimeSplit::exposed_tensor},
-                                       {"pipeline", &TimeSplit::exposed_pipeline},
-                                       {"data", &TimeSplit::exposed_data},
-                                       {"bubble", &TimeSplit::bubble},
-                                       {"optimizer", &TimeSplit::optimizer},
-                                       {"idle", &TimeSplit::idle},
-                                       {"input", &TimeSplit::input},
-                                       {"checkpoint", &TimeSplit::checkpoint},
-                                       {"offload", &TimeSplit::offload},
-                                       {"compression", &TimeSplit::compression}}};
-
-/// All but stalls that the scenario does not have.
-std::vector<Part> shown_parts(const Forecast& f) {
-  std::vector<Part> parts;
-  for (const Part& part : kParts) {
-    const bool stall = part.time == &TimeSplit::input || part.time == &TimeSplit::checkpoint ||
-                       part.time == &TimeSplit::offload || part.time == &TimeSplit::compression;
-    if (!stall || f.stages.front().time.*part.time > Time{}) parts.push_back(part);
-  }
+/// All but those that are seldom anything and are nothing here.
+std::vector<TimePart> shown_parts(const Forecast& f) {
+  std::vector<TimePart> parts;
+  for (const TimePart& part : schedules::kTimeSplitParts)
+    if (part.always_shown || f.stages.front().time.*part.time > Time{}) parts.push_back(part);
   return parts;
 }
-
-struct Kind {
-  const char* title;
-  Bytes MemoryUse::*bytes;
-};
-constexpr std::array<Kind, 6> kKinds{{{"parameters", &MemoryUse::parameters},
-                                      {"gradients", &MemoryUse::gradients},
-                                      {"optimizer", &MemoryUse::optimizer},
-                                      {"activations", &MemoryUse::activations},
-                                      {"buffers", &MemoryUse::buffers},
-                                      {"reserve", &MemoryUse::reserve}}};
 
 /// What a table of times is in, so that three decimals tell a short step's parts apart.
 struct TimeUnit {
@@ -72,12 +47,6 @@ TimeUnit unit_of(Time step) {
   return step < milliseconds(100) ? TimeUnit{"milliseconds", 1e-3} : TimeUnit{"seconds", 1};
 }
 std::string in(const TimeUnit& unit, double t) { return t == 0 ? "-" : fmt::format("{:.3f}", t / unit.seconds); }
-std::string seconds_or_empty(const std::optional<Time>& t) { return t ? fmt::format("{}", to_seconds(*t)) : ""; }
-/// With so many decimals, or two digits where these would tell next to nothing.
-std::string figure(double value, int decimals) {
-  return value < (decimals == 0 ? 10 : 1) && value > 0 ? fmt::format("{:.2g}", value)
-                                                       : fmt::format("{:.{}f}", value, decimals);
-}
 std::string gib(Bytes n) {
   return n == Bytes{} ? "-" : fmt::format("{:.2f}", static_cast<double>(n.value) / (1LL << 30));
 }
@@ -110,9 +79,9 @@ std::string headline(const Answer& answer) {
   }
   const double rate = f.tokens_per_second.value_or(f.samples_per_second);
   line(f.tokens_per_second ? "tokens/s" : "samples/s",
-       fmt::format("{}   {} per GPU", figure(rate, 0), figure(rate / static_cast<double>(f.gpus), 1)));
+       fmt::format("{}   {} per GPU", rounded(rate, 0), rounded(rate / static_cast<double>(f.gpus), 1)));
   std::string flops =
-      fmt::format("{} TFLOP/s per GPU   MFU {:.1f}%", figure(f.model_flops_per_gpu.value / 1e12, 1), 100 * f.mfu);
+      fmt::format("{} TFLOP/s per GPU   MFU {:.1f}%", rounded(f.model_flops_per_gpu.value / 1e12, 1), 100 * f.mfu);
   if (f.skipped_flops >= kWorthSaying)
     flops += fmt::format(", {:.1f}% without the half of attention that causal kernels skip",
                          100 * f.mfu * (1 - f.skipped_flops));
@@ -155,38 +124,41 @@ std::string headline(const Answer& answer) {
   if (f.busiest_link)
     line("busiest link",
          fmt::format("{}, {:.0f}% of the step", f.busiest_link->name, 100 * f.busiest_link->utilisation));
+  for (const ReportedQuantity& quantity : schedules::quantities())
+    if (const std::string value = text(figure(quantity, answer), quantity.unit); quantity.places.line && !value.empty())
+      line(quantity.title, value);
   return out;
 }
 
 std::string time_table(const Forecast& f) {
-  const std::vector<Part> parts = shown_parts(f);
+  const std::vector<TimePart> parts = shown_parts(f);
   const TimeUnit unit = unit_of(f.step);
   std::vector<Columns::Column> columns{{"stage", Align::left}};
-  for (const Part& part : parts) columns.push_back({part.title, Align::right});
+  for (const TimePart& part : parts) columns.push_back({std::string(part.title), Align::right});
   Columns table(std::move(columns));
   const auto add = [&](const std::string& name, std::vector<std::string> cells) {
     cells.insert(cells.begin(), name);
     table.add(std::move(cells));
   };
-  const auto mean = [&](const Part& part, std::size_t first, std::size_t last) {
+  const auto mean = [&](const TimePart& part, std::size_t first, std::size_t last) {
     double sum = 0;
     for (std::size_t i = first; i <= last; ++i) sum += to_seconds(f.stages[i].time.*part.time);
     return sum / static_cast<double>(last - first + 1);
   };
   std::vector<StageCells> stages(f.stages.size());
   for (std::size_t i = 0; i < stages.size(); ++i)
-    for (const Part& part : parts) {
+    for (const TimePart& part : parts) {
       stages[i].figures.push_back(mean(part, i, i));
       stages[i].cells.push_back(in(unit, stages[i].figures.back()));
     }
   const std::vector<StageLine> lines = stage_lines(stages, kMostStageLines);
   for (const StageLine& line : lines) {
     std::vector<std::string> cells;
-    for (const Part& part : parts) cells.push_back(in(unit, mean(part, line.first, line.last)));
+    for (const TimePart& part : parts) cells.push_back(in(unit, mean(part, line.first, line.last)));
     add(label(line, f.stages), std::move(cells));
   }
   std::vector<std::string> means;
-  for (const Part& part : parts) {
+  for (const TimePart& part : parts) {
     const double share = mean(part, 0, f.stages.size() - 1) / to_seconds(f.step);
     means.push_back(share == 0 ? std::string("-") : fmt::format("{:.1f}%", 100 * share));
   }
@@ -198,7 +170,7 @@ std::string time_table(const Forecast& f) {
 
 std::string memory_table(const Forecast& f, Bytes capacity) {
   std::vector<Columns::Column> columns{{"stage", Align::left}};
-  for (const Kind& kind : kKinds) columns.push_back({kind.title, Align::right});
+  for (const MemoryKind& kind : kMemoryKinds) columns.push_back({std::string(kind.title), Align::right});
   columns.push_back({"peak", Align::right});
   columns.push_back({"in flight", Align::right});
   Columns table(std::move(columns));
@@ -207,9 +179,9 @@ std::string memory_table(const Forecast& f, Bytes capacity) {
   std::vector<StageCells> stages;
   for (const StageReport& stage : f.stages) {
     StageCells& one = stages.emplace_back();
-    for (const Kind& kind : kKinds) {
-      one.figures.push_back(static_cast<double>((stage.memory.*kind.bytes).value));
-      one.cells.push_back(gib(stage.memory.*kind.bytes));
+    for (const MemoryKind& kind : kMemoryKinds) {
+      one.figures.push_back(static_cast<double>((stage.memory.*kind.on_gpu).value));
+      one.cells.push_back(gib(stage.memory.*kind.on_gpu));
     }
     one.cells.push_back(gib(stage.memory.peak()));
     one.cells.push_back(std::to_string(stage.in_flight));
@@ -250,8 +222,13 @@ std::string in_full(const Answer& answer) {
   return out + notes_text(answer.question.notes);
 }
 
-Bytes peak_memory(const Forecast& f) {
-  return std::ranges::max_element(f.stages, {}, [](const StageReport& s) { return s.memory.peak(); })->memory.peak();
+/// Quantities in the order of their columns.
+std::vector<const ReportedQuantity*> csv_columns() {
+  std::vector<const ReportedQuantity*> columns;
+  for (const ReportedQuantity& quantity : schedules::quantities())
+    if (quantity.places.csv != schedules::Places::kNoColumn) columns.push_back(&quantity);
+  std::ranges::stable_sort(columns, {}, [](const ReportedQuantity* column) { return column->places.csv; });
+  return columns;
 }
 
 }  // namespace
@@ -263,7 +240,7 @@ std::string run_table(std::span<const Answer> answers) {
   const bool has_tokens = std::ranges::any_of(answers, counts_tokens);
   const bool has_samples = std::ranges::any_of(answers, counts_samples);
   const auto rate = [&](const Forecast& f) {
-    const std::string value = figure(f.tokens_per_second.value_or(f.samples_per_second), 0);
+    const std::string value = rounded(f.tokens_per_second.value_or(f.samples_per_second), 0);
     return has_tokens && has_samples ? value + (f.tokens_per_second ? " tokens" : " samples") : value;
   };
   Columns table({{"name", Align::left},
@@ -282,7 +259,7 @@ std::string run_table(std::span<const Answer> answers) {
     }
     const Forecast& f = *a.forecast;
     table.add({a.question.name, std::to_string(f.gpus), fmt::format("{:.4g} s", to_seconds(f.step)), band_text(a.band),
-               rate(f), figure(f.model_flops_per_gpu.value / 1e12, 1), fmt::format("{:.1f}%", 100 * f.mfu),
+               rate(f), rounded(f.model_flops_per_gpu.value / 1e12, 1), fmt::format("{:.1f}%", 100 * f.mfu),
                text(peak_memory(f)), f.out_of_memory ? memory_message(*f.out_of_memory) : ""});
   }
   const bool star = std::ranges::any_of(answers, [](const Answer& a) { return a.band && !a.band->in_range; });
@@ -290,22 +267,23 @@ std::string run_table(std::span<const Answer> answers) {
 }
 
 std::string run_csv(std::span<const Answer> answers) {
-  std::string out = csv_line({"name", "gpus", "step_time_s", "tokens_per_s", "samples_per_s",
-                              "model_flops_per_s_per_gpu", "mfu", "parameters", "peak_memory_bytes", "layer_forward_s",
-                              "layer_backward_s", "out_of_memory", "error", "low_s", "high_s", "in_range"});
+  const std::vector<const ReportedQuantity*> columns = csv_columns();
+  const auto add = [](std::vector<std::string>& cells, const std::vector<std::string>& more) {
+    cells.insert(cells.end(), more.begin(), more.end());
+  };
+  std::vector<std::string> titles{"name"};
+  for (const ReportedQuantity* column : columns) titles.emplace_back(column->key);
+  add(titles, {"out_of_memory", "error", "low_s", "high_s", "in_range"});
+  std::string out = csv_line(titles);
   for (const Answer& a : answers) {
-    if (!a.forecast) {
-      out += csv_line({a.question.name, "", "", "", "", "", "", "", "", "", "", "", a.question.error, "", "", ""});
-      continue;
-    }
-    const Forecast& f = *a.forecast;
-    const std::vector<std::string> band = band_cells(a.band);
-    out += csv_line({a.question.name, std::to_string(f.gpus), fmt::format("{}", to_seconds(f.step)),
-                     f.tokens_per_second ? fmt::format("{}", *f.tokens_per_second) : "",
-                     fmt::format("{}", f.samples_per_second), fmt::format("{}", f.model_flops_per_gpu.value),
-                     fmt::format("{}", f.mfu), fmt::format("{}", f.parameters), std::to_string(peak_memory(f).value),
-                     seconds_or_empty(f.layer_forward), seconds_or_empty(f.layer_backward),
-                     f.out_of_memory ? memory_message(*f.out_of_memory) : "", "", band[0], band[1], band[2]});
+    std::vector<std::string> cells{a.question.name};
+    for (const ReportedQuantity* column : columns) cells.push_back(plain_text(figure(*column, a)));
+    if (a.forecast)
+      add(cells, {a.forecast->out_of_memory ? memory_message(*a.forecast->out_of_memory) : "", ""});
+    else
+      add(cells, {"", a.question.error});
+    add(cells, band_cells(a.band));
+    out += csv_line(cells);
   }
   return out;
 }

@@ -5,6 +5,7 @@
 
 #include "calibrate/confidence/terms.h"
 #include "schedules/forecast.h"
+#include "schedules/results/phases.h"
 
 namespace stepcast::calibrate {
 namespace {
@@ -42,29 +43,17 @@ double mean_error(std::span<const Scenario* const> rows, const Term& term, doubl
   return sum / static_cast<double>(rows.size());
 }
 
-Time largest(const Forecast& f, Time schedules::TimeSplit::*part) {
-  Time most{};
-  for (const StageReport& stage : f.stages) most = std::max(most, stage.time.*part);
-  return most;
-}
-
 /// What a stated phase is in the forecast, and how often it stands in the step: a layer as often as the stage with the
 /// most layers runs one.
 PhaseGap phase_gap(const Scenario& s, const Forecast& f, const std::string& name, Time measured) {
-  std::int64_t layers = 0;
-  for (const StageReport& stage : f.stages) layers = std::max(layers, stage.layers);
-  const double runs = static_cast<double>(layers) * micro_batches(s);
   PhaseGap gap{name, 1, measured, {}, 0};
-  if (name == "layer_forward") {
-    gap.predicted = f.layer_forward;
-    gap.times = runs;
-  } else if (name == "layer_backward") {
-    gap.predicted = f.layer_backward;
-    gap.times = runs;
-  } else if (name == "exposed_data_communication") {
-    gap.predicted = largest(f, &schedules::TimeSplit::exposed_data);
-  } else if (name == "bubble") {
-    gap.predicted = largest(f, &schedules::TimeSplit::bubble);
+  const schedules::Phase* phase = schedules::find_phase(name);
+  if (phase == nullptr) return gap;
+  gap.predicted = phase->predicted(f);
+  if (phase->of_a_layer) {
+    std::int64_t layers = 0;
+    for (const StageReport& stage : f.stages) layers = std::max(layers, stage.layers);
+    gap.times = static_cast<double>(layers) * micro_batches(s);
   }
   if (gap.predicted) gap.gap_s = (to_seconds(measured) - to_seconds(*gap.predicted)) * gap.times;
   return gap;

@@ -5,6 +5,7 @@
 
 #include "schedules/memory/out_of_memory.h"
 #include "schedules/parallel/ranks.h"
+#include "schedules/results/memory_kinds.h"
 #include "topology/gpu_slots.h"
 
 namespace stepcast::schedules {
@@ -26,10 +27,8 @@ std::vector<Node> nodes_of(const Plan& plan, const Scenario& s, const topology::
     const MemoryUse& use = of_other && is_other(s.cluster, gpu) ? *of_other : plan.memory[stage];
     Node& node = nodes[gpus.slot(gpu).used_node];
     const Offloaded& part = use.*where;
-    node.all.parameters += part.parameters;
-    node.all.gradients += part.gradients;
-    node.all.optimizer += part.optimizer;
-    node.all.activations += part.activations;
+    for (const MemoryKind& kind : kMemoryKinds)
+      if (kind.offloaded != nullptr) node.all.*kind.offloaded += part.*kind.offloaded;
     if (part.sum() > node.most) {
       node.most = part.sum();
       node.stage = stage;

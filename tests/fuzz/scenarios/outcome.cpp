@@ -3,13 +3,14 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <initializer_list>
 #include <stdexcept>
 #include <vector>
 
 #include "app/read/scenario.h"
 #include "app/read/yaml.h"
 #include "schedules/forecast.h"
+#include "schedules/results/memory_kinds.h"
+#include "schedules/results/time_parts.h"
 #include "sim/input_error.h"
 
 namespace stepcast::test {
@@ -42,29 +43,16 @@ void check(const Forecast& forecast) {
   say(std::isfinite(forecast.mfu) && forecast.mfu >= 0, "an MFU that is no share");
   say(!forecast.busiest_link || std::isfinite(forecast.busiest_link->utilisation), "a utilisation that is no share");
   for (const schedules::StageReport& stage : forecast.stages) {
-    const schedules::TimeSplit& t = stage.time;
-    Time sum{};
-    for (const auto& [name, part] :
-         std::initializer_list<std::pair<const char*, Time>>{{"compute", t.compute},
-                                                             {"exposed tensor", t.exposed_tensor},
-                                                             {"exposed pipeline", t.exposed_pipeline},
-                                                             {"exposed data", t.exposed_data},
-                                                             {"bubble", t.bubble},
-                                                             {"optimizer", t.optimizer},
-                                                             {"idle", t.idle},
-                                                             {"input", t.input},
-                                                             {"checkpoint", t.checkpoint},
-                                                             {"offload", t.offload},
-                                                             {"compression", t.compression}}) {
-      say(part >= Time{}, fmt::format("stage {}: {} of {} ps", stage.stage, name, part.value));
-      sum += part;
-    }
-    say(sum == forecast.step,
-        fmt::format("stage {}: parts of {} ps, the step takes {} ps", stage.stage, sum.value, forecast.step.value));
-    const schedules::MemoryUse& m = stage.memory;
-    for (const Bytes part :
-         {m.parameters, m.gradients, m.optimizer, m.activations, m.buffers, m.reserve, m.host.sum(), m.nvme.sum()})
-      say(part >= Bytes{}, fmt::format("stage {}: {} B of memory", stage.stage, part.value));
+    for (const schedules::TimePart& part : schedules::kTimeSplitParts)
+      say(stage.time.*part.time >= Time{},
+          fmt::format("stage {}: {} of {} ps", stage.stage, part.title, (stage.time.*part.time).value));
+    say(stage.time.sum() == forecast.step, fmt::format("stage {}: parts of {} ps, the step takes {} ps", stage.stage,
+                                                       stage.time.sum().value, forecast.step.value));
+    for (const schedules::MemoryKind& kind : schedules::kMemoryKinds)
+      say(stage.memory.*kind.on_gpu >= Bytes{},
+          fmt::format("stage {}: {} B of {}", stage.stage, (stage.memory.*kind.on_gpu).value, kind.words));
+    for (const Bytes left : {stage.memory.host.sum(), stage.memory.nvme.sum()})
+      say(left >= Bytes{}, fmt::format("stage {}: {} B offloaded", stage.stage, left.value));
   }
 }
 

@@ -21,11 +21,6 @@ Scenario summed_every_step(std::uint32_t gpus) {
   return s;
 }
 
-Time sum(const TimeSplit& t) {
-  return t.compute + t.exposed_tensor + t.exposed_pipeline + t.exposed_data + t.bubble + t.optimizer + t.idle +
-         t.input + t.checkpoint + t.offload + t.compression;
-}
-
 TEST(LocalSteps, PayOneAllReduceARound) {
   // H steps of compute and update, one exchange of as many bytes as gradients have.
   const TimeSplit one = forecast(summed_every_step(16)).stages[0].time;
@@ -35,7 +30,7 @@ TEST(LocalSteps, PayOneAllReduceARound) {
     EXPECT_EQ(f.step.value, round.value / steps) << steps;
     EXPECT_EQ(f.stages[0].time.compute, one.compute);
     EXPECT_EQ(f.stages[0].time.exposed_data.value, one.exposed_data.value / steps);
-    EXPECT_EQ(sum(f.stages[0].time), f.step);
+    EXPECT_EQ(f.stages[0].time.sum(), f.step);
   }
 }
 
@@ -46,8 +41,8 @@ TEST(LocalSteps, OfAPipelineAreFoldedAsUnfolded) {
   EXPECT_EQ(folded.step, unfolded.step);
   for (const std::size_t stage : {0u, 1u}) {
     EXPECT_EQ(folded.stages[stage].time.exposed_data, unfolded.stages[stage].time.exposed_data);
-    EXPECT_EQ(sum(folded.stages[stage].time), folded.step);
-    EXPECT_EQ(sum(unfolded.stages[stage].time), folded.step);
+    EXPECT_EQ(folded.stages[stage].time.sum(), folded.step);
+    EXPECT_EQ(unfolded.stages[stage].time.sum(), folded.step);
   }
 }
 
@@ -68,7 +63,7 @@ TEST(LocalSteps, ARoundTakesTheLargestOfTheRanksSums) {
   Scenario s = local(8, 2), waiting = summed_every_step(8);
   s.imperfections.jitter = waiting.imperfections.jitter = 0.3;
   const Forecast f = forecast(s);
-  EXPECT_EQ(sum(f.stages[0].time), f.step);
+  EXPECT_EQ(f.stages[0].time.sum(), f.step);
   EXPECT_GE(f.step, f.stages[0].time.compute + f.stages[0].time.optimizer);
   EXPECT_EQ(forecast(s).step, f.step);
 }
@@ -80,7 +75,7 @@ TEST(LocalSteps, CompressWhatTheyExchange) {
   const Forecast f = forecast(s);
   EXPECT_NEAR(plain.stages[0].time.exposed_data / f.stages[0].time.exposed_data, 16, 1.6);
   EXPECT_GT(f.stages[0].time.compression, Time{});
-  EXPECT_EQ(sum(f.stages[0].time), f.step);
+  EXPECT_EQ(f.stages[0].time.sum(), f.step);
 }
 
 }  // namespace
