@@ -39,10 +39,13 @@ class Progress {
 };
 
 /// False where memory ran out, which the other forecasts at the same time may have taken.
-bool forecast(Answer& answer, workload::Machines& machines, const schedules::ForecastOptions& options) {
+bool forecast(Answer& answer, workload::Machines& machines, const AnswerOptions& options) {
   if (!answer.question.error.empty()) return true;
+  schedules::ForecastOptions own = options.forecast;
+  if (options.rows_that_fit && answer.question.of_table && !answer.question.scenario.measured.step_time)
+    own.simulate = schedules::Simulate::what_fits;
   try {
-    answer.forecast = schedules::forecast(answer.question.scenario, machines, options);
+    answer.forecast = schedules::forecast(answer.question.scenario, machines, own);
   } catch (const InputError& e) {
     answer.question.error = visible(answer.question.origin + ": " + e.what());
   } catch (const std::overflow_error& e) {  // sizes and rates that are right each but absurd together
@@ -56,7 +59,7 @@ bool forecast(Answer& answer, workload::Machines& machines, const schedules::For
 }
 
 /// With the memory of all the computer; where that is too little, the question's error says so.
-void forecast_alone(Answer& answer, const schedules::ForecastOptions& options) {
+void forecast_alone(Answer& answer, const AnswerOptions& options) {
   try {
     workload::Machines own;  // what others have remembered takes memory too
     if (!forecast(answer, own, options)) throw std::bad_alloc();
@@ -67,8 +70,7 @@ void forecast_alone(Answer& answer, const schedules::ForecastOptions& options) {
 
 }  // namespace
 
-std::vector<Answer> answer(std::vector<Question> questions, const schedules::ForecastOptions& options,
-                           unsigned threads) {
+std::vector<Answer> answer(std::vector<Question> questions, const AnswerOptions& options) {
   std::vector<Answer> answers;
   answers.reserve(questions.size());
   for (Question& question : questions) answers.push_back({std::move(question), std::nullopt, {}});
@@ -78,7 +80,7 @@ std::vector<Answer> answer(std::vector<Question> questions, const schedules::For
     return answers;
   }
   std::optional<oneapi::tbb::global_control> limit;
-  if (threads > 0) limit.emplace(oneapi::tbb::global_control::max_allowed_parallelism, threads);
+  if (options.threads > 0) limit.emplace(oneapi::tbb::global_control::max_allowed_parallelism, options.threads);
   Progress progress(answers.size());
   std::vector<char> again(answers.size(), false);
   std::optional<workload::Machines> machines(std::in_place);
@@ -94,7 +96,7 @@ std::vector<Answer> answer(std::vector<Question> questions, const schedules::For
 
 void add_bands(std::vector<Answer>& answers, std::span<const calibrate::Residual> measured) {
   for (Answer& a : answers)
-    if (a.forecast)
+    if (a.forecast && a.forecast->simulated)
       a.band = calibrate::band(calibrate::without(measured, a.question.table, a.question.name),
                                calibrate::traits(a.question.scenario), a.forecast->step);
 }
@@ -117,8 +119,9 @@ std::string memory_message(const schedules::OutOfMemory& over) {
   const std::string_view where = over.memory == schedules::Tier::gpu    ? "on"
                                  : over.memory == schedules::Tier::host ? "of host memory on a node of"
                                                                         : "of drives on a node of";
-  return fmt::format("out of memory: needs {} of {} {} stage {}; largest: {}; {}", text(over.needed),
-                     text(over.available), where, over.stage, over.largest, advice_text(over));
+  return fmt::format("out of memory: needs {} of {} {} stage {}; largest: {}{}", text(over.needed),
+                     text(over.available), where, over.stage, over.largest,
+                     over.advised ? "; " + advice_text(over) : "");
 }
 
 }  // namespace stepcast::app

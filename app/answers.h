@@ -18,10 +18,16 @@ struct Answer {
   std::optional<calibrate::Band> band{};        ///< nothing: no measured rows to make it from
 };
 
-/// Forecasts every question that can run, `threads` at a time (0: as many as the machine has). Answers stand in the
-/// order of the questions and do not depend on the threads. Shows how far it is on stderr, if that is a terminal.
-std::vector<Answer> answer(std::vector<Question> questions, const schedules::ForecastOptions& options,
-                           unsigned threads);
+struct AnswerOptions {
+  schedules::ForecastOptions forecast{};
+  /// Rows of tables that say nothing of a measured step are simulated only where they fit, whatever `forecast` says.
+  bool rows_that_fit = false;
+  unsigned threads = 0;  ///< that forecast at the same time; 0: as many as the machine has
+};
+
+/// Forecasts every question that can run. Answers stand in the order of the questions and do not depend on the threads.
+/// Shows how far it is on stderr, if that is a terminal.
+std::vector<Answer> answer(std::vector<Question> questions, const AnswerOptions& options);
 
 /// Gives each forecast its band, made from all measured rows but those of the run itself.
 void add_bands(std::vector<Answer>& answers, std::span<const calibrate::Residual> measured);

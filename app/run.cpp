@@ -12,6 +12,7 @@
 #include "app/report/run_report.h"
 #include "app/report/schedule_diagram.h"
 #include "app/terminal.h"
+#include "sim/in_quotes.h"
 #include "sim/input_error.h"
 
 namespace stepcast::app {
@@ -24,6 +25,20 @@ std::string diagram_title(const Answer& answer) {
   const schedules::Scenario& s = answer.question.scenario;
   return s.name + ": " + s.pipeline.schedule + ", " + std::to_string(s.parallelism.pipeline) + " stages, " +
          std::to_string(micro_batches(s)) + " micro-batches";
+}
+
+/// `word`: of --simulate. Pictures and traces are of a step, whether it fits or not.
+AnswerOptions simulated(const std::string& word, bool draws) {
+  if (!word.empty() && word != "all" && word != "fitting" && word != "none")
+    throw InputError("--simulate", "found " + in_quotes(word) + ", expected one of all, fitting, none");
+  if (draws && !word.empty() && word != "all")
+    throw InputError("--simulate", "found " + in_quotes(word) + " beside a trace or diagram, expected all");
+  AnswerOptions options;
+  options.rows_that_fit = word.empty() && !draws;
+  if (word == "fitting") options.forecast.simulate = schedules::Simulate::what_fits;
+  if (word == "none") options.forecast.simulate = schedules::Simulate::nothing;
+  options.forecast.advise = word != "none";
+  return options;
 }
 
 bool is_stdout(const std::string& output) {
@@ -39,7 +54,10 @@ CommandLine run_line() {
                         "write the step of one scenario for ui.perfetto.dev to this file")(
       "schedule-diagram", po::value<std::string>(),
       "draw what each stage of one scenario does when: in the terminal, or with =FILE.svg or =FILE.png there")(
-      "unfold", po::bool_switch(), "simulate every rank instead of one of each kind");
+      "unfold", po::bool_switch(), "simulate every rank instead of one of each kind")(
+      "simulate", po::value<std::string>()->default_value("", ""),
+      "all, fitting: plans that fit into memory, or none: say only whether they do; by default rows of a table "
+      "without a measured step where they fit, and all else");
   return asked_line(
       "usage: stepcast run SCENARIO.yaml|TABLE.csv|FOLDER|-... [OPTIONS]\n\n"
       "Forecasts a training step: how long it takes, where time and memory go. docs/scenario-reference.md\n"
@@ -66,6 +84,7 @@ int run(const std::vector<std::string>& written) {
   const bool draws_file = draws && diagram != kTerminal;
   if (draws_file) check_picture(diagram, "--schedule-diagram");
 
+  AnswerOptions options = simulated(asked->values["simulate"].as<std::string>(), !trace.empty() || draws);
   auto questions = questions_asked(*asked, {{"--trace", trace}, {"--schedule-diagram", draws_file ? diagram : ""}});
   if (!questions) return kBadInput;
   if (draws && questions->size() != 1)
@@ -73,8 +92,10 @@ int run(const std::vector<std::string>& written) {
   if (!trace.empty() && questions->size() != 1)
     throw InputError("--trace", "found " + std::to_string(questions->size()) + " scenarios, expected one");
 
-  std::vector<Answer> answers =
-      answer(std::move(*questions), {asked->values["unfold"].as<bool>(), !trace.empty() || draws}, asked->threads);
+  options.forecast.unfold = asked->values["unfold"].as<bool>();
+  options.forecast.trace = !trace.empty() || draws;
+  options.threads = asked->threads;
+  std::vector<Answer> answers = answer(std::move(*questions), options);
   for (const Answer& a : answers)
     if (!a.question.among_others && !a.forecast) throw InputError("", a.question.error);
   add_bands(answers, measured_residuals());

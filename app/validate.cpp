@@ -52,7 +52,7 @@ int validate(const std::vector<std::string>& words) {
   const std::vector<OldPrediction> old =
       against.empty() ? std::vector<OldPrediction>() : read_predictions(inputs.front());
 
-  std::vector<Answer> answers = answer(std::move(*questions), {}, asked->threads);
+  std::vector<Answer> answers = answer(std::move(*questions), {.threads = asked->threads});
   const std::vector<calibrate::Residual> measured = measured_residuals();
   add_bands(answers, measured);
   if (!explained.empty()) {

@@ -105,6 +105,35 @@ FlopRate mean_peak(std::span<const Scenario> kinds) {
   return {all / kinds.front().cluster.gpus};
 }
 
+/// What needs no simulation.
+Forecast told_by_plan(const Scenario& s, const Plan& plan, const Blocks& whole) {
+  Forecast out;
+  out.simulated = false;
+  out.gpus = s.cluster.gpus;
+  out.parameters = parameters(whole, cut(whole, 1));
+  out.active_parameters = out.parameters - idle_parameters(s.model);
+  const auto& [pipeline, chunks, kinds, models] = plan.staged;
+  const Validation valid = validate(pipeline.shape, pipeline.orders);
+  for (std::uint32_t stage = 0; stage < plan.memory.size(); ++stage) {
+    StageReport& report = out.stages.emplace_back();
+    report.stage = stage;
+    report.memory = plan.memory[stage];
+    report.layers = layers_in(models.front(), chunks[stage]);
+    report.in_flight = valid.most_in_flight[stage];
+  }
+  out.shares = plan.shares;
+  out.host_memory = plan.host_memory;
+  out.drives = plan.drives;
+  out.out_of_memory = plan.out_of_memory;
+  return out;
+}
+
+void add_advice(Forecast& out, const Scenario& s, workload::Machines& machines) {
+  if (!out.out_of_memory) return;
+  out.out_of_memory->advice = advice(s, machines, *out.out_of_memory);
+  out.out_of_memory->advised = true;
+}
+
 /// `unfold`: a lane for every rank.
 Forecast forecast_on(const workload::Machine& machine, workload::Machines& machines, const Scenario& s,
                      const ForecastOptions& options, bool unfold) {
@@ -126,8 +155,6 @@ Forecast forecast_on(const workload::Machine& machine, workload::Machines& machi
   if (s.offload.any()) copies.emplace(s, cluster);
   PieceTimes pieces(kinds.front(), model, ranks, timer, !unfold, shape.splits_backward, slow, other,
                     copies ? &*copies : nullptr);
-  const Validation valid = validate(shape, pipeline.orders);
-
   Wires wires(cluster, slow);
   const StepInput input{s,
                         cluster,
@@ -146,40 +173,24 @@ Forecast forecast_on(const workload::Machine& machine, workload::Machines& machi
   const Step step = build_step(input, wires);
   const sim::Timeline timeline = sim::run(step.graph);
 
-  Forecast out;
+  const Blocks whole = whole_model(s);
+  Forecast out = told_by_plan(s, planned, whole);
+  out.simulated = true;
   out.step = step_time(step, timeline);
   if (out.step == Time{}) throw InputError("model", "a step takes less than 1 ps, expected operators with work to do");
-  out.gpus = s.cluster.gpus;
-  const Blocks whole = whole_model(s);
-  const std::vector<BlockRange> all_of_it = cut(whole, 1);
-  out.parameters = parameters(whole, all_of_it);
-  out.active_parameters = out.parameters - idle_parameters(s.model);
-  for (const Lane& lane : step.lanes) {
-    if (!lane.speaks_for_its_stage()) continue;
-    const std::uint32_t stage = lane.at.stage;
-    StageReport report;
-    report.stage = stage;
-    report.time = split_time(lane, timeline, out.step);
-    report.memory = planned.memory[stage];
-    report.layers = layers_in(model, chunks[stage]);
-    report.in_flight = valid.most_in_flight[stage];
-    out.stages.push_back(report);
-  }
+  for (const Lane& lane : step.lanes)
+    if (lane.speaks_for_its_stage()) out.stages[lane.at.stage].time = split_time(lane, timeline, out.step);
   std::vector<collectives::Timing::Load> with_servers;
   if (input.exchange == Exchange::parameters) average_round(out, input);
   if (input.exchange == Exchange::nothing) with_servers = run_asynchronously(out, input);
   if (s.training.fusion) out.fusion = fusion_saving(s);
-  out.shares = planned.shares;
-  out.host_memory = planned.host_memory;
-  out.drives = planned.drives;
-  out.out_of_memory = planned.out_of_memory;
-  if (out.out_of_memory && options.advise) out.out_of_memory->advice = advice(s, machines, *out.out_of_memory);
+  if (options.advise) add_advice(out, s, machines);
   if (imperfect) {
     Scenario perfect = s;
     perfect.imperfections = {};
     out.perfect = forecast_on(machine, machines, perfect, {.advise = false}, unfold).step;
   }
-  add_stalls(out, s, trained_parameters(whole, all_of_it));
+  add_stalls(out, s, trained_parameters(whole, cut(whole, 1)));
   const double seconds = to_seconds(out.step);
   const bool network = is_network(s.model.family);
   out.samples_per_second = static_cast<double>(s.training.global_batch) / seconds;
@@ -213,6 +224,14 @@ Forecast forecast_on(const workload::Machine& machine, workload::Machines& machi
 Forecast forecast(const Scenario& s, workload::Machines& machines, const ForecastOptions& options) {
   if (options.unfold)
     if (const std::optional<Problem> much = too_much_work(s, true)) throw InputError("--unfold", much->text);
+  if (options.simulate != Simulate::all) {
+    const Plan planned = plan(s, machines);
+    if (options.simulate == Simulate::nothing || planned.out_of_memory) {
+      Forecast out = told_by_plan(s, planned, whole_model(s));
+      if (options.advise) add_advice(out, s, machines);
+      return out;
+    }
+  }
   workload::MachineSpec spec = machine_of(s);
   spec.whole_collectives = options.unfold;  // only where it was asked for
   const std::shared_ptr<const workload::Machine> machine = machines.of(spec);

@@ -92,6 +92,7 @@ struct OutOfMemory {
   std::string largest;           ///< "activations 51.2 GiB"
   Tier memory = Tier::gpu;       ///< of one GPU, or what a node of the stage has for all its GPUs
   std::vector<Advice> advice{};  ///< what makes it fit, nearest first; or what comes nearest, then more nodes
+  bool advised = false;          ///< whether changes were tried
 };
 
 /// Host memory or drives of the node whose GPUs put most there.
@@ -122,6 +123,7 @@ struct Share {
 
 /// The answer to a scenario.
 struct Forecast {
+  bool simulated = true;  ///< else gpus, parameters and what is said of memory are all that is filled
   Time step{};  ///< with input and checkpoint stalls, mean over the steps; of all workers where they do not wait
   double samples_per_second = 0;
   std::optional<double> tokens_per_second{};  ///< nothing: its samples have none
@@ -147,10 +149,14 @@ struct Forecast {
   std::vector<MemoryPoint> memory;                    ///< likewise
 };
 
+/// What is simulated. Of everything else the answer is how much memory it takes, and whether that fits.
+enum class Simulate : std::uint8_t { all, what_fits, nothing };
+
 struct ForecastOptions {
   bool unfold = false;  ///< simulate every rank instead of one per equivalence class
   bool trace = false;   ///< fill spans, passes and memory
   bool advise = true;   ///< where the plan does not fit, try what would
+  Simulate simulate = Simulate::all;
 };
 
 /// Runs one step. Requires check(scenario) to be empty. Throws InputError where the cluster cannot carry the plan.

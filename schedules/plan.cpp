@@ -1,6 +1,5 @@
 #include "schedules/plan.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "schedules/kinds.h"
@@ -39,13 +38,6 @@ MemoryUse compare_kinds(Plan& plan, const Scenario& s) {
 }
 
 }  // namespace
-
-Bytes Plan::peak() const {
-  Bytes most{};
-  for (const MemoryUse& use : memory) most = std::max(most, use.peak());
-  for (const Share& share : shares) most = std::max(most, share.peak);
-  return most;
-}
 
 Plan plan(const Scenario& s, std::vector<Scenario> kinds) {
   Plan out{staged_model(s, std::move(kinds)), {}};

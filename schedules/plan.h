@@ -21,9 +21,6 @@ struct Plan {
   std::optional<NodeMemory> host_memory{}, drives{};  ///< of the fullest node; none: nothing is there
   /// The fullest stage, else GPUs of the second kind, else the fullest node: without advice. None: the plan fits.
   std::optional<OutOfMemory> out_of_memory{};
-
-  /// Of the fullest GPU.
-  Bytes peak() const;
 };
 
 /// Requires check() of the scenario to be empty. A machine is asked for only where GPUs of two kinds share the batch by

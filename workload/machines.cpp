@@ -6,8 +6,6 @@ namespace stepcast::workload {
 namespace {
 
 constexpr std::size_t kMostKept = 16;
-/// A table of plans for one cluster asks it for some thousand collectives, which take less.
-constexpr std::size_t kMostRememberedBytes = std::size_t{64} << 20;
 
 }  // namespace
 
@@ -16,7 +14,7 @@ std::shared_ptr<const Machine> Machines::of(const MachineSpec& spec) {
   const auto known = std::ranges::find(kept_, spec, &Kept::spec);
   if (known != kept_.end()) {
     kept_.splice(kept_.begin(), kept_, known);
-    if (known->machine->timer().remembered_bytes() > kMostRememberedBytes)
+    if (known->machine->timer().remembered_bytes() > most_remembered_bytes_)
       known->machine = std::make_shared<const Machine>(spec);
     return known->machine;
   }

@@ -13,6 +13,11 @@ namespace stepcast::workload {
 /// share between threads.
 class Machines {
  public:
+  /// A table of plans for one cluster asks it for some thousand collectives, which take less.
+  static constexpr std::size_t kMostRememberedBytes = std::size_t{64} << 20;
+  explicit Machines(std::size_t most_remembered_bytes = kMostRememberedBytes)
+      : most_remembered_bytes_(most_remembered_bytes) {}
+
   /// The machine of this specification. It stays as long as somebody holds it. Here it is dropped when a number of
   /// others were asked for since, or when it has come to remember too much. Throws InputError where the cluster cannot
   /// be built.
@@ -23,6 +28,7 @@ class Machines {
     MachineSpec spec;
     std::shared_ptr<const Machine> machine;
   };
+  const std::size_t most_remembered_bytes_;
   std::mutex mutex_;
   std::list<Kept> kept_;  ///< the one asked for last comes first
 };

@@ -165,7 +165,7 @@ void read_table(const fs::path& file, std::string_view content, const Node& sett
     question.name = file.stem().string() + ":" + std::to_string(start.line);
     question.table = file.stem().string();
     question.file = file;
-    question.among_others = true;
+    question.among_others = question.of_table = true;
     try {
       Node row = read_row(columns, records[i], records.front().size());
       Node tree = library.expand_block(row, scenario_schema(), "");

@@ -20,6 +20,7 @@ struct Question {
   /// A row of a table, or a file found in a folder: that it cannot run does not stop the command. A file that the
   /// command names does.
   bool among_others = false;
+  bool of_table = false;  ///< a row
   std::string source;
   schedules::Scenario scenario;          ///< can run where `error` is empty
   std::string error;                     ///< why it cannot; one line for each problem, fit for a terminal

@@ -44,7 +44,7 @@ std::string text(double value, Unit unit) {
 }  // namespace
 
 Figure figure(const schedules::ReportedQuantity& quantity, const Answer& answer) {
-  if (!answer.forecast) return {};
+  if (!answer.forecast || !(answer.forecast->simulated || quantity.places.planned)) return {};
   const auto read = [&](const auto& how) {
     if constexpr (std::is_invocable_v<decltype(how), const schedules::Scenario&>)
       return bare(how(answer.question.scenario));

@@ -12,7 +12,7 @@ namespace stepcast::app {
 /// What a quantity is of one answer, as a bare number of its unit: seconds, bytes, ... Nothing: it is absent.
 using Figure = std::variant<std::monostate, std::int64_t, double>;
 
-/// Nothing too where there is no forecast.
+/// Nothing too where there is no forecast, or none that was simulated and the quantity needs that.
 Figure figure(const schedules::ReportedQuantity& quantity, const Answer& answer);
 
 /// As a program reads it, with every digit; empty where it is absent.

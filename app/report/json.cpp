@@ -39,7 +39,7 @@ void put(Json& out, const schedules::ReportedQuantity& quantity, const Answer& a
 
 Json time_split(const schedules::TimeSplit& time) {
   Json out = Json::object();
-  for (const schedules::TimePart& part : schedules::kTimeSplitParts)
+  for (const schedules::TimePart& part : schedules::kTimeParts)
     out[std::string(part.key)] = to_seconds(time.*part.time);
   return out;
 }
@@ -59,6 +59,20 @@ Json node_memory(const std::optional<schedules::NodeMemory>& m) {
   return {{"used_bytes", m->used.value}, {"size_bytes", m->size ? Json(m->size->value) : Json(nullptr)}};
 }
 
+Json out_of_memory(const std::optional<schedules::OutOfMemory>& over) {
+  if (!over) return nullptr;
+  Json out{{"stage", over->stage},
+           {"memory", name(over->memory)},
+           {"needed_bytes", over->needed.value},
+           {"available_bytes", over->available.value},
+           {"largest", over->largest},
+           {"advice", over->advised ? Json(advice_text(*over)) : Json(nullptr)}};
+  Json& tried = out["tried"] = Json::array();
+  for (const schedules::Advice& each : over->advice)
+    tried.push_back({{"set", each.settings}, {"missing_bytes", each.missing.value}});
+  return out;
+}
+
 Json result(const Answer& answer) {
   Json out{{"name", answer.question.name}};
   for (const schedules::ReportedQuantity& quantity : schedules::quantities())
@@ -69,6 +83,10 @@ Json result(const Answer& answer) {
   }
   const Forecast& f = *answer.forecast;
   out["error"] = f.out_of_memory ? Json(memory_message(*f.out_of_memory)) : Json(nullptr);
+  if (!f.simulated) {
+    out["out_of_memory"] = out_of_memory(f.out_of_memory);
+    return out;
+  }
   const std::optional<calibrate::Band>& band = answer.band;
   out["low_s"] = band ? Json(to_seconds(band->low)) : Json(nullptr);
   out["high_s"] = band ? Json(to_seconds(band->high)) : Json(nullptr);
@@ -86,18 +104,7 @@ Json result(const Answer& answer) {
   out["busiest_link"] = nullptr;
   if (f.busiest_link)
     out["busiest_link"] = {{"name", f.busiest_link->name}, {"utilisation", f.busiest_link->utilisation}};
-  out["out_of_memory"] = nullptr;
-  if (f.out_of_memory) {
-    out["out_of_memory"] = {{"stage", f.out_of_memory->stage},
-                            {"memory", name(f.out_of_memory->memory)},
-                            {"needed_bytes", f.out_of_memory->needed.value},
-                            {"available_bytes", f.out_of_memory->available.value},
-                            {"largest", f.out_of_memory->largest},
-                            {"advice", advice_text(*f.out_of_memory)}};
-    Json& tried = out["out_of_memory"]["tried"] = Json::array();
-    for (const schedules::Advice& each : f.out_of_memory->advice)
-      tried.push_back({{"set", each.settings}, {"missing_bytes", each.missing.value}});
-  }
+  out["out_of_memory"] = out_of_memory(f.out_of_memory);
   out["host_memory"] = node_memory(f.host_memory);
   out["drives"] = node_memory(f.drives);
   Json& notes = out["notes"] = Json::array();

@@ -32,7 +32,7 @@ constexpr double kWorthSaying = 0.1;  // of the model FLOPs
 /// All but those that are seldom anything and are nothing here.
 std::vector<TimePart> shown_parts(const Forecast& f) {
   std::vector<TimePart> parts;
-  for (const TimePart& part : schedules::kTimeSplitParts)
+  for (const TimePart& part : schedules::kTimeParts)
     if (part.always_shown || f.stages.front().time.*part.time > Time{}) parts.push_back(part);
   return parts;
 }
@@ -214,10 +214,17 @@ std::string notes_text(const std::vector<schedules::Note>& notes) {
   return out;
 }
 
+/// Of what was not simulated.
+std::string short_headline(const Answer& answer) {
+  const Forecast& f = *answer.forecast;
+  return fmt::format("{}\n\n  {:.3f} billion parameters on {} GPUs, not simulated\n", visible(answer.question.name),
+                     f.parameters / 1e9, f.gpus);
+}
+
 std::string in_full(const Answer& answer) {
   const Forecast& f = *answer.forecast;
-  std::string out =
-      headline(answer) + "\n" + time_table(f) + "\n" + memory_table(f, answer.question.scenario.cluster.gpu.memory);
+  std::string out = (f.simulated ? headline(answer) + "\n" + time_table(f) : short_headline(answer)) + "\n" +
+                    memory_table(f, answer.question.scenario.cluster.gpu.memory);
   if (f.out_of_memory) out += "\n" + visible(memory_message(*f.out_of_memory)) + "\n";
   return out + notes_text(answer.question.notes);
 }
@@ -236,7 +243,9 @@ std::vector<const ReportedQuantity*> csv_columns() {
 std::string run_table(std::span<const Answer> answers) {
   if (answers.size() == 1 && answers[0].forecast) return in_full(answers[0]);
   const auto counts_tokens = [](const Answer& a) { return a.forecast && a.forecast->tokens_per_second; };
-  const auto counts_samples = [](const Answer& a) { return a.forecast && !a.forecast->tokens_per_second; };
+  const auto counts_samples = [](const Answer& a) {
+    return a.forecast && a.forecast->simulated && !a.forecast->tokens_per_second;
+  };
   const bool has_tokens = std::ranges::any_of(answers, counts_tokens);
   const bool has_samples = std::ranges::any_of(answers, counts_samples);
   const auto rate = [&](const Forecast& f) {
@@ -258,6 +267,11 @@ std::string run_table(std::span<const Answer> answers) {
       continue;
     }
     const Forecast& f = *a.forecast;
+    if (!f.simulated) {
+      table.add({a.question.name, std::to_string(f.gpus), "-", "-", "-", "-", "-", text(peak_memory(f)),
+                 f.out_of_memory ? memory_message(*f.out_of_memory) : "fits"});
+      continue;
+    }
     table.add({a.question.name, std::to_string(f.gpus), fmt::format("{:.4g} s", to_seconds(f.step)), band_text(a.band),
                rate(f), rounded(f.model_flops_per_gpu.value / 1e12, 1), fmt::format("{:.1f}%", 100 * f.mfu),
                text(peak_memory(f)), f.out_of_memory ? memory_message(*f.out_of_memory) : ""});

@@ -22,10 +22,12 @@ std::optional<std::uint32_t> most_staleness(const Forecast& f) {
 
 /// Of what a sentence or a table of the text report tells, at this place among the columns of CSV.
 constexpr Places told(std::uint8_t csv = Places::kNoColumn, bool failures = false) { return {csv, false, failures}; }
+/// The same of what is known before anything is simulated.
+constexpr Places planned(std::uint8_t csv, bool failures = false) { return {csv, false, failures, true}; }
 
 constexpr ReportedQuantity kQuantities[] = {
-    {"step_time_s", Unit::seconds, "step time", &Forecast::step, told(2, true), "no forecast"},
-    {"peak_memory_bytes", Unit::bytes, "memory of the fullest GPU", peak_memory, told(8, true), "no forecast"},
+    {"step_time_s", Unit::seconds, "step time", &Forecast::step, told(2, true), "nothing was simulated"},
+    {"peak_memory_bytes", Unit::bytes, "memory of the fullest GPU", peak_memory, planned(8, true), "no forecast"},
     {"samples_per_s", Unit::per_second, "samples/s", &Forecast::samples_per_second, told(4)},
     {"tokens_per_s", Unit::per_second, "tokens/s", &Forecast::tokens_per_second, told(3), "samples have no tokens"},
     {"model_flops_per_s_per_gpu", Unit::flops_per_second, "model FLOP/s per GPU", &Forecast::model_flops_per_gpu,
@@ -33,8 +35,8 @@ constexpr ReportedQuantity kQuantities[] = {
     {"mfu", Unit::share, "MFU, of the training precision's peak", &Forecast::mfu, told(6)},
     {"skipped_flops", Unit::share, "share of the model FLOPs that kernels of causal attention skip: half of its square",
      &Forecast::skipped_flops, told()},
-    {"parameters", Unit::count, "parameters of the model", &Forecast::parameters, told(7)},
-    {"gpus", Unit::count, "GPUs", &Forecast::gpus, told(1)},
+    {"parameters", Unit::count, "parameters of the model", &Forecast::parameters, planned(7)},
+    {"gpus", Unit::count, "GPUs", &Forecast::gpus, planned(1)},
     {"layer_forward_s", Unit::seconds, "forward of one layer, one micro-batch", &Forecast::layer_forward, told(9),
      "no two layers need be alike"},
     {"layer_backward_s", Unit::seconds, "backward of one layer, one micro-batch", &Forecast::layer_backward, told(10),

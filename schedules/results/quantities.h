@@ -26,6 +26,7 @@ struct Places {
   std::uint8_t csv = kLastColumn;  ///< columns of CSV stand by this number, and in the table's order where it is equal
   bool line = true;                ///< in the text report; else one of its sentences or tables has the quantity
   bool failures = false;           ///< JSON of what could not be forecast, as null
+  bool planned = false;            ///< said too of what was not simulated
 };
 
 /// One number of a forecast, as every report knows it.

@@ -4,7 +4,7 @@ namespace stepcast::schedules {
 
 Time TimeSplit::sum() const {
   Time all{};
-  for (const TimePart& part : kTimeSplitParts) all += this->*part.time;
+  for (const TimePart& part : kTimeParts) all += this->*part.time;
   return all;
 }
 

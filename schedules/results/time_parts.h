@@ -16,7 +16,7 @@ struct TimePart {
 };
 
 /// Every part, in the order in which reports have them. A new part is a member of TimeSplit and a line here.
-inline constexpr TimePart kTimeSplitParts[] = {
+inline constexpr TimePart kTimeParts[] = {
     {"compute", "compute", &TimeSplit::compute, true},
     {"exposed_tensor", "tensor", &TimeSplit::exposed_tensor, true},
     {"exposed_pipeline", "pipeline", &TimeSplit::exposed_pipeline, true},
@@ -29,6 +29,6 @@ inline constexpr TimePart kTimeSplitParts[] = {
     {"offload", "offload", &TimeSplit::offload},
     {"compression", "compression", &TimeSplit::compression},
 };
-static_assert(sizeof(TimeSplit) == std::size(kTimeSplitParts) * sizeof(Time), "a member of TimeSplit has no line here");
+static_assert(sizeof(TimeSplit) == std::size(kTimeParts) * sizeof(Time), "a member of TimeSplit has no line here");
 
 }  // namespace stepcast::schedules

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "schedules/results/time_parts.h"
 #include "schedules/step/split.h"
 
 namespace stepcast::schedules {
@@ -83,9 +84,9 @@ void average_round(Forecast& f, const StepInput& last) {
   f.step = divided(round.add_last(), steps);
   for (StageReport& stage : f.stages) {
     Time sum{};
-    for (const auto part : kTimeParts) {
-      stage.time.*part = divided(round.parts(stage.stage).*part, steps);
-      sum = sum + stage.time.*part;
+    for (const TimePart& part : kTimeParts) {
+      stage.time.*part.time = divided(round.parts(stage.stage).*part.time, steps);
+      sum = sum + stage.time.*part.time;
     }
     stage.time.idle = stage.time.idle + (f.step - sum);  // what the divisions leave
   }

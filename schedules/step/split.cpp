@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <span>
 
+#include "schedules/results/time_parts.h"
+
 namespace stepcast::schedules {
 namespace {
 
@@ -47,13 +49,13 @@ Time step_time(const Step& step, const sim::Timeline& timeline) {
 
 TimeSplit operator+(const TimeSplit& a, const TimeSplit& b) {
   TimeSplit sum;
-  for (const auto part : kTimeParts) sum.*part = a.*part + b.*part;
+  for (const TimePart& part : kTimeParts) sum.*part.time = a.*part.time + b.*part.time;
   return sum;
 }
 
 TimeSplit operator*(const TimeSplit& a, std::int64_t n) {
   TimeSplit product;
-  for (const auto part : kTimeParts) product.*part = a.*part * n;
+  for (const TimePart& part : kTimeParts) product.*part.time = a.*part.time * n;
   return product;
 }
 

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <array>
-
 #include "schedules/forecast.h"
 #include "schedules/step/step.h"
 #include "sim/executor.h"
@@ -18,13 +16,6 @@ Time step_begin(const Step& step, const sim::Timeline& timeline);
 /// Where a lane's time went in a step of `time`. The parts add up to it exactly: every stretch of the compute stream is
 /// a task or a gap, and a gap belongs to what the task after it waited for last.
 TimeSplit split_time(const Lane& lane, const sim::Timeline& timeline, Time time);
-
-/// All of them.
-inline constexpr std::array kTimeParts{
-    &TimeSplit::compute,      &TimeSplit::exposed_tensor, &TimeSplit::exposed_pipeline,
-    &TimeSplit::exposed_data, &TimeSplit::bubble,         &TimeSplit::optimizer,
-    &TimeSplit::idle,         &TimeSplit::input,          &TimeSplit::checkpoint,
-    &TimeSplit::offload,      &TimeSplit::compression};
 
 TimeSplit operator+(const TimeSplit& a, const TimeSplit& b);
 TimeSplit operator*(const TimeSplit& a, std::int64_t n);

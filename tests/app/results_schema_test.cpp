@@ -106,7 +106,7 @@ TEST(ResultsSchema, IsWrittenFromTheTables) {
   Json& result = properties_of_a_result(schema);
   for (const ReportedQuantity& quantity : schedules::quantities()) put(result, quantity);
   std::vector<std::string> parts, kinds;
-  for (const schedules::TimePart& part : schedules::kTimeSplitParts) parts.emplace_back(part.key);
+  for (const schedules::TimePart& part : schedules::kTimeParts) parts.emplace_back(part.key);
   for (const schedules::MemoryKind& kind : schedules::kMemoryKinds) kinds.emplace_back(kind.key);
   for (const char* sum : {"peak", "host", "nvme"}) kinds.emplace_back(sum);
   Json& stage = result["stages"]["items"]["properties"];

@@ -76,5 +76,49 @@ TEST(Tables, AFileOfAFolderThatCannotBeReadLeavesTheOthers) {
   std::filesystem::remove_all(folder);
 }
 
+/// Fits with ZeRO 3 and full recomputation on 8 GPUs; not as it stands.
+std::string sweep(const std::string& name) {
+  const std::string file = testing::TempDir() + name + ".csv";
+  std::ofstream(file) << "name,model,cluster.node,training.global_batch,training.micro_batch,training.sequence,"
+                         "data_parallel.zero,recompute,measured.step_time\n"
+                         "fits,llama3-8b,dgx-h100,8,1,4096,3,full,\n"
+                         "too large,llama3-8b,dgx-h100,8,1,4096,0,none,\n"
+                         "it ran,llama3-8b,dgx-h100,8,1,4096,0,none,1 s\n";
+  return file;
+}
+
+TEST(Tables, RowsThatDoNotFitAreNotSimulatedUnlessTheyAreMeasured) {
+  const std::string file = sweep("sweep");
+  const Outcome csv = run_program("run --format csv " + file), json = run_program("run --format json " + file),
+                all = run_program("run --simulate all --format csv " + file),
+                none = run_program("run --simulate none --format csv " + file);
+  for (const Outcome* each : {&csv, &json, &all, &none}) EXPECT_EQ(each->status, 3) << each->err;
+  const auto row = [](const Outcome& outcome, const std::string& name) {
+    const std::size_t at = outcome.out.find("\n" + name + ",") + 1;
+    return outcome.out.substr(at, outcome.out.find('\n', at) - at);
+  };
+  EXPECT_EQ(row(csv, "fits"), row(all, "fits"));
+  EXPECT_EQ(row(csv, "it ran"), row(all, "it ran"));
+  EXPECT_TRUE(row(csv, "too large").starts_with("too large,8,,,,,,")) << row(csv, "too large");
+  EXPECT_NE(row(csv, "too large").find("try --set"), std::string::npos);
+  EXPECT_FALSE(row(all, "too large").starts_with("too large,8,,"));
+  for (const char* const name : {"fits", "too large", "it ran"})
+    EXPECT_TRUE(row(none, name).starts_with(std::string(name) + ",8,,,,,,"));
+  EXPECT_NE(row(none, "too large").find("out of memory: needs "), std::string::npos);
+  EXPECT_EQ(row(none, "too large").find("try --set"), std::string::npos) << "nothing was tried";
+  EXPECT_NE(json.out.find("\"step_time_s\": null"), std::string::npos);
+  const Outcome text = run_program("run --simulate none " + file);
+  EXPECT_NE(text.out.find("fits"), std::string::npos);
+}
+
+TEST(Tables, WhatIsToBeSimulatedIsOneOfThree) {
+  const Outcome some = run_program("run --simulate some " + sweep("some-of-it"));
+  EXPECT_EQ(some.status, 2);
+  EXPECT_EQ(some.err, "--simulate: found 'some', expected one of all, fitting, none\n");
+  const Outcome drawn = run_program("run --simulate none --schedule-diagram " + sweep("drawn"));
+  EXPECT_EQ(drawn.status, 2);
+  EXPECT_EQ(drawn.err, "--simulate: found 'none' beside a trace or diagram, expected all\n");
+}
+
 }  // namespace
 }  // namespace stepcast::app

@@ -43,7 +43,7 @@ void check(const Forecast& forecast) {
   say(std::isfinite(forecast.mfu) && forecast.mfu >= 0, "an MFU that is no share");
   say(!forecast.busiest_link || std::isfinite(forecast.busiest_link->utilisation), "a utilisation that is no share");
   for (const schedules::StageReport& stage : forecast.stages) {
-    for (const schedules::TimePart& part : schedules::kTimeSplitParts)
+    for (const schedules::TimePart& part : schedules::kTimeParts)
       say(stage.time.*part.time >= Time{},
           fmt::format("stage {}: {} of {} ps", stage.stage, part.title, (stage.time.*part.time).value));
     say(stage.time.sum() == forecast.step, fmt::format("stage {}: parts of {} ps, the step takes {} ps", stage.stage,

@@ -1,0 +1,90 @@
+#include "workload/machines.h"
+
+#include <gtest/gtest.h>
+
+#include "sim/input_error.h"
+
+namespace stepcast::workload {
+namespace {
+
+using collectives::Group;
+using collectives::Operation;
+
+MachineSpec machine(std::uint32_t gpus) {
+  MachineSpec spec;
+  spec.node.name = "node";
+  spec.node.nics = 8;
+  spec.node.nvlinks_per_gpu = 1;
+  const auto link = [](const char* name, topology::LinkKind kind, double rate) {
+    return topology::LinkType{.name = name, .kind = kind, .bandwidth = {rate}, .source = {}};
+  };
+  spec.node.nvlink = link("nvlink", topology::LinkKind::nvlink, 100e9);
+  spec.node.pcie = link("pcie", topology::LinkKind::pcie, 50e9);
+  spec.node.socket_link = link("socket", topology::LinkKind::socket, 50e9);
+  spec.node.nic = link("nic", topology::LinkKind::network, 25e9);
+  spec.gpus = gpus;
+  return spec;
+}
+
+std::vector<Group> all_of(const Machine& machine) {
+  Group group;
+  for (std::uint32_t g = 0; g < machine.cluster().gpus(); ++g) group.push_back(topology::GpuId{g});
+  return {group};
+}
+
+Time all_reduce(const Machine& machine) {
+  return machine.timer().time(Operation::all_reduce, {1 << 20}, all_of(machine)).duration;
+}
+
+TEST(Machines, OfEqualSpecificationsAreOne) {
+  Machines machines;
+  const auto machine_of_16 = machines.of(machine(16));
+  EXPECT_EQ(machine_of_16, machines.of(machine(16)));
+  EXPECT_NE(machine_of_16, machines.of(machine(8)));
+  MachineSpec slower = machine(16);
+  slower.transport.launch = microseconds(1);
+  EXPECT_NE(machine_of_16, machines.of(slower));
+  MachineSpec part = machine(16);
+  part.allocation = topology::parse_allocation("node0:0-3");
+  EXPECT_NE(machine_of_16, machines.of(part));
+  MachineSpec whole = machine(16);
+  whole.whole_collectives = true;
+  EXPECT_NE(machine_of_16, machines.of(whole));
+  EXPECT_EQ(machine_of_16, machines.of(machine(16)));
+}
+
+TEST(Machines, ThoseNotAskedForLongAreDroppedButStayWithThoseWhoHoldThem) {
+  Machines machines;
+  const auto first = machines.of(machine(8));
+  const Time time = all_reduce(*first);
+  std::weak_ptr<const Machine> second = machines.of(machine(16));
+  for (std::uint32_t nodes = 3; nodes < 20; ++nodes) {
+    machines.of(machine(8 * nodes));
+    machines.of(machine(8));  // asked for again and again
+  }
+  EXPECT_EQ(first, machines.of(machine(8)));
+  EXPECT_TRUE(second.expired());
+  EXPECT_EQ(all_reduce(*first), time);
+  EXPECT_EQ(all_reduce(*machines.of(machine(16))), all_reduce(Machine(machine(16))));
+}
+
+TEST(Machines, OneThatRemembersTooMuchBeginsAnew) {
+  Machines machines(100);
+  const auto first = machines.of(machine(8));
+  EXPECT_EQ(first, machines.of(machine(8)));
+  const Time time = all_reduce(*first);
+  EXPECT_GT(first->timer().remembered_bytes(), 100u);
+  const auto second = machines.of(machine(8));
+  EXPECT_NE(first, second);
+  EXPECT_EQ(all_reduce(*second), time);
+}
+
+TEST(Machines, OneThatCannotBeBuiltIsAnErrorEveryTime) {
+  Machines machines;
+  EXPECT_THROW(machines.of(machine(12)), InputError);
+  EXPECT_THROW(machines.of(machine(12)), InputError);
+  EXPECT_EQ(machines.of(machine(8))->cluster().gpus(), 8u);
+}
+
+}  // namespace
+}  // namespace stepcast::workload
