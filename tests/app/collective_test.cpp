@@ -220,7 +220,8 @@ TEST_F(Collective, TakesSeparateServersAndUnevenSizes) {
   EXPECT_EQ(error(with({"--servers", "8"})), "--servers: found '8', expected a whole number from 1 to 7");
   EXPECT_EQ(
       error({"--node", "dgx-a100-80gb", "--nodes", "2", "--set", "cluster.nic_bandwidth=1B/s", "--sizes", "1GiB"}),
-      "--sizes: a collective of these would take too long: a time of more than 106 days");
+      "--sizes: a collective of these would take too long: one collective takes more than 106 days at the bandwidth "
+      "of the links");
   EXPECT_EQ(error(with({"--servers", "2", "--algorithm", "ring"})),
             "--servers: 'ring' has none: that is for parameter servers");
   const auto table = [&](const std::string& text) {

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/app/program.h"
@@ -66,6 +68,21 @@ TEST(Broken, CommandsAndOptionsNameTheNearest) {
             "scenarios/mlp.yaml: found a scenario, expected what validate --format csv or json wrote\n");
   EXPECT_EQ(run_program("run scenarios/mlp.yaml --set imperfections.slow_gpu=8 --set imperfections.gpu_speed=0.5").err,
             "--set imperfections.slow_gpu=8: imperfections.slow_gpu: found 8, expected a GPU from 0 to 7\n");
+}
+
+TEST(Broken, ATimeThatNothingCanHoldSaysWhatTakesIt) {
+  const std::string start = "scenarios/quickstart.yaml: the step would take too long: ";
+  for (const auto& [setting, why] : std::vector<std::pair<std::string, std::string>>{
+           {"cluster.node.gpu.peak.fp16=1FLOP/s", "one multiply takes more than 106 days at cluster.node.gpu.peak"},
+           {"cluster.node.gpu.memory.bandwidth=1B/s",
+            "one elementwise kernel takes more than 106 days at cluster.node.gpu.memory.bandwidth"},
+           {"cluster.nic_bandwidth=1B/s", "one collective takes more than 106 days at the bandwidth of the links"},
+           {"cluster.nic_bandwidth=1bit/s", "a flow of 6.00 MiB at 0.0928 B/s takes more than 106 days"},
+           {"input.preprocessing=5000000s",
+            "preparing a step's samples takes more than 106 days at input.preprocessing"},
+           {"checkpoint.every=1 --set checkpoint.bandwidth=1B/s",
+            "writing a checkpoint takes more than 106 days at checkpoint.bandwidth"}})
+    EXPECT_EQ(run_program("run scenarios/quickstart.yaml --set " + setting).err, start + why + "\n");
 }
 
 TEST(Broken, WhatAnOptionWasGivenIsQuotedShort) {
