@@ -70,6 +70,51 @@ TEST(Broken, CommandsAndOptionsNameTheNearest) {
             "--set imperfections.slow_gpu=8: imperfections.slow_gpu: found 8, expected a GPU from 0 to 7\n");
 }
 
+TEST(Broken, AnOptionGivenAsNothingIsNamed) {
+  for (const auto& [words, option] : std::vector<std::pair<std::string, std::string>>{
+           {"run scenarios/mlp.yaml", "output"},
+           {"run scenarios/mlp.yaml", "trace"},
+           {"run scenarios/mlp.yaml", "profile"},
+           {"validate", "residuals"},
+           {"validate", "against"},
+           {"collective --node dgx-a100-80gb", "plot"},
+           {"collective --node dgx-a100-80gb", "compare"},
+           {"topology dgx-a100-80gb", "output"},
+           {"topology dgx-a100-80gb --links", "nodes"},
+           {"calibrate --bundle x", "out"},
+           {"calibrate", "import"},
+           {"fit calibrate/data/gemm_a100_pcie.csv --gpu a100-pcie-40gb", "output"},
+           {"list gpus", "output"},
+           {"show dgx-2", "output"},
+           {"keys model", "output"}}) {
+    const Outcome outcome = run_program(words + " --" + option + " ''");
+    EXPECT_EQ(outcome.status, 2) << words;
+    EXPECT_EQ(outcome.err, "--" + option + ": found '', expected a value, or the option left out\n");
+  }
+  EXPECT_EQ(run_program("run ''").err,
+            "stepcast: found an empty word, expected a name or a file, or the word left out\n");
+}
+
+TEST(Broken, WordsBehindTheVersionAreNotIgnored) {
+  EXPECT_EQ(run_program("-V run").err, "-V: found 'run', expected nothing behind it\n");
+  EXPECT_EQ(run_program("--help run").out, run_program("help run").out);
+}
+
+TEST(Broken, TheOptionThatWasUsedIsNamed) {
+  EXPECT_TRUE(run_program("run scenarios/mlp.yaml --profile foo")
+                  .err.starts_with("--profile: profile: found 'foo', expected a file of configs/profiles/"));
+  EXPECT_EQ(run_program("run scenarios/mlp.yaml --profile foo --set profile=bar").err,
+            "--set profile=bar: profile: found 'bar' beside 'foo' of --profile, expected one of the two\n");
+  EXPECT_TRUE(run_program("collective --node dgx-2 --set transport.nvlink=1us")
+                  .err.starts_with("--set transport.nvlink=1us: found the unknown key 'software.transport.nvlink', "));
+}
+
+TEST(Broken, AFileWithNothingInItIsToldWhereItIsNamed) {
+  EXPECT_EQ(run_program("run scenarios/mlp.yaml --set model=/dev/null").err,
+            "--set model=/dev/null: model: found '/dev/null', which is empty, expected a file with keys, as those of "
+            "configs/models/ have\n");
+}
+
 TEST(Broken, ATimeThatNothingCanHoldSaysWhatTakesIt) {
   const std::string start = "scenarios/quickstart.yaml: the step would take too long: ";
   for (const auto& [setting, why] : std::vector<std::pair<std::string, std::string>>{
