@@ -109,6 +109,27 @@ TEST(Broken, TheOptionThatWasUsedIsNamed) {
                   .err.starts_with("--set transport.nvlink=1us: found the unknown key 'software.transport.nvlink', "));
 }
 
+TEST(Broken, OptionsOfAnotherKindOfInputAreNotIgnored) {
+  const std::string multiplies = "fit calibrate/data/gemm_a100_pcie.csv --gpu a100-pcie-40gb ";
+  const std::string curves = "fit calibrate/data/nccl/curves.csv --check ";
+  const auto found_with = [](const std::string& option, const std::string& kind) {
+    return option + ": found with " + kind + ", which makes nothing of it; expected it left out\n";
+  };
+  EXPECT_EQ(run_program(multiplies + "--check").err, found_with("--check", "a table of multiplies"));
+  EXPECT_EQ(run_program(multiplies + "--set a=b").err, found_with("--set", "a table of multiplies"));
+  EXPECT_EQ(run_program(curves + "--launch 7us").err, found_with("--launch", "a table of curves"));
+  EXPECT_EQ(run_program("fit scenarios/quickstart.yaml --node dgx-2 --gpu a10").err,
+            found_with("--gpu", "logs of nccl-tests"));
+  EXPECT_TRUE(run_program("fit calibrate/data/nccl/curves.csv --software nccl-h10")
+                  .err.starts_with("--software: found 'nccl-h10', for which calibrate/data/nccl/curves.csv marks no "
+                                   "curve as fitted, expected one of nccl-a100, "));
+  EXPECT_EQ(run_program("calibrate --import x.json --node nope").err,
+            "--node: found beside --import, which makes nothing of it; expected one of the two\n");
+  EXPECT_EQ(run_program("collective --node dgx-2 --explain --format csv").err,
+            "--explain: found beside --format csv, expected table\n");
+  EXPECT_EQ(run_program("calibrate --import configs").err, "configs: found a directory, expected a file\n");
+}
+
 TEST(Broken, AFileWithNothingInItIsToldWhereItIsNamed) {
   EXPECT_EQ(run_program("run scenarios/mlp.yaml --set model=/dev/null").err,
             "--set model=/dev/null: model: found '/dev/null', which is empty, expected a file with keys, as those of "
