@@ -32,12 +32,9 @@ CommandLine asked_line(const std::string& usage, const boost::program_options::o
 std::optional<Asked> parse_asked(const std::vector<std::string>& words, const CommandLine& line) {
   const auto values = parse_options(words, line);
   if (!values) return std::nullopt;
-  auto settings = (*values)["set"].as<std::vector<std::string>>();
-  const auto profile = (*values)["profile"].as<std::string>();
-  if (!profile.empty()) settings.insert(settings.begin(), "profile=" + profile);
   return Asked{*values,
                (*values)["path"].as<std::vector<std::string>>(),
-               std::move(settings),
+               (*values)["set"].as<std::vector<std::string>>(),
                parse_format((*values)["format"].as<std::string>()),
                (*values)["output"].as<std::string>(),
                parse_count((*values)["threads"].as<std::string>(), "--threads", kMostThreads)};
@@ -48,7 +45,10 @@ std::optional<std::vector<Question>> questions_asked(const Asked& asked, std::ve
   outputs.insert(outputs.begin(), named_output(asked.output));
   check_distinct(outputs, inputs);
   Library library(config_folders());
-  std::vector<Question> questions = read_questions(asked.paths, asked.settings, library);
+  std::vector<Given> options;
+  if (const auto profile = asked.values["profile"].as<std::string>(); !profile.empty())
+    options.push_back({"profile", profile, {"--profile", 0, 0}});
+  std::vector<Question> questions = read_questions(asked.paths, asked.settings, library, std::move(options));
   inputs = library.files();
   for (const Question& question : questions)
     if (inputs.empty() || inputs.back() != question.file) inputs.push_back(question.file);

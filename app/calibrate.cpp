@@ -123,13 +123,13 @@ int calibrate_machine(const std::vector<std::string>& words) {
                      "found " + in_quotes(paths.front()) + ", expected --bundle " + paths.front());
   const Format format = parse_format(word(*values, "format"));
   const std::string out = word(*values, "out"), plot = word(*values, "plot");
+  refuse_beside(*values, "import", {"bundle", "gpu", "node", "cluster", "software", "set", "plot"});
   if (!plot.empty()) check_picture(plot, "--plot");
   const std::array outputs{NamedFile{"standard output", "-"}, NamedFile{"--out", out}, NamedFile{"--plot", plot}};
   std::string bundle = input_named(word(*values, "bundle"));
   check_distinct(outputs, files_of_bundle(bundle));
   if (const std::string log = input_named(word(*values, "import")); !log.empty()) {
     check_distinct(outputs, std::array{std::filesystem::path(log)});
-    if (!bundle.empty()) throw InputError("--import", "found it beside --bundle, expected one of the two");
     import_log(log, out, format);
     return kDone;
   }

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <limits>
+#include <numeric>
 #include <stdexcept>
 
 #include "app/command.h"
@@ -123,6 +125,29 @@ std::vector<calibrate::NcclTestsRow> read_measured(const std::string& file, Oper
   return rows;
 }
 
+/// What --uneven names, of so many ranks.
+std::vector<std::int64_t> read_uneven(const std::string& file, Operation operation, std::uint32_t ranks) {
+  if (operation != Operation::all_to_all)
+    throw InputError("--uneven", "found " + in_quotes(file) + " beside --op " +
+                                     std::string(collectives::name(operation)) +
+                                     ", expected --op all_to_all, which alone has a size for each pair of ranks");
+  std::vector<std::int64_t> weights = read_pair_weights(file);
+  if (weights.size() != std::size_t{ranks} * ranks)
+    throw InputError(shown_path(file), fmt::format("found a table of {} numbers, expected {} rows of {}: one for each "
+                                                   "of the GPUs",
+                                                   weights.size(), ranks, ranks));
+  for (std::size_t row = 0; row < ranks; ++row) {
+    const auto first = weights.begin() + static_cast<std::ptrdiff_t>(row * ranks);
+    const std::int64_t sum = std::accumulate(first, first + ranks, std::int64_t{0});
+    if (sum > std::numeric_limits<std::int32_t>::max())
+      throw InputError(shown_path(file),
+                       fmt::format("found a sum of {} in row {}, expected at most 2147483647", sum, row + 1));
+  }
+  if (std::ranges::count(weights, 0) == std::ssize(weights))
+    throw InputError(shown_path(file), "found nothing but 0, expected what one rank at least sends another");
+  return weights;
+}
+
 /// The algorithms that --algorithm means: one, or all that can do it over these GPUs.
 std::vector<std::string> algorithms_named(const std::string& word, Operation operation,
                                           const topology::Cluster& cluster, const collectives::Group& group,
@@ -144,8 +169,6 @@ std::vector<std::string> algorithms_named(const std::string& word, Operation ope
     } catch (const InputError&) {  // cannot do this one
     }
   }
-  if (names.empty() && operation == Operation::send_recv)
-    throw InputError("--op", "send_recv is between 2 GPUs, found " + std::to_string(gpus));
   if (names.empty())
     throw InputError("--op", "no algorithm can do this over " + std::to_string(group.size()) + " GPUs");
   return names;
@@ -159,6 +182,10 @@ collectives::Timing time_one(const collectives::Timer& timer, collectives::Opera
     return timer.time(operation, size, std::span(&group, 1), algorithm, true, details);
   } catch (const InputError& e) {
     const std::string_view what = e.what();
+    if (details.servers > 0 && what.starts_with("algorithm: none can do"))
+      throw InputError("--servers", fmt::format("found '{}' beside --op {}, expected --op all_reduce, which parameter "
+                                                "servers do",
+                                                details.servers, collectives::name(operation)));
     for (const std::string_view option : {"algorithm: ", "servers: "})
       if (what.starts_with(option)) throw InputError("", "--" + std::string(what));
     throw;
@@ -217,6 +244,8 @@ int collective(const std::vector<std::string>& words) {
   refuse_beside(*values, "tuning", {"algorithm", "servers", "uneven", "plot", "explain", "format"});
   refuse_beside(*values, "compare", {"sizes"});
   const Format format = parse_format(word("format"));
+  if (values->count("explain") != 0 && format != Format::table)
+    throw InputError("--explain", "found beside --format " + word("format") + ", expected table");
   if (!word("plot").empty()) check_picture(word("plot"), "--plot");
   const std::string log = input_named(word("compare")), uneven = input_named(word("uneven"));
   std::vector<std::filesystem::path> inputs;
@@ -228,8 +257,7 @@ int collective(const std::vector<std::string>& words) {
   Library library(config_folders());
   const Setting setting = read_setting("stepcast collective", *values, library);
   check_distinct(outputs, library.files());
-  const topology::Cluster cluster = topology::build_cluster(setting.cluster.node, setting.cluster.fabric,
-                                                            setting.cluster.gpus, setting.cluster.allocation);
+  const topology::Cluster cluster = build_as_asked(setting.cluster, *values);
   collectives::Group group;
   for (std::uint32_t g = 0; g < cluster.gpus(); ++g) group.push_back(topology::GpuId{g});
 
@@ -256,9 +284,11 @@ int collective(const std::vector<std::string>& words) {
                                               setting.software.transport.nccl_version, operation, sizes));
     return kDone;
   }
+  if (operation == Operation::send_recv && report.ranks != 2)
+    throw InputError("--op", fmt::format("found 'send_recv' over {} GPUs, expected 2 (--gpus 2)", report.ranks));
   collectives::Details details;
   details.servers = parse_count(word("servers"), "--servers", std::max(report.ranks, 2u) - 1);
-  if (!uneven.empty()) details.pair_weights = read_pair_weights(uneven);
+  if (!uneven.empty()) details.pair_weights = read_uneven(uneven, operation, report.ranks);
   collectives::Timer timer(cluster, setting.software.transport);
   const std::vector<std::string> names = algorithms_named(word("algorithm"), operation, cluster, group, timer, details);
   std::string explained;

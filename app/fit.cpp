@@ -130,11 +130,21 @@ int fit(const std::vector<std::string>& words) {
     throw InputError(shown_path(table.path),
                      "found no .csv, expected a table of multiplies or curves, or logs of nccl-tests and --node or "
                      "--cluster, which say on what machine");
-  if (machine_named || files.size() > 1 || !is_table(table)) return fit_transport_to_logs(files, *values);
+  if (machine_named || files.size() > 1 || !is_table(table)) {
+    refuse_with(*values, "logs of nccl-tests", {"gpu", "launch", "format"});
+    return fit_transport_to_logs(files, *values);
+  }
+  const bool curves = is_curve_table(table.text, shown_path(table.path));
+  const std::string kind = curves ? "a table of curves" : "a table of multiplies";
+  refuse_with(*values, kind, {"nodes", "gpus", "allocation", "gpus-per-process", "op", "set"});
+  if (curves)
+    refuse_with(*values, kind, {"gpu", "launch"});
+  else
+    refuse_with(*values, kind, {"software", "check"});
   const auto format_word = (*values)["format"].as<std::string>();
   if (format_word != "yaml" && format_word != "json")
     throw InputError("--format", "found " + in_quotes(format_word) + ", expected yaml or json");
-  if (is_curve_table(table.text, shown_path(table.path))) {
+  if (curves) {
     if (format_word == "json") throw InputError("--format", "found 'json', expected yaml for a table of curves");
     return fit_transport_to(
         table,
@@ -154,8 +164,9 @@ int fit(const std::vector<std::string>& words) {
   read(gpu_table(), library.expand_block(name, gpu_schema(), "gpu"), "gpu", library, gpu);
   check_distinct(std::array{named_output(output)}, library.files());
   const schedules::GemmMachine machine{gpu.sms, peak_of_16_bits(gpu), gpu.memory_bandwidth, gpu.memory_efficiency};
+  const std::string shown = shown_path(table.path);
   const calibrate::GemmFit result =
-      calibrate::fit_gemm(calibrate::parse_gemm_samples(table.text, table.path), machine, *launch);
+      calibrate::fit_gemm(calibrate::parse_gemm_samples(table.text, shown), machine, *launch, shown);
   write_output(output, format_word == "json" ? gemm_json(result, table.path) : gemm_yaml(result, table.path));
   return kDone;
 }

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "app/command.h"
 #include "app/distinct_files.h"
@@ -16,12 +17,14 @@
 #include "app/read/files.h"
 #include "app/read/library.h"
 #include "app/read/log_curves.h"
+#include "app/read/nearest.h"
 #include "app/read/setting.h"
 #include "app/read/visible_text.h"
 #include "calibrate/fit/neutral_start.h"
 #include "calibrate/fit/statistics.h"
 #include "calibrate/fit/transport_fit.h"
 #include "calibrate/in_parallel.h"
+#include "sim/in_quotes.h"
 #include "sim/input_error.h"
 
 namespace stepcast::app {
@@ -151,7 +154,14 @@ int fit_transport_to(const ReadFile& table, const FitTransportOptions& options) 
   for (const CurveRow& row : rows) {
     if (row.fitted && row.software == options.software) fitted.push_back(row.curve);
   }
-  if (fitted.empty()) throw InputError(table.path, "no curve is marked fitted for '" + options.software + "'");
+  if (fitted.empty()) {
+    std::set<std::string_view> stacks;
+    for (const CurveRow& row : rows)
+      if (row.fitted) stacks.insert(row.software);
+    const std::vector<std::string_view> names(stacks.begin(), stacks.end());
+    throw InputError("--software", "found " + in_quotes(options.software) + ", for which " + shown_path(table.path) +
+                                       " marks no curve as fitted, expected " + one_of(options.software, names));
+  }
   const collectives::Transport transport = read_transport(options.software, library);
   check_distinct(std::array{named_output(options.output)}, library.files());
   const calibrate::TransportFit fit =

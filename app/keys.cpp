@@ -87,14 +87,12 @@ std::vector<Section> sections(const std::string& prefix) {
   if (!found.empty()) return found;
   const std::vector<std::string> prefixes = key_prefixes();
   const std::vector<std::string_view> views(prefixes.begin(), prefixes.end());
-  const std::string_view near = nearest(prefix, views);
   std::vector<std::string_view> first;
   for (const std::string_view word : views)
     if (word.find('.') == std::string_view::npos) first.push_back(word);
   throw InputError("stepcast keys", "found " + in_quotes(prefix) +
                                         ", expected a path such as 'cluster.node' that begins with " +
-                                        one_of("", first, first.size()) +
-                                        (near.empty() ? "" : "; did you mean '" + std::string(near) + "'?"));
+                                        one_of("", first, first.size()) + did_you_mean(prefix, views));
 }
 
 /// "|" would end a cell.

@@ -15,6 +15,7 @@
 #include "app/output.h"
 #include "app/read/visible_text.h"
 #include "app/version.h"
+#include "sim/in_quotes.h"
 #include "sim/input_error.h"
 
 namespace {
@@ -26,8 +27,10 @@ int dispatch(const std::vector<std::string>& words) {
     std::fputs(app::help_text().c_str(), stderr);
     return app::kBadInput;
   }
-  if (words[0] == "--help" || words[0] == "-h") return app::help({});
+  if (words[0] == "--help" || words[0] == "-h") return app::help({words.begin() + 1, words.end()});
   if (words[0] == "--version" || words[0] == "-V") {
+    if (words.size() > 1)
+      throw stepcast::InputError(words[0], "found " + stepcast::in_quotes(words[1]) + ", expected nothing behind it");
     app::write_output("", "stepcast " + std::string(app::version()) + "\n");
     return app::kDone;
   }

@@ -1,5 +1,6 @@
 #include "app/options.h"
 
+#include <algorithm>
 #include <charconv>
 #include <sstream>
 
@@ -11,6 +12,25 @@
 namespace stepcast::app {
 
 namespace po = boost::program_options;
+
+namespace {
+
+/// Left out, an option has its default; given as nothing, as by a shell's empty variable, it would silently have it
+/// too.
+void refuse_empty(const po::variables_map& values, const po::options_description& options) {
+  for (const auto& [name, value] : values) {
+    if (value.defaulted()) continue;
+    const auto* const words = boost::any_cast<std::vector<std::string>>(&value.value());
+    if (name == "path" && std::ranges::find(*words, "") != words->end())
+      throw InputError("stepcast", "found an empty word, expected a name or a file, or the word left out");
+    const auto* const word = boost::any_cast<std::string>(&value.value());
+    const bool takes_value = options.find(name, false).semantic()->max_tokens() > 0;
+    if (takes_value && word != nullptr && word->empty())
+      throw InputError("--" + name, "found '', expected a value, or the option left out");
+  }
+}
+
+}  // namespace
 
 std::optional<po::variables_map> parse_options(const std::vector<std::string>& words, CommandLine line) {
   constexpr std::size_t kMostWords = 10'000;  // Boost takes time with their square
@@ -48,6 +68,7 @@ std::optional<po::variables_map> parse_options(const std::vector<std::string>& w
     write_output("", text.str());
     return std::nullopt;
   }
+  refuse_empty(values, all);
   return values;
 }
 
@@ -58,6 +79,13 @@ void refuse_beside(const po::variables_map& values, const std::string& option,
     if (values.count(other) != 0 && !values[other].defaulted())
       throw InputError(std::string("--") + other,
                        "found beside --" + option + ", which makes nothing of it; expected one of the two");
+}
+
+void refuse_with(const po::variables_map& values, const std::string& what, std::initializer_list<const char*> others) {
+  for (const char* other : others)
+    if (values.count(other) != 0 && !values[other].defaulted())
+      throw InputError(std::string("--") + other,
+                       "found with " + what + ", which makes nothing of it; expected it left out");
 }
 
 std::uint32_t parse_count(const std::string& word, const std::string& option, std::uint32_t most) {

@@ -16,13 +16,18 @@ struct CommandLine {
 };
 
 /// Parses a subcommand's words: its options and positional words under the name "path". Prints the usage and the
-/// options and returns nothing for --help. Throws InputError for words it does not know, the nearest option named.
+/// options and returns nothing for --help. Throws InputError for words it does not know, the nearest option named, and
+/// for empty ones.
 std::optional<boost::program_options::variables_map> parse_options(const std::vector<std::string>& words,
                                                                    CommandLine line);
 
 /// Throws InputError where one of `others` is given beside `option`, which makes nothing of it.
 void refuse_beside(const boost::program_options::variables_map& values, const std::string& option,
                    std::initializer_list<const char*> others);
+
+/// Throws InputError where one of `others` is given with `what` ("a table of multiplies"), which makes nothing of it.
+void refuse_with(const boost::program_options::variables_map& values, const std::string& what,
+                 std::initializer_list<const char*> others);
 
 /// 0 for no word; else a whole number from 1 to `most`. (Boost would read "-1" as 4294967295.)
 /// Throws InputError naming the option.

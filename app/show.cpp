@@ -59,8 +59,8 @@ bool has(const std::vector<std::string>& names, const std::string& name) {
   if (!alike.empty()) {
     what += "; like it:";
     for (const std::string& each : alike) what += (&each == &alike.front() ? " " : ", ") + each;
-  } else if (const std::string_view near = nearest(name, views); !near.empty()) {
-    what += "; did you mean '" + std::string(near) + "'?";
+  } else {
+    what += did_you_mean(name, views);
   }
   throw InputError(place, what);
 }

@@ -22,6 +22,7 @@
 #include "app/read/library.h"
 #include "app/read/merge.h"
 #include "app/read/nearest.h"
+#include "app/read/setting.h"
 #include "app/read/streams.h"
 #include "app/read/visible_text.h"
 #include "app/report/columns.h"
@@ -44,7 +45,8 @@ using topology::GpuId;
 using topology::LinkId;
 using topology::Pair;
 
-constexpr std::uint32_t kMostInMatrix = 32;        // columns that a screen still holds
+constexpr std::uint32_t kMostInMatrix = 32;  // columns that a screen still holds
+constexpr std::uint32_t kMostGpus = 10'000'000;
 constexpr std::uint32_t kMostInJson = 256;         // GPUs: pairs grow with the square
 constexpr std::uint32_t kMostLinksToCut = 50'000;  // maximum flow takes seconds beyond
 constexpr std::array kLinkKinds = {"nvlink", "pcie", "socket", "network"};
@@ -84,15 +86,16 @@ topology::FabricSpec read_fabric_named(const std::string& name, Library& library
 }
 
 std::uint32_t whole_named(const std::string& text, const std::string& flag) {
-  const Value value = convert(whole(1, 10'000'000), make_scalar(text, {flag, 0, 0}), "");
+  const Value value = convert(whole(1, kMostGpus), make_scalar(text, {flag, 0, 0}), "");
   return static_cast<std::uint32_t>(value.whole);
 }
 
 /// A file of another program: NCCL's XML, or the matrix of nvidia-smi.
-Cluster import_cluster(const std::string& file, const std::string& bytes, bool xml,
-                       const boost::program_options::variables_map& values, Library& library) {
+schedules::ClusterSpec import_cluster(const std::string& file, const std::string& bytes, bool xml,
+                                      const boost::program_options::variables_map& values, Library& library) {
   const std::string_view text = checked_text(bytes, file);
-  topology::NodeSpec node;
+  schedules::ClusterSpec cluster;
+  topology::NodeSpec& node = cluster.node;
   if (xml) {
     node = topology::import_nccl_xml(text, file);
   } else {
@@ -102,7 +105,7 @@ Cluster import_cluster(const std::string& file, const std::string& bytes, bool x
     node = topology::import_smi_matrix(text, links, file);
   }
   const std::string fabric_name = word(values, "fabric").empty() ? "one-switch" : word(values, "fabric");
-  const topology::FabricSpec fabric = read_fabric_named(fabric_name, library);
+  cluster.fabric = read_fabric_named(fabric_name, library);
   const std::string nodes = word(values, "nodes"), gpus = word(values, "gpus"), allocation = word(values, "allocation");
   if (!allocation.empty() && !gpus.empty())
     throw InputError("--gpus", "found " + in_quotes(gpus) + " beside --allocation, expected one of the two");
@@ -113,13 +116,19 @@ Cluster import_cluster(const std::string& file, const std::string& bytes, bool x
   if (!allocation.empty()) {
     topology::Allocation wanted = topology::parse_allocation(allocation, "--allocation");
     if (!nodes.empty()) wanted.of_nodes = whole_named(nodes, "--nodes");
-    return build_cluster(node, fabric, wanted);
+    cluster.allocation = std::move(wanted);
+  } else if (!gpus.empty()) {
+    cluster.gpus = whole_named(gpus, "--gpus");
+  } else {
+    const std::uint64_t all = std::uint64_t{node.gpus} * (nodes.empty() ? 1 : whole_named(nodes, "--nodes"));
+    if (all > kMostGpus) throw InputError("--nodes", fmt::format("found {} GPUs, expected at most {}", all, kMostGpus));
+    cluster.gpus = static_cast<std::uint32_t>(all);
   }
-  if (!gpus.empty()) return build_cluster(node, fabric, whole_named(gpus, "--gpus"));
-  return build_cluster(node, fabric, node.gpus * (nodes.empty() ? 1 : whole_named(nodes, "--nodes")));
+  return cluster;
 }
 
-Cluster find_cluster(const std::string& name, const boost::program_options::variables_map& values, Library& library) {
+schedules::ClusterSpec find_cluster(const std::string& name, const boost::program_options::variables_map& values,
+                                    Library& library) {
   for (const char* link : {"nvlink", "pcie", "socket-link"})
     if (!name.ends_with(".txt") && !values[link].defaulted())
       throw InputError(std::string("--") + link, "found " + in_quotes(word(values, link)) + " beside " +
@@ -146,10 +155,13 @@ Cluster find_cluster(const std::string& name, const boost::program_options::vari
   } else {
     std::vector<std::string_view> all(nodes.begin(), nodes.end());
     all.insert(all.end(), clusters.begin(), clusters.end());
-    throw InputError("stepcast topology", "found '" + name +
-                                              "', expected a file (.yaml of a cluster, .xml of NCCL, .txt of "
-                                              "nvidia-smi), or a node or cluster of configs/: " +
-                                              one_of(name, all, all.size()));
+    const std::string near = did_you_mean(name, all);
+    throw InputError("stepcast topology",
+                     "found " + in_quotes(name) +
+                         ", expected a file (.yaml of a cluster, .xml of NCCL, .txt of nvidia-smi), or a node or "
+                         "cluster of configs/" +
+                         (near.empty() ? ": " + one_of("", all)
+                                       : near + " ('stepcast list nodes' and 'stepcast list clusters' name all)"));
   }
   lay("cluster.nodes", word(values, "nodes"), "--nodes");
   lay("cluster.gpus", word(values, "gpus"), "--gpus");
@@ -158,8 +170,7 @@ Cluster find_cluster(const std::string& name, const boost::program_options::vari
   Where where;
   merge(where_table().schema, tree, layer_of(where_table().schema, std::move(given), {"stepcast topology", 0, 0}));
   read(where_table(), tree, "", library, where);
-  const schedules::ClusterSpec& c = where.cluster;
-  return build_cluster(c.node, c.fabric, c.gpus, c.allocation);
+  return where.cluster;
 }
 
 /// Nothing where there is no half, and for a large machine of which a part is used.
@@ -232,6 +243,22 @@ std::string link_table(const Cluster& cluster) {
   return table.text();
 }
 
+/// As it stands in the list "links". Each is made text alone: a document of a million takes gigabytes.
+std::string link_json(const Cluster& cluster, LinkId id) {
+  const topology::Link link = cluster.link(id);
+  const std::string text = json_text(nlohmann::ordered_json{{"from", link.from},
+                                                            {"to", link.to},
+                                                            {"kind", kLinkKinds[static_cast<std::size_t>(link.kind)]},
+                                                            {"bandwidth_bytes_per_s", link.bandwidth.value},
+                                                            {"latency_s", to_seconds(link.latency)}});
+  std::string indented = "    ";
+  for (const char c : std::string_view(text).substr(0, text.size() - 1)) {
+    indented += c;
+    if (c == '\n') indented += "    ";
+  }
+  return indented;
+}
+
 std::string json(const Cluster& cluster, const std::string& name) {
   const std::uint32_t shown = std::min(cluster.gpus(), kMostInJson);
   const std::optional<Bandwidth> half = cut(cluster);
@@ -250,15 +277,12 @@ std::string json(const Cluster& cluster, const std::string& name) {
                             {"hops", p.hops}});
   }
   out["links"] = nlohmann::ordered_json::array();
-  for (std::uint32_t l = 0; l < cluster.links(); ++l) {
-    const topology::Link link = cluster.link(LinkId{l});
-    out["links"].push_back({{"from", link.from},
-                            {"to", link.to},
-                            {"kind", kLinkKinds[static_cast<std::size_t>(link.kind)]},
-                            {"bandwidth_bytes_per_s", link.bandwidth.value},
-                            {"latency_s", to_seconds(link.latency)}});
-  }
-  return json_text(out);
+  std::string text = json_text(out);
+  if (cluster.links() == 0) return text;
+  constexpr std::string_view kEnd = "]\n}\n";
+  text.erase(text.size() - kEnd.size());
+  for (std::uint32_t l = 0; l < cluster.links(); ++l) text += (l == 0 ? "\n" : ",\n") + link_json(cluster, LinkId{l});
+  return text.append("\n  ").append(kEnd);
 }
 
 }  // namespace
@@ -312,7 +336,7 @@ int show_topology(const std::vector<std::string>& words) {
   const std::string name = input_named(names.front()), output = (*values)["output"].as<std::string>();
   check_distinct(std::array{named_output(output)}, std::array{std::filesystem::path(name)});
   Library library(config_folders());
-  const Cluster cluster = find_cluster(name, *values, library);
+  const Cluster cluster = build_as_asked(find_cluster(name, *values, library), *values);
   check_distinct(std::array{named_output(output)}, library.files());
   std::string out;
   if (form == "links") {

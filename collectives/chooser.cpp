@@ -4,11 +4,14 @@
 #include <numeric>
 #include <vector>
 
+#include "sim/long_time.h"
+
 namespace stepcast::collectives {
 
 Time lower_bound(const Prospect& prospect, Bytes bytes) {
-  return prospect.fixed +
-         std::max(prospect.latency, from_seconds(prospect.seconds_per_byte * static_cast<double>(bytes.value)));
+  const Time moving = from_seconds(prospect.seconds_per_byte * static_cast<double>(bytes.value),
+                                   "one collective takes more than 106 days at the bandwidth of the links");
+  return prospect.fixed + std::max(prospect.latency, moving);
 }
 
 Choice choose(std::span<const Prospect> prospects, Bytes bytes, const std::function<Time(std::size_t)>& simulate) {

@@ -6,6 +6,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "sim/units_text.h"
+
 namespace stepcast::sim {
 namespace {
 
@@ -22,7 +24,9 @@ std::int64_t ceil_picoseconds(double bytes, double rate) {
   const double nearest = std::nearbyint(ps);
   const double up =
       std::abs(ps - nearest) <= std::max(kNoisePicoseconds, ps * kNoiseRelative) ? nearest : std::ceil(ps);
-  if (!(up < kLongestPicoseconds)) throw std::overflow_error("a flow of more than 106 days");
+  if (!(up < kLongestPicoseconds))
+    throw std::overflow_error("a flow of " + text(Bytes{static_cast<std::int64_t>(std::min(bytes, 9e18))}) + " at " +
+                              text(Bandwidth{rate}) + " takes more than 106 days");
   return std::max<std::int64_t>(static_cast<std::int64_t>(up), 0);
 }
 

@@ -1,6 +1,7 @@
 #include "app/read/cluster.h"
 
 #include "app/read/library.h"
+#include "sim/in_quotes.h"
 #include "sim/input_error.h"
 #include "topology/allocation.h"
 #include "topology/dimensions.h"
@@ -113,7 +114,11 @@ schedules::ClusterSpec finish(const ClusterDraft& draft, const Value& value) {
       cluster.allocation->of_nodes = static_cast<std::uint32_t>(draft.nodes.value_or(0));
       cluster.allocation = topology::resolve(*std::move(cluster.allocation), static_cast<std::uint32_t>(per_node), "");
     } catch (const InputError& error) {
-      blame("allocation", error.what());
+      const std::string what = error.what();
+      const std::string unread = "allocation " + in_quotes(*draft.allocation) + ": ", unfit = "allocation: ";
+      blame("allocation", what.starts_with(unread) ? what.substr(unread.size())
+                                                   : "found " + in_quotes(*draft.allocation) + "; " +
+                                                         what.substr(what.starts_with(unfit) ? unfit.size() : 0));
     }
     cluster.gpus = topology::count(*cluster.allocation);
   }

@@ -66,11 +66,12 @@ std::string did_you_mean(const std::filesystem::path& missing) {
   const std::filesystem::path folder = missing.has_parent_path() ? missing.parent_path() : ".";
   std::vector<std::string> names;
   std::error_code error;
+  if (const std::filesystem::path to = std::filesystem::read_symlink(missing, error); !error)
+    return "; it is a link to '" + to.string() + "', which is not there";
   for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
     const std::filesystem::path ending = entry.path().extension();
-    if (ending == ".yaml" || ending == ".yml" || ending == ".csv" || entry.is_directory(error)) {
-      names.push_back(entry.path().filename().string());
-    }
+    const bool fits = ending == ".yaml" || ending == ".yml" || ending == ".csv" || entry.is_directory(error);
+    if (fits && entry.exists(error)) names.push_back(entry.path().filename().string());
   }
   std::sort(names.begin(), names.end());
   const std::vector<std::string_view> views(names.begin(), names.end());

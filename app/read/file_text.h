@@ -17,7 +17,8 @@ std::string read_file(const std::filesystem::path& path, const std::string& show
 /// Throws InputError with file:line:column.
 std::string_view checked_text(std::string_view text, const std::string& file);
 
-/// "; did you mean 'NAME'?" where the folder of a missing file holds a scenario, table or folder of nearly that name.
+/// "; did you mean 'NAME'?" where the folder of a missing file holds a scenario, table or folder of nearly that name;
+/// of a link to nothing, that it is one.
 std::string did_you_mean(const std::filesystem::path& missing);
 
 /// A path as messages show it: relative where it is below the working directory.

@@ -100,19 +100,19 @@ void require_key(const Schema& schema, const std::string& path, const Place& pla
   if (!below.empty())
     fail(place, "", "found " + in_quotes(path) + ", which groups keys, expected " + one_of("", below));
   const std::vector<std::string_view> views(paths.begin(), paths.end());
-  const std::string_view near = nearest(path, views);
+  const std::string near = did_you_mean(path, views);
   const char* const example = find_key(schema, "parallelism.tensor") != nullptr ? "parallelism.tensor" : "cluster.gpus";
   fail(place, "",
        "found the unknown key " + in_quotes(path) + ", expected the path of a key such as '" + example + "'" +
-           (near.empty() ? "; stepcast keys lists them" : "; did you mean '" + std::string(near) + "'?"));
+           (near.empty() ? "; stepcast keys lists them" : near));
 }
 
-Given read_set(const Schema& schema, const std::string& setting) {
+Given read_set(const Schema& schema, const std::string& setting, const std::string& prefix) {
   const Place place{std::string(kSet) + shortened(setting, 120), 0, 0};
   const std::size_t equals = setting.find('=');
   if (equals == std::string::npos || equals == 0)
     fail(place, "", "expected key=value, such as parallelism.tensor=4, or key= to take it away");
-  Given given{setting.substr(0, equals), setting.substr(equals + 1), place};
+  Given given{prefix + setting.substr(0, equals), setting.substr(equals + 1), place};
   require_key(schema, given.path, place);
   if (!given.text.empty()) checked_text(given.text, place.file);
   return given;

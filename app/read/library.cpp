@@ -41,9 +41,8 @@ std::filesystem::path with_ending(const std::filesystem::path& file) {
 /// is near.
 std::string meant(const std::string& name, const std::vector<std::string>& known, std::string_view folder) {
   const std::vector<std::string_view> views(known.begin(), known.end());
-  if (const std::string_view near = nearest(name, views); !near.empty()) {
-    return "; did you mean '" + std::string(near) + "'? ('stepcast list " + std::string(folder) + "' names all)";
-  }
+  if (const std::string near = did_you_mean(name, views); !near.empty())
+    return near + " ('stepcast list " + std::string(folder) + "' names all)";
   return known.empty() ? " (it holds none), or a file of yours by its path, such as ./mine.yaml"
                        : ": " + one_of("", views, views.size());
 }
@@ -169,7 +168,12 @@ const Node& Library::load(const std::filesystem::path& file, const Node& name, c
   chain_.push_back(shown);
   read_.push_back(file);
   try {
-    Node tree = expand(parse_yaml(read_file(file, shown), shown), schema, "");
+    const std::string text = read_file(file, shown);
+    if (!path.empty() && text.find_first_not_of(" \t\r\n") == std::string::npos)
+      fail(name.place, path,
+           "found " + found(name) + ", which is empty, expected a file with keys" +
+               (schema.folder.empty() ? "" : ", as those of configs/" + std::string(schema.folder) + "/ have"));
+    Node tree = expand(parse_yaml(text, shown), schema, "");
     chain_.pop_back();
     return files_.emplace(key, std::move(tree)).first->second;
   } catch (...) {

@@ -180,7 +180,7 @@ const Table<ModelDraft>& model_table() {
            [](M& m, const Value& v) { m.image_channels = v.whole; }},
           {{"inputs", whole(1, kWidest), "required of mlp", "features of the input"},
            [](M& m, const Value& v) { m.inputs = v.whole; }},
-          {{"network", list_type(), "required of cnn, mlp and operators",
+          {{"network", list_type("[{op: linear, out: 10}]"), "required of cnn, mlp and operators",
             "layers: [{op, out, ...}, ...], docs/model.md"},
            [](M& m, const Value& v) { m.model.network.layers = read_network(v); }},
           {{"source", text_type(), "", "where the numbers are from"},

@@ -7,6 +7,7 @@ namespace stepcast::app {
 namespace {
 
 constexpr std::size_t kLongestCompared = 64;
+constexpr std::size_t kLongEnough = 4;  // to mean the beginning of a name rather than another short one
 
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 bool same(char a, char b) {
@@ -53,7 +54,6 @@ bool begin_alike(std::string_view name, std::string_view word) {
 
 std::string_view nearest(std::string_view word, std::span<const std::string_view> names) {
   if (word.empty() || word.size() > kLongestCompared) return {};
-  constexpr std::size_t kLongEnough = 4;  // to mean the beginning of a name rather than another short one
   if (word.size() >= kLongEnough) {
     const auto longer = std::ranges::find_if(names, [&](std::string_view name) { return continues(name, word); });
     if (longer != names.end()) return *longer;
@@ -71,17 +71,33 @@ std::string_view nearest(std::string_view word, std::span<const std::string_view
   for (const std::string_view name : names) {  // 'dgx-a100' for 'dgx-a100-80gb', 'batch' for 'global_batch'
     if (starts_with(name, word)) return name;
   }
-  for (const std::string_view name : names) {
-    if (std::search(name.begin(), name.end(), word.begin(), word.end(), same) != name.end()) return name;
+  for (const std::string_view name : names) {  // the shortest: 'dgx-h100' for 'h100', before other machines with them
+    const bool holds = std::search(name.begin(), name.end(), word.begin(), word.end(), same) != name.end();
+    if (holds && (best.empty() || name.size() < best.size())) best = name;
   }
+  if (!best.empty()) return best;
   for (const std::string_view name : names) {
     if (begin_alike(name, word)) return name;
   }
   return {};
 }
 
-std::string one_of(std::string_view word, std::span<const std::string_view> names, std::size_t most) {
+std::string did_you_mean(std::string_view word, std::span<const std::string_view> names) {
   const std::string_view near = nearest(word, names);
+  if (near.empty()) return {};
+  constexpr std::size_t kMostNear = 4;
+  std::vector<std::string_view> all;
+  for (const std::string_view name : names)
+    if (word.size() >= kLongEnough && continues(name, word) && all.size() < kMostNear) all.push_back(name);
+  if (all.empty()) all.push_back(near);
+  std::string text = "; did you mean ";
+  for (std::size_t i = 0; i < all.size(); ++i)
+    text.append(i == 0 ? "'" : i + 1 < all.size() ? ", '" : " or '").append(all[i]).append("'");
+  return text + '?';
+}
+
+std::string one_of(std::string_view word, std::span<const std::string_view> names, std::size_t most) {
+  const std::string near = did_you_mean(word, names);
   if (near.empty()) most = names.size();
   std::string list = names.size() == 1 ? "" : "one of ";
   for (std::size_t i = 0; i < std::min(most, names.size()); ++i) {
@@ -89,8 +105,7 @@ std::string one_of(std::string_view word, std::span<const std::string_view> name
     list += names[i];
   }
   if (names.size() > most) list += ", ... (" + std::to_string(names.size()) + " in all)";
-  if (!near.empty()) list.append("; did you mean '").append(near).append("'?");
-  return list;
+  return list + near;
 }
 
 }  // namespace stepcast::app

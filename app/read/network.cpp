@@ -123,7 +123,8 @@ const Table<Draft>& layer_table() {
            [](D& d, const Value& v) { d.relu = v.choice == 1; }},
           {{"bias", flag(), "true without a norm", "one parameter a channel or feature, added"},
            [](D& d, const Value& v) { d.bias = v.flag; }},
-          {{"branches", list_type(), "", "lists of layers, each on the same input; an empty one passes it on"},
+          {{"branches", list_type("[[{op: convolution, out: 64}], []]"), "",
+            "lists of layers, each on the same input; an empty one passes it on"},
            store_branches},
           {{"join", choice(join_names), "concatenate", "of the branches' results; drop: an auxiliary head"},
            [](D& d, const Value& v) { d.layer.join = static_cast<Join>(v.choice); }},
@@ -140,7 +141,8 @@ const Table<Draft>& layer_table() {
            [](D& d, const Value& v) { d.layer.parameters = v.number; }},
           {{"saved", bytes_type(), "gemm: its result; elementwise: 0", "kept for backward, of one sample"},
            [](D& d, const Value& v) { d.layer.saved = static_cast<double>(v.bytes.value); }},
-          {{"backward", list_type(), "derived", "gemm and elementwise entries to run instead"},
+          {{"backward", list_type("[{op: gemm, m: 8, n: 8, k: 8}]"), "derived",
+            "gemm and elementwise entries to run instead"},
            [](D& d, const Value& v) { d.layer.backward = read_layers(*v.node, v.path, *v.library); }},
       });
   return table;

@@ -1,5 +1,8 @@
+#include <algorithm>
+
 #include "app/read/files.h"
 #include "app/read/library.h"
+#include "app/read/nearest.h"
 #include "app/read/node_import.h"
 #include "topology/builders.h"
 
@@ -63,6 +66,21 @@ std::vector<T> read_list(const Table<T>& table, const Value& v) {
     all.push_back(std::move(one));
   }
   return all;
+}
+
+/// Of builder graph: both ends of a link are devices. (Who builds the graph asks the same, and knows no places.)
+void check_ends(const NodeFile& node, const Value& value) {
+  const Node* const links = value.node->find("links");
+  if (node.spec.builder != "graph" || links == nullptr) return;
+  Names names;
+  for (const GraphDevice& device : node.spec.devices) names.push_back(device.name);
+  for (std::size_t i = 0; i < links->items.size(); ++i)
+    for (const char* const key : {"from", "to"}) {
+      const Node& end = *links->items[i].find(key);
+      if (std::ranges::find(names, end.scalar) == names.end())
+        fail(end.place, join(value.path, "links[" + std::to_string(i) + "]." + key),
+             "found " + found(end) + ", expected a device: " + one_of(end.scalar, names));
+    }
 }
 
 }  // namespace
@@ -131,9 +149,10 @@ const Table<NodeFile>& node_table() {
              [](NodeFile& n, const Value& v) { n.spec.socket_link = read_link(v); }},
             {{"nic", block(link_schema), "", "the cable of one network card"},
              [](NodeFile& n, const Value& v) { n.spec.nic = read_link(v); }},
-            {{"devices", list_type(), "", "builder graph: [{name, kind}, ...]"},
+            {{"devices", list_type("[{name: gpu0, kind: gpu}]"), "", "builder graph: [{name, kind}, ...]"},
              [](NodeFile& n, const Value& v) { n.spec.devices = read_list(device_table(), v); }},
-            {{"links", list_type(), "", "builder graph: [{from, to, link, count}, ...]"},
+            {{"links", list_type("[{from: gpu0, to: host, link: pcie-gen4-x16}]"), "",
+              "builder graph: [{from, to, link, count}, ...]"},
              [](NodeFile& n, const Value& v) { n.spec.links = read_list(graph_link_table(), v); }},
             {{"fabric", text_type(), "", "what usually joins such nodes: a file of configs/fabrics/"},
              [](NodeFile& n, const Value& v) { n.spec.fabric = v.text; }},
@@ -152,6 +171,7 @@ const Table<NodeFile>& node_table() {
 NodeFile read_node(const Value& value) {
   NodeFile node = read_block(node_table(), value);
   if (node.spec.name.empty()) node.spec.name = value.text;
+  check_ends(node, value);
   import_node(node, value);
   if (node.gpu.sms == 0) {
     fail(value.node->place, join(value.path, "gpu"), "missing, expected " + expected(block(gpu_schema)));

@@ -27,9 +27,8 @@ namespace fs = std::filesystem;
 constexpr std::size_t kMostSettings = 1000;  // each is laid over each scenario
 constexpr std::size_t kMostRows = 100'000;   // each is a scenario of some 8 kB, held until all are forecast
 
-/// All --set as one layer.
-Node read_settings(std::span<const std::string> settings) {
-  std::vector<Given> given;
+/// All --set and the keys that other options give, as one layer.
+Node read_settings(std::span<const std::string> settings, std::vector<Given> given) {
   if (settings.size() > kMostSettings) {
     throw InputError("--set", "found " + std::to_string(settings.size()) + " of them, expected at most 1000");
   }
@@ -119,6 +118,10 @@ struct Column {
 
 std::vector<Column> read_header(const Record& header) {
   std::vector<Column> columns;
+  if (const std::size_t between = header.front().text.find_first_of(";\t"); between != std::string::npos)
+    fail(header.front().place, "",
+         "found " + std::string(header.front().text[between] == ';' ? "';'" : "a tab") +
+             " between key paths, expected commas");
   for (const Cell& cell : header) {
     if (cell.text.empty()) fail(cell.place, "", "found an empty column name, expected the path of a key");
     require_key(scenario_schema(), cell.text, cell.place);
@@ -258,8 +261,8 @@ void keep_error(Question& question) {
 }
 
 std::vector<Question> read_questions(std::span<const std::string> paths, std::span<const std::string> settings,
-                                     Library& library) {
-  const Node set = read_settings(settings);
+                                     Library& library, std::vector<Given> options) {
+  const Node set = read_settings(settings, std::move(options));
   std::vector<Question> questions;
   for (const std::string& word : paths) {
     const fs::path path = input_named(word);

@@ -187,10 +187,11 @@ const Table<Draft>& scenario_table() {
            [](D& d, const Value& v) { d.data = size(v); }},
           {{"parallelism.sequence", flag(), "false", "Megatron's sequence parallelism over the tensor ranks"},
            [](D& d, const Value& v) { d.s.parallelism.sequence = v.flag; }},
-          {{"parallelism.order", list_type(), "tensor, context, data, pipeline",
+          {{"parallelism.order", list_type("[tensor, data, pipeline]", dimension_names),
+            "tensor, context, data, pipeline",
             "rank order, innermost first; what it leaves out follows in the order of the default"},
            [](D& d, const Value& v) { d.s.parallelism.order = order(v); }},
-          {{"parallelism.layers_per_stage", list_type(), "as many each",
+          {{"parallelism.layers_per_stage", list_type("[13, 12, 12, 11]"), "as many each",
             "of each virtual stage, in the order of the model; 0: the embedding or the head alone"},
            [](D& d, const Value& v) {
              for (const Value& item : items(whole(0, kMostRanks), v))
@@ -205,7 +206,7 @@ const Table<Draft>& scenario_table() {
             "parallelism.pipeline, or the next size whose last group is no smaller than that",
             "interleaved-1f1b: micro-batches that visit a virtual stage before the next one's turn"},
            [](D& d, const Value& v) { d.s.pipeline.micro_batch_group = size(v); }},
-          {{"pipeline.orders", list_type(), "required of custom",
+          {{"pipeline.orders", list_type("[F0 F1 B0 B1, F0 B0 F1 B1]"), "required of custom",
             "per stage its passes: F0 forward of micro-batch 0, B0 backward, W0 its weights' gradients, BW0 both where "
             "others are split, F0b virtual stage b, F1&B0 together"},
            [](D& d, const Value& v) {
@@ -260,7 +261,7 @@ const Table<Draft>& scenario_table() {
           {{"recompute", choice(recompute_names), "none",
             "selective: attention core; full: each layer's input is kept"},
            [](D& d, const Value& v) { d.s.recompute = static_cast<schedules::Recompute>(v.choice); }},
-          {{"recompute.modules", list_type(), "core_attn",
+          {{"recompute.modules", list_type("[core_attn, mlp]", module_names), "core_attn",
             "selective, these alone: core_attn; mla_up_proj, latent attention's ups; mlp, feed-forward blocks without "
             "experts; moe_act, between the experts' multiplies"},
            [](D& d, const Value& v) {

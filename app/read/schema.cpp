@@ -36,6 +36,16 @@ Names words_below(const Schema& schema, std::string_view prefix) {
   return words;
 }
 
+/// "; did you mean '[mlp, moe_act]'?" for words of a list that stand without its brackets.
+std::string brackets_meant(const Type& list, const Node& written) {
+  if (list.names == nullptr || written.kind != Node::Kind::scalar) return {};
+  const std::string text = '[' + written.scalar + ']';
+  const Names names = list.names();
+  const auto known = [&](const Node& item) { return std::ranges::find(names, item.scalar) != names.end(); };
+  const Node meant = make_list(text, written.place);
+  return std::ranges::all_of(meant.items, known) ? "; did you mean '" + text + "'?" : "";
+}
+
 /// Reads one block level by level: `inside` is the path within the block, `path` the path within the whole.
 class Reader {
  public:
@@ -101,7 +111,8 @@ class Reader {
       fail(entry.place, path, "found nothing, expected " + expected(key.type));
     }
     if (key.type.kind == Type::Kind::list && entry.value.kind != Node::Kind::list) {
-      fail(entry.value.place, path, "found " + found(entry.value) + ", expected a list such as [a, b]");
+      fail(entry.value.place, path,
+           "found " + found(entry.value) + ", expected " + expected(key.type) + brackets_meant(key.type, entry.value));
     }
     if (key.type.kind == Type::Kind::block) {
       Value value;

@@ -40,9 +40,11 @@ Setting read_setting(const std::string& command, const boost::program_options::v
   const auto word = [&](const char* name) {
     return values.count(name) == 0 ? std::string() : values[name].as<std::string>();
   };
-  if (word("cluster").empty() == word("node").empty()) {
+  if (!word("cluster").empty() && !word("node").empty())
+    throw InputError("--cluster", "found " + in_quotes(word("cluster")) + " beside --node " + word("node") +
+                                      ", expected one of the two");
+  if (word("cluster").empty() && word("node").empty())
     throw InputError(command, "expected one of --cluster and --node");
-  }
   std::vector<Given> given;
   const auto flag = [&](const char* key, const char* name) {
     if (const std::string text = word(name); !text.empty())
@@ -57,10 +59,8 @@ Setting read_setting(const std::string& command, const boost::program_options::v
   flag("software.transport.protocol", "protocol");
   flag("software.transport.max_channels", "max-channels");
   for (const std::string& setting : values["set"].as<std::vector<std::string>>()) {
-    given.push_back(read_set(
-        setting_table().schema,
-        (setting.starts_with("transport.") || setting.starts_with("transport=")) ? "software." + setting : setting));
-    given.back().place.file = "--set " + setting;
+    const bool of_software = setting.starts_with("transport.") || setting.starts_with("transport=");
+    given.push_back(read_set(setting_table().schema, setting, of_software ? "software." : ""));
   }
   if (std::ranges::find(given, "software", &Given::path) == given.end())
     given.push_back({"software", stack, {"--software", 0, 0}});
@@ -83,6 +83,18 @@ Setting read_setting(const std::string& command, const boost::program_options::v
   }
   setting.stack = stack.empty() ? kUsualStack : stack;
   return setting;
+}
+
+topology::Cluster build_as_asked(const schedules::ClusterSpec& cluster,
+                                 const boost::program_options::variables_map& values) {
+  try {
+    return topology::build_cluster(cluster.node, cluster.fabric, cluster.gpus, cluster.allocation);
+  } catch (const InputError& e) {
+    for (const char* const option : {"nodes", "gpus", "allocation"})
+      if (const auto word = values[option].as<std::string>(); !word.empty())
+        throw InputError(std::string("--") + option, "found " + in_quotes(word) + "; " + e.what());
+    throw;
+  }
 }
 
 Operation operation_named(const std::string& word, const std::string& place) {

@@ -6,6 +6,7 @@
 #include "app/read/library.h"
 #include "collectives/operation.h"
 #include "schedules/scenario.h"
+#include "topology/cluster.h"
 
 namespace stepcast::app {
 
@@ -19,6 +20,11 @@ struct Setting {
 /// From the options cluster, node, nodes, gpus, allocation, software, protocol, max-channels and set, those that
 /// `command` has. Without software, the stack that was fitted on such machines. Throws InputError with the flag.
 Setting read_setting(const std::string& command, const boost::program_options::variables_map& values, Library& library);
+
+/// The cluster of the options nodes, gpus and allocation. Throws InputError, with the one of them that is given, where
+/// it cannot be built.
+topology::Cluster build_as_asked(const schedules::ClusterSpec& cluster,
+                                 const boost::program_options::variables_map& values);
 
 /// "all_reduce" and its like; `place` is for complaints.
 collectives::Operation operation_named(const std::string& word, const std::string& place);

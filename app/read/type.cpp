@@ -139,6 +139,12 @@ std::string past_the_end(const Type& type, const std::string& text) {
   }
 }
 
+std::string joined(const Names& names) {
+  std::string text;
+  for (const std::string_view name : names) text.append(text.empty() ? "" : ", ").append(name);
+  return text;
+}
+
 bool known_for_later(const Type& type, const std::string& text) {
   if (type.later_names == nullptr) return false;
   const Names names = type.later_names();
@@ -204,7 +210,12 @@ Type block(const Schema& (*fields)()) {
   return type;
 }
 
-Type list_type() { return of(Kind::list); }
+Type list_type(std::string_view example, Names (*names)()) {
+  Type type = of(Kind::list);
+  type.example = example;
+  type.names = names;
+  return type;
+}
 
 std::string expected(const Type& type) {
   switch (type.kind) {
@@ -230,8 +241,11 @@ std::string expected(const Type& type) {
       std::string words("a file of configs/");
       return words.append(type.fields().folder).append("/ by its name, or a mapping");
     }
-    case Kind::list:
-      return "a list";
+    case Kind::list: {
+      std::string words("a list ");
+      if (type.names != nullptr) words += "of " + joined(type.names()) + ", ";
+      return words.append("such as ").append(type.example);
+    }
   }
   return {};
 }

@@ -21,9 +21,10 @@ struct Type {
   double least = -std::numeric_limits<double>::infinity();
   double most = std::numeric_limits<double>::infinity();
   bool above_least = false;             ///< `least` itself is not allowed
-  Names (*names)() = nullptr;           ///< choice: what can be chosen, in the order of the enumeration
+  Names (*names)() = nullptr;           ///< choice: what can be chosen, in the order of the enumeration; list: what of
   Names (*later_names)() = nullptr;     ///< choice: known, not built yet
   const Schema& (*fields)() = nullptr;  ///< block: a file of configs/ by its name, or a mapping of these keys
+  std::string_view example = "[a, b]";  ///< list: one as it is written
 };
 
 Type text_type();
@@ -39,7 +40,7 @@ Type positive_bytes();
 Type bandwidth_type();
 Type flop_rate_type();
 Type block(const Schema& (*fields)());
-Type list_type();
+Type list_type(std::string_view example, Names (*names)() = nullptr);
 
 class Library;
 

@@ -40,6 +40,7 @@ class TreeBuilder : public YAML::EventHandler {
     add(std::move(node), 0);
   }
   void OnScalar(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor, const std::string& value) override {
+    if (value.find('\0') != std::string::npos) fail(place(mark), "found a NUL character, expected text");
     add(make_scalar(value, place(mark)), anchor);
   }
   void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,

@@ -34,6 +34,10 @@ constexpr std::array<Bounds, 6> kConstants{{{"mainloop", &GemmModel::mainloop, 0
                                             {"fill", &GemmModel::fill, 0.0, 500.0},
                                             {"exposed_write", &GemmModel::exposed_write, 0.0, 1.0}}};
 
+/// Of the peak. Data sheets state it at a clock that a cool GPU may pass by some per cent; past this, the table's
+/// efficiencies are of another GPU or another precision.
+constexpr double kFastest = 1.1;
+
 double mape(const std::vector<GemmSample>& samples, const GemmModel& model, const GemmMachine& machine, Time launch) {
   return std::transform_reduce(
              samples.begin(), samples.end(), 0.0, std::plus<>{},
@@ -88,27 +92,35 @@ std::vector<GemmSample> parse_gemm_samples(const std::string& table, const std::
                       }
                       if (cells.size() != 6)
                         throw InputError(place, "found " + std::to_string(cells.size()) + " cells, expected 6");
-                      const auto number_in = [&](std::size_t column) {
-                        double value = 0;
+                      const auto read = [&](std::size_t column, auto value, const char* expected) {
                         const std::string& cell = cells[column];
                         const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
-                        if (error != std::errc{} || end != cell.data() + cell.size() || !(value > 0) || value > 1e12)
+                        if (error != std::errc{} || end != cell.data() + cell.size() || !(value > 0) ||
+                            value > decltype(value){1'000'000'000'000})
                           throw InputError(place, "column " + std::to_string(column + 1) + ": found " +
-                                                      in_quotes(cell) + ", expected a positive number");
+                                                      in_quotes(cell) + ", expected " + expected);
                         return value;
                       };
+                      const auto whole = [&](std::size_t column) {
+                        return read(column, std::int64_t{}, "a whole number of at least 1");
+                      };
                       GemmSample sample;
-                      sample.shape.m = static_cast<std::int64_t>(number_in(0));
-                      sample.shape.n = static_cast<std::int64_t>(number_in(1));
-                      sample.shape.k = static_cast<std::int64_t>(number_in(2));
-                      sample.shape.output_bytes = static_cast<std::int64_t>(number_in(4));
-                      sample.efficiency = number_in(5);
+                      sample.shape.m = whole(0);
+                      sample.shape.n = whole(1);
+                      sample.shape.k = whole(2);
+                      sample.shape.output_bytes = whole(4);
+                      sample.efficiency = read(5, double{}, "a positive number");
+                      if (sample.efficiency > kFastest)
+                        throw InputError(place, "column 6: found an efficiency of " + in_quotes(cells[5]) +
+                                                    ", faster than the GPU's peak, expected at most 1.1 of it (a "
+                                                    "boost clock's share)");
                       samples.push_back(sample);
                     });
   return samples;
 }
 
-GemmFit fit_gemm(const std::vector<GemmSample>& samples, const GemmMachine& machine, Time launch) {
+GemmFit fit_gemm(const std::vector<GemmSample>& samples, const GemmMachine& machine, Time launch,
+                 const std::string& path) {
   using Key = std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t>;
   std::map<Key, std::size_t> distinct;
   std::vector<GemmSample> fitted, held_out;
@@ -119,7 +131,7 @@ GemmFit fit_gemm(const std::vector<GemmSample>& samples, const GemmMachine& mach
   }
   if (distinct.size() < 20)
     throw InputError(
-        "", "found " + std::to_string(distinct.size()) + " distinct shapes, expected at least 20 to fit 6 constants");
+        path, "found " + std::to_string(distinct.size()) + " distinct shapes, expected at least 20 to fit 6 constants");
 
   std::vector<double> measured;
   std::vector<std::size_t> groups;

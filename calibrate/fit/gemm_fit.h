@@ -23,7 +23,8 @@ struct GemmFit {
 };
 
 /// Reads a table with the header m,n,k,layout,output_bytes,efficiency; lines that start with # are comments.
-/// Throws InputError with file:line for anything else.
+/// Throws InputError with file:line for anything else, and for efficiencies above 1.1: a boost clock may be a little
+/// above the peak that a data sheet states, not more.
 std::vector<GemmSample> read_gemm_samples(const std::string& path);
 
 /// The same of what was read already; `path` is what messages call it.
@@ -31,8 +32,9 @@ std::vector<GemmSample> parse_gemm_samples(const std::string& table, const std::
 
 /// Fits every constant of the model to every other distinct shape (the 1st, 3rd, ... in file order; repeats of a shape
 /// go with it) by fit_robust, and tries it on the rest. `launch` is the fixed time a
-/// measured kernel includes. Throws InputError when there are fewer than 20 distinct shapes.
-GemmFit fit_gemm(const std::vector<GemmSample>& samples, const schedules::GemmMachine& machine, Time launch);
+/// measured kernel includes. Throws InputError, at `path`, when there are fewer than 20 distinct shapes.
+GemmFit fit_gemm(const std::vector<GemmSample>& samples, const schedules::GemmMachine& machine, Time launch,
+                 const std::string& path);
 
 /// The model's constants as a fit moves them, and back; `start` is where the fit starts.
 std::vector<Free> gemm_constants(const schedules::GemmModel& start);

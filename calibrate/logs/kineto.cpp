@@ -6,6 +6,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <sstream>
 #include <utility>
 
 #include "calibrate/logs/no_json.h"
@@ -133,8 +134,10 @@ class TraceReader : public nlohmann::json_sax<json> {
     };
     const double start = number("ts", event_.start), duration = number("dur", event_.duration);
     if (duration < 0 || duration > kLongest) {
-      throw InputError(file_, "event " + in_quotes(event_.name) + ": dur: found " + std::to_string(duration) +
-                                  ", expected up to 46 days");
+      std::ostringstream found;
+      found << duration;
+      throw InputError(file_, "event " + in_quotes(event_.name) + ": dur: found " + found.str() +
+                                  ", expected microseconds, from 0 to 4e12 (46 days)");
     }
     events.push_back({names.number_of(event_.name), *kind, event_.device, start, duration});
   }

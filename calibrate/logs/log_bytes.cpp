@@ -49,6 +49,7 @@ std::string unpack(const std::string& shown, std::size_t packed, const std::func
 
 std::string read_log(const std::filesystem::path& file) {
   std::error_code error;
+  if (std::filesystem::is_directory(file, error)) throw InputError(file.string(), "found a directory, expected a file");
   if (!std::filesystem::is_regular_file(file, error)) throw InputError(file.string(), "no such file");
   return unpack(file.string(), std::filesystem::file_size(file, error),
                 [&](archive* reader) { return archive_read_open_filename(reader, file.c_str(), kBlock); });

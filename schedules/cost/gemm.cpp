@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "sim/long_time.h"
+
 namespace stepcast::schedules {
 namespace {
 
@@ -52,8 +54,11 @@ Time multiply_time(const GemmShape& shape, double read, int most_splits, const G
   }
   const double powered = shape.flops().value / (machine.peak.value * model.sustained);
   const double fed = read / memory_rate;
-  return from_seconds(std::max({tiled, powered, fed}) +
-                      model.exposed_write * outputs * static_cast<double>(shape.output_bytes) / memory_rate);
+  const double written = model.exposed_write * outputs * static_cast<double>(shape.output_bytes) / memory_rate;
+  const bool at_peak = std::max(tiled, powered) > fed + written;
+  return from_seconds(std::max({tiled, powered, fed}) + written,
+                      at_peak ? "one multiply takes more than 106 days at cluster.node.gpu.peak"
+                              : "one multiply takes more than 106 days at cluster.node.gpu.memory.bandwidth");
 }
 
 }  // namespace

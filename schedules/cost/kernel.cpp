@@ -1,6 +1,7 @@
 #include "schedules/cost/kernel.h"
 
 #include "schedules/cost/elementwise.h"
+#include "sim/long_time.h"
 
 namespace stepcast::schedules {
 
@@ -35,7 +36,9 @@ Time KernelCost::time(const Elementwise& kernel) const {
   // Calibration measures kernels that do all in one or two passes; what takes more launches is the framework's own.
   const double share = kernel.kernels <= 2 ? measured_share(gpu, kernel.name).value_or(software.elementwise_efficiency)
                                            : software.elementwise_efficiency;
-  return in_a_step(from_seconds(kernel.bytes / (streaming_rate(gpu) * share).value)) +
+  return in_a_step(
+             from_seconds(kernel.bytes / (streaming_rate(gpu) * share).value,
+                          "one elementwise kernel takes more than 106 days at cluster.node.gpu.memory.bandwidth")) +
          (software.kernel_gap + gpu.memory_ramp) * kernel.kernels;
 }
 
@@ -47,7 +50,8 @@ Time KernelCost::time(const FusedAttention& kernel) const {
   // The last row of tiles has no half to skip: one SM still works on it when the others are done.
   if (kernel.causal && !kernel.backward && kernel.query_rows > 0)
     flops += kernel.flops.value * static_cast<double>(gpu.attention_tile) / kernel.query_rows * gpu.sms;
-  return in_a_step(Flops{flops} / (peak(gpu, beside_low_precision(precision)) * share)) +
+  return in_a_step(from_seconds(flops / (peak(gpu, beside_low_precision(precision)) * share).value,
+                                "one attention kernel takes more than 106 days at cluster.node.gpu.peak")) +
          software.kernel_gap * kernel.kernels;
 }
 

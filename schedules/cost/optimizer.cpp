@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "schedules/cost/elementwise.h"
+#include "sim/long_time.h"
 
 namespace stepcast::schedules {
 
@@ -13,7 +14,8 @@ Time optimizer_time(const Gpu& gpu, const Software& software, Optimizer optimize
   const double others = software.optimizer_bytes_per_parameter - kMoment * moments(software.optimizer);
   const double bytes = std::max(others + own, 0.0);
   const Bandwidth rate = streaming_rate(gpu) * measured_share(gpu, "optimizer").value_or(1);
-  return from_seconds(parameters * bytes / rate.value);
+  return from_seconds(parameters * bytes / rate.value,
+                      "the optimizer takes more than 106 days at cluster.node.gpu.memory.bandwidth");
 }
 
 }  // namespace stepcast::schedules

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "sim/long_time.h"
 #include "sim/whole_bytes.h"
 
 namespace stepcast::schedules {
@@ -11,7 +12,10 @@ constexpr double kIndex = 4, kSector = 32;  // bytes
 
 double bytes_of(Precision precision) { return static_cast<double>(element_bytes(precision)); }
 
-Time streaming(const Gpu& gpu, double bytes) { return from_seconds(bytes / streaming_rate(gpu).value); }
+Time streaming(const Gpu& gpu, double bytes) {
+  return from_seconds(bytes / streaming_rate(gpu).value,
+                      "compressing gradients takes more than 106 days at cluster.node.gpu.memory.bandwidth");
+}
 
 }  // namespace
 

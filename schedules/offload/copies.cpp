@@ -4,6 +4,7 @@
 #include <map>
 
 #include "sim/input_error.h"
+#include "sim/long_time.h"
 #include "topology/host_path.h"
 
 namespace stepcast::schedules {
@@ -67,7 +68,11 @@ HostCopies::HostCopies(const Scenario& s, const topology::Cluster& cluster)
 Time HostCopies::time(const Way& way, double bytes, Tier tier) const {
   if (bytes == 0 || tier == Tier::gpu) return {};
   const double seconds_a_byte = std::max(way.seconds_a_byte, tier == Tier::nvme ? drive_seconds_a_byte_ : 0);
-  return way.latency + from_seconds(bytes * seconds_a_byte);
+  return way.latency +
+         from_seconds(bytes * seconds_a_byte,
+                      seconds_a_byte > way.seconds_a_byte
+                          ? "a copy between a GPU and the drives takes more than 106 days at offload.nvme_bandwidth"
+                          : "a copy between a GPU and its host takes more than 106 days at the bandwidth of the links");
 }
 
 Time HostCopies::to_host(double bytes, Tier tier) const { return time(out_, bytes, tier); }
@@ -92,10 +97,12 @@ PassTime backward_with_copies(const Scenario& s, const Block& block, const PassT
 
 Time update_on_host(const Scenario& s, double parameters, const HostCopies& copies) {
   const double element = d(element_bytes(s.training.precision));
-  const Time update = from_seconds(parameters * copies.gpus() / s.offload.adam_rate);
+  const Time update = from_seconds(parameters * copies.gpus() / s.offload.adam_rate,
+                                   "the host's update takes more than 106 days at offload.adam_rate");
   constexpr double kState = 12;  // bytes: fp32 parameter and both moments, read and written
   const Time state = s.offload.optimizer == Tier::nvme
-                         ? from_seconds(2 * kState * parameters * copies.gpus() / s.offload.nvme_bandwidth->value)
+                         ? from_seconds(2 * kState * parameters * copies.gpus() / s.offload.nvme_bandwidth->value,
+                                        "the host's update takes more than 106 days at offload.nvme_bandwidth")
                          : Time{};
   const Time gradients = s.data_parallel.zero >= 2 ? Time{} : copies.to_host(parameters * element, Tier::host);
   const Time back = s.offload.parameters == Tier::gpu ? copies.from_host(parameters * element, Tier::host) : Time{};

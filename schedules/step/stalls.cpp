@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "schedules/memory/memory.h"
+#include "sim/long_time.h"
 
 namespace stepcast::schedules {
 namespace {
@@ -28,13 +29,17 @@ Time input_time(const Scenario& s) {
   if (input.bytes_per_sample)
     fetch = samples * static_cast<double>(input.bytes_per_sample->value) / input.storage_bandwidth->value;
   const double prepare = samples / s.parallelism.data * to_seconds(input.preprocessing) / input.workers;
-  return from_seconds(std::max(fetch, prepare));
+  return from_seconds(std::max(fetch, prepare),
+                      fetch > prepare ? "reading a step's samples takes more than 106 days at input.storage_bandwidth"
+                                      : "preparing a step's samples takes more than 106 days at input.preprocessing");
 }
 
 Time checkpoint_stall(const CheckpointPlan& plan, Time step, Bytes state, Bytes on_gpu) {
-  const Time write = state / *plan.bandwidth;
+  const Time write = from_seconds(static_cast<double>(state.value) / plan.bandwidth->value,
+                                  "writing a checkpoint takes more than 106 days at checkpoint.bandwidth");
   if (!plan.asynchronous) return write;
-  const Time copy = on_gpu / *plan.snapshot_bandwidth;
+  const Time copy = from_seconds(static_cast<double>(on_gpu.value) / plan.snapshot_bandwidth->value,
+                                 "copying a checkpoint takes more than 106 days at checkpoint.snapshot_bandwidth");
   return copy + from_seconds(std::max(0.0, to_seconds(write) - to_seconds(step) * plan.every));
 }
 

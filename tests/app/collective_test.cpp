@@ -113,8 +113,10 @@ TEST_F(Collective, PrintsTimesThatGrowWithTheSizeAndOfWhichAutoTakesTheLeast) {
   const auto times = [&](const std::string& node, const std::string& nodes, const std::string& op,
                          const std::string& protocol) {
     std::vector<double> found;
-    const auto json = nlohmann::json::parse(output({"--node", node, "--nodes", nodes, "--op", op, "--sizes", "8B:64MiB",
-                                                    "--protocol", protocol, "--format", "json"}));
+    std::vector<std::string> words{"--node", node,      "--nodes",  nodes,      "--op",
+                                   op,       "--sizes", "8B:64MiB", "--format", "json"};
+    if (!protocol.empty()) words.insert(words.end(), {"--protocol", protocol});
+    const auto json = nlohmann::json::parse(output(words));
     for (const auto& row : json["rows"]) found.push_back(row["time_s"]);
     return found;
   };
@@ -220,7 +222,8 @@ TEST_F(Collective, TakesSeparateServersAndUnevenSizes) {
   EXPECT_EQ(error(with({"--servers", "8"})), "--servers: found '8', expected a whole number from 1 to 7");
   EXPECT_EQ(
       error({"--node", "dgx-a100-80gb", "--nodes", "2", "--set", "cluster.nic_bandwidth=1B/s", "--sizes", "1GiB"}),
-      "--sizes: a collective of these would take too long: a time of more than 106 days");
+      "--sizes: a collective of these would take too long: one collective takes more than 106 days at the bandwidth "
+      "of the links");
   EXPECT_EQ(error(with({"--servers", "2", "--algorithm", "ring"})),
             "--servers: 'ring' has none: that is for parameter servers");
   const auto table = [&](const std::string& text) {
@@ -235,7 +238,23 @@ TEST_F(Collective, TakesSeparateServersAndUnevenSizes) {
   EXPECT_EQ(error(table("1,1\n1\n")), file("table.csv") + ":2: found 1 numbers, expected 2 as in the first row");
   EXPECT_EQ(error(table("1,1\n")),
             file("table.csv") + ": found 1 rows of 2 numbers, expected a row and a column for each rank");
-  EXPECT_EQ(error(table("1,1\n1,1\n")), "uneven sizes: found 4 of them, expected 8 rows of 8");
+  const std::string four = ": found a table of 4 numbers, expected 8 rows of 8: one for each of the GPUs";
+  EXPECT_EQ(error(table("1,1\n1,1\n")), file("table.csv") + four);
+  std::vector<std::string> all = table("1,1\n1,1\n");
+  all.insert(all.end(), {"--algorithm", "all"});
+  EXPECT_EQ(error(all), file("table.csv") + four);
+  const auto eight = [](const std::string& row) {
+    std::string rows;
+    for (int i = 0; i < 8; ++i) rows += row + "\n";
+    return rows;
+  };
+  EXPECT_EQ(error(table(eight("0 0 0 0 0 0 0 0"))),
+            file("table.csv") + ": found nothing but 0, expected what one rank at least sends another");
+  EXPECT_EQ(error(table(eight("0 2147483647 1 0 0 0 0 0"))),
+            file("table.csv") + ": found a sum of 2147483648 in row 1, expected at most 2147483647");
+  EXPECT_EQ(error(with({"--uneven", file("table.csv")})),
+            "--uneven: found '" + file("table.csv") +
+                "' beside --op all_reduce, expected --op all_to_all, which alone has a size for each pair of ranks");
 }
 
 TEST_F(Collective, DrawsAsPngToo) {
@@ -249,6 +268,13 @@ TEST_F(Collective, DrawsAsPngToo) {
 
 TEST_F(Collective, SaysWhatIsWrong) {
   EXPECT_EQ(error({}), "stepcast collective: expected one of --cluster and --node");
+  EXPECT_EQ(error({"--node", "dgx-2", "--cluster", "selene"}),
+            "--cluster: found 'selene' beside --node dgx-2, expected one of the two");
+  for (const char* algorithm : {"auto", "all"})
+    EXPECT_EQ(error({"--node", "dgx-2", "--op", "send_recv", "--algorithm", algorithm}),
+              "--op: found 'send_recv' over 16 GPUs, expected 2 (--gpus 2)");
+  EXPECT_EQ(error({"--node", "dgx-2", "--op", "all_gather", "--servers", "3"}),
+            "--servers: found '3' beside --op all_gather, expected --op all_reduce, which parameter servers do");
   EXPECT_THAT(error({"--node", "dgx-a100-80bg"}), HasSubstr("dgx-a100-80gb"));
   EXPECT_THAT(error({"--node", "dgx-a100-80gb", "--op", "allreduce"}), HasSubstr("--op: found 'allreduce'"));
   EXPECT_THAT(error({"--node", "dgx-a100-80gb", "--algorithm", "rign"}), HasSubstr("did you mean 'ring'?"));

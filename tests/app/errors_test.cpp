@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/app/program.h"
@@ -66,6 +68,87 @@ TEST(Broken, CommandsAndOptionsNameTheNearest) {
             "scenarios/mlp.yaml: found a scenario, expected what validate --format csv or json wrote\n");
   EXPECT_EQ(run_program("run scenarios/mlp.yaml --set imperfections.slow_gpu=8 --set imperfections.gpu_speed=0.5").err,
             "--set imperfections.slow_gpu=8: imperfections.slow_gpu: found 8, expected a GPU from 0 to 7\n");
+}
+
+TEST(Broken, AnOptionGivenAsNothingIsNamed) {
+  for (const auto& [words, option] : std::vector<std::pair<std::string, std::string>>{
+           {"run scenarios/mlp.yaml", "output"},
+           {"run scenarios/mlp.yaml", "trace"},
+           {"run scenarios/mlp.yaml", "profile"},
+           {"validate", "residuals"},
+           {"validate", "against"},
+           {"collective --node dgx-a100-80gb", "plot"},
+           {"collective --node dgx-a100-80gb", "compare"},
+           {"topology dgx-a100-80gb", "output"},
+           {"topology dgx-a100-80gb --links", "nodes"},
+           {"calibrate --bundle x", "out"},
+           {"calibrate", "import"},
+           {"fit calibrate/data/gemm_a100_pcie.csv --gpu a100-pcie-40gb", "output"},
+           {"list gpus", "output"},
+           {"show dgx-2", "output"},
+           {"keys model", "output"}}) {
+    const Outcome outcome = run_program(words + " --" + option + " ''");
+    EXPECT_EQ(outcome.status, 2) << words;
+    EXPECT_EQ(outcome.err, "--" + option + ": found '', expected a value, or the option left out\n");
+  }
+  EXPECT_EQ(run_program("run ''").err,
+            "stepcast: found an empty word, expected a name or a file, or the word left out\n");
+}
+
+TEST(Broken, WordsBehindTheVersionAreNotIgnored) {
+  EXPECT_EQ(run_program("-V run").err, "-V: found 'run', expected nothing behind it\n");
+  EXPECT_EQ(run_program("--help run").out, run_program("help run").out);
+}
+
+TEST(Broken, TheOptionThatWasUsedIsNamed) {
+  EXPECT_TRUE(run_program("run scenarios/mlp.yaml --profile foo")
+                  .err.starts_with("--profile: profile: found 'foo', expected a file of configs/profiles/"));
+  EXPECT_EQ(run_program("run scenarios/mlp.yaml --profile foo --set profile=bar").err,
+            "--set profile=bar: profile: found 'bar' beside 'foo' of --profile, expected one of the two\n");
+  EXPECT_TRUE(run_program("collective --node dgx-2 --set transport.nvlink=1us")
+                  .err.starts_with("--set transport.nvlink=1us: found the unknown key 'software.transport.nvlink', "));
+}
+
+TEST(Broken, OptionsOfAnotherKindOfInputAreNotIgnored) {
+  const std::string multiplies = "fit calibrate/data/gemm_a100_pcie.csv --gpu a100-pcie-40gb ";
+  const std::string curves = "fit calibrate/data/nccl/curves.csv --check ";
+  const auto found_with = [](const std::string& option, const std::string& kind) {
+    return option + ": found with " + kind + ", which makes nothing of it; expected it left out\n";
+  };
+  EXPECT_EQ(run_program(multiplies + "--check").err, found_with("--check", "a table of multiplies"));
+  EXPECT_EQ(run_program(multiplies + "--set a=b").err, found_with("--set", "a table of multiplies"));
+  EXPECT_EQ(run_program(curves + "--launch 7us").err, found_with("--launch", "a table of curves"));
+  EXPECT_EQ(run_program("fit scenarios/quickstart.yaml --node dgx-2 --gpu a10").err,
+            found_with("--gpu", "logs of nccl-tests"));
+  EXPECT_TRUE(run_program("fit calibrate/data/nccl/curves.csv --software nccl-h10")
+                  .err.starts_with("--software: found 'nccl-h10', for which calibrate/data/nccl/curves.csv marks no "
+                                   "curve as fitted, expected one of nccl-a100, "));
+  EXPECT_EQ(run_program("calibrate --import x.json --node nope").err,
+            "--node: found beside --import, which makes nothing of it; expected one of the two\n");
+  EXPECT_EQ(run_program("collective --node dgx-2 --explain --format csv").err,
+            "--explain: found beside --format csv, expected table\n");
+  EXPECT_EQ(run_program("calibrate --import configs").err, "configs: found a directory, expected a file\n");
+}
+
+TEST(Broken, AFileWithNothingInItIsToldWhereItIsNamed) {
+  EXPECT_EQ(run_program("run scenarios/mlp.yaml --set model=/dev/null").err,
+            "--set model=/dev/null: model: found '/dev/null', which is empty, expected a file with keys, as those of "
+            "configs/models/ have\n");
+}
+
+TEST(Broken, ATimeThatNothingCanHoldSaysWhatTakesIt) {
+  const std::string start = "scenarios/quickstart.yaml: the step would take too long: ";
+  for (const auto& [setting, why] : std::vector<std::pair<std::string, std::string>>{
+           {"cluster.node.gpu.peak.fp16=1FLOP/s", "one multiply takes more than 106 days at cluster.node.gpu.peak"},
+           {"cluster.node.gpu.memory.bandwidth=1B/s",
+            "one elementwise kernel takes more than 106 days at cluster.node.gpu.memory.bandwidth"},
+           {"cluster.nic_bandwidth=1B/s", "one collective takes more than 106 days at the bandwidth of the links"},
+           {"cluster.nic_bandwidth=1bit/s", "a flow of 6.00 MiB at 0.0928 B/s takes more than 106 days"},
+           {"input.preprocessing=5000000s",
+            "preparing a step's samples takes more than 106 days at input.preprocessing"},
+           {"checkpoint.every=1 --set checkpoint.bandwidth=1B/s",
+            "writing a checkpoint takes more than 106 days at checkpoint.bandwidth"}})
+    EXPECT_EQ(run_program("run scenarios/quickstart.yaml --set " + setting).err, start + why + "\n");
 }
 
 TEST(Broken, WhatAnOptionWasGivenIsQuotedShort) {

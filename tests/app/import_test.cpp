@@ -67,7 +67,7 @@ TEST_F(Import, SaysWhatItCannotRead) {
   EXPECT_THAT(error("SQLite format 3" + std::string(100, '\0')), HasSubstr("SQLite"));
   EXPECT_THAT(run_program("calibrate --import " + file("none")).err, HasSubstr("no such file"));
   EXPECT_THAT(run_program("calibrate --import x --bundle y").err,
-              HasSubstr("--import: found it beside --bundle, expected one of the two"));
+              HasSubstr("--bundle: found beside --import, which makes nothing of it; expected one of the two"));
 }
 
 }  // namespace

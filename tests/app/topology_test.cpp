@@ -90,6 +90,28 @@ TEST(Topology, SaysWhatItCannotShow) {
   EXPECT_THAT(error("dgx-2 --gpus 3 --allocation 0-2"), HasSubstr("beside an allocation"));
 }
 
+TEST(Topology, OfTooManyNodesNamesTheOption) {
+  const std::string too_many =
+      "; rail-fat-tree-hdr: radix 40 is too small for 100000 nodes: three levels of such switches join at most 16000\n";
+  EXPECT_EQ(run_program("topology dgx-a100-80gb --nodes 100000").err, "--nodes: found '100000'" + too_many);
+  EXPECT_EQ(run_program("topology dgx-a100-80gb --gpus 800000").err, "--gpus: found '800000'" + too_many);
+  EXPECT_EQ(run_program("collective --node dgx-a100-80gb --nodes 100000").err, "--nodes: found '100000'" + too_many);
+}
+
+TEST(Topology, NamesEveryMachineThatGoesOnWhereTheWordEnds) {
+  EXPECT_EQ(run_program("topology dgx-a100").err,
+            "stepcast topology: found 'dgx-a100', expected a file (.yaml of a cluster, .xml of NCCL, .txt of "
+            "nvidia-smi), or a node or cluster of configs/; did you mean 'dgx-a100-40gb' or 'dgx-a100-80gb'? "
+            "('stepcast list nodes' and 'stepcast list clusters' name all)\n");
+}
+
+TEST(Topology, AllocationsThatDoNotFitAreSaidOnce) {
+  EXPECT_EQ(run_program("topology dgx-2 --allocation 0-16").err,
+            "--allocation: cluster.allocation: found '0-16'; GPU 16 of a node of 16 (0 to 15)\n");
+  EXPECT_EQ(run_program("topology dgx-2 --allocation '0;1'").err,
+            "--allocation: cluster.allocation: found '0;1'; expected GPUs such as '0-2,5' or 'node0:0-3,node2:4-7'\n");
+}
+
 TEST(Topology, FlagsThatContradictEachOtherAreErrors) {
   EXPECT_EQ(run_program("topology dgx-a100-80gb --nodes 3 --gpus 16").err,
             "--gpus: cluster.gpus: found '16' beside nodes '3' of 8 GPUs, expected one of the two keys\n");

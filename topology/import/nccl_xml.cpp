@@ -33,7 +33,7 @@ class Source {
   Source(std::string_view text, const std::string& place) : text_(text), place_(place) {
     const pugi::xml_parse_result parsed = document_.load_buffer(text.data(), text.size());
     if (!parsed) {
-      throw InputError(place_, "no XML at byte " + std::to_string(parsed.offset) + ": " + parsed.description());
+      throw InputError(place_at(parsed.offset), std::string("found no XML: ") + parsed.description());
     }
     Shape shape(*this);
     document_.traverse(shape);
@@ -50,14 +50,19 @@ class Source {
 
   /// Complains with file:line:column of the element.
   [[noreturn]] void fail(const pugi::xml_node& element, const std::string& what) const {
-    const auto end = std::clamp<std::ptrdiff_t>(element.offset_debug() - 1, 0, std::ssize(text_));
-    const std::string_view before = text_.substr(0, static_cast<std::size_t>(end));
-    const auto line = 1 + std::ranges::count(before, '\n');
-    const std::size_t column = before.size() - (before.rfind('\n') + 1) + 1;
-    throw InputError(place_ + ":" + std::to_string(line) + ":" + std::to_string(column), what);
+    throw InputError(place_at(element.offset_debug() - 1), what);
   }
 
  private:
+  /// file:line:column of a byte.
+  std::string place_at(std::ptrdiff_t byte) const {
+    const auto end = std::clamp<std::ptrdiff_t>(byte, 0, std::ssize(text_));
+    const std::string_view before = text_.substr(0, static_cast<std::size_t>(end));
+    const auto line = 1 + std::ranges::count(before, '\n');
+    const std::size_t column = before.size() - (before.rfind('\n') + 1) + 1;
+    return place_ + ":" + std::to_string(line) + ":" + std::to_string(column);
+  }
+
   struct Shape : pugi::xml_tree_walker {
     explicit Shape(const Source& from) : source(from) {}
     bool for_each(pugi::xml_node& node) override {

@@ -137,6 +137,23 @@ TEST_F(Folder, AMissingFileIsNamedWithTheNearest) {
             "'defaults.yaml'?");
 }
 
+TEST_F(Folder, ALinkToNothingIsToldAndIsNoNearName) {
+  fs::create_symlink("nowhere.yaml", fs::path(write("defaults.yaml", "note: x\n")).replace_filename("gone.yaml"));
+  write("own.yaml", "name: own\ninclude: gone.yaml\n");
+  EXPECT_EQ(wrong("own.yaml"),
+            "own.yaml:2:10: include: found 'gone.yaml', expected a file; there is no gone.yaml; it is a link to "
+            "'nowhere.yaml', which is not there");
+  write("other.yaml", "name: own\ninclude: gone1.yaml\n");
+  EXPECT_EQ(wrong("other.yaml"),
+            "other.yaml:2:10: include: found 'gone1.yaml', expected a file; there is no gone1.yaml");
+}
+
+TEST_F(Folder, AFileWithNothingInItIsToldWhereItIsNamed) {
+  write("empty.yaml", " \n");
+  write("own.yaml", "name: own\ninclude: empty.yaml\n");
+  EXPECT_EQ(wrong("own.yaml"), "own.yaml:2:10: include: found 'empty.yaml', which is empty, expected a file with keys");
+}
+
 TEST_F(Folder, WhatIsWrongInABaseIsPlacedInTheBase) {
   write("base.yaml", "name: [\n");
   write("own.yaml", "base: base\n");

@@ -16,12 +16,21 @@ TEST(Nearest, FindsSlipsOfTheHand) {
   EXPECT_EQ(nearest("Sequence", names), "sequence");          // case
   EXPECT_EQ(nearest("global-batch", names), "global_batch");  // dash for underscore
   EXPECT_EQ(nearest("seq", names), "sequence");               // the start of it
-  EXPECT_EQ(nearest("batch", names), "global_batch");         // a part of it
+  EXPECT_EQ(nearest("batch", names), "micro_batch");          // a part of it: the shortest that has it
 }
 
 TEST(Nearest, TakesWhatGoesOnWhereTheWordEndsBeforeOtherWords) {
   EXPECT_EQ(nearest("dgx-a100", Names{"dgx-a800", "dgx-a100-40gb", "dgx-a100-80gb"}), "dgx-a100-40gb");
   EXPECT_EQ(nearest("dgx-a10", Names{"dgx-a100-40gb", "dgx-a30"}), "dgx-a30");
+}
+
+TEST(Nearest, NamesAllThatGoOnWhereTheWordEnds) {
+  EXPECT_EQ(did_you_mean("dgx-a100", Names{"dgx-a800", "dgx-a100-40gb", "dgx-a100-80gb"}),
+            "; did you mean 'dgx-a100-40gb' or 'dgx-a100-80gb'?");
+  EXPECT_EQ(did_you_mean("h100", Names{"azure-nc80adis-h100-v5", "dgx-h100"}), "; did you mean 'dgx-h100'?");
+  EXPECT_EQ(did_you_mean("name", Names{"name-a", "name-b", "name-c", "name-d", "name-e"}),
+            "; did you mean 'name-a', 'name-b', 'name-c' or 'name-d'?");
+  EXPECT_EQ(did_you_mean("colour", Names{"sequence"}), "");
 }
 
 TEST(Nearest, FindsAnotherEndOfTheSameWord) {

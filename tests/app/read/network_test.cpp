@@ -92,7 +92,8 @@ TEST(ReadNetwork, RefusesKeysOfTransformersAndAsksForItsOwn) {
             "m.yaml:2:64: model.inputs: found on family 'gpt', which has none");
   EXPECT_EQ(problem("family: cnn, network: [{op: relu}]"),
             "m.yaml:2:8: model.image.size: missing, expected a whole number of at least 1");
-  EXPECT_EQ(problem("family: mlp, image: {size: 8}"), "m.yaml:2:8: model.network: missing, expected a list");
+  EXPECT_EQ(problem("family: mlp, image: {size: 8}"),
+            "m.yaml:2:8: model.network: missing, expected a list such as [{op: linear, out: 10}]");
   Library library = configs();
   EXPECT_EQ(complaint([&] {
               read_scenario(parse_yaml("cluster: {node: dgx-1-v100-16gb}\nmodel: resnet-50\ntraining: {global_batch: "

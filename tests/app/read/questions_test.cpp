@@ -178,6 +178,14 @@ TEST(Set, WritesAListBetweenBrackets) {
   EXPECT_EQ(ask(kQuickstart, {"note=[no list]"}).at(0).scenario.note, "[no list]");
   EXPECT_NE(error_of(ask(kQuickstart, {"parallelism.layers_per_stage=4 4"}).at(0)).find("expected a list"),
             std::string::npos);
+  const std::string modules = "expected a list of core_attn, mla_up_proj, mlp, moe_act, such as [core_attn, mlp]";
+  EXPECT_EQ(error_of(ask(kQuickstart, {"recompute.modules=mlp"}).at(0)),
+            "--set recompute.modules=mlp: recompute.modules: found 'mlp', " + modules + "; did you mean '[mlp]'?");
+  EXPECT_EQ(error_of(ask(kQuickstart, {"recompute.modules=mlp, moe_act"}).at(0)),
+            "--set recompute.modules=mlp, moe_act: recompute.modules: found 'mlp, moe_act', " + modules +
+                "; did you mean '[mlp, moe_act]'?");
+  EXPECT_EQ(error_of(ask(kQuickstart, {"recompute.modules=all"}).at(0)),
+            "--set recompute.modules=all: recompute.modules: found 'all', " + modules);
   EXPECT_NE(error_of(ask(kQuickstart, {"parallelism.layers_per_stage=[4,, 4]"}).at(0)).find("found ''"),
             std::string::npos);
 }
@@ -353,6 +361,8 @@ TEST(Tables, HeadersThatAreWrongStopEverything) {
   EXPECT_EQ(fatal("name,model.nam\nx,1\n").find("did you mean 'model.name'?") == std::string::npos, false);
   EXPECT_EQ(fatal("name,,note\na,b,c\n"), "head.csv:1:6: found an empty column name, expected the path of a key");
   EXPECT_EQ(fatal("name,name\na,b\n"), "head.csv:1:6: found the column 'name' a second time, expected it once");
+  EXPECT_EQ(fatal("name;cluster.node\na;b\n"), "head.csv:1:1: found ';' between key paths, expected commas");
+  EXPECT_EQ(fatal("name\tcluster.node\na\tb\n"), "head.csv:1:1: found a tab between key paths, expected commas");
   EXPECT_EQ(fatal("name\n"), "head.csv: found a header and no row, expected at least one row");
 }
 

@@ -88,6 +88,8 @@ TEST(Yaml, ComplaintsAreInPlainWords) {
   EXPECT_EQ(wrong("a: [1\n"), "a.yaml:1:4: found a '[' that never ends, expected a closing ']'");
   EXPECT_NE(wrong("a: b: c\n").find("text with ': ' goes in quotes"), std::string::npos) << wrong("a: b: c\n");
   EXPECT_NE(wrong("a: \"b\n").find("a quote that never ends"), std::string::npos) << wrong("a: \"b\n");
+  EXPECT_EQ(wrong("a: \"b\\0c\"\n"), "a.yaml:1:4: found a NUL character, expected text");
+  EXPECT_EQ(wrong("\"a\\u0000\": b\n"), "a.yaml:1:1: found a NUL character, expected text");
   EXPECT_NE(wrong("a: *b\n").find("an alias to an anchor"), std::string::npos) << wrong("a: *b\n");
 }
 

@@ -2,8 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include <fstream>
+#include <functional>
 #include <random>
+#include <string>
 
 #include "sim/input_error.h"
 
@@ -17,7 +18,7 @@ constexpr GemmMachine kA100Pcie{108, {312e12}, {1555e9}, 0.87};
 const std::string kTable = STEPCAST_SOURCE_DIR "/calibrate/data/gemm_a100_pcie.csv";
 
 TEST(GemmFit, OnTheA100TableHoldsOnTheShapesItDidNotSee) {
-  const GemmFit fit = fit_gemm(read_gemm_samples(kTable), kA100Pcie, microseconds(3));
+  const GemmFit fit = fit_gemm(read_gemm_samples(kTable), kA100Pcie, microseconds(3), kTable);
   EXPECT_GT(fit.fitted, 80u);
   EXPECT_GT(fit.held_out, 80u);
   EXPECT_LT(fit.fitted_mape, 0.04);
@@ -34,7 +35,7 @@ TEST(GemmFit, HoldsOnOtherGpusToo) {
   for (const Table& t : {Table{"gemm_h100.csv", {132, {989.4e12}, {3350e9}, 0.9}, 0.07},
                          Table{"gemm_b200.csv", {148, {2250e12}, {7700e9}, 0.9}, 0.11}}) {
     const GemmFit fit = fit_gemm(read_gemm_samples(STEPCAST_SOURCE_DIR "/calibrate/data/" + std::string(t.file)),
-                                 t.machine, microseconds(3));
+                                 t.machine, microseconds(3), t.file);
     EXPECT_LT(fit.held_out_mape, t.held_out_mape) << t.file;
   }
 }
@@ -50,27 +51,54 @@ TEST(GemmFit, RecoversPlantedConstantsFromNoisyTimes) {
       s.efficiency = 1;
       s.efficiency = 1 / (gemm_time_ratio(s, planted, kA100Pcie, microseconds(3)) * std::exp(noise(random)));
     }
-    const GemmFit fit = fit_gemm(samples, kA100Pcie, microseconds(3));
+    const GemmFit fit = fit_gemm(samples, kA100Pcie, microseconds(3), kTable);
     EXPECT_NEAR(fit.model.sustained, planted.sustained, 0.01) << "seed " << seed;
     EXPECT_NEAR(fit.model.mainloop, planted.mainloop, 0.04) << "seed " << seed;
     EXPECT_LT(fit.held_out_mape, 0.02) << "seed " << seed;
   }
 }
 
-TEST(GemmFit, RefusesTooFewShapes) {
+std::string error_of(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const InputError& e) {
+    return e.what();
+  }
+  return "none";
+}
+
+TEST(GemmFit, RefusesTooFewShapesOfATableThatItNames) {
   const std::vector<GemmSample> few(100, GemmSample{{1024, 1024, 1024}, 0.5});
-  EXPECT_THROW(fit_gemm(few, kA100Pcie, {}), InputError);
+  EXPECT_EQ(error_of([&] { fit_gemm(few, kA100Pcie, {}, "few.csv"); }),
+            "few.csv: found 1 distinct shapes, expected at least 20 to fit 6 constants");
 }
 
 TEST(GemmSamples, ErrorsNameTheLine) {
-  const std::string path = testing::TempDir() + "bad.csv";
-  std::ofstream(path) << "# comment\nm,n,k,layout,output_bytes,efficiency\n1,2,3,TN,2,0.5\n1,2,x,TN,2,0.5\n";
-  try {
-    read_gemm_samples(path);
-    FAIL();
-  } catch (const InputError& e) {
-    EXPECT_EQ(e.what(), path + ":4: column 3: found 'x', expected a positive number");
-  }
+  const auto error = [](const std::string& row) {
+    return error_of([&] {
+      parse_gemm_samples("# comment\nm,n,k,layout,output_bytes,efficiency\n1,2,3,TN,2,0.5\n" + row + "\n", "bad.csv");
+    });
+  };
+  EXPECT_EQ(error("1,2,x,TN,2,0.5"), "bad.csv:4: column 3: found 'x', expected a whole number of at least 1");
+  EXPECT_EQ(error("0.5,2,3,TN,2,0.5"), "bad.csv:4: column 1: found '0.5', expected a whole number of at least 1");
+  EXPECT_EQ(error("1,2,3,TN,2,-1"), "bad.csv:4: column 6: found '-1', expected a positive number");
+}
+
+TEST(GemmSamples, MayBeAHairFasterThanTheDataSheetAndNoMore) {
+  const auto error = [](const std::string& efficiency) {
+    return error_of([&] {
+      parse_gemm_samples("m,n,k,layout,output_bytes,efficiency\n1,2,3,TN,2," + efficiency + "\n", "fast.csv");
+    });
+  };
+  EXPECT_EQ(error("1.05"), "none");
+  EXPECT_EQ(
+      error("1.2"),
+      "fast.csv:2: column 6: found an efficiency of '1.2', faster than the GPU's peak, expected at most 1.1 of it "
+      "(a boost clock's share)");
+}
+
+TEST(GemmSamples, OfAMissingFileAreAnError) {
+  EXPECT_EQ(error_of([] { read_gemm_samples("none.csv"); }), "none.csv: no such file");
 }
 
 }  // namespace

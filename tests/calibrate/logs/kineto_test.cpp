@@ -66,7 +66,9 @@ TEST(Kineto, SaysWhatIsWrong) {
   EXPECT_EQ(complaint(R"([{"ph":"X","cat":"kernel","name":"relu","ts":5}])"),
             "t.json: event 'relu': dur: expected microseconds");
   EXPECT_THAT(complaint(R"([{"ph":"X","cat":"kernel","name":"relu","ts":5,"dur":-1}])"),
-              HasSubstr("event 'relu': dur: found -1"));
+              HasSubstr("event 'relu': dur: found -1, expected microseconds, from 0 to 4e12 (46 days)"));
+  EXPECT_THAT(complaint(R"([{"ph":"X","cat":"kernel","name":"relu","ts":5,"dur":1e300}])"),
+              HasSubstr("event 'relu': dur: found 1e+300, expected"));
   EXPECT_THAT(complaint(R"([{"ph":"X","cat":"kernel","name":"a","ts":5,"dur":1},
                             {"ph":"X","cat":"kernel","name":"b","ts":5e15,"dur":1}])"),
               HasSubstr("event 'b': more than 46 days after the first"));

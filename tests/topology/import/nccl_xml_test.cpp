@@ -123,8 +123,8 @@ TEST(NcclXml, TakesCardsWithSeveralPorts) {
 
 TEST(NcclXml, SaysWhatItCannotRead) {
   const auto error = [](const char* text) { return error_of([&] { import_nccl_xml(text, "x.xml"); }); };
-  EXPECT_THAT(error("no xml"), testing::StartsWith("x.xml: no XML at byte "));
-  EXPECT_THAT(error("<system><cpu></system>"), testing::StartsWith("x.xml: no XML at byte "));
+  EXPECT_THAT(error("no xml"), testing::StartsWith("x.xml:1:7: found no XML: "));
+  EXPECT_THAT(error("<system>\n<cpu></system>"), testing::StartsWith("x.xml:2:8: found no XML: "));
   EXPECT_EQ(error("<graphs version=\"1\"/>"),
             "x.xml: found <graphs>, the rings and trees of NCCL_GRAPH_FILE; expected <system>, a topology");
   EXPECT_EQ(error("<topology/>"), "x.xml: found <topology>, expected <system>, a topology of NCCL");
