@@ -1,5 +1,6 @@
 #pragma once
 
+#include <any>
 #include <array>
 #include <filesystem>
 #include <map>
@@ -43,6 +44,14 @@ class Library {
   std::optional<std::filesystem::path> file(std::string_view folder, const std::string& name,
                                             const std::string& except = {}) const;
 
+  /// What `read` makes of a file, whose name is part of `key`: made once, since rows of a table name the same files
+  /// again and again.
+  template <class T, class Read>
+  const T& once(const std::string& key, Read read) {
+    const auto known = made_.find(key);
+    return std::any_cast<const T&>(known != made_.end() ? known->second : made_.emplace(key, read()).first->second);
+  }
+
  private:
   Node expand(const Node& mapping, const Schema& schema, const std::string& path);
   const Node& load(const std::filesystem::path& file, const Node& name, const Schema& schema, const std::string& path);
@@ -50,6 +59,7 @@ class Library {
 
   std::vector<std::filesystem::path> folders_;
   std::map<std::string, Node> files_;
+  std::map<std::string, std::any> made_;
   std::vector<std::string> chain_;  ///< files being read now, outermost first
   std::vector<std::filesystem::path> read_;
   /// Answers of file(): rows of a table ask for the same names again and again.

@@ -168,7 +168,9 @@ const Table<NodeFile>& node_table() {
   return table;
 }
 
-NodeFile read_node(const Value& value) {
+namespace {
+
+NodeFile read_anew(const Value& value) {
   NodeFile node = read_block(node_table(), value);
   if (node.spec.name.empty()) node.spec.name = value.text;
   check_ends(node, value);
@@ -178,6 +180,14 @@ NodeFile read_node(const Value& value) {
   }
   if (node.gpu.compute_capability != 0) node.spec.compute_capability = node.gpu.compute_capability;
   return node;
+}
+
+}  // namespace
+
+NodeFile read_node(const Value& value) {
+  if (!value.by_name) return read_anew(value);
+  return value.library->once<NodeFile>("node " + value.text + ' ' + value.node->place.file,
+                                       [&] { return read_anew(value); });
 }
 
 const Schema& node_schema() { return node_table().schema; }

@@ -28,6 +28,7 @@ struct Draft {
   std::optional<schedules::Optimizer> optimizer;
   Node software;
   std::string software_named;
+  bool software_by_name = false;  ///< alone
   std::optional<Profile> profile;
 };
 using D = Draft;
@@ -332,6 +333,7 @@ const Table<Draft>& scenario_table() {
            [](D& d, const Value& v) {
              d.software = *v.node;
              d.software_named = v.text;
+             d.software_by_name = v.by_name;
            }},
           {{"profile", block(profile_schema), "", "a calibration's output that replaces GPU and network constants"},
            [](D& d, const Value& v) { d.profile = read_block(profile_table(), v); }},
@@ -425,7 +427,10 @@ schedules::Scenario read_scenario(const Node& tree, Library& library) {
   Draft draft;
   read(scenario_table(), whole, "", library, draft);
   schedules::Scenario& s = draft.s;
-  s.software = read_software(draft.software, s.cluster.nccl, library);
+  const auto anew = [&] { return read_software(draft.software, s.cluster.nccl, library); };
+  s.software = draft.software_by_name ? library.once<schedules::Software>(
+                                            "software " + s.cluster.nccl + ' ' + draft.software.place.file, anew)
+                                      : anew();
   if (s.software.name.empty()) s.software.name = draft.software_named;
   if (draft.profile) apply(*draft.profile, locate(tree, "profile"), library, s);
   s.training.sequence = sequence(draft, tree);

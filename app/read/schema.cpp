@@ -117,7 +117,8 @@ class Reader {
     if (key.type.kind == Type::Kind::block) {
       Value value;
       const Node expanded = library_.expand_block(entry.value, key.type.fields(), path);
-      value.text = entry.value.kind == Node::Kind::scalar ? entry.value.scalar : "";
+      value.by_name = entry.value.kind == Node::Kind::scalar;
+      value.text = value.by_name ? entry.value.scalar : "";
       if (const Node* base = entry.value.find("base")) value.text = base->scalar;
       value.node = &expanded;
       value.path = path;

@@ -50,6 +50,7 @@ struct Value {
   std::string path;
   Library* library = nullptr;  ///< reads the configs a block names
   std::string text;            ///< text; the name of the file for a block given by name
+  bool by_name = false;        ///< a block: by its name alone, with nothing laid over it
   std::int64_t whole = 0;      ///< whole
   double number = 0;           ///< whole and number
   bool flag = false;
