@@ -42,8 +42,8 @@ class Progress {
 bool forecast(Answer& answer, workload::Machines& machines, const AnswerOptions& options) {
   if (!answer.question.error.empty()) return true;
   schedules::ForecastOptions own = options.forecast;
-  if (options.rows_that_fit && answer.question.of_table && !answer.question.scenario.measured.step_time)
-    own.simulate = schedules::Simulate::what_fits;
+  if (options.rows_that_may_fit && answer.question.of_table && !answer.question.scenario.measured.step_time)
+    own.simulate = schedules::Simulate::what_may_fit;
   try {
     answer.forecast = schedules::forecast(answer.question.scenario, machines, own);
   } catch (const InputError& e) {

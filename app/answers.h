@@ -20,8 +20,9 @@ struct Answer {
 
 struct AnswerOptions {
   schedules::ForecastOptions forecast{};
-  /// Rows of tables that say nothing of a measured step are simulated only where they fit, whatever `forecast` says.
-  bool rows_that_fit = false;
+  /// Rows of tables that say nothing of a measured step are simulated only where they may fit, whatever `forecast`
+  /// says.
+  bool rows_that_may_fit = false;
   unsigned threads = 0;  ///< that forecast at the same time; 0: as many as the machine has
 };
 

@@ -34,8 +34,8 @@ AnswerOptions simulated(const std::string& word, bool draws) {
   if (draws && !word.empty() && word != "all")
     throw InputError("--simulate", "found " + in_quotes(word) + " beside a trace or diagram, expected all");
   AnswerOptions options;
-  options.rows_that_fit = word.empty() && !draws;
-  if (word == "fitting") options.forecast.simulate = schedules::Simulate::what_fits;
+  options.rows_that_may_fit = word.empty() && !draws;
+  if (word == "fitting") options.forecast.simulate = schedules::Simulate::what_may_fit;
   if (word == "none") options.forecast.simulate = schedules::Simulate::nothing;
   options.forecast.advise = word != "none";
   return options;
@@ -56,8 +56,8 @@ CommandLine run_line() {
       "draw what each stage of one scenario does when: in the terminal, or with =FILE.svg or =FILE.png there")(
       "unfold", po::bool_switch(), "simulate every rank instead of one of each kind")(
       "simulate", po::value<std::string>()->default_value("", ""),
-      "all, fitting: plans that fit into memory, or none: say only whether they do; by default rows of a table "
-      "without a measured step where they fit, and all else");
+      "all; fitting: not what needs more than 1.25 times the memory there is; none: say only what fits; by default "
+      "fitting for rows of a table without a measured step, all for all else");
   return asked_line(
       "usage: stepcast run SCENARIO.yaml|TABLE.csv|FOLDER|-... [OPTIONS]\n\n"
       "Forecasts a training step: how long it takes, where time and memory go. docs/scenario-reference.md\n"

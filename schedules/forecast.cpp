@@ -128,6 +128,11 @@ Forecast told_by_plan(const Scenario& s, const Plan& plan, const Blocks& whole) 
   return out;
 }
 
+bool cannot_fit(const Plan& plan) {
+  const std::optional<OutOfMemory>& over = plan.out_of_memory;
+  return over && static_cast<double>(over->needed.value) > kSurelyTooMuch * static_cast<double>(over->available.value);
+}
+
 void add_advice(Forecast& out, const Scenario& s, workload::Machines& machines) {
   if (!out.out_of_memory) return;
   out.out_of_memory->advice = advice(s, machines, *out.out_of_memory);
@@ -226,7 +231,7 @@ Forecast forecast(const Scenario& s, workload::Machines& machines, const Forecas
     if (const std::optional<Problem> much = too_much_work(s, true)) throw InputError("--unfold", much->text);
   if (options.simulate != Simulate::all) {
     const Plan planned = plan(s, machines);
-    if (options.simulate == Simulate::nothing || planned.out_of_memory) {
+    if (options.simulate == Simulate::nothing || cannot_fit(planned)) {
       Forecast out = told_by_plan(s, planned, whole_model(s));
       if (options.advise) add_advice(out, s, machines);
       return out;

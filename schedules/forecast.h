@@ -150,7 +150,13 @@ struct Forecast {
 };
 
 /// What is simulated. Of everything else the answer is how much memory it takes, and whether that fits.
-enum class Simulate : std::uint8_t { all, what_fits, nothing };
+enum class Simulate : std::uint8_t {
+  all,
+  what_may_fit,  ///< what needs no more than kSurelyTooMuch of the memory that there is
+  nothing
+};
+/// A forecast of memory is some hundredths off where it was compared (docs/accuracy.md), and more on other stacks.
+inline constexpr double kSurelyTooMuch = 1.25;
 
 struct ForecastOptions {
   bool unfold = false;  ///< simulate every rank instead of one per equivalence class

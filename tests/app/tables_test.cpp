@@ -87,7 +87,7 @@ std::string sweep(const std::string& name) {
   return file;
 }
 
-TEST(Tables, RowsThatDoNotFitAreNotSimulatedUnlessTheyAreMeasured) {
+TEST(Tables, RowsThatSurelyDoNotFitAreNotSimulatedUnlessTheyAreMeasured) {
   const std::string file = sweep("sweep");
   const Outcome csv = run_program("run --format csv " + file), json = run_program("run --format json " + file),
                 all = run_program("run --simulate all --format csv " + file),
