@@ -14,13 +14,13 @@ namespace stepcast::workload {
 class Machines {
  public:
   /// A table of plans for one cluster asks it for some thousand collectives, which take less.
-  static constexpr std::size_t kMostRememberedBytes = std::size_t{64} << 20;
-  explicit Machines(std::size_t most_remembered_bytes = kMostRememberedBytes)
-      : most_remembered_bytes_(most_remembered_bytes) {}
+  static constexpr std::size_t kMostBytes = std::size_t{64} << 20;
+  /// `most_bytes`: of memory, about, that all machines kept may take, but for the one asked for last.
+  explicit Machines(std::size_t most_bytes = kMostBytes) : most_bytes_(most_bytes) {}
 
-  /// The machine of this specification. It stays as long as somebody holds it. Here it is dropped when a number of
-  /// others were asked for since, or when it has come to remember too much. Throws InputError where the cluster cannot
-  /// be built.
+  /// The machine of this specification. It stays as long as somebody holds it. Here it is dropped when too many or too
+  /// large ones were asked for since, or when it has come to remember too much. Throws InputError where the cluster
+  /// cannot be built.
   std::shared_ptr<const Machine> of(const MachineSpec& spec);
 
  private:
@@ -28,7 +28,9 @@ class Machines {
     MachineSpec spec;
     std::shared_ptr<const Machine> machine;
   };
-  const std::size_t most_remembered_bytes_;
+  void drop_oldest();
+
+  const std::size_t most_bytes_;
   std::mutex mutex_;
   std::list<Kept> kept_;  ///< the one asked for last comes first
 };

@@ -79,6 +79,16 @@ TEST(Machines, OneThatRemembersTooMuchBeginsAnew) {
   EXPECT_EQ(all_reduce(*second), time);
 }
 
+TEST(Machines, TogetherTakeNoMoreMemoryThanAllowed) {
+  constexpr std::size_t kOneOnly = 1000;
+  Machines machines(kOneOnly);
+  const std::weak_ptr<const Machine> small = machines.of(machine(8));
+  EXPECT_FALSE(small.expired());
+  const std::weak_ptr<const Machine> large = machines.of(machine(800));
+  EXPECT_TRUE(small.expired());
+  EXPECT_FALSE(large.expired()) << "the one asked for last stays";
+}
+
 TEST(Machines, OneThatCannotBeBuiltIsAnErrorEveryTime) {
   Machines machines;
   EXPECT_THROW(machines.of(machine(12)), InputError);
