@@ -217,8 +217,9 @@ std::string notes_text(const std::vector<schedules::Note>& notes) {
 /// Of what was not simulated.
 std::string short_headline(const Answer& answer) {
   const Forecast& f = *answer.forecast;
-  return fmt::format("{}\n\n  {:.3f} billion parameters on {} GPUs, not simulated\n", visible(answer.question.name),
-                     f.parameters / 1e9, f.gpus);
+  const bool billions = f.parameters >= 1e9;
+  return fmt::format("{}\n\n  {:.3f} {} parameters on {} GPUs, not simulated\n", visible(answer.question.name),
+                     f.parameters / (billions ? 1e9 : 1e6), billions ? "billion" : "million", f.gpus);
 }
 
 std::string in_full(const Answer& answer) {
