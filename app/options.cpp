@@ -30,6 +30,15 @@ void refuse_empty(const po::variables_map& values, const po::options_description
   }
 }
 
+bool given(const po::variables_map& values, const std::string& option) {
+  return values.count(option) != 0 && !values[option].defaulted();
+}
+
+void refuse(const po::variables_map& values, std::initializer_list<const char*> options, const std::string& why) {
+  for (const char* option : options)
+    if (given(values, option)) throw InputError(std::string("--") + option, why);
+}
+
 }  // namespace
 
 std::optional<po::variables_map> parse_options(const std::vector<std::string>& words, CommandLine line) {
@@ -74,18 +83,12 @@ std::optional<po::variables_map> parse_options(const std::vector<std::string>& w
 
 void refuse_beside(const po::variables_map& values, const std::string& option,
                    std::initializer_list<const char*> others) {
-  if (values.count(option) == 0 || values[option].defaulted()) return;
-  for (const char* other : others)
-    if (values.count(other) != 0 && !values[other].defaulted())
-      throw InputError(std::string("--") + other,
-                       "found beside --" + option + ", which makes nothing of it; expected one of the two");
+  if (given(values, option))
+    refuse(values, others, "found beside --" + option + ", which makes nothing of it; expected one of the two");
 }
 
 void refuse_with(const po::variables_map& values, const std::string& what, std::initializer_list<const char*> others) {
-  for (const char* other : others)
-    if (values.count(other) != 0 && !values[other].defaulted())
-      throw InputError(std::string("--") + other,
-                       "found with " + what + ", which makes nothing of it; expected it left out");
+  refuse(values, others, "found with " + what + ", which makes nothing of it; expected it left out");
 }
 
 std::uint32_t parse_count(const std::string& word, const std::string& option, std::uint32_t most) {
