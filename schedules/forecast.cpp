@@ -16,9 +16,8 @@
 #include "schedules/step/chunks.h"
 #include "schedules/step/local_steps.h"
 #include "schedules/step/memory_trace.h"
-#include "schedules/step/split.h"
+#include "schedules/step/run_step.h"
 #include "schedules/step/stalls.h"
-#include "schedules/step/step.h"
 #include "schedules/step/trace.h"
 #include "schedules/step/wires.h"
 #include "schedules/step/workload.h"
@@ -60,11 +59,11 @@ std::optional<BusyLink> busiest_link(const Scenario& s, const topology::Cluster&
   const std::vector<PieceTimes::Kind>& kinds = in.pieces.at({});
   for (const std::uint32_t place : places(in.chunks.front())) {
     for (const auto& load : kinds[in.blocks.order[place]].traffic)
-      carry(load.link, load.bytes * micro_batches(s) / copies(in.pipeline.shape));
+      carry(load.link, load.bytes * micro_batches(s) / copies(in.pipeline->shape));
   }
   for (std::size_t wire = 0; wire < step.wire_times.size(); ++wire)
     for (const auto& load : wires.loads(WireId{static_cast<std::uint32_t>(wire)}))
-      carry(load.link, load.bytes * step.wire_times[wire] / in.pipeline.steps);
+      carry(load.link, load.bytes * step.wire_times[wire] / in.pipeline->steps);
   std::optional<BusyLink> busiest;
   std::uint32_t at = 0;
   for (std::uint32_t link = 0; link < carried.size(); ++link) {
@@ -165,7 +164,7 @@ Forecast forecast_on(const workload::Machine& machine, workload::Machines& machi
                         cluster,
                         ranks,
                         model,
-                        pipeline,
+                        &pipeline,
                         chunks,
                         timer,
                         pieces,
@@ -175,16 +174,15 @@ Forecast forecast_on(const workload::Machine& machine, workload::Machines& machi
                         slow,
                         copies ? &*copies : nullptr,
                         exchange_of(s.data_parallel)};
-  const Step step = build_step(input, wires);
-  const sim::Timeline timeline = sim::run(step.graph);
+  const StepRun run = run_step(input, wires);
+  const auto& [step, timeline, repeated, time, split] = run;
 
   const Blocks whole = whole_model(s);
   Forecast out = told_by_plan(s, planned, whole);
   out.simulated = true;
-  out.step = step_time(step, timeline);
+  out.step = time;
   if (out.step == Time{}) throw InputError("model", "a step takes less than 1 ps, expected operators with work to do");
-  for (const Lane& lane : step.lanes)
-    if (lane.speaks_for_its_stage()) out.stages[lane.at.stage].time = split_time(lane, timeline, out.step);
+  for (StageReport& stage : out.stages) stage.time = split[stage.stage];
   std::vector<collectives::Timing::Load> with_servers;
   if (input.exchange == Exchange::parameters) average_round(out, input);
   if (input.exchange == Exchange::nothing) with_servers = run_asynchronously(out, input);

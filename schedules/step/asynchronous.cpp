@@ -215,6 +215,7 @@ class Run {
   }
 
   void build(std::span<const std::uint32_t> steps) {
+    wires_.enter(graph_);
     // Updates that come together share the servers' memory bandwidth.
     const sim::ResourceId memory = graph_.add_resource({kPicosecondsPerSecond});
     const sim::RouteId update = graph_.add_route({{{memory, 1.0}}, {}, {kPicosecondsPerSecond}, 1.0});

@@ -1,27 +1,38 @@
 #include "schedules/step/lanes.h"
 
+#include <utility>
+
 #include "schedules/pipeline/placement.h"
 
 namespace stepcast::schedules {
 
 using sim::TaskId;
 
-Lanes::Lanes(const StepInput& input, Wires& wires)
+Lanes::Lanes(const StepInput& input, const Traffic& declared, Wires& wires)
     : in(input),
       s(input.scenario),
-      shape(input.pipeline.shape),
+      shape(input.pipeline->shape),
       groups(shape, input.ranks, input.unfold),
-      wires_(wires) {
+      traffic(declared),
+      wires_(wires),
+      slowdown_(overlaps() ? s.software.overlap_slowdown : 0),
+      members_(shape.stages * groups.replicas()),
+      routes_(wires.count()),
+      sums_(shape.stages * groups.replicas()),
+      gathers_(shape.stages * groups.replicas()),
+      blocked_by_(shape.stages * groups.replicas()) {
   const std::size_t passes = std::size_t{2} * shape.micro_batches * chunks(shape) * groups.replicas();
   const bool joined = shape.stages == 1;  // most passes are then parts of others
   if (!joined) step.graph.reserve(2 * passes, 4 * passes);
+  step.lanes.reserve(shape.stages * groups.replicas());
   for (std::uint32_t lane = 0; lane < shape.stages * groups.replicas(); ++lane) {
     const Coordinate at = groups.at(lane);
-    Lane& made = step.lanes.emplace_back(Lane{at, {}, {}, {}});
-    if (!joined) made.tasks.reserve(in.pipeline.orders[at.stage].size() * 2 + 4);
+    Lane& made = step.lanes.emplace_back();
+    made.at = at;
+    if (!joined) made.tasks.reserve(in.pipeline->orders[at.stage].size() * 2 + 4);
     Streams streams{
         step.graph.add_stream(), step.graph.add_stream(), step.graph.add_stream(), step.graph.add_stream(), {}, {}};
-    if (slowed()) {
+    if (slowdown_ > 0) {
       streams.engine = step.graph.add_resource({kPicosecondsPerSecond});
       streams.work = step.graph.add_route({{{streams.engine, 1.0}}, {}, {kPicosecondsPerSecond}, 1.0});
     }
@@ -31,7 +42,7 @@ Lanes::Lanes(const StepInput& input, Wires& wires)
     }
     streams_.push_back(streams);
   }
-  traffic = declare_traffic(in, step.lanes, wires_);
+  wires_.enter(step.graph);
   step.wire_times.assign(wires_.count(), 0);
 }
 
@@ -42,8 +53,9 @@ bool Lanes::several_data_ranks() const {
 LaneTask& Lanes::add_compute(std::uint32_t lane, const Pass& pass, const PassTime& undisturbed, bool disturbed) {
   const Streams& streams = streams_[lane];
   const PassTime time = straggling(lane, undisturbed);
-  const TaskId task = disturbed && slowed() ? step.graph.transfer(streams.compute, streams.work, {time.duration.value})
-                                            : step.graph.work(streams.compute, time.duration);
+  const TaskId task = disturbed && slowdown_ > 0
+                          ? step.graph.transfer(streams.compute, streams.work, {time.duration.value})
+                          : step.graph.work(streams.compute, time.duration);
   LaneTask& entry = step.lanes[lane].tasks.emplace_back(LaneTask{task,
                                                                  static_cast<Activity>(pass.kind),
                                                                  index(pass.micro_batch),
@@ -53,10 +65,9 @@ LaneTask& Lanes::add_compute(std::uint32_t lane, const Pass& pass, const PassTim
                                                                  {},
                                                                  {}});
   entry.exposed_copy = time.exposed_copy;
-  if (const auto sum = blocked_by_.find(lane); sum != blocked_by_.end()) {
-    step.graph.after(task, sum->second);
-    entry.data = sum->second;
-    blocked_by_.erase(sum);
+  if (const std::optional<TaskId> sum = std::exchange(blocked_by_[lane], std::nullopt)) {
+    step.graph.after(task, *sum);
+    entry.data = sum;
   }
   return entry;
 }
@@ -74,31 +85,34 @@ LaneTask& Lanes::add_kernels(std::uint32_t lane, Activity activity, Time duratio
   return step.lanes[lane].tasks.emplace_back(LaneTask{task, activity, 0, 0, duration, {}, {}, {}});
 }
 
-TaskId Lanes::transfer(std::span<const sim::StreamId> streams, Declared& declared,
+TaskId Lanes::transfer(std::span<const sim::StreamId> streams, const Declared& declared,
                        std::span<const sim::ResourceId> engines) {
-  if (!declared.route)
-    declared.route = wires_.route(step.graph, declared.wire, engines, slowed() ? s.software.overlap_slowdown : 0);
-  ++step.wire_times[static_cast<std::size_t>(declared.wire)];
-  return step.graph.transfer(streams, *declared.route, wires_.amount(declared.wire));
+  const auto wire = static_cast<std::uint32_t>(declared.wire);
+  std::optional<sim::RouteId>& route = routes_[wire];
+  if (!route) route = wires_.route(step.graph, declared.wire, engines, slowdown_);
+  ++step.wire_times[wire];
+  return step.graph.transfer(streams, *route, wires_.amount(declared.wire), wire + 1);
 }
 
-TaskId Lanes::collective(std::uint32_t lane, std::uint32_t leader, Declared& declared, bool parameters,
+TaskId Lanes::collective(std::uint32_t lane, std::uint32_t leader, const Declared& declared, bool parameters,
                          std::optional<TaskId> ready, std::string_view name) {
   const Joined::Turn turn = (parameters ? gathers_ : sums_).next(lane, leader, [&] {
-    std::vector<sim::StreamId> streams;
-    std::vector<sim::ResourceId> engines;
-    for (const std::uint32_t member : groups.members(leader)) {
-      streams.push_back(parameters ? streams_[member].parameters : streams_[member].data);
-      engines.push_back(streams_[member].engine);
+    std::vector<std::uint32_t>& members = members_[leader];
+    if (members.empty()) members = groups.members(leader);
+    joined_streams_.clear();
+    joined_engines_.clear();
+    for (const std::uint32_t member : members) {
+      joined_streams_.push_back(parameters ? streams_[member].parameters : streams_[member].data);
+      joined_engines_.push_back(streams_[member].engine);
     }
-    return transfer(streams, declared, engines);
+    return transfer(joined_streams_, declared, joined_engines_);
   });
   if (ready) step.graph.after(turn.task, *ready);
   note(lane, {turn.task, parameters ? 3u : 2u, name, turn.number});
   return turn.task;
 }
 
-Lanes::Planned Lanes::planned(std::uint32_t lane, std::uint32_t virtual_stage) {
+Lanes::Planned Lanes::planned(std::uint32_t lane, std::uint32_t virtual_stage) const {
   const std::uint32_t keeper = groups.leader(lane, virtual_stage);
   return {keeper, traffic.data[keeper], copies(shape) == 1 ? virtual_stage : 0};
 }

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <map>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -17,7 +16,7 @@ namespace stepcast::schedules {
 /// and join.
 class Lanes {
  public:
-  Lanes(const StepInput& input, Wires& wires);
+  Lanes(const StepInput& input, const Traffic& traffic, Wires& wires);
 
   std::uint32_t count() const { return static_cast<std::uint32_t>(step.lanes.size()); }
   Lane& operator[](std::uint32_t lane) { return step.lanes[lane]; }
@@ -50,10 +49,10 @@ class Lanes {
   };
   const Streams& streams(std::uint32_t lane) const { return streams_[lane]; }
 
-  sim::TaskId transfer(std::span<const sim::StreamId> streams, Declared& declared,
+  sim::TaskId transfer(std::span<const sim::StreamId> streams, const Declared& declared,
                        std::span<const sim::ResourceId> engines = {});
   /// The group's next collective, after `ready` (if any), joined by the lane. `parameters`: on the stream of these.
-  sim::TaskId collective(std::uint32_t lane, std::uint32_t leader, Declared& declared, bool parameters,
+  sim::TaskId collective(std::uint32_t lane, std::uint32_t leader, const Declared& declared, bool parameters,
                          std::optional<sim::TaskId> ready, std::string_view name);
   /// For the trace.
   void note(std::uint32_t lane, const LaneTraffic& sent) {
@@ -63,25 +62,28 @@ class Lanes {
   /// A virtual stage's traffic: its plan, and which of the plan's virtual stages it is.
   struct Planned {
     std::uint32_t leader = 0;
-    DataPlan& plan;
+    const DataPlan& plan;
     std::uint32_t virtual_stage = 0;
   };
-  Planned planned(std::uint32_t lane, std::uint32_t virtual_stage);
+  Planned planned(std::uint32_t lane, std::uint32_t virtual_stage) const;
 
   const StepInput& in;
   const Scenario& s;
   const Shape shape;
   const LaneGroups groups;
+  const Traffic& traffic;
   Step step;
-  Traffic traffic;
 
  private:
-  bool slowed() const { return overlaps() && s.software.overlap_slowdown > 0; }
-
   Wires& wires_;
+  const double slowdown_;  ///< of compute, by traffic that runs beside it
   std::vector<Streams> streams_;
-  Joined sums_, gathers_;  ///< by the group's leader
-  std::map<std::uint32_t, sim::TaskId> blocked_by_;
+  std::vector<std::vector<std::uint32_t>> members_;  ///< of the group that a lane leads; made at first use
+  std::vector<std::optional<sim::RouteId>> routes_;  ///< by wire; made at first use
+  std::vector<sim::StreamId> joined_streams_;        ///< of one collective, kept for their memory
+  std::vector<sim::ResourceId> joined_engines_;
+  Joined sums_, gathers_;                               ///< by the group's leader
+  std::vector<std::optional<sim::TaskId>> blocked_by_;  ///< by lane
 };
 
 }  // namespace stepcast::schedules

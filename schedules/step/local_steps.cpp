@@ -5,6 +5,7 @@
 
 #include "schedules/results/time_parts.h"
 #include "schedules/step/split.h"
+#include "schedules/step/traffic.h"
 
 namespace stepcast::schedules {
 namespace {
@@ -46,7 +47,9 @@ class Round {
     explicit Run(StepInput in) {
       in.trace = false;
       Wires wires(in.cluster, in.slow_links);
-      step = build_step(in, wires);
+      const LaneGroups groups(in.pipeline->shape, in.ranks, in.unfold);
+      const Traffic traffic = declare_traffic(in, groups, wires);
+      step = build_step(in, traffic, wires);
       timeline = sim::run(step.graph);
     }
     Step step;

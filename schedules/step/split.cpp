@@ -59,13 +59,9 @@ TimeSplit operator*(const TimeSplit& a, std::int64_t n) {
   return product;
 }
 
-TimeSplit split_time(const Lane& lane, const sim::Timeline& timeline, Time time) {
+TimeSplit split_tasks(std::span<const LaneTask> tasks, const sim::Timeline& timeline, Time now) {
   TimeSplit split;
-  Time now = begin(lane, timeline);
-  const Time end = now + time;
-  const std::size_t first = lane.before_step ? *lane.before_step + 1 : 0;
-  const std::size_t past = lane.end_of_step ? *lane.end_of_step + 1 : lane.tasks.size();
-  for (const LaneTask& task : std::span(lane.tasks).subspan(first, past - first)) {
+  for (const LaneTask& task : tasks) {
     const Time start = timeline.start[sim::index(task.task)], finish = timeline.finish[sim::index(task.task)];
     if (start > now) add_gap(split, task, timeline, now, start);
     switch (task.activity) {
@@ -94,10 +90,20 @@ TimeSplit split_time(const Lane& lane, const sim::Timeline& timeline, Time time)
     }
     now = finish;
   }
-  Time traffic_end = now;
+  return split;
+}
+
+TimeSplit split_time(const Lane& lane, const sim::Timeline& timeline, Time time) {
+  const Time from = begin(lane, timeline), end = from + time;
+  const std::size_t first = lane.before_step ? *lane.before_step + 1 : 0;
+  const std::size_t past = lane.end_of_step ? *lane.end_of_step + 1 : lane.tasks.size();
+  const std::span<const LaneTask> tasks = std::span(lane.tasks).subspan(first, past - first);
+  TimeSplit split = split_tasks(tasks, timeline, from);
+  const Time compute_end = tasks.empty() ? from : timeline.finish[sim::index(tasks.back().task)];
+  Time traffic_end = compute_end;
   for (const sim::TaskId task : lane.after_compute)
     traffic_end = std::max(traffic_end, timeline.finish[sim::index(task)]);
-  split.exposed_data += traffic_end - now;
+  split.exposed_data += traffic_end - compute_end;
   split.idle += end - traffic_end;
   return split;
 }

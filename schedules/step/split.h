@@ -1,5 +1,7 @@
 #pragma once
 
+#include <span>
+
 #include "schedules/forecast.h"
 #include "schedules/step/step.h"
 #include "sim/executor.h"
@@ -16,6 +18,9 @@ Time step_begin(const Step& step, const sim::Timeline& timeline);
 /// Where a lane's time went in a step of `time`. The parts add up to it exactly: every stretch of the compute stream is
 /// a task or a gap, and a gap belongs to what the task after it waited for last.
 TimeSplit split_time(const Lane& lane, const sim::Timeline& timeline, Time time);
+
+/// The same of some of a lane's tasks, one after the other, from `begin` to when the last of them has ended.
+TimeSplit split_tasks(std::span<const LaneTask> tasks, const sim::Timeline& timeline, Time begin);
 
 TimeSplit operator+(const TimeSplit& a, const TimeSplit& b);
 TimeSplit operator*(const TimeSplit& a, std::int64_t n);

@@ -18,16 +18,16 @@ constexpr std::uint32_t kNever = 0xffffffffu;
 /// Every lane's passes in its stage's order, and what they wait for.
 class Builder {
  public:
-  Builder(const StepInput& in, Wires& wires)
+  Builder(const StepInput& in, const Traffic& traffic, Wires& wires)
       : in_(in),
         s_(in.scenario),
-        lanes_(in, wires),
+        lanes_(in, traffic, wires),
         updates_(lanes_),
-        shape_(in.pipeline.shape),
+        shape_(in.pipeline->shape),
         chunks_(chunks(shape_)),
         replicas_(lanes_.groups.replicas()),
         micro_batches_(shape_.micro_batches),
-        drains_(in.pipeline.updates == Updates::after_flush),
+        drains_(in.pipeline->updates == Updates::after_flush),
         zero_(s_.data_parallel.zero) {
     const std::size_t passes = std::size_t{2} * micro_batches_ * chunks_ * replicas_;
     first_of_pass_.assign(passes, kNever);
@@ -58,7 +58,7 @@ class Builder {
 
   /// After so many micro-batches' gradients a virtual stage's weights change.
   std::uint32_t micro_batches_an_update(std::uint32_t virtual_stage) const {
-    switch (in_.pipeline.updates) {
+    switch (in_.pipeline->updates) {
       case Updates::after_flush:
         return copies(shape_) == 1 ? micro_batches_ : (micro_batches_ + (virtual_stage == 0 ? 1 : 0)) / 2;
       case Updates::each_step:
@@ -70,17 +70,27 @@ class Builder {
   }
 
   void add_passes(std::uint32_t lane) {
-    const StageOrder& order = in_.pipeline.orders[lanes_[lane].at.stage];
+    const StageOrder& order = in_.pipeline->orders[lanes_[lane].at.stage];
     std::vector<std::uint32_t> made(shape_.virtual_stages, 0);
     bool reducing = false;
+    std::vector<PassBegin>& begins = lanes_[lane].passes;
+    begins.reserve(order.size() + 1);
+    lanes_[lane].flushes = order.size();
+    const auto begin = [&] {
+      begins.push_back({static_cast<std::uint32_t>(lanes_.step.graph.tasks().size()),
+                        static_cast<std::uint32_t>(lanes_[lane].tasks.size())});
+    };
     for (std::size_t i = 0; i < order.size(); ++i) {
+      begin();
       const Pass& pass = order[i];
       const Pass* beside = pass.with_next ? &order[++i] : nullptr;
+      if (beside != nullptr) begin();
       const Pass& back = beside != nullptr ? *beside : pass;
       const bool makes_gradients = is_last(shape_, back.kind);
       if (makes_gradients) ++made[back.virtual_stage];
       const bool last_gradients =
           makes_gradients && made[back.virtual_stage] % micro_batches_an_update(back.virtual_stage) == 0;
+      if (last_gradients) lanes_[lane].flushes = std::min(lanes_[lane].flushes, begins.size() - 1);
       const Chunk& chunk = lanes_.traffic.data[lane].chunks[pass.virtual_stage];
       const auto first_task = static_cast<std::uint32_t>(lanes_[lane].tasks.size());
       if (beside != nullptr) {
@@ -105,6 +115,7 @@ class Builder {
       if (beside != nullptr) pass_is_made(lane, *beside, first_task);
       if (!drains_ && last_gradients) updates_.add_without_flush(lane, made[back.virtual_stage]);
     }
+    begin();
   }
 
   /// Whether a pass goes on where the lane's last one ends and nobody can tell: one stage, alike micro-batches.
@@ -138,7 +149,7 @@ class Builder {
     const bool forward = pass.kind == PassKind::forward;
     const std::optional<Place> to = next_place(shape_, {stage, pass.virtual_stage}, forward);
     if (!to || to->stage == stage || (!forward && !trains(*to))) return;
-    Declared& send = lanes_.traffic.sends[lane][forward == goes_down(shape_, pass.virtual_stage) ? 0 : 1];
+    const Declared& send = lanes_.traffic.sends[lane][forward == goes_down(shape_, pass.virtual_stage) ? 0 : 1];
     const bool beside = s_.software.pipeline_overlap;
     const TaskId done = lanes_.last_task(lane);
     const Lanes::Streams& streams = lanes_.streams(lane);
@@ -173,19 +184,19 @@ class Builder {
   /// recomputation and backward where the software lets go of them; gradients leave piece by piece.
   void add_gathered_pass(std::uint32_t lane, const Pass& pass, const Chunk& chunk) {
     const Lanes::Planned planned_at = lanes_.planned(lane, pass.virtual_stage);
-    DataPlan& plan = planned_at.plan;
+    const DataPlan& plan = planned_at.plan;
     const std::size_t pieces = chunk.pieces.size();
     for (std::size_t i = 0; i < pieces; ++i) {
       const std::size_t at = pass.kind == PassKind::forward ? i : pieces - 1 - i;
       const Piece& piece = chunk.pieces[at];
-      Gathers& gathers = plan.gathers[pass.virtual_stage][at];
+      const Gathers& gathers = plan.gathers[pass.virtual_stage][at];
       if (pass.kind == PassKind::forward) {
         add_gathered_compute(lane, pass, gathers, piece.forward);
         continue;
       }
       if (piece.backward.duration == Time{} && piece.trained == 0) continue;
       const auto sum_after = [&](TaskId done) {
-        auto& sums = plan.buckets[pass.virtual_stage];
+        const auto& sums = plan.buckets[pass.virtual_stage];
         if (i < sums.size() && is_last(shape_, pass.kind)) updates_.add_sum(lane, planned_at.leader, sums[i], done);
       };
       if (pass.kind == PassKind::weight) {  // of activations and their gradients alone
@@ -203,7 +214,7 @@ class Builder {
 
   /// What may be prefetched is gathered from when the task before starts, the rest from when it has ended; of a piece
   /// without parameters nothing.
-  TaskId add_gathered_compute(std::uint32_t lane, const Pass& pass, Gathers& gathers, const PassTime& time) {
+  TaskId add_gathered_compute(std::uint32_t lane, const Pass& pass, const Gathers& gathers, const PassTime& time) {
     const std::vector<LaneTask>& before = lanes_[lane].tasks;
     const auto back = [&](std::size_t n) {
       return before.size() >= n ? std::optional<TaskId>(before[before.size() - n].task) : std::nullopt;
@@ -250,6 +261,8 @@ class Builder {
 
 }  // namespace
 
-Step build_step(const StepInput& input, Wires& wires) { return Builder(input, wires).build(); }
+Step build_step(const StepInput& input, const Traffic& traffic, Wires& wires) {
+  return Builder(input, traffic, wires).build();
+}
 
 }  // namespace stepcast::schedules

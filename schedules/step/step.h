@@ -42,10 +42,18 @@ struct LaneTraffic {
 
 inline constexpr std::string_view kLaneStreams[] = {"compute", "pipeline", "data", "parameters"};
 
+/// Where a pass begins: what is made from here on, of the whole graph and of the lane, is the pass's own and its
+/// traffic's. Of two passes that run together both begin here.
+struct PassBegin {
+  std::uint32_t graph_task = 0, lane_task = 0;
+};
+
 /// One simulated rank: with folding one per pipeline stage, without it every rank.
 struct Lane {
   Coordinate at;
   std::vector<LaneTask> tasks;
+  std::vector<PassBegin> passes;  ///< as the stage's order has them, and the end of the last
+  std::size_t flushes = 0;        ///< of its passes, the first that makes the last gradients of a chunk
   std::vector<LaneTraffic> traffic;
   std::vector<sim::TaskId> after_compute;  ///< traffic that follows the last compute: updated parameters
   /// The tasks of the step that is measured, from after the first to the last, where the pipeline never drains.
@@ -76,7 +84,7 @@ struct StepInput {
   const topology::Cluster& cluster;
   const Ranks& ranks;
   const Blocks& blocks;
-  const PlannedPipeline& pipeline;
+  const PlannedPipeline* pipeline;
   const std::vector<std::vector<BlockRange>>& chunks;  ///< per stage and virtual stage
   const collectives::Timer& timer;
   PieceTimes& pieces;
@@ -89,8 +97,10 @@ struct StepInput {
   std::vector<Time> begins{};  ///< when each data rank begins; empty: all at once
 };
 
+struct Traffic;
+
 /// Lowers one training step to a task graph. Tensor collectives are inside the passes' durations; stage-to-stage sends,
-/// data-parallel collectives, the tied embeddings' sum and the optimizer are tasks of their own.
-Step build_step(const StepInput& input, Wires& wires);
+/// data-parallel collectives, the tied embeddings' sum and the optimizer are tasks of their own, tagged by their wire.
+Step build_step(const StepInput& input, const Traffic& traffic, Wires& wires);
 
 }  // namespace stepcast::schedules

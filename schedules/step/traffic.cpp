@@ -30,14 +30,14 @@ Held gradients(const Piece& piece) { return {piece.trained, piece.trained > 0 ? 
 
 class Declarer {
  public:
-  Declarer(const StepInput& in, std::span<const Lane> lanes, Wires& wires)
+  Declarer(const StepInput& in, const LaneGroups& lanes, Wires& wires)
       : in_(in),
         s_(in.scenario),
-        shape_(in.pipeline.shape),
+        shape_(in.pipeline->shape),
         lanes_(lanes),
         wires_(wires),
         stages_(s_.parallelism.pipeline),
-        replicas_(static_cast<std::uint32_t>(lanes.size()) / stages_),
+        replicas_(lanes.replicas()),
         overlap_(in.exchange == Exchange::gradients && data_overlap(s_)),
         zero_(s_.data_parallel.zero) {}
 
@@ -87,14 +87,14 @@ class Declarer {
 
   /// Stage-to-stage sends: [lane][0: to the next stage, 1: to the one before].
   void declare_sends() {
-    out_.sends.resize(lanes_.size());
+    out_.sends.resize(stages_ * replicas_);
     if (stages_ == 1) return;
     const std::uint32_t t = grid(s_.parallelism).columns;  // the rows of a grid send what is theirs
     const bool split = t > 1 && (s_.parallelism.sequence || s_.software.scatter_gather);
     const bool gather = split && !s_.parallelism.sequence;
-    for (std::uint32_t lane = 0; lane < lanes_.size(); ++lane)
+    for (std::uint32_t lane = 0; lane < stages_ * replicas_; ++lane)
       for (const std::uint32_t direction : {0u, 1u}) {
-        const Coordinate c = lanes_[lane].at;
+        const Coordinate c = lanes_.at(lane);
         const double whole = passed_on(c.stage, direction == 0);
         const Bytes message = whole_bytes(whole / (split ? t : 1));
         const std::uint32_t to = (c.stage + (direction == 0 ? 1 : stages_ - 1)) % stages_;
@@ -117,9 +117,9 @@ class Declarer {
     // Embedding and head, which keep 16 bits, are counted alike.
     const std::int64_t element = s_.training.eight_bit_parameters ? 1 : element_bytes(s_.training.precision);
     const double full = zero_ == 3 ? 0 : static_cast<double>(bucket(s_).value) / static_cast<double>(on_wire);
-    out_.data.resize(lanes_.size());
-    for (std::uint32_t lane = 0; lane < lanes_.size(); ++lane) {
-      const Coordinate c = lanes_[lane].at;
+    out_.data.resize(stages_ * replicas_);
+    for (std::uint32_t lane = 0; lane < stages_ * replicas_; ++lane) {
+      const Coordinate c = lanes_.at(lane);
       DataPlan& plan = out_.data[lane];
       for (std::uint32_t v = 0; v < shape_.virtual_stages; ++v)
         plan.chunks.push_back(in_.pieces.chunk(c, in_.chunks[c.stage], v));
@@ -134,10 +134,9 @@ class Declarer {
         return one_after_the_other(std::move(timing), timed(operation, bytes, groups.experts, groups.own_experts));
       };
       const auto gathered = [&](Held held) {
-        return Declared{wires_.declare(then_experts(timed(Operation::all_gather, bytes_of(held.rest(), element),
-                                                          groups.shards, groups.own_shards),
-                                                    Operation::all_gather, bytes_of(held.experts, element))),
-                        {}};
+        return Declared{wires_.declare(
+            then_experts(timed(Operation::all_gather, bytes_of(held.rest(), element), groups.shards, groups.own_shards),
+                         Operation::all_gather, bytes_of(held.experts, element)))};
       };
       const auto summed = [&](Held held) {
         if (s_.data_parallel.compression.any()) {
@@ -145,7 +144,6 @@ class Declarer {
           const MessageSum sum = sum_of_messages(s_, held.all, size);
           return Declared{wires_.declare(timed(sum.operation, sum.bytes, groups.shards, groups.own_shards,
                                                algorithm(s_.data_parallel.mode))),
-                          {},
                           held.all};
         }
         const Operation operation = zero_ >= 1 ? Operation::reduce_scatter : Operation::all_reduce;
@@ -155,7 +153,7 @@ class Declarer {
           sum = one_after_the_other(std::move(sum),
                                     timed(Operation::all_reduce, bytes_of(held.rest() / shard_ranks(s_), on_wire),
                                           groups.replicas, groups.own_replicas));
-        return Declared{wires_.declare(then_experts(std::move(sum), operation, bytes_of(held.experts, on_wire))), {}};
+        return Declared{wires_.declare(then_experts(std::move(sum), operation, bytes_of(held.experts, on_wire)))};
       };
       const std::span<const Chunk> kept = std::span(plan.chunks).first(twice ? 1 : plan.chunks.size());
       Held trained = twice ? Held{} : trained_held(in_.blocks, in_.chunks[c.stage]);
@@ -199,19 +197,18 @@ class Declarer {
   void declare_tied_embeddings() {
     if (!tied()) return;
     for (std::uint32_t r = 0; r < replicas_; ++r) {
-      std::vector<Group> pairs = in_.ranks.sends_beside(lanes_[r].at, stages_ - 1);
+      std::vector<Group> pairs = in_.ranks.sends_beside(lanes_.at(r), stages_ - 1);
       out_.tied_embeddings.push_back({declare(Operation::all_reduce,
                                               bytes_of(in_.blocks.tied / (zero_ >= 2 ? shard_ranks(s_) : 1),
                                                        element_bytes(s_.software.main_gradient_precision)),
-                                              pairs),
-                                      {}});
+                                              pairs)});
     }
   }
 
   const StepInput& in_;
   const Scenario& s_;
   const Shape shape_;
-  std::span<const Lane> lanes_;
+  const LaneGroups& lanes_;
   Wires& wires_;
   const std::uint32_t stages_, replicas_;
   const bool overlap_;
@@ -221,7 +218,7 @@ class Declarer {
 
 }  // namespace
 
-Traffic declare_traffic(const StepInput& input, std::span<const Lane> lanes, Wires& wires) {
+Traffic declare_traffic(const StepInput& input, const LaneGroups& lanes, Wires& wires) {
   return Declarer(input, lanes, wires).declare_all();
 }
 

@@ -2,9 +2,9 @@
 
 #include <array>
 #include <optional>
-#include <span>
 #include <vector>
 
+#include "schedules/step/lane_groups.h"
 #include "schedules/step/step.h"
 
 namespace stepcast::schedules {
@@ -12,8 +12,7 @@ namespace stepcast::schedules {
 /// A collective of one lane or one group of lanes, as declared.
 struct Declared {
   WireId wire{};
-  std::optional<sim::RouteId> route{};  ///< made at first use
-  double elements = 0;                  ///< gradients that are compressed for it
+  double elements = 0;  ///< gradients that are compressed for it
 };
 
 /// A piece's parameters, in the part that may be gathered while the piece before runs and the part that may not.
@@ -40,6 +39,6 @@ struct Traffic {
   std::vector<Declared> tied_embeddings;       ///< per replica; empty: nothing is tied across stages
 };
 
-Traffic declare_traffic(const StepInput& input, std::span<const Lane> lanes, Wires& wires);
+Traffic declare_traffic(const StepInput& input, const LaneGroups& lanes, Wires& wires);
 
 }  // namespace stepcast::schedules

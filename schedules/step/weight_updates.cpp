@@ -15,15 +15,21 @@ namespace stepcast::schedules {
 using sim::TaskId;
 
 WeightUpdates::WeightUpdates(Lanes& lanes)
-    : lanes_(lanes), s_(lanes.s), copies_(copies(lanes.shape)), zero_(s_.data_parallel.zero) {}
+    : lanes_(lanes),
+      s_(lanes.s),
+      copies_(copies(lanes.shape)),
+      zero_(s_.data_parallel.zero),
+      ties_(lanes.count()),
+      last_sums_(lanes.count()),
+      tied_sums_(lanes.count()) {}
 
 void WeightUpdates::add_sums(std::uint32_t lane, std::uint32_t virtual_stage) {
   const Lanes::Planned at = lanes_.planned(lane, virtual_stage);
   const TaskId done = lanes_.last_task(lane);
-  for (Declared& bucket : at.plan.buckets[at.virtual_stage]) add_sum(lane, at.leader, bucket, done);
+  for (const Declared& bucket : at.plan.buckets[at.virtual_stage]) add_sum(lane, at.leader, bucket, done);
 }
 
-void WeightUpdates::add_sum(std::uint32_t lane, std::uint32_t leader, Declared& sum, TaskId done) {
+void WeightUpdates::add_sum(std::uint32_t lane, std::uint32_t leader, const Declared& sum, TaskId done) {
   const TaskId task = lanes_.collective(lane, leader, sum, false, compressed(lane, sum, done), "gradients");
   last_sums_[lane].push_back(task);
   if (!lanes_.overlaps()) lanes_.block(lane, task);
@@ -32,7 +38,7 @@ void WeightUpdates::add_sum(std::uint32_t lane, std::uint32_t leader, Declared& 
 void WeightUpdates::add_whole_sums(std::uint32_t lane) {
   const TaskId done = lanes_.last_task(lane);
   for (const std::uint32_t leader : lanes_.groups.leaders(lane))
-    if (std::optional<Declared>& whole = lanes_.traffic.data[leader].whole)
+    if (const std::optional<Declared>& whole = lanes_.traffic.data[leader].whole)
       last_sums_[lane].push_back(
           lanes_.collective(lane, leader, *whole, false, compressed(lane, *whole, done), "gradients"));
 }
@@ -54,7 +60,7 @@ void WeightUpdates::decompress(std::uint32_t lane, TaskId sum) {
 void WeightUpdates::add_averages() {
   for (std::uint32_t lane = 0; lane < lanes_.count(); ++lane) {
     const std::uint32_t group = lanes_.groups.leader(lane, 0);
-    std::optional<Declared>& whole = lanes_.traffic.data[group].whole;
+    const std::optional<Declared>& whole = lanes_.traffic.data[group].whole;
     if (!whole) continue;
     const TaskId ready = compressed(lane, *whole, lanes_.last_task(lane));
     const TaskId average = lanes_.collective(lane, group, *whole, false, ready, "parameters");
@@ -72,7 +78,7 @@ void WeightUpdates::add_without_flush(std::uint32_t lane, std::uint32_t micro_ba
   add_optimizer(lane, embeddings);
   last_sums_[lane].clear();
   Lane& made = lanes_[lane];
-  const std::uint32_t before = lanes_.in.pipeline.measured * micro_batches(s_);
+  const std::uint32_t before = lanes_.in.pipeline->measured * micro_batches(s_);
   if (micro_batches_done == before) made.before_step = made.tasks.size() - 1;
   if (micro_batches_done == before + micro_batches(s_)) made.end_of_step = made.tasks.size() - 1;
 }
@@ -89,7 +95,7 @@ std::optional<TaskId> WeightUpdates::add_tied_embeddings_beside(std::uint32_t la
   lanes_.step.graph.after(turn.task, lanes_.last_task(lane));
   lanes_.note(lane, {turn.task, 3, "tied embeddings", turn.number});
   // The last stage is as many updates ahead of the first as micro-batches are on their way.
-  const std::size_t stale = lanes_.in.pipeline.updates == Updates::each_micro_batch ? lanes_.shape.stages : 1;
+  const std::size_t stale = lanes_.in.pipeline->updates == Updates::each_micro_batch ? lanes_.shape.stages : 1;
   std::vector<TaskId>& sums = tied_sums_[lane];
   sums.push_back(turn.task);
   return sums.size() > stale ? std::optional(sums[sums.size() - 1 - stale]) : std::nullopt;
@@ -145,7 +151,7 @@ void WeightUpdates::add_optimizer(std::uint32_t lane, std::optional<TaskId> embe
   }
   if ((zero_ == 1 || zero_ == 2) && lanes_.several_data_ranks())
     for (const std::uint32_t leader : lanes_.groups.leaders(lane))
-      if (std::optional<Declared>& spread = lanes_.traffic.data[leader].spread)
+      if (const std::optional<Declared>& spread = lanes_.traffic.data[leader].spread)
         lanes_[lane].after_compute.push_back(
             lanes_.collective(lane, leader, *spread, false, task, "updated parameters"));
 }

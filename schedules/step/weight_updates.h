@@ -1,6 +1,5 @@
 #pragma once
 
-#include <map>
 #include <optional>
 #include <vector>
 
@@ -16,7 +15,7 @@ class WeightUpdates {
   explicit WeightUpdates(Lanes& lanes);
 
   /// The sum of gradients that are there once `done` has ended; without overlap the lane's compute waits for it.
-  void add_sum(std::uint32_t lane, std::uint32_t leader, Declared& sum, sim::TaskId done);
+  void add_sum(std::uint32_t lane, std::uint32_t leader, const Declared& sum, sim::TaskId done);
   /// Every bucket of a virtual stage, once the lane's last task has ended.
   void add_sums(std::uint32_t lane, std::uint32_t virtual_stage);
 
@@ -46,9 +45,9 @@ class WeightUpdates {
   const Scenario& s_;
   const std::uint32_t copies_;
   const int zero_;
-  Joined ties_;                                                  ///< by replica
-  std::map<std::uint32_t, std::vector<sim::TaskId>> last_sums_;  ///< per lane, since its weights last changed
-  std::map<std::uint32_t, std::vector<sim::TaskId>> tied_sums_;  ///< per lane: of the tied embeddings, in order
+  Joined ties_;                                      ///< by replica
+  std::vector<std::vector<sim::TaskId>> last_sums_;  ///< per lane, since its weights last changed
+  std::vector<std::vector<sim::TaskId>> tied_sums_;  ///< per lane: of the tied embeddings, in order
 };
 
 }  // namespace stepcast::schedules

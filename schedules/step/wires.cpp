@@ -33,7 +33,7 @@ WireId Wires::declare(const collectives::Timing& timing, Time more_latency) {
   return WireId{static_cast<std::uint32_t>(wires_.size() - 1)};
 }
 
-void Wires::share_links(sim::TaskGraph& graph) {
+void Wires::share_links() {
   using Loads = std::vector<std::pair<std::size_t, double>>;  // kind, bytes per picosecond of its flow
   // Each kind's loads are in the order of their links, and a large cluster has millions of them: all kinds are walked
   // at once, over so many links at a time. O(loads of kinds + kinds x links / kLinksAtOnce)
@@ -62,7 +62,8 @@ void Wires::share_links(sim::TaskGraph& graph) {
     if (together <= capacity) return;  // never full
     const auto [at, fresh] = constraints.try_emplace({on_link, capacity}, sim::ResourceId{});
     if (!fresh) return;
-    at->second = graph.add_resource({capacity});
+    at->second = sim::ResourceId{static_cast<std::uint32_t>(capacities_.size())};
+    capacities_.push_back({capacity});
     for (const auto& [k, rate] : on_link)
       for (const std::size_t wire : kinds_[k].wires) wires_[wire].uses.push_back({at->second, rate});
   };
@@ -87,11 +88,17 @@ void Wires::share_links(sim::TaskGraph& graph) {
   shared_ = true;
 }
 
+void Wires::enter(sim::TaskGraph& graph) {
+  if (!shared_) share_links();
+  first_resource_ = static_cast<std::uint32_t>(graph.resources().size());
+  for (const Bandwidth capacity : capacities_) graph.add_resource(capacity);
+}
+
 sim::RouteId Wires::route(sim::TaskGraph& graph, WireId wire, std::span<const sim::ResourceId> engines,
-                          double slowdown) {
-  if (!shared_) share_links(graph);
+                          double slowdown) const {
   const Wire& w = wires_[static_cast<std::size_t>(wire)];
   sim::Route route{w.uses, w.latency, {kPicosecondsPerSecond}, 1.0};
+  for (sim::Use& use : route.uses) use.resource = sim::ResourceId{first_resource_ + index(use.resource)};
   if (slowdown > 0)
     for (const sim::ResourceId engine : engines) route.uses.push_back({engine, slowdown});
   return graph.add_route(std::move(route));

@@ -22,13 +22,17 @@ class Wires {
  public:
   explicit Wires(const topology::Cluster& cluster, const SlowLinks* slow = nullptr) : cluster_(cluster), slow_(slow) {}
 
-  /// All must be declared before the first route is made. `more_latency`: fixed time in front, in which it uses nothing
-  /// (a gather at the receiver, say).
+  /// All must be declared before the first graph is entered. `more_latency`: fixed time in front, in which it uses
+  /// nothing (a gather at the receiver, say).
   WireId declare(const collectives::Timing& timing, Time more_latency = {});
 
-  /// The route of a declared collective. While it runs, each of `engines` (a GPU's compute, capacity
-  /// kPicosecondsPerSecond) loses the share slowdown / (1 + slowdown).
-  sim::RouteId route(sim::TaskGraph& graph, WireId wire, std::span<const sim::ResourceId> engines, double slowdown);
+  /// The links that collectives share become resources of this graph, for which routes are made from now on.
+  void enter(sim::TaskGraph& graph);
+
+  /// The route of a declared collective in the graph that was entered. While it runs, each of `engines` (a GPU's
+  /// compute, capacity kPicosecondsPerSecond) loses the share slowdown / (1 + slowdown).
+  sim::RouteId route(sim::TaskGraph& graph, WireId wire, std::span<const sim::ResourceId> engines,
+                     double slowdown) const;
 
   /// What to give TaskGraph::transfer as bytes: picoseconds of flow at full speed.
   Bytes amount(WireId wire) const { return {kind(wire).flow.value}; }
@@ -46,18 +50,20 @@ class Wires {
   struct Wire {
     Time latency{};
     std::size_t kind = 0;
-    std::vector<sim::Use> uses{};
+    std::vector<sim::Use> uses{};  ///< resources are numbered as capacities_ are
   };
   const Kind& kind(WireId wire) const { return kinds_[wires_[static_cast<std::size_t>(wire)].kind]; }
   std::size_t kind_of(const collectives::Timing& timing);
-  void share_links(sim::TaskGraph& graph);
+  void share_links();
 
   const topology::Cluster& cluster_;
   const SlowLinks* slow_;
   std::vector<Wire> wires_;
   std::vector<Kind> kinds_;
   std::multimap<Time, std::size_t> by_duration_;  ///< kinds
+  std::vector<Bandwidth> capacities_;             ///< of what is shared
   bool shared_ = false;
+  std::uint32_t first_resource_ = 0;  ///< of the graph that was entered: what is shared
 };
 
 }  // namespace stepcast::schedules

@@ -1,0 +1,81 @@
+#include "schedules/step/run_step.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "schedules/pipeline/period.h"
+#include "schedules/step/split.h"
+#include "schedules/step/steady_state.h"
+#include "schedules/step/traffic.h"
+
+namespace stepcast::schedules {
+namespace {
+
+/// Fewer passes of a stage than this are not worth a search for what repeats.
+constexpr std::size_t kFewPasses = 48;
+/// Micro-batches, and periods, that are left in the pipeline's middle at first, in the hope that they suffice; then so
+/// many times as many.
+constexpr std::uint32_t kMicroBatchesLeft = 8, kPeriodsLeft = 3, kMoreLeft = 3;
+/// Of the whole, the part that may be simulated for a trial.
+constexpr std::uint32_t kTrialsPart = 2;
+
+StepRun whole(const StepInput& in, const Traffic& traffic, Wires& wires) {
+  StepRun run{build_step(in, traffic, wires), {}, 0, {}, {}};
+  run.timeline = sim::run(run.step.graph);
+  run.time = step_time(run.step, run.timeline);
+  run.split.resize(in.pipeline->shape.stages);
+  for (const Lane& lane : run.step.lanes)
+    if (lane.speaks_for_its_stage()) run.split[lane.at.stage] = split_time(lane, run.timeline, run.time);
+  return run;
+}
+
+/// Whether micro-batches can be alike at all, and are many.
+bool may_repeat(const StepInput& in) {
+  const Shape& shape = in.pipeline->shape;
+  const bool exchanged = in.exchange == Exchange::gradients && weight_copies(in.scenario.parallelism) > 1 &&
+                         in.scenario.data_parallel.zero >= 2;  // in every micro-batch
+  const bool joined = shape.stages == 1 && !exchanged;         // all are one task
+  return in.pipeline->updates == Updates::after_flush && in.stragglers == nullptr && !in.trace && !in.unfold &&
+         !joined && in.pipeline->orders.front().size() >= kFewPasses;
+}
+
+std::optional<StepRun> until_it_repeats(const StepInput& in, const Traffic& traffic, Wires& wires) {
+  const PlannedPipeline& all = *in.pipeline;
+  const std::optional<Period> period = find_period(all.shape, all.orders);
+  if (!period) return std::nullopt;
+  const std::uint32_t times = period->times(), micro_batches = all.shape.micro_batches;
+  std::uint32_t left = std::max(kPeriodsLeft, kMicroBatchesLeft / period->micro_batches);
+  for (; left < times; left *= kMoreLeft) {
+    const std::uint32_t left_out = times - left;
+    PlannedPipeline fewer = all;
+    fewer.shape.micro_batches = micro_batches - left_out * period->micro_batches;
+    if (fewer.shape.micro_batches > micro_batches / kTrialsPart) return std::nullopt;
+    fewer.orders = without(all.orders, *period, left_out);
+    StepInput trial = in;
+    trial.pipeline = &fewer;
+    StepRun run = whole(trial, traffic, wires);
+    const std::optional<SteadyState> steady = steady_state(run.step, run.timeline, without(*period, left_out));
+    if (!steady) continue;
+    run.repeated = left_out * period->micro_batches;
+    run.time += steady->period * left_out;
+    for (std::size_t stage = 0; stage < run.split.size(); ++stage)
+      run.split[stage] = run.split[stage] + steady->split[stage] * left_out;
+    for (std::size_t wire = 0; wire < run.step.wire_times.size(); ++wire)
+      run.step.wire_times[wire] += static_cast<double>(steady->wire_times[wire]) * left_out;
+    return run;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+StepRun run_step(const StepInput& in, Wires& wires) {
+  const LaneGroups groups(in.pipeline->shape, in.ranks, in.unfold);
+  const Traffic traffic = declare_traffic(in, groups, wires);
+  if (may_repeat(in))
+    if (std::optional<StepRun> run = until_it_repeats(in, traffic, wires)) return *std::move(run);
+  return whole(in, traffic, wires);
+}
+
+}  // namespace stepcast::schedules

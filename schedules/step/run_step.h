@@ -1,0 +1,30 @@
+#pragma once
+
+#include <vector>
+
+#include "schedules/step/step.h"
+#include "schedules/step/wires.h"
+#include "sim/executor.h"
+
+namespace stepcast::schedules {
+
+/// A step that was run.
+struct StepRun {
+  Step step;
+  sim::Timeline timeline;  ///< of what was simulated
+  /// Micro-batches that were not: the step goes on in them as in those before.
+  std::uint32_t repeated = 0;
+
+  Time time{};                   ///< of all
+  std::vector<TimeSplit> split;  ///< likewise, by stage
+};
+
+/// Runs one training step. A pipeline's middle repeats itself, so of many micro-batches only the first are simulated,
+/// until all streams are where they were one period of the schedule before: same tasks under way, each begun as long
+/// ago and ending as long from now. From there on everything happens again, one period later, until the last
+/// micro-batches come in; so the step takes what it takes with fewer micro-batches and one period's time for each that
+/// was left out, to the picosecond. A step that is traced, whose GPUs are not as fast as they should be, or that is
+/// unfolded, is simulated whole.
+StepRun run_step(const StepInput& input, Wires& wires);
+
+}  // namespace stepcast::schedules

@@ -1,0 +1,151 @@
+#include "schedules/step/steady_state.h"
+
+#include <algorithm>
+#include <limits>
+#include <span>
+
+#include "schedules/step/split.h"
+
+namespace stepcast::schedules {
+namespace {
+
+/// Parameters of a pass may be gathered from when the task before the one before it has ended.
+constexpr std::size_t kLooksAhead = 2;
+
+/// Passes of a lane that repeat: [first, end) of Lane::passes.
+struct Middle {
+  std::size_t first = 0, end = 0, of_period = 0;
+};
+
+class Search {
+ public:
+  Search(const Step& step, const sim::Timeline& timeline) : step_(step), ran_(timeline) {}
+
+  std::optional<SteadyState> find(const Period& period) {
+    for (const Lane& lane : step_.lanes) {
+      const Period::OfStage& stage = period.stages[lane.at.stage];
+      middles_.push_back({stage.first, std::min(stage.end, lane.flushes), stage.passes});
+      const Middle& middle = middles_.back();
+      if (middle.end < middle.first + 2 * middle.of_period + kLooksAhead) return std::nullopt;
+      felt_ = std::min(felt_, begin(lane, middle.end - kLooksAhead));
+    }
+    if (!measure_period() || !settle() || !all_seen()) return std::nullopt;
+    SteadyState steady{period_, std::vector<TimeSplit>(period.stages.size()),
+                       std::vector<std::uint32_t>(step_.wire_times.size(), 0)};
+    for (std::size_t l = 0; l < step_.lanes.size(); ++l) {
+      count_wires(l, steady.wire_times);
+      if (step_.lanes[l].speaks_for_its_stage() && !split(l, steady.split[step_.lanes[l].at.stage]))
+        return std::nullopt;
+    }
+    return steady;
+  }
+
+ private:
+  Time start(std::uint32_t task) const { return ran_.start[task]; }
+  Time finish(std::uint32_t task) const { return ran_.finish[task]; }
+  Time start(const LaneTask& task) const { return start(sim::index(task.task)); }
+  Time finish(const LaneTask& task) const { return finish(sim::index(task.task)); }
+
+  /// When a pass begins.
+  Time begin(const Lane& lane, std::size_t pass) const { return start(lane.tasks[lane.passes[pass].lane_task]); }
+
+  /// By the last pass of the first lane that is seen to end.
+  bool measure_period() {
+    const Lane& lane = step_.lanes.front();
+    const Middle& middle = middles_.front();
+    std::size_t last = middle.end - 1;
+    while (last >= middle.first + middle.of_period && begin(lane, last) >= felt_) --last;
+    if (last < middle.first + middle.of_period) return false;
+    period_ = begin(lane, last) - begin(lane, last - middle.of_period);
+    return period_ > Time{};
+  }
+
+  /// Every task of a lane's middle that has an image one period later, and the image. False where `visit` is, or where
+  /// the two are not alike.
+  template <class Visit>
+  bool each_pair(const Visit& visit) const {
+    const std::span<const sim::TaskGraph::Task> tasks = step_.graph.tasks();
+    for (std::size_t l = 0; l < step_.lanes.size(); ++l) {
+      const std::vector<PassBegin>& passes = step_.lanes[l].passes;
+      const Middle& middle = middles_[l];
+      std::uint32_t task = passes[middle.first].graph_task, image = passes[middle.first + middle.of_period].graph_task;
+      const std::uint32_t end = passes[middle.end - middle.of_period].graph_task;
+      if (passes[middle.end].graph_task - image != end - task) return false;
+      for (; task < end; ++task, ++image) {
+        if (tasks[task].amount != tasks[image].amount || tasks[task].route != tasks[image].route) return false;
+        if (!visit(task, image)) return false;
+      }
+    }
+    return true;
+  }
+
+  /// Moves settled_ to where all tasks that end later end one period after the one that they are the image of.
+  bool settle() {
+    for (std::size_t l = 0; l < step_.lanes.size(); ++l) {
+      const std::vector<PassBegin>& passes = step_.lanes[l].passes;
+      const Middle& middle = middles_[l];
+      for (std::uint32_t task = passes.front().graph_task; task < passes[middle.first].graph_task; ++task)
+        settled_ = std::max(settled_, finish(task) + period_);
+      for (std::uint32_t task = passes[middle.first].graph_task;
+           task < passes[middle.first + middle.of_period].graph_task; ++task)
+        settled_ = std::max(settled_, finish(task));
+    }
+    return settled_ < felt_ && each_pair([&](std::uint32_t task, std::uint32_t image) {
+             const Time expected = finish(task) + period_, seen = finish(image);
+             if (expected == seen && start(task) + period_ == start(image)) return true;
+             if (std::min(expected, seen) >= felt_) return true;
+             settled_ = std::max({settled_, expected, seen});
+             return settled_ < felt_;
+           });
+  }
+
+  /// Whether all that is under way when it has settled, and was a period before, is seen to end.
+  bool all_seen() const {
+    for (std::size_t l = 0; l < step_.lanes.size(); ++l) {
+      const Middle& middle = middles_[l];
+      const std::size_t without_image = middle.end - middle.of_period;
+      if (begin(step_.lanes[l], without_image - kLooksAhead) + period_ <= settled_) return false;
+    }
+    return each_pair([&](std::uint32_t task, std::uint32_t image) {
+      if (std::min(start(task) + period_, start(image)) > settled_) return true;
+      return std::max(finish(task) + period_, finish(image)) < felt_;
+    });
+  }
+
+  void count_wires(std::size_t l, std::vector<std::uint32_t>& times) const {
+    const std::vector<PassBegin>& passes = step_.lanes[l].passes;
+    const Middle& middle = middles_[l];
+    for (std::uint32_t task = passes[middle.first].graph_task;
+         task < passes[middle.first + middle.of_period].graph_task; ++task)
+      if (const std::uint32_t wire = step_.graph.tasks()[task].tag; wire > 0) ++times[wire - 1];
+  }
+
+  /// Of a period of a lane, from the first task on that ends when all has settled.
+  bool split(std::size_t l, TimeSplit& out) const {
+    const Lane& lane = step_.lanes[l];
+    const Middle& middle = middles_[l];
+    const std::size_t of_period =
+        lane.passes[middle.first + middle.of_period].lane_task - lane.passes[middle.first].lane_task;
+    std::size_t first = lane.passes[middle.first].lane_task;
+    const std::size_t end = lane.passes[middle.end].lane_task;
+    while (first < end && finish(lane.tasks[first]) + period_ <= settled_) ++first;
+    if (first + of_period >= end || finish(lane.tasks[first]) + period_ >= felt_) return false;
+    out = split_tasks(std::span(lane.tasks).subspan(first + 1, of_period), ran_, finish(lane.tasks[first]));
+    return out.sum() == period_;
+  }
+
+  const Step& step_;
+  const sim::Timeline& ran_;
+  std::vector<Middle> middles_;                          // by lane
+  Time felt_{std::numeric_limits<std::int64_t>::max()};  // from here on the end of the pipeline may be felt
+  Time period_{};
+  Time settled_{};  // at this time all is as it was a period before
+};
+
+}  // namespace
+
+std::optional<SteadyState> steady_state(const Step& step, const sim::Timeline& timeline, const Period& period) {
+  return Search(step, timeline).find(period);
+}
+
+}  // namespace stepcast::schedules
