@@ -16,14 +16,16 @@ bool later_by(const Pass& earlier, const Pass& later, std::uint32_t micro_batche
   return same_visit(earlier, later) && index(later.micro_batch) == index(earlier.micro_batch) + micro_batches;
 }
 
-/// Passes after which the middle of an order repeats for so many micro-batches later; 0: it does not.
+/// Passes after which the middle of an order repeats for so many micro-batches later; 0: it does not. The middle is a
+/// quarter of the order: within a chunk's turn much looks like a repetition that is none.
 std::size_t passes_of_period(const StageOrder& order, std::uint32_t micro_batches) {
   const std::size_t middle = order.size() / 2;
   for (std::size_t passes = 1; middle + 2 * passes <= order.size(); ++passes) {
     if (!later_by(order[middle], order[middle + passes], micro_batches)) continue;
-    std::size_t i = middle;
-    while (i < middle + passes && later_by(order[i], order[i + passes], micro_batches)) ++i;
-    return i == middle + passes ? passes : 0;
+    const std::size_t end = std::min(middle + std::max(passes, order.size() / 8), order.size() - passes);
+    for (std::size_t i = middle - order.size() / 8; i < end; ++i)
+      if (!later_by(order[i], order[i + passes], micro_batches)) return 0;
+    return passes;
   }
   return 0;
 }
