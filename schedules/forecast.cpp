@@ -9,8 +9,8 @@
 #include "schedules/model/frozen.h"
 #include "schedules/model/fusion.h"
 #include "schedules/parallel/ranks.h"
+#include "schedules/pipeline/in_flight.h"
 #include "schedules/pipeline/placement.h"
-#include "schedules/pipeline/validate.h"
 #include "schedules/plan.h"
 #include "schedules/step/asynchronous.h"
 #include "schedules/step/chunks.h"
@@ -112,13 +112,12 @@ Forecast told_by_plan(const Scenario& s, const Plan& plan, const Blocks& whole) 
   out.parameters = parameters(whole, cut(whole, 1));
   out.active_parameters = out.parameters - idle_parameters(s.model);
   const auto& [pipeline, chunks, kinds, models] = plan.staged;
-  const Validation valid = validate(pipeline.shape, pipeline.orders);
   for (std::uint32_t stage = 0; stage < plan.memory.size(); ++stage) {
     StageReport& report = out.stages.emplace_back();
     report.stage = stage;
     report.memory = plan.memory[stage];
     report.layers = layers_in(models.front(), chunks[stage]);
-    report.in_flight = valid.most_in_flight[stage];
+    report.in_flight = most_in_flight(pipeline.shape, pipeline.orders[stage]);
   }
   out.shares = plan.shares;
   out.host_memory = plan.host_memory;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "schedules/pipeline/in_flight.h"
 #include "schedules/pipeline/placement.h"
 
 namespace stepcast::schedules {
@@ -139,7 +140,7 @@ void check_missing(Shape shape, std::uint32_t stage, const Seen& seen, Problems&
 std::uint32_t check_stage(Shape shape, std::uint32_t stage, const StageOrder& order, std::optional<std::uint32_t> limit,
                           Problems& problems) {
   Seen seen(shape);
-  std::uint32_t in_flight = 0, most = 0;
+  InFlight in_flight(shape);
   bool over = false;
   const auto problem = [&](const Pass& pass, std::string_view text) {
     problems.add(fmt::format("{}: {}", describe(shape, stage, pass), text));
@@ -162,9 +163,9 @@ std::uint32_t check_stage(Shape shape, std::uint32_t stage, const StageOrder& or
       if (!fits) problem(pass, "only a forward and the backward of another visit can run together");
     }
     if (pass.kind == PassKind::forward) {
-      most = std::max(most, ++in_flight);
-      if (limit && in_flight > *limit && !over) {
-        problem(pass, fmt::format("{} in flight, the limit is {}", in_flight, *limit));
+      in_flight.run(pass);
+      if (limit && in_flight.now() > *limit && !over) {
+        problem(pass, fmt::format("{} in flight, the limit is {}", in_flight.now(), *limit));
         over = true;
       }
       continue;
@@ -172,13 +173,13 @@ std::uint32_t check_stage(Shape shape, std::uint32_t stage, const StageOrder& or
     const PassKind before = *part_before(pass.kind);
     if (!seen.test(before, index(pass.micro_batch), pass.virtual_stage)) {
       problem(pass, fmt::format("before its {}", word(before)));
-    } else if (is_last(shape, pass.kind)) {
+    } else {
       // A forward that comes after its backward never ends in flight: that problem is already named.
-      --in_flight;
+      in_flight.run(pass);
     }
   }
   check_missing(shape, stage, seen, problems);
-  return most;
+  return in_flight.most();
 }
 
 /// Where the pass's input comes from: another model chunk. Nothing for the first forward, for the last chunk's

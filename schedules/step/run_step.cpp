@@ -17,8 +17,9 @@ constexpr std::size_t kFewPasses = 48;
 /// Micro-batches, and periods, that are left in the pipeline's middle at first, in the hope that they suffice; then so
 /// many times as many.
 constexpr std::uint32_t kMicroBatchesLeft = 8, kPeriodsLeft = 3, kMoreLeft = 3;
-/// Of the whole, the part that may be simulated for a trial.
-constexpr std::uint32_t kTrialsPart = 2;
+/// The part of the whole that may be simulated for the first trial, and for each one more: who does not settle at once
+/// may never, where stages' traffic meets on links.
+constexpr std::uint32_t kFirstTrial = 2, kMoreTrials = 4;
 
 StepRun whole(const StepInput& in, const Traffic& traffic, Wires& wires) {
   StepRun run{build_step(in, traffic, wires), {}, 0, {}, {}};
@@ -46,11 +47,11 @@ std::optional<StepRun> until_it_repeats(const StepInput& in, const Traffic& traf
   if (!period) return std::nullopt;
   const std::uint32_t times = period->times(), micro_batches = all.shape.micro_batches;
   std::uint32_t left = std::max(kPeriodsLeft, kMicroBatchesLeft / period->micro_batches);
-  for (; left < times; left *= kMoreLeft) {
+  for (std::uint32_t part = kFirstTrial; left < times; left *= kMoreLeft, part = kMoreTrials) {
     const std::uint32_t left_out = times - left;
     PlannedPipeline fewer = all;
     fewer.shape.micro_batches = micro_batches - left_out * period->micro_batches;
-    if (fewer.shape.micro_batches > micro_batches / kTrialsPart) return std::nullopt;
+    if (fewer.shape.micro_batches > micro_batches / part) return std::nullopt;
     fewer.orders = without(all.orders, *period, left_out);
     StepInput trial = in;
     trial.pipeline = &fewer;
