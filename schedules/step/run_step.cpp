@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kFewPasses = 48;
 /// Micro-batches, and periods, that are left in the pipeline's middle at first, in the hope that they suffice; then so
 /// many times as many.
-constexpr std::uint32_t kMicroBatchesLeft = 8, kPeriodsLeft = 3, kMoreLeft = 3;
+constexpr std::uint32_t kMicroBatchesLeft = 6, kPeriodsLeft = 3, kMoreLeft = 3;
 /// The part of the whole that may be simulated for the first trial, and for each one more: who does not settle at once
 /// may never, where stages' traffic meets on links.
 constexpr std::uint32_t kFirstTrial = 2, kMoreTrials = 4;
