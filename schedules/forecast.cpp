@@ -145,8 +145,7 @@ Forecast forecast_on(const workload::Machine& machine, workload::Machines& machi
   const Ranks ranks(s.parallelism, cluster.gpus_per_node());
   const Plan planned = plan(s, kinds_of(s, ranks, timer));
   const StagedModel& staged = planned.staged;
-  const auto& [pipeline, chunks, kinds, models] = staged;
-  const Shape& shape = pipeline.shape;
+  const auto& [brief, chunks, kinds, models] = staged;
   const Blocks& model = models.front();
   std::optional<OtherKind> other;
   if (s.cluster.other) other.emplace(OtherKind{kinds.back(), models.back()});
@@ -156,9 +155,12 @@ Forecast forecast_on(const workload::Machine& machine, workload::Machines& machi
   const bool imperfect = s.imperfections.any();
   std::optional<HostCopies> copies;
   if (s.offload.any()) copies.emplace(s, cluster);
-  PieceTimes pieces(kinds.front(), model, ranks, timer, !unfold, shape.splits_backward, slow, other,
+  PieceTimes pieces(kinds.front(), model, ranks, timer, !unfold, brief.shape.splits_backward, slow, other,
                     copies ? &*copies : nullptr);
   Wires wires(cluster, slow);
+  const Exchange exchange = exchange_of(s.data_parallel);
+  const bool all_alike = !unfold && !options.trace && !imperfect && exchange == Exchange::gradients;
+  const PlannedPipeline pipeline = all_alike ? brief : whole_pipeline(s);
   const StepInput input{s,
                         cluster,
                         ranks,
@@ -172,9 +174,9 @@ Forecast forecast_on(const workload::Machine& machine, workload::Machines& machi
                         imperfect ? &stragglers : nullptr,
                         slow,
                         copies ? &*copies : nullptr,
-                        exchange_of(s.data_parallel)};
+                        exchange};
   const StepRun run = run_step(input, wires);
-  const auto& [step, timeline, repeated, time, split] = run;
+  const auto& [step, timeline, shape, time, split] = run;
 
   const Blocks whole = whole_model(s);
   Forecast out = told_by_plan(s, planned, whole);

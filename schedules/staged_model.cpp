@@ -23,7 +23,7 @@ std::vector<std::vector<BlockRange>> stage_chunks(const Scenario& s, const Block
 
 StagedModel staged_model(const Scenario& s, std::vector<Scenario> kinds) {
   StagedModel out;
-  out.pipeline = planned_pipeline(s);
+  out.pipeline = brief_pipeline(s);
   out.chunks = stage_chunks(s, blocks(s), out.pipeline.shape);
   std::vector<BlockRange> ranges;
   for (const std::vector<BlockRange>& stage : out.chunks) ranges.insert(ranges.end(), stage.begin(), stage.end());

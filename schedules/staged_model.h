@@ -10,7 +10,7 @@ namespace stepcast::schedules {
 
 /// The model as the stages of a scenario's pipeline hold it.
 struct StagedModel {
-  PlannedPipeline pipeline;
+  PlannedPipeline pipeline;                     ///< brief
   std::vector<std::vector<BlockRange>> chunks;  ///< of every stage, one for each virtual stage
   std::vector<Scenario> kinds;                  ///< as kinds_of() has them
   std::vector<Blocks> models;                   ///< of each kind, with what the scenario recomputes in each chunk

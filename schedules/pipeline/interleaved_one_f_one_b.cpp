@@ -85,6 +85,7 @@ constinit const PipelineSchedule interleaved_one_f_one_b{
     .source = "Narayanan et al., Megatron-LM, SC 2021, arXiv:2104.04473, section 2.2.2 and figure 4 bottom",
     .supports = interleaved_supports,
     .order = interleaved_one_f_one_b_order,
-    .in_groups = true};
+    .in_groups = true,
+    .period = [](Shape shape) { return shape.virtual_stages == 1 ? 1 : group_size(shape); }};
 
 }  // namespace stepcast::schedules

@@ -29,6 +29,7 @@ constinit const PipelineSchedule one_f_one_b{
         "Narayanan et al., Megatron-LM, SC 2021, arXiv:2104.04473, figure 4 top (PipeDream-Flush, "
         "arXiv:2006.09503)",
     .supports = [](Shape shape) { return single_chunk_problem("1f1b", shape); },
-    .order = one_f_one_b_order};
+    .order = one_f_one_b_order,
+    .period = [](Shape) { return 1u; }};
 
 }  // namespace stepcast::schedules

@@ -22,8 +22,8 @@ std::size_t passes_of_period(const StageOrder& order, std::uint32_t micro_batche
   const std::size_t middle = order.size() / 2;
   for (std::size_t passes = 1; middle + 2 * passes <= order.size(); ++passes) {
     if (!later_by(order[middle], order[middle + passes], micro_batches)) continue;
-    const std::size_t end = std::min(middle + std::max(passes, order.size() / 8), order.size() - passes);
-    for (std::size_t i = middle - order.size() / 8; i < end; ++i)
+    const std::size_t window = std::max(passes, order.size() / 4), begin = middle - std::min(middle, window / 2);
+    for (std::size_t i = begin; i < std::min(begin + window, order.size() - passes); ++i)
       if (!later_by(order[i], order[i + passes], micro_batches)) return 0;
     return passes;
   }
@@ -82,8 +82,9 @@ std::optional<Period> find_period(const Shape& shape, std::span<const StageOrder
   return period;
 }
 
-Period without(Period period, std::uint32_t left_out) {
-  for (Period::OfStage& stage : period.stages) stage.end -= stage.passes * left_out;
+Period with_times(Period period, std::uint32_t times) {
+  const std::uint32_t now = period.times();
+  for (Period::OfStage& stage : period.stages) stage.end = stage.end + stage.passes * times - stage.passes * now;
   return period;
 }
 

@@ -29,8 +29,8 @@ struct Period {
 /// where stages hold two copies of the model, whose micro-batches are numbered one copy after the other.
 std::optional<Period> find_period(const Shape& shape, std::span<const StageOrder> orders);
 
-/// The same of orders that so many periods are left out of.
-Period without(Period period, std::uint32_t left_out);
+/// The same of orders in which it comes so often at least.
+Period with_times(Period period, std::uint32_t times);
 
 /// The orders with so many periods left out of every stage, and the micro-batches after them numbered on without a gap.
 /// Requires period.times() > left_out.

@@ -68,6 +68,9 @@ struct PipelineSchedule {
   bool runs_together = false;        ///< some forwards run with a backward at once
   bool in_groups = false;            ///< micro-batches visit several chunks in groups: Shape::micro_batch_group
   Updates updates = Updates::after_flush;
+  /// Micro-batches after which the middle of every stage's order repeats: with so many fewer the orders are the same
+  /// but for one such period, if the shape says how micro-batches are grouped. nullptr: not known.
+  std::uint32_t (*period)(Shape) = nullptr;
   /// How many versions of its weights a stage keeps for micro-batches in flight; nullptr: one.
   std::uint32_t (*weight_versions)(Shape, StageId) = nullptr;
 };

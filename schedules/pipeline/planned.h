@@ -9,10 +9,13 @@
 
 namespace stepcast::schedules {
 
-/// The pipeline that a scenario asks for.
+/// The pipeline that a scenario asks for, or the same with fewer micro-batches.
 struct PlannedPipeline {
   Shape shape;
   std::vector<StageOrder> orders;
+  /// Micro-batches of the step that shape and orders do not have: so many periods of the schedule are left out of the
+  /// middle of every order, where nothing happens that does not happen in those before and behind. `period`: of one.
+  std::uint32_t left_out = 0, period = 0;
   std::vector<std::uint32_t> weight_versions;  ///< per stage
   Updates updates = Updates::after_flush;
   /// A pipeline that never drains has no first and last step: so many steps are run, one after the other, of which
@@ -29,7 +32,14 @@ SimulatedSteps simulated_steps(const Scenario& scenario);
 /// The shape of one step. Requires a name of pipelines() or kCustom, whose orders read_orders() understands.
 Shape planned_shape(const Scenario& scenario, std::uint32_t micro_batches);
 
-/// Requires check() to be empty.
-PlannedPipeline planned_pipeline(const Scenario& scenario);
+/// With all micro-batches. Requires check() to be empty.
+PlannedPipeline whole_pipeline(const Scenario& scenario);
+
+/// With as few micro-batches as show everything that a stage does and holds, if the schedule says how it repeats: for
+/// one that has hundreds of them, far fewer passes to write down and to go through. Requires check() to be empty.
+PlannedPipeline brief_pipeline(const Scenario& scenario);
+
+/// With fewer micro-batches than a brief pipeline's step has: all of them less a multiple of its period.
+PlannedPipeline with_micro_batches(const Scenario& scenario, const PlannedPipeline& brief, std::uint32_t micro_batches);
 
 }  // namespace stepcast::schedules

@@ -21,8 +21,9 @@ constexpr std::uint32_t kMicroBatchesLeft = 6, kPeriodsLeft = 3, kMoreLeft = 3;
 /// may never, where stages' traffic meets on links.
 constexpr std::uint32_t kFirstTrial = 2, kMoreTrials = 4;
 
-StepRun whole(const StepInput& in, const Traffic& traffic, Wires& wires) {
-  StepRun run{build_step(in, traffic, wires), {}, 0, {}, {}};
+/// Of all micro-batches that the pipeline has.
+StepRun all_of(const StepInput& in, const Traffic& traffic, Wires& wires) {
+  StepRun run{build_step(in, traffic, wires), {}, in.pipeline->shape, {}, {}};
   run.timeline = sim::run(run.step.graph);
   run.time = step_time(run.step, run.timeline);
   run.split.resize(in.pipeline->shape.stages);
@@ -31,34 +32,39 @@ StepRun whole(const StepInput& in, const Traffic& traffic, Wires& wires) {
   return run;
 }
 
-/// Whether micro-batches can be alike at all, and are many.
+/// Whether the step is one that repeats, and has enough passes to look for it.
 bool may_repeat(const StepInput& in) {
   const Shape& shape = in.pipeline->shape;
   const bool exchanged = in.exchange == Exchange::gradients && weight_copies(in.scenario.parallelism) > 1 &&
                          in.scenario.data_parallel.zero >= 2;  // in every micro-batch
   const bool joined = shape.stages == 1 && !exchanged;         // all are one task
   return in.pipeline->updates == Updates::after_flush && in.stragglers == nullptr && !in.trace && !in.unfold &&
-         !joined && in.pipeline->orders.front().size() >= kFewPasses;
+         !joined && (in.pipeline->left_out > 0 || in.pipeline->orders.front().size() >= kFewPasses);
 }
 
 std::optional<StepRun> until_it_repeats(const StepInput& in, const Traffic& traffic, Wires& wires) {
-  const PlannedPipeline& all = *in.pipeline;
-  const std::optional<Period> period = find_period(all.shape, all.orders);
-  if (!period) return std::nullopt;
-  const std::uint32_t times = period->times(), micro_batches = all.shape.micro_batches;
+  const PlannedPipeline& known = *in.pipeline;
+  const std::optional<Period> period = find_period(known.shape, known.orders);
+  if (!period || (known.left_out > 0 && period->micro_batches != known.period)) return std::nullopt;
+  const std::uint32_t all = known.shape.micro_batches + known.left_out,
+                      times = period->times() + known.left_out / period->micro_batches;
   std::uint32_t left = std::max(kPeriodsLeft, kMicroBatchesLeft / period->micro_batches);
   for (std::uint32_t part = kFirstTrial; left < times; left *= kMoreLeft, part = kMoreTrials) {
-    const std::uint32_t left_out = times - left;
-    PlannedPipeline fewer = all;
-    fewer.shape.micro_batches = micro_batches - left_out * period->micro_batches;
-    if (fewer.shape.micro_batches > micro_batches / part) return std::nullopt;
-    fewer.orders = without(all.orders, *period, left_out);
+    const std::uint32_t left_out = times - left, micro_batches = all - left_out * period->micro_batches;
+    if (micro_batches > all / part) return std::nullopt;
+    PlannedPipeline fewer;
+    if (known.left_out > 0) {
+      fewer = with_micro_batches(in.scenario, known, micro_batches);
+    } else {
+      fewer = known;
+      fewer.shape.micro_batches = micro_batches;
+      fewer.orders = without(known.orders, *period, left_out);
+    }
     StepInput trial = in;
     trial.pipeline = &fewer;
-    StepRun run = whole(trial, traffic, wires);
-    const std::optional<SteadyState> steady = steady_state(run.step, run.timeline, without(*period, left_out));
+    StepRun run = all_of(trial, traffic, wires);
+    const std::optional<SteadyState> steady = steady_state(run.step, run.timeline, with_times(*period, left));
     if (!steady) continue;
-    run.repeated = left_out * period->micro_batches;
     run.time += steady->period * left_out;
     for (std::size_t stage = 0; stage < run.split.size(); ++stage)
       run.split[stage] = run.split[stage] + steady->split[stage] * left_out;
@@ -76,7 +82,11 @@ StepRun run_step(const StepInput& in, Wires& wires) {
   const Traffic traffic = declare_traffic(in, groups, wires);
   if (may_repeat(in))
     if (std::optional<StepRun> run = until_it_repeats(in, traffic, wires)) return *std::move(run);
-  return whole(in, traffic, wires);
+  if (in.pipeline->left_out == 0) return all_of(in, traffic, wires);
+  const PlannedPipeline whole = whole_pipeline(in.scenario);
+  StepInput input = in;
+  input.pipeline = &whole;
+  return all_of(input, traffic, wires);
 }
 
 }  // namespace stepcast::schedules

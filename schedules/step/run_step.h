@@ -11,11 +11,9 @@ namespace stepcast::schedules {
 /// A step that was run.
 struct StepRun {
   Step step;
-  sim::Timeline timeline;  ///< of what was simulated
-  /// Micro-batches that were not: the step goes on in them as in those before.
-  std::uint32_t repeated = 0;
-
-  Time time{};                   ///< of all
+  sim::Timeline timeline;        ///< of what was simulated
+  Shape shape;                   ///< likewise: it may have fewer micro-batches than the step
+  Time time{};                   ///< of the whole step
   std::vector<TimeSplit> split;  ///< likewise, by stage
 };
 

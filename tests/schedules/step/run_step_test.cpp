@@ -1,0 +1,123 @@
+// Steps of which only a part is simulated: what is told of them is what the whole simulation tells. A traced step is
+// simulated whole.
+
+#include "schedules/step/run_step.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "schedules/forecast.h"
+#include "schedules/results/time_parts.h"
+#include "schedules/staged_model.h"
+#include "topology/cluster.h"
+#include "tests/schedules/scenarios.h"
+
+namespace stepcast::schedules {
+namespace {
+
+void expect_same(const Forecast& a, const Forecast& whole, const std::string& what) {
+  EXPECT_EQ(a.step, whole.step) << what;
+  for (std::size_t i = 0; i < whole.stages.size(); ++i) {
+    for (const TimePart& part : kTimeParts)
+      EXPECT_EQ(a.stages[i].time.*part.time, whole.stages[i].time.*part.time) << what << ", stage " << i;
+    EXPECT_EQ(a.stages[i].memory.peak(), whole.stages[i].memory.peak()) << what << ", stage " << i;
+    EXPECT_EQ(a.stages[i].in_flight, whole.stages[i].in_flight) << what << ", stage " << i;
+  }
+  ASSERT_EQ(a.busiest_link.has_value(), whole.busiest_link.has_value()) << what;
+  if (!a.busiest_link) return;
+  EXPECT_EQ(a.busiest_link->name, whole.busiest_link->name) << what;
+  EXPECT_EQ(a.busiest_link->utilisation, whole.busiest_link->utilisation) << what;
+}
+
+void expect_as_whole(const Scenario& s, const std::string& what) {
+  ASSERT_TRUE(check(s).empty()) << what << ": " << check(s).front().text;
+  expect_same(forecast(s, {.advise = false}), forecast(s, {.trace = true, .advise = false}), what);
+}
+
+/// Any plan of 32 GPUs with many micro-batches.
+std::optional<Scenario> any_plan(std::mt19937& random) {
+  const auto pick = [&](std::initializer_list<std::uint32_t> choices) {
+    return *(choices.begin() + static_cast<std::ptrdiff_t>(random() % choices.size()));
+  };
+  Scenario s = round_numbers(32);
+  s.cluster.node.nics = pick({1, 2, 8});  // stages' traffic meets, or not
+  s.model.layers = 48;
+  s.parallelism.pipeline = pick({1, 2, 4, 8});
+  s.parallelism.tensor = pick({1, 2});
+  s.parallelism.data = 32 / s.parallelism.pipeline / s.parallelism.tensor;
+  s.training.global_batch = s.parallelism.data * pick({24, 64, 96, 131});
+  s.pipeline.schedule =
+      std::array{"1f1b", "interleaved-1f1b", "zb-h1", "zb-h2", "combined-1f1b", "gpipe"}[random() % 6];
+  s.pipeline.virtual_stages =
+      s.pipeline.schedule == "interleaved-1f1b" || s.pipeline.schedule == "combined-1f1b" ? 3 : 1;
+  s.data_parallel.zero = static_cast<int>(pick({0, 1, 2, 3}));
+  s.data_parallel.overlap = pick({0, 1}) == 1;
+  s.software.pipeline_overlap = pick({0, 1}) == 1;
+  s.software.overlap_slowdown = pick({0, 1}) == 1 ? 0.1 : 0;
+  s.software.parameter_prefetch = {pick({0, 1}) == 1 ? 1LL << 24 : 0};
+  s.software.gather_for_recompute = pick({0, 1}) == 1;
+  s.recompute = pick({0, 1}) == 1 ? Recompute::full : Recompute::none;
+  if (pick({0, 1}) == 1) s.parallelism.layers_per_stage = {};
+  if (!check(s).empty()) return std::nullopt;
+  return s;
+}
+
+std::string in_words(const Scenario& s) {
+  return s.pipeline.schedule + " t" + std::to_string(s.parallelism.tensor) + " p" +
+         std::to_string(s.parallelism.pipeline) + " zero " + std::to_string(s.data_parallel.zero) + " batch " +
+         std::to_string(s.training.global_batch) + " nics " + std::to_string(s.cluster.node.nics);
+}
+
+TEST(RunStep, OfManyMicroBatchesIsTheWholeStepToThePicosecond) {
+  std::mt19937 random(7);
+  int ran = 0;
+  while (ran < 60) {
+    const std::optional<Scenario> s = any_plan(random);
+    if (!s) continue;
+    expect_as_whole(*s, in_words(*s));
+    ++ran;
+  }
+}
+
+/// What run_step says of a scenario, and how many micro-batches it simulated.
+std::uint32_t simulated_micro_batches(const Scenario& s) {
+  const topology::Cluster cluster =
+      topology::build_cluster(s.cluster.node, s.cluster.fabric, s.cluster.gpus, s.cluster.allocation);
+  const collectives::Timer timer(cluster, s.software.transport);
+  const Ranks ranks(s.parallelism, cluster.gpus_per_node());
+  const StagedModel staged = staged_model(s, {s});
+  PieceTimes pieces(s, staged.models.front(), ranks, timer, true, staged.pipeline.shape.splits_backward);
+  Wires wires(cluster);
+  const StepInput input{s, cluster, ranks, staged.models.front(), &staged.pipeline, staged.chunks, timer, pieces};
+  return run_step(input, wires).shape.micro_batches;
+}
+
+TEST(RunStep, SimulatesAsFewMicroBatchesHoweverManyThereAre) {
+  Scenario s = round_numbers(32);
+  s.parallelism = {.tensor = 2, .pipeline = 4, .data = 4};
+  for (const int zero : {0, 2}) {
+    s.data_parallel.zero = zero;
+    for (const char* schedule : {"1f1b", "interleaved-1f1b"}) {
+      if (zero == 2 && std::string_view(schedule) != "1f1b") continue;
+      s.pipeline.schedule = schedule;
+      s.pipeline.virtual_stages = std::string_view(schedule) == "interleaved-1f1b" ? 2 : 1;
+      s.training.global_batch = 4 * 128;
+      const std::uint32_t of_128 = simulated_micro_batches(s);
+      s.training.global_batch = 4 * 1024;
+      EXPECT_LE(of_128, 64u) << schedule;
+      EXPECT_EQ(simulated_micro_batches(s), of_128) << schedule;
+    }
+  }
+}
+
+TEST(RunStep, SimulatesAllWhereTheyAreFew) {
+  Scenario s = round_numbers(32);
+  s.parallelism = {.tensor = 2, .pipeline = 4, .data = 4};
+  s.pipeline.schedule = "1f1b";
+  s.training.global_batch = 4 * 12;
+  EXPECT_EQ(simulated_micro_batches(s), 12u);
+}
+
+}  // namespace
+}  // namespace stepcast::schedules
