@@ -5,8 +5,6 @@
 #include <numeric>
 #include <utility>
 
-#include "topology/cluster_impl.h"
-
 namespace stepcast::collectives {
 namespace {
 
@@ -134,7 +132,7 @@ std::vector<Chain> found_chains(const topology::Cluster& cluster, std::span<cons
 void walk_alike(const topology::Cluster& cluster, std::vector<std::vector<GpuId>>& groups, std::uint32_t nodes,
                 std::span<const Chain> chains) {
   if (chains.empty() || chains.front().size() * nodes != groups.front().size()) return;
-  const auto place_in_node = [&](GpuId id) { return cluster.impl().gpus.slot(id).gpu; };
+  const auto place_in_node = [&](GpuId id) { return cluster.place_in_node(id); };
   std::map<std::vector<std::uint32_t>, Chain> known;  // by the places of a node's GPUs and of those abroad
   for (std::vector<GpuId>& group : std::span(groups).subspan(1)) {
     if (nodes == 1 && by_node(cluster, group).size() > 1) continue;

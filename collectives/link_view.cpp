@@ -5,7 +5,6 @@
 #include <unordered_map>
 
 #include "collectives/searches.h"
-#include "topology/cluster_impl.h"
 #include "topology/host_path.h"
 
 namespace stepcast::collectives {
@@ -65,12 +64,9 @@ class Viewer {
   }
 
   std::vector<LinkView::Hop> in_node(topology::GpuId gpu, const topology::Path& path) {
-    const topology::Cluster::Impl& impl = cluster_.impl();
-    const std::uint32_t first = index(impl.node_link(impl.gpus.slot(gpu).node, 0));
     std::vector<LinkView::Hop> hops;
     for (std::size_t i = 0; i < path.links.size(); ++i) {
-      const std::uint32_t link = index(path.links[i]);
-      if (link >= first && link < first + impl.links_per_node) hops.push_back(hop(path, i));
+      if (cluster_.in_node_of(gpu, path.links[i])) hops.push_back(hop(path, i));
     }
     return hops;
   }

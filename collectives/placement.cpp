@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "sim/input_error.h"
-#include "topology/cluster_impl.h"
 
 namespace stepcast::collectives {
 namespace {
@@ -56,8 +55,7 @@ Request request_on(const topology::Cluster& cluster, const Placement& placement,
   Request request{.operation = operation, .ranks = placement.ranks, .nodes = placement.nodes};
   if (request.nodes > 1) request.channels = std::min(request.gpus(), most_channels);
   // Which GPUs of a node are which is not looked at: the wiring tells whether moving them along maps links onto links.
-  const std::uint32_t row = cluster.nodes() == 1 ? cluster.impl().node.graph.torus_row : 0;
-  if (row != 0 && placement.ranks == cluster.impl().node.gpus.size()) request.row = row;
+  if (placement.ranks == cluster.gpus()) request.row = cluster.torus_row();
   request.nvlink_sharp = cluster.nvlink_sharp();
   request.in_network_reduction = cluster.in_network_reduction();
   request.chains = std::move(chains);

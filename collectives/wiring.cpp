@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "sim/input_error.h"
-#include "topology/cluster_impl.h"
 #include "topology/host_path.h"
 
 namespace stepcast::collectives {
@@ -96,7 +95,7 @@ class Wirer {
     shifts_ = ranks_ / period_;
     row_ = symmetry.row != 0 ? symmetry.row : gpus_;
     turns_ = symmetry.rotate ? row_ : 1;
-    first_fabric_ = cluster.nodes() > 1 ? cluster.impl().fabric_base() : cluster.links();
+    first_fabric_ = cluster.first_fabric_link();
   }
 
   std::optional<Wiring> run() {
@@ -169,23 +168,23 @@ class Wirer {
     const bool in_node = plan_.switches_at == SwitchesAt::nodes;
     const std::uint32_t other = in_node ? rank / gpus_ * gpus_ + (rank + 1) % gpus_ : (rank + gpus_) % ranks_;
     const Path whole = up ? cluster_.path(ids[rank], ids[other]) : cluster_.path(ids[other], ids[rank]);
-    const topology::Cluster::Impl& impl = cluster_.impl();
     Path path;
     path.kind = whole.kind;
     const bool network = whole.kind == topology::PathKind::network;
-    const auto on_network = [&](LinkId link) { return impl.ends(link).kind == topology::LinkKind::network; };
+    const auto on_network = [&](LinkId link) { return cluster_.link_traits(link).kind == topology::LinkKind::network; };
     const auto first = std::ranges::find_if(whole.links, on_network) - whole.links.begin();
     const auto last =
         std::ranges::find_if(whole.links.rbegin(), whole.links.rend(), on_network).base() - whole.links.begin() - 1;
     for (std::size_t i = 0; i < whole.links.size(); ++i) {
-      const topology::Cluster::Impl::Ends ends = impl.ends(whole.links[i]);
+      const topology::LinkId link = whole.links[i];
       const auto place = static_cast<std::ptrdiff_t>(i);
       const bool part = network ? (up ? place <= first : place >= last)
-                                : impl.device(up ? ends.from : ends.to).kind == topology::DeviceKind::gpu;
+                                : (up ? cluster_.link_source_kind(link) : cluster_.link_target_kind(link)) ==
+                                      topology::DeviceKind::gpu;
       if (!part) continue;
-      path.links.push_back(whole.links[i]);
+      path.links.push_back(link);
       path.loads.push_back(whole.loads[i]);
-      path.latency = path.latency + ends.latency;
+      path.latency = path.latency + cluster_.link_traits(link).latency;
     }
     return path;
   }
@@ -309,8 +308,8 @@ class Wirer {
   }
 
   Bandwidth capacity(LinkId link) const {
-    const topology::Cluster::Impl::Ends ends = cluster_.impl().ends(link);
-    return ends.bandwidth * efficiency(transport_, ends.kind);
+    const topology::LinkTraits traits = cluster_.link_traits(link);
+    return traits.bandwidth * efficiency(transport_, traits.kind);
   }
 
   void route(Wiring& wiring) {

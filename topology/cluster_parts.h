@@ -1,18 +1,19 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
-#include <vector>
 
-#include "topology/cluster.h"
 #include "topology/fabric.h"
 #include "topology/gpu_slots.h"
+#include "topology/ids.h"
 #include "topology/node_template.h"
 
 namespace stepcast::topology {
 
+/// What a Cluster is made of; nothing outside topology/ includes this.
 /// Links of a node: the template's edges, then, where there is a fabric, each NIC's cable up and down.
 /// Link id = node * links_per_node + place; the fabric's links follow the last node's.
-struct Cluster::Impl {
+struct ClusterParts {
   NodeTemplate node;
   std::unique_ptr<const Fabric> fabric;  ///< none for a single node
   GpuSlots gpus{1, 1u};                  ///< in use
