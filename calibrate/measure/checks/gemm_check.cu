@@ -1,4 +1,4 @@
-#include "calibrate/measure/kernels/gemm_check.h"
+#include "calibrate/measure/checks/gemm_check.h"
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
