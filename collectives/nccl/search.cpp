@@ -4,7 +4,8 @@
 #include <optional>
 #include <vector>
 
-#include "collectives/chains.h"
+#include "collectives/search/chains.h"
+#include "collectives/search/view_links.h"
 
 namespace stepcast::collectives::nccl {
 namespace {
