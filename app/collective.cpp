@@ -11,6 +11,7 @@
 
 #include "app/command.h"
 #include "app/distinct_files.h"
+#include "app/format.h"
 #include "app/options.h"
 #include "app/output.h"
 #include "app/read/config_folders.h"

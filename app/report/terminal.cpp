@@ -1,4 +1,4 @@
-#include "app/terminal.h"
+#include "app/report/terminal.h"
 
 #include <sys/ioctl.h>
 #include <unistd.h>
