@@ -5,9 +5,8 @@
 # - Only app sees yaml-cpp and Boost.Program_options; JSON is seen by app and by calibrate, which reads profilers' logs.
 # - A file includes its own header first, which so is known to compile alone.
 # - No two folders, of whatever depth, include each other. A folder and its sub-folder are two folders like any others:
-#   either the files at the top use the sub-folder (timing/ under collectives/ would be used by none of them), or the
-#   sub-folder uses the files at the top (topology/builders/ uses topology/builders.h, whose list names its items as
-#   `extern`), but not both.
+#   either the files at the top use the sub-folder (app/run.cpp uses app/report/), or the sub-folder uses the
+#   files at the top (topology/builders/ uses topology/builders.h, whose list names its items as `extern`), but not both.
 # - No circle of files: x.h and x.cpp count as one.
 # - A header that more than 15 files include holds one concept. Those that do are listed with it in `concepts`.
 # - A private header is included in its own folder alone.
