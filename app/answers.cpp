@@ -1,7 +1,5 @@
 #include "app/answers.h"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <oneapi/tbb/global_control.h>
 #include <unistd.h>
 
@@ -13,7 +11,6 @@
 #include "app/read/visible_text.h"
 #include "calibrate/in_parallel.h"
 #include "sim/input_error.h"
-#include "sim/units_text.h"
 
 namespace stepcast::app {
 namespace {
@@ -99,29 +96,6 @@ void add_bands(std::vector<Answer>& answers, std::span<const calibrate::Residual
     if (a.forecast && a.forecast->simulated)
       a.band = calibrate::band(calibrate::without(measured, a.question.table, a.question.name),
                                calibrate::traits(a.question.scenario), a.forecast->step);
-}
-
-std::string advice_text(const schedules::OutOfMemory& over) {
-  std::string here, nearest, larger;
-  for (const schedules::Advice& each : over.advice) {
-    const std::string settings = fmt::format("--set {}", fmt::join(each.settings, " --set "));
-    if (each.missing > Bytes{})
-      nearest = fmt::format("; nearest: {}, which still lacks {}", settings, text(each.missing));
-    else if (each.more_gpus)
-      larger = "; with more GPUs, try " + settings;
-    else
-      here += (here.empty() ? "try " : ", or ") + settings;
-  }
-  return here.empty() ? "nothing that was tried on these GPUs makes it fit" + nearest + larger : here;
-}
-
-std::string memory_message(const schedules::OutOfMemory& over) {
-  const std::string_view where = over.memory == schedules::Tier::gpu    ? "on"
-                                 : over.memory == schedules::Tier::host ? "of host memory on a node of"
-                                                                        : "of drives on a node of";
-  return fmt::format("out of memory: needs {} of {} {} stage {}; largest: {}{}", text(over.needed),
-                     text(over.available), where, over.stage, over.largest,
-                     over.advised ? "; " + advice_text(over) : "");
 }
 
 }  // namespace stepcast::app

@@ -1,22 +1,14 @@
 #pragma once
 
-#include <optional>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "app/read/questions.h"
+#include "app/report/answer.h"
 #include "calibrate/confidence/band.h"
 #include "schedules/forecast.h"
 
 namespace stepcast::app {
-
-/// A question with its forecast, or why there is none.
-struct Answer {
-  Question question;
-  std::optional<schedules::Forecast> forecast;  ///< nothing: question.error says why
-  std::optional<calibrate::Band> band{};        ///< nothing: no measured rows to make it from
-};
 
 struct AnswerOptions {
   schedules::ForecastOptions forecast{};
@@ -32,11 +24,5 @@ std::vector<Answer> answer(std::vector<Question> questions, const AnswerOptions&
 
 /// Gives each forecast its band, made from all measured rows but those of the run itself.
 void add_bands(std::vector<Answer>& answers, std::span<const calibrate::Residual> measured);
-
-/// "try --set recompute=full, or --set offload.optimizer=host", or that nothing helps and what comes nearest.
-std::string advice_text(const schedules::OutOfMemory& over);
-
-/// "out of memory: needs 93.1 GiB of 80.0 GiB on stage 0; largest: activations 51.2 GiB; try --set recompute=full"
-std::string memory_message(const schedules::OutOfMemory& over);
 
 }  // namespace stepcast::app

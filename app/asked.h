@@ -9,8 +9,8 @@
 
 #include "app/answers.h"
 #include "app/distinct_files.h"
+#include "app/format.h"
 #include "app/options.h"
-#include "app/output.h"
 
 namespace stepcast::app {
 

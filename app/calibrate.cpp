@@ -8,6 +8,7 @@
 
 #include "app/command.h"
 #include "app/distinct_files.h"
+#include "app/format.h"
 #include "app/import_log.h"
 #include "app/measure.h"
 #include "app/options.h"

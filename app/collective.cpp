@@ -11,6 +11,7 @@
 
 #include "app/command.h"
 #include "app/distinct_files.h"
+#include "app/format.h"
 #include "app/options.h"
 #include "app/output.h"
 #include "app/read/config_folders.h"
@@ -26,8 +27,8 @@
 #include "calibrate/logs/nccl_tests.h"
 #include "collectives/algorithms.h"
 #include "collectives/nccl/search.h"
-#include "collectives/placement.h"
-#include "collectives/timer.h"
+#include "collectives/timing/placement.h"
+#include "collectives/timing/timer.h"
 #include "sim/in_quotes.h"
 #include "sim/input_error.h"
 #include "sim/units_text.h"

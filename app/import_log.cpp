@@ -1,5 +1,6 @@
 #include "app/import_log.h"
 
+#include "app/output.h"
 #include "app/read/file_text.h"
 #include "app/read/streams.h"
 #include "app/report/kernel_report.h"

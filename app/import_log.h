@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "app/output.h"
+#include "app/format.h"
 
 namespace stepcast::app {
 

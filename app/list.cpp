@@ -7,6 +7,7 @@
 #include "app/catalogue.h"
 #include "app/command.h"
 #include "app/distinct_files.h"
+#include "app/format.h"
 #include "app/options.h"
 #include "app/output.h"
 #include "app/read/config_folders.h"

@@ -16,9 +16,7 @@
 #include <system_error>
 #include <vector>
 
-#include "app/read/nearest.h"
 #include "app/read/streams.h"
-#include "sim/in_quotes.h"
 #include "sim/input_error.h"
 
 namespace stepcast::app {
@@ -236,13 +234,6 @@ class Target {
 };
 
 }  // namespace
-
-Format parse_format(const std::string& word) {
-  constexpr std::array<std::string_view, 3> names{"table", "json", "csv"};
-  for (std::size_t i = 0; i < names.size(); ++i)
-    if (names[i] == word) return static_cast<Format>(i);
-  throw InputError("--format", "found " + in_quotes(word) + ", expected " + one_of(word, names));
-}
 
 void write_files(std::span<const NewFile> files) {
   const HeldSignals held;

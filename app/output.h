@@ -6,11 +6,6 @@
 
 namespace stepcast::app {
 
-enum class Format : char { table, json, csv };
-
-/// Throws InputError("--format", ...) for another word.
-Format parse_format(const std::string& word);
-
 struct NewFile {
   std::filesystem::path path;  ///< empty or "-": standard output
   std::string content;

@@ -6,12 +6,13 @@
 
 #include "app/asked.h"
 #include "app/command.h"
+#include "app/output.h"
 #include "app/read/streams.h"
 #include "app/report/json.h"
 #include "app/report/png.h"
 #include "app/report/run_report.h"
 #include "app/report/schedule_diagram.h"
-#include "app/terminal.h"
+#include "app/report/terminal.h"
 #include "sim/in_quotes.h"
 #include "sim/input_error.h"
 

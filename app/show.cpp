@@ -18,7 +18,7 @@
 #include "app/report/columns.h"
 #include "app/report/json_text.h"
 #include "app/report/paragraph.h"
-#include "app/terminal.h"
+#include "app/report/terminal.h"
 #include "sim/in_quotes.h"
 #include "sim/input_error.h"
 

@@ -3,6 +3,7 @@
 #include "app/asked.h"
 #include "app/command.h"
 #include "app/explain.h"
+#include "app/output.h"
 #include "app/read/config_folders.h"
 #include "app/read/predictions.h"
 #include "app/read/streams.h"

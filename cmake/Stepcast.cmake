@@ -50,9 +50,10 @@ function(stepcast_precompile target)
   endif()
 endfunction()
 
-# stepcast_library(NAME DEPENDS public... PRIVATE private...): one library per folder, globbed.
+# stepcast_library(NAME DEPENDS public... PRIVATE private... PRECOMPILED headers...): one library per folder, globbed.
+# PRECOMPILED: headers that many of its files include and that take seconds to parse.
 function(stepcast_library name)
-  cmake_parse_arguments(ARG "" "" "DEPENDS;PRIVATE" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "DEPENDS;PRIVATE;PRECOMPILED" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${name}/*.cpp)
   file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${name}/*.h)
   list(FILTER sources EXCLUDE REGEX "/main\\.cpp$")
@@ -70,7 +71,7 @@ function(stepcast_library name)
   target_sources(${name} PUBLIC FILE_SET HEADERS BASE_DIRS ${CMAKE_SOURCE_DIR} FILES ${headers})
   target_link_libraries(${name} PUBLIC stepcast_options ${ARG_DEPENDS} PRIVATE ${ARG_PRIVATE})
   if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
-    stepcast_precompile(${name} ${precompiled_of_libraries})
+    stepcast_precompile(${name} ${precompiled_of_libraries} ${ARG_PRECOMPILED})
   endif()
   if(EXISTS ${CMAKE_SOURCE_DIR}/${name}/main.cpp)
     add_executable(stepcast ${CMAKE_SOURCE_DIR}/${name}/main.cpp)
@@ -78,9 +79,9 @@ function(stepcast_library name)
   endif()
 endfunction()
 
-# stepcast_tests(NAME DEPENDS ...): one test program per folder of tests/.
+# stepcast_tests(NAME DEPENDS ... PRECOMPILED headers...): one test program per folder of tests/.
 function(stepcast_tests name)
-  cmake_parse_arguments(ARG "" "" "DEPENDS" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "DEPENDS;PRECOMPILED" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/${name}/*.cpp)
   list(FILTER sources EXCLUDE REGEX "/calibrate/measure/emulator/") # a test program of its own
   if(NOT sources)
@@ -92,6 +93,6 @@ function(stepcast_tests name)
   # -O3, and -O0 takes clang++ with sanitizers a third of what -O1 takes.
   target_compile_options(${name}_tests PRIVATE $<IF:$<CONFIG:Release>,-O1,-O0>)
   target_compile_definitions(${name}_tests PRIVATE STEPCAST_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
-  stepcast_precompile(${name}_tests ${precompiled_of_tests})
+  stepcast_precompile(${name}_tests ${precompiled_of_tests} ${ARG_PRECOMPILED})
   gtest_discover_tests(${name}_tests DISCOVERY_TIMEOUT 60)
 endfunction()

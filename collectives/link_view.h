@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "topology/cluster.h"
+#include "topology/ids.h"
 
 namespace stepcast::collectives {
 
@@ -28,7 +28,7 @@ struct LinkView {
   std::vector<std::vector<Hop>> departs, arrives;
   double nvlink_rate = 0;  ///< of one such, bytes per second
   double host_rate = 0;    ///< of the slowest way of the ring 0, 1, ... over PCIe and sockets, if there is one
-  std::shared_ptr<Searches> searches{};  ///< what they found (collectives/searches.h); of whole communicators
+  std::shared_ptr<Searches> searches{};  ///< what they found (search/searches.h); of whole communicators
 
   bool empty() const { return ranks == 0; }
   std::span<const Hop> way(std::uint32_t from, std::uint32_t to) const {
@@ -38,16 +38,5 @@ struct LinkView {
   bool nvlink(std::uint32_t from, std::uint32_t to) const { return over_nvlink[std::size_t{from} * ranks + to]; }
   std::uint32_t direct(std::uint32_t from, std::uint32_t to) const { return nvlinks[std::size_t{from} * ranks + to]; }
 };
-
-/// Communicators whose links are looked at when an algorithm needs it: its searches are for single machines.
-inline constexpr std::uint32_t kMostViewed = 72;
-
-/// The ways between the GPUs of a communicator, in rank order. O(ranks^2 hops).
-LinkView view_links(const topology::Cluster& cluster, std::span<const topology::GpuId> group);
-
-/// The ways between GPUs of one node, without `host_rate`; and those to and from others, GPU i's to abroad[i] (one on
-/// another node each, or none at all), as far as they lie in the node.
-LinkView view_node(const topology::Cluster& cluster, std::span<const topology::GpuId> gpus,
-                   std::span<const topology::GpuId> abroad);
 
 }  // namespace stepcast::collectives

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "collectives/timer.h"
+#include "collectives/timing/timer.h"
 #include "schedules/parallel/ranks.h"
 #include "schedules/scenario.h"
 

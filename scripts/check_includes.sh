@@ -1,31 +1,216 @@
 #!/usr/bin/env bash
-# Includes never run upward: a folder may include itself and the folders before it in this list. Only app sees yaml-cpp
-# and Boost.Program_options, and JSON is seen by app and by calibrate, which reads profilers' logs. A file includes its own
-# header first, which so is known to compile alone. Prints what breaks a rule; exit status 1 if anything does.
+# What includes what, and how large one thing may be. Prints what breaks a rule; exit status 1 if anything does.
+#
+# - Includes never run upward: a folder of the first level may include itself and the folders before it in `rooms`.
+# - Only app sees yaml-cpp and Boost.Program_options; JSON is seen by app and by calibrate, which reads profilers' logs.
+# - A file includes its own header first, which so is known to compile alone.
+# - No two folders, of whatever depth, include each other. A folder and its sub-folder are two folders like any others:
+#   either the files at the top use the sub-folder (app/run.cpp uses app/report/), or the sub-folder uses the
+#   files at the top (topology/builders/ uses topology/builders.h, whose list names its items as `extern`), but not both.
+# - No circle of files: x.h and x.cpp count as one.
+# - A header that more than 15 files include holds one concept. Those that do are listed with it in `concepts`.
+# - A private header is included in its own folder alone.
+# - No function is longer than 80 lines, but tables.
+#
+# What breaks a rule and is known to stands in the lists of exceptions below. They only shrink: an exception that nothing
+# needs any more is an error as well.
 set -euo pipefail
 cd "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/.."
+exec python3 - <<'PYTHON'
+import collections
+import os
+import re
+import sys
 
-order=(sim topology collectives workload schedules calibrate app)
-bad=0
-higher=("${order[@]}")
-for folder in "${order[@]}"; do
-  higher=("${higher[@]:1}")
-  [[ -d $folder ]] || continue
-  forbidden='^\s*#\s*include\s*"tests/'
-  for other in "${higher[@]}"; do forbidden+="|^\\s*#\\s*include\\s*\"$other/"; done
-  [[ $folder == app ]] || forbidden+='|^\s*#\s*include\s*<(yaml-cpp|boost/program_options)'
-  [[ $folder == app || $folder == calibrate ]] || forbidden+='|^\s*#\s*include\s*<nlohmann'
-  if grep -rnE --include='*.h' --include='*.cpp' "$forbidden" "$folder"; then bad=1; fi
-done
-for folder in "${order[@]}"; do
-  while IFS= read -r file; do
-    own=${file%.cpp}.h
-    [[ -f $own ]] || continue
-    first=$(grep -m1 -E '^\s*#\s*include' "$file")
-    [[ $first == "#include \"$own\"" ]] && continue
-    echo "$file: the first include is not $own"
-    bad=1
-  done < <(find "$folder" -name '*.cpp' | sort)
-done
-((bad == 0)) || echo "includes must not run upward: ${order[*]} (see docs on architecture)" >&2
-exit "$bad"
+rooms = ["sim", "topology", "collectives", "workload", "schedules", "calibrate", "app"]
+private = {"topology/cluster_parts.h": "topology"}
+only_in = {"yaml-cpp": ["app"], "boost/program_options": ["app"], "nlohmann": ["app", "calibrate"]}
+most_includers = 15
+most_lines = 80
+
+# Headers that more than 15 files include, with the one concept that each holds.
+concepts = {
+    "sim/input_error.h": "an error in what the user wrote",
+    "sim/in_quotes.h": "a found text as messages show it",
+    "sim/units.h": "time, bytes and rates as types",
+    "sim/units_text.h": "those types as text, and back",
+    "topology/cluster.h": "a cluster and what can be asked of it",
+    "collectives/algorithm.h": "one way to do a collective",
+    "app/command.h": "a subcommand and its exit status",
+    "app/output.h": "writing files",
+    "app/read/nearest.h": "the allowed name that is nearest to a found one",
+    "app/read/library.h": "the library of configs",
+    "app/read/file_text.h": "the text of a file",
+    "app/read/visible_text.h": "a text without control characters",
+}
+
+# Exceptions: headers that more than 15 files include though they hold more than one concept.
+wide = {
+    "schedules/scenario.h",
+    "schedules/forecast.h",
+    "schedules/model/blocks.h",
+}
+
+# Exceptions: pairs of folders that include each other.
+both_ways = {
+    ("schedules", "schedules/cost"),
+    ("schedules", "schedules/data_parallel"),
+    ("schedules", "schedules/memory"),
+    ("schedules", "schedules/model"),
+    ("schedules", "schedules/offload"),
+    ("schedules", "schedules/parallel"),
+    ("schedules", "schedules/pipeline"),
+    ("schedules", "schedules/step"),
+    ("schedules/cost", "schedules/model"),
+    ("schedules/memory", "schedules/model"),
+}
+
+# Exceptions: units (x.h and x.cpp) that stand in a circle.
+circular = set(
+    """
+    app/read/library app/read/merge app/read/schema app/read/type app/read/unit_meant
+    schedules/memory/activations schedules/model/blocks schedules/model/encoder schedules/model/encoder_decoder
+    schedules/model/low_precision schedules/model/network_blocks schedules/model/parallel_block
+    schedules/model/transformer
+    schedules/forecast schedules/memory/advice schedules/memory/memory schedules/memory/node_memory
+    schedules/memory/out_of_memory schedules/plan schedules/results/memory_kinds schedules/results/time_parts
+    schedules/step/asynchronous schedules/step/lanes schedules/step/local_steps schedules/step/memory_trace
+    schedules/step/split schedules/step/stalls schedules/step/step schedules/step/trace schedules/step/traffic
+    schedules/step/weight_updates
+    """.split()
+)
+
+# Functions that are tables: one entry after the other, and nothing else.
+tables = {
+    "app/read/model.cpp": "model_table",
+    "app/read/node.cpp": "node_table",
+    "app/read/scenario.cpp": "scenario_table",
+    "app/read/software.cpp": "software_table",
+}
+
+found = []
+
+
+def complain(text):
+    found.append(text)
+
+
+def compare(kind, breaking, excepted):
+    """What breaks a rule, beside the exceptions that there are."""
+    for one in sorted(breaking - excepted):
+        complain(f"{kind}: {one if isinstance(one, str) else ' and '.join(one)}")
+    for one in sorted(excepted - breaking):
+        name = one if isinstance(one, str) else " and ".join(one)
+        complain(f"{kind}: {name} is an exception that nothing needs; take it from the list in scripts/check_includes.sh")
+
+
+files = {}  # path: lines
+for room in rooms:
+    for folder, _, names in os.walk(room):
+        for name in names:
+            if name.endswith((".h", ".cpp", ".cu", ".cuh")):
+                path = os.path.join(folder, name)
+                with open(path, encoding="utf-8") as opened:
+                    files[path] = opened.read().split("\n")
+
+including = re.compile(r'\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)')
+includes, system = {}, {}
+for path, lines in files.items():
+    matches = [m for m in map(including.match, lines) if m]
+    includes[path] = [m.group(1) for m in matches if m.group(1)]
+    system[path] = [m.group(2) for m in matches if m.group(2)]
+    own = re.sub(r"\.\w+$", ".h", path)
+    if path.endswith(".cpp") and own in files and matches[0].group(1) != own:
+        complain(f"{path}: the first include is not {own}")
+
+for path in sorted(files):
+    room = path.split("/")[0]
+    for other in includes[path]:
+        above = other.split("/")[0]
+        if above == "tests" or above in rooms and rooms.index(above) > rooms.index(room):
+            complain(f"{path}: includes {other}, which runs upward: {' '.join(rooms)} (docs/architecture.md)")
+        if other in private and not path.startswith(private[other] + "/"):
+            complain(f"{path}: includes {other}, which is for {private[other]}/ alone")
+    for other in system[path]:
+        for library, allowed in only_in.items():
+            if other.startswith(library) and room not in allowed:
+                complain(f"{path}: includes <{other}>, which is for {' and '.join(allowed)} alone")
+
+
+def circles(edges):
+    """Every node that can be reached from itself (Tarjan's strongly connected components)."""
+    number, low, stack, inside = {}, {}, [], set()
+
+    def visit(node):
+        number[node] = low[node] = len(number)
+        stack.append(node)
+        for after in sorted(edges.get(node, ())):
+            if after not in number:
+                visit(after)
+            if after not in placed:
+                low[node] = min(low[node], low[after])
+        if low[node] == number[node]:
+            component = []
+            while not component or component[-1] != node:
+                component.append(stack.pop())
+                placed.add(component[-1])
+            if len(component) > 1:
+                inside.update(component)
+
+    placed = set()
+    sys.setrecursionlimit(100000)
+    for node in sorted(edges):
+        if node not in number:
+            visit(node)
+    return inside
+
+
+def unit(path):
+    return os.path.splitext(path)[0]
+
+
+units, folders = collections.defaultdict(set), collections.defaultdict(set)
+includers = collections.Counter()
+for path in files:
+    for other in set(includes[path]) & files.keys():
+        includers[other] += 1
+        if unit(other) != unit(path):
+            units[unit(path)].add(unit(other))
+        if os.path.dirname(other) != os.path.dirname(path):
+            folders[os.path.dirname(path)].add(os.path.dirname(other))
+
+pairs = {(a, b) for a in folders for b in folders[a] if a < b and a in folders.get(b, ())}
+compare("folders include each other", pairs, both_ways)
+compare("files in a circle", circles(units), circular)
+
+popular = {header for header, count in includers.items() if count > most_includers}
+for header in sorted(popular - wide - concepts.keys()):
+    complain(f"{header}: more than {most_includers} files include it; if it holds one concept, name that in `concepts`")
+for header in sorted(concepts.keys() - popular):
+    complain(f"{header}: no more than {most_includers} files include it; take it from `concepts`")
+compare("many include a header of several concepts", popular & wide, wide)
+
+# The layout of clang-format: a function begins with a line that ends with `{` and ends with the next `}` as far left.
+other_block = re.compile(r"\s*(if|for|while|switch|else|do|try|catch|case|default|return|namespace|struct|class|enum|union)\b|\s*}")
+unused_tables = dict(tables)
+for path, lines in sorted(files.items()):
+    for first, line in enumerate(lines):
+        if not line.endswith("{") or "(" not in line and "->" not in line or other_block.match(line):
+            continue
+        left = len(line) - len(line.lstrip())
+        last = first + 1
+        while last < len(lines) and not re.match(r"\s{0,%d}}" % left, lines[last]):
+            last += 1
+        if last - first + 1 <= most_lines:
+            continue
+        if path in tables and tables[path] + "(" in line:
+            unused_tables.pop(path, None)
+        else:
+            complain(f"{path}:{first + 1}: {last - first + 1} lines in one function, of {most_lines}: {line.strip()}")
+for path, table in unused_tables.items():
+    complain(f"{path}: {table} is no longer a table of more than {most_lines} lines; take it from `tables`")
+
+for text in found:
+    print(text)
+sys.exit(1 if found else 0)
+PYTHON

@@ -79,6 +79,14 @@ else
   echo "skipped: no clang-format 14"
 fi
 
+section "lint: lines that changed since the last commit"
+if git rev-parse -q --verify 'HEAD^' >/dev/null; then
+  scripts/lint.sh || fail "see above; .clang-tidy has the rules"
+  pass
+else
+  echo "skipped: no earlier commit"
+fi
+
 section "release: build"
 build release
 

@@ -154,6 +154,10 @@ class FlowNetwork {
   void sort_component();
   void keep_component();
   void solve(Time now, double floor);
+  /// All resources fill at once: every route gets `lambda` times its weight.
+  void fill_at_once(double lambda, Time now);
+  /// The sum over a resource's routes and what is left of it, added up from its members.
+  void add_up(std::uint32_t id);
   void plan_ends();
   void index_members();
   void fix(std::uint32_t route, double rate, double lambda);

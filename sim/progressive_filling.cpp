@@ -130,6 +130,36 @@ void FlowNetwork::index_members() {
   for (const std::uint32_t id : component_resources_) resources_[id].members -= resources_[id].degree;
 }
 
+void FlowNetwork::fill_at_once(double lambda, Time now) {
+  for (const std::uint32_t route : component_) {
+    set_rate(route, lambda * fixed_[route].weight, now);
+    if (!keeps_) continue;
+    states_[route].lambda = lambda;
+    for (const RouteUse& use : uses(route)) {
+      filled_[use.resource].push_back({route, resources_[use.resource].available});
+    }
+  }
+}
+
+void FlowNetwork::add_up(std::uint32_t id) {
+  Resource& resource = resources_[id];
+  resource.sum = 0;
+  resource.left = resource.available;
+  for (std::uint32_t m = 0; m < resource.degree; ++m) {
+    const std::uint32_t route = members_[resource.members + m];
+    for (const RouteUse& use : uses(route)) {
+      if (use.resource != id) continue;
+      const double taken = use.load * states_[route].flows;
+      if (new_rate_[route] < 0) {
+        resource.sum += taken * fixed_[route].weight;
+      } else {
+        resource.left -= taken * new_rate_[route];
+      }
+    }
+  }
+  resource.whole = resource.sum;
+}
+
 /// Progressive filling of the component gathered last, from lambda `floor` on: of each resource `left` is there for its
 /// `degree` routes.
 void FlowNetwork::solve(Time now, double floor) {
@@ -160,14 +190,7 @@ void FlowNetwork::solve(Time now, double floor) {
 
   const bool limited = !limits_.empty();
   if (!limited && highest <= lowest * (1 + kSameRate)) {  // all resources fill at once: one rate for all
-    for (const std::uint32_t route : component_) {
-      set_rate(route, lowest * fixed_[route].weight, now);
-      if (!keeps_) continue;
-      states_[route].lambda = lowest;
-      for (const RouteUse& use : uses(route)) {
-        filled_[use.resource].push_back({route, resources_[use.resource].available});
-      }
-    }
+    fill_at_once(lowest, now);
     return;
   }
 
@@ -198,21 +221,7 @@ void FlowNetwork::solve(Time now, double floor) {
     const Level top = levels_.front();
     Resource& resource = resources_[top.resource];
     if (resource.sum < 1e-6 * resource.whole) {  // what is left of the sum would be mostly rounding: add it up anew
-      resource.sum = 0;
-      resource.left = resource.available;
-      for (std::uint32_t m = 0; m < resource.degree; ++m) {
-        const std::uint32_t route = members_[resource.members + m];
-        for (const RouteUse& use : uses(route)) {
-          if (use.resource != top.resource) continue;
-          const double taken = use.load * states_[route].flows;
-          if (new_rate_[route] < 0) {
-            resource.sum += taken * fixed_[route].weight;
-          } else {
-            resource.left -= taken * new_rate_[route];
-          }
-        }
-      }
-      resource.whole = resource.sum;
+      add_up(top.resource);
     }
     const double current = std::max(level(resource), lambda);
     if (current > top.lambda * (1 + kSameRate)) {

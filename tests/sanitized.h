@@ -12,8 +12,8 @@
 
 namespace stepcast::test {
 
-/// Built with a sanitizer, under which tests over a whole list of cases take every so manieth, and all but one of those
-/// that look at the same forecasts of a whole table are skipped: all run in release.
+/// Built with a sanitizer, under which tests over a whole list of cases take every so manieth, and those
+/// that forecast whole tables again, as scripts/test.sh does with sanitizers, are skipped: all run in release.
 #if STEPCAST_ADDRESS_SANITIZER || STEPCAST_THREAD_SANITIZER
 inline constexpr bool kSanitized = true;
 #else

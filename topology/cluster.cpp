@@ -11,9 +11,9 @@
 
 #include "sim/input_error.h"
 #include "topology/builders.h"
-#include "topology/builders/pcie_tree.h"
-#include "topology/cluster_impl.h"
+#include "topology/cluster_parts.h"
 #include "topology/fabrics.h"
+#include "topology/link_types.h"
 
 namespace stepcast::topology {
 
@@ -22,7 +22,7 @@ namespace {
 /// Appends links to a path and keeps its sums right. A path is one strand, or several that share the bytes evenly.
 class PathWriter {
  public:
-  PathWriter(const Cluster::Impl& impl, std::uint32_t strands) : impl_(impl), strands_(strands) {
+  PathWriter(const ClusterParts& parts, std::uint32_t strands) : parts_(parts), strands_(strands) {
     constexpr std::size_t kMost = 16;  // of nearly all paths of one strand
     path_.links.reserve(kMost);
     crossed_.reserve(kMost);
@@ -30,17 +30,17 @@ class PathWriter {
 
   void inside(std::uint32_t node, const NodeRoute& route) {
     for (const std::uint32_t e : route.edges) {
-      const Edge& edge = impl_.node.graph.edges[e];
-      add(impl_.node_link(node, e), edge.bandwidth, edge.latency, route.kind);
+      const Edge& edge = parts_.node.graph.edges[e];
+      add(parts_.node_link(node, e), edge.bandwidth, edge.latency, route.kind);
     }
   }
   void port(std::uint32_t node, std::uint32_t nic, bool down) {
-    add(impl_.port_link(node, nic, down), impl_.port, down ? impl_.port_down : impl_.port_up, PathKind::network);
+    add(parts_.port_link(node, nic, down), parts_.port, down ? parts_.port_down : parts_.port_up, PathKind::network);
   }
   void across(const std::vector<std::uint32_t>& fabric_links) {
     for (const std::uint32_t f : fabric_links) {
-      const FabricLink& link = impl_.fabric->links[f];
-      add(LinkId{impl_.fabric_base() + f}, link.bandwidth, link.latency, PathKind::network);
+      const FabricLink& link = parts_.fabric->links[f];
+      add(LinkId{parts_.fabric_base() + f}, link.bandwidth, link.latency, PathKind::network);
     }
   }
   void end_strand() {
@@ -70,7 +70,7 @@ class PathWriter {
     crossed_.push_back({1, bandwidth});
   }
 
-  const Cluster::Impl& impl_;
+  const ClusterParts& parts_;
   std::uint32_t strands_;
   Path path_;
   Time latency_{};
@@ -81,8 +81,8 @@ class PathWriter {
   std::vector<Crossed> crossed_;  ///< [place in path_.links]
 };
 
-std::string name_of(const Cluster::Impl& impl, std::uint32_t node, std::uint32_t gpu) {
-  return impl.device(node * impl.devices_per_node() + impl.node.gpus[gpu]).name;
+std::string name_of(const ClusterParts& parts, std::uint32_t node, std::uint32_t gpu) {
+  return parts.device(node * parts.devices_per_node() + parts.node.gpus[gpu]).name;
 }
 
 /// Whole nodes, or a part of one.
@@ -94,30 +94,31 @@ void check_whole_nodes(const NodeSpec& node, std::uint32_t per_node, std::uint32
   }
 }
 
-void join_nodes(Cluster::Impl& impl, const NodeSpec& node, const FabricSpec& fabric) {
-  if (impl.node.nics.empty()) {
-    throw InputError(node.name, std::to_string(impl.gpus.nodes()) + " nodes cannot be joined: the node has no NICs");
+void join_nodes(ClusterParts& parts, const NodeSpec& node, const FabricSpec& fabric) {
+  if (parts.node.nics.empty()) {
+    throw InputError(node.name, std::to_string(parts.gpus.nodes()) + " nodes cannot be joined: the node has no NICs");
   }
   if (!node.nic) {
     throw InputError(node.name,
-                     std::to_string(impl.gpus.nodes()) + " nodes cannot be joined: 'nic' names no link type");
+                     std::to_string(parts.gpus.nodes()) + " nodes cannot be joined: 'nic' names no link type");
   }
   check(node, *node.nic);
-  impl.port = payload(*node.nic);
-  impl.port_data_sheet = node.nic->bandwidth;
-  impl.in_network_reduction = fabric.in_network_reduction;
-  impl.port_up = node.nic->latency + fabric.cable_latency + fabric.switch_latency;
-  impl.port_down = node.nic->latency + fabric.cable_latency;
-  impl.fabric = build_fabric({fabric, impl.gpus.nodes(), static_cast<std::uint32_t>(impl.node.nics.size()), impl.port});
+  parts.port = payload(*node.nic);
+  parts.port_data_sheet = node.nic->bandwidth;
+  parts.in_network_reduction = fabric.in_network_reduction;
+  parts.port_up = node.nic->latency + fabric.cable_latency + fabric.switch_latency;
+  parts.port_down = node.nic->latency + fabric.cable_latency;
+  parts.fabric =
+      build_fabric({fabric, parts.gpus.nodes(), static_cast<std::uint32_t>(parts.node.nics.size()), parts.port});
 }
 
 /// PXN: where NICs are on rails, a GPU in use of the sender's node that owns the receiver's rail does the sending. The
 /// receiver's counterpart first, then the first that NVLink reaches; the sender itself without one.
-std::uint32_t relay(const Cluster::Impl& impl, const GpuSlots::Slot& a, const GpuSlots::Slot& b) {
-  const NodeTemplate& node = impl.node;
-  if (!impl.fabric->rails || node.nics_of[a.gpu] == node.nics_of[b.gpu]) return a.gpu;
+std::uint32_t relay(const ClusterParts& parts, const GpuSlots::Slot& a, const GpuSlots::Slot& b) {
+  const NodeTemplate& node = parts.node;
+  if (!parts.fabric->rails || node.nics_of[a.gpu] == node.nics_of[b.gpu]) return a.gpu;
   const auto fits = [&](std::uint32_t gpu) {
-    return impl.gpus.used(a.node, gpu) && node.nics_of[gpu] == node.nics_of[b.gpu] &&
+    return parts.gpus.used(a.node, gpu) && node.nics_of[gpu] == node.nics_of[b.gpu] &&
            node.between(a.gpu, gpu).kind == PathKind::nvlink;
   };
   if (fits(b.gpu)) return b.gpu;
@@ -129,21 +130,21 @@ std::uint32_t relay(const Cluster::Impl& impl, const GpuSlots::Slot& a, const Gp
 
 /// From GPU a over the `out` NICs of `sender`, a GPU of its node, to GPU b; nothing where there is no way. With n and m
 /// NICs the bytes go in lcm(n, m) equal strands.
-std::optional<Path> between_nodes(const Cluster::Impl& impl, const GpuSlots::Slot& a, std::uint32_t sender,
+std::optional<Path> between_nodes(const ClusterParts& parts, const GpuSlots::Slot& a, std::uint32_t sender,
                                   const GpuSlots::Slot& b, const std::vector<std::uint32_t>& out, std::uint64_t flow) {
-  const NodeTemplate& node = impl.node;
+  const NodeTemplate& node = parts.node;
   const std::vector<std::uint32_t>& in = node.nics_of[b.gpu];
   if (out.empty() || in.empty()) return {};
   const auto strands = static_cast<std::uint32_t>(std::lcm(out.size(), in.size()));
-  PathWriter writer(impl, strands);
+  PathWriter writer(parts, strands);
   std::vector<std::uint32_t> fabric_links;
   for (std::uint32_t s = 0; s < strands; ++s) {
     const std::uint32_t out_nic = out[s % out.size()], in_nic = in[s % in.size()];
     const NodeRoute &up = node.out(sender, out_nic), &down = node.in(in_nic, b.gpu);
     fabric_links.clear();
     if (!up.found || !down.found ||
-        !impl.fabric->route(impl.fabric->switch_of(a.node, out_nic), impl.fabric->switch_of(b.node, in_nic),
-                            flow + s * 0x9e3779b97f4a7c15u, fabric_links)) {
+        !parts.fabric->route(parts.fabric->switch_of(a.node, out_nic), parts.fabric->switch_of(b.node, in_nic),
+                             flow + s * 0x9e3779b97f4a7c15u, fabric_links)) {
       return {};
     }
     if (sender != a.gpu) writer.inside(a.node, node.between(a.gpu, sender));
@@ -158,12 +159,13 @@ std::optional<Path> between_nodes(const Cluster::Impl& impl, const GpuSlots::Slo
 }
 
 /// Numbers the links, and throws InputError where there are too many.
-void number_links(Cluster::Impl& impl, const NodeSpec& node) {
-  impl.links_per_node = impl.node_edges() + (impl.fabric ? 2 * static_cast<std::uint32_t>(impl.node.nics.size()) : 0);
+void number_links(ClusterParts& parts, const NodeSpec& node) {
+  parts.links_per_node =
+      parts.node_edges() + (parts.fabric ? 2 * static_cast<std::uint32_t>(parts.node.nics.size()) : 0);
   const std::uint64_t links =
-      std::uint64_t{impl.gpus.nodes()} * impl.links_per_node + (impl.fabric ? impl.fabric->links.size() : 0);
+      std::uint64_t{parts.gpus.nodes()} * parts.links_per_node + (parts.fabric ? parts.fabric->links.size() : 0);
   if (links > std::numeric_limits<std::uint32_t>::max()) {
-    throw InputError(node.name, std::to_string(impl.gpus.gpus()) + " GPUs have more links than can be numbered");
+    throw InputError(node.name, std::to_string(parts.gpus.gpus()) + " GPUs have more links than can be numbered");
   }
 }
 
@@ -171,105 +173,100 @@ NodeTemplate node_template(const NodeSpec& node) {
   return make_node_template(find_builder(node).build(node), {node.pcie_p2p, node.nvlink_forwarding});
 }
 
-std::shared_ptr<Cluster::Impl> begin(const NodeSpec& node) {
-  auto impl = std::make_shared<Cluster::Impl>();
-  impl->node = node_template(node);
-  impl->nvlink_sharp = node.nvlink_sharp;
-  impl->compute_capability = node.compute_capability;
-  impl->cpu = node.cpu;
-  return impl;
+std::shared_ptr<ClusterParts> begin(const NodeSpec& node) {
+  auto parts = std::make_shared<ClusterParts>();
+  parts->node = node_template(node);
+  parts->nvlink_sharp = node.nvlink_sharp;
+  parts->compute_capability = node.compute_capability;
+  parts->cpu = node.cpu;
+  return parts;
 }
 
 }  // namespace
 
-Device Cluster::Impl::device(std::uint32_t index) const {
-  const std::uint32_t in_nodes = gpus.nodes() * devices_per_node();
-  if (index >= in_nodes) return fabric->device(index - in_nodes);
-  const Device& device = node.graph.devices[index % devices_per_node()];
-  return {"node " + std::to_string(index / devices_per_node()) + " / " + device.name, device.kind};
-}
+Cluster::Cluster(std::shared_ptr<const ClusterParts> parts) : parts_(std::move(parts)) {}
 
-Cluster::Impl::Ends Cluster::Impl::ends(LinkId id) const {
-  const std::uint32_t i = index(id);
-  if (i >= fabric_base()) {
-    if (!fabric || i - fabric_base() >= fabric->links.size()) throw std::logic_error("link id beyond the last link");
-    const FabricLink& link = fabric->links[i - fabric_base()];
-    const std::uint32_t first = gpus.nodes() * devices_per_node();
-    return {first + link.from, first + link.to, LinkKind::network, link.bandwidth, link.latency};
-  }
-  const std::uint32_t at = i / links_per_node, place = i % links_per_node, first = at * devices_per_node();
-  if (place < node_edges()) {
-    const Edge& edge = node.graph.edges[place];
-    return {first + edge.from, first + edge.to, edge.kind, edge.bandwidth, edge.latency};
-  }
-  const std::uint32_t nic = (place - node_edges()) / 2;
-  const std::uint32_t nic_device = first + node.nics[nic];
-  const std::uint32_t leaf = gpus.nodes() * devices_per_node() + fabric->switch_of(at, nic);
-  if ((place - node_edges()) % 2 == 0) return {nic_device, leaf, LinkKind::network, port, port_up};
-  return {leaf, nic_device, LinkKind::network, port, port_down};
-}
-
-Cluster::Cluster(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
-
-std::uint32_t Cluster::gpus() const { return impl_->gpus.gpus(); }
-std::uint32_t Cluster::gpus_per_node() const { return impl_->gpus.period(); }
-std::uint32_t Cluster::nodes() const { return impl_->gpus.used_nodes(); }
+std::uint32_t Cluster::gpus() const { return parts_->gpus.gpus(); }
+std::uint32_t Cluster::gpus_per_node() const { return parts_->gpus.period(); }
+std::uint32_t Cluster::nodes() const { return parts_->gpus.used_nodes(); }
 std::uint32_t Cluster::links() const {
-  return impl_->fabric_base() + (impl_->fabric ? static_cast<std::uint32_t>(impl_->fabric->links.size()) : 0);
+  return parts_->fabric_base() + (parts_->fabric ? static_cast<std::uint32_t>(parts_->fabric->links.size()) : 0);
 }
-bool Cluster::nvlink_sharp() const { return impl_->nvlink_sharp; }
-bool Cluster::in_network_reduction() const { return impl_->in_network_reduction; }
-std::uint32_t Cluster::node_of(GpuId gpu) const { return impl_->gpus.slot(gpu).used_node; }
+bool Cluster::nvlink_sharp() const { return parts_->nvlink_sharp; }
+bool Cluster::in_network_reduction() const { return parts_->in_network_reduction; }
+std::uint32_t Cluster::compute_capability() const { return parts_->compute_capability; }
+CpuVendor Cluster::cpu() const { return parts_->cpu; }
+NicPort Cluster::nic_port() const { return {parts_->port_data_sheet, parts_->port}; }
+std::uint32_t Cluster::torus_row() const {
+  return nodes() == 1 && gpus() == parts_->node.gpus.size() ? parts_->node.graph.torus_row : 0;
+}
+std::uint32_t Cluster::place_in_node(GpuId gpu) const { return parts_->gpus.slot(gpu).gpu; }
+std::uint32_t Cluster::node_of(GpuId gpu) const { return parts_->gpus.slot(gpu).used_node; }
 std::string Cluster::name(GpuId gpu) const {
-  const GpuSlots::Slot slot = impl_->gpus.slot(gpu);
-  return name_of(*impl_, slot.node, slot.gpu);
+  const GpuSlots::Slot slot = parts_->gpus.slot(gpu);
+  return name_of(*parts_, slot.node, slot.gpu);
 }
 
 Path Cluster::path(GpuId from, GpuId to) const {
   if (index(from) >= gpus() || index(to) >= gpus()) throw std::logic_error("GPU id beyond the last GPU");
-  const Impl& impl = *impl_;
-  const GpuSlots::Slot a = impl.gpus.slot(from), b = impl.gpus.slot(to);
+  const ClusterParts& parts = *parts_;
+  const GpuSlots::Slot a = parts.gpus.slot(from), b = parts.gpus.slot(to);
   if (a.node == b.node) {
-    const NodeRoute& route = impl.node.between(a.gpu, b.gpu);
+    const NodeRoute& route = parts.node.between(a.gpu, b.gpu);
     if (!route.found) throw InputError("", "no path from " + name(from) + " to " + name(to));
-    PathWriter writer(impl, 1);
+    PathWriter writer(parts, 1);
     writer.inside(a.node, route);
     writer.end_strand();
     return std::move(writer).finish();
   }
   const std::uint64_t flow = std::uint64_t{index(from)} << 32 | index(to);
-  const std::uint32_t sender = relay(impl, a, b);
-  std::optional<Path> path = between_nodes(impl, a, sender, b, impl.node.nics_of[sender], flow);
+  const std::uint32_t sender = relay(parts, a, b);
+  std::optional<Path> path = between_nodes(parts, a, sender, b, parts.node.nics_of[sender], flow);
   // Rails that never meet, and no relay in use: the sender reaches over to the receiver's NICs.
-  if (!path) path = between_nodes(impl, a, a.gpu, b, impl.node.nics_of[b.gpu], flow);
+  if (!path) path = between_nodes(parts, a, a.gpu, b, parts.node.nics_of[b.gpu], flow);
   if (!path) throw InputError("", "no path from " + name(from) + " to " + name(to));
   return *std::move(path);
 }
 
 Link Cluster::link(LinkId id) const {
-  const Impl::Ends ends = impl_->ends(id);
-  return {impl_->device(ends.from).name, impl_->device(ends.to).name, ends.kind, ends.bandwidth, ends.latency};
+  const ClusterParts::Ends ends = parts_->ends(id);
+  return {parts_->device(ends.from).name, parts_->device(ends.to).name, ends.kind, ends.bandwidth, ends.latency};
 }
 
-Bandwidth Cluster::link_bandwidth(LinkId id) const { return impl_->ends(id).bandwidth; }
+LinkTraits Cluster::link_traits(LinkId id) const {
+  const ClusterParts::Ends ends = parts_->ends(id);
+  return {ends.kind, ends.bandwidth, ends.latency};
+}
+
+DeviceKind Cluster::link_source_kind(LinkId id) const { return parts_->device(parts_->ends(id).from).kind; }
+DeviceKind Cluster::link_target_kind(LinkId id) const { return parts_->device(parts_->ends(id).to).kind; }
+
+std::uint32_t Cluster::first_fabric_link() const { return parts_->fabric ? parts_->fabric_base() : links(); }
+
+bool Cluster::in_node_of(GpuId gpu, LinkId link) const {
+  const std::uint32_t first = index(parts_->node_link(parts_->gpus.slot(gpu).node, 0));
+  return index(link) >= first && index(link) < first + parts_->links_per_node;
+}
+
+Bandwidth Cluster::link_bandwidth(LinkId id) const { return parts_->ends(id).bandwidth; }
 
 Cluster build_cluster(const NodeSpec& node, const FabricSpec& fabric, std::uint32_t gpus) {
-  const auto impl = begin(node);
-  const auto per_node = static_cast<std::uint32_t>(impl->node.gpus.size());
+  const auto parts = begin(node);
+  const auto per_node = static_cast<std::uint32_t>(parts->node.gpus.size());
   check_whole_nodes(node, per_node, gpus);
-  impl->gpus = GpuSlots(per_node, gpus);
-  if (impl->gpus.nodes() > 1) join_nodes(*impl, node, fabric);
-  number_links(*impl, node);
-  return Cluster(impl);
+  parts->gpus = GpuSlots(per_node, gpus);
+  if (parts->gpus.nodes() > 1) join_nodes(*parts, node, fabric);
+  number_links(*parts, node);
+  return Cluster(parts);
 }
 
 Cluster build_cluster(const NodeSpec& node, const FabricSpec& fabric, const Allocation& allocation) {
-  const auto impl = begin(node);
-  const auto per_node = static_cast<std::uint32_t>(impl->node.gpus.size());
-  impl->gpus = GpuSlots(per_node, resolve(allocation, per_node, node.name));
-  if (impl->gpus.used_nodes() > 1) join_nodes(*impl, node, fabric);
-  number_links(*impl, node);
-  return Cluster(impl);
+  const auto parts = begin(node);
+  const auto per_node = static_cast<std::uint32_t>(parts->node.gpus.size());
+  parts->gpus = GpuSlots(per_node, resolve(allocation, per_node, node.name));
+  if (parts->gpus.used_nodes() > 1) join_nodes(*parts, node, fabric);
+  number_links(*parts, node);
+  return Cluster(parts);
 }
 
 Cluster build_cluster(const NodeSpec& node, const FabricSpec& fabric, std::uint32_t gpus,

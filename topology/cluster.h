@@ -4,19 +4,16 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "topology/allocation.h"
+#include "topology/graph.h"
+#include "topology/ids.h"
+#include "topology/path.h"
 #include "topology/spec.h"
 
 namespace stepcast::topology {
 
-enum class GpuId : std::uint32_t {};  ///< GPUs in use, node by node; without an allocation node * gpus_per_node + index
-enum class LinkId : std::uint32_t {};  ///< one direction of one link (parallel links of one kind are one, wider)
-
-constexpr std::uint32_t index(GpuId id) { return static_cast<std::uint32_t>(id); }
-constexpr std::uint32_t index(LinkId id) { return static_cast<std::uint32_t>(id); }
-
+/// One direction of a link.
 struct Link {
   std::string from, to;  ///< "node 3 / gpu 2", "leaf 0", ...
   LinkKind kind{};
@@ -24,18 +21,21 @@ struct Link {
   Time latency{};
 };
 
-/// The worst stretch of a path, best first: which software path a transfer over it takes.
-enum class PathKind : std::uint8_t { same_gpu, nvlink, pcie, host, network };
-
-/// The way from one GPU to another. `loads[i]` is the share of the bytes that crosses `links[i]`
-/// (1, or less where traffic spreads over parallel paths, or 2 where a bounce crosses a link twice).
-struct Path {
-  std::vector<LinkId> links;
-  std::vector<double> loads;
-  Time latency{};         ///< sum over the links
-  Bandwidth bandwidth{};  ///< what one flow alone could reach: min of bandwidth / load
-  PathKind kind = PathKind::same_gpu;
+/// One direction of a link without the names of its ends, which cost memory to make.
+struct LinkTraits {
+  LinkKind kind{};
+  Bandwidth bandwidth{};  ///< payload bytes per second
+  Time latency{};
 };
+
+/// What a NIC's cable carries in one direction.
+struct NicPort {
+  Bandwidth data_sheet{};
+  Bandwidth payload{};  ///< what bulk transfers reach of it
+};
+
+/// All of a cluster: the graph of its node, the fabric, which GPUs are in use (topology/cluster_parts.h).
+struct ClusterParts;
 
 /// Nodes of one kind joined by a fabric. One node is kept as a Boost.Graph and repeated by arithmetic, so memory and
 /// build time grow with distinct things, not with GPUs. Immutable; safe to read from any thread.
@@ -49,21 +49,33 @@ class Cluster {
   std::uint32_t links() const;
   bool nvlink_sharp() const;          ///< NVSwitches add up what GPUs push: NodeSpec::nvlink_sharp
   bool in_network_reduction() const;  ///< the fabric's switches do: FabricSpec::in_network_reduction; false of one node
-  std::uint32_t node_of(GpuId gpu) const;  ///< below nodes(), in the order of the ids
-  std::string name(GpuId gpu) const;       ///< "node 3 / gpu 2": numbers of the whole machine
+  std::uint32_t compute_capability() const;  ///< of its GPUs: NodeSpec::compute_capability
+  CpuVendor cpu() const;                     ///< of its nodes
+  NicPort nic_port() const;                  ///< zeros where no fabric joins nodes
+  /// GPUs in a row of the torus that the one node is; 0 where there are more nodes, other nodes, or GPUs not in use.
+  std::uint32_t torus_row() const;
+  std::uint32_t node_of(GpuId gpu) const;        ///< below nodes(), in the order of the ids
+  std::uint32_t place_in_node(GpuId gpu) const;  ///< among all GPUs of its node, used or not
+  std::string name(GpuId gpu) const;             ///< "node 3 / gpu 2": numbers of the whole machine
 
   /// Throws InputError("no path from ... to ...") where the graph has none. O(hops).
   Path path(GpuId from, GpuId to) const;
   Link link(LinkId id) const;
-  /// Bandwidth alone, without making names. O(1).
-  Bandwidth link_bandwidth(LinkId id) const;
+  LinkTraits link_traits(LinkId id) const;       ///< O(1)
+  Bandwidth link_bandwidth(LinkId id) const;     ///< O(1)
+  DeviceKind link_source_kind(LinkId id) const;  ///< of the device that it leads from
+  DeviceKind link_target_kind(LinkId id) const;  ///< of the device that it leads to
+  /// Links are numbered node by node, each node's NIC cables included; the fabric's follow, this one first. links()
+  /// where there is no fabric.
+  std::uint32_t first_fabric_link() const;
+  /// Whether the link is one of the GPU's node, its NICs' cables included.
+  bool in_node_of(GpuId gpu, LinkId link) const;
 
-  struct Impl;
-  explicit Cluster(std::shared_ptr<const Impl> impl);
-  const Impl& impl() const { return *impl_; }  ///< for topology/ itself: topology/cluster_impl.h
+  explicit Cluster(std::shared_ptr<const ClusterParts> parts);
+  const ClusterParts& parts() const { return *parts_; }  ///< for topology/ alone
 
  private:
-  std::shared_ptr<const Impl> impl_;
+  std::shared_ptr<const ClusterParts> parts_;
 };
 
 /// `gpus` in all: whole nodes, or fewer GPUs than one node has. Throws InputError with what is allowed

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "topology/allocation.h"
-#include "topology/cluster.h"
+#include "topology/ids.h"
 #include "topology/spec.h"
 
 namespace stepcast::topology {

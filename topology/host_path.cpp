@@ -3,19 +3,19 @@
 #include <algorithm>
 #include <limits>
 
-#include "topology/cluster_impl.h"
+#include "topology/cluster_parts.h"
 #include "topology/router.h"
 
 namespace stepcast::topology {
 namespace {
 
-Path path_over(const Cluster::Impl& impl, std::uint32_t node, const Route& route) {
+Path path_over(const ClusterParts& parts, std::uint32_t node, const Route& route) {
   Path path;
   path.kind = route.cost.sockets > 0 ? PathKind::host : PathKind::pcie;
   path.bandwidth = {std::numeric_limits<double>::infinity()};
   for (const std::uint32_t place : route.edges) {
-    const Edge& edge = impl.node.graph.edges[place];
-    path.links.push_back(impl.node_link(node, place));
+    const Edge& edge = parts.node.graph.edges[place];
+    path.links.push_back(parts.node_link(node, place));
     path.loads.push_back(1);
     path.latency = path.latency + edge.latency;
     path.bandwidth = std::min(path.bandwidth, edge.bandwidth);
@@ -26,20 +26,20 @@ Path path_over(const Cluster::Impl& impl, std::uint32_t node, const Route& route
 }  // namespace
 
 std::optional<Path> host_path(const Cluster& cluster, GpuId from, GpuId to) {
-  const Cluster::Impl& impl = cluster.impl();
-  const GpuSlots::Slot here = impl.gpus.slot(from), there = impl.gpus.slot(to);
+  const ClusterParts& parts = cluster.parts();
+  const GpuSlots::Slot here = parts.gpus.slot(from), there = parts.gpus.slot(to);
   if (here.node != there.node) return {};
-  const std::uint32_t a = impl.node.gpus[here.gpu], b = impl.node.gpus[there.gpu];
-  const auto route = Router(impl.node.graph).routes_from(a, Wires::host_side)[b];
+  const std::uint32_t a = parts.node.gpus[here.gpu], b = parts.node.gpus[there.gpu];
+  const auto route = Router(parts.node.graph).routes_from(a, Wires::host_side)[b];
   if (!route || route->edges.empty()) return {};
-  return path_over(impl, here.node, *route);
+  return path_over(parts, here.node, *route);
 }
 
 std::optional<Path> host_path(const Cluster& cluster, GpuId gpu, ToHost direction) {
-  const Cluster::Impl& impl = cluster.impl();
-  const GpuSlots::Slot slot = impl.gpus.slot(gpu);
-  const std::uint32_t end = impl.node.gpus[slot.gpu];
-  const Graph& graph = impl.node.graph;
+  const ClusterParts& parts = cluster.parts();
+  const GpuSlots::Slot slot = parts.gpus.slot(gpu);
+  const std::uint32_t end = parts.node.gpus[slot.gpu];
+  const Graph& graph = parts.node.graph;
   const Router router(graph);
   std::vector<std::optional<Route>> from_gpu;
   if (direction == ToHost::yes) from_gpu = router.routes_from(end, Wires::host_side);
@@ -50,7 +50,7 @@ std::optional<Path> host_path(const Cluster& cluster, GpuId gpu, ToHost directio
     if (route && route->cost.sockets == 0 && (!nearest || route->cost < nearest->cost)) nearest = route;
   }
   if (!nearest) return {};
-  return path_over(impl, slot.node, *nearest);
+  return path_over(parts, slot.node, *nearest);
 }
 
 }  // namespace stepcast::topology

@@ -8,7 +8,7 @@
 #include <limits>
 #include <set>
 
-#include "topology/cluster_impl.h"
+#include "topology/cluster_parts.h"
 
 namespace stepcast::topology {
 
@@ -87,26 +87,26 @@ class Flow {
 /// What can flow from the GPUs of one side to the others. A node all of whose GPUs send takes nothing in, and one all
 /// of whose GPUs receive lets nothing out: nodes are no switches.
 Bandwidth max_flow(const Cluster& cluster, const std::vector<LinkId>& links, const std::vector<bool>& senders) {
-  const Cluster::Impl& impl = cluster.impl();
-  const std::size_t source = impl.devices(), sink = source + 1;
+  const ClusterParts& parts = cluster.parts();
+  const std::size_t source = parts.devices(), sink = source + 1;
   Flow flow(sink + 1);
-  std::vector<bool> sends(impl.gpus.nodes()), receives(impl.gpus.nodes());
+  std::vector<bool> sends(parts.gpus.nodes()), receives(parts.gpus.nodes());
   for (std::uint32_t g = 0; g < cluster.gpus(); ++g)
-    (senders[g] ? sends : receives)[impl.gpus.slot(GpuId{g}).node] = true;
-  std::vector<double> out(impl.devices()), in(impl.devices());
-  const std::size_t in_nodes = std::size_t{impl.gpus.nodes()} * impl.devices_per_node();
+    (senders[g] ? sends : receives)[parts.gpus.slot(GpuId{g}).node] = true;
+  std::vector<double> out(parts.devices()), in(parts.devices());
+  const std::size_t in_nodes = std::size_t{parts.gpus.nodes()} * parts.devices_per_node();
   for (const LinkId id : links) {
-    const Cluster::Impl::Ends ends = impl.ends(id);
+    const ClusterParts::Ends ends = parts.ends(id);
     const bool up = ends.from < in_nodes && ends.to >= in_nodes, down = ends.from >= in_nodes && ends.to < in_nodes;
-    if (up && !sends[ends.from / impl.devices_per_node()]) continue;
-    if (down && !receives[ends.to / impl.devices_per_node()]) continue;
+    if (up && !sends[ends.from / parts.devices_per_node()]) continue;
+    if (down && !receives[ends.to / parts.devices_per_node()]) continue;
     flow.add(ends.from, ends.to, ends.bandwidth.value);
     out[ends.from] += ends.bandwidth.value;
     in[ends.to] += ends.bandwidth.value;
   }
   for (std::uint32_t g = 0; g < cluster.gpus(); ++g) {
-    const GpuSlots::Slot slot = impl.gpus.slot(GpuId{g});
-    const std::size_t device = std::size_t{slot.node} * impl.devices_per_node() + impl.node.gpus[slot.gpu];
+    const GpuSlots::Slot slot = parts.gpus.slot(GpuId{g});
+    const std::size_t device = std::size_t{slot.node} * parts.devices_per_node() + parts.node.gpus[slot.gpu];
     if (senders[g]) {
       flow.add(source, device, out[device]);
     } else {
@@ -117,8 +117,8 @@ Bandwidth max_flow(const Cluster& cluster, const std::vector<LinkId>& links, con
 }
 
 /// What all GPUs of one node can send through its network cards, or receive.
-Bandwidth node_rate(const Cluster::Impl& impl, bool sending) {
-  const Graph& graph = impl.node.graph;
+Bandwidth node_rate(const ClusterParts& parts, bool sending) {
+  const Graph& graph = parts.node.graph;
   const std::size_t gpus = graph.devices.size(), network = gpus + 1;
   Flow flow(network + 1);
   std::vector<double> rate(graph.devices.size());
@@ -129,8 +129,8 @@ Bandwidth node_rate(const Cluster::Impl& impl, bool sending) {
     flow.add(edge.from, edge.to, edge.bandwidth.value);
     rate[sending ? edge.from : edge.to] += edge.bandwidth.value;
   }
-  for (const std::uint32_t gpu : impl.node.gpus) add(gpus, gpu, rate[gpu]);
-  for (const std::uint32_t nic : impl.node.nics) add(nic, network, impl.port.value);
+  for (const std::uint32_t gpu : parts.node.gpus) add(gpus, gpu, rate[gpu]);
+  for (const std::uint32_t nic : parts.node.nics) add(nic, network, parts.port.value);
   return sending ? flow.run(gpus, network) : flow.run(network, gpus);
 }
 
@@ -141,16 +141,16 @@ bool used_alike(const Cluster& cluster) {
 }  // namespace
 
 std::vector<Pair> pairs(const Cluster& cluster, std::uint32_t most) {
-  const Cluster::Impl& impl = cluster.impl();
+  const ClusterParts& parts = cluster.parts();
   // Without bounces: the wires themselves.
-  const bool forwarding = impl.node.nvlink_forwarding;
-  const NodeTemplate wires = make_node_template(impl.node.graph, {.pcie_p2p = true, .nvlink_forwarding = forwarding});
+  const bool forwarding = parts.node.nvlink_forwarding;
+  const NodeTemplate wires = make_node_template(parts.node.graph, {.pcie_p2p = true, .nvlink_forwarding = forwarding});
   const std::uint32_t shown = std::min(cluster.gpus(), most);
   std::vector<Pair> all;
   all.reserve(std::size_t{shown} * shown);
   for (std::uint32_t a = 0; a < shown; ++a) {
     for (std::uint32_t b = 0; b < shown; ++b) {
-      const GpuSlots::Slot from = impl.gpus.slot(GpuId{a}), to = impl.gpus.slot(GpuId{b});
+      const GpuSlots::Slot from = parts.gpus.slot(GpuId{a}), to = parts.gpus.slot(GpuId{b});
       const Path path = cluster.path(GpuId{a}, GpuId{b});
       all.push_back({from.node == to.node ? kind_of(wires.graph, wires.between(from.gpu, to.gpu)) : "NET",
                      path.bandwidth, path.latency, hops_of(path)});
@@ -179,13 +179,13 @@ Bandwidth bisection(const Cluster& cluster) {
 }
 
 std::optional<Bandwidth> bisection_in_closed_form(const Cluster& cluster) {
-  const Cluster::Impl& impl = cluster.impl();
-  if (!impl.fabric || impl.gpus.listed()) return {};
-  const auto nics = static_cast<double>(impl.node.nics.size());
-  return impl.fabric->bisection({.nodes = impl.gpus.nodes(),
-                                 .senders = impl.gpus.nodes() / 2,
-                                 .out = node_rate(impl, true) * (1 / nics),
-                                 .in = node_rate(impl, false) * (1 / nics)});
+  const ClusterParts& parts = cluster.parts();
+  if (!parts.fabric || parts.gpus.listed()) return {};
+  const auto nics = static_cast<double>(parts.node.nics.size());
+  return parts.fabric->bisection({.nodes = parts.gpus.nodes(),
+                                  .senders = parts.gpus.nodes() / 2,
+                                  .out = node_rate(parts, true) * (1 / nics),
+                                  .in = node_rate(parts, false) * (1 / nics)});
 }
 
 }  // namespace stepcast::topology

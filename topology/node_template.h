@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "topology/cluster.h"
 #include "topology/graph.h"
+#include "topology/path.h"
 
 namespace stepcast::topology {
 

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "collectives/timer.h"
+#include "collectives/timing/timer.h"
 #include "collectives/transport.h"
 #include "topology/allocation.h"
 #include "topology/cluster.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "app/answers.h"
+#include "app/report/answer.h"
 
 namespace stepcast::app {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <variant>
 
-#include "app/answers.h"
+#include "app/report/answer.h"
 #include "schedules/results/quantities.h"
 
 namespace stepcast::app {

@@ -3,7 +3,7 @@
 #include <span>
 #include <string>
 
-#include "app/answers.h"
+#include "app/report/answer.h"
 
 namespace stepcast::app {
 

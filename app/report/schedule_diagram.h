@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "app/terminal.h"
+#include "app/report/terminal.h"
 #include "schedules/forecast.h"
 
 namespace stepcast::app {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "collectives/timer.h"
+#include "collectives/timing/timer.h"
 
 namespace stepcast::calibrate {
 

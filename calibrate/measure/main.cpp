@@ -13,7 +13,6 @@
 #include "calibrate/measure/host/sha256.h"
 #include "calibrate/measure/host/step_case.h"
 #include "calibrate/measure/host/table.h"
-#include "calibrate/measure/kernels/launch.h"
 #include "calibrate/measure/suites/copy_suite.h"
 #include "calibrate/measure/suites/interference_suite.h"
 #include "calibrate/measure/suites/kernel_suite.h"

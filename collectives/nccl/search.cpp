@@ -4,8 +4,8 @@
 #include <optional>
 #include <vector>
 
-#include "collectives/chains.h"
-#include "topology/cluster_impl.h"
+#include "collectives/search/chains.h"
+#include "collectives/search/view_links.h"
 
 namespace stepcast::collectives::nccl {
 namespace {
@@ -55,17 +55,17 @@ struct Found {
 class Searcher {
  public:
   Searcher(const topology::Cluster& cluster, std::span<const std::span<const GpuId>> nodes)
-      : impl_(cluster.impl()), gpus_(nodes.front()) {
+      : cluster_(cluster), gpus_(nodes.front()) {
     if (nodes.size() > 1) abroad_ = across(gpus_, nodes[1]);
     switches_ = gpus_.size() > 1 && behind_switches(cluster, gpus_);
     view_ = view_node(cluster, gpus_, abroad_);
     for (std::size_t i = 0; i < view_.id.size(); ++i) view_.capacity[i] = rate_of_link(view_.id[i], view_.capacity[i]);
-    if (impl_.cpu == topology::CpuVendor::intel) charge_intel();
+    if (cluster_.cpu() == topology::CpuVendor::intel) charge_intel();
   }
 
   Found rings() const {
     Found best;
-    for (const double rate : rates(impl_.compute_capability, abroad_.empty())) {
+    for (const double rate : rates(cluster_.compute_capability(), abroad_.empty())) {
       const double now = rate * 1e9, total = best.rate * static_cast<double>(best.chains.size());
       if (!best.chains.empty() && now <= kLowest * best.rate) break;
       for (const bool nvlink : {true, false}) {
@@ -109,7 +109,7 @@ class Searcher {
   }
 
  private:
-  bool into_cpu(topology::LinkId id) const { return impl_.device(impl_.ends(id).to).kind == topology::DeviceKind::cpu; }
+  bool into_cpu(topology::LinkId id) const { return cluster_.link_target_kind(id) == topology::DeviceKind::cpu; }
 
   /// Copies between GPUs through an Intel CPU cost more of their PCIe links.
   void charge_intel() {
@@ -118,21 +118,21 @@ class Searcher {
                                           view_.hops.begin() + view_.begin[way + 1]);
       if (std::ranges::none_of(hops, [&](const LinkView::Hop& hop) { return into_cpu(view_.id[hop.link]); })) continue;
       for (LinkView::Hop& hop : hops) {
-        if (impl_.ends(view_.id[hop.link]).kind == topology::LinkKind::pcie) hop.load *= kIntelCharge;
+        if (cluster_.link_traits(view_.id[hop.link]).kind == topology::LinkKind::pcie) hop.load *= kIntelCharge;
       }
     }
   }
 
   double rate_of_link(topology::LinkId id, double payload) const {
-    switch (impl_.ends(id).kind) {
+    switch (cluster_.link_traits(id).kind) {
       case topology::LinkKind::nvlink:  // of all others configs/links/ has NCCL's
-        return impl_.compute_capability == 70 ? payload * kVoltaNvlink : payload;
+        return cluster_.compute_capability() == 70 ? payload * kVoltaNvlink : payload;
       case topology::LinkKind::pcie:
         return payload * (kPcie / kOurPcie);
       case topology::LinkKind::socket:
-        return impl_.cpu == topology::CpuVendor::amd ? kAmdSockets : payload;
+        return cluster_.cpu() == topology::CpuVendor::amd ? kAmdSockets : payload;
       case topology::LinkKind::network:
-        return payload * (impl_.port_data_sheet.value / impl_.port.value);
+        return payload * (cluster_.nic_port().data_sheet.value / cluster_.nic_port().payload.value);
     }
     return payload;
   }
@@ -161,7 +161,7 @@ class Searcher {
     return {};
   }
 
-  const topology::Cluster::Impl& impl_;
+  const topology::Cluster& cluster_;
   std::span<const GpuId> gpus_;
   std::vector<GpuId> abroad_;
   bool switches_ = false;
@@ -188,15 +188,14 @@ void split(Graph& graph, std::uint32_t compute_capability) {
 
 Job search(const topology::Cluster& cluster, std::span<const GpuId> group) {
   const std::vector<std::span<const GpuId>> nodes = by_node(cluster, group);
-  const topology::Cluster::Impl& impl = cluster.impl();
-  const std::uint32_t sm = impl.compute_capability;
+  const std::uint32_t sm = cluster.compute_capability();
   Job job;
   job.ranks = static_cast<std::uint32_t>(group.size());
   job.nodes = static_cast<std::uint32_t>(nodes.size());
   job.architecture = architecture(sm);
-  job.cpu = impl.cpu == topology::CpuVendor::amd     ? Cpu::amd
-            : impl.cpu == topology::CpuVendor::intel ? Cpu::intel
-                                                     : Cpu::other;
+  job.cpu = cluster.cpu() == topology::CpuVendor::amd     ? Cpu::amd
+            : cluster.cpu() == topology::CpuVendor::intel ? Cpu::intel
+                                                          : Cpu::other;
   if (job.ranks < 2 || nodes.front().size() > kMostViewed) return job;
   const Searcher searcher(cluster, nodes);
   const Found rings = searcher.rings();

@@ -3,7 +3,7 @@
 #include <functional>
 #include <vector>
 
-#include "collectives/timer.h"
+#include "collectives/timing/timer.h"
 #include "schedules/cost/kernel.h"
 #include "schedules/model/transformer.h"
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "collectives/timer.h"
+#include "collectives/timing/timer.h"
 #include "schedules/scenario.h"
 #include "topology/cluster.h"
 

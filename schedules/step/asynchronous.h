@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "collectives/timing.h"
+#include "collectives/timing/timing.h"
 #include "schedules/forecast.h"
 #include "schedules/step/step.h"
 

@@ -3,7 +3,7 @@
 #include <map>
 #include <vector>
 
-#include "collectives/timer.h"
+#include "collectives/timing/timer.h"
 #include "schedules/model/operators.h"
 #include "schedules/parallel/ranks.h"
 

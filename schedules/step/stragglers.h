@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <map>
 
-#include "collectives/timer.h"
+#include "collectives/timing/timer.h"
 #include "schedules/cost/pass.h"
 #include "schedules/imperfections.h"
 #include "schedules/parallel/ranks.h"

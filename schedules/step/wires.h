@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "collectives/timer.h"
+#include "collectives/timing/timer.h"
 #include "schedules/step/stragglers.h"
 #include "sim/task_graph.h"
 #include "topology/cluster.h"

@@ -6,7 +6,7 @@
 #include <fstream>
 #include <random>
 
-#include "app/answers.h"
+#include "app/report/answer.h"
 #include "schedules/forecast.h"
 #include "schedules/plan.h"
 #include "tests/app/read/fixtures.h"

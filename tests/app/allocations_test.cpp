@@ -10,10 +10,11 @@
 #include <string>
 
 #include "collectives/algorithms.h"
-#include "collectives/chains.h"
 #include "collectives/execute.h"
-#include "collectives/placement.h"
-#include "collectives/timer.h"
+#include "collectives/search/chains.h"
+#include "collectives/search/view_links.h"
+#include "collectives/timing/placement.h"
+#include "collectives/timing/timer.h"
 #include "tests/app/machines.h"
 #include "tests/collectives/definition.h"
 #include "tests/sanitized.h"

@@ -12,8 +12,9 @@
 #include <vector>
 
 #include "collectives/link_view.h"
-#include "collectives/ring_search.h"
-#include "collectives/timer.h"
+#include "collectives/search/ring_search.h"
+#include "collectives/search/view_links.h"
+#include "collectives/timing/timer.h"
 #include "tests/app/machines.h"
 #include "tests/app/program.h"
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tests/app/program.h"
+#include "tests/app/report_band.h"
 
 namespace stepcast::app {
 namespace {
@@ -41,7 +42,8 @@ TEST_P(Broken, GetsItsExactMessage) {
     EXPECT_TRUE(outcome.status == 2 || outcome.status == 3) << outcome.status;
   }
   const std::string golden = kFolder + std::filesystem::path(GetParam()).stem().string() + ".txt";
-  expect_golden(golden, "exit status " + std::to_string(outcome.status) + "\n" + outcome.err + outcome.out);
+  expect_golden(golden,
+                "exit status " + std::to_string(outcome.status) + "\n" + outcome.err + band_apart(outcome.out).report);
 }
 
 TEST(Broken, ThereAreAtLeast25) { EXPECT_GE(inputs().size(), 25u); }

@@ -10,7 +10,7 @@
 
 #include "app/read/cluster.h"
 #include "collectives/nccl/search.h"
-#include "collectives/timer.h"
+#include "collectives/timing/timer.h"
 #include "sim/input_error.h"
 #include "tests/app/read/fixtures.h"
 

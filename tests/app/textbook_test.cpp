@@ -15,9 +15,9 @@
 #include <vector>
 
 #include "collectives/algorithms.h"
-#include "collectives/lower.h"
-#include "collectives/timer.h"
-#include "collectives/wiring.h"
+#include "collectives/timing/lower.h"
+#include "collectives/timing/timer.h"
+#include "collectives/timing/wiring.h"
 #include "sim/executor.h"
 #include "tests/app/machines.h"
 #include "tests/app/program.h"

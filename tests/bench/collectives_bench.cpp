@@ -1,9 +1,9 @@
 #include <benchmark/benchmark.h>
 
 #include "collectives/algorithms.h"
-#include "collectives/lower.h"
-#include "collectives/timer.h"
-#include "collectives/wiring.h"
+#include "collectives/timing/lower.h"
+#include "collectives/timing/timer.h"
+#include "collectives/timing/wiring.h"
 #include "sim/executor.h"
 #include "tests/collectives/fixtures.h"
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "collectives/algorithm.h"
-#include "collectives/messages.h"
+#include "collectives/algorithms/messages.h"
+#include "collectives/request.h"
 #include "tests/collectives/grain.h"
 
 namespace stepcast::collectives::test {

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "collectives/timer.h"
+#include "collectives/timing/timer.h"
 #include "sim/input_error.h"
 #include "tests/collectives/fixtures.h"
 

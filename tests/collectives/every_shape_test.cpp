@@ -9,6 +9,7 @@
 
 #include "collectives/algorithms.h"
 #include "collectives/execute.h"
+#include "collectives/search/view_links.h"
 #include "tests/collectives/definition.h"
 #include "tests/collectives/fixtures.h"
 #include "tests/collectives/islands.h"

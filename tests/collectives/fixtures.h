@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "collectives/timer.h"
+#include "collectives/timing/timer.h"
 #include "topology/cluster.h"
 
 namespace stepcast::collectives::test {

@@ -7,9 +7,9 @@
 
 #include "collectives/algorithms.h"
 #include "collectives/execute.h"
-#include "collectives/lower.h"
-#include "collectives/timer.h"
-#include "collectives/wiring.h"
+#include "collectives/timing/lower.h"
+#include "collectives/timing/timer.h"
+#include "collectives/timing/wiring.h"
 #include "sim/executor.h"
 #include "sim/input_error.h"
 #include "tests/collectives/definition.h"

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "collectives/algorithm.h"
-#include "collectives/messages.h"
+#include "collectives/algorithms/messages.h"
+#include "collectives/request.h"
 
 namespace stepcast::collectives::test {
 

@@ -4,7 +4,8 @@
 
 #include "collectives/algorithms.h"
 #include "collectives/execute.h"
-#include "collectives/timer.h"
+#include "collectives/search/view_links.h"
+#include "collectives/timing/timer.h"
 #include "sim/input_error.h"
 #include "tests/collectives/definition.h"
 #include "tests/collectives/fixtures.h"

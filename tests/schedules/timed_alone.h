@@ -1,6 +1,6 @@
 #pragma once
 
-#include "collectives/timer.h"
+#include "collectives/timing/timer.h"
 #include "schedules/parallel/ranks.h"
 #include "schedules/scenario.h"
 #include "topology/cluster.h"

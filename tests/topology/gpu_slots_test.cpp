@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "topology/cluster.h"
+
 namespace stepcast::topology {
 namespace {
 

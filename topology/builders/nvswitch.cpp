@@ -3,6 +3,7 @@
 #include "sim/input_error.h"
 #include "topology/builders.h"
 #include "topology/builders/pcie_tree.h"
+#include "topology/link_types.h"
 
 namespace stepcast::topology {
 

@@ -1,5 +1,6 @@
 #include "topology/builders.h"
 #include "topology/builders/pcie_tree.h"
+#include "topology/link_types.h"
 
 namespace stepcast::topology {
 

@@ -3,26 +3,9 @@
 #include <string>
 
 #include "sim/input_error.h"
+#include "topology/link_types.h"
 
 namespace stepcast::topology {
-
-void check(const NodeSpec& node, const LinkType& type) {
-  const std::string link = "link '" + type.name + "'";
-  if (!(type.bandwidth.value > 0)) throw InputError(node.name, link + ": bandwidth must be more than 0");
-  if (!(type.efficiency > 0 && type.efficiency <= 1)) {
-    throw InputError(node.name, link + ": efficiency must be more than 0 and at most 1");
-  }
-  if (type.latency < Time{}) throw InputError(node.name, link + ": latency must be 0 or more");
-}
-
-const LinkType& need(const NodeSpec& node, std::string_view field, const std::optional<LinkType>& type) {
-  if (!type) {
-    throw InputError(node.name,
-                     "builder '" + node.builder + "' needs '" + std::string(field) + "', a file of configs/links/");
-  }
-  check(node, *type);
-  return *type;
-}
 
 std::vector<std::uint32_t> add_pcie_tree(Graph& graph, const NodeSpec& node) {
   if (node.gpus == 0) throw InputError(node.name, "gpus: a node has at least 1");

@@ -1,10 +1,10 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
 #include <vector>
 
 #include "topology/graph.h"
+#include "topology/spec.h"
 
 namespace stepcast::topology {
 
@@ -13,12 +13,5 @@ namespace stepcast::topology {
 /// switches), every device on its own PCIe link and every switch on one up-link to its socket. Reads gpus, sockets,
 /// trays, gpus_per_pcie_switch, nics, pcie, nic_pcie, socket_link. Returns the GPUs' places in the graph.
 std::vector<std::uint32_t> add_pcie_tree(Graph& graph, const NodeSpec& node);
-
-/// The field's link type; throws InputError "builder 'nvswitch' needs 'nvlink', a file of configs/links/" without one,
-/// and for a type that carries nothing.
-const LinkType& need(const NodeSpec& node, std::string_view field, const std::optional<LinkType>& type);
-
-/// Throws InputError unless bandwidth > 0, 0 < efficiency <= 1 and latency >= 0.
-void check(const NodeSpec& node, const LinkType& type);
 
 }  // namespace stepcast::topology

@@ -6,6 +6,7 @@
 #include "topology/builders.h"
 #include "topology/builders/pcie_tree.h"
 #include "topology/dimensions.h"
+#include "topology/link_types.h"
 
 namespace stepcast::topology {
 

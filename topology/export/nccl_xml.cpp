@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "sim/input_error.h"
-#include "topology/cluster_impl.h"
+#include "topology/cluster_parts.h"
 #include "topology/nccl_constants.h"
 
 namespace stepcast::topology {
@@ -20,8 +20,8 @@ namespace {
 
 class Exporter {
  public:
-  explicit Exporter(const Cluster& cluster) : impl_(cluster.impl()), graph_(impl_.node.graph) {
-    node_ = impl_.gpus.slot(GpuId{0}).node;
+  explicit Exporter(const Cluster& cluster) : parts_(cluster.parts()), graph_(parts_.node.graph) {
+    node_ = parts_.gpus.slot(GpuId{0}).node;
     busid_.resize(graph_.devices.size());
     written_.resize(graph_.devices.size());
     for (std::size_t d = 0; d < graph_.devices.size(); ++d) {
@@ -100,12 +100,12 @@ class Exporter {
   std::uint32_t number_of(const std::vector<std::uint32_t>& list, std::uint32_t device) const {
     return static_cast<std::uint32_t>(std::ranges::find(list, device) - list.begin());
   }
-  bool used(std::uint32_t device) const { return impl_.gpus.used(node_, number_of(impl_.node.gpus, device)); }
+  bool used(std::uint32_t device) const { return parts_.gpus.used(node_, number_of(parts_.node.gpus, device)); }
 
   /// GPUs in use count from 0.
   std::uint32_t dev_of(std::uint32_t device) const {
     std::uint32_t dev = 0;
-    for (const std::uint32_t gpu : impl_.node.gpus) {
+    for (const std::uint32_t gpu : parts_.node.gpus) {
       if (gpu == device) break;
       dev += used(gpu) ? 1u : 0u;
     }
@@ -141,18 +141,18 @@ class Exporter {
   }
 
   void add_nic(pugi::xml_node& pci, std::uint32_t device) {
-    const std::uint32_t number = number_of(impl_.node.nics, device);
+    const std::uint32_t number = number_of(parts_.node.nics, device);
     pugi::xml_node net = pci.append_child("nic").append_child("net");
     net.append_attribute("name") = fmt::format("nic {}", number).c_str();
     net.append_attribute("dev") = number;
-    if (impl_.fabric) {
-      net.append_attribute("speed") = static_cast<unsigned>(std::lround(impl_.port.value / 0.98 * 8 / 1e6));
+    if (parts_.fabric) {
+      net.append_attribute("speed") = static_cast<unsigned>(std::lround(parts_.port.value / 0.98 * 8 / 1e6));
     }
     net.append_attribute("port") = 1;
     net.append_attribute("gdr") = 1;
   }
 
-  const Cluster::Impl& impl_;
+  const ClusterParts& parts_;
   const Graph& graph_;
   std::uint32_t node_ = 0;
   std::vector<std::string> busid_;  ///< [device]

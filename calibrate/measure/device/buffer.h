@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "calibrate/measure/kernels/launch.h"
+#include "calibrate/measure/kernels/check_cuda.h"
 
 namespace stepcast::measure {
 

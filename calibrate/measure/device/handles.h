@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "calibrate/measure/kernels/launch.h"
+#include "calibrate/measure/kernels/check_cuda.h"
 
 namespace stepcast::measure {
 

@@ -12,7 +12,7 @@
 #include <thread>
 
 #include "calibrate/measure/host/sha256.h"
-#include "calibrate/measure/kernels/launch.h"
+#include "calibrate/measure/kernels/check_cuda.h"
 
 namespace stepcast::measure {
 namespace {

@@ -7,7 +7,7 @@
 #include <map>
 #include <utility>
 
-#include "calibrate/measure/kernels/launch.h"
+#include "calibrate/measure/kernels/check_cuda.h"
 
 namespace stepcast::measure {
 namespace {

@@ -6,15 +6,9 @@
 #include <stdexcept>
 #include <string>
 
-namespace stepcast::measure {
+#include "calibrate/measure/kernels/check_cuda.h"
 
-/// Throws std::runtime_error naming the call, the GPU and the code, if `code` is not success.
-inline void check_cuda(cudaError_t code, const char* call) {
-  if (code == cudaSuccess) return;
-  int device = -1;
-  cudaGetDevice(&device);
-  throw std::runtime_error(std::string(call) + " on GPU " + std::to_string(device) + ": " + cudaGetErrorString(code));
-}
+namespace stepcast::measure {
 
 /// Starts a kernel. `shared`: bytes of dynamic shared memory.
 template <class... Parameters, class... Arguments>

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "calibrate/measure/kernels/launch.h"
+#include "calibrate/measure/kernels/check_cuda.h"
 
 namespace stepcast::measure {
 

@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "calibrate/measure/checks/gemm_check.h"
 #include "calibrate/measure/kernels/activation.h"
 #include "calibrate/measure/kernels/adam.h"
 #include "calibrate/measure/kernels/attention.h"
@@ -9,7 +10,6 @@
 #include "calibrate/measure/kernels/dropout.h"
 #include "calibrate/measure/kernels/element.h"
 #include "calibrate/measure/kernels/embedding.h"
-#include "calibrate/measure/kernels/gemm_check.h"
 #include "calibrate/measure/kernels/norm.h"
 #include "calibrate/measure/kernels/softmax.h"
 #include "calibrate/measure/kernels/stream.h"
@@ -97,6 +97,42 @@ Work norm(const KernelCase& one, bool layer, bool backward, cudaStream_t stream)
 }
 
 template <class T>
+Work embedding(const KernelCase& one, cudaStream_t stream) {
+  const std::int64_t m = one.m, n = one.n;
+  constexpr std::int32_t kVocab = 50304;
+  const auto ids = empty<std::int32_t>(m);
+  fill_ids(ids->data(), m, kVocab, 5, stream);
+  if (one.kernel == "embedding_gather") {
+    const auto table = random<T>(kVocab * n, 1, stream), y = empty<T>(m * n);
+    return [=](cudaStream_t s) {
+      embedding_gather(table->data(), {0, kVocab}, ids->data(), y->data(), false, m, n, s);
+    };
+  }
+  const auto dy = random<T>(m * n, 1, stream);
+  const auto gradient = filled<float>(kVocab * n, 0.0f, stream);
+  return [=](cudaStream_t s) { embedding_scatter(dy->data(), ids->data(), gradient->data(), {0, kVocab}, m, n, s); };
+}
+
+template <class T>
+Work cross_entropy(const KernelCase& one, cudaStream_t stream) {
+  const std::int64_t m = one.m, n = one.n, all = m * n;
+  const TablePart part{0, static_cast<std::int32_t>(n)};
+  const auto logits = random<T>(all, 1, stream);
+  const auto targets = empty<std::int32_t>(m);
+  fill_ids(targets->data(), m, part.count, 5, stream);
+  const auto log_sum = empty<float>(m), hit = empty<float>(m);
+  const Work forward = [=](cudaStream_t s) {
+    cross_entropy_forward(logits->data(), targets->data(), part, log_sum->data(), hit->data(), m, s);
+  };
+  if (one.kernel == "cross_entropy") return forward;
+  forward(stream);
+  const auto gradient = empty<T>(all);
+  return [=](cudaStream_t s) {
+    cross_entropy_backward(logits->data(), targets->data(), part, log_sum->data(), gradient->data(), 1.0f, m, s);
+  };
+}
+
+template <class T>
 Work elementwise(const KernelCase& one, cudaStream_t stream) {
   const std::string& kernel = one.kernel;
   const std::int64_t m = one.m, n = one.n, all = m * n;
@@ -114,36 +150,8 @@ Work elementwise(const KernelCase& one, cudaStream_t stream) {
                 gradient->data(), m, s);
     };
   }
-  if (kernel == "embedding_gather" || kernel == "embedding_scatter") {
-    constexpr std::int32_t kVocab = 50304;
-    const auto ids = empty<std::int32_t>(m);
-    fill_ids(ids->data(), m, kVocab, 5, stream);
-    if (kernel == "embedding_gather") {
-      const auto table = random<T>(kVocab * n, 1, stream), y = empty<T>(all);
-      return [=](cudaStream_t s) {
-        embedding_gather(table->data(), {0, kVocab}, ids->data(), y->data(), false, m, n, s);
-      };
-    }
-    const auto dy = random<T>(all, 1, stream);
-    const auto gradient = filled<float>(kVocab * n, 0.0f, stream);
-    return [=](cudaStream_t s) { embedding_scatter(dy->data(), ids->data(), gradient->data(), {0, kVocab}, m, n, s); };
-  }
-  if (kernel == "cross_entropy" || kernel == "cross_entropy_backward") {
-    const TablePart part{0, static_cast<std::int32_t>(n)};
-    const auto logits = random<T>(all, 1, stream);
-    const auto targets = empty<std::int32_t>(m);
-    fill_ids(targets->data(), m, part.count, 5, stream);
-    const auto log_sum = empty<float>(m), hit = empty<float>(m);
-    const Work forward = [=](cudaStream_t s) {
-      cross_entropy_forward(logits->data(), targets->data(), part, log_sum->data(), hit->data(), m, s);
-    };
-    if (kernel == "cross_entropy") return forward;
-    forward(stream);
-    const auto gradient = empty<T>(all);
-    return [=](cudaStream_t s) {
-      cross_entropy_backward(logits->data(), targets->data(), part, log_sum->data(), gradient->data(), 1.0f, m, s);
-    };
-  }
+  if (kernel == "embedding_gather" || kernel == "embedding_scatter") return embedding<T>(one, stream);
+  if (kernel == "cross_entropy" || kernel == "cross_entropy_backward") return cross_entropy<T>(one, stream);
   if (kernel == "swiglu" || kernel == "swiglu_backward") {
     const auto x = random<T>(2 * all, 1, stream);
     if (kernel == "swiglu") {

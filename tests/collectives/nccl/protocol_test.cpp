@@ -2,7 +2,7 @@
 #include <cmath>
 #include <vector>
 
-#include "collectives/timer.h"
+#include "collectives/timing/timer.h"
 #include "sim/input_error.h"
 #include "tests/collectives/fixtures.h"
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "collectives/timer.h"
+#include "collectives/timing/timer.h"
 #include "schedules/forecast.h"
 #include "schedules/parallel/ranks.h"
 #include "tests/schedules/scenarios.h"

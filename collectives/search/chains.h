@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "collectives/search/chain_search.h"
+#include "topology/cluster.h"
+
+namespace stepcast::collectives {
+
+/// Every step in the order of the indices goes through an NVSwitch.
+bool behind_switches(const topology::Cluster& cluster, std::span<const topology::GpuId> gpus);
+
+/// Where each GPU of a node would send to on another: to the one at the same place, if there is one.
+std::vector<topology::GpuId> across(std::span<const topology::GpuId> here, std::span<const topology::GpuId> there);
+
+/// The GPUs of each node, from a group in order of its ids.
+std::vector<std::span<const topology::GpuId>> by_node(const topology::Cluster& cluster,
+                                                      std::span<const topology::GpuId> group);
+
+/// The chains (Request::chains) along which a library's rings and trees would walk this communicator, its GPUs in order
+/// of their ids, `nodes` as in Placement: found by search (best_chains) where that is faster than the order of the
+/// indices, or empty. NVSwitches make any order as good as any, and are not searched. Where GPUs are spread unevenly
+/// over nodes, chains of all ranks: node after node, each in an order found for it, as many as the node that has most.
+std::vector<Chain> found_chains(const topology::Cluster& cluster, std::span<const topology::GpuId> group,
+                                std::uint32_t nodes);
+
+/// Communicators beside the first walk the chains found for it, by number. Numbers the GPUs of each anew, alike on all
+/// its nodes, where that lets the chains move more on its links: the first chain is laid along each that is found for
+/// the communicator itself, from every start and both ways, and the fastest wins. Groups in order of their ids, `nodes`
+/// as in Placement; those that are spread unevenly over nodes stay as they are.
+void walk_alike(const topology::Cluster& cluster, std::vector<std::vector<topology::GpuId>>& groups,
+                std::uint32_t nodes, std::span<const Chain> chains);
+
+}  // namespace stepcast::collectives

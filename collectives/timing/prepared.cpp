@@ -1,0 +1,240 @@
+#include "collectives/timing/prepared.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <stdexcept>
+
+namespace stepcast::collectives {
+namespace {
+
+Bandwidth alone(const sim::Route& route, const Wiring& wiring) {
+  Bandwidth rate = route.limit;
+  for (const sim::Use& use : route.uses) {
+    rate = std::min(rate, Bandwidth{wiring.capacity[sim::index(use.resource)].value / use.load});
+  }
+  return rate;
+}
+
+/// Seconds that the busiest resource, or the most limited route, needs for one byte of the operation's size.
+double seconds_per_byte(const Algorithm& algorithm, const Request& like, const Wiring& wiring) {
+  const std::int64_t reference = std::int64_t{1 << 16} * like.ranks * like.channels;  // equal parts
+  Request request = like.resized(reference);
+  request.pieces = 1;
+  request.rounds = 1;
+  const Plan plan = algorithm.plan(request);
+  std::vector<double> bytes = bytes_by_route(plan, wiring);
+  for (double& each : bytes) each *= plan.rounds;
+  std::vector<double> busy(wiring.capacity.size());
+  double most = 0;
+  for (std::size_t r = 0; r < wiring.routes.size(); ++r) {
+    most = std::max(most, bytes[r] / wiring.routes[r].limit.value);
+    for (const sim::Use& use : wiring.routes[r].uses) busy[sim::index(use.resource)] += use.load * bytes[r];
+  }
+  for (std::size_t i = 0; i < busy.size(); ++i) most = std::max(most, busy[i] / wiring.capacity[i].value);
+  // A last bit below: this is compared with simulated times as a lower bound.
+  return most / static_cast<double>(reference) * (1 - 1e-9);
+}
+
+/// Pipelining d hops in k pieces takes (d + k - 1) (alpha + w n / k), least at k = sqrt((d - 1) w n / alpha), with w
+/// the busiest link's seconds per byte and d told by the latency d alpha. No piece is of more than `chunk`.
+std::uint32_t best_pieces(const Prepared& prepared, Bytes bytes, Bytes chunk, double seconds_per_byte_now) {
+  const double alpha = std::max(to_seconds(prepared.occupancy), 1e-12);
+  const double hops = std::max(to_seconds(prepared.prospect.latency) / alpha, 2.0);
+  const double moving = seconds_per_byte_now * static_cast<double>(bytes.value);
+  const double share = std::max(static_cast<double>(bytes.value) / prepared.channels, 1.0);
+  const double least = std::ceil(share / static_cast<double>(std::max<std::int64_t>(chunk.value, 1)));
+  const double most = std::min(share, 1e6);
+  return static_cast<std::uint32_t>(
+      std::clamp(std::round(std::sqrt((hops - 1) * moving / alpha)), std::min(least, most), most));
+}
+
+/// How many of the channels are fastest: k of them cost k / C of the ramp and move what all would move in `moving` in
+/// C / k of it, least at k / C = sqrt(moving / ramp).
+std::uint32_t best_channels(const Prepared& prepared, Bytes bytes, std::uint32_t channels, std::uint32_t most) {
+  most = std::min(most, channels);
+  if (prepared.protocol.ramp.value <= 0) return most;
+  const double moving = prepared.prospect.seconds_per_byte * static_cast<double>(bytes.value);
+  const double wanted = channels * std::sqrt(moving / to_seconds(prepared.protocol.ramp));
+  return static_cast<std::uint32_t>(std::clamp(std::round(wanted), 1.0, static_cast<double>(most)));
+}
+
+/// Of what was carried only that of some groups.
+void keep(std::span<const std::uint32_t> groups, const Wiring& wiring, Outcome& played) {
+  std::ranges::fill(played.carried, 0);
+  for (std::uint32_t route = 0; route < wiring.routes.size(); ++route) {
+    double& bytes = played.by_route[route];
+    if (std::ranges::find(groups, route / wiring.connections) == groups.end()) bytes = 0;
+    for (const sim::Use& use : wiring.routes[route].uses) played.carried[sim::index(use.resource)] += use.load * bytes;
+  }
+}
+
+bool passes_through(Operation operation) { return operation == Operation::broadcast || operation == Operation::reduce; }
+
+/// How many pieces of a long pipeline are simulated: at least one, no more than about this many transfers.
+constexpr std::size_t kPipelineTransfers = 1500;
+
+}  // namespace
+
+Time fixed_time(const Transport& transport, const Protocol& protocol) {
+  return protocol.launch + picoseconds(protocol.ramp.value / transport.channels);
+}
+
+Prepared prepare(const Algorithm& algorithm, Proto proto, const Request& request, const Placement& placement,
+                 const topology::Cluster& cluster, const Transport& transport, bool fold) {
+  std::vector<Symmetry> symmetries;
+  if (fold) {
+    const Symmetry most = algorithm.symmetry(request);
+    if (most.rotate) symmetries.push_back(most);  // its period may be 0: only turned
+    if (most.period != 0) symmetries.push_back({most.period, false, most.row});
+  }
+  symmetries.push_back({});
+  const auto groups = static_cast<std::uint32_t>(placement.groups.size());
+  std::vector<std::uint32_t> strides;
+  for (const std::uint32_t stride : {1u, 2u, 4u, 8u}) {
+    if (fold && stride < groups && groups % stride == 0) strides.push_back(stride);
+  }
+  strides.push_back(groups);
+  const Protocol protocol = constants_of(transport, proto);
+  Transport reached = transport;
+  reached.nvlink_step = protocol.nvlink_step;
+  reached.pcie_step = protocol.pcie_step;
+  reached.host_step = protocol.host_step;
+  reached.network_step = protocol.network_step;
+  if (proto == Proto::nvls) reached.nvlink_efficiency *= transport.nvls.share;
+  if (algorithm.tree) {
+    reached.nvlink_efficiency *= transport.tree_efficiency;
+    reached.network_efficiency *= transport.tree_efficiency;
+  }
+  Prepared result;
+  result.algorithm = &algorithm;
+  result.protocol = protocol;
+  result.proto = proto;
+  result.request = request;
+  result.fold = fold;
+  for (const Symmetry symmetry : symmetries) {
+    result.request.fold = symmetry;
+    Request connected = result.request;
+    connected.rounds = 1;
+    const Plan plan = algorithm.plan(connected);
+    for (const std::uint32_t stride : strides) {
+      if (auto wiring = wire(plan, placement, cluster, reached, symmetry, stride)) {
+        result.wiring = std::move(*wiring);
+        result.prospect.latency = play(algorithm, result.request.resized(0), result.wiring, 1, fold).end;
+        result.prospect.seconds_per_byte = seconds_per_byte(algorithm, result.request, result.wiring) / protocol.share;
+        result.prospect.fixed = fixed_time(transport, protocol);
+        for (const sim::Route& route : result.wiring.routes) {
+          result.occupancy = std::max(result.occupancy, route.latency);
+          result.slowest = std::min(result.slowest, alone(route, result.wiring) * protocol.share);
+        }
+        for (const Connection& c : plan.connections) result.channels = std::max(result.channels, c.channel + 1);
+        if (symmetry.rotate) result.channels *= request.channels;
+        result.transfers_per_piece =
+            std::max<std::size_t>(plan.transfers.size() / (symmetry.rotate ? 1 : request.channels), 1);
+        Request cut = result.request;
+        cut.pieces = 2;
+        result.pipelines = algorithm.plan(cut).pieces == 2;
+        for (std::uint32_t resource = 0; resource < result.wiring.members.size(); ++resource) {
+          for (const topology::LinkId link : result.wiring.members[resource]) {
+            result.resources.emplace_back(link, resource);
+          }
+        }
+        std::ranges::sort(result.resources);
+        return result;
+      }
+    }
+  }
+  throw std::logic_error("a whole plan that cannot be wired");
+}
+
+Played simulate(const Prepared& prepared, const Transport& transport, Bytes bytes) {
+  Played played;
+  Request request = prepared.request.resized(bytes.value);
+  const std::uint32_t active = best_channels(prepared, bytes, transport.channels, transport.forced.most_channels);
+  const double part_of_channels = static_cast<double>(active) / transport.channels;
+  const double scale = prepared.protocol.share * part_of_channels;
+  const Time ramp = picoseconds(prepared.protocol.ramp.value / transport.channels * active);
+  const double now = prepared.prospect.seconds_per_byte / part_of_channels;
+  // A long pipeline is simulated as far as its first pieces; each further one takes a piece's time on the busiest
+  // link, or on a connection where that is longer.
+  if (prepared.pipelines) {
+    const std::uint32_t pieces = best_pieces(prepared, bytes, transport.chunk, now);
+    const std::size_t affordable = kPipelineTransfers / prepared.transfers_per_piece;
+    request.pieces = static_cast<std::uint32_t>(std::clamp<std::size_t>(affordable, 1, pieces));
+    if (request.pieces < pieces) {
+      const std::int64_t channels = prepared.channels;  // pieces of one size
+      request.elements = std::max<std::int64_t>(bytes.value / (pieces * channels), 1) * channels * request.pieces;
+      const double piece = static_cast<double>(bytes.value) / pieces;
+      const double alone = piece / prepared.channels / (prepared.slowest.value * part_of_channels);
+      const Time period = from_seconds(std::max(now * piece, to_seconds(prepared.occupancy) + alone));
+      played.rest = period * std::int64_t{pieces - request.pieces};
+      played.whole =
+          static_cast<double>(bytes.value) / static_cast<double>(std::max<std::int64_t>(request.elements, 1));
+    }
+  }
+  played.outcome = play(*prepared.algorithm, request, prepared.wiring, scale, prepared.fold);
+  const bool own_part = request.operation == Operation::all_gather || request.operation == Operation::all_to_all ||
+                        request.operation == Operation::reduce_scatter;
+  const double moving = now * static_cast<double>(bytes.value);
+  const Time own = own_part ? from_seconds(transport.own_copy * moving / (request.ranks - 1)) : Time{};
+  played.before = prepared.protocol.launch + ramp + own;
+  // Asked for only where data passes through; elsewhere it may be more than a Time can say.
+  if (passes_through(request.operation)) played.moving = from_seconds(moving);
+  return played;
+}
+
+Timing timing_of(const Prepared& prepared, const Played& played, std::span<const std::uint32_t> own_groups) {
+  const Wiring& wiring = prepared.wiring;
+  std::optional<Outcome> kept;
+  if (!own_groups.empty()) keep(own_groups, wiring, kept.emplace(played.outcome));
+  const Outcome& outcome = kept ? *kept : played.outcome;
+  const Time duration = played.before + outcome.end + played.rest;
+  // Data that passes through leaves a rank free for the next repetition while the last is on its way.
+  const bool passes = passes_through(prepared.request.operation);
+  const Time interval = passes ? std::min(duration, played.before + played.moving) : duration;
+  Timing timing{.duration = duration,
+                .latency = prepared.prospect.fixed + prepared.prospect.latency,
+                .interval = interval,
+                .algorithm = std::string(prepared.algorithm->name),
+                .protocol = std::string(name_of(prepared.proto)),
+                .exact = wiring.aside.empty(),
+                .loads = {}};
+  timing.loads.reserve(prepared.resources.size());
+  for (const auto& [link, resource] : prepared.resources) {
+    timing.loads.push_back({link, outcome.carried[resource] * played.whole});
+  }
+  if (!wiring.aside.empty()) {
+    std::map<topology::LinkId, double> aside;
+    for (const Wiring::Aside& use : wiring.aside) aside[use.link] += use.load * outcome.by_route[use.route];
+    const auto middle = static_cast<std::ptrdiff_t>(timing.loads.size());
+    for (const auto& [link, amount] : aside) timing.loads.push_back({link, amount * played.whole});
+    std::ranges::inplace_merge(timing.loads, timing.loads.begin() + middle, {}, &Timing::Load::link);
+  }
+  return timing;
+}
+
+std::vector<Timing::Load> loads_of(const Algorithm& algorithm, Request request, const Placement& placement,
+                                   const topology::Cluster& cluster, const Transport& transport,
+                                   std::span<const std::uint32_t> own) {
+  Placement part = placement;
+  part.groups.clear();
+  for (const std::uint32_t group : own) part.groups.push_back(placement.groups[group]);
+  request.fold = {};
+  request.pieces = 1;
+  request.rounds = 1;
+  const Plan plan = algorithm.plan(request);
+  const auto wiring = wire(plan, part, cluster, transport, {}, static_cast<std::uint32_t>(own.size()));
+  if (!wiring) throw std::logic_error("a whole plan that cannot be wired");
+  const std::vector<double> by_route = bytes_by_route(plan, *wiring);
+  std::map<topology::LinkId, double> bytes;
+  for (std::size_t route = 0; route < by_route.size(); ++route)
+    for (const sim::Use& use : wiring->routes[route].uses)
+      for (const topology::LinkId link : wiring->members[sim::index(use.resource)])
+        bytes[link] += use.load * by_route[route] * plan.rounds;
+  std::vector<Timing::Load> loads;
+  for (const auto& [link, carried] : bytes) loads.push_back({link, carried});
+  return loads;
+}
+
+}  // namespace stepcast::collectives

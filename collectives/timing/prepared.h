@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "collectives/algorithm.h"
+#include "collectives/timing/chooser.h"
+#include "collectives/timing/placement.h"
+#include "collectives/timing/play.h"
+#include "collectives/timing/protocols.h"
+#include "collectives/timing/timing.h"
+#include "collectives/timing/wiring.h"
+
+namespace stepcast::collectives {
+
+/// An algorithm on a placement with a protocol, ready for any number of bytes.
+struct Prepared {
+  const Algorithm* algorithm = nullptr;
+  Protocol protocol;
+  Proto proto = Proto::simple;
+  Request request;
+  Wiring wiring;
+  Prospect prospect;                                           // at full rate: all channels
+  Time occupancy{};                                            // of a connection, by a transfer of no bytes
+  Bandwidth slowest{std::numeric_limits<double>::infinity()};  // what the slowest connection could reach alone
+  std::uint32_t channels = 1;
+  bool pipelines = false;               // cuts into pieces if asked to
+  std::size_t transfers_per_piece = 1;  // of one channel and group: the same folded and whole
+  bool fold = true;
+  std::vector<std::pair<topology::LinkId, std::uint32_t>> resources;  // of links, in the order of their ids
+};
+
+/// The smallest simulation that is exact: turned and shifted, shifted, or as it is; with groups standing for others.
+/// Without `fold` as it is. `request` is of no particular number of elements.
+Prepared prepare(const Algorithm& algorithm, Proto proto, const Request& request, const Placement& placement,
+                 const topology::Cluster& cluster, const Transport& transport, bool fold);
+
+/// A prepared collective on some bytes, as it went.
+struct Played {
+  Time before{}, rest{};  ///< what comes before the simulated transfers, and the pieces behind them
+  Time moving{};          ///< all bytes, on the busiest link
+  double whole = 1;       ///< bytes over those of the simulated pieces
+  Outcome outcome;
+};
+
+/// The collective on so many bytes: as many channels as are fastest, cut into as many pieces.
+Played simulate(const Prepared& prepared, const Transport& transport, Bytes bytes);
+
+/// What it comes to. With `own` its loads are those of these groups alone, by their places in the placement: requires a
+/// wiring of every group.
+Timing timing_of(const Prepared& prepared, const Played& played, std::span<const std::uint32_t> own = {});
+
+/// What only some groups of a placement, by their places in it, send over each link, in the order of the links' ids:
+/// nothing is folded and nothing simulated. O(connections of these groups).
+std::vector<Timing::Load> loads_of(const Algorithm& algorithm, Request request, const Placement& placement,
+                                   const topology::Cluster& cluster, const Transport& transport,
+                                   std::span<const std::uint32_t> own);
+
+/// What the protocol costs with the fewest channels.
+Time fixed_time(const Transport& transport, const Protocol& protocol);
+
+}  // namespace stepcast::collectives

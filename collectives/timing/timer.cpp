@@ -1,0 +1,401 @@
+#include "collectives/timing/timer.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <mutex>
+#include <numeric>
+#include <optional>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include "collectives/algorithms.h"
+#include "collectives/nccl/search.h"
+#include "collectives/search/chains.h"
+#include "collectives/search/view_links.h"
+#include "collectives/timing/chooser.h"
+#include "collectives/timing/placement.h"
+#include "collectives/timing/prepared.h"
+#include "collectives/timing/protocols.h"
+#include "sim/input_error.h"
+
+namespace stepcast::collectives {
+namespace {
+
+/// Ranks of all concurrent communicators that are simulated whole where folding changes something; more take minutes
+/// and are folded even so, as they are where all ranks are alike.
+constexpr std::size_t kMostWhole = 128;
+
+nccl::Protocol to_nccl(Proto proto) {
+  return proto == Proto::ll      ? nccl::Protocol::ll
+         : proto == Proto::ll128 ? nccl::Protocol::ll128
+                                 : nccl::Protocol::simple;
+}
+Proto from_nccl(nccl::Protocol protocol) {
+  return protocol == nccl::Protocol::ll ? Proto::ll : protocol == nccl::Protocol::ll128 ? Proto::ll128 : Proto::simple;
+}
+
+/// Why an algorithm cannot do what is asked: it does other operations there, or needs another machine.
+std::string why_not(const Algorithm& algorithm, Request request) {
+  std::string others;
+  for (const Operation operation : kOperations) {
+    request.operation = operation;
+    if (algorithm.supports(request)) others += (others.empty() ? "" : ", ") + std::string(name(operation));
+  }
+  if (!others.empty()) return ": there it does " + others;
+  return algorithm.needs.empty() ? "" : ": it needs " + std::string(algorithm.needs);
+}
+
+/// Weights stand in the request as elements, of which the busiest sender has all: Request::resized scales them.
+void add(const Details& details, Request& request) {
+  request.servers = details.servers;
+  if (details.servers >= request.ranks) {
+    throw InputError("servers", "found " + std::to_string(details.servers) + ", expected fewer than the " +
+                                    std::to_string(request.ranks) + " ranks");
+  }
+  if (details.pair_weights.empty()) return;
+  if (request.operation != Operation::all_to_all) {
+    throw InputError("uneven sizes", "only all_to_all has a size for each pair of ranks");
+  }
+  if (details.pair_weights.size() != std::size_t{request.ranks} * request.ranks) {
+    throw InputError("uneven sizes", "found " + std::to_string(details.pair_weights.size()) + " of them, expected " +
+                                         std::to_string(request.ranks) + " rows of " + std::to_string(request.ranks));
+  }
+  request.pair_elements = details.pair_weights;
+  for (std::size_t row = 0; row < request.pair_elements.size(); row += request.ranks) {
+    const auto first = request.pair_elements.begin() + static_cast<std::ptrdiff_t>(row);
+    request.elements = std::max(request.elements, std::accumulate(first, first + request.ranks, std::int64_t{0}));
+  }
+  if (request.elements == 0) throw InputError("uneven sizes", "all are 0");
+  if (request.elements > std::numeric_limits<std::int32_t>::max()) {
+    throw InputError("uneven sizes", "found " + std::to_string(request.elements) + " in a row, expected below 2^31");
+  }
+}
+
+/// About what each takes in memory.
+std::size_t bytes_of(const Timing& timing) { return sizeof(timing) + timing.loads.size() * sizeof(Timing::Load); }
+
+std::size_t bytes_of(const LinkView& view) {
+  return sizeof(view) + view.hops.size() * sizeof(LinkView::Hop) + view.begin.size() * 2 * sizeof(std::uint32_t);
+}
+
+std::size_t bytes_of(const Prepared& prepared) {
+  const Wiring& wiring = prepared.wiring;
+  std::size_t all = sizeof(prepared) + bytes_of(prepared.request.links);
+  for (const sim::Route& route : wiring.routes) all += sizeof(route) + route.uses.size() * sizeof(sim::Use);
+  for (const auto& links : wiring.members) all += sizeof(links) + links.size() * sizeof(topology::LinkId);
+  return all + wiring.ahead.size() * sizeof(Time) + prepared.resources.size() * sizeof(prepared.resources[0]);
+}
+
+std::size_t bytes_of(const Played& played) {
+  return sizeof(played) + (played.outcome.carried.size() + played.outcome.by_route.size()) * sizeof(double);
+}
+
+std::size_t bytes_of(const std::vector<Group>& groups) {
+  std::size_t all = 0;
+  for (const Group& group : groups) all += sizeof(group) + group.size() * sizeof(topology::GpuId);
+  return all;
+}
+
+/// How a placement's groups walk: its chains, and its GPUs in the numbers that the chains mean.
+struct Walk {
+  std::vector<Chain> chains;
+  std::vector<Group> groups;
+};
+std::size_t bytes_of(const Walk& walk) { return sizeof(walk) + bytes_of(walk.groups); }
+
+std::size_t bytes_of(const nccl::Job& job) { return sizeof(job); }
+
+}  // namespace
+
+struct Timer::Impl {
+  topology::Cluster cluster;
+  Transport transport;
+  bool folds_where_exact = false;
+
+  // What has been worked out, guarded by `mutex`; nothing is ever removed, and nodes of a map stay where they are.
+  using Members = std::vector<Group>;
+  using PreparedKey = std::tuple<std::size_t, Operation, std::string_view, Proto, bool, Details>;
+  using TimingKey =
+      std::tuple<std::size_t, Operation, std::int64_t, std::string, bool, Details, std::vector<std::uint32_t>>;
+  std::mutex mutex;
+  std::size_t remembered_bytes = 0;
+  std::map<Members, std::size_t> placements;
+  std::map<std::size_t, Walk> walks;      // of placements, as searched
+  std::map<std::size_t, nccl::Job> jobs;  // likewise, as NCCL sees them
+  std::map<Group, LinkView> views;
+  std::map<PreparedKey, Prepared> prepared;
+  std::map<TimingKey, Timing> timings;
+  /// Of collectives that some groups ask for, each its own loads: whoever asks, all groups move the same.
+  std::map<std::pair<const Prepared*, std::int64_t>, Played> played;
+
+  std::size_t number_of(const Members& groups) {
+    const std::lock_guard lock(mutex);
+    const auto [at, fresh] = placements.try_emplace(groups, placements.size());
+    if (fresh) remembered_bytes += bytes_of(groups);
+    return at->second;
+  }
+
+  /// What is kept under a key. What is not there yet is worked out outside the lock: other threads need not wait.
+  template <class Key, class Value, class Make>
+  const Value& remembered(std::map<Key, Value>& kept, const std::type_identity_t<Key>& key, Make make) {
+    {
+      const std::lock_guard lock(mutex);
+      if (const auto known = kept.find(key); known != kept.end()) return known->second;
+    }
+    Value fresh = make();
+    const std::lock_guard lock(mutex);
+    const auto [at, first] = kept.try_emplace(key, std::move(fresh));
+    if (first) remembered_bytes += bytes_of(at->second);
+    return at->second;
+  }
+
+  Timing simulated(const Prepared& ready, Bytes bytes, bool again, std::span<const std::uint32_t> own_groups) {
+    const auto play = [&] { return simulate(ready, transport, bytes); };
+    if (!again) return timing_of(ready, play(), own_groups);
+    return timing_of(ready, remembered(played, {&ready, bytes.value}, play), own_groups);
+  }
+
+  const Walk& walk_of(std::size_t number, const Placement& placement) {
+    return remembered(walks, number, [&] {
+      Walk found{found_chains(cluster, placement.groups.front(), placement.nodes), {}};
+      if (found.chains.size() > transport.most_channels) found.chains.resize(transport.most_channels);
+      if (!found.chains.empty()) {
+        found.groups = placement.groups;
+        walk_alike(cluster, found.groups, placement.nodes, found.chains);
+      }
+      return found;
+    });
+  }
+
+  const LinkView& view_of(const Group& group) {
+    return remembered(views, group, [&] { return view_links(cluster, group); });
+  }
+
+  /// What the release of the stack would pick of what there are plans for; its protocol where the stack describes it,
+  /// else Simple.
+  Wanted picked_by_nccl(Request request, Bytes bytes, std::optional<Proto> protocol, std::size_t number,
+                        const Placement& placement) {
+    if (!nccl::tunes(request.operation)) return {"auto", protocol};
+    nccl::Job job = remembered(jobs, number, [&] { return nccl::search(cluster, placement.groups.front()); });
+    const Forced& forced = transport.forced;
+    nccl::Overrides overrides;
+    if (forced.most_channels < transport.channels) overrides.most_channels = forced.most_channels;
+    // Of what is forced only all_reduce has a choice; the others run along rings.
+    const bool choice = !forced.algorithms.empty() && request.operation == Operation::all_reduce;
+    for (std::size_t i = 0; i < job.graphs.size() && choice; ++i) {
+      if (!job.graphs[i]) continue;
+      const std::string_view plan = nccl::plan_name(static_cast<nccl::Algorithm>(i));
+      if (std::ranges::find(forced.algorithms, plan) == forced.algorithms.end()) job.graphs[i].reset();
+    }
+    std::vector<std::optional<nccl::Protocol>> protocols;
+    if (protocol) {
+      protocols = {to_nccl(*protocol)};
+    } else if (forced.protocols.empty()) {
+      protocols = {std::nullopt};
+    } else {
+      for (const Proto each : kProtocols) {
+        if (may_use(each)) protocols.push_back(to_nccl(each));
+      }
+    }
+    while (true) {
+      nccl::Pick pick{.predicted = picoseconds(std::numeric_limits<std::int64_t>::max())};
+      for (const std::optional<nccl::Protocol>& each : protocols) {
+        overrides.protocol = each;
+        const nccl::Pick other =
+            nccl::pick(nccl::constants(transport.nccl_version), job, request.operation, bytes, overrides);
+        if (other.predicted < pick.predicted) pick = other;
+      }
+      const Algorithm& planned = algorithm(nccl::plan_name(pick.algorithm));
+      if (planned.needs_links && request.ranks <= kMostViewed) {
+        request.links = view_of(placement.groups.front());
+      }
+      const Proto picked = from_nccl(pick.protocol);
+      if (planned.supports(request)) {
+        return {planned.name, constants_of(transport, picked).share > 0 ? picked : Proto::simple};
+      }
+      job.graphs[static_cast<std::size_t>(pick.algorithm)].reset();
+    }
+  }
+
+  /// The stack has it, and nothing forbids it.
+  bool may_use(Proto proto) const {
+    const std::vector<std::string>& forced = transport.forced.protocols;
+    return constants_of(transport, proto).share > 0 &&
+           (forced.empty() || std::ranges::find(forced, name_of(proto)) != forced.end());
+  }
+
+  /// Those that are asked for, or that "auto" considers, and can do it. Of algorithms that are forced none may do the
+  /// operation: then it is the library's choice, as in NCCL.
+  std::vector<const Algorithm*> candidates(std::string_view name, const Request& request) const {
+    std::vector<const Algorithm*> found;
+    if (name == "auto") {
+      for (const std::string& forced : transport.forced.algorithms) {
+        const Algorithm& each = algorithm(forced);
+        if (request.servers > 0) break;
+        const bool runs = !in_nvswitch(each) || may_use(Proto::simple);
+        if (runs && each.supports(request)) found.push_back(&each);
+      }
+      if (!found.empty()) return found;
+      for (const Algorithm* each : algorithms()) {
+        const bool considered = request.servers > 0  ? each->has_servers
+                                : in_nvswitch(*each) ? transport.nvls.share > 0 && may_use(Proto::simple)
+                                                     : each->automatic(request);
+        if (considered && each->supports(request)) found.push_back(each);
+      }
+      if (found.empty()) {
+        throw InputError("algorithm", "none can do " + std::string(collectives::name(request.operation)) + " over " +
+                                          std::to_string(request.ranks) + " ranks");
+      }
+      return found;
+    }
+    const Algorithm& wanted = algorithm(name);
+    if (request.servers > 0 && !wanted.has_servers) {
+      throw InputError("servers", "'" + std::string(name) + "' has none: that is for parameter servers");
+    }
+    if (!wanted.supports(request)) {
+      throw InputError("algorithm", "'" + std::string(name) + "' cannot do " +
+                                        std::string(collectives::name(request.operation)) + " over " +
+                                        std::to_string(request.ranks) + " ranks" + why_not(wanted, request));
+    }
+    found.push_back(&wanted);
+    return found;
+  }
+
+  Timing fresh(Operation operation, Bytes bytes, std::span<const Group> concurrent, std::string_view name, bool fold,
+               const Details& details, std::size_t number, std::span<const std::uint32_t> own_groups) {
+    Placement placement = place(cluster, concurrent, operation != Operation::send_recv);
+    Wanted wanted = parse_wanted(name);
+    if (wanted.algorithm != "auto" && wanted.algorithm != "nccl") algorithm(wanted.algorithm);  // unknown: throws
+    if (placement.ranks == 1)
+      return {.algorithm = std::string(wanted.algorithm), .protocol = std::string(name_of(Proto::simple)), .loads = {}};
+    Request request{};
+    if (operation == Operation::send_recv) {
+      request = request_on(cluster, placement, operation, transport.most_channels, {});
+    } else {
+      const Walk& walk = walk_of(number, placement);
+      request = request_on(cluster, placement, operation, transport.most_channels, walk.chains);
+      // Servers and sizes of pairs are those of the GPUs as they were given.
+      if (!walk.groups.empty() && details.servers == 0 && details.pair_weights.empty()) placement.groups = walk.groups;
+    }
+    add(details, request);
+
+    if (wanted.algorithm == "nccl") wanted = picked_by_nccl(request, bytes, wanted.protocol, number, placement);
+    const bool switches = wanted.algorithm == "auto" && transport.nvls.share > 0 && request.nodes == 1;
+    const auto needs = [](std::string_view algorithm_name) { return algorithm(algorithm_name).needs_links; };
+    const bool named =
+        wanted.algorithm == "auto" ? std::ranges::any_of(transport.forced.algorithms, needs) : needs(wanted.algorithm);
+    if ((switches || named) && request.ranks <= kMostViewed) {
+      request.links = view_of(placement.groups.front());
+    }
+    const std::vector<const Algorithm*> able = candidates(wanted.algorithm, request);
+    const auto usable = std::ranges::find_if(kProtocols, [&](Proto proto) { return may_use(proto); });
+    const Proto first = wanted.protocol.value_or(usable != kProtocols.end() ? *usable : Proto::simple);
+    if (constants_of(transport, first).share <= 0 || (!wanted.protocol && usable == kProtocols.end())) {
+      throw InputError("algorithm",
+                       "this software stack has no protocol " +
+                           (wanted.protocol ? std::string(name_of(first)) : transport.forced.protocols.front()));
+    }
+    const auto ready = [&](const Algorithm& algorithm, Proto proto) -> const Prepared& {
+      return remembered(prepared, {number, operation, algorithm.name, proto, fold, details},
+                        [&] { return prepare(algorithm, proto, request, placement, cluster, transport, fold); });
+    };
+    // Folded groups stand for each other; what one of them carries is counted afterwards.
+    const std::span<const std::uint32_t> simulated_groups = fold ? std::span<const std::uint32_t>{} : own_groups;
+    const bool again = !own_groups.empty();  // others of these groups will ask
+    std::vector<const Prepared*> prepared_first;
+    std::vector<Prospect> prospects;
+    for (const Algorithm* each : able) {
+      const bool own = in_nvswitch(*each) && transport.nvls.share > 0;
+      prepared_first.push_back(&ready(*each, own ? Proto::nvls : first));
+      prospects.push_back(prepared_first.back()->prospect);
+    }
+    std::vector<Timing> timings_of(able.size());
+    const Choice choice = choose(prospects, bytes, [&](std::size_t i) {
+      timings_of[i] = simulated(*prepared_first[i], bytes, again, simulated_groups);
+      return timings_of[i].duration;
+    });
+    Timing best = std::move(timings_of[choice.index]);
+    const auto finish = [&] {
+      best.exact = std::ranges::all_of(prepared_first, [](const Prepared* each) { return each->wiring.aside.empty(); });
+      if (fold && !own_groups.empty())
+        best.loads = loads_of(algorithm(best.algorithm), request.resized(bytes.value), placement, cluster, transport,
+                              own_groups);
+      return std::move(best);
+    };
+    if (wanted.protocol) return finish();
+    // The other protocols differ in times only: their rates are shares of Simple's, so most sizes need no wiring.
+    for (const Proto proto : kProtocols) {
+      if (proto == first || !may_use(proto)) continue;
+      const Protocol protocol = constants_of(transport, proto);
+      for (std::size_t i = 0; i < able.size(); ++i) {
+        if (in_nvswitch(*able[i])) continue;
+        const double share = constants_of(transport, first).share;
+        const Prospect rates{.latency = {},
+                             .seconds_per_byte = prospects[i].seconds_per_byte * share / protocol.share,
+                             .fixed = fixed_time(transport, protocol)};
+        if (lower_bound(rates, bytes) >= best.duration) continue;
+        const Prepared& candidate = ready(*able[i], proto);
+        if (lower_bound(candidate.prospect, bytes) >= best.duration) continue;
+        Timing timing = simulated(candidate, bytes, again, simulated_groups);
+        if (timing.duration < best.duration) best = std::move(timing);
+      }
+    }
+    return finish();
+  }
+};
+
+Timer::Timer(topology::Cluster cluster, Transport transport, bool folds_where_exact)
+    : impl_(new Impl{.cluster = std::move(cluster),
+                     .transport = std::move(transport),
+                     .folds_where_exact = folds_where_exact,
+                     .mutex = {},
+                     .remembered_bytes = 0,
+                     .placements = {},
+                     .walks = {},
+                     .jobs = {},
+                     .views = {},
+                     .prepared = {},
+                     .timings = {},
+                     .played = {}}) {}
+
+Timer::~Timer() = default;
+
+std::size_t Timer::remembered_bytes() const {
+  const std::lock_guard lock(impl_->mutex);
+  return impl_->remembered_bytes;
+}
+
+const Timing& Timer::time(Operation operation, Bytes bytes, std::span<const Group> concurrent,
+                          std::string_view algorithm, bool fold, const Details& details) const {
+  if (bytes.value < 0) throw std::logic_error("a collective of fewer than 0 bytes");
+  if (details.own > 0 && fold) throw std::logic_error("some groups' own loads, where groups stand for each other");
+  bool folds = fold;
+  if (!fold && impl_->folds_where_exact) {
+    Details all = details;
+    all.own = 0;
+    const Timing& folded = time(operation, bytes, concurrent, algorithm, true, all);
+    folds = folded.exact || (!concurrent.empty() && concurrent.size() * concurrent.front().size() > kMostWhole);
+    if (folds && details.own == 0) return folded;
+  }
+  // One order of the groups, whichever of them asks.
+  Impl::Members groups(concurrent.begin(), concurrent.end());
+  std::ranges::sort(groups);
+  std::vector<std::uint32_t> own;
+  for (const Group& group : concurrent.first(std::min<std::size_t>(details.own, concurrent.size()))) {
+    own.push_back(static_cast<std::uint32_t>(std::ranges::lower_bound(groups, group) - groups.begin()));
+  }
+  std::ranges::sort(own);
+  Details shared = details;
+  shared.own = 0;
+  const std::size_t number = impl_->number_of(groups);
+  const Impl::TimingKey key{number, operation, bytes.value, std::string(algorithm), fold, shared, own};
+  return impl_->remembered(impl_->timings, key, [&] {
+    return impl_->fresh(operation, bytes, groups, algorithm, folds, shared, number, own);
+  });
+}
+
+}  // namespace stepcast::collectives

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "collectives/operation.h"
+#include "collectives/timing/timing.h"
+#include "collectives/transport.h"
+#include "topology/cluster.h"
+
+namespace stepcast::collectives {
+
+/// The GPUs of one communicator, in rank order.
+using Group = std::vector<topology::GpuId>;
+
+/// What an operation may be told beside its size.
+struct Details {
+  /// Parameter servers that do not work: the last so many ranks. 0: "sharded-parameter-server" makes every rank one.
+  std::uint32_t servers = 0;
+  /// all_to_all of uneven sizes: what rank s sends rank d goes as pair_weights[s * ranks + d], none negative, and the
+  /// rank with the most to send (below 2^31) has `bytes`. Empty: even.
+  std::vector<std::int64_t> pair_weights{};
+  /// Timing::loads are those of the first so many of the concurrent groups alone; 0: of all together. Not with fold.
+  std::uint32_t own = 0;
+  friend auto operator<=>(const Details&, const Details&) = default;
+};
+
+/// Times collectives on one cluster and remembers them. Deterministic; safe to share between threads.
+class Timer {
+ public:
+  /// `folds_where_exact`: what is asked for without `fold` is folded all the same where that changes nothing, or where
+  /// the groups are large.
+  Timer(topology::Cluster cluster, Transport transport, bool folds_where_exact = false);
+  ~Timer();
+
+  /// Each of `concurrent` runs `operation` on `bytes` at the same moment (data-parallel groups of all the tensor ranks
+  /// of a node, say), in whatever order they are given; groups are of one size. `algorithm` is a name from algorithms.h
+  /// or "auto": the fastest that applies; or "nccl": what NCCL's own model picks (nccl/tuner.h,
+  /// Transport::nccl_version). Of the protocols the transport has, the fastest predicted; "ring/LL", "auto/Simple":
+  /// that one. With `fold`, ranks that do the same at the same time are simulated once, where the placement has that
+  /// symmetry; the answer is the same to the picosecond. One rank, or no bytes over one rank: zero. Throws InputError
+  /// for an unknown algorithm or one that cannot do it, and for details that do not fit. The answer stays as long as
+  /// the timer does.
+  const Timing& time(Operation operation, Bytes bytes, std::span<const Group> concurrent,
+                     std::string_view algorithm = "auto", bool fold = true, const Details& details = {}) const;
+
+  /// About how many bytes of memory what is remembered takes.
+  std::size_t remembered_bytes() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace stepcast::collectives

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "collectives/plan.h"
+#include "collectives/request.h"
+#include "collectives/timing/placement.h"
+#include "collectives/transport.h"
+#include "sim/task_graph.h"
+#include "topology/cluster.h"
+
+namespace stepcast::collectives {
+
+/// A plan's connections laid over a cluster's links. Links that are used alike by flows that are alike stand for each
+/// other: one resource each, with the capacity of one of them.
+struct Wiring {
+  std::uint32_t groups = 1;                            ///< that are simulated; the others do the same
+  std::uint32_t connections = 0;                       ///< of the plan
+  std::vector<Bandwidth> capacity;                     ///< by resource
+  std::vector<std::vector<topology::LinkId>> members;  ///< by resource: the links it stands for
+  std::vector<sim::Route> routes;  ///< by group * connections + connection; latency: what occupies the connection
+  std::vector<Time> ahead;         ///< likewise: the rest of the latency, which overlaps with the transfers before
+  struct Aside {
+    topology::LinkId link{};
+    std::uint32_t route = 0;
+    double load = 0;
+  };
+  /// Fabric links that like flows use unlike (some cross between pods, some do not; routes by hash): each flow is held
+  /// to the least share any of them would get if all were active. Empty: folding is exact.
+  std::vector<Aside> aside;
+};
+
+/// `symmetry` and `stride` say which transfers and groups stand for which: the plan has been made with that fold, and
+/// group g stands for g + stride, g + 2 stride, ... Both must divide. Nothing where the placement lacks the symmetry: a
+/// node's links or the links' rates differ, or links that should stand for each other are not used alike. That
+/// condition (an equitable partition of flows and links) makes max-min rates, and so times, those of the whole.
+/// Each transfer waits the transport's alpha for its kind of path and the path's latency; the least of these in the
+/// plan occupies the connection, any excess overlaps with earlier transfers on it.
+/// O(connections * images) paths. Throws InputError where there is no path.
+std::optional<Wiring> wire(const Plan& plan, const Placement& placement, const topology::Cluster& cluster,
+                           const Transport& transport, Symmetry symmetry, std::uint32_t stride);
+
+}  // namespace stepcast::collectives

@@ -1,0 +1,133 @@
+#include "collectives/timing/wiring.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+#include <utility>
+
+#include "collectives/algorithms.h"
+#include "collectives/timing/lower.h"
+#include "sim/executor.h"
+#include "tests/collectives/fixtures.h"
+
+namespace stepcast::collectives {
+namespace {
+
+using test::build;
+using test::gpus;
+
+struct Case {
+  Placement placement;
+  Request request;
+  Symmetry symmetry;
+};
+
+Case ring_over(const topology::Cluster& cluster, const Group& group) {
+  Case made;
+  made.placement = place(cluster, std::span(&group, 1));
+  made.request = {.operation = Operation::all_gather, .ranks = made.placement.ranks, .nodes = made.placement.nodes};
+  if (made.request.nodes > 1) made.request.channels = made.request.gpus();
+  made.symmetry = algorithm("ring").symmetry(made.request);
+  made.request.fold = made.symmetry;
+  return made;
+}
+
+std::optional<Wiring> wired(const topology::Cluster& cluster, const Case& made) {
+  return wire(algorithm("ring").plan(made.request), made.placement, cluster, {}, made.symmetry, 1);
+}
+
+TEST(Wiring, FoldedRingKeepsOneNodeOfLinksPerTwoNodes) {
+  const topology::Cluster cluster = build({.nodes = 16, .gpus = 8});
+  const Case made = ring_over(cluster, gpus(128));
+  const auto wiring = wired(cluster, made);
+  ASSERT_TRUE(wiring);
+  EXPECT_TRUE(wiring->aside.empty());
+  EXPECT_EQ(wiring->connections, 16u);
+  EXPECT_LE(wiring->capacity.size(), 16u);
+}
+
+TEST(Wiring, EveryClassHasLinksOfOneRate) {
+  const topology::Cluster cluster = build({.nodes = 6, .gpus = 4, .nics = 2, .fabric = "rail-fat-tree", .radix = 8});
+  const auto wiring = wired(cluster, ring_over(cluster, gpus(24)));
+  if (!wiring) GTEST_SKIP() << "no such symmetry";
+  for (std::size_t resource = 0; resource < wiring->members.size(); ++resource) {
+    for (const topology::LinkId link : wiring->members[resource]) {
+      EXPECT_EQ(cluster.link_bandwidth(link), wiring->capacity[resource]);
+    }
+  }
+}
+
+TEST(Wiring, RefusesASymmetryThatThePlacementLacks) {
+  const topology::Cluster cluster = build({.nodes = 4, .gpus = 4, .nics = 2});
+  // Local GPUs 0, 1 and 2: two of them share a NIC, the third has one alone, so turning the node is no symmetry.
+  Group group;
+  for (std::uint32_t node = 0; node < 4; ++node) {
+    for (std::uint32_t local = 0; local < 3; ++local) group.push_back(topology::GpuId{node * 4 + local});
+  }
+  Case made = ring_over(cluster, group);
+  ASSERT_TRUE(made.symmetry.rotate);
+  EXPECT_FALSE(wired(cluster, made));
+  made.symmetry.rotate = false;  // shifting by nodes still is one
+  made.request.fold = made.symmetry;
+  EXPECT_TRUE(wired(cluster, made));
+}
+
+TEST(Wiring, HashedRoutesAreHeldToTheirLeastShare) {
+  const topology::Cluster cluster =
+      build({.nodes = 16, .gpus = 1, .fabric = "rail-fat-tree", .radix = 4, .routing = "hash"});
+  const auto wiring = wired(cluster, ring_over(cluster, gpus(16)));
+  ASSERT_TRUE(wiring);
+  EXPECT_FALSE(wiring->aside.empty());
+  for (const sim::Route& route : wiring->routes) EXPECT_LE(route.limit.value, 25e9);
+}
+
+TEST(Wiring, ALinkAsideIsNotedOnceForAllImagesOfAFlow) {
+  // All-to-all of 8 nodes of 8 over leaves of 4 rails: 63 flows stand for 64 each, which share few links.
+  const topology::Cluster cluster = build({.nodes = 8, .gpus = 8, .fabric = "fat-tree", .radix = 8});
+  const Group group = gpus(64);
+  const Placement placement = place(cluster, std::span(&group, 1));
+  Request request{.operation = Operation::all_to_all, .ranks = 64, .nodes = placement.nodes};
+  request.fold = algorithm("direct").symmetry(request);
+  const auto wiring = wire(algorithm("direct").plan(request), placement, cluster, {}, request.fold, 1);
+  ASSERT_TRUE(wiring);
+  ASSERT_FALSE(wiring->aside.empty());
+  std::set<std::pair<std::uint32_t, std::uint32_t>> seen;
+  for (const Wiring::Aside& use : wiring->aside) {
+    EXPECT_TRUE(seen.emplace(topology::index(use.link), use.route).second);
+  }
+}
+
+TEST(Wiring, TheLeastLatencyOccupiesAndTheExcessOverlaps) {
+  const topology::Cluster cluster = build({.nodes = 2, .gpus = 2});
+  Case made = ring_over(cluster, gpus(4));
+  made.symmetry = made.request.fold = {};
+  const Plan plan = algorithm("ring").plan(made.request);
+  const Transport transport{.nvlink_step = microseconds(2), .network_step = microseconds(9)};
+  const auto wiring = wire(plan, made.placement, cluster, transport, {}, 1);
+  ASSERT_TRUE(wiring);
+  for (std::size_t c = 0; c < plan.connections.size(); ++c) {
+    const Connection& way = plan.connections[c];
+    const bool inside = index(way.source) / 2 == index(way.destination) / 2;
+    EXPECT_EQ(wiring->routes[c].latency, microseconds(2));
+    EXPECT_EQ(wiring->ahead[c], inside ? Time{} : microseconds(7));
+  }
+}
+
+TEST(Lower, RunsAConnectionsTransfersOneAfterTheOther) {
+  const topology::Cluster cluster = build({.nodes = 2, .gpus = 1});
+  const Group group = gpus(2);
+  Plan plan;
+  plan.ranks = 2;
+  const ConnectionId way = plan.connect(0, 1, 0);
+  for (int i = 0; i < 3; ++i) plan.add({way, plan.add_chunk({0, 25'000}), Effect::copy});
+  const Placement placement = place(cluster, std::span(&group, 1));
+  const auto wiring = wire(plan, placement, cluster, {.network_step = microseconds(3)}, {}, 1);
+  ASSERT_TRUE(wiring);
+  const sim::Timeline timeline = sim::run(lower(plan, *wiring));
+  EXPECT_EQ(timeline.end, (microseconds(3) + microseconds(1)) * 3);
+  EXPECT_THAT(timeline.finish, testing::ElementsAre(microseconds(4), microseconds(8), microseconds(12)));
+}
+
+}  // namespace
+}  // namespace stepcast::collectives
