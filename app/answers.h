@@ -5,15 +5,15 @@
 #include <string>
 #include <vector>
 
-#include "app/read/questions.h"
 #include "calibrate/confidence/band.h"
+#include "language/questions.h"
 #include "schedules/forecast.h"
 
 namespace stepcast::app {
 
 /// A question with its forecast, or why there is none.
 struct Answer {
-  Question question;
+  language::Question question;
   std::optional<schedules::Forecast> forecast;  ///< nothing: question.error says why
   std::optional<calibrate::Band> band{};        ///< nothing: no measured rows to make it from
 };
@@ -28,7 +28,7 @@ struct AnswerOptions {
 
 /// Forecasts every question that can run. Answers stand in the order of the questions and do not depend on the threads.
 /// Shows how far it is on stderr, if that is a terminal.
-std::vector<Answer> answer(std::vector<Question> questions, const AnswerOptions& options);
+std::vector<Answer> answer(std::vector<language::Question> questions, const AnswerOptions& options);
 
 /// Gives each forecast its band, made from all measured rows but those of the run itself.
 void add_bands(std::vector<Answer>& answers, std::span<const calibrate::Residual> measured);

@@ -1,5 +1,5 @@
 # What `cmake --install` and `cpack` bring: the program, its configs and scenarios, the manual page and completion. The
-# program finds its configs from where it lies itself (app/read/config_folders.cpp), so the prefix can be any.
+# program finds its configs from where it lies itself (language/configs/config_folders.cpp), so the prefix can be any.
 include(GNUInstallDirs)
 
 # The manual page and the scripts are made by the program, from the tables that its options are parsed with.

@@ -6,7 +6,7 @@
 #include <memory>
 #include <stdexcept>
 
-#include "app/read/streams.h"
+#include "language/core/streams.h"
 #include "sim/input_error.h"
 
 namespace stepcast::app {
@@ -61,7 +61,7 @@ std::string picture(const std::string& svg, const std::string& file) {
 }
 
 void check_picture(const std::string& file, const std::string& flag) {
-  if (file.ends_with(".svg") || file.ends_with(".png") || is_stream(output_named(file))) return;
+  if (file.ends_with(".svg") || file.ends_with(".png") || language::is_stream(language::output_named(file))) return;
   throw InputError(flag, "found '" + file + "', expected a name that ends with .svg or .png");
 }
 
