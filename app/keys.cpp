@@ -96,6 +96,14 @@ std::vector<Section> sections(const std::string& prefix) {
                        language::one_of("", first, first.size()) + language::did_you_mean(prefix, views));
 }
 
+/// What a key is for, and where not all builders of nodes or kinds of fabrics read it, which do.
+std::string help(const Section& section, const language::KeyInfo& key) {
+  const language::Schema& schema = section.block.schema();
+  const language::Names readers = language::readers_of(schema, key.path);
+  if (readers.empty()) return std::string(key.help);
+  return fmt::format("{} ({} {})", key.help, schema.reader->key, fmt::join(readers, ", "));
+}
+
 /// "|" would end a cell.
 std::string cell(std::string_view text) {
   std::string out;
@@ -125,7 +133,7 @@ std::string markdown(const std::vector<Section>& sections) {
     out += "\n## " + heading(section) + "\n\n| key | value | default | |\n|---|---|---|---|\n";
     for (const auto& [path, key] : section.keys)
       out += fmt::format("| `{}` | {} | {} | {} |\n", path, cell(language::expected(key->type)), cell(key->fallback),
-                         cell(key->help));
+                         cell(help(section, *key)));
   }
   return out;
 }
@@ -135,12 +143,12 @@ std::string table(const std::vector<Section>& sections) {
     const auto& [path, key] = sections.front().keys.front();
     std::string out = fmt::format("{}\n  value    {}\n", path, language::expected(key->type));
     if (!key->fallback.empty()) out += fmt::format("  default  {}\n", key->fallback);
-    return key->help.empty() ? out : out + fmt::format("  {}\n", key->help);
+    return key->help.empty() ? out : out + fmt::format("  {}\n", help(sections.front(), *key));
   }
   std::string out;
   for (const Section& section : sections) {
     Columns keys({{"key", Columns::Align::left}, {"default", Columns::Align::left}, {"", Columns::Align::left}});
-    for (const auto& [path, key] : section.keys) keys.add({path, std::string(key->fallback), std::string(key->help)});
+    for (const auto& [path, key] : section.keys) keys.add({path, std::string(key->fallback), help(section, *key)});
     if (sections.size() > 1) out += (out.empty() ? "" : "\n") + heading(section) + "\n\n";
     out += keys.text();
   }
@@ -161,6 +169,8 @@ std::string json(const std::vector<Section>& sections) {
                                  {"required", key->fallback == language::kRequired},
                                  {"default", key->fallback},
                                  {"help", key->help}};
+      if (const language::Names readers = language::readers_of(section.block.schema(), key->path); !readers.empty())
+        one["read_by"] = readers;
       if (key->type.kind == language::Type::Kind::choice) one["choices"] = key->type.names();
       if (key->type.kind == language::Type::Kind::block)
         one["folder"] = "configs/" + std::string(key->type.fields().folder);

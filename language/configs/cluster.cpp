@@ -18,9 +18,6 @@ topology::FabricSpec read_fabric(const Value& v) {
   topology::FabricSpec fabric = read_block(fabric_table(), v);
   if (fabric.name.empty()) fabric.name = v.text;
   const std::string key = join(v.path, "torus");
-  if (fabric.kind != "torus" && !fabric.torus.empty())
-    fail(locate(*v.node, "torus"), key,
-         "found '" + fabric.torus + "' with kind " + fabric.kind + ", expected kind torus");
   if (fabric.kind == "torus" && !topology::read_sides(fabric.torus))
     fail(locate(*v.node, "torus"), key,
          (fabric.torus.empty() ? std::string("missing, with kind torus") : "found '" + fabric.torus + "'") +
@@ -69,7 +66,10 @@ const Table<ClusterDraft>& cluster_table() {
            [](C& c, const Value& v) { c.nic_bandwidth = v.bandwidth; }},
           {{"fabric", block(fabric_schema), "what the node usually has",
             "what joins the nodes; without kind or base: changes of the usual one"},
-           [](C& c, const Value& v) { c.fabric = read_fabric(v); }},
+           [](C& c, const Value& v) {
+             c.fabric = *v.node;
+             c.fabric_file = v.text;
+           }},
           {{"allocation", text_type(), "the first ones", "GPUs in use: '0-2,5', or 'node0:0-3,node2:4-7'"},
            [](C& c, const Value& v) { c.allocation = v.text; }},
           {{"other.gpu", block(gpu_schema), "none", "GPUs of a second kind"},
@@ -140,7 +140,12 @@ schedules::ClusterSpec finish(const ClusterDraft& draft, const Value& value) {
   if (!usual.empty() && lies_over_the_usual(value.node->find("fabric"))) {
     cluster.fabric = fabric_over(usual, value);
   } else if (draft.fabric) {
-    cluster.fabric = *draft.fabric;
+    Value fabric;
+    fabric.node = &*draft.fabric;
+    fabric.path = join(value.path, "fabric");
+    fabric.library = value.library;
+    fabric.text = draft.fabric_file;
+    cluster.fabric = read_fabric(fabric);
   }
   return cluster;
 }

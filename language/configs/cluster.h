@@ -12,7 +12,8 @@ namespace stepcast::language {
 /// A cluster as written: what may be left out is still open.
 struct ClusterDraft {
   NodeFile node;
-  std::optional<topology::FabricSpec> fabric;
+  std::optional<Node> fabric;  ///< its keys; read once it is known over which usual one they lie
+  std::string fabric_file;     ///< that it is named by or starts from; empty: none
   std::optional<std::int64_t> nodes, gpus, nics_per_node;
   std::optional<Bandwidth> nic_bandwidth;
   std::optional<std::string> allocation;

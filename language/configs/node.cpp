@@ -29,6 +29,13 @@ Names builder_names() {
   return names;
 }
 
+/// Nothing for import_builders(): which keys may stand beside a file is for import_node to say.
+std::optional<Names> keys_of_builder(std::string_view name) {
+  for (const topology::Builder* builder : topology::builders())
+    if (builder->name == name) return Names(builder->reads.begin(), builder->reads.end());
+  return {};
+}
+
 std::uint32_t small(const Value& v) { return static_cast<std::uint32_t>(v.whole); }
 
 const Table<GraphDevice>& device_table() {
@@ -121,15 +128,15 @@ const Table<NodeFile>& node_table() {
              [](NodeFile& n, const Value& v) { n.spec.nics = small(v); }},
             {{"nvlinks_per_gpu", whole(0, kMost), "0", "NVLinks of one GPU"},
              [](NodeFile& n, const Value& v) { n.spec.nvlinks_per_gpu = small(v); }},
-            {{"nvswitch_boards", whole(1, kMost), "1", "builder nvswitch: groups of GPUs with NVSwitches of their own"},
+            {{"nvswitch_boards", whole(1, kMost), "1", "groups of GPUs with NVSwitches of their own"},
              [](NodeFile& n, const Value& v) { n.spec.nvswitch_boards = small(v); }},
             {{"trunk_nvlinks", whole(0, kMost), "0", "NVLinks between the NVSwitches of two boards"},
              [](NodeFile& n, const Value& v) { n.spec.trunk_nvlinks = small(v); }},
             {{"trays", whole(1, kMost), "1", "parts with sockets of their own, which only NVLink joins"},
              [](NodeFile& n, const Value& v) { n.spec.trays = small(v); }},
-            {{"nvlink_pairs", text_type(), "", "builder mesh: NVLinks of pairs of GPUs, '0-1, 0-3 x2' or 'all x4'"},
+            {{"nvlink_pairs", text_type(), "", "NVLinks of pairs of GPUs, '0-1, 0-3 x2' or 'all x4'"},
              [](NodeFile& n, const Value& v) { n.spec.nvlink_pairs = v.text; }},
-            {{"torus", text_type(), "", "builder torus: GPUs along each side, '16x16' or '4x4x8'"},
+            {{"torus", text_type(), "", "GPUs along each side, '16x16' or '4x4x8'"},
              [](NodeFile& n, const Value& v) { n.spec.torus = v.text; }},
             {{"torus_wraps", flag(), "true", "false: a mesh, without the links that close the rings"},
              [](NodeFile& n, const Value& v) { n.spec.torus_wraps = v.flag; }},
@@ -150,10 +157,10 @@ const Table<NodeFile>& node_table() {
              [](NodeFile& n, const Value& v) { n.spec.socket_link = read_link(v); }},
             {{"nic", block(link_schema), "", "the cable of one network card"},
              [](NodeFile& n, const Value& v) { n.spec.nic = read_link(v); }},
-            {{"devices", list_type("[{name: gpu0, kind: gpu}]"), "", "builder graph: [{name, kind}, ...]"},
+            {{"devices", list_type("[{name: gpu0, kind: gpu}]"), "", "[{name, kind}, ...]"},
              [](NodeFile& n, const Value& v) { n.spec.devices = read_list(device_table(), v); }},
             {{"links", list_type("[{from: gpu0, to: host, link: pcie-gen4-x16}]"), "",
-              "builder graph: [{from, to, link, count}, ...]"},
+              "[{from, to, link, count}, ...]"},
              [](NodeFile& n, const Value& v) { n.spec.links = read_list(graph_link_table(), v); }},
             {{"fabric", text_type(), "", "what usually joins such nodes: a file of configs/fabrics/"},
              [](NodeFile& n, const Value& v) { n.spec.fabric = v.text; }},
@@ -163,6 +170,10 @@ const Table<NodeFile>& node_table() {
             {{"source", text_type(), "", "where the numbers are from"},
              [](NodeFile& n, const Value& v) { n.spec.source = v.text; }},
         });
+    made.schema.reader = Reader{"builder",
+                                {"name", "builder", "gpu", "cpu", "host_memory", "nvlink_forwarding", "nvlink_sharp",
+                                 "pcie_p2p", "nic", "fabric", "nccl", "source", "file"},
+                                keys_of_builder};
     made.schema.foreign = import_block;
     return made;
   }();

@@ -46,6 +46,12 @@ void make_room(const Schema& schema, Node& under, const Node& over) {
     for (const Detail& other : schema.details)
       if (other.of == detail.of && other.value != detail.value) erase(under, other.key);
   }
+  if (!schema.reader || over.find(schema.reader->key) == nullptr) return;
+  if (const std::optional<Names> reads = read_by(schema, reader_of(schema, over)))
+    std::erase_if(under.entries, [&](const Entry& entry) {
+      return find_key(schema, entry.key) != nullptr && entry.key != "base" && entry.key != "include" &&
+             std::ranges::find(*reads, entry.key) == reads->end();
+    });
 }
 
 const KeyInfo* exact(const Schema& schema, std::string_view path) {

@@ -47,10 +47,10 @@ std::string brackets_meant(const Type& list, const Node& written) {
 }
 
 /// Reads one block level by level: `inside` is the path within the block, `path` the path within the whole.
-class Reader {
+class MappingReader {
  public:
-  Reader(const Schema& schema, std::string outside, Library& library,
-         const std::function<void(std::size_t, const Value&)>& store)
+  MappingReader(const Schema& schema, std::string outside, Library& library,
+                const std::function<void(std::size_t, const Value&)>& store)
       : schema_(schema), outside_(std::move(outside)), library_(library), store_(store), seen_(schema.keys.size()) {}
 
   void level(const Node& mapping, const std::string& inside) {
@@ -71,6 +71,21 @@ class Reader {
       } else {
         unknown(entry, inside);
       }
+    }
+  }
+
+  /// Throws InputError for a key that who reads this block does not read.
+  void leave_nothing_unread(const Node& root) const {
+    if (!schema_.reader) return;
+    const std::string_view value = reader_of(schema_, root);
+    const std::optional<Names> reads = read_by(schema_, value);
+    if (!reads) return;
+    for (const Entry& entry : root.entries) {
+      if (std::ranges::find(*reads, entry.key) != reads->end()) continue;
+      const Names own = *schema_.reader->reads(value);
+      fail(entry.place, join_path(entry.key),
+           "found a key that the " + std::string(schema_.reader->key) + ' ' + in_quotes(value) +
+               " does not read, expected " + (own.empty() ? "the key left out" : one_of(entry.key, own)));
     }
   }
 
@@ -171,6 +186,33 @@ class Reader {
 
 }  // namespace
 
+std::string_view reader_of(const Schema& schema, const Node& mapping) {
+  const std::string_view key = schema.reader->key;
+  const Node* const said = mapping.find(key);
+  return said != nullptr && said->kind == Node::Kind::scalar ? said->scalar : find_key(schema, key)->fallback;
+}
+
+std::optional<Names> read_by(const Schema& schema, std::string_view value) {
+  std::optional<Names> keys = schema.reader->reads(value);
+  if (keys) keys->insert(keys->end(), schema.reader->everybody.begin(), schema.reader->everybody.end());
+  return keys;
+}
+
+Names readers_of(const Schema& schema, std::string_view key) {
+  Names readers;
+  if (!schema.reader) return readers;
+  bool all = true;
+  for (const std::string_view value : find_key(schema, schema.reader->key)->type.names()) {
+    const std::optional<Names> reads = read_by(schema, value);
+    if (!reads) continue;
+    if (std::ranges::find(*reads, key) != reads->end())
+      readers.push_back(value);
+    else
+      all = false;
+  }
+  return all ? Names() : readers;
+}
+
 const KeyInfo* find_key(const Schema& schema, std::string_view path) {
   if (path == "base") return &kBase;
   if (path == "include") return &kInclude;
@@ -194,8 +236,9 @@ std::vector<std::string> all_paths(const Schema& schema, const std::string& pref
 
 void read_mapping(const Schema& schema, const Node& mapping, const std::string& path, Library& library,
                   const std::function<void(std::size_t, const Value&)>& store) {
-  Reader reader(schema, path, library, store);
+  MappingReader reader(schema, path, library, store);
   reader.level(mapping, "");
+  reader.leave_nothing_unread(mapping);
   reader.require_all(mapping, mapping.place);
 }
 

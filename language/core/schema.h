@@ -34,6 +34,14 @@ struct Detail {
   std::string_view key, of, value;
 };
 
+/// A key that says who reads the others: the builder of a node, the kind of a fabric.
+struct Reader {
+  std::string_view key;
+  Names everybody;  ///< keys of the block that are read whatever that key says
+  /// The other keys that are read where it says `value`; nothing: not for this table to say.
+  std::optional<Names> (*reads)(std::string_view value);
+};
+
 /// The keys of one block, and the folder of configs/ that holds ready ones ("" for the scenario itself).
 struct Schema {
   std::string_view title;
@@ -42,6 +50,9 @@ struct Schema {
   /// How a layer changes another (language/core/merge.h) and which keys of one layer contradict each other.
   std::vector<Rivals> rivals = {};
   std::vector<Detail> details = {};
+  /// Where there is one, a key that it does not read is an error. A layer that names another reader takes away below it
+  /// what that one does not read, so that a file may start from one of another kind.
+  std::optional<Reader> reader = {};
   /// The mapping that the name of another program's file stands for; nothing for any other name.
   std::optional<Node> (*foreign)(const Node& name) = nullptr;
   /// For those who read: the place of each path in `keys`, and the paths that keys are below.
@@ -76,6 +87,16 @@ struct Table {
   std::vector<Key<T>> keys;
   Schema schema;
 };
+
+/// Who reads a block: what it says behind Reader::key, or that key's default.
+std::string_view reader_of(const Schema& schema, const Node& mapping);
+
+/// The keys of a block that are read where `value` stands behind Reader::key, those that everybody reads among them.
+/// Nothing: all of them, as far as this table says.
+std::optional<Names> read_by(const Schema& schema, std::string_view value);
+
+/// Those values of Reader::key where `key` is read; none where all read it or the block has no reader.
+Names readers_of(const Schema& schema, std::string_view key);
 
 /// The key that `path` means, blocks inside blocks included ("model.layers" where `model` is a block).
 /// nullptr: no such key. `base` and `include` of a block count as keys of type text.

@@ -111,10 +111,13 @@ void add_fabric(Choices& choose, const ConfigNames& names, RandomMachine& machin
     const auto rows = choose.divisor(machine.nodes, machine.nodes);
     fabric.add("torus", fmt::format("{}x{}", rows, machine.nodes / rows));
   }
-  fabric.add("radix", choose.of({4, 8, 40, 64}));
-  if (choose.one_in(3)) fabric.add("levels", choose.below(4));
-  if (choose.one_in(3)) fabric.add("oversubscription", choose.of({1.0, 2.0, 3.5}));
-  if (choose.one_in(3)) fabric.add("routing", "hash");
+  const std::optional<language::Names> read = language::read_by(language::fabric_schema(), kind);
+  const auto reads = [&](std::string_view key) { return std::ranges::find(*read, key) != read->end(); };
+  if (reads("radix")) fabric.add("radix", choose.of({4, 8, 40, 64}));
+  if (reads("levels") && choose.one_in(3)) fabric.add("levels", choose.below(4));
+  if (reads("groups") && choose.one_in(3)) fabric.add("groups", choose.below(6));
+  if (reads("oversubscription") && choose.one_in(3)) fabric.add("oversubscription", choose.of({1.0, 2.0, 3.5}));
+  if (reads("routing") && choose.one_in(3)) fabric.add("routing", "hash");
   if (choose.one_in(4)) fabric.add("in_network_reduction", true);
   if (choose.one_in(2)) fabric.add("switch_latency", "150 ns");
   if (choose.one_in(4)) fabric.add("cable_latency", "20 ns");
