@@ -15,6 +15,7 @@ add_custom_command(TARGET stepcast POST_BUILD
 
 set(share ${CMAKE_INSTALL_DATAROOTDIR})
 install(TARGETS stepcast RUNTIME)
+install(TARGETS stepcast_png LIBRARY DESTINATION lib/stepcast)
 install(DIRECTORY configs scenarios DESTINATION ${share}/stepcast)
 install(FILES README.md CHANGELOG.md CONTRIBUTING.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -1,12 +1,11 @@
 #include "language/configs/config_folders.h"
 
-#include <sys/auxv.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <stdexcept>
 #include <string_view>
 
+#include "language/core/this_program.h"
 #include "sim/input_error.h"
 
 namespace stepcast::language {
@@ -44,13 +43,6 @@ fs::path own_folder() {
   const fs::path set(variable("XDG_CONFIG_HOME")), home(variable("HOME"));
   if (set.is_absolute()) return set / "stepcast/configs";
   return home.is_absolute() ? home / ".config/stepcast/configs" : fs::path();
-}
-
-/// Where this program lies; where there is no /proc, by the path that it was started with.
-fs::path this_program() {
-  std::error_code error;
-  const fs::path program = fs::read_symlink("/proc/self/exe", error);
-  return error ? fs::canonical(reinterpret_cast<const char*>(getauxval(AT_EXECFN)), error) : program;
 }
 
 }  // namespace
