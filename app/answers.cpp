@@ -8,8 +8,8 @@
 #include <new>
 #include <stdexcept>
 
-#include "app/read/visible_text.h"
 #include "calibrate/in_parallel.h"
+#include "language/core/visible_text.h"
 #include "sim/input_error.h"
 
 namespace stepcast::app {
@@ -44,13 +44,13 @@ bool forecast(Answer& answer, workload::Machines& machines, const AnswerOptions&
   try {
     answer.forecast = schedules::forecast(answer.question.scenario, machines, own);
   } catch (const InputError& e) {
-    answer.question.error = visible(answer.question.origin + ": " + e.what());
+    answer.question.error = language::visible(answer.question.origin + ": " + e.what());
   } catch (const std::overflow_error& e) {  // sizes and rates that are right each but absurd together
-    answer.question.error = visible(answer.question.origin + ": the step would take too long: " + e.what());
+    answer.question.error = language::visible(answer.question.origin + ": the step would take too long: " + e.what());
   } catch (const std::bad_alloc&) {
     return false;
   } catch (...) {
-    keep_error(answer.question);
+    language::keep_error(answer.question);
   }
   return true;
 }
@@ -61,17 +61,17 @@ void forecast_alone(Answer& answer, const AnswerOptions& options) {
     workload::Machines own;  // what others have remembered takes memory too
     if (!forecast(answer, own, options)) throw std::bad_alloc();
   } catch (...) {
-    keep_error(answer.question);
+    language::keep_error(answer.question);
   }
 }
 
 }  // namespace
 
-std::vector<Answer> answer(std::vector<Question> questions, const AnswerOptions& options) {
+std::vector<Answer> answer(std::vector<language::Question> questions, const AnswerOptions& options) {
   std::vector<Answer> answers;
   answers.reserve(questions.size());
-  for (Question& question : questions) answers.push_back({std::move(question), std::nullopt, {}});
-  std::vector<Question>().swap(questions);  // what is left of them is large, and the forecasts need memory
+  for (language::Question& question : questions) answers.push_back({std::move(question), std::nullopt, {}});
+  std::vector<language::Question>().swap(questions);  // what is left of them is large, and the forecasts need memory
   if (answers.size() == 1) {
     forecast_alone(answers.front(), options);
     return answers;

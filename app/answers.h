@@ -3,9 +3,9 @@
 #include <span>
 #include <vector>
 
-#include "app/read/questions.h"
 #include "app/report/answer.h"
 #include "calibrate/confidence/band.h"
+#include "language/questions.h"
 #include "schedules/forecast.h"
 
 namespace stepcast::app {
@@ -20,7 +20,7 @@ struct AnswerOptions {
 
 /// Forecasts every question that can run. Answers stand in the order of the questions and do not depend on the threads.
 /// Shows how far it is on stderr, if that is a terminal.
-std::vector<Answer> answer(std::vector<Question> questions, const AnswerOptions& options);
+std::vector<Answer> answer(std::vector<language::Question> questions, const AnswerOptions& options);
 
 /// Gives each forecast its band, made from all measured rows but those of the run itself.
 void add_bands(std::vector<Answer>& answers, std::span<const calibrate::Residual> measured);

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "app/read/config_folders.h"
-#include "app/read/residuals.h"
+#include "language/configs/config_folders.h"
+#include "language/tables/residuals.h"
 #include "sim/input_error.h"
 
 namespace stepcast::app {
@@ -40,21 +40,22 @@ std::optional<Asked> parse_asked(const std::vector<std::string>& words, const Co
                parse_count((*values)["threads"].as<std::string>(), "--threads", kMostThreads)};
 }
 
-std::optional<std::vector<Question>> questions_asked(const Asked& asked, std::vector<NamedFile> outputs,
-                                                     std::vector<std::filesystem::path> inputs) {
+std::optional<std::vector<language::Question>> questions_asked(const Asked& asked, std::vector<NamedFile> outputs,
+                                                               std::vector<std::filesystem::path> inputs) {
   outputs.insert(outputs.begin(), named_output(asked.output));
   check_distinct(outputs, inputs);
-  Library library(config_folders());
-  std::vector<Given> options;
+  language::Library library(language::config_folders());
+  std::vector<language::Given> options;
   if (const auto profile = asked.values["profile"].as<std::string>(); !profile.empty())
     options.push_back({"profile", profile, {"--profile", 0, 0}});
-  std::vector<Question> questions = read_questions(asked.paths, asked.settings, library, std::move(options));
+  std::vector<language::Question> questions =
+      language::read_questions(asked.paths, asked.settings, library, std::move(options));
   inputs = library.files();
-  for (const Question& question : questions)
+  for (const language::Question& question : questions)
     if (inputs.empty() || inputs.back() != question.file) inputs.push_back(question.file);
   check_distinct(outputs, inputs);
   bool all_can_run = true;
-  for (const Question& question : questions) {
+  for (const language::Question& question : questions) {
     if (question.among_others || question.error.empty()) continue;
     std::fprintf(stderr, "%s\n", question.error.c_str());
     all_can_run = false;
@@ -76,6 +77,8 @@ bool some_failed(std::span<const Answer> answers) {
   return true;
 }
 
-std::vector<calibrate::Residual> measured_residuals() { return read_residuals(config_file("residuals.csv")); }
+std::vector<calibrate::Residual> measured_residuals() {
+  return language::read_residuals(language::config_file("residuals.csv"));
+}
 
 }  // namespace stepcast::app

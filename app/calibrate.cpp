@@ -13,17 +13,17 @@
 #include "app/measure.h"
 #include "app/options.h"
 #include "app/output.h"
-#include "app/read/config_folders.h"
-#include "app/read/file_text.h"
-#include "app/read/library.h"
-#include "app/read/measured_gpu.h"
-#include "app/read/setting.h"
-#include "app/read/streams.h"
 #include "app/report/calibration.h"
 #include "app/report/png.h"
+#include "app/setting.h"
 #include "calibrate/bundle/load.h"
 #include "calibrate/fit/collective_fit.h"
 #include "calibrate/fit/machine_fit.h"
+#include "language/configs/config_folders.h"
+#include "language/configs/measured_gpu.h"
+#include "language/core/file_text.h"
+#include "language/core/library.h"
+#include "language/core/streams.h"
 #include "sim/in_quotes.h"
 #include "sim/input_error.h"
 
@@ -35,7 +35,7 @@ namespace po = boost::program_options;
 std::string word(const po::variables_map& values, const char* name) { return values[name].as<std::string>(); }
 
 /// How the node's GPUs are joined, which collectives need to know; nothing where it is not said.
-std::optional<Setting> joined_as(const po::variables_map& values, Library& library) {
+std::optional<Setting> joined_as(const po::variables_map& values, language::Library& library) {
   if (word(values, "node").empty() && word(values, "cluster").empty()) return std::nullopt;
   return read_setting("stepcast calibrate", values, library);
 }
@@ -70,13 +70,14 @@ std::vector<std::filesystem::path> files_of_bundle(const std::filesystem::path& 
 }
 
 Calibration fit_bundle(const std::string& path, const po::variables_map& values, std::span<const NamedFile> outputs) {
-  const std::string shown = shown_path(path);
+  const std::string shown = language::shown_path(path);
   const std::vector<calibrate::BundleFile> tables =
-      is_stream(path) ? calibrate::unpack_bundle(read_file(path, shown, calibrate::kLargestBundle), shown)
-                      : calibrate::load_bundle(path);
+      language::is_stream(path)
+          ? calibrate::unpack_bundle(language::read_file(path, shown, calibrate::kLargestBundle), shown)
+          : calibrate::load_bundle(path);
   const calibrate::Bundle bundle = calibrate::parse_bundle(tables, shown);
-  Library library(config_folders());
-  const MeasuredGpu gpu = find_measured_gpu(bundle.machine, word(values, "gpu"), library);
+  language::Library library(language::config_folders());
+  const language::MeasuredGpu gpu = language::find_measured_gpu(bundle.machine, word(values, "gpu"), library);
   const std::optional<Setting> setting = bundle.collectives.empty() ? std::nullopt : joined_as(values, library);
   check_distinct(outputs, library.files());
   Calibration calibration{
@@ -127,9 +128,9 @@ int calibrate_machine(const std::vector<std::string>& words) {
   refuse_beside(*values, "import", {"bundle", "gpu", "node", "cluster", "software", "set", "plot"});
   if (!plot.empty()) check_picture(plot, "--plot");
   const std::array outputs{NamedFile{"standard output", "-"}, NamedFile{"--out", out}, NamedFile{"--plot", plot}};
-  std::string bundle = input_named(word(*values, "bundle"));
+  std::string bundle = language::input_named(word(*values, "bundle"));
   check_distinct(outputs, files_of_bundle(bundle));
-  if (const std::string log = input_named(word(*values, "import")); !log.empty()) {
+  if (const std::string log = language::input_named(word(*values, "import")); !log.empty()) {
     check_distinct(outputs, std::array{std::filesystem::path(log)});
     import_log(log, out, format);
     return kDone;
@@ -142,7 +143,7 @@ int calibrate_machine(const std::vector<std::string>& words) {
       return kCannotMeasure;
     }
     if (out.empty()) throw InputError("--out", "missing, expected the file of the profile");
-    if (is_stream(output_named(out)))
+    if (language::is_stream(language::output_named(out)))
       throw InputError("--out", "found " + in_quotes(out) + ", expected a file: what is measured is kept beside it");
     bundle = std::filesystem::path(out).replace_extension(".bundle").string();
     measure(*program, bundle);

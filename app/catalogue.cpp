@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <array>
 
-#include "app/read/cluster.h"
-#include "app/read/model.h"
-#include "app/read/nearest.h"
-#include "app/read/profile.h"
 #include "collectives/algorithms.h"
+#include "language/configs/cluster.h"
+#include "language/configs/model.h"
+#include "language/configs/profile.h"
+#include "language/core/nearest.h"
 #include "schedules/model/blocks.h"
 #include "schedules/pipeline/custom.h"
 #include "schedules/pipeline/pipelines.h"
@@ -35,9 +35,9 @@ Fact count(std::string_view title, std::int64_t value) { return {title, title, s
 
 /// Calls `read` with the file of that name as the value of a block.
 template <class Read>
-auto with_file(const std::string& name, const Schema& schema, Library& library, Read read) {
-  const Node file = library.expand_block(make_scalar(name, {"stepcast", 0, 0}), schema, "");
-  Value value;
+auto with_file(const std::string& name, const language::Schema& schema, language::Library& library, Read read) {
+  const language::Node file = library.expand_block(language::make_scalar(name, {"stepcast", 0, 0}), schema, "");
+  language::Value value;
   value.node = &file;
   value.text = name;
   value.library = &library;
@@ -50,9 +50,10 @@ Fact peak_of(const schedules::Gpu& gpu, schedules::Precision precision, std::str
   return {schedules::name(precision), key, text(known->second), known->second.value};
 }
 
-Facts gpu_facts(const std::string& name, Library& library) {
+Facts gpu_facts(const std::string& name, language::Library& library) {
   using schedules::Precision;
-  const auto gpu = with_file(name, gpu_schema(), library, [](auto& v) { return read_block(gpu_table(), v); });
+  const auto gpu = with_file(name, language::gpu_schema(), library,
+                             [](auto& v) { return language::read_block(language::gpu_table(), v); });
   return {fact("memory", "memory_bytes", gpu.memory),
           fact("bandwidth", "memory_bandwidth_bytes_per_s", gpu.memory_bandwidth),
           peak_of(gpu, Precision::fp32, "peak_fp32_flops_per_s"),
@@ -66,8 +67,9 @@ std::uint32_t nics(const topology::NodeSpec& node) {
   return static_cast<std::uint32_t>(std::ranges::count(node.devices, "nic", &topology::GraphDevice::kind));
 }
 
-Facts node_facts(const std::string& name, Library& library) {
-  const topology::NodeSpec node = with_file(name, node_schema(), library, [](auto& v) { return read_node(v); }).spec;
+Facts node_facts(const std::string& name, language::Library& library) {
+  const topology::NodeSpec node =
+      with_file(name, language::node_schema(), library, [](auto& v) { return language::read_node(v); }).spec;
   Facts facts{count("gpus", node.gpus), fact("gpu", node.gpu),
               fact("nvlink", node.nvlink ? node.nvlink->name : std::string()), count("nics", nics(node))};
   if (node.nic && nics(node) > 0) {
@@ -81,17 +83,18 @@ Facts node_facts(const std::string& name, Library& library) {
   return facts;
 }
 
-Facts link_facts(const std::string& name, Library& library) {
-  return with_file(name, link_schema(), library, [](const Value& v) -> Facts {
-    const topology::LinkType link = read_block(link_table(), v);
+Facts link_facts(const std::string& name, language::Library& library) {
+  return with_file(name, language::link_schema(), library, [](const language::Value& v) -> Facts {
+    const topology::LinkType link = language::read_block(language::link_table(), v);
     return {fact("kind", v.node->find("kind")->scalar), fact("bandwidth", "bandwidth_bytes_per_s", link.bandwidth),
             Fact{"efficiency", "efficiency", fmt::format("{}", link.efficiency), link.efficiency},
             fact("latency", "latency_s", link.latency)};
   });
 }
 
-Facts fabric_facts(const std::string& name, Library& library) {
-  const auto fabric = with_file(name, fabric_schema(), library, [](auto& v) { return read_block(fabric_table(), v); });
+Facts fabric_facts(const std::string& name, language::Library& library) {
+  const auto fabric = with_file(name, language::fabric_schema(), library,
+                                [](auto& v) { return language::read_block(language::fabric_table(), v); });
   return {
       fact("kind", fabric.kind),
       fact("torus", fabric.torus),
@@ -102,9 +105,10 @@ Facts fabric_facts(const std::string& name, Library& library) {
            fabric.in_network_reduction}};
 }
 
-Facts cluster_facts(const std::string& name, Library& library) {
-  const auto cluster = with_file(name, cluster_schema(), library,
-                                 [](const Value& v) { return finish(read_block(cluster_table(), v), v); });
+Facts cluster_facts(const std::string& name, language::Library& library) {
+  const auto cluster = with_file(name, language::cluster_schema(), library, [](const language::Value& v) {
+    return language::finish(language::read_block(language::cluster_table(), v), v);
+  });
   return {count("gpus", cluster.gpus), fact("gpu", cluster.gpu.name), fact("node", cluster.node.name),
           fact("fabric", cluster.fabric.name)};
 }
@@ -119,10 +123,12 @@ double model_parameters(const schedules::Model& model) {
   return parameters(blocks, cut(blocks, 1));
 }
 
-Facts model_facts(const std::string& name, Library& library) {
-  const schedules::Model model =
-      with_file(name, model_schema(), library, [](const Value& v) { return finish(read_block(model_table(), v), v); });
-  const auto family = with_file(name, model_schema(), library, [](auto& v) { return v.node->find("family")->scalar; });
+Facts model_facts(const std::string& name, language::Library& library) {
+  const schedules::Model model = with_file(name, language::model_schema(), library, [](const language::Value& v) {
+    return language::finish(language::read_block(language::model_table(), v), v);
+  });
+  const auto family =
+      with_file(name, language::model_schema(), library, [](auto& v) { return v.node->find("family")->scalar; });
   const auto words = [](double n) {
     return n >= 1e9 ? fmt::format("{:.2f} billion", n / 1e9) : fmt::format("{:.1f} million", n / 1e6);
   };
@@ -133,37 +139,39 @@ Facts model_facts(const std::string& name, Library& library) {
 }
 
 /// What the file says, without the transport that collectives are timed with.
-bool is_transport_only(const Node& file) {
-  return std::ranges::all_of(file.entries, [](const Entry& entry) {
+bool is_transport_only(const language::Node& file) {
+  return std::ranges::all_of(file.entries, [](const language::Entry& entry) {
     return entry.key == "name" || entry.key == "transport" || entry.key == "source";
   });
 }
 
-Facts software_facts(const std::string& name, Library& library) {
-  return with_file(name, software_schema(), library, [](const Value& v) -> Facts {
-    const schedules::Software software = read_block(software_table(), v);
+Facts software_facts(const std::string& name, language::Library& library) {
+  return with_file(name, language::software_schema(), library, [](const language::Value& v) -> Facts {
+    const schedules::Software software = language::read_block(language::software_table(), v);
     const bool transport_only = is_transport_only(*v.node);
     const bool has_transport = v.node->find("transport") != nullptr;
-    return {fact("what", transport_only  ? "transport"
-                         : has_transport ? "training and transport"
-                                         : "training"),
-            fact("attention",
-                 transport_only ? "" : std::string(attention_names()[static_cast<std::size_t>(software.attention)]))};
+    return {
+        fact("what", transport_only  ? "transport"
+                     : has_transport ? "training and transport"
+                                     : "training"),
+        fact("attention",
+             transport_only ? ""
+                            : std::string(language::attention_names()[static_cast<std::size_t>(software.attention)]))};
   });
 }
 
-Facts profile_facts(const std::string& name, Library& library) {
-  const auto profile =
-      with_file(name, profile_schema(), library, [](auto& v) { return read_block(profile_table(), v); });
+Facts profile_facts(const std::string& name, language::Library& library) {
+  const auto profile = with_file(name, language::profile_schema(), library,
+                                 [](auto& v) { return language::read_block(language::profile_table(), v); });
   return {fact("gpu", profile.gpu.name)};
 }
 
-std::vector<std::string> algorithm_names(const Library&) {
+std::vector<std::string> algorithm_names(const language::Library&) {
   std::vector<std::string> names;
   for (const collectives::Algorithm* each : collectives::algorithms()) names.emplace_back(each->name);
   return names;
 }
-Facts algorithm_facts(const std::string& name, Library&) {
+Facts algorithm_facts(const std::string& name, language::Library&) {
   return {fact("summary", std::string(collectives::algorithm(name).summary))};
 }
 Facts algorithm_details(const std::string& name) {
@@ -172,7 +180,7 @@ Facts algorithm_details(const std::string& name) {
           fact("source", std::string(algorithm.source))};
 }
 
-std::vector<std::string> schedule_names(const Library&) {
+std::vector<std::string> schedule_names(const language::Library&) {
   std::vector<std::string> names;
   for (const schedules::PipelineSchedule* each : schedules::pipelines()) names.emplace_back(each->name);
   names.emplace_back(schedules::kCustom);
@@ -184,10 +192,10 @@ Facts schedule_details(const std::string& name) {
   const schedules::PipelineSchedule& schedule = *schedules::find_pipeline(name);
   return {fact("summary", std::string(schedule.summary)), fact("source", std::string(schedule.source))};
 }
-Facts schedule_facts(const std::string& name, Library&) { return {schedule_details(name).front()}; }
+Facts schedule_facts(const std::string& name, language::Library&) { return {schedule_details(name).front()}; }
 
 template <const char* folder>
-std::vector<std::string> files(const Library& library) {
+std::vector<std::string> files(const language::Library& library) {
   return library.names(folder);
 }
 
@@ -198,16 +206,17 @@ constexpr char kGpus[] = "gpus", kNodes[] = "nodes", kLinks[] = "links", kFabric
 
 std::span<const CatalogueKind> catalogue() {
   static const std::array all{
-      CatalogueKind{kGpus, "accelerators: memory and dense peaks", gpu_schema, files<kGpus>, gpu_facts},
-      CatalogueKind{kNodes, "machines: GPUs and network cards", node_schema, files<kNodes>, node_facts},
-      CatalogueKind{kLinks, "cables and traces: what one carries one way", link_schema, files<kLinks>, link_facts},
-      CatalogueKind{kFabrics, "what joins nodes", fabric_schema, files<kFabrics>, fabric_facts},
-      CatalogueKind{kClusters, "whole clusters", cluster_schema, files<kClusters>, cluster_facts},
-      CatalogueKind{kModels, "what is trained", model_schema, files<kModels>, model_facts},
-      CatalogueKind{kSoftware, "training frameworks, and transports fitted to recorded collectives", software_schema,
-                    files<kSoftware>, software_facts},
-      CatalogueKind{kProfiles, "calibrations of your own (stepcast calibrate)", profile_schema, files<kProfiles>,
-                    profile_facts},
+      CatalogueKind{kGpus, "accelerators: memory and dense peaks", language::gpu_schema, files<kGpus>, gpu_facts},
+      CatalogueKind{kNodes, "machines: GPUs and network cards", language::node_schema, files<kNodes>, node_facts},
+      CatalogueKind{kLinks, "cables and traces: what one carries one way", language::link_schema, files<kLinks>,
+                    link_facts},
+      CatalogueKind{kFabrics, "what joins nodes", language::fabric_schema, files<kFabrics>, fabric_facts},
+      CatalogueKind{kClusters, "whole clusters", language::cluster_schema, files<kClusters>, cluster_facts},
+      CatalogueKind{kModels, "what is trained", language::model_schema, files<kModels>, model_facts},
+      CatalogueKind{kSoftware, "training frameworks, and transports fitted to recorded collectives",
+                    language::software_schema, files<kSoftware>, software_facts},
+      CatalogueKind{kProfiles, "calibrations of your own (stepcast calibrate)", language::profile_schema,
+                    files<kProfiles>, profile_facts},
       CatalogueKind{"algorithms", "of collectives: collective --algorithm", nullptr, algorithm_names, algorithm_facts,
                     algorithm_details},
       CatalogueKind{"schedules", "of pipelines: pipeline.schedule", nullptr, schedule_names, schedule_facts,
@@ -222,7 +231,7 @@ const CatalogueKind& catalogue_kind(const std::string& name, const std::string& 
     if (kind.name == name) return kind;
     names.push_back(kind.name);
   }
-  throw InputError(place, "found " + in_quotes(name) + ", expected " + one_of(name, names));
+  throw InputError(place, "found " + in_quotes(name) + ", expected " + language::one_of(name, names));
 }
 
 }  // namespace stepcast::app

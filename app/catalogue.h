@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "app/read/library.h"
-#include "app/read/schema.h"
+#include "language/core/library.h"
+#include "language/core/schema.h"
 
 namespace stepcast::app {
 
@@ -23,12 +23,12 @@ struct Fact {
 /// A kind of named things that scenarios and options choose from: the files of one folder of configs/, or a list of the
 /// program's own.
 struct CatalogueKind {
-  std::string_view name;                ///< "gpus": what `stepcast list` calls it, and the folder
-  std::string_view summary;             ///< one line
-  const Schema& (*schema)() = nullptr;  ///< of its files; nullptr: there are none, the program knows them
-  std::vector<std::string> (*names)(const Library&) = nullptr;
+  std::string_view name;                          ///< "gpus": what `stepcast list` calls it, and the folder
+  std::string_view summary;                       ///< one line
+  const language::Schema& (*schema)() = nullptr;  ///< of its files; nullptr: there are none, the program knows them
+  std::vector<std::string> (*names)(const language::Library&) = nullptr;
   /// What a list says of one, the same facts for each of the kind. Throws InputError where its file is wrong.
-  std::vector<Fact> (*facts)(const std::string& name, Library&) = nullptr;
+  std::vector<Fact> (*facts)(const std::string& name, language::Library&) = nullptr;
   /// Of one without a file: all that is known.
   std::vector<Fact> (*details)(const std::string& name) = nullptr;
 };

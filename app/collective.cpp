@@ -14,21 +14,22 @@
 #include "app/format.h"
 #include "app/options.h"
 #include "app/output.h"
-#include "app/read/config_folders.h"
-#include "app/read/file_text.h"
-#include "app/read/library.h"
-#include "app/read/pair_weights.h"
-#include "app/read/setting.h"
-#include "app/read/streams.h"
-#include "app/read/unit_meant.h"
 #include "app/report/collective_report.h"
 #include "app/report/png.h"
 #include "app/report/tuning_report.h"
+#include "app/setting.h"
 #include "calibrate/logs/nccl_tests.h"
 #include "collectives/algorithms.h"
 #include "collectives/nccl/search.h"
 #include "collectives/timing/placement.h"
 #include "collectives/timing/timer.h"
+#include "language/configs/config_folders.h"
+#include "language/core/file_text.h"
+#include "language/core/library.h"
+#include "language/core/operation_named.h"
+#include "language/core/streams.h"
+#include "language/core/unit_meant.h"
+#include "language/tables/pair_weights.h"
 #include "sim/in_quotes.h"
 #include "sim/input_error.h"
 #include "sim/units_text.h"
@@ -60,7 +61,7 @@ Bytes size_named(const std::string& word) {
     return checked(value <= kMostBytes >> shift ? value << shift : kMostBytes + 1);
   }
   throw InputError("--sizes", "found " + in_quotes(word) + ", expected a size such as 8B, 64KiB, 1G" +
-                                  unit_meant(Type::Kind::bytes, word));
+                                  language::unit_meant(language::Type::Kind::bytes, word));
 }
 
 /// "8B:8GiB" (doubling), "1MiB:16MiB:1MiB", "8B:8GiB:x4", or sizes with commas between them.
@@ -108,9 +109,9 @@ std::vector<Bytes> sizes_named(const std::string& words) {
 
 /// What a log measured: the tables of this operation, or those that do not say which they are of.
 std::vector<calibrate::NcclTestsRow> read_measured(const std::string& file, Operation operation, std::uint32_t ranks) {
-  const std::string shown = shown_path(file);
+  const std::string shown = language::shown_path(file);
   std::vector<calibrate::NcclTestsRow> rows;
-  for (const calibrate::NcclTestsTable& table : calibrate::parse_nccl_tests(read_file(file, shown), shown)) {
+  for (const calibrate::NcclTestsTable& table : calibrate::parse_nccl_tests(language::read_file(file, shown), shown)) {
     if (!table.operation.empty() && table.operation != collectives::name(operation)) continue;
     if (table.ranks != 0 && table.ranks != ranks) {
       throw InputError(
@@ -132,20 +133,21 @@ std::vector<std::int64_t> read_uneven(const std::string& file, Operation operati
     throw InputError("--uneven", "found " + in_quotes(file) + " beside --op " +
                                      std::string(collectives::name(operation)) +
                                      ", expected --op all_to_all, which alone has a size for each pair of ranks");
-  std::vector<std::int64_t> weights = read_pair_weights(file);
+  std::vector<std::int64_t> weights = language::read_pair_weights(file);
   if (weights.size() != std::size_t{ranks} * ranks)
-    throw InputError(shown_path(file), fmt::format("found a table of {} numbers, expected {} rows of {}: one for each "
-                                                   "of the GPUs",
-                                                   weights.size(), ranks, ranks));
+    throw InputError(language::shown_path(file),
+                     fmt::format("found a table of {} numbers, expected {} rows of {}: one for each "
+                                 "of the GPUs",
+                                 weights.size(), ranks, ranks));
   for (std::size_t row = 0; row < ranks; ++row) {
     const auto first = weights.begin() + static_cast<std::ptrdiff_t>(row * ranks);
     const std::int64_t sum = std::accumulate(first, first + ranks, std::int64_t{0});
     if (sum > std::numeric_limits<std::int32_t>::max())
-      throw InputError(shown_path(file),
+      throw InputError(language::shown_path(file),
                        fmt::format("found a sum of {} in row {}, expected at most 2147483647", sum, row + 1));
   }
   if (std::ranges::count(weights, 0) == std::ssize(weights))
-    throw InputError(shown_path(file), "found nothing but 0, expected what one rank at least sends another");
+    throw InputError(language::shown_path(file), "found nothing but 0, expected what one rank at least sends another");
   return weights;
 }
 
@@ -248,14 +250,14 @@ int collective(const std::vector<std::string>& words) {
   if (values->count("explain") != 0 && format != Format::table)
     throw InputError("--explain", "found beside --format " + word("format") + ", expected table");
   if (!word("plot").empty()) check_picture(word("plot"), "--plot");
-  const std::string log = input_named(word("compare")), uneven = input_named(word("uneven"));
+  const std::string log = language::input_named(word("compare")), uneven = language::input_named(word("uneven"));
   std::vector<std::filesystem::path> inputs;
   for (const std::string& input : {log, uneven})
     if (!input.empty()) inputs.emplace_back(input);
   const std::array outputs{named_output(word("output")), NamedFile{"--plot", word("plot")}};
   check_distinct(outputs, inputs);
-  const Operation operation = operation_named(word("op"), "--op");
-  Library library(config_folders());
+  const Operation operation = language::operation_named(word("op"), "--op");
+  language::Library library(language::config_folders());
   const Setting setting = read_setting("stepcast collective", *values, library);
   check_distinct(outputs, library.files());
   const topology::Cluster cluster = build_as_asked(setting.cluster, *values);

@@ -11,11 +11,11 @@
 #include "app/list.h"
 #include "app/manual.h"
 #include "app/options.h"
-#include "app/read/nearest.h"
 #include "app/run.h"
 #include "app/show.h"
 #include "app/topology.h"
 #include "app/validate.h"
+#include "language/core/nearest.h"
 #include "sim/in_quotes.h"
 #include "sim/input_error.h"
 
@@ -51,7 +51,7 @@ const Command& find_command(const std::string& name) {
   }
   names.insert(names.end(), {"--help", "--version"});
   const std::string what = name.starts_with('-') ? "option " : "command ";
-  throw InputError("stepcast", "unknown " + what + in_quotes(name) + ", expected " + one_of(name, names));
+  throw InputError("stepcast", "unknown " + what + in_quotes(name) + ", expected " + language::one_of(name, names));
 }
 
 }  // namespace stepcast::app

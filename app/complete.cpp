@@ -8,9 +8,9 @@
 #include "app/keys.h"
 #include "app/options.h"
 #include "app/output.h"
-#include "app/read/config_folders.h"
-#include "app/read/scenario.h"
 #include "collectives/operation.h"
+#include "language/configs/config_folders.h"
+#include "language/scenario.h"
 #include "sim/input_error.h"
 
 namespace stepcast::app {
@@ -26,7 +26,7 @@ Candidates plain(const std::vector<std::string>& words) {
 
 /// Names of some kinds of the catalogue.
 Candidates named(const std::vector<std::string>& kinds) {
-  const Library library(config_folders());
+  const language::Library library(language::config_folders());
   Candidates all;
   for (const CatalogueKind& kind : catalogue()) {
     if (std::ranges::find(kinds, kind.name) == kinds.end()) continue;
@@ -64,7 +64,7 @@ Candidates next_level(const std::vector<std::string>& paths, const std::string& 
     if (!path.starts_with(typed)) continue;
     const std::size_t dot = path.find('.', typed.size());
     const bool whole = dot == std::string::npos;
-    const KeyInfo* key = whole ? find_key(scenario_schema(), path) : nullptr;
+    const language::KeyInfo* key = whole ? language::find_key(language::scenario_schema(), path) : nullptr;
     Candidate next{whole ? path + end : path.substr(0, dot + 1), key == nullptr ? "" : std::string(key->help)};
     if (std::ranges::find(all, next.word, &Candidate::word) == all.end()) all.push_back(std::move(next));
   }
@@ -75,7 +75,7 @@ Candidates next_level(const std::vector<std::string>& paths, const std::string& 
 std::vector<std::string> settable(bool scenario) {
   const std::string_view transport = "software.transport.";
   std::vector<std::string> paths;
-  for (const std::string& path : all_paths(scenario_schema())) {
+  for (const std::string& path : language::all_paths(language::scenario_schema())) {
     if (scenario || path.starts_with("cluster") || path.starts_with("software")) paths.push_back(path);
     if (!scenario && path.starts_with(transport)) paths.push_back(path.substr(transport.find('.') + 1));
   }
@@ -88,13 +88,13 @@ Candidates settings(const std::string& typed, bool scenario) {
   if (equals == std::string::npos) return next_level(settable(scenario), typed, "=");
   std::string path = typed.substr(0, equals);
   if (!scenario && path.starts_with("transport.")) path = "software." + path;
-  const KeyInfo* key = find_key(scenario_schema(), path);
+  const language::KeyInfo* key = language::find_key(language::scenario_schema(), path);
   if (key == nullptr) return {};
   Candidates values;
-  if (key->type.kind == Type::Kind::choice)
+  if (key->type.kind == language::Type::Kind::choice)
     for (const std::string_view name : key->type.names()) values.push_back({std::string(name), {}});
-  if (key->type.kind == Type::Kind::flag) values = plain({"true", "false"});
-  if (key->type.kind == Type::Kind::block) values = named({std::string(key->type.fields().folder)});
+  if (key->type.kind == language::Type::Kind::flag) values = plain({"true", "false"});
+  if (key->type.kind == language::Type::Kind::block) values = named({std::string(key->type.fields().folder)});
   for (Candidate& value : values) value.word = typed.substr(0, equals + 1) + value.word;
   return values;
 }

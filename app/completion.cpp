@@ -7,7 +7,7 @@
 #include "app/command.h"
 #include "app/options.h"
 #include "app/output.h"
-#include "app/read/nearest.h"
+#include "language/core/nearest.h"
 #include "sim/in_quotes.h"
 #include "sim/input_error.h"
 
@@ -107,10 +107,10 @@ int completion(const std::vector<std::string>& words) {
   if (shell == kShells.end() || names.size() > 1) {
     std::vector<std::string_view> all;
     for (const Shell& each : kShells) all.push_back(each.name);
-    throw InputError("stepcast completion", names.size() > 1 ? "found " + in_quotes(names[1]) + ", expected one shell"
-                                            : names.empty()
-                                                ? "found no shell, expected " + one_of("", all)
-                                                : "found " + in_quotes(name) + ", expected " + one_of(name, all));
+    throw InputError("stepcast completion",
+                     names.size() > 1 ? "found " + in_quotes(names[1]) + ", expected one shell"
+                     : names.empty()  ? "found no shell, expected " + language::one_of("", all)
+                                      : "found " + in_quotes(name) + ", expected " + language::one_of(name, all));
   }
   write_output((*values)["output"].as<std::string>(), std::string(shell->script));
   return kDone;

@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "app/read/streams.h"
+#include "language/core/streams.h"
 #include "sim/input_error.h"
 
 namespace stepcast::app {
@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 /// What tells a file from others: where it stands, and what stands there.
 class Identity {
  public:
-  explicit Identity(const fs::path& path) : descriptor_(descriptor_named(path)) {
+  explicit Identity(const fs::path& path) : descriptor_(language::descriptor_named(path)) {
     struct stat status {};
     const int found = descriptor_ ? fstat(*descriptor_, &status) : stat(path.c_str(), &status);
     if (found == 0) {
@@ -23,7 +23,7 @@ class Identity {
       return;
     }
     std::error_code error;
-    place_ = fs::weakly_canonical(fs::absolute(end_of_links(path), error), error);
+    place_ = fs::weakly_canonical(fs::absolute(language::end_of_links(path), error), error);
   }
 
   bool operator==(const Identity& other) const {
@@ -53,7 +53,7 @@ void check_distinct(std::span<const NamedFile> outputs, std::span<const fs::path
   std::vector<Known> known;
   for (const NamedFile& output : outputs) {
     if (output.path.empty()) continue;
-    known.push_back({output, Identity(output_named(output.path))});
+    known.push_back({output, Identity(language::output_named(output.path))});
     for (std::size_t i = 0; i + 1 < known.size(); ++i)
       if (known[i].identity == known.back().identity)
         throw InputError(output.flag, "found '" + output.path + "', which is where " + known[i].file.flag +

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "app/read/nearest.h"
 #include "calibrate/confidence/neighbours.h"
+#include "language/core/nearest.h"
 #include "sim/in_quotes.h"
 #include "sim/input_error.h"
 
@@ -22,7 +22,8 @@ calibrate::Explanation explain(std::span<const Answer> answers, const std::strin
   if (row == answers.end()) {
     std::vector<std::string_view> names;
     for (const Answer& a : answers) names.push_back(a.question.name);
-    throw InputError("--explain", "found no row named " + in_quotes(name) + ", expected " + one_of(name, names));
+    throw InputError("--explain",
+                     "found no row named " + in_quotes(name) + ", expected " + language::one_of(name, names));
   }
   if (!row->forecast) throw InputError("--explain " + name, "the row cannot run: " + row->question.error);
   if (!compared(*row)) throw InputError("--explain " + name, "found no measured.step_time, expected one");

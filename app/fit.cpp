@@ -12,16 +12,16 @@
 #include "app/fit_transport.h"
 #include "app/options.h"
 #include "app/output.h"
-#include "app/read/config_folders.h"
-#include "app/read/curves.h"
-#include "app/read/file_text.h"
-#include "app/read/files.h"
-#include "app/read/library.h"
-#include "app/read/streams.h"
-#include "app/read/unit_meant.h"
-#include "app/read/visible_text.h"
 #include "app/report/json_text.h"
 #include "calibrate/fit/gemm_fit.h"
+#include "language/configs/config_folders.h"
+#include "language/configs/files.h"
+#include "language/core/file_text.h"
+#include "language/core/library.h"
+#include "language/core/streams.h"
+#include "language/core/unit_meant.h"
+#include "language/core/visible_text.h"
+#include "language/tables/curves.h"
 #include "sim/in_quotes.h"
 #include "sim/input_error.h"
 #include "sim/units_text.h"
@@ -37,7 +37,7 @@ std::string gemm_yaml(const calibrate::GemmFit& fit, const std::string& table) {
       "# {} held out: mean {:.1f}%, median {:.1f}%\n"
       "gemm:\n  mainloop: {:.4f}\n  sustained: {:.4f}\n  tile_128: {:.4f}\n  tile_64: {:.4f}\n"
       "  fill: {:.1f}\n  exposed_write: {:.3f}\n",
-      fit.fitted, visible(table), 100 * fit.fitted_mape, fit.held_out, 100 * fit.held_out_mape,
+      fit.fitted, language::visible(table), 100 * fit.fitted_mape, fit.held_out, 100 * fit.held_out_mape,
       100 * fit.held_out_median, m.mainloop, m.sustained, m.tile_128, m.tile_64, m.fill, m.exposed_write);
 }
 
@@ -60,7 +60,7 @@ std::string gemm_json(const calibrate::GemmFit& fit, const std::string& table) {
 
 /// By its name; of a stream, by the first line that is no comment: a header is words with commas between them.
 bool is_table(const ReadFile& file) {
-  if (!is_stream(file.path)) return file.path.ends_with(".csv");
+  if (!language::is_stream(file.path)) return file.path.ends_with(".csv");
   std::istringstream lines(file.text);
   for (std::string line; std::getline(lines, line);)
     if (!line.empty() && line[0] != '#')
@@ -119,22 +119,23 @@ int fit(const std::vector<std::string>& words) {
   if (paths.empty()) throw InputError("stepcast fit", "found no file, expected a table or logs of nccl-tests");
   const auto output = (*values)["output"].as<std::string>();
   std::vector<std::filesystem::path> inputs;
-  for (const std::string& path : paths) inputs.emplace_back(input_named(path));
+  for (const std::string& path : paths) inputs.emplace_back(language::input_named(path));
   check_distinct(std::array{named_output(output)}, inputs);
   std::vector<ReadFile> files;
-  for (const std::filesystem::path& path : inputs) files.push_back({path.string(), read_file(path, shown_path(path))});
+  for (const std::filesystem::path& path : inputs)
+    files.push_back({path.string(), language::read_file(path, language::shown_path(path))});
   const bool machine_named =
       !(*values)["node"].as<std::string>().empty() || !(*values)["cluster"].as<std::string>().empty();
   const ReadFile& table = files.front();
   if (!machine_named && !is_table(table))
-    throw InputError(shown_path(table.path),
+    throw InputError(language::shown_path(table.path),
                      "found no .csv, expected a table of multiplies or curves, or logs of nccl-tests and --node or "
                      "--cluster, which say on what machine");
   if (machine_named || files.size() > 1 || !is_table(table)) {
     refuse_with(*values, "logs of nccl-tests", {"gpu", "launch", "format"});
     return fit_transport_to_logs(files, *values);
   }
-  const bool curves = is_curve_table(table.text, shown_path(table.path));
+  const bool curves = language::is_curve_table(table.text, language::shown_path(table.path));
   const std::string kind = curves ? "a table of curves" : "a table of multiplies";
   refuse_with(*values, kind, {"nodes", "gpus", "allocation", "gpus-per-process", "op", "set"});
   if (curves)
@@ -154,17 +155,18 @@ int fit(const std::vector<std::string>& words) {
     throw InputError("--gpu", "missing: the GPU that was measured, a file of configs/gpus/");
   const auto launch = parse_time((*values)["launch"].as<std::string>());
   if (!launch)
-    throw InputError("--launch", "found '" + (*values)["launch"].as<std::string>() + "', expected a time in " +
-                                     std::string(time_units()) +
-                                     unit_meant(Type::Kind::time, (*values)["launch"].as<std::string>()));
+    throw InputError("--launch",
+                     "found '" + (*values)["launch"].as<std::string>() + "', expected a time in " +
+                         std::string(time_units()) +
+                         language::unit_meant(language::Type::Kind::time, (*values)["launch"].as<std::string>()));
 
-  Library library(config_folders());
-  const Node name = make_scalar((*values)["gpu"].as<std::string>(), {"--gpu", 0, 0});
+  language::Library library(language::config_folders());
+  const language::Node name = language::make_scalar((*values)["gpu"].as<std::string>(), {"--gpu", 0, 0});
   schedules::Gpu gpu;
-  read(gpu_table(), library.expand_block(name, gpu_schema(), "gpu"), "gpu", library, gpu);
+  read(language::gpu_table(), library.expand_block(name, language::gpu_schema(), "gpu"), "gpu", library, gpu);
   check_distinct(std::array{named_output(output)}, library.files());
   const schedules::GemmMachine machine{gpu.sms, peak_of_16_bits(gpu), gpu.memory_bandwidth, gpu.memory_efficiency};
-  const std::string shown = shown_path(table.path);
+  const std::string shown = language::shown_path(table.path);
   const calibrate::GemmFit result =
       calibrate::fit_gemm(calibrate::parse_gemm_samples(table.text, shown), machine, *launch, shown);
   write_output(output, format_word == "json" ? gemm_json(result, table.path) : gemm_yaml(result, table.path));

@@ -11,19 +11,20 @@
 #include "app/command.h"
 #include "app/distinct_files.h"
 #include "app/output.h"
-#include "app/read/config_folders.h"
-#include "app/read/curves.h"
-#include "app/read/file_text.h"
-#include "app/read/files.h"
-#include "app/read/library.h"
-#include "app/read/log_curves.h"
-#include "app/read/nearest.h"
-#include "app/read/setting.h"
-#include "app/read/visible_text.h"
+#include "app/setting.h"
 #include "calibrate/fit/neutral_start.h"
 #include "calibrate/fit/statistics.h"
 #include "calibrate/fit/transport_fit.h"
 #include "calibrate/in_parallel.h"
+#include "language/configs/config_folders.h"
+#include "language/configs/files.h"
+#include "language/core/file_text.h"
+#include "language/core/library.h"
+#include "language/core/nearest.h"
+#include "language/core/operation_named.h"
+#include "language/core/visible_text.h"
+#include "language/import/log_curves.h"
+#include "language/tables/curves.h"
 #include "sim/in_quotes.h"
 #include "sim/input_error.h"
 
@@ -32,10 +33,11 @@ namespace {
 
 constexpr Bytes kMegabyte{1 << 20}, kAll{std::int64_t{1} << 60};
 
-collectives::Transport read_transport(const std::string& name, Library& library) {
+collectives::Transport read_transport(const std::string& name, language::Library& library) {
   schedules::Software software;
-  const Node scalar = make_scalar(name, {"--software", 0, 0});
-  read(software_table(), library.expand_block(scalar, software_schema(), "software"), "software", library, software);
+  const language::Node scalar = language::make_scalar(name, {"--software", 0, 0});
+  read(language::software_table(), library.expand_block(scalar, language::software_schema(), "software"), "software",
+       library, software);
   return software.transport;
 }
 
@@ -46,13 +48,13 @@ class ErrorTable {
     text_ = fmt::format("{:<36} {:<9} {:>7} {:>7} {:>7} {:>7} {:>8}\n", "curve", "use", "< 1 MB", "worst", ">= 1 MB",
                         "worst", "largest");
   }
-  void add(const CurveRow& row, const std::vector<Time>& predicted) {
+  void add(const language::CurveRow& row, const std::vector<Time>& predicted) {
     const calibrate::Errors small = errors(row.curve, predicted, {1}, kMegabyte);
     const calibrate::Errors large = errors(row.curve, predicted, kMegabyte, kAll);
     const auto percent = [](const calibrate::Errors& e, double value) {
       return e.points == 0 ? std::string("-") : fmt::format("{:.1f}%", 100 * value);
     };
-    text_ += fmt::format("{:<36} {:<9} {:>7} {:>7} {:>7} {:>7} {:>+7.1f}%\n", visible(row.curve.name),
+    text_ += fmt::format("{:<36} {:<9} {:>7} {:>7} {:>7} {:>7} {:>+7.1f}%\n", language::visible(row.curve.name),
                          row.fitted ? "fitted" : "held out", percent(small, small.median), percent(small, small.worst),
                          percent(large, large.median), percent(large, large.worst),
                          100 * (predicted.back() / row.curve.points.back().time - 1));
@@ -98,7 +100,8 @@ class ErrorTable {
 
 /// `from`: what was fitted to, as the profile's source says it.
 std::string profile(const std::string& name, const std::string& from, const calibrate::TransportFit& fit) {
-  std::string yaml = fmt::format("name: {}\ntransport:\n  channels: {}\n", visible(name), fit.transport.channels);
+  std::string yaml =
+      fmt::format("name: {}\ntransport:\n  channels: {}\n", language::visible(name), fit.transport.channels);
   std::string block;
   for (const calibrate::FittedConstant& c : fit.constants) {
     std::string key = c.name;
@@ -133,12 +136,12 @@ std::string as_comments(const std::string& text) {
 }  // namespace
 
 int fit_transport_to(const ReadFile& table, const FitTransportOptions& options) {
-  Library library(config_folders());
-  const std::vector<CurveRow> rows = parse_curves(table.text, table.path, library);
+  language::Library library(language::config_folders());
+  const std::vector<language::CurveRow> rows = language::parse_curves(table.text, table.path, library);
   ErrorTable report;
   if (options.check) {
     std::map<std::string, collectives::Transport> stacks;
-    for (const CurveRow& row : rows) {
+    for (const language::CurveRow& row : rows) {
       if (!stacks.contains(row.software)) stacks[row.software] = read_transport(row.software, library);
     }
     check_distinct(std::array{named_output(options.output)}, library.files());
@@ -151,44 +154,48 @@ int fit_transport_to(const ReadFile& table, const FitTransportOptions& options) 
   }
   if (options.software.empty()) throw InputError("--software", "missing: the stack to fit, or --check");
   std::vector<calibrate::Curve> fitted;
-  for (const CurveRow& row : rows) {
+  for (const language::CurveRow& row : rows) {
     if (row.fitted && row.software == options.software) fitted.push_back(row.curve);
   }
   if (fitted.empty()) {
     std::set<std::string_view> stacks;
-    for (const CurveRow& row : rows)
+    for (const language::CurveRow& row : rows)
       if (row.fitted) stacks.insert(row.software);
     const std::vector<std::string_view> names(stacks.begin(), stacks.end());
-    throw InputError("--software", "found " + in_quotes(options.software) + ", for which " + shown_path(table.path) +
-                                       " marks no curve as fitted, expected " + one_of(options.software, names));
+    throw InputError("--software", "found " + in_quotes(options.software) + ", for which " +
+                                       language::shown_path(table.path) + " marks no curve as fitted, expected " +
+                                       language::one_of(options.software, names));
   }
   const collectives::Transport transport = read_transport(options.software, library);
   check_distinct(std::array{named_output(options.output)}, library.files());
   const calibrate::TransportFit fit =
       fit_transport(fitted, calibrate::neutral_start(transport), {}, calibrate::Reach::wide);
-  for (const CurveRow& row : rows) {
+  for (const language::CurveRow& row : rows) {
     if (row.software == options.software) report.add(row, predict(row.curve, fit.transport));
   }
   const std::string from = fmt::format("the {} curves of {} that it marks as fitted for {}", fitted.size(),
-                                       visible(table.path), options.software);
+                                       language::visible(table.path), options.software);
   write_output(options.output, profile(options.software, from, fit) + as_comments(report.text()));
   return kDone;
 }
 
 int fit_transport_to_logs(const std::vector<ReadFile>& logs, const boost::program_options::variables_map& values) {
-  Library library(config_folders());
+  language::Library library(language::config_folders());
   const Setting setting = read_setting("stepcast fit", values, library);
   const auto word = [&](const char* name) { return values[name].as<std::string>(); };
   check_distinct(std::array{named_output(word("output"))}, library.files());
   std::optional<collectives::Operation> operation;
-  if (!word("op").empty()) operation = operation_named(word("op"), "--op");
+  if (!word("op").empty()) operation = language::operation_named(word("op"), "--op");
+  const topology::Cluster cluster = topology::build_cluster(setting.cluster.node, setting.cluster.fabric,
+                                                            setting.cluster.gpus, setting.cluster.allocation);
   std::vector<calibrate::Curve> curves;
   std::string names;
   for (const ReadFile& log : logs) {
-    const std::vector<calibrate::Curve> found =
-        parse_log_curves(log.text, log.path, setting, values["gpus-per-process"].as<std::uint32_t>(), operation);
+    const std::vector<calibrate::Curve> found = language::parse_log_curves(
+        log.text, log.path, cluster, values["gpus-per-process"].as<std::uint32_t>(), operation);
     curves.insert(curves.end(), found.begin(), found.end());
-    names += fmt::format("{}{} ({} B)", names.empty() ? "" : ", ", visible(shown_path(log.path)), log.text.size());
+    names += fmt::format("{}{} ({} B)", names.empty() ? "" : ", ", language::visible(language::shown_path(log.path)),
+                         log.text.size());
   }
   const bool check = values.count("check") != 0;
   collectives::Transport transport = setting.software.transport;

@@ -3,7 +3,7 @@
 #include <array>
 #include <string_view>
 
-#include "app/read/nearest.h"
+#include "language/core/nearest.h"
 #include "sim/in_quotes.h"
 #include "sim/input_error.h"
 
@@ -13,7 +13,7 @@ Format parse_format(const std::string& word) {
   constexpr std::array<std::string_view, 3> names{"table", "json", "csv"};
   for (std::size_t i = 0; i < names.size(); ++i)
     if (names[i] == word) return static_cast<Format>(i);
-  throw InputError("--format", "found " + in_quotes(word) + ", expected " + one_of(word, names));
+  throw InputError("--format", "found " + in_quotes(word) + ", expected " + language::one_of(word, names));
 }
 
 }  // namespace stepcast::app

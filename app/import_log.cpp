@@ -1,14 +1,14 @@
 #include "app/import_log.h"
 
 #include "app/output.h"
-#include "app/read/file_text.h"
-#include "app/read/streams.h"
 #include "app/report/kernel_report.h"
 #include "calibrate/logs/kernel_table.h"
 #include "calibrate/logs/kineto.h"
 #include "calibrate/logs/log_bytes.h"
 #include "calibrate/logs/nsys.h"
 #include "calibrate/logs/nvidia_smi.h"
+#include "language/core/file_text.h"
+#include "language/core/streams.h"
 #include "sim/input_error.h"
 
 namespace stepcast::app {
@@ -27,10 +27,10 @@ Report kernel_report(const calibrate::KernelLog& log) {
 constexpr std::size_t kLargestStream = std::size_t{4} << 30;
 
 Report read_report(const std::string& file) {
-  const std::string shown = shown_path(file);
+  const std::string shown = language::shown_path(file);
   std::string text;
-  if (is_stream(file)) {
-    text = read_file(file, shown, kLargestStream);
+  if (language::is_stream(file)) {
+    text = language::read_file(file, shown, kLargestStream);
     if (calibrate::is_sqlite_text(text)) return kernel_report(calibrate::parse_nsys(text, shown));
     text = calibrate::unpack_log(text, shown);
   } else {

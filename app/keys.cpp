@@ -9,16 +9,16 @@
 #include "app/command.h"
 #include "app/options.h"
 #include "app/output.h"
-#include "app/read/cluster.h"
-#include "app/read/files.h"
-#include "app/read/model.h"
-#include "app/read/nearest.h"
-#include "app/read/network.h"
-#include "app/read/profile.h"
-#include "app/read/scenario.h"
-#include "app/read/schema.h"
 #include "app/report/columns.h"
 #include "app/report/json_text.h"
+#include "language/configs/cluster.h"
+#include "language/configs/files.h"
+#include "language/configs/model.h"
+#include "language/configs/network.h"
+#include "language/configs/profile.h"
+#include "language/core/nearest.h"
+#include "language/core/schema.h"
+#include "language/scenario.h"
 #include "sim/in_quotes.h"
 #include "sim/input_error.h"
 
@@ -28,24 +28,25 @@ namespace {
 /// What `stepcast keys` calls the keys of a scenario, of each kind of file, and of an entry of model.network.
 struct Block {
   std::string_view name;
-  const Schema& (*schema)();
+  const language::Schema& (*schema)();
 };
 
-constexpr std::array kBlocks{Block{"scenario", scenario_schema}, Block{"cluster", cluster_schema},
-                             Block{"model", model_schema},       Block{"node", node_schema},
-                             Block{"gpu", gpu_schema},           Block{"link", link_schema},
-                             Block{"fabric", fabric_schema},     Block{"software", software_schema},
-                             Block{"profile", profile_schema},   Block{"network", network_schema}};
+constexpr std::array kBlocks{Block{"scenario", language::scenario_schema}, Block{"cluster", language::cluster_schema},
+                             Block{"model", language::model_schema},       Block{"node", language::node_schema},
+                             Block{"gpu", language::gpu_schema},           Block{"link", language::link_schema},
+                             Block{"fabric", language::fabric_schema},     Block{"software", language::software_schema},
+                             Block{"profile", language::profile_schema},   Block{"network", language::network_schema}};
 
 /// Keys of one block, as they are written where the block stands.
 struct Section {
   Block block;
-  std::vector<std::pair<std::string, const KeyInfo*>> keys;
+  std::vector<std::pair<std::string, const language::KeyInfo*>> keys;
 };
 
 Section whole(const Block& block, const std::string& prefix = "") {
   Section section{block, {}};
-  for (const KeyInfo& key : block.schema().keys) section.keys.emplace_back(join(prefix, key.path), &key);
+  for (const language::KeyInfo& key : block.schema().keys)
+    section.keys.emplace_back(language::join(prefix, key.path), &key);
   return section;
 }
 
@@ -53,16 +54,16 @@ bool is_or_is_below(std::string_view path, std::string_view prefix) {
   return path.starts_with(prefix) && (path.size() == prefix.size() || path[prefix.size()] == '.');
 }
 
-const Block& block_of(const Schema& schema) {
+const Block& block_of(const language::Schema& schema) {
   return *std::ranges::find_if(kBlocks, [&](const Block& block) { return &block.schema() == &schema; });
 }
 
 /// The key `prefix` of a block that stands at `outside` and those below it, those of the block that it may be included.
 std::vector<Section> below(const Block& block, const std::string& outside, const std::string& prefix) {
   std::vector<Section> sections{{block, {}}};
-  for (const KeyInfo& key : block.schema().keys) {
-    const std::string path = join(outside, key.path);
-    const bool is_block = key.type.kind == Type::Kind::block;
+  for (const language::KeyInfo& key : block.schema().keys) {
+    const std::string path = language::join(outside, key.path);
+    const bool is_block = key.type.kind == language::Type::Kind::block;
     if (is_or_is_below(path, prefix)) sections.front().keys.emplace_back(path, &key);
     if (is_block && path == prefix) sections.push_back(whole(block_of(key.type.fields()), path));
     if (is_block && path != prefix && is_or_is_below(prefix, path))
@@ -90,9 +91,17 @@ std::vector<Section> sections(const std::string& prefix) {
   std::vector<std::string_view> first;
   for (const std::string_view word : views)
     if (word.find('.') == std::string_view::npos) first.push_back(word);
-  throw InputError("stepcast keys", "found " + in_quotes(prefix) +
-                                        ", expected a path such as 'cluster.node' that begins with " +
-                                        one_of("", first, first.size()) + did_you_mean(prefix, views));
+  throw InputError("stepcast keys",
+                   "found " + in_quotes(prefix) + ", expected a path such as 'cluster.node' that begins with " +
+                       language::one_of("", first, first.size()) + language::did_you_mean(prefix, views));
+}
+
+/// What a key is for, and where not all builders of nodes or kinds of fabrics read it, which do.
+std::string help(const Section& section, const language::KeyInfo& key) {
+  const language::Schema& schema = section.block.schema();
+  const language::Names readers = language::readers_of(schema, key.path);
+  if (readers.empty()) return std::string(key.help);
+  return fmt::format("{} ({} {})", key.help, schema.reader->key, fmt::join(readers, ", "));
 }
 
 /// "|" would end a cell.
@@ -106,7 +115,7 @@ std::string cell(std::string_view text) {
 }
 
 std::string heading(const Section& section) {
-  const Schema& schema = section.block.schema();
+  const language::Schema& schema = section.block.schema();
   return fmt::format("{}{}", schema.title, schema.folder.empty() ? "" : fmt::format(" (configs/{}/)", schema.folder));
 }
 
@@ -123,8 +132,8 @@ std::string markdown(const std::vector<Section>& sections) {
   for (const Section& section : sections) {
     out += "\n## " + heading(section) + "\n\n| key | value | default | |\n|---|---|---|---|\n";
     for (const auto& [path, key] : section.keys)
-      out += fmt::format("| `{}` | {} | {} | {} |\n", path, cell(expected(key->type)), cell(key->fallback),
-                         cell(key->help));
+      out += fmt::format("| `{}` | {} | {} | {} |\n", path, cell(language::expected(key->type)), cell(key->fallback),
+                         cell(help(section, *key)));
   }
   return out;
 }
@@ -132,14 +141,14 @@ std::string markdown(const std::vector<Section>& sections) {
 std::string table(const std::vector<Section>& sections) {
   if (sections.size() == 1 && sections.front().keys.size() == 1) {
     const auto& [path, key] = sections.front().keys.front();
-    std::string out = fmt::format("{}\n  value    {}\n", path, expected(key->type));
+    std::string out = fmt::format("{}\n  value    {}\n", path, language::expected(key->type));
     if (!key->fallback.empty()) out += fmt::format("  default  {}\n", key->fallback);
-    return key->help.empty() ? out : out + fmt::format("  {}\n", key->help);
+    return key->help.empty() ? out : out + fmt::format("  {}\n", help(sections.front(), *key));
   }
   std::string out;
   for (const Section& section : sections) {
     Columns keys({{"key", Columns::Align::left}, {"default", Columns::Align::left}, {"", Columns::Align::left}});
-    for (const auto& [path, key] : section.keys) keys.add({path, std::string(key->fallback), std::string(key->help)});
+    for (const auto& [path, key] : section.keys) keys.add({path, std::string(key->fallback), help(section, *key)});
     if (sections.size() > 1) out += (out.empty() ? "" : "\n") + heading(section) + "\n\n";
     out += keys.text();
   }
@@ -156,12 +165,15 @@ std::string json(const std::vector<Section>& sections) {
       nlohmann::ordered_json one{{"key", path},
                                  {"of", section.block.name},
                                  {"type", kTypes[static_cast<std::size_t>(key->type.kind)]},
-                                 {"value", expected(key->type)},
-                                 {"required", key->fallback == kRequired},
+                                 {"value", language::expected(key->type)},
+                                 {"required", key->fallback == language::kRequired},
                                  {"default", key->fallback},
                                  {"help", key->help}};
-      if (key->type.kind == Type::Kind::choice) one["choices"] = key->type.names();
-      if (key->type.kind == Type::Kind::block) one["folder"] = "configs/" + std::string(key->type.fields().folder);
+      if (const language::Names readers = language::readers_of(section.block.schema(), key->path); !readers.empty())
+        one["read_by"] = readers;
+      if (key->type.kind == language::Type::Kind::choice) one["choices"] = key->type.names();
+      if (key->type.kind == language::Type::Kind::block)
+        one["folder"] = "configs/" + std::string(key->type.fields().folder);
       all.push_back(std::move(one));
     }
   }
@@ -176,7 +188,7 @@ std::vector<std::string> key_prefixes() {
     if (std::ranges::find(prefixes, prefix) == prefixes.end()) prefixes.push_back(std::move(prefix));
   };
   for (const Block& block : kBlocks) add(std::string(block.name));
-  for (const std::string& path : all_paths(scenario_schema())) {
+  for (const std::string& path : language::all_paths(language::scenario_schema())) {
     for (std::size_t dot = path.find('.'); dot != std::string::npos; dot = path.find('.', dot + 1))
       add(path.substr(0, dot));
     add(path);
@@ -202,7 +214,7 @@ int keys(const std::vector<std::string>& words) {
   const auto format = (*values)["format"].as<std::string>();
   constexpr std::array<std::string_view, 3> kFormats{"table", "json", "markdown"};
   if (std::ranges::find(kFormats, format) == kFormats.end())
-    throw InputError("--format", "found " + in_quotes(format) + ", expected " + one_of(format, kFormats));
+    throw InputError("--format", "found " + in_quotes(format) + ", expected " + language::one_of(format, kFormats));
   const auto prefixes = (*values)["path"].as<std::vector<std::string>>();
   if (prefixes.size() > 1)
     throw InputError("stepcast keys", "found " + in_quotes(prefixes[1]) + ", expected one prefix");

@@ -10,11 +10,11 @@
 #include "app/format.h"
 #include "app/options.h"
 #include "app/output.h"
-#include "app/read/config_folders.h"
-#include "app/read/file_text.h"
-#include "app/read/visible_text.h"
 #include "app/report/columns.h"
 #include "app/report/json_text.h"
+#include "language/configs/config_folders.h"
+#include "language/core/file_text.h"
+#include "language/core/visible_text.h"
 #include "sim/in_quotes.h"
 #include "sim/input_error.h"
 
@@ -32,21 +32,21 @@ struct Named {
 };
 
 /// What can be read; what cannot goes to `errors`, and is missing.
-std::vector<Named> read_all(const CatalogueKind& kind, Library& library, std::string& errors) {
-  const std::string library_files = shown_path(library_folder() / kind.name / "x");
+std::vector<Named> read_all(const CatalogueKind& kind, language::Library& library, std::string& errors) {
+  const std::string library_files = language::shown_path(language::library_folder() / kind.name / "x");
   const std::string folder = library_files.substr(0, library_files.size() - 1);
   std::vector<Named> all;
   for (const std::string& name : kind.names(library)) {
     Named line{name, {}, {}};
     if (kind.schema != nullptr) {
-      line.file = shown_path(*library.file(kind.name, name));
+      line.file = language::shown_path(*library.file(kind.name, name));
       line.own = !line.file.starts_with(folder);
     }
     try {
       line.facts = kind.facts(name, library);
       all.push_back(std::move(line));
     } catch (const InputError& error) {
-      errors += visible(error.what()) + "\n";
+      errors += language::visible(error.what()) + "\n";
     }
   }
   return all;
@@ -107,7 +107,7 @@ std::string show(const Json& rows, const std::string& table, Format format) {
   return format == Format::json ? json_text(rows) : format == Format::csv ? csv(rows) : table;
 }
 
-int list_kinds(const Library& library, Format format, const std::string& output) {
+int list_kinds(const language::Library& library, Format format, const std::string& output) {
   Json rows = Json::array();
   Columns table({{"kind", Columns::Align::left}, {"names"}, {"", Columns::Align::left}});
   for (const CatalogueKind& kind : catalogue()) {
@@ -146,7 +146,7 @@ int list(const std::vector<std::string>& words) {
   if (names.size() > 1) throw InputError("stepcast list", "found " + in_quotes(names[1]) + ", expected one kind");
   const Format format = parse_format((*values)["format"].as<std::string>());
   const auto output = (*values)["output"].as<std::string>();
-  Library library(config_folders());
+  language::Library library(language::config_folders());
   if (names.empty()) return list_kinds(library, format, output);
   std::string errors;
   const std::vector<Named> all = read_all(catalogue_kind(names.front(), "stepcast list"), library, errors);

@@ -13,8 +13,8 @@
 #include "app/command.h"
 #include "app/help.h"
 #include "app/output.h"
-#include "app/read/visible_text.h"
 #include "app/version.h"
+#include "language/core/visible_text.h"
 #include "sim/in_quotes.h"
 #include "sim/input_error.h"
 
@@ -45,7 +45,7 @@ void keep_standard_streams() {
 }
 
 int failed(const std::string& why) {
-  std::fprintf(stderr, "stepcast: %s\n", stepcast::app::visible(why).c_str());
+  std::fprintf(stderr, "stepcast: %s\n", stepcast::language::visible(why).c_str());
   return stepcast::app::kFailed;
 }
 
@@ -60,7 +60,7 @@ int run_and_tell(int argc, char** argv) {
   } catch (const std::bad_alloc&) {
     throw;
   } catch (const stepcast::InputError& e) {
-    std::fprintf(stderr, "%s\n", stepcast::app::visible(e.what()).c_str());
+    std::fprintf(stderr, "%s\n", stepcast::language::visible(e.what()).c_str());
     return stepcast::app::kBadInput;
   } catch (const std::logic_error& e) {
     return failed(std::string("internal error: ") + e.what());

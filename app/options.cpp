@@ -5,7 +5,7 @@
 #include <sstream>
 
 #include "app/output.h"
-#include "app/read/nearest.h"
+#include "language/core/nearest.h"
 #include "sim/in_quotes.h"
 #include "sim/input_error.h"
 
@@ -67,7 +67,7 @@ std::optional<po::variables_map> parse_options(const std::vector<std::string>& w
     for (const auto& option : options.options()) names.push_back("--" + option->long_name());
     const std::vector<std::string_view> views(names.begin(), names.end());
     throw InputError("stepcast", "unknown option " + in_quotes(e.get_option_name()) + ", expected " +
-                                     one_of(e.get_option_name(), views));
+                                     language::one_of(e.get_option_name(), views));
   } catch (const po::error& e) {
     throw InputError("stepcast", e.what());
   }

@@ -16,7 +16,9 @@
 #include <system_error>
 #include <vector>
 
-#include "app/read/streams.h"
+#include "language/core/nearest.h"
+#include "language/core/streams.h"
+#include "sim/in_quotes.h"
 #include "sim/input_error.h"
 
 namespace stepcast::app {
@@ -94,10 +96,10 @@ class Temporary {
   /// `like`: what it will replace, of which it takes mode and owner.
   Temporary(fs::path folder, const struct stat* like) : folder_(folder.empty() ? "." : std::move(folder)) {
     if (access("/proc/self/fd", X_OK) == 0)
-      file_ = Descriptor(open(folder_.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666));
+      file_ = language::Descriptor(open(folder_.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666));
     if (!file_) {
       name_ = free_name();
-      file_ = Descriptor(open(name_.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666));
+      file_ = language::Descriptor(open(name_.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666));
       if (!file_) name_.clear();
     }
     if (!file_ || like == nullptr) return;
@@ -143,11 +145,11 @@ class Temporary {
   }
 
   fs::path folder_, name_;  // no name: none yet
-  Descriptor file_;
+  language::Descriptor file_;
 };
 
 std::string shown(const fs::path& path) {
-  return descriptor_named(path) == STDOUT_FILENO ? "standard output" : path.string();
+  return language::descriptor_named(path) == STDOUT_FILENO ? "standard output" : path.string();
 }
 
 /// One of the files to be written.
@@ -155,12 +157,13 @@ class Target {
  public:
   /// Finds out what stands there. Waits for the reader of a pipe, as every opening of one does.
   explicit Target(const NewFile& file)
-      : path_(file.path.empty() ? fs::path(kStandardOutput) : fs::path(output_named(file.path.string()))),
-        file_(end_of_links(path_)),
+      : path_(file.path.empty() ? fs::path(language::kStandardOutput)
+                                : fs::path(language::output_named(file.path.string()))),
+        file_(language::end_of_links(path_)),
         content_(file.content) {
-    if (const std::optional<int> open_one = descriptor_named(path_)) {
+    if (const std::optional<int> open_one = language::descriptor_named(path_)) {
       file_ = path_;
-      direct_ = Descriptor(fcntl(*open_one, F_DUPFD_CLOEXEC, 0));
+      direct_ = language::Descriptor(fcntl(*open_one, F_DUPFD_CLOEXEC, 0));
       if (!direct_) fail();
       return;
     }
@@ -175,8 +178,8 @@ class Target {
         lstat(file_.c_str(), &at_end) == 0 && at_end.st_dev == at.st_dev && at_end.st_ino == at.st_ino;
     if (!ends_here) file_ = path_;  // the links of /proc, which lead where no name does
     const bool regular = S_ISREG(at.st_mode);
-    if (regular) direct_ = Descriptor(open(file_.c_str(), O_RDWR | O_CLOEXEC));
-    if (!direct_) direct_ = Descriptor(open(file_.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY));
+    if (regular) direct_ = language::Descriptor(open(file_.c_str(), O_RDWR | O_CLOEXEC));
+    if (!direct_) direct_ = language::Descriptor(open(file_.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY));
     if (!direct_) fail();
     if (!regular) return;
     in_place_ = true;
@@ -200,7 +203,7 @@ class Target {
   bool is_in_place() const { return in_place_ && !temporary_; }
 
   void write_through() {
-    if (descriptor_named(path_) == STDOUT_FILENO) std::fflush(stdout);
+    if (language::descriptor_named(path_) == STDOUT_FILENO) std::fflush(stdout);
     if (!write_all(direct_.number(), content_) || !direct_.close()) fail();
   }
 
@@ -226,7 +229,7 @@ class Target {
 
   fs::path path_, file_;  ///< as named; at the end of links
   std::string_view content_;
-  Descriptor direct_;  ///< to what stands there
+  language::Descriptor direct_;  ///< to what stands there
   bool in_place_ = false, replaced_ = false;
   std::optional<struct stat> like_;
   std::optional<Temporary> temporary_;

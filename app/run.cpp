@@ -7,12 +7,12 @@
 #include "app/asked.h"
 #include "app/command.h"
 #include "app/output.h"
-#include "app/read/streams.h"
 #include "app/report/json.h"
 #include "app/report/png.h"
 #include "app/report/run_report.h"
 #include "app/report/schedule_diagram.h"
 #include "app/report/terminal.h"
+#include "language/core/streams.h"
 #include "sim/in_quotes.h"
 #include "sim/input_error.h"
 
@@ -43,7 +43,7 @@ AnswerOptions simulated(const std::string& word, bool draws) {
 }
 
 bool is_stdout(const std::string& output) {
-  return output.empty() || descriptor_named(output_named(output)) == STDOUT_FILENO;
+  return output.empty() || language::descriptor_named(language::output_named(output)) == STDOUT_FILENO;
 }
 
 }  // namespace

@@ -10,15 +10,15 @@
 #include "app/distinct_files.h"
 #include "app/options.h"
 #include "app/output.h"
-#include "app/read/config_folders.h"
-#include "app/read/file_text.h"
-#include "app/read/nearest.h"
-#include "app/read/stated.h"
-#include "app/read/yaml.h"
 #include "app/report/columns.h"
 #include "app/report/json_text.h"
 #include "app/report/paragraph.h"
 #include "app/report/terminal.h"
+#include "language/configs/config_folders.h"
+#include "language/core/file_text.h"
+#include "language/core/nearest.h"
+#include "language/core/stated.h"
+#include "language/core/yaml.h"
 #include "sim/in_quotes.h"
 #include "sim/input_error.h"
 
@@ -36,9 +36,9 @@ struct Subject {
 /// What the files say of one, and what holds where they say nothing.
 struct Told {
   std::vector<Fact> facts;
-  std::string file;            ///< "": the program's own
-  std::vector<Stated> stated;  ///< without the sources
-  std::vector<KeyInfo> left_out;
+  std::string file;                      ///< "": the program's own
+  std::vector<language::Stated> stated;  ///< without the sources
+  std::vector<language::KeyInfo> left_out;
   std::vector<std::pair<std::string, std::string>> sources;  ///< of each file that states something: file, text
 };
 
@@ -46,7 +46,7 @@ bool has(const std::vector<std::string>& names, const std::string& name) {
   return std::ranges::find(names, name) != names.end();
 }
 
-[[noreturn]] void unknown(const std::string& name, const std::string& place, const Library& library) {
+[[noreturn]] void unknown(const std::string& name, const std::string& place, const language::Library& library) {
   std::vector<std::string> all, alike;
   for (const CatalogueKind& kind : catalogue()) {
     for (const std::string& each : kind.names(library)) {
@@ -60,13 +60,13 @@ bool has(const std::vector<std::string>& names, const std::string& name) {
     what += "; like it:";
     for (const std::string& each : alike) what += (&each == &alike.front() ? " " : ", ") + each;
   } else {
-    what += did_you_mean(name, views);
+    what += language::did_you_mean(name, views);
   }
   throw InputError(place, what);
 }
 
 /// All that `word` names: "a100-sxm4-80gb", or of one kind, "gpus/a100-sxm4-80gb".
-std::vector<Subject> subjects(const std::string& word, const Library& library) {
+std::vector<Subject> subjects(const std::string& word, const language::Library& library) {
   const std::string place = "stepcast show";
   std::vector<Subject> found;
   if (const std::size_t slash = word.find('/'); slash != std::string::npos) {
@@ -76,7 +76,7 @@ std::vector<Subject> subjects(const std::string& word, const Library& library) {
     if (has(names, name)) return {{&kind, name}};
     const std::vector<std::string_view> views(names.begin(), names.end());
     throw InputError(place, "found " + in_quotes(name) + ", expected a name of " + std::string(kind.name) + ": " +
-                                one_of(name, views, views.size()));
+                                language::one_of(name, views, views.size()));
   }
   for (const CatalogueKind& kind : catalogue()) {
     if (kind.name == word) {
@@ -90,19 +90,19 @@ std::vector<Subject> subjects(const std::string& word, const Library& library) {
 }
 
 /// The words behind `source:` of each file that states one of the values.
-std::vector<std::pair<std::string, std::string>> sources(const std::vector<Stated>& stated) {
+std::vector<std::pair<std::string, std::string>> sources(const std::vector<language::Stated>& stated) {
   std::vector<std::pair<std::string, std::string>> all;
-  for (const Stated& each : stated) {
+  for (const language::Stated& each : stated) {
     const std::string& file = each.place.file;
     if (std::ranges::find(all, file, &std::pair<std::string, std::string>::first) != all.end()) continue;
-    const Node whole = parse_yaml(read_file(file, file), file);
-    const Node* source = whole.find("source");
+    const language::Node whole = language::parse_yaml(language::read_file(file, file), file);
+    const language::Node* source = whole.find("source");
     all.emplace_back(file, source == nullptr ? "" : source->scalar);
   }
   return all;
 }
 
-Told tell(const Subject& subject, Library& library) {
+Told tell(const Subject& subject, language::Library& library) {
   const CatalogueKind& kind = *subject.kind;
   Told told;
   if (kind.schema == nullptr) {
@@ -110,29 +110,31 @@ Told tell(const Subject& subject, Library& library) {
     return told;
   }
   told.facts = kind.facts(subject.name, library);
-  told.file = shown_path(*library.file(kind.name, subject.name));
-  const Schema& schema = kind.schema();
-  told.stated = stated(library.expand_block(make_scalar(subject.name, {"stepcast show", 0, 0}), schema, ""));
-  for (const KeyInfo& key : schema.keys) {
-    const auto says = [&](const Stated& each) {
+  told.file = language::shown_path(*library.file(kind.name, subject.name));
+  const language::Schema& schema = kind.schema();
+  told.stated =
+      language::stated(library.expand_block(language::make_scalar(subject.name, {"stepcast show", 0, 0}), schema, ""));
+  for (const language::KeyInfo& key : schema.keys) {
+    const auto says = [&](const language::Stated& each) {
       return each.path.starts_with(key.path) &&
              (each.path.size() == key.path.size() || each.path.find_first_of(".[", key.path.size()) == key.path.size());
     };
     // What is required of other files of the kind is none of this one, which was read.
-    if (!key.fallback.empty() && !key.fallback.starts_with(kRequired) && std::ranges::none_of(told.stated, says))
+    if (!key.fallback.empty() && !key.fallback.starts_with(language::kRequired) &&
+        std::ranges::none_of(told.stated, says))
       told.left_out.push_back(key);
   }
   told.sources = sources(told.stated);
-  std::erase_if(told.stated, [](const Stated& each) { return each.path == "source"; });
+  std::erase_if(told.stated, [](const language::Stated& each) { return each.path == "source"; });
   return told;
 }
 
-const KeyInfo* key_of(const Schema& schema, const std::string& path) {
-  return find_key(schema, path.substr(0, path.find('[')));
+const language::KeyInfo* key_of(const language::Schema& schema, const std::string& path) {
+  return language::find_key(schema, path.substr(0, path.find('[')));
 }
 
-std::string help(const Schema& schema, const std::string& path) {
-  const KeyInfo* key = key_of(schema, path);
+std::string help(const language::Schema& schema, const std::string& path) {
+  const language::KeyInfo* key = key_of(schema, path);
   return key == nullptr || path.ends_with(']') ? "" : std::string(key->help);
 }
 
@@ -150,17 +152,17 @@ std::string table(const Subject& subject, const Told& told) {
     if (!fact.text.empty()) add(fact.title, fact.text);
   if (told.file.empty()) return out;
 
-  const Schema& schema = subject.kind->schema();
+  const language::Schema& schema = subject.kind->schema();
   Columns stated(
       {{"key", Columns::Align::left}, {"value", Columns::Align::left}, {"line"}, {"", Columns::Align::left}});
-  for (const Stated& each : told.stated) {
+  for (const language::Stated& each : told.stated) {
     const std::string line = std::to_string(each.place.line);
     const std::string place = each.place.file == told.file ? line : each.place.file + ":" + line;
     stated.add({each.path, each.value, place, help(schema, each.path)});
   }
   out += "\n" + stated.text("  ");
   std::string remarks;
-  for (const Stated& each : told.stated)
+  for (const language::Stated& each : told.stated)
     if (!each.remark.empty()) remarks += paragraph("  " + each.path + ": ", each.remark, width);
   if (!remarks.empty()) out += "\nremarks\n" + remarks;
   for (const auto& [file, source] : told.sources)
@@ -168,7 +170,7 @@ std::string table(const Subject& subject, const Told& told) {
       out += "\nsource" + (told.sources.size() > 1 ? " of " + file : "") + "\n" + paragraph("  ", source, width);
   if (!told.left_out.empty()) {
     Columns left_out({{"key", Columns::Align::left}, {"default", Columns::Align::left}, {"", Columns::Align::left}});
-    for (const KeyInfo& key : told.left_out)
+    for (const language::KeyInfo& key : told.left_out)
       left_out.add({std::string(key.path), std::string(key.fallback), std::string(key.help)});
     out += "\nleft out\n" + left_out.text("  ");
   }
@@ -180,15 +182,15 @@ Json json(const Subject& subject, const Told& told) {
   for (const Fact& fact : told.facts) out[std::string(fact.key)] = fact.value;
   if (told.file.empty()) return out;
   out["file"] = told.file;
-  const Schema& schema = subject.kind->schema();
+  const language::Schema& schema = subject.kind->schema();
   Json& keys = out["keys"] = Json::array();
-  for (const Stated& each : told.stated) {
+  for (const language::Stated& each : told.stated) {
     keys.push_back({{"key", each.path}, {"value", each.value}, {"file", each.place.file}, {"line", each.place.line}});
     if (!each.remark.empty()) keys.back()["remark"] = each.remark;
     if (const std::string words = help(schema, each.path); !words.empty()) keys.back()["help"] = words;
   }
   Json& left_out = out["left_out"] = Json::array();
-  for (const KeyInfo& key : told.left_out)
+  for (const language::KeyInfo& key : told.left_out)
     left_out.push_back({{"key", key.path}, {"default", key.fallback}, {"help", key.help}});
   Json& from = out["sources"] = Json::array();
   for (const auto& [file, source] : told.sources) from.push_back({{"file", file}, {"source", source}});
@@ -218,7 +220,7 @@ int show(const std::vector<std::string>& words) {
   const auto format = (*values)["format"].as<std::string>();
   if (format != "table" && format != "json")
     throw InputError("--format", "found " + in_quotes(format) + ", expected table or json");
-  Library library(config_folders());
+  language::Library library(language::config_folders());
   Json all = Json::array();
   std::string tables;
   for (const std::string& name : names) {

@@ -15,18 +15,18 @@
 #include "app/distinct_files.h"
 #include "app/options.h"
 #include "app/output.h"
-#include "app/read/cluster.h"
-#include "app/read/config_folders.h"
-#include "app/read/file_text.h"
-#include "app/read/given.h"
-#include "app/read/library.h"
-#include "app/read/merge.h"
-#include "app/read/nearest.h"
-#include "app/read/setting.h"
-#include "app/read/streams.h"
-#include "app/read/visible_text.h"
 #include "app/report/columns.h"
 #include "app/report/json_text.h"
+#include "app/setting.h"
+#include "language/configs/cluster.h"
+#include "language/configs/config_folders.h"
+#include "language/core/file_text.h"
+#include "language/core/given.h"
+#include "language/core/library.h"
+#include "language/core/merge.h"
+#include "language/core/nearest.h"
+#include "language/core/streams.h"
+#include "language/core/visible_text.h"
 #include "sim/in_quotes.h"
 #include "sim/input_error.h"
 #include "sim/units_text.h"
@@ -60,40 +60,45 @@ struct Where {
   schedules::ClusterSpec cluster;
 };
 
-const Table<Where>& where_table() {
-  static const Table<Where> table(
-      "Topology", "", {{{"cluster", block(cluster_schema), kRequired, "what to show"}, [](Where& w, const Value& v) {
-                          w.cluster = finish(read_block(cluster_table(), v), v);
-                        }}});
+const language::Table<Where>& where_table() {
+  static const language::Table<Where> table(
+      "Topology", "",
+      {{{"cluster", block(language::cluster_schema), language::kRequired, "what to show"},
+        [](Where& w, const language::Value& v) {
+          w.cluster = language::finish(language::read_block(language::cluster_table(), v), v);
+        }}});
   return table;
 }
 
-topology::LinkType read_link_named(const std::string& name, const std::string& flag, Library& library) {
-  Value value;
+topology::LinkType read_link_named(const std::string& name, const std::string& flag, language::Library& library) {
+  language::Value value;
   value.path = "";
   value.library = &library;
-  const Node file = library.expand_block(make_scalar(name, {flag, 0, 0}), link_schema(), "");
+  const language::Node file =
+      library.expand_block(language::make_scalar(name, {flag, 0, 0}), language::link_schema(), "");
   value.node = &file;
-  return read_block(link_table(), value);
+  return language::read_block(language::link_table(), value);
 }
 
-topology::FabricSpec read_fabric_named(const std::string& name, Library& library) {
-  Value value;
+topology::FabricSpec read_fabric_named(const std::string& name, language::Library& library) {
+  language::Value value;
   value.library = &library;
-  const Node file = library.expand_block(make_scalar(name, {"--fabric", 0, 0}), fabric_schema(), "");
+  const language::Node file =
+      library.expand_block(language::make_scalar(name, {"--fabric", 0, 0}), language::fabric_schema(), "");
   value.node = &file;
-  return read_block(fabric_table(), value);
+  return language::read_block(language::fabric_table(), value);
 }
 
 std::uint32_t whole_named(const std::string& text, const std::string& flag) {
-  const Value value = convert(whole(1, kMostGpus), make_scalar(text, {flag, 0, 0}), "");
+  const language::Value value =
+      language::convert(language::whole(1, kMostGpus), language::make_scalar(text, {flag, 0, 0}), "");
   return static_cast<std::uint32_t>(value.whole);
 }
 
 /// A file of another program: NCCL's XML, or the matrix of nvidia-smi.
 schedules::ClusterSpec import_cluster(const std::string& file, const std::string& bytes, bool xml,
-                                      const boost::program_options::variables_map& values, Library& library) {
-  const std::string_view text = checked_text(bytes, file);
+                                      const boost::program_options::variables_map& values, language::Library& library) {
+  const std::string_view text = language::checked_text(bytes, file);
   schedules::ClusterSpec cluster;
   topology::NodeSpec& node = cluster.node;
   if (xml) {
@@ -128,26 +133,27 @@ schedules::ClusterSpec import_cluster(const std::string& file, const std::string
 }
 
 schedules::ClusterSpec find_cluster(const std::string& name, const boost::program_options::variables_map& values,
-                                    Library& library) {
+                                    language::Library& library) {
   for (const char* link : {"nvlink", "pcie", "socket-link"})
     if (!name.ends_with(".txt") && !values[link].defaulted())
       throw InputError(std::string("--") + link, "found " + in_quotes(word(values, link)) + " beside " +
                                                      in_quotes(name) +
                                                      ", expected it with a matrix of nvidia-smi (.txt) alone");
   if (name.ends_with(".xml") || name.ends_with(".txt"))
-    return import_cluster(name, read_file(name, name), name.ends_with(".xml"), values, library);
-  Node tree = make_mapping({"stepcast topology", 0, 0});
-  std::vector<Given> given;
+    return import_cluster(name, language::read_file(name, name), name.ends_with(".xml"), values, library);
+  language::Node tree = language::make_mapping({"stepcast topology", 0, 0});
+  std::vector<language::Given> given;
   const auto lay = [&](const std::string& key, const std::string& value, const std::string& flag) {
     if (!value.empty()) given.push_back({key, value, {flag, 0, 0}});
   };
   const std::vector<std::string> clusters = library.names("clusters"), nodes = library.names("nodes");
-  if (is_stream(name)) {
-    const std::string text = read_file(name, name);
+  if (language::is_stream(name)) {
+    const std::string text = language::read_file(name, name);
     const bool xml = text.substr(std::min(text.find_first_not_of(" \t\r\n"), text.size())).starts_with('<');
     const bool matrix = text.find("GPU0") != std::string::npos;
     if (xml || matrix) return import_cluster(name, text, xml, values, library);
-    merge(where_table().schema, tree, nest("cluster", library.scenario(name, text, cluster_schema())));
+    language::merge(where_table().schema, tree,
+                    language::nest("cluster", library.scenario(name, text, language::cluster_schema())));
   } else if (std::ranges::binary_search(clusters, name) || name.ends_with(".yaml") || name.ends_with(".yml")) {
     lay("cluster", name, name);
   } else if (std::ranges::binary_search(nodes, name)) {
@@ -155,12 +161,12 @@ schedules::ClusterSpec find_cluster(const std::string& name, const boost::progra
   } else {
     std::vector<std::string_view> all(nodes.begin(), nodes.end());
     all.insert(all.end(), clusters.begin(), clusters.end());
-    const std::string near = did_you_mean(name, all);
+    const std::string near = language::did_you_mean(name, all);
     throw InputError("stepcast topology",
                      "found " + in_quotes(name) +
                          ", expected a file (.yaml of a cluster, .xml of NCCL, .txt of nvidia-smi), or a node or "
                          "cluster of configs/" +
-                         (near.empty() ? ": " + one_of("", all)
+                         (near.empty() ? ": " + language::one_of("", all)
                                        : near + " ('stepcast list nodes' and 'stepcast list clusters' name all)"));
   }
   lay("cluster.nodes", word(values, "nodes"), "--nodes");
@@ -168,7 +174,8 @@ schedules::ClusterSpec find_cluster(const std::string& name, const boost::progra
   lay("cluster.allocation", word(values, "allocation"), "--allocation");
   lay("cluster.fabric", word(values, "fabric"), "--fabric");
   Where where;
-  merge(where_table().schema, tree, layer_of(where_table().schema, std::move(given), {"stepcast topology", 0, 0}));
+  language::merge(where_table().schema, tree,
+                  language::layer_of(where_table().schema, std::move(given), {"stepcast topology", 0, 0}));
   read(where_table(), tree, "", library, where);
   return where.cluster;
 }
@@ -333,22 +340,22 @@ int show_topology(const std::vector<std::string>& words) {
     throw InputError("stepcast topology", "found --" + forms[0] + " and --" + forms[1] + ", expected one of them");
   }
   const std::string form = forms.empty() ? "" : forms.front();
-  const std::string name = input_named(names.front()), output = (*values)["output"].as<std::string>();
+  const std::string name = language::input_named(names.front()), output = (*values)["output"].as<std::string>();
   check_distinct(std::array{named_output(output)}, std::array{std::filesystem::path(name)});
-  Library library(config_folders());
+  language::Library library(language::config_folders());
   const Cluster cluster = build_as_asked(find_cluster(name, *values, library), *values);
   check_distinct(std::array{named_output(output)}, library.files());
   std::string out;
   if (form == "links") {
     out = link_table(cluster);
   } else if (form == "dot") {
-    out = visible_lines(to_dot(cluster));
+    out = language::visible_lines(to_dot(cluster));
   } else if (form == "json") {
     out = json(cluster, name);
   } else if (form == "nccl-xml") {
     out = to_nccl_xml(cluster);
   } else {
-    out = head(cluster, visible(name)) + matrices(cluster, form == "matrix");
+    out = head(cluster, language::visible(name)) + matrices(cluster, form == "matrix");
   }
   write_output(output, out);
   return kDone;

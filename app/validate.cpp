@@ -4,14 +4,14 @@
 #include "app/command.h"
 #include "app/explain.h"
 #include "app/output.h"
-#include "app/read/config_folders.h"
-#include "app/read/predictions.h"
-#include "app/read/streams.h"
 #include "app/report/comparison.h"
 #include "app/report/explanation.h"
 #include "app/report/json.h"
 #include "app/report/moved.h"
 #include "app/report/residuals.h"
+#include "language/configs/config_folders.h"
+#include "language/core/streams.h"
+#include "language/tables/predictions.h"
 #include "sim/input_error.h"
 
 namespace stepcast::app {
@@ -36,7 +36,8 @@ CommandLine validate_line() {
 int validate(const std::vector<std::string>& words) {
   auto asked = parse_asked(words, validate_line());
   if (!asked) return kDone;
-  if (asked->paths.empty()) asked->paths.push_back((library_folder().parent_path() / "scenarios/published").string());
+  if (asked->paths.empty())
+    asked->paths.push_back((language::library_folder().parent_path() / "scenarios/published").string());
 
   const auto explained = asked->values["explain"].as<std::string>();
   if (!explained.empty() && asked->format == Format::csv)
@@ -47,11 +48,11 @@ int validate(const std::vector<std::string>& words) {
     throw InputError("--against", "found --format json or csv, expected table");
 
   std::vector<std::filesystem::path> inputs;
-  if (!against.empty()) inputs.emplace_back(input_named(against));
+  if (!against.empty()) inputs.emplace_back(language::input_named(against));
   auto questions = questions_asked(*asked, {{"--residuals", residuals}}, inputs);
   if (!questions) return kBadInput;
-  const std::vector<OldPrediction> old =
-      against.empty() ? std::vector<OldPrediction>() : read_predictions(inputs.front());
+  const std::vector<language::OldPrediction> old =
+      against.empty() ? std::vector<language::OldPrediction>() : language::read_predictions(inputs.front());
 
   std::vector<Answer> answers = answer(std::move(*questions), {.threads = asked->threads});
   const std::vector<calibrate::Residual> measured = measured_residuals();

@@ -1,5 +1,5 @@
 # What `cmake --install` and `cpack` bring: the program, its configs and scenarios, the manual page and completion. The
-# program finds its configs from where it lies itself (app/read/config_folders.cpp), so the prefix can be any.
+# program finds its configs from where it lies itself (language/configs/config_folders.cpp), so the prefix can be any.
 include(GNUInstallDirs)
 
 # The manual page and the scripts are made by the program, from the tables that its options are parsed with.
@@ -15,6 +15,7 @@ add_custom_command(TARGET stepcast POST_BUILD
 
 set(share ${CMAKE_INSTALL_DATAROOTDIR})
 install(TARGETS stepcast RUNTIME)
+install(TARGETS stepcast_png LIBRARY DESTINATION lib/stepcast)
 install(DIRECTORY configs scenarios DESTINATION ${share}/stepcast)
 install(FILES README.md CHANGELOG.md CONTRIBUTING.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -57,7 +57,8 @@ function(stepcast_library name)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${name}/*.cpp)
   file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${name}/*.h)
   list(FILTER sources EXCLUDE REGEX "/main\\.cpp$")
-  # The measuring programs are a project of their own.
+  # The module that draws PNG, and the measuring programs, which are a project of their own.
+  list(FILTER sources EXCLUDE REGEX "/app/png_module/")
   list(FILTER sources EXCLUDE REGEX "/calibrate/measure/")
   list(FILTER headers EXCLUDE REGEX "/calibrate/measure/")
   if(NOT sources)

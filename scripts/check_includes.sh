@@ -2,7 +2,8 @@
 # What includes what, and how large one thing may be. Prints what breaks a rule; exit status 1 if anything does.
 #
 # - Includes never run upward: a folder of the first level may include itself and the folders before it in `rooms`.
-# - Only app sees yaml-cpp and Boost.Program_options; JSON is seen by app and by calibrate, which reads profilers' logs.
+# - Only language sees yaml-cpp, only app Boost.Program_options; JSON is seen by app, by language, which reads older
+#   results, and by calibrate, which reads profilers' logs.
 # - A file includes its own header first, which so is known to compile alone.
 # - No two folders, of whatever depth, include each other. A folder and its sub-folder are two folders like any others:
 #   either the files at the top use the sub-folder (app/run.cpp uses app/report/), or the sub-folder uses the
@@ -22,9 +23,13 @@ import os
 import re
 import sys
 
-rooms = ["sim", "topology", "collectives", "workload", "schedules", "calibrate", "app"]
+rooms = ["sim", "topology", "collectives", "workload", "schedules", "calibrate", "language", "app"]
 private = {"topology/cluster_parts.h": "topology"}
-only_in = {"yaml-cpp": ["app"], "boost/program_options": ["app"], "nlohmann": ["app", "calibrate"]}
+only_in = {
+    "yaml-cpp": ["language"],
+    "boost/program_options": ["app"],
+    "nlohmann": ["app", "language", "calibrate"],
+}
 most_includers = 15
 most_lines = 80
 
@@ -38,10 +43,10 @@ concepts = {
     "collectives/algorithm.h": "one way to do a collective",
     "app/command.h": "a subcommand and its exit status",
     "app/output.h": "writing files",
-    "app/read/nearest.h": "the allowed name that is nearest to a found one",
-    "app/read/library.h": "the library of configs",
-    "app/read/file_text.h": "the text of a file",
-    "app/read/visible_text.h": "a text without control characters",
+    "language/core/nearest.h": "the allowed name that is nearest to a found one",
+    "language/core/library.h": "the library of configs",
+    "language/core/file_text.h": "the text of a file",
+    "language/core/visible_text.h": "a text without control characters",
 }
 
 # Exceptions: headers that more than 15 files include though they hold more than one concept.
@@ -68,7 +73,7 @@ both_ways = {
 # Exceptions: units (x.h and x.cpp) that stand in a circle.
 circular = set(
     """
-    app/read/library app/read/merge app/read/schema app/read/type app/read/unit_meant
+    language/core/library language/core/merge language/core/schema language/core/type language/core/unit_meant
     schedules/memory/activations schedules/model/blocks schedules/model/encoder schedules/model/encoder_decoder
     schedules/model/low_precision schedules/model/network_blocks schedules/model/parallel_block
     schedules/model/transformer
@@ -76,16 +81,16 @@ circular = set(
     schedules/memory/out_of_memory schedules/plan schedules/results/memory_kinds schedules/results/time_parts
     schedules/step/asynchronous schedules/step/lanes schedules/step/local_steps schedules/step/memory_trace
     schedules/step/split schedules/step/stalls schedules/step/step schedules/step/trace schedules/step/traffic
-    schedules/step/weight_updates
+    schedules/step/weight_updates schedules/step/run_step schedules/step/steady_state
     """.split()
 )
 
 # Functions that are tables: one entry after the other, and nothing else.
 tables = {
-    "app/read/model.cpp": "model_table",
-    "app/read/node.cpp": "node_table",
-    "app/read/scenario.cpp": "scenario_table",
-    "app/read/software.cpp": "software_table",
+    "language/configs/model.cpp": "model_table",
+    "language/configs/node.cpp": "node_table",
+    "language/scenario.cpp": "scenario_table",
+    "language/configs/software.cpp": "software_table",
 }
 
 found = []

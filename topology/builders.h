@@ -8,10 +8,13 @@
 
 namespace stepcast::topology {
 
-/// Turns a NodeSpec into the graph of one node. `summary` names the fields it reads.
+/// Turns a NodeSpec into the graph of one node.
 struct Builder {
   std::string_view name, summary;
   std::string_view source = {};  ///< where the wiring is drawn; empty where the spec itself is the wiring
+  /// The members of NodeSpec, as keys are called after them, that are for this builder to read. Those that say
+  /// something of any node (name, gpu, cpu, nic, nvlink_sharp ...) are not among them.
+  std::span<const std::string_view> reads = {};
   Graph (*build)(const NodeSpec& node) = nullptr;
 };
 

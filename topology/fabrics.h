@@ -8,10 +8,13 @@
 
 namespace stepcast::topology {
 
-/// Turns a FabricSpec into switches and links. `summary` names the fields it reads.
+/// Turns a FabricSpec into switches and links.
 struct FabricBuilder {
   std::string_view name, summary;
   std::string_view source = {};
+  /// The members of FabricSpec, as keys are called after them, that are for this kind to read. Those that say something
+  /// of any fabric (name, switch_latency, in_network_reduction ...) are not among them.
+  std::span<const std::string_view> reads = {};
   std::unique_ptr<const Fabric> (*build)(const FabricRequest& request) = nullptr;
 };
 

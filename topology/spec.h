@@ -38,7 +38,7 @@ struct GraphLink {
 };
 
 /// One machine, from configs/nodes/. `builder` names who turns it into a graph (topology/builders.cpp lists them);
-/// a builder reads only the fields its summary names.
+/// of the fields that not all need, a builder reads those of `Builder::reads`.
 struct NodeSpec {
   std::string name;
   std::string builder = "nvswitch";

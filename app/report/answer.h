@@ -3,15 +3,15 @@
 #include <optional>
 #include <string>
 
-#include "app/read/questions.h"
 #include "calibrate/confidence/band.h"
+#include "language/questions.h"
 #include "schedules/forecast.h"
 
 namespace stepcast::app {
 
 /// A question with its forecast, or why there is none.
 struct Answer {
-  Question question;
+  language::Question question;
   std::optional<schedules::Forecast> forecast;  ///< nothing: question.error says why
   std::optional<calibrate::Band> band{};        ///< nothing: no measured rows to make it from
 };

@@ -6,10 +6,10 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "app/read/visible_text.h"
 #include "app/report/columns.h"
 #include "app/report/json_text.h"
 #include "app/report/percent.h"
+#include "language/core/visible_text.h"
 #include "sim/units_text.h"
 
 namespace stepcast::app {
@@ -113,7 +113,7 @@ std::string calibration_table(const Calibration& calibration) {
     out += "\ntraining steps to compare with (stepcast validate ... --profile):\n";
     for (const std::string& table : calibration.step_tables) out += "  " + table + "\n";
   }
-  return visible_lines(out);
+  return language::visible_lines(out);
 }
 
 std::string calibration_json(const Calibration& calibration) {

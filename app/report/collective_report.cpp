@@ -6,10 +6,10 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "app/read/visible_text.h"
 #include "app/report/columns.h"
 #include "app/report/json_text.h"
 #include "calibrate/fit/statistics.h"
+#include "language/core/visible_text.h"
 #include "sim/units_text.h"
 
 namespace stepcast::app {
@@ -136,8 +136,9 @@ double busbw_GBps(const CollectiveReport& report, const CollectiveRow& row) {
 std::string collective_table(const CollectiveReport& report) {
   const std::string head =
       fmt::format("{} over {} GPU{}{}\n", collectives::name(report.operation), report.ranks,
-                  report.ranks == 1 ? "" : "s", report.software.empty() ? "" : ", stack " + visible(report.software)) +
-      (report.log.empty() ? "" : "measured: " + visible(report.log) + ", out of place\n");
+                  report.ranks == 1 ? "" : "s",
+                  report.software.empty() ? "" : ", stack " + language::visible(report.software)) +
+      (report.log.empty() ? "" : "measured: " + language::visible(report.log) + ", out of place\n");
   if (!report.log.empty()) return head + measured_table(report);
   const std::vector<std::string> names = algorithms_of(report);
   // "auto" may take one algorithm for one size and another for the next: that is still one row per size.
@@ -264,7 +265,7 @@ std::string explain(const collectives::Timing& timing, Bytes size, const topolog
     }
     out += '\n';
   }
-  return visible_lines(out);
+  return language::visible_lines(out);
 }
 
 }  // namespace stepcast::app

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 
-#include "app/read/csv.h"
-#include "app/read/visible_text.h"
+#include "language/core/visible_text.h"
+#include "language/tables/csv.h"
 
 namespace stepcast::app {
 
 void Columns::add(std::vector<std::string> cells) {
-  for (std::string& cell : cells) cell = visible(cell);
+  for (std::string& cell : cells) cell = language::visible(cell);
   rows_.push_back(std::move(cells));
 }
 
@@ -37,7 +37,8 @@ std::string Columns::text(std::string_view indent) const {
 
 std::string csv_line(const std::vector<std::string>& cells) {
   std::string line;
-  for (std::size_t i = 0; i < cells.size(); ++i) line += (i > 0 ? "," : "") + csv_cell(visible_lines(cells[i]));
+  for (std::size_t i = 0; i < cells.size(); ++i)
+    line += (i > 0 ? "," : "") + language::csv_cell(language::visible_lines(cells[i]));
   return line + "\n";
 }
 

@@ -121,7 +121,7 @@ std::string validate_table(const Comparison& comparison) {
   Columns rows(
       {{"name", Align::left}, {"GPUs"}, {"measured"}, {"predicted"}, {"error"}, {"80% band"}, {"", Align::left}});
   for (const ComparedRow& row : comparison.rows) {
-    const Question& question = row.answer->question;
+    const language::Question& question = row.answer->question;
     std::string note = question.error;
     if (row.answer->forecast && row.answer->forecast->out_of_memory)
       note = memory_message(*row.answer->forecast->out_of_memory);
@@ -158,7 +158,7 @@ std::string validate_csv(const Comparison& comparison) {
   std::string out = csv_line({"name", "table", "gpus", "measured_s", "predicted_s", "error", "measured_bytes",
                               "predicted_bytes", "low_s", "high_s", "in_range", "why"});
   for (const ComparedRow& row : comparison.rows) {
-    const Question& q = row.answer->question;
+    const language::Question& q = row.answer->question;
     const std::vector<std::string> band = band_cells(row.answer->band);
     out += csv_line(
         {q.name, q.table, std::to_string(q.scenario.cluster.gpus), number(row.measured_s), number(row.predicted_s),

@@ -4,10 +4,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include "app/read/visible_text.h"
 #include "app/report/columns.h"
 #include "app/report/json_text.h"
 #include "app/report/percent.h"
+#include "language/core/visible_text.h"
 #include "sim/units_text.h"
 
 namespace stepcast::app {
@@ -58,9 +58,9 @@ Json or_null(const std::optional<T>& value) {
 }  // namespace
 
 std::string explanation_table(const std::string& name, const Explanation& e) {
-  std::string out =
-      fmt::format("{}: measured {:.4g} s, predicted {:.4g} s, error {}\n{}\n\n", visible(name), to_seconds(e.measured),
-                  to_seconds(e.predicted), signed_percent(e.predicted / e.measured - 1), e.verdict);
+  std::string out = fmt::format("{}: measured {:.4g} s, predicted {:.4g} s, error {}\n{}\n\n", language::visible(name),
+                                to_seconds(e.measured), to_seconds(e.predicted),
+                                signed_percent(e.predicted / e.measured - 1), e.verdict);
   if (!e.phases.empty()) out += phase_table(e);
   out += term_table(e);
   if (e.neighbours_error)

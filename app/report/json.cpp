@@ -138,7 +138,7 @@ std::string run_json(std::span<const Answer> answers) {
 std::string validate_json(const Comparison& comparison) {
   Json rows = Json::array(), tables = Json::array();
   for (const ComparedRow& row : comparison.rows) {
-    const Question& q = row.answer->question;
+    const language::Question& q = row.answer->question;
     const std::optional<calibrate::Band>& band = row.answer->band;
     Json phases = Json::object();
     for (const auto& [name, phase] : row.phases)

@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "app/read/visible_text.h"
+#include "language/core/visible_text.h"
 
 namespace stepcast::app {
 namespace {
@@ -25,8 +25,8 @@ std::string json_text(const nlohmann::ordered_json& document, int indent) {
   out.reserve(dumped.size() + 1);
   for (std::size_t i = 0; i < dumped.size();) {
     const std::string_view rest = std::string_view(dumped).substr(i);
-    const std::string_view character = rest.substr(0, utf8_length(rest));
-    if (rest[0] != '\n' && is_control(character)) {
+    const std::string_view character = rest.substr(0, language::utf8_length(rest));
+    if (rest[0] != '\n' && language::is_control(character)) {
       out += fmt::format("\\u{:04x}", code_point(character));
     } else {
       out += character;

@@ -17,9 +17,10 @@ using Align = Columns::Align;
 
 std::string seconds(const std::optional<double>& s) { return s ? fmt::format("{:.4g}", *s) : "-"; }
 
-const OldPrediction* find(const std::vector<OldPrediction>& old, const Question& q) {
-  const auto at = std::ranges::find_if(
-      old, [&](const OldPrediction& o) { return o.name == q.name && (o.table.empty() || o.table == q.table); });
+const language::OldPrediction* find(const std::vector<language::OldPrediction>& old, const language::Question& q) {
+  const auto at = std::ranges::find_if(old, [&](const language::OldPrediction& o) {
+    return o.name == q.name && (o.table.empty() || o.table == q.table);
+  });
   return at == old.end() ? nullptr : &*at;
 }
 
@@ -39,11 +40,11 @@ std::string mape(std::span<const double> errors) {
 
 }  // namespace
 
-std::vector<MovedRow> moved_rows(const Comparison& now, const std::vector<OldPrediction>& old) {
+std::vector<MovedRow> moved_rows(const Comparison& now, const std::vector<language::OldPrediction>& old) {
   std::vector<MovedRow> out;
   for (const ComparedRow& row : now.rows) {
-    const Question& q = row.answer->question;
-    const OldPrediction* before = find(old, q);
+    const language::Question& q = row.answer->question;
+    const language::OldPrediction* before = find(old, q);
     const std::optional<double> old_s = before == nullptr ? std::nullopt : before->predicted_s;
     if (seconds(old_s) != seconds(row.predicted_s))
       out.push_back({q.table, q.name, old_s, row.predicted_s, row.measured_s});
@@ -51,7 +52,7 @@ std::vector<MovedRow> moved_rows(const Comparison& now, const std::vector<OldPre
   return out;
 }
 
-std::string moved_table(const Comparison& now, const std::vector<OldPrediction>& old) {
+std::string moved_table(const Comparison& now, const std::vector<language::OldPrediction>& old) {
   std::vector<MovedRow> rows = moved_rows(now, old);
   std::string out = fmt::format("{} of {} predictions moved\n", rows.size(), now.rows.size());
   if (rows.empty()) return out;
@@ -74,7 +75,7 @@ std::string moved_table(const Comparison& now, const std::vector<OldPrediction>&
   };
   std::map<std::string, Errors> of_table;
   for (const ComparedRow& row : now.rows) {
-    const OldPrediction* before = find(old, row.answer->question);
+    const language::OldPrediction* before = find(old, row.answer->question);
     if (before == nullptr || !before->predicted_s || !row.error) continue;
     Errors& errors = of_table[row.answer->question.table];
     errors.old.push_back(*before->predicted_s / *row.measured_s - 1);

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "app/read/predictions.h"
 #include "app/report/comparison.h"
+#include "language/tables/predictions.h"
 
 namespace stepcast::app {
 
@@ -17,9 +17,9 @@ struct MovedRow {
 };
 
 /// In the order of the comparison. Old rows that it does not have are left out.
-std::vector<MovedRow> moved_rows(const Comparison& now, const std::vector<OldPrediction>& old);
+std::vector<MovedRow> moved_rows(const Comparison& now, const std::vector<language::OldPrediction>& old);
 
 /// Old beside new for people, the most moved first, and each table's mean absolute error over the rows of both.
-std::string moved_table(const Comparison& now, const std::vector<OldPrediction>& old);
+std::string moved_table(const Comparison& now, const std::vector<language::OldPrediction>& old);
 
 }  // namespace stepcast::app

@@ -5,7 +5,7 @@
 namespace stepcast::app {
 
 /// An SVG page as a PNG picture, twice as many pixels each way as the page has, through librsvg and cairo. Throws
-/// std::runtime_error with what these say.
+/// std::runtime_error with what these say, or that the module app/png_module cannot be loaded.
 std::string png_of(const std::string& svg);
 
 /// The picture that a file's name asks for: as PNG for .png, else svg as it is.

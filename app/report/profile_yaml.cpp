@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "app/read/visible_text.h"
 #include "app/report/calibration.h"
+#include "language/core/visible_text.h"
 
 namespace stepcast::app {
 namespace {
@@ -15,7 +15,7 @@ using calibrate::ProfileConstant;
 
 std::string in_quotes(const std::string& text) {
   std::string out = "\"";
-  for (const char c : visible(text)) {
+  for (const char c : language::visible(text)) {
     if (c == '"' || c == '\\') out += '\\';
     out += c;
   }
@@ -107,7 +107,7 @@ std::string profile_yaml(const Calibration& calibration) {
   }
   out += keys.text();
   out += fmt::format("source: >-\n  Measured by calibrate/measure, fitted by `stepcast calibrate --bundle`; run {}.\n",
-                     visible(calibration.run));
+                     language::visible(calibration.run));
   out += untold;
   for (const FittedModel& model : calibration.models) {
     if (!model.rows.empty()) {
@@ -117,7 +117,7 @@ std::string profile_yaml(const Calibration& calibration) {
         out += fmt::format(", held out {:.1f} %", 100 * *held_out);
       out += "\n";
     }
-    for (const std::string& note : model.notes) out += fmt::format("# {}: {}\n", model.name, visible(note));
+    for (const std::string& note : model.notes) out += fmt::format("# {}: {}\n", model.name, language::visible(note));
   }
   return out;
 }

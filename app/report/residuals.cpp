@@ -12,7 +12,7 @@ std::string residuals_csv(const Comparison& comparison) {
   std::string out = csv_line({"table", "name", "gpu", "software", "family", "kinds", "sizes", "error"});
   for (const ComparedRow& row : comparison.rows) {
     if (!row.error) continue;
-    const Question& q = row.answer->question;
+    const language::Question& q = row.answer->question;
     const calibrate::Traits traits = calibrate::traits(q.scenario);
     std::vector<std::string> sizes;
     for (const auto& [name, size] : traits.sizes) sizes.push_back(fmt::format("{}={}", name, size));

@@ -4,12 +4,12 @@
 
 #include <algorithm>
 
-#include "app/read/visible_text.h"
 #include "app/report/band.h"
 #include "app/report/columns.h"
 #include "app/report/figure.h"
 #include "app/report/percent.h"
 #include "app/report/stage_lines.h"
+#include "language/core/visible_text.h"
 #include "schedules/results/memory_kinds.h"
 #include "schedules/results/time_parts.h"
 #include "sim/units_text.h"
@@ -63,9 +63,9 @@ bool some_differ(const std::vector<StageLine>& lines) { return std::ranges::any_
 std::string headline(const Answer& answer) {
   const Forecast& f = *answer.forecast;
   const auto& measured = answer.question.scenario.measured;
-  std::string out = visible(answer.question.name) + "\n\n";
+  std::string out = language::visible(answer.question.name) + "\n\n";
   const auto line = [&](std::string_view name, const std::string& value) {
-    out += fmt::format("  {:<18}{}\n", name, visible(value));
+    out += fmt::format("  {:<18}{}\n", name, language::visible(value));
   };
   const auto digits = [](Time t) { return fmt::format("{:.4g} s", to_seconds(t)); };
   std::string step = digits(f.step);
@@ -218,15 +218,16 @@ std::string notes_text(const std::vector<schedules::Note>& notes) {
 std::string short_headline(const Answer& answer) {
   const Forecast& f = *answer.forecast;
   const bool billions = f.parameters >= 1e9;
-  return fmt::format("{}\n\n  {:.3f} {} parameters on {} GPUs, not simulated\n", visible(answer.question.name),
-                     f.parameters / (billions ? 1e9 : 1e6), billions ? "billion" : "million", f.gpus);
+  return fmt::format("{}\n\n  {:.3f} {} parameters on {} GPUs, not simulated\n",
+                     language::visible(answer.question.name), f.parameters / (billions ? 1e9 : 1e6),
+                     billions ? "billion" : "million", f.gpus);
 }
 
 std::string in_full(const Answer& answer) {
   const Forecast& f = *answer.forecast;
   std::string out = (f.simulated ? headline(answer) + "\n" + time_table(f) : short_headline(answer)) + "\n" +
                     memory_table(f, answer.question.scenario.cluster.gpu.memory);
-  if (f.out_of_memory) out += "\n" + visible(memory_message(*f.out_of_memory)) + "\n";
+  if (f.out_of_memory) out += "\n" + language::visible(memory_message(*f.out_of_memory)) + "\n";
   return out + notes_text(answer.question.notes);
 }
 

@@ -1,12 +1,12 @@
 #include "app/report/xml_text.h"
 
-#include "app/read/visible_text.h"
+#include "language/core/visible_text.h"
 
 namespace stepcast::app {
 
 std::string xml_text(std::string_view text) {
   std::string out;
-  for (const char c : visible(text)) {
+  for (const char c : language::visible(text)) {
     switch (c) {
       case '&':
         out += "&amp;";

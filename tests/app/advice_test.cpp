@@ -9,7 +9,7 @@
 #include "app/report/answer.h"
 #include "schedules/forecast.h"
 #include "schedules/plan.h"
-#include "tests/app/read/fixtures.h"
+#include "tests/language/fixtures.h"
 
 namespace stepcast::app {
 namespace {
@@ -17,11 +17,11 @@ namespace {
 using Strings = std::vector<std::string>;
 
 schedules::Scenario read(const std::string& yaml, const Strings& settings = {}) {
-  static Library library = configs();
+  static language::Library library = language::configs();
   static int files = 0;  // the library reads a file once
   const std::string path = testing::TempDir() + "advised-" + std::to_string(++files) + ".yaml";
   std::ofstream(path, std::ios::binary) << yaml;
-  const Question question = read_questions(Strings{path}, settings, library).at(0);
+  const language::Question question = language::read_questions(Strings{path}, settings, library).at(0);
   EXPECT_EQ(question.error, "") << yaml;
   return question.scenario;
 }

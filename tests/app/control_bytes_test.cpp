@@ -8,9 +8,9 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "app/read/visible_text.h"
 #include "app/report/json_text.h"
 #include "app/report/xml_text.h"
+#include "language/core/visible_text.h"
 #include "tests/app/script.h"
 
 namespace stepcast::app {
@@ -20,18 +20,18 @@ namespace fs = std::filesystem;
 
 bool is_plain(std::string_view text) {
   while (!text.empty()) {
-    if (text[0] != '\n' && is_control(text)) return false;
-    text.remove_prefix(std::max<std::size_t>(utf8_length(text), 1));
+    if (text[0] != '\n' && language::is_control(text)) return false;
+    text.remove_prefix(std::max<std::size_t>(language::utf8_length(text), 1));
   }
   return true;
 }
 
 TEST(ControlBytes, StandAsEscapes) {
-  EXPECT_EQ(visible("plain, \xc3\xa9 and \xf0\x9f\x99\x82"), "plain, \xc3\xa9 and \xf0\x9f\x99\x82");
-  EXPECT_EQ(visible("\x1b[31m\a\n\r\t\x7f"), "\\x1b[31m\\x07\\n\\r\\t\\x7f");
-  EXPECT_EQ(visible("\xc2\x9b\xe2\x80\xae"), "\\u009b\\u202e");
-  EXPECT_EQ(visible("\x9b\xff\xc3"), "\\x9b\\xff\\xc3");
-  EXPECT_EQ(visible_lines("a\nb\x1b\n"), "a\nb\\x1b\n");
+  EXPECT_EQ(language::visible("plain, \xc3\xa9 and \xf0\x9f\x99\x82"), "plain, \xc3\xa9 and \xf0\x9f\x99\x82");
+  EXPECT_EQ(language::visible("\x1b[31m\a\n\r\t\x7f"), "\\x1b[31m\\x07\\n\\r\\t\\x7f");
+  EXPECT_EQ(language::visible("\xc2\x9b\xe2\x80\xae"), "\\u009b\\u202e");
+  EXPECT_EQ(language::visible("\x9b\xff\xc3"), "\\x9b\\xff\\xc3");
+  EXPECT_EQ(language::visible_lines("a\nb\x1b\n"), "a\nb\\x1b\n");
   EXPECT_EQ(xml_text("<a&b>\x1b"), "&lt;a&amp;b&gt;\\x1b");
 }
 
@@ -82,8 +82,8 @@ TEST(ControlBytes, OfNamesReachNeitherResultsNorMessages) {
         "collective --node dgx-h100 --algorithm $'\\e[31m'",
         "collective --node dgx-h100 --sizes $'\\e[31m'"}) {
     const Outcome outcome = run_script("$stepcast " + words, folder.string());
-    EXPECT_TRUE(is_plain(outcome.out)) << words << '\n' << visible_lines(outcome.out);
-    EXPECT_TRUE(is_plain(outcome.err)) << words << '\n' << visible_lines(outcome.err);
+    EXPECT_TRUE(is_plain(outcome.out)) << words << '\n' << language::visible_lines(outcome.out);
+    EXPECT_TRUE(is_plain(outcome.err)) << words << '\n' << language::visible_lines(outcome.err);
     EXPECT_EQ(outcome.err.find("internal error"), std::string::npos) << outcome.err;
   }
   EXPECT_TRUE(is_plain(run_script("$stepcast run " + odd, folder.string()).err));

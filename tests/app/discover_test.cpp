@@ -7,10 +7,10 @@
 #include <nlohmann/json.hpp>
 
 #include "app/catalogue.h"
-#include "app/read/model.h"
+#include "language/configs/model.h"
 #include "tests/app/program.h"
-#include "tests/app/read/fixtures.h"
 #include "tests/app/schema.h"
+#include "tests/language/fixtures.h"
 
 namespace stepcast::app {
 namespace {
@@ -22,7 +22,7 @@ bool holds(const std::string& text, const std::string& part) { return text.find(
 TEST(List, NamesEveryKindWithItsCount) {
   const Outcome outcome = run_program("list --format json");
   ASSERT_EQ(outcome.status, 0) << outcome.err;
-  Library library = configs();
+  language::Library library = language::configs();
   std::size_t at = 0;
   for (const json& kind : json::parse(outcome.out)) {
     EXPECT_EQ(kind["kind"], catalogue()[at].name);
@@ -34,7 +34,7 @@ TEST(List, NamesEveryKindWithItsCount) {
 }
 
 TEST(List, SaysSomethingUsefulOfEveryNameInEveryFormat) {
-  Library library = configs();
+  language::Library library = language::configs();
   for (const CatalogueKind& kind : catalogue()) {
     const std::string list = "list " + std::string(kind.name);
     const Outcome table = run_program(list), objects = run_program(list + " --format json");
@@ -79,7 +79,7 @@ TEST(List, AnUnknownKindGetsAllOfThem) {
 TEST(List, OfAKindWithoutNamesSaysSo) { EXPECT_TRUE(run_program("list profiles").out.starts_with("none; ")); }
 
 TEST(Show, TellsEveryKeyOfEveryFileWithItsPlaceAndItsSource) {
-  Library library = configs();
+  language::Library library = language::configs();
   for (const CatalogueKind& kind : catalogue()) {
     std::string words = "show --format json";
     const std::vector<std::string> names = kind.names(library);
@@ -98,7 +98,8 @@ TEST(Show, TellsEveryKeyOfEveryFileWithItsPlaceAndItsSource) {
       EXPECT_GE(one["keys"].size(), 2u) << one["name"];
       for (const json& key : one["keys"]) {
         const std::string path = key["key"];
-        EXPECT_NE(find_key(kind.schema(), path.substr(0, path.find('['))), nullptr) << one["name"] << ": " << path;
+        EXPECT_NE(language::find_key(kind.schema(), path.substr(0, path.find('['))), nullptr)
+            << one["name"] << ": " << path;
         EXPECT_GE(key["line"].get<int>(), 1);
       }
       EXPECT_FALSE(one["sources"][0]["source"].get<std::string>().empty()) << one["name"];

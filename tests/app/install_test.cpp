@@ -1,5 +1,6 @@
 // What `cmake --install` brings, run from where it was put.
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -29,6 +30,18 @@ TEST(Installed, TheProgramFindsItsOwnConfigsFromAnyFolder) {
   const Outcome run = run_other(program, "run " + quickstart + " --format csv", elsewhere);
   EXPECT_EQ(run.status, 0) << run.err;
   EXPECT_EQ(run.out, run_program("run scenarios/quickstart.yaml --format csv").out);
+
+  // The module that draws is found below the prefix too.
+  const Outcome drawing = run_other(program, "run " + quickstart + " --schedule-diagram=drawing.png", prefix.string());
+  EXPECT_EQ(drawing.status, 0) << drawing.err;
+  EXPECT_TRUE(fs::exists(prefix / "drawing.png"));
+  fs::remove(prefix / "lib/stepcast/stepcast-png.so");
+  const Outcome without = run_other(program, "run " + quickstart + " --schedule-diagram=other.png", prefix.string());
+  EXPECT_EQ(without.status, 1);
+  EXPECT_THAT(without.err,
+              testing::AllOf(testing::HasSubstr("PNG drawings need a part of stepcast that cannot be loaded"),
+                             testing::HasSubstr("lib/stepcast/stepcast-png.so")));
+  EXPECT_FALSE(fs::exists(prefix / "other.png"));
 
   // Were the source's configs read, the files would not be below the prefix.
   const Outcome list = run_other(program, "list gpus --format csv", "/");

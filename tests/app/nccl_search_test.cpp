@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "app/read/cluster.h"
 #include "collectives/nccl/search.h"
 #include "collectives/timing/timer.h"
+#include "language/configs/cluster.h"
 #include "sim/input_error.h"
-#include "tests/app/read/fixtures.h"
+#include "tests/language/fixtures.h"
 
 namespace stepcast {
 namespace {
@@ -22,12 +22,12 @@ using collectives::Operation;
 using namespace collectives::nccl;
 
 topology::NodeSpec node_named(const std::string& name) {
-  app::Library library = app::configs();
-  const app::Node tree = app::parse_yaml("node: " + name, "test.yaml");
-  app::Value value;
+  language::Library library = language::configs();
+  const language::Node tree = language::parse_yaml("node: " + name, "test.yaml");
+  language::Value value;
   value.node = &tree;
   value.library = &library;
-  return app::finish(app::read_block(app::cluster_table(), value), value).node;
+  return language::finish(language::read_block(language::cluster_table(), value), value).node;
 }
 
 /// The first `gpus` GPUs of `nodes` machines joined by one switch.

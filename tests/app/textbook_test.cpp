@@ -100,13 +100,14 @@ std::string wang(const std::string& chapter) {
 /// Workers push whole gradients to the servers and then pull whole weights: nothing is cut into pieces, so nothing
 /// overlaps.
 double push_then_pull(std::uint32_t workers, std::uint32_t servers) {
-  Library library = configs();
-  const Node tree = parse_yaml("base: eight-nodes-10g\nnodes: " + std::to_string(workers + servers), "test.yaml");
-  const Node whole = library.expand_block(tree, cluster_schema(), "clusters");
-  Value value;
+  language::Library library = language::configs();
+  const language::Node tree =
+      language::parse_yaml("base: eight-nodes-10g\nnodes: " + std::to_string(workers + servers), "test.yaml");
+  const language::Node whole = library.expand_block(tree, language::cluster_schema(), "clusters");
+  language::Value value;
   value.node = &whole;
   value.library = &library;
-  const schedules::ClusterSpec spec = finish(read_block(cluster_table(), value), value);
+  const schedules::ClusterSpec spec = language::finish(language::read_block(language::cluster_table(), value), value);
   const topology::Cluster cluster = topology::build_cluster(spec.node, spec.fabric, spec.gpus);
   collectives::Request request{.operation = collectives::Operation::all_reduce,
                                .ranks = workers + servers,

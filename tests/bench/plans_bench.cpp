@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "app/read/questions.h"
+#include "language/questions.h"
 #include "schedules/forecast.h"
 #include "schedules/plan.h"
 
@@ -30,7 +30,7 @@ constexpr Space kSpaces[] = {
 
 /// One plan that can run, of which random ones are made by changing it.
 Scenario any_plan(const Space& space) {
-  app::Library library(STEPCAST_SOURCE_DIR "/configs");
+  language::Library library(STEPCAST_SOURCE_DIR "/configs");
   const std::vector<std::string> settings{"model=" + std::string(space.model),
                                           "cluster.node=" + std::string(space.node),
                                           "cluster.nodes=" + std::to_string(space.nodes),
@@ -42,8 +42,8 @@ Scenario any_plan(const Space& space) {
                                           "pipeline.virtual_stages=1",
                                           "training.micro_batch=1",
                                           "training.global_batch=1024"};
-  return app::read_questions(std::vector<std::string>{STEPCAST_SOURCE_DIR "/scenarios/quickstart.yaml"}, settings,
-                             library)
+  return language::read_questions(std::vector<std::string>{STEPCAST_SOURCE_DIR "/scenarios/quickstart.yaml"}, settings,
+                                  library)
       .front()
       .scenario;
 }

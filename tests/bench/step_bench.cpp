@@ -3,15 +3,15 @@
 #include <string>
 #include <vector>
 
-#include "app/read/questions.h"
+#include "language/questions.h"
 #include "schedules/forecast.h"
 
 namespace stepcast {
 namespace {
 
 schedules::Scenario scenario(const std::string& file, const std::vector<std::string>& settings = {}) {
-  app::Library library(STEPCAST_SOURCE_DIR "/configs");
-  return app::read_questions(std::vector<std::string>{STEPCAST_SOURCE_DIR "/scenarios/" + file}, settings, library)
+  language::Library library(STEPCAST_SOURCE_DIR "/configs");
+  return language::read_questions(std::vector<std::string>{STEPCAST_SOURCE_DIR "/scenarios/" + file}, settings, library)
       .front()
       .scenario;
 }
@@ -36,11 +36,11 @@ BENCHMARK(zero_3)->Unit(benchmark::kMillisecond);
 
 /// All rows of both published tables, one after the other.
 void published(benchmark::State& state) {
-  app::Library library(STEPCAST_SOURCE_DIR "/configs");
+  language::Library library(STEPCAST_SOURCE_DIR "/configs");
   const auto rows =
-      app::read_questions(std::vector<std::string>{STEPCAST_SOURCE_DIR "/scenarios/published"}, {}, library);
+      language::read_questions(std::vector<std::string>{STEPCAST_SOURCE_DIR "/scenarios/published"}, {}, library);
   for (auto _ : state)
-    for (const app::Question& row : rows) benchmark::DoNotOptimize(schedules::forecast(row.scenario).step);
+    for (const language::Question& row : rows) benchmark::DoNotOptimize(schedules::forecast(row.scenario).step);
   state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(rows.size()));
 }
 BENCHMARK(published)->Unit(benchmark::kMillisecond);

@@ -8,12 +8,12 @@
 #include <optional>
 #include <string_view>
 
-#include "app/read/cluster.h"
-#include "app/read/files.h"
-#include "app/read/library.h"
-#include "app/read/model.h"
-#include "app/read/profile.h"
-#include "app/read/yaml.h"
+#include "language/configs/cluster.h"
+#include "language/configs/files.h"
+#include "language/configs/model.h"
+#include "language/configs/profile.h"
+#include "language/core/library.h"
+#include "language/core/yaml.h"
 #include "tests/fuzz/devices.h"
 #include "tests/fuzz/refused.h"
 #include "topology/cluster.h"
@@ -21,7 +21,7 @@
 namespace {
 
 using namespace stepcast;
-using app::Value;
+using language::Value;
 
 constexpr std::uint32_t kMostGpus = 64;
 
@@ -30,43 +30,44 @@ void build(const topology::NodeSpec& node, const topology::FabricSpec& fabric, s
 }
 
 void read_cluster(const Value& value) {
-  const schedules::ClusterSpec cluster = finish(read_block(app::cluster_table(), value), value);
+  const schedules::ClusterSpec cluster = finish(read_block(language::cluster_table(), value), value);
   if (cluster.gpus <= kMostGpus && cluster.node.gpus <= kMostGpus)
     topology::build_cluster(cluster.node, cluster.fabric, cluster.gpus, cluster.allocation);
 }
 
 void read_node_file(const Value& value) {
-  const topology::NodeSpec node = app::read_node(value).spec;
+  const topology::NodeSpec node = language::read_node(value).spec;
   build(node, {}, node.gpus);
 }
 
 /// Joins four nodes of a known kind by it.
 void read_fabric(const Value& value) {
-  const topology::FabricSpec fabric = read_block(app::fabric_table(), value);
+  const topology::FabricSpec fabric = read_block(language::fabric_table(), value);
   static const topology::NodeSpec node = [&] {
     Value known = value;
-    const app::Node file = value.library->expand_block(app::make_scalar("dgx-a100-80gb", {}), app::node_schema(), "");
+    const language::Node file =
+        value.library->expand_block(language::make_scalar("dgx-a100-80gb", {}), language::node_schema(), "");
     known.node = &file;
-    return app::read_node(known).spec;
+    return language::read_node(known).spec;
   }();
   build(node, fabric, 4 * node.gpus);
 }
 
 struct Kind {
   std::string_view name;
-  const app::Schema& (*schema)();
+  const language::Schema& (*schema)();
   void (*read)(const Value&);
 };
 
 constexpr Kind kKinds[] = {
-    {"cluster", app::cluster_schema, read_cluster},
-    {"node", app::node_schema, read_node_file},
-    {"gpu", app::gpu_schema, [](const Value& v) { read_block(app::gpu_table(), v); }},
-    {"link", app::link_schema, [](const Value& v) { read_block(app::link_table(), v); }},
-    {"fabric", app::fabric_schema, read_fabric},
-    {"software", app::software_schema, [](const Value& v) { app::read_software(*v.node, "", *v.library); }},
-    {"profile", app::profile_schema, [](const Value& v) { read_block(app::profile_table(), v); }},
-    {"model", app::model_schema, [](const Value& v) { finish(read_block(app::model_table(), v), v); }},
+    {"cluster", language::cluster_schema, read_cluster},
+    {"node", language::node_schema, read_node_file},
+    {"gpu", language::gpu_schema, [](const Value& v) { read_block(language::gpu_table(), v); }},
+    {"link", language::link_schema, [](const Value& v) { read_block(language::link_table(), v); }},
+    {"fabric", language::fabric_schema, read_fabric},
+    {"software", language::software_schema, [](const Value& v) { language::read_software(*v.node, "", *v.library); }},
+    {"profile", language::profile_schema, [](const Value& v) { read_block(language::profile_table(), v); }},
+    {"model", language::model_schema, [](const Value& v) { finish(read_block(language::model_table(), v), v); }},
 };
 
 }  // namespace
@@ -76,10 +77,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::size_t end = std::min(text.find('\n'), size);
   const auto kind = std::ranges::find(kKinds, text.substr(0, end), &Kind::name);
   if (kind == std::end(kKinds) || test::names_devices(text)) return 0;
-  static app::Library library(STEPCAST_SOURCE_DIR "/configs");
+  static language::Library library(STEPCAST_SOURCE_DIR "/configs");
   test::refused([&] {
-    const app::Node file = app::parse_yaml(text.substr(std::min(end + 1, size)), "fuzz.yaml");
-    const app::Node whole = library.expand_block(file, kind->schema(), "");
+    const language::Node file = language::parse_yaml(text.substr(std::min(end + 1, size)), "fuzz.yaml");
+    const language::Node whole = library.expand_block(file, kind->schema(), "");
     Value value;
     value.node = &whole;
     value.library = &library;

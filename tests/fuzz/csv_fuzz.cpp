@@ -5,12 +5,12 @@
 #include <cstdlib>
 #include <string>
 
-#include "app/read/csv.h"
+#include "language/tables/csv.h"
 #include "sim/input_error.h"
 
 namespace {
 
-using stepcast::app::Record;
+using stepcast::language::Record;
 
 bool same(const std::vector<Record>& a, const std::vector<Record>& b) {
   if (a.size() != b.size()) return false;
@@ -29,7 +29,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace stepcast;
   std::vector<Record> records;
   try {
-    records = app::parse_csv({reinterpret_cast<const char*>(data), size}, "fuzz.csv");
+    records = language::parse_csv({reinterpret_cast<const char*>(data), size}, "fuzz.csv");
   } catch (const InputError&) {
     return 0;
   }
@@ -37,10 +37,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (const Record& record : records) {
     for (std::size_t i = 0; i < record.size(); ++i) {
       if (i > 0) written += ',';
-      written += record[i].text.empty() ? "\"\"" : app::csv_cell(record[i].text);
+      written += record[i].text.empty() ? "\"\"" : language::csv_cell(record[i].text);
     }
     written += '\n';
   }
-  if (!records.empty() && !same(records, app::parse_csv(written, "again.csv"))) std::abort();
+  if (!records.empty() && !same(records, language::parse_csv(written, "again.csv"))) std::abort();
   return 0;
 }

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string_view>
 
-#include "app/read/curves.h"
-#include "app/read/library.h"
+#include "language/core/library.h"
+#include "language/tables/curves.h"
 #include "tests/fuzz/devices.h"
 #include "tests/fuzz/refused.h"
 #include "tests/fuzz/scratch_file.h"
@@ -16,11 +16,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (test::names_devices(text)) return 0;
   static const test::ScratchFolder folder;
   static const std::string points = folder.write("points.csv", "size_bytes,time_us\n8,10\n1048576,50.5\n");
-  static app::Library library(STEPCAST_SOURCE_DIR "/configs");
+  static language::Library library(STEPCAST_SOURCE_DIR "/configs");
   const std::string table = folder.write("table.csv", text);
   test::refused([&] {
-    app::is_curve_table(text, table);
-    app::read_curves(table, library);
+    language::is_curve_table(text, table);
+    language::read_curves(table, library);
   });
   return 0;
 }

@@ -12,7 +12,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace stepcast;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   if (test::names_devices(text)) return 0;
-  static app::Library library(STEPCAST_SOURCE_DIR "/configs");
+  static language::Library library(STEPCAST_SOURCE_DIR "/configs");
   test::outcome_of(text, library, test::Sizes::small);
   return 0;
 }

@@ -10,7 +10,7 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace stepcast;
-  static app::Library library(STEPCAST_SOURCE_DIR "/configs");
+  static language::Library library(STEPCAST_SOURCE_DIR "/configs");
   static const test::ConfigNames names = test::config_names(library);
   test::Choices choices({data, size});
   test::outcome_of(test::random_scenario(choices, names), library, test::Sizes::small);

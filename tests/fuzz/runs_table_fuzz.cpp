@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "app/read/library.h"
-#include "app/read/questions.h"
+#include "language/core/library.h"
+#include "language/questions.h"
 #include "tests/fuzz/devices.h"
 #include "tests/fuzz/refused.h"
 #include "tests/fuzz/scratch_file.h"
@@ -17,10 +17,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   if (test::names_devices(text)) return 0;
   static const test::ScratchFolder folder;
-  static app::Library library(STEPCAST_SOURCE_DIR "/configs");
+  static language::Library library(STEPCAST_SOURCE_DIR "/configs");
   const std::vector<std::string> paths{folder.write("runs.csv", text)};
   test::refused([&] {
-    for (const app::Question& question : app::read_questions(paths, {}, library))
+    for (const language::Question& question : language::read_questions(paths, {}, library))
       if (question.internal_error) std::abort();
   });
   return 0;

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "app/read/library.h"
-#include "app/read/questions.h"
+#include "language/core/library.h"
+#include "language/questions.h"
 #include "tests/fuzz/devices.h"
 #include "tests/fuzz/refused.h"
 
@@ -23,10 +23,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     settings.emplace_back(text.substr(0, end));
     text.remove_prefix(std::min(end + 1, text.size()));
   }
-  static app::Library library(STEPCAST_SOURCE_DIR "/configs");
+  static language::Library library(STEPCAST_SOURCE_DIR "/configs");
   static const std::vector<std::string> paths{STEPCAST_SOURCE_DIR "/scenarios/quickstart.yaml"};
   test::refused([&] {
-    for (const app::Question& question : app::read_questions(paths, settings, library))
+    for (const language::Question& question : language::read_questions(paths, settings, library))
       if (question.internal_error) std::abort();
   });
   return 0;

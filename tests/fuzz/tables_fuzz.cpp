@@ -7,10 +7,10 @@
 #include <cstdlib>
 #include <string>
 
-#include "app/read/pair_weights.h"
-#include "app/read/predictions.h"
-#include "app/read/residuals.h"
 #include "calibrate/fit/curve.h"
+#include "language/tables/pair_weights.h"
+#include "language/tables/predictions.h"
+#include "language/tables/residuals.h"
 #include "tests/fuzz/refused.h"
 #include "tests/fuzz/scratch_file.h"
 
@@ -20,13 +20,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   const std::string csv = folder.write("table.csv", text), json = folder.write("table.json", text);
   test::refused([&] {
-    const auto weights = app::read_pair_weights(csv);
+    const auto weights = language::read_pair_weights(csv);
     for (const std::int64_t weight : weights)
       if (weight < 0) std::abort();
   });
-  test::refused([&] { app::read_residuals(csv); });
-  test::refused([&] { app::read_predictions(csv); });
-  test::refused([&] { app::read_predictions(json); });
+  test::refused([&] { language::read_residuals(csv); });
+  test::refused([&] { language::read_predictions(csv); });
+  test::refused([&] { language::read_predictions(json); });
   test::refused([&] {
     const auto points = calibrate::read_curve_points(csv);
     for (std::size_t i = 0; i < points.size(); ++i)

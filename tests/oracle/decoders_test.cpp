@@ -6,18 +6,18 @@
 #include <cctype>
 #include <ostream>
 
-#include "app/read/questions.h"
+#include "language/questions.h"
 #include "schedules/model/blocks.h"
 
 namespace stepcast {
 namespace {
 
 schedules::Blocks on_one_gpu(const std::string& model) {
-  app::Library library(STEPCAST_SOURCE_DIR "/configs");
+  language::Library library(STEPCAST_SOURCE_DIR "/configs");
   const std::vector<std::string> settings = {"model=" + model,        "cluster.gpus=1",       "training.sequence=1024",
                                              "recompute=none",        "data_parallel.zero=0", "training.global_batch=2",
                                              "training.micro_batch=1"};
-  const auto questions = app::read_questions(
+  const auto questions = language::read_questions(
       std::vector<std::string>{STEPCAST_SOURCE_DIR "/scenarios/llama2-7b-zero3.yaml"}, settings, library);
   EXPECT_EQ(questions.at(0).error, "");
   return schedules::blocks(questions.at(0).scenario);

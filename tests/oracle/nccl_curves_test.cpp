@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "app/read/curves.h"
-#include "app/read/files.h"
 #include "calibrate/fit/statistics.h"
+#include "language/configs/files.h"
+#include "language/tables/curves.h"
 #include "tests/sanitized.h"
 
 namespace stepcast {
@@ -22,9 +22,9 @@ constexpr const char* kCurves = STEPCAST_SOURCE_DIR "/calibrate/data/nccl/curves
 
 // docs/nccl.md, "The fit": within a stack every other curve by name is held out, the first one fitted.
 TEST(RecordedCurves, AreSplitByNameAlone) {
-  app::Library library(STEPCAST_SOURCE_DIR "/configs");
+  language::Library library(STEPCAST_SOURCE_DIR "/configs");
   std::map<std::string, std::map<std::string, bool>> stacks;
-  for (const app::CurveRow& row : app::read_curves(kCurves, library)) {
+  for (const language::CurveRow& row : language::read_curves(kCurves, library)) {
     EXPECT_TRUE(stacks[row.software].emplace(row.curve.name, row.fitted).second) << row.curve.name;
   }
   EXPECT_EQ(stacks.size(), 12u);
@@ -39,9 +39,9 @@ TEST(RecordedCurves, AreSplitByNameAlone) {
 
 // Every file beside the table is in it.
 TEST(RecordedCurves, AreAllInTheTable) {
-  app::Library library(STEPCAST_SOURCE_DIR "/configs");
+  language::Library library(STEPCAST_SOURCE_DIR "/configs");
   std::set<std::string> named = {"curves"};
-  for (const app::CurveRow& row : app::read_curves(kCurves, library)) named.insert(row.curve.name);
+  for (const language::CurveRow& row : language::read_curves(kCurves, library)) named.insert(row.curve.name);
   for (const auto& file : std::filesystem::directory_iterator(std::filesystem::path(kCurves).parent_path())) {
     EXPECT_TRUE(named.contains(file.path().stem().string())) << file.path();
   }
@@ -49,16 +49,16 @@ TEST(RecordedCurves, AreAllInTheTable) {
 
 TEST(RecordedCurves, HeldOutOnesAreNear) {
   if (stepcast::test::kSanitized) GTEST_SKIP() << "errors, not memory: checked in release";
-  app::Library library(STEPCAST_SOURCE_DIR "/configs");
+  language::Library library(STEPCAST_SOURCE_DIR "/configs");
   std::map<std::string, collectives::Transport> stacks;
   std::map<std::string, double> largest;  // error of the largest size
   std::vector<double> off[2][2];          // fitted, from 1 MB
-  for (const app::CurveRow& row : app::read_curves(kCurves, library)) {
+  for (const language::CurveRow& row : language::read_curves(kCurves, library)) {
     if (!stacks.contains(row.software)) {
       schedules::Software software;
-      const app::Node name = app::make_scalar(row.software, {"curves.csv", 0, 0});
-      app::read(app::software_table(), library.expand_block(name, app::software_schema(), "software"), "software",
-                library, software);
+      const language::Node name = language::make_scalar(row.software, {"curves.csv", 0, 0});
+      language::read(language::software_table(), library.expand_block(name, language::software_schema(), "software"),
+                     "software", library, software);
       stacks[row.software] = software.transport;
     }
     const std::vector<Time> predicted = predict(row.curve, stacks[row.software]);

@@ -5,17 +5,17 @@
 #include <cmath>
 #include <tuple>
 
-#include "app/read/questions.h"
+#include "language/questions.h"
 #include "schedules/model/blocks.h"
 
 namespace stepcast {
 namespace {
 
 schedules::Blocks model(const std::string& name) {
-  app::Library library(STEPCAST_SOURCE_DIR "/configs");
+  language::Library library(STEPCAST_SOURCE_DIR "/configs");
   const auto questions =
-      app::read_questions(std::vector<std::string>{STEPCAST_SOURCE_DIR "/scenarios/resnet-50-v100.yaml"},
-                          std::vector<std::string>{"model=" + name}, library);
+      language::read_questions(std::vector<std::string>{STEPCAST_SOURCE_DIR "/scenarios/resnet-50-v100.yaml"},
+                               std::vector<std::string>{"model=" + name}, library);
   EXPECT_EQ(questions.at(0).error, "");
   schedules::Scenario s = questions.at(0).scenario;
   s.training.micro_batch = s.training.global_batch = 1;

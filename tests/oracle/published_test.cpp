@@ -6,20 +6,20 @@
 #include <cmath>
 #include <map>
 
-#include "app/read/questions.h"
+#include "language/questions.h"
 #include "schedules/forecast.h"
 
 namespace stepcast {
 namespace {
 
-std::vector<app::Question> published(const std::string& table, const std::vector<std::string>& settings = {}) {
-  app::Library library(STEPCAST_SOURCE_DIR "/configs");
-  return app::read_questions(std::vector<std::string>{STEPCAST_SOURCE_DIR "/scenarios/published/" + table}, settings,
-                             library);
+std::vector<language::Question> published(const std::string& table, const std::vector<std::string>& settings = {}) {
+  language::Library library(STEPCAST_SOURCE_DIR "/configs");
+  return language::read_questions(std::vector<std::string>{STEPCAST_SOURCE_DIR "/scenarios/published/" + table},
+                                  settings, library);
 }
 
-const app::Question& row(const std::vector<app::Question>& rows, const std::string& name) {
-  for (const app::Question& q : rows)
+const language::Question& row(const std::vector<language::Question>& rows, const std::string& name) {
+  for (const language::Question& q : rows)
     if (q.name == name) return q;
   throw std::runtime_error("no row " + name);
 }
@@ -52,7 +52,7 @@ TEST(PublishedTables, MeanErrorIsAtMostTenPercentAndEffectsGoTheRightWay) {
   double error = 0;
   int rows = 0;
   for (const char* table : {"korthikanti_2205_05198.csv", "megatron_sc21.csv"})
-    for (const app::Question& q : published(table)) {
+    for (const language::Question& q : published(table)) {
       ASSERT_EQ(q.error, "") << q.name;
       const schedules::Forecast f = schedules::forecast(q.scenario);
       EXPECT_FALSE(f.out_of_memory) << q.name << ": ran on real GPUs of this size";
@@ -75,7 +75,7 @@ TEST(PublishedTables, MeanErrorIsAtMostTenPercentAndEffectsGoTheRightWay) {
 TEST(PublishedTables, ResNet50OnV100IsWithinTenPercent) {
   double error = 0;
   int rows = 0;
-  for (const app::Question& q : published("dlperf_v100_resnet_bert.csv")) {
+  for (const language::Question& q : published("dlperf_v100_resnet_bert.csv")) {
     if (q.scenario.model.family != schedules::Family::cnn) continue;
     ASSERT_EQ(q.error, "") << q.name;
     const schedules::Forecast f = schedules::forecast(q.scenario);

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "app/read/questions.h"
+#include "language/questions.h"
 #include "schedules/forecast.h"
 
 namespace stepcast {
@@ -11,10 +11,10 @@ namespace {
 constexpr int kGpusPerNode = 8, kSamplesPerGpu = 32;
 
 schedules::Scenario on_nodes(const std::string& scenario, int nodes, std::vector<std::string> settings = {}) {
-  app::Library library(STEPCAST_SOURCE_DIR "/configs");
+  language::Library library(STEPCAST_SOURCE_DIR "/configs");
   settings.push_back("cluster.nodes=" + std::to_string(nodes));
   settings.push_back("training.global_batch=" + std::to_string(kSamplesPerGpu * kGpusPerNode * nodes));
-  const auto questions = app::read_questions(
+  const auto questions = language::read_questions(
       std::vector<std::string>{STEPCAST_SOURCE_DIR "/scenarios/" + scenario + ".yaml"}, settings, library);
   EXPECT_EQ(questions.at(0).error, "");
   return questions.at(0).scenario;

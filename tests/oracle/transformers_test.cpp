@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "app/read/questions.h"
+#include "language/questions.h"
 #include "schedules/forecast.h"
 #include "schedules/model/blocks.h"
 
@@ -10,14 +10,14 @@ namespace stepcast {
 namespace {
 
 schedules::Scenario on_one_gpu(const std::string& model, std::vector<std::string> settings) {
-  app::Library library(STEPCAST_SOURCE_DIR "/configs");
+  language::Library library(STEPCAST_SOURCE_DIR "/configs");
   for (const char* one : {"parallelism.tensor=1", "parallelism.pipeline=1", "cluster.nodes=1", "recompute=none"})
     settings.emplace_back(one);
   settings.push_back("model=" + model);
   const std::string scenario = model.starts_with("vit")  ? "vit-h-14"
                                : model.starts_with("t5") ? "t5-11b"
                                                          : "bert-large";
-  const auto questions = app::read_questions(
+  const auto questions = language::read_questions(
       std::vector<std::string>{STEPCAST_SOURCE_DIR "/scenarios/" + scenario + ".yaml"}, settings, library);
   EXPECT_EQ(questions.at(0).error, "");
   return questions.at(0).scenario;

@@ -3,15 +3,15 @@
 
 #include <gtest/gtest.h>
 
-#include "app/read/questions.h"
+#include "language/questions.h"
 #include "schedules/forecast.h"
 
 namespace stepcast {
 namespace {
 
 schedules::Forecast pair(std::vector<std::string> settings) {
-  app::Library library(STEPCAST_SOURCE_DIR "/configs");
-  const auto questions = app::read_questions(
+  language::Library library(STEPCAST_SOURCE_DIR "/configs");
+  const auto questions = language::read_questions(
       std::vector<std::string>{STEPCAST_SOURCE_DIR "/scenarios/k80-v100-pair.yaml"}, settings, library);
   EXPECT_EQ(questions.at(0).error, "");
   return schedules::forecast(questions.at(0).scenario);

@@ -60,11 +60,12 @@ Graph build_graph(const NodeSpec& node) {
   return graph;
 }
 
+constexpr std::array<std::string_view, 3> kReads = {"gpus", "devices", "links"};
+
 }  // namespace
 
 extern const Builder graph_builder;
-constinit const Builder graph_builder{.name = "graph",
-                                      .summary = "devices and links as listed (gpus, devices, links, pcie_p2p, nic)",
-                                      .build = build_graph};
+constinit const Builder graph_builder{
+    .name = "graph", .summary = "devices and links as listed", .reads = kReads, .build = build_graph};
 
 }  // namespace stepcast::topology

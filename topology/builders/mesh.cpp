@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <set>
 #include <string>
 #include <string_view>
@@ -80,15 +81,18 @@ Graph build_mesh(const NodeSpec& node) {
   return graph;
 }
 
+constexpr std::array<std::string_view, 10> kReads = {"gpus",         "sockets", "trays",    "gpus_per_pcie_switch",
+                                                     "nics",         "pcie",    "nic_pcie", "socket_link",
+                                                     "nvlink_pairs", "nvlink"};
+
 }  // namespace
 
 extern const Builder mesh_builder;
 constinit const Builder mesh_builder{
     .name = "mesh",
-    .summary =
-        "NVLinks between the pairs of GPUs that are listed, PCIe below (gpus, nvlink_pairs, nvlink, nvlink_forwarding, "
-        "sockets, trays, gpus_per_pcie_switch, nics, pcie, nic_pcie, socket_link, nic)",
+    .summary = "NVLinks between the pairs of GPUs that are listed, PCIe below",
     .source = "NVIDIA DGX-1 with Tesla V100 system architecture WP-08437-002, hybrid cube-mesh",
+    .reads = kReads,
     .build = build_mesh};
 
 }  // namespace stepcast::topology

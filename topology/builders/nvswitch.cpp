@@ -1,4 +1,6 @@
+#include <array>
 #include <string>
+#include <string_view>
 
 #include "sim/input_error.h"
 #include "topology/builders.h"
@@ -37,15 +39,17 @@ Graph build_nvswitch(const NodeSpec& node) {
   return graph;
 }
 
+constexpr std::array<std::string_view, 12> kReads = {
+    "gpus",     "sockets",     "trays",           "gpus_per_pcie_switch", "nics",          "pcie",
+    "nic_pcie", "socket_link", "nvlinks_per_gpu", "nvswitch_boards",      "trunk_nvlinks", "nvlink"};
+
 }  // namespace
 
 extern const Builder nvswitch_builder;
-constinit const Builder nvswitch_builder{
-    .name = "nvswitch",
-    .summary =
-        "all GPUs on NVSwitch, NICs beside them on PCIe switches (gpus, sockets, gpus_per_pcie_switch, nics, "
-        "nvlinks_per_gpu, nvswitch_boards, trunk_nvlinks, trays, nvlink, pcie, nic_pcie, socket_link, nic)",
-    .source = "NVIDIA DGX A100 and DGX H100 user guides, system topology figures",
-    .build = build_nvswitch};
+constinit const Builder nvswitch_builder{.name = "nvswitch",
+                                         .summary = "all GPUs on NVSwitch, NICs beside them on PCIe switches",
+                                         .source = "NVIDIA DGX A100 and DGX H100 user guides, system topology figures",
+                                         .reads = kReads,
+                                         .build = build_nvswitch};
 
 }  // namespace stepcast::topology

@@ -1,3 +1,6 @@
+#include <array>
+#include <string_view>
+
 #include "topology/builders.h"
 #include "topology/builders/pcie_tree.h"
 #include "topology/link_types.h"
@@ -19,15 +22,18 @@ Graph build_pcie(const NodeSpec& node) {
   return graph;
 }
 
+constexpr std::array<std::string_view, 10> kReads = {
+    "gpus", "sockets",  "trays",       "gpus_per_pcie_switch", "nics",
+    "pcie", "nic_pcie", "socket_link", "nvlinks_per_gpu",      "nvlink"};
+
 }  // namespace
 
 extern const Builder pcie_builder;
 constinit const Builder pcie_builder{
     .name = "pcie",
-    .summary =
-        "GPUs on PCIe switches or sockets, NVLink bridges between pairs if any (gpus, sockets, "
-        "gpus_per_pcie_switch, nics, pcie_p2p, pcie, socket_link, nic, nvlinks_per_gpu, nvlink)",
+    .summary = "GPUs on PCIe switches or sockets, NVLink bridges between pairs if any",
     .source = "NVIDIA A100 PCIe product brief PB-10137-001 (NVLink bridges join two neighbours)",
+    .reads = kReads,
     .build = build_pcie};
 
 }  // namespace stepcast::topology

@@ -1,5 +1,7 @@
+#include <array>
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "sim/input_error.h"
@@ -60,15 +62,18 @@ Graph build_torus(const NodeSpec& node) {
   return graph;
 }
 
+constexpr std::array<std::string_view, 11> kReads = {"gpus",  "sockets",     "trays",    "gpus_per_pcie_switch",
+                                                     "nics",  "pcie",        "nic_pcie", "socket_link",
+                                                     "torus", "torus_wraps", "nvlink"};
+
 }  // namespace
 
 extern const Builder torus_builder;
 constinit const Builder torus_builder{
     .name = "torus",
-    .summary =
-        "GPUs joined to their neighbours in two or three dimensions (gpus, torus, torus_wraps, nvlink, "
-        "nvlink_forwarding, sockets, trays, gpus_per_pcie_switch, nics, pcie, nic_pcie, socket_link, nic)",
+    .summary = "GPUs joined to their neighbours in two or three dimensions",
     .source = "Google Cloud TPU v5e documentation, system architecture: four links a chip, 2-D torus",
+    .reads = kReads,
     .build = build_torus};
 
 }  // namespace stepcast::topology

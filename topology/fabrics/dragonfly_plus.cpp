@@ -1,8 +1,10 @@
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <limits>
 #include <numeric>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sim/input_error.h"
@@ -178,15 +180,16 @@ std::unique_ptr<const Fabric> build_dragonfly_plus(const FabricRequest& request)
   return std::make_unique<DragonflyPlus>(request);
 }
 
+constexpr std::array<std::string_view, 4> kReads = {"radix", "groups", "oversubscription", "routing"};
+
 }  // namespace
 
 extern const FabricBuilder dragonfly_plus_fabric;
 constinit const FabricBuilder dragonfly_plus_fabric{
     .name = "dragonfly-plus",
-    .summary =
-        "groups of leaves under spines, each two groups joined by their spines, minimal routes (radix, groups, "
-        "oversubscription, routing, switch_latency, cable_latency)",
+    .summary = "groups of leaves under spines, each two groups joined by their spines, minimal routes",
     .source = "Shpiner et al., Dragonfly+: Low Cost Topology for Scaling Datacenters, HiPINEB 2017",
+    .reads = kReads,
     .build = build_dragonfly_plus};
 
 }  // namespace stepcast::topology

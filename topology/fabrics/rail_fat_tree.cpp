@@ -1,6 +1,8 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "sim/input_error.h"
@@ -218,15 +220,16 @@ std::unique_ptr<const Fabric> build_rail_fat_tree(const FabricRequest& request) 
   return std::make_unique<RailFatTree>(request);
 }
 
+constexpr std::array<std::string_view, 3> kReads = {"radix", "oversubscription", "routing"};
+
 }  // namespace
 
 extern const FabricBuilder rail_fat_tree_fabric;
 constinit const FabricBuilder rail_fat_tree_fabric{
     .name = "rail-fat-tree",
-    .summary =
-        "NIC i of every node on leaf switches of rail i, under spines and, where needed, cores (radix, "
-        "oversubscription, routing, switch_latency, cable_latency)",
+    .summary = "NIC i of every node on leaf switches of rail i, under spines and, where needed, cores",
     .source = "NVIDIA DGX SuperPOD reference architecture RA-09950-001, compute fabric; Leiserson, Fat-Trees, 1985",
+    .reads = kReads,
     .build = build_rail_fat_tree};
 
 }  // namespace stepcast::topology

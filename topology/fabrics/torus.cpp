@@ -1,6 +1,8 @@
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "sim/input_error.h"
@@ -101,13 +103,16 @@ std::unique_ptr<const Fabric> build_torus_fabric(const FabricRequest& request) {
   return std::make_unique<Torus>(request, std::move(grid));
 }
 
+constexpr std::array<std::string_view, 2> kReads = {"torus", "routing"};
+
 }  // namespace
 
 extern const FabricBuilder torus_fabric;
 constinit const FabricBuilder torus_fabric{
     .name = "torus",
-    .summary = "a router per node, in rings of two or three dimensions (torus, routing, switch_latency, cable_latency)",
+    .summary = "a router per node, in rings of two or three dimensions",
     .source = "Dally and Towles, Principles and Practices of Interconnection Networks, 2004, chapters 5 and 8",
+    .reads = kReads,
     .build = build_torus_fabric};
 
 }  // namespace stepcast::topology

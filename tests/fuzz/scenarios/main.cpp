@@ -33,7 +33,7 @@ int main(int argc, char** argv) {
   using Clock = std::chrono::steady_clock;
   const std::uint64_t count = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 300;
   const std::uint64_t first = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1;
-  stepcast::app::Library library(STEPCAST_SOURCE_DIR "/configs");
+  stepcast::language::Library library(STEPCAST_SOURCE_DIR "/configs");
   const stepcast::test::ConfigNames names = stepcast::test::config_names(library);
   std::array<std::uint64_t, kOutcomes.size()> counted{};
   std::uint64_t failed = 0, slowest_seed = first;

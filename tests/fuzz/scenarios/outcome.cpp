@@ -6,8 +6,8 @@
 #include <stdexcept>
 #include <vector>
 
-#include "app/read/scenario.h"
-#include "app/read/yaml.h"
+#include "language/core/yaml.h"
+#include "language/scenario.h"
 #include "schedules/forecast.h"
 #include "schedules/results/memory_kinds.h"
 #include "schedules/results/time_parts.h"
@@ -64,14 +64,15 @@ bool says_where(std::string_view message) {
 
 }  // namespace
 
-Result outcome_of(std::string_view text, app::Library& library, Sizes sizes) {
+Result outcome_of(std::string_view text, language::Library& library, Sizes sizes) {
   Scenario scenario;
   try {
-    const app::Node tree = library.expand_block(app::parse_yaml(text, kFile), app::scenario_schema(), "");
-    scenario = app::read_scenario(tree, library);
+    const language::Node tree =
+        library.expand_block(language::parse_yaml(text, kFile), language::scenario_schema(), "");
+    scenario = language::read_scenario(tree, library);
     const std::vector<schedules::Problem> problems = schedules::check(scenario);
     for (const schedules::Problem& problem : problems) {
-      const std::string place = app::text(app::locate(tree, problem.key));
+      const std::string place = language::text(language::locate(tree, problem.key));
       say(says_where(place + ':') && !problem.text.empty(), "a problem without a place or words: " + problem.key);
     }
     if (!problems.empty()) return {Outcome::refused, problems.front().key + ": " + problems.front().text};

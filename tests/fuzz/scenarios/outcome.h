@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "app/read/library.h"
+#include "language/core/library.h"
 
 namespace stepcast::test {
 
@@ -28,6 +28,6 @@ enum class Sizes : std::uint8_t { any, small };
 /// exception but an InputError that says where (and a time past what a Time holds, which forecasts may end in), and
 /// std::logic_error for a forecast that contradicts itself: a part of a stage's time or memory below zero, parts that
 /// do not add up to the step, a share that is no number.
-Result outcome_of(std::string_view text, app::Library& library, Sizes sizes);
+Result outcome_of(std::string_view text, language::Library& library, Sizes sizes);
 
 }  // namespace stepcast::test

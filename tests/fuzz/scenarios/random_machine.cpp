@@ -4,8 +4,8 @@
 #include <stdexcept>
 #include <utility>
 
-#include "app/read/files.h"
-#include "app/read/model.h"
+#include "language/configs/files.h"
+#include "language/configs/model.h"
 
 namespace stepcast::test {
 namespace {
@@ -16,20 +16,20 @@ std::vector<std::string> precisions(const schedules::Gpu& gpu) {
   return names;
 }
 
-KnownNode known_node(const std::string& name, app::Library& library) {
-  app::Value value;
+KnownNode known_node(const std::string& name, language::Library& library) {
+  language::Value value;
   value.text = name;
   value.library = &library;
-  const app::Node file = library.expand_block(app::make_scalar(name, {}), app::node_schema(), "");
+  const language::Node file = library.expand_block(language::make_scalar(name, {}), language::node_schema(), "");
   value.node = &file;
-  const app::NodeFile node = app::read_node(value);
+  const language::NodeFile node = language::read_node(value);
   const bool lists_nics =
       std::ranges::find(node.spec.devices, "nic", &topology::GraphDevice::kind) != node.spec.devices.end();
   return {name, node.spec.gpus, node.spec.nics > 0 || lists_nics, precisions(node.gpu)};
 }
 
-KnownModel known_model(const std::string& name, app::Library& library) {
-  const app::Node file = library.expand_block(app::make_scalar(name, {}), app::model_schema(), "");
+KnownModel known_model(const std::string& name, language::Library& library) {
+  const language::Node file = library.expand_block(language::make_scalar(name, {}), language::model_schema(), "");
   return {name, file.find("family")->scalar};
 }
 
@@ -111,10 +111,13 @@ void add_fabric(Choices& choose, const ConfigNames& names, RandomMachine& machin
     const auto rows = choose.divisor(machine.nodes, machine.nodes);
     fabric.add("torus", fmt::format("{}x{}", rows, machine.nodes / rows));
   }
-  fabric.add("radix", choose.of({4, 8, 40, 64}));
-  if (choose.one_in(3)) fabric.add("levels", choose.below(4));
-  if (choose.one_in(3)) fabric.add("oversubscription", choose.of({1.0, 2.0, 3.5}));
-  if (choose.one_in(3)) fabric.add("routing", "hash");
+  const std::optional<language::Names> read = language::read_by(language::fabric_schema(), kind);
+  const auto reads = [&](std::string_view key) { return std::ranges::find(*read, key) != read->end(); };
+  if (reads("radix")) fabric.add("radix", choose.of({4, 8, 40, 64}));
+  if (reads("levels") && choose.one_in(3)) fabric.add("levels", choose.below(4));
+  if (reads("groups") && choose.one_in(3)) fabric.add("groups", choose.below(6));
+  if (reads("oversubscription") && choose.one_in(3)) fabric.add("oversubscription", choose.of({1.0, 2.0, 3.5}));
+  if (reads("routing") && choose.one_in(3)) fabric.add("routing", "hash");
   if (choose.one_in(4)) fabric.add("in_network_reduction", true);
   if (choose.one_in(2)) fabric.add("switch_latency", "150 ns");
   if (choose.one_in(4)) fabric.add("cable_latency", "20 ns");
@@ -123,15 +126,15 @@ void add_fabric(Choices& choose, const ConfigNames& names, RandomMachine& machin
 
 }  // namespace
 
-ConfigNames config_names(app::Library& library) {
+ConfigNames config_names(language::Library& library) {
   ConfigNames names;
   for (const std::string& node : library.names("nodes")) names.nodes.push_back(known_node(node, library));
-  const app::Node nowhere;
-  app::Value whole;
+  const language::Node nowhere;
+  language::Value whole;
   whole.node = &nowhere;
   whole.library = &library;
   for (const std::string& gpu : library.names("gpus"))
-    names.gpus.push_back({gpu, precisions(app::read_gpu_named(gpu, whole))});
+    names.gpus.push_back({gpu, precisions(language::read_gpu_named(gpu, whole))});
   for (const std::string& model : library.names("models")) names.models.push_back(known_model(model, library));
   names.fabrics = library.names("fabrics");
   names.software = library.names("software");

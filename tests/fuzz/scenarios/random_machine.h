@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "app/read/library.h"
+#include "language/core/library.h"
 #include "tests/fuzz/scenarios/choices.h"
 #include "tests/fuzz/scenarios/mapping.h"
 
@@ -37,7 +37,7 @@ struct ConfigNames {
   std::vector<std::string> fabrics, software;
 };
 
-ConfigNames config_names(app::Library& library);
+ConfigNames config_names(language::Library& library);
 
 /// A cluster block, and the machine that the rest of the scenario is planned for.
 struct RandomMachine {

@@ -1,0 +1,101 @@
+#include "app/setting.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "language/configs/cluster.h"
+#include "language/configs/files.h"
+#include "language/core/given.h"
+#include "language/core/merge.h"
+#include "language/core/nearest.h"
+#include "sim/in_quotes.h"
+#include "sim/input_error.h"
+
+namespace stepcast::app {
+namespace {
+
+constexpr const char* kUsualStack = "nccl-a100";
+
+struct Draft {
+  schedules::ClusterSpec cluster;
+  language::Node software;
+};
+
+const language::Table<Draft>& setting_table() {
+  using D = Draft;
+  static const language::Table<Draft> table(
+      "Collective", "",
+      {{{"cluster", block(language::cluster_schema), language::kRequired, "where"},
+        [](D& d, const language::Value& v) {
+          d.cluster = language::finish(language::read_block(language::cluster_table(), v), v);
+        }},
+       {{"software", block(language::software_schema), "", "the stack"},
+        [](D& d, const language::Value& v) { d.software = *v.node; }}});
+  return table;
+}
+
+/// `stack`: the software where none is named.
+Setting read_setting(const std::string& command, const boost::program_options::variables_map& values,
+                     language::Library& library, const std::string& stack) {
+  const auto word = [&](const char* name) {
+    return values.count(name) == 0 ? std::string() : values[name].as<std::string>();
+  };
+  if (!word("cluster").empty() && !word("node").empty())
+    throw InputError("--cluster", "found " + in_quotes(word("cluster")) + " beside --node " + word("node") +
+                                      ", expected one of the two");
+  if (word("cluster").empty() && word("node").empty())
+    throw InputError(command, "expected one of --cluster and --node");
+  std::vector<language::Given> given;
+  const auto flag = [&](const char* key, const char* name) {
+    if (const std::string text = word(name); !text.empty())
+      given.push_back({key, text, {std::string("--") + name, 0, 0}});
+  };
+  flag("cluster", "cluster");
+  flag("cluster.node", "node");
+  flag("cluster.nodes", "nodes");
+  flag("cluster.gpus", "gpus");
+  flag("cluster.allocation", "allocation");
+  flag("software", "software");
+  flag("software.transport.protocol", "protocol");
+  flag("software.transport.max_channels", "max-channels");
+  for (const std::string& setting : values["set"].as<std::vector<std::string>>()) {
+    const bool of_software = setting.starts_with("transport.") || setting.starts_with("transport=");
+    given.push_back(language::read_set(setting_table().schema, setting, of_software ? "software." : ""));
+  }
+  if (std::ranges::find(given, "software", &language::Given::path) == given.end())
+    given.push_back({"software", stack, {"--software", 0, 0}});
+  language::Node tree = language::make_mapping({command, 0, 0});
+  language::merge(setting_table().schema, tree,
+                  language::layer_of(setting_table().schema, std::move(given), tree.place));
+  Draft draft;
+  read(setting_table(), tree, "", library, draft);
+  return {draft.cluster, language::read_software(draft.software, draft.cluster.nccl, library), ""};
+}
+
+}  // namespace
+
+Setting read_setting(const std::string& command, const boost::program_options::variables_map& values,
+                     language::Library& library) {
+  std::string stack = values["software"].as<std::string>();
+  Setting setting = read_setting(command, values, library, stack.empty() ? kUsualStack : stack);
+  if (stack.empty() && !setting.cluster.nccl.empty()) {
+    stack = setting.cluster.nccl;
+    setting = read_setting(command, values, library, stack);
+  }
+  setting.stack = stack.empty() ? kUsualStack : stack;
+  return setting;
+}
+
+topology::Cluster build_as_asked(const schedules::ClusterSpec& cluster,
+                                 const boost::program_options::variables_map& values) {
+  try {
+    return topology::build_cluster(cluster.node, cluster.fabric, cluster.gpus, cluster.allocation);
+  } catch (const InputError& e) {
+    for (const char* const option : {"nodes", "gpus", "allocation"})
+      if (const auto word = values[option].as<std::string>(); !word.empty())
+        throw InputError(std::string("--") + option, "found " + in_quotes(word) + "; " + e.what());
+    throw;
+  }
+}
+
+}  // namespace stepcast::app

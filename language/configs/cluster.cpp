@@ -1,0 +1,153 @@
+#include "language/configs/cluster.h"
+
+#include "language/core/library.h"
+#include "sim/in_quotes.h"
+#include "sim/input_error.h"
+#include "topology/allocation.h"
+#include "topology/dimensions.h"
+
+namespace stepcast::language {
+namespace {
+
+using C = ClusterDraft;
+
+constexpr std::int64_t kMostGpus = 10'000'000;
+constexpr std::int64_t kMostNics = 1024;
+
+topology::FabricSpec read_fabric(const Value& v) {
+  topology::FabricSpec fabric = read_block(fabric_table(), v);
+  if (fabric.name.empty()) fabric.name = v.text;
+  const std::string key = join(v.path, "torus");
+  if (fabric.kind == "torus" && !topology::read_sides(fabric.torus))
+    fail(locate(*v.node, "torus"), key,
+         (fabric.torus.empty() ? std::string("missing, with kind torus") : "found '" + fabric.torus + "'") +
+             ", expected two or three sides such as '16x16' or '4x4x8'");
+  return fabric;
+}
+
+/// What joins nodes that usually have the fabric `usual`: that one with what the cluster says over it. A mapping with a
+/// kind (or a base) is a fabric of its own.
+topology::FabricSpec fabric_over(const std::string& usual, const Value& cluster) {
+  Node over = make_scalar(usual, cluster.node->place);
+  if (const Node* said = cluster.node->find("fabric")) {
+    over = *said;
+    over.entries.push_back({"base", said->place, make_scalar(usual, said->place)});
+  }
+  Value value;
+  value.path = join(cluster.path, "fabric");
+  value.library = cluster.library;
+  value.text = usual;
+  const Node whole = cluster.library->expand_block(over, fabric_schema(), value.path);
+  value.node = &whole;
+  return read_fabric(value);
+}
+
+bool lies_over_the_usual(const Node* fabric) {
+  return fabric == nullptr || (fabric->kind == Node::Kind::mapping && fabric->find("kind") == nullptr &&
+                               fabric->find("base") == nullptr && fabric->find("include") == nullptr);
+}
+
+}  // namespace
+
+const Table<ClusterDraft>& cluster_table() {
+  static const Table<ClusterDraft> table(
+      "Cluster", "clusters",
+      {
+          {{"name", text_type(), "", "what people call it"}, [](C&, const Value&) {}},
+          {{"node", block(node_schema), kRequired, "the machine; also a topology of NCCL (FILE.xml)"},
+           [](C& c, const Value& v) { c.node = read_node(v); }},
+          {{"nodes", whole(1, kMostGpus), "1", "whole nodes; or give gpus"},
+           [](C& c, const Value& v) { c.nodes = v.whole; }},
+          {{"gpus", whole(1, kMostGpus), "those of the nodes", "GPUs in all; below a node's count: part of one node"},
+           [](C& c, const Value& v) { c.gpus = v.whole; }},
+          {{"nics_per_node", whole(0, kMostNics), "the node's", "network cards in use"},
+           [](C& c, const Value& v) { c.nics_per_node = v.whole; }},
+          {{"nic_bandwidth", bandwidth_type(), "the node's", "of one network card"},
+           [](C& c, const Value& v) { c.nic_bandwidth = v.bandwidth; }},
+          {{"fabric", block(fabric_schema), "what the node usually has",
+            "what joins the nodes; without kind or base: changes of the usual one"},
+           [](C& c, const Value& v) {
+             c.fabric = *v.node;
+             c.fabric_file = v.text;
+           }},
+          {{"allocation", text_type(), "the first ones", "GPUs in use: '0-2,5', or 'node0:0-3,node2:4-7'"},
+           [](C& c, const Value& v) { c.allocation = v.text; }},
+          {{"other.gpu", block(gpu_schema), "none", "GPUs of a second kind"},
+           [](C& c, const Value& v) { c.other_gpu = read_block(gpu_table(), v); }},
+          {{"other.first", whole(1, kMostGpus), "required of other.gpu", "from this GPU on, counted from 0"},
+           [](C& c, const Value& v) { c.other_first = v.whole; }},
+          {{"source", text_type(), "", "where the numbers are from"}, [](C&, const Value&) {}},
+      },
+      {{"nodes", "gpus"}, {"gpus", "allocation"}});
+  return table;
+}
+
+const Schema& cluster_schema() { return cluster_table().schema; }
+
+schedules::ClusterSpec finish(const ClusterDraft& draft, const Value& value) {
+  schedules::ClusterSpec cluster;
+  cluster.node = draft.node.spec;
+  cluster.gpu = draft.node.gpu;
+  cluster.nccl = draft.node.nccl;
+  const auto blame = [&](std::string_view key, const std::string& what) {
+    fail(locate(*value.node, key), join(value.path, key), what);
+  };
+  const std::int64_t per_node = cluster.node.gpus;
+  const std::int64_t gpus = draft.gpus.value_or(draft.nodes.value_or(1) * per_node);
+  if (draft.gpus && draft.nodes && gpus != *draft.nodes * per_node) {
+    blame("gpus", "found '" + std::to_string(gpus) + "' beside nodes '" + std::to_string(*draft.nodes) + "' of " +
+                      std::to_string(per_node) + " GPUs, expected one of the two keys");
+  }
+  if (gpus > kMostGpus) blame("nodes", "found " + std::to_string(gpus) + " GPUs, expected at most 10000000");
+  if (gpus > per_node && gpus % per_node != 0) {
+    blame("gpus", "found '" + std::to_string(gpus) + "' on nodes of " + std::to_string(per_node) +
+                      " GPUs, expected whole nodes (" + std::to_string(gpus / per_node * per_node) + " or " +
+                      std::to_string((gpus / per_node + 1) * per_node) + " GPUs) or a part of one (1 to " +
+                      std::to_string(per_node - 1) + ")");
+  }
+  cluster.gpus = static_cast<std::uint32_t>(gpus);
+  if (draft.allocation) {
+    if (draft.gpus)
+      blame("gpus", "found '" + std::to_string(gpus) + "' beside an allocation, expected one of the two keys");
+    try {
+      cluster.allocation = topology::parse_allocation(*draft.allocation);
+      cluster.allocation->of_nodes = static_cast<std::uint32_t>(draft.nodes.value_or(0));
+      cluster.allocation = topology::resolve(*std::move(cluster.allocation), static_cast<std::uint32_t>(per_node), "");
+    } catch (const InputError& error) {
+      const std::string what = error.what();
+      const std::string unread = "allocation " + in_quotes(*draft.allocation) + ": ", unfit = "allocation: ";
+      blame("allocation", what.starts_with(unread) ? what.substr(unread.size())
+                                                   : "found " + in_quotes(*draft.allocation) + "; " +
+                                                         what.substr(what.starts_with(unfit) ? unfit.size() : 0));
+    }
+    cluster.gpus = topology::count(*cluster.allocation);
+  }
+  if (draft.nics_per_node && cluster.node.builder == "graph") {
+    blame("nics_per_node", "the node '" + cluster.node.name + "' lists its network cards one by one (devices), " +
+                               "expected the key left out");
+  }
+  if (draft.nics_per_node) cluster.node.nics = static_cast<std::uint32_t>(*draft.nics_per_node);
+  if (draft.nic_bandwidth) {
+    if (!cluster.node.nic) {
+      blame("nic_bandwidth", "the node has no network cards, expected the key left out");
+    }
+    cluster.node.nic->bandwidth = *draft.nic_bandwidth;
+  }
+  if (draft.other_gpu.has_value() != draft.other_first.has_value())
+    blame("other", "found one of gpu and first, expected both");
+  if (draft.other_gpu) cluster.other = {*draft.other_gpu, static_cast<std::uint32_t>(*draft.other_first)};
+  const std::string& usual = cluster.node.fabric;
+  if (!usual.empty() && lies_over_the_usual(value.node->find("fabric"))) {
+    cluster.fabric = fabric_over(usual, value);
+  } else if (draft.fabric) {
+    Value fabric;
+    fabric.node = &*draft.fabric;
+    fabric.path = join(value.path, "fabric");
+    fabric.library = value.library;
+    fabric.text = draft.fabric_file;
+    cluster.fabric = read_fabric(fabric);
+  }
+  return cluster;
+}
+
+}  // namespace stepcast::language

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "language/configs/files.h"
+#include "schedules/scenario.h"
+
+namespace stepcast::language {
+
+/// A cluster as written: what may be left out is still open.
+struct ClusterDraft {
+  NodeFile node;
+  std::optional<Node> fabric;  ///< its keys; read once it is known over which usual one they lie
+  std::string fabric_file;     ///< that it is named by or starts from; empty: none
+  std::optional<std::int64_t> nodes, gpus, nics_per_node;
+  std::optional<Bandwidth> nic_bandwidth;
+  std::optional<std::string> allocation;
+  std::optional<schedules::Gpu> other_gpu;
+  std::optional<std::int64_t> other_first;
+};
+
+const Table<ClusterDraft>& cluster_table();
+const Schema& cluster_schema();
+
+/// Applies the overrides, and the node's usual fabric where none is given. Throws InputError where keys contradict.
+schedules::ClusterSpec finish(const ClusterDraft& draft, const Value& value);
+
+}  // namespace stepcast::language

@@ -1,0 +1,270 @@
+#include <algorithm>
+
+#include "language/configs/files.h"
+#include "language/core/library.h"
+#include "language/core/merge.h"
+#include "sim/input_error.h"
+
+namespace stepcast::language {
+namespace {
+
+using schedules::Attention;
+using schedules::Precision;
+using schedules::Software;
+
+template <auto member>
+void store_flag(Software& s, const Value& v) {
+  s.*member = v.flag;
+}
+Names overlap_names() { return {"none", "backward", "all", "false", "true"}; }
+void store_overlap(Software& s, const Value& v) {
+  using schedules::TensorOverlap;
+  constexpr TensorOverlap of_names[] = {TensorOverlap::none, TensorOverlap::backward, TensorOverlap::all,
+                                        TensorOverlap::none, TensorOverlap::backward};
+  s.tensor_overlap = of_names[v.choice];
+}
+
+template <auto member>
+void store_time(Software& s, const Value& v) {
+  s.*member = v.time;
+}
+template <auto member>
+void store_transport_time(Software& s, const Value& v) {
+  s.transport.*member = v.time;
+}
+
+template <auto protocol, auto member>
+void store_protocol_time(Software& s, const Value& v) {
+  (s.transport.*protocol).*member = v.time;
+}
+template <auto protocol>
+void store_protocol_share(Software& s, const Value& v) {
+  (s.transport.*protocol).share = v.number;
+}
+
+/// A list that `parse` understands; complains at the value's place.
+std::vector<std::string> listed(const Value& v, std::vector<std::string> (*parse)(std::string_view)) {
+  try {
+    return parse(v.text);
+  } catch (const InputError& error) {
+    fail(v.node->place, v.path, error.what());
+  }
+}
+
+/// "2.21.5" or "2.21": numbers with dots between them.
+std::string release(const Value& v) {
+  const auto is_number = [](const auto& part) {
+    return !part.empty() && std::ranges::all_of(part, [](char c) { return c >= '0' && c <= '9'; });
+  };
+  std::size_t parts = 0;
+  bool numbers = true;
+  for (std::size_t begin = 0; begin <= v.text.size(); ++parts) {
+    const std::size_t end = std::min(v.text.find('.', begin), v.text.size());
+    numbers = numbers && is_number(std::string_view(v.text).substr(begin, end - begin));
+    begin = end + 1;
+  }
+  if (!numbers || parts < 2 || parts > 4)
+    fail(v.node->place, v.path, "found " + found(*v.node) + ", expected a release of NCCL such as 2.21.5");
+  return v.text;
+}
+
+using S = Software;
+constexpr double kMostWinograd = 9;  // of all algorithms: each value of a 3x3 kernel is multiplied 9 times directly
+using collectives::Protocol;
+using collectives::Transport;
+
+}  // namespace
+
+Names attention_names() { return {"unfused", "flash"}; }
+
+Names optimizer_names() { return {"adam", "sgd", "momentum", "none"}; }
+
+const Table<Software>& software_table() {
+  static const Table<Software> table(
+      "Software", "software",
+      {
+          {{"name", text_type(), "", "what people call it"}, [](S& s, const Value& v) { s.name = v.text; }},
+          {{"attention", choice(attention_names), "unfused", "the attention kernel"},
+           [](S& s, const Value& v) { s.attention = static_cast<Attention>(v.choice); }},
+          {{"fused_softmax", flag(), "true", "scale, mask and softmax in one kernel"}, store_flag<&S::fused_softmax>},
+          {{"fused_bias_gelu", flag(), "true", "bias and GELU in one kernel"}, store_flag<&S::fused_bias_gelu>},
+          {{"fused_bias_dropout_add", flag(), "true", "bias, dropout and residual in one kernel"},
+           store_flag<&S::fused_bias_dropout_add>},
+          {{"fused_norm_relu", flag(), "true", "batch norm, ReLU and the residual's addition in one kernel"},
+           store_flag<&S::fused_norm_relu>},
+          {{"channels_last", flag(), "true",
+            "convolutions; false: tensors of 2-byte values are turned before and after each multiply (NCHW)"},
+           store_flag<&S::channels_last>},
+          {{"winograd", number(1, kMostWinograd), "1",
+            "3x3 convolutions of stride 1 without matrix units run so much faster by Winograd's algorithm"},
+           [](S& s, const Value& v) { s.winograd = v.number; }},
+          {{"fused_quantization", flag(), "false", "fp8, mxfp8: a norm casts its output itself"},
+           store_flag<&S::fused_quantization>},
+          {{"grouped_multiply", flag(), "false", "a multiply of all experts of a rank in one kernel; else one each"},
+           store_flag<&S::grouped_multiply>},
+          {{"fused_gradient_accumulation", flag(), "false", "weight-gradient products add into the main gradient"},
+           store_flag<&S::fused_gradient_accumulation>},
+          {{"tensor_overlap", choice(overlap_names), "none",
+            "tensor-parallel traffic: backward (or true) runs it under the weight-gradient products; all also runs "
+            "what "
+            "sequence parallelism gathers and scatters beside the products it feeds or follows, part by part; none (or "
+            "false)"},
+           store_overlap},
+          {{"data_overlap", flag(), "true", "data-parallel traffic under backward (ZeRO 3: and forward)"},
+           store_flag<&S::data_overlap>},
+          {{"fused_cross_entropy", flag(), "false", "the loss in one kernel each way"},
+           store_flag<&S::fused_cross_entropy>},
+          {{"biases", flag(), "true", "gpt: linear layers have biases"}, store_flag<&S::biases>},
+          {{"dropout", flag(), "true", "gpt: after attention, feed-forward and embedding, and on the scores"},
+           store_flag<&S::dropout>},
+          {{"logit_metrics", whole(0, 8), "0", "cross entropies taken of the logits beside the loss"},
+           [](S& s, const Value& v) { s.logit_metrics = static_cast<int>(v.whole); }},
+          {{"flash_2", flag(), "false", "fused attention is of FlashAttention-2's generation or older"},
+           store_flag<&S::flash_2>},
+          {{"recompute_fused_attention", flag(), "false",
+            "recompute: selective repeats fused attention; else leaves it alone"},
+           store_flag<&S::recompute_fused_attention>},
+          {{"attention_efficiency", fraction(), "1",
+            "share of the GPU's fused-attention rate that this kernel reaches"},
+           [](S& s, const Value& v) { s.attention_efficiency = v.number; }},
+          {{"pipeline_overlap", flag(), "false", "stage-to-stage sends run beside compute"},
+           store_flag<&S::pipeline_overlap>},
+          {{"scatter_gather", flag(), "false", "stage-to-stage sends are split over the tensor ranks"},
+           store_flag<&S::scatter_gather>},
+          {{"bucket", positive_bytes(), "25 MiB", "gradient bucket"}, [](S& s, const Value& v) { s.bucket = v.bytes; }},
+          {{"gradient_precision", choice(precision_names, precisions_later), "fp32", "of gradients on the wire"},
+           [](S& s, const Value& v) { s.gradient_precision = static_cast<Precision>(v.choice); }},
+          {{"main_gradient_precision", choice(precision_names, precisions_later), "fp32",
+            "of gradients as accumulated"},
+           [](S& s, const Value& v) { s.main_gradient_precision = static_cast<Precision>(v.choice); }},
+          {{"moment_precision", choice(precision_names, precisions_later), "fp32",
+            "of the optimizer's moments as kept"},
+           [](S& s, const Value& v) { s.moment_precision = static_cast<Precision>(v.choice); }},
+          {{"optimizer_bytes_per_parameter", number(0), "0",
+            "memory traffic of an optimizer step, bytes, with moments in fp32"},
+           [](S& s, const Value& v) { s.optimizer_bytes_per_parameter = v.number; }},
+          {{"optimizer", choice(optimizer_names), "adam",
+            "whose traffic that is; training.optimizer's reads and writes 8 bytes more or less for each moment"},
+           [](S& s, const Value& v) { s.optimizer = static_cast<schedules::Optimizer>(v.choice); }},
+          {{"elementwise_efficiency", fraction(), "1",
+            "share of the GPU's streaming rate that elementwise kernels reach"},
+           [](S& s, const Value& v) { s.elementwise_efficiency = v.number; }},
+          {{"dummy_weight_gradients", flag(), "false", "an empty gradient is kept for each shape of weight"},
+           store_flag<&S::dummy_weight_gradients>},
+          {{"recompute_stops_early", flag(), "false", "once backward has its inputs: non-reentrant checkpointing"},
+           store_flag<&S::recompute_stops_early>},
+          {{"compute_share", fraction(), "1", "in a running step, of the rates that kernels reach when measured alone"},
+           [](S& s, const Value& v) { s.compute_share = v.number; }},
+          {{"gather_for_recompute", flag(), "false", "ZeRO 3: backward gathers parameters to recompute, then again"},
+           store_flag<&S::gather_for_recompute>},
+          {{"parameter_prefetch", positive_bytes(), "1 TiB", "ZeRO 3: at most so much is gathered ahead of its use"},
+           [](S& s, const Value& v) { s.parameter_prefetch = v.bytes; }},
+          {{"kernel_gap", time_type(), "0 ps", "GPU idle between two kernels of one stream"},
+           store_time<&S::kernel_gap>},
+          {{"host_per_kernel", time_type(), "0 ps", "host time to launch one kernel"}, store_time<&S::host_per_kernel>},
+          {{"overlap_slowdown", number(0), "0", "compute takes 1 + this while a collective runs beside it"},
+           [](S& s, const Value& v) { s.overlap_slowdown = v.number; }},
+          {{"memory_reserve", bytes_type(), "0 B", "context, library workspaces, fragmentation"},
+           [](S& s, const Value& v) { s.memory_reserve = v.bytes; }},
+          {{"transport.nccl_version", text_type(), "2.30.7", "release whose choices algorithm 'nccl' makes"},
+           [](S& s, const Value& v) { s.transport.nccl_version = release(v); }},
+          {{"transport.launch", time_type(), "0 ps", "once per collective"}, store_transport_time<&Transport::launch>},
+          {{"transport.ramp", time_type(), "0 ps", "what all channels cost more than none; small sizes take fewer"},
+           store_transport_time<&Transport::ramp>},
+          {{"transport.channels", whole(1, 64), "16", "blocks that copy and reduce"},
+           [](S& s, const Value& v) { s.transport.channels = static_cast<std::uint32_t>(v.whole); }},
+          {{"transport.issue", time_type(), "0 ps", "host time to launch one GPU's part of a collective"},
+           store_transport_time<&Transport::issue>},
+          {{"transport.ll128.launch", time_type(), "0 ps", "LL128: once per collective"},
+           store_protocol_time<&Transport::ll128, &Protocol::launch>},
+          {{"transport.ll128.ramp", time_type(), "0 ps", "LL128: what all channels cost more than none"},
+           store_protocol_time<&Transport::ll128, &Protocol::ramp>},
+          {{"transport.ll128.nvlink_step", time_type(), "0 ps", "LL128: per transfer over NVLink"},
+           store_protocol_time<&Transport::ll128, &Protocol::nvlink_step>},
+          {{"transport.ll128.pcie_step", time_type(), "0 ps", "LL128: per transfer over PCIe"},
+           store_protocol_time<&Transport::ll128, &Protocol::pcie_step>},
+          {{"transport.ll128.host_step", time_type(), "0 ps", "LL128: per transfer through host memory"},
+           store_protocol_time<&Transport::ll128, &Protocol::host_step>},
+          {{"transport.ll128.network_step", time_type(), "0 ps", "LL128: per transfer over the network"},
+           store_protocol_time<&Transport::ll128, &Protocol::network_step>},
+          {{"transport.ll128.share", fraction(), "none", "LL128: share of Simple's rates; left out: no LL128"},
+           store_protocol_share<&Transport::ll128>},
+          {{"transport.ll.launch", time_type(), "0 ps", "LL: once per collective"},
+           store_protocol_time<&Transport::ll, &Protocol::launch>},
+          {{"transport.ll.ramp", time_type(), "0 ps", "LL: what all channels cost more than none"},
+           store_protocol_time<&Transport::ll, &Protocol::ramp>},
+          {{"transport.ll.nvlink_step", time_type(), "0 ps", "LL: per transfer over NVLink"},
+           store_protocol_time<&Transport::ll, &Protocol::nvlink_step>},
+          {{"transport.ll.pcie_step", time_type(), "0 ps", "LL: per transfer over PCIe"},
+           store_protocol_time<&Transport::ll, &Protocol::pcie_step>},
+          {{"transport.ll.host_step", time_type(), "0 ps", "LL: per transfer through host memory"},
+           store_protocol_time<&Transport::ll, &Protocol::host_step>},
+          {{"transport.ll.network_step", time_type(), "0 ps", "LL: per transfer over the network"},
+           store_protocol_time<&Transport::ll, &Protocol::network_step>},
+          {{"transport.ll.share", fraction(), "none", "LL: share of Simple's rates; left out: no LL"},
+           store_protocol_share<&Transport::ll>},
+          {{"transport.nvls.launch", time_type(), "0 ps", "reduction in NVSwitches: once per collective"},
+           store_protocol_time<&Transport::nvls, &Protocol::launch>},
+          {{"transport.nvls.ramp", time_type(), "0 ps",
+            "reduction in NVSwitches: what all channels cost more than none"},
+           store_protocol_time<&Transport::nvls, &Protocol::ramp>},
+          {{"transport.nvls.nvlink_step", time_type(), "0 ps", "reduction in NVSwitches: per transfer over NVLink"},
+           store_protocol_time<&Transport::nvls, &Protocol::nvlink_step>},
+          {{"transport.nvls.network_step", time_type(), "0 ps",
+            "reduction in NVSwitches: per transfer between nodes (nvls-tree)"},
+           store_protocol_time<&Transport::nvls, &Protocol::network_step>},
+          {{"transport.nvls.share", fraction(), "none",
+            "reduction in NVSwitches: share of NVLink; left out: not by itself"},
+           store_protocol_share<&Transport::nvls>},
+          {{"transport.nvlink_step", time_type(), "0 ps", "per transfer between two GPUs over NVLink"},
+           store_transport_time<&Transport::nvlink_step>},
+          {{"transport.pcie_step", time_type(), "0 ps", "per transfer over PCIe"},
+           store_transport_time<&Transport::pcie_step>},
+          {{"transport.host_step", time_type(), "0 ps", "per transfer through host memory"},
+           store_transport_time<&Transport::host_step>},
+          {{"transport.network_step", time_type(), "0 ps", "per transfer over the network"},
+           store_transport_time<&Transport::network_step>},
+          {{"transport.most_channels", whole(1, 1 << 20), "no limit",
+            "rings side by side; each leaves a node by one NIC"},
+           [](S& s, const Value& v) { s.transport.most_channels = static_cast<std::uint32_t>(v.whole); }},
+          {{"transport.own_copy", number(0, 1), "0",
+            "a rank's own part, which all_gather and all_to_all copy and reduce_scatter adds, in times of sending it"},
+           [](S& s, const Value& v) { s.transport.own_copy = v.number; }},
+          {{"transport.algorithm", text_type(), "the library's choice",
+            "what collectives must use, as NCCL_ALGO: names with commas between them, or ^ and names that they must "
+            "not"},
+           [](S& s, const Value& v) { s.transport.forced.algorithms = listed(v, collectives::forced_algorithms); }},
+          {{"transport.protocol", text_type(), "the library's choice", "likewise, as NCCL_PROTO: Simple, LL128, LL"},
+           [](S& s, const Value& v) { s.transport.forced.protocols = listed(v, collectives::forced_protocols); }},
+          {{"transport.max_channels", whole(1, 64), "channels", "no more blocks than these, as NCCL_MAX_NCHANNELS"},
+           [](S& s, const Value& v) { s.transport.forced.most_channels = static_cast<std::uint32_t>(v.whole); }},
+          {{"transport.chunk", positive_bytes(), "4 MiB", "pipelining grain of trees and chains, at most"},
+           [](S& s, const Value& v) { s.transport.chunk = v.bytes; }},
+          {{"transport.network_efficiency", fraction(), "1", "share of a NIC's payload rate that collectives reach"},
+           [](S& s, const Value& v) { s.transport.network_efficiency = v.number; }},
+          {{"transport.nvlink_efficiency", fraction(), "1", "likewise for NVLink"},
+           [](S& s, const Value& v) { s.transport.nvlink_efficiency = v.number; }},
+          {{"transport.tree_efficiency", fraction(), "1", "trees' share of the rate that rings reach"},
+           [](S& s, const Value& v) { s.transport.tree_efficiency = v.number; }},
+          {{"source", text_type(), "", "where the numbers are from"}, [](S& s, const Value& v) { s.source = v.text; }},
+      });
+  return table;
+}
+
+const Schema& software_schema() { return software_table().schema; }
+
+Software read_software(const Node& given, const std::string& stack, Library& library) {
+  constexpr const char* kUsualStack = "nccl-a100";
+  const Node name = make_scalar(stack.empty() ? kUsualStack : stack, given.place);
+  const Node fitted = library.expand_block(name, software_schema(), "cluster.node.nccl");
+  Node whole = make_mapping(given.place);
+  if (const Node* transport = fitted.find("transport")) {
+    whole.entries.push_back({"transport", transport->place, *transport});
+  }
+  merge(software_schema(), whole, given);
+  Software software;
+  read(software_table(), whole, "software", library, software);
+  return software;
+}
+
+}  // namespace stepcast::language

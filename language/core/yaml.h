@@ -1,0 +1,19 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "language/core/tree.h"
+
+namespace stepcast::language {
+
+/// Keys of one mapping, read or merged: several times what the largest block has, and few enough to walk.
+inline constexpr std::size_t kMostKeys = 500;
+
+/// One YAML document as a tree. `file` is what error messages call it. Throws InputError with file:line:column for
+/// text that is no YAML, a key written twice, a second document, a top level that is no mapping, and for nesting or
+/// aliases beyond any scenario (32 levels, 100,000 values once aliases are written out).
+Node parse_yaml(std::string_view text, const std::string& file);
+
+}  // namespace stepcast::language

@@ -1,0 +1,127 @@
+#include "language/notes.h"
+
+#include <algorithm>
+#include <functional>
+
+#include "language/configs/cluster.h"
+#include "language/configs/files.h"
+#include "language/configs/profile.h"
+
+namespace stepcast::language {
+namespace {
+
+using schedules::Note;
+using schedules::Scenario;
+
+bool has_base(const Node& block) { return block.find("base") != nullptr || block.find("include") != nullptr; }
+
+std::uint32_t nodes_in_use(const schedules::ClusterSpec& cluster) {
+  if (cluster.allocation) return static_cast<std::uint32_t>(cluster.allocation->nodes.size());
+  return (cluster.gpus + cluster.node.gpus - 1) / cluster.node.gpus;
+}
+
+/// Whether equal paths join its nodes, so that it matters how flows are spread over them.
+bool has_several_paths(const topology::FabricSpec& fabric) {
+  return fabric.kind != "one-switch" && fabric.kind != "direct";
+}
+
+void note_fabric(const Node& tree, const Scenario& s, Library& library, std::vector<Note>& out) {
+  const Node* written = tree.find("cluster");
+  if (written == nullptr || nodes_in_use(s.cluster) < 2) return;
+  const Node cluster = library.expand_block(*written, cluster_schema(), "cluster");
+  const topology::FabricSpec& fabric = s.cluster.fabric;
+  const bool shares = fabric.routing == "adaptive" && has_several_paths(fabric);
+  if (const Node* said = cluster.find("fabric")) {
+    const bool own = said->kind == Node::Kind::mapping && said->find("kind") != nullptr && !has_base(*said);
+    if (own && said->find("routing") == nullptr && shares)
+      out.push_back({"cluster.fabric.routing",
+                     "adaptive, as the fabric does not say: equal paths share perfectly, with hash (ECMP) flows may "
+                     "collide"});
+    return;
+  }
+  const std::string& usual = s.cluster.node.fabric;
+  if (usual.empty())
+    out.push_back({"cluster.fabric", "one switch without latency, as neither the cluster nor its node names a fabric"});
+  else
+    out.push_back({"cluster.fabric", usual + ", the node's usual one" +
+                                         (shares ? "; routing adaptive, so equal paths share perfectly" : "")});
+}
+
+/// Whether a block of software says nothing but a transport.
+bool is_transport_alone(const Node& software) {
+  const auto of_transport = [](const Entry& entry) {
+    return entry.key == "name" || entry.key == "transport" || entry.key == "source";
+  };
+  return software.find("transport") != nullptr && std::ranges::all_of(software.entries, of_transport);
+}
+
+void note_software(const Node& tree, const Scenario& s, Library& library, std::vector<Note>& out) {
+  const Node* written = tree.find("software");
+  const bool named = written != nullptr && (written->kind == Node::Kind::scalar || has_base(*written));
+  if (!named)
+    out.push_back({"software",
+                   s.software.name +
+                       ", as none is named: " + (attention(s) == schedules::Attention::flash ? "flash" : "unfused") +
+                       " attention, data-parallel traffic " + (data_overlap(s) ? "under backward" : "after backward")});
+  const bool alone = named && is_transport_alone(library.expand_block(*written, software_schema(), "software"));
+  if (alone)
+    out.push_back({"software", s.software.name + " is a transport alone: a framework's launches, gaps and memory are "
+                                                 "taken as none; megatron-core and its like have them"});
+  if (alone || s.cluster.gpus < 2) return;
+  out.push_back({"software.transport", s.cluster.nccl.empty()
+                                           ? "nccl-a100's, fitted on DGX A100, as none is fitted on such nodes"
+                                           : s.cluster.nccl + "'s, fitted on such nodes"});
+}
+
+/// Every value of a mapping with its path.
+void each_value(const Node& node, const std::string& path,
+                const std::function<void(const std::string&, const Node&)>& see) {
+  if (node.kind != Node::Kind::mapping) see(path, node);
+  for (const Entry& entry : node.entries) each_value(entry.value, join(path, entry.key), see);
+}
+
+bool has(const Node& mapping, std::string_view path) {
+  const std::size_t dot = path.find('.');
+  const Node* node = mapping.find(path.substr(0, dot));
+  return node != nullptr && (dot == std::string_view::npos || has(*node, path.substr(dot + 1)));
+}
+
+/// Keys of the scenario's own whose constants the profile replaces. Throws InputError for one behind --set.
+void note_profile(const Node& tree, Library& library, std::vector<Note>& out) {
+  const Node* written = tree.find("profile");
+  if (written == nullptr) return;
+  const Node profile = library.expand_block(*written, profile_schema(), "profile");
+  const auto replaced = [&](const std::string& path, const std::string& instead, const Place& place) {
+    if (place.line == 0 && place.file.starts_with("--set "))
+      fail(place, path, "changes nothing beside a profile, which has its own, expected " + instead);
+    out.push_back({path, "changes nothing: the profile has its own, " + instead});
+  };
+  const Node* software = tree.find("software");
+  const Node* measured = profile.find("software");
+  if (software != nullptr && measured != nullptr && software->kind == Node::Kind::mapping)
+    each_value(*software, "", [&](const std::string& path, const Node& value) {
+      if (has(*measured, path)) replaced("software." + path, "profile.software." + path, value.place);
+    });
+  const Node* gpu = &tree;
+  for (const char* key : {"cluster", "node", "gpu"})
+    if (gpu != nullptr) gpu = gpu->find(key);
+  if (gpu != nullptr && gpu->kind == Node::Kind::mapping)
+    each_value(*gpu, "", [&](const std::string& path, const Node& value) {
+      if (path != "base" && path != "name") replaced("cluster.node.gpu." + path, "profile.gpu." + path, value.place);
+    });
+}
+
+}  // namespace
+
+std::vector<Note> notes_on_defaults(const Node& tree, const Scenario& scenario, Library& library) {
+  std::vector<Note> out;
+  note_software(tree, scenario, library, out);
+  note_fabric(tree, scenario, library, out);
+  const Node* training = tree.find("training");
+  if (training == nullptr || training->find("precision") == nullptr)
+    out.push_back({"training.precision", std::string(name(scenario.training.precision)) + ", as none is said"});
+  note_profile(tree, library, out);
+  return out;
+}
+
+}  // namespace stepcast::language

@@ -1,0 +1,297 @@
+#include "language/questions.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
+#include <new>
+#include <optional>
+#include <stdexcept>
+
+#include "language/core/file_text.h"
+#include "language/core/given.h"
+#include "language/core/merge.h"
+#include "language/core/nearest.h"
+#include "language/core/streams.h"
+#include "language/core/visible_text.h"
+#include "language/notes.h"
+#include "language/scenario.h"
+#include "language/tables/csv.h"
+#include "sim/in_quotes.h"
+#include "sim/input_error.h"
+
+namespace stepcast::language {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMostSettings = 1000;  // each is laid over each scenario
+constexpr std::size_t kMostRows = 100'000;   // each is a scenario of some 8 kB, held until all are forecast
+
+/// All --set and the keys that other options give, as one layer.
+Node read_settings(std::span<const std::string> settings, std::vector<Given> given) {
+  if (settings.size() > kMostSettings) {
+    throw InputError("--set", "found " + std::to_string(settings.size()) + " of them, expected at most 1000");
+  }
+  for (const std::string& setting : settings) {
+    given.push_back(read_set(scenario_schema(), setting));
+    if (const auto& [key, value, place] = given.back(); value.empty() && (key == "base" || key == "include"))
+      fail(place, "", "expected a file (what a base brings is taken away key by key: --set key=)");
+  }
+  return layer_of(scenario_schema(), std::move(given), {"--set", 0, 0});
+}
+
+/// Lays the settings over a scenario; a base or include among them goes underneath.
+void set(Node& tree, const Node& settings, Library& library) {
+  merge(scenario_schema(), tree, settings);
+  tree = library.expand_block(tree, scenario_schema(), "");
+}
+
+std::string group_of(const fs::path& file) {
+  const fs::path folder = file.parent_path().filename();
+  return folder.empty() ? file.stem().string() : folder.string();
+}
+
+/// What files say of where their numbers are from is for `show`: a table would hold it once for each of its rows.
+void forget_sources(schedules::Scenario& scenario) {
+  const auto forget = [](auto&... of) { ((of.source = {}), ...); };
+  topology::NodeSpec& node = scenario.cluster.node;
+  forget(scenario, scenario.model, scenario.software, scenario.cluster.gpu, scenario.cluster.fabric, node);
+  for (std::optional<topology::LinkType>* link :
+       {&node.nvlink, &node.pcie, &node.socket_link, &node.nic, &node.nic_pcie})
+    if (*link) forget(**link);
+}
+
+/// Fills `scenario` and what describes it; what is wrong goes to `error`.
+void finish(Question& question, const Node& tree, Library& library) {
+  if (const Node* name = tree.find("name"); name != nullptr && name->kind == Node::Kind::scalar) {
+    question.name = name->scalar;
+  }
+  if (const Node* source = tree.find("source"); source != nullptr && source->kind == Node::Kind::scalar) {
+    question.source = source->scalar;
+  }
+  question.scenario = read_scenario(tree, library);
+  question.scenario.name = question.name;
+  forget_sources(question.scenario);
+  for (const schedules::Problem& problem : schedules::check(question.scenario)) {
+    if (!question.error.empty()) question.error += '\n';
+    question.error += visible(text(locate(tree, problem.key)) + ": " + problem.key + ": " + problem.text);
+    const KeyInfo* key = find_key(scenario_schema(), problem.key);
+    if (key != nullptr && problem.text.starts_with("missing") && problem.text.find("expected") == std::string::npos)
+      question.error += "; expected " + expected(key->type);
+  }
+  if (!question.error.empty()) return;
+  question.notes = notes_on_defaults(tree, question.scenario, library);
+  std::ranges::move(schedules::notes(question.scenario), std::back_inserter(question.notes));
+}
+
+/// What is said of a file before anything is read of it.
+Question question_of(const fs::path& file, bool among_others) {
+  Question question;
+  question.origin = shown_path(file);
+  question.name = file.stem().string();
+  question.table = group_of(file);
+  question.file = file;
+  question.among_others = among_others;
+  return question;
+}
+
+/// `text`: of a stream, which can be read but once.
+Question read_scenario_file(const fs::path& file, const std::optional<std::string>& text, bool among_others,
+                            const Node& settings, Library& library) {
+  Question question = question_of(file, among_others);
+  try {
+    Node tree = text ? library.scenario(file, *text, scenario_schema()) : library.scenario(file, scenario_schema());
+    set(tree, settings, library);
+    finish(question, tree, library);
+  } catch (const InputError& e) {
+    question.error = visible(e.what());
+  } catch (...) {
+    keep_error(question);
+  }
+  return question;
+}
+
+struct Column {
+  std::string path;
+  std::size_t cell = 0;
+};
+
+std::vector<Column> read_header(const Record& header) {
+  std::vector<Column> columns;
+  if (const std::size_t between = header.front().text.find_first_of(";\t"); between != std::string::npos)
+    fail(header.front().place, "",
+         "found " + std::string(header.front().text[between] == ';' ? "';'" : "a tab") +
+             " between key paths, expected commas");
+  for (const Cell& cell : header) {
+    if (cell.text.empty()) fail(cell.place, "", "found an empty column name, expected the path of a key");
+    require_key(scenario_schema(), cell.text, cell.place);
+    for (const Column& column : columns) {
+      if (column.path == cell.text) {
+        fail(cell.place, "", "found the column " + in_quotes(cell.text) + " a second time, expected it once");
+      }
+    }
+    columns.push_back({cell.text, columns.size()});
+  }
+  return columns;
+}
+
+Node read_row(const std::vector<Column>& columns, const Record& row, std::size_t width) {
+  Place start = row.front().place;
+  start.column = 1;
+  if (row.size() != width) {
+    fail(row.size() > width ? row[width].place : row.back().place, "",
+         "found " + std::to_string(row.size()) + " cells, expected " + std::to_string(width) + " as in the header");
+  }
+  std::vector<Given> given;
+  for (const Column& column : columns)
+    if (const Cell& cell = row[column.cell]; !cell.text.empty()) given.push_back({column.path, cell.text, cell.place});
+  return layer_of(scenario_schema(), std::move(given), start);
+}
+
+void read_table(const fs::path& file, std::string_view content, const Node& settings, Library& library,
+                std::vector<Question>& questions) {
+  const std::string shown = shown_path(file);
+  const std::vector<Record> records = parse_csv(content, shown);
+  if (records.empty()) throw InputError(shown, "found no header, expected a line of key paths");
+  const std::vector<Column> columns = read_header(records.front());
+  if (records.size() == 1) throw InputError(shown, "found a header and no row, expected at least one row");
+  if (records.size() > kMostRows + 1) {
+    throw InputError(text(records[kMostRows + 1].front().place),
+                     "found more than 100000 rows, expected fewer in one table");
+  }
+  if (questions.empty()) questions.reserve(records.size() - 1);  // growing, it would be held twice
+  for (std::size_t i = 1; i < records.size(); ++i) {
+    Question question;
+    Place start = records[i].front().place;
+    start.column = 1;
+    question.origin = text(start);
+    question.name = file.stem().string() + ":" + std::to_string(start.line);
+    question.table = file.stem().string();
+    question.file = file;
+    question.among_others = question.of_table = true;
+    try {
+      Node row = read_row(columns, records[i], records.front().size());
+      Node tree = library.expand_block(row, scenario_schema(), "");
+      set(tree, settings, library);
+      finish(question, tree, library);
+    } catch (const InputError& e) {
+      question.error = visible(e.what());
+    } catch (...) {
+      keep_error(question);
+    }
+    questions.push_back(std::move(question));
+  }
+}
+
+bool is_table(const fs::path& file) { return file.extension() == ".csv"; }
+bool is_scenario(const fs::path& file) { return file.extension() == ".yaml" || file.extension() == ".yml"; }
+
+/// Of a stream: the first line that says something, of a table, is key paths with commas between them.
+bool looks_like_table(std::string_view text) {
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    const std::size_t first = line.find_first_not_of(" \t\r\xef\xbb\xbf");
+    if (first != std::string_view::npos && line[first] != '#')
+      return line.find(':') == std::string_view::npos &&
+             std::string_view("{[-%").find(line[first]) == std::string::npos;
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+  }
+  return false;
+}
+
+/// A table of a folder that cannot be read, or is none, is told as one row.
+void read_table_of_folder(const fs::path& file, const Node& settings, Library& library,
+                          std::vector<Question>& questions) {
+  const std::size_t before = questions.size();
+  Question whole = question_of(file, true);
+  whole.table = file.stem().string();
+  try {
+    read_table(file, read_file(file, shown_path(file)), settings, library, questions);
+    return;
+  } catch (const InputError& e) {
+    whole.error = visible(e.what());
+  } catch (...) {
+    keep_error(whole);
+  }
+  questions.resize(before);
+  questions.push_back(std::move(whole));
+}
+
+std::vector<fs::path> files_below(const fs::path& folder) {
+  std::vector<fs::path> files;
+  std::error_code error;
+  for (fs::recursive_directory_iterator entry(folder, fs::directory_options::skip_permission_denied, error), end;
+       entry != end; entry.increment(error)) {
+    if (!is_table(entry->path()) && !is_scenario(entry->path())) continue;
+    std::error_code unknown;
+    const fs::file_type type = entry->status(unknown).type();
+    // A link to nothing, or to itself, is told as one that cannot be read.
+    if (type == fs::file_type::regular || type == fs::file_type::not_found || type == fs::file_type::none)
+      files.push_back(entry->path());
+  }
+  if (error) throw InputError(shown_path(folder), "cannot be listed: " + error.message());
+  std::sort(files.begin(), files.end());
+  if (files.empty()) throw InputError(shown_path(folder), "found no .yaml and no .csv file, expected at least one");
+  return files;
+}
+
+constexpr std::string_view kExpected = "expected a scenario (.yaml, .yml), a runs table (.csv) or a folder of them";
+
+std::string missing(const fs::path& path) {
+  const std::string what = "no such file or folder" + did_you_mean(path);
+  if (path.extension() != ".svg" && path.extension() != ".png") return what;
+  return what + ", " + std::string(kExpected) + " (a picture goes to --schedule-diagram=FILE, with the =)";
+}
+
+}  // namespace
+
+void keep_error(Question& question) {
+  if (!question.among_others) throw;
+  const auto keep = [&](const std::string& what) { question.error = visible(question.origin + ": " + what); };
+  try {
+    throw;
+  } catch (const std::bad_alloc&) {
+    keep("this computer has too little memory for it");
+  } catch (const std::logic_error& e) {
+    question.internal_error = true;
+    keep(std::string("internal error: ") + e.what());
+  } catch (const std::exception& e) {
+    keep(e.what());
+  }
+}
+
+std::vector<Question> read_questions(std::span<const std::string> paths, std::span<const std::string> settings,
+                                     Library& library, std::vector<Given> options) {
+  const Node set = read_settings(settings, std::move(options));
+  std::vector<Question> questions;
+  for (const std::string& word : paths) {
+    const fs::path path = input_named(word);
+    std::error_code error;
+    if (!fs::exists(path, error)) throw InputError(path.string(), missing(path));
+    if (fs::is_directory(path, error)) {
+      for (const fs::path& file : files_below(path)) {
+        if (is_table(file)) {
+          read_table_of_folder(file, set, library, questions);
+        } else {
+          questions.push_back(read_scenario_file(file, {}, true, set, library));
+        }
+      }
+    } else if (is_stream(path)) {
+      const std::string text = read_file(path, shown_path(path));
+      if (looks_like_table(text)) {
+        read_table(path, text, set, library, questions);
+      } else {
+        questions.push_back(read_scenario_file(path, text, false, set, library));
+      }
+    } else if (is_table(path)) {
+      read_table(path, read_file(path, shown_path(path)), set, library, questions);
+    } else if (is_scenario(path)) {
+      questions.push_back(read_scenario_file(path, {}, false, set, library));
+    } else {
+      throw InputError(path.string(), std::string(kExpected));
+    }
+  }
+  return questions;
+}
+
+}  // namespace stepcast::language

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "language/core/given.h"
+#include "language/core/library.h"
+#include "schedules/notes.h"
+#include "schedules/scenario.h"
+
+namespace stepcast::language {
+
+/// One scenario asked about: a file, or a row of a runs table.
+struct Question {
+  std::string name;
+  std::string origin;          ///< "a.yaml" or "runs.csv:12:1"
+  std::string table;           ///< what validate groups by: the table's name, or the folder of scenario files
+  std::filesystem::path file;  ///< that it was read from
+  /// A row of a table, or a file found in a folder: that it cannot run does not stop the command. A file that the
+  /// command names does.
+  bool among_others = false;
+  bool of_table = false;  ///< a row
+  std::string source;
+  schedules::Scenario scenario;          ///< can run where `error` is empty
+  std::string error;                     ///< why it cannot; one line for each problem, fit for a terminal
+  bool internal_error = false;           ///< which is a mistake of stepcast's
+  std::vector<schedules::Note> notes{};  ///< where `error` is empty
+};
+
+/// To be called where an exception was caught that is no InputError: makes it the question's error. Throws it on where
+/// the question does not stand among others.
+void keep_error(Question& question);
+
+/// Reads scenario files (.yaml, .yml), runs tables (.csv) and folders of both (recursive, sorted by path), in the order
+/// given. "-" is standard input. A stream (standard input, a pipe, a descriptor) is a table where its first line that
+/// says something is one of key paths: without a colon or brackets. `settings` are "key=value", laid over each scenario
+/// ("key=" takes a key away), with the keys that other options give. What is wrong with one scenario is in its `error`,
+/// and so is what is wrong with a file of a folder. Throws InputError where the command cannot be meant: a missing
+/// path, an unknown key in a setting, a table that is named and has an unknown key in its header or is no CSV.
+std::vector<Question> read_questions(std::span<const std::string> paths, std::span<const std::string> settings,
+                                     Library& library, std::vector<Given> options = {});
+
+}  // namespace stepcast::language

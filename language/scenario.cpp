@@ -1,0 +1,446 @@
+#include "language/scenario.h"
+
+#include <algorithm>
+
+#include "language/configs/cluster.h"
+#include "language/configs/model.h"
+#include "language/configs/profile.h"
+#include "language/core/nearest.h"
+#include "schedules/model/fusion.h"
+#include "schedules/pipeline/custom.h"
+#include "schedules/pipeline/pipelines.h"
+#include "sim/in_quotes.h"
+#include "topology/dimensions.h"
+
+namespace stepcast::language {
+namespace {
+
+constexpr const char* kUsualSoftware = "megatron-core";
+constexpr std::int64_t kMostSamples = 1'000'000'000;
+constexpr std::int64_t kMostLayers = 1'000'000;
+constexpr std::int64_t kMostRanks = 10'000'000;
+
+/// What is written, plus what decides a default only once all is read.
+struct Draft {
+  schedules::Scenario s;
+  std::optional<std::uint32_t> data;
+  std::optional<std::int64_t> sequence;
+  std::optional<schedules::Optimizer> optimizer;
+  Node software;
+  std::string software_named;
+  bool software_by_name = false;  ///< alone
+  std::optional<Profile> profile;
+};
+using D = Draft;
+
+Names recompute_names() { return {"none", "selective", "full"}; }
+Names module_names() {
+  Names names;
+  for (const schedules::RecomputedModule& module : schedules::kRecomputedModules) names.push_back(module.name);
+  return names;
+}
+Names mode_names() { return {"all_reduce", "parameter_server", "sharded_parameter_server"}; }
+Names consistency_names() { return {schedules::kConsistencyNames.begin(), schedules::kConsistencyNames.end()}; }
+Names context_names() { return {"ring", "all-gather", "ulysses"}; }
+Names tensor_names() { return {"megatron", "partition-output", "reduce-output"}; }
+Names dimension_names() { return {"tensor", "context", "data", "pipeline"}; }
+Names fusion_names() { return {"none", "all"}; }
+Names tier_names() { return {schedules::kTierNames.begin(), schedules::kTierNames.end()}; }
+Names scaling_names() { return {"delayed", "current"}; }
+Names balance_names() { return {"equal", "speed"}; }
+Names confidence_names() { return {"stated", "assumed"}; }
+
+Names schedule_names() {
+  Names names;
+  for (const schedules::PipelineSchedule* schedule : schedules::pipelines()) names.push_back(schedule->name);
+  names.push_back(schedules::kCustom);
+  return names;
+}
+
+Names placement_names() { return {"looping", "v-shape", "opposite"}; }
+
+/// The items of a list, each of one type.
+std::vector<Value> items(const Type& type, const Value& list) {
+  std::vector<Value> values;
+  for (std::size_t i = 0; i < list.node->items.size(); ++i)
+    values.push_back(convert(type, list.node->items[i], list.path + "[" + std::to_string(i) + "]"));
+  return values;
+}
+
+decltype(schedules::Parallelism::order) order(const Value& list) {
+  std::vector<schedules::Dimension> found;
+  const auto known = [&](schedules::Dimension d) { return std::ranges::find(found, d) != found.end(); };
+  for (const Value& item : items(choice(dimension_names), list)) {
+    const auto dimension = static_cast<schedules::Dimension>(item.choice);
+    if (known(dimension))
+      fail(list.node->place, item.path, "found " + in_quotes(item.text) + " a second time, expected it once");
+    found.push_back(dimension);
+  }
+  decltype(schedules::Parallelism::order) all{};
+  for (std::size_t i = 0; i < schedules::kDimensions; ++i)
+    if (!known(static_cast<schedules::Dimension>(i))) found.push_back(static_cast<schedules::Dimension>(i));
+  std::ranges::copy(found, all.begin());
+  return all;
+}
+
+std::uint32_t size(const Value& v) { return static_cast<std::uint32_t>(v.whole); }
+
+/// "2x4" or "2x4x2".
+schedules::TensorGrid tensor_grid(const Value& v) {
+  const auto sizes = topology::read_sides(v.text);
+  if (!sizes)
+    fail(v.node->place, v.path,
+         "found " + in_quotes(v.text) + ", expected rows x columns, as 2x4, or rows x columns x depth, as 2x4x2");
+  return {(*sizes)[0], (*sizes)[1], sizes->size() > 2 ? (*sizes)[2] : 1};
+}
+
+void store_phase(D& d, const Value& v) {
+  d.s.measured.phases[v.path.substr(std::string_view("measured.phases.").size())] = v.time;
+}
+
+const Table<Draft>& scenario_table() {
+  static const Table<Draft> table(
+      "Scenario", "",
+      {
+          {{"name", text_type(), "the file's", "label"}, [](D& d, const Value& v) { d.s.name = v.text; }},
+          {{"source", text_type(), "", "where a measurement is from"},
+           [](D& d, const Value& v) { d.s.source = v.text; }},
+          {{"confidence", choice(confidence_names), "", "whether the source states all of it"},
+           [](D& d, const Value& v) { d.s.confidence = v.text; }},
+          {{"note", text_type(), "", "remark"}, [](D& d, const Value& v) { d.s.note = v.text; }},
+          {{"cluster", block(cluster_schema), kRequired, "the machines"},
+           [](D& d, const Value& v) { d.s.cluster = finish(read_block(cluster_table(), v), v); }},
+          {{"model", block(model_schema), kRequired, "what is trained"},
+           [](D& d, const Value& v) { d.s.model = finish(read_block(model_table(), v), v); }},
+          {{"training.global_batch", whole(1, kMostSamples), kRequired, "samples per step"},
+           [](D& d, const Value& v) { d.s.training.global_batch = v.whole; }},
+          {{"training.micro_batch", whole(1, kMostSamples), kRequired, "samples per pass and data-parallel rank"},
+           [](D& d, const Value& v) { d.s.training.micro_batch = v.whole; }},
+          {{"training.sequence", whole(1, kMostSamples), "required where samples have tokens",
+            "tokens per sample; t5: the encoder's"},
+           [](D& d, const Value& v) { d.sequence = v.whole; }},
+          {{"training.decoder_sequence", whole(1, kMostSamples), "sequence", "t5: the decoder's tokens per sample"},
+           [](D& d, const Value& v) { d.s.training.decoder_sequence = v.whole; }},
+          {{"training.fusion", choice(fusion_names), "the software's",
+            "elementwise kernels: each operation its own, or every chain in one"},
+           [](D& d, const Value& v) { d.s.training.fusion = static_cast<schedules::Fusion>(v.choice); }},
+          {{"training.balance", choice(balance_names), "equal", "shares of the batch, with GPUs of two kinds"},
+           [](D& d, const Value& v) { d.s.training.balance = v.choice == 1; }},
+          {{"training.predictions", whole(1, kMostSamples), "sequence",
+            "bert: tokens per sample that go through the masked-word head"},
+           [](D& d, const Value& v) { d.s.training.predictions = v.whole; }},
+          {{"training.precision", choice(training_precision_names), "bf16",
+            "of weights and activations; fp8, mxfp8, nvfp4: of the layers' linear multiplies, all else bf16"},
+           [](D& d, const Value& v) { d.s.training.precision = static_cast<schedules::Precision>(v.choice); }},
+          {{"training.scaling", choice(scaling_names), "delayed",
+            "fp8: a tensor's scale is from steps before, or from the tensor itself, which is read twice"},
+           [](D& d, const Value& v) { d.s.training.scaling = static_cast<schedules::Scaling>(v.choice); }},
+          {{"training.eight_bit_parameters", flag(), "false",
+            "fp8, mxfp8: the model's own parameters have 8 bits, and are gathered so"},
+           [](D& d, const Value& v) { d.s.training.eight_bit_parameters = v.flag; }},
+          {{"training.bf16_layers_at_start", whole(0, kMostLayers), "0",
+            "fp8, mxfp8, nvfp4: the first n layers keep their linear multiplies in bf16"},
+           [](D& d, const Value& v) { d.s.training.bf16_layers_at_start = v.whole; }},
+          {{"training.bf16_layers_at_end", whole(0, kMostLayers), "0", "likewise the last n layers"},
+           [](D& d, const Value& v) { d.s.training.bf16_layers_at_end = v.whole; }},
+          {{"training.optimizer", choice(optimizer_names), "the software's", "decides optimizer memory and traffic"},
+           [](D& d, const Value& v) { d.optimizer = static_cast<schedules::Optimizer>(v.choice); }},
+          {{"training.attention", choice(attention_names), "the software's", "the attention kernel"},
+           [](D& d, const Value& v) { d.s.training.attention = static_cast<schedules::Attention>(v.choice); }},
+          {{"training.frozen_layers", whole(0, kMostLayers), "0", "not trained: the embedding and the first n layers"},
+           [](D& d, const Value& v) { d.s.training.frozen_layers = v.whole; }},
+          {{"training.experts.capacity", number(0.01, 100), "dropless",
+            "each expert gets so many times its even share of tokens, padded or cut to it"},
+           [](D& d, const Value& v) { d.s.training.expert_load.capacity = v.number; }},
+          {{"training.experts.spread", number(0, 10), "0",
+            "dropless: standard deviation of the experts' loads over their mean; the busiest rank sets the pace"},
+           [](D& d, const Value& v) { d.s.training.expert_load.spread = v.number; }},
+          {{"training.experts.seed", whole(0), "0", "of the draw of these loads"},
+           [](D& d, const Value& v) { d.s.training.expert_load.seed = static_cast<std::uint64_t>(v.whole); }},
+          {{"training.experts.node_limit", whole(1, kMostRanks), "none: a copy for each expert",
+            "a token's experts lie on at most n nodes; one copy goes to each, which forwards it inside"},
+           [](D& d, const Value& v) { d.s.training.expert_load.node_limit = size(v); }},
+          {{"parallelism.tensor", whole(1, kMostRanks), "1", "ranks that share each layer"},
+           [](D& d, const Value& v) { d.s.parallelism.tensor = size(v); }},
+          {{"parallelism.tensor_method", choice(tensor_names), "megatron; networks: partition-output",
+            "how they split linear layers: in pairs by columns and then rows, each by its outputs, or each by its "
+            "inputs"},
+           [](D& d, const Value& v) {
+             d.s.parallelism.tensor_method = static_cast<schedules::TensorMethod>(v.choice);
+           }},
+          {{"parallelism.tensor_grid", text_type(), "1 x tensor",
+            "rows x columns, as 2x4, or rows x columns x depth, as 2x4x2: each weight's inputs over rows, its outputs "
+            "over columns, in the second of two multiplies the other way; depth shares samples and weights"},
+           [](D& d, const Value& v) { d.s.parallelism.tensor_grid = tensor_grid(v); }},
+          {{"parallelism.context", whole(1, kMostRanks), "1", "ranks that share each sequence"},
+           [](D& d, const Value& v) { d.s.parallelism.context = size(v); }},
+          {{"parallelism.context_method", choice(context_names), "ring",
+            "how they see each other's keys and values: passed round, gathered, or exchanged for heads"},
+           [](D& d, const Value& v) {
+             d.s.parallelism.context_method = static_cast<schedules::ContextMethod>(v.choice);
+           }},
+          {{"parallelism.expert", whole(1, kMostRanks), "1",
+            "ranks that share the experts, of a stage's tensor x context x data"},
+           [](D& d, const Value& v) { d.s.parallelism.expert = size(v); }},
+          {{"parallelism.pipeline", whole(1, kMostRanks), "1", "stages"},
+           [](D& d, const Value& v) { d.s.parallelism.pipeline = size(v); }},
+          {{"parallelism.data", whole(1, kMostRanks), "what remains", "copies of the model"},
+           [](D& d, const Value& v) { d.data = size(v); }},
+          {{"parallelism.sequence", flag(), "false", "Megatron's sequence parallelism over the tensor ranks"},
+           [](D& d, const Value& v) { d.s.parallelism.sequence = v.flag; }},
+          {{"parallelism.order", list_type("[tensor, data, pipeline]", dimension_names),
+            "tensor, context, data, pipeline",
+            "rank order, innermost first; what it leaves out follows in the order of the default"},
+           [](D& d, const Value& v) { d.s.parallelism.order = order(v); }},
+          {{"parallelism.layers_per_stage", list_type("[13, 12, 12, 11]"), "as many each",
+            "of each virtual stage, in the order of the model; 0: the embedding or the head alone"},
+           [](D& d, const Value& v) {
+             for (const Value& item : items(whole(0, kMostRanks), v))
+               d.s.parallelism.layers_per_stage.push_back(size(item));
+           }},
+          {{"pipeline.schedule", choice(schedule_names), "1f1b", "order of the passes"},
+           [](D& d, const Value& v) { d.s.pipeline.schedule = v.text; }},
+          {{"pipeline.virtual_stages", whole(1, kMostRanks), "1",
+            "model chunks per GPU; zb-v, chimera and dualpipe have 2 of themselves"},
+           [](D& d, const Value& v) { d.s.pipeline.virtual_stages = size(v); }},
+          {{"pipeline.micro_batch_group", whole(1, kMostSamples),
+            "parallelism.pipeline, or the next size whose last group is no smaller than that",
+            "interleaved-1f1b: micro-batches that visit a virtual stage before the next one's turn"},
+           [](D& d, const Value& v) { d.s.pipeline.micro_batch_group = size(v); }},
+          {{"pipeline.orders", list_type("[F0 F1 B0 B1, F0 B0 F1 B1]"), "required of custom",
+            "per stage its passes: F0 forward of micro-batch 0, B0 backward, W0 its weights' gradients, BW0 both where "
+            "others are split, F0b virtual stage b, F1&B0 together"},
+           [](D& d, const Value& v) {
+             for (const Value& item : items(text_type(), v)) d.s.pipeline.orders.push_back(item.text);
+           }},
+          {{"pipeline.placement", choice(placement_names), "looping",
+            "custom: virtual stages from the first stage on each time, down and up in turn, or of two copies in "
+            "opposite "
+            "directions"},
+           [](D& d, const Value& v) { d.s.pipeline.placement = static_cast<schedules::Placement>(v.choice); }},
+          {{"pipeline.most_in_flight", whole(1, kMostSamples), "",
+            "refuse a schedule whose stages hold more micro-batches"},
+           [](D& d, const Value& v) { d.s.pipeline.most_in_flight = size(v); }},
+          {{"pipeline.embedding_as_layer", flag(), "false",
+            "the embedding counts as a layer where all stages get as many"},
+           [](D& d, const Value& v) { d.s.pipeline.embedding_as_layer = v.flag; }},
+          {{"pipeline.head_as_layer", flag(), "false", "the head, likewise"},
+           [](D& d, const Value& v) { d.s.pipeline.head_as_layer = v.flag; }},
+          {{"data_parallel.zero", whole(0, 3), "0",
+            "sharded: 0 nothing, 1 optimizer state, 2 + gradients, 3 + parameters"},
+           [](D& d, const Value& v) { d.s.data_parallel.zero = static_cast<int>(v.whole); }},
+          {{"data_parallel.overlap", flag(), "the software's", "communication under backward (ZeRO 3: and forward)"},
+           [](D& d, const Value& v) { d.s.data_parallel.overlap = v.flag; }},
+          {{"data_parallel.bucket", positive_bytes(), "the software's", "gradients sent at once"},
+           [](D& d, const Value& v) { d.s.data_parallel.bucket = v.bytes; }},
+          {{"data_parallel.shard_group", whole(1, kMostRanks), "all data ranks",
+            "ZeRO inside groups of so many data ranks, an all-reduce across them (HSDP)"},
+           [](D& d, const Value& v) { d.s.data_parallel.shard_group = size(v); }},
+          {{"data_parallel.mode", choice(mode_names), "all_reduce",
+            "how gradients are summed; a server is the first data rank, or sharded over all of them"},
+           [](D& d, const Value& v) { d.s.data_parallel.mode = static_cast<schedules::DataParallelMode>(v.choice); }},
+          {{"data_parallel.consistency", choice(consistency_names), "bulk_synchronous",
+            "of servers: workers wait for all, for none, or where one is too far ahead of the slowest"},
+           [](D& d, const Value& v) { d.s.data_parallel.consistency = static_cast<schedules::Consistency>(v.choice); }},
+          {{"data_parallel.staleness", whole(0, kMostRanks), "required of bounded_staleness",
+            "steps that a worker may be ahead of the slowest"},
+           [](D& d, const Value& v) { d.s.data_parallel.staleness = size(v); }},
+          {{"data_parallel.local_steps", whole(1, kMostLayers), "1",
+            "steps that data ranks make by themselves before they average their parameters"},
+           [](D& d, const Value& v) { d.s.data_parallel.local_steps = size(v); }},
+          {{"data_parallel.compression.ratio", number(1, 1e6), "none",
+            "of gradients on the wire: so many times fewer bytes, still summed on their way"},
+           [](D& d, const Value& v) { d.s.data_parallel.compression.ratio = v.number; }},
+          {{"data_parallel.compression.top_k", fraction(), "none",
+            "the share of the gradients that is sent, each with an index of 4 bytes, and gathered"},
+           [](D& d, const Value& v) { d.s.data_parallel.compression.top_k = v.number; }},
+          {{"data_parallel.gradient_precision", choice(precision_names, precisions_later), "the software's",
+            "of gradients on the wire"},
+           [](D& d, const Value& v) {
+             d.s.data_parallel.gradient_precision = static_cast<schedules::Precision>(v.choice);
+           }},
+          {{"recompute", choice(recompute_names), "none",
+            "selective: attention core; full: each layer's input is kept"},
+           [](D& d, const Value& v) { d.s.recompute = static_cast<schedules::Recompute>(v.choice); }},
+          {{"recompute.modules", list_type("[core_attn, mlp]", module_names), "core_attn",
+            "selective, these alone: core_attn; mla_up_proj, latent attention's ups; mlp, feed-forward blocks without "
+            "experts; moe_act, between the experts' multiplies"},
+           [](D& d, const Value& v) {
+             if (v.node->items.empty())
+               fail(v.node->place, v.path, "found an empty list, expected " + one_of("", module_names()));
+             if (d.s.recompute == schedules::Recompute::none) d.s.recompute = schedules::Recompute::selective;
+             schedules::RecomputedModules& modules = d.s.recomputed_modules.emplace();
+             for (const Value& item : items(choice(module_names), v))
+               modules.*schedules::kRecomputedModules[item.choice].member = true;
+           }},
+          {{"recompute.every", whole(1, kMostLayers), "1", "full: keep every k-th layer's input alone"},
+           [](D& d, const Value& v) {
+             d.s.recompute = schedules::Recompute::full;
+             d.s.recompute_group = size(v);
+           }},
+          {{"recompute.full_layers", whole(1, kMostLayers), "all", "full: of each model chunk, the first n layers"},
+           [](D& d, const Value& v) {
+             d.s.recompute = schedules::Recompute::full;
+             d.s.recompute_layers = size(v);
+           }},
+          {{"offload.optimizer", choice(tier_names), "gpu", "its state; off the GPU the node's CPUs update"},
+           [](D& d, const Value& v) { d.s.offload.optimizer = static_cast<schedules::Tier>(v.choice); }},
+          {{"offload.parameters", choice(tier_names), "gpu", "copied to the GPU block by block"},
+           [](D& d, const Value& v) { d.s.offload.parameters = static_cast<schedules::Tier>(v.choice); }},
+          {{"offload.activations", choice(tier_names), "gpu", "what forward keeps for backward"},
+           [](D& d, const Value& v) { d.s.offload.activations = static_cast<schedules::Tier>(v.choice); }},
+          {{"offload.activation_layers", whole(1, kMostLayers), "all",
+            "activations of so many layers alone; their copies are spread over the passes of all"},
+           [](D& d, const Value& v) { d.s.offload.activation_layers = size(v); }},
+          {{"offload.overlap", flag(), "true", "copies run beside compute"},
+           [](D& d, const Value& v) { d.s.offload.overlap = v.flag; }},
+          {{"offload.nvme_bandwidth", bandwidth_type(), "required of nvme", "of a node's drives together"},
+           [](D& d, const Value& v) { d.s.offload.nvme_bandwidth = v.bandwidth; }},
+          {{"offload.nvme_size", positive_bytes(), "not known", "of a node's drives together: what there is room for"},
+           [](D& d, const Value& v) { d.s.offload.nvme_size = v.bytes; }},
+          {{"offload.adam_rate", number(1, 1e15), "4e9", "parameters a second that a node's CPUs update"},
+           [](D& d, const Value& v) { d.s.offload.adam_rate = v.number; }},
+          {{"imperfections.slow_gpu", whole(0, kMostRanks), "none", "index of a GPU that computes slowly"},
+           [](D& d, const Value& v) { d.s.imperfections.slow_gpu = size(v); }},
+          {{"imperfections.gpu_speed", fraction(), "1", "of the slow GPU, in shares of the others'"},
+           [](D& d, const Value& v) { d.s.imperfections.gpu_speed = v.number; }},
+          {{"imperfections.slow_node", whole(0, kMostRanks), "none", "index of a node with slow network cards"},
+           [](D& d, const Value& v) { d.s.imperfections.slow_node = size(v); }},
+          {{"imperfections.network_speed", fraction(), "1", "of the slow node's cards, in shares of the others'"},
+           [](D& d, const Value& v) { d.s.imperfections.network_speed = v.number; }},
+          {{"imperfections.jitter", number(0, 10), "0", "standard deviation of a pass's time, in shares of its mean"},
+           [](D& d, const Value& v) { d.s.imperfections.jitter = v.number; }},
+          {{"imperfections.seed", whole(0, kMostSamples), "1", "of the jitter"},
+           [](D& d, const Value& v) { d.s.imperfections.seed = static_cast<std::uint64_t>(v.whole); }},
+          {{"input.bytes_per_sample", positive_bytes(), "", "read from storage"},
+           [](D& d, const Value& v) { d.s.input.bytes_per_sample = v.bytes; }},
+          {{"input.storage_bandwidth", bandwidth_type(), "", "of all data ranks together"},
+           [](D& d, const Value& v) { d.s.input.storage_bandwidth = v.bandwidth; }},
+          {{"input.preprocessing", positive_time(), "none", "of one sample on one core"},
+           [](D& d, const Value& v) { d.s.input.preprocessing = v.time; }},
+          {{"input.workers", whole(1, kMostRanks), "1", "cores of each data rank that preprocess"},
+           [](D& d, const Value& v) { d.s.input.workers = size(v); }},
+          {{"checkpoint.every", whole(1, kMostRanks), "never", "steps from one checkpoint to the next"},
+           [](D& d, const Value& v) { d.s.checkpoint.every = size(v); }},
+          {{"checkpoint.bandwidth", bandwidth_type(), "", "of the storage, all GPUs together"},
+           [](D& d, const Value& v) { d.s.checkpoint.bandwidth = v.bandwidth; }},
+          {{"checkpoint.asynchronous", flag(), "false", "copied to host memory, then written while training goes on"},
+           [](D& d, const Value& v) { d.s.checkpoint.asynchronous = v.flag; }},
+          {{"checkpoint.snapshot_bandwidth", bandwidth_type(), "", "asynchronous: of one GPU to host memory"},
+           [](D& d, const Value& v) { d.s.checkpoint.snapshot_bandwidth = v.bandwidth; }},
+          {{"software", block(software_schema), kUsualSoftware,
+            "what the framework adds; without base: changes of the default"},
+           [](D& d, const Value& v) {
+             d.software = *v.node;
+             d.software_named = v.text;
+             d.software_by_name = v.by_name;
+           }},
+          {{"profile", block(profile_schema), "", "a calibration's output that replaces GPU and network constants"},
+           [](D& d, const Value& v) { d.profile = read_block(profile_table(), v); }},
+          {{"measured.step_time", positive_time(), "", "of a real run"},
+           [](D& d, const Value& v) { d.s.measured.step_time = v.time; }},
+          {{"measured.peak_memory", positive_bytes(), "",
+            "of a real run, one GPU, as the framework's allocator counts: torch.cuda.max_memory_allocated"},
+           [](D& d, const Value& v) { d.s.measured.peak_memory = v.bytes; }},
+          {{"measured.phases.layer_forward", positive_time(), "", "one layer, one micro-batch"}, store_phase},
+          {{"measured.phases.layer_backward", positive_time(), "", "likewise, recompute included"}, store_phase},
+          {{"measured.phases.exposed_data_communication", positive_time(), "", "of a step, not hidden"}, store_phase},
+          {{"measured.phases.bubble", positive_time(), "", "of a step: waiting for other stages"}, store_phase},
+      },
+      {{"training.experts.capacity", "training.experts.spread"},
+       {"data_parallel.compression.ratio", "data_parallel.compression.top_k"},
+       {"parallelism.layers_per_stage", "pipeline.embedding_as_layer"},
+       {"parallelism.layers_per_stage", "pipeline.head_as_layer"}},
+      {{"recompute.modules", "recompute", "selective"},
+       {"recompute.every", "recompute", "full"},
+       {"recompute.full_layers", "recompute", "full"},
+       {"pipeline.orders", "pipeline.schedule", schedules::kCustom},
+       {"pipeline.placement", "pipeline.schedule", schedules::kCustom},
+       {"data_parallel.staleness", "data_parallel.consistency", "bounded_staleness"},
+       {"checkpoint.snapshot_bandwidth", "checkpoint.asynchronous", "true"}});
+  return table;
+}
+
+/// Tokens of a sample; of a network, whose samples have none, 1.
+std::int64_t sequence(const Draft& draft, const Node& tree) {
+  constexpr const char* kKey = "training.sequence";
+  if (!schedules::has_tokens(draft.s.model.family)) {
+    if (draft.sequence) fail(locate(tree, kKey), kKey, "found a sequence, but samples of this model have no tokens");
+    return 1;
+  }
+  if (!draft.sequence) fail(locate(tree, kKey), kKey, "missing, expected " + expected(whole(1, kMostSamples)));
+  return *draft.sequence;
+}
+
+/// Of a model with a decoder; of others, which have none, 0.
+std::int64_t decoder_sequence(const schedules::Scenario& s, const Node& tree) {
+  constexpr const char* kKey = "training.decoder_sequence";
+  const std::int64_t found = s.training.decoder_sequence;
+  if (s.model.family == schedules::Family::t5) return found > 0 ? found : s.training.sequence;
+  if (found > 0) fail(locate(tree, kKey), kKey, "found on a model without a decoder, expected family t5");
+  return 0;
+}
+
+void check_predictions(const schedules::Scenario& s, const Node& tree) {
+  constexpr const char* kKey = "training.predictions";
+  if (s.training.predictions > 0 && s.model.family != schedules::Family::bert)
+    fail(locate(tree, kKey), kKey, "found on a model that predicts every token, expected family bert");
+}
+
+/// A slow GPU or node that is as fast as the others would change nothing.
+void check_speeds(const Node& tree) {
+  for (const auto& [slow, speed] : {std::pair{"slow_gpu", "gpu_speed"}, {"slow_node", "network_speed"}}) {
+    const Node* said = tree.find("imperfections");
+    if (said == nullptr || said->find(slow) == nullptr || said->find(speed) != nullptr) continue;
+    fail(locate(tree, std::string("imperfections.") + slow), std::string("imperfections.") + speed,
+         std::string("missing, with imperfections.") + slow + "; expected " + expected(fraction()) +
+             ", such as 0.8 of the others' speed");
+  }
+}
+
+/// Copies of the model where the scenario does not say: every GPU has a part.
+std::uint32_t data_that_remains(const schedules::Scenario& s, const Node& tree) {
+  const std::uint64_t tensor = s.parallelism.tensor, context = s.parallelism.context, pipeline = s.parallelism.pipeline,
+                      gpus = s.cluster.gpus;
+  const std::uint64_t part = tensor * context * pipeline;
+  if (gpus % part == 0) return static_cast<std::uint32_t>(gpus / part);
+  const char* key = tensor > 1 ? "parallelism.tensor" : context > 1 ? "parallelism.context" : "parallelism.pipeline";
+  fail(locate(tree, key), key,
+       "tensor " + std::to_string(tensor) + (context > 1 ? " x context " + std::to_string(context) : "") +
+           " x pipeline " + std::to_string(pipeline) + " is " + std::to_string(part) +
+           " GPUs, expected a divisor of the cluster's " + std::to_string(gpus));
+}
+
+}  // namespace
+
+const Schema& scenario_schema() { return scenario_table().schema; }
+
+schedules::Scenario read_scenario(const Node& tree, Library& library) {
+  Node whole = tree;
+  const auto said = std::ranges::find(whole.entries, "software", &Entry::key);
+  if (said == whole.entries.end()) {
+    whole.entries.push_back({"software", tree.place, make_scalar(kUsualSoftware, tree.place)});
+  } else if (Node& over = said->value;
+             over.kind == Node::Kind::mapping && over.find("base") == nullptr && over.find("include") == nullptr) {
+    over.entries.push_back({"base", over.place, make_scalar(kUsualSoftware, over.place)});
+  }
+  Draft draft;
+  read(scenario_table(), whole, "", library, draft);
+  schedules::Scenario& s = draft.s;
+  const auto anew = [&] { return read_software(draft.software, s.cluster.nccl, library); };
+  s.software = draft.software_by_name ? library.once<schedules::Software>(
+                                            "software " + s.cluster.nccl + ' ' + draft.software.place.file, anew)
+                                      : anew();
+  if (s.software.name.empty()) s.software.name = draft.software_named;
+  if (draft.profile) apply(*draft.profile, locate(tree, "profile"), library, s);
+  s.training.sequence = sequence(draft, tree);
+  s.training.optimizer = draft.optimizer.value_or(s.software.optimizer);
+  s.training.decoder_sequence = decoder_sequence(s, tree);
+  check_predictions(s, tree);
+  check_speeds(tree);
+  if (s.training.fusion) s.software = schedules::with_fusion(std::move(s.software), *s.training.fusion);
+  s.parallelism.data = draft.data ? *draft.data : data_that_remains(s, tree);
+  return s;
+}
+
+}  // namespace stepcast::language

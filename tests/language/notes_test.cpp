@@ -1,0 +1,74 @@
+#include "language/notes.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "language/questions.h"
+#include "tests/language/fixtures.h"
+
+namespace stepcast::language {
+namespace {
+
+const std::string kQuickstart = STEPCAST_SOURCE_DIR "/scenarios/quickstart.yaml";
+
+/// "key: text" of each note on the quickstart under these settings.
+std::string notes(const std::vector<std::string>& settings) {
+  Library library = configs();
+  const Question question = read_questions(std::vector{kQuickstart}, settings, library).at(0);
+  std::string all = question.error;
+  for (const schedules::Note& note : question.notes) all += note.key + ": " + note.text + "\n";
+  return all;
+}
+
+bool has(const std::string& all, const std::string& line) { return all.find(line) != std::string::npos; }
+
+TEST(Notes, SayWhichTransportAndFabricWereTaken) {
+  EXPECT_EQ(notes({}),
+            "software.transport: nccl-a100's, fitted on such nodes\n"
+            "cluster.fabric: rail-fat-tree-hdr, the node's usual one; routing adaptive, so equal paths "
+            "share perfectly\n");
+  EXPECT_TRUE(has(notes({"cluster.node.nccl="}), "fitted on DGX A100, as none is fitted on such nodes\n"));
+  EXPECT_TRUE(has(notes({"cluster.node.fabric="}), "cluster.fabric: one switch without latency, as neither"));
+  EXPECT_FALSE(has(notes({"cluster.fabric=one-switch"}), "cluster.fabric"));
+  EXPECT_TRUE(has(notes({"cluster.fabric=ethernet-ecmp"}), "cluster.fabric.routing: hash spreads flows"));
+  EXPECT_TRUE(has(notes({"cluster.fabric.kind=fat-tree"}), "cluster.fabric.routing: adaptive, as the fabric does not"));
+}
+
+TEST(Notes, SayWhatNobodyNamed) {
+  const std::string all = notes({"software=", "training.precision="});
+  EXPECT_TRUE(has(all, "software: megatron-core, as none is named: flash attention, data-parallel traffic under"))
+      << all;
+  EXPECT_TRUE(has(all, "training.precision: bf16, as none is said\n")) << all;
+  EXPECT_TRUE(has(notes({"software=nccl-h100"}), "software: nccl-h100 is a transport alone: "));
+  EXPECT_FALSE(has(notes({"software=nccl-h100"}), "software.transport: "));
+  EXPECT_FALSE(has(notes({"software=deepspeed-2021"}), "transport alone"));
+}
+
+TEST(Notes, OneGpuHasNoTransportAndNoFabric) {
+  const std::string all = notes({"cluster.nodes=", "cluster.gpus=1", "parallelism.tensor=1", "parallelism.pipeline=1",
+                                 "pipeline.schedule=", "pipeline.virtual_stages=", "parallelism.sequence=false"});
+  EXPECT_EQ(all, "");
+}
+
+TEST(Notes, SayWhatAProfileReplaces) {
+  const std::string profile = testing::TempDir() + "notes_profile.yaml";
+  std::ofstream(profile) << "gpu: a100-sxm4-80gb\nsoftware: {kernel_gap: 2 us}\n";
+  const std::string scenario = testing::TempDir() + "notes_scenario.yaml";
+  std::ofstream(scenario) << "base: " << kQuickstart << "\nsoftware: {base: megatron-core, kernel_gap: 1 us}\n"
+                          << "cluster: {node: {gpu: {step_share: 0.9}}}\n";
+  Library library = configs();
+  const Question file = read_questions(std::vector{scenario}, std::vector{"profile=" + profile}, library).at(0);
+  EXPECT_EQ(file.error, "");
+  std::string all;
+  for (const schedules::Note& note : file.notes) all += note.key + ": " + note.text + "\n";
+  EXPECT_TRUE(has(all, "software.kernel_gap: changes nothing: the profile has its own, profile.software.kernel_gap\n"));
+  EXPECT_TRUE(
+      has(all, "cluster.node.gpu.step_share: changes nothing: the profile has its own, profile.gpu.step_share"));
+  EXPECT_EQ(notes({"profile=" + profile, "software.kernel_gap=1 us"}),
+            "--set software.kernel_gap=1 us: software.kernel_gap: changes nothing beside a profile, which has its own, "
+            "expected profile.software.kernel_gap");
+}
+
+}  // namespace
+}  // namespace stepcast::language

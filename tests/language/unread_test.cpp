@@ -1,0 +1,107 @@
+// Keys of nodes and fabrics that their builder or kind does not read.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "language/configs/files.h"
+#include "language/questions.h"
+#include "tests/language/fixtures.h"
+#include "topology/builders.h"
+#include "topology/fabrics.h"
+
+namespace stepcast::language {
+namespace {
+
+using testing::HasSubstr;
+
+/// What is said of the quickstart's cluster with these settings laid over it.
+std::string with_settings(const std::vector<std::string>& settings) {
+  const std::vector<std::string> paths = {STEPCAST_SOURCE_DIR "/scenarios/quickstart.yaml"};
+  Library library = configs();
+  return read_questions(paths, settings, library).front().error;
+}
+
+/// Of a scenario's own cluster.
+std::string with_cluster(const std::string& cluster) {
+  return complaint([&] { small_with("cluster: " + cluster); });
+}
+
+TEST(Unread, AKeyThatTheFabricsKindDoesNotReadIsAnErrorThatSaysWhatItReads) {
+  EXPECT_EQ(with_settings({"cluster.fabric=rail-fat-tree-ndr", "cluster.fabric.torus=9x9"}),
+            "--set cluster.fabric.torus=9x9: cluster.fabric.torus: found a key that the kind 'rail-fat-tree' does not "
+            "read, expected one of radix, oversubscription, routing");
+  EXPECT_THAT(with_settings({"cluster.fabric=torus-8x8", "cluster.fabric.radix=40"}),
+              HasSubstr("found a key that the kind 'torus' does not read, expected one of torus, routing"));
+  EXPECT_THAT(with_settings({"cluster.fabric=one-switch", "cluster.fabric.radix=40"}),
+              HasSubstr("the kind 'one-switch' does not read, expected the key left out"));
+  EXPECT_EQ(
+      with_cluster("{fabric: {kind: fat-tree, groups: 4}}"),
+      "keys.yaml:1:36: cluster.fabric.groups: found a key that the kind 'fat-tree' does not read, expected one of "
+      "radix, levels, oversubscription, routing");
+}
+
+TEST(Unread, AKeyThatTheNodesBuilderDoesNotReadIsAnErrorToo) {
+  EXPECT_THAT(
+      with_settings({"cluster.node=dgx-a100-80gb", "cluster.node.torus=4x4"}),
+      HasSubstr("--set cluster.node.torus=4x4: cluster.node.torus: found a key that the builder 'nvswitch' does "
+                "not read, expected one of gpus, sockets"));
+  EXPECT_THAT(with_settings({"cluster.node=dgx-1-v100-16gb", "cluster.node.nvlinks_per_gpu=6"}),
+              HasSubstr("the builder 'mesh' does not read"));
+  EXPECT_THAT(with_settings({"cluster.node=dgx-1-v100-16gb", "cluster.node.nvlinks_per_gpu=6"}),
+              HasSubstr("did you mean 'nvlink'?"));
+  EXPECT_EQ(with_settings({"cluster.node=dgx-a100-80gb", "cluster.node.nvlinks_per_gpu=6"}), "");
+}
+
+TEST(Unread, AnotherKindTakesAwayWhatItsBaseSaidToTheFirst) {
+  EXPECT_EQ(with_cluster("{fabric: {base: rail-fat-tree-ndr, kind: torus, torus: 8x8}}"), "");
+  EXPECT_EQ(
+      with_settings({"cluster.fabric=rail-fat-tree-ndr", "cluster.fabric.kind=torus", "cluster.fabric.torus=8x8"}), "");
+  EXPECT_EQ(with_settings({"cluster.fabric=torus-8x8", "cluster.fabric.kind="}), "");
+  EXPECT_EQ(with_cluster("{node: {base: dgx-a100-80gb, builder: pcie}}"), "");
+  const schedules::Scenario scenario = small_with("cluster: {fabric: {base: rail-fat-tree-ndr, kind: one-switch}}");
+  EXPECT_EQ(scenario.cluster.fabric.radix, topology::FabricSpec{}.radix);
+  EXPECT_EQ(scenario.cluster.fabric.switch_latency, Time{150'000});
+}
+
+TEST(Unread, WhatIsSaidBesideTheOtherKindIsNotTakenAway) {
+  EXPECT_THAT(with_cluster("{fabric: {base: rail-fat-tree-ndr, kind: torus, torus: 8x8, radix: 40}}"),
+              HasSubstr("cluster.fabric.radix: found a key that the kind 'torus' does not read"));
+}
+
+template <class Builders>
+void expect_keys(const Schema& schema, const Builders& builders) {
+  for (const auto* const builder : builders) {
+    const std::optional<Names> reads = read_by(schema, builder->name);
+    ASSERT_TRUE(reads) << builder->name;
+    for (const std::string_view key : *reads) EXPECT_NE(find_key(schema, key), nullptr) << builder->name << ": " << key;
+    for (const std::string_view key : schema.reader->everybody)
+      EXPECT_EQ(std::ranges::count(*reads, key), 1) << builder->name << ": " << key << " is read by all";
+  }
+}
+
+TEST(Unread, EveryBuilderAndEveryKindOfFabricReadsKeysThatThereAre) {
+  expect_keys(node_schema(), topology::builders());
+  expect_keys(fabric_schema(), topology::fabrics());
+}
+
+TEST(Unread, EveryKeyOfNodesAndFabricsIsReadBySomebody) {
+  const auto read_by_none = [](const Schema& schema, const auto& builders) {
+    Names none;
+    for (const KeyInfo& key : schema.keys)
+      if (std::ranges::none_of(builders, [&](const auto* builder) {
+            const std::optional<Names> reads = read_by(schema, builder->name);
+            return std::ranges::find(*reads, key.path) != reads->end();
+          }))
+        none.push_back(key.path);
+    return none;
+  };
+  EXPECT_EQ(read_by_none(node_schema(), topology::builders()), Names{});
+  EXPECT_EQ(read_by_none(fabric_schema(), topology::fabrics()), Names{});
+}
+
+}  // namespace
+}  // namespace stepcast::language
