@@ -6,7 +6,7 @@
 set -euo pipefail
 cd "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/.."
 
-order=(sim topology collectives workload schedules calibrate language app)
+order=(sim topology collectives workload schedules calibrate language stepcast app)
 bad=0
 higher=("${order[@]}")
 for folder in "${order[@]}"; do
