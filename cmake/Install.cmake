@@ -16,6 +16,22 @@ add_custom_command(TARGET stepcast POST_BUILD
 set(share ${CMAKE_INSTALL_DATAROOTDIR})
 install(TARGETS stepcast RUNTIME)
 install(TARGETS stepcast_png LIBRARY DESTINATION lib/stepcast)
+
+# The library: find_package(stepcast) gives stepcast::stepcast and the rooms below it (docs/library.md).
+set(rooms sim topology collectives workload schedules calibrate language)
+install(TARGETS ${rooms} stepcast_library EXPORT stepcast ARCHIVE DESTINATION lib/stepcast COMPONENT development
+        FILE_SET HEADERS DESTINATION include/stepcast COMPONENT development INCLUDES DESTINATION include/stepcast)
+install(DIRECTORY ${rooms} stepcast DESTINATION include/stepcast COMPONENT development
+        FILES_MATCHING PATTERN "*.h" PATTERN measure EXCLUDE)
+install(EXPORT stepcast NAMESPACE stepcast:: DESTINATION lib/cmake/stepcast COMPONENT development)
+include(CMakePackageConfigHelpers)
+configure_package_config_file(cmake/stepcastConfig.cmake.in ${made}/stepcastConfig.cmake
+                              INSTALL_DESTINATION lib/cmake/stepcast)
+write_basic_package_version_file(${made}/stepcastConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${made}/stepcastConfig.cmake ${made}/stepcastConfigVersion.cmake DESTINATION lib/cmake/stepcast
+        COMPONENT development)
+
+install(DIRECTORY examples DESTINATION ${share}/stepcast COMPONENT development)
 install(DIRECTORY configs scenarios DESTINATION ${share}/stepcast)
 install(FILES README.md CHANGELOG.md CONTRIBUTING.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
@@ -46,4 +62,8 @@ set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "fonts-dejavu-core") # text in PNG drawings
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "bash-completion, man-db")
+# The package is for those who run the program: without the library.
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_COMPONENTS_ALL Unspecified)
+set(CPACK_COMPONENTS_GROUPING ALL_COMPONENTS_IN_ONE)
 include(CPack)

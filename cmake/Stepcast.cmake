@@ -19,7 +19,7 @@ endif()
 
 # The same bytes out of gcc and clang: no fused multiply-add that the source does not name.
 add_library(stepcast_options INTERFACE)
-target_include_directories(stepcast_options INTERFACE ${CMAKE_SOURCE_DIR})
+target_include_directories(stepcast_options INTERFACE ${PROJECT_SOURCE_DIR})
 target_compile_options(stepcast_options INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -ffp-contract=off -pthread>)
 
@@ -54,8 +54,8 @@ endfunction()
 # PRECOMPILED: headers that many of its files include and that take seconds to parse.
 function(stepcast_library name)
   cmake_parse_arguments(ARG "" "" "DEPENDS;PRIVATE;PRECOMPILED" ${ARGN})
-  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${name}/*.cpp)
-  file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${name}/*.h)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${name}/*.cpp)
+  file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${name}/*.h)
   list(FILTER sources EXCLUDE REGEX "/main\\.cpp$")
   # The module that draws PNG, and the measuring programs, which are a project of their own.
   list(FILTER sources EXCLUDE REGEX "/app/png_module/")
@@ -69,21 +69,25 @@ function(stepcast_library name)
     list(REMOVE_ITEM headers ${own_header})
   endforeach()
   add_library(${name} STATIC ${sources})
-  target_sources(${name} PUBLIC FILE_SET HEADERS BASE_DIRS ${CMAKE_SOURCE_DIR} FILES ${headers})
-  target_link_libraries(${name} PUBLIC stepcast_options ${ARG_DEPENDS} PRIVATE ${ARG_PRIVATE})
+  target_sources(${name} PUBLIC FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR} FILES ${headers})
+  # How these libraries are compiled is no concern of those who use them.
+  target_link_libraries(${name} PRIVATE $<BUILD_INTERFACE:stepcast_options>)
+  target_link_libraries(${name} PUBLIC ${ARG_DEPENDS} PRIVATE ${ARG_PRIVATE})
+  target_compile_features(${name} PUBLIC cxx_std_20)
+  add_library(stepcast::${name} ALIAS ${name})
   if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
     stepcast_precompile(${name} ${precompiled_of_libraries} ${ARG_PRECOMPILED})
   endif()
-  if(EXISTS ${CMAKE_SOURCE_DIR}/${name}/main.cpp)
-    add_executable(stepcast ${CMAKE_SOURCE_DIR}/${name}/main.cpp)
-    target_link_libraries(stepcast PRIVATE ${name} ${ARG_PRIVATE})
+  if(EXISTS ${PROJECT_SOURCE_DIR}/${name}/main.cpp)
+    add_executable(stepcast ${PROJECT_SOURCE_DIR}/${name}/main.cpp)
+    target_link_libraries(stepcast PRIVATE stepcast_options ${name} ${ARG_PRIVATE})
   endif()
 endfunction()
 
 # stepcast_tests(NAME DEPENDS ... PRECOMPILED headers...): one test program per folder of tests/.
 function(stepcast_tests name)
   cmake_parse_arguments(ARG "" "" "DEPENDS;PRECOMPILED" ${ARGN})
-  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/${name}/*.cpp)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/${name}/*.cpp)
   list(FILTER sources EXCLUDE REGEX "/calibrate/measure/emulator/") # a test program of its own
   if(NOT sources)
     return()
@@ -93,7 +97,7 @@ function(stepcast_tests name)
   # What is tested is compiled as it is used, the tests themselves for a short build: -O1 takes g++ a third less than
   # -O3, and -O0 takes clang++ with sanitizers a third of what -O1 takes.
   target_compile_options(${name}_tests PRIVATE $<IF:$<CONFIG:Release>,-O1,-O0>)
-  target_compile_definitions(${name}_tests PRIVATE STEPCAST_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+  target_compile_definitions(${name}_tests PRIVATE STEPCAST_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   stepcast_precompile(${name}_tests ${precompiled_of_tests} ${ARG_PRECOMPILED})
   gtest_discover_tests(${name}_tests DISCOVERY_TIMEOUT 60)
 endfunction()

@@ -23,7 +23,7 @@ import os
 import re
 import sys
 
-rooms = ["sim", "topology", "collectives", "workload", "schedules", "calibrate", "language", "app"]
+rooms = ["sim", "topology", "collectives", "workload", "schedules", "calibrate", "language", "stepcast", "app"]
 private = {"topology/cluster_parts.h": "topology"}
 only_in = {
     "yaml-cpp": ["language"],

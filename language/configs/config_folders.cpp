@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <optional>
 #include <stdexcept>
 #include <string_view>
 
@@ -45,22 +46,32 @@ fs::path own_folder() {
   return home.is_absolute() ? home / ".config/stepcast/configs" : fs::path();
 }
 
+/// In the folder of the program or one that it is in: installed it lies in bin/ beside share/, built in the folder that
+/// has a link of that name to the source's configs, tests below it.
+std::optional<fs::path> found_library_folder() {
+  const fs::path program = this_program();
+  for (fs::path folder = program.parent_path();; folder = folder.parent_path()) {
+    const fs::path configs = folder / "share/stepcast/configs";
+    if (is_folder(configs)) return fs::canonical(configs);
+    if (folder == folder.parent_path()) return {};
+  }
+}
+
 }  // namespace
 
 std::vector<fs::path> config_folders() {
   std::vector<fs::path> folders = named_folders();
   if (const fs::path own = own_folder(); !own.empty() && is_folder(own)) folders.push_back(own);
-  folders.push_back(library_folder());
+  if (const std::optional<fs::path> library = found_library_folder(); library || folders.empty())
+    folders.push_back(library ? *library : library_folder());
   return folders;
 }
 
 fs::path library_folder() {
-  const fs::path installed = this_program().parent_path().parent_path() / "share/stepcast/configs";
-  if (is_folder(installed)) return installed;
-  if (is_folder(STEPCAST_CONFIG_DIR)) return STEPCAST_CONFIG_DIR;
-  throw std::runtime_error(
-      "the library's configs are neither in share/stepcast/configs beside the program's folder nor "
-      "in " STEPCAST_CONFIG_DIR);
+  if (const std::optional<fs::path> folder = found_library_folder()) return *folder;
+  throw std::runtime_error("the library's configs are not in share/stepcast/configs beside the program " +
+                           this_program().string() +
+                           ", nor beside a folder that it is in; STEPCAST_CONFIGS may name them");
 }
 
 fs::path config_file(const fs::path& file) {

@@ -7,11 +7,12 @@ namespace stepcast::language {
 
 /// The folders that hold files of configs/, the first one with a file of a name wins: those of STEPCAST_CONFIGS (with
 /// ':' between them), the user's own ($XDG_CONFIG_HOME/stepcast/configs, by default ~/.config/stepcast/configs), and
-/// the library's. Throws InputError where STEPCAST_CONFIGS names a folder that is not there.
+/// the library's, which may be missing where there are others. Throws InputError where STEPCAST_CONFIGS names a folder
+/// that is not there.
 std::vector<std::filesystem::path> config_folders();
 
-/// The library's own: share/stepcast/configs beside the program's folder where it is installed, else the source tree's.
-/// Throws std::runtime_error where neither is there.
+/// The library's own: share/stepcast/configs in the folder of the program, or in one that that is in. Throws
+/// std::runtime_error where there is none.
 std::filesystem::path library_folder();
 
 /// The first of config_folders() that holds `file` ("residuals.csv"); where none does, the library's, without the file.

@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "tests/app/program.h"
+#include "tests/sanitized.h"
 
 namespace stepcast::app {
 namespace {
@@ -49,6 +50,35 @@ TEST(Installed, TheProgramFindsItsOwnConfigsFromAnyFolder) {
   EXPECT_NE(list.out.find((prefix / "share/stepcast/configs/gpus/").string().substr(1)), std::string::npos) << list.out;
   EXPECT_EQ(list.out.find(STEPCAST_SOURCE_DIR "/configs"), std::string::npos) << list.out;
   fs::remove_all(prefix);
+}
+
+std::string quoted(const fs::path& path) { return '\'' + path.string() + '\''; }
+
+TEST(Installed, AnotherProjectFindsTheLibraryAndForecasts) {
+  if (test::kSanitized) GTEST_SKIP() << "what is linked to it would need the same sanitizer";
+  const fs::path folder = fs::path(testing::TempDir()) / "stepcast-library", prefix = folder / "prefix";
+  fs::remove_all(folder);
+  const std::string cmake = quoted(STEPCAST_CMAKE), build = quoted(folder / "build"), quiet = " >/dev/null";
+  ASSERT_EQ(
+      std::system((cmake + " --install " + quoted(STEPCAST_BUILD_DIR) + " --prefix " + quoted(prefix) + quiet).c_str()),
+      0);
+  // The examples as they were installed: nothing of the source tree is used.
+  ASSERT_EQ(std::system((cmake + " -S " + quoted(prefix / "share/stepcast/examples") + " -B " + build +
+                         " -D CMAKE_BUILD_TYPE=Release -D CMAKE_PREFIX_PATH=" + quoted(prefix) + quiet)
+                            .c_str()),
+            0);
+  ASSERT_EQ(std::system((cmake + " --build " + build + " --target forecast_one" + quiet).c_str()), 0);
+  const std::string example = (folder / "build/forecast_one").string();
+  const Outcome lost = run_other(example, "quickstart.yaml", (prefix / "share/stepcast/scenarios").string());
+  EXPECT_EQ(lost.status, 2);
+  EXPECT_THAT(lost.err,
+              testing::HasSubstr("the library's configs are not in share/stepcast/configs beside the program"));
+  const Outcome found = run_other(example, "quickstart.yaml cluster.nodes=16 parallelism.data=2",
+                                  (prefix / "share/stepcast/scenarios").string(),
+                                  "STEPCAST_CONFIGS='" + (prefix / "share/stepcast/configs").string() + "'");
+  EXPECT_EQ(found.status, 0) << found.err;
+  EXPECT_TRUE(found.out.starts_with("step_time_s ")) << found.out;
+  fs::remove_all(folder);
 }
 
 TEST(Installed, TheManualPageNamesEveryCommand) {
