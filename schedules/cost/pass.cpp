@@ -22,17 +22,6 @@ Pipelined in_parts(const TensorCollective& op, Time multiply, Time traffic, doub
   return {multiply * n + from_seconds(to_seconds(beside) * slowdown), traffic * (n - 1) - beside + behind};
 }
 
-int launches(const Operator& op) {
-  struct Count {
-    int operator()(const Gemm& k) const { return k.kernels; }
-    int operator()(const Convolution&) const { return 1; }
-    int operator()(const Elementwise& k) const { return k.kernels; }
-    int operator()(const FusedAttention& k) const { return k.kernels; }
-    int operator()(const TensorCollective&) const { return 1; }
-  };
-  return std::visit(Count{}, op);
-}
-
 }  // namespace
 
 PassTime together(const PassTime& a, const PassTime& b) {
@@ -47,7 +36,7 @@ PassTime together(const PassTime& a, const PassTime& b) {
           .idle = idle};
 }
 
-PassTime pass_time(const Operators& operators, const KernelCost& cost, const TensorTimer& tensor,
+PassTime pass_time(const Kernels& operators, const KernelCost& cost, const TensorTimer& tensor,
                    std::vector<collectives::Timing::Load>* traffic) {
   PassTime pass;
   Time beside{};  // left of a collective that hides under the next kernel
@@ -93,7 +82,7 @@ PassTime pass_time(const Operators& operators, const KernelCost& cost, const Ten
 
   const TensorCollective* gathered = nullptr;  // in parts, while the multiply behind it is looked for
   for (std::size_t i = 0; i < operators.size(); ++i) {
-    const Operator& op = operators[i];
+    const Kernel& op = operators[i];
     const auto* in_it = std::get_if<TensorCollective>(&op);
     if (in_it != nullptr && in_it->parts > 1 && in_it->operation == collectives::Operation::all_gather) {
       gathered = in_it;
@@ -114,14 +103,8 @@ PassTime pass_time(const Operators& operators, const KernelCost& cost, const Ten
     kernels += launches(op);
     if (const auto* collective = std::get_if<TensorCollective>(&op))
       run_collective(*collective);
-    else if (const auto* gemm = std::get_if<Gemm>(&op))
-      run_kernel(cost.time(*gemm));
-    else if (const auto* convolution = std::get_if<Convolution>(&op))
-      run_kernel(cost.time(*convolution));
-    else if (const auto* fused = std::get_if<FusedAttention>(&op))
-      run_kernel(cost.time(*fused));
     else
-      run_kernel(cost.time(std::get<Elementwise>(op)));
+      run_kernel(cost.time(op));
   }
   if (gathered != nullptr) run_collective(*gathered);
   pass.exposed_tensor += beside;

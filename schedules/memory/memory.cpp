@@ -41,7 +41,7 @@ double largest(const Blocks& blocks, std::span<const BlockRange> chunks, double 
 double one_gradient_per_shape(const Blocks& blocks, std::span<const BlockRange> chunks) {
   std::set<std::pair<std::int64_t, std::int64_t>> shapes;
   for (const std::uint32_t place : places(chunks)) {
-    for (const Operator& op : blocks.at(place).backward) {
+    for (const Kernel& op : blocks.at(place).backward) {
       const auto* gemm = std::get_if<Gemm>(&op);
       if (gemm != nullptr && gemm->of_weights) shapes.emplace(gemm->shape.m, gemm->shape.n);
     }
