@@ -11,7 +11,7 @@
 namespace stepcast::schedules {
 namespace {
 
-/// Sum of `count` over the operators of all blocks, forward and backward.
+/// Sum of `count` over the kernels of all blocks, forward and backward.
 double of_all_passes(const Blocks& blocks, double (*count)(const Kernel&)) {
   std::vector<double> of_kind;
   for (const Block& block : blocks.kinds) {

@@ -70,7 +70,6 @@ void cross_attention(Writer& w, const Stacks& z) {
 
 Block decoder_layer(const Scenario& s, const Stacks& z) {
   OperatorList list;
-  list.reserve();
   Writer own(s, z.decoder, list), cross = own.with(z.cross);
   self_attention(own);
   cross_attention(cross, z);

@@ -19,18 +19,16 @@ double sum(const OperatorList& list, double Operator::*member) {
 }  // namespace
 
 Operator& OperatorList::begin(OperatorKind kind, RecomputedModules modules) {
+  if (operators.empty()) {  // room for a usual layer
+    operators.reserve(32);
+    forward.reserve(32);
+    backward.reserve(48);
+    saved.reserve(24);
+  }
   return operators.emplace_back(Operator{.kind = kind,
                                          .modules = modules,
                                          .forward = static_cast<std::uint32_t>(forward.size()),
-                                         .backward = static_cast<std::uint32_t>(backward.size()),
-                                         .saved = static_cast<std::uint32_t>(saved.size())});
-}
-
-void OperatorList::reserve() {
-  operators.reserve(32);
-  forward.reserve(32);
-  backward.reserve(48);
-  saved.reserve(24);
+                                         .backward = static_cast<std::uint32_t>(backward.size())});
 }
 
 Kernels backward_pass(const OperatorList& list) {

@@ -108,7 +108,6 @@ void second_half(Writer& w, FeedForward kind) {
 
 OperatorList layer_operators(const Scenario& s, const StackSizes& z, FeedForward kind) {
   OperatorList list;
-  list.reserve();
   Writer w(s, z, list);
   if (s.model.variations.parallel_block != ParallelBlock::none) {
     parallel_block(w);
