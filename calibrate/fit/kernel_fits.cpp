@@ -168,7 +168,7 @@ FittedModel fit_memory(const Bundle& bundle, const Gpu& gpu, const Launches& lau
   // Kernels that no operator of a model is are measured for people.
   std::erase_if(model.constants, [](const ProfileConstant& c) {
     constexpr std::string_view kPrefix = "gpu.elementwise.";
-    return c.key.starts_with(kPrefix) && !schedules::is_elementwise_kind(c.key.substr(kPrefix.size()));
+    return c.key.starts_with(kPrefix) && !schedules::is_measured_kernel(c.key.substr(kPrefix.size()));
   });
   return model;
 }
@@ -255,8 +255,11 @@ FittedModel fit_attention(const Bundle& bundle, const Gpu& gpu, bool backward, c
   for (double& each : fixed) each += (kernels - 1) * to_seconds(launches.graph.value_or(Time{}));
   for (const KernelRow* row : rows) {
     const double square = static_cast<double>(row->batch * row->m) * static_cast<double>(row->n * row->k);
-    const schedules::FusedAttention operation{
-        kernel, {(backward ? 8 : 4) * square}, static_cast<double>(row->batch * row->m), backward, kernels};
+    const schedules::FusedAttention operation{schedules::OperatorKind::fused_attention,
+                                              {(backward ? 8 : 4) * square},
+                                              static_cast<double>(row->batch * row->m),
+                                              backward,
+                                              kernels};
     at_peak.push_back(to_seconds(schedules::KernelCost{ideal, none, *precision_named(row->dtype)}.time(operation)));
   }
   const std::vector<Free> constants{

@@ -125,8 +125,8 @@ void add_measured_keys(std::vector<Key<Gpu>>& keys) {
                                         "gemm_bf16.tile_64", "gemm_bf16.fill", "gemm_bf16.exposed_write"});
   static const std::vector<std::string> paths = [] {
     std::vector<std::string> made;
-    for (const schedules::ElementwiseKind& kind : schedules::elementwise_kinds())
-      made.push_back("elementwise." + std::string(kind.kernel));
+    for (const schedules::MeasuredKernel& kernel : schedules::measured_kernels())
+      made.push_back("elementwise." + std::string(kernel.key));
     return made;
   }();
   for (const std::string& path : paths) {

@@ -5,22 +5,24 @@
 #include <string_view>
 
 #include "schedules/cost/gpu.h"
+#include "schedules/model/kernels.h"
 
 namespace stepcast::schedules {
 
-/// A kind of memory-bound kernel that calibration measures, and the operator that it is in a model's list.
-struct ElementwiseKind {
-  std::string_view kernel;  ///< "layer_norm": as Gpu::elementwise and the measuring program name it
-  std::string_view name;    ///< "layer norm": Elementwise::name
-  double counted = 1;  ///< bytes that the list counts for it, over those that calibration counts (each tensor once)
+/// A memory-bound kernel that calibration measures, and the operator whose kernel it is.
+struct MeasuredKernel {
+  std::string_view key;  ///< "layer_norm": as Gpu::elementwise and the measuring program name it
+  OperatorKind kind{};
+  bool backward = false;
+  double counted = 1;  ///< bytes that the operator counts for it, over those that calibration counts (each tensor once)
 };
 
-std::span<const ElementwiseKind> elementwise_kinds();
+std::span<const MeasuredKernel> measured_kernels();
 
-bool is_elementwise_kind(std::string_view kernel);
+bool is_measured_kernel(std::string_view key);
 
-/// The share of the streaming rate at which the operator of that name moves the bytes that the list counts for it;
-/// nothing where it was not measured.
-std::optional<double> measured_share(const Gpu& gpu, std::string_view name);
+/// The share of the streaming rate at which a kernel moves the bytes that its operator counts for it; nothing where it
+/// was not measured.
+std::optional<double> measured_share(const Gpu& gpu, const Elementwise& kernel);
 
 }  // namespace stepcast::schedules

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "schedules/cost/gpu.h"
-#include "schedules/model/transformer.h"
+#include "schedules/model/kernels.h"
 #include "schedules/software.h"
 
 namespace stepcast::schedules {
@@ -12,11 +12,8 @@ struct KernelCost {
   const Software& software;
   Precision precision;
 
-  /// On the stream, the gap to the next kernel included.
-  Time time(const Gemm& kernel) const;
-  Time time(const Convolution& kernel) const;
-  Time time(const Elementwise& kernel) const;
-  Time time(const FusedAttention& kernel) const;
+  /// On the stream, the gap to the next kernel included. Traffic, which a machine times, takes none here.
+  Time time(const Kernel& kernel) const;
 
   /// What a kernel that takes so long alone takes in a running step.
   Time in_a_step(Time alone) const;

@@ -13,7 +13,7 @@ Time optimizer_time(const Gpu& gpu, const Software& software, Optimizer optimize
   const double own = 2.0 * static_cast<double>(element_bytes(software.moment_precision)) * moments(optimizer);
   const double others = software.optimizer_bytes_per_parameter - kMoment * moments(software.optimizer);
   const double bytes = std::max(others + own, 0.0);
-  const Bandwidth rate = streaming_rate(gpu) * measured_share(gpu, "optimizer").value_or(1);
+  const Bandwidth rate = streaming_rate(gpu) * measured_share(gpu, {OperatorKind::optimizer}).value_or(1);
   return from_seconds(parameters * bytes / rate.value,
                       "the optimizer takes more than 106 days at cluster.node.gpu.memory.bandwidth");
 }

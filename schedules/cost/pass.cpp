@@ -22,16 +22,102 @@ Pipelined in_parts(const TensorCollective& op, Time multiply, Time traffic, doub
   return {multiply * n + from_seconds(to_seconds(beside) * slowdown), traffic * (n - 1) - beside + behind};
 }
 
-int launches(const Operator& op) {
-  struct Count {
-    int operator()(const Gemm& k) const { return k.kernels; }
-    int operator()(const Convolution&) const { return 1; }
-    int operator()(const Elementwise& k) const { return k.kernels; }
-    int operator()(const FusedAttention& k) const { return k.kernels; }
-    int operator()(const TensorCollective&) const { return 1; }
-  };
-  return std::visit(Count{}, op);
-}
+/// Goes through the kernels of one pass.
+class PassClock {
+ public:
+  PassClock(const KernelCost& cost, const TensorTimer& tensor, std::vector<collectives::Timing::Load>* traffic)
+      : cost_(cost), tensor_(tensor), traffic_(traffic) {}
+
+  PassTime run(const Kernels& kernels) {
+    const TensorCollective* gathered = nullptr;  // in parts, while the multiply behind it is looked for
+    for (std::size_t i = 0; i < kernels.size(); ++i) {
+      if (const auto* traffic = in_parts_of(kernels, i, collectives::Operation::all_gather)) {
+        gathered = traffic;
+        continue;
+      }
+      if (const auto* multiply = std::get_if<Gemm>(&kernels[i])) {
+        if (gathered != nullptr) {
+          run_in_parts(*multiply, *std::exchange(gathered, nullptr));
+          continue;
+        }
+        if (const auto* traffic = in_parts_of(kernels, i + 1, collectives::Operation::reduce_scatter)) {
+          run_in_parts(*multiply, *traffic);
+          ++i;
+          continue;
+        }
+      }
+      launches_ += launches(kernels[i]);
+      if (const auto* collective = std::get_if<TensorCollective>(&kernels[i]))
+        run_collective(*collective);
+      else
+        run_kernel(cost_.time(kernels[i]));
+    }
+    if (gathered != nullptr) run_collective(*gathered);
+    pass_.exposed_tensor += beside_;
+
+    pass_.launches = cost_.software.host_per_kernel * launches_;
+    pass_.idle = std::max(pass_.launches - pass_.compute - pass_.exposed_tensor, Time{});
+    pass_.compute += pass_.idle;
+    pass_.duration = pass_.compute + pass_.exposed_tensor;
+    return pass_;
+  }
+
+ private:
+  /// The kernel at a place, if it is such traffic that goes in parts.
+  static const TensorCollective* in_parts_of(const Kernels& kernels, std::size_t i, collectives::Operation operation) {
+    const auto* traffic = i < kernels.size() ? std::get_if<TensorCollective>(&kernels[i]) : nullptr;
+    return traffic != nullptr && traffic->parts > 1 && traffic->operation == operation ? traffic : nullptr;
+  }
+
+  void run_kernel(Time alone) {
+    // Both slow down while both run; what is left of the longer one then runs alone.
+    const Time hidden = std::min(alone, beside_);
+    pass_.compute += alone + from_seconds(to_seconds(hidden) * cost_.software.overlap_slowdown);
+    pass_.exposed_tensor += beside_ - hidden;
+    beside_ = {};
+  }
+
+  void run_collective(const TensorCollective& op) {
+    const Time alone = timed(op);
+    if (op.under_next && beside_ == Time{})
+      beside_ = alone;
+    else
+      pass_.exposed_tensor += alone;
+  }
+
+  void run_in_parts(const Gemm& multiply, const TensorCollective& op) {
+    pass_.exposed_tensor += std::exchange(beside_, {});
+    Gemm part = multiply;
+    part.shape.m = (multiply.shape.m + op.parts - 1) / op.parts;
+    Time each{};
+    if (op.operation == collectives::Operation::all_gather) {
+      each = {timed(op).value / (op.parts - 1)};  // what arrives, one part after the other
+    } else {
+      TensorCollective sent = op;
+      sent.bytes = {op.bytes.value / op.parts};
+      each = timed(sent, op.parts);
+    }
+    const Pipelined both = in_parts(op, cost_.time(part), each, cost_.software.overlap_slowdown);
+    pass_.compute += both.compute;
+    pass_.exposed_tensor += both.exposed;
+    launches_ += op.parts * (launches(multiply) + 1);
+  }
+
+  /// The time of a collective once, whose loads count so many times.
+  Time timed(const TensorCollective& op, int times = 1) {
+    const collectives::Timing timing = tensor_(op);
+    for (int turn = 0; traffic_ != nullptr && turn < times; ++turn)
+      traffic_->insert(traffic_->end(), timing.loads.begin(), timing.loads.end());
+    return timing.duration;
+  }
+
+  const KernelCost& cost_;
+  const TensorTimer& tensor_;
+  std::vector<collectives::Timing::Load>* const traffic_;
+  PassTime pass_;
+  Time beside_{};  ///< left of a collective that hides under the next kernel
+  int launches_ = 0;
+};
 
 }  // namespace
 
@@ -47,90 +133,9 @@ PassTime together(const PassTime& a, const PassTime& b) {
           .idle = idle};
 }
 
-PassTime pass_time(const Operators& operators, const KernelCost& cost, const TensorTimer& tensor,
+PassTime pass_time(const Kernels& kernels, const KernelCost& cost, const TensorTimer& tensor,
                    std::vector<collectives::Timing::Load>* traffic) {
-  PassTime pass;
-  Time beside{};  // left of a collective that hides under the next kernel
-  int kernels = 0;
-
-  const auto run_kernel = [&](Time alone) {
-    // Both slow down while both run; what is left of the longer one then runs alone.
-    const Time hidden = std::min(alone, beside);
-    pass.compute += alone + from_seconds(to_seconds(hidden) * cost.software.overlap_slowdown);
-    pass.exposed_tensor += beside - hidden;
-    beside = {};
-  };
-  const auto timed = [&](const TensorCollective& op, int times = 1) {
-    const collectives::Timing timing = tensor(op);
-    for (int turn = 0; traffic && turn < times; ++turn)
-      traffic->insert(traffic->end(), timing.loads.begin(), timing.loads.end());
-    return timing.duration;
-  };
-  const auto run_in_parts = [&](const Gemm& multiply, const TensorCollective& op) {
-    pass.exposed_tensor += std::exchange(beside, {});
-    Gemm part = multiply;
-    part.shape.m = (multiply.shape.m + op.parts - 1) / op.parts;
-    Time each{};
-    if (op.operation == collectives::Operation::all_gather) {
-      each = {timed(op).value / (op.parts - 1)};  // what arrives, one part after the other
-    } else {
-      TensorCollective sent = op;
-      sent.bytes = {op.bytes.value / op.parts};
-      each = timed(sent, op.parts);
-    }
-    const Pipelined both = in_parts(op, cost.time(part), each, cost.software.overlap_slowdown);
-    pass.compute += both.compute;
-    pass.exposed_tensor += both.exposed;
-    kernels += op.parts * (launches(multiply) + 1);
-  };
-  const auto run_collective = [&](const TensorCollective& op) {
-    const Time alone = timed(op);
-    if (op.under_next && beside == Time{})
-      beside = alone;
-    else
-      pass.exposed_tensor += alone;
-  };
-
-  const TensorCollective* gathered = nullptr;  // in parts, while the multiply behind it is looked for
-  for (std::size_t i = 0; i < operators.size(); ++i) {
-    const Operator& op = operators[i];
-    const auto* in_it = std::get_if<TensorCollective>(&op);
-    if (in_it != nullptr && in_it->parts > 1 && in_it->operation == collectives::Operation::all_gather) {
-      gathered = in_it;
-      continue;
-    }
-    if (const auto* multiply = std::get_if<Gemm>(&op)) {
-      if (gathered != nullptr) {
-        run_in_parts(*multiply, *std::exchange(gathered, nullptr));
-        continue;
-      }
-      const auto* next = i + 1 < operators.size() ? std::get_if<TensorCollective>(&operators[i + 1]) : nullptr;
-      if (next != nullptr && next->parts > 1 && next->operation == collectives::Operation::reduce_scatter) {
-        run_in_parts(*multiply, *next);
-        ++i;
-        continue;
-      }
-    }
-    kernels += launches(op);
-    if (const auto* collective = std::get_if<TensorCollective>(&op))
-      run_collective(*collective);
-    else if (const auto* gemm = std::get_if<Gemm>(&op))
-      run_kernel(cost.time(*gemm));
-    else if (const auto* convolution = std::get_if<Convolution>(&op))
-      run_kernel(cost.time(*convolution));
-    else if (const auto* fused = std::get_if<FusedAttention>(&op))
-      run_kernel(cost.time(*fused));
-    else
-      run_kernel(cost.time(std::get<Elementwise>(op)));
-  }
-  if (gathered != nullptr) run_collective(*gathered);
-  pass.exposed_tensor += beside;
-
-  pass.launches = cost.software.host_per_kernel * kernels;
-  pass.idle = std::max(pass.launches - pass.compute - pass.exposed_tensor, Time{});
-  pass.compute += pass.idle;
-  pass.duration = pass.compute + pass.exposed_tensor;
-  return pass;
+  return PassClock(cost, tensor, traffic).run(kernels);
 }
 
 }  // namespace stepcast::schedules

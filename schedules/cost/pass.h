@@ -5,11 +5,11 @@
 
 #include "collectives/timing/timer.h"
 #include "schedules/cost/kernel.h"
-#include "schedules/model/transformer.h"
+#include "schedules/model/kernels.h"
 
 namespace stepcast::schedules {
 
-/// Time of a run of operators on one tensor rank, and what it is made of: duration = compute + exposed_tensor +
+/// Time of a run of kernels on one tensor rank, and what it is made of: duration = compute + exposed_tensor +
 /// exposed_copy.
 struct PassTime {
   Time duration{}, compute{}, exposed_tensor{};
@@ -40,7 +40,7 @@ using TensorTimer = std::function<collectives::Timing(const TensorCollective&)>;
 /// Kernels one after the other; a tensor collective marked `under_next` runs beside the next kernel, each slowing the
 /// other by `overlap_slowdown`. The host bounds it from below: it cannot launch faster than host_per_kernel. `traffic`,
 /// if given, receives each collective's loads.
-PassTime pass_time(const Operators& operators, const KernelCost& cost, const TensorTimer& tensor,
+PassTime pass_time(const Kernels& kernels, const KernelCost& cost, const TensorTimer& tensor,
                    std::vector<collectives::Timing::Load>* traffic = nullptr);
 
 }  // namespace stepcast::schedules

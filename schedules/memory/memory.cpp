@@ -41,7 +41,7 @@ double largest(const Blocks& blocks, std::span<const BlockRange> chunks, double 
 double one_gradient_per_shape(const Blocks& blocks, std::span<const BlockRange> chunks) {
   std::set<std::pair<std::int64_t, std::int64_t>> shapes;
   for (const std::uint32_t place : places(chunks)) {
-    for (const Operator& op : blocks.at(place).backward) {
+    for (const Kernel& op : blocks.at(place).backward) {
       const auto* gemm = std::get_if<Gemm>(&op);
       if (gemm != nullptr && gemm->of_weights) shapes.emplace(gemm->shape.m, gemm->shape.n);
     }
@@ -52,7 +52,9 @@ double one_gradient_per_shape(const Blocks& blocks, std::span<const BlockRange> 
 }
 
 /// Elements of all weights of low precision of some chunks, and the most of one block.
-std::pair<double, double> low_precision_elements(const Blocks& blocks, std::span<const BlockRange> chunks) {
+std::pair<double, double> low_precision_elements(const Scenario& s, const Blocks& blocks,
+                                                 std::span<const BlockRange> chunks) {
+  if (!is_low_precision(s.training.precision)) return {};
   double all = 0, most = 0;
   for (const std::uint32_t place : places(chunks)) {
     const double here = low_precision_weights(blocks.at(place));
@@ -134,7 +136,7 @@ MemoryUse stage_memory(const Scenario& s, const Blocks& blocks, std::span<const 
   MemoryUse use;
   use.parameters = bytes(weight_versions * kept(all, 3) * e);
   // Casts of weights are kept through the step; where these are the parameters, there are no others.
-  const auto [cast, most_cast] = low_precision_elements(blocks, chunks);
+  const auto [cast, most_cast] = low_precision_elements(s, blocks, chunks);
   const double of_cast =
       low_precision_copies(s) * cast_bytes(s.training.precision) - (s.training.eight_bit_parameters ? e : 0);
   if (zero < 3) use.parameters += bytes(weight_versions * cast * of_cast);

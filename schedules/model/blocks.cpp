@@ -11,29 +11,13 @@
 namespace stepcast::schedules {
 namespace {
 
-double multiplies(const Operator& op) {
-  struct Count {
-    double operator()(const Gemm& gemm) const { return gemm.shape.flops().value * gemm.useful; }
-    double operator()(const Convolution& convolution) const { return convolution.shape.flops().value; }
-    double operator()(const FusedAttention& attention) const { return attention.flops.value; }
-    double operator()(const Elementwise&) const { return 0; }
-    double operator()(const TensorCollective&) const { return 0; }
-  };
-  return std::visit(Count{}, op);
-}
-
-double skipped(const Operator& op) {
-  const auto* attention = std::get_if<FusedAttention>(&op);
-  return attention != nullptr && attention->causal ? attention->flops.value / 2 : 0;
-}
-
-/// Sum of `count` over the operators of all blocks, forward and backward.
-double of_all_passes(const Blocks& blocks, double (*count)(const Operator&)) {
+/// Sum of `count` over the kernels of all blocks, forward and backward.
+double of_all_passes(const Blocks& blocks, double (*count)(const Kernel&)) {
   std::vector<double> of_kind;
   for (const Block& block : blocks.kinds) {
     double& sum = of_kind.emplace_back(0);
-    for (const Operators* pass : {&block.forward, &block.backward})
-      for (const Operator& op : *pass) sum += count(op);
+    for (const Kernels* pass : {&block.forward, &block.backward})
+      for (const Kernel& kernel : *pass) sum += count(kernel);
   }
   double all = 0;
   for (const std::uint32_t kind : blocks.order) all += of_kind[kind];
@@ -137,8 +121,8 @@ double expert_parameters(const Blocks& blocks, std::span<const BlockRange> chunk
   return n;
 }
 
-Flops model_flops(const Blocks& blocks) { return {of_all_passes(blocks, multiplies)}; }
+Flops model_flops(const Blocks& blocks) { return {of_all_passes(blocks, model_flops)}; }
 
-Flops skipped_flops(const Blocks& blocks) { return {of_all_passes(blocks, skipped)}; }
+Flops skipped_flops(const Blocks& blocks) { return {of_all_passes(blocks, skipped_flops)}; }
 
 }  // namespace stepcast::schedules

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "schedules/model/operators.h"
+#include "schedules/model/kernels.h"
 #include "schedules/scenario.h"
 
 namespace stepcast::schedules {
@@ -16,9 +16,9 @@ struct Block {
   std::string_view name;
   bool layer = false;   ///< one of those that pipeline stages share out evenly
   bool frozen = false;  ///< not trained: no backward, no gradient, no optimizer state (schedules/model/frozen.h)
-  Operators forward{};
-  Operators backward{};   ///< without what is recomputed
-  Operators recompute{};  ///< what the scenario's recomputation repeats before backward
+  Kernels forward{};
+  Kernels backward{};   ///< without what is recomputed
+  Kernels recompute{};  ///< what the scenario's recomputation repeats before backward
   double parameters = 0;
   double expert_parameters = 0;  ///< of those, of experts that the expert ranks share out
   double saved = 0;              ///< bytes kept from forward to backward, with the scenario's recomputation

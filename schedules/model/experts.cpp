@@ -7,6 +7,7 @@ namespace stepcast::schedules {
 namespace {
 
 using collectives::Operation;
+using Kind = OperatorKind;
 
 double d(std::int64_t n) { return static_cast<double>(n); }
 
@@ -36,68 +37,85 @@ struct Routed {
   const int launches;  ///< of a multiply of all local experts
 };
 
-void send_to_experts(Writer& w, const Routed& e, std::string_view name) {
-  if (e.ranks > 1) w.exchange(name, Among::dispatch, Operation::all_to_all, e.bytes(e.r.sent, e.z.hidden));
-  if (e.sorts()) w.touch("sort by expert", 2 * e.bytes(e.r.received(), e.z.hidden));
+void send_to_experts(PassWriter& w, const Routed& e) {
+  if (e.ranks > 1) w.exchange(Among::dispatch, Operation::all_to_all, e.bytes(e.r.sent, e.z.hidden));
+  if (e.sorts()) w.touch(2 * e.bytes(e.r.received(), e.z.hidden));
 }
 
-void send_back(Writer& w, const Routed& e, std::string_view name) {
-  if (e.sorts()) w.touch("sort by sender", 2 * e.bytes(e.r.received(), e.z.hidden));
-  if (e.ranks > 1) w.exchange(name, Among::combine, Operation::all_to_all, e.bytes(e.r.received(), e.z.hidden));
+void send_back(PassWriter& w, const Routed& e) {
+  if (e.sorts()) w.touch(2 * e.bytes(e.r.received(), e.z.hidden));
+  if (e.ranks > 1) w.exchange(Among::combine, Operation::all_to_all, e.bytes(e.r.received(), e.z.hidden));
+}
+
+void choose_experts(Writer& w, const Routed& e) {
+  const StackSizes& z = e.z;
+  w.begin(Kind::experts_input);
+  w.backward.touch((e.experts.shared_ffn > 0 ? 4 : 3) * z.residual * d(z.element));
+
+  w.begin(Kind::router);
+  w.owns(d(z.width) * d(e.experts.count));
+  w.forward.product(e.r.tokens, z.hidden, e.experts.count);
+  w.backward.product(e.r.tokens, e.experts.count, z.hidden);
+  w.backward.product_gradient(e.experts.count, z.hidden, e.r.tokens);
+
+  w.begin(Kind::expert_choice);
+  w.forward.touch(e.scores() * (d(z.element) + 6 * kFloat), kRouterKernels);
+  w.backward.touch(e.scores() * (d(z.element) + 4 * kFloat), kRouterKernels / 2);
+  w.saves(e.scores() * 2 * kFloat);  // scores and where each copy goes
+
+  w.begin(Kind::expert_copies);
+  w.forward.touch(e.bytes(e.r.tokens + e.r.sent, z.hidden));
+  w.backward.touch(e.bytes(e.r.tokens + e.r.sent, z.hidden));
+}
+
+/// A multiply of all local experts from `in` to `out` columns, which owns `parameters` of all experts.
+void multiply(Writer& w, const Routed& e, Kind kind, std::int64_t in, std::int64_t out, double parameters) {
+  const std::int64_t rows = e.r.per_expert, local = e.r.local_experts;
+  w.begin(kind);
+  w.owns_of_experts(parameters / e.ranks, e.ranks > 1);
+  w.forward.gemm(rows, in, out, local, e.launches, e.r.useful);
+  w.backward.gemm(rows, out, in, local, e.launches, e.r.useful);
+  w.backward.weight_gradient(out, in, rows, local, e.launches, e.r.useful);
+}
+
+void visit_experts(Writer& w, const Routed& e) {
+  const std::int64_t hidden = e.z.hidden, inner = e.experts.ffn;
+  const double out = d(hidden) * d(inner) * d(e.experts.count);
+  w.begin(Kind::experts_dispatch);
+  send_to_experts(w.forward, e);
+  send_back(w.backward, e);
+
+  multiply(w, e, Kind::experts_in, hidden, 2 * inner, routed_parameters(e.s.model) - out);
+  w.saves(e.bytes(e.r.received(), hidden) + d(e.r.received()) * kFloat);
+
+  Writer activation = w.inside({.experts_activation = true});
+  activation.begin(Kind::swiglu);
+  activation.forward.touch(3 * e.bytes(e.r.received(), inner));
+  activation.backward.touch(5 * e.bytes(e.r.received(), inner));
+  activation.saves(2 * e.bytes(e.r.received(), inner), {});  // gates and ups
+  activation.saves(e.bytes(e.r.received(), inner));          // their products
+
+  multiply(w, e, Kind::experts_out, inner, hidden, out);
+  w.holds_gradients(e.bytes(e.r.received(), hidden + 3 * inner));
+
+  w.begin(Kind::experts_combine);
+  send_back(w.forward, e);
+  send_to_experts(w.backward, e);
 }
 
 }  // namespace
 
-void experts_activation(Writer& w) {
-  const Routed e(w);
-  w.touch("experts' SwiGLU", 3 * e.bytes(e.r.received(), e.experts.ffn));
-}
-
 void expert_block(Writer& w) {
   const Routed e(w);
-  const std::int64_t hidden = e.z.hidden, inner = e.experts.ffn, rows = e.r.per_expert, local = e.r.local_experts;
-  w.product("router", e.r.tokens, hidden, e.experts.count);
-  w.touch("choice of experts", e.scores() * (d(e.z.element) + 6 * kFloat), kRouterKernels);
-  w.touch("copies for experts", e.bytes(e.r.tokens + e.r.sent, hidden));
-  send_to_experts(w, e, "tokens to experts");
-  w.gemm("experts in", rows, hidden, 2 * inner, local, e.launches, e.r.useful);
-  experts_activation(w);
-  w.gemm("experts out", rows, inner, hidden, local, e.launches, e.r.useful);
-  send_back(w, e, "results from experts");
-  w.touch("weighted sum of experts", e.bytes(e.r.tokens + e.r.sent, hidden));
-  if (e.experts.shared_ffn > 0) {
-    feed_forward(w, e.experts.shared_ffn / e.z.tensor);
-    w.touch("sum with shared experts", 3 * e.z.residual * d(e.z.element));
-  }
-}
-
-void expert_block_backward(Writer& w) {
-  const Routed e(w);
-  const std::int64_t hidden = e.z.hidden, inner = e.experts.ffn, rows = e.r.per_expert, local = e.r.local_experts;
-  if (e.experts.shared_ffn > 0) feed_forward_backward(w, e.experts.shared_ffn / e.z.tensor);
-  w.touch("weighted sum of experts: gradient", e.bytes(e.r.tokens + e.r.sent, hidden));
-  send_to_experts(w, e, "results' gradient to experts");
-  w.gemm("experts out: gradient of input", rows, hidden, inner, local, e.launches, e.r.useful);
-  w.weight_gradient("experts out: gradient of weight", hidden, inner, rows, local, e.launches, e.r.useful);
-  w.touch("experts' SwiGLU gradient", 5 * e.bytes(e.r.received(), inner));
-  w.gemm("experts in: gradient of input", rows, 2 * inner, hidden, local, e.launches, e.r.useful);
-  w.weight_gradient("experts in: gradient of weight", 2 * inner, hidden, rows, local, e.launches, e.r.useful);
-  send_back(w, e, "tokens' gradient from experts");
-  w.touch("sum of copies' gradients", e.bytes(e.r.tokens + e.r.sent, hidden));
-  w.touch("choice of experts: gradient", e.scores() * (d(e.z.element) + 4 * kFloat), kRouterKernels / 2);
-  w.product("router: gradient of input", e.r.tokens, e.experts.count, hidden);
-  w.product_gradient("router: gradient of weight", e.experts.count, hidden, e.r.tokens);
-  w.touch("sum of the input's gradients", (e.experts.shared_ffn > 0 ? 4 : 3) * e.z.residual * d(e.z.element));
-}
-
-double saved_expert_bytes(const Scenario& s, const StackSizes& z, bool activation_repeated) {
-  const Routing r = routing(s);
-  const Experts& experts = s.model.experts;
-  const double router = d(r.tokens) * d(experts.count) * 2 * kFloat;  // scores and where each copy goes
-  const std::int64_t inner = activation_repeated ? 2 : 3;             // gates, ups and their products
-  const double routed = d(r.received()) * (d(z.hidden + inner * experts.ffn) * d(z.element) + kFloat);
-  const double shared = d(z.tokens) * 3 * d(experts.shared_ffn / z.tensor) * d(z.element);
-  return router + routed + shared;
+  choose_experts(w, e);
+  visit_experts(w, e);
+  w.begin(Kind::experts_sum);
+  w.forward.touch(e.bytes(e.r.tokens + e.r.sent, e.z.hidden));
+  w.backward.touch(e.bytes(e.r.tokens + e.r.sent, e.z.hidden));
+  if (e.experts.shared_ffn == 0) return;
+  feed_forward(w, e.experts.shared_ffn / e.z.tensor, d(e.z.element));
+  w.begin(Kind::shared_experts_sum);
+  w.forward.touch(3 * e.z.residual * d(e.z.element));
 }
 
 }  // namespace stepcast::schedules

@@ -1,63 +1,70 @@
 #include "schedules/model/feed_forward.h"
 
+#include "schedules/model/low_precision.h"
 #include "schedules/model/multiply_pair.h"
 
 namespace stepcast::schedules {
 namespace {
 
+using Kind = OperatorKind;
+
 double d(std::int64_t n) { return static_cast<double>(n); }
+
+/// `saved`: elements, over those of the result.
+void activate(Writer& w, Kind kind, double bytes, double forward, double backward, double saved) {
+  w.begin(kind);
+  w.forward.touch(bytes * forward);
+  w.backward.touch(bytes * backward);
+  w.saves(bytes * saved);
+}
+
+void gelu(Writer& w, double bytes) {
+  const bool fused = w.s.software.fused_bias_gelu;
+  if (has_biases(w.s)) {
+    w.begin(Kind::bias);
+    w.backward.touch(bytes);
+  }
+  w.begin(Kind::gelu);
+  w.forward.touch(bytes * (fused ? 2 : 8), fused ? 1 : 4);
+  w.backward.touch(bytes * (fused ? 3 : 9), fused ? 1 : 4);
+  w.saves(bytes);
+}
 
 }  // namespace
 
-void activation_forward(Writer& w, std::int64_t width) {
-  const double inner = d(w.z.tokens) * d(width) * d(w.z.element);
+void activation(Writer& w, std::int64_t width) {
+  const double bytes = d(w.z.tokens) * d(width) * d(w.z.element);
   switch (layer_style(w.s.model).activation) {
     case Activation::swiglu:
-      return w.touch("SwiGLU", inner * 3);
+      return activate(w, Kind::swiglu, bytes, 3, 5, 2);
     case Activation::geglu:
-      return w.touch("GEGLU", inner * 3);
+      return activate(w, Kind::geglu, bytes, 3, 5, 2);
     case Activation::relu:
-      return w.touch("ReLU", inner * 2);
+      // Its result is what the multiply behind it keeps, unless that was gathered.
+      return activate(w, Kind::relu, bytes, 2, 3, parts_of_second_input(w.z) == 1 ? 0 : 1);
     case Activation::gelu:
-      break;
+      return gelu(w, bytes);
   }
-  if (w.s.software.fused_bias_gelu)
-    w.touch("bias, GELU", inner * 2);
-  else
-    w.touch("bias, GELU", inner * 8, 4);
 }
 
-void activation_backward(Writer& w, std::int64_t width) {
-  const double inner = d(w.z.tokens) * d(width) * d(w.z.element);
-  switch (layer_style(w.s.model).activation) {
-    case Activation::swiglu:
-      return w.touch("SwiGLU gradient", inner * 5);
-    case Activation::geglu:
-      return w.touch("GEGLU gradient", inner * 5);
-    case Activation::relu:
-      return w.touch("ReLU gradient", inner * 3);
-    case Activation::gelu:
-      break;
-  }
-  w.touch("GELU gradient", inner * (w.s.software.fused_bias_gelu ? 3 : 9), w.s.software.fused_bias_gelu ? 1 : 4);
-  if (has_biases(w.s)) w.touch("bias gradient", inner);
+std::int64_t feed_forward_columns(const Model& model, std::int64_t inner) {
+  return is_gated(layer_style(model).activation) ? 2 * inner : inner;
 }
 
-std::int64_t feed_forward_columns(const Writer& w, std::int64_t inner) {
-  return is_gated(layer_style(w.s.model).activation) ? 2 * inner : inner;
+void feed_forward(Writer& w, std::int64_t inner, double kept) {
+  first_multiply(w, Kind::feed_forward_in, feed_forward_columns(w.s.model, inner));
+  activation(w, inner);
+  second_multiply(w, Kind::feed_forward_out, inner);
+  w.saves(d(w.z.tokens) * d(inner) * kept);
 }
 
-void feed_forward(Writer& w, std::int64_t inner) {
-  first_multiply(w, "feed-forward in", feed_forward_columns(w, inner));
-  activation_forward(w, inner);
-  second_multiply(w, "feed-forward out", inner);
+double kept_of_second_input(const Scenario& s, const StackSizes& z) {
+  return kept_input_bytes(s) * parts_of_second_input(z);
 }
 
-void feed_forward_backward(Writer& w, std::int64_t inner) {
-  second_multiply_backward(w, "feed-forward out: gradient of input", "feed-forward out: gradient of weight", inner);
-  activation_backward(w, inner);
-  first_multiply_backward(w, "feed-forward in: gradient of input", "feed-forward in: gradient of weight",
-                          feed_forward_columns(w, inner));
+double feed_forward_gradients(const Scenario& s, const StackSizes& z) {
+  const double first = d(z.tokens) * d(feed_forward_columns(s.model, z.ffn)) * ranks_of_first_input(z);
+  return (z.residual + z.inner * parts_of_second_input(z) + first) * d(z.element);
 }
 
 }  // namespace stepcast::schedules

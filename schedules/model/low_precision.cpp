@@ -11,9 +11,9 @@ constexpr double kHigh = 2;  // bytes of what is not cast
 
 double d(std::int64_t n) { return static_cast<double>(n); }
 
-bool is_norm(const Operator& op) {
-  const auto* kernel = std::get_if<Elementwise>(&op);
-  return kernel != nullptr && (kernel->name == "layer norm" || kernel->name == "rms norm");
+bool is_norm(const Kernel& op) {
+  return std::holds_alternative<Elementwise>(op) &&
+         (kind(op) == OperatorKind::layer_norm || kind(op) == OperatorKind::rms_norm);
 }
 
 double elements(std::int64_t rows, std::int64_t columns, const GemmShape& shape) {
@@ -32,8 +32,8 @@ class Recast {
         copies_(low_precision_copies(s)),
         width_(cast_bytes(s.training.precision)) {}
 
-  Operators run(const Operators& pass) {
-    for (const Operator& op : pass) {
+  Kernels run(const Kernels& pass) {
+    for (const Kernel& op : pass) {
       if (const auto* collective = std::get_if<TensorCollective>(&op))
         add(*collective);
       else if (const auto* gemm = std::get_if<Gemm>(&op); gemm != nullptr && gemm->linear)
@@ -50,7 +50,8 @@ class Recast {
     if (!searches_ && !backward_ && s_.software.fused_quantization && !out_.empty() && is_norm(out_.back()))
       std::get<Elementwise>(out_.back()).bytes += numbers * (copies * width_ - kHigh);  // the norm writes the copies
     else
-      out_.push_back(Elementwise{"cast", numbers * (kHigh * (searches_ ? 2 : 1) + copies * width_), searches_ ? 2 : 1});
+      out_.push_back(Elementwise{OperatorKind::cast, numbers * (kHigh * (searches_ ? 2 : 1) + copies * width_),
+                                 searches_ ? 2 : 1});
   }
 
   /// Tensor ranks gather the casts of what enters a multiply: forward by rows; for the weight's gradient by columns,
@@ -60,7 +61,7 @@ class Recast {
       out_.push_back(gather);
       return;
     }
-    const bool kept = backward_ && gather.name == "all-gather of the input";  // cast forward
+    const bool kept = backward_ && gather.of_saved_input;  // cast forward
     const double numbers = static_cast<double>(gather.bytes.value) / kHigh;
     if (!kept) {
       if (nvfp4_) agree();
@@ -72,12 +73,12 @@ class Recast {
     out_.push_back(gather);
     // NVFP4's columns, which are stored as rows, arrive rank by rank and are put in order.
     if (backward_ && copies_ == 2 && (!block_scales_ || nvfp4_))
-      out_.push_back(Elementwise{"transpose of a cast", 2 * width_ * numbers, 1, true});
+      out_.push_back(Elementwise{OperatorKind::cast_transpose, 2 * width_ * numbers, 1, true});
   }
 
   /// The parts of a gathered tensor have one scale: ranks look for the largest number of rows and of columns together.
   void agree() {
-    out_.push_back(TensorCollective{"largest of a tensor", collectives::Operation::all_reduce, Bytes{2 * sizeof(float)},
+    out_.push_back(TensorCollective{OperatorKind::cast, collectives::Operation::all_reduce, Bytes{2 * sizeof(float)},
                                     false, Among::tensor});
   }
 
@@ -89,7 +90,7 @@ class Recast {
       if (!backward_ && !s_.training.eight_bit_parameters) {
         const double each = kHigh * (nvfp4_ ? 2 : 1) + copies_ * width_;
         const double weights = elements(gemm.shape.k, gemm.shape.n, gemm.shape);
-        out_.push_back(Elementwise{"cast of weights", weights * each / passes(), 0});
+        out_.push_back(Elementwise{OperatorKind::weight_cast, weights * each / passes(), 0});
       }
     }
     out_.push_back(gemm);
@@ -105,7 +106,7 @@ class Recast {
   const int copies_;
   const double width_;  ///< of a cast, bytes an element
   bool cast_ahead_ = false;
-  Operators out_;
+  Kernels out_;
 };
 
 }  // namespace
@@ -125,7 +126,7 @@ double cast_bytes(Precision precision) { return precision == Precision::nvfp4 ? 
 
 double low_precision_weights(const Block& layer) {
   double sum = 0;
-  for (const Operator& op : layer.backward)
+  for (const Kernel& op : layer.backward)
     if (const auto* gemm = std::get_if<Gemm>(&op); gemm != nullptr && gemm->low_precision && gemm->of_weights)
       sum += elements(gemm->shape.m, gemm->shape.n, gemm->shape);
   return sum;

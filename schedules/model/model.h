@@ -129,26 +129,12 @@ enum class FeedForward : std::uint8_t { dense, experts };
 /// Layers that have experts: the last ones.
 std::int64_t expert_layers(const Model& model);
 
-/// Parameters of one layer with self-attention and feed-forward block, by how they are shared out.
-struct LayerParameters {
-  double whole = 0;    ///< on every tensor rank: norms, biases behind a sum, low-rank and router matrices
-  double split = 0;    ///< over the tensor ranks
-  double biases = 0;   ///< of those, biases: every row of a tensor grid has them
-  double experts = 0;  ///< of routed experts, over the expert ranks
-  double sum() const { return whole + split + experts; }
-};
-/// `head_ranks`: tensor ranks that share the heads out; where several hold one of keys and values, all their copies
-/// count.
-LayerParameters layer_parameters(const Model& model, FeedForward kind = FeedForward::dense,
-                                 std::int64_t head_ranks = 1);
+/// Parameters of the routed experts of one layer, of all expert ranks together.
+double routed_parameters(const Model& model);
 
 /// Of all layers together, parameters of routed experts that one token does not visit.
 double idle_parameters(const Model& model);
 
-/// Columns of the vocabulary's matrix.
-std::int64_t embedding_width(const Model& model);
-/// Of the embedding; `sequence` counts where positions are learned and not limited.
-double embedding_parameters(const Model& model, std::int64_t sequence);
 /// Rows of the embedding on one of `tensor` ranks. A vocabulary that does not divide is padded to a multiple of 128
 /// rows a rank, as Megatron-LM does (--make-vocab-size-divisible-by).
 std::int64_t vocab_rows(const Model& model, std::uint32_t tensor);

@@ -7,71 +7,71 @@ namespace {
 
 using collectives::Operation;
 
-double bytes(const Writer& w, std::int64_t width) {
-  return static_cast<double>(w.z.tokens) * static_cast<double>(width) * static_cast<double>(w.z.element);
+double bytes(const StackSizes& z, std::int64_t width) {
+  return static_cast<double>(z.tokens) * static_cast<double>(width) * static_cast<double>(z.element);
 }
 
 /// Columns lie in rows, so parts of them are copied out and in: read and written.
-void cut_own(Writer& w, std::int64_t width) { w.touch("own part of columns", 2 * bytes(w, width)); }
-void join(Writer& w, std::int64_t width) { w.touch("join parts of columns", 2 * bytes(w, width)); }
+void cut_own(PassWriter& w, std::int64_t width) { w.touch(2 * bytes(w.z, width)); }
+void join(PassWriter& w, std::int64_t width) { w.touch(2 * bytes(w.z, width)); }
 
-void gather(Writer& w, std::string_view name, std::int64_t width) {
-  w.collective(name, Operation::all_gather, bytes(w, width));
+void gather(PassWriter& w, std::int64_t width) {
+  w.collective(Operation::all_gather, bytes(w.z, width));
   join(w, width);
 }
 
 /// Both gradients of a multiply of `in` to `out` columns on this rank. What its ranks then exchange runs under the
 /// second one where the software overlaps.
-void gradients(Writer& w, std::string_view input, std::string_view weight, std::int64_t out, std::int64_t in,
-               std::string_view traffic, Operation operation, std::int64_t width) {
-  w.gemm(input, w.z.tokens, out, in);
+void gradients(PassWriter& w, std::int64_t out, std::int64_t in, Operation operation, std::int64_t width) {
+  w.gemm(w.z.tokens, out, in);
   if (operation == Operation::reduce_scatter) join(w, width);
-  w.weight_gradient_and([&](bool hide) { w.collective(traffic, operation, bytes(w, width), hide); }, weight, out, in);
+  w.weight_gradient_and([&](bool hide) { w.collective(operation, bytes(w.z, width), hide); }, out, in);
   if (operation == Operation::all_gather) join(w, width);
+}
+
+/// Every tensor rank owns as much of a matrix, however it is cut.
+double own_part(const StackSizes& z, std::int64_t columns) {
+  return static_cast<double>(z.width) * static_cast<double>(columns) / z.grid.depth;
 }
 
 }  // namespace
 
-void first_multiply(Writer& w, std::string_view name, std::int64_t columns) {
+void first_multiply(Writer& w, OperatorKind kind, std::int64_t columns) {
   const StackSizes& z = w.z;
+  PassWriter &f = w.forward, &b = w.backward;
+  w.begin(kind);
+  w.owns(own_part(z, columns));
   if (z.method != TensorMethod::reduce_output) {
-    gather_input(w);
-    w.gather_weight(z.width, columns);
-    w.gemm(name, z.tokens, z.width, columns);
-    return w.sum_over_rows("sum of the output over rows", columns);
+    f.gather_input();
+    f.gather_weight(z.width, columns);
+    f.gemm(z.tokens, z.width, columns);
+    f.sum_over_rows(columns);
+    return column_split_backward(w, columns);
   }
-  cut_own(w, z.hidden / z.tensor);
-  w.gemm(name, z.tokens, z.hidden / z.tensor, columns * z.tensor);
-  join(w, columns * z.tensor);
-  w.collective("reduce-scatter of the output", Operation::reduce_scatter, bytes(w, columns * z.tensor));
+  cut_own(f, z.hidden / z.tensor);
+  f.gemm(z.tokens, z.hidden / z.tensor, columns * z.tensor);
+  join(f, columns * z.tensor);
+  f.collective(Operation::reduce_scatter, bytes(z, columns * z.tensor));
+  gather(b, columns * z.tensor);
+  gradients(b, columns * z.tensor, z.hidden / z.tensor, Operation::all_gather, z.hidden);
 }
 
-void second_multiply(Writer& w, std::string_view name, std::int64_t inner) {
+void second_multiply(Writer& w, OperatorKind kind, std::int64_t inner) {
   const StackSizes& z = w.z;
+  PassWriter &f = w.forward, &b = w.backward;
+  w.begin(kind);
+  w.owns(own_part(z, inner));
   if (z.method != TensorMethod::partition_output) {
-    w.gather_weight(inner, z.width);
-    w.gemm(name, z.tokens, inner, z.width);
-    return reduce_output(w);
+    f.gather_weight(inner, z.width);
+    f.gemm(z.tokens, inner, z.width);
+    reduce_output(w);
+    return row_split_backward(w, inner);
   }
-  gather(w, "all-gather of the input", inner * z.tensor);
-  w.gemm(name, z.tokens, inner * z.tensor, z.hidden / z.tensor);
-  gather(w, "all-gather of the output", z.hidden);
-}
-
-void second_multiply_backward(Writer& w, std::string_view input, std::string_view weight, std::int64_t inner) {
-  const StackSizes& z = w.z;
-  if (z.method != TensorMethod::partition_output) return row_split_backward(w, input, weight, inner);
-  cut_own(w, z.hidden / z.tensor);
-  gradients(w, input, weight, z.hidden / z.tensor, inner * z.tensor, "sum of the input's gradient",
-            Operation::reduce_scatter, inner * z.tensor);
-}
-
-void first_multiply_backward(Writer& w, std::string_view input, std::string_view weight, std::int64_t columns) {
-  const StackSizes& z = w.z;
-  if (z.method != TensorMethod::reduce_output) return column_split_backward(w, input, weight, columns);
-  gather(w, "all-gather of the output's gradient", columns * z.tensor);
-  gradients(w, input, weight, columns * z.tensor, z.hidden / z.tensor, "all-gather of the input's gradient",
-            Operation::all_gather, z.hidden);
+  gather(f, inner * z.tensor);
+  f.gemm(z.tokens, inner * z.tensor, z.hidden / z.tensor);
+  gather(f, z.hidden);
+  cut_own(b, z.hidden / z.tensor);
+  gradients(b, z.hidden / z.tensor, inner * z.tensor, Operation::reduce_scatter, inner * z.tensor);
 }
 
 }  // namespace stepcast::schedules

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
 
 #include "schedules/model/writer.h"
 
@@ -29,9 +28,7 @@ inline double parts_of_second_input(const StackSizes& z) {
 }
 
 /// `columns`, `inner`: between the two, on this rank.
-void first_multiply(Writer& w, std::string_view name, std::int64_t columns);
-void second_multiply(Writer& w, std::string_view name, std::int64_t inner);
-void second_multiply_backward(Writer& w, std::string_view input, std::string_view weight, std::int64_t inner);
-void first_multiply_backward(Writer& w, std::string_view input, std::string_view weight, std::int64_t columns);
+void first_multiply(Writer& w, OperatorKind kind, std::int64_t columns);
+void second_multiply(Writer& w, OperatorKind kind, std::int64_t inner);
 
 }  // namespace stepcast::schedules

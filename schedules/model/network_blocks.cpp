@@ -3,30 +3,19 @@
 #include <algorithm>
 #include <iterator>
 
+#include "schedules/model/block_of.h"
+#include "schedules/model/stack_sizes.h"
 #include "sim/whole_bytes.h"
 
 namespace stepcast::schedules {
 namespace {
 
 using collectives::Operation;
-using Kind = LayerKind;
+using Kind = OperatorKind;
 
 double d(std::int64_t n) { return static_cast<double>(n); }
 
 Bytes bytes(double n) { return whole_bytes(n); }
-
-std::string_view name_of(Kind kind) {
-  switch (kind) {
-    case Kind::max_pool:
-      return "max pool";
-    case Kind::average_pool:
-      return "average pool";
-    case Kind::dropout:
-      return "dropout";
-    default:
-      return "elementwise";
-  }
-}
 
 /// What is known between two layers.
 struct Place {
@@ -37,8 +26,7 @@ struct Place {
   friend bool operator==(const Place&, const Place&) = default;
 };
 
-/// Lowers one unit. Each layer adds its forward operators, and its backward operators in front of those of the layers
-/// before it.
+/// Writes down the operators of one unit.
 class Lowering {
  public:
   Lowering(const Scenario& scenario, Place at)
@@ -53,39 +41,34 @@ class Lowering {
   Place at() const { return at_; }
 
   Block take() {
-    Block block{.name = "unit", .layer = true};
-    block.forward = std::move(forward_);
-    std::reverse(backward_.begin(), backward_.end());
-    for (Operators& part : backward_) std::ranges::move(part, std::back_inserter(block.backward));
-    block.parameters = parameters_;
-    block.saved = saved_;
-    block.output = values() * d(ranks_) * d(element_);
+    Block block = part_block("unit", std::move(list_), values() * d(ranks_) * d(element_));
+    block.layer = true;
     return block;
   }
 
   void layer(const NetworkLayer& once) {
     switch (once.kind) {
-      case Kind::convolution:
+      case LayerKind::convolution:
         return convolution(once);
-      case Kind::linear:
+      case LayerKind::linear:
         return linear(once);
-      case Kind::max_pool:
-      case Kind::average_pool:
+      case LayerKind::max_pool:
+      case LayerKind::average_pool:
         return pool(once);
-      case Kind::batch_norm:
-        return norm();
-      case Kind::relu:
+      case LayerKind::batch_norm:
+        return norm(true);
+      case LayerKind::relu:
         return relu();
-      case Kind::dropout:
+      case LayerKind::dropout:
         return dropout();
-      case Kind::branches:
+      case LayerKind::branches:
         return branches(once);
-      case Kind::gemm:
+      case LayerKind::gemm:
         return gemm(once);
-      case Kind::elementwise:
+      case LayerKind::elementwise:
         return elementwise(once);
-      case Kind::bottleneck:
-      case Kind::basic:
+      case LayerKind::bottleneck:
+      case LayerKind::basic:
         return;  // spelled out as branches
     }
   }
@@ -97,19 +80,21 @@ class Lowering {
   }
   double values() const { return values(at_.tensor); }
 
-  void touch(Operators& into, std::string_view name, double values, double bytes_each, int kernels = 1) const {
-    into.push_back(Elementwise{name, values * bytes_each, kernels});
+  void owns(double parameters) { list_.operators.back().parameters += parameters; }
+  void saves(double bytes) { list_.saved.push_back({bytes}); }
+  void forward(double bytes, int kernels = 1) {
+    list_.forward.push_back(Elementwise{list_.operators.back().kind, bytes, kernels});
+  }
+  void backward(double bytes, int kernels = 1) {
+    list_.backward.push_back(Elementwise{list_.operators.back().kind, bytes, kernels, false, true});
   }
 
-  /// Streams `forward` and `backward` elements for each value here.
-  void stream(std::string_view name, std::string_view gradient, double forward, double backward, int kernels = 1) {
-    touch(forward_, name, values(), forward * d(element_), kernels);
-    Operators back;
-    if (at_.trained) touch(back, gradient, values(), backward * d(element_), kernels);
-    backward_.push_back(std::move(back));
+  /// An operator that streams `forward` and `backward` elements for each value here.
+  void stream(Kind kind, double forward_each, double backward_each, int kernels = 1) {
+    list_.begin(kind);
+    forward(values() * (forward_each * d(element_)), kernels);
+    if (at_.trained) backward(values() * (backward_each * d(element_)), kernels);
   }
-
-  bool transposes() const { return !s_.software.channels_last && element_ == 2; }
 
   void convolution(const NetworkLayer& once) {
     const Tensor in = at_.tensor, out = output(once, in);
@@ -121,37 +106,30 @@ class Lowering {
     const double weight_bytes = weights * d(element_);
     const bool winograd = taps == 9 && once.kernel_height == 3 && once.stride == 1 && g == 1;
     const std::int64_t stride2 = once.stride * once.stride;
+    const bool transposes = !s_.software.channels_last && element_ == 2;  // to channels last and back
 
-    const auto relayout = [&](Operators& into, double moved) {
-      if (transposes()) into.push_back(Elementwise{"to and from channels last", 2 * moved, 2});
-    };
-    relayout(forward_, in_bytes + out_bytes);
-    forward_.push_back(Convolution{"convolution", shape(out_pixels, out_group, in_group * taps, g),
-                                   in_bytes + weight_bytes, winograd});
-
-    Operators back;
-    relayout(back, in_bytes + out_bytes);
-    back.push_back(Convolution{"convolution: gradient of weight", shape(out_group, in_group * taps, out_pixels, g),
-                               in_bytes + out_bytes, winograd, true});
-    sum_over_tensor_ranks(back, weights);
+    list_.begin(Kind::convolution);
+    owns(weights);
+    saves(out_bytes);
+    if (transposes) forward(2 * (in_bytes + out_bytes), 2);
+    list_.forward.push_back(Convolution{Kind::convolution, shape(out_pixels, out_group, in_group * taps, g),
+                                        in_bytes + weight_bytes, winograd});
+    if (transposes) backward(2 * (in_bytes + out_bytes), 2);
+    list_.backward.push_back(Convolution{Kind::convolution, shape(out_group, in_group * taps, out_pixels, g),
+                                         in_bytes + out_bytes, winograd, true});
+    sum_over_tensor_ranks(weights);
     if (at_.trained) {
-      relayout(back, in_bytes + out_bytes);
+      if (transposes) backward(2 * (in_bytes + out_bytes), 2);
       // With a stride each pixel of the input has met only some of the kernel's.
       const std::int64_t met = std::max<std::int64_t>(1, out_group * taps / stride2);
-      back.push_back(Convolution{"convolution: gradient of input", shape(in_pixels, in_group, met, g),
-                                 out_bytes + weight_bytes, winograd});
+      list_.backward.push_back(
+          Convolution{Kind::convolution, shape(in_pixels, in_group, met, g), out_bytes + weight_bytes, winograd});
     }
-    backward_.push_back(std::move(back));
 
     at_.tensor = out;
     at_.trained = true;
-    parameters_ += weights;
-    saved_ += out_bytes;
     if (once.bias) bias(once.out);
-    if (once.norm) {
-      norm();
-      if (!once.relu) saved_ -= out_bytes;  // an addition follows, which keeps nothing of its own
-    }
+    if (once.norm) norm(once.relu);  // else an addition follows, which keeps nothing of its own
     if (once.relu) relu(once.norm);
   }
 
@@ -161,116 +139,111 @@ class Lowering {
 
   /// Gradients of what every tensor rank holds for its own samples; beside the kernel that follows, where the software
   /// overlaps.
-  void sum_over_tensor_ranks(Operators& into, double parameters) const {
+  void sum_over_tensor_ranks(double parameters) {
     if (ranks_ == 1) return;
     const double moved = parameters * d(element_bytes(gradient_precision(s_)));
-    into.push_back(TensorCollective{"all-reduce of gradients", Operation::all_reduce, bytes(moved), data_overlap(s_)});
+    list_.backward.push_back(
+        TensorCollective{list_.operators.back().kind, Operation::all_reduce, bytes(moved), data_overlap(s_)});
   }
 
-  void exchange(Operators& into, std::string_view name, Operation operation, double features) const {
+  void exchange(Kernels& into, Operation operation, double features) const {
     if (ranks_ == 1) return;
-    into.push_back(TensorCollective{name, operation, bytes(features * d(micro_batch_) * d(element_)), false});
+    into.push_back(TensorCollective{Kind::linear, operation, bytes(features * d(micro_batch_) * d(element_)), false});
   }
 
   void linear(const NetworkLayer& once) {
     const bool by_rows = method_ == TensorMethod::reduce_output || at_.paired;
+    list_.begin(Kind::linear);
     if (by_rows)
       linear_by_rows(once);
     else
       linear_by_columns(once);
     at_ = {output(once, at_.tensor), true, true, method_ == TensorMethod::megatron && !by_rows};
-    saved_ += values() * d(element_);
+    saves(values() * d(element_));
     if (once.bias) bias(once.out / ranks_);
     if (once.relu) relu();
   }
 
-  Gemm plain(std::string_view name, std::int64_t m, std::int64_t n, std::int64_t k) const {
-    return {name, shape(m, n, k, 1)};
-  }
+  Gemm plain(std::int64_t m, std::int64_t n, std::int64_t k) const { return {Kind::linear, shape(m, n, k, 1)}; }
   Gemm gradient_of_weight(std::int64_t columns, std::int64_t rows) const {
-    Gemm of_weight = plain("linear: gradient of weight", columns, rows, micro_batch_);
+    Gemm of_weight = plain(columns, rows, micro_batch_);
     of_weight.of_weights = true;
     return of_weight;
   }
 
   /// Columns, which are the output's features, are shared by the tensor ranks.
   void linear_by_columns(const NetworkLayer& once) {
+    Kernels &f = list_.forward, &b = list_.backward;
     const double features = at_.tensor.values();
     const auto columns = once.out / ranks_, rows = static_cast<std::int64_t>(features);
-    exchange(forward_, "all-gather of features", Operation::all_gather, features);
-    forward_.push_back(plain("linear", micro_batch_, columns, rows));
-    Operators back{gradient_of_weight(columns, rows)};
+    exchange(f, Operation::all_gather, features);
+    f.push_back(plain(micro_batch_, columns, rows));
+    b.push_back(gradient_of_weight(columns, rows));
     if (at_.trained) {
-      back.push_back(plain("linear: gradient of input", micro_batch_, rows, columns));
-      exchange(back, "reduce-scatter of features' gradient", Operation::reduce_scatter, features);
+      b.push_back(plain(micro_batch_, rows, columns));
+      exchange(b, Operation::reduce_scatter, features);
     }
-    backward_.push_back(std::move(back));
-    parameters_ += features * d(columns);
+    owns(features * d(columns));
   }
 
   /// Rows, which are the input's features, are; each rank's partial outputs are summed, and their features shared.
   /// Ranks that had samples to share change them for features first.
   void linear_by_rows(const NetworkLayer& once) {
+    Kernels &f = list_.forward, &b = list_.backward;
     const auto rows = static_cast<std::int64_t>(at_.tensor.values()) / ranks_;
-    if (!at_.features) exchange(forward_, "all-to-all of samples", Operation::all_to_all, d(rows));
-    forward_.push_back(plain("linear", micro_batch_, once.out, rows));
-    exchange(forward_, "reduce-scatter of features", Operation::reduce_scatter, d(once.out));
-    Operators back;
-    exchange(back, "all-gather of features' gradient", Operation::all_gather, d(once.out));
-    back.push_back(gradient_of_weight(once.out, rows));
+    if (!at_.features) exchange(f, Operation::all_to_all, d(rows));
+    f.push_back(plain(micro_batch_, once.out, rows));
+    exchange(f, Operation::reduce_scatter, d(once.out));
+    exchange(b, Operation::all_gather, d(once.out));
+    b.push_back(gradient_of_weight(once.out, rows));
     if (at_.trained) {
-      back.push_back(plain("linear: gradient of input", micro_batch_, rows, once.out));
-      if (!at_.features) exchange(back, "all-to-all of features' gradient", Operation::all_to_all, d(rows));
+      b.push_back(plain(micro_batch_, rows, once.out));
+      if (!at_.features) exchange(b, Operation::all_to_all, d(rows));
     }
-    backward_.push_back(std::move(back));
-    parameters_ += d(rows) * d(once.out);
+    owns(d(rows) * d(once.out));
   }
 
   void bias(std::int64_t parameters) {
-    stream("bias", "bias gradient", 2, 1);
-    parameters_ += d(parameters);
+    stream(Kind::bias, 2, 1);
+    owns(d(parameters));
   }
 
   /// Forward reads twice, once for the statistics; backward likewise both its inputs.
-  void norm() {
+  void norm(bool keeps_result) {
     at_.trained = true;
-    stream("batch norm", "batch norm gradient", 3, 5, s_.software.fused_norm_relu ? 1 : 2);
-    parameters_ += 2 * d(at_.tensor.channels);
-    saved_ += values() * d(element_);
+    stream(Kind::batch_norm, 3, 5, s_.software.fused_norm_relu ? 1 : 2);
+    owns(2 * d(at_.tensor.channels));
+    if (keeps_result) saves(values() * d(element_));
   }
 
   /// In place: what it leaves is what the next layer keeps anyway.
   void relu(bool behind_norm = false) {
     if (behind_norm && s_.software.fused_norm_relu) return;
-    stream("relu", "relu gradient", 2, 3);
+    stream(Kind::relu, 2, 3);
   }
 
   void dropout() {
-    constexpr double kMask = 1;  // bytes an element
-    stream("dropout", "dropout gradient", 2 + kMask / d(element_), 2 + kMask / d(element_));
-    saved_ += values() * (d(element_) + kMask);
+    stream(Kind::dropout, 2 + kMask / d(element_), 2 + kMask / d(element_));
+    saves(values() * (d(element_) + kMask));
   }
 
   void pool(const NetworkLayer& once) {
     constexpr double kIndex = 8;  // where a maximum was, an int64
-    const double index = once.kind == Kind::max_pool ? kIndex : 0, in = values();
+    const double index = once.kind == LayerKind::max_pool ? kIndex : 0, in = values();
     at_.tensor = output(once, at_.tensor);
     const double moved = in * d(element_) + values() * (d(element_) + index);
-    forward_.push_back(Elementwise{name_of(once.kind), moved, 1});
-    Operators back;
-    if (at_.trained) back.push_back(Elementwise{"pool gradient", moved, 1});
-    backward_.push_back(std::move(back));
-    saved_ += values() * (d(element_) + index);
+    list_.begin(Kind::pool);
+    forward(moved);
+    if (at_.trained) backward(moved);
+    saves(values() * (d(element_) + index));
   }
 
   void branches(const NetworkLayer& entry) {
     const Place start = at_;
     Place end = start;
-    const double start_values = values();
     if (start.trained && entry.branches.size() > 1) {  // gradients that come back from the branches are added up
-      Operators back;
-      touch(back, "sum of the branches' gradients", start_values, 3 * d(element_) * d(std::ssize(entry.branches) - 1));
-      backward_.push_back(std::move(back));
+      list_.begin(Kind::branches);
+      backward(values() * (3 * d(element_) * d(std::ssize(entry.branches) - 1)));
     }
     for (const std::vector<NetworkLayer>& branch : entry.branches) {
       at_ = start;
@@ -280,30 +253,33 @@ class Lowering {
       end.features = end.features || at_.features;
     }
     end.tensor = output(entry, start.tensor);
-    if (entry.join == Join::drop) {
-      at_ = start;
-      return;
-    }
-    at_ = end;
+    at_ = entry.join == Join::drop ? start : end;
+    if (entry.join != Join::drop) join(entry);
+  }
+
+  void join(const NetworkLayer& entry) {
+    const bool several = entry.branches.size() > 1;
     if (entry.join == Join::concatenate) {
-      if (entry.branches.size() > 1) stream("concatenation", "split of the gradient", 2, 2);
-    } else if (s_.software.fused_norm_relu) {  // rides on the norm before it
-      const double each = values() * d(element_);
-      forward_.push_back(Elementwise{"addend of the fused kernel", each, 0});
-      backward_.push_back({Elementwise{"gradient of the addend", each, 0}});
+      if (several) stream(Kind::join, 2, 2);
+    } else if (list_.begin(Kind::join); s_.software.fused_norm_relu) {  // rides on the norm before it
+      forward(values() * d(element_), 0);
+      backward(values() * d(element_), 0);
     } else {
-      touch(forward_, "addition", values(), 3 * d(element_));
+      forward(values() * (3 * d(element_)));
     }
-    if (entry.branches.size() > 1) saved_ += values() * d(element_);
+    if (several) saves(values() * d(element_));
     if (entry.relu) relu(entry.join == Join::add);
   }
 
-  /// The backward operators of an entry that gives them.
-  Operators given(const std::vector<NetworkLayer>& list) const {
+  /// The kernels of an entry that gives its backward pass.
+  Kernels given(const std::vector<NetworkLayer>& entries) const {
     Lowering other(s_, at_);
-    for (const NetworkLayer& entry : list)
+    for (const NetworkLayer& entry : entries)
       for (std::int64_t turn = 0; turn < entry.repeat; ++turn) other.layer(entry);
-    return std::move(other.forward_);
+    return std::move(other.list_.forward);
+  }
+  void append_backward(const std::vector<NetworkLayer>& entries) {
+    std::ranges::move(given(entries), std::back_inserter(list_.backward));
   }
 
   /// With parameters the samples are more rows, without they are more multiplies of the batch.
@@ -312,35 +288,36 @@ class Lowering {
     const bool weighted = parameters > 0;
     const std::int64_t m = weighted ? entry.m * samples_ : entry.m;
     const std::int64_t batch = weighted ? entry.batch : entry.batch * samples_;
-    forward_.push_back(Gemm{"gemm", shape(m, entry.n, entry.k, batch)});
-    Operators back;
+    const auto multiply = [&](std::int64_t rows, std::int64_t columns, std::int64_t inner) {
+      return Gemm{Kind::gemm, shape(rows, columns, inner, batch)};
+    };
+    list_.begin(Kind::gemm);
+    owns(parameters);
+    list_.forward.push_back(multiply(m, entry.n, entry.k));
     if (entry.backward) {
-      back = given(*entry.backward);
+      append_backward(*entry.backward);
     } else {
-      back.push_back(Gemm{"gemm: gradient of the second input", shape(entry.k, entry.n, m, batch)});
-      if (at_.trained) back.push_back(Gemm{"gemm: gradient of the first input", shape(m, entry.k, entry.n, batch)});
+      list_.backward.push_back(multiply(entry.k, entry.n, m));  // gradient of the second input
+      if (at_.trained) list_.backward.push_back(multiply(m, entry.k, entry.n));
     }
-    if (weighted) sum_over_tensor_ranks(back, parameters);
-    backward_.push_back(std::move(back));
+    if (weighted) sum_over_tensor_ranks(parameters);
     at_.trained = at_.trained || weighted;
-    parameters_ += parameters;
-    saved_ += entry.saved ? *entry.saved * d(samples_) : d(m) * d(entry.n) * d(batch) * d(element_);
+    saves(entry.saved ? *entry.saved * d(samples_) : d(m) * d(entry.n) * d(batch) * d(element_));
   }
 
   void elementwise(const NetworkLayer& entry) {
-    forward_.push_back(Elementwise{"elementwise", entry.bytes * d(samples_), entry.kernels});
-    Operators back;
+    list_.begin(Kind::elementwise);
+    forward(entry.bytes * d(samples_), entry.kernels);
     if (entry.backward)
-      back = given(*entry.backward);
+      append_backward(*entry.backward);
     else if (at_.trained || entry.parameters.value_or(0) > 0)
-      back.push_back(Elementwise{"elementwise gradient", entry.bytes * d(samples_), entry.kernels});
+      backward(entry.bytes * d(samples_), entry.kernels);
     if (entry.parameters) {
-      sum_over_tensor_ranks(back, *entry.parameters);
-      parameters_ += *entry.parameters;
+      sum_over_tensor_ranks(*entry.parameters);
+      owns(*entry.parameters);
       at_.trained = at_.trained || *entry.parameters > 0;
     }
-    backward_.push_back(std::move(back));
-    saved_ += entry.saved.value_or(0) * d(samples_);
+    saves(entry.saved.value_or(0) * d(samples_));
   }
 
   const Scenario& s_;
@@ -348,9 +325,7 @@ class Lowering {
   const std::int64_t ranks_;
   const TensorMethod method_;
   const std::int64_t micro_batch_, samples_, element_;
-  Operators forward_;
-  std::vector<Operators> backward_;
-  double parameters_ = 0, saved_ = 0;
+  OperatorList list_;
 };
 
 }  // namespace

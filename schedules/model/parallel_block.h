@@ -9,9 +9,5 @@ namespace stepcast::schedules {
 /// and Komatsuzaki 2021, GPT-J; Chowdhery et al. 2022, arXiv 2204.02311, sec. 2). Requires a variation other than none
 /// and Megatron's tensor method.
 void parallel_block(Writer& writer);
-void parallel_block_backward(Writer& writer);
-
-/// Bytes that both halves of such a layer keep in common, which the sum of the halves counts twice.
-double saved_by_both_halves(const Scenario& scenario, const StackSizes& sizes);
 
 }  // namespace stepcast::schedules

@@ -1,115 +1,109 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
 
-#include "schedules/model/operators.h"
-#include "schedules/scenario.h"
+#include "schedules/model/operator_list.h"
+#include "schedules/model/stack_sizes.h"
 
 namespace stepcast::schedules {
 
-/// Sizes of one stack of layers on one tensor rank, counted once.
-struct StackSizes {
-  std::int64_t samples;      ///< of a micro-batch on this rank: the depth of the tensor grid shares them
-  std::int64_t tokens;       ///< samples x sequence / context ranks
-  std::int64_t batch_heads;  ///< samples x heads of this rank
-  std::int64_t sequence;     ///< of queries, on all context ranks together
-  std::int64_t keys;         ///< tokens of one sample that a query may look at
-  std::int64_t hidden;
-  std::int64_t width;                   ///< of hidden on this rank: the rows of the tensor grid share it
-  std::int64_t heads;                   ///< of this rank
-  std::int64_t key_width, value_width;  ///< of a head; queries are as wide as keys
-  std::int64_t queries;                 ///< columns of all its heads' queries
-  std::int64_t keys_values;             ///< of keys and values together
-  std::int64_t kv_copies;               ///< tensor ranks that hold the same head of keys and values
-  std::int64_t attention_out;           ///< of all its heads' results
-  std::int64_t ffn;                     ///< inner width on this rank
-  std::int64_t vocab;                   ///< on this rank
-  std::int64_t element;                 ///< bytes
-  std::int64_t tensor, context;         ///< ranks
-  TensorMethod method;                  ///< of several tensor ranks
-  TensorGrid grid;                      ///< of the tensor ranks
-  double residual;      ///< elements of a layer's input on this rank: / tensor with sequence parallelism
-  double inner;         ///< tokens x ffn
-  double scores;        ///< batch_heads x sequence x keys, of all context ranks
-  double projected;     ///< elements of queries, keys and values together
-  double hidden_bytes;  ///< of the layer input of a row of tensor ranks: what their collectives move
-  bool causal;          ///< a query looks at no later token
-  bool split_sequence;  ///< over the tensor ranks, between the multiplies
-
-  std::int64_t query_key_value() const { return queries + keys_values; }
-  std::int64_t residual_tokens() const { return split_sequence ? tokens / tensor : tokens; }
-};
-
-/// Of a stack whose samples have `sequence` tokens each, in self-attention.
-StackSizes stack_sizes(const Scenario& scenario, std::int64_t sequence, bool causal);
-/// Of cross-attention from the stack `queries` to `keys` tokens of each sample in another.
-StackSizes cross_sizes(const StackSizes& queries, std::int64_t keys);
-
-/// Writes one pass's operators down in order.
-class Writer {
+/// Writes kernels of one pass of the operator at which a list stands.
+class PassWriter {
  public:
-  Writer(const Scenario& scenario, const StackSizes& sizes) : s(scenario), z(sizes) {}
-  Operators take() { return std::move(out_); }
-  /// Another writer's operators, in the place where this one stands.
-  void append(Operators more);
+  PassWriter(const Scenario& scenario, const StackSizes& sizes, OperatorList& list, bool backward)
+      : s(scenario), z(sizes), list_(&list), backward_(backward) {}
 
   /// Of a linear layer: `m` x `k` times `k` x `n`, `batch` of them, in `kernels` launches; `useful`: as Gemm's.
-  void gemm(std::string_view name, std::int64_t m, std::int64_t k, std::int64_t n, std::int64_t batch = 1,
-            int kernels = 1, double useful = 1);
+  void gemm(std::int64_t m, std::int64_t k, std::int64_t n, std::int64_t batch = 1, int kernels = 1, double useful = 1);
   /// Gradient of a linear layer's weight of rows x columns, from `from` rows of input (0: all tokens), into the main
   /// gradient; of `batch` of them.
-  void weight_gradient(std::string_view name, std::int64_t rows, std::int64_t columns, std::int64_t from = 0,
-                       std::int64_t batch = 1, int kernels = 1, double useful = 1);
+  void weight_gradient(std::int64_t rows, std::int64_t columns, std::int64_t from = 0, std::int64_t batch = 1,
+                       int kernels = 1, double useful = 1);
   /// That, from all tokens or `from` rows, and what the ranks exchange for the gradient of the layer's input, which
   /// `exchange(hide)` writes: under the multiply where the software overlaps them, else after it.
   template <class Exchange>
-  void weight_gradient_and(const Exchange& exchange, std::string_view name, std::int64_t rows, std::int64_t columns,
-                           std::int64_t from = 0) {
-    if (!overlaps()) weight_gradient(name, rows, columns, from);
+  void weight_gradient_and(const Exchange& exchange, std::int64_t rows, std::int64_t columns, std::int64_t from = 0) {
+    if (!overlaps()) weight_gradient(rows, columns, from);
     exchange(overlaps());
-    if (overlaps()) weight_gradient(name, rows, columns, from);
+    if (overlaps()) weight_gradient(rows, columns, from);
   }
   /// Whether the software runs traffic of backward under weight-gradient multiplies.
   bool overlaps() const { return s.software.tensor_overlap != TensorOverlap::none; }
   /// The same two of what is no linear layer: attention's core, a router.
-  void product(std::string_view name, std::int64_t m, std::int64_t k, std::int64_t n, std::int64_t batch = 1);
-  void product_gradient(std::string_view name, std::int64_t rows, std::int64_t columns, std::int64_t from);
+  void product(std::int64_t m, std::int64_t k, std::int64_t n, std::int64_t batch = 1);
+  void product_gradient(std::int64_t rows, std::int64_t columns, std::int64_t from);
   /// Streams `bytes_moved` through memory in `kernels` launches.
-  void touch(std::string_view name, double bytes_moved, int kernels = 1);
+  void touch(double bytes_moved, int kernels = 1);
   /// Over a row of tensor ranks, if there are several, of their layer input or of `size` bytes.
-  void collective(std::string_view name, collectives::Operation operation, bool under_next = false);
-  void collective(std::string_view name, collectives::Operation operation, double size, bool under_next = false);
-  /// Sums partial results of `width` columns for every token, or of `size` bytes, over a column of tensor ranks, if it
-  /// has several.
-  void sum_over_rows(std::string_view name, std::int64_t width, bool under_next = false);
-  void sum_statistics_over_rows(std::string_view name, int of_a_token);
+  void collective(collectives::Operation operation, bool under_next = false);
+  void collective(collectives::Operation operation, double size, bool under_next = false);
+  /// Sums partial results of `width` columns for every token, or `of_a_token` numbers of it, over a column of tensor
+  /// ranks, if it has several.
+  void sum_over_rows(std::int64_t width, bool under_next = false);
+  void sum_statistics_over_rows(int of_a_token);
   /// Gradients of keys and values, over the tensor ranks that hold the same head of them, if several do.
   void sum_over_kv_copies();
   /// A weight of rows x columns on this rank, from the ranks in depth that share it, if there are several.
   void gather_weight(std::int64_t rows, std::int64_t columns);
   /// Its gradient, each element of `element` bytes, back to them.
   void scatter_gradient(std::int64_t rows, std::int64_t columns, std::int64_t element, bool under_next);
+  /// What sequence parallelism leaves of a layer's input on every rank, gathered for its multiply; in backward again.
+  void gather_input();
   /// The collective just written goes part by part beside its multiply, where the software does that.
   void in_parts();
   /// Among others; the caller knows that there are several.
-  void exchange(std::string_view name, Among among, collectives::Operation operation, double size,
-                bool under_next = false);
+  void exchange(Among among, collectives::Operation operation, double size, bool under_next = false);
   /// `flops` of the full square.
-  void fused_attention(std::string_view name, double flops, bool backward);
+  void fused_attention(double flops);
 
   const Scenario& s;
   const StackSizes& z;
 
  private:
+  OperatorKind kind() const { return list_->operators.back().kind; }
+  Kernels& out() const { return backward_ ? list_->backward : list_->forward; }
   void accumulate(Gemm gradient);
 
-  Operators out_;
+  OperatorList* list_;
+  bool backward_;
 };
 
-inline constexpr double kMask = 1;  ///< bytes of an element of a dropout mask
+/// Writes down the operators of one stack.
+class Writer {
+ public:
+  /// Requires all three to outlive it.
+  Writer(const Scenario& scenario, const StackSizes& sizes, OperatorList& list, RecomputedModules modules = {})
+      : s(scenario),
+        z(sizes),
+        forward(scenario, sizes, list, false),
+        backward(scenario, sizes, list, true),
+        list_(list),
+        modules_(modules) {}
 
-bool has_dropout(const Scenario& scenario);
-bool has_biases(const Scenario& scenario);
+  /// One that goes on where this one stands, with other sizes or inside a module of selective recomputation.
+  Writer with(const StackSizes& other) const { return {s, other, list_, modules_}; }
+  Writer inside(RecomputedModules modules) const { return {s, z, list_, modules}; }
+
+  /// Begins an operator, to which all belongs that is written from now on.
+  void begin(OperatorKind kind) { list_.begin(kind, modules_); }
+  /// It owns so many parameters on this rank.
+  void owns(double parameters) { here().parameters += parameters; }
+  void owns_of_experts(double parameters, bool shared_out);
+  /// It keeps so many bytes for backward: dropped where the module that it is in is repeated, or others.
+  void saves(double bytes) { list_.saved.push_back({bytes, modules_}); }
+  void saves(double bytes, RecomputedModules dropped_with) { list_.saved.push_back({bytes, dropped_with}); }
+  /// Bytes of gradients that backward has there while it is at work on them.
+  void holds_gradients(double bytes) { here().gradients += bytes; }
+
+  const Scenario& s;
+  const StackSizes& z;
+  PassWriter forward, backward;  ///< what the operator runs
+
+ private:
+  Operator& here() { return list_.operators.back(); }
+
+  OperatorList& list_;
+  RecomputedModules modules_;
+};
 
 }  // namespace stepcast::schedules

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "collectives/timing/timer.h"
-#include "schedules/model/operators.h"
+#include "schedules/model/kernels.h"
 #include "schedules/parallel/ranks.h"
 
 namespace stepcast::schedules {

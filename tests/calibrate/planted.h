@@ -98,8 +98,11 @@ inline std::vector<BundleFile> planted_bundle(const Planted& p, unsigned seed) {
       for (const bool backward : {false, true}) {
         const double square = static_cast<double>(heads * length) * static_cast<double>(length * 128);
         const int launches = backward ? 2 : 1;
-        const schedules::FusedAttention operation{
-            "", {(backward ? 8 : 4) * square}, static_cast<double>(heads * length), backward, launches};
+        const schedules::FusedAttention operation{schedules::OperatorKind::fused_attention,
+                                                  {(backward ? 8 : 4) * square},
+                                                  static_cast<double>(heads * length),
+                                                  backward,
+                                                  launches};
         const double t = p.event_pair + (launches - 1) * p.launch_graph +
                          to_seconds(schedules::KernelCost{p.gpu, none, Precision::bf16}.time(operation));
         kernels.push_back(fmt::format("attention,{},bf16,causal,{},{},{},128,,{:.6e},cold,{}{}",

@@ -107,7 +107,7 @@ TEST(EveryKey, OfTheGpuIsStored) {
     EXPECT_DOUBLE_EQ(own.exposed_write, next + 0.05);
     next += 0.1;
   }
-  EXPECT_EQ(gpu.elementwise.size(), schedules::elementwise_kinds().size());
+  EXPECT_EQ(gpu.elementwise.size(), schedules::measured_kernels().size());
   EXPECT_EQ(gpu.elementwise.at("layer_norm"), 0.51);
   EXPECT_EQ(gpu.elementwise.at("adam"), 0.67);
   EXPECT_EQ(gpu.gemm_simt.mainloop, 0.61);

@@ -18,7 +18,8 @@ TEST(Elementwise, AMeasuredKernelsShareReplacesTheSoftwaresAverage) {
   Gpu g = gpu();
   Software software;
   software.elementwise_efficiency = 0.5;
-  const Elementwise norm{"layer norm", 1e9, 1}, gelu{"bias, GELU", 1e9, 1}, unfused{"bias, GELU", 1e9, 4};
+  const Elementwise norm{OperatorKind::layer_norm, 1e9, 1}, gelu{OperatorKind::gelu, 1e9, 1},
+      unfused{OperatorKind::gelu, 1e9, 4};
   g.elementwise["gelu"] = 0.9;
   const KernelCost cost{g, software, Precision::bf16};
   EXPECT_EQ(cost.time(norm), from_seconds(1e-3 / 0.8 / 0.5));
@@ -30,8 +31,9 @@ TEST(Elementwise, ANormsGradientTakesTheTimeMeasuredHoweverOftenTheListReadsItsI
   Gpu g = gpu();
   g.elementwise["layer_norm_backward"] = 0.6;
   // Three tensors at 0.6 of the rate, which the list counts as five.
-  EXPECT_EQ((KernelCost{g, Software{}, Precision::bf16}.time(Elementwise{"layer norm gradient", 5e9, 2})),
-            from_seconds(3e-3 / 0.8 / 0.6));
+  EXPECT_EQ(
+      (KernelCost{g, Software{}, Precision::bf16}.time(Elementwise{OperatorKind::layer_norm, 5e9, 2, false, true})),
+      from_seconds(3e-3 / 0.8 / 0.6));
 }
 
 TEST(Elementwise, EachLaunchTakesTheRampAndTheGap) {
@@ -39,16 +41,17 @@ TEST(Elementwise, EachLaunchTakesTheRampAndTheGap) {
   g.memory_ramp = nanoseconds(1500);
   Software software;
   software.kernel_gap = nanoseconds(1000);
-  EXPECT_EQ((KernelCost{g, software, Precision::bf16}.time(Elementwise{"", 1e9, 3})),
+  EXPECT_EQ((KernelCost{g, software, Precision::bf16}.time(Elementwise{{}, 1e9, 3})),
             from_seconds(1e-3 / 0.8) + nanoseconds(3 * 2500));
 }
 
-TEST(Elementwise, NoTwoKindsAreOneOperator) {
-  for (const ElementwiseKind& a : elementwise_kinds()) {
-    EXPECT_TRUE(is_elementwise_kind(a.kernel));
-    for (const ElementwiseKind& b : elementwise_kinds()) EXPECT_EQ(a.kernel == b.kernel, a.name == b.name);
+TEST(Elementwise, NoTwoMeasuredKernelsAreOfOnePassOfOneOperator) {
+  for (const MeasuredKernel& a : measured_kernels()) {
+    EXPECT_TRUE(is_measured_kernel(a.key));
+    for (const MeasuredKernel& b : measured_kernels())
+      EXPECT_EQ(a.key == b.key, a.kind == b.kind && a.backward == b.backward);
   }
-  EXPECT_FALSE(is_elementwise_kind("copy"));
+  EXPECT_FALSE(is_measured_kernel("copy"));
 }
 
 TEST(Gemm, APrecisionMayHaveConstantsOfItsOwn) {

@@ -21,10 +21,10 @@ TEST(FusedAttention, ForwardEndsWithOneTileThatSkipsNothing) {
   const Software software;
   const KernelCost cost{g, software, Precision::bf16};
   // Half the square at half the peak; then 128 rows of 128,000 on one of 100 SMs.
-  EXPECT_EQ(cost.time(FusedAttention{"", {1e12}, 128'000, false, 1}),
+  EXPECT_EQ(cost.time(FusedAttention{{}, {1e12}, 128'000, false, 1}),
             from_seconds((0.5e12 + 1e12 * 100 / 1000) / 0.5e15));
   // Backward blocks own keys, and many short ones fill the end.
-  EXPECT_EQ(cost.time(FusedAttention{"", {1e12}, 128'000, true, 1}), from_seconds(0.5e12 / 0.4e15));
+  EXPECT_EQ(cost.time(FusedAttention{{}, {1e12}, 128'000, true, 1}), from_seconds(0.5e12 / 0.4e15));
 }
 
 TEST(FusedAttention, AnOlderKernelReachesItsShareOfANewerOnesRate) {
@@ -33,7 +33,7 @@ TEST(FusedAttention, AnOlderKernelReachesItsShareOfANewerOnesRate) {
   Software older;
   older.flash_2 = true;
   older.attention_efficiency = 0.5;
-  const FusedAttention kernel{"", {1e12}, 1'000'000, true, 1};
+  const FusedAttention kernel{{}, {1e12}, 1'000'000, true, 1};
   EXPECT_NEAR(to_seconds(KernelCost{g, older, Precision::bf16}.time(kernel)) * 0.3,
               to_seconds(KernelCost{g, newest, Precision::bf16}.time(kernel)), 1e-9);
 }
@@ -50,15 +50,15 @@ TEST(KernelCost, AStackReachesItsShareOfEveryKernelsRateButNotOfGaps) {
     EXPECT_NEAR(to_seconds(KernelCost{g, slow, Precision::bf16}.time(kernel) - slow.kernel_gap),
                 to_seconds(whole) / 0.8, 2e-12);
   };
-  expect_slower(Gemm{"", {4096, 4096, 4096, 1, 2, 2}});
-  expect_slower(Convolution{"", {4096, 4096, 4096, 1, 2, 2}, 1e8});
-  expect_slower(Elementwise{"", 1e9, 1});
-  expect_slower(FusedAttention{"", {1e12}, 128'000, false, 1});
+  expect_slower(Gemm{{}, {4096, 4096, 4096, 1, 2, 2}});
+  expect_slower(Convolution{{}, {4096, 4096, 4096, 1, 2, 2}, 1e8});
+  expect_slower(Elementwise{{}, 1e9, 1});
+  expect_slower(FusedAttention{{}, {1e12}, 128'000, false, 1});
   slow.compute_share = 1;
   g.step_share = 0.8;
-  const Time held = KernelCost{g, slow, Precision::bf16}.time(Elementwise{"", 1e9, 1}) - slow.kernel_gap;
+  const Time held = KernelCost{g, slow, Precision::bf16}.time(Elementwise{{}, 1e9, 1}) - slow.kernel_gap;
   g.step_share = 1;
-  const Time alone_time = KernelCost{g, slow, Precision::bf16}.time(Elementwise{"", 1e9, 1}) - slow.kernel_gap;
+  const Time alone_time = KernelCost{g, slow, Precision::bf16}.time(Elementwise{{}, 1e9, 1}) - slow.kernel_gap;
   EXPECT_NEAR(to_seconds(held), to_seconds(alone_time) / 0.8, 2e-12);
 }
 
@@ -67,9 +67,9 @@ TEST(KernelCost, MultipliesLaunchedApartRunOneAfterTheOther) {
   g.memory_bandwidth = {1e12};
   const Software software;
   const KernelCost cost{g, software, Precision::bf16};
-  const Time one = cost.time(Gemm{"", {100, 128, 1024, 1, 2, 2}});
-  EXPECT_EQ(cost.time(Gemm{"", {100, 128, 1024, 8, 2, 2}, false, 8}), one * 8);
-  EXPECT_LT(cost.time(Gemm{"", {100, 128, 1024, 8, 2, 2}}), one * 8);
+  const Time one = cost.time(Gemm{{}, {100, 128, 1024, 1, 2, 2}});
+  EXPECT_EQ(cost.time(Gemm{{}, {100, 128, 1024, 8, 2, 2}, false, 8}), one * 8);
+  EXPECT_LT(cost.time(Gemm{{}, {100, 128, 1024, 8, 2, 2}}), one * 8);
 }
 
 }  // namespace

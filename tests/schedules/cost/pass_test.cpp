@@ -19,9 +19,9 @@ collectives::Timing fixed(const TensorCollective&) {
 struct Pass : testing::Test {
   Scenario scenario = round_numbers(8);
   KernelCost cost{scenario.cluster.gpu, scenario.software, Precision::fp16};
-  Elementwise kernel{"kernel", 2e9};  // 1 ms at 2 TB/s
-  TensorCollective sum{"sum", collectives::Operation::all_reduce, {1}, false};
-  TensorCollective hidden{"hidden", collectives::Operation::all_reduce, {1}, true};
+  Elementwise kernel{{}, 2e9};  // 1 ms at 2 TB/s
+  TensorCollective sum{{}, collectives::Operation::all_reduce, {1}, false};
+  TensorCollective hidden{{}, collectives::Operation::all_reduce, {1}, true};
 };
 
 TEST_F(Pass, AddsKernelsAndCollectivesThatNothingHides) {
@@ -39,14 +39,14 @@ TEST_F(Pass, ACollectiveUnderTheNextKernelCostsOnlyTheSlowdown) {
 }
 
 TEST_F(Pass, WhatSticksOutOfTheKernelIsExposed) {
-  const PassTime t = pass_time({hidden, Elementwise{"short", 0.2e9}}, cost, fixed);
+  const PassTime t = pass_time({hidden, Elementwise{{}, 0.2e9}}, cost, fixed);
   EXPECT_EQ(t.compute, microseconds(100));
   EXPECT_EQ(t.exposed_tensor, microseconds(200));
 }
 
 struct PassInParts : Pass {
   /// Of a multiply of 8192 tokens whose parts take `g` each, and traffic that takes 700 us, or a part's bytes of it.
-  Gemm multiply{"multiply", {8192, 4096, 4096}};
+  Gemm multiply{{}, {8192, 4096, 4096}};
   Time part(int n) const {
     Gemm one = multiply;
     one.shape.m /= n;
@@ -58,7 +58,7 @@ struct PassInParts : Pass {
     return timing;
   }
   static TensorCollective of(collectives::Operation operation, Time whole, int parts) {
-    TensorCollective op{"", operation, {whole.value}};
+    TensorCollective op{{}, operation, {whole.value}};
     op.parts = parts;
     return op;
   }
@@ -122,7 +122,7 @@ TEST_F(Pass, ACollectiveWithNoKernelAfterItIsExposed) {
 
 TEST_F(Pass, TheHostBoundsAPassOfTinyKernels) {
   scenario.software.host_per_kernel = microseconds(5);
-  const Operators tiny(100, Elementwise{"tiny", 1e3});
+  const Kernels tiny(100, Elementwise{{}, 1e3});
   EXPECT_EQ(pass_time(tiny, cost, fixed).duration, microseconds(500));
 }
 

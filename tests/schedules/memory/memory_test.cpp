@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "schedules/memory/activations.h"
 #include "schedules/memory/out_of_memory.h"
+#include "tests/schedules/saved.h"
 #include "tests/schedules/scenarios.h"
 
 namespace stepcast::schedules {

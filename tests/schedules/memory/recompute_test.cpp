@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "schedules/forecast.h"
-#include "schedules/memory/activations.h"
 #include "schedules/memory/memory.h"
+#include "tests/schedules/saved.h"
 #include "tests/schedules/scenarios.h"
 
 namespace stepcast::schedules {
@@ -66,7 +66,7 @@ TEST(RecomputeSelective, RepeatsFusedAttentionWhereTheStackDoes) {
   EXPECT_TRUE(blocks(s).kinds[1].recompute.empty());
   EXPECT_EQ(forecast(s).step, none);
   s.software.recompute_fused_attention = true;
-  const Operators again = blocks(s).kinds[1].recompute;
+  const Kernels again = blocks(s).kinds[1].recompute;
   ASSERT_EQ(again.size(), 1u);  // and no multiply
   EXPECT_TRUE(std::holds_alternative<FusedAttention>(again.front()));
   EXPECT_FALSE(std::get<FusedAttention>(again.front()).backward);
@@ -81,9 +81,9 @@ TEST(RecomputeFull, StopsEarlyBeforeTheLastMultiply) {
   const auto repeated = [&] { return blocks(s).kinds[1].recompute; };
   EXPECT_EQ(repeated().size(), blocks(s).kinds[1].forward.size());
   s.software.recompute_stops_early = true;
-  const Operators forward = blocks(s).kinds[1].forward, early = repeated();
+  const Kernels forward = blocks(s).kinds[1].forward, early = repeated();
   ASSERT_LT(early.size(), forward.size());
-  EXPECT_EQ(std::get<Gemm>(forward[early.size()]).name, "feed-forward out");
+  EXPECT_EQ(kind(forward[early.size()]), OperatorKind::feed_forward_out);
   for (std::size_t i = early.size() + 1; i < forward.size(); ++i)
     EXPECT_FALSE(std::holds_alternative<Gemm>(forward[i]));
   s.software.dropout = true;  // its mask is needed

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "schedules/memory/activations.h"
 #include "schedules/model/attention.h"
+#include "tests/schedules/saved.h"
 #include "tests/schedules/scenarios.h"
 
 namespace stepcast::schedules {
@@ -22,27 +22,27 @@ Scenario with_context(std::uint32_t ranks, ContextMethod method) {
 }
 
 struct Passes {
-  Operators forward, backward;
+  Kernels forward, backward;
 };
 
 Passes attention_of(const Scenario& s) {
   const StackSizes z = stack_sizes(s, s.training.sequence, true);
-  Writer f(s, z), b(s, z);
-  self_attention(f);
-  self_attention_backward(b);
-  return {f.take(), b.take()};
+  OperatorList list;
+  Writer w(s, z, list);
+  self_attention(w);
+  return {list.forward, backward_pass(list)};
 }
 
-double attention_flops(const Operators& operators) {
+double attention_flops(const Kernels& operators) {
   double flops = 0;
-  for (const Operator& op : operators)
+  for (const Kernel& op : operators)
     if (const auto* fused = std::get_if<FusedAttention>(&op)) flops += fused->flops.value;
   return flops;
 }
 
-std::int64_t bytes_of(const Operators& operators, Among among, Operation operation) {
+std::int64_t bytes_of(const Kernels& operators, Among among, Operation operation) {
   std::int64_t bytes = 0;
-  for (const Operator& op : operators)
+  for (const Kernel& op : operators)
     if (const auto* c = std::get_if<TensorCollective>(&op); c && c->among == among && c->operation == operation)
       bytes += c->bytes.value;
   return bytes;
@@ -79,7 +79,7 @@ TEST(Context, RingPassesKeysUnderAttentionButTheLastGradients) {
   for (const bool forward : {true, false}) {
     const Passes passes = attention_of(with_context(4, ContextMethod::ring));
     int hidden = 0, seen = 0;
-    for (const Operator& op : forward ? passes.forward : passes.backward)
+    for (const Kernel& op : forward ? passes.forward : passes.backward)
       if (const auto* c = std::get_if<TensorCollective>(&op); c && c->among == Among::context_ring) {
         hidden += c->under_next;
         ++seen;

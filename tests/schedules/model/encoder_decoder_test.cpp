@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "schedules/forecast.h"
-#include "schedules/memory/activations.h"
 #include "tests/schedules/scenarios.h"
 
 namespace stepcast::schedules {
@@ -55,7 +54,7 @@ TEST(T5, CrossAttentionLooksAtAllOfTheEncoderAndSelfAttentionSkipsHalf) {
   s.training.attention = Attention::flash;
   const Blocks all = blocks(s);
   std::vector<std::pair<double, bool>> found;
-  for (const Operator& op : all.at(12).forward)
+  for (const Kernel& op : all.at(12).forward)
     if (const auto* fused = std::get_if<FusedAttention>(&op)) found.emplace_back(fused->flops.value, fused->causal);
   const std::vector<std::pair<double, bool>> expected{{4 * kDecoder * kDecoder * kHidden, true},
                                                       {4 * kDecoder * kEncoder * kHidden, false}};
@@ -65,8 +64,9 @@ TEST(T5, CrossAttentionLooksAtAllOfTheEncoderAndSelfAttentionSkipsHalf) {
 TEST(T5, RelativePositionsAreReadBySelfAttentionAlone) {
   const Blocks all = blocks(t5(1));
   int positions = 0;
-  for (const Operator& op : all.at(12).forward)
-    if (const auto* kernel = std::get_if<Elementwise>(&op); kernel && kernel->name == "relative positions") {
+  for (const Kernel& op : all.at(12).forward)
+    if (const auto* kernel = std::get_if<Elementwise>(&op);
+        kernel && kernel->kind == OperatorKind::relative_positions) {
       ++positions;
       EXPECT_DOUBLE_EQ(kernel->bytes, 3 * kHeads * kDecoder * kDecoder * 2);  // one sample: scores twice, biases once
     }

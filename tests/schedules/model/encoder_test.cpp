@@ -4,7 +4,6 @@
 
 #include "schedules/cost/kernel.h"
 #include "schedules/forecast.h"
-#include "schedules/memory/activations.h"
 #include "tests/schedules/scenarios.h"
 
 namespace stepcast::schedules {
@@ -18,8 +17,8 @@ Scenario bert(std::uint32_t gpus) {
   return s;
 }
 
-const FusedAttention& attention_of(const Operators& operators) {
-  for (const Operator& op : operators)
+const FusedAttention& attention_of(const Kernels& operators) {
+  for (const Kernel& op : operators)
     if (const auto* fused = std::get_if<FusedAttention>(&op)) return *fused;
   throw std::logic_error("no attention");
 }

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <numeric>
 
-#include "schedules/memory/activations.h"
 #include "schedules/model/blocks.h"
 #include "schedules/model/expert_load.h"
 #include "tests/schedules/models.h"
+#include "tests/schedules/saved.h"
 #include "tests/schedules/scenarios.h"
 
 namespace stepcast::schedules {
@@ -62,9 +62,9 @@ TEST(ModelFlops, OfOneExpertAreThoseOfTheDenseModelAndItsRouter) {
 }
 
 /// Bytes of the all-to-alls of one pass.
-std::vector<std::int64_t> exchanged(const Operators& operators) {
+std::vector<std::int64_t> exchanged(const Kernels& operators) {
   std::vector<std::int64_t> out;
-  for (const Operator& op : operators)
+  for (const Kernel& op : operators)
     if (const auto* c = std::get_if<TensorCollective>(&op);
         c != nullptr && c->operation == collectives::Operation::all_to_all)
       out.push_back(c->bytes.value);

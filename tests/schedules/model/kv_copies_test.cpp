@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "schedules/forecast.h"
-#include "schedules/memory/activations.h"
 #include "schedules/model/attention.h"
 #include "schedules/model/blocks.h"
 #include "schedules/parallel/inner_groups.h"
@@ -32,15 +31,18 @@ Block layer_of(const Scenario& s) {
   return blocks(s).kinds[1];
 }
 
-const Gemm& multiply(const Operators& pass, std::string_view name) {
-  for (const Operator& op : pass)
-    if (const auto* gemm = std::get_if<Gemm>(&op); gemm != nullptr && gemm->name == name) return *gemm;
+/// Of queries, keys and values: forward, or the gradient of the weight.
+const Gemm& multiply(const Kernels& pass, bool of_weights = false) {
+  for (const Kernel& op : pass)
+    if (const auto* gemm = std::get_if<Gemm>(&op);
+        gemm != nullptr && gemm->kind == OperatorKind::query_key_value && gemm->of_weights == of_weights)
+      return *gemm;
   throw std::logic_error("no such multiply");
 }
 
-std::vector<TensorCollective> sums_over_copies(const Operators& pass) {
+std::vector<TensorCollective> sums_over_copies(const Kernels& pass) {
   std::vector<TensorCollective> sums;
-  for (const Operator& op : pass)
+  for (const Kernel& op : pass)
     if (const auto* c = std::get_if<TensorCollective>(&op); c != nullptr && c->among == Among::kv_copies)
       sums.push_back(*c);
   return sums;
@@ -51,8 +53,8 @@ TEST(KvCopies, EachRankMultipliesForOneHeadOfKeysAndValues) {
     const std::int64_t heads = std::max<std::int64_t>(4 / tensor, 1);
     const Block layer = layer_of(grouped(4, tensor));
     const std::int64_t columns = kHidden / tensor + 2 * heads * kWidth;
-    EXPECT_EQ(multiply(layer.forward, "queries, keys, values").shape.n, columns) << tensor;
-    EXPECT_EQ(multiply(layer.backward, "queries, keys, values: gradient of weight").shape.m, columns) << tensor;
+    EXPECT_EQ(multiply(layer.forward).shape.n, columns) << tensor;
+    EXPECT_EQ(multiply(layer.backward, true).shape.m, columns) << tensor;
   }
 }
 
@@ -62,8 +64,8 @@ TEST(KvCopies, RanksHoldTheirCopiesAndTheModelItsPublishedParameters) {
     for (const std::uint32_t tensor : {1u, 4u, 8u, 32u}) {
       const Scenario s = grouped(4, tensor, family);
       const double copies = std::max(tensor / 4.0, 1.0), kv = 2.0 * 4 * kWidth * (kHidden + (family == Family::gpt));
-      const LayerParameters n = layer_parameters(s.model);
-      EXPECT_EQ(tensor * layer_of(s).parameters, n.split + (copies - 1) * kv + tensor * n.whole) << tensor;
+      const double all = layer_of(grouped(4, 1, family)).parameters, whole = (family == Family::gpt ? 6 : 2) * kHidden;
+      EXPECT_EQ(tensor * layer_of(s).parameters, all - whole + (copies - 1) * kv + tensor * whole) << tensor;
       EXPECT_EQ(forecast(s).parameters, forecast(grouped(4, 1, family)).parameters);
     }
 }
@@ -97,10 +99,11 @@ TEST(KvCopies, ARingOfContextRanksPassesTheCopiesOn) {
   s.cluster.gpus = 16;
   s.parallelism.context = 2;
   const StackSizes z = stack_sizes(s, s.training.sequence, true);
-  Writer b(s, z);
-  self_attention_backward(b);
+  OperatorList list;
+  Writer w(s, z, list);
+  self_attention(w);
   std::int64_t passed = 0;
-  for (const Operator& op : b.take())
+  for (const Kernel& op : list.backward)
     if (const auto* c = std::get_if<TensorCollective>(&op)) {
       if (c->among == Among::context_ring) passed += c->bytes.value;
       if (c->among == Among::kv_copies) {
@@ -167,7 +170,7 @@ TEST(KvCopies, InAGridTheColumnsShareTheHeads) {
   Scenario s = grouped(4, 16);
   s.parallelism.tensor_grid = TensorGrid{2, 8, 1};
   const Block layer = layer_of(s);
-  EXPECT_EQ(multiply(layer.forward, "queries, keys, values").shape.n, kHidden / 8 + 2 * kWidth);
+  EXPECT_EQ(multiply(layer.forward).shape.n, kHidden / 8 + 2 * kWidth);
   EXPECT_EQ(sums_over_copies(layer.backward).size(), 1u);
   EXPECT_EQ(kv_copies_beside(Ranks(s.parallelism, 8), {}, kv_copies(s.model, 8)).front().size(), 2u);
   s.parallelism.tensor_grid = TensorGrid{4, 4, 1};

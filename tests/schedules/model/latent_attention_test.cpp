@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "schedules/memory/activations.h"
 #include "tests/schedules/models.h"
+#include "tests/schedules/saved.h"
 #include "tests/schedules/scenarios.h"
 
 namespace stepcast::schedules {
@@ -23,18 +23,20 @@ TEST(LatentAttention, HasThePapersMatrices) {
   // W^O, and the norms of both low-rank results.
   const double h = 7168, a = 128, q = 1536, kv = 512;
   const double matrices = h * q + q * a * (128 + 64) + h * (kv + 64) + kv * a * (128 + 128) + a * 128 * h;
-  const LayerParameters n = layer_parameters(deepseek_v3(), FeedForward::dense);
-  EXPECT_EQ(n.whole + n.split, matrices + q + kv + 2 * h + 3 * h * 18432);
-  EXPECT_EQ(n.whole, h * q + h * (kv + 64) + q + kv + 2 * h);
+  const auto held = [](const Scenario& s) { return parameters(layer_operators(s, stack_sizes(s, 4096, true))); };
+  const double all = matrices + q + kv + 2 * h + 3 * h * 18432, whole = h * q + h * (kv + 64) + q + kv + 2 * h;
+  EXPECT_EQ(held(v3(1)), all);
+  EXPECT_EQ(held(v3(4)), (all - whole) / 4 + whole);
 }
 
 TEST(LatentAttention, MultipliesThroughTheLowRanks) {
   const Scenario s = v3(1);
   double flops = 0;
   const StackSizes sizes = stack_sizes(s, s.training.sequence, true);
-  Writer w(s, sizes);
+  OperatorList list;
+  Writer w(s, sizes, list);
   latent_projections(w);
-  for (const Operator& op : w.take())
+  for (const Kernel& op : list.forward)
     if (const auto* gemm = std::get_if<Gemm>(&op)) flops += gemm->shape.flops().value;
   const double h = 7168, a = 128, q = 1536, kv = 512;
   EXPECT_EQ(flops, 2 * 4096 * (h * q + q * a * 192 + h * (kv + 64) + kv * a * 256));
@@ -43,10 +45,11 @@ TEST(LatentAttention, MultipliesThroughTheLowRanks) {
 TEST(LatentAttention, GathersOnlyTheLowRankResultsOverTensorRanks) {
   const Scenario s = v3(4);
   const StackSizes sizes = stack_sizes(s, s.training.sequence, true);
-  Writer w(s, sizes);
+  OperatorList list;
+  Writer w(s, sizes, list);
   latent_projections(w);
   std::int64_t bytes = 0;
-  for (const Operator& op : w.take())
+  for (const Kernel& op : list.forward)
     if (const auto* gather = std::get_if<TensorCollective>(&op)) bytes += gather->bytes.value;
   EXPECT_EQ(bytes, 4096 * (1536 + 512 + 64) * 2);
 }
@@ -56,7 +59,10 @@ TEST(LatentAttention, KeepsWhatItsMultipliesAndNormsRead) {
   const double latent = tokens * (2 * 1536 + 2 * 512 + 64) * 2;
   const Scenario s = v3(1);
   const StackSizes sizes = stack_sizes(s, s.training.sequence, true);
-  EXPECT_EQ(saved_latent_bytes(s, sizes), latent);
+  OperatorList list;
+  Writer w(s, sizes, list);
+  latent_projections(w);
+  EXPECT_EQ(saved_bytes(list), latent);
   // Two norms and what follows them, queries and keys of 192 and values of 128 a head, its result, SwiGLU's three.
   const double rest = tokens * 2 * (4 * h + 128 * (192 + 192 + 128 + 128) + 3 * 18432) + tokens * 128 * 4;
   EXPECT_EQ(saved_activation_bytes(s, sizes, Recompute::none), latent + rest);

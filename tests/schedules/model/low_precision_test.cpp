@@ -36,17 +36,17 @@ Block layer_of(const Scenario& s) {
   return *std::ranges::find_if(all.kinds, &Block::layer);
 }
 
-double bytes_of(const Operators& pass, std::string_view name) {
+double bytes_of(const Kernels& pass, OperatorKind kind) {
   double sum = 0;
-  for (const Operator& op : pass)
-    if (const auto* kernel = std::get_if<Elementwise>(&op); kernel != nullptr && kernel->name == name)
+  for (const Kernel& op : pass)
+    if (const auto* kernel = std::get_if<Elementwise>(&op); kernel != nullptr && kernel->kind == kind)
       sum += kernel->bytes;
   return sum;
 }
 
-double gathered(const Operators& pass) {
+double gathered(const Kernels& pass) {
   double sum = 0;
-  for (const Operator& op : pass)
+  for (const Kernel& op : pass)
     if (const auto* c = std::get_if<TensorCollective>(&op);
         c != nullptr && c->operation == collectives::Operation::all_gather)
       sum += static_cast<double>(c->bytes.value);
@@ -58,13 +58,13 @@ TEST(LowPrecision, LinearMultipliesHaveThemAttentionAndHeadDoNot) {
   s.training.attention = Attention::unfused;
   const Blocks all = blocks(s);
   for (const Block& block : all.kinds)
-    for (const Operators* pass : {&block.forward, &block.backward})
-      for (const Operator& op : *pass)
+    for (const Kernels* pass : {&block.forward, &block.backward})
+      for (const Kernel& op : *pass)
         if (const auto* gemm = std::get_if<Gemm>(&op)) {
-          const bool linear = block.layer && !gemm->name.starts_with("attention scores") &&
-                              !gemm->name.starts_with("attention over values");
-          EXPECT_EQ(gemm->low_precision, linear) << gemm->name;
-          EXPECT_EQ(gemm->shape.input_bytes, linear ? 1 : 2) << gemm->name;
+          const bool linear = block.layer && gemm->kind != OperatorKind::attention_scores &&
+                              gemm->kind != OperatorKind::attention_values;
+          EXPECT_EQ(gemm->low_precision, linear) << name(gemm->kind);
+          EXPECT_EQ(gemm->shape.input_bytes, linear ? 1 : 2) << name(gemm->kind);
         }
   EXPECT_EQ(low_precision_weights(layer_of(s)), 12 * kHidden * kHidden);
 }
@@ -74,10 +74,10 @@ TEST(LowPrecision, ExpertsHaveThemTheirRouterDoesNot) {
   s.model = small_experts();
   std::map<bool, int> multiplies;
   const Block layer = layer_of(s);
-  for (const Operators* pass : {&layer.forward, &layer.backward})
-    for (const Operator& op : *pass)
+  for (const Kernels* pass : {&layer.forward, &layer.backward})
+    for (const Kernel& op : *pass)
       if (const auto* gemm = std::get_if<Gemm>(&op)) {
-        EXPECT_EQ(gemm->low_precision, gemm->linear) << gemm->name;
+        EXPECT_EQ(gemm->low_precision, gemm->linear) << name(gemm->kind);
         ++multiplies[gemm->low_precision];
       }
   // Three multiplies of the router; of attention's two weights, and of the experts' and shared experts' two each.
@@ -87,54 +87,55 @@ TEST(LowPrecision, ExpertsHaveThemTheirRouterDoesNot) {
 /// Inputs of the four multiplies forward: h, h, h and 4h wide; gradients of their outputs: 3h, h, 4h, h.
 TEST(LowPrecision, HopperCastsWhatEntersAMultiplyTwice) {
   const Block hopper = layer_of(small_in(Precision::fp8, 90)), blackwell = layer_of(small_in(Precision::fp8, 100));
-  EXPECT_EQ(bytes_of(hopper.forward, "cast"), 7 * kTokens * kHidden * (2 + 2));
-  EXPECT_EQ(bytes_of(hopper.backward, "cast"), 9 * kTokens * kHidden * (2 + 2));
-  EXPECT_EQ(bytes_of(blackwell.forward, "cast"), 7 * kTokens * kHidden * (2 + 1));
-  EXPECT_EQ(bytes_of(blackwell.backward, "cast"), 9 * kTokens * kHidden * (2 + 1));
-  EXPECT_EQ(bytes_of(hopper.forward, "cast of weights"), 12 * kHidden * kHidden * (2 + 2));
+  EXPECT_EQ(bytes_of(hopper.forward, OperatorKind::cast), 7 * kTokens * kHidden * (2 + 2));
+  EXPECT_EQ(bytes_of(hopper.backward, OperatorKind::cast), 9 * kTokens * kHidden * (2 + 2));
+  EXPECT_EQ(bytes_of(blackwell.forward, OperatorKind::cast), 7 * kTokens * kHidden * (2 + 1));
+  EXPECT_EQ(bytes_of(blackwell.backward, OperatorKind::cast), 9 * kTokens * kHidden * (2 + 1));
+  EXPECT_EQ(bytes_of(hopper.forward, OperatorKind::weight_cast), 12 * kHidden * kHidden * (2 + 2));
 }
 
 TEST(LowPrecision, OneScaleForEach32NumbersTakesBothCopiesOnAnyGpu) {
   const Block blocks_of_32 = layer_of(small_in(Precision::mxfp8, 100));
-  EXPECT_EQ(bytes_of(blocks_of_32.forward, "cast"), 7 * kTokens * kHidden * (2 + 2));
+  EXPECT_EQ(bytes_of(blocks_of_32.forward, OperatorKind::cast), 7 * kTokens * kHidden * (2 + 2));
 }
 
 TEST(LowPrecision, Nvfp4ReadsATensorForItsLargestNumberAndForBothCasts) {
   Scenario s = small_in(Precision::nvfp4, 100);
-  const double norm = bytes_of(layer_of(s).forward, "layer norm");
+  const double norm = bytes_of(layer_of(s).forward, OperatorKind::layer_norm);
   s.software.fused_quantization = true;  // of no use: the columns' largest number is known after their transform
   const Block layer = layer_of(s);
-  EXPECT_EQ(bytes_of(layer.forward, "cast"), 7 * kTokens * kHidden * (2 + 2 + 2 * kNvfp4));
-  EXPECT_EQ(bytes_of(layer.backward, "cast"), 9 * kTokens * kHidden * (2 + 2 + 2 * kNvfp4));
-  EXPECT_EQ(bytes_of(layer.forward, "cast of weights"), 12 * kHidden * kHidden * (2 + 2 + 2 * kNvfp4));
-  EXPECT_EQ(bytes_of(layer.forward, "layer norm"), norm);
-  for (const Operator& op : layer.forward)
+  EXPECT_EQ(bytes_of(layer.forward, OperatorKind::cast), 7 * kTokens * kHidden * (2 + 2 + 2 * kNvfp4));
+  EXPECT_EQ(bytes_of(layer.backward, OperatorKind::cast), 9 * kTokens * kHidden * (2 + 2 + 2 * kNvfp4));
+  EXPECT_EQ(bytes_of(layer.forward, OperatorKind::weight_cast), 12 * kHidden * kHidden * (2 + 2 + 2 * kNvfp4));
+  EXPECT_EQ(bytes_of(layer.forward, OperatorKind::layer_norm), norm);
+  for (const Kernel& op : layer.forward)
     if (const auto* gemm = std::get_if<Gemm>(&op)) {
-      EXPECT_EQ(gemm->shape.input_bytes, kNvfp4) << gemm->name;
+      EXPECT_EQ(gemm->shape.input_bytes, kNvfp4) << name(gemm->kind);
     }
 }
 
 TEST(LowPrecision, WeightsAreCastOnceAStep) {
   Scenario s = small_in(Precision::fp8);
   s.training.global_batch = 8;
-  EXPECT_EQ(bytes_of(layer_of(s).forward, "cast of weights"), 12 * kHidden * kHidden * (2 + 2) / 8);
+  EXPECT_EQ(bytes_of(layer_of(s).forward, OperatorKind::weight_cast), 12 * kHidden * kHidden * (2 + 2) / 8);
   s.training.eight_bit_parameters = true;
-  EXPECT_EQ(bytes_of(layer_of(s).forward, "cast of weights"), 0);
+  EXPECT_EQ(bytes_of(layer_of(s).forward, OperatorKind::weight_cast), 0);
 }
 
 TEST(LowPrecision, AScaleOfTheTensorAtHandReadsItFirst) {
   Scenario s = small_in(Precision::fp8);
   s.training.scaling = Scaling::current;
-  EXPECT_EQ(bytes_of(layer_of(s).forward, "cast"), 7 * kTokens * kHidden * (2 + 2 + 2));
+  EXPECT_EQ(bytes_of(layer_of(s).forward, OperatorKind::cast), 7 * kTokens * kHidden * (2 + 2 + 2));
 }
 
 TEST(LowPrecision, AFusedNormCastsItself) {
   Scenario s = small_in(Precision::fp8, 100);
-  const double norm = bytes_of(layer_of(s).forward, "layer norm");
+  const double norm = bytes_of(layer_of(s).forward, OperatorKind::layer_norm);
   s.software.fused_quantization = true;
   const Block fused = layer_of(s);
-  EXPECT_EQ(bytes_of(fused.forward, "cast"), 5 * kTokens * kHidden * (2 + 1));
-  EXPECT_EQ(bytes_of(fused.forward, "layer norm"), norm - 2 * kTokens * kHidden);  // two norms write one byte less
+  EXPECT_EQ(bytes_of(fused.forward, OperatorKind::cast), 5 * kTokens * kHidden * (2 + 1));
+  EXPECT_EQ(bytes_of(fused.forward, OperatorKind::layer_norm),
+            norm - 2 * kTokens * kHidden);  // two norms write one byte less
 }
 
 TEST(LowPrecision, SequenceParallelRanksGatherThem) {
@@ -144,7 +145,7 @@ TEST(LowPrecision, SequenceParallelRanksGatherThem) {
     EXPECT_EQ(2 * gathered(low.forward), gathered(plain.forward));
     EXPECT_EQ(2 * gathered(low.backward), gathered(plain.backward));
     // Hopper turns rows into columns: two inputs and two gradients of outputs.
-    EXPECT_EQ(bytes_of(low.backward, "transpose of a cast"), capability == 90 ? 4 * 2 * kTokens * kHidden : 0);
+    EXPECT_EQ(bytes_of(low.backward, OperatorKind::cast_transpose), capability == 90 ? 4 * 2 * kTokens * kHidden : 0);
   }
   // Rows and columns of the gradients of outputs; columns of the inputs.
   EXPECT_EQ(gathered(layer_of(small_in(Precision::mxfp8, 100, 4)).backward), gathered(plain.backward) * 3 / 4);
@@ -155,9 +156,9 @@ TEST(LowPrecision, Nvfp4RanksAgreeOnAScaleAndGatherRowsAndColumns) {
   EXPECT_EQ(gathered(low.forward), gathered(plain.forward) * kNvfp4 / 2);
   // Columns of two inputs, rows and columns of two gradients of outputs.
   EXPECT_EQ(gathered(low.backward), gathered(plain.backward) * kNvfp4 / 2 * (1 + 1 + 2 + 2) / 4);
-  EXPECT_EQ(bytes_of(low.backward, "transpose of a cast"), 4 * 2 * kNvfp4 * kTokens * kHidden);
-  const auto agreed = [](const Operators& pass) {
-    return std::ranges::count_if(pass, [](const Operator& op) {
+  EXPECT_EQ(bytes_of(low.backward, OperatorKind::cast_transpose), 4 * 2 * kNvfp4 * kTokens * kHidden);
+  const auto agreed = [](const Kernels& pass) {
+    return std::ranges::count_if(pass, [](const Kernel& op) {
       const auto* c = std::get_if<TensorCollective>(&op);
       return c != nullptr && c->operation == collectives::Operation::all_reduce && c->bytes == Bytes{8};
     });
@@ -178,7 +179,7 @@ TEST(LowPrecision, WhatAMultiplyKeepsIsHalfTheBytes) {
 TEST(LowPrecision, MultipliesBoundByTheirRateTakeHalfAsLong) {
   const Scenario s = small_in(Precision::fp8);
   const KernelCost cost{s.cluster.gpu, s.software, Precision::fp8};
-  Gemm large{"", {65536, 8192, 65536}};
+  Gemm large{{}, {65536, 8192, 65536}};
   const double sixteen = to_seconds(cost.time(large));
   large.low_precision = true;
   large.shape.input_bytes = 1;

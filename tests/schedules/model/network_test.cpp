@@ -27,9 +27,9 @@ Scenario with(std::vector<NetworkLayer> layers, Tensor input = {3, 32, 32}, std:
 }
 
 template <class Kind>
-std::vector<Kind> of_kind(const Operators& operators) {
+std::vector<Kind> of_kind(const Kernels& operators) {
   std::vector<Kind> found;
-  for (const Operator& op : operators)
+  for (const Kernel& op : operators)
     if (const auto* kind = std::get_if<Kind>(&op)) found.push_back(*kind);
   return found;
 }

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 
-#include "schedules/memory/activations.h"
 #include "schedules/model/blocks.h"
 #include "tests/schedules/scenarios.h"
 
@@ -33,13 +32,13 @@ Block layer_of(const Scenario& s) {
   return blocks(s).kinds[1];
 }
 
-std::ptrdiff_t collectives_of(const Operators& pass) {
-  return std::ranges::count_if(pass, [](const Operator& op) { return std::holds_alternative<TensorCollective>(op); });
+std::ptrdiff_t collectives_of(const Kernels& pass) {
+  return std::ranges::count_if(pass, [](const Kernel& op) { return std::holds_alternative<TensorCollective>(op); });
 }
 
-double multiplied(const Operators& pass) {
+double multiplied(const Kernels& pass) {
   double flops = 0;
-  for (const Operator& op : pass)
+  for (const Kernel& op : pass)
     if (const auto* gemm = std::get_if<Gemm>(&op))
       flops += 2.0 * static_cast<double>(gemm->shape.m) * static_cast<double>(gemm->shape.n) *
                static_cast<double>(gemm->shape.k * gemm->shape.batch);

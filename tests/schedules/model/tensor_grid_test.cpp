@@ -4,10 +4,10 @@
 #include <functional>
 
 #include "schedules/forecast.h"
-#include "schedules/memory/activations.h"
 #include "schedules/model/blocks.h"
 #include "schedules/parallel/inner_groups.h"
 #include "schedules/step/layer_traffic.h"
+#include "tests/schedules/saved.h"
 #include "tests/schedules/scenarios.h"
 
 namespace stepcast::schedules {
@@ -31,15 +31,15 @@ Scenario on(const TensorGrid& g, Family family = Family::gpt) {
 constexpr TensorGrid kGrids[] = {{2, 1, 1}, {2, 2, 1}, {4, 2, 1}, {6, 4, 1}, {1, 2, 2}, {2, 3, 4}, {2, 2, 4}};
 
 bool of_attention(const Gemm& gemm) {
-  return gemm.name.starts_with("attention scores") || gemm.name.starts_with("attention over values");
+  return gemm.kind == OperatorKind::attention_scores || gemm.kind == OperatorKind::attention_values;
 }
 
 struct Multiplied {
   double linear = 0, attention = 0;
 };
-Multiplied flops(const Operators& pass) {
+Multiplied flops(const Kernels& pass) {
   Multiplied all;
-  for (const Operator& op : pass)
+  for (const Kernel& op : pass)
     if (const auto* gemm = std::get_if<Gemm>(&op))
       (of_attention(*gemm) ? all.attention : all.linear) += gemm->shape.flops().value;
   return all;
@@ -64,10 +64,10 @@ TEST(TensorGrid, TheRanksMultipliesTogetherAreTheWholeModels) {
 TEST(TensorGrid, TheRanksWeightsTogetherAreTheWholeModels) {
   for (const TensorGrid& g : kGrids) {
     const Blocks split = blocks(on(g)), whole = blocks(on({}));
-    const LayerParameters n = layer_parameters(on(g).model);
-    const double depth = g.depth;
+    const double depth = g.depth, h = 1536, f = 6144;
+    // Matrices; biases of what is split over the columns; two norms and the biases of hidden width.
     EXPECT_EQ(ranks(g) * split.kinds[1].parameters,
-              n.split - n.biases + n.biases * g.rows * depth + n.whole * g.columns * depth);
+              4 * h * h + 2 * h * f + (3 * h + f) * g.rows * depth + 6 * h * g.columns * depth);
     const double words = 51840.0 * 1536, positions = 256.0 * 1536, norm = 2 * 1536.0;
     EXPECT_EQ(whole.kinds[0].parameters, words + positions);
     EXPECT_EQ(ranks(g) * split.kinds[0].parameters, words + positions * g.columns * depth);
@@ -75,11 +75,15 @@ TEST(TensorGrid, TheRanksWeightsTogetherAreTheWholeModels) {
   }
 }
 
+bool of_norm(const TensorCollective& c) {
+  return c.kind == OperatorKind::layer_norm || c.kind == OperatorKind::rms_norm;
+}
+
 /// Bytes that one rank sends, as rings do, without the norms' statistics.
-double sent(const Operators& pass, const TensorGrid& g) {
+double sent(const Kernels& pass, const TensorGrid& g) {
   double bytes = 0;
-  for (const Operator& op : pass)
-    if (const auto* c = std::get_if<TensorCollective>(&op); c != nullptr && c->name.find("norm") == c->name.npos) {
+  for (const Kernel& op : pass)
+    if (const auto* c = std::get_if<TensorCollective>(&op); c != nullptr && !of_norm(*c)) {
       const double p = c->among == Among::tensor ? g.columns : c->among == Among::tensor_column ? g.rows : g.depth;
       bytes += (c->operation == Operation::all_reduce ? 2 : 1) * (p - 1) / p * static_cast<double>(c->bytes.value);
     }
@@ -118,9 +122,9 @@ TEST(TensorGrid, NormsSumTheirStatisticsOverTheRows) {
   for (const Family family : {Family::gpt, Family::llama}) {
     int norms = 0;
     const Blocks all = blocks(on({2, 2, 2}, family));
-    for (const Operators* pass : {&all.kinds[1].forward, &all.kinds[1].backward})
-      for (const Operator& op : *pass)
-        if (const auto* c = std::get_if<TensorCollective>(&op); c != nullptr && c->name.find("norm") != c->name.npos) {
+    for (const Kernels* pass : {&all.kinds[1].forward, &all.kinds[1].backward})
+      for (const Kernel& op : *pass)
+        if (const auto* c = std::get_if<TensorCollective>(&op); c != nullptr && of_norm(*c)) {
           EXPECT_EQ(c->among, Among::tensor_column);
           EXPECT_EQ(c->bytes.value, 4 / 2 * 256 * 4 * (family == Family::gpt ? 2 : 1));
           ++norms;
@@ -198,9 +202,9 @@ TEST(TensorGrid, TrafficTakesTheLinksOfItsOwnGroups) {
     columns[g % 8].push_back(topology::GpuId{g});
   }
   const Bytes size{64 << 20};
-  const Time in_row = traffic.time({"", Operation::all_reduce, size, false, Among::tensor}, timer, true).duration;
+  const Time in_row = traffic.time({{}, Operation::all_reduce, size, false, Among::tensor}, timer, true).duration;
   const Time in_column =
-      traffic.time({"", Operation::all_reduce, size, false, Among::tensor_column}, timer, true).duration;
+      traffic.time({{}, Operation::all_reduce, size, false, Among::tensor_column}, timer, true).duration;
   EXPECT_EQ(in_row, timer.time(Operation::all_reduce, size, rows).duration);
   EXPECT_EQ(in_column, timer.time(Operation::all_reduce, size, columns).duration);
   EXPECT_GT(in_column, in_row);  // 20 GB/s between nodes, 200 GB/s inside

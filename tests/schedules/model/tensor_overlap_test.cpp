@@ -21,21 +21,23 @@ Scenario of_eight(bool sequence, bool pipelining) {
 }
 
 /// Parts of the collectives of a layer's pass that go in parts.
-std::map<std::string_view, int> parts(const Scenario& s, Operators Block::*pass) {
-  std::map<std::string_view, int> found;
+std::map<collectives::Operation, int> parts(const Scenario& s, Kernels Block::*pass) {
+  std::map<collectives::Operation, int> found;
   const Blocks all = blocks(s);
-  for (const Operator& op : (*std::ranges::find_if(all.kinds, &Block::layer)).*pass)
-    if (const auto* c = std::get_if<TensorCollective>(&op); c != nullptr && c->parts > 1) found[c->name] = c->parts;
+  for (const Kernel& op : (*std::ranges::find_if(all.kinds, &Block::layer)).*pass)
+    if (const auto* c = std::get_if<TensorCollective>(&op); c != nullptr && c->parts > 1)
+      found[c->operation] = c->parts;
   return found;
 }
 
 // Transformer Engine, pytorch/module/base.py: rings gather before qkv, fc1, and in backward before proj and fc2; proj's
 // and fc2's outputs are scattered in 4 splits; the gradients of qkv and fc1 run in bulk beside whole multiplies.
 TEST(TensorOverlap, GoesInPartsWhereTransformerEngineDoes) {
-  using Parts = std::map<std::string_view, int>;
+  using collectives::Operation;
+  using Parts = std::map<Operation, int>;
   EXPECT_EQ(parts(of_eight(true, true), &Block::forward),
-            (Parts{{"all-gather of the input", 8}, {"reduce-scatter of the output", 4}}));
-  EXPECT_EQ(parts(of_eight(true, true), &Block::backward), (Parts{{"all-gather of the output's gradient", 8}}));
+            (Parts{{Operation::all_gather, 8}, {Operation::reduce_scatter, 4}}));
+  EXPECT_EQ(parts(of_eight(true, true), &Block::backward), (Parts{{Operation::all_gather, 8}}));
   EXPECT_EQ(parts(of_eight(true, false), &Block::forward), Parts{});
   EXPECT_EQ(parts(of_eight(false, true), &Block::forward), Parts{});  // all-reduces are not split
 }

@@ -42,7 +42,7 @@ TEST(ExpertTraffic, LeavesARankForAllOthersOfItsGroup) {
     const LayerTraffic traffic(s, alone.ranks, {});
     const double bytes = 1024 * 4 * 1024 * 2;  // tokens x top-k x hidden
     const TensorCollective dispatch{
-        "", Operation::all_to_all, {static_cast<std::int64_t>(bytes)}, false, Among::dispatch};
+        {}, Operation::all_to_all, {static_cast<std::int64_t>(bytes)}, false, Among::dispatch};
     const collectives::Timing timing = traffic.time(dispatch, alone.timer, false);
     EXPECT_NEAR(bytes_leaving(timing, alone.cluster, "node 0 / gpu 0"), bytes * (expert - 1) / expert, 64) << expert;
   }
@@ -85,7 +85,7 @@ TEST(ExpertTraffic, CrossesToANodeOnceAndIsForwardedThere) {
   Scenario s = experts_on(32, 32);
   const double bytes = 1024 * 4 * 1024 * 2;  // tokens x top-k x hidden
   const TensorCollective dispatch{
-      "", Operation::all_to_all, {static_cast<std::int64_t>(bytes)}, false, Among::dispatch};
+      {}, Operation::all_to_all, {static_cast<std::int64_t>(bytes)}, false, Among::dispatch};
   Alone alone(s);
   const auto timed = [&](std::optional<std::uint32_t> limit) {
     s.training.expert_load.node_limit = limit;
@@ -109,7 +109,7 @@ TEST(ExpertTraffic, CrossesToANodeOnceAndIsForwardedThere) {
 
 TEST(ExpertTraffic, OfOneNodeKnowsNoLimit) {
   Scenario s = experts_on(8, 8);
-  const TensorCollective dispatch{"", Operation::all_to_all, {1 << 23}, false, Among::dispatch};
+  const TensorCollective dispatch{{}, Operation::all_to_all, {1 << 23}, false, Among::dispatch};
   Alone alone(s);
   const Time free = LayerTraffic(s, alone.ranks, {}).time(dispatch, alone.timer, true).duration;
   s.training.expert_load.node_limit = 1;
@@ -141,7 +141,7 @@ TEST(ExpertTraffic, WhatANodeLimitContradictsIsTold) {
 
 TEST(ExpertTraffic, GoesToTheBusiestRankMost) {
   Scenario s = experts_on(8, 8);
-  const TensorCollective dispatch{"", Operation::all_to_all, {1 << 23}, false, Among::dispatch};
+  const TensorCollective dispatch{{}, Operation::all_to_all, {1 << 23}, false, Among::dispatch};
   Alone alone(s);
   const Time even = LayerTraffic(s, alone.ranks, {}).time(dispatch, alone.timer, true).duration;
   s.training.expert_load.spread = 1;

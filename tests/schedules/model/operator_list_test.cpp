@@ -1,4 +1,4 @@
-#include "schedules/model/selective.h"
+#include "schedules/model/operator_list.h"
 
 #include <gtest/gtest.h>
 
@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "schedules/forecast.h"
-#include "schedules/memory/activations.h"
 #include "schedules/model/blocks.h"
 #include "tests/schedules/models.h"
+#include "tests/schedules/saved.h"
 #include "tests/schedules/scenarios.h"
 
 namespace stepcast::schedules {
@@ -37,14 +37,14 @@ double dropped(RecomputedModules modules, FeedForward kind) {
          saved_activation_bytes(s, sizes, Recompute::selective, kind);
 }
 
-Operators repeated(RecomputedModules modules, FeedForward kind) {
+Kernels repeated(RecomputedModules modules, FeedForward kind) {
   const Scenario s = v3(modules);
-  return repeated_modules(s, stack_sizes(s, s.training.sequence, true), kind);
+  return repeated_kernels(layer_operators(s, stack_sizes(s, s.training.sequence, true), kind), repeated_modules(s));
 }
 
-double multiplied(const Operators& operators) {
+double multiplied(const Kernels& operators) {
   double flops = 0;
-  for (const Operator& op : operators)
+  for (const Kernel& op : operators)
     if (const auto* gemm = std::get_if<Gemm>(&op)) flops += gemm->shape.flops().value;
   return flops;
 }
@@ -61,7 +61,8 @@ TEST(RecomputedModules, LatentUpsDropWhatIsProjectedAndItsNorms) {
 TEST(RecomputedModules, LatentUpsWithoutALowRankOfQueriesProjectThemFromTheInput) {
   Scenario s = v3({.latent_ups = true});
   s.model.latent.query_rank = 0;
-  const Operators again = repeated_modules(s, stack_sizes(s, s.training.sequence, true), FeedForward::dense);
+  const Kernels again =
+      repeated_kernels(layer_operators(s, stack_sizes(s, s.training.sequence, true)), repeated_modules(s));
   EXPECT_EQ(multiplied(again), 2 * kTokens * kHeads * (kHidden * 192 + 512 * 256));
 }
 

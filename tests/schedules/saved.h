@@ -1,0 +1,17 @@
+#pragma once
+
+#include "schedules/model/block_of.h"
+#include "schedules/model/transformer.h"
+
+namespace stepcast::schedules {
+
+/// Activation bytes that one layer of self-attention and feed-forward block keeps for the backward pass, for one
+/// micro-batch on one tensor rank.
+inline double saved_activation_bytes(Scenario s, const StackSizes& sizes, Recompute recompute,
+                                     FeedForward kind = FeedForward::dense) {
+  s.recompute = recompute;
+  const OperatorList layer = layer_operators(s, sizes, kind);
+  return recompute == Recompute::full ? input_bytes(layer) : saved_bytes(layer, repeated_modules(s));
+}
+
+}  // namespace stepcast::schedules
