@@ -4,7 +4,7 @@
 #include <string>
 
 #include "language/core/library.h"
-#include "schedules/scenario.h"
+#include "scenario/scenario.h"
 #include "topology/cluster.h"
 
 namespace stepcast::app {

@@ -18,7 +18,7 @@ install(TARGETS stepcast RUNTIME)
 install(TARGETS stepcast_png LIBRARY DESTINATION lib/stepcast)
 
 # The library: find_package(stepcast) gives stepcast::stepcast and the rooms below it (docs/library.md).
-set(rooms sim topology collectives workload schedules calibrate language)
+set(rooms sim topology collectives workload scenario models schedules calibrate language)
 install(TARGETS ${rooms} stepcast_library EXPORT stepcast ARCHIVE DESTINATION lib/stepcast COMPONENT development
         FILE_SET HEADERS DESTINATION include/stepcast COMPONENT development INCLUDES DESTINATION include/stepcast)
 install(DIRECTORY ${rooms} stepcast DESTINATION include/stepcast COMPONENT development

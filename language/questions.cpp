@@ -16,6 +16,7 @@
 #include "language/notes.h"
 #include "language/scenario.h"
 #include "language/tables/csv.h"
+#include "schedules/checks/check.h"
 #include "sim/in_quotes.h"
 #include "sim/input_error.h"
 

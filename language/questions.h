@@ -7,8 +7,8 @@
 
 #include "language/core/given.h"
 #include "language/core/library.h"
+#include "scenario/scenario.h"
 #include "schedules/notes.h"
-#include "schedules/scenario.h"
 
 namespace stepcast::language {
 

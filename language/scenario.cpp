@@ -6,7 +6,7 @@
 #include "language/configs/model.h"
 #include "language/configs/profile.h"
 #include "language/core/nearest.h"
-#include "schedules/model/fusion.h"
+#include "models/layers/fusion.h"
 #include "schedules/pipeline/custom.h"
 #include "schedules/pipeline/pipelines.h"
 #include "sim/in_quotes.h"

@@ -4,7 +4,7 @@
 
 #include "language/core/library.h"
 #include "language/core/schema.h"
-#include "schedules/scenario.h"
+#include "scenario/scenario.h"
 
 namespace stepcast::language {
 

@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "schedules/model/blocks.h"
+#include "models/layers/blocks.h"
+#include "models/layers/model_blocks.h"
 #include "schedules/pipeline/pipelines.h"
 #include "schedules/pipeline/placement.h"
 #include "sim/units_text.h"

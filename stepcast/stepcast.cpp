@@ -1,7 +1,8 @@
 #include "stepcast/stepcast.h"
 
 #include "language/configs/config_folders.h"
-#include "schedules/scenario.h"
+#include "scenario/scenario.h"
+#include "schedules/checks/check.h"
 #include "sim/input_error.h"
 
 namespace stepcast {

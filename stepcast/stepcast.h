@@ -5,8 +5,9 @@
 #include <vector>
 
 #include "language/questions.h"
+#include "scenario/problem.h"
 #include "schedules/forecast.h"
-#include "schedules/plan.h"
+#include "schedules/plan/plan.h"
 #include "workload/machines.h"
 
 /// stepcast as a library: load scenarios, screen plans, forecast steps. docs/library.md has it by example.

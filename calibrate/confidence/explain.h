@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "schedules/scenario.h"
+#include "scenario/scenario.h"
 #include "sim/units.h"
 
 namespace stepcast::calibrate {

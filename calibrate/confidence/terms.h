@@ -3,7 +3,7 @@
 #include <span>
 #include <string_view>
 
-#include "schedules/scenario.h"
+#include "scenario/scenario.h"
 
 namespace stepcast::calibrate {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "schedules/scenario.h"
+#include "scenario/scenario.h"
 
 namespace stepcast::calibrate {
 

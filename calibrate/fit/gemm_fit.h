@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "calibrate/fit/robust_fit.h"
-#include "schedules/cost/gemm.h"
+#include "models/cost/gemm.h"
 
 namespace stepcast::calibrate {
 

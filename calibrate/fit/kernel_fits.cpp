@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "calibrate/fit/gemm_fit.h"
-#include "schedules/cost/elementwise.h"
-#include "schedules/cost/kernel.h"
+#include "models/cost/elementwise.h"
+#include "models/cost/kernel.h"
 #include "sim/input_error.h"
 
 namespace stepcast::calibrate {

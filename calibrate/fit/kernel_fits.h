@@ -5,7 +5,7 @@
 
 #include "calibrate/bundle/bundle.h"
 #include "calibrate/fit/fitted_model.h"
-#include "schedules/cost/gpu.h"
+#include "scenario/gpu.h"
 
 namespace stepcast::calibrate {
 
@@ -27,14 +27,14 @@ Launches measured_launches(const Bundle& bundle);
 /// share of its own. Cold rows only.
 FittedModel fit_memory(const Bundle& bundle, const schedules::Gpu& gpu, const Launches& launches);
 
-/// Multiplies of one precision by schedules/cost/gemm.h, all layouts and batches together.
+/// Multiplies of one precision by models/cost/gemm.h, all layouts and batches together.
 FittedModel fit_multiplies(const Bundle& bundle, const schedules::Gpu& gpu, schedules::Precision precision,
                            const Launches& launches);
 
 /// Nothing but notes: multiplies of precisions that the cost model does not have.
 FittedModel other_multiplies(const Bundle& bundle);
 
-/// Fused causal attention by schedules/cost/kernel.h: the share of the peak rate that it reaches.
+/// Fused causal attention by models/cost/kernel.h: the share of the peak rate that it reaches.
 FittedModel fit_attention(const Bundle& bundle, const schedules::Gpu& gpu, bool backward, const Launches& launches);
 
 }  // namespace stepcast::calibrate

@@ -4,7 +4,7 @@
 
 #include "calibrate/bundle/bundle.h"
 #include "calibrate/fit/fitted_model.h"
-#include "schedules/cost/gpu.h"
+#include "scenario/gpu.h"
 
 namespace stepcast::calibrate {
 

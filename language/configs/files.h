@@ -1,7 +1,7 @@
 #pragma once
 
 #include "language/core/schema.h"
-#include "schedules/scenario.h"
+#include "scenario/scenario.h"
 #include "topology/spec.h"
 
 namespace stepcast::language {

@@ -4,7 +4,7 @@
 
 #include "language/configs/files.h"
 #include "language/core/library.h"
-#include "schedules/cost/elementwise.h"
+#include "models/cost/elementwise.h"
 
 namespace stepcast::language {
 namespace {

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "language/core/type.h"
-#include "schedules/cost/gpu.h"
+#include "scenario/gpu.h"
 #include "topology/import/nccl_xml.h"
 
 namespace stepcast::language {

@@ -4,7 +4,7 @@
 
 #include "calibrate/bundle/bundle.h"
 #include "language/core/library.h"
-#include "schedules/cost/gpu.h"
+#include "scenario/gpu.h"
 
 namespace stepcast::language {
 

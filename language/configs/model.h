@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "language/configs/files.h"
-#include "schedules/model/model.h"
+#include "scenario/model.h"
 
 namespace stepcast::language {
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "language/core/schema.h"
-#include "schedules/model/network.h"
+#include "scenario/network.h"
 
 namespace stepcast::language {
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "language/configs/files.h"
-#include "schedules/scenario.h"
+#include "scenario/scenario.h"
 
 namespace stepcast::language {
 

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "collectives/operation.h"
-#include "schedules/cost/gpu.h"
-#include "schedules/scenario.h"
+#include "scenario/gpu.h"
+#include "scenario/scenario.h"
 
 namespace stepcast::schedules {
 

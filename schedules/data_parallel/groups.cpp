@@ -1,6 +1,6 @@
 #include "schedules/data_parallel/groups.h"
 
-#include "schedules/model/frozen.h"
+#include "models/layers/frozen.h"
 #include "schedules/parallel/inner_groups.h"
 
 namespace stepcast::schedules {

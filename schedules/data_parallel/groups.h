@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "schedules/model/blocks.h"
+#include "models/layers/blocks.h"
+#include "scenario/scenario.h"
 #include "schedules/parallel/ranks.h"
-#include "schedules/scenario.h"
 
 namespace stepcast::schedules {
 

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "schedules/cost/pass.h"
-#include "schedules/model/blocks.h"
-#include "schedules/scenario.h"
+#include "models/cost/pass.h"
+#include "models/layers/blocks.h"
+#include "scenario/scenario.h"
 #include "topology/cluster.h"
 
 namespace stepcast::schedules {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "collectives/timing/timer.h"
-#include "schedules/scenario.h"
+#include "scenario/scenario.h"
 #include "topology/cluster.h"
 
 namespace stepcast::schedules {

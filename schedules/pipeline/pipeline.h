@@ -6,19 +6,14 @@
 #include <string_view>
 #include <vector>
 
+#include "scenario/placement.h"
+
 namespace stepcast::schedules {
 
 enum class StageId : std::uint32_t {};
 enum class MicroBatchId : std::uint32_t {};
 constexpr std::uint32_t index(StageId s) { return static_cast<std::uint32_t>(s); }
 constexpr std::uint32_t index(MicroBatchId m) { return static_cast<std::uint32_t>(m); }
-
-/// Which stage holds which chunk of the model; schedules/pipeline/placement.h says it in full.
-enum class Placement : std::uint8_t {
-  looping,   ///< stage after stage, and again from the first: chunk c is on stage c mod stages
-  v_shape,   ///< down the stages and up again, and so on: chunks s and 2 stages - 1 - s are both on stage s
-  opposite,  ///< two copies of the model, one down the stages and one up, with half of the micro-batches each
-};
 
 /// What a pipeline is made of.
 struct Shape {

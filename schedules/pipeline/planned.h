@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "scenario/scenario.h"
 #include "schedules/pipeline/pipeline.h"
-#include "schedules/scenario.h"
 
 namespace stepcast::schedules {
 

@@ -4,7 +4,7 @@
 #include <iterator>
 #include <string_view>
 
-#include "schedules/forecast.h"
+#include "schedules/results/results.h"
 
 namespace stepcast::schedules {
 

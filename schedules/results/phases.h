@@ -3,7 +3,7 @@
 #include <span>
 #include <string_view>
 
-#include "schedules/forecast.h"
+#include "schedules/results/results.h"
 
 namespace stepcast::schedules {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <variant>
 
-#include "schedules/forecast.h"
+#include "schedules/results/results.h"
 
 namespace stepcast::schedules {
 

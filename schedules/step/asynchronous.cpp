@@ -6,7 +6,7 @@
 #include <span>
 #include <utility>
 
-#include "schedules/cost/optimizer.h"
+#include "models/cost/optimizer.h"
 #include "schedules/data_parallel/compression.h"
 #include "schedules/step/wires.h"
 #include "sim/executor.h"

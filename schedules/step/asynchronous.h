@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "collectives/timing/timing.h"
-#include "schedules/forecast.h"
+#include "schedules/results/results.h"
 #include "schedules/step/step.h"
 
 namespace stepcast::schedules {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "schedules/results/time_parts.h"
+#include "schedules/step/build_step.h"
 #include "schedules/step/split.h"
 #include "schedules/step/traffic.h"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "schedules/forecast.h"
+#include "schedules/results/results.h"
 #include "schedules/step/step.h"
 
 namespace stepcast::schedules {

@@ -3,8 +3,8 @@
 #include <span>
 #include <vector>
 
-#include "schedules/forecast.h"
-#include "schedules/memory/memory.h"
+#include "schedules/plan/memory.h"
+#include "schedules/results/results.h"
 #include "schedules/step/step.h"
 
 namespace stepcast::schedules {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "schedules/pipeline/period.h"
+#include "schedules/step/build_step.h"
 #include "schedules/step/split.h"
 #include "schedules/step/steady_state.h"
 #include "schedules/step/traffic.h"

@@ -2,7 +2,7 @@
 
 #include <span>
 
-#include "schedules/forecast.h"
+#include "schedules/results/results.h"
 #include "schedules/step/step.h"
 #include "sim/executor.h"
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "schedules/memory/memory.h"
+#include "schedules/plan/memory.h"
 #include "sim/long_time.h"
 
 namespace stepcast::schedules {

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "schedules/forecast.h"
-#include "schedules/scenario.h"
+#include "scenario/scenario.h"
+#include "schedules/results/results.h"
 
 namespace stepcast::schedules {
 

@@ -5,12 +5,12 @@
 #include <string>
 #include <vector>
 
-#include "schedules/forecast.h"
 #include "schedules/offload/copies.h"
 #include "schedules/parallel/ranks.h"
+#include "schedules/pass_times/chunks.h"
+#include "schedules/pass_times/stragglers.h"
 #include "schedules/pipeline/planned.h"
-#include "schedules/step/chunks.h"
-#include "schedules/step/stragglers.h"
+#include "schedules/results/results.h"
 #include "schedules/step/wires.h"
 #include "sim/executor.h"
 #include "sim/task_graph.h"
@@ -96,11 +96,5 @@ struct StepInput {
   Exchange exchange = Exchange::gradients;
   std::vector<Time> begins{};  ///< when each data rank begins; empty: all at once
 };
-
-struct Traffic;
-
-/// Lowers one training step to a task graph. Tensor collectives are inside the passes' durations; stage-to-stage sends,
-/// data-parallel collectives, the tied embeddings' sum and the optimizer are tasks of their own, tagged by their wire.
-Step build_step(const StepInput& input, const Traffic& traffic, Wires& wires);
 
 }  // namespace stepcast::schedules

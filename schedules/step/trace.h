@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "schedules/forecast.h"
+#include "schedules/results/results.h"
 #include "schedules/step/step.h"
 
 namespace stepcast::schedules {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "models/layers/frozen.h"
 #include "schedules/data_parallel/compression.h"
 #include "schedules/data_parallel/groups.h"
-#include "schedules/model/frozen.h"
 #include "schedules/parallel/inner_groups.h"
 #include "schedules/pipeline/placement.h"
 #include "sim/whole_bytes.h"

@@ -4,10 +4,10 @@
 #include <array>
 #include <span>
 
-#include "schedules/cost/optimizer.h"
+#include "models/cost/optimizer.h"
+#include "models/layers/frozen.h"
 #include "schedules/data_parallel/compression.h"
 #include "schedules/data_parallel/groups.h"
-#include "schedules/model/frozen.h"
 #include "schedules/pipeline/placement.h"
 
 namespace stepcast::schedules {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "collectives/timing/timer.h"
-#include "schedules/step/stragglers.h"
+#include "schedules/pass_times/stragglers.h"
 #include "sim/task_graph.h"
 #include "topology/cluster.h"
 

@@ -1,4 +1,4 @@
-#include "schedules/memory/advice.h"
+#include "schedules/plan/advice.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -7,8 +7,9 @@
 #include <random>
 
 #include "app/report/answer.h"
+#include "schedules/checks/check.h"
 #include "schedules/forecast.h"
-#include "schedules/plan.h"
+#include "schedules/plan/plan.h"
 #include "tests/language/fixtures.h"
 
 namespace stepcast::app {

@@ -8,8 +8,9 @@
 #include <vector>
 
 #include "language/questions.h"
+#include "schedules/checks/check.h"
 #include "schedules/forecast.h"
-#include "schedules/plan.h"
+#include "schedules/plan/plan.h"
 
 namespace stepcast {
 namespace {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "calibrate/bundle/bundle.h"
-#include "schedules/cost/gpu.h"
-#include "schedules/cost/kernel.h"
+#include "models/cost/kernel.h"
+#include "scenario/gpu.h"
 #include "tests/calibrate/bundle/small_bundle.h"
 
 namespace stepcast::calibrate {

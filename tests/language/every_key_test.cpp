@@ -5,7 +5,7 @@
 #include "language/configs/files.h"
 #include "language/core/file_text.h"
 #include "language/scenario.h"
-#include "schedules/cost/elementwise.h"
+#include "models/cost/elementwise.h"
 #include "tests/language/fixtures.h"
 
 namespace stepcast::language {

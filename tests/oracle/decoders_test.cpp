@@ -7,7 +7,8 @@
 #include <ostream>
 
 #include "language/questions.h"
-#include "schedules/model/blocks.h"
+#include "models/layers/blocks.h"
+#include "models/layers/model_blocks.h"
 
 namespace stepcast {
 namespace {

@@ -6,7 +6,8 @@
 #include <tuple>
 
 #include "language/questions.h"
-#include "schedules/model/blocks.h"
+#include "models/layers/blocks.h"
+#include "models/layers/model_blocks.h"
 
 namespace stepcast {
 namespace {

@@ -3,8 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "language/questions.h"
+#include "models/layers/blocks.h"
+#include "models/layers/model_blocks.h"
 #include "schedules/forecast.h"
-#include "schedules/model/blocks.h"
 
 namespace stepcast {
 namespace {

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "schedules/model/block_of.h"
-#include "schedules/model/transformer.h"
+#include "models/layers/block_of.h"
+#include "models/layers/transformer.h"
 
 namespace stepcast::schedules {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "schedules/scenario.h"
+#include "scenario/scenario.h"
 
 namespace stepcast::schedules {
 

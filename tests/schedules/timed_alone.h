@@ -1,8 +1,8 @@
 #pragma once
 
 #include "collectives/timing/timer.h"
+#include "scenario/scenario.h"
 #include "schedules/parallel/ranks.h"
-#include "schedules/scenario.h"
 #include "topology/cluster.h"
 
 namespace stepcast::schedules {

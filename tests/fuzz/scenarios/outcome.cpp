@@ -8,6 +8,7 @@
 
 #include "language/core/yaml.h"
 #include "language/scenario.h"
+#include "schedules/checks/check.h"
 #include "schedules/forecast.h"
 #include "schedules/results/memory_kinds.h"
 #include "schedules/results/time_parts.h"

@@ -9,6 +9,7 @@
 #include "language/configs/cluster.h"
 #include "language/configs/model.h"
 #include "language/questions.h"
+#include "schedules/checks/check.h"
 #include "schedules/forecast.h"
 #include "tests/language/fixtures.h"
 #include "tests/sanitized.h"

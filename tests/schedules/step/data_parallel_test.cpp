@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "schedules/checks/check.h"
 #include "schedules/data_parallel/groups.h"
 #include "schedules/forecast.h"
 #include "tests/schedules/scenarios.h"

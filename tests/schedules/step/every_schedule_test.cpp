@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "schedules/checks/check.h"
 #include "schedules/forecast.h"
 #include "schedules/pipeline/ideal.h"
 #include "schedules/pipeline/pipelines.h"

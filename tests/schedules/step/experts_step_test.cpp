@@ -5,12 +5,13 @@
 #include <algorithm>
 #include <map>
 
+#include "schedules/checks/check.h"
 #include "schedules/data_parallel/groups.h"
 #include "schedules/forecast.h"
 #include "schedules/parallel/expert_nodes.h"
 #include "schedules/parallel/inner_groups.h"
-#include "schedules/step/layer_traffic.h"
-#include "tests/schedules/models.h"
+#include "schedules/pass_times/layer_traffic.h"
+#include "tests/models/models.h"
 #include "tests/schedules/scenarios.h"
 #include "tests/schedules/timed_alone.h"
 

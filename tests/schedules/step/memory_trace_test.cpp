@@ -7,6 +7,7 @@
 #include <iterator>
 #include <string>
 
+#include "schedules/checks/check.h"
 #include "schedules/pipeline/pipelines.h"
 #include "tests/schedules/scenarios.h"
 

@@ -3,8 +3,9 @@
 #include <functional>
 #include <random>
 
+#include "schedules/checks/check.h"
 #include "schedules/forecast.h"
-#include "tests/schedules/models.h"
+#include "tests/models/models.h"
 #include "tests/schedules/scenarios.h"
 
 namespace stepcast::schedules {

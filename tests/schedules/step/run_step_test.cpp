@@ -7,11 +7,12 @@
 
 #include <random>
 
+#include "schedules/checks/check.h"
 #include "schedules/forecast.h"
+#include "schedules/plan/staged_model.h"
 #include "schedules/results/time_parts.h"
-#include "schedules/staged_model.h"
-#include "topology/cluster.h"
 #include "tests/schedules/scenarios.h"
+#include "topology/cluster.h"
 
 namespace stepcast::schedules {
 namespace {

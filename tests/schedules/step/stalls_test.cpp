@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "schedules/checks/check.h"
 #include "tests/schedules/scenarios.h"
 
 namespace stepcast::schedules {

@@ -5,10 +5,11 @@
 #include <algorithm>
 #include <functional>
 
+#include "schedules/checks/check.h"
 #include "schedules/forecast.h"
 #include "schedules/results/time_parts.h"
+#include "tests/models/models.h"
 #include "tests/schedules/free_links.h"
-#include "tests/schedules/models.h"
 
 namespace stepcast::schedules {
 namespace {

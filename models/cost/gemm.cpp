@@ -1,0 +1,76 @@
+#include "models/cost/gemm.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "sim/long_time.h"
+
+namespace stepcast::schedules {
+namespace {
+
+struct Tile {
+  double m, n;
+  int halvings;  ///< from 256x128: 0, then 1 for 128x128, 2 for 128x64, 3 for 64x64
+};
+
+constexpr std::array<Tile, 6> kTiles{
+    {{256, 128, 0}, {128, 256, 0}, {128, 128, 1}, {128, 64, 2}, {64, 128, 2}, {64, 64, 3}}};
+constexpr int kMostSplits = 4;
+constexpr double kPartialSumBytes = 8;  // an fp32 partial sum is written once and read once
+
+double relative_rate(const GemmModel& model, int halvings) {
+  switch (halvings) {
+    case 0:
+      return 1.0;
+    case 1:
+      return model.tile_128;
+    case 2:
+      return model.tile_64;
+    default:
+      return model.tile_64 * model.tile_64;
+  }
+}
+
+/// `read`: bytes of the inputs; `most_splits`: of k.
+Time multiply_time(const GemmShape& shape, double read, int most_splits, const GemmModel& model,
+                   const GemmMachine& machine) {
+  const double m = static_cast<double>(shape.m), n = static_cast<double>(shape.n), k = static_cast<double>(shape.k);
+  const double batch = static_cast<double>(shape.batch), sms = machine.sms;
+  const double outputs = m * n * batch;
+  const double memory_rate = machine.memory.value * machine.memory_efficiency;
+
+  double tiled = std::numeric_limits<double>::infinity();
+  for (const Tile& tile : kTiles) {
+    const double sm_rate = machine.peak.value / sms * model.mainloop * relative_rate(model, tile.halvings);
+    const double tiles = std::ceil(m / tile.m) * std::ceil(n / tile.n) * batch;
+    for (int splits = 1; splits <= most_splits; ++splits) {
+      const double waves = std::ceil(tiles * splits / sms);
+      const double partial_sums =
+          splits > 1 ? model.exposed_write * kPartialSumBytes * splits * outputs / memory_rate : 0;
+      tiled = std::min(tiled, waves * 2 * tile.m * tile.n * (k / splits + model.fill) / sm_rate + partial_sums);
+    }
+  }
+  const double powered = shape.flops().value / (machine.peak.value * model.sustained);
+  const double fed = read / memory_rate;
+  const double written = model.exposed_write * outputs * static_cast<double>(shape.output_bytes) / memory_rate;
+  const bool at_peak = std::max(tiled, powered) > fed + written;
+  return from_seconds(std::max({tiled, powered, fed}) + written,
+                      at_peak ? "one multiply takes more than 106 days at cluster.node.gpu.peak"
+                              : "one multiply takes more than 106 days at cluster.node.gpu.memory.bandwidth");
+}
+
+}  // namespace
+
+Time gemm_time(const GemmShape& shape, const GemmModel& model, const GemmMachine& machine) {
+  const double m = static_cast<double>(shape.m), n = static_cast<double>(shape.n), k = static_cast<double>(shape.k);
+  const double read = (m * k + k * n) * static_cast<double>(shape.batch) * shape.input_bytes;
+  return multiply_time(shape, read, kMostSplits, model, machine);
+}
+
+Time convolution_time(const GemmShape& shape, double read, const GemmModel& model, const GemmMachine& machine) {
+  return multiply_time(shape, read, static_cast<int>(machine.sms), model, machine);
+}
+
+}  // namespace stepcast::schedules

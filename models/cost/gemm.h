@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+
+#include "models/layers/gemm_shape.h"
+#include "scenario/gemm_model.h"
+#include "sim/units.h"
+
+namespace stepcast::schedules {
+
+/// What the model needs to know of the GPU besides.
+struct GemmMachine {
+  std::uint32_t sms = 1;
+  FlopRate peak{};
+  Bandwidth memory{};  ///< data sheet
+  double memory_efficiency = 1;
+};
+
+/// Time of the kernel alone, launch not included. The SMs work in waves of tiles, the last one maybe half empty (tile
+/// and wave quantisation); a tile shape and a split of k (1 to 4, with the partial sums' traffic) are tried and the
+/// fastest kept, as libraries do; the chip's power limit bounds long kernels; part of the writing shows after the last
+/// multiply; a multiply too thin to feed the SMs is bound by memory. Requires positive m, n, k, batch. Constants are
+/// fitted: docs/accuracy.md.
+Time gemm_time(const GemmShape& shape, const GemmModel& model, const GemmMachine& machine);
+
+/// The same for an implicit multiply, which reads only `read` bytes however often it uses them. Its gradient of weights
+/// sums over all pixels into few results, and libraries split that sum over as many SMs as there are.
+Time convolution_time(const GemmShape& shape, double read, const GemmModel& model, const GemmMachine& machine);
+
+}  // namespace stepcast::schedules

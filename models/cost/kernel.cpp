@@ -1,0 +1,65 @@
+#include "models/cost/kernel.h"
+
+#include "models/cost/elementwise.h"
+#include "sim/long_time.h"
+
+namespace stepcast::schedules {
+
+namespace {
+
+GemmMachine machine(const Gpu& gpu, Precision precision) {
+  return {gpu.sms, peak(gpu, precision), gpu.memory_bandwidth, gpu.memory_efficiency};
+}
+
+Time time_of(const KernelCost& c, const Gemm& kernel) {
+  GemmShape each = kernel.shape;
+  each.batch /= kernel.kernels;
+  const Precision here = kernel.low_precision ? c.precision : beside_low_precision(c.precision);
+  const Time alone = gemm_time(each, gemm_model(c.gpu, here), machine(c.gpu, here));
+  return (c.in_a_step(alone) + c.software.kernel_gap) * kernel.kernels;
+}
+
+Time time_of(const KernelCost& c, const Convolution& kernel) {
+  GemmMachine here = machine(c.gpu, c.precision);
+  if (kernel.winograd && !has_matrix_units(c.precision)) here.peak = here.peak * c.software.winograd;
+  return c.in_a_step(convolution_time(kernel.shape, kernel.read, gemm_model(c.gpu, c.precision), here)) +
+         c.software.kernel_gap;
+}
+
+Time time_of(const KernelCost& c, const Elementwise& kernel) {
+  // Calibration measures kernels that do all in one or two passes; what takes more launches is the framework's own.
+  const double share = kernel.kernels <= 2 ? measured_share(c.gpu, kernel).value_or(c.software.elementwise_efficiency)
+                                           : c.software.elementwise_efficiency;
+  return c.in_a_step(
+             from_seconds(kernel.bytes / (streaming_rate(c.gpu) * share).value,
+                          "one elementwise kernel takes more than 106 days at cluster.node.gpu.memory.bandwidth")) +
+         (c.software.kernel_gap + c.gpu.memory_ramp) * kernel.kernels;
+}
+
+Time time_of(const KernelCost& c, const FusedAttention& kernel) {
+  const double share = (kernel.backward ? c.gpu.attention_backward : c.gpu.attention_forward) *
+                       (c.software.flash_2 ? c.gpu.attention_flash_2 : 1) * c.software.attention_efficiency;
+  constexpr double kCausal = 0.5;  // the half above the diagonal is skipped
+  double flops = kernel.flops.value * (kernel.causal ? kCausal : 1);
+  // The last row of tiles has no half to skip: one SM still works on it when the others are done.
+  if (kernel.causal && !kernel.backward && kernel.query_rows > 0)
+    flops += kernel.flops.value * static_cast<double>(c.gpu.attention_tile) / kernel.query_rows * c.gpu.sms;
+  return c.in_a_step(from_seconds(flops / (peak(c.gpu, beside_low_precision(c.precision)) * share).value,
+                                  "one attention kernel takes more than 106 days at cluster.node.gpu.peak")) +
+         c.software.kernel_gap * kernel.kernels;
+}
+
+Time time_of(const KernelCost&, const TensorCollective&) { return {}; }
+
+}  // namespace
+
+Time KernelCost::in_a_step(Time alone) const {
+  const double share = software.compute_share * gpu.step_share;
+  return share == 1 ? alone : from_seconds(to_seconds(alone) / share);
+}
+
+Time KernelCost::time(const Kernel& kernel) const {
+  return std::visit([&](const auto& k) { return time_of(*this, k); }, kernel);
+}
+
+}  // namespace stepcast::schedules

@@ -1,0 +1,141 @@
+#include "models/cost/pass.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace stepcast::schedules {
+namespace {
+
+/// A multiply and a collective that go through the tokens in parts.
+struct Pipelined {
+  Time compute{};  ///< the multiply's parts, launches and what the traffic beside them costs them
+  Time exposed{};  ///< of the traffic
+};
+
+/// Parts of a multiply of `multiply` each, and of traffic of `traffic` each. A ring all-gather starts with the part
+/// that the rank has itself, so one less arrives: max(n g, (n - 1) a + g). A reduce-scatter of the last part follows
+/// the multiply's: g + (n - 1) max(g, r) + r. Both slow down while both run.
+Pipelined in_parts(const TensorCollective& op, Time multiply, Time traffic, double slowdown) {
+  const std::int64_t n = op.parts;
+  const Time beside = std::min(multiply, traffic) * (n - 1);
+  const Time behind = op.operation == collectives::Operation::all_gather ? Time{} : traffic;
+  return {multiply * n + from_seconds(to_seconds(beside) * slowdown), traffic * (n - 1) - beside + behind};
+}
+
+/// Goes through the kernels of one pass.
+class PassClock {
+ public:
+  PassClock(const KernelCost& cost, const TensorTimer& tensor, std::vector<collectives::Timing::Load>* traffic)
+      : cost_(cost), tensor_(tensor), traffic_(traffic) {}
+
+  PassTime run(const Kernels& kernels) {
+    const TensorCollective* gathered = nullptr;  // in parts, while the multiply behind it is looked for
+    for (std::size_t i = 0; i < kernels.size(); ++i) {
+      if (const auto* traffic = in_parts_of(kernels, i, collectives::Operation::all_gather)) {
+        gathered = traffic;
+        continue;
+      }
+      if (const auto* multiply = std::get_if<Gemm>(&kernels[i])) {
+        if (gathered != nullptr) {
+          run_in_parts(*multiply, *std::exchange(gathered, nullptr));
+          continue;
+        }
+        if (const auto* traffic = in_parts_of(kernels, i + 1, collectives::Operation::reduce_scatter)) {
+          run_in_parts(*multiply, *traffic);
+          ++i;
+          continue;
+        }
+      }
+      launches_ += launches(kernels[i]);
+      if (const auto* collective = std::get_if<TensorCollective>(&kernels[i]))
+        run_collective(*collective);
+      else
+        run_kernel(cost_.time(kernels[i]));
+    }
+    if (gathered != nullptr) run_collective(*gathered);
+    pass_.exposed_tensor += beside_;
+
+    pass_.launches = cost_.software.host_per_kernel * launches_;
+    pass_.idle = std::max(pass_.launches - pass_.compute - pass_.exposed_tensor, Time{});
+    pass_.compute += pass_.idle;
+    pass_.duration = pass_.compute + pass_.exposed_tensor;
+    return pass_;
+  }
+
+ private:
+  /// The kernel at a place, if it is such traffic that goes in parts.
+  static const TensorCollective* in_parts_of(const Kernels& kernels, std::size_t i, collectives::Operation operation) {
+    const auto* traffic = i < kernels.size() ? std::get_if<TensorCollective>(&kernels[i]) : nullptr;
+    return traffic != nullptr && traffic->parts > 1 && traffic->operation == operation ? traffic : nullptr;
+  }
+
+  void run_kernel(Time alone) {
+    // Both slow down while both run; what is left of the longer one then runs alone.
+    const Time hidden = std::min(alone, beside_);
+    pass_.compute += alone + from_seconds(to_seconds(hidden) * cost_.software.overlap_slowdown);
+    pass_.exposed_tensor += beside_ - hidden;
+    beside_ = {};
+  }
+
+  void run_collective(const TensorCollective& op) {
+    const Time alone = timed(op);
+    if (op.under_next && beside_ == Time{})
+      beside_ = alone;
+    else
+      pass_.exposed_tensor += alone;
+  }
+
+  void run_in_parts(const Gemm& multiply, const TensorCollective& op) {
+    pass_.exposed_tensor += std::exchange(beside_, {});
+    Gemm part = multiply;
+    part.shape.m = (multiply.shape.m + op.parts - 1) / op.parts;
+    Time each{};
+    if (op.operation == collectives::Operation::all_gather) {
+      each = {timed(op).value / (op.parts - 1)};  // what arrives, one part after the other
+    } else {
+      TensorCollective sent = op;
+      sent.bytes = {op.bytes.value / op.parts};
+      each = timed(sent, op.parts);
+    }
+    const Pipelined both = in_parts(op, cost_.time(part), each, cost_.software.overlap_slowdown);
+    pass_.compute += both.compute;
+    pass_.exposed_tensor += both.exposed;
+    launches_ += op.parts * (launches(multiply) + 1);
+  }
+
+  /// The time of a collective once, whose loads count so many times.
+  Time timed(const TensorCollective& op, int times = 1) {
+    const collectives::Timing timing = tensor_(op);
+    for (int turn = 0; traffic_ != nullptr && turn < times; ++turn)
+      traffic_->insert(traffic_->end(), timing.loads.begin(), timing.loads.end());
+    return timing.duration;
+  }
+
+  const KernelCost& cost_;
+  const TensorTimer& tensor_;
+  std::vector<collectives::Timing::Load>* const traffic_;
+  PassTime pass_;
+  Time beside_{};  ///< left of a collective that hides under the next kernel
+  int launches_ = 0;
+};
+
+}  // namespace
+
+PassTime together(const PassTime& a, const PassTime& b) {
+  const PassTime both = a + b;
+  const Time busy = both.compute - both.idle, exposed = std::max(both.exposed_tensor - busy, Time{});
+  const Time idle = std::max(both.launches - busy - exposed, Time{});
+  return {.duration = busy + idle + exposed,
+          .compute = busy + idle,
+          .exposed_tensor = exposed,
+          .exposed_copy = {},
+          .launches = both.launches,
+          .idle = idle};
+}
+
+PassTime pass_time(const Kernels& kernels, const KernelCost& cost, const TensorTimer& tensor,
+                   std::vector<collectives::Timing::Load>* traffic) {
+  return PassClock(cost, tensor, traffic).run(kernels);
+}
+
+}  // namespace stepcast::schedules

@@ -1,0 +1,205 @@
+#include "models/layers/attention.h"
+
+#include "models/layers/latent_attention.h"
+#include "models/layers/low_precision.h"
+#include "models/layers/multiply_pair.h"
+#include "models/layers/sublayers.h"
+
+namespace stepcast::schedules {
+namespace {
+
+using collectives::Operation;
+using Kind = OperatorKind;
+
+double d(std::int64_t n) { return static_cast<double>(n); }
+
+bool latent(const Scenario& s) { return s.model.latent.kv_rank > 0; }
+
+/// Values that get their positions by rotation: of queries and keys; with latent attention a part of them.
+double rotated(const Scenario& s, const StackSizes& z) {
+  return latent(s) ? d(z.tokens) * d((z.heads + 1) * s.model.latent.rotary) : z.projected;
+}
+
+/// Multiplies of the square of all tokens with all, this context rank's share, forward.
+double core_flops(const StackSizes& z) { return 2 * z.scores * d(z.key_width + z.value_width) / d(z.context); }
+
+double keys_values_bytes(const StackSizes& z) { return d(z.tokens) * d(z.keys_values) * d(z.element); }
+
+/// Fused attention of one context rank. Every rank works on an early and a late part of the sequence, so that all skip
+/// as much of the square (zig-zag).
+void fused_forward(PassWriter& w) {
+  const StackSizes& z = w.z;
+  const double flops = core_flops(z);
+  if (z.context == 1) return w.fused_attention(flops);
+  switch (w.s.parallelism.context_method) {
+    case ContextMethod::ring:
+      for (std::int64_t step = 0; step < z.context; ++step) {
+        if (step + 1 < z.context) w.exchange(Among::context_ring, Operation::send_recv, keys_values_bytes(z), true);
+        w.fused_attention(flops / d(z.context));
+      }
+      return;
+    case ContextMethod::all_gather:
+      w.exchange(Among::context, Operation::all_gather, keys_values_bytes(z) * d(z.context));
+      return w.fused_attention(flops);
+    case ContextMethod::ulysses:
+      w.exchange(Among::context, Operation::all_to_all, d(z.tokens) * d(z.query_key_value()) * d(z.element));
+      w.fused_attention(flops);
+      w.exchange(Among::context, Operation::all_to_all, d(z.tokens) * d(z.attention_out) * d(z.element));
+      return;
+  }
+}
+
+void fused_backward(PassWriter& w) {
+  const StackSizes& z = w.z;
+  const double flops = 2 * core_flops(z);
+  if (z.context == 1) return w.fused_attention(flops);
+  switch (w.s.parallelism.context_method) {
+    case ContextMethod::ring:
+      // Keys and values go round as in forward; their gradients follow one step behind, and one step more to be home.
+      for (std::int64_t step = 0; step < z.context; ++step) {
+        const int parts = (step + 1 < z.context ? 1 : 0) + (step > 0 ? 1 : 0);
+        w.exchange(Among::context_ring, Operation::send_recv, parts * keys_values_bytes(z), true);
+        w.fused_attention(flops / d(z.context));
+      }
+      w.exchange(Among::context_ring, Operation::send_recv, keys_values_bytes(z));
+      return;
+    case ContextMethod::all_gather:
+      w.exchange(Among::context, Operation::all_gather, keys_values_bytes(z) * d(z.context));
+      w.fused_attention(flops);
+      w.exchange(Among::context, Operation::reduce_scatter, keys_values_bytes(z) * d(z.context));
+      return;
+    case ContextMethod::ulysses:
+      w.exchange(Among::context, Operation::all_to_all, d(z.tokens) * d(z.attention_out) * d(z.element));
+      w.fused_attention(flops);
+      w.exchange(Among::context, Operation::all_to_all, d(z.tokens) * d(z.query_key_value()) * d(z.element));
+      return;
+  }
+}
+
+double result_elements(const StackSizes& z) { return d(z.tokens) * d(z.attention_out); }
+
+void fused_core(Writer& w) {
+  const StackSizes& z = w.z;
+  constexpr double kStatistic = 4;  // a float for each row of scores
+  w.begin(Kind::fused_attention);
+  fused_forward(w.forward);
+  fused_backward(w.backward);
+  w.saves(d(z.batch_heads) * d(z.sequence) / d(z.context) * kStatistic);
+  // It keeps its result: the same tensor as the multiply behind it, if that takes it as it is.
+  const bool as_it_is = !is_low_precision(w.s.training.precision) && parts_of_second_input(z) == 1;
+  if (!as_it_is) w.saves(result_elements(z) * d(z.element));
+}
+
+void bias_scores(Writer& w) {
+  const StackSizes& z = w.z;
+  const double e = d(z.element);
+  if (layer_style(w.s.model).positions != Positions::relative) {
+    w.begin(Kind::alibi);
+    return w.forward.touch(2 * z.scores * e);  // one slope a head: what it reads is little
+  }
+  w.begin(Kind::relative_positions);
+  w.forward.touch((2 * z.scores + z.scores / d(z.samples)) * e);
+  w.backward.touch((z.scores + 3 * z.scores / d(z.samples)) * e, 2);
+}
+
+void unfused_core(Writer& w, bool biased) {
+  const StackSizes& z = w.z;
+  const double e = d(z.element);
+  w.begin(Kind::attention_scores);
+  w.forward.product(z.sequence, z.key_width, z.keys, z.batch_heads);
+  w.backward.product(z.sequence, z.keys, z.key_width, z.batch_heads);
+  w.backward.product(z.keys, z.sequence, z.key_width, z.batch_heads);
+
+  if (biased) bias_scores(w);
+
+  const bool fused = w.s.software.fused_softmax;
+  w.begin(Kind::softmax);
+  w.forward.touch(z.scores * (fused ? 2 : 8) * e, fused ? 1 : 4);
+  w.backward.touch(z.scores * (fused ? 3 : 8) * e, fused ? 1 : 4);
+  w.saves(z.scores * e);
+
+  if (has_dropout(w.s)) {
+    w.begin(Kind::attention_dropout);
+    w.forward.touch(z.scores * (2 * e + kMask));
+    w.backward.touch(z.scores * (2 * e + kMask));
+    w.saves(z.scores * (e + kMask));
+  }
+
+  w.begin(Kind::attention_values);
+  w.forward.product(z.sequence, z.keys, z.value_width, z.batch_heads);
+  w.backward.product(z.sequence, z.value_width, z.keys, z.batch_heads);
+  w.backward.product(z.keys, z.sequence, z.value_width, z.batch_heads);
+
+  w.begin(Kind::head_join);
+  w.forward.touch(result_elements(z) * 2 * e);
+  w.backward.touch(result_elements(z) * 2 * e);
+}
+
+double queries_and_keys(const StackSizes& z) {
+  const std::int64_t keys = z.keys_values * z.key_width / (z.key_width + z.value_width);
+  return d(z.tokens) * d(z.queries + keys);
+}
+
+}  // namespace
+
+double query_key_value_biases(const Scenario& s, const StackSizes& z) {
+  return layer_style(s.model).biases || s.model.variations.qkv_bias ? d(z.query_key_value()) : 0;
+}
+
+void query_key_norms(Writer& w) {
+  if (!w.s.model.variations.qk_norm) return;
+  const double bytes = queries_and_keys(w.z) * d(w.z.element);
+  w.begin(Kind::query_key_norm);
+  w.owns(2 * d(head_width(w.s.model)) / w.z.grid.rows);
+  w.forward.touch(bytes * 2, 2);
+  w.backward.touch(bytes * 5, 4);
+  w.saves(bytes);
+}
+
+bool biased_scores(const Model& model) {
+  const Positions positions = layer_style(model).positions;
+  return positions == Positions::relative || positions == Positions::alibi;
+}
+
+void attention_core(Writer& w, bool biased) {
+  const double e = d(w.z.element);
+  // What the core keeps of queries, keys and values; backward joins their gradients.
+  w.begin(Kind::head_gradients);
+  w.backward.sum_over_kv_copies();
+  w.backward.touch(w.z.projected * 2 * e);
+  w.saves(w.z.projected * e, {.latent_ups = true});
+
+  if (layer_style(w.s.model).positions == Positions::rotary) {
+    Writer rotary = w.inside({.attention_core = true, .latent_ups = true});
+    rotary.begin(Kind::rotary_positions);
+    rotary.forward.touch(rotated(w.s, w.z) * 2 * e, 2);
+    rotary.backward.touch(rotated(w.s, w.z) * 2 * e, 2);
+  }
+
+  Writer core = w.inside({.attention_core = true});
+  if (attention(w.s) == Attention::flash)
+    fused_core(core);
+  else
+    unfused_core(core, biased);
+}
+
+double kept_core_result(const Scenario& s, const StackSizes& z) {
+  return result_elements(z) * kept_input_bytes(s) * parts_of_second_input(z);
+}
+
+void self_attention(Writer& w) {
+  norm_of_half(w);
+  if (latent(w.s)) {
+    latent_projections(w);
+  } else {
+    first_multiply(w, Kind::query_key_value, w.z.query_key_value());
+    w.owns(query_key_value_biases(w.s, w.z));
+  }
+  query_key_norms(w);
+  attention_core(w, biased_scores(w.s.model));
+  second_multiply(w, Kind::attention_projection, w.z.attention_out);
+  w.saves(kept_core_result(w.s, w.z));
+  residual(w, layer_style(w.s.model).biases ? d(w.z.width) : 0);
+}
+
+}  // namespace stepcast::schedules

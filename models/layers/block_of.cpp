@@ -1,0 +1,56 @@
+#include "models/layers/block_of.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "models/layers/stack_sizes.h"
+
+namespace stepcast::schedules {
+namespace {
+
+/// What full recomputation repeats of a forward pass. Where it stops early, all up to the last multiply: its output is
+/// an input of nothing in the layer's backward pass, unless dropout behind it has a mask.
+Kernels repeated_whole(const Scenario& s, const Kernels& forward) {
+  if (!s.software.recompute_stops_early || has_dropout(s) || has_biases(s)) return forward;
+  const auto last = std::find_if(forward.rbegin(), forward.rend(),
+                                 [](const Kernel& kernel) { return std::holds_alternative<Gemm>(kernel); });
+  if (last == forward.rend()) return forward;
+  return {forward.begin(), std::prev(last.base())};
+}
+
+}  // namespace
+
+Block part_block(std::string_view name, OperatorList list, double output) {
+  Block block{.name = name, .parameters = parameters(list), .saved = saved_bytes(list), .output = output};
+  block.backward = backward_pass(list);
+  block.forward = std::move(list.forward);
+  return block;
+}
+
+RecomputedModules repeated_modules(const Scenario& s) {
+  RecomputedModules repeated = recomputed_modules(s, s.recompute);
+  repeated.attention_core = repeats_attention_core(s, s.recompute);
+  return repeated;
+}
+
+Block layer_block(const Scenario& s, std::string_view name, OperatorList list, double output) {
+  Block layer{.name = name,
+              .layer = true,
+              .parameters = parameters(list),
+              .expert_parameters = expert_parameters(list),
+              .output = output};
+  const RecomputedModules repeated = repeated_modules(s);
+  const bool full = s.recompute == Recompute::full;
+  layer.saved = full ? input_bytes(list) : saved_bytes(list, repeated);
+  layer.working = saved_bytes(list) - layer.saved + gradient_bytes(list);
+  // A weight that ranks in depth share is there whole while it is at work, and so is its gradient.
+  if (grid(s.parallelism).depth > 1)
+    layer.working += 2 * largest_weight(list) * static_cast<double>(element_bytes(s.training.precision));
+  if (full) layer.recompute = repeated_whole(s, list.forward);
+  if (s.recompute == Recompute::selective) layer.recompute = repeated_kernels(list, repeated);
+  layer.backward = backward_pass(list);
+  layer.forward = std::move(list.forward);
+  return layer;
+}
+
+}  // namespace stepcast::schedules

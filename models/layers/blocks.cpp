@@ -1,0 +1,91 @@
+#include "models/layers/blocks.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace stepcast::schedules {
+namespace {
+
+/// Sum of `count` over the kernels of all blocks, forward and backward.
+double of_all_passes(const Blocks& blocks, double (*count)(const Kernel&)) {
+  std::vector<double> of_kind;
+  for (const Block& block : blocks.kinds) {
+    double& sum = of_kind.emplace_back(0);
+    for (const Kernels* pass : {&block.forward, &block.backward})
+      for (const Kernel& kernel : *pass) sum += count(kernel);
+  }
+  double all = 0;
+  for (const std::uint32_t kind : blocks.order) all += of_kind[kind];
+  return all;
+}
+
+}  // namespace
+
+std::uint32_t count_layers(const Blocks& blocks) {
+  return static_cast<std::uint32_t>(
+      std::ranges::count_if(blocks.order, [&](std::uint32_t kind) { return blocks.kinds[kind].layer; }));
+}
+
+std::vector<std::uint32_t> layers_of_chunks(const Scenario& s, const Blocks& blocks, std::uint32_t chunks) {
+  if (!s.parallelism.layers_per_stage.empty()) return s.parallelism.layers_per_stage;
+  const bool before = s.pipeline.embedding_as_layer, after = s.pipeline.head_as_layer;
+  std::vector<std::uint32_t> layers(chunks, (count_layers(blocks) + before + after) / chunks);
+  layers.front() -= before;
+  layers.back() -= after;
+  return layers;
+}
+
+std::vector<BlockRange> cut(const Blocks& blocks, std::uint32_t chunks) {
+  return cut(blocks, std::vector<std::uint32_t>(chunks, count_layers(blocks) / chunks));
+}
+
+std::vector<BlockRange> cut(const Blocks& blocks, std::span<const std::uint32_t> layers) {
+  std::vector<BlockRange> cuts(layers.size());
+  std::uint32_t chunk = 0, left = layers[0], to_come = std::accumulate(layers.begin(), layers.end(), 0u);
+  const auto begin_next = [&](std::uint32_t place) {
+    cuts[++chunk].first = place;
+    left = layers[chunk];
+  };
+  for (std::uint32_t place = 0; place < blocks.order.size(); ++place) {
+    if (blocks.at(place).layer) {
+      while (left == 0) begin_next(place);
+      --left;
+      --to_come;
+    } else if (to_come == 0) {
+      while (chunk + 1 < layers.size()) begin_next(place);
+    }
+    ++cuts[chunk].count;
+  }
+  return cuts;
+}
+
+std::vector<std::uint32_t> places(std::span<const BlockRange> chunks) {
+  std::vector<std::uint32_t> all;
+  for (const BlockRange& chunk : chunks) {
+    for (std::uint32_t i = 0; i < chunk.count; ++i) all.push_back(chunk.first + i);
+  }
+  return all;
+}
+
+double parameters(const Blocks& blocks, std::span<const BlockRange> chunks) {
+  double n = 0;
+  bool first = false, last = false;
+  for (const std::uint32_t place : places(chunks)) {
+    n += blocks.at(place).parameters;
+    first = first || place == 0;
+    last = last || place + 1 == blocks.order.size();
+  }
+  return first && last ? n - blocks.tied : n;
+}
+
+double expert_parameters(const Blocks& blocks, std::span<const BlockRange> chunks) {
+  double n = 0;
+  for (const std::uint32_t place : places(chunks)) n += blocks.at(place).expert_parameters;
+  return n;
+}
+
+Flops model_flops(const Blocks& blocks) { return {of_all_passes(blocks, model_flops)}; }
+
+Flops skipped_flops(const Blocks& blocks) { return {of_all_passes(blocks, skipped_flops)}; }
+
+}  // namespace stepcast::schedules

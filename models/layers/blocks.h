@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "models/layers/kernels.h"
+#include "scenario/scenario.h"
+
+namespace stepcast::schedules {
+
+/// A part of the model that runs, communicates and is recomputed as a whole: the embedding, one layer, the head. All
+/// figures are of one tensor rank and one micro-batch.
+struct Block {
+  std::string_view name;
+  bool layer = false;   ///< one of those that pipeline stages share out evenly
+  bool frozen = false;  ///< not trained: no backward, no gradient, no optimizer state (models/layers/frozen.h)
+  Kernels forward{};
+  Kernels backward{};   ///< without what is recomputed
+  Kernels recompute{};  ///< what the scenario's recomputation repeats before backward
+  double parameters = 0;
+  double expert_parameters = 0;  ///< of those, of experts that the expert ranks share out
+  double saved = 0;              ///< bytes kept from forward to backward, with the scenario's recomputation
+  double working = 0;            ///< bytes that are there only while it is at work: logits, recomputed activations
+  double output = 0;             ///< bytes it passes on, of a row of tensor ranks together
+};
+
+/// A model as a list of blocks, of which many are alike.
+struct Blocks {
+  std::vector<Block> kinds;
+  std::vector<std::uint32_t> order;  ///< indices into `kinds`, in forward order
+  double tied = 0;  ///< parameters of the last block that are the first one's: a stage that has both keeps one copy
+
+  const Block& at(std::uint32_t place) const { return kinds[order[place]]; }
+};
+
+std::uint32_t count_layers(const Blocks& blocks);
+
+/// Consecutive blocks: places in Blocks::order.
+struct BlockRange {
+  std::uint32_t first = 0, count = 0;
+};
+
+/// Layers of each of `chunks` model chunks: as the scenario says, or as many each. Requires check() to be empty.
+std::vector<std::uint32_t> layers_of_chunks(const Scenario& scenario, const Blocks& blocks, std::uint32_t chunks);
+
+/// Which blocks each model chunk holds, by its layers: what comes before the first layer belongs to the first chunk,
+/// what comes after the last to the last, all else to the chunk of the layer before it. Requires `layers` to sum up to
+/// the model's.
+std::vector<BlockRange> cut(const Blocks& blocks, std::span<const std::uint32_t> layers);
+
+/// The same with as many layers each. Requires chunks to divide them.
+std::vector<BlockRange> cut(const Blocks& blocks, std::uint32_t chunks);
+
+/// The places of some chunks' blocks, chunk by chunk.
+std::vector<std::uint32_t> places(std::span<const BlockRange> chunks);
+
+/// Parameters of some chunks that one rank holds together.
+double parameters(const Blocks& blocks, std::span<const BlockRange> chunks);
+
+/// Of those, the ones of experts that the expert ranks share out.
+double expert_parameters(const Blocks& blocks, std::span<const BlockRange> chunks);
+
+/// Floating-point operations of the multiplies that one micro-batch needs: the model FLOPs of PaLM (Chowdhery et al.
+/// 2022, arXiv 2204.02311, appendix B) and of Megatron-LM (Narayanan et al. 2021, arXiv 2104.04473, eq. 3 without its
+/// recomputation). As there, attention counts its whole square, causal or not, and nothing is recomputed. Unlike there,
+/// every multiply counts once where it is needed and not at all where it is not: the gradients that the backward pass
+/// makes (none of frozen layers, none of a network's input, those alone that an operator list names), patches, pooler
+/// and router, and of an expert's rows the ones with tokens, neither its padding nor what a capacity drops. Of a whole
+/// model, if the blocks are not split over tensor ranks.
+Flops model_flops(const Blocks& blocks);
+
+/// Of those, what fused kernels of causal attention skip: half of the square.
+Flops skipped_flops(const Blocks& blocks);
+
+}  // namespace stepcast::schedules

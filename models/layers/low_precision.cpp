@@ -1,0 +1,140 @@
+#include "models/layers/low_precision.h"
+
+#include <utility>
+
+#include "sim/whole_bytes.h"
+
+namespace stepcast::schedules {
+namespace {
+
+constexpr double kHigh = 2;  // bytes of what is not cast
+
+double d(std::int64_t n) { return static_cast<double>(n); }
+
+bool is_norm(const Kernel& op) {
+  return std::holds_alternative<Elementwise>(op) &&
+         (kind(op) == OperatorKind::layer_norm || kind(op) == OperatorKind::rms_norm);
+}
+
+double elements(std::int64_t rows, std::int64_t columns, const GemmShape& shape) {
+  return d(rows) * d(columns) * d(shape.batch);
+}
+
+/// Goes through one pass and writes it anew.
+class Recast {
+ public:
+  Recast(const Scenario& s, bool backward)
+      : s_(s),
+        backward_(backward),
+        nvfp4_(s.training.precision == Precision::nvfp4),
+        block_scales_(nvfp4_ || s.training.precision == Precision::mxfp8),
+        searches_(nvfp4_ || (s.training.scaling == Scaling::current && s.training.precision == Precision::fp8)),
+        copies_(low_precision_copies(s)),
+        width_(cast_bytes(s.training.precision)) {}
+
+  Kernels run(const Kernels& pass) {
+    for (const Kernel& op : pass) {
+      if (const auto* collective = std::get_if<TensorCollective>(&op))
+        add(*collective);
+      else if (const auto* gemm = std::get_if<Gemm>(&op); gemm != nullptr && gemm->linear)
+        add(*gemm);
+      else
+        out_.push_back(op);
+    }
+    return std::move(out_);
+  }
+
+ private:
+  /// Reads 16 bits, writes each copy; a scale of the tensor at hand has to be found in it first.
+  void cast(double numbers, int copies) {
+    if (!searches_ && !backward_ && s_.software.fused_quantization && !out_.empty() && is_norm(out_.back()))
+      std::get<Elementwise>(out_.back()).bytes += numbers * (copies * width_ - kHigh);  // the norm writes the copies
+    else
+      out_.push_back(Elementwise{OperatorKind::cast, numbers * (kHigh * (searches_ ? 2 : 1) + copies * width_),
+                                 searches_ ? 2 : 1});
+  }
+
+  /// Tensor ranks gather the casts of what enters a multiply: forward by rows; for the weight's gradient by columns,
+  /// which Hopper makes of the rows by a transpose and block scales, which differ, have to gather on their own.
+  void add(TensorCollective gather) {
+    if (gather.operation != collectives::Operation::all_gather || gather.among != Among::tensor) {
+      out_.push_back(gather);
+      return;
+    }
+    const bool kept = backward_ && gather.of_saved_input;  // cast forward
+    const double numbers = static_cast<double>(gather.bytes.value) / kHigh;
+    if (!kept) {
+      if (nvfp4_) agree();
+      cast(numbers / s_.parallelism.tensor, block_scales_ ? 2 : 1);
+      cast_ahead_ = true;
+    }
+    const int gathered = !kept && backward_ && block_scales_ ? 2 : 1;
+    gather.bytes = whole_bytes(numbers * width_ * gathered);
+    out_.push_back(gather);
+    // NVFP4's columns, which are stored as rows, arrive rank by rank and are put in order.
+    if (backward_ && copies_ == 2 && (!block_scales_ || nvfp4_))
+      out_.push_back(Elementwise{OperatorKind::cast_transpose, 2 * width_ * numbers, 1, true});
+  }
+
+  /// The parts of a gathered tensor have one scale: ranks look for the largest number of rows and of columns together.
+  void agree() {
+    out_.push_back(TensorCollective{OperatorKind::cast, collectives::Operation::all_reduce, Bytes{2 * sizeof(float)},
+                                    false, Among::tensor});
+  }
+
+  void add(Gemm gemm) {
+    gemm.low_precision = true;
+    gemm.shape.input_bytes = width_;
+    if (!gemm.of_weights) {
+      if (!std::exchange(cast_ahead_, false)) cast(elements(gemm.shape.m, gemm.shape.k, gemm.shape), copies_);
+      if (!backward_ && !s_.training.eight_bit_parameters) {
+        const double each = kHigh * (nvfp4_ ? 2 : 1) + copies_ * width_;
+        const double weights = elements(gemm.shape.k, gemm.shape.n, gemm.shape);
+        out_.push_back(Elementwise{OperatorKind::weight_cast, weights * each / passes(), 0});
+      }
+    }
+    out_.push_back(gemm);
+  }
+
+  /// Over which one cast of the weights is shared.
+  double passes() const { return s_.data_parallel.zero == 3 ? 1 : micro_batches(s_); }
+
+  const Scenario& s_;
+  const bool backward_;
+  const bool nvfp4_, block_scales_;
+  const bool searches_;  ///< for the largest number, before it casts
+  const int copies_;
+  const double width_;  ///< of a cast, bytes an element
+  bool cast_ahead_ = false;
+  Kernels out_;
+};
+
+}  // namespace
+
+void use_low_precision(Block& layer, const Scenario& s) {
+  layer.forward = Recast(s, false).run(layer.forward);
+  layer.recompute = Recast(s, false).run(layer.recompute);
+  layer.backward = Recast(s, true).run(layer.backward);
+}
+
+int low_precision_copies(const Scenario& s) {
+  constexpr std::uint32_t kBlackwell = 100;
+  return s.training.precision != Precision::fp8 || s.cluster.gpu.compute_capability < kBlackwell ? 2 : 1;
+}
+
+double cast_bytes(Precision precision) { return precision == Precision::nvfp4 ? 0.5 + 1.0 / 16 : 1; }
+
+double low_precision_weights(const Block& layer) {
+  double sum = 0;
+  for (const Kernel& op : layer.backward)
+    if (const auto* gemm = std::get_if<Gemm>(&op); gemm != nullptr && gemm->low_precision && gemm->of_weights)
+      sum += elements(gemm->shape.m, gemm->shape.n, gemm->shape);
+  return sum;
+}
+
+double kept_input_bytes(const Scenario& s) {
+  const Precision precision = s.training.precision;
+  return is_low_precision(precision) ? cast_bytes(precision) : d(element_bytes(precision));
+}
+
+}  // namespace stepcast::schedules

@@ -1,0 +1,84 @@
+#include "models/layers/recompute.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <utility>
+
+#include "models/layers/model_blocks.h"
+
+namespace stepcast::schedules {
+namespace {
+
+/// What recomputation makes of a layer.
+struct Treatment {
+  bool recomputed = true;
+  bool keeps_input = true;  ///< the first of its group
+  double others_saved = 0;  ///< bytes that the rest of its group saves again while the group goes backward
+
+  auto operator<=>(const Treatment&) const = default;
+};
+
+Scenario without_recomputation(Scenario s) {
+  s.recompute = Recompute::none;
+  return s;
+}
+
+class Regrouping {
+ public:
+  explicit Regrouping(const Scenario& s)
+      : recomputed_(blocks(s)), plain_(blocks(without_recomputation(s))), group_(s.recompute_group) {
+    out_.tied = recomputed_.tied;
+    out_.order.resize(recomputed_.order.size());
+  }
+
+  void add(const BlockRange& range, std::uint32_t most_layers) {
+    std::vector<std::uint32_t> layers;
+    for (const std::uint32_t place : places({&range, 1})) {
+      if (recomputed_.at(place).layer)
+        layers.push_back(place);
+      else
+        put(place, {});
+    }
+    const std::size_t repeated = std::min<std::size_t>(layers.size(), most_layers);
+    for (std::size_t first = 0; first < repeated; first += group_) {
+      const std::size_t end = std::min(first + group_, repeated);
+      double saved = 0;
+      for (std::size_t i = first; i < end; ++i) saved += plain_.at(layers[i]).saved;
+      for (std::size_t i = first; i < end; ++i) put(layers[i], {true, i == first, saved - plain_.at(layers[i]).saved});
+    }
+    for (std::size_t i = repeated; i < layers.size(); ++i) put(layers[i], {.recomputed = false});
+  }
+
+  Blocks take() { return std::move(out_); }
+
+ private:
+  void put(std::uint32_t place, const Treatment& treatment) {
+    const auto [known, fresh] =
+        kinds_.try_emplace({recomputed_.order[place], treatment}, static_cast<std::uint32_t>(out_.kinds.size()));
+    out_.order[place] = known->second;
+    if (!fresh) return;
+    Block& block = out_.kinds.emplace_back(treatment.recomputed ? recomputed_.at(place) : plain_.at(place));
+    block.working += treatment.others_saved;
+    if (!treatment.keeps_input) block.saved = 0;
+  }
+
+  const Blocks recomputed_, plain_;
+  const std::size_t group_;
+  std::map<std::pair<std::uint32_t, Treatment>, std::uint32_t> kinds_;
+  Blocks out_;
+};
+
+}  // namespace
+
+Blocks with_recomputation(const Scenario& s, std::span<const BlockRange> ranges) {
+  if (s.recompute_group == 1 && !s.recompute_layers) return blocks(s);
+  std::vector<BlockRange> in_order(ranges.begin(), ranges.end());
+  std::ranges::sort(in_order, {}, &BlockRange::first);
+  Regrouping regrouping(s);
+  for (const BlockRange& range : in_order)
+    regrouping.add(range, s.recompute_layers.value_or(std::numeric_limits<std::uint32_t>::max()));
+  return regrouping.take();
+}
+
+}  // namespace stepcast::schedules

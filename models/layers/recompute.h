@@ -1,0 +1,17 @@
+#pragma once
+
+#include <span>
+
+#include "models/layers/blocks.h"
+#include "scenario/scenario.h"
+
+namespace stepcast::schedules {
+
+/// The scenario's blocks where full recomputation repeats several layers from one kept input, or only some layers:
+/// Megatron-LM's methods `uniform` and `block` (--recompute-method, --recompute-num-layers). Of every range's layers
+/// the first `recompute_layers` are recomputed, in groups of `recompute_group` that keep the first one's input alone;
+/// while a group is in its backward pass, the activations of all its layers are there. Other layers keep all they
+/// saved. `ranges`: the model chunks; a group never spans two.
+Blocks with_recomputation(const Scenario& scenario, std::span<const BlockRange> ranges);
+
+}  // namespace stepcast::schedules

@@ -1,0 +1,155 @@
+#include "models/layers/sublayers.h"
+
+#include "models/layers/low_precision.h"
+
+namespace stepcast::schedules {
+namespace {
+
+using collectives::Operation;
+using Kind = OperatorKind;
+
+constexpr double kFloat = 4;
+
+double d(std::int64_t n) { return static_cast<double>(n); }
+
+}  // namespace
+
+void norm(Writer& w) {
+  const StackSizes& z = w.z;
+  const double elements = z.residual * d(z.element);
+  w.begin(Kind::residual_branch);
+  w.backward.touch(elements * 3);
+
+  // Sums of a token's values and of their squares, or of these alone; as many parameters for each of its values.
+  const bool rms = layer_style(w.s.model).rms_norm;
+  const int numbers = rms ? 1 : 2;
+  w.begin(rms ? Kind::rms_norm : Kind::layer_norm);
+  w.owns(numbers * d(z.width));
+  w.forward.sum_statistics_over_rows(numbers);
+  w.forward.touch(elements * 2);
+  // Reads the gradient and the input twice: once for the input's gradient, once for the parameters'.
+  w.backward.sum_statistics_over_rows(numbers);
+  w.backward.touch(elements * 5, 2);
+}
+
+void norm_of_half(Writer& w) {
+  norm(w);
+  w.saves(w.z.residual * d(w.z.element), {});
+  w.saves(w.z.residual * kept_input_bytes(w.s) / ranks_of_first_input(w.z));
+}
+
+void residual(Writer& w, double parameters) {
+  const double e = d(w.z.element);
+  const bool dropout = has_dropout(w.s), biases = has_biases(w.s);
+  if (biases || parameters > 0) w.begin(Kind::bias);
+  if (parameters > 0) w.owns(parameters);
+  if (biases) w.backward.touch(w.z.residual * e);
+  if (!dropout && !biases) {
+    w.begin(Kind::residual);
+    w.forward.touch(w.z.residual * 3 * e);
+    return;
+  }
+  w.begin(Kind::bias_dropout_residual);
+  if (w.s.software.fused_bias_dropout_add)
+    w.forward.touch(w.z.residual * (3 * e + (dropout ? kMask : 0)));
+  else
+    w.forward.touch(w.z.residual * (3 * e + (biases ? 2 * e : 0) + (dropout ? 2 * e + kMask : 0)),
+                    1 + biases + dropout);
+  if (!dropout) return;
+  w.backward.touch(w.z.residual * (2 * e + kMask));
+  w.saves(w.z.residual * kMask, {});
+}
+
+void embedding_dropout(Writer& w) {
+  if (!has_dropout(w.s)) return;
+  w.begin(Kind::embedding_dropout);
+  w.forward.touch(w.z.residual * (2 * d(w.z.element) + kMask));
+  w.backward.touch(w.z.residual * (2 * d(w.z.element) + kMask));
+  w.saves(w.z.residual * kMask);
+}
+
+void reduce_output(Writer& w) {
+  if (!w.z.split_sequence) return w.forward.collective(Operation::all_reduce);
+  w.forward.collective(Operation::reduce_scatter);
+  w.forward.in_parts();
+}
+
+void row_split_backward(Writer& w, std::int64_t inner) {
+  PassWriter& b = w.backward;
+  if (w.z.split_sequence) {
+    b.collective(Operation::all_gather);
+    b.in_parts();
+  }
+  b.gather_weight(w.z.width, inner);
+  b.gemm(w.z.tokens, w.z.width, inner);
+  b.weight_gradient_and([&](bool hide) { b.sum_over_rows(inner, hide); }, w.z.width, inner);
+}
+
+void column_split_backward(Writer& w, std::int64_t columns) {
+  PassWriter& b = w.backward;
+  b.gather_input();
+  b.gather_weight(columns, w.z.width);
+  b.gemm(w.z.tokens, columns, w.z.width);
+  b.weight_gradient_and([&](bool hide) { sum_input_gradient(b, hide); }, columns, w.z.width);
+}
+
+void sum_input_gradient(PassWriter& w, bool hide) {
+  w.collective(w.z.split_sequence ? Operation::reduce_scatter : Operation::all_reduce, hide);
+}
+
+namespace {
+
+std::int64_t rows_of(const StackSizes& z, std::int64_t rows) { return rows > 0 ? rows : z.tokens; }
+
+}  // namespace
+
+void logits(Writer& w, std::int64_t rows) {
+  const StackSizes& z = w.z;
+  w.begin(Kind::logits);
+  w.owns(d(z.vocab) * d(z.width) / z.grid.depth);
+  w.forward.gather_input();
+  w.forward.gather_weight(z.vocab, z.width);
+  w.forward.gemm(rows_of(z, rows), z.width, z.vocab);
+  w.forward.sum_over_rows(z.vocab);
+  w.saves(d(rows_of(z, rows)) * d(z.vocab) * d(z.element));
+  if (rows == 0) return column_split_backward(w, z.vocab);
+  PassWriter& b = w.backward;
+  b.gemm(rows, z.vocab, z.hidden);
+  b.weight_gradient_and([&](bool hide) { sum_input_gradient(b, hide); }, z.vocab, z.hidden, rows);
+}
+
+void cross_entropy(Writer& w, std::int64_t rows) {
+  const double e = d(w.z.element), logits = d(rows_of(w.z, rows)) * d(w.z.vocab);
+  // Each to fp32, and its logarithm of the softmax.
+  if (const int metrics = w.s.software.logit_metrics; metrics > 0) {
+    w.begin(Kind::logit_metrics);
+    w.forward.touch(metrics * logits * (e + 3 * kFloat), 2 * metrics);
+  }
+  w.begin(Kind::cross_entropy);
+  if (w.s.software.fused_cross_entropy) {
+    w.forward.touch(logits * e);
+    w.backward.touch(logits * 2 * e);
+    return;
+  }
+  // To fp32; maximum; subtract it; exponential; sum; divide.
+  w.forward.touch(logits * (e + kFloat + kFloat + 2 * kFloat + 2 * kFloat + kFloat + 2 * kFloat), 6);
+  // Times the loss's gradient; back to the training precision.
+  w.backward.touch(logits * (2 * kFloat + kFloat + e), 2);
+  w.saves(logits * kFloat);
+}
+
+void look_up(Writer& w, bool owns) {
+  const StackSizes& z = w.z;
+  w.begin(Kind::embedding);
+  if (owns) w.owns(d(z.vocab) * d(z.width) / z.grid.depth);
+  w.forward.gather_weight(z.vocab, z.width);
+  w.forward.touch(d(z.tokens) * d(z.width) * 2 * d(z.element), z.grid.columns > 1 ? 3 : 1);
+  w.forward.collective(z.split_sequence ? Operation::reduce_scatter : Operation::all_reduce);
+  if (z.split_sequence) w.backward.collective(Operation::all_gather);
+  // Scattered into the fp32 or fp16 main gradient row by row: read, add, write.
+  const std::int64_t main = element_bytes(w.s.software.main_gradient_precision);
+  w.backward.touch(d(z.tokens) * d(z.width) * d(z.element + 2 * main));
+  w.backward.scatter_gradient(z.vocab, z.width, main, false);
+}
+
+}  // namespace stepcast::schedules

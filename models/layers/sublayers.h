@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+
+#include "models/layers/writer.h"
+
+namespace stepcast::schedules {
+
+/// A norm, and the branch before it past which the residual goes: backward adds both gradients.
+void norm(Writer& w);
+/// That of half a layer, which keeps its input, and its output for the multiplies behind it.
+void norm_of_half(Writer& w);
+
+/// What closes each half of a layer: the biases of its last multiply, dropout and the residual, as far as there are.
+/// `biases`: parameters of biases that the half has beside its matrices.
+void residual(Writer& w, double biases);
+
+/// Dropout behind the embedding, if there is any.
+void embedding_dropout(Writer& w);
+
+/// Sums the partial results that a row-split linear layer leaves.
+void reduce_output(Writer& w);
+
+/// Backward of a row-split linear layer (rows x columns on this rank): its output's gradient comes in whole or split.
+void row_split_backward(Writer& w, std::int64_t inner);
+/// Backward of a column-split one. With tensor_overlap the input is gathered again under the input-gradient multiply,
+/// and the input's gradient is reduced under the weight-gradient multiply (Korthikanti et al. 2022, sec. 4.2.2
+/// and 6.1).
+void column_split_backward(Writer& w, std::int64_t columns);
+/// What the ranks of a column-split one exchange for the gradient of its input.
+void sum_input_gradient(PassWriter& w, bool under_next);
+
+/// Logits over the vocabulary from `rows` rows (0: all tokens), split by columns.
+void logits(Writer& w, std::int64_t rows = 0);
+/// Their cross entropy.
+void cross_entropy(Writer& w, std::int64_t rows = 0);
+
+/// Look-up of a stack's tokens in the vocabulary's matrix, which it owns unless another stack's look-up does.
+void look_up(Writer& w, bool owns = true);
+
+}  // namespace stepcast::schedules

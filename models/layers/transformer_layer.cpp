@@ -1,0 +1,37 @@
+#include "models/layers/transformer_layer.h"
+
+#include "models/layers/attention.h"
+#include "models/layers/experts.h"
+#include "models/layers/feed_forward.h"
+#include "models/layers/parallel_block.h"
+#include "models/layers/sublayers.h"
+
+namespace stepcast::schedules {
+
+void second_half(Writer& w, FeedForward kind) {
+  const double biases = layer_style(w.s.model).biases ? d(w.z.ffn) + d(w.z.width) : 0;
+  if (kind == FeedForward::experts) {
+    norm_of_half(w);
+    expert_block(w);
+    return residual(w, 0);
+  }
+  Writer repeated = w.inside({.feed_forward = true});
+  norm_of_half(repeated);
+  feed_forward(repeated, w.z.ffn, kept_of_second_input(w.s, w.z));
+  repeated.holds_gradients(feed_forward_gradients(w.s, w.z));
+  residual(w, biases);
+}
+
+OperatorList layer_operators(const Scenario& s, const StackSizes& z, FeedForward kind) {
+  OperatorList list;
+  Writer w(s, z, list);
+  if (s.model.variations.parallel_block != ParallelBlock::none) {
+    parallel_block(w);
+  } else {
+    self_attention(w);
+    second_half(w, kind);
+  }
+  return list;
+}
+
+}  // namespace stepcast::schedules

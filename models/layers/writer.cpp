@@ -1,0 +1,113 @@
+#include "models/layers/writer.h"
+
+#include "sim/whole_bytes.h"
+
+namespace stepcast::schedules {
+namespace {
+
+using collectives::Operation;
+
+double d(std::int64_t n) { return static_cast<double>(n); }
+
+}  // namespace
+
+void PassWriter::gemm(std::int64_t m, std::int64_t k, std::int64_t n, std::int64_t batch, int kernels, double useful) {
+  out().push_back(Gemm{kind(), {m, n, k, batch, d(z.element), z.element}, false, kernels, true, false, useful});
+}
+
+void PassWriter::weight_gradient(std::int64_t rows, std::int64_t columns, std::int64_t from, std::int64_t batch,
+                                 int kernels, double useful) {
+  accumulate({kind(), {rows, columns, from > 0 ? from : z.tokens, batch}, true, kernels, true, false, useful});
+}
+
+void PassWriter::product(std::int64_t m, std::int64_t k, std::int64_t n, std::int64_t batch) {
+  out().push_back(Gemm{kind(), {m, n, k, batch, d(z.element), z.element}});
+}
+
+void PassWriter::product_gradient(std::int64_t rows, std::int64_t columns, std::int64_t from) {
+  accumulate({kind(), {rows, columns, from}, true});
+}
+
+void PassWriter::accumulate(Gemm gradient) {
+  const std::int64_t main = element_bytes(s.software.main_gradient_precision);
+  const bool shared = z.grid.depth > 1;  // summed over the grids in depth first
+  const bool fused = s.software.fused_gradient_accumulation && !shared;
+  GemmShape& shape = gradient.shape;
+  shape.input_bytes = d(z.element);
+  shape.output_bytes = fused ? 2 * main : z.element;
+  out().push_back(gradient);
+  if (fused) return;
+  // What is accumulated while the sum is on its way takes as long later.
+  if (!overlaps()) scatter_gradient(shape.m, shape.n, z.element, false);
+  out().push_back(Elementwise{kind(), d(shape.m) * d(shape.n) * d(shape.batch) * d(z.element + 2 * main) / z.grid.depth,
+                              gradient.kernels, true, true});
+  if (overlaps()) scatter_gradient(shape.m, shape.n, z.element, true);
+}
+
+void PassWriter::gather_weight(std::int64_t rows, std::int64_t columns) {
+  if (z.grid.depth > 1) exchange(Among::tensor_depth, Operation::all_gather, d(rows) * d(columns) * d(z.element));
+}
+
+void PassWriter::scatter_gradient(std::int64_t rows, std::int64_t columns, std::int64_t element, bool under_next) {
+  if (z.grid.depth == 1) return;
+  exchange(Among::tensor_depth, Operation::reduce_scatter, d(rows) * d(columns) * d(element), under_next);
+  std::get<TensorCollective>(out().back()).of_weights = true;
+}
+
+void PassWriter::sum_over_rows(std::int64_t width, bool under_next) {
+  if (z.grid.rows > 1)
+    exchange(Among::tensor_column, Operation::all_reduce, d(z.tokens) * d(width) * d(z.element), under_next);
+}
+
+void PassWriter::sum_statistics_over_rows(int of_a_token) {
+  constexpr double kFloat = 4;
+  if (z.grid.rows > 1) exchange(Among::tensor_column, Operation::all_reduce, d(z.tokens) * of_a_token * kFloat);
+}
+
+void PassWriter::sum_over_kv_copies() {
+  if (z.kv_copies > 1)
+    exchange(Among::kv_copies, Operation::all_reduce, (z.projected - d(z.tokens) * d(z.queries)) * d(z.element));
+}
+
+void PassWriter::touch(double bytes_moved, int kernels) {
+  out().push_back(Elementwise{kind(), bytes_moved, kernels, false, backward_});
+}
+
+void PassWriter::collective(Operation operation, bool under_next) { collective(operation, z.hidden_bytes, under_next); }
+
+void PassWriter::collective(Operation operation, double size, bool under_next) {
+  if (z.grid.columns > 1) exchange(Among::tensor, operation, size, under_next);
+}
+
+void PassWriter::gather_input() {
+  if (!z.split_sequence) return;
+  collective(Operation::all_gather, backward_ && overlaps());
+  if (backward_)
+    std::get<TensorCollective>(out().back()).of_saved_input = true;
+  else
+    in_parts();
+}
+
+void PassWriter::in_parts() {
+  if (s.software.tensor_overlap != TensorOverlap::all || !z.split_sequence) return;
+  auto& traffic = std::get<TensorCollective>(out().back());
+  // A ring passes every rank's part on; Transformer Engine's num_splits otherwise.
+  constexpr int kSplits = 4;
+  traffic.parts = traffic.operation == Operation::all_gather ? static_cast<int>(z.tensor) : kSplits;
+}
+
+void PassWriter::exchange(Among among, Operation operation, double size, bool under_next) {
+  out().push_back(TensorCollective{kind(), operation, whole_bytes(size), under_next, among});
+}
+
+void PassWriter::fused_attention(double flops) {
+  const double rows = d(z.batch_heads) * d(z.sequence) / d(z.context);
+  out().push_back(FusedAttention{kind(), {flops}, rows, backward_, backward_ ? 2 : 1, z.causal});
+}
+
+void Writer::owns_of_experts(double parameters, bool shared_out) {
+  here().parameters += parameters;
+  if (shared_out) here().expert_parameters += parameters;
+}
+
+}  // namespace stepcast::schedules

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "scenario/gpu.h"
+#include "topology/allocation.h"
+#include "topology/cluster.h"
+#include "topology/spec.h"
+
+namespace stepcast::schedules {
+
+/// GPUs of a second kind in the nodes' sockets: from the `first` one on.
+struct OtherGpus {
+  Gpu gpu;
+  std::uint32_t first = 0;
+};
+
+struct ClusterSpec {
+  topology::NodeSpec node;
+  topology::FabricSpec fabric;
+  Gpu gpu;
+  std::uint32_t gpus = 0;
+  std::optional<topology::Allocation> allocation{};  ///< which ones; none: the first
+  std::optional<OtherGpus> other{};
+  std::string nccl{};  ///< the software stack whose constants were fitted on such machines, if any
+};
+
+/// Whether a GPU is of the cluster's second kind, and which GPU it is.
+inline bool is_other(const ClusterSpec& cluster, topology::GpuId gpu) {
+  return cluster.other && topology::index(gpu) >= cluster.other->first;
+}
+inline const Gpu& gpu_of(const ClusterSpec& cluster, topology::GpuId gpu) {
+  return is_other(cluster, gpu) ? cluster.other->gpu : cluster.gpu;
+}
+
+}  // namespace stepcast::schedules

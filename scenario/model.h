@@ -1,0 +1,144 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "scenario/network.h"
+#include "sim/units.h"
+
+namespace stepcast::schedules {
+
+enum class Family : std::uint8_t { gpt, llama, bert, t5, vit, cnn, mlp, operators, moe };
+
+/// Feed-forward blocks of which each token visits few (Shazeer et al. 2017, arXiv 1701.06538). Each expert is a SwiGLU
+/// block of its own.
+struct Experts {
+  std::int64_t count = 0;         ///< routed ones of a layer; 0: the model is dense
+  std::int64_t active = 0;        ///< of those, a token's (top-k)
+  std::int64_t ffn = 0;           ///< inner width of one
+  std::int64_t shared_ffn = 0;    ///< inner width of the shared experts together, which every token visits; 0: none
+  std::int64_t dense_layers = 0;  ///< the first layers have an ordinary feed-forward block
+};
+
+/// Multi-head latent attention: queries, keys and values through low-rank projections, positions in a part of their own
+/// (DeepSeek-V2, arXiv 2405.04434, sec. 2.1).
+struct LatentAttention {
+  std::int64_t kv_rank = 0;     ///< of keys and values together; 0: ordinary attention
+  std::int64_t query_rank = 0;  ///< 0: queries are projected directly
+  std::int64_t head = 0;        ///< width of a head's queries and keys without positions
+  std::int64_t rotary = 0;      ///< of the part with positions, whose key all heads share
+  std::int64_t value = 0;       ///< of a head's values
+};
+
+enum class Activation : std::uint8_t { gelu, relu, swiglu, geglu };
+
+/// How a transformer tells its tokens' places apart.
+enum class Positions : std::uint8_t {
+  learned,  ///< a vector for each place, added to the embedding
+  rotary,   ///< queries and keys are turned (Su et al. 2021, arXiv 2104.09864)
+  alibi,    ///< a fixed bias on the scores, in proportion to the distance (Press et al. 2022, arXiv 2108.12409)
+  relative  ///< t5: a learned bias on the scores of self-attention, for 32 distances
+};
+
+/// Whether a layer's feed-forward block starts from the same input as its attention, both added to it together, instead
+/// of from attention's result (GPT-J, PaLM, Falcon).
+enum class ParallelBlock : std::uint8_t {
+  none,
+  one_norm,  ///< both see the same norm of the input
+  two_norms  ///< each has its own
+};
+
+/// What a model of family gpt, llama or moe has otherwise than its family. Absent: as the family has it.
+struct Variations {
+  std::optional<bool> tied_head{};  ///< the head uses the embedding's matrix
+  std::optional<bool> biases{};     ///< of every linear layer in a layer; norms keep theirs
+  std::optional<bool> dropout{};
+  std::optional<Activation> activation{};
+  std::optional<Positions> positions{};
+  bool qkv_bias = false;  ///< of queries, keys and values alone
+  bool qk_norm = false;   ///< each head's queries and keys pass an RMSNorm
+  ParallelBlock parallel_block = ParallelBlock::none;
+  bool embedding_norm = false;       ///< behind the embedding
+  bool final_norm = true;            ///< before the logits
+  std::int64_t embedding_width = 0;  ///< of the vocabulary's matrix, projected to and from `hidden`; 0: hidden
+};
+
+/// A transformer by its shape, or a network by its entries.
+struct Model {
+  std::string name;
+  Family family = Family::gpt;
+  std::int64_t layers = 0;  ///< of all stacks together
+  std::int64_t hidden = 0;
+  std::int64_t heads = 0;
+  std::int64_t kv_heads = 0;  ///< equal to heads: multi-head attention; fewer: grouped queries
+  std::int64_t ffn = 0;       ///< inner width of the feed-forward block
+  std::int64_t vocab = 0;
+  std::string source;
+  Network network{};  ///< of cnn, mlp and operators, which have none of the sizes above but `layers`: its units
+  std::int64_t head_width = 0;      ///< 0: hidden / heads
+  std::int64_t decoder_layers = 0;  ///< t5: the last so many of `layers`
+  bool gated = false;               ///< t5: GELU-gated feed-forward and an untied head (T5 1.1), else ReLU and tied
+  std::int64_t positions = 0;       ///< learned ones; 0: as many as a sample has tokens
+  std::int64_t patch = 0;           ///< vit: pixels along a side
+  std::int64_t classes = 0;         ///< vit
+  Tensor image{};                   ///< vit: one sample
+  Experts experts{};                ///< of moe
+  LatentAttention latent{};         ///< of moe
+  Variations variations{};          ///< of gpt, llama and moe
+};
+
+/// What the layers of a family are made of.
+struct LayerStyle {
+  bool rms_norm = false;  ///< else LayerNorm, which has a bias
+  bool biases = false, dropout = false;
+  Positions positions = Positions::learned;
+  bool causal = false;  ///< self-attention sees no later token (t5: in the decoder)
+  Activation activation = Activation::gelu;
+};
+/// gpt: Radford et al. 2019; llama: Touvron et al. 2023 (arXiv 2302.13971); bert: Devlin et al. 2019 (arXiv
+/// 1810.04805); t5: Raffel et al. 2020 (arXiv 1910.10683); vit: Dosovitskiy et al. 2021 (arXiv 2010.11929). With the
+/// model's own variations.
+LayerStyle layer_style(const Model& model);
+
+/// Whether the feed-forward block has two matrices in front, one the gate of the other.
+constexpr bool is_gated(Activation a) { return a == Activation::swiglu || a == Activation::geglu; }
+
+std::int64_t head_width(const Model& model);
+std::int64_t encoder_layers(const Model& model);  ///< t5
+std::int64_t patches(const Model& model);         ///< vit: of one image
+
+/// Heads of keys and values that have projections of their own; with latent attention every head has.
+std::int64_t kv_heads(const Model& model);
+/// Of `head_ranks` tensor ranks that share the heads out, those that hold the same head of keys and values: more than
+/// one where there are fewer heads than ranks. Requires the one number to divide the other.
+std::int64_t kv_copies(const Model& model, std::int64_t head_ranks);
+
+/// Distances between tokens that relative positions tell apart, each with a bias for every head.
+inline constexpr std::int64_t kRelativePositions = 32;  // T5's relative_attention_num_buckets
+
+/// Whether the model is a Network: samples have no tokens, and no two of its blocks need be alike.
+bool is_network(Family family);
+
+/// Whether its samples are made of tokens of a vocabulary.
+bool has_tokens(Family family);
+
+/// What stands between a layer's second norm and its last residual.
+enum class FeedForward : std::uint8_t { dense, experts };
+
+/// Layers that have experts: the last ones.
+std::int64_t expert_layers(const Model& model);
+
+/// Parameters of the routed experts of one layer, of all expert ranks together.
+double routed_parameters(const Model& model);
+
+/// Of all layers together, parameters of routed experts that one token does not visit.
+double idle_parameters(const Model& model);
+
+/// Rows of the embedding on one of `tensor` ranks. A vocabulary that does not divide is padded to a multiple of 128
+/// rows a rank, as Megatron-LM does (--make-vocab-size-divisible-by).
+std::int64_t vocab_rows(const Model& model, std::uint32_t tensor);
+
+bool tied_embeddings(const Model& model);  ///< the head uses the embedding's matrix
+
+}  // namespace stepcast::schedules

@@ -1,0 +1,94 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "scenario/checkpoint.h"
+#include "scenario/cluster.h"
+#include "scenario/data_parallel_plan.h"
+#include "scenario/host_link.h"
+#include "scenario/imperfections.h"
+#include "scenario/input.h"
+#include "scenario/measured.h"
+#include "scenario/model.h"
+#include "scenario/offload.h"
+#include "scenario/parallelism.h"
+#include "scenario/pipeline_plan.h"
+#include "scenario/recomputed_modules.h"
+#include "scenario/software.h"
+#include "scenario/traffic_scale.h"
+#include "scenario/training.h"
+#include "sim/units.h"
+#include "workload/machine.h"
+
+namespace stepcast::schedules {
+
+/// One question: which cluster, which model, which plan. Plain data, as read from a scenario file or a row of a runs
+/// table.
+struct Scenario {
+  std::string name, source, note, confidence;
+  ClusterSpec cluster;
+  Model model;
+  Training training;
+  Parallelism parallelism;
+  PipelinePlan pipeline;
+  DataParallelPlan data_parallel;
+  Recompute recompute = Recompute::none;
+  std::optional<RecomputedModules> recomputed_modules{};  ///< selective; none: the attention core
+  std::uint32_t recompute_group = 1;                      ///< full: layers repeated together from the first one's input
+  std::optional<std::uint32_t> recompute_layers{};        ///< full: of each model chunk the first so many; none: all
+  InputPlan input;
+  CheckpointPlan checkpoint;
+  OffloadPlan offload;
+  HostLink host_link;  ///< measured: of a profile
+  Imperfections imperfections;
+  TrafficScale traffic_scale;
+  Software software;
+  Measured measured;
+};
+
+/// Micro-batches that one data-parallel rank runs in a step. Requires check() to be empty.
+inline std::uint32_t micro_batches(const Scenario& s) {
+  return static_cast<std::uint32_t>(s.training.global_batch / (s.training.micro_batch * s.parallelism.data));
+}
+
+/// Ranks over which ZeRO spreads what it shards.
+inline std::uint32_t shard_ranks(const Scenario& s) {
+  return s.data_parallel.shard_group.value_or(weight_copies(s.parallelism));
+}
+
+inline TensorMethod tensor_method(const Scenario& s) {
+  const bool network = is_network(s.model.family);
+  return s.parallelism.tensor_method.value_or(network ? TensorMethod::partition_output : TensorMethod::megatron);
+}
+
+/// What the scenario says, or else its software.
+inline Attention attention(const Scenario& s) { return s.training.attention.value_or(s.software.attention); }
+/// What backward runs again where it does not run whole layers again.
+inline RecomputedModules recomputed_modules(const Scenario& s, Recompute recompute) {
+  if (recompute != Recompute::selective) return {};
+  return s.recomputed_modules.value_or(RecomputedModules{.attention_core = true});
+}
+/// Whether the attention core is among that. A fused one saves no scores that this would drop.
+inline bool repeats_attention_core(const Scenario& s, Recompute recompute) {
+  return recomputed_modules(s, recompute).attention_core &&
+         (attention(s) == Attention::unfused || s.software.recompute_fused_attention);
+}
+/// Of what forward passes keep, the share that leaves the GPU where some of it does.
+inline double offloaded_activations(const Scenario& s) {
+  if (!s.offload.activation_layers) return 1;
+  return static_cast<double>(*s.offload.activation_layers) / static_cast<double>(s.model.layers);
+}
+inline bool data_overlap(const Scenario& s) { return s.data_parallel.overlap.value_or(s.software.data_overlap); }
+inline Bytes bucket(const Scenario& s) { return s.data_parallel.bucket.value_or(s.software.bucket); }
+inline Precision gradient_precision(const Scenario& s) {
+  return s.data_parallel.gradient_precision.value_or(s.software.gradient_precision);
+}
+
+/// The machine that the scenario runs on.
+inline workload::MachineSpec machine_of(const Scenario& s) {
+  return {s.cluster.node, s.cluster.fabric, s.cluster.gpus, s.cluster.allocation, s.software.transport};
+}
+
+}  // namespace stepcast::schedules

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <string>
+
+#include "collectives/transport.h"
+#include "scenario/gpu.h"
+#include "scenario/optimizer.h"
+#include "sim/units.h"
+
+namespace stepcast::schedules {
+
+enum class Attention : std::uint8_t { unfused, flash };
+enum class Fusion : std::uint8_t { none, all };
+
+/// Tensor-parallel traffic beside the multiplies.
+enum class TensorOverlap : std::uint8_t {
+  none,
+  backward,  ///< under the weight-gradient multiplies
+  all        ///< and what sequence parallelism gathers before and scatters behind a multiply part by part beside it
+};
+
+/// What a training framework adds to the mathematics, from configs/software/: which kernels are fused, which traffic
+/// hides behind compute, what it costs per kernel, what it keeps in memory. One set per framework, for all models.
+struct Software {
+  std::string name;
+  Attention attention = Attention::unfused;
+  bool fused_softmax = true;  ///< scale, mask and softmax in one kernel
+  bool fused_bias_gelu = true;
+  bool fused_bias_dropout_add = true;
+  bool fused_cross_entropy = false;  ///< the loss in one kernel each way
+  bool biases = true;                ///< gpt: linear layers have them
+  bool dropout = true;               ///< gpt: after attention, feed-forward and embedding, and on the scores
+  bool flash_2 = false;              ///< fused attention is of FlashAttention-2's generation or older
+  double attention_efficiency = 1;   ///< share of the rate of the GPU's fused attention that this kernel reaches
+  int logit_metrics = 0;             ///< unfused cross entropies taken of the logits beside the loss, forward only
+  bool fused_quantization = false;   ///< fp8, mxfp8: a norm casts its output itself
+  bool grouped_multiply = false;     ///< a multiply of all experts of a rank in one kernel; else one each
+  bool fused_gradient_accumulation = false;  ///< weight-gradient GEMMs add into the main gradient
+  TensorOverlap tensor_overlap = TensorOverlap::none;
+  bool data_overlap = true;       ///< data-parallel traffic under backward (and forward for ZeRO 3)
+  bool pipeline_overlap = false;  ///< stage-to-stage sends run beside compute
+  bool scatter_gather = false;    ///< stage-to-stage sends are split over the tensor ranks, gathered on arrival
+  bool channels_last = true;      ///< convolutions: false: 2-byte tensors are turned around each multiply (NCHW)
+  bool fused_norm_relu = true;    ///< batch norm, ReLU and the residual's addition in one kernel
+  double winograd = 1;            ///< without matrix units, 3x3 convolutions of stride 1 run this much faster
+  Bytes bucket{25 << 20};         ///< gradient bucket
+  Precision gradient_precision = Precision::fp32;       ///< on the wire
+  Precision main_gradient_precision = Precision::fp32;  ///< as accumulated
+  Precision moment_precision = Precision::fp32;         ///< of the optimizer's moments as kept
+  double optimizer_bytes_per_parameter = 0;  ///< memory traffic of a step: unscale, clip, `optimizer`, copy back
+  Optimizer optimizer = Optimizer::adam;     ///< whose traffic that is: another's moments are taken off or added to it
+  double elementwise_efficiency = 1;       ///< share of the GPU's streaming rate that elementwise kernels reach, (0, 1]
+  bool dummy_weight_gradients = false;     ///< autograd is given an empty gradient for each shape of weight, all kept
+  bool recompute_stops_early = false;      ///< once backward has its inputs: PyTorch's non-reentrant checkpointing
+  bool recompute_fused_attention = false;  ///< selective: fused attention runs again too, else it is left alone
+  bool gather_for_recompute = false;    ///< ZeRO 3: backward gathers parameters once to recompute, once more to go back
+  Bytes parameter_prefetch{1LL << 40};  ///< ZeRO 3: at most so much of the next layer is gathered while one runs
+  Time kernel_gap{};                    ///< GPU idle between two kernels of one stream
+  Time host_per_kernel{};               ///< host time to launch one kernel; bounds a pass from below
+  /// In a running step, of the rates that kernels reach when measured alone: clocks under load, cold caches, the age of
+  /// the libraries. (0, 1]
+  double compute_share = 1;
+  double overlap_slowdown = 0;  ///< compute takes 1 + this while a collective runs beside it
+  Bytes memory_reserve{};       ///< context, library workspaces, fragmentation
+  collectives::Transport transport;
+  std::string source;
+};
+
+}  // namespace stepcast::schedules

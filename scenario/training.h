@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "scenario/optimizer.h"
+#include "scenario/precision.h"
+#include "scenario/software.h"
+
+namespace stepcast::schedules {
+
+enum class Recompute : std::uint8_t { none, selective, full };
+
+/// How many tokens an expert gets.
+struct ExpertLoad {
+  std::optional<double> capacity{};  ///< each gets this times its even share, padded or cut to it; none: dropless
+  double spread = 0;                 ///< dropless: standard deviation of the experts' loads over their mean
+  std::uint64_t seed = 0;            ///< of the draw
+  /// A token's experts lie on at most so many nodes, each of which gets one copy and forwards it inside: DeepSeek-V3
+  /// (arXiv 2412.19437), sec. 2.1.2 and 3.2.2. None: its copies travel one by one.
+  std::optional<std::uint32_t> node_limit{};
+};
+
+/// Where the scale of an fp8 tensor is from: steps before, or the tensor itself.
+enum class Scaling : std::uint8_t { delayed, current };
+
+struct Training {
+  std::int64_t global_batch = 0;  ///< samples per step
+  std::int64_t micro_batch = 0;   ///< samples per pass and data-parallel rank
+  std::int64_t sequence = 2048;   ///< tokens per sample; t5: the encoder's
+  Precision precision = Precision::bf16;
+  Optimizer optimizer = Optimizer::adam;
+  std::optional<Attention> attention{};  ///< none: the software's own
+  std::int64_t frozen_layers = 0;        ///< the first so many layers, and the embedding, are not trained
+  std::int64_t decoder_sequence = 0;     ///< t5: the decoder's tokens per sample
+  std::optional<Fusion> fusion{};        ///< of elementwise kernels; none: the software's own
+  bool balance = false;                  ///< with GPUs of two kinds: data ranks share the batch by speed, else equally
+  std::int64_t predictions = 0;          ///< bert: tokens per sample that go through the masked-word head; 0: all
+  ExpertLoad expert_load{};
+  Scaling scaling = Scaling::delayed;  ///< fp8
+  bool eight_bit_parameters = false;   ///< fp8, mxfp8: the model's own parameters have 8 bits, and are gathered so
+  /// Low precision: so many of the first and of the last layers keep their linear multiplies in bf16.
+  std::int64_t bf16_layers_at_start = 0, bf16_layers_at_end = 0;
+};
+
+}  // namespace stepcast::schedules

@@ -1,0 +1,453 @@
+#include "schedules/checks/check.h"
+
+#include <algorithm>
+#include <numeric>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "scenario/scenario.h"
+#include "schedules/checks/check_exchange.h"
+#include "schedules/checks/check_pipeline.h"
+#include "schedules/checks/workload.h"
+#include "schedules/parallel/expert_nodes.h"
+#include "schedules/parallel/inner_groups.h"
+#include "schedules/pipeline/pipelines.h"
+#include "schedules/pipeline/placement.h"
+
+namespace stepcast::schedules {
+namespace {
+
+std::string n(std::int64_t value) { return std::to_string(value); }
+
+std::string no_rate(const Gpu& gpu, Precision precision) {
+  std::string known;
+  for (const auto& [each, rate] : gpu.peak) known += (known.empty() ? "" : ", ") + std::string(name(each));
+  return "GPU " + gpu.name + " has no rate for " + std::string(name(precision)) +
+         (known.empty() ? ", its file states no peak at all" : ", expected one of " + known);
+}
+
+bool has_linear(const NetworkLayer& layer) {
+  if (layer.kind == LayerKind::linear) return true;
+  for (const std::vector<NetworkLayer>& branch : layer.branches)
+    for (const NetworkLayer& inner : branch)
+      if (has_linear(inner)) return true;
+  return false;
+}
+
+void check_network(const Scenario& s, std::int64_t micro_batches, std::vector<Problem>& out) {
+  if (s.recompute == Recompute::selective)
+    out.push_back({"recompute", "selective repeats the attention core, which this family has not; use none or full"});
+  if (s.parallelism.sequence) out.push_back({"parallelism.sequence", "this family has no sequence to share"});
+  const std::int64_t t = s.parallelism.tensor;
+  if (t == 1) return;
+  if (s.training.micro_batch % t != 0)
+    out.push_back({"parallelism.tensor", "tensor " + n(t) + " does not divide training.micro_batch " +
+                                             n(s.training.micro_batch) +
+                                             ": tensor ranks share the samples up to the first linear layer"});
+  if (micro_batches > 1)
+    out.push_back(
+        {"training.micro_batch", n(micro_batches) + " micro-batches with tensor " + n(t) +
+                                     ": summing shared layers' gradients over them first is not built; use one"});
+  Tensor at = s.model.network.input;
+  for (std::size_t i = 0; i < s.model.network.layers.size(); ++i) {
+    const NetworkLayer& layer = s.model.network.layers[i];
+    const auto features = static_cast<std::int64_t>(at.values());
+    if (layer.kind == LayerKind::linear && tensor_method(s) == TensorMethod::reduce_output && features % t != 0)
+      out.push_back({"parallelism.tensor_method", "reduce-output: tensor " + n(t) + " does not divide the " +
+                                                      n(features) + " features that enter model.network[" +
+                                                      n(static_cast<std::int64_t>(i)) + "]"});
+    for (std::int64_t turn = 0; turn < layer.repeat; ++turn) {
+      const Tensor before = std::exchange(at, output(spelled_out(layer, at, turn), at));
+      if (turn > 0 && at == before) break;  // all others are like this one
+    }
+    if (layer.kind == LayerKind::linear && layer.out % t != 0)
+      out.push_back({"parallelism.tensor", "tensor " + n(t) + " does not divide out " + n(layer.out) +
+                                               " of model.network[" + n(static_cast<std::int64_t>(i)) + "]"});
+    if (layer.kind == LayerKind::branches && has_linear(layer))
+      out.push_back({"parallelism.tensor", "tensor " + n(t) + " with a linear layer inside branches, model.network[" +
+                                               n(static_cast<std::int64_t>(i)) + "], is not built"});
+  }
+}
+
+/// What only Megatron's split of a layer goes with.
+void check_tensor_method(const Scenario& s, std::vector<Problem>& out) {
+  const std::int64_t t = s.parallelism.tensor;
+  const TensorMethod method = tensor_method(s);
+  if (t == 1 || method == TensorMethod::megatron) return;
+  const std::string name = method == TensorMethod::partition_output ? "partition-output" : "reduce-output";
+  if (s.model.hidden % t != 0)
+    out.push_back({"parallelism.tensor_method",
+                   name + ": tensor " + n(t) + " does not divide model.hidden " + n(s.model.hidden)});
+  if (method == TensorMethod::reduce_output && kv_copies(s.model, t) > 1)
+    out.push_back({"parallelism.tensor_method", name + ": tensor " + n(t) + " of more than model.kv_heads " +
+                                                    n(s.model.kv_heads) +
+                                                    " is not built; expected megatron or partition-output"});
+  if (s.parallelism.sequence)
+    out.push_back({"parallelism.tensor_method",
+                   name + " leaves whole what parallelism.sequence shares; expected megatron with it"});
+  if (is_low_precision(s.training.precision))
+    out.push_back({"parallelism.tensor_method", name + " with fp8, mxfp8 or nvfp4 is not built; expected megatron"});
+}
+
+/// What a model's variations of its family go with.
+void check_variations(const Scenario& s, std::vector<Problem>& out) {
+  const Variations& own = s.model.variations;
+  const std::int64_t t = s.parallelism.tensor;
+  if (own.qk_norm && s.model.latent.kv_rank > 0)
+    out.push_back({"model.qk_norm", "found true, beside latent attention, which has norms of its own"});
+  if (own.embedding_width > 0 && t > 1)
+    out.push_back({"model.embedding_width", "with tensor " + n(t) + " is not built; expected tensor 1"});
+  if (own.parallel_block == ParallelBlock::none) return;
+  const std::string key = "model.parallel_block";
+  if (s.model.experts.count > 0) out.push_back({key, "with experts is not built"});
+  if (is_grid(grid(s.parallelism))) out.push_back({key, "with parallelism.tensor_grid is not built"});
+  if (t > 1 && tensor_method(s) != TensorMethod::megatron)
+    out.push_back({key, "with a parallelism.tensor_method other than megatron is not built"});
+  if (s.recomputed_modules && s.recomputed_modules->feed_forward)
+    out.push_back({key, "with mlp of recompute.modules is not built: its norm serves attention too"});
+}
+
+/// What tensor parallelism of more than one dimension goes with. Whether the grid is one of the tensor ranks.
+bool check_grid(const Scenario& s, std::vector<Problem>& out) {
+  const TensorGrid g = grid(s.parallelism);
+  const std::string key = "parallelism.tensor_grid";
+  const std::string name = n(g.rows) + " x " + n(g.columns) + (g.depth > 1 ? " x " + n(g.depth) : "");
+  if (const std::int64_t ranks = std::int64_t{g.rows} * g.columns * g.depth; ranks != s.parallelism.tensor) {
+    out.push_back(
+        {key, name + " is " + n(ranks) + " ranks, expected those of parallelism.tensor, " + n(s.parallelism.tensor)});
+    return false;
+  }
+  if (!is_grid(g)) return true;
+  if (s.model.family != Family::gpt && s.model.family != Family::llama)
+    out.push_back({key, name + ": more than one row is built for gpt and llama alone"});
+  if (s.model.hidden % g.rows != 0)
+    out.push_back({key, n(g.rows) + " rows do not divide model.hidden " + n(s.model.hidden)});
+  if (s.training.micro_batch % g.depth != 0)
+    out.push_back(
+        {key, "a depth of " + n(g.depth) + " does not divide training.micro_batch " + n(s.training.micro_batch)});
+  if (s.parallelism.sequence)
+    out.push_back(
+        {key, name + " with parallelism.sequence is not built; expected one row, or no sequence parallelism"});
+  if (is_low_precision(s.training.precision)) out.push_back({key, name + " with fp8, mxfp8 or nvfp4 is not built"});
+  if (tensor_method(s) != TensorMethod::megatron)
+    out.push_back({key, name + " alternates as megatron does; expected parallelism.tensor_method megatron"});
+  if (s.training.balance && g.depth > 1)
+    out.push_back({key, name + " with training.balance is not built: depth shares equal samples"});
+  return true;
+}
+
+/// Ranks that can share the heads out: each has as many heads, and as many of keys and values or a copy of one.
+bool shares_heads(const Model& m, std::int64_t ranks) {
+  return m.heads % ranks == 0 && (kv_heads(m) % ranks == 0 || ranks % kv_heads(m) == 0);
+}
+
+/// Numbers of ranks next to `ranks` that can, "4 or 8".
+std::string nearest_head_ranks(const Model& m, std::int64_t ranks) {
+  std::int64_t less = ranks - 1, more = ranks + 1;
+  while (!shares_heads(m, less)) --less;  // 1 does
+  while (more <= m.heads && !shares_heads(m, more)) ++more;
+  return n(less) + (more <= m.heads ? " or " + n(more) : "");
+}
+
+void check_model(const Scenario& s, std::vector<Problem>& out) {
+  const Model& m = s.model;
+  const std::int64_t t = grid(s.parallelism).columns;
+  if (m.head_width == 0 && m.latent.kv_rank == 0 && m.hidden % m.heads != 0)
+    out.push_back({"model.heads", "hidden " + n(m.hidden) + " is not a multiple of heads " + n(m.heads)});
+  if (m.kv_heads > m.heads || m.heads % m.kv_heads != 0)
+    out.push_back({"model.kv_heads", "heads " + n(m.heads) + " is not a multiple of kv_heads " + n(m.kv_heads)});
+  if (out.empty() && t > 1) {
+    const std::pair<std::string_view, std::int64_t> sizes[] = {{"heads", m.heads},
+                                                               {"ffn", expert_layers(m) < m.layers ? m.ffn : 0},
+                                                               {"experts.shared_ffn", m.experts.shared_ffn}};
+    for (const auto& [what, size] : sizes)
+      if (size % t != 0) {
+        out.push_back(
+            {"parallelism.tensor", "tensor " + n(t) + " does not divide model." + std::string(what) + " " + n(size)});
+        break;
+      }
+    if (out.empty() && !shares_heads(m, t))
+      out.push_back({"parallelism.tensor", "tensor " + n(t) + " neither divides model.kv_heads " + n(m.kv_heads) +
+                                               " nor is a multiple of it; nearest: " + nearest_head_ranks(m, t)});
+    const std::int64_t tokens = m.family == Family::vit ? patches(m) + 1 : s.training.sequence;
+    if (s.parallelism.sequence && tokens % t != 0)
+      out.push_back({"parallelism.sequence",
+                     "tensor " + n(t) + " does not divide " +
+                         (m.family == Family::vit ? "the tokens of an image, " : "training.sequence ") + n(tokens)});
+    if (s.parallelism.sequence && s.training.decoder_sequence % t != 0)
+      out.push_back({"parallelism.sequence", "tensor " + n(t) + " does not divide training.decoder_sequence " +
+                                                 n(s.training.decoder_sequence)});
+  }
+}
+
+void check_context(const Scenario& s, std::vector<Problem>& out) {
+  const Model& m = s.model;
+  const std::int64_t c = s.parallelism.context, t = s.parallelism.tensor;
+  if (c == 1) return;
+  if (m.family != Family::gpt && m.family != Family::llama && m.family != Family::moe) {
+    out.push_back({"parallelism.context", "context " + n(c) + ": only gpt, llama and moe share a sequence"});
+    return;
+  }
+  // An early and a late part each, and with sequence parallelism the tensor ranks share those.
+  const std::int64_t parts = 2 * c * (s.parallelism.sequence ? t : 1);
+  if (s.training.sequence % parts != 0)
+    out.push_back({"parallelism.context", "training.sequence " + n(s.training.sequence) + " is not a multiple of " +
+                                              n(parts) + ": two parts for each of context " + n(c) +
+                                              (parts > 2 * c ? " x tensor " + n(t) : "") + " ranks"});
+  if (attention(s) != Attention::flash)
+    out.push_back({"parallelism.context", "context " + n(c) + " needs training.attention flash, found unfused"});
+  if (s.parallelism.context_method == ContextMethod::ulysses) {
+    for (const auto& [what, heads] : {std::pair{"heads", m.heads}, {"kv_heads", kv_heads(m)}})
+      if (heads % (c * t) != 0) {
+        out.push_back({"parallelism.context", "ulysses shares heads: context " + n(c) + " x tensor " + n(t) +
+                                                  " does not divide model." + what + " " + n(heads)});
+        break;
+      }
+  }
+}
+
+/// Whether one copy for each node can be told apart. Requires the rest of the experts' plan to be right.
+void check_node_limit(const Scenario& s, std::vector<Problem>& out) {
+  const ExpertLoad& load = s.training.expert_load;
+  if (!load.node_limit || s.parallelism.expert == 1) return;
+  const std::string key = "training.experts.node_limit";
+  if (load.capacity || load.spread > 0)
+    out.push_back({key, "with " + std::string(load.capacity ? "capacity" : "spread") +
+                            " is not built; experts get their even share, dropless"});
+  std::size_t in_use = s.cluster.node.gpus;
+  if (s.cluster.allocation) {
+    const std::vector<topology::AllocatedNode>& nodes = s.cluster.allocation->nodes;
+    in_use = nodes.front().gpus.size();
+    if (std::ranges::any_of(nodes, [&](const topology::AllocatedNode& node) { return node.gpus != nodes[0].gpus; }))
+      out.push_back({key, "with nodes of which other GPUs are in use is not built"});
+  }
+  const Ranks ranks(s.parallelism, static_cast<std::uint32_t>(in_use));
+  const std::vector<collectives::Group> nodes = by_node(ranks, expert_groups_beside(ranks, {}).front());
+  if (std::ranges::any_of(nodes, [&](const collectives::Group& node) { return node.size() != nodes.front().size(); }))
+    out.push_back({key, "expert " + n(s.parallelism.expert) + " has not as many ranks on each of its " +
+                            n(static_cast<std::int64_t>(nodes.size())) + " nodes"});
+  const std::int64_t each = s.model.experts.count / static_cast<std::int64_t>(nodes.size());
+  if (*load.node_limit * each < s.model.experts.active)
+    out.push_back({key, n(*load.node_limit) + " nodes of " + n(each) + " experts are fewer than the " +
+                            n(s.model.experts.active) + " of model.experts.active"});
+}
+
+void check_experts(const Scenario& s, std::vector<Problem>& out) {
+  const Experts& experts = s.model.experts;
+  const Parallelism& plan = s.parallelism;
+  const std::int64_t ranks = plan.expert, stage = std::int64_t{plan.tensor} * plan.context * plan.data;
+  if (s.model.family != Family::moe) {
+    if (ranks > 1) out.push_back({"parallelism.expert", "expert " + n(ranks) + ": this model has no experts"});
+    const ExpertLoad& load = s.training.expert_load;
+    if (load.capacity || load.spread > 0 || load.node_limit)
+      out.push_back({"training.experts", "this model has no experts"});
+    return;
+  }
+  if (experts.active > experts.count)
+    out.push_back({"model.experts.active",
+                   "found " + n(experts.active) + ", expected at most model.experts.count " + n(experts.count)});
+  if (experts.count % ranks != 0)
+    out.push_back(
+        {"parallelism.expert", "expert " + n(ranks) + " does not divide model.experts.count " + n(experts.count)});
+  if (stage % ranks != 0)
+    out.push_back({"parallelism.expert", "expert " + n(ranks) + " does not divide the " + n(stage) +
+                                             " ranks of a stage: tensor " + n(plan.tensor) + " x context " +
+                                             n(plan.context) + " x data " + n(plan.data)});
+  if (plan.tensor > 1 && ranks % plan.tensor != 0)
+    out.push_back(
+        {"parallelism.expert", "expert " + n(ranks) + " is not a multiple of tensor " + n(plan.tensor) +
+                                   ": tensor ranks share out the experts, splitting an expert over them is not built"});
+  if (plan.tensor > 1 && !plan.sequence)
+    out.push_back({"parallelism.sequence", "false, with experts and tensor " + n(plan.tensor) +
+                                               ": every tensor rank would route the same tokens; expected true"});
+  if (ranks > 1 && s.data_parallel.shard_group)
+    out.push_back({"data_parallel.shard_group", "hybrid sharding with expert " + n(ranks) + " is not built"});
+  if (ranks > 1 && s.data_parallel.mode != DataParallelMode::all_reduce)
+    out.push_back({"data_parallel.mode", "parameter servers with expert " + n(ranks) + " are not built"});
+  if (s.training.expert_load.capacity && s.training.expert_load.spread > 0)
+    out.push_back({"training.experts.spread", "with a capacity every expert gets as much; expected one of them"});
+  if (out.empty()) check_node_limit(s, out);
+}
+
+void check_recomputed_modules(const Scenario& s, std::vector<Problem>& out) {
+  if (!s.recomputed_modules) return;
+  const RecomputedModules& repeated = *s.recomputed_modules;
+  const char* key = "recompute.modules";
+  if (s.recompute != Recompute::selective)
+    out.push_back(
+        {key, "found modules beside every or full_layers, which repeat whole layers; expected one of the two"});
+  const bool plain = s.model.family != Family::bert && s.model.family != Family::t5 && s.model.family != Family::vit;
+  if (!plain && (repeated.latent_ups || repeated.feed_forward || repeated.experts_activation))
+    out.push_back({key, "of this family core_attn alone is built"});
+  if (plain && repeated.latent_ups && s.model.latent.kv_rank == 0)
+    out.push_back({key, "found mla_up_proj, but the model has no latent attention"});
+  if (plain && repeated.experts_activation && s.model.experts.count == 0)
+    out.push_back({key, "found moe_act, but the model has no experts"});
+}
+
+void check_data_parallel(const Scenario& s, std::vector<Problem>& out) {
+  const DataParallelPlan& plan = s.data_parallel;
+  if (plan.shard_group && plan.zero == 0)
+    out.push_back({"data_parallel.shard_group", "data_parallel.zero 0 shards nothing; expected zero 1, 2 or 3"});
+  else if (plan.shard_group && s.parallelism.data % *plan.shard_group != 0)
+    out.push_back({"data_parallel.shard_group", "shard_group " + n(*plan.shard_group) +
+                                                    " does not divide parallelism.data " + n(s.parallelism.data)});
+  if (plan.mode != DataParallelMode::all_reduce && plan.zero > 0)
+    out.push_back({"data_parallel.mode",
+                   "a parameter server holds the whole optimizer state; expected zero 0, found " + n(plan.zero)});
+}
+
+void check_stalls(const Scenario& s, std::vector<Problem>& out) {
+  const InputPlan& input = s.input;
+  if (input.bytes_per_sample && !input.storage_bandwidth)
+    out.push_back({"input.storage_bandwidth", "missing, with input.bytes_per_sample"});
+  if (input.storage_bandwidth && !input.bytes_per_sample)
+    out.push_back({"input.bytes_per_sample", "missing, with input.storage_bandwidth"});
+  if (input.workers > 1 && input.preprocessing == Time{})
+    out.push_back({"input.preprocessing", "missing, with input.workers"});
+  const CheckpointPlan& checkpoint = s.checkpoint;
+  if (checkpoint.every > 0 && !checkpoint.bandwidth)
+    out.push_back({"checkpoint.bandwidth", "missing, with checkpoint.every"});
+  if (checkpoint.every == 0 && (checkpoint.bandwidth || checkpoint.asynchronous || checkpoint.snapshot_bandwidth))
+    out.push_back({"checkpoint.every", "missing, with other keys of checkpoint"});
+  if (checkpoint.asynchronous && !checkpoint.snapshot_bandwidth)
+    out.push_back({"checkpoint.snapshot_bandwidth", "missing, with checkpoint.asynchronous"});
+  if (!checkpoint.asynchronous && checkpoint.snapshot_bandwidth)
+    out.push_back({"checkpoint.snapshot_bandwidth", "only an asynchronous checkpoint is copied to host memory first"});
+}
+
+void check_offload(const Scenario& s, std::vector<Problem>& out) {
+  constexpr const char* kNothing =
+      "nothing is offloaded to nvme; expected optimizer, parameters or activations there, or the key left out";
+  const OffloadPlan& plan = s.offload;
+  const bool drives = plan.optimizer == Tier::nvme || plan.parameters == Tier::nvme || plan.activations == Tier::nvme;
+  if (drives && !plan.nvme_bandwidth)
+    out.push_back({"offload", "nvme needs offload.nvme_bandwidth, that of a node's drives together"});
+  if (plan.nvme_bandwidth && !drives) out.push_back({"offload.nvme_bandwidth", kNothing});
+  if (plan.nvme_size && !drives) out.push_back({"offload.nvme_size", kNothing});
+  if (plan.optimizer != Tier::gpu && s.training.optimizer != Optimizer::adam)
+    out.push_back({"offload.optimizer", "only adam's state is moved; expected training.optimizer: adam"});
+  if (!plan.activation_layers) return;
+  const char* key = "offload.activation_layers";
+  if (plan.activations == Tier::gpu)
+    out.push_back({key, "found " + n(*plan.activation_layers) + ", but activations stay on the GPU"});
+  if (*plan.activation_layers > s.model.layers)
+    out.push_back({key, "found " + n(*plan.activation_layers) + ", allowed up to model.layers " + n(s.model.layers)});
+  if (s.parallelism.pipeline > 1)
+    out.push_back({key, "with parallelism.pipeline " + n(s.parallelism.pipeline) +
+                            " is not built; use one stage, or leave it out"});
+}
+
+void check_imperfections(const Scenario& s, std::vector<Problem>& out) {
+  const Imperfections& bad = s.imperfections;
+  if (bad.slow_gpu && *bad.slow_gpu >= s.cluster.gpus)
+    out.push_back({"imperfections.slow_gpu",
+                   "found " + n(*bad.slow_gpu) + ", expected a GPU from 0 to " + n(s.cluster.gpus - 1)});
+  const std::int64_t nodes = (s.cluster.gpus + s.cluster.node.gpus - 1) / s.cluster.node.gpus;
+  if (bad.slow_node && *bad.slow_node >= nodes)
+    out.push_back(
+        {"imperfections.slow_node", "found " + n(*bad.slow_node) + ", expected a node from 0 to " + n(nodes - 1)});
+  if (bad.gpu_speed < 1 && !bad.slow_gpu)
+    out.push_back({"imperfections.slow_gpu", "missing, with imperfections.gpu_speed"});
+  if (bad.network_speed < 1 && !bad.slow_node)
+    out.push_back({"imperfections.slow_node", "missing, with imperfections.network_speed"});
+  if (!s.cluster.other) {
+    if (s.training.balance) out.push_back({"training.balance", "by speed needs GPUs of two kinds: cluster.other.gpu"});
+    return;
+  }
+  const OtherGpus& other = *s.cluster.other;
+  const std::uint32_t replica = s.parallelism.tensor * s.parallelism.context;
+  const std::string context = s.parallelism.context > 1 ? " x context " + n(s.parallelism.context) : "";
+  if (other.first == 0 || other.first >= s.cluster.gpus || other.first % replica != 0)
+    out.push_back({"cluster.other.first", "found GPU " + n(other.first) + ", expected a multiple of tensor " +
+                                              n(s.parallelism.tensor) + context + " inside the cluster's " +
+                                              n(s.cluster.gpus)});
+  const auto place = [&](Dimension d) { return std::ranges::find(s.parallelism.order, d); };
+  if (place(Dimension::data) < std::max(place(Dimension::tensor), place(Dimension::context)))
+    out.push_back({"parallelism.order", "with GPUs of two kinds, data comes after tensor and context"});
+  if (!other.gpu.peak.contains(s.training.precision))
+    out.push_back({"training.precision", no_rate(other.gpu, s.training.precision)});
+  if (s.parallelism.pipeline > 1)
+    out.push_back({"cluster.other.gpu",
+                   "GPUs of two kinds with pipeline " + n(s.parallelism.pipeline) + " are not built; use pipeline 1"});
+}
+
+}  // namespace
+
+std::vector<Problem> check(const Scenario& s) {
+  std::vector<Problem> out;
+  const Parallelism& plan = s.parallelism;
+  const std::int64_t per_node = s.cluster.node.gpus;
+  if (!s.cluster.allocation && s.cluster.gpus > per_node && s.cluster.gpus % per_node != 0) {
+    out.push_back({"cluster.gpus", n(s.cluster.gpus) + " GPUs is no whole number of nodes of " + n(per_node)});
+    return out;
+  }
+  const std::int64_t part = std::int64_t{plan.tensor} * plan.context * plan.pipeline, ranks = part * plan.data;
+  if (ranks != s.cluster.gpus) {
+    out.push_back(
+        {"parallelism.tensor",
+         "tensor " + n(plan.tensor) + (plan.context > 1 ? " x context " + n(plan.context) : "") + " x pipeline " +
+             n(plan.pipeline) + " x data " + n(plan.data) + " is " + n(ranks) + " GPUs, the cluster has " +
+             n(s.cluster.gpus) +
+             (s.cluster.gpus % part == 0 ? ": expected data " + n(s.cluster.gpus / part) + ", or none said" : "")});
+    return out;
+  }
+  if (!s.cluster.gpu.peak.contains(s.training.precision))
+    out.push_back({"training.precision", no_rate(s.cluster.gpu, s.training.precision)});
+  const bool low = is_low_precision(s.training.precision);
+  if (low && !s.cluster.gpu.peak.contains(Precision::bf16))
+    out.push_back({"training.precision", "GPU " + s.cluster.gpu.name + " has no rate for bf16, which runs beside it"});
+  if (low && is_network(s.model.family))
+    out.push_back(
+        {"training.precision", "low precision is built for transformers; a network of other layers has fp16 or bf16"});
+  if (!is_eight_bits(s.training.precision) && s.training.eight_bit_parameters)
+    out.push_back({"training.eight_bit_parameters", "found true, expected a precision of 8 bits with it"});
+  if (s.training.scaling == Scaling::current && s.training.precision != Precision::fp8)
+    out.push_back({"training.scaling", "found current, expected precision fp8 with it"});
+  const std::int64_t bf16_layers = s.training.bf16_layers_at_start + s.training.bf16_layers_at_end;
+  const char* bf16_key =
+      s.training.bf16_layers_at_start > 0 ? "training.bf16_layers_at_start" : "training.bf16_layers_at_end";
+  if (!low && bf16_layers > 0)
+    out.push_back({bf16_key, "found " + n(bf16_layers) + ", expected a precision of fp8, mxfp8 or nvfp4 with it"});
+  if (low && bf16_layers > 0 && bf16_layers >= s.model.layers)
+    out.push_back({bf16_key, n(bf16_layers) + " layers in bf16 leave none in low precision; expected less than " +
+                                 n(s.model.layers)});
+  const std::int64_t samples_a_round = s.training.micro_batch * plan.data;
+  std::int64_t micro_batches = 0;
+  if (s.training.global_batch % samples_a_round != 0)
+    out.push_back({"training.global_batch", "global_batch " + n(s.training.global_batch) +
+                                                " is not a multiple of micro_batch " + n(s.training.micro_batch) +
+                                                " x data " + n(plan.data)});
+  else
+    micro_batches = s.training.global_batch / samples_a_round;
+  if (!check_grid(s, out)) return out;
+  if (is_network(s.model.family)) {
+    check_network(s, micro_batches, out);
+  } else {
+    check_model(s, out);
+    check_variations(s, out);
+    check_tensor_method(s, out);
+  }
+  check_imperfections(s, out);
+  check_offload(s, out);
+  if (s.training.predictions > s.training.sequence)
+    out.push_back({"training.predictions", "predictions " + n(s.training.predictions) +
+                                               " is more than training.sequence " + n(s.training.sequence)});
+  check_context(s, out);
+  check_experts(s, out);
+  if (s.training.frozen_layers >= s.model.layers)
+    out.push_back({"training.frozen_layers", "frozen_layers " + n(s.training.frozen_layers) +
+                                                 " leaves nothing to train; expected less than model.layers " +
+                                                 n(s.model.layers)});
+  check_pipeline(s, micro_batches, out);
+  check_recomputed_modules(s, out);
+  check_data_parallel(s, out);
+  check_exchange(s, out);
+  check_stalls(s, out);
+  if (out.empty())
+    if (const std::optional<Problem> much = too_much_work(s, false)) out.push_back(*much);
+  return out;
+}
+
+}  // namespace stepcast::schedules

@@ -1,0 +1,88 @@
+#pragma once
+
+#include <map>
+#include <span>
+#include <vector>
+
+#include "models/cost/pass.h"
+#include "models/layers/blocks.h"
+#include "scenario/scenario.h"
+#include "schedules/offload/copies.h"
+#include "schedules/parallel/ranks.h"
+#include "schedules/pass_times/stragglers.h"
+#include "schedules/pipeline/pipeline.h"
+
+namespace stepcast::schedules {
+
+/// A block on one rank.
+struct Piece {
+  PassTime forward, backward;  ///< backward with what is recomputed
+  PassTime recompute;          ///< that part of backward
+  PassTime weight;             ///< gradients of weights, where backward leaves them to a pass of their own
+  double parameters = 0;       ///< on one tensor rank
+  double experts = 0;          ///< of those, of experts that the expert ranks share out
+  double trained = 0;          ///< of all, with a gradient
+};
+
+/// What one virtual stage of one stage runs, in forward order.
+struct Chunk {
+  std::vector<Piece> pieces;
+  PassTime forward, backward, weight;
+};
+
+/// What one pass of a piece or a chunk takes.
+template <class PieceOrChunk>
+PassTime time_of(const PieceOrChunk& part, PassKind kind) {
+  switch (kind) {
+    case PassKind::forward:
+      return part.forward;
+    case PassKind::backward:
+      return part.backward;
+    case PassKind::weight:
+      return part.weight;
+    case PassKind::whole_backward:
+      return part.backward + part.weight;
+  }
+  return {};
+}
+
+/// Pieces, counted from the back, that close a bucket: gradients leave once there are `full` of them, in elements, and
+/// when the last have come.
+std::vector<std::size_t> bucket_ends(std::span<const Piece> pieces, double full);
+
+/// GPUs of a second kind: the scenario as they see it, and its blocks.
+struct OtherKind {
+  const Scenario& scenario;
+  const Blocks& blocks;
+};
+
+/// Times the pieces of a plan. Remembers by where in its node a tensor group stands.
+class PieceTimes {
+ public:
+  PieceTimes(const Scenario& scenario, const Blocks& blocks, const Ranks& ranks, const collectives::Timer& timer,
+             bool fold, bool splits_backward, const SlowLinks* slow_links = nullptr,
+             std::optional<OtherKind> other = {}, const HostCopies* copies = nullptr);
+
+  /// A kind of block at one place in a node.
+  struct Kind {
+    Piece piece;
+    std::vector<collectives::Timing::Load> traffic;  ///< of its tensor collectives, forward and backward together
+  };
+  const std::vector<Kind>& at(Coordinate c);  ///< by Blocks::kinds
+
+  /// What the rank at `c` runs of a stage that holds `chunks`: virtual stage `virtual_stage`.
+  Chunk chunk(Coordinate c, std::span<const BlockRange> chunks, std::uint32_t virtual_stage);
+
+ private:
+  const Scenario& scenario_;
+  const Blocks& blocks_;
+  const Ranks& ranks_;
+  const collectives::Timer& timer_;
+  bool fold_, splits_backward_;
+  const SlowLinks* slow_links_;
+  std::optional<OtherKind> other_;
+  const HostCopies* copies_;
+  std::map<std::uint32_t, std::vector<Kind>> kinds_;
+};
+
+}  // namespace stepcast::schedules

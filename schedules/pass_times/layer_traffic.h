@@ -1,0 +1,32 @@
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "collectives/timing/timer.h"
+#include "models/layers/kernels.h"
+#include "schedules/parallel/ranks.h"
+
+namespace stepcast::schedules {
+
+/// The traffic inside the layers of one rank: among whom each collective runs, and what else runs beside it.
+class LayerTraffic {
+ public:
+  LayerTraffic(const Scenario& scenario, const Ranks& ranks, Coordinate at);
+
+  collectives::Timing time(const TensorCollective& collective, const collectives::Timer& timer, bool fold) const;
+
+ private:
+  /// Tokens to their experts, or back, with one copy for each node.
+  collectives::Timing by_way_of_nodes(Bytes bytes, const collectives::Timer& timer, bool fold) const;
+
+  std::map<Among, std::vector<collectives::Group>> groups_;
+  double scale_ = 1;
+  collectives::Details dispatch_, combine_;  ///< who sends how much to whom, where experts' loads differ
+  /// With a node limit, of the expert groups on several nodes: ranks of one node, ranks at one place of each, and
+  /// copies for nodes over copies for experts.
+  std::vector<collectives::Group> inside_, rails_;
+  double copies_share_ = 1;
+};
+
+}  // namespace stepcast::schedules

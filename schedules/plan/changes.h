@@ -1,0 +1,26 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "scenario/scenario.h"
+
+namespace stepcast::schedules {
+
+/// A change of a scenario that may make it take less memory, or be nonsense: check() tells.
+using Change = std::function<void(Scenario&)>;
+/// Changes of the same kind, mildest first, of which one is made.
+using ChangeGroup = std::vector<Change>;
+
+/// Those on the same GPUs, roughly by what they cost a step: ZeRO, more expert ranks, sequence parallelism, smaller
+/// micro-batches, recomputation, more tensor, context and pipeline ranks, offloading, and less of it.
+std::vector<ChangeGroup> changes(const Scenario& scenario);
+
+/// Ever more GPUs, each time for data, pipeline and tensor ranks in turn. Empty where it is said which GPUs are used.
+std::vector<Change> more_gpus(const Scenario& scenario);
+
+/// What --set takes to make of `from` what these changes made of it: "recompute=full".
+std::vector<std::string> settings(const Scenario& from, const Scenario& to);
+
+}  // namespace stepcast::schedules

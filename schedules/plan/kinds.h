@@ -1,0 +1,19 @@
+#pragma once
+
+#include <vector>
+
+#include "collectives/timing/timer.h"
+#include "scenario/scenario.h"
+#include "schedules/parallel/ranks.h"
+
+namespace stepcast::schedules {
+
+/// The scenario as each kind of GPU sees it: its GPU, and its samples as micro_batch. One, or two where the cluster has
+/// other GPUs; with training.balance their shares make both kinds take as long for a forward and a backward pass, as
+/// near as whole samples go.
+std::vector<Scenario> kinds_of(const Scenario& scenario, const Ranks& ranks, const collectives::Timer& timer);
+
+/// GPUs of each of kinds_of().
+std::vector<std::uint32_t> gpus_of_kinds(const Scenario& scenario);
+
+}  // namespace stepcast::schedules

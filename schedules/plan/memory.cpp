@@ -1,0 +1,162 @@
+#include "schedules/plan/memory.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+#include <variant>
+
+#include "models/layers/low_precision.h"
+#include "schedules/data_parallel/groups.h"
+#include "schedules/pipeline/placement.h"
+#include "sim/whole_bytes.h"
+
+namespace stepcast::schedules {
+namespace {
+
+double d(std::int64_t n) { return static_cast<double>(n); }
+
+Bytes bytes(double n) { return whole_bytes(n); }
+
+bool keeps_master_copy(const Scenario& s) { return element_bytes(s.training.precision) == 2; }
+
+/// The most bytes kept between forward and backward at one time.
+double most_saved(std::span<const double> saved, const Shape& shape, const StageOrder& order) {
+  double now = 0, most = 0;
+  for (const Pass& pass : order) {
+    if (pass.kind == PassKind::forward) now += saved[pass.virtual_stage];
+    if (is_last(shape, pass.kind)) now -= saved[pass.virtual_stage];
+    most = std::max(most, now);
+  }
+  return most;
+}
+
+/// The largest value of some member over the blocks of a stage.
+double largest(const Blocks& blocks, std::span<const BlockRange> chunks, double Block::*member) {
+  double most = 0;
+  for (const std::uint32_t place : places(chunks)) most = std::max(most, blocks.at(place).*member);
+  return most;
+}
+
+/// Elements of one gradient for each shape that the weights of some chunks have.
+double one_gradient_per_shape(const Blocks& blocks, std::span<const BlockRange> chunks) {
+  std::set<std::pair<std::int64_t, std::int64_t>> shapes;
+  for (const std::uint32_t place : places(chunks)) {
+    for (const Kernel& op : blocks.at(place).backward) {
+      const auto* gemm = std::get_if<Gemm>(&op);
+      if (gemm != nullptr && gemm->of_weights) shapes.emplace(gemm->shape.m, gemm->shape.n);
+    }
+  }
+  double elements = 0;
+  for (const auto& [rows, columns] : shapes) elements += d(rows) * d(columns);
+  return elements;
+}
+
+/// Elements of all weights of low precision of some chunks, and the most of one block.
+std::pair<double, double> low_precision_elements(const Scenario& s, const Blocks& blocks,
+                                                 std::span<const BlockRange> chunks) {
+  if (!is_low_precision(s.training.precision)) return {};
+  double all = 0, most = 0;
+  for (const std::uint32_t place : places(chunks)) {
+    const double here = low_precision_weights(blocks.at(place));
+    all += here;
+    most = std::max(most, here);
+  }
+  return {all, most};
+}
+
+}  // namespace
+
+Bytes ActivationSizes::at_work(double kept) const {
+  const Bytes all = bytes(kept + working), off = leaving(all - bytes(working));
+  return all - off + std::min(off, stays.value_or(Bytes{}));
+}
+
+Bytes ActivationSizes::at_rest(double kept) const {
+  const Bytes all = bytes(kept), off = leaving(all);
+  return all - off + std::min(off, stays.value_or(Bytes{}));
+}
+
+Bytes ActivationSizes::leaving(Bytes kept) const {
+  return stays ? bytes(static_cast<double>(kept.value) * offloaded) : Bytes{};
+}
+
+ActivationSizes activation_sizes(const Scenario& s, const Blocks& blocks, std::span<const BlockRange> chunks) {
+  ActivationSizes sizes;
+  for (const BlockRange& chunk : chunks) {
+    double& saved = sizes.saved.emplace_back(0);
+    for (const std::uint32_t place : places({&chunk, 1})) saved += blocks.at(place).saved;
+  }
+  sizes.working = largest(blocks, chunks, &Block::working);
+  if (s.offload.activations != Tier::gpu) {
+    sizes.stays = bytes(2 * largest(blocks, chunks, &Block::saved));
+    sizes.offloaded = offloaded_activations(s);
+  }
+  return sizes;
+}
+
+double optimizer_bytes(const Scenario& s) {
+  if (s.training.optimizer == Optimizer::none) return 0;
+  return (keeps_master_copy(s) ? 4 : 0) + d(element_bytes(s.software.moment_precision)) * moments(s.training.optimizer);
+}
+
+namespace {
+
+/// Moves what is offloaded. Of what comes block by block, the block at work and the next stay.
+void offload(const Scenario& s, const Blocks& blocks, std::span<const BlockRange> chunks, const ActivationSizes& sizes,
+             MemoryUse& use) {
+  const double e = d(element_bytes(s.training.precision));
+  const auto move = [&](Tier tier, Bytes Offloaded::*kind, Bytes& from, Bytes stays) {
+    if (tier == Tier::gpu) return;
+    Offloaded& there = tier == Tier::host ? use.host : use.nvme;
+    there.*kind += from;
+    from = stays;
+  };
+  const Bytes two_blocks = bytes(2 * largest(blocks, chunks, &Block::parameters) * e);
+  Bytes leaving = sizes.leaving(use.activations - sizes.at_work(0));
+  move(s.offload.parameters, &Offloaded::parameters, use.parameters, std::min(use.parameters, two_blocks));
+  use.activations = use.activations - leaving;
+  move(s.offload.activations, &Offloaded::activations, leaving, std::min(leaving, sizes.stays.value_or(leaving)));
+  use.activations += leaving;
+  move(s.offload.optimizer, &Offloaded::optimizer, use.optimizer, {});
+  // With ZeRO 2 and 3 gradients leave as they come (ZeRO-Offload, sec. 4.1), always to the host.
+  if (s.offload.optimizer != Tier::gpu && s.data_parallel.zero >= 2)
+    move(Tier::host, &Offloaded::gradients, use.gradients, std::min(use.gradients, two_blocks));
+}
+
+}  // namespace
+
+MemoryUse stage_memory(const Scenario& s, const Blocks& blocks, std::span<const BlockRange> chunks, const Shape& shape,
+                       const StageOrder& order, std::uint32_t weight_versions) {
+  const Held all = all_held(blocks, chunks), trained = trained_held(blocks, chunks);
+  const double e = d(element_bytes(s.training.precision)), g = d(element_bytes(s.software.main_gradient_precision));
+  const int zero = s.data_parallel.zero;
+  const auto kept = [&](Held parameters, int from_zero) {
+    return zero >= from_zero ? sharded(s, parameters, copies(shape)) : parameters.all;
+  };
+  MemoryUse use;
+  use.parameters = bytes(weight_versions * kept(all, 3) * e);
+  // Casts of weights are kept through the step; where these are the parameters, there are no others.
+  const auto [cast, most_cast] = low_precision_elements(s, blocks, chunks);
+  const double of_cast =
+      low_precision_copies(s) * cast_bytes(s.training.precision) - (s.training.eight_bit_parameters ? e : 0);
+  if (zero < 3) use.parameters += bytes(weight_versions * cast * of_cast);
+  use.gradients = bytes(kept(trained, 2) * g);
+  use.optimizer = bytes(kept(trained, 1) * optimizer_bytes(s));
+  const ActivationSizes sizes = activation_sizes(s, blocks, chunks);
+  use.activations = bytes(most_saved(sizes.saved, shape, order) + sizes.working);
+  use.reserve = s.software.memory_reserve;
+
+  double buffers = zero >= 3 ? most_cast * of_cast : 0;
+  if (zero >= 3) buffers += 2 * largest(blocks, chunks, &Block::parameters) * e;  // the block at work and the next
+  if (weight_copies(s.parallelism) * copies(shape) > 1 && zero > 0) buffers += static_cast<double>(bucket(s).value);
+  if (s.data_parallel.compression.any()) buffers += trained.all * g;  // what was left out, for the next step
+  if (s.parallelism.pipeline > 1) {                                   // one activation and one gradient in transfer
+    buffers += 2 * largest(blocks, chunks, &Block::output) / (s.parallelism.sequence ? s.parallelism.tensor : 1);
+  }
+  if (s.software.dummy_weight_gradients) buffers += one_gradient_per_shape(blocks, chunks) * e;
+  use.buffers = bytes(buffers);
+  if (s.offload.any()) offload(s, blocks, chunks, sizes, use);
+  return use;
+}
+
+}  // namespace stepcast::schedules

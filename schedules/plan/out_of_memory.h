@@ -1,0 +1,16 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "schedules/results/results.h"
+
+namespace stepcast::schedules {
+
+/// How the peak compares with the GPU, without advice (schedules/plan/advice.h): nothing where it fits.
+std::optional<OutOfMemory> out_of_memory(const Scenario& scenario, std::uint32_t stage, const MemoryUse& use);
+
+/// How what the GPUs of a node have offloaded to `tier`, most of it from a GPU of `stage`, compares with `available`.
+std::optional<OutOfMemory> out_of_memory(std::uint32_t stage, Tier tier, const Offloaded& use, Bytes available);
+
+}  // namespace stepcast::schedules

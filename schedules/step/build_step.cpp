@@ -1,0 +1,268 @@
+#include "schedules/step/build_step.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "models/layers/frozen.h"
+#include "schedules/pipeline/placement.h"
+#include "schedules/step/lanes.h"
+#include "schedules/step/weight_updates.h"
+
+namespace stepcast::schedules {
+namespace {
+
+using sim::TaskId;
+
+constexpr std::uint32_t kNever = 0xffffffffu;
+
+/// Every lane's passes in its stage's order, and what they wait for.
+class Builder {
+ public:
+  Builder(const StepInput& in, const Traffic& traffic, Wires& wires)
+      : in_(in),
+        s_(in.scenario),
+        lanes_(in, traffic, wires),
+        updates_(lanes_),
+        shape_(in.pipeline->shape),
+        chunks_(chunks(shape_)),
+        replicas_(lanes_.groups.replicas()),
+        micro_batches_(shape_.micro_batches),
+        drains_(in.pipeline->updates == Updates::after_flush),
+        zero_(s_.data_parallel.zero) {
+    const std::size_t passes = std::size_t{2} * micro_batches_ * chunks_ * replicas_;
+    first_of_pass_.assign(passes, kNever);
+    send_of_pass_.assign(passes, kNever);
+    lane_task_of_pass_.assign(passes, kNever);
+  }
+
+  Step build() {
+    for (std::uint32_t lane = 0; lane < lanes_.count(); ++lane) add_passes(lane);
+    connect_passes();
+    if (drains_) updates_.add_after_flush();
+    if (in_.exchange == Exchange::parameters && s_.parallelism.data > 1) updates_.add_averages();
+    return std::move(lanes_.step);
+  }
+
+ private:
+  /// Whether the stages before a place are sent gradients.
+  bool trains(Place at) const { return goes_backward(in_.blocks, in_.chunks[at.stage][at.virtual_stage]); }
+  static bool trains(const Chunk& chunk) {
+    return std::ranges::any_of(chunk.pieces, [](const Piece& piece) { return piece.trained > 0; });
+  }
+
+  /// Passes of one replica are numbered (kind, micro-batch, model chunk).
+  std::size_t number(std::uint32_t replica, PassKind kind, std::uint32_t micro_batch, std::uint32_t chunk) const {
+    const std::size_t half = kind == PassKind::forward ? 0 : 1;
+    return ((replica * std::size_t{2} + half) * micro_batches_ + micro_batch) * chunks_ + chunk;
+  }
+
+  /// After so many micro-batches' gradients a virtual stage's weights change.
+  std::uint32_t micro_batches_an_update(std::uint32_t virtual_stage) const {
+    switch (in_.pipeline->updates) {
+      case Updates::after_flush:
+        return copies(shape_) == 1 ? micro_batches_ : (micro_batches_ + (virtual_stage == 0 ? 1 : 0)) / 2;
+      case Updates::each_step:
+        return micro_batches(s_);
+      case Updates::each_micro_batch:
+        return 1;
+    }
+    return micro_batches_;
+  }
+
+  void add_passes(std::uint32_t lane) {
+    const StageOrder& order = in_.pipeline->orders[lanes_[lane].at.stage];
+    std::vector<std::uint32_t> made(shape_.virtual_stages, 0);
+    bool reducing = false;
+    std::vector<PassBegin>& begins = lanes_[lane].passes;
+    begins.reserve(order.size() + 1);
+    lanes_[lane].flushes = order.size();
+    const auto begin = [&] {
+      begins.push_back({static_cast<std::uint32_t>(lanes_.step.graph.tasks().size()),
+                        static_cast<std::uint32_t>(lanes_[lane].tasks.size())});
+    };
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      begin();
+      const Pass& pass = order[i];
+      const Pass* beside = pass.with_next ? &order[++i] : nullptr;
+      if (beside != nullptr) begin();
+      const Pass& back = beside != nullptr ? *beside : pass;
+      const bool makes_gradients = is_last(shape_, back.kind);
+      if (makes_gradients) ++made[back.virtual_stage];
+      const bool last_gradients =
+          makes_gradients && made[back.virtual_stage] % micro_batches_an_update(back.virtual_stage) == 0;
+      if (last_gradients) lanes_[lane].flushes = std::min(lanes_[lane].flushes, begins.size() - 1);
+      const Chunk& chunk = lanes_.traffic.data[lane].chunks[pass.virtual_stage];
+      const auto first_task = static_cast<std::uint32_t>(lanes_[lane].tasks.size());
+      if (beside != nullptr) {
+        add_pair(lane, pass, *beside, reducing);
+        if (lanes_.overlaps() && last_gradients && trains(lanes_.traffic.data[lane].chunks[back.virtual_stage])) {
+          updates_.add_sums(lane, beside->virtual_stage);
+          reducing = true;
+        }
+      } else if (lanes_.several_data_ranks() && zero_ == 3 && (pass.kind == PassKind::forward || trains(chunk))) {
+        add_gathered_pass(lane, pass, chunk);
+      } else if (lanes_.several_data_ranks() && makes_gradients &&
+                 (zero_ == 2 || (lanes_.overlaps() && last_gradients)) && trains(chunk)) {
+        add_bucketed_backward(lane, pass, chunk);
+        reducing = drains_;
+      } else if (runs_on(lane, reducing)) {
+        lanes_.prolong(lane, time_of(chunk, pass.kind));
+        continue;
+      } else {
+        lanes_.add_compute(lane, pass, time_of(chunk, pass.kind), reducing);
+      }
+      pass_is_made(lane, pass, first_task);
+      if (beside != nullptr) pass_is_made(lane, *beside, first_task);
+      if (!drains_ && last_gradients) updates_.add_without_flush(lane, made[back.virtual_stage]);
+    }
+    begin();
+  }
+
+  /// Whether a pass goes on where the lane's last one ends and nobody can tell: one stage, alike micro-batches.
+  bool runs_on(std::uint32_t lane, bool reducing) {
+    const bool waits = lanes_.several_data_ranks() && zero_ >= 2;  // for what is exchanged in every micro-batch
+    return shape_.stages == 1 && drains_ && !waits && !in_.trace && in_.stragglers == nullptr && !reducing &&
+           !lanes_[lane].tasks.empty();
+  }
+
+  /// The pass begins with the lane's task `first_task`; what it makes is sent on.
+  void pass_is_made(std::uint32_t lane, const Pass& pass, std::uint32_t first_task) {
+    if (pass.kind == PassKind::weight) return;  // nobody waits for it
+    const ModelChunk at = held(shape_, {lanes_[lane].at.stage, pass.virtual_stage});
+    const std::size_t n = number(lane % replicas_, pass.kind, index(pass.micro_batch), at.chunk);
+    first_of_pass_[n] = sim::index(lanes_[lane].tasks[first_task].task);
+    lane_task_of_pass_[n] = first_task;
+    add_send(lane, pass, n);
+  }
+
+  /// A forward and a backward at once.
+  void add_pair(std::uint32_t lane, const Pass& forward, const Pass& backward, bool disturbed) {
+    const std::vector<Chunk>& chunks = lanes_.traffic.data[lane].chunks;
+    const PassTime time = together(time_of(chunks[forward.virtual_stage], forward.kind),
+                                   time_of(chunks[backward.virtual_stage], backward.kind));
+    lanes_.add_compute(lane, forward, time, disturbed).beside = backward;
+  }
+
+  /// To the stage that the next chunk is on, if it is another one.
+  void add_send(std::uint32_t lane, const Pass& pass, std::size_t n) {
+    const std::uint32_t stage = lanes_[lane].at.stage, micro_batch = index(pass.micro_batch);
+    const bool forward = pass.kind == PassKind::forward;
+    const std::optional<Place> to = next_place(shape_, {stage, pass.virtual_stage}, forward);
+    if (!to || to->stage == stage || (!forward && !trains(*to))) return;
+    const Declared& send = lanes_.traffic.sends[lane][forward == goes_down(shape_, pass.virtual_stage) ? 0 : 1];
+    const bool beside = s_.software.pipeline_overlap;
+    const TaskId done = lanes_.last_task(lane);
+    const Lanes::Streams& streams = lanes_.streams(lane);
+    const TaskId task = lanes_.transfer({beside ? &streams.pipeline : &streams.compute, 1}, send);
+    send_of_pass_[n] = sim::index(task);
+    if (beside)
+      lanes_.step.graph.after(task, done);
+    else
+      lanes_[lane].tasks.push_back({task, Activity::send, micro_batch, pass.virtual_stage, {}, {}, {}, {}});
+    lanes_.note(lane, {task, 1, forward ? "activation" : "gradient", micro_batch});
+  }
+
+  /// Backward in pieces, each bucket summed as soon as its gradients are there.
+  void add_bucketed_backward(std::uint32_t lane, const Pass& pass, const Chunk& chunk) {
+    const Lanes::Planned at = lanes_.planned(lane, pass.virtual_stage);
+    const auto& ends = at.plan.bucket_ends[at.virtual_stage];
+    std::size_t back = 0;
+    for (std::size_t b = 0; b < ends.size(); ++b) {
+      PassTime time;
+      for (; back <= ends[b]; ++back) time = time + time_of(chunk.pieces[chunk.pieces.size() - 1 - back], pass.kind);
+      const TaskId done = lanes_.add_compute(lane, pass, time, true).task;
+      updates_.add_sum(lane, at.leader, at.plan.buckets[at.virtual_stage][b], done);
+    }
+    PassTime rest;  // what has no parameters, or frozen ones
+    for (; back < chunk.pieces.size(); ++back) {
+      rest = rest + time_of(chunk.pieces[chunk.pieces.size() - 1 - back], pass.kind);
+    }
+    if (rest.duration > Time{}) lanes_.add_compute(lane, pass, rest, true);
+  }
+
+  /// ZeRO 3: each piece's parameters are gathered before it runs, for forward and backward anew, and again between
+  /// recomputation and backward where the software lets go of them; gradients leave piece by piece.
+  void add_gathered_pass(std::uint32_t lane, const Pass& pass, const Chunk& chunk) {
+    const Lanes::Planned planned_at = lanes_.planned(lane, pass.virtual_stage);
+    const DataPlan& plan = planned_at.plan;
+    const std::size_t pieces = chunk.pieces.size();
+    for (std::size_t i = 0; i < pieces; ++i) {
+      const std::size_t at = pass.kind == PassKind::forward ? i : pieces - 1 - i;
+      const Piece& piece = chunk.pieces[at];
+      const Gathers& gathers = plan.gathers[pass.virtual_stage][at];
+      if (pass.kind == PassKind::forward) {
+        add_gathered_compute(lane, pass, gathers, piece.forward);
+        continue;
+      }
+      if (piece.backward.duration == Time{} && piece.trained == 0) continue;
+      const auto sum_after = [&](TaskId done) {
+        const auto& sums = plan.buckets[pass.virtual_stage];
+        if (i < sums.size() && is_last(shape_, pass.kind)) updates_.add_sum(lane, planned_at.leader, sums[i], done);
+      };
+      if (pass.kind == PassKind::weight) {  // of activations and their gradients alone
+        sum_after(lanes_.add_compute(lane, pass, piece.weight, true).task);
+        continue;
+      }
+      PassTime rest = time_of(piece, pass.kind);
+      if (s_.software.gather_for_recompute && piece.recompute.duration > Time{}) {
+        add_gathered_compute(lane, pass, gathers, piece.recompute);
+        rest = rest - piece.recompute;
+      }
+      sum_after(add_gathered_compute(lane, pass, gathers, rest));
+    }
+  }
+
+  /// What may be prefetched is gathered from when the task before starts, the rest from when it has ended; of a piece
+  /// without parameters nothing.
+  TaskId add_gathered_compute(std::uint32_t lane, const Pass& pass, const Gathers& gathers, const PassTime& time) {
+    const std::vector<LaneTask>& before = lanes_[lane].tasks;
+    const auto back = [&](std::size_t n) {
+      return before.size() >= n ? std::optional<TaskId>(before[before.size() - n].task) : std::nullopt;
+    };
+    std::optional<TaskId> gathered;
+    const std::uint32_t keeper = lanes_.groups.leader(lane, pass.virtual_stage);
+    if (gathers.ahead) gathered = lanes_.collective(lane, keeper, *gathers.ahead, true, back(2), "parameters");
+    if (gathers.rest) gathered = lanes_.collective(lane, keeper, *gathers.rest, true, back(1), "parameters");
+    LaneTask& task = lanes_.add_compute(lane, pass, time, true);
+    const TaskId done = task.task;
+    if (!gathered) return done;
+    if (!task.data) task.data = gathered;
+    lanes_.step.graph.after(done, *gathered);
+    return done;
+  }
+
+  void connect_passes() {
+    for (std::uint32_t r = 0; r < replicas_; ++r)
+      for (const PassKind kind : {PassKind::forward, PassKind::backward})
+        for (std::uint32_t mb = 0; mb < micro_batches_; ++mb)
+          for (std::uint32_t chunk = 0; chunk < chunks_; ++chunk) {
+            const bool forward = kind == PassKind::forward;
+            if (forward ? chunk == 0 : chunk + 1 == chunks_) continue;
+            const std::uint32_t send = send_of_pass_[number(r, kind, mb, forward ? chunk - 1 : chunk + 1)];
+            if (send == kNever) continue;
+            const std::size_t n = number(r, kind, mb, chunk);
+            lanes_.step.graph.after(TaskId{first_of_pass_[n]}, TaskId{send});
+            const std::uint32_t stage = place(shape_, {copy_of(shape_, MicroBatchId{mb}), chunk}).stage;
+            LaneTask& task = lanes_[lanes_.groups.lane(r, stage)].tasks[lane_task_of_pass_[n]];
+            (task.beside && !forward ? task.arrival_beside : task.arrival) = TaskId{send};
+          }
+  }
+
+  const StepInput& in_;
+  const Scenario& s_;
+  Lanes lanes_;
+  WeightUpdates updates_;
+  const Shape shape_;
+  const std::uint32_t chunks_, replicas_, micro_batches_;
+  const bool drains_;
+  const int zero_;
+  std::vector<std::uint32_t> first_of_pass_, send_of_pass_, lane_task_of_pass_;
+};
+
+}  // namespace
+
+Step build_step(const StepInput& input, const Traffic& traffic, Wires& wires) {
+  return Builder(input, traffic, wires).build();
+}
+
+}  // namespace stepcast::schedules

@@ -1,0 +1,64 @@
+#include "models/cost/gemm.h"
+
+#include <gtest/gtest.h>
+
+namespace stepcast::schedules {
+namespace {
+
+constexpr GemmMachine kMachine{100, {100e12}, {1e18}, 1.0};  // memory too fast to matter
+constexpr GemmModel kIdeal{
+    .mainloop = 1, .sustained = 1, .tile_128 = 1e-9, .tile_64 = 1e-9, .fill = 0, .exposed_write = 0};
+
+TEST(GemmTime, IsTheRooflineWhereTilesFillTheWavesExactly) {
+  // 10 x 10 tiles of 256x128 on 100 SMs: one full wave.
+  const GemmShape shape{.m = 2560, .n = 1280, .k = 4096};
+  EXPECT_EQ(gemm_time(shape, kIdeal, kMachine), from_seconds(shape.flops().value / 100e12));
+}
+
+TEST(GemmTime, OneTileMoreThanAWaveCostsAWaveMore) {
+  const GemmShape one{.m = 256, .n = 128, .k = 4096, .batch = 100}, two{.m = 256, .n = 128, .k = 4096, .batch = 101};
+  const GemmModel unsplit = [] {
+    GemmModel m = kIdeal;
+    m.exposed_write = 1e12;  // partial sums too dear to split k
+    return m;
+  }();
+  const GemmShape free_one{one.m, one.n, one.k, one.batch, 2, 0}, free_two{two.m, two.n, two.k, two.batch, 2, 0};
+  EXPECT_EQ(gemm_time(free_two, unsplit, kMachine), gemm_time(free_one, unsplit, kMachine) * 2);
+}
+
+TEST(GemmTime, APartlyFilledTileCostsAWholeOne) {
+  const GemmShape full{.m = 2560, .n = 1280, .k = 4096}, less{.m = 2560 - 255, .n = 1280, .k = 4096};
+  EXPECT_EQ(gemm_time(full, kIdeal, kMachine), gemm_time(less, kIdeal, kMachine));
+}
+
+TEST(GemmTime, IsBoundByMemoryWhereThereIsLittleToMultiply) {
+  const GemmMachine slow{100, {100e12}, {1e12}, 0.5};
+  const GemmShape thin{.m = 1, .n = 25600, .k = 25600};
+  const double read = (25600.0 + 25600.0 * 25600.0) * 2;
+  EXPECT_EQ(gemm_time(thin, kIdeal, slow), from_seconds(read / 0.5e12));
+}
+
+TEST(GemmTime, GrowsWithEverySide) {
+  const GemmModel model;
+  const GemmMachine machine{108, {312e12}, {2e12}, 0.9};
+  for (std::int64_t m = 64; m < 5000; m = m * 5 / 3)
+    for (std::int64_t n = 64; n < 5000; n = n * 5 / 3)
+      for (std::int64_t k = 64; k < 5000; k = k * 5 / 3) {
+        const Time base = gemm_time({m, n, k}, model, machine);
+        EXPECT_LE(base, gemm_time({m + 64, n, k}, model, machine)) << m << ' ' << n << ' ' << k;
+        EXPECT_LE(base, gemm_time({m, n + 64, k}, model, machine)) << m << ' ' << n << ' ' << k;
+        EXPECT_LE(base, gemm_time({m, n, k + 64}, model, machine)) << m << ' ' << n << ' ' << k;
+      }
+}
+
+TEST(GemmTime, IsNeverFasterThanPeak) {
+  const GemmModel model;
+  const GemmMachine machine{108, {312e12}, {2e12}, 0.9};
+  for (std::int64_t side = 16; side < 20000; side = side * 7 / 5) {
+    const GemmShape shape{side, side, side};
+    EXPECT_GE(to_seconds(gemm_time(shape, model, machine)), shape.flops().value / 312e12) << side;
+  }
+}
+
+}  // namespace
+}  // namespace stepcast::schedules

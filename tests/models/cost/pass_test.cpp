@@ -1,0 +1,130 @@
+#include "models/cost/pass.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/schedules/scenarios.h"
+
+namespace stepcast::schedules {
+namespace {
+
+constexpr Time kCollective = microseconds(300);
+
+collectives::Timing fixed(const TensorCollective&) {
+  collectives::Timing timing;
+  timing.duration = kCollective;
+  timing.latency = microseconds(10);
+  return timing;
+}
+
+struct Pass : testing::Test {
+  Scenario scenario = round_numbers(8);
+  KernelCost cost{scenario.cluster.gpu, scenario.software, Precision::fp16};
+  Elementwise kernel{{}, 2e9};  // 1 ms at 2 TB/s
+  TensorCollective sum{{}, collectives::Operation::all_reduce, {1}, false};
+  TensorCollective hidden{{}, collectives::Operation::all_reduce, {1}, true};
+};
+
+TEST_F(Pass, AddsKernelsAndCollectivesThatNothingHides) {
+  const PassTime t = pass_time({kernel, sum, kernel}, cost, fixed);
+  EXPECT_EQ(t.compute, milliseconds(2));
+  EXPECT_EQ(t.exposed_tensor, kCollective);
+  EXPECT_EQ(t.duration, t.compute + t.exposed_tensor);
+}
+
+TEST_F(Pass, ACollectiveUnderTheNextKernelCostsOnlyTheSlowdown) {
+  scenario.software.overlap_slowdown = 0.1;
+  const PassTime t = pass_time({hidden, kernel}, cost, fixed);
+  EXPECT_EQ(t.exposed_tensor, Time{});
+  EXPECT_EQ(t.compute, milliseconds(1) + microseconds(30));
+}
+
+TEST_F(Pass, WhatSticksOutOfTheKernelIsExposed) {
+  const PassTime t = pass_time({hidden, Elementwise{{}, 0.2e9}}, cost, fixed);
+  EXPECT_EQ(t.compute, microseconds(100));
+  EXPECT_EQ(t.exposed_tensor, microseconds(200));
+}
+
+struct PassInParts : Pass {
+  /// Of a multiply of 8192 tokens whose parts take `g` each, and traffic that takes 700 us, or a part's bytes of it.
+  Gemm multiply{{}, {8192, 4096, 4096}};
+  Time part(int n) const {
+    Gemm one = multiply;
+    one.shape.m /= n;
+    return cost.time(one);
+  }
+  static collectives::Timing by_bytes(const TensorCollective& op) {
+    collectives::Timing timing;
+    timing.duration = {op.bytes.value};
+    return timing;
+  }
+  static TensorCollective of(collectives::Operation operation, Time whole, int parts) {
+    TensorCollective op{{}, operation, {whole.value}};
+    op.parts = parts;
+    return op;
+  }
+};
+
+// A ring of t ranks: the own part is there, t - 1 arrive one after the other, each multiplied once it is there.
+TEST_F(PassInParts, ARingsGatherPacesOrIsPacedByTheMultiplyBehindIt) {
+  for (const int t : {2, 4, 8})
+    for (const Time whole : {microseconds(7), microseconds(700), milliseconds(7)}) {
+      const TensorCollective gather = of(collectives::Operation::all_gather, whole, t);
+      const Time g = part(t), a{whole.value / (t - 1)};
+      EXPECT_EQ(pass_time({gather, multiply}, cost, by_bytes).duration, std::max(g * t, a * (t - 1) + g));
+    }
+}
+
+TEST_F(PassInParts, AScatterPacesOrIsPacedByTheMultiplyBeforeItAndItsLastPartIsLeft) {
+  constexpr int n = 4;
+  for (const Time whole : {microseconds(8), microseconds(800), milliseconds(8)}) {
+    const TensorCollective scatter = of(collectives::Operation::reduce_scatter, whole, n);
+    const Time g = part(n), r{whole.value / n};
+    EXPECT_EQ(pass_time({multiply, scatter}, cost, by_bytes).duration, g + std::max(g, r) * (n - 1) + r);
+  }
+}
+
+TEST_F(PassInParts, BothSlowDownWhileBothRun) {
+  const TensorCollective scatter = of(collectives::Operation::reduce_scatter, microseconds(80), 4);
+  const Time alone = pass_time({multiply, scatter}, cost, by_bytes).compute;
+  scenario.software.overlap_slowdown = 0.1;
+  EXPECT_EQ(pass_time({multiply, scatter}, cost, by_bytes).compute, alone + microseconds(6));  // 3 parts of 20
+}
+
+TEST_F(PassInParts, WhatHasNoMultiplyBesideItRunsAlone) {
+  for (const auto operation : {collectives::Operation::all_gather, collectives::Operation::reduce_scatter})
+    EXPECT_EQ(pass_time({kernel, of(operation, microseconds(70), 4), kernel}, cost, by_bytes).exposed_tensor,
+              microseconds(70));
+}
+
+TEST_F(Pass, TwoPassesTogetherTakeTheLongestOfKernelsTrafficAndLaunches) {
+  const auto with = [&](Time collective) {
+    return pass_time({kernel, sum, kernel}, cost, [=](const TensorCollective&) {
+      collectives::Timing timing;
+      timing.duration = collective;
+      return timing;
+    });
+  };
+  // Two passes, each of 2 ms of kernels and one collective.
+  EXPECT_EQ(together(with(milliseconds(1)), with(milliseconds(1))).duration, milliseconds(4));
+  EXPECT_EQ(together(with(milliseconds(5)), with(milliseconds(1))).duration, milliseconds(6));
+  scenario.software.host_per_kernel = milliseconds(3);  // 9 ms for the launches of each
+  EXPECT_EQ(with(milliseconds(1)).duration, milliseconds(9));
+  for (const Time traffic : {Time{}, milliseconds(1), milliseconds(6)})
+    EXPECT_EQ(together(with(traffic), with(traffic)).duration, milliseconds(18));
+  const PassTime bound = together(with(milliseconds(10)), with(milliseconds(10)));
+  EXPECT_EQ(bound.duration, milliseconds(20));
+  EXPECT_EQ(bound.compute, milliseconds(4));
+}
+
+TEST_F(Pass, ACollectiveWithNoKernelAfterItIsExposed) {
+  EXPECT_EQ(pass_time({kernel, hidden}, cost, fixed).exposed_tensor, kCollective);
+}
+
+TEST_F(Pass, TheHostBoundsAPassOfTinyKernels) {
+  scenario.software.host_per_kernel = microseconds(5);
+  const Kernels tiny(100, Elementwise{{}, 1e3});
+  EXPECT_EQ(pass_time(tiny, cost, fixed).duration, microseconds(500));
+}
+
+}  // namespace
+}  // namespace stepcast::schedules

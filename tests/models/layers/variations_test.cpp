@@ -1,0 +1,84 @@
+// What a model may have otherwise than its family.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "models/layers/blocks.h"
+#include "models/layers/model_blocks.h"
+#include "schedules/checks/check.h"
+#include "tests/schedules/scenarios.h"
+
+namespace stepcast::schedules {
+namespace {
+
+constexpr double kHidden = 2048, kVocab = 51200, kTokens = 1024, kElement = 2, kLayers = 4;
+
+Scenario with(Family family, const Variations& variations, Attention attention = Attention::flash) {
+  Scenario s = round_numbers(1);
+  s.model = {"varied", family, 4, 2048, 32, 8, 8192, 51200, ""};
+  s.model.variations = variations;
+  s.training = {.global_batch = 1, .micro_batch = 1, .sequence = 1024, .precision = Precision::bf16};
+  s.training.attention = attention;
+  return s;
+}
+
+double parameters_of(const Scenario& s) {
+  EXPECT_TRUE(check(s).empty()) << check(s).front().text;
+  const Blocks all = blocks(s);
+  return parameters(all, cut(all, 1));
+}
+
+bool does(const Kernels& pass, OperatorKind what) {
+  return std::ranges::any_of(pass, [&](const Kernel& kernel) { return kind(kernel) == what; });
+}
+
+TEST(Variations, OfParametersAreCounted) {
+  const double llama = parameters_of(with(Family::llama, {})), gpt = parameters_of(with(Family::gpt, {}));
+  EXPECT_EQ(llama - parameters_of(with(Family::llama, {.tied_head = true})), kVocab * kHidden);
+  EXPECT_EQ(parameters_of(with(Family::gpt, {.tied_head = false})) - gpt, kVocab * kHidden);
+  const double keys_values = 2 * 8 * 64, width = 64;
+  EXPECT_EQ(parameters_of(with(Family::llama, {.qkv_bias = true})) - llama, kLayers * (kHidden + keys_values));
+  EXPECT_EQ(parameters_of(with(Family::llama, {.qk_norm = true})) - llama, kLayers * 2 * width);
+  EXPECT_EQ(gpt - parameters_of(with(Family::gpt, {.biases = false})),
+            kLayers * (kHidden + keys_values + kHidden + 8192 + kHidden));
+  EXPECT_EQ(gpt - parameters_of(with(Family::gpt, {.positions = Positions::alibi})), kTokens * kHidden);
+  EXPECT_EQ(parameters_of(with(Family::gpt, {.embedding_norm = true})) - gpt, 2 * kHidden);
+  EXPECT_EQ(gpt - parameters_of(with(Family::gpt, {.final_norm = false})), 2 * kHidden);
+  // The vocabulary's matrix is narrower, and projected to and from the layers' width.
+  EXPECT_EQ(gpt - parameters_of(with(Family::gpt, {.embedding_width = 512})),
+            kVocab * (kHidden - 512) - 2 * 512 * kHidden);
+}
+
+TEST(Variations, QueryAndKeyNormsKeepTheirInput) {
+  const Block plain = blocks(with(Family::llama, {})).kinds[1],
+              normed = blocks(with(Family::llama, {.qk_norm = true})).kinds[1];
+  EXPECT_DOUBLE_EQ(normed.saved - plain.saved, kTokens * (kHidden + 8 * 64) * kElement);
+  EXPECT_TRUE(does(normed.forward, OperatorKind::query_key_norm));
+  EXPECT_TRUE(does(normed.backward, OperatorKind::query_key_norm));
+}
+
+// A fused core adds ALiBi's slopes as it goes (FlashAttention 2.4); unfused scores are read and written once more.
+TEST(Variations, AlibiCostsOnlyWhereScoresAreWritten) {
+  const auto forward = [](Attention attention) {
+    return blocks(with(Family::gpt, {.positions = Positions::alibi}, attention)).kinds[1].forward;
+  };
+  EXPECT_FALSE(does(forward(Attention::flash), OperatorKind::alibi));
+  EXPECT_TRUE(does(forward(Attention::unfused), OperatorKind::alibi));
+}
+
+TEST(Variations, ANarrowVocabularyIsProjected) {
+  const Blocks all = blocks(with(Family::gpt, {.embedding_width = 512}));
+  EXPECT_TRUE(does(all.kinds[0].forward, OperatorKind::embedding_projection));
+  for (const Kernel& op : all.kinds[2].forward)
+    if (const auto* gemm = std::get_if<Gemm>(&op); gemm != nullptr && gemm->kind == OperatorKind::logits) {
+      EXPECT_EQ(gemm->shape.k, 512);
+    }
+  Scenario split = with(Family::gpt, {.embedding_width = 512});
+  split.cluster.gpus = split.parallelism.tensor = 2;
+  ASSERT_FALSE(check(split).empty());
+  EXPECT_EQ(check(split).front().key, "model.embedding_width");
+}
+
+}  // namespace
+}  // namespace stepcast::schedules
