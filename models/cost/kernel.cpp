@@ -1,6 +1,7 @@
 #include "models/cost/kernel.h"
 
 #include "models/cost/elementwise.h"
+#include "models/cost/gemm.h"
 #include "sim/long_time.h"
 
 namespace stepcast::schedules {

@@ -7,6 +7,11 @@
 #include "models/layers/sublayers.h"
 
 namespace stepcast::schedules {
+namespace {
+
+double d(std::int64_t n) { return static_cast<double>(n); }
+
+}  // namespace
 
 void second_half(Writer& w, FeedForward kind) {
   const double biases = layer_style(w.s.model).biases ? d(w.z.ffn) + d(w.z.width) : 0;

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "scenario/scenario.h"
 #include "schedules/results/results.h"
 
 namespace stepcast::schedules {

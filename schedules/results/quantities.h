@@ -6,6 +6,7 @@
 #include <string_view>
 #include <variant>
 
+#include "scenario/scenario.h"
 #include "schedules/results/results.h"
 
 namespace stepcast::schedules {
