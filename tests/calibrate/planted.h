@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "calibrate/bundle/bundle.h"
+#include "models/cost/gemm.h"
 #include "models/cost/kernel.h"
 #include "scenario/gpu.h"
 #include "tests/calibrate/bundle/small_bundle.h"

@@ -7,6 +7,7 @@
 #include "language/core/yaml.h"
 #include "language/scenario.h"
 #include "scenario/scenario.h"
+#include "schedules/checks/check.h"
 #include "sim/input_error.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

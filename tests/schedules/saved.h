@@ -1,7 +1,9 @@
 #pragma once
 
 #include "models/layers/block_of.h"
+#include "models/layers/stack_sizes.h"
 #include "models/layers/transformer.h"
+#include "models/layers/transformer_layer.h"
 
 namespace stepcast::schedules {
 

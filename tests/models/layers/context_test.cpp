@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "models/layers/attention.h"
+#include "models/layers/stack_sizes.h"
 #include "tests/schedules/saved.h"
 #include "tests/schedules/scenarios.h"
 

@@ -8,6 +8,7 @@
 #include "models/layers/blocks.h"
 #include "models/layers/expert_load.h"
 #include "models/layers/model_blocks.h"
+#include "models/layers/stack_sizes.h"
 #include "tests/models/models.h"
 #include "tests/schedules/saved.h"
 #include "tests/schedules/scenarios.h"

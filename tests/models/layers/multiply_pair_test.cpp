@@ -6,6 +6,7 @@
 
 #include "models/layers/blocks.h"
 #include "models/layers/model_blocks.h"
+#include "models/layers/stack_sizes.h"
 #include "schedules/checks/check.h"
 #include "schedules/forecast.h"
 #include "tests/schedules/saved.h"

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "models/layers/model_blocks.h"
+#include "models/layers/stack_sizes.h"
 #include "schedules/forecast.h"
 #include "schedules/plan/memory.h"
 #include "tests/schedules/saved.h"

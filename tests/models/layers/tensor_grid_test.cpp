@@ -5,6 +5,7 @@
 
 #include "models/layers/blocks.h"
 #include "models/layers/model_blocks.h"
+#include "models/layers/stack_sizes.h"
 #include "schedules/checks/check.h"
 #include "schedules/forecast.h"
 #include "schedules/parallel/inner_groups.h"

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "models/layers/model_blocks.h"
+#include "models/layers/stack_sizes.h"
+#include "schedules/forecast.h"
 #include "schedules/plan/out_of_memory.h"
 #include "tests/schedules/saved.h"
 #include "tests/schedules/scenarios.h"

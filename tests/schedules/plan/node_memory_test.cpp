@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "schedules/checks/check.h"
+#include "schedules/forecast.h"
 #include "tests/schedules/scenarios.h"
 
 namespace stepcast::schedules {

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "schedules/checks/check.h"
+#include "schedules/forecast.h"
 #include "schedules/results/quantities.h"
 #include "tests/schedules/scenarios.h"
 

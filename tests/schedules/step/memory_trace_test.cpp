@@ -8,6 +8,7 @@
 #include <string>
 
 #include "schedules/checks/check.h"
+#include "schedules/forecast.h"
 #include "schedules/pipeline/pipelines.h"
 #include "tests/schedules/scenarios.h"
 
