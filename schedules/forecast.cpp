@@ -6,7 +6,7 @@
 #include "models/layers/frozen.h"
 #include "models/layers/fusion.h"
 #include "models/layers/model_blocks.h"
-#include "schedules/checks/workload.h"
+#include "schedules/checks/too_large.h"
 #include "schedules/parallel/ranks.h"
 #include "schedules/pass_times/chunks.h"
 #include "schedules/pipeline/in_flight.h"

@@ -9,7 +9,7 @@
 #include "scenario/scenario.h"
 #include "schedules/checks/check_exchange.h"
 #include "schedules/checks/check_pipeline.h"
-#include "schedules/checks/workload.h"
+#include "schedules/checks/too_large.h"
 #include "schedules/parallel/expert_nodes.h"
 #include "schedules/parallel/inner_groups.h"
 #include "schedules/pipeline/pipelines.h"

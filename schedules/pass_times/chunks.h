@@ -46,10 +46,6 @@ PassTime time_of(const PieceOrChunk& part, PassKind kind) {
   return {};
 }
 
-/// Pieces, counted from the back, that close a bucket: gradients leave once there are `full` of them, in elements, and
-/// when the last have come.
-std::vector<std::size_t> bucket_ends(std::span<const Piece> pieces, double full);
-
 /// GPUs of a second kind: the scenario as they see it, and its blocks.
 struct OtherKind {
   const Scenario& scenario;

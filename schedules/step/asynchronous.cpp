@@ -8,6 +8,7 @@
 
 #include "models/cost/optimizer.h"
 #include "schedules/data_parallel/compression.h"
+#include "schedules/pass_times/buckets.h"
 #include "schedules/step/wires.h"
 #include "sim/executor.h"
 #include "sim/whole_bytes.h"

@@ -7,6 +7,7 @@
 #include "schedules/data_parallel/compression.h"
 #include "schedules/data_parallel/groups.h"
 #include "schedules/parallel/inner_groups.h"
+#include "schedules/pass_times/buckets.h"
 #include "schedules/pipeline/placement.h"
 #include "sim/whole_bytes.h"
 

@@ -1,4 +1,4 @@
-#include "schedules/checks/workload.h"
+#include "schedules/checks/too_large.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ std::string key(const Scenario& s) {
   return problems.size() == 1 ? problems.front().key : std::to_string(problems.size()) + " problems";
 }
 
-TEST(Workload, AMillionMicroBatchesOnOneStageAreOne) {
+TEST(TooLarge, AMillionMicroBatchesOnOneStageAreOne) {
   Scenario s = round_numbers(8);
   s.parallelism = {.tensor = 8};
   s.training.micro_batch = 1;
@@ -31,7 +31,7 @@ TEST(Workload, AMillionMicroBatchesOnOneStageAreOne) {
   EXPECT_EQ(forecast(s).step, two_thousand + (two_thousand - thousand) * 998);
 }
 
-TEST(Workload, MicroBatchesThatAreJoinedTakeAsLongAsTheyTakeApart) {
+TEST(TooLarge, MicroBatchesThatAreJoinedTakeAsLongAsTheyTakeApart) {
   for (const bool overlap : {false, true})
     for (const int zero : {0, 1, 2, 3}) {
       Scenario s = round_numbers(8);
@@ -47,7 +47,7 @@ TEST(Workload, MicroBatchesThatAreJoinedTakeAsLongAsTheyTakeApart) {
     }
 }
 
-TEST(Workload, TooManyMicroBatchesOfAPipelineNameTheBatch) {
+TEST(TooLarge, TooManyMicroBatchesOfAPipelineNameTheBatch) {
   Scenario s = round_numbers(64);
   s.parallelism = {.tensor = 4, .pipeline = 16};
   s.training.micro_batch = 1;
@@ -59,7 +59,7 @@ TEST(Workload, TooManyMicroBatchesOfAPipelineNameTheBatch) {
   EXPECT_EQ(key(s), "0 problems");
 }
 
-TEST(Workload, WhatEveryRankDoesByItselfNamesWhyItDoes) {
+TEST(TooLarge, WhatEveryRankDoesByItselfNamesWhyItDoes) {
   Scenario s = round_numbers(16384);
   s.parallelism = {.tensor = 4, .data = 4096};
   s.training.micro_batch = 1;
@@ -71,7 +71,7 @@ TEST(Workload, WhatEveryRankDoesByItselfNamesWhyItDoes) {
   EXPECT_EQ(key(s), "imperfections.slow_gpu");
 }
 
-TEST(Workload, ManyRanksThatSlowEachOtherByChanceNameTheJitter) {
+TEST(TooLarge, ManyRanksThatSlowEachOtherByChanceNameTheJitter) {
   Scenario s = round_numbers(4096);
   s.parallelism = {.data = 4096};
   s.training.micro_batch = 1;
@@ -88,7 +88,7 @@ TEST(Workload, ManyRanksThatSlowEachOtherByChanceNameTheJitter) {
   EXPECT_EQ(key(s), "0 problems");
 }
 
-TEST(Workload, WhatIsUnfoldedOnTheCommandLineIsRefusedThere) {
+TEST(TooLarge, WhatIsUnfoldedOnTheCommandLineIsRefusedThere) {
   Scenario s = round_numbers(16384);
   s.parallelism = {.tensor = 4, .data = 4096};
   s.training.micro_batch = 1;

@@ -1,4 +1,4 @@
-#include "schedules/checks/workload.h"
+#include "schedules/checks/too_large.h"
 
 #include <fmt/format.h>
 
