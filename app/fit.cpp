@@ -18,6 +18,7 @@
 #include "language/configs/files.h"
 #include "language/core/file_text.h"
 #include "language/core/library.h"
+#include "language/core/read_mapping.h"
 #include "language/core/streams.h"
 #include "language/core/unit_meant.h"
 #include "language/core/visible_text.h"

@@ -22,6 +22,7 @@
 #include "language/core/library.h"
 #include "language/core/nearest.h"
 #include "language/core/operation_named.h"
+#include "language/core/read_mapping.h"
 #include "language/core/visible_text.h"
 #include "language/import/log_curves.h"
 #include "language/tables/curves.h"

@@ -16,6 +16,7 @@
 #include "language/configs/model.h"
 #include "language/configs/network.h"
 #include "language/configs/profile.h"
+#include "language/core/convert.h"
 #include "language/core/nearest.h"
 #include "language/core/schema.h"
 #include "language/scenario.h"

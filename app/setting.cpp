@@ -8,6 +8,7 @@
 #include "language/core/given.h"
 #include "language/core/merge.h"
 #include "language/core/nearest.h"
+#include "language/core/read_mapping.h"
 #include "sim/in_quotes.h"
 #include "sim/input_error.h"
 

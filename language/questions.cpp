@@ -7,6 +7,7 @@
 #include <optional>
 #include <stdexcept>
 
+#include "language/core/convert.h"
 #include "language/core/file_text.h"
 #include "language/core/given.h"
 #include "language/core/merge.h"
@@ -15,7 +16,7 @@
 #include "language/core/visible_text.h"
 #include "language/notes.h"
 #include "language/scenario.h"
-#include "language/tables/csv.h"
+#include "language/tables/runs_table.h"
 #include "schedules/checks/check.h"
 #include "sim/in_quotes.h"
 #include "sim/input_error.h"
@@ -26,7 +27,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kMostSettings = 1000;  // each is laid over each scenario
-constexpr std::size_t kMostRows = 100'000;   // each is a scenario of some 8 kB, held until all are forecast
 
 /// All --set and the keys that other options give, as one layer.
 Node read_settings(std::span<const std::string> settings, std::vector<Given> given) {
@@ -112,67 +112,20 @@ Question read_scenario_file(const fs::path& file, const std::optional<std::strin
   return question;
 }
 
-struct Column {
-  std::string path;
-  std::size_t cell = 0;
-};
-
-std::vector<Column> read_header(const Record& header) {
-  std::vector<Column> columns;
-  if (const std::size_t between = header.front().text.find_first_of(";\t"); between != std::string::npos)
-    fail(header.front().place, "",
-         "found " + std::string(header.front().text[between] == ';' ? "';'" : "a tab") +
-             " between key paths, expected commas");
-  for (const Cell& cell : header) {
-    if (cell.text.empty()) fail(cell.place, "", "found an empty column name, expected the path of a key");
-    require_key(scenario_schema(), cell.text, cell.place);
-    for (const Column& column : columns) {
-      if (column.path == cell.text) {
-        fail(cell.place, "", "found the column " + in_quotes(cell.text) + " a second time, expected it once");
-      }
-    }
-    columns.push_back({cell.text, columns.size()});
-  }
-  return columns;
-}
-
-Node read_row(const std::vector<Column>& columns, const Record& row, std::size_t width) {
-  Place start = row.front().place;
-  start.column = 1;
-  if (row.size() != width) {
-    fail(row.size() > width ? row[width].place : row.back().place, "",
-         "found " + std::to_string(row.size()) + " cells, expected " + std::to_string(width) + " as in the header");
-  }
-  std::vector<Given> given;
-  for (const Column& column : columns)
-    if (const Cell& cell = row[column.cell]; !cell.text.empty()) given.push_back({column.path, cell.text, cell.place});
-  return layer_of(scenario_schema(), std::move(given), start);
-}
-
 void read_table(const fs::path& file, std::string_view content, const Node& settings, Library& library,
                 std::vector<Question>& questions) {
-  const std::string shown = shown_path(file);
-  const std::vector<Record> records = parse_csv(content, shown);
-  if (records.empty()) throw InputError(shown, "found no header, expected a line of key paths");
-  const std::vector<Column> columns = read_header(records.front());
-  if (records.size() == 1) throw InputError(shown, "found a header and no row, expected at least one row");
-  if (records.size() > kMostRows + 1) {
-    throw InputError(text(records[kMostRows + 1].front().place),
-                     "found more than 100000 rows, expected fewer in one table");
-  }
-  if (questions.empty()) questions.reserve(records.size() - 1);  // growing, it would be held twice
-  for (std::size_t i = 1; i < records.size(); ++i) {
+  const RunsTable table(content, shown_path(file), scenario_schema());
+  if (questions.empty()) questions.reserve(table.rows());  // growing, it would be held twice
+  for (std::size_t i = 0; i < table.rows(); ++i) {
     Question question;
-    Place start = records[i].front().place;
-    start.column = 1;
+    const Place start = table.place(i);
     question.origin = text(start);
     question.name = file.stem().string() + ":" + std::to_string(start.line);
     question.table = file.stem().string();
     question.file = file;
     question.among_others = question.of_table = true;
     try {
-      Node row = read_row(columns, records[i], records.front().size());
-      Node tree = library.expand_block(row, scenario_schema(), "");
+      Node tree = library.expand_block(table.layer(i), scenario_schema(), "");
       set(tree, settings, library);
       finish(question, tree, library);
     } catch (const InputError& e) {
@@ -186,19 +139,6 @@ void read_table(const fs::path& file, std::string_view content, const Node& sett
 
 bool is_table(const fs::path& file) { return file.extension() == ".csv"; }
 bool is_scenario(const fs::path& file) { return file.extension() == ".yaml" || file.extension() == ".yml"; }
-
-/// Of a stream: the first line that says something, of a table, is key paths with commas between them.
-bool looks_like_table(std::string_view text) {
-  while (!text.empty()) {
-    const std::string_view line = text.substr(0, text.find('\n'));
-    const std::size_t first = line.find_first_not_of(" \t\r\xef\xbb\xbf");
-    if (first != std::string_view::npos && line[first] != '#')
-      return line.find(':') == std::string_view::npos &&
-             std::string_view("{[-%").find(line[first]) == std::string::npos;
-    text.remove_prefix(std::min(line.size() + 1, text.size()));
-  }
-  return false;
-}
 
 /// A table of a folder that cannot be read, or is none, is told as one row.
 void read_table_of_folder(const fs::path& file, const Node& settings, Library& library,
@@ -279,7 +219,7 @@ std::vector<Question> read_questions(std::span<const std::string> paths, std::sp
       }
     } else if (is_stream(path)) {
       const std::string text = read_file(path, shown_path(path));
-      if (looks_like_table(text)) {
+      if (looks_like_runs_table(text)) {
         read_table(path, text, set, library, questions);
       } else {
         questions.push_back(read_scenario_file(path, text, false, set, library));

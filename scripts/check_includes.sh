@@ -59,11 +59,7 @@ wide = set()
 both_ways = set()
 
 # Exceptions: units (x.h and x.cpp) that stand in a circle.
-circular = set(
-    """
-    language/core/library language/core/merge language/core/schema language/core/type language/core/unit_meant
-    """.split()
-)
+circular = set()
 
 # Functions that are tables: one entry after the other, and nothing else.
 tables = {

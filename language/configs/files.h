@@ -1,5 +1,6 @@
 #pragma once
 
+#include "language/core/read_mapping.h"
 #include "language/core/schema.h"
 #include "scenario/scenario.h"
 #include "topology/spec.h"

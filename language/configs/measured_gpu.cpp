@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "language/configs/files.h"
+#include "language/core/read_mapping.h"
 #include "sim/input_error.h"
 
 namespace stepcast::language {

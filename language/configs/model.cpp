@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "language/configs/network.h"
+#include "language/core/convert.h"
 
 namespace stepcast::language {
 namespace {

@@ -4,7 +4,9 @@
 #include <array>
 #include <charconv>
 
+#include "language/core/convert.h"
 #include "language/core/nearest.h"
+#include "language/core/read_mapping.h"
 
 namespace stepcast::language {
 namespace {

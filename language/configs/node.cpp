@@ -2,8 +2,10 @@
 
 #include "language/configs/files.h"
 #include "language/configs/imported_gpu.h"
+#include "language/core/convert.h"
 #include "language/core/library.h"
 #include "language/core/nearest.h"
+#include "language/core/read_mapping.h"
 #include "language/import/node_import.h"
 #include "topology/builders.h"
 

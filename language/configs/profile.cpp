@@ -1,6 +1,7 @@
 #include "language/configs/profile.h"
 
 #include "language/core/library.h"
+#include "language/core/read_mapping.h"
 
 namespace stepcast::language {
 namespace {

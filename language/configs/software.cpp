@@ -3,6 +3,7 @@
 #include "language/configs/files.h"
 #include "language/core/library.h"
 #include "language/core/merge.h"
+#include "language/core/read_mapping.h"
 #include "sim/input_error.h"
 
 namespace stepcast::language {

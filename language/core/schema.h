@@ -98,25 +98,14 @@ std::optional<Names> read_by(const Schema& schema, std::string_view value);
 /// Those values of Reader::key where `key` is read; none where all read it or the block has no reader.
 Names readers_of(const Schema& schema, std::string_view key);
 
+/// The first words of the keys below a path of the block.
+Names words_below(const Schema& schema, std::string_view prefix);
+
 /// The key that `path` means, blocks inside blocks included ("model.layers" where `model` is a block).
 /// nullptr: no such key. `base` and `include` of a block count as keys of type text.
 const KeyInfo* find_key(const Schema& schema, std::string_view path);
 
 /// Every path below a schema, in the order of the tables; blocks inside blocks included.
 std::vector<std::string> all_paths(const Schema& schema, const std::string& prefix = {});
-
-/// Checks a mapping against the schema and hands each value to `store(key number, value)`. `path` is where the mapping
-/// stands in the whole. Throws InputError for an unknown key (with the nearest name), a value of the wrong type, a key
-/// not built yet, and a required key that is missing.
-void read_mapping(const Schema& schema, const Node& mapping, const std::string& path, Library& library,
-                  const std::function<void(std::size_t, const Value&)>& store);
-
-/// Reads a mapping into a T that holds the defaults.
-template <class T>
-void read(const Table<T>& table, const Node& mapping, const std::string& path, Library& library, T& into) {
-  read_mapping(table.schema, mapping, path, library, [&](std::size_t key, const Value& value) {
-    if (table.keys[key].store != nullptr) table.keys[key].store(into, value);
-  });
-}
 
 }  // namespace stepcast::language

@@ -61,12 +61,6 @@ struct Value {
   FlopRate flop_rate{};
 };
 
-/// What is allowed, as error messages and the reference say it: "a whole number of at least 1".
-std::string expected(const Type& type);
-
-/// Checks a node (no block, no list) against its type. Throws InputError: file:line:column: path: found, expected.
-Value convert(const Type& type, const Node& node, const std::string& path);
-
 /// The one shape of all complaints about a value.
 [[noreturn]] void fail(const Place& place, const std::string& path, const std::string& what);
 

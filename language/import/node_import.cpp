@@ -4,6 +4,7 @@
 #include <array>
 #include <filesystem>
 
+#include "language/core/convert.h"
 #include "language/core/file_text.h"
 #include "language/core/nearest.h"
 #include "topology/import/nccl_xml.h"
