@@ -23,7 +23,7 @@ struct Command {
 };
 
 /// Every subcommand, in the order help prints them.
-std::span<const Command> commands();
+std::span<const Command* const> commands();
 
 /// By name. Throws InputError with all names.
 const Command& find_command(const std::string& name);

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "app/command.h"
-#include "app/help.h"
+#include "app/help_text.h"
 #include "app/output.h"
 #include "app/version.h"
 #include "language/core/visible_text.h"
@@ -27,7 +27,7 @@ int dispatch(const std::vector<std::string>& words) {
     std::fputs(app::help_text().c_str(), stderr);
     return app::kBadInput;
   }
-  if (words[0] == "--help" || words[0] == "-h") return app::help({words.begin() + 1, words.end()});
+  if (words[0] == "--help" || words[0] == "-h") return app::find_command("help").run({words.begin() + 1, words.end()});
   if (words[0] == "--version" || words[0] == "-V") {
     if (words.size() > 1)
       throw stepcast::InputError(words[0], "found " + stepcast::in_quotes(words[1]) + ", expected nothing behind it");

@@ -1,4 +1,3 @@
-#include "app/collective.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -37,13 +36,13 @@ class Collective : public testing::Test {
   }
   std::string output(std::vector<std::string> words) const {
     words.insert(words.end(), {"--output", file("out")});
-    EXPECT_EQ(collective(words), kDone);
+    EXPECT_EQ(find_command("collective").run(words), kDone);
     return content(file("out"));
   }
   std::string error(std::vector<std::string> words) const {
     try {
       words.insert(words.end(), {"--output", file("out")});
-      collective(words);
+      find_command("collective").run(words);
     } catch (const InputError& e) {
       return e.what();
     }

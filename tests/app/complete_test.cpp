@@ -1,4 +1,4 @@
-#include "app/complete.h"
+#include "app/commands/complete.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 #include <fstream>
 
 #include "app/command.h"
-#include "app/completion.h"
+#include "app/commands/completion.h"
 #include "app/options.h"
 #include "tests/app/program.h"
 
@@ -30,8 +30,8 @@ TEST(Complete, CommandsAndOptions) {
   EXPECT_THAT(words({""}), Contains("list"));
   EXPECT_THAT(words({"ma"}), IsEmpty());
   EXPECT_THAT(words({"run", "--sch"}), ElementsAre("--schedule-diagram"));
-  for (const Command& command : commands())
-    EXPECT_THAT(words({std::string(command.name), "--h"}), ElementsAre("--help"));
+  for (const Command* command : commands())
+    EXPECT_THAT(words({std::string(command->name), "--h"}), ElementsAre("--help"));
 }
 
 TEST(Complete, NamesOfConfigurations) {

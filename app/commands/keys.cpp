@@ -1,4 +1,4 @@
-#include "app/keys.h"
+#include "app/commands/keys.h"
 
 #include <fmt/format.h>
 
@@ -197,6 +197,8 @@ std::vector<std::string> key_prefixes() {
   return prefixes;
 }
 
+namespace {
+
 CommandLine keys_line() {
   namespace po = boost::program_options;
   po::options_description options("Options");
@@ -225,5 +227,10 @@ int keys(const std::vector<std::string>& words) {
                                                                            : table(found));
   return kDone;
 }
+
+}  // namespace
+
+extern const Command keys_command;
+constinit const Command keys_command{"keys", "every key of the scenario language", keys_line, keys};
 
 }  // namespace stepcast::app

@@ -1,5 +1,3 @@
-#include "app/validate.h"
-
 #include "app/asked.h"
 #include "app/command.h"
 #include "app/explain.h"
@@ -15,6 +13,8 @@
 #include "sim/input_error.h"
 
 namespace stepcast::app {
+
+namespace {
 
 CommandLine validate_line() {
   namespace po = boost::program_options;
@@ -76,5 +76,11 @@ int validate(const std::vector<std::string>& words) {
   write_files(files);
   return some_failed(answers) ? kFailed : kDone;
 }
+
+}  // namespace
+
+extern const Command validate_command;
+constinit const Command validate_command{"validate", "predicted beside measured for runs that state what they took",
+                                         validate_line, validate};
 
 }  // namespace stepcast::app

@@ -1,5 +1,3 @@
-#include "app/run.h"
-
 #include <unistd.h>
 
 #include <algorithm>
@@ -45,8 +43,6 @@ AnswerOptions simulated(const std::string& word, bool draws) {
 bool is_stdout(const std::string& output) {
   return output.empty() || language::descriptor_named(language::output_named(output)) == STDOUT_FILENO;
 }
-
-}  // namespace
 
 CommandLine run_line() {
   namespace po = boost::program_options;
@@ -119,5 +115,10 @@ int run(const std::vector<std::string>& written) {
       std::ranges::none_of(answers, [](const Answer& a) { return a.forecast && a.forecast->out_of_memory; });
   return fits ? kDone : kDoesNotFit;
 }
+
+}  // namespace
+
+extern const Command run_command;
+constinit const Command run_command{"run", "forecast scenarios: step time, where it goes, memory", run_line, run};
 
 }  // namespace stepcast::app

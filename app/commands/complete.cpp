@@ -1,11 +1,11 @@
-#include "app/complete.h"
+#include "app/commands/complete.h"
 
 #include <algorithm>
 
 #include "app/catalogue.h"
 #include "app/command.h"
-#include "app/completion.h"
-#include "app/keys.h"
+#include "app/commands/completion.h"
+#include "app/commands/keys.h"
 #include "app/options.h"
 #include "app/output.h"
 #include "collectives/operation.h"
@@ -51,8 +51,8 @@ Candidates names_of_kinds() {
 
 Candidates command_names() {
   Candidates all;
-  for (const Command& command : commands())
-    if (!command.hidden) all.push_back({std::string(command.name), std::string(command.summary)});
+  for (const Command* command : commands())
+    if (!command->hidden) all.push_back({std::string(command->name), std::string(command->summary)});
   return all;
 }
 
@@ -159,16 +159,17 @@ Candidates all_of(const std::vector<std::string>& words) {
     all.push_back({"--version", {}});
     return all;
   }
-  const auto command = std::ranges::find(commands(), words.front(), &Command::name);
-  if (command == commands().end()) return {};
-  const CommandLine line = command->line();
+  const auto known = std::ranges::find(commands(), words.front(), [](const Command* one) { return one->name; });
+  if (known == commands().end()) return {};
+  const Command& command = **known;
+  const CommandLine line = command.line();
   const std::string &typed = words.back(), before = words[words.size() - 2];
-  if (words.size() > 2 && takes_value(line, before)) return values_of(command->name, before.substr(2), typed);
-  if (!typed.starts_with('-')) return words_of(command->name, typed);
+  if (words.size() > 2 && takes_value(line, before)) return values_of(command.name, before.substr(2), typed);
+  if (!typed.starts_with('-')) return words_of(command.name, typed);
   const std::size_t equals = typed.find('=');
   if (equals == std::string::npos) return options_of(line);
   if (!takes_value(line, typed.substr(0, equals))) return {};
-  Candidates values = values_of(command->name, typed.substr(2, equals - 2), typed.substr(equals + 1));
+  Candidates values = values_of(command.name, typed.substr(2, equals - 2), typed.substr(equals + 1));
   for (Candidate& value : values) value.word = typed.substr(0, equals + 1) + value.word;
   return values;
 }
@@ -180,6 +181,8 @@ std::vector<Candidate> candidates(const std::vector<std::string>& words) {
   if (!words.empty()) std::erase_if(all, [&](const Candidate& each) { return !each.word.starts_with(words.back()); });
   return all;
 }
+
+namespace {
 
 CommandLine complete_line() {
   return {"usage: stepcast complete -- WORD...\n\nWhat the last word can become, a line each, a tab before its help.",
@@ -197,5 +200,11 @@ int complete(const std::vector<std::string>& words) {
   write_output("", text);
   return kDone;
 }
+
+}  // namespace
+
+extern const Command complete_command;
+constinit const Command complete_command{"complete", "what a word of a command line can be", complete_line, complete,
+                                         true};
 
 }  // namespace stepcast::app

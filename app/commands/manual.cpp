@@ -1,5 +1,3 @@
-#include "app/manual.h"
-
 #include <string_view>
 
 #include "app/command.h"
@@ -85,15 +83,13 @@ std::string page() {
       ".SH DESCRIPTION\nHow long a training step takes on a cluster, where the time and the memory go, and "
       "what would change if:\nfrom a YAML file that says the cluster, the model and the parallel plan.\n"
       ".SH COMMANDS\n";
-  for (const Command& command : commands()) {
-    if (command.hidden) continue;
-    const CommandLine line = command.line();
-    out += ".SS " + std::string(command.name) + "\n.nf\n" + troff(line.usage) + "\n.fi\n" + options(line);
+  for (const Command* command : commands()) {
+    if (command->hidden) continue;
+    const CommandLine line = command->line();
+    out += ".SS " + std::string(command->name) + "\n.nf\n" + troff(line.usage) + "\n.fi\n" + options(line);
   }
   return out + kFiles;
 }
-
-}  // namespace
 
 CommandLine manual_line() {
   namespace po = boost::program_options;
@@ -109,5 +105,10 @@ int manual(const std::vector<std::string>& words) {
   write_output((*values)["output"].as<std::string>(), page());
   return kDone;
 }
+
+}  // namespace
+
+extern const Command manual_command;
+constinit const Command manual_command{"man", "the manual page, for man(1)", manual_line, manual, true};
 
 }  // namespace stepcast::app

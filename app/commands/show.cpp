@@ -1,5 +1,3 @@
-#include "app/show.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -197,8 +195,6 @@ Json json(const Subject& subject, const Told& told) {
   return out;
 }
 
-}  // namespace
-
 CommandLine show_line() {
   namespace po = boost::program_options;
   po::options_description options("Options");
@@ -237,5 +233,10 @@ int show(const std::vector<std::string>& words) {
   write_output(output, format == "json" ? json_text(all) : tables);
   return kDone;
 }
+
+}  // namespace
+
+extern const Command show_command;
+constinit const Command show_command{"show", "all that is known of one of them, with its source", show_line, show};
 
 }  // namespace stepcast::app

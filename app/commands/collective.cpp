@@ -1,5 +1,3 @@
-#include "app/collective.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -203,8 +201,6 @@ constexpr const char* kUsage =
     "documentation defines it. --algorithm all puts every algorithm side by side, --compare a log of nccl-tests\n"
     "beside the prediction.";
 
-}  // namespace
-
 CommandLine collective_line() {
   namespace po = boost::program_options;
   const auto text = [](const char* fallback = "") {
@@ -312,5 +308,12 @@ int collective(const std::vector<std::string>& words) {
   write_files(files);
   return kDone;
 }
+
+}  // namespace
+
+extern const Command collective_command;
+constinit const Command collective_command{"collective",
+                                           "time collectives as nccl-tests prints them, all algorithms, against a log",
+                                           collective_line, collective};
 
 }  // namespace stepcast::app

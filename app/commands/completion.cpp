@@ -1,4 +1,4 @@
-#include "app/completion.h"
+#include "app/commands/completion.h"
 
 #include <algorithm>
 #include <array>
@@ -85,6 +85,8 @@ std::vector<std::string> shells() {
   return names;
 }
 
+namespace {
+
 CommandLine completion_line() {
   namespace po = boost::program_options;
   po::options_description options("Options");
@@ -115,5 +117,11 @@ int completion(const std::vector<std::string>& words) {
   write_output((*values)["output"].as<std::string>(), std::string(shell->script));
   return kDone;
 }
+
+}  // namespace
+
+extern const Command completion_command;
+constinit const Command completion_command{"completion", "the script that completes words in bash, zsh or fish",
+                                           completion_line, completion};
 
 }  // namespace stepcast::app

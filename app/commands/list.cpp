@@ -1,5 +1,3 @@
-#include "app/list.h"
-
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -121,8 +119,6 @@ int list_kinds(const language::Library& library, Format format, const std::strin
   return kDone;
 }
 
-}  // namespace
-
 CommandLine list_line() {
   namespace po = boost::program_options;
   po::options_description options("Options");
@@ -155,5 +151,10 @@ int list(const std::vector<std::string>& words) {
   std::fputs(errors.c_str(), stderr);
   return errors.empty() ? kDone : kFailed;
 }
+
+}  // namespace
+
+extern const Command list_command;
+constinit const Command list_command{"list", "the GPUs, nodes, models, ... that there are", list_line, list};
 
 }  // namespace stepcast::app

@@ -1,8 +1,5 @@
-#include "app/help.h"
-
-#include <fmt/format.h>
-
 #include "app/command.h"
+#include "app/help_text.h"
 #include "app/options.h"
 #include "app/output.h"
 #include "sim/in_quotes.h"
@@ -10,14 +7,7 @@
 
 namespace stepcast::app {
 
-std::string help_text() {
-  std::string text =
-      "stepcast - how long a training step takes, where time and memory go, and what would change if\n\n"
-      "usage: stepcast COMMAND [OPTIONS]\n\n";
-  for (const Command& command : commands())
-    if (!command.hidden) text += fmt::format("  {:<12}{}\n", command.name, command.summary);
-  return text + "\nstepcast COMMAND --help tells more; begin with: stepcast run scenarios/quickstart.yaml\n";
-}
+namespace {
 
 CommandLine help_line() {
   return {"usage: stepcast help [COMMAND]\n\nThe list of commands, or what COMMAND --help prints.",
@@ -33,5 +23,10 @@ int help(const std::vector<std::string>& words) {
   write_output("", help_text());
   return kDone;
 }
+
+}  // namespace
+
+extern const Command help_command;
+constinit const Command help_command{"help", "this list, or the help of a command", help_line, help};
 
 }  // namespace stepcast::app

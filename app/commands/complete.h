@@ -5,8 +5,6 @@
 
 namespace stepcast::app {
 
-struct CommandLine;
-
 /// A word that can stand where one is being typed, and what it is.
 struct Candidate {
   std::string word, help;
@@ -15,9 +13,5 @@ struct Candidate {
 /// What the last of `words` (behind "stepcast", as far as it is typed) can become: commands, options, names of
 /// configurations, keys of --set and their values. Nothing where only a file can stand. Throws as reading configs does.
 std::vector<Candidate> candidates(const std::vector<std::string>& words);
-
-/// `stepcast complete -- WORD...`: prints them, a tab before the help. For the scripts of `stepcast completion`.
-int complete(const std::vector<std::string>& words);
-CommandLine complete_line();
 
 }  // namespace stepcast::app

@@ -1,5 +1,3 @@
-#include "app/fit.h"
-
 #include <fmt/format.h>
 
 #include <array>
@@ -71,6 +69,17 @@ bool is_table(const ReadFile& file) {
 
 }  // namespace
 
+/// What a table's multiplies are in.
+FlopRate peak_of_16_bits(const schedules::Gpu& gpu) {
+  for (const schedules::Precision precision : {schedules::Precision::bf16, schedules::Precision::fp16})
+    if (gpu.peak.contains(precision)) return peak(gpu, precision);
+  throw InputError("--gpu", "found " + in_quotes(gpu.name) +
+                                ", which has no rate for bf16 or fp16, expected one that " +
+                                "has: a table's multiplies are of 16 bits");
+}
+
+namespace {
+
 CommandLine fit_line() {
   namespace po = boost::program_options;
   const auto text = [] { return po::value<std::string>()->default_value("", ""); };
@@ -102,15 +111,6 @@ CommandLine fit_line() {
       "Fits the constants of a GPU's multiply model to a table m,n,k,layout,output_bytes,efficiency and tries\n"
       "them on the half of the shapes that it did not see. Prints a `gemm:` block for configs/gpus/.",
       options};
-}
-
-/// What a table's multiplies are in.
-FlopRate peak_of_16_bits(const schedules::Gpu& gpu) {
-  for (const schedules::Precision precision : {schedules::Precision::bf16, schedules::Precision::fp16})
-    if (gpu.peak.contains(precision)) return peak(gpu, precision);
-  throw InputError("--gpu", "found " + in_quotes(gpu.name) +
-                                ", which has no rate for bf16 or fp16, expected one that " +
-                                "has: a table's multiplies are of 16 bits");
 }
 
 int fit(const std::vector<std::string>& words) {
@@ -173,5 +173,11 @@ int fit(const std::vector<std::string>& words) {
   write_output(output, format_word == "json" ? gemm_json(result, table.path) : gemm_yaml(result, table.path));
   return kDone;
 }
+
+}  // namespace
+
+extern const Command fit_command;
+constinit const Command fit_command{"fit", "fit a GPU's multiply model to a table of measured multiplies", fit_line,
+                                    fit};
 
 }  // namespace stepcast::app

@@ -1,5 +1,3 @@
-#include "app/topology.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -294,8 +292,6 @@ std::string json(const Cluster& cluster, const std::string& name) {
   return text.append("\n  ").append(kEnd);
 }
 
-}  // namespace
-
 CommandLine topology_line() {
   namespace po = boost::program_options;
   po::options_description options("Options");
@@ -362,5 +358,12 @@ int show_topology(const std::vector<std::string>& words) {
   write_output(output, out);
   return kDone;
 }
+
+}  // namespace
+
+extern const Command topology_command;
+constinit const Command topology_command{"topology",
+                                         "the links of a machine and the ways between its GPUs; import and export",
+                                         topology_line, show_topology};
 
 }  // namespace stepcast::app

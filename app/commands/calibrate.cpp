@@ -1,5 +1,3 @@
-#include "app/calibrate.h"
-
 #include <array>
 #include <cstdio>
 #include <filesystem>
@@ -90,8 +88,6 @@ Calibration fit_bundle(const std::string& path, const po::variables_map& values,
   return calibration;
 }
 
-}  // namespace
-
 CommandLine calibrate_line() {
   const auto text = [] { return po::value<std::string>()->default_value("", ""); };
   po::options_description options("Options");
@@ -158,5 +154,12 @@ int calibrate_machine(const std::vector<std::string>& words) {
   write_files(files);
   return kDone;
 }
+
+}  // namespace
+
+extern const Command calibrate_command;
+constinit const Command calibrate_command{
+    "calibrate", "measure this machine's GPUs, or take a bundle of measurements, and fit a profile to them",
+    calibrate_line, calibrate_machine};
 
 }  // namespace stepcast::app
