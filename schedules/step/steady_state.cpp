@@ -9,8 +9,9 @@
 namespace stepcast::schedules {
 namespace {
 
-/// Parameters of a pass may be gathered from when the task before the one before it has ended.
-constexpr std::size_t kLooksAhead = 2;
+/// Parameters of a pass may be gathered from when the task before the one before it has ended. Two passes that run
+/// together are one task, so that one is no more than four passes back.
+constexpr std::size_t kLooksAhead = 4;
 
 /// Passes of a lane that repeat: [first, end) of Lane::passes.
 struct Middle {
