@@ -92,7 +92,7 @@ function(stepcast_tests name)
   if(NOT sources)
     return()
   endif()
-  add_executable(${name}_tests ${sources})
+  add_executable(${name}_tests ${sources} ${PROJECT_SOURCE_DIR}/tests/own_temp_folder.cpp)
   target_link_libraries(${name}_tests PRIVATE stepcast_options ${ARG_DEPENDS} GTest::gmock GTest::gtest_main)
   # What is tested is compiled as it is used, the tests themselves for a short build: -O1 takes g++ a third less than
   # -O3, and -O0 takes clang++ with sanitizers a third of what -O1 takes.
