@@ -1,6 +1,7 @@
 #include "sim/task_graph.h"
 
 #include <cmath>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 
@@ -29,7 +30,7 @@ ResourceId TaskGraph::add_resource(Bandwidth capacity) {
   return ResourceId{id};
 }
 
-RouteId TaskGraph::add_route(Route route) {
+void TaskGraph::check(const Route& route) const {
   for (const Use& use : route.uses) {
     if (index(use.resource) >= resources_.size()) throw std::logic_error("a route over an unknown resource");
     if (!positive(use.load) || !std::isfinite(use.load)) throw std::logic_error("a route's load must be positive");
@@ -39,6 +40,10 @@ RouteId TaskGraph::add_route(Route route) {
     throw std::logic_error("a route's weight must be positive");
   }
   if (route.latency < Time{}) throw std::logic_error("a route's latency must not be negative");
+}
+
+RouteId TaskGraph::add_route(Route route) {
+  check(route);
   const std::uint32_t id = next_id(routes_.size(), "more than 2^32 routes");
   routes_.push_back(std::move(route));
   return RouteId{id};
@@ -74,6 +79,20 @@ void TaskGraph::prolong(TaskId work, Time more) {
   if (task.route != kNoRoute) throw std::logic_error("a transfer is not prolonged");
   if (more < Time{}) throw std::logic_error("work of negative duration");
   task.amount = (Time{task.amount} + more).value;
+}
+
+void TaskGraph::bind(std::span<const Bound> routes) {
+  std::vector<std::optional<std::int64_t>> amount(routes_.size());
+  for (const Bound& bound : routes) {
+    check(bound.over);
+    Route& route = routes_.at(index(bound.route));
+    route.uses.insert(route.uses.begin(), bound.over.uses.begin(), bound.over.uses.end());
+    route.latency = bound.over.latency;
+    route.limit = bound.over.limit;
+    amount[index(bound.route)] = bound.bytes.value;
+  }
+  for (Task& task : tasks_)
+    if (task.route != kNoRoute && amount[index(task.route)]) task.amount = *amount[index(task.route)];
 }
 
 void TaskGraph::after(TaskId later, TaskId earlier) { dependencies_.push_back({earlier, later}); }

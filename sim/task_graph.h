@@ -67,6 +67,15 @@ class TaskGraph {
   /// `later` starts no earlier than `earlier` has ended. Either may have been added first.
   void after(TaskId later, TaskId earlier);
 
+  /// What is known of a route only later: what else it crosses, before what it crosses already, and how many bytes each
+  /// of its transfers moves. Its weight stays.
+  struct Bound {
+    RouteId route{};
+    Route over;
+    Bytes bytes{};
+  };
+  void bind(std::span<const Bound> routes);
+
   void reserve(std::size_t tasks, std::size_t dependencies);
 
   struct Task {
@@ -87,6 +96,7 @@ class TaskGraph {
 
  private:
   TaskId add(std::span<const StreamId> streams, Task task);
+  void check(const Route& route) const;
 
   static constexpr std::uint32_t kNone = 0xffffffffu;
   std::vector<Task> tasks_;

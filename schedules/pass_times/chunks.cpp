@@ -8,8 +8,8 @@
 namespace stepcast::schedules {
 
 PieceTimes::PieceTimes(const Scenario& scenario, const Blocks& blocks, const Ranks& ranks,
-                       const collectives::Timer& timer, bool fold, bool splits_backward, const SlowLinks* slow_links,
-                       std::optional<OtherKind> other, const HostCopies* copies)
+                       const collectives::Timer& timer, bool fold, bool splits_backward,
+                       const workload::SlowLinks* slow_links, std::optional<OtherKind> other, const HostCopies* copies)
     : scenario_(scenario),
       blocks_(blocks),
       ranks_(ranks),

@@ -9,8 +9,8 @@
 #include "scenario/scenario.h"
 #include "schedules/offload/copies.h"
 #include "schedules/parallel/ranks.h"
-#include "schedules/pass_times/stragglers.h"
 #include "schedules/pipeline/pipeline.h"
+#include "workload/slow_links.h"
 
 namespace stepcast::schedules {
 
@@ -56,7 +56,7 @@ struct OtherKind {
 class PieceTimes {
  public:
   PieceTimes(const Scenario& scenario, const Blocks& blocks, const Ranks& ranks, const collectives::Timer& timer,
-             bool fold, bool splits_backward, const SlowLinks* slow_links = nullptr,
+             bool fold, bool splits_backward, const workload::SlowLinks* slow_links = nullptr,
              std::optional<OtherKind> other = {}, const HostCopies* copies = nullptr);
 
   /// A kind of block at one place in a node.
@@ -75,7 +75,7 @@ class PieceTimes {
   const Ranks& ranks_;
   const collectives::Timer& timer_;
   bool fold_, splits_backward_;
-  const SlowLinks* slow_links_;
+  const workload::SlowLinks* slow_links_;
   std::optional<OtherKind> other_;
   const HostCopies* copies_;
   std::map<std::uint32_t, std::vector<Kind>> kinds_;

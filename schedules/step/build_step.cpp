@@ -18,10 +18,10 @@ constexpr std::uint32_t kNever = 0xffffffffu;
 /// Every lane's passes in its stage's order, and what they wait for.
 class Builder {
  public:
-  Builder(const StepInput& in, const Traffic& traffic, Wires& wires)
+  Builder(const StepInput& in, const Traffic& traffic)
       : in_(in),
         s_(in.scenario),
-        lanes_(in, traffic, wires),
+        lanes_(in, traffic),
         updates_(lanes_),
         shape_(in.pipeline->shape),
         chunks_(chunks(shape_)),
@@ -77,7 +77,7 @@ class Builder {
     begins.reserve(order.size() + 1);
     lanes_[lane].flushes = order.size();
     const auto begin = [&] {
-      begins.push_back({static_cast<std::uint32_t>(lanes_.step.graph.tasks().size()),
+      begins.push_back({static_cast<std::uint32_t>(lanes_.step.program.tasks()),
                         static_cast<std::uint32_t>(lanes_[lane].tasks.size())});
     };
     for (std::size_t i = 0; i < order.size(); ++i) {
@@ -156,7 +156,7 @@ class Builder {
     const TaskId task = lanes_.transfer({beside ? &streams.pipeline : &streams.compute, 1}, send);
     send_of_pass_[n] = sim::index(task);
     if (beside)
-      lanes_.step.graph.after(task, done);
+      lanes_.step.program.after(task, done);
     else
       lanes_[lane].tasks.push_back({task, Activity::send, micro_batch, pass.virtual_stage, {}, {}, {}, {}});
     lanes_.note(lane, {task, 1, forward ? "activation" : "gradient", micro_batch});
@@ -227,7 +227,7 @@ class Builder {
     const TaskId done = task.task;
     if (!gathered) return done;
     if (!task.data) task.data = gathered;
-    lanes_.step.graph.after(done, *gathered);
+    lanes_.step.program.after(done, *gathered);
     return done;
   }
 
@@ -241,7 +241,7 @@ class Builder {
             const std::uint32_t send = send_of_pass_[number(r, kind, mb, forward ? chunk - 1 : chunk + 1)];
             if (send == kNever) continue;
             const std::size_t n = number(r, kind, mb, chunk);
-            lanes_.step.graph.after(TaskId{first_of_pass_[n]}, TaskId{send});
+            lanes_.step.program.after(TaskId{first_of_pass_[n]}, TaskId{send});
             const std::uint32_t stage = place(shape_, {copy_of(shape_, MicroBatchId{mb}), chunk}).stage;
             LaneTask& task = lanes_[lanes_.groups.lane(r, stage)].tasks[lane_task_of_pass_[n]];
             (task.beside && !forward ? task.arrival_beside : task.arrival) = TaskId{send};
@@ -261,8 +261,6 @@ class Builder {
 
 }  // namespace
 
-Step build_step(const StepInput& input, const Traffic& traffic, Wires& wires) {
-  return Builder(input, traffic, wires).build();
-}
+Step build_step(const StepInput& input, const Traffic& traffic) { return Builder(input, traffic).build(); }
 
 }  // namespace stepcast::schedules

@@ -8,22 +8,20 @@ namespace stepcast::schedules {
 
 using sim::TaskId;
 
-Lanes::Lanes(const StepInput& input, const Traffic& declared, Wires& wires)
+Lanes::Lanes(const StepInput& input, const Traffic& declared)
     : in(input),
       s(input.scenario),
       shape(input.pipeline->shape),
       groups(shape, input.ranks, input.unfold),
       traffic(declared),
-      wires_(wires),
       slowdown_(overlaps() ? s.software.overlap_slowdown : 0),
       members_(shape.stages * groups.replicas()),
-      routes_(wires.count()),
       sums_(shape.stages * groups.replicas()),
       gathers_(shape.stages * groups.replicas()),
       blocked_by_(shape.stages * groups.replicas()) {
   const std::size_t passes = std::size_t{2} * shape.micro_batches * chunks(shape) * groups.replicas();
   const bool joined = shape.stages == 1;  // most passes are then parts of others
-  if (!joined) step.graph.reserve(2 * passes, 4 * passes);
+  if (!joined) step.program.reserve(2 * passes, 4 * passes);
   step.lanes.reserve(shape.stages * groups.replicas());
   for (std::uint32_t lane = 0; lane < shape.stages * groups.replicas(); ++lane) {
     const Coordinate at = groups.at(lane);
@@ -31,19 +29,15 @@ Lanes::Lanes(const StepInput& input, const Traffic& declared, Wires& wires)
     made.at = at;
     if (!joined) made.tasks.reserve(in.pipeline->orders[at.stage].size() * 2 + 4);
     Streams streams{
-        step.graph.add_stream(), step.graph.add_stream(), step.graph.add_stream(), step.graph.add_stream(), {}, {}};
-    if (slowdown_ > 0) {
-      streams.engine = step.graph.add_resource({kPicosecondsPerSecond});
-      streams.work = step.graph.add_route({{{streams.engine, 1.0}}, {}, {kPicosecondsPerSecond}, 1.0});
-    }
+        step.program.add_stream(), step.program.add_stream(), step.program.add_stream(), step.program.add_stream(), {}};
+    if (slowdown_ > 0) streams.engine = step.program.add_engine();
     if (!in.begins.empty()) {
-      step.graph.work(streams.compute, in.begins[at.data]);
+      step.program.kernels(streams.compute, in.begins[at.data]);
       made.begins = in.begins[at.data];
     }
     streams_.push_back(streams);
   }
-  wires_.enter(step.graph);
-  step.wire_times.assign(wires_.count(), 0);
+  step.times.assign(traffic.communications.size(), 0);
 }
 
 bool Lanes::several_data_ranks() const {
@@ -53,9 +47,8 @@ bool Lanes::several_data_ranks() const {
 LaneTask& Lanes::add_compute(std::uint32_t lane, const Pass& pass, const PassTime& undisturbed, bool disturbed) {
   const Streams& streams = streams_[lane];
   const PassTime time = straggling(lane, undisturbed);
-  const TaskId task = disturbed && slowdown_ > 0
-                          ? step.graph.transfer(streams.compute, streams.work, {time.duration.value})
-                          : step.graph.work(streams.compute, time.duration);
+  const TaskId task = disturbed && slowdown_ > 0 ? step.program.kernels(streams.compute, streams.engine, time.duration)
+                                                 : step.program.kernels(streams.compute, time.duration);
   LaneTask& entry = step.lanes[lane].tasks.emplace_back(LaneTask{task,
                                                                  static_cast<Activity>(pass.kind),
                                                                  index(pass.micro_batch),
@@ -66,7 +59,7 @@ LaneTask& Lanes::add_compute(std::uint32_t lane, const Pass& pass, const PassTim
                                                                  {}});
   entry.exposed_copy = time.exposed_copy;
   if (const std::optional<TaskId> sum = std::exchange(blocked_by_[lane], std::nullopt)) {
-    step.graph.after(task, *sum);
+    step.program.after(task, *sum);
     entry.data = sum;
   }
   return entry;
@@ -74,24 +67,21 @@ LaneTask& Lanes::add_compute(std::uint32_t lane, const Pass& pass, const PassTim
 
 void Lanes::prolong(std::uint32_t lane, const PassTime& more) {
   LaneTask& last = step.lanes[lane].tasks.back();
-  step.graph.prolong(last.task, more.duration);
+  step.program.prolong(last.task, more.duration);
   last.compute += more.compute;
   last.exposed_tensor += more.exposed_tensor;
   last.exposed_copy += more.exposed_copy;
 }
 
 LaneTask& Lanes::add_kernels(std::uint32_t lane, Activity activity, Time duration) {
-  const TaskId task = step.graph.work(streams_[lane].compute, duration);
+  const TaskId task = step.program.kernels(streams_[lane].compute, duration);
   return step.lanes[lane].tasks.emplace_back(LaneTask{task, activity, 0, 0, duration, {}, {}, {}});
 }
 
 TaskId Lanes::transfer(std::span<const sim::StreamId> streams, const Declared& declared,
-                       std::span<const sim::ResourceId> engines) {
-  const auto wire = static_cast<std::uint32_t>(declared.wire);
-  std::optional<sim::RouteId>& route = routes_[wire];
-  if (!route) route = wires_.route(step.graph, declared.wire, engines, slowdown_);
-  ++step.wire_times[wire];
-  return step.graph.transfer(streams, *route, wires_.amount(declared.wire), wire + 1);
+                       std::span<const workload::EngineId> engines) {
+  ++step.times[index(declared.communication)];
+  return step.program.communicate(streams, declared.communication, engines, slowdown_);
 }
 
 TaskId Lanes::collective(std::uint32_t lane, std::uint32_t leader, const Declared& declared, bool parameters,
@@ -107,7 +97,7 @@ TaskId Lanes::collective(std::uint32_t lane, std::uint32_t leader, const Declare
     }
     return transfer(joined_streams_, declared, joined_engines_);
   });
-  if (ready) step.graph.after(turn.task, *ready);
+  if (ready) step.program.after(turn.task, *ready);
   note(lane, {turn.task, parameters ? 3u : 2u, name, turn.number});
   return turn.task;
 }

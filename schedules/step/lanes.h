@@ -16,7 +16,7 @@ namespace stepcast::schedules {
 /// and join.
 class Lanes {
  public:
-  Lanes(const StepInput& input, const Traffic& traffic, Wires& wires);
+  Lanes(const StepInput& input, const Traffic& traffic);
 
   std::uint32_t count() const { return static_cast<std::uint32_t>(step.lanes.size()); }
   Lane& operator[](std::uint32_t lane) { return step.lanes[lane]; }
@@ -44,13 +44,12 @@ class Lanes {
 
   struct Streams {
     sim::StreamId compute{}, pipeline{}, data{}, parameters{};
-    sim::ResourceId engine{};
-    sim::RouteId work{};  ///< compute that traffic may slow
+    workload::EngineId engine{};  ///< of compute that traffic may slow
   };
   const Streams& streams(std::uint32_t lane) const { return streams_[lane]; }
 
   sim::TaskId transfer(std::span<const sim::StreamId> streams, const Declared& declared,
-                       std::span<const sim::ResourceId> engines = {});
+                       std::span<const workload::EngineId> engines = {});
   /// The group's next collective, after `ready` (if any), joined by the lane. `parameters`: on the stream of these.
   sim::TaskId collective(std::uint32_t lane, std::uint32_t leader, const Declared& declared, bool parameters,
                          std::optional<sim::TaskId> ready, std::string_view name);
@@ -75,13 +74,11 @@ class Lanes {
   Step step;
 
  private:
-  Wires& wires_;
   const double slowdown_;  ///< of compute, by traffic that runs beside it
   std::vector<Streams> streams_;
   std::vector<std::vector<std::uint32_t>> members_;  ///< of the group that a lane leads; made at first use
-  std::vector<std::optional<sim::RouteId>> routes_;  ///< by wire; made at first use
   std::vector<sim::StreamId> joined_streams_;        ///< of one collective, kept for their memory
-  std::vector<sim::ResourceId> joined_engines_;
+  std::vector<workload::EngineId> joined_engines_;
   Joined sums_, gathers_;                               ///< by the group's leader
   std::vector<std::optional<sim::TaskId>> blocked_by_;  ///< by lane
 };

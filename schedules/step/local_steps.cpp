@@ -7,6 +7,7 @@
 #include "schedules/step/build_step.h"
 #include "schedules/step/split.h"
 #include "schedules/step/traffic.h"
+#include "workload/run.h"
 
 namespace stepcast::schedules {
 namespace {
@@ -47,11 +48,10 @@ class Round {
   struct Run {
     explicit Run(StepInput in) {
       in.trace = false;
-      Wires wires(in.cluster, in.slow_links);
       const LaneGroups groups(in.pipeline->shape, in.ranks, in.unfold);
-      const Traffic traffic = declare_traffic(in, groups, wires);
-      step = build_step(in, traffic, wires);
-      timeline = sim::run(step.graph);
+      const Traffic traffic = declare_traffic(in, groups);
+      step = build_step(in, traffic);
+      timeline = workload::run(step.program, flows_of(in, traffic));
     }
     Step step;
     sim::Timeline timeline;

@@ -11,9 +11,9 @@
 #include "schedules/pass_times/stragglers.h"
 #include "schedules/pipeline/planned.h"
 #include "schedules/results/results.h"
-#include "schedules/step/wires.h"
 #include "sim/executor.h"
-#include "sim/task_graph.h"
+#include "workload/machine.h"
+#include "workload/program.h"
 
 namespace stepcast::schedules {
 
@@ -42,10 +42,10 @@ struct LaneTraffic {
 
 inline constexpr std::string_view kLaneStreams[] = {"compute", "pipeline", "data", "parameters"};
 
-/// Where a pass begins: what is made from here on, of the whole graph and of the lane, is the pass's own and its
+/// Where a pass begins: what is made from here on, of the whole program and of the lane, is the pass's own and its
 /// traffic's. Of two passes that run together both begin here.
 struct PassBegin {
-  std::uint32_t graph_task = 0, lane_task = 0;
+  std::uint32_t task = 0, lane_task = 0;
 };
 
 /// One simulated rank: with folding one per pipeline stage, without it every rank.
@@ -64,11 +64,11 @@ struct Lane {
   bool speaks_for_its_stage() const { return at.tensor == 0 && at.data == 0; }
 };
 
-/// A whole step as a graph, and what its tasks mean.
+/// A whole step as a program, and what its tasks mean.
 struct Step {
-  sim::TaskGraph graph;
+  workload::Program program;
   std::vector<Lane> lanes;
-  std::vector<double> wire_times;  ///< by WireId: how often the collective runs, mean over the steps of a round
+  std::vector<double> times;  ///< by CommunicationId: how often it runs, mean over the steps of a round
 };
 
 /// What data ranks tell each other in a step.
@@ -81,17 +81,16 @@ enum class Exchange : std::uint8_t {
 /// Everything a step is built from.
 struct StepInput {
   const Scenario& scenario;
-  const topology::Cluster& cluster;
+  const workload::Machine& machine;
   const Ranks& ranks;
   const Blocks& blocks;
   const PlannedPipeline* pipeline;
   const std::vector<std::vector<BlockRange>>& chunks;  ///< per stage and virtual stage
-  const collectives::Timer& timer;
   PieceTimes& pieces;
   bool unfold = false;
   bool trace = false;                      ///< also remember each lane's traffic
   const Stragglers* stragglers = nullptr;  ///< none: every GPU is as fast as it should be
-  const SlowLinks* slow_links = nullptr;
+  const workload::SlowLinks* slow_links = nullptr;
   const HostCopies* copies = nullptr;  ///< none: nothing is offloaded
   Exchange exchange = Exchange::gradients;
   std::vector<Time> begins{};  ///< when each data rank begins; empty: all at once
