@@ -45,6 +45,13 @@ std::uint32_t layers_in(const Blocks& blocks, std::span<const BlockRange> chunks
 }
 
 /// The link with the largest share of its capacity used over the step: tensor traffic, the step's and `more`.
+std::optional<BusyLink> busiest_of(const topology::Cluster& cluster, const workload::RunOfTransfers& run) {
+  const auto most = std::ranges::max_element(run.busy);
+  if (most == run.busy.end() || *most == 0) return std::nullopt;
+  const topology::Link link = cluster.link(topology::LinkId{static_cast<std::uint32_t>(most - run.busy.begin())});
+  return BusyLink{link.from + " -> " + link.to, *most};
+}
+
 std::optional<BusyLink> busiest_link(const Scenario& s, const topology::Cluster& cluster, const StepInput& in,
                                      const Step& step, const workload::Flows& flows, Time end,
                                      std::span<const collectives::Timing::Load> more) {
@@ -157,7 +164,7 @@ Forecast forecast_on(const workload::Machine& machine, workload::Machines& machi
   std::optional<HostCopies> copies;
   if (s.offload.any()) copies.emplace(s, cluster);
   PieceTimes pieces(kinds.front(), model, ranks, timer, !unfold, brief.shape.splits_backward, slow, other,
-                    copies ? &*copies : nullptr);
+                    copies ? &*copies : nullptr, options.transfers);
   const Exchange exchange = exchange_of(s.data_parallel);
   const bool all_alike = !unfold && !options.trace && !imperfect && exchange == Exchange::gradients;
   const PlannedPipeline pipeline = all_alike ? brief : whole_pipeline(s);
@@ -170,12 +177,13 @@ Forecast forecast_on(const workload::Machine& machine, workload::Machines& machi
                         pieces,
                         unfold,
                         options.trace,
+                        options.transfers,
                         imperfect ? &stragglers : nullptr,
                         slow,
                         copies ? &*copies : nullptr,
                         exchange};
   const StepRun run = run_step(input);
-  const auto& [flows, step, timeline, shape, time, split] = run;
+  const auto& [flows, step, timeline, shape, time, split, transfers] = run;
 
   const Blocks whole = whole_model(s);
   Forecast out = told_by_plan(s, planned, whole);
@@ -210,7 +218,8 @@ Forecast forecast_on(const workload::Machine& machine, workload::Machines& machi
     out.layer_forward = piece.forward.duration;
     out.layer_backward = piece.backward.duration;
   }
-  out.busiest_link = busiest_link(s, cluster, input, step, flows, out.step, with_servers);
+  out.busiest_link = transfers ? busiest_of(cluster, *transfers)
+                               : busiest_link(s, cluster, input, step, flows, out.step, with_servers);
   if (options.trace) {
     out.streams.assign(std::begin(kLaneStreams), std::end(kLaneStreams));
     out.spans = spans(step, timeline);
@@ -238,7 +247,7 @@ Forecast forecast(const Scenario& s, workload::Machines& machines, const Forecas
   workload::MachineSpec spec = machine_of(s);
   spec.whole_collectives = options.unfold;  // only where it was asked for
   const std::shared_ptr<const workload::Machine> machine = machines.of(spec);
-  return forecast_on(*machine, machines, s, options, options.unfold || every_rank_differs(s));
+  return forecast_on(*machine, machines, s, options, options.unfold || options.transfers || every_rank_differs(s));
 }
 
 Forecast forecast(const Scenario& s, const ForecastOptions& options) {

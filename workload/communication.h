@@ -20,6 +20,7 @@ struct Collective {
   std::uint32_t own = 1;
   std::string_view algorithm = "auto";  ///< of those that live as long as the program: collectives/algorithms.h
   double scale = 1;                     ///< of the time it takes
+  std::shared_ptr<const collectives::Details> details{};  ///< none: the usual
 };
 
 /// What stands in a program as one task on the network: collectives one after the other, or messages of a rank to

@@ -16,10 +16,13 @@ constexpr double kHeadroom = 1 + 1e-9;
 /// they carry their own.
 Timing timing_of(const Collective& c, const Machine& machine, const Flows::Conditions& conditions) {
   const collectives::Timer& timer = machine.timer();
-  Timing timing = timer.time(c.operation, c.bytes, *c.groups, c.algorithm, !conditions.unfolded);
+  collectives::Details details = c.details ? *c.details : collectives::Details{};
+  Timing timing = timer.time(c.operation, c.bytes, *c.groups, c.algorithm, !conditions.unfolded, details);
   if (conditions.slow_links != nullptr) timing = conditions.slow_links->slowed(std::move(timing));
-  if (conditions.unfolded && c.groups->size() > c.own)
-    timing.loads = timer.time(c.operation, c.bytes, *c.groups, c.algorithm, false, {.own = c.own}).loads;
+  if (conditions.unfolded && c.groups->size() > c.own) {
+    details.own = c.own;
+    timing.loads = timer.time(c.operation, c.bytes, *c.groups, c.algorithm, false, details).loads;
+  }
   return scaled(std::move(timing), c.scale);
 }
 

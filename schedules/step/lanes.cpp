@@ -19,6 +19,10 @@ Lanes::Lanes(const StepInput& input, const Traffic& declared)
       sums_(shape.stages * groups.replicas()),
       gathers_(shape.stages * groups.replicas()),
       blocked_by_(shape.stages * groups.replicas()) {
+  if (in.transfers) {
+    step.communications = traffic.communications;
+    inner_.emplace(in, groups);
+  }
   const std::size_t passes = std::size_t{2} * shape.micro_batches * chunks(shape) * groups.replicas();
   const bool joined = shape.stages == 1;  // most passes are then parts of others
   if (!joined) step.program.reserve(2 * passes, 4 * passes);
@@ -44,12 +48,18 @@ bool Lanes::several_data_ranks() const {
   return in.exchange == Exchange::gradients && weight_copies(s.parallelism) * copies(shape) > 1;
 }
 
-LaneTask& Lanes::add_compute(std::uint32_t lane, const Pass& pass, const PassTime& undisturbed, bool disturbed) {
-  const Streams& streams = streams_[lane];
-  const PassTime time = straggling(lane, undisturbed);
-  const TaskId task = disturbed && slowdown_ > 0 ? step.program.kernels(streams.compute, streams.engine, time.duration)
-                                                 : step.program.kernels(streams.compute, time.duration);
+LaneTask& Lanes::add_compute(std::uint32_t lane, const Pass& pass, const Stretch& undisturbed, bool disturbed) {
+  const PassTime time = straggling(lane, undisturbed.time);
+  Ends ends;
+  if (in.transfers) {
+    const bool works = undisturbed.time.compute > Time{};
+    ends = add_parts(lane, undisturbed, works ? time.compute / undisturbed.time.compute : 1, disturbed);
+  } else {
+    ends.first = ends.last = kernels(lane, time.duration, disturbed);
+  }
+  const TaskId task = ends.first;
   LaneTask& entry = step.lanes[lane].tasks.emplace_back(LaneTask{task,
+                                                                 ends.last,
                                                                  static_cast<Activity>(pass.kind),
                                                                  index(pass.micro_batch),
                                                                  pass.virtual_stage,
@@ -58,11 +68,58 @@ LaneTask& Lanes::add_compute(std::uint32_t lane, const Pass& pass, const PassTim
                                                                  {},
                                                                  {}});
   entry.exposed_copy = time.exposed_copy;
+  entry.in_parts = in.transfers;
+  if (in.transfers) entry.exposed_tensor = {};
   if (const std::optional<TaskId> sum = std::exchange(blocked_by_[lane], std::nullopt)) {
     step.program.after(task, *sum);
     entry.data = sum;
   }
   return entry;
+}
+
+Lanes::Ends Lanes::add_parts(std::uint32_t lane, const Stretch& stretch, double slower, bool disturbed) {
+  const auto longer = [&](Time time) { return slower == 1 ? time : from_seconds(to_seconds(time) * slower); };
+  const TaskId begin = step.program.kernels(streams_[lane].compute, {});
+  TaskId done = begin, arrived = begin;  // kernels so far; traffic that the next ones wait for, if it is not `begin`
+  const auto compute = [&](Time time) {
+    done = kernels(lane, longer(time), disturbed);
+    if (arrived != begin) step.program.after(done, std::exchange(arrived, begin));
+  };
+  if (stretch.at_once) {
+    Time all{};
+    TaskId last = begin;
+    for (const PassParts* parts : stretch.parts)
+      for (const PassPart& part : *parts) {
+        all += part.kernels;
+        for (int turn = 0; part.traffic && turn < part.times; ++turn) last = add_inner(lane, *part.traffic, last);
+      }
+    compute(all);
+    arrived = last;
+  } else {
+    for (const PassParts* parts : stretch.parts)
+      for (const PassPart& part : *parts) {
+        if (part.at_once && arrived != begin) compute({});
+        TaskId ready = arrived != begin ? arrived : done;
+        if (part.kernels > Time{}) {
+          compute(part.kernels);
+          if (!part.at_once) ready = done;
+        }
+        for (int turn = 0; part.traffic && turn < part.times; ++turn) ready = add_inner(lane, *part.traffic, ready);
+        if (part.traffic) arrived = ready;
+      }
+  }
+  compute({});
+  return {begin, done};
+}
+
+TaskId Lanes::add_inner(std::uint32_t lane, const TensorCollective& collective, TaskId ready) {
+  const InnerTraffic::Group& group = inner_->group(lane, collective, step.communications);
+  // On no stream: what it comes after keeps it in its place.
+  const Joined::Turn turn = inner_->turns(collective.among).next(lane, group.lanes.front(), [&] {
+    return step.program.communicate(std::span<const sim::StreamId>{}, group.communication);
+  });
+  step.program.after(turn.task, ready);
+  return turn.task;
 }
 
 void Lanes::prolong(std::uint32_t lane, const PassTime& more) {
@@ -75,7 +132,7 @@ void Lanes::prolong(std::uint32_t lane, const PassTime& more) {
 
 LaneTask& Lanes::add_kernels(std::uint32_t lane, Activity activity, Time duration) {
   const TaskId task = step.program.kernels(streams_[lane].compute, duration);
-  return step.lanes[lane].tasks.emplace_back(LaneTask{task, activity, 0, 0, duration, {}, {}, {}});
+  return step.lanes[lane].tasks.emplace_back(LaneTask{task, task, activity, 0, 0, duration, {}, {}, {}});
 }
 
 TaskId Lanes::transfer(std::span<const sim::StreamId> streams, const Declared& declared,

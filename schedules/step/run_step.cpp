@@ -25,8 +25,13 @@ constexpr std::uint32_t kFirstTrial = 2, kMoreTrials = 4;
 
 /// Of all micro-batches that the pipeline has.
 StepRun all_of(const StepInput& in, const Traffic& traffic, const workload::Flows& flows) {
-  StepRun run{flows, build_step(in, traffic), {}, in.pipeline->shape, {}, {}};
-  run.timeline = workload::run(run.step.program, flows);
+  StepRun run{flows, build_step(in, traffic), {}, in.pipeline->shape, {}, {}, {}};
+  if (in.transfers) {
+    run.transfers = workload::run_transfers(run.step.program, run.step.communications, in.machine, in.slow_links);
+    run.timeline = run.transfers->timeline;
+  } else {
+    run.timeline = workload::run(run.step.program, flows);
+  }
   run.time = step_time(run.step, run.timeline);
   run.split.resize(in.pipeline->shape.stages);
   for (const Lane& lane : run.step.lanes)

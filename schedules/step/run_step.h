@@ -1,10 +1,12 @@
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "schedules/step/step.h"
 #include "sim/executor.h"
 #include "workload/flows.h"
+#include "workload/transfers.h"
 
 namespace stepcast::schedules {
 
@@ -12,10 +14,11 @@ namespace stepcast::schedules {
 struct StepRun {
   workload::Flows flows;  ///< of its communications
   Step step;
-  sim::Timeline timeline;        ///< of what was simulated
-  Shape shape;                   ///< likewise: it may have fewer micro-batches than the step
-  Time time{};                   ///< of the whole step
-  std::vector<TimeSplit> split;  ///< likewise, by stage
+  sim::Timeline timeline;                             ///< of what was simulated
+  Shape shape;                                        ///< likewise: it may have fewer micro-batches than the step
+  Time time{};                                        ///< of the whole step
+  std::vector<TimeSplit> split;                       ///< likewise, by stage
+  std::optional<workload::RunOfTransfers> transfers;  ///< where all traffic was lowered
 };
 
 /// Runs one training step. A pipeline's middle repeats itself, so of many micro-batches only the first are simulated,

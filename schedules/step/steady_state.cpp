@@ -45,7 +45,7 @@ class Search {
   Time start(std::uint32_t task) const { return ran_.start[task]; }
   Time finish(std::uint32_t task) const { return ran_.finish[task]; }
   Time start(const LaneTask& task) const { return start(sim::index(task.task)); }
-  Time finish(const LaneTask& task) const { return finish(sim::index(task.task)); }
+  Time finish(const LaneTask& task) const { return finish(sim::index(task.last)); }
 
   /// When a pass begins.
   Time begin(const Lane& lane, std::size_t pass) const { return start(lane.tasks[lane.passes[pass].lane_task]); }

@@ -22,14 +22,15 @@ enum class Activity : std::uint8_t { forward, backward, weight, whole_backward, 
 
 /// One task of a lane's compute stream, with what its time is made of and what it may have waited for.
 struct LaneTask {
-  sim::TaskId task{};
+  sim::TaskId task{}, last{};  ///< where it begins and ends: one, unless it is lowered with the traffic in it
   Activity activity{};
   std::uint32_t micro_batch = 0, virtual_stage = 0;
   Time compute{}, exposed_tensor{};          ///< alone; compute + exposed_tensor is its undisturbed duration
   std::optional<sim::TaskId> arrival, data;  ///< the send, and the data collective, that it comes after
   std::optional<Pass> beside{};              ///< the backward that runs together with this forward
   std::optional<sim::TaskId> arrival_beside{};
-  Time exposed_copy{};  ///< part of its undisturbed duration too
+  Time exposed_copy{};    ///< part of its undisturbed duration too
+  bool in_parts = false;  ///< the traffic in it is lowered: exposed is what of its time is neither compute nor copies
 };
 
 /// Traffic of a lane that runs beside compute, for the trace.
@@ -68,6 +69,7 @@ struct Lane {
 struct Step {
   workload::Program program;
   std::vector<Lane> lanes;
+  std::vector<workload::Communication> communications;  ///< where that inside layers is lowered: all
   std::vector<double> times;  ///< by CommunicationId: how often it runs, mean over the steps of a round
 };
 
@@ -88,7 +90,9 @@ struct StepInput {
   const std::vector<std::vector<BlockRange>>& chunks;  ///< per stage and virtual stage
   PieceTimes& pieces;
   bool unfold = false;
-  bool trace = false;                      ///< also remember each lane's traffic
+  bool trace = false;  ///< also remember each lane's traffic
+  bool transfers =
+      false;  ///< all traffic as its transfers, that inside layers too. Requires unfold and pieces in parts
   const Stragglers* stragglers = nullptr;  ///< none: every GPU is as fast as it should be
   const workload::SlowLinks* slow_links = nullptr;
   const HostCopies* copies = nullptr;  ///< none: nothing is offloaded
