@@ -241,6 +241,8 @@ LinkTraits Cluster::link_traits(LinkId id) const {
 DeviceKind Cluster::link_source_kind(LinkId id) const { return parts_->device(parts_->ends(id).from).kind; }
 DeviceKind Cluster::link_target_kind(LinkId id) const { return parts_->device(parts_->ends(id).to).kind; }
 
+bool Cluster::fabric_may_block() const { return parts_->fabric && parts_->fabric->may_block; }
+
 std::uint32_t Cluster::first_fabric_link() const { return parts_->fabric ? parts_->fabric_base() : links(); }
 
 bool Cluster::in_node_of(GpuId gpu, LinkId link) const {

@@ -62,6 +62,7 @@ ClosShape clos_shape(const FabricSpec& spec, std::uint32_t ends, std::uint32_t p
 Clos::Clos(const FabricRequest& request, ClosShape shape)
     : shape_(std::move(shape)), nics_(request.nics_per_node), port_(request.port) {
   rails = shape_.planes > 1;
+  may_block = request.spec.oversubscription > 1 || request.spec.routing != "adaptive";
   for (const std::uint32_t up : shape_.up) above_.push_back((above_.empty() ? 1 : above_.back()) * up);
   std::vector<double> width(levels(), 1.0);
   if (request.spec.routing == "adaptive") {

@@ -98,6 +98,7 @@ class RailFatTree final : public Fabric {
  public:
   explicit RailFatTree(const FabricRequest& request) : shape_(shape_of(request)), port_(request.port) {
     rails = true;
+    may_block = request.spec.oversubscription > 1 || request.spec.routing != "adaptive";
     above_leaf_ = shape_.up;
     above_pod_ = static_cast<double>(shape_.spines) * shape_.spine_up;
     const Time hop = request.spec.cable_latency + request.spec.switch_latency;
