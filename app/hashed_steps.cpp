@@ -85,7 +85,7 @@ std::string hashed_steps_json(const std::vector<HashedSteps>& all, std::uint32_t
     for (const auto& [name, member] : figures())
       out[fmt::format("step_time_{}_s", name)] =
           steps.seconds ? nlohmann::ordered_json((*steps.seconds).*member) : nlohmann::ordered_json(nullptr);
-    out["fits"] = steps.fits;
+    out["fits"] = steps.seconds ? nlohmann::ordered_json(steps.fits) : nlohmann::ordered_json(nullptr);
     out["error"] =
         steps.question.error.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(steps.question.error);
     results.push_back(std::move(out));
@@ -102,7 +102,7 @@ std::string hashed_steps_csv(const std::vector<HashedSteps>& all, std::uint32_t 
     std::vector<std::string> cells{steps.question.name, std::to_string(seeds)};
     for (const auto& [name, member] : figures())
       cells.push_back(steps.seconds ? fmt::format("{}", (*steps.seconds).*member) : "");
-    cells.insert(cells.end(), {steps.fits ? "true" : "false", steps.question.error});
+    cells.insert(cells.end(), {!steps.seconds ? "" : steps.fits ? "true" : "false", steps.question.error});
     lines += csv_line(cells);
   }
   return lines;
