@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <map>
 #include <stdexcept>
 #include <utility>
 
@@ -34,10 +35,11 @@ constexpr auto kEndsLater = [](const auto& a, const auto& b) {
   return a.target > b.target || (a.target == b.target && a.name > b.name);
 };
 
-// Rates this much below the floor are filled again too: rounding decides nothing.
-constexpr double kBelowFloor = 1e-9;
+// A component of so many routes is large.
+constexpr std::size_t kLarge = 256;
 
-constexpr auto kLater = [](const auto& a, const auto& b) { return a.at > b.at || (a.at == b.at && a.route > b.route); };
+// A large component of which less than one in so many routes starts or ends at an instant is kept and repaired.
+constexpr std::size_t kFewTouched = 4;
 
 }  // namespace
 
@@ -53,7 +55,7 @@ FlowNetwork::FlowNetwork(std::span<const Bandwidth> resources, std::span<const R
   states_.resize(routes.size());
   new_rate_.resize(routes.size());
   bitmap_.resize(routes.size() / 64 + 1);
-  filled_.resize(resources.size());
+  std::map<double, std::uint32_t> limiters;  // by limit over weight
   for (std::uint32_t r = 0; r < routes.size(); ++r) {
     const Route& route = routes[r];
     Fixed& fixed = fixed_[r];
@@ -77,8 +79,14 @@ FlowNetwork::FlowNetwork(std::span<const Bandwidth> resources, std::span<const R
     }
     fixed.alone = std::min(narrowest, route.limit.value);
     fixed.limit = route.limit.value < narrowest ? route.limit.value : kInfinity;
+    if (fixed.limit == kInfinity) continue;
+    const auto id = static_cast<std::uint32_t>(resources.size() + limiters.size());
+    fixed.limiter = limiters.try_emplace(fixed.limit / fixed.weight, id).first->second;
   }
   fixed_.back().uses = static_cast<std::uint32_t>(uses_.size());
+  bottlenecks_.resize(resources.size() + limiters.size());
+  pressure_.resize(bottlenecks_.size());
+  for (const auto& [limit, id] : limiters) bottlenecks_[id].level = limit;
 }
 
 void FlowNetwork::touch(std::uint32_t route) {
@@ -113,13 +121,26 @@ void FlowNetwork::unlink(std::uint32_t route) {
 }
 
 /// Brings the route's progress to `now` at the rate it has had since.
-void FlowNetwork::advance(State& state, Time now) {
-  state.progress += state.rate * to_seconds(now - state.since);
+void FlowNetwork::advance(std::uint32_t route, Time now) {
+  State& state = states_[route];
+  if (state.kept) {
+    const Bottleneck& bottleneck = bottlenecks_[state.bottleneck];
+    const double moved = bottleneck.moved + bottleneck.level * to_seconds(now - bottleneck.since);
+    state.progress += (moved - state.anchor) * fixed_[route].weight;
+    state.anchor = moved;
+    state.rate = rate_of(route);
+  } else {
+    state.progress += state.rate * to_seconds(now - state.since);
+  }
   state.since = now;
 }
 
 Time FlowNetwork::end_of(const State& state, double target) const {
   return state.since + picoseconds(ceil_picoseconds(std::max(target - state.progress, 0.0), state.rate));
+}
+
+Time FlowNetwork::end_of(const Bottleneck& bottleneck, double end) const {
+  return bottleneck.since + picoseconds(ceil_picoseconds(std::max(end - bottleneck.moved, 0.0), bottleneck.level));
 }
 
 /// Lets a flow that start() has noted begin.
@@ -137,7 +158,7 @@ void FlowNetwork::add(const Start& start, Time now) {
     link(r);
     return;
   }
-  advance(state, now);
+  advance(r, now);
   if (state.others == kNone) {
     state.others = static_cast<std::uint32_t>(heaps_.size());
     heaps_.emplace_back();
@@ -158,12 +179,16 @@ std::optional<Time> FlowNetwork::expire(RouteId route, Time now, std::vector<std
   if (state.wake != now) return std::nullopt;
   state.wake = kNever;
   if (state.flows == 0) return std::nullopt;
-  if (state.due != now) {
+  if (state.kept) {
+    // Where it ends later, the coming settle() will plan it.
+    if (end_of(bottlenecks_[state.bottleneck], end_of_head(r)) > now) return std::nullopt;
+    advance(r, now);
+    touch(r);
+  } else if (state.due != now) {
     if (state.due != kNever) state.wake = state.due;
     return state.due != kNever ? std::optional(state.due) : std::nullopt;  // kNever: the coming settle() will plan it
   }
   state.due = kNever;
-  leaves(state);
   ended.push_back(state.head.name);
   if (--state.flows == 0) {
     state.rate = 0;
@@ -187,23 +212,19 @@ std::optional<Time> FlowNetwork::expire(RouteId route, Time now, std::vector<std
 
 std::span<const FlowNetwork::Due> FlowNetwork::settle(Time now) {
   due_.clear();
-  if (!starts_.empty()) floor_ = 0;
   for (const Start& start : starts_) add(start, now);
   starts_.clear();
-  const bool again = floor_ > 0 && floor_ < kInfinity;
+  if (kept_ != 0 && !touched_routes_.empty()) update_kept(now);
   for (const std::uint32_t route : touched_routes_) {
-    if (states_[route].flows == 0) continue;
-    again ? consider_again(uses_[fixed_[route].uses].resource, now) : consider(route, now);
+    if (states_[route].flows != 0 && !states_[route].kept) consider(route, now);
   }
-  for (const std::uint32_t resource : touched_resources_) {
-    if (resources_[resource].active == 0) continue;
-    again ? consider_again(resource, now) : consider(uses_[resources_[resource].first].route, now);
+  for (const std::uint32_t id : touched_resources_) {
+    const Resource& resource = resources_[id];
+    if (resource.active != 0 && resource.kept == 0) consider(uses_[resource.first].route, now);
   }
+  if (kept_ != 0) plan_kept(now);
   touched_routes_.clear();
   touched_resources_.clear();
-  plans_ends_ = plans_ends_ || again;
-  if (plans_ends_) plan_ends();
-  floor_ = kInfinity;
   if (++instant_ == 0) {  // 2^32 instants: start the marks again
     instant_ = 1;
     for (State& state : states_) state.touched = state.solved = 0;
@@ -220,13 +241,15 @@ void FlowNetwork::consider(std::uint32_t route, Time now) {
   for (const RouteUse& use : uses(route)) alone = alone && resources_[use.resource].active == 1;
   if (!alone) {
     gather(route);
-    keep_component();
-    solve(now, 0);
-    plan_component();
+    solve(now);
+    if (component_.size() >= kLarge && touched_routes_.size() * kFewTouched < component_.size()) {
+      keep_component(now);
+    } else {
+      plan_component();
+    }
     return;
   }
   state.solved = instant_;
-  state.kept = false;
   double rate = fixed_[route].alone;
   if (state.flows != 1) {
     rate = fixed_[route].limit;
@@ -238,23 +261,10 @@ void FlowNetwork::consider(std::uint32_t route, Time now) {
   plan(route);
 }
 
-/// Fills anew, from the floor on, what is joined to this resource by routes that were fixed there or later.
-void FlowNetwork::consider_again(std::uint32_t resource, Time now) {
-  const double floor = floor_ * (1 - kBelowFloor);
-  std::vector<Filled>& filled = filled_[resource];
-  while (!filled.empty() && states_[filled.back().route].flows == 0) filled.pop_back();
-  if (filled.empty()) return;
-  const std::uint32_t route = filled.back().route;
-  if (states_[route].solved == instant_ || states_[route].lambda < floor) return;
-  gather_again(route, floor);
-  keeps_ = true;
-  solve(now, floor);
-}
-
 void FlowNetwork::set_rate(std::uint32_t route, double rate, Time now) {
   State& state = states_[route];
   if (std::abs(rate - state.rate) > kSameRate * state.rate) {
-    if (state.rate > 0) advance(state, now);
+    if (state.rate > 0) advance(route, now);
     state.rate = rate;
   } else if (state.due != kNever) {
     return;
@@ -262,9 +272,6 @@ void FlowNetwork::set_rate(std::uint32_t route, double rate, Time now) {
   Time at = end_of(state, state.head.target);
   if (at <= now) at = {now.value + 1};
   state.due = at;
-  if (!ends_known_ || !state.kept) return;
-  ends_.push_back({at, route});
-  std::push_heap(ends_.begin(), ends_.end(), kLater);
 }
 
 /// Has expire() called when the route's head ends, or earlier if that is planned already.
@@ -280,34 +287,6 @@ void FlowNetwork::plan_component() {
   for (const std::uint32_t route : component_) first = std::min(first, states_[route].due);
   for (const std::uint32_t route : component_) {
     if (states_[route].due == first) plan(route);
-  }
-}
-
-/// Plans the first ends in large components.
-void FlowNetwork::plan_ends() {
-  const auto overtaken = [&](const End& end) {
-    const State& state = states_[end.route];
-    return state.flows == 0 || !state.kept || state.due != end.at;
-  };
-  if (!ends_known_ || ends_.size() > 4 * states_.size()) {
-    ends_known_ = true;
-    ends_.clear();
-    for (std::uint32_t route = 0; route < states_.size(); ++route) {
-      const State& state = states_[route];
-      if (state.flows != 0 && state.kept && state.due != kNever) ends_.push_back({state.due, route});
-    }
-    std::make_heap(ends_.begin(), ends_.end(), kLater);
-  }
-  Time first = kNever;
-  while (!ends_.empty()) {
-    const End end = ends_.front();
-    if (!overtaken(end)) {
-      if (first == kNever) first = end.at;
-      if (end.at != first) return;
-      plan(end.route);
-    }
-    std::pop_heap(ends_.begin(), ends_.end(), kLater);
-    ends_.pop_back();
   }
 }
 

@@ -8,6 +8,7 @@
 #include <map>
 #include <vector>
 
+#include "tests/sim/drive.h"
 #include "tests/sim/random_graph.h"
 
 namespace stepcast::sim {
@@ -15,14 +16,9 @@ namespace {
 
 constexpr double kTolerance = 1e-9;
 
-struct Start {
-  RouteId route{};
-  Bytes bytes{};
-};
-
 /// Random flows in bursts: several at one picosecond, some bursts while nothing runs.
-std::map<Time, std::vector<Start>> random_starts(const Recipe& recipe, Random& random) {
-  std::map<Time, std::vector<Start>> starts;
+Starts random_starts(const Recipe& recipe, Random& random) {
+  Starts starts;
   const std::uint32_t bursts = 1 + random.below(12);
   for (std::uint32_t b = 0; b < bursts; ++b) {
     std::vector<Start>& burst = starts[Time{random.between(0, 20'000'000)}];
@@ -32,41 +28,6 @@ std::map<Time, std::vector<Start>> random_starts(const Recipe& recipe, Random& r
     }
   }
   return starts;
-}
-
-/// Calls the network as the executor does; `look(now, until)` is called after each instant with the time of the next.
-/// Returns when each flow ended, by the order of the starts.
-template <class Look>
-std::vector<Time> drive(FlowNetwork& network, std::map<Time, std::vector<Start>> starts, const Look& look) {
-  std::multimap<Time, RouteId> calls;
-  std::vector<Time> end;
-  std::vector<std::uint32_t> ended;
-  while (!starts.empty() || !calls.empty()) {
-    Time now = starts.empty() ? calls.begin()->first : starts.begin()->first;
-    if (!calls.empty()) now = std::min(now, calls.begin()->first);
-    while (!calls.empty() && calls.begin()->first == now) {
-      const RouteId route = calls.begin()->second;
-      calls.erase(calls.begin());
-      if (const auto again = network.expire(route, now, ended)) calls.emplace(*again, route);
-    }
-    for (const std::uint32_t flow : ended) end[flow] = now;
-    ended.clear();
-    if (!starts.empty() && starts.begin()->first == now) {
-      for (const Start& start : starts.begin()->second) {
-        network.start(static_cast<std::uint32_t>(end.size()), start.route, start.bytes);
-        end.push_back(Time{-1});
-      }
-      starts.erase(starts.begin());
-    }
-    for (const FlowNetwork::Due& due : network.settle(now)) {
-      EXPECT_GT(due.at, now);
-      calls.emplace(due.at, due.route);
-    }
-    Time until = starts.empty() ? now : starts.begin()->first;
-    if (!calls.empty()) until = starts.empty() ? calls.begin()->first : std::min(until, calls.begin()->first);
-    look(now, until);
-  }
-  return end;
 }
 
 std::vector<double> load_on_resources(const Recipe& recipe, const FlowNetwork& network) {
@@ -194,7 +155,7 @@ TEST(FlowNetwork, TheRatesDoNotDependOnWhatRanBefore) {
 
 /// Hundreds of flows in one or two components that start together, so that ends are filled again only in part; a few
 /// bursts later.
-std::map<Time, std::vector<Start>> start_large(Recipe& recipe, Random& random) {
+Starts start_large(Recipe& recipe, Random& random) {
   const std::uint32_t parts = 1 + random.below(2), resources = 12 + random.below(20);
   for (std::uint32_t i = 0; i < parts * resources; ++i) recipe.resources.push_back({random.real(1e9, 4e10)});
   std::vector<Start> together;
@@ -210,7 +171,7 @@ std::map<Time, std::vector<Start>> start_large(Recipe& recipe, Random& random) {
     }
     recipe.routes.push_back(route);
   }
-  std::map<Time, std::vector<Start>> starts;
+  Starts starts;
   starts[Time{}] = together;
   for (std::uint32_t b = random.below(6); b-- > 0;) {
     const RouteId route{random.below(static_cast<std::uint32_t>(recipe.routes.size()))};
