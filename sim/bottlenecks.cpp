@@ -7,13 +7,13 @@
 // when every member's bottleneck has the lowest level of all that the member crosses, and no resource without members
 // carries more than it can (each flow then has a full resource on which nobody gets more per weight).
 //
-// The repair makes that so again. Bottlenecks stand in an order, and a route's bottleneck is always the first in it of all
-// that the route crosses: the condition holds where the order is that of the levels. The repair goes through the order,
-// from the first that a start or an end has changed. It computes each level anew; where the order of two is no longer that of their levels,
-// they change places, and the routes that cross both change their bottleneck. A new level changes what is taken on all
-// that the members cross, all of it higher in the order. Whatever it went through, where the repair ends the condition
-// above holds; and the rates that it asks for are unique. It is given a number of steps; where those do not do, the
-// component is filled from nothing.
+// The repair makes that so again. Bottlenecks stand in an order, and a route's bottleneck is always the first in it of
+// all that the route crosses: the condition holds where the order is that of the levels. The repair goes through the
+// order, from the first that a start or an end has changed. It computes each level anew; where the order of two is no
+// longer that of their levels, they change places, and the routes that cross both change their bottleneck. A new level
+// changes what is taken on all that the members cross, all of it higher in the order. Whatever it went through, where
+// the repair ends the condition above holds; and the rates that it asks for are unique. It is given a number of steps;
+// where those do not do, the component is filled from nothing.
 
 #include <algorithm>
 #include <cmath>
@@ -34,7 +34,7 @@ constexpr std::uint32_t kRepairsPerSum = 512;
 
 template <class Visit>
 void FlowNetwork::each_bottleneck(std::uint32_t route, Visit visit) {
-  for (const RouteUse& use : uses(route)) visit(use.resource, use.load);
+  for (const Use& use : uses(route)) visit(index(use.resource), use.load);
   if (fixed_[route].limiter != kNone) visit(fixed_[route].limiter, 0.0);
 }
 
@@ -73,7 +73,7 @@ void FlowNetwork::attach(std::uint32_t route, std::uint32_t id, Time now) {
   advance(bottleneck, now);
   state.bottleneck = id;
   state.anchor = bottleneck.moved;
-  const double per_load = state.counted * fixed_[route].weight;
+  const double per_load = state.counted * weight(route);
   double demand = 0;
   each_bottleneck(route, [&](std::uint32_t where, double load) {
     if (where == id) {
@@ -140,7 +140,7 @@ bool FlowNetwork::take(std::uint32_t from, std::uint32_t to, Time now) {
   for (const std::uint32_t route : moving_) {
     advance(route, now);
     attach(route, to, now);
-    const double per_load = states_[route].counted * fixed_[route].weight;
+    const double per_load = states_[route].counted * weight(route);
     each_bottleneck(route, [&](std::uint32_t where, double load) {
       const double demand = load * per_load;
       pressure_[where].taken += where == to ? -was * demand : where == from ? is * demand : (is - was) * demand;
@@ -169,12 +169,11 @@ void FlowNetwork::enter(std::uint32_t route, Time now) {
   });
   const std::uint32_t bottleneck = first != kNone ? order_[first] : roomiest;
   attach(route, bottleneck, now);
-  const double given = bottlenecks_[bottleneck].level * state.counted * fixed_[route].weight;
+  const double given = bottlenecks_[bottleneck].level * state.counted * weight(route);
   each_bottleneck(route, [&](std::uint32_t where, double load) {
     if (where != bottleneck) pressure_[where].taken += given * load;
     mark(where);
   });
-  state.kept = true;
   ++kept_;
 }
 
@@ -182,13 +181,13 @@ void FlowNetwork::enter(std::uint32_t route, Time now) {
 std::uint32_t FlowNetwork::leave(std::uint32_t route) {
   State& state = states_[route];
   const std::uint32_t bottleneck = std::exchange(state.bottleneck, kNone);
-  const double given = bottlenecks_[bottleneck].level * state.counted * fixed_[route].weight;
+  const double given = bottlenecks_[bottleneck].level * state.counted * weight(route);
   each_bottleneck(route, [&](std::uint32_t where, double load) {
     mark(where);
     if (where != bottleneck) pressure_[where].taken -= given * load;
     if (where < resources_.size() && --resources_[where].kept == 0) pressure_[where].taken = 0;
   });
-  state.kept = false;
+  state.counted = 0;
   --kept_;
   return bottleneck;
 }
@@ -322,18 +321,17 @@ void FlowNetwork::keep_component(Time now) {
     if (limiter != kNone && pressure_[limiter].position == kNone) put_last(limiter);
     Bottleneck& bottleneck = bottlenecks_[state.bottleneck];
     if (bottleneck.members.size() == 1) {
-      if (state.bottleneck < resources_.size()) bottleneck.level = state.rate / fixed_[route].weight;
+      if (state.bottleneck < resources_.size()) bottleneck.level = resources_[state.bottleneck].lambda;
       changed_.push_back(state.bottleneck);
     }
-    state.kept = true;
     ++kept_;
   }
   for (const std::uint32_t route : component_) {
     const State& state = states_[route];
-    const double given = bottlenecks_[state.bottleneck].level * state.counted * fixed_[route].weight;
-    for (const RouteUse& use : uses(route)) {
-      ++resources_[use.resource].kept;
-      if (use.resource != state.bottleneck) pressure_[use.resource].taken += given * use.load;
+    const double given = bottlenecks_[state.bottleneck].level * state.counted * weight(route);
+    for (const Use& use : uses(route)) {
+      ++resources_[index(use.resource)].kept;
+      if (index(use.resource) != state.bottleneck) pressure_[index(use.resource)].taken += given * use.load;
     }
   }
   std::sort(order_.begin(), order_.end(), [&](std::uint32_t a, std::uint32_t b) {
@@ -355,13 +353,13 @@ void FlowNetwork::fill_anew(Time now) {
     }
     for (const Member& member : bottleneck.members) {
       State& state = states_[member.route];
-      state.kept = false;
+      state.counted = 0;
       state.due = kNever;
       state.solved = 0;
-      for (const RouteUse& use : uses(member.route)) {
-        Resource& resource = resources_[use.resource];
+      for (const Use& use : uses(member.route)) {
+        Resource& resource = resources_[index(use.resource)];
         resource.kept = resource.seen = 0;
-        pressure_[use.resource] = {};
+        pressure_[index(use.resource)] = {};
       }
     }
     bottleneck.members.clear();
@@ -382,7 +380,7 @@ void FlowNetwork::fill_anew(Time now) {
 /// Adds to entering_ a route that is not kept and what is joined to it, if it meets a kept one.
 void FlowNetwork::enter_if_it_meets(std::uint32_t route) {
   if (states_[route].solved == instant_) return;
-  const auto meets = [&](const RouteUse& use) { return resources_[use.resource].kept != 0; };
+  const auto meets = [&](const Use& use) { return resources_[index(use.resource)].kept != 0; };
   if (std::ranges::none_of(uses(route), meets)) return;
   std::size_t next = entering_.size();
   const auto join_entering = [&](std::uint32_t joined) {
@@ -390,10 +388,10 @@ void FlowNetwork::enter_if_it_meets(std::uint32_t route) {
   };
   join_entering(route);
   for (; next < entering_.size(); ++next) {
-    for (const RouteUse& use : uses(entering_[next])) {
-      Resource& resource = resources_[use.resource];
+    for (const Use& use : uses(entering_[next])) {
+      Resource& resource = resources_[index(use.resource)];
       if (resource.kept != 0 || std::exchange(resource.seen, instant_) == instant_) continue;
-      for (std::uint32_t u = resource.first; u != kNone; u = uses_[u].next) join_entering(uses_[u].route);
+      for (std::uint32_t u = resource.first; u != kNone; u = links_[u].next) join_entering(links_[u].route);
     }
   }
 }
@@ -403,21 +401,22 @@ void FlowNetwork::update_kept(Time now) {
   leaving_.clear();
   entering_.clear();
   for (const std::uint32_t route : touched_routes_) {
-    if (states_[route].kept) {
+    if (states_[route].kept()) {
       leaving_.push_back(route);
     } else if (states_[route].flows != 0) {
       enter_if_it_meets(route);
     }
   }
+  std::sort(leaving_.begin(), leaving_.end());
+  leaving_.erase(std::unique(leaving_.begin(), leaving_.end()), leaving_.end());
   if ((leaving_.size() + entering_.size()) * kFewChanges > kept_) {
     for (const std::uint32_t route : entering_) {
       states_[route].solved = 0;
-      for (const RouteUse& use : uses(route)) resources_[use.resource].seen = 0;
+      for (const Use& use : uses(route)) resources_[index(use.resource)].seen = 0;
     }
     fill_anew(now);
     return;
   }
-  std::sort(leaving_.begin(), leaving_.end());
   moving_.clear();
   for (const std::uint32_t route : leaving_) {
     moving_.push_back(leave(route));

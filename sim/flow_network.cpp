@@ -38,73 +38,50 @@ constexpr auto kEndsLater = [](const auto& a, const auto& b) {
 // A component of so many routes is large.
 constexpr std::size_t kLarge = 256;
 
+// The memory of more starts than this is given back.
+constexpr std::size_t kManyStarts = 65'536;
+
 // A large component of which less than one in so many routes starts or ends at an instant is kept and repaired.
 constexpr std::size_t kFewTouched = 4;
 
 }  // namespace
 
-FlowNetwork::FlowNetwork(std::span<const Bandwidth> resources, std::span<const Route> routes) {
-  resources_.resize(resources.size());
-  for (std::size_t i = 0; i < resources.size(); ++i) resources_[i].capacity = resources[i].value;
-
-  std::size_t total = 0;
-  for (const Route& route : routes) total += route.uses.size();
-  if (total >= kNone) throw std::length_error("more than 2^32 uses of resources");
-  uses_.reserve(total);
-  fixed_.resize(routes.size() + 1);
-  states_.resize(routes.size());
-  new_rate_.resize(routes.size());
-  bitmap_.resize(routes.size() / 64 + 1);
+FlowNetwork::FlowNetwork(const TaskGraph& graph) : routes_(graph.routes()), uses_(routes_.uses().data()) {
+  for (const Bandwidth capacity : graph.resources()) resources_.push_back({.capacity = capacity.value});
+  if (routes_.uses().size() >= kNone) throw std::length_error("more than 2^32 uses of resources");
+  fixed_.resize(routes_.size());
+  states_.resize(routes_.size());
+  links_.resize(routes_.uses().size());
+  bitmap_.resize(routes_.size() / 64 + 1);
   std::map<double, std::uint32_t> limiters;  // by limit over weight
-  for (std::uint32_t r = 0; r < routes.size(); ++r) {
-    const Route& route = routes[r];
+  for (std::uint32_t r = 0; r < fixed_.size(); ++r) {
+    const Routes::Stored route = routes_[r];
     Fixed& fixed = fixed_[r];
-    fixed.uses = static_cast<std::uint32_t>(uses_.size());
-    fixed.weight = route.weight;
+    fixed.begin = fixed.end = static_cast<std::uint32_t>(routes_.first_use(r));
     double narrowest = kInfinity;
     for (const Use& use : route.uses) {
-      const std::uint32_t resource = index(use.resource);
-      if (resources_[resource].capacity == kInfinity) continue;  // never full
-      // A resource named twice is one use with the sum of the loads.
-      const auto first = uses_.begin() + fixed.uses;
-      const auto same = std::find_if(first, uses_.end(), [&](const RouteUse& u) { return u.resource == resource; });
-      if (same != uses_.end()) {
-        same->load += use.load;
-      } else {
-        uses_.push_back({.load = use.load, .resource = resource, .next = kNone, .previous = kNone, .route = r});
-      }
+      const double capacity = resources_[index(use.resource)].capacity;
+      if (capacity == kInfinity) break;  // never full, and last among the uses
+      narrowest = std::min(narrowest, capacity / use.load);
+      links_[fixed.end++].route = r;
     }
-    for (std::size_t u = fixed.uses; u < uses_.size(); ++u) {
-      narrowest = std::min(narrowest, resources_[uses_[u].resource].capacity / uses_[u].load);
-    }
-    fixed.alone = std::min(narrowest, route.limit.value);
-    fixed.limit = route.limit.value < narrowest ? route.limit.value : kInfinity;
-    if (fixed.limit == kInfinity) continue;
-    const auto id = static_cast<std::uint32_t>(resources.size() + limiters.size());
-    fixed.limiter = limiters.try_emplace(fixed.limit / fixed.weight, id).first->second;
+    if (!(route.limit.value < narrowest)) continue;
+    const auto id = static_cast<std::uint32_t>(resources_.size() + limiters.size());
+    fixed.limiter = limiters.try_emplace(route.limit.value / route.weight, id).first->second;
   }
-  fixed_.back().uses = static_cast<std::uint32_t>(uses_.size());
-  bottlenecks_.resize(resources.size() + limiters.size());
+  bottlenecks_.resize(resources_.size() + limiters.size());
   pressure_.resize(bottlenecks_.size());
   for (const auto& [limit, id] : limiters) bottlenecks_[id].level = limit;
 }
 
-void FlowNetwork::touch(std::uint32_t route) {
-  State& state = states_[route];
-  if (state.touched == instant_) return;
-  state.touched = instant_;
-  touched_routes_.push_back(route);
-}
-
 /// Puts the route on the lists of its resources.
 void FlowNetwork::link(std::uint32_t route) {
-  const std::uint32_t end = fixed_[route + 1].uses;
-  for (std::uint32_t u = fixed_[route].uses; u < end; ++u) {
-    RouteUse& use = uses_[u];
-    Resource& resource = resources_[use.resource];
-    use.previous = kNone;
-    use.next = resource.first;
-    if (use.next != kNone) uses_[use.next].previous = u;
+  for (std::uint32_t u = fixed_[route].begin; u < fixed_[route].end; ++u) {
+    Link& link = links_[u];
+    Resource& resource = resources_[index(uses_[u].resource)];
+    link.previous = kNone;
+    link.next = resource.first;
+    if (link.next != kNone) links_[link.next].previous = u;
     resource.first = u;
     ++resource.active;
   }
@@ -112,21 +89,24 @@ void FlowNetwork::link(std::uint32_t route) {
 
 /// Takes the route off its resources and notes those that others still use.
 void FlowNetwork::unlink(std::uint32_t route) {
-  for (const RouteUse& use : uses(route)) {
-    Resource& resource = resources_[use.resource];
-    if (use.next != kNone) uses_[use.next].previous = use.previous;
-    (use.previous != kNone ? uses_[use.previous].next : resource.first) = use.next;
-    if (--resource.active != 0) touched_resources_.push_back(use.resource);
+  for (std::uint32_t u = fixed_[route].begin; u < fixed_[route].end; ++u) {
+    const Link& link = links_[u];
+    const std::uint32_t id = index(uses_[u].resource);
+    Resource& resource = resources_[id];
+    if (link.next != kNone) links_[link.next].previous = link.previous;
+    (link.previous != kNone ? links_[link.previous].next : resource.first) = link.next;
+    --resource.active;
+    if (std::exchange(resource.touched, instant_) != instant_) touched_resources_.push_back(id);
   }
 }
 
 /// Brings the route's progress to `now` at the rate it has had since.
 void FlowNetwork::advance(std::uint32_t route, Time now) {
   State& state = states_[route];
-  if (state.kept) {
+  if (state.kept()) {
     const Bottleneck& bottleneck = bottlenecks_[state.bottleneck];
     const double moved = bottleneck.moved + bottleneck.level * to_seconds(now - bottleneck.since);
-    state.progress += (moved - state.anchor) * fixed_[route].weight;
+    state.progress += (moved - state.anchor) * weight(route);
     state.anchor = moved;
     state.rate = rate_of(route);
   } else {
@@ -148,13 +128,13 @@ void FlowNetwork::add(const Start& start, Time now) {
   const std::uint32_t r = index(start.route);
   const double size = static_cast<double>(start.bytes.value);
   State& state = states_[r];
-  touch(r);
+  touched_routes_.push_back(r);
   if (state.flows++ == 0) {
     state.progress = 0;
     state.since = now;
     state.rate = 0;
     state.due = kNever;
-    state.head = {size, start.flow};
+    set_head(state, {size, start.flow});
     link(r);
     return;
   }
@@ -164,8 +144,8 @@ void FlowNetwork::add(const Start& start, Time now) {
     heaps_.emplace_back();
   }
   Flow added{state.progress + size, start.flow};
-  if (kEndsLater(state.head, added)) {
-    std::swap(state.head, added);
+  if (const Flow head{state.head_target, state.head_name}; kEndsLater(head, added)) {
+    set_head(state, std::exchange(added, head));
     state.due = kNever;  // the next end is another flow's: settle() must say when
   }
   std::vector<Flow>& others = heaps_[state.others];
@@ -179,30 +159,30 @@ std::optional<Time> FlowNetwork::expire(RouteId route, Time now, std::vector<std
   if (state.wake != now) return std::nullopt;
   state.wake = kNever;
   if (state.flows == 0) return std::nullopt;
-  if (state.kept) {
+  if (state.kept()) {
     // Where it ends later, the coming settle() will plan it.
     if (end_of(bottlenecks_[state.bottleneck], end_of_head(r)) > now) return std::nullopt;
     advance(r, now);
-    touch(r);
+    touched_routes_.push_back(r);
   } else if (state.due != now) {
     if (state.due != kNever) state.wake = state.due;
     return state.due != kNever ? std::optional(state.due) : std::nullopt;  // kNever: the coming settle() will plan it
   }
   state.due = kNever;
-  ended.push_back(state.head.name);
+  ended.push_back(state.head_name);
   if (--state.flows == 0) {
     state.rate = 0;
     unlink(r);
     return std::nullopt;
   }
-  touch(r);
+  touched_routes_.push_back(r);
   std::vector<Flow>& others = heaps_[state.others];
   for (;;) {
     std::pop_heap(others.begin(), others.end(), kEndsLater);
-    state.head = others.back();
+    set_head(state, others.back());
     others.pop_back();
-    if (end_of(state, state.head.target) > now) return std::nullopt;
-    ended.push_back(state.head.name);
+    if (end_of(state, state.head_target) > now) return std::nullopt;
+    ended.push_back(state.head_name);
     if (--state.flows == 0) break;
   }
   state.rate = 0;
@@ -213,22 +193,26 @@ std::optional<Time> FlowNetwork::expire(RouteId route, Time now, std::vector<std
 std::span<const FlowNetwork::Due> FlowNetwork::settle(Time now) {
   due_.clear();
   for (const Start& start : starts_) add(start, now);
-  starts_.clear();
+  if (starts_.size() > kManyStarts) {
+    starts_ = {};
+  } else {
+    starts_.clear();
+  }
   if (kept_ != 0 && !touched_routes_.empty()) update_kept(now);
   for (const std::uint32_t route : touched_routes_) {
-    if (states_[route].flows != 0 && !states_[route].kept) consider(route, now);
+    if (states_[route].flows != 0 && !states_[route].kept()) consider(route, now);
   }
   for (const std::uint32_t id : touched_resources_) {
     const Resource& resource = resources_[id];
-    if (resource.active != 0 && resource.kept == 0) consider(uses_[resource.first].route, now);
+    if (resource.active != 0 && resource.kept == 0) consider(links_[resource.first].route, now);
   }
   if (kept_ != 0) plan_kept(now);
   touched_routes_.clear();
   touched_resources_.clear();
   if (++instant_ == 0) {  // 2^32 instants: start the marks again
     instant_ = 1;
-    for (State& state : states_) state.touched = state.solved = 0;
-    for (Resource& resource : resources_) resource.seen = 0;
+    for (State& state : states_) state.solved = 0;
+    for (Resource& resource : resources_) resource.seen = resource.touched = 0;
   }
   return due_;
 }
@@ -238,7 +222,7 @@ void FlowNetwork::consider(std::uint32_t route, Time now) {
   State& state = states_[route];
   if (state.solved == instant_) return;
   bool alone = true;
-  for (const RouteUse& use : uses(route)) alone = alone && resources_[use.resource].active == 1;
+  for (const Use& use : uses(route)) alone = alone && resources_[index(use.resource)].active == 1;
   if (!alone) {
     gather(route);
     solve(now);
@@ -250,12 +234,9 @@ void FlowNetwork::consider(std::uint32_t route, Time now) {
     return;
   }
   state.solved = instant_;
-  double rate = fixed_[route].alone;
-  if (state.flows != 1) {
-    rate = fixed_[route].limit;
-    for (const RouteUse& use : uses(route)) {
-      rate = std::min(rate, resources_[use.resource].capacity / (use.load * state.flows));
-    }
+  double rate = routes_[route].limit.value;
+  for (const Use& use : uses(route)) {
+    rate = std::min(rate, resources_[index(use.resource)].capacity / (use.load * state.flows));
   }
   set_rate(route, rate, now);
   plan(route);
@@ -269,7 +250,7 @@ void FlowNetwork::set_rate(std::uint32_t route, double rate, Time now) {
   } else if (state.due != kNever) {
     return;
   }
-  Time at = end_of(state, state.head.target);
+  Time at = end_of(state, state.head_target);
   if (at <= now) at = {now.value + 1};
   state.due = at;
 }

@@ -40,8 +40,8 @@ class FlowNetwork {
     Time at{};
   };
 
-  /// Routes use existing resources only (TaskGraph guarantees it). O(uses).
-  FlowNetwork(std::span<const Bandwidth> resources, std::span<const Route> routes);
+  /// Over the resources and routes of this graph, which must stay and get no more of them. O(uses).
+  explicit FlowNetwork(const TaskGraph& graph);
 
   /// A flow begins at the instant that the coming settle() ends; `flow` is the caller's name for it. Requires
   /// bytes > 0 and a route that something limits (see unbounded()). The route's latency is the caller's. O(1) here;
@@ -59,7 +59,10 @@ class FlowNetwork {
   std::optional<Time> expire(RouteId route, Time now, std::vector<std::uint32_t>& ended);
 
   /// A route that nothing limits: its flows take no time at all and must not be started.
-  bool unbounded(RouteId route) const { return fixed_[index(route)].alone == kInfinity; }
+  bool unbounded(RouteId route) const {
+    const Fixed& fixed = fixed_[index(route)];
+    return fixed.begin == fixed.end && routes_[index(route)].limit.value == kInfinity;
+  }
 
   /// What each flow on the route gets since the last settle(). 0 for an idle route.
   Bandwidth rate(RouteId route) const { return {rate_of(index(route))}; }
@@ -79,12 +82,9 @@ class FlowNetwork {
     std::uint32_t flow = 0;
     RouteId route{};
   };
-  struct Fixed {                    // per route, never changes
-    std::uint32_t uses = 0;         // first in uses_; the next route's is the end
-    std::uint32_t limiter = kNone;  // the bottleneck that stands for `limit`, if that is finite
-    double weight = 1;
-    double limit = 0;  // bytes per second; infinite where some resource alone allows no more
-    double alone = 0;  // the rate of one flow with no other anywhere
+  struct Fixed {                       // per route, never changes
+    std::uint32_t begin = 0, end = 0;  // its uses of limited resources, in the graph's uses and in links_
+    std::uint32_t limiter = kNone;     // the bottleneck that stands for its limit, if no resource alone is narrower
   };
   struct Flow {
     double target = 0;  // ends when the route's progress is this
@@ -93,34 +93,34 @@ class FlowNetwork {
   struct State {          // per route
     double progress = 0;  // bytes moved by a flow on this route since it was last idle, at time `since`
     Time since{};
-    double rate = 0;     // bytes per second; of a kept route only at `since`
-    Time due = kNever;   // when the head ends at this rate; kNever: to be computed
-    Time wake = kNever;  // the earliest call of expire() that is planned
-    Flow head;           // the flow that ends first
+    double rate = 0;         // bytes per second; of a kept route only at `since`
+    Time due = kNever;       // when the head ends at this rate; kNever: to be computed
+    Time wake = kNever;      // the earliest call of expire() that is planned
+    double head_target = 0;  // of the head: the flow that ends first
+    double anchor = 0;       // of a kept route: its bottleneck's `moved` when progress was that
+    std::uint32_t head_name = 0;
     std::uint32_t flows = 0;
     std::uint32_t others = kNone;      // into heaps_: the flows behind the head
-    std::uint32_t touched = 0;         // the instant that has it in touched_routes_
     std::uint32_t solved = 0;          // the instant that has it in a component
-    std::uint32_t bottleneck = kNone;  // what the last filling or repair found to decide its rate
-    std::uint32_t counted = 0;         // of a kept route: the flows that the repair knows of
-    double anchor = 0;                 // of a kept route: its bottleneck's `moved` when progress was that
-    bool kept = false;                 // with its bottleneck
+    std::uint32_t bottleneck = kNone;  // that decides its rate; kNone: not yet found
+    std::uint32_t counted = 0;         // the flows that the repair knows of: more than 0 if the route is kept
+    bool kept() const { return counted != 0; }
   };
-  struct RouteUse {
-    double load = 1;
-    std::uint32_t resource = 0;
-    std::uint32_t next = kNone, previous = kNone;  // the other routes active on this resource
+  struct Link {                                    // of a use; in lists of those active on one resource
+    std::uint32_t next = kNone, previous = kNone;  // into links_
     std::uint32_t route = 0;
   };
   struct Resource {
     double capacity = 0;
-    std::uint32_t first = kNone;  // into uses_: the routes active here
+    std::uint32_t first = kNone;  // into links_: the routes active here
     std::uint32_t active = 0;
     std::uint32_t kept = 0;     // of those, the kept ones: all or none
+    std::uint32_t touched = 0;  // the instant that has it in touched_resources_
     std::uint32_t seen = 0;     // the instant that has it in a component
     std::uint32_t members = 0;  // where its routes start in members_
     double sum = 0, whole = 0;  // load * weight * flows of the routes not yet fixed, and of all
     double left = 0;            // capacity minus what the fixed routes take
+    double lambda = 0;          // at which it was full
     std::uint32_t unfixed = 0;
   };
   struct Level {
@@ -160,21 +160,29 @@ class FlowNetwork {
     bool changed = false;            // since its level was computed; then it is in changed_
   };
 
-  std::span<RouteUse> uses(std::uint32_t route) {
-    return {uses_.data() + fixed_[route].uses, uses_.data() + fixed_[route + 1].uses};
+  std::span<const Use> uses(std::uint32_t route) const {
+    return {uses_ + fixed_[route].begin, uses_ + fixed_[route].end};
+  }
+  double weight(std::uint32_t route) const { return routes_.weight(route); }
+  /// Infinite where some resource alone allows no more.
+  double limit(std::uint32_t route) const {
+    return fixed_[route].limiter == kNone ? kInfinity : routes_[route].limit.value;
   }
   double rate_of(std::uint32_t route) const {
     const State& state = states_[route];
-    if (!state.kept) return state.rate;
-    return std::min(bottlenecks_[state.bottleneck].level * fixed_[route].weight, fixed_[route].limit);
+    if (!state.kept()) return state.rate;
+    return std::min(bottlenecks_[state.bottleneck].level * weight(route), limit(route));
   }
   /// Of a kept route: its bottleneck's `moved` when its head ends.
   double end_of_head(std::uint32_t route) const {
     const State& state = states_[route];
-    return state.anchor + (state.head.target - state.progress) / fixed_[route].weight;
+    return state.anchor + (state.head_target - state.progress) / weight(route);
+  }
+  void set_head(State& state, const Flow& flow) {
+    state.head_target = flow.target;
+    state.head_name = flow.name;
   }
   void add(const Start& start, Time now);
-  void touch(std::uint32_t route);
   void link(std::uint32_t route);
   void unlink(std::uint32_t route);
   void advance(std::uint32_t route, Time now);
@@ -194,7 +202,9 @@ class FlowNetwork {
   /// The sum over a resource's routes and what is left of it, added up from its members.
   void add_up(std::uint32_t id);
   void index_members();
-  void fix(std::uint32_t route, double rate, std::uint32_t bottleneck);
+  void fix(std::uint32_t route, std::uint32_t bottleneck);
+  bool fixed(std::uint32_t route) const { return states_[route].bottleneck != kNone; }
+  double fixed_rate(std::uint32_t route) const;
   double level(const Resource& resource) const;
 
   // Kept routes and the repair of their rates (sim/bottlenecks.cpp).
@@ -225,22 +235,24 @@ class FlowNetwork {
   template <class Visit>
   void each_bottleneck(std::uint32_t route, Visit visit);
 
+  const Routes& routes_;  // the graph's
+  const Use* uses_;       // of all of them
   std::vector<Fixed> fixed_;
   std::vector<State> states_;
-  std::vector<RouteUse> uses_;
+  std::vector<Link> links_;
   std::vector<Resource> resources_;
   std::vector<std::vector<Flow>> heaps_;
 
   std::uint32_t instant_ = 1;
-  std::vector<Start> starts_;  // of this instant: all ends come first, in whatever order the calls came
-  std::vector<std::uint32_t> touched_routes_, touched_resources_;
+  std::vector<Start> starts_;                  // of this instant: all ends come first, in whatever order the calls came
+  std::vector<std::uint32_t> touched_routes_;  // some more than once
+  std::vector<std::uint32_t> touched_resources_;
   std::vector<Due> due_;
 
   // Scratch of one solve, kept for its memory.
   std::vector<std::uint32_t> component_, component_resources_;
   std::vector<std::uint32_t> members_;
   std::vector<std::uint64_t> bitmap_;
-  std::vector<double> new_rate_;  // by route; negative while unfixed
   std::vector<Level> levels_;
   std::vector<Level> limits_;
   std::size_t unfixed_ = 0;

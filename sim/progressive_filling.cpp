@@ -32,12 +32,12 @@ void FlowNetwork::gather(std::uint32_t seed) {
   component_resources_.clear();
   join(seed);
   for (std::size_t done = 0; done < component_.size(); ++done) {
-    for (const RouteUse& use : uses(component_[done])) {
-      Resource& resource = resources_[use.resource];
+    for (const Use& use : uses(component_[done])) {
+      Resource& resource = resources_[index(use.resource)];
       if (resource.seen == instant_) continue;
       resource.seen = instant_;
-      component_resources_.push_back(use.resource);
-      for (std::uint32_t u = resource.first; u != kNone; u = uses_[u].next) join(uses_[u].route);
+      component_resources_.push_back(index(use.resource));
+      for (std::uint32_t u = resource.first; u != kNone; u = links_[u].next) join(links_[u].route);
     }
   }
   sort_component();
@@ -60,16 +60,22 @@ void FlowNetwork::sort_component() {
 /// The lambda at which the resource is full. Requires an unfixed route on it.
 double FlowNetwork::level(const Resource& resource) const { return std::max(resource.left, 0.0) / resource.sum; }
 
+/// What the bottleneck of a route that has been fixed gives it.
+double FlowNetwork::fixed_rate(std::uint32_t route) const {
+  const std::uint32_t bottleneck = states_[route].bottleneck;
+  return bottleneck < resources_.size() ? resources_[bottleneck].lambda * weight(route) : limit(route);
+}
+
 /// Gives the route its final rate, which this bottleneck decides, and takes it out of its resources' sums.
-void FlowNetwork::fix(std::uint32_t route, double rate, std::uint32_t bottleneck) {
-  new_rate_[route] = rate;
+void FlowNetwork::fix(std::uint32_t route, std::uint32_t bottleneck) {
   states_[route].bottleneck = bottleneck;
+  const double rate = fixed_rate(route);
   --unfixed_;
-  const double flows = states_[route].flows, weight = fixed_[route].weight;
-  for (const RouteUse& use : uses(route)) {
-    Resource& resource = resources_[use.resource];
+  const double flows = states_[route].flows;
+  for (const Use& use : uses(route)) {
+    Resource& resource = resources_[index(use.resource)];
     resource.left -= use.load * flows * rate;
-    resource.sum -= use.load * flows * weight;
+    resource.sum -= use.load * flows * weight(route);
     --resource.unfixed;
   }
 }
@@ -83,15 +89,16 @@ void FlowNetwork::index_members() {
   }
   members_.resize(total);
   for (const std::uint32_t route : component_) {
-    for (const RouteUse& use : uses(route)) members_[resources_[use.resource].members++] = route;
+    for (const Use& use : uses(route)) members_[resources_[index(use.resource)].members++] = route;
   }
   for (const std::uint32_t id : component_resources_) resources_[id].members -= resources_[id].active;
 }
 
 void FlowNetwork::fill_at_once(double lambda, Time now) {
+  for (const std::uint32_t id : component_resources_) resources_[id].lambda = lambda;
   for (const std::uint32_t route : component_) {
-    states_[route].bottleneck = uses_[fixed_[route].uses].resource;
-    set_rate(route, lambda * fixed_[route].weight, now);
+    states_[route].bottleneck = index(uses(route).front().resource);
+    set_rate(route, lambda * weight(route), now);
   }
 }
 
@@ -101,13 +108,13 @@ void FlowNetwork::add_up(std::uint32_t id) {
   resource.left = resource.capacity;
   for (std::uint32_t m = 0; m < resource.active; ++m) {
     const std::uint32_t route = members_[resource.members + m];
-    for (const RouteUse& use : uses(route)) {
-      if (use.resource != id) continue;
+    for (const Use& use : uses(route)) {
+      if (index(use.resource) != id) continue;
       const double taken = use.load * states_[route].flows;
-      if (new_rate_[route] < 0) {
-        resource.sum += taken * fixed_[route].weight;
+      if (!fixed(route)) {
+        resource.sum += taken * weight(route);
       } else {
-        resource.left -= taken * new_rate_[route];
+        resource.left -= taken * fixed_rate(route);
       }
     }
   }
@@ -124,11 +131,10 @@ void FlowNetwork::solve(Time now) {
   }
   limits_.clear();
   for (const std::uint32_t route : component_) {
-    const Fixed& fixed = fixed_[route];
     const double flows = states_[route].flows;
-    for (const RouteUse& use : uses(route)) resources_[use.resource].sum += use.load * flows * fixed.weight;
-    if (fixed.limit != kInfinity) limits_.push_back({fixed.limit / fixed.weight, route});
-    new_rate_[route] = -1;
+    for (const Use& use : uses(route)) resources_[index(use.resource)].sum += use.load * flows * weight(route);
+    if (limit(route) != kInfinity) limits_.push_back({limit(route) / weight(route), route});
+    states_[route].bottleneck = kNone;
   }
   levels_.clear();
   double lowest = kInfinity, highest = 0;
@@ -160,13 +166,13 @@ void FlowNetwork::solve(Time now) {
       std::pop_heap(levels_.begin(), levels_.end(), kHigher);
       levels_.pop_back();
     }
-    while (next_limit < limits_.size() && new_rate_[limits_[next_limit].resource] >= 0) ++next_limit;
+    while (next_limit < limits_.size() && fixed(limits_[next_limit].resource)) ++next_limit;
 
     const double full = levels_.empty() ? kInfinity : levels_.front().lambda;
     if (next_limit < limits_.size() && limits_[next_limit].lambda <= full) {
       const std::uint32_t route = limits_[next_limit++].resource;
-      lambda = std::max(lambda, fixed_[route].limit / fixed_[route].weight);
-      fix(route, fixed_[route].limit, fixed_[route].limiter);
+      lambda = std::max(lambda, limit(route) / weight(route));
+      fix(route, fixed_[route].limiter);
       continue;
     }
     if (levels_.empty()) throw std::logic_error("a flow that nothing limits");
@@ -185,12 +191,13 @@ void FlowNetwork::solve(Time now) {
     }
     // Levels a rounding apart are one level: keep the lambda of the first.
     if (!(top.lambda <= lambda * (1 + kSameRate))) lambda = top.lambda;
+    resource.lambda = lambda;
     for (std::uint32_t m = 0; m < resource.active; ++m) {
       const std::uint32_t route = members_[resource.members + m];
-      if (new_rate_[route] < 0) fix(route, lambda * fixed_[route].weight, top.resource);
+      if (!fixed(route)) fix(route, top.resource);
     }
   }
-  for (const std::uint32_t route : component_) set_rate(route, new_rate_[route], now);
+  for (const std::uint32_t route : component_) set_rate(route, fixed_rate(route), now);
 }
 
 }  // namespace stepcast::sim

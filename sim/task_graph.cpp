@@ -1,5 +1,6 @@
 #include "sim/task_graph.h"
 
+#include <algorithm>
 #include <cmath>
 #include <stdexcept>
 #include <utility>
@@ -29,7 +30,7 @@ ResourceId TaskGraph::add_resource(Bandwidth capacity) {
   return ResourceId{id};
 }
 
-RouteId TaskGraph::add_route(Route route) {
+RouteId TaskGraph::add_route(const Route& route) {
   for (const Use& use : route.uses) {
     if (index(use.resource) >= resources_.size()) throw std::logic_error("a route over an unknown resource");
     if (!positive(use.load) || !std::isfinite(use.load)) throw std::logic_error("a route's load must be positive");
@@ -40,7 +41,18 @@ RouteId TaskGraph::add_route(Route route) {
   }
   if (route.latency < Time{}) throw std::logic_error("a route's latency must not be negative");
   const std::uint32_t id = next_id(routes_.size(), "more than 2^32 routes");
-  routes_.push_back(std::move(route));
+  uses_.clear();
+  for (const Use& use : route.uses) {
+    const auto same = std::ranges::find(uses_, use.resource, &Use::resource);
+    if (same == uses_.end()) {
+      uses_.push_back(use);
+    } else {
+      same->load += use.load;
+    }
+  }
+  const auto limited = [&](const Use& use) { return std::isfinite(resources_[index(use.resource)].value); };
+  if (!std::ranges::all_of(uses_, limited)) std::ranges::stable_partition(uses_, limited);
+  routes_.add(uses_, route.latency, route.limit, route.weight);
   return RouteId{id};
 }
 

@@ -17,6 +17,14 @@ struct Start {
 };
 using Starts = std::map<Time, std::vector<Start>>;
 
+/// A graph of resources and routes alone: what a network is made over.
+inline TaskGraph graph_of(const std::vector<Bandwidth>& resources, const std::vector<Route>& routes) {
+  TaskGraph graph;
+  for (const Bandwidth capacity : resources) graph.add_resource(capacity);
+  for (const Route& route : routes) graph.add_route(route);
+  return graph;
+}
+
 /// Calls the network as the executor does; `look(now, until)` is called after each instant with the time of the next.
 /// Returns when each flow ended, by the order of the starts.
 template <class Look>

@@ -47,7 +47,8 @@ void at_every_instant(const Check& check) {
     Random random(seed);
     Recipe recipe;
     add_random_network(recipe, random);
-    FlowNetwork network(recipe.resources, recipe.routes);
+    const TaskGraph graph = graph_of(recipe.resources, recipe.routes);
+    FlowNetwork network(graph);
     drive(network, random_starts(recipe, random), [&](Time, Time) { check(recipe, network); });
     if (testing::Test::HasFailure()) return;  // one seed is enough to look at
   }
@@ -104,7 +105,8 @@ TEST(FlowNetwork, TheRatesMoveExactlyTheBytes) {
     Random random(seed);
     Recipe recipe;
     add_random_network(recipe, random);
-    FlowNetwork network(recipe.resources, recipe.routes);
+    const TaskGraph graph = graph_of(recipe.resources, recipe.routes);
+    FlowNetwork network(graph);
     const auto starts = random_starts(recipe, random);
     std::vector<double> moved(recipe.routes.size(), 0.0), asked(recipe.routes.size(), 0.0);
     std::vector<double> slack(recipe.routes.size(), 0.0);
@@ -137,9 +139,10 @@ TEST(FlowNetwork, TheRatesDoNotDependOnWhatRanBefore) {
     Random random(seed);
     Recipe recipe;
     add_random_network(recipe, random);
-    FlowNetwork network(recipe.resources, recipe.routes);
+    const TaskGraph graph = graph_of(recipe.resources, recipe.routes);
+    FlowNetwork network(graph);
     drive(network, random_starts(recipe, random), [&](Time now, Time) {
-      FlowNetwork fresh(recipe.resources, recipe.routes);
+      FlowNetwork fresh(graph);
       for (std::uint32_t r = static_cast<std::uint32_t>(recipe.routes.size()); r-- > 0;) {
         for (std::uint32_t f = 0; f < network.flows(RouteId{r}); ++f) fresh.start(f, RouteId{r}, Bytes{1});
       }
@@ -185,7 +188,8 @@ TEST(FlowNetwork, PartsFilledAgainHaveTheRatesOfTheWhole) {
     Random random(seed);
     Recipe recipe;
     const auto starts = start_large(recipe, random);
-    FlowNetwork network(recipe.resources, recipe.routes);
+    const TaskGraph graph = graph_of(recipe.resources, recipe.routes);
+    FlowNetwork network(graph);
     std::vector<double> moved(recipe.routes.size()), asked(recipe.routes.size());
     for (const auto& [at, burst] : starts) {
       for (const Start& start : burst) asked[index(start.route)] += static_cast<double>(start.bytes.value);
@@ -196,7 +200,7 @@ TEST(FlowNetwork, PartsFilledAgainHaveTheRatesOfTheWhole) {
         moved[r] += network.rate(RouteId{r}).value * network.flows(RouteId{r}) * to_seconds(until - now);
       }
       if (++instants % 7 != 0) return;
-      FlowNetwork fresh(recipe.resources, recipe.routes);
+      FlowNetwork fresh(graph);
       for (std::uint32_t r = 0; r < recipe.routes.size(); ++r) {
         for (std::uint32_t f = 0; f < network.flows(RouteId{r}); ++f) fresh.start(f, RouteId{r}, Bytes{1});
       }
@@ -218,7 +222,8 @@ TEST(FlowNetwork, AChangeElsewhereIsNotSolved) {
   Recipe recipe;
   for (int i = 0; i < 2; ++i) recipe.resources.push_back({1e9});
   for (std::uint32_t i = 0; i < 4; ++i) recipe.routes.push_back({.uses = {{ResourceId{i / 2}}}});
-  FlowNetwork network(recipe.resources, recipe.routes);
+  const TaskGraph graph = graph_of(recipe.resources, recipe.routes);
+  FlowNetwork network(graph);
   network.start(0, RouteId{0}, Bytes{1000});
   network.start(1, RouteId{2}, Bytes{1000});
   EXPECT_EQ(network.settle(Time{}).size(), 2u);
@@ -232,7 +237,8 @@ TEST(FlowNetwork, AChangeElsewhereIsNotSolved) {
 TEST(FlowNetwork, ARouteWithoutAnyLimitIsUnbounded) {
   const std::vector<Bandwidth> resources{{1e9}, {std::numeric_limits<double>::infinity()}};
   const std::vector<Route> routes{{}, {.uses = {{ResourceId{1}}}}, {.uses = {{ResourceId{0}}}}, {.limit = {1e9}}};
-  const FlowNetwork network(resources, routes);
+  const TaskGraph graph = graph_of(resources, routes);
+  const FlowNetwork network(graph);
   EXPECT_TRUE(network.unbounded(RouteId{0}));
   EXPECT_TRUE(network.unbounded(RouteId{1}));
   EXPECT_FALSE(network.unbounded(RouteId{2}));
@@ -258,7 +264,8 @@ TEST(FlowNetwork, TheOrderOfTheStartsDoesNotChangeOneBitOfTheRates) {
     for (std::uint32_t f = 1 + random.below(random.one_in(2) ? 30 : 1500); f-- > 0;) {
       order.push_back(random.below(routes));
     }
-    FlowNetwork one(recipe.resources, recipe.routes), two(recipe.resources, recipe.routes);
+    const TaskGraph graph = graph_of(recipe.resources, recipe.routes);
+    FlowNetwork one(graph), two(graph);
     for (const std::uint32_t r : order) one.start(0, RouteId{r}, Bytes{1000});
     random.shuffle(order);
     for (const std::uint32_t r : order) two.start(0, RouteId{r}, Bytes{1000});
@@ -279,7 +286,8 @@ TEST(FlowNetwork, LevelsARoundingApartAreOne) {
     resources.push_back({load * 1e10 / 7});
     routes.push_back({.uses = {{ResourceId{0}}, {ResourceId{i}, load}}});
   }
-  FlowNetwork network(resources, routes);
+  const TaskGraph graph = graph_of(resources, routes);
+  FlowNetwork network(graph);
   for (std::uint32_t r = 0; r < routes.size(); ++r) network.start(r, RouteId{r}, Bytes{1000});
   network.settle(Time{});
   EXPECT_EQ(network.rate(RouteId{0}), Bandwidth{5e9});
@@ -292,7 +300,8 @@ TEST(FlowNetwork, VeryDifferentWeightsKeepTheirShares) {
   const std::vector<Bandwidth> resources{{1e9}, {1e3}};
   std::vector<Route> routes{{.uses = {{ResourceId{0}}}, .weight = 1e-6}, {.uses = {{ResourceId{0}}}, .weight = 2e-6}};
   routes.push_back({.uses = {{ResourceId{0}}, {ResourceId{1}}}, .weight = 1e9});
-  FlowNetwork network(resources, routes);
+  const TaskGraph graph = graph_of(resources, routes);
+  FlowNetwork network(graph);
   for (std::uint32_t r = 0; r < 3; ++r) network.start(r, RouteId{r}, Bytes{1000});
   network.settle(Time{});
   const double rest = 1e9 - 1e3;

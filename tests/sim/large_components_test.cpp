@@ -132,7 +132,8 @@ TEST_P(LargeComponents, HaveTheRatesOfWaterFilling) {
     Random random(seed);
     const Instance instance = random_instance(GetParam(), random);
     const Recipe& recipe = instance.recipe;
-    FlowNetwork network(recipe.resources, recipe.routes);
+    const TaskGraph graph = graph_of(recipe.resources, recipe.routes);
+    FlowNetwork network(graph);
     std::vector<double> moved(recipe.routes.size()), asked(recipe.routes.size());
     for (const auto& [at, burst] : instance.starts) {
       for (const Start& start : burst) asked[index(start.route)] += static_cast<double>(start.bytes.value);
