@@ -21,7 +21,6 @@
 #include "schedules/step/run_step.h"
 #include "schedules/step/stalls.h"
 #include "schedules/step/trace.h"
-#include "schedules/step/wires.h"
 #include "sim/executor.h"
 #include "sim/input_error.h"
 #include "topology/cluster.h"
@@ -46,8 +45,15 @@ std::uint32_t layers_in(const Blocks& blocks, std::span<const BlockRange> chunks
 }
 
 /// The link with the largest share of its capacity used over the step: tensor traffic, the step's and `more`.
+std::optional<BusyLink> busiest_of(const topology::Cluster& cluster, const workload::RunOfTransfers& run) {
+  const auto most = std::ranges::max_element(run.busy);
+  if (most == run.busy.end() || *most == 0) return std::nullopt;
+  const topology::Link link = cluster.link(topology::LinkId{static_cast<std::uint32_t>(most - run.busy.begin())});
+  return BusyLink{link.from + " -> " + link.to, *most};
+}
+
 std::optional<BusyLink> busiest_link(const Scenario& s, const topology::Cluster& cluster, const StepInput& in,
-                                     const Step& step, const Wires& wires, Time end,
+                                     const Step& step, const workload::Flows& flows, Time end,
                                      std::span<const collectives::Timing::Load> more) {
   constexpr double kUnused = -1;
   std::vector<double> carried(cluster.links(), kUnused);
@@ -62,9 +68,9 @@ std::optional<BusyLink> busiest_link(const Scenario& s, const topology::Cluster&
     for (const auto& load : kinds[in.blocks.order[place]].traffic)
       carry(load.link, load.bytes * micro_batches(s) / copies(in.pipeline->shape));
   }
-  for (std::size_t wire = 0; wire < step.wire_times.size(); ++wire)
-    for (const auto& load : wires.loads(WireId{static_cast<std::uint32_t>(wire)}))
-      carry(load.link, load.bytes * step.wire_times[wire] / in.pipeline->steps);
+  for (std::uint32_t i = 0; i < step.times.size(); ++i)
+    for (const auto& load : flows.loads(workload::CommunicationId{i}))
+      carry(load.link, load.bytes * step.times[i] / in.pipeline->steps);
   std::optional<BusyLink> busiest;
   std::uint32_t at = 0;
   for (std::uint32_t link = 0; link < carried.size(); ++link) {
@@ -151,33 +157,33 @@ Forecast forecast_on(const workload::Machine& machine, workload::Machines& machi
   std::optional<OtherKind> other;
   if (s.cluster.other) other.emplace(OtherKind{kinds.back(), models.back()});
   const Stragglers stragglers(s.imperfections, ranks);
-  const SlowLinks slow_links(s.imperfections, cluster);
-  const SlowLinks* slow = s.imperfections.slow_node ? &slow_links : nullptr;
+  std::optional<workload::SlowLinks> slow_links;
+  if (s.imperfections.slow_node) slow_links.emplace(cluster, *s.imperfections.slow_node, s.imperfections.network_speed);
+  const workload::SlowLinks* slow = slow_links ? &*slow_links : nullptr;
   const bool imperfect = s.imperfections.any();
   std::optional<HostCopies> copies;
   if (s.offload.any()) copies.emplace(s, cluster);
   PieceTimes pieces(kinds.front(), model, ranks, timer, !unfold, brief.shape.splits_backward, slow, other,
-                    copies ? &*copies : nullptr);
-  Wires wires(cluster, slow);
+                    copies ? &*copies : nullptr, options.transfers);
   const Exchange exchange = exchange_of(s.data_parallel);
   const bool all_alike = !unfold && !options.trace && !imperfect && exchange == Exchange::gradients;
   const PlannedPipeline pipeline = all_alike ? brief : whole_pipeline(s);
   const StepInput input{s,
-                        cluster,
+                        machine,
                         ranks,
                         model,
                         &pipeline,
                         chunks,
-                        timer,
                         pieces,
                         unfold,
                         options.trace,
+                        options.transfers,
                         imperfect ? &stragglers : nullptr,
                         slow,
                         copies ? &*copies : nullptr,
                         exchange};
-  const StepRun run = run_step(input, wires);
-  const auto& [step, timeline, shape, time, split] = run;
+  const StepRun run = run_step(input);
+  const auto& [flows, step, timeline, shape, time, split, transfers] = run;
 
   const Blocks whole = whole_model(s);
   Forecast out = told_by_plan(s, planned, whole);
@@ -212,7 +218,8 @@ Forecast forecast_on(const workload::Machine& machine, workload::Machines& machi
     out.layer_forward = piece.forward.duration;
     out.layer_backward = piece.backward.duration;
   }
-  out.busiest_link = busiest_link(s, cluster, input, step, wires, out.step, with_servers);
+  out.busiest_link = transfers ? busiest_of(cluster, *transfers)
+                               : busiest_link(s, cluster, input, step, flows, out.step, with_servers);
   if (options.trace) {
     out.streams.assign(std::begin(kLaneStreams), std::end(kLaneStreams));
     out.spans = spans(step, timeline);
@@ -240,7 +247,7 @@ Forecast forecast(const Scenario& s, workload::Machines& machines, const Forecas
   workload::MachineSpec spec = machine_of(s);
   spec.whole_collectives = options.unfold;  // only where it was asked for
   const std::shared_ptr<const workload::Machine> machine = machines.of(spec);
-  return forecast_on(*machine, machines, s, options, options.unfold || every_rank_differs(s));
+  return forecast_on(*machine, machines, s, options, options.unfold || options.transfers || every_rank_differs(s));
 }
 
 Forecast forecast(const Scenario& s, const ForecastOptions& options) {

@@ -18,9 +18,10 @@ enum class Simulate : std::uint8_t {
 inline constexpr double kSurelyTooMuch = 1.25;
 
 struct ForecastOptions {
-  bool unfold = false;  ///< simulate every rank instead of one per equivalence class
-  bool trace = false;   ///< fill spans, passes and memory
-  bool advise = true;   ///< where the plan does not fit, try what would
+  bool unfold = false;     ///< simulate every rank instead of one per equivalence class
+  bool transfers = false;  ///< unfold, and lower all traffic to its transfers: nothing is assumed of what meets what
+  bool trace = false;      ///< fill spans, passes and memory
+  bool advise = true;      ///< where the plan does not fit, try what would
   Simulate simulate = Simulate::all;
 };
 

@@ -30,7 +30,7 @@ ResourceId TaskGraph::add_resource(Bandwidth capacity) {
   return ResourceId{id};
 }
 
-RouteId TaskGraph::add_route(const Route& route) {
+void TaskGraph::check(const Route& route) const {
   for (const Use& use : route.uses) {
     if (index(use.resource) >= resources_.size()) throw std::logic_error("a route over an unknown resource");
     if (!positive(use.load) || !std::isfinite(use.load)) throw std::logic_error("a route's load must be positive");
@@ -40,7 +40,9 @@ RouteId TaskGraph::add_route(const Route& route) {
     throw std::logic_error("a route's weight must be positive");
   }
   if (route.latency < Time{}) throw std::logic_error("a route's latency must not be negative");
-  const std::uint32_t id = next_id(routes_.size(), "more than 2^32 routes");
+}
+
+void TaskGraph::store(const Route& route) {
   uses_.clear();
   for (const Use& use : route.uses) {
     const auto same = std::ranges::find(uses_, use.resource, &Use::resource);
@@ -53,6 +55,12 @@ RouteId TaskGraph::add_route(const Route& route) {
   const auto limited = [&](const Use& use) { return std::isfinite(resources_[index(use.resource)].value); };
   if (!std::ranges::all_of(uses_, limited)) std::ranges::stable_partition(uses_, limited);
   routes_.add(uses_, route.latency, route.limit, route.weight);
+}
+
+RouteId TaskGraph::add_route(const Route& route) {
+  check(route);
+  const std::uint32_t id = next_id(routes_.size(), "more than 2^32 routes");
+  store(route);
   return RouteId{id};
 }
 
@@ -86,6 +94,29 @@ void TaskGraph::prolong(TaskId work, Time more) {
   if (task.route != kNoRoute) throw std::logic_error("a transfer is not prolonged");
   if (more < Time{}) throw std::logic_error("work of negative duration");
   task.amount = (Time{task.amount} + more).value;
+}
+
+void TaskGraph::bind(std::span<const Bound> routes) {
+  if (routes.empty()) return;
+  std::vector<const Bound*> bound(routes_.size(), nullptr);
+  for (const Bound& with : routes) {
+    check(with.over);
+    bound.at(index(with.route)) = &with;
+  }
+  const Routes before = std::exchange(routes_, {});
+  for (std::size_t r = 0; r < before.size(); ++r) {
+    Route route = before[r];
+    if (bound[r] != nullptr) {
+      const Route& over = bound[r]->over;
+      route.uses.insert(route.uses.begin(), over.uses.begin(), over.uses.end());
+      route.latency = over.latency;
+      route.limit = over.limit;
+    }
+    store(route);
+  }
+  for (Task& task : tasks_)
+    if (task.route != kNoRoute && bound[index(task.route)] != nullptr)
+      task.amount = bound[index(task.route)]->bytes.value;
 }
 
 void TaskGraph::after(TaskId later, TaskId earlier) { dependencies_.push_back({earlier, later}); }

@@ -45,6 +45,15 @@ class TaskGraph {
   /// `later` starts no earlier than `earlier` has ended. Either may have been added first.
   void after(TaskId later, TaskId earlier);
 
+  /// What is known of a route only later: what else it crosses, before what it crosses already, and how many bytes each
+  /// of its transfers moves. Its weight stays. A route is named once at most. O(all routes and tasks).
+  struct Bound {
+    RouteId route{};
+    Route over;
+    Bytes bytes{};
+  };
+  void bind(std::span<const Bound> routes);
+
   void reserve(std::size_t tasks, std::size_t dependencies);
 
   struct Task {
@@ -65,6 +74,8 @@ class TaskGraph {
 
  private:
   TaskId add(std::span<const StreamId> streams, Task task);
+  void check(const Route& route) const;
+  void store(const Route& route);
 
   static constexpr std::uint32_t kNone = 0xffffffffu;
   std::vector<Task> tasks_;
@@ -72,7 +83,7 @@ class TaskGraph {
   Routes routes_;
   std::vector<Bandwidth> resources_;
   std::vector<std::uint32_t> last_on_stream_;
-  std::vector<Use> uses_;  // scratch of add_route()
+  std::vector<Use> uses_;  // scratch of store()
 };
 
 }  // namespace stepcast::sim

@@ -12,7 +12,7 @@ namespace {
 /// it after them: ctest runs many at once, and two that write a file of the same name would read each other's.
 class OwnTempFolder : public testing::Environment {
   void SetUp() override {
-    folder_ = (std::filesystem::temp_directory_path() / "stepcast-tests-XXXXXX").string();
+    folder_ = (std::filesystem::temp_directory_path() / "stepcast-XXXXXX").string();
     if (mkdtemp(folder_.data()) == nullptr) throw std::runtime_error("no folder for temporary files: " + folder_);
     setenv("TEST_TMPDIR", folder_.c_str(), 1);  // testing::TempDir()
     setenv("TMPDIR", folder_.c_str(), 1);       // std::filesystem::temp_directory_path() and mktemp

@@ -40,6 +40,13 @@ AnswerOptions simulated(const std::string& word, bool draws) {
   return options;
 }
 
+/// `word`: of --detail.
+bool detailed(const std::string& word) {
+  if (!word.empty() && word != "transfers")
+    throw InputError("--detail", "found " + in_quotes(word) + ", expected transfers");
+  return !word.empty();
+}
+
 bool is_stdout(const std::string& output) {
   return output.empty() || language::descriptor_named(language::output_named(output)) == STDOUT_FILENO;
 }
@@ -52,6 +59,10 @@ CommandLine run_line() {
       "schedule-diagram", po::value<std::string>(),
       "draw what each stage of one scenario does when: in the terminal, or with =FILE.svg or =FILE.png there")(
       "unfold", po::bool_switch(), "simulate every rank instead of one of each kind")(
+      "detail", po::value<std::string>()->default_value("", ""),
+      "transfers: simulate every transfer of every collective of every rank, those inside layers too, on the links "
+      "that "
+      "they cross; slow, for up to some hundred GPUs")(
       "simulate", po::value<std::string>()->default_value("", ""),
       "all; fitting: not what needs more than 1.25 times the memory there is; none: say only what fits; by default "
       "fitting for rows of a table without a measured step, all for all else");
@@ -90,6 +101,7 @@ int run(const std::vector<std::string>& written) {
     throw InputError("--trace", "found " + std::to_string(questions->size()) + " scenarios, expected one");
 
   options.forecast.unfold = asked->values["unfold"].as<bool>();
+  options.forecast.transfers = detailed(asked->values["detail"].as<std::string>());
   options.forecast.trace = !trace.empty() || draws;
   options.threads = asked->threads;
   std::vector<Answer> answers = answer(std::move(*questions), options);

@@ -148,12 +148,12 @@ Prepared prepare(const Algorithm& algorithm, Proto proto, const Request& request
   throw std::logic_error("a whole plan that cannot be wired");
 }
 
-Played simulate(const Prepared& prepared, const Transport& transport, Bytes bytes) {
-  Played played;
-  Request request = prepared.request.resized(bytes.value);
+Cut cut(const Prepared& prepared, const Transport& transport, Bytes bytes) {
+  Cut made;
+  Request& request = made.request = prepared.request.resized(bytes.value);
   const std::uint32_t active = best_channels(prepared, bytes, transport.channels, transport.forced.most_channels);
   const double part_of_channels = static_cast<double>(active) / transport.channels;
-  const double scale = prepared.protocol.share * part_of_channels;
+  made.scale = prepared.protocol.share * part_of_channels;
   const Time ramp = picoseconds(prepared.protocol.ramp.value / transport.channels * active);
   const double now = prepared.prospect.seconds_per_byte / part_of_channels;
   // A long pipeline is simulated as far as its first pieces; each further one takes a piece's time on the busiest
@@ -167,21 +167,28 @@ Played simulate(const Prepared& prepared, const Transport& transport, Bytes byte
       request.elements = std::max<std::int64_t>(bytes.value / (pieces * channels), 1) * channels * request.pieces;
       const double piece = static_cast<double>(bytes.value) / pieces;
       const double alone = piece / prepared.channels / (prepared.slowest.value * part_of_channels);
-      const Time period = from_seconds(std::max(now * piece, to_seconds(prepared.occupancy) + alone));
-      played.rest = period * std::int64_t{pieces - request.pieces};
-      played.whole =
-          static_cast<double>(bytes.value) / static_cast<double>(std::max<std::int64_t>(request.elements, 1));
+      made.period = from_seconds(std::max(now * piece, to_seconds(prepared.occupancy) + alone));
+      made.pieces_behind = pieces - request.pieces;
+      made.whole = static_cast<double>(bytes.value) / static_cast<double>(std::max<std::int64_t>(request.elements, 1));
     }
   }
-  played.outcome = play(*prepared.algorithm, request, prepared.wiring, scale, prepared.fold);
   const bool own_part = request.operation == Operation::all_gather || request.operation == Operation::all_to_all ||
                         request.operation == Operation::reduce_scatter;
   const double moving = now * static_cast<double>(bytes.value);
   const Time own = own_part ? from_seconds(transport.own_copy * moving / (request.ranks - 1)) : Time{};
-  played.before = prepared.protocol.launch + ramp + own;
-  // Asked for only where data passes through; elsewhere it may be more than a Time can say.
-  if (passes_through(request.operation)) played.moving = from_seconds(moving);
-  return played;
+  made.before = prepared.protocol.launch + ramp + own;
+  // Elsewhere it may be more than a Time can say.
+  if (passes_through(request.operation)) made.moving = from_seconds(moving);
+  return made;
+}
+
+Played simulate(const Prepared& prepared, const Transport& transport, Bytes bytes) {
+  const Cut made = cut(prepared, transport, bytes);
+  return {.before = made.before,
+          .rest = made.period * std::int64_t{made.pieces_behind},
+          .moving = made.moving,
+          .whole = made.whole,
+          .outcome = play(*prepared.algorithm, made.request, prepared.wiring, made.scale, prepared.fold)};
 }
 
 Timing timing_of(const Prepared& prepared, const Played& played, std::span<const std::uint32_t> own_groups) {

@@ -38,6 +38,20 @@ struct Prepared {
 Prepared prepare(const Algorithm& algorithm, Proto proto, const Request& request, const Placement& placement,
                  const topology::Cluster& cluster, const Transport& transport, bool fold);
 
+/// How a prepared collective goes about some bytes.
+struct Cut {
+  Request request;   ///< of the pieces that are simulated: all of them, or the first of a long pipeline
+  double scale = 1;  ///< of the wiring's rates: what the protocol leaves of them, and the channels at work
+  Time before{};     ///< what comes before the transfers
+  double whole = 1;  ///< bytes over those of the pieces that are simulated
+  std::uint32_t pieces_behind = 0;  ///< that follow them
+  Time period{};                    ///< of a piece behind: on the busiest link, or on a connection where that is longer
+  Time moving{};  ///< all bytes, on the busiest link; asked for only where data passes through the ranks
+};
+
+/// As many channels as are fastest, cut into as many pieces.
+Cut cut(const Prepared& prepared, const Transport& transport, Bytes bytes);
+
 /// A prepared collective on some bytes, as it went.
 struct Played {
   Time before{}, rest{};  ///< what comes before the simulated transfers, and the pieces behind them
@@ -46,7 +60,7 @@ struct Played {
   Outcome outcome;
 };
 
-/// The collective on so many bytes: as many channels as are fastest, cut into as many pieces.
+/// The collective on so many bytes.
 Played simulate(const Prepared& prepared, const Transport& transport, Bytes bytes);
 
 /// What it comes to. With `own` its loads are those of these groups alone, by their places in the placement: requires a

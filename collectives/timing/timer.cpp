@@ -265,13 +265,8 @@ struct Timer::Impl {
     return found;
   }
 
-  Timing fresh(Operation operation, Bytes bytes, std::span<const Group> concurrent, std::string_view name, bool fold,
-               const Details& details, std::size_t number, std::span<const std::uint32_t> own_groups) {
-    Placement placement = place(cluster, concurrent, operation != Operation::send_recv);
-    Wanted wanted = parse_wanted(name);
-    if (wanted.algorithm != "auto" && wanted.algorithm != "nccl") algorithm(wanted.algorithm);  // unknown: throws
-    if (placement.ranks == 1)
-      return {.algorithm = std::string(wanted.algorithm), .protocol = std::string(name_of(Proto::simple)), .loads = {}};
+  /// What algorithms are asked for, and where; its GPUs are numbered as the request's chains mean them.
+  Request request_of(Operation operation, const Details& details, std::size_t number, Placement& placement) {
     Request request{};
     if (operation == Operation::send_recv) {
       request = request_on(cluster, placement, operation, transport.most_channels, {});
@@ -282,15 +277,28 @@ struct Timer::Impl {
       if (!walk.groups.empty() && details.servers == 0 && details.pair_weights.empty()) placement.groups = walk.groups;
     }
     add(details, request);
+    return request;
+  }
+
+  /// Whether some algorithm that this name may come to looks at the links.
+  bool views_links(std::string_view name, const Request& request) const {
+    const bool switches = name == "auto" && transport.nvls.share > 0 && request.nodes == 1;
+    const auto needs = [](std::string_view each) { return algorithm(each).needs_links; };
+    const bool named = name == "auto" ? std::ranges::any_of(transport.forced.algorithms, needs) : needs(name);
+    return (switches || named) && request.ranks <= kMostViewed;
+  }
+
+  Timing fresh(Operation operation, Bytes bytes, std::span<const Group> concurrent, std::string_view name, bool fold,
+               const Details& details, std::size_t number, std::span<const std::uint32_t> own_groups) {
+    Placement placement = place(cluster, concurrent, operation != Operation::send_recv);
+    Wanted wanted = parse_wanted(name);
+    if (wanted.algorithm != "auto" && wanted.algorithm != "nccl") algorithm(wanted.algorithm);  // unknown: throws
+    if (placement.ranks == 1)
+      return {.algorithm = std::string(wanted.algorithm), .protocol = std::string(name_of(Proto::simple)), .loads = {}};
+    Request request = request_of(operation, details, number, placement);
 
     if (wanted.algorithm == "nccl") wanted = picked_by_nccl(request, bytes, wanted.protocol, number, placement);
-    const bool switches = wanted.algorithm == "auto" && transport.nvls.share > 0 && request.nodes == 1;
-    const auto needs = [](std::string_view algorithm_name) { return algorithm(algorithm_name).needs_links; };
-    const bool named =
-        wanted.algorithm == "auto" ? std::ranges::any_of(transport.forced.algorithms, needs) : needs(wanted.algorithm);
-    if ((switches || named) && request.ranks <= kMostViewed) {
-      request.links = view_of(placement.groups.front());
-    }
+    if (views_links(wanted.algorithm, request)) request.links = view_of(placement.groups.front());
     const std::vector<const Algorithm*> able = candidates(wanted.algorithm, request);
     const auto usable = std::ranges::find_if(kProtocols, [&](Proto proto) { return may_use(proto); });
     const Proto first = wanted.protocol.value_or(usable != kProtocols.end() ? *usable : Proto::simple);
@@ -346,6 +354,24 @@ struct Timer::Impl {
     }
     return finish();
   }
+
+  Transfers transfers(Operation operation, Bytes bytes, const Members& groups, std::uint32_t group,
+                      std::string_view name, const Timing& chosen, const Details& details, std::size_t number) {
+    Placement placement = place(cluster, groups, operation != Operation::send_recv);
+    if (placement.ranks == 1) return {};
+    Request request = request_of(operation, details, number, placement);
+    const std::string_view wanted = parse_wanted(name).algorithm;
+    if (views_links(wanted == "nccl" ? std::string_view(chosen.algorithm) : wanted, request))
+      request.links = view_of(placement.groups.front());
+    const Algorithm& planned = algorithm(chosen.algorithm);
+    const Proto proto = in_nvswitch(planned) && transport.nvls.share > 0
+                            ? Proto::nvls
+                            : *parse_wanted(chosen.algorithm + "/" + chosen.protocol).protocol;
+    const Prepared& ready = remembered(prepared, {number, operation, planned.name, proto, false, details}, [&] {
+      return prepare(planned, proto, request, placement, cluster, transport, false);
+    });
+    return transfers_of(ready, transport, bytes, group);
+  }
 };
 
 Timer::Timer(topology::Cluster cluster, Transport transport, bool folds_where_exact)
@@ -396,6 +422,17 @@ const Timing& Timer::time(Operation operation, Bytes bytes, std::span<const Grou
   return impl_->remembered(impl_->timings, key, [&] {
     return impl_->fresh(operation, bytes, groups, algorithm, folds, shared, number, own);
   });
+}
+
+Transfers Timer::transfers(Operation operation, Bytes bytes, std::span<const Group> concurrent, std::uint32_t group,
+                           std::string_view algorithm, const Details& details) const {
+  if (bytes.value < 0) throw std::logic_error("a collective of fewer than 0 bytes");
+  const Timing& chosen = time(operation, bytes, concurrent, algorithm, true, details);
+  Impl::Members groups(concurrent.begin(), concurrent.end());
+  const Group own = groups.at(group);
+  std::ranges::sort(groups);
+  const auto at = static_cast<std::uint32_t>(std::ranges::lower_bound(groups, own) - groups.begin());
+  return impl_->transfers(operation, bytes, groups, at, algorithm, chosen, details, impl_->number_of(groups));
 }
 
 }  // namespace stepcast::collectives

@@ -10,6 +10,7 @@
 
 #include "collectives/operation.h"
 #include "collectives/timing/timing.h"
+#include "collectives/timing/transfers.h"
 #include "collectives/transport.h"
 #include "topology/cluster.h"
 
@@ -48,6 +49,11 @@ class Timer {
   /// the timer does.
   const Timing& time(Operation operation, Bytes bytes, std::span<const Group> concurrent,
                      std::string_view algorithm = "auto", bool fold = true, const Details& details = {}) const;
+
+  /// How the collective that time() tells of runs, transfer by transfer: that of the group which comes at this place of
+  /// `concurrent`. One rank: none.
+  Transfers transfers(Operation operation, Bytes bytes, std::span<const Group> concurrent, std::uint32_t group,
+                      std::string_view algorithm = "auto", const Details& details = {}) const;
 
   /// About how many bytes of memory what is remembered takes.
   std::size_t remembered_bytes() const;

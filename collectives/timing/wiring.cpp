@@ -299,6 +299,7 @@ class Wirer {
       if (resource_[root] == kNone) {
         resource_[root] = static_cast<std::uint32_t>(wiring.capacity.size());
         wiring.capacity.push_back(capacity(links_[root]));
+        wiring.bandwidth.push_back(bandwidth_[root]);
         wiring.members.emplace_back();
       }
       resource_[link] = resource_[root];

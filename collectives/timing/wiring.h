@@ -18,7 +18,8 @@ namespace stepcast::collectives {
 struct Wiring {
   std::uint32_t groups = 1;                            ///< that are simulated; the others do the same
   std::uint32_t connections = 0;                       ///< of the plan
-  std::vector<Bandwidth> capacity;                     ///< by resource
+  std::vector<Bandwidth> capacity;                     ///< by resource: what of a link collectives reach
+  std::vector<Bandwidth> bandwidth;                    ///< by resource: the link's own
   std::vector<std::vector<topology::LinkId>> members;  ///< by resource: the links it stands for
   std::vector<sim::Route> routes;  ///< by group * connections + connection; latency: what occupies the connection
   std::vector<Time> ahead;         ///< likewise: the rest of the latency, which overlaps with the transfers before

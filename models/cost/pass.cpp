@@ -25,8 +25,9 @@ Pipelined in_parts(const TensorCollective& op, Time multiply, Time traffic, doub
 /// Goes through the kernels of one pass.
 class PassClock {
  public:
-  PassClock(const KernelCost& cost, const TensorTimer& tensor, std::vector<collectives::Timing::Load>* traffic)
-      : cost_(cost), tensor_(tensor), traffic_(traffic) {}
+  PassClock(const KernelCost& cost, const TensorTimer& tensor, std::vector<collectives::Timing::Load>* traffic,
+            PassParts* parts)
+      : cost_(cost), tensor_(tensor), traffic_(traffic), parts_(parts) {}
 
   PassTime run(const Kernels& kernels) {
     const TensorCollective* gathered = nullptr;  // in parts, while the multiply behind it is looked for
@@ -53,11 +54,12 @@ class PassClock {
         run_kernel(cost_.time(kernels[i]));
     }
     if (gathered != nullptr) run_collective(*gathered);
-    pass_.exposed_tensor += beside_;
+    finish_beside();
 
     pass_.launches = cost_.software.host_per_kernel * launches_;
     pass_.idle = std::max(pass_.launches - pass_.compute - pass_.exposed_tensor, Time{});
     pass_.compute += pass_.idle;
+    add_kernels(pass_.idle);
     pass_.duration = pass_.compute + pass_.exposed_tensor;
     return pass_;
   }
@@ -72,32 +74,66 @@ class PassClock {
   void run_kernel(Time alone) {
     // Both slow down while both run; what is left of the longer one then runs alone.
     const Time hidden = std::min(alone, beside_);
-    pass_.compute += alone + from_seconds(to_seconds(hidden) * cost_.software.overlap_slowdown);
+    const Time slowed = alone + from_seconds(to_seconds(hidden) * cost_.software.overlap_slowdown);
+    pass_.compute += slowed;
     pass_.exposed_tensor += beside_ - hidden;
     beside_ = {};
+    if (const TensorCollective* op = std::exchange(op_beside_, nullptr))
+      add_part({slowed, *op, 1, true});
+    else
+      add_kernels(slowed);
   }
 
   void run_collective(const TensorCollective& op) {
     const Time alone = timed(op);
-    if (op.under_next && beside_ == Time{})
+    if (op.under_next && beside_ == Time{}) {
+      finish_beside();  // which takes no time
       beside_ = alone;
-    else
+      op_beside_ = &op;
+    } else {
       pass_.exposed_tensor += alone;
+      add_part({{}, op});
+    }
+  }
+
+  /// Nothing is left for a collective to hide under.
+  void finish_beside() {
+    pass_.exposed_tensor += std::exchange(beside_, {});
+    if (const TensorCollective* op = std::exchange(op_beside_, nullptr)) add_part({{}, *op});
+  }
+
+  void add_part(const PassPart& part) {
+    if (parts_ != nullptr) parts_->push_back(part);
+  }
+
+  void add_kernels(Time time) {
+    if (parts_ == nullptr || time == Time{}) return;
+    if (parts_->empty() || parts_->back().traffic) parts_->emplace_back();
+    parts_->back().kernels += time;
   }
 
   void run_in_parts(const Gemm& multiply, const TensorCollective& op) {
-    pass_.exposed_tensor += std::exchange(beside_, {});
+    finish_beside();
     Gemm part = multiply;
     part.shape.m = (multiply.shape.m + op.parts - 1) / op.parts;
     Time each{};
+    TensorCollective sent = op;
     if (op.operation == collectives::Operation::all_gather) {
       each = {timed(op).value / (op.parts - 1)};  // what arrives, one part after the other
     } else {
-      TensorCollective sent = op;
       sent.bytes = {op.bytes.value / op.parts};
       each = timed(sent, op.parts);
     }
-    const Pipelined both = in_parts(op, cost_.time(part), each, cost_.software.overlap_slowdown);
+    const Time multiplied = cost_.time(part);
+    const Pipelined both = in_parts(op, multiplied, each, cost_.software.overlap_slowdown);
+    if (op.operation == collectives::Operation::all_gather) {
+      add_part({both.compute - multiplied, op, 1, true});
+      add_kernels(multiplied);
+    } else {
+      add_kernels(multiplied);
+      add_part({both.compute - multiplied, sent, op.parts - 1, true});
+      add_part({{}, sent});
+    }
     pass_.compute += both.compute;
     pass_.exposed_tensor += both.exposed;
     launches_ += op.parts * (launches(multiply) + 1);
@@ -114,8 +150,10 @@ class PassClock {
   const KernelCost& cost_;
   const TensorTimer& tensor_;
   std::vector<collectives::Timing::Load>* const traffic_;
+  PassParts* const parts_;
   PassTime pass_;
-  Time beside_{};  ///< left of a collective that hides under the next kernel
+  Time beside_{};  ///< of a collective that hides under the next kernel
+  const TensorCollective* op_beside_ = nullptr;
   int launches_ = 0;
 };
 
@@ -134,8 +172,8 @@ PassTime together(const PassTime& a, const PassTime& b) {
 }
 
 PassTime pass_time(const Kernels& kernels, const KernelCost& cost, const TensorTimer& tensor,
-                   std::vector<collectives::Timing::Load>* traffic) {
-  return PassClock(cost, tensor, traffic).run(kernels);
+                   std::vector<collectives::Timing::Load>* traffic, PassParts* parts) {
+  return PassClock(cost, tensor, traffic, parts).run(kernels);
 }
 
 }  // namespace stepcast::schedules

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "collectives/timing/timer.h"
@@ -30,6 +31,16 @@ struct PassTime {
   }
 };
 
+/// A part of a pass, for whoever simulates the traffic in it: kernels one after the other, and then a collective so
+/// many times; or both at once.
+struct PassPart {
+  Time kernels{};
+  std::optional<TensorCollective> traffic{};
+  int times = 1;
+  bool at_once = false;
+};
+using PassParts = std::vector<PassPart>;
+
 /// Two passes of one rank that run together, each one's tensor traffic under the other's kernels where there is enough
 /// of them: kernels one after the other, traffic one after the other, whichever takes longer; or the host's launches of
 /// both, where these take longer still.
@@ -39,8 +50,8 @@ using TensorTimer = std::function<collectives::Timing(const TensorCollective&)>;
 
 /// Kernels one after the other; a tensor collective marked `under_next` runs beside the next kernel, each slowing the
 /// other by `overlap_slowdown`. The host bounds it from below: it cannot launch faster than host_per_kernel. `traffic`,
-/// if given, receives each collective's loads.
+/// if given, receives each collective's loads, `parts` what the pass is made of.
 PassTime pass_time(const Kernels& kernels, const KernelCost& cost, const TensorTimer& tensor,
-                   std::vector<collectives::Timing::Load>* traffic = nullptr);
+                   std::vector<collectives::Timing::Load>* traffic = nullptr, PassParts* parts = nullptr);
 
 }  // namespace stepcast::schedules

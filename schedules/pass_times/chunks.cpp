@@ -8,14 +8,16 @@
 namespace stepcast::schedules {
 
 PieceTimes::PieceTimes(const Scenario& scenario, const Blocks& blocks, const Ranks& ranks,
-                       const collectives::Timer& timer, bool fold, bool splits_backward, const SlowLinks* slow_links,
-                       std::optional<OtherKind> other, const HostCopies* copies)
+                       const collectives::Timer& timer, bool fold, bool splits_backward,
+                       const workload::SlowLinks* slow_links, std::optional<OtherKind> other, const HostCopies* copies,
+                       bool in_parts)
     : scenario_(scenario),
       blocks_(blocks),
       ranks_(ranks),
       timer_(timer),
       fold_(fold),
       splits_backward_(splits_backward),
+      in_parts_(in_parts),
       slow_links_(slow_links),
       other_(other),
       copies_(copies) {}
@@ -39,23 +41,66 @@ const std::vector<PieceTimes::Kind>& PieceTimes::at(Coordinate c) {
   std::vector<Kind> kinds;
   for (const Block& block : (other ? other_->blocks : blocks_).kinds) {
     Kind& kind = kinds.emplace_back();
-    kind.piece.forward = pass_time(block.forward, cost, tensor, &kind.traffic);
-    kind.piece.recompute = pass_time(block.recompute, cost, tensor, &kind.traffic);
+    if (in_parts_) kind.parts = std::make_unique<PieceParts>();
+    PieceParts* const parts = kind.parts.get();
+    const auto time = [&](const Kernels& kernels, PassParts PieceParts::*part) {
+      return pass_time(kernels, cost, tensor, &kind.traffic, parts != nullptr ? &(parts->*part) : nullptr);
+    };
+    kind.piece.parts = parts;
+    kind.piece.forward = time(block.forward, &PieceParts::forward);
+    kind.piece.recompute = time(block.recompute, &PieceParts::recompute);
     if (splits_backward_) {
       const SplitBackward backward = split_backward(block.backward);
-      kind.piece.backward = pass_time(backward.inputs, cost, tensor, &kind.traffic) + kind.piece.recompute;
-      kind.piece.weight = pass_time(backward.weights, cost, tensor);
+      kind.piece.backward = time(backward.inputs, &PieceParts::backward) + kind.piece.recompute;
+      kind.piece.weight =
+          pass_time(backward.weights, cost, tensor, nullptr, parts != nullptr ? &parts->weight : nullptr);
     } else {
-      kind.piece.backward = pass_time(block.backward, cost, tensor, &kind.traffic) + kind.piece.recompute;
+      kind.piece.backward = time(block.backward, &PieceParts::backward) + kind.piece.recompute;
     }
     if (copies_ != nullptr) {
       kind.piece.forward = forward_with_copies(s, block, kind.piece.forward, *copies_);
       kind.piece.backward = backward_with_copies(s, block, kind.piece.backward, *copies_);
+      if (parts != nullptr) {
+        parts->forward.push_back({kind.piece.forward.exposed_copy});
+        parts->backward.push_back({kind.piece.backward.exposed_copy});
+      }
     }
     kind.piece.parameters = block.parameters;
     kind.piece.experts = block.expert_parameters;
   }
   return kinds_.emplace(place, std::move(kinds)).first->second;
+}
+
+void Stretch::add(const Piece& piece, PassKind kind, bool recompute) {
+  time = time + time_of(piece, kind);
+  if (!recompute) time = time - piece.recompute;
+  if (piece.parts == nullptr) return;
+  const bool forward = kind == PassKind::forward, weight = kind == PassKind::weight;
+  if (!forward && !weight && recompute) parts.push_back(&piece.parts->recompute);
+  if (!weight) parts.push_back(forward ? &piece.parts->forward : &piece.parts->backward);
+  if (weight || kind == PassKind::whole_backward) parts.push_back(&piece.parts->weight);
+}
+
+Stretch recompute_of(const Piece& piece) {
+  Stretch all{piece.recompute};
+  if (piece.parts != nullptr) all.parts.push_back(&piece.parts->recompute);
+  return all;
+}
+
+Stretch stretch_of(const Chunk& chunk, PassKind kind) {
+  if (chunk.pieces.empty() || chunk.pieces.front().parts == nullptr) return {time_of(chunk, kind)};
+  Stretch all;
+  if (kind == PassKind::forward)
+    for (const Piece& piece : chunk.pieces) all.add(piece, kind);
+  else
+    for (auto piece = chunk.pieces.rbegin(); piece != chunk.pieces.rend(); ++piece) all.add(*piece, kind);
+  return all;
+}
+
+Stretch together(const Stretch& a, const Stretch& b) {
+  Stretch both{together(a.time, b.time), a.parts, true};
+  both.parts.insert(both.parts.end(), b.parts.begin(), b.parts.end());
+  return both;
 }
 
 Chunk PieceTimes::chunk(Coordinate c, std::span<const BlockRange> chunks, std::uint32_t virtual_stage) {

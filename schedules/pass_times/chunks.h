@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -9,19 +10,25 @@
 #include "scenario/scenario.h"
 #include "schedules/offload/copies.h"
 #include "schedules/parallel/ranks.h"
-#include "schedules/pass_times/stragglers.h"
 #include "schedules/pipeline/pipeline.h"
+#include "workload/slow_links.h"
 
 namespace stepcast::schedules {
 
+/// What the passes of a block are made of.
+struct PieceParts {
+  PassParts forward, backward, recompute, weight;  ///< backward without what is recomputed
+};
+
 /// A block on one rank.
 struct Piece {
-  PassTime forward, backward;  ///< backward with what is recomputed
-  PassTime recompute;          ///< that part of backward
-  PassTime weight;             ///< gradients of weights, where backward leaves them to a pass of their own
-  double parameters = 0;       ///< on one tensor rank
-  double experts = 0;          ///< of those, of experts that the expert ranks share out
-  double trained = 0;          ///< of all, with a gradient
+  PassTime forward, backward;         ///< backward with what is recomputed
+  PassTime recompute;                 ///< that part of backward
+  PassTime weight;                    ///< gradients of weights, where backward leaves them to a pass of their own
+  double parameters = 0;              ///< on one tensor rank
+  double experts = 0;                 ///< of those, of experts that the expert ranks share out
+  double trained = 0;                 ///< of all, with a gradient
+  const PieceParts* parts = nullptr;  ///< where somebody wants to see them
 };
 
 /// What one virtual stage of one stage runs, in forward order.
@@ -46,6 +53,24 @@ PassTime time_of(const PieceOrChunk& part, PassKind kind) {
   return {};
 }
 
+/// A stretch of compute: what it takes, and where somebody wants to see it what it is made of, in order.
+struct Stretch {
+  PassTime time;
+  std::vector<const PassParts*> parts{};
+  bool at_once =
+      false;  ///< of its parts all kernels, and beside them all traffic: those of two passes that run together
+
+  /// What one pass of a piece takes. `recompute`: with what it recomputes.
+  void add(const Piece& piece, PassKind kind, bool recompute = true);
+};
+
+/// What a piece recomputes.
+Stretch recompute_of(const Piece& piece);
+
+/// One pass of a chunk, and two that run together.
+Stretch stretch_of(const Chunk& chunk, PassKind kind);
+Stretch together(const Stretch& a, const Stretch& b);
+
 /// GPUs of a second kind: the scenario as they see it, and its blocks.
 struct OtherKind {
   const Scenario& scenario;
@@ -56,13 +81,14 @@ struct OtherKind {
 class PieceTimes {
  public:
   PieceTimes(const Scenario& scenario, const Blocks& blocks, const Ranks& ranks, const collectives::Timer& timer,
-             bool fold, bool splits_backward, const SlowLinks* slow_links = nullptr,
-             std::optional<OtherKind> other = {}, const HostCopies* copies = nullptr);
+             bool fold, bool splits_backward, const workload::SlowLinks* slow_links = nullptr,
+             std::optional<OtherKind> other = {}, const HostCopies* copies = nullptr, bool in_parts = false);
 
   /// A kind of block at one place in a node.
   struct Kind {
     Piece piece;
     std::vector<collectives::Timing::Load> traffic;  ///< of its tensor collectives, forward and backward together
+    std::unique_ptr<PieceParts> parts;
   };
   const std::vector<Kind>& at(Coordinate c);  ///< by Blocks::kinds
 
@@ -74,8 +100,8 @@ class PieceTimes {
   const Blocks& blocks_;
   const Ranks& ranks_;
   const collectives::Timer& timer_;
-  bool fold_, splits_backward_;
-  const SlowLinks* slow_links_;
+  bool fold_, splits_backward_, in_parts_;
+  const workload::SlowLinks* slow_links_;
   std::optional<OtherKind> other_;
   const HostCopies* copies_;
   std::map<std::uint32_t, std::vector<Kind>> kinds_;

@@ -34,6 +34,7 @@ LayerTraffic::LayerTraffic(const Scenario& s, const Ranks& ranks, Coordinate at)
   const std::int64_t copies = is_network(s.model.family) ? 1 : kv_copies(s.model, grid(s.parallelism).columns);
   if (copies > 1) groups_[Among::kv_copies] = kv_copies_beside(ranks, at, copies);
   if (s.parallelism.context > 1) {
+    ring_ = s.parallelism.context;
     groups_[Among::context] = context_groups_beside(ranks, at);
     groups_[Among::context_ring] = context_rings_beside(ranks, at);
   }
@@ -47,6 +48,10 @@ LayerTraffic::LayerTraffic(const Scenario& s, const Ranks& ranks, Coordinate at)
       for (const collectives::Group& group : groups_[Among::dispatch]) {
         const std::vector<collectives::Group> parts = by_node(ranks, group), across = rails(parts);
         nodes = static_cast<std::uint32_t>(parts.size());
+        if (inside_.empty()) {
+          own_inside_ = nodes;
+          own_rails_ = static_cast<std::uint32_t>(across.size());
+        }
         inside_.insert(inside_.end(), parts.begin(), parts.end());
         rails_.insert(rails_.end(), across.begin(), across.end());
       }
@@ -80,6 +85,30 @@ collectives::Timing LayerTraffic::time(const TensorCollective& c, const collecti
                                         : c.among == Among::combine ? combine_
                                                                     : none;
   return scaled(timer.time(c.operation, c.bytes, groups_.at(c.among), "auto", fold, details), scale_);
+}
+
+workload::Communication LayerTraffic::communication(const TensorCollective& c) const {
+  const auto shared = [](const std::vector<collectives::Group>& groups) {
+    return std::make_shared<const std::vector<collectives::Group>>(groups);
+  };
+  const bool to_experts = c.among == Among::dispatch || c.among == Among::combine;
+  if (to_experts && !rails_.empty()) {
+    const Bytes copies = whole_bytes(static_cast<double>(c.bytes.value) * copies_share_);
+    return {
+        {{.operation = c.operation, .bytes = copies, .groups = shared(rails_), .own = own_rails_, .scale = scale_},
+         {.operation = c.operation, .bytes = c.bytes, .groups = shared(inside_), .own = own_inside_, .scale = scale_}},
+        workload::Communication::Order::side_by_side};
+  }
+  workload::Collective one{.operation = c.operation,
+                           .bytes = c.bytes,
+                           .groups = shared(groups_.at(c.among)),
+                           .own = c.among == Among::context_ring ? ring_ : 1,
+                           .scale = scale_};
+  if (c.among == Among::dispatch && !dispatch_.pair_weights.empty())
+    one.details = std::make_shared<const collectives::Details>(dispatch_);
+  if (c.among == Among::combine && !combine_.pair_weights.empty())
+    one.details = std::make_shared<const collectives::Details>(combine_);
+  return {{std::move(one)}};
 }
 
 }  // namespace stepcast::schedules

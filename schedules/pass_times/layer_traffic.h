@@ -6,6 +6,7 @@
 #include "collectives/timing/timer.h"
 #include "models/layers/kernels.h"
 #include "schedules/parallel/ranks.h"
+#include "workload/communication.h"
 
 namespace stepcast::schedules {
 
@@ -15,6 +16,9 @@ class LayerTraffic {
   LayerTraffic(const Scenario& scenario, const Ranks& ranks, Coordinate at);
 
   collectives::Timing time(const TensorCollective& collective, const collectives::Timer& timer, bool fold) const;
+
+  /// The same as a program has it: of the groups that ask, the rank is in one; the others of these meet it in a ring.
+  workload::Communication communication(const TensorCollective& collective) const;
 
  private:
   /// Tokens to their experts, or back, with one copy for each node.
@@ -26,6 +30,8 @@ class LayerTraffic {
   /// With a node limit, of the expert groups on several nodes: ranks of one node, ranks at one place of each, and
   /// copies for nodes over copies for experts.
   std::vector<collectives::Group> inside_, rails_;
+  std::uint32_t own_inside_ = 0, own_rails_ = 0;  ///< of those, of the rank's own expert group: the first
+  std::uint32_t ring_ = 1;                        ///< ranks that share a sequence
   double copies_share_ = 1;
 };
 

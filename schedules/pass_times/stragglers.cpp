@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
-#include <string>
 
 namespace stepcast::schedules {
 namespace {
@@ -53,33 +52,6 @@ PassTime Stragglers::slowed(Coordinate c, std::uint64_t number, const PassTime& 
 Time Stragglers::slowed(Coordinate c, std::uint64_t number, Time alone) const {
   const double own = factor(ranks_.gpu(c), number);
   return own == 1 ? alone : times(alone, own);
-}
-
-SlowLinks::SlowLinks(const Imperfections& imperfections, const topology::Cluster& cluster) : cluster_(cluster) {
-  if (!imperfections.slow_node) return;
-  const std::string own = "node " + std::to_string(*imperfections.slow_node) + " / ";
-  for (std::uint32_t l = 0; l < cluster.links(); ++l) {
-    const topology::Link link = cluster.link(topology::LinkId{l});
-    if (link.kind != topology::LinkKind::network) continue;
-    if (link.from.starts_with(own) || link.to.starts_with(own)) speeds_[l] = imperfections.network_speed;
-  }
-}
-
-double SlowLinks::speed(topology::LinkId link) const {
-  const auto slow = speeds_.find(topology::index(link));
-  return slow == speeds_.end() ? 1 : slow->second;
-}
-
-collectives::Timing SlowLinks::slowed(collectives::Timing timing) const {
-  if (speeds_.empty()) return timing;
-  std::map<std::uint32_t, double> carried;
-  for (const auto& load : timing.loads)
-    if (speeds_.contains(topology::index(load.link))) carried[topology::index(load.link)] += load.bytes;
-  for (const auto& [link, bytes] : carried) {
-    const double rate = cluster_.link_bandwidth(topology::LinkId{link}).value * speeds_.at(link);
-    timing.duration = std::max(timing.duration, timing.latency + from_seconds(bytes / rate));
-  }
-  return timing;
 }
 
 }  // namespace stepcast::schedules

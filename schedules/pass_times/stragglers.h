@@ -1,13 +1,10 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 
-#include "collectives/timing/timer.h"
 #include "models/cost/pass.h"
 #include "scenario/imperfections.h"
 #include "schedules/parallel/ranks.h"
-#include "topology/cluster.h"
 
 namespace stepcast::schedules {
 
@@ -31,21 +28,6 @@ class Stragglers {
   const Imperfections& imperfections_;
   const Ranks& ranks_;
   std::uint32_t step_;
-};
-
-/// Links that carry less than they should: a slow node's, between its network cards and the fabric. O(links).
-class SlowLinks {
- public:
-  SlowLinks(const Imperfections& imperfections, const topology::Cluster& cluster);
-
-  /// What of its bandwidth a link has.
-  double speed(topology::LinkId link) const;
-  /// A collective takes no less than its most loaded slow link needs for its bytes.
-  collectives::Timing slowed(collectives::Timing timing) const;
-
- private:
-  const topology::Cluster& cluster_;
-  std::map<std::uint32_t, double> speeds_;
 };
 
 }  // namespace stepcast::schedules

@@ -9,9 +9,8 @@
 #include "models/cost/optimizer.h"
 #include "schedules/data_parallel/compression.h"
 #include "schedules/pass_times/buckets.h"
-#include "schedules/step/wires.h"
-#include "sim/executor.h"
 #include "sim/whole_bytes.h"
+#include "workload/run.h"
 
 namespace stepcast::schedules {
 namespace {
@@ -41,15 +40,6 @@ struct WorkerStep {
   std::vector<TaskId> updates, reads;
 };
 
-/// Messages to several servers at once: each at the rate that it would have alone, one after the other.
-Timing together(Timing first, const Timing& second) {
-  const Time flow = first.duration - first.latency + second.duration - second.latency;
-  first.latency = std::max(first.latency, second.latency);
-  first.duration = first.latency + flow;
-  first.loads.insert(first.loads.end(), second.loads.begin(), second.loads.end());
-  return first;
-}
-
 class Run {
  public:
   /// `steps`: that each worker makes.
@@ -57,16 +47,18 @@ class Run {
       : in_(in),
         s_(in.scenario),
         workers_(s_.parallelism.data),
-        sharded_(s_.data_parallel.mode == DataParallelMode::sharded_parameter_server),
-        wires_(in.cluster, in.slow_links) {
+        sharded_(s_.data_parallel.mode == DataParallelMode::sharded_parameter_server) {
     for (std::uint32_t d = 0; d < workers_; ++d) plan_.push_back(planned(d));
     for (std::uint32_t d = 0; d < workers_; ++d)
       for (const Bucket& bucket : plan_[d].buckets) {
         declare(d, true, bucket.elements);
         declare(d, false, bucket.elements);
       }
+    // Each message by itself: workers are not alike.
+    flows_.emplace(in.machine, communications_,
+                   workload::Flows::Conditions{.slow_links = in.slow_links, .unfolded = true});
     build(steps);
-    timeline_ = sim::run(graph_);
+    timeline_ = workload::run(program_, *flows_);
     for (const std::vector<WorkerStep>& of_worker : made_) {
       std::vector<Time>& updated = updated_.emplace_back();
       for (const WorkerStep& step : of_worker) updated.push_back(last_finish(step.updates));
@@ -106,10 +98,10 @@ class Run {
         copies += share * to_seconds(made.passes.exposed_copy);
         compression += share * to_seconds(made.compression);
       }
-      for (const auto& [key, wire] : declared_) {
+      for (const auto& [key, communication] : declared_) {
         if (key.worker != d) continue;
         const auto buckets = static_cast<double>(std::ranges::count(plan_[d].buckets, key.elements, &Bucket::elements));
-        for (const Timing::Load& load : wires_.loads(wire))
+        for (const Timing::Load& load : flows_->loads(communication))
           loads.push_back({load.link, load.bytes * buckets * w.rate / all * workers_});
       }
     }
@@ -168,13 +160,14 @@ class Run {
   }
 
   /// The tensor ranks' messages from one worker to another run side by side.
-  Timing message(std::uint32_t from, std::uint32_t to, double bytes) const {
+  workload::Collective message(std::uint32_t from, std::uint32_t to, double bytes) const {
     std::vector<Group> pairs;
     for (std::uint32_t t = 0; t < s_.parallelism.tensor; ++t)
       pairs.push_back({in_.ranks.gpu({t, from, 0}), in_.ranks.gpu({t, to, 0})});
-    const Bytes size = whole_bytes(bytes);
-    Timing timing = in_.timer.time(Operation::send_recv, size, pairs, "auto", false);
-    return in_.slow_links != nullptr ? in_.slow_links->slowed(std::move(timing)) : timing;
+    return {.operation = Operation::send_recv,
+            .bytes = whole_bytes(bytes),
+            .groups = std::make_shared<const std::vector<Group>>(std::move(pairs)),
+            .own = s_.parallelism.tensor};
   }
 
   void declare(std::uint32_t worker, bool push, double elements) {
@@ -185,20 +178,11 @@ class Run {
     const auto one = [&](std::uint32_t server, double size) {
       return push ? message(worker, server, size) : message(server, worker, size);
     };
-    if (!sharded_) {
-      const Timing timing = one(0, bytes);
-      alone_[worker] = alone_[worker] + timing.duration;
-      declared_.emplace(key, wires_.declare(timing));
-      return;
-    }
-    std::optional<Timing> all;
-    for (std::uint32_t server = 0; server < workers_; ++server) {
-      if (server == worker) continue;
-      const Timing timing = one(server, bytes / workers_);
-      all = all ? together(std::move(*all), timing) : timing;
-    }
-    alone_[worker] = alone_[worker] + all->duration;
-    declared_.emplace(key, wires_.declare(*all));
+    workload::Communication all{.collectives = {}, .order = workload::Communication::Order::side_by_side};
+    for (std::uint32_t server = 0; server < (sharded_ ? workers_ : 1); ++server)
+      if (server != worker) all.collectives.push_back(one(server, sharded_ ? bytes / workers_ : bytes));
+    declared_.emplace(key, workload::CommunicationId{static_cast<std::uint32_t>(communications_.size())});
+    communications_.push_back(std::move(all));
   }
 
   /// Of the servers, for one worker's gradients: they go through the optimizer's state once for each.
@@ -209,25 +193,26 @@ class Run {
     return sharded_ ? Time{alone.value / workers_} : alone;
   }
 
-  sim::RouteId route(const Key& key) {
-    const auto made = routes_.find(key);
-    if (made != routes_.end()) return made->second;
-    return routes_.emplace(key, wires_.route(graph_, declared_.at(key), {}, 0)).first->second;
+  /// A worker's messages of each size, once each way, alone.
+  Time messages_alone(std::uint32_t worker) const {
+    Time sum{};
+    for (const auto& [key, communication] : declared_)
+      if (key.worker == worker) sum = sum + flows_->alone(communication);
+    return sum;
   }
 
   void build(std::span<const std::uint32_t> steps) {
-    wires_.enter(graph_);
     // Updates that come together share the servers' memory bandwidth.
-    const sim::ResourceId memory = graph_.add_resource({kPicosecondsPerSecond});
-    const sim::RouteId update = graph_.add_route({{{memory, 1.0}}, {}, {kPicosecondsPerSecond}, 1.0});
+    const workload::EngineId memory = program_.add_engine();
     std::vector<TaskId> clocks;  // all have updated so many times
     if (s_.data_parallel.consistency == Consistency::bounded_staleness)
-      for (std::uint32_t k = 0; k < std::ranges::max(steps); ++k) clocks.push_back(nothing());
+      for (std::uint32_t k = 0; k < std::ranges::max(steps); ++k) clocks.push_back(program_.moment());
     for (std::uint32_t d = 0; d < workers_; ++d) {
-      const sim::StreamId compute = graph_.add_stream(), up = graph_.add_stream(), down = graph_.add_stream();
+      const sim::StreamId compute = program_.add_stream(), up = program_.add_stream(), down = program_.add_stream();
       const Worker& worker = plan_[d];
-      const Time cycle = (worker.chunk.forward + worker.chunk.backward).duration * micro_batches(s_) + alone_[d];
-      graph_.work(compute, Time{cycle.value / workers_} * d + Time{cycle.value % workers_ * d / workers_});
+      const Time cycle =
+          (worker.chunk.forward + worker.chunk.backward).duration * micro_batches(s_) + messages_alone(d);
+      program_.kernels(compute, Time{cycle.value / workers_} * d + Time{cycle.value % workers_ * d / workers_});
       std::vector<WorkerStep>& of_worker = made_.emplace_back(steps[d]);
       for (std::uint32_t k = 0; k < steps[d]; ++k) {
         WorkerStep& made = of_worker[k];
@@ -236,7 +221,7 @@ class Run {
           const PassTime time = straggling(d, k, number++, alone);
           made.passes = made.passes + time;
           made.compression = made.compression + more;
-          return graph_.work(compute, time.duration + more);
+          return program_.kernels(compute, time.duration + more);
         };
         const TaskId first = run(worker.chunk.forward);
         if (in_.stragglers == nullptr) {  // all micro-batches are alike: as one
@@ -248,34 +233,32 @@ class Run {
           }
         }
         if (k > 0)
-          for (const TaskId read : of_worker[k - 1].reads) graph_.after(first, read);
+          for (const TaskId read : of_worker[k - 1].reads) program_.after(first, read);
         for (const Bucket& bucket : worker.buckets) {
           TaskId ready = run(bucket.backward, compress_time(s_, gpu(d), bucket.elements));
           if (has_link(d)) {
             const Key push{d, true, bucket.elements};
-            const TaskId sent = graph_.transfer(up, route(push), wires_.amount(declared_.at(push)));
-            graph_.after(sent, ready);
+            const TaskId sent = program_.communicate(up, declared_.at(push));
+            program_.after(sent, ready);
             ready = sent;
           }
-          made.updates.push_back(graph_.transfer(update, {update_time(bucket.elements).value}));
-          graph_.after(made.updates.back(), ready);
+          made.updates.push_back(
+              program_.kernels(std::span<const sim::StreamId>{}, memory, update_time(bucket.elements)));
+          program_.after(made.updates.back(), ready);
         }
         if (worker.rest.duration > Time{}) run(worker.rest);
         for (std::size_t b = 0; b < worker.buckets.size(); ++b) {
           const Key pull{d, false, worker.buckets[b].elements};
-          made.reads.push_back(has_link(d) ? graph_.transfer(down, route(pull), wires_.amount(declared_.at(pull)))
-                                           : nothing());
-          graph_.after(made.reads.back(), made.updates[b]);
+          made.reads.push_back(has_link(d) ? program_.communicate(down, declared_.at(pull)) : program_.moment());
+          program_.after(made.reads.back(), made.updates[b]);
           if (clocks.empty()) continue;
-          graph_.after(clocks[k], made.updates[b]);
+          program_.after(clocks[k], made.updates[b]);
           if (k >= *s_.data_parallel.staleness)
-            graph_.after(made.reads.back(), clocks[k - *s_.data_parallel.staleness]);
+            program_.after(made.reads.back(), clocks[k - *s_.data_parallel.staleness]);
         }
       }
     }
   }
-
-  TaskId nothing() { return graph_.work(std::span<const sim::StreamId>{}, Time{}); }
 
   PassTime straggling(std::uint32_t worker, std::uint32_t k, std::uint64_t number, const PassTime& alone) const {
     if (in_.stragglers == nullptr) return alone;
@@ -329,12 +312,11 @@ class Run {
   const Scenario& s_;
   const std::uint32_t workers_;
   const bool sharded_;
-  Wires wires_;
   std::vector<Worker> plan_;
-  std::map<Key, WireId> declared_;
-  std::map<std::uint32_t, Time> alone_;  ///< messages of one size each way
-  std::map<Key, sim::RouteId> routes_;
-  sim::TaskGraph graph_;
+  std::vector<workload::Communication> communications_;
+  std::map<Key, workload::CommunicationId> declared_;
+  std::optional<workload::Flows> flows_;
+  workload::Program program_;
   sim::Timeline timeline_;
   std::vector<std::vector<WorkerStep>> made_;
   std::vector<std::vector<Time>> updated_;

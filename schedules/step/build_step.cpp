@@ -18,10 +18,10 @@ constexpr std::uint32_t kNever = 0xffffffffu;
 /// Every lane's passes in its stage's order, and what they wait for.
 class Builder {
  public:
-  Builder(const StepInput& in, const Traffic& traffic, Wires& wires)
+  Builder(const StepInput& in, const Traffic& traffic)
       : in_(in),
         s_(in.scenario),
-        lanes_(in, traffic, wires),
+        lanes_(in, traffic),
         updates_(lanes_),
         shape_(in.pipeline->shape),
         chunks_(chunks(shape_)),
@@ -77,7 +77,7 @@ class Builder {
     begins.reserve(order.size() + 1);
     lanes_[lane].flushes = order.size();
     const auto begin = [&] {
-      begins.push_back({static_cast<std::uint32_t>(lanes_.step.graph.tasks().size()),
+      begins.push_back({static_cast<std::uint32_t>(lanes_.step.program.tasks()),
                         static_cast<std::uint32_t>(lanes_[lane].tasks.size())});
     };
     for (std::size_t i = 0; i < order.size(); ++i) {
@@ -109,7 +109,7 @@ class Builder {
         lanes_.prolong(lane, time_of(chunk, pass.kind));
         continue;
       } else {
-        lanes_.add_compute(lane, pass, time_of(chunk, pass.kind), reducing);
+        lanes_.add_compute(lane, pass, stretch_of(chunk, pass.kind), reducing);
       }
       pass_is_made(lane, pass, first_task);
       if (beside != nullptr) pass_is_made(lane, *beside, first_task);
@@ -122,7 +122,7 @@ class Builder {
   bool runs_on(std::uint32_t lane, bool reducing) {
     const bool waits = lanes_.several_data_ranks() && zero_ >= 2;  // for what is exchanged in every micro-batch
     return shape_.stages == 1 && drains_ && !waits && !in_.trace && in_.stragglers == nullptr && !reducing &&
-           !lanes_[lane].tasks.empty();
+           !in_.transfers && !lanes_[lane].tasks.empty();
   }
 
   /// The pass begins with the lane's task `first_task`; what it makes is sent on.
@@ -138,8 +138,8 @@ class Builder {
   /// A forward and a backward at once.
   void add_pair(std::uint32_t lane, const Pass& forward, const Pass& backward, bool disturbed) {
     const std::vector<Chunk>& chunks = lanes_.traffic.data[lane].chunks;
-    const PassTime time = together(time_of(chunks[forward.virtual_stage], forward.kind),
-                                   time_of(chunks[backward.virtual_stage], backward.kind));
+    const Stretch time = together(stretch_of(chunks[forward.virtual_stage], forward.kind),
+                                  stretch_of(chunks[backward.virtual_stage], backward.kind));
     lanes_.add_compute(lane, forward, time, disturbed).beside = backward;
   }
 
@@ -156,9 +156,9 @@ class Builder {
     const TaskId task = lanes_.transfer({beside ? &streams.pipeline : &streams.compute, 1}, send);
     send_of_pass_[n] = sim::index(task);
     if (beside)
-      lanes_.step.graph.after(task, done);
+      lanes_.step.program.after(task, done);
     else
-      lanes_[lane].tasks.push_back({task, Activity::send, micro_batch, pass.virtual_stage, {}, {}, {}, {}});
+      lanes_[lane].tasks.push_back({task, task, Activity::send, micro_batch, pass.virtual_stage, {}, {}, {}, {}});
     lanes_.note(lane, {task, 1, forward ? "activation" : "gradient", micro_batch});
   }
 
@@ -168,16 +168,14 @@ class Builder {
     const auto& ends = at.plan.bucket_ends[at.virtual_stage];
     std::size_t back = 0;
     for (std::size_t b = 0; b < ends.size(); ++b) {
-      PassTime time;
-      for (; back <= ends[b]; ++back) time = time + time_of(chunk.pieces[chunk.pieces.size() - 1 - back], pass.kind);
-      const TaskId done = lanes_.add_compute(lane, pass, time, true).task;
+      Stretch time;
+      for (; back <= ends[b]; ++back) time.add(chunk.pieces[chunk.pieces.size() - 1 - back], pass.kind);
+      const TaskId done = lanes_.add_compute(lane, pass, time, true).last;
       updates_.add_sum(lane, at.leader, at.plan.buckets[at.virtual_stage][b], done);
     }
-    PassTime rest;  // what has no parameters, or frozen ones
-    for (; back < chunk.pieces.size(); ++back) {
-      rest = rest + time_of(chunk.pieces[chunk.pieces.size() - 1 - back], pass.kind);
-    }
-    if (rest.duration > Time{}) lanes_.add_compute(lane, pass, rest, true);
+    Stretch rest;  // what has no parameters, or frozen ones
+    for (; back < chunk.pieces.size(); ++back) rest.add(chunk.pieces[chunk.pieces.size() - 1 - back], pass.kind);
+    if (rest.time.duration > Time{}) lanes_.add_compute(lane, pass, rest, true);
   }
 
   /// ZeRO 3: each piece's parameters are gathered before it runs, for forward and backward anew, and again between
@@ -191,7 +189,9 @@ class Builder {
       const Piece& piece = chunk.pieces[at];
       const Gathers& gathers = plan.gathers[pass.virtual_stage][at];
       if (pass.kind == PassKind::forward) {
-        add_gathered_compute(lane, pass, gathers, piece.forward);
+        Stretch forward;
+        forward.add(piece, pass.kind);
+        add_gathered_compute(lane, pass, gathers, forward);
         continue;
       }
       if (piece.backward.duration == Time{} && piece.trained == 0) continue;
@@ -199,36 +199,35 @@ class Builder {
         const auto& sums = plan.buckets[pass.virtual_stage];
         if (i < sums.size() && is_last(shape_, pass.kind)) updates_.add_sum(lane, planned_at.leader, sums[i], done);
       };
+      Stretch rest;
       if (pass.kind == PassKind::weight) {  // of activations and their gradients alone
-        sum_after(lanes_.add_compute(lane, pass, piece.weight, true).task);
+        rest.add(piece, pass.kind);
+        sum_after(lanes_.add_compute(lane, pass, rest, true).last);
         continue;
       }
-      PassTime rest = time_of(piece, pass.kind);
-      if (s_.software.gather_for_recompute && piece.recompute.duration > Time{}) {
-        add_gathered_compute(lane, pass, gathers, piece.recompute);
-        rest = rest - piece.recompute;
-      }
+      const bool anew = s_.software.gather_for_recompute && piece.recompute.duration > Time{};
+      if (anew) add_gathered_compute(lane, pass, gathers, recompute_of(piece));
+      rest.add(piece, pass.kind, !anew);
       sum_after(add_gathered_compute(lane, pass, gathers, rest));
     }
   }
 
   /// What may be prefetched is gathered from when the task before starts, the rest from when it has ended; of a piece
   /// without parameters nothing.
-  TaskId add_gathered_compute(std::uint32_t lane, const Pass& pass, const Gathers& gathers, const PassTime& time) {
+  TaskId add_gathered_compute(std::uint32_t lane, const Pass& pass, const Gathers& gathers, const Stretch& time) {
     const std::vector<LaneTask>& before = lanes_[lane].tasks;
     const auto back = [&](std::size_t n) {
-      return before.size() >= n ? std::optional<TaskId>(before[before.size() - n].task) : std::nullopt;
+      return before.size() >= n ? std::optional<TaskId>(before[before.size() - n].last) : std::nullopt;
     };
     std::optional<TaskId> gathered;
     const std::uint32_t keeper = lanes_.groups.leader(lane, pass.virtual_stage);
     if (gathers.ahead) gathered = lanes_.collective(lane, keeper, *gathers.ahead, true, back(2), "parameters");
     if (gathers.rest) gathered = lanes_.collective(lane, keeper, *gathers.rest, true, back(1), "parameters");
     LaneTask& task = lanes_.add_compute(lane, pass, time, true);
-    const TaskId done = task.task;
-    if (!gathered) return done;
+    if (!gathered) return task.last;
     if (!task.data) task.data = gathered;
-    lanes_.step.graph.after(done, *gathered);
-    return done;
+    lanes_.step.program.after(task.task, *gathered);
+    return task.last;
   }
 
   void connect_passes() {
@@ -241,7 +240,7 @@ class Builder {
             const std::uint32_t send = send_of_pass_[number(r, kind, mb, forward ? chunk - 1 : chunk + 1)];
             if (send == kNever) continue;
             const std::size_t n = number(r, kind, mb, chunk);
-            lanes_.step.graph.after(TaskId{first_of_pass_[n]}, TaskId{send});
+            lanes_.step.program.after(TaskId{first_of_pass_[n]}, TaskId{send});
             const std::uint32_t stage = place(shape_, {copy_of(shape_, MicroBatchId{mb}), chunk}).stage;
             LaneTask& task = lanes_[lanes_.groups.lane(r, stage)].tasks[lane_task_of_pass_[n]];
             (task.beside && !forward ? task.arrival_beside : task.arrival) = TaskId{send};
@@ -261,8 +260,6 @@ class Builder {
 
 }  // namespace
 
-Step build_step(const StepInput& input, const Traffic& traffic, Wires& wires) {
-  return Builder(input, traffic, wires).build();
-}
+Step build_step(const StepInput& input, const Traffic& traffic) { return Builder(input, traffic).build(); }
 
 }  // namespace stepcast::schedules

@@ -8,22 +8,24 @@ namespace stepcast::schedules {
 
 using sim::TaskId;
 
-Lanes::Lanes(const StepInput& input, const Traffic& declared, Wires& wires)
+Lanes::Lanes(const StepInput& input, const Traffic& declared)
     : in(input),
       s(input.scenario),
       shape(input.pipeline->shape),
       groups(shape, input.ranks, input.unfold),
       traffic(declared),
-      wires_(wires),
       slowdown_(overlaps() ? s.software.overlap_slowdown : 0),
       members_(shape.stages * groups.replicas()),
-      routes_(wires.count()),
       sums_(shape.stages * groups.replicas()),
       gathers_(shape.stages * groups.replicas()),
       blocked_by_(shape.stages * groups.replicas()) {
+  if (in.transfers) {
+    step.communications = traffic.communications;
+    inner_.emplace(in, groups);
+  }
   const std::size_t passes = std::size_t{2} * shape.micro_batches * chunks(shape) * groups.replicas();
   const bool joined = shape.stages == 1;  // most passes are then parts of others
-  if (!joined) step.graph.reserve(2 * passes, 4 * passes);
+  if (!joined) step.program.reserve(2 * passes, 4 * passes);
   step.lanes.reserve(shape.stages * groups.replicas());
   for (std::uint32_t lane = 0; lane < shape.stages * groups.replicas(); ++lane) {
     const Coordinate at = groups.at(lane);
@@ -31,32 +33,33 @@ Lanes::Lanes(const StepInput& input, const Traffic& declared, Wires& wires)
     made.at = at;
     if (!joined) made.tasks.reserve(in.pipeline->orders[at.stage].size() * 2 + 4);
     Streams streams{
-        step.graph.add_stream(), step.graph.add_stream(), step.graph.add_stream(), step.graph.add_stream(), {}, {}};
-    if (slowdown_ > 0) {
-      streams.engine = step.graph.add_resource({kPicosecondsPerSecond});
-      streams.work = step.graph.add_route({{{streams.engine, 1.0}}, {}, {kPicosecondsPerSecond}, 1.0});
-    }
+        step.program.add_stream(), step.program.add_stream(), step.program.add_stream(), step.program.add_stream(), {}};
+    if (slowdown_ > 0) streams.engine = step.program.add_engine();
     if (!in.begins.empty()) {
-      step.graph.work(streams.compute, in.begins[at.data]);
+      step.program.kernels(streams.compute, in.begins[at.data]);
       made.begins = in.begins[at.data];
     }
     streams_.push_back(streams);
   }
-  wires_.enter(step.graph);
-  step.wire_times.assign(wires_.count(), 0);
+  step.times.assign(traffic.communications.size(), 0);
 }
 
 bool Lanes::several_data_ranks() const {
   return in.exchange == Exchange::gradients && weight_copies(s.parallelism) * copies(shape) > 1;
 }
 
-LaneTask& Lanes::add_compute(std::uint32_t lane, const Pass& pass, const PassTime& undisturbed, bool disturbed) {
-  const Streams& streams = streams_[lane];
-  const PassTime time = straggling(lane, undisturbed);
-  const TaskId task = disturbed && slowdown_ > 0
-                          ? step.graph.transfer(streams.compute, streams.work, {time.duration.value})
-                          : step.graph.work(streams.compute, time.duration);
+LaneTask& Lanes::add_compute(std::uint32_t lane, const Pass& pass, const Stretch& undisturbed, bool disturbed) {
+  const PassTime time = straggling(lane, undisturbed.time);
+  Ends ends;
+  if (in.transfers) {
+    const bool works = undisturbed.time.compute > Time{};
+    ends = add_parts(lane, undisturbed, works ? time.compute / undisturbed.time.compute : 1, disturbed);
+  } else {
+    ends.first = ends.last = kernels(lane, time.duration, disturbed);
+  }
+  const TaskId task = ends.first;
   LaneTask& entry = step.lanes[lane].tasks.emplace_back(LaneTask{task,
+                                                                 ends.last,
                                                                  static_cast<Activity>(pass.kind),
                                                                  index(pass.micro_batch),
                                                                  pass.virtual_stage,
@@ -65,33 +68,77 @@ LaneTask& Lanes::add_compute(std::uint32_t lane, const Pass& pass, const PassTim
                                                                  {},
                                                                  {}});
   entry.exposed_copy = time.exposed_copy;
+  entry.in_parts = in.transfers;
+  if (in.transfers) entry.exposed_tensor = {};
   if (const std::optional<TaskId> sum = std::exchange(blocked_by_[lane], std::nullopt)) {
-    step.graph.after(task, *sum);
+    step.program.after(task, *sum);
     entry.data = sum;
   }
   return entry;
 }
 
+Lanes::Ends Lanes::add_parts(std::uint32_t lane, const Stretch& stretch, double slower, bool disturbed) {
+  const auto longer = [&](Time time) { return slower == 1 ? time : from_seconds(to_seconds(time) * slower); };
+  const TaskId begin = step.program.kernels(streams_[lane].compute, {});
+  TaskId done = begin, arrived = begin;  // kernels so far; traffic that the next ones wait for, if it is not `begin`
+  const auto compute = [&](Time time) {
+    done = kernels(lane, longer(time), disturbed);
+    if (arrived != begin) step.program.after(done, std::exchange(arrived, begin));
+  };
+  if (stretch.at_once) {
+    Time all{};
+    TaskId last = begin;
+    for (const PassParts* parts : stretch.parts)
+      for (const PassPart& part : *parts) {
+        all += part.kernels;
+        for (int turn = 0; part.traffic && turn < part.times; ++turn) last = add_inner(lane, *part.traffic, last);
+      }
+    compute(all);
+    arrived = last;
+  } else {
+    for (const PassParts* parts : stretch.parts)
+      for (const PassPart& part : *parts) {
+        if (part.at_once && arrived != begin) compute({});
+        TaskId ready = arrived != begin ? arrived : done;
+        if (part.kernels > Time{}) {
+          compute(part.kernels);
+          if (!part.at_once) ready = done;
+        }
+        for (int turn = 0; part.traffic && turn < part.times; ++turn) ready = add_inner(lane, *part.traffic, ready);
+        if (part.traffic) arrived = ready;
+      }
+  }
+  compute({});
+  return {begin, done};
+}
+
+TaskId Lanes::add_inner(std::uint32_t lane, const TensorCollective& collective, TaskId ready) {
+  const InnerTraffic::Group& group = inner_->group(lane, collective, step.communications);
+  // On no stream: what it comes after keeps it in its place.
+  const Joined::Turn turn = inner_->turns(collective.among).next(lane, group.lanes.front(), [&] {
+    return step.program.communicate(std::span<const sim::StreamId>{}, group.communication);
+  });
+  step.program.after(turn.task, ready);
+  return turn.task;
+}
+
 void Lanes::prolong(std::uint32_t lane, const PassTime& more) {
   LaneTask& last = step.lanes[lane].tasks.back();
-  step.graph.prolong(last.task, more.duration);
+  step.program.prolong(last.task, more.duration);
   last.compute += more.compute;
   last.exposed_tensor += more.exposed_tensor;
   last.exposed_copy += more.exposed_copy;
 }
 
 LaneTask& Lanes::add_kernels(std::uint32_t lane, Activity activity, Time duration) {
-  const TaskId task = step.graph.work(streams_[lane].compute, duration);
-  return step.lanes[lane].tasks.emplace_back(LaneTask{task, activity, 0, 0, duration, {}, {}, {}});
+  const TaskId task = step.program.kernels(streams_[lane].compute, duration);
+  return step.lanes[lane].tasks.emplace_back(LaneTask{task, task, activity, 0, 0, duration, {}, {}, {}});
 }
 
 TaskId Lanes::transfer(std::span<const sim::StreamId> streams, const Declared& declared,
-                       std::span<const sim::ResourceId> engines) {
-  const auto wire = static_cast<std::uint32_t>(declared.wire);
-  std::optional<sim::RouteId>& route = routes_[wire];
-  if (!route) route = wires_.route(step.graph, declared.wire, engines, slowdown_);
-  ++step.wire_times[wire];
-  return step.graph.transfer(streams, *route, wires_.amount(declared.wire), wire + 1);
+                       std::span<const workload::EngineId> engines) {
+  ++step.times[index(declared.communication)];
+  return step.program.communicate(streams, declared.communication, engines, slowdown_);
 }
 
 TaskId Lanes::collective(std::uint32_t lane, std::uint32_t leader, const Declared& declared, bool parameters,
@@ -107,7 +154,7 @@ TaskId Lanes::collective(std::uint32_t lane, std::uint32_t leader, const Declare
     }
     return transfer(joined_streams_, declared, joined_engines_);
   });
-  if (ready) step.graph.after(turn.task, *ready);
+  if (ready) step.program.after(turn.task, *ready);
   note(lane, {turn.task, parameters ? 3u : 2u, name, turn.number});
   return turn.task;
 }

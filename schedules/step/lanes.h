@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "schedules/step/inner_traffic.h"
 #include "schedules/step/joined.h"
 #include "schedules/step/lane_groups.h"
 #include "schedules/step/step.h"
@@ -16,11 +17,11 @@ namespace stepcast::schedules {
 /// and join.
 class Lanes {
  public:
-  Lanes(const StepInput& input, const Traffic& traffic, Wires& wires);
+  Lanes(const StepInput& input, const Traffic& traffic);
 
   std::uint32_t count() const { return static_cast<std::uint32_t>(step.lanes.size()); }
   Lane& operator[](std::uint32_t lane) { return step.lanes[lane]; }
-  sim::TaskId last_task(std::uint32_t lane) const { return step.lanes[lane].tasks.back().task; }
+  sim::TaskId last_task(std::uint32_t lane) const { return step.lanes[lane].tasks.back().last; }
   const Gpu& gpu(std::uint32_t lane) const { return gpu_of(s.cluster, in.ranks.gpu(step.lanes[lane].at)); }
 
   /// Whether gradients are summed at all, and whether that runs beside compute.
@@ -34,7 +35,7 @@ class Lanes {
     return in.stragglers->slowed(step.lanes[lane].at, step.lanes[lane].tasks.size(), time);
   }
   /// A stretch of compute on a lane. `disturbed`: traffic runs beside it and may slow it.
-  LaneTask& add_compute(std::uint32_t lane, const Pass& pass, const PassTime& undisturbed, bool disturbed);
+  LaneTask& add_compute(std::uint32_t lane, const Pass& pass, const Stretch& undisturbed, bool disturbed);
   /// The lane's last task, which nothing disturbs, takes so much longer: another pass right behind it.
   void prolong(std::uint32_t lane, const PassTime& more);
   /// Kernels that belong to no pass.
@@ -44,13 +45,12 @@ class Lanes {
 
   struct Streams {
     sim::StreamId compute{}, pipeline{}, data{}, parameters{};
-    sim::ResourceId engine{};
-    sim::RouteId work{};  ///< compute that traffic may slow
+    workload::EngineId engine{};  ///< of compute that traffic may slow
   };
   const Streams& streams(std::uint32_t lane) const { return streams_[lane]; }
 
   sim::TaskId transfer(std::span<const sim::StreamId> streams, const Declared& declared,
-                       std::span<const sim::ResourceId> engines = {});
+                       std::span<const workload::EngineId> engines = {});
   /// The group's next collective, after `ready` (if any), joined by the lane. `parameters`: on the stream of these.
   sim::TaskId collective(std::uint32_t lane, std::uint32_t leader, const Declared& declared, bool parameters,
                          std::optional<sim::TaskId> ready, std::string_view name);
@@ -75,14 +75,26 @@ class Lanes {
   Step step;
 
  private:
-  Wires& wires_;
+  struct Ends {
+    sim::TaskId first{}, last{};
+  };
+  sim::TaskId kernels(std::uint32_t lane, Time duration, bool disturbed) {
+    const Streams& streams = streams_[lane];
+    return disturbed && slowdown_ > 0 ? step.program.kernels(streams.compute, streams.engine, duration)
+                                      : step.program.kernels(streams.compute, duration);
+  }
+  /// The stretch's parts on the lane, kernels `slower` times as long.
+  Ends add_parts(std::uint32_t lane, const Stretch& stretch, double slower, bool disturbed);
+  /// Traffic inside a layer, which each of its lanes joins once it has come so far.
+  sim::TaskId add_inner(std::uint32_t lane, const TensorCollective& collective, sim::TaskId ready);
+
   const double slowdown_;  ///< of compute, by traffic that runs beside it
   std::vector<Streams> streams_;
   std::vector<std::vector<std::uint32_t>> members_;  ///< of the group that a lane leads; made at first use
-  std::vector<std::optional<sim::RouteId>> routes_;  ///< by wire; made at first use
   std::vector<sim::StreamId> joined_streams_;        ///< of one collective, kept for their memory
-  std::vector<sim::ResourceId> joined_engines_;
+  std::vector<workload::EngineId> joined_engines_;
   Joined sums_, gathers_;                               ///< by the group's leader
+  std::optional<InnerTraffic> inner_;                   ///< where it is lowered
   std::vector<std::optional<sim::TaskId>> blocked_by_;  ///< by lane
 };
 

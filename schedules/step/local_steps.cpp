@@ -7,6 +7,8 @@
 #include "schedules/step/build_step.h"
 #include "schedules/step/split.h"
 #include "schedules/step/traffic.h"
+#include "workload/run.h"
+#include "workload/transfers.h"
 
 namespace stepcast::schedules {
 namespace {
@@ -27,7 +29,7 @@ class Round {
     const Run local(std::move(in));
     std::vector<Time> ended(behind_.size(), Time{});
     for (const Lane& lane : local.step.lanes)
-      ended[lane.at.data] = std::max(ended[lane.at.data], local.timeline.finish[sim::index(lane.tasks.back().task)]);
+      ended[lane.at.data] = std::max(ended[lane.at.data], local.timeline.finish[sim::index(lane.tasks.back().last)]);
     count(local, ended[0], times);
     for (std::size_t d = 0; d < behind_.size(); ++d) behind_[d] = behind_[d] + ended[d] * times;
   }
@@ -47,11 +49,11 @@ class Round {
   struct Run {
     explicit Run(StepInput in) {
       in.trace = false;
-      Wires wires(in.cluster, in.slow_links);
       const LaneGroups groups(in.pipeline->shape, in.ranks, in.unfold);
-      const Traffic traffic = declare_traffic(in, groups, wires);
-      step = build_step(in, traffic, wires);
-      timeline = sim::run(step.graph);
+      const Traffic traffic = declare_traffic(in, groups);
+      step = build_step(in, traffic);
+      timeline = in.transfers ? run_transfers(step.program, step.communications, in.machine, in.slow_links).timeline
+                              : workload::run(step.program, flows_of(in, traffic));
     }
     Step step;
     sim::Timeline timeline;

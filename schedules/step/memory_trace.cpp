@@ -69,7 +69,7 @@ std::vector<MemoryPoint> memory_points(const Step& step, const sim::Timeline& ti
       }
       if (i + 1 == passes.size() || !of_one_pass(passes[i], passes[i + 1])) {
         held.end(passes[i]);
-        add(timeline.finish[sim::index(passes[i].task)], held.at_rest());
+        add(timeline.finish[sim::index(passes[i].last)], held.at_rest());
       }
     }
     if (out.back().at < length) out.push_back({stage, length, state, out.back().activations});

@@ -9,6 +9,7 @@
 #include "schedules/step/split.h"
 #include "schedules/step/steady_state.h"
 #include "schedules/step/traffic.h"
+#include "workload/run.h"
 
 namespace stepcast::schedules {
 namespace {
@@ -23,9 +24,14 @@ constexpr std::uint32_t kMicroBatchesLeft = 6, kPeriodsLeft = 3, kMoreLeft = 3;
 constexpr std::uint32_t kFirstTrial = 2, kMoreTrials = 4;
 
 /// Of all micro-batches that the pipeline has.
-StepRun all_of(const StepInput& in, const Traffic& traffic, Wires& wires) {
-  StepRun run{build_step(in, traffic, wires), {}, in.pipeline->shape, {}, {}};
-  run.timeline = sim::run(run.step.graph);
+StepRun all_of(const StepInput& in, const Traffic& traffic, const workload::Flows& flows) {
+  StepRun run{flows, build_step(in, traffic), {}, in.pipeline->shape, {}, {}, {}};
+  if (in.transfers) {
+    run.transfers = workload::run_transfers(run.step.program, run.step.communications, in.machine, in.slow_links);
+    run.timeline = run.transfers->timeline;
+  } else {
+    run.timeline = workload::run(run.step.program, flows);
+  }
   run.time = step_time(run.step, run.timeline);
   run.split.resize(in.pipeline->shape.stages);
   for (const Lane& lane : run.step.lanes)
@@ -43,7 +49,7 @@ bool may_repeat(const StepInput& in) {
          !joined && (in.pipeline->left_out > 0 || in.pipeline->orders.front().size() >= kFewPasses);
 }
 
-std::optional<StepRun> until_it_repeats(const StepInput& in, const Traffic& traffic, Wires& wires) {
+std::optional<StepRun> until_it_repeats(const StepInput& in, const Traffic& traffic, const workload::Flows& flows) {
   const PlannedPipeline& known = *in.pipeline;
   const std::optional<Period> period = find_period(known.shape, known.orders);
   if (!period || (known.left_out > 0 && period->micro_batches != known.period)) return std::nullopt;
@@ -63,14 +69,14 @@ std::optional<StepRun> until_it_repeats(const StepInput& in, const Traffic& traf
     }
     StepInput trial = in;
     trial.pipeline = &fewer;
-    StepRun run = all_of(trial, traffic, wires);
+    StepRun run = all_of(trial, traffic, flows);
     const std::optional<SteadyState> steady = steady_state(run.step, run.timeline, with_times(*period, left));
     if (!steady) continue;
     run.time += steady->period * left_out;
     for (std::size_t stage = 0; stage < run.split.size(); ++stage)
       run.split[stage] = run.split[stage] + steady->split[stage] * left_out;
-    for (std::size_t wire = 0; wire < run.step.wire_times.size(); ++wire)
-      run.step.wire_times[wire] += static_cast<double>(steady->wire_times[wire]) * left_out;
+    for (std::size_t i = 0; i < run.step.times.size(); ++i)
+      run.step.times[i] += static_cast<double>(steady->times[i]) * left_out;
     return run;
   }
   return std::nullopt;
@@ -78,16 +84,17 @@ std::optional<StepRun> until_it_repeats(const StepInput& in, const Traffic& traf
 
 }  // namespace
 
-StepRun run_step(const StepInput& in, Wires& wires) {
+StepRun run_step(const StepInput& in) {
   const LaneGroups groups(in.pipeline->shape, in.ranks, in.unfold);
-  const Traffic traffic = declare_traffic(in, groups, wires);
+  const Traffic traffic = declare_traffic(in, groups);
+  const workload::Flows flows = flows_of(in, traffic);
   if (may_repeat(in))
-    if (std::optional<StepRun> run = until_it_repeats(in, traffic, wires)) return *std::move(run);
-  if (in.pipeline->left_out == 0) return all_of(in, traffic, wires);
+    if (std::optional<StepRun> run = until_it_repeats(in, traffic, flows)) return *std::move(run);
+  if (in.pipeline->left_out == 0) return all_of(in, traffic, flows);
   const PlannedPipeline whole = whole_pipeline(in.scenario);
   StepInput input = in;
   input.pipeline = &whole;
-  return all_of(input, traffic, wires);
+  return all_of(input, traffic, flows);
 }
 
 }  // namespace stepcast::schedules

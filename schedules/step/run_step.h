@@ -1,20 +1,24 @@
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "schedules/step/step.h"
-#include "schedules/step/wires.h"
 #include "sim/executor.h"
+#include "workload/flows.h"
+#include "workload/transfers.h"
 
 namespace stepcast::schedules {
 
 /// A step that was run.
 struct StepRun {
+  workload::Flows flows;  ///< of its communications
   Step step;
-  sim::Timeline timeline;        ///< of what was simulated
-  Shape shape;                   ///< likewise: it may have fewer micro-batches than the step
-  Time time{};                   ///< of the whole step
-  std::vector<TimeSplit> split;  ///< likewise, by stage
+  sim::Timeline timeline;                             ///< of what was simulated
+  Shape shape;                                        ///< likewise: it may have fewer micro-batches than the step
+  Time time{};                                        ///< of the whole step
+  std::vector<TimeSplit> split;                       ///< likewise, by stage
+  std::optional<workload::RunOfTransfers> transfers;  ///< where all traffic was lowered
 };
 
 /// Runs one training step. A pipeline's middle repeats itself, so of many micro-batches only the first are simulated,
@@ -23,6 +27,6 @@ struct StepRun {
 /// micro-batches come in; so the step takes what it takes with fewer micro-batches and one period's time for each that
 /// was left out, to the picosecond. A step that is traced, whose GPUs are not as fast as they should be, or that is
 /// unfolded, is simulated whole.
-StepRun run_step(const StepInput& input, Wires& wires);
+StepRun run_step(const StepInput& input);
 
 }  // namespace stepcast::schedules

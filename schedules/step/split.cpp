@@ -30,7 +30,7 @@ void add_gap(TimeSplit& split, const LaneTask& task, const sim::Timeline& timeli
 
 /// When the lane's step begins.
 Time begin(const Lane& lane, const sim::Timeline& timeline) {
-  return lane.before_step ? timeline.finish[sim::index(lane.tasks[*lane.before_step].task)] : lane.begins;
+  return lane.before_step ? timeline.finish[sim::index(lane.tasks[*lane.before_step].last)] : lane.begins;
 }
 
 }  // namespace
@@ -42,7 +42,7 @@ Time step_time(const Step& step, const sim::Timeline& timeline) {
   for (const Lane& lane : step.lanes) {
     if (!lane.end_of_step) return timeline.end;
     longest =
-        std::max(longest, timeline.finish[sim::index(lane.tasks[*lane.end_of_step].task)] - begin(lane, timeline));
+        std::max(longest, timeline.finish[sim::index(lane.tasks[*lane.end_of_step].last)] - begin(lane, timeline));
   }
   return longest;
 }
@@ -62,7 +62,7 @@ TimeSplit operator*(const TimeSplit& a, std::int64_t n) {
 TimeSplit split_tasks(std::span<const LaneTask> tasks, const sim::Timeline& timeline, Time now) {
   TimeSplit split;
   for (const LaneTask& task : tasks) {
-    const Time start = timeline.start[sim::index(task.task)], finish = timeline.finish[sim::index(task.task)];
+    const Time start = timeline.start[sim::index(task.task)], finish = timeline.finish[sim::index(task.last)];
     if (start > now) add_gap(split, task, timeline, now, start);
     switch (task.activity) {
       case Activity::forward:
@@ -75,7 +75,7 @@ TimeSplit split_tasks(std::span<const LaneTask> tasks, const sim::Timeline& time
         split.compute += task.compute + std::min(beside, Time{});
         split.exposed_tensor += task.exposed_tensor;
         split.offload += task.exposed_copy;
-        split.exposed_data += std::max(beside, Time{});
+        (task.in_parts ? split.exposed_tensor : split.exposed_data) += std::max(beside, Time{});
         break;
       }
       case Activity::send:
@@ -99,7 +99,7 @@ TimeSplit split_time(const Lane& lane, const sim::Timeline& timeline, Time time)
   const std::size_t past = lane.end_of_step ? *lane.end_of_step + 1 : lane.tasks.size();
   const std::span<const LaneTask> tasks = std::span(lane.tasks).subspan(first, past - first);
   TimeSplit split = split_tasks(tasks, timeline, from);
-  const Time compute_end = tasks.empty() ? from : timeline.finish[sim::index(tasks.back().task)];
+  const Time compute_end = tasks.empty() ? from : timeline.finish[sim::index(tasks.back().last)];
   Time traffic_end = compute_end;
   for (const sim::TaskId task : lane.after_compute)
     traffic_end = std::max(traffic_end, timeline.finish[sim::index(task)]);

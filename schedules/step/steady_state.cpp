@@ -32,9 +32,9 @@ class Search {
     }
     if (!measure_period() || !settle() || !all_seen()) return std::nullopt;
     SteadyState steady{period_, std::vector<TimeSplit>(period.stages.size()),
-                       std::vector<std::uint32_t>(step_.wire_times.size(), 0)};
+                       std::vector<std::uint32_t>(step_.times.size(), 0)};
     for (std::size_t l = 0; l < step_.lanes.size(); ++l) {
-      count_wires(l, steady.wire_times);
+      count_communications(l, steady.times);
       if (step_.lanes[l].speaks_for_its_stage() && !split(l, steady.split[step_.lanes[l].at.stage]))
         return std::nullopt;
     }
@@ -45,7 +45,7 @@ class Search {
   Time start(std::uint32_t task) const { return ran_.start[task]; }
   Time finish(std::uint32_t task) const { return ran_.finish[task]; }
   Time start(const LaneTask& task) const { return start(sim::index(task.task)); }
-  Time finish(const LaneTask& task) const { return finish(sim::index(task.task)); }
+  Time finish(const LaneTask& task) const { return finish(sim::index(task.last)); }
 
   /// When a pass begins.
   Time begin(const Lane& lane, std::size_t pass) const { return start(lane.tasks[lane.passes[pass].lane_task]); }
@@ -65,15 +65,14 @@ class Search {
   /// the two are not alike.
   template <class Visit>
   bool each_pair(const Visit& visit) const {
-    const std::span<const sim::TaskGraph::Task> tasks = step_.graph.tasks();
     for (std::size_t l = 0; l < step_.lanes.size(); ++l) {
       const std::vector<PassBegin>& passes = step_.lanes[l].passes;
       const Middle& middle = middles_[l];
-      std::uint32_t task = passes[middle.first].graph_task, image = passes[middle.first + middle.of_period].graph_task;
-      const std::uint32_t end = passes[middle.end - middle.of_period].graph_task;
-      if (passes[middle.end].graph_task - image != end - task) return false;
+      std::uint32_t task = passes[middle.first].task, image = passes[middle.first + middle.of_period].task;
+      const std::uint32_t end = passes[middle.end - middle.of_period].task;
+      if (passes[middle.end].task - image != end - task) return false;
       for (; task < end; ++task, ++image) {
-        if (tasks[task].amount != tasks[image].amount || tasks[task].route != tasks[image].route) return false;
+        if (!step_.program.alike(sim::TaskId{task}, sim::TaskId{image})) return false;
         if (!visit(task, image)) return false;
       }
     }
@@ -85,10 +84,9 @@ class Search {
     for (std::size_t l = 0; l < step_.lanes.size(); ++l) {
       const std::vector<PassBegin>& passes = step_.lanes[l].passes;
       const Middle& middle = middles_[l];
-      for (std::uint32_t task = passes.front().graph_task; task < passes[middle.first].graph_task; ++task)
+      for (std::uint32_t task = passes.front().task; task < passes[middle.first].task; ++task)
         settled_ = std::max(settled_, finish(task) + period_);
-      for (std::uint32_t task = passes[middle.first].graph_task;
-           task < passes[middle.first + middle.of_period].graph_task; ++task)
+      for (std::uint32_t task = passes[middle.first].task; task < passes[middle.first + middle.of_period].task; ++task)
         settled_ = std::max(settled_, finish(task));
     }
     return settled_ < felt_ && each_pair([&](std::uint32_t task, std::uint32_t image) {
@@ -113,12 +111,11 @@ class Search {
     });
   }
 
-  void count_wires(std::size_t l, std::vector<std::uint32_t>& times) const {
+  void count_communications(std::size_t l, std::vector<std::uint32_t>& times) const {
     const std::vector<PassBegin>& passes = step_.lanes[l].passes;
     const Middle& middle = middles_[l];
-    for (std::uint32_t task = passes[middle.first].graph_task;
-         task < passes[middle.first + middle.of_period].graph_task; ++task)
-      if (const std::uint32_t wire = step_.graph.tasks()[task].tag; wire > 0) ++times[wire - 1];
+    for (std::uint32_t task = passes[middle.first].task; task < passes[middle.first + middle.of_period].task; ++task)
+      if (const auto communication = step_.program.communication(sim::TaskId{task})) ++times[index(*communication)];
   }
 
   /// Of a period of a lane, from the first task on that ends when all has settled.

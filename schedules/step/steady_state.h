@@ -13,8 +13,8 @@ namespace stepcast::schedules {
 /// What one period of a pipeline takes once it repeats.
 struct SteadyState {
   Time period{};
-  std::vector<TimeSplit> split;           ///< of a period, by stage
-  std::vector<std::uint32_t> wire_times;  ///< by WireId: how often the collective runs in it
+  std::vector<TimeSplit> split;      ///< of a period, by stage
+  std::vector<std::uint32_t> times;  ///< by CommunicationId: how often it runs in it
 };
 
 /// Whether a step that was run came to a moment at which everything is as it was one period's time before: what has

@@ -11,9 +11,9 @@
 #include "schedules/pass_times/stragglers.h"
 #include "schedules/pipeline/planned.h"
 #include "schedules/results/results.h"
-#include "schedules/step/wires.h"
 #include "sim/executor.h"
-#include "sim/task_graph.h"
+#include "workload/machine.h"
+#include "workload/program.h"
 
 namespace stepcast::schedules {
 
@@ -22,14 +22,15 @@ enum class Activity : std::uint8_t { forward, backward, weight, whole_backward, 
 
 /// One task of a lane's compute stream, with what its time is made of and what it may have waited for.
 struct LaneTask {
-  sim::TaskId task{};
+  sim::TaskId task{}, last{};  ///< where it begins and ends: one, unless it is lowered with the traffic in it
   Activity activity{};
   std::uint32_t micro_batch = 0, virtual_stage = 0;
   Time compute{}, exposed_tensor{};          ///< alone; compute + exposed_tensor is its undisturbed duration
   std::optional<sim::TaskId> arrival, data;  ///< the send, and the data collective, that it comes after
   std::optional<Pass> beside{};              ///< the backward that runs together with this forward
   std::optional<sim::TaskId> arrival_beside{};
-  Time exposed_copy{};  ///< part of its undisturbed duration too
+  Time exposed_copy{};    ///< part of its undisturbed duration too
+  bool in_parts = false;  ///< the traffic in it is lowered: exposed is what of its time is neither compute nor copies
 };
 
 /// Traffic of a lane that runs beside compute, for the trace.
@@ -42,10 +43,10 @@ struct LaneTraffic {
 
 inline constexpr std::string_view kLaneStreams[] = {"compute", "pipeline", "data", "parameters"};
 
-/// Where a pass begins: what is made from here on, of the whole graph and of the lane, is the pass's own and its
+/// Where a pass begins: what is made from here on, of the whole program and of the lane, is the pass's own and its
 /// traffic's. Of two passes that run together both begin here.
 struct PassBegin {
-  std::uint32_t graph_task = 0, lane_task = 0;
+  std::uint32_t task = 0, lane_task = 0;
 };
 
 /// One simulated rank: with folding one per pipeline stage, without it every rank.
@@ -64,11 +65,12 @@ struct Lane {
   bool speaks_for_its_stage() const { return at.tensor == 0 && at.data == 0; }
 };
 
-/// A whole step as a graph, and what its tasks mean.
+/// A whole step as a program, and what its tasks mean.
 struct Step {
-  sim::TaskGraph graph;
+  workload::Program program;
   std::vector<Lane> lanes;
-  std::vector<double> wire_times;  ///< by WireId: how often the collective runs, mean over the steps of a round
+  std::vector<workload::Communication> communications;  ///< where that inside layers is lowered: all
+  std::vector<double> times;  ///< by CommunicationId: how often it runs, mean over the steps of a round
 };
 
 /// What data ranks tell each other in a step.
@@ -81,17 +83,18 @@ enum class Exchange : std::uint8_t {
 /// Everything a step is built from.
 struct StepInput {
   const Scenario& scenario;
-  const topology::Cluster& cluster;
+  const workload::Machine& machine;
   const Ranks& ranks;
   const Blocks& blocks;
   const PlannedPipeline* pipeline;
   const std::vector<std::vector<BlockRange>>& chunks;  ///< per stage and virtual stage
-  const collectives::Timer& timer;
   PieceTimes& pieces;
   bool unfold = false;
-  bool trace = false;                      ///< also remember each lane's traffic
+  bool trace = false;  ///< also remember each lane's traffic
+  bool transfers =
+      false;  ///< all traffic as its transfers, that inside layers too. Requires unfold and pieces in parts
   const Stragglers* stragglers = nullptr;  ///< none: every GPU is as fast as it should be
-  const SlowLinks* slow_links = nullptr;
+  const workload::SlowLinks* slow_links = nullptr;
   const HostCopies* copies = nullptr;  ///< none: nothing is offloaded
   Exchange exchange = Exchange::gradients;
   std::vector<Time> begins{};  ///< when each data rank begins; empty: all at once

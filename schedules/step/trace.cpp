@@ -40,8 +40,8 @@ class Window {
       : timeline_(timeline), from_(step_begin(step, timeline)), length_(step_time(step, timeline)) {}
 
   /// What of the task lies in the step, counted from its begin. Nothing: none of it, unless the task takes no time.
-  std::optional<std::pair<Time, Time>> of(sim::TaskId task) const {
-    const Time start = timeline_.start[sim::index(task)] - from_, finish = timeline_.finish[sim::index(task)] - from_;
+  std::optional<std::pair<Time, Time>> of(sim::TaskId first, sim::TaskId last) const {
+    const Time start = timeline_.start[sim::index(first)] - from_, finish = timeline_.finish[sim::index(last)] - from_;
     if (finish < Time{} || start > length_) return std::nullopt;
     const std::pair<Time, Time> part{std::max(start, Time{}), std::min(finish, length_)};
     return part.first < part.second || start == finish ? std::optional(part) : std::nullopt;
@@ -59,13 +59,13 @@ std::vector<Span> spans(const Step& step, const sim::Timeline& timeline) {
   const Window window(step, timeline);
   for (const Lane& lane : step.lanes) {
     if (!lane.speaks_for_its_stage()) continue;
-    const auto add = [&](std::uint32_t stream, std::string name, sim::TaskId task) {
-      if (const auto part = window.of(task))
+    const auto add = [&](std::uint32_t stream, std::string name, sim::TaskId task, sim::TaskId last) {
+      if (const auto part = window.of(task, last))
         out.push_back({lane.at.stage, stream, std::move(name), part->first, part->second - part->first});
     };
-    for (const LaneTask& task : lane.tasks) add(0, name_of(task), task.task);
+    for (const LaneTask& task : lane.tasks) add(0, name_of(task), task.task, task.last);
     for (const LaneTraffic& traffic : lane.traffic)
-      add(traffic.stream, fmt::format("{} {}", traffic.name, traffic.number), traffic.task);
+      add(traffic.stream, fmt::format("{} {}", traffic.name, traffic.number), traffic.task, traffic.task);
   }
   return out;
 }
@@ -78,7 +78,7 @@ std::vector<PassSpan> passes(const Step& step, const sim::Timeline& timeline) {
     const std::size_t first = out.size();
     for (const LaneTask& task : lane.tasks) {
       if (task.activity == Activity::send || task.activity == Activity::compression) continue;
-      const auto part = window.of(task.task);
+      const auto part = window.of(task.task, task.last);
       if (!part) continue;
       std::optional<Pass> pass;
       if (task.activity != Activity::optimizer)

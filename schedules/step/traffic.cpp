@@ -16,27 +16,23 @@ namespace {
 
 using collectives::Group;
 using collectives::Operation;
-using collectives::Timing;
+using workload::Collective;
+using workload::Communication;
 
-/// Two collectives back to back as one.
-Timing one_after_the_other(Timing first, const Timing& second) {
-  first.duration += second.duration;
-  first.latency += second.latency;
-  first.loads.insert(first.loads.end(), second.loads.begin(), second.loads.end());
-  return first;
-}
+using Groups = std::shared_ptr<const std::vector<Group>>;
+
+Groups shared(std::vector<Group> groups) { return std::make_shared<const std::vector<Group>>(std::move(groups)); }
 
 /// Of a piece, what is trained.
 Held gradients(const Piece& piece) { return {piece.trained, piece.trained > 0 ? piece.experts : 0}; }
 
 class Declarer {
  public:
-  Declarer(const StepInput& in, const LaneGroups& lanes, Wires& wires)
+  Declarer(const StepInput& in, const LaneGroups& lanes)
       : in_(in),
         s_(in.scenario),
         shape_(in.pipeline->shape),
         lanes_(lanes),
-        wires_(wires),
         stages_(s_.parallelism.pipeline),
         replicas_(lanes.replicas()),
         overlap_(in.exchange == Exchange::gradients && data_overlap(s_)),
@@ -54,21 +50,15 @@ class Declarer {
     return in_.exchange != Exchange::nothing && weight_copies(s_.parallelism) * copies(shape_) > 1;
   }
 
-  /// Times a collective for the groups of one lane, the first `own`: their siblings share the links. With folding they
-  /// stand for all of them and carry all their bytes; without, they carry their own.
-  Timing timed(Operation operation, Bytes bytes, std::span<const Group> beside, std::size_t own = 1,
-               std::string_view algorithm = "auto") {
-    const bool between_stages = operation == Operation::send_recv;
-    Timing timing = in_.timer.time(operation, bytes, beside, algorithm, !in_.unfold);
-    if (in_.slow_links != nullptr) timing = in_.slow_links->slowed(std::move(timing));
-    if (in_.unfold && beside.size() > own)
-      timing.loads =
-          in_.timer.time(operation, bytes, beside, algorithm, false, {.own = static_cast<std::uint32_t>(own)}).loads;
-    return scaled(std::move(timing), between_stages ? s_.traffic_scale.stages : s_.traffic_scale.data);
+  Declared declare(Communication communication, double elements = 0) {
+    out_.communications.push_back(std::move(communication));
+    return {workload::CommunicationId{static_cast<std::uint32_t>(out_.communications.size() - 1)}, elements};
   }
 
-  WireId declare(Operation operation, Bytes bytes, std::span<const Group> beside, Time more = {}) {
-    return wires_.declare(timed(operation, bytes, beside), more);
+  /// Of the groups of one lane, the first `own`, and their siblings.
+  Collective over_data_ranks(Operation operation, Bytes bytes, const Groups& groups, std::size_t own,
+                             std::string_view algorithm = "auto") const {
+    return {operation, bytes, groups, static_cast<std::uint32_t>(own), algorithm, s_.traffic_scale.data};
   }
 
   /// Bytes of one activation, or of its gradient, on the way from a stage to the next or the one before: the most of
@@ -99,13 +89,17 @@ class Declarer {
         const double whole = passed_on(c.stage, direction == 0);
         const Bytes message = whole_bytes(whole / (split ? t : 1));
         const std::uint32_t to = (c.stage + (direction == 0 ? 1 : stages_ - 1)) % stages_;
-        Time more{};
+        const double scale = s_.traffic_scale.stages;
+        Communication send{{{.operation = Operation::send_recv,
+                             .bytes = message,
+                             .groups = shared(in_.ranks.sends_beside(c, to)),
+                             .scale = scale}}};
         if (gather)
-          more = scaled(in_.timer.time(Operation::all_gather, whole_bytes(whole),
-                                       grid_rows_beside(in_.ranks, {c.tensor, c.data, to}), "auto", !in_.unfold),
-                        s_.traffic_scale.stages)
-                     .duration;
-        out_.sends[lane][direction].wire = declare(Operation::send_recv, message, in_.ranks.sends_beside(c, to), more);
+          send.at_receiver.push_back({.operation = Operation::all_gather,
+                                      .bytes = whole_bytes(whole),
+                                      .groups = shared(grid_rows_beside(in_.ranks, {c.tensor, c.data, to})),
+                                      .scale = scale});
+        out_.sends[lane][direction] = declare(std::move(send));
       }
   }
 
@@ -130,31 +124,32 @@ class Declarer {
       std::optional<std::uint32_t> other;
       if (twice) other = place(shape_, {1, held(shape_, {c.stage, 0}).chunk}).stage;
       const DataGroups groups(in_.ranks, s_, c, other);
-      const auto then_experts = [&](Timing timing, Operation operation, Bytes bytes) {
-        if (bytes.value == 0) return timing;
-        return one_after_the_other(std::move(timing), timed(operation, bytes, groups.experts, groups.own_experts));
+      const Groups shards = shared(groups.shards), replicas = shared(groups.replicas), experts = shared(groups.experts);
+      const auto then_experts = [&](Communication communication, Operation operation, Bytes bytes) {
+        if (bytes.value > 0)
+          communication.collectives.push_back(over_data_ranks(operation, bytes, experts, groups.own_experts));
+        return declare(std::move(communication));
       };
       const auto gathered = [&](Held held) {
-        return Declared{wires_.declare(
-            then_experts(timed(Operation::all_gather, bytes_of(held.rest(), element), groups.shards, groups.own_shards),
-                         Operation::all_gather, bytes_of(held.experts, element)))};
+        return then_experts(
+            {{over_data_ranks(Operation::all_gather, bytes_of(held.rest(), element), shards, groups.own_shards)}},
+            Operation::all_gather, bytes_of(held.experts, element));
       };
       const auto summed = [&](Held held) {
         if (s_.data_parallel.compression.any()) {
           const auto size = static_cast<std::uint32_t>(groups.shards.front().size());
           const MessageSum sum = sum_of_messages(s_, held.all, size);
-          return Declared{wires_.declare(timed(sum.operation, sum.bytes, groups.shards, groups.own_shards,
-                                               algorithm(s_.data_parallel.mode))),
-                          held.all};
+          return declare({{over_data_ranks(sum.operation, sum.bytes, shards, groups.own_shards,
+                                           algorithm(s_.data_parallel.mode))}},
+                         held.all);
         }
         const Operation operation = zero_ >= 1 ? Operation::reduce_scatter : Operation::all_reduce;
-        Timing sum = timed(operation, bytes_of(held.rest(), on_wire), groups.shards, groups.own_shards,
-                           algorithm(s_.data_parallel.mode));
+        Communication sum{{over_data_ranks(operation, bytes_of(held.rest(), on_wire), shards, groups.own_shards,
+                                           algorithm(s_.data_parallel.mode))}};
         if (!groups.replicas.empty())
-          sum = one_after_the_other(std::move(sum),
-                                    timed(Operation::all_reduce, bytes_of(held.rest() / shard_ranks(s_), on_wire),
-                                          groups.replicas, groups.own_replicas));
-        return Declared{wires_.declare(then_experts(std::move(sum), operation, bytes_of(held.experts, on_wire)))};
+          sum.collectives.push_back(over_data_ranks(
+              Operation::all_reduce, bytes_of(held.rest() / shard_ranks(s_), on_wire), replicas, groups.own_replicas));
+        return then_experts(std::move(sum), operation, bytes_of(held.experts, on_wire));
       };
       const std::span<const Chunk> kept = std::span(plan.chunks).first(twice ? 1 : plan.chunks.size());
       Held trained = twice ? Held{} : trained_held(in_.blocks, in_.chunks[c.stage]);
@@ -199,10 +194,10 @@ class Declarer {
     if (!tied()) return;
     for (std::uint32_t r = 0; r < replicas_; ++r) {
       std::vector<Group> pairs = in_.ranks.sends_beside(lanes_.at(r), stages_ - 1);
-      out_.tied_embeddings.push_back({declare(Operation::all_reduce,
-                                              bytes_of(in_.blocks.tied / (zero_ >= 2 ? shard_ranks(s_) : 1),
-                                                       element_bytes(s_.software.main_gradient_precision)),
-                                              pairs)});
+      const Bytes bytes = bytes_of(in_.blocks.tied / (zero_ >= 2 ? shard_ranks(s_) : 1),
+                                   element_bytes(s_.software.main_gradient_precision));
+      out_.tied_embeddings.push_back(
+          declare({{over_data_ranks(Operation::all_reduce, bytes, shared(std::move(pairs)), 1)}}));
     }
   }
 
@@ -210,7 +205,6 @@ class Declarer {
   const Scenario& s_;
   const Shape shape_;
   const LaneGroups& lanes_;
-  Wires& wires_;
   const std::uint32_t stages_, replicas_;
   const bool overlap_;
   const int zero_;
@@ -219,8 +213,12 @@ class Declarer {
 
 }  // namespace
 
-Traffic declare_traffic(const StepInput& input, const LaneGroups& lanes, Wires& wires) {
-  return Declarer(input, lanes, wires).declare_all();
+workload::Flows flows_of(const StepInput& in, const Traffic& traffic) {
+  return workload::Flows(in.machine, traffic.communications, {.slow_links = in.slow_links, .unfolded = in.unfold});
+}
+
+Traffic declare_traffic(const StepInput& input, const LaneGroups& lanes) {
+  return Declarer(input, lanes).declare_all();
 }
 
 }  // namespace stepcast::schedules

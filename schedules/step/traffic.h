@@ -6,12 +6,14 @@
 
 #include "schedules/step/lane_groups.h"
 #include "schedules/step/step.h"
+#include "workload/communication.h"
+#include "workload/flows.h"
 
 namespace stepcast::schedules {
 
 /// A collective of one lane or one group of lanes, as declared.
 struct Declared {
-  WireId wire{};
+  workload::CommunicationId communication{};
   double elements = 0;  ///< gradients that are compressed for it
 };
 
@@ -32,13 +34,17 @@ struct DataPlan {
   std::optional<Declared> spread;                     ///< ZeRO 1, 2: updated parameters back to all
 };
 
-/// Every collective of a step but the tensor ranks' own, timed before the first task is made.
+/// Every communication of a step but those inside layers.
 struct Traffic {
+  std::vector<workload::Communication> communications;
   std::vector<std::array<Declared, 2>> sends;  ///< per lane: to the next stage, to the one before
   std::vector<DataPlan> data;                  ///< per lane; without folding a group's traffic is its first rank's
   std::vector<Declared> tied_embeddings;       ///< per replica; empty: nothing is tied across stages
 };
 
-Traffic declare_traffic(const StepInput& input, const LaneGroups& lanes, Wires& wires);
+/// On the input's machine.
+workload::Flows flows_of(const StepInput& input, const Traffic& traffic);
+
+Traffic declare_traffic(const StepInput& input, const LaneGroups& lanes);
 
 }  // namespace stepcast::schedules

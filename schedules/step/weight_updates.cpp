@@ -53,7 +53,7 @@ void WeightUpdates::decompress(std::uint32_t lane, TaskId sum) {
   const double elements = trained_parameters(lanes_.in.blocks, lanes_.in.chunks[lanes_[lane].at.stage]);
   const Time alone = decompress_time(s_, lanes_.gpu(lane), elements, weight_copies(s_.parallelism) * copies_);
   LaneTask& task = lanes_.add_kernels(lane, Activity::compression, lanes_.straggling(lane, alone));
-  lanes_.step.graph.after(task.task, sum);
+  lanes_.step.program.after(task.task, sum);
   task.data = sum;
 }
 
@@ -66,7 +66,7 @@ void WeightUpdates::add_averages() {
     const TaskId average = lanes_.collective(lane, group, *whole, false, ready, "parameters");
     lanes_[lane].after_compute.push_back(average);
     if (s_.data_parallel.compression.any()) decompress(lane, average);
-    lanes_.step.wire_times[static_cast<std::size_t>(whole->wire)] = 1.0 / s_.data_parallel.local_steps;
+    lanes_.step.times[index(whole->communication)] = 1.0 / s_.data_parallel.local_steps;
   }
 }
 
@@ -92,7 +92,7 @@ std::optional<TaskId> WeightUpdates::add_tied_embeddings_beside(std::uint32_t la
                                                lanes_.streams(lanes_.groups.lane(r, last)).parameters};
     return lanes_.transfer(streams, lanes_.traffic.tied_embeddings[r]);
   });
-  lanes_.step.graph.after(turn.task, lanes_.last_task(lane));
+  lanes_.step.program.after(turn.task, lanes_.last_task(lane));
   lanes_.note(lane, {turn.task, 3, "tied embeddings", turn.number});
   // The last stage is as many updates ahead of the first as micro-batches are on their way.
   const std::size_t stale = lanes_.in.pipeline->updates == Updates::each_micro_batch ? lanes_.shape.stages : 1;
@@ -109,7 +109,7 @@ std::vector<std::optional<TaskId>> WeightUpdates::add_tied_embeddings() {
     const std::array<sim::StreamId, 2> streams{lanes_.streams(ends[0]).data, lanes_.streams(ends[1]).data};
     const TaskId task = lanes_.transfer(streams, lanes_.traffic.tied_embeddings[r]);
     for (const std::uint32_t lane : ends) {
-      lanes_.step.graph.after(task, lanes_.last_task(lane));
+      lanes_.step.program.after(task, lanes_.last_task(lane));
       of_lane[lane] = task;
       lanes_.note(lane, {task, 2, "tied embeddings", 0});
     }
@@ -142,11 +142,11 @@ void WeightUpdates::add_optimizer(std::uint32_t lane, std::optional<TaskId> embe
   if (const std::vector<TaskId>& sums = last_sums_[lane]; !sums.empty()) {
     // They run one after the other, each group's in its own order, so the last one made ends last of its group's.
     for (const TaskId sum : copies_ == 1 ? std::span(sums).last(1) : std::span(sums))
-      lanes_.step.graph.after(task, sum);
+      lanes_.step.program.after(task, sum);
     entry.data = *std::ranges::max_element(sums, {}, [](TaskId sum) { return sim::index(sum); });
   }
   if (embeddings) {
-    lanes_.step.graph.after(task, *embeddings);
+    lanes_.step.program.after(task, *embeddings);
     entry.arrival = *embeddings;
   }
   if ((zero_ == 1 || zero_ == 2) && lanes_.several_data_ranks())

@@ -1,7 +1,6 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -24,9 +23,7 @@ using testing::HasSubstr;
 /// A folder of this test's own, gone afterwards.
 class Collective : public testing::Test {
  protected:
-  Collective() : folder_(fs::temp_directory_path() / ("stepcast-collective-" + std::to_string(getpid()))) {
-    fs::create_directories(folder_);
-  }
+  Collective() : folder_(fs::temp_directory_path() / "collective") { fs::create_directories(folder_); }
   ~Collective() override { fs::remove_all(folder_); }
 
   std::string file(const std::string& name) const { return (folder_ / name).string(); }

@@ -85,15 +85,13 @@ TEST(RunStep, OfManyMicroBatchesIsTheWholeStepToThePicosecond) {
 
 /// What run_step says of a scenario, and how many micro-batches it simulated.
 std::uint32_t simulated_micro_batches(const Scenario& s) {
-  const topology::Cluster cluster =
-      topology::build_cluster(s.cluster.node, s.cluster.fabric, s.cluster.gpus, s.cluster.allocation);
-  const collectives::Timer timer(cluster, s.software.transport);
-  const Ranks ranks(s.parallelism, cluster.gpus_per_node());
+  const workload::Machine machine(
+      {s.cluster.node, s.cluster.fabric, s.cluster.gpus, s.cluster.allocation, s.software.transport, true});
+  const Ranks ranks(s.parallelism, machine.cluster().gpus_per_node());
   const StagedModel staged = staged_model(s, {s});
-  PieceTimes pieces(s, staged.models.front(), ranks, timer, true, staged.pipeline.shape.splits_backward);
-  Wires wires(cluster);
-  const StepInput input{s, cluster, ranks, staged.models.front(), &staged.pipeline, staged.chunks, timer, pieces};
-  return run_step(input, wires).shape.micro_batches;
+  PieceTimes pieces(s, staged.models.front(), ranks, machine.timer(), true, staged.pipeline.shape.splits_backward);
+  const StepInput input{s, machine, ranks, staged.models.front(), &staged.pipeline, staged.chunks, pieces};
+  return run_step(input).shape.micro_batches;
 }
 
 TEST(RunStep, SimulatesAsFewMicroBatchesHoweverManyThereAre) {

@@ -1,0 +1,102 @@
+#include "workload/program.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/workload/machine_of_boxes.h"
+#include "workload/run.h"
+
+namespace stepcast::workload {
+namespace {
+
+using collectives::Operation;
+using sim::TaskId;
+
+constexpr CommunicationId kFirst{0}, kSecond{1};
+
+class Programs : public testing::Test {
+ protected:
+  /// From a GPU to another.
+  static Communication message(std::uint32_t from, std::uint32_t to, std::int64_t bytes) {
+    return {{{.operation = Operation::send_recv,
+              .bytes = {bytes},
+              .groups = test::groups({{topology::GpuId{from}, topology::GpuId{to}}})}}};
+  }
+  Flows flows(const std::vector<Communication>& communications) { return Flows(machine_, communications, {}); }
+
+  const Machine machine_{test::boxes_with_one_card(3)};
+  Program program_;
+  const sim::StreamId streams_[2]{program_.add_stream(), program_.add_stream()};
+
+  static Time duration(const sim::Timeline& timeline, TaskId task) {
+    return timeline.finish[sim::index(task)] - timeline.start[sim::index(task)];
+  }
+};
+
+TEST_F(Programs, ACommunicationAloneTakesTheTimeItWasTimedAt) {
+  const Flows two = flows({message(0, 8, 1 << 26), message(16, 8, 1 << 26)});
+  const TaskId before = program_.kernels(streams_[0], {1000}), sent = program_.communicate(streams_[0], kFirst);
+  const sim::Timeline timeline = run(program_, two);
+  EXPECT_EQ(duration(timeline, sent), two.alone(kFirst));
+  EXPECT_EQ(timeline.start[sim::index(sent)], timeline.finish[sim::index(before)]);
+  EXPECT_EQ(program_.communication(sent), kFirst);
+  EXPECT_EQ(program_.communication(before), std::nullopt);
+}
+
+TEST_F(Programs, TwoThatCrossOneLinkShareIt) {
+  const Flows two = flows({message(0, 8, 1 << 26), message(16, 8, 1 << 26)});  // both into the second box's card
+  const TaskId a = program_.communicate(streams_[0], kFirst), b = program_.communicate(streams_[1], kSecond);
+  const sim::Timeline timeline = run(program_, two);
+  EXPECT_GT(duration(timeline, a), Time{two.alone(kFirst).value * 19 / 10});
+  EXPECT_LE(duration(timeline, a), two.alone(kFirst) * 2);
+  EXPECT_EQ(duration(timeline, a), duration(timeline, b));
+}
+
+TEST_F(Programs, TwoThatCrossNoLinkInCommonDoNotMeet) {
+  const Flows two = flows({message(0, 8, 1 << 26), message(8, 16, 1 << 26)});  // a card sends and receives at once
+  const TaskId a = program_.communicate(streams_[0], kFirst), b = program_.communicate(streams_[1], kSecond);
+  const sim::Timeline timeline = run(program_, two);
+  EXPECT_EQ(duration(timeline, a), two.alone(kFirst));
+  EXPECT_EQ(duration(timeline, b), two.alone(kSecond));
+}
+
+TEST_F(Programs, KernelsOnAnEngineAndTrafficBesideThemSlowEachOther) {
+  const Flows one = flows({message(0, 8, 1 << 28)});
+  const EngineId engine = program_.add_engine();
+  const TaskId sent = program_.communicate(std::span(streams_).subspan(1, 1), kFirst, std::array{engine}, 0.25);
+  const Time half{one.alone(kFirst).value / 2};
+  const TaskId kernels = program_.kernels(streams_[0], engine, half);
+  const sim::Timeline timeline = run(program_, one);
+  EXPECT_NEAR(to_seconds(duration(timeline, sent) - one.alone(kFirst)), to_seconds(duration(timeline, kernels) - half),
+              1e-9);                                                                    // what is lost while both run
+  EXPECT_NEAR(to_seconds(duration(timeline, kernels)) / to_seconds(half), 1.25, 0.15);  // none before the first byte
+  EXPECT_GT(duration(timeline, kernels), half);
+}
+
+TEST_F(Programs, CollectivesOfACommunicationRunOneAfterTheOther) {
+  Communication both = message(0, 8, 1 << 26);
+  both.collectives.push_back(message(8, 16, 1 << 20).collectives.front());
+  const Flows three = flows({message(0, 8, 1 << 26), message(8, 16, 1 << 20), both});
+  EXPECT_EQ(three.alone(CommunicationId{2}), three.alone(kFirst) + three.alone(kSecond));
+}
+
+TEST_F(Programs, WhatTheReceiverDoesWithItTakesItsTimeButNoLink) {
+  Communication gathered = message(0, 8, 1 << 26);
+  gathered.at_receiver = message(8, 9, 1 << 20).collectives;
+  const Flows three = flows({message(0, 8, 1 << 26), message(8, 9, 1 << 20), gathered});
+  EXPECT_EQ(three.alone(CommunicationId{2}), three.alone(kFirst) + three.alone(kSecond));
+  EXPECT_EQ(three.loads(CommunicationId{2}).size(), three.loads(kFirst).size());
+}
+
+TEST_F(Programs, AlikeAreKernelsOfOneLengthAndRunsOfOneCommunication) {
+  const TaskId a = program_.kernels(streams_[0], {5}), b = program_.kernels(streams_[1], {5}),
+               c = program_.kernels(streams_[0], {6}), d = program_.communicate(streams_[0], kFirst),
+               e = program_.communicate(streams_[1], kFirst), f = program_.communicate(streams_[1], kSecond);
+  EXPECT_TRUE(program_.alike(a, b));
+  EXPECT_FALSE(program_.alike(a, c));
+  EXPECT_TRUE(program_.alike(d, e));
+  EXPECT_FALSE(program_.alike(d, f));
+  EXPECT_FALSE(program_.alike(a, d));
+}
+
+}  // namespace
+}  // namespace stepcast::workload

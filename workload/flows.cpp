@@ -1,0 +1,133 @@
+#include "workload/flows.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace stepcast::workload {
+namespace {
+
+using collectives::Timing;
+
+// A collective that fills a link by itself must not be slowed by rounding in its own load.
+constexpr double kHeadroom = 1 + 1e-9;
+
+/// Siblings share the links. Folded, the groups that ask stand for all of them and carry all their bytes; unfolded,
+/// they carry their own.
+Timing timing_of(const Collective& c, const Machine& machine, const Flows::Conditions& conditions) {
+  const collectives::Timer& timer = machine.timer();
+  collectives::Details details = c.details ? *c.details : collectives::Details{};
+  Timing timing = timer.time(c.operation, c.bytes, *c.groups, c.algorithm, !conditions.unfolded, details);
+  if (conditions.slow_links != nullptr) timing = conditions.slow_links->slowed(std::move(timing));
+  if (conditions.unfolded && c.groups->size() > c.own) {
+    details.own = c.own;
+    timing.loads = timer.time(c.operation, c.bytes, *c.groups, c.algorithm, false, details).loads;
+  }
+  return scaled(std::move(timing), c.scale);
+}
+
+Timing joined(Timing first, const Timing& second, Communication::Order order) {
+  const Time first_moves = first.duration - first.latency, second_moves = second.duration - second.latency;
+  first.latency = order == Communication::Order::side_by_side ? std::max(first.latency, second.latency)
+                                                              : first.latency + second.latency;
+  first.duration = first.latency + first_moves + second_moves;
+  first.loads.insert(first.loads.end(), second.loads.begin(), second.loads.end());
+  return first;
+}
+
+Timing timing_of(const Communication& communication, const Machine& machine, const Flows::Conditions& conditions) {
+  Timing all;
+  bool first = true;
+  for (const Collective& collective : communication.collectives) {
+    Timing timing = timing_of(collective, machine, conditions);
+    all = std::exchange(first, false) ? std::move(timing) : joined(std::move(all), timing, communication.order);
+  }
+  return all;
+}
+
+}  // namespace
+
+Flows::Flows(const Machine& machine, std::span<const Communication> communications, const Conditions& conditions) {
+  flows_.reserve(communications.size());
+  for (const Communication& communication : communications) {
+    Time latency{};
+    for (const Collective& collective : communication.at_receiver)
+      latency = latency + timing_of(collective, machine, conditions).duration;
+    const std::size_t kind = kind_of(timing_of(communication, machine, conditions));
+    ++kinds_[kind].count;
+    flows_.push_back({latency, kind});
+  }
+  share_links(machine.cluster(), conditions.slow_links);
+}
+
+std::size_t Flows::kind_of(const collectives::Timing& timing) {
+  const auto same = [](const collectives::Timing::Load& a, const collectives::Timing::Load& b) {
+    return a.link == b.link && a.bytes == b.bytes;
+  };
+  const auto [first, last] = by_time_.equal_range(timing.duration);
+  for (auto known = first; known != last; ++known)
+    if (std::ranges::equal(kinds_[known->second].loads, timing.loads, same)) return known->second;
+  by_time_.emplace(timing.duration, kinds_.size());
+  kinds_.push_back({timing.duration, timing.loads});
+  return kinds_.size() - 1;
+}
+
+void Flows::share_links(const topology::Cluster& cluster, const SlowLinks* slow_links) {
+  using Loads = std::vector<std::pair<std::size_t, double>>;  // kind, bytes per picosecond of its flow
+  // Each kind's loads are in the order of their links, and a large cluster has millions of them: all kinds are walked
+  // at once, over so many links at a time. O(loads of kinds + kinds x links / kLinksAtOnce)
+  constexpr std::uint32_t kLinksAtOnce = 1024;
+  struct Walk {
+    std::size_t kind;
+    double flow;
+    const collectives::Timing::Load *next, *end;
+  };
+  std::vector<Walk> walks;
+  for (std::size_t k = 0; k < kinds_.size(); ++k) {
+    std::vector<collectives::Timing::Load>& loads = kinds_[k].loads;
+    if (kinds_[k].time.value == 0 || loads.empty()) continue;
+    if (!std::ranges::is_sorted(loads, {}, &collectives::Timing::Load::link))
+      std::ranges::stable_sort(loads, {}, &collectives::Timing::Load::link);
+    walks.push_back({k, static_cast<double>(kinds_[k].time.value), loads.data(), loads.data() + loads.size()});
+  }
+  std::map<std::pair<Loads, double>, sim::ResourceId> constraints;
+  const auto share = [&](topology::LinkId link, const Loads& on_link) {
+    if (on_link.empty() || (on_link.size() == 1 && kinds_[on_link.front().first].count == 1)) return;
+    const double speed = slow_links != nullptr ? slow_links->speed(link) : 1;
+    const double capacity = cluster.link_bandwidth(link).value * speed * kHeadroom;
+    double together = 0;
+    for (const auto& [k, rate] : on_link) together += rate * kPicosecondsPerSecond * kinds_[k].count;
+    if (together <= capacity) return;  // never full
+    const auto [at, fresh] = constraints.try_emplace({on_link, capacity}, sim::ResourceId{});
+    if (!fresh) return;
+    at->second = sim::ResourceId{static_cast<std::uint32_t>(shared_.size())};
+    shared_.push_back({capacity});
+    for (const auto& [k, rate] : on_link) kinds_[k].uses.push_back({at->second, rate});
+  };
+  std::vector<Loads> on_links(kLinksAtOnce);
+  for (std::uint32_t first = 0; !walks.empty(); first += kLinksAtOnce) {
+    for (Walk& walk : walks)
+      for (; walk.next != walk.end && index(walk.next->link) - first < kLinksAtOnce; ++walk.next) {
+        if (!(walk.next->bytes > 0)) continue;
+        const double rate = walk.next->bytes / walk.flow;
+        Loads& on_link = on_links[index(walk.next->link) - first];
+        if (!on_link.empty() && on_link.back().first == walk.kind)
+          on_link.back().second += rate;
+        else
+          on_link.push_back({walk.kind, rate});
+      }
+    std::erase_if(walks, [](const Walk& walk) { return walk.next == walk.end; });
+    for (std::uint32_t at = 0; at < kLinksAtOnce; ++at) {
+      share(topology::LinkId{first + at}, on_links[at]);
+      on_links[at].clear();
+    }
+  }
+}
+
+sim::Route Flows::route(CommunicationId id, std::uint32_t first) const {
+  sim::Route route{kind(id).uses, flows_[index(id)].latency, {kPicosecondsPerSecond}, 1.0};
+  for (sim::Use& use : route.uses) use.resource = sim::ResourceId{first + sim::index(use.resource)};
+  return route;
+}
+
+}  // namespace stepcast::workload

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <vector>
+
+#include "collectives/timing/timing.h"
+#include "sim/task_graph.h"
+#include "workload/communication.h"
+#include "workload/machine.h"
+#include "workload/slow_links.h"
+
+namespace stepcast::workload {
+
+/// Communications on a machine, each timed alone and turned into a flow. Alone it takes exactly the time it was timed
+/// at; where two different ones load one link at once, they share it in proportion. Links that bind the same
+/// communications to the same extent are one constraint, and a link that only one of them uses is none, so that what is
+/// to be simulated stays small. The communications of several programs that are to meet stand in one list here.
+class Flows {
+ public:
+  struct Conditions {
+    const SlowLinks* slow_links = nullptr;  ///< none: every link carries what it should
+    /// Every group stands in a program by itself: its links carry what it sends, not what its siblings do as well.
+    bool unfolded = false;
+  };
+  Flows(const Machine& machine, std::span<const Communication> communications, const Conditions& conditions);
+
+  /// Its time alone.
+  Time alone(CommunicationId id) const { return flows_[index(id)].latency + kind(id).time; }
+  /// What it sends over each link.
+  const std::vector<collectives::Timing::Load>& loads(CommunicationId id) const { return kind(id).loads; }
+
+  /// Of the links that communications share: these become resources of a graph, numbered from `first` on.
+  std::span<const Bandwidth> shared() const { return shared_; }
+  /// A communication's flow over them. It moves amount() at most at one unit a picosecond.
+  sim::Route route(CommunicationId id, std::uint32_t first) const;
+  Bytes amount(CommunicationId id) const { return {kind(id).time.value}; }
+  std::size_t count() const { return flows_.size(); }
+
+ private:
+  /// Communications of one duration that load the same links alike: the buckets of a stage, say.
+  struct Kind {
+    Time time{};
+    std::vector<collectives::Timing::Load> loads;
+    std::uint32_t count = 0;       ///< communications of this kind
+    std::vector<sim::Use> uses{};  ///< resources are numbered as shared_ is
+  };
+  struct Flow {
+    Time latency{};  ///< in front, in which it uses nothing
+    std::size_t kind = 0;
+  };
+  const Kind& kind(CommunicationId id) const { return kinds_[flows_[index(id)].kind]; }
+  std::size_t kind_of(const collectives::Timing& timing);
+  void share_links(const topology::Cluster& cluster, const SlowLinks* slow_links);
+
+  std::vector<Flow> flows_;  ///< by CommunicationId
+  std::vector<Kind> kinds_;
+  std::multimap<Time, std::size_t> by_time_;  ///< kinds
+  std::vector<Bandwidth> shared_;
+};
+
+}  // namespace stepcast::workload

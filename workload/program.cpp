@@ -1,0 +1,49 @@
+#include "workload/program.h"
+
+#include <utility>
+
+namespace stepcast::workload {
+
+using sim::TaskId;
+
+EngineId Program::add_engine() {
+  const sim::ResourceId engine = graph_.add_resource({kPicosecondsPerSecond});
+  of_engines_.push_back(graph_.add_route({{{engine, 1.0}}, {}, {kPicosecondsPerSecond}, 1.0}));
+  return EngineId{static_cast<std::uint32_t>(of_engines_.size() - 1)};
+}
+
+TaskId Program::kernels(std::span<const sim::StreamId> streams, EngineId engine, Time duration) {
+  return graph_.transfer(streams, of_engines_[static_cast<std::size_t>(engine)], {duration.value});
+}
+
+TaskId Program::communicate(std::span<const sim::StreamId> streams, CommunicationId communication,
+                            std::span<const EngineId> engines, double slowdown) {
+  if (index(communication) >= of_communications_.size()) of_communications_.resize(index(communication) + 1);
+  std::optional<sim::RouteId>& route = of_communications_[index(communication)];
+  if (!route) {
+    sim::Route over;
+    if (slowdown > 0)
+      for (const EngineId engine : engines) {
+        const sim::RouteId alone = of_engines_[static_cast<std::size_t>(engine)];
+        over.uses.push_back({graph_.routes()[sim::index(alone)].uses.front().resource, slowdown});
+      }
+    route = graph_.add_route(std::move(over));
+  }
+  return graph_.transfer(streams, *route, {}, index(communication) + 1);
+}
+
+std::optional<CommunicationId> Program::communication(TaskId task) const {
+  const std::uint32_t tag = graph_.tasks()[sim::index(task)].tag;
+  return tag > 0 ? std::optional(CommunicationId{tag - 1}) : std::nullopt;
+}
+
+bool Program::alike(TaskId a, TaskId b) const {
+  const sim::TaskGraph::Task &first = graph_.tasks()[sim::index(a)], &second = graph_.tasks()[sim::index(b)];
+  return first.amount == second.amount && first.route == second.route;
+}
+
+std::optional<sim::RouteId> Program::route(CommunicationId communication) const {
+  return index(communication) < of_communications_.size() ? of_communications_[index(communication)] : std::nullopt;
+}
+
+}  // namespace stepcast::workload

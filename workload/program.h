@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "sim/task_graph.h"
+#include "workload/communication.h"
+
+namespace stepcast::workload {
+
+/// A GPU's compute, or a server's memory: what uses it at the same time shares it.
+enum class EngineId : std::uint32_t {};
+
+/// What ranks do, whoever asked for it and whatever machine they are on: kernels and communications on streams, and
+/// what each comes after. A stream runs its tasks one at a time in the order they were added; a communication stands on
+/// a stream of every rank that takes part. Ranks that do the same at the same time may stand in it as one. Pure data:
+/// workload/run.h runs it on a machine.
+class Program {
+ public:
+  sim::StreamId add_stream() { return graph_.add_stream(); }
+  EngineId add_engine();
+
+  /// Kernels that take so long; nothing slows them.
+  sim::TaskId kernels(sim::StreamId stream, Time duration) { return graph_.work(stream, duration); }
+  /// The same on an engine: they take so long where nothing else uses it.
+  sim::TaskId kernels(std::span<const sim::StreamId> streams, EngineId engine, Time duration);
+  sim::TaskId kernels(sim::StreamId stream, EngineId engine, Time duration) {
+    return kernels(std::span(&stream, 1), engine, duration);
+  }
+  /// Kernels take so much longer. Requires a task on no engine.
+  void prolong(sim::TaskId kernels, Time more) { graph_.prolong(kernels, more); }
+  /// A moment at which all that it comes after has ended.
+  sim::TaskId moment() { return graph_.work(std::span<const sim::StreamId>{}, Time{}); }
+
+  /// While it runs, each of `engines` loses the share slowdown / (1 + slowdown): the same ones whenever it does.
+  sim::TaskId communicate(std::span<const sim::StreamId> streams, CommunicationId communication,
+                          std::span<const EngineId> engines = {}, double slowdown = 0);
+  sim::TaskId communicate(sim::StreamId stream, CommunicationId communication) {
+    return communicate(std::span(&stream, 1), communication);
+  }
+
+  /// `later` starts no earlier than `earlier` has ended. Either may have been added first.
+  void after(sim::TaskId later, sim::TaskId earlier) { graph_.after(later, earlier); }
+
+  void reserve(std::size_t tasks, std::size_t dependencies) { graph_.reserve(tasks, dependencies); }
+
+  std::size_t tasks() const { return graph_.tasks().size(); }
+  /// Nothing: kernels.
+  std::optional<CommunicationId> communication(sim::TaskId task) const;
+  /// Whether two tasks are kernels that take equally long on the same engine, or none, or the same communication.
+  bool alike(sim::TaskId a, sim::TaskId b) const;
+
+  /// The tasks in their order. What stands for a communication moves nothing there yet, over a route that uses engines
+  /// alone.
+  const sim::TaskGraph& graph() const { return graph_; }
+  /// The route that stands for a communication. Nothing: no task of the program is that.
+  std::optional<sim::RouteId> route(CommunicationId communication) const;
+
+ private:
+  sim::TaskGraph graph_;
+  std::vector<std::optional<sim::RouteId>> of_communications_;
+  std::vector<sim::RouteId> of_engines_;
+};
+
+}  // namespace stepcast::workload

@@ -1,0 +1,202 @@
+#include "workload/transfers.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+namespace stepcast::workload {
+namespace {
+
+using collectives::Transfers;
+using sim::ResourceId;
+using sim::TaskId;
+
+constexpr std::span<const sim::StreamId> kNoStream{};
+
+// What fills a link by itself must not be slowed by rounding in its own load.
+constexpr double kHeadroom = 1 + 1e-9;
+
+class Lowering {
+ public:
+  Lowering(const Program& program, std::span<const Communication> communications, const Machine& machine,
+           const SlowLinks* slow_links)
+      : program_(program),
+        communications_(communications),
+        machine_(machine),
+        slow_links_(slow_links),
+        known_(communications.size()),
+        resource_of_(machine.cluster().links()) {}
+
+  RunOfTransfers run() {
+    const sim::TaskGraph& tasks = program_.graph();
+    for (const Bandwidth engine : tasks.resources()) graph_.add_resource(engine);
+    for (const sim::Route& route : tasks.routes()) graph_.add_route(route);  // of engines, as the program numbers them
+    std::vector<Ends> ends;
+    ends.reserve(tasks.tasks().size());
+    for (std::uint32_t t = 0; t < tasks.tasks().size(); ++t) ends.push_back(add(TaskId{t}));
+    for (const sim::TaskGraph::Dependency& d : tasks.dependencies())
+      graph_.after(ends[sim::index(d.later)].first, ends[sim::index(d.earlier)].last);
+    const sim::Timeline all = sim::run(graph_);
+    RunOfTransfers out;
+    out.tasks = graph_.tasks().size();
+    out.timeline.end = all.end;
+    for (const Ends& of : ends) {
+      out.timeline.start.push_back(all.start[sim::index(of.first)]);
+      out.timeline.finish.push_back(all.finish[sim::index(of.last)]);
+    }
+    out.carried = std::move(carried_);
+    out.carried.resize(machine_.cluster().links(), 0);
+    out.busy.assign(machine_.cluster().links(), 0);
+    for (std::size_t link = 0; link < resource_of_.size(); ++link)
+      if (const auto& resource = resource_of_[link])
+        out.busy[link] =
+            all.carried[sim::index(*resource)] / (capacity_of(link) * std::max(to_seconds(all.end), 1e-12));
+    return out;
+  }
+
+ private:
+  /// The first and the last of the tasks that one of the program's became.
+  struct Ends {
+    TaskId first{}, last{};
+  };
+  /// One group's part in a collective.
+  struct Part {
+    Transfers transfers;
+    std::vector<sim::RouteId> routes;  ///< by way
+  };
+  /// A communication, worked out once however often it runs.
+  struct Known {
+    std::vector<std::vector<Part>> collectives;
+    std::vector<Time> alone;              ///< of each collective
+    std::optional<sim::RouteId> engines;  ///< that are slowed while it runs
+  };
+
+  double capacity_of(std::size_t link) const {
+    const topology::LinkId id{static_cast<std::uint32_t>(link)};
+    const double speed = slow_links_ != nullptr ? slow_links_->speed(id) : 1;
+    return machine_.cluster().link_bandwidth(id).value * speed;
+  }
+
+  ResourceId resource(topology::LinkId link) {
+    std::optional<ResourceId>& made = resource_of_[index(link)];
+    if (!made) made = graph_.add_resource({capacity_of(index(link)) * kHeadroom});
+    return *made;
+  }
+
+  const Known& known(CommunicationId id) {
+    std::optional<Known>& made = known_[index(id)];
+    if (made) return *made;
+    made.emplace();
+    sim::Route engines = graph_.routes()[sim::index(*program_.route(id))];
+    engines.limit = {kPicosecondsPerSecond};
+    if (!engines.uses.empty()) made->engines = graph_.add_route(std::move(engines));
+    const Communication& communication = communications_[index(id)];
+    for (const auto* list : {&communication.collectives, &communication.at_receiver})
+      for (const Collective& c : *list) {
+        const collectives::Details details = c.details ? *c.details : collectives::Details{};
+        std::vector<Part>& parts = made->collectives.emplace_back();
+        for (std::uint32_t group = 0; group < c.own; ++group) {
+          Part& part = parts.emplace_back();
+          part.transfers = machine_.timer().transfers(c.operation, c.bytes, *c.groups, group, c.algorithm, details);
+          for (const Transfers::Way& way : part.transfers.ways) {
+            sim::Route route{{}, way.latency, way.limit, 1.0};
+            for (const Transfers::Way::Hop& hop : way.hops)
+              route.uses.push_back({resource(hop.link), hop.load / hop.share});
+            part.routes.push_back(graph_.add_route(std::move(route)));
+          }
+        }
+        made->alone.push_back(
+            machine_.timer().time(c.operation, c.bytes, *c.groups, c.algorithm, true, details).duration);
+      }
+    return *made;
+  }
+
+  Ends add(TaskId task) {
+    const sim::TaskGraph::Task& of = program_.graph().tasks()[sim::index(task)];
+    const std::optional<CommunicationId> communication = program_.communication(task);
+    if (!communication) {
+      const TaskId same = of.route == sim::TaskGraph::kNoRoute ? graph_.work(kNoStream, {of.amount})
+                                                               : graph_.transfer(of.route, {of.amount});
+      return {same, same};
+    }
+    const Known& all = known(*communication);
+    const bool at_once = communications_[index(*communication)].order == Communication::Order::side_by_side;
+    const TaskId first = graph_.work(kNoStream, {});
+    TaskId begin = first, end = first;
+    for (std::size_t c = 0; c < all.collectives.size(); ++c) {
+      const TaskId ended = graph_.work(kNoStream, {});
+      for (const Part& part : all.collectives[c]) add_transfers(part, begin, ended);
+      if (all.engines) {  // for as long as it takes alone
+        const TaskId beside = graph_.transfer(*all.engines, {all.alone[c].value});
+        graph_.after(beside, begin);
+        graph_.after(ended, beside);
+      }
+      graph_.after(ended, begin);
+      if (at_once) {
+        if (end == first) end = graph_.work(kNoStream, {});
+        graph_.after(end, ended);
+      } else {
+        begin = end = ended;
+      }
+    }
+    return {first, end};
+  }
+
+  void add_transfers(const Part& part, TaskId begin, TaskId end) {
+    const Transfers& of = part.transfers;
+    if (of.transfers.empty()) return;
+    const TaskId launched = graph_.work(kNoStream, of.before);
+    graph_.after(launched, begin);
+    std::vector<TaskId> task(of.transfers.size());
+    std::vector<bool> last(of.transfers.size(), true);
+    std::vector<std::optional<std::uint32_t>> before(of.connections);
+    std::uint32_t after = 0;
+    for (std::uint32_t t = 0; t < of.transfers.size(); ++t) {
+      const Transfers::Transfer& transfer = of.transfers[t];
+      const Transfers::Way& way = of.ways[transfer.way];
+      task[t] = graph_.transfer(part.routes[transfer.way], {transfer.bytes});
+      for (const Transfers::Way::Hop& hop : way.hops) {
+        if (carried_.size() <= index(hop.link)) carried_.resize(index(hop.link) + 1, 0);
+        carried_[index(hop.link)] += hop.load * static_cast<double>(transfer.bytes);
+      }
+      TaskId waits = task[t];
+      if (way.ahead > Time{}) {
+        waits = graph_.work(kNoStream, way.ahead);
+        graph_.after(task[t], waits);
+      }
+      bool roots = true;
+      for (; after < transfer.after_end; ++after) {
+        graph_.after(waits, task[of.after[after]]);
+        last[of.after[after]] = false;
+        roots = false;
+      }
+      if (roots) graph_.after(waits, launched);
+      std::optional<std::uint32_t>& earlier = before[transfer.connection];
+      if (earlier) {
+        graph_.after(task[t], task[*earlier]);
+        last[*earlier] = false;
+      }
+      earlier = t;
+    }
+    for (std::uint32_t t = 0; t < task.size(); ++t)
+      if (last[t]) graph_.after(end, task[t]);
+  }
+
+  const Program& program_;
+  const std::span<const Communication> communications_;
+  const Machine& machine_;
+  const SlowLinks* slow_links_;
+  sim::TaskGraph graph_;
+  std::vector<std::optional<Known>> known_;             // by CommunicationId
+  std::vector<std::optional<ResourceId>> resource_of_;  // by link
+  std::vector<double> carried_;                         // by link
+};
+
+}  // namespace
+
+RunOfTransfers run_transfers(const Program& program, std::span<const Communication> communications,
+                             const Machine& machine, const SlowLinks* slow_links) {
+  return Lowering(program, communications, machine, slow_links).run();
+}
+
+}  // namespace stepcast::workload
