@@ -255,6 +255,15 @@ std::uint32_t FlowNetwork::overfull() {
   return kNone;
 }
 
+/// Puts a resource without members that carries too much in the order, before the last that gives to routes which cross
+/// it, and makes those its members. Its level is less than what they had.
+void FlowNetwork::enter_before_the_last_it_meets(std::uint32_t id, Time now) {
+  auto place = static_cast<std::uint32_t>(order_.size());
+  while (place > 0 && bottlenecks_[id].members.empty()) take(order_[--place], id, now);
+  for (std::uint32_t p = pressure_[id].position; p > place; --p) swap_in_order(p);
+  mark(id);
+}
+
 /// Makes the levels those of max-min fairness after changes. False if that took too many steps.
 bool FlowNetwork::repair(Time now) {
   std::size_t steps = 256 + 32 * order_.size();
@@ -264,8 +273,7 @@ bool FlowNetwork::repair(Time now) {
     if (position >= order_.size()) {
       const std::uint32_t id = overfull();
       if (id == kNone) break;
-      // Its level is 0 until it has taken members from the highest of those it meets.
-      for (std::size_t p = order_.size(); p > 0 && bottlenecks_[id].members.empty(); --p) take(order_[p - 1], id, now);
+      enter_before_the_last_it_meets(id, now);
       position = std::exchange(lowest_changed_, kNone);
       continue;
     }
@@ -313,27 +321,39 @@ void FlowNetwork::add_up_taken(Time now) {
 void FlowNetwork::keep_component(Time now) {
   for (const std::uint32_t id : component_resources_) pressure_[id].taken = 0;
   for (const std::uint32_t route : component_) {
-    State& state = states_[route];
-    advance(route, now);
-    state.counted = state.flows;
-    attach(route, state.bottleneck, now);
-    const std::uint32_t limiter = fixed_[route].limiter;
+    const std::uint32_t bottleneck = states_[route].bottleneck, limiter = fixed_[route].limiter;
+    if (pressure_[bottleneck].position == kNone) put_last(bottleneck);
     if (limiter != kNone && pressure_[limiter].position == kNone) put_last(limiter);
-    Bottleneck& bottleneck = bottlenecks_[state.bottleneck];
-    if (bottleneck.members.size() == 1) {
-      if (state.bottleneck < resources_.size()) bottleneck.level = resources_[state.bottleneck].lambda;
-      changed_.push_back(state.bottleneck);
-    }
-    ++kept_;
+    if (bottleneck < resources_.size()) bottlenecks_[bottleneck].level = resources_[bottleneck].lambda;
   }
+  sort_order();
   for (const std::uint32_t route : component_) {
-    const State& state = states_[route];
-    const double given = bottlenecks_[state.bottleneck].level * state.counted * weight(route);
+    // Of bottlenecks with one level, the solve may have found another than the first in the order.
+    std::uint32_t first = kNone;
+    each_bottleneck(route, [&](std::uint32_t where, double) { first = std::min(first, pressure_[where].position); });
+    advance(route, now);
+    states_[route].counted = states_[route].flows;
+    attach(route, order_[first], now);
+    ++kept_;
+    const double given = bottlenecks_[order_[first]].level * states_[route].counted * weight(route);
     for (const Use& use : uses(route)) {
-      ++resources_[index(use.resource)].kept;
-      if (index(use.resource) != state.bottleneck) pressure_[index(use.resource)].taken += given * use.load;
+      const std::uint32_t where = index(use.resource);
+      ++resources_[where].kept;
+      if (where != order_[first]) pressure_[where].taken += given * use.load;
     }
   }
+  std::erase_if(order_, [&](std::uint32_t id) {
+    if (id >= resources_.size() || !bottlenecks_[id].members.empty()) return false;
+    bottlenecks_[id].level = 0;
+    pressure_[id].position = kNone;
+    return true;
+  });
+  sort_order();
+  changed_.insert(changed_.end(), order_.begin(), order_.end());
+}
+
+/// Puts the bottlenecks in the order of their levels.
+void FlowNetwork::sort_order() {
   std::sort(order_.begin(), order_.end(), [&](std::uint32_t a, std::uint32_t b) {
     const double one = bottlenecks_[a].level, other = bottlenecks_[b].level;
     return one < other || (one == other && a < b);
