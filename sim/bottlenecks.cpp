@@ -320,13 +320,14 @@ void FlowNetwork::add_up_taken(Time now) {
 /// Keeps the routes of the component solved last with their bottlenecks.
 void FlowNetwork::keep_component(Time now) {
   for (const std::uint32_t id : component_resources_) pressure_[id].taken = 0;
+  const std::size_t before = order_.size();
   for (const std::uint32_t route : component_) {
     const std::uint32_t bottleneck = states_[route].bottleneck, limiter = fixed_[route].limiter;
     if (pressure_[bottleneck].position == kNone) put_last(bottleneck);
     if (limiter != kNone && pressure_[limiter].position == kNone) put_last(limiter);
     if (bottleneck < resources_.size()) bottlenecks_[bottleneck].level = resources_[bottleneck].lambda;
   }
-  sort_order();
+  order_by_level(before);
   for (const std::uint32_t route : component_) {
     // Of bottlenecks with one level, the solve may have found another than the first in the order.
     std::uint32_t first = kNone;
@@ -348,16 +349,27 @@ void FlowNetwork::keep_component(Time now) {
     pressure_[id].position = kNone;
     return true;
   });
-  sort_order();
+  number_order();
   changed_.insert(changed_.end(), order_.begin(), order_.end());
 }
 
-/// Puts the bottlenecks in the order of their levels.
-void FlowNetwork::sort_order() {
-  std::sort(order_.begin(), order_.end(), [&](std::uint32_t a, std::uint32_t b) {
-    const double one = bottlenecks_[a].level, other = bottlenecks_[b].level;
-    return one < other || (one == other && a < b);
-  });
+/// Puts the bottlenecks from the first new one on where their levels belong. Those before keep their order: levels a
+/// rounding apart may stand in any, but not change places where routes cross both.
+void FlowNetwork::order_by_level(std::size_t first_new) {
+  const auto level = [&](std::uint32_t id) { return bottlenecks_[id].level; };
+  const std::vector<std::uint32_t> old(order_.begin(), order_.begin() + static_cast<std::ptrdiff_t>(first_new));
+  std::vector<std::uint32_t> added(order_.begin() + static_cast<std::ptrdiff_t>(first_new), order_.end());
+  std::ranges::sort(added, {}, [&](std::uint32_t id) { return std::pair(level(id), id); });
+  std::size_t next_old = 0, next_added = 0;
+  for (std::uint32_t& id : order_) {
+    const bool from_old =
+        next_added == added.size() || (next_old < old.size() && level(old[next_old]) <= level(added[next_added]));
+    id = from_old ? old[next_old++] : added[next_added++];
+  }
+  number_order();
+}
+
+void FlowNetwork::number_order() {
   for (std::uint32_t p = 0; p < order_.size(); ++p) pressure_[order_[p]].position = p;
 }
 

@@ -222,7 +222,8 @@ class FlowNetwork {
   void attach(std::uint32_t route, std::uint32_t bottleneck, Time now);
   void drop_leavers(std::uint32_t bottleneck);
   void enter_before_the_last_it_meets(std::uint32_t resource, Time now);
-  void sort_order();
+  void order_by_level(std::size_t first_new);
+  void number_order();
   void put_last(std::uint32_t bottleneck);
   void erase_from_order(std::uint32_t bottleneck);
   void swap_in_order(std::uint32_t position);
