@@ -29,15 +29,14 @@ std::string describe(const std::vector<TaskId>& circle) {
 /// One run of one graph.
 class Run {
  public:
-  explicit Run(const TaskGraph& graph)
-      : graph_(graph), tasks_(graph.tasks()), network_(graph.resources(), graph.routes()) {
+  explicit Run(const TaskGraph& graph) : graph_(graph), tasks_(graph.tasks()), network_(graph) {
     timeline_.start.resize(tasks_.size());
     timeline_.finish.resize(tasks_.size());
     index_successors();
-    for (const Route& route : graph.routes()) latency_.push_back(route.latency);
   }
 
   Timeline run() {
+    timeline_.carried = carried();
     for (std::uint32_t task = 0; task < tasks_.size(); ++task) {
       if (waits_for_[task] == 0) begin(task);
     }
@@ -47,7 +46,6 @@ class Run {
       if (!queue_.more_now()) end_instant();
     }
     if (finished_ != tasks_.size()) throw CyclicTasks(find_circle());
-    timeline_.carried = carried();
     return std::move(timeline_);
   }
 
@@ -83,7 +81,7 @@ class Run {
       }
       return;
     }
-    const Time latency = latency_[index(what.route)];
+    const Time latency = graph_.routes()[index(what.route)].latency;
     if (latency == Time{}) {
       move(task);
     } else {
@@ -143,7 +141,7 @@ class Run {
     }
   }
 
-  /// Every transfer has ended, so what crossed a resource is a sum over transfers, whatever the rates were.
+  /// Every transfer ends, so what crosses a resource is a sum over transfers, whatever the rates are.
   std::vector<double> carried() const {
     std::vector<double> on_route(graph_.routes().size(), 0.0);
     for (const TaskGraph::Task& task : tasks_) {
@@ -179,7 +177,6 @@ class Run {
   std::span<const TaskGraph::Task> tasks_;
   FlowNetwork network_;
   EventQueue queue_;
-  std::vector<Time> latency_;
   std::vector<std::uint32_t> first_, successors_, waits_for_;
   std::vector<std::uint32_t> ended_;  // ended, but what waits for them has not been told
   std::size_t finished_ = 0;

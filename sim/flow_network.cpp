@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <map>
 #include <stdexcept>
 #include <utility>
 
@@ -34,69 +35,53 @@ constexpr auto kEndsLater = [](const auto& a, const auto& b) {
   return a.target > b.target || (a.target == b.target && a.name > b.name);
 };
 
-// Rates this much below the floor are filled again too: rounding decides nothing.
-constexpr double kBelowFloor = 1e-9;
+// A component of so many routes is large.
+constexpr std::size_t kLarge = 256;
 
-constexpr auto kLater = [](const auto& a, const auto& b) { return a.at > b.at || (a.at == b.at && a.route > b.route); };
+// The memory of more starts than this is given back.
+constexpr std::size_t kManyStarts = 65'536;
+
+// A large component of which less than one in so many routes starts or ends at an instant is kept and repaired.
+constexpr std::size_t kFewTouched = 4;
 
 }  // namespace
 
-FlowNetwork::FlowNetwork(std::span<const Bandwidth> resources, std::span<const Route> routes) {
-  resources_.resize(resources.size());
-  for (std::size_t i = 0; i < resources.size(); ++i) resources_[i].capacity = resources[i].value;
-
-  std::size_t total = 0;
-  for (const Route& route : routes) total += route.uses.size();
-  if (total >= kNone) throw std::length_error("more than 2^32 uses of resources");
-  uses_.reserve(total);
-  fixed_.resize(routes.size() + 1);
-  states_.resize(routes.size());
-  new_rate_.resize(routes.size());
-  bitmap_.resize(routes.size() / 64 + 1);
-  filled_.resize(resources.size());
-  for (std::uint32_t r = 0; r < routes.size(); ++r) {
-    const Route& route = routes[r];
+FlowNetwork::FlowNetwork(const TaskGraph& graph) : routes_(graph.routes()), uses_(routes_.uses().data()) {
+  for (const Bandwidth capacity : graph.resources()) resources_.push_back({.capacity = capacity.value});
+  if (routes_.uses().size() >= kNone) throw std::length_error("more than 2^32 uses of resources");
+  fixed_.resize(routes_.size());
+  states_.resize(routes_.size());
+  links_.resize(routes_.uses().size());
+  bitmap_.resize(routes_.size() / 64 + 1);
+  std::map<double, std::uint32_t> limiters;  // by limit over weight
+  for (std::uint32_t r = 0; r < fixed_.size(); ++r) {
+    const Routes::Stored route = routes_[r];
     Fixed& fixed = fixed_[r];
-    fixed.uses = static_cast<std::uint32_t>(uses_.size());
-    fixed.weight = route.weight;
+    fixed.begin = fixed.end = static_cast<std::uint32_t>(routes_.first_use(r));
     double narrowest = kInfinity;
     for (const Use& use : route.uses) {
-      const std::uint32_t resource = index(use.resource);
-      if (resources_[resource].capacity == kInfinity) continue;  // never full
-      // A resource named twice is one use with the sum of the loads.
-      const auto first = uses_.begin() + fixed.uses;
-      const auto same = std::find_if(first, uses_.end(), [&](const RouteUse& u) { return u.resource == resource; });
-      if (same != uses_.end()) {
-        same->load += use.load;
-      } else {
-        uses_.push_back({.load = use.load, .resource = resource, .next = kNone, .previous = kNone, .route = r});
-      }
+      const double capacity = resources_[index(use.resource)].capacity;
+      if (capacity == kInfinity) break;  // never full, and last among the uses
+      narrowest = std::min(narrowest, capacity / use.load);
+      links_[fixed.end++].route = r;
     }
-    for (std::size_t u = fixed.uses; u < uses_.size(); ++u) {
-      narrowest = std::min(narrowest, resources_[uses_[u].resource].capacity / uses_[u].load);
-    }
-    fixed.alone = std::min(narrowest, route.limit.value);
-    fixed.limit = route.limit.value < narrowest ? route.limit.value : kInfinity;
+    if (!(route.limit.value < narrowest)) continue;
+    const auto id = static_cast<std::uint32_t>(resources_.size() + limiters.size());
+    fixed.limiter = limiters.try_emplace(route.limit.value / route.weight, id).first->second;
   }
-  fixed_.back().uses = static_cast<std::uint32_t>(uses_.size());
-}
-
-void FlowNetwork::touch(std::uint32_t route) {
-  State& state = states_[route];
-  if (state.touched == instant_) return;
-  state.touched = instant_;
-  touched_routes_.push_back(route);
+  bottlenecks_.resize(resources_.size() + limiters.size());
+  pressure_.resize(bottlenecks_.size());
+  for (const auto& [limit, id] : limiters) bottlenecks_[id].level = limit;
 }
 
 /// Puts the route on the lists of its resources.
 void FlowNetwork::link(std::uint32_t route) {
-  const std::uint32_t end = fixed_[route + 1].uses;
-  for (std::uint32_t u = fixed_[route].uses; u < end; ++u) {
-    RouteUse& use = uses_[u];
-    Resource& resource = resources_[use.resource];
-    use.previous = kNone;
-    use.next = resource.first;
-    if (use.next != kNone) uses_[use.next].previous = u;
+  for (std::uint32_t u = fixed_[route].begin; u < fixed_[route].end; ++u) {
+    Link& link = links_[u];
+    Resource& resource = resources_[index(uses_[u].resource)];
+    link.previous = kNone;
+    link.next = resource.first;
+    if (link.next != kNone) links_[link.next].previous = u;
     resource.first = u;
     ++resource.active;
   }
@@ -104,17 +89,29 @@ void FlowNetwork::link(std::uint32_t route) {
 
 /// Takes the route off its resources and notes those that others still use.
 void FlowNetwork::unlink(std::uint32_t route) {
-  for (const RouteUse& use : uses(route)) {
-    Resource& resource = resources_[use.resource];
-    if (use.next != kNone) uses_[use.next].previous = use.previous;
-    (use.previous != kNone ? uses_[use.previous].next : resource.first) = use.next;
-    if (--resource.active != 0) touched_resources_.push_back(use.resource);
+  for (std::uint32_t u = fixed_[route].begin; u < fixed_[route].end; ++u) {
+    const Link& link = links_[u];
+    const std::uint32_t id = index(uses_[u].resource);
+    Resource& resource = resources_[id];
+    if (link.next != kNone) links_[link.next].previous = link.previous;
+    (link.previous != kNone ? links_[link.previous].next : resource.first) = link.next;
+    --resource.active;
+    if (std::exchange(resource.touched, instant_) != instant_) touched_resources_.push_back(id);
   }
 }
 
 /// Brings the route's progress to `now` at the rate it has had since.
-void FlowNetwork::advance(State& state, Time now) {
-  state.progress += state.rate * to_seconds(now - state.since);
+void FlowNetwork::advance(std::uint32_t route, Time now) {
+  State& state = states_[route];
+  if (state.kept()) {
+    const Bottleneck& bottleneck = bottlenecks_[state.bottleneck];
+    const double moved = bottleneck.moved + bottleneck.level * to_seconds(now - bottleneck.since);
+    state.progress += (moved - state.anchor) * weight(route);
+    state.anchor = moved;
+    state.rate = rate_of(route);
+  } else {
+    state.progress += state.rate * to_seconds(now - state.since);
+  }
   state.since = now;
 }
 
@@ -122,29 +119,33 @@ Time FlowNetwork::end_of(const State& state, double target) const {
   return state.since + picoseconds(ceil_picoseconds(std::max(target - state.progress, 0.0), state.rate));
 }
 
+Time FlowNetwork::end_of(const Bottleneck& bottleneck, double end) const {
+  return bottleneck.since + picoseconds(ceil_picoseconds(std::max(end - bottleneck.moved, 0.0), bottleneck.level));
+}
+
 /// Lets a flow that start() has noted begin.
 void FlowNetwork::add(const Start& start, Time now) {
   const std::uint32_t r = index(start.route);
   const double size = static_cast<double>(start.bytes.value);
   State& state = states_[r];
-  touch(r);
+  touched_routes_.push_back(r);
   if (state.flows++ == 0) {
     state.progress = 0;
     state.since = now;
     state.rate = 0;
     state.due = kNever;
-    state.head = {size, start.flow};
+    set_head(state, {size, start.flow});
     link(r);
     return;
   }
-  advance(state, now);
+  advance(r, now);
   if (state.others == kNone) {
     state.others = static_cast<std::uint32_t>(heaps_.size());
     heaps_.emplace_back();
   }
   Flow added{state.progress + size, start.flow};
-  if (kEndsLater(state.head, added)) {
-    std::swap(state.head, added);
+  if (const Flow head{state.head_target, state.head_name}; kEndsLater(head, added)) {
+    set_head(state, std::exchange(added, head));
     state.due = kNever;  // the next end is another flow's: settle() must say when
   }
   std::vector<Flow>& others = heaps_[state.others];
@@ -158,26 +159,30 @@ std::optional<Time> FlowNetwork::expire(RouteId route, Time now, std::vector<std
   if (state.wake != now) return std::nullopt;
   state.wake = kNever;
   if (state.flows == 0) return std::nullopt;
-  if (state.due != now) {
+  if (state.kept()) {
+    // Where it ends later, the coming settle() will plan it.
+    if (end_of(bottlenecks_[state.bottleneck], end_of_head(r)) > now) return std::nullopt;
+    advance(r, now);
+    touched_routes_.push_back(r);
+  } else if (state.due != now) {
     if (state.due != kNever) state.wake = state.due;
     return state.due != kNever ? std::optional(state.due) : std::nullopt;  // kNever: the coming settle() will plan it
   }
   state.due = kNever;
-  leaves(state);
-  ended.push_back(state.head.name);
+  ended.push_back(state.head_name);
   if (--state.flows == 0) {
     state.rate = 0;
     unlink(r);
     return std::nullopt;
   }
-  touch(r);
+  touched_routes_.push_back(r);
   std::vector<Flow>& others = heaps_[state.others];
   for (;;) {
     std::pop_heap(others.begin(), others.end(), kEndsLater);
-    state.head = others.back();
+    set_head(state, others.back());
     others.pop_back();
-    if (end_of(state, state.head.target) > now) return std::nullopt;
-    ended.push_back(state.head.name);
+    if (end_of(state, state.head_target) > now) return std::nullopt;
+    ended.push_back(state.head_name);
     if (--state.flows == 0) break;
   }
   state.rate = 0;
@@ -187,27 +192,27 @@ std::optional<Time> FlowNetwork::expire(RouteId route, Time now, std::vector<std
 
 std::span<const FlowNetwork::Due> FlowNetwork::settle(Time now) {
   due_.clear();
-  if (!starts_.empty()) floor_ = 0;
   for (const Start& start : starts_) add(start, now);
-  starts_.clear();
-  const bool again = floor_ > 0 && floor_ < kInfinity;
+  if (starts_.size() > kManyStarts) {
+    starts_ = {};
+  } else {
+    starts_.clear();
+  }
+  if (kept_ != 0 && !touched_routes_.empty()) update_kept(now);
   for (const std::uint32_t route : touched_routes_) {
-    if (states_[route].flows == 0) continue;
-    again ? consider_again(uses_[fixed_[route].uses].resource, now) : consider(route, now);
+    if (states_[route].flows != 0 && !states_[route].kept()) consider(route, now);
   }
-  for (const std::uint32_t resource : touched_resources_) {
-    if (resources_[resource].active == 0) continue;
-    again ? consider_again(resource, now) : consider(uses_[resources_[resource].first].route, now);
+  for (const std::uint32_t id : touched_resources_) {
+    const Resource& resource = resources_[id];
+    if (resource.active != 0 && resource.kept == 0) consider(links_[resource.first].route, now);
   }
+  if (kept_ != 0) plan_kept(now);
   touched_routes_.clear();
   touched_resources_.clear();
-  plans_ends_ = plans_ends_ || again;
-  if (plans_ends_) plan_ends();
-  floor_ = kInfinity;
   if (++instant_ == 0) {  // 2^32 instants: start the marks again
     instant_ = 1;
-    for (State& state : states_) state.touched = state.solved = 0;
-    for (Resource& resource : resources_) resource.seen = 0;
+    for (State& state : states_) state.solved = 0;
+    for (Resource& resource : resources_) resource.seen = resource.touched = 0;
   }
   return due_;
 }
@@ -217,54 +222,37 @@ void FlowNetwork::consider(std::uint32_t route, Time now) {
   State& state = states_[route];
   if (state.solved == instant_) return;
   bool alone = true;
-  for (const RouteUse& use : uses(route)) alone = alone && resources_[use.resource].active == 1;
+  for (const Use& use : uses(route)) alone = alone && resources_[index(use.resource)].active == 1;
   if (!alone) {
     gather(route);
-    keep_component();
-    solve(now, 0);
-    plan_component();
+    solve(now);
+    if (component_.size() >= kLarge && touched_routes_.size() * kFewTouched < component_.size()) {
+      keep_component(now);
+    } else {
+      plan_component();
+    }
     return;
   }
   state.solved = instant_;
-  state.kept = false;
-  double rate = fixed_[route].alone;
-  if (state.flows != 1) {
-    rate = fixed_[route].limit;
-    for (const RouteUse& use : uses(route)) {
-      rate = std::min(rate, resources_[use.resource].capacity / (use.load * state.flows));
-    }
+  double rate = routes_[route].limit.value;
+  for (const Use& use : uses(route)) {
+    rate = std::min(rate, resources_[index(use.resource)].capacity / (use.load * state.flows));
   }
   set_rate(route, rate, now);
   plan(route);
 }
 
-/// Fills anew, from the floor on, what is joined to this resource by routes that were fixed there or later.
-void FlowNetwork::consider_again(std::uint32_t resource, Time now) {
-  const double floor = floor_ * (1 - kBelowFloor);
-  std::vector<Filled>& filled = filled_[resource];
-  while (!filled.empty() && states_[filled.back().route].flows == 0) filled.pop_back();
-  if (filled.empty()) return;
-  const std::uint32_t route = filled.back().route;
-  if (states_[route].solved == instant_ || states_[route].lambda < floor) return;
-  gather_again(route, floor);
-  keeps_ = true;
-  solve(now, floor);
-}
-
 void FlowNetwork::set_rate(std::uint32_t route, double rate, Time now) {
   State& state = states_[route];
   if (std::abs(rate - state.rate) > kSameRate * state.rate) {
-    if (state.rate > 0) advance(state, now);
+    if (state.rate > 0) advance(route, now);
     state.rate = rate;
   } else if (state.due != kNever) {
     return;
   }
-  Time at = end_of(state, state.head.target);
+  Time at = end_of(state, state.head_target);
   if (at <= now) at = {now.value + 1};
   state.due = at;
-  if (!ends_known_ || !state.kept) return;
-  ends_.push_back({at, route});
-  std::push_heap(ends_.begin(), ends_.end(), kLater);
 }
 
 /// Has expire() called when the route's head ends, or earlier if that is planned already.
@@ -280,34 +268,6 @@ void FlowNetwork::plan_component() {
   for (const std::uint32_t route : component_) first = std::min(first, states_[route].due);
   for (const std::uint32_t route : component_) {
     if (states_[route].due == first) plan(route);
-  }
-}
-
-/// Plans the first ends in large components.
-void FlowNetwork::plan_ends() {
-  const auto overtaken = [&](const End& end) {
-    const State& state = states_[end.route];
-    return state.flows == 0 || !state.kept || state.due != end.at;
-  };
-  if (!ends_known_ || ends_.size() > 4 * states_.size()) {
-    ends_known_ = true;
-    ends_.clear();
-    for (std::uint32_t route = 0; route < states_.size(); ++route) {
-      const State& state = states_[route];
-      if (state.flows != 0 && state.kept && state.due != kNever) ends_.push_back({state.due, route});
-    }
-    std::make_heap(ends_.begin(), ends_.end(), kLater);
-  }
-  Time first = kNever;
-  while (!ends_.empty()) {
-    const End end = ends_.front();
-    if (!overtaken(end)) {
-      if (first == kNever) first = end.at;
-      if (end.at != first) return;
-      plan(end.route);
-    }
-    std::pop_heap(ends_.begin(), ends_.end(), kLater);
-    ends_.pop_back();
   }
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -23,9 +24,11 @@ namespace stepcast::sim {
 /// one per flow. Starts and ends at one picosecond are only noted; settle() then solves each touched connected
 /// component (routes joined by shared resources) once.
 ///
-/// Flows that leave a large component change nothing of those that filling fixed at a lower lambda than theirs: then
-/// only the part of the filling from there on is done again. Of many flows that start together the fastest end first,
-/// so that is a small part.
+/// In a large component of which little changes at a time, filling anew would cost all of it for each start and end.
+/// There each flow is kept with its bottleneck, the full resource that decides its rate; what such a resource gives,
+/// its level (lambda), is one number for all of its flows, which need not be touched when it changes. A start or an end
+/// changes the level of the resources it crosses, and so what is left to others for as far as levels change: the
+/// repair (sim/bottlenecks.cpp) follows that from the lowest level up.
 ///
 /// Who calls: an event loop with a non-decreasing clock. At each instant: any number of expire() and start(), then
 /// one settle(). The rates do not depend on the order of the calls within the instant.
@@ -37,8 +40,8 @@ class FlowNetwork {
     Time at{};
   };
 
-  /// Routes use existing resources only (TaskGraph guarantees it). O(uses).
-  FlowNetwork(std::span<const Bandwidth> resources, std::span<const Route> routes);
+  /// Over the resources and routes of this graph, which must stay and get no more of them. O(uses).
+  explicit FlowNetwork(const TaskGraph& graph);
 
   /// A flow begins at the instant that the coming settle() ends; `flow` is the caller's name for it. Requires
   /// bytes > 0 and a route that something limits (see unbounded()). The route's latency is the caller's. O(1) here;
@@ -47,8 +50,8 @@ class FlowNetwork {
 
   /// Solves what the starts and ends of this instant touched. Returns the calls of expire() to plan, each later than
   /// `now`; valid until the next call. Only the routes that end first in their component are in it: when they end,
-  /// the component is solved again. O(uses of the touched components, or of their part that is filled again), O(1) for
-  /// a route alone on its resources.
+  /// the component is solved again. O(uses of the touched components) where they are solved, O(uses of the routes whose
+  /// bottleneck changes its level) where they are repaired, O(1) for a route alone on its resources.
   std::span<const Due> settle(Time now);
 
   /// A planned time has come: ends the flows of this route that end now and appends their names. A call whose plan
@@ -56,10 +59,13 @@ class FlowNetwork {
   std::optional<Time> expire(RouteId route, Time now, std::vector<std::uint32_t>& ended);
 
   /// A route that nothing limits: its flows take no time at all and must not be started.
-  bool unbounded(RouteId route) const { return fixed_[index(route)].alone == kInfinity; }
+  bool unbounded(RouteId route) const {
+    const Fixed& fixed = fixed_[index(route)];
+    return fixed.begin == fixed.end && routes_[index(route)].limit.value == kInfinity;
+  }
 
   /// What each flow on the route gets since the last settle(). 0 for an idle route.
-  Bandwidth rate(RouteId route) const { return {states_[index(route)].rate}; }
+  Bandwidth rate(RouteId route) const { return {rate_of(index(route))}; }
 
   /// Flows on the route since the last settle().
   std::uint32_t flows(RouteId route) const { return states_[index(route)].flows; }
@@ -67,7 +73,7 @@ class FlowNetwork {
  private:
   static constexpr std::uint32_t kNone = 0xffffffffu;
   static constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  static constexpr Time kNever{-1};
+  static constexpr Time kNever{-1}, kForever{std::numeric_limits<std::int64_t>::max()};
   /// Two rates closer than this are one: symmetric flows must not differ by the rounding of a sum.
   static constexpr double kSameRate = 1e-12;
 
@@ -76,11 +82,9 @@ class FlowNetwork {
     std::uint32_t flow = 0;
     RouteId route{};
   };
-  struct Fixed {             // per route, never changes
-    std::uint32_t uses = 0;  // first in uses_; the next route's is the end
-    double weight = 1;
-    double limit = 0;  // bytes per second; infinite where some resource alone allows no more
-    double alone = 0;  // the rate of one flow with no other anywhere
+  struct Fixed {                       // per route, never changes
+    std::uint32_t begin = 0, end = 0;  // its uses of limited resources, in the graph's uses and in links_
+    std::uint32_t limiter = kNone;     // the bottleneck that stands for its limit, if no resource alone is narrower
   };
   struct Flow {
     double target = 0;  // ends when the route's progress is this
@@ -89,108 +93,182 @@ class FlowNetwork {
   struct State {          // per route
     double progress = 0;  // bytes moved by a flow on this route since it was last idle, at time `since`
     Time since{};
-    double rate = 0;     // bytes per second
-    Time due = kNever;   // when the head ends at this rate; kNever: to be computed
-    Time wake = kNever;  // the earliest call of expire() that is planned
-    Flow head;           // the flow that ends first
+    double rate = 0;         // bytes per second; of a kept route only at `since`
+    Time due = kNever;       // when the head ends at this rate; kNever: to be computed
+    Time wake = kNever;      // the earliest call of expire() that is planned
+    double head_target = 0;  // of the head: the flow that ends first
+    double anchor = 0;       // of a kept route: its bottleneck's `moved` when progress was that
+    std::uint32_t head_name = 0;
     std::uint32_t flows = 0;
-    std::uint32_t others = kNone;  // into heaps_: the flows behind the head
-    std::uint32_t touched = 0;     // the instant that has it in touched_routes_
-    std::uint32_t solved = 0;      // the instant that has it in a component
-    double lambda = 0;             // at which filling fixed it, if kept
-    bool kept = false;             // its component is large: its resources keep the order in which they were filled
+    std::uint32_t others = kNone;      // into heaps_: the flows behind the head
+    std::uint32_t solved = 0;          // the instant that has it in a component
+    std::uint32_t bottleneck = kNone;  // that decides its rate; kNone: not yet found
+    std::uint32_t counted = 0;         // the flows that the repair knows of: more than 0 if the route is kept
+    bool kept() const { return counted != 0; }
   };
-  struct RouteUse {
-    double load = 1;
-    std::uint32_t resource = 0;
-    std::uint32_t next = kNone, previous = kNone;  // the other routes active on this resource
+  struct Link {                                    // of a use; in lists of those active on one resource
+    std::uint32_t next = kNone, previous = kNone;  // into links_
     std::uint32_t route = 0;
   };
   struct Resource {
     double capacity = 0;
-    std::uint32_t first = kNone;  // into uses_: the routes active here
+    std::uint32_t first = kNone;  // into links_: the routes active here
     std::uint32_t active = 0;
+    std::uint32_t kept = 0;     // of those, the kept ones: all or none
+    std::uint32_t touched = 0;  // the instant that has it in touched_resources_
     std::uint32_t seen = 0;     // the instant that has it in a component
     std::uint32_t members = 0;  // where its routes start in members_
     double sum = 0, whole = 0;  // load * weight * flows of the routes not yet fixed, and of all
-    double available = 0;       // capacity minus what routes take that the solve does not look at
-    double left = 0;            // that minus what the fixed routes take
+    double left = 0;            // capacity minus what the fixed routes take
+    double lambda = 0;          // at which it was full
     std::uint32_t unfixed = 0;
-    std::uint32_t degree = 0;
-  };
-  struct Filled {  // of a resource: a route that was fixed, and what was left before
-    std::uint32_t route = 0;
-    double left = 0;
-  };
-  struct End {
-    Time at{};
-    std::uint32_t route = 0;
   };
   struct Level {
     double lambda = 0;
     std::uint32_t resource = 0;
   };
 
-  std::span<RouteUse> uses(std::uint32_t route) {
-    return {uses_.data() + fixed_[route].uses, uses_.data() + fixed_[route + 1].uses};
+  /// A route kept with its bottleneck.
+  struct Member {
+    double end = 0;     // its head ends when the bottleneck's `moved` is this
+    double demand = 0;  // load * weight * flows: what it takes of the bottleneck, per lambda
+    std::uint32_t route = 0;
+  };
+  /// What a member takes elsewhere: of another resource on its way, per lambda.
+  struct Share {
+    double demand = 0;
+    std::uint32_t where = 0;
+    std::uint32_t route = 0;
+  };
+  /// By resource, and after those one for each limit over weight that routes have: it gives that to its members,
+  /// whatever their number.
+  struct Bottleneck {
+    double level = 0;   // the lambda of its members; of a resource without members, or with new ones only, 0
+    double demand = 0;  // the members' together
+    double moved = 0;   // bytes that a member of weight 1 has moved since the first came, at time `since`
+    Time since{};
+    double first_end = kInfinity;  // the least `end` of a member
+    Time due = kForever;           // when that is
+    bool due_stale = false;
+    std::vector<Member> members;
+    std::vector<Share> shares;
+  };
+  /// What the repair's inner loop reads and writes of a bottleneck.
+  struct Pressure {
+    double taken = 0;                // by routes whose bottleneck is another
+    std::uint32_t position = kNone;  // in order_, if it is there
+    bool changed = false;            // since its level was computed; then it is in changed_
+  };
+
+  std::span<const Use> uses(std::uint32_t route) const {
+    return {uses_ + fixed_[route].begin, uses_ + fixed_[route].end};
+  }
+  double weight(std::uint32_t route) const { return routes_.weight(route); }
+  /// Infinite where some resource alone allows no more.
+  double limit(std::uint32_t route) const {
+    return fixed_[route].limiter == kNone ? kInfinity : routes_[route].limit.value;
+  }
+  double rate_of(std::uint32_t route) const {
+    const State& state = states_[route];
+    if (!state.kept()) return state.rate;
+    return std::min(bottlenecks_[state.bottleneck].level * weight(route), limit(route));
+  }
+  /// Of a kept route: its bottleneck's `moved` when its head ends.
+  double end_of_head(std::uint32_t route) const {
+    const State& state = states_[route];
+    return state.anchor + (state.head_target - state.progress) / weight(route);
+  }
+  void set_head(State& state, const Flow& flow) {
+    state.head_target = flow.target;
+    state.head_name = flow.name;
   }
   void add(const Start& start, Time now);
-  void touch(std::uint32_t route);
   void link(std::uint32_t route);
   void unlink(std::uint32_t route);
-  void advance(State& state, Time now);
+  void advance(std::uint32_t route, Time now);
   Time end_of(const State& state, double target) const;
   void set_rate(std::uint32_t route, double rate, Time now);
   void plan(std::uint32_t route);
   void plan_component();
   void consider(std::uint32_t route, Time now);
-  void leaves(const State& state) { floor_ = std::min(floor_, state.kept ? state.lambda : 0); }
-  void consider_again(std::uint32_t resource, Time now);
-  template <class Visit>
-  void spread(std::uint32_t seed, Visit visit);
+
+  // Progressive filling (sim/progressive_filling.cpp).
   void join(std::uint32_t route);
   void gather(std::uint32_t seed);
-  void gather_again(std::uint32_t seed, double floor);
   void sort_component();
-  void keep_component();
-  void solve(Time now, double floor);
+  void solve(Time now);
   /// All resources fill at once: every route gets `lambda` times its weight.
   void fill_at_once(double lambda, Time now);
   /// The sum over a resource's routes and what is left of it, added up from its members.
   void add_up(std::uint32_t id);
-  void plan_ends();
   void index_members();
-  void fix(std::uint32_t route, double rate, double lambda);
+  void fix(std::uint32_t route, std::uint32_t bottleneck);
+  bool fixed(std::uint32_t route) const { return states_[route].bottleneck != kNone; }
+  double fixed_rate(std::uint32_t route) const;
   double level(const Resource& resource) const;
 
+  // Kept routes and the repair of their rates (sim/bottlenecks.cpp).
+  void keep_component(Time now);
+  void fill_anew(Time now);
+  void update_kept(Time now);
+  void enter_if_it_meets(std::uint32_t route);
+  bool repair(Time now);
+  void overtake(std::uint32_t position, Time now);
+  std::uint32_t descend(std::uint32_t position, Time now);
+  void apply_level(std::uint32_t position, Time now);
+  bool take(std::uint32_t from, std::uint32_t to, Time now);
+  void enter(std::uint32_t route, Time now);
+  std::uint32_t leave(std::uint32_t route);
+  void attach(std::uint32_t route, std::uint32_t bottleneck, Time now);
+  void drop_leavers(std::uint32_t bottleneck);
+  void enter_before_the_last_it_meets(std::uint32_t resource, Time now);
+  void order_by_level(std::size_t first_new);
+  void number_order();
+  void put_last(std::uint32_t bottleneck);
+  void erase_from_order(std::uint32_t bottleneck);
+  void swap_in_order(std::uint32_t position);
+  std::uint32_t overfull();
+  void mark(std::uint32_t bottleneck);
+  void advance(Bottleneck& bottleneck, Time now);
+  void add_up_taken(Time now);
+  double level_now(std::uint32_t bottleneck) const;
+  Time end_of(const Bottleneck& bottleneck, double end) const;
+  void plan_kept(Time now);
+  /// Calls visit(bottleneck, load) for all that may decide the route's rate.
+  template <class Visit>
+  void each_bottleneck(std::uint32_t route, Visit visit);
+
+  const Routes& routes_;  // the graph's
+  const Use* uses_;       // of all of them
   std::vector<Fixed> fixed_;
   std::vector<State> states_;
-  std::vector<RouteUse> uses_;
+  std::vector<Link> links_;
   std::vector<Resource> resources_;
   std::vector<std::vector<Flow>> heaps_;
 
   std::uint32_t instant_ = 1;
-  std::vector<Start> starts_;  // of this instant: all ends come first, in whatever order the calls came
-  std::vector<std::uint32_t> touched_routes_, touched_resources_;
+  std::vector<Start> starts_;                  // of this instant: all ends come first, in whatever order the calls came
+  std::vector<std::uint32_t> touched_routes_;  // some more than once
+  std::vector<std::uint32_t> touched_resources_;
   std::vector<Due> due_;
-
-  // Of large components. By resource: its routes in the order of their lambda; those that have left stay until the next
-  // settle(). `ends_` is a heap of when routes end, with entries that have been overtaken.
-  std::vector<std::vector<Filled>> filled_;
-  std::vector<End> ends_;
-  bool plans_ends_ = false;   // from the first time on that a part was filled again
-  bool ends_known_ = false;   // every route of a large component is in ends_
-  bool keeps_ = false;        // the solve under way is of a large component
-  double floor_ = kInfinity;  // the least lambda of what has left at this instant
 
   // Scratch of one solve, kept for its memory.
   std::vector<std::uint32_t> component_, component_resources_;
   std::vector<std::uint32_t> members_;
   std::vector<std::uint64_t> bitmap_;
-  std::vector<double> new_rate_;  // by route; negative while unfixed
   std::vector<Level> levels_;
   std::vector<Level> limits_;
   std::size_t unfixed_ = 0;
+
+  // Of kept routes.
+  std::vector<Bottleneck> bottlenecks_;
+  std::vector<Pressure> pressure_;    // as bottlenecks_
+  std::vector<std::uint32_t> order_;  // by level: resources that have members, and limits
+  std::vector<std::uint32_t> changed_;
+  std::vector<std::uint32_t> moving_, leaving_, entering_;  // scratch
+  std::size_t kept_ = 0;                                    // routes
+  std::uint32_t lowest_changed_ = kNone;                    // no position in order_ below this has changed
+  std::uint32_t repairs_ = 0;
 };
 
 }  // namespace stepcast::sim

@@ -11,33 +11,12 @@
 namespace stepcast::sim {
 namespace {
 
-// A component of so many routes, and of such a part of all, is large: what it keeps is worth it.
-constexpr std::size_t kLarge = 256, kLargePart = 16;
-
 // Earliest level first; the id decides between equals, so that the order never depends on history.
 constexpr auto kHigher = [](const auto& a, const auto& b) {
   return a.lambda > b.lambda || (a.lambda == b.lambda && a.resource > b.resource);
 };
 
 }  // namespace
-
-/// Grows the component from a route: at each resource met first, `visit` joins what belongs to it.
-template <class Visit>
-void FlowNetwork::spread(std::uint32_t seed, Visit visit) {
-  component_.clear();
-  component_resources_.clear();
-  join(seed);
-  for (std::size_t done = 0; done < component_.size(); ++done) {
-    for (const RouteUse& use : uses(component_[done])) {
-      Resource& resource = resources_[use.resource];
-      if (resource.seen == instant_) continue;
-      resource.seen = instant_;
-      component_resources_.push_back(use.resource);
-      visit(resource, use.resource);
-    }
-  }
-  sort_component();
-}
 
 void FlowNetwork::join(std::uint32_t route) {
   State& state = states_[route];
@@ -49,39 +28,19 @@ void FlowNetwork::join(std::uint32_t route) {
 /// All routes joined to this one by shared resources, in the order of their ids: sums over them are then the same
 /// whatever the history.
 void FlowNetwork::gather(std::uint32_t seed) {
-  spread(seed, [&](const Resource& resource, std::uint32_t) {
-    for (std::uint32_t u = resource.first; u != kNone; u = uses_[u].next) join(uses_[u].route);
-  });
-}
-
-/// Those of them that were fixed at the floor or later; takes them off the resources' orders, down to what is left
-/// there for them.
-void FlowNetwork::gather_again(std::uint32_t seed, double floor) {
-  spread(seed, [&](Resource& resource, std::uint32_t id) {
-    resource.degree = 0;
-    for (std::vector<Filled>& filled = filled_[id]; !filled.empty(); filled.pop_back()) {
-      const State& state = states_[filled.back().route];
-      if (state.flows != 0) {
-        if (state.lambda < floor) break;
-        ++resource.degree;
-        join(filled.back().route);
-      }
-      resource.left = filled.back().left;
+  component_.clear();
+  component_resources_.clear();
+  join(seed);
+  for (std::size_t done = 0; done < component_.size(); ++done) {
+    for (const Use& use : uses(component_[done])) {
+      Resource& resource = resources_[index(use.resource)];
+      if (resource.seen == instant_) continue;
+      resource.seen = instant_;
+      component_resources_.push_back(index(use.resource));
+      for (std::uint32_t u = resource.first; u != kNone; u = links_[u].next) join(links_[u].route);
     }
-  });
-}
-
-/// Of a large component, makes room for the order in which the coming solve() fills its resources.
-void FlowNetwork::keep_component() {
-  keeps_ = component_.size() >= kLarge && component_.size() * kLargePart >= states_.size();
-  for (const std::uint32_t route : component_) states_[route].kept = keeps_;
-  for (const std::uint32_t id : component_resources_) {
-    Resource& resource = resources_[id];
-    resource.left = resource.capacity;
-    resource.degree = resource.active;
-    if (keeps_) filled_[id].clear();
   }
-  if (keeps_) ends_known_ = false;
+  sort_component();
 }
 
 void FlowNetwork::sort_component() {
@@ -101,17 +60,22 @@ void FlowNetwork::sort_component() {
 /// The lambda at which the resource is full. Requires an unfixed route on it.
 double FlowNetwork::level(const Resource& resource) const { return std::max(resource.left, 0.0) / resource.sum; }
 
-/// Gives the route its final rate and takes it out of its resources' sums.
-void FlowNetwork::fix(std::uint32_t route, double rate, double lambda) {
-  new_rate_[route] = rate;
-  if (keeps_) states_[route].lambda = lambda;
+/// What the bottleneck of a route that has been fixed gives it.
+double FlowNetwork::fixed_rate(std::uint32_t route) const {
+  const std::uint32_t bottleneck = states_[route].bottleneck;
+  return bottleneck < resources_.size() ? resources_[bottleneck].lambda * weight(route) : limit(route);
+}
+
+/// Gives the route its final rate, which this bottleneck decides, and takes it out of its resources' sums.
+void FlowNetwork::fix(std::uint32_t route, std::uint32_t bottleneck) {
+  states_[route].bottleneck = bottleneck;
+  const double rate = fixed_rate(route);
   --unfixed_;
-  const double flows = states_[route].flows, weight = fixed_[route].weight;
-  for (const RouteUse& use : uses(route)) {
-    Resource& resource = resources_[use.resource];
-    if (keeps_) filled_[use.resource].push_back({route, resource.left});
+  const double flows = states_[route].flows;
+  for (const Use& use : uses(route)) {
+    Resource& resource = resources_[index(use.resource)];
     resource.left -= use.load * flows * rate;
-    resource.sum -= use.load * flows * weight;
+    resource.sum -= use.load * flows * weight(route);
     --resource.unfixed;
   }
 }
@@ -121,61 +85,56 @@ void FlowNetwork::index_members() {
   std::uint32_t total = 0;
   for (const std::uint32_t id : component_resources_) {
     resources_[id].members = total;
-    total += resources_[id].degree;
+    total += resources_[id].active;
   }
   members_.resize(total);
   for (const std::uint32_t route : component_) {
-    for (const RouteUse& use : uses(route)) members_[resources_[use.resource].members++] = route;
+    for (const Use& use : uses(route)) members_[resources_[index(use.resource)].members++] = route;
   }
-  for (const std::uint32_t id : component_resources_) resources_[id].members -= resources_[id].degree;
+  for (const std::uint32_t id : component_resources_) resources_[id].members -= resources_[id].active;
 }
 
 void FlowNetwork::fill_at_once(double lambda, Time now) {
+  for (const std::uint32_t id : component_resources_) resources_[id].lambda = lambda;
   for (const std::uint32_t route : component_) {
-    set_rate(route, lambda * fixed_[route].weight, now);
-    if (!keeps_) continue;
-    states_[route].lambda = lambda;
-    for (const RouteUse& use : uses(route)) {
-      filled_[use.resource].push_back({route, resources_[use.resource].available});
-    }
+    states_[route].bottleneck = index(uses(route).front().resource);
+    set_rate(route, lambda * weight(route), now);
   }
 }
 
 void FlowNetwork::add_up(std::uint32_t id) {
   Resource& resource = resources_[id];
   resource.sum = 0;
-  resource.left = resource.available;
-  for (std::uint32_t m = 0; m < resource.degree; ++m) {
+  resource.left = resource.capacity;
+  for (std::uint32_t m = 0; m < resource.active; ++m) {
     const std::uint32_t route = members_[resource.members + m];
-    for (const RouteUse& use : uses(route)) {
-      if (use.resource != id) continue;
+    for (const Use& use : uses(route)) {
+      if (index(use.resource) != id) continue;
       const double taken = use.load * states_[route].flows;
-      if (new_rate_[route] < 0) {
-        resource.sum += taken * fixed_[route].weight;
+      if (!fixed(route)) {
+        resource.sum += taken * weight(route);
       } else {
-        resource.left -= taken * new_rate_[route];
+        resource.left -= taken * fixed_rate(route);
       }
     }
   }
   resource.whole = resource.sum;
 }
 
-/// Progressive filling of the component gathered last, from lambda `floor` on: of each resource `left` is there for its
-/// `degree` routes.
-void FlowNetwork::solve(Time now, double floor) {
+/// Progressive filling of the component gathered last.
+void FlowNetwork::solve(Time now) {
   for (const std::uint32_t id : component_resources_) {
     Resource& resource = resources_[id];
     resource.sum = 0;
-    resource.available = resource.left;
-    resource.unfixed = resource.degree;
+    resource.left = resource.capacity;
+    resource.unfixed = resource.active;
   }
   limits_.clear();
   for (const std::uint32_t route : component_) {
-    const Fixed& fixed = fixed_[route];
     const double flows = states_[route].flows;
-    for (const RouteUse& use : uses(route)) resources_[use.resource].sum += use.load * flows * fixed.weight;
-    if (fixed.limit != kInfinity) limits_.push_back({fixed.limit / fixed.weight, route});
-    new_rate_[route] = -1;
+    for (const Use& use : uses(route)) resources_[index(use.resource)].sum += use.load * flows * weight(route);
+    if (limit(route) != kInfinity) limits_.push_back({limit(route) / weight(route), route});
+    states_[route].bottleneck = kNone;
   }
   levels_.clear();
   double lowest = kInfinity, highest = 0;
@@ -198,7 +157,7 @@ void FlowNetwork::solve(Time now, double floor) {
   std::make_heap(levels_.begin(), levels_.end(), kHigher);
   std::sort(limits_.begin(), limits_.end(), [](const Level& a, const Level& b) { return kHigher(b, a); });
   std::size_t next_limit = 0;
-  double lambda = floor;
+  double lambda = 0;
   unfixed_ = component_.size();
   // A level only rises while others are fixed, so a level once computed is a lower bound: the smallest is taken,
   // computed anew, and put back if it has risen.
@@ -207,13 +166,13 @@ void FlowNetwork::solve(Time now, double floor) {
       std::pop_heap(levels_.begin(), levels_.end(), kHigher);
       levels_.pop_back();
     }
-    while (next_limit < limits_.size() && new_rate_[limits_[next_limit].resource] >= 0) ++next_limit;
+    while (next_limit < limits_.size() && fixed(limits_[next_limit].resource)) ++next_limit;
 
     const double full = levels_.empty() ? kInfinity : levels_.front().lambda;
     if (next_limit < limits_.size() && limits_[next_limit].lambda <= full) {
       const std::uint32_t route = limits_[next_limit++].resource;
-      lambda = std::max(lambda, fixed_[route].limit / fixed_[route].weight);
-      fix(route, fixed_[route].limit, lambda);
+      lambda = std::max(lambda, limit(route) / weight(route));
+      fix(route, fixed_[route].limiter);
       continue;
     }
     if (levels_.empty()) throw std::logic_error("a flow that nothing limits");
@@ -232,12 +191,13 @@ void FlowNetwork::solve(Time now, double floor) {
     }
     // Levels a rounding apart are one level: keep the lambda of the first.
     if (!(top.lambda <= lambda * (1 + kSameRate))) lambda = top.lambda;
-    for (std::uint32_t m = 0; m < resource.degree; ++m) {
+    resource.lambda = lambda;
+    for (std::uint32_t m = 0; m < resource.active; ++m) {
       const std::uint32_t route = members_[resource.members + m];
-      if (new_rate_[route] < 0) fix(route, lambda * fixed_[route].weight, lambda);
+      if (!fixed(route)) fix(route, top.resource);
     }
   }
-  for (const std::uint32_t route : component_) set_rate(route, new_rate_[route], now);
+  for (const std::uint32_t route : component_) set_rate(route, fixed_rate(route), now);
 }
 
 }  // namespace stepcast::sim

@@ -1,7 +1,7 @@
 #include "sim/task_graph.h"
 
+#include <algorithm>
 #include <cmath>
-#include <optional>
 #include <stdexcept>
 #include <utility>
 
@@ -42,10 +42,25 @@ void TaskGraph::check(const Route& route) const {
   if (route.latency < Time{}) throw std::logic_error("a route's latency must not be negative");
 }
 
-RouteId TaskGraph::add_route(Route route) {
+void TaskGraph::store(const Route& route) {
+  uses_.clear();
+  for (const Use& use : route.uses) {
+    const auto same = std::ranges::find(uses_, use.resource, &Use::resource);
+    if (same == uses_.end()) {
+      uses_.push_back(use);
+    } else {
+      same->load += use.load;
+    }
+  }
+  const auto limited = [&](const Use& use) { return std::isfinite(resources_[index(use.resource)].value); };
+  if (!std::ranges::all_of(uses_, limited)) std::ranges::stable_partition(uses_, limited);
+  routes_.add(uses_, route.latency, route.limit, route.weight);
+}
+
+RouteId TaskGraph::add_route(const Route& route) {
   check(route);
   const std::uint32_t id = next_id(routes_.size(), "more than 2^32 routes");
-  routes_.push_back(std::move(route));
+  store(route);
   return RouteId{id};
 }
 
@@ -82,17 +97,26 @@ void TaskGraph::prolong(TaskId work, Time more) {
 }
 
 void TaskGraph::bind(std::span<const Bound> routes) {
-  std::vector<std::optional<std::int64_t>> amount(routes_.size());
-  for (const Bound& bound : routes) {
-    check(bound.over);
-    Route& route = routes_.at(index(bound.route));
-    route.uses.insert(route.uses.begin(), bound.over.uses.begin(), bound.over.uses.end());
-    route.latency = bound.over.latency;
-    route.limit = bound.over.limit;
-    amount[index(bound.route)] = bound.bytes.value;
+  if (routes.empty()) return;
+  std::vector<const Bound*> bound(routes_.size(), nullptr);
+  for (const Bound& with : routes) {
+    check(with.over);
+    bound.at(index(with.route)) = &with;
+  }
+  const Routes before = std::exchange(routes_, {});
+  for (std::size_t r = 0; r < before.size(); ++r) {
+    Route route = before[r];
+    if (bound[r] != nullptr) {
+      const Route& over = bound[r]->over;
+      route.uses.insert(route.uses.begin(), over.uses.begin(), over.uses.end());
+      route.latency = over.latency;
+      route.limit = over.limit;
+    }
+    store(route);
   }
   for (Task& task : tasks_)
-    if (task.route != kNoRoute && amount[index(task.route)]) task.amount = *amount[index(task.route)];
+    if (task.route != kNoRoute && bound[index(task.route)] != nullptr)
+      task.amount = bound[index(task.route)]->bytes.value;
 }
 
 void TaskGraph::after(TaskId later, TaskId earlier) { dependencies_.push_back({earlier, later}); }

@@ -1,41 +1,16 @@
 #pragma once
 
 #include <cstdint>
-#include <initializer_list>
-#include <limits>
 #include <span>
 #include <vector>
 
+#include "sim/routes.h"
 #include "sim/units.h"
 
 namespace stepcast::sim {
 
 enum class StreamId : std::uint32_t {};
-enum class ResourceId : std::uint32_t {};
-enum class RouteId : std::uint32_t {};
 enum class TaskId : std::uint32_t {};
-
-template <class Id>
-constexpr std::uint32_t index(Id id) {
-  return static_cast<std::uint32_t>(id);
-}
-
-/// A flow's use of one resource: `load` units of it per byte the flow moves. 1 for a plain flow,
-/// k where k like flows have been folded into this one, a fraction where a flow spreads over parallel links.
-struct Use {
-  ResourceId resource{};
-  double load = 1.0;
-  friend bool operator==(const Use&, const Use&) = default;
-};
-
-/// What a flow crosses. Flows that meet share each resource max-min fairly: rates grow together in
-/// proportion to `weight` until a resource is full or a flow reaches its own `limit`.
-struct Route {
-  std::vector<Use> uses{};                                   ///< empty: only latency and limit count
-  Time latency{};                                            ///< before the first byte moves
-  Bandwidth limit{std::numeric_limits<double>::infinity()};  ///< the most one flow can reach alone
-  double weight = 1.0;
-};
 
 /// Everything that takes time, lowered to one graph: work on streams, bytes over routes, and what each
 /// comes after. A stream runs its tasks one at a time in the order they were added; a task may sit on
@@ -44,7 +19,10 @@ class TaskGraph {
  public:
   StreamId add_stream();
   ResourceId add_resource(Bandwidth capacity);  ///< requires capacity > 0
-  RouteId add_route(Route route);               ///< requires existing resources, positive loads, limit and weight
+
+  /// Requires existing resources, positive loads, limit and weight. A resource named twice is one use with the sum of
+  /// the loads. Resources of infinite capacity come last among a stored route's uses.
+  RouteId add_route(const Route& route);
 
   /// Occupies its streams for `duration` (>= 0). `tag` is the caller's: what the task is, for the timeline.
   TaskId work(std::span<const StreamId> streams, Time duration, std::uint32_t tag = 0);
@@ -68,7 +46,7 @@ class TaskGraph {
   void after(TaskId later, TaskId earlier);
 
   /// What is known of a route only later: what else it crosses, before what it crosses already, and how many bytes each
-  /// of its transfers moves. Its weight stays.
+  /// of its transfers moves. Its weight stays. A route is named once at most. O(all routes and tasks).
   struct Bound {
     RouteId route{};
     Route over;
@@ -90,20 +68,22 @@ class TaskGraph {
 
   std::span<const Task> tasks() const { return tasks_; }
   std::span<const Dependency> dependencies() const { return dependencies_; }  ///< streams' order included
-  std::span<const Route> routes() const { return routes_; }
+  const Routes& routes() const { return routes_; }
   std::span<const Bandwidth> resources() const { return resources_; }
   std::uint32_t streams() const { return static_cast<std::uint32_t>(last_on_stream_.size()); }
 
  private:
   TaskId add(std::span<const StreamId> streams, Task task);
   void check(const Route& route) const;
+  void store(const Route& route);
 
   static constexpr std::uint32_t kNone = 0xffffffffu;
   std::vector<Task> tasks_;
   std::vector<Dependency> dependencies_;
-  std::vector<Route> routes_;
+  Routes routes_;
   std::vector<Bandwidth> resources_;
   std::vector<std::uint32_t> last_on_stream_;
+  std::vector<Use> uses_;  // scratch of store()
 };
 
 }  // namespace stepcast::sim

@@ -8,6 +8,7 @@
 #include <map>
 #include <vector>
 
+#include "tests/sim/drive.h"
 #include "tests/sim/random_graph.h"
 
 namespace stepcast::sim {
@@ -15,14 +16,9 @@ namespace {
 
 constexpr double kTolerance = 1e-9;
 
-struct Start {
-  RouteId route{};
-  Bytes bytes{};
-};
-
 /// Random flows in bursts: several at one picosecond, some bursts while nothing runs.
-std::map<Time, std::vector<Start>> random_starts(const Recipe& recipe, Random& random) {
-  std::map<Time, std::vector<Start>> starts;
+Starts random_starts(const Recipe& recipe, Random& random) {
+  Starts starts;
   const std::uint32_t bursts = 1 + random.below(12);
   for (std::uint32_t b = 0; b < bursts; ++b) {
     std::vector<Start>& burst = starts[Time{random.between(0, 20'000'000)}];
@@ -32,41 +28,6 @@ std::map<Time, std::vector<Start>> random_starts(const Recipe& recipe, Random& r
     }
   }
   return starts;
-}
-
-/// Calls the network as the executor does; `look(now, until)` is called after each instant with the time of the next.
-/// Returns when each flow ended, by the order of the starts.
-template <class Look>
-std::vector<Time> drive(FlowNetwork& network, std::map<Time, std::vector<Start>> starts, const Look& look) {
-  std::multimap<Time, RouteId> calls;
-  std::vector<Time> end;
-  std::vector<std::uint32_t> ended;
-  while (!starts.empty() || !calls.empty()) {
-    Time now = starts.empty() ? calls.begin()->first : starts.begin()->first;
-    if (!calls.empty()) now = std::min(now, calls.begin()->first);
-    while (!calls.empty() && calls.begin()->first == now) {
-      const RouteId route = calls.begin()->second;
-      calls.erase(calls.begin());
-      if (const auto again = network.expire(route, now, ended)) calls.emplace(*again, route);
-    }
-    for (const std::uint32_t flow : ended) end[flow] = now;
-    ended.clear();
-    if (!starts.empty() && starts.begin()->first == now) {
-      for (const Start& start : starts.begin()->second) {
-        network.start(static_cast<std::uint32_t>(end.size()), start.route, start.bytes);
-        end.push_back(Time{-1});
-      }
-      starts.erase(starts.begin());
-    }
-    for (const FlowNetwork::Due& due : network.settle(now)) {
-      EXPECT_GT(due.at, now);
-      calls.emplace(due.at, due.route);
-    }
-    Time until = starts.empty() ? now : starts.begin()->first;
-    if (!calls.empty()) until = starts.empty() ? calls.begin()->first : std::min(until, calls.begin()->first);
-    look(now, until);
-  }
-  return end;
 }
 
 std::vector<double> load_on_resources(const Recipe& recipe, const FlowNetwork& network) {
@@ -86,7 +47,8 @@ void at_every_instant(const Check& check) {
     Random random(seed);
     Recipe recipe;
     add_random_network(recipe, random);
-    FlowNetwork network(recipe.resources, recipe.routes);
+    const TaskGraph graph = graph_of(recipe.resources, recipe.routes);
+    FlowNetwork network(graph);
     drive(network, random_starts(recipe, random), [&](Time, Time) { check(recipe, network); });
     if (testing::Test::HasFailure()) return;  // one seed is enough to look at
   }
@@ -143,7 +105,8 @@ TEST(FlowNetwork, TheRatesMoveExactlyTheBytes) {
     Random random(seed);
     Recipe recipe;
     add_random_network(recipe, random);
-    FlowNetwork network(recipe.resources, recipe.routes);
+    const TaskGraph graph = graph_of(recipe.resources, recipe.routes);
+    FlowNetwork network(graph);
     const auto starts = random_starts(recipe, random);
     std::vector<double> moved(recipe.routes.size(), 0.0), asked(recipe.routes.size(), 0.0);
     std::vector<double> slack(recipe.routes.size(), 0.0);
@@ -176,9 +139,10 @@ TEST(FlowNetwork, TheRatesDoNotDependOnWhatRanBefore) {
     Random random(seed);
     Recipe recipe;
     add_random_network(recipe, random);
-    FlowNetwork network(recipe.resources, recipe.routes);
+    const TaskGraph graph = graph_of(recipe.resources, recipe.routes);
+    FlowNetwork network(graph);
     drive(network, random_starts(recipe, random), [&](Time now, Time) {
-      FlowNetwork fresh(recipe.resources, recipe.routes);
+      FlowNetwork fresh(graph);
       for (std::uint32_t r = static_cast<std::uint32_t>(recipe.routes.size()); r-- > 0;) {
         for (std::uint32_t f = 0; f < network.flows(RouteId{r}); ++f) fresh.start(f, RouteId{r}, Bytes{1});
       }
@@ -194,7 +158,7 @@ TEST(FlowNetwork, TheRatesDoNotDependOnWhatRanBefore) {
 
 /// Hundreds of flows in one or two components that start together, so that ends are filled again only in part; a few
 /// bursts later.
-std::map<Time, std::vector<Start>> start_large(Recipe& recipe, Random& random) {
+Starts start_large(Recipe& recipe, Random& random) {
   const std::uint32_t parts = 1 + random.below(2), resources = 12 + random.below(20);
   for (std::uint32_t i = 0; i < parts * resources; ++i) recipe.resources.push_back({random.real(1e9, 4e10)});
   std::vector<Start> together;
@@ -210,7 +174,7 @@ std::map<Time, std::vector<Start>> start_large(Recipe& recipe, Random& random) {
     }
     recipe.routes.push_back(route);
   }
-  std::map<Time, std::vector<Start>> starts;
+  Starts starts;
   starts[Time{}] = together;
   for (std::uint32_t b = random.below(6); b-- > 0;) {
     const RouteId route{random.below(static_cast<std::uint32_t>(recipe.routes.size()))};
@@ -224,7 +188,8 @@ TEST(FlowNetwork, PartsFilledAgainHaveTheRatesOfTheWhole) {
     Random random(seed);
     Recipe recipe;
     const auto starts = start_large(recipe, random);
-    FlowNetwork network(recipe.resources, recipe.routes);
+    const TaskGraph graph = graph_of(recipe.resources, recipe.routes);
+    FlowNetwork network(graph);
     std::vector<double> moved(recipe.routes.size()), asked(recipe.routes.size());
     for (const auto& [at, burst] : starts) {
       for (const Start& start : burst) asked[index(start.route)] += static_cast<double>(start.bytes.value);
@@ -235,7 +200,7 @@ TEST(FlowNetwork, PartsFilledAgainHaveTheRatesOfTheWhole) {
         moved[r] += network.rate(RouteId{r}).value * network.flows(RouteId{r}) * to_seconds(until - now);
       }
       if (++instants % 7 != 0) return;
-      FlowNetwork fresh(recipe.resources, recipe.routes);
+      FlowNetwork fresh(graph);
       for (std::uint32_t r = 0; r < recipe.routes.size(); ++r) {
         for (std::uint32_t f = 0; f < network.flows(RouteId{r}); ++f) fresh.start(f, RouteId{r}, Bytes{1});
       }
@@ -257,7 +222,8 @@ TEST(FlowNetwork, AChangeElsewhereIsNotSolved) {
   Recipe recipe;
   for (int i = 0; i < 2; ++i) recipe.resources.push_back({1e9});
   for (std::uint32_t i = 0; i < 4; ++i) recipe.routes.push_back({.uses = {{ResourceId{i / 2}}}});
-  FlowNetwork network(recipe.resources, recipe.routes);
+  const TaskGraph graph = graph_of(recipe.resources, recipe.routes);
+  FlowNetwork network(graph);
   network.start(0, RouteId{0}, Bytes{1000});
   network.start(1, RouteId{2}, Bytes{1000});
   EXPECT_EQ(network.settle(Time{}).size(), 2u);
@@ -271,7 +237,8 @@ TEST(FlowNetwork, AChangeElsewhereIsNotSolved) {
 TEST(FlowNetwork, ARouteWithoutAnyLimitIsUnbounded) {
   const std::vector<Bandwidth> resources{{1e9}, {std::numeric_limits<double>::infinity()}};
   const std::vector<Route> routes{{}, {.uses = {{ResourceId{1}}}}, {.uses = {{ResourceId{0}}}}, {.limit = {1e9}}};
-  const FlowNetwork network(resources, routes);
+  const TaskGraph graph = graph_of(resources, routes);
+  const FlowNetwork network(graph);
   EXPECT_TRUE(network.unbounded(RouteId{0}));
   EXPECT_TRUE(network.unbounded(RouteId{1}));
   EXPECT_FALSE(network.unbounded(RouteId{2}));
@@ -297,7 +264,8 @@ TEST(FlowNetwork, TheOrderOfTheStartsDoesNotChangeOneBitOfTheRates) {
     for (std::uint32_t f = 1 + random.below(random.one_in(2) ? 30 : 1500); f-- > 0;) {
       order.push_back(random.below(routes));
     }
-    FlowNetwork one(recipe.resources, recipe.routes), two(recipe.resources, recipe.routes);
+    const TaskGraph graph = graph_of(recipe.resources, recipe.routes);
+    FlowNetwork one(graph), two(graph);
     for (const std::uint32_t r : order) one.start(0, RouteId{r}, Bytes{1000});
     random.shuffle(order);
     for (const std::uint32_t r : order) two.start(0, RouteId{r}, Bytes{1000});
@@ -318,7 +286,8 @@ TEST(FlowNetwork, LevelsARoundingApartAreOne) {
     resources.push_back({load * 1e10 / 7});
     routes.push_back({.uses = {{ResourceId{0}}, {ResourceId{i}, load}}});
   }
-  FlowNetwork network(resources, routes);
+  const TaskGraph graph = graph_of(resources, routes);
+  FlowNetwork network(graph);
   for (std::uint32_t r = 0; r < routes.size(); ++r) network.start(r, RouteId{r}, Bytes{1000});
   network.settle(Time{});
   EXPECT_EQ(network.rate(RouteId{0}), Bandwidth{5e9});
@@ -331,7 +300,8 @@ TEST(FlowNetwork, VeryDifferentWeightsKeepTheirShares) {
   const std::vector<Bandwidth> resources{{1e9}, {1e3}};
   std::vector<Route> routes{{.uses = {{ResourceId{0}}}, .weight = 1e-6}, {.uses = {{ResourceId{0}}}, .weight = 2e-6}};
   routes.push_back({.uses = {{ResourceId{0}}, {ResourceId{1}}}, .weight = 1e9});
-  FlowNetwork network(resources, routes);
+  const TaskGraph graph = graph_of(resources, routes);
+  FlowNetwork network(graph);
   for (std::uint32_t r = 0; r < 3; ++r) network.start(r, RouteId{r}, Bytes{1000});
   network.settle(Time{});
   const double rest = 1e9 - 1e3;

@@ -4,7 +4,9 @@
 
 #include <array>
 #include <limits>
+#include <span>
 #include <stdexcept>
+#include <vector>
 
 namespace stepcast::sim {
 namespace {
@@ -44,6 +46,37 @@ TEST(TaskGraph, KeepsTagsAndAmounts) {
   EXPECT_EQ(graph.tasks()[index(transfer)].tag, 18u);
   EXPECT_EQ(graph.tasks()[index(transfer)].amount, 9);
   EXPECT_EQ(graph.tasks()[index(transfer)].route, route);
+}
+
+TEST(TaskGraph, StoresAResourceOnceARouteAndUnlimitedOnesLast) {
+  TaskGraph graph;
+  const ResourceId wide = graph.add_resource(Bandwidth{kInfinity}), a = graph.add_resource(Bandwidth{1}),
+                   b = graph.add_resource(Bandwidth{1});
+  graph.add_route({.uses = {{wide, 3}, {b, 0.5}, {a, 2}, {b, 0.25}}, .latency = Time{7}, .weight = 4});
+  graph.add_route({.uses = {{a}}});
+  ASSERT_EQ(graph.routes().size(), 2u);
+  const Route route = graph.routes()[0];
+  EXPECT_EQ(route.uses, (std::vector<Use>{{b, 0.75}, {a, 2}, {wide, 3}}));
+  EXPECT_EQ(route.latency, Time{7});
+  EXPECT_EQ(route.limit, Bandwidth{kInfinity});
+  EXPECT_EQ(route.weight, 4);
+}
+
+TEST(TaskGraph, ABoundRouteCrossesBothAndItsTransfersMoveTheBytes) {
+  TaskGraph graph;
+  const ResourceId a = graph.add_resource(Bandwidth{1}), b = graph.add_resource(Bandwidth{1});
+  const RouteId one = graph.add_route({.uses = {{a}}, .weight = 2}), other = graph.add_route({.uses = {{b}}});
+  const TaskId moved = graph.transfer(one, Bytes{1}), kept = graph.transfer(other, Bytes{1});
+  const TaskGraph::Bound bound{one, {.uses = {{b, 0.5}}, .latency = Time{3}, .limit = Bandwidth{9}}, Bytes{5}};
+  graph.bind(std::span(&bound, 1));
+  const Route route = graph.routes()[index(one)], same = graph.routes()[index(other)];
+  EXPECT_EQ(route.uses, (std::vector<Use>{{b, 0.5}, {a, 1}}));
+  EXPECT_EQ(route.latency, Time{3});
+  EXPECT_EQ(route.limit, Bandwidth{9});
+  EXPECT_EQ(route.weight, 2);
+  EXPECT_EQ(same.uses, (std::vector<Use>{{b, 1}}));
+  EXPECT_EQ(graph.tasks()[index(moved)].amount, 5);
+  EXPECT_EQ(graph.tasks()[index(kept)].amount, 1);
 }
 
 TEST(TaskGraph, RefusesWhatItsCallersMustNotAsk) {

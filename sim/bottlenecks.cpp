@@ -1,0 +1,495 @@
+// The rates of FlowNetwork in large components: routes kept with their bottlenecks, and the repair of the levels after
+// starts and ends.
+//
+// A bottleneck is a full resource, or a limit, that decides the rates of its members: each gets its level times the
+// member's weight. The level of a resource is (capacity - taken) / demand: `taken` is what goes to routes whose
+// bottleneck is another, `demand` the sum of its members' load * weight * flows. The rates are max-min fair exactly
+// when every member's bottleneck has the lowest level of all that the member crosses, and no resource without members
+// carries more than it can (each flow then has a full resource on which nobody gets more per weight).
+//
+// The repair makes that so again. Bottlenecks stand in an order, and a route's bottleneck is always the first in it of
+// all that the route crosses: the condition holds where the order is that of the levels. The repair goes through the
+// order, from the first that a start or an end has changed. It computes each level anew; where the order of two is no
+// longer that of their levels, they change places, and the routes that cross both change their bottleneck. A new level
+// changes what is taken on all that the members cross, all of it higher in the order. Whatever it went through, where
+// the repair ends the condition above holds; and the rates that it asks for are unique. It is given a number of steps;
+// where those do not do, the component is filled from nothing.
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "sim/flow_network.h"
+
+namespace stepcast::sim {
+namespace {
+
+// Where more than one in so many kept routes start or end at one instant, all are filled anew.
+constexpr std::size_t kFewChanges = 4;
+
+// Sums that grow and shrink by differences are added up anew after so many repairs: rounding does not pile up.
+constexpr std::uint32_t kRepairsPerSum = 512;
+
+}  // namespace
+
+template <class Visit>
+void FlowNetwork::each_bottleneck(std::uint32_t route, Visit visit) {
+  for (const Use& use : uses(route)) visit(index(use.resource), use.load);
+  if (fixed_[route].limiter != kNone) visit(fixed_[route].limiter, 0.0);
+}
+
+void FlowNetwork::advance(Bottleneck& bottleneck, Time now) {
+  bottleneck.moved += bottleneck.level * to_seconds(now - bottleneck.since);
+  bottleneck.since = now;
+  bottleneck.due_stale = true;
+}
+
+/// The level that follows from what is taken and asked for now. Requires members, of a resource.
+double FlowNetwork::level_now(std::uint32_t id) const {
+  const Bottleneck& bottleneck = bottlenecks_[id];
+  if (id >= resources_.size()) return bottleneck.level;
+  return std::max(resources_[id].capacity - pressure_[id].taken, 0.0) / bottleneck.demand;
+}
+
+/// The level of this bottleneck must be computed anew.
+void FlowNetwork::mark(std::uint32_t id) {
+  Pressure& pressure = pressure_[id];
+  lowest_changed_ = std::min(lowest_changed_, pressure.position);
+  if (pressure.changed) return;
+  pressure.changed = true;
+  changed_.push_back(id);
+}
+
+/// Makes the route a member. What it takes elsewhere is the caller's to add.
+void FlowNetwork::attach(std::uint32_t route, std::uint32_t id, Time now) {
+  Bottleneck& bottleneck = bottlenecks_[id];
+  State& state = states_[route];
+  if (bottleneck.members.empty()) {
+    bottleneck.demand = bottleneck.moved = 0;
+    bottleneck.since = now;
+    bottleneck.first_end = kInfinity;
+    if (pressure_[id].position == kNone) put_last(id);
+  }
+  advance(bottleneck, now);
+  state.bottleneck = id;
+  state.anchor = bottleneck.moved;
+  const double per_load = state.counted * weight(route);
+  double demand = 0;
+  each_bottleneck(route, [&](std::uint32_t where, double load) {
+    if (where == id) {
+      demand = load * per_load;
+    } else {
+      bottleneck.shares.push_back({load * per_load, where, route});
+    }
+  });
+  const double end = end_of_head(route);
+  bottleneck.members.push_back({end, demand, route});
+  bottleneck.demand += demand;
+  bottleneck.first_end = std::min(bottleneck.first_end, end);
+}
+
+/// Puts the bottleneck at the end of the order.
+void FlowNetwork::put_last(std::uint32_t id) {
+  pressure_[id].position = static_cast<std::uint32_t>(order_.size());
+  order_.push_back(id);
+}
+
+void FlowNetwork::erase_from_order(std::uint32_t id) {
+  const std::uint32_t position = std::exchange(pressure_[id].position, kNone);
+  order_.erase(order_.begin() + position);
+  for (std::size_t p = position; p < order_.size(); ++p) pressure_[order_[p]].position = static_cast<std::uint32_t>(p);
+  if (lowest_changed_ != kNone && lowest_changed_ > position) --lowest_changed_;
+}
+
+/// Swaps the bottleneck at this position with the one before.
+void FlowNetwork::swap_in_order(std::uint32_t position) {
+  std::swap(order_[position], order_[position - 1]);
+  std::swap(pressure_[order_[position]].position, pressure_[order_[position - 1]].position);
+}
+
+/// Takes those out that are members no more, and the bottleneck out of the order if none is left.
+void FlowNetwork::drop_leavers(std::uint32_t id) {
+  Bottleneck& bottleneck = bottlenecks_[id];
+  const auto left = [&](const auto& of) { return states_[of.route].bottleneck != id; };
+  std::erase_if(bottleneck.members, left);
+  std::erase_if(bottleneck.shares, left);
+  bottleneck.demand = 0;
+  bottleneck.first_end = kInfinity;
+  for (const Member& member : bottleneck.members) {
+    bottleneck.demand += member.demand;
+    bottleneck.first_end = std::min(bottleneck.first_end, member.end);
+  }
+  bottleneck.due_stale = true;
+  if (!bottleneck.members.empty()) return;
+  bottleneck.due = kForever;
+  if (id >= resources_.size()) return;
+  bottleneck.level = 0;
+  erase_from_order(id);
+}
+
+/// The members of `from` that cross `to` become members of that. False if there are none.
+bool FlowNetwork::take(std::uint32_t from, std::uint32_t to, Time now) {
+  moving_.clear();
+  for (const Share& share : bottlenecks_[from].shares) {
+    if (share.where == to) moving_.push_back(share.route);
+  }
+  if (moving_.empty()) return false;
+  advance(bottlenecks_[from], now);
+  advance(bottlenecks_[to], now);
+  const double was = bottlenecks_[from].level, is = bottlenecks_[to].level;
+  for (const std::uint32_t route : moving_) {
+    advance(route, now);
+    attach(route, to, now);
+    const double per_load = states_[route].counted * weight(route);
+    each_bottleneck(route, [&](std::uint32_t where, double load) {
+      const double demand = load * per_load;
+      pressure_[where].taken += where == to ? -was * demand : where == from ? is * demand : (is - was) * demand;
+      mark(where);
+    });
+  }
+  drop_leavers(from);
+  return true;
+}
+
+/// Begins to keep a route that has flows: as a member of the first in the order that it crosses.
+void FlowNetwork::enter(std::uint32_t route, Time now) {
+  State& state = states_[route];
+  state.counted = state.flows;
+  std::uint32_t first = kNone, roomiest = kNone;
+  double most_room = -kInfinity;
+  each_bottleneck(route, [&](std::uint32_t where, double load) {
+    if (where >= resources_.size()) {
+      if (pressure_[where].position == kNone) put_last(where);
+    } else {
+      ++resources_[where].kept;
+      const double room = (resources_[where].capacity - pressure_[where].taken) / load;
+      if (std::exchange(most_room, std::max(most_room, room)) < room) roomiest = where;
+    }
+    first = std::min(first, pressure_[where].position);
+  });
+  const std::uint32_t bottleneck = first != kNone ? order_[first] : roomiest;
+  attach(route, bottleneck, now);
+  const double given = bottlenecks_[bottleneck].level * state.counted * weight(route);
+  each_bottleneck(route, [&](std::uint32_t where, double load) {
+    if (where != bottleneck) pressure_[where].taken += given * load;
+    mark(where);
+  });
+  ++kept_;
+}
+
+/// Ends to keep a route. Its bottleneck, which is returned, must drop its leavers.
+std::uint32_t FlowNetwork::leave(std::uint32_t route) {
+  State& state = states_[route];
+  const std::uint32_t bottleneck = std::exchange(state.bottleneck, kNone);
+  const double given = bottlenecks_[bottleneck].level * state.counted * weight(route);
+  each_bottleneck(route, [&](std::uint32_t where, double load) {
+    mark(where);
+    if (where != bottleneck) pressure_[where].taken -= given * load;
+    if (where < resources_.size() && --resources_[where].kept == 0) pressure_[where].taken = 0;
+  });
+  state.counted = 0;
+  --kept_;
+  return bottleneck;
+}
+
+/// Lets the bottleneck at this position go down in the order to where its level belongs, and gives it the members of
+/// those it passes that cross it. Returns its position.
+std::uint32_t FlowNetwork::descend(std::uint32_t position, Time now) {
+  const std::uint32_t id = order_[position];
+  while (position > 0) {
+    const std::uint32_t before = order_[position - 1];
+    if (bottlenecks_[before].level <= level_now(id) * (1 + kSameRate)) break;
+    take(before, id, now);
+    position = pressure_[id].position;
+    if (position > 0 && order_[position - 1] == before) swap_in_order(position--);
+  }
+  return position;
+}
+
+/// If the bottleneck at this position rises above the next one, they change places before its level is applied.
+void FlowNetwork::overtake(std::uint32_t position, Time now) {
+  if (position + 1 >= order_.size()) return;
+  const std::uint32_t id = order_[position], next = order_[position + 1];
+  const double after = pressure_[next].changed ? level_now(next) : bottlenecks_[next].level;
+  const double here = level_now(id);
+  if (after >= here * (1 - kSameRate)) return;
+  if (position > 0 && bottlenecks_[order_[position - 1]].level > here) return;
+  if (take(id, next, now) && pressure_[id].position == kNone) return;
+  mark(id);
+  swap_in_order(position + 1);
+}
+
+/// Gives the members of the bottleneck at this position the level that it has now.
+void FlowNetwork::apply_level(std::uint32_t position, Time now) {
+  const std::uint32_t id = order_[position];
+  Bottleneck& bottleneck = bottlenecks_[id];
+  pressure_[id].changed = false;
+  if (id >= resources_.size()) return;  // a limit stays what it is
+  double level = level_now(id);
+  if (position > 0) {  // levels a rounding apart are one
+    const double before = bottlenecks_[order_[position - 1]].level;
+    if (std::abs(level - before) <= kSameRate * level) level = before;
+  }
+  const double more = level - bottleneck.level;
+  if (std::abs(more) <= kSameRate * bottleneck.level) return;
+  advance(bottleneck, now);
+  bottleneck.level = level;
+  std::uint32_t lowest = lowest_changed_;
+  for (const Share& share : bottleneck.shares) {
+    Pressure& there = pressure_[share.where];
+    there.taken += more * share.demand;
+    lowest = std::min(lowest, there.position);
+    if (there.changed) continue;
+    there.changed = true;
+    changed_.push_back(share.where);
+  }
+  lowest_changed_ = lowest;
+}
+
+/// A resource without members that carries more than it can, or kNone.
+std::uint32_t FlowNetwork::overfull() {
+  for (const std::uint32_t id : changed_) {
+    if (id >= resources_.size() || !pressure_[id].changed || !bottlenecks_[id].members.empty()) continue;
+    if (pressure_[id].taken > resources_[id].capacity * (1 + kSameRate)) return id;
+  }
+  return kNone;
+}
+
+/// Puts a resource without members that carries too much in the order, before the last that gives to routes which cross
+/// it, and makes those its members. Its level is less than what they had.
+void FlowNetwork::enter_before_the_last_it_meets(std::uint32_t id, Time now) {
+  auto place = static_cast<std::uint32_t>(order_.size());
+  while (place > 0 && bottlenecks_[id].members.empty()) take(order_[--place], id, now);
+  for (std::uint32_t p = pressure_[id].position; p > place; --p) swap_in_order(p);
+  mark(id);
+}
+
+/// Makes the levels those of max-min fairness after changes. False if that took too many steps.
+bool FlowNetwork::repair(Time now) {
+  std::size_t steps = 256 + 32 * order_.size();
+  std::uint32_t position = std::exchange(lowest_changed_, kNone);
+  for (;; --steps) {
+    if (steps == 0) return false;
+    if (position >= order_.size()) {
+      const std::uint32_t id = overfull();
+      if (id == kNone) break;
+      enter_before_the_last_it_meets(id, now);
+      position = std::exchange(lowest_changed_, kNone);
+      continue;
+    }
+    const std::uint32_t id = order_[position];
+    if (!pressure_[id].changed &&
+        (position == 0 || bottlenecks_[order_[position - 1]].level <= bottlenecks_[id].level * (1 + kSameRate))) {
+      ++position;
+      ++steps;
+    } else {
+      overtake(position, now);
+      position = descend(position, now);
+      apply_level(position, now);
+      ++position;
+    }
+    position = std::min(position, std::exchange(lowest_changed_, kNone));
+  }
+  return true;
+}
+
+/// What is taken of each resource, added up anew, and what members have moved, counted anew from 0.
+void FlowNetwork::add_up_taken(Time now) {
+  for (const std::uint32_t id : order_) {
+    pressure_[id].taken = 0;
+    for (const Share& share : bottlenecks_[id].shares) pressure_[share.where].taken = 0;
+  }
+  for (const std::uint32_t id : order_) {
+    Bottleneck& bottleneck = bottlenecks_[id];
+    for (const Share& share : bottleneck.shares) {
+      pressure_[share.where].taken += bottleneck.level * share.demand;
+      mark(share.where);
+    }
+    advance(bottleneck, now);
+    bottleneck.first_end = kInfinity;
+    for (Member& member : bottleneck.members) {
+      states_[member.route].anchor -= bottleneck.moved;
+      member.end = end_of_head(member.route);
+      bottleneck.first_end = std::min(bottleneck.first_end, member.end);
+    }
+    bottleneck.moved = 0;
+    mark(id);
+  }
+}
+
+/// Keeps the routes of the component solved last with their bottlenecks.
+void FlowNetwork::keep_component(Time now) {
+  for (const std::uint32_t id : component_resources_) pressure_[id].taken = 0;
+  const std::size_t before = order_.size();
+  for (const std::uint32_t route : component_) {
+    const std::uint32_t bottleneck = states_[route].bottleneck, limiter = fixed_[route].limiter;
+    if (pressure_[bottleneck].position == kNone) put_last(bottleneck);
+    if (limiter != kNone && pressure_[limiter].position == kNone) put_last(limiter);
+    if (bottleneck < resources_.size()) bottlenecks_[bottleneck].level = resources_[bottleneck].lambda;
+  }
+  order_by_level(before);
+  for (const std::uint32_t route : component_) {
+    // Of bottlenecks with one level, the solve may have found another than the first in the order.
+    std::uint32_t first = kNone;
+    each_bottleneck(route, [&](std::uint32_t where, double) { first = std::min(first, pressure_[where].position); });
+    advance(route, now);
+    states_[route].counted = states_[route].flows;
+    attach(route, order_[first], now);
+    ++kept_;
+    const double given = bottlenecks_[order_[first]].level * states_[route].counted * weight(route);
+    for (const Use& use : uses(route)) {
+      const std::uint32_t where = index(use.resource);
+      ++resources_[where].kept;
+      if (where != order_[first]) pressure_[where].taken += given * use.load;
+    }
+  }
+  std::erase_if(order_, [&](std::uint32_t id) {
+    if (id >= resources_.size() || !bottlenecks_[id].members.empty()) return false;
+    bottlenecks_[id].level = 0;
+    pressure_[id].position = kNone;
+    return true;
+  });
+  number_order();
+  changed_.insert(changed_.end(), order_.begin(), order_.end());
+}
+
+/// Puts the bottlenecks from the first new one on where their levels belong. Those before keep their order: levels a
+/// rounding apart may stand in any, but not change places where routes cross both.
+void FlowNetwork::order_by_level(std::size_t first_new) {
+  const auto level = [&](std::uint32_t id) { return bottlenecks_[id].level; };
+  const std::vector<std::uint32_t> old(order_.begin(), order_.begin() + static_cast<std::ptrdiff_t>(first_new));
+  std::vector<std::uint32_t> added(order_.begin() + static_cast<std::ptrdiff_t>(first_new), order_.end());
+  std::ranges::sort(added, {}, [&](std::uint32_t id) { return std::pair(level(id), id); });
+  std::size_t next_old = 0, next_added = 0;
+  for (std::uint32_t& id : order_) {
+    const bool from_old =
+        next_added == added.size() || (next_old < old.size() && level(old[next_old]) <= level(added[next_added]));
+    id = from_old ? old[next_old++] : added[next_added++];
+  }
+  number_order();
+}
+
+void FlowNetwork::number_order() {
+  for (std::uint32_t p = 0; p < order_.size(); ++p) pressure_[order_[p]].position = p;
+}
+
+/// Keeps no route any more, and solves what was kept from nothing.
+void FlowNetwork::fill_anew(Time now) {
+  std::vector<std::uint32_t> routes;
+  for (const std::uint32_t id : order_) {
+    Bottleneck& bottleneck = bottlenecks_[id];
+    for (const Member& member : bottleneck.members) {
+      if (states_[member.route].flows == 0) continue;
+      advance(member.route, now);
+      routes.push_back(member.route);
+    }
+    for (const Member& member : bottleneck.members) {
+      State& state = states_[member.route];
+      state.counted = 0;
+      state.due = kNever;
+      state.solved = 0;
+      for (const Use& use : uses(member.route)) {
+        Resource& resource = resources_[index(use.resource)];
+        resource.kept = resource.seen = 0;
+        pressure_[index(use.resource)] = {};
+      }
+    }
+    bottleneck.members.clear();
+    bottleneck.shares.clear();
+    bottleneck.due = kForever;
+    if (id < resources_.size()) bottleneck.level = 0;
+    pressure_[id] = {};
+  }
+  for (const std::uint32_t id : changed_) pressure_[id] = {};
+  order_.clear();
+  changed_.clear();
+  lowest_changed_ = kNone;
+  kept_ = 0;
+  std::sort(routes.begin(), routes.end());
+  for (const std::uint32_t route : routes) consider(route, now);
+}
+
+/// Adds to entering_ a route that is not kept and what is joined to it, if it meets a kept one.
+void FlowNetwork::enter_if_it_meets(std::uint32_t route) {
+  if (states_[route].solved == instant_) return;
+  const auto meets = [&](const Use& use) { return resources_[index(use.resource)].kept != 0; };
+  if (std::ranges::none_of(uses(route), meets)) return;
+  std::size_t next = entering_.size();
+  const auto join_entering = [&](std::uint32_t joined) {
+    if (std::exchange(states_[joined].solved, instant_) != instant_) entering_.push_back(joined);
+  };
+  join_entering(route);
+  for (; next < entering_.size(); ++next) {
+    for (const Use& use : uses(entering_[next])) {
+      Resource& resource = resources_[index(use.resource)];
+      if (resource.kept != 0 || std::exchange(resource.seen, instant_) == instant_) continue;
+      for (std::uint32_t u = resource.first; u != kNone; u = links_[u].next) join_entering(links_[u].route);
+    }
+  }
+}
+
+/// Brings the kept routes, and those that meet them now, to the rates after the starts and ends of this instant.
+void FlowNetwork::update_kept(Time now) {
+  leaving_.clear();
+  entering_.clear();
+  for (const std::uint32_t route : touched_routes_) {
+    if (states_[route].kept()) {
+      leaving_.push_back(route);
+    } else if (states_[route].flows != 0) {
+      enter_if_it_meets(route);
+    }
+  }
+  std::sort(leaving_.begin(), leaving_.end());
+  leaving_.erase(std::unique(leaving_.begin(), leaving_.end()), leaving_.end());
+  if ((leaving_.size() + entering_.size()) * kFewChanges > kept_) {
+    for (const std::uint32_t route : entering_) {
+      states_[route].solved = 0;
+      for (const Use& use : uses(route)) resources_[index(use.resource)].seen = 0;
+    }
+    fill_anew(now);
+    return;
+  }
+  moving_.clear();
+  for (const std::uint32_t route : leaving_) {
+    moving_.push_back(leave(route));
+    if (states_[route].flows != 0) entering_.push_back(route);
+  }
+  std::sort(moving_.begin(), moving_.end());
+  moving_.erase(std::unique(moving_.begin(), moving_.end()), moving_.end());
+  for (const std::uint32_t id : moving_) drop_leavers(id);
+  std::sort(entering_.begin(), entering_.end());
+  for (const std::uint32_t route : entering_) {
+    advance(route, now);
+    enter(route, now);
+  }
+  if (++repairs_ % kRepairsPerSum == 0) add_up_taken(now);
+  if (!repair(now)) fill_anew(now);
+}
+
+/// Plans the first ends of kept routes.
+void FlowNetwork::plan_kept(Time now) {
+  for (const std::uint32_t id : changed_) {
+    pressure_[id].changed = false;
+    Bottleneck& bottleneck = bottlenecks_[id];
+    if (bottleneck.members.empty() || !bottleneck.due_stale) continue;
+    bottleneck.due = std::max(end_of(bottleneck, bottleneck.first_end), Time{now.value + 1});
+    bottleneck.due_stale = false;
+  }
+  changed_.clear();
+  Time first = kForever;
+  for (const std::uint32_t id : order_) first = std::min(first, bottlenecks_[id].due);
+  for (const std::uint32_t id : order_) {
+    const Bottleneck& bottleneck = bottlenecks_[id];
+    if (bottleneck.due != first) continue;
+    // No picosecond is that long, and no rounding that large.
+    const double end =
+        bottleneck.first_end + 1e-9 * (bottleneck.first_end - bottleneck.moved) + 4e-12 * bottleneck.level;
+    for (const Member& member : bottleneck.members) {
+      if (member.end > end || end_of(bottleneck, member.end) > first) continue;
+      states_[member.route].due = first;
+      plan(member.route);
+    }
+  }
+}
+
+}  // namespace stepcast::sim
