@@ -10,6 +10,7 @@
 
 #include "calibrate/in_parallel.h"
 #include "language/core/visible_text.h"
+#include "schedules/notes.h"
 #include "sim/input_error.h"
 
 namespace stepcast::app {
@@ -43,6 +44,7 @@ bool forecast(Answer& answer, workload::Machines& machines, const AnswerOptions&
     own.simulate = schedules::Simulate::what_may_fit;
   try {
     answer.forecast = schedules::forecast(answer.question.scenario, machines, own);
+    for (schedules::Note& note : schedules::notes(*answer.forecast)) answer.question.notes.push_back(std::move(note));
   } catch (const InputError& e) {
     answer.question.error = language::visible(answer.question.origin + ": " + e.what());
   } catch (const std::overflow_error& e) {  // sizes and rates that are right each but absurd together

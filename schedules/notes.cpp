@@ -1,5 +1,7 @@
 #include "schedules/notes.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -85,6 +87,14 @@ std::vector<Note> notes(const Scenario& s) {
     out.push_back({"cluster.fabric.routing",
                    "hash spreads flows over equal paths by their ends (ECMP), and they may collide; adaptive never"});
   return out;
+}
+
+std::vector<Note> notes(const Forecast& forecast) {
+  if (!forecast.busiest_link || forecast.busiest_link->utilisation <= 1) return {};
+  return {{"cluster",
+           fmt::format("{} carries {:.0f} % of what it can: traffic inside layers passes other traffic there, so the "
+                       "step is too short; --detail transfers lets them share it",
+                       forecast.busiest_link->name, 100 * forecast.busiest_link->utilisation)}};
 }
 
 }  // namespace stepcast::schedules

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "scenario/scenario.h"
+#include "schedules/results/results.h"
 
 namespace stepcast::schedules {
 
@@ -16,5 +17,8 @@ struct Note {
 /// What to know of a scenario that says all of it: what its plan makes of ZeRO and buckets, and keys without effect.
 /// Requires check() to be empty.
 std::vector<Note> notes(const Scenario& scenario);
+
+/// What to know of a forecast: whether traffic inside layers passed other traffic on a link that cannot carry both.
+std::vector<Note> notes(const Forecast& forecast);
 
 }  // namespace stepcast::schedules

@@ -4,13 +4,12 @@
 #include <map>
 #include <utility>
 
+#include "workload/link_capacity.h"
+
 namespace stepcast::workload {
 namespace {
 
 using collectives::Timing;
-
-// A collective that fills a link by itself must not be slowed by rounding in its own load.
-constexpr double kHeadroom = 1 + 1e-9;
 
 /// Siblings share the links. Folded, the groups that ask stand for all of them and carry all their bytes; unfolded,
 /// they carry their own.
@@ -93,8 +92,7 @@ void Flows::share_links(const topology::Cluster& cluster, const SlowLinks* slow_
   std::map<std::pair<Loads, double>, sim::ResourceId> constraints;
   const auto share = [&](topology::LinkId link, const Loads& on_link) {
     if (on_link.empty() || (on_link.size() == 1 && kinds_[on_link.front().first].count == 1)) return;
-    const double speed = slow_links != nullptr ? slow_links->speed(link) : 1;
-    const double capacity = cluster.link_bandwidth(link).value * speed * kHeadroom;
+    const double capacity = link_capacity(cluster, slow_links, link).value;
     double together = 0;
     for (const auto& [k, rate] : on_link) together += rate * kPicosecondsPerSecond * kinds_[k].count;
     if (together <= capacity) return;  // never full

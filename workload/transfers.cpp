@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <optional>
+#include <stdexcept>
 #include <utility>
+
+#include "workload/link_capacity.h"
 
 namespace stepcast::workload {
 namespace {
@@ -12,9 +15,6 @@ using sim::ResourceId;
 using sim::TaskId;
 
 constexpr std::span<const sim::StreamId> kNoStream{};
-
-// What fills a link by itself must not be slowed by rounding in its own load.
-constexpr double kHeadroom = 1 + 1e-9;
 
 class Lowering {
  public:
@@ -51,6 +51,7 @@ class Lowering {
       if (const auto& resource = resource_of_[link])
         out.busy[link] =
             all.carried[sim::index(*resource)] / (capacity_of(link) * std::max(to_seconds(all.end), 1e-12));
+    check_links(out.busy);
     return out;
   }
 
@@ -71,15 +72,24 @@ class Lowering {
     std::optional<sim::RouteId> engines;  ///< that are slowed while it runs
   };
 
+  /// No link has carried more than it can.
+  void check_links(std::span<const double> busy) const {
+    constexpr double kRounding = 1e-6;
+    const auto most = std::ranges::max_element(busy);
+    if (most == busy.end() || *most <= 1 + kRounding) return;
+    const topology::Link link =
+        machine_.cluster().link(topology::LinkId{static_cast<std::uint32_t>(most - busy.begin())});
+    throw std::logic_error("the link " + link.from + " -> " + link.to + " carried more than it can");
+  }
+
   double capacity_of(std::size_t link) const {
     const topology::LinkId id{static_cast<std::uint32_t>(link)};
-    const double speed = slow_links_ != nullptr ? slow_links_->speed(id) : 1;
-    return machine_.cluster().link_bandwidth(id).value * speed;
+    return link_capacity(machine_.cluster(), slow_links_, id).value;
   }
 
   ResourceId resource(topology::LinkId link) {
     std::optional<ResourceId>& made = resource_of_[index(link)];
-    if (!made) made = graph_.add_resource({capacity_of(index(link)) * kHeadroom});
+    if (!made) made = graph_.add_resource({capacity_of(index(link))});
     return *made;
   }
 
