@@ -65,15 +65,19 @@ std::optional<std::vector<language::Question>> questions_asked(const Asked& aske
 }
 
 bool some_failed(std::span<const Answer> answers) {
-  const auto failed = [](const Answer& a) { return !a.forecast; };
-  const auto count = std::ranges::count_if(answers, failed);
-  if (count == 0) return false;
-  auto first = std::ranges::find_if(answers, [](const Answer& a) { return a.question.internal_error; });
-  if (first == answers.end()) first = std::ranges::find_if(answers, failed);
-  const std::string& error = first->question.error;
-  std::fprintf(stderr, "%td of %zu rows could not be run; %s: %s\n", count, answers.size(),
-               first->question.internal_error ? "one for a mistake of stepcast's" : "the first",
-               error.substr(0, error.find('\n')).c_str());
+  std::vector<const language::Question*> failed;
+  for (const Answer& each : answers)
+    if (!each.forecast) failed.push_back(&each.question);
+  return some_failed(failed, answers.size());
+}
+
+bool some_failed(std::span<const language::Question* const> failed, std::size_t all) {
+  if (failed.empty()) return false;
+  const auto mistake = std::ranges::find_if(failed, &language::Question::internal_error);
+  const language::Question& first = mistake != failed.end() ? **mistake : *failed.front();
+  std::fprintf(stderr, "%zu of %zu rows could not be run; %s: %s\n", failed.size(), all,
+               first.internal_error ? "one for a mistake of stepcast's" : "the first",
+               first.error.substr(0, first.error.find('\n')).c_str());
   return true;
 }
 

@@ -38,6 +38,8 @@ std::optional<std::vector<language::Question>> questions_asked(const Asked& aske
 /// Whether some rows of tables, or files of folders, could not be run: that is kFailed. Says on stderr how many of how
 /// many, and why the first. (All say why in the output.)
 bool some_failed(std::span<const Answer> answers);
+/// The same of questions that failed, of so many.
+bool some_failed(std::span<const language::Question* const> failed, std::size_t all);
 
 /// The errors of the committed corpus (configs/residuals.csv).
 std::vector<calibrate::Residual> measured_residuals();

@@ -21,7 +21,6 @@
 namespace stepcast::app {
 namespace {
 
-using Facts = std::vector<Fact>;
 using Json = nlohmann::ordered_json;
 
 Fact fact(std::string_view title, std::string text) { return {title, title, text, text.empty() ? Json() : Json(text)}; }
@@ -51,7 +50,7 @@ Fact peak_of(const schedules::Gpu& gpu, schedules::Precision precision, std::str
   return {schedules::name(precision), key, text(known->second), known->second.value};
 }
 
-Facts gpu_facts(const std::string& name, language::Library& library) {
+std::vector<Fact> gpu_facts(const std::string& name, language::Library& library) {
   using schedules::Precision;
   const auto gpu = with_file(name, language::gpu_schema(), library,
                              [](auto& v) { return language::read_block(language::gpu_table(), v); });
@@ -68,11 +67,11 @@ std::uint32_t nics(const topology::NodeSpec& node) {
   return static_cast<std::uint32_t>(std::ranges::count(node.devices, "nic", &topology::GraphDevice::kind));
 }
 
-Facts node_facts(const std::string& name, language::Library& library) {
+std::vector<Fact> node_facts(const std::string& name, language::Library& library) {
   const topology::NodeSpec node =
       with_file(name, language::node_schema(), library, [](auto& v) { return language::read_node(v); }).spec;
-  Facts facts{count("gpus", node.gpus), fact("gpu", node.gpu),
-              fact("nvlink", node.nvlink ? node.nvlink->name : std::string()), count("nics", nics(node))};
+  std::vector<Fact> facts{count("gpus", node.gpus), fact("gpu", node.gpu),
+                          fact("nvlink", node.nvlink ? node.nvlink->name : std::string()), count("nics", nics(node))};
   if (node.nic && nics(node) > 0) {
     facts.push_back(fact("nic", node.nic->name));
     facts.push_back(fact("of one nic", "nic_bandwidth_bytes_per_s", node.nic->bandwidth));
@@ -84,8 +83,8 @@ Facts node_facts(const std::string& name, language::Library& library) {
   return facts;
 }
 
-Facts link_facts(const std::string& name, language::Library& library) {
-  return with_file(name, language::link_schema(), library, [](const language::Value& v) -> Facts {
+std::vector<Fact> link_facts(const std::string& name, language::Library& library) {
+  return with_file(name, language::link_schema(), library, [](const language::Value& v) -> std::vector<Fact> {
     const topology::LinkType link = language::read_block(language::link_table(), v);
     return {fact("kind", v.node->find("kind")->scalar), fact("bandwidth", "bandwidth_bytes_per_s", link.bandwidth),
             Fact{"efficiency", "efficiency", fmt::format("{}", link.efficiency), link.efficiency},
@@ -93,7 +92,7 @@ Facts link_facts(const std::string& name, language::Library& library) {
   });
 }
 
-Facts fabric_facts(const std::string& name, language::Library& library) {
+std::vector<Fact> fabric_facts(const std::string& name, language::Library& library) {
   const auto fabric = with_file(name, language::fabric_schema(), library,
                                 [](auto& v) { return language::read_block(language::fabric_table(), v); });
   return {
@@ -106,7 +105,7 @@ Facts fabric_facts(const std::string& name, language::Library& library) {
            fabric.in_network_reduction}};
 }
 
-Facts cluster_facts(const std::string& name, language::Library& library) {
+std::vector<Fact> cluster_facts(const std::string& name, language::Library& library) {
   const auto cluster = with_file(name, language::cluster_schema(), library, [](const language::Value& v) {
     return language::finish(language::read_block(language::cluster_table(), v), v);
   });
@@ -124,7 +123,7 @@ double model_parameters(const schedules::Model& model) {
   return parameters(blocks, cut(blocks, 1));
 }
 
-Facts model_facts(const std::string& name, language::Library& library) {
+std::vector<Fact> model_facts(const std::string& name, language::Library& library) {
   const schedules::Model model = with_file(name, language::model_schema(), library, [](const language::Value& v) {
     return language::finish(language::read_block(language::model_table(), v), v);
   });
@@ -146,8 +145,8 @@ bool is_transport_only(const language::Node& file) {
   });
 }
 
-Facts software_facts(const std::string& name, language::Library& library) {
-  return with_file(name, language::software_schema(), library, [](const language::Value& v) -> Facts {
+std::vector<Fact> software_facts(const std::string& name, language::Library& library) {
+  return with_file(name, language::software_schema(), library, [](const language::Value& v) -> std::vector<Fact> {
     const schedules::Software software = language::read_block(language::software_table(), v);
     const bool transport_only = is_transport_only(*v.node);
     const bool has_transport = v.node->find("transport") != nullptr;
@@ -161,7 +160,7 @@ Facts software_facts(const std::string& name, language::Library& library) {
   });
 }
 
-Facts profile_facts(const std::string& name, language::Library& library) {
+std::vector<Fact> profile_facts(const std::string& name, language::Library& library) {
   const auto profile = with_file(name, language::profile_schema(), library,
                                  [](auto& v) { return language::read_block(language::profile_table(), v); });
   return {fact("gpu", profile.gpu.name)};
@@ -172,10 +171,10 @@ std::vector<std::string> algorithm_names(const language::Library&) {
   for (const collectives::Algorithm* each : collectives::algorithms()) names.emplace_back(each->name);
   return names;
 }
-Facts algorithm_facts(const std::string& name, language::Library&) {
+std::vector<Fact> algorithm_facts(const std::string& name, language::Library&) {
   return {fact("summary", std::string(collectives::algorithm(name).summary))};
 }
-Facts algorithm_details(const std::string& name) {
+std::vector<Fact> algorithm_details(const std::string& name) {
   const collectives::Algorithm& algorithm = collectives::algorithm(name);
   return {fact("summary", std::string(algorithm.summary)), fact("needs", std::string(algorithm.needs)),
           fact("source", std::string(algorithm.source))};
@@ -187,13 +186,15 @@ std::vector<std::string> schedule_names(const language::Library&) {
   names.emplace_back(schedules::kCustom);
   return names;
 }
-Facts schedule_details(const std::string& name) {
+std::vector<Fact> schedule_details(const std::string& name) {
   if (name == schedules::kCustom)
     return {fact("summary", "the orders that pipeline.orders lists"), fact("source", "yours")};
   const schedules::PipelineSchedule& schedule = *schedules::find_pipeline(name);
   return {fact("summary", std::string(schedule.summary)), fact("source", std::string(schedule.source))};
 }
-Facts schedule_facts(const std::string& name, language::Library&) { return {schedule_details(name).front()}; }
+std::vector<Fact> schedule_facts(const std::string& name, language::Library&) {
+  return {schedule_details(name).front()};
+}
 
 template <const char* folder>
 std::vector<std::string> files(const language::Library& library) {

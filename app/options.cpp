@@ -81,6 +81,8 @@ std::optional<po::variables_map> parse_options(const std::vector<std::string>& w
   return values;
 }
 
+std::string word(const po::variables_map& values, const char* option) { return values[option].as<std::string>(); }
+
 void refuse_beside(const po::variables_map& values, const std::string& option,
                    std::initializer_list<const char*> others) {
   if (given(values, option))

@@ -21,6 +21,9 @@ struct CommandLine {
 std::optional<boost::program_options::variables_map> parse_options(const std::vector<std::string>& words,
                                                                    CommandLine line);
 
+/// What was given for an option that takes a word.
+std::string word(const boost::program_options::variables_map& values, const char* option);
+
 /// Throws InputError where one of `others` is given beside `option`, which makes nothing of it.
 void refuse_beside(const boost::program_options::variables_map& values, const std::string& option,
                    std::initializer_list<const char*> others);

@@ -149,7 +149,7 @@ Forecast forecast_on(const workload::Machine& machine, workload::Machines& machi
                      const ForecastOptions& options, bool unfold) {
   const topology::Cluster& cluster = machine.cluster();
   const collectives::Timer& timer = machine.timer();
-  const Ranks ranks(s.parallelism, cluster.gpus_per_node());
+  const Ranks ranks(s.parallelism, cluster.gpus_per_node(), cluster.fabric_may_block());
   const Plan planned = plan(s, kinds_of(s, ranks, timer));
   const StagedModel& staged = planned.staged;
   const auto& [brief, chunks, kinds, models] = staged;

@@ -8,6 +8,7 @@
 #include "schedules/pipeline/pipelines.h"
 #include "schedules/pipeline/placement.h"
 #include "sim/units_text.h"
+#include "topology/fabrics.h"
 
 namespace stepcast::schedules {
 namespace {
@@ -78,6 +79,8 @@ std::vector<Note> notes(const Scenario& s) {
     out.push_back({"parallelism.sequence", "changes nothing: there is one tensor rank"});
   if (s.parallelism.tensor == 1 && s.parallelism.tensor_method)
     out.push_back({"parallelism.tensor_method", "changes nothing: there is one tensor rank"});
+  if (s.cluster.fabric.seed != 0 && (s.cluster.gpus <= s.cluster.node.gpus || !hashes(s.cluster.fabric)))
+    out.push_back({"cluster.fabric.seed", "changes nothing: no flow's path is drawn by a hash"});
   if (s.cluster.gpus > s.cluster.node.gpus && s.cluster.fabric.routing == "hash")
     out.push_back({"cluster.fabric.routing",
                    "hash spreads flows over equal paths by their ends (ECMP), and they may collide; adaptive never"});

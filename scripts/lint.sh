@@ -3,15 +3,16 @@
 # lint.sh --all: on every line of every source file, which takes about ten seconds of a core for each.
 #
 # Of changed files at most N (4 unless given), those with the most changed lines; what is left out is named. A changed
-# header is looked at through the source file beside it. Needs build/release to be configured. Skipped with one line where
-# clang-tidy is missing (Debian: apt-get install clang-tidy). Exit status 1 for findings.
+# header is looked at through the source file beside it. Skipped with one line where clang-tidy is missing (Debian:
+# apt-get install clang-tidy). Exit status 1 for findings.
 set -euo pipefail
 cd "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/.."
 if ! command -v clang-tidy >/dev/null; then
   echo "lint.sh: skipped: no clang-tidy"
   exit 0
 fi
-[[ -f build/release/compile_commands.json ]] || cmake --preset release >/dev/null
+# How each file is compiled by itself: build/release may compile folders at once.
+cmake --preset release -B build/alone -D CMAKE_UNITY_BUILD=OFF -D CMAKE_DISABLE_PRECOMPILE_HEADERS=ON >/dev/null
 exec python3 - "$@" <<'PYTHON'
 import atexit
 import json
@@ -28,11 +29,11 @@ most = int(arguments[arguments.index("--most") + 1]) if "--most" in arguments el
 bases = [a for i, a in enumerate(arguments) if not a.startswith("--") and arguments[i - 1] != "--most"]
 base = bases[0] if bases else "HEAD^"
 
-# As release compiles them, less what clang does not know: g++'s precompiled headers and one of its warnings.
-with open("build/release/compile_commands.json", encoding="utf-8") as opened:
+# As release compiles them, less what clang does not know: one of g++'s warnings.
+with open("build/alone/compile_commands.json", encoding="utf-8") as opened:
     commands = json.load(opened)
 for one in commands:
-    one["command"] = re.sub(r" (-Winvalid-pch|-Wno-restrict|-include \S+cmake_pch\.hxx)(?= )", "", one["command"])
+    one["command"] = re.sub(r" -Wno-restrict(?= )", "", one["command"])
 compiled = {os.path.relpath(one["file"]) for one in commands}
 folder = tempfile.mkdtemp()
 atexit.register(shutil.rmtree, folder)

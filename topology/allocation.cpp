@@ -13,8 +13,8 @@ namespace stepcast::topology {
 
 namespace {
 
-constexpr std::uint32_t kMost = 10'000'000;     // numbers of nodes and GPUs
-constexpr std::uint64_t kMostListed = 100'000;  // GPUs and nodes, which are held one by one
+constexpr std::uint32_t kMostOfACount = 10'000'000;  // numbers of nodes and GPUs
+constexpr std::uint64_t kMostListed = 100'000;       // GPUs and nodes, which are held one by one
 constexpr const char* kTooMany = "found more than 100000 GPUs";
 
 using Range = std::pair<std::uint32_t, std::uint32_t>;  // first and last
@@ -24,7 +24,7 @@ std::optional<Range> parse_range(std::string_view text) {
   const auto dash = text.find('-');
   const auto first = parse_number(text.substr(0, dash));
   const auto last = dash == std::string_view::npos ? first : parse_number(text.substr(dash + 1));
-  if (!first || !last || *first > *last || *last >= kMost) return {};
+  if (!first || !last || *first > *last || *last >= kMostOfACount) return {};
   return Range(*first, *last);
 }
 

@@ -12,6 +12,7 @@
 #include "sim/input_error.h"
 #include "topology/builders.h"
 #include "topology/cluster_parts.h"
+#include "topology/draw.h"
 #include "topology/fabrics.h"
 #include "topology/link_types.h"
 
@@ -106,6 +107,7 @@ void join_nodes(ClusterParts& parts, const NodeSpec& node, const FabricSpec& fab
   parts.port = payload(*node.nic);
   parts.port_data_sheet = node.nic->bandwidth;
   parts.in_network_reduction = fabric.in_network_reduction;
+  parts.hashing = scrambled(fabric.seed);
   parts.port_up = node.nic->latency + fabric.cable_latency + fabric.switch_latency;
   parts.port_down = node.nic->latency + fabric.cable_latency;
   parts.fabric =
@@ -219,7 +221,7 @@ Path Cluster::path(GpuId from, GpuId to) const {
     writer.end_strand();
     return std::move(writer).finish();
   }
-  const std::uint64_t flow = std::uint64_t{index(from)} << 32 | index(to);
+  const std::uint64_t flow = (std::uint64_t{index(from)} << 32 | index(to)) + parts.hashing;
   const std::uint32_t sender = relay(parts, a, b);
   std::optional<Path> path = between_nodes(parts, a, sender, b, parts.node.nics_of[sender], flow);
   // Rails that never meet, and no relay in use: the sender reaches over to the receiver's NICs.
@@ -240,6 +242,8 @@ LinkTraits Cluster::link_traits(LinkId id) const {
 
 DeviceKind Cluster::link_source_kind(LinkId id) const { return parts_->device(parts_->ends(id).from).kind; }
 DeviceKind Cluster::link_target_kind(LinkId id) const { return parts_->device(parts_->ends(id).to).kind; }
+
+bool Cluster::fabric_may_block() const { return parts_->fabric && parts_->fabric->may_block; }
 
 std::uint32_t Cluster::first_fabric_link() const { return parts_->fabric ? parts_->fabric_base() : links(); }
 

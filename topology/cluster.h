@@ -51,7 +51,9 @@ class Cluster {
   bool in_network_reduction() const;  ///< the fabric's switches do: FabricSpec::in_network_reduction; false of one node
   std::uint32_t compute_capability() const;  ///< of its GPUs: NodeSpec::compute_capability
   CpuVendor cpu() const;                     ///< of its nodes
-  NicPort nic_port() const;                  ///< zeros where no fabric joins nodes
+  /// Whether traffic of nodes that have nothing in common may meet in the fabric, on links that it fills together.
+  bool fabric_may_block() const;
+  NicPort nic_port() const;  ///< zeros where no fabric joins nodes
   /// GPUs in a row of the torus that the one node is; 0 where there are more nodes, other nodes, or GPUs not in use.
   std::uint32_t torus_row() const;
   std::uint32_t node_of(GpuId gpu) const;        ///< below nodes(), in the order of the ids

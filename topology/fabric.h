@@ -30,7 +30,8 @@ class Fabric {
 
   std::uint32_t switches = 0;
   std::vector<FabricLink> links;
-  bool rails = false;  ///< NIC i of every node is on leaf switches of rail i: senders change rail over NVLink first
+  bool may_block = true;  ///< traffic of nodes that have no NIC in common may fill a link together
+  bool rails = false;     ///< NIC i of every node is on leaf switches of rail i: senders change rail over NVLink first
 
   /// Name and kind of a switch. Requires a switch below `switches`.
   virtual Device device(std::uint32_t switch_index) const = 0;

@@ -1,5 +1,6 @@
 #include "topology/fabrics.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <string>
@@ -23,10 +24,25 @@ std::span<const FabricBuilder* const> fabrics() {
   return list;
 }
 
+bool hashes(const FabricSpec& spec) {
+  const auto of_kind = [&](const FabricBuilder* fabric) { return fabric->name == spec.kind; };
+  const auto builder = std::ranges::find_if(fabrics(), of_kind);
+  return spec.routing == "hash" && builder != fabrics().end() &&
+         std::ranges::find((*builder)->reads, "seed") != (*builder)->reads.end();
+}
+
 std::unique_ptr<const Fabric> build_fabric(const FabricRequest& request) {
   const FabricSpec& spec = request.spec;
-  if (spec.routing != "adaptive" && spec.routing != "hash") {
-    throw_unknown_name(spec.name, "routing", spec.routing, {"adaptive", "hash"});
+  if (spec.routing != "adaptive" && spec.routing != "hash" && spec.routing != "spray") {
+    throw_unknown_name(spec.name, "routing", spec.routing, {"adaptive", "hash", "spray"});
+  }
+  if (spec.routing == "spray" && !spec.spray_efficiency) {
+    throw InputError(spec.name,
+                     "routing: found 'spray' without spray_efficiency, expected what sprayed paths carry of "
+                     "what their links could, as the fabric fat-tree-eqds states it");
+  }
+  if (spec.spray_efficiency && !(*spec.spray_efficiency > 0 && *spec.spray_efficiency <= 1)) {
+    throw InputError(spec.name, "spray_efficiency: must be above 0 and at most 1");
   }
   if (!(spec.oversubscription >= 1) || !std::isfinite(spec.oversubscription)) {
     throw InputError(spec.name, "oversubscription: must be 1 or more");

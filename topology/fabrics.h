@@ -21,6 +21,9 @@ struct FabricBuilder {
 /// All fabrics, in the order tables and help show them. A new fabric is a file of fabrics/ and a line of this list.
 std::span<const FabricBuilder* const> fabrics();
 
+/// Whether a fabric of this specification draws a path for each flow, so that FabricSpec::seed matters.
+bool hashes(const FabricSpec& spec);
+
 /// Throws InputError for an unknown kind (with all names and the nearest one) and for fields out of range.
 std::unique_ptr<const Fabric> build_fabric(const FabricRequest& request);
 

@@ -72,13 +72,17 @@ struct NodeSpec {
 /// What joins the nodes, from configs/fabrics/.
 struct FabricSpec {
   std::string name;
-  std::string kind = "one-switch";    ///< topology/fabrics.cpp lists them
-  std::uint32_t radix = 40;           ///< ports of one switch
-  std::uint32_t levels = 0;           ///< of a fat tree; 0: as few as reach all nodes
-  std::uint32_t groups = 0;           ///< of a dragonfly+, at least; 0: as few as hold all nodes
-  std::string torus;                  ///< routers along each side: "8x8", "4x4x8"
-  double oversubscription = 1.0;      ///< down over up bandwidth at the leaf, >= 1
-  std::string routing = "adaptive";   ///< adaptive: equal-cost paths share perfectly; hash: ECMP, collisions visible
+  std::string kind = "one-switch";   ///< topology/fabrics.cpp lists them
+  std::uint32_t radix = 40;          ///< ports of one switch
+  std::uint32_t levels = 0;          ///< of a fat tree; 0: as few as reach all nodes
+  std::uint32_t groups = 0;          ///< of a dragonfly+, at least; 0: as few as hold all nodes
+  std::string torus;                 ///< routers along each side: "8x8", "4x4x8"
+  double oversubscription = 1.0;     ///< down over up bandwidth at the leaf, >= 1
+  std::string routing = "adaptive";  ///< adaptive: equal-cost paths share perfectly; hash: ECMP, collisions visible;
+                                     ///< spray: each packet draws its path
+  std::uint64_t seed = 0;            ///< routing hash: which of the possible hashings
+  /// Routing spray: what equal-cost paths carry together, of what their links could, (0, 1]. None: not stated.
+  std::optional<double> spray_efficiency{};
   bool in_network_reduction = false;  ///< its switches add up what nodes push to them (SHARP), and it is switched on
   Time switch_latency{};              ///< one switch, port to port
   Time cable_latency{};               ///< one cable

@@ -62,7 +62,7 @@ Flows::Flows(const Machine& machine, std::span<const Communication> communicatio
 
 std::size_t Flows::kind_of(const collectives::Timing& timing) {
   const auto same = [](const collectives::Timing::Load& a, const collectives::Timing::Load& b) {
-    return a.link == b.link && a.bytes == b.bytes;
+    return a.link == b.link && a.bytes == b.bytes && a.occupied == b.occupied;
   };
   const auto [first, last] = by_time_.equal_range(timing.duration);
   for (auto known = first; known != last; ++known)
@@ -109,7 +109,7 @@ void Flows::share_links(const topology::Cluster& cluster, const SlowLinks* slow_
     for (Walk& walk : walks)
       for (; walk.next != walk.end && index(walk.next->link) - first < kLinksAtOnce; ++walk.next) {
         if (!(walk.next->bytes > 0)) continue;
-        const double rate = walk.next->bytes / walk.flow;
+        const double rate = walk.next->occupied / walk.flow;
         Loads& on_link = on_links[index(walk.next->link) - first];
         if (!on_link.empty() && on_link.back().first == walk.kind)
           on_link.back().second += rate;

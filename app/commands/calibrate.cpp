@@ -30,8 +30,6 @@ namespace {
 
 namespace po = boost::program_options;
 
-std::string word(const po::variables_map& values, const char* name) { return values[name].as<std::string>(); }
-
 /// How the node's GPUs are joined, which collectives need to know; nothing where it is not said.
 std::optional<Setting> joined_as(const po::variables_map& values, language::Library& library) {
   if (word(values, "node").empty() && word(values, "cluster").empty()) return std::nullopt;

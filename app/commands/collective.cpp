@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <limits>
 #include <numeric>
 #include <stdexcept>
@@ -10,12 +9,14 @@
 #include "app/command.h"
 #include "app/distinct_files.h"
 #include "app/format.h"
+#include "app/hashings.h"
 #include "app/options.h"
 #include "app/output.h"
 #include "app/report/collective_report.h"
 #include "app/report/png.h"
 #include "app/report/tuning_report.h"
 #include "app/setting.h"
+#include "app/sizes.h"
 #include "calibrate/logs/nccl_tests.h"
 #include "collectives/algorithms.h"
 #include "collectives/nccl/search.h"
@@ -26,84 +27,17 @@
 #include "language/core/library.h"
 #include "language/core/operation_named.h"
 #include "language/core/streams.h"
-#include "language/core/unit_meant.h"
 #include "language/tables/pair_weights.h"
 #include "sim/in_quotes.h"
 #include "sim/input_error.h"
-#include "sim/units_text.h"
 
 namespace stepcast::app {
 namespace {
 
 using collectives::Operation;
 
-constexpr std::size_t kMostSizes = 1000;
 /// With --algorithm all: communicators over which every algorithm is simulated whole, if it must be.
 constexpr std::uint32_t kMostWhole = 512;
-
-constexpr std::int64_t kMostBytes = 1'000'000'000'000'000;  // as of any size in a scenario
-
-/// "8B", "64 KiB", or as nccl-tests takes them: "8", "64K", "8G".
-Bytes size_named(const std::string& word) {
-  const auto checked = [&](std::int64_t value) -> Bytes {
-    if (value <= kMostBytes) return {value};
-    throw InputError("--sizes", "found " + in_quotes(word) + ", expected at most 1000 TB");
-  };
-  if (const auto bytes = parse_bytes(word)) return checked(bytes->value);
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-  const std::string_view rest(end, static_cast<std::size_t>(word.data() + word.size() - end));
-  const int shift = rest.empty() ? 0 : rest == "K" ? 10 : rest == "M" ? 20 : rest == "G" ? 30 : -1;
-  if (error == std::errc::result_out_of_range && shift >= 0) return checked(kMostBytes + 1);
-  if (error == std::errc() && shift >= 0 && value >= 0) {
-    return checked(value <= kMostBytes >> shift ? value << shift : kMostBytes + 1);
-  }
-  throw InputError("--sizes", "found " + in_quotes(word) + ", expected a size such as 8B, 64KiB, 1G" +
-                                  language::unit_meant(language::Type::Kind::bytes, word));
-}
-
-/// "8B:8GiB" (doubling), "1MiB:16MiB:1MiB", "8B:8GiB:x4", or sizes with commas between them.
-std::vector<Bytes> sizes_named(const std::string& words) {
-  const auto split = [](const std::string& whole, char at) {
-    std::vector<std::string> parts{""};
-    for (const char c : whole) {
-      if (c == at) {
-        parts.emplace_back();
-      } else {
-        parts.back() += c;
-      }
-    }
-    return parts;
-  };
-  std::vector<Bytes> sizes;
-  for (const std::string& range : split(words, ',')) {
-    const std::vector<std::string> parts = split(range, ':');
-    if (parts.size() > 3) throw InputError("--sizes", "found " + in_quotes(range) + ", expected FROM:TO:STEP");
-    const Bytes from = size_named(parts.front()), to = size_named(parts[std::min<std::size_t>(parts.size() - 1, 1)]);
-    std::int64_t factor = 2, step = 0;
-    if (parts.size() == 3 && parts[2].starts_with('x')) {
-      const char* last = parts[2].data() + parts[2].size();
-      const auto [end, error] = std::from_chars(parts[2].data() + 1, last, factor);
-      if (error != std::errc() || end != last || factor < 2 || factor > 1024) {
-        throw InputError("--sizes", "found " + in_quotes(parts[2]) + ", expected x2 to x1024");
-      }
-    } else if (parts.size() == 3) {
-      step = size_named(parts[2]).value;
-      if (step == 0) throw InputError("--sizes", "found a step of 0, expected at least 1 B");
-    }
-    if (to < from) throw InputError("--sizes", "found " + in_quotes(range) + ", expected the smaller size first");
-    if (from.value == 0 && to.value > 0 && step == 0) {
-      throw InputError("--sizes", "found " + in_quotes(range) + ", expected a step: 0 times anything is 0");
-    }
-    for (std::int64_t at = from.value;;) {
-      sizes.push_back({at});
-      if (sizes.size() > kMostSizes) throw InputError("--sizes", "found more than 1000 sizes");
-      if (step != 0 ? at > to.value - step : at > to.value / factor || at == to.value) break;
-      at = step != 0 ? at + step : at * factor;
-    }
-  }
-  return sizes;
-}
 
 /// What a log measured: the tables of this operation, or those that do not say which they are of.
 std::vector<calibrate::NcclTestsRow> read_measured(const std::string& file, Operation operation, std::uint32_t ranks) {
@@ -195,6 +129,45 @@ collectives::Timing time_one(const collectives::Timer& timer, collectives::Opera
   }
 }
 
+/// What is timed: each of the algorithms on each of the sizes.
+struct Asked {
+  Operation operation;
+  const std::vector<Bytes>& sizes;
+  const std::vector<std::string>& algorithms;
+  const collectives::Group& group;
+  const collectives::Details& details;
+};
+
+/// One after the other on each of these clusters, which differ in their fabric's hashing alone. Of a row whose
+/// algorithm was chosen, the one named is that of a hashing in the middle.
+std::vector<CollectiveRow> rows_over_hashings(const Asked& asked, std::span<const schedules::ClusterSpec> clusters,
+                                              const collectives::Transport& transport) {
+  const std::size_t rows = asked.sizes.size() * asked.algorithms.size();
+  std::vector<std::vector<collectives::Timing>> timings(rows);
+  for (const schedules::ClusterSpec& spec : clusters) {
+    const collectives::Timer timer(topology::build_cluster(spec.node, spec.fabric, spec.gpus, spec.allocation),
+                                   transport);
+    for (std::size_t row = 0; row < rows; ++row)
+      timings[row].push_back(time_one(timer, asked.operation, asked.sizes[row / asked.algorithms.size()], asked.group,
+                                      asked.algorithms[row % asked.algorithms.size()], asked.details));
+  }
+  std::vector<CollectiveRow> out;
+  for (std::size_t row = 0; row < rows; ++row) {
+    std::ranges::sort(timings[row], {}, &collectives::Timing::duration);
+    std::vector<double> seconds;
+    for (const collectives::Timing& timing : timings[row]) seconds.push_back(to_seconds(timing.duration));
+    const collectives::Timing& middle = timings[row][timings[row].size() / 2];
+    const Spread over = spread(seconds);
+    out.push_back({middle.algorithm,
+                   middle.protocol,
+                   asked.sizes[row / asked.algorithms.size()],
+                   from_seconds(over.median),
+                   {},
+                   over});
+  }
+  return out;
+}
+
 constexpr const char* kUsage =
     "usage: stepcast collective --cluster NAME|--node NAME [OPTIONS]\n\n"
     "Predicts how long a collective takes, in nccl-tests' columns: sizes as nccl-tests counts them, busbw as its\n"
@@ -221,6 +194,7 @@ CommandLine collective_line() {
       ("servers", text(), "parameter servers apart from the workers: the last so many GPUs; default: every worker is one too")
       ("uneven", text(), "a table of what each rank sends each (all_to_all), in any unit: the busiest sends the size")
       ("sizes", text("8B:8GiB"), "FROM:TO, doubling; FROM:TO:x4; FROM:TO:1MiB; or sizes with commas between them")
+      ("seeds", text(), "so many hashings of a fabric that hashes, from cluster.fabric.seed on: the median of them, the least and the most")
       ("software", text(), "the stack whose transport is used: a file of configs/software/; default: the one fitted on such machines")
       ("set", po::value<std::vector<std::string>>()->composing()->default_value({}, ""), "KEY=VALUE: transport.nvlink_step=1us, cluster.nic_bandwidth=100Gbit/s")
       ("tuning", "instead: NCCL's own table of latencies and bandwidths, and what it picks at which size")
@@ -233,6 +207,18 @@ CommandLine collective_line() {
   return {kUsage, options};
 }
 
+/// What --tuning prints.
+std::string tuning(Operation operation, const topology::Cluster& cluster, const collectives::Group& group,
+                   const std::string& nccl_version, std::vector<Bytes> sizes) {
+  if (!collectives::nccl::tunes(operation)) {
+    throw InputError("--op", "found '" + std::string(collectives::name(operation)) +
+                                 "' beside --tuning, expected an operation that NCCL has more than one way for");
+  }
+  if (group.size() < 2) throw InputError("--tuning", "expected at least 2 GPUs");
+  std::ranges::sort(sizes);
+  return tuning_table(collectives::nccl::search(cluster, group), nccl_version, operation, sizes);
+}
+
 int collective(const std::vector<std::string>& words) {
   const auto values = parse_options(words, collective_line());
   if (!values) return kDone;
@@ -242,7 +228,9 @@ int collective(const std::vector<std::string>& words) {
   }
   refuse_beside(*values, "tuning", {"algorithm", "servers", "uneven", "plot", "explain", "format"});
   refuse_beside(*values, "compare", {"sizes"});
+  refuse_beside(*values, "seeds", {"tuning", "compare", "explain"});
   const Format format = parse_format(word("format"));
+  const std::uint32_t seeds = parse_count(word("seeds"), "--seeds", kMostHashings);
   if (values->count("explain") != 0 && format != Format::table)
     throw InputError("--explain", "found beside --format " + word("format") + ", expected table");
   if (!word("plot").empty()) check_picture(word("plot"), "--plot");
@@ -260,8 +248,12 @@ int collective(const std::vector<std::string>& words) {
   collectives::Group group;
   for (std::uint32_t g = 0; g < cluster.gpus(); ++g) group.push_back(topology::GpuId{g});
 
-  CollectiveReport report{
-      .operation = operation, .ranks = cluster.gpus(), .rows = {}, .log = log, .software = setting.software.name};
+  CollectiveReport report{.operation = operation,
+                          .ranks = cluster.gpus(),
+                          .rows = {},
+                          .log = log,
+                          .software = setting.software.name,
+                          .hashings = seeds};
   std::vector<calibrate::NcclTestsRow> measured;
   std::vector<Bytes> sizes;
   if (report.log.empty()) {
@@ -273,14 +265,7 @@ int collective(const std::vector<std::string>& words) {
   }
 
   if (values->count("tuning") != 0) {
-    if (!collectives::nccl::tunes(operation)) {
-      throw InputError("--op", "found '" + std::string(collectives::name(operation)) +
-                                   "' beside --tuning, expected an operation that NCCL has more than one way for");
-    }
-    if (group.size() < 2) throw InputError("--tuning", "expected at least 2 GPUs");
-    std::ranges::sort(sizes);
-    write_output(word("output"), tuning_table(collectives::nccl::search(cluster, group),
-                                              setting.software.transport.nccl_version, operation, sizes));
+    write_output(word("output"), tuning(operation, cluster, group, setting.software.transport.nccl_version, sizes));
     return kDone;
   }
   if (operation == Operation::send_recv && report.ranks != 2)
@@ -290,8 +275,11 @@ int collective(const std::vector<std::string>& words) {
   if (!uneven.empty()) details.pair_weights = read_uneven(uneven, operation, report.ranks);
   collectives::Timer timer(cluster, setting.software.transport);
   const std::vector<std::string> names = algorithms_named(word("algorithm"), operation, cluster, group, timer, details);
+  if (seeds > 0)
+    report.rows = rows_over_hashings({operation, sizes, names, group, details}, hashings(setting.cluster, seeds),
+                                     setting.software.transport);
   std::string explained;
-  for (std::size_t i = 0; i < sizes.size(); ++i) {
+  for (std::size_t i = 0; i < sizes.size() && seeds == 0; ++i) {
     for (const std::string& name : names) {
       const collectives::Timing timing = time_one(timer, operation, sizes[i], group, name, details);
       report.rows.push_back(

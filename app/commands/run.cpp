@@ -4,6 +4,8 @@
 
 #include "app/asked.h"
 #include "app/command.h"
+#include "app/hashed_steps.h"
+#include "app/hashings.h"
 #include "app/output.h"
 #include "app/report/json.h"
 #include "app/report/png.h"
@@ -65,13 +67,36 @@ CommandLine run_line() {
       "they cross; slow, for up to some hundred GPUs")(
       "simulate", po::value<std::string>()->default_value("", ""),
       "all; fitting: not what needs more than 1.25 times the memory there is; none: say only what fits; by default "
-      "fitting for rows of a table without a measured step, all for all else");
+      "fitting for rows of a table without a measured step, all for all else")(
+      "seeds", po::value<std::string>()->default_value("", ""),
+      "instead: step time over so many hashings of a fabric that hashes, from cluster.fabric.seed on: the least, the "
+      "median, the 95th percentile and the most");
   return asked_line(
       "usage: stepcast run SCENARIO.yaml|TABLE.csv|FOLDER|-... [OPTIONS]\n\n"
       "Forecasts a training step: how long it takes, where time and memory go. docs/scenario-reference.md\n"
       "lists the keys of a scenario. - is standard input, of either kind. Exit status 1: some row of a table or\n"
       "file of a folder could not be run (the others are); else 3: a plan does not fit in the GPUs' memory.",
       options);
+}
+
+/// The step times of --seeds.
+int run_over_hashings(const Asked& asked, std::uint32_t seeds) {
+  refuse_beside(asked.values, "seeds", {"trace", "schedule-diagram", "simulate"});
+  auto questions = questions_asked(asked, {});
+  if (!questions) return kBadInput;
+  AnswerOptions options;
+  options.forecast.unfold = asked.values["unfold"].as<bool>();
+  options.forecast.advise = false;
+  options.threads = asked.threads;
+  const std::vector<HashedSteps> all = steps_over_hashings(std::move(*questions), seeds, options);
+  write_output(asked.output, asked.format == Format::json  ? hashed_steps_json(all, seeds)
+                             : asked.format == Format::csv ? hashed_steps_csv(all, seeds)
+                                                           : hashed_steps_table(all, seeds));
+  std::vector<const language::Question*> failed;
+  for (const HashedSteps& each : all)
+    if (!each.seconds) failed.push_back(&each.question);
+  if (some_failed(failed, all.size())) return kFailed;
+  return std::ranges::all_of(all, &HashedSteps::fits) ? kDone : kDoesNotFit;
 }
 
 int run(const std::vector<std::string>& written) {
@@ -81,6 +106,8 @@ int run(const std::vector<std::string>& written) {
   auto asked = parse_asked(words, run_line());
   if (!asked) return kDone;
   if (asked->paths.empty()) throw InputError("stepcast run", "no scenario given; try scenarios/quickstart.yaml");
+  const std::uint32_t seeds = parse_count(asked->values["seeds"].as<std::string>(), "--seeds", kMostHashings);
+  if (seeds > 0) return run_over_hashings(*asked, seeds);
   const auto trace = asked->values["trace"].as<std::string>();
 
   const bool draws = asked->values.count("schedule-diagram") != 0;

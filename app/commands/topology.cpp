@@ -51,10 +51,6 @@ constexpr std::uint32_t kMostInJson = 256;         // GPUs: pairs grow with the 
 constexpr std::uint32_t kMostLinksToCut = 50'000;  // maximum flow takes seconds beyond
 constexpr std::array kLinkKinds = {"nvlink", "pcie", "socket", "network"};
 
-std::string word(const boost::program_options::variables_map& values, const char* name) {
-  return values[name].as<std::string>();
-}
-
 /// A block that words of the command line name: "cluster" with the flags laid over it.
 struct Where {
   schedules::ClusterSpec cluster;

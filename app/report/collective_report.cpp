@@ -134,31 +134,36 @@ double busbw_GBps(const CollectiveReport& report, const CollectiveRow& row) {
 }
 
 std::string collective_table(const CollectiveReport& report) {
+  const std::string tried =
+      report.hashings == 0 ? "" : fmt::format(", {} hashings of the fabric: times are their medians", report.hashings);
   const std::string head =
-      fmt::format("{} over {} GPU{}{}\n", collectives::name(report.operation), report.ranks,
+      fmt::format("{} over {} GPU{}{}{}\n", collectives::name(report.operation), report.ranks,
                   report.ranks == 1 ? "" : "s",
-                  report.software.empty() ? "" : ", stack " + language::visible(report.software)) +
+                  report.software.empty() ? "" : ", stack " + language::visible(report.software), tried) +
       (report.log.empty() ? "" : "measured: " + language::visible(report.log) + ", out of place\n");
   if (!report.log.empty()) return head + measured_table(report);
   const std::vector<std::string> names = algorithms_of(report);
   // "auto" may take one algorithm for one size and another for the next: that is still one row per size.
   const bool one_per_size = std::ranges::adjacent_find(report.rows, {}, &CollectiveRow::size) == report.rows.end();
   if (!one_per_size) return head + side_by_side(report, names);
-  Columns table({{"size (B)"},
-                 {"count"},
-                 {"type"},
-                 {"redop"},
-                 {"root"},
-                 {"time (us)"},
-                 {"algbw (GB/s)"},
-                 {"busbw (GB/s)"},
-                 {"algorithm", Columns::Align::left},
-                 {"protocol", Columns::Align::left}});
+  std::vector<Columns::Column> columns{{"size (B)"}, {"count"}, {"type"}, {"redop"}, {"root"}, {"time (us)"}};
+  if (report.hashings != 0) columns.insert(columns.end(), {{"least"}, {"most"}});
+  columns.insert(
+      columns.end(),
+      {{"algbw (GB/s)"}, {"busbw (GB/s)"}, {"algorithm", Columns::Align::left}, {"protocol", Columns::Align::left}});
+  Columns table(columns);
   for (const CollectiveRow& row : report.rows) {
-    table.add({std::to_string(row.size.value), std::to_string(count(report, row.size)), "float",
-               reduces(report.operation) ? "sum" : "none", rooted(report.operation) ? "0" : "-1", micros(row.time),
-               fmt::format("{:.2f}", algbw_GBps(row)), fmt::format("{:.2f}", busbw_GBps(report, row)), row.algorithm,
-               row.protocol});
+    std::vector<std::string> cells{std::to_string(row.size.value),
+                                   std::to_string(count(report, row.size)),
+                                   "float",
+                                   reduces(report.operation) ? "sum" : "none",
+                                   rooted(report.operation) ? "0" : "-1",
+                                   micros(row.time)};
+    if (row.over)
+      cells.insert(cells.end(), {micros(from_seconds(row.over->least)), micros(from_seconds(row.over->most))});
+    cells.insert(cells.end(), {fmt::format("{:.2f}", algbw_GBps(row)), fmt::format("{:.2f}", busbw_GBps(report, row)),
+                               row.algorithm, row.protocol});
+    table.add(std::move(cells));
   }
   return head + table.text();
 }
@@ -174,6 +179,11 @@ std::string collective_json(const CollectiveReport& report) {
                                {"time_s", to_seconds(row.time)},
                                {"algbw_GBps", algbw_GBps(row)},
                                {"busbw_GBps", busbw_GBps(report, row)}};
+    if (row.over) {
+      out["hashings"] = report.hashings;
+      out["time_least_s"] = row.over->least;
+      out["time_most_s"] = row.over->most;
+    }
     if (row.measured) {
       out["measured_s"] = to_seconds(*row.measured);
       out["error"] = row.measured->value > 0 ? nlohmann::ordered_json(error(row)) : nlohmann::ordered_json(nullptr);
@@ -187,6 +197,7 @@ std::string collective_csv(const CollectiveReport& report) {
   std::vector<std::string> head{"op",         "algorithm", "protocol",   "ranks",
                                 "size_bytes", "time_s",    "algbw_GBps", "busbw_GBps"};
   if (!report.log.empty()) head.insert(head.end(), {"measured_s", "error"});
+  if (report.hashings != 0) head.insert(head.end(), {"hashings", "time_least_s", "time_most_s"});
   std::string text = csv_line(head);
   for (const CollectiveRow& row : report.rows) {
     std::vector<std::string> cells{std::string(collectives::name(report.operation)),
@@ -202,6 +213,9 @@ std::string collective_csv(const CollectiveReport& report) {
       cells.push_back(row.measured ? fmt::format("{}", to_seconds(*row.measured)) : "");
       cells.push_back(tells ? fmt::format("{}", error(row)) : "");
     }
+    if (row.over)
+      cells.insert(cells.end(), {std::to_string(report.hashings), fmt::format("{}", row.over->least),
+                                 fmt::format("{}", row.over->most)});
     text += csv_line(cells);
   }
   return text;

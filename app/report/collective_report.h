@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "app/report/spread.h"
 #include "collectives/timing/timer.h"
 #include "sim/units.h"
 #include "topology/cluster.h"
@@ -17,6 +18,7 @@ struct CollectiveRow {
   Bytes size{};
   Time time{};                     ///< launch to last byte; beside a log per repetition, as nccl-tests has it
   std::optional<Time> measured{};  ///< what a log says
+  std::optional<Spread> over{};    ///< over hashings of the fabric, in seconds; `time` then is its median
 };
 
 struct CollectiveReport {
@@ -25,6 +27,7 @@ struct CollectiveReport {
   std::vector<CollectiveRow> rows{};  ///< by size; of one size in the order of the algorithms
   std::string log{};                  ///< the file that was compared with, if any
   std::string software{};             ///< the stack
+  std::uint32_t hashings = 0;         ///< of the fabric, that were tried; 0: its own alone
 };
 
 /// Bytes per second that nccl-tests calls algbw and busbw: size / time, and that times 2 (n - 1) / n for all_reduce,

@@ -51,7 +51,7 @@ std::string term_table(const Explanation& e) {
 Json seconds_or_null(const std::optional<Time>& time) { return time ? Json(to_seconds(*time)) : Json(nullptr); }
 
 template <class T>
-Json or_null(const std::optional<T>& value) {
+Json value_or_null(const std::optional<T>& value) {
   return value ? Json(*value) : Json(nullptr);
 }
 
@@ -80,19 +80,19 @@ std::string explanation_json(const std::string& name, const Explanation& e) {
   for (const TermGap& t : e.terms)
     terms.push_back({{"term", t.term},
                      {"share", t.share},
-                     {"factor", or_null(t.factor)},
+                     {"factor", value_or_null(t.factor)},
                      {"most", t.most},
                      {"plausible", t.plausible},
-                     {"neighbours_error", or_null(t.neighbours)},
+                     {"neighbours_error", value_or_null(t.neighbours)},
                      {"basis", t.basis}});
   const Json out{{"name", name},
                  {"measured_s", to_seconds(e.measured)},
                  {"predicted_s", to_seconds(e.predicted)},
                  {"error", e.predicted / e.measured - 1},
-                 {"suspect", or_null(e.suspect)},
+                 {"suspect", value_or_null(e.suspect)},
                  {"verdict", e.verdict},
                  {"neighbours", e.neighbours},
-                 {"neighbours_error", or_null(e.neighbours_error)},
+                 {"neighbours_error", value_or_null(e.neighbours_error)},
                  {"phases", std::move(phases)},
                  {"terms", std::move(terms)}};
   return json_text(out);

@@ -24,7 +24,7 @@ Figure bare(const std::optional<T>& value) {
   return value ? bare(*value) : Figure{};
 }
 
-std::string text(double value, Unit unit) {
+std::string number_text(double value, Unit unit) {
   switch (unit) {
     case Unit::seconds:
       return fmt::format("{:.4g} s", value);
@@ -62,8 +62,8 @@ std::string plain_text(const Figure& figure) {
 
 std::string text(const Figure& figure, Unit unit) {
   if (const auto* whole = std::get_if<std::int64_t>(&figure))
-    return unit == Unit::count ? std::to_string(*whole) : text(static_cast<double>(*whole), unit);
-  if (const auto* number = std::get_if<double>(&figure)) return text(*number, unit);
+    return unit == Unit::count ? std::to_string(*whole) : number_text(static_cast<double>(*whole), unit);
+  if (const auto* number = std::get_if<double>(&figure)) return number_text(*number, unit);
   return {};
 }
 

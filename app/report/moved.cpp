@@ -15,7 +15,7 @@ namespace {
 
 using Align = Columns::Align;
 
-std::string seconds(const std::optional<double>& s) { return s ? fmt::format("{:.4g}", *s) : "-"; }
+std::string plain_seconds(const std::optional<double>& s) { return s ? fmt::format("{:.4g}", *s) : "-"; }
 
 const language::OldPrediction* find(const std::vector<language::OldPrediction>& old, const language::Question& q) {
   const auto at = std::ranges::find_if(old, [&](const language::OldPrediction& o) {
@@ -46,7 +46,7 @@ std::vector<MovedRow> moved_rows(const Comparison& now, const std::vector<langua
     const language::Question& q = row.answer->question;
     const language::OldPrediction* before = find(old, q);
     const std::optional<double> old_s = before == nullptr ? std::nullopt : before->predicted_s;
-    if (seconds(old_s) != seconds(row.predicted_s))
+    if (plain_seconds(old_s) != plain_seconds(row.predicted_s))
       out.push_back({q.table, q.name, old_s, row.predicted_s, row.measured_s});
   }
   return out;
@@ -66,9 +66,9 @@ std::string moved_table(const Comparison& now, const std::vector<language::OldPr
                  {"old error"},
                  {"new error"}});
   for (const MovedRow& row : rows)
-    moved.add({row.table, row.name, seconds(row.old_s), seconds(row.new_s),
-               row.old_s && row.new_s ? signed_percent(*row.new_s / *row.old_s - 1) : "-", seconds(row.measured_s),
-               error(row.old_s, row.measured_s), error(row.new_s, row.measured_s)});
+    moved.add({row.table, row.name, plain_seconds(row.old_s), plain_seconds(row.new_s),
+               row.old_s && row.new_s ? signed_percent(*row.new_s / *row.old_s - 1) : "-",
+               plain_seconds(row.measured_s), error(row.old_s, row.measured_s), error(row.new_s, row.measured_s)});
 
   struct Errors {
     std::vector<double> old, now;

@@ -17,10 +17,10 @@ namespace {
 using collectives::Protocol;
 using collectives::Transport;
 
-constexpr double kOdd = 0.1;         // beyond 10 % an error counts ever less (Cauchy's loss): odd runs drag nobody
-constexpr double kStep = 1e-3;       // of the logit: wide enough to pass over the ties of whole picoseconds
-constexpr double kFelt = 1e-3;       // residuals that move by less are those of a constant that no point feels
-constexpr double kUninformed = 0.8;  // an interval that covers more of the bounds says nothing
+constexpr double kOdd = 0.1;           // beyond 10 % an error counts ever less (Cauchy's loss): odd runs drag nobody
+constexpr double kLogitStep = 1e-3;    // of the logit: wide enough to pass over the ties of whole picoseconds
+constexpr double kLeastMoved = 1e-3;   // residuals that move by less are those of a constant that no point feels
+constexpr double kMostOfBounds = 0.8;  // an interval that covers more of the bounds says nothing
 constexpr int kLeastPoints = 5;
 constexpr double kNormal95 = 1.96;
 constexpr std::array kEverywhere = {-5.0, -3.5, -2.0, -1.0, 0.0, 1.0, 2.0, 3.5};  // logits: 0.7 to 97 % of a range
@@ -52,7 +52,7 @@ constexpr Constant share_of(std::string_view name, Protocol Transport::*protocol
 
 using T = Transport;
 using P = Protocol;
-constexpr std::array kConstants = {
+constexpr std::array kTransportConstants = {
     of("launch", &T::launch, 150),
     of("ramp", &T::ramp, 400),
     of("nvlink_step", &T::nvlink_step, 20),
@@ -136,7 +136,7 @@ struct Residuals {
 
   void begin(const std::vector<std::size_t>& numbers) {
     free.clear();
-    for (const std::size_t number : numbers) free.push_back(&kConstants[number]);
+    for (const std::size_t number : numbers) free.push_back(&kTransportConstants[number]);
     from.resize(inputs());
     for (std::size_t i = 0; i < free.size(); ++i) {
       from[static_cast<Eigen::Index>(i)] = logit_of(*free[i], get(*start, *free[i]));
@@ -179,7 +179,7 @@ std::vector<std::size_t> unfelt(Residuals& residuals, const std::vector<std::siz
       Eigen::VectorXd x = residuals.from;
       x[static_cast<Eigen::Index>(k)] = end;
       residuals(x, there);
-      felt = felt || (there - here).head(residuals.points).norm() > kFelt;
+      felt = felt || (there - here).head(residuals.points).norm() > kLeastMoved;
     }
     if (!felt) out.push_back(numbers[k]);
   }
@@ -192,12 +192,12 @@ bool has_protocol(const Transport& t, const Constant& c) { return c.protocol == 
 
 std::vector<std::string_view> fittable_constants() {
   std::vector<std::string_view> names;
-  for (const Constant& c : kConstants) names.push_back(c.name);
+  for (const Constant& c : kTransportConstants) names.push_back(c.name);
   return names;
 }
 
 double constant(const Transport& transport, std::string_view name) {
-  for (const Constant& c : kConstants) {
+  for (const Constant& c : kTransportConstants) {
     if (c.name == name) return get(transport, c);
   }
   throw InputError("transport", "no constant '" + std::string(name) + "'");
@@ -215,15 +215,15 @@ TransportFit fit_transport(std::span<const Curve> curves, const Transport& start
                              std::to_string(kLeastPoints) + " to fit to");
   }
 
-  std::array<std::string, kConstants.size()> why;
-  std::array<double, kConstants.size()> half{};
-  for (std::size_t i = 0; i < kConstants.size(); ++i) {
-    if (std::ranges::find(fixed, kConstants[i].name) != fixed.end()) why[i] = "kept fixed";
-    if (!has_protocol(start, kConstants[i])) why[i] = "the stack does not have this protocol";
+  std::array<std::string, kTransportConstants.size()> why;
+  std::array<double, kTransportConstants.size()> half{};
+  for (std::size_t i = 0; i < kTransportConstants.size(); ++i) {
+    if (std::ranges::find(fixed, kTransportConstants[i].name) != fixed.end()) why[i] = "kept fixed";
+    if (!has_protocol(start, kTransportConstants[i])) why[i] = "the stack does not have this protocol";
   }
   const auto told = [&] {
     std::vector<std::size_t> numbers;
-    for (std::size_t i = 0; i < kConstants.size(); ++i) {
+    for (std::size_t i = 0; i < kTransportConstants.size(); ++i) {
       if (why[i].empty()) numbers.push_back(i);
     }
     return numbers;
@@ -233,7 +233,7 @@ TransportFit fit_transport(std::span<const Curve> curves, const Transport& start
     LeastSquares squares;
     squares.residuals = residuals.points + residuals.inputs();
     squares.at = std::cref(residuals);
-    squares.precision = kStep * kStep;
+    squares.precision = kLogitStep * kLogitStep;
     squares.most_evaluations = static_cast<int>(60 * residuals.inputs());
     squares.tolerance = 1e-4;
     return squares;
@@ -256,10 +256,10 @@ TransportFit fit_transport(std::span<const Curve> curves, const Transport& start
     Intervals intervals;
     intervals.half_widths = [&](const Eigen::MatrixXd& of) { return half_widths(of, values.head(residuals.points)); };
     intervals.covers = [&](std::size_t k, double width) {
-      const Constant& c = kConstants[free[k]];
+      const Constant& c = kTransportConstants[free[k]];
       const double at = x[static_cast<Eigen::Index>(k)];
       half[free[k]] = width;
-      return (at_logit(c, at + width) - at_logit(c, at - width)) / (c.high - c.low) / kUninformed;
+      return (at_logit(c, at + width) - at_logit(c, at - width)) / (c.high - c.low) / kMostOfBounds;
     };
     intervals.give_up = [&](std::size_t k) {
       why[free[k]] = "its interval covers most of its bounds";
@@ -268,8 +268,8 @@ TransportFit fit_transport(std::span<const Curve> curves, const Transport& start
     give_up_untold(squares.slopes(x).topRows(residuals.points), std::move(all), intervals);
   }
 
-  for (std::size_t i = 0; i < kConstants.size(); ++i) {
-    const Constant& c = kConstants[i];
+  for (std::size_t i = 0; i < kTransportConstants.size(); ++i) {
+    const Constant& c = kTransportConstants[i];
     set(fit.transport, c, rounded(c, get(fit.transport, c)));
     FittedConstant out;
     out.name = c.name;

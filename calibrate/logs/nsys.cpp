@@ -18,7 +18,7 @@
 namespace stepcast::calibrate {
 namespace {
 
-constexpr std::int64_t kLongest = std::int64_t{4'000'000} * 1'000'000'000;  // nanoseconds; 46 days
+constexpr std::int64_t kLongestNanoseconds = std::int64_t{4'000'000} * 1'000'000'000;  // nanoseconds; 46 days
 constexpr int kLongestText = 1 << 20;
 // Of what the file's size is taken times: far more than any export needs, and little enough to end soon.
 constexpr std::int64_t kStepsPerByte = 32, kTextPerByte = 2;
@@ -181,7 +181,7 @@ KernelLog read(sqlite3* database, const std::string& file, std::int64_t bytes) {
   }
   std::int64_t first = std::numeric_limits<std::int64_t>::max();
   for (const Row& row : rows) {
-    if (row.start < 0 || row.end < row.start || row.end - row.start > kLongest || row.device < 0 ||
+    if (row.start < 0 || row.end < row.start || row.end - row.start > kLongestNanoseconds || row.device < 0 ||
         row.device > 1 << 20) {
       throw InputError(file, in_quotes(log.names[row.name]) + ": found start " + std::to_string(row.start) + ", end " +
                                  std::to_string(row.end) + ", device " + std::to_string(row.device) +
@@ -190,7 +190,7 @@ KernelLog read(sqlite3* database, const std::string& file, std::int64_t bytes) {
     first = std::min(first, row.start);
   }
   for (const Row& row : rows) {
-    if (row.start - first > kLongest)
+    if (row.start - first > kLongestNanoseconds)
       throw InputError(file, in_quotes(log.names[row.name]) + ": more than 46 days after the first");
     log.spans.push_back({row.name, row.kind, static_cast<std::uint32_t>(row.device), nanoseconds(row.start - first),
                          nanoseconds(row.end - row.start)});

@@ -12,13 +12,13 @@ namespace stepcast::calibrate {
 namespace {
 
 constexpr std::string_view kFirstLine = "==============NVSMI LOG==============";
-constexpr std::string_view kBlank = " \t\r";
+constexpr std::string_view kSmiBlank = " \t\r";
 constexpr std::size_t kMostGpus = 1024;
 
 std::string_view trimmed(std::string_view text) {
-  const std::size_t begin = text.find_first_not_of(kBlank);
+  const std::size_t begin = text.find_first_not_of(kSmiBlank);
   if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(kBlank) - begin + 1);
+  return text.substr(begin, text.find_last_not_of(kSmiBlank) - begin + 1);
 }
 
 /// "1410 MHz" without its unit.
@@ -120,7 +120,7 @@ SmiQuery parse_smi_query(std::string_view text, const std::string& file) {
     }
     if (!begun || words.empty()) continue;
     const std::string place = file + ":" + std::to_string(number);
-    const std::size_t indent = line.find_first_not_of(kBlank), colon = words.find(" : ");
+    const std::size_t indent = line.find_first_not_of(kSmiBlank), colon = words.find(" : ");
     if (indent == 0 && words.starts_with("GPU ") && colon == std::string_view::npos) {
       if (query.gpus.size() == kMostGpus) throw InputError(place, "found more than 1024 GPUs, expected fewer");
       query.gpus.emplace_back();

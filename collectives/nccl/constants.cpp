@@ -8,11 +8,6 @@
 namespace stepcast::collectives::nccl {
 namespace {
 
-constexpr std::size_t at(Algorithm algorithm) { return static_cast<std::size_t>(algorithm); }
-constexpr std::size_t at(Architecture architecture) { return static_cast<std::size_t>(architecture); }
-constexpr std::size_t at(Link link) { return static_cast<std::size_t>(link); }
-constexpr std::size_t at(Protocol protocol) { return static_cast<std::size_t>(protocol); }
-
 Time us(double microseconds) { return from_seconds(microseconds * 1e-6); }
 ByProtocol<Time> us(double ll, double ll128, double simple) { return {us(ll), us(ll128), us(simple)}; }
 ByProtocol<Time> only_simple(double microseconds) { return us(0, 0, microseconds); }

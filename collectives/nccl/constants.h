@@ -15,6 +15,12 @@ enum class Protocol : std::uint8_t { ll, ll128, simple };
 enum class Architecture : std::uint8_t { volta, ampere, hopper, blackwell };  ///< volta: and older
 enum class Link : std::uint8_t { nvlink, pcie, network };
 
+/// Places in the tables below.
+constexpr std::size_t at(Algorithm algorithm) { return static_cast<std::size_t>(algorithm); }
+constexpr std::size_t at(Architecture architecture) { return static_cast<std::size_t>(architecture); }
+constexpr std::size_t at(Link link) { return static_cast<std::size_t>(link); }
+constexpr std::size_t at(Protocol protocol) { return static_cast<std::size_t>(protocol); }
+
 inline constexpr std::size_t kAlgorithms = 7, kProtocols = 3, kArchitectures = 4, kLinks = 3;
 
 std::string_view name(Algorithm algorithm);  ///< "ring"

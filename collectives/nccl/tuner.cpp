@@ -10,11 +10,6 @@
 namespace stepcast::collectives::nccl {
 namespace {
 
-constexpr std::size_t at(Algorithm algorithm) { return static_cast<std::size_t>(algorithm); }
-constexpr std::size_t at(Architecture architecture) { return static_cast<std::size_t>(architecture); }
-constexpr std::size_t at(Link link) { return static_cast<std::size_t>(link); }
-constexpr std::size_t at(Protocol protocol) { return static_cast<std::size_t>(protocol); }
-
 constexpr double kTreeShape = 0.85;         // of trees whose root in the node is one GPU
 constexpr double kLl128Ring = 0.92;         // rings at LL128, and trees at any protocol
 constexpr double kLlTree = 1 / 3.8;         // of what the tree reaches at Simple

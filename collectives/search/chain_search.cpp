@@ -13,9 +13,9 @@ using Hops = std::span<const LinkView::Hop>;
 constexpr std::uint32_t kMostChains = 32;  // as NCCL's rings
 constexpr double kSlack = 1e-6;            // of a link's rate: loads are sums of shares
 
-class Search {
+class ChainSearch {
  public:
-  Search(const LinkView& view, double rate, bool nvlink, bool both_ways, std::uint32_t most, std::uint32_t effort)
+  ChainSearch(const LinkView& view, double rate, bool nvlink, bool both_ways, std::uint32_t most, std::uint32_t effort)
       : view_(view),
         n_(view.ranks),
         rate_(rate),
@@ -203,9 +203,9 @@ double rate_of(const LinkView& view, std::span<const Chain> chains) {
 
 std::vector<Chain> chains_at(const LinkView& view, double rate, bool nvlink, std::uint32_t most, std::uint32_t effort) {
   most = std::min(most, bound(view, rate, nvlink));
-  std::vector<Chain> pairs = Search(view, rate, nvlink, true, most, effort).run();
+  std::vector<Chain> pairs = ChainSearch(view, rate, nvlink, true, most, effort).run();
   if (pairs.size() >= most) return pairs;
-  std::vector<Chain> single = Search(view, rate, nvlink, false, most, effort).run();
+  std::vector<Chain> single = ChainSearch(view, rate, nvlink, false, most, effort).run();
   return single.size() > pairs.size() ? single : pairs;
 }
 

@@ -7,9 +7,9 @@ namespace {
 
 using Ring = std::vector<std::uint32_t>;
 
-class Search {
+class RingSearch {
  public:
-  Search(const LinkView& links, bool both_ways, std::uint32_t effort)
+  RingSearch(const LinkView& links, bool both_ways, std::uint32_t effort)
       : n_(links.ranks), left_(links.nvlinks), both_ways_(both_ways), effort_(effort) {}
 
   std::vector<Ring> run() {
@@ -89,13 +89,13 @@ std::vector<Ring> edge_disjoint_rings(const LinkView& links, std::uint32_t effor
   if (links.ranks < 2) return {};
   std::vector<Ring> pairs;
   // A ring of two ranks is its own reverse; one of more uses other directions of its links each way.
-  if (links.ranks > 2) pairs = Search(links, true, effort).run();
+  if (links.ranks > 2) pairs = RingSearch(links, true, effort).run();
   std::vector<Ring> rings = pairs;
   for (const Ring& ring : pairs) {
     rings.push_back({0});
     rings.back().insert(rings.back().end(), ring.rbegin(), ring.rend() - 1);
   }
-  std::vector<Ring> single = Search(links, false, effort).run();
+  std::vector<Ring> single = RingSearch(links, false, effort).run();
   return single.size() > rings.size() ? single : rings;
 }
 

@@ -188,6 +188,7 @@ Played simulate(const Prepared& prepared, const Transport& transport, Bytes byte
           .rest = made.period * std::int64_t{made.pieces_behind},
           .moving = made.moving,
           .whole = made.whole,
+          .scale = made.scale,
           .outcome = play(*prepared.algorithm, made.request, prepared.wiring, made.scale, prepared.fold)};
 }
 
@@ -209,13 +210,20 @@ Timing timing_of(const Prepared& prepared, const Played& played, std::span<const
                 .loads = {}};
   timing.loads.reserve(prepared.resources.size());
   for (const auto& [link, resource] : prepared.resources) {
-    timing.loads.push_back({link, outcome.carried[resource] * played.whole});
+    const double bytes = outcome.carried[resource] * played.whole;
+    timing.loads.push_back(
+        {link, bytes, bytes * wiring.bandwidth[resource].value / (wiring.capacity[resource].value * played.scale)});
   }
   if (!wiring.aside.empty()) {
-    std::map<topology::LinkId, double> aside;
-    for (const Wiring::Aside& use : wiring.aside) aside[use.link] += use.load * outcome.by_route[use.route];
+    std::map<topology::LinkId, Timing::Load> aside;
+    for (const Wiring::Aside& use : wiring.aside) {
+      const double bytes = use.load * outcome.by_route[use.route] * played.whole;
+      Timing::Load& load = aside.try_emplace(use.link, Timing::Load{use.link}).first->second;
+      load.bytes += bytes;
+      load.occupied += bytes / (use.share * played.scale);
+    }
     const auto middle = static_cast<std::ptrdiff_t>(timing.loads.size());
-    for (const auto& [link, amount] : aside) timing.loads.push_back({link, amount * played.whole});
+    for (const auto& [link, load] : aside) timing.loads.push_back(load);
     std::ranges::inplace_merge(timing.loads, timing.loads.begin() + middle, {}, &Timing::Load::link);
   }
   return timing;
@@ -223,7 +231,7 @@ Timing timing_of(const Prepared& prepared, const Played& played, std::span<const
 
 std::vector<Timing::Load> loads_of(const Algorithm& algorithm, Request request, const Placement& placement,
                                    const topology::Cluster& cluster, const Transport& transport,
-                                   std::span<const std::uint32_t> own) {
+                                   std::span<const std::uint32_t> own, std::span<const Timing::Load> all) {
   Placement part = placement;
   part.groups.clear();
   for (const std::uint32_t group : own) part.groups.push_back(placement.groups[group]);
@@ -240,7 +248,11 @@ std::vector<Timing::Load> loads_of(const Algorithm& algorithm, Request request, 
       for (const topology::LinkId link : wiring->members[sim::index(use.resource)])
         bytes[link] += use.load * by_route[route] * plan.rounds;
   std::vector<Timing::Load> loads;
-  for (const auto& [link, carried] : bytes) loads.push_back({link, carried});
+  for (const auto& [link, carried] : bytes) {
+    const auto like = std::ranges::lower_bound(all, link, {}, &Timing::Load::link);
+    const bool known = like != all.end() && like->link == link && like->bytes > 0;
+    loads.push_back({link, carried, known ? carried * like->occupied / like->bytes : carried});
+  }
   return loads;
 }
 

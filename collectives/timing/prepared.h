@@ -57,6 +57,7 @@ struct Played {
   Time before{}, rest{};  ///< what comes before the simulated transfers, and the pieces behind them
   Time moving{};          ///< all bytes, on the busiest link
   double whole = 1;       ///< bytes over those of the simulated pieces
+  double scale = 1;       ///< of the wiring's rates
   Outcome outcome;
 };
 
@@ -68,10 +69,11 @@ Played simulate(const Prepared& prepared, const Transport& transport, Bytes byte
 Timing timing_of(const Prepared& prepared, const Played& played, std::span<const std::uint32_t> own = {});
 
 /// What only some groups of a placement, by their places in it, send over each link, in the order of the links' ids:
-/// nothing is folded and nothing simulated. O(connections of these groups).
+/// nothing is folded and nothing simulated. `all`: what all groups of the placement do, in the same order.
+/// O(connections of these groups).
 std::vector<Timing::Load> loads_of(const Algorithm& algorithm, Request request, const Placement& placement,
                                    const topology::Cluster& cluster, const Transport& transport,
-                                   std::span<const std::uint32_t> own);
+                                   std::span<const std::uint32_t> own, std::span<const Timing::Load> all);
 
 /// What the protocol costs with the fewest channels.
 Time fixed_time(const Transport& transport, const Protocol& protocol);

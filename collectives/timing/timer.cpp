@@ -331,7 +331,7 @@ struct Timer::Impl {
       best.exact = std::ranges::all_of(prepared_first, [](const Prepared* each) { return each->wiring.aside.empty(); });
       if (fold && !own_groups.empty())
         best.loads = loads_of(algorithm(best.algorithm), request.resized(bytes.value), placement, cluster, transport,
-                              own_groups);
+                              own_groups, best.loads);
       return std::move(best);
     };
     if (wanted.protocol) return finish();

@@ -21,6 +21,9 @@ struct Timing {
   struct Load {
     topology::LinkId link{};
     double bytes = 0;  ///< that cross the link, all concurrent groups together
+    /// Bytes that the link could carry in the time for which these occupy it: `bytes` over the share of its bandwidth
+    /// that the collective reaches when it has the link to itself.
+    double occupied = 0;
   };
   std::vector<Load> loads;
 };

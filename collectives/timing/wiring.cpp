@@ -336,7 +336,8 @@ class Wirer {
       for (const Strand::Hop& hop : strand.fabric) {
         if (resource_[hop.link] != kNone) continue;
         route.limit = std::min(route.limit, capacity(links_[hop.link]) * (1 / used_[hop.link]));
-        wiring.aside.push_back({links_[hop.link], static_cast<std::uint32_t>(i), hop.load});
+        wiring.aside.push_back({links_[hop.link], static_cast<std::uint32_t>(i), hop.load,
+                                capacity(links_[hop.link]) / bandwidth_[hop.link]});
       }
       wiring.routes.push_back(std::move(route));
       wiring.ahead.push_back(strand.latency - least);

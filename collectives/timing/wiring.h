@@ -27,6 +27,7 @@ struct Wiring {
     topology::LinkId link{};
     std::uint32_t route = 0;
     double load = 0;
+    double share = 1;  ///< of the link's bandwidth that collectives reach
   };
   /// Fabric links that like flows use unlike (some cross between pods, some do not; routes by hash): each flow is held
   /// to the least share any of them would get if all were active. Empty: folding is exact.

@@ -39,10 +39,16 @@ const Table<FabricSpec>& fabric_table() {
             {{"oversubscription", number(1), "1", "bandwidth down over bandwidth up at the leaf switch"},
              [](FabricSpec& f, const Value& v) { f.oversubscription = v.number; }},
             {{"routing", choice([] {
-                return Names{"adaptive", "hash"};
+                return Names{"adaptive", "hash", "spray"};
               }),
-              "adaptive", "adaptive: equal paths share perfectly; hash: flows may collide"},
+              "adaptive",
+              "adaptive: equal paths share perfectly; hash: flows may collide; spray: each packet draws its path"},
              [](FabricSpec& f, const Value& v) { f.routing = v.text; }},
+            {{"seed", whole(0), "0", "routing hash: which of the possible hashings"},
+             [](FabricSpec& f, const Value& v) { f.seed = static_cast<std::uint64_t>(v.whole); }},
+            {{"spray_efficiency", number(0.01, 1), "",
+              "routing spray, which needs it: what equal paths carry together, of what their links could"},
+             [](FabricSpec& f, const Value& v) { f.spray_efficiency = v.number; }},
             {{"in_network_reduction", flag(), "false",
               "its switches add up what nodes push to them (SHARP switched on), as the algorithm sharp needs"},
              [](FabricSpec& f, const Value& v) { f.in_network_reduction = v.flag; }},
@@ -52,7 +58,8 @@ const Table<FabricSpec>& fabric_table() {
              [](FabricSpec& f, const Value& v) { f.cable_latency = v.time; }},
             {{"source", text_type(), "", "where the numbers are from"},
              [](FabricSpec& f, const Value& v) { f.source = v.text; }},
-        });
+        },
+        {}, {{"seed", "routing", "hash"}, {"spray_efficiency", "routing", "spray"}});
     made.schema.reader = Reader{
         "kind", {"name", "kind", "in_network_reduction", "switch_latency", "cable_latency", "source"}, keys_of_kind};
     return made;

@@ -16,7 +16,7 @@ using schedules::LayerKind;
 using schedules::NetworkLayer;
 
 constexpr std::int64_t kMostChannels = 10'000'000;
-constexpr std::int64_t kMostPixels = 10'000;  // of a kernel's side, a stride, a padding
+constexpr std::int64_t kMostOfASide = 10'000;  // of a kernel's side, a stride, a padding
 constexpr std::int64_t kMostRepeats = 100'000;
 constexpr std::int64_t kLongestSide = 100'000'000;
 
@@ -76,10 +76,10 @@ void store_kernel(D& d, const Value& v) {
     const auto second = std::from_chars(stop + 1, end, sides[1]);
     stop = second.ec == std::errc{} ? second.ptr : text.data();
   }
-  if (first.ec != std::errc{} || stop != end || std::ranges::min(sides) < 1 || std::ranges::max(sides) > kMostPixels)
+  if (first.ec != std::errc{} || stop != end || std::ranges::min(sides) < 1 || std::ranges::max(sides) > kMostOfASide)
     fail(v.node->place, v.path,
          "found " + found(*v.node) + ", expected pixels such as 3, or height x width such as 1x7, each 1 to " +
-             std::to_string(kMostPixels));
+             std::to_string(kMostOfASide));
   d.layer.kernel_height = sides[0];
   d.layer.kernel_width = sides[1];
 }
@@ -112,8 +112,8 @@ const Table<Draft>& layer_table() {
           {{"out", whole(1, kMostChannels), "", "channels of the result; of linear: features"},
            store_whole<&NetworkLayer::out>},
           {{"kernel", text_type(), "1; pooling: the whole image", "pixels, 3 or 1x7 (height x width)"}, store_kernel},
-          {{"stride", whole(1, kMostPixels), "1; pooling: the kernel", "pixels"}, store_whole<&NetworkLayer::stride>},
-          {{"padding", whole(0, kMostPixels), "half the kernel; pooling: 0", "pixels on every side"},
+          {{"stride", whole(1, kMostOfASide), "1; pooling: the kernel", "pixels"}, store_whole<&NetworkLayer::stride>},
+          {{"padding", whole(0, kMostOfASide), "half the kernel; pooling: 0", "pixels on every side"},
            [](D& d, const Value& v) { d.layer.padding = v.whole; }},
           {{"groups", whole(1, kMostChannels), "1", "of channels, each convolved on its own"},
            store_whole<&NetworkLayer::groups>},

@@ -9,8 +9,6 @@
 namespace stepcast::language {
 namespace {
 
-using Kind = Node::Kind;
-
 /// What stands at a path below a mapping; nullptr: nothing does.
 const Node* at(const Node& mapping, std::string_view path) {
   const std::size_t dot = path.find('.');
@@ -40,7 +38,7 @@ void make_room(const Schema& schema, Node& under, const Node& over) {
   }
   for (const Detail& detail : schema.details) {
     const Node* value = at(over, detail.of);
-    const bool another = value != nullptr && value->kind == Kind::scalar && value->scalar != detail.value;
+    const bool another = value != nullptr && value->kind == Node::Kind::scalar && value->scalar != detail.value;
     if (another || (value != nullptr && value->erased)) erase(under, detail.key);
     if (!says(over, detail.key)) continue;
     for (const Detail& other : schema.details)
@@ -93,7 +91,7 @@ class Merging {
       const KeyInfo* key = exact(schema, path);
       const bool is_block = key != nullptr && key->type.kind == Type::Kind::block;
       Node* old = under.find(entry.key);
-      if (entry.value.kind != Kind::mapping) {
+      if (entry.value.kind != Node::Kind::mapping) {
         put(under, entry);
         continue;
       }
@@ -104,12 +102,12 @@ class Merging {
       } else if (entry.value.replaces) {
         *old = make_mapping(entry.value.place);
         old->replaces = true;
-      } else if (old->kind == Kind::scalar && is_block) {
+      } else if (old->kind == Node::Kind::scalar && is_block) {
         Node base = make_mapping(old->place);
         base.entries.push_back({"base", old->place, std::move(*old)});
         *old = std::move(base);
         old->replaces = true;
-      } else if (old->kind != Kind::mapping) {
+      } else if (old->kind != Node::Kind::mapping) {
         *old = make_mapping(entry.value.place);
         old->replaces = true;
       }

@@ -1,5 +1,6 @@
 #include "models/layers/attention.h"
 
+#include "models/layers/as_double.h"
 #include "models/layers/latent_attention.h"
 #include "models/layers/low_precision.h"
 #include "models/layers/multiply_pair.h"
@@ -10,8 +11,6 @@ namespace {
 
 using collectives::Operation;
 using Kind = OperatorKind;
-
-double d(std::int64_t n) { return static_cast<double>(n); }
 
 bool latent(const Scenario& s) { return s.model.latent.kv_rank > 0; }
 

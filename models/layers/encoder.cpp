@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "models/layers/as_double.h"
 #include "models/layers/block_of.h"
 #include "models/layers/sublayers.h"
 #include "models/layers/transformer_layer.h"
@@ -10,8 +11,6 @@ namespace stepcast::schedules {
 namespace {
 
 using Kind = OperatorKind;
-
-double d(std::int64_t n) { return static_cast<double>(n); }
 
 constexpr std::int64_t kSegments =
     2;  // bert: first sentence, second sentence; so many classes has the next-sentence head

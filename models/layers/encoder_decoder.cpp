@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "models/layers/as_double.h"
 #include "models/layers/attention.h"
 #include "models/layers/block_of.h"
 #include "models/layers/multiply_pair.h"
@@ -13,8 +14,6 @@ namespace stepcast::schedules {
 namespace {
 
 using Kind = OperatorKind;
-
-double d(std::int64_t n) { return static_cast<double>(n); }
 
 struct Stacks {
   StackSizes encoder, decoder, cross;

@@ -1,5 +1,6 @@
 #include "models/layers/experts.h"
 
+#include "models/layers/as_double.h"
 #include "models/layers/expert_load.h"
 #include "models/layers/feed_forward.h"
 
@@ -9,9 +10,7 @@ namespace {
 using collectives::Operation;
 using Kind = OperatorKind;
 
-double d(std::int64_t n) { return static_cast<double>(n); }
-
-constexpr double kFloat = 4;
+constexpr double kScoreBytes = 4;
 constexpr int kRouterKernels = 8;  // softmax or sigmoid, top-k, weights, map, counts, balance loss; assumed
 
 /// What the functions below all need.
@@ -59,9 +58,9 @@ void choose_experts(Writer& w, const Routed& e) {
   w.backward.product_gradient(e.experts.count, z.hidden, e.r.tokens);
 
   w.begin(Kind::expert_choice);
-  w.forward.touch(e.scores() * (d(z.element) + 6 * kFloat), kRouterKernels);
-  w.backward.touch(e.scores() * (d(z.element) + 4 * kFloat), kRouterKernels / 2);
-  w.saves(e.scores() * 2 * kFloat);  // scores and where each copy goes
+  w.forward.touch(e.scores() * (d(z.element) + 6 * kScoreBytes), kRouterKernels);
+  w.backward.touch(e.scores() * (d(z.element) + 4 * kScoreBytes), kRouterKernels / 2);
+  w.saves(e.scores() * 2 * kScoreBytes);  // scores and where each copy goes
 
   w.begin(Kind::expert_copies);
   w.forward.touch(e.bytes(e.r.tokens + e.r.sent, z.hidden));
@@ -86,7 +85,7 @@ void visit_experts(Writer& w, const Routed& e) {
   send_back(w.backward, e);
 
   multiply(w, e, Kind::experts_in, hidden, 2 * inner, routed_parameters(e.s.model) - out);
-  w.saves(e.bytes(e.r.received(), hidden) + d(e.r.received()) * kFloat);
+  w.saves(e.bytes(e.r.received(), hidden) + d(e.r.received()) * kScoreBytes);
 
   Writer activation = w.inside({.experts_activation = true});
   activation.begin(Kind::swiglu);

@@ -1,5 +1,6 @@
 #include "models/layers/feed_forward.h"
 
+#include "models/layers/as_double.h"
 #include "models/layers/low_precision.h"
 #include "models/layers/multiply_pair.h"
 
@@ -7,8 +8,6 @@ namespace stepcast::schedules {
 namespace {
 
 using Kind = OperatorKind;
-
-double d(std::int64_t n) { return static_cast<double>(n); }
 
 /// `saved`: elements, over those of the result.
 void activate(Writer& w, Kind kind, double bytes, double forward, double backward, double saved) {

@@ -1,5 +1,6 @@
 #include "models/layers/latent_attention.h"
 
+#include "models/layers/as_double.h"
 #include "models/layers/sublayers.h"
 
 namespace stepcast::schedules {
@@ -7,8 +8,6 @@ namespace {
 
 using collectives::Operation;
 using Kind = OperatorKind;
-
-double d(std::int64_t n) { return static_cast<double>(n); }
 
 /// Columns on this rank.
 struct Columns {

@@ -2,14 +2,13 @@
 
 #include <utility>
 
+#include "models/layers/as_double.h"
 #include "sim/whole_bytes.h"
 
 namespace stepcast::schedules {
 namespace {
 
 constexpr double kHigh = 2;  // bytes of what is not cast
-
-double d(std::int64_t n) { return static_cast<double>(n); }
 
 bool is_norm(const Kernel& op) {
   return std::holds_alternative<Elementwise>(op) &&

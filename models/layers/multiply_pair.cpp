@@ -7,16 +7,16 @@ namespace {
 
 using collectives::Operation;
 
-double bytes(const StackSizes& z, std::int64_t width) {
+double bytes_of(const StackSizes& z, std::int64_t width) {
   return static_cast<double>(z.tokens) * static_cast<double>(width) * static_cast<double>(z.element);
 }
 
 /// Columns lie in rows, so parts of them are copied out and in: read and written.
-void cut_own(PassWriter& w, std::int64_t width) { w.touch(2 * bytes(w.z, width)); }
-void join(PassWriter& w, std::int64_t width) { w.touch(2 * bytes(w.z, width)); }
+void cut_own(PassWriter& w, std::int64_t width) { w.touch(2 * bytes_of(w.z, width)); }
+void join(PassWriter& w, std::int64_t width) { w.touch(2 * bytes_of(w.z, width)); }
 
 void gather(PassWriter& w, std::int64_t width) {
-  w.collective(Operation::all_gather, bytes(w.z, width));
+  w.collective(Operation::all_gather, bytes_of(w.z, width));
   join(w, width);
 }
 
@@ -25,7 +25,7 @@ void gather(PassWriter& w, std::int64_t width) {
 void gradients(PassWriter& w, std::int64_t out, std::int64_t in, Operation operation, std::int64_t width) {
   w.gemm(w.z.tokens, out, in);
   if (operation == Operation::reduce_scatter) join(w, width);
-  w.weight_gradient_and([&](bool hide) { w.collective(operation, bytes(w.z, width), hide); }, out, in);
+  w.weight_gradient_and([&](bool hide) { w.collective(operation, bytes_of(w.z, width), hide); }, out, in);
   if (operation == Operation::all_gather) join(w, width);
 }
 
@@ -51,7 +51,7 @@ void first_multiply(Writer& w, OperatorKind kind, std::int64_t columns) {
   cut_own(f, z.hidden / z.tensor);
   f.gemm(z.tokens, z.hidden / z.tensor, columns * z.tensor);
   join(f, columns * z.tensor);
-  f.collective(Operation::reduce_scatter, bytes(z, columns * z.tensor));
+  f.collective(Operation::reduce_scatter, bytes_of(z, columns * z.tensor));
   gather(b, columns * z.tensor);
   gradients(b, columns * z.tensor, z.hidden / z.tensor, Operation::all_gather, z.hidden);
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "models/layers/as_double.h"
 #include "models/layers/block_of.h"
 #include "models/layers/stack_sizes.h"
 #include "sim/whole_bytes.h"
@@ -12,8 +13,6 @@ namespace {
 
 using collectives::Operation;
 using Kind = OperatorKind;
-
-double d(std::int64_t n) { return static_cast<double>(n); }
 
 Bytes bytes(double n) { return whole_bytes(n); }
 

@@ -1,5 +1,6 @@
 #include "models/layers/parallel_block.h"
 
+#include "models/layers/as_double.h"
 #include "models/layers/attention.h"
 #include "models/layers/feed_forward.h"
 #include "models/layers/low_precision.h"
@@ -11,8 +12,6 @@ namespace {
 
 using collectives::Operation;
 using Kind = OperatorKind;
-
-double d(std::int64_t n) { return static_cast<double>(n); }
 
 /// Adds two results of all tokens: two reads and a write.
 void add(PassWriter& w) { w.touch(3 * d(w.z.tokens) * d(w.z.width) * d(w.z.element)); }

@@ -1,12 +1,8 @@
 #include "models/layers/stack_sizes.h"
 
+#include "models/layers/as_double.h"
+
 namespace stepcast::schedules {
-namespace {
-
-double d(std::int64_t n) { return static_cast<double>(n); }
-
-}  // namespace
-
 StackSizes stack_sizes(const Scenario& s, std::int64_t sequence, bool causal) {
   const std::int64_t t = s.parallelism.tensor;
   const Model& m = s.model;

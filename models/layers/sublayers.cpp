@@ -1,5 +1,6 @@
 #include "models/layers/sublayers.h"
 
+#include "models/layers/as_double.h"
 #include "models/layers/low_precision.h"
 
 namespace stepcast::schedules {
@@ -8,9 +9,7 @@ namespace {
 using collectives::Operation;
 using Kind = OperatorKind;
 
-constexpr double kFloat = 4;
-
-double d(std::int64_t n) { return static_cast<double>(n); }
+constexpr double kFp32 = 4;
 
 }  // namespace
 
@@ -123,7 +122,7 @@ void cross_entropy(Writer& w, std::int64_t rows) {
   // Each to fp32, and its logarithm of the softmax.
   if (const int metrics = w.s.software.logit_metrics; metrics > 0) {
     w.begin(Kind::logit_metrics);
-    w.forward.touch(metrics * logits * (e + 3 * kFloat), 2 * metrics);
+    w.forward.touch(metrics * logits * (e + 3 * kFp32), 2 * metrics);
   }
   w.begin(Kind::cross_entropy);
   if (w.s.software.fused_cross_entropy) {
@@ -132,10 +131,10 @@ void cross_entropy(Writer& w, std::int64_t rows) {
     return;
   }
   // To fp32; maximum; subtract it; exponential; sum; divide.
-  w.forward.touch(logits * (e + kFloat + kFloat + 2 * kFloat + 2 * kFloat + kFloat + 2 * kFloat), 6);
+  w.forward.touch(logits * (e + kFp32 + kFp32 + 2 * kFp32 + 2 * kFp32 + kFp32 + 2 * kFp32), 6);
   // Times the loss's gradient; back to the training precision.
-  w.backward.touch(logits * (2 * kFloat + kFloat + e), 2);
-  w.saves(logits * kFloat);
+  w.backward.touch(logits * (2 * kFp32 + kFp32 + e), 2);
+  w.saves(logits * kFp32);
 }
 
 void look_up(Writer& w, bool owns) {

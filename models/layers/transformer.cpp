@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "models/layers/as_double.h"
 #include "models/layers/block_of.h"
 #include "models/layers/encoder.h"
 #include "models/layers/encoder_decoder.h"
@@ -12,8 +13,6 @@ namespace stepcast::schedules {
 namespace {
 
 using Kind = OperatorKind;
-
-double d(std::int64_t n) { return static_cast<double>(n); }
 
 /// Sizes beside the vocabulary's matrix, which may be narrower than the layers.
 StackSizes word_sizes(const Scenario& s, const StackSizes& z) {

@@ -1,5 +1,6 @@
 #include "models/layers/transformer_layer.h"
 
+#include "models/layers/as_double.h"
 #include "models/layers/attention.h"
 #include "models/layers/experts.h"
 #include "models/layers/feed_forward.h"
@@ -7,12 +8,6 @@
 #include "models/layers/sublayers.h"
 
 namespace stepcast::schedules {
-namespace {
-
-double d(std::int64_t n) { return static_cast<double>(n); }
-
-}  // namespace
-
 void second_half(Writer& w, FeedForward kind) {
   const double biases = layer_style(w.s.model).biases ? d(w.z.ffn) + d(w.z.width) : 0;
   if (kind == FeedForward::experts) {

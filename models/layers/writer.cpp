@@ -1,13 +1,12 @@
 #include "models/layers/writer.h"
 
+#include "models/layers/as_double.h"
 #include "sim/whole_bytes.h"
 
 namespace stepcast::schedules {
 namespace {
 
 using collectives::Operation;
-
-double d(std::int64_t n) { return static_cast<double>(n); }
 
 }  // namespace
 

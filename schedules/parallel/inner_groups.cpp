@@ -8,16 +8,16 @@ namespace {
 
 using collectives::Group;
 
-/// Of all groups, the one at `own` first, then those with a GPU on one of its nodes.
+/// Of all groups, the one at `own` first, then those with a GPU in one of its neighbourhoods.
 template <class MakeGroup>
 std::vector<Group> beside(const Ranks& ranks, std::uint32_t own, std::uint32_t groups, const MakeGroup& make) {
   std::vector<Group> out{make(own)};
-  std::set<std::uint32_t> nodes;
-  for (const topology::GpuId g : out[0]) nodes.insert(ranks.node(g));
+  std::set<std::uint32_t> neighbourhoods;
+  for (const topology::GpuId g : out[0]) neighbourhoods.insert(ranks.neighbourhood(g));
   for (std::uint32_t other = 0; other < groups; ++other) {
     if (other == own) continue;
     Group group = make(other);
-    if (std::ranges::any_of(group, [&](topology::GpuId g) { return nodes.contains(ranks.node(g)); }))
+    if (std::ranges::any_of(group, [&](topology::GpuId g) { return neighbourhoods.contains(ranks.neighbourhood(g)); }))
       out.push_back(std::move(group));
   }
   return out;

@@ -8,7 +8,7 @@
 namespace stepcast::schedules {
 
 /// Groups of ranks inside one stage that share layers. Those named beside: the group of `c` first, then every group of
-/// the same kind and stage that has a GPU on one of its nodes.
+/// the same kind and stage that has a GPU in one of its neighbourhoods.
 
 /// That share the experts: consecutive ranks of the stage, across tensor, context and data ranks, as Megatron-Core
 /// folds them (Liu et al. 2025, arXiv 2504.14960). Requires plan.expert to divide the ranks of a stage.

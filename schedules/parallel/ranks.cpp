@@ -6,8 +6,8 @@ namespace stepcast::schedules {
 
 using collectives::Group;
 
-Ranks::Ranks(const Parallelism& plan, std::uint32_t gpus_per_node)
-    : plan_(plan), copies_(weight_copies(plan)), gpus_per_node_(gpus_per_node) {
+Ranks::Ranks(const Parallelism& plan, std::uint32_t gpus_per_node, bool fabric_may_block)
+    : plan_(plan), copies_(weight_copies(plan)), gpus_per_node_(gpus_per_node), fabric_may_block_(fabric_may_block) {
   std::uint32_t next = 1;
   for (const Dimension d : plan.order) {
     strides_[static_cast<std::size_t>(d)] = next;
@@ -31,10 +31,10 @@ Group Ranks::data_group(std::uint32_t tensor, std::uint32_t stage, std::optional
 
 std::vector<Group> Ranks::tensor_groups_beside(Coordinate c) const {
   std::vector<Group> groups{tensor_group(c.data, c.stage)};
-  std::set<std::uint32_t> nodes, others;
-  for (const topology::GpuId g : groups[0]) nodes.insert(node(g));
-  for (const std::uint32_t each : nodes)
-    on_node(each, [&](Coordinate other) {
+  std::set<std::uint32_t> neighbourhoods, others;
+  for (const topology::GpuId g : groups[0]) neighbourhoods.insert(neighbourhood(g));
+  for (const std::uint32_t each : neighbourhoods)
+    in_neighbourhood(each, [&](Coordinate other) {
       if (other.stage == c.stage && other.data != c.data) others.insert(other.data);
     });
   for (const std::uint32_t data : others) groups.push_back(tensor_group(data, c.stage));
@@ -43,13 +43,13 @@ std::vector<Group> Ranks::tensor_groups_beside(Coordinate c) const {
 
 std::vector<Group> Ranks::data_groups_beside(Coordinate c, std::optional<std::uint32_t> copy) const {
   std::vector<Group> groups{data_group(c.tensor, c.stage, copy)};
-  std::set<std::uint32_t> nodes;
-  for (const topology::GpuId g : groups[0]) nodes.insert(node(g));
+  std::set<std::uint32_t> neighbourhoods;
+  for (const topology::GpuId g : groups[0]) neighbourhoods.insert(neighbourhood(g));
   for (std::uint32_t t = 0; t < plan_.tensor; ++t) {
     if (t == c.tensor) continue;
     Group group = data_group(t, c.stage, copy);
     for (const topology::GpuId g : group)
-      if (nodes.contains(node(g))) {
+      if (neighbourhoods.contains(neighbourhood(g))) {
         groups.push_back(std::move(group));
         break;
       }
@@ -80,7 +80,7 @@ std::vector<Group> Ranks::replica_groups(Coordinate c, std::uint32_t size) const
 
 std::vector<Group> Ranks::sends_beside(Coordinate c, std::uint32_t to) const {
   std::vector<Group> pairs{{gpu(c), gpu({c.tensor, c.data, to})}};
-  on_node(node(gpu(c)), [&](Coordinate other) {
+  in_neighbourhood(neighbourhood(gpu(c)), [&](Coordinate other) {
     if (other.stage != c.stage || (other.tensor == c.tensor && other.data == c.data)) return;
     pairs.push_back({gpu(other), gpu({other.tensor, other.data, to})});
   });

@@ -22,7 +22,8 @@ struct Coordinate {
 /// pipeline stages.
 class Ranks {
  public:
-  Ranks(const Parallelism& plan, std::uint32_t gpus_per_node);
+  /// `fabric_may_block`: all nodes are one neighbourhood.
+  Ranks(const Parallelism& plan, std::uint32_t gpus_per_node, bool fabric_may_block = false);
 
   const Parallelism& plan() const { return plan_; }
   std::uint32_t stage_ranks() const { return plan_.tensor * copies_; }
@@ -44,13 +45,16 @@ class Ranks {
   }
   std::uint32_t gpus_per_node() const { return gpus_per_node_; }
   std::uint32_t node(topology::GpuId g) const { return index(g) / gpus_per_node_; }
+  /// Traffic of GPUs of one neighbourhood may meet: of a node, or where the fabric may block of all.
+  std::uint32_t neighbourhood(topology::GpuId g) const { return fabric_may_block_ ? 0 : node(g); }
+  bool fabric_may_block() const { return fabric_may_block_; }
 
   collectives::Group tensor_group(std::uint32_t data, std::uint32_t stage) const;
   collectives::Group data_group(std::uint32_t tensor, std::uint32_t stage,
                                 std::optional<std::uint32_t> copy = {}) const;
 
-  /// The group of `c`, then every group of the same kind and stage that has a GPU on one of its nodes: they run at the
-  /// same moment and share its links.
+  /// The group of `c`, then every group of the same kind and stage that has a GPU in one of its neighbourhoods: they
+  /// run at the same moment and share links.
   std::vector<collectives::Group> tensor_groups_beside(Coordinate c) const;
   /// `copy`: the stage that holds another copy of the same chunk; its ranks are of the group.
   std::vector<collectives::Group> data_groups_beside(Coordinate c, std::optional<std::uint32_t> copy = {}) const;
@@ -59,17 +63,19 @@ class Ranks {
   std::vector<collectives::Group> shard_groups(Coordinate c, std::uint32_t size) const;
   /// Every group of data ranks that hold the same shard, likewise.
   std::vector<collectives::Group> replica_groups(Coordinate c, std::uint32_t size) const;
-  /// Pairs {sender, receiver} from stage c.stage to stage `to`: the one of `c`, then those that start on its node.
+  /// Pairs {sender, receiver} from stage c.stage to stage `to`: the one of `c`, then those that start in its
+  /// neighbourhood.
   std::vector<collectives::Group> sends_beside(Coordinate c, std::uint32_t to) const;
 
  private:
   /// Between ranks that are neighbours in a dimension.
   std::uint32_t stride(Dimension d) const { return strides_[static_cast<std::size_t>(d)]; }
-  /// Calls `visit` with the coordinate of every rank on a node.
+  /// Calls `visit` with the coordinate of every rank in a neighbourhood.
   template <class Visit>
-  void on_node(std::uint32_t node, const Visit& visit) const {
-    const std::uint32_t end = std::min((node + 1) * gpus_per_node_, count());
-    for (std::uint32_t g = node * gpus_per_node_; g < end; ++g) visit(coordinate(g));
+  void in_neighbourhood(std::uint32_t number, const Visit& visit) const {
+    const std::uint32_t size = fabric_may_block_ ? count() : gpus_per_node_;
+    const std::uint32_t end = std::min((number + 1) * size, count());
+    for (std::uint32_t g = number * size; g < end; ++g) visit(coordinate(g));
   }
   /// `groups` a tensor rank, of `size` data ranks each: the first is group * `group_stride`, then every `stride`-th.
   std::vector<collectives::Group> strided(Coordinate c, std::uint32_t groups, std::uint32_t group_stride,
@@ -78,6 +84,7 @@ class Ranks {
   Parallelism plan_;
   std::uint32_t copies_;
   std::uint32_t gpus_per_node_;
+  bool fabric_may_block_;
   std::array<std::uint32_t, kDimensions> strides_{};  // by Dimension
 };
 

@@ -25,10 +25,11 @@ PieceTimes::PieceTimes(const Scenario& scenario, const Blocks& blocks, const Ran
 const std::vector<PieceTimes::Kind>& PieceTimes::at(Coordinate c) {
   const topology::GpuId first = ranks_.gpu({0, c.data, c.stage});
   const bool other = other_ && is_other(scenario_.cluster, first);
-  // With slow links every group is on its own.
+  // With slow links, and where groups of different nodes meet, every group is on its own.
   const std::uint32_t per_node = ranks_.gpus_per_node();
-  const std::uint32_t place =
-      slow_links_ != nullptr ? topology::index(first) : topology::index(first) % per_node + (other ? per_node : 0);
+  const std::uint32_t place = slow_links_ != nullptr || ranks_.fabric_may_block()
+                                  ? topology::index(first)
+                                  : topology::index(first) % per_node + (other ? per_node : 0);
   if (const auto known = kinds_.find(place); known != kinds_.end()) return known->second;
 
   const Scenario& s = other ? other_->scenario : scenario_;

@@ -10,6 +10,7 @@
 
 #include "app/command.h"
 #include "app/report/collective_report.h"
+#include "sim/in_quotes.h"
 #include "sim/input_error.h"
 #include "tests/app/program.h"
 #include "tests/sanitized.h"
@@ -249,8 +250,8 @@ TEST_F(Collective, TakesSeparateServersAndUnevenSizes) {
   EXPECT_EQ(error(table(eight("0 2147483647 1 0 0 0 0 0"))),
             file("table.csv") + ": found a sum of 2147483648 in row 1, expected at most 2147483647");
   EXPECT_EQ(error(with({"--uneven", file("table.csv")})),
-            "--uneven: found '" + file("table.csv") +
-                "' beside --op all_reduce, expected --op all_to_all, which alone has a size for each pair of ranks");
+            "--uneven: found " + in_quotes(file("table.csv")) +
+                " beside --op all_reduce, expected --op all_to_all, which alone has a size for each pair of ranks");
 }
 
 TEST_F(Collective, DrawsAsPngToo) {

@@ -15,6 +15,7 @@ struct Machine {
   std::string fabric = "one-switch";
   std::uint32_t radix = 40;
   std::string routing = "adaptive";
+  std::uint64_t seed = 0;  ///< of the hashing
   double oversubscription = 1.0;
   double faster = 1.0;  ///< all rates times this
   bool switches_add = true;
@@ -53,6 +54,7 @@ inline topology::Cluster build(const Machine& machine) {
   fabric.radix = machine.radix;
   fabric.switch_latency = machine.switch_latency;
   fabric.routing = machine.routing;
+  fabric.seed = machine.seed;
   fabric.oversubscription = machine.oversubscription;
   fabric.in_network_reduction = machine.switches_add;
   return topology::build_cluster(node, fabric, machine.nodes * machine.gpus);

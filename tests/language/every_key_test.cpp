@@ -45,7 +45,7 @@ bool of_some_families(std::string_view path) {
 /// Those that a torus, the fabric of this test, does not read: OfOtherFabricsIsStored.
 bool of_other_fabrics(std::string_view path) {
   constexpr std::string_view paths[] = {"cluster.fabric.radix", "cluster.fabric.levels", "cluster.fabric.groups",
-                                        "cluster.fabric.oversubscription"};
+                                        "cluster.fabric.oversubscription", "cluster.fabric.spray_efficiency"};
   return std::ranges::find(paths, path) != std::end(paths);
 }
 
@@ -145,6 +145,9 @@ TEST(EveryKey, OfOtherFabricsIsStored) {
   EXPECT_EQ(tree.levels, 3u);
   EXPECT_EQ(tree.oversubscription, 2.5);
   EXPECT_EQ(fabric("kind: dragonfly-plus, groups: 7").groups, 7u);
+  const topology::FabricSpec sprayed = fabric("kind: fat-tree, routing: spray, spray_efficiency: 0.75");
+  EXPECT_EQ(sprayed.routing, "spray");
+  EXPECT_EQ(sprayed.spray_efficiency, 0.75);
 }
 
 TEST(EveryKey, OfTheClusterIsStored) {
@@ -176,6 +179,7 @@ TEST(EveryKey, OfTheClusterIsStored) {
   EXPECT_EQ(cluster.fabric.kind, "torus");
   EXPECT_EQ(cluster.fabric.torus, "4x4");
   EXPECT_EQ(cluster.fabric.routing, "hash");
+  EXPECT_EQ(cluster.fabric.seed, 78u);
   EXPECT_TRUE(cluster.fabric.in_network_reduction);
   EXPECT_EQ(cluster.fabric.switch_latency, nanoseconds(5));
   EXPECT_EQ(cluster.fabric.cable_latency, nanoseconds(6));

@@ -33,15 +33,15 @@ std::string with_cluster(const std::string& cluster) {
 TEST(Unread, AKeyThatTheFabricsKindDoesNotReadIsAnErrorThatSaysWhatItReads) {
   EXPECT_EQ(with_settings({"cluster.fabric=rail-fat-tree-ndr", "cluster.fabric.torus=9x9"}),
             "--set cluster.fabric.torus=9x9: cluster.fabric.torus: found a key that the kind 'rail-fat-tree' does not "
-            "read, expected one of radix, oversubscription, routing");
+            "read, expected one of radix, oversubscription, routing, seed, spray_efficiency");
   EXPECT_THAT(with_settings({"cluster.fabric=torus-8x8", "cluster.fabric.radix=40"}),
-              HasSubstr("found a key that the kind 'torus' does not read, expected one of torus, routing"));
+              HasSubstr("found a key that the kind 'torus' does not read, expected one of torus, routing, seed"));
   EXPECT_THAT(with_settings({"cluster.fabric=one-switch", "cluster.fabric.radix=40"}),
               HasSubstr("the kind 'one-switch' does not read, expected the key left out"));
   EXPECT_EQ(
       with_cluster("{fabric: {kind: fat-tree, groups: 4}}"),
       "keys.yaml:1:36: cluster.fabric.groups: found a key that the kind 'fat-tree' does not read, expected one of "
-      "radix, levels, oversubscription, routing");
+      "radix, levels, oversubscription, routing, seed, spray_efficiency");
 }
 
 TEST(Unread, AKeyThatTheNodesBuilderDoesNotReadIsAnErrorToo) {

@@ -81,5 +81,16 @@ TEST(Notes, SayThatHashedFlowsMayCollide) {
   EXPECT_EQ(text_of(s, "cluster.fabric.routing"), "");
 }
 
+TEST(Notes, SayThatASeedChangesNothingWhereNoPathIsHashed) {
+  Scenario s = over(16, 0);
+  s.cluster.fabric.seed = 3;
+  EXPECT_NE(text_of(s, "cluster.fabric.seed"), "");
+  s.cluster.fabric.kind = "fat-tree";
+  s.cluster.fabric.routing = "hash";
+  EXPECT_EQ(text_of(s, "cluster.fabric.seed"), "");
+  s.cluster.gpus = s.cluster.node.gpus;
+  EXPECT_NE(text_of(s, "cluster.fabric.seed"), "");
+}
+
 }  // namespace
 }  // namespace stepcast::schedules

@@ -49,7 +49,7 @@ TEST(Fabrics, NameTheNearestOfAnUnknownOne) {
 TEST(Fabrics, SayWhichFieldIsOutOfRange) {
   const auto build = [](const FabricSpec& fabric) { return error_of([&] { build_cluster(dgx(), fabric, 16); }); };
   EXPECT_EQ(build(rail_fabric(40, "hashed")),
-            "rails: routing 'hashed' is unknown; did you mean 'hash'? Allowed: adaptive, hash");
+            "rails: routing 'hashed' is unknown; did you mean 'hash'? Allowed: adaptive, hash, spray");
   EXPECT_EQ(build(rail_fabric(40, "hash", 0.5)), "rails: oversubscription: must be 1 or more");
   EXPECT_EQ(build(rail_fabric(1)), "rails: radix: a switch has at least 2 ports");
   EXPECT_EQ(build(rail_fabric(4, "hash", 9)), "rails: radix 4 leaves no up-links at this oversubscription");

@@ -7,7 +7,8 @@
 #include <utility>
 
 #include "sim/input_error.h"
-#include "topology/fabrics/draw.h"
+#include "topology/draw.h"
+#include "topology/fabrics/sharing.h"
 #include "topology/fabrics/tree_flow.h"
 
 namespace stepcast::topology {
@@ -62,9 +63,11 @@ ClosShape clos_shape(const FabricSpec& spec, std::uint32_t ends, std::uint32_t p
 Clos::Clos(const FabricRequest& request, ClosShape shape)
     : shape_(std::move(shape)), nics_(request.nics_per_node), port_(request.port) {
   rails = shape_.planes > 1;
+  may_block = request.spec.oversubscription > 1 || request.spec.routing != "adaptive";
   for (const std::uint32_t up : shape_.up) above_.push_back((above_.empty() ? 1 : above_.back()) * up);
+  for (double& ways : above_) ways = carried_by(request.spec, ways);
   std::vector<double> width(levels(), 1.0);
-  if (request.spec.routing == "adaptive") {
+  if (shares_paths(request.spec)) {
     width = above_;
     for (std::uint32_t& up : shape_.up) up = std::min(up, 1u);
   }

@@ -21,8 +21,8 @@ struct ClosShape {
 ClosShape clos_shape(const FabricSpec& spec, std::uint32_t ends, std::uint32_t planes);
 
 /// Folded Clos networks of any number of levels. With planes, NIC k of every node is on plane k; without, the NICs of a
-/// node stand side by side on the leaves. Adaptive routing is one wide switch in the place of all parents that share;
-/// hashed routing picks every parent on the way up by the flow, and there is one way down.
+/// node stand side by side on the leaves. Adaptive and sprayed routing is one wide switch in the place of all parents
+/// that share; hashed routing picks every parent on the way up by the flow, and there is one way down.
 class Clos final : public Fabric {
  public:
   Clos(const FabricRequest& request, ClosShape shape);
@@ -42,7 +42,7 @@ class Clos final : public Fabric {
   ClosShape shape_;
   std::uint32_t nics_ = 1;
   Bandwidth port_{};
-  std::vector<double> above_;                ///< [level]: physical links that lead up from one subtree
+  std::vector<double> above_;                ///< [level]: links' worth of traffic that leads up from one subtree
   std::vector<std::uint32_t> trees_;         ///< [level]: subtrees that end there
   std::vector<std::uint32_t> copies_;        ///< [level]: switches at the top of one such subtree
   std::vector<std::uint32_t> first_switch_;  ///< [level], of one plane; then their number

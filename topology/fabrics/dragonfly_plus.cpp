@@ -8,8 +8,9 @@
 #include <vector>
 
 #include "sim/input_error.h"
+#include "topology/draw.h"
 #include "topology/fabrics.h"
-#include "topology/fabrics/draw.h"
+#include "topology/fabrics/sharing.h"
 #include "topology/fabrics/tree_flow.h"
 
 namespace stepcast::topology {
@@ -52,9 +53,9 @@ Shape shape_of(const FabricRequest& request) {
                                       std::to_string(shape.spines * shape.ports) + " global links");
     }
   }
-  if (spec.routing == "adaptive") {
-    shape.leaf_width = shape.spines;
-    shape.global_width = shape.between;
+  if (shares_paths(spec)) {
+    shape.leaf_width = carried_by(spec, shape.spines);
+    shape.global_width = carried_by(spec, shape.between);
     shape.spines = 1;
     shape.between = std::min(shape.between, 1u);
     shape.ports = std::max(1u, shape.groups - 1);
@@ -180,7 +181,8 @@ std::unique_ptr<const Fabric> build_dragonfly_plus(const FabricRequest& request)
   return std::make_unique<DragonflyPlus>(request);
 }
 
-constexpr std::array<std::string_view, 4> kReads = {"radix", "groups", "oversubscription", "routing"};
+constexpr std::array<std::string_view, 6> kReads = {"radix",   "groups", "oversubscription",
+                                                    "routing", "seed",   "spray_efficiency"};
 
 }  // namespace
 

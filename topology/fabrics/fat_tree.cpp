@@ -19,7 +19,8 @@ std::unique_ptr<const Fabric> build_rail_only(const FabricRequest& request) {
   return std::make_unique<Clos>(request, clos_shape(request.spec, request.nodes, request.nics_per_node));
 }
 
-constexpr std::array<std::string_view, 4> kReads = {"radix", "levels", "oversubscription", "routing"};
+constexpr std::array<std::string_view, 6> kReads = {"radix",   "levels", "oversubscription",
+                                                    "routing", "seed",   "spray_efficiency"};
 
 }  // namespace
 

@@ -9,7 +9,10 @@ namespace {
 /// One switch of as many ports as are needed, which never blocks: only the NICs' own cables limit.
 class OneSwitch final : public Fabric {
  public:
-  explicit OneSwitch(std::uint32_t nics) : nics_(nics) { switches = 1; }
+  explicit OneSwitch(std::uint32_t nics) : nics_(nics) {
+    switches = 1;
+    may_block = false;
+  }
   Device device(std::uint32_t) const override { return {"switch", DeviceKind::leaf}; }
   std::uint32_t switch_of(std::uint32_t, std::uint32_t) const override { return 0; }
   bool route(std::uint32_t, std::uint32_t, std::uint64_t, std::vector<std::uint32_t>&) const override { return true; }

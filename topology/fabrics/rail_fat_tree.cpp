@@ -6,8 +6,9 @@
 #include <utility>
 
 #include "sim/input_error.h"
+#include "topology/draw.h"
 #include "topology/fabrics.h"
-#include "topology/fabrics/draw.h"
+#include "topology/fabrics/sharing.h"
 #include "topology/fabrics/tree_flow.h"
 
 namespace stepcast::topology {
@@ -98,10 +99,11 @@ class RailFatTree final : public Fabric {
  public:
   explicit RailFatTree(const FabricRequest& request) : shape_(shape_of(request)), port_(request.port) {
     rails = true;
-    above_leaf_ = shape_.up;
-    above_pod_ = static_cast<double>(shape_.spines) * shape_.spine_up;
+    may_block = request.spec.oversubscription > 1 || request.spec.routing != "adaptive";
+    above_leaf_ = carried_by(request.spec, shape_.up);
+    above_pod_ = carried_by(request.spec, static_cast<double>(shape_.spines) * shape_.spine_up);
     const Time hop = request.spec.cable_latency + request.spec.switch_latency;
-    if (request.spec.routing == "adaptive") widen();
+    if (shares_paths(request.spec)) widen();
     switches = shape_.leaves() + shape_.all_spines() + shape_.all_cores();
     links.reserve(2 * (std::size_t{shape_.leaves()} * shape_.up + std::size_t{shape_.all_spines()} * shape_.spine_up));
     const auto join = [&](std::uint32_t below, std::uint32_t above, double width) {
@@ -188,8 +190,8 @@ class RailFatTree final : public Fabric {
  private:
   /// Equal-cost paths that share perfectly carry what one link as wide as all of them carries.
   void widen() {
-    shape_.width = shape_.up;
-    shape_.spine_up_width = static_cast<double>(shape_.spines) * shape_.spine_up;
+    shape_.width = above_leaf_;
+    shape_.spine_up_width = above_pod_;
     shape_.up = shape_.up > 0 ? 1 : 0;
     shape_.spine_up = shape_.spine_up > 0 ? 1 : 0;
     shape_.spines = shape_.spines > 0 ? 1 : 0;
@@ -220,7 +222,7 @@ std::unique_ptr<const Fabric> build_rail_fat_tree(const FabricRequest& request) 
   return std::make_unique<RailFatTree>(request);
 }
 
-constexpr std::array<std::string_view, 3> kReads = {"radix", "oversubscription", "routing"};
+constexpr std::array<std::string_view, 5> kReads = {"radix", "oversubscription", "routing", "seed", "spray_efficiency"};
 
 }  // namespace
 

@@ -7,8 +7,8 @@
 
 #include "sim/input_error.h"
 #include "topology/dimensions.h"
+#include "topology/draw.h"
 #include "topology/fabrics.h"
-#include "topology/fabrics/draw.h"
 
 namespace stepcast::topology {
 
@@ -96,6 +96,11 @@ class Torus final : public Fabric {
 
 std::unique_ptr<const Fabric> build_torus_fabric(const FabricRequest& request) {
   Grid grid(parse_sides(request.spec.torus, request.spec.name));
+  if (request.spec.routing == "spray") {
+    throw InputError(request.spec.name,
+                     "routing: found 'spray', expected adaptive or hash: a torus goes dimension by "
+                     "dimension, which leaves a packet no choice");
+  }
   if (grid.size() < request.nodes) {
     throw InputError(request.spec.name, "torus: '" + request.spec.torus + "' has " + std::to_string(grid.size()) +
                                             " places for " + std::to_string(request.nodes) + " nodes");
@@ -103,7 +108,7 @@ std::unique_ptr<const Fabric> build_torus_fabric(const FabricRequest& request) {
   return std::make_unique<Torus>(request, std::move(grid));
 }
 
-constexpr std::array<std::string_view, 2> kReads = {"torus", "routing"};
+constexpr std::array<std::string_view, 3> kReads = {"torus", "routing", "seed"};
 
 }  // namespace
 

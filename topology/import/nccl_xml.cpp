@@ -129,9 +129,9 @@ bool is_gpu(const pugi::xml_node& pci) {
   return pci.child("gpu") || type.starts_with("0x0302") || type.starts_with("0x0300") || type.starts_with("0x0380");
 }
 
-class Importer {
+class XmlImporter {
  public:
-  explicit Importer(const Source& source) : source_(source) {
+  explicit XmlImporter(const Source& source) : source_(source) {
     node_.name = source.place();
     node_.builder = "graph";
     node_.sockets = 0;
@@ -336,7 +336,7 @@ void each_gpu(const pugi::xml_node& parent, Visit visit) {
 }  // namespace
 
 NodeSpec import_nccl_xml(std::string_view text, const std::string& place) {
-  return Importer(Source(text, place)).run();
+  return XmlImporter(Source(text, place)).run();
 }
 
 XmlGpu identify_gpus(std::string_view text, const std::string& place) {

@@ -17,7 +17,7 @@ namespace stepcast::topology {
 namespace {
 
 constexpr std::uint32_t kMostNvlinks = 18;  // of one GPU: H100 and B200
-constexpr std::size_t kMostDevices = 1024, kMostCpus = 64;
+constexpr std::size_t kMostDevices = 1024, kMostSockets = 64;
 
 struct Matrix {
   std::vector<std::string> names;                ///< GPU0, ..., then NICs
@@ -25,7 +25,7 @@ struct Matrix {
   std::vector<std::optional<std::string>> numa;  ///< [row]: its NUMA node, where stated
 };
 
-bool is_gpu(const std::string& name) { return name.starts_with("GPU") && parse_number(name.substr(3)); }
+bool is_gpu_name(const std::string& name) { return name.starts_with("GPU") && parse_number(name.substr(3)); }
 
 std::vector<std::string> words_of(const std::string& line) {
   std::istringstream in(line);
@@ -69,7 +69,7 @@ void check_row(const std::vector<std::string>& row, const std::vector<std::strin
       throw InputError(at, "found " + in_quotes(word) + ", expected X, NV1 to NV18, PIX, PXB, PHB, NODE or SYS");
     }
     if ((word == "X") != (from == to)) throw InputError(at, found + ", expected X for the device itself and no other");
-    if (nvlinks_of(word) > 0 && !(is_gpu(names[from]) && is_gpu(names[to]))) {
+    if (nvlinks_of(word) > 0 && !(is_gpu_name(names[from]) && is_gpu_name(names[to]))) {
       throw InputError(at, found + ", expected NVLinks between GPUs only");
     }
   }
@@ -114,7 +114,7 @@ Matrix read(std::string_view text, const std::string& place) {
       continue;
     }
     if (matrix.names.empty()) {
-      if (!is_gpu(words[0])) continue;
+      if (!is_gpu_name(words[0])) continue;
       matrix.names = read_head(words, place + ":" + std::to_string(number));
       numa = line.find("NUMA Affinity") != std::string::npos;
       continue;
@@ -139,7 +139,7 @@ Matrix read(std::string_view text, const std::string& place) {
   if (matrix.names.empty())
     throw InputError(place, "found no row that starts with GPU0, expected what `nvidia-smi topo -m` prints");
   // Some people paste the GPUs' rows alone: a NIC's row is then what the GPUs see, and NICs do not see each other.
-  const auto gpus = static_cast<std::size_t>(std::ranges::count_if(matrix.names, is_gpu));
+  const auto gpus = static_cast<std::size_t>(std::ranges::count_if(matrix.names, is_gpu_name));
   if (matrix.cells.size() == gpus && gpus < matrix.names.size()) {
     for (std::size_t nic = gpus; nic < matrix.names.size(); ++nic) {
       std::vector<std::string> row;
@@ -158,9 +158,9 @@ Matrix read(std::string_view text, const std::string& place) {
   return matrix;
 }
 
-class Importer {
+class MatrixImporter {
  public:
-  Importer(const Matrix& matrix, const SmiLinks& links, const std::string& place)
+  MatrixImporter(const Matrix& matrix, const SmiLinks& links, const std::string& place)
       : m_(matrix), links_(links), place_(place) {
     node_.name = place;
     node_.builder = "graph";
@@ -183,13 +183,13 @@ class Importer {
  private:
   static std::string cpu(std::size_t socket) { return "cpu " + std::to_string(socket); }
   std::size_t size() const { return m_.names.size(); }
-  bool gpu(std::size_t i) const { return is_gpu(m_.names[i]); }
+  bool gpu(std::size_t i) const { return is_gpu_name(m_.names[i]); }
 
   void place_on_sockets() {
     std::map<std::string, std::size_t> known;
     socket_.assign(size(), 0);
     for (std::size_t i = 0; i < size(); ++i) {
-      if (sockets_ > kMostCpus) {
+      if (sockets_ > kMostSockets) {
         throw InputError(place_, "found more than 64 processors (NUMA nodes, or devices that are SYS to each other), " +
                                      std::string("expected fewer"));
       }
@@ -285,7 +285,7 @@ class Importer {
 
 NodeSpec import_smi_matrix(std::string_view text, const SmiLinks& links, const std::string& place) {
   const Matrix matrix = read(text, place);
-  NodeSpec node = Importer(matrix, links, place).run();
+  NodeSpec node = MatrixImporter(matrix, links, place).run();
   return node;
 }
 

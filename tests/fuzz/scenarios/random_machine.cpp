@@ -117,7 +117,12 @@ void add_fabric(Choices& choose, const ConfigNames& names, RandomMachine& machin
   if (reads("levels") && choose.one_in(3)) fabric.add("levels", choose.below(4));
   if (reads("groups") && choose.one_in(3)) fabric.add("groups", choose.below(6));
   if (reads("oversubscription") && choose.one_in(3)) fabric.add("oversubscription", choose.of({1.0, 2.0, 3.5}));
-  if (reads("routing") && choose.one_in(3)) fabric.add("routing", "hash");
+  if (reads("routing") && choose.one_in(3)) {
+    const bool sprays = reads("spray_efficiency") && choose.one_in(3);
+    fabric.add("routing", sprays ? "spray" : "hash");
+    if (sprays) fabric.add("spray_efficiency", 0.9);
+    if (!sprays && choose.one_in(2)) fabric.add("seed", choose.below(100));
+  }
   if (choose.one_in(4)) fabric.add("in_network_reduction", true);
   if (choose.one_in(2)) fabric.add("switch_latency", "150 ns");
   if (choose.one_in(4)) fabric.add("cable_latency", "20 ns");

@@ -11,8 +11,11 @@
 #include <ostream>
 #include <set>
 #include <string>
+#include <vector>
 
+#include "sim/input_error.h"
 #include "tests/topology/machines.h"
+#include "topology/draw.h"
 #include "topology/fabrics/clos.h"
 
 namespace stepcast::topology {
@@ -156,6 +159,98 @@ TEST(FatTree, SharesPerfectlyOrCollides) {
   EXPECT_EQ(loads("adaptive").size(), 1u);
   EXPECT_EQ(loads("adaptive").begin()->second, 4 * 40e9);
   EXPECT_LT(loads("hash").size(), 5u);
+}
+
+FabricSpec sprayed(FabricSpec spec, double efficiency) {
+  spec.routing = "spray";
+  spec.spray_efficiency = efficiency;
+  return spec;
+}
+
+TEST(FatTree, CarriesLessWherePacketsAreSprayedOverSeveralLinks) {
+  for (const char* kind : {"fat-tree", "rail-fat-tree", "rail-only"}) {
+    const auto adaptive = build_fabric({fabric(kind, 8), 20, 1, Bandwidth{10e9}});
+    const auto spray = build_fabric({sprayed(fabric(kind, 8), 0.75), 20, 1, Bandwidth{10e9}});
+    ASSERT_EQ(adaptive->links.size(), spray->links.size()) << kind;
+    for (std::size_t i = 0; i < adaptive->links.size(); ++i) {
+      const double share = adaptive->links[i].bandwidth.value > 10e9 ? 0.75 : 1;  // there is one link: nothing to draw
+      EXPECT_DOUBLE_EQ(spray->links[i].bandwidth.value, adaptive->links[i].bandwidth.value * share) << kind;
+    }
+    const Halves halves{20, 10, {10e9}, {10e9}};
+    EXPECT_LT(spray->bisection(halves), adaptive->bisection(halves)) << kind;
+  }
+}
+
+TEST(DragonflyPlus, CarriesLessBetweenGroupsWherePacketsAreSprayed) {
+  const auto adaptive = build_fabric({fabric("dragonfly-plus", 8), 40, 1, Bandwidth{10e9}});
+  const auto spray = build_fabric({sprayed(fabric("dragonfly-plus", 8), 0.75), 40, 1, Bandwidth{10e9}});
+  EXPECT_DOUBLE_EQ(spray->links.front().bandwidth.value, adaptive->links.front().bandwidth.value * 0.75);
+}
+
+std::string refused(const FabricSpec& spec) {
+  try {
+    build_fabric({spec, 9, 1, Bandwidth{10e9}});
+  } catch (const InputError& e) {
+    return e.what();
+  }
+  return "";
+}
+
+TEST(Fabrics, SprayOnlyWithAStatedEfficiencyAndWhereThereAreWaysToDraw) {
+  FabricSpec spec = fabric("fat-tree", 8, "spray");
+  EXPECT_THAT(refused(spec), testing::HasSubstr("found 'spray' without spray_efficiency"));
+  for (const double wrong : {0.0, -1.0, 1.1})
+    EXPECT_THAT(refused(sprayed(spec, wrong)), testing::HasSubstr("spray_efficiency: must be above 0 and at most 1"));
+  EXPECT_THAT(refused(sprayed(torus("3x3"), 0.9)), testing::HasSubstr("leaves a packet no choice"));
+  EXPECT_EQ(refused(sprayed(spec, 1)), "");
+}
+
+TEST(Fabrics, HashWhereTheirRoutingAndTheirKindSaySo) {
+  EXPECT_TRUE(hashes(fabric("fat-tree", 8, "hash")));
+  EXPECT_TRUE(hashes(torus("3x3", "hash")));
+  EXPECT_FALSE(hashes(fabric("fat-tree", 8)));
+  EXPECT_FALSE(hashes(fabric("one-switch", 8, "hash")));
+}
+
+/// The links from each node to the one five further on, with a seed.
+std::vector<std::vector<LinkId>> ways(FabricSpec spec, std::uint64_t seed) {
+  spec.seed = seed;
+  const Cluster cluster = build_cluster(dgx(), spec, 8 * 20);
+  std::vector<std::vector<LinkId>> all;
+  for (std::uint32_t gpu = 0; gpu < cluster.gpus(); ++gpu)
+    all.push_back(cluster.path(GpuId{gpu}, GpuId{(gpu + 40) % cluster.gpus()}).links);
+  return all;
+}
+
+TEST(Seed, DrawsOtherWaysWhereFlowsAreHashedAndNowhereElse) {
+  for (const char* kind : {"fat-tree", "rail-fat-tree", "rail-only", "dragonfly-plus"}) {
+    const FabricSpec hashed = fabric(kind, 16, "hash");
+    EXPECT_EQ(ways(hashed, 3), ways(hashed, 3)) << kind;
+    EXPECT_NE(ways(hashed, 3), ways(hashed, 4)) << kind;
+    EXPECT_NE(ways(hashed, 0), ways(hashed, 1)) << kind;
+    EXPECT_EQ(ways(fabric(kind, 16), 3), ways(fabric(kind, 16), 0)) << kind;
+  }
+}
+
+TEST(Seed, SpreadsOneFlowEvenlyOverItsWays) {
+  std::map<LinkId, int> taken;
+  constexpr int kSeeds = 2000;
+  FabricSpec spec = fabric("fat-tree", 16, "hash");
+  for (int seed = 0; seed < kSeeds; ++seed) {
+    spec.seed = static_cast<std::uint64_t>(seed);
+    const Path path = build_cluster(dgx(), spec, 8 * 4).path(GpuId{0}, GpuId{8});
+    ++taken[path.links[path.links.size() / 2]];
+  }
+  ASSERT_EQ(taken.size(), 8u);                                                                // spines
+  for (const auto& [link, times] : taken) EXPECT_NEAR(times, kSeeds / 8, 80) << index(link);  // five deviations
+}
+
+/// Seed 0 hashes as it did before there were seeds.
+TEST(Seed, ZeroIsTheHashingOfOldReleases) {
+  std::vector<std::uint32_t> drawn;
+  for (std::uint64_t flow = 0; flow < 8; ++flow) drawn.push_back(pick(flow << 32 | 1, 0, 16));
+  EXPECT_EQ(drawn, (std::vector<std::uint32_t>{1, 15, 9, 2, 3, 14, 2, 0}));
+  EXPECT_EQ(scrambled(0), 0u);
 }
 
 TEST(FatTree, IsNarrowerAboveByTheOversubscription) {

@@ -1,0 +1,15 @@
+#include "app/report/spread.h"
+
+#include <algorithm>
+
+#include "calibrate/fit/statistics.h"
+
+namespace stepcast::app {
+
+Spread spread(std::vector<double> values) {
+  std::ranges::sort(values);
+  const std::size_t reached = (values.size() * 95 + 99) / 100;
+  return {values.front(), *calibrate::median(values), values[reached - 1], values.back()};
+}
+
+}  // namespace stepcast::app

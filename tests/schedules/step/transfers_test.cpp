@@ -1,0 +1,122 @@
+// The step with every transfer of every rank in one graph, beside the default that stands collectives in as flows.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <random>
+
+#include "schedules/checks/check.h"
+#include "schedules/forecast.h"
+#include "schedules/results/time_parts.h"
+#include "tests/sanitized.h"
+#include "tests/schedules/scenarios.h"
+
+namespace stepcast::schedules {
+namespace {
+
+constexpr ForecastOptions kTransfers{.transfers = true, .advise = false};
+constexpr ForecastOptions kDefault{.advise = false};
+
+double difference(const Scenario& s) { return forecast(s, kDefault).step / forecast(s, kTransfers).step - 1; }
+
+Scenario small(std::uint32_t gpus, std::uint32_t layers) {
+  Scenario s = round_numbers(gpus);
+  s.model.layers = layers;
+  s.training.global_batch = gpus;
+  return s;
+}
+
+TEST(Transfers, TakeWhatTheDefaultSaysWhereNothingMeets) {
+  Scenario s = small(16, 4);
+  for (const Parallelism& plan :
+       {Parallelism{.tensor = 8, .pipeline = 2}, Parallelism{.tensor = 16},
+        Parallelism{.tensor = 1, .pipeline = 4, .data = 4}, Parallelism{.data = 16},
+        Parallelism{.tensor = 2, .data = 4, .context = 2}, Parallelism{.tensor = 1, .data = 16, .expert = 8}}) {
+    s.parallelism = plan;
+    s.model.experts = plan.expert > 1 ? Experts{.count = 8, .active = 2, .ffn = 8192} : Experts{};
+    s.training.attention = plan.context > 1 ? Attention::flash : Attention::unfused;
+    ASSERT_TRUE(check(s).empty()) << check(s).front().text;
+    EXPECT_NEAR(difference(s), 0, 0.005) << "tensor " << plan.tensor << ", pipeline " << plan.pipeline << ", data "
+                                         << plan.data << ", context " << plan.context << ", expert " << plan.expert;
+  }
+}
+
+TEST(Transfers, PartsOfEveryStagesTimeAddUp) {
+  Scenario s = small(16, 4);
+  s.parallelism = {.tensor = 2, .pipeline = 2, .data = 4};
+  s.data_parallel.zero = 2;
+  s.data_parallel.overlap = true;
+  const Forecast f = forecast(s, kTransfers);
+  for (const StageReport& stage : f.stages) EXPECT_EQ(stage.time.sum(), f.step);
+}
+
+TEST(Transfers, OfLayersAreSharedWithThoseOfGradientsOnOneLink) {
+  // Tensor ranks on two nodes of one card each, and gradients that overlap: the default lets them pass each other.
+  Scenario s = small(16, 4);
+  s.cluster.node.nics = 1;
+  s.parallelism = {
+      .tensor = 4, .data = 4, .order = {Dimension::data, Dimension::tensor, Dimension::context, Dimension::pipeline}};
+  s.training.global_batch = 4;
+  s.data_parallel.overlap = true;
+  s.data_parallel.bucket = {1 << 24};
+  const Forecast f = forecast(s, kTransfers);
+  EXPECT_GT(f.step, forecast(s, kDefault).step);
+  ASSERT_TRUE(f.busiest_link);
+  EXPECT_LE(f.busiest_link->utilisation, 1 + 1e-6);
+}
+
+/// Any plan of 16 or 32 GPUs on any fabric.
+std::optional<Scenario> any_plan(std::mt19937& random) {
+  const auto pick = [&](std::initializer_list<std::uint32_t> choices) {
+    return *(choices.begin() + static_cast<std::ptrdiff_t>(random() % choices.size()));
+  };
+  Scenario s = small(pick({16, 32}), 4);
+  s.cluster.node.nics = pick({1, 2, 8});
+  topology::FabricSpec& fabric = s.cluster.fabric;
+  fabric.kind = std::array{"one-switch", "fat-tree", "fat-tree", "rail-fat-tree", "dragonfly-plus"}[random() % 5];
+  fabric.radix = 12;
+  if (fabric.kind == "fat-tree") {
+    fabric.oversubscription = pick({1, 2, 5});
+    if (pick({0, 1}) == 1) fabric.routing = "hash";
+  }
+  s.parallelism.pipeline = pick({1, 1, 2, 4});
+  s.parallelism.tensor = pick({1, 2, 4, 8, 16});
+  const std::uint32_t rest = s.cluster.gpus / s.parallelism.pipeline / s.parallelism.tensor;
+  if (rest == 0) return std::nullopt;
+  s.parallelism.context = rest % 2 == 0 && pick({0, 0, 1}) == 1 ? 2 : 1;
+  s.parallelism.data = rest / s.parallelism.context;
+  if (s.parallelism.context > 1) s.training.attention = Attention::flash;
+  s.parallelism.sequence = s.parallelism.tensor > 1 && pick({0, 1}) == 1;
+  s.training.global_batch = s.parallelism.data * pick({2, 4});
+  s.pipeline.schedule = std::array{"1f1b", "gpipe", "zb-h1"}[random() % 3];
+  s.data_parallel.zero = static_cast<int>(pick({0, 1, 2, 3}));
+  s.data_parallel.overlap = pick({0, 1}) == 1;
+  s.software.pipeline_overlap = pick({0, 1}) == 1;
+  s.software.overlap_slowdown = pick({0, 0, 1}) == 1 ? 0.1 : 0;
+  s.software.transport.network_efficiency = 0.9;
+  s.recompute = pick({0, 1}) == 1 ? Recompute::full : Recompute::none;
+  if (!check(s).empty()) return std::nullopt;
+  return s;
+}
+
+TEST(Transfers, OfRandomPlansEndAndLoadNoLinkBeyondWhatItCarries) {
+  std::mt19937 random(3);
+  std::vector<double> off;
+  const std::size_t plans = test::kSanitized ? 6 : 40;
+  while (off.size() < plans) {
+    const std::optional<Scenario> s = any_plan(random);
+    if (!s) continue;
+    const Forecast f = forecast(*s, kTransfers);
+    for (const StageReport& stage : f.stages) ASSERT_EQ(stage.time.sum(), f.step);
+    if (f.busiest_link) {
+      EXPECT_LE(f.busiest_link->utilisation, 1 + 1e-6);
+    }
+    off.push_back(std::abs(forecast(*s, kDefault).step / f.step - 1));
+  }
+  std::ranges::sort(off);
+  EXPECT_LT(off[off.size() / 2], 0.01);
+}
+
+}  // namespace
+}  // namespace stepcast::schedules
