@@ -60,7 +60,7 @@ endfunction()
 # all of them instantiate is compiled, once, which takes a third of the time with g++ and half with clang++. Names of
 # their anonymous namespaces must differ then; these are files and folders whose names do not, and are compiled alone.
 # (So is app/report: where figure.cpp is inlined, g++ 12 sees a variant read that was not written.)
-set(compiled_alone /app/report/ /collectives/algorithms/trees.cpp /schedules/checks/check_pipeline.cpp
+set(compiled_alone /app/commands/ /app/report/ /collectives/algorithms/trees.cpp /schedules/checks/check_pipeline.cpp
     /schedules/pipeline/pipelines/zero_bubble_v.cpp /sim/flow_network.cpp /topology/builders/ /topology/fabrics/)
 function(stepcast_unity target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD_MODE GROUP)

@@ -34,11 +34,12 @@ TEST(Transfers, TakeWhatTheDefaultSaysWhereNothingMeets) {
         Parallelism{.tensor = 1, .pipeline = 4, .data = 4}, Parallelism{.data = 16},
         Parallelism{.tensor = 2, .data = 4, .context = 2}, Parallelism{.tensor = 1, .data = 16, .expert = 8}}) {
     s.parallelism = plan;
+    s.model.family = plan.expert > 1 ? Family::moe : Family::gpt;
     s.model.experts = plan.expert > 1 ? Experts{.count = 8, .active = 2, .ffn = 8192} : Experts{};
     s.training.attention = plan.context > 1 ? Attention::flash : Attention::unfused;
     ASSERT_TRUE(check(s).empty()) << check(s).front().text;
-    EXPECT_NEAR(difference(s), 0, 0.005) << "tensor " << plan.tensor << ", pipeline " << plan.pipeline << ", data "
-                                         << plan.data << ", context " << plan.context << ", expert " << plan.expert;
+    EXPECT_NEAR(difference(s), 0, 0.01) << "tensor " << plan.tensor << ", pipeline " << plan.pipeline << ", data "
+                                        << plan.data << ", context " << plan.context << ", expert " << plan.expert;
   }
 }
 
