@@ -5,8 +5,8 @@
 
 namespace stepcast::workload {
 
-/// What traffic may occupy of a link: all that it has. What fills a link by itself must not be slowed by rounding in its
-/// own load, hence a last bit more.
+/// What traffic may occupy of a link: all that it has. What fills a link by itself must not be slowed by rounding in
+/// its own load, hence a last bit more.
 inline Bandwidth link_capacity(const topology::Cluster& cluster, const SlowLinks* slow_links, topology::LinkId link) {
   constexpr double kHeadroom = 1 + 1e-9;
   const double speed = slow_links != nullptr ? slow_links->speed(link) : 1;
