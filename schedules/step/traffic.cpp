@@ -94,9 +94,10 @@ class Declarer {
                              .bytes = message,
                              .groups = shared(in_.ranks.sends_beside(c, to)),
                              .scale = scale}}};
+        // Where every rank sends by itself, each brings its part of the gather along.
         if (gather)
           send.at_receiver.push_back({.operation = Operation::all_gather,
-                                      .bytes = whole_bytes(whole),
+                                      .bytes = whole_bytes(in_.transfers ? whole / t : whole),
                                       .groups = shared(grid_rows_beside(in_.ranks, {c.tensor, c.data, to})),
                                       .scale = scale});
         out_.sends[lane][direction] = declare(std::move(send));
