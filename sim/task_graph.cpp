@@ -53,7 +53,7 @@ void TaskGraph::store(const Route& route) {
     }
   }
   const auto limited = [&](const Use& use) { return std::isfinite(resources_[index(use.resource)].value); };
-  if (!std::ranges::all_of(uses_, limited)) std::ranges::stable_partition(uses_, limited);
+  if (!std::ranges::all_of(uses_, limited)) std::stable_partition(uses_.begin(), uses_.end(), limited);
   routes_.add(uses_, route.latency, route.limit, route.weight);
 }
 
