@@ -234,8 +234,11 @@ Forecast forecast_on(const workload::Machine& machine, workload::Machines& machi
 }  // namespace
 
 Forecast forecast(const Scenario& s, workload::Machines& machines, const ForecastOptions& options) {
-  if (options.unfold)
-    if (const std::optional<Problem> much = too_much_work(s, true)) throw InputError("--unfold", much->text);
+  if (options.unfold || options.transfers)
+    if (const std::optional<Problem> much = too_much_work(s, true))
+      throw InputError(options.unfold ? "--unfold" : "--detail transfers", much->text);
+  if (options.transfers)
+    if (const std::optional<std::string> much = too_many_parts(s)) throw InputError("--detail transfers", *much);
   if (options.simulate != Simulate::all) {
     const Plan planned = plan(s, machines);
     if (options.simulate == Simulate::nothing || cannot_fit(planned)) {

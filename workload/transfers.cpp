@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "sim/input_error.h"
 #include "workload/link_capacity.h"
 
 namespace stepcast::workload {
@@ -31,6 +32,7 @@ class Lowering {
     const sim::TaskGraph& tasks = program_.graph();
     for (const Bandwidth engine : tasks.resources()) graph_.add_resource(engine);
     for (const sim::Route& route : tasks.routes()) graph_.add_route(route);  // of engines, as the program numbers them
+    refuse_too_many();
     std::vector<Ends> ends;
     ends.reserve(tasks.tasks().size());
     for (std::uint32_t t = 0; t < tasks.tasks().size(); ++t) ends.push_back(add(TaskId{t}));
@@ -80,6 +82,21 @@ class Lowering {
     const topology::Link link =
         machine_.cluster().link(topology::LinkId{static_cast<std::uint32_t>(most - busy.begin())});
     throw std::logic_error("the link " + link.from + " -> " + link.to + " carried more than it can");
+  }
+
+  /// Before any of them is made.
+  void refuse_too_many() {
+    constexpr std::size_t kMost = std::size_t{1} << 25;  // of some 150 bytes each
+    std::size_t all = program_.tasks();
+    for (std::uint32_t t = 0; t < program_.tasks(); ++t)
+      if (const std::optional<CommunicationId> communication = program_.communication(TaskId{t}))
+        for (const std::vector<Part>& parts : known(*communication).collectives)
+          for (const Part& part : parts) all += part.transfers.transfers.size();
+    if (all > kMost)
+      throw InputError("--detail transfers", "a step of " + std::to_string(all / 1'000'000) +
+                                                 " million transfers, expected at most " +
+                                                 std::to_string(kMost / 1'000'000) +
+                                                 " million: fewer GPUs, layers or micro-batches make fewer");
   }
 
   double capacity_of(std::size_t link) const {

@@ -187,4 +187,16 @@ bool every_rank_differs(const Scenario& s) {
 
 std::optional<Problem> too_much_work(const Scenario& s, bool unfold) { return Workload(s, unfold).problem(); }
 
+std::optional<std::string> too_many_parts(const Scenario& s) {
+  constexpr double kPartsOfALayer = 16;  // kernels and collectives of one layer, forward and backward, about
+  constexpr double kMost = 1 << 24;
+  const double layers = static_cast<double>(std::max<std::int64_t>(s.model.layers, 1)) / s.parallelism.pipeline;
+  const double parts = kPartsOfALayer * s.cluster.gpus * micro_batches(s) * std::max(layers, 1.0);
+  if (parts <= kMost) return std::nullopt;
+  return fmt::format(
+      "a step of about {:.0f} million parts, of which each collective is many transfers, expected at most {:.0f} "
+      "million: fewer GPUs, layers or micro-batches make fewer",
+      parts / 1e6, kMost / 1e6);
+}
+
 }  // namespace stepcast::schedules

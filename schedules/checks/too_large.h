@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "scenario/problem.h"
 #include "scenario/scenario.h"
@@ -16,5 +17,8 @@ bool every_rank_differs(const Scenario& scenario);
 /// large, and how large it may be. `unfold`: every rank, whether they differ or not.
 /// Requires a scenario that has no other problem.
 std::optional<Problem> too_much_work(const Scenario& scenario, bool unfold);
+
+/// The same of a step whose every transfer is simulated: what would make more tasks than memory holds, in words.
+std::optional<std::string> too_many_parts(const Scenario& scenario);
 
 }  // namespace stepcast::schedules

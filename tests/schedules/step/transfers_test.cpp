@@ -9,6 +9,7 @@
 #include "schedules/checks/check.h"
 #include "schedules/forecast.h"
 #include "schedules/results/time_parts.h"
+#include "sim/input_error.h"
 #include "tests/sanitized.h"
 #include "tests/schedules/scenarios.h"
 
@@ -65,6 +66,13 @@ TEST(Transfers, OfLayersAreSharedWithThoseOfGradientsOnOneLink) {
   EXPECT_GT(f.step, forecast(s, kDefault).step);
   ASSERT_TRUE(f.busiest_link);
   EXPECT_LE(f.busiest_link->utilisation, 1 + 1e-6);
+}
+
+TEST(Transfers, OfAStepThatMemoryCannotHoldAreRefusedBeforeTheyAreMade) {
+  Scenario s = small(4096, 96);
+  s.parallelism = {.tensor = 8, .pipeline = 8, .data = 64};
+  s.training.global_batch = 64 * 64;
+  EXPECT_THROW(forecast(s, kTransfers), InputError);
 }
 
 /// Any plan of 16 or 32 GPUs on any fabric.
