@@ -71,7 +71,7 @@ TEST(Transfers, OfLayersAreSharedWithThoseOfGradientsOnOneLink) {
 TEST(Transfers, OfAStepThatMemoryCannotHoldAreRefusedBeforeTheyAreMade) {
   Scenario s = small(4096, 96);
   s.parallelism = {.tensor = 8, .pipeline = 8, .data = 64};
-  s.training.global_batch = 64 * 64;
+  s.training.global_batch = 4096;
   EXPECT_THROW(forecast(s, kTransfers), InputError);
 }
 
