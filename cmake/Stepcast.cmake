@@ -57,7 +57,7 @@ function(stepcast_precompile target)
 endfunction()
 
 # With -D CMAKE_UNITY_BUILD=ON the files of one folder are compiled as one: what all of them include is parsed, and what
-# all of them instantiate is compiled, once, which takes a third of the time with g++ and half with clang++. Names of
+# all of them instantiate is compiled, once, which takes half to two thirds of the time. Names of
 # their anonymous namespaces must differ then; these are files and folders whose names do not, and are compiled alone.
 # (So is app/report: where figure.cpp is inlined, g++ 12 sees a variant read that was not written.)
 set(compiled_alone /app/commands/ /app/report/ /collectives/algorithms/trees.cpp /schedules/checks/check_pipeline.cpp

@@ -34,7 +34,7 @@ quietly() {
   fail "failed: $*"
 }
 
-# A folder that is new compiles files of one folder as one, in a third to half of the time (cmake/Stepcast.cmake); one that
+# A folder that is new compiles files of one folder as one, in half to two thirds of the time (cmake/Stepcast.cmake); one that
 # a developer builds in goes on as it is.
 build() { # PRESET [cmake --build options]
   local preset=$1 unity=()
