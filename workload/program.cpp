@@ -1,7 +1,5 @@
 #include "workload/program.h"
 
-#include <utility>
-
 namespace stepcast::workload {
 
 using sim::TaskId;
@@ -27,7 +25,7 @@ TaskId Program::communicate(std::span<const sim::StreamId> streams, Communicatio
         const sim::RouteId alone = of_engines_[static_cast<std::size_t>(engine)];
         over.uses.push_back({graph_.routes()[sim::index(alone)].uses.front().resource, slowdown});
       }
-    route = graph_.add_route(std::move(over));
+    route = graph_.add_route(over);
   }
   return graph_.transfer(streams, *route, {}, index(communication) + 1);
 }

@@ -116,7 +116,7 @@ class Lowering {
     made.emplace();
     sim::Route engines = graph_.routes()[sim::index(*program_.route(id))];
     engines.limit = {kPicosecondsPerSecond};
-    if (!engines.uses.empty()) made->engines = graph_.add_route(std::move(engines));
+    if (!engines.uses.empty()) made->engines = graph_.add_route(engines);
     const Communication& communication = communications_[index(id)];
     for (const auto* list : {&communication.collectives, &communication.at_receiver})
       for (const Collective& c : *list) {
@@ -129,7 +129,7 @@ class Lowering {
             sim::Route route{{}, way.latency, way.limit, 1.0};
             for (const Transfers::Way::Hop& hop : way.hops)
               route.uses.push_back({resource(hop.link), hop.load / hop.share});
-            part.routes.push_back(graph_.add_route(std::move(route)));
+            part.routes.push_back(graph_.add_route(route));
           }
         }
         made->alone.push_back(

@@ -1,7 +1,6 @@
 #include "collectives/timing/lower.h"
 
 #include <optional>
-#include <utility>
 
 namespace stepcast::collectives {
 
@@ -10,7 +9,7 @@ sim::TaskGraph lower(const Plan& plan, const Wiring& wiring, double scale) {
   for (const Bandwidth capacity : wiring.capacity) graph.add_resource(capacity * scale);
   for (sim::Route route : wiring.routes) {
     route.limit = route.limit * scale;
-    graph.add_route(std::move(route));
+    graph.add_route(route);
   }
   const std::size_t transfers = plan.transfers.size() * wiring.groups;
   graph.reserve(transfers + transfers / 4, 2 * transfers + transfers / 4);
