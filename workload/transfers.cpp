@@ -31,7 +31,8 @@ class Lowering {
   RunOfTransfers run() {
     const sim::TaskGraph& tasks = program_.graph();
     for (const Bandwidth engine : tasks.resources()) graph_.add_resource(engine);
-    for (const sim::Route& route : tasks.routes()) graph_.add_route(route);  // of engines, as the program numbers them
+    for (std::size_t route = 0; route < tasks.routes().size(); ++route)
+      graph_.add_route(tasks.routes()[route]);  // of engines, as the program numbers them
     refuse_too_many();
     std::vector<Ends> ends;
     ends.reserve(tasks.tasks().size());

@@ -150,7 +150,8 @@ class LargeComponents : public testing::TestWithParam<Shape> {};
 
 TEST_P(LargeComponents, HaveTheRatesOfWaterFilling) {
   const std::uint64_t seeds = test::kSanitized ? 1 : 3;
-  const std::size_t every = (GetParam().ring ? 151u : 29u) * (test::kSanitized ? 4u : 1u);  // instant that is checked
+  const std::size_t every =
+      std::size_t{GetParam().ring ? 151u : 29u} * (test::kSanitized ? 4 : 1);  // instant that is checked
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     Random random(seed);
