@@ -9,14 +9,6 @@
 namespace stepcast::collectives {
 namespace {
 
-Bandwidth alone(const sim::Route& route, const Wiring& wiring) {
-  Bandwidth rate = route.limit;
-  for (const sim::Use& use : route.uses) {
-    rate = std::min(rate, Bandwidth{wiring.capacity[sim::index(use.resource)].value / use.load});
-  }
-  return rate;
-}
-
 /// Seconds that the busiest resource, or the most limited route, needs for one byte of the operation's size.
 double seconds_per_byte(const Algorithm& algorithm, const Request& like, const Wiring& wiring) {
   const std::int64_t reference = std::int64_t{1 << 16} * like.ranks * like.channels;  // equal parts
@@ -124,9 +116,9 @@ Prepared prepare(const Algorithm& algorithm, Proto proto, const Request& request
         result.prospect.latency = play(algorithm, result.request.resized(0), result.wiring, 1, fold).end;
         result.prospect.seconds_per_byte = seconds_per_byte(algorithm, result.request, result.wiring) / protocol.share;
         result.prospect.fixed = fixed_time(transport, protocol);
-        for (const sim::Route& route : result.wiring.routes) {
-          result.occupancy = std::max(result.occupancy, route.latency);
-          result.slowest = std::min(result.slowest, alone(route, result.wiring) * protocol.share);
+        for (std::size_t route = 0; route < result.wiring.routes.size(); ++route) {
+          result.occupancy = std::max(result.occupancy, result.wiring.routes[route].latency);
+          result.slowest = std::min(result.slowest, result.wiring.alone(route) * protocol.share);
         }
         for (const Connection& c : plan.connections) result.channels = std::max(result.channels, c.channel + 1);
         if (symmetry.rotate) result.channels *= request.channels;

@@ -363,6 +363,13 @@ class Wirer {
 
 }  // namespace
 
+Bandwidth Wiring::alone(std::size_t route) const {
+  Bandwidth rate = routes[route].limit;
+  for (const sim::Use& use : routes[route].uses)
+    rate = std::min(rate, Bandwidth{capacity[sim::index(use.resource)].value / use.load});
+  return rate;
+}
+
 std::optional<Wiring> wire(const Plan& plan, const Placement& placement, const topology::Cluster& cluster,
                            const Transport& transport, Symmetry symmetry, std::uint32_t stride) {
   return Wirer(plan, placement, cluster, transport, symmetry, stride).run();

@@ -32,6 +32,9 @@ struct Wiring {
   /// Fabric links that like flows use unlike (some cross between pods, some do not; routes by hash): each flow is held
   /// to the least share any of them would get if all were active. Empty: folding is exact.
   std::vector<Aside> aside;
+
+  /// What a route's flow could reach if it were the only one.
+  Bandwidth alone(std::size_t route) const;
 };
 
 /// `symmetry` and `stride` say which transfers and groups stand for which: the plan has been made with that fold, and

@@ -57,8 +57,8 @@ PassTime time_of(const PieceOrChunk& part, PassKind kind) {
 struct Stretch {
   PassTime time;
   std::vector<const PassParts*> parts{};
-  bool at_once =
-      false;  ///< of its parts all kernels, and beside them all traffic: those of two passes that run together
+  /// The parts are those of two passes that run together: all kernels, and all traffic beside them.
+  bool at_once = false;
 
   /// What one pass of a piece takes. `recompute`: with what it recomputes.
   void add(const Piece& piece, PassKind kind, bool recompute = true);
