@@ -44,14 +44,17 @@ void TaskGraph::check(const Route& route) const {
 
 void TaskGraph::store(const Route& route) {
   uses_.clear();
+  place_.resize(resources_.size(), kNone);
   for (const Use& use : route.uses) {
-    const auto same = std::ranges::find(uses_, use.resource, &Use::resource);
-    if (same == uses_.end()) {
+    std::uint32_t& place = place_[index(use.resource)];
+    if (place == kNone) {
+      place = static_cast<std::uint32_t>(uses_.size());
       uses_.push_back(use);
     } else {
-      same->load += use.load;
+      uses_[place].load += use.load;
     }
   }
+  for (const Use& use : uses_) place_[index(use.resource)] = kNone;
   const auto limited = [&](const Use& use) { return std::isfinite(resources_[index(use.resource)].value); };
   if (!std::ranges::all_of(uses_, limited)) std::stable_partition(uses_.begin(), uses_.end(), limited);
   routes_.add(uses_, route.latency, route.limit, route.weight);

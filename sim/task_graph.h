@@ -83,7 +83,8 @@ class TaskGraph {
   Routes routes_;
   std::vector<Bandwidth> resources_;
   std::vector<std::uint32_t> last_on_stream_;
-  std::vector<Use> uses_;  // scratch of store()
+  std::vector<Use> uses_;             // scratch of store()
+  std::vector<std::uint32_t> place_;  // likewise: of a resource, in uses_
 };
 
 }  // namespace stepcast::sim

@@ -1,6 +1,7 @@
 #include "workload/flows.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <utility>
 
@@ -44,6 +45,17 @@ Timing timing_of(const Communication& communication, const Machine& machine, con
   return all;
 }
 
+/// Thousands of groups of one shape take equally long: which links they load tells them apart.
+std::size_t hash_of(const Timing& timing) {
+  std::size_t all = std::hash<std::int64_t>()(timing.duration.value);
+  const auto mix = [&](std::size_t one) { all = (all ^ one) * 0x9e3779b97f4a7c15u + (all >> 29); };
+  for (const Timing::Load& load : timing.loads) {
+    mix(index(load.link));
+    mix(std::hash<double>()(load.bytes));
+  }
+  return all;
+}
+
 }  // namespace
 
 Flows::Flows(const Machine& machine, std::span<const Communication> communications, const Conditions& conditions) {
@@ -63,10 +75,12 @@ std::size_t Flows::kind_of(const collectives::Timing& timing) {
   const auto same = [](const collectives::Timing::Load& a, const collectives::Timing::Load& b) {
     return a.link == b.link && a.bytes == b.bytes && a.occupied == b.occupied;
   };
-  const auto [first, last] = by_time_.equal_range(timing.duration);
-  for (auto known = first; known != last; ++known)
-    if (std::ranges::equal(kinds_[known->second].loads, timing.loads, same)) return known->second;
-  by_time_.emplace(timing.duration, kinds_.size());
+  const auto [first, last] = by_hash_.equal_range(hash_of(timing));
+  for (auto known = first; known != last; ++known) {
+    const Kind& kind = kinds_[known->second];
+    if (kind.time == timing.duration && std::ranges::equal(kind.loads, timing.loads, same)) return known->second;
+  }
+  by_hash_.emplace(hash_of(timing), kinds_.size());
   kinds_.push_back({timing.duration, timing.loads});
   return kinds_.size() - 1;
 }

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "collectives/timing/timing.h"
@@ -56,7 +56,7 @@ class Flows {
 
   std::vector<Flow> flows_;  ///< by CommunicationId
   std::vector<Kind> kinds_;
-  std::multimap<Time, std::size_t> by_time_;  ///< kinds
+  std::unordered_multimap<std::size_t, std::size_t> by_hash_;  ///< kinds
   std::vector<Bandwidth> shared_;
 };
 
