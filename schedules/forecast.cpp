@@ -145,6 +145,10 @@ void add_advice(Forecast& out, const Scenario& s, workload::Machines& machines) 
   out.out_of_memory->advised = true;
 }
 
+/// Where groups that do the same take unlike time, because their ways through the fabric collide unlike, every rank of
+/// so few has a lane; of more all take the time of the slowest.
+constexpr std::uint32_t kMostUnfolded = 128;
+
 /// `unfold`: a lane for every rank.
 Forecast forecast_on(const workload::Machine& machine, workload::Machines& machines, const Scenario& s,
                      const ForecastOptions& options, bool unfold) {
@@ -165,7 +169,7 @@ Forecast forecast_on(const workload::Machine& machine, workload::Machines& machi
   std::optional<HostCopies> copies;
   if (s.offload.any()) copies.emplace(s, cluster);
   PieceTimes pieces(kinds.front(), model, ranks, timer, !unfold, brief.shape.splits_backward, slow, other,
-                    copies ? &*copies : nullptr, options.transfers);
+                    copies ? &*copies : nullptr);
   const Exchange exchange = exchange_of(s.data_parallel);
   const bool all_alike = !unfold && !options.trace && !imperfect && exchange == Exchange::gradients;
   const PlannedPipeline pipeline = all_alike ? brief : whole_pipeline(s);
@@ -184,6 +188,8 @@ Forecast forecast_on(const workload::Machine& machine, workload::Machines& machi
                         copies ? &*copies : nullptr,
                         exchange};
   const StepRun run = run_step(input);
+  if (!unfold && !(run.flows->alike() && pieces.alike()) && s.cluster.gpus <= kMostUnfolded && !too_much_work(s, true))
+    return forecast_on(machine, machines, s, options, true);
   const auto& [flows, busy, step, timeline, shape, time, split] = run;
 
   const Blocks whole = whole_model(s);

@@ -78,30 +78,32 @@ Bytes LayerTraffic::copies(const TensorCollective& c) const {
 }
 
 collectives::Timing LayerTraffic::time(const TensorCollective& c, const collectives::Timer& timer, bool fold) const {
-  if (!by_way_of_nodes(c)) {
-    const auto details = uneven_.find(c.among);
-    const collectives::Details even;
-    return scaled(timer.time(c.operation, c.bytes, *groups_.at(c.among), "auto", fold,
-                             details == uneven_.end() ? even : *details->second),
-                  scale_);
-  }
-  // Each node gets a token once, on the rail of the rank that has it, and forwards it to the experts' ranks as it
-  // comes: the two stages of a pipeline, of which the slower one counts and the other's first part. Back the other way
-  // round, results summed before they leave the node. DeepSeek-V3 (arXiv 2412.19437), sec. 3.2.2.
-  collectives::Timing across = timer.time(c.operation, copies(c), *rails_, "auto", fold);
-  const collectives::Timing inside = timer.time(c.operation, c.bytes, *inside_, "auto", fold);
-  across.duration = std::max(across.duration + inside.latency, inside.duration + across.latency);
-  across.interval = std::max(across.interval, inside.interval);
-  across.latency = across.latency + inside.latency;
-  across.loads.insert(across.loads.end(), inside.loads.begin(), inside.loads.end());
-  return scaled(std::move(across), scale_);
+  const auto one = [&](const workload::Collective& part) {
+    collectives::Details details = part.details ? *part.details : collectives::Details{};
+    const auto timed = [&]() -> const collectives::Timing& {
+      return timer.time(part.operation, part.bytes, *part.groups, part.algorithm, fold, details);
+    };
+    collectives::Timing timing = timed();
+    if (!fold && !timing.alike) {  // the links carry what all groups send, but each takes its own time
+      details.own = part.own;
+      timing.duration = timed().duration;
+    }
+    return timing;
+  };
+  const workload::Communication all = communication(c);
+  collectives::Timing timing = one(all.collectives.front());
+  if (by_way_of_nodes(c)) timing = passed_on(std::move(timing), one(all.collectives.back()));
+  return scaled(std::move(timing), scale_);
 }
 
 workload::Communication LayerTraffic::communication(const TensorCollective& c) const {
+  // Each node gets a token once, on the rail of the rank that has it, and forwards it to the experts' ranks as it
+  // comes. Back the other way round, results summed before they leave the node. DeepSeek-V3 (arXiv 2412.19437), sec.
+  // 3.2.2.
   if (by_way_of_nodes(c))
     return {{{.operation = c.operation, .bytes = copies(c), .groups = rails_, .own = own_rails_, .scale = scale_},
              {.operation = c.operation, .bytes = c.bytes, .groups = inside_, .own = own_inside_, .scale = scale_}},
-            workload::Communication::Order::side_by_side};
+            workload::Communication::Order::passed_on};
   const auto details = uneven_.find(c.among);
   return {{{.operation = c.operation,
             .bytes = c.bytes,

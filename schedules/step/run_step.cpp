@@ -6,6 +6,7 @@
 
 #include "schedules/pipeline/period.h"
 #include "schedules/step/build_step.h"
+#include "schedules/step/inner_traffic.h"
 #include "schedules/step/split.h"
 #include "schedules/step/steady_state.h"
 #include "schedules/step/traffic.h"
@@ -26,20 +27,30 @@ constexpr std::uint32_t kFirstTrial = 2, kMoreTrials = 4;
 
 /// What the steps of one input have in common, however many micro-batches they have.
 struct Common {
-  explicit Common(const StepInput& in)
-      : traffic(declare_traffic(in, LaneGroups(in.pipeline->shape, in.ranks, in.unfold))) {
-    if (!in.transfers) flows = std::make_shared<const workload::Flows>(flows_of(in, traffic));
+  explicit Common(const StepInput& in) {
+    const LaneGroups lanes(in.pipeline->shape, in.ranks, in.unfold);
+    traffic = declare_traffic(in, lanes);
+    if (in.transfers || inner_may_meet(in)) inner.emplace(in, lanes, traffic);
+    if (!in.transfers) {
+      flows = std::make_shared<const workload::Flows>(flows_of(in, traffic));
+      if (inner && !inner->keep_what_meets(*flows, traffic)) inner.reset();
+    }
+    if (!inner) see_whole(traffic);
   }
+
   Traffic traffic;
+  std::optional<InnerTraffic> inner;  ///< where it is simulated among other traffic
   std::shared_ptr<const workload::Flows> flows;
 };
 
 /// Of all micro-batches that the pipeline has.
 StepRun all_of(const StepInput& in, const Common& common) {
-  StepRun run{common.flows, {}, build_step(in, common.traffic), {}, in.pipeline->shape, {}, {}};
+  StepRun run{
+      common.flows, {}, build_step(in, common.traffic, common.inner ? &*common.inner : nullptr), {}, in.pipeline->shape,
+      {},           {}};
   if (in.transfers) {
     workload::RunOfTransfers lowered =
-        workload::run_transfers(run.step.program, run.step.communications, in.machine, in.slow_links);
+        workload::run_transfers(run.step.program, common.traffic.communications, in.machine, in.slow_links);
     run.timeline = std::move(lowered.timeline);
     run.busy = std::move(lowered.busy);
   } else {
