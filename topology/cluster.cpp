@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <optional>
 #include <stdexcept>
@@ -108,6 +109,7 @@ void join_nodes(ClusterParts& parts, const NodeSpec& node, const FabricSpec& fab
   parts.port_data_sheet = node.nic->bandwidth;
   parts.in_network_reduction = fabric.in_network_reduction;
   parts.hashing = scrambled(fabric.seed);
+  parts.draws_ways = hashes(fabric);
   parts.port_up = node.nic->latency + fabric.cable_latency + fabric.switch_latency;
   parts.port_down = node.nic->latency + fabric.cable_latency;
   parts.fabric =
@@ -247,8 +249,26 @@ bool Cluster::fabric_may_block() const { return parts_->fabric && parts_->fabric
 
 std::uint32_t Cluster::first_fabric_link() const { return parts_->fabric ? parts_->fabric_base() : links(); }
 
+std::uint32_t Cluster::links_per_node() const { return parts_->links_per_node; }
+
+LinkId Cluster::first_link_of_node(GpuId gpu) const { return parts_->node_link(parts_->gpus.slot(gpu).node, 0); }
+
+std::vector<std::uint32_t> Cluster::kinds_of_nodes() const {
+  const ClusterParts& parts = *parts_;
+  if (parts.draws_ways || std::uint64_t{gpus_per_node()} * nodes() != gpus()) return {};
+  std::map<std::vector<std::uint32_t>, std::uint32_t> kinds;  // by what the NICs plug into
+  std::vector<std::uint32_t> of_nodes;
+  for (std::uint32_t gpu = 0; gpu < gpus(); gpu += gpus_per_node()) {
+    std::vector<std::uint32_t> switches;
+    for (std::uint32_t nic = 0; parts.fabric && nic < parts.node.nics.size(); ++nic)
+      switches.push_back(parts.fabric->switch_of(parts.gpus.slot(GpuId{gpu}).node, nic));
+    of_nodes.push_back(kinds.try_emplace(std::move(switches), kinds.size()).first->second);
+  }
+  return of_nodes;
+}
+
 bool Cluster::in_node_of(GpuId gpu, LinkId link) const {
-  const std::uint32_t first = index(parts_->node_link(parts_->gpus.slot(gpu).node, 0));
+  const std::uint32_t first = index(first_link_of_node(gpu));
   return index(link) >= first && index(link) < first + parts_->links_per_node;
 }
 

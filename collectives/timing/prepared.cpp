@@ -215,15 +215,17 @@ Timing timing_of(const Prepared& prepared, const Played& played, std::span<const
         {link, bytes, bytes * wiring.bandwidth[resource].value / (wiring.capacity[resource].value * played.scale)});
   }
   if (!wiring.aside.empty()) {
-    std::map<topology::LinkId, Timing::Load> aside;
+    std::vector<Timing::Load> aside(wiring.aside_links.size());
     for (const Wiring::Aside& use : wiring.aside) {
       const double bytes = use.load * outcome.by_route[use.route] * played.whole;
-      Timing::Load& load = aside.try_emplace(use.link, Timing::Load{use.link}).first->second;
-      load.bytes += bytes;
-      load.occupied += bytes / (use.share * played.scale);
+      aside[use.links].bytes += bytes;
+      aside[use.links].occupied += bytes / (use.share * played.scale);
     }
     const auto middle = static_cast<std::ptrdiff_t>(timing.loads.size());
-    for (const auto& [link, load] : aside) timing.loads.push_back(load);
+    for (std::size_t i = 0; i < aside.size(); ++i)
+      for (const topology::LinkId link : wiring.aside_links[i])
+        timing.loads.push_back({link, aside[i].bytes, aside[i].occupied});
+    std::ranges::sort(timing.loads.begin() + middle, timing.loads.end(), {}, &Timing::Load::link);
     std::ranges::inplace_merge(timing.loads, timing.loads.begin() + middle, {}, &Timing::Load::link);
   }
   return timing;
