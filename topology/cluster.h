@@ -75,8 +75,9 @@ class Cluster {
   LinkId first_link_of_node(GpuId gpu) const;
   /// By node_of: a number, equal for nodes whose NICs plug into the same switches. Ways from GPUs in one place to GPUs
   /// in one place of another node, between nodes of the same numbers, differ in nothing but these nodes' own links.
-  /// Empty where that cannot be said: each flow draws its own way (routing: hash), or nodes are used unlike each other.
-  std::vector<std::uint32_t> kinds_of_nodes() const;
+  /// Empty where that cannot be said: each flow draws its own way (routing: hash), nodes are used unlike each other, or
+  /// there is one.
+  const std::vector<std::uint32_t>& kinds_of_nodes() const;
   /// Whether the link is one of the GPU's node, its NICs' cables included.
   bool in_node_of(GpuId gpu, LinkId link) const;
 

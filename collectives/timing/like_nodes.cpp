@@ -11,7 +11,7 @@ std::optional<LikeNodes> LikeNodes::find(const Plan& plan, const Placement& plac
   const std::uint32_t gpus = placement.ranks / placement.nodes;
   if (placement.nodes == 1 || symmetry.period != gpus || (symmetry.row != 0 && symmetry.row != gpus)) return {};
   if (plan.switches != 0 || std::ranges::any_of(plan.connections, &Connection::host_side)) return {};
-  const std::vector<std::uint32_t> kinds = cluster.kinds_of_nodes();
+  const std::vector<std::uint32_t>& kinds = cluster.kinds_of_nodes();
   if (kinds.empty()) return {};
   LikeNodes made;
   made.gpus_ = gpus;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -11,6 +10,7 @@
 
 #include "collectives/timing/hop_lists.h"
 #include "collectives/timing/like_nodes.h"
+#include "collectives/timing/link_slots.h"
 #include "collectives/timing/paths.h"
 #include "sim/input_error.h"
 
@@ -27,6 +27,9 @@ constexpr std::uint32_t kNone = 0xffffffffu;
 /// kinds of nodes ways are known, and one is looked up in a tenth of that.
 constexpr double kMostConnections = 0x1p20;
 constexpr double kMostWays = 0x1p28;
+
+/// Fewer ways than these are found sooner than it is told which of them are alike.
+constexpr double kFewWays = 2048;
 
 void refuse_above(double most, double found, const std::string& what) {
   if (found <= most) return;
@@ -89,7 +92,7 @@ class Wirer {
         cluster_(cluster),
         transport_(transport),
         stride_(stride),
-        slots_(cluster.links(), kNone) {
+        slots_(cluster.links()) {
     ranks_ = placement.ranks;
     gpus_ = ranks_ / placement.nodes;
     period_ = symmetry.period != 0 ? symmetry.period : ranks_;
@@ -97,7 +100,9 @@ class Wirer {
     row_ = symmetry.row != 0 ? symmetry.row : gpus_;
     turns_ = symmetry.rotate ? row_ : 1;
     first_fabric_ = cluster.first_fabric_link();
-    if (ways == Ways::by_kind_of_nodes) like_nodes_ = LikeNodes::find(plan, placement, cluster, symmetry);
+    const double all_ways = static_cast<double>(plan.connections.size()) * stride * images();
+    if (ways == Ways::by_kind_of_nodes || (ways == Ways::soonest && all_ways > kFewWays))
+      like_nodes_ = LikeNodes::find(plan, placement, cluster, symmetry);
   }
 
   /// Ways that should differ in the nodes alone differ otherwise: nothing of what run() made holds.
@@ -137,10 +142,8 @@ class Wirer {
   /// A link's place in the tables below: only links that are met have one, and like nodes' links one together.
   std::uint32_t slot(LinkId link) {
     if (like_nodes_) link = like_nodes_->stand_in(link);
-    std::uint32_t& at = slots_[index(link)];
-    if (at == kNone) {
-      at = static_cast<std::uint32_t>(links_.size());
-      links_.push_back(link);
+    const std::uint32_t at = slots_.slot(link);
+    if (at == used_.size()) {
       bandwidth_.push_back(cluster_.link_bandwidth(link));
       class_.push_back(at);
       used_.push_back(0);
@@ -312,25 +315,11 @@ class Wirer {
     signature_[hop.what] += scramble(strands_.size()) * static_cast<std::uint64_t>(hop.load * 0x1p20 + 0.5);
   }
 
-  /// The links that were met in the order of their ids: a few are sorted, since a large cluster has hundreds of
-  /// thousands of others.
-  std::vector<std::uint32_t> by_id() const {
-    constexpr std::size_t kFew = 32;  // of so many
-    std::vector<std::uint32_t> order(links_.size());
-    if (links_.size() < slots_.size() / kFew) {
-      std::iota(order.begin(), order.end(), 0u);
-      std::ranges::sort(order, {}, [&](std::uint32_t link) { return links_[link]; });
-    } else {
-      std::ranges::copy_if(slots_, order.begin(), [](std::uint32_t link) { return link != kNone; });
-    }
-    return order;
-  }
-
   /// Makes a resource of each class of links; false where a node's links are not used alike. Fabric links that are not
   /// belong to no resource.
   bool collect(Wiring& wiring) {
     std::vector<bool> uneven(used_.size());
-    const std::vector<std::uint32_t> order = by_id();
+    const std::vector<std::uint32_t> order = slots_.by_id();
     for (const std::uint32_t link : order) {
       if (used_[link] == 0) continue;
       const std::uint32_t root = find(link);
@@ -451,12 +440,12 @@ class Wirer {
     Time latency{};
     bool alike = true;
   };
-  std::vector<Crossed> crossed_;      // by number in strand_lists_
-  Hops loaded_;                       // fabric links that the strand at hand has crossed
-  HopLists fabric_loads_;             // of all images of a strand together
-  std::vector<Hops> loads_aside_;     // as fabric_loads_: of each list aside the first link
-  std::vector<std::uint32_t> slots_;  // by link id; kNone: not met
-  std::vector<LinkId> links_;         // by slot, as all below
+  std::vector<Crossed> crossed_;                       // by number in strand_lists_
+  Hops loaded_;                                        // fabric links that the strand at hand has crossed
+  HopLists fabric_loads_;                              // of all images of a strand together
+  std::vector<Hops> loads_aside_;                      // as fabric_loads_: of each list aside the first link
+  LinkSlots slots_;                                    // of links that were met
+  const std::vector<LinkId>& links_ = slots_.links();  // by slot, as all below
   std::vector<Bandwidth> bandwidth_;
   std::vector<std::uint32_t> class_;      // by link: union-find of links that stand for each other
   std::vector<double> used_;              // by link: loads of all flows
