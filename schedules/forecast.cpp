@@ -6,6 +6,7 @@
 #include "models/layers/frozen.h"
 #include "models/layers/fusion.h"
 #include "models/layers/model_blocks.h"
+#include "schedules/checks/invariants.h"
 #include "schedules/checks/too_large.h"
 #include "schedules/parallel/ranks.h"
 #include "schedules/pass_times/chunks.h"
@@ -24,6 +25,7 @@
 #include "sim/executor.h"
 #include "sim/input_error.h"
 #include "topology/cluster.h"
+#include "workload/link_capacity.h"
 
 namespace stepcast::schedules {
 namespace {
@@ -49,7 +51,7 @@ BusyLink busy_link(const topology::Cluster& cluster, std::size_t at, double util
   return {link.from + " -> " + link.to, utilisation};
 }
 
-/// The link with the largest share of its capacity used over the step, where all traffic was lowered: `busy` by link.
+/// The link that is busy for the largest share of the step, where all traffic was lowered: `busy` by link.
 std::optional<BusyLink> busiest_link(const topology::Cluster& cluster, std::span<const double> busy) {
   const auto most = std::ranges::max_element(busy);
   if (most == busy.end() || *most == 0) return std::nullopt;
@@ -62,25 +64,27 @@ std::optional<BusyLink> busiest_link(const Scenario& s, const topology::Cluster&
                                      std::span<const collectives::Timing::Load> more) {
   constexpr double kUnused = -1;
   std::vector<double> carried(cluster.links(), kUnused);
-  const auto carry = [&](topology::LinkId link, double bytes) {
+  const auto carry = [&](topology::LinkId link, double bytes) {  // that it could carry meanwhile
     double& all = carried[topology::index(link)];
     all = all == kUnused ? bytes : all + bytes;
   };
-  for (const auto& load : more) carry(load.link, load.bytes);
+  for (const auto& load : more) carry(load.link, load.occupied);
   // Every stage's tensor groups carry about the same; the first one's links stand for theirs.
   const std::vector<PieceTimes::Kind>& kinds = in.pieces.at({});
   for (const std::uint32_t place : places(in.chunks.front())) {
     for (const auto& load : kinds[in.blocks.order[place]].traffic)
-      carry(load.link, load.bytes * micro_batches(s) / copies(in.pipeline->shape));
+      carry(load.link, load.occupied * micro_batches(s) / copies(in.pipeline->shape));
   }
   for (std::uint32_t i = 0; i < step.times.size(); ++i)
     for (const auto& load : flows.loads(workload::CommunicationId{i}))
-      carry(load.link, load.bytes * step.times[i] / in.pipeline->steps);
+      carry(load.link, load.occupied * step.times[i] / in.pipeline->steps);
   std::optional<std::uint32_t> busiest;
   double most = kUnused;
   for (std::uint32_t link = 0; link < carried.size(); ++link) {
     if (carried[link] == kUnused) continue;
-    const double utilisation = carried[link] / (cluster.link_bandwidth(topology::LinkId{link}).value * to_seconds(end));
+    const double utilisation =
+        carried[link] /
+        (workload::link_capacity(cluster, in.slow_links, topology::LinkId{link}).value * to_seconds(end));
     if (busiest && utilisation <= most) continue;
     busiest = link;
     most = utilisation;
@@ -227,6 +231,7 @@ Forecast forecast_on(const workload::Machine& machine, workload::Machines& machi
   }
   out.busiest_link =
       flows ? busiest_link(s, cluster, input, step, *flows, out.step, with_servers) : busiest_link(cluster, busy);
+  if (input.exchange != Exchange::nothing) check_invariants(out);  // workers that wait for nobody have no one step
   if (options.trace) {
     out.streams.assign(std::begin(kLaneStreams), std::end(kLaneStreams));
     out.spans = spans(step, timeline);

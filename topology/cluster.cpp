@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <optional>
 #include <stdexcept>
@@ -95,6 +96,19 @@ void check_whole_nodes(const NodeSpec& node, std::uint32_t per_node, std::uint32
   }
 }
 
+/// Cluster::kinds_of_nodes, of nodes that are all used alike.
+std::vector<std::uint32_t> kinds_of_nodes(const ClusterParts& parts) {
+  std::map<std::vector<std::uint32_t>, std::uint32_t> kinds;  // by what the NICs plug into
+  std::vector<std::uint32_t> of_nodes;
+  for (std::uint32_t gpu = 0; gpu < parts.gpus.gpus(); gpu += parts.gpus.period()) {
+    std::vector<std::uint32_t> switches;
+    for (std::uint32_t nic = 0; parts.fabric && nic < parts.node.nics.size(); ++nic)
+      switches.push_back(parts.fabric->switch_of(parts.gpus.slot(GpuId{gpu}).node, nic));
+    of_nodes.push_back(kinds.try_emplace(std::move(switches), static_cast<std::uint32_t>(kinds.size())).first->second);
+  }
+  return of_nodes;
+}
+
 void join_nodes(ClusterParts& parts, const NodeSpec& node, const FabricSpec& fabric) {
   if (parts.node.nics.empty()) {
     throw InputError(node.name, std::to_string(parts.gpus.nodes()) + " nodes cannot be joined: the node has no NICs");
@@ -112,6 +126,8 @@ void join_nodes(ClusterParts& parts, const NodeSpec& node, const FabricSpec& fab
   parts.port_down = node.nic->latency + fabric.cable_latency;
   parts.fabric =
       build_fabric({fabric, parts.gpus.nodes(), static_cast<std::uint32_t>(parts.node.nics.size()), parts.port});
+  const bool alike = std::uint64_t{parts.gpus.period()} * parts.gpus.used_nodes() == parts.gpus.gpus();
+  if (alike && !hashes(fabric)) parts.kinds_of_nodes = kinds_of_nodes(parts);
 }
 
 /// PXN: where NICs are on rails, a GPU in use of the sender's node that owns the receiver's rail does the sending. The
@@ -247,8 +263,14 @@ bool Cluster::fabric_may_block() const { return parts_->fabric && parts_->fabric
 
 std::uint32_t Cluster::first_fabric_link() const { return parts_->fabric ? parts_->fabric_base() : links(); }
 
+std::uint32_t Cluster::links_per_node() const { return parts_->links_per_node; }
+
+LinkId Cluster::first_link_of_node(GpuId gpu) const { return parts_->node_link(parts_->gpus.slot(gpu).node, 0); }
+
+const std::vector<std::uint32_t>& Cluster::kinds_of_nodes() const { return parts_->kinds_of_nodes; }
+
 bool Cluster::in_node_of(GpuId gpu, LinkId link) const {
-  const std::uint32_t first = index(parts_->node_link(parts_->gpus.slot(gpu).node, 0));
+  const std::uint32_t first = index(first_link_of_node(gpu));
   return index(link) >= first && index(link) < first + parts_->links_per_node;
 }
 

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "topology/allocation.h"
 #include "topology/graph.h"
@@ -67,9 +68,16 @@ class Cluster {
   Bandwidth link_bandwidth(LinkId id) const;     ///< O(1)
   DeviceKind link_source_kind(LinkId id) const;  ///< of the device that it leads from
   DeviceKind link_target_kind(LinkId id) const;  ///< of the device that it leads to
-  /// Links are numbered node by node, each node's NIC cables included; the fabric's follow, this one first. links()
-  /// where there is no fabric.
+  /// Links are numbered node by node, of the machine's nodes in their order, used or not: so many of each, its NIC
+  /// cables included. The fabric's follow, first_fabric_link() first; that is links() where there is no fabric.
+  std::uint32_t links_per_node() const;
   std::uint32_t first_fabric_link() const;
+  LinkId first_link_of_node(GpuId gpu) const;
+  /// By node_of: a number, equal for nodes whose NICs plug into the same switches. Ways from GPUs in one place to GPUs
+  /// in one place of another node, between nodes of the same numbers, differ in nothing but these nodes' own links.
+  /// Empty where that cannot be said: each flow draws its own way (routing: hash), nodes are used unlike each other, or
+  /// there is one.
+  const std::vector<std::uint32_t>& kinds_of_nodes() const;
   /// Whether the link is one of the GPU's node, its NICs' cables included.
   bool in_node_of(GpuId gpu, LinkId link) const;
 

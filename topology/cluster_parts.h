@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "topology/fabric.h"
 #include "topology/gpu_slots.h"
@@ -17,7 +18,8 @@ struct ClusterParts {
   NodeTemplate node;
   std::unique_ptr<const Fabric> fabric;  ///< none for a single node
   std::uint64_t hashing = 0;             ///< added to the names of flows, so that they hash otherwise; 0: as they are
-  GpuSlots gpus{1, 1u};                  ///< in use
+  std::vector<std::uint32_t> kinds_of_nodes;  ///< as Cluster has it
+  GpuSlots gpus{1, 1u};                       ///< in use
   std::uint32_t links_per_node = 0;
   bool nvlink_sharp = false, in_network_reduction = false;  ///< what its switches can add up
   std::uint32_t compute_capability = 80;                    ///< as NodeSpec has it

@@ -1,7 +1,8 @@
 #include "workload/flows.h"
 
 #include <algorithm>
-#include <functional>
+#include <bit>
+#include <cstdint>
 #include <map>
 #include <utility>
 
@@ -54,15 +55,17 @@ Timing timing_of(const Communication& communication, const Machine& machine, con
   return all;
 }
 
-/// Thousands of groups of one shape take equally long: which links they load tells them apart.
+/// Thousands of groups of one shape take equally long: which links they load tells them apart. Some of these do.
 std::size_t hash_of(const Timing& timing) {
-  std::size_t all = std::hash<std::int64_t>()(timing.duration.value);
-  const auto mix = [&](std::size_t one) { all = (all ^ one) * 0x9e3779b97f4a7c15u + (all >> 29); };
-  for (const Timing::Load& load : timing.loads) {
-    mix(index(load.link));
-    mix(std::hash<double>()(load.bytes));
+  constexpr std::size_t kLooked = 8;
+  std::size_t hash = static_cast<std::size_t>(timing.duration.value);
+  const auto mix = [&](std::size_t more) { hash = (hash ^ more) * 0x9e3779b97f4a7c15u + (hash >> 29); };
+  const std::size_t step = std::max<std::size_t>(timing.loads.size() / kLooked, 1);
+  for (std::size_t i = 0; i < timing.loads.size(); i += step) {
+    mix(index(timing.loads[i].link));
+    mix(std::bit_cast<std::uint64_t>(timing.loads[i].bytes));
   }
-  return all;
+  return hash;
 }
 
 /// What a collective's most loaded link needs for it, which is no more than it takes.
@@ -104,12 +107,13 @@ std::size_t Flows::kind_of(const collectives::Timing& timing) {
   const auto same = [](const collectives::Timing::Load& a, const collectives::Timing::Load& b) {
     return a.link == b.link && a.bytes == b.bytes && a.occupied == b.occupied;
   };
-  const auto [first, last] = by_hash_.equal_range(hash_of(timing));
+  const std::size_t hash = hash_of(timing);
+  const auto [first, last] = by_hash_.equal_range(hash);
   for (auto known = first; known != last; ++known) {
     const Kind& kind = kinds_[known->second];
     if (kind.time == timing.duration && std::ranges::equal(kind.loads, timing.loads, same)) return known->second;
   }
-  by_hash_.emplace(hash_of(timing), kinds_.size());
+  by_hash_.emplace(hash, kinds_.size());
   kinds_.push_back({timing.duration, timing.loads});
   return kinds_.size() - 1;
 }

@@ -2,17 +2,17 @@
 
 namespace stepcast::collectives {
 
-std::vector<std::optional<sim::TaskId>> add_group(const Plan& plan, const Ways& ways, std::optional<sim::TaskId> begin,
-                                                  sim::TaskGraph& graph) {
+std::vector<std::optional<sim::TaskId>> add_group(const Plan& plan, const GroupRoutes& over,
+                                                  std::optional<sim::TaskId> begin, sim::TaskGraph& graph) {
   std::vector<sim::TaskId> task(plan.transfers.size());
   std::vector<std::optional<sim::TaskId>> last(plan.connections.size());
   for (std::uint32_t t = 0; t < plan.transfers.size(); ++t) {
     const Transfer& transfer = plan.transfers[t];
     const std::uint32_t connection = index(transfer.connection);
     std::optional<sim::TaskId> ahead;
-    if (ways.ahead[connection].value > 0)
-      ahead = graph.work(std::span<const sim::StreamId>{}, ways.ahead[connection], t);
-    task[t] = graph.transfer(ways.routes[connection], {plan.elements(transfer.chunk)}, t);
+    if (over.ahead[connection].value > 0)
+      ahead = graph.work(std::span<const sim::StreamId>{}, over.ahead[connection], t);
+    task[t] = graph.transfer(over.routes[connection], {plan.elements(transfer.chunk)}, t);
     const sim::TaskId waits = ahead.value_or(task[t]);
     for (const TransferId earlier : plan.after(TransferId{t})) graph.after(waits, task[index(earlier)]);
     if (begin && plan.after(TransferId{t}).empty()) graph.after(waits, *begin);

@@ -16,14 +16,14 @@ namespace stepcast::collectives {
 sim::TaskGraph lower(const Plan& plan, const Wiring& wiring, double scale = 1);
 
 /// Where one group's transfers go: by connection, the route and what is ahead of it, as a Wiring has them.
-struct Ways {
+struct GroupRoutes {
   std::span<const sim::RouteId> routes;
   std::span<const Time> ahead;
 };
 
 /// One group's transfers, added to a graph that has their routes. Those that come after nothing wait for `begin`.
 /// Returns the last one of each connection: all of them have ended when these have.
-std::vector<std::optional<sim::TaskId>> add_group(const Plan& plan, const Ways& ways, std::optional<sim::TaskId> begin,
-                                                  sim::TaskGraph& graph);
+std::vector<std::optional<sim::TaskId>> add_group(const Plan& plan, const GroupRoutes& over,
+                                                  std::optional<sim::TaskId> begin, sim::TaskGraph& graph);
 
 }  // namespace stepcast::collectives

@@ -217,16 +217,19 @@ Timing timing_of(const Prepared& prepared, const Played& played, std::span<const
                             connections[resource]});
   }
   if (!wiring.aside.empty()) {
-    std::map<topology::LinkId, Timing::Load> aside;
+    std::vector<Timing::Load> aside(wiring.aside_links.size(), Timing::Load{{}, 0, 0, 0});
     for (const Wiring::Aside& use : wiring.aside) {
       const double bytes = use.load * outcome.by_route[use.route] * played.whole;
-      Timing::Load& load = aside.try_emplace(use.link, Timing::Load{use.link, 0, 0, 0}).first->second;
-      load.connections += use.load;
+      Timing::Load& load = aside[use.links];
       load.bytes += bytes;
       load.occupied += bytes / (use.share * played.scale);
+      load.connections += use.load;
     }
     const auto middle = static_cast<std::ptrdiff_t>(timing.loads.size());
-    for (const auto& [link, load] : aside) timing.loads.push_back(load);
+    for (std::size_t i = 0; i < aside.size(); ++i)
+      for (const topology::LinkId link : wiring.aside_links[i])
+        timing.loads.push_back({link, aside[i].bytes, aside[i].occupied, aside[i].connections});
+    std::ranges::sort(timing.loads.begin() + middle, timing.loads.end(), {}, &Timing::Load::link);
     std::ranges::inplace_merge(timing.loads, timing.loads.begin() + middle, {}, &Timing::Load::link);
   }
   return timing;

@@ -86,7 +86,9 @@ std::size_t bytes_of(const Prepared& prepared) {
   const Wiring& wiring = prepared.wiring;
   std::size_t all = sizeof(prepared) + bytes_of(prepared.request.links);
   for (const sim::Route& route : wiring.routes) all += sizeof(route) + route.uses.size() * sizeof(sim::Use);
-  for (const auto& links : wiring.members) all += sizeof(links) + links.size() * sizeof(topology::LinkId);
+  for (const auto* lists : {&wiring.members, &wiring.aside_links})
+    for (const auto& links : *lists) all += sizeof(links) + links.size() * sizeof(topology::LinkId);
+  all += wiring.aside.size() * sizeof(Wiring::Aside);
   return all + wiring.ahead.size() * sizeof(Time) + prepared.resources.size() * sizeof(prepared.resources[0]);
 }
 

@@ -1,13 +1,18 @@
 #include "collectives/timing/wiring.h"
 
 #include <algorithm>
-#include <numeric>
+#include <map>
+#include <span>
 #include <stdexcept>
 #include <string>
+#include <tuple>
 #include <utility>
 
+#include "collectives/timing/hop_lists.h"
+#include "collectives/timing/like_nodes.h"
+#include "collectives/timing/link_slots.h"
+#include "collectives/timing/paths.h"
 #include "sim/input_error.h"
-#include "topology/host_path.h"
 
 namespace stepcast::collectives {
 namespace {
@@ -18,9 +23,13 @@ using topology::Path;
 constexpr std::uint32_t kNone = 0xffffffffu;
 
 /// A connection has a route, which takes a kilobyte or more once it is played. The way of each connection and of each
-/// that it stands for is found in half a microsecond: of all pairs of 16,384 ranks.
+/// that it stands for is found in half a microsecond: of all pairs of 16,384 ranks where each pair draws its own. By
+/// kinds of nodes ways are known, and one is looked up in a tenth of that.
 constexpr double kMostConnections = 0x1p20;
 constexpr double kMostWays = 0x1p28;
+
+/// Fewer ways than these are found sooner than it is told which of them are alike.
+constexpr double kFewWays = 2048;
 
 void refuse_above(double most, double found, const std::string& what) {
   if (found <= most) return;
@@ -59,36 +68,31 @@ double efficiency(const Transport& transport, topology::LinkKind kind) {
   return 1.0;
 }
 
-/// splitmix64's finaliser: different numbers for different connections.
-std::uint64_t scramble(std::uint64_t z) {
-  z = (z + 0x9e3779b97f4a7c15u) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-  return z ^ (z >> 31);
-}
-
-/// One connection's stand-in and all it stands for.
+/// One connection's stand-in, the first of its images, and all it stands for.
 struct Strand {
-  struct Hop {
-    std::uint32_t link = 0;  // its slot
-    double load = 1;
-  };
-  std::vector<Hop> hops;     // of the stand-in: node links, then fabric links
-  std::size_t in_nodes = 0;  // hops that are node links and ports
-  std::vector<Hop> fabric;   // of all images together, each link once
-  Time latency{};            // the largest of all images
-  bool alike = true;         // all images have like fabric links and latencies
+  bool begun = false;       // the stand-in is known
+  Hops in_nodes, across;    // of the stand-in, by slot: its links in nodes, and the fabric's
+  std::uint32_t loads = 0;  // which of the Wirer's fabric_loads_
+  Time latency{};           // the largest of all images
+  bool alike = true;        // all images have like fabric links and latencies
+};
+
+/// An image's way, by slot.
+struct Way {
+  Hops in_nodes, across;
+  Time latency{};
 };
 
 class Wirer {
  public:
   Wirer(const Plan& plan, const Placement& placement, const topology::Cluster& cluster, const Transport& transport,
-        Symmetry symmetry, std::uint32_t stride)
+        Symmetry symmetry, std::uint32_t stride, Ways ways)
       : plan_(plan),
         placement_(placement),
         cluster_(cluster),
         transport_(transport),
         stride_(stride),
-        slots_(cluster.links(), kNone) {
+        slots_(cluster.links()) {
     ranks_ = placement.ranks;
     gpus_ = ranks_ / placement.nodes;
     period_ = symmetry.period != 0 ? symmetry.period : ranks_;
@@ -96,13 +100,19 @@ class Wirer {
     row_ = symmetry.row != 0 ? symmetry.row : gpus_;
     turns_ = symmetry.rotate ? row_ : 1;
     first_fabric_ = cluster.first_fabric_link();
+    const double all_ways = static_cast<double>(plan.connections.size()) * stride * images();
+    if (ways == Ways::by_kind_of_nodes || (ways == Ways::soonest && all_ways > kFewWays))
+      like_nodes_ = LikeNodes::find(plan, placement, cluster, symmetry);
   }
+
+  /// Ways that should differ in the nodes alone differ otherwise: nothing of what run() made holds.
+  bool misled() const { return misled_; }
 
   std::optional<Wiring> run() {
     const auto connections = static_cast<std::uint32_t>(plan_.connections.size());
     const double simulated = static_cast<double>(stride_) * connections;
     refuse_above(kMostConnections, simulated, "connections between GPUs");
-    refuse_above(kMostWays, simulated * images(), "ways between GPUs");
+    if (!like_nodes_) refuse_above(kMostWays, simulated * images(), "ways between GPUs");
     strands_.reserve(std::size_t{stride_} * connections);
     for (std::uint32_t g = 0; g < stride_; ++g) {
       for (std::uint32_t c = 0; c < connections; ++c) {
@@ -129,12 +139,11 @@ class Wirer {
 
   bool in_fabric(LinkId link) const { return index(link) >= first_fabric_; }
 
-  /// A link's place in the tables below: only links that are met have one.
+  /// A link's place in the tables below: only links that are met have one, and like nodes' links one together.
   std::uint32_t slot(LinkId link) {
-    std::uint32_t& at = slots_[index(link)];
-    if (at == kNone) {
-      at = static_cast<std::uint32_t>(links_.size());
-      links_.push_back(link);
+    if (like_nodes_) link = like_nodes_->stand_in(link);
+    const std::uint32_t at = slots_.slot(link);
+    if (at == used_.size()) {
       bandwidth_.push_back(cluster_.link_bandwidth(link));
       class_.push_back(at);
       used_.push_back(0);
@@ -149,137 +158,168 @@ class Wirer {
     return link;
   }
 
-  Path way(const Connection& connection, const std::vector<topology::GpuId>& ids, std::uint32_t shift,
-           std::uint32_t turn) const {
-    const std::uint32_t source = index(connection.source), destination = index(connection.destination);
-    if (destination >= ranks_) return to_switch(ids, image(source, shift, turn), true);
-    if (source >= ranks_) return to_switch(ids, image(destination, shift, turn), false);
-    const topology::GpuId from = ids[image(source, shift, turn)], to = ids[image(destination, shift, turn)];
-    if (!connection.host_side) return cluster_.path(from, to);
-    const std::optional<Path> path = topology::host_path(cluster_, from, to);
-    if (!path) throw std::logic_error("a host-side connection between GPUs that have none");
-    return *path;
-  }
-
-  /// The part of the way to another node's GPU that leads up to the network's first switch (or down from the last), or
-  /// inside one node the links between the GPU and its NVSwitches. Switches pass on one sum between each other, on
-  /// links that are no narrower than a NIC's: these are left out.
-  Path to_switch(const std::vector<topology::GpuId>& ids, std::uint32_t rank, bool up) const {
-    const bool in_node = plan_.switches_at == SwitchesAt::nodes;
-    const std::uint32_t other = in_node ? rank / gpus_ * gpus_ + (rank + 1) % gpus_ : (rank + gpus_) % ranks_;
-    const Path whole = up ? cluster_.path(ids[rank], ids[other]) : cluster_.path(ids[other], ids[rank]);
-    Path path;
-    path.kind = whole.kind;
-    const bool network = whole.kind == topology::PathKind::network;
-    const auto on_network = [&](LinkId link) { return cluster_.link_traits(link).kind == topology::LinkKind::network; };
-    const auto first = std::ranges::find_if(whole.links, on_network) - whole.links.begin();
-    const auto last =
-        std::ranges::find_if(whole.links.rbegin(), whole.links.rend(), on_network).base() - whole.links.begin() - 1;
-    for (std::size_t i = 0; i < whole.links.size(); ++i) {
-      const topology::LinkId link = whole.links[i];
-      const auto place = static_cast<std::ptrdiff_t>(i);
-      const bool part = network ? (up ? place <= first : place >= last)
-                                : (up ? cluster_.link_source_kind(link) : cluster_.link_target_kind(link)) ==
-                                      topology::DeviceKind::gpu;
-      if (!part) continue;
-      path.links.push_back(link);
-      path.loads.push_back(whole.loads[i]);
-      path.latency = path.latency + cluster_.link_traits(link).latency;
-    }
-    return path;
+  /// Valid until the next call.
+  const Way& way(const Connection& connection, const std::vector<topology::GpuId>& ids, std::uint32_t shift,
+                 std::uint32_t turn) {
+    const auto end = [&](RankId at) { return RankId{index(at) < ranks_ ? image(index(at), shift, turn) : index(at)}; };
+    const Path path =
+        path_of(plan_, {end(connection.source), end(connection.destination), connection.channel, connection.host_side},
+                cluster_, ids, gpus_);
+    way_.in_nodes.clear();
+    way_.across.clear();
+    for (std::size_t i = 0; i < path.links.size(); ++i)
+      (in_fabric(path.links[i]) ? way_.across : way_.in_nodes).push_back({slot(path.links[i]), path.loads[i]});
+    way_.latency = alpha(transport_, path.kind) + path.latency;
+    return way_;
   }
 
   /// Lays a connection and all its images; false where their node links differ.
   bool follow(std::uint32_t group, const Connection& connection) {
-    const auto number = static_cast<std::uint32_t>(strands_.size());
     Strand strand;
-    bool first = true;
-    for (std::uint32_t g = group; g < placement_.groups.size(); g += stride_) {
-      const std::vector<topology::GpuId>& ids = placement_.groups[g];
-      for (std::uint32_t shift = 0; shift < shifts_; ++shift) {
-        for (std::uint32_t turn = 0; turn < turns_; ++turn) {
-          const Path path = way(connection, ids, shift, turn);
-          slots_of_path_.clear();
-          for (const LinkId link : path.links) slots_of_path_.push_back(slot(link));
-          if (!(first ? begin(strand, path) : join(strand, path))) return false;
-          note(strand, path, number);
-          first = false;
-        }
-      }
-    }
-    for (Strand::Hop& hop : strand.fabric) hop.load = std::exchange(load_[hop.link], 0);
+    strand_turns_.clear();
+    for (std::uint32_t g = group; g < placement_.groups.size(); g += stride_)
+      if (!(like_nodes_ ? follow_by_kind(strand, connection, g) : follow_each(strand, connection, g))) return false;
+    if (like_nodes_)
+      cross_by_kind(strand);
+    else
+      strand.loads = loads_so_far();
+    for (const Hop& hop : fabric_loads_[strand.loads]) note(hop);
     strands_.push_back(std::move(strand));
     return true;
   }
 
-  Time latency(const Path& path) const { return alpha(transport_, path.kind) + path.latency; }
-
-  bool begin(Strand& strand, const Path& path) {
-    std::vector<Strand::Hop> fabric;
-    for (std::size_t i = 0; i < path.links.size(); ++i) {
-      (in_fabric(path.links[i]) ? fabric : strand.hops).push_back({slots_of_path_[i], path.loads[i]});
-    }
-    strand.in_nodes = strand.hops.size();
-    strand.hops.insert(strand.hops.end(), fabric.begin(), fabric.end());
-    strand.latency = latency(path);
-    return true;
-  }
-
-  bool like(const Strand::Hop& hop, std::uint32_t link, double load) const {
-    return hop.load == load && bandwidth_[hop.link] == bandwidth_[link];
-  }
-
-  bool join(Strand& strand, const Path& path) {
-    std::size_t node_hop = 0, fabric_hop = strand.in_nodes;
-    bool alike = latency(path) == strand.latency;
-    for (std::size_t i = 0; i < path.links.size(); ++i) {
-      const std::uint32_t link = slots_of_path_[i];
-      if (!in_fabric(path.links[i])) {
-        if (node_hop == strand.in_nodes || !like(strand.hops[node_hop], link, path.loads[i])) return false;
-        class_[find(link)] = find(strand.hops[node_hop].link);
-        ++node_hop;
-      } else {
-        alike = alike && fabric_hop < strand.hops.size() && like(strand.hops[fabric_hop], link, path.loads[i]);
-        if (alike) class_[find(link)] = find(strand.hops[fabric_hop].link);
-        ++fabric_hop;
+  bool follow_each(Strand& strand, const Connection& connection, std::uint32_t group) {
+    const std::vector<topology::GpuId>& ids = placement_.groups[group];
+    for (std::uint32_t shift = 0; shift < shifts_; ++shift) {
+      for (std::uint32_t turn = 0; turn < turns_; ++turn) {
+        const Way& image = way(connection, ids, shift, turn);
+        if (!join_nodes(strand, image)) return false;
+        cross(strand, image.across, image.latency, 1);
+        for (const Hop& hop : image.in_nodes) note(hop);
       }
     }
-    if (node_hop != strand.in_nodes) return false;
-    strand.alike = strand.alike && alike && fabric_hop == strand.hops.size();
-    strand.latency = std::max(strand.latency, latency(path));
     return true;
   }
 
-  void note(Strand& strand, const Path& path, std::uint32_t number) {
-    for (std::size_t i = 0; i < path.links.size(); ++i) {
-      const std::uint32_t link = slots_of_path_[i];
-      used_[link] += path.loads[i];
-      signature_[link] += scramble(number) * static_cast<std::uint64_t>(path.loads[i] * 0x1p20);
-      if (!in_fabric(path.links[i])) continue;
-      if (load_[link] == 0) strand.fabric.push_back({link});
-      load_[link] += path.loads[i];
+  /// Each way once for all pairs of nodes of the kinds that it joins. Which ways cross the fabric is only noted, turn
+  /// by turn.
+  bool follow_by_kind(Strand& strand, const Connection& connection, std::uint32_t group) {
+    const std::vector<topology::GpuId>& ids = placement_.groups[group];
+    const std::uint32_t source = index(connection.source), destination = index(connection.destination);
+    const std::span<const LikeNodes::Shifts> shifts = like_nodes_->shifts(group, source / gpus_, destination / gpus_);
+    found_ += static_cast<double>(shifts.size()) * turns_;
+    refuse_above(kMostWays, found_, "ways between GPUs");
+    for (std::uint32_t turn = 0; turn < turns_; ++turn) {
+      const Way first = way(connection, ids, shifts.front().first, turn);
+      if (!join_nodes(strand, first)) return false;
+      for (const Hop& hop : first.in_nodes) note({hop.what, hop.load * shifts_});
+      const std::uint32_t in_places = in_places_.number_of(places(first.in_nodes));
+      std::vector<KnownWay>& known = known_[{cluster_.place_in_node(ids[image(source, 0, turn)]),
+                                             cluster_.place_in_node(ids[image(destination, 0, turn)])}];
+      if (known.empty()) known.resize(like_nodes_->pairs());
+      turn_.clear();
+      for (const LikeNodes::Shifts& alike : shifts) {
+        KnownWay& way_of_kinds = known[alike.kinds];
+        if (way_of_kinds.crossing == kNone) way_of_kinds = remember(way(connection, ids, alike.first, turn));
+        if (misled_ = way_of_kinds.in_places != in_places; misled_) return false;
+        turn_.push_back({way_of_kinds.crossing, static_cast<double>(alike.times)});
+      }
+      strand_turns_.push_back({turn_lists_.number_of(turn_)});
     }
+    return true;
   }
 
-  /// The links that were met in the order of their ids: a few are sorted, since a large cluster has hundreds of
-  /// thousands of others.
-  std::vector<std::uint32_t> by_id() const {
-    constexpr std::size_t kFew = 32;  // of so many
-    std::vector<std::uint32_t> order(links_.size());
-    if (links_.size() < slots_.size() / kFew) {
-      std::iota(order.begin(), order.end(), 0u);
-      std::ranges::sort(order, {}, [&](std::uint32_t link) { return links_[link]; });
-    } else {
-      std::ranges::copy_if(slots_, order.begin(), [](std::uint32_t link) { return link != kNone; });
+  /// Lays what was noted across the fabric, in which order does not matter: many connections are the same there.
+  void cross_by_kind(Strand& strand) {
+    std::ranges::sort(strand_turns_, {}, &Hop::what);
+    const std::uint32_t number = strand_lists_.number_of(strand_turns_);
+    if (number == crossed_.size()) {
+      for (const Hop& turn : strand_turns_)
+        for (const Hop& taken : turn_lists_[turn.what]) {
+          const auto& [across, latency] = crossings_[taken.what];
+          cross(strand, fabric_ways_[across], latency, taken.load);
+        }
+      crossed_.push_back({loads_so_far(), strand.latency, strand.alike});
     }
-    return order;
+    const Crossed& like = crossed_[number];
+    strand.loads = like.loads;
+    strand.latency = like.latency;
+    strand.alike = like.alike;
+  }
+
+  /// Of two places in nodes and two kinds of nodes.
+  struct KnownWay {
+    std::uint32_t in_places = kNone;  // which of in_places_
+    std::uint32_t crossing = kNone;   // which of crossings_
+  };
+  KnownWay remember(const Way& found) {
+    const std::pair crossing(fabric_ways_.number_of(found.across), found.latency);
+    const auto [at, first] = crossing_numbers_.try_emplace(crossing, static_cast<std::uint32_t>(crossings_.size()));
+    if (first) crossings_.push_back(crossing);
+    return {in_places_.number_of(places(found.in_nodes)), at->second};
+  }
+
+  /// The hops by their links' places in the node.
+  Hops places(Hops hops) const {
+    for (Hop& hop : hops) hop.what = index(links_[hop.what]) % cluster_.links_per_node();
+    return hops;
+  }
+
+  bool like(const Hop& hop, const Hop& other) const {
+    return hop.load == other.load && bandwidth_[hop.what] == bandwidth_[other.what];
+  }
+
+  /// An image's links in nodes stand for those of the strand's first image, which begins it; false where they are
+  /// unlike.
+  bool join_nodes(Strand& strand, const Way& image) {
+    if (!std::exchange(strand.begun, true)) {
+      strand.in_nodes = image.in_nodes;
+      strand.across = image.across;
+      strand.latency = image.latency;
+    }
+    if (image.in_nodes.size() != strand.in_nodes.size()) return false;
+    for (std::size_t i = 0; i < image.in_nodes.size(); ++i) {
+      if (!like(strand.in_nodes[i], image.in_nodes[i])) return false;
+      class_[find(image.in_nodes[i].what)] = find(strand.in_nodes[i].what);
+    }
+    return true;
+  }
+
+  /// Links of the fabric that so many images cross likewise, as far as they are like.
+  void cross(Strand& strand, std::span<const Hop> hops, Time latency, double times) {
+    std::size_t at = 0;
+    bool alike = latency == strand.latency;
+    for (const Hop& hop : hops) {
+      alike = alike && at < strand.across.size() && like(strand.across[at], hop);
+      if (alike) class_[find(hop.what)] = find(strand.across[at].what);
+      ++at;
+      if (load_[hop.what] == 0) loaded_.push_back({hop.what});
+      load_[hop.what] += hop.load * times;
+    }
+    strand.alike = strand.alike && alike && at == strand.across.size();
+    strand.latency = std::max(strand.latency, latency);
+  }
+
+  /// The number of what has crossed the fabric's links, each once, since this was last asked.
+  std::uint32_t loads_so_far() {
+    std::ranges::sort(loaded_, {}, &Hop::what);
+    for (Hop& hop : loaded_) hop.load = std::exchange(load_[hop.what], 0);
+    const std::uint32_t number = fabric_loads_.number_of(loaded_);
+    loaded_.clear();
+    return number;
+  }
+
+  /// The strand at hand loads a link.
+  void note(const Hop& hop) {
+    used_[hop.what] += hop.load;
+    signature_[hop.what] += scramble(strands_.size()) * static_cast<std::uint64_t>(hop.load * 0x1p20 + 0.5);
   }
 
   /// Makes a resource of each class of links; false where a node's links are not used alike. Fabric links that are not
   /// belong to no resource.
   bool collect(Wiring& wiring) {
     std::vector<bool> uneven(used_.size());
-    const std::vector<std::uint32_t> order = by_id();
+    const std::vector<std::uint32_t> order = slots_.by_id();
     for (const std::uint32_t link : order) {
       if (used_[link] == 0) continue;
       const std::uint32_t root = find(link);
@@ -287,10 +327,12 @@ class Wirer {
       if (!in_fabric(links_[link])) return false;
       uneven[root] = true;
     }
-    for (const Strand& strand : strands_) {
-      if (strand.alike) continue;
-      for (const Strand::Hop& hop : strand.fabric) uneven[find(hop.link)] = true;
-    }
+    std::vector<bool> unlike(fabric_loads_.size());
+    for (const Strand& strand : strands_)
+      if (!strand.alike) unlike[strand.loads] = true;
+    for (std::uint32_t loads = 0; loads < unlike.size(); ++loads)
+      if (unlike[loads])
+        for (const Hop& hop : fabric_loads_[loads]) uneven[find(hop.what)] = true;
     resource_.assign(used_.size(), kNone);
     for (const std::uint32_t link : order) {
       if (used_[link] == 0) continue;
@@ -303,9 +345,41 @@ class Wirer {
         wiring.members.emplace_back();
       }
       resource_[link] = resource_[root];
-      wiring.members[resource_[link]].push_back(links_[link]);
+      add_members(link, wiring.members[resource_[link]]);
     }
+    if (like_nodes_)
+      for (std::vector<LinkId>& members : wiring.members) std::ranges::sort(members);
+    set_aside(wiring, order);
     return true;
+  }
+
+  void add_members(std::uint32_t link, std::vector<LinkId>& to) const {
+    if (like_nodes_)
+      like_nodes_->add_members(links_[link], to);
+    else
+      to.push_back(links_[link]);
+  }
+
+  /// Of links that belong to no resource those together that every strand loads alike. Only the first of them has the
+  /// number of their list.
+  void set_aside(Wiring& wiring, const std::vector<std::uint32_t>& order) {
+    aside_.assign(used_.size(), kNone);
+    std::map<std::tuple<std::uint64_t, double, double>, std::uint32_t> lists;  // by signature, rate and capacity
+    for (const std::uint32_t link : order) {
+      if (used_[link] == 0 || resource_[link] != kNone) continue;
+      const auto [at, first] =
+          lists.try_emplace({signature_[link], bandwidth_[link].value, capacity(links_[link]).value},
+                            static_cast<std::uint32_t>(wiring.aside_links.size()));
+      if (first) {
+        aside_[link] = at->second;
+        wiring.aside_links.emplace_back();
+      }
+      wiring.aside_links[at->second].push_back(links_[link]);
+    }
+    loads_aside_.resize(fabric_loads_.size());
+    for (std::uint32_t loads = 0; loads < fabric_loads_.size(); ++loads)
+      for (const Hop& hop : fabric_loads_[loads])
+        if (aside_[hop.what] != kNone) loads_aside_[loads].push_back(hop);
   }
 
   Bandwidth capacity(LinkId link) const {
@@ -322,22 +396,22 @@ class Wirer {
       const Strand& strand = strands_[i];
       sim::Route route;
       route.latency = least;
-      for (const Strand::Hop& hop : strand.hops) {
-        const std::uint32_t resource = resource_[hop.link];
-        if (resource == kNone) continue;
-        const double load = hop.load * images() / static_cast<double>(wiring.members[resource].size());
-        const auto known = std::ranges::find(route.uses, sim::ResourceId{resource}, &sim::Use::resource);
-        if (known != route.uses.end()) {
-          known->load += load;
-        } else {
-          route.uses.push_back({sim::ResourceId{resource}, load});
+      for (const Hops* hops : {&strand.in_nodes, &strand.across})
+        for (const Hop& hop : *hops) {
+          const std::uint32_t resource = resource_[hop.what];
+          if (resource == kNone) continue;
+          const double load = hop.load * images() / static_cast<double>(wiring.members[resource].size());
+          const auto known = std::ranges::find(route.uses, sim::ResourceId{resource}, &sim::Use::resource);
+          if (known != route.uses.end()) {
+            known->load += load;
+          } else {
+            route.uses.push_back({sim::ResourceId{resource}, load});
+          }
         }
-      }
-      for (const Strand::Hop& hop : strand.fabric) {
-        if (resource_[hop.link] != kNone) continue;
-        route.limit = std::min(route.limit, capacity(links_[hop.link]) * (1 / used_[hop.link]));
-        wiring.aside.push_back({links_[hop.link], static_cast<std::uint32_t>(i), hop.load,
-                                capacity(links_[hop.link]) / bandwidth_[hop.link]});
+      for (const Hop& hop : loads_aside_[strand.loads]) {
+        route.limit = std::min(route.limit, capacity(links_[hop.what]) * (1 / used_[hop.what]));
+        wiring.aside.push_back({aside_[hop.what], static_cast<std::uint32_t>(i), hop.load,
+                                capacity(links_[hop.what]) / bandwidth_[hop.what]});
       }
       wiring.routes.push_back(std::move(route));
       wiring.ahead.push_back(strand.latency - least);
@@ -350,15 +424,35 @@ class Wirer {
   const Transport& transport_;
   std::uint32_t stride_, ranks_ = 0, gpus_ = 1, row_ = 1, period_ = 0, shifts_ = 1, turns_ = 1, first_fabric_ = 0;
   std::vector<Strand> strands_;
-  std::vector<std::uint32_t> slots_;          // by link id; kNone: not met
-  std::vector<std::uint32_t> slots_of_path_;  // of the path at hand
-  std::vector<LinkId> links_;                 // by slot, as all below
+  std::optional<LikeNodes> like_nodes_;
+  bool misled_ = false;
+  double found_ = 0;  // ways
+  Way way_;           // the one asked for last
+  // Of ways by kinds of nodes.
+  HopLists in_places_, fabric_ways_;                       // hops by place in the node; by slot
+  std::vector<std::pair<std::uint32_t, Time>> crossings_;  // fabric way and latency
+  std::map<std::pair<std::uint32_t, Time>, std::uint32_t> crossing_numbers_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<KnownWay>> known_;  // by places, then by kinds
+  Hops turn_, strand_turns_;            // how many images take each crossing; turns of the strand at hand
+  HopLists turn_lists_, strand_lists_;  // of these
+  struct Crossed {
+    std::uint32_t loads = 0;
+    Time latency{};
+    bool alike = true;
+  };
+  std::vector<Crossed> crossed_;                       // by number in strand_lists_
+  Hops loaded_;                                        // fabric links that the strand at hand has crossed
+  HopLists fabric_loads_;                              // of all images of a strand together
+  std::vector<Hops> loads_aside_;                      // as fabric_loads_: of each list aside the first link
+  LinkSlots slots_;                                    // of links that were met
+  const std::vector<LinkId>& links_ = slots_.links();  // by slot, as all below
   std::vector<Bandwidth> bandwidth_;
   std::vector<std::uint32_t> class_;      // by link: union-find of links that stand for each other
   std::vector<double> used_;              // by link: loads of all flows
   std::vector<double> load_;              // by link: of the images of the strand at hand, in the fabric
   std::vector<std::uint64_t> signature_;  // by link: which connections' images load it how much, hashed
-  std::vector<std::uint32_t> resource_;   // by link
+  std::vector<std::uint32_t> resource_;   // by link; kNone: none
+  std::vector<std::uint32_t> aside_;      // by link: in Wiring::aside_links, of each the first link alone
 };
 
 }  // namespace
@@ -371,8 +465,10 @@ Bandwidth Wiring::alone(std::size_t route) const {
 }
 
 std::optional<Wiring> wire(const Plan& plan, const Placement& placement, const topology::Cluster& cluster,
-                           const Transport& transport, Symmetry symmetry, std::uint32_t stride) {
-  return Wirer(plan, placement, cluster, transport, symmetry, stride).run();
+                           const Transport& transport, Symmetry symmetry, std::uint32_t stride, Ways ways) {
+  Wirer wirer(plan, placement, cluster, transport, symmetry, stride, ways);
+  std::optional<Wiring> wiring = wirer.run();
+  return wirer.misled() ? wire(plan, placement, cluster, transport, symmetry, stride, Ways::each) : wiring;
 }
 
 }  // namespace stepcast::collectives

@@ -24,7 +24,7 @@ struct Wiring {
   std::vector<sim::Route> routes;  ///< by group * connections + connection; latency: what occupies the connection
   std::vector<Time> ahead;         ///< likewise: the rest of the latency, which overlaps with the transfers before
   struct Aside {
-    topology::LinkId link{};
+    std::uint32_t links = 0;  ///< in aside_links: each of them
     std::uint32_t route = 0;
     double load = 0;
     double share = 1;  ///< of the link's bandwidth that collectives reach
@@ -32,6 +32,7 @@ struct Wiring {
   /// Fabric links that like flows use unlike (some cross between pods, some do not; routes by hash): each flow is held
   /// to the least share any of them would get if all were active. Empty: folding is exact.
   std::vector<Aside> aside;
+  std::vector<std::vector<topology::LinkId>> aside_links;  ///< those that all flows use alike together
 
   /// What a route's flow could reach if it were the only one.
   Bandwidth alone(std::size_t route) const;
@@ -43,8 +44,11 @@ struct Wiring {
 /// condition (an equitable partition of flows and links) makes max-min rates, and so times, those of the whole.
 /// Each transfer waits the transport's alpha for its kind of path and the path's latency; the least of these in the
 /// plan occupies the connection, any excess overlaps with earlier transfers on it.
-/// O(connections * images) paths. Throws InputError where there is no path.
+/// O(connections * kinds of pairs of nodes) where nodes shift onto each other (like_nodes.h), else, and with
+/// Ways::each, O(connections * images) paths; the wirings are equal. Throws InputError where there is no path.
+enum class Ways : std::uint8_t { soonest, by_kind_of_nodes, each };
 std::optional<Wiring> wire(const Plan& plan, const Placement& placement, const topology::Cluster& cluster,
-                           const Transport& transport, Symmetry symmetry, std::uint32_t stride);
+                           const Transport& transport, Symmetry symmetry, std::uint32_t stride,
+                           Ways ways = Ways::soonest);
 
 }  // namespace stepcast::collectives

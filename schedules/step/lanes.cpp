@@ -39,7 +39,7 @@ Lanes::Lanes(const StepInput& input, const Traffic& declared, const InnerTraffic
     }
     streams_.push_back(streams);
   }
-  step.times.assign(traffic.communications.size(), 0);
+  step.times.assign(traffic.of_the_step, 0);
 }
 
 bool Lanes::several_data_ranks() const {

@@ -23,7 +23,7 @@ constexpr std::size_t kFewPasses = 48;
 constexpr std::uint32_t kMicroBatchesLeft = 6, kPeriodsLeft = 3, kMoreLeft = 3;
 /// The part of the whole that may be simulated for the first trial, and for each one more: who does not settle at once
 /// may never, where stages' traffic meets on links.
-constexpr std::uint32_t kFirstTrial = 2, kMoreTrials = 4;
+constexpr double kFirstTrial = 2.0 / 3, kMoreTrials = 1.0 / 4;
 
 /// What the steps of one input have in common, however many micro-batches they have.
 struct Common {
@@ -80,9 +80,9 @@ std::optional<StepRun> until_it_repeats(const StepInput& in, const Common& commo
   const std::uint32_t all = known.shape.micro_batches + known.left_out,
                       times = period->times() + known.left_out / period->micro_batches;
   std::uint32_t left = std::max(kPeriodsLeft, kMicroBatchesLeft / period->micro_batches);
-  for (std::uint32_t part = kFirstTrial; left < times; left *= kMoreLeft, part = kMoreTrials) {
+  for (double part = kFirstTrial; left < times; left *= kMoreLeft, part = kMoreTrials) {
     const std::uint32_t left_out = times - left, micro_batches = all - left_out * period->micro_batches;
-    if (micro_batches > all / part) return std::nullopt;
+    if (micro_batches > part * all) return std::nullopt;
     PlannedPipeline fewer;
     if (known.left_out > 0) {
       fewer = with_micro_batches(in.scenario, known, micro_batches);

@@ -115,7 +115,8 @@ class Search {
     const std::vector<PassBegin>& passes = step_.lanes[l].passes;
     const Middle& middle = middles_[l];
     for (std::uint32_t task = passes[middle.first].task; task < passes[middle.first + middle.of_period].task; ++task)
-      if (const auto communication = step_.program.communication(sim::TaskId{task})) ++times[index(*communication)];
+      if (const auto communication = step_.program.communication(sim::TaskId{task}))
+        if (index(*communication) < times.size()) ++times[index(*communication)];
   }
 
   /// Of a period of a lane, from the first task on that ends when all has settled.

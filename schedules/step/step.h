@@ -69,7 +69,9 @@ struct Lane {
 struct Step {
   workload::Program program;
   std::vector<Lane> lanes;
-  std::vector<double> times;  ///< by CommunicationId: how often it runs, mean over the steps of a round
+  /// By CommunicationId, but for those inside layers, which are the last: how often it runs, mean over the steps of a
+  /// round.
+  std::vector<double> times;
 };
 
 /// What data ranks tell each other in a step.

@@ -42,6 +42,7 @@ class Declarer {
     declare_sends();
     declare_data();
     declare_tied_embeddings();
+    out_.of_the_step = out_.communications.size();
     return std::move(out_);
   }
 

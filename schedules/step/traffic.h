@@ -34,9 +34,10 @@ struct DataPlan {
   std::optional<Declared> spread;                     ///< ZeRO 1, 2: updated parameters back to all
 };
 
-/// Every communication of a step but those inside layers.
+/// Every communication of a step; InnerTraffic adds those inside layers.
 struct Traffic {
   std::vector<workload::Communication> communications;
+  std::size_t of_the_step = 0;                 ///< of these; the others are inside layers
   std::vector<std::array<Declared, 2>> sends;  ///< per lane: to the next stage, to the one before
   std::vector<DataPlan> data;                  ///< per lane; without folding a group's traffic is its first rank's
   std::vector<Declared> tied_embeddings;       ///< per replica; empty: nothing is tied across stages

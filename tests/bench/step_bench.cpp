@@ -28,6 +28,29 @@ BENCHMARK(gpt_1t)->Unit(benchmark::kMillisecond);
 void hundred_thousand_gpus(benchmark::State& state) { forecast_of(state, scenario("gpt3-175b-100000-gpus.yaml")); }
 BENCHMARK(hundred_thousand_gpus)->Unit(benchmark::kMillisecond);
 
+/// Llama 3.1 405B on DGX H100, tensor 8 and pipeline 16, with something that makes ranks unlike each other.
+schedules::Scenario llama_405b(std::uint32_t gpus, std::vector<std::string> imperfections) {
+  std::vector<std::string> settings{
+      "model=llama3.1-405b",        "cluster.node=dgx-h100",     "cluster.gpus=" + std::to_string(gpus),
+      "training.sequence=8192",     "training.micro_batch=1",    "training.global_batch=" + std::to_string(gpus / 8),
+      "parallelism.tensor=8",       "parallelism.pipeline=16",   "parallelism.data=" + std::to_string(gpus / 128),
+      "pipeline.schedule=1f1b",     "pipeline.virtual_stages=1", "pipeline.embedding_as_layer=true",
+      "pipeline.head_as_layer=true"};
+  settings.insert(settings.end(), imperfections.begin(), imperfections.end());
+  return scenario("quickstart.yaml", settings);
+}
+
+/// Sixteen micro-batches a pipeline. What it takes without the slow GPU is forecast too.
+void one_slow_gpu_among_16384(benchmark::State& state) {
+  forecast_of(state, llama_405b(16384, {"imperfections.slow_gpu=5000", "imperfections.gpu_speed=0.9"}));
+}
+BENCHMARK(one_slow_gpu_among_16384)->Unit(benchmark::kMillisecond);
+
+void jitter_on_4096_gpus(benchmark::State& state) {
+  forecast_of(state, llama_405b(4096, {"imperfections.jitter=0.03"}));
+}
+BENCHMARK(jitter_on_4096_gpus)->Unit(benchmark::kMillisecond);
+
 void quickstart(benchmark::State& state) { forecast_of(state, scenario("quickstart.yaml")); }
 BENCHMARK(quickstart)->Unit(benchmark::kMillisecond);
 

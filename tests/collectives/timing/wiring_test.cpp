@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <set>
+#include <string>
+#include <tuple>
 #include <utility>
 
 #include "collectives/algorithms.h"
@@ -94,8 +96,83 @@ TEST(Wiring, ALinkAsideIsNotedOnceForAllImagesOfAFlow) {
   ASSERT_FALSE(wiring->aside.empty());
   std::set<std::pair<std::uint32_t, std::uint32_t>> seen;
   for (const Wiring::Aside& use : wiring->aside) {
-    EXPECT_TRUE(seen.emplace(topology::index(use.link), use.route).second);
+    EXPECT_TRUE(seen.emplace(use.links, use.route).second);
   }
+}
+
+/// All that a wiring says, for comparison; what is aside link by link.
+auto all_of(const Wiring& wiring) {
+  std::vector<sim::Route> routes = wiring.routes;
+  std::vector<std::vector<double>> numbers;
+  for (const sim::Route& route : routes) {
+    std::vector<double>& of = numbers.emplace_back();
+    of = {static_cast<double>(route.latency.value), route.limit.value, route.weight};
+    for (const sim::Use& use : route.uses) of.insert(of.end(), {1.0 * sim::index(use.resource), use.load});
+  }
+  std::set<std::tuple<topology::LinkId, std::uint32_t, double, double>> aside;
+  for (const Wiring::Aside& use : wiring.aside)
+    for (const topology::LinkId link : wiring.aside_links[use.links])
+      EXPECT_TRUE(aside.emplace(link, use.route, use.load, use.share).second);
+  return std::tuple(wiring.groups, wiring.connections, wiring.capacity, wiring.bandwidth, wiring.members, numbers,
+                    wiring.ahead, aside);
+}
+
+TEST(Wiring, WaysByKindsOfNodesAreThoseThatEachPairHas) {
+  struct Fabric {
+    const char* kind;
+    std::uint32_t radix;
+    double oversubscription = 1;
+  };
+  // Leaves that nodes fill and do not fill, pods, no symmetry between nodes at all, and one between all.
+  const Fabric fabrics[] = {{"one-switch", 64},   {"rail-fat-tree", 8},   {"rail-fat-tree", 4},
+                            {"rail-only", 64},    {"fat-tree", 8},        {"fat-tree", 8, 2},
+                            {"rail-fat-tree", 6}, {"dragonfly-plus", 16}, {"fat-tree", 12, 2}};
+  int wired_by_kind = 0, aside = 0;
+  for (const Fabric& fabric : fabrics)
+    for (const std::uint32_t nodes : {8u, 11u})
+      for (const std::uint32_t nics : {4u, 2u, 1u})
+        for (const bool halves : {false, true}) {
+          SCOPED_TRACE(std::string(fabric.kind) + " " + std::to_string(fabric.radix) + ", nodes " +
+                       std::to_string(nodes) + ", NICs " + std::to_string(nics) + ", halves " + std::to_string(halves));
+          const topology::Cluster cluster = build({.nodes = nodes,
+                                                   .gpus = 4,
+                                                   .nics = nics,
+                                                   .fabric = fabric.kind,
+                                                   .radix = fabric.radix,
+                                                   .oversubscription = fabric.oversubscription,
+                                                   .nvlink_latency = picoseconds(700),
+                                                   .nic_latency = microseconds(1),
+                                                   .switch_latency = picoseconds(300'000)});
+          // All GPUs, or two groups of the same nodes.
+          std::vector<Group> groups;
+          for (std::uint32_t first = 0; first < (halves ? 2u : 1u); ++first) {
+            Group& group = groups.emplace_back();
+            for (std::uint32_t gpu = first; gpu < nodes * 4; gpu += halves ? 2 : 1)
+              group.push_back(topology::GpuId{gpu});
+          }
+          const Placement placement = place(cluster, groups);
+          for (const auto& [operation, name] :
+               {std::pair(Operation::all_to_all, "direct"), std::pair(Operation::all_gather, "ring"),
+                std::pair(Operation::all_to_all, "pairwise")}) {
+            Request request = request_on(cluster, placement, operation, 4, {});
+            const Symmetry most = algorithm(name).symmetry(request);
+            for (const bool rotate : {true, false}) {
+              request.fold = {most.period, most.rotate && rotate, most.row};
+              const Plan plan = algorithm(name).plan(request);
+              for (std::uint32_t stride = 1; stride <= groups.size(); ++stride) {
+                const auto each = wire(plan, placement, cluster, {}, request.fold, stride, Ways::each),
+                           by_kind = wire(plan, placement, cluster, {}, request.fold, stride, Ways::by_kind_of_nodes);
+                ASSERT_EQ(each.has_value(), by_kind.has_value());
+                if (!each) continue;
+                ASSERT_EQ(all_of(*each), all_of(*by_kind));
+                ++wired_by_kind;
+                aside += !each->aside.empty();
+              }
+            }
+          }
+        }
+  EXPECT_GT(wired_by_kind, 200);
+  EXPECT_GT(aside, 20);
 }
 
 TEST(Wiring, TheLeastLatencyOccupiesAndTheExcessOverlaps) {

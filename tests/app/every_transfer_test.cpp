@@ -1,0 +1,114 @@
+// What a step takes by default, beside the same step with every transfer of every collective simulated
+// (`run --detail transfers`), on random plans. STEPCAST_EVERY_TRANSFER=N tries the first N seeds; with
+// STEPCAST_UPDATE_GOLDEN=1 besides, the table of docs/accuracy.md is written from them.
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tests/app/program.h"
+#include "tests/app/random_plans.h"
+
+namespace stepcast::app {
+namespace {
+
+constexpr std::uint64_t kUsualSeeds = 48;
+
+struct Pair {
+  std::string fabric;
+  std::uint64_t seed = 0;
+  double error = 0;  ///< of the default
+};
+
+std::optional<double> step_of(const std::string& arguments) {
+  const Outcome outcome = run_program("run --format json " + arguments);
+  if (outcome.status != 0 && outcome.status != 3) return std::nullopt;
+  return nlohmann::json::parse(outcome.out)["results"][0]["step_time_s"].get<double>();
+}
+
+std::vector<Pair> pairs(std::uint64_t seeds) {
+  std::vector<Pair> all;
+  const std::string file = testing::TempDir() + "random-plan.yaml";
+  for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+    const RandomPlan plan = random_plan(seed);
+    std::ofstream(file) << plan.yaml;
+    const std::optional<double> usual = step_of(file);
+    const std::optional<double> whole = usual ? step_of("--detail transfers " + file) : std::nullopt;
+    if (usual && whole) all.push_back({plan.fabric, seed, *usual / *whole - 1});
+  }
+  return all;
+}
+
+/// The least that is not below so large a part of them.
+double quantile(std::vector<double> sorted, double part) {
+  std::ranges::sort(sorted);
+  const auto at = static_cast<std::size_t>(part * static_cast<double>(sorted.size()));
+  return sorted[std::min(at, sorted.size() - 1)];
+}
+
+std::vector<double> sizes(const std::vector<double>& errors) {
+  std::vector<double> out;
+  for (const double error : errors) out.push_back(std::abs(error));
+  return out;
+}
+
+std::string row(const std::string& name, const std::vector<double>& errors) {
+  const std::vector<double> off = sizes(errors);
+  const auto near = std::ranges::count_if(off, [](double error) { return error <= 0.02; });
+  return fmt::format("| {} | {} | {:.2f}% | {:.1f}% | {:.0f}% | {:+.1f}% | {:+.1f}% |\n", name, errors.size(),
+                     100 * quantile(off, 0.5), 100 * quantile(off, 0.95),
+                     100 * static_cast<double>(near) / static_cast<double>(errors.size()),
+                     100 * std::ranges::min(errors), 100 * std::ranges::max(errors));
+}
+
+std::string table(const std::vector<Pair>& pairs) {
+  std::map<std::string, std::vector<double>> by_fabric;
+  std::vector<double> all;
+  for (const Pair& pair : pairs) {
+    by_fabric[pair.fabric].push_back(pair.error);
+    all.push_back(pair.error);
+  }
+  std::string text =
+      "| fabric or box | plans | median | 95 of 100 within | within 2% | fastest | slowest |\n"
+      "|---|--:|--:|--:|--:|--:|--:|\n";
+  for (const auto& [fabric, errors] : by_fabric) text += row(fabric, errors);
+  return text + row("all", all);
+}
+
+void write_table(const std::string& text) {
+  const std::string path = STEPCAST_SOURCE_DIR "/docs/accuracy.md";
+  const std::string begin = "<!-- every transfer: begin -->\n", end = "<!-- every transfer: end -->";
+  std::string page = read_text(path);
+  const std::size_t from = page.find(begin) + begin.size(), to = page.find(end);
+  ASSERT_NE(to, std::string::npos);
+  page.replace(from, to - from, text);
+  std::ofstream(path) << page;
+}
+
+TEST(EveryTransfer, TheDefaultTakesAsLongAsAllTransfersTogether) {
+  const char* const asked = std::getenv("STEPCAST_EVERY_TRANSFER");
+  const std::vector<Pair> found = pairs(asked != nullptr ? std::stoull(asked) : kUsualSeeds);
+  ASSERT_GT(found.size(), kUsualSeeds * 3 / 4);
+  std::vector<double> off;
+  for (const Pair& pair : found) {
+    off.push_back(std::abs(pair.error));
+    EXPECT_LE(off.back(), 0.05) << "seed " << pair.seed << " on " << pair.fabric << '\n' << random_plan(pair.seed).yaml;
+  }
+  EXPECT_LE(quantile(off, 0.5), 0.005);
+  EXPECT_LE(quantile(off, 0.95), 0.02);
+  if (asked != nullptr) std::cout << table(found);
+  if (asked != nullptr && std::getenv("STEPCAST_UPDATE_GOLDEN") != nullptr) write_table(table(found));
+}
+
+}  // namespace
+}  // namespace stepcast::app
