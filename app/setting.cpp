@@ -75,6 +75,18 @@ Setting read_setting(const std::string& command, const boost::program_options::v
 
 }  // namespace
 
+void add_cluster_options(boost::program_options::options_description& options) {
+  const auto text = [] { return boost::program_options::value<std::string>()->default_value("", ""); };
+  // clang-format off
+  options.add_options()
+      ("cluster", text(), "a file of configs/clusters/, or with a slash or .yaml a file of yours")
+      ("node", text(), "or machines of this kind: a file of configs/nodes/")
+      ("nodes", text(), "how many of them")
+      ("gpus", text(), "or how many GPUs; fewer than one machine has: a part of it")
+      ("allocation", text(), "or which GPUs: '0-2,5', 'node0:0-3,node2:4-7'");
+  // clang-format on
+}
+
 Setting read_setting(const std::string& command, const boost::program_options::variables_map& values,
                      language::Library& library) {
   std::string stack = values["software"].as<std::string>();

@@ -16,6 +16,9 @@ struct Setting {
   std::string stack;  ///< the software as it was named: a file of configs/software/
 };
 
+/// cluster, node, nodes, gpus and allocation.
+void add_cluster_options(boost::program_options::options_description& options);
+
 /// From the options cluster, node, nodes, gpus, allocation, software, protocol, max-channels and set, those that
 /// `command` has. Without software, the stack that was fitted on such machines. Throws InputError with the flag.
 Setting read_setting(const std::string& command, const boost::program_options::variables_map& values,

@@ -44,14 +44,19 @@ std::uint32_t layers_in(const Blocks& blocks, std::span<const BlockRange> chunks
   return layers;
 }
 
-/// The link with the largest share of its capacity used over the step: tensor traffic, the step's and `more`.
-std::optional<BusyLink> busiest_of(const topology::Cluster& cluster, const workload::RunOfTransfers& run) {
-  const auto most = std::ranges::max_element(run.busy);
-  if (most == run.busy.end() || *most == 0) return std::nullopt;
-  const topology::Link link = cluster.link(topology::LinkId{static_cast<std::uint32_t>(most - run.busy.begin())});
-  return BusyLink{link.from + " -> " + link.to, *most};
+BusyLink busy_link(const topology::Cluster& cluster, std::size_t at, double utilisation) {
+  const topology::Link link = cluster.link(topology::LinkId{static_cast<std::uint32_t>(at)});
+  return {link.from + " -> " + link.to, utilisation};
 }
 
+/// The link with the largest share of its capacity used over the step, where all traffic was lowered: `busy` by link.
+std::optional<BusyLink> busiest_link(const topology::Cluster& cluster, std::span<const double> busy) {
+  const auto most = std::ranges::max_element(busy);
+  if (most == busy.end() || *most == 0) return std::nullopt;
+  return busy_link(cluster, static_cast<std::size_t>(most - busy.begin()), *most);
+}
+
+/// The same where it was not: of tensor traffic, the step's and `more`.
 std::optional<BusyLink> busiest_link(const Scenario& s, const topology::Cluster& cluster, const StepInput& in,
                                      const Step& step, const workload::Flows& flows, Time end,
                                      std::span<const collectives::Timing::Load> more) {
@@ -71,21 +76,17 @@ std::optional<BusyLink> busiest_link(const Scenario& s, const topology::Cluster&
   for (std::uint32_t i = 0; i < step.times.size(); ++i)
     for (const auto& load : flows.loads(workload::CommunicationId{i}))
       carry(load.link, load.bytes * step.times[i] / in.pipeline->steps);
-  std::optional<BusyLink> busiest;
-  std::uint32_t at = 0;
+  std::optional<std::uint32_t> busiest;
+  double most = kUnused;
   for (std::uint32_t link = 0; link < carried.size(); ++link) {
     if (carried[link] == kUnused) continue;
     const double utilisation = carried[link] / (cluster.link_bandwidth(topology::LinkId{link}).value * to_seconds(end));
-    if (!busiest || utilisation > busiest->utilisation) {
-      busiest = BusyLink{"", utilisation};
-      at = link;
-    }
+    if (busiest && utilisation <= most) continue;
+    busiest = link;
+    most = utilisation;
   }
-  if (busiest) {
-    const topology::Link link = cluster.link(topology::LinkId{at});
-    busiest->name = link.from + " -> " + link.to;
-  }
-  return busiest;
+  if (!busiest) return std::nullopt;
+  return busy_link(cluster, *busiest, most);
 }
 
 FusionSaving fusion_saving(Scenario s) {
@@ -144,6 +145,10 @@ void add_advice(Forecast& out, const Scenario& s, workload::Machines& machines) 
   out.out_of_memory->advised = true;
 }
 
+/// Where groups that do the same take unlike time, because their ways through the fabric collide unlike, every rank of
+/// so few has a lane; of more all take the time of the slowest.
+constexpr std::uint32_t kMostUnfolded = 128;
+
 /// `unfold`: a lane for every rank.
 Forecast forecast_on(const workload::Machine& machine, workload::Machines& machines, const Scenario& s,
                      const ForecastOptions& options, bool unfold) {
@@ -164,7 +169,7 @@ Forecast forecast_on(const workload::Machine& machine, workload::Machines& machi
   std::optional<HostCopies> copies;
   if (s.offload.any()) copies.emplace(s, cluster);
   PieceTimes pieces(kinds.front(), model, ranks, timer, !unfold, brief.shape.splits_backward, slow, other,
-                    copies ? &*copies : nullptr, options.transfers);
+                    copies ? &*copies : nullptr);
   const Exchange exchange = exchange_of(s.data_parallel);
   const bool all_alike = !unfold && !options.trace && !imperfect && exchange == Exchange::gradients;
   const PlannedPipeline pipeline = all_alike ? brief : whole_pipeline(s);
@@ -183,7 +188,9 @@ Forecast forecast_on(const workload::Machine& machine, workload::Machines& machi
                         copies ? &*copies : nullptr,
                         exchange};
   const StepRun run = run_step(input);
-  const auto& [flows, step, timeline, shape, time, split, transfers] = run;
+  if (!unfold && !(run.flows->alike() && pieces.alike()) && s.cluster.gpus <= kMostUnfolded && !too_much_work(s, true))
+    return forecast_on(machine, machines, s, options, true);
+  const auto& [flows, busy, step, timeline, shape, time, split] = run;
 
   const Blocks whole = whole_model(s);
   Forecast out = told_by_plan(s, planned, whole);
@@ -218,8 +225,8 @@ Forecast forecast_on(const workload::Machine& machine, workload::Machines& machi
     out.layer_forward = piece.forward.duration;
     out.layer_backward = piece.backward.duration;
   }
-  out.busiest_link = transfers ? busiest_of(cluster, *transfers)
-                               : busiest_link(s, cluster, input, step, flows, out.step, with_servers);
+  out.busiest_link =
+      flows ? busiest_link(s, cluster, input, step, *flows, out.step, with_servers) : busiest_link(cluster, busy);
   if (options.trace) {
     out.streams.assign(std::begin(kLaneStreams), std::end(kLaneStreams));
     out.spans = spans(step, timeline);

@@ -114,6 +114,7 @@ void TaskGraph::bind(std::span<const Bound> routes) {
       route.uses.insert(route.uses.begin(), over.uses.begin(), over.uses.end());
       route.latency = over.latency;
       route.limit = over.limit;
+      route.weight = over.weight;
     }
     store(route);
   }

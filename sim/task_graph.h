@@ -46,7 +46,7 @@ class TaskGraph {
   void after(TaskId later, TaskId earlier);
 
   /// What is known of a route only later: what else it crosses, before what it crosses already, and how many bytes each
-  /// of its transfers moves. Its weight stays. A route is named once at most. O(all routes and tasks).
+  /// of its transfers moves. It weighs what `over` does. A route is named once at most. O(all routes and tasks).
   struct Bound {
     RouteId route{};
     Route over;

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -23,14 +24,17 @@ struct Collective {
   std::shared_ptr<const collectives::Details> details{};  ///< none: the usual
 };
 
-/// What stands in a program as one task on the network: collectives one after the other, or messages of a rank to
-/// several at once, each at the rate that it would have alone.
+/// What stands in a program as one task on the network: collectives one after the other; or messages of a rank to
+/// several at once, each at the rate that it would have alone; or two collectives of which the second passes on what
+/// the first brings as it comes.
 struct Communication {
-  enum class Order : std::uint8_t { one_after_the_other, side_by_side };
+  enum class Order : std::uint8_t { one_after_the_other, side_by_side, passed_on };
   std::vector<Collective> collectives;
   Order order = Order::one_after_the_other;
   /// What the receivers do with it before it is there, on links that nothing else loads: it takes its time.
   std::vector<Collective> at_receiver{};
+  /// Those of one turn never run at once: they stand on one stream, or in one rank's pass. None: it may meet any other.
+  std::optional<std::uint32_t> turn{};
 };
 
 /// A place in a list of communications.

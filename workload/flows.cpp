@@ -14,24 +14,33 @@ namespace {
 using collectives::Timing;
 
 /// Siblings share the links. Folded, the groups that ask stand for all of them and carry all their bytes; unfolded,
-/// they carry their own.
+/// they carry their own. Where siblings take unlike time they do not stay together for long: unfolded, each then takes
+/// the time it would take without them, and meets them on the links.
 Timing timing_of(const Collective& c, const Machine& machine, const Flows::Conditions& conditions) {
-  const collectives::Timer& timer = machine.timer();
   collectives::Details details = c.details ? *c.details : collectives::Details{};
+  const collectives::Timer& timer = machine.timer();
   Timing timing = timer.time(c.operation, c.bytes, *c.groups, c.algorithm, !conditions.unfolded, details);
-  if (conditions.slow_links != nullptr) timing = conditions.slow_links->slowed(std::move(timing));
   if (conditions.unfolded && c.groups->size() > c.own) {
-    details.own = c.own;
-    timing.loads = timer.time(c.operation, c.bytes, *c.groups, c.algorithm, false, details).loads;
+    if (timing.alike || c.operation != collectives::Operation::send_recv) {
+      details.own = c.own;
+      timing = timer.time(c.operation, c.bytes, *c.groups, c.algorithm, false, details);
+    } else {
+      const std::string chosen = timing.algorithm + "/" + timing.protocol;
+      timing = timer.time(c.operation, c.bytes, std::span(*c.groups).first(c.own), chosen, false, details);
+      timing.alike = false;
+    }
   }
+  if (conditions.slow_links != nullptr) timing = conditions.slow_links->slowed(std::move(timing));
   return scaled(std::move(timing), c.scale);
 }
 
 Timing joined(Timing first, const Timing& second, Communication::Order order) {
+  if (order == Communication::Order::passed_on) return passed_on(std::move(first), second);
   const Time first_moves = first.duration - first.latency, second_moves = second.duration - second.latency;
   first.latency = order == Communication::Order::side_by_side ? std::max(first.latency, second.latency)
                                                               : first.latency + second.latency;
   first.duration = first.latency + first_moves + second_moves;
+  first.alike = first.alike && second.alike;
   first.loads.insert(first.loads.end(), second.loads.begin(), second.loads.end());
   return first;
 }
@@ -59,6 +68,14 @@ std::size_t hash_of(const Timing& timing) {
   return hash;
 }
 
+/// What a collective's most loaded link needs for it, which is no more than it takes.
+Time busiest(const Timing& timing, const topology::Cluster& cluster, const SlowLinks* slow_links) {
+  double most = 0;
+  for (const Timing::Load& load : timing.loads)
+    most = std::max(most, load.occupied / link_capacity(cluster, slow_links, load.link).value);
+  return std::min(timing.duration, from_seconds(most));
+}
+
 }  // namespace
 
 Flows::Flows(const Machine& machine, std::span<const Communication> communications, const Conditions& conditions) {
@@ -67,9 +84,21 @@ Flows::Flows(const Machine& machine, std::span<const Communication> communicatio
     Time latency{};
     for (const Collective& collective : communication.at_receiver)
       latency = latency + timing_of(collective, machine, conditions).duration;
-    const std::size_t kind = kind_of(timing_of(communication, machine, conditions));
-    ++kinds_[kind].count;
+    Timing timing = timing_of(communication, machine, conditions);
+    alike_ = alike_ && timing.alike;
+    const Time moving =
+        std::max(timing.duration - timing.latency, busiest(timing, machine.cluster(), conditions.slow_links));
+    latency = latency + (timing.duration - moving);
+    timing.duration = moving;
+    const std::size_t kind = kind_of(timing);
+    // Negative: a turn of its own.
+    const auto own = -1 - static_cast<std::int64_t>(flows_.size());
+    kinds_[kind].turns.push_back(communication.turn ? std::int64_t{*communication.turn} : own);
     flows_.push_back({latency, kind});
+  }
+  for (Kind& kind : kinds_) {
+    std::ranges::sort(kind.turns);
+    kind.turns.erase(std::ranges::unique(kind.turns).begin(), kind.turns.end());
   }
   share_links(machine.cluster(), conditions.slow_links);
 }
@@ -90,7 +119,13 @@ std::size_t Flows::kind_of(const collectives::Timing& timing) {
 }
 
 void Flows::share_links(const topology::Cluster& cluster, const SlowLinks* slow_links) {
-  using Loads = std::vector<std::pair<std::size_t, double>>;  // kind, bytes per picosecond of its flow
+  struct OnLink {
+    std::size_t kind = 0;
+    double rate = 0;  // that a flow of the kind occupies when it is alone, per picosecond
+    double bytes = 0, connections = 0;
+    auto operator<=>(const OnLink&) const = default;
+  };
+  using Loads = std::vector<OnLink>;
   // Each kind's loads are in the order of their links, and a large cluster has millions of them: all kinds are walked
   // at once, over so many links at a time. O(loads of kinds + kinds x links / kLinksAtOnce)
   constexpr std::uint32_t kLinksAtOnce = 1024;
@@ -108,17 +143,38 @@ void Flows::share_links(const topology::Cluster& cluster, const SlowLinks* slow_
     walks.push_back({k, static_cast<double>(kinds_[k].time.value), loads.data(), loads.data() + loads.size()});
   }
   std::map<std::pair<Loads, double>, sim::ResourceId> constraints;
+  std::map<std::int64_t, double> of_turns;
+  const auto together = [&](const Loads& on_link) {
+    of_turns.clear();
+    for (const OnLink& each : on_link)
+      for (const std::int64_t turn : kinds_[each.kind].turns) {
+        double& most = of_turns[turn];
+        most = std::max(most, each.rate);
+      }
+    double all = 0;
+    for (const auto& [turn, most] : of_turns) all += most;
+    return all * kPicosecondsPerSecond;
+  };
   const auto share = [&](topology::LinkId link, const Loads& on_link) {
-    if (on_link.empty() || (on_link.size() == 1 && kinds_[on_link.front().first].count == 1)) return;
-    const double capacity = link_capacity(cluster, slow_links, link).value;
-    double together = 0;
-    for (const auto& [k, rate] : on_link) together += rate * kPicosecondsPerSecond * kinds_[k].count;
-    if (together <= capacity) return;  // never full
+    if (on_link.empty() || (on_link.size() == 1 && kinds_[on_link.front().kind].turns.size() == 1)) return;
+    constexpr double kRounding = 1e-9;
+    const double capacity = link_capacity(cluster, slow_links, link).value, full = capacity * (1 + kRounding);
+    double at_most = 0;
+    for (const OnLink& each : on_link)
+      at_most += each.rate * kPicosecondsPerSecond * static_cast<double>(kinds_[each.kind].turns.size());
+    if (at_most <= full || together(on_link) <= full) return;  // never full
     const auto [at, fresh] = constraints.try_emplace({on_link, capacity}, sim::ResourceId{});
     if (!fresh) return;
     at->second = sim::ResourceId{static_cast<std::uint32_t>(shared_.size())};
     shared_.push_back({capacity});
-    for (const auto& [k, rate] : on_link) kinds_[k].uses.push_back({at->second, rate});
+    for (const OnLink& each : on_link) {
+      Kind& kind = kinds_[each.kind];
+      kind.uses.push_back({at->second, each.rate});
+      const double part = each.rate / capacity;
+      if (part <= kind.most) continue;
+      kind.most = part;
+      kind.connections = each.connections * static_cast<double>(kind.time.value) / each.bytes;
+    }
   };
   std::vector<Loads> on_links(kLinksAtOnce);
   for (std::uint32_t first = 0; !walks.empty(); first += kLinksAtOnce) {
@@ -127,10 +183,11 @@ void Flows::share_links(const topology::Cluster& cluster, const SlowLinks* slow_
         if (!(walk.next->bytes > 0)) continue;
         const double rate = walk.next->occupied / walk.flow;
         Loads& on_link = on_links[index(walk.next->link) - first];
-        if (!on_link.empty() && on_link.back().first == walk.kind)
-          on_link.back().second += rate;
-        else
-          on_link.push_back({walk.kind, rate});
+        if (on_link.empty() || on_link.back().kind != walk.kind) on_link.push_back({walk.kind});
+        OnLink& on = on_link.back();
+        on.rate += rate;
+        on.bytes += walk.next->bytes;
+        on.connections += walk.next->connections;
       }
     std::erase_if(walks, [](const Walk& walk) { return walk.next == walk.end; });
     for (std::uint32_t at = 0; at < kLinksAtOnce; ++at) {

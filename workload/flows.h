@@ -14,7 +14,7 @@
 namespace stepcast::workload {
 
 /// Communications on a machine, each timed alone and turned into a flow. Alone it takes exactly the time it was timed
-/// at; where two different ones load one link at once, they share it in proportion. Links that bind the same
+/// at; where two different ones load one link at once, their connections share it evenly. Links that bind the same
 /// communications to the same extent are one constraint, and a link that only one of them uses is none, so that what is
 /// to be simulated stays small. The communications of several programs that are to meet stand in one list here.
 class Flows {
@@ -33,18 +33,26 @@ class Flows {
 
   /// Of the links that communications share: these become resources of a graph, numbered from `first` on.
   std::span<const Bandwidth> shared() const { return shared_; }
-  /// A communication's flow over them. It moves amount() at most at one unit a picosecond.
+  /// A communication's flow over them. It moves amount() at most at one unit a picosecond. Its weight is left at 1.
   sim::Route route(CommunicationId id, std::uint32_t first) const;
   Bytes amount(CommunicationId id) const { return {kind(id).time.value}; }
   std::size_t count() const { return flows_.size(); }
+  /// Whether all groups that run at the same time take the same time.
+  bool alike() const { return alike_; }
+  /// Connections share a link evenly: what a flow must weigh, beside others that share links.
+  double weight(CommunicationId id) const { return kind(id).connections; }
+  /// Whether it crosses a link that others, which may run at the same time, could fill together with it.
+  bool shares(CommunicationId id) const { return !kind(id).uses.empty(); }
 
  private:
   /// Communications of one duration that load the same links alike: the buckets of a stage, say.
   struct Kind {
     Time time{};
     std::vector<collectives::Timing::Load> loads;
-    std::uint32_t count = 0;       ///< communications of this kind
-    std::vector<sim::Use> uses{};  ///< resources are numbered as shared_ is
+    std::vector<std::int64_t> turns{};  ///< of communications of this kind, each once
+    std::vector<sim::Use> uses{};       ///< resources are numbered as shared_ is
+    double most = 0;                    ///< of a shared link, what it occupies of it alone
+    double connections = 1;             ///< there, per byte and picosecond that it moves alone
   };
   struct Flow {
     Time latency{};  ///< in front, in which it uses nothing
@@ -58,6 +66,7 @@ class Flows {
   std::vector<Kind> kinds_;
   std::unordered_multimap<std::size_t, std::size_t> by_hash_;  ///< kinds
   std::vector<Bandwidth> shared_;
+  bool alike_ = true;
 };
 
 }  // namespace stepcast::workload

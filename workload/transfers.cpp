@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "collectives/timing/lower.h"
 #include "sim/input_error.h"
 #include "workload/link_capacity.h"
 
@@ -41,14 +42,11 @@ class Lowering {
       graph_.after(ends[sim::index(d.later)].first, ends[sim::index(d.earlier)].last);
     const sim::Timeline all = sim::run(graph_);
     RunOfTransfers out;
-    out.tasks = graph_.tasks().size();
     out.timeline.end = all.end;
     for (const Ends& of : ends) {
       out.timeline.start.push_back(all.start[sim::index(of.first)]);
       out.timeline.finish.push_back(all.finish[sim::index(of.last)]);
     }
-    out.carried = std::move(carried_);
-    out.carried.resize(machine_.cluster().links(), 0);
     out.busy.assign(machine_.cluster().links(), 0);
     for (std::size_t link = 0; link < resource_of_.size(); ++link)
       if (const auto& resource = resource_of_[link])
@@ -66,7 +64,8 @@ class Lowering {
   /// One group's part in a collective.
   struct Part {
     Transfers transfers;
-    std::vector<sim::RouteId> routes;  ///< by way
+    std::vector<sim::RouteId> routes;  ///< by connection
+    std::vector<sim::RouteId> behind;  ///< likewise, of what is behind the plan
   };
   /// A communication, worked out once however often it runs.
   struct Known {
@@ -92,7 +91,7 @@ class Lowering {
     for (std::uint32_t t = 0; t < program_.tasks(); ++t)
       if (const std::optional<CommunicationId> communication = program_.communication(TaskId{t}))
         for (const std::vector<Part>& parts : known(*communication).collectives)
-          for (const Part& part : parts) all += part.transfers.transfers.size();
+          for (const Part& part : parts) all += part.transfers.count();
     if (all > kMost)
       throw InputError("--detail transfers", "a step of " + std::to_string(all / 1'000'000) +
                                                  " million transfers, expected at most " +
@@ -131,6 +130,10 @@ class Lowering {
             for (const Transfers::Way::Hop& hop : way.hops)
               route.uses.push_back({resource(hop.link), hop.load / hop.share});
             part.routes.push_back(graph_.add_route(route));
+            if (part.transfers.behind.empty()) continue;
+            route.latency = {};
+            route.limit = part.transfers.behind[part.behind.size()].limit;
+            part.behind.push_back(graph_.add_route(route));
           }
         }
         made->alone.push_back(
@@ -172,42 +175,18 @@ class Lowering {
 
   void add_transfers(const Part& part, TaskId begin, TaskId end) {
     const Transfers& of = part.transfers;
-    if (of.transfers.empty()) return;
+    if (of.plan.transfers.empty()) return;
     const TaskId launched = graph_.work(kNoStream, of.before);
     graph_.after(launched, begin);
-    std::vector<TaskId> task(of.transfers.size());
-    std::vector<bool> last(of.transfers.size(), true);
-    std::vector<std::optional<std::uint32_t>> before(of.connections);
-    std::uint32_t after = 0;
-    for (std::uint32_t t = 0; t < of.transfers.size(); ++t) {
-      const Transfers::Transfer& transfer = of.transfers[t];
-      const Transfers::Way& way = of.ways[transfer.way];
-      task[t] = graph_.transfer(part.routes[transfer.way], {transfer.bytes});
-      for (const Transfers::Way::Hop& hop : way.hops) {
-        if (carried_.size() <= index(hop.link)) carried_.resize(index(hop.link) + 1, 0);
-        carried_[index(hop.link)] += hop.load * static_cast<double>(transfer.bytes);
-      }
-      TaskId waits = task[t];
-      if (way.ahead > Time{}) {
-        waits = graph_.work(kNoStream, way.ahead);
-        graph_.after(task[t], waits);
-      }
-      bool roots = true;
-      for (; after < transfer.after_end; ++after) {
-        graph_.after(waits, task[of.after[after]]);
-        last[of.after[after]] = false;
-        roots = false;
-      }
-      if (roots) graph_.after(waits, launched);
-      std::optional<std::uint32_t>& earlier = before[transfer.connection];
-      if (earlier) {
-        graph_.after(task[t], task[*earlier]);
-        last[*earlier] = false;
-      }
-      earlier = t;
+    std::vector<std::optional<TaskId>> last =
+        collectives::add_group(of.plan, {part.routes, of.ahead}, launched, graph_);
+    for (std::size_t c = 0; c < of.behind.size(); ++c) {
+      const TaskId behind = graph_.transfer(part.behind[c], of.behind[c].bytes);
+      graph_.after(behind, last[c].value_or(launched));
+      last[c] = behind;
     }
-    for (std::uint32_t t = 0; t < task.size(); ++t)
-      if (last[t]) graph_.after(end, task[t]);
+    for (const std::optional<TaskId>& task : last)
+      if (task) graph_.after(end, *task);
   }
 
   const Program& program_;
@@ -217,7 +196,6 @@ class Lowering {
   sim::TaskGraph graph_;
   std::vector<std::optional<Known>> known_;             // by CommunicationId
   std::vector<std::optional<ResourceId>> resource_of_;  // by link
-  std::vector<double> carried_;                         // by link
 };
 
 }  // namespace

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstddef>
 #include <span>
 #include <vector>
 
@@ -14,10 +13,8 @@ namespace stepcast::workload {
 
 /// A program that was run with every communication lowered to its transfers.
 struct RunOfTransfers {
-  sim::Timeline timeline;       ///< of the program's tasks; its `carried` is empty
-  std::vector<double> carried;  ///< bytes, by link
-  std::vector<double> busy;     ///< by link: of the time, the share in which it worked as fast as its users can
-  std::size_t tasks = 0;        ///< that were simulated
+  sim::Timeline timeline;    ///< of the program's tasks; its `carried` is empty
+  std::vector<double> busy;  ///< by link: of the time, the share in which it worked as fast as its users can
 };
 
 /// Runs a program with all communications as their transfers, which meet on the links, every one with what it can

@@ -180,13 +180,9 @@ CommandLine collective_line() {
     return po::value<std::string>()->default_value(fallback, fallback);
   };
   po::options_description options("Options");
+  add_cluster_options(options);
   // clang-format off
   options.add_options()
-      ("cluster", text(), "a file of configs/clusters/, or with a slash or .yaml a file of yours")
-      ("node", text(), "or machines of this kind: a file of configs/nodes/")
-      ("nodes", text(), "how many of them")
-      ("gpus", text(), "or how many GPUs; fewer than one machine has: a part of it")
-      ("allocation", text(), "or which GPUs: '0-2,5', 'node0:0-3,node2:4-7'")
       ("op", text("all_reduce"), "all_reduce, all_gather, reduce_scatter, broadcast, reduce, all_to_all, send_recv, gather, scatter")
       ("algorithm", text("auto"), "a name of docs/collectives.md, auto (the fastest of what the library has), nccl (what NCCL would pick), or all")
       ("protocol", text(""), "only these, as NCCL_PROTO: Simple, LL128, LL with commas, or ^LL: all but that")

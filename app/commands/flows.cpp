@@ -44,13 +44,9 @@ CommandLine flows_line() {
   const std::string of_pattern =
       patterns + "or a table: row s says what GPU s sends each, in any unit, and its largest number is the size";
   po::options_description options("Options");
+  add_cluster_options(options);
   // clang-format off
   options.add_options()
-      ("cluster", text(), "a file of configs/clusters/, or with a slash or .yaml a file of yours")
-      ("node", text(), "or machines of this kind: a file of configs/nodes/")
-      ("nodes", text(), "how many of them")
-      ("gpus", text(), "or how many GPUs; fewer than one machine has: a part of it")
-      ("allocation", text(), "or which GPUs: '0-2,5', 'node0:0-3,node2:4-7'")
       ("pattern", text(), of_pattern.c_str())
       ("sizes", text("2MB"), "of one flow: FROM:TO, doubling; FROM:TO:x4; FROM:TO:1MiB; or sizes with commas between them")
       ("seeds", text(), "so many hashings, from cluster.fabric.seed on: the median of them, the least and the most")

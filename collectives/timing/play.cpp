@@ -88,8 +88,24 @@ class Rounds {
   Time as_if_endless_{};                         // until then the whole plan does the same
 };
 
+/// When each group's tasks have ended, which stand group by group in a lowered plan.
+std::vector<Time> ends_of_groups(const Plan& plan, const Wiring& wiring, const sim::Timeline& timeline) {
+  std::vector<Time> ends;
+  std::size_t task = 0;
+  for (std::uint32_t g = 0; g < wiring.groups; ++g) {
+    Time& end = ends.emplace_back();
+    for (const Transfer& transfer : plan.transfers) {
+      const bool ahead = wiring.ahead[g * wiring.connections + index(transfer.connection)].value > 0;
+      task += ahead ? 2 : 1;
+      end = std::max(end, timeline.finish[task - 1]);
+    }
+  }
+  return ends;
+}
+
 Outcome outcome(const Plan& plan, const Wiring& wiring, sim::Timeline timeline) {
-  return {timeline.end, std::move(timeline.carried), bytes_by_route(plan, wiring)};
+  return {timeline.end, ends_of_groups(plan, wiring, timeline), std::move(timeline.carried),
+          bytes_by_route(plan, wiring)};
 }
 
 }  // namespace
@@ -129,7 +145,9 @@ Outcome play(const Algorithm& algorithm, Request request, const Wiring& wiring, 
       if (request.rounds != rounds) continue;
     }
     Outcome result = outcome(plan, wiring, std::move(timeline));
-    result.end += period->time * std::int64_t{(plan.rounds - rounds) / period->rounds};
+    const Time rest = period->time * std::int64_t{(plan.rounds - rounds) / period->rounds};
+    result.end += rest;
+    for (Time& end : result.group_end) end += rest;
     const double times = static_cast<double>(plan.rounds) / rounds;
     for (double& bytes : result.carried) bytes *= times;
     for (double& bytes : result.by_route) bytes *= times;

@@ -10,6 +10,7 @@ namespace stepcast::collectives {
 /// What comes of running an algorithm's plan over a wiring.
 struct Outcome {
   Time end{};
+  std::vector<Time> group_end;   ///< by group of the wiring
   std::vector<double> carried;   ///< bytes, by resource of the wiring
   std::vector<double> by_route;  ///< bytes, by route of the wiring
 };

@@ -9,14 +9,6 @@
 namespace stepcast::collectives {
 namespace {
 
-Bandwidth alone(const sim::Route& route, const Wiring& wiring) {
-  Bandwidth rate = route.limit;
-  for (const sim::Use& use : route.uses) {
-    rate = std::min(rate, Bandwidth{wiring.capacity[sim::index(use.resource)].value / use.load});
-  }
-  return rate;
-}
-
 /// Seconds that the busiest resource, or the most limited route, needs for one byte of the operation's size.
 double seconds_per_byte(const Algorithm& algorithm, const Request& like, const Wiring& wiring) {
   const std::int64_t reference = std::int64_t{1 << 16} * like.ranks * like.channels;  // equal parts
@@ -60,8 +52,10 @@ std::uint32_t best_channels(const Prepared& prepared, Bytes bytes, std::uint32_t
   return static_cast<std::uint32_t>(std::clamp(std::round(wanted), 1.0, static_cast<double>(most)));
 }
 
-/// Of what was carried only that of some groups.
+/// Of what happened only that of some groups.
 void keep(std::span<const std::uint32_t> groups, const Wiring& wiring, Outcome& played) {
+  played.end = {};
+  for (const std::uint32_t group : groups) played.end = std::max(played.end, played.group_end[group]);
   std::ranges::fill(played.carried, 0);
   for (std::uint32_t route = 0; route < wiring.routes.size(); ++route) {
     double& bytes = played.by_route[route];
@@ -124,9 +118,9 @@ Prepared prepare(const Algorithm& algorithm, Proto proto, const Request& request
         result.prospect.latency = play(algorithm, result.request.resized(0), result.wiring, 1, fold).end;
         result.prospect.seconds_per_byte = seconds_per_byte(algorithm, result.request, result.wiring) / protocol.share;
         result.prospect.fixed = fixed_time(transport, protocol);
-        for (const sim::Route& route : result.wiring.routes) {
-          result.occupancy = std::max(result.occupancy, route.latency);
-          result.slowest = std::min(result.slowest, alone(route, result.wiring) * protocol.share);
+        for (std::size_t route = 0; route < result.wiring.routes.size(); ++route) {
+          result.occupancy = std::max(result.occupancy, result.wiring.routes[route].latency);
+          result.slowest = std::min(result.slowest, result.wiring.alone(route) * protocol.share);
         }
         for (const Connection& c : plan.connections) result.channels = std::max(result.channels, c.channel + 1);
         if (symmetry.rotate) result.channels *= request.channels;
@@ -201,30 +195,41 @@ Timing timing_of(const Prepared& prepared, const Played& played, std::span<const
   // Data that passes through leaves a rank free for the next repetition while the last is on its way.
   const bool passes = passes_through(prepared.request.operation);
   const Time interval = passes ? std::min(duration, played.before + played.moving) : duration;
-  Timing timing{.duration = duration,
-                .latency = prepared.prospect.fixed + prepared.prospect.latency,
-                .interval = interval,
-                .algorithm = std::string(prepared.algorithm->name),
-                .protocol = std::string(name_of(prepared.proto)),
-                .exact = wiring.aside.empty(),
-                .loads = {}};
+  Timing timing{
+      .duration = duration,
+      .latency = prepared.prospect.fixed + prepared.prospect.latency,
+      .interval = interval,
+      .algorithm = std::string(prepared.algorithm->name),
+      .protocol = std::string(name_of(prepared.proto)),
+      .exact = wiring.aside.empty(),
+      .alike = wiring.aside.empty() &&
+               std::ranges::adjacent_find(outcome.group_end, std::ranges::not_equal_to{}) == outcome.group_end.end(),
+      .loads = {}};
   timing.loads.reserve(prepared.resources.size());
+  std::vector<double> connections(wiring.capacity.size(), 0);
+  for (std::size_t route = 0; route < wiring.routes.size(); ++route)
+    if (outcome.by_route[route] > 0)
+      for (const sim::Use& use : wiring.routes[route].uses) connections[sim::index(use.resource)] += use.load;
   for (const auto& [link, resource] : prepared.resources) {
     const double bytes = outcome.carried[resource] * played.whole;
-    timing.loads.push_back(
-        {link, bytes, bytes * wiring.bandwidth[resource].value / (wiring.capacity[resource].value * played.scale)});
+    timing.loads.push_back({link, bytes,
+                            bytes * wiring.bandwidth[resource].value / (wiring.capacity[resource].value * played.scale),
+                            connections[resource]});
   }
   if (!wiring.aside.empty()) {
-    std::vector<Timing::Load> aside(wiring.aside_links.size());
+    std::vector<Timing::Load> aside(wiring.aside_links.size(), Timing::Load{{}, 0, 0, 0});
     for (const Wiring::Aside& use : wiring.aside) {
       const double bytes = use.load * outcome.by_route[use.route] * played.whole;
+      aside[use.links].connections += use.load;
       aside[use.links].bytes += bytes;
       aside[use.links].occupied += bytes / (use.share * played.scale);
     }
     const auto middle = static_cast<std::ptrdiff_t>(timing.loads.size());
     for (std::size_t i = 0; i < aside.size(); ++i)
-      for (const topology::LinkId link : wiring.aside_links[i])
-        timing.loads.push_back({link, aside[i].bytes, aside[i].occupied});
+      for (const topology::LinkId link : wiring.aside_links[i]) {
+        aside[i].link = link;
+        timing.loads.push_back(aside[i]);
+      }
     std::ranges::sort(timing.loads.begin() + middle, timing.loads.end(), {}, &Timing::Load::link);
     std::ranges::inplace_merge(timing.loads, timing.loads.begin() + middle, {}, &Timing::Load::link);
   }
@@ -244,16 +249,20 @@ std::vector<Timing::Load> loads_of(const Algorithm& algorithm, Request request, 
   const auto wiring = wire(plan, part, cluster, transport, {}, static_cast<std::uint32_t>(own.size()));
   if (!wiring) throw std::logic_error("a whole plan that cannot be wired");
   const std::vector<double> by_route = bytes_by_route(plan, *wiring);
-  std::map<topology::LinkId, double> bytes;
+  std::map<topology::LinkId, Timing::Load> of_links;
   for (std::size_t route = 0; route < by_route.size(); ++route)
     for (const sim::Use& use : wiring->routes[route].uses)
-      for (const topology::LinkId link : wiring->members[sim::index(use.resource)])
-        bytes[link] += use.load * by_route[route] * plan.rounds;
+      for (const topology::LinkId link : wiring->members[sim::index(use.resource)]) {
+        Timing::Load& load = of_links.try_emplace(link, Timing::Load{link, 0, 0, 0}).first->second;
+        load.bytes += use.load * by_route[route] * plan.rounds;
+        if (by_route[route] > 0) load.connections += use.load;
+      }
   std::vector<Timing::Load> loads;
-  for (const auto& [link, carried] : bytes) {
+  for (auto& [link, load] : of_links) {
     const auto like = std::ranges::lower_bound(all, link, {}, &Timing::Load::link);
     const bool known = like != all.end() && like->link == link && like->bytes > 0;
-    loads.push_back({link, carried, known ? carried * like->occupied / like->bytes : carried});
+    load.occupied = known ? load.bytes * like->occupied / like->bytes : load.bytes;
+    loads.push_back(load);
   }
   return loads;
 }

@@ -64,8 +64,8 @@ struct Played {
 /// The collective on so many bytes.
 Played simulate(const Prepared& prepared, const Transport& transport, Bytes bytes);
 
-/// What it comes to. With `own` its loads are those of these groups alone, by their places in the placement: requires a
-/// wiring of every group.
+/// What it comes to. With `own` it is that of these groups alone, by their places in the placement, while all run:
+/// requires a wiring of every group.
 Timing timing_of(const Prepared& prepared, const Played& played, std::span<const std::uint32_t> own = {});
 
 /// What only some groups of a placement, by their places in it, send over each link, in the order of the links' ids:

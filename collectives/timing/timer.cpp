@@ -26,7 +26,7 @@ namespace stepcast::collectives {
 namespace {
 
 /// Ranks of all concurrent communicators that are simulated whole where folding changes something; more take minutes
-/// and are folded even so, as they are where all ranks are alike.
+/// and are folded even so.
 constexpr std::size_t kMostWhole = 128;
 
 nccl::Protocol to_nccl(Proto proto) {
@@ -155,10 +155,17 @@ struct Timer::Impl {
     return at->second;
   }
 
-  Timing simulated(const Prepared& ready, Bytes bytes, bool again, std::span<const std::uint32_t> own_groups) {
+  /// One way to run a collective: what comes of it, and how long all groups take, by which the way is chosen.
+  struct Tried {
+    Timing timing;
+    Time all{};
+  };
+  Tried tried(const Prepared& ready, Bytes bytes, bool again, std::span<const std::uint32_t> own_groups) {
     const auto play = [&] { return simulate(ready, transport, bytes); };
-    if (!again) return timing_of(ready, play(), own_groups);
-    return timing_of(ready, remembered(played, {&ready, bytes.value}, play), own_groups);
+    const auto of = [&](const Played& ran) {
+      return Tried{timing_of(ready, ran, own_groups), ran.before + ran.outcome.end + ran.rest};
+    };
+    return again ? of(remembered(played, {&ready, bytes.value}, play)) : of(play());
   }
 
   const Walk& walk_of(std::size_t number, const Placement& placement) {
@@ -290,6 +297,25 @@ struct Timer::Impl {
     return (switches || named) && request.ranks <= kMostViewed;
   }
 
+  /// Worked out once, folded or whole.
+  const Timing& timed(Operation operation, Bytes bytes, std::span<const Group> concurrent, std::string_view algorithm,
+                      bool fold, const Details& details) {
+    // One order of the groups, whichever of them asks.
+    Members groups(concurrent.begin(), concurrent.end());
+    std::ranges::sort(groups);
+    std::vector<std::uint32_t> own;
+    for (const Group& group : concurrent.first(std::min<std::size_t>(details.own, concurrent.size()))) {
+      own.push_back(static_cast<std::uint32_t>(std::ranges::lower_bound(groups, group) - groups.begin()));
+    }
+    std::ranges::sort(own);
+    Details shared = details;
+    shared.own = 0;
+    const std::size_t number = number_of(groups);
+    const TimingKey key{number, operation, bytes.value, std::string(algorithm), fold, shared, own};
+    return remembered(timings, key,
+                      [&] { return fresh(operation, bytes, groups, algorithm, fold, shared, number, own); });
+  }
+
   Timing fresh(Operation operation, Bytes bytes, std::span<const Group> concurrent, std::string_view name, bool fold,
                const Details& details, std::size_t number, std::span<const std::uint32_t> own_groups) {
     Placement placement = place(cluster, concurrent, operation != Operation::send_recv);
@@ -323,12 +349,12 @@ struct Timer::Impl {
       prepared_first.push_back(&ready(*each, own ? Proto::nvls : first));
       prospects.push_back(prepared_first.back()->prospect);
     }
-    std::vector<Timing> timings_of(able.size());
+    std::vector<Tried> ways(able.size());
     const Choice choice = choose(prospects, bytes, [&](std::size_t i) {
-      timings_of[i] = simulated(*prepared_first[i], bytes, again, simulated_groups);
-      return timings_of[i].duration;
+      ways[i] = tried(*prepared_first[i], bytes, again, simulated_groups);
+      return ways[i].all;
     });
-    Timing best = std::move(timings_of[choice.index]);
+    auto& [best, fastest] = ways[choice.index];
     const auto finish = [&] {
       best.exact = std::ranges::all_of(prepared_first, [](const Prepared* each) { return each->wiring.aside.empty(); });
       if (fold && !own_groups.empty())
@@ -347,11 +373,11 @@ struct Timer::Impl {
         const Prospect rates{.latency = {},
                              .seconds_per_byte = prospects[i].seconds_per_byte * share / protocol.share,
                              .fixed = fixed_time(transport, protocol)};
-        if (lower_bound(rates, bytes) >= best.duration) continue;
+        if (lower_bound(rates, bytes) >= fastest) continue;
         const Prepared& candidate = ready(*able[i], proto);
-        if (lower_bound(candidate.prospect, bytes) >= best.duration) continue;
-        Timing timing = simulated(candidate, bytes, again, simulated_groups);
-        if (timing.duration < best.duration) best = std::move(timing);
+        if (lower_bound(candidate.prospect, bytes) >= fastest) continue;
+        Tried other = tried(candidate, bytes, again, simulated_groups);
+        if (other.all < fastest) ways[choice.index] = std::move(other);
       }
     }
     return finish();
@@ -401,29 +427,15 @@ const Timing& Timer::time(Operation operation, Bytes bytes, std::span<const Grou
                           std::string_view algorithm, bool fold, const Details& details) const {
   if (bytes.value < 0) throw std::logic_error("a collective of fewer than 0 bytes");
   if (details.own > 0 && fold) throw std::logic_error("some groups' own loads, where groups stand for each other");
-  bool folds = fold;
-  if (!fold && impl_->folds_where_exact) {
-    Details all = details;
-    all.own = 0;
-    const Timing& folded = time(operation, bytes, concurrent, algorithm, true, all);
-    folds = folded.exact || (!concurrent.empty() && concurrent.size() * concurrent.front().size() > kMostWhole);
-    if (folds && details.own == 0) return folded;
+  Details all = details;
+  all.own = 0;
+  if (fold || impl_->folds_where_exact) {
+    const bool small = !concurrent.empty() && concurrent.size() * concurrent.front().size() <= kMostWhole;
+    const Timing& folded = impl_->timed(operation, bytes, concurrent, algorithm, true, all);
+    if (folded.exact || !small)
+      return details.own == 0 ? folded : impl_->timed(operation, bytes, concurrent, algorithm, true, details);
   }
-  // One order of the groups, whichever of them asks.
-  Impl::Members groups(concurrent.begin(), concurrent.end());
-  std::ranges::sort(groups);
-  std::vector<std::uint32_t> own;
-  for (const Group& group : concurrent.first(std::min<std::size_t>(details.own, concurrent.size()))) {
-    own.push_back(static_cast<std::uint32_t>(std::ranges::lower_bound(groups, group) - groups.begin()));
-  }
-  std::ranges::sort(own);
-  Details shared = details;
-  shared.own = 0;
-  const std::size_t number = impl_->number_of(groups);
-  const Impl::TimingKey key{number, operation, bytes.value, std::string(algorithm), fold, shared, own};
-  return impl_->remembered(impl_->timings, key, [&] {
-    return impl_->fresh(operation, bytes, groups, algorithm, folds, shared, number, own);
-  });
+  return impl_->timed(operation, bytes, concurrent, algorithm, false, details);
 }
 
 Transfers Timer::transfers(Operation operation, Bytes bytes, std::span<const Group> concurrent, std::uint32_t group,

@@ -26,7 +26,8 @@ struct Details {
   /// all_to_all of uneven sizes: what rank s sends rank d goes as pair_weights[s * ranks + d], none negative, and the
   /// rank with the most to send (below 2^31) has `bytes`. Empty: even.
   std::vector<std::int64_t> pair_weights{};
-  /// Timing::loads are those of the first so many of the concurrent groups alone; 0: of all together. Not with fold.
+  /// The answer is that of the first so many of the concurrent groups alone, while all run: when they have ended, and
+  /// their loads. 0: of all together. Not with fold.
   std::uint32_t own = 0;
   friend auto operator<=>(const Details&, const Details&) = default;
 };
@@ -44,7 +45,8 @@ class Timer {
   /// or "auto": the fastest that applies; or "nccl": what NCCL's own model picks (nccl/tuner.h,
   /// Transport::nccl_version). Of the protocols the transport has, the fastest predicted; "ring/LL", "auto/Simple":
   /// that one. With `fold`, ranks that do the same at the same time are simulated once, where the placement has that
-  /// symmetry; the answer is the same to the picosecond. One rank, or no bytes over one rank: zero. Throws InputError
+  /// symmetry and the answer is the same to the picosecond; of many ranks also where it is about the same
+  /// (Timing::exact). One rank, or no bytes over one rank: zero. Throws InputError
   /// for an unknown algorithm or one that cannot do it, and for details that do not fit. The answer stays as long as
   /// the timer does.
   const Timing& time(Operation operation, Bytes bytes, std::span<const Group> concurrent,

@@ -1,5 +1,7 @@
 #include "collectives/timing/timing.h"
 
+#include <algorithm>
+
 namespace stepcast::collectives {
 
 Timing scaled(Timing timing, double factor) {
@@ -11,6 +13,16 @@ Timing scaled(Timing timing, double factor) {
     load.occupied *= factor;
   }
   return timing;
+}
+
+Timing passed_on(Timing first, const Timing& second) {
+  first.duration = std::max(first.duration + second.latency, second.duration + first.latency);
+  first.interval = std::max(first.interval, second.interval);
+  first.latency = first.latency + second.latency;
+  first.exact = first.exact && second.exact;
+  first.alike = first.alike && second.alike;
+  first.loads.insert(first.loads.end(), second.loads.begin(), second.loads.end());
+  return first;
 }
 
 }  // namespace stepcast::collectives

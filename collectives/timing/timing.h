@@ -18,17 +18,23 @@ struct Timing {
   std::string algorithm;  ///< the one timed or chosen
   std::string protocol;   ///< "Simple", "LL128" or "LL"
   bool exact = true;      ///< folding changed nothing: no links that like flows use unlike
+  bool alike = true;      ///< all concurrent groups take the same time
   struct Load {
     topology::LinkId link{};
     double bytes = 0;  ///< that cross the link, all concurrent groups together
     /// Bytes that the link could carry in the time for which these occupy it: `bytes` over the share of its bandwidth
     /// that the collective reaches when it has the link to itself.
     double occupied = 0;
+    double connections = 1;  ///< that cross it, and share what it can carry
   };
   std::vector<Load> loads;
 };
 
 /// A collective that takes `factor` times as long and uses its links to the same extent.
 Timing scaled(Timing timing, double factor);
+
+/// Two collectives of which the second passes on what the first brings as it comes: the two stages of a pipeline, of
+/// which the slower one counts and the other's first part.
+Timing passed_on(Timing first, const Timing& second);
 
 }  // namespace stepcast::collectives

@@ -4,6 +4,7 @@
 #include <limits>
 #include <vector>
 
+#include "collectives/plan.h"
 #include "sim/units.h"
 #include "topology/cluster.h"
 
@@ -12,8 +13,7 @@ namespace stepcast::collectives {
 struct Prepared;
 struct Transport;
 
-/// A collective of one group, transfer by transfer, for whoever simulates it among other traffic. A transfer starts
-/// when those it comes after and the one before it on its connection have ended.
+/// A collective of one group, transfer by transfer, for whoever simulates it among other traffic.
 struct Transfers {
   /// What a connection's transfers cross.
   struct Way {
@@ -24,25 +24,27 @@ struct Transfers {
     };
     std::vector<Hop> hops;
     Time latency{};  ///< occupies the connection
-    Time ahead{};    ///< before it, while the connection is still at work on the transfer before
     Bandwidth limit{std::numeric_limits<double>::infinity()};
   };
-  struct Transfer {
-    std::uint32_t connection = 0, way = 0;
-    std::int64_t bytes = 0;
-    std::uint32_t after_end = 0;  ///< in `after`; from where the transfer before it ends
+  /// What a connection moves after its transfers: the pieces of a pipeline that the plan does not hold. No faster than
+  /// one piece after the other would be, each of which waits for the latency again.
+  struct Behind {
+    Bytes bytes{};
+    Bandwidth limit{std::numeric_limits<double>::infinity()};
   };
 
-  Time before{};  ///< launch and what else comes before the first transfer
-  std::uint32_t connections = 0;
-  std::vector<Way> ways;
-  std::vector<Transfer> transfers;   ///< each connection's in their order
-  std::vector<std::uint32_t> after;  ///< transfers, each before those that come after it
+  Time before{};               ///< launch and what else comes before the first transfer
+  Plan plan;                   ///< an element is a byte
+  std::vector<Way> ways;       ///< by connection, as all below
+  std::vector<Time> ahead;     ///< of a transfer, while the connection is still at work on the one before
+  std::vector<Behind> behind;  ///< none: the plan holds all pieces
+
+  /// How many there are, with those behind.
+  std::size_t count() const { return plan.transfers.size() + behind.size(); }
 };
 
 /// Those of the group at this place of the placement that `prepared` is of. Requires a wiring of every group. Of a
-/// pipeline of very many pieces only the first are there; what all others move over a connection follows as one
-/// transfer, no faster than one piece after the other would be.
+/// pipeline of very many pieces only the first are in the plan.
 Transfers transfers_of(const Prepared& prepared, const Transport& transport, Bytes bytes, std::uint32_t group);
 
 }  // namespace stepcast::collectives

@@ -86,7 +86,7 @@ struct Way {
 class Wirer {
  public:
   Wirer(const Plan& plan, const Placement& placement, const topology::Cluster& cluster, const Transport& transport,
-        Symmetry symmetry, std::uint32_t stride, Ways ways)
+        Symmetry symmetry, std::uint32_t stride, WaySearch search)
       : plan_(plan),
         placement_(placement),
         cluster_(cluster),
@@ -101,7 +101,7 @@ class Wirer {
     turns_ = symmetry.rotate ? row_ : 1;
     first_fabric_ = cluster.first_fabric_link();
     const double all_ways = static_cast<double>(plan.connections.size()) * stride * images();
-    if (ways == Ways::by_kind_of_nodes || (ways == Ways::soonest && all_ways > kFewWays))
+    if (search == WaySearch::by_kind_of_nodes || (search == WaySearch::soonest && all_ways > kFewWays))
       like_nodes_ = LikeNodes::find(plan, placement, cluster, symmetry);
   }
 
@@ -457,11 +457,18 @@ class Wirer {
 
 }  // namespace
 
+Bandwidth Wiring::alone(std::size_t route) const {
+  Bandwidth rate = routes[route].limit;
+  for (const sim::Use& use : routes[route].uses)
+    rate = std::min(rate, Bandwidth{capacity[sim::index(use.resource)].value / use.load});
+  return rate;
+}
+
 std::optional<Wiring> wire(const Plan& plan, const Placement& placement, const topology::Cluster& cluster,
-                           const Transport& transport, Symmetry symmetry, std::uint32_t stride, Ways ways) {
-  Wirer wirer(plan, placement, cluster, transport, symmetry, stride, ways);
+                           const Transport& transport, Symmetry symmetry, std::uint32_t stride, WaySearch search) {
+  Wirer wirer(plan, placement, cluster, transport, symmetry, stride, search);
   std::optional<Wiring> wiring = wirer.run();
-  return wirer.misled() ? wire(plan, placement, cluster, transport, symmetry, stride, Ways::each) : wiring;
+  return wirer.misled() ? wire(plan, placement, cluster, transport, symmetry, stride, WaySearch::each) : wiring;
 }
 
 }  // namespace stepcast::collectives

@@ -33,6 +33,9 @@ struct Wiring {
   /// to the least share any of them would get if all were active. Empty: folding is exact.
   std::vector<Aside> aside;
   std::vector<std::vector<topology::LinkId>> aside_links;  ///< those that all flows use alike together
+
+  /// What a route's flow could reach if it were the only one.
+  Bandwidth alone(std::size_t route) const;
 };
 
 /// `symmetry` and `stride` say which transfers and groups stand for which: the plan has been made with that fold, and
@@ -41,11 +44,11 @@ struct Wiring {
 /// condition (an equitable partition of flows and links) makes max-min rates, and so times, those of the whole.
 /// Each transfer waits the transport's alpha for its kind of path and the path's latency; the least of these in the
 /// plan occupies the connection, any excess overlaps with earlier transfers on it.
-/// O(connections * kinds of pairs of nodes) where nodes shift onto each other (like_nodes.h), else, and with Ways::each,
-/// O(connections * images) paths; the wirings are equal. Throws InputError where there is no path.
-enum class Ways : std::uint8_t { soonest, by_kind_of_nodes, each };
+/// O(connections * kinds of pairs of nodes) where nodes shift onto each other (like_nodes.h), else, and with
+/// WaySearch::each, O(connections * images) paths; the wirings are equal. Throws InputError where there is no path.
+enum class WaySearch : std::uint8_t { soonest, by_kind_of_nodes, each };
 std::optional<Wiring> wire(const Plan& plan, const Placement& placement, const topology::Cluster& cluster,
                            const Transport& transport, Symmetry symmetry, std::uint32_t stride,
-                           Ways ways = Ways::soonest);
+                           WaySearch search = WaySearch::soonest);
 
 }  // namespace stepcast::collectives

@@ -73,13 +73,12 @@ class PassClock {
 
   void run_kernel(Time alone) {
     // Both slow down while both run; what is left of the longer one then runs alone.
-    const Time hidden = std::min(alone, beside_);
+    const Time beside = std::exchange(beside_, {}), hidden = std::min(alone, beside);
     const Time slowed = alone + from_seconds(to_seconds(hidden) * cost_.software.overlap_slowdown);
     pass_.compute += slowed;
-    pass_.exposed_tensor += beside_ - hidden;
-    beside_ = {};
+    pass_.exposed_tensor += beside - hidden;
     if (const TensorCollective* op = std::exchange(op_beside_, nullptr))
-      add_part({slowed, *op, 1, true});
+      add_part({slowed, *op, 1, true, beside});
     else
       add_kernels(slowed);
   }
@@ -92,14 +91,15 @@ class PassClock {
       op_beside_ = &op;
     } else {
       pass_.exposed_tensor += alone;
-      add_part({{}, op});
+      add_part({{}, op, 1, false, alone});
     }
   }
 
   /// Nothing is left for a collective to hide under.
   void finish_beside() {
-    pass_.exposed_tensor += std::exchange(beside_, {});
-    if (const TensorCollective* op = std::exchange(op_beside_, nullptr)) add_part({{}, *op});
+    const Time alone = std::exchange(beside_, {});
+    pass_.exposed_tensor += alone;
+    if (const TensorCollective* op = std::exchange(op_beside_, nullptr)) add_part({{}, *op, 1, false, alone});
   }
 
   void add_part(const PassPart& part) {
@@ -116,10 +116,11 @@ class PassClock {
     finish_beside();
     Gemm part = multiply;
     part.shape.m = (multiply.shape.m + op.parts - 1) / op.parts;
-    Time each{};
+    Time each{}, all{};
     TensorCollective sent = op;
     if (op.operation == collectives::Operation::all_gather) {
-      each = {timed(op).value / (op.parts - 1)};  // what arrives, one part after the other
+      all = timed(op);
+      each = {all.value / (op.parts - 1)};  // what arrives, one part after the other
     } else {
       sent.bytes = {op.bytes.value / op.parts};
       each = timed(sent, op.parts);
@@ -127,12 +128,12 @@ class PassClock {
     const Time multiplied = cost_.time(part);
     const Pipelined both = in_parts(op, multiplied, each, cost_.software.overlap_slowdown);
     if (op.operation == collectives::Operation::all_gather) {
-      add_part({both.compute - multiplied, op, 1, true});
+      add_part({both.compute - multiplied, op, 1, true, all});
       add_kernels(multiplied);
     } else {
       add_kernels(multiplied);
-      add_part({both.compute - multiplied, sent, op.parts - 1, true});
-      add_part({{}, sent});
+      add_part({both.compute - multiplied, sent, op.parts - 1, true, each});
+      add_part({{}, sent, 1, false, each});
     }
     pass_.compute += both.compute;
     pass_.exposed_tensor += both.exposed;

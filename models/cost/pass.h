@@ -38,6 +38,7 @@ struct PassPart {
   std::optional<TensorCollective> traffic{};
   int times = 1;
   bool at_once = false;
+  Time alone{};  ///< of the collective once, if it meets nothing
 };
 using PassParts = std::vector<PassPart>;
 

@@ -9,15 +9,13 @@ namespace stepcast::schedules {
 
 PieceTimes::PieceTimes(const Scenario& scenario, const Blocks& blocks, const Ranks& ranks,
                        const collectives::Timer& timer, bool fold, bool splits_backward,
-                       const workload::SlowLinks* slow_links, std::optional<OtherKind> other, const HostCopies* copies,
-                       bool in_parts)
+                       const workload::SlowLinks* slow_links, std::optional<OtherKind> other, const HostCopies* copies)
     : scenario_(scenario),
       blocks_(blocks),
       ranks_(ranks),
       timer_(timer),
       fold_(fold),
       splits_backward_(splits_backward),
-      in_parts_(in_parts),
       slow_links_(slow_links),
       other_(other),
       copies_(copies) {}
@@ -37,34 +35,32 @@ const std::vector<PieceTimes::Kind>& PieceTimes::at(Coordinate c) {
   const LayerTraffic traffic(s, ranks_, c);
   const TensorTimer tensor = [&](const TensorCollective& op) {
     collectives::Timing timing = traffic.time(op, timer_, fold_);
+    alike_ = alike_ && timing.alike;
     return slow_links_ != nullptr ? slow_links_->slowed(std::move(timing)) : timing;
   };
   std::vector<Kind> kinds;
   for (const Block& block : (other ? other_->blocks : blocks_).kinds) {
     Kind& kind = kinds.emplace_back();
-    if (in_parts_) kind.parts = std::make_unique<PieceParts>();
-    PieceParts* const parts = kind.parts.get();
-    const auto time = [&](const Kernels& kernels, PassParts PieceParts::*part) {
-      return pass_time(kernels, cost, tensor, &kind.traffic, parts != nullptr ? &(parts->*part) : nullptr);
+    kind.parts = std::make_unique<PieceParts>();
+    PieceParts& parts = *kind.parts;
+    const auto time = [&](const Kernels& kernels, PassParts& made) {
+      return pass_time(kernels, cost, tensor, &kind.traffic, &made);
     };
-    kind.piece.parts = parts;
-    kind.piece.forward = time(block.forward, &PieceParts::forward);
-    kind.piece.recompute = time(block.recompute, &PieceParts::recompute);
+    kind.piece.parts = &parts;
+    kind.piece.forward = time(block.forward, parts.forward);
+    kind.piece.recompute = time(block.recompute, parts.recompute);
     if (splits_backward_) {
       const SplitBackward backward = split_backward(block.backward);
-      kind.piece.backward = time(backward.inputs, &PieceParts::backward) + kind.piece.recompute;
-      kind.piece.weight =
-          pass_time(backward.weights, cost, tensor, nullptr, parts != nullptr ? &parts->weight : nullptr);
+      kind.piece.backward = time(backward.inputs, parts.backward) + kind.piece.recompute;
+      kind.piece.weight = pass_time(backward.weights, cost, tensor, nullptr, &parts.weight);
     } else {
-      kind.piece.backward = time(block.backward, &PieceParts::backward) + kind.piece.recompute;
+      kind.piece.backward = time(block.backward, parts.backward) + kind.piece.recompute;
     }
     if (copies_ != nullptr) {
       kind.piece.forward = forward_with_copies(s, block, kind.piece.forward, *copies_);
       kind.piece.backward = backward_with_copies(s, block, kind.piece.backward, *copies_);
-      if (parts != nullptr) {
-        parts->forward.push_back({kind.piece.forward.exposed_copy});
-        parts->backward.push_back({kind.piece.backward.exposed_copy});
-      }
+      parts.forward.push_back({kind.piece.forward.exposed_copy});
+      parts.backward.push_back({kind.piece.backward.exposed_copy});
     }
     kind.piece.parameters = block.parameters;
     kind.piece.experts = block.expert_parameters;

@@ -57,8 +57,8 @@ PassTime time_of(const PieceOrChunk& part, PassKind kind) {
 struct Stretch {
   PassTime time;
   std::vector<const PassParts*> parts{};
-  bool at_once =
-      false;  ///< of its parts all kernels, and beside them all traffic: those of two passes that run together
+  /// The parts are those of two passes that run together: all kernels, and all traffic beside them.
+  bool at_once = false;
 
   /// What one pass of a piece takes. `recompute`: with what it recomputes.
   void add(const Piece& piece, PassKind kind, bool recompute = true);
@@ -82,7 +82,7 @@ class PieceTimes {
  public:
   PieceTimes(const Scenario& scenario, const Blocks& blocks, const Ranks& ranks, const collectives::Timer& timer,
              bool fold, bool splits_backward, const workload::SlowLinks* slow_links = nullptr,
-             std::optional<OtherKind> other = {}, const HostCopies* copies = nullptr, bool in_parts = false);
+             std::optional<OtherKind> other = {}, const HostCopies* copies = nullptr);
 
   /// A kind of block at one place in a node.
   struct Kind {
@@ -92,6 +92,9 @@ class PieceTimes {
   };
   const std::vector<Kind>& at(Coordinate c);  ///< by Blocks::kinds
 
+  /// Whether all groups that do the same at the same time take the same time, of those timed so far.
+  bool alike() const { return alike_; }
+
   /// What the rank at `c` runs of a stage that holds `chunks`: virtual stage `virtual_stage`.
   Chunk chunk(Coordinate c, std::span<const BlockRange> chunks, std::uint32_t virtual_stage);
 
@@ -100,7 +103,7 @@ class PieceTimes {
   const Blocks& blocks_;
   const Ranks& ranks_;
   const collectives::Timer& timer_;
-  bool fold_, splits_backward_, in_parts_;
+  bool fold_, splits_backward_, alike_ = true;
   const workload::SlowLinks* slow_links_;
   std::optional<OtherKind> other_;
   const HostCopies* copies_;

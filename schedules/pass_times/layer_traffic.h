@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <vector>
 
 #include "collectives/timing/timer.h"
@@ -21,15 +22,19 @@ class LayerTraffic {
   workload::Communication communication(const TensorCollective& collective) const;
 
  private:
-  /// Tokens to their experts, or back, with one copy for each node.
-  collectives::Timing by_way_of_nodes(Bytes bytes, const collectives::Timer& timer, bool fold) const;
+  using SharedGroups = std::shared_ptr<const std::vector<collectives::Group>>;
 
-  std::map<Among, std::vector<collectives::Group>> groups_;
+  /// Whether tokens go to their experts, or back, with one copy for each node; of so many bytes.
+  bool by_way_of_nodes(const TensorCollective& collective) const;
+  Bytes copies(const TensorCollective& collective) const;
+
+  std::map<Among, SharedGroups> groups_;
+  /// Who sends how much to whom, where experts' loads differ.
+  std::map<Among, std::shared_ptr<const collectives::Details>> uneven_;
   double scale_ = 1;
-  collectives::Details dispatch_, combine_;  ///< who sends how much to whom, where experts' loads differ
   /// With a node limit, of the expert groups on several nodes: ranks of one node, ranks at one place of each, and
   /// copies for nodes over copies for experts.
-  std::vector<collectives::Group> inside_, rails_;
+  SharedGroups inside_, rails_;
   std::uint32_t own_inside_ = 0, own_rails_ = 0;  ///< of those, of the rank's own expert group: the first
   std::uint32_t ring_ = 1;                        ///< ranks that share a sequence
   double copies_share_ = 1;

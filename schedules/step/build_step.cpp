@@ -18,10 +18,10 @@ constexpr std::uint32_t kNever = 0xffffffffu;
 /// Every lane's passes in its stage's order, and what they wait for.
 class Builder {
  public:
-  Builder(const StepInput& in, const Traffic& traffic)
+  Builder(const StepInput& in, const Traffic& traffic, const InnerTraffic* inner)
       : in_(in),
         s_(in.scenario),
-        lanes_(in, traffic),
+        lanes_(in, traffic, inner),
         updates_(lanes_),
         shape_(in.pipeline->shape),
         chunks_(chunks(shape_)),
@@ -260,6 +260,8 @@ class Builder {
 
 }  // namespace
 
-Step build_step(const StepInput& input, const Traffic& traffic) { return Builder(input, traffic).build(); }
+Step build_step(const StepInput& input, const Traffic& traffic, const InnerTraffic* inner) {
+  return Builder(input, traffic, inner).build();
+}
 
 }  // namespace stepcast::schedules

@@ -1,40 +1,99 @@
 #include "schedules/step/inner_traffic.h"
 
-#include <algorithm>
 #include <set>
+#include <utility>
+
+#include "schedules/pass_times/layer_traffic.h"
 
 namespace stepcast::schedules {
+namespace {
 
-InnerTraffic::InnerTraffic(const StepInput& input, const LaneGroups& lanes)
-    : in_(input), lanes_(lanes), of_lane_(input.pipeline->shape.stages * lanes.replicas()) {}
+/// Calls `see` with every part of what a lane runs.
+template <class See>
+void each_part(const DataPlan& plan, const See& see) {
+  std::set<const PieceParts*> seen;
+  for (const Chunk& chunk : plan.chunks)
+    for (const Piece& piece : chunk.pieces) {
+      if (piece.parts == nullptr || !seen.insert(piece.parts).second) continue;
+      for (const PassParts* parts :
+           {&piece.parts->forward, &piece.parts->recompute, &piece.parts->backward, &piece.parts->weight})
+        for (const PassPart& part : *parts) see(part);
+    }
+}
 
-const InnerTraffic::Group& InnerTraffic::group(std::uint32_t lane, const TensorCollective& collective,
-                                               std::vector<workload::Communication>& communications) {
-  const auto [known, fresh] =
-      groups_.try_emplace({lane, collective.among, collective.operation, collective.bytes.value});
-  Group& group = known->second;
-  if (!fresh) return group;
-  std::optional<LayerTraffic>& traffic = of_lane_[lane];
-  if (!traffic) traffic.emplace(in_.scenario, in_.ranks, lanes_.at(lane));
-  workload::Communication communication = traffic->communication(collective);
+void see_whole(DataPlan& plan) {
+  for (Chunk& chunk : plan.chunks)
+    for (Piece& piece : chunk.pieces) piece.parts = nullptr;
+}
+
+/// The lanes of the groups that ask.
+std::vector<std::uint32_t> lanes_of(const workload::Communication& communication, const StepInput& in,
+                                    const LaneGroups& lanes) {
   std::set<std::uint32_t> members;
   for (const workload::Collective& one : communication.collectives)
     for (std::uint32_t g = 0; g < one.own; ++g)
-      for (const topology::GpuId gpu : (*one.groups)[g]) {
-        const Coordinate at = in_.ranks.coordinate(topology::index(gpu));
-        members.insert(lanes_.lane(in_.ranks.place_in_stage(at), at.stage));
-      }
-  group.lanes.assign(members.begin(), members.end());
-  const auto [made, first] =
-      declared_.try_emplace({group.lanes.front(), collective.among, collective.operation, collective.bytes.value},
-                            workload::CommunicationId{static_cast<std::uint32_t>(communications.size())});
-  if (first) communications.push_back(std::move(communication));
-  group.communication = made->second;
-  return group;
+      for (const topology::GpuId gpu : (*one.groups)[g])
+        members.insert(lanes.lane(in.ranks.coordinate(topology::index(gpu))));
+  return {members.begin(), members.end()};
 }
 
-Joined& InnerTraffic::turns(Among among) {
-  return turns_.try_emplace(among, static_cast<std::uint32_t>(of_lane_.size())).first->second;
+}  // namespace
+
+InnerTraffic::InnerTraffic(const StepInput& in, const LaneGroups& lanes, Traffic& traffic) {
+  std::map<Key, workload::CommunicationId> declared;  // by the group's first lane
+  for (std::uint32_t lane = 0; lane < traffic.data.size(); ++lane) {
+    std::optional<LayerTraffic> of_lane;
+    each_part(traffic.data[lane], [&](const PassPart& part) {
+      if (!part.traffic || groups_.contains(key(lane, *part.traffic))) return;
+      if (!of_lane) of_lane.emplace(in.scenario, in.ranks, lanes.at(lane));
+      workload::Communication communication = of_lane->communication(*part.traffic);
+      Group group{.communication = {}, .lanes = lanes_of(communication, in, lanes)};
+      const std::uint32_t first = group.lanes.front();
+      const auto [made, fresh] =
+          declared.try_emplace(key(first, *part.traffic),
+                               workload::CommunicationId{static_cast<std::uint32_t>(traffic.communications.size())});
+      group.communication = made->second;
+      if (fresh) {
+        communication.turn = first;
+        traffic.communications.push_back(std::move(communication));
+      }
+      groups_.emplace(key(lane, *part.traffic), std::move(group));
+    });
+  }
+}
+
+const InnerTraffic::Group& InnerTraffic::group(std::uint32_t lane, const TensorCollective& collective) const {
+  return groups_.at(key(lane, collective));
+}
+
+bool InnerTraffic::any_meets(std::uint32_t lane, const DataPlan& plan) const {
+  bool any = false;
+  each_part(plan, [&](const PassPart& part) { any = any || (part.traffic && group(lane, *part.traffic).meets); });
+  return any;
+}
+
+bool InnerTraffic::keep_what_meets(const workload::Flows& flows, Traffic& traffic) {
+  for (auto& [key, group] : groups_)
+    group.meets = flows.shares(group.communication) || (group.lanes.size() > 1 && !flows.alike());
+  bool any = false;
+  for (std::uint32_t lane = 0; lane < traffic.data.size(); ++lane) {
+    if (any_meets(lane, traffic.data[lane]))
+      any = true;
+    else
+      see_whole(traffic.data[lane]);
+  }
+  return any;
+}
+
+bool inner_may_meet(const StepInput& in) {
+  const Parallelism& plan = in.scenario.parallelism;
+  const bool overlaps = in.exchange == Exchange::gradients && data_overlap(in.scenario) &&
+                        weight_copies(plan) * copies(in.pipeline->shape) > 1;
+  return (plan.tensor > 1 || plan.context > 1 || plan.expert > 1) && (plan.pipeline > 1 || overlaps);
+}
+
+void see_whole(Traffic& traffic) {
+  for (DataPlan& plan : traffic.data) see_whole(plan);
 }
 
 }  // namespace stepcast::schedules

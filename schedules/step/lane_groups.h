@@ -16,6 +16,8 @@ class LaneGroups {
 
   std::uint32_t replicas() const { return replicas_; }  ///< lanes of a stage
   std::uint32_t lane(std::uint32_t replica, std::uint32_t stage) const { return stage * replicas_ + replica; }
+  /// That stands for a rank.
+  std::uint32_t lane(Coordinate at) const { return lane(unfold_ ? ranks_.place_in_stage(at) : 0, at.stage); }
   Coordinate at(std::uint32_t lane) const { return ranks_.in_stage(lane % replicas_, lane / replicas_); }
 
   /// The lane that keeps the traffic of a virtual stage's group: without folding each rank of the group has a lane, and

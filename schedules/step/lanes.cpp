@@ -1,5 +1,6 @@
 #include "schedules/step/lanes.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "schedules/pipeline/placement.h"
@@ -8,7 +9,7 @@ namespace stepcast::schedules {
 
 using sim::TaskId;
 
-Lanes::Lanes(const StepInput& input, const Traffic& declared)
+Lanes::Lanes(const StepInput& input, const Traffic& declared, const InnerTraffic* inner)
     : in(input),
       s(input.scenario),
       shape(input.pipeline->shape),
@@ -18,11 +19,8 @@ Lanes::Lanes(const StepInput& input, const Traffic& declared)
       members_(shape.stages * groups.replicas()),
       sums_(shape.stages * groups.replicas()),
       gathers_(shape.stages * groups.replicas()),
+      inner_(inner),
       blocked_by_(shape.stages * groups.replicas()) {
-  if (in.transfers) {
-    step.communications = traffic.communications;
-    inner_.emplace(in, groups);
-  }
   const std::size_t passes = std::size_t{2} * shape.micro_batches * chunks(shape) * groups.replicas();
   const bool joined = shape.stages == 1;  // most passes are then parts of others
   if (!joined) step.program.reserve(2 * passes, 4 * passes);
@@ -51,7 +49,9 @@ bool Lanes::several_data_ranks() const {
 LaneTask& Lanes::add_compute(std::uint32_t lane, const Pass& pass, const Stretch& undisturbed, bool disturbed) {
   const PassTime time = straggling(lane, undisturbed.time);
   Ends ends;
-  if (in.transfers) {
+  // Of one stage alone only what is summed or gathered runs beside it.
+  const bool in_parts = in.transfers || (!undisturbed.parts.empty() && (shape.stages > 1 || disturbed));
+  if (in_parts) {
     const bool works = undisturbed.time.compute > Time{};
     ends = add_parts(lane, undisturbed, works ? time.compute / undisturbed.time.compute : 1, disturbed);
   } else {
@@ -68,8 +68,8 @@ LaneTask& Lanes::add_compute(std::uint32_t lane, const Pass& pass, const Stretch
                                                                  {},
                                                                  {}});
   entry.exposed_copy = time.exposed_copy;
-  entry.in_parts = in.transfers;
-  if (in.transfers) entry.exposed_tensor = {};
+  entry.in_parts = in_parts;
+  if (in_parts) entry.exposed_tensor = {};
   if (const std::optional<TaskId> sum = std::exchange(blocked_by_[lane], std::nullopt)) {
     step.program.after(task, *sum);
     entry.data = sum;
@@ -81,41 +81,49 @@ Lanes::Ends Lanes::add_parts(std::uint32_t lane, const Stretch& stretch, double 
   const auto longer = [&](Time time) { return slower == 1 ? time : from_seconds(to_seconds(time) * slower); };
   const TaskId begin = step.program.kernels(streams_[lane].compute, {});
   TaskId done = begin, arrived = begin;  // kernels so far; traffic that the next ones wait for, if it is not `begin`
-  const auto compute = [&](Time time) {
-    done = kernels(lane, longer(time), disturbed);
+  Time next{};                           // what these take
+  const auto compute = [&] {
+    done = kernels(lane, std::exchange(next, {}), disturbed);
     if (arrived != begin) step.program.after(done, std::exchange(arrived, begin));
   };
   if (stretch.at_once) {
-    Time all{};
     TaskId last = begin;
     for (const PassParts* parts : stretch.parts)
       for (const PassPart& part : *parts) {
-        all += part.kernels;
+        next += longer(part.kernels);
         for (int turn = 0; part.traffic && turn < part.times; ++turn) last = add_inner(lane, *part.traffic, last);
       }
-    compute(all);
+    compute();
     arrived = last;
   } else {
     for (const PassParts* parts : stretch.parts)
       for (const PassPart& part : *parts) {
-        if (part.at_once && arrived != begin) compute({});
-        TaskId ready = arrived != begin ? arrived : done;
-        if (part.kernels > Time{}) {
-          compute(part.kernels);
-          if (!part.at_once) ready = done;
+        const Time kernels = longer(part.kernels);
+        if (!part.traffic || !inner_->group(lane, *part.traffic).meets) {
+          const Time alone = part.alone * part.times;
+          next += part.at_once ? std::max(kernels, alone) : kernels + alone;
+          continue;
         }
-        for (int turn = 0; part.traffic && turn < part.times; ++turn) ready = add_inner(lane, *part.traffic, ready);
-        if (part.traffic) arrived = ready;
+        if (!part.at_once) next += kernels;
+        if (next > Time{} || (part.at_once && arrived != begin)) compute();
+        TaskId ready = arrived != begin ? arrived : done;
+        if (part.at_once && kernels > Time{}) {
+          next = kernels;
+          compute();
+        }
+        for (int turn = 0; turn < part.times; ++turn) ready = add_inner(lane, *part.traffic, ready);
+        arrived = ready;
       }
   }
-  compute({});
+  compute();
   return {begin, done};
 }
 
 TaskId Lanes::add_inner(std::uint32_t lane, const TensorCollective& collective, TaskId ready) {
-  const InnerTraffic::Group& group = inner_->group(lane, collective, step.communications);
+  const InnerTraffic::Group& group = inner_->group(lane, collective);
+  Joined& turns = inner_turns_.try_emplace(collective.among, count()).first->second;
   // On no stream: what it comes after keeps it in its place.
-  const Joined::Turn turn = inner_->turns(collective.among).next(lane, group.lanes.front(), [&] {
+  const Joined::Turn turn = turns.next(lane, group.lanes.front(), [&] {
     return step.program.communicate(std::span<const sim::StreamId>{}, group.communication);
   });
   step.program.after(turn.task, ready);

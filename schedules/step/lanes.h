@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -17,7 +18,7 @@ namespace stepcast::schedules {
 /// and join.
 class Lanes {
  public:
-  Lanes(const StepInput& input, const Traffic& traffic);
+  Lanes(const StepInput& input, const Traffic& traffic, const InnerTraffic* inner);
 
   std::uint32_t count() const { return static_cast<std::uint32_t>(step.lanes.size()); }
   Lane& operator[](std::uint32_t lane) { return step.lanes[lane]; }
@@ -83,7 +84,7 @@ class Lanes {
     return disturbed && slowdown_ > 0 ? step.program.kernels(streams.compute, streams.engine, duration)
                                       : step.program.kernels(streams.compute, duration);
   }
-  /// The stretch's parts on the lane, kernels `slower` times as long.
+  /// The stretch with the traffic in it that meets other traffic, kernels `slower` times as long.
   Ends add_parts(std::uint32_t lane, const Stretch& stretch, double slower, bool disturbed);
   /// Traffic inside a layer, which each of its lanes joins once it has come so far.
   sim::TaskId add_inner(std::uint32_t lane, const TensorCollective& collective, sim::TaskId ready);
@@ -94,7 +95,8 @@ class Lanes {
   std::vector<sim::StreamId> joined_streams_;        ///< of one collective, kept for their memory
   std::vector<workload::EngineId> joined_engines_;
   Joined sums_, gathers_;                               ///< by the group's leader
-  std::optional<InnerTraffic> inner_;                   ///< where it is lowered
+  const InnerTraffic* inner_;                           ///< none: it meets no other
+  std::map<Among, Joined> inner_turns_;                 ///< all lanes of a group ask in the same order
   std::vector<std::optional<sim::TaskId>> blocked_by_;  ///< by lane
 };
 

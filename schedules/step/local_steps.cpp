@@ -1,14 +1,10 @@
 #include "schedules/step/local_steps.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "schedules/results/time_parts.h"
-#include "schedules/step/build_step.h"
+#include "schedules/step/run_step.h"
 #include "schedules/step/split.h"
-#include "schedules/step/traffic.h"
-#include "workload/run.h"
-#include "workload/transfers.h"
 
 namespace stepcast::schedules {
 namespace {
@@ -26,7 +22,8 @@ class Round {
     StepInput in = last_;
     in.exchange = Exchange::nothing;
     in.stragglers = stragglers;
-    const Run local(std::move(in));
+    in.trace = false;
+    const StepRun local = run_whole_step(in);
     std::vector<Time> ended(behind_.size(), Time{});
     for (const Lane& lane : local.step.lanes)
       ended[lane.at.data] = std::max(ended[lane.at.data], local.timeline.finish[sim::index(lane.tasks.back().last)]);
@@ -38,7 +35,8 @@ class Round {
   Time add_last() {
     StepInput in = last_;
     in.begins = behind_;
-    const Run last(std::move(in));
+    in.trace = false;
+    const StepRun last = run_whole_step(in);
     count(last, last.timeline.end - behind_[0], 1);
     return last.timeline.end;
   }
@@ -46,21 +44,8 @@ class Round {
   const TimeSplit& parts(std::uint32_t stage) const { return parts_[stage]; }
 
  private:
-  struct Run {
-    explicit Run(StepInput in) {
-      in.trace = false;
-      const LaneGroups groups(in.pipeline->shape, in.ranks, in.unfold);
-      const Traffic traffic = declare_traffic(in, groups);
-      step = build_step(in, traffic);
-      timeline = in.transfers ? run_transfers(step.program, step.communications, in.machine, in.slow_links).timeline
-                              : workload::run(step.program, flows_of(in, traffic));
-    }
-    Step step;
-    sim::Timeline timeline;
-  };
-
   /// `times` steps that last so long.
-  void count(const Run& run, Time length, std::uint32_t times) {
+  void count(const StepRun& run, Time length, std::uint32_t times) {
     for (const Lane& lane : run.step.lanes) {
       if (!lane.speaks_for_its_stage()) continue;
       parts_[lane.at.stage] = parts_[lane.at.stage] + split_time(lane, run.timeline, length) * times;

@@ -6,10 +6,12 @@
 
 #include "schedules/pipeline/period.h"
 #include "schedules/step/build_step.h"
+#include "schedules/step/inner_traffic.h"
 #include "schedules/step/split.h"
 #include "schedules/step/steady_state.h"
 #include "schedules/step/traffic.h"
 #include "workload/run.h"
+#include "workload/transfers.h"
 
 namespace stepcast::schedules {
 namespace {
@@ -23,14 +25,36 @@ constexpr std::uint32_t kMicroBatchesLeft = 6, kPeriodsLeft = 3, kMoreLeft = 3;
 /// may never, where stages' traffic meets on links.
 constexpr double kFirstTrial = 2.0 / 3, kMoreTrials = 1.0 / 4;
 
+/// What the steps of one input have in common, however many micro-batches they have.
+struct Common {
+  explicit Common(const StepInput& in) {
+    const LaneGroups lanes(in.pipeline->shape, in.ranks, in.unfold);
+    traffic = declare_traffic(in, lanes);
+    if (in.transfers || inner_may_meet(in)) inner.emplace(in, lanes, traffic);
+    if (!in.transfers) {
+      flows = std::make_shared<const workload::Flows>(flows_of(in, traffic));
+      if (inner && !inner->keep_what_meets(*flows, traffic)) inner.reset();
+    }
+    if (!inner) see_whole(traffic);
+  }
+
+  Traffic traffic;
+  std::optional<InnerTraffic> inner;  ///< where it is simulated among other traffic
+  std::shared_ptr<const workload::Flows> flows;
+};
+
 /// Of all micro-batches that the pipeline has.
-StepRun all_of(const StepInput& in, const Traffic& traffic, const workload::Flows& flows) {
-  StepRun run{flows, build_step(in, traffic), {}, in.pipeline->shape, {}, {}, {}};
+StepRun all_of(const StepInput& in, const Common& common) {
+  StepRun run{
+      common.flows, {}, build_step(in, common.traffic, common.inner ? &*common.inner : nullptr), {}, in.pipeline->shape,
+      {},           {}};
   if (in.transfers) {
-    run.transfers = workload::run_transfers(run.step.program, run.step.communications, in.machine, in.slow_links);
-    run.timeline = run.transfers->timeline;
+    workload::RunOfTransfers lowered =
+        workload::run_transfers(run.step.program, common.traffic.communications, in.machine, in.slow_links);
+    run.timeline = std::move(lowered.timeline);
+    run.busy = std::move(lowered.busy);
   } else {
-    run.timeline = workload::run(run.step.program, flows);
+    run.timeline = workload::run(run.step.program, *common.flows);
   }
   run.time = step_time(run.step, run.timeline);
   run.split.resize(in.pipeline->shape.stages);
@@ -49,7 +73,7 @@ bool may_repeat(const StepInput& in) {
          !joined && (in.pipeline->left_out > 0 || in.pipeline->orders.front().size() >= kFewPasses);
 }
 
-std::optional<StepRun> until_it_repeats(const StepInput& in, const Traffic& traffic, const workload::Flows& flows) {
+std::optional<StepRun> until_it_repeats(const StepInput& in, const Common& common) {
   const PlannedPipeline& known = *in.pipeline;
   const std::optional<Period> period = find_period(known.shape, known.orders);
   if (!period || (known.left_out > 0 && period->micro_batches != known.period)) return std::nullopt;
@@ -69,7 +93,7 @@ std::optional<StepRun> until_it_repeats(const StepInput& in, const Traffic& traf
     }
     StepInput trial = in;
     trial.pipeline = &fewer;
-    StepRun run = all_of(trial, traffic, flows);
+    StepRun run = all_of(trial, common);
     const std::optional<SteadyState> steady = steady_state(run.step, run.timeline, with_times(*period, left));
     if (!steady) continue;
     run.time += steady->period * left_out;
@@ -85,16 +109,16 @@ std::optional<StepRun> until_it_repeats(const StepInput& in, const Traffic& traf
 }  // namespace
 
 StepRun run_step(const StepInput& in) {
-  const LaneGroups groups(in.pipeline->shape, in.ranks, in.unfold);
-  const Traffic traffic = declare_traffic(in, groups);
-  const workload::Flows flows = flows_of(in, traffic);
+  const Common common(in);
   if (may_repeat(in))
-    if (std::optional<StepRun> run = until_it_repeats(in, traffic, flows)) return *std::move(run);
-  if (in.pipeline->left_out == 0) return all_of(in, traffic, flows);
+    if (std::optional<StepRun> run = until_it_repeats(in, common)) return *std::move(run);
+  if (in.pipeline->left_out == 0) return all_of(in, common);
   const PlannedPipeline whole = whole_pipeline(in.scenario);
   StepInput input = in;
   input.pipeline = &whole;
-  return all_of(input, traffic, flows);
+  return all_of(input, common);
 }
+
+StepRun run_whole_step(const StepInput& in) { return all_of(in, Common(in)); }
 
 }  // namespace stepcast::schedules

@@ -1,24 +1,23 @@
 #pragma once
 
-#include <optional>
+#include <memory>
 #include <vector>
 
 #include "schedules/step/step.h"
 #include "sim/executor.h"
 #include "workload/flows.h"
-#include "workload/transfers.h"
 
 namespace stepcast::schedules {
 
 /// A step that was run.
 struct StepRun {
-  workload::Flows flows;  ///< of its communications
+  std::shared_ptr<const workload::Flows> flows;  ///< of its communications; none where all traffic was lowered
+  std::vector<double> busy;                      ///< by link, where all traffic was lowered: workload::RunOfTransfers
   Step step;
-  sim::Timeline timeline;                             ///< of what was simulated
-  Shape shape;                                        ///< likewise: it may have fewer micro-batches than the step
-  Time time{};                                        ///< of the whole step
-  std::vector<TimeSplit> split;                       ///< likewise, by stage
-  std::optional<workload::RunOfTransfers> transfers;  ///< where all traffic was lowered
+  sim::Timeline timeline;        ///< of what was simulated
+  Shape shape;                   ///< likewise: it may have fewer micro-batches than the step
+  Time time{};                   ///< of the whole step
+  std::vector<TimeSplit> split;  ///< likewise, by stage
 };
 
 /// Runs one training step. A pipeline's middle repeats itself, so of many micro-batches only the first are simulated,
@@ -28,5 +27,8 @@ struct StepRun {
 /// was left out, to the picosecond. A step that is traced, whose GPUs are not as fast as they should be, or that is
 /// unfolded, is simulated whole.
 StepRun run_step(const StepInput& input);
+
+/// The same, of all micro-batches that `input`'s pipeline has.
+StepRun run_whole_step(const StepInput& input);
 
 }  // namespace stepcast::schedules

@@ -69,7 +69,6 @@ struct Lane {
 struct Step {
   workload::Program program;
   std::vector<Lane> lanes;
-  std::vector<workload::Communication> communications;  ///< where that inside layers is lowered: all
   std::vector<double> times;  ///< by CommunicationId: how often it runs, mean over the steps of a round
 };
 

@@ -46,11 +46,20 @@ class Declarer {
   }
 
  private:
+  /// A lane's number is the turn of what its passes wait for, of which never two run at once; these are those of its
+  /// streams beside compute.
+  enum class Turns : std::uint8_t { pipeline = 1, data, parameters };
+  std::uint32_t turn(Turns of, std::uint32_t lane) const {
+    return static_cast<std::uint32_t>(of) * stages_ * replicas_ + lane;
+  }
+
   bool several_data_ranks() const {
     return in_.exchange != Exchange::nothing && weight_copies(s_.parallelism) * copies(shape_) > 1;
   }
 
-  Declared declare(Communication communication, double elements = 0) {
+  /// `turn`: that it is one of; none: it may run beside any other.
+  Declared declare(Communication communication, std::optional<std::uint32_t> turn, double elements = 0) {
+    communication.turn = turn;
     out_.communications.push_back(std::move(communication));
     return {workload::CommunicationId{static_cast<std::uint32_t>(out_.communications.size() - 1)}, elements};
   }
@@ -100,7 +109,8 @@ class Declarer {
                                       .bytes = whole_bytes(in_.transfers ? whole / t : whole),
                                       .groups = shared(grid_rows_beside(in_.ranks, {c.tensor, c.data, to})),
                                       .scale = scale});
-        out_.sends[lane][direction] = declare(std::move(send));
+        out_.sends[lane][direction] =
+            declare(std::move(send), s_.software.pipeline_overlap ? turn(Turns::pipeline, lane) : lane);
       }
   }
 
@@ -126,15 +136,17 @@ class Declarer {
       if (twice) other = place(shape_, {1, held(shape_, {c.stage, 0}).chunk}).stage;
       const DataGroups groups(in_.ranks, s_, c, other);
       const Groups shards = shared(groups.shards), replicas = shared(groups.replicas), experts = shared(groups.experts);
-      const auto then_experts = [&](Communication communication, Operation operation, Bytes bytes) {
+      const std::uint32_t summing = overlap_ ? turn(Turns::data, lane) : lane,
+                          gathering = turn(Turns::parameters, lane);  // beside sums, even if these stop compute
+      const auto then_experts = [&](Communication communication, Operation operation, Bytes bytes, std::uint32_t turn) {
         if (bytes.value > 0)
           communication.collectives.push_back(over_data_ranks(operation, bytes, experts, groups.own_experts));
-        return declare(std::move(communication));
+        return declare(std::move(communication), turn);
       };
-      const auto gathered = [&](Held held) {
+      const auto gathered = [&](Held held, std::uint32_t turn) {
         return then_experts(
             {{over_data_ranks(Operation::all_gather, bytes_of(held.rest(), element), shards, groups.own_shards)}},
-            Operation::all_gather, bytes_of(held.experts, element));
+            Operation::all_gather, bytes_of(held.experts, element), turn);
       };
       const auto summed = [&](Held held) {
         if (s_.data_parallel.compression.any()) {
@@ -142,7 +154,7 @@ class Declarer {
           const MessageSum sum = sum_of_messages(s_, held.all, size);
           return declare({{over_data_ranks(sum.operation, sum.bytes, shards, groups.own_shards,
                                            algorithm(s_.data_parallel.mode))}},
-                         held.all);
+                         summing, held.all);
         }
         const Operation operation = zero_ >= 1 ? Operation::reduce_scatter : Operation::all_reduce;
         Communication sum{{over_data_ranks(operation, bytes_of(held.rest(), on_wire), shards, groups.own_shards,
@@ -150,14 +162,14 @@ class Declarer {
         if (!groups.replicas.empty())
           sum.collectives.push_back(over_data_ranks(
               Operation::all_reduce, bytes_of(held.rest() / shard_ranks(s_), on_wire), replicas, groups.own_replicas));
-        return then_experts(std::move(sum), operation, bytes_of(held.experts, on_wire));
+        return then_experts(std::move(sum), operation, bytes_of(held.experts, on_wire), summing);
       };
       const std::span<const Chunk> kept = std::span(plan.chunks).first(twice ? 1 : plan.chunks.size());
       Held trained = twice ? Held{} : trained_held(in_.blocks, in_.chunks[c.stage]);
       if (twice)
         for (const Piece& piece : kept.front().pieces) trained = trained + gradients(piece);
       if (trained.all == 0 && zero_ < 3) continue;
-      if (zero_ == 1 || zero_ == 2) plan.spread = gathered(trained);
+      if (zero_ == 1 || zero_ == 2) plan.spread = gathered(trained, turn(Turns::data, lane));
       if (!overlap_ && zero_ < 2) {
         plan.whole = summed(trained);
         continue;
@@ -179,8 +191,8 @@ class Declarer {
             const double ahead = std::min(piece.parameters, std::floor(most)), rest = piece.parameters - ahead;
             Gathers& both = gathers.emplace_back();
             const double share = piece.experts / std::max(piece.parameters, 1.0);
-            if (ahead > 0) both.ahead = gathered({ahead, ahead * share});
-            if (rest > 0) both.rest = gathered({rest, rest * share});
+            if (ahead > 0) both.ahead = gathered({ahead, ahead * share}, gathering);
+            if (rest > 0) both.rest = gathered({rest, rest * share}, gathering);
           }
       }
     }
@@ -198,7 +210,7 @@ class Declarer {
       const Bytes bytes = bytes_of(in_.blocks.tied / (zero_ >= 2 ? shard_ranks(s_) : 1),
                                    element_bytes(s_.software.main_gradient_precision));
       out_.tied_embeddings.push_back(
-          declare({{over_data_ranks(Operation::all_reduce, bytes, shared(std::move(pairs)), 1)}}));
+          declare({{over_data_ranks(Operation::all_reduce, bytes, shared(std::move(pairs)), 1)}}, std::nullopt));
     }
   }
 

@@ -8,12 +8,12 @@
 
 namespace stepcast::workload::test {
 
-/// So many boxes of eight GPUs on NVSwitches, joined by one network card each.
-inline MachineSpec boxes_with_one_card(std::uint32_t boxes) {
+/// So many GPUs in boxes of eight on NVSwitches, each box with so many network cards.
+inline MachineSpec boxes(std::uint32_t gpus, std::uint32_t nics) {
   MachineSpec spec;
   spec.node.name = "box";
   spec.node.gpus = 8;
-  spec.node.nics = 1;
+  spec.node.nics = nics;
   spec.node.nvlinks_per_gpu = 1;
   const auto link = [](const char* name, topology::LinkKind kind, double rate) {
     return topology::LinkType{.name = name, .kind = kind, .bandwidth = {rate}, .source = {}};
@@ -22,7 +22,7 @@ inline MachineSpec boxes_with_one_card(std::uint32_t boxes) {
   spec.node.pcie = link("pcie", topology::LinkKind::pcie, 50e9);
   spec.node.socket_link = link("socket", topology::LinkKind::socket, 50e9);
   spec.node.nic = link("nic", topology::LinkKind::network, 25e9);
-  spec.gpus = 8 * boxes;
+  spec.gpus = gpus;
   return spec;
 }
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "sim/input_error.h"
+#include "tests/workload/machine_of_boxes.h"
 
 namespace stepcast::workload {
 namespace {
@@ -10,21 +11,7 @@ namespace {
 using collectives::Group;
 using collectives::Operation;
 
-MachineSpec machine(std::uint32_t gpus) {
-  MachineSpec spec;
-  spec.node.name = "node";
-  spec.node.nics = 8;
-  spec.node.nvlinks_per_gpu = 1;
-  const auto link = [](const char* name, topology::LinkKind kind, double rate) {
-    return topology::LinkType{.name = name, .kind = kind, .bandwidth = {rate}, .source = {}};
-  };
-  spec.node.nvlink = link("nvlink", topology::LinkKind::nvlink, 100e9);
-  spec.node.pcie = link("pcie", topology::LinkKind::pcie, 50e9);
-  spec.node.socket_link = link("socket", topology::LinkKind::socket, 50e9);
-  spec.node.nic = link("nic", topology::LinkKind::network, 25e9);
-  spec.gpus = gpus;
-  return spec;
-}
+MachineSpec machine(std::uint32_t gpus) { return test::boxes(gpus, 8); }
 
 std::vector<Group> all_of(const Machine& machine) {
   Group group;

@@ -23,7 +23,7 @@ class Programs : public testing::Test {
   }
   Flows flows(const std::vector<Communication>& communications) { return Flows(machine_, communications, {}); }
 
-  const Machine machine_{test::boxes_with_one_card(3)};
+  const Machine machine_{test::boxes(24, 1)};
   Program program_;
   const sim::StreamId streams_[2]{program_.add_stream(), program_.add_stream()};
 

@@ -16,8 +16,7 @@ using collectives::Group;
 using collectives::Operation;
 
 MachineSpec machine(std::uint32_t cards) {
-  MachineSpec spec = test::boxes_with_one_card(3);
-  spec.node.nics = cards;
+  MachineSpec spec = test::boxes(24, cards);
   spec.transport.launch = {5'000'000};
   spec.transport.nvlink_step = {700'000};
   spec.transport.network_step = {4'000'000};

@@ -160,8 +160,9 @@ TEST(Wiring, WaysByKindsOfNodesAreThoseThatEachPairHas) {
               request.fold = {most.period, most.rotate && rotate, most.row};
               const Plan plan = algorithm(name).plan(request);
               for (std::uint32_t stride = 1; stride <= groups.size(); ++stride) {
-                const auto each = wire(plan, placement, cluster, {}, request.fold, stride, Ways::each),
-                           by_kind = wire(plan, placement, cluster, {}, request.fold, stride, Ways::by_kind_of_nodes);
+                const auto each = wire(plan, placement, cluster, {}, request.fold, stride, WaySearch::each),
+                           by_kind =
+                               wire(plan, placement, cluster, {}, request.fold, stride, WaySearch::by_kind_of_nodes);
                 ASSERT_EQ(each.has_value(), by_kind.has_value());
                 if (!each) continue;
                 ASSERT_EQ(all_of(*each), all_of(*by_kind));
