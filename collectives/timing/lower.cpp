@@ -1,5 +1,7 @@
 #include "collectives/timing/lower.h"
 
+#include <limits>
+
 namespace stepcast::collectives {
 
 std::vector<std::optional<sim::TaskId>> add_group(const Plan& plan, const Ways& ways, std::optional<sim::TaskId> begin,
@@ -25,7 +27,9 @@ std::vector<std::optional<sim::TaskId>> add_group(const Plan& plan, const Ways& 
 
 sim::TaskGraph lower(const Plan& plan, const Wiring& wiring, double scale) {
   sim::TaskGraph graph;
-  for (const Bandwidth capacity : wiring.capacity) graph.add_resource(capacity * scale);
+  constexpr Bandwidth kNeverFull{std::numeric_limits<double>::infinity()};
+  for (std::size_t resource = 0; resource < wiring.capacity.size(); ++resource)
+    graph.add_resource(wiring.binds[resource] ? wiring.capacity[resource] * scale : kNeverFull);
   std::vector<sim::RouteId> routes;
   for (sim::Route route : wiring.routes) {
     route.limit = route.limit * scale;

@@ -1,11 +1,13 @@
 #include "collectives/timing/wiring.h"
 
 #include <algorithm>
+#include <bit>
 #include <map>
 #include <span>
 #include <stdexcept>
 #include <string>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 
 #include "collectives/timing/hop_lists.h"
@@ -124,6 +126,7 @@ class Wirer {
     wiring.connections = connections;
     if (!collect(wiring)) return {};
     route(wiring);
+    find_binding(wiring);
     return wiring;
   }
 
@@ -416,6 +419,21 @@ class Wirer {
       wiring.routes.push_back(std::move(route));
       wiring.ahead.push_back(strand.latency - least);
     }
+  }
+
+  /// Of resources that the same routes load alike, by a hash of these, the first of the narrowest binds.
+  static void find_binding(Wiring& wiring) {
+    std::vector<std::uint64_t> signature(wiring.capacity.size());
+    for (std::size_t route = 0; route < wiring.routes.size(); ++route)
+      for (const sim::Use& use : wiring.routes[route].uses)
+        signature[sim::index(use.resource)] += scramble(route) * scramble(std::bit_cast<std::uint64_t>(use.load));
+    std::unordered_map<std::uint64_t, std::uint32_t> narrowest;
+    for (std::uint32_t resource = 0; resource < signature.size(); ++resource) {
+      std::uint32_t& known = narrowest.try_emplace(signature[resource], resource).first->second;
+      if (wiring.capacity[resource] < wiring.capacity[known]) known = resource;
+    }
+    wiring.binds.resize(signature.size());
+    for (const auto& [of, resource] : narrowest) wiring.binds[resource] = true;
   }
 
   const Plan& plan_;

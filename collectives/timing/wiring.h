@@ -16,10 +16,12 @@ namespace stepcast::collectives {
 /// A plan's connections laid over a cluster's links. Links that are used alike by flows that are alike stand for each
 /// other: one resource each, with the capacity of one of them.
 struct Wiring {
-  std::uint32_t groups = 1;                            ///< that are simulated; the others do the same
-  std::uint32_t connections = 0;                       ///< of the plan
-  std::vector<Bandwidth> capacity;                     ///< by resource: what of a link collectives reach
-  std::vector<Bandwidth> bandwidth;                    ///< by resource: the link's own
+  std::uint32_t groups = 1;          ///< that are simulated; the others do the same
+  std::uint32_t connections = 0;     ///< of the plan
+  std::vector<Bandwidth> capacity;   ///< by resource: what of a link collectives reach
+  std::vector<Bandwidth> bandwidth;  ///< by resource: the link's own
+  /// By resource: false where the same routes load another one alike that is no wider and always full as soon.
+  std::vector<bool> binds;
   std::vector<std::vector<topology::LinkId>> members;  ///< by resource: the links it stands for
   std::vector<sim::Route> routes;  ///< by group * connections + connection; latency: what occupies the connection
   std::vector<Time> ahead;         ///< likewise: the rest of the latency, which overlaps with the transfers before

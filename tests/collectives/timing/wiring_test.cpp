@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 #include <string>
 #include <tuple>
@@ -190,6 +191,32 @@ TEST(Wiring, TheLeastLatencyOccupiesAndTheExcessOverlaps) {
     EXPECT_EQ(wiring->routes[c].latency, microseconds(2));
     EXPECT_EQ(wiring->ahead[c], inside ? Time{} : microseconds(7));
   }
+}
+
+TEST(Wiring, WhatNeverBindsChangesNoTimeAndCarriesTheSame) {
+  int never = 0;
+  for (const char* fabric : {"one-switch", "fat-tree", "rail-fat-tree"})
+    for (const std::uint32_t nics : {4u, 2u})
+      for (const char* name : {"direct", "pairwise", "hierarchical"}) {
+        SCOPED_TRACE(std::string(fabric) + " " + std::to_string(nics) + " " + name);
+        const topology::Cluster cluster =
+            build({.nodes = 5, .gpus = 4, .nics = nics, .fabric = fabric, .radix = 8, .oversubscription = 2});
+        const Group group = gpus(20);
+        const Placement placement = place(cluster, std::span(&group, 1));
+        Request request = request_on(cluster, placement, Operation::all_to_all, 4, {});
+        request.elements = 20'000'003;
+        const Plan plan = algorithm(name).plan(request);
+        Wiring wiring = *wire(plan, placement, cluster, {.network_efficiency = 0.9}, {}, 1);
+        const auto binds = static_cast<std::size_t>(std::ranges::count(wiring.binds, true));
+        ASSERT_GT(binds, 0u);
+        never += static_cast<int>(wiring.binds.size() - binds);
+        const sim::Timeline few = sim::run(lower(plan, wiring));
+        wiring.binds.assign(wiring.binds.size(), true);
+        const sim::Timeline all = sim::run(lower(plan, wiring));
+        EXPECT_EQ(few.finish, all.finish);
+        EXPECT_EQ(few.carried, all.carried);
+      }
+  EXPECT_GT(never, 500);
 }
 
 TEST(Lower, RunsAConnectionsTransfersOneAfterTheOther) {
