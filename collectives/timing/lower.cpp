@@ -31,8 +31,14 @@ sim::TaskGraph lower(const Plan& plan, const Wiring& wiring, double scale) {
   for (std::size_t resource = 0; resource < wiring.capacity.size(); ++resource)
     graph.add_resource(wiring.binds[resource] ? wiring.capacity[resource] * scale : kNeverFull);
   std::vector<sim::RouteId> routes;
-  for (sim::Route route : wiring.routes) {
-    route.limit = route.limit * scale;
+  routes.reserve(wiring.routes.size());
+  graph.reserve_routes(wiring.routes.size(), wiring.routes.uses().size());
+  sim::Route route;
+  for (const sim::Routes::Stored stored : wiring.routes) {
+    route.uses.assign(stored.uses.begin(), stored.uses.end());
+    route.latency = stored.latency;
+    route.limit = stored.limit * scale;
+    route.weight = stored.weight;
     routes.push_back(graph.add_route(route));
   }
   const std::size_t transfers = plan.transfers.size() * wiring.groups;

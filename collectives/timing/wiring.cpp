@@ -416,7 +416,7 @@ class Wirer {
         wiring.aside.push_back({aside_[hop.what], static_cast<std::uint32_t>(i), hop.load,
                                 capacity(links_[hop.what]) / bandwidth_[hop.what]});
       }
-      wiring.routes.push_back(std::move(route));
+      wiring.routes.add(route.uses, route.latency, route.limit, route.weight);
       wiring.ahead.push_back(strand.latency - least);
     }
   }

@@ -23,8 +23,8 @@ struct Wiring {
   /// By resource: false where the same routes load another one alike that is no wider and always full as soon.
   std::vector<bool> binds;
   std::vector<std::vector<topology::LinkId>> members;  ///< by resource: the links it stands for
-  std::vector<sim::Route> routes;  ///< by group * connections + connection; latency: what occupies the connection
-  std::vector<Time> ahead;         ///< likewise: the rest of the latency, which overlaps with the transfers before
+  sim::Routes routes;       ///< by group * connections + connection; latency: what occupies the connection
+  std::vector<Time> ahead;  ///< likewise: the rest of the latency, which overlaps with the transfers before
   struct Aside {
     std::uint32_t links = 0;  ///< in aside_links: each of them
     std::uint32_t route = 0;

@@ -82,7 +82,7 @@ TEST(Wiring, HashedRoutesAreHeldToTheirLeastShare) {
   const auto wiring = wired(cluster, ring_over(cluster, gpus(16)));
   ASSERT_TRUE(wiring);
   EXPECT_FALSE(wiring->aside.empty());
-  for (const sim::Route& route : wiring->routes) EXPECT_LE(route.limit.value, 25e9);
+  for (const auto& route : wiring->routes) EXPECT_LE(route.limit.value, 25e9);
 }
 
 TEST(Wiring, ALinkAsideIsNotedOnceForAllImagesOfAFlow) {
@@ -103,9 +103,8 @@ TEST(Wiring, ALinkAsideIsNotedOnceForAllImagesOfAFlow) {
 
 /// All that a wiring says, for comparison; what is aside link by link.
 auto all_of(const Wiring& wiring) {
-  std::vector<sim::Route> routes = wiring.routes;
   std::vector<std::vector<double>> numbers;
-  for (const sim::Route& route : routes) {
+  for (const auto& route : wiring.routes) {
     std::vector<double>& of = numbers.emplace_back();
     of = {static_cast<double>(route.latency.value), route.limit.value, route.weight};
     for (const sim::Use& use : route.uses) of.insert(of.end(), {1.0 * sim::index(use.resource), use.load});
