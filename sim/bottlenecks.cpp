@@ -16,22 +16,13 @@
 // where those do not do, the component is filled from nothing.
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <utility>
 
 #include "sim/flow_network.h"
 
 namespace stepcast::sim {
-namespace {
-
-// Where more than one in so many kept routes start or end at one instant, all are filled anew.
-constexpr std::size_t kFewChanges = 4;
-
-// Sums that grow and shrink by differences are added up anew after so many repairs: rounding does not pile up.
-constexpr std::uint32_t kRepairsPerSum = 512;
-
-}  // namespace
-
 template <class Visit>
 void FlowNetwork::each_bottleneck(std::uint32_t route, Visit visit) {
   for (const Use& use : uses(route)) visit(index(use.resource), use.load);
@@ -58,6 +49,20 @@ void FlowNetwork::mark(std::uint32_t id) {
   if (pressure.changed) return;
   pressure.changed = true;
   changed_.push_back(id);
+  if (pressure.position != kNone) look_at(pressure.position);
+}
+
+/// The first position from this one on that needs a look; the order's end, or behind it, if there is none.
+std::uint32_t FlowNetwork::next_to_look_at(std::uint32_t position) const {
+  const auto end = static_cast<std::uint32_t>(order_.size());
+  if (position >= end) return end;
+  std::size_t word = position / 64;
+  std::uint64_t bits = look_[word] >> (position % 64) << (position % 64);
+  while (bits == 0) {
+    if (++word >= look_.size()) return end;
+    bits = look_[word];
+  }
+  return static_cast<std::uint32_t>(word * 64) + static_cast<std::uint32_t>(std::countr_zero(bits));
 }
 
 /// Makes the route a member. What it takes elsewhere is the caller's to add.
@@ -92,6 +97,8 @@ void FlowNetwork::attach(std::uint32_t route, std::uint32_t id, Time now) {
 void FlowNetwork::put_last(std::uint32_t id) {
   pressure_[id].position = static_cast<std::uint32_t>(order_.size());
   order_.push_back(id);
+  look_.resize(order_.size() / 64 + 1);
+  look_at(pressure_[id].position);
 }
 
 void FlowNetwork::erase_from_order(std::uint32_t id) {
@@ -99,12 +106,23 @@ void FlowNetwork::erase_from_order(std::uint32_t id) {
   order_.erase(order_.begin() + position);
   for (std::size_t p = position; p < order_.size(); ++p) pressure_[order_[p]].position = static_cast<std::uint32_t>(p);
   if (lowest_changed_ != kNone && lowest_changed_ > position) --lowest_changed_;
+  std::size_t word = position / 64;
+  const std::uint64_t above = look_[word] >> (position % 64) >> 1 << (position % 64);
+  look_[word] = (look_[word] & ((std::uint64_t{1} << (position % 64)) - 1)) | above;
+  for (; word + 1 < look_.size(); ++word) {
+    look_[word] |= look_[word + 1] << 63;
+    look_[word + 1] >>= 1;
+  }
+  look_at(position);
 }
 
 /// Swaps the bottleneck at this position with the one before.
 void FlowNetwork::swap_in_order(std::uint32_t position) {
   std::swap(order_[position], order_[position - 1]);
   std::swap(pressure_[order_[position]].position, pressure_[order_[position - 1]].position);
+  look_at(position - 1);
+  look_at(position);
+  look_at(position + 1);
 }
 
 /// Takes those out that are members no more, and the bottleneck out of the order if none is left.
@@ -121,7 +139,7 @@ void FlowNetwork::drop_leavers(std::uint32_t id) {
   }
   bottleneck.due_stale = true;
   if (!bottleneck.members.empty()) return;
-  bottleneck.due = kForever;
+  set_due(id, kForever);
   if (id >= resources_.size()) return;
   bottleneck.level = 0;
   erase_from_order(id);
@@ -196,11 +214,14 @@ std::uint32_t FlowNetwork::leave(std::uint32_t route) {
 /// those it passes that cross it. Returns its position.
 std::uint32_t FlowNetwork::descend(std::uint32_t position, Time now) {
   const std::uint32_t id = order_[position];
+  double here = level_now(id);
   while (position > 0) {
     const std::uint32_t before = order_[position - 1];
-    if (bottlenecks_[before].level <= level_now(id) * (1 + kSameRate)) break;
-    take(before, id, now);
-    position = pressure_[id].position;
+    if (bottlenecks_[before].level <= here * (1 + kSameRate)) break;
+    if (take(before, id, now)) {
+      here = level_now(id);
+      position = pressure_[id].position;
+    }
     if (position > 0 && order_[position - 1] == before) swap_in_order(position--);
   }
   return position;
@@ -234,6 +255,7 @@ void FlowNetwork::apply_level(std::uint32_t position, Time now) {
   if (std::abs(more) <= kSameRate * bottleneck.level) return;
   advance(bottleneck, now);
   bottleneck.level = level;
+  look_at(position + 1);
   std::uint32_t lowest = lowest_changed_;
   for (const Share& share : bottleneck.shares) {
     Pressure& there = pressure_[share.where];
@@ -242,6 +264,7 @@ void FlowNetwork::apply_level(std::uint32_t position, Time now) {
     if (there.changed) continue;
     there.changed = true;
     changed_.push_back(share.where);
+    if (there.position != kNone) look_at(there.position);
   }
   lowest_changed_ = lowest;
 }
@@ -270,6 +293,7 @@ bool FlowNetwork::repair(Time now) {
   std::uint32_t position = std::exchange(lowest_changed_, kNone);
   for (;; --steps) {
     if (steps == 0) return false;
+    position = next_to_look_at(position);
     if (position >= order_.size()) {
       const std::uint32_t id = overfull();
       if (id == kNone) break;
@@ -278,6 +302,7 @@ bool FlowNetwork::repair(Time now) {
       continue;
     }
     const std::uint32_t id = order_[position];
+    look_[position / 64] &= ~(std::uint64_t{1} << (position % 64));
     if (!pressure_[id].changed &&
         (position == 0 || bottlenecks_[order_[position - 1]].level <= bottlenecks_[id].level * (1 + kSameRate))) {
       ++position;
@@ -371,125 +396,7 @@ void FlowNetwork::order_by_level(std::size_t first_new) {
 
 void FlowNetwork::number_order() {
   for (std::uint32_t p = 0; p < order_.size(); ++p) pressure_[order_[p]].position = p;
-}
-
-/// Keeps no route any more, and solves what was kept from nothing.
-void FlowNetwork::fill_anew(Time now) {
-  std::vector<std::uint32_t> routes;
-  for (const std::uint32_t id : order_) {
-    Bottleneck& bottleneck = bottlenecks_[id];
-    for (const Member& member : bottleneck.members) {
-      if (states_[member.route].flows == 0) continue;
-      advance(member.route, now);
-      routes.push_back(member.route);
-    }
-    for (const Member& member : bottleneck.members) {
-      State& state = states_[member.route];
-      state.counted = 0;
-      state.due = kNever;
-      state.solved = 0;
-      for (const Use& use : uses(member.route)) {
-        Resource& resource = resources_[index(use.resource)];
-        resource.kept = resource.seen = 0;
-        pressure_[index(use.resource)] = {};
-      }
-    }
-    bottleneck.members.clear();
-    bottleneck.shares.clear();
-    bottleneck.due = kForever;
-    if (id < resources_.size()) bottleneck.level = 0;
-    pressure_[id] = {};
-  }
-  for (const std::uint32_t id : changed_) pressure_[id] = {};
-  order_.clear();
-  changed_.clear();
-  lowest_changed_ = kNone;
-  kept_ = 0;
-  std::sort(routes.begin(), routes.end());
-  for (const std::uint32_t route : routes) consider(route, now);
-}
-
-/// Adds to entering_ a route that is not kept and what is joined to it, if it meets a kept one.
-void FlowNetwork::enter_if_it_meets(std::uint32_t route) {
-  if (states_[route].solved == instant_) return;
-  const auto meets = [&](const Use& use) { return resources_[index(use.resource)].kept != 0; };
-  if (std::ranges::none_of(uses(route), meets)) return;
-  std::size_t next = entering_.size();
-  const auto join_entering = [&](std::uint32_t joined) {
-    if (std::exchange(states_[joined].solved, instant_) != instant_) entering_.push_back(joined);
-  };
-  join_entering(route);
-  for (; next < entering_.size(); ++next) {
-    for (const Use& use : uses(entering_[next])) {
-      Resource& resource = resources_[index(use.resource)];
-      if (resource.kept != 0 || std::exchange(resource.seen, instant_) == instant_) continue;
-      for (std::uint32_t u = resource.first; u != kNone; u = links_[u].next) join_entering(links_[u].route);
-    }
-  }
-}
-
-/// Brings the kept routes, and those that meet them now, to the rates after the starts and ends of this instant.
-void FlowNetwork::update_kept(Time now) {
-  leaving_.clear();
-  entering_.clear();
-  for (const std::uint32_t route : touched_routes_) {
-    if (states_[route].kept()) {
-      leaving_.push_back(route);
-    } else if (states_[route].flows != 0) {
-      enter_if_it_meets(route);
-    }
-  }
-  std::sort(leaving_.begin(), leaving_.end());
-  leaving_.erase(std::unique(leaving_.begin(), leaving_.end()), leaving_.end());
-  if ((leaving_.size() + entering_.size()) * kFewChanges > kept_) {
-    for (const std::uint32_t route : entering_) {
-      states_[route].solved = 0;
-      for (const Use& use : uses(route)) resources_[index(use.resource)].seen = 0;
-    }
-    fill_anew(now);
-    return;
-  }
-  moving_.clear();
-  for (const std::uint32_t route : leaving_) {
-    moving_.push_back(leave(route));
-    if (states_[route].flows != 0) entering_.push_back(route);
-  }
-  std::sort(moving_.begin(), moving_.end());
-  moving_.erase(std::unique(moving_.begin(), moving_.end()), moving_.end());
-  for (const std::uint32_t id : moving_) drop_leavers(id);
-  std::sort(entering_.begin(), entering_.end());
-  for (const std::uint32_t route : entering_) {
-    advance(route, now);
-    enter(route, now);
-  }
-  if (++repairs_ % kRepairsPerSum == 0) add_up_taken(now);
-  if (!repair(now)) fill_anew(now);
-}
-
-/// Plans the first ends of kept routes.
-void FlowNetwork::plan_kept(Time now) {
-  for (const std::uint32_t id : changed_) {
-    pressure_[id].changed = false;
-    Bottleneck& bottleneck = bottlenecks_[id];
-    if (bottleneck.members.empty() || !bottleneck.due_stale) continue;
-    bottleneck.due = std::max(end_of(bottleneck, bottleneck.first_end), Time{now.value + 1});
-    bottleneck.due_stale = false;
-  }
-  changed_.clear();
-  Time first = kForever;
-  for (const std::uint32_t id : order_) first = std::min(first, bottlenecks_[id].due);
-  for (const std::uint32_t id : order_) {
-    const Bottleneck& bottleneck = bottlenecks_[id];
-    if (bottleneck.due != first) continue;
-    // No picosecond is that long, and no rounding that large.
-    const double end =
-        bottleneck.first_end + 1e-9 * (bottleneck.first_end - bottleneck.moved) + 4e-12 * bottleneck.level;
-    for (const Member& member : bottleneck.members) {
-      if (member.end > end || end_of(bottleneck, member.end) > first) continue;
-      states_[member.route].due = first;
-      plan(member.route);
-    }
-  }
+  look_.assign(order_.size() / 64 + 1, ~std::uint64_t{0});
 }
 
 }  // namespace stepcast::sim

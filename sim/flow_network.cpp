@@ -71,6 +71,9 @@ FlowNetwork::FlowNetwork(const TaskGraph& graph) : routes_(graph.routes()), uses
   }
   bottlenecks_.resize(resources_.size() + limiters.size());
   pressure_.resize(bottlenecks_.size());
+  dues_.resize(bottlenecks_.size(), kForever);
+  block_dues_.resize(bottlenecks_.size() / kDuesInBlock + 1, kForever);
+  block_stale_.resize(block_dues_.size());
   for (const auto& [limit, id] : limiters) bottlenecks_[id].level = limit;
 }
 

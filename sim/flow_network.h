@@ -76,6 +76,7 @@ class FlowNetwork {
   static constexpr Time kNever{-1}, kForever{std::numeric_limits<std::int64_t>::max()};
   /// Two rates closer than this are one: symmetric flows must not differ by the rounding of a sum.
   static constexpr double kSameRate = 1e-12;
+  static constexpr std::uint32_t kDuesInBlock = 64;
 
   struct Start {
     Bytes bytes{};
@@ -148,8 +149,7 @@ class FlowNetwork {
     double moved = 0;   // bytes that a member of weight 1 has moved since the first came, at time `since`
     Time since{};
     double first_end = kInfinity;  // the least `end` of a member
-    Time due = kForever;           // when that is
-    bool due_stale = false;
+    bool due_stale = false;        // dues_ has not been told of what has changed
     std::vector<Member> members;
     std::vector<Share> shares;
   };
@@ -228,12 +228,19 @@ class FlowNetwork {
   void erase_from_order(std::uint32_t bottleneck);
   void swap_in_order(std::uint32_t position);
   std::uint32_t overfull();
+  void look_at(std::size_t position) { look_[position / 64] |= std::uint64_t{1} << (position % 64); }
+  std::uint32_t next_to_look_at(std::uint32_t position) const;
   void mark(std::uint32_t bottleneck);
   void advance(Bottleneck& bottleneck, Time now);
   void add_up_taken(Time now);
   double level_now(std::uint32_t bottleneck) const;
   Time end_of(const Bottleneck& bottleneck, double end) const;
   void plan_kept(Time now);
+  void set_due(std::uint32_t bottleneck, Time due) {
+    dues_[bottleneck] = due;
+    block_stale_[bottleneck / kDuesInBlock] = true;
+  }
+  Time find_first_due();
   /// Calls visit(bottleneck, load) for all that may decide the route's rate.
   template <class Visit>
   void each_bottleneck(std::uint32_t route, Visit visit);
@@ -264,7 +271,14 @@ class FlowNetwork {
   std::vector<Bottleneck> bottlenecks_;
   std::vector<Pressure> pressure_;    // as bottlenecks_
   std::vector<std::uint32_t> order_;  // by level: resources that have members, and limits
+  /// A bit for each position of order_ and one behind: whoever stands there has changed, or may have a lower level than
+  /// the one before. All others need no look.
+  std::vector<std::uint64_t> look_;
   std::vector<std::uint32_t> changed_;
+  std::vector<Time> dues_;                // by bottleneck: when its first member ends, kForever without members
+  std::vector<Time> block_dues_;          // the least of each kDuesInBlock of these
+  std::vector<bool> block_stale_;         // likewise: must be found anew
+  std::vector<std::uint32_t> first_due_;  // scratch
   std::vector<std::uint32_t> moving_, leaving_, entering_;  // scratch
   std::size_t kept_ = 0;                                    // routes
   std::uint32_t lowest_changed_ = kNone;                    // no position in order_ below this has changed

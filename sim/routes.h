@@ -67,7 +67,13 @@ class Routes {
     uses_.insert(uses_.end(), uses.begin(), uses.end());
   }
 
+  void reserve(std::size_t routes, std::size_t uses) {
+    records_.reserve(routes);
+    uses_.reserve(uses);
+  }
+
   std::size_t size() const { return records_.size(); }
+  std::size_t bytes() const { return records_.size() * sizeof(Record) + uses_.size() * sizeof(Use); }  ///< of memory
   bool empty() const { return records_.empty(); }
   Iterator begin() const { return {*this, 0}; }
   Iterator end() const { return {*this, size()}; }

@@ -55,6 +55,7 @@ class TaskGraph {
   void bind(std::span<const Bound> routes);
 
   void reserve(std::size_t tasks, std::size_t dependencies);
+  void reserve_routes(std::size_t routes, std::size_t uses) { routes_.reserve(routes, uses); }
 
   struct Task {
     std::int64_t amount = 0;   ///< picoseconds of work, or bytes of a transfer

@@ -1,5 +1,7 @@
 #include "collectives/timing/lower.h"
 
+#include <limits>
+
 namespace stepcast::collectives {
 
 std::vector<std::optional<sim::TaskId>> add_group(const Plan& plan, const GroupRoutes& over,
@@ -25,10 +27,18 @@ std::vector<std::optional<sim::TaskId>> add_group(const Plan& plan, const GroupR
 
 sim::TaskGraph lower(const Plan& plan, const Wiring& wiring, double scale) {
   sim::TaskGraph graph;
-  for (const Bandwidth capacity : wiring.capacity) graph.add_resource(capacity * scale);
+  constexpr Bandwidth kNeverFull{std::numeric_limits<double>::infinity()};
+  for (std::size_t resource = 0; resource < wiring.capacity.size(); ++resource)
+    graph.add_resource(wiring.binds[resource] ? wiring.capacity[resource] * scale : kNeverFull);
   std::vector<sim::RouteId> routes;
-  for (sim::Route route : wiring.routes) {
-    route.limit = route.limit * scale;
+  routes.reserve(wiring.routes.size());
+  graph.reserve_routes(wiring.routes.size(), wiring.routes.uses().size());
+  sim::Route route;
+  for (const sim::Routes::Stored stored : wiring.routes) {
+    route.uses.assign(stored.uses.begin(), stored.uses.end());
+    route.latency = stored.latency;
+    route.limit = stored.limit * scale;
+    route.weight = stored.weight;
     routes.push_back(graph.add_route(route));
   }
   const std::size_t transfers = plan.transfers.size() * wiring.groups;

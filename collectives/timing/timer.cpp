@@ -85,7 +85,7 @@ std::size_t bytes_of(const LinkView& view) {
 std::size_t bytes_of(const Prepared& prepared) {
   const Wiring& wiring = prepared.wiring;
   std::size_t all = sizeof(prepared) + bytes_of(prepared.request.links);
-  for (const sim::Route& route : wiring.routes) all += sizeof(route) + route.uses.size() * sizeof(sim::Use);
+  all += wiring.routes.bytes();
   for (const auto* lists : {&wiring.members, &wiring.aside_links})
     for (const auto& links : *lists) all += sizeof(links) + links.size() * sizeof(topology::LinkId);
   all += wiring.aside.size() * sizeof(Wiring::Aside);

@@ -1,11 +1,13 @@
 #include "collectives/timing/wiring.h"
 
 #include <algorithm>
+#include <bit>
 #include <map>
 #include <span>
 #include <stdexcept>
 #include <string>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 
 #include "collectives/timing/hop_lists.h"
@@ -86,7 +88,7 @@ struct Way {
 class Wirer {
  public:
   Wirer(const Plan& plan, const Placement& placement, const topology::Cluster& cluster, const Transport& transport,
-        Symmetry symmetry, std::uint32_t stride, Ways ways)
+        Symmetry symmetry, std::uint32_t stride, WaySearch search)
       : plan_(plan),
         placement_(placement),
         cluster_(cluster),
@@ -101,7 +103,7 @@ class Wirer {
     turns_ = symmetry.rotate ? row_ : 1;
     first_fabric_ = cluster.first_fabric_link();
     const double all_ways = static_cast<double>(plan.connections.size()) * stride * images();
-    if (ways == Ways::by_kind_of_nodes || (ways == Ways::soonest && all_ways > kFewWays))
+    if (search == WaySearch::by_kind_of_nodes || (search == WaySearch::soonest && all_ways > kFewWays))
       like_nodes_ = LikeNodes::find(plan, placement, cluster, symmetry);
   }
 
@@ -124,6 +126,7 @@ class Wirer {
     wiring.connections = connections;
     if (!collect(wiring)) return {};
     route(wiring);
+    find_binding(wiring);
     return wiring;
   }
 
@@ -413,9 +416,24 @@ class Wirer {
         wiring.aside.push_back({aside_[hop.what], static_cast<std::uint32_t>(i), hop.load,
                                 capacity(links_[hop.what]) / bandwidth_[hop.what]});
       }
-      wiring.routes.push_back(std::move(route));
+      wiring.routes.add(route.uses, route.latency, route.limit, route.weight);
       wiring.ahead.push_back(strand.latency - least);
     }
+  }
+
+  /// Of resources that the same routes load alike, by a hash of these, the first of the narrowest binds.
+  static void find_binding(Wiring& wiring) {
+    std::vector<std::uint64_t> signature(wiring.capacity.size());
+    for (std::size_t route = 0; route < wiring.routes.size(); ++route)
+      for (const sim::Use& use : wiring.routes[route].uses)
+        signature[sim::index(use.resource)] += scramble(route) * scramble(std::bit_cast<std::uint64_t>(use.load));
+    std::unordered_map<std::uint64_t, std::uint32_t> narrowest;
+    for (std::uint32_t resource = 0; resource < signature.size(); ++resource) {
+      std::uint32_t& known = narrowest.try_emplace(signature[resource], resource).first->second;
+      if (wiring.capacity[resource] < wiring.capacity[known]) known = resource;
+    }
+    wiring.binds.resize(signature.size());
+    for (const auto& [of, resource] : narrowest) wiring.binds[resource] = true;
   }
 
   const Plan& plan_;
@@ -465,10 +483,10 @@ Bandwidth Wiring::alone(std::size_t route) const {
 }
 
 std::optional<Wiring> wire(const Plan& plan, const Placement& placement, const topology::Cluster& cluster,
-                           const Transport& transport, Symmetry symmetry, std::uint32_t stride, Ways ways) {
-  Wirer wirer(plan, placement, cluster, transport, symmetry, stride, ways);
+                           const Transport& transport, Symmetry symmetry, std::uint32_t stride, WaySearch search) {
+  Wirer wirer(plan, placement, cluster, transport, symmetry, stride, search);
   std::optional<Wiring> wiring = wirer.run();
-  return wirer.misled() ? wire(plan, placement, cluster, transport, symmetry, stride, Ways::each) : wiring;
+  return wirer.misled() ? wire(plan, placement, cluster, transport, symmetry, stride, WaySearch::each) : wiring;
 }
 
 }  // namespace stepcast::collectives

@@ -16,13 +16,15 @@ namespace stepcast::collectives {
 /// A plan's connections laid over a cluster's links. Links that are used alike by flows that are alike stand for each
 /// other: one resource each, with the capacity of one of them.
 struct Wiring {
-  std::uint32_t groups = 1;                            ///< that are simulated; the others do the same
-  std::uint32_t connections = 0;                       ///< of the plan
-  std::vector<Bandwidth> capacity;                     ///< by resource: what of a link collectives reach
-  std::vector<Bandwidth> bandwidth;                    ///< by resource: the link's own
+  std::uint32_t groups = 1;          ///< that are simulated; the others do the same
+  std::uint32_t connections = 0;     ///< of the plan
+  std::vector<Bandwidth> capacity;   ///< by resource: what of a link collectives reach
+  std::vector<Bandwidth> bandwidth;  ///< by resource: the link's own
+  /// By resource: false where the same routes load another one alike that is no wider and always full as soon.
+  std::vector<bool> binds;
   std::vector<std::vector<topology::LinkId>> members;  ///< by resource: the links it stands for
-  std::vector<sim::Route> routes;  ///< by group * connections + connection; latency: what occupies the connection
-  std::vector<Time> ahead;         ///< likewise: the rest of the latency, which overlaps with the transfers before
+  sim::Routes routes;       ///< by group * connections + connection; latency: what occupies the connection
+  std::vector<Time> ahead;  ///< likewise: the rest of the latency, which overlaps with the transfers before
   struct Aside {
     std::uint32_t links = 0;  ///< in aside_links: each of them
     std::uint32_t route = 0;
@@ -45,10 +47,10 @@ struct Wiring {
 /// Each transfer waits the transport's alpha for its kind of path and the path's latency; the least of these in the
 /// plan occupies the connection, any excess overlaps with earlier transfers on it.
 /// O(connections * kinds of pairs of nodes) where nodes shift onto each other (like_nodes.h), else, and with
-/// Ways::each, O(connections * images) paths; the wirings are equal. Throws InputError where there is no path.
-enum class Ways : std::uint8_t { soonest, by_kind_of_nodes, each };
+/// WaySearch::each, O(connections * images) paths; the wirings are equal. Throws InputError where there is no path.
+enum class WaySearch : std::uint8_t { soonest, by_kind_of_nodes, each };
 std::optional<Wiring> wire(const Plan& plan, const Placement& placement, const topology::Cluster& cluster,
                            const Transport& transport, Symmetry symmetry, std::uint32_t stride,
-                           Ways ways = Ways::soonest);
+                           WaySearch search = WaySearch::soonest);
 
 }  // namespace stepcast::collectives

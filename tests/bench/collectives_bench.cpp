@@ -86,7 +86,7 @@ BENCHMARK_CAPTURE(folded, all_to_all_direct, Operation::all_to_all, "direct", "r
     ->Unit(benchmark::kMillisecond);
 
 /// An all-to-all's plan laid over the links: ways by kinds of nodes beside the way of each pair. Argument: nodes of 8.
-void laid(benchmark::State& state, Ways ways) {
+void laid(benchmark::State& state, WaySearch search) {
   const auto nodes = static_cast<std::uint32_t>(state.range(0));
   const topology::Cluster cluster = build_for(nodes, "rail-fat-tree");
   const Group group = test::gpus(nodes * 8);
@@ -94,14 +94,14 @@ void laid(benchmark::State& state, Ways ways) {
   Request request = request_on(cluster, placement, Operation::all_to_all, 8, {});
   request.fold = algorithm("direct").symmetry(request);
   const Plan plan = algorithm("direct").plan(request);
-  for (auto _ : state) benchmark::DoNotOptimize(wire(plan, placement, cluster, {}, request.fold, 1, ways)->aside);
+  for (auto _ : state) benchmark::DoNotOptimize(wire(plan, placement, cluster, {}, request.fold, 1, search)->aside);
   state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(placement.ranks) * (placement.ranks - 1));
 }
-BENCHMARK_CAPTURE(laid, all_to_all_by_kind_of_nodes, Ways::by_kind_of_nodes)
+BENCHMARK_CAPTURE(laid, all_to_all_by_kind_of_nodes, WaySearch::by_kind_of_nodes)
     ->Arg(128)
     ->Arg(256)
     ->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(laid, all_to_all_each_pair, Ways::each)->Arg(128)->Arg(256)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(laid, all_to_all_each_pair, WaySearch::each)->Arg(128)->Arg(256)->Unit(benchmark::kMillisecond);
 
 /// Another size over a group whose routes the timer has laid. Argument: nodes of 8 GPUs.
 void folded_again(benchmark::State& state, std::string_view name) {

@@ -83,5 +83,36 @@ BENCHMARK_CAPTURE(run_all_to_all, random_sizes_and_starts_over_spines, Fabric::s
     ->Arg(256)
     ->Unit(benchmark::kMillisecond);
 
+/// A ring of links, from each of which a flow of 1 to 2 MiB goes over it and the next `hops` - 1: one component in
+/// which an end is felt by few. `stagger`: flows start at random times within what one of them takes alone.
+TaskGraph sparse_ring(std::uint32_t links, std::uint32_t hops, bool stagger) {
+  TaskGraph graph;
+  std::mt19937_64 random(1);
+  std::uniform_int_distribution<std::int64_t> bytes(1 << 20, 2 << 20), start(1, microseconds(60).value);
+  for (std::uint32_t l = 0; l < links; ++l) graph.add_resource(kPort);
+  for (std::uint32_t l = 0; l < links; ++l) {
+    Route route{.latency = microseconds(1)};
+    for (std::uint32_t hop = 0; hop < hops; ++hop) route.uses.push_back({ResourceId{(l + hop) % links}});
+    const TaskId flow = graph.transfer(graph.add_route(route), Bytes{bytes(random)});
+    if (stagger) graph.after(flow, graph.work(std::span<const StreamId>{}, Time{start(random)}));
+  }
+  return graph;
+}
+
+void run_sparse_ring(benchmark::State& state, bool stagger) {
+  const auto links = static_cast<std::uint32_t>(state.range(0));
+  const TaskGraph graph = sparse_ring(links, static_cast<std::uint32_t>(state.range(1)), stagger);
+  for (auto _ : state) benchmark::DoNotOptimize(run(graph).end);
+  state.SetItemsProcessed(state.iterations() * links);
+}
+BENCHMARK_CAPTURE(run_sparse_ring, starting_together, false)
+    ->ArgNames({"links", "hops"})
+    ->ArgsProduct({{1024, 4096}, {2, 3}})
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(run_sparse_ring, starting_at_random, true)
+    ->ArgNames({"links", "hops"})
+    ->ArgsProduct({{1024, 4096}, {2, 3}})
+    ->Unit(benchmark::kMillisecond);
+
 }  // namespace
 }  // namespace stepcast::sim

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 #include <string>
 #include <tuple>
@@ -81,7 +82,7 @@ TEST(Wiring, HashedRoutesAreHeldToTheirLeastShare) {
   const auto wiring = wired(cluster, ring_over(cluster, gpus(16)));
   ASSERT_TRUE(wiring);
   EXPECT_FALSE(wiring->aside.empty());
-  for (const sim::Route& route : wiring->routes) EXPECT_LE(route.limit.value, 25e9);
+  for (const auto& route : wiring->routes) EXPECT_LE(route.limit.value, 25e9);
 }
 
 TEST(Wiring, ALinkAsideIsNotedOnceForAllImagesOfAFlow) {
@@ -102,9 +103,8 @@ TEST(Wiring, ALinkAsideIsNotedOnceForAllImagesOfAFlow) {
 
 /// All that a wiring says, for comparison; what is aside link by link.
 auto all_of(const Wiring& wiring) {
-  std::vector<sim::Route> routes = wiring.routes;
   std::vector<std::vector<double>> numbers;
-  for (const sim::Route& route : routes) {
+  for (const auto& route : wiring.routes) {
     std::vector<double>& of = numbers.emplace_back();
     of = {static_cast<double>(route.latency.value), route.limit.value, route.weight};
     for (const sim::Use& use : route.uses) of.insert(of.end(), {1.0 * sim::index(use.resource), use.load});
@@ -160,8 +160,9 @@ TEST(Wiring, WaysByKindsOfNodesAreThoseThatEachPairHas) {
               request.fold = {most.period, most.rotate && rotate, most.row};
               const Plan plan = algorithm(name).plan(request);
               for (std::uint32_t stride = 1; stride <= groups.size(); ++stride) {
-                const auto each = wire(plan, placement, cluster, {}, request.fold, stride, Ways::each),
-                           by_kind = wire(plan, placement, cluster, {}, request.fold, stride, Ways::by_kind_of_nodes);
+                const auto each = wire(plan, placement, cluster, {}, request.fold, stride, WaySearch::each),
+                           by_kind =
+                               wire(plan, placement, cluster, {}, request.fold, stride, WaySearch::by_kind_of_nodes);
                 ASSERT_EQ(each.has_value(), by_kind.has_value());
                 if (!each) continue;
                 ASSERT_EQ(all_of(*each), all_of(*by_kind));
@@ -189,6 +190,32 @@ TEST(Wiring, TheLeastLatencyOccupiesAndTheExcessOverlaps) {
     EXPECT_EQ(wiring->routes[c].latency, microseconds(2));
     EXPECT_EQ(wiring->ahead[c], inside ? Time{} : microseconds(7));
   }
+}
+
+TEST(Wiring, WhatNeverBindsChangesNoTimeAndCarriesTheSame) {
+  int never = 0;
+  for (const char* fabric : {"one-switch", "fat-tree", "rail-fat-tree"})
+    for (const std::uint32_t nics : {4u, 2u})
+      for (const char* name : {"direct", "pairwise", "hierarchical"}) {
+        SCOPED_TRACE(std::string(fabric) + " " + std::to_string(nics) + " " + name);
+        const topology::Cluster cluster =
+            build({.nodes = 5, .gpus = 4, .nics = nics, .fabric = fabric, .radix = 8, .oversubscription = 2});
+        const Group group = gpus(20);
+        const Placement placement = place(cluster, std::span(&group, 1));
+        Request request = request_on(cluster, placement, Operation::all_to_all, 4, {});
+        request.elements = 20'000'003;
+        const Plan plan = algorithm(name).plan(request);
+        Wiring wiring = *wire(plan, placement, cluster, {.network_efficiency = 0.9}, {}, 1);
+        const auto binds = static_cast<std::size_t>(std::ranges::count(wiring.binds, true));
+        ASSERT_GT(binds, 0u);
+        never += static_cast<int>(wiring.binds.size() - binds);
+        const sim::Timeline few = sim::run(lower(plan, wiring));
+        wiring.binds.assign(wiring.binds.size(), true);
+        const sim::Timeline all = sim::run(lower(plan, wiring));
+        EXPECT_EQ(few.finish, all.finish);
+        EXPECT_EQ(few.carried, all.carried);
+      }
+  EXPECT_GT(never, 500);
 }
 
 TEST(Lower, RunsAConnectionsTransfersOneAfterTheOther) {
