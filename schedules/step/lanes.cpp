@@ -69,7 +69,7 @@ LaneTask& Lanes::add_compute(std::uint32_t lane, const Pass& pass, const Stretch
                                                                  {}});
   entry.exposed_copy = time.exposed_copy;
   entry.in_parts = in_parts;
-  if (in_parts) entry.exposed_tensor = {};
+  entry.beside_data = overlaps();
   if (const std::optional<TaskId> sum = std::exchange(blocked_by_[lane], std::nullopt)) {
     step.program.after(task, *sum);
     entry.data = sum;

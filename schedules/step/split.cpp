@@ -70,12 +70,14 @@ TimeSplit split_tasks(std::span<const LaneTask> tasks, const sim::Timeline& time
       case Activity::weight:
       case Activity::whole_backward: {
         // Slowed by traffic beside it. A flow of days ends as exactly as a double can tell: what it is early by is
-        // taken off its compute.
-        const Time beside = finish - start - task.compute - task.exposed_tensor - task.exposed_copy;
+        // taken off its compute; of a task with its traffic in it, off that first.
+        const Time traffic = finish - start - task.compute - task.exposed_copy;
+        const Time tensor = task.in_parts ? std::clamp(traffic, Time{}, task.exposed_tensor) : task.exposed_tensor;
+        const Time beside = traffic - tensor;
         split.compute += task.compute + std::min(beside, Time{});
-        split.exposed_tensor += task.exposed_tensor;
+        split.exposed_tensor += tensor;
         split.offload += task.exposed_copy;
-        (task.in_parts ? split.exposed_tensor : split.exposed_data) += std::max(beside, Time{});
+        (task.in_parts && !task.beside_data ? split.exposed_tensor : split.exposed_data) += std::max(beside, Time{});
         break;
       }
       case Activity::send:

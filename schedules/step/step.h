@@ -29,8 +29,9 @@ struct LaneTask {
   std::optional<sim::TaskId> arrival, data;  ///< the send, and the data collective, that it comes after
   std::optional<Pass> beside{};              ///< the backward that runs together with this forward
   std::optional<sim::TaskId> arrival_beside{};
-  Time exposed_copy{};    ///< part of its undisturbed duration too
-  bool in_parts = false;  ///< the traffic in it is lowered: exposed is what of its time is neither compute nor copies
+  Time exposed_copy{};       ///< part of its undisturbed duration too
+  bool in_parts = false;     ///< traffic in it is simulated: it may take longer, or what hides beside kernels less
+  bool beside_data = false;  ///< gradients or parameters may be on their way meanwhile
 };
 
 /// Traffic of a lane that runs beside compute, for the trace.
