@@ -202,8 +202,7 @@ Timing timing_of(const Prepared& prepared, const Played& played, std::span<const
       .algorithm = std::string(prepared.algorithm->name),
       .protocol = std::string(name_of(prepared.proto)),
       .exact = wiring.aside.empty(),
-      .alike = wiring.aside.empty() &&
-               std::ranges::adjacent_find(outcome.group_end, std::ranges::not_equal_to{}) == outcome.group_end.end(),
+      .alike = std::ranges::adjacent_find(outcome.group_end, std::ranges::not_equal_to{}) == outcome.group_end.end(),
       .loads = {}};
   timing.loads.reserve(prepared.resources.size());
   std::vector<double> connections(wiring.capacity.size(), 0);

@@ -18,7 +18,7 @@ struct Timing {
   std::string algorithm;  ///< the one timed or chosen
   std::string protocol;   ///< "Simple", "LL128" or "LL"
   bool exact = true;      ///< folding changed nothing: no links that like flows use unlike
-  bool alike = true;      ///< all concurrent groups take the same time
+  bool alike = true;      ///< all concurrent groups take the same time, folded ones by what folding is
   struct Load {
     topology::LinkId link{};
     double bytes = 0;  ///< that cross the link, all concurrent groups together

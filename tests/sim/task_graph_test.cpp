@@ -67,13 +67,14 @@ TEST(TaskGraph, ABoundRouteCrossesBothAndItsTransfersMoveTheBytes) {
   const ResourceId a = graph.add_resource(Bandwidth{1}), b = graph.add_resource(Bandwidth{1});
   const RouteId one = graph.add_route({.uses = {{a}}, .weight = 2}), other = graph.add_route({.uses = {{b}}});
   const TaskId moved = graph.transfer(one, Bytes{1}), kept = graph.transfer(other, Bytes{1});
-  const TaskGraph::Bound bound{one, {.uses = {{b, 0.5}}, .latency = Time{3}, .limit = Bandwidth{9}}, Bytes{5}};
+  const TaskGraph::Bound bound{
+      one, {.uses = {{b, 0.5}}, .latency = Time{3}, .limit = Bandwidth{9}, .weight = 3}, Bytes{5}};
   graph.bind(std::span(&bound, 1));
   const Route route = graph.routes()[index(one)], same = graph.routes()[index(other)];
   EXPECT_EQ(route.uses, (std::vector<Use>{{b, 0.5}, {a, 1}}));
   EXPECT_EQ(route.latency, Time{3});
   EXPECT_EQ(route.limit, Bandwidth{9});
-  EXPECT_EQ(route.weight, 2);
+  EXPECT_EQ(route.weight, 3);
   EXPECT_EQ(same.uses, (std::vector<Use>{{b, 1}}));
   EXPECT_EQ(graph.tasks()[index(moved)].amount, 5);
   EXPECT_EQ(graph.tasks()[index(kept)].amount, 1);
