@@ -29,7 +29,7 @@ using Hops = std::vector<Hop>;
 class HopLists {
  public:
   std::uint32_t number_of(std::span<const Hop> hops) {
-    if (2 * (size() + 1) > table_.size()) grow();
+    if (2 * (end_.size() + 1) > table_.size()) grow();
     std::uint64_t hash = hops.size();
     for (const Hop& hop : hops) hash = scramble(hash ^ hop.what) + std::bit_cast<std::uint64_t>(hop.load);
     std::uint32_t& known = find(scramble(hash), hops);

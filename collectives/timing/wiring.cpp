@@ -1,6 +1,7 @@
 #include "collectives/timing/wiring.h"
 
 #include <algorithm>
+#include <cmath>
 #include <bit>
 #include <map>
 #include <span>
@@ -315,7 +316,7 @@ class Wirer {
   /// The strand at hand loads a link.
   void note(const Hop& hop) {
     used_[hop.what] += hop.load;
-    signature_[hop.what] += scramble(strands_.size()) * static_cast<std::uint64_t>(hop.load * 0x1p20 + 0.5);
+    signature_[hop.what] += scramble(strands_.size()) * static_cast<std::uint64_t>(std::llround(hop.load * 0x1p20));
   }
 
   /// Makes a resource of each class of links; false where a node's links are not used alike. Fabric links that are not

@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <utility>
+#include <vector>
+
 #include "tests/workload/machine_of_boxes.h"
 #include "workload/run.h"
 
@@ -57,6 +61,53 @@ TEST_F(Programs, TwoThatCrossNoLinkInCommonDoNotMeet) {
   const sim::Timeline timeline = run(program_, two);
   EXPECT_EQ(duration(timeline, a), two.alone(kFirst));
   EXPECT_EQ(duration(timeline, b), two.alone(kSecond));
+}
+
+// Of four messages into one card, three from one box: each gets a quarter, not each box a half.
+TEST_F(Programs, ConnectionsShareALinkEvenly) {
+  Communication three = message(16, 8, 1 << 26);
+  auto groups = *three.collectives.front().groups;
+  groups.push_back({topology::GpuId{17}, topology::GpuId{9}});
+  groups.push_back({topology::GpuId{18}, topology::GpuId{10}});
+  three.collectives.front().groups = test::groups(std::move(groups));
+  const Flows two = flows({message(0, 8, 1 << 26), three});
+  const TaskId a = program_.communicate(streams_[0], kFirst), b = program_.communicate(streams_[1], kSecond);
+  const sim::Timeline timeline = run(program_, two);
+  EXPECT_NEAR(to_seconds(duration(timeline, a)) / to_seconds(two.alone(kFirst)), 4, 0.05);
+  EXPECT_NEAR(to_seconds(duration(timeline, a)) / to_seconds(duration(timeline, b)), 1, 0.02);
+}
+
+// As the timer gives them together: over the first and over the second GPU of every box.
+TEST_F(Programs, TwoAllReducesOverOneCardTakeAsLongAsTheTimerTimesThemTogether) {
+  for (const std::int64_t bytes : {std::int64_t{1} << 22, std::int64_t{1} << 28}) {
+    std::vector<collectives::Group> both(2);
+    for (const std::uint32_t gpu : {0u, 8u, 16u})
+      for (const std::uint32_t beside : {0u, 1u}) both[beside].push_back(topology::GpuId{gpu + beside});
+    const auto alone = [&](const collectives::Group& group) {
+      return Communication{{{.operation = Operation::all_reduce,
+                             .bytes = {bytes},
+                             .groups = test::groups({group}),
+                             .algorithm = "ring"}}};
+    };
+    const Flows two = flows({alone(both[0]), alone(both[1])});
+    Program program;
+    const TaskId a = program.communicate(program.add_stream(), kFirst);
+    program.communicate(program.add_stream(), kSecond);
+    const Time together = machine_.timer().time(Operation::all_reduce, {bytes}, both, "ring").duration;
+    EXPECT_NEAR(to_seconds(duration(run(program, two), a)) / to_seconds(together), 1, 0.03) << bytes;
+    EXPECT_GT(together, two.alone(kFirst));
+  }
+}
+
+// A stream's communications never run at once, so that they cannot fill a link together.
+TEST_F(Programs, ThoseOfOneTurnShareNoLink) {
+  const auto in_turn = [](Communication communication, std::uint32_t turn) {
+    communication.turn = turn;
+    return communication;
+  };
+  const Communication first = message(0, 8, 1 << 26), second = message(16, 8, 1 << 26);
+  EXPECT_FALSE(flows({in_turn(first, 1), in_turn(second, 1)}).shares(kFirst));
+  EXPECT_TRUE(flows({in_turn(first, 1), in_turn(second, 2)}).shares(kFirst));
 }
 
 TEST_F(Programs, KernelsOnAnEngineAndTrafficBesideThemSlowEachOther) {
