@@ -98,7 +98,7 @@ Flows::Flows(const Machine& machine, std::span<const Communication> communicatio
   }
   for (Kind& kind : kinds_) {
     std::ranges::sort(kind.turns);
-    kind.turns.erase(std::ranges::unique(kind.turns).begin(), kind.turns.end());
+    kind.turns.erase(std::unique(kind.turns.begin(), kind.turns.end()), kind.turns.end());
   }
   share_links(machine.cluster(), conditions.slow_links);
 }

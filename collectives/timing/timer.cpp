@@ -354,7 +354,8 @@ struct Timer::Impl {
       ways[i] = tried(*prepared_first[i], bytes, again, simulated_groups);
       return ways[i].all;
     });
-    auto& [best, fastest] = ways[choice.index];
+    Timing& best = ways[choice.index].timing;
+    const Time& fastest = ways[choice.index].all;
     const auto finish = [&] {
       best.exact = std::ranges::all_of(prepared_first, [](const Prepared* each) { return each->wiring.aside.empty(); });
       if (fold && !own_groups.empty())

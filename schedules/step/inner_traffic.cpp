@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "schedules/pass_times/layer_traffic.h"
+#include "schedules/pipeline/placement.h"
 
 namespace stepcast::schedules {
 namespace {
