@@ -43,6 +43,7 @@ concepts = {
     "collectives/algorithm.h": "one way to do a collective",
     "scenario/scenario.h": "a question: what a scenario file says",
     "models/layers/blocks.h": "a model as a list of blocks",
+    "schedules/pipeline/placement.h": "where in a pipeline each chunk of the model is",
     "schedules/results/results.h": "what a forecast answers",
     "app/command.h": "a subcommand and its exit status",
     "app/output.h": "writing files",
