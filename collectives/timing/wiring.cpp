@@ -1,8 +1,8 @@
 #include "collectives/timing/wiring.h"
 
 #include <algorithm>
-#include <cmath>
 #include <bit>
+#include <cmath>
 #include <map>
 #include <span>
 #include <stdexcept>
