@@ -150,7 +150,7 @@ void add_advice(Forecast& out, const Scenario& s, workload::Machines& machines) 
 }
 
 /// Where groups that do the same take unlike time, because their ways through the fabric collide unlike, every rank of
-/// so few has a lane; of more all take the time of the slowest.
+/// so few has a lane. Of more all take the time of the slowest, and the step is told with that of the fastest as well.
 constexpr std::uint32_t kMostUnfolded = 128;
 
 /// `unfold`: a lane for every rank.
@@ -187,12 +187,14 @@ Forecast forecast_on(const workload::Machine& machine, workload::Machines& machi
                         unfold,
                         options.trace,
                         options.transfers,
+                        false,
                         imperfect ? &stragglers : nullptr,
                         slow,
                         copies ? &*copies : nullptr,
                         exchange};
   const StepRun run = run_step(input);
-  if (!unfold && !(run.flows->alike() && pieces.alike()) && s.cluster.gpus <= kMostUnfolded && !too_much_work(s, true))
+  const bool exact = unfold || (run.flows->alike() && pieces.alike());
+  if (!exact && s.cluster.gpus <= kMostUnfolded && !too_much_work(s, true))
     return forecast_on(machine, machines, s, options, true);
   const auto& [flows, busy, step, timeline, shape, time, split] = run;
 
@@ -200,6 +202,17 @@ Forecast forecast_on(const workload::Machine& machine, workload::Machines& machi
   Forecast out = told_by_plan(s, planned, whole);
   out.simulated = true;
   out.step = time;
+  if (!exact) {
+    PieceTimes first(kinds.front(), model, ranks, timer, true, brief.shape.splits_backward, slow, other,
+                     copies ? &*copies : nullptr, true);
+    StepInput at_least{s, machine, ranks, model, &pipeline, chunks, first};
+    at_least.first_siblings = true;
+    at_least.stragglers = input.stragglers;
+    at_least.slow_links = slow;
+    at_least.copies = input.copies;
+    at_least.exchange = exchange;
+    out.at_least = std::min(run_step(at_least).time, time);
+  }
   if (out.step == Time{}) throw InputError("model", "a step takes less than 1 ps, expected operators with work to do");
   for (StageReport& stage : out.stages) stage.time = split[stage.stage];
   std::vector<collectives::Timing::Load> with_servers;

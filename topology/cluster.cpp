@@ -96,13 +96,15 @@ void check_whole_nodes(const NodeSpec& node, std::uint32_t per_node, std::uint32
   }
 }
 
-/// Cluster::kinds_of_nodes, of nodes that are all used alike.
-std::vector<std::uint32_t> kinds_of_nodes(const ClusterParts& parts) {
+/// Cluster::kinds_of_nodes. Requires no more GPUs than links can be numbered for.
+std::vector<std::uint32_t> kinds_of_nodes(const ClusterParts& parts, const FabricSpec& fabric) {
+  const bool alike = std::uint64_t{parts.gpus.period()} * parts.gpus.used_nodes() == parts.gpus.gpus();
+  if (!parts.fabric || !alike || hashes(fabric)) return {};
   std::map<std::vector<std::uint32_t>, std::uint32_t> kinds;  // by what the NICs plug into
   std::vector<std::uint32_t> of_nodes;
   for (std::uint32_t gpu = 0; gpu < parts.gpus.gpus(); gpu += parts.gpus.period()) {
     std::vector<std::uint32_t> switches;
-    for (std::uint32_t nic = 0; parts.fabric && nic < parts.node.nics.size(); ++nic)
+    for (std::uint32_t nic = 0; nic < parts.node.nics.size(); ++nic)
       switches.push_back(parts.fabric->switch_of(parts.gpus.slot(GpuId{gpu}).node, nic));
     of_nodes.push_back(kinds.try_emplace(std::move(switches), static_cast<std::uint32_t>(kinds.size())).first->second);
   }
@@ -126,8 +128,6 @@ void join_nodes(ClusterParts& parts, const NodeSpec& node, const FabricSpec& fab
   parts.port_down = node.nic->latency + fabric.cable_latency;
   parts.fabric =
       build_fabric({fabric, parts.gpus.nodes(), static_cast<std::uint32_t>(parts.node.nics.size()), parts.port});
-  const bool alike = std::uint64_t{parts.gpus.period()} * parts.gpus.used_nodes() == parts.gpus.gpus();
-  if (alike && !hashes(fabric)) parts.kinds_of_nodes = kinds_of_nodes(parts);
 }
 
 /// PXN: where NICs are on rails, a GPU in use of the sender's node that owns the receiver's rail does the sending. The
@@ -283,6 +283,7 @@ Cluster build_cluster(const NodeSpec& node, const FabricSpec& fabric, std::uint3
   parts->gpus = GpuSlots(per_node, gpus);
   if (parts->gpus.nodes() > 1) join_nodes(*parts, node, fabric);
   number_links(*parts, node);
+  parts->kinds_of_nodes = kinds_of_nodes(*parts, fabric);
   return Cluster(parts);
 }
 
@@ -292,6 +293,7 @@ Cluster build_cluster(const NodeSpec& node, const FabricSpec& fabric, const Allo
   parts->gpus = GpuSlots(per_node, resolve(allocation, per_node, node.name));
   if (parts->gpus.used_nodes() > 1) join_nodes(*parts, node, fabric);
   number_links(*parts, node);
+  parts->kinds_of_nodes = kinds_of_nodes(*parts, fabric);
   return Cluster(parts);
 }
 

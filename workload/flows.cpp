@@ -21,26 +21,28 @@ Timing timing_of(const Collective& c, const Machine& machine, const Flows::Condi
   const collectives::Timer& timer = machine.timer();
   Timing timing = timer.time(c.operation, c.bytes, *c.groups, c.algorithm, !conditions.unfolded, details);
   if (conditions.unfolded && c.groups->size() > c.own) {
-    if (timing.alike || c.operation != collectives::Operation::send_recv) {
+    if (timing.alike() || c.operation != collectives::Operation::send_recv) {
       details.own = c.own;
       timing = timer.time(c.operation, c.bytes, *c.groups, c.algorithm, false, details);
     } else {
       const std::string chosen = timing.algorithm + "/" + timing.protocol;
+      const double spread = timing.spread;
       timing = timer.time(c.operation, c.bytes, std::span(*c.groups).first(c.own), chosen, false, details);
-      timing.alike = false;
+      timing.spread = spread;
     }
   }
   if (conditions.slow_links != nullptr) timing = conditions.slow_links->slowed(std::move(timing));
-  return scaled(std::move(timing), c.scale);
+  const double part = conditions.first_siblings ? 1 - timing.spread : 1;
+  return scaled(std::move(timing), c.scale * part);
 }
 
 Timing joined(Timing first, const Timing& second, Communication::Order order) {
   if (order == Communication::Order::passed_on) return passed_on(std::move(first), second);
-  const Time first_moves = first.duration - first.latency, second_moves = second.duration - second.latency;
-  first.latency = order == Communication::Order::side_by_side ? std::max(first.latency, second.latency)
-                                                              : first.latency + second.latency;
-  first.duration = first.latency + first_moves + second_moves;
-  first.alike = first.alike && second.alike;
+  const Time first_moves = first.duration - first.still, second_moves = second.duration - second.still;
+  first.still =
+      order == Communication::Order::side_by_side ? std::max(first.still, second.still) : first.still + second.still;
+  first.duration = first.still + first_moves + second_moves;
+  first.spread = std::max(first.spread, second.spread);
   first.loads.insert(first.loads.end(), second.loads.begin(), second.loads.end());
   return first;
 }
@@ -85,9 +87,9 @@ Flows::Flows(const Machine& machine, std::span<const Communication> communicatio
     for (const Collective& collective : communication.at_receiver)
       latency = latency + timing_of(collective, machine, conditions).duration;
     Timing timing = timing_of(communication, machine, conditions);
-    alike_ = alike_ && timing.alike;
+    alike_ = alike_ && timing.alike();
     const Time moving =
-        std::max(timing.duration - timing.latency, busiest(timing, machine.cluster(), conditions.slow_links));
+        std::max(timing.duration - timing.still, busiest(timing, machine.cluster(), conditions.slow_links));
     latency = latency + (timing.duration - moving);
     timing.duration = moving;
     const std::size_t kind = kind_of(timing);

@@ -23,6 +23,8 @@ class Flows {
     const SlowLinks* slow_links = nullptr;  ///< none: every link carries what it should
     /// Every group stands in a program by itself: its links carry what it sends, not what its siblings do as well.
     bool unfolded = false;
+    /// Where siblings take unlike times, all take that of the first to end, not of the last.
+    bool first_siblings = false;
   };
   Flows(const Machine& machine, std::span<const Communication> communications, const Conditions& conditions);
 

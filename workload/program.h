@@ -34,7 +34,8 @@ class Program {
   /// A moment at which all that it comes after has ended.
   sim::TaskId moment() { return graph_.work(std::span<const sim::StreamId>{}, Time{}); }
 
-  /// While it runs, each of `engines` loses the share slowdown / (1 + slowdown): the same ones whenever it does.
+  /// For as long as it takes alone, each of `engines` loses the share slowdown / (1 + slowdown): the same ones whenever
+  /// it does.
   sim::TaskId communicate(std::span<const sim::StreamId> streams, CommunicationId communication,
                           std::span<const EngineId> engines = {}, double slowdown = 0);
   sim::TaskId communicate(sim::StreamId stream, CommunicationId communication) {

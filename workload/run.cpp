@@ -1,34 +1,89 @@
 #include "workload/run.h"
 
+#include <algorithm>
+#include <optional>
 #include <vector>
 
 namespace stepcast::workload {
+namespace {
+
+using sim::TaskId;
+
+/// Communications that use engines and meet others on links do each as a flow of its own: engines for as long as the
+/// communication takes alone, links for as long as it takes. Both begin together, and it ends with the last.
+class OnLinks {
+ public:
+  OnLinks(sim::TaskGraph& graph, const Program& program) : graph_(graph), tasks_(program.tasks()) {}
+
+  /// Of the route's transfers, what they do on links.
+  void add(sim::RouteId route, const sim::Route& links, Bytes bytes) {
+    flows_.resize(std::max(flows_.size(), sim::index(route) + std::size_t{1}));
+    flows_[sim::index(route)] = {graph_.add_route(links), bytes};
+  }
+
+  /// Once all are known.
+  void add_tasks() {
+    if (flows_.empty()) return;
+    beside_.resize(tasks_);
+    for (std::uint32_t t = 0; t < tasks_; ++t) {
+      const std::size_t route = sim::index(graph_.tasks()[t].route);
+      if (route < flows_.size() && flows_[route])
+        beside_[t] = graph_.transfer(flows_[route]->over, flows_[route]->bytes);
+    }
+    const std::vector<sim::TaskGraph::Dependency> all(graph_.dependencies().begin(), graph_.dependencies().end());
+    for (const auto& [earlier, later] : all) {
+      const std::optional<TaskId> before = beside_[sim::index(earlier)], after = beside_[sim::index(later)];
+      if (after) graph_.after(*after, earlier);
+      if (before) graph_.after(later, *before);
+      if (before && after) graph_.after(*after, *before);
+    }
+  }
+
+  /// What ran is told of the program's tasks.
+  void join(sim::Timeline& timeline) const {
+    for (std::uint32_t t = 0; t < beside_.size(); ++t)
+      if (beside_[t]) timeline.finish[t] = std::max(timeline.finish[t], timeline.finish[sim::index(*beside_[t])]);
+    timeline.start.resize(tasks_);
+    timeline.finish.resize(tasks_);
+  }
+
+ private:
+  struct Flow {
+    sim::RouteId over{};
+    Bytes bytes{};
+  };
+  sim::TaskGraph& graph_;
+  const std::size_t tasks_;
+  std::vector<std::optional<Flow>> flows_;     // by the program's RouteId
+  std::vector<std::optional<TaskId>> beside_;  // by the program's TaskId
+};
+
+}  // namespace
 
 sim::Timeline run(const Program& program, const Flows& flows) {
   sim::TaskGraph graph = program.graph();
   const auto first = static_cast<std::uint32_t>(graph.resources().size());
   for (const Bandwidth capacity : flows.shared()) graph.add_resource(capacity);
-  // What slows engines shares these with kernels, which weigh 1: so does it, and all others are measured by the longest
-  // of such.
+  OnLinks on_links(graph, program);
   std::vector<sim::TaskGraph::Bound> bound;
-  double unit = 1;
-  Bytes longest{};
   for (std::uint32_t i = 0; i < flows.count(); ++i) {
     const CommunicationId id{i};
     const std::optional<sim::RouteId> route = program.route(id);
     if (!route) continue;
-    const bool on_engines = !graph.routes()[sim::index(*route)].uses.empty();
-    bound.push_back({*route, flows.route(id, first), flows.amount(id)});
-    if (!flows.shares(id)) continue;
-    if (!on_engines) bound.back().over.weight = flows.weight(id);
-    if (!on_engines || flows.amount(id) <= longest) continue;
-    longest = flows.amount(id);
-    unit = flows.weight(id);
+    sim::Route over = flows.route(id, first);
+    if (flows.shares(id)) over.weight = flows.weight(id);
+    if (graph.routes()[sim::index(*route)].uses.empty()) {
+      bound.push_back({*route, over, flows.amount(id)});
+      continue;
+    }
+    if (flows.shares(id)) on_links.add(*route, over, flows.amount(id));
+    bound.push_back({*route, {{}, {}, over.limit, 1.0}, {flows.alone(id).value}});
   }
-  for (sim::TaskGraph::Bound& each : bound)
-    if (each.over.weight != 1) each.over.weight /= unit;
+  on_links.add_tasks();
   graph.bind(bound);
-  return sim::run(graph);
+  sim::Timeline timeline = sim::run(graph);
+  on_links.join(timeline);
+  return timeline;
 }
 
 }  // namespace stepcast::workload

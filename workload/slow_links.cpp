@@ -26,7 +26,7 @@ collectives::Timing SlowLinks::slowed(collectives::Timing timing) const {
     if (speeds_.contains(topology::index(load.link))) carried[topology::index(load.link)] += load.occupied;
   for (const auto& [link, bytes] : carried) {
     const double rate = cluster_.link_bandwidth(topology::LinkId{link}).value * speeds_.at(link);
-    timing.duration = std::max(timing.duration, timing.latency + from_seconds(bytes / rate));
+    timing.duration = std::max(timing.duration, timing.still + from_seconds(bytes / rate));
   }
   return timing;
 }

@@ -115,6 +115,10 @@ std::string headline(const Answer& answer) {
          fmt::format("{:.1f} updates by other workers from reading to updating, at most {}; step: time for "
                      "one step of each",
                      f.staleness->mean, f.staleness->most));
+  if (f.at_least)
+    line("at least", fmt::format("{}, if groups whose ways through the fabric collide unlike were all as fast as the "
+                                 "fastest; here all take the slowest's time. --unfold gives each its own",
+                                 digits(*f.at_least)));
   if (f.perfect)
     line("imperfections",
          fmt::format("{} on {} without them", signed_percent(f.step / *f.perfect - 1), digits(*f.perfect)));

@@ -64,6 +64,27 @@ void keep(std::span<const std::uint32_t> groups, const Wiring& wiring, Outcome& 
   }
 }
 
+/// Of the duration, what Timing::still says. Where groups are in each other's way unlike, nobody can tell waiting from
+/// sharing: all but what comes in front of the first byte counts as moving.
+Time still(const Prepared& prepared, const Played& played, Time duration, bool alike) {
+  if (!alike) return std::min(played.before + prepared.prospect.latency, duration);
+  const Wiring& wiring = prepared.wiring;
+  const Outcome& outcome = played.outcome;  // of all groups
+  double moving = 0;
+  for (std::size_t route = 0; route < wiring.routes.size(); ++route)
+    moving = std::max(moving, outcome.by_route[route] / wiring.alone(route).value);
+  for (std::size_t resource = 0; resource < wiring.capacity.size(); ++resource)
+    moving = std::max(moving, outcome.carried[resource] / wiring.capacity[resource].value);
+  return duration - std::min(from_seconds(moving * played.whole / played.scale), duration);
+}
+
+/// Timing::spread of groups that end so late, of so long a collective.
+double spread(std::span<const Time> ends, Time duration) {
+  const auto [first, last] = std::ranges::minmax_element(ends);
+  if (first == ends.end() || *first == *last) return 0;
+  return std::min(to_seconds(*last - *first) / to_seconds(duration), 1.0);
+}
+
 bool passes_through(Operation operation) { return operation == Operation::broadcast || operation == Operation::reduce; }
 
 /// How many pieces of a long pipeline are simulated: at least one, no more than about this many transfers.
@@ -195,15 +216,16 @@ Timing timing_of(const Prepared& prepared, const Played& played, std::span<const
   // Data that passes through leaves a rank free for the next repetition while the last is on its way.
   const bool passes = passes_through(prepared.request.operation);
   const Time interval = passes ? std::min(duration, played.before + played.moving) : duration;
-  Timing timing{
-      .duration = duration,
-      .latency = prepared.prospect.fixed + prepared.prospect.latency,
-      .interval = interval,
-      .algorithm = std::string(prepared.algorithm->name),
-      .protocol = std::string(name_of(prepared.proto)),
-      .exact = wiring.aside.empty(),
-      .alike = std::ranges::adjacent_find(outcome.group_end, std::ranges::not_equal_to{}) == outcome.group_end.end(),
-      .loads = {}};
+  const double apart = spread(outcome.group_end, duration);
+  Timing timing{.duration = duration,
+                .latency = prepared.prospect.fixed + prepared.prospect.latency,
+                .still = still(prepared, played, duration, apart == 0),
+                .interval = interval,
+                .algorithm = std::string(prepared.algorithm->name),
+                .protocol = std::string(name_of(prepared.proto)),
+                .exact = wiring.aside.empty(),
+                .spread = apart,
+                .loads = {}};
   timing.loads.reserve(prepared.resources.size());
   std::vector<double> connections(wiring.capacity.size(), 0);
   for (std::size_t route = 0; route < wiring.routes.size(); ++route)

@@ -6,7 +6,7 @@ namespace stepcast::collectives {
 
 Timing scaled(Timing timing, double factor) {
   if (factor == 1) return timing;
-  for (Time* time : {&timing.duration, &timing.latency, &timing.interval})
+  for (Time* time : {&timing.duration, &timing.latency, &timing.still, &timing.interval})
     *time = from_seconds(to_seconds(*time) * factor);
   for (Timing::Load& load : timing.loads) {
     load.bytes *= factor;
@@ -16,11 +16,13 @@ Timing scaled(Timing timing, double factor) {
 }
 
 Timing passed_on(Timing first, const Timing& second) {
+  const Time moves = std::max(first.duration - first.still, second.duration - second.still);
   first.duration = std::max(first.duration + second.latency, second.duration + first.latency);
   first.interval = std::max(first.interval, second.interval);
   first.latency = first.latency + second.latency;
+  first.still = first.duration - std::min(moves, first.duration);
   first.exact = first.exact && second.exact;
-  first.alike = first.alike && second.alike;
+  first.spread = std::max(first.spread, second.spread);
   first.loads.insert(first.loads.end(), second.loads.begin(), second.loads.end());
   return first;
 }

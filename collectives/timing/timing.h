@@ -12,13 +12,16 @@ namespace stepcast::collectives {
 struct Timing {
   Time duration{};  ///< launch to last byte
   Time latency{};   ///< what it would take with next to no bytes, same algorithm
+  Time still{};     ///< of the duration: in which its busiest connection, or link, waits and moves nothing
   /// Per repetition, if the same is launched again and again: what nccl-tests prints. Less than the duration where data
   /// only passes through the ranks (broadcast, reduce): the first is at work on the next while the last still waits.
   Time interval{};
   std::string algorithm;  ///< the one timed or chosen
   std::string protocol;   ///< "Simple", "LL128" or "LL"
   bool exact = true;      ///< folding changed nothing: no links that like flows use unlike
-  bool alike = true;      ///< all concurrent groups take the same time, folded ones by what folding is
+  /// Of the duration, the part by which the first of the concurrent groups ends before the last: 0 where all take the
+  /// same time, as folded ones do by what folding is.
+  double spread = 0;
   struct Load {
     topology::LinkId link{};
     double bytes = 0;  ///< that cross the link, all concurrent groups together
@@ -28,6 +31,8 @@ struct Timing {
     double connections = 1;  ///< that cross it, and share what it can carry
   };
   std::vector<Load> loads;
+
+  bool alike() const { return spread == 0; }
 };
 
 /// A collective that takes `factor` times as long and uses its links to the same extent.

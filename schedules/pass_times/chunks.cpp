@@ -9,13 +9,15 @@ namespace stepcast::schedules {
 
 PieceTimes::PieceTimes(const Scenario& scenario, const Blocks& blocks, const Ranks& ranks,
                        const collectives::Timer& timer, bool fold, bool splits_backward,
-                       const workload::SlowLinks* slow_links, std::optional<OtherKind> other, const HostCopies* copies)
+                       const workload::SlowLinks* slow_links, std::optional<OtherKind> other, const HostCopies* copies,
+                       bool first_siblings)
     : scenario_(scenario),
       blocks_(blocks),
       ranks_(ranks),
       timer_(timer),
       fold_(fold),
       splits_backward_(splits_backward),
+      first_siblings_(first_siblings),
       slow_links_(slow_links),
       other_(other),
       copies_(copies) {}
@@ -35,7 +37,8 @@ const std::vector<PieceTimes::Kind>& PieceTimes::at(Coordinate c) {
   const LayerTraffic traffic(s, ranks_, c);
   const TensorTimer tensor = [&](const TensorCollective& op) {
     collectives::Timing timing = traffic.time(op, timer_, fold_);
-    alike_ = alike_ && timing.alike;
+    alike_ = alike_ && timing.alike();
+    if (first_siblings_) timing = scaled(std::move(timing), 1 - timing.spread);
     return slow_links_ != nullptr ? slow_links_->slowed(std::move(timing)) : timing;
   };
   std::vector<Kind> kinds;

@@ -77,12 +77,13 @@ struct OtherKind {
   const Blocks& blocks;
 };
 
-/// Times the pieces of a plan. Remembers by where in its node a tensor group stands.
+/// Times the pieces of a plan. Remembers by where in its node a tensor group stands. With `first_siblings`, of groups
+/// that do the same at the same time and take unlike times all take that of the first to end.
 class PieceTimes {
  public:
   PieceTimes(const Scenario& scenario, const Blocks& blocks, const Ranks& ranks, const collectives::Timer& timer,
              bool fold, bool splits_backward, const workload::SlowLinks* slow_links = nullptr,
-             std::optional<OtherKind> other = {}, const HostCopies* copies = nullptr);
+             std::optional<OtherKind> other = {}, const HostCopies* copies = nullptr, bool first_siblings = false);
 
   /// A kind of block at one place in a node.
   struct Kind {
@@ -103,7 +104,7 @@ class PieceTimes {
   const Blocks& blocks_;
   const Ranks& ranks_;
   const collectives::Timer& timer_;
-  bool fold_, splits_backward_, alike_ = true;
+  bool fold_, splits_backward_, first_siblings_, alike_ = true;
   const workload::SlowLinks* slow_links_;
   std::optional<OtherKind> other_;
   const HostCopies* copies_;

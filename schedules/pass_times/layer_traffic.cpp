@@ -84,7 +84,7 @@ collectives::Timing LayerTraffic::time(const TensorCollective& c, const collecti
       return timer.time(part.operation, part.bytes, *part.groups, part.algorithm, fold, details);
     };
     collectives::Timing timing = timed();
-    if (!fold && !timing.alike) {  // the links carry what all groups send, but each takes its own time
+    if (!fold && !timing.alike()) {  // the links carry what all groups send, but each takes its own time
       details.own = part.own;
       timing.duration = timed().duration;
     }

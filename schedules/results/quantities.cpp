@@ -49,6 +49,10 @@ constexpr ReportedQuantity kQuantities[] = {
      of_fusion<&FusionSaving::bytes>, told()},
     {"fusion.bytes_unfused", Unit::bytes, "memory traffic of elementwise kernels without fusion",
      of_fusion<&FusionSaving::bytes_unfused>, told()},
+    {"step_time_at_least_s", Unit::seconds,
+     "step time if of groups whose ways through the fabric collide unlike all took as long as the fastest, where "
+     "step_time_s has the slowest's time for all",
+     &Forecast::at_least, told(), "each has its own time"},
     {"perfect_step_time_s", Unit::seconds, "step time without the scenario's imperfections", &Forecast::perfect, told(),
      "it has none"},
     {"local_steps", Unit::count, "steps between averages of parameters, over which step_time_s is the mean",

@@ -137,6 +137,9 @@ struct Forecast {
   std::vector<StageReport> stages;
   std::optional<BusyLink> busiest_link;
   std::optional<FusionSaving> fusion{};  ///< where the scenario says what is fused
+  /// The step if of groups whose ways through the fabric collide unlike all took the time of the fastest; `step` has
+  /// that of the slowest. Nothing: each has its own.
+  std::optional<Time> at_least{};
   std::optional<Time> perfect{};         ///< the step without the scenario's imperfections, if it has any
   std::vector<Share> shares{};           ///< of GPUs of two kinds
   std::optional<Staleness> staleness{};  ///< where workers do not wait for all

@@ -5,6 +5,7 @@
 
 #include "models/layers/frozen.h"
 #include "schedules/pipeline/placement.h"
+#include "schedules/step/joined.h"
 #include "schedules/step/lanes.h"
 #include "schedules/step/weight_updates.h"
 
@@ -28,7 +29,8 @@ class Builder {
         replicas_(lanes_.groups.replicas()),
         micro_batches_(shape_.micro_batches),
         drains_(in.pipeline->updates == Updates::after_flush),
-        zero_(s_.data_parallel.zero) {
+        zero_(s_.data_parallel.zero),
+        joined_(lanes_.count()) {
     const std::size_t passes = std::size_t{2} * micro_batches_ * chunks_ * replicas_;
     first_of_pass_.assign(passes, kNever);
     send_of_pass_.assign(passes, kNever);
@@ -153,11 +155,19 @@ class Builder {
     const bool beside = s_.software.pipeline_overlap;
     const TaskId done = lanes_.last_task(lane);
     const Lanes::Streams& streams = lanes_.streams(lane);
-    const TaskId task = lanes_.transfer({beside ? &streams.pipeline : &streams.compute, 1}, send);
+    const std::vector<std::uint32_t>& senders = lanes_.traffic.senders[lane];
+    workload::Program& program = lanes_.step.program;
+    TaskId task{};
+    if (senders.empty()) {
+      task = lanes_.transfer({beside ? &streams.pipeline : &streams.compute, 1}, send);
+      if (beside) program.after(task, done);
+    } else {  // on no stream: what it comes after keeps it in its place
+      task = joined_.next(lane, senders.front(), [&] { return lanes_.transfer({}, send); }).task;
+      program.after(task, done);
+      if (!beside) program.after(program.kernels(streams.compute, {}), task);
+    }
     send_of_pass_[n] = sim::index(task);
-    if (beside)
-      lanes_.step.program.after(task, done);
-    else
+    if (!beside)
       lanes_[lane].tasks.push_back({task, task, Activity::send, micro_batch, pass.virtual_stage, {}, {}, {}, {}});
     lanes_.note(lane, {task, 1, forward ? "activation" : "gradient", micro_batch});
   }
@@ -255,6 +265,7 @@ class Builder {
   const std::uint32_t chunks_, replicas_, micro_batches_;
   const bool drains_;
   const int zero_;
+  Joined joined_;  ///< sends of several lanes
   std::vector<std::uint32_t> first_of_pass_, send_of_pass_, lane_task_of_pass_;
 };
 

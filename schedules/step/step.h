@@ -93,8 +93,11 @@ struct StepInput {
   PieceTimes& pieces;
   bool unfold = false;
   bool trace = false;  ///< also remember each lane's traffic
-  bool transfers =
-      false;  ///< all traffic as its transfers, that inside layers too. Requires unfold and pieces in parts
+  /// All traffic as its transfers, that inside layers too. Requires unfold and pieces in parts.
+  bool transfers = false;
+  /// Of groups that do the same at the same time and take unlike times, all take that of the first to end, not the
+  /// last.
+  bool first_siblings = false;
   const Stragglers* stragglers = nullptr;  ///< none: every GPU is as fast as it should be
   const workload::SlowLinks* slow_links = nullptr;
   const HostCopies* copies = nullptr;  ///< none: nothing is offloaded

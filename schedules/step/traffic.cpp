@@ -86,33 +86,56 @@ class Declarer {
     return most;
   }
 
+  /// Of the row of the tensor grid that a rank is in.
+  std::vector<std::uint32_t> lanes_of_row(Coordinate c) const {
+    std::vector<std::uint32_t> out;
+    const std::vector<collectives::Group> rows = grid_rows_beside(in_.ranks, c);
+    for (const topology::GpuId gpu : rows.front())
+      out.push_back(lanes_.lane(in_.ranks.coordinate(topology::index(gpu))));
+    return out;
+  }
+
   /// Stage-to-stage sends: [lane][0: to the next stage, 1: to the one before].
   void declare_sends() {
     out_.sends.resize(stages_ * replicas_);
+    out_.senders.resize(stages_ * replicas_);
     if (stages_ == 1) return;
     const std::uint32_t t = grid(s_.parallelism).columns;  // the rows of a grid send what is theirs
     const bool split = t > 1 && (s_.parallelism.sequence || s_.software.scatter_gather);
     const bool gather = split && !s_.parallelism.sequence;
-    for (std::uint32_t lane = 0; lane < stages_ * replicas_; ++lane)
+    for (std::uint32_t lane = 0; lane < stages_ * replicas_; ++lane) {
+      const Coordinate c = lanes_.at(lane);
+      if (gather && in_.transfers) out_.senders[lane] = lanes_of_row(c);
+      const std::vector<std::uint32_t>& senders = out_.senders[lane];
+      if (!senders.empty() && senders.front() != lane) {
+        out_.sends[lane] = out_.sends[senders.front()];
+        continue;
+      }
       for (const std::uint32_t direction : {0u, 1u}) {
-        const Coordinate c = lanes_.at(lane);
         const double whole = passed_on(c.stage, direction == 0);
         const Bytes message = whole_bytes(whole / (split ? t : 1));
         const std::uint32_t to = (c.stage + (direction == 0 ? 1 : stages_ - 1)) % stages_;
         const double scale = s_.traffic_scale.stages;
+        std::vector<collectives::Group> pairs = in_.ranks.sends_beside(c, to);
+        for (std::size_t own = 1; own < senders.size(); ++own) {  // to the front
+          const collectives::Group pair = in_.ranks.sends_beside(lanes_.at(senders[own]), to).front();
+          std::erase(pairs, pair);
+          pairs.insert(pairs.begin() + static_cast<std::ptrdiff_t>(own), pair);
+        }
         Communication send{{{.operation = Operation::send_recv,
                              .bytes = message,
-                             .groups = shared(in_.ranks.sends_beside(c, to)),
+                             .groups = shared(std::move(pairs)),
+                             .own = static_cast<std::uint32_t>(std::max<std::size_t>(senders.size(), 1)),
                              .scale = scale}}};
-        // Where every rank sends by itself, each brings its part of the gather along.
         if (gather)
           send.at_receiver.push_back({.operation = Operation::all_gather,
-                                      .bytes = whole_bytes(in_.transfers ? whole / t : whole),
+                                      .bytes = whole_bytes(whole),
                                       .groups = shared(grid_rows_beside(in_.ranks, {c.tensor, c.data, to})),
                                       .scale = scale});
         out_.sends[lane][direction] =
             declare(std::move(send), s_.software.pipeline_overlap ? turn(Turns::pipeline, lane) : lane);
       }
+    }
   }
 
   Bytes bytes_of(double parameters, std::int64_t element) const {
@@ -228,7 +251,8 @@ class Declarer {
 }  // namespace
 
 workload::Flows flows_of(const StepInput& in, const Traffic& traffic) {
-  return workload::Flows(in.machine, traffic.communications, {.slow_links = in.slow_links, .unfolded = in.unfold});
+  return workload::Flows(in.machine, traffic.communications,
+                         {.slow_links = in.slow_links, .unfolded = in.unfold, .first_siblings = in.first_siblings});
 }
 
 Traffic declare_traffic(const StepInput& input, const LaneGroups& lanes) {

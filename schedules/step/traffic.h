@@ -39,8 +39,11 @@ struct Traffic {
   std::vector<workload::Communication> communications;
   std::size_t of_the_step = 0;                 ///< of these; the others are inside layers
   std::vector<std::array<Declared, 2>> sends;  ///< per lane: to the next stage, to the one before
-  std::vector<DataPlan> data;                  ///< per lane; without folding a group's traffic is its first rank's
-  std::vector<Declared> tied_embeddings;       ///< per replica; empty: nothing is tied across stages
+  /// Per lane: the lanes whose sends are one communication, because what arrives is gathered among them; empty: it
+  /// sends by itself.
+  std::vector<std::vector<std::uint32_t>> senders;
+  std::vector<DataPlan> data;             ///< per lane; without folding a group's traffic is its first rank's
+  std::vector<Declared> tied_embeddings;  ///< per replica; empty: nothing is tied across stages
 };
 
 /// On the input's machine.
