@@ -59,9 +59,9 @@ TEST_P(JointAllReduces, TakeAsLongAsTheTimerTimesThemTogether) {
 
 INSTANTIATE_TEST_SUITE_P(All, JointAllReduces,
                          testing::Values(Machines{"EightDgxH100", "dgx-h100", 8, 8, 256 << 20},
-                                         Machines{"EightDgxH100Small", "dgx-h100", 8, 8, 1 << 20},
+                                         Machines{"EightDgxH100At16MiB", "dgx-h100", 8, 8, 16 << 20},
                                          Machines{"TwoRacksOfGb200", "gb200-nvl72", 2, 72, 256 << 20},
-                                         Machines{"TwoRacksOfGb200Small", "gb200-nvl72", 2, 72, 1 << 20}),
+                                         Machines{"TwoRacksOfGb200At16MiB", "gb200-nvl72", 2, 72, 16 << 20}),
                          [](const auto& machines) { return std::string(machines.param.name); });
 
 }  // namespace
