@@ -177,6 +177,14 @@ Forecast forecast_on(const workload::Machine& machine, workload::Machines& machi
   const Exchange exchange = exchange_of(s.data_parallel);
   const bool all_alike = !unfold && !options.trace && !imperfect && exchange == Exchange::gradients;
   const PlannedPipeline pipeline = all_alike ? brief : whole_pipeline(s);
+  workload::Lowered lowered;  // all that is
+  const workload::WatchLowered counting = [&](const workload::Lowered& program, std::size_t ended) {
+    if (ended == 0) {
+      lowered.tasks += program.tasks;
+      lowered.transfers += program.transfers;
+    }
+    if (options.watch != nullptr) (*options.watch)(program, ended);
+  };
   const StepInput input{s,
                         machine,
                         ranks,
@@ -190,7 +198,9 @@ Forecast forecast_on(const workload::Machine& machine, workload::Machines& machi
                         imperfect ? &stragglers : nullptr,
                         slow,
                         copies ? &*copies : nullptr,
-                        exchange};
+                        exchange,
+                        {},
+                        &counting};
   const StepRun run = run_step(input);
   if (!unfold && !(run.flows->alike() && pieces.alike()) && s.cluster.gpus <= kMostUnfolded && !too_much_work(s, true))
     return forecast_on(machine, machines, s, options, true);
@@ -205,12 +215,14 @@ Forecast forecast_on(const workload::Machine& machine, workload::Machines& machi
   std::vector<collectives::Timing::Load> with_servers;
   if (input.exchange == Exchange::parameters) average_round(out, input);
   if (input.exchange == Exchange::nothing) with_servers = run_asynchronously(out, input);
+  if (options.transfers) out.lowered = lowered;
   if (s.training.fusion) out.fusion = fusion_saving(s);
   if (options.advise) add_advice(out, s, machines);
   if (imperfect) {
     Scenario perfect = s;
     perfect.imperfections = {};
-    out.perfect = forecast_on(machine, machines, perfect, {.advise = false}, unfold).step;
+    const ForecastOptions own{.transfers = options.transfers, .advise = false, .watch = &counting};
+    out.perfect = forecast_on(machine, machines, perfect, own, unfold).step;
   }
   add_stalls(out, s, trained_parameters(whole, cut(whole, 1)));
   const double seconds = to_seconds(out.step);

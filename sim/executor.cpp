@@ -26,10 +26,13 @@ std::string describe(const std::vector<TaskId>& circle) {
   return text;
 }
 
+constexpr std::size_t kTellEach = std::size_t{1} << 16;
+
 /// One run of one graph.
 class Run {
  public:
-  explicit Run(const TaskGraph& graph) : graph_(graph), tasks_(graph.tasks()), network_(graph) {
+  Run(const TaskGraph& graph, const Watch& watch)
+      : graph_(graph), tasks_(graph.tasks()), network_(graph), watch_(watch) {
     timeline_.start.resize(tasks_.size());
     timeline_.finish.resize(tasks_.size());
     index_successors();
@@ -107,7 +110,7 @@ class Run {
     while (!ended_.empty()) {
       const std::uint32_t task = ended_.back();
       ended_.pop_back();
-      ++finished_;
+      if (++finished_ % kTellEach == 0 && watch_) watch_(finished_);
       timeline_.finish[task] = timeline_.end = queue_.now();
       for (std::uint32_t s = first_[task]; s < first_[task + 1]; ++s) {
         if (--waits_for_[successors_[s]] == 0) begin(successors_[s]);
@@ -177,6 +180,7 @@ class Run {
   std::span<const TaskGraph::Task> tasks_;
   FlowNetwork network_;
   EventQueue queue_;
+  const Watch& watch_;
   std::vector<std::uint32_t> first_, successors_, waits_for_;
   std::vector<std::uint32_t> ended_;  // ended, but what waits for them has not been told
   std::size_t finished_ = 0;
@@ -187,6 +191,6 @@ class Run {
 
 CyclicTasks::CyclicTasks(std::vector<TaskId> circle) : std::runtime_error(describe(circle)), cycle(std::move(circle)) {}
 
-Timeline run(const TaskGraph& graph) { return Run(graph).run(); }
+Timeline run(const TaskGraph& graph, const Watch& watch) { return Run(graph, watch).run(); }
 
 }  // namespace stepcast::sim

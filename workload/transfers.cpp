@@ -21,11 +21,12 @@ constexpr std::span<const sim::StreamId> kNoStream{};
 class Lowering {
  public:
   Lowering(const Program& program, std::span<const Communication> communications, const Machine& machine,
-           const SlowLinks* slow_links)
+           const SlowLinks* slow_links, const WatchLowered* watch)
       : program_(program),
         communications_(communications),
         machine_(machine),
         slow_links_(slow_links),
+        watch_(watch),
         known_(communications.size()),
         resource_of_(machine.cluster().links()) {}
 
@@ -40,7 +41,7 @@ class Lowering {
     for (std::uint32_t t = 0; t < tasks.tasks().size(); ++t) ends.push_back(add(TaskId{t}));
     for (const sim::TaskGraph::Dependency& d : tasks.dependencies())
       graph_.after(ends[sim::index(d.later)].first, ends[sim::index(d.earlier)].last);
-    const sim::Timeline all = sim::run(graph_);
+    const sim::Timeline all = simulated();
     RunOfTransfers out;
     out.timeline.end = all.end;
     for (const Ends& of : ends) {
@@ -73,6 +74,15 @@ class Lowering {
     std::vector<Time> alone;              ///< of each collective
     std::optional<sim::RouteId> engines;  ///< that are slowed while it runs
   };
+
+  sim::Timeline simulated() {
+    if (watch_ == nullptr) return sim::run(graph_);
+    const Lowered lowered{graph_.tasks().size(), transfers_};
+    (*watch_)(lowered, 0);
+    sim::Timeline timeline = sim::run(graph_, [&](std::size_t ended) { (*watch_)(lowered, ended); });
+    (*watch_)(lowered, lowered.tasks);
+    return timeline;
+  }
 
   /// No link has carried more than it can.
   void check_links(std::span<const double> busy) const {
@@ -176,6 +186,7 @@ class Lowering {
   void add_transfers(const Part& part, TaskId begin, TaskId end) {
     const Transfers& of = part.transfers;
     if (of.plan.transfers.empty()) return;
+    transfers_ += of.count();
     const TaskId launched = graph_.work(kNoStream, of.before);
     graph_.after(launched, begin);
     std::vector<std::optional<TaskId>> last =
@@ -193,7 +204,9 @@ class Lowering {
   const std::span<const Communication> communications_;
   const Machine& machine_;
   const SlowLinks* slow_links_;
+  const WatchLowered* watch_;
   sim::TaskGraph graph_;
+  std::size_t transfers_ = 0;                           // in the graph
   std::vector<std::optional<Known>> known_;             // by CommunicationId
   std::vector<std::optional<ResourceId>> resource_of_;  // by link
 };
@@ -201,8 +214,8 @@ class Lowering {
 }  // namespace
 
 RunOfTransfers run_transfers(const Program& program, std::span<const Communication> communications,
-                             const Machine& machine, const SlowLinks* slow_links) {
-  return Lowering(program, communications, machine, slow_links).run();
+                             const Machine& machine, const SlowLinks* slow_links, const WatchLowered* watch) {
+  return Lowering(program, communications, machine, slow_links, watch).run();
 }
 
 }  // namespace stepcast::workload

@@ -8,6 +8,7 @@
 #include "scenario/offload.h"
 #include "schedules/pipeline/pipeline.h"
 #include "sim/units.h"
+#include "workload/lowered.h"
 
 namespace stepcast::schedules {
 
@@ -137,6 +138,8 @@ struct Forecast {
   std::vector<StageReport> stages;
   std::optional<BusyLink> busiest_link;
   std::optional<FusionSaving> fusion{};  ///< where the scenario says what is fused
+  std::optional<workload::Lowered>
+      lowered{};                         ///< all that was simulated transfer by transfer, where that was asked for
   std::optional<Time> perfect{};         ///< the step without the scenario's imperfections, if it has any
   std::vector<Share> shares{};           ///< of GPUs of two kinds
   std::optional<Staleness> staleness{};  ///< where workers do not wait for all

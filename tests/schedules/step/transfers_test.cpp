@@ -68,6 +68,28 @@ TEST(Transfers, OfLayersAreSharedWithThoseOfGradientsOnOneLink) {
   EXPECT_LE(f.busiest_link->utilisation, 1 + 1e-6);
 }
 
+TEST(Transfers, AreCountedBeforeTheyRun) {
+  Scenario s = small(8, 2);
+  s.parallelism = {.tensor = 2, .data = 4};
+  workload::Lowered told;
+  std::vector<std::size_t> ended;
+  const workload::WatchLowered watch = [&](const workload::Lowered& program, std::size_t done) {
+    told = program;
+    ended.push_back(done);
+  };
+  const Forecast f = forecast(s, {.transfers = true, .advise = false, .watch = &watch});
+  ASSERT_GE(ended.size(), 2u);
+  EXPECT_EQ(ended.front(), 0u);
+  EXPECT_EQ(ended.back(), told.tasks);
+  EXPECT_TRUE(std::ranges::is_sorted(ended));
+  EXPECT_GT(told.transfers, 0u);
+  EXPECT_GT(told.tasks, told.transfers);
+  ASSERT_TRUE(f.lowered);
+  EXPECT_EQ(f.lowered->tasks, told.tasks);
+  EXPECT_EQ(f.lowered->transfers, told.transfers);
+  EXPECT_FALSE(forecast(s, kDefault).lowered);
+}
+
 TEST(Transfers, OfAStepThatMemoryCannotHoldAreRefusedBeforeTheyAreMade) {
   Scenario s = small(4096, 96);
   s.parallelism = {.tensor = 8, .pipeline = 8, .data = 64};
