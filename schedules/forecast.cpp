@@ -6,6 +6,7 @@
 #include "models/layers/frozen.h"
 #include "models/layers/fusion.h"
 #include "models/layers/model_blocks.h"
+#include "schedules/checks/check_transfers.h"
 #include "schedules/checks/invariants.h"
 #include "schedules/checks/too_large.h"
 #include "schedules/parallel/ranks.h"
@@ -213,7 +214,8 @@ Forecast forecast_on(const workload::Machine& machine, workload::Machines& machi
   if (out.step == Time{}) throw InputError("model", "a step takes less than 1 ps, expected operators with work to do");
   for (StageReport& stage : out.stages) stage.time = split[stage.stage];
   std::vector<collectives::Timing::Load> with_servers;
-  if (input.exchange == Exchange::parameters) average_round(out, input);
+  std::vector<double> busy_in_round;
+  if (input.exchange == Exchange::parameters) busy_in_round = average_round(out, input);
   if (input.exchange == Exchange::nothing) with_servers = run_asynchronously(out, input);
   if (options.transfers) out.lowered = lowered;
   if (s.training.fusion) out.fusion = fusion_saving(s);
@@ -241,8 +243,8 @@ Forecast forecast_on(const workload::Machine& machine, workload::Machines& machi
     out.layer_forward = piece.forward.duration;
     out.layer_backward = piece.backward.duration;
   }
-  out.busiest_link =
-      flows ? busiest_link(s, cluster, input, step, *flows, out.step, with_servers) : busiest_link(cluster, busy);
+  out.busiest_link = flows ? busiest_link(s, cluster, input, step, *flows, out.step, with_servers)
+                           : busiest_link(cluster, input.exchange == Exchange::parameters ? busy_in_round : busy);
   if (input.exchange != Exchange::nothing) check_invariants(out);  // workers that wait for nobody have no one step
   if (options.trace) {
     out.streams.assign(std::begin(kLaneStreams), std::end(kLaneStreams));
@@ -261,8 +263,10 @@ Forecast forecast(const Scenario& s, workload::Machines& machines, const Forecas
   if (options.unfold || options.transfers)
     if (const std::optional<Problem> much = too_much_work(s, true))
       throw InputError(options.unfold ? "--unfold" : "--detail transfers", much->text);
-  if (options.transfers)
+  if (options.transfers) {
+    for (const Problem& problem : check_transfers(s)) throw InputError(problem.key, problem.text);
     if (const std::optional<std::string> much = too_many_parts(s)) throw InputError("--detail transfers", *much);
+  }
   if (options.simulate != Simulate::all) {
     const Plan planned = plan(s, machines);
     if (options.simulate == Simulate::nothing || cannot_fit(planned)) {

@@ -14,6 +14,7 @@ namespace stepcast::app {
 namespace {
 
 using testing::ContainsRegex;
+using testing::HasSubstr;
 using testing::Not;
 using Json = nlohmann::json;
 
@@ -48,6 +49,26 @@ TEST(DetailTransfers, ShowsOnATerminalHowManyTasksItMakesAndHowFarItIs) {
   const std::string all = shown("--detail transfers");
   EXPECT_THAT(all, ContainsRegex("\r.*0 of [0-9]+ tasks, of which [0-9]+ are transfers"));
   EXPECT_EQ(shown(""), "");
+}
+
+TEST(DetailTransfers, RefusesWorkersThatDoNotWaitForEachOtherAtTheirKey) {
+  const Outcome outcome = run_program("run scenarios/vgg-16-asynchronous.yaml --detail transfers");
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_THAT(outcome.err, ContainsRegex("^scenarios/vgg-16-asynchronous.yaml:[0-9]+:[0-9]+: "
+                                         "data_parallel.consistency: found asynchronous beside --detail transfers, "
+                                         "expected bulk_synchronous"));
+  EXPECT_THAT(outcome.err, HasSubstr("without --detail transfers each message"));
+}
+
+TEST(DetailTransfers, IsAskedForOverHashingsToo) {
+  const std::string hashed = step() + "--seeds 2 --format json ";
+  const Outcome usual = run_program(hashed), whole = run_program(hashed + "--detail transfers");
+  ASSERT_EQ(whole.status, 0) << whole.err;
+  const auto median = [](const Outcome& of) {
+    return Json::parse(of.out)["results"][0]["step_time_median_s"].get<double>();
+  };
+  EXPECT_NEAR(median(usual), median(whole), 0.05 * median(whole));
 }
 
 }  // namespace

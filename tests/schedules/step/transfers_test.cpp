@@ -90,6 +90,30 @@ TEST(Transfers, AreCountedBeforeTheyRun) {
   EXPECT_FALSE(forecast(s, kDefault).lowered);
 }
 
+TEST(Transfers, OfARoundOfLocalStepsTakeWhatTheDefaultSays) {
+  Scenario s = small(16, 4);
+  s.parallelism = {.tensor = 4, .data = 4};
+  for (const std::uint32_t steps : {2u, 5u}) {
+    s.data_parallel.local_steps = steps;
+    const Forecast usual = forecast(s, kDefault), whole = forecast(s, kTransfers);
+    EXPECT_NEAR(usual.step / whole.step, 1, 0.01) << steps;
+    ASSERT_TRUE(usual.busiest_link && whole.busiest_link);
+    EXPECT_NEAR(whole.busiest_link->utilisation, usual.busiest_link->utilisation,
+                0.02 * usual.busiest_link->utilisation)
+        << steps;
+  }
+}
+
+TEST(Transfers, OfWorkersThatDoNotWaitForEachOtherAreRefused) {
+  Scenario s = small(8, 2);
+  s.parallelism = {.data = 8};
+  s.data_parallel.mode = DataParallelMode::parameter_server;
+  s.data_parallel.consistency = Consistency::asynchronous;
+  ASSERT_TRUE(check(s).empty()) << check(s).front().text;
+  EXPECT_GT(forecast(s, kDefault).step, Time{});
+  EXPECT_THROW(forecast(s, kTransfers), InputError);
+}
+
 TEST(Transfers, OfAStepThatMemoryCannotHoldAreRefusedBeforeTheyAreMade) {
   Scenario s = small(4096, 96);
   s.parallelism = {.tensor = 8, .pipeline = 8, .data = 64};
