@@ -39,7 +39,6 @@ class Run {
   }
 
   Timeline run() {
-    timeline_.carried = carried();
     for (std::uint32_t task = 0; task < tasks_.size(); ++task) {
       if (waits_for_[task] == 0) begin(task);
     }
@@ -49,6 +48,7 @@ class Run {
       if (!queue_.more_now()) end_instant();
     }
     if (finished_ != tasks_.size()) throw CyclicTasks(find_circle());
+    timeline_.carried = carried();
     return std::move(timeline_);
   }
 
@@ -144,12 +144,13 @@ class Run {
     }
   }
 
-  /// Every transfer ends, so what crosses a resource is a sum over transfers, whatever the rates are.
+  /// Every transfer ends, so what crosses a resource is a sum over transfers, less what the rates did not bring.
   std::vector<double> carried() const {
     std::vector<double> on_route(graph_.routes().size(), 0.0);
     for (const TaskGraph::Task& task : tasks_) {
       if (task.route != TaskGraph::kNoRoute) on_route[index(task.route)] += static_cast<double>(task.amount);
     }
+    for (const FlowNetwork::Loss& loss : network_.losses()) on_route[index(loss.route)] -= loss.bytes;
     std::vector<double> total(graph_.resources().size(), 0.0);
     for (std::size_t r = 0; r < on_route.size(); ++r) {
       for (const Use& use : graph_.routes()[r].uses) total[index(use.resource)] += use.load * on_route[r];

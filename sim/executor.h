@@ -11,7 +11,7 @@ namespace stepcast::sim {
 /// What happened when. Indexed by task and by resource.
 struct Timeline {
   std::vector<Time> start, finish;
-  std::vector<double> carried;  ///< units (bytes) that crossed each resource
+  std::vector<double> carried;  ///< units (bytes) that came over each resource
   Time end{};                   ///< when the last task finished
 };
 

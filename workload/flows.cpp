@@ -78,7 +78,8 @@ Time busiest(const Timing& timing, const topology::Cluster& cluster, const SlowL
 
 }  // namespace
 
-Flows::Flows(const Machine& machine, std::span<const Communication> communications, const Conditions& conditions) {
+Flows::Flows(const Machine& machine, std::span<const Communication> communications, const Conditions& conditions)
+    : cluster_(&machine.cluster()) {
   flows_.reserve(communications.size());
   for (const Communication& communication : communications) {
     Time latency{};
@@ -167,6 +168,7 @@ void Flows::share_links(const topology::Cluster& cluster, const SlowLinks* slow_
     if (!fresh) return;
     at->second = sim::ResourceId{static_cast<std::uint32_t>(shared_.size())};
     shared_.push_back({capacity});
+    shared_links_.push_back(link);
     for (const OnLink& each : on_link) {
       Kind& kind = kinds_[each.kind];
       kind.uses.push_back({at->second, each.rate});
@@ -195,6 +197,19 @@ void Flows::share_links(const topology::Cluster& cluster, const SlowLinks* slow_
       on_links[at].clear();
     }
   }
+}
+
+std::vector<double> Flows::handed(std::span<const double> times) const {
+  std::vector<double> of_kinds(kinds_.size(), 0), handed(shared_.size(), 0);
+  for (std::size_t flow = 0; flow < flows_.size(); ++flow) of_kinds[flows_[flow].kind] += times[flow];
+  for (std::size_t k = 0; k < kinds_.size(); ++k)
+    for (const sim::Use& use : kinds_[k].uses) {
+      const std::uint32_t shared = sim::index(use.resource);
+      for (const auto& load :
+           std::ranges::equal_range(kinds_[k].loads, shared_links_[shared], {}, &collectives::Timing::Load::link))
+        handed[shared] += of_kinds[k] * load.occupied;
+    }
+  return handed;
 }
 
 sim::Route Flows::route(CommunicationId id, std::uint32_t first) const {

@@ -2,7 +2,23 @@
 
 #include <vector>
 
+#include "workload/received.h"
+
 namespace stepcast::workload {
+namespace {
+
+/// Every link that communications share has carried what they handed to it. `first`: of the links' resources.
+void check_links(const Program& program, const Flows& flows, const sim::Timeline& timeline, std::uint32_t first) {
+  std::vector<double> times(flows.count(), 0);
+  for (std::uint32_t t = 0; t < program.tasks(); ++t)
+    if (const std::optional<CommunicationId> communication = program.communication(sim::TaskId{t}))
+      ++times[index(*communication)];
+  const std::vector<double> handed = flows.handed(times);
+  for (std::size_t shared = 0; shared < handed.size(); ++shared)
+    check_received(flows.cluster(), flows.shared_links()[shared], handed[shared], timeline.carried[first + shared]);
+}
+
+}  // namespace
 
 sim::Timeline run(const Program& program, const Flows& flows) {
   sim::TaskGraph graph = program.graph();
@@ -28,7 +44,9 @@ sim::Timeline run(const Program& program, const Flows& flows) {
   for (sim::TaskGraph::Bound& each : bound)
     if (each.over.weight != 1) each.over.weight /= unit;
   graph.bind(bound);
-  return sim::run(graph);
+  sim::Timeline timeline = sim::run(graph);
+  check_links(program, flows, timeline, first);
+  return timeline;
 }
 
 }  // namespace stepcast::workload

@@ -8,6 +8,7 @@
 #include "collectives/timing/lower.h"
 #include "sim/input_error.h"
 #include "workload/link_capacity.h"
+#include "workload/received.h"
 
 namespace stepcast::workload {
 namespace {
@@ -54,6 +55,7 @@ class Lowering {
         out.busy[link] =
             all.carried[sim::index(*resource)] / (capacity_of(link) * std::max(to_seconds(all.end), 1e-12));
     check_links(out.busy);
+    check_received(all);
     return out;
   }
 
@@ -92,6 +94,35 @@ class Lowering {
     const topology::Link link =
         machine_.cluster().link(topology::LinkId{static_cast<std::uint32_t>(most - busy.begin())});
     throw std::logic_error("the link " + link.from + " -> " + link.to + " carried more than it can");
+  }
+
+  /// What a communication hands to its links, once.
+  static void hand_over(const Known& known, double times, std::vector<double>& handed) {
+    for (const std::vector<Part>& parts : known.collectives)
+      for (const Part& part : parts) {
+        const Transfers& of = part.transfers;
+        std::vector<double> sent(of.ways.size(), 0);
+        for (const collectives::Transfer& transfer : of.plan.transfers)
+          sent[index(transfer.connection)] += static_cast<double>(of.plan.elements(transfer.chunk));
+        for (std::size_t c = 0; c < of.behind.size(); ++c) sent[c] += static_cast<double>(of.behind[c].bytes.value);
+        for (std::size_t c = 0; c < of.ways.size(); ++c)
+          for (const Transfers::Way::Hop& hop : of.ways[c].hops)
+            handed[index(hop.link)] += times * sent[c] * hop.load / hop.share;
+      }
+  }
+
+  /// Every link has carried what the program's communications handed to it.
+  void check_received(const sim::Timeline& all) const {
+    std::vector<double> times(known_.size(), 0), handed(resource_of_.size(), 0);
+    for (std::uint32_t t = 0; t < program_.tasks(); ++t)
+      if (const std::optional<CommunicationId> communication = program_.communication(TaskId{t}))
+        ++times[index(*communication)];
+    for (std::size_t c = 0; c < known_.size(); ++c)
+      if (known_[c]) hand_over(*known_[c], times[c], handed);
+    for (std::uint32_t link = 0; link < resource_of_.size(); ++link)
+      if (const auto& resource = resource_of_[link])
+        workload::check_received(machine_.cluster(), topology::LinkId{link}, handed[link],
+                                 all.carried[sim::index(*resource)]);
   }
 
   /// Before any of them is made.
