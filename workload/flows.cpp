@@ -80,12 +80,13 @@ Time busiest(const Timing& timing, const topology::Cluster& cluster, const SlowL
 
 Flows::Flows(const Machine& machine, std::span<const Communication> communications, const Conditions& conditions)
     : cluster_(&machine.cluster()) {
-  flows_.reserve(communications.size());
-  for (const Communication& communication : communications) {
+  flows_.resize(communications.size());
+  HostWays ways(machine.cluster());
+  const auto add = [&](std::size_t at, Timing timing) {
+    const Communication& communication = communications[at];
     Time latency{};
     for (const Collective& collective : communication.at_receiver)
       latency = latency + timing_of(collective, machine, conditions).duration;
-    Timing timing = timing_of(communication, machine, conditions);
     alike_ = alike_ && timing.alike;
     const Time moving =
         std::max(timing.duration - timing.latency, busiest(timing, machine.cluster(), conditions.slow_links));
@@ -93,15 +94,25 @@ Flows::Flows(const Machine& machine, std::span<const Communication> communicatio
     timing.duration = moving;
     const std::size_t kind = kind_of(timing);
     // Negative: a turn of its own.
-    const auto own = -1 - static_cast<std::int64_t>(flows_.size());
+    const auto own = -1 - static_cast<std::int64_t>(at);
     kinds_[kind].turns.push_back(communication.turn ? std::int64_t{*communication.turn} : own);
-    flows_.push_back({latency, kind});
-  }
+    flows_[at] = {latency, kind};
+  };
+  for (std::size_t i = 0; i < communications.size(); ++i)
+    if (!communications[i].copy) add(i, timing_of(communications[i], machine, conditions));
+  const bool together = alike_;  // else ranks that copy at the same moment do not for long
+  for (std::size_t i = 0; i < communications.size(); ++i)
+    if (const std::optional<HostCopy>& copy = communications[i].copy)
+      add(i, timing_of(*copy, machine.cluster(), ways, {conditions.unfolded, together}));
   for (Kind& kind : kinds_) {
     std::ranges::sort(kind.turns);
     kind.turns.erase(std::unique(kind.turns.begin(), kind.turns.end()), kind.turns.end());
   }
   share_links(machine.cluster(), conditions.slow_links);
+  // What copies meet may be beside some of their GPUs alone, which one for all of them cannot tell.
+  for (std::uint32_t i = 0; i < communications.size() && !conditions.unfolded; ++i)
+    if (const std::optional<HostCopy>& copy = communications[i].copy)
+      alike_ = alike_ && (copy->gpus.size() == 1 || !shares(CommunicationId{i}));
 }
 
 std::size_t Flows::kind_of(const collectives::Timing& timing) {

@@ -41,7 +41,7 @@ class Flows {
   sim::Route route(CommunicationId id, std::uint32_t first) const;
   Bytes amount(CommunicationId id) const { return {kind(id).time.value}; }
   std::size_t count() const { return flows_.size(); }
-  /// Whether all groups that run at the same time take the same time.
+  /// Whether all groups that run at the same time take the same time, whatever they meet.
   bool alike() const { return alike_; }
   /// Connections share a link evenly: what a flow must weigh, beside others that share links.
   double weight(CommunicationId id) const { return kind(id).connections; }

@@ -28,6 +28,7 @@ class Lowering {
         machine_(machine),
         slow_links_(slow_links),
         watch_(watch),
+        host_ways_(machine.cluster()),
         known_(communications.size()),
         resource_of_(machine.cluster().links()) {}
 
@@ -70,8 +71,15 @@ class Lowering {
     std::vector<sim::RouteId> routes;  ///< by connection
     std::vector<sim::RouteId> behind;  ///< likewise, of what is behind the plan
   };
+  /// A GPU's copy to or from its host.
+  struct Copy {
+    topology::Path way;
+    sim::RouteId route{};
+    Bytes bytes{};
+  };
   /// A communication, worked out once however often it runs.
   struct Known {
+    std::vector<Copy> copies;
     std::vector<std::vector<Part>> collectives;
     std::vector<Time> alone;              ///< of each collective
     std::optional<sim::RouteId> engines;  ///< that are slowed while it runs
@@ -98,6 +106,9 @@ class Lowering {
 
   /// What a communication hands to its links, once.
   static void hand_over(const Known& known, double times, std::vector<double>& handed) {
+    for (const Copy& copy : known.copies)
+      for (const topology::LinkId link : copy.way.links)
+        handed[index(link)] += times * static_cast<double>(copy.bytes.value);
     for (const std::vector<Part>& parts : known.collectives)
       for (const Part& part : parts) {
         const Transfers& of = part.transfers;
@@ -159,6 +170,7 @@ class Lowering {
     engines.limit = {kPicosecondsPerSecond};
     if (!engines.uses.empty()) made->engines = graph_.add_route(engines);
     const Communication& communication = communications_[index(id)];
+    if (communication.copy) add_copies(*communication.copy, made->copies);
     for (const auto* list : {&communication.collectives, &communication.at_receiver})
       for (const Collective& c : *list) {
         const collectives::Details details = c.details ? *c.details : collectives::Details{};
@@ -183,6 +195,15 @@ class Lowering {
     return *made;
   }
 
+  void add_copies(const HostCopy& of, std::vector<Copy>& copies) {
+    for (std::uint32_t g = 0; g < of.own; ++g) {
+      Copy& copy = copies.emplace_back(Copy{host_ways_.way(of.gpus[g], of.direction), {}, of.bytes});
+      sim::Route route{{}, of.latency.value_or(copy.way.latency), of.at_most, 1.0};
+      for (const topology::LinkId link : copy.way.links) route.uses.push_back({resource(link), 1.0});
+      copy.route = graph_.add_route(route);
+    }
+  }
+
   Ends add(TaskId task) {
     const sim::TaskGraph::Task& of = program_.graph().tasks()[sim::index(task)];
     const std::optional<CommunicationId> communication = program_.communication(task);
@@ -195,6 +216,13 @@ class Lowering {
     const bool at_once = communications_[index(*communication)].order == Communication::Order::side_by_side;
     const TaskId first = graph_.work(kNoStream, {});
     TaskId begin = first, end = first;
+    if (!all.copies.empty()) end = graph_.work(kNoStream, {});
+    for (const Copy& copy : all.copies) {
+      const TaskId copied = graph_.transfer(copy.route, copy.bytes);
+      graph_.after(copied, first);
+      graph_.after(end, copied);
+      ++transfers_;
+    }
     for (std::size_t c = 0; c < all.collectives.size(); ++c) {
       const TaskId ended = graph_.work(kNoStream, {});
       for (const Part& part : all.collectives[c]) add_transfers(part, begin, ended);
@@ -237,7 +265,8 @@ class Lowering {
   const SlowLinks* slow_links_;
   const WatchLowered* watch_;
   sim::TaskGraph graph_;
-  std::size_t transfers_ = 0;                           // in the graph
+  std::size_t transfers_ = 0;  // in the graph
+  HostWays host_ways_;
   std::vector<std::optional<Known>> known_;             // by CommunicationId
   std::vector<std::optional<ResourceId>> resource_of_;  // by link
 };
