@@ -18,6 +18,7 @@
 #include "schedules/plan/memory.h"
 #include "schedules/plan/plan.h"
 #include "schedules/step/asynchronous.h"
+#include "schedules/step/inner_traffic.h"
 #include "schedules/step/local_steps.h"
 #include "schedules/step/memory_trace.h"
 #include "schedules/step/run_step.h"
@@ -213,10 +214,10 @@ Forecast forecast_on(const workload::Machine& machine, workload::Machines& machi
   out.step = time;
   if (out.step == Time{}) throw InputError("model", "a step takes less than 1 ps, expected operators with work to do");
   for (StageReport& stage : out.stages) stage.time = split[stage.stage];
-  std::vector<collectives::Timing::Load> with_servers;
+  std::vector<collectives::Timing::Load> more = copied(input);
   std::vector<double> busy_in_round;
   if (input.exchange == Exchange::parameters) busy_in_round = average_round(out, input);
-  if (input.exchange == Exchange::nothing) with_servers = run_asynchronously(out, input);
+  if (input.exchange == Exchange::nothing) more = run_asynchronously(out, input);
   if (options.transfers) out.lowered = lowered;
   if (s.training.fusion) out.fusion = fusion_saving(s);
   if (options.advise) add_advice(out, s, machines);
@@ -243,7 +244,7 @@ Forecast forecast_on(const workload::Machine& machine, workload::Machines& machi
     out.layer_forward = piece.forward.duration;
     out.layer_backward = piece.backward.duration;
   }
-  out.busiest_link = flows ? busiest_link(s, cluster, input, step, *flows, out.step, with_servers)
+  out.busiest_link = flows ? busiest_link(s, cluster, input, step, *flows, out.step, more)
                            : busiest_link(cluster, input.exchange == Exchange::parameters ? busy_in_round : busy);
   if (input.exchange != Exchange::nothing) check_invariants(out);  // workers that wait for nobody have no one step
   if (options.trace) {

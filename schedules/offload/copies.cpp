@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <map>
 #include <utility>
 
 #include "sim/long_time.h"
@@ -94,17 +95,17 @@ Update update_of(const Scenario& s, double parameters, const HostCopies& copies)
 
 HostCopies::Way HostCopies::way(const topology::Cluster& cluster, bool to_host, const HostLink::Copy& measured) {
   Way slowest;
+  std::map<topology::LinkId, double> sharers;
   workload::HostWays ways(cluster);
   std::vector<topology::Path> paths;
   for (std::uint32_t gpu = 0; gpu < std::min(cluster.gpus(), cluster.gpus_per_node()); ++gpu) {
     paths.push_back(ways.way(topology::GpuId{gpu}, topology::ToHost{to_host}));
-    for (const topology::LinkId link : paths.back().links) ++slowest.sharers[link];
+    for (const topology::LinkId link : paths.back().links) ++sharers[link];
   }
   for (const topology::Path& path : paths) {
     slowest.latency = std::max(slowest.latency, path.latency);
     for (const topology::LinkId link : path.links)
-      slowest.seconds_a_byte =
-          std::max(slowest.seconds_a_byte, slowest.sharers[link] / cluster.link_bandwidth(link).value);
+      slowest.seconds_a_byte = std::max(slowest.seconds_a_byte, sharers[link] / cluster.link_bandwidth(link).value);
   }
   slowest.measured = measured;
   if (measured.latency) slowest.latency = *measured.latency;
@@ -150,13 +151,6 @@ workload::HostCopy HostCopies::copy(const HostTraffic& traffic, collectives::Gro
   if (measured.bandwidth) copy.at_most = *measured.bandwidth;
   if (traffic.tier == Tier::nvme) copy.at_most = std::min(copy.at_most, Bandwidth{1 / drive_seconds_a_byte_});
   return copy;
-}
-
-std::vector<collectives::Timing::Load> HostCopies::loads(const HostTraffic& traffic) const {
-  std::vector<collectives::Timing::Load> loads;
-  for (const auto& [link, gpus] : (traffic.direction == topology::ToHost::yes ? out_ : back_).sharers)
-    loads.push_back({link, gpus * traffic.bytes, gpus * traffic.bytes, gpus});
-  return loads;
 }
 
 PassTime forward_with_copies(const Scenario& s, const Block& block, const PassTime& alone, const HostCopies& copies,

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <map>
 #include <optional>
 #include <vector>
 
@@ -28,8 +27,6 @@ class HostCopies {
   /// The same as a communication, of the first of `gpus` beside the others. How the links are shared is left to who
   /// runs it; the node's drives are shared evenly.
   workload::HostCopy copy(const HostTraffic& traffic, collectives::Group gpus) const;
-  /// What all GPUs of the node load with it.
-  std::vector<collectives::Timing::Load> loads(const HostTraffic& traffic) const;
 
   std::uint32_t gpus() const { return gpus_; }  ///< of the node, that copy at the same time
 
@@ -38,7 +35,6 @@ class HostCopies {
     Time latency{};
     double seconds_a_byte = 0;
     HostLink::Copy measured{};
-    std::map<topology::LinkId, double> sharers{};  ///< GPUs, by link
   };
   static Way way(const topology::Cluster& cluster, bool to_host, const HostLink::Copy& measured);
   Time time(const Way& way, double bytes, Tier tier) const;

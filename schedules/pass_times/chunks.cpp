@@ -64,13 +64,6 @@ const std::vector<PieceTimes::Kind>& PieceTimes::at(Coordinate c) {
       if (forward.after) parts.forward.push_back(*forward.after);
       if (backward.before) parts.before_backward.push_back(*backward.before);
       if (backward.after) parts.backward.push_back(*backward.after);
-      for (const CopyParts* copied : {&forward, &backward})
-        for (const std::optional<PassPart>* part : {&copied->before, &copied->after})
-          if (*part)
-            for (const HostTraffic& copy : (*part)->copies) {
-              const std::vector<collectives::Timing::Load> loads = copies_->loads(copy);
-              kind.traffic.insert(kind.traffic.end(), loads.begin(), loads.end());
-            }
     }
     kind.piece.parameters = block.parameters;
     kind.piece.experts = block.expert_parameters;

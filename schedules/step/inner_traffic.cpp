@@ -116,6 +116,27 @@ PassParts update_in_parts(const StepInput& in, Coordinate lane) {
   return parts_of_update_on_host(s, updated(s, trained, copies(in.pipeline->shape)), *in.copies);
 }
 
+std::vector<collectives::Timing::Load> copied(const StepInput& in) {
+  std::vector<collectives::Timing::Load> loads;
+  if (in.copies == nullptr) return loads;
+  workload::HostWays ways(in.machine.cluster());
+  const auto add = [&](const PassPart& part, double times) {
+    for (const HostTraffic& each : part.copies)
+      for (const topology::GpuId gpu : in.ranks.node_mates({}))
+        for (const topology::LinkId link : ways.way(gpu, each.direction).links)
+          loads.push_back({link, each.bytes * times, each.bytes * times});
+  };
+  const double micro_batches_of_chunk = static_cast<double>(micro_batches(in.scenario)) / copies(in.pipeline->shape);
+  const std::vector<PieceTimes::Kind>& kinds = in.pieces.at({});
+  for (const std::uint32_t place : places(in.chunks.front())) {
+    const PieceParts& parts = *kinds[in.blocks.order[place]].parts;
+    for (const PassParts* pass : {&parts.forward, &parts.before_backward, &parts.backward})
+      for (const PassPart& part : *pass) add(part, micro_batches_of_chunk);
+  }
+  for (const PassPart& part : update_in_parts(in, {})) add(part, 1);
+  return loads;
+}
+
 bool inner_may_meet(const StepInput& in) {
   const Parallelism& plan = in.scenario.parallelism;
   const bool overlaps = in.exchange == Exchange::gradients && data_overlap(in.scenario) &&

@@ -56,6 +56,9 @@ class InnerTraffic {
 /// The copies and the rest of a lane's update on the host; nothing where the GPU updates.
 PassParts update_in_parts(const StepInput& input, Coordinate lane);
 
+/// What copies load in a step: those of the GPUs of the first stage in the first one's node.
+std::vector<collectives::Timing::Load> copied(const StepInput& input);
+
 /// Whether traffic inside layers or copies to hosts might meet any other: there are some, and something runs beside
 /// them.
 bool inner_may_meet(const StepInput& input);
