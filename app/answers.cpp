@@ -8,6 +8,7 @@
 #include <new>
 #include <stdexcept>
 
+#include "app/transfer_progress.h"
 #include "calibrate/in_parallel.h"
 #include "language/core/visible_text.h"
 #include "schedules/notes.h"
@@ -37,9 +38,11 @@ class Progress {
 };
 
 /// False where memory ran out, which the other forecasts at the same time may have taken.
-bool forecast(Answer& answer, workload::Machines& machines, const AnswerOptions& options) {
+bool forecast(Answer& answer, workload::Machines& machines, const AnswerOptions& options, TransferProgress& transfers) {
   if (!answer.question.error.empty()) return true;
   schedules::ForecastOptions own = options.forecast;
+  const workload::WatchLowered watch = transfers.watch();
+  own.watch = &watch;
   if (options.rows_that_may_fit && answer.question.of_table && !answer.question.scenario.measured.step_time)
     own.simulate = schedules::Simulate::what_may_fit;
   try {
@@ -59,9 +62,10 @@ bool forecast(Answer& answer, workload::Machines& machines, const AnswerOptions&
 
 /// With the memory of all the computer; where that is too little, the question's error says so.
 void forecast_alone(Answer& answer, const AnswerOptions& options) {
+  TransferProgress transfers;
   try {
     workload::Machines own;  // what others have remembered takes memory too
-    if (!forecast(answer, own, options)) throw std::bad_alloc();
+    if (!forecast(answer, own, options, transfers)) throw std::bad_alloc();
   } catch (...) {
     language::keep_error(answer.question);
   }
@@ -80,14 +84,16 @@ std::vector<Answer> answer(std::vector<language::Question> questions, const Answ
   }
   std::optional<oneapi::tbb::global_control> limit;
   if (options.threads > 0) limit.emplace(oneapi::tbb::global_control::max_allowed_parallelism, options.threads);
-  Progress progress(answers.size());
+  Progress progress(options.forecast.transfers ? 0 : answers.size());
+  std::optional<TransferProgress> transfers(std::in_place);
   std::vector<char> again(answers.size(), false);
   std::optional<workload::Machines> machines(std::in_place);
   calibrate::in_parallel(answers.size(), [&](std::size_t i) {
-    again[i] = !forecast(answers[i], *machines, options);
+    again[i] = !forecast(answers[i], *machines, options, *transfers);
     progress.one_done();
   });
   machines.reset();
+  transfers.reset();
   for (std::size_t i = 0; i < answers.size(); ++i)
     if (again[i] != 0) forecast_alone(answers[i], options);
   return answers;

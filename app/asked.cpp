@@ -41,7 +41,8 @@ std::optional<Asked> parse_asked(const std::vector<std::string>& words, const Co
 }
 
 std::optional<std::vector<language::Question>> questions_asked(const Asked& asked, std::vector<NamedFile> outputs,
-                                                               std::vector<std::filesystem::path> inputs) {
+                                                               std::vector<std::filesystem::path> inputs,
+                                                               const language::MoreChecks& more) {
   outputs.insert(outputs.begin(), named_output(asked.output));
   check_distinct(outputs, inputs);
   language::Library library(language::config_folders());
@@ -49,7 +50,7 @@ std::optional<std::vector<language::Question>> questions_asked(const Asked& aske
   if (const auto profile = asked.values["profile"].as<std::string>(); !profile.empty())
     options.push_back({"profile", profile, {"--profile", 0, 0}});
   std::vector<language::Question> questions =
-      language::read_questions(asked.paths, asked.settings, library, std::move(options));
+      language::read_questions(asked.paths, asked.settings, library, std::move(options), more);
   inputs = library.files();
   for (const language::Question& question : questions)
     if (inputs.empty() || inputs.back() != question.file) inputs.push_back(question.file);

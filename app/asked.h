@@ -31,9 +31,11 @@ std::optional<Asked> parse_asked(const std::vector<std::string>& words, const Co
 
 /// Reads the scenarios. Those of files that the command names and that cannot run are told on stderr, and then there is
 /// nothing. `outputs`: files that will be written, --output aside; `inputs`: files that are read besides. Throws
-/// InputError where one output is another one, or a file that is read.
+/// InputError where one output is another one, or a file that is read. `more`: what the command cannot do with a
+/// scenario that may be forecast.
 std::optional<std::vector<language::Question>> questions_asked(const Asked& asked, std::vector<NamedFile> outputs,
-                                                               std::vector<std::filesystem::path> inputs = {});
+                                                               std::vector<std::filesystem::path> inputs = {},
+                                                               const language::MoreChecks& more = {});
 
 /// Whether some rows of tables, or files of folders, could not be run: that is kFailed. Says on stderr how many of how
 /// many, and why the first. (All say why in the output.)

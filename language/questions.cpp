@@ -62,18 +62,28 @@ void forget_sources(schedules::Scenario& scenario) {
     if (*link) forget(**link);
 }
 
+/// How every scenario is read: what is laid over it, where configs are, and what else is checked.
+struct Reading {
+  const Node& settings;
+  Library& library;
+  const MoreChecks& more;
+};
+
 /// Fills `scenario` and what describes it; what is wrong goes to `error`.
-void finish(Question& question, const Node& tree, Library& library) {
+void finish(Question& question, Node tree, const Reading& how) {
+  set(tree, how.settings, how.library);
   if (const Node* name = tree.find("name"); name != nullptr && name->kind == Node::Kind::scalar) {
     question.name = name->scalar;
   }
   if (const Node* source = tree.find("source"); source != nullptr && source->kind == Node::Kind::scalar) {
     question.source = source->scalar;
   }
-  question.scenario = read_scenario(tree, library);
+  question.scenario = read_scenario(tree, how.library);
   question.scenario.name = question.name;
   forget_sources(question.scenario);
-  for (const schedules::Problem& problem : schedules::check(question.scenario)) {
+  std::vector<schedules::Problem> problems = schedules::check(question.scenario);
+  if (problems.empty() && how.more) problems = how.more(question.scenario);
+  for (const schedules::Problem& problem : problems) {
     if (!question.error.empty()) question.error += '\n';
     question.error += visible(text(locate(tree, problem.key)) + ": " + problem.key + ": " + problem.text);
     const KeyInfo* key = find_key(scenario_schema(), problem.key);
@@ -81,7 +91,7 @@ void finish(Question& question, const Node& tree, Library& library) {
       question.error += "; expected " + expected(key->type);
   }
   if (!question.error.empty()) return;
-  question.notes = notes_on_defaults(tree, question.scenario, library);
+  question.notes = notes_on_defaults(tree, question.scenario, how.library);
   std::ranges::move(schedules::notes(question.scenario), std::back_inserter(question.notes));
 }
 
@@ -98,12 +108,12 @@ Question question_of(const fs::path& file, bool among_others) {
 
 /// `text`: of a stream, which can be read but once.
 Question read_scenario_file(const fs::path& file, const std::optional<std::string>& text, bool among_others,
-                            const Node& settings, Library& library) {
+                            const Reading& how) {
   Question question = question_of(file, among_others);
   try {
-    Node tree = text ? library.scenario(file, *text, scenario_schema()) : library.scenario(file, scenario_schema());
-    set(tree, settings, library);
-    finish(question, tree, library);
+    finish(question,
+           text ? how.library.scenario(file, *text, scenario_schema()) : how.library.scenario(file, scenario_schema()),
+           how);
   } catch (const InputError& e) {
     question.error = visible(e.what());
   } catch (...) {
@@ -112,8 +122,7 @@ Question read_scenario_file(const fs::path& file, const std::optional<std::strin
   return question;
 }
 
-void read_table(const fs::path& file, std::string_view content, const Node& settings, Library& library,
-                std::vector<Question>& questions) {
+void read_table(const fs::path& file, std::string_view content, const Reading& how, std::vector<Question>& questions) {
   const RunsTable table(content, shown_path(file), scenario_schema());
   if (questions.empty()) questions.reserve(table.rows());  // growing, it would be held twice
   for (std::size_t i = 0; i < table.rows(); ++i) {
@@ -125,9 +134,7 @@ void read_table(const fs::path& file, std::string_view content, const Node& sett
     question.file = file;
     question.among_others = question.of_table = true;
     try {
-      Node tree = library.expand_block(table.layer(i), scenario_schema(), "");
-      set(tree, settings, library);
-      finish(question, tree, library);
+      finish(question, how.library.expand_block(table.layer(i), scenario_schema(), ""), how);
     } catch (const InputError& e) {
       question.error = visible(e.what());
     } catch (...) {
@@ -141,13 +148,12 @@ bool is_table(const fs::path& file) { return file.extension() == ".csv"; }
 bool is_scenario(const fs::path& file) { return file.extension() == ".yaml" || file.extension() == ".yml"; }
 
 /// A table of a folder that cannot be read, or is none, is told as one row.
-void read_table_of_folder(const fs::path& file, const Node& settings, Library& library,
-                          std::vector<Question>& questions) {
+void read_table_of_folder(const fs::path& file, const Reading& how, std::vector<Question>& questions) {
   const std::size_t before = questions.size();
   Question whole = question_of(file, true);
   whole.table = file.stem().string();
   try {
-    read_table(file, read_file(file, shown_path(file)), settings, library, questions);
+    read_table(file, read_file(file, shown_path(file)), how, questions);
     return;
   } catch (const InputError& e) {
     whole.error = visible(e.what());
@@ -202,8 +208,9 @@ void keep_error(Question& question) {
 }
 
 std::vector<Question> read_questions(std::span<const std::string> paths, std::span<const std::string> settings,
-                                     Library& library, std::vector<Given> options) {
-  const Node set = read_settings(settings, std::move(options));
+                                     Library& library, std::vector<Given> options, const MoreChecks& more) {
+  const Node over = read_settings(settings, std::move(options));
+  const Reading how{over, library, more};
   std::vector<Question> questions;
   for (const std::string& word : paths) {
     const fs::path path = input_named(word);
@@ -212,22 +219,22 @@ std::vector<Question> read_questions(std::span<const std::string> paths, std::sp
     if (fs::is_directory(path, error)) {
       for (const fs::path& file : files_below(path)) {
         if (is_table(file)) {
-          read_table_of_folder(file, set, library, questions);
+          read_table_of_folder(file, how, questions);
         } else {
-          questions.push_back(read_scenario_file(file, {}, true, set, library));
+          questions.push_back(read_scenario_file(file, {}, true, how));
         }
       }
     } else if (is_stream(path)) {
       const std::string text = read_file(path, shown_path(path));
       if (looks_like_runs_table(text)) {
-        read_table(path, text, set, library, questions);
+        read_table(path, text, how, questions);
       } else {
-        questions.push_back(read_scenario_file(path, text, false, set, library));
+        questions.push_back(read_scenario_file(path, text, false, how));
       }
     } else if (is_table(path)) {
-      read_table(path, read_file(path, shown_path(path)), set, library, questions);
+      read_table(path, read_file(path, shown_path(path)), how, questions);
     } else if (is_scenario(path)) {
-      questions.push_back(read_scenario_file(path, {}, false, set, library));
+      questions.push_back(read_scenario_file(path, {}, false, how));
     } else {
       throw InputError(path.string(), std::string(kExpected));
     }

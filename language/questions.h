@@ -1,12 +1,14 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "language/core/given.h"
 #include "language/core/library.h"
+#include "scenario/problem.h"
 #include "scenario/scenario.h"
 #include "schedules/notes.h"
 
@@ -29,6 +31,9 @@ struct Question {
   std::vector<schedules::Note> notes{};  ///< where `error` is empty
 };
 
+/// What a command that asks for more than a forecast finds wrong with a scenario.
+using MoreChecks = std::function<std::vector<schedules::Problem>(const schedules::Scenario&)>;
+
 /// To be called where an exception was caught that is no InputError: makes it the question's error. Throws it on where
 /// the question does not stand among others.
 void keep_error(Question& question);
@@ -37,9 +42,10 @@ void keep_error(Question& question);
 /// given. "-" is standard input. A stream (standard input, a pipe, a descriptor) is a table where its first line that
 /// says something is one of key paths: without a colon or brackets. `settings` are "key=value", laid over each scenario
 /// ("key=" takes a key away), with the keys that other options give. What is wrong with one scenario is in its `error`,
-/// and so is what is wrong with a file of a folder. Throws InputError where the command cannot be meant: a missing
-/// path, an unknown key in a setting, a table that is named and has an unknown key in its header or is no CSV.
+/// and so is what is wrong with a file of a folder, or what `more` finds. Throws InputError where the command cannot be
+/// meant: a missing path, an unknown key in a setting, a table that is named and has an unknown key in its header or is
+/// no CSV.
 std::vector<Question> read_questions(std::span<const std::string> paths, std::span<const std::string> settings,
-                                     Library& library, std::vector<Given> options = {});
+                                     Library& library, std::vector<Given> options = {}, const MoreChecks& more = {});
 
 }  // namespace stepcast::language

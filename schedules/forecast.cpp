@@ -6,6 +6,7 @@
 #include "models/layers/frozen.h"
 #include "models/layers/fusion.h"
 #include "models/layers/model_blocks.h"
+#include "schedules/checks/check_transfers.h"
 #include "schedules/checks/invariants.h"
 #include "schedules/checks/too_large.h"
 #include "schedules/parallel/ranks.h"
@@ -17,6 +18,7 @@
 #include "schedules/plan/memory.h"
 #include "schedules/plan/plan.h"
 #include "schedules/step/asynchronous.h"
+#include "schedules/step/inner_traffic.h"
 #include "schedules/step/local_steps.h"
 #include "schedules/step/memory_trace.h"
 #include "schedules/step/run_step.h"
@@ -177,6 +179,14 @@ Forecast forecast_on(const workload::Machine& machine, workload::Machines& machi
   const Exchange exchange = exchange_of(s.data_parallel);
   const bool all_alike = !unfold && !options.trace && !imperfect && exchange == Exchange::gradients;
   const PlannedPipeline pipeline = all_alike ? brief : whole_pipeline(s);
+  workload::Lowered lowered;  // all that is
+  const workload::WatchLowered counting = [&](const workload::Lowered& program, std::size_t ended) {
+    if (ended == 0) {
+      lowered.tasks += program.tasks;
+      lowered.transfers += program.transfers;
+    }
+    if (options.watch != nullptr) (*options.watch)(program, ended);
+  };
   const StepInput input{s,
                         machine,
                         ranks,
@@ -191,7 +201,9 @@ Forecast forecast_on(const workload::Machine& machine, workload::Machines& machi
                         imperfect ? &stragglers : nullptr,
                         slow,
                         copies ? &*copies : nullptr,
-                        exchange};
+                        exchange,
+                        {},
+                        &counting};
   const StepRun run = run_step(input);
   const bool exact = unfold || (run.flows->alike() && pieces.alike());
   if (!exact && s.cluster.gpus <= kMostUnfolded && !too_much_work(s, true))
@@ -211,19 +223,22 @@ Forecast forecast_on(const workload::Machine& machine, workload::Machines& machi
     at_least.slow_links = slow;
     at_least.copies = input.copies;
     at_least.exchange = exchange;
-    out.at_least = std::min(run_step(at_least).time, time);
+    if (const Time least = run_step(at_least).time; least < time) out.at_least = least;
   }
   if (out.step == Time{}) throw InputError("model", "a step takes less than 1 ps, expected operators with work to do");
   for (StageReport& stage : out.stages) stage.time = split[stage.stage];
-  std::vector<collectives::Timing::Load> with_servers;
-  if (input.exchange == Exchange::parameters) average_round(out, input);
-  if (input.exchange == Exchange::nothing) with_servers = run_asynchronously(out, input);
+  std::vector<collectives::Timing::Load> more = copied(input);
+  std::vector<double> busy_in_round;
+  if (input.exchange == Exchange::parameters) busy_in_round = average_round(out, input);
+  if (input.exchange == Exchange::nothing) more = run_asynchronously(out, input);
+  if (options.transfers) out.lowered = lowered;
   if (s.training.fusion) out.fusion = fusion_saving(s);
   if (options.advise) add_advice(out, s, machines);
   if (imperfect) {
     Scenario perfect = s;
     perfect.imperfections = {};
-    out.perfect = forecast_on(machine, machines, perfect, {.advise = false}, unfold).step;
+    const ForecastOptions own{.transfers = options.transfers, .advise = false, .watch = &counting};
+    out.perfect = forecast_on(machine, machines, perfect, own, unfold).step;
   }
   add_stalls(out, s, trained_parameters(whole, cut(whole, 1)));
   const double seconds = to_seconds(out.step);
@@ -242,8 +257,8 @@ Forecast forecast_on(const workload::Machine& machine, workload::Machines& machi
     out.layer_forward = piece.forward.duration;
     out.layer_backward = piece.backward.duration;
   }
-  out.busiest_link =
-      flows ? busiest_link(s, cluster, input, step, *flows, out.step, with_servers) : busiest_link(cluster, busy);
+  out.busiest_link = flows ? busiest_link(s, cluster, input, step, *flows, out.step, more)
+                           : busiest_link(cluster, input.exchange == Exchange::parameters ? busy_in_round : busy);
   if (input.exchange != Exchange::nothing) check_invariants(out);  // workers that wait for nobody have no one step
   if (options.trace) {
     out.streams.assign(std::begin(kLaneStreams), std::end(kLaneStreams));
@@ -262,8 +277,10 @@ Forecast forecast(const Scenario& s, workload::Machines& machines, const Forecas
   if (options.unfold || options.transfers)
     if (const std::optional<Problem> much = too_much_work(s, true))
       throw InputError(options.unfold ? "--unfold" : "--detail transfers", much->text);
-  if (options.transfers)
+  if (options.transfers) {
+    for (const Problem& problem : check_transfers(s)) throw InputError(problem.key, problem.text);
     if (const std::optional<std::string> much = too_many_parts(s)) throw InputError("--detail transfers", *much);
+  }
   if (options.simulate != Simulate::all) {
     const Plan planned = plan(s, machines);
     if (options.simulate == Simulate::nothing || cannot_fit(planned)) {

@@ -23,6 +23,7 @@ struct ForecastOptions {
   bool trace = false;      ///< fill spans, passes and memory
   bool advise = true;      ///< where the plan does not fit, try what would
   Simulate simulate = Simulate::all;
+  const workload::WatchLowered* watch = nullptr;  ///< of steps that are simulated transfer by transfer; none: nobody
 };
 
 /// Runs one step. Requires check(scenario) to be empty. Throws InputError where the cluster cannot carry the plan.

@@ -90,11 +90,17 @@ std::vector<Note> notes(const Scenario& s) {
 }
 
 std::vector<Note> notes(const Forecast& forecast) {
-  if (!forecast.busiest_link || forecast.busiest_link->utilisation <= 1) return {};
-  return {{"cluster",
-           fmt::format("{} carries {:.0f} % of what it can: traffic inside layers passes other traffic there, so the "
-                       "step is too short; --detail transfers lets them share it",
-                       forecast.busiest_link->name, 100 * forecast.busiest_link->utilisation)}};
+  std::vector<Note> out;
+  if (forecast.lowered)
+    out.push_back({"--detail transfers", fmt::format("simulated {} tasks, of which {} are transfers",
+                                                     forecast.lowered->tasks, forecast.lowered->transfers)});
+  if (forecast.busiest_link && forecast.busiest_link->utilisation > 1)
+    out.push_back(
+        {"cluster",
+         fmt::format("{} carries {:.0f} % of what it can: traffic inside layers passes other traffic there, so the "
+                     "step is too short; --detail transfers lets them share it",
+                     forecast.busiest_link->name, 100 * forecast.busiest_link->utilisation)});
+  return out;
 }
 
 }  // namespace stepcast::schedules

@@ -26,17 +26,19 @@ std::string describe(const std::vector<TaskId>& circle) {
   return text;
 }
 
+constexpr std::size_t kTellEach = std::size_t{1} << 16;
+
 /// One run of one graph.
 class Run {
  public:
-  explicit Run(const TaskGraph& graph) : graph_(graph), tasks_(graph.tasks()), network_(graph) {
+  Run(const TaskGraph& graph, const Watch& watch)
+      : graph_(graph), tasks_(graph.tasks()), network_(graph), watch_(watch) {
     timeline_.start.resize(tasks_.size());
     timeline_.finish.resize(tasks_.size());
     index_successors();
   }
 
   Timeline run() {
-    timeline_.carried = carried();
     for (std::uint32_t task = 0; task < tasks_.size(); ++task) {
       if (waits_for_[task] == 0) begin(task);
     }
@@ -46,6 +48,7 @@ class Run {
       if (!queue_.more_now()) end_instant();
     }
     if (finished_ != tasks_.size()) throw CyclicTasks(find_circle());
+    timeline_.carried = carried();
     return std::move(timeline_);
   }
 
@@ -107,7 +110,7 @@ class Run {
     while (!ended_.empty()) {
       const std::uint32_t task = ended_.back();
       ended_.pop_back();
-      ++finished_;
+      if (++finished_ % kTellEach == 0 && watch_) watch_(finished_);
       timeline_.finish[task] = timeline_.end = queue_.now();
       for (std::uint32_t s = first_[task]; s < first_[task + 1]; ++s) {
         if (--waits_for_[successors_[s]] == 0) begin(successors_[s]);
@@ -141,12 +144,13 @@ class Run {
     }
   }
 
-  /// Every transfer ends, so what crosses a resource is a sum over transfers, whatever the rates are.
+  /// Every transfer ends, so what crosses a resource is a sum over transfers, less what the rates did not bring.
   std::vector<double> carried() const {
     std::vector<double> on_route(graph_.routes().size(), 0.0);
     for (const TaskGraph::Task& task : tasks_) {
       if (task.route != TaskGraph::kNoRoute) on_route[index(task.route)] += static_cast<double>(task.amount);
     }
+    for (const FlowNetwork::Loss& loss : network_.losses()) on_route[index(loss.route)] -= loss.bytes;
     std::vector<double> total(graph_.resources().size(), 0.0);
     for (std::size_t r = 0; r < on_route.size(); ++r) {
       for (const Use& use : graph_.routes()[r].uses) total[index(use.resource)] += use.load * on_route[r];
@@ -177,6 +181,7 @@ class Run {
   std::span<const TaskGraph::Task> tasks_;
   FlowNetwork network_;
   EventQueue queue_;
+  const Watch& watch_;
   std::vector<std::uint32_t> first_, successors_, waits_for_;
   std::vector<std::uint32_t> ended_;  // ended, but what waits for them has not been told
   std::size_t finished_ = 0;
@@ -187,6 +192,6 @@ class Run {
 
 CyclicTasks::CyclicTasks(std::vector<TaskId> circle) : std::runtime_error(describe(circle)), cycle(std::move(circle)) {}
 
-Timeline run(const TaskGraph& graph) { return Run(graph).run(); }
+Timeline run(const TaskGraph& graph, const Watch& watch) { return Run(graph, watch).run(); }
 
 }  // namespace stepcast::sim

@@ -156,6 +156,18 @@ void FlowNetwork::add(const Start& start, Time now) {
   std::push_heap(others.begin(), others.end(), kEndsLater);
 }
 
+/// Of the head, which ends now: whether what it has moved is what it was to move. Ends are whole picoseconds, and one
+/// that falls together with a change of its rate may come one later.
+void FlowNetwork::note_loss(std::uint32_t route, Time now) {
+  constexpr double kRounding = 1e-9, kLate = 2 / kPicosecondsPerSecond;
+  const State& state = states_[route];
+  const double missing = state.head_target - state.progress - state.rate * to_seconds(now - state.since);
+  if (std::abs(missing) <= kRounding * state.head_target + kLate * state.rate) return;
+  double most = routes_[route].limit.value;
+  for (const Use& use : uses(route)) most = std::min(most, resources_[index(use.resource)].capacity / use.load);
+  if (std::abs(missing) > kRounding * state.head_target + kLate * most) losses_.push_back({RouteId{route}, missing});
+}
+
 std::optional<Time> FlowNetwork::expire(RouteId route, Time now, std::vector<std::uint32_t>& ended) {
   const std::uint32_t r = index(route);
   State& state = states_[r];
@@ -172,6 +184,7 @@ std::optional<Time> FlowNetwork::expire(RouteId route, Time now, std::vector<std
     return state.due != kNever ? std::optional(state.due) : std::nullopt;  // kNever: the coming settle() will plan it
   }
   state.due = kNever;
+  note_loss(r, now);
   ended.push_back(state.head_name);
   if (--state.flows == 0) {
     state.rate = 0;
@@ -185,6 +198,7 @@ std::optional<Time> FlowNetwork::expire(RouteId route, Time now, std::vector<std
     set_head(state, others.back());
     others.pop_back();
     if (end_of(state, state.head_target) > now) return std::nullopt;
+    note_loss(r, now);
     ended.push_back(state.head_name);
     if (--state.flows == 0) break;
   }

@@ -67,6 +67,15 @@ class FlowNetwork {
   /// What each flow on the route gets since the last settle(). 0 for an idle route.
   Bandwidth rate(RouteId route) const { return {rate_of(index(route))}; }
 
+  /// A flow that ended although its rates had not brought all its bytes, or long after they had: so many are missing,
+  /// or too many if less than 0.
+  struct Loss {
+    RouteId route{};
+    double bytes = 0;
+  };
+  /// Of all flows that have ended. There should be none.
+  std::span<const Loss> losses() const { return losses_; }
+
   /// Flows on the route since the last settle().
   std::uint32_t flows(RouteId route) const { return states_[index(route)].flows; }
 
@@ -187,6 +196,7 @@ class FlowNetwork {
   void unlink(std::uint32_t route);
   void advance(std::uint32_t route, Time now);
   Time end_of(const State& state, double target) const;
+  void note_loss(std::uint32_t route, Time now);
   void set_rate(std::uint32_t route, double rate, Time now);
   void plan(std::uint32_t route);
   void plan_component();
@@ -258,6 +268,7 @@ class FlowNetwork {
   std::vector<std::uint32_t> touched_routes_;  // some more than once
   std::vector<std::uint32_t> touched_resources_;
   std::vector<Due> due_;
+  std::vector<Loss> losses_;
 
   // Scratch of one solve, kept for its memory.
   std::vector<std::uint32_t> component_, component_resources_;

@@ -9,6 +9,7 @@
 #include "collectives/operation.h"
 #include "collectives/timing/timer.h"
 #include "sim/units.h"
+#include "workload/host_copy.h"
 
 namespace stepcast::workload {
 
@@ -26,7 +27,7 @@ struct Collective {
 
 /// What stands in a program as one task on the network: collectives one after the other; or messages of a rank to
 /// several at once, each at the rate that it would have alone; or two collectives of which the second passes on what
-/// the first brings as it comes.
+/// the first brings as it comes; or copies between GPUs and their hosts.
 struct Communication {
   enum class Order : std::uint8_t { one_after_the_other, side_by_side, passed_on };
   std::vector<Collective> collectives;
@@ -35,6 +36,7 @@ struct Communication {
   std::vector<Collective> at_receiver{};
   /// Those of one turn never run at once: they stand on one stream, or in one rank's pass. None: it may meet any other.
   std::optional<std::uint32_t> turn{};
+  std::optional<HostCopy> copy{};  ///< instead of collectives
 };
 
 /// A place in a list of communications.

@@ -80,13 +80,15 @@ Time busiest(const Timing& timing, const topology::Cluster& cluster, const SlowL
 
 }  // namespace
 
-Flows::Flows(const Machine& machine, std::span<const Communication> communications, const Conditions& conditions) {
-  flows_.reserve(communications.size());
-  for (const Communication& communication : communications) {
+Flows::Flows(const Machine& machine, std::span<const Communication> communications, const Conditions& conditions)
+    : cluster_(&machine.cluster()) {
+  flows_.resize(communications.size());
+  HostWays ways(machine.cluster());
+  const auto add = [&](std::size_t at, Timing timing) {
+    const Communication& communication = communications[at];
     Time latency{};
     for (const Collective& collective : communication.at_receiver)
       latency = latency + timing_of(collective, machine, conditions).duration;
-    Timing timing = timing_of(communication, machine, conditions);
     alike_ = alike_ && timing.alike();
     const Time moving =
         std::max(timing.duration - timing.still, busiest(timing, machine.cluster(), conditions.slow_links));
@@ -94,15 +96,25 @@ Flows::Flows(const Machine& machine, std::span<const Communication> communicatio
     timing.duration = moving;
     const std::size_t kind = kind_of(timing);
     // Negative: a turn of its own.
-    const auto own = -1 - static_cast<std::int64_t>(flows_.size());
+    const auto own = -1 - static_cast<std::int64_t>(at);
     kinds_[kind].turns.push_back(communication.turn ? std::int64_t{*communication.turn} : own);
-    flows_.push_back({latency, kind});
-  }
+    flows_[at] = {latency, kind};
+  };
+  for (std::size_t i = 0; i < communications.size(); ++i)
+    if (!communications[i].copy) add(i, timing_of(communications[i], machine, conditions));
+  const bool together = alike_;  // else ranks that copy at the same moment do not for long
+  for (std::size_t i = 0; i < communications.size(); ++i)
+    if (const std::optional<HostCopy>& copy = communications[i].copy)
+      add(i, timing_of(*copy, machine.cluster(), ways, {conditions.unfolded, together}));
   for (Kind& kind : kinds_) {
     std::ranges::sort(kind.turns);
     kind.turns.erase(std::unique(kind.turns.begin(), kind.turns.end()), kind.turns.end());
   }
   share_links(machine.cluster(), conditions.slow_links);
+  // What copies meet may be beside some of their GPUs alone, which one for all of them cannot tell.
+  for (std::uint32_t i = 0; i < communications.size() && !conditions.unfolded; ++i)
+    if (const std::optional<HostCopy>& copy = communications[i].copy)
+      alike_ = alike_ && (copy->gpus.size() == 1 || !shares(CommunicationId{i}));
 }
 
 std::size_t Flows::kind_of(const collectives::Timing& timing) {
@@ -169,6 +181,7 @@ void Flows::share_links(const topology::Cluster& cluster, const SlowLinks* slow_
     if (!fresh) return;
     at->second = sim::ResourceId{static_cast<std::uint32_t>(shared_.size())};
     shared_.push_back({capacity});
+    shared_links_.push_back(link);
     for (const OnLink& each : on_link) {
       Kind& kind = kinds_[each.kind];
       kind.uses.push_back({at->second, each.rate});
@@ -197,6 +210,19 @@ void Flows::share_links(const topology::Cluster& cluster, const SlowLinks* slow_
       on_links[at].clear();
     }
   }
+}
+
+std::vector<double> Flows::handed(std::span<const double> times) const {
+  std::vector<double> of_kinds(kinds_.size(), 0), handed(shared_.size(), 0);
+  for (std::size_t flow = 0; flow < flows_.size(); ++flow) of_kinds[flows_[flow].kind] += times[flow];
+  for (std::size_t k = 0; k < kinds_.size(); ++k)
+    for (const sim::Use& use : kinds_[k].uses) {
+      const std::uint32_t shared = sim::index(use.resource);
+      for (const auto& load :
+           std::ranges::equal_range(kinds_[k].loads, shared_links_[shared], {}, &collectives::Timing::Load::link))
+        handed[shared] += of_kinds[k] * load.occupied;
+    }
+  return handed;
 }
 
 sim::Route Flows::route(CommunicationId id, std::uint32_t first) const {

@@ -35,11 +35,15 @@ class Flows {
 
   /// Of the links that communications share: these become resources of a graph, numbered from `first` on.
   std::span<const Bandwidth> shared() const { return shared_; }
+  /// A link of each of them, and what communications that run so many `times` hand to it: `times` by CommunicationId.
+  std::span<const topology::LinkId> shared_links() const { return shared_links_; }
+  std::vector<double> handed(std::span<const double> times) const;
+  const topology::Cluster& cluster() const { return *cluster_; }
   /// A communication's flow over them. It moves amount() at most at one unit a picosecond. Its weight is left at 1.
   sim::Route route(CommunicationId id, std::uint32_t first) const;
   Bytes amount(CommunicationId id) const { return {kind(id).time.value}; }
   std::size_t count() const { return flows_.size(); }
-  /// Whether all groups that run at the same time take the same time.
+  /// Whether all groups that run at the same time take the same time, whatever they meet.
   bool alike() const { return alike_; }
   /// Connections share a link evenly: what a flow must weigh, beside others that share links.
   double weight(CommunicationId id) const { return kind(id).connections; }
@@ -64,10 +68,12 @@ class Flows {
   std::size_t kind_of(const collectives::Timing& timing);
   void share_links(const topology::Cluster& cluster, const SlowLinks* slow_links);
 
-  std::vector<Flow> flows_;  ///< by CommunicationId
+  const topology::Cluster* cluster_;  ///< the machine's
+  std::vector<Flow> flows_;           ///< by CommunicationId
   std::vector<Kind> kinds_;
   std::unordered_multimap<std::size_t, std::size_t> by_hash_;  ///< kinds
   std::vector<Bandwidth> shared_;
+  std::vector<topology::LinkId> shared_links_;
   bool alike_ = true;
 };
 

@@ -4,6 +4,8 @@
 #include <optional>
 #include <vector>
 
+#include "workload/received.h"
+
 namespace stepcast::workload {
 namespace {
 
@@ -58,6 +60,17 @@ class OnLinks {
   std::vector<std::optional<TaskId>> beside_;  // by the program's TaskId
 };
 
+/// Every link that communications share has carried what they handed to it. `first`: of the links' resources.
+void check_links(const Program& program, const Flows& flows, const sim::Timeline& timeline, std::uint32_t first) {
+  std::vector<double> times(flows.count(), 0);
+  for (std::uint32_t t = 0; t < program.tasks(); ++t)
+    if (const std::optional<CommunicationId> communication = program.communication(sim::TaskId{t}))
+      ++times[index(*communication)];
+  const std::vector<double> handed = flows.handed(times);
+  for (std::size_t shared = 0; shared < handed.size(); ++shared)
+    check_received(flows.cluster(), flows.shared_links()[shared], handed[shared], timeline.carried[first + shared]);
+}
+
 }  // namespace
 
 sim::Timeline run(const Program& program, const Flows& flows) {
@@ -83,6 +96,7 @@ sim::Timeline run(const Program& program, const Flows& flows) {
   graph.bind(bound);
   sim::Timeline timeline = sim::run(graph);
   on_links.join(timeline);
+  check_links(program, flows, timeline, first);
   return timeline;
 }
 

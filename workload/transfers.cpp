@@ -8,6 +8,7 @@
 #include "collectives/timing/lower.h"
 #include "sim/input_error.h"
 #include "workload/link_capacity.h"
+#include "workload/received.h"
 
 namespace stepcast::workload {
 namespace {
@@ -21,11 +22,13 @@ constexpr std::span<const sim::StreamId> kNoStream{};
 class Lowering {
  public:
   Lowering(const Program& program, std::span<const Communication> communications, const Machine& machine,
-           const SlowLinks* slow_links)
+           const SlowLinks* slow_links, const WatchLowered* watch)
       : program_(program),
         communications_(communications),
         machine_(machine),
         slow_links_(slow_links),
+        watch_(watch),
+        host_ways_(machine.cluster()),
         known_(communications.size()),
         resource_of_(machine.cluster().links()) {}
 
@@ -40,7 +43,7 @@ class Lowering {
     for (std::uint32_t t = 0; t < tasks.tasks().size(); ++t) ends.push_back(add(TaskId{t}));
     for (const sim::TaskGraph::Dependency& d : tasks.dependencies())
       graph_.after(ends[sim::index(d.later)].first, ends[sim::index(d.earlier)].last);
-    const sim::Timeline all = sim::run(graph_);
+    const sim::Timeline all = simulated();
     RunOfTransfers out;
     out.timeline.end = all.end;
     for (const Ends& of : ends) {
@@ -53,6 +56,7 @@ class Lowering {
         out.busy[link] =
             all.carried[sim::index(*resource)] / (capacity_of(link) * std::max(to_seconds(all.end), 1e-12));
     check_links(out.busy);
+    check_received(all);
     return out;
   }
 
@@ -67,12 +71,28 @@ class Lowering {
     std::vector<sim::RouteId> routes;  ///< by connection
     std::vector<sim::RouteId> behind;  ///< likewise, of what is behind the plan
   };
+  /// A GPU's copy to or from its host.
+  struct Copy {
+    topology::Path way;
+    sim::RouteId route{};
+    Bytes bytes{};
+  };
   /// A communication, worked out once however often it runs.
   struct Known {
+    std::vector<Copy> copies;
     std::vector<std::vector<Part>> collectives;
     std::vector<Time> alone;              ///< of each collective
     std::optional<sim::RouteId> engines;  ///< that are slowed while it runs
   };
+
+  sim::Timeline simulated() {
+    if (watch_ == nullptr) return sim::run(graph_);
+    const Lowered lowered{graph_.tasks().size(), transfers_};
+    (*watch_)(lowered, 0);
+    sim::Timeline timeline = sim::run(graph_, [&](std::size_t ended) { (*watch_)(lowered, ended); });
+    (*watch_)(lowered, lowered.tasks);
+    return timeline;
+  }
 
   /// No link has carried more than it can.
   void check_links(std::span<const double> busy) const {
@@ -82,6 +102,38 @@ class Lowering {
     const topology::Link link =
         machine_.cluster().link(topology::LinkId{static_cast<std::uint32_t>(most - busy.begin())});
     throw std::logic_error("the link " + link.from + " -> " + link.to + " carried more than it can");
+  }
+
+  /// What a communication hands to its links, once.
+  static void hand_over(const Known& known, double times, std::vector<double>& handed) {
+    for (const Copy& copy : known.copies)
+      for (const topology::LinkId link : copy.way.links)
+        handed[index(link)] += times * static_cast<double>(copy.bytes.value);
+    for (const std::vector<Part>& parts : known.collectives)
+      for (const Part& part : parts) {
+        const Transfers& of = part.transfers;
+        std::vector<double> sent(of.ways.size(), 0);
+        for (const collectives::Transfer& transfer : of.plan.transfers)
+          sent[index(transfer.connection)] += static_cast<double>(of.plan.elements(transfer.chunk));
+        for (std::size_t c = 0; c < of.behind.size(); ++c) sent[c] += static_cast<double>(of.behind[c].bytes.value);
+        for (std::size_t c = 0; c < of.ways.size(); ++c)
+          for (const Transfers::Way::Hop& hop : of.ways[c].hops)
+            handed[index(hop.link)] += times * sent[c] * hop.load / hop.share;
+      }
+  }
+
+  /// Every link has carried what the program's communications handed to it.
+  void check_received(const sim::Timeline& all) const {
+    std::vector<double> times(known_.size(), 0), handed(resource_of_.size(), 0);
+    for (std::uint32_t t = 0; t < program_.tasks(); ++t)
+      if (const std::optional<CommunicationId> communication = program_.communication(TaskId{t}))
+        ++times[index(*communication)];
+    for (std::size_t c = 0; c < known_.size(); ++c)
+      if (known_[c]) hand_over(*known_[c], times[c], handed);
+    for (std::uint32_t link = 0; link < resource_of_.size(); ++link)
+      if (const auto& resource = resource_of_[link])
+        workload::check_received(machine_.cluster(), topology::LinkId{link}, handed[link],
+                                 all.carried[sim::index(*resource)]);
   }
 
   /// Before any of them is made.
@@ -118,6 +170,7 @@ class Lowering {
     engines.limit = {kPicosecondsPerSecond};
     if (!engines.uses.empty()) made->engines = graph_.add_route(engines);
     const Communication& communication = communications_[index(id)];
+    if (communication.copy) add_copies(*communication.copy, made->copies);
     for (const auto* list : {&communication.collectives, &communication.at_receiver})
       for (const Collective& c : *list) {
         const collectives::Details details = c.details ? *c.details : collectives::Details{};
@@ -142,6 +195,15 @@ class Lowering {
     return *made;
   }
 
+  void add_copies(const HostCopy& of, std::vector<Copy>& copies) {
+    for (std::uint32_t g = 0; g < of.own; ++g) {
+      Copy& copy = copies.emplace_back(Copy{host_ways_.way(of.gpus[g], of.direction), {}, of.bytes});
+      sim::Route route{{}, of.latency.value_or(copy.way.latency), of.at_most, 1.0};
+      for (const topology::LinkId link : copy.way.links) route.uses.push_back({resource(link), 1.0});
+      copy.route = graph_.add_route(route);
+    }
+  }
+
   Ends add(TaskId task) {
     const sim::TaskGraph::Task& of = program_.graph().tasks()[sim::index(task)];
     const std::optional<CommunicationId> communication = program_.communication(task);
@@ -154,6 +216,13 @@ class Lowering {
     const bool at_once = communications_[index(*communication)].order == Communication::Order::side_by_side;
     const TaskId first = graph_.work(kNoStream, {});
     TaskId begin = first, end = first;
+    if (!all.copies.empty()) end = graph_.work(kNoStream, {});
+    for (const Copy& copy : all.copies) {
+      const TaskId copied = graph_.transfer(copy.route, copy.bytes);
+      graph_.after(copied, first);
+      graph_.after(end, copied);
+      ++transfers_;
+    }
     for (std::size_t c = 0; c < all.collectives.size(); ++c) {
       const TaskId ended = graph_.work(kNoStream, {});
       for (const Part& part : all.collectives[c]) add_transfers(part, begin, ended);
@@ -176,6 +245,7 @@ class Lowering {
   void add_transfers(const Part& part, TaskId begin, TaskId end) {
     const Transfers& of = part.transfers;
     if (of.plan.transfers.empty()) return;
+    transfers_ += of.count();
     const TaskId launched = graph_.work(kNoStream, of.before);
     graph_.after(launched, begin);
     std::vector<std::optional<TaskId>> last =
@@ -193,7 +263,10 @@ class Lowering {
   const std::span<const Communication> communications_;
   const Machine& machine_;
   const SlowLinks* slow_links_;
+  const WatchLowered* watch_;
   sim::TaskGraph graph_;
+  std::size_t transfers_ = 0;  // in the graph
+  HostWays host_ways_;
   std::vector<std::optional<Known>> known_;             // by CommunicationId
   std::vector<std::optional<ResourceId>> resource_of_;  // by link
 };
@@ -201,8 +274,8 @@ class Lowering {
 }  // namespace
 
 RunOfTransfers run_transfers(const Program& program, std::span<const Communication> communications,
-                             const Machine& machine, const SlowLinks* slow_links) {
-  return Lowering(program, communications, machine, slow_links).run();
+                             const Machine& machine, const SlowLinks* slow_links, const WatchLowered* watch) {
+  return Lowering(program, communications, machine, slow_links, watch).run();
 }
 
 }  // namespace stepcast::workload

@@ -5,6 +5,7 @@
 
 #include "sim/executor.h"
 #include "workload/communication.h"
+#include "workload/lowered.h"
 #include "workload/machine.h"
 #include "workload/program.h"
 #include "workload/slow_links.h"
@@ -20,8 +21,9 @@ struct RunOfTransfers {
 /// Runs a program with all communications as their transfers, which meet on the links, every one with what it can
 /// carry: of the link's bandwidth the share that collectives reach. Of each communication the groups that ask
 /// (Collective::own) send; their siblings must be in the program by themselves. The longest way there is; nothing is
-/// assumed of what meets what. `communications`: as the program numbers them.
+/// assumed of what meets what. `communications`: as the program numbers them. Throws std::logic_error that names the
+/// link where one has carried more than it can, or other than what was handed to it. `watch`: none, nobody asks.
 RunOfTransfers run_transfers(const Program& program, std::span<const Communication> communications,
-                             const Machine& machine, const SlowLinks* slow_links);
+                             const Machine& machine, const SlowLinks* slow_links, const WatchLowered* watch = nullptr);
 
 }  // namespace stepcast::workload

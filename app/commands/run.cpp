@@ -13,6 +13,7 @@
 #include "app/report/schedule_diagram.h"
 #include "app/report/terminal.h"
 #include "language/core/streams.h"
+#include "schedules/checks/check_transfers.h"
 #include "sim/in_quotes.h"
 #include "sim/input_error.h"
 
@@ -49,6 +50,12 @@ bool detailed(const std::string& word) {
   return !word.empty();
 }
 
+/// What keeps a scenario from being forecast so.
+language::MoreChecks checks_beside(const schedules::ForecastOptions& options) {
+  if (!options.transfers) return {};
+  return schedules::check_transfers;
+}
+
 bool is_stdout(const std::string& output) {
   return output.empty() || language::descriptor_named(language::output_named(output)) == STDOUT_FILENO;
 }
@@ -82,9 +89,10 @@ CommandLine run_line() {
 /// The step times of --seeds.
 int run_over_hashings(const Asked& asked, std::uint32_t seeds) {
   refuse_beside(asked.values, "seeds", {"trace", "schedule-diagram", "simulate"});
-  auto questions = questions_asked(asked, {});
-  if (!questions) return kBadInput;
   AnswerOptions options;
+  options.forecast.transfers = detailed(asked.values["detail"].as<std::string>());
+  auto questions = questions_asked(asked, {}, {}, checks_beside(options.forecast));
+  if (!questions) return kBadInput;
   options.forecast.unfold = asked.values["unfold"].as<bool>();
   options.forecast.advise = false;
   options.threads = asked.threads;
@@ -120,7 +128,9 @@ int run(const std::vector<std::string>& written) {
   if (draws_file) check_picture(diagram, "--schedule-diagram");
 
   AnswerOptions options = simulated(asked->values["simulate"].as<std::string>(), !trace.empty() || draws);
-  auto questions = questions_asked(*asked, {{"--trace", trace}, {"--schedule-diagram", draws_file ? diagram : ""}});
+  options.forecast.transfers = detailed(asked->values["detail"].as<std::string>());
+  auto questions = questions_asked(*asked, {{"--trace", trace}, {"--schedule-diagram", draws_file ? diagram : ""}}, {},
+                                   checks_beside(options.forecast));
   if (!questions) return kBadInput;
   if (draws && questions->size() != 1)
     throw InputError("--schedule-diagram", "found " + std::to_string(questions->size()) + " scenarios, expected one");
@@ -128,7 +138,6 @@ int run(const std::vector<std::string>& written) {
     throw InputError("--trace", "found " + std::to_string(questions->size()) + " scenarios, expected one");
 
   options.forecast.unfold = asked->values["unfold"].as<bool>();
-  options.forecast.transfers = detailed(asked->values["detail"].as<std::string>());
   options.forecast.trace = !trace.empty() || draws;
   options.threads = asked->threads;
   std::vector<Answer> answers = answer(std::move(*questions), options);

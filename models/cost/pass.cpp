@@ -164,12 +164,18 @@ PassTime together(const PassTime& a, const PassTime& b) {
   const PassTime both = a + b;
   const Time busy = both.compute - both.idle, exposed = std::max(both.exposed_tensor - busy, Time{});
   const Time idle = std::max(both.launches - busy - exposed, Time{});
-  return {.duration = busy + idle + exposed,
-          .compute = busy + idle,
-          .exposed_tensor = exposed,
-          .exposed_copy = {},
-          .launches = both.launches,
-          .idle = idle};
+  PassTime pair{.duration = busy + idle + exposed,
+                .compute = busy + idle,
+                .exposed_tensor = exposed,
+                .exposed_copy = {},
+                .launches = both.launches,
+                .idle = idle,
+                .copies_in = both.copies_in,
+                .copies_out = both.copies_out};
+  const Time beside = std::max(both.copies_in, both.copies_out);
+  pair.exposed_copy = beside == Time{} ? both.exposed_copy : std::max(beside - pair.duration, Time{});
+  pair.duration += pair.exposed_copy;
+  return pair;
 }
 
 PassTime pass_time(const Kernels& kernels, const KernelCost& cost, const TensorTimer& tensor,

@@ -7,6 +7,8 @@
 #include "collectives/timing/timer.h"
 #include "models/cost/kernel.h"
 #include "models/layers/kernels.h"
+#include "scenario/offload.h"
+#include "topology/host_path.h"
 
 namespace stepcast::schedules {
 
@@ -17,34 +19,50 @@ struct PassTime {
   Time exposed_copy{};  ///< of copies to and from the host that nothing hides
   Time launches{};      ///< what the host needs to launch its kernels
   Time idle{};          ///< of compute: the GPU has nothing to do until the host has launched the next kernel
+  Time copies_in{}, copies_out{};  ///< what copies take each way that run beside it
 
   friend PassTime operator+(PassTime a, const PassTime& b) {
-    return {a.duration + b.duration,         a.compute + b.compute,   a.exposed_tensor + b.exposed_tensor,
-            a.exposed_copy + b.exposed_copy, a.launches + b.launches, a.idle + b.idle};
+    return {a.duration + b.duration,         a.compute + b.compute,      a.exposed_tensor + b.exposed_tensor,
+            a.exposed_copy + b.exposed_copy, a.launches + b.launches,    a.idle + b.idle,
+            a.copies_in + b.copies_in,       a.copies_out + b.copies_out};
   }
   friend PassTime operator-(PassTime a, const PassTime& b) {
-    return {a.duration - b.duration,         a.compute - b.compute,   a.exposed_tensor - b.exposed_tensor,
-            a.exposed_copy - b.exposed_copy, a.launches - b.launches, a.idle - b.idle};
+    return {a.duration - b.duration,         a.compute - b.compute,      a.exposed_tensor - b.exposed_tensor,
+            a.exposed_copy - b.exposed_copy, a.launches - b.launches,    a.idle - b.idle,
+            a.copies_in - b.copies_in,       a.copies_out - b.copies_out};
   }
   friend PassTime operator*(PassTime a, std::int64_t n) {
-    return {a.duration * n, a.compute * n, a.exposed_tensor * n, a.exposed_copy * n, a.launches * n, a.idle * n};
+    return {a.duration * n, a.compute * n, a.exposed_tensor * n, a.exposed_copy * n,
+            a.launches * n, a.idle * n,    a.copies_in * n,      a.copies_out * n};
   }
 };
 
+/// Bytes on their way between a GPU and its host.
+struct HostTraffic {
+  topology::ToHost direction{};
+  double bytes = 0;
+  Tier tier = Tier::host;  ///< where they are, or go
+  friend auto operator<=>(const HostTraffic&, const HostTraffic&) = default;
+};
+
 /// A part of a pass, for whoever simulates the traffic in it: kernels one after the other, and then a collective so
-/// many times; or both at once.
+/// many times; or both at once. Or copies that begin, and then those that have begun are waited for.
 struct PassPart {
   Time kernels{};
   std::optional<TensorCollective> traffic{};
   int times = 1;
   bool at_once = false;
-  Time alone{};  ///< of the collective once, if it meets nothing
+  Time alone{};  ///< of the collective once, if it meets nothing; of copies, what they and `kernels` add to the pass
+  std::vector<HostTraffic> copies{};  ///< each way one after the other, beside what follows
+  bool awaits_copies = false;
+  bool of_copies() const { return !copies.empty() || awaits_copies; }
 };
 using PassParts = std::vector<PassPart>;
 
 /// Two passes of one rank that run together, each one's tensor traffic under the other's kernels where there is enough
 /// of them: kernels one after the other, traffic one after the other, whichever takes longer; or the host's launches of
-/// both, where these take longer still.
+/// both, where these take longer still. Copies of both run beside all of it, each way one after the other, or where
+/// none overlap after it.
 PassTime together(const PassTime& a, const PassTime& b);
 
 using TensorTimer = std::function<collectives::Timing(const TensorCollective&)>;

@@ -38,6 +38,10 @@ double sharded(const Scenario& s, Held held, std::uint32_t copies) {
          (held.experts > 0 ? held.experts / (expert_copies(s.parallelism) * copies) : 0);
 }
 
+double updated(const Scenario& s, Held held, std::uint32_t copies) {
+  return s.data_parallel.zero >= 1 ? sharded(s, held, copies) : held.all;
+}
+
 std::string_view algorithm(DataParallelMode mode) {
   switch (mode) {
     case DataParallelMode::all_reduce:

@@ -44,6 +44,9 @@ struct DataGroups {
 /// What is left for one rank of parameters that ZeRO spreads over all ranks that hold them; `copies`: stages that do.
 double sharded(const Scenario& scenario, Held held, std::uint32_t copies);
 
+/// Parameters that one rank updates of those it holds; likewise.
+double updated(const Scenario& scenario, Held held, std::uint32_t copies);
+
 /// The name in collectives/algorithms.h for a way to sum.
 std::string_view algorithm(DataParallelMode mode);
 

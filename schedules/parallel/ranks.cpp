@@ -29,6 +29,15 @@ Group Ranks::data_group(std::uint32_t tensor, std::uint32_t stage, std::optional
   return group;
 }
 
+Group Ranks::node_mates(Coordinate c) const {
+  const topology::GpuId own = gpu(c);
+  Group mates{own};
+  const std::uint32_t first = node(own) * gpus_per_node_, end = std::min(first + gpus_per_node_, count());
+  for (std::uint32_t g = first; g < end; ++g)
+    if (g != topology::index(own) && coordinate(g).stage == c.stage) mates.push_back(topology::GpuId{g});
+  return mates;
+}
+
 std::vector<Group> Ranks::tensor_groups_beside(Coordinate c) const {
   std::vector<Group> groups{tensor_group(c.data, c.stage)};
   std::set<std::uint32_t> neighbourhoods, others;

@@ -53,6 +53,9 @@ class Ranks {
   collectives::Group data_group(std::uint32_t tensor, std::uint32_t stage,
                                 std::optional<std::uint32_t> copy = {}) const;
 
+  /// The GPU of `c`, then those of its stage in its node.
+  collectives::Group node_mates(Coordinate c) const;
+
   /// The group of `c`, then every group of the same kind and stage that has a GPU in one of its neighbourhoods: they
   /// run at the same moment and share links.
   std::vector<collectives::Group> tensor_groups_beside(Coordinate c) const;

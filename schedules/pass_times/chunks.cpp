@@ -60,10 +60,13 @@ const std::vector<PieceTimes::Kind>& PieceTimes::at(Coordinate c) {
       kind.piece.backward = time(block.backward, parts.backward) + kind.piece.recompute;
     }
     if (copies_ != nullptr) {
-      kind.piece.forward = forward_with_copies(s, block, kind.piece.forward, *copies_);
-      kind.piece.backward = backward_with_copies(s, block, kind.piece.backward, *copies_);
-      parts.forward.push_back({kind.piece.forward.exposed_copy});
-      parts.backward.push_back({kind.piece.backward.exposed_copy});
+      CopyParts forward, backward;
+      kind.piece.forward = forward_with_copies(s, block, kind.piece.forward, *copies_, &forward);
+      kind.piece.backward = backward_with_copies(s, block, kind.piece.backward, *copies_, &backward);
+      if (forward.before) parts.forward.insert(parts.forward.begin(), *forward.before);
+      if (forward.after) parts.forward.push_back(*forward.after);
+      if (backward.before) parts.before_backward.push_back(*backward.before);
+      if (backward.after) parts.backward.push_back(*backward.after);
     }
     kind.piece.parameters = block.parameters;
     kind.piece.experts = block.expert_parameters;
@@ -76,6 +79,7 @@ void Stretch::add(const Piece& piece, PassKind kind, bool recompute) {
   if (!recompute) time = time - piece.recompute;
   if (piece.parts == nullptr) return;
   const bool forward = kind == PassKind::forward, weight = kind == PassKind::weight;
+  if (!forward && !weight && !piece.parts->before_backward.empty()) parts.push_back(&piece.parts->before_backward);
   if (!forward && !weight && recompute) parts.push_back(&piece.parts->recompute);
   if (!weight) parts.push_back(forward ? &piece.parts->forward : &piece.parts->backward);
   if (weight || kind == PassKind::whole_backward) parts.push_back(&piece.parts->weight);

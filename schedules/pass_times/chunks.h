@@ -18,6 +18,7 @@ namespace stepcast::schedules {
 /// What the passes of a block are made of.
 struct PieceParts {
   PassParts forward, backward, recompute, weight;  ///< backward without what is recomputed
+  PassParts before_backward;                       ///< copies that begin with it, or with what is recomputed
 };
 
 /// A block on one rank.

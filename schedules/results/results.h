@@ -8,6 +8,7 @@
 #include "scenario/offload.h"
 #include "schedules/pipeline/pipeline.h"
 #include "sim/units.h"
+#include "workload/lowered.h"
 
 namespace stepcast::schedules {
 
@@ -140,6 +141,8 @@ struct Forecast {
   /// The step if of groups whose ways through the fabric collide unlike all took the time of the fastest; `step` has
   /// that of the slowest. Nothing: each has its own.
   std::optional<Time> at_least{};
+  std::optional<workload::Lowered>
+      lowered{};                         ///< all that was simulated transfer by transfer, where that was asked for
   std::optional<Time> perfect{};         ///< the step without the scenario's imperfections, if it has any
   std::vector<Share> shares{};           ///< of GPUs of two kinds
   std::optional<Staleness> staleness{};  ///< where workers do not wait for all

@@ -124,7 +124,7 @@ class Builder {
   bool runs_on(std::uint32_t lane, bool reducing) {
     const bool waits = lanes_.several_data_ranks() && zero_ >= 2;  // for what is exchanged in every micro-batch
     return shape_.stages == 1 && drains_ && !waits && !in_.trace && in_.stragglers == nullptr && !reducing &&
-           !in_.transfers && !lanes_[lane].tasks.empty();
+           !in_.transfers && !lanes_.simulates_copies() && !lanes_[lane].tasks.empty();
   }
 
   /// The pass begins with the lane's task `first_task`; what it makes is sent on.

@@ -1,8 +1,12 @@
 #include "schedules/step/inner_traffic.h"
 
+#include <algorithm>
+#include <iterator>
 #include <set>
 #include <utility>
 
+#include "models/layers/frozen.h"
+#include "schedules/data_parallel/groups.h"
 #include "schedules/pass_times/layer_traffic.h"
 #include "schedules/pipeline/placement.h"
 
@@ -16,8 +20,8 @@ void each_part(const DataPlan& plan, const See& see) {
   for (const Chunk& chunk : plan.chunks)
     for (const Piece& piece : chunk.pieces) {
       if (piece.parts == nullptr || !seen.insert(piece.parts).second) continue;
-      for (const PassParts* parts :
-           {&piece.parts->forward, &piece.parts->recompute, &piece.parts->backward, &piece.parts->weight})
+      for (const PassParts* parts : {&piece.parts->forward, &piece.parts->recompute, &piece.parts->before_backward,
+                                     &piece.parts->backward, &piece.parts->weight})
         for (const PassPart& part : *parts) see(part);
     }
 }
@@ -44,7 +48,9 @@ InnerTraffic::InnerTraffic(const StepInput& in, const LaneGroups& lanes, Traffic
   std::map<Key, workload::CommunicationId> declared;  // by the group's first lane
   for (std::uint32_t lane = 0; lane < traffic.data.size(); ++lane) {
     std::optional<LayerTraffic> of_lane;
+    for (const PassPart& part : update_in_parts(in, lanes.at(lane))) declare_copies(in, lanes, lane, part, traffic);
     each_part(traffic.data[lane], [&](const PassPart& part) {
+      declare_copies(in, lanes, lane, part, traffic);
       if (!part.traffic || groups_.contains(key(lane, *part.traffic))) return;
       if (!of_lane) of_lane.emplace(in.scenario, in.ranks, lanes.at(lane));
       workload::Communication communication = of_lane->communication(*part.traffic);
@@ -63,12 +69,28 @@ InnerTraffic::InnerTraffic(const StepInput& in, const LaneGroups& lanes, Traffic
   }
 }
 
+void InnerTraffic::declare_copies(const StepInput& in, const LaneGroups& lanes, std::uint32_t lane,
+                                  const PassPart& part, Traffic& traffic) {
+  for (const HostTraffic& each : part.copies) {
+    const workload::CommunicationId id{static_cast<std::uint32_t>(traffic.communications.size())};
+    if (!copies_.try_emplace({lane, each}, id).second) continue;
+    copies_meet_ = true;
+    workload::Communication communication;
+    communication.copy = in.copies->copy(each, in.ranks.node_mates(lanes.at(lane)));
+    // With overlap each way has turns of its own, after those of the lane's streams.
+    const auto way = static_cast<std::uint32_t>(std::size(kLaneStreams)) + (each.direction == topology::ToHost::yes);
+    communication.turn =
+        in.scenario.offload.overlap ? way * static_cast<std::uint32_t>(traffic.data.size()) + lane : lane;
+    traffic.communications.push_back(std::move(communication));
+  }
+}
+
 const InnerTraffic::Group& InnerTraffic::group(std::uint32_t lane, const TensorCollective& collective) const {
   return groups_.at(key(lane, collective));
 }
 
 bool InnerTraffic::any_meets(std::uint32_t lane, const DataPlan& plan) const {
-  bool any = false;
+  bool any = copies_meet_;
   each_part(plan, [&](const PassPart& part) { any = any || (part.traffic && group(lane, *part.traffic).meets); });
   return any;
 }
@@ -76,6 +98,7 @@ bool InnerTraffic::any_meets(std::uint32_t lane, const DataPlan& plan) const {
 bool InnerTraffic::keep_what_meets(const workload::Flows& flows, Traffic& traffic) {
   for (auto& [key, group] : groups_)
     group.meets = flows.shares(group.communication) || (group.lanes.size() > 1 && !flows.alike());
+  copies_meet_ = std::ranges::any_of(copies_, [&](const auto& copy) { return flows.shares(copy.second); });
   bool any = false;
   for (std::uint32_t lane = 0; lane < traffic.data.size(); ++lane) {
     if (any_meets(lane, traffic.data[lane]))
@@ -86,11 +109,41 @@ bool InnerTraffic::keep_what_meets(const workload::Flows& flows, Traffic& traffi
   return any;
 }
 
+PassParts update_in_parts(const StepInput& in, Coordinate lane) {
+  const Scenario& s = in.scenario;
+  if (s.offload.optimizer == Tier::gpu || s.training.optimizer == Optimizer::none) return {};
+  const Held trained = trained_held(in.blocks, in.chunks[lane.stage]);
+  return parts_of_update_on_host(s, updated(s, trained, copies(in.pipeline->shape)), *in.copies);
+}
+
+std::vector<collectives::Timing::Load> copied(const StepInput& in) {
+  std::vector<collectives::Timing::Load> loads;
+  if (in.copies == nullptr) return loads;
+  workload::HostWays ways(in.machine.cluster());
+  const auto add = [&](const PassPart& part, double times) {
+    for (const HostTraffic& each : part.copies)
+      for (const topology::GpuId gpu : in.ranks.node_mates({}))
+        for (const topology::LinkId link : ways.way(gpu, each.direction).links)
+          loads.push_back({link, each.bytes * times, each.bytes * times});
+  };
+  const double micro_batches_of_chunk = static_cast<double>(micro_batches(in.scenario)) / copies(in.pipeline->shape);
+  const std::vector<PieceTimes::Kind>& kinds = in.pieces.at({});
+  for (const std::uint32_t place : places(in.chunks.front())) {
+    const PieceParts& parts = *kinds[in.blocks.order[place]].parts;
+    for (const PassParts* pass : {&parts.forward, &parts.before_backward, &parts.backward})
+      for (const PassPart& part : *pass) add(part, micro_batches_of_chunk);
+  }
+  for (const PassPart& part : update_in_parts(in, {})) add(part, 1);
+  return loads;
+}
+
 bool inner_may_meet(const StepInput& in) {
   const Parallelism& plan = in.scenario.parallelism;
   const bool overlaps = in.exchange == Exchange::gradients && data_overlap(in.scenario) &&
                         weight_copies(plan) * copies(in.pipeline->shape) > 1;
-  return (plan.tensor > 1 || plan.context > 1 || plan.expert > 1) && (plan.pipeline > 1 || overlaps);
+  const bool inside = plan.tensor > 1 || plan.context > 1 || plan.expert > 1;
+  if (in.copies != nullptr && in.scenario.offload.overlap && inside) return true;
+  return (inside || in.copies != nullptr) && (plan.pipeline > 1 || overlaps);
 }
 
 void see_whole(Traffic& traffic) {

@@ -3,8 +3,10 @@
 #include <cstdint>
 #include <map>
 #include <tuple>
+#include <utility>
 #include <vector>
 
+#include "models/cost/pass.h"
 #include "models/layers/kernels.h"
 #include "schedules/step/lane_groups.h"
 #include "schedules/step/step.h"
@@ -13,7 +15,8 @@
 
 namespace stepcast::schedules {
 
-/// Traffic inside layers, as communications of a step: that of the chunks which a step's traffic has in parts.
+/// Traffic inside layers and copies between GPUs and hosts, as communications of a step: those of the chunks which a
+/// step's traffic has in parts, and of updates on the host.
 class InnerTraffic {
  public:
   /// Adds to `traffic` every collective that its chunks hold.
@@ -27,6 +30,12 @@ class InnerTraffic {
   /// With whom a lane takes part in a collective.
   const Group& group(std::uint32_t lane, const TensorCollective& collective) const;
 
+  /// Of a lane's GPU.
+  workload::CommunicationId copy(std::uint32_t lane, const HostTraffic& copy) const { return copies_.at({lane, copy}); }
+  /// Whether copies are simulated: all of them, where any meets other traffic. Lanes must agree on it, since those that
+  /// share traffic inside layers join it pass by pass.
+  bool copies_meet() const { return copies_meet_; }
+
   /// Keeps in parts those chunks of `traffic` alone that hold what meets other traffic on some link. The rest takes
   /// the time that it takes alone. Whether there is anything left.
   bool keep_what_meets(const workload::Flows& flows, Traffic& traffic);
@@ -35,11 +44,23 @@ class InnerTraffic {
   using Key = std::tuple<std::uint32_t, Among, collectives::Operation, std::int64_t>;
   static Key key(std::uint32_t lane, const TensorCollective& c) { return {lane, c.among, c.operation, c.bytes.value}; }
   bool any_meets(std::uint32_t lane, const DataPlan& plan) const;
+  /// Adds those of a part to `traffic`.
+  void declare_copies(const StepInput& input, const LaneGroups& lanes, std::uint32_t lane, const PassPart& part,
+                      Traffic& traffic);
 
-  std::map<Key, Group> groups_;  ///< as a lane asks
+  std::map<Key, Group> groups_;                                                        ///< as a lane asks
+  std::map<std::pair<std::uint32_t, HostTraffic>, workload::CommunicationId> copies_;  ///< by lane
+  bool copies_meet_ = false;
 };
 
-/// Whether traffic inside layers might meet any other: there is some, and something runs beside it.
+/// The copies and the rest of a lane's update on the host; nothing where the GPU updates.
+PassParts update_in_parts(const StepInput& input, Coordinate lane);
+
+/// What copies load in a step: those of the GPUs of the first stage in the first one's node.
+std::vector<collectives::Timing::Load> copied(const StepInput& input);
+
+/// Whether traffic inside layers or copies to hosts might meet any other: there are some, and something runs beside
+/// them.
 bool inner_may_meet(const StepInput& input);
 
 /// Chunks that nobody wants to see in parts.

@@ -50,7 +50,8 @@ LaneTask& Lanes::add_compute(std::uint32_t lane, const Pass& pass, const Stretch
   const PassTime time = straggling(lane, undisturbed.time);
   Ends ends;
   // Of one stage alone only what is summed or gathered runs beside it.
-  const bool in_parts = in.transfers || (!undisturbed.parts.empty() && (shape.stages > 1 || disturbed));
+  const bool in_parts =
+      in.transfers || (!undisturbed.parts.empty() && (shape.stages > 1 || disturbed || simulates_copies()));
   if (in_parts) {
     const bool works = undisturbed.time.compute > Time{};
     ends = add_parts(lane, undisturbed, works ? time.compute / undisturbed.time.compute : 1, disturbed);
@@ -82,6 +83,7 @@ Lanes::Ends Lanes::add_parts(std::uint32_t lane, const Stretch& stretch, double 
   const TaskId begin = step.program.kernels(streams_[lane].compute, {});
   TaskId done = begin, arrived = begin;  // kernels so far; traffic that the next ones wait for, if it is not `begin`
   Time next{};                           // what these take
+  CopyEnds copying{begin, begin};        // not yet waited for
   const auto compute = [&] {
     done = kernels(lane, std::exchange(next, {}), disturbed);
     if (arrived != begin) step.program.after(done, std::exchange(arrived, begin));
@@ -90,15 +92,30 @@ Lanes::Ends Lanes::add_parts(std::uint32_t lane, const Stretch& stretch, double 
     TaskId last = begin;
     for (const PassParts* parts : stretch.parts)
       for (const PassPart& part : *parts) {
+        if (part.of_copies() && !simulates_copies()) continue;
         next += longer(part.kernels);
+        if (part.awaits_copies && !part.copies.empty())  // nothing runs beside them: those of both passes come first
+          arrived = join(add_copies(lane, part.copies, {arrived, arrived}), arrived);
+        else
+          copying = add_copies(lane, part.copies, copying);
         for (int turn = 0; part.traffic && turn < part.times; ++turn) last = add_inner(lane, *part.traffic, last);
       }
+    if (!simulates_copies()) next += stretch.time.exposed_copy;
     compute();
-    arrived = last;
+    arrived = simulates_copies() ? join(copying, last) : last;
   } else {
     for (const PassParts* parts : stretch.parts)
       for (const PassPart& part : *parts) {
         const Time kernels = longer(part.kernels);
+        if (part.of_copies()) {
+          next += simulates_copies() ? kernels : part.alone;
+          if (!simulates_copies()) continue;
+          if (next > Time{}) compute();
+          const TaskId ready = arrived != begin ? arrived : done;
+          if (!part.copies.empty()) copying = add_copies(lane, part.copies, {ready, ready});
+          if (part.awaits_copies) arrived = join(copying, ready);
+          continue;
+        }
         if (!part.traffic || !inner_->group(lane, *part.traffic).meets) {
           const Time alone = part.alone * part.times;
           next += part.at_once ? std::max(kernels, alone) : kernels + alone;
@@ -117,6 +134,31 @@ Lanes::Ends Lanes::add_parts(std::uint32_t lane, const Stretch& stretch, double 
   }
   compute();
   return {begin, done};
+}
+
+Lanes::CopyEnds Lanes::add_copies(std::uint32_t lane, std::span<const HostTraffic> copies, CopyEnds after) {
+  for (const HostTraffic& copy : copies) {
+    // On no stream, as other traffic that passes wait for.
+    const TaskId task = step.program.communicate(std::span<const sim::StreamId>{}, inner_->copy(lane, copy));
+    TaskId& before = after[copy.direction == topology::ToHost::yes ? 1 : 0];
+    step.program.after(task, std::exchange(before, task));
+  }
+  return after;
+}
+
+TaskId Lanes::join(const CopyEnds& copies, TaskId other) {
+  const TaskId all = step.program.moment();
+  for (const TaskId task : {copies[0], copies[1], other}) step.program.after(all, task);
+  return all;
+}
+
+LaneTask& Lanes::add_update_on_host(std::uint32_t lane) {
+  const PassParts parts = update_in_parts(in, step.lanes[lane].at);
+  Stretch update;
+  update.parts.push_back(&parts);
+  const Ends ends = add_parts(lane, update, 1, false);
+  return step.lanes[lane].tasks.emplace_back(
+      LaneTask{ends.first, ends.last, Activity::optimizer, 0, 0, {}, {}, {}, {}});
 }
 
 TaskId Lanes::add_inner(std::uint32_t lane, const TensorCollective& collective, TaskId ready) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <map>
 #include <optional>
 #include <span>
@@ -39,6 +40,10 @@ class Lanes {
   LaneTask& add_compute(std::uint32_t lane, const Pass& pass, const Stretch& undisturbed, bool disturbed);
   /// The lane's last task, which nothing disturbs, takes so much longer: another pass right behind it.
   void prolong(std::uint32_t lane, const PassTime& more);
+  /// Whether copies between GPUs and their hosts are simulated.
+  bool simulates_copies() const { return inner_ != nullptr && inner_->copies_meet(); }
+  /// The update by the host, with its copies. Requires copies that are simulated.
+  LaneTask& add_update_on_host(std::uint32_t lane);
   /// Kernels that belong to no pass.
   LaneTask& add_kernels(std::uint32_t lane, Activity activity, Time duration);
   /// The lane's next stretch of compute waits for this.
@@ -88,6 +93,12 @@ class Lanes {
   Ends add_parts(std::uint32_t lane, const Stretch& stretch, double slower, bool disturbed);
   /// Traffic inside a layer, which each of its lanes joins once it has come so far.
   sim::TaskId add_inner(std::uint32_t lane, const TensorCollective& collective, sim::TaskId ready);
+  /// The last copy each way: from the host, to it.
+  using CopyEnds = std::array<sim::TaskId, 2>;
+  /// Each way one after the other, after what is `after`.
+  CopyEnds add_copies(std::uint32_t lane, std::span<const HostTraffic> copies, CopyEnds after);
+  /// When all of these have ended.
+  sim::TaskId join(const CopyEnds& copies, sim::TaskId other);
 
   const double slowdown_;  ///< of compute, by traffic that runs beside it
   std::vector<Streams> streams_;

@@ -38,7 +38,15 @@ class Round {
     in.trace = false;
     const StepRun last = run_whole_step(in);
     count(last, last.timeline.end - behind_[0], 1);
-    return last.timeline.end;
+    length_ = last.timeline.end;
+    return length_;
+  }
+
+  /// By link, over the whole round.
+  std::vector<double> busy() const {
+    std::vector<double> share = busy_seconds_;
+    for (double& link : share) link /= to_seconds(length_);
+    return share;
   }
 
   const TimeSplit& parts(std::uint32_t stage) const { return parts_[stage]; }
@@ -46,6 +54,9 @@ class Round {
  private:
   /// `times` steps that last so long.
   void count(const StepRun& run, Time length, std::uint32_t times) {
+    busy_seconds_.resize(run.busy.size(), 0);
+    for (std::size_t link = 0; link < run.busy.size(); ++link)
+      busy_seconds_[link] += run.busy[link] * to_seconds(run.timeline.end) * times;
     for (const Lane& lane : run.step.lanes) {
       if (!lane.speaks_for_its_stage()) continue;
       parts_[lane.at.stage] = parts_[lane.at.stage] + split_time(lane, run.timeline, length) * times;
@@ -55,13 +66,15 @@ class Round {
   const StepInput& last_;
   std::vector<Time> behind_;  ///< by data rank: the steps that it has made
   std::vector<TimeSplit> parts_;
+  std::vector<double> busy_seconds_;  ///< by link
+  Time length_{};                     ///< of the round
 };
 
 Time divided(Time t, std::uint32_t by) { return {t.value / by}; }
 
 }  // namespace
 
-void average_round(Forecast& f, const StepInput& last) {
+std::vector<double> average_round(Forecast& f, const StepInput& last) {
   const Scenario& s = last.scenario;
   const std::uint32_t steps = s.data_parallel.local_steps;
   Round round(last);
@@ -81,6 +94,7 @@ void average_round(Forecast& f, const StepInput& last) {
     }
     stage.time.idle = stage.time.idle + (f.step - sum);  // what the divisions leave
   }
+  return round.busy();
 }
 
 }  // namespace stepcast::schedules

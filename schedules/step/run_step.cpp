@@ -50,7 +50,7 @@ StepRun all_of(const StepInput& in, const Common& common) {
       {},           {}};
   if (in.transfers) {
     workload::RunOfTransfers lowered =
-        workload::run_transfers(run.step.program, common.traffic.communications, in.machine, in.slow_links);
+        workload::run_transfers(run.step.program, common.traffic.communications, in.machine, in.slow_links, in.watch);
     run.timeline = std::move(lowered.timeline);
     run.busy = std::move(lowered.busy);
   } else {

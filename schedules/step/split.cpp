@@ -71,12 +71,15 @@ TimeSplit split_tasks(std::span<const LaneTask> tasks, const sim::Timeline& time
       case Activity::whole_backward: {
         // Slowed by traffic beside it. A flow of days ends as exactly as a double can tell: what it is early by is
         // taken off its compute; of a task with its traffic in it, off that first.
-        const Time traffic = finish - start - task.compute - task.exposed_copy;
-        const Time tensor = task.in_parts ? std::clamp(traffic, Time{}, task.exposed_tensor) : task.exposed_tensor;
-        const Time beside = traffic - tensor;
+        const Time traffic = finish - start - task.compute;
+        const auto taken = [&](Time left, Time alone) {
+          return task.in_parts ? std::clamp(left, Time{}, alone) : alone;
+        };
+        const Time copy = taken(traffic, task.exposed_copy), tensor = taken(traffic - copy, task.exposed_tensor);
+        const Time beside = traffic - copy - tensor;
         split.compute += task.compute + std::min(beside, Time{});
         split.exposed_tensor += tensor;
-        split.offload += task.exposed_copy;
+        split.offload += copy;
         (task.in_parts && !task.beside_data ? split.exposed_tensor : split.exposed_data) += std::max(beside, Time{});
         break;
       }

@@ -12,6 +12,7 @@
 #include "schedules/pipeline/planned.h"
 #include "schedules/results/results.h"
 #include "sim/executor.h"
+#include "workload/lowered.h"
 #include "workload/machine.h"
 #include "workload/program.h"
 
@@ -102,7 +103,8 @@ struct StepInput {
   const workload::SlowLinks* slow_links = nullptr;
   const HostCopies* copies = nullptr;  ///< none: nothing is offloaded
   Exchange exchange = Exchange::gradients;
-  std::vector<Time> begins{};  ///< when each data rank begins; empty: all at once
+  std::vector<Time> begins{};                     ///< when each data rank begins; empty: all at once
+  const workload::WatchLowered* watch = nullptr;  ///< of what is lowered to its transfers; none: nobody
 };
 
 }  // namespace stepcast::schedules

@@ -124,9 +124,16 @@ void WeightUpdates::add_after_flush() {
   for (std::uint32_t lane = 0; lane < lanes_.count(); ++lane) add_optimizer(lane, embeddings[lane]);
 }
 
-Time WeightUpdates::update_time(std::uint32_t lane, double parameters) const {
-  if (s_.offload.optimizer != Tier::gpu) return update_on_host(s_, parameters, *lanes_.in.copies);
-  return lanes_.straggling(lane, optimizer_time(lanes_.gpu(lane), s_.software, s_.training.optimizer, parameters));
+LaneTask& WeightUpdates::add_update(std::uint32_t lane) {
+  const bool on_host = s_.offload.optimizer != Tier::gpu;
+  if (on_host && lanes_.simulates_copies()) return lanes_.add_update_on_host(lane);
+  const Held trained = trained_held(lanes_.in.blocks, lanes_.in.chunks[lanes_[lane].at.stage]);
+  const double parameters = updated(s_, trained, copies_);
+  const Time time =
+      on_host
+          ? update_on_host(s_, parameters, *lanes_.in.copies)
+          : lanes_.straggling(lane, optimizer_time(lanes_.gpu(lane), s_.software, s_.training.optimizer, parameters));
+  return lanes_.add_kernels(lane, Activity::optimizer, time);
 }
 
 void WeightUpdates::add_optimizer(std::uint32_t lane, std::optional<TaskId> embeddings) {
@@ -135,9 +142,7 @@ void WeightUpdates::add_optimizer(std::uint32_t lane, std::optional<TaskId> embe
     last_sums_[lane].clear();
   }
   if (s_.training.optimizer == Optimizer::none) return;
-  const Held trained = trained_held(lanes_.in.blocks, lanes_.in.chunks[lanes_[lane].at.stage]);
-  LaneTask& entry = lanes_.add_kernels(lane, Activity::optimizer,
-                                       update_time(lane, zero_ >= 1 ? sharded(s_, trained, copies_) : trained.all));
+  LaneTask& entry = add_update(lane);
   const TaskId task = entry.task;
   if (const std::vector<TaskId>& sums = last_sums_[lane]; !sums.empty()) {
     // They run one after the other, each group's in its own order, so the last one made ends last of its group's.
@@ -153,7 +158,7 @@ void WeightUpdates::add_optimizer(std::uint32_t lane, std::optional<TaskId> embe
     for (const std::uint32_t leader : lanes_.groups.leaders(lane))
       if (const std::optional<Declared>& spread = lanes_.traffic.data[leader].spread)
         lanes_[lane].after_compute.push_back(
-            lanes_.collective(lane, leader, *spread, false, task, "updated parameters"));
+            lanes_.collective(lane, leader, *spread, false, entry.last, "updated parameters"));
 }
 
 }  // namespace stepcast::schedules

@@ -37,8 +37,8 @@ class WeightUpdates {
   std::vector<std::optional<sim::TaskId>> add_tied_embeddings();
   /// What the lane's update must wait for, so that sums do not fall ever further behind.
   std::optional<sim::TaskId> add_tied_embeddings_beside(std::uint32_t lane);
-  /// Of the parameters that a lane's rank updates.
-  Time update_time(std::uint32_t lane, double parameters) const;
+  /// The update of the parameters that a lane's rank has.
+  LaneTask& add_update(std::uint32_t lane);
   void add_optimizer(std::uint32_t lane, std::optional<sim::TaskId> embeddings);
 
   Lanes& lanes_;

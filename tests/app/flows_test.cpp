@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "tests/app/program.h"
+#include "tests/app/schema.h"
 
 namespace stepcast::app {
 namespace {
@@ -156,7 +157,8 @@ TEST(Seeds, OfATableSayInTheRowWhyItHasNone) {
                                  "shared,dgx-h100,2,adaptive,llama3-8b,16,1,2048,8\n");
   const Outcome outcome = run_program("run " + path + " --seeds 2 --format json");
   EXPECT_EQ(outcome.status, 1) << outcome.err;
-  const Json results = Json::parse(outcome.out, nullptr, false)["results"];
+  const Json all = Json::parse(outcome.out, nullptr, false), results = all["results"];
+  expect_schema(results_schema("run_seeds"), all, "run --seeds");
   ASSERT_EQ(results.size(), 2u);
   EXPECT_EQ(results[0]["error"], nullptr);
   EXPECT_GT(results[0]["step_time_median_s"].get<double>(), 0);

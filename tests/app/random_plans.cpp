@@ -125,6 +125,12 @@ std::optional<std::string> plan_for(const Place& at, Dice& dice) {
   if (dice.chance(25))
     yaml += fmt::format("software: {}\n",
                         dice.one_of<const char*>({"megatron-lm-2021", "megatron-lm-2022", "llm-foundry"}));
+  if (dice.chance(25))
+    yaml += fmt::format("offload: {}\n",
+                        dice.one_of<const char*>({"{optimizer: host}", "{optimizer: host, parameters: host}",
+                                                  "{activations: host}", "{activations: host, overlap: false}",
+                                                  "{optimizer: host, parameters: host, activations: host}",
+                                                  "{optimizer: nvme, nvme_bandwidth: 25 GB/s}"}));
   return yaml;
 }
 

@@ -73,6 +73,30 @@ TEST(FlowNetwork, NoFlowIsEverAboveItsLimitAndAllMove) {
   });
 }
 
+TEST(FlowNetwork, LosesNothing) {
+  at_every_instant([](const Recipe&, const FlowNetwork& network) { EXPECT_TRUE(network.losses().empty()); });
+}
+
+// The caller starts another flow before it comes for the end of the first, which has then moved twice its bytes.
+TEST(FlowNetwork, NotesWhatAFlowMovedBesideWhatItWasTo) {
+  Recipe recipe;
+  recipe.resources = {{1e12}, {1e12}};
+  recipe.routes = {{{{ResourceId{0}, 1.0}}, {}, {1e12}, 1.0}, {{{ResourceId{1}, 1.0}}, {}, {1e12}, 1.0}};
+  const TaskGraph graph = graph_of(recipe.resources, recipe.routes);
+  FlowNetwork network(graph);
+  network.start(0, RouteId{0}, {1000});
+  ASSERT_EQ(network.settle({0}).front().at, Time{1000});
+  network.start(1, RouteId{0}, {1000});
+  network.settle({2000});
+  std::vector<std::uint32_t> ended;
+  ASSERT_EQ(network.expire(RouteId{0}, {1000}, ended), Time{2001});
+  network.expire(RouteId{0}, {2001}, ended);
+  ASSERT_EQ(ended, std::vector<std::uint32_t>{0});
+  ASSERT_EQ(network.losses().size(), 1u);
+  EXPECT_EQ(network.losses().front().route, RouteId{0});
+  EXPECT_NEAR(network.losses().front().bytes, -1000, 2);
+}
+
 /// The condition that says max-min: a flow below its limit has a full resource on which nobody gets more per weight.
 TEST(FlowNetwork, EveryFlowIsAtItsLimitOrHasABottleneck) {
   at_every_instant([](const Recipe& recipe, const FlowNetwork& network) {

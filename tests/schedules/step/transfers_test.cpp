@@ -68,6 +68,91 @@ TEST(Transfers, OfLayersAreSharedWithThoseOfGradientsOnOneLink) {
   EXPECT_LE(f.busiest_link->utilisation, 1 + 1e-6);
 }
 
+TEST(Transfers, AreCountedBeforeTheyRun) {
+  Scenario s = small(8, 2);
+  s.parallelism = {.tensor = 2, .data = 4};
+  workload::Lowered told;
+  std::vector<std::size_t> ended;
+  const workload::WatchLowered watch = [&](const workload::Lowered& program, std::size_t done) {
+    told = program;
+    ended.push_back(done);
+  };
+  const Forecast f = forecast(s, {.transfers = true, .advise = false, .watch = &watch});
+  ASSERT_GE(ended.size(), 2u);
+  EXPECT_EQ(ended.front(), 0u);
+  EXPECT_EQ(ended.back(), told.tasks);
+  EXPECT_TRUE(std::ranges::is_sorted(ended));
+  EXPECT_GT(told.transfers, 0u);
+  EXPECT_GT(told.tasks, told.transfers);
+  ASSERT_TRUE(f.lowered);
+  EXPECT_EQ(f.lowered->tasks, told.tasks);
+  EXPECT_EQ(f.lowered->transfers, told.transfers);
+  EXPECT_FALSE(forecast(s, kDefault).lowered);
+}
+
+TEST(Transfers, OfARoundOfLocalStepsTakeWhatTheDefaultSays) {
+  Scenario s = small(16, 4);
+  s.parallelism = {.tensor = 4, .data = 4};
+  for (const std::uint32_t steps : {2u, 5u}) {
+    s.data_parallel.local_steps = steps;
+    const Forecast usual = forecast(s, kDefault), whole = forecast(s, kTransfers);
+    EXPECT_NEAR(usual.step / whole.step, 1, 0.01) << steps;
+    ASSERT_TRUE(usual.busiest_link && whole.busiest_link);
+    EXPECT_NEAR(whole.busiest_link->utilisation, usual.busiest_link->utilisation,
+                0.02 * usual.busiest_link->utilisation)
+        << steps;
+  }
+}
+
+TEST(Transfers, OfCopiesToTheHostTakeWhatTheDefaultSays) {
+  Scenario s = small(16, 4);
+  for (const Parallelism& plan :
+       {Parallelism{.data = 16}, Parallelism{.tensor = 8, .pipeline = 2}, Parallelism{.pipeline = 4, .data = 4},
+        Parallelism{.tensor = 2, .pipeline = 2, .data = 4}})
+    for (const OffloadPlan& offload :
+         {OffloadPlan{.activations = Tier::host}, OffloadPlan{.optimizer = Tier::host, .parameters = Tier::host},
+          OffloadPlan{.activations = Tier::host, .overlap = false},
+          OffloadPlan{.optimizer = Tier::nvme, .nvme_bandwidth = Bandwidth{20e9}}})
+      for (const int zero : {0, 3}) {
+        s.parallelism = plan;
+        s.training.global_batch = 2 * plan.data;
+        s.offload = offload;
+        s.data_parallel.zero = zero;
+        s.data_parallel.overlap = true;
+        s.pipeline.schedule = "1f1b";
+        if (!check(s).empty()) continue;
+        const Forecast usual = forecast(s, kDefault), whole = forecast(s, kTransfers);
+        EXPECT_NEAR(usual.step / whole.step, 1, 0.02)
+            << "pipeline " << plan.pipeline << ", data " << plan.data << ", zero " << zero << ", offload "
+            << name(offload.optimizer) << ' ' << name(offload.parameters) << ' ' << name(offload.activations);
+        EXPECT_NEAR(forecast(s, {.unfold = true, .advise = false}).step / usual.step, 1, 1e-9);
+        for (const StageReport& stage : whole.stages) EXPECT_EQ(stage.time.sum(), whole.step);
+      }
+}
+
+// Two passes that run together: copies of both run beside them, one after the other each way.
+TEST(Transfers, OfCopiesBesidePassesThatRunTogetherTakeWhatTheDefaultSays) {
+  Scenario s = small(16, 16);
+  s.parallelism = {.tensor = 4, .pipeline = 4};
+  s.training.global_batch = 16;
+  s.pipeline.schedule = "dualpipe";
+  for (const bool overlap : {true, false}) {
+    s.offload = {.activations = Tier::host, .overlap = overlap};
+    ASSERT_TRUE(check(s).empty()) << check(s).front().text;
+    EXPECT_NEAR(difference(s), 0, 0.02) << overlap;
+  }
+}
+
+TEST(Transfers, OfWorkersThatDoNotWaitForEachOtherAreRefused) {
+  Scenario s = small(8, 2);
+  s.parallelism = {.data = 8};
+  s.data_parallel.mode = DataParallelMode::parameter_server;
+  s.data_parallel.consistency = Consistency::asynchronous;
+  ASSERT_TRUE(check(s).empty()) << check(s).front().text;
+  EXPECT_GT(forecast(s, kDefault).step, Time{});
+  EXPECT_THROW(forecast(s, kTransfers), InputError);
+}
+
 TEST(Transfers, OfAStepThatMemoryCannotHoldAreRefusedBeforeTheyAreMade) {
   Scenario s = small(4096, 96);
   s.parallelism = {.tensor = 8, .pipeline = 8, .data = 64};
