@@ -39,7 +39,7 @@ void direct_exchange_graph(benchmark::State& state) {
     sim::TaskGraph graph;
     for (std::uint32_t port = 0; port < 2 * ranks; ++port) graph.add_resource(Bandwidth{25e9});
     graph.reserve(std::size_t{ranks} * (ranks - 1), 0);
-    graph.reserve_routes(std::size_t{ranks} * (ranks - 1), std::size_t{2} * ranks * (ranks - 1));
+    graph.reserve_routes(std::size_t{ranks} * (ranks - 1));
     sim::Route route{.uses = {{}, {}}, .latency = microseconds(1)};
     for (std::uint32_t from = 0; from < ranks; ++from) {
       for (std::uint32_t to = 0; to < ranks; ++to) {
