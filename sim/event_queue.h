@@ -100,7 +100,7 @@ class EventQueue {
   std::vector<std::uint32_t> free_buckets_;
   std::vector<Known> heap_;
   std::vector<Known> table_;  // open addressing: time -> bucket, kNone: free; size a power of two
-  std::size_t used_ = 0;              // entries in table_
+  std::size_t used_ = 0;      // entries in table_
 };
 
 }  // namespace stepcast::sim

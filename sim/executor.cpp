@@ -38,7 +38,7 @@ class Run {
   Timeline run() {
     timeline_.carried = carried();
     for (std::uint32_t task = 0; task < tasks_.size(); ++task) {
-      if (waits_for_[task] == 0) begin(task);
+      if (successors_.empty() || waits_for_[task] == 0) begin(task);
     }
     end_instant();
     while (!queue_.empty()) {
@@ -50,12 +50,12 @@ class Run {
   }
 
  private:
-  /// successors_[first_[t] .. first_[t + 1]): the tasks that come after t. Both are empty where none comes after any.
+  /// successors_[first_[t] .. first_[t + 1]): the tasks that come after t. All is empty where none comes after any.
   void index_successors() {
-    waits_for_.assign(tasks_.size(), 0);
     const auto dependencies = graph_.dependencies();
     if (dependencies.empty()) return;
     if (dependencies.size() >= 0xffffffffu) throw std::length_error("more than 2^32 dependencies");
+    waits_for_.assign(tasks_.size(), 0);
     first_.assign(tasks_.size() + 2, 0);
     for (const auto& [earlier, later] : dependencies) {
       if (index(earlier) >= tasks_.size() || index(later) >= tasks_.size()) {

@@ -43,7 +43,7 @@ constexpr std::size_t kFewTouched = 4;
 
 }  // namespace
 
-FlowNetwork::FlowNetwork(const TaskGraph& graph) : routes_(graph.routes()) {
+FlowNetwork::FlowNetwork(const TaskGraph& graph) : routes_(graph.routes()), uses_(routes_.reader()) {
   resources_.reserve(graph.resources().size());
   for (const Bandwidth capacity : graph.resources()) resources_.push_back({.capacity = capacity.value});
   first_use_.reserve(routes_.size());
@@ -232,7 +232,13 @@ void FlowNetwork::consider(std::uint32_t route, Time now) {
   State& state = states_[route];
   if (state.solved == instant_) return;
   bool alone = true;
-  for (const Use& use : uses(route)) alone = alone && resources_[index(use.resource)].active == 1;
+  double rate = routes_.limit(route).value;
+  for (const Use& use : uses(route)) {
+    const Resource& resource = resources_[index(use.resource)];
+    alone = resource.active == 1;
+    if (!alone) break;
+    rate = std::min(rate, resource.capacity / (use.load * state.flows));
+  }
   if (!alone) {
     gather(route);
     solve(now);
@@ -244,10 +250,6 @@ void FlowNetwork::consider(std::uint32_t route, Time now) {
     return;
   }
   state.solved = instant_;
-  double rate = routes_.limit(route).value;
-  for (const Use& use : uses(route)) {
-    rate = std::min(rate, resources_[index(use.resource)].capacity / (use.load * state.flows));
-  }
   set_rate(route, rate, now);
   plan(route);
 }

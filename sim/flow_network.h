@@ -149,7 +149,7 @@ class FlowNetwork {
     bool changed = false;            // since its level was computed; then it is in changed_
   };
 
-  Uses uses(std::uint32_t route) const { return routes_.uses(route); }
+  Uses uses(std::uint32_t route) const { return uses_[route]; }
   std::span<const std::uint32_t> active_on(const Resource& resource) const {
     return {active_.data() + resource.begin, resource.active};
   }
@@ -246,7 +246,8 @@ class FlowNetwork {
   template <class Visit>
   void each_bottleneck(std::uint32_t route, Visit visit);
 
-  const Routes& routes_;                  // the graph's
+  const Routes& routes_;  // the graph's
+  Routes::Reader uses_;
   std::vector<std::uint32_t> first_use_;  // by route: of its uses, in place_
   std::vector<std::uint32_t> limiters_;   // by route; empty: kNone all
   std::vector<State> states_;

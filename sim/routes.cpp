@@ -23,8 +23,11 @@ std::uint32_t Routes::number_of(const Terms& terms) {
 void Routes::add(std::span<const Use> uses, const Terms& terms) {
   Ways& ways = own();
   const std::size_t half = (uses.size() + 1) / 2;
-  ways.routes.push_back(
-      {ways.halves.number_of_list(uses.first(half)), ways.halves.number_of_list(uses.subspan(half)), number_of(terms)});
+  const auto place_of = [&](std::span<const Use> list) {
+    return static_cast<std::uint32_t>(ways.halves[ways.halves.number_of_list(list)].data() - ways.halves.all().data());
+  };
+  const std::uint32_t first = place_of(uses.first(half)), second = place_of(uses.subspan(half));
+  ways.routes.push_back({static_cast<std::uint32_t>(uses.size()), first, second, number_of(terms)});
 }
 
 }  // namespace stepcast::sim

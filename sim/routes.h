@@ -84,10 +84,11 @@ class Uses {
 };
 
 /// Many routes in a row. The first half of what a route uses it has in common with many others, and so the second: each
-/// such half is stored once, and a route takes 12 bytes. Copies share it all, so that the same ways at other rates cost
+/// such half is stored once, and a route takes 16 bytes. Copies share it all, so that the same ways at other rates cost
 /// next to nothing.
 class Routes {
  public:
+  class Reader;
   /// What many routes have in common.
   struct Terms {
     Time latency{};
@@ -119,6 +120,27 @@ class Routes {
     std::size_t at_;
   };
 
+ private:
+  struct Way {
+    std::uint32_t uses = 0;               // how many; of an odd number the first half has one more
+    std::uint32_t first = 0, second = 0;  // where the halves begin
+    std::uint32_t terms = 0;              // which of Routes::terms_
+  };
+
+ public:
+  class Reader {
+   public:
+    Reader(const Way* ways, const Use* uses) : ways_(ways), uses_(uses) {}
+    Uses operator[](std::size_t i) const {
+      const Way& way = ways_[i];
+      return {{uses_ + way.first, (way.uses + 1) / 2}, {uses_ + way.second, way.uses / 2}};
+    }
+
+   private:
+    const Way* ways_;
+    const Use* uses_;
+  };
+
   void add(std::span<const Use> uses, const Terms& terms);
 
   void reserve(std::size_t routes) { own().routes.reserve(routes); }
@@ -140,24 +162,19 @@ class Routes {
     const Terms& terms = this->terms(i);
     return {uses(i), terms.latency, terms.limit, terms.weight};
   }
-  Uses uses(std::size_t i) const {
-    const Way& way = ways_->routes[i];
-    return {ways_->halves[way.first], ways_->halves[way.second]};
-  }
+  Uses uses(std::size_t i) const { return reader()[i]; }
   Time latency(std::size_t i) const { return terms(i).latency; }
   Bandwidth limit(std::size_t i) const { return terms(i).limit; }
   double weight(std::size_t i) const { return terms(i).weight; }
 
+  /// For whoever asks for uses very often. Valid until the next add().
+  Reader reader() const { return {ways_->routes.data(), ways_->halves.all().data()}; }
   /// Every use that some route has. Of several routes it may be one.
   std::span<const Use> all_uses() const { return ways_->halves.all(); }
   /// Of memory, also where others share it.
   std::size_t bytes() const { return terms_.size() * sizeof(Terms) + size() * sizeof(Way) + ways_->halves.bytes(); }
 
  private:
-  struct Way {
-    std::uint32_t first = 0, second = 0;  // halves
-    std::uint32_t terms = 0;              // which of Routes::terms_
-  };
   struct Ways {
     std::vector<Way> routes;
     DistinctLists<Use> halves;
