@@ -26,7 +26,7 @@ namespace stepcast::sim {
 template <class Visit>
 void FlowNetwork::each_bottleneck(std::uint32_t route, Visit visit) {
   for (const Use& use : uses(route)) visit(index(use.resource), use.load);
-  if (fixed_[route].limiter != kNone) visit(fixed_[route].limiter, 0.0);
+  if (limiter(route) != kNone) visit(limiter(route), 0.0);
 }
 
 void FlowNetwork::advance(Bottleneck& bottleneck, Time now) {
@@ -80,15 +80,18 @@ void FlowNetwork::attach(std::uint32_t route, std::uint32_t id, Time now) {
   state.anchor = bottleneck.moved;
   const double per_load = state.counted * weight(route);
   double demand = 0;
+  std::uint32_t shares = 0;
   each_bottleneck(route, [&](std::uint32_t where, double load) {
     if (where == id) {
       demand = load * per_load;
     } else {
-      bottleneck.shares.push_back({load * per_load, where, route});
+      bottleneck.shares.demand.push_back(load * per_load);
+      bottleneck.shares.where.push_back(where);
+      ++shares;
     }
   });
   const double end = end_of_head(route);
-  bottleneck.members.push_back({end, demand, route});
+  bottleneck.members.push_back({end, demand, route, shares});
   bottleneck.demand += demand;
   bottleneck.first_end = std::min(bottleneck.first_end, end);
 }
@@ -128,9 +131,28 @@ void FlowNetwork::swap_in_order(std::uint32_t position) {
 /// Takes those out that are members no more, and the bottleneck out of the order if none is left.
 void FlowNetwork::drop_leavers(std::uint32_t id) {
   Bottleneck& bottleneck = bottlenecks_[id];
-  const auto left = [&](const auto& of) { return states_[of.route].bottleneck != id; };
-  std::erase_if(bottleneck.members, left);
-  std::erase_if(bottleneck.shares, left);
+  Shares& shares = bottleneck.shares;
+  std::size_t stay = 0, to = 0, from = 0;
+  for (std::size_t m = 0; m < bottleneck.members.size(); ++m) {
+    const Member& member = bottleneck.members[m];
+    const std::size_t behind = from + member.shares;
+    if (states_[member.route].bottleneck == id) {
+      if (stay == m) {  // nobody has left so far
+        ++stay;
+        to = behind;
+      } else {
+        bottleneck.members[stay++] = member;
+        for (std::size_t share = from; share < behind; ++share, ++to) {
+          shares.demand[to] = shares.demand[share];
+          shares.where[to] = shares.where[share];
+        }
+      }
+    }
+    from = behind;
+  }
+  bottleneck.members.resize(stay);
+  shares.demand.resize(to);
+  shares.where.resize(to);
   bottleneck.demand = 0;
   bottleneck.first_end = kInfinity;
   for (const Member& member : bottleneck.members) {
@@ -148,8 +170,13 @@ void FlowNetwork::drop_leavers(std::uint32_t id) {
 /// The members of `from` that cross `to` become members of that. False if there are none.
 bool FlowNetwork::take(std::uint32_t from, std::uint32_t to, Time now) {
   moving_.clear();
-  for (const Share& share : bottlenecks_[from].shares) {
-    if (share.where == to) moving_.push_back(share.route);
+  const auto& where = bottlenecks_[from].shares.where;
+  auto member = bottlenecks_[from].members.cbegin();
+  auto behind = where.cbegin() + (where.empty() ? 0 : member->shares);  // the shares of this member
+  for (auto at = std::find(where.cbegin(), where.cend(), to); at != where.cend();
+       at = std::find(at + 1, where.cend(), to)) {
+    while (at >= behind) behind += (++member)->shares;
+    moving_.push_back(member->route);
   }
   if (moving_.empty()) return false;
   advance(bottlenecks_[from], now);
@@ -159,10 +186,10 @@ bool FlowNetwork::take(std::uint32_t from, std::uint32_t to, Time now) {
     advance(route, now);
     attach(route, to, now);
     const double per_load = states_[route].counted * weight(route);
-    each_bottleneck(route, [&](std::uint32_t where, double load) {
+    each_bottleneck(route, [&](std::uint32_t crossed, double load) {
       const double demand = load * per_load;
-      pressure_[where].taken += where == to ? -was * demand : where == from ? is * demand : (is - was) * demand;
-      mark(where);
+      pressure_[crossed].taken += crossed == to ? -was * demand : crossed == from ? is * demand : (is - was) * demand;
+      mark(crossed);
     });
   }
   drop_leavers(from);
@@ -198,16 +225,25 @@ void FlowNetwork::enter(std::uint32_t route, Time now) {
 /// Ends to keep a route. Its bottleneck, which is returned, must drop its leavers.
 std::uint32_t FlowNetwork::leave(std::uint32_t route) {
   State& state = states_[route];
-  const std::uint32_t bottleneck = std::exchange(state.bottleneck, kNone);
+  const std::uint32_t bottleneck = state.bottleneck;
   const double given = bottlenecks_[bottleneck].level * state.counted * weight(route);
   each_bottleneck(route, [&](std::uint32_t where, double load) {
     mark(where);
     if (where != bottleneck) pressure_[where].taken -= given * load;
     if (where < resources_.size() && --resources_[where].kept == 0) pressure_[where].taken = 0;
   });
-  state.counted = 0;
+  release(route);
+  state.bottleneck = kNone;
   --kept_;
   return bottleneck;
+}
+
+/// A kept route goes on by itself at the rate that it has.
+void FlowNetwork::release(std::uint32_t route) {
+  State& state = states_[route];
+  const double rate = state.flows == 0 ? 0 : rate_of(route);
+  state.counted = 0;
+  state.rate = rate;
 }
 
 /// Lets the bottleneck at this position go down in the order to where its level belongs, and gives it the members of
@@ -257,13 +293,14 @@ void FlowNetwork::apply_level(std::uint32_t position, Time now) {
   bottleneck.level = level;
   look_at(position + 1);
   std::uint32_t lowest = lowest_changed_;
-  for (const Share& share : bottleneck.shares) {
-    Pressure& there = pressure_[share.where];
-    there.taken += more * share.demand;
+  for (std::size_t share = 0; share < bottleneck.shares.where.size(); ++share) {
+    const std::uint32_t where = bottleneck.shares.where[share];
+    Pressure& there = pressure_[where];
+    there.taken += more * bottleneck.shares.demand[share];
     lowest = std::min(lowest, there.position);
     if (there.changed) continue;
     there.changed = true;
-    changed_.push_back(share.where);
+    changed_.push_back(where);
     if (there.position != kNone) look_at(there.position);
   }
   lowest_changed_ = lowest;
@@ -322,13 +359,14 @@ bool FlowNetwork::repair(Time now) {
 void FlowNetwork::add_up_taken(Time now) {
   for (const std::uint32_t id : order_) {
     pressure_[id].taken = 0;
-    for (const Share& share : bottlenecks_[id].shares) pressure_[share.where].taken = 0;
+    for (const std::uint32_t where : bottlenecks_[id].shares.where) pressure_[where].taken = 0;
   }
   for (const std::uint32_t id : order_) {
     Bottleneck& bottleneck = bottlenecks_[id];
-    for (const Share& share : bottleneck.shares) {
-      pressure_[share.where].taken += bottleneck.level * share.demand;
-      mark(share.where);
+    for (std::size_t share = 0; share < bottleneck.shares.where.size(); ++share) {
+      const std::uint32_t where = bottleneck.shares.where[share];
+      pressure_[where].taken += bottleneck.level * bottleneck.shares.demand[share];
+      mark(where);
     }
     advance(bottleneck, now);
     bottleneck.first_end = kInfinity;
@@ -347,25 +385,40 @@ void FlowNetwork::keep_component(Time now) {
   for (const std::uint32_t id : component_resources_) pressure_[id].taken = 0;
   const std::size_t before = order_.size();
   for (const std::uint32_t route : component_) {
-    const std::uint32_t bottleneck = states_[route].bottleneck, limiter = fixed_[route].limiter;
+    const std::uint32_t bottleneck = states_[route].bottleneck, limited = limiter(route);
     if (pressure_[bottleneck].position == kNone) put_last(bottleneck);
-    if (limiter != kNone && pressure_[limiter].position == kNone) put_last(limiter);
+    if (limited != kNone && pressure_[limited].position == kNone) put_last(limited);
     if (bottleneck < resources_.size()) bottlenecks_[bottleneck].level = resources_[bottleneck].lambda;
   }
   order_by_level(before);
+  std::vector<std::uint32_t> members(bottlenecks_.size()), shares(bottlenecks_.size());
   for (const std::uint32_t route : component_) {
     // Of bottlenecks with one level, the solve may have found another than the first in the order.
-    std::uint32_t first = kNone;
-    each_bottleneck(route, [&](std::uint32_t where, double) { first = std::min(first, pressure_[where].position); });
+    std::uint32_t first = kNone, crossed = 0;
+    each_bottleneck(route, [&](std::uint32_t where, double) {
+      first = std::min(first, pressure_[where].position);
+      ++crossed;
+    });
+    states_[route].bottleneck = order_[first];
+    ++members[order_[first]];
+    shares[order_[first]] += crossed - 1;
+  }
+  for (const std::uint32_t id : order_) {
+    bottlenecks_[id].members.reserve(bottlenecks_[id].members.size() + members[id]);
+    bottlenecks_[id].shares.demand.reserve(bottlenecks_[id].shares.demand.size() + shares[id]);
+    bottlenecks_[id].shares.where.reserve(bottlenecks_[id].shares.where.size() + shares[id]);
+  }
+  for (const std::uint32_t route : component_) {
+    const std::uint32_t bottleneck = states_[route].bottleneck;
     advance(route, now);
     states_[route].counted = states_[route].flows;
-    attach(route, order_[first], now);
+    attach(route, bottleneck, now);
     ++kept_;
-    const double given = bottlenecks_[order_[first]].level * states_[route].counted * weight(route);
+    const double given = bottlenecks_[bottleneck].level * states_[route].counted * weight(route);
     for (const Use& use : uses(route)) {
       const std::uint32_t where = index(use.resource);
       ++resources_[where].kept;
-      if (where != order_[first]) pressure_[where].taken += given * use.load;
+      if (where != bottleneck) pressure_[where].taken += given * use.load;
     }
   }
   std::erase_if(order_, [&](std::uint32_t id) {

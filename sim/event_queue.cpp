@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <utility>
 
 namespace stepcast::sim {
 namespace {
@@ -10,14 +11,14 @@ constexpr auto kLater = [](const auto& a, const auto& b) { return a.at > b.at; }
 
 }  // namespace
 
-EventQueue::EventQueue() : buckets_(1), table_(64, kNone) {}
+EventQueue::EventQueue() : buckets_(1), table_(64) {}
 
 /// Where `at` is in the table, or the free place where it would go.
 std::size_t EventQueue::slot(Time at) const {
   const std::size_t mask = table_.size() - 1;
   const std::uint64_t mixed = static_cast<std::uint64_t>(at.value) * 0x9e3779b97f4a7c15u;
   std::size_t place = static_cast<std::size_t>(mixed >> 32) & mask;
-  while (table_[place] != kNone && buckets_[table_[place]].at != at) place = (place + 1) & mask;
+  while (table_[place].bucket != kNone && table_[place].at != at) place = (place + 1) & mask;
   return place;
 }
 
@@ -25,7 +26,7 @@ std::size_t EventQueue::slot(Time at) const {
 std::uint32_t EventQueue::bucket(Time at) {
   if (at < now_) throw std::logic_error("event scheduled in the past");
   std::size_t place = slot(at);
-  if (table_[place] != kNone) return table_[place];
+  if (table_[place].bucket != kNone) return table_[place].bucket;
   if (2 * (used_ + 1) > table_.size()) {
     grow_table();
     place = slot(at);
@@ -39,7 +40,7 @@ std::uint32_t EventQueue::bucket(Time at) {
     free_buckets_.pop_back();
     buckets_[id] = {at, kNone, kNone};
   }
-  table_[place] = id;
+  table_[place] = {at, id};
   ++used_;
   heap_.push_back({at, id});
   std::push_heap(heap_.begin(), heap_.end(), kLater);
@@ -64,20 +65,19 @@ void EventQueue::next_instant() {
 void EventQueue::forget(Time at) {
   const std::size_t mask = table_.size() - 1;
   std::size_t gap = slot(at);
-  table_[gap] = kNone;
+  table_[gap] = {};
   --used_;
-  for (std::size_t next = (gap + 1) & mask; table_[next] != kNone; next = (next + 1) & mask) {
-    const std::uint32_t id = table_[next];
-    table_[next] = kNone;
-    table_[slot(buckets_[id].at)] = id;
+  for (std::size_t next = (gap + 1) & mask; table_[next].bucket != kNone; next = (next + 1) & mask) {
+    const Known known = std::exchange(table_[next], {});
+    table_[slot(known.at)] = known;
   }
 }
 
 void EventQueue::grow_table() {
-  std::vector<std::uint32_t> old(2 * table_.size(), kNone);
+  std::vector<Known> old(2 * table_.size());
   old.swap(table_);
-  for (const std::uint32_t id : old) {
-    if (id != kNone) table_[slot(buckets_[id].at)] = id;
+  for (const Known& known : old) {
+    if (known.bucket != kNone) table_[slot(known.at)] = known;
   }
 }
 

@@ -61,7 +61,7 @@ class EventQueue {
     Time at{};
     std::uint32_t first = kNone, last = kNone;
   };
-  struct HeapEntry {
+  struct Known {  // a time and its bucket
     Time at{};
     std::uint32_t bucket = kNone;
   };
@@ -98,9 +98,9 @@ class EventQueue {
   std::vector<Node> nodes_;
   std::vector<Bucket> buckets_;
   std::vector<std::uint32_t> free_buckets_;
-  std::vector<HeapEntry> heap_;
-  std::vector<std::uint32_t> table_;  // open addressing: time -> bucket; size a power of two
-  std::size_t used_ = 0;              // entries in table_
+  std::vector<Known> heap_;
+  std::vector<Known> table_;  // open addressing: time -> bucket, kNone: free; size a power of two
+  std::size_t used_ = 0;      // entries in table_
 };
 
 }  // namespace stepcast::sim

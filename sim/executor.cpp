@@ -40,7 +40,7 @@ class Run {
 
   Timeline run() {
     for (std::uint32_t task = 0; task < tasks_.size(); ++task) {
-      if (waits_for_[task] == 0) begin(task);
+      if (successors_.empty() || waits_for_[task] == 0) begin(task);
     }
     end_instant();
     while (!queue_.empty()) {
@@ -53,12 +53,13 @@ class Run {
   }
 
  private:
-  /// successors_[first_[t] .. first_[t + 1]): the tasks that come after t.
+  /// successors_[first_[t] .. first_[t + 1]): the tasks that come after t. All is empty where none comes after any.
   void index_successors() {
     const auto dependencies = graph_.dependencies();
+    if (dependencies.empty()) return;
     if (dependencies.size() >= 0xffffffffu) throw std::length_error("more than 2^32 dependencies");
-    first_.assign(tasks_.size() + 2, 0);
     waits_for_.assign(tasks_.size(), 0);
+    first_.assign(tasks_.size() + 2, 0);
     for (const auto& [earlier, later] : dependencies) {
       if (index(earlier) >= tasks_.size() || index(later) >= tasks_.size()) {
         throw std::logic_error("a dependency on an unknown task");
@@ -84,7 +85,7 @@ class Run {
       }
       return;
     }
-    const Time latency = graph_.routes()[index(what.route)].latency;
+    const Time latency = graph_.routes().latency(index(what.route));
     if (latency == Time{}) {
       move(task);
     } else {
@@ -112,6 +113,7 @@ class Run {
       ended_.pop_back();
       if (++finished_ % kTellEach == 0 && watch_) watch_(finished_);
       timeline_.finish[task] = timeline_.end = queue_.now();
+      if (successors_.empty()) continue;
       for (std::uint32_t s = first_[task]; s < first_[task + 1]; ++s) {
         if (--waits_for_[successors_[s]] == 0) begin(successors_[s]);
       }
@@ -139,9 +141,8 @@ class Run {
 
   void end_instant() {
     release();
-    for (const FlowNetwork::Due& due : network_.settle(queue_.now())) {
-      queue_.schedule(due.at, {kFlowEnds, index(due.route)});
-    }
+    for (const RouteId route : network_.settle(queue_.now()))
+      queue_.schedule(network_.wake(route), {kFlowEnds, index(route)});
   }
 
   /// Every transfer ends, so what crosses a resource is a sum over transfers, less what the rates did not bring.

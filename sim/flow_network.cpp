@@ -38,36 +38,39 @@ constexpr auto kEndsLater = [](const auto& a, const auto& b) {
 // A component of so many routes is large.
 constexpr std::size_t kLarge = 256;
 
-// The memory of more starts than this is given back.
-constexpr std::size_t kManyStarts = 65'536;
-
 // A large component of which less than one in so many routes starts or ends at an instant is kept and repaired.
 constexpr std::size_t kFewTouched = 4;
 
 }  // namespace
 
-FlowNetwork::FlowNetwork(const TaskGraph& graph) : routes_(graph.routes()), uses_(routes_.uses().data()) {
+FlowNetwork::FlowNetwork(const TaskGraph& graph) : routes_(graph.routes()), uses_(routes_.reader()) {
+  resources_.reserve(graph.resources().size());
   for (const Bandwidth capacity : graph.resources()) resources_.push_back({.capacity = capacity.value});
-  if (routes_.uses().size() >= kNone) throw std::length_error("more than 2^32 uses of resources");
-  fixed_.resize(routes_.size());
+  first_use_.reserve(routes_.size());
+  std::size_t uses_of_all = 0;
+  for (std::uint32_t r = 0; r < routes_.size(); ++r) {
+    first_use_.push_back(static_cast<std::uint32_t>(uses_of_all));
+    for (const Use& use : uses(r)) ++resources_[index(use.resource)].begin;
+    uses_of_all += uses(r).size();
+    if (uses_of_all >= kNone) throw std::length_error("more than 2^32 uses of resources");
+  }
+  active_.resize(uses_of_all);
+  place_.resize(uses_of_all);
+  std::uint32_t places = 0;
+  for (Resource& resource : resources_) places += std::exchange(resource.begin, places);
   states_.resize(routes_.size());
-  links_.resize(routes_.uses().size());
   bitmap_.resize(routes_.size() / 64 + 1);
   std::map<double, std::uint32_t> limiters;  // by limit over weight
-  for (std::uint32_t r = 0; r < fixed_.size(); ++r) {
+  for (std::uint32_t r = 0; r < routes_.size(); ++r) {
     const Routes::Stored route = routes_[r];
-    Fixed& fixed = fixed_[r];
-    fixed.begin = fixed.end = static_cast<std::uint32_t>(routes_.first_use(r));
+    if (route.limit.value == kInfinity) continue;
     double narrowest = kInfinity;
-    for (const Use& use : route.uses) {
-      const double capacity = resources_[index(use.resource)].capacity;
-      if (capacity == kInfinity) break;  // never full, and last among the uses
-      narrowest = std::min(narrowest, capacity / use.load);
-      links_[fixed.end++].route = r;
-    }
+    for (const Use& use : route.uses)
+      narrowest = std::min(narrowest, resources_[index(use.resource)].capacity / use.load);
     if (!(route.limit.value < narrowest)) continue;
     const auto id = static_cast<std::uint32_t>(resources_.size() + limiters.size());
-    fixed.limiter = limiters.try_emplace(route.limit.value / route.weight, id).first->second;
+    limiters_.resize(routes_.size(), kNone);
+    limiters_[r] = limiters.try_emplace(route.limit.value / route.weight, id).first->second;
   }
   bottlenecks_.resize(resources_.size() + limiters.size());
   pressure_.resize(bottlenecks_.size());
@@ -77,30 +80,40 @@ FlowNetwork::FlowNetwork(const TaskGraph& graph) : routes_(graph.routes()), uses
   for (const auto& [limit, id] : limiters) bottlenecks_[id].level = limit;
 }
 
-/// Puts the route on the lists of its resources.
+/// Puts the route among those active on its resources.
 void FlowNetwork::link(std::uint32_t route) {
-  for (std::uint32_t u = fixed_[route].begin; u < fixed_[route].end; ++u) {
-    Link& link = links_[u];
-    Resource& resource = resources_[index(uses_[u].resource)];
-    link.previous = kNone;
-    link.next = resource.first;
-    if (link.next != kNone) links_[link.next].previous = u;
-    resource.first = u;
-    ++resource.active;
+  std::uint32_t* place = &place_[first_use_[route]];
+  for (const Use& use : uses(route)) {
+    Resource& resource = resources_[index(use.resource)];
+    *place = resource.begin + resource.active++;
+    active_[*place++] = route;
   }
 }
 
-/// Takes the route off its resources and notes those that others still use.
+/// Takes the route off its resources, where the last one takes its place, and notes those that others still use.
 void FlowNetwork::unlink(std::uint32_t route) {
-  for (std::uint32_t u = fixed_[route].begin; u < fixed_[route].end; ++u) {
-    const Link& link = links_[u];
-    const std::uint32_t id = index(uses_[u].resource);
-    Resource& resource = resources_[id];
-    if (link.next != kNone) links_[link.next].previous = link.previous;
-    (link.previous != kNone ? links_[link.previous].next : resource.first) = link.next;
-    --resource.active;
-    if (std::exchange(resource.touched, instant_) != instant_) touched_resources_.push_back(id);
+  const std::uint32_t* place = &place_[first_use_[route]];
+  for (const Use& use : uses(route)) {
+    Resource& resource = resources_[index(use.resource)];
+    const std::uint32_t last = active_[resource.begin + --resource.active];
+    if (last != route) {
+      std::uint32_t* of_last = &place_[first_use_[last]];
+      for (const Use& other : uses(last)) {
+        if (other.resource == use.resource) break;
+        ++of_last;
+      }
+      *of_last = *place;
+      active_[*place] = last;
+    }
+    ++place;
+    if (std::exchange(resource.touched, instant_) != instant_) touched_resources_.push_back(index(use.resource));
   }
+}
+
+/// The route's last flow has ended. A kept route is released in settle().
+void FlowNetwork::stop(std::uint32_t route) {
+  if (!states_[route].kept()) states_[route].rate = 0;
+  unlink(route);
 }
 
 /// Brings the route's progress to `now` at the rate it has had since.
@@ -111,15 +124,16 @@ void FlowNetwork::advance(std::uint32_t route, Time now) {
     const double moved = bottleneck.moved + bottleneck.level * to_seconds(now - bottleneck.since);
     state.progress += (moved - state.anchor) * weight(route);
     state.anchor = moved;
-    state.rate = rate_of(route);
   } else {
     state.progress += state.rate * to_seconds(now - state.since);
   }
   state.since = now;
 }
 
-Time FlowNetwork::end_of(const State& state, double target) const {
-  return state.since + picoseconds(ceil_picoseconds(std::max(target - state.progress, 0.0), state.rate));
+/// When the route's progress is that at the rate it has.
+Time FlowNetwork::end_of_flow(std::uint32_t route, double target) const {
+  const State& state = states_[route];
+  return state.since + picoseconds(ceil_picoseconds(std::max(target - state.progress, 0.0), rate_of(route)));
 }
 
 Time FlowNetwork::end_of(const Bottleneck& bottleneck, double end) const {
@@ -135,7 +149,6 @@ void FlowNetwork::add(const Start& start, Time now) {
   if (state.flows++ == 0) {
     state.progress = 0;
     state.since = now;
-    state.rate = 0;
     state.due = kNever;
     set_head(state, {size, start.flow});
     link(r);
@@ -161,11 +174,12 @@ void FlowNetwork::add(const Start& start, Time now) {
 void FlowNetwork::note_loss(std::uint32_t route, Time now) {
   constexpr double kRounding = 1e-9, kLate = 2 / kPicosecondsPerSecond;
   const State& state = states_[route];
-  const double missing = state.head_target - state.progress - state.rate * to_seconds(now - state.since);
-  if (std::abs(missing) <= kRounding * state.head_target + kLate * state.rate) return;
-  double most = routes_[route].limit.value;
+  const double rate = rate_of(route), rounding = kRounding * state.head_target;
+  const double missing = state.head_target - state.progress - rate * to_seconds(now - state.since);
+  if (std::abs(missing) <= rounding + kLate * rate) return;
+  double most = routes_.limit(route).value;
   for (const Use& use : uses(route)) most = std::min(most, resources_[index(use.resource)].capacity / use.load);
-  if (std::abs(missing) > kRounding * state.head_target + kLate * most) losses_.push_back({RouteId{route}, missing});
+  if (std::abs(missing) > rounding + kLate * most) losses_.push_back({RouteId{route}, missing});
 }
 
 std::optional<Time> FlowNetwork::expire(RouteId route, Time now, std::vector<std::uint32_t>& ended) {
@@ -187,8 +201,7 @@ std::optional<Time> FlowNetwork::expire(RouteId route, Time now, std::vector<std
   note_loss(r, now);
   ended.push_back(state.head_name);
   if (--state.flows == 0) {
-    state.rate = 0;
-    unlink(r);
+    stop(r);
     return std::nullopt;
   }
   touched_routes_.push_back(r);
@@ -197,41 +210,36 @@ std::optional<Time> FlowNetwork::expire(RouteId route, Time now, std::vector<std
     std::pop_heap(others.begin(), others.end(), kEndsLater);
     set_head(state, others.back());
     others.pop_back();
-    if (end_of(state, state.head_target) > now) return std::nullopt;
+    if (end_of_flow(r, state.head_target) > now) return std::nullopt;
     note_loss(r, now);
     ended.push_back(state.head_name);
     if (--state.flows == 0) break;
   }
-  state.rate = 0;
-  unlink(r);
+  stop(r);
   return std::nullopt;
 }
 
-std::span<const FlowNetwork::Due> FlowNetwork::settle(Time now) {
-  due_.clear();
+std::span<const RouteId> FlowNetwork::settle(Time now) {
+  empty(planned_);
   for (const Start& start : starts_) add(start, now);
-  if (starts_.size() > kManyStarts) {
-    starts_ = {};
-  } else {
-    starts_.clear();
-  }
+  empty(starts_);
   if (kept_ != 0 && !touched_routes_.empty()) update_kept(now);
   for (const std::uint32_t route : touched_routes_) {
     if (states_[route].flows != 0 && !states_[route].kept()) consider(route, now);
   }
   for (const std::uint32_t id : touched_resources_) {
     const Resource& resource = resources_[id];
-    if (resource.active != 0 && resource.kept == 0) consider(links_[resource.first].route, now);
+    if (resource.active != 0 && resource.kept == 0) consider(active_on(resource).front(), now);
   }
   if (kept_ != 0) plan_kept(now);
-  touched_routes_.clear();
+  empty(touched_routes_);
   touched_resources_.clear();
   if (++instant_ == 0) {  // 2^32 instants: start the marks again
     instant_ = 1;
     for (State& state : states_) state.solved = 0;
     for (Resource& resource : resources_) resource.seen = resource.touched = 0;
   }
-  return due_;
+  return planned_;
 }
 
 /// Solves the component of this route, unless this instant has already done so.
@@ -239,7 +247,13 @@ void FlowNetwork::consider(std::uint32_t route, Time now) {
   State& state = states_[route];
   if (state.solved == instant_) return;
   bool alone = true;
-  for (const Use& use : uses(route)) alone = alone && resources_[index(use.resource)].active == 1;
+  double rate = routes_.limit(route).value;
+  for (const Use& use : uses(route)) {
+    const Resource& resource = resources_[index(use.resource)];
+    alone = resource.active == 1;
+    if (!alone) break;
+    rate = std::min(rate, resource.capacity / (use.load * state.flows));
+  }
   if (!alone) {
     gather(route);
     solve(now);
@@ -251,10 +265,6 @@ void FlowNetwork::consider(std::uint32_t route, Time now) {
     return;
   }
   state.solved = instant_;
-  double rate = routes_[route].limit.value;
-  for (const Use& use : uses(route)) {
-    rate = std::min(rate, resources_[index(use.resource)].capacity / (use.load * state.flows));
-  }
   set_rate(route, rate, now);
   plan(route);
 }
@@ -267,7 +277,7 @@ void FlowNetwork::set_rate(std::uint32_t route, double rate, Time now) {
   } else if (state.due != kNever) {
     return;
   }
-  Time at = end_of(state, state.head_target);
+  Time at = end_of_flow(route, state.head_target);
   if (at <= now) at = {now.value + 1};
   state.due = at;
 }
@@ -277,7 +287,7 @@ void FlowNetwork::plan(std::uint32_t route) {
   State& state = states_[route];
   if (state.wake != kNever && state.wake <= state.due) return;
   state.wake = state.due;
-  due_.push_back({RouteId{route}, state.due});
+  planned_.push_back(RouteId{route});
 }
 
 void FlowNetwork::plan_component() {

@@ -34,12 +34,6 @@ namespace stepcast::sim {
 /// one settle(). The rates do not depend on the order of the calls within the instant.
 class FlowNetwork {
  public:
-  /// expire(route) is to be called at `at`.
-  struct Due {
-    RouteId route{};
-    Time at{};
-  };
-
   /// Over the resources and routes of this graph, which must stay and get no more of them. O(uses).
   explicit FlowNetwork(const TaskGraph& graph);
 
@@ -48,11 +42,13 @@ class FlowNetwork {
   /// O(uses) and O(log flows on this route) in settle().
   void start(std::uint32_t flow, RouteId route, Bytes bytes) { starts_.push_back({bytes, flow, route}); }
 
-  /// Solves what the starts and ends of this instant touched. Returns the calls of expire() to plan, each later than
-  /// `now`; valid until the next call. Only the routes that end first in their component are in it: when they end,
-  /// the component is solved again. O(uses of the touched components) where they are solved, O(uses of the routes whose
-  /// bottleneck changes its level) where they are repaired, O(1) for a route alone on its resources.
-  std::span<const Due> settle(Time now);
+  /// Solves what the starts and ends of this instant touched. Returns the routes for which expire() is to be planned,
+  /// each at its wake(), later than `now`; valid until the next call. Only the routes that end first in their component
+  /// are in it: when they end, the component is solved again. O(uses of the touched components) where they are solved,
+  /// O(uses of the routes whose bottleneck changes its level) where they are repaired, O(1) for a route alone on its
+  /// resources.
+  std::span<const RouteId> settle(Time now);
+  Time wake(RouteId route) const { return states_[index(route)].wake; }
 
   /// A planned time has come: ends the flows of this route that end now and appends their names. A call whose plan
   /// has been overtaken does nothing; where the end has moved later, the answer is the time to call again.
@@ -60,8 +56,7 @@ class FlowNetwork {
 
   /// A route that nothing limits: its flows take no time at all and must not be started.
   bool unbounded(RouteId route) const {
-    const Fixed& fixed = fixed_[index(route)];
-    return fixed.begin == fixed.end && routes_[index(route)].limit.value == kInfinity;
+    return uses(index(route)).empty() && routes_.limit(index(route)).value == kInfinity;
   }
 
   /// What each flow on the route gets since the last settle(). 0 for an idle route.
@@ -92,10 +87,6 @@ class FlowNetwork {
     std::uint32_t flow = 0;
     RouteId route{};
   };
-  struct Fixed {                       // per route, never changes
-    std::uint32_t begin = 0, end = 0;  // its uses of limited resources, in the graph's uses and in links_
-    std::uint32_t limiter = kNone;     // the bottleneck that stands for its limit, if no resource alone is narrower
-  };
   struct Flow {
     double target = 0;  // ends when the route's progress is this
     std::uint32_t name = 0;
@@ -103,11 +94,13 @@ class FlowNetwork {
   struct State {          // per route
     double progress = 0;  // bytes moved by a flow on this route since it was last idle, at time `since`
     Time since{};
-    double rate = 0;         // bytes per second; of a kept route only at `since`
+    union {
+      double rate = 0;  // bytes per second
+      double anchor;    // of a kept route instead: its bottleneck's `moved` when progress was that
+    };
     Time due = kNever;       // when the head ends at this rate; kNever: to be computed
     Time wake = kNever;      // the earliest call of expire() that is planned
     double head_target = 0;  // of the head: the flow that ends first
-    double anchor = 0;       // of a kept route: its bottleneck's `moved` when progress was that
     std::uint32_t head_name = 0;
     std::uint32_t flows = 0;
     std::uint32_t others = kNone;      // into heaps_: the flows behind the head
@@ -116,13 +109,9 @@ class FlowNetwork {
     std::uint32_t counted = 0;         // the flows that the repair knows of: more than 0 if the route is kept
     bool kept() const { return counted != 0; }
   };
-  struct Link {                                    // of a use; in lists of those active on one resource
-    std::uint32_t next = kNone, previous = kNone;  // into links_
-    std::uint32_t route = 0;
-  };
   struct Resource {
     double capacity = 0;
-    std::uint32_t first = kNone;  // into links_: the routes active here
+    std::uint32_t begin = 0;  // into active_: the routes active here
     std::uint32_t active = 0;
     std::uint32_t kept = 0;     // of those, the kept ones: all or none
     std::uint32_t touched = 0;  // the instant that has it in touched_resources_
@@ -143,12 +132,12 @@ class FlowNetwork {
     double end = 0;     // its head ends when the bottleneck's `moved` is this
     double demand = 0;  // load * weight * flows: what it takes of the bottleneck, per lambda
     std::uint32_t route = 0;
+    std::uint32_t shares = 0;  // how many of the bottleneck's are its
   };
-  /// What a member takes elsewhere: of another resource on its way, per lambda.
-  struct Share {
-    double demand = 0;
-    std::uint32_t where = 0;
-    std::uint32_t route = 0;
+  /// What members take elsewhere, of other resources on their ways: those of the first member, then the second's.
+  struct Shares {
+    std::vector<double> demand;  // per lambda
+    std::vector<std::uint32_t> where;
   };
   /// By resource, and after those one for each limit over weight that routes have: it gives that to its members,
   /// whatever their number.
@@ -160,7 +149,7 @@ class FlowNetwork {
     double first_end = kInfinity;  // the least `end` of a member
     bool due_stale = false;        // dues_ has not been told of what has changed
     std::vector<Member> members;
-    std::vector<Share> shares;
+    Shares shares;
   };
   /// What the repair's inner loop reads and writes of a bottleneck.
   struct Pressure {
@@ -169,14 +158,15 @@ class FlowNetwork {
     bool changed = false;            // since its level was computed; then it is in changed_
   };
 
-  std::span<const Use> uses(std::uint32_t route) const {
-    return {uses_ + fixed_[route].begin, uses_ + fixed_[route].end};
+  Uses uses(std::uint32_t route) const { return uses_[route]; }
+  std::span<const std::uint32_t> active_on(const Resource& resource) const {
+    return {active_.data() + resource.begin, resource.active};
   }
+  /// The bottleneck that stands for the route's limit, if no resource alone is narrower.
+  std::uint32_t limiter(std::uint32_t route) const { return limiters_.empty() ? kNone : limiters_[route]; }
   double weight(std::uint32_t route) const { return routes_.weight(route); }
   /// Infinite where some resource alone allows no more.
-  double limit(std::uint32_t route) const {
-    return fixed_[route].limiter == kNone ? kInfinity : routes_[route].limit.value;
-  }
+  double limit(std::uint32_t route) const { return limiter(route) == kNone ? kInfinity : routes_.limit(route).value; }
   double rate_of(std::uint32_t route) const {
     const State& state = states_[route];
     if (!state.kept()) return state.rate;
@@ -195,8 +185,9 @@ class FlowNetwork {
   void link(std::uint32_t route);
   void unlink(std::uint32_t route);
   void advance(std::uint32_t route, Time now);
-  Time end_of(const State& state, double target) const;
   void note_loss(std::uint32_t route, Time now);
+  void stop(std::uint32_t route);
+  Time end_of_flow(std::uint32_t route, double target) const;
   void set_rate(std::uint32_t route, double rate, Time now);
   void plan(std::uint32_t route);
   void plan_component();
@@ -229,6 +220,7 @@ class FlowNetwork {
   bool take(std::uint32_t from, std::uint32_t to, Time now);
   void enter(std::uint32_t route, Time now);
   std::uint32_t leave(std::uint32_t route);
+  void release(std::uint32_t route);
   void attach(std::uint32_t route, std::uint32_t bottleneck, Time now);
   void drop_leavers(std::uint32_t bottleneck);
   void enter_before_the_last_it_meets(std::uint32_t resource, Time now);
@@ -251,15 +243,26 @@ class FlowNetwork {
     block_stale_[bottleneck / kDuesInBlock] = true;
   }
   Time find_first_due();
+  /// Scratch of an instant or a solve. What only large ones need is given back.
+  template <class Item>
+  static void empty(std::vector<Item>& scratch) {
+    constexpr std::size_t kMuch = 65'536;
+    if (scratch.capacity() > kMuch)
+      scratch = std::vector<Item>();
+    else
+      scratch.clear();
+  }
   /// Calls visit(bottleneck, load) for all that may decide the route's rate.
   template <class Visit>
   void each_bottleneck(std::uint32_t route, Visit visit);
 
   const Routes& routes_;  // the graph's
-  const Use* uses_;       // of all of them
-  std::vector<Fixed> fixed_;
+  Routes::Reader uses_;
+  std::vector<std::uint32_t> first_use_;  // by route: of its uses, in place_
+  std::vector<std::uint32_t> limiters_;   // by route; empty: kNone all
   std::vector<State> states_;
-  std::vector<Link> links_;
+  std::vector<std::uint32_t> active_;  // routes, for each resource as many places as routes cross it
+  std::vector<std::uint32_t> place_;   // of each use of an active route, in active_
   std::vector<Resource> resources_;
   std::vector<std::vector<Flow>> heaps_;
 
@@ -267,7 +270,7 @@ class FlowNetwork {
   std::vector<Start> starts_;                  // of this instant: all ends come first, in whatever order the calls came
   std::vector<std::uint32_t> touched_routes_;  // some more than once
   std::vector<std::uint32_t> touched_resources_;
-  std::vector<Due> due_;
+  std::vector<RouteId> planned_;
   std::vector<Loss> losses_;
 
   // Scratch of one solve, kept for its memory.

@@ -30,7 +30,7 @@ void FlowNetwork::fill_anew(Time now) {
     }
     for (const Member& member : bottleneck.members) {
       State& state = states_[member.route];
-      state.counted = 0;
+      release(member.route);
       state.due = kNever;
       state.solved = 0;
       for (const Use& use : uses(member.route)) {
@@ -40,7 +40,7 @@ void FlowNetwork::fill_anew(Time now) {
       }
     }
     bottleneck.members.clear();
-    bottleneck.shares.clear();
+    bottleneck.shares = {};
     set_due(id, kForever);
     if (id < resources_.size()) bottleneck.level = 0;
     pressure_[id] = {};
@@ -68,7 +68,7 @@ void FlowNetwork::enter_if_it_meets(std::uint32_t route) {
     for (const Use& use : uses(entering_[next])) {
       Resource& resource = resources_[index(use.resource)];
       if (resource.kept != 0 || std::exchange(resource.seen, instant_) == instant_) continue;
-      for (std::uint32_t u = resource.first; u != kNone; u = links_[u].next) join_entering(links_[u].route);
+      for (const std::uint32_t joined : active_on(resource)) join_entering(joined);
     }
   }
 }

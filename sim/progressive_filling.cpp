@@ -37,7 +37,7 @@ void FlowNetwork::gather(std::uint32_t seed) {
       if (resource.seen == instant_) continue;
       resource.seen = instant_;
       component_resources_.push_back(index(use.resource));
-      for (std::uint32_t u = resource.first; u != kNone; u = links_[u].next) join(links_[u].route);
+      for (const std::uint32_t route : active_on(resource)) join(route);
     }
   }
   sort_component();
@@ -172,7 +172,7 @@ void FlowNetwork::solve(Time now) {
     if (next_limit < limits_.size() && limits_[next_limit].lambda <= full) {
       const std::uint32_t route = limits_[next_limit++].resource;
       lambda = std::max(lambda, limit(route) / weight(route));
-      fix(route, fixed_[route].limiter);
+      fix(route, limiter(route));
       continue;
     }
     if (levels_.empty()) throw std::logic_error("a flow that nothing limits");
@@ -197,6 +197,7 @@ void FlowNetwork::solve(Time now) {
       if (!fixed(route)) fix(route, top.resource);
     }
   }
+  empty(members_);
   for (const std::uint32_t route : component_) set_rate(route, fixed_rate(route), now);
 }
 

@@ -24,7 +24,9 @@ StreamId TaskGraph::add_stream() {
 }
 
 ResourceId TaskGraph::add_resource(Bandwidth capacity) {
-  if (!positive(capacity.value)) throw std::logic_error("a resource's capacity must be positive");
+  if (!positive(capacity.value) || !std::isfinite(capacity.value)) {
+    throw std::logic_error("a resource's capacity must be positive and finite");
+  }
   const std::uint32_t id = next_id(resources_.size(), "more than 2^32 resources");
   resources_.push_back(capacity);
   return ResourceId{id};
@@ -55,9 +57,14 @@ void TaskGraph::store(const Route& route) {
     }
   }
   for (const Use& use : uses_) place_[index(use.resource)] = kNone;
-  const auto limited = [&](const Use& use) { return std::isfinite(resources_[index(use.resource)].value); };
-  if (!std::ranges::all_of(uses_, limited)) std::stable_partition(uses_.begin(), uses_.end(), limited);
-  routes_.add(uses_, route.latency, route.limit, route.weight);
+  routes_.add(uses_, {route.latency, route.limit, route.weight});
+}
+
+void TaskGraph::set_routes(Routes routes) {
+  if (!routes_.empty()) throw std::logic_error("a graph that has routes already");
+  const auto known = [&](const Use& use) { return index(use.resource) < resources_.size(); };
+  if (!std::ranges::all_of(routes.all_uses(), known)) throw std::logic_error("a route over an unknown resource");
+  routes_ = std::move(routes);
 }
 
 RouteId TaskGraph::add_route(const Route& route) {

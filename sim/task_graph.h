@@ -18,11 +18,15 @@ enum class TaskId : std::uint32_t {};
 class TaskGraph {
  public:
   StreamId add_stream();
-  ResourceId add_resource(Bandwidth capacity);  ///< requires capacity > 0
+  ResourceId add_resource(Bandwidth capacity);  ///< requires a positive, finite capacity
 
   /// Requires existing resources, positive loads, limit and weight. A resource named twice is one use with the sum of
-  /// the loads. Resources of infinite capacity come last among a stored route's uses.
+  /// the loads.
   RouteId add_route(const Route& route);
+
+  /// All of a graph's routes at once, which are numbered as they stand there and shared with whoever has them too.
+  /// Requires that there are none yet, and routes as add_route() makes them, which name a resource once.
+  void set_routes(Routes routes);
 
   /// Occupies its streams for `duration` (>= 0). `tag` is the caller's: what the task is, for the timeline.
   TaskId work(std::span<const StreamId> streams, Time duration, std::uint32_t tag = 0);
@@ -55,7 +59,7 @@ class TaskGraph {
   void bind(std::span<const Bound> routes);
 
   void reserve(std::size_t tasks, std::size_t dependencies);
-  void reserve_routes(std::size_t routes, std::size_t uses) { routes_.reserve(routes, uses); }
+  void reserve_routes(std::size_t routes) { routes_.reserve(routes); }
 
   struct Task {
     std::int64_t amount = 0;   ///< picoseconds of work, or bytes of a transfer

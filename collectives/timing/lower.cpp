@@ -1,8 +1,21 @@
 #include "collectives/timing/lower.h"
 
-#include <limits>
+#include <algorithm>
 
 namespace stepcast::collectives {
+namespace {
+
+/// Whether some connection has more than one transfer.
+bool any_twice(const Plan& plan) {
+  std::vector<bool> seen(plan.connections.size());
+  return std::ranges::any_of(plan.transfers, [&](const Transfer& transfer) {
+    const bool before = seen[index(transfer.connection)];
+    seen[index(transfer.connection)] = true;
+    return before;
+  });
+}
+
+}  // namespace
 
 std::vector<std::optional<sim::TaskId>> add_group(const Plan& plan, const GroupRoutes& over,
                                                   std::optional<sim::TaskId> begin, sim::TaskGraph& graph) {
@@ -12,7 +25,7 @@ std::vector<std::optional<sim::TaskId>> add_group(const Plan& plan, const GroupR
     const Transfer& transfer = plan.transfers[t];
     const std::uint32_t connection = index(transfer.connection);
     std::optional<sim::TaskId> ahead;
-    if (over.ahead[connection].value > 0)
+    if (!over.ahead.empty() && over.ahead[connection].value > 0)
       ahead = graph.work(std::span<const sim::StreamId>{}, over.ahead[connection], t);
     task[t] = graph.transfer(over.routes[connection], {plan.elements(transfer.chunk)}, t);
     const sim::TaskId waits = ahead.value_or(task[t]);
@@ -27,28 +40,28 @@ std::vector<std::optional<sim::TaskId>> add_group(const Plan& plan, const GroupR
 
 sim::TaskGraph lower(const Plan& plan, const Wiring& wiring, double scale) {
   sim::TaskGraph graph;
-  constexpr Bandwidth kNeverFull{std::numeric_limits<double>::infinity()};
-  for (std::size_t resource = 0; resource < wiring.capacity.size(); ++resource)
-    graph.add_resource(wiring.binds[resource] ? wiring.capacity[resource] * scale : kNeverFull);
-  std::vector<sim::RouteId> routes;
-  routes.reserve(wiring.routes.size());
-  graph.reserve_routes(wiring.routes.size(), wiring.routes.uses().size());
-  sim::Route route;
-  for (const sim::Routes::Stored stored : wiring.routes) {
-    route.uses.assign(stored.uses.begin(), stored.uses.end());
-    route.latency = stored.latency;
-    route.limit = stored.limit * scale;
-    route.weight = stored.weight;
-    routes.push_back(graph.add_route(route));
-  }
+  for (const Bandwidth capacity : wiring.capacity) graph.add_resource(capacity * scale);
+  // Where no connection has a transfer before another, none can overlap.
+  const bool overlaps = any_twice(plan);
+  graph.set_routes(wiring.routes.changed([&](sim::Routes::Terms terms) {
+    if (overlaps) terms.latency = wiring.occupancy;
+    terms.limit = terms.limit * scale;
+    return terms;
+  }));
   const std::size_t transfers = plan.transfers.size() * wiring.groups;
-  graph.reserve(transfers + transfers / 4, 2 * transfers + transfers / 4);
+  if (overlaps)
+    graph.reserve(transfers + transfers / 4, 2 * transfers + transfers / 4);
+  else
+    graph.reserve(transfers, 0);
+  std::vector<sim::RouteId> routes(wiring.connections);
+  std::vector<Time> ahead(overlaps ? wiring.connections : 0);
   for (std::uint32_t g = 0; g < wiring.groups; ++g) {
-    const std::size_t first = std::size_t{g} * wiring.connections;
-    add_group(plan,
-              {std::span(routes).subspan(first, wiring.connections),
-               std::span(wiring.ahead).subspan(first, wiring.connections)},
-              std::nullopt, graph);
+    for (std::uint32_t c = 0; c < wiring.connections; ++c) {
+      const std::uint32_t route = g * wiring.connections + c;
+      routes[c] = sim::RouteId{route};
+      if (overlaps) ahead[c] = wiring.ahead(route);
+    }
+    add_group(plan, {routes, ahead}, std::nullopt, graph);
   }
   return graph;
 }

@@ -12,11 +12,11 @@ namespace stepcast::collectives {
 
 /// The plan as tasks for sim::run, once per group that the wiring simulates. An element is a byte. A connection's
 /// transfers run one after the other. Resources and routes are numbered as in the wiring, a transfer's `tag` is its
-/// TransferId; a resource that never binds is never full. All rates times `scale`: what a protocol, or fewer channels,
-/// leave of them.
+/// TransferId. All rates times `scale`: what a protocol, or fewer channels, leave of them.
 sim::TaskGraph lower(const Plan& plan, const Wiring& wiring, double scale = 1);
 
-/// Where one group's transfers go: by connection, the route and what is ahead of it, as a Wiring has them.
+/// Where one group's transfers go: by connection, the route and what is ahead of it, as a Wiring has them. No `ahead`:
+/// nothing is.
 struct GroupRoutes {
   std::span<const sim::RouteId> routes;
   std::span<const Time> ahead;

@@ -11,6 +11,9 @@
 namespace stepcast::collectives {
 namespace {
 
+/// So many rounds are tried first. Fewer than so many times what has been tried are not worth another try.
+constexpr std::uint32_t kFirst = 32, kWorth = 4;
+
 /// Every `rounds` rounds the same happens again, `time` later.
 struct Period {
   std::uint32_t rounds = 0;
@@ -88,24 +91,33 @@ class Rounds {
   Time as_if_endless_{};                         // until then the whole plan does the same
 };
 
-/// When each group's tasks have ended, which stand group by group in a lowered plan.
-std::vector<Time> ends_of_groups(const Plan& plan, const Wiring& wiring, const sim::Timeline& timeline) {
-  std::vector<Time> ends;
-  std::size_t task = 0;
-  for (std::uint32_t g = 0; g < wiring.groups; ++g) {
-    Time& end = ends.emplace_back();
-    for (const Transfer& transfer : plan.transfers) {
-      const bool ahead = wiring.ahead[g * wiring.connections + index(transfer.connection)].value > 0;
-      task += ahead ? 2 : 1;
-      end = std::max(end, timeline.finish[task - 1]);
-    }
+/// A plan's rounds, and those that are simulated as tasks. The plan itself is not kept: it takes as much memory.
+struct Lowered {
+  std::uint32_t rounds = 0;
+  sim::TaskGraph graph;
+};
+Lowered lowered(const Algorithm& algorithm, Request& request, const Wiring& wiring, double scale, bool few_are_whole) {
+  Plan plan = algorithm.plan(request);
+  if (few_are_whole && request.rounds < plan.rounds && plan.rounds < kWorth * request.rounds) {
+    request.rounds = 0;
+    plan = algorithm.plan(request);
   }
-  return ends;
+  return {plan.rounds, lower(plan, wiring, scale)};
 }
 
-Outcome outcome(const Plan& plan, const Wiring& wiring, sim::Timeline timeline) {
-  return {timeline.end, ends_of_groups(plan, wiring, timeline), std::move(timeline.carried),
-          bytes_by_route(plan, wiring)};
+Outcome outcome(const sim::TaskGraph& graph, const Wiring& wiring, sim::Timeline timeline) {
+  Outcome out{timeline.end, std::vector<Time>(wiring.groups), std::move(timeline.carried),
+              std::vector<double>(wiring.routes.size())};
+  wiring.spread(out.carried);
+  for (std::size_t task = 0; task < graph.tasks().size(); ++task) {
+    const sim::TaskGraph::Task& transfer = graph.tasks()[task];
+    if (transfer.route == sim::TaskGraph::kNoRoute) continue;
+    const std::uint32_t route = sim::index(transfer.route);
+    out.by_route[route] += static_cast<double>(transfer.amount);
+    Time& end = out.group_end[route / wiring.connections];
+    end = std::max(end, timeline.finish[task]);
+  }
+  return out;
 }
 
 }  // namespace
@@ -122,33 +134,27 @@ std::vector<double> bytes_by_route(const Plan& plan, const Wiring& wiring) {
 }
 
 Outcome play(const Algorithm& algorithm, Request request, const Wiring& wiring, double scale, bool shorten) {
-  // Fewer rounds than four times what has been tried are not worth another try.
-  constexpr std::uint32_t kFirst = 32, kWorth = 4;
   request.rounds = shorten ? kFirst : 0;
   std::optional<Period> period;
   while (true) {
-    Plan plan = algorithm.plan(request);
-    if (request.rounds != 0 && request.rounds < plan.rounds && plan.rounds < kWorth * request.rounds && !period) {
-      request.rounds = 0;
-      plan = algorithm.plan(request);
-    }
-    sim::Timeline timeline = sim::run(lower(plan, wiring, scale));
+    const auto [all, graph] = lowered(algorithm, request, wiring, scale, request.rounds != 0 && !period);
+    sim::Timeline timeline = sim::run(graph);
     const std::uint32_t rounds = request.rounds;
-    if (rounds == 0 || rounds >= plan.rounds) return outcome(plan, wiring, std::move(timeline));
+    if (rounds == 0 || rounds >= all) return outcome(graph, wiring, std::move(timeline));
     if (!period) {
       period = Rounds(timeline, wiring.groups, rounds).period();
       if (!period) {
         request.rounds *= kWorth;
         continue;
       }
-      request.rounds += (plan.rounds - rounds) % period->rounds;  // what is left must be whole periods
+      request.rounds += (all - rounds) % period->rounds;  // what is left must be whole periods
       if (request.rounds != rounds) continue;
     }
-    Outcome result = outcome(plan, wiring, std::move(timeline));
-    const Time rest = period->time * std::int64_t{(plan.rounds - rounds) / period->rounds};
+    Outcome result = outcome(graph, wiring, std::move(timeline));
+    const Time rest = period->time * std::int64_t{(all - rounds) / period->rounds};
     result.end += rest;
     for (Time& end : result.group_end) end += rest;
-    const double times = static_cast<double>(plan.rounds) / rounds;
+    const double times = static_cast<double>(all) / rounds;
     for (double& bytes : result.carried) bytes *= times;
     for (double& bytes : result.by_route) bytes *= times;
     return result;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <optional>
 #include <stdexcept>
 
@@ -21,7 +20,7 @@ double seconds_per_byte(const Algorithm& algorithm, const Request& like, const W
   std::vector<double> busy(wiring.capacity.size());
   double most = 0;
   for (std::size_t r = 0; r < wiring.routes.size(); ++r) {
-    most = std::max(most, bytes[r] / wiring.routes[r].limit.value);
+    most = std::max(most, bytes[r] / wiring.routes.limit(r).value);
     for (const sim::Use& use : wiring.routes[r].uses) busy[sim::index(use.resource)] += use.load * bytes[r];
   }
   for (std::size_t i = 0; i < busy.size(); ++i) most = std::max(most, busy[i] / wiring.capacity[i].value);
@@ -32,7 +31,7 @@ double seconds_per_byte(const Algorithm& algorithm, const Request& like, const W
 /// Pipelining d hops in k pieces takes (d + k - 1) (alpha + w n / k), least at k = sqrt((d - 1) w n / alpha), with w
 /// the busiest link's seconds per byte and d told by the latency d alpha. No piece is of more than `chunk`.
 std::uint32_t best_pieces(const Prepared& prepared, Bytes bytes, Bytes chunk, double seconds_per_byte_now) {
-  const double alpha = std::max(to_seconds(prepared.occupancy), 1e-12);
+  const double alpha = std::max(to_seconds(prepared.wiring.occupancy), 1e-12);
   const double hops = std::max(to_seconds(prepared.prospect.latency) / alpha, 2.0);
   const double moving = seconds_per_byte_now * static_cast<double>(bytes.value);
   const double share = std::max(static_cast<double>(bytes.value) / prepared.channels, 1.0);
@@ -62,6 +61,7 @@ void keep(std::span<const std::uint32_t> groups, const Wiring& wiring, Outcome& 
     if (std::ranges::find(groups, route / wiring.connections) == groups.end()) bytes = 0;
     for (const sim::Use& use : wiring.routes[route].uses) played.carried[sim::index(use.resource)] += use.load * bytes;
   }
+  wiring.spread(played.carried);
 }
 
 /// Of the duration, what Timing::still says. Where groups are in each other's way unlike, nobody can tell waiting from
@@ -132,21 +132,20 @@ Prepared prepare(const Algorithm& algorithm, Proto proto, const Request& request
     result.request.fold = symmetry;
     Request connected = result.request;
     connected.rounds = 1;
-    const Plan plan = algorithm.plan(connected);
+    Plan plan = algorithm.plan(connected);
     for (const std::uint32_t stride : strides) {
       if (auto wiring = wire(plan, placement, cluster, reached, symmetry, stride)) {
         result.wiring = std::move(*wiring);
-        result.prospect.latency = play(algorithm, result.request.resized(0), result.wiring, 1, fold).end;
-        result.prospect.seconds_per_byte = seconds_per_byte(algorithm, result.request, result.wiring) / protocol.share;
-        result.prospect.fixed = fixed_time(transport, protocol);
-        for (std::size_t route = 0; route < result.wiring.routes.size(); ++route) {
-          result.occupancy = std::max(result.occupancy, result.wiring.routes[route].latency);
-          result.slowest = std::min(result.slowest, result.wiring.alone(route) * protocol.share);
-        }
         for (const Connection& c : plan.connections) result.channels = std::max(result.channels, c.channel + 1);
         if (symmetry.rotate) result.channels *= request.channels;
         result.transfers_per_piece =
             std::max<std::size_t>(plan.transfers.size() / (symmetry.rotate ? 1 : request.channels), 1);
+        plan = {};  // others are made below, which take as much memory
+        result.prospect.latency = play(algorithm, result.request.resized(0), result.wiring, 1, fold).end;
+        result.prospect.seconds_per_byte = seconds_per_byte(algorithm, result.request, result.wiring) / protocol.share;
+        result.prospect.fixed = fixed_time(transport, protocol);
+        for (std::size_t route = 0; route < result.wiring.routes.size(); ++route)
+          result.slowest = std::min(result.slowest, result.wiring.alone(route) * protocol.share);
         Request cut = result.request;
         cut.pieces = 2;
         result.pipelines = algorithm.plan(cut).pieces == 2;
@@ -182,7 +181,7 @@ Cut cut(const Prepared& prepared, const Transport& transport, Bytes bytes) {
       request.elements = std::max<std::int64_t>(bytes.value / (pieces * channels), 1) * channels * request.pieces;
       const double piece = static_cast<double>(bytes.value) / pieces;
       const double alone = piece / prepared.channels / (prepared.slowest.value * part_of_channels);
-      made.period = from_seconds(std::max(now * piece, to_seconds(prepared.occupancy) + alone));
+      made.period = from_seconds(std::max(now * piece, to_seconds(prepared.wiring.occupancy) + alone));
       made.pieces_behind = pieces - request.pieces;
       made.whole = static_cast<double>(bytes.value) / static_cast<double>(std::max<std::int64_t>(request.elements, 1));
     }
@@ -231,6 +230,7 @@ Timing timing_of(const Prepared& prepared, const Played& played, std::span<const
   for (std::size_t route = 0; route < wiring.routes.size(); ++route)
     if (outcome.by_route[route] > 0)
       for (const sim::Use& use : wiring.routes[route].uses) connections[sim::index(use.resource)] += use.load;
+  wiring.spread(connections);
   for (const auto& [link, resource] : prepared.resources) {
     const double bytes = outcome.carried[resource] * played.whole;
     timing.loads.push_back({link, bytes,
@@ -269,21 +269,23 @@ std::vector<Timing::Load> loads_of(const Algorithm& algorithm, Request request, 
   const auto wiring = wire(plan, part, cluster, transport, {}, static_cast<std::uint32_t>(own.size()));
   if (!wiring) throw std::logic_error("a whole plan that cannot be wired");
   const std::vector<double> by_route = bytes_by_route(plan, *wiring);
-  std::map<topology::LinkId, Timing::Load> of_links;
+  std::vector<double> bytes(wiring->capacity.size()), connections(bytes.size());
   for (std::size_t route = 0; route < by_route.size(); ++route)
-    for (const sim::Use& use : wiring->routes[route].uses)
-      for (const topology::LinkId link : wiring->members[sim::index(use.resource)]) {
-        Timing::Load& load = of_links.try_emplace(link, Timing::Load{link, 0, 0, 0}).first->second;
-        load.bytes += use.load * by_route[route] * plan.rounds;
-        if (by_route[route] > 0) load.connections += use.load;
-      }
+    for (const sim::Use& use : wiring->routes[route].uses) {
+      bytes[sim::index(use.resource)] += use.load * by_route[route] * plan.rounds;
+      if (by_route[route] > 0) connections[sim::index(use.resource)] += use.load;
+    }
+  wiring->spread(bytes);
+  wiring->spread(connections);
   std::vector<Timing::Load> loads;
-  for (auto& [link, load] : of_links) {
-    const auto like = std::ranges::lower_bound(all, link, {}, &Timing::Load::link);
-    const bool known = like != all.end() && like->link == link && like->bytes > 0;
-    load.occupied = known ? load.bytes * like->occupied / like->bytes : load.bytes;
-    loads.push_back(load);
-  }
+  for (std::size_t resource = 0; resource < bytes.size(); ++resource)
+    for (const topology::LinkId link : wiring->members[resource]) {
+      const auto like = std::ranges::lower_bound(all, link, {}, &Timing::Load::link);
+      const bool known = like != all.end() && like->link == link && like->bytes > 0;
+      const double occupied = known ? bytes[resource] * like->occupied / like->bytes : bytes[resource];
+      loads.push_back({link, bytes[resource], occupied, connections[resource]});
+    }
+  std::ranges::sort(loads, {}, &Timing::Load::link);
   return loads;
 }
 

@@ -24,7 +24,6 @@ struct Prepared {
   Request request;
   Wiring wiring;
   Prospect prospect;                                           // at full rate: all channels
-  Time occupancy{};                                            // of a connection, by a transfer of no bytes
   Bandwidth slowest{std::numeric_limits<double>::infinity()};  // what the slowest connection could reach alone
   std::uint32_t channels = 1;
   bool pipelines = false;               // cuts into pieces if asked to

@@ -89,7 +89,7 @@ std::size_t bytes_of(const Prepared& prepared) {
   for (const auto* lists : {&wiring.members, &wiring.aside_links})
     for (const auto& links : *lists) all += sizeof(links) + links.size() * sizeof(topology::LinkId);
   all += wiring.aside.size() * sizeof(Wiring::Aside);
-  return all + wiring.ahead.size() * sizeof(Time) + prepared.resources.size() * sizeof(prepared.resources[0]);
+  return all + prepared.resources.size() * sizeof(prepared.resources[0]);
 }
 
 std::size_t bytes_of(const Played& played) {
@@ -399,7 +399,7 @@ struct Timer::Impl {
     const Prepared& ready = remembered(prepared, {number, operation, planned.name, proto, false, details}, [&] {
       return prepare(planned, proto, request, placement, cluster, transport, false);
     });
-    return transfers_of(ready, transport, bytes, group);
+    return transfers_of(ready, transport, bytes, cluster, placement.groups[group], group);
   }
 };
 

@@ -1,31 +1,51 @@
 #include "collectives/timing/transfers.h"
 
+#include <algorithm>
 #include <cmath>
 
+#include "collectives/timing/paths.h"
 #include "collectives/timing/prepared.h"
 
 namespace stepcast::collectives {
+namespace {
 
-Transfers transfers_of(const Prepared& prepared, const Transport& transport, Bytes bytes, std::uint32_t group) {
+/// All that a path crosses, links in nodes first. A link that it crosses twice is one hop.
+std::vector<Transfers::Way::Hop> hops_of(const topology::Path& path, const topology::Cluster& cluster) {
+  std::vector<Transfers::Way::Hop> hops;
+  for (const bool in_fabric : {false, true})
+    for (std::size_t i = 0; i < path.links.size(); ++i) {
+      const topology::LinkId link = path.links[i];
+      if ((index(link) >= cluster.first_fabric_link()) != in_fabric) continue;
+      const auto known = std::ranges::find(hops, link, &Transfers::Way::Hop::link);
+      if (known != hops.end())
+        known->load += path.loads[i];
+      else
+        hops.push_back({.link = link, .load = path.loads[i]});
+    }
+  return hops;
+}
+
+}  // namespace
+
+Transfers transfers_of(const Prepared& prepared, const Transport& transport, Bytes bytes,
+                       const topology::Cluster& cluster, const std::vector<topology::GpuId>& group,
+                       std::uint32_t place) {
   const Cut made = cut(prepared, transport, bytes);
   const Wiring& wiring = prepared.wiring;
-  const std::size_t first = std::size_t{group} * wiring.connections;
-  Transfers out{.before = made.before,
-                .plan = prepared.algorithm->plan(made.request),
-                .ways = {},
-                .ahead = {wiring.ahead.begin() + static_cast<std::ptrdiff_t>(first),
-                          wiring.ahead.begin() + static_cast<std::ptrdiff_t>(first + wiring.connections)},
-                .behind = {}};
-  for (std::size_t r = first; r < first + wiring.connections; ++r) {
-    const sim::Route& route = wiring.routes[r];
+  const std::size_t first = std::size_t{place} * wiring.connections;
+  Transfers out{
+      .before = made.before, .plan = prepared.algorithm->plan(made.request), .ways = {}, .ahead = {}, .behind = {}};
+  for (std::uint32_t c = 0; c < wiring.connections; ++c) {
     Transfers::Way& way = out.ways.emplace_back();
-    way.latency = route.latency;
-    way.limit = route.limit * made.scale;
-    for (const sim::Use& use : route.uses) {
-      const topology::LinkId link = wiring.members[sim::index(use.resource)].front();
-      const double raw = wiring.bandwidth[sim::index(use.resource)].value;
-      way.hops.push_back({link, use.load, wiring.capacity[sim::index(use.resource)].value * made.scale / raw});
+    way.latency = wiring.occupancy;
+    way.limit = wiring.routes.limit(first + c) * made.scale;
+    way.hops = hops_of(path_of(out.plan, out.plan.connections[c], cluster, group, made.request.gpus()), cluster);
+    for (Transfers::Way::Hop& hop : way.hops) {
+      const auto known =
+          std::ranges::lower_bound(prepared.resources, hop.link, {}, [](const auto& of) { return of.first; });
+      hop.share = wiring.capacity[known->second].value * made.scale / wiring.bandwidth[known->second].value;
     }
+    out.ahead.push_back(wiring.ahead(first + c));
   }
   if (made.pieces_behind == 0) return out;
   std::vector<std::int64_t> sent(wiring.connections, 0);

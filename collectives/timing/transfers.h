@@ -43,8 +43,10 @@ struct Transfers {
   std::size_t count() const { return plan.transfers.size() + behind.size(); }
 };
 
-/// Those of the group at this place of the placement that `prepared` is of. Requires a wiring of every group. Of a
+/// Those of a group of the placement that `prepared` is of, and its place there. Requires a wiring of every group. Of a
 /// pipeline of very many pieces only the first are in the plan.
-Transfers transfers_of(const Prepared& prepared, const Transport& transport, Bytes bytes, std::uint32_t group);
+Transfers transfers_of(const Prepared& prepared, const Transport& transport, Bytes bytes,
+                       const topology::Cluster& cluster, const std::vector<topology::GpuId>& group,
+                       std::uint32_t place);
 
 }  // namespace stepcast::collectives

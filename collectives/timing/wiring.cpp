@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <span>
 #include <stdexcept>
@@ -25,7 +26,7 @@ using topology::Path;
 
 constexpr std::uint32_t kNone = 0xffffffffu;
 
-/// A connection has a route, which takes a kilobyte or more once it is played. The way of each connection and of each
+/// A connection has a route, which takes some 300 bytes once it is played. The way of each connection and of each
 /// that it stands for is found in half a microsecond: of all pairs of 16,384 ranks where each pair draws its own. By
 /// kinds of nodes ways are known, and one is looked up in a tenth of that.
 constexpr double kMostConnections = 0x1p20;
@@ -71,13 +72,17 @@ double efficiency(const Transport& transport, topology::LinkKind kind) {
   return 1.0;
 }
 
+/// Hops whose first half many ways have in common, from one GPU up, and whose second half many others, down to one.
+struct Halves {
+  std::uint32_t first = 0, second = 0;  // which of the Wirer's halves_
+};
+
 /// One connection's stand-in, the first of its images, and all it stands for.
 struct Strand {
-  bool begun = false;       // the stand-in is known
-  Hops in_nodes, across;    // of the stand-in, by slot: its links in nodes, and the fabric's
+  Halves in_nodes, across;  // of the stand-in, by slot: its links in nodes, and the fabric's
   std::uint32_t loads = 0;  // which of the Wirer's fabric_loads_
-  Time latency{};           // the largest of all images
   bool alike = true;        // all images have like fabric links and latencies
+  Time latency{};           // the largest of all images
 };
 
 /// An image's way, by slot.
@@ -103,7 +108,8 @@ class Wirer {
     row_ = symmetry.row != 0 ? symmetry.row : gpus_;
     turns_ = symmetry.rotate ? row_ : 1;
     first_fabric_ = cluster.first_fabric_link();
-    const double all_ways = static_cast<double>(plan.connections.size()) * stride * images();
+    images_ = static_cast<double>(shifts_) * turns_ * static_cast<double>(placement.groups.size() / stride);
+    const double all_ways = static_cast<double>(plan.connections.size()) * stride * images_;
     if (search == WaySearch::by_kind_of_nodes || (search == WaySearch::soonest && all_ways > kFewWays))
       like_nodes_ = LikeNodes::find(plan, placement, cluster, symmetry);
   }
@@ -115,7 +121,7 @@ class Wirer {
     const auto connections = static_cast<std::uint32_t>(plan_.connections.size());
     const double simulated = static_cast<double>(stride_) * connections;
     refuse_above(kMostConnections, simulated, "connections between GPUs");
-    if (!like_nodes_) refuse_above(kMostWays, simulated * images(), "ways between GPUs");
+    if (!like_nodes_) refuse_above(kMostWays, simulated * images_, "ways between GPUs");
     strands_.reserve(std::size_t{stride_} * connections);
     for (std::uint32_t g = 0; g < stride_; ++g) {
       for (std::uint32_t c = 0; c < connections; ++c) {
@@ -127,15 +133,10 @@ class Wirer {
     wiring.connections = connections;
     if (!collect(wiring)) return {};
     route(wiring);
-    find_binding(wiring);
     return wiring;
   }
 
  private:
-  double images() const {
-    return static_cast<double>(shifts_) * turns_ * static_cast<double>(placement_.groups.size() / stride_);
-  }
-
   std::uint32_t image(std::uint32_t rank, std::uint32_t shift, std::uint32_t turn) const {
     const std::uint32_t shifted = (rank + shift * period_) % ranks_;
     return shifted / row_ * row_ + (shifted % row_ + turn) % row_;
@@ -180,6 +181,7 @@ class Wirer {
   /// Lays a connection and all its images; false where their node links differ.
   bool follow(std::uint32_t group, const Connection& connection) {
     Strand strand;
+    begun_ = false;
     strand_turns_.clear();
     for (std::uint32_t g = group; g < placement_.groups.size(); g += stride_)
       if (!(like_nodes_ ? follow_by_kind(strand, connection, g) : follow_each(strand, connection, g))) return false;
@@ -188,8 +190,15 @@ class Wirer {
     else
       strand.loads = loads_so_far();
     for (const Hop& hop : fabric_loads_[strand.loads]) note(hop);
-    strands_.push_back(std::move(strand));
+    strand.in_nodes = halves_of(stand_in_.in_nodes);
+    strand.across = halves_of(stand_in_.across);
+    strands_.push_back(strand);
     return true;
+  }
+
+  Halves halves_of(std::span<const Hop> hops) {
+    const std::size_t half = (hops.size() + 1) / 2;
+    return {halves_.number_of_list(hops.first(half)), halves_.number_of_list(hops.subspan(half))};
   }
 
   bool follow_each(Strand& strand, const Connection& connection, std::uint32_t group) {
@@ -198,8 +207,12 @@ class Wirer {
       for (std::uint32_t turn = 0; turn < turns_; ++turn) {
         const Way& image = way(connection, ids, shift, turn);
         if (!join_nodes(strand, image)) return false;
-        cross(strand, image.across, image.latency, 1);
         for (const Hop& hop : image.in_nodes) note(hop);
+        if (images_ > 1) {
+          cross(strand, image.across, image.latency, 1);
+        } else {  // nothing that it could be unlike
+          for (const Hop& hop : image.across) note(hop);
+        }
       }
     }
     return true;
@@ -217,7 +230,7 @@ class Wirer {
       const Way first = way(connection, ids, shifts.front().first, turn);
       if (!join_nodes(strand, first)) return false;
       for (const Hop& hop : first.in_nodes) note({hop.what, hop.load * shifts_});
-      const std::uint32_t in_places = in_places_.number_of(places(first.in_nodes));
+      const std::uint32_t in_places = in_places_.number_of_list(places(first.in_nodes));
       std::vector<KnownWay>& known = known_[{cluster_.place_in_node(ids[image(source, 0, turn)]),
                                              cluster_.place_in_node(ids[image(destination, 0, turn)])}];
       if (known.empty()) known.resize(like_nodes_->pairs());
@@ -228,7 +241,7 @@ class Wirer {
         if (misled_ = way_of_kinds.in_places != in_places; misled_) return false;
         turn_.push_back({way_of_kinds.crossing, static_cast<double>(alike.times)});
       }
-      strand_turns_.push_back({turn_lists_.number_of(turn_)});
+      strand_turns_.push_back({turn_lists_.number_of_list(turn_)});
     }
     return true;
   }
@@ -236,7 +249,7 @@ class Wirer {
   /// Lays what was noted across the fabric, in which order does not matter: many connections are the same there.
   void cross_by_kind(Strand& strand) {
     std::ranges::sort(strand_turns_, {}, &Hop::what);
-    const std::uint32_t number = strand_lists_.number_of(strand_turns_);
+    const std::uint32_t number = strand_lists_.number_of_list(strand_turns_);
     if (number == crossed_.size()) {
       for (const Hop& turn : strand_turns_)
         for (const Hop& taken : turn_lists_[turn.what]) {
@@ -257,10 +270,10 @@ class Wirer {
     std::uint32_t crossing = kNone;   // which of crossings_
   };
   KnownWay remember(const Way& found) {
-    const std::pair crossing(fabric_ways_.number_of(found.across), found.latency);
+    const std::pair crossing(fabric_ways_.number_of_list(found.across), found.latency);
     const auto [at, first] = crossing_numbers_.try_emplace(crossing, static_cast<std::uint32_t>(crossings_.size()));
     if (first) crossings_.push_back(crossing);
-    return {in_places_.number_of(places(found.in_nodes)), at->second};
+    return {in_places_.number_of_list(places(found.in_nodes)), at->second};
   }
 
   /// The hops by their links' places in the node.
@@ -276,15 +289,14 @@ class Wirer {
   /// An image's links in nodes stand for those of the strand's first image, which begins it; false where they are
   /// unlike.
   bool join_nodes(Strand& strand, const Way& image) {
-    if (!std::exchange(strand.begun, true)) {
-      strand.in_nodes = image.in_nodes;
-      strand.across = image.across;
+    if (!std::exchange(begun_, true)) {
+      stand_in_ = image;
       strand.latency = image.latency;
     }
-    if (image.in_nodes.size() != strand.in_nodes.size()) return false;
+    if (image.in_nodes.size() != stand_in_.in_nodes.size()) return false;
     for (std::size_t i = 0; i < image.in_nodes.size(); ++i) {
-      if (!like(strand.in_nodes[i], image.in_nodes[i])) return false;
-      class_[find(image.in_nodes[i].what)] = find(strand.in_nodes[i].what);
+      if (!like(stand_in_.in_nodes[i], image.in_nodes[i])) return false;
+      class_[find(image.in_nodes[i].what)] = find(stand_in_.in_nodes[i].what);
     }
     return true;
   }
@@ -294,13 +306,13 @@ class Wirer {
     std::size_t at = 0;
     bool alike = latency == strand.latency;
     for (const Hop& hop : hops) {
-      alike = alike && at < strand.across.size() && like(strand.across[at], hop);
-      if (alike) class_[find(hop.what)] = find(strand.across[at].what);
+      alike = alike && at < stand_in_.across.size() && like(stand_in_.across[at], hop);
+      if (alike) class_[find(hop.what)] = find(stand_in_.across[at].what);
       ++at;
       if (load_[hop.what] == 0) loaded_.push_back({hop.what});
       load_[hop.what] += hop.load * times;
     }
-    strand.alike = strand.alike && alike && at == strand.across.size();
+    strand.alike = strand.alike && alike && at == stand_in_.across.size();
     strand.latency = std::max(strand.latency, latency);
   }
 
@@ -308,7 +320,7 @@ class Wirer {
   std::uint32_t loads_so_far() {
     std::ranges::sort(loaded_, {}, &Hop::what);
     for (Hop& hop : loaded_) hop.load = std::exchange(load_[hop.what], 0);
-    const std::uint32_t number = fabric_loads_.number_of(loaded_);
+    const std::uint32_t number = fabric_loads_.number_of_list(loaded_);
     loaded_.clear();
     return number;
   }
@@ -316,7 +328,8 @@ class Wirer {
   /// The strand at hand loads a link.
   void note(const Hop& hop) {
     used_[hop.what] += hop.load;
-    signature_[hop.what] += scramble(strands_.size()) * static_cast<std::uint64_t>(std::llround(hop.load * 0x1p20));
+    signature_[hop.what] +=
+        sim::scramble(strands_.size()) * static_cast<std::uint64_t>(std::llround(hop.load * 0x1p20));
   }
 
   /// Makes a resource of each class of links; false where a node's links are not used alike. Fabric links that are not
@@ -392,49 +405,56 @@ class Wirer {
   }
 
   void route(Wiring& wiring) {
-    Time least{};
-    for (std::size_t i = 0; i < strands_.size(); ++i) {
-      least = i == 0 ? strands_[i].latency : std::min(least, strands_[i].latency);
-    }
-    for (std::size_t i = 0; i < strands_.size(); ++i) {
+    find_binding(wiring);
+    wiring.routes.reserve(strands_.size());
+    for (std::uint32_t i = 0; i < strands_.size(); ++i) {
       const Strand& strand = strands_[i];
-      sim::Route route;
-      route.latency = least;
-      for (const Hops* hops : {&strand.in_nodes, &strand.across})
-        for (const Hop& hop : *hops) {
-          const std::uint32_t resource = resource_[hop.what];
-          if (resource == kNone) continue;
-          const double load = hop.load * images() / static_cast<double>(wiring.members[resource].size());
-          const auto known = std::ranges::find(route.uses, sim::ResourceId{resource}, &sim::Use::resource);
-          if (known != route.uses.end()) {
-            known->load += load;
-          } else {
-            route.uses.push_back({sim::ResourceId{resource}, load});
-          }
-        }
+      Bandwidth limit{std::numeric_limits<double>::infinity()};
       for (const Hop& hop : loads_aside_[strand.loads]) {
-        route.limit = std::min(route.limit, capacity(links_[hop.what]) * (1 / used_[hop.what]));
-        wiring.aside.push_back({aside_[hop.what], static_cast<std::uint32_t>(i), hop.load,
-                                capacity(links_[hop.what]) / bandwidth_[hop.what]});
+        limit = std::min(limit, capacity(links_[hop.what]) * (1 / used_[hop.what]));
+        wiring.aside.push_back({aside_[hop.what], i, hop.load, capacity(links_[hop.what]) / bandwidth_[hop.what]});
       }
-      wiring.routes.add(route.uses, route.latency, route.limit, route.weight);
-      wiring.ahead.push_back(strand.latency - least);
+      find_uses(strand, wiring);
+      std::erase_if(uses_, [&](const sim::Use& use) {
+        return wiring.binding[sim::index(use.resource)] != sim::index(use.resource);
+      });
+      wiring.routes.add(uses_, {strand.latency, limit});
+      wiring.occupancy = i == 0 ? strand.latency : std::min(wiring.occupancy, strand.latency);
     }
   }
 
-  /// Of resources that the same routes load alike, by a hash of these, the first of the narrowest binds.
-  static void find_binding(Wiring& wiring) {
+  /// uses_: how much each resource is loaded for a byte that the strand moves.
+  void find_uses(const Strand& strand, const Wiring& wiring) {
+    uses_.clear();
+    for (const std::uint32_t half :
+         {strand.in_nodes.first, strand.in_nodes.second, strand.across.first, strand.across.second})
+      for (const Hop& hop : halves_[half]) {
+        const std::uint32_t resource = resource_[hop.what];
+        if (resource == kNone) continue;
+        const double load = hop.load * images_ / static_cast<double>(wiring.members[resource].size());
+        const auto known = std::ranges::find(uses_, sim::ResourceId{resource}, &sim::Use::resource);
+        if (known != uses_.end()) {
+          known->load += load;
+        } else {
+          uses_.push_back({sim::ResourceId{resource}, load});
+        }
+      }
+  }
+
+  /// Of resources that the same strands load alike, by a hash of these, the first of the narrowest binds.
+  void find_binding(Wiring& wiring) {
     std::vector<std::uint64_t> signature(wiring.capacity.size());
-    for (std::size_t route = 0; route < wiring.routes.size(); ++route)
-      for (const sim::Use& use : wiring.routes[route].uses)
-        signature[sim::index(use.resource)] += scramble(route) * scramble(std::bit_cast<std::uint64_t>(use.load));
+    for (std::size_t i = 0; i < strands_.size(); ++i) {
+      find_uses(strands_[i], wiring);
+      for (const sim::Use& use : uses_)
+        signature[sim::index(use.resource)] += sim::scramble(i) * sim::scramble(std::bit_cast<std::uint64_t>(use.load));
+    }
     std::unordered_map<std::uint64_t, std::uint32_t> narrowest;
     for (std::uint32_t resource = 0; resource < signature.size(); ++resource) {
       std::uint32_t& known = narrowest.try_emplace(signature[resource], resource).first->second;
       if (wiring.capacity[resource] < wiring.capacity[known]) known = resource;
     }
-    wiring.binds.resize(signature.size());
-    for (const auto& [of, resource] : narrowest) wiring.binds[resource] = true;
+    for (const std::uint64_t of : signature) wiring.binding.push_back(narrowest.at(of));
   }
 
   const Plan& plan_;
@@ -442,7 +462,12 @@ class Wirer {
   const topology::Cluster& cluster_;
   const Transport& transport_;
   std::uint32_t stride_, ranks_ = 0, gpus_ = 1, row_ = 1, period_ = 0, shifts_ = 1, turns_ = 1, first_fabric_ = 0;
+  double images_ = 1;  // of a connection that is simulated
   std::vector<Strand> strands_;
+  HopLists halves_;     // of strands
+  Way stand_in_;        // of the strand at hand,
+  bool begun_ = false;  // if it is known
+  std::vector<sim::Use> uses_;
   std::optional<LikeNodes> like_nodes_;
   bool misled_ = false;
   double found_ = 0;  // ways
@@ -475,6 +500,11 @@ class Wirer {
 };
 
 }  // namespace
+
+void Wiring::spread(std::vector<double>& by_resource) const {
+  for (std::size_t resource = 0; resource < binding.size(); ++resource)
+    by_resource[resource] = by_resource[binding[resource]];
+}
 
 Bandwidth Wiring::alone(std::size_t route) const {
   Bandwidth rate = routes[route].limit;

@@ -20,11 +20,11 @@ struct Wiring {
   std::uint32_t connections = 0;     ///< of the plan
   std::vector<Bandwidth> capacity;   ///< by resource: what of a link collectives reach
   std::vector<Bandwidth> bandwidth;  ///< by resource: the link's own
-  /// By resource: false where the same routes load another one alike that is no wider and always full as soon.
-  std::vector<bool> binds;
+  /// By resource: of those that the same routes load alike the narrowest one, which is full as soon as any of them.
+  std::vector<std::uint32_t> binding;
   std::vector<std::vector<topology::LinkId>> members;  ///< by resource: the links it stands for
-  sim::Routes routes;       ///< by group * connections + connection; latency: what occupies the connection
-  std::vector<Time> ahead;  ///< likewise: the rest of the latency, which overlaps with the transfers before
+  sim::Routes routes;  ///< by group * connections + connection, over the binding resources alone; the whole latency
+  Time occupancy{};    ///< the least latency: occupies a connection, the rest overlaps with the transfers before
   struct Aside {
     std::uint32_t links = 0;  ///< in aside_links: each of them
     std::uint32_t route = 0;
@@ -36,8 +36,12 @@ struct Wiring {
   std::vector<Aside> aside;
   std::vector<std::vector<topology::LinkId>> aside_links;  ///< those that all flows use alike together
 
+  /// The part of a route's latency that overlaps with the transfers before.
+  Time ahead(std::size_t route) const { return routes.latency(route) - occupancy; }
   /// What a route's flow could reach if it were the only one.
   Bandwidth alone(std::size_t route) const;
+  /// What is known of the binding resources, of all.
+  void spread(std::vector<double>& by_resource) const;
 };
 
 /// `symmetry` and `stride` say which transfers and groups stand for which: the plan has been made with that fold, and

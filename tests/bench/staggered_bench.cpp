@@ -2,12 +2,14 @@
 // that each start and each end changes the rates of many others. Items are flows.
 #include <benchmark/benchmark.h>
 
+#include <cmath>
 #include <cstdint>
 #include <random>
 #include <span>
 #include <vector>
 
 #include "sim/executor.h"
+#include "tests/bench/filled_anew.h"
 
 namespace stepcast::sim {
 namespace {
@@ -62,6 +64,24 @@ void run_all_to_all(benchmark::State& state, Fabric fabric, double stagger) {
   state.SetItemsProcessed(state.iterations() * ranks * (ranks - 1));
 }
 
+/// The same, all rates found from nothing after each start and end. Both must end together.
+void run_all_to_all_filled_anew(benchmark::State& state, Fabric fabric, double stagger) {
+  const auto ranks = static_cast<std::uint32_t>(state.range(0));
+  const TaskGraph graph = all_to_all(ranks, fabric, stagger);
+  double end = 0;
+  for (auto _ : state) end = test::filled_anew(graph);
+  if (std::abs(end - to_seconds(run(graph).end)) > 1e-6 * end) state.SkipWithError("the two ways end at unlike times");
+  state.SetItemsProcessed(state.iterations() * ranks * (ranks - 1));
+}
+
+BENCHMARK_CAPTURE(run_all_to_all_filled_anew, random_sizes, Fabric::one_switch, 0)
+    ->Arg(32)
+    ->Arg(64)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(run_all_to_all_filled_anew, random_sizes_and_starts_over_spines, Fabric::spines, 1)
+    ->Arg(32)
+    ->Arg(64)
+    ->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(run_all_to_all, random_sizes, Fabric::one_switch, 0)
     ->Arg(64)
     ->Arg(128)

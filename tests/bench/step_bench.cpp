@@ -5,6 +5,7 @@
 
 #include "language/questions.h"
 #include "schedules/forecast.h"
+#include "tests/bench/peak_memory.h"
 
 namespace stepcast {
 namespace {
@@ -16,8 +17,11 @@ schedules::Scenario scenario(const std::string& file, const std::vector<std::str
       .scenario;
 }
 
+/// `peak_MB` is what the process's memory grows by at its peak.
 void forecast_of(benchmark::State& state, const schedules::Scenario& s) {
+  const test::PeakMemory memory;
   for (auto _ : state) benchmark::DoNotOptimize(schedules::forecast(s).step);
+  state.counters["peak_MB"] = static_cast<double>(memory.bytes()) / 1e6;
 }
 
 /// 1T parameters, 3072 GPUs, 131,072 passes.
@@ -50,6 +54,22 @@ void jitter_on_4096_gpus(benchmark::State& state) {
   forecast_of(state, llama_405b(4096, {"imperfections.jitter=0.03"}));
 }
 BENCHMARK(jitter_on_4096_gpus)->Unit(benchmark::kMillisecond);
+
+/// A step whose ways are drawn by hash, folded and with every rank by itself, beside four times as many GPUs whose
+/// packets take all ways. With every rank by itself ways that collide keep siblings apart, so that traffic inside
+/// layers is simulated too.
+void routes_by_hash(benchmark::State& state, const char* routing, const char* jitter) {
+  forecast_of(state,
+              llama_405b(static_cast<std::uint32_t>(state.range(0)), {"cluster.fabric.routing=" + std::string(routing),
+                                                                      "imperfections.jitter=" + std::string(jitter)}));
+}
+BENCHMARK_CAPTURE(routes_by_hash, folded, "hash", "0")->Arg(1024)->Arg(4096)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(routes_by_hash, folded_adaptive, "adaptive", "0")
+    ->Arg(1024)
+    ->Arg(4096)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(routes_by_hash, jitter, "hash", "0.03")->Arg(1024)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(routes_by_hash, jitter_adaptive, "adaptive", "0.03")->Arg(1024)->Unit(benchmark::kMillisecond);
 
 void quickstart(benchmark::State& state) { forecast_of(state, scenario("quickstart.yaml")); }
 BENCHMARK(quickstart)->Unit(benchmark::kMillisecond);

@@ -49,9 +49,9 @@ std::vector<Time> drive(FlowNetwork& network, Starts starts, const Look& look) {
       }
       starts.erase(starts.begin());
     }
-    for (const FlowNetwork::Due& due : network.settle(now)) {
-      EXPECT_GT(due.at, now);
-      calls.emplace(due.at, due.route);
+    for (const RouteId route : network.settle(now)) {
+      EXPECT_GT(network.wake(route), now);
+      calls.emplace(network.wake(route), route);
     }
     Time until = starts.empty() ? now : starts.begin()->first;
     if (!calls.empty()) until = starts.empty() ? calls.begin()->first : std::min(until, calls.begin()->first);

@@ -171,17 +171,6 @@ TEST(Executor, ThreeLinksFillOneAfterTheOther) {
   for (const TaskId task : {a, b, c, d}) EXPECT_EQ(finish(timeline, task), microseconds(1)) << index(task);
 }
 
-TEST(Executor, AnUnlimitedResourceOnlyCounts) {
-  TaskGraph graph;
-  const ResourceId free = graph.add_resource(Bandwidth{std::numeric_limits<double>::infinity()});
-  const RouteId route = graph.add_route({.uses = {{free}}, .latency = microseconds(3)});
-  graph.transfer(route, Bytes{1000});
-  graph.transfer(route, Bytes{500});
-  const Timeline timeline = run(graph);
-  EXPECT_EQ(timeline.end, microseconds(3));
-  EXPECT_EQ(timeline.carried, std::vector<double>{1500});
-}
-
 TEST(Executor, ZeroBytesTakeTheLatencyAlone) {
   TaskGraph graph;
   const ResourceId link = graph.add_resource(Bandwidth{1});

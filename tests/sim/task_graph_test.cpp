@@ -48,18 +48,44 @@ TEST(TaskGraph, KeepsTagsAndAmounts) {
   EXPECT_EQ(graph.tasks()[index(transfer)].route, route);
 }
 
-TEST(TaskGraph, StoresAResourceOnceARouteAndUnlimitedOnesLast) {
+TEST(TaskGraph, StoresAResourceOnceARoute) {
   TaskGraph graph;
-  const ResourceId wide = graph.add_resource(Bandwidth{kInfinity}), a = graph.add_resource(Bandwidth{1}),
-                   b = graph.add_resource(Bandwidth{1});
-  graph.add_route({.uses = {{wide, 3}, {b, 0.5}, {a, 2}, {b, 0.25}}, .latency = Time{7}, .weight = 4});
+  const ResourceId a = graph.add_resource(Bandwidth{1}), b = graph.add_resource(Bandwidth{1});
+  graph.add_route({.uses = {{b, 0.5}, {a, 2}, {b, 0.25}}, .latency = Time{7}, .weight = 4});
   graph.add_route({.uses = {{a}}});
   ASSERT_EQ(graph.routes().size(), 2u);
   const Route route = graph.routes()[0];
-  EXPECT_EQ(route.uses, (std::vector<Use>{{b, 0.75}, {a, 2}, {wide, 3}}));
+  EXPECT_EQ(route.uses, (std::vector<Use>{{b, 0.75}, {a, 2}}));
   EXPECT_EQ(route.latency, Time{7});
   EXPECT_EQ(route.limit, Bandwidth{kInfinity});
   EXPECT_EQ(route.weight, 4);
+}
+
+TEST(TaskGraph, TakesRoutesThatOthersHaveToo) {
+  Routes routes;
+  const std::vector<Use> over_both{{ResourceId{0}}, {ResourceId{1}, 2}}, over_one{{ResourceId{1}}};
+  routes.add(over_both, {.latency = Time{7}, .limit = Bandwidth{4}});
+  routes.add(over_one, {.latency = Time{9}, .limit = Bandwidth{4}, .weight = 3});
+  TaskGraph graph;
+  graph.add_resource(Bandwidth{1});
+  EXPECT_THROW(graph.set_routes(routes), std::logic_error);  // over a resource that is not there
+  graph.add_resource(Bandwidth{1});
+  graph.set_routes(routes.changed([](Routes::Terms terms) {
+    terms.limit = terms.limit * 0.5;
+    return terms;
+  }));
+  EXPECT_THROW(graph.set_routes(routes), std::logic_error);
+  const Route one = graph.routes()[0], before = routes[0];
+  EXPECT_EQ(one.uses, over_both);
+  EXPECT_EQ(one.latency, Time{7});
+  EXPECT_EQ(one.limit, Bandwidth{2});
+  EXPECT_EQ(before.limit, Bandwidth{4});
+  EXPECT_EQ(graph.routes().all_uses().data(), routes.all_uses().data());
+  graph.add_route({.uses = {{ResourceId{0}}}});  // a route of its own: the others no longer know of it
+  EXPECT_EQ(graph.routes().size(), 3u);
+  EXPECT_EQ(routes.size(), 2u);
+  EXPECT_EQ(graph.routes().weight(1), 3);
+  EXPECT_EQ(graph.routes()[2].uses.size(), 1u);
 }
 
 TEST(TaskGraph, ABoundRouteCrossesBothAndItsTransfersMoveTheBytes) {
@@ -83,6 +109,7 @@ TEST(TaskGraph, ABoundRouteCrossesBothAndItsTransfersMoveTheBytes) {
 TEST(TaskGraph, RefusesWhatItsCallersMustNotAsk) {
   TaskGraph graph;
   const ResourceId link = graph.add_resource(Bandwidth{1});
+  EXPECT_THROW(graph.add_resource(Bandwidth{kInfinity}), std::logic_error);
   for (const double bad : {0.0, -1.0, kNan}) {
     EXPECT_THROW(graph.add_resource(Bandwidth{bad}), std::logic_error);
     EXPECT_THROW(graph.add_route({.uses = {{link, bad}}}), std::logic_error);

@@ -50,7 +50,8 @@ Outcome run(const topology::Cluster& cluster, const Group& group, std::string_vi
   Outcome outcome{to_seconds(timeline.end), 0};
   for (std::size_t r = 0; r < wiring->members.size(); ++r) {
     for (const topology::LinkId link : wiring->members[r]) {
-      outcome.links += timeline.carried[r] > 0 && cluster.link(link).kind == topology::LinkKind::nvlink ? 1u : 0u;
+      outcome.links +=
+          timeline.carried[wiring->binding[r]] > 0 && cluster.link(link).kind == topology::LinkKind::nvlink ? 1u : 0u;
     }
   }
   return outcome;

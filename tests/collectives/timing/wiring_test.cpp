@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <string>
 #include <tuple>
@@ -11,6 +12,7 @@
 
 #include "collectives/algorithms.h"
 #include "collectives/timing/lower.h"
+#include "collectives/timing/paths.h"
 #include "sim/executor.h"
 #include "tests/collectives/fixtures.h"
 
@@ -114,7 +116,7 @@ auto all_of(const Wiring& wiring) {
     for (const topology::LinkId link : wiring.aside_links[use.links])
       EXPECT_TRUE(aside.emplace(link, use.route, use.load, use.share).second);
   return std::tuple(wiring.groups, wiring.connections, wiring.capacity, wiring.bandwidth, wiring.members, numbers,
-                    wiring.ahead, aside);
+                    wiring.binding, wiring.occupancy, aside);
 }
 
 TEST(Wiring, WaysByKindsOfNodesAreThoseThatEachPairHas) {
@@ -187,9 +189,41 @@ TEST(Wiring, TheLeastLatencyOccupiesAndTheExcessOverlaps) {
   for (std::size_t c = 0; c < plan.connections.size(); ++c) {
     const Connection& way = plan.connections[c];
     const bool inside = index(way.source) / 2 == index(way.destination) / 2;
-    EXPECT_EQ(wiring->routes[c].latency, microseconds(2));
-    EXPECT_EQ(wiring->ahead[c], inside ? Time{} : microseconds(7));
+    EXPECT_EQ(wiring->routes.latency(c), microseconds(inside ? 2 : 9));
+    EXPECT_EQ(wiring->ahead(c), inside ? Time{} : microseconds(7));
   }
+  EXPECT_EQ(wiring->occupancy, microseconds(2));
+}
+
+/// The plan on every link of its ways, as it is before it is told which of them bind.
+sim::TaskGraph on_every_link(const Plan& plan, const Wiring& wiring, const topology::Cluster& cluster,
+                             const Group& group, std::uint32_t gpus) {
+  std::map<topology::LinkId, sim::ResourceId> resources;
+  sim::TaskGraph graph;
+  for (std::uint32_t r = 0; r < wiring.capacity.size(); ++r) {
+    graph.add_resource(wiring.capacity[r]);
+    resources[wiring.members[r].front()] = sim::ResourceId{r};
+  }
+  std::vector<sim::RouteId> routes;
+  std::vector<Time> ahead;
+  for (const Connection& connection : plan.connections) {
+    const topology::Path path = path_of(plan, connection, cluster, group, gpus);
+    sim::Route route{.latency = wiring.occupancy};
+    for (std::size_t i = 0; i < path.links.size(); ++i)
+      route.uses.push_back({resources.at(path.links[i]), path.loads[i]});
+    ahead.push_back(wiring.ahead(routes.size()));
+    routes.push_back(graph.add_route(route));
+  }
+  add_group(plan, {routes, ahead}, std::nullopt, graph);
+  return graph;
+}
+
+/// When each transfer ends, whichever other tasks there are.
+std::vector<Time> ends_of_transfers(const sim::TaskGraph& graph, const sim::Timeline& timeline) {
+  std::vector<Time> ends;
+  for (std::size_t task = 0; task < graph.tasks().size(); ++task)
+    if (graph.tasks()[task].route != sim::TaskGraph::kNoRoute) ends.push_back(timeline.finish[task]);
+  return ends;
 }
 
 TEST(Wiring, WhatNeverBindsChangesNoTimeAndCarriesTheSame) {
@@ -205,15 +239,17 @@ TEST(Wiring, WhatNeverBindsChangesNoTimeAndCarriesTheSame) {
         Request request = request_on(cluster, placement, Operation::all_to_all, 4, {});
         request.elements = 20'000'003;
         const Plan plan = algorithm(name).plan(request);
-        Wiring wiring = *wire(plan, placement, cluster, {.network_efficiency = 0.9}, {}, 1);
-        const auto binds = static_cast<std::size_t>(std::ranges::count(wiring.binds, true));
-        ASSERT_GT(binds, 0u);
-        never += static_cast<int>(wiring.binds.size() - binds);
-        const sim::Timeline few = sim::run(lower(plan, wiring));
-        wiring.binds.assign(wiring.binds.size(), true);
-        const sim::Timeline all = sim::run(lower(plan, wiring));
-        EXPECT_EQ(few.finish, all.finish);
-        EXPECT_EQ(few.carried, all.carried);
+        const Wiring wiring =
+            *wire(plan, placement, cluster,
+                  {.nvlink_step = microseconds(1), .network_step = microseconds(3), .network_efficiency = 0.9}, {}, 1);
+        for (std::uint32_t r = 0; r < wiring.binding.size(); ++r) never += wiring.binding[r] != r;
+        const sim::TaskGraph few = lower(plan, wiring),
+                             all = on_every_link(plan, wiring, cluster, group, request.gpus());
+        const sim::Timeline of_few = sim::run(few), of_all = sim::run(all);
+        EXPECT_EQ(ends_of_transfers(few, of_few), ends_of_transfers(all, of_all));
+        std::vector<double> carried = of_few.carried;
+        wiring.spread(carried);
+        EXPECT_EQ(carried, of_all.carried);
       }
   EXPECT_GT(never, 500);
 }
