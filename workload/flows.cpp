@@ -218,9 +218,11 @@ std::vector<double> Flows::handed(std::span<const double> times) const {
   for (std::size_t k = 0; k < kinds_.size(); ++k)
     for (const sim::Use& use : kinds_[k].uses) {
       const std::uint32_t shared = sim::index(use.resource);
-      for (const auto& load :
-           std::ranges::equal_range(kinds_[k].loads, shared_links_[shared], {}, &collectives::Timing::Load::link))
-        handed[shared] += of_kinds[k] * load.occupied;
+      const std::vector<collectives::Timing::Load>& loads = kinds_[k].loads;
+      const topology::LinkId link = shared_links_[shared];
+      for (auto load = std::ranges::lower_bound(loads, link, {}, &collectives::Timing::Load::link);
+           load != loads.end() && load->link == link; ++load)
+        handed[shared] += of_kinds[k] * load->occupied;
     }
   return handed;
 }

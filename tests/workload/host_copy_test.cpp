@@ -22,7 +22,7 @@ constexpr double kPcie = 50e9, kBytes = 1 << 30;  // of test::boxes(): two GPUs 
 
 class HostCopyTest : public testing::Test {
  protected:
-  static Communication copy(std::vector<std::uint32_t> gpus, ToHost direction = ToHost::yes) {
+  static Communication copy(const std::vector<std::uint32_t>& gpus, ToHost direction = ToHost::yes) {
     Communication out;
     out.copy = HostCopy{.direction = direction, .bytes = {1 << 30}, .gpus = {}};
     for (const std::uint32_t gpu : gpus) out.copy->gpus.push_back(GpuId{gpu});

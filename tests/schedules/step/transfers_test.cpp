@@ -115,7 +115,7 @@ TEST(Transfers, OfCopiesToTheHostTakeWhatTheDefaultSays) {
           OffloadPlan{.optimizer = Tier::nvme, .nvme_bandwidth = Bandwidth{20e9}}})
       for (const int zero : {0, 3}) {
         s.parallelism = plan;
-        s.training.global_batch = 2 * plan.data;
+        s.training.global_batch = std::int64_t{2} * plan.data;
         s.offload = offload;
         s.data_parallel.zero = zero;
         s.data_parallel.overlap = true;
