@@ -85,7 +85,8 @@ TEST(FlowNetwork, NotesWhatAFlowMovedBesideWhatItWasTo) {
   const TaskGraph graph = graph_of(recipe.resources, recipe.routes);
   FlowNetwork network(graph);
   network.start(0, RouteId{0}, {1000});
-  ASSERT_EQ(network.settle({0}).front().at, Time{1000});
+  ASSERT_EQ(network.settle({0}).front(), RouteId{0});
+  ASSERT_EQ(network.wake(RouteId{0}), Time{1000});
   network.start(1, RouteId{0}, {1000});
   network.settle({2000});
   std::vector<std::uint32_t> ended;
