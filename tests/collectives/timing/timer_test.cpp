@@ -369,6 +369,36 @@ TEST(Timer, SaysWhatIsWrong) {
                              testing::EndsWith("; did you mean 'ring'?")));
 }
 
+TEST(Timer, WhatStaysInANodeTakesTheSameInEachOnItsOwnLinks) {
+  const topology::Cluster cluster = build({.nodes = 4, .gpus = 8, .fabric = "rail-fat-tree", .radix = 8});
+  const Timer timer(cluster, {.nvlink_step = microseconds(2), .network_step = microseconds(5)});
+  const auto in_node = [](std::uint32_t node) {
+    return std::vector<Group>{gpus(4, node * 8), {topology::GpuId{node * 8 + 7}, topology::GpuId{node * 8 + 5}}};
+  };
+  for (const Operation operation : {Operation::all_reduce, Operation::all_to_all, Operation::all_gather})
+    for (const std::uint32_t node : {1u, 3u}) {
+      const std::vector<Group> there{in_node(node).front()}, first{in_node(0).front()};
+      const Timing &moved = timer.time(operation, {1 << 20}, there), &known = timer.time(operation, {1 << 20}, first);
+      EXPECT_EQ(moved.duration, known.duration);
+      EXPECT_EQ(moved.algorithm, known.algorithm);
+      ASSERT_EQ(moved.loads.size(), known.loads.size());
+      for (std::size_t i = 0; i < known.loads.size(); ++i) {
+        EXPECT_TRUE(cluster.in_node_of(there.front().front(), moved.loads[i].link));
+        EXPECT_EQ(index(moved.loads[i].link) - index(known.loads[i].link), node * cluster.links_per_node());
+        EXPECT_EQ(moved.loads[i].bytes, known.loads[i].bytes);
+        EXPECT_EQ(moved.loads[i].occupied, known.loads[i].occupied);
+      }
+    }
+  // A send of the third node crosses the links between these GPUs and no others.
+  const std::vector<Group> pair{in_node(2).back()};
+  std::vector<topology::LinkId> crossed;
+  for (const Timing::Load& load : timer.time(Operation::send_recv, {1 << 20}, pair).loads)
+    if (load.bytes > 0) crossed.push_back(load.link);
+  EXPECT_THAT(crossed, testing::UnorderedElementsAreArray(cluster.path(pair[0][0], pair[0][1]).links));
+  const std::vector<Group> twice{{topology::GpuId{9}, topology::GpuId{9}}};
+  EXPECT_EQ(error_of([&] { timer.time(Operation::all_reduce, {1}, twice); }), "GPU 9 is twice in one group");
+}
+
 TEST(Plan, OfTooManyTransfersIsRefusedBeforeItIsMade) {
   Plan plan;
   EXPECT_THROW(plan.reserve(kMostTransfers + 1, 0), InputError);
