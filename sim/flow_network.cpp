@@ -82,7 +82,7 @@ FlowNetwork::FlowNetwork(const TaskGraph& graph) : routes_(graph.routes()), uses
 
 /// Puts the route among those active on its resources.
 void FlowNetwork::link(std::uint32_t route) {
-  std::uint32_t* place = &place_[first_use_[route]];
+  std::uint32_t* place = place_.data() + first_use_[route];
   for (const Use& use : uses(route)) {
     Resource& resource = resources_[index(use.resource)];
     *place = resource.begin + resource.active++;
@@ -92,12 +92,12 @@ void FlowNetwork::link(std::uint32_t route) {
 
 /// Takes the route off its resources, where the last one takes its place, and notes those that others still use.
 void FlowNetwork::unlink(std::uint32_t route) {
-  const std::uint32_t* place = &place_[first_use_[route]];
+  const std::uint32_t* place = place_.data() + first_use_[route];
   for (const Use& use : uses(route)) {
     Resource& resource = resources_[index(use.resource)];
     const std::uint32_t last = active_[resource.begin + --resource.active];
     if (last != route) {
-      std::uint32_t* of_last = &place_[first_use_[last]];
+      std::uint32_t* of_last = place_.data() + first_use_[last];
       for (const Use& other : uses(last)) {
         if (other.resource == use.resource) break;
         ++of_last;
