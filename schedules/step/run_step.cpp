@@ -91,6 +91,10 @@ std::optional<StepRun> until_it_repeats(const StepInput& in, const Common& commo
       fewer.shape.micro_batches = micro_batches;
       fewer.orders = without(known.orders, *period, left_out);
     }
+    // An order whose middle repeats may still name micro-batches beyond those that are left.
+    const auto beyond = [&](const Pass& pass) { return index(pass.micro_batch) >= micro_batches; };
+    if (std::ranges::any_of(fewer.orders, [&](const StageOrder& order) { return std::ranges::any_of(order, beyond); }))
+      return std::nullopt;
     StepInput trial = in;
     trial.pipeline = &fewer;
     StepRun run = all_of(trial, common);
