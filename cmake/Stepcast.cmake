@@ -57,11 +57,13 @@ function(stepcast_precompile target)
 endfunction()
 
 # With -D CMAKE_UNITY_BUILD=ON the files of one folder are compiled as one: what all of them include is parsed, and what
-# all of them instantiate is compiled, once, which takes half to two thirds of the time. Names of
-# their anonymous namespaces must differ then; these are files and folders whose names do not, and are compiled alone.
-# (So is app/report: where figure.cpp is inlined, g++ 12 sees a variant read that was not written.)
-set(compiled_alone /app/commands/ /app/report/ /collectives/algorithms/trees.cpp /schedules/checks/check_pipeline.cpp
-    /schedules/pipeline/pipelines/zero_bubble_v.cpp /sim/flow_network.cpp /topology/builders/ /topology/fabrics/)
+# all of them instantiate is compiled, once, which takes half to two thirds of the time. Names of their anonymous
+# namespaces must differ then; these are files that repeat names of others, and are compiled alone. (So is
+# app/report/figure.cpp: where it is inlined, g++ 12 sees a variant read that was not written.)
+set(compiled_alone "/app/commands/(flows|run|validate)" "/app/report/(figure|residuals_svg|schedule_diagram)"
+    /collectives/algorithms/trees /schedules/checks/check_pipeline /schedules/pipeline/pipelines/zero_bubble_v
+    /sim/flow_network "/topology/builders/(mesh|nvswitch|pcie|torus)"
+    "/topology/fabrics/(dragonfly_plus|rail_fat_tree|torus)")
 function(stepcast_unity target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD_MODE GROUP)
   foreach(source ${ARGN})
@@ -69,7 +71,7 @@ function(stepcast_unity target)
     string(REPLACE / _ folder ${folder})
     set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${folder})
     foreach(alone ${compiled_alone})
-      if(source MATCHES ${PROJECT_SOURCE_DIR}${alone})
+      if(source MATCHES "${PROJECT_SOURCE_DIR}${alone}\\.cpp$")
         set_source_files_properties(${source} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
       endif()
     endforeach()
@@ -125,6 +127,7 @@ function(stepcast_tests name)
   # and clang++ with sanitizers a third of what -O1 takes.
   target_compile_options(${name}_tests PRIVATE -O0)
   target_compile_definitions(${name}_tests PRIVATE STEPCAST_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  stepcast_unity(${name}_tests ${sources})
   stepcast_precompile(${name}_tests ${precompiled_of_tests} ${ARG_PRECOMPILED})
   gtest_discover_tests(${name}_tests DISCOVERY_TIMEOUT 60)
 endfunction()

@@ -212,9 +212,9 @@ void Flows::share_links(const topology::Cluster& cluster, const SlowLinks* slow_
   }
 }
 
-std::vector<double> Flows::handed(std::span<const double> times) const {
+std::vector<double> Flows::handed(std::span<const std::uint32_t> times) const {
   std::vector<double> of_kinds(kinds_.size(), 0), handed(shared_.size(), 0);
-  for (std::size_t flow = 0; flow < flows_.size(); ++flow) of_kinds[flows_[flow].kind] += times[flow];
+  for (std::size_t flow = 0; flow < times.size(); ++flow) of_kinds[flows_[flow].kind] += times[flow];
   for (std::size_t k = 0; k < kinds_.size(); ++k)
     for (const sim::Use& use : kinds_[k].uses) {
       const std::uint32_t shared = sim::index(use.resource);

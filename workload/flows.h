@@ -35,9 +35,10 @@ class Flows {
 
   /// Of the links that communications share: these become resources of a graph, numbered from `first` on.
   std::span<const Bandwidth> shared() const { return shared_; }
-  /// A link of each of them, and what communications that run so many `times` hand to it: `times` by CommunicationId.
+  /// A link of each of them, and what communications that run so many `times` hand to it: `times` by CommunicationId,
+  /// none for the last ones that it does not name.
   std::span<const topology::LinkId> shared_links() const { return shared_links_; }
-  std::vector<double> handed(std::span<const double> times) const;
+  std::vector<double> handed(std::span<const std::uint32_t> times) const;
   const topology::Cluster& cluster() const { return *cluster_; }
   /// A communication's flow over them. It moves amount() at most at one unit a picosecond. Its weight is left at 1.
   sim::Route route(CommunicationId id, std::uint32_t first) const;

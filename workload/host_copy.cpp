@@ -12,31 +12,6 @@ namespace {
 using topology::LinkId;
 using topology::Path;
 
-struct Alone {
-  Time latency{};
-  double seconds_a_byte = 0;
-  double spread = 0;  ///< the part of it by which the fastest takes less
-};
-
-/// Of copies that all run at once.
-Alone alone(const HostCopy& copy, const topology::Cluster& cluster, const std::vector<Path>& ways) {
-  std::map<LinkId, double> sharers;
-  for (const Path& way : ways)
-    for (const LinkId link : way.links) ++sharers[link];
-  Alone slowest;
-  double least = std::numeric_limits<double>::infinity();
-  for (const Path& way : ways) {
-    double seconds_a_byte = 1 / copy.at_most.value;
-    for (const LinkId link : way.links)
-      seconds_a_byte = std::max(seconds_a_byte, sharers[link] / cluster.link_bandwidth(link).value);
-    least = std::min(least, seconds_a_byte);
-    slowest.seconds_a_byte = std::max(slowest.seconds_a_byte, seconds_a_byte);
-    slowest.latency = std::max(slowest.latency, copy.latency.value_or(way.latency));
-  }
-  if (least < slowest.seconds_a_byte) slowest.spread = 1 - least / slowest.seconds_a_byte;
-  return slowest;
-}
-
 }  // namespace
 
 Path HostWays::way(topology::GpuId gpu, topology::ToHost direction) {
@@ -53,14 +28,36 @@ Path HostWays::way(topology::GpuId gpu, topology::ToHost direction) {
   return path;
 }
 
-collectives::Timing timing_of(const HostCopy& copy, const topology::Cluster& cluster, HostWays& ways, Siblings beside) {
+CopiesAtOnce at_once(const HostCopy& copy, const topology::Cluster& cluster, HostWays& ways) {
+  CopiesAtOnce slowest;
   std::vector<Path> all;
   for (const topology::GpuId gpu : copy.gpus) all.push_back(ways.way(gpu, copy.direction));
-  Alone slowest = alone(copy, cluster, all);
+  for (const Path& way : all)
+    for (const LinkId link : way.links) ++slowest.sharers[link];
+  double least = std::numeric_limits<double>::infinity();
+  for (const Path& way : all) {
+    double seconds_a_byte = 1 / copy.at_most.value;
+    for (const LinkId link : way.links)
+      seconds_a_byte = std::max(seconds_a_byte, slowest.sharers.at(link) / cluster.link_bandwidth(link).value);
+    least = std::min(least, seconds_a_byte);
+    slowest.seconds_a_byte = std::max(slowest.seconds_a_byte, seconds_a_byte);
+    slowest.latency = std::max(slowest.latency, copy.latency.value_or(way.latency));
+  }
+  if (least < slowest.seconds_a_byte) slowest.spread = 1 - least / slowest.seconds_a_byte;
+  return slowest;
+}
+
+collectives::Timing timing_of(const HostCopy& copy, const topology::Cluster& cluster, HostWays& ways, Siblings beside) {
+  CopiesAtOnce slowest = at_once(copy, cluster, ways);
   const double spread = slowest.spread;
   if (beside.unfolded) {
-    all.resize(copy.own);
-    if (spread > 0 || !beside.together) slowest = alone(copy, cluster, all);
+    HostCopy own = copy;
+    own.gpus.resize(copy.own);
+    CopiesAtOnce by_themselves = at_once(own, cluster, ways);
+    if (spread > 0 || !beside.together)
+      slowest = std::move(by_themselves);
+    else
+      slowest.sharers = std::move(by_themselves.sharers);
   }
   collectives::Timing timing{.latency = slowest.latency,
                              .still = slowest.latency,
@@ -70,10 +67,8 @@ collectives::Timing timing_of(const HostCopy& copy, const topology::Cluster& clu
                              .loads = {}};
   const auto bytes = static_cast<double>(copy.bytes.value);
   timing.duration = slowest.latency + from_seconds(bytes * slowest.seconds_a_byte);
-  std::map<LinkId, double> sharers;
-  for (const Path& way : all)
-    for (const LinkId link : way.links) ++sharers[link];
-  for (const auto& [link, copies] : sharers) timing.loads.push_back({link, bytes * copies, bytes * copies, copies});
+  for (const auto& [link, copies] : slowest.sharers)
+    timing.loads.push_back({link, bytes * copies, bytes * copies, copies});
   return timing;
 }
 

@@ -38,6 +38,15 @@ class HostWays {
   std::map<std::pair<std::uint32_t, topology::ToHost>, Known> known_;  ///< by place in the node
 };
 
+/// What the slowest of copies takes that run at once and meet nothing else.
+struct CopiesAtOnce {
+  Time latency{};
+  double seconds_a_byte = 0;
+  double spread = 0;                           ///< the part of these by which the fastest takes less
+  std::map<topology::LinkId, double> sharers;  ///< how many cross each link
+};
+CopiesAtOnce at_once(const HostCopy& copy, const topology::Cluster& cluster, HostWays& ways);
+
 /// Who copies beside whom.
 struct Siblings {
   bool unfolded = false;  ///< only what those load counts that ask: the others are there by themselves

@@ -35,6 +35,13 @@ std::optional<CommunicationId> Program::communication(TaskId task) const {
   return tag > 0 ? std::optional(CommunicationId{tag - 1}) : std::nullopt;
 }
 
+std::vector<std::uint32_t> Program::times(std::size_t first, std::size_t end) const {
+  std::vector<std::uint32_t> times(of_communications_.size(), 0);
+  for (std::size_t t = first; t < end; ++t)
+    if (const auto id = communication(TaskId{static_cast<std::uint32_t>(t)})) ++times[index(*id)];
+  return times;
+}
+
 bool Program::alike(TaskId a, TaskId b) const {
   const sim::TaskGraph::Task &first = graph_.tasks()[sim::index(a)], &second = graph_.tasks()[sim::index(b)];
   return first.amount == second.amount && first.route == second.route;

@@ -50,6 +50,9 @@ class Program {
   std::size_t tasks() const { return graph_.tasks().size(); }
   /// Nothing: kernels.
   std::optional<CommunicationId> communication(sim::TaskId task) const;
+  /// How often each communication runs among the tasks from `first` on, before `end`: by CommunicationId, up to the
+  /// last that the program has.
+  std::vector<std::uint32_t> times(std::size_t first, std::size_t end) const;
   /// Whether two tasks are kernels that take equally long on the same engine, or none, or the same communication.
   bool alike(sim::TaskId a, sim::TaskId b) const;
 

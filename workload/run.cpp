@@ -62,11 +62,7 @@ class OnLinks {
 
 /// Every link that communications share has carried what they handed to it. `first`: of the links' resources.
 void check_links(const Program& program, const Flows& flows, const sim::Timeline& timeline, std::uint32_t first) {
-  std::vector<double> times(flows.count(), 0);
-  for (std::uint32_t t = 0; t < program.tasks(); ++t)
-    if (const std::optional<CommunicationId> communication = program.communication(sim::TaskId{t}))
-      ++times[index(*communication)];
-  const std::vector<double> handed = flows.handed(times);
+  const std::vector<double> handed = flows.handed(program.times(0, program.tasks()));
   for (std::size_t shared = 0; shared < handed.size(); ++shared)
     check_received(flows.cluster(), flows.shared_links()[shared], handed[shared], timeline.carried[first + shared]);
 }

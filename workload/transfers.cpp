@@ -124,11 +124,9 @@ class Lowering {
 
   /// Every link has carried what the program's communications handed to it.
   void check_received(const sim::Timeline& all) const {
-    std::vector<double> times(known_.size(), 0), handed(resource_of_.size(), 0);
-    for (std::uint32_t t = 0; t < program_.tasks(); ++t)
-      if (const std::optional<CommunicationId> communication = program_.communication(TaskId{t}))
-        ++times[index(*communication)];
-    for (std::size_t c = 0; c < known_.size(); ++c)
+    const std::vector<std::uint32_t> times = program_.times(0, program_.tasks());
+    std::vector<double> handed(resource_of_.size(), 0);
+    for (std::size_t c = 0; c < times.size(); ++c)
       if (known_[c]) hand_over(*known_[c], times[c], handed);
     for (std::uint32_t link = 0; link < resource_of_.size(); ++link)
       if (const auto& resource = resource_of_[link])

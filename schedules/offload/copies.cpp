@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <initializer_list>
-#include <map>
 #include <utility>
 
 #include "sim/long_time.h"
@@ -93,24 +92,15 @@ Update update_of(const Scenario& s, double parameters, const HostCopies& copies)
 
 }  // namespace
 
-HostCopies::Way HostCopies::way(const topology::Cluster& cluster, bool to_host, const HostLink::Copy& measured) {
-  Way slowest;
-  std::map<topology::LinkId, double> sharers;
+HostCopies::Way HostCopies::way(const topology::Cluster& cluster, topology::ToHost direction,
+                                const HostLink::Copy& measured) {
   workload::HostWays ways(cluster);
-  std::vector<topology::Path> paths;
-  for (std::uint32_t gpu = 0; gpu < std::min(cluster.gpus(), cluster.gpus_per_node()); ++gpu) {
-    paths.push_back(ways.way(topology::GpuId{gpu}, topology::ToHost{to_host}));
-    for (const topology::LinkId link : paths.back().links) ++sharers[link];
-  }
-  for (const topology::Path& path : paths) {
-    slowest.latency = std::max(slowest.latency, path.latency);
-    for (const topology::LinkId link : path.links)
-      slowest.seconds_a_byte = std::max(slowest.seconds_a_byte, sharers[link] / cluster.link_bandwidth(link).value);
-  }
-  slowest.measured = measured;
-  if (measured.latency) slowest.latency = *measured.latency;
-  if (measured.bandwidth) slowest.seconds_a_byte = std::max(slowest.seconds_a_byte, 1 / measured.bandwidth->value);
-  return slowest;
+  workload::HostCopy all{.direction = direction, .bytes = {}, .gpus = {}, .latency = measured.latency};
+  if (measured.bandwidth) all.at_most = *measured.bandwidth;
+  for (std::uint32_t gpu = 0; gpu < std::min(cluster.gpus(), cluster.gpus_per_node()); ++gpu)
+    all.gpus.push_back(topology::GpuId{gpu});
+  const workload::CopiesAtOnce slowest = at_once(all, cluster, ways);
+  return {slowest.latency, slowest.seconds_a_byte, measured};
 }
 
 HostCopies::HostCopies(const Scenario& s, const topology::Cluster& cluster)
@@ -120,8 +110,8 @@ HostCopies::HostCopies(const Scenario& s, const topology::Cluster& cluster)
     return HostLink::Copy{s.offload.overlap && link.both.latency ? link.both.latency : one_way.latency,
                           s.offload.overlap && link.both.bandwidth ? link.both.bandwidth : one_way.bandwidth};
   };
-  out_ = way(cluster, true, measured(link.to_host));
-  back_ = way(cluster, false, measured(link.to_gpu));
+  out_ = way(cluster, topology::ToHost::yes, measured(link.to_host));
+  back_ = way(cluster, topology::ToHost::no, measured(link.to_gpu));
   if (s.offload.nvme_bandwidth) drive_seconds_a_byte_ = gpus_ / s.offload.nvme_bandwidth->value;
 }
 

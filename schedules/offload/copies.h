@@ -36,7 +36,7 @@ class HostCopies {
     double seconds_a_byte = 0;
     HostLink::Copy measured{};
   };
-  static Way way(const topology::Cluster& cluster, bool to_host, const HostLink::Copy& measured);
+  static Way way(const topology::Cluster& cluster, topology::ToHost direction, const HostLink::Copy& measured);
   Time time(const Way& way, double bytes, Tier tier) const;
 
   Way out_, back_;

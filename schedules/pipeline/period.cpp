@@ -42,17 +42,30 @@ std::uint32_t micro_batches_of_period(const StageOrder& order) {
   return 0;
 }
 
+/// Which of a chunk's visits by a micro-batch a pass is: forward, backward, or for its weights.
+std::size_t visit(const Pass& pass) {
+  const std::size_t kind = pass.kind == PassKind::forward ? 0 : pass.kind == PassKind::weight ? 1 : 2;
+  return std::size_t{3} * pass.virtual_stage + kind;
+}
+
 /// Whether each chunk is visited by one micro-batch after the other, forward, backward and for its weights: then those
 /// that are left out are the ones between others, whatever the stage.
 bool in_turn(const Shape& shape, const StageOrder& order) {
   std::vector<std::uint32_t> next(std::size_t{3} * shape.virtual_stages, 0);
   for (const Pass& pass : order) {
-    const std::size_t kind = pass.kind == PassKind::forward ? 0 : pass.kind == PassKind::weight ? 1 : 2;
-    std::uint32_t& expected = next[kind * shape.virtual_stages + pass.virtual_stage];
+    std::uint32_t& expected = next[visit(pass)];
     if (index(pass.micro_batch) < expected) return false;
     expected = index(pass.micro_batch) + 1;
   }
   return true;
+}
+
+/// Whether every visit that the order makes is made among so many passes from its middle on. Else, where all forwards
+/// come before the middle, say, micro-batches without backwards would be left.
+bool hold_every_visit(const Shape& shape, const StageOrder& order, std::size_t passes) {
+  std::vector<bool> held(std::size_t{3} * shape.virtual_stages, false);
+  for (const Pass& pass : std::span(order).subspan(order.size() / 2, passes)) held[visit(pass)] = true;
+  return std::ranges::all_of(order, [&](const Pass& pass) { return held[visit(pass)]; });
 }
 
 }  // namespace
@@ -70,7 +83,7 @@ std::optional<Period> find_period(const Shape& shape, std::span<const StageOrder
   if (period.micro_batches == 0) return std::nullopt;
   for (const StageOrder& order : orders) {
     const std::size_t passes = passes_of_period(order, period.micro_batches);
-    if (passes == 0 || !in_turn(shape, order)) return std::nullopt;
+    if (passes == 0 || !in_turn(shape, order) || !hold_every_visit(shape, order, passes)) return std::nullopt;
     Period::OfStage& stage = period.stages.emplace_back(Period::OfStage{order.size() / 2, order.size() / 2, passes});
     while (stage.first > 0 && later_by(order[stage.first - 1], order[stage.first - 1 + passes], period.micro_batches))
       --stage.first;

@@ -44,7 +44,8 @@ std::vector<std::uint32_t> lanes_of(const workload::Communication& communication
 
 }  // namespace
 
-InnerTraffic::InnerTraffic(const StepInput& in, const LaneGroups& lanes, Traffic& traffic) {
+InnerTraffic::InnerTraffic(const StepInput& in, const LaneGroups& lanes, Traffic& traffic)
+    : in_step_(traffic.data.size()) {
   std::map<Key, workload::CommunicationId> declared;  // by the group's first lane
   for (std::uint32_t lane = 0; lane < traffic.data.size(); ++lane) {
     std::optional<LayerTraffic> of_lane;
@@ -95,12 +96,21 @@ bool InnerTraffic::any_meets(std::uint32_t lane, const DataPlan& plan) const {
   return any;
 }
 
-bool InnerTraffic::keep_what_meets(const workload::Flows& flows, Traffic& traffic) {
-  for (auto& [key, group] : groups_)
-    group.meets = flows.shares(group.communication) || (group.lanes.size() > 1 && !flows.alike());
+bool InnerTraffic::keep_what_meets(const StepInput& in, const workload::Flows& flows, Traffic& traffic) {
+  // Of few lanes each may be late for every collective by itself; of more a group begins each pass together.
+  constexpr std::size_t kFewLanes = 128;
+  const bool few = traffic.data.size() <= kFewLanes, apart = !flows.alike() || in.stragglers != nullptr;
+  std::vector<std::set<std::pair<Among, std::uint32_t>>> in_step(traffic.data.size());
+  for (auto& [key, group] : groups_) {
+    const bool several = group.lanes.size() > 1;
+    group.meets = flows.shares(group.communication) || (several && !flows.alike() && few);
+    if (several && apart && !group.meets) in_step[std::get<0>(key)].emplace(std::get<Among>(key), group.lanes.front());
+  }
   copies_meet_ = std::ranges::any_of(copies_, [&](const auto& copy) { return flows.shares(copy.second); });
   bool any = false;
   for (std::uint32_t lane = 0; lane < traffic.data.size(); ++lane) {
+    in_step_[lane].assign(in_step[lane].begin(), in_step[lane].end());
+    any = any || !in_step_[lane].empty();
     if (any_meets(lane, traffic.data[lane]))
       any = true;
     else

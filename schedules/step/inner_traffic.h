@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -25,7 +26,7 @@ class InnerTraffic {
   struct Group {
     workload::CommunicationId communication{};
     std::vector<std::uint32_t> lanes;  ///< that take part, from the first
-    bool meets = true;                 ///< other traffic, so that it must be simulated among it
+    bool meets = true;                 ///< other traffic, or lanes that are late, so that it must be simulated
   };
   /// With whom a lane takes part in a collective.
   const Group& group(std::uint32_t lane, const TensorCollective& collective) const;
@@ -36,9 +37,13 @@ class InnerTraffic {
   /// share traffic inside layers join it pass by pass.
   bool copies_meet() const { return copies_meet_; }
 
+  /// Lanes that begin each pass together: they wait for each other many times in it, and their kernels or their other
+  /// traffic take unlike times. Groups of a lane, in an order that is the same for all of its lanes; each by its first.
+  std::span<const std::pair<Among, std::uint32_t>> in_step(std::uint32_t lane) const { return in_step_[lane]; }
+
   /// Keeps in parts those chunks of `traffic` alone that hold what meets other traffic on some link. The rest takes
-  /// the time that it takes alone. Whether there is anything left.
-  bool keep_what_meets(const workload::Flows& flows, Traffic& traffic);
+  /// the time that it takes alone. Whether there is anything left to simulate.
+  bool keep_what_meets(const StepInput& input, const workload::Flows& flows, Traffic& traffic);
 
  private:
   using Key = std::tuple<std::uint32_t, Among, collectives::Operation, std::int64_t>;
@@ -51,6 +56,7 @@ class InnerTraffic {
   std::map<Key, Group> groups_;                                                        ///< as a lane asks
   std::map<std::pair<std::uint32_t, HostTraffic>, workload::CommunicationId> copies_;  ///< by lane
   bool copies_meet_ = false;
+  std::vector<std::vector<std::pair<Among, std::uint32_t>>> in_step_;  ///< by lane
 };
 
 /// The copies and the rest of a lane's update on the host; nothing where the GPU updates.

@@ -50,11 +50,18 @@ LaneTask& Lanes::add_compute(std::uint32_t lane, const Pass& pass, const Stretch
   const PassTime time = straggling(lane, undisturbed.time);
   Ends ends;
   // Of one stage alone only what is summed or gathered runs beside it.
-  const bool in_parts =
-      in.transfers || (!undisturbed.parts.empty() && (shape.stages > 1 || disturbed || simulates_copies()));
+  const bool beside = shape.stages > 1 || disturbed || simulates_copies();
+  const bool together = !in.transfers && beside && inner_ != nullptr && !inner_->in_step(lane).empty();
+  const bool in_parts = in.transfers || (!undisturbed.parts.empty() && beside);
   if (in_parts) {
     const bool works = undisturbed.time.compute > Time{};
-    ends = add_parts(lane, undisturbed, works ? time.compute / undisturbed.time.compute : 1, disturbed);
+    const Time compute =
+        together ? time.duration - undisturbed.time.exposed_tensor - undisturbed.time.exposed_copy : time.compute;
+    ends = add_parts(lane, undisturbed, works ? compute / undisturbed.time.compute : 1, disturbed);
+  } else if (together) {
+    ends.first = step.program.kernels(streams_[lane].compute, {});
+    ends.last = kernels(lane, time.duration, disturbed);
+    step.program.after(ends.last, in_step(lane, ends.first));
   } else {
     ends.first = ends.last = kernels(lane, time.duration, disturbed);
   }
@@ -69,7 +76,7 @@ LaneTask& Lanes::add_compute(std::uint32_t lane, const Pass& pass, const Stretch
                                                                  {},
                                                                  {}});
   entry.exposed_copy = time.exposed_copy;
-  entry.in_parts = in_parts;
+  entry.in_parts = in_parts || together;
   entry.beside_data = overlaps();
   if (const std::optional<TaskId> sum = std::exchange(blocked_by_[lane], std::nullopt)) {
     step.program.after(task, *sum);
@@ -78,18 +85,29 @@ LaneTask& Lanes::add_compute(std::uint32_t lane, const Pass& pass, const Stretch
   return entry;
 }
 
+TaskId Lanes::in_step(std::uint32_t lane, TaskId ready) {
+  if (in.transfers) return ready;
+  for (const auto& [among, first] : inner_->in_step(lane)) {
+    const Joined::Turn turn =
+        begins_.try_emplace(among, count()).first->second.next(lane, first, [&] { return step.program.moment(); });
+    step.program.after(turn.task, std::exchange(ready, turn.task));
+  }
+  return ready;
+}
+
 Lanes::Ends Lanes::add_parts(std::uint32_t lane, const Stretch& stretch, double slower, bool disturbed) {
   const auto longer = [&](Time time) { return slower == 1 ? time : from_seconds(to_seconds(time) * slower); };
   const TaskId begin = step.program.kernels(streams_[lane].compute, {});
-  TaskId done = begin, arrived = begin;  // kernels so far; traffic that the next ones wait for, if it is not `begin`
-  Time next{};                           // what these take
-  CopyEnds copying{begin, begin};        // not yet waited for
+  // Kernels so far; traffic that the next ones wait for, if it is not `begin`.
+  TaskId done = begin, arrived = in_step(lane, begin);
+  Time next{};                         // what these take
+  CopyEnds copying{arrived, arrived};  // not yet waited for
   const auto compute = [&] {
     done = kernels(lane, std::exchange(next, {}), disturbed);
     if (arrived != begin) step.program.after(done, std::exchange(arrived, begin));
   };
   if (stretch.at_once) {
-    TaskId last = begin;
+    TaskId last = arrived;
     for (const PassParts* parts : stretch.parts)
       for (const PassPart& part : *parts) {
         if (part.of_copies() && !simulates_copies()) continue;

@@ -89,6 +89,8 @@ class Lanes {
     return disturbed && slowdown_ > 0 ? step.program.kernels(streams.compute, streams.engine, duration)
                                       : step.program.kernels(streams.compute, duration);
   }
+  /// When all lanes that begin a pass together have come so far; the lane itself has come to `ready`.
+  sim::TaskId in_step(std::uint32_t lane, sim::TaskId ready);
   /// The stretch with the traffic in it that meets other traffic, kernels `slower` times as long.
   Ends add_parts(std::uint32_t lane, const Stretch& stretch, double slower, bool disturbed);
   /// Traffic inside a layer, which each of its lanes joins once it has come so far.
@@ -108,6 +110,7 @@ class Lanes {
   Joined sums_, gathers_;                               ///< by the group's leader
   const InnerTraffic* inner_;                           ///< none: it meets no other
   std::map<Among, Joined> inner_turns_;                 ///< all lanes of a group ask in the same order
+  std::map<Among, Joined> begins_;                      ///< of passes, likewise
   std::vector<std::optional<sim::TaskId>> blocked_by_;  ///< by lane
 };
 

@@ -33,7 +33,7 @@ struct Common {
     if (in.transfers || inner_may_meet(in)) inner.emplace(in, lanes, traffic);
     if (!in.transfers) {
       flows = std::make_shared<const workload::Flows>(flows_of(in, traffic));
-      if (inner && !inner->keep_what_meets(*flows, traffic)) inner.reset();
+      if (inner && !inner->keep_what_meets(in, *flows, traffic)) inner.reset();
     }
     if (!inner) see_whole(traffic);
   }
@@ -91,10 +91,6 @@ std::optional<StepRun> until_it_repeats(const StepInput& in, const Common& commo
       fewer.shape.micro_batches = micro_batches;
       fewer.orders = without(known.orders, *period, left_out);
     }
-    // An order whose middle repeats may still name micro-batches beyond those that are left.
-    const auto beyond = [&](const Pass& pass) { return index(pass.micro_batch) >= micro_batches; };
-    if (std::ranges::any_of(fewer.orders, [&](const StageOrder& order) { return std::ranges::any_of(order, beyond); }))
-      return std::nullopt;
     StepInput trial = in;
     trial.pipeline = &fewer;
     StepRun run = all_of(trial, common);

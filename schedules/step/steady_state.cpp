@@ -114,9 +114,9 @@ class Search {
   void count_communications(std::size_t l, std::vector<std::uint32_t>& times) const {
     const std::vector<PassBegin>& passes = step_.lanes[l].passes;
     const Middle& middle = middles_[l];
-    for (std::uint32_t task = passes[middle.first].task; task < passes[middle.first + middle.of_period].task; ++task)
-      if (const auto communication = step_.program.communication(sim::TaskId{task}))
-        if (index(*communication) < times.size()) ++times[index(*communication)];
+    const std::vector<std::uint32_t> of_lane =
+        step_.program.times(passes[middle.first].task, passes[middle.first + middle.of_period].task);
+    for (std::size_t i = 0; i < std::min(times.size(), of_lane.size()); ++i) times[i] += of_lane[i];
   }
 
   /// Of a period of a lane, from the first task on that ends when all has settled.

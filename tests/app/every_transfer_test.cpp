@@ -110,5 +110,20 @@ TEST(EveryTransfer, TheDefaultTakesAsLongAsAllTransfersTogether) {
   if (asked != nullptr && std::getenv("STEPCAST_UPDATE_GOLDEN") != nullptr) write_table(table(found));
 }
 
+// Tensor ranks whose collectives meet no other traffic still wait for the slowest of them, and so do context ranks.
+TEST(EveryTransfer, RanksOfAGroupWaitForTheSlowest) {
+  const std::string file = testing::TempDir() + "jitter.yaml";
+  std::ofstream(file) << R"(
+cluster: {node: dgx-h100, nodes: 4}
+model: {base: llama3-70b, layers: 2}
+training: {global_batch: 4, micro_batch: 1, sequence: 4096}
+parallelism: {tensor: 8, context: 2, pipeline: 2}
+imperfections: {jitter: 0.1}
+)";
+  const std::optional<double> usual = step_of(file), whole = step_of("--detail transfers " + file);
+  ASSERT_TRUE(usual && whole);
+  EXPECT_NEAR(*usual / *whole, 1, 0.015);
+}
+
 }  // namespace
 }  // namespace stepcast::app

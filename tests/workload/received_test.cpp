@@ -44,7 +44,7 @@ TEST(Received, CountsACommunicationAsOftenAsItRuns) {
   };
   const Flows flows(machine, std::vector{message(0, 1 << 26), message(16, 1 << 20)}, {});
   ASSERT_FALSE(flows.shared().empty());
-  const std::vector<double> handed = flows.handed(std::vector{1.0, 3.0});
+  const std::vector<double> handed = flows.handed(std::vector{1u, 3u});
   ASSERT_EQ(handed.size(), flows.shared().size());
   EXPECT_NEAR(handed.front(), (1 << 26) + 3 * (1 << 20), 1);
 }

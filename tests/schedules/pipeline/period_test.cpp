@@ -76,6 +76,16 @@ TEST(Period, IsNotLookedForWhereMicroBatchesDoNotComeInTurn) {
   EXPECT_FALSE(find_period(shape, orders));
 }
 
+// What repeats in the middle is backwards alone: left out there, micro-batches would keep their forwards and weights.
+TEST(Period, IsNotOneOfSomeOfAMicroBatchsVisitsAlone) {
+  Shape shape{1, 64};
+  shape.splits_backward = true;
+  StageOrder order;
+  for (const PassKind kind : {PassKind::forward, PassKind::backward, PassKind::weight})
+    for (std::uint32_t m = 0; m < 64; ++m) order.push_back({kind, MicroBatchId{m}});
+  EXPECT_FALSE(find_period(shape, std::span(&order, 1)));
+}
+
 TEST(Period, LeftOutLeavesAnOrderThatRunsToItsEndAndHoldsAsMuch) {
   std::size_t found = 0;
   for (const Case& c : cases()) {
