@@ -78,8 +78,8 @@ std::optional<BusyLink> busiest_link(const Scenario& s, const topology::Cluster&
       carry(load.link, load.occupied * micro_batches(s) / copies(in.pipeline->shape));
   }
   for (std::uint32_t i = 0; i < step.times.size(); ++i)
-    for (const auto& load : flows.loads(workload::CommunicationId{i}))
-      carry(load.link, load.occupied * step.times[i] / in.pipeline->steps);
+    flows.each_load(workload::CommunicationId{i},
+                    [&](const auto& load) { carry(load.link, load.occupied * step.times[i] / in.pipeline->steps); });
   std::optional<std::uint32_t> busiest;
   double most = kUnused;
   for (std::uint32_t link = 0; link < carried.size(); ++link) {

@@ -2,10 +2,17 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstdint>
 #include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <tuple>
 #include <utility>
 
+#include "sim/executor.h"
+#include "sim/input_error.h"
 #include "workload/link_capacity.h"
 
 namespace stepcast::workload {
@@ -13,19 +20,58 @@ namespace {
 
 using collectives::Timing;
 
+/// Whether groups that run the same collective at once take about as long when each is a flow that takes the time it
+/// would take alone, and meets the others on the links, as the collectives themselves take together. They do where each
+/// loads the links that they share evenly over its time; then one that is late does not hold up the others. `together`:
+/// of all of them.
+bool meet_as_flows(const Collective& c, std::string_view algorithm, Time together, const Machine& machine,
+                   const SlowLinks* slow_links) {
+  constexpr double kAbout = 0.01;
+  std::vector<Communication> each;
+  for (const collectives::Group& group : *c.groups) {
+    each.push_back({{c}});
+    each.back().collectives.front().groups = std::make_shared<const std::vector<collectives::Group>>(1, group);
+    each.back().collectives.front().algorithm = algorithm;
+    each.back().collectives.front().scale = 1;
+  }
+  try {
+    const Flows flows(machine, each, {.slow_links = slow_links});
+    sim::TaskGraph graph;
+    for (const Bandwidth capacity : flows.shared()) graph.add_resource(capacity);
+    for (std::uint32_t i = 0; i < each.size(); ++i)
+      graph.transfer(graph.add_route(flows.route(CommunicationId{i}, 0, 0)), flows.amount(CommunicationId{i}, 0));
+    return std::abs(sim::run(graph).end / together - 1) <= kAbout;
+  } catch (const InputError&) {  // what all of them do together one of them cannot
+    return false;
+  }
+}
+
+/// What is known of siblings that take unlike times: whether they meet as flows do.
+using Meeting =
+    std::map<std::tuple<collectives::Operation, std::int64_t, std::string, std::vector<collectives::Group>>, bool>;
+
 /// Siblings share the links. Folded, the groups that ask stand for all of them and carry all their bytes; unfolded,
 /// they carry their own. Where siblings take unlike time they do not stay together for long: unfolded, each then takes
-/// the time it would take without them, and meets them on the links.
-Timing timing_of(const Collective& c, const Machine& machine, const Flows::Conditions& conditions) {
+/// the time it would take without them, and meets them on the links, if that tells what they take together.
+Timing timing_of(const Collective& c, const Machine& machine, const Flows::Conditions& conditions, Meeting& meeting) {
   collectives::Details details = c.details ? *c.details : collectives::Details{};
   const collectives::Timer& timer = machine.timer();
   Timing timing = timer.time(c.operation, c.bytes, *c.groups, c.algorithm, !conditions.unfolded, details);
   if (conditions.unfolded && c.groups->size() > c.own) {
-    if (timing.alike() || c.operation != collectives::Operation::send_recv) {
+    const std::string chosen = timing.algorithm + "/" + timing.protocol;
+    const auto meet = [&] {
+      if (c.operation == collectives::Operation::send_recv) return true;
+      if (c.details || c.own > 1) return false;
+      std::vector<collectives::Group> sorted = *c.groups;
+      std::ranges::sort(sorted);
+      const auto [known, fresh] = meeting.try_emplace({c.operation, c.bytes.value, chosen, std::move(sorted)}, false);
+      if (fresh) known->second = meet_as_flows(c, chosen, timing.duration, machine, conditions.slow_links);
+      return known->second;
+    };
+    if ((timing.alike() && !conditions.late) || !meet()) {
       details.own = c.own;
       timing = timer.time(c.operation, c.bytes, *c.groups, c.algorithm, false, details);
     } else {
-      const std::string chosen = timing.algorithm + "/" + timing.protocol;
       const double spread = timing.spread;
       timing = timer.time(c.operation, c.bytes, std::span(*c.groups).first(c.own), chosen, false, details);
       timing.spread = spread;
@@ -39,21 +85,25 @@ Timing timing_of(const Collective& c, const Machine& machine, const Flows::Condi
 Timing joined(Timing first, const Timing& second, Communication::Order order) {
   if (order == Communication::Order::passed_on) return passed_on(std::move(first), second);
   const Time first_moves = first.duration - first.still, second_moves = second.duration - second.still;
-  first.still =
-      order == Communication::Order::side_by_side ? std::max(first.still, second.still) : first.still + second.still;
+  first.still = std::max(first.still, second.still);
   first.duration = first.still + first_moves + second_moves;
   first.spread = std::max(first.spread, second.spread);
   first.loads.insert(first.loads.end(), second.loads.begin(), second.loads.end());
   return first;
 }
 
-Timing timing_of(const Communication& communication, const Machine& machine, const Flows::Conditions& conditions) {
-  Timing all;
-  bool first = true;
+/// Of what runs at once, in its turn.
+std::vector<Timing> timings_of(const Communication& communication, const Machine& machine,
+                               const Flows::Conditions& conditions, Meeting& meeting) {
+  std::vector<Timing> all;
   for (const Collective& collective : communication.collectives) {
-    Timing timing = timing_of(collective, machine, conditions);
-    all = std::exchange(first, false) ? std::move(timing) : joined(std::move(all), timing, communication.order);
+    Timing timing = timing_of(collective, machine, conditions, meeting);
+    if (all.empty() || communication.order == Communication::Order::one_after_the_other)
+      all.push_back(std::move(timing));
+    else
+      all.back() = joined(std::move(all.back()), timing, communication.order);
   }
+  if (all.empty()) all.emplace_back();
   return all;
 }
 
@@ -84,11 +134,13 @@ Flows::Flows(const Machine& machine, std::span<const Communication> communicatio
     : cluster_(&machine.cluster()) {
   flows_.resize(communications.size());
   HostWays ways(machine.cluster());
+  Meeting meeting;
   const auto add = [&](std::size_t at, Timing timing) {
     const Communication& communication = communications[at];
     Time latency{};
-    for (const Collective& collective : communication.at_receiver)
-      latency = latency + timing_of(collective, machine, conditions).duration;
+    if (flows_[at].empty())
+      for (const Collective& collective : communication.at_receiver)
+        latency = latency + timing_of(collective, machine, conditions, meeting).duration;
     alike_ = alike_ && timing.alike();
     const Time moving =
         std::max(timing.duration - timing.still, busiest(timing, machine.cluster(), conditions.slow_links));
@@ -98,10 +150,11 @@ Flows::Flows(const Machine& machine, std::span<const Communication> communicatio
     // Negative: a turn of its own.
     const auto own = -1 - static_cast<std::int64_t>(at);
     kinds_[kind].turns.push_back(communication.turn ? std::int64_t{*communication.turn} : own);
-    flows_[at] = {latency, kind};
+    flows_[at].push_back({latency, kind});
   };
   for (std::size_t i = 0; i < communications.size(); ++i)
-    if (!communications[i].copy) add(i, timing_of(communications[i], machine, conditions));
+    if (!communications[i].copy)
+      for (Timing& timing : timings_of(communications[i], machine, conditions, meeting)) add(i, std::move(timing));
   const bool together = alike_;  // else ranks that copy at the same moment do not for long
   for (std::size_t i = 0; i < communications.size(); ++i)
     if (const std::optional<HostCopy>& copy = communications[i].copy)
@@ -214,7 +267,8 @@ void Flows::share_links(const topology::Cluster& cluster, const SlowLinks* slow_
 
 std::vector<double> Flows::handed(std::span<const std::uint32_t> times) const {
   std::vector<double> of_kinds(kinds_.size(), 0), handed(shared_.size(), 0);
-  for (std::size_t flow = 0; flow < times.size(); ++flow) of_kinds[flows_[flow].kind] += times[flow];
+  for (std::size_t id = 0; id < times.size(); ++id)
+    for (const Flow& flow : flows_[id]) of_kinds[flow.kind] += times[id];
   for (std::size_t k = 0; k < kinds_.size(); ++k)
     for (const sim::Use& use : kinds_[k].uses) {
       const std::uint32_t shared = sim::index(use.resource);
@@ -227,8 +281,20 @@ std::vector<double> Flows::handed(std::span<const std::uint32_t> times) const {
   return handed;
 }
 
-sim::Route Flows::route(CommunicationId id, std::uint32_t first) const {
-  sim::Route route{kind(id).uses, flows_[index(id)].latency, {kPicosecondsPerSecond}, 1.0};
+Time Flows::alone(CommunicationId id) const {
+  Time all{};
+  for (const Flow& flow : flows_[index(id)]) all = all + flow.latency + kinds_[flow.kind].time;
+  return all;
+}
+
+bool Flows::shares(CommunicationId id) const {
+  return std::ranges::any_of(flows_[index(id)], [&](const Flow& flow) { return !kinds_[flow.kind].uses.empty(); });
+}
+
+sim::Route Flows::route(CommunicationId id, std::size_t flow, std::uint32_t first) const {
+  const Kind& of = kind(id, flow);
+  sim::Route route{
+      of.uses, flows_[index(id)][flow].latency, {kPicosecondsPerSecond}, of.uses.empty() ? 1.0 : of.connections};
   for (sim::Use& use : route.uses) use.resource = sim::ResourceId{first + sim::index(use.resource)};
   return route;
 }

@@ -13,7 +13,8 @@
 
 namespace stepcast::workload {
 
-/// Communications on a machine, each timed alone and turned into a flow. Alone it takes exactly the time it was timed
+/// Communications on a machine, each timed alone and turned into a flow, or one for each of the collectives that come
+/// one after the other in it. Alone it takes exactly the time it was timed
 /// at; where two different ones load one link at once, their connections share it evenly. Links that bind the same
 /// communications to the same extent are one constraint, and a link that only one of them uses is none, so that what is
 /// to be simulated stays small. The communications of several programs that are to meet stand in one list here.
@@ -23,15 +24,23 @@ class Flows {
     const SlowLinks* slow_links = nullptr;  ///< none: every link carries what it should
     /// Every group stands in a program by itself: its links carry what it sends, not what its siblings do as well.
     bool unfolded = false;
+    /// Siblings do not begin at the same moment: some of their ranks are late.
+    bool late = false;
     /// Where siblings take unlike times, all take that of the first to end, not of the last.
     bool first_siblings = false;
   };
   Flows(const Machine& machine, std::span<const Communication> communications, const Conditions& conditions);
 
   /// Its time alone.
-  Time alone(CommunicationId id) const { return flows_[index(id)].latency + kind(id).time; }
-  /// What it sends over each link.
-  const std::vector<collectives::Timing::Load>& loads(CommunicationId id) const { return kind(id).loads; }
+  Time alone(CommunicationId id) const;
+  /// Its flows, of which each begins when the one before has ended.
+  std::size_t flows(CommunicationId id) const { return flows_[index(id)].size(); }
+  /// Calls `see` with what each of them sends over each link.
+  template <class See>
+  void each_load(CommunicationId id, const See& see) const {
+    for (const Flow& flow : flows_[index(id)])
+      for (const collectives::Timing::Load& load : kinds_[flow.kind].loads) see(load);
+  }
 
   /// Of the links that communications share: these become resources of a graph, numbered from `first` on.
   std::span<const Bandwidth> shared() const { return shared_; }
@@ -40,16 +49,15 @@ class Flows {
   std::span<const topology::LinkId> shared_links() const { return shared_links_; }
   std::vector<double> handed(std::span<const std::uint32_t> times) const;
   const topology::Cluster& cluster() const { return *cluster_; }
-  /// A communication's flow over them. It moves amount() at most at one unit a picosecond. Its weight is left at 1.
-  sim::Route route(CommunicationId id, std::uint32_t first) const;
-  Bytes amount(CommunicationId id) const { return {kind(id).time.value}; }
+  /// One of its flows over them. It moves amount() at most at one unit a picosecond; beside others it weighs what its
+  /// connections do, which share a link evenly.
+  sim::Route route(CommunicationId id, std::size_t flow, std::uint32_t first) const;
+  Bytes amount(CommunicationId id, std::size_t flow) const { return {kind(id, flow).time.value}; }
   std::size_t count() const { return flows_.size(); }
   /// Whether all groups that run at the same time take the same time, whatever they meet.
   bool alike() const { return alike_; }
-  /// Connections share a link evenly: what a flow must weigh, beside others that share links.
-  double weight(CommunicationId id) const { return kind(id).connections; }
   /// Whether it crosses a link that others, which may run at the same time, could fill together with it.
-  bool shares(CommunicationId id) const { return !kind(id).uses.empty(); }
+  bool shares(CommunicationId id) const;
 
  private:
   /// Communications of one duration that load the same links alike: the buckets of a stage, say.
@@ -65,12 +73,12 @@ class Flows {
     Time latency{};  ///< in front, in which it uses nothing
     std::size_t kind = 0;
   };
-  const Kind& kind(CommunicationId id) const { return kinds_[flows_[index(id)].kind]; }
+  const Kind& kind(CommunicationId id, std::size_t flow) const { return kinds_[flows_[index(id)][flow].kind]; }
   std::size_t kind_of(const collectives::Timing& timing);
   void share_links(const topology::Cluster& cluster, const SlowLinks* slow_links);
 
-  const topology::Cluster* cluster_;  ///< the machine's
-  std::vector<Flow> flows_;           ///< by CommunicationId
+  const topology::Cluster* cluster_;      ///< the machine's
+  std::vector<std::vector<Flow>> flows_;  ///< by CommunicationId
   std::vector<Kind> kinds_;
   std::unordered_multimap<std::size_t, std::size_t> by_hash_;  ///< kinds
   std::vector<Bandwidth> shared_;

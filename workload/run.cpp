@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "workload/received.h"
@@ -11,30 +12,42 @@ namespace {
 
 using sim::TaskId;
 
-/// Communications that use engines and meet others on links do each as a flow of its own: engines for as long as the
-/// communication takes alone, links for as long as it takes. Both begin together, and it ends with the last.
-class OnLinks {
+/// Flows of communications that are tasks of their own, one behind the other: those behind the first one, which is the
+/// program's task; or, where the communication uses engines for as long as it takes alone, all of them beside that.
+class MoreFlows {
  public:
-  OnLinks(sim::TaskGraph& graph, const Program& program) : graph_(graph), tasks_(program.tasks()) {}
+  MoreFlows(sim::TaskGraph& graph, const Program& program) : graph_(graph), tasks_(program.tasks()) {}
 
-  /// Of the route's transfers, what they do on links.
-  void add(sim::RouteId route, const sim::Route& links, Bytes bytes) {
-    flows_.resize(std::max(flows_.size(), sim::index(route) + std::size_t{1}));
-    flows_[sim::index(route)] = {graph_.add_route(links), bytes};
+  struct Flow {
+    sim::RouteId over{};
+    Bytes bytes{};
+  };
+  /// Of all transfers over the program's route.
+  void add(sim::RouteId route, bool beside, std::vector<Flow> flows) {
+    more_.resize(std::max(more_.size(), sim::index(route) + std::size_t{1}));
+    more_[sim::index(route)] = {beside, std::move(flows)};
   }
 
   /// Once all are known.
   void add_tasks() {
-    if (flows_.empty()) return;
+    if (more_.empty()) return;
     beside_.resize(tasks_);
+    last_.resize(tasks_);
+    const std::vector<sim::TaskGraph::Dependency> all(graph_.dependencies().begin(), graph_.dependencies().end());
     for (std::uint32_t t = 0; t < tasks_; ++t) {
       const std::size_t route = sim::index(graph_.tasks()[t].route);
-      if (route < flows_.size() && flows_[route])
-        beside_[t] = graph_.transfer(flows_[route]->over, flows_[route]->bytes);
+      if (route >= more_.size()) continue;
+      std::optional<TaskId> before;
+      if (!more_[route].beside) before = TaskId{t};
+      for (const Flow& flow : more_[route].flows) {
+        const TaskId task = graph_.transfer(flow.over, flow.bytes);
+        if (before) graph_.after(task, *before);
+        if (!before) beside_[t] = task;
+        before = last_[t] = task;
+      }
     }
-    const std::vector<sim::TaskGraph::Dependency> all(graph_.dependencies().begin(), graph_.dependencies().end());
     for (const auto& [earlier, later] : all) {
-      const std::optional<TaskId> before = beside_[sim::index(earlier)], after = beside_[sim::index(later)];
+      const std::optional<TaskId> before = last_[sim::index(earlier)], after = beside_[sim::index(later)];
       if (after) graph_.after(*after, earlier);
       if (before) graph_.after(later, *before);
       if (before && after) graph_.after(*after, *before);
@@ -43,21 +56,21 @@ class OnLinks {
 
   /// What ran is told of the program's tasks.
   void join(sim::Timeline& timeline) const {
-    for (std::uint32_t t = 0; t < beside_.size(); ++t)
-      if (beside_[t]) timeline.finish[t] = std::max(timeline.finish[t], timeline.finish[sim::index(*beside_[t])]);
+    for (std::uint32_t t = 0; t < last_.size(); ++t)
+      if (last_[t]) timeline.finish[t] = std::max(timeline.finish[t], timeline.finish[sim::index(*last_[t])]);
     timeline.start.resize(tasks_);
     timeline.finish.resize(tasks_);
   }
 
  private:
-  struct Flow {
-    sim::RouteId over{};
-    Bytes bytes{};
+  struct OfRoute {
+    bool beside = false;
+    std::vector<Flow> flows;
   };
   sim::TaskGraph& graph_;
   const std::size_t tasks_;
-  std::vector<std::optional<Flow>> flows_;     // by the program's RouteId
-  std::vector<std::optional<TaskId>> beside_;  // by the program's TaskId
+  std::vector<OfRoute> more_;                         // by the program's RouteId
+  std::vector<std::optional<TaskId>> beside_, last_;  // by the program's TaskId: the first one beside it, and the last
 };
 
 /// Every link that communications share has carried what they handed to it. `first`: of the links' resources.
@@ -73,25 +86,26 @@ sim::Timeline run(const Program& program, const Flows& flows) {
   sim::TaskGraph graph = program.graph();
   const auto first = static_cast<std::uint32_t>(graph.resources().size());
   for (const Bandwidth capacity : flows.shared()) graph.add_resource(capacity);
-  OnLinks on_links(graph, program);
+  MoreFlows more(graph, program);
   std::vector<sim::TaskGraph::Bound> bound;
   for (std::uint32_t i = 0; i < flows.count(); ++i) {
     const CommunicationId id{i};
     const std::optional<sim::RouteId> route = program.route(id);
     if (!route) continue;
-    sim::Route over = flows.route(id, first);
-    if (flows.shares(id)) over.weight = flows.weight(id);
-    if (graph.routes()[sim::index(*route)].uses.empty()) {
-      bound.push_back({*route, over, flows.amount(id)});
-      continue;
-    }
-    if (flows.shares(id)) on_links.add(*route, over, flows.amount(id));
-    bound.push_back({*route, {{}, {}, over.limit, 1.0}, {flows.alone(id).value}});
+    const bool engines = !graph.routes()[sim::index(*route)].uses.empty(), shares = flows.shares(id);
+    std::vector<MoreFlows::Flow> behind;
+    for (std::size_t flow = engines ? 0 : 1; shares && flow < flows.flows(id); ++flow)
+      behind.push_back({graph.add_route(flows.route(id, flow, first)), flows.amount(id, flow)});
+    if (!behind.empty()) more.add(*route, engines, std::move(behind));
+    if (shares && !engines)
+      bound.push_back({*route, flows.route(id, 0, first), flows.amount(id, 0)});
+    else
+      bound.push_back({*route, {{}, {}, {kPicosecondsPerSecond}, 1.0}, {flows.alone(id).value}});
   }
-  on_links.add_tasks();
+  more.add_tasks();
   graph.bind(bound);
   sim::Timeline timeline = sim::run(graph);
-  on_links.join(timeline);
+  more.join(timeline);
   check_links(program, flows, timeline, first);
   return timeline;
 }

@@ -81,7 +81,7 @@ class Lowering {
   struct Known {
     std::vector<Copy> copies;
     std::vector<std::vector<Part>> collectives;
-    std::vector<Time> alone;              ///< of each collective
+    std::vector<Time> alone, latencies;   ///< of each collective
     std::optional<sim::RouteId> engines;  ///< that are slowed while it runs
   };
 
@@ -187,8 +187,10 @@ class Lowering {
             part.behind.push_back(graph_.add_route(route));
           }
         }
-        made->alone.push_back(
-            machine_.timer().time(c.operation, c.bytes, *c.groups, c.algorithm, true, details).duration);
+        const collectives::Timing& timing =
+            machine_.timer().time(c.operation, c.bytes, *c.groups, c.algorithm, true, details);
+        made->alone.push_back(timing.duration);
+        made->latencies.push_back(timing.latency);
       }
     return *made;
   }
@@ -211,7 +213,7 @@ class Lowering {
       return {same, same};
     }
     const Known& all = known(*communication);
-    const bool at_once = communications_[index(*communication)].order == Communication::Order::side_by_side;
+    const Communication::Order order = communications_[index(*communication)].order;
     const TaskId first = graph_.work(kNoStream, {});
     TaskId begin = first, end = first;
     if (!all.copies.empty()) end = graph_.work(kNoStream, {});
@@ -222,7 +224,7 @@ class Lowering {
       ++transfers_;
     }
     for (std::size_t c = 0; c < all.collectives.size(); ++c) {
-      const TaskId ended = graph_.work(kNoStream, {});
+      TaskId ended = graph_.work(kNoStream, {});
       for (const Part& part : all.collectives[c]) add_transfers(part, begin, ended);
       if (all.engines) {  // for as long as it takes alone
         const TaskId beside = graph_.transfer(*all.engines, {all.alone[c].value});
@@ -230,14 +232,25 @@ class Lowering {
         graph_.after(ended, beside);
       }
       graph_.after(ended, begin);
-      if (at_once) {
-        if (end == first) end = graph_.work(kNoStream, {});
-        graph_.after(end, ended);
-      } else {
+      if (order == Communication::Order::one_after_the_other) {
         begin = end = ended;
+        continue;
       }
+      if (order == Communication::Order::passed_on && c + 1 < all.collectives.size()) {
+        // What the next one is brought first, and what it still has to do with the last of it.
+        begin = after_work(begin, all.latencies[c]);
+        ended = after_work(ended, all.latencies[c + 1]);
+      }
+      if (end == first) end = graph_.work(kNoStream, {});
+      graph_.after(end, ended);
     }
     return {first, end};
+  }
+
+  TaskId after_work(TaskId earlier, Time work) {
+    const TaskId task = graph_.work(kNoStream, work);
+    graph_.after(task, earlier);
+    return task;
   }
 
   void add_transfers(const Part& part, TaskId begin, TaskId end) {

@@ -30,11 +30,13 @@ std::string diagram_title(const Answer& answer) {
 }
 
 /// `word`: of --simulate. Pictures and traces are of a step, whether it fits or not.
-AnswerOptions simulated(const std::string& word, bool draws) {
+AnswerOptions simulated(const std::string& word, bool draws, bool transfers) {
   if (!word.empty() && word != "all" && word != "fitting" && word != "none")
     throw InputError("--simulate", "found " + in_quotes(word) + ", expected one of all, fitting, none");
   if (draws && !word.empty() && word != "all")
     throw InputError("--simulate", "found " + in_quotes(word) + " beside a trace or diagram, expected all");
+  if (transfers && word == "none")
+    throw InputError("--simulate", "found 'none' beside --detail transfers, expected all or fitting");
   AnswerOptions options;
   options.rows_that_may_fit = word.empty() && !draws;
   if (word == "fitting") options.forecast.simulate = schedules::Simulate::what_may_fit;
@@ -127,8 +129,9 @@ int run(const std::vector<std::string>& written) {
   const bool draws_file = draws && diagram != kTerminal;
   if (draws_file) check_picture(diagram, "--schedule-diagram");
 
-  AnswerOptions options = simulated(asked->values["simulate"].as<std::string>(), !trace.empty() || draws);
-  options.forecast.transfers = detailed(asked->values["detail"].as<std::string>());
+  const bool transfers = detailed(asked->values["detail"].as<std::string>());
+  AnswerOptions options = simulated(asked->values["simulate"].as<std::string>(), !trace.empty() || draws, transfers);
+  options.forecast.transfers = transfers;
   auto questions = questions_asked(*asked, {{"--trace", trace}, {"--schedule-diagram", draws_file ? diagram : ""}}, {},
                                    checks_beside(options.forecast));
   if (!questions) return kBadInput;

@@ -77,10 +77,12 @@ class PassClock {
     const Time slowed = alone + from_seconds(to_seconds(hidden) * cost_.software.overlap_slowdown);
     pass_.compute += slowed;
     pass_.exposed_tensor += beside - hidden;
-    if (const TensorCollective* op = std::exchange(op_beside_, nullptr))
-      add_part({slowed, *op, 1, true, beside});
-    else
+    if (const TensorCollective* op = std::exchange(op_beside_, nullptr)) {
+      add_part({alone, *op, 1, true, beside});
+      add_kernels(slowed - alone);  // which the one that ends last is slowed by, whether kernels or traffic
+    } else {
       add_kernels(slowed);
+    }
   }
 
   void run_collective(const TensorCollective& op) {
@@ -127,12 +129,14 @@ class PassClock {
     }
     const Time multiplied = cost_.time(part);
     const Pipelined both = in_parts(op, multiplied, each, cost_.software.overlap_slowdown);
+    const Time beside = multiplied * (op.parts - 1), slower = both.compute - multiplied * op.parts;
     if (op.operation == collectives::Operation::all_gather) {
-      add_part({both.compute - multiplied, op, 1, true, all});
-      add_kernels(multiplied);
+      add_part({beside, op, 1, true, all});
+      add_kernels(slower + multiplied);
     } else {
       add_kernels(multiplied);
-      add_part({both.compute - multiplied, sent, op.parts - 1, true, each});
+      add_part({beside, sent, op.parts - 1, true, each});
+      add_kernels(slower);
       add_part({{}, sent, 1, false, each});
     }
     pass_.compute += both.compute;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -25,15 +26,16 @@ constexpr double kMostUnfolded = 4 * kMostTasks;
 constexpr double kPiece = 0.6, kPart = 0.08, kForgotten = 0.25;
 /// A pass that is joined to the one before it: its place in the order alone.
 constexpr double kJoinedPass = 0.15;
-/// Ranks that traffic beside their kernels slows and that are each as far as chance has it: whenever one goes on, the
-/// rates of all are worked out anew.
-constexpr double kCoupledRank = 0.014;
+/// Ranks that traffic beside their kernels slows and that are each as far as chance has it: a collective is told of
+/// each of them whenever its rate is worked out anew.
+constexpr double kCoupledRank = 0.001;
 
 template <class Whole>
 double d(Whole n) {
   return static_cast<double>(n);
 }
 
+/// Without a key of its own it grows with the factor that has most.
 struct Factor {
   std::string key, what;
   double count = 1;
@@ -60,6 +62,18 @@ std::string in_words(const Amount& amount) {
     text += fmt::format("{}{:.0f} {}", text.empty() ? "" : " x ", factor.count, factor.what);
   }
   return text;
+}
+
+/// What part of the most of its factors an amount may keep, of `tasks` in all, so that they are `allowed`.
+double kept(const Amount& most, double tasks, double allowed) {
+  const auto tied = std::ranges::count_if(most.factors, [](const Factor& factor) { return factor.key.empty(); });
+  const double rest = tasks - most.tasks();
+  double low = 0, high = 1;
+  for (int i = 0; i < 50; ++i) {
+    const double part = (low + high) / 2;
+    (most.tasks() * std::pow(part, 1 + tied) + rest * part <= allowed ? low : high) = part;
+  }
+  return low;
 }
 
 class Workload {
@@ -96,7 +110,7 @@ class Workload {
     return Problem{factor.key,
                    fmt::format("{} is about {:.3g} {} to simulate, allowed are {:.2g}: here up to {:.0f} {}",
                                in_words(most), most.count(), most.of, allowed / most.tasks_each,
-                               std::max(factor.count * allowed / tasks, 1.0), factor.what)};
+                               std::max(factor.count * kept(most, tasks, allowed), 1.0), factor.what)};
   }
 
  private:

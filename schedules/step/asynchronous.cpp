@@ -102,8 +102,9 @@ class Run {
         if (key.worker != d) continue;
         const auto buckets = static_cast<double>(std::ranges::count(plan_[d].buckets, key.elements, &Bucket::elements));
         const double times = buckets * w.rate / all * workers_;
-        for (const Timing::Load& load : flows_->loads(communication))
+        flows_->each_load(communication, [&](const Timing::Load& load) {
           loads.push_back({load.link, load.bytes * times, load.occupied * times, load.connections});
+        });
       }
     }
     TimeSplit& time = f.stages.front().time;

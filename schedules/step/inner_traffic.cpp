@@ -153,6 +153,7 @@ bool inner_may_meet(const StepInput& in) {
                         weight_copies(plan) * copies(in.pipeline->shape) > 1;
   const bool inside = plan.tensor > 1 || plan.context > 1 || plan.expert > 1;
   if (in.copies != nullptr && in.scenario.offload.overlap && inside) return true;
+  if (in.stragglers != nullptr && inside) return true;  // ranks wait for each other
   return (inside || in.copies != nullptr) && (plan.pipeline > 1 || overlaps);
 }
 

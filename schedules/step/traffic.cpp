@@ -252,7 +252,10 @@ class Declarer {
 
 workload::Flows flows_of(const StepInput& in, const Traffic& traffic) {
   return workload::Flows(in.machine, traffic.communications,
-                         {.slow_links = in.slow_links, .unfolded = in.unfold, .first_siblings = in.first_siblings});
+                         {.slow_links = in.slow_links,
+                          .unfolded = in.unfold,
+                          .late = in.stragglers != nullptr,
+                          .first_siblings = in.first_siblings});
 }
 
 Traffic declare_traffic(const StepInput& input, const LaneGroups& lanes) {

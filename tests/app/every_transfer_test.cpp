@@ -102,7 +102,9 @@ TEST(EveryTransfer, TheDefaultTakesAsLongAsAllTransfersTogether) {
   std::vector<double> off;
   for (const Pair& pair : found) {
     off.push_back(std::abs(pair.error));
-    EXPECT_LE(off.back(), 0.05) << "seed " << pair.seed << " on " << pair.fabric << '\n' << random_plan(pair.seed).yaml;
+    EXPECT_TRUE(pair.error >= -0.02 && pair.error <= 0.05)
+        << pair.error << ", seed " << pair.seed << " on " << pair.fabric << '\n'
+        << random_plan(pair.seed).yaml;
   }
   EXPECT_LE(quantile(off, 0.5), 0.005);
   EXPECT_LE(quantile(off, 0.95), 0.02);

@@ -114,13 +114,14 @@ std::optional<std::string> plan_for(const Place& at, Dice& dice) {
       "cluster: {{{}}}\n"
       "model: {{base: {}, layers: {}}}\n"
       "training: {{global_batch: {}, micro_batch: 1, sequence: {}{}}}\n"
-      "parallelism: {{tensor: {}, context: {}, expert: {}, pipeline: {}, data: {}, sequence: {}}}\n"
-      "pipeline: {{schedule: {}, virtual_stages: {}}}\n"
-      "data_parallel: {{zero: {}, overlap: {}}}\n",
+      "pipeline: {{schedule: {}, virtual_stages: {}}}\n",
       at.cluster, experts ? "mixtral-8x7b" : dice.one_of<const char*>({"llama2-7b", "llama3-8b"}),
       std::max(4u, interleaved ? 2 * pipeline : pipeline), data * micro_batches, dice.one_of({1024, 2048, 4096}),
-      at.half ? ", precision: fp16" : "", tensor, context, expert, pipeline, data, sequence, schedule,
-      interleaved ? 2 : 1, zero, dice.chance(50));
+      at.half ? ", precision: fp16" : "", schedule, interleaved ? 2 : 1);
+  std::string parallelism =
+      fmt::format("parallelism: {{tensor: {}, context: {}, expert: {}, pipeline: {}, data: {}, sequence: {}", tensor,
+                  context, expert, pipeline, data, sequence);
+  std::string data_parallel = fmt::format("data_parallel: {{zero: {}, overlap: {}", zero, dice.chance(50));
   if (dice.chance(30)) yaml += "recompute: full\n";
   if (dice.chance(25))
     yaml += fmt::format("software: {}\n",
@@ -131,7 +132,14 @@ std::optional<std::string> plan_for(const Place& at, Dice& dice) {
                                                   "{activations: host}", "{activations: host, overlap: false}",
                                                   "{optimizer: host, parameters: host, activations: host}",
                                                   "{optimizer: nvme, nvme_bandwidth: 25 GB/s}"}));
-  return yaml;
+  if (dice.chance(20) && zero > 0 && data * context > 2 && data * context % 2 == 0) data_parallel += ", shard_group: 2";
+  if (dice.chance(15))
+    parallelism += fmt::format(", order: {}", dice.one_of<const char*>({"[data]", "[pipeline]", "[context, data]"}));
+  if (dice.chance(15))
+    yaml +=
+        fmt::format("imperfections: {}\n", dice.one_of<const char*>({"{jitter: 0.05}", "{slow_gpu: 1, gpu_speed: 0.8}",
+                                                                     "{slow_node: 0, network_speed: 0.5}"}));
+  return yaml + parallelism + "}\n" + data_parallel + "}\n";
 }
 
 }  // namespace

@@ -118,6 +118,8 @@ TEST(Tables, WhatIsToBeSimulatedIsOneOfThree) {
   const Outcome drawn = run_program("run --simulate none --schedule-diagram " + sweep("drawn"));
   EXPECT_EQ(drawn.status, 2);
   EXPECT_EQ(drawn.err, "--simulate: found 'none' beside a trace or diagram, expected all\n");
+  const Outcome detailed = run_program("run --simulate none --detail transfers " + sweep("detailed"));
+  EXPECT_EQ(detailed.err, "--simulate: found 'none' beside --detail transfers, expected all or fitting\n");
 }
 
 }  // namespace

@@ -72,10 +72,10 @@ TEST(TooLarge, WhatEveryRankDoesByItselfNamesWhyItDoes) {
 }
 
 TEST(TooLarge, ManyRanksThatSlowEachOtherByChanceNameTheJitter) {
-  Scenario s = round_numbers(4096);
-  s.parallelism = {.data = 4096};
+  Scenario s = round_numbers(16384);
+  s.parallelism = {.data = 16384};
   s.training.micro_batch = 1;
-  s.training.global_batch = 4096;
+  s.training.global_batch = 16384;
   s.data_parallel.overlap = true;
   s.data_parallel.bucket = Bytes{1};
   s.software.overlap_slowdown = 0.1;
@@ -86,6 +86,29 @@ TEST(TooLarge, ManyRanksThatSlowEachOtherByChanceNameTheJitter) {
   EXPECT_EQ(key(s), "imperfections.jitter");
   s.data_parallel.overlap = false;
   EXPECT_EQ(key(s), "0 problems");
+}
+
+// What a rank costs that others slow grows with the ranks.
+TEST(TooLarge, RanksThatAreNamedAsTheMostAreAllowed) {
+  Scenario s = round_numbers(16384);
+  s.parallelism = {.data = 16384};
+  s.training.micro_batch = 1;
+  s.training.global_batch = 16384;
+  s.data_parallel.overlap = true;
+  s.data_parallel.bucket = Bytes{1};
+  s.software.overlap_slowdown = 0.1;
+  s.imperfections.jitter = 0.1;
+  const std::vector<Problem> problems = check(s);
+  ASSERT_EQ(problems.size(), 1u);
+  const std::string& text = problems.front().text;
+  const std::size_t at = text.rfind("up to ");
+  ASSERT_NE(at, std::string::npos) << text;
+  const auto most = static_cast<std::uint32_t>(std::stoul(text.substr(at + 6))) / 8 * 8;  // whole nodes
+  for (const auto& [ranks, expected] : {std::pair{most, "0 problems"}, {most / 80 * 88, "imperfections.jitter"}}) {
+    s.cluster.gpus = s.parallelism.data = ranks;
+    s.training.global_batch = ranks;
+    EXPECT_EQ(key(s), expected) << ranks;
+  }
 }
 
 TEST(TooLarge, WhatIsUnfoldedOnTheCommandLineIsRefusedThere) {
