@@ -15,7 +15,7 @@ using collectives::Group;
 using collectives::Operation;
 using topology::GpuId;
 
-constexpr Bytes kBytes{1 << 26};
+constexpr Bytes kMessage{1 << 26};
 const std::vector<Group> kTwo = {{GpuId{0}, GpuId{8}}, {GpuId{1}, GpuId{9}}};
 
 std::vector<Communication> of_each() {
@@ -23,7 +23,7 @@ std::vector<Communication> of_each() {
   for (std::size_t own = 0; own < kTwo.size(); ++own) {
     std::vector<Group> own_first = kTwo;
     std::swap(own_first.front(), own_first[own]);
-    out.push_back({{{.operation = Operation::all_reduce, .bytes = kBytes, .groups = test::groups(own_first)}}});
+    out.push_back({{{.operation = Operation::all_reduce, .bytes = kMessage, .groups = test::groups(own_first)}}});
   }
   return out;
 }
@@ -41,8 +41,8 @@ Time first_of_two(const Flows& flows, Time later) {
 TEST(Siblings, ThatAreLateDoNotHoldUpOthers) {
   const Machine machine(test::boxes(24, 1));
   const collectives::Timer& timer = machine.timer();
-  const Time together = timer.time(Operation::all_reduce, kBytes, kTwo).duration,
-             alone = timer.time(Operation::all_reduce, kBytes, std::span(kTwo).first(1)).duration;
+  const Time together = timer.time(Operation::all_reduce, kMessage, kTwo).duration,
+             alone = timer.time(Operation::all_reduce, kMessage, std::span(kTwo).first(1)).duration;
   ASSERT_GT(together / alone, 1.5);
   const Flows flows(machine, of_each(), {.unfolded = true, .late = true});
   EXPECT_NEAR(flows.alone(CommunicationId{0}) / alone, 1, 0.001);
