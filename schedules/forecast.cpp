@@ -257,7 +257,10 @@ Forecast forecast_on(const workload::Machine& machine, workload::Machines& machi
     out.layer_forward = piece.forward.duration;
     out.layer_backward = piece.backward.duration;
   }
-  out.busiest_link = flows ? busiest_link(s, cluster, input, step, *flows, out.step, more)
+  // Of steps that overlap the one that is measured may be shorter than the mean of all, whose traffic is counted.
+  const Time mean = picoseconds(timeline.end.value / std::max<std::int64_t>(pipeline.steps, 1));
+  const Time in_all = pipeline.updates == Updates::after_flush ? out.step : std::max(out.step, mean);
+  out.busiest_link = flows ? busiest_link(s, cluster, input, step, *flows, in_all, more)
                            : busiest_link(cluster, input.exchange == Exchange::parameters ? busy_in_round : busy);
   if (input.exchange != Exchange::nothing) check_invariants(out);  // workers that wait for nobody have no one step
   if (options.trace) {
