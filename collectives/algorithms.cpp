@@ -13,7 +13,7 @@ namespace stepcast::collectives {
 
 extern const Algorithm ring, tree, double_binary_tree, hierarchical, direct, send_recv, pairwise, butterfly,
     halving_doubling, naive, parameter_server, sharded_parameter_server, torus_2d, multi_ring, tree_packing,
-    pcie_nvlink_split, nvls, nvls_tree, sharp;
+    pcie_nvlink_split, nvls, nvls_tree, sharp, pat;
 
 namespace {
 
@@ -35,7 +35,8 @@ constexpr std::array kAlgorithms = {&ring,
                                     &pcie_nvlink_split,
                                     &nvls,
                                     &nvls_tree,
-                                    &sharp};
+                                    &sharp,
+                                    &pat};
 
 /// Levenshtein's distance: insertions, deletions and replacements.
 std::size_t distance(std::string_view a, std::string_view b) {

@@ -8,7 +8,7 @@ namespace stepcast::collectives {
 
 /// Sizes are counted as nccl-tests counts them: all_reduce, broadcast, reduce: one rank's buffer; all_gather: the
 /// gathered whole; reduce_scatter: one rank's whole input; all_to_all: all that one rank sends, its own part included;
-/// send_recv: the message; gather: the gathered whole; scatter: the root's whole input.
+/// send_recv: a message; gather: the gathered whole; scatter: the root's whole input.
 enum class Operation : std::uint8_t {
   all_reduce,
   all_gather,
@@ -26,5 +26,11 @@ inline constexpr std::array kOperations = {Operation::all_reduce, Operation::all
                                            Operation::send_recv,  Operation::gather,     Operation::scatter};
 
 std::string_view name(Operation operation);  ///< "all_reduce"
+
+/// It consists of messages that one rank sends another, as NCCL's grouped sends and receives do.
+constexpr bool by_messages(Operation operation) {
+  return operation == Operation::all_to_all || operation == Operation::send_recv || operation == Operation::gather ||
+         operation == Operation::scatter;
+}
 
 }  // namespace stepcast::collectives

@@ -25,7 +25,7 @@ struct Protocol {
 /// What the communication library adds to the wires: a software stack's constants (configs/software/, `transport:`).
 /// The link rates themselves are the topology's. Its own times are those of the Simple protocol.
 struct Transport {
-  std::string nccl_version = "2.30.7";  ///< the release whose choices algorithm "nccl" makes
+  std::string nccl_version = "2.30.7";  ///< the release: what it has, and what algorithm "nccl" takes
   Time launch{};                        ///< once per collective: kernel launch and set-up
   Time ramp{};                          ///< as Protocol's
   Time nvlink_step{};                   ///< per transfer between two GPUs, on top of the links' latency
@@ -43,6 +43,9 @@ struct Transport {
   /// Reduction in the NVSwitches (nvls and nvls-tree), which has Simple only, with times of its own; share: of NVLink's
   /// rate beside `nvlink_efficiency`. 0: "auto" does not consider it.
   Protocol nvls{};
+  /// Messages between two ranks (send_recv, all_to_all, gather, scatter), which know LL, for the smallest, and Simple
+  /// with times of its own. 0: those of the collectives.
+  Protocol p2p{};
   /// Host time to launch one GPU's part. A process that drives n GPUs starts a collective every n of these at most,
   /// which is what a log of small sizes then shows; a collective by itself does not take it.
   Time issue{};

@@ -264,8 +264,6 @@ int collective(const std::vector<std::string>& words) {
     write_output(word("output"), tuning(operation, cluster, group, setting.software.transport.nccl_version, sizes));
     return kDone;
   }
-  if (operation == Operation::send_recv && report.ranks != 2)
-    throw InputError("--op", fmt::format("found 'send_recv' over {} GPUs, expected 2 (--gpus 2)", report.ranks));
   collectives::Details details;
   details.servers = parse_count(word("servers"), "--servers", std::max(report.ranks, 2u) - 1);
   if (!uneven.empty()) details.pair_weights = read_uneven(uneven, operation, report.ranks);

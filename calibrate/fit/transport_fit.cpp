@@ -46,9 +46,12 @@ constexpr Constant of(std::string_view name, double Transport::*share, double lo
 constexpr Constant of(std::string_view name, Protocol Transport::*protocol, Time Protocol::*time, double high) {
   return {name, nullptr, nullptr, protocol, time, 0, high};
 }
-constexpr Constant share_of(std::string_view name, Protocol Transport::*protocol, double low) {
-  return {name, nullptr, nullptr, protocol, nullptr, low, 1};
+constexpr Constant share_of(std::string_view name, Protocol Transport::*protocol, double low, double high = 1) {
+  return {name, nullptr, nullptr, protocol, nullptr, low, high};
 }
+
+// Of a line that LL fills half is flags, of one that LL128 fills 8 bytes of 128.
+constexpr double kMostOfLl = 0.5, kMostOfLl128 = 120.0 / 128;
 
 using T = Transport;
 using P = Protocol;
@@ -70,19 +73,26 @@ constexpr std::array kTransportConstants = {
     of("ll128.pcie_step", &T::ll128, &P::pcie_step, 20),
     of("ll128.host_step", &T::ll128, &P::host_step, 40),
     of("ll128.network_step", &T::ll128, &P::network_step, 40),
-    share_of("ll128.share", &T::ll128, 0.1),
+    share_of("ll128.share", &T::ll128, 0.1, kMostOfLl128),
     of("ll.launch", &T::ll, &P::launch, 60),
     of("ll.ramp", &T::ll, &P::ramp, 200),
     of("ll.nvlink_step", &T::ll, &P::nvlink_step, 10),
     of("ll.pcie_step", &T::ll, &P::pcie_step, 20),
     of("ll.host_step", &T::ll, &P::host_step, 40),
     of("ll.network_step", &T::ll, &P::network_step, 30),
-    share_of("ll.share", &T::ll, 0.02),
+    share_of("ll.share", &T::ll, 0.02, kMostOfLl),
     of("nvls.launch", &T::nvls, &P::launch, 100),
     of("nvls.ramp", &T::nvls, &P::ramp, 200),
     of("nvls.nvlink_step", &T::nvls, &P::nvlink_step, 20),
     of("nvls.network_step", &T::nvls, &P::network_step, 60),
     share_of("nvls.share", &T::nvls, 0.3),
+    of("p2p.launch", &T::p2p, &P::launch, 100),
+    of("p2p.ramp", &T::p2p, &P::ramp, 200),
+    of("p2p.nvlink_step", &T::p2p, &P::nvlink_step, 20),
+    of("p2p.pcie_step", &T::p2p, &P::pcie_step, 40),
+    of("p2p.host_step", &T::p2p, &P::host_step, 60),
+    of("p2p.network_step", &T::p2p, &P::network_step, 60),
+    share_of("p2p.share", &T::p2p, 0.3),
 };
 
 bool is_time(const Constant& c) { return c.time != nullptr || c.protocol_time != nullptr; }

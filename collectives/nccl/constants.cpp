@@ -113,6 +113,7 @@ std::vector<Constants> history() {
       c.hop[at(Link::nvlink)][at(Algorithm::nvls)][simple] = us(23);
     }
     if (from == "2.18.6" || from == "2.19.4") c.ll_most[at(Architecture::hopper)][0] = Bandwidth{87.7e9};
+    c.pat = from.starts_with("2.23") || from.starts_with("2.28") || from.starts_with("2.30");
     if (!from.starts_with("2.28") && !from.starts_with("2.30")) {
       c.nvls_simple_form = true;
       c.hop[at(Link::network)][at(Algorithm::nvls_tree)][simple] = us(14);

@@ -48,6 +48,7 @@ struct Constants {
   /// Until 2.27 NVLS and NVLSTree are priced as 5/6 of channels times rate, halved between more than two nodes, without
   /// caps or efficiencies; inferred from the golden table of 2.27.5, all nine NVLSTree entries of which it gives.
   bool nvls_simple_form = false;
+  bool pat = false;  ///< it has PAT: since 2.23
 };
 
 /// What the release `version` ("2.27.5") uses: the newest known that is not newer. Throws InputError for a text that is

@@ -13,6 +13,7 @@ namespace {
 using topology::GpuId;
 
 constexpr std::uint32_t kMostChannels = 32;
+constexpr std::uint32_t kFirstWithPat = 60;  // tuning.cc: it needs atomics of Pascal
 constexpr double kLowest = 0.49;       // of the best rate so far: where the search stops
 constexpr double kDoubledFrom = 25e9;  // channels this fast are doubled
 constexpr double kNotDoubled = 50e9;   // but on Hopper and newer not below this, with more than so many
@@ -218,6 +219,7 @@ Job search(const topology::Cluster& cluster, std::span<const GpuId> group) {
   if (raised) tree.intra = tree.intra * 2;
   graph_of(Algorithm::ring) = ring;
   graph_of(Algorithm::tree) = tree;
+  if (job.nodes == job.ranks && sm >= kFirstWithPat) graph_of(Algorithm::pat) = tree;
   job.ll128 = sm >= 70 && rings.nvlink && !searcher.through_host();
 
   const auto gpus = static_cast<std::uint32_t>(nodes.front().size());

@@ -189,6 +189,7 @@ std::optional<Price> price(const Constants& constants, const Job& job, Operation
   const std::optional<Graph>& found = job.graphs[at(algorithm)];
   if (!found || found->channels == 0 || job.ranks < 2) return {};
   if (!uses(job, operation, algorithm, protocol)) return {};
+  if (algorithm == Algorithm::pat && !constants.pat) return {};
   Graph graph = *found;
   if (overrides.most_channels) graph.channels = std::clamp(*overrides.most_channels, 1u, graph.channels);
   if ((algorithm == Algorithm::nvls || algorithm == Algorithm::nvls_tree) && graph.channels < 2) return {};
@@ -233,8 +234,10 @@ std::string_view plan_name(Algorithm algorithm) {
     case Algorithm::nvls_tree:
       return "nvls-tree";
     case Algorithm::collnet_direct:
-    case Algorithm::collnet_chain:
+      return "sharp";
     case Algorithm::pat:
+      return "pat";
+    case Algorithm::collnet_chain:
       break;
   }
   throw std::logic_error("no plan does what this algorithm of NCCL's does");

@@ -64,7 +64,7 @@ Time predict(const Price& price, const Job& job, Operation operation, Algorithm 
 /// The operations that NCCL's tuner knows; the others have one way each.
 bool tunes(Operation operation);
 
-/// The name in collectives/algorithms.h of the plan that does what NCCL's algorithm does. Not for CollNet and PAT.
+/// The name in collectives/algorithms.h of the plan that does what NCCL's algorithm does. Not for CollNetChain.
 std::string_view plan_name(Algorithm algorithm);
 
 struct Pick {

@@ -99,8 +99,8 @@ Time fixed_time(const Transport& transport, const Protocol& protocol) {
 Prepared prepare(const Algorithm& algorithm, Proto proto, const Request& request, const Placement& placement,
                  const topology::Cluster& cluster, const Transport& transport, bool fold) {
   std::vector<Symmetry> symmetries;
+  const Symmetry most = algorithm.symmetry(request);
   if (fold) {
-    const Symmetry most = algorithm.symmetry(request);
     if (most.rotate) symmetries.push_back(most);  // its period may be 0: only turned
     if (most.period != 0) symmetries.push_back({most.period, false, most.row});
   }
@@ -138,8 +138,9 @@ Prepared prepare(const Algorithm& algorithm, Proto proto, const Request& request
         result.wiring = std::move(*wiring);
         for (const Connection& c : plan.connections) result.channels = std::max(result.channels, c.channel + 1);
         if (symmetry.rotate) result.channels *= request.channels;
+        const std::uint32_t shifts = most.period != 0 && symmetry.period == 0 ? request.ranks / most.period : 1;
         result.transfers_per_piece =
-            std::max<std::size_t>(plan.transfers.size() / (symmetry.rotate ? 1 : request.channels), 1);
+            std::max<std::size_t>(plan.transfers.size() / shifts / (symmetry.rotate ? 1 : request.channels), 1);
         plan = {};  // others are made below, which take as much memory
         result.prospect.latency = play(algorithm, result.request.resized(0), result.wiring, 1, fold).end;
         result.prospect.seconds_per_byte = seconds_per_byte(algorithm, result.request, result.wiring) / protocol.share;

@@ -27,7 +27,7 @@ struct Prepared {
   Bandwidth slowest{std::numeric_limits<double>::infinity()};  // what the slowest connection could reach alone
   std::uint32_t channels = 1;
   bool pipelines = false;               // cuts into pieces if asked to
-  std::size_t transfers_per_piece = 1;  // of one channel and group: the same folded and whole
+  std::size_t transfers_per_piece = 1;  // of one channel, shift and group: the same folded and whole
   bool fold = true;
   std::vector<std::pair<topology::LinkId, std::uint32_t>> resources;  // of links, in the order of their ids
 };

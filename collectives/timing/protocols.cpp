@@ -9,7 +9,7 @@ namespace stepcast::collectives {
 bool in_nvswitch(const Algorithm& algorithm) { return algorithm.name == "nvls" || algorithm.name == "nvls-tree"; }
 
 std::string_view name_of(Proto proto) {
-  constexpr std::string_view names[] = {"Simple", "LL128", "LL", "Simple"};
+  constexpr std::string_view names[] = {"Simple", "LL128", "LL", "Simple", "Simple", "LL"};
   return names[static_cast<std::size_t>(proto)];
 }
 
@@ -26,8 +26,25 @@ Protocol constants_of(const Transport& t, Proto proto) {
       nvls.share = nvls.share > 0 ? 1 : 0;
       return nvls;
     }
+    case Proto::p2p:
+      return t.p2p;
+    case Proto::p2p_ll: {
+      Protocol ll = t.ll;
+      ll.launch = t.p2p.launch;
+      return ll;
+    }
   }
   return {};
+}
+
+Proto meant(Proto named, Operation operation, const Transport& transport) {
+  if (!by_messages(operation) || transport.p2p.share <= 0) return named;
+  return named == Proto::simple ? Proto::p2p : named == Proto::ll ? Proto::p2p_ll : named;
+}
+
+Proto of_messages(Bytes message, const Transport& transport) {
+  constexpr Bytes kMostByLl{16 << 10};
+  return message <= kMostByLl && transport.ll.share > 0 ? Proto::ll : Proto::simple;
 }
 
 Wanted parse_wanted(std::string_view name) {

@@ -10,8 +10,9 @@
 
 namespace stepcast::collectives {
 
-/// The protocols of a transport. nvls: Simple as the algorithms have it whose sums NVSwitches make.
-enum class Proto : std::uint8_t { simple, ll128, ll, nvls };
+/// The protocols of a transport. nvls: Simple as the algorithms have it whose sums NVSwitches make. p2p, p2p_ll: Simple
+/// and LL as messages between two ranks have them.
+enum class Proto : std::uint8_t { simple, ll128, ll, nvls, p2p, p2p_ll };
 
 /// Those that any algorithm may use.
 inline constexpr std::array kProtocols = {Proto::simple, Proto::ll128, Proto::ll};
@@ -24,6 +25,14 @@ Protocol constants_of(const Transport& transport, Proto proto);
 
 /// Its sums are made by the NVSwitches: it has Proto::nvls only.
 bool in_nvswitch(const Algorithm& algorithm);
+
+/// What a protocol's name means for an operation: messages may have times of their own.
+Proto meant(Proto named, Operation operation, const Transport& transport);
+
+/// What the library sends the messages of an operation by (by_messages), each of so many bytes: LL up to 16 KiB, Simple
+/// beyond; never LL128. Source: NCCL 2.20 to 2.30, src/enqueue.cc, addP2pToPlan and NCCL_P2P_LL_THRESHOLD, with one
+/// channel for a message of up to 64 KiB.
+Proto of_messages(Bytes message, const Transport& transport);
 
 /// What a name of an algorithm asks for: "ring", or with a protocol "ring/LL".
 struct Wanted {

@@ -75,6 +75,14 @@ void add(const Details& details, Request& request) {
   }
 }
 
+/// The largest of an operation by messages.
+Bytes largest_message(const Request& request, Bytes bytes) {
+  if (request.operation == Operation::send_recv) return bytes;
+  if (request.pair_elements.empty()) return {bytes.value / request.ranks};
+  const double most = static_cast<double>(*std::ranges::max_element(request.pair_elements));
+  return {static_cast<std::int64_t>(static_cast<double>(bytes.value) * (most / static_cast<double>(request.elements)))};
+}
+
 /// About what each takes in memory.
 std::size_t bytes_of(const Timing& timing) { return sizeof(timing) + timing.loads.size() * sizeof(Timing::Load); }
 
@@ -237,6 +245,11 @@ struct Timer::Impl {
            (forced.empty() || std::ranges::find(forced, name_of(proto)) != forced.end());
   }
 
+  /// The stack's release has it.
+  bool is_there(const Algorithm& each) const {
+    return each.name != nccl::plan_name(nccl::Algorithm::pat) || nccl::constants(transport.nccl_version).pat;
+  }
+
   /// Those that are asked for, or that "auto" considers, and can do it. Of algorithms that are forced none may do the
   /// operation: then it is the library's choice, as in NCCL.
   std::vector<const Algorithm*> candidates(std::string_view name, const Request& request) const {
@@ -252,7 +265,7 @@ struct Timer::Impl {
       for (const Algorithm* each : algorithms()) {
         const bool considered = request.servers > 0  ? each->has_servers
                                 : in_nvswitch(*each) ? transport.nvls.share > 0 && may_use(Proto::simple)
-                                                     : each->automatic(request);
+                                                     : each->automatic(request) && is_there(*each);
         if (considered && each->supports(request)) found.push_back(each);
       }
       if (found.empty()) {
@@ -368,6 +381,8 @@ struct Timer::Impl {
     if (wanted.algorithm == "nccl") wanted = picked_by_nccl(request, bytes, wanted.protocol, number, placement);
     if (views_links(wanted.algorithm, request)) request.links = view_of(placement.groups.front());
     const std::vector<const Algorithm*> able = candidates(wanted.algorithm, request);
+    if (by_messages(operation) && !wanted.protocol && transport.forced.protocols.empty())
+      wanted.protocol = of_messages(largest_message(request, bytes), transport);
     const auto usable = std::ranges::find_if(kProtocols, [&](Proto proto) { return may_use(proto); });
     const Proto first = wanted.protocol.value_or(usable != kProtocols.end() ? *usable : Proto::simple);
     if (constants_of(transport, first).share <= 0 || (!wanted.protocol && usable == kProtocols.end())) {
@@ -376,6 +391,7 @@ struct Timer::Impl {
                            (wanted.protocol ? std::string(name_of(first)) : transport.forced.protocols.front()));
     }
     const auto ready = [&](const Algorithm& algorithm, Proto proto) -> const Prepared& {
+      proto = meant(proto, operation, transport);
       return remembered(prepared, {number, operation, algorithm.name, proto, fold, details},
                         [&] { return prepare(algorithm, proto, request, placement, cluster, transport, fold); });
     };
@@ -407,10 +423,10 @@ struct Timer::Impl {
     // The other protocols differ in times only: their rates are shares of Simple's, so most sizes need no wiring.
     for (const Proto proto : kProtocols) {
       if (proto == first || !may_use(proto)) continue;
-      const Protocol protocol = constants_of(transport, proto);
+      const Protocol protocol = constants_of(transport, meant(proto, operation, transport));
       for (std::size_t i = 0; i < able.size(); ++i) {
         if (in_nvswitch(*able[i])) continue;
-        const double share = constants_of(transport, first).share;
+        const double share = prepared_first[i]->protocol.share;
         const Prospect rates{.latency = {},
                              .seconds_per_byte = prospects[i].seconds_per_byte * share / protocol.share,
                              .fixed = fixed_time(transport, protocol)};
@@ -435,7 +451,7 @@ struct Timer::Impl {
     const Algorithm& planned = algorithm(chosen.algorithm);
     const Proto proto = in_nvswitch(planned) && transport.nvls.share > 0
                             ? Proto::nvls
-                            : *parse_wanted(chosen.algorithm + "/" + chosen.protocol).protocol;
+                            : meant(*parse_wanted(chosen.algorithm + "/" + chosen.protocol).protocol, operation, transport);
     const Prepared& ready = remembered(prepared, {number, operation, planned.name, proto, false, details}, [&] {
       return prepare(planned, proto, request, placement, cluster, transport, false);
     });

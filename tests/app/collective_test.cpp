@@ -267,9 +267,6 @@ TEST_F(Collective, SaysWhatIsWrong) {
   EXPECT_EQ(error({}), "stepcast collective: expected one of --cluster and --node");
   EXPECT_EQ(error({"--node", "dgx-2", "--cluster", "selene"}),
             "--cluster: found 'selene' beside --node dgx-2, expected one of the two");
-  for (const char* algorithm : {"auto", "all"})
-    EXPECT_EQ(error({"--node", "dgx-2", "--op", "send_recv", "--algorithm", algorithm}),
-              "--op: found 'send_recv' over 16 GPUs, expected 2 (--gpus 2)");
   EXPECT_EQ(error({"--node", "dgx-2", "--op", "all_gather", "--servers", "3"}),
             "--servers: found '3' beside --op all_gather, expected --op all_reduce, which parameter servers do");
   EXPECT_THAT(error({"--node", "dgx-a100-80bg"}), HasSubstr("dgx-a100-80gb"));

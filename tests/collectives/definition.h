@@ -28,15 +28,14 @@ inline std::int64_t sum(std::uint32_t ranks, std::int64_t element) {
 /// What ranks hold before, by cell: only what the operation's definition says they have; the rest is garbage.
 inline Buffers before(const Request& request, const Grain& grain) {
   const std::uint32_t n = request.ranks, workers = n - request.servers;
-  const bool global = request.operation == Operation::all_to_all;
   Buffers buffers(n, std::vector<std::int64_t>(static_cast<std::size_t>(grain.cells()), kGarbage));
   for (std::uint32_t rank = workers; rank < n; ++rank) std::ranges::fill(buffers[rank], 0);
   for (std::uint32_t rank = 0; rank < workers; ++rank) {
     Range has = request.all();
     if (request.operation == Operation::all_gather || request.operation == Operation::gather) has = part(has, n, rank);
-    if (global) has.begin = rank * request.elements;
-    const bool only_root = request.operation == Operation::broadcast || request.operation == Operation::send_recv ||
-                           request.operation == Operation::scatter;
+    if (own_buffers(request)) has.begin = rank * request.elements;
+    const bool only_root = request.operation == Operation::broadcast || request.operation == Operation::scatter ||
+                           (request.operation == Operation::send_recv && n == 2);
     if (only_root && rank != 0) has.count = 0;
     const Range cells = grain.cells(has);
     for (std::int64_t c = cells.begin; c < cells.begin + cells.count; ++c) {
@@ -79,7 +78,10 @@ inline std::string wrong(const Request& request, const Grain& grain, const Buffe
         error = rank == 0 ? check(0, request.all(), total) : "";
         break;
       case Operation::send_recv:
-        error = check(rank, request.all(), of(0));
+        if (n == 2)
+          error = check(rank, request.all(), of(0));
+        else
+          error = check(rank, {(rank + n - 1) % n * request.elements, request.elements}, of((rank + n - 1) % n));
         break;
       case Operation::all_gather:
         for (std::uint32_t from = 0; from < n && error.empty(); ++from) {

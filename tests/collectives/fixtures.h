@@ -18,7 +18,8 @@ struct Machine {
   std::uint64_t seed = 0;  ///< of the hashing
   double oversubscription = 1.0;
   double faster = 1.0;  ///< all rates times this
-  bool switches_add = true;
+  bool switches_add = true;      ///< those of a node
+  bool network_adds = false;     ///< and those between nodes
   Time nvlink_latency{}, nic_latency{}, switch_latency{};
 };
 
@@ -56,7 +57,7 @@ inline topology::Cluster build(const Machine& machine) {
   fabric.routing = machine.routing;
   fabric.seed = machine.seed;
   fabric.oversubscription = machine.oversubscription;
-  fabric.in_network_reduction = machine.switches_add;
+  fabric.in_network_reduction = machine.network_adds;
   return topology::build_cluster(node, fabric, machine.nodes * machine.gpus);
 }
 

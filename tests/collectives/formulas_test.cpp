@@ -268,5 +268,19 @@ TEST(Formulas, DoubleBinaryTreeIsTwoOrdersOfMagnitudeFasterThanARingOn24576Gpus)
   RecordProperty("ratio", std::to_string(ring / trees));
 }
 
+// log2 P rounds, rounded up; every rank sends each of the other P - 1 parts once.
+TEST(Formulas, Pat) {
+  for (const std::uint32_t p : {2u, 3u, 8u, 13u, 64u}) {
+    Timer timer = uniform(p);
+    const Bytes bytes{std::int64_t{1'000'000} * p};
+    const double rounds = std::ceil(std::log2(p));
+    for (const Operation operation : {Operation::all_gather, Operation::reduce_scatter}) {
+      EXPECT_NEAR(to_seconds(time_of(timer, "pat", p, bytes, operation)),
+                  rounds * to_seconds(kAlpha) + (p - 1) * 1e6 / 25e9, 1e-9)
+          << p;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace stepcast::collectives

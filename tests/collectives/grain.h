@@ -9,6 +9,12 @@
 
 namespace stepcast::collectives::test {
 
+/// Every rank sends from a buffer of its own: rank r's elements are numbered from r * elements on.
+inline bool own_buffers(const Request& request) {
+  return request.operation == Operation::all_to_all ||
+         (request.operation == Operation::send_recv && request.ranks > 2);
+}
+
 /// Elements in consecutive cells. A transfer treats all elements between two ends of its ranges alike, so where no
 /// range of a plan nor of the operation's definition ends inside a cell, running the plan on one element of each cell
 /// is running it on all of them.
@@ -24,9 +30,9 @@ class Grain {
     }
     const Messages messages(request);
     for (std::uint32_t a = 0; a < request.ranks; ++a) {
-      if (request.operation != Operation::all_to_all) cut(part(request.all(), request.ranks, a));
+      if (!own_buffers(request)) cut(part(request.all(), request.ranks, a));
+      if (own_buffers(request)) cut({a * request.elements, request.elements});
       for (std::uint32_t b = 0; b < request.ranks && request.operation == Operation::all_to_all; ++b) {
-        cut({a * request.elements, request.elements});
         cut(messages.of(a, b));
       }
     }
@@ -63,7 +69,7 @@ class Grain {
 
  private:
   static std::int64_t total(const Request& request) {
-    return request.elements * (request.operation == Operation::all_to_all ? request.ranks : 1);
+    return request.elements * (own_buffers(request) ? request.ranks : 1);
   }
   void cut(Range range) {
     if (range.count == 0) return;

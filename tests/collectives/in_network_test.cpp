@@ -72,7 +72,7 @@ TEST(InNetwork, NvlsTakesFourStepsOverAnyNumberOfGpus) {
 // n up and n down at every port, whatever the number of nodes: Graham et al., section III.
 TEST(InNetwork, SharpSendsOnceWhatARingSendsTwice) {
   for (const std::uint32_t nodes : {2u, 4u, 16u}) {
-    Timer timer(build({.nodes = nodes, .gpus = 1}), {.network_step = microseconds(3)});
+    Timer timer(build({.nodes = nodes, .gpus = 1, .network_adds = true}), {.network_step = microseconds(3)});
     EXPECT_EQ(time_of(timer, "sharp", nodes, {0}), microseconds(6));
     const Bytes bytes{std::int64_t{1} << 32};
     const double least = static_cast<double>(bytes.value) / 25e9;
@@ -81,7 +81,7 @@ TEST(InNetwork, SharpSendsOnceWhatARingSendsTwice) {
 }
 
 TEST(InNetwork, SharpUsesEveryNic) {
-  Timer timer(build({.nodes = 4, .gpus = 2}), {});
+  Timer timer(build({.nodes = 4, .gpus = 2, .network_adds = true}), {});
   const Bytes bytes{std::int64_t{1} << 32};
   const double least = static_cast<double>(bytes.value) / (2 * 25e9);  // NVLink: 2 (G - 1) / G n / 100e9, no more
   EXPECT_NEAR(to_seconds(time_of(timer, "sharp", 8, bytes)), least, 0.05 * least);
@@ -133,14 +133,27 @@ TEST(InNetwork, NeedsSwitchesThatAdd) {
   EXPECT_EQ(refusal(build({.nodes = 1, .gpus = 8, .switches_add = false}), "nvls"),
             "algorithm: 'nvls' cannot do all_reduce over 8 ranks: it needs one node whose NVSwitches join all GPUs and "
             "add (nvlink_sharp: true)");
-  EXPECT_EQ(refusal(build({.nodes = 2, .gpus = 2, .switches_add = false}), "sharp"),
+  EXPECT_EQ(refusal(build({.nodes = 2, .gpus = 2}), "sharp"),
             "algorithm: 'sharp' cannot do all_reduce over 4 ranks: it needs several nodes whose fabric's switches add "
             "(in_network_reduction: true)");
   EXPECT_EQ(refusal(build({.nodes = 2, .gpus = 2, .switches_add = false}), "nvls-tree"),
             "algorithm: 'nvls-tree' cannot do all_reduce over 4 ranks: it needs several nodes whose NVSwitches add "
             "(nvlink_sharp: true)");
   EXPECT_EQ(refusal(build({.nodes = 1, .gpus = 8}), "nvls"), "no error");
-  EXPECT_EQ(refusal(build({.nodes = 2, .gpus = 2}), "sharp"), "no error");
+  EXPECT_EQ(refusal(build({.nodes = 2, .gpus = 2, .network_adds = true}), "sharp"), "no error");
+}
+
+// Where the network adds, a share crosses every adapter once: faster than any ring or tree at every size.
+TEST(InNetwork, AutoTakesSharpWhereTheNetworkAdds) {
+  for (const bool adds : {false, true}) {
+    Timer timer(build({.nodes = 8, .gpus = 4, .network_adds = adds}),
+                {.nvlink_step = microseconds(1), .network_step = microseconds(5)});
+    const Group group = gpus(32);
+    for (const std::int64_t bytes : {std::int64_t{8}, std::int64_t{1} << 20, std::int64_t{1} << 30}) {
+      const Timing& best = timer.time(Operation::all_reduce, {bytes}, std::span(&group, 1));
+      EXPECT_EQ(best.algorithm == "sharp", adds) << bytes << " " << best.algorithm;
+    }
+  }
 }
 
 TEST(InNetwork, AutoTakesNvlsOnlyWhereSwitchesAdd) {

@@ -99,6 +99,44 @@ TEST(Protocols, FoldedIsUnfoldedWithAllOfThem) {
   }
 }
 
+TEST(Protocols, MessagesKnowLowLatencyUpTo16KiBAndSimpleBeyond) {
+  Timer timer(build({}), three_protocols());
+  const std::vector<Group> all = {gpus(8)}, pair = {gpus(2)};
+  constexpr std::int64_t most = 16 << 10;
+  EXPECT_EQ(timer.time(Operation::all_to_all, {8 * most}, all).protocol, "LL");
+  EXPECT_EQ(timer.time(Operation::all_to_all, {8 * most + 8}, all).protocol, "Simple");
+  EXPECT_EQ(timer.time(Operation::gather, {8 * most}, all).protocol, "LL");
+  EXPECT_EQ(timer.time(Operation::send_recv, {most}, pair).protocol, "LL");
+  EXPECT_EQ(timer.time(Operation::send_recv, {most + 1}, pair).protocol, "Simple");
+  // The largest of uneven messages counts: of 7 shares one is 16 KiB.
+  Details uneven{.pair_weights = std::vector<std::int64_t>(64, 1)};
+  for (std::size_t at = 0; at < 64; at += 9) uneven.pair_weights[at] = 0;
+  EXPECT_EQ(timer.time(Operation::all_to_all, {7 * most}, all, "auto", true, uneven).protocol, "LL");
+  uneven.pair_weights[1] = 2;
+  EXPECT_EQ(timer.time(Operation::all_to_all, {8 * most}, all, "auto", true, uneven).protocol, "Simple");
+}
+
+TEST(Protocols, MessagesMayHaveTimesOfTheirOwn) {
+  Transport transport = three_protocols();
+  transport.p2p = {.launch = microseconds(7),
+                   .ramp = {},
+                   .nvlink_step = microseconds(2),
+                   .pcie_step = {},
+                   .host_step = {},
+                   .network_step = {},
+                   .share = 0.8};
+  Timer timer(build({}), transport);
+  const std::vector<Group> pair = {gpus(2)};
+  const auto seconds = [&](std::int64_t bytes, std::string_view name) {
+    return to_seconds(timer.time(Operation::send_recv, {bytes}, pair, name).duration);
+  };
+  EXPECT_NEAR(seconds(1 << 20, "auto"), 7e-6 + 2e-6 + (1 << 20) / 80e9, 1e-10);
+  EXPECT_EQ(seconds(1 << 20, "auto"), seconds(1 << 20, "send-recv/Simple"));
+  EXPECT_NEAR(seconds(8192, "auto"), 7e-6 + 0.5e-6 + 8192 / 25e9, 1e-10);  // LL but for the launch
+  EXPECT_EQ(time(timer, {1 << 20}, "ring/Simple", pair), time(timer, {1 << 20}, "ring/Simple", pair, false));
+  EXPECT_GT(time(timer, {0}, "ring/Simple", pair), microseconds(20));  // collectives keep theirs
+}
+
 TEST(Protocols, AStackWithoutThemHasSimpleOnly) {
   Timer timer(build({}), Transport{});
   const std::vector<Group> groups = {gpus(8)};

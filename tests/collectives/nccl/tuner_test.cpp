@@ -163,5 +163,14 @@ TEST(NcclTuner, ReleasesMoveWhatTheyAreKnownToHaveMoved) {
   EXPECT_NEAR(latency("2.12.12", Algorithm::ring) - latency("2.14", Algorithm::ring), 2 * (28 - 9.6), 1e-6);
 }
 
+TEST(NcclTuner, OneGpuOfEachNodeGathersByPatSinceItIsThere) {
+  Job job{.ranks = 64, .nodes = 64, .architecture = Architecture::hopper};
+  job.graphs[at(Algorithm::ring)] = job.graphs[at(Algorithm::tree)] = job.graphs[at(Algorithm::pat)] =
+      Graph{.channels = 4, .intra = {24e9}, .inter = {24e9}};
+  EXPECT_EQ(pick(constants("2.23.4"), job, Operation::all_gather, {8192}).algorithm, Algorithm::pat);
+  EXPECT_EQ(pick(constants("2.21.5"), job, Operation::all_gather, {8192}).algorithm, Algorithm::ring);
+  EXPECT_EQ(pick(constants("2.23.4"), job, Operation::all_gather, {std::int64_t{8} << 30}).algorithm, Algorithm::ring);
+}
+
 }  // namespace
 }  // namespace stepcast::collectives::nccl

@@ -44,6 +44,7 @@ TEST(Folding, EqualsUnfoldedToThePicosecond) {
                          .gpus = local,
                          .nics = nics,
                          .fabric = fabric,
+                         .network_adds = true,
                          .nvlink_latency = nanoseconds(300),
                          .nic_latency = nanoseconds(700)}),
                   {.launch = microseconds(5),
