@@ -44,7 +44,7 @@ struct Transport {
   /// rate beside `nvlink_efficiency`. 0: "auto" does not consider it.
   Protocol nvls{};
   /// Messages between two ranks (send_recv, all_to_all, gather, scatter), which know LL, for the smallest, and Simple
-  /// with times of its own. 0: those of the collectives.
+  /// with times of its own. 0: no recording tells; they take the fastest of what collectives have.
   Protocol p2p{};
   /// Host time to launch one GPU's part. A process that drives n GPUs starts a collective every n of these at most,
   /// which is what a log of small sizes then shows; a collective by itself does not take it.

@@ -381,7 +381,7 @@ struct Timer::Impl {
     if (wanted.algorithm == "nccl") wanted = picked_by_nccl(request, bytes, wanted.protocol, number, placement);
     if (views_links(wanted.algorithm, request)) request.links = view_of(placement.groups.front());
     const std::vector<const Algorithm*> able = candidates(wanted.algorithm, request);
-    if (by_messages(operation) && !wanted.protocol && transport.forced.protocols.empty())
+    if (by_messages(operation) && transport.p2p.share > 0 && !wanted.protocol && transport.forced.protocols.empty())
       wanted.protocol = of_messages(largest_message(request, bytes), transport);
     const auto usable = std::ranges::find_if(kProtocols, [&](Proto proto) { return may_use(proto); });
     const Proto first = wanted.protocol.value_or(usable != kProtocols.end() ? *usable : Proto::simple);

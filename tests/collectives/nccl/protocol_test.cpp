@@ -100,7 +100,9 @@ TEST(Protocols, FoldedIsUnfoldedWithAllOfThem) {
 }
 
 TEST(Protocols, MessagesKnowLowLatencyUpTo16KiBAndSimpleBeyond) {
-  Timer timer(build({}), three_protocols());
+  Transport transport = three_protocols();
+  transport.p2p.share = 1;
+  Timer timer(build({}), transport);
   const std::vector<Group> all = {gpus(8)}, pair = {gpus(2)};
   constexpr std::int64_t most = 16 << 10;
   EXPECT_EQ(timer.time(Operation::all_to_all, {8 * most}, all).protocol, "LL");
