@@ -17,7 +17,7 @@ struct Algorithm {
   bool (*automatic)(const Request&) = nullptr;  ///< "auto" considers it: the machine's library has it
   bool (*supports)(const Request&) = nullptr;   ///< looks at all but elements, pieces, rounds and fold
   /// The connections of a plan depend on nothing but operation, ranks, nodes, channels, fold, servers and links.
-  Plan (*plan)(const Request&) = nullptr;
+  CollectivePlan (*plan)(const Request&) = nullptr;
   Symmetry (*symmetry)(const Request&) = nullptr;  ///< the largest symmetry of its plan, if all parts were of one size
 };
 

@@ -8,10 +8,10 @@
 #include "app/distinct_files.h"
 #include "app/options.h"
 #include "app/output.h"
-#include "app/report/columns.h"
 #include "app/report/json_text.h"
 #include "app/report/paragraph.h"
 #include "app/report/terminal.h"
+#include "app/report/text_table.h"
 #include "language/configs/config_folders.h"
 #include "language/core/file_text.h"
 #include "language/core/nearest.h"
@@ -151,8 +151,8 @@ std::string table(const Subject& subject, const Told& told) {
   if (told.file.empty()) return out;
 
   const language::Schema& schema = subject.kind->schema();
-  Columns stated(
-      {{"key", Columns::Align::left}, {"value", Columns::Align::left}, {"line"}, {"", Columns::Align::left}});
+  TextTable stated(
+      {{"key", TextTable::Align::left}, {"value", TextTable::Align::left}, {"line"}, {"", TextTable::Align::left}});
   for (const language::Stated& each : told.stated) {
     const std::string line = std::to_string(each.place.line);
     const std::string place = each.place.file == told.file ? line : each.place.file + ":" + line;
@@ -167,7 +167,8 @@ std::string table(const Subject& subject, const Told& told) {
     if (!source.empty())
       out += "\nsource" + (told.sources.size() > 1 ? " of " + file : "") + "\n" + paragraph("  ", source, width);
   if (!told.left_out.empty()) {
-    Columns left_out({{"key", Columns::Align::left}, {"default", Columns::Align::left}, {"", Columns::Align::left}});
+    TextTable left_out(
+        {{"key", TextTable::Align::left}, {"default", TextTable::Align::left}, {"", TextTable::Align::left}});
     for (const language::KeyInfo& key : told.left_out)
       left_out.add({std::string(key.path), std::string(key.fallback), std::string(key.help)});
     out += "\nleft out\n" + left_out.text("  ");

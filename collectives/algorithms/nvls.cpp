@@ -8,9 +8,9 @@ namespace {
 /// Every rank owns a share. All push it to the switch, which adds; the owner gets the sum, writes it back to the switch
 /// and the switch copies it to the others. n + n / P up and as much down at every GPU, instead of a ring's
 /// 2 (P - 1) / P n each way.
-Plan plan_nvls(const Request& request) {
+CollectivePlan plan_nvls(const Request& request) {
   const std::uint32_t n = request.ranks, nvswitch = n;
-  Plan plan;
+  CollectivePlan plan;
   plan.ranks = n;
   plan.switches = 1;
   plan.switches_at = SwitchesAt::nodes;

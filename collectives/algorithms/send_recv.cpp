@@ -3,8 +3,8 @@
 namespace stepcast::collectives {
 namespace {
 
-Plan plan_send_recv(const Request& request) {
-  Plan plan;
+CollectivePlan plan_send_recv(const Request& request) {
+  CollectivePlan plan;
   plan.ranks = request.ranks;
   const ChunkId chunk = plan.add_chunk(request.all());
   plan.add({plan.connect(0, 1, 0), chunk, Effect::copy});
