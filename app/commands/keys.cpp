@@ -1,5 +1,3 @@
-#include "app/commands/keys.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -73,6 +71,21 @@ std::vector<Section> below(const KeyBlock& block, const std::string& outside, co
   }
   if (sections.front().keys.empty()) sections.erase(sections.begin());
   return sections;
+}
+
+/// What the command takes: every key of a scenario and what it is below, and the kinds of files.
+std::vector<std::string> key_prefixes() {
+  std::vector<std::string> prefixes;
+  const auto add = [&](std::string prefix) {
+    if (std::ranges::find(prefixes, prefix) == prefixes.end()) prefixes.push_back(std::move(prefix));
+  };
+  for (const KeyBlock& block : kBlocks) add(std::string(block.name));
+  for (const std::string& path : language::all_paths(language::scenario_schema())) {
+    for (std::size_t dot = path.find('.'); dot != std::string::npos; dot = path.find('.', dot + 1))
+      add(path.substr(0, dot));
+    add(path);
+  }
+  return prefixes;
 }
 
 /// What `prefix` means: a path of the scenario, or the name of a block with a path inside it. Empty: everything.
@@ -183,24 +196,6 @@ std::string json(const std::vector<Section>& sections) {
   return json_text(all);
 }
 
-}  // namespace
-
-std::vector<std::string> key_prefixes() {
-  std::vector<std::string> prefixes;
-  const auto add = [&](std::string prefix) {
-    if (std::ranges::find(prefixes, prefix) == prefixes.end()) prefixes.push_back(std::move(prefix));
-  };
-  for (const KeyBlock& block : kBlocks) add(std::string(block.name));
-  for (const std::string& path : language::all_paths(language::scenario_schema())) {
-    for (std::size_t dot = path.find('.'); dot != std::string::npos; dot = path.find('.', dot + 1))
-      add(path.substr(0, dot));
-    add(path);
-  }
-  return prefixes;
-}
-
-namespace {
-
 CommandLine keys_line() {
   namespace po = boost::program_options;
   po::options_description options("Options");
@@ -210,7 +205,8 @@ CommandLine keys_line() {
       "usage: stepcast keys [PREFIX] [OPTIONS]\n\n"
       "Prints every key of scenarios and of the files of configs/, or those at and below PREFIX: a path such as\n"
       "parallelism, cluster.node or software.transport, or a kind of file such as gpu or link.",
-      options};
+      options,
+      {"table", "json", "markdown"}};
 }
 
 int keys(const std::vector<std::string>& words) {
@@ -233,6 +229,11 @@ int keys(const std::vector<std::string>& words) {
 }  // namespace
 
 extern const Command keys_command;
-constinit const Command keys_command{"keys", "every key of the scenario language", keys_line, keys};
+constinit const Command keys_command{
+    .name = "keys",
+    .summary = "every key of the scenario language",
+    .line = keys_line,
+    .run = keys,
+    .words = [](const std::string& typed) { return next_level(key_prefixes(), typed); }};
 
 }  // namespace stepcast::app

@@ -155,6 +155,10 @@ int list(const std::vector<std::string>& words) {
 }  // namespace
 
 extern const Command list_command;
-constinit const Command list_command{"list", "the GPUs, nodes, models, ... that there are", list_line, list};
+constinit const Command list_command{.name = "list",
+                                     .summary = "the GPUs, nodes, models, ... that there are",
+                                     .line = list_line,
+                                     .run = list,
+                                     .words = [](const std::string&) { return kind_candidates(); }};
 
 }  // namespace stepcast::app

@@ -206,7 +206,19 @@ CommandLine show_line() {
       "Tells all that is known of a GPU, node, link, fabric, cluster, model, software stack, algorithm or schedule: "
       "every\n"
       "key with its value, where it is written and what its file says of its source. 'stepcast list' prints the kinds.",
-      options};
+      options,
+      {"table", "json"}};
+}
+
+/// "h100-sxm5-80gb" of any kind; behind a slash "gpus/h100-sxm5-80gb".
+Candidates names(const std::string& typed) {
+  std::vector<std::string> kinds;
+  for (const CatalogueKind& kind : catalogue()) kinds.emplace_back(kind.name);
+  if (typed.find('/') == std::string::npos) return named_candidates(kinds);
+  Candidates all;
+  for (const std::string& kind : kinds)
+    for (const Candidate& name : named_candidates({kind})) all.push_back({kind + "/" + name.word, {}});
+  return all;
 }
 
 int show(const std::vector<std::string>& words) {
@@ -238,6 +250,10 @@ int show(const std::vector<std::string>& words) {
 }  // namespace
 
 extern const Command show_command;
-constinit const Command show_command{"show", "all that is known of one of them, with its source", show_line, show};
+constinit const Command show_command{.name = "show",
+                                     .summary = "all that is known of one of them, with its source",
+                                     .line = show_line,
+                                     .run = show,
+                                     .words = names};
 
 }  // namespace stepcast::app

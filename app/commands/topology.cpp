@@ -358,8 +358,13 @@ int show_topology(const std::vector<std::string>& words) {
 }  // namespace
 
 extern const Command topology_command;
-constinit const Command topology_command{"topology",
-                                         "the links of a machine and the ways between its GPUs; import and export",
-                                         topology_line, show_topology};
+constinit const Command topology_command{
+    .name = "topology",
+    .summary = "the links of a machine and the ways between its GPUs; import and export",
+    .line = topology_line,
+    .run = show_topology,
+    .words = [](const std::string&) {
+      return named_candidates({"nodes", "clusters"});
+    }};
 
 }  // namespace stepcast::app
