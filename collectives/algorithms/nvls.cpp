@@ -56,6 +56,7 @@ constinit const Algorithm nvls{
         "Klenk et al., ISCA 2020, \"An in-network architecture for accelerating shared-memory multiprocessor "
         "collectives\"; NCCL 2.17 release notes",
     .needs_links = true,
+    .in_nvswitch = true,
     .needs = "one node whose NVSwitches join all GPUs and add (nvlink_sharp: true)",
     .automatic = [](const Request&) { return false; },
     .supports =

@@ -72,6 +72,7 @@ constinit const Algorithm nvls_tree{
     .name = "nvls-tree",
     .summary = "NVLink SHARP in every node, and two trees over the nodes for the share of each local index",
     .source = "Klenk et al., ISCA 2020; Sanders et al., Parallel Computing 35(12), 2009; NCCL 2.18's NVLSTree",
+    .in_nvswitch = true,
     .needs = "several nodes whose NVSwitches add (nvlink_sharp: true)",
     .automatic = [](const Request&) { return false; },
     .supports =
