@@ -26,7 +26,7 @@ CommandLine asked_line(const std::string& usage, const boost::program_options::o
       ("threads", po::value<std::string>()->default_value("", "all"), "scenarios forecast at the same time");
   // clang-format on
   for (const auto& option : more.options()) options.add(option);
-  return {usage, options};
+  return {.usage = usage, .options = options, .sets_scenarios = true};
 }
 
 std::optional<Asked> parse_asked(const std::vector<std::string>& words, const CommandLine& line) {

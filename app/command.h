@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "app/candidates.h"
+
 namespace stepcast::app {
 
 /// Exit statuses that scripts can rely on. kFailed: something could not be done, some rows of a sweep for one (others
@@ -20,10 +22,15 @@ struct Command {
   CommandLine (*line)();
   int (*run)(const std::vector<std::string>& words);
   bool hidden = false;  ///< for programs: no help lists it
+  /// What can stand where `typed` is being written and no option is, for completion; nullptr: files.
+  Candidates (*words)(const std::string& typed) = nullptr;
 };
 
 /// Every subcommand, in the order help prints them.
 std::span<const Command* const> commands();
+
+/// Those that help lists, for completion.
+Candidates command_candidates();
 
 /// By name. Throws InputError with all names.
 const Command& find_command(const std::string& name);

@@ -19,6 +19,13 @@ std::span<const Command* const> commands() {
   return all;
 }
 
+Candidates command_candidates() {
+  Candidates all;
+  for (const Command* command : commands())
+    if (!command->hidden) all.push_back({std::string(command->name), std::string(command->summary)});
+  return all;
+}
+
 const Command& find_command(const std::string& name) {
   std::vector<std::string_view> names;
   for (const Command* command : commands()) {

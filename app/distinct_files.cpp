@@ -46,11 +46,11 @@ NamedFile named_output(const std::string& word) {
 }
 
 void check_distinct(std::span<const NamedFile> outputs, std::span<const fs::path> inputs) {
-  struct Known {
+  struct KnownFile {
     const NamedFile& file;
     Identity identity;
   };
-  std::vector<Known> known;
+  std::vector<KnownFile> known;
   for (const NamedFile& output : outputs) {
     if (output.path.empty()) continue;
     known.push_back({output, Identity(language::output_named(output.path))});
@@ -61,7 +61,7 @@ void check_distinct(std::span<const NamedFile> outputs, std::span<const fs::path
   }
   for (const fs::path& input : inputs) {
     const Identity read(input);
-    for (const Known& each : known)
+    for (const KnownFile& each : known)
       if (each.identity == read)
         throw InputError(each.file.flag, "found '" + each.file.path + "', which is read as '" + input.string() +
                                              "', expected another file");

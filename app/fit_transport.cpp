@@ -61,7 +61,7 @@ class ErrorTable {
                          100 * (predicted.back() / row.curve.points.back().time - 1));
     for (std::size_t i = 0; i < predicted.size(); ++i) {
       const double off = std::abs(predicted[i] / row.curve.points[i].time - 1);
-      for (Pool* pool : {&all_, &stacks_[row.software]}) {
+      for (PooledErrors* pool : {&all_, &stacks_[row.software]}) {
         (row.curve.points[i].size < kMegabyte ? pool->small : pool->large)[row.fitted].push_back(off);
       }
     }
@@ -75,11 +75,11 @@ class ErrorTable {
   }
 
  private:
-  struct Pool {
+  struct PooledErrors {
     std::vector<double> small[2], large[2];  ///< errors below and from 1 MB; of held out curves, of fitted ones
   };
 
-  static std::string lines(const std::string& what, const Pool& pool) {
+  static std::string lines(const std::string& what, const PooledErrors& pool) {
     std::string text;
     for (const bool fitted : {true, false}) {
       const std::vector<double>&small = pool.small[fitted], &large = pool.large[fitted];
@@ -95,8 +95,8 @@ class ErrorTable {
   }
 
   std::string text_;
-  Pool all_;
-  std::map<std::string, Pool> stacks_;
+  PooledErrors all_;
+  std::map<std::string, PooledErrors> stacks_;
 };
 
 /// `from`: what was fitted to, as the profile's source says it.

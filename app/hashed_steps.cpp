@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "app/hashings.h"
-#include "app/report/columns.h"
 #include "app/report/json_text.h"
+#include "app/report/text_table.h"
 #include "language/core/visible_text.h"
 #include "sim/input_error.h"
 #include "sim/units_text.h"
@@ -49,8 +49,11 @@ HashedSteps over_hashings(language::Question question, std::uint32_t seeds, cons
 }
 
 /// What is said of a step in each format, in this order.
-std::array<std::pair<const char*, double Spread::*>, 4> figures() {
-  return {{{"least", &Spread::least}, {"median", &Spread::median}, {"p95", &Spread::p95}, {"most", &Spread::most}}};
+std::array<std::pair<const char*, double HashingSpread::*>, 4> figures() {
+  return {{{"least", &HashingSpread::least},
+           {"median", &HashingSpread::median},
+           {"p95", &HashingSpread::p95},
+           {"most", &HashingSpread::most}}};
 }
 
 }  // namespace
@@ -64,10 +67,10 @@ std::vector<HashedSteps> steps_over_hashings(std::vector<language::Question> que
 }
 
 std::string hashed_steps_table(const std::vector<HashedSteps>& all, std::uint32_t seeds) {
-  std::vector<Columns::Column> head{{"scenario", Columns::Align::left}};
+  std::vector<TextTable::Column> head{{"scenario", TextTable::Align::left}};
   for (const auto& [name, member] : figures()) head.push_back({name});
-  head.push_back({"", Columns::Align::left});
-  Columns table(head);
+  head.push_back({"", TextTable::Align::left});
+  TextTable table(head);
   for (const HashedSteps& steps : all) {
     std::vector<std::string> cells{steps.question.name};
     for (const auto& [name, member] : figures())

@@ -13,8 +13,8 @@ namespace stepcast::app {
 /// A scenario's step over many hashings of its fabric.
 struct HashedSteps {
   language::Question question;
-  std::optional<Spread> seconds;  ///< nothing: question.error says why
-  bool fits = true;               ///< in the GPUs' memory, which no hashing changes
+  std::optional<HashingSpread> seconds;  ///< nothing: question.error says why
+  bool fits = true;                      ///< in the GPUs' memory, which no hashing changes
 };
 
 /// Forecasts each question with `seeds` hashings, its own and those that follow. A question that cannot run has an

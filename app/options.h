@@ -13,6 +13,8 @@ namespace stepcast::app {
 struct CommandLine {
   std::string usage;  ///< "usage: stepcast ...", an empty line, what it does
   boost::program_options::options_description options;
+  std::vector<std::string> formats = {"table", "json", "csv"};  ///< words behind --format, where it is an option
+  bool sets_scenarios = false;  ///< --set takes all keys of scenarios, else those of machines
 };
 
 /// Parses a subcommand's words: its options and positional words under the name "path". Prints the usage and the

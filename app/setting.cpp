@@ -17,14 +17,14 @@ namespace {
 
 constexpr const char* kUsualStack = "nccl-a100";
 
-struct Draft {
+struct SettingDraft {
   schedules::ClusterSpec cluster;
   language::Node software;
 };
 
-const language::Table<Draft>& setting_table() {
-  using D = Draft;
-  static const language::Table<Draft> table(
+const language::Table<SettingDraft>& setting_table() {
+  using D = SettingDraft;
+  static const language::Table<SettingDraft> table(
       "Collective", "",
       {{{"cluster", block(language::cluster_schema), language::kRequired, "where"},
         [](D& d, const language::Value& v) {
@@ -68,7 +68,7 @@ Setting read_setting(const std::string& command, const boost::program_options::v
   language::Node tree = language::make_mapping({command, 0, 0});
   language::merge(setting_table().schema, tree,
                   language::layer_of(setting_table().schema, std::move(given), tree.place));
-  Draft draft;
+  SettingDraft draft;
   read(setting_table(), tree, "", library, draft);
   return {draft.cluster, language::read_software(draft.software, draft.cluster.nccl, library), ""};
 }

@@ -13,11 +13,12 @@ struct Algorithm {
   bool tree = false;                            ///< Transport::tree_efficiency applies
   bool has_servers = false;                     ///< Request::servers means something to it
   bool needs_links = false;                     ///< Request::links must be there
+  bool in_nvswitch = false;                     ///< NVSwitches make its sums: Transport::nvls applies
   std::string_view needs = {};                  ///< of the machine, in the words of messages
   bool (*automatic)(const Request&) = nullptr;  ///< "auto" considers it: the machine's library has it
   bool (*supports)(const Request&) = nullptr;   ///< looks at all but elements, pieces, rounds and fold
   /// The connections of a plan depend on nothing but operation, ranks, nodes, channels, fold, servers and links.
-  Plan (*plan)(const Request&) = nullptr;
+  CollectivePlan (*plan)(const Request&) = nullptr;
   Symmetry (*symmetry)(const Request&) = nullptr;  ///< the largest symmetry of its plan, if all parts were of one size
 };
 

@@ -22,7 +22,7 @@ std::span<std::int64_t> elements(std::vector<std::int64_t>& buffer, Range range)
   return std::span(buffer).subspan(static_cast<std::size_t>(range.begin), static_cast<std::size_t>(range.count));
 }
 
-std::vector<std::int64_t> taken(const Plan& plan, const Transfer& transfer, Buffers& buffers) {
+std::vector<std::int64_t> taken(const CollectivePlan& plan, const Transfer& transfer, Buffers& buffers) {
   std::vector<std::int64_t>& from = buffers.at(index(plan.connections.at(index(transfer.connection)).source));
   std::vector<std::int64_t> sent;
   sent.reserve(static_cast<std::size_t>(plan.elements(transfer.chunk)));
@@ -33,7 +33,8 @@ std::vector<std::int64_t> taken(const Plan& plan, const Transfer& transfer, Buff
   return sent;
 }
 
-void deliver(const Plan& plan, const Transfer& transfer, const std::vector<std::int64_t>& sent, Buffers& buffers) {
+void deliver(const CollectivePlan& plan, const Transfer& transfer, const std::vector<std::int64_t>& sent,
+             Buffers& buffers) {
   std::vector<std::int64_t>& to = buffers.at(index(plan.connections[index(transfer.connection)].destination));
   auto next = sent.begin();
   for (const Range& range : plan.ranges(transfer.chunk)) {
@@ -49,7 +50,7 @@ void deliver(const Plan& plan, const Transfer& transfer, const std::vector<std::
 
 }  // namespace
 
-void execute(const Plan& plan, Buffers& buffers, Turn turn) {
+void execute(const CollectivePlan& plan, Buffers& buffers, TransferOrder turn) {
   const auto count = static_cast<std::uint32_t>(plan.transfers.size());
   const std::size_t ranks = buffers.size();
   if (plan.switches > 0) buffers.resize(ranks + plan.switches, std::vector<std::int64_t>(buffers.front().size()));
@@ -84,8 +85,8 @@ void execute(const Plan& plan, Buffers& buffers, Turn turn) {
   }
   std::uint32_t done = 0;
   while (!ready.empty()) {
-    const std::uint32_t t = turn == Turn::first_ready_first ? ready.front() : ready.back();
-    turn == Turn::first_ready_first ? ready.pop_front() : ready.pop_back();
+    const std::uint32_t t = turn == TransferOrder::first_ready_first ? ready.front() : ready.back();
+    turn == TransferOrder::first_ready_first ? ready.pop_front() : ready.pop_back();
     deliver(plan, plan.transfers[t], sent[t], buffers);
     sent[t] = {};
     ++done;
@@ -106,7 +107,7 @@ void execute(const Plan& plan, Buffers& buffers, Turn turn) {
                    std::to_string(index(way.destination)));
 }
 
-std::vector<RankId> unreached(const Plan& plan) {
+std::vector<RankId> unreached(const CollectivePlan& plan) {
   std::vector<bool> reached(plan.ranks);
   for (const Transfer& transfer : plan.transfers) {
     const Connection& way = plan.connections.at(index(transfer.connection));

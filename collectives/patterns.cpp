@@ -13,9 +13,9 @@ std::span<const Pattern* const> patterns() {
   return list;
 }
 
-Plan flows_of(std::span<const std::int64_t> weights, std::uint32_t ranks, Bytes bytes) {
+CollectivePlan flows_of(std::span<const std::int64_t> weights, std::uint32_t ranks, Bytes bytes) {
   const std::int64_t largest = weights.empty() ? 0 : *std::ranges::max_element(weights);
-  Plan plan;
+  CollectivePlan plan;
   plan.ranks = ranks;
   for (std::uint32_t source = 0; source < ranks; ++source) {
     for (std::uint32_t destination = 0; destination < ranks; ++destination) {

@@ -9,9 +9,9 @@
 namespace stepcast::collectives {
 
 enum class RankId : std::uint32_t {};        ///< position in the communicator
-enum class ConnectionId : std::uint32_t {};  ///< index into Plan::connections
+enum class ConnectionId : std::uint32_t {};  ///< index into CollectivePlan::connections
 enum class ChunkId : std::uint32_t {};       ///< index of a chunk of the plan
-enum class TransferId : std::uint32_t {};    ///< index into Plan::transfers
+enum class TransferId : std::uint32_t {};    ///< index into CollectivePlan::transfers
 
 constexpr std::uint32_t index(RankId id) { return static_cast<std::uint32_t>(id); }
 constexpr std::uint32_t index(ConnectionId id) { return static_cast<std::uint32_t>(id); }
@@ -35,8 +35,8 @@ struct Range {
   friend bool operator==(const Range&, const Range&) = default;
 };
 
-/// One channel's way from a rank to another, or to or from a switch that reduces (Plan::switches). Its transfers run
-/// one after the other, in the order of the plan.
+/// One channel's way from a rank to another, or to or from a switch that reduces (CollectivePlan::switches). Its
+/// transfers run one after the other, in the order of the plan.
 struct Connection {
   RankId source{}, destination{};
   std::uint32_t channel = 0;
@@ -55,7 +55,7 @@ struct Transfer {
 /// What every rank sends, to whom, and after what: pure data, which the timer times, the tests execute and the docs
 /// draw. A transfer starts when those it comes `after` and the one before it on its connection have finished.
 /// 12 bytes per transfer and 4 per dependency; element ranges are kept once per chunk.
-struct Plan {
+struct CollectivePlan {
   std::uint32_t ranks = 0;
   std::uint32_t switches = 0;  ///< that add and copy, beside the ranks: numbers `ranks` on; they hold zeros at first
   SwitchesAt switches_at = SwitchesAt::network;

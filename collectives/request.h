@@ -28,7 +28,8 @@ struct Request {
   std::uint32_t row = 0;       ///< ranks in a row of the torus that the one node is; 0: it is none
   std::uint32_t channels = 1;  ///< rings or trees that share the elements
   std::uint32_t pieces = 1;    ///< into which algorithms that pipeline cut each channel's elements; others ignore it
-  /// Of a plan that is made of like rounds (Plan::rounds) only the first so many are wanted; others ignore it. 0: all.
+  /// Of a plan that is made of like rounds (CollectivePlan::rounds) only the first so many are wanted; others ignore
+  /// it. 0: all.
   std::uint32_t rounds = 0;
   /// Of transfers that are the same but for this symmetry, only one is wanted: the one of the source below `period`,
   /// and with rotate of local index (or channel) 0. Destinations stay as they are; dependencies name the stand-ins.

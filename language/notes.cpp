@@ -6,6 +6,7 @@
 #include "language/configs/cluster.h"
 #include "language/configs/files.h"
 #include "language/configs/profile.h"
+#include "topology/fabrics.h"
 
 namespace stepcast::language {
 namespace {
@@ -20,17 +21,12 @@ std::uint32_t nodes_in_use(const schedules::ClusterSpec& cluster) {
   return (cluster.gpus + cluster.node.gpus - 1) / cluster.node.gpus;
 }
 
-/// Whether equal paths join its nodes, so that it matters how flows are spread over them.
-bool has_several_paths(const topology::FabricSpec& fabric) {
-  return fabric.kind != "one-switch" && fabric.kind != "direct";
-}
-
 void note_fabric(const Node& tree, const Scenario& s, Library& library, std::vector<Note>& out) {
   const Node* written = tree.find("cluster");
   if (written == nullptr || nodes_in_use(s.cluster) < 2) return;
   const Node cluster = library.expand_block(*written, cluster_schema(), "cluster");
   const topology::FabricSpec& fabric = s.cluster.fabric;
-  const bool shares = fabric.routing == "adaptive" && has_several_paths(fabric);
+  const bool shares = fabric.routing == "adaptive" && topology::has_several_paths(fabric);
   if (const Node* said = cluster.find("fabric")) {
     const bool own = said->kind == Node::Kind::mapping && said->find("kind") != nullptr && !has_base(*said);
     if (own && said->find("routing") == nullptr && shares)

@@ -23,7 +23,7 @@ constexpr std::int64_t kMostLayers = 1'000'000;
 constexpr std::int64_t kMostRanks = 10'000'000;
 
 /// What is written, plus what decides a default only once all is read.
-struct Draft {
+struct ScenarioDraft {
   schedules::Scenario s;
   std::optional<std::uint32_t> data;
   std::optional<std::int64_t> sequence;
@@ -33,7 +33,7 @@ struct Draft {
   bool software_by_name = false;  ///< alone
   std::optional<Profile> profile;
 };
-using D = Draft;
+using D = ScenarioDraft;
 
 Names recompute_names() { return {"none", "selective", "full"}; }
 Names module_names() {
@@ -100,8 +100,8 @@ void store_phase(D& d, const Value& v) {
   d.s.measured.phases[v.path.substr(std::string_view("measured.phases.").size())] = v.time;
 }
 
-const Table<Draft>& scenario_table() {
-  static const Table<Draft> table(
+const Table<ScenarioDraft>& scenario_table() {
+  static const Table<ScenarioDraft> table(
       "Scenario", "",
       {
           {{"name", text_type(), "the file's", "label"}, [](D& d, const Value& v) { d.s.name = v.text; }},
@@ -364,7 +364,7 @@ const Table<Draft>& scenario_table() {
 }
 
 /// Tokens of a sample; of a network, whose samples have none, 1.
-std::int64_t sequence(const Draft& draft, const Node& tree) {
+std::int64_t sequence(const ScenarioDraft& draft, const Node& tree) {
   constexpr const char* kKey = "training.sequence";
   if (!schedules::has_tokens(draft.s.model.family)) {
     if (draft.sequence) fail(locate(tree, kKey), kKey, "found a sequence, but samples of this model have no tokens");
@@ -426,7 +426,7 @@ schedules::Scenario read_scenario(const Node& tree, Library& library) {
              over.kind == Node::Kind::mapping && over.find("base") == nullptr && over.find("include") == nullptr) {
     over.entries.push_back({"base", over.place, make_scalar(kUsualSoftware, over.place)});
   }
-  Draft draft;
+  ScenarioDraft draft;
   read(scenario_table(), whole, "", library, draft);
   schedules::Scenario& s = draft.s;
   const auto anew = [&] { return read_software(draft.software, s.cluster.nccl, library); };

@@ -72,7 +72,7 @@ std::optional<BusyLink> busiest_link(const Scenario& s, const topology::Cluster&
   };
   for (const auto& load : more) carry(load.link, load.occupied);
   // Every stage's tensor groups carry about the same; the first one's links stand for theirs.
-  const std::vector<PieceTimes::Kind>& kinds = in.pieces.at({});
+  const std::vector<PieceTimes::TimedPiece>& kinds = in.pieces.at({});
   for (const std::uint32_t place : places(in.chunks.front())) {
     for (const auto& load : kinds[in.blocks.order[place]].traffic)
       carry(load.link, load.occupied * micro_batches(s) / copies(in.pipeline->shape));

@@ -47,7 +47,7 @@ concepts = {
     "schedules/results/results.h": "what a forecast answers",
     "app/command.h": "a subcommand and its exit status",
     "app/output.h": "writing files",
-    "app/report/columns.h": "a table for people or programs",
+    "app/report/text_table.h": "a table for people or programs",
     "language/core/nearest.h": "the allowed name that is nearest to a found one",
     "language/core/library.h": "the library of configs",
     "language/core/file_text.h": "the text of a file",

@@ -69,6 +69,10 @@ section "includes run downward only"
 quietly scripts/check_includes.sh
 pass
 
+section "a type's name has one meaning"
+quietly scripts/check_names.sh
+pass
+
 section "scripts of GPU nodes"
 quietly bash -n scripts/calibrate_dgx.sh
 quietly python3 -c 'compile(open("scripts/measure_pytorch.py").read(), "measure_pytorch.py", "exec")'

@@ -68,15 +68,15 @@ void EventQueue::forget(Time at) {
   table_[gap] = {};
   --used_;
   for (std::size_t next = (gap + 1) & mask; table_[next].bucket != kNone; next = (next + 1) & mask) {
-    const Known known = std::exchange(table_[next], {});
+    const KnownTime known = std::exchange(table_[next], {});
     table_[slot(known.at)] = known;
   }
 }
 
 void EventQueue::grow_table() {
-  std::vector<Known> old(2 * table_.size());
+  std::vector<KnownTime> old(2 * table_.size());
   old.swap(table_);
-  for (const Known& known : old) {
+  for (const KnownTime& known : old) {
     if (known.bucket != kNone) table_[slot(known.at)] = known;
   }
 }

@@ -39,9 +39,9 @@ class EventQueue {
   /// Takes the next event and moves now() to its time. Requires !empty().
   Event take() {
     if (!more_now()) next_instant();
-    Bucket& bucket = buckets_[current_];
+    TimeBucket& bucket = buckets_[current_];
     const std::uint32_t taken = bucket.first;
-    Node& node = nodes_[taken];
+    QueuedEvent& node = nodes_[taken];
     bucket.first = node.next;
     node.next = free_node_;
     free_node_ = taken;
@@ -53,20 +53,20 @@ class EventQueue {
   static constexpr std::uint32_t kNone = 0xffffffffu;
   static constexpr std::uint32_t kSentinel = 0;  // buckets_[0] is never used: it lets hint_ be always valid
 
-  struct Node {
+  struct QueuedEvent {
     Event event;
     std::uint32_t next = kNone;
   };
-  struct Bucket {
+  struct TimeBucket {
     Time at{};
     std::uint32_t first = kNone, last = kNone;
   };
-  struct Known {  // a time and its bucket
+  struct KnownTime {  // a time and its bucket
     Time at{};
     std::uint32_t bucket = kNone;
   };
 
-  void append(Bucket& bucket, Event event) {
+  void append(TimeBucket& bucket, Event event) {
     std::uint32_t id = free_node_;
     if (id != kNone) {
       free_node_ = nodes_[id].next;
@@ -95,12 +95,12 @@ class EventQueue {
   std::uint32_t hint_ = kSentinel;   // the bucket scheduled into last
   std::uint32_t free_node_ = kNone;  // chained by next
   std::size_t pending_ = 0;
-  std::vector<Node> nodes_;
-  std::vector<Bucket> buckets_;
+  std::vector<QueuedEvent> nodes_;
+  std::vector<TimeBucket> buckets_;
   std::vector<std::uint32_t> free_buckets_;
-  std::vector<Known> heap_;
-  std::vector<Known> table_;  // open addressing: time -> bucket, kNone: free; size a power of two
-  std::size_t used_ = 0;      // entries in table_
+  std::vector<KnownTime> heap_;
+  std::vector<KnownTime> table_;  // open addressing: time -> bucket, kNone: free; size a power of two
+  std::size_t used_ = 0;          // entries in table_
 };
 
 }  // namespace stepcast::sim

@@ -12,7 +12,7 @@
 namespace stepcast::sim {
 namespace {
 
-enum Kind : std::uint32_t {
+enum EventKind : std::uint32_t {
   kWorkEnds,     // subject: task
   kLatencyEnds,  // subject: task
   kFlowEnds,     // subject: route
@@ -29,9 +29,9 @@ std::string describe(const std::vector<TaskId>& circle) {
 constexpr std::size_t kTellEach = std::size_t{1} << 16;
 
 /// One run of one graph.
-class Run {
+class Execution {
  public:
-  Run(const TaskGraph& graph, const Watch& watch)
+  Execution(const TaskGraph& graph, const Watch& watch)
       : graph_(graph), tasks_(graph.tasks()), network_(graph), watch_(watch) {
     timeline_.start.resize(tasks_.size());
     timeline_.finish.resize(tasks_.size());
@@ -193,6 +193,6 @@ class Run {
 
 CyclicTasks::CyclicTasks(std::vector<TaskId> circle) : std::runtime_error(describe(circle)), cycle(std::move(circle)) {}
 
-Timeline run(const TaskGraph& graph, const Watch& watch) { return Run(graph, watch).run(); }
+Timeline run(const TaskGraph& graph, const Watch& watch) { return Execution(graph, watch).run(); }
 
 }  // namespace stepcast::sim

@@ -257,7 +257,7 @@ class FlowNetwork {
   void each_bottleneck(std::uint32_t route, Visit visit);
 
   const Routes& routes_;  // the graph's
-  Routes::Reader uses_;
+  Routes::UsesReader uses_;
   std::vector<std::uint32_t> first_use_;  // by route: of its uses, in place_
   std::vector<std::uint32_t> limiters_;   // by route; empty: kNone all
   std::vector<State> states_;

@@ -88,7 +88,7 @@ class Uses {
 /// next to nothing.
 class Routes {
  public:
-  class Reader;
+  class UsesReader;
   /// What many routes have in common.
   struct Terms {
     Time latency{};
@@ -121,23 +121,23 @@ class Routes {
   };
 
  private:
-  struct Way {
+  struct PackedRoute {
     std::uint32_t uses = 0;               // how many; of an odd number the first half has one more
     std::uint32_t first = 0, second = 0;  // where the halves begin
     std::uint32_t terms = 0;              // which of Routes::terms_
   };
 
  public:
-  class Reader {
+  class UsesReader {
    public:
-    Reader(const Way* ways, const Use* uses) : ways_(ways), uses_(uses) {}
+    UsesReader(const PackedRoute* ways, const Use* uses) : ways_(ways), uses_(uses) {}
     Uses operator[](std::size_t i) const {
-      const Way& way = ways_[i];
+      const PackedRoute& way = ways_[i];
       return {{uses_ + way.first, (way.uses + 1) / 2}, {uses_ + way.second, way.uses / 2}};
     }
 
    private:
-    const Way* ways_;
+    const PackedRoute* ways_;
     const Use* uses_;
   };
 
@@ -168,15 +168,17 @@ class Routes {
   double weight(std::size_t i) const { return terms(i).weight; }
 
   /// For whoever asks for uses very often. Valid until the next add().
-  Reader reader() const { return {ways_->routes.data(), ways_->halves.all().data()}; }
+  UsesReader reader() const { return {ways_->routes.data(), ways_->halves.all().data()}; }
   /// Every use that some route has. Of several routes it may be one.
   std::span<const Use> all_uses() const { return ways_->halves.all(); }
   /// Of memory, also where others share it.
-  std::size_t bytes() const { return terms_.size() * sizeof(Terms) + size() * sizeof(Way) + ways_->halves.bytes(); }
+  std::size_t bytes() const {
+    return terms_.size() * sizeof(Terms) + size() * sizeof(PackedRoute) + ways_->halves.bytes();
+  }
 
  private:
   struct Ways {
-    std::vector<Way> routes;
+    std::vector<PackedRoute> routes;
     DistinctLists<Use> halves;
   };
   const Terms& terms(std::size_t i) const { return terms_[ways_->routes[i].terms]; }

@@ -12,24 +12,27 @@
 namespace stepcast {
 namespace {
 
-struct Unit {
+struct NamedUnit {
   std::string_view name;
   double size;  // in the quantity's own unit
 };
 
 constexpr double kKi = 1024.0, kMi = kKi * kKi, kGi = kMi * kKi, kTi = kGi * kKi;
 
-constexpr std::array kTime{Unit{"ps", 1},   Unit{"ns", 1e3},    Unit{"us", 1e6},   Unit{"ms", 1e9},
-                           Unit{"s", 1e12}, Unit{"min", 60e12}, Unit{"h", 3600e12}};
-constexpr std::array kBytes{Unit{"B", 1},     Unit{"kB", 1e3},  Unit{"MB", 1e6},  Unit{"GB", 1e9}, Unit{"TB", 1e12},
-                            Unit{"KiB", kKi}, Unit{"MiB", kMi}, Unit{"GiB", kGi}, Unit{"TiB", kTi}};
-constexpr std::array kBandwidth{Unit{"B/s", 1},          Unit{"kB/s", 1e3},       Unit{"MB/s", 1e6},
-                                Unit{"GB/s", 1e9},       Unit{"TB/s", 1e12},      Unit{"KiB/s", kKi},
-                                Unit{"MiB/s", kMi},      Unit{"GiB/s", kGi},      Unit{"TiB/s", kTi},
-                                Unit{"bit/s", 1 / 8.0},  Unit{"kbit/s", 1e3 / 8}, Unit{"Mbit/s", 1e6 / 8},
-                                Unit{"Gbit/s", 1e9 / 8}, Unit{"Tbit/s", 1e12 / 8}};
-constexpr std::array kFlopRate{Unit{"FLOP/s", 1},     Unit{"kFLOP/s", 1e3},  Unit{"MFLOP/s", 1e6}, Unit{"GFLOP/s", 1e9},
-                               Unit{"TFLOP/s", 1e12}, Unit{"PFLOP/s", 1e15}, Unit{"EFLOP/s", 1e18}};
+constexpr std::array kTime{NamedUnit{"ps", 1},   NamedUnit{"ns", 1e3},    NamedUnit{"us", 1e6},   NamedUnit{"ms", 1e9},
+                           NamedUnit{"s", 1e12}, NamedUnit{"min", 60e12}, NamedUnit{"h", 3600e12}};
+constexpr std::array kBytes{NamedUnit{"B", 1},     NamedUnit{"kB", 1e3},  NamedUnit{"MB", 1e6},
+                            NamedUnit{"GB", 1e9},  NamedUnit{"TB", 1e12}, NamedUnit{"KiB", kKi},
+                            NamedUnit{"MiB", kMi}, NamedUnit{"GiB", kGi}, NamedUnit{"TiB", kTi}};
+constexpr std::array kBandwidth{
+    NamedUnit{"B/s", 1},          NamedUnit{"kB/s", 1e3},       NamedUnit{"MB/s", 1e6},
+    NamedUnit{"GB/s", 1e9},       NamedUnit{"TB/s", 1e12},      NamedUnit{"KiB/s", kKi},
+    NamedUnit{"MiB/s", kMi},      NamedUnit{"GiB/s", kGi},      NamedUnit{"TiB/s", kTi},
+    NamedUnit{"bit/s", 1 / 8.0},  NamedUnit{"kbit/s", 1e3 / 8}, NamedUnit{"Mbit/s", 1e6 / 8},
+    NamedUnit{"Gbit/s", 1e9 / 8}, NamedUnit{"Tbit/s", 1e12 / 8}};
+constexpr std::array kFlopRate{NamedUnit{"FLOP/s", 1},    NamedUnit{"kFLOP/s", 1e3},  NamedUnit{"MFLOP/s", 1e6},
+                               NamedUnit{"GFLOP/s", 1e9}, NamedUnit{"TFLOP/s", 1e12}, NamedUnit{"PFLOP/s", 1e15},
+                               NamedUnit{"EFLOP/s", 1e18}};
 
 struct Parsed {
   double number;
@@ -39,7 +42,7 @@ struct Parsed {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-std::optional<Parsed> parse(std::string_view text, std::span<const Unit> units) {
+std::optional<Parsed> parse(std::string_view text, std::span<const NamedUnit> units) {
   if (text.empty() || !is_digit(text.front())) return std::nullopt;  // no sign, inf, nan
   const char* const end = text.data() + text.size();
   double number = 0;
@@ -53,7 +56,7 @@ std::optional<Parsed> parse(std::string_view text, std::span<const Unit> units) 
   }
   std::string_view name(rest, static_cast<std::size_t>(end - rest));
   if (name.starts_with(' ')) name.remove_prefix(1);
-  for (const Unit& unit : units) {
+  for (const NamedUnit& unit : units) {
     if (unit.name == name) {
       parsed.unit = unit.size;
       return parsed;
@@ -84,9 +87,9 @@ std::optional<double> rate(const std::optional<Parsed>& parsed) {
 }
 
 template <std::size_t n>
-std::string list(const std::array<Unit, n>& units) {
+std::string list(const std::array<NamedUnit, n>& units) {
   std::string text;
-  for (const Unit& unit : units) {
+  for (const NamedUnit& unit : units) {
     if (!text.empty()) text += ", ";
     text += unit.name;
   }
@@ -100,13 +103,13 @@ std::string three_digits(double number) {
 }
 
 /// `steps`, smallest first: a number that would print as `next` of its unit or more goes to the next one.
-struct Step {
+struct UnitStep {
   std::string_view name;
   double size;
   double next;
 };
 
-std::string in_steps(double value, std::span<const Step> steps) {
+std::string in_steps(double value, std::span<const UnitStep> steps) {
   std::size_t s = 0;
   while (s + 1 < steps.size() && std::abs(value) >= (steps[s].next - 0.5) * steps[s].size) ++s;
   const double number = std::abs(value) / steps[s].size;
@@ -160,29 +163,30 @@ std::string_view flop_rate_units() {
 }
 
 std::string text(Time time) {
-  static constexpr std::array kSteps{Step{"ns", 1e3, 1000}, Step{"us", 1e6, 1000},   Step{"ms", 1e9, 1000},
-                                     Step{"s", 1e12, 120},  Step{"min", 60e12, 120}, Step{"h", 3600e12, 0}};
+  static constexpr std::array kSteps{UnitStep{"ns", 1e3, 1000}, UnitStep{"us", 1e6, 1000},   UnitStep{"ms", 1e9, 1000},
+                                     UnitStep{"s", 1e12, 120},  UnitStep{"min", 60e12, 120}, UnitStep{"h", 3600e12, 0}};
   if (time > Time{-1000} && time < Time{1000}) return fmt::format("{} ps", time.value);
   return in_steps(static_cast<double>(time.value), kSteps);
 }
 
 std::string text(Bytes bytes) {
-  static constexpr std::array kSteps{Step{"KiB", kKi, 1024}, Step{"MiB", kMi, 1024}, Step{"GiB", kGi, 1024},
-                                     Step{"TiB", kTi, 0}};
+  static constexpr std::array kSteps{UnitStep{"KiB", kKi, 1024}, UnitStep{"MiB", kMi, 1024}, UnitStep{"GiB", kGi, 1024},
+                                     UnitStep{"TiB", kTi, 0}};
   if (bytes > Bytes{-1024} && bytes < Bytes{1024}) return fmt::format("{} B", bytes.value);
   return in_steps(static_cast<double>(bytes.value), kSteps);
 }
 
 std::string text(Bandwidth bandwidth) {
-  static constexpr std::array kSteps{Step{"B/s", 1, 1000}, Step{"kB/s", 1e3, 1000}, Step{"MB/s", 1e6, 1000},
-                                     Step{"GB/s", 1e9, 1000}, Step{"TB/s", 1e12, 0}};
+  static constexpr std::array kSteps{UnitStep{"B/s", 1, 1000}, UnitStep{"kB/s", 1e3, 1000}, UnitStep{"MB/s", 1e6, 1000},
+                                     UnitStep{"GB/s", 1e9, 1000}, UnitStep{"TB/s", 1e12, 0}};
   return in_steps(bandwidth.value, kSteps);
 }
 
 std::string text(FlopRate flops) {
-  static constexpr std::array kSteps{
-      Step{"FLOP/s", 1, 1000},     Step{"kFLOP/s", 1e3, 1000},  Step{"MFLOP/s", 1e6, 1000}, Step{"GFLOP/s", 1e9, 1000},
-      Step{"TFLOP/s", 1e12, 1000}, Step{"PFLOP/s", 1e15, 1000}, Step{"EFLOP/s", 1e18, 0}};
+  static constexpr std::array kSteps{UnitStep{"FLOP/s", 1, 1000},     UnitStep{"kFLOP/s", 1e3, 1000},
+                                     UnitStep{"MFLOP/s", 1e6, 1000},  UnitStep{"GFLOP/s", 1e9, 1000},
+                                     UnitStep{"TFLOP/s", 1e12, 1000}, UnitStep{"PFLOP/s", 1e15, 1000},
+                                     UnitStep{"EFLOP/s", 1e18, 0}};
   return in_steps(flops.value, kSteps);
 }
 

@@ -52,7 +52,7 @@ class PathWriter {
   Path finish() && {
     path_.bandwidth.value = std::numeric_limits<double>::infinity();
     path_.loads.reserve(crossed_.size());
-    for (const Crossed& link : crossed_) {
+    for (const CrossedLink& link : crossed_) {
       path_.loads.push_back(static_cast<double>(link.times) / strands_);
       path_.bandwidth = std::min(path_.bandwidth, link.bandwidth * (1 / path_.loads.back()));
     }
@@ -76,11 +76,11 @@ class PathWriter {
   std::uint32_t strands_;
   Path path_;
   Time latency_{};
-  struct Crossed {
+  struct CrossedLink {
     std::uint32_t times = 0;  ///< strands that cross the link
     Bandwidth bandwidth{};
   };
-  std::vector<Crossed> crossed_;  ///< [place in path_.links]
+  std::vector<CrossedLink> crossed_;  ///< [place in path_.links]
 };
 
 std::string name_of(const ClusterParts& parts, std::uint32_t node, std::uint32_t gpu) {
@@ -247,12 +247,12 @@ Path Cluster::path(GpuId from, GpuId to) const {
 }
 
 Link Cluster::link(LinkId id) const {
-  const ClusterParts::Ends ends = parts_->ends(id);
+  const ClusterParts::LinkEnds ends = parts_->ends(id);
   return {parts_->device(ends.from).name, parts_->device(ends.to).name, ends.kind, ends.bandwidth, ends.latency};
 }
 
 LinkTraits Cluster::link_traits(LinkId id) const {
-  const ClusterParts::Ends ends = parts_->ends(id);
+  const ClusterParts::LinkEnds ends = parts_->ends(id);
   return {ends.kind, ends.bandwidth, ends.latency};
 }
 

@@ -12,7 +12,7 @@ Device ClusterParts::device(std::uint32_t index) const {
   return {"node " + std::to_string(index / devices_per_node()) + " / " + device.name, device.kind};
 }
 
-ClusterParts::Ends ClusterParts::ends(LinkId id) const {
+ClusterParts::LinkEnds ClusterParts::ends(LinkId id) const {
   const std::uint32_t i = index(id);
   if (i >= fabric_base()) {
     if (!fabric || i - fabric_base() >= fabric->links.size()) throw std::logic_error("link id beyond the last link");

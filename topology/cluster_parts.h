@@ -43,14 +43,14 @@ struct ClusterParts {
   Device device(std::uint32_t index) const;
 
   /// A link without names: the ends are device numbers.
-  struct Ends {
+  struct LinkEnds {
     std::uint32_t from = 0, to = 0;
     LinkKind kind{};
     Bandwidth bandwidth{};
     Time latency{};
   };
   /// Throws std::logic_error for an id beyond the last. O(1).
-  Ends ends(LinkId id) const;
+  LinkEnds ends(LinkId id) const;
 };
 
 }  // namespace stepcast::topology

@@ -11,7 +11,7 @@ Expanded expand(const Cluster& cluster) {
   all.links.reserve(cluster.links());
   for (std::uint32_t d = 0; d < parts.devices(); ++d) all.devices.push_back(parts.device(d));
   for (std::uint32_t i = 0; i < cluster.links(); ++i) {
-    const ClusterParts::Ends ends = parts.ends(LinkId{i});
+    const ClusterParts::LinkEnds ends = parts.ends(LinkId{i});
     all.links.push_back({ends.from, ends.to, ends.kind, ends.bandwidth, ends.latency});
   }
   return all;

@@ -18,18 +18,26 @@ extern const FabricBuilder fat_tree_fabric;
 extern const FabricBuilder dragonfly_plus_fabric;
 extern const FabricBuilder torus_fabric;
 
+namespace {
+
+/// Whether the fabric's kind makes something of this member of its specification.
+bool reads(const FabricSpec& spec, std::string_view member) {
+  for (const FabricBuilder* fabric : fabrics())
+    if (fabric->name == spec.kind) return std::ranges::find(fabric->reads, member) != fabric->reads.end();
+  return false;
+}
+
+}  // namespace
+
 std::span<const FabricBuilder* const> fabrics() {
   static constexpr std::array list = {&one_switch_fabric, &rail_fat_tree_fabric,  &rail_only_fabric,
                                       &fat_tree_fabric,   &dragonfly_plus_fabric, &torus_fabric};
   return list;
 }
 
-bool hashes(const FabricSpec& spec) {
-  const auto of_kind = [&](const FabricBuilder* fabric) { return fabric->name == spec.kind; };
-  const auto builder = std::ranges::find_if(fabrics(), of_kind);
-  return spec.routing == "hash" && builder != fabrics().end() &&
-         std::ranges::find((*builder)->reads, "seed") != (*builder)->reads.end();
-}
+bool has_several_paths(const FabricSpec& spec) { return reads(spec, "routing"); }
+
+bool hashes(const FabricSpec& spec) { return spec.routing == "hash" && reads(spec, "seed"); }
 
 std::unique_ptr<const Fabric> build_fabric(const FabricRequest& request) {
   const FabricSpec& spec = request.spec;

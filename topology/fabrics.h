@@ -21,6 +21,9 @@ struct FabricBuilder {
 /// All fabrics, in the order tables and help show them. A new fabric is a file of fabrics/ and a line of this list.
 std::span<const FabricBuilder* const> fabrics();
 
+/// Whether several paths of a fabric of this specification join two nodes, so that it matters how flows are spread.
+bool has_several_paths(const FabricSpec& spec);
+
 /// Whether a fabric of this specification draws a path for each flow, so that FabricSpec::seed matters.
 bool hashes(const FabricSpec& spec);
 

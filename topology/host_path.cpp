@@ -9,7 +9,7 @@
 namespace stepcast::topology {
 namespace {
 
-Path path_over(const ClusterParts& parts, std::uint32_t node, const Route& route) {
+Path path_over(const ClusterParts& parts, std::uint32_t node, const GraphRoute& route) {
   Path path;
   path.kind = route.cost.sockets > 0 ? PathKind::host : PathKind::pcie;
   path.bandwidth = {std::numeric_limits<double>::infinity()};
@@ -41,9 +41,9 @@ std::optional<Path> host_path(const Cluster& cluster, GpuId gpu, ToHost directio
   const std::uint32_t end = parts.node.gpus[slot.gpu];
   const Graph& graph = parts.node.graph;
   const Router router(graph);
-  std::vector<std::optional<Route>> from_gpu;
+  std::vector<std::optional<GraphRoute>> from_gpu;
   if (direction == ToHost::yes) from_gpu = router.routes_from(end, Wires::host_side);
-  std::optional<Route> nearest;
+  std::optional<GraphRoute> nearest;
   for (std::uint32_t device = 0; device < graph.devices.size(); ++device) {
     if (graph.devices[device].kind != DeviceKind::cpu) continue;
     const auto route = direction == ToHost::yes ? from_gpu[device] : router.routes_from(device, Wires::host_side)[end];

@@ -64,9 +64,9 @@ std::vector<LinkId> links_in_use(const Cluster& cluster) {
 }
 
 /// A maximum flow over links between numbered places.
-class Flow {
+class MaximumFlow {
  public:
-  explicit Flow(std::size_t places) : graph_(places) {}
+  explicit MaximumFlow(std::size_t places) : graph_(places) {}
   void add(std::size_t from, std::size_t to, double bytes_per_second) {
     const auto capacity = boost::get(boost::edge_capacity, graph_);
     const auto reverse = boost::get(boost::edge_reverse, graph_);
@@ -89,14 +89,14 @@ class Flow {
 Bandwidth max_flow(const Cluster& cluster, const std::vector<LinkId>& links, const std::vector<bool>& senders) {
   const ClusterParts& parts = cluster.parts();
   const std::size_t source = parts.devices(), sink = source + 1;
-  Flow flow(sink + 1);
+  MaximumFlow flow(sink + 1);
   std::vector<bool> sends(parts.gpus.nodes()), receives(parts.gpus.nodes());
   for (std::uint32_t g = 0; g < cluster.gpus(); ++g)
     (senders[g] ? sends : receives)[parts.gpus.slot(GpuId{g}).node] = true;
   std::vector<double> out(parts.devices()), in(parts.devices());
   const std::size_t in_nodes = std::size_t{parts.gpus.nodes()} * parts.devices_per_node();
   for (const LinkId id : links) {
-    const ClusterParts::Ends ends = parts.ends(id);
+    const ClusterParts::LinkEnds ends = parts.ends(id);
     const bool up = ends.from < in_nodes && ends.to >= in_nodes, down = ends.from >= in_nodes && ends.to < in_nodes;
     if (up && !sends[ends.from / parts.devices_per_node()]) continue;
     if (down && !receives[ends.to / parts.devices_per_node()]) continue;
@@ -120,7 +120,7 @@ Bandwidth max_flow(const Cluster& cluster, const std::vector<LinkId>& links, con
 Bandwidth node_rate(const ClusterParts& parts, bool sending) {
   const Graph& graph = parts.node.graph;
   const std::size_t gpus = graph.devices.size(), network = gpus + 1;
-  Flow flow(network + 1);
+  MaximumFlow flow(network + 1);
   std::vector<double> rate(graph.devices.size());
   const auto add = [&](std::size_t from, std::size_t to, double bytes_per_second) {
     sending ? flow.add(from, to, bytes_per_second) : flow.add(to, from, bytes_per_second);

@@ -33,9 +33,9 @@ NodeRoute finish(const Graph& graph, std::vector<std::uint32_t> edges) {
   return route;
 }
 
-using Routes = std::vector<std::optional<Route>>;
+using Routes = std::vector<std::optional<GraphRoute>>;
 
-auto nearness(const Route& route) { return std::tie(route.cost.sockets, route.cost.hops); }
+auto nearness(const GraphRoute& route) { return std::tie(route.cost.sockets, route.cost.hops); }
 
 /// The ways over PCIe and sockets that copies take.
 class HostSide {
@@ -95,7 +95,7 @@ void share_idle_nics(NodeTemplate& node, const std::vector<Routes>& from, const 
     std::vector<std::uint32_t>* poorest = nullptr;
     for (std::uint32_t g = 0; g < node.gpus.size(); ++g) {
       std::vector<std::uint32_t>& own = node.nics_of[g];
-      const std::optional<Route>& way = from[g][node.nics[n]];
+      const std::optional<GraphRoute>& way = from[g][node.nics[n]];
       if (!way || own.empty() || nearness(*way) > nearness(*from[g][node.nics[own.front()]])) continue;
       if (poorest == nullptr || own.size() < poorest->size()) poorest = &own;
     }

@@ -22,7 +22,7 @@ using EdgeOf = boost::graph_traits<Multigraph>::edge_descriptor;
 constexpr std::uint32_t kNoEdge = std::numeric_limits<std::uint32_t>::max();
 constexpr std::uint32_t kFar = std::numeric_limits<std::uint32_t>::max();
 
-struct Sum {
+struct CostSum {
   Cost operator()(const Cost& a, const Cost& b) const {
     if (a.sockets == kFar || b.sockets == kFar) return {.sockets = kFar};
     return {a.sockets + b.sockets, a.hops + b.hops, a.picoseconds + b.picoseconds,
@@ -72,7 +72,7 @@ Router::Router(const Graph& graph) : impl_(std::make_unique<Impl>(graph)) {}
 
 Router::~Router() = default;
 
-std::vector<std::optional<Route>> Router::routes_from(std::uint32_t source, Wires wires) const {
+std::vector<std::optional<GraphRoute>> Router::routes_from(std::uint32_t source, Wires wires) const {
   const Impl& impl = *impl_;
   const std::size_t devices = impl.plain.devices.size();
   const auto index_of = [&impl](EdgeOf e) { return impl.graph[e].value; };
@@ -87,15 +87,15 @@ std::vector<std::optional<Route>> Router::routes_from(std::uint32_t source, Wire
                                  boost::weight_map(weight)
                                      .distance_map(boost::make_iterator_property_map(distance.begin(), vertex_index))
                                      .distance_compare(std::less<Cost>{})
-                                     .distance_combine(Sum{})
+                                     .distance_combine(CostSum{})
                                      .distance_inf(Cost{.sockets = kFar})
                                      .distance_zero(Cost{})
                                      .visitor(Recorder(impl.graph, edge_into)));
 
-  std::vector<std::optional<Route>> routes(devices);
+  std::vector<std::optional<GraphRoute>> routes(devices);
   for (std::uint32_t d = 0; d < devices; ++d) {
     if (distance[d].sockets == kFar) continue;
-    Route route{.edges = {}, .cost = distance[d]};
+    GraphRoute route{.edges = {}, .cost = distance[d]};
     for (std::uint32_t at = d; at != source; at = impl.plain.edges[edge_into[at]].from) {
       route.edges.push_back(edge_into[at]);
     }

@@ -24,7 +24,7 @@ struct Cost {
 };
 
 /// A route: places in Graph::edges, first hop first.
-struct Route {
+struct GraphRoute {
   std::vector<std::uint32_t> edges;
   Cost cost;
 };
@@ -38,7 +38,7 @@ class Router {
   Router& operator=(const Router&) = delete;
 
   /// To every device; nothing where there is no way. O((devices + edges) log devices).
-  std::vector<std::optional<Route>> routes_from(std::uint32_t source, Wires wires) const;
+  std::vector<std::optional<GraphRoute>> routes_from(std::uint32_t source, Wires wires) const;
 
  private:
   struct Impl;

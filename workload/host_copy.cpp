@@ -21,7 +21,7 @@ Path HostWays::way(topology::GpuId gpu, topology::ToHost direction) {
   if (known == known_.end()) {
     std::optional<Path> path = host_path(cluster_, gpu, direction);
     if (!path) throw InputError("offload", "no PCIe path from " + cluster_.name(gpu) + " to a CPU");
-    known = known_.emplace(key, Known{*std::move(path), first}).first;
+    known = known_.emplace(key, KnownPath{*std::move(path), first}).first;
   }
   Path path = known->second.path;
   for (LinkId& link : path.links) link = LinkId{index(link) - known->second.first_link + first};

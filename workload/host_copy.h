@@ -30,12 +30,12 @@ class HostWays {
   topology::Path way(topology::GpuId gpu, topology::ToHost direction);
 
  private:
-  struct Known {
+  struct KnownPath {
     topology::Path path;
     std::uint32_t first_link = 0;  ///< of the node that it was found in
   };
   const topology::Cluster& cluster_;
-  std::map<std::pair<std::uint32_t, topology::ToHost>, Known> known_;  ///< by place in the node
+  std::map<std::pair<std::uint32_t, topology::ToHost>, KnownPath> known_;  ///< by place in the node
 };
 
 /// What the slowest of copies takes that run at once and meet nothing else.

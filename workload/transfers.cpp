@@ -38,7 +38,7 @@ class Lowering {
     for (std::size_t route = 0; route < tasks.routes().size(); ++route)
       graph_.add_route(tasks.routes()[route]);  // of engines, as the program numbers them
     refuse_too_many();
-    std::vector<Ends> ends;
+    std::vector<TaskRange> ends;
     ends.reserve(tasks.tasks().size());
     for (std::uint32_t t = 0; t < tasks.tasks().size(); ++t) ends.push_back(add(TaskId{t}));
     for (const sim::TaskGraph::Dependency& d : tasks.dependencies())
@@ -46,7 +46,7 @@ class Lowering {
     const sim::Timeline all = simulated();
     RunOfTransfers out;
     out.timeline.end = all.end;
-    for (const Ends& of : ends) {
+    for (const TaskRange& of : ends) {
       out.timeline.start.push_back(all.start[sim::index(of.first)]);
       out.timeline.finish.push_back(all.finish[sim::index(of.last)]);
     }
@@ -62,7 +62,7 @@ class Lowering {
 
  private:
   /// The first and the last of the tasks that one of the program's became.
-  struct Ends {
+  struct TaskRange {
     TaskId first{}, last{};
   };
   /// One group's part in a collective.
@@ -72,14 +72,14 @@ class Lowering {
     std::vector<sim::RouteId> behind;  ///< likewise, of what is behind the plan
   };
   /// A GPU's copy to or from its host.
-  struct Copy {
+  struct LoweredCopy {
     topology::Path way;
     sim::RouteId route{};
     Bytes bytes{};
   };
   /// A communication, worked out once however often it runs.
-  struct Known {
-    std::vector<Copy> copies;
+  struct LoweredCommunication {
+    std::vector<LoweredCopy> copies;
     std::vector<std::vector<Part>> collectives;
     std::vector<Time> alone, latencies;   ///< of each collective
     std::optional<sim::RouteId> engines;  ///< that are slowed while it runs
@@ -105,8 +105,8 @@ class Lowering {
   }
 
   /// What a communication hands to its links, once.
-  static void hand_over(const Known& known, double times, std::vector<double>& handed) {
-    for (const Copy& copy : known.copies)
+  static void hand_over(const LoweredCommunication& known, double times, std::vector<double>& handed) {
+    for (const LoweredCopy& copy : known.copies)
       for (const topology::LinkId link : copy.way.links)
         handed[index(link)] += times * static_cast<double>(copy.bytes.value);
     for (const std::vector<Part>& parts : known.collectives)
@@ -117,7 +117,7 @@ class Lowering {
           sent[index(transfer.connection)] += static_cast<double>(of.plan.elements(transfer.chunk));
         for (std::size_t c = 0; c < of.behind.size(); ++c) sent[c] += static_cast<double>(of.behind[c].bytes.value);
         for (std::size_t c = 0; c < of.ways.size(); ++c)
-          for (const Transfers::Way::Hop& hop : of.ways[c].hops)
+          for (const Transfers::LinkUse& hop : of.ways[c].hops)
             handed[index(hop.link)] += times * sent[c] * hop.load / hop.share;
       }
   }
@@ -160,8 +160,8 @@ class Lowering {
     return *made;
   }
 
-  const Known& known(CommunicationId id) {
-    std::optional<Known>& made = known_[index(id)];
+  const LoweredCommunication& known(CommunicationId id) {
+    std::optional<LoweredCommunication>& made = known_[index(id)];
     if (made) return *made;
     made.emplace();
     sim::Route engines = graph_.routes()[sim::index(*program_.route(id))];
@@ -176,9 +176,9 @@ class Lowering {
         for (std::uint32_t group = 0; group < c.own; ++group) {
           Part& part = parts.emplace_back();
           part.transfers = machine_.timer().transfers(c.operation, c.bytes, *c.groups, group, c.algorithm, details);
-          for (const Transfers::Way& way : part.transfers.ways) {
+          for (const Transfers::ConnectionRoute& way : part.transfers.ways) {
             sim::Route route{{}, way.latency, way.limit, 1.0};
-            for (const Transfers::Way::Hop& hop : way.hops)
+            for (const Transfers::LinkUse& hop : way.hops)
               route.uses.push_back({resource(hop.link), hop.load / hop.share});
             part.routes.push_back(graph_.add_route(route));
             if (part.transfers.behind.empty()) continue;
@@ -195,16 +195,16 @@ class Lowering {
     return *made;
   }
 
-  void add_copies(const HostCopy& of, std::vector<Copy>& copies) {
+  void add_copies(const HostCopy& of, std::vector<LoweredCopy>& copies) {
     for (std::uint32_t g = 0; g < of.own; ++g) {
-      Copy& copy = copies.emplace_back(Copy{host_ways_.way(of.gpus[g], of.direction), {}, of.bytes});
+      LoweredCopy& copy = copies.emplace_back(LoweredCopy{host_ways_.way(of.gpus[g], of.direction), {}, of.bytes});
       sim::Route route{{}, of.latency.value_or(copy.way.latency), of.at_most, 1.0};
       for (const topology::LinkId link : copy.way.links) route.uses.push_back({resource(link), 1.0});
       copy.route = graph_.add_route(route);
     }
   }
 
-  Ends add(TaskId task) {
+  TaskRange add(TaskId task) {
     const sim::TaskGraph::Task& of = program_.graph().tasks()[sim::index(task)];
     const std::optional<CommunicationId> communication = program_.communication(task);
     if (!communication) {
@@ -212,12 +212,12 @@ class Lowering {
                                                                : graph_.transfer(of.route, {of.amount});
       return {same, same};
     }
-    const Known& all = known(*communication);
+    const LoweredCommunication& all = known(*communication);
     const Communication::Order order = communications_[index(*communication)].order;
     const TaskId first = graph_.work(kNoStream, {});
     TaskId begin = first, end = first;
     if (!all.copies.empty()) end = graph_.work(kNoStream, {});
-    for (const Copy& copy : all.copies) {
+    for (const LoweredCopy& copy : all.copies) {
       const TaskId copied = graph_.transfer(copy.route, copy.bytes);
       graph_.after(copied, first);
       graph_.after(end, copied);
@@ -278,8 +278,8 @@ class Lowering {
   sim::TaskGraph graph_;
   std::size_t transfers_ = 0;  // in the graph
   HostWays host_ways_;
-  std::vector<std::optional<Known>> known_;             // by CommunicationId
-  std::vector<std::optional<ResourceId>> resource_of_;  // by link
+  std::vector<std::optional<LoweredCommunication>> known_;  // by CommunicationId
+  std::vector<std::optional<ResourceId>> resource_of_;      // by link
 };
 
 }  // namespace

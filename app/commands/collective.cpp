@@ -130,7 +130,7 @@ collectives::Timing time_one(const collectives::Timer& timer, collectives::Opera
 }
 
 /// What is timed: each of the algorithms on each of the sizes.
-struct Asked {
+struct SizeSweep {
   Operation operation;
   const std::vector<Bytes>& sizes;
   const std::vector<std::string>& algorithms;
@@ -140,8 +140,9 @@ struct Asked {
 
 /// One after the other on each of these clusters, which differ in their fabric's hashing alone. Of a row whose
 /// algorithm was chosen, the one named is that of a hashing in the middle.
-std::vector<CollectiveRow> rows_over_hashings(const Asked& asked, std::span<const schedules::ClusterSpec> clusters,
-                                              const collectives::Transport& transport) {
+std::vector<CollectiveResult> rows_over_hashings(const SizeSweep& asked,
+                                                 std::span<const schedules::ClusterSpec> clusters,
+                                                 const collectives::Transport& transport) {
   const std::size_t rows = asked.sizes.size() * asked.algorithms.size();
   std::vector<std::vector<collectives::Timing>> timings(rows);
   for (const schedules::ClusterSpec& spec : clusters) {
@@ -151,13 +152,13 @@ std::vector<CollectiveRow> rows_over_hashings(const Asked& asked, std::span<cons
       timings[row].push_back(time_one(timer, asked.operation, asked.sizes[row / asked.algorithms.size()], asked.group,
                                       asked.algorithms[row % asked.algorithms.size()], asked.details));
   }
-  std::vector<CollectiveRow> out;
+  std::vector<CollectiveResult> out;
   for (std::size_t row = 0; row < rows; ++row) {
     std::ranges::sort(timings[row], {}, &collectives::Timing::duration);
     std::vector<double> seconds;
     for (const collectives::Timing& timing : timings[row]) seconds.push_back(to_seconds(timing.duration));
     const collectives::Timing& middle = timings[row][timings[row].size() / 2];
-    const Spread over = spread(seconds);
+    const HashingSpread over = spread(seconds);
     out.push_back({middle.algorithm,
                    middle.protocol,
                    asked.sizes[row / asked.algorithms.size()],

@@ -1,5 +1,3 @@
-#include "app/commands/completion.h"
-
 #include <algorithm>
 #include <array>
 #include <string_view>
@@ -77,15 +75,11 @@ complete -c stepcast -f -a '(__stepcast_complete)'
 )script"},
 };
 
-}  // namespace
-
-std::vector<std::string> shells() {
-  std::vector<std::string> names;
-  for (const Shell& shell : kShells) names.emplace_back(shell.name);
+Candidates shells(const std::string&) {
+  Candidates names;
+  for (const Shell& shell : kShells) names.push_back({std::string(shell.name), {}});
   return names;
 }
-
-namespace {
 
 CommandLine completion_line() {
   namespace po = boost::program_options;
@@ -121,7 +115,10 @@ int completion(const std::vector<std::string>& words) {
 }  // namespace
 
 extern const Command completion_command;
-constinit const Command completion_command{"completion", "the script that completes words in bash, zsh or fish",
-                                           completion_line, completion};
+constinit const Command completion_command{.name = "completion",
+                                           .summary = "the script that completes words in bash, zsh or fish",
+                                           .line = completion_line,
+                                           .run = completion,
+                                           .words = shells};
 
 }  // namespace stepcast::app

@@ -110,7 +110,8 @@ CommandLine fit_line() {
       "Otherwise a table of multiplies. "
       "Fits the constants of a GPU's multiply model to a table m,n,k,layout,output_bytes,efficiency and tries\n"
       "them on the half of the shapes that it did not see. Prints a `gemm:` block for configs/gpus/.",
-      options};
+      options,
+      {"yaml", "json"}};
 }
 
 int fit(const std::vector<std::string>& words) {

@@ -95,8 +95,8 @@ struct Arrivals {
   double median = 0, last = 0;
 };
 
-Arrivals arrivals(const collectives::Plan& plan, const collectives::Group& group, const topology::Cluster& cluster,
-                  const collectives::Transport& transport) {
+Arrivals arrivals(const collectives::CollectivePlan& plan, const collectives::Group& group,
+                  const topology::Cluster& cluster, const collectives::Transport& transport) {
   std::vector<double> seconds;
   for (const Time time : collectives::flow_times(plan, group, cluster, transport)) seconds.push_back(to_seconds(time));
   return {*calibrate::median(seconds), std::ranges::max(seconds)};
@@ -131,8 +131,8 @@ int flows(const std::vector<std::string>& words) {
   FlowReport report{
       .pattern = word("pattern"), .ranks = own.gpus(), .hashings = seeds, .software = setting.software.name};
   for (const Bytes size : sizes) {
-    const collectives::Plan plan = table.empty() ? pattern_called(word("pattern"))->flows(own.gpus(), size)
-                                                 : collectives::flows_of(weights, own.gpus(), size);
+    const collectives::CollectivePlan plan = table.empty() ? pattern_called(word("pattern"))->flows(own.gpus(), size)
+                                                           : collectives::flows_of(weights, own.gpus(), size);
     report.flows = static_cast<std::uint32_t>(plan.transfers.size());
     std::vector<double> median(specs.size()), last(specs.size());
     try {

@@ -27,6 +27,10 @@ int help(const std::vector<std::string>& words) {
 }  // namespace
 
 extern const Command help_command;
-constinit const Command help_command{"help", "this list, or the help of a command", help_line, help};
+constinit const Command help_command{.name = "help",
+                                     .summary = "this list, or the help of a command",
+                                     .line = help_line,
+                                     .run = help,
+                                     .words = [](const std::string&) { return command_candidates(); }};
 
 }  // namespace stepcast::app

@@ -1,5 +1,3 @@
-#include "app/commands/keys.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,8 +7,8 @@
 #include "app/command.h"
 #include "app/options.h"
 #include "app/output.h"
-#include "app/report/columns.h"
 #include "app/report/json_text.h"
+#include "app/report/text_table.h"
 #include "language/configs/cluster.h"
 #include "language/configs/files.h"
 #include "language/configs/model.h"
@@ -27,24 +25,25 @@ namespace stepcast::app {
 namespace {
 
 /// What `stepcast keys` calls the keys of a scenario, of each kind of file, and of an entry of model.network.
-struct Block {
+struct KeyBlock {
   std::string_view name;
   const language::Schema& (*schema)();
 };
 
-constexpr std::array kBlocks{Block{"scenario", language::scenario_schema}, Block{"cluster", language::cluster_schema},
-                             Block{"model", language::model_schema},       Block{"node", language::node_schema},
-                             Block{"gpu", language::gpu_schema},           Block{"link", language::link_schema},
-                             Block{"fabric", language::fabric_schema},     Block{"software", language::software_schema},
-                             Block{"profile", language::profile_schema},   Block{"network", language::network_schema}};
+constexpr std::array kBlocks{
+    KeyBlock{"scenario", language::scenario_schema}, KeyBlock{"cluster", language::cluster_schema},
+    KeyBlock{"model", language::model_schema},       KeyBlock{"node", language::node_schema},
+    KeyBlock{"gpu", language::gpu_schema},           KeyBlock{"link", language::link_schema},
+    KeyBlock{"fabric", language::fabric_schema},     KeyBlock{"software", language::software_schema},
+    KeyBlock{"profile", language::profile_schema},   KeyBlock{"network", language::network_schema}};
 
 /// Keys of one block, as they are written where the block stands.
 struct Section {
-  Block block;
+  KeyBlock block;
   std::vector<std::pair<std::string, const language::KeyInfo*>> keys;
 };
 
-Section whole(const Block& block, const std::string& prefix = "") {
+Section whole(const KeyBlock& block, const std::string& prefix = "") {
   Section section{block, {}};
   for (const language::KeyInfo& key : block.schema().keys)
     section.keys.emplace_back(language::join(prefix, key.path), &key);
@@ -55,12 +54,12 @@ bool is_or_is_below(std::string_view path, std::string_view prefix) {
   return path.starts_with(prefix) && (path.size() == prefix.size() || path[prefix.size()] == '.');
 }
 
-const Block& block_of(const language::Schema& schema) {
-  return *std::ranges::find_if(kBlocks, [&](const Block& block) { return &block.schema() == &schema; });
+const KeyBlock& block_of(const language::Schema& schema) {
+  return *std::ranges::find_if(kBlocks, [&](const KeyBlock& block) { return &block.schema() == &schema; });
 }
 
 /// The key `prefix` of a block that stands at `outside` and those below it, those of the block that it may be included.
-std::vector<Section> below(const Block& block, const std::string& outside, const std::string& prefix) {
+std::vector<Section> below(const KeyBlock& block, const std::string& outside, const std::string& prefix) {
   std::vector<Section> sections{{block, {}}};
   for (const language::KeyInfo& key : block.schema().keys) {
     const std::string path = language::join(outside, key.path);
@@ -74,15 +73,30 @@ std::vector<Section> below(const Block& block, const std::string& outside, const
   return sections;
 }
 
+/// What the command takes: every key of a scenario and what it is below, and the kinds of files.
+std::vector<std::string> key_prefixes() {
+  std::vector<std::string> prefixes;
+  const auto add = [&](std::string prefix) {
+    if (std::ranges::find(prefixes, prefix) == prefixes.end()) prefixes.push_back(std::move(prefix));
+  };
+  for (const KeyBlock& block : kBlocks) add(std::string(block.name));
+  for (const std::string& path : language::all_paths(language::scenario_schema())) {
+    for (std::size_t dot = path.find('.'); dot != std::string::npos; dot = path.find('.', dot + 1))
+      add(path.substr(0, dot));
+    add(path);
+  }
+  return prefixes;
+}
+
 /// What `prefix` means: a path of the scenario, or the name of a block with a path inside it. Empty: everything.
 std::vector<Section> sections(const std::string& prefix) {
   std::vector<Section> found;
   if (prefix.empty()) {
-    for (const Block& block : kBlocks) found.push_back(whole(block));
+    for (const KeyBlock& block : kBlocks) found.push_back(whole(block));
     return found;
   }
   found = below(kBlocks.front(), "", prefix);
-  for (const Block& block : kBlocks) {
+  for (const KeyBlock& block : kBlocks) {
     if (!found.empty() || !is_or_is_below(prefix, block.name)) continue;
     found = prefix == block.name ? std::vector{whole(block)} : below(block, "", prefix.substr(block.name.size() + 1));
   }
@@ -148,7 +162,8 @@ std::string table(const std::vector<Section>& sections) {
   }
   std::string out;
   for (const Section& section : sections) {
-    Columns keys({{"key", Columns::Align::left}, {"default", Columns::Align::left}, {"", Columns::Align::left}});
+    TextTable keys(
+        {{"key", TextTable::Align::left}, {"default", TextTable::Align::left}, {"", TextTable::Align::left}});
     for (const auto& [path, key] : section.keys) keys.add({path, std::string(key->fallback), help(section, *key)});
     if (sections.size() > 1) out += (out.empty() ? "" : "\n") + heading(section) + "\n\n";
     out += keys.text();
@@ -181,24 +196,6 @@ std::string json(const std::vector<Section>& sections) {
   return json_text(all);
 }
 
-}  // namespace
-
-std::vector<std::string> key_prefixes() {
-  std::vector<std::string> prefixes;
-  const auto add = [&](std::string prefix) {
-    if (std::ranges::find(prefixes, prefix) == prefixes.end()) prefixes.push_back(std::move(prefix));
-  };
-  for (const Block& block : kBlocks) add(std::string(block.name));
-  for (const std::string& path : language::all_paths(language::scenario_schema())) {
-    for (std::size_t dot = path.find('.'); dot != std::string::npos; dot = path.find('.', dot + 1))
-      add(path.substr(0, dot));
-    add(path);
-  }
-  return prefixes;
-}
-
-namespace {
-
 CommandLine keys_line() {
   namespace po = boost::program_options;
   po::options_description options("Options");
@@ -208,7 +205,8 @@ CommandLine keys_line() {
       "usage: stepcast keys [PREFIX] [OPTIONS]\n\n"
       "Prints every key of scenarios and of the files of configs/, or those at and below PREFIX: a path such as\n"
       "parallelism, cluster.node or software.transport, or a kind of file such as gpu or link.",
-      options};
+      options,
+      {"table", "json", "markdown"}};
 }
 
 int keys(const std::vector<std::string>& words) {
@@ -231,6 +229,11 @@ int keys(const std::vector<std::string>& words) {
 }  // namespace
 
 extern const Command keys_command;
-constinit const Command keys_command{"keys", "every key of the scenario language", keys_line, keys};
+constinit const Command keys_command{
+    .name = "keys",
+    .summary = "every key of the scenario language",
+    .line = keys_line,
+    .run = keys,
+    .words = [](const std::string& typed) { return next_level(key_prefixes(), typed); }};
 
 }  // namespace stepcast::app

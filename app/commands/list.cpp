@@ -8,8 +8,8 @@
 #include "app/format.h"
 #include "app/options.h"
 #include "app/output.h"
-#include "app/report/columns.h"
 #include "app/report/json_text.h"
+#include "app/report/text_table.h"
 #include "language/configs/config_folders.h"
 #include "language/core/file_text.h"
 #include "language/core/visible_text.h"
@@ -51,22 +51,22 @@ std::vector<Named> read_all(const CatalogueKind& kind, language::Library& librar
 }
 
 /// Of numbers, right; of words, left.
-Columns::Align align(const std::vector<Named>& all, std::size_t fact) {
+TextTable::Align align(const std::vector<Named>& all, std::size_t fact) {
   const auto number = [&](const Named& line) {
     const Json& value = line.facts[fact].value;
     return value.is_number() || value.is_null();
   };
-  return std::ranges::all_of(all, number) ? Columns::Align::right : Columns::Align::left;
+  return std::ranges::all_of(all, number) ? TextTable::Align::right : TextTable::Align::left;
 }
 
 std::string table(const std::vector<Named>& all) {
   if (all.empty()) return "none; files of your own can lie over the library's: docs/own-files.md\n";
   const bool some_own = std::ranges::any_of(all, &Named::own);
-  std::vector<Columns::Column> columns{{"name", Columns::Align::left}};
+  std::vector<TextTable::Column> columns{{"name", TextTable::Align::left}};
   for (std::size_t i = 0; i < all.front().facts.size(); ++i)
     columns.push_back({std::string(all.front().facts[i].title), align(all, i)});
-  if (some_own) columns.push_back({"your own", Columns::Align::left});
-  Columns out(columns);
+  if (some_own) columns.push_back({"your own", TextTable::Align::left});
+  TextTable out(columns);
   for (const Named& line : all) {
     std::vector<std::string> cells{line.name};
     for (const Fact& fact : line.facts) cells.push_back(fact.text.empty() ? "-" : fact.text);
@@ -107,7 +107,7 @@ std::string show(const Json& rows, const std::string& table, Format format) {
 
 int list_kinds(const language::Library& library, Format format, const std::string& output) {
   Json rows = Json::array();
-  Columns table({{"kind", Columns::Align::left}, {"names"}, {"", Columns::Align::left}});
+  TextTable table({{"kind", TextTable::Align::left}, {"names"}, {"", TextTable::Align::left}});
   for (const CatalogueKind& kind : catalogue()) {
     const std::size_t names = kind.names(library).size();
     rows.push_back({{"kind", kind.name}, {"names", names}, {"summary", kind.summary}});
@@ -155,6 +155,10 @@ int list(const std::vector<std::string>& words) {
 }  // namespace
 
 extern const Command list_command;
-constinit const Command list_command{"list", "the GPUs, nodes, models, ... that there are", list_line, list};
+constinit const Command list_command{.name = "list",
+                                     .summary = "the GPUs, nodes, models, ... that there are",
+                                     .line = list_line,
+                                     .run = list,
+                                     .words = [](const std::string&) { return kind_candidates(); }};
 
 }  // namespace stepcast::app

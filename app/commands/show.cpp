@@ -8,10 +8,10 @@
 #include "app/distinct_files.h"
 #include "app/options.h"
 #include "app/output.h"
-#include "app/report/columns.h"
 #include "app/report/json_text.h"
 #include "app/report/paragraph.h"
 #include "app/report/terminal.h"
+#include "app/report/text_table.h"
 #include "language/configs/config_folders.h"
 #include "language/core/file_text.h"
 #include "language/core/nearest.h"
@@ -151,8 +151,8 @@ std::string table(const Subject& subject, const Told& told) {
   if (told.file.empty()) return out;
 
   const language::Schema& schema = subject.kind->schema();
-  Columns stated(
-      {{"key", Columns::Align::left}, {"value", Columns::Align::left}, {"line"}, {"", Columns::Align::left}});
+  TextTable stated(
+      {{"key", TextTable::Align::left}, {"value", TextTable::Align::left}, {"line"}, {"", TextTable::Align::left}});
   for (const language::Stated& each : told.stated) {
     const std::string line = std::to_string(each.place.line);
     const std::string place = each.place.file == told.file ? line : each.place.file + ":" + line;
@@ -167,7 +167,8 @@ std::string table(const Subject& subject, const Told& told) {
     if (!source.empty())
       out += "\nsource" + (told.sources.size() > 1 ? " of " + file : "") + "\n" + paragraph("  ", source, width);
   if (!told.left_out.empty()) {
-    Columns left_out({{"key", Columns::Align::left}, {"default", Columns::Align::left}, {"", Columns::Align::left}});
+    TextTable left_out(
+        {{"key", TextTable::Align::left}, {"default", TextTable::Align::left}, {"", TextTable::Align::left}});
     for (const language::KeyInfo& key : told.left_out)
       left_out.add({std::string(key.path), std::string(key.fallback), std::string(key.help)});
     out += "\nleft out\n" + left_out.text("  ");
@@ -205,7 +206,19 @@ CommandLine show_line() {
       "Tells all that is known of a GPU, node, link, fabric, cluster, model, software stack, algorithm or schedule: "
       "every\n"
       "key with its value, where it is written and what its file says of its source. 'stepcast list' prints the kinds.",
-      options};
+      options,
+      {"table", "json"}};
+}
+
+/// "h100-sxm5-80gb" of any kind; behind a slash "gpus/h100-sxm5-80gb".
+Candidates names(const std::string& typed) {
+  std::vector<std::string> kinds;
+  for (const CatalogueKind& kind : catalogue()) kinds.emplace_back(kind.name);
+  if (typed.find('/') == std::string::npos) return named_candidates(kinds);
+  Candidates all;
+  for (const std::string& kind : kinds)
+    for (const Candidate& name : named_candidates({kind})) all.push_back({kind + "/" + name.word, {}});
+  return all;
 }
 
 int show(const std::vector<std::string>& words) {
@@ -237,6 +250,10 @@ int show(const std::vector<std::string>& words) {
 }  // namespace
 
 extern const Command show_command;
-constinit const Command show_command{"show", "all that is known of one of them, with its source", show_line, show};
+constinit const Command show_command{.name = "show",
+                                     .summary = "all that is known of one of them, with its source",
+                                     .line = show_line,
+                                     .run = show,
+                                     .words = names};
 
 }  // namespace stepcast::app

@@ -13,8 +13,8 @@
 #include "app/distinct_files.h"
 #include "app/options.h"
 #include "app/output.h"
-#include "app/report/columns.h"
 #include "app/report/json_text.h"
+#include "app/report/text_table.h"
 #include "app/setting.h"
 #include "language/configs/cluster.h"
 #include "language/configs/config_folders.h"
@@ -185,9 +185,9 @@ std::optional<Bandwidth> cut(const Cluster& cluster) {
 
 std::string matrix(const Cluster& cluster, const std::vector<Pair>& all, std::uint32_t shown,
                    const std::function<std::string(const Pair&)>& cell) {
-  std::vector<Columns::Column> heads{{"", Columns::Align::left}};
+  std::vector<TextTable::Column> heads{{"", TextTable::Align::left}};
   for (std::uint32_t g = 0; g < shown; ++g) heads.push_back({fmt::format("GPU{}", g)});
-  Columns table(heads);
+  TextTable table(heads);
   for (std::uint32_t a = 0; a < shown; ++a) {
     std::vector<std::string> row{fmt::format("GPU{} = {}", a, cluster.name(GpuId{a}))};
     for (std::uint32_t b = 0; b < shown; ++b) row.push_back(a == b ? "X" : cell(all[a * shown + b]));
@@ -223,7 +223,7 @@ std::string matrices(const Cluster& cluster, bool whole_story) {
   for (const Pair& p : all) {
     if (p.kind != "X") ++classes[{p.kind, p.bandwidth.value, p.latency.value, p.hops}];
   }
-  Columns table({{"path", Columns::Align::left}, {"pairs"}, {"bandwidth"}, {"latency"}, {"hops"}});
+  TextTable table({{"path", TextTable::Align::left}, {"pairs"}, {"bandwidth"}, {"latency"}, {"hops"}});
   for (const auto& [key, count] : classes) {
     table.add({std::get<0>(key), std::to_string(count / 2), text(Bandwidth{std::get<1>(key)}),
                text(Time{std::get<2>(key)}), std::to_string(std::get<3>(key))});
@@ -232,12 +232,12 @@ std::string matrices(const Cluster& cluster, bool whole_story) {
 }
 
 std::string link_table(const Cluster& cluster) {
-  Columns table({{"link"},
-                 {"from", Columns::Align::left},
-                 {"to", Columns::Align::left},
-                 {"kind", Columns::Align::left},
-                 {"bandwidth"},
-                 {"latency"}});
+  TextTable table({{"link"},
+                   {"from", TextTable::Align::left},
+                   {"to", TextTable::Align::left},
+                   {"kind", TextTable::Align::left},
+                   {"bandwidth"},
+                   {"latency"}});
   for (std::uint32_t l = 0; l < cluster.links(); ++l) {
     const topology::Link link = cluster.link(LinkId{l});
     table.add({std::to_string(l), link.from, link.to, kLinkKinds[static_cast<std::size_t>(link.kind)],
@@ -358,8 +358,13 @@ int show_topology(const std::vector<std::string>& words) {
 }  // namespace
 
 extern const Command topology_command;
-constinit const Command topology_command{"topology",
-                                         "the links of a machine and the ways between its GPUs; import and export",
-                                         topology_line, show_topology};
+constinit const Command topology_command{
+    .name = "topology",
+    .summary = "the links of a machine and the ways between its GPUs; import and export",
+    .line = topology_line,
+    .run = show_topology,
+    .words = [](const std::string&) {
+      return named_candidates({"nodes", "clusters"});
+    }};
 
 }  // namespace stepcast::app

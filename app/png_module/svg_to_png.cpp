@@ -10,7 +10,7 @@ namespace {
 constexpr double kScale = 2;
 
 template <auto free>
-struct Free {
+struct Freed {
   template <class T>
   void operator()(T* p) const {
     free(p);
@@ -32,7 +32,7 @@ std::string said_by_librsvg(GError* error) {
 
 bool stepcast_svg_to_png(const std::string& svg, std::string& png, std::string& error) {
   GError* said = nullptr;
-  const std::unique_ptr<RsvgHandle, Free<g_object_unref>> page(
+  const std::unique_ptr<RsvgHandle, Freed<g_object_unref>> page(
       rsvg_handle_new_from_data(reinterpret_cast<const guint8*>(svg.data()), svg.size(), &said));
   if (!page) {
     error = said_by_librsvg(said);
@@ -43,9 +43,9 @@ bool stepcast_svg_to_png(const std::string& svg, std::string& png, std::string& 
     error = "librsvg: the page has no size in pixels";
     return false;
   }
-  const std::unique_ptr<cairo_surface_t, Free<cairo_surface_destroy>> surface(cairo_image_surface_create(
+  const std::unique_ptr<cairo_surface_t, Freed<cairo_surface_destroy>> surface(cairo_image_surface_create(
       CAIRO_FORMAT_ARGB32, static_cast<int>(std::ceil(width * kScale)), static_cast<int>(std::ceil(height * kScale))));
-  const std::unique_ptr<cairo_t, Free<cairo_destroy>> cairo(cairo_create(surface.get()));
+  const std::unique_ptr<cairo_t, Freed<cairo_destroy>> cairo(cairo_create(surface.get()));
   cairo_scale(cairo.get(), kScale, kScale);
   const RsvgRectangle area{0, 0, width, height};
   if (!rsvg_handle_render_document(page.get(), cairo.get(), &area, &said)) {

@@ -6,9 +6,9 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "app/report/columns.h"
 #include "app/report/json_text.h"
 #include "app/report/percent.h"
+#include "app/report/text_table.h"
 #include "language/core/visible_text.h"
 #include "sim/units_text.h"
 
@@ -32,12 +32,12 @@ const FittedRow* worst_of(const FittedModel& model) {
 }
 
 std::string models_text(const Calibration& calibration) {
-  Columns table({{"model", Columns::Align::left},
-                 {"rows"},
-                 {"median error"},
-                 {"held out"},
-                 {"worst"},
-                 {"at", Columns::Align::left}});
+  TextTable table({{"model", TextTable::Align::left},
+                   {"rows"},
+                   {"median error"},
+                   {"held out"},
+                   {"worst"},
+                   {"at", TextTable::Align::left}});
   for (const FittedModel& model : calibration.models) {
     if (model.rows.empty()) continue;
     const auto held_out = model.held_out_median_error();
@@ -50,8 +50,9 @@ std::string models_text(const Calibration& calibration) {
 }
 
 std::string constants_text(const Calibration& calibration) {
-  Columns table(
-      {{"constant", Columns::Align::left}, {"value", Columns::Align::left}, {"95 % interval", Columns::Align::left}});
+  TextTable table({{"constant", TextTable::Align::left},
+                   {"value", TextTable::Align::left},
+                   {"95 % interval", TextTable::Align::left}});
   for (const FittedModel& model : calibration.models) {
     for (const ProfileConstant& c : model.constants) {
       const bool told = c.estimate.identified;
@@ -69,11 +70,11 @@ std::string worst_rows_text(const Calibration& calibration) {
     for (const FittedRow& row : model.rows) rows.push_back(&row);
   std::ranges::stable_sort(rows, std::greater{}, [](const FittedRow* r) { return std::abs(error_of(*r)); });
   rows.resize(std::min(rows.size(), kWorstRows));
-  Columns table({{"worst rows", Columns::Align::left},
-                 {"measured (us)"},
-                 {"predicted (us)"},
-                 {"error"},
-                 {"at", Columns::Align::left}});
+  TextTable table({{"worst rows", TextTable::Align::left},
+                   {"measured (us)"},
+                   {"predicted (us)"},
+                   {"error"},
+                   {"at", TextTable::Align::left}});
   for (const FittedRow* row : rows) {
     table.add({row->what, microseconds_text(row->measured_s), microseconds_text(row->predicted_s),
                signed_percent(error_of(*row)), row->place});

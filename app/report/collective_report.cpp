@@ -6,8 +6,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "app/report/columns.h"
 #include "app/report/json_text.h"
+#include "app/report/text_table.h"
 #include "calibrate/fit/statistics.h"
 #include "language/core/visible_text.h"
 #include "sim/units_text.h"
@@ -58,29 +58,29 @@ std::string micros(Time time) {
   return us < 100 ? fmt::format("{:.2f}", us) : us < 10'000 ? fmt::format("{:.1f}", us) : fmt::format("{:.0f}", us);
 }
 
-double error(const CollectiveRow& row) { return to_seconds(row.time) / to_seconds(*row.measured) - 1; }
+double error(const CollectiveResult& row) { return to_seconds(row.time) / to_seconds(*row.measured) - 1; }
 
 /// Distinct algorithms, in the order met.
 std::vector<std::string> algorithms_of(const CollectiveReport& report) {
   std::vector<std::string> names;
-  for (const CollectiveRow& row : report.rows) {
+  for (const CollectiveResult& row : report.rows) {
     if (std::ranges::find(names, row.algorithm) == names.end()) names.push_back(row.algorithm);
   }
   return names;
 }
 
 std::string measured_table(const CollectiveReport& report) {
-  Columns table({{"size (B)"},
-                 {"predicted (us)"},
-                 {"measured (us)"},
-                 {"error"},
-                 {"busbw (GB/s)"},
-                 {"measured"},
-                 {"algorithm", Columns::Align::left},
-                 {"protocol", Columns::Align::left}});
+  TextTable table({{"size (B)"},
+                   {"predicted (us)"},
+                   {"measured (us)"},
+                   {"error"},
+                   {"busbw (GB/s)"},
+                   {"measured"},
+                   {"algorithm", TextTable::Align::left},
+                   {"protocol", TextTable::Align::left}});
   std::vector<double> small, large;
-  for (const CollectiveRow& row : report.rows) {
-    CollectiveRow seen = row;
+  for (const CollectiveResult& row : report.rows) {
+    CollectiveResult seen = row;
     seen.time = *row.measured;
     const bool tells = row.size.value > 0 && row.measured->value > 0;
     table.add({std::to_string(row.size.value), micros(row.time), micros(*row.measured),
@@ -100,11 +100,11 @@ std::string measured_table(const CollectiveReport& report) {
 }
 
 std::string side_by_side(const CollectiveReport& report, const std::vector<std::string>& names) {
-  std::vector<Columns::Column> head{{"size (B)"}};
+  std::vector<TextTable::Column> head{{"size (B)"}};
   for (const std::string& name : names) head.push_back({name});
-  head.push_back({"fastest", Columns::Align::left});
+  head.push_back({"fastest", TextTable::Align::left});
   head.push_back({"busbw (GB/s)"});
-  Columns table(head);
+  TextTable table(head);
   for (std::size_t begin = 0; begin < report.rows.size();) {
     std::size_t end = begin;
     std::vector<std::string> cells{std::to_string(report.rows[begin].size.value)};
@@ -125,11 +125,11 @@ std::string side_by_side(const CollectiveReport& report, const std::vector<std::
 
 }  // namespace
 
-double algbw_GBps(const CollectiveRow& row) {
+double algbw_GBps(const CollectiveResult& row) {
   return row.time.value == 0 ? 0 : static_cast<double>(row.size.value) / to_seconds(row.time) * 1e-9;
 }
 
-double busbw_GBps(const CollectiveReport& report, const CollectiveRow& row) {
+double busbw_GBps(const CollectiveReport& report, const CollectiveResult& row) {
   return algbw_GBps(row) * bus_factor(report.operation, report.ranks);
 }
 
@@ -144,15 +144,16 @@ std::string collective_table(const CollectiveReport& report) {
   if (!report.log.empty()) return head + measured_table(report);
   const std::vector<std::string> names = algorithms_of(report);
   // "auto" may take one algorithm for one size and another for the next: that is still one row per size.
-  const bool one_per_size = std::ranges::adjacent_find(report.rows, {}, &CollectiveRow::size) == report.rows.end();
+  const bool one_per_size = std::ranges::adjacent_find(report.rows, {}, &CollectiveResult::size) == report.rows.end();
   if (!one_per_size) return head + side_by_side(report, names);
-  std::vector<Columns::Column> columns{{"size (B)"}, {"count"}, {"type"}, {"redop"}, {"root"}, {"time (us)"}};
+  std::vector<TextTable::Column> columns{{"size (B)"}, {"count"}, {"type"}, {"redop"}, {"root"}, {"time (us)"}};
   if (report.hashings != 0) columns.insert(columns.end(), {{"least"}, {"most"}});
-  columns.insert(
-      columns.end(),
-      {{"algbw (GB/s)"}, {"busbw (GB/s)"}, {"algorithm", Columns::Align::left}, {"protocol", Columns::Align::left}});
-  Columns table(columns);
-  for (const CollectiveRow& row : report.rows) {
+  columns.insert(columns.end(), {{"algbw (GB/s)"},
+                                 {"busbw (GB/s)"},
+                                 {"algorithm", TextTable::Align::left},
+                                 {"protocol", TextTable::Align::left}});
+  TextTable table(columns);
+  for (const CollectiveResult& row : report.rows) {
     std::vector<std::string> cells{std::to_string(row.size.value),
                                    std::to_string(count(report, row.size)),
                                    "float",
@@ -170,7 +171,7 @@ std::string collective_table(const CollectiveReport& report) {
 
 std::string collective_json(const CollectiveReport& report) {
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
-  for (const CollectiveRow& row : report.rows) {
+  for (const CollectiveResult& row : report.rows) {
     nlohmann::ordered_json out{{"op", collectives::name(report.operation)},
                                {"algorithm", row.algorithm},
                                {"protocol", row.protocol},
@@ -199,7 +200,7 @@ std::string collective_csv(const CollectiveReport& report) {
   if (!report.log.empty()) head.insert(head.end(), {"measured_s", "error"});
   if (report.hashings != 0) head.insert(head.end(), {"hashings", "time_least_s", "time_most_s"});
   std::string text = csv_line(head);
-  for (const CollectiveRow& row : report.rows) {
+  for (const CollectiveResult& row : report.rows) {
     std::vector<std::string> cells{std::string(collectives::name(report.operation)),
                                    row.algorithm,
                                    row.protocol,
@@ -225,18 +226,20 @@ std::string explain(const collectives::Timing& timing, Bytes size, const topolog
   const double seconds = to_seconds(timing.duration);
   std::string out = fmt::format("\n{} by {}: {}, of which {} with next to no bytes\n", text(size), timing.algorithm,
                                 text(timing.duration), text(timing.latency));
-  struct Kind {
+  struct KindUse {
     const char* name;
     topology::LinkKind kind;
     std::uint32_t used = 0, all = 0;
     double busiest = 0;
     std::vector<std::string> idle = {};
   };
-  Kind kinds[] = {{"NVLink", topology::LinkKind::nvlink},
-                  {"PCIe", topology::LinkKind::pcie},
-                  {"socket", topology::LinkKind::socket},
-                  {"network", topology::LinkKind::network}};
-  const auto kind_of = [&](topology::LinkKind kind) -> Kind& { return *std::ranges::find(kinds, kind, &Kind::kind); };
+  KindUse kinds[] = {{"NVLink", topology::LinkKind::nvlink},
+                     {"PCIe", topology::LinkKind::pcie},
+                     {"socket", topology::LinkKind::socket},
+                     {"network", topology::LinkKind::network}};
+  const auto kind_of = [&](topology::LinkKind kind) -> KindUse& {
+    return *std::ranges::find(kinds, kind, &KindUse::kind);
+  };
   std::vector<bool> carries(cluster.links());
   const collectives::Timing::Load* most = nullptr;
   double share = 0;
@@ -245,7 +248,7 @@ std::string explain(const collectives::Timing& timing, Bytes size, const topolog
     carries[topology::index(load.link)] = true;
     const topology::Link link = cluster.link(load.link);
     const double busy = load.bytes / link.bandwidth.value / seconds;
-    Kind& kind = kind_of(link.kind);
+    KindUse& kind = kind_of(link.kind);
     kind.busiest = std::max(kind.busiest, busy);
     if (most == nullptr || busy > share) {
       most = &load;
@@ -254,7 +257,7 @@ std::string explain(const collectives::Timing& timing, Bytes size, const topolog
   }
   for (std::uint32_t l = 0; l < cluster.links(); ++l) {
     const topology::Link link = cluster.link(topology::LinkId{l});
-    Kind& kind = kind_of(link.kind);
+    KindUse& kind = kind_of(link.kind);
     ++kind.all;
     if (carries[l]) {
       ++kind.used;
@@ -267,7 +270,7 @@ std::string explain(const collectives::Timing& timing, Bytes size, const topolog
     out += fmt::format("busiest link: {} -> {}, {} of {}, {:.0f} % used\n", link.from, link.to,
                        text(Bytes{std::llround(most->bytes)}), text(link.bandwidth), 100 * share);
   }
-  for (const Kind& kind : kinds) {
+  for (const KindUse& kind : kinds) {
     if (kind.all == 0) continue;
     out += fmt::format("{}: {} of {} link directions carry something, the busiest {:.0f} % of the time", kind.name,
                        kind.used, kind.all, 100 * kind.busiest);

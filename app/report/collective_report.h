@@ -13,28 +13,28 @@
 namespace stepcast::app {
 
 /// One size by one algorithm.
-struct CollectiveRow {
+struct CollectiveResult {
   std::string algorithm, protocol;
   Bytes size{};
-  Time time{};                     ///< launch to last byte; beside a log per repetition, as nccl-tests has it
-  std::optional<Time> measured{};  ///< what a log says
-  std::optional<Spread> over{};    ///< over hashings of the fabric, in seconds; `time` then is its median
+  Time time{};                          ///< launch to last byte; beside a log per repetition, as nccl-tests has it
+  std::optional<Time> measured{};       ///< what a log says
+  std::optional<HashingSpread> over{};  ///< over hashings of the fabric, in seconds; `time` then is its median
 };
 
 struct CollectiveReport {
   collectives::Operation operation = collectives::Operation::all_reduce;
   std::uint32_t ranks = 0;
-  std::vector<CollectiveRow> rows{};  ///< by size; of one size in the order of the algorithms
-  std::string log{};                  ///< the file that was compared with, if any
-  std::string software{};             ///< the stack
-  std::uint32_t hashings = 0;         ///< of the fabric, that were tried; 0: its own alone
+  std::vector<CollectiveResult> rows{};  ///< by size; of one size in the order of the algorithms
+  std::string log{};                     ///< the file that was compared with, if any
+  std::string software{};                ///< the stack
+  std::uint32_t hashings = 0;            ///< of the fabric, that were tried; 0: its own alone
 };
 
 /// Bytes per second that nccl-tests calls algbw and busbw: size / time, and that times 2 (n - 1) / n for all_reduce,
 /// (n - 1) / n where every rank has a part, 1 for broadcast, reduce and send_recv. In GB/s (1e9).
 /// Source: nccl-tests, doc/PERFORMANCE.md; gather.cu and scatter.cu.
-double algbw_GBps(const CollectiveRow& row);
-double busbw_GBps(const CollectiveReport& report, const CollectiveRow& row);
+double algbw_GBps(const CollectiveResult& row);
+double busbw_GBps(const CollectiveReport& report, const CollectiveResult& row);
 
 /// One algorithm in nccl-tests' columns; several side by side with the fastest of each size; with measured times, these
 /// beside the predicted ones.

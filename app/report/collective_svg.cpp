@@ -16,28 +16,28 @@ constexpr std::array kColours = {"#1b6ca8", "#c4452d", "#3c8d40", "#8a5aa6", "#b
                                  "#555555", "#7a9a01", "#a0522d", "#4b0082", "#008b8b", "#e07b00", "#00a86b",
                                  "#9e1b32", "#5b7fff", "#c0a000", "#80604d", "#ff6f91", "#2f4f4f"};
 
-struct Curve {
+struct PlottedCurve {
   std::string name;
   std::vector<std::pair<double, double>> points;  // bytes, GB/s
   bool dashed = false;
 };
 
-std::vector<Curve> curves_of(const CollectiveReport& report) {
-  const bool one_per_size = std::ranges::adjacent_find(report.rows, {}, &CollectiveRow::size) == report.rows.end();
-  std::vector<Curve> curves;
-  const auto add = [&](const std::string& name, bool dashed, const CollectiveRow& row) {
+std::vector<PlottedCurve> curves_of(const CollectiveReport& report) {
+  const bool one_per_size = std::ranges::adjacent_find(report.rows, {}, &CollectiveResult::size) == report.rows.end();
+  std::vector<PlottedCurve> curves;
+  const auto add = [&](const std::string& name, bool dashed, const CollectiveResult& row) {
     if (row.size.value <= 0) return;
-    auto at = std::ranges::find(curves, name, &Curve::name);
+    auto at = std::ranges::find(curves, name, &PlottedCurve::name);
     if (at == curves.end()) {
       curves.push_back({name, {}, dashed});
       at = curves.end() - 1;
     }
     at->points.emplace_back(static_cast<double>(row.size.value), busbw_GBps(report, row));
   };
-  for (const CollectiveRow& row : report.rows) {
+  for (const CollectiveResult& row : report.rows) {
     add(one_per_size ? "predicted" : row.algorithm, false, row);
     if (!row.measured) continue;
-    CollectiveRow seen = row;
+    CollectiveResult seen = row;
     seen.time = *row.measured;
     add("measured", true, seen);
   }
@@ -56,9 +56,9 @@ double nice_step(double most) {
 }  // namespace
 
 std::string collective_svg(const CollectiveReport& report) {
-  const std::vector<Curve> curves = curves_of(report);
+  const std::vector<PlottedCurve> curves = curves_of(report);
   double least = 1e300, most = 1, highest = 1e-9;
-  for (const Curve& curve : curves) {
+  for (const PlottedCurve& curve : curves) {
     for (const auto& [bytes, rate] : curve.points) {
       least = std::min(least, bytes);
       most = std::max(most, bytes);

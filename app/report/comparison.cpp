@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "app/report/band.h"
-#include "app/report/columns.h"
 #include "app/report/percent.h"
+#include "app/report/text_table.h"
 #include "calibrate/fit/statistics.h"
 #include "schedules/results/phases.h"
 #include "sim/units_text.h"
@@ -15,7 +15,7 @@
 namespace stepcast::app {
 namespace {
 
-using Align = Columns::Align;
+using Align = TextTable::Align;
 using schedules::Forecast;
 using schedules::StageReport;
 
@@ -118,7 +118,7 @@ Comparison compare(std::span<const Answer> answers, std::span<const calibrate::R
 
 std::string validate_table(const Comparison& comparison) {
   std::string out;
-  Columns rows(
+  TextTable rows(
       {{"name", Align::left}, {"GPUs"}, {"measured"}, {"predicted"}, {"error"}, {"80% band"}, {"", Align::left}});
   for (const ComparedRow& row : comparison.rows) {
     const language::Question& question = row.answer->question;
@@ -136,14 +136,14 @@ std::string validate_table(const Comparison& comparison) {
   const auto out_of_range = [](const ComparedRow& row) { return row.answer->band && !row.answer->band->in_range; };
   if (std::ranges::any_of(comparison.rows, out_of_range)) out += kStarLine;
   out += "\n";
-  Columns tables({{"table", Align::left},
-                  {"rows"},
-                  {"MAPE"},
-                  {"median error"},
-                  {"rank correlation"},
-                  {"memory MAPE"},
-                  {"in band"},
-                  {"as a new table"}});
+  TextTable tables({{"table", Align::left},
+                    {"rows"},
+                    {"MAPE"},
+                    {"median error"},
+                    {"rank correlation"},
+                    {"memory MAPE"},
+                    {"in band"},
+                    {"as a new table"}});
   const auto add = [&](const ComparedTable& t) {
     tables.add({t.table, std::to_string(t.rows), percent(t.mape, false), percent(t.median_error, true),
                 t.rank_correlation ? fmt::format("{:.3f}", *t.rank_correlation) : "-", percent(t.memory_mape, false),

@@ -15,11 +15,11 @@ struct ComparedRow {
   const Answer* answer = nullptr;
   std::optional<double> measured_s, predicted_s, error;
   std::optional<std::int64_t> measured_bytes, predicted_bytes;
-  struct Phase {
+  struct ComparedPhase {
     double measured_s = 0, predicted_s = 0;
     double error() const { return predicted_s / measured_s - 1; }
   };
-  std::map<std::string, Phase> phases;
+  std::map<std::string, ComparedPhase> phases;
   std::optional<bool> covered;            ///< the measurement lies in the answer's band
   std::optional<bool> covered_new_table;  ///< in a band made without any row of its table
 };

@@ -4,16 +4,16 @@
 
 #include <nlohmann/json.hpp>
 
-#include "app/report/columns.h"
 #include "app/report/json_text.h"
 #include "app/report/percent.h"
+#include "app/report/text_table.h"
 #include "language/core/visible_text.h"
 #include "sim/units_text.h"
 
 namespace stepcast::app {
 namespace {
 
-using Align = Columns::Align;
+using Align = TextTable::Align;
 using calibrate::Explanation;
 using calibrate::PhaseGap;
 using calibrate::TermGap;
@@ -24,7 +24,7 @@ double gap_s(const Explanation& e) { return to_seconds(e.measured) - to_seconds(
 std::string time_or_none(const std::optional<Time>& t) { return t ? text(*t) : "-"; }
 
 std::string phase_table(const Explanation& e) {
-  Columns table({{"phase", Align::left}, {"measured"}, {"predicted"}, {"times"}, {"gap, s"}, {"of the gap"}});
+  TextTable table({{"phase", Align::left}, {"measured"}, {"predicted"}, {"times"}, {"gap, s"}, {"of the gap"}});
   for (const PhaseGap& p : e.phases)
     table.add({p.phase, time_or_none(p.measured), time_or_none(p.predicted), fmt::format("{:.0f}", p.times),
                fmt::format("{:+.3g}", p.gap_s), fmt::format("{:.0f}%", 100 * p.gap_s / gap_s(e))});
@@ -32,12 +32,12 @@ std::string phase_table(const Explanation& e) {
 }
 
 std::string term_table(const Explanation& e) {
-  Columns table({{"term", Align::left},
-                 {"share"},
-                 {"to close"},
-                 {"plausible", Align::left},
-                 {"neighbours"},
-                 {"what its limit rests on", Align::left}});
+  TextTable table({{"term", Align::left},
+                   {"share"},
+                   {"to close"},
+                   {"plausible", Align::left},
+                   {"neighbours"},
+                   {"what its limit rests on", Align::left}});
   for (const TermGap& t : e.terms)
     table.add({std::string(t.term), fmt::format("{:.1f}%", 100 * t.share),
                t.factor ? fmt::format("x {:.2f}", *t.factor) : "none",

@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "app/report/columns.h"
 #include "app/report/json_text.h"
+#include "app/report/text_table.h"
 #include "language/core/visible_text.h"
 
 namespace stepcast::app {
@@ -35,13 +35,13 @@ std::string flow_table(const FlowReport& report) {
   std::string text =
       fmt::format("{} over {} GPUs, {} flow{}, stack {}{}\ntimes in us\n", language::visible(report.pattern),
                   report.ranks, report.flows, report.flows == 1 ? "" : "s", language::visible(report.software), tried);
-  std::vector<Columns::Column> head{{"size (B)"}, {"median flow"}, {"last flow"}};
+  std::vector<TextTable::Column> head{{"size (B)"}, {"median flow"}, {"last flow"}};
   if (report.hashings != 0)
     head = {{"size (B)"}, {"median flow"}, {"least"}, {"most"}, {"last flow"}, {"least"}, {"most"}};
-  Columns table(head);
+  TextTable table(head);
   for (const FlowRow& row : report.rows) {
     std::vector<std::string> cells{std::to_string(row.size.value)};
-    for (const Spread& over : {row.median, row.last}) {
+    for (const HashingSpread& over : {row.median, row.last}) {
       cells.push_back(micros(over.median));
       if (report.hashings == 0) continue;
       cells.push_back(micros(over.least));

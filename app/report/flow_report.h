@@ -12,7 +12,7 @@ namespace stepcast::app {
 /// One size: when the median flow and the last one have arrived, in seconds, over the hashings.
 struct FlowRow {
   Bytes size{};
-  Spread median, last;
+  HashingSpread median, last;
 };
 
 struct FlowReport {

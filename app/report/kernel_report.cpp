@@ -6,8 +6,8 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
-#include "app/report/columns.h"
 #include "app/report/json_text.h"
+#include "app/report/text_table.h"
 #include "sim/units_text.h"
 
 namespace stepcast::app {
@@ -39,7 +39,7 @@ std::string share_text(Time part, Time whole) {
 std::string kernels_table(const calibrate::KernelTable& table) {
   Time all{};
   for (const KernelTotal& kernel : table.kernels) all += kernel.total;
-  Columns classes({{"class", Columns::Align::left}, {"runs"}, {"total"}, {"share"}});
+  TextTable classes({{"class", TextTable::Align::left}, {"runs"}, {"total"}, {"share"}});
   for (const KernelClass kind : kClasses) {
     std::uint64_t count = 0;
     Time total{};
@@ -50,17 +50,18 @@ std::string kernels_table(const calibrate::KernelTable& table) {
     }
     if (count > 0) classes.add({std::string(name(kind)), std::to_string(count), text(total), share_text(total, all)});
   }
-  Columns devices({{"device", Columns::Align::left},
-                   {"span"},
-                   {"compute"},
-                   {"collectives"},
-                   {"of them beside compute"},
-                   {"copies"}});
+  TextTable devices({{"device", TextTable::Align::left},
+                     {"span"},
+                     {"compute"},
+                     {"collectives"},
+                     {"of them beside compute"},
+                     {"copies"}});
   for (const DeviceTime& d : table.devices) {
     devices.add({std::to_string(d.device), text(d.span), text(d.compute), text(d.collective),
                  share_text(d.hidden, d.collective), text(d.copy)});
   }
-  Columns kernels({{"kernel", Columns::Align::left}, {"class", Columns::Align::left}, {"runs"}, {"total"}, {"median"}});
+  TextTable kernels(
+      {{"kernel", TextTable::Align::left}, {"class", TextTable::Align::left}, {"runs"}, {"total"}, {"median"}});
   for (std::size_t i = 0; i < std::min(table.kernels.size(), kShownKernels); ++i) {
     const KernelTotal& k = table.kernels[i];
     kernels.add(
@@ -102,7 +103,7 @@ std::string kernels_csv(const calibrate::KernelTable& table) {
 }
 
 std::string facts_table(const Facts& facts) {
-  Columns out({{"fact", Columns::Align::left}, {"value", Columns::Align::left}});
+  TextTable out({{"fact", TextTable::Align::left}, {"value", TextTable::Align::left}});
   for (const auto& [key, value] : facts) out.add({key, shown_name(value)});
   return out.text();
 }

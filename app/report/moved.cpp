@@ -6,14 +6,14 @@
 #include <cmath>
 #include <map>
 
-#include "app/report/columns.h"
 #include "app/report/percent.h"
+#include "app/report/text_table.h"
 #include "calibrate/fit/statistics.h"
 
 namespace stepcast::app {
 namespace {
 
-using Align = Columns::Align;
+using Align = TextTable::Align;
 
 std::string plain_seconds(const std::optional<double>& s) { return s ? fmt::format("{:.4g}", *s) : "-"; }
 
@@ -57,31 +57,31 @@ std::string moved_table(const Comparison& now, const std::vector<language::OldPr
   std::string out = fmt::format("{} of {} predictions moved\n", rows.size(), now.rows.size());
   if (rows.empty()) return out;
   std::ranges::stable_sort(rows, std::greater(), change);
-  Columns moved({{"table", Align::left},
-                 {"name", Align::left},
-                 {"old, s"},
-                 {"new, s"},
-                 {"change"},
-                 {"measured, s"},
-                 {"old error"},
-                 {"new error"}});
+  TextTable moved({{"table", Align::left},
+                   {"name", Align::left},
+                   {"old, s"},
+                   {"new, s"},
+                   {"change"},
+                   {"measured, s"},
+                   {"old error"},
+                   {"new error"}});
   for (const MovedRow& row : rows)
     moved.add({row.table, row.name, plain_seconds(row.old_s), plain_seconds(row.new_s),
                row.old_s && row.new_s ? signed_percent(*row.new_s / *row.old_s - 1) : "-",
                plain_seconds(row.measured_s), error(row.old_s, row.measured_s), error(row.new_s, row.measured_s)});
 
-  struct Errors {
+  struct TableErrors {
     std::vector<double> old, now;
   };
-  std::map<std::string, Errors> of_table;
+  std::map<std::string, TableErrors> of_table;
   for (const ComparedRow& row : now.rows) {
     const language::OldPrediction* before = find(old, row.answer->question);
     if (before == nullptr || !before->predicted_s || !row.error) continue;
-    Errors& errors = of_table[row.answer->question.table];
+    TableErrors& errors = of_table[row.answer->question.table];
     errors.old.push_back(*before->predicted_s / *row.measured_s - 1);
     errors.now.push_back(*row.error);
   }
-  Columns tables({{"table", Align::left}, {"rows"}, {"old MAPE"}, {"new MAPE"}});
+  TextTable tables({{"table", Align::left}, {"rows"}, {"old MAPE"}, {"new MAPE"}});
   for (const auto& [table, errors] : of_table)
     tables.add({table, std::to_string(errors.old.size()), mape(errors.old), mape(errors.now)});
   return out + "\n" + moved.text() + "\n" + tables.text();

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "app/report/columns.h"
+#include "app/report/text_table.h"
 #include "calibrate/confidence/traits.h"
 
 namespace stepcast::app {

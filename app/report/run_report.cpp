@@ -5,10 +5,10 @@
 #include <algorithm>
 
 #include "app/report/band.h"
-#include "app/report/columns.h"
 #include "app/report/figure.h"
 #include "app/report/percent.h"
 #include "app/report/stage_lines.h"
+#include "app/report/text_table.h"
 #include "language/core/visible_text.h"
 #include "schedules/results/memory_kinds.h"
 #include "schedules/results/time_parts.h"
@@ -24,7 +24,7 @@ using schedules::MemoryUse;
 using schedules::ReportedQuantity;
 using schedules::StageReport;
 using schedules::TimePart;
-using Align = Columns::Align;
+using Align = TextTable::Align;
 
 constexpr std::size_t kMostStageLines = 16;
 constexpr double kWorthSaying = 0.1;  // of the model FLOPs
@@ -137,9 +137,9 @@ std::string headline(const Answer& answer) {
 std::string time_table(const Forecast& f) {
   const std::vector<TimePart> parts = shown_parts(f);
   const TimeUnit unit = unit_of(f.step);
-  std::vector<Columns::Column> columns{{"stage", Align::left}};
+  std::vector<TextTable::Column> columns{{"stage", Align::left}};
   for (const TimePart& part : parts) columns.push_back({std::string(part.title), Align::right});
-  Columns table(std::move(columns));
+  TextTable table(std::move(columns));
   const auto add = [&](const std::string& name, std::vector<std::string> cells) {
     cells.insert(cells.begin(), name);
     table.add(std::move(cells));
@@ -173,11 +173,11 @@ std::string time_table(const Forecast& f) {
 }
 
 std::string memory_table(const Forecast& f, Bytes capacity) {
-  std::vector<Columns::Column> columns{{"stage", Align::left}};
+  std::vector<TextTable::Column> columns{{"stage", Align::left}};
   for (const MemoryKind& kind : kMemoryKinds) columns.push_back({std::string(kind.title), Align::right});
   columns.push_back({"peak", Align::right});
   columns.push_back({"in flight", Align::right});
-  Columns table(std::move(columns));
+  TextTable table(std::move(columns));
   const auto peak = std::ranges::max_element(f.stages, {}, [](const StageReport& s) { return s.memory.peak(); });
   const auto peak_stage = static_cast<std::size_t>(peak - f.stages.begin());
   std::vector<StageCells> stages;
@@ -258,15 +258,15 @@ std::string run_table(std::span<const Answer> answers) {
     const std::string value = rounded(f.tokens_per_second.value_or(f.samples_per_second), 0);
     return has_tokens && has_samples ? value + (f.tokens_per_second ? " tokens" : " samples") : value;
   };
-  Columns table({{"name", Align::left},
-                 {"GPUs"},
-                 {"step"},
-                 {"80% band"},
-                 {has_samples ? has_tokens ? "per second" : "samples/s" : "tokens/s"},
-                 {"TFLOP/s/GPU"},
-                 {"MFU"},
-                 {"memory"},
-                 {"", Align::left}});
+  TextTable table({{"name", Align::left},
+                   {"GPUs"},
+                   {"step"},
+                   {"80% band"},
+                   {has_samples ? has_tokens ? "per second" : "samples/s" : "tokens/s"},
+                   {"TFLOP/s/GPU"},
+                   {"MFU"},
+                   {"memory"},
+                   {"", Align::left}});
   for (const Answer& a : answers) {
     if (!a.forecast) {
       table.add({a.question.name, "-", "-", "-", "-", "-", "-", "-", a.question.error});

@@ -6,7 +6,7 @@
 
 namespace stepcast::app {
 
-Spread spread(std::vector<double> values) {
+HashingSpread spread(std::vector<double> values) {
   std::ranges::sort(values);
   const std::size_t reached = (values.size() * 95 + 99) / 100;
   return {values.front(), *calibrate::median(values), values[reached - 1], values.back()};

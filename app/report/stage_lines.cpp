@@ -6,20 +6,20 @@
 namespace stepcast::app {
 namespace {
 
-struct Group {
+struct StageGroup {
   StageLine line;
   std::vector<double> sums;
 };
 
-double stages_in(const Group& group) { return static_cast<double>(group.line.last - group.line.first + 1); }
+double stages_in(const StageGroup& group) { return static_cast<double>(group.line.last - group.line.first + 1); }
 
-double distance(const Group& a, const Group& b) {
+double distance(const StageGroup& a, const StageGroup& b) {
   double sum = 0;
   for (std::size_t i = 0; i < a.sums.size(); ++i) sum += std::abs(a.sums[i] / stages_in(a) - b.sums[i] / stages_in(b));
   return sum;
 }
 
-void join(Group& group, const Group& next) {
+void join(StageGroup& group, const StageGroup& next) {
   group.line.last = next.line.last;
   for (std::size_t i = 0; i < group.sums.size(); ++i) group.sums[i] += next.sums[i];
 }
@@ -27,9 +27,9 @@ void join(Group& group, const Group& next) {
 }  // namespace
 
 std::vector<StageLine> stage_lines(const std::vector<StageCells>& stages, std::size_t most) {
-  std::vector<Group> groups;
+  std::vector<StageGroup> groups;
   for (std::size_t i = 0; i < stages.size(); ++i) {
-    const Group alone{{i, i, false}, stages[i].figures};
+    const StageGroup alone{{i, i, false}, stages[i].figures};
     if (i > 0 && stages[i].cells == stages[i - 1].cells)
       join(groups.back(), alone);
     else
@@ -48,7 +48,7 @@ std::vector<StageLine> stage_lines(const std::vector<StageCells>& stages, std::s
     if (at < gaps.size()) gaps[at] = distance(groups[at], groups[at + 1]);
   }
   std::vector<StageLine> lines;
-  for (const Group& group : groups) lines.push_back(group.line);
+  for (const StageGroup& group : groups) lines.push_back(group.line);
   return lines;
 }
 

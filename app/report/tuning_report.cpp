@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "app/report/columns.h"
+#include "app/report/text_table.h"
 
 namespace stepcast::app {
 
@@ -13,19 +13,19 @@ namespace nccl = collectives::nccl;
 std::string tuning_table(const nccl::Job& job, std::string_view version, collectives::Operation operation,
                          std::span<const Bytes> sizes) {
   const nccl::Constants& constants = nccl::constants(version);
-  Columns table({{"algorithm", Columns::Align::left},
-                 {"channels"},
-                 {"inside"},
-                 {"between"},
-                 {"LL (us)"},
-                 {"(GB/s)"},
-                 {"LL128 (us)"},
-                 {"(GB/s)"},
-                 {"Simple (us)"},
-                 {"(GB/s)"}});
+  TextTable table({{"algorithm", TextTable::Align::left},
+                   {"channels"},
+                   {"inside"},
+                   {"between"},
+                   {"LL (us)"},
+                   {"(GB/s)"},
+                   {"LL128 (us)"},
+                   {"(GB/s)"},
+                   {"Simple (us)"},
+                   {"(GB/s)"}});
   for (std::size_t a = 0; a < nccl::kAlgorithms; ++a) {
-    const auto algorithm = static_cast<nccl::Algorithm>(a);
-    const std::optional<nccl::Graph>& graph = job.graphs[a];
+    const auto algorithm = static_cast<nccl::Algo>(a);
+    const std::optional<nccl::ChannelGraph>& graph = job.graphs[a];
     if (!graph) continue;
     std::vector<std::string> cells{std::string(nccl::name(algorithm)), std::to_string(graph->channels),
                                    fmt::format("{:.1f}", graph->intra.value / 1e9),

@@ -20,9 +20,9 @@ std::string joined(std::span<const std::string_view> words) {
 }
 
 /// Lines of a text one after the other, without their ends.
-class Lines {
+class LineReader {
  public:
-  Lines(std::string_view text, const std::string& file) : text_(text), file_(file) {}
+  LineReader(std::string_view text, const std::string& file) : text_(text), file_(file) {}
 
   bool next() {
     if (text_.empty()) return false;
@@ -53,7 +53,7 @@ bool is_run_name(std::string_view name) {
   });
 }
 
-std::vector<std::string> split(const Lines& lines, std::size_t columns, bool rest_in_last) {
+std::vector<std::string> split(const LineReader& lines, std::size_t columns, bool rest_in_last) {
   std::vector<std::string> cells;
   std::string_view line = lines.line();
   for (;;) {
@@ -102,7 +102,7 @@ std::optional<std::size_t> rows_told(std::string_view line) {
 MeasuredTable parse_measured_table(std::string_view text, const std::string& file,
                                    std::span<const std::string_view> columns, bool rest_in_last) {
   constexpr std::string_view kRun = "# run ";
-  Lines lines(text, file);
+  LineReader lines(text, file);
   if (!lines.next() || lines.line() != kFirstLine) {
     throw InputError(file + ":1", "expected the line '" + std::string(kFirstLine) + "'");
   }

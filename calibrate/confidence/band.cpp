@@ -15,14 +15,14 @@ constexpr std::size_t kFewest = 9;  // 1 / kTail - 1: one row in each tail
 constexpr double kLongestSeconds = 9.19e6;
 
 /// Of measured / predicted.
-struct Interval {
+struct RatioInterval {
   double low = 1, high = 1;
 };
 
 double ratio(const Residual& row) { return 1 / (1 + row.error); }
 
 /// Requires kFewest rows.
-Interval of_one_kind(Rows rows) {
+RatioInterval of_one_kind(Rows rows) {
   std::vector<double> ratios;
   for (const Residual* row : rows) ratios.push_back(ratio(*row));
   std::ranges::sort(ratios);
@@ -32,7 +32,7 @@ Interval of_one_kind(Rows rows) {
 }
 
 /// Quantiles of the mean of the tables' distributions.
-Interval of_tables(Rows rows) {
+RatioInterval of_tables(Rows rows) {
   std::map<std::string_view, double> in_table;
   for (const Residual* row : rows) ++in_table[row->table];
   std::vector<std::pair<double, double>> weighted;  // ratio, weight
@@ -112,8 +112,8 @@ std::optional<Band> band(Rows rows, const Traits& plan, Time predicted) {
   });
 
   Band out;
-  Interval interval;
-  const auto take = [&](const Interval& found, std::size_t count, std::string like) {
+  RatioInterval interval;
+  const auto take = [&](const RatioInterval& found, std::size_t count, std::string like) {
     interval = found;
     out.rows = count;
     out.like = std::move(like);
@@ -130,7 +130,7 @@ std::optional<Band> band(Rows rows, const Traits& plan, Time predicted) {
   out.out_of_range = out_of_range(rows, plan);
   out.in_range = out.out_of_range.empty();
   if (!out.in_range) {
-    const Interval wide = of_tables(rows);
+    const RatioInterval wide = of_tables(rows);
     take({std::min(interval.low, wide.low), std::max(interval.high, wide.high)}, rows.size(), "of all tables");
   }
   out.low = from_seconds(to_seconds(predicted) * std::min(interval.low, 1.0));

@@ -11,7 +11,7 @@ using collectives::Protocol;
 using collectives::Transport;
 namespace nccl = collectives::nccl;
 
-Time hop(nccl::Link link, nccl::Algorithm algorithm, nccl::Protocol protocol) {
+Time hop(nccl::Hardware link, nccl::Algo algorithm, nccl::Protocol protocol) {
   return nccl::releases().back().hop[static_cast<std::size_t>(link)][static_cast<std::size_t>(algorithm)]
                                     [static_cast<std::size_t>(protocol)];
 }
@@ -19,11 +19,11 @@ Time hop(nccl::Link link, nccl::Algorithm algorithm, nccl::Protocol protocol) {
 /// A ring's times of one protocol. `Times` is a Protocol, or the Transport, whose own are those of Simple.
 template <class Times>
 void begin_as_ring(Times& times, nccl::Protocol protocol) {
-  constexpr nccl::Algorithm ring = nccl::Algorithm::ring;
+  constexpr nccl::Algo ring = nccl::Algo::ring;
   times.launch = nccl::releases().back().base[static_cast<std::size_t>(ring)][static_cast<std::size_t>(protocol)];
-  times.nvlink_step = hop(nccl::Link::nvlink, ring, protocol);
-  times.pcie_step = times.host_step = hop(nccl::Link::pcie, ring, protocol);
-  times.network_step = hop(nccl::Link::network, ring, protocol);
+  times.nvlink_step = hop(nccl::Hardware::nvlink, ring, protocol);
+  times.pcie_step = times.host_step = hop(nccl::Hardware::pcie, ring, protocol);
+  times.network_step = hop(nccl::Hardware::network, ring, protocol);
 }
 
 }  // namespace
@@ -35,9 +35,9 @@ Transport neutral_start(const Transport& like) {
   begin_as_ring(start, simple);
   begin_as_ring(start.ll128, nccl::Protocol::ll128);
   begin_as_ring(start.ll, nccl::Protocol::ll);
-  start.nvls.launch = hop(nccl::Link::nvlink, nccl::Algorithm::nvls, simple);
+  start.nvls.launch = hop(nccl::Hardware::nvlink, nccl::Algo::nvls, simple);
   start.nvls.nvlink_step = start.nvlink_step;
-  start.nvls.network_step = hop(nccl::Link::network, nccl::Algorithm::nvls, simple);
+  start.nvls.network_step = hop(nccl::Hardware::network, nccl::Algo::nvls, simple);
   start.ll.share = there(like.ll, nccl::releases().back().ring_ll_share);
   // Not in NCCL's model: assumed.
   start.ramp = start.nvls.ramp = microseconds(64);

@@ -22,7 +22,7 @@ constexpr double kLongest = 4e12;  // microseconds; 46 days, well inside what a 
 constexpr int kDeepest = 64;       // lists and objects inside each other
 
 /// An event as written, what matters of it.
-struct Event {
+struct TraceEvent {
   std::string phase, category, name;
   std::optional<double> start, duration;
   std::uint32_t device = 0;
@@ -37,7 +37,7 @@ struct GpuEvent {
 };
 
 /// Whether an event is of the GPU, and what it does. Old traces write Kernel and Memcpy.
-std::optional<KernelClass> kind_of(const Event& event) {
+std::optional<KernelClass> kind_of(const TraceEvent& event) {
   if (event.phase != "X") return {};
   std::string category = event.category;
   std::ranges::transform(category, category.begin(),
@@ -148,7 +148,7 @@ class TraceReader : public nlohmann::json_sax<json> {
   bool in_event_ = false, in_args_ = false;
   std::uint64_t seen_ = 0;       ///< events
   std::string key_, inner_key_;  ///< the last one of the event (outside of events: of the trace), and of its args
-  Event event_;
+  TraceEvent event_;
 };
 
 }  // namespace

@@ -51,13 +51,13 @@ std::optional<Time> micros(std::string_view word) {
 }
 
 /// Columns of a table, by their place in a row.
-struct Columns {
+struct ColumnPlaces {
   std::size_t count = 0, time = 0, in_place = 0;  // in_place 0: none
 };
 
-std::optional<Columns> header(const std::vector<std::string_view>& words) {
+std::optional<ColumnPlaces> header(const std::vector<std::string_view>& words) {
   if (words.size() < 3 || words[0] != "#" || words[1] != "size" || words[2] != "count") return {};
-  Columns columns;
+  ColumnPlaces columns;
   columns.count = words.size() - 1;
   for (std::size_t i = 1; i < words.size(); ++i) {
     if (words[i] != "time") continue;
@@ -84,7 +84,7 @@ std::string operation_named(std::string_view program) {
 
 std::vector<NcclTestsTable> parse_nccl_tests(std::string_view log, const std::string& file) {
   std::vector<NcclTestsTable> tables;
-  std::optional<Columns> columns;
+  std::optional<ColumnPlaces> columns;
   std::string operation;
   std::uint32_t devices = 0, number = 0;
   bool listing = false;  // devices, since the last row
@@ -100,7 +100,7 @@ std::vector<NcclTestsTable> parse_nccl_tests(std::string_view log, const std::st
       listing = true;
       continue;
     }
-    if (const std::optional<Columns> found = header(words)) {
+    if (const std::optional<ColumnPlaces> found = header(words)) {
       columns = found;
       tables.push_back({operation, devices, number, {}});
       listing = false;

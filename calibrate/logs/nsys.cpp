@@ -106,7 +106,7 @@ std::string copy_name(std::int64_t kind) {
   }
 }
 
-struct Row {
+struct ActivityRow {
   std::uint32_t name = 0;
   KernelClass kind{};
   std::int64_t start, end, device;
@@ -119,8 +119,9 @@ void limit_steps(sqlite3* database, std::int64_t& left) {
 }
 
 /// The runs of kernels, named by StringIds; `bytes` is the size of the file.
-std::vector<Row> read_kernels(sqlite3* database, const std::string& file, std::int64_t bytes, KernelNames& names) {
-  std::vector<Row> rows;
+std::vector<ActivityRow> read_kernels(sqlite3* database, const std::string& file, std::int64_t bytes,
+                                      KernelNames& names) {
+  std::vector<ActivityRow> rows;
   std::unordered_map<std::int64_t, std::vector<std::size_t>> runs;  // rows by the id of their name
   Query kernels(database, "SELECT start, \"end\", deviceId, demangledName FROM CUPTI_ACTIVITY_KIND_KERNEL", file);
   while (kernels.next()) {
@@ -156,7 +157,7 @@ KernelLog read(sqlite3* database, const std::string& file, std::int64_t bytes) {
   sqlite3_db_config(database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
   sqlite3_limit(database, SQLITE_LIMIT_LENGTH, kLongestText);
   KernelLog log;
-  std::vector<Row> rows;
+  std::vector<ActivityRow> rows;
   if (has_table(database, "CUPTI_ACTIVITY_KIND_KERNEL", file)) {
     if (!has_table(database, "StringIds", file))
       throw InputError(file, "found no table StringIds, which names kernels");
@@ -180,7 +181,7 @@ KernelLog read(sqlite3* database, const std::string& file, std::int64_t bytes) {
           {log.names.number_of("memset"), KernelClass::copy, query.whole(0), query.whole(1), query.whole(2)});
   }
   std::int64_t first = std::numeric_limits<std::int64_t>::max();
-  for (const Row& row : rows) {
+  for (const ActivityRow& row : rows) {
     if (row.start < 0 || row.end < row.start || row.end - row.start > kLongestNanoseconds || row.device < 0 ||
         row.device > 1 << 20) {
       throw InputError(file, in_quotes(log.names[row.name]) + ": found start " + std::to_string(row.start) + ", end " +
@@ -189,7 +190,7 @@ KernelLog read(sqlite3* database, const std::string& file, std::int64_t bytes) {
     }
     first = std::min(first, row.start);
   }
-  for (const Row& row : rows) {
+  for (const ActivityRow& row : rows) {
     if (row.start - first > kLongestNanoseconds)
       throw InputError(file, in_quotes(log.names[row.name]) + ": more than 46 days after the first");
     log.spans.push_back({row.name, row.kind, static_cast<std::uint32_t>(row.device), nanoseconds(row.start - first),

@@ -8,11 +8,11 @@
 #include <set>
 
 #include "calibrate/measure/device/machine.h"
+#include "calibrate/measure/host/bundle_table.h"
 #include "calibrate/measure/host/kernel_plan.h"
 #include "calibrate/measure/host/options.h"
 #include "calibrate/measure/host/sha256.h"
 #include "calibrate/measure/host/step_case.h"
-#include "calibrate/measure/host/table.h"
 #include "calibrate/measure/suites/copy_suite.h"
 #include "calibrate/measure/suites/interference_suite.h"
 #include "calibrate/measure/suites/kernel_suite.h"
@@ -55,7 +55,7 @@ std::string run_in(const Options& options, const Nvml& nvml, int gpus) {
     const std::string drawn = gpu_id(nvml) + std::to_string(std::time(nullptr)) + std::to_string(getpid());
     run = "run-" + sha256(drawn).substr(0, 12);
   }
-  Table machine(file, run, {"key", "value"}, 1);
+  BundleTable machine(file, run, {"key", "value"}, 1);
   for (const auto& [key, value] : machine_rows(nvml, gpus, options.command)) {
     if (fresh || !machine.has({key})) machine.add({key, value});
   }
@@ -63,7 +63,7 @@ std::string run_in(const Options& options, const Nvml& nvml, int gpus) {
   return run;
 }
 
-int measure(const Options& options, const Cluster& cluster) {
+int measure(const Options& options, const ProcessGroup& cluster) {
   const int present = gpus_present();
   if (present == 0) {
     std::fputs("stepcast_measure: no GPU here: CUDA found none (is the driver loaded?)\n", stderr);
@@ -138,7 +138,7 @@ int run(const std::vector<std::string>& words) {
     // NCCL reads these when it makes its first communicator.
     if (!nccl_algo(options.nccl).empty()) setenv("NCCL_ALGO", nccl_algo(options.nccl).c_str(), 1);
     if (!nccl_proto(options.nccl).empty()) setenv("NCCL_PROTO", nccl_proto(options.nccl).c_str(), 1);
-    const Cluster cluster(options.alone);
+    const ProcessGroup cluster(options.alone);
     try {
       return measure(options, cluster);
     } catch (const std::exception& error) {

@@ -5,9 +5,9 @@ namespace stepcast::collectives {
 namespace {
 
 /// In round k ranks whose numbers differ in bit k exchange all they have and add it: log2 P rounds of n each.
-Plan plan_butterfly(const Request& request) {
+CollectivePlan plan_butterfly(const Request& request) {
   const PowerOfTwo members(request.ranks);
-  Plan plan;
+  CollectivePlan plan;
   plan.ranks = request.ranks;
   const ChunkId all = plan.add_chunk(request.all());
   std::vector<std::vector<TransferId>> arrived = members.fold(plan, all);

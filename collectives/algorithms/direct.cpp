@@ -6,8 +6,8 @@ namespace stepcast::collectives {
 namespace {
 
 /// The root sends every other rank its part, or gets it, all at once.
-Plan plan_rooted(const Request& request) {
-  Plan plan;
+CollectivePlan plan_rooted(const Request& request) {
+  CollectivePlan plan;
   plan.ranks = request.ranks;
   plan.reserve(request.ranks, 0);
   for (std::uint32_t rank = 1; rank < request.ranks; ++rank) {
@@ -23,12 +23,12 @@ bool rooted(const Request& request) {
 }
 
 /// Every rank sends to every other, nearest nodes first, all at once.
-Plan plan_direct(const Request& request) {
+CollectivePlan plan_direct(const Request& request) {
   if (rooted(request)) return plan_rooted(request);
   const Offsets offsets(request);
   const Messages messages(request);
   const bool gathers = request.operation == Operation::all_gather;
-  Plan plan;
+  CollectivePlan plan;
   plan.ranks = request.ranks;
   plan.reserve(std::size_t{offsets.lanes()} * (request.ranks - 1), 0);
   for (std::uint32_t lane = 0; lane < offsets.lanes(); ++lane) {

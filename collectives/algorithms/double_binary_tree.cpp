@@ -4,7 +4,7 @@
 namespace stepcast::collectives {
 namespace {
 
-Plan plan_double_binary_tree(const Request& request) {
+CollectivePlan plan_double_binary_tree(const Request& request) {
   const Tree first = first_tree(request.nodes), second = second_tree(first);
   std::vector<Tree> trees;
   for (std::uint32_t k = 0; k < planned_channels(request); ++k) {

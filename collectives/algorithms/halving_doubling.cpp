@@ -10,9 +10,9 @@ Range half(Range range, bool upper) { return part(range, 2, upper ? 1 : 0); }
 /// Reduce-scatter by halving: in round k ranks whose numbers differ in bit k exchange halves of what they still have,
 /// nearest first, so that the largest messages stay in the node. Then all-gather by doubling, the rounds in reverse.
 /// Every rank of a power of two sends 2 (P - 1) / P n in 2 log2 P messages.
-Plan plan_halving_doubling(const Request& request) {
+CollectivePlan plan_halving_doubling(const Request& request) {
   const PowerOfTwo members(request.ranks);
-  Plan plan;
+  CollectivePlan plan;
   plan.ranks = request.ranks;
   const ChunkId all = plan.add_chunk(request.all());
   std::vector<std::vector<TransferId>> arrived = members.fold(plan, all);

@@ -42,8 +42,8 @@ class Phases {
         block);
   }
 
-  Plan take() { return std::move(plan_); }
-  Plan& plan() { return plan_; }
+  CollectivePlan take() { return std::move(plan_); }
+  CollectivePlan& plan() { return plan_; }
 
  private:
   /// The rank whose transfers stand for this one's.
@@ -85,14 +85,14 @@ class Phases {
   std::uint32_t nodes_, gpus_, sources_, locals_;
   std::uint32_t channel_ = 0;  // a new one per phase: phases do not queue behind each other
   std::vector<std::vector<TransferId>> ready_;
-  Plan plan_;
+  CollectivePlan plan_;
 };
 
-Plan plan_hierarchical(const Request& request) {
+CollectivePlan plan_hierarchical(const Request& request) {
   if (request.operation == Operation::all_to_all) return plan_two_level_all_to_all(request);
   const std::uint32_t nodes = request.nodes, gpus = request.gpus(), n = request.ranks;
   Phases phases(request);
-  Plan& plan = phases.plan();
+  CollectivePlan& plan = phases.plan();
   const bool all_reduce = request.operation == Operation::all_reduce;
 
   // small(node, local): the block that is at home at that rank. whole(local): those of all the nodes together.

@@ -4,7 +4,7 @@
 
 namespace stepcast::collectives {
 
-void append(Plan& to, const Plan& from, std::int64_t offset) {
+void append(CollectivePlan& to, const CollectivePlan& from, std::int64_t offset) {
   std::uint32_t channels = 0;
   for (const Connection& way : to.connections) channels = std::max(channels, way.channel + 1);
   const auto first_connection = static_cast<std::uint32_t>(to.connections.size());

@@ -6,9 +6,9 @@ namespace {
 
 /// Every rank sends all it has to every other at once, and everyone adds everything: n (P - 1) out of every rank,
 /// P (P - 1) n in all.
-Plan plan_naive(const Request& request) {
+CollectivePlan plan_naive(const Request& request) {
   const Offsets offsets(request);
-  Plan plan;
+  CollectivePlan plan;
   plan.ranks = request.ranks;
   plan.reserve(std::size_t{offsets.lanes()} * (request.ranks - 1), 0);
   const ChunkId all = plan.add_chunk(request.all());

@@ -8,9 +8,9 @@ namespace {
 /// Every rank owns a share. All push it to the switch, which adds; the owner gets the sum, writes it back to the switch
 /// and the switch copies it to the others. n + n / P up and as much down at every GPU, instead of a ring's
 /// 2 (P - 1) / P n each way.
-Plan plan_nvls(const Request& request) {
+CollectivePlan plan_nvls(const Request& request) {
   const std::uint32_t n = request.ranks, nvswitch = n;
-  Plan plan;
+  CollectivePlan plan;
   plan.ranks = n;
   plan.switches = 1;
   plan.switches_at = SwitchesAt::nodes;
@@ -56,6 +56,7 @@ constinit const Algorithm nvls{
         "Klenk et al., ISCA 2020, \"An in-network architecture for accelerating shared-memory multiprocessor "
         "collectives\"; NCCL 2.17 release notes",
     .needs_links = true,
+    .in_nvswitch = true,
     .needs = "one node whose NVSwitches join all GPUs and add (nvlink_sharp: true)",
     .automatic = [](const Request&) { return false; },
     .supports =

@@ -8,10 +8,10 @@ namespace {
 /// owner the sum; the owners of a share are joined by two trees over the nodes, half of the share each; the total is
 /// written back to the switch, which copies it to the node. At two nodes n / G each way at every NIC, where a ring
 /// sends 2 (P - 1) / P n / G; at many nodes 2 n / G, as a ring.
-Plan plan_nvls_tree(const Request& request) {
+CollectivePlan plan_nvls_tree(const Request& request) {
   const std::uint32_t gpus = request.gpus(), nodes = request.nodes, n = request.ranks;
   const Tree first = first_tree(nodes), second = second_tree(first);
-  Plan plan;
+  CollectivePlan plan;
   plan.ranks = n;
   plan.switches = nodes;
   plan.switches_at = SwitchesAt::nodes;
@@ -72,6 +72,7 @@ constinit const Algorithm nvls_tree{
     .name = "nvls-tree",
     .summary = "NVLink SHARP in every node, and two trees over the nodes for the share of each local index",
     .source = "Klenk et al., ISCA 2020; Sanders et al., Parallel Computing 35(12), 2009; NCCL 2.18's NVLSTree",
+    .in_nvswitch = true,
     .needs = "several nodes whose NVSwitches add (nvlink_sharp: true)",
     .automatic = [](const Request&) { return false; },
     .supports =

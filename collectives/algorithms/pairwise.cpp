@@ -7,11 +7,11 @@ namespace {
 
 /// In step d every rank sends to the rank at offset d and receives from the one d before it; it starts the next step
 /// when both are done. One message at a time at every port.
-Plan plan_pairwise(const Request& request) {
+CollectivePlan plan_pairwise(const Request& request) {
   const Offsets offsets(request);
   const Messages messages(request);
   const std::uint32_t lanes = offsets.lanes();
-  Plan plan;
+  CollectivePlan plan;
   plan.ranks = request.ranks;
   plan.reserve(std::size_t{lanes} * (request.ranks - 1), std::size_t{2} * lanes * (request.ranks - 1));
   std::vector<TransferId> sent(lanes), earlier(lanes);

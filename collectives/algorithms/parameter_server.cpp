@@ -5,7 +5,7 @@ namespace stepcast::collectives {
 namespace {
 
 /// One server: rank 0, which works too, or the last rank, which only serves.
-Plan plan_parameter_server(const Request& request) {
+CollectivePlan plan_parameter_server(const Request& request) {
   const std::uint32_t server = request.servers == 0 ? 0 : request.ranks - 1;
   return plan_servers(request, std::span(&server, 1));
 }

@@ -35,11 +35,11 @@ class Trees {
 
 /// all_gather from the far round to the near one. reduce_scatter is the same backwards: sums go down the trees that
 /// parts came up, the near round first.
-Plan plan_pat(const Request& request) {
+CollectivePlan plan_pat(const Request& request) {
   const Trees trees(request);
   const std::uint32_t n = request.ranks, senders = request.fold.period != 0 ? request.fold.period : n;
   const bool gathers = request.operation == Operation::all_gather;
-  Plan plan;
+  CollectivePlan plan;
   plan.ranks = n;
   std::vector<std::vector<TransferId>> sent;  // of earlier rounds, by the sender or who stands for it
   std::vector<std::uint32_t> distances;       // of those rounds

@@ -41,15 +41,15 @@ Split split(const LinkView& links) {
 }
 
 /// PCIe carries 1 / (1 + R) of the elements where NVLink is R times as fast: both end at the same time.
-Plan plan_split(const Request& request) {
+CollectivePlan plan_split(const Request& request) {
   const auto [rings, ratio] = split(request.links);
   Request nvlink = request, pcie = request;
   pcie.elements = static_cast<std::int64_t>(std::llround(static_cast<double>(request.elements) / (1 + ratio)));
   nvlink.elements = request.elements - pcie.elements;
   const std::vector<std::vector<std::uint32_t>> host_ring{in_order(request.ranks)};
-  Plan beside = plan_rings(pcie, host_ring);
+  CollectivePlan beside = plan_rings(pcie, host_ring);
   for (Connection& way : beside.connections) way.host_side = true;
-  Plan plan = plan_rings(nvlink, rings);
+  CollectivePlan plan = plan_rings(nvlink, rings);
   append(plan, beside, nvlink.elements);
   return plan;
 }

@@ -20,14 +20,14 @@ class PowerOfTwo {
   std::uint32_t rank(std::uint32_t member) const { return member < aside_ ? 2 * member : member + aside_; }
 
   /// The transfers into members: what they must wait for, by member.
-  std::vector<std::vector<TransferId>> fold(Plan& plan, ChunkId all) const {
+  std::vector<std::vector<TransferId>> fold(CollectivePlan& plan, ChunkId all) const {
     std::vector<std::vector<TransferId>> arrived(size_);
     for (std::uint32_t i = 0; i < aside_; ++i) {
       arrived[i].push_back(plan.add({plan.connect(2 * i + 1, 2 * i, 0), all, Effect::reduce}));
     }
     return arrived;
   }
-  void unfold(Plan& plan, ChunkId all, const std::vector<std::vector<TransferId>>& arrived) const {
+  void unfold(CollectivePlan& plan, ChunkId all, const std::vector<std::vector<TransferId>>& arrived) const {
     for (std::uint32_t i = 0; i < aside_; ++i) {
       plan.add({plan.connect(2 * i, 2 * i + 1, 0), all, Effect::copy}, arrived[i]);
     }

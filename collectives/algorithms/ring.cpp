@@ -7,10 +7,10 @@ namespace stepcast::collectives {
 namespace {
 
 /// Broadcast: pieces walk the ring from rank 0 to the last. Reduce: they start behind rank 0 and end at it.
-Plan plan_chain(const Request& request) {
+CollectivePlan plan_chain(const Request& request) {
   const bool reduces = request.operation == Operation::reduce;
   const std::uint32_t n = request.ranks, channels = request.channels, count = request.pieces;
-  Plan plan;
+  CollectivePlan plan;
   plan.ranks = n;
   plan.pieces = count;
   plan.reserve(std::size_t{n} * channels * count, std::size_t{n} * channels * count);
@@ -36,7 +36,7 @@ Plan plan_chain(const Request& request) {
 /// All-gather: it walks n - 1 copying hops from its home. All-reduce: the first, then the second. In step s the rank at
 /// position q of the ring sends the block whose home is at position q - s (one less where the steps began by reducing).
 /// Where all blocks of a channel are of one size, a step is a round.
-Plan plan_ring(const Request& request) {
+CollectivePlan plan_ring(const Request& request) {
   if (request.operation == Operation::broadcast || request.operation == Operation::reduce) return plan_chain(request);
   const std::uint32_t n = request.ranks, channels = request.fold.rotate ? 1 : request.channels;
   const std::uint32_t sources = request.fold.period != 0 ? request.fold.period : n;
@@ -46,7 +46,7 @@ Plan plan_ring(const Request& request) {
   const bool alike = request.elements % n == 0;
   const std::uint32_t steps = alike && request.rounds != 0 ? std::min(request.rounds, all_steps) : all_steps;
 
-  Plan plan;
+  CollectivePlan plan;
   plan.ranks = n;
   if (alike) plan.rounds = all_steps;
   const std::size_t lanes = std::size_t{channels} * sources;

@@ -6,7 +6,7 @@ namespace stepcast::collectives {
 namespace {
 
 /// Pieces walk from rank 0 to the last of the ring (broadcast), or from the one behind rank 0 to it (reduce).
-void add_chain(Plan& plan, const Request& request, std::vector<std::uint32_t> order, std::uint32_t k,
+void add_chain(CollectivePlan& plan, const Request& request, std::vector<std::uint32_t> order, std::uint32_t k,
                std::uint32_t rings) {
   const bool reduces = request.operation == Operation::reduce;
   std::rotate(order.begin(), std::ranges::find(order, 0u), order.end());
@@ -24,7 +24,7 @@ void add_chain(Plan& plan, const Request& request, std::vector<std::uint32_t> or
 }
 
 /// Every rank's block walks the ring, as in algorithm "ring".
-void add_ring(Plan& plan, const Request& request, const std::vector<std::uint32_t>& order, std::uint32_t k,
+void add_ring(CollectivePlan& plan, const Request& request, const std::vector<std::uint32_t>& order, std::uint32_t k,
               std::uint32_t rings) {
   const std::uint32_t n = request.ranks;
   const bool reduces = request.operation != Operation::all_gather;
@@ -49,10 +49,10 @@ void add_ring(Plan& plan, const Request& request, const std::vector<std::uint32_
 
 }  // namespace
 
-Plan plan_rings(const Request& request, std::span<const std::vector<std::uint32_t>> rings) {
+CollectivePlan plan_rings(const Request& request, std::span<const std::vector<std::uint32_t>> rings) {
   const bool chain = request.operation == Operation::broadcast || request.operation == Operation::reduce;
   const auto count = static_cast<std::uint32_t>(rings.size());
-  Plan plan;
+  CollectivePlan plan;
   plan.ranks = request.ranks;
   if (chain) plan.pieces = request.pieces;
   for (std::uint32_t k = 0; k < count; ++k) {

@@ -8,8 +8,8 @@
 
 namespace stepcast::collectives {
 
-/// Plan of all_reduce, all_gather, reduce_scatter, broadcast or reduce over given rings, one channel each and equal
+/// The plan of all_reduce, all_gather, reduce_scatter, broadcast or reduce over given rings, one channel each and equal
 /// shares: what algorithm "ring" does over its own. Rings visit every rank once and may start anywhere. Ignores fold.
-Plan plan_rings(const Request& request, std::span<const std::vector<std::uint32_t>> rings);
+CollectivePlan plan_rings(const Request& request, std::span<const std::vector<std::uint32_t>> rings);
 
 }  // namespace stepcast::collectives

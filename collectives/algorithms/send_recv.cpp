@@ -5,8 +5,8 @@ namespace {
 
 /// Of two ranks the first sends and the second receives, as stages of a pipeline do. More of them all send to the next
 /// at once, the last to the first, as nccl-tests' sendrecv_perf has them.
-Plan plan_send_recv(const Request& request) {
-  Plan plan;
+CollectivePlan plan_send_recv(const Request& request) {
+  CollectivePlan plan;
   plan.ranks = request.ranks;
   const std::uint32_t senders = request.ranks == 2 ? 1 : request.fold.period != 0 ? request.fold.period : request.ranks;
   for (std::uint32_t rank = 0; rank < senders; ++rank) {

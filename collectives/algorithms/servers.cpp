@@ -2,9 +2,9 @@
 
 namespace stepcast::collectives {
 
-Plan plan_servers(const Request& request, std::span<const std::uint32_t> servers) {
+CollectivePlan plan_servers(const Request& request, std::span<const std::uint32_t> servers) {
   const std::uint32_t workers = request.ranks - request.servers, shares = static_cast<std::uint32_t>(servers.size());
-  Plan plan;
+  CollectivePlan plan;
   plan.ranks = request.ranks;
   plan.pieces = request.pieces;
   std::vector<TransferId> pushed;

@@ -9,10 +9,10 @@ namespace {
 
 /// Every rank serves one share: all send it theirs at once, and then get the sum. 2 (P - 1) / P n out of and into each
 /// rank, P - 1 messages at a time into one port.
-Plan plan_co_located(const Request& request) {
+CollectivePlan plan_co_located(const Request& request) {
   const Offsets offsets(request);
   const std::uint32_t lanes = offsets.lanes(), n = request.ranks;
-  Plan plan;
+  CollectivePlan plan;
   plan.ranks = n;
   plan.reserve(std::size_t{2} * lanes * (n - 1), std::size_t{lanes} * (n - 1) * (n - 1));
   for (std::uint32_t rank = 0; rank < n; ++rank) plan.add_chunk(part(request.all(), n, rank));
@@ -39,7 +39,7 @@ Plan plan_co_located(const Request& request) {
   return plan;
 }
 
-Plan plan_sharded(const Request& request) {
+CollectivePlan plan_sharded(const Request& request) {
   if (request.servers == 0) return plan_co_located(request);
   std::vector<std::uint32_t> servers(request.servers);
   std::iota(servers.begin(), servers.end(), request.ranks - request.servers);

@@ -6,10 +6,10 @@ namespace {
 /// One share for each local index. In a node the others hand it to the GPU of that index, which pushes the node's sum
 /// into the network; the switch there adds and sends the sum back to every node's GPU, which hands it on. n / G up and
 /// n / G down at every NIC, instead of a ring's 2 (N - 1) / N n / G each way.
-Plan plan_sharp(const Request& request) {
+CollectivePlan plan_sharp(const Request& request) {
   const std::uint32_t nodes = request.nodes, gpus = request.gpus(), n = request.ranks;
   const std::uint32_t planned_nodes = request.fold.period != 0 ? 1 : nodes, planned = planned_nodes * gpus;
-  Plan plan;
+  CollectivePlan plan;
   plan.ranks = n;
   plan.switches = gpus;
   plan.pieces = request.pieces;

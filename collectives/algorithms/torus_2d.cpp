@@ -8,23 +8,23 @@
 namespace stepcast::collectives {
 namespace {
 
-enum Dimension : std::uint8_t { along_row, along_column };
+enum Axis : std::uint8_t { along_row, along_column };
 
-Dimension other(Dimension dimension) { return dimension == along_row ? along_column : along_row; }
+Axis other(Axis dimension) { return dimension == along_row ? along_column : along_row; }
 
-struct Grid {
+struct RankGrid {
   std::uint32_t width = 1, height = 1;  ///< rank = y * width + x
 
-  std::uint32_t size(Dimension dimension) const { return dimension == along_row ? width : height; }
-  std::uint32_t at(std::uint32_t rank, Dimension dimension) const {
+  std::uint32_t size(Axis dimension) const { return dimension == along_row ? width : height; }
+  std::uint32_t at(std::uint32_t rank, Axis dimension) const {
     return dimension == along_row ? rank % width : rank / width;
   }
   /// So many ranks lie between neighbours.
-  std::uint32_t stride(Dimension dimension) const { return dimension == along_row ? 1 : width; }
+  std::uint32_t stride(Axis dimension) const { return dimension == along_row ? 1 : width; }
 };
 
 /// The machine's, where it is a torus; else GPUs of a node by nodes, or inside one node the squarest grid there is.
-Grid grid(const Request& request) {
+RankGrid grid(const Request& request) {
   if (request.nodes > 1) return {request.gpus(), request.nodes};
   std::uint32_t width = request.row;
   if (width == 0) width = static_cast<std::uint32_t>(std::sqrt(request.ranks));
@@ -37,7 +37,7 @@ Grid grid(const Request& request) {
 /// one block.
 class Quarter {
  public:
-  Quarter(const Request& request, std::uint32_t number, Plan& plan)
+  Quarter(const Request& request, std::uint32_t number, CollectivePlan& plan)
       : grid_(grid(request)),
         offsets_(request, grid_.width),
         backwards_(number / 2 == 1),
@@ -50,7 +50,7 @@ class Quarter {
       lines[grid_.at(rank, first_)].push_back(mine);
     }
     for (const std::vector<Range>& line : lines) lines_.push_back(plan.add_chunk(line));
-    for (const Dimension dimension : {along_row, along_column}) {
+    for (const Axis dimension : {along_row, along_column}) {
       for (std::uint32_t lane = 0; lane < offsets_.lanes() && grid_.size(dimension) > 1; ++lane) {
         const std::uint32_t source = offsets_.source(lane);
         ways_[dimension].push_back(plan.connect(source, step(source, dimension, 1, backwards_), number));
@@ -70,14 +70,14 @@ class Quarter {
   }
 
  private:
-  std::uint32_t step(std::uint32_t rank, Dimension dimension, std::uint32_t steps, bool back) const {
+  std::uint32_t step(std::uint32_t rank, Axis dimension, std::uint32_t steps, bool back) const {
     const std::uint32_t offset = steps % grid_.size(dimension) * grid_.stride(dimension);
     return back ? offsets_.before(rank, offset) : offsets_.after(rank, offset);
   }
 
   /// In step s a rank passes on what the rank `s + behind` places behind it had at first or reduces. What came in last
   /// is what it waits for: all else it has is older than its first transfer on this connection.
-  void walk(Dimension dimension, Effect effect, std::uint32_t behind) {
+  void walk(Axis dimension, Effect effect, std::uint32_t behind) {
     const std::uint32_t size = grid_.size(dimension);
     std::vector<TransferId> sent(offsets_.lanes());
     for (std::uint32_t s = 0; s + 1 < size; ++s) {
@@ -94,11 +94,11 @@ class Quarter {
     }
   }
 
-  Grid grid_;
+  RankGrid grid_;
   Offsets offsets_;
   bool backwards_;
-  Dimension first_;
-  Plan& plan_;
+  Axis first_;
+  CollectivePlan& plan_;
   std::vector<ChunkId> blocks_, lines_;            // by rank; by place along `first_`
   std::array<std::vector<ConnectionId>, 2> ways_;  // by dimension and lane: to the next rank
   std::vector<TransferId> came_;                   // by lane: what came in last
@@ -107,8 +107,8 @@ class Quarter {
 
 /// A quarter of the data each: rows first or columns first, rings forwards or backwards. All links of a torus work at
 /// once.
-Plan plan_torus(const Request& request) {
-  Plan plan;
+CollectivePlan plan_torus(const Request& request) {
+  CollectivePlan plan;
   plan.ranks = request.ranks;
   for (std::uint32_t number = 0; number < 4; ++number) {
     Quarter quarter(request, number, plan);

@@ -5,7 +5,7 @@ namespace stepcast::collectives {
 namespace {
 
 /// Node i hangs below node (i - 1) / 2.
-Plan plan_tree(const Request& request) {
+CollectivePlan plan_tree(const Request& request) {
   Tree nodes(request.nodes, kNoParent);
   for (std::uint32_t node = 1; node < request.nodes; ++node) nodes[node] = (node - 1) / 2;
   std::vector<Tree> trees;

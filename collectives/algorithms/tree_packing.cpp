@@ -8,10 +8,10 @@ namespace stepcast::collectives {
 namespace {
 
 /// Each tree carries a share of the elements by its rate; pieces follow each other up and down.
-Plan plan_tree_packing(const Request& request) {
-  const Flow flow = request.operation == Operation::all_reduce  ? Flow::up_and_down
-                    : request.operation == Operation::broadcast ? Flow::down
-                                                                : Flow::up;
+CollectivePlan plan_tree_packing(const Request& request) {
+  const TreeFlow flow = request.operation == Operation::all_reduce  ? TreeFlow::up_and_down
+                        : request.operation == Operation::broadcast ? TreeFlow::down
+                                                                    : TreeFlow::up;
   std::vector<Tree> trees;
   std::vector<double> until;  // bytes per second of the trees so far
   double sum = 0;

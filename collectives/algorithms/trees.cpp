@@ -85,7 +85,7 @@ Tree with_chains(const Tree& nodes, std::span<const std::uint32_t> chain, std::s
 
 std::uint32_t planned_channels(const Request& request) { return request.fold.rotate ? 1 : request.channels; }
 
-Plan plan_trees(const Request& request, const std::vector<Tree>& trees) {
+CollectivePlan plan_trees(const Request& request, const std::vector<Tree>& trees) {
   const auto count = static_cast<std::uint32_t>(trees.size());
   const std::uint32_t of_all = count / planned_channels(request) * request.channels;
   std::vector<Range> shares;
@@ -93,11 +93,11 @@ Plan plan_trees(const Request& request, const std::vector<Tree>& trees) {
   return plan_trees(request, trees, shares);
 }
 
-Plan plan_trees(const Request& request, const std::vector<Tree>& trees, std::span<const Range> shares) {
+CollectivePlan plan_trees(const Request& request, const std::vector<Tree>& trees, std::span<const Range> shares) {
   const std::uint32_t n = request.ranks, wanted = static_cast<std::uint32_t>(trees.size());
   const bool up = request.operation != Operation::broadcast, down = request.operation != Operation::reduce;
   const std::uint32_t count = request.pieces;
-  Plan plan;
+  CollectivePlan plan;
   plan.ranks = n;
   plan.pieces = count;
   const std::size_t transfers = std::size_t{n} * wanted * count * (up && down ? 2 : 1);

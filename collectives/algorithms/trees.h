@@ -34,10 +34,10 @@ std::uint32_t planned_channels(const Request& request);
 /// One tree per channel, each for its share of the elements, cut into pieces: all_reduce adds them up towards the root
 /// and copies the sum back, broadcast and reduce do one of the two. Requires as many trees for every planned channel of
 /// the request, those of one channel together.
-Plan plan_trees(const Request& request, const std::vector<Tree>& trees);
+CollectivePlan plan_trees(const Request& request, const std::vector<Tree>& trees);
 
 /// Likewise with a share of the elements for each tree, of whatever sizes; never folded.
-Plan plan_trees(const Request& request, const std::vector<Tree>& trees, std::span<const Range> shares);
+CollectivePlan plan_trees(const Request& request, const std::vector<Tree>& trees, std::span<const Range> shares);
 
 /// Trees differ from node to node, but channel k + 1's are channel k's with each node turned by one GPU.
 Symmetry tree_symmetry(const Request& request);

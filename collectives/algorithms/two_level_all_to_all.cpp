@@ -5,11 +5,11 @@
 
 namespace stepcast::collectives {
 
-Plan plan_two_level_all_to_all(const Request& request) {
+CollectivePlan plan_two_level_all_to_all(const Request& request) {
   const Offsets offsets(request);
   const Messages messages(request);
   const std::uint32_t lanes = offsets.lanes(), gpus = request.gpus(), nodes = request.nodes;
-  Plan plan;
+  CollectivePlan plan;
   plan.ranks = request.ranks;
   std::vector<Range> ranges;
   std::vector<TransferId> inside(std::size_t{lanes} * gpus);  // by lane and offset

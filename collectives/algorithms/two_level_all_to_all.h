@@ -9,6 +9,6 @@ namespace stepcast::collectives {
 /// fewer and gpus times larger messages cross the network. Handles uneven sizes. Requires all_to_all.
 /// Source: Hwang et al., Tutel, MLSys 2023, section 3.4 (two-dimensional hierarchical all-to-all); NCCL 2.12 calls the
 /// first step PXN.
-Plan plan_two_level_all_to_all(const Request& request);
+CollectivePlan plan_two_level_all_to_all(const Request& request);
 
 }  // namespace stepcast::collectives

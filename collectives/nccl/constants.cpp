@@ -20,32 +20,32 @@ BySpread<Bandwidth> gb(double all) { return gb(all, all, all); }
 Constants newest() {
   Constants c;
   c.from = "2.28.9";
-  c.base[at(Algorithm::ring)] = us(6.6, 14, 8.4);
-  c.base[at(Algorithm::tree)] = us(6.8, 14, 8.4);
-  c.base[at(Algorithm::pat)] = us(8, 8, 8);
+  c.base[at(Algo::ring)] = us(6.6, 14, 8.4);
+  c.base[at(Algo::tree)] = us(6.8, 14, 8.4);
+  c.base[at(Algo::pat)] = us(8, 8, 8);
 
-  auto& nvlink = c.hop[at(Link::nvlink)];
-  nvlink[at(Algorithm::tree)] = us(0.6, 1.25, 4.0);
-  nvlink[at(Algorithm::ring)] = us(0.6, 1.9, 3.4);
-  nvlink[at(Algorithm::collnet_direct)] = only_simple(3.7);
-  nvlink[at(Algorithm::collnet_chain)] = only_simple(2.8);
-  nvlink[at(Algorithm::nvls)] = only_simple(25);
-  nvlink[at(Algorithm::nvls_tree)] = only_simple(25);
-  nvlink[at(Algorithm::pat)] = only_simple(4);
-  auto& pcie = c.hop[at(Link::pcie)];
-  pcie[at(Algorithm::tree)] = us(1.0, 1.9, 4.0);
-  pcie[at(Algorithm::ring)] = us(1.0, 2.5, 5.7);
-  pcie[at(Algorithm::collnet_direct)] = only_simple(3.7);
-  pcie[at(Algorithm::collnet_chain)] = only_simple(2.8);
-  pcie[at(Algorithm::pat)] = only_simple(4);
-  auto& network = c.hop[at(Link::network)];
-  network[at(Algorithm::tree)] = us(5.0, 8.5, 14);
-  network[at(Algorithm::ring)] = us(2.7, 4.0, 14);
-  network[at(Algorithm::collnet_direct)] = only_simple(31);
-  network[at(Algorithm::collnet_chain)] = only_simple(30);
-  network[at(Algorithm::nvls)] = only_simple(18);
-  network[at(Algorithm::nvls_tree)] = only_simple(20.9);
-  network[at(Algorithm::pat)] = only_simple(14);
+  auto& nvlink = c.hop[at(Hardware::nvlink)];
+  nvlink[at(Algo::tree)] = us(0.6, 1.25, 4.0);
+  nvlink[at(Algo::ring)] = us(0.6, 1.9, 3.4);
+  nvlink[at(Algo::collnet_direct)] = only_simple(3.7);
+  nvlink[at(Algo::collnet_chain)] = only_simple(2.8);
+  nvlink[at(Algo::nvls)] = only_simple(25);
+  nvlink[at(Algo::nvls_tree)] = only_simple(25);
+  nvlink[at(Algo::pat)] = only_simple(4);
+  auto& pcie = c.hop[at(Hardware::pcie)];
+  pcie[at(Algo::tree)] = us(1.0, 1.9, 4.0);
+  pcie[at(Algo::ring)] = us(1.0, 2.5, 5.7);
+  pcie[at(Algo::collnet_direct)] = only_simple(3.7);
+  pcie[at(Algo::collnet_chain)] = only_simple(2.8);
+  pcie[at(Algo::pat)] = only_simple(4);
+  auto& network = c.hop[at(Hardware::network)];
+  network[at(Algo::tree)] = us(5.0, 8.5, 14);
+  network[at(Algo::ring)] = us(2.7, 4.0, 14);
+  network[at(Algo::collnet_direct)] = only_simple(31);
+  network[at(Algo::collnet_chain)] = only_simple(30);
+  network[at(Algo::nvls)] = only_simple(18);
+  network[at(Algo::nvls_tree)] = only_simple(20.9);
+  network[at(Algo::pat)] = only_simple(14);
 
   constexpr std::size_t volta = at(Architecture::volta), ampere = at(Architecture::ampere),
                         hopper = at(Architecture::hopper), blackwell = at(Architecture::blackwell);
@@ -94,13 +94,13 @@ std::vector<Constants> history() {
     Constants c = newest();
     c.from = m.from;
     for (std::size_t p = 0; p < kProtocols; ++p) {
-      c.base[at(Algorithm::tree)][p] = us(m.base_tree[p]);
-      c.base[at(Algorithm::ring)][p] = us(m.base_ring[p]);
+      c.base[at(Algo::tree)][p] = us(m.base_tree[p]);
+      c.base[at(Algo::ring)][p] = us(m.base_ring[p]);
     }
     constexpr std::size_t simple = at(Protocol::simple);
-    c.hop[at(Link::nvlink)][at(Algorithm::tree)][simple] = us(m.nvlink_tree_simple);
-    c.hop[at(Link::network)][at(Algorithm::tree)][simple] = us(m.network_tree_simple);
-    c.hop[at(Link::network)][at(Algorithm::ring)][simple] = us(m.network_ring_simple);
+    c.hop[at(Hardware::nvlink)][at(Algo::tree)][simple] = us(m.nvlink_tree_simple);
+    c.hop[at(Hardware::network)][at(Algo::tree)][simple] = us(m.network_tree_simple);
+    c.hop[at(Hardware::network)][at(Algo::ring)][simple] = us(m.network_ring_simple);
     const std::string_view from = m.from;
     if (from == "2.5.7") {
       c.ring_ll_share = 0.25;
@@ -110,13 +110,13 @@ std::vector<Constants> history() {
       c.ring_ll128_channel[at(Architecture::volta)] = c.ring_ll128_channel[at(Architecture::ampere)] = gb(18.8);
     }
     if (from == "2.18.6") {
-      c.hop[at(Link::nvlink)][at(Algorithm::nvls)][simple] = us(23);
+      c.hop[at(Hardware::nvlink)][at(Algo::nvls)][simple] = us(23);
     }
     if (from == "2.18.6" || from == "2.19.4") c.ll_most[at(Architecture::hopper)][0] = Bandwidth{87.7e9};
     c.pat = from.starts_with("2.23") || from.starts_with("2.28") || from.starts_with("2.30");
     if (!from.starts_with("2.28") && !from.starts_with("2.30")) {
       c.nvls_simple_form = true;
-      c.hop[at(Link::network)][at(Algorithm::nvls_tree)][simple] = us(14);
+      c.hop[at(Hardware::network)][at(Algo::nvls_tree)][simple] = us(14);
     }
     if (from == "2.28.9") {
       c.ring_ll128_channel[at(Architecture::blackwell)] = gb(73.4, 34.6, 73.4);
@@ -148,7 +148,7 @@ std::array<int, 3> parse(std::string_view version) {
 
 }  // namespace
 
-std::string_view name(Algorithm algorithm) {
+std::string_view name(Algo algorithm) {
   constexpr std::string_view names[kAlgorithms] = {"ring",      "tree", "collnet_direct", "collnet_chain", "nvls",
                                                    "nvls_tree", "pat"};
   return names[at(algorithm)];

@@ -10,21 +10,21 @@
 
 namespace stepcast::collectives::nccl {
 
-enum class Algorithm : std::uint8_t { ring, tree, collnet_direct, collnet_chain, nvls, nvls_tree, pat };
+enum class Algo : std::uint8_t { ring, tree, collnet_direct, collnet_chain, nvls, nvls_tree, pat };
 enum class Protocol : std::uint8_t { ll, ll128, simple };
 enum class Architecture : std::uint8_t { volta, ampere, hopper, blackwell };  ///< volta: and older
-enum class Link : std::uint8_t { nvlink, pcie, network };
+enum class Hardware : std::uint8_t { nvlink, pcie, network };
 
 /// Places in the tables below.
-constexpr std::size_t at(Algorithm algorithm) { return static_cast<std::size_t>(algorithm); }
+constexpr std::size_t at(Algo algorithm) { return static_cast<std::size_t>(algorithm); }
 constexpr std::size_t at(Architecture architecture) { return static_cast<std::size_t>(architecture); }
-constexpr std::size_t at(Link link) { return static_cast<std::size_t>(link); }
+constexpr std::size_t at(Hardware link) { return static_cast<std::size_t>(link); }
 constexpr std::size_t at(Protocol protocol) { return static_cast<std::size_t>(protocol); }
 
 inline constexpr std::size_t kAlgorithms = 7, kProtocols = 3, kArchitectures = 4, kLinks = 3;
 
-std::string_view name(Algorithm algorithm);  ///< "ring"
-std::string_view name(Protocol protocol);    ///< "LL128"
+std::string_view name(Algo algorithm);     ///< "ring"
+std::string_view name(Protocol protocol);  ///< "LL128"
 
 template <class T>
 using ByProtocol = std::array<T, kProtocols>;

@@ -176,7 +176,7 @@ Architecture architecture(std::uint32_t compute_capability) {
 }
 
 /// Twice the channels at half the rate.
-void split(Graph& graph, std::uint32_t compute_capability) {
+void split(ChannelGraph& graph, std::uint32_t compute_capability) {
   const double rate = graph.intra.value;
   if (rate < kDoubledFrom || 2 * graph.channels > kMostChannels) return;
   if (compute_capability > 80 && rate < kNotDoubled && graph.channels > kFewChannels) return;
@@ -201,37 +201,37 @@ Job search(const topology::Cluster& cluster, std::span<const GpuId> group) {
   const Searcher searcher(cluster, nodes);
   const Found rings = searcher.rings();
   if (rings.chains.empty()) return job;
-  const auto graph_of = [&](Algorithm algorithm) -> std::optional<Graph>& {
+  const auto graph_of = [&](Algo algorithm) -> std::optional<ChannelGraph>& {
     return job.graphs[static_cast<std::size_t>(algorithm)];
   };
-  Graph ring;
+  ChannelGraph ring;
   ring.channels = static_cast<std::uint32_t>(rings.chains.size());
   ring.intra = ring.inter = Bandwidth{rings.rate};
-  ring.inside = rings.nvlink ? Link::nvlink : Link::pcie;
+  ring.inside = rings.nvlink ? Hardware::nvlink : Hardware::pcie;
   ring.same_channels =
       std::ranges::all_of(rings.chains, [&](const Chain& chain) { return chain == rings.chains.front(); });
-  Graph tree = ring;
+  ChannelGraph tree = ring;
   // Between nodes the search then raises a tree's rate inside them, up to twice the adapters'.
   const bool raised = job.nodes > 1 && searcher.inside(rings.chains) >= 2 * rings.rate;
   tree.plain_tree = job.nodes > 1;
   split(ring, sm);
   split(tree, sm);
   if (raised) tree.intra = tree.intra * 2;
-  graph_of(Algorithm::ring) = ring;
-  graph_of(Algorithm::tree) = tree;
-  if (job.nodes == job.ranks && sm >= kFirstWithPat) graph_of(Algorithm::pat) = tree;
+  graph_of(Algo::ring) = ring;
+  graph_of(Algo::tree) = tree;
+  if (job.nodes == job.ranks && sm >= kFirstWithPat) graph_of(Algo::pat) = tree;
   job.ll128 = sm >= 70 && rings.nvlink && !searcher.through_host();
 
   const auto gpus = static_cast<std::uint32_t>(nodes.front().size());
   if (job.architecture >= Architecture::hopper && gpus >= kFewestMultimem && searcher.nvlink() > 0) {
-    Graph nvls;
+    ChannelGraph nvls;
     nvls.channels = std::min(gpus, kMostChannels);
     nvls.same_channels = false;
     const std::span<const double> inside = rates(sm, true);
     nvls.intra = Bandwidth{rung(inside, searcher.nvlink() / nvls.channels)};
     // Raised as far as the list or the adapters allow.
     nvls.inter = Bandwidth{job.nodes == 1 ? inside.front() * 1e9 : rung(rates(sm, false), searcher.adapter())};
-    graph_of(job.nodes == 1 ? Algorithm::nvls : Algorithm::nvls_tree) = nvls;
+    graph_of(job.nodes == 1 ? Algo::nvls : Algo::nvls_tree) = nvls;
   }
   return job;
 }

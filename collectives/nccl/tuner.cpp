@@ -27,25 +27,25 @@ bool gathers(Operation operation) {
   return operation == Operation::all_gather || operation == Operation::reduce_scatter;
 }
 
-bool uses(const Job& job, Operation operation, Algorithm algorithm, Protocol protocol) {
+bool uses(const Job& job, Operation operation, Algo algorithm, Protocol protocol) {
   if (protocol == Protocol::ll128 && !job.ll128) return false;
   const bool reduces_all = operation == Operation::all_reduce;
   switch (algorithm) {
-    case Algorithm::ring:
+    case Algo::ring:
       return reduces_all || gathers(operation) || operation == Operation::broadcast || operation == Operation::reduce;
-    case Algorithm::tree:
+    case Algo::tree:
       return reduces_all;
-    case Algorithm::collnet_direct:
+    case Algo::collnet_direct:
       return protocol == Protocol::simple && job.collnet && (reduces_all || gathers(operation));
-    case Algorithm::collnet_chain:
+    case Algo::collnet_chain:
       return protocol == Protocol::simple && job.collnet && reduces_all;
-    case Algorithm::nvls:
+    case Algo::nvls:
       return protocol == Protocol::simple && job.architecture >= Architecture::hopper &&
              (job.nodes == 1 || job.collnet) && (reduces_all || gathers(operation));
-    case Algorithm::nvls_tree:
+    case Algo::nvls_tree:
       return protocol == Protocol::simple && job.architecture >= Architecture::hopper && job.nodes > 1 &&
              !job.collnet && reduces_all;
-    case Algorithm::pat:
+    case Algo::pat:
       return protocol == Protocol::simple && job.gpus() == 1 && job.nodes > 1 && gathers(operation);
   }
   return false;
@@ -63,21 +63,21 @@ Bandwidth ll_most(const Constants& c, const Job& job) {
 }
 
 /// All channels together, as busbw of the algorithm.
-Bandwidth bus_rate(const Constants& c, const Job& job, Operation operation, Algorithm algorithm, Protocol protocol,
-                   const Graph& graph) {
+Bandwidth bus_rate(const Constants& c, const Job& job, Operation operation, Algo algorithm, Protocol protocol,
+                   const ChannelGraph& graph) {
   const double channels = graph.channels;
   const std::size_t arch = at(job.architecture), nodes = spread(job.nodes);
-  const bool collnet = algorithm == Algorithm::collnet_direct || algorithm == Algorithm::collnet_chain;
+  const bool collnet = algorithm == Algo::collnet_direct || algorithm == Algo::collnet_chain;
   const Bandwidth bus = (job.nodes <= 2 || collnet ? graph.intra : graph.inter) * channels;
   switch (algorithm) {
-    case Algorithm::ring:
+    case Algo::ring:
       if (protocol == Protocol::ll) return least(ll_most(c, job), bus * c.ring_ll_share);
       if (protocol == Protocol::ll128) {
         const Bandwidth capped = least(bus * kLl128Ring, c.ring_ll128_channel[arch][nodes] * channels);
         return c.ring_ll128_total[arch].value > 0 ? least(capped, c.ring_ll128_total[arch]) : capped;
       }
       return bus;
-    case Algorithm::tree: {
+    case Algo::tree: {
       Bandwidth rate = least(bus * kLl128Ring, c.tree_channel[arch][nodes] * channels);
       if (protocol == Protocol::ll) rate = least(rate * kLlTree, ll_most(c, job));
       if (protocol == Protocol::ll128) {
@@ -86,9 +86,9 @@ Bandwidth bus_rate(const Constants& c, const Job& job, Operation operation, Algo
       }
       return rate * (graph.plain_tree ? kTreeShape : 1.0);
     }
-    case Algorithm::collnet_chain:
+    case Algo::collnet_chain:
       return bus;
-    case Algorithm::collnet_direct: {
+    case Algo::collnet_direct: {
       const double gpus = job.gpus();
       Bandwidth rate = bus;
       if (gathers(operation)) {
@@ -99,9 +99,9 @@ Bandwidth bus_rate(const Constants& c, const Job& job, Operation operation, Algo
       }
       return rate * (job.architecture >= Architecture::hopper ? 0.85 : 1.0);
     }
-    case Algorithm::nvls:
-    case Algorithm::nvls_tree: {
-      const bool tree = algorithm == Algorithm::nvls_tree;
+    case Algo::nvls:
+    case Algo::nvls_tree: {
+      const bool tree = algorithm == Algo::nvls_tree;
       if (c.nvls_simple_form) {
         const Bandwidth inter = graph.inter * (job.nodes <= 2 ? 1.0 : 0.5);
         return (job.nodes == 1 ? graph.intra : least(graph.intra, inter)) * channels;
@@ -114,7 +114,7 @@ Bandwidth bus_rate(const Constants& c, const Job& job, Operation operation, Algo
       if (tree) rate = least(rate, c.nvls_tree_channel[arch][nodes]);
       return rate * channels;
     }
-    case Algorithm::pat:
+    case Algo::pat:
       return bus * 0.75;
   }
   return bus;
@@ -126,56 +126,56 @@ std::uint32_t steps_of(const Job& job, Operation operation) {
   return gathers(operation) ? job.ranks - 1 : job.ranks;
 }
 
-double size_per_bus_byte(const Constants& c, const Job& job, Operation operation, Algorithm algorithm) {
+double size_per_bus_byte(const Constants& c, const Job& job, Operation operation, Algo algorithm) {
   const double per_step = static_cast<double>(job.ranks) / steps_of(job, operation);
   switch (algorithm) {
-    case Algorithm::ring:
+    case Algo::ring:
       return per_step;
-    case Algorithm::nvls:
-    case Algorithm::nvls_tree:
+    case Algo::nvls:
+    case Algo::nvls_tree:
       if (gathers(operation)) return 1;
       return c.nvls_simple_form ? 5.0 / 6 : per_step;
-    case Algorithm::tree:
-    case Algorithm::collnet_direct:
-    case Algorithm::collnet_chain:
-    case Algorithm::pat:
+    case Algo::tree:
+    case Algo::collnet_direct:
+    case Algo::collnet_chain:
+    case Algo::pat:
       return gathers(operation) ? 1 : 0.5;
   }
   return 1;
 }
 
-Time latency(const Constants& c, const Job& job, Operation operation, Algorithm algorithm, Protocol protocol,
-             const Graph& graph) {
+Time latency(const Constants& c, const Job& job, Operation operation, Algo algorithm, Protocol protocol,
+             const ChannelGraph& graph) {
   const std::size_t p = at(protocol);
-  const auto hop = [&](Link link, Algorithm of) { return c.hop[at(link)][at(of)][p]; };
+  const auto hop = [&](Hardware link, Algo of) { return c.hop[at(link)][at(of)][p]; };
   const Time base = c.base[at(algorithm)][p], intra = hop(graph.inside, algorithm);
   const bool simple = protocol == Protocol::simple;
   // One GPU per node: every hop is a tree's hop. Simple flushes what arrives over the network: once more.
-  const Algorithm row = job.gpus() == 1 && algorithm == Algorithm::ring ? Algorithm::tree : algorithm;
-  const Time inter = hop(Link::network, row) + graph.network_latency * (simple ? 2 : 1);
+  const Algo row = job.gpus() == 1 && algorithm == Algo::ring ? Algo::tree : algorithm;
+  const Time inter = hop(Hardware::network, row) + graph.network_latency * (simple ? 2 : 1);
   const std::int64_t gpus = job.gpus(), nodes = job.nodes, doublings = std::bit_width(job.nodes) - 1;
   switch (algorithm) {
-    case Algorithm::ring: {
+    case Algo::ring: {
       const std::int64_t steps = steps_of(job, operation);
       if (operation == Operation::all_reduce || gathers(operation)) {
         const std::int64_t crossings = (nodes - 1) * (operation == Operation::all_reduce ? 2 : 1);
         const Time overhead = microseconds(nodes == 1 ? 0 : job.cpu == Cpu::amd ? 2 : 1) * (simple ? 3 : 1);
         return base + std::max(intra, overhead) * (steps - crossings) + inter * crossings;
       }
-      const Time one = nodes > 1 ? inter : simple ? hop(graph.inside, Algorithm::tree) : intra;
+      const Time one = nodes > 1 ? inter : simple ? hop(graph.inside, Algo::tree) : intra;
       return base + one * (graph.same_channels ? 1 : steps);
     }
-    case Algorithm::tree:
+    case Algo::tree:
       return base + ((gpus - 1) * intra + doublings * inter) * 2;
-    case Algorithm::collnet_direct:
+    case Algo::collnet_direct:
       return base + (std::min<std::int64_t>(1, gpus - 1) * intra + nanoseconds(400) * (gpus - 1)) * 2 + inter;
-    case Algorithm::collnet_chain:
+    case Algo::collnet_chain:
       return base + (gpus - 1) * intra * 2 + inter;
-    case Algorithm::nvls:
+    case Algo::nvls:
       return nodes > 1 ? intra + inter : intra;
-    case Algorithm::nvls_tree:
+    case Algo::nvls_tree:
       return intra + doublings * inter * 2;
-    case Algorithm::pat:
+    case Algo::pat:
       return base + from_seconds(to_seconds(inter) * static_cast<double>(doublings) / 3.5) +
              nanoseconds(2800) * std::int64_t{job.ranks};
   }
@@ -184,32 +184,30 @@ Time latency(const Constants& c, const Job& job, Operation operation, Algorithm 
 
 }  // namespace
 
-std::optional<Price> price(const Constants& constants, const Job& job, Operation operation, Algorithm algorithm,
+std::optional<Price> price(const Constants& constants, const Job& job, Operation operation, Algo algorithm,
                            Protocol protocol, const Overrides& overrides) {
-  const std::optional<Graph>& found = job.graphs[at(algorithm)];
+  const std::optional<ChannelGraph>& found = job.graphs[at(algorithm)];
   if (!found || found->channels == 0 || job.ranks < 2) return {};
   if (!uses(job, operation, algorithm, protocol)) return {};
-  if (algorithm == Algorithm::pat && !constants.pat) return {};
-  Graph graph = *found;
+  if (algorithm == Algo::pat && !constants.pat) return {};
+  ChannelGraph graph = *found;
   if (overrides.most_channels) graph.channels = std::clamp(*overrides.most_channels, 1u, graph.channels);
-  if ((algorithm == Algorithm::nvls || algorithm == Algorithm::nvls_tree) && graph.channels < 2) return {};
+  if ((algorithm == Algo::nvls || algorithm == Algo::nvls_tree) && graph.channels < 2) return {};
   const Bandwidth rate = bus_rate(constants, job, operation, algorithm, protocol, graph) *
                          size_per_bus_byte(constants, job, operation, algorithm);
   if (!(rate.value > 0)) return {};
   return Price{latency(constants, job, operation, algorithm, protocol, graph), rate};
 }
 
-Time predict(const Price& price, const Job& job, Operation operation, Algorithm algorithm, Protocol protocol,
-             Bytes bytes) {
+Time predict(const Price& price, const Job& job, Operation operation, Algo algorithm, Protocol protocol, Bytes bytes) {
   Bandwidth rate = price.rate;
   Time latency = price.latency;
-  if (algorithm == Algorithm::tree && operation == Operation::all_reduce) {
+  if (algorithm == Algo::tree && operation == Operation::all_reduce) {
     const auto units = static_cast<std::uint64_t>(std::max<std::int64_t>(bytes.value / 64, 0));
     const std::size_t size = units == 0 ? kTreeBySize[0].size() : static_cast<std::size_t>(std::bit_width(units) - 1);
     if (size < kTreeBySize[0].size()) rate = rate * kTreeBySize[at(protocol)][size];
   }
-  if (algorithm == Algorithm::ring && protocol == Protocol::simple && operation == Operation::all_reduce &&
-      job.nodes > 1) {
+  if (algorithm == Algo::ring && protocol == Protocol::simple && operation == Operation::all_reduce && job.nodes > 1) {
     const std::int64_t share =
         bytes.value / (std::int64_t{job.graphs[at(algorithm)]->channels} * std::int64_t{job.ranks});
     const double plateau = job.architecture == Architecture::volta ? 1.9 : 1.4;
@@ -223,21 +221,21 @@ bool tunes(Operation operation) {
          operation == Operation::reduce;
 }
 
-std::string_view plan_name(Algorithm algorithm) {
+std::string_view plan_name(Algo algorithm) {
   switch (algorithm) {
-    case Algorithm::ring:
+    case Algo::ring:
       return "ring";
-    case Algorithm::tree:
+    case Algo::tree:
       return "double-binary-tree";
-    case Algorithm::nvls:
+    case Algo::nvls:
       return "nvls";
-    case Algorithm::nvls_tree:
+    case Algo::nvls_tree:
       return "nvls-tree";
-    case Algorithm::collnet_direct:
+    case Algo::collnet_direct:
       return "sharp";
-    case Algorithm::pat:
+    case Algo::pat:
       return "pat";
-    case Algorithm::collnet_chain:
+    case Algo::collnet_chain:
       break;
   }
   throw std::logic_error("no plan does what this algorithm of NCCL's does");
@@ -247,7 +245,7 @@ Pick pick(const Constants& constants, const Job& job, Operation operation, Bytes
   std::optional<Pick> best;
   for (std::size_t a = 0; a < kAlgorithms; ++a) {
     for (std::size_t p = 0; p < kProtocols; ++p) {
-      const auto algorithm = static_cast<Algorithm>(a);
+      const auto algorithm = static_cast<Algo>(a);
       const auto protocol = static_cast<Protocol>(p);
       if (overrides.algorithm.value_or(algorithm) != algorithm) continue;
       if (overrides.protocol.value_or(protocol) != protocol) continue;

@@ -16,12 +16,12 @@ namespace stepcast::collectives::nccl {
 enum class Cpu : std::uint8_t { intel, amd, mixed, other };
 
 /// What NCCL's topology search found for one algorithm: the line "GRAPH" of its log.
-struct Graph {
+struct ChannelGraph {
   std::uint32_t channels = 0;
   Bandwidth intra{}, inter{};  ///< of one channel, inside a node and between nodes
   bool plain_tree = false;     ///< pattern TREE (3 in the log), neither balanced nor split
   bool same_channels = true;
-  Link inside = Link::nvlink;  ///< pcie where the worst path inside a node is not direct NVLink
+  Hardware inside = Hardware::nvlink;  ///< pcie where the worst path inside a node is not direct NVLink
   Time network_latency{};
 };
 
@@ -32,14 +32,14 @@ struct Job {
   Cpu cpu = Cpu::intel;
   bool ll128 = true;  ///< NCCL trusts it on these ways: NVLink inside nodes, adapters near their GPUs, Volta or newer
   bool collnet = false;  ///< a plugin reduces in the switches (SHARP)
-  std::array<std::optional<Graph>, kAlgorithms> graphs{};
+  std::array<std::optional<ChannelGraph>, kAlgorithms> graphs{};
 
   std::uint32_t gpus() const { return ranks / nodes; }
 };
 
 /// NCCL_ALGO, NCCL_PROTO and NCCL_MAX_NCHANNELS as data; nothing: NCCL's own choice.
 struct Overrides {
-  std::optional<Algorithm> algorithm{};
+  std::optional<Algo> algorithm{};
   std::optional<Protocol> protocol{};
   std::optional<std::uint32_t> most_channels{};
 };
@@ -53,22 +53,21 @@ struct Price {
 /// One cell of NCCL's "TUNING" table; nothing where NCCL does not use the combination. `constants` picks the release.
 /// Operations: all_reduce, all_gather, reduce_scatter, broadcast, reduce.
 /// Source: NCCL 2.30.7 src/graph/tuning.cc, lines 256 to 440, restated; older releases through their constants.
-std::optional<Price> price(const Constants& constants, const Job& job, Operation operation, Algorithm algorithm,
+std::optional<Price> price(const Constants& constants, const Job& job, Operation operation, Algo algorithm,
                            Protocol protocol, const Overrides& overrides = {});
 
 /// What NCCL predicts for `bytes`: the price's line, corrected for trees of middling sizes, and for rings over several
 /// nodes past their latency plateau. Source: tuning.cc, lines 630 to 655. It chooses well and predicts badly.
-Time predict(const Price& price, const Job& job, Operation operation, Algorithm algorithm, Protocol protocol,
-             Bytes bytes);
+Time predict(const Price& price, const Job& job, Operation operation, Algo algorithm, Protocol protocol, Bytes bytes);
 
 /// The operations that NCCL's tuner knows; the others have one way each.
 bool tunes(Operation operation);
 
 /// The name in collectives/algorithms.h of the plan that does what NCCL's algorithm does. Not for CollNetChain.
-std::string_view plan_name(Algorithm algorithm);
+std::string_view plan_name(Algo algorithm);
 
 struct Pick {
-  Algorithm algorithm = Algorithm::ring;
+  Algo algorithm = Algo::ring;
   Protocol protocol = Protocol::simple;
   Time predicted{};
 };

@@ -4,8 +4,8 @@ namespace stepcast::collectives {
 namespace {
 
 /// All flows are of the same bytes, so one chunk serves them.
-Plan incast_flows(std::uint32_t ranks, Bytes bytes) {
-  Plan plan;
+CollectivePlan incast_flows(std::uint32_t ranks, Bytes bytes) {
+  CollectivePlan plan;
   plan.ranks = ranks;
   const ChunkId chunk = plan.add_chunk({0, bytes.value});
   for (std::uint32_t sender = 1; sender < ranks; ++sender) plan.add({plan.connect(sender, 0, 0), chunk, Effect::copy});

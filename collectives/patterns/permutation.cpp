@@ -19,8 +19,8 @@ std::vector<std::uint32_t> drawn(std::uint32_t ranks) {
   return to;
 }
 
-Plan permutation_flows(std::uint32_t ranks, Bytes bytes) {
-  Plan plan;
+CollectivePlan permutation_flows(std::uint32_t ranks, Bytes bytes) {
+  CollectivePlan plan;
   plan.ranks = ranks;
   const ChunkId chunk = plan.add_chunk({0, bytes.value});
   const std::vector<std::uint32_t> to = drawn(ranks);

@@ -5,14 +5,14 @@
 namespace stepcast::collectives {
 namespace {
 
-struct Edge {
+struct WeightedEdge {
   std::uint32_t from = 0, to = 0;
   double cost = 0;
   std::uint32_t origin = 0;  // index in the caller's list
 };
 
 /// The edges, by index, of the cheapest arborescence.
-std::vector<std::uint32_t> solve(std::uint32_t n, std::uint32_t root, const std::vector<Edge>& edges) {
+std::vector<std::uint32_t> solve(std::uint32_t n, std::uint32_t root, const std::vector<WeightedEdge>& edges) {
   std::vector<std::uint32_t> into(n, kNoParent);
   for (std::uint32_t e = 0; e < edges.size(); ++e) {
     if (edges[e].to == root || edges[e].from == edges[e].to) continue;
@@ -48,9 +48,9 @@ std::vector<std::uint32_t> solve(std::uint32_t n, std::uint32_t root, const std:
     }
     return chosen;
   }
-  std::vector<Edge> smaller;
+  std::vector<WeightedEdge> smaller;
   for (std::uint32_t e = 0; e < edges.size(); ++e) {
-    const Edge& edge = edges[e];
+    const WeightedEdge& edge = edges[e];
     if (group[edge.from] == group[edge.to] || edge.to == root) continue;
     const double saved = circle[group[edge.to]] ? edges[into[edge.to]].cost : 0;
     smaller.push_back({group[edge.from], group[edge.to], edge.cost - saved, e});
@@ -70,7 +70,7 @@ std::vector<std::uint32_t> solve(std::uint32_t n, std::uint32_t root, const std:
 }  // namespace
 
 Tree cheapest_arborescence(std::uint32_t ranks, std::uint32_t root, const std::vector<double>& cost) {
-  std::vector<Edge> edges;
+  std::vector<WeightedEdge> edges;
   for (std::uint32_t from = 0; from < ranks; ++from) {
     for (std::uint32_t to = 0; to < ranks; ++to) {
       const double price = cost[std::size_t{from} * ranks + to];

@@ -20,7 +20,7 @@ std::vector<std::span<const topology::GpuId>> by_node(const topology::Cluster& c
                                                       std::span<const topology::GpuId> group);
 
 /// The chains (Request::chains) along which a library's rings and trees would walk this communicator, its GPUs in order
-/// of their ids, `nodes` as in Placement: found by search (best_chains) where that is faster than the order of the
+/// of their ids, `nodes` as in GroupPlacement: found by search (best_chains) where that is faster than the order of the
 /// indices, or empty. NVSwitches make any order as good as any, and are not searched. Where GPUs are spread unevenly
 /// over nodes, chains of all ranks: node after node, each in an order found for it, as many as the node that has most.
 std::vector<Chain> found_chains(const topology::Cluster& cluster, std::span<const topology::GpuId> group,
@@ -29,7 +29,7 @@ std::vector<Chain> found_chains(const topology::Cluster& cluster, std::span<cons
 /// Communicators beside the first walk the chains found for it, by number. Numbers the GPUs of each anew, alike on all
 /// its nodes, where that lets the chains move more on its links: the first chain is laid along each that is found for
 /// the communicator itself, from every start and both ways, and the fastest wins. Groups in order of their ids, `nodes`
-/// as in Placement; those that are spread unevenly over nodes stay as they are.
+/// as in GroupPlacement; those that are spread unevenly over nodes stay as they are.
 void walk_alike(const topology::Cluster& cluster, std::vector<std::vector<topology::GpuId>>& groups,
                 std::uint32_t nodes, std::span<const Chain> chains);
 

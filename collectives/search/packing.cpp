@@ -48,7 +48,7 @@ Tree rooted_in_the_middle(const Tree& tree) {
 
 class Packer {
  public:
-  Packer(const LinkView& links, Flow flow) : links_(links), flow_(flow), n_(links.ranks) {}
+  Packer(const LinkView& links, TreeFlow flow) : links_(links), flow_(flow), n_(links.ranks) {}
 
   std::vector<PackedTree> run() {
     find_trees();
@@ -68,22 +68,22 @@ class Packer {
       for (std::uint32_t child = 0; child < n_; ++child) {
         if (parent == child) continue;
         double& both = cost[std::size_t{parent} * n_ + child];
-        both = flow_ == Flow::up ? 0 : price(parent, child);
-        if (flow_ != Flow::down) both += price(child, parent);
+        both = flow_ == TreeFlow::up ? 0 : price(parent, child);
+        if (flow_ != TreeFlow::down) both += price(child, parent);
       }
     }
     const Tree tree = cheapest_arborescence(n_, 0, cost);
-    return flow_ == Flow::up_and_down ? rooted_in_the_middle(tree) : tree;
+    return flow_ == TreeFlow::up_and_down ? rooted_in_the_middle(tree) : tree;
   }
 
   std::vector<double> load_of(const Tree& tree) const {
     std::vector<double> load(links_.capacity.size());
     for (std::uint32_t rank = 0; rank < n_; ++rank) {
       if (tree[rank] == kNoParent) continue;
-      if (flow_ != Flow::up) {
+      if (flow_ != TreeFlow::up) {
         for (const LinkView::Hop& hop : links_.way(tree[rank], rank)) load[hop.link] += hop.load;
       }
-      if (flow_ != Flow::down) {
+      if (flow_ != TreeFlow::down) {
         for (const LinkView::Hop& hop : links_.way(rank, tree[rank])) load[hop.link] += hop.load;
       }
     }
@@ -146,7 +146,7 @@ class Packer {
   }
 
   const LinkView& links_;
-  Flow flow_;
+  TreeFlow flow_;
   std::uint32_t n_;
   std::vector<double> price_;
   std::vector<Tree> trees_;
@@ -155,7 +155,7 @@ class Packer {
 
 }  // namespace
 
-std::vector<PackedTree> pack_trees(const LinkView& links, Flow flow) {
+std::vector<PackedTree> pack_trees(const LinkView& links, TreeFlow flow) {
   if (links.ranks < 2) return {};
   return Packer(links, flow).run();
 }

@@ -15,7 +15,7 @@ struct PackedTree {
 };
 
 /// What flows along a tree's edges: to the children, or to the parents and back to the children.
-enum class Flow : std::uint8_t { down, up, up_and_down };
+enum class TreeFlow : std::uint8_t { down, up, up_and_down };
 
 /// Spanning trees over all ranks with rates that no link is too narrow for, of almost the largest sum, and few of them.
 /// Trees are found by multiplicative weights (every link has a price that grows with its load; the cheapest tree gets
@@ -23,6 +23,6 @@ enum class Flow : std::uint8_t { down, up, up_and_down };
 /// are dropped one by one while the sum stays within 5 % of the largest. Flows down and up have rank 0 as their root;
 /// with both, trees have a root in their middle. Empty where the view is.
 /// Source: Wang et al., Blink, MLSys 2020, sections 3.2 to 3.4 (rooted packings; undirected trees for all-reduce).
-std::vector<PackedTree> pack_trees(const LinkView& links, Flow flow);
+std::vector<PackedTree> pack_trees(const LinkView& links, TreeFlow flow);
 
 }  // namespace stepcast::collectives

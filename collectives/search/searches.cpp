@@ -9,7 +9,7 @@ const std::vector<std::vector<std::uint32_t>>& Searches::rings(const LinkView& l
   return rings_;
 }
 
-const std::vector<PackedTree>& Searches::trees(const LinkView& links, Flow flow) {
+const std::vector<PackedTree>& Searches::trees(const LinkView& links, TreeFlow flow) {
   const auto at = static_cast<std::size_t>(flow);
   std::call_once(trees_once_.at(at), [&] { trees_[at] = pack_trees(links, flow); });
   return trees_[at];
@@ -20,7 +20,7 @@ std::vector<std::vector<std::uint32_t>> rings_of(const LinkView& links) {
   return links.searches->rings(links);
 }
 
-std::vector<PackedTree> trees_of(const LinkView& links, Flow flow) {
+std::vector<PackedTree> trees_of(const LinkView& links, TreeFlow flow) {
   if (links.empty()) return {};
   return links.searches->trees(links, flow);
 }

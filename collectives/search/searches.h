@@ -17,17 +17,17 @@ class Searches {
   /// edge_disjoint_rings() of the view.
   const std::vector<std::vector<std::uint32_t>>& rings(const LinkView& links);
   /// pack_trees() of the view.
-  const std::vector<PackedTree>& trees(const LinkView& links, Flow flow);
+  const std::vector<PackedTree>& trees(const LinkView& links, TreeFlow flow);
 
  private:
   std::once_flag rings_once_;
   std::vector<std::vector<std::uint32_t>> rings_;
-  std::array<std::once_flag, 3> trees_once_;  // by Flow
+  std::array<std::once_flag, 3> trees_once_;  // by TreeFlow
   std::array<std::vector<PackedTree>, 3> trees_;
 };
 
 /// The same from the view's own Searches. Empty where the view is.
 std::vector<std::vector<std::uint32_t>> rings_of(const LinkView& links);
-std::vector<PackedTree> trees_of(const LinkView& links, Flow flow);
+std::vector<PackedTree> trees_of(const LinkView& links, TreeFlow flow);
 
 }  // namespace stepcast::collectives

@@ -11,9 +11,9 @@
 
 namespace stepcast::collectives {
 
-std::vector<Time> flow_times(const Plan& plan, const Group& group, const topology::Cluster& cluster,
+std::vector<Time> flow_times(const CollectivePlan& plan, const Group& group, const topology::Cluster& cluster,
                              const Transport& transport) {
-  const Placement placement = place(cluster, std::span(&group, 1), false);
+  const GroupPlacement placement = place(cluster, std::span(&group, 1), false);
   const std::optional<Wiring> wiring = wire(plan, placement, cluster, transport, {}, 1);
   if (!wiring) throw std::logic_error("whole flows that cannot be wired");
   const sim::TaskGraph graph = lower(plan, *wiring);

@@ -13,7 +13,7 @@ namespace stepcast::collectives {
 /// with the constants of the transport's own protocol (Simple) and all its channels. Rank i is group[i], in the order
 /// given. Flows share links max-min fairly, and what one leaves the others get. Throws InputError where there is no
 /// path. O(flows * hops + re-solved flows).
-std::vector<Time> flow_times(const Plan& plan, const Group& group, const topology::Cluster& cluster,
+std::vector<Time> flow_times(const CollectivePlan& plan, const Group& group, const topology::Cluster& cluster,
                              const Transport& transport);
 
 }  // namespace stepcast::collectives

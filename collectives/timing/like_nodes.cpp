@@ -6,8 +6,8 @@ namespace stepcast::collectives {
 
 using topology::LinkId;
 
-std::optional<LikeNodes> LikeNodes::find(const Plan& plan, const Placement& placement, const topology::Cluster& cluster,
-                                         Symmetry symmetry) {
+std::optional<LikeNodes> LikeNodes::find(const CollectivePlan& plan, const GroupPlacement& placement,
+                                         const topology::Cluster& cluster, Symmetry symmetry) {
   const std::uint32_t gpus = placement.ranks / placement.nodes;
   if (placement.nodes == 1 || symmetry.period != gpus || (symmetry.row != 0 && symmetry.row != gpus)) return {};
   if (plan.switches != 0 || std::ranges::any_of(plan.connections, &Connection::host_side)) return {};

@@ -19,8 +19,8 @@ class LikeNodes {
  public:
   /// Nothing where images do not shift by whole nodes, where groups have nodes in common but not all, hold other GPUs
   /// on one node than on another, or where each flow draws a way of its own through the fabric.
-  static std::optional<LikeNodes> find(const Plan& plan, const Placement& placement, const topology::Cluster& cluster,
-                                       Symmetry symmetry);
+  static std::optional<LikeNodes> find(const CollectivePlan& plan, const GroupPlacement& placement,
+                                       const topology::Cluster& cluster, Symmetry symmetry);
 
   /// The link of the first node of the groups that have this one, in the same place there; a fabric's link stands for
   /// itself.

@@ -6,7 +6,7 @@ namespace stepcast::collectives {
 namespace {
 
 /// Whether some connection has more than one transfer.
-bool any_twice(const Plan& plan) {
+bool any_twice(const CollectivePlan& plan) {
   std::vector<bool> seen(plan.connections.size());
   return std::ranges::any_of(plan.transfers, [&](const Transfer& transfer) {
     const bool before = seen[index(transfer.connection)];
@@ -17,7 +17,7 @@ bool any_twice(const Plan& plan) {
 
 }  // namespace
 
-std::vector<std::optional<sim::TaskId>> add_group(const Plan& plan, const GroupRoutes& over,
+std::vector<std::optional<sim::TaskId>> add_group(const CollectivePlan& plan, const GroupRoutes& over,
                                                   std::optional<sim::TaskId> begin, sim::TaskGraph& graph) {
   std::vector<sim::TaskId> task(plan.transfers.size());
   std::vector<std::optional<sim::TaskId>> last(plan.connections.size());
@@ -38,7 +38,7 @@ std::vector<std::optional<sim::TaskId>> add_group(const Plan& plan, const GroupR
   return last;
 }
 
-sim::TaskGraph lower(const Plan& plan, const Wiring& wiring, double scale) {
+sim::TaskGraph lower(const CollectivePlan& plan, const Wiring& wiring, double scale) {
   sim::TaskGraph graph;
   for (const Bandwidth capacity : wiring.capacity) graph.add_resource(capacity * scale);
   // Where no connection has a transfer before another, none can overlap.

@@ -37,7 +37,7 @@ Path to_switch(const topology::Cluster& cluster, const Path& whole, bool up) {
 
 }  // namespace
 
-Path path_of(const Plan& plan, const Connection& connection, const topology::Cluster& cluster,
+Path path_of(const CollectivePlan& plan, const Connection& connection, const topology::Cluster& cluster,
              const std::vector<topology::GpuId>& group, std::uint32_t gpus) {
   const auto ranks = static_cast<std::uint32_t>(group.size());
   const std::uint32_t source = index(connection.source), destination = index(connection.destination);

@@ -12,7 +12,7 @@ namespace stepcast::collectives {
 /// host-side. Of a way to a switch of the plan the part of that to another node's GPU that leads up to the network's
 /// first switch, or inside one node the links between the GPU and its NVSwitches; from a switch likewise. Switches pass
 /// on one sum between each other, on links that are no narrower than a NIC's: these are left out.
-topology::Path path_of(const Plan& plan, const Connection& connection, const topology::Cluster& cluster,
+topology::Path path_of(const CollectivePlan& plan, const Connection& connection, const topology::Cluster& cluster,
                        const std::vector<topology::GpuId>& group, std::uint32_t gpus);
 
 }  // namespace stepcast::collectives

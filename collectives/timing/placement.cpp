@@ -22,8 +22,9 @@ std::uint32_t even_nodes(const topology::Cluster& cluster, const std::vector<top
 
 }  // namespace
 
-Placement place(const topology::Cluster& cluster, std::span<const std::vector<topology::GpuId>> groups, bool sorted) {
-  Placement placement;
+GroupPlacement place(const topology::Cluster& cluster, std::span<const std::vector<topology::GpuId>> groups,
+                     bool sorted) {
+  GroupPlacement placement;
   placement.groups.assign(groups.begin(), groups.end());
   if (groups.empty() || groups.front().empty()) throw InputError("", "a collective needs at least one GPU");
   placement.ranks = static_cast<std::uint32_t>(groups.front().size());
@@ -50,7 +51,7 @@ Placement place(const topology::Cluster& cluster, std::span<const std::vector<to
   return placement;
 }
 
-Request request_on(const topology::Cluster& cluster, const Placement& placement, Operation operation,
+Request request_on(const topology::Cluster& cluster, const GroupPlacement& placement, Operation operation,
                    std::uint32_t most_channels, std::vector<std::vector<std::uint32_t>> chains) {
   Request request{.operation = operation, .ranks = placement.ranks, .nodes = placement.nodes};
   if (request.nodes > 1) request.channels = std::min(request.gpus(), most_channels);

@@ -15,7 +15,7 @@ namespace {
 constexpr std::uint32_t kFirst = 32, kWorth = 4;
 
 /// Every `rounds` rounds the same happens again, `time` later.
-struct Period {
+struct RoundPeriod {
   std::uint32_t rounds = 0;
   Time time{};
 };
@@ -46,7 +46,7 @@ class Rounds {
   /// the moment are tasks of the rounds from `oldest` on. How far they are depends on what ran beside them since they
   /// started, tasks of the rounds from `beside` on. All of these, and the round before, must be the same `shift` rounds
   /// later; and until then no task may have ended the last round, which in the whole plan is not the last.
-  std::optional<Period> period() const {
+  std::optional<RoundPeriod> period() const {
     for (std::uint32_t shift = 1; 2 * shift < rounds_; ++shift) {
       std::uint32_t now = rounds_ - 1 - shift;
       while (now > 0 && last_finish_[now + shift] > as_if_endless_) --now;
@@ -59,7 +59,7 @@ class Rounds {
       const Time time = first_start_[now + shift] - moment;
       bool same = true;
       for (std::uint32_t round = beside - 1; same && round <= now; ++round) same = alike(round, shift, time);
-      if (same) return Period{shift, time};
+      if (same) return RoundPeriod{shift, time};
     }
     return {};
   }
@@ -92,12 +92,13 @@ class Rounds {
 };
 
 /// A plan's rounds, and those that are simulated as tasks. The plan itself is not kept: it takes as much memory.
-struct Lowered {
+struct LoweredPlan {
   std::uint32_t rounds = 0;
   sim::TaskGraph graph;
 };
-Lowered lowered(const Algorithm& algorithm, Request& request, const Wiring& wiring, double scale, bool few_are_whole) {
-  Plan plan = algorithm.plan(request);
+LoweredPlan lowered(const Algorithm& algorithm, Request& request, const Wiring& wiring, double scale,
+                    bool few_are_whole) {
+  CollectivePlan plan = algorithm.plan(request);
   if (few_are_whole && request.rounds < plan.rounds && plan.rounds < kWorth * request.rounds) {
     request.rounds = 0;
     plan = algorithm.plan(request);
@@ -122,7 +123,7 @@ Outcome outcome(const sim::TaskGraph& graph, const Wiring& wiring, sim::Timeline
 
 }  // namespace
 
-std::vector<double> bytes_by_route(const Plan& plan, const Wiring& wiring) {
+std::vector<double> bytes_by_route(const CollectivePlan& plan, const Wiring& wiring) {
   std::vector<double> by_route(wiring.routes.size());
   for (const Transfer& transfer : plan.transfers) {
     const std::int64_t bytes = plan.elements(transfer.chunk);
@@ -135,7 +136,7 @@ std::vector<double> bytes_by_route(const Plan& plan, const Wiring& wiring) {
 
 Outcome play(const Algorithm& algorithm, Request request, const Wiring& wiring, double scale, bool shorten) {
   request.rounds = shorten ? kFirst : 0;
-  std::optional<Period> period;
+  std::optional<RoundPeriod> period;
   while (true) {
     const auto [all, graph] = lowered(algorithm, request, wiring, scale, request.rounds != 0 && !period);
     sim::Timeline timeline = sim::run(graph);

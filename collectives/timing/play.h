@@ -16,12 +16,13 @@ struct Outcome {
 };
 
 /// Runs the algorithm's plan for the request from time 0, all rates times `scale`. With `shorten`, of like rounds
-/// (Plan::rounds) only as many are planned and run as it takes until the simulation is where it was some rounds before:
-/// with the same transfers under way, equally far. From there on it does the same again, so each further such stretch
-/// adds the same time, and the end is that of the whole plan to the picosecond. Requires request.rounds == 0.
+/// (CollectivePlan::rounds) only as many are planned and run as it takes until the simulation is where it was some
+/// rounds before: with the same transfers under way, equally far. From there on it does the same again, so each further
+/// such stretch adds the same time, and the end is that of the whole plan to the picosecond. Requires request.rounds ==
+/// 0.
 Outcome play(const Algorithm& algorithm, Request request, const Wiring& wiring, double scale, bool shorten);
 
 /// Bytes that a plan of the wiring's connections sends over each of its routes.
-std::vector<double> bytes_by_route(const Plan& plan, const Wiring& wiring);
+std::vector<double> bytes_by_route(const CollectivePlan& plan, const Wiring& wiring);
 
 }  // namespace stepcast::collectives

@@ -14,7 +14,7 @@ double seconds_per_byte(const Algorithm& algorithm, const Request& like, const W
   Request request = like.resized(reference);
   request.pieces = 1;
   request.rounds = 1;
-  const Plan plan = algorithm.plan(request);
+  const CollectivePlan plan = algorithm.plan(request);
   std::vector<double> bytes = bytes_by_route(plan, wiring);
   for (double& each : bytes) each *= plan.rounds;
   std::vector<double> busy(wiring.capacity.size());
@@ -96,7 +96,7 @@ Time fixed_time(const Transport& transport, const Protocol& protocol) {
   return protocol.launch + picoseconds(protocol.ramp.value / transport.channels);
 }
 
-Prepared prepare(const Algorithm& algorithm, Proto proto, const Request& request, const Placement& placement,
+Prepared prepare(const Algorithm& algorithm, Proto proto, const Request& request, const GroupPlacement& placement,
                  const topology::Cluster& cluster, const Transport& transport, bool fold) {
   std::vector<Symmetry> symmetries;
   const Symmetry most = algorithm.symmetry(request);
@@ -132,7 +132,7 @@ Prepared prepare(const Algorithm& algorithm, Proto proto, const Request& request
     result.request.fold = symmetry;
     Request connected = result.request;
     connected.rounds = 1;
-    Plan plan = algorithm.plan(connected);
+    CollectivePlan plan = algorithm.plan(connected);
     for (const std::uint32_t stride : strides) {
       if (auto wiring = wire(plan, placement, cluster, reached, symmetry, stride)) {
         result.wiring = std::move(*wiring);
@@ -257,16 +257,16 @@ Timing timing_of(const Prepared& prepared, const Played& played, std::span<const
   return timing;
 }
 
-std::vector<Timing::Load> loads_of(const Algorithm& algorithm, Request request, const Placement& placement,
+std::vector<Timing::Load> loads_of(const Algorithm& algorithm, Request request, const GroupPlacement& placement,
                                    const topology::Cluster& cluster, const Transport& transport,
                                    std::span<const std::uint32_t> own, std::span<const Timing::Load> all) {
-  Placement part = placement;
+  GroupPlacement part = placement;
   part.groups.clear();
   for (const std::uint32_t group : own) part.groups.push_back(placement.groups[group]);
   request.fold = {};
   request.pieces = 1;
   request.rounds = 1;
-  const Plan plan = algorithm.plan(request);
+  const CollectivePlan plan = algorithm.plan(request);
   const auto wiring = wire(plan, part, cluster, transport, {}, static_cast<std::uint32_t>(own.size()));
   if (!wiring) throw std::logic_error("a whole plan that cannot be wired");
   const std::vector<double> by_route = bytes_by_route(plan, *wiring);

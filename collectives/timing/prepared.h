@@ -34,7 +34,7 @@ struct Prepared {
 
 /// The smallest simulation that is exact: turned and shifted, shifted, or as it is; with groups standing for others.
 /// Without `fold` as it is. `request` is of no particular number of elements.
-Prepared prepare(const Algorithm& algorithm, Proto proto, const Request& request, const Placement& placement,
+Prepared prepare(const Algorithm& algorithm, Proto proto, const Request& request, const GroupPlacement& placement,
                  const topology::Cluster& cluster, const Transport& transport, bool fold);
 
 /// How a prepared collective goes about some bytes.
@@ -70,7 +70,7 @@ Timing timing_of(const Prepared& prepared, const Played& played, std::span<const
 /// What only some groups of a placement, by their places in it, send over each link, in the order of the links' ids:
 /// nothing is folded and nothing simulated. `all`: what all groups of the placement do, in the same order.
 /// O(connections of these groups).
-std::vector<Timing::Load> loads_of(const Algorithm& algorithm, Request request, const Placement& placement,
+std::vector<Timing::Load> loads_of(const Algorithm& algorithm, Request request, const GroupPlacement& placement,
                                    const topology::Cluster& cluster, const Transport& transport,
                                    std::span<const std::uint32_t> own, std::span<const Timing::Load> all);
 

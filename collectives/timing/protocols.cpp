@@ -6,7 +6,7 @@
 
 namespace stepcast::collectives {
 
-bool in_nvswitch(const Algorithm& algorithm) { return algorithm.name == "nvls" || algorithm.name == "nvls-tree"; }
+bool in_nvswitch(const Algorithm& algorithm) { return algorithm.in_nvswitch; }
 
 std::string_view name_of(Proto proto) {
   constexpr std::string_view names[] = {"Simple", "LL128", "LL", "Simple", "Simple", "LL"};

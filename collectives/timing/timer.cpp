@@ -111,11 +111,11 @@ std::size_t bytes_of(const std::vector<Group>& groups) {
 }
 
 /// How a placement's groups walk: its chains, and its GPUs in the numbers that the chains mean.
-struct Walk {
+struct NumberedChains {
   std::vector<Chain> chains;
   std::vector<Group> groups;
 };
-std::size_t bytes_of(const Walk& walk) { return sizeof(walk) + bytes_of(walk.groups); }
+std::size_t bytes_of(const NumberedChains& walk) { return sizeof(walk) + bytes_of(walk.groups); }
 
 std::size_t bytes_of(const nccl::Job& job) { return sizeof(job); }
 
@@ -134,8 +134,8 @@ struct Timer::Impl {
   std::mutex mutex;
   std::size_t remembered_bytes = 0;
   std::map<Members, std::size_t> placements;
-  std::map<std::size_t, Walk> walks;      // of placements, as searched
-  std::map<std::size_t, nccl::Job> jobs;  // likewise, as NCCL sees them
+  std::map<std::size_t, NumberedChains> walks;  // of placements, as searched
+  std::map<std::size_t, nccl::Job> jobs;        // likewise, as NCCL sees them
   std::map<Group, LinkView> views;
   std::map<PreparedKey, Prepared> prepared;
   std::map<TimingKey, Timing> timings;
@@ -176,9 +176,9 @@ struct Timer::Impl {
     return again ? of(remembered(played, {&ready, bytes.value}, play)) : of(play());
   }
 
-  const Walk& walk_of(std::size_t number, const Placement& placement) {
+  const NumberedChains& walk_of(std::size_t number, const GroupPlacement& placement) {
     return remembered(walks, number, [&] {
-      Walk found{found_chains(cluster, placement.groups.front(), placement.nodes), {}};
+      NumberedChains found{found_chains(cluster, placement.groups.front(), placement.nodes), {}};
       if (found.chains.size() > transport.most_channels) found.chains.resize(transport.most_channels);
       if (!found.chains.empty()) {
         found.groups = placement.groups;
@@ -195,7 +195,7 @@ struct Timer::Impl {
   /// What the release of the stack would pick of what there are plans for; its protocol where the stack describes it,
   /// else Simple.
   Wanted picked_by_nccl(Request request, Bytes bytes, std::optional<Proto> protocol, std::size_t number,
-                        const Placement& placement) {
+                        const GroupPlacement& placement) {
     if (!nccl::tunes(request.operation)) return {"auto", protocol};
     nccl::Job job = remembered(jobs, number, [&] { return nccl::search(cluster, placement.groups.front()); });
     const Forced& forced = transport.forced;
@@ -205,7 +205,7 @@ struct Timer::Impl {
     const bool choice = !forced.algorithms.empty() && request.operation == Operation::all_reduce;
     for (std::size_t i = 0; i < job.graphs.size() && choice; ++i) {
       if (!job.graphs[i]) continue;
-      const std::string_view plan = nccl::plan_name(static_cast<nccl::Algorithm>(i));
+      const std::string_view plan = nccl::plan_name(static_cast<nccl::Algo>(i));
       if (std::ranges::find(forced.algorithms, plan) == forced.algorithms.end()) job.graphs[i].reset();
     }
     std::vector<std::optional<nccl::Protocol>> protocols;
@@ -247,7 +247,7 @@ struct Timer::Impl {
 
   /// The stack's release has it.
   bool is_there(const Algorithm& each) const {
-    return each.name != nccl::plan_name(nccl::Algorithm::pat) || nccl::constants(transport.nccl_version).pat;
+    return each.name != nccl::plan_name(nccl::Algo::pat) || nccl::constants(transport.nccl_version).pat;
   }
 
   /// Those that are asked for, or that "auto" considers, and can do it. Of algorithms that are forced none may do the
@@ -288,12 +288,12 @@ struct Timer::Impl {
   }
 
   /// What algorithms are asked for, and where; its GPUs are numbered as the request's chains mean them.
-  Request request_of(Operation operation, const Details& details, std::size_t number, Placement& placement) {
+  Request request_of(Operation operation, const Details& details, std::size_t number, GroupPlacement& placement) {
     Request request{};
     if (operation == Operation::send_recv) {
       request = request_on(cluster, placement, operation, transport.most_channels, {});
     } else {
-      const Walk& walk = walk_of(number, placement);
+      const NumberedChains& walk = walk_of(number, placement);
       request = request_on(cluster, placement, operation, transport.most_channels, walk.chains);
       // Servers and sizes of pairs are those of the GPUs as they were given.
       if (!walk.groups.empty() && details.servers == 0 && details.pair_weights.empty()) placement.groups = walk.groups;
@@ -371,7 +371,7 @@ struct Timer::Impl {
 
   Timing fresh(Operation operation, Bytes bytes, std::span<const Group> concurrent, std::string_view name, bool fold,
                const Details& details, std::size_t number, std::span<const std::uint32_t> own_groups) {
-    Placement placement = place(cluster, concurrent, operation != Operation::send_recv);
+    GroupPlacement placement = place(cluster, concurrent, operation != Operation::send_recv);
     Wanted wanted = parse_wanted(name);
     if (wanted.algorithm != "auto" && wanted.algorithm != "nccl") algorithm(wanted.algorithm);  // unknown: throws
     if (placement.ranks == 1)
@@ -442,7 +442,7 @@ struct Timer::Impl {
 
   Transfers transfers(Operation operation, Bytes bytes, const Members& groups, std::uint32_t group,
                       std::string_view name, const Timing& chosen, const Details& details, std::size_t number) {
-    Placement placement = place(cluster, groups, operation != Operation::send_recv);
+    GroupPlacement placement = place(cluster, groups, operation != Operation::send_recv);
     if (placement.ranks == 1) return {};
     Request request = request_of(operation, details, number, placement);
     const std::string_view wanted = parse_wanted(name).algorithm;

@@ -10,13 +10,13 @@ namespace stepcast::collectives {
 namespace {
 
 /// All that a path crosses, links in nodes first. A link that it crosses twice is one hop.
-std::vector<Transfers::Way::Hop> hops_of(const topology::Path& path, const topology::Cluster& cluster) {
-  std::vector<Transfers::Way::Hop> hops;
+std::vector<Transfers::LinkUse> hops_of(const topology::Path& path, const topology::Cluster& cluster) {
+  std::vector<Transfers::LinkUse> hops;
   for (const bool in_fabric : {false, true})
     for (std::size_t i = 0; i < path.links.size(); ++i) {
       const topology::LinkId link = path.links[i];
       if ((index(link) >= cluster.first_fabric_link()) != in_fabric) continue;
-      const auto known = std::ranges::find(hops, link, &Transfers::Way::Hop::link);
+      const auto known = std::ranges::find(hops, link, &Transfers::LinkUse::link);
       if (known != hops.end())
         known->load += path.loads[i];
       else
@@ -36,11 +36,11 @@ Transfers transfers_of(const Prepared& prepared, const Transport& transport, Byt
   Transfers out{
       .before = made.before, .plan = prepared.algorithm->plan(made.request), .ways = {}, .ahead = {}, .behind = {}};
   for (std::uint32_t c = 0; c < wiring.connections; ++c) {
-    Transfers::Way& way = out.ways.emplace_back();
+    Transfers::ConnectionRoute& way = out.ways.emplace_back();
     way.latency = wiring.occupancy;
     way.limit = wiring.routes.limit(first + c) * made.scale;
     way.hops = hops_of(path_of(out.plan, out.plan.connections[c], cluster, group, made.request.gpus()), cluster);
-    for (Transfers::Way::Hop& hop : way.hops) {
+    for (Transfers::LinkUse& hop : way.hops) {
       const auto known =
           std::ranges::lower_bound(prepared.resources, hop.link, {}, [](const auto& of) { return of.first; });
       hop.share = wiring.capacity[known->second].value * made.scale / wiring.bandwidth[known->second].value;

@@ -15,14 +15,14 @@ struct Transport;
 
 /// A collective of one group, transfer by transfer, for whoever simulates it among other traffic.
 struct Transfers {
+  struct LinkUse {
+    topology::LinkId link{};
+    double load = 1;   ///< bytes that cross the link for each byte that moves
+    double share = 1;  ///< of the link's bandwidth that this collective reaches when it has the link to itself
+  };
   /// What a connection's transfers cross.
-  struct Way {
-    struct Hop {
-      topology::LinkId link{};
-      double load = 1;   ///< bytes that cross the link for each byte that moves
-      double share = 1;  ///< of the link's bandwidth that this collective reaches when it has the link to itself
-    };
-    std::vector<Hop> hops;
+  struct ConnectionRoute {
+    std::vector<LinkUse> hops;
     Time latency{};  ///< occupies the connection
     Bandwidth limit{std::numeric_limits<double>::infinity()};
   };
@@ -33,11 +33,11 @@ struct Transfers {
     Bandwidth limit{std::numeric_limits<double>::infinity()};
   };
 
-  Time before{};               ///< launch and what else comes before the first transfer
-  Plan plan;                   ///< an element is a byte
-  std::vector<Way> ways;       ///< by connection, as all below
-  std::vector<Time> ahead;     ///< of a transfer, while the connection is still at work on the one before
-  std::vector<Behind> behind;  ///< none: the plan holds all pieces
+  Time before{};                      ///< launch and what else comes before the first transfer
+  CollectivePlan plan;                ///< an element is a byte
+  std::vector<ConnectionRoute> ways;  ///< by connection, as all below
+  std::vector<Time> ahead;            ///< of a transfer, while the connection is still at work on the one before
+  std::vector<Behind> behind;         ///< none: the plan holds all pieces
 
   /// How many there are, with those behind.
   std::size_t count() const { return plan.transfers.size() + behind.size(); }

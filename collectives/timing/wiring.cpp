@@ -12,10 +12,10 @@
 #include <unordered_map>
 #include <utility>
 
-#include "collectives/timing/hop_lists.h"
 #include "collectives/timing/like_nodes.h"
 #include "collectives/timing/link_slots.h"
 #include "collectives/timing/paths.h"
+#include "collectives/timing/weighted_lists.h"
 #include "sim/input_error.h"
 
 namespace stepcast::collectives {
@@ -73,28 +73,28 @@ double efficiency(const Transport& transport, topology::LinkKind kind) {
 }
 
 /// Hops whose first half many ways have in common, from one GPU up, and whose second half many others, down to one.
-struct Halves {
+struct HopHalves {
   std::uint32_t first = 0, second = 0;  // which of the Wirer's halves_
 };
 
 /// One connection's stand-in, the first of its images, and all it stands for.
 struct Strand {
-  Halves in_nodes, across;  // of the stand-in, by slot: its links in nodes, and the fabric's
-  std::uint32_t loads = 0;  // which of the Wirer's fabric_loads_
-  bool alike = true;        // all images have like fabric links and latencies
-  Time latency{};           // the largest of all images
+  HopHalves in_nodes, across;  // of the stand-in, by slot: its links in nodes, and the fabric's
+  std::uint32_t loads = 0;     // which of the Wirer's fabric_loads_
+  bool alike = true;           // all images have like fabric links and latencies
+  Time latency{};              // the largest of all images
 };
 
 /// An image's way, by slot.
 struct Way {
-  Hops in_nodes, across;
+  WeightedList in_nodes, across;
   Time latency{};
 };
 
 class Wirer {
  public:
-  Wirer(const Plan& plan, const Placement& placement, const topology::Cluster& cluster, const Transport& transport,
-        Symmetry symmetry, std::uint32_t stride, WaySearch search)
+  Wirer(const CollectivePlan& plan, const GroupPlacement& placement, const topology::Cluster& cluster,
+        const Transport& transport, Symmetry symmetry, std::uint32_t stride, WaySearch search)
       : plan_(plan),
         placement_(placement),
         cluster_(cluster),
@@ -189,14 +189,14 @@ class Wirer {
       cross_by_kind(strand);
     else
       strand.loads = loads_so_far();
-    for (const Hop& hop : fabric_loads_[strand.loads]) note(hop);
+    for (const Weighted& hop : fabric_loads_[strand.loads]) note(hop);
     strand.in_nodes = halves_of(stand_in_.in_nodes);
     strand.across = halves_of(stand_in_.across);
     strands_.push_back(strand);
     return true;
   }
 
-  Halves halves_of(std::span<const Hop> hops) {
+  HopHalves halves_of(std::span<const Weighted> hops) {
     const std::size_t half = (hops.size() + 1) / 2;
     return {halves_.number_of_list(hops.first(half)), halves_.number_of_list(hops.subspan(half))};
   }
@@ -207,11 +207,11 @@ class Wirer {
       for (std::uint32_t turn = 0; turn < turns_; ++turn) {
         const Way& image = way(connection, ids, shift, turn);
         if (!join_nodes(strand, image)) return false;
-        for (const Hop& hop : image.in_nodes) note(hop);
+        for (const Weighted& hop : image.in_nodes) note(hop);
         if (images_ > 1) {
           cross(strand, image.across, image.latency, 1);
         } else {  // nothing that it could be unlike
-          for (const Hop& hop : image.across) note(hop);
+          for (const Weighted& hop : image.across) note(hop);
         }
       }
     }
@@ -229,7 +229,7 @@ class Wirer {
     for (std::uint32_t turn = 0; turn < turns_; ++turn) {
       const Way first = way(connection, ids, shifts.front().first, turn);
       if (!join_nodes(strand, first)) return false;
-      for (const Hop& hop : first.in_nodes) note({hop.what, hop.load * shifts_});
+      for (const Weighted& hop : first.in_nodes) note({hop.what, hop.load * shifts_});
       const std::uint32_t in_places = in_places_.number_of_list(places(first.in_nodes));
       std::vector<KnownWay>& known = known_[{cluster_.place_in_node(ids[image(source, 0, turn)]),
                                              cluster_.place_in_node(ids[image(destination, 0, turn)])}];
@@ -248,17 +248,17 @@ class Wirer {
 
   /// Lays what was noted across the fabric, in which order does not matter: many connections are the same there.
   void cross_by_kind(Strand& strand) {
-    std::ranges::sort(strand_turns_, {}, &Hop::what);
+    std::ranges::sort(strand_turns_, {}, &Weighted::what);
     const std::uint32_t number = strand_lists_.number_of_list(strand_turns_);
     if (number == crossed_.size()) {
-      for (const Hop& turn : strand_turns_)
-        for (const Hop& taken : turn_lists_[turn.what]) {
+      for (const Weighted& turn : strand_turns_)
+        for (const Weighted& taken : turn_lists_[turn.what]) {
           const auto& [across, latency] = crossings_[taken.what];
           cross(strand, fabric_ways_[across], latency, taken.load);
         }
       crossed_.push_back({loads_so_far(), strand.latency, strand.alike});
     }
-    const Crossed& like = crossed_[number];
+    const StrandCrossing& like = crossed_[number];
     strand.loads = like.loads;
     strand.latency = like.latency;
     strand.alike = like.alike;
@@ -277,12 +277,12 @@ class Wirer {
   }
 
   /// The hops by their links' places in the node.
-  Hops places(Hops hops) const {
-    for (Hop& hop : hops) hop.what = index(links_[hop.what]) % cluster_.links_per_node();
+  WeightedList places(WeightedList hops) const {
+    for (Weighted& hop : hops) hop.what = index(links_[hop.what]) % cluster_.links_per_node();
     return hops;
   }
 
-  bool like(const Hop& hop, const Hop& other) const {
+  bool like(const Weighted& hop, const Weighted& other) const {
     return hop.load == other.load && bandwidth_[hop.what] == bandwidth_[other.what];
   }
 
@@ -302,10 +302,10 @@ class Wirer {
   }
 
   /// Links of the fabric that so many images cross likewise, as far as they are like.
-  void cross(Strand& strand, std::span<const Hop> hops, Time latency, double times) {
+  void cross(Strand& strand, std::span<const Weighted> hops, Time latency, double times) {
     std::size_t at = 0;
     bool alike = latency == strand.latency;
-    for (const Hop& hop : hops) {
+    for (const Weighted& hop : hops) {
       alike = alike && at < stand_in_.across.size() && like(stand_in_.across[at], hop);
       if (alike) class_[find(hop.what)] = find(stand_in_.across[at].what);
       ++at;
@@ -318,15 +318,15 @@ class Wirer {
 
   /// The number of what has crossed the fabric's links, each once, since this was last asked.
   std::uint32_t loads_so_far() {
-    std::ranges::sort(loaded_, {}, &Hop::what);
-    for (Hop& hop : loaded_) hop.load = std::exchange(load_[hop.what], 0);
+    std::ranges::sort(loaded_, {}, &Weighted::what);
+    for (Weighted& hop : loaded_) hop.load = std::exchange(load_[hop.what], 0);
     const std::uint32_t number = fabric_loads_.number_of_list(loaded_);
     loaded_.clear();
     return number;
   }
 
   /// The strand at hand loads a link.
-  void note(const Hop& hop) {
+  void note(const Weighted& hop) {
     used_[hop.what] += hop.load;
     signature_[hop.what] +=
         sim::scramble(strands_.size()) * static_cast<std::uint64_t>(std::llround(hop.load * 0x1p20));
@@ -349,7 +349,7 @@ class Wirer {
       if (!strand.alike) unlike[strand.loads] = true;
     for (std::uint32_t loads = 0; loads < unlike.size(); ++loads)
       if (unlike[loads])
-        for (const Hop& hop : fabric_loads_[loads]) uneven[find(hop.what)] = true;
+        for (const Weighted& hop : fabric_loads_[loads]) uneven[find(hop.what)] = true;
     resource_.assign(used_.size(), kNone);
     for (const std::uint32_t link : order) {
       if (used_[link] == 0) continue;
@@ -395,7 +395,7 @@ class Wirer {
     }
     loads_aside_.resize(fabric_loads_.size());
     for (std::uint32_t loads = 0; loads < fabric_loads_.size(); ++loads)
-      for (const Hop& hop : fabric_loads_[loads])
+      for (const Weighted& hop : fabric_loads_[loads])
         if (aside_[hop.what] != kNone) loads_aside_[loads].push_back(hop);
   }
 
@@ -410,7 +410,7 @@ class Wirer {
     for (std::uint32_t i = 0; i < strands_.size(); ++i) {
       const Strand& strand = strands_[i];
       Bandwidth limit{std::numeric_limits<double>::infinity()};
-      for (const Hop& hop : loads_aside_[strand.loads]) {
+      for (const Weighted& hop : loads_aside_[strand.loads]) {
         limit = std::min(limit, capacity(links_[hop.what]) * (1 / used_[hop.what]));
         wiring.aside.push_back({aside_[hop.what], i, hop.load, capacity(links_[hop.what]) / bandwidth_[hop.what]});
       }
@@ -428,7 +428,7 @@ class Wirer {
     uses_.clear();
     for (const std::uint32_t half :
          {strand.in_nodes.first, strand.in_nodes.second, strand.across.first, strand.across.second})
-      for (const Hop& hop : halves_[half]) {
+      for (const Weighted& hop : halves_[half]) {
         const std::uint32_t resource = resource_[hop.what];
         if (resource == kNone) continue;
         const double load = hop.load * images_ / static_cast<double>(wiring.members[resource].size());
@@ -457,37 +457,37 @@ class Wirer {
     for (const std::uint64_t of : signature) wiring.binding.push_back(narrowest.at(of));
   }
 
-  const Plan& plan_;
-  const Placement& placement_;
+  const CollectivePlan& plan_;
+  const GroupPlacement& placement_;
   const topology::Cluster& cluster_;
   const Transport& transport_;
   std::uint32_t stride_, ranks_ = 0, gpus_ = 1, row_ = 1, period_ = 0, shifts_ = 1, turns_ = 1, first_fabric_ = 0;
   double images_ = 1;  // of a connection that is simulated
   std::vector<Strand> strands_;
-  HopLists halves_;     // of strands
-  Way stand_in_;        // of the strand at hand,
-  bool begun_ = false;  // if it is known
+  WeightedLists halves_;  // of strands
+  Way stand_in_;          // of the strand at hand,
+  bool begun_ = false;    // if it is known
   std::vector<sim::Use> uses_;
   std::optional<LikeNodes> like_nodes_;
   bool misled_ = false;
   double found_ = 0;  // ways
   Way way_;           // the one asked for last
   // Of ways by kinds of nodes.
-  HopLists in_places_, fabric_ways_;                       // hops by place in the node; by slot
+  WeightedLists in_places_, fabric_ways_;                  // hops by place in the node; by slot
   std::vector<std::pair<std::uint32_t, Time>> crossings_;  // fabric way and latency
   std::map<std::pair<std::uint32_t, Time>, std::uint32_t> crossing_numbers_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<KnownWay>> known_;  // by places, then by kinds
-  Hops turn_, strand_turns_;            // how many images take each crossing; turns of the strand at hand
-  HopLists turn_lists_, strand_lists_;  // of these
-  struct Crossed {
+  WeightedList turn_, strand_turns_;         // how many images take each crossing; turns of the strand at hand
+  WeightedLists turn_lists_, strand_lists_;  // of these
+  struct StrandCrossing {
     std::uint32_t loads = 0;
     Time latency{};
     bool alike = true;
   };
-  std::vector<Crossed> crossed_;                       // by number in strand_lists_
-  Hops loaded_;                                        // fabric links that the strand at hand has crossed
-  HopLists fabric_loads_;                              // of all images of a strand together
-  std::vector<Hops> loads_aside_;                      // as fabric_loads_: of each list aside the first link
+  std::vector<StrandCrossing> crossed_;                // by number in strand_lists_
+  WeightedList loaded_;                                // fabric links that the strand at hand has crossed
+  WeightedLists fabric_loads_;                         // of all images of a strand together
+  std::vector<WeightedList> loads_aside_;              // as fabric_loads_: of each list aside the first link
   LinkSlots slots_;                                    // of links that were met
   const std::vector<LinkId>& links_ = slots_.links();  // by slot, as all below
   std::vector<Bandwidth> bandwidth_;
@@ -513,8 +513,9 @@ Bandwidth Wiring::alone(std::size_t route) const {
   return rate;
 }
 
-std::optional<Wiring> wire(const Plan& plan, const Placement& placement, const topology::Cluster& cluster,
-                           const Transport& transport, Symmetry symmetry, std::uint32_t stride, WaySearch search) {
+std::optional<Wiring> wire(const CollectivePlan& plan, const GroupPlacement& placement,
+                           const topology::Cluster& cluster, const Transport& transport, Symmetry symmetry,
+                           std::uint32_t stride, WaySearch search) {
   Wirer wirer(plan, placement, cluster, transport, symmetry, stride, search);
   std::optional<Wiring> wiring = wirer.run();
   return wirer.misled() ? wire(plan, placement, cluster, transport, symmetry, stride, WaySearch::each) : wiring;

@@ -53,8 +53,8 @@ struct Wiring {
 /// O(connections * kinds of pairs of nodes) where nodes shift onto each other (like_nodes.h), else, and with
 /// WaySearch::each, O(connections * images) paths; the wirings are equal. Throws InputError where there is no path.
 enum class WaySearch : std::uint8_t { soonest, by_kind_of_nodes, each };
-std::optional<Wiring> wire(const Plan& plan, const Placement& placement, const topology::Cluster& cluster,
-                           const Transport& transport, Symmetry symmetry, std::uint32_t stride,
-                           WaySearch search = WaySearch::soonest);
+std::optional<Wiring> wire(const CollectivePlan& plan, const GroupPlacement& placement,
+                           const topology::Cluster& cluster, const Transport& transport, Symmetry symmetry,
+                           std::uint32_t stride, WaySearch search = WaySearch::soonest);
 
 }  // namespace stepcast::collectives

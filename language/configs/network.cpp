@@ -21,11 +21,11 @@ constexpr std::int64_t kMostRepeats = 100'000;
 constexpr std::int64_t kLongestSide = 100'000'000;
 
 /// An entry as written.
-struct Draft {
+struct NetworkLayerDraft {
   NetworkLayer layer;
   std::optional<bool> norm, relu, bias;
 };
-using D = Draft;
+using D = NetworkLayerDraft;
 
 /// What each op is called, what it must be given, what it may be.
 struct Op {
@@ -101,8 +101,8 @@ void store_whole(D& d, const Value& v) {
   d.layer.*member = v.whole;
 }
 
-const Table<Draft>& layer_table() {
-  static const Table<Draft> table(
+const Table<NetworkLayerDraft>& layer_table() {
+  static const Table<NetworkLayerDraft> table(
       "An entry of model.network", "",
       {
           {{"op", choice(op_names), kRequired, "what it does"},
@@ -170,7 +170,7 @@ void check_keys(const Op& op, const Node& node, const std::string& path) {
 }
 
 /// Defaults that depend on the op.
-NetworkLayer finish(const Draft& draft, const Node& node) {
+NetworkLayer finish(const NetworkLayerDraft& draft, const Node& node) {
   NetworkLayer layer = draft.layer;
   const bool convolution = layer.kind == LayerKind::convolution;
   const bool pool = layer.kind == LayerKind::max_pool || layer.kind == LayerKind::average_pool;
@@ -198,7 +198,7 @@ std::vector<NetworkLayer> read_layers(const Node& list, const std::string& path,
   for (std::size_t i = 0; i < list.items.size(); ++i) {
     const Node& node = list.items[i];
     const std::string here = path + '[' + std::to_string(i) + ']';
-    Draft draft;
+    NetworkLayerDraft draft;
     read(layer_table(), node, here, library, draft);
     const auto op = std::ranges::find(ops(), draft.layer.kind, &Op::kind);
     check_keys(*op, node, here);

@@ -9,7 +9,7 @@ namespace stepcast::language {
 namespace {
 
 /// Lines of files, each read once.
-class Lines {
+class FileLines {
  public:
   /// The comment that begins behind a value, and goes on in lines of nothing but a comment in the same column.
   std::string comment_behind(const Place& place, const std::string& value) {
@@ -45,7 +45,7 @@ class Lines {
   std::map<std::string, std::vector<std::string>> files_;
 };
 
-void add(const Node& node, const std::string& path, Lines& lines, std::vector<Stated>& all) {
+void add(const Node& node, const std::string& path, FileLines& lines, std::vector<Stated>& all) {
   switch (node.kind) {
     case Node::Kind::mapping:
       for (const Entry& entry : node.entries) add(entry.value, join(path, entry.key), lines, all);
@@ -65,7 +65,7 @@ void add(const Node& node, const std::string& path, Lines& lines, std::vector<St
 }  // namespace
 
 std::vector<Stated> stated(const Node& block) {
-  Lines lines;
+  FileLines lines;
   std::vector<Stated> all;
   add(block, "", lines, all);
   return all;

@@ -28,7 +28,7 @@ Names operation_names() {
 
 Names use_names() { return {"fitted", "held out"}; }
 
-struct Draft {
+struct CurveDraft {
   std::string curve, software, algorithm = "auto";
   Operation operation = Operation::all_reduce;
   std::uint32_t gpus_per_process = 1;
@@ -36,10 +36,10 @@ struct Draft {
   schedules::ClusterSpec cluster;
 };
 
-using D = Draft;
+using D = CurveDraft;
 
-const Table<Draft>& curve_table() {
-  static const Table<Draft> table(
+const Table<CurveDraft>& curve_table() {
+  static const Table<CurveDraft> table(
       "Curve", "",
       {
           {{"curve", text_type(), kRequired, "the file beside the table, without .csv"},
@@ -88,7 +88,7 @@ std::vector<CurveRow> parse_curves(std::string_view content, const fs::path& tab
     for (std::size_t c = 0; c < record.size(); ++c)
       if (!record[c].text.empty()) given.push_back({records.front()[c].text, record[c].text, record[c].place});
     const Node row = layer_of(curve_table().schema, std::move(given), record.front().place);
-    Draft draft;
+    CurveDraft draft;
     read(curve_table(), row, "", library, draft);
     topology::Cluster cluster =
         topology::build_cluster(draft.cluster.node, draft.cluster.fabric, draft.cluster.gpus, draft.cluster.allocation);

@@ -10,13 +10,13 @@ using collectives::Operation;
 using Kind = OperatorKind;
 
 /// Columns on this rank.
-struct Columns {
+struct ProjectionWidths {
   std::int64_t queries;      ///< of all its heads
   std::int64_t keys_values;  ///< without the part with positions, which is not projected up
   std::int64_t narrow;       ///< of keys and values, the part with positions included
 };
 
-Columns columns(const Writer& w) {
+ProjectionWidths widths(const Writer& w) {
   const LatentAttention& latent = w.s.model.latent;
   const StackSizes& z = w.z;
   return {z.heads * z.key_width, z.heads * (latent.head + latent.value), latent.kv_rank + latent.rotary};
@@ -68,7 +68,7 @@ void up(Writer& w, Kind kind, std::int64_t rank, std::int64_t wide, std::int64_t
 /// Without a low rank, from the layer's input.
 void full_queries(Writer& w) {
   const StackSizes& z = w.z;
-  const std::int64_t wide = columns(w).queries;
+  const std::int64_t wide = widths(w).queries;
   w.begin(Kind::queries);
   w.owns(of_heads(z, z.hidden, wide));
   w.forward.gather_input();
@@ -81,7 +81,7 @@ void full_queries(Writer& w) {
 void latent_projections(Writer& w) {
   const LatentAttention& latent = w.s.model.latent;
   const StackSizes& z = w.z;
-  const Columns c = columns(w);
+  const ProjectionWidths c = widths(w);
   Writer ups = w.inside({.latent_ups = true});
   w.begin(Kind::latent_input);
   w.backward.touch(z.residual * 3 * d(z.element));

@@ -17,18 +17,18 @@ using Kind = OperatorKind;
 Bytes bytes(double n) { return whole_bytes(n); }
 
 /// What is known between two layers.
-struct Place {
+struct LayerBoundary {
   Tensor tensor;
   bool trained = false;   ///< parameters stand before: a gradient is wanted here
   bool features = false;  ///< behind the first `linear`: tensor ranks share features, not samples
   bool paired = false;    ///< TensorMethod::megatron: the next `linear` is the second of a pair
-  friend bool operator==(const Place&, const Place&) = default;
+  friend bool operator==(const LayerBoundary&, const LayerBoundary&) = default;
 };
 
 /// Writes down the operators of one unit.
-class Lowering {
+class UnitWriter {
  public:
-  Lowering(const Scenario& scenario, Place at)
+  UnitWriter(const Scenario& scenario, LayerBoundary at)
       : s_(scenario),
         at_(at),
         ranks_(scenario.parallelism.tensor),
@@ -37,7 +37,7 @@ class Lowering {
         samples_(micro_batch_ / ranks_),
         element_(element_bytes(scenario.training.precision)) {}
 
-  Place at() const { return at_; }
+  LayerBoundary at() const { return at_; }
 
   Block take() {
     Block block = part_block("unit", std::move(list_), values() * d(ranks_) * d(element_));
@@ -238,8 +238,8 @@ class Lowering {
   }
 
   void branches(const NetworkLayer& entry) {
-    const Place start = at_;
-    Place end = start;
+    const LayerBoundary start = at_;
+    LayerBoundary end = start;
     if (start.trained && entry.branches.size() > 1) {  // gradients that come back from the branches are added up
       list_.begin(Kind::branches);
       backward(values() * (3 * d(element_) * d(std::ssize(entry.branches) - 1)));
@@ -272,7 +272,7 @@ class Lowering {
 
   /// The kernels of an entry that gives its backward pass.
   Kernels given(const std::vector<NetworkLayer>& entries) const {
-    Lowering other(s_, at_);
+    UnitWriter other(s_, at_);
     for (const NetworkLayer& entry : entries)
       for (std::int64_t turn = 0; turn < entry.repeat; ++turn) other.layer(entry);
     return std::move(other.list_.forward);
@@ -320,7 +320,7 @@ class Lowering {
   }
 
   const Scenario& s_;
-  Place at_;
+  LayerBoundary at_;
   const std::int64_t ranks_;
   const TensorMethod method_;
   const std::int64_t micro_batch_, samples_, element_;
@@ -331,12 +331,12 @@ class Lowering {
 
 Blocks network_blocks(const Scenario& s) {
   Blocks out;
-  Place at{s.model.network.input}, previous;
+  LayerBoundary at{s.model.network.input}, previous;
   const double element = d(element_bytes(s.training.precision));
   for (const NetworkLayer& entry : s.model.network.layers) {
     for (std::int64_t turn = 0; turn < entry.repeat; ++turn) {
-      const Place before = at;
-      Lowering lowering(s, at);
+      const LayerBoundary before = at;
+      UnitWriter lowering(s, at);
       lowering.layer(spelled_out(entry, at.tensor, turn));
       at = lowering.at();
       if (turn > 1 && before == previous) {  // the same stride too, so the same block

@@ -92,8 +92,8 @@ Update update_of(const Scenario& s, double parameters, const HostCopies& copies)
 
 }  // namespace
 
-HostCopies::Way HostCopies::way(const topology::Cluster& cluster, topology::ToHost direction,
-                                const HostLink::Copy& measured) {
+HostCopies::HostWay HostCopies::way(const topology::Cluster& cluster, topology::ToHost direction,
+                                    const HostLink::Copy& measured) {
   workload::HostWays ways(cluster);
   workload::HostCopy all{.direction = direction, .bytes = {}, .gpus = {}, .latency = measured.latency};
   if (measured.bandwidth) all.at_most = *measured.bandwidth;
@@ -115,7 +115,7 @@ HostCopies::HostCopies(const Scenario& s, const topology::Cluster& cluster)
   if (s.offload.nvme_bandwidth) drive_seconds_a_byte_ = gpus_ / s.offload.nvme_bandwidth->value;
 }
 
-Time HostCopies::time(const Way& way, double bytes, Tier tier) const {
+Time HostCopies::time(const HostWay& way, double bytes, Tier tier) const {
   if (bytes == 0 || tier == Tier::gpu) return {};
   const double seconds_a_byte = std::max(way.seconds_a_byte, tier == Tier::nvme ? drive_seconds_a_byte_ : 0);
   return way.latency +

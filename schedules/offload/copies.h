@@ -31,15 +31,15 @@ class HostCopies {
   std::uint32_t gpus() const { return gpus_; }  ///< of the node, that copy at the same time
 
  private:
-  struct Way {
+  struct HostWay {
     Time latency{};
     double seconds_a_byte = 0;
     HostLink::Copy measured{};
   };
-  static Way way(const topology::Cluster& cluster, topology::ToHost direction, const HostLink::Copy& measured);
-  Time time(const Way& way, double bytes, Tier tier) const;
+  static HostWay way(const topology::Cluster& cluster, topology::ToHost direction, const HostLink::Copy& measured);
+  Time time(const HostWay& way, double bytes, Tier tier) const;
 
-  Way out_, back_;
+  HostWay out_, back_;
   std::uint32_t gpus_;
   double drive_seconds_a_byte_ = 0;
 };

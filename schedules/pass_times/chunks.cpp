@@ -22,7 +22,7 @@ PieceTimes::PieceTimes(const Scenario& scenario, const Blocks& blocks, const Ran
       other_(other),
       copies_(copies) {}
 
-const std::vector<PieceTimes::Kind>& PieceTimes::at(Coordinate c) {
+const std::vector<PieceTimes::TimedPiece>& PieceTimes::at(Coordinate c) {
   const topology::GpuId first = ranks_.gpu({0, c.data, c.stage});
   const bool other = other_ && is_other(scenario_.cluster, first);
   // With slow links, and where groups of different nodes meet, every group is on its own.
@@ -41,9 +41,9 @@ const std::vector<PieceTimes::Kind>& PieceTimes::at(Coordinate c) {
     if (first_siblings_) timing = scaled(std::move(timing), 1 - timing.spread);
     return slow_links_ != nullptr ? slow_links_->slowed(std::move(timing)) : timing;
   };
-  std::vector<Kind> kinds;
+  std::vector<TimedPiece> kinds;
   for (const Block& block : (other ? other_->blocks : blocks_).kinds) {
-    Kind& kind = kinds.emplace_back();
+    TimedPiece& kind = kinds.emplace_back();
     kind.parts = std::make_unique<PieceParts>();
     PieceParts& parts = *kind.parts;
     const auto time = [&](const Kernels& kernels, PassParts& made) {
@@ -108,7 +108,7 @@ Stretch together(const Stretch& a, const Stretch& b) {
 }
 
 Chunk PieceTimes::chunk(Coordinate c, std::span<const BlockRange> chunks, std::uint32_t virtual_stage) {
-  const std::vector<Kind>& kinds = at(c);
+  const std::vector<TimedPiece>& kinds = at(c);
   const BlockRange& range = chunks[virtual_stage];
   Chunk chunk;
   for (const std::uint32_t place : places({&range, 1})) {

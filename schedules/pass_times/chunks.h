@@ -87,12 +87,12 @@ class PieceTimes {
              std::optional<OtherKind> other = {}, const HostCopies* copies = nullptr, bool first_siblings = false);
 
   /// A kind of block at one place in a node.
-  struct Kind {
+  struct TimedPiece {
     Piece piece;
     std::vector<collectives::Timing::Load> traffic;  ///< of its tensor collectives, forward and backward together
     std::unique_ptr<PieceParts> parts;
   };
-  const std::vector<Kind>& at(Coordinate c);  ///< by Blocks::kinds
+  const std::vector<TimedPiece>& at(Coordinate c);  ///< by Blocks::kinds
 
   /// Whether all groups that do the same at the same time take the same time, of those timed so far.
   bool alike() const { return alike_; }
@@ -109,7 +109,7 @@ class PieceTimes {
   const workload::SlowLinks* slow_links_;
   std::optional<OtherKind> other_;
   const HostCopies* copies_;
-  std::map<std::uint32_t, std::vector<Kind>> kinds_;
+  std::map<std::uint32_t, std::vector<TimedPiece>> kinds_;
 };
 
 }  // namespace stepcast::schedules

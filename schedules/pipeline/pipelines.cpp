@@ -20,19 +20,19 @@ extern const PipelineSchedule dualpipe_v;
 
 namespace {
 
-constexpr std::array<const PipelineSchedule*, 13> kPipelines{&vanilla,
-                                                             &gpipe,
-                                                             &one_f_one_b,
-                                                             &interleaved_one_f_one_b,
-                                                             &combined_one_f_one_b,
-                                                             &zero_bubble_h1,
-                                                             &zero_bubble_h2,
-                                                             &zero_bubble_v,
-                                                             &pipedream,
-                                                             &pipedream_2bw,
-                                                             &chimera,
-                                                             &dualpipe,
-                                                             &dualpipe_v};
+constexpr std::array kPipelines{&vanilla,
+                                &gpipe,
+                                &one_f_one_b,
+                                &interleaved_one_f_one_b,
+                                &combined_one_f_one_b,
+                                &zero_bubble_h1,
+                                &zero_bubble_h2,
+                                &zero_bubble_v,
+                                &pipedream,
+                                &pipedream_2bw,
+                                &chimera,
+                                &dualpipe,
+                                &dualpipe_v};
 
 }  // namespace
 

@@ -14,9 +14,9 @@ struct ModelChunk {
 };
 
 /// Where a chunk is.
-struct Place {
+struct ChunkPlace {
   std::uint32_t stage = 0, virtual_stage = 0;
-  friend bool operator==(const Place&, const Place&) = default;
+  friend bool operator==(const ChunkPlace&, const ChunkPlace&) = default;
 };
 
 /// Copies of the model that the stages of one pipeline hold together.
@@ -39,14 +39,14 @@ constexpr bool goes_down(Shape shape, std::uint32_t virtual_stage) {
 }
 
 /// What a virtual stage holds.
-constexpr ModelChunk held(Shape shape, Place at) {
+constexpr ModelChunk held(Shape shape, ChunkPlace at) {
   const std::uint32_t along = goes_down(shape, at.virtual_stage) ? at.stage : shape.stages - 1 - at.stage;
   const std::uint32_t of_copy = shape.virtual_stages / copies(shape);
   return {at.virtual_stage / of_copy, at.virtual_stage % of_copy * shape.stages + along};
 }
 
 /// Where a chunk is held: the inverse of `held`.
-constexpr Place place(Shape shape, ModelChunk at) {
+constexpr ChunkPlace place(Shape shape, ModelChunk at) {
   const std::uint32_t of_copy = shape.virtual_stages / copies(shape);
   const std::uint32_t virtual_stage = at.copy * of_copy + at.chunk / shape.stages, along = at.chunk % shape.stages;
   return {goes_down(shape, virtual_stage) ? along : shape.stages - 1 - along, virtual_stage};
@@ -63,7 +63,7 @@ constexpr bool visits(Shape shape, MicroBatchId micro_batch, std::uint32_t virtu
 }
 
 /// Where the micro-batch at `at` goes next, in forward direction or back; nothing at the end of the model.
-constexpr std::optional<Place> next_place(Shape shape, Place at, bool forward) {
+constexpr std::optional<ChunkPlace> next_place(Shape shape, ChunkPlace at, bool forward) {
   const ModelChunk here = held(shape, at);
   if (forward ? here.chunk + 1 == chunks(shape) : here.chunk == 0) return std::nullopt;
   return place(shape, {here.copy, forward ? here.chunk + 1 : here.chunk - 1});

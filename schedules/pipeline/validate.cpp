@@ -184,7 +184,7 @@ std::uint32_t check_stage(Shape shape, std::uint32_t stage, const StageOrder& or
 
 /// Where the pass's input comes from: another model chunk. Nothing for the first forward, for the last chunk's
 /// backward, which waits for its own forward, and for weights' gradients: check_stage looks at those.
-std::optional<Place> waits_for(Shape shape, std::uint32_t stage, const Pass& pass) {
+std::optional<ChunkPlace> waits_for(Shape shape, std::uint32_t stage, const Pass& pass) {
   if (pass.kind == PassKind::weight) return std::nullopt;
   return next_place(shape, {stage, pass.virtual_stage}, is_backward(pass.kind));
 }
@@ -198,7 +198,7 @@ void check_deadlock(Shape shape, std::span<const StageOrder> orders, Problems& p
   std::vector<std::uint32_t> awake;
   for (std::uint32_t s = shape.stages; s > 0; --s) awake.push_back(s - 1);
   const auto input_is_there = [&](std::uint32_t stage, const Pass& pass) {
-    const std::optional<Place> from = waits_for(shape, stage, pass);
+    const std::optional<ChunkPlace> from = waits_for(shape, stage, pass);
     const PassKind part = pass.kind == PassKind::forward ? PassKind::forward : PassKind::backward;
     return !from || done[from->stage].test(part, index(pass.micro_batch), from->virtual_stage);
   };
@@ -213,7 +213,7 @@ void check_deadlock(Shape shape, std::span<const StageOrder> orders, Problems& p
       for (const Pass& pass : passes) {
         done[s].set(pass);
         if (pass.kind == PassKind::weight) continue;
-        const std::optional<Place> to = next_place(shape, {s, pass.virtual_stage}, pass.kind == PassKind::forward);
+        const std::optional<ChunkPlace> to = next_place(shape, {s, pass.virtual_stage}, pass.kind == PassKind::forward);
         if (!to || queued[to->stage]) continue;
         queued[to->stage] = true;
         awake.push_back(to->stage);
@@ -225,7 +225,7 @@ void check_deadlock(Shape shape, std::span<const StageOrder> orders, Problems& p
     if (next[s] == orders[s].size()) continue;
     Pass pass = orders[s][next[s]];
     if (input_is_there(s, pass)) pass = orders[s][next[s] + 1];  // it is the one beside it that waits
-    const Place from = *waits_for(shape, s, pass);
+    const ChunkPlace from = *waits_for(shape, s, pass);
     const Pass before{is_backward(pass.kind) ? PassKind::backward : pass.kind, pass.micro_batch, from.virtual_stage};
     problems.add(fmt::format("{}: deadlock, it waits for ever for {}", describe(shape, s, pass),
                              describe(shape, from.stage, before)));

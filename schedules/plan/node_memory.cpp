@@ -12,20 +12,21 @@ namespace stepcast::schedules {
 namespace {
 
 /// One of a node's memories.
-struct Node {
+struct NodeMemoryUse {
   Offloaded all;            ///< of its GPUs together
   std::uint32_t stage = 0;  ///< of the GPU with most there
   Bytes most{};             ///< that GPU's
 };
 
-std::vector<Node> nodes_of(std::span<const MemoryUse> of_stages, const Scenario& s, const topology::GpuSlots& gpus,
-                           const Ranks& ranks, const std::optional<MemoryUse>& of_other, Offloaded MemoryUse::*where) {
-  std::vector<Node> nodes(gpus.used_nodes());
+std::vector<NodeMemoryUse> nodes_of(std::span<const MemoryUse> of_stages, const Scenario& s,
+                                    const topology::GpuSlots& gpus, const Ranks& ranks,
+                                    const std::optional<MemoryUse>& of_other, Offloaded MemoryUse::*where) {
+  std::vector<NodeMemoryUse> nodes(gpus.used_nodes());
   for (std::uint32_t g = 0; g < s.cluster.gpus; ++g) {
     const topology::GpuId gpu{g};
     const std::uint32_t stage = ranks.coordinate(g).stage;
     const MemoryUse& use = of_other && is_other(s.cluster, gpu) ? *of_other : of_stages[stage];
-    Node& node = nodes[gpus.slot(gpu).used_node];
+    NodeMemoryUse& node = nodes[gpus.slot(gpu).used_node];
     const Offloaded& part = use.*where;
     for (const MemoryKind& kind : kMemoryKinds)
       if (kind.offloaded != nullptr) node.all.*kind.offloaded += part.*kind.offloaded;
@@ -44,16 +45,18 @@ FullestNodes fullest_nodes(const Scenario& s, std::span<const MemoryUse> of_stag
   FullestNodes out;
   const topology::GpuSlots gpus = topology::gpu_slots(s.cluster.node, s.cluster.gpus, s.cluster.allocation);
   const Ranks ranks(s.parallelism, gpus.period());
-  struct Kind {
+  struct OffloadTier {
     Tier tier;
     Offloaded MemoryUse::*use;
     std::optional<NodeMemory> FullestNodes::*report;
     std::optional<Bytes> size;
   };
-  for (const Kind& kind : {Kind{Tier::host, &MemoryUse::host, &FullestNodes::host_memory, s.cluster.node.host_memory},
-                           Kind{Tier::nvme, &MemoryUse::nvme, &FullestNodes::drives, s.offload.nvme_size}}) {
-    const std::vector<Node> nodes = nodes_of(of_stages, s, gpus, ranks, of_other, kind.use);
-    const Node& fullest = *std::ranges::max_element(nodes, {}, [](const Node& node) { return node.all.sum(); });
+  for (const OffloadTier& kind :
+       {OffloadTier{Tier::host, &MemoryUse::host, &FullestNodes::host_memory, s.cluster.node.host_memory},
+        OffloadTier{Tier::nvme, &MemoryUse::nvme, &FullestNodes::drives, s.offload.nvme_size}}) {
+    const std::vector<NodeMemoryUse> nodes = nodes_of(of_stages, s, gpus, ranks, of_other, kind.use);
+    const NodeMemoryUse& fullest =
+        *std::ranges::max_element(nodes, {}, [](const NodeMemoryUse& node) { return node.all.sum(); });
     const Bytes used = fullest.all.sum();
     if (used == Bytes{}) continue;
     out.*kind.report = NodeMemory{used, kind.size};

@@ -47,7 +47,7 @@ class Builder {
 
  private:
   /// Whether the stages before a place are sent gradients.
-  bool trains(Place at) const { return goes_backward(in_.blocks, in_.chunks[at.stage][at.virtual_stage]); }
+  bool trains(ChunkPlace at) const { return goes_backward(in_.blocks, in_.chunks[at.stage][at.virtual_stage]); }
   static bool trains(const Chunk& chunk) {
     return std::ranges::any_of(chunk.pieces, [](const Piece& piece) { return piece.trained > 0; });
   }
@@ -149,7 +149,7 @@ class Builder {
   void add_send(std::uint32_t lane, const Pass& pass, std::size_t n) {
     const std::uint32_t stage = lanes_[lane].at.stage, micro_batch = index(pass.micro_batch);
     const bool forward = pass.kind == PassKind::forward;
-    const std::optional<Place> to = next_place(shape_, {stage, pass.virtual_stage}, forward);
+    const std::optional<ChunkPlace> to = next_place(shape_, {stage, pass.virtual_stage}, forward);
     if (!to || to->stage == stage || (!forward && !trains(*to))) return;
     const Declared& send = lanes_.traffic.sends[lane][forward == goes_down(shape_, pass.virtual_stage) ? 0 : 1];
     const bool beside = s_.software.pipeline_overlap;

@@ -137,7 +137,7 @@ std::vector<collectives::Timing::Load> copied(const StepInput& in) {
           loads.push_back({link, each.bytes * times, each.bytes * times});
   };
   const double micro_batches_of_chunk = static_cast<double>(micro_batches(in.scenario)) / copies(in.pipeline->shape);
-  const std::vector<PieceTimes::Kind>& kinds = in.pieces.at({});
+  const std::vector<PieceTimes::TimedPiece>& kinds = in.pieces.at({});
   for (const std::uint32_t place : places(in.chunks.front())) {
     const PieceParts& parts = *kinds[in.blocks.order[place]].parts;
     for (const PassParts* pass : {&parts.forward, &parts.before_backward, &parts.backward})

@@ -77,7 +77,7 @@ class Declarer {
     double most = 0;
     for (std::uint32_t v = 0; v < shape_.virtual_stages; ++v) {
       const bool forward = goes_down(shape_, v) == down;
-      const std::optional<Place> to = next_place(shape_, {stage, v}, forward);
+      const std::optional<ChunkPlace> to = next_place(shape_, {stage, v}, forward);
       if (!to || to->stage == stage) continue;
       const BlockRange& chunk = in_.chunks[stage][v];
       const std::uint32_t end = forward ? chunk.first + chunk.count : chunk.first;

@@ -64,11 +64,12 @@ std::vector<Operation> able(const Algorithm& algorithm, Request request) {
 }
 
 void expect_right(const Algorithm& algorithm, const Request& request) {
-  const collectives::Plan plan = algorithm.plan(request);
+  const collectives::CollectivePlan plan = algorithm.plan(request);
   const collectives::test::Grain grain(request, plan);
   collectives::test::Buffers buffers = before(request, grain);
   execute(grain.of(plan), buffers,
-          request.elements % 2 == 0 ? collectives::Turn::last_ready_first : collectives::Turn::first_ready_first);
+          request.elements % 2 == 0 ? collectives::TransferOrder::last_ready_first
+                                    : collectives::TransferOrder::first_ready_first);
   EXPECT_EQ(wrong(request, grain, buffers), "") << algorithm.name << " " << name(request.operation);
   EXPECT_TRUE(unreached(plan).empty()) << algorithm.name << " " << name(request.operation);
 }
@@ -107,7 +108,7 @@ TEST_P(EveryPart, OfFiftyAtRandomRunsAndTimesEveryAlgorithm) {
     const Cluster cluster = build_cluster(spec.node, spec.fabric, allocation);
     collectives::Group group;
     for (std::uint32_t g = 0; g < cluster.gpus(); ++g) group.push_back(topology::GpuId{g});
-    const collectives::Placement placement = collectives::place(cluster, std::span(&group, 1));
+    const collectives::GroupPlacement placement = collectives::place(cluster, std::span(&group, 1));
     const std::int64_t p = cluster.gpus(), sizes[] = {0, 1, p - 1, p, p + 1, 1'000'003};
     collectives::Timer timer(cluster, kTransport);
     const std::vector<collectives::Chain> chains = collectives::found_chains(cluster, group, placement.nodes);

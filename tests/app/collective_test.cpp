@@ -315,7 +315,7 @@ TEST_F(Collective, AlgorithmNcclShowsItsPicks) {
 }
 
 TEST(CollectiveReport, BusbwFollowsNcclTests) {
-  const CollectiveRow row{.algorithm = "ring", .protocol = "Simple", .size = {1'000'000}, .time = microseconds(10)};
+  const CollectiveResult row{.algorithm = "ring", .protocol = "Simple", .size = {1'000'000}, .time = microseconds(10)};
   CollectiveReport report{.operation = collectives::Operation::all_reduce, .ranks = 8, .rows = {row}, .log = ""};
   EXPECT_DOUBLE_EQ(algbw_GBps(row), 100);
   EXPECT_DOUBLE_EQ(busbw_GBps(report, row), 175);

@@ -8,7 +8,6 @@
 #include <fstream>
 
 #include "app/command.h"
-#include "app/commands/completion.h"
 #include "app/options.h"
 #include "tests/app/program.h"
 

@@ -40,14 +40,14 @@ Job job_on(const topology::NodeSpec& node, std::uint32_t nodes, std::uint32_t gp
   return search(cluster, group);
 }
 
-std::string text(const std::optional<Graph>& graph) {
+std::string text(const std::optional<ChannelGraph>& graph) {
   if (!graph) return "none";
   std::ostringstream out;
   out << graph->channels << " x " << graph->intra.value / 1e9 << '/' << graph->inter.value / 1e9
-      << (graph->inside == Link::nvlink ? " NVL" : " PCI");
+      << (graph->inside == Hardware::nvlink ? " NVL" : " PCI");
   return out.str();
 }
-std::string graph(const Job& job, Algorithm algorithm) { return text(job.graphs[static_cast<std::size_t>(algorithm)]); }
+std::string graph(const Job& job, Algo algorithm) { return text(job.graphs[static_cast<std::size_t>(algorithm)]); }
 
 TEST(NcclSearch, FromTheClusterToEveryEntryOfTheTableOfNccl2275) {
   std::ifstream file(STEPCAST_SOURCE_DIR "/tests/golden/nccl/h100_2275_tuning_table.csv");
@@ -64,9 +64,7 @@ TEST(NcclSearch, FromTheClusterToEveryEntryOfTheTableOfNccl2275) {
     const auto gpus = static_cast<std::uint32_t>(std::stoul(cells[3]));
     if (!jobs.contains({nodes, gpus})) jobs[{nodes, gpus}] = job_on(node, nodes, gpus);
     const Operation operation = cells[0] == "all_reduce" ? Operation::all_reduce : Operation::all_gather;
-    const Algorithm algorithm = cells[1] == "ring"   ? Algorithm::ring
-                                : cells[1] == "tree" ? Algorithm::tree
-                                                     : Algorithm::nvls_tree;
+    const Algo algorithm = cells[1] == "ring" ? Algo::ring : cells[1] == "tree" ? Algo::tree : Algo::nvls_tree;
     const Protocol protocol = cells[4] == "LL"      ? Protocol::ll
                               : cells[4] == "LL128" ? Protocol::ll128
                                                     : Protocol::simple;
@@ -77,7 +75,7 @@ TEST(NcclSearch, FromTheClusterToEveryEntryOfTheTableOfNccl2275) {
     EXPECT_TRUE(right) << line << ": " << cost->rate.value / 1e9 << " from " << graph(jobs[{nodes, gpus}], algorithm);
     latencies += std::abs(to_seconds(cost->latency) * 1e6 - std::stod(cells[5])) < 0.051;
     rates += right;
-    rings += right && algorithm == Algorithm::ring && protocol == Protocol::simple;
+    rings += right && algorithm == Algo::ring && protocol == Protocol::simple;
   }
   EXPECT_EQ(latencies, 180);
   EXPECT_EQ(rates, 180);
@@ -88,23 +86,23 @@ TEST(NcclSearch, FromTheClusterToEveryEntryOfTheTableOfNccl2275) {
 TEST(NcclSearch, FindsTheGraphsOfLogs) {
   const topology::NodeSpec h100 = node_named("dgx-h100"), a100 = node_named("dgx-a100-40gb");
   // NVIDIA/nccl 1197: 8 Hopper GPUs behind NVSwitches.
-  EXPECT_EQ(graph(job_on(h100, 1, 8), Algorithm::ring), "12 x 30/30 NVL");
-  EXPECT_EQ(graph(job_on(h100, 1, 8), Algorithm::tree), "12 x 30/30 NVL");
-  EXPECT_EQ(graph(job_on(h100, 1, 8), Algorithm::nvls), "8 x 40/60 NVL");
+  EXPECT_EQ(graph(job_on(h100, 1, 8), Algo::ring), "12 x 30/30 NVL");
+  EXPECT_EQ(graph(job_on(h100, 1, 8), Algo::tree), "12 x 30/30 NVL");
+  EXPECT_EQ(graph(job_on(h100, 1, 8), Algo::nvls), "8 x 40/60 NVL");
   // A log of 2 of 8 A100 GPUs.
-  EXPECT_EQ(graph(job_on(a100, 1, 2), Algorithm::ring), "12 x 20/20 NVL");
+  EXPECT_EQ(graph(job_on(a100, 1, 2), Algo::ring), "12 x 20/20 NVL");
   // A log of one GPU per node with one HDR adapter.
-  EXPECT_EQ(graph(job_on(a100, 2, 1), Algorithm::ring), "1 x 24/24 NVL");
-  EXPECT_EQ(graph(job_on(a100, 2, 1), Algorithm::tree), "1 x 48/24 NVL");
+  EXPECT_EQ(graph(job_on(a100, 2, 1), Algo::ring), "1 x 24/24 NVL");
+  EXPECT_EQ(graph(job_on(a100, 2, 1), Algo::tree), "1 x 48/24 NVL");
   // NVIDIA/nccl 713: 4 V100 GPUs, two NVLinks for each pair; 6 x 22 in the releases that rate an NVLink at 22 GB/s.
-  EXPECT_EQ(graph(job_on(node_named("abci-v"), 1, 4), Algorithm::ring), "6 x 20/20 NVL");
+  EXPECT_EQ(graph(job_on(node_named("abci-v"), 1, 4), Algo::ring), "6 x 20/20 NVL");
   // NVIDIA/nccl 1313: 8 H800 GPUs (8 NVLinks each) and two adapters of 400 Gbit/s.
   topology::NodeSpec h800 = h100;
   h800.nvlinks_per_gpu = 8;
   h800.nics = 2;
-  EXPECT_EQ(graph(job_on(h800, 2, 8), Algorithm::ring), "4 x 24/24 NVL");
+  EXPECT_EQ(graph(job_on(h800, 2, 8), Algo::ring), "4 x 24/24 NVL");
   // NVIDIA/nccl 1189: 2 H20 GPUs with an adapter each.
-  EXPECT_EQ(graph(job_on(node_named("hgx-h20"), 2, 2), Algorithm::ring), "4 x 24/24 NVL");
+  EXPECT_EQ(graph(job_on(node_named("hgx-h20"), 2, 2), Algo::ring), "4 x 24/24 NVL");
   // NVIDIA/nccl 1358: 2 GPUs at PCIe Gen4 on two Intel sockets, 10 GB/s between them.
   topology::NodeSpec sockets = node_named("pcie-4x-a100");
   sockets.gpus = sockets.sockets = 2;
@@ -112,7 +110,7 @@ TEST(NcclSearch, FindsTheGraphsOfLogs) {
   sockets.cpu = topology::CpuVendor::intel;
   sockets.socket_link = {
       .name = "upi", .kind = topology::LinkKind::socket, .bandwidth = {10e9}, .latency = {}, .source = {}};
-  EXPECT_EQ(graph(job_on(sockets, 1, 2), Algorithm::ring), "1 x 10/10 PCI");
+  EXPECT_EQ(graph(job_on(sockets, 1, 2), Algo::ring), "1 x 10/10 PCI");
   // NVIDIA/nccl 601: 4 GPUs, 4 adapters of 10 Gbit/s.
   topology::NodeSpec ethernet = node_named("pcie-4x-a100");
   ethernet.nics = 4;
@@ -122,26 +120,26 @@ TEST(NcclSearch, FindsTheGraphsOfLogs) {
                   .efficiency = 0.94,
                   .latency = {},
                   .source = {}};
-  EXPECT_EQ(graph(job_on(ethernet, 2, 4), Algorithm::ring), "4 x 1.2/1.2 PCI");
+  EXPECT_EQ(graph(job_on(ethernet, 2, 4), Algo::ring), "4 x 1.2/1.2 PCI");
 }
 
 // What constants.md of the sources calls NCCL's graphs of these platforms.
 TEST(NcclSearch, FindsTheGraphsOfPlatforms) {
-  EXPECT_EQ(graph(job_on(node_named("dgx-1-p100"), 1, 8), Algorithm::ring), "4 x 18/18 NVL");
-  EXPECT_EQ(graph(job_on(node_named("dgx-1-v100-16gb"), 1, 8), Algorithm::ring), "6 x 20/20 NVL");
-  EXPECT_EQ(graph(job_on(node_named("dgx-2"), 1, 16), Algorithm::ring), "6 x 20/20 NVL");
-  EXPECT_EQ(graph(job_on(node_named("dgx-a100-40gb"), 1, 8), Algorithm::ring), "12 x 20/20 NVL");
-  EXPECT_EQ(graph(job_on(node_named("dgx-a100-40gb"), 2, 8), Algorithm::ring), "8 x 24/24 NVL");
+  EXPECT_EQ(graph(job_on(node_named("dgx-1-p100"), 1, 8), Algo::ring), "4 x 18/18 NVL");
+  EXPECT_EQ(graph(job_on(node_named("dgx-1-v100-16gb"), 1, 8), Algo::ring), "6 x 20/20 NVL");
+  EXPECT_EQ(graph(job_on(node_named("dgx-2"), 1, 16), Algo::ring), "6 x 20/20 NVL");
+  EXPECT_EQ(graph(job_on(node_named("dgx-a100-40gb"), 1, 8), Algo::ring), "12 x 20/20 NVL");
+  EXPECT_EQ(graph(job_on(node_named("dgx-a100-40gb"), 2, 8), Algo::ring), "8 x 24/24 NVL");
   // Two DGX H100: NVLSTree at 462 GB/s busbw with the constants of 2.30.7.
   const Job h100 = job_on(node_named("dgx-h100"), 2, 8);
-  const auto cost = price(constants("2.30.7"), h100, Operation::all_reduce, Algorithm::nvls_tree, Protocol::simple);
+  const auto cost = price(constants("2.30.7"), h100, Operation::all_reduce, Algo::nvls_tree, Protocol::simple);
   ASSERT_TRUE(cost);
   EXPECT_NEAR(cost->rate.value * 2 * 15 / 16, 462e9, 1e9);
-  EXPECT_EQ(graph(job_on(node_named("gb200-nvl72"), 1, 72), Algorithm::nvls), "32 x 20/90 NVL");
+  EXPECT_EQ(graph(job_on(node_named("gb200-nvl72"), 1, 72), Algo::nvls), "32 x 20/90 NVL");
   // All directions of all NVLinks: what twelve rings of one NVLink would use.
-  EXPECT_EQ(graph(job_on(node_named("perlmutter"), 1, 4), Algorithm::ring), "12 x 20/20 NVL");
-  EXPECT_EQ(graph(job_on(node_named("perlmutter"), 2, 4), Algorithm::ring), "4 x 24/24 NVL");
-  EXPECT_EQ(graph(job_on(node_named("dgx-1-v100-16gb"), 2, 8), Algorithm::ring), "4 x 12/12 NVL");
+  EXPECT_EQ(graph(job_on(node_named("perlmutter"), 1, 4), Algo::ring), "12 x 20/20 NVL");
+  EXPECT_EQ(graph(job_on(node_named("perlmutter"), 2, 4), Algo::ring), "4 x 24/24 NVL");
+  EXPECT_EQ(graph(job_on(node_named("dgx-1-v100-16gb"), 2, 8), Algo::ring), "4 x 12/12 NVL");
 }
 
 TEST(NcclSearch, DistrustsLl128WhereWaysLeaveNvlinkOrCrossTheHost) {

@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "calibrate/measure/host/runs_table.h"
+#include "calibrate/measure/host/runs_table_file.h"
 #include "calibrate/measure/host/step_case.h"
 #include "tests/app/program.h"
 #include "tests/sanitized.h"
@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 fs::path sample_of(const std::string& name, const std::vector<measure::StepCase>& steps) {
   const fs::path file = fs::path(testing::TempDir()) / ("form_of_steps_" + name + ".csv");
   fs::remove(file);
-  measure::RunsTable table(file, measure::step_table_columns());
+  measure::RunsTableFile table(file, measure::step_table_columns());
   measure::StepResult result;
   result.step.median = result.step.p10 = result.step.p90 = 1;
   result.peak_bytes = 1 << 30;

@@ -116,7 +116,7 @@ double push_then_pull(std::uint32_t workers, std::uint32_t servers) {
   request.servers = servers;
   collectives::Group group;
   for (std::uint32_t g = 0; g < workers + servers; ++g) group.push_back(topology::GpuId{g});
-  const collectives::Plan plan =
+  const collectives::CollectivePlan plan =
       collectives::algorithm(servers == 1 ? "parameter-server" : "sharded-parameter-server").plan(request);
   const auto wiring =
       wire(plan, collectives::place(cluster, std::span(&group, 1)), cluster, transport_of("alpha-beta"), {}, 1);
@@ -127,7 +127,7 @@ double push_then_pull(std::uint32_t workers, std::uint32_t servers) {
 double traffic(std::string_view algorithm) {
   const collectives::Request request{
       .operation = collectives::Operation::all_reduce, .ranks = 8, .elements = 100'000'000, .nodes = 8};
-  const collectives::Plan plan = collectives::algorithm(algorithm).plan(request);
+  const collectives::CollectivePlan plan = collectives::algorithm(algorithm).plan(request);
   double bytes = 0;
   for (const collectives::Transfer& transfer : plan.transfers)
     bytes += static_cast<double>(plan.elements(transfer.chunk));

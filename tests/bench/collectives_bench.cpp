@@ -13,7 +13,7 @@ namespace {
 /// A whole plan on one switch with one GPU per node.
 struct Whole {
   topology::Cluster cluster;
-  Plan plan;
+  CollectivePlan plan;
   Wiring wiring;
   Whole(Operation operation, std::string_view name, std::uint32_t ranks)
       : cluster(test::build({.nodes = ranks, .gpus = 1})) {
@@ -21,7 +21,7 @@ struct Whole {
     const Group group = test::gpus(ranks);
     wiring = *wire(plan, place(cluster, std::span(&group, 1)), cluster, {.network_step = microseconds(3)}, {}, 1);
   }
-  static Plan make(Operation operation, std::string_view name, std::uint32_t ranks) {
+  static CollectivePlan make(Operation operation, std::string_view name, std::uint32_t ranks) {
     return algorithm(name).plan(
         {.operation = operation, .ranks = ranks, .elements = std::int64_t{ranks} * 4096, .nodes = ranks});
   }
@@ -33,7 +33,7 @@ void whole(benchmark::State& state, Operation operation, std::string_view name, 
   const sim::TaskGraph ready = lower(work.plan, work.wiring);
   for (auto _ : state) {
     if (all) {
-      const Plan plan = Whole::make(operation, name, ranks);
+      const CollectivePlan plan = Whole::make(operation, name, ranks);
       benchmark::DoNotOptimize(sim::run(lower(plan, work.wiring)).end);
     } else {
       benchmark::DoNotOptimize(sim::run(ready).end);
@@ -90,10 +90,10 @@ void laid(benchmark::State& state, WaySearch search) {
   const auto nodes = static_cast<std::uint32_t>(state.range(0));
   const topology::Cluster cluster = build_for(nodes, "rail-fat-tree");
   const Group group = test::gpus(nodes * 8);
-  const Placement placement = place(cluster, std::span(&group, 1));
+  const GroupPlacement placement = place(cluster, std::span(&group, 1));
   Request request = request_on(cluster, placement, Operation::all_to_all, 8, {});
   request.fold = algorithm("direct").symmetry(request);
-  const Plan plan = algorithm("direct").plan(request);
+  const CollectivePlan plan = algorithm("direct").plan(request);
   for (auto _ : state) benchmark::DoNotOptimize(wire(plan, placement, cluster, {}, request.fold, 1, search)->aside);
   state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(placement.ranks) * (placement.ranks - 1));
 }

@@ -27,9 +27,9 @@ std::string text(const Algorithm& algorithm, const Request& request) {
          std::to_string(request.pieces) + " pieces";
 }
 
-void expect_right(const Algorithm& algorithm, const Request& request, Turn turn) {
+void expect_right(const Algorithm& algorithm, const Request& request, TransferOrder turn) {
   Buffers buffers = before(request);
-  const Plan plan = algorithm.plan(request);
+  const CollectivePlan plan = algorithm.plan(request);
   execute(plan, buffers, turn);
   EXPECT_EQ(wrong(request, buffers), "") << text(algorithm, request);
   EXPECT_TRUE(unreached(plan).empty()) << text(algorithm, request);
@@ -56,7 +56,7 @@ TEST(Algorithms, RunOnCellsAsTheyDoOnElements) {
     for (const Operation operation : kOperations) {
       each_shape({.operation = operation, .ranks = 6, .elements = 1001, .pieces = 3}, [&](Request request) {
         if (!algorithm->supports(request)) return;
-        const Plan plan = algorithm->plan(request);
+        const CollectivePlan plan = algorithm->plan(request);
         const test::Grain grain(request, plan);
         Buffers whole = before(request), cells = test::before(request, grain);
         execute(plan, whole);
@@ -88,7 +88,7 @@ TEST(Algorithms, DoWhatTheOperationSaysForManyElements) {
                               .pieces = 4,
                               .nvlink_sharp = true,
                               .in_network_reduction = true};
-        if (algorithm->supports(request)) expect_right(*algorithm, request, Turn::first_ready_first);
+        if (algorithm->supports(request)) expect_right(*algorithm, request, TransferOrder::first_ready_first);
       }
     }
   }
@@ -102,8 +102,8 @@ TEST(Algorithms, WaitForAllTheyNeed) {
         each_shape({.operation = operation, .ranks = ranks, .elements = 5 * ranks + 1, .pieces = 4},
                    [&](Request request) {
                      if (!algorithm->supports(request)) return;
-                     expect_right(*algorithm, request, Turn::first_ready_first);
-                     expect_right(*algorithm, request, Turn::last_ready_first);
+                     expect_right(*algorithm, request, TransferOrder::first_ready_first);
+                     expect_right(*algorithm, request, TransferOrder::last_ready_first);
                    });
       }
     }
@@ -116,10 +116,10 @@ TEST(Algorithms, FoldedPlansHaveOneTransferForEachClass) {
       for (const std::uint32_t ranks : {2u, 8u, 12u, 16u, 24u}) {
         each_shape({.operation = operation, .ranks = ranks, .elements = 48 * ranks}, [&](Request request) {
           if (!algorithm->supports(request)) return;
-          const Plan whole = algorithm->plan(request);
+          const CollectivePlan whole = algorithm->plan(request);
           request.fold = algorithm->symmetry(request);
           if (request.fold == Symmetry{}) return;
-          const Plan folded = algorithm->plan(request);
+          const CollectivePlan folded = algorithm->plan(request);
           const std::size_t images =
               (request.fold.period != 0 ? ranks / request.fold.period : 1) * (!request.fold.rotate    ? 1
                                                                               : request.fold.row != 0 ? request.fold.row
@@ -137,10 +137,10 @@ TEST(Algorithms, ConnectionsDependOnNeitherElementsNorPieces) {
     for (const Operation operation : kOperations) {
       each_shape({.operation = operation, .ranks = 12}, [&](Request request) {
         if (!algorithm->supports(request)) return;
-        const Plan empty = algorithm->plan(request);
+        const CollectivePlan empty = algorithm->plan(request);
         request.elements = 1000;
         request.pieces = 7;
-        const Plan full = algorithm->plan(request);
+        const CollectivePlan full = algorithm->plan(request);
         ASSERT_EQ(empty.connections.size(), full.connections.size()) << text(*algorithm, request);
         for (std::size_t c = 0; c < full.connections.size(); ++c) {
           EXPECT_EQ(empty.connections[c].source, full.connections[c].source);
@@ -170,7 +170,7 @@ TEST(Algorithms, RingsOfAllChannelsTogetherLeaveANodeByEveryGpu) {
 
 TEST(Algorithms, InADoubleBinaryTreeARankForwardsInOneTreeOnly) {
   for (std::uint32_t nodes = 2; nodes <= 70; ++nodes) {
-    const Plan plan = algorithm("double-binary-tree").plan({.ranks = nodes, .elements = 2, .nodes = nodes});
+    const CollectivePlan plan = algorithm("double-binary-tree").plan({.ranks = nodes, .elements = 2, .nodes = nodes});
     std::vector<std::set<std::uint32_t>> forwards(nodes);
     std::vector<std::vector<int>> children(2, std::vector<int>(nodes));
     for (const Transfer& transfer : plan.transfers) {

@@ -73,10 +73,10 @@ class EveryShape : public testing::TestWithParam<std::string_view> {
   void expect_right(const Request& request) {
     // Under a sanitizer about every twentieth, ever others of each shape and size.
     if (listed_++ % (stepcast::test::kSanitized ? 19 : 1) != 0) return;
-    const Plan plan = algorithm_.plan(request);
+    const CollectivePlan plan = algorithm_.plan(request);
     const test::Grain grain = request.elements == kMany ? test::Grain(request, plan) : test::Grain(request);
     test::Buffers buffers = test::before(request, grain);
-    const Turn turn = ++cases_ % 3 == 0 ? Turn::last_ready_first : Turn::first_ready_first;
+    const TransferOrder turn = ++cases_ % 3 == 0 ? TransferOrder::last_ready_first : TransferOrder::first_ready_first;
     request.elements == kMany ? execute(grain.of(plan), buffers, turn) : execute(plan, buffers, turn);
     ASSERT_EQ(test::wrong(request, grain, buffers), "") << text(algorithm_, request);
     EXPECT_TRUE(unreached(plan).empty()) << text(algorithm_, request);

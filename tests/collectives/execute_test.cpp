@@ -7,7 +7,7 @@ namespace stepcast::collectives {
 namespace {
 
 TEST(Execute, CopiesAndAddsRangesInOrder) {
-  Plan plan;
+  CollectivePlan plan;
   plan.ranks = 2;
   const Range both[] = {{0, 1}, {2, 1}};
   const ConnectionId there = plan.connect(0, 1, 0), back = plan.connect(1, 0, 0);
@@ -20,7 +20,7 @@ TEST(Execute, CopiesAndAddsRangesInOrder) {
 }
 
 TEST(Execute, NamesATransferThatNeverRuns) {
-  Plan plan;
+  CollectivePlan plan;
   plan.ranks = 3;
   const ChunkId chunk = plan.add_chunk({0, 1});
   plan.add({plan.connect(0, 1, 0), chunk, Effect::copy});
@@ -37,7 +37,7 @@ TEST(Execute, NamesATransferThatNeverRuns) {
 }
 
 TEST(Execute, ConnectionOrderCountsAsWaiting) {
-  Plan plan;
+  CollectivePlan plan;
   plan.ranks = 2;
   const ConnectionId way = plan.connect(0, 1, 0);
   plan.add({way, plan.add_chunk({0, 1}), Effect::copy}, {TransferId{1}});  // waits for the one behind it
@@ -47,14 +47,14 @@ TEST(Execute, ConnectionOrderCountsAsWaiting) {
 }
 
 TEST(Execute, ListsRanksThatNothingReaches) {
-  Plan plan;
+  CollectivePlan plan;
   plan.ranks = 4;
   plan.add({plan.connect(0, 2, 0), plan.add_chunk({0, 1}), Effect::copy});
   EXPECT_THAT(unreached(plan), testing::ElementsAre(RankId{1}, RankId{3}));
 }
 
 TEST(Execute, RefusesRanksAndElementsThatDoNotExist) {
-  Plan plan;
+  CollectivePlan plan;
   plan.ranks = 2;
   plan.add({plan.connect(0, 1, 0), plan.add_chunk({0, 2}), Effect::copy});
   std::vector<std::vector<std::int64_t>> small(2, {0}), few(1, {0, 0});

@@ -29,7 +29,7 @@ struct Traffic {
   std::int64_t total = 0;
 };
 
-Traffic traffic(const Plan& plan) {
+Traffic traffic(const CollectivePlan& plan) {
   Traffic traffic{std::vector<std::int64_t>(plan.ranks), std::vector<std::int64_t>(plan.ranks)};
   for (const Transfer& transfer : plan.transfers) {
     const Connection& way = plan.connections[index(transfer.connection)];
@@ -41,7 +41,7 @@ Traffic traffic(const Plan& plan) {
 }
 
 /// Transfers of the longest chain of those that wait for each other.
-std::uint32_t depth(const Plan& plan) {
+std::uint32_t depth(const CollectivePlan& plan) {
   std::vector<std::uint32_t> level(plan.transfers.size());
   for (std::uint32_t t = 0; t < level.size(); ++t) {
     for (const TransferId earlier : plan.after(TransferId{t})) level[t] = std::max(level[t], level[index(earlier)]);
@@ -69,7 +69,7 @@ Time time_of(Timer& timer, std::string_view algorithm, std::uint32_t ranks, Byte
 Time time_of(std::string_view name, const Request& request) {
   const topology::Cluster cluster = build({.nodes = request.ranks, .gpus = 1});
   const Group group = gpus(request.ranks);
-  const Plan plan = algorithm(name).plan(request);
+  const CollectivePlan plan = algorithm(name).plan(request);
   const auto wiring = wire(plan, place(cluster, std::span(&group, 1)), cluster, {.network_step = kAlpha}, {}, 1);
   return sim::run(lower(plan, *wiring)).end;
 }
@@ -115,7 +115,7 @@ TEST(Formulas, NaiveExchangeMovesEverythingToEveryone) {
 // 2 (P - 1) / P n out of and into every rank: Patarasuk and Yuan, JPDC 69(2), 2009, section 3.
 TEST(Formulas, RingSendsTwiceAllButOneShare) {
   for (const std::uint32_t p : {2u, 3u, 8u, 12u, 33u}) {
-    const Plan plan = algorithm("ring").plan(all_reduce(p, 1000 * p));
+    const CollectivePlan plan = algorithm("ring").plan(all_reduce(p, 1000 * p));
     EXPECT_THAT(traffic(plan).out, testing::Each(2 * (p - 1) * 1000));
     EXPECT_THAT(traffic(plan).in, testing::Each(2 * (p - 1) * 1000));
     EXPECT_EQ(depth(plan), 2 * (p - 1));
@@ -136,7 +136,7 @@ TEST(Formulas, TreeTakesTwiceItsDepth) {
 TEST(Formulas, ButterflySendsEverythingInEveryRound) {
   for (const std::uint32_t p : {2u, 4u, 8u, 32u, 64u}) {
     const std::int64_t rounds = std::bit_width(p) - 1;
-    const Plan plan = algorithm("butterfly").plan(all_reduce(p, 1000));
+    const CollectivePlan plan = algorithm("butterfly").plan(all_reduce(p, 1000));
     EXPECT_THAT(traffic(plan).out, testing::Each(rounds * 1000));
     EXPECT_EQ(depth(plan), rounds);
     Timer timer = uniform(p);
@@ -148,7 +148,7 @@ TEST(Formulas, ButterflySendsEverythingInEveryRound) {
 TEST(Formulas, HalvingDoublingHasTheLatencyOfTreesAndTheTrafficOfRings) {
   for (const std::uint32_t p : {2u, 4u, 8u, 32u, 64u}) {
     const std::int64_t rounds = std::bit_width(p) - 1, share = 25'000;
-    const Plan plan = algorithm("halving-doubling").plan(all_reduce(p, share * p));
+    const CollectivePlan plan = algorithm("halving-doubling").plan(all_reduce(p, share * p));
     EXPECT_THAT(traffic(plan).out, testing::Each(2 * (p - 1) * share));
     EXPECT_EQ(depth(plan), 2 * rounds);
     Timer timer = uniform(p);
@@ -160,7 +160,7 @@ TEST(Formulas, HalvingDoublingHasTheLatencyOfTreesAndTheTrafficOfRings) {
 // 2 (P - 1) / P n with P - 1 messages at a time into each server: BytePS, section 2.2 (co-located servers).
 TEST(Formulas, CoLocatedServersMoveWhatARingDoesInTwoSteps) {
   for (const std::uint32_t p : {2u, 3u, 8u, 12u}) {
-    const Plan plan = algorithm("sharded-parameter-server").plan(all_reduce(p, 25'000 * p));
+    const CollectivePlan plan = algorithm("sharded-parameter-server").plan(all_reduce(p, 25'000 * p));
     EXPECT_THAT(traffic(plan).out, testing::Each(2 * (p - 1) * 25'000));
     std::vector<std::set<std::uint32_t>> into(p);
     for (const Connection& way : plan.connections) into[index(way.destination)].insert(index(way.source));
@@ -189,7 +189,7 @@ TEST(Formulas, ADirectExchangeOverASwitchIsBoundByOnePort) {
 TEST(Formulas, TwoLevelAllToAllSendsOneMessagePerNode) {
   const std::uint32_t nodes = 4, local = 4, p = nodes * local;
   const Request request{.operation = Operation::all_to_all, .ranks = p, .elements = 10 * p, .nodes = nodes};
-  const Plan plan = algorithm("hierarchical").plan(request);
+  const CollectivePlan plan = algorithm("hierarchical").plan(request);
   std::int64_t across = 0, messages = 0;
   for (const Transfer& transfer : plan.transfers) {
     const Connection& way = plan.connections[index(transfer.connection)];
@@ -241,8 +241,8 @@ TEST(Formulas, HalvingDoublingAndDoubleBinaryTreeFinishAndReduceOver12Ranks) {
   for (const char* name : {"halving-doubling", "double-binary-tree"}) {
     for (const std::int64_t elements : {0, 1, 11, 12, 13, 1000}) {
       const Request request = all_reduce(12, elements);
-      const Plan plan = algorithm(name).plan(request);
-      for (const Turn turn : {Turn::first_ready_first, Turn::last_ready_first}) {
+      const CollectivePlan plan = algorithm(name).plan(request);
+      for (const TransferOrder turn : {TransferOrder::first_ready_first, TransferOrder::last_ready_first}) {
         test::Buffers buffers = test::before(request);
         execute(plan, buffers, turn);
         EXPECT_EQ(test::wrong(request, buffers), "") << name << " " << elements;

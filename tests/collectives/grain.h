@@ -24,7 +24,7 @@ class Grain {
   explicit Grain(const Request& request) : end_(total(request)) {}
 
   /// The largest cells that neither the plan nor the operation's definition tells apart.
-  Grain(const Request& request, const Plan& plan) : end_(total(request)), cuts_{0, end_} {
+  Grain(const Request& request, const CollectivePlan& plan) : end_(total(request)), cuts_{0, end_} {
     for (std::uint32_t c = 0; c < plan.chunks(); ++c) {
       for (const Range& range : plan.ranges(ChunkId{c})) cut(range);
     }
@@ -49,8 +49,8 @@ class Grain {
   }
 
   /// The plan with cells for elements. Ranges past the last element stay past the last cell.
-  Plan of(const Plan& plan) const {
-    Plan result;
+  CollectivePlan of(const CollectivePlan& plan) const {
+    CollectivePlan result;
     result.ranks = plan.ranks;
     result.switches = plan.switches;
     result.pieces = plan.pieces;

@@ -34,8 +34,8 @@ TEST(InNetwork, AddsRightOnIntegers) {
     for (const std::int64_t elements : {0u, 1u, ranks - 1, ranks, ranks + 1, 5 * ranks + 1}) {
       const Request request = request_of(cluster, ranks, elements, 1);
       ASSERT_TRUE(algorithm("nvls").supports(request));
-      const Plan plan = algorithm("nvls").plan(request);
-      for (const Turn turn : {Turn::first_ready_first, Turn::last_ready_first}) {
+      const CollectivePlan plan = algorithm("nvls").plan(request);
+      for (const TransferOrder turn : {TransferOrder::first_ready_first, TransferOrder::last_ready_first}) {
         test::Buffers buffers = test::before(request);
         execute(plan, buffers, turn);
         EXPECT_EQ(buffers.size(), ranks);

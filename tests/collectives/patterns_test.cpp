@@ -16,7 +16,7 @@ const Pattern& called(std::string_view name) {
 }
 
 /// Sender and receiver of each flow.
-std::vector<std::pair<std::uint32_t, std::uint32_t>> ends(const Plan& plan) {
+std::vector<std::pair<std::uint32_t, std::uint32_t>> ends(const CollectivePlan& plan) {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> all;
   for (const Transfer& transfer : plan.transfers) {
     const Connection& connection = plan.connections[index(transfer.connection)];
@@ -28,7 +28,7 @@ std::vector<std::pair<std::uint32_t, std::uint32_t>> ends(const Plan& plan) {
 TEST(Patterns, AreFlowsOfTheSizeThatWaitForNothingAndGoToOthers) {
   for (const Pattern* pattern : patterns()) {
     for (const std::uint32_t ranks : {2u, 3u, 8u, 129u}) {
-      const Plan plan = pattern->flows(ranks, Bytes{1000});
+      const CollectivePlan plan = pattern->flows(ranks, Bytes{1000});
       EXPECT_EQ(plan.ranks, ranks) << pattern->name;
       EXPECT_EQ(plan.connections.size(), plan.transfers.size()) << pattern->name;
       for (std::uint32_t t = 0; t < plan.transfers.size(); ++t) {
@@ -48,7 +48,7 @@ TEST(Patterns, IncastIsEveryOtherToTheFirst) {
 TEST(Patterns, PermutationHasEverybodySendAndReceiveOnceAndIsAlwaysTheSame) {
   for (std::uint32_t ranks = 2; ranks < 70; ++ranks) {
     std::set<std::uint32_t> senders, receivers;
-    const Plan plan = called("permutation").flows(ranks, Bytes{1});
+    const CollectivePlan plan = called("permutation").flows(ranks, Bytes{1});
     for (const auto& [from, to] : ends(plan)) {
       senders.insert(from);
       receivers.insert(to);
@@ -64,7 +64,7 @@ TEST(Patterns, ATableIsAFlowForEachOfItsNumbersAndItsLargestIsTheSize) {
   const std::vector<std::int64_t> weights{0, 3, 0,  //
                                           0, 0, 1,  //
                                           2, 0, 0};
-  const Plan plan = flows_of(weights, 3, Bytes{900});
+  const CollectivePlan plan = flows_of(weights, 3, Bytes{900});
   using Ends = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
   EXPECT_EQ(ends(plan), (Ends{{0, 1}, {1, 2}, {2, 0}}));
   std::vector<std::int64_t> bytes;

@@ -20,7 +20,7 @@ namespace {
 std::uint32_t divide_up(std::uint32_t a, std::uint32_t b) { return (a + b - 1) / b; }
 
 /// How many of everything. Adaptive routing sees the spines of a group as one, and all links between two groups too.
-struct Shape {
+struct DragonflyShape {
   std::uint32_t groups = 1, leaves = 1, spines = 0;  ///< leaves and spines of one group
   std::uint32_t down = 1;                            ///< NICs of one leaf
   std::uint32_t ports = 1;                           ///< global links of one spine
@@ -28,10 +28,10 @@ struct Shape {
   double leaf_width = 1, global_width = 1;           ///< physical links in one of ours
 };
 
-Shape shape_of(const FabricRequest& request) {
+DragonflyShape shape_of(const FabricRequest& request) {
   const FabricSpec& spec = request.spec;
   if (spec.radix < 2) throw InputError(spec.name, "radix: a switch has at least 2 ports");
-  Shape shape;
+  DragonflyShape shape;
   const auto up = static_cast<std::uint32_t>(static_cast<double>(spec.radix) / (1 + spec.oversubscription));
   if (up == 0) {
     throw InputError(spec.name, "radix " + std::to_string(spec.radix) + " leaves no up-links at this oversubscription");
@@ -171,7 +171,7 @@ class DragonflyPlus final : public Fabric {
     return 2 * (shape_.groups * shape_.leaves * shape_.spines + pair * shape_.between + t) + (g < h ? 0 : 1);
   }
 
-  Shape shape_;
+  DragonflyShape shape_;
   std::uint32_t nics_;
   Bandwidth port_{};
   double above_leaf_ = 0, between_ = 0;  ///< physical links from a leaf to its spines, and between two groups

@@ -18,7 +18,7 @@ namespace {
 /// How many of everything, all planes alike. A rail is one NIC of every node. Leaves of all rails share one tree (one
 /// plane) where three levels reach all of them; beyond that each rail is a tree of its own (one plane per rail) and
 /// traffic changes rail only inside the nodes.
-struct Shape {
+struct FatTreeShape {
   std::uint32_t planes = 1, rails = 1;   ///< rails of one plane
   std::uint32_t down = 1;                ///< nodes of one leaf
   std::uint32_t groups = 1;              ///< leaves of one rail
@@ -45,7 +45,7 @@ std::uint32_t spread(std::uint32_t links, std::uint32_t most) {
 std::uint32_t divide_up(std::uint32_t a, std::uint32_t b) { return (a + b - 1) / b; }
 
 /// One tree over `rails` rails; false where three levels of these switches cannot.
-bool fits(Shape& shape, std::uint32_t radix) {
+bool fits(FatTreeShape& shape, std::uint32_t radix) {
   if (shape.rails == 1 && shape.groups == 1) {
     shape.up = 0;
     return true;
@@ -70,9 +70,9 @@ bool fits(Shape& shape, std::uint32_t radix) {
   return true;
 }
 
-Shape shape_of(const FabricRequest& request) {
+FatTreeShape shape_of(const FabricRequest& request) {
   const FabricSpec& spec = request.spec;
-  Shape base;
+  FatTreeShape base;
   if (spec.radix < 2) throw InputError(spec.name, "radix: a switch has at least 2 ports");
   base.up = static_cast<std::uint32_t>(static_cast<double>(spec.radix) / (1 + spec.oversubscription));
   base.down = static_cast<std::uint32_t>(std::floor(base.up * spec.oversubscription));
@@ -82,10 +82,10 @@ Shape shape_of(const FabricRequest& request) {
   if (request.nics_per_node == 1 && request.nodes <= spec.radix) base.down = spec.radix;
   base.groups = divide_up(request.nodes, base.down);
 
-  Shape together = base;
+  FatTreeShape together = base;
   together.rails = request.nics_per_node;
   if (fits(together, spec.radix)) return together;
-  Shape apart = base;
+  FatTreeShape apart = base;
   apart.planes = request.nics_per_node;
   if (fits(apart, spec.radix)) return apart;
   const std::uint64_t most = std::uint64_t{spec.radix / 2} * spec.radix * base.down;
@@ -213,7 +213,7 @@ class RailFatTree final : public Fabric {
     return 2 * (shape_.leaves() * shape_.up + (pod * shape_.spines + s) * shape_.spine_up + u);
   }
 
-  Shape shape_;
+  FatTreeShape shape_;
   Bandwidth port_{};
   double above_leaf_ = 0, above_pod_ = 0;  ///< physical links that lead up from one
 };

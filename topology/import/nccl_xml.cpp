@@ -35,7 +35,7 @@ class Source {
     if (!parsed) {
       throw InputError(place_at(parsed.offset), std::string("found no XML: ") + parsed.description());
     }
-    Shape shape(*this);
+    SizeLimits shape(*this);
     document_.traverse(shape);
     if (document_.child("graphs")) {
       throw InputError(place_, "found <graphs>, the rings and trees of NCCL_GRAPH_FILE; expected <system>, a topology");
@@ -63,8 +63,8 @@ class Source {
     return place_ + ":" + std::to_string(line) + ":" + std::to_string(column);
   }
 
-  struct Shape : pugi::xml_tree_walker {
-    explicit Shape(const Source& from) : source(from) {}
+  struct SizeLimits : pugi::xml_tree_walker {
+    explicit SizeLimits(const Source& from) : source(from) {}
     bool for_each(pugi::xml_node& node) override {
       if (depth() >= kDeepest) source.fail(node, "found more than 32 elements inside each other, expected fewer");
       if (++elements > kMostElements) source.fail(node, "found more than 100000 elements, expected fewer");
@@ -141,7 +141,7 @@ class XmlImporter {
     for (const pugi::xml_node& cpu : source_.system().children("cpu")) add_cpu(cpu);
     if (gpus_.empty()) throw InputError(source_.place(), "found no GPU in <system>");
     number_gpus();
-    for (const Gpu& gpu : gpus_) add_nvlinks(gpu);
+    for (const GpuElement& gpu : gpus_) add_nvlinks(gpu);
     add_nic_type();
     node_.gpus = static_cast<std::uint32_t>(gpus_.size());
     node_.nics = nics_;
@@ -150,7 +150,7 @@ class XmlImporter {
   }
 
  private:
-  struct Gpu {
+  struct GpuElement {
     std::string name, busid;
     pugi::xml_node xml;  ///< <gpu>; null in a skeleton
   };
@@ -223,9 +223,9 @@ class XmlImporter {
 
   /// GPUs become devices in the order of `dev`.
   void number_gpus() {
-    const bool numbered = std::ranges::all_of(gpus_, [](const Gpu& gpu) { return gpu.xml.attribute("dev"); });
+    const bool numbered = std::ranges::all_of(gpus_, [](const GpuElement& gpu) { return gpu.xml.attribute("dev"); });
     if (numbered) {
-      std::ranges::stable_sort(gpus_, {}, [](const Gpu& gpu) { return gpu.xml.attribute("dev").as_uint(); });
+      std::ranges::stable_sort(gpus_, {}, [](const GpuElement& gpu) { return gpu.xml.attribute("dev").as_uint(); });
     }
     std::map<std::string, std::string> renamed;
     for (std::size_t i = 0; i < gpus_.size(); ++i) {
@@ -240,7 +240,7 @@ class XmlImporter {
     for (const GraphLink& link : pending_links()) join(link.from, renamed.at(link.to), link.type, 1);
   }
 
-  void add_nvlinks(const Gpu& gpu) {
+  void add_nvlinks(const GpuElement& gpu) {
     const std::uint32_t sm = gpu.xml.attribute("sm").as_uint();
     std::uint32_t to_switch = 0;
     std::map<std::string, std::uint32_t> to_gpu;
@@ -310,7 +310,7 @@ class XmlImporter {
 
   const Source& source_;
   NodeSpec node_;
-  std::vector<Gpu> gpus_;
+  std::vector<GpuElement> gpus_;
   std::vector<Pending> pending_;  ///< PCIe links of GPUs, before GPUs have their numbers
   std::vector<std::pair<std::string, LinkType>> sockets_;
   std::map<std::string, std::string> named_;  ///< busid of a GPU: its name

@@ -19,7 +19,7 @@ namespace {
 constexpr std::uint32_t kMostNvlinks = 18;  // of one GPU: H100 and B200
 constexpr std::size_t kMostDevices = 1024, kMostSockets = 64;
 
-struct Matrix {
+struct SmiMatrix {
   std::vector<std::string> names;                ///< GPU0, ..., then NICs
   std::vector<std::vector<std::string>> cells;   ///< [row][column]
   std::vector<std::optional<std::string>> numa;  ///< [row]: its NUMA node, where stated
@@ -89,7 +89,7 @@ std::string without_escapes(std::string_view text) {
 }
 
 /// Two devices see each other alike.
-void check_symmetric(const Matrix& matrix, const std::string& place) {
+void check_symmetric(const SmiMatrix& matrix, const std::string& place) {
   for (std::size_t from = 0; from < matrix.names.size(); ++from) {
     for (std::size_t to = 0; to < from; ++to) {
       const std::string &there = matrix.cells[to][from], &back = matrix.cells[from][to];
@@ -101,8 +101,8 @@ void check_symmetric(const Matrix& matrix, const std::string& place) {
   }
 }
 
-Matrix read(std::string_view text, const std::string& place) {
-  Matrix matrix;
+SmiMatrix read(std::string_view text, const std::string& place) {
+  SmiMatrix matrix;
   std::istringstream in{without_escapes(text)};
   std::size_t number = 0;
   bool numa = false;
@@ -160,7 +160,7 @@ Matrix read(std::string_view text, const std::string& place) {
 
 class MatrixImporter {
  public:
-  MatrixImporter(const Matrix& matrix, const SmiLinks& links, const std::string& place)
+  MatrixImporter(const SmiMatrix& matrix, const SmiLinks& links, const std::string& place)
       : m_(matrix), links_(links), place_(place) {
     node_.name = place;
     node_.builder = "graph";
@@ -273,7 +273,7 @@ class MatrixImporter {
   }
   std::string name(std::size_t i) const { return "gpu " + m_.names[i].substr(3); }
 
-  const Matrix& m_;
+  const SmiMatrix& m_;
   const SmiLinks& links_;
   const std::string& place_;
   NodeSpec node_;
@@ -284,7 +284,7 @@ class MatrixImporter {
 }  // namespace
 
 NodeSpec import_smi_matrix(std::string_view text, const SmiLinks& links, const std::string& place) {
-  const Matrix matrix = read(text, place);
+  const SmiMatrix matrix = read(text, place);
   NodeSpec node = MatrixImporter(matrix, links, place).run();
   return node;
 }

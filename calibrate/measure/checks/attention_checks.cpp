@@ -8,7 +8,7 @@ constexpr int kHeads = 2, kSequences = 2, kRows = 136;  // two tiles and an eigh
 
 /// Q, K and V as one multiply makes them: sequences x rows x (q, k, v) x heads x head size.
 struct Packed {
-  Attention a;
+  AttentionCall a;
   std::int64_t row, elements;
   Packed(int head, bool causal) : row(3 * kHeads * head), elements(kSequences * kRows * row) {
     const AttentionStrides in{kRows * row, head, row};

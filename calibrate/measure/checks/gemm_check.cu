@@ -49,7 +49,7 @@ __global__ void fill_kernel(Number number, void* to, std::int64_t elements, std:
 }
 
 /// One block a sample: differences[block] = c - the sum of products.
-__global__ void sample_kernel(GemmShape s, const void* a, const void* b, const void* c, double* differences) {
+__global__ void sample_kernel(CublasShape s, const void* a, const void* b, const void* c, double* differences) {
   __shared__ double part[kThreads];
   const std::uint64_t drawn = draw(7, blockIdx.x);
   const auto one = static_cast<std::int64_t>((drawn >> 48) % static_cast<std::uint64_t>(s.batch));
@@ -78,7 +78,7 @@ void fill_numbers(Number number, void* to, std::int64_t elements, std::uint64_t 
          elements, seed);
 }
 
-double gemm_error(const GemmShape& shape, const void* a, const void* b, const void* c, cudaStream_t stream) {
+double gemm_error(const CublasShape& shape, const void* a, const void* b, const void* c, cudaStream_t stream) {
   const Buffer<double> differences(kSamples);
   launch("gemm_error", sample_kernel, dim3(kSamples), kThreads, 0, stream, shape, a, b, c, differences.data());
   double most = 0;

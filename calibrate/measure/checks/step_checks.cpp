@@ -11,7 +11,7 @@ namespace {
 /// One rank has nobody to speak to.
 class Alone : public Peers {
  public:
-  void all_reduce(Group, void*, std::int64_t, Number, cudaStream_t) override { refuse(); }
+  void all_reduce(RankGroup, void*, std::int64_t, Number, cudaStream_t) override { refuse(); }
   void all_gather(float*, std::int64_t, cudaStream_t) override { refuse(); }
   void exchange(const std::vector<Message>&, cudaStream_t) override { refuse(); }
 
@@ -23,7 +23,7 @@ class Alone : public Peers {
 struct SecondStep {
   StepCase step{
       .layers = 2, .hidden = 128, .heads = 2, .vocab = 96, .sequence = 8, .micro_batch = 2, .micro_batches = 2};
-  Training training{.deviation = 0.1f, .dropout = 0.1f, .adam = {.rate = 0.02f}};
+  TrainingConstants training{.deviation = 0.1f, .dropout = 0.1f, .adam = {.rate = 0.02f}};
   WholeParameters before, gradients;
   double loss = 0;
 

@@ -25,18 +25,18 @@ class Stream {
 };
 
 /// An event with a time, of the GPU that is current when it is made.
-class Event {
+class CudaEvent {
  public:
-  Event() { check_cuda(cudaEventCreate(&event_), "cudaEventCreate"); }
-  Event(Event&& other) noexcept : event_(std::exchange(other.event_, nullptr)) {}
-  Event& operator=(Event&&) = delete;
-  ~Event() {
+  CudaEvent() { check_cuda(cudaEventCreate(&event_), "cudaEventCreate"); }
+  CudaEvent(CudaEvent&& other) noexcept : event_(std::exchange(other.event_, nullptr)) {}
+  CudaEvent& operator=(CudaEvent&&) = delete;
+  ~CudaEvent() {
     if (event_ != nullptr) cudaEventDestroy(event_);
   }
   operator cudaEvent_t() const { return event_; }
   void record(cudaStream_t stream) const { check_cuda(cudaEventRecord(event_, stream), "cudaEventRecord"); }
   /// Seconds from `earlier` to this one. Waits for neither.
-  double since(const Event& earlier) const {
+  double since(const CudaEvent& earlier) const {
     float milliseconds = 0;
     check_cuda(cudaEventElapsedTime(&milliseconds, earlier.event_, event_), "cudaEventElapsedTime");
     return static_cast<double>(milliseconds) * 1e-3;

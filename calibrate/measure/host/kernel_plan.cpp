@@ -17,25 +17,25 @@ struct Layer {
 
 /// Weight matrices as one GPU of a tensor-parallel group holds them.
 std::vector<Layer> transformer_layers() {
-  struct Model {
+  struct TransformerSize {
     std::int64_t hidden, ffn, kv;  ///< kv: columns of keys and of values
     bool gated;
     int rank;
   };
   // GPT-2 small and XL, GPT-3 1.3B to 175B, Llama 2 7B and 70B, Llama 3 8B, BERT-large: configs/models and their
   // papers.
-  constexpr std::array<Model, 10> models{{{768, 3072, 768, false, 1},
-                                          {1024, 4096, 1024, false, 0},
-                                          {1600, 6400, 1600, false, 2},
-                                          {2048, 8192, 2048, false, 1},
-                                          {2560, 10240, 2560, false, 2},
-                                          {4096, 16384, 4096, false, 0},
-                                          {4096, 11008, 4096, true, 1},
-                                          {4096, 14336, 1024, true, 1},
-                                          {8192, 28672, 1024, true, 1},
-                                          {12288, 49152, 12288, false, 1}}};
+  constexpr std::array<TransformerSize, 10> models{{{768, 3072, 768, false, 1},
+                                                    {1024, 4096, 1024, false, 0},
+                                                    {1600, 6400, 1600, false, 2},
+                                                    {2048, 8192, 2048, false, 1},
+                                                    {2560, 10240, 2560, false, 2},
+                                                    {4096, 16384, 4096, false, 0},
+                                                    {4096, 11008, 4096, true, 1},
+                                                    {4096, 14336, 1024, true, 1},
+                                                    {8192, 28672, 1024, true, 1},
+                                                    {12288, 49152, 12288, false, 1}}};
   std::vector<Layer> layers;
-  for (const Model& model : models) {
+  for (const TransformerSize& model : models) {
     for (const std::int64_t tensor : {1, 2, 4, 8}) {
       if (model.hidden / tensor < 256) continue;
       const int rank = tensor == 1 ? model.rank : std::max(model.rank, tensor == 8 ? 1 : 2);
@@ -83,26 +83,26 @@ void add_transformers(Cases& cases, bool fp8, bool bf16) {
 /// ResNet-50's convolutions as multiplies of unrolled patches (im2col): out channels, pixels of the batch, patch.
 /// Source: He et al. 2015 (arXiv 1512.03385), table 1.
 void add_convolutions(Cases& cases, bool bf16) {
-  struct Convolution {
+  struct ConvolutionSize {
     std::int64_t out, side, patch;
   };
-  constexpr std::array<Convolution, 16> convolutions{{{64, 112, 147},
-                                                      {64, 56, 64},
-                                                      {64, 56, 576},
-                                                      {256, 56, 64},
-                                                      {64, 56, 256},
-                                                      {128, 56, 256},
-                                                      {128, 28, 1152},
-                                                      {512, 28, 128},
-                                                      {128, 28, 512},
-                                                      {256, 28, 512},
-                                                      {256, 14, 2304},
-                                                      {1024, 14, 256},
-                                                      {256, 14, 1024},
-                                                      {512, 14, 1024},
-                                                      {512, 7, 4608},
-                                                      {2048, 7, 512}}};
-  for (const Convolution& c : convolutions) {
+  constexpr std::array<ConvolutionSize, 16> convolutions{{{64, 112, 147},
+                                                          {64, 56, 64},
+                                                          {64, 56, 576},
+                                                          {256, 56, 64},
+                                                          {64, 56, 256},
+                                                          {128, 56, 256},
+                                                          {128, 28, 1152},
+                                                          {512, 28, 128},
+                                                          {128, 28, 512},
+                                                          {256, 28, 512},
+                                                          {256, 14, 2304},
+                                                          {1024, 14, 256},
+                                                          {256, 14, 1024},
+                                                          {512, 14, 1024},
+                                                          {512, 7, 4608},
+                                                          {2048, 7, 512}}};
+  for (const ConvolutionSize& c : convolutions) {
     for (const std::int64_t images : {32, 128, 256}) {
       const Layer layer{c.out, c.patch, 1};
       const std::int64_t pixels = images * c.side * c.side;

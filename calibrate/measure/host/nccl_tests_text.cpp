@@ -32,7 +32,7 @@ std::string measured(double seconds, std::int64_t wrong, std::int64_t bytes, dou
 }  // namespace
 
 std::string nccl_tests_text(const std::string& collective, const std::string& redop, const std::vector<int>& gpus,
-                            int nodes, const std::string& device, const std::vector<NcclTestsRow>& rows) {
+                            int nodes, const std::string& device, const std::vector<NcclTestsLine>& rows) {
   const int gpus_per_node = static_cast<int>(gpus.size()), ranks = gpus_per_node * nodes;
   const double factor = bus_factor(collective, ranks);
   std::string text = "# " + program(collective) + "_perf, in the form of nccl-tests, by stepcast_measure\n";
@@ -46,7 +46,7 @@ std::string nccl_tests_text(const std::string& collective, const std::string& re
                  "time", "algbw", "busbw", "#wrong", "time", "algbw", "busbw", "#wrong");
   text += format("#%11s %12s %7s %6s %6s %7s %6s %6s %6s %7s %6s %6s %6s\n", "(B)", "(elements)", "", "", "", "(us)",
                  "(GB/s)", "(GB/s)", "", "(us)", "(GB/s)", "(GB/s)", "");
-  for (const NcclTestsRow& row : rows) {
+  for (const NcclTestsLine& row : rows) {
     text += format("%12lld %12lld %7s %6s %6s", static_cast<long long>(row.bytes), static_cast<long long>(row.count),
                    "float", redop.c_str(), collective == "broadcast" || collective == "reduce" ? "0" : "-1");
     text += measured(row.out_of_place, row.wrong_out, row.bytes, factor);

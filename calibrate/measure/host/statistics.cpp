@@ -19,7 +19,7 @@ double quantile(const std::vector<double>& sorted, double share) {
 
 }  // namespace
 
-Spread spread_of(std::vector<double> samples) {
+SampleSpread spread_of(std::vector<double> samples) {
   if (samples.empty()) throw std::logic_error("spread of no samples");
   std::sort(samples.begin(), samples.end());
   return {static_cast<std::int64_t>(samples.size()), quantile(samples, 0.5), quantile(samples, 0.1),

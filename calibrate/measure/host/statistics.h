@@ -7,14 +7,14 @@
 namespace stepcast::measure {
 
 /// Of the repeats of one measurement, in seconds.
-struct Spread {
+struct SampleSpread {
   std::int64_t repeats = 0;
   double median = 0, p10 = 0, p90 = 0;
 };
 
 /// Median and 10th and 90th percentile, linear between neighbours (Hyndman and Fan 1996, type 7).
 /// Requires at least one sample, each above 0.
-Spread spread_of(std::vector<double> samples);
+SampleSpread spread_of(std::vector<double> samples);
 
 /// Whether the later half of the samples is more than a tenth slower than the earlier half, by their medians: clocks
 /// fell while it ran. Needs 8 samples to say so.

@@ -97,18 +97,18 @@ std::vector<StepCase> step_plan(int gpus, std::int64_t memory_bytes, bool quick)
     if (fault(step).empty() && step.gpus() <= gpus && bytes_needed(step) < 0.92 * static_cast<double>(memory_bytes))
       ranked.emplace_back(rank, step);
   };
-  struct Shape {
+  struct ModelSize {
     int layers, hidden, heads, sequence;
   };
   // GPT-3 small to 13B (Brown et al. 2020, arXiv 2005.14165, table 2.1), layers cut where a few say as much.
-  constexpr std::array<Shape, 6> shapes{{{12, 768, 12, 1024},
-                                         {24, 1024, 16, 1024},
-                                         {24, 2048, 16, 2048},
-                                         {16, 2560, 20, 2048},
-                                         {8, 4096, 32, 2048},
-                                         {4, 5120, 40, 2048}}};
+  constexpr std::array<ModelSize, 6> shapes{{{12, 768, 12, 1024},
+                                             {24, 1024, 16, 1024},
+                                             {24, 2048, 16, 2048},
+                                             {16, 2560, 20, 2048},
+                                             {8, 4096, 32, 2048},
+                                             {4, 5120, 40, 2048}}};
   constexpr int kVocab = 50304;
-  for (const Shape& s : shapes) {
+  for (const ModelSize& s : shapes) {
     for (int pipeline = 1; pipeline <= gpus; ++pipeline) {
       for (int tensor = 1; tensor * pipeline <= gpus; ++tensor) {
         const int data = gpus / (tensor * pipeline);
@@ -156,14 +156,14 @@ std::string step_name(const StepCase& s) {
 
 namespace {
 
-struct Column {
+struct NamedCell {
   const char* name;
   std::string cell;
 };
 
 /// The columns and their cells, in one place.
-std::vector<Column> columns_of(const StepCase& s, const StepResult& r, const std::string& node,
-                               const std::string& run) {
+std::vector<NamedCell> columns_of(const StepCase& s, const StepResult& r, const std::string& node,
+                                  const std::string& run) {
   const auto whole = [](std::int64_t value) { return std::to_string(value); };
   const StepPhases& p = r.phases;
   const std::string note = "p10 " + cell(r.step.p10) + "; p90 " + cell(r.step.p90) + "; " + whole(r.step.repeats) +
@@ -207,14 +207,14 @@ std::vector<Column> columns_of(const StepCase& s, const StepResult& r, const std
 
 std::vector<std::string> step_table_columns() {
   std::vector<std::string> names;
-  for (const Column& column : columns_of(StepCase{}, {}, "", "")) names.emplace_back(column.name);
+  for (const NamedCell& column : columns_of(StepCase{}, {}, "", "")) names.emplace_back(column.name);
   return names;
 }
 
 std::vector<std::string> step_table_cells(const StepCase& step, const StepResult& result, const std::string& node,
                                           const std::string& run) {
   std::vector<std::string> cells;
-  for (Column& column : columns_of(step, result, node, run)) cells.push_back(std::move(column.cell));
+  for (NamedCell& column : columns_of(step, result, node, run)) cells.push_back(std::move(column.cell));
   return cells;
 }
 

@@ -78,7 +78,7 @@ std::string step_name(const StepCase& step);
 /// Columns of the runs table and a row of it (shared form of all runs tables: docs/scenario-reference.md). `node`: a
 /// file of configs/nodes. Phases and the peak of memory go where `stepcast validate` looks for them.
 struct StepResult {
-  Spread step;
+  SampleSpread step;
   StepPhases phases;            ///< medians, of a rank of the last stage
   std::int64_t peak_bytes = 0;  ///< most of any rank: what the step's own allocator handed out at one time
   std::int64_t used_bytes = 0;  ///< of the whole GPU, as cudaMemGetInfo says: context, libraries and NCCL included

@@ -29,27 +29,27 @@ StepParameters step_parameters(const StepCase& step, const StepRank& rank) {
   StepParameters out;
   const std::int64_t h = step.hidden, part = h / step.tensor, inner = 4 * part, t = rank.tensor;
   const bool first = rank.stage == 0, last = rank.stage + 1 == step.pipeline;
-  const auto add = [&](const std::string& name, Start start, std::int64_t rows, std::int64_t columns,
+  const auto add = [&](const std::string& name, InitialValues start, std::int64_t rows, std::int64_t columns,
                        std::int64_t first_row, std::int64_t first_column, std::int64_t whole_columns) {
     out.parts.push_back({name, start, rows, columns, first_row, first_column, whole_columns, out.elements});
     out.elements += rows * columns;
   };
   const auto rows_split = [&](const std::string& name, std::int64_t rows) {
-    add(name, Start::weight, rows, h, t * rows, 0, h);
+    add(name, InitialValues::weight, rows, h, t * rows, 0, h);
   };
   const auto columns_split = [&](const std::string& name, std::int64_t columns) {
-    add(name, Start::residual_weight, h, columns, 0, t * columns, columns * step.tensor);
+    add(name, InitialValues::residual_weight, h, columns, 0, t * columns, columns * step.tensor);
   };
-  const auto vector = [&](const std::string& name, Start start) { add(name, start, 1, h, 0, 0, h); };
+  const auto vector = [&](const std::string& name, InitialValues start) { add(name, start, 1, h, 0, 0, h); };
   const auto vector_split = [&](const std::string& name, std::int64_t columns) {
-    add(name, Start::zeros, 1, columns, 0, t * columns, columns * step.tensor);
+    add(name, InitialValues::zeros, 1, columns, 0, t * columns, columns * step.tensor);
   };
 
   if (first || last) {
     rows_split("embedding", step.vocab / step.tensor);
     out.tied = out.elements;
   }
-  if (first) add("positions", Start::weight, step.sequence, h, 0, 0, h);
+  if (first) add("positions", InitialValues::weight, step.sequence, h, 0, 0, h);
   const int layers = step.layers / step.pipeline, begin = rank.stage * layers;
   for (int layer = begin; layer < begin + layers; ++layer) {
     const std::string of = layer_prefix(layer);
@@ -60,18 +60,18 @@ StepParameters step_parameters(const StepCase& step, const StepRank& rank) {
   }
   for (int layer = begin; layer < begin + layers; ++layer) {
     const std::string of = layer_prefix(layer);
-    vector(of + "norm 1 gamma", Start::ones);
-    vector(of + "norm 1 beta", Start::zeros);
+    vector(of + "norm 1 gamma", InitialValues::ones);
+    vector(of + "norm 1 beta", InitialValues::zeros);
     for (const char* what : {"query bias", "key bias", "value bias"}) vector_split(of + what, part);
-    vector(of + "projection bias", Start::zeros);
-    vector(of + "norm 2 gamma", Start::ones);
-    vector(of + "norm 2 beta", Start::zeros);
+    vector(of + "projection bias", InitialValues::zeros);
+    vector(of + "norm 2 gamma", InitialValues::ones);
+    vector(of + "norm 2 beta", InitialValues::zeros);
     vector_split(of + "up bias", inner);
-    vector(of + "down bias", Start::zeros);
+    vector(of + "down bias", InitialValues::zeros);
   }
   if (last) {
-    vector("last norm gamma", Start::ones);
-    vector("last norm beta", Start::zeros);
+    vector("last norm gamma", InitialValues::ones);
+    vector("last norm beta", InitialValues::zeros);
   }
   return out;
 }

@@ -10,12 +10,12 @@ namespace stepcast::measure {
 
 /// How a tensor of parameters begins: uniform random numbers, of the standard deviation of the model; the same over
 /// sqrt(2 layers) where it adds to the residual (Radford et al. 2019, GPT-2, section 2.3); all one; all zero.
-enum class Start { weight, residual_weight, ones, zeros };
+enum class InitialValues { weight, residual_weight, ones, zeros };
 
 /// One tensor of parameters, or as much of it as a rank holds: rows x columns cut out of the whole, row by row.
 struct ParameterPart {
   std::string name;  ///< the same on all ranks: "layer 3 up weight"
-  Start start = Start::zeros;
+  InitialValues start = InitialValues::zeros;
   std::int64_t rows = 0, columns = 0;
   std::int64_t first_row = 0, first_column = 0, whole_columns = 0;  ///< where it lies in the whole tensor
   std::int64_t offset = 0;                                          ///< in the rank's flat memory, in elements

@@ -51,7 +51,7 @@ __device__ void load_tile(const T* from, std::int64_t row_stride, int first, int
 
 /// Where a head's vectors begin: of grid row y, which counts heads of all sequences.
 template <class T>
-__device__ __forceinline__ T* head_of(T* x, const AttentionStrides& strides, const Attention& a) {
+__device__ __forceinline__ T* head_of(T* x, const AttentionStrides& strides, const AttentionCall& a) {
   return x + blockIdx.y / a.heads * strides.sequence + blockIdx.y % a.heads * strides.head;
 }
 
@@ -93,7 +93,7 @@ struct ForwardTile {
 /// One block: 64 queries of one head. Each warp keeps 16 of them; two threads share a row of scores.
 template <class T, int Head>
 __global__ void __launch_bounds__(kThreads)
-    forward_kernel(Attention a, const T* __restrict__ q, const T* __restrict__ k, const T* __restrict__ v,
+    forward_kernel(AttentionCall a, const T* __restrict__ q, const T* __restrict__ k, const T* __restrict__ v,
                    T* __restrict__ o, float* __restrict__ log_sum) {
   if constexpr (multiplies<T>()) {
     using Tile = ForwardTile<T, Head>;
@@ -184,14 +184,14 @@ __global__ void __launch_bounds__(kThreads)
 /// delta = sum of o and its gradient over each head vector: one warp a row.
 template <class T>
 __global__ void __launch_bounds__(kThreads)
-    delta_kernel(Attention a, const T* __restrict__ o, const T* __restrict__ d_o, float* __restrict__ delta) {
+    delta_kernel(AttentionCall a, const T* __restrict__ o, const T* __restrict__ d_o, float* __restrict__ delta) {
   const int row = static_cast<int>(blockIdx.x) * kWarps + static_cast<int>(threadIdx.x) / 32;
   if (row >= a.queries) return;
   o = head_of(o, a.o, a) + row * a.o.row;
   d_o = head_of(d_o, a.o, a) + row * a.o.row;
   float sum = 0.0f;
   for (int d = static_cast<int>(threadIdx.x) % 32; d < a.head; d += 32) sum += to_float(o[d]) * to_float(d_o[d]);
-  sum = across_warp<Sum>(sum);
+  sum = across_warp<JoinBySum>(sum);
   if (threadIdx.x % 32 == 0) delta[static_cast<std::int64_t>(blockIdx.y) * a.queries + row] = sum;
 }
 
@@ -214,7 +214,7 @@ struct BackwardTile {
 /// in registers; gradients of queries are added to `dq` (fp32, sequences x heads x queries x head size).
 template <class T, int Head>
 __global__ void __launch_bounds__(kThreads)
-    backward_kernel(Attention a, const T* __restrict__ q, const T* __restrict__ k, const T* __restrict__ v,
+    backward_kernel(AttentionCall a, const T* __restrict__ q, const T* __restrict__ k, const T* __restrict__ v,
                     const T* __restrict__ d_o, const float* __restrict__ log_sum, const float* __restrict__ delta,
                     float* __restrict__ dq, T* __restrict__ dk, T* __restrict__ dv) {
   if constexpr (multiplies<T>()) {
@@ -332,14 +332,14 @@ __global__ void __launch_bounds__(kThreads)
 /// The fp32 gradient of the queries to where T lies.
 template <class T>
 __global__ void __launch_bounds__(kThreads)
-    query_gradient_kernel(Attention a, const float* __restrict__ from, T* __restrict__ to) {
+    query_gradient_kernel(AttentionCall a, const float* __restrict__ from, T* __restrict__ to) {
   from += static_cast<std::int64_t>(blockIdx.y) * a.queries * a.head;
   to = head_of(to, a.q, a);
   const int i = static_cast<int>(blockIdx.x * kThreads + threadIdx.x);  // of elements of one head
   if (i < a.queries * a.head) to[i / a.head * a.q.row + i % a.head] = from_float<T>(from[i]);
 }
 
-void require(const Attention& a) {
+void require(const AttentionCall& a) {
   const auto rows_are_packs = [](const AttentionStrides& s) {
     return s.row % 8 == 0 && s.head % 8 == 0 && s.sequence % 8 == 0;
   };
@@ -351,14 +351,14 @@ void require(const Attention& a) {
   }
 }
 
-dim3 grid_over(const Attention& a, int rows, int per_block) {
+dim3 grid_over(const AttentionCall& a, int rows, int per_block) {
   dim3 grid = grid_of(blocks_for(rows, per_block));
   grid.y = static_cast<unsigned>(a.sequences * a.heads);
   return grid;
 }
 
 template <class T, int Head>
-void forward_of(const Attention& a, const T* q, const T* k, const T* v, T* o, float* log_sum, cudaStream_t stream) {
+void forward_of(const AttentionCall& a, const T* q, const T* k, const T* v, T* o, float* log_sum, cudaStream_t stream) {
   using Tile = ForwardTile<T, Head>;
   check_cuda(cudaFuncSetAttribute(forward_kernel<T, Head>, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                   static_cast<int>(sizeof(Tile))),
@@ -368,7 +368,7 @@ void forward_of(const Attention& a, const T* q, const T* k, const T* v, T* o, fl
 }
 
 template <class T, int Head>
-void backward_of(const Attention& a, const T* q, const T* k, const T* v, const T* d_o, const float* log_sum,
+void backward_of(const AttentionCall& a, const T* q, const T* k, const T* v, const T* d_o, const float* log_sum,
                  const float* delta, float* dq, T* dk, T* dv, cudaStream_t stream) {
   using Tile = BackwardTile<T, Head>;
   check_cuda(cudaFuncSetAttribute(backward_kernel<T, Head>, cudaFuncAttributeMaxDynamicSharedMemorySize,
@@ -381,7 +381,7 @@ void backward_of(const Attention& a, const T* q, const T* k, const T* v, const T
 }  // namespace
 
 template <class T>
-void attention_forward(const Attention& a, const T* q, const T* k, const T* v, T* o, float* log_sum,
+void attention_forward(const AttentionCall& a, const T* q, const T* k, const T* v, T* o, float* log_sum,
                        cudaStream_t stream) {
   require(a);
   if (a.head == 64) return forward_of<T, 64>(a, q, k, v, o, log_sum, stream);
@@ -389,12 +389,12 @@ void attention_forward(const Attention& a, const T* q, const T* k, const T* v, T
   throw std::logic_error("attention of heads of " + std::to_string(a.head));
 }
 
-std::int64_t attention_work(const Attention& a) {
+std::int64_t attention_work(const AttentionCall& a) {
   return a.sequences * a.heads * a.queries * (std::int64_t{a.head} + 1);
 }
 
 template <class T>
-void attention_backward(const Attention& a, const T* q, const T* k, const T* v, const T* o, const T* d_o,
+void attention_backward(const AttentionCall& a, const T* q, const T* k, const T* v, const T* o, const T* d_o,
                         const float* log_sum, T* dq, T* dk, T* dv, float* work, cudaStream_t stream) {
   require(a);
   const std::int64_t elements = a.sequences * a.heads * a.queries * a.head;
@@ -413,8 +413,8 @@ void attention_backward(const Attention& a, const T* q, const T* k, const T* v, 
 }
 
 #define STEPCAST_ATTENTION_OF(T)                                                                                       \
-  template void attention_forward(const Attention&, const T*, const T*, const T*, T*, float*, cudaStream_t);           \
-  template void attention_backward(const Attention&, const T*, const T*, const T*, const T*, const T*, const float*, T*, \
+  template void attention_forward(const AttentionCall&, const T*, const T*, const T*, T*, float*, cudaStream_t);           \
+  template void attention_backward(const AttentionCall&, const T*, const T*, const T*, const T*, const T*, const float*, T*, \
                                    T*, T*, float*, cudaStream_t)
 STEPCAST_ATTENTION_OF(bf16);
 STEPCAST_ATTENTION_OF(half);

@@ -9,11 +9,11 @@
 
 namespace stepcast::measure {
 
-struct Sum {
+struct JoinBySum {
   static __device__ __forceinline__ float none() { return 0.0f; }
   static __device__ __forceinline__ float join(float a, float b) { return a + b; }
 };
-struct Maximum {
+struct JoinByMaximum {
   static __device__ __forceinline__ float none() { return -INFINITY; }
   static __device__ __forceinline__ float join(float a, float b) { return fmaxf(a, b); }
 };

@@ -28,8 +28,8 @@ __global__ void __launch_bounds__(kThreads)
 #pragma unroll
     for (int i = 0; i < kPack<T>; ++i) sum += __expf(v[i] - most);
   }
-  const float whole = across_block<Maximum>(most);
-  const float total = across_block<Sum>(sum == 0.0f ? 0.0f : sum * __expf(most - whole));
+  const float whole = across_block<JoinByMaximum>(most);
+  const float total = across_block<JoinBySum>(sum == 0.0f ? 0.0f : sum * __expf(most - whole));
   if (threadIdx.x == 0) {
     const std::int32_t at = targets[blockIdx.x] - part.first;
     log_sum[blockIdx.x] = whole + logf(total);
@@ -52,7 +52,7 @@ __global__ void combine_kernel(const float* __restrict__ all_log_sum, const floa
     log_sum[r] = most + logf(sum);
     mine = log_sum[r] - target;
   }
-  mine = across_block<Sum>(mine);
+  mine = across_block<JoinBySum>(mine);
   if (threadIdx.x == 0) atomicAdd(loss, mine / static_cast<float>(rows));
 }
 

@@ -44,11 +44,11 @@ std::uintptr_t alignment_of(const void* at) {
 }
 
 /// The algorithm depends on the shape, and on how the bias is aligned.
-using Key = std::pair<decltype(GemmShape{}.key()), std::uintptr_t>;
+using Key = std::pair<decltype(CublasShape{}.key()), std::uintptr_t>;
 
 }  // namespace
 
-struct Gemm::Library {
+struct CublasGemm::Library {
   struct Layouts {
     cublasLtMatmulDesc_t multiply = nullptr;
     cublasLtMatrixLayout_t a = nullptr, b = nullptr, c = nullptr;
@@ -75,10 +75,10 @@ struct Gemm::Library {
     if (handle != nullptr) cublasLtDestroy(handle);
   }
 
-  const Layouts& layouts_of(const GemmShape& shape, const void* bias);
+  const Layouts& layouts_of(const CublasShape& shape, const void* bias);
 };
 
-const Gemm::Library::Layouts& Gemm::Library::layouts_of(const GemmShape& shape, const void* bias) {
+const CublasGemm::Library::Layouts& CublasGemm::Library::layouts_of(const CublasShape& shape, const void* bias) {
   const Key key{shape.key(), shape.bias ? alignment_of(bias) : 0};
   if (const auto at = known.find(key); at != known.end()) return at->second;
   const auto made = known.try_emplace(key).first;
@@ -136,16 +136,17 @@ const Gemm::Library::Layouts& Gemm::Library::layouts_of(const GemmShape& shape, 
   return l;
 }
 
-Gemm::Gemm() : library_(std::make_unique<Library>()) {
+CublasGemm::CublasGemm() : library_(std::make_unique<Library>()) {
   check_cublas(cublasLtCreate(&library_->handle), "cublasLtCreate");
   check_cuda(cudaMalloc(&library_->workspace, kWorkspace), "cudaMalloc");
 }
 
-Gemm::~Gemm() = default;
+CublasGemm::~CublasGemm() = default;
 
-std::int64_t Gemm::workspace_bytes() { return static_cast<std::int64_t>(kWorkspace); }
+std::int64_t CublasGemm::workspace_bytes() { return static_cast<std::int64_t>(kWorkspace); }
 
-void Gemm::run(const GemmShape& shape, const void* a, const void* b, void* c, const void* bias, cudaStream_t stream) {
+void CublasGemm::run(const CublasShape& shape, const void* a, const void* b, void* c, const void* bias,
+                     cudaStream_t stream) {
   const Library::Layouts& l = library_->layouts_of(shape, bias);
   if (shape.bias) {
     check_cublas(cublasLtMatmulDescSetAttribute(l.multiply, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias, sizeof(bias)),

@@ -14,7 +14,7 @@ enum class Number { fp32, tf32, fp16, bf16, fp8 };
 Number number_named(const std::string& dtype);
 
 /// C = op(A) op(B) (+ C) (+ bias along m), column-major without gaps, `batch` of them one behind the other.
-struct GemmShape {
+struct CublasShape {
   Number in = Number::bf16, out = Number::bf16;
   bool transpose_a = false, transpose_b = false;
   std::int64_t batch = 1, m = 0, n = 0, k = 0;
@@ -25,15 +25,15 @@ struct GemmShape {
 
 /// cuBLASLt on the current GPU: the first algorithm of its heuristic, with up to 32 MiB of workspace, as frameworks
 /// call it. One object serves one stream at a time.
-class Gemm {
+class CublasGemm {
  public:
-  Gemm();
-  ~Gemm();
-  Gemm(const Gemm&) = delete;
-  Gemm& operator=(const Gemm&) = delete;
+  CublasGemm();
+  ~CublasGemm();
+  CublasGemm(const CublasGemm&) = delete;
+  CublasGemm& operator=(const CublasGemm&) = delete;
 
   /// Throws std::runtime_error where cuBLASLt has no algorithm for the shape.
-  void run(const GemmShape& shape, const void* a, const void* b, void* c, const void* bias, cudaStream_t stream);
+  void run(const CublasShape& shape, const void* a, const void* b, void* c, const void* bias, cudaStream_t stream);
 
   static std::int64_t workspace_bytes();  ///< of GPU memory, that one object takes
 
@@ -43,7 +43,7 @@ class Gemm {
 };
 
 /// "TN": A transposed, B not.
-GemmShape gemm_shape(const std::string& dtype, const std::string& layout, std::int64_t batch, std::int64_t m,
-                     std::int64_t n, std::int64_t k);
+CublasShape gemm_shape(const std::string& dtype, const std::string& layout, std::int64_t batch, std::int64_t m,
+                       std::int64_t n, std::int64_t k);
 
 }  // namespace stepcast::measure

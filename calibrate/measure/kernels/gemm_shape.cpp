@@ -13,9 +13,9 @@ Number number_named(const std::string& dtype) {
   throw std::logic_error("no numbers called " + dtype);
 }
 
-GemmShape gemm_shape(const std::string& dtype, const std::string& layout, std::int64_t batch, std::int64_t m,
-                     std::int64_t n, std::int64_t k) {
-  GemmShape shape;
+CublasShape gemm_shape(const std::string& dtype, const std::string& layout, std::int64_t batch, std::int64_t m,
+                       std::int64_t n, std::int64_t k) {
+  CublasShape shape;
   shape.in = number_named(dtype);
   shape.out = shape.in == Number::fp8 ? Number::bf16 : shape.in;
   shape.transpose_a = layout.at(0) == 'T';

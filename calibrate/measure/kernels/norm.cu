@@ -25,7 +25,7 @@ __global__ void __launch_bounds__(kRowThreads)
 #pragma unroll
       for (int i = 0; i < kPack<T>; ++i) sum += row.x[p][i];
     }
-    mean = across_block<Sum>(sum) / static_cast<float>(columns);
+    mean = across_block<JoinBySum>(sum) / static_cast<float>(columns);
   }
   float squares = 0.0f;
 #pragma unroll
@@ -37,7 +37,7 @@ __global__ void __launch_bounds__(kRowThreads)
       squares += d * d;
     }
   }
-  const float rstd = rsqrtf(across_block<Sum>(squares) / static_cast<float>(columns) + kEpsilon);
+  const float rstd = rsqrtf(across_block<JoinBySum>(squares) / static_cast<float>(columns) + kEpsilon);
 #pragma unroll
   for (int p = 0; p < Row<T>::kPacks; ++p) {
     const int column = Row<T>::column(p);
@@ -87,8 +87,8 @@ __global__ void __launch_bounds__(kRowThreads)
         product += gradient.x[p][i] * n;
       }
     }
-    const float mean_gradient = dbeta != nullptr ? across_block<Sum>(sum) / static_cast<float>(columns) : 0.0f;
-    const float mean_product = across_block<Sum>(product) / static_cast<float>(columns);
+    const float mean_gradient = dbeta != nullptr ? across_block<JoinBySum>(sum) / static_cast<float>(columns) : 0.0f;
+    const float mean_product = across_block<JoinBySum>(product) / static_cast<float>(columns);
 #pragma unroll
     for (int p = 0; p < kPacks; ++p) {
       const int column = Row<T>::column(p);

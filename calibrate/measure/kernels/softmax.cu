@@ -18,7 +18,7 @@ __global__ void __launch_bounds__(kRowThreads)
 #pragma unroll
     for (int i = 0; i < kPack<T>; ++i) most = fmaxf(most, row.x[p][i]);
   }
-  most = across_block<Maximum>(most);
+  most = across_block<JoinByMaximum>(most);
   float sum = 0.0f;
 #pragma unroll
   for (int p = 0; p < Row<T>::kPacks; ++p) {
@@ -28,7 +28,7 @@ __global__ void __launch_bounds__(kRowThreads)
       sum += row.x[p][i];
     }
   }
-  const float scale = 1.0f / across_block<Sum>(sum);
+  const float scale = 1.0f / across_block<JoinBySum>(sum);
 #pragma unroll
   for (int p = 0; p < Row<T>::kPacks; ++p) {
 #pragma unroll
@@ -50,7 +50,7 @@ __global__ void __launch_bounds__(kRowThreads)
 #pragma unroll
     for (int i = 0; i < kPack<T>; ++i) sum += value.x[p][i] * gradient.x[p][i];
   }
-  sum = across_block<Sum>(sum);
+  sum = across_block<JoinBySum>(sum);
 #pragma unroll
   for (int p = 0; p < Row<T>::kPacks; ++p) {
 #pragma unroll

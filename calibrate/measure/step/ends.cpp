@@ -17,9 +17,9 @@ EndsShape ends_shape(const StepCase& step, const StepRank& rank) {
   return s;
 }
 
-Block<bf16> embedding_forward(const Engine& engine, const EndsShape& s, const EmbeddingTensors<const bf16>& w,
-                              const std::int32_t* ids, const std::int32_t* places) {
-  Block<bf16> x = engine.pool.take<bf16>(s.rows * s.hidden);
+PoolBlock<bf16> embedding_forward(const Engine& engine, const EndsShape& s, const EmbeddingTensors<const bf16>& w,
+                                  const std::int32_t* ids, const std::int32_t* places) {
+  PoolBlock<bf16> x = engine.pool.take<bf16>(s.rows * s.hidden);
   embedding_gather(w.words, s.words, ids, x.data(), false, s.rows, s.hidden, engine.stream);
   sum_over_tensor_ranks(engine, s.tensor, x);
   const TablePart positions{0, static_cast<std::int32_t>(s.sequence)};
@@ -28,14 +28,14 @@ Block<bf16> embedding_forward(const Engine& engine, const EndsShape& s, const Em
 }
 
 void embedding_backward(const Engine& engine, const EndsShape& s, const EmbeddingTensors<float>& g,
-                        const std::int32_t* ids, const std::int32_t* places, const Block<bf16>& dx) {
+                        const std::int32_t* ids, const std::int32_t* places, const PoolBlock<bf16>& dx) {
   embedding_scatter(dx.data(), ids, g.words, s.words, s.rows, s.hidden, engine.stream);
   const TablePart positions{0, static_cast<std::int32_t>(s.sequence)};
   embedding_scatter(dx.data(), places, g.positions, positions, s.rows, s.hidden, engine.stream);
 }
 
 HeadSaved head_forward(const Engine& engine, const EndsShape& s, const HeadTensors<const bf16>& w,
-                       const std::int32_t* targets, Block<bf16> x, float* loss) {
+                       const std::int32_t* targets, PoolBlock<bf16> x, float* loss) {
   HeadSaved saved;
   saved.x = std::move(x);
   saved.mean = engine.pool.take<float>(s.rows);
@@ -47,7 +47,7 @@ HeadSaved head_forward(const Engine& engine, const EndsShape& s, const HeadTenso
   linear(engine, saved.norm.data(), w.words, nullptr, saved.logits.data(), s.rows, s.hidden, s.words.count);
   // Of each tensor rank's part of the vocabulary: log of the sum of exponentials of each row, then the targets' logits.
   const std::int64_t stride = 2 * s.rows;
-  Block<float> parts = engine.pool.take<float>(s.tensor * stride);
+  PoolBlock<float> parts = engine.pool.take<float>(s.tensor * stride);
   float* const own = parts.data() + s.tensor_rank * stride;
   cross_entropy_forward(saved.logits.data(), targets, s.words, own, own + s.rows, s.rows, engine.stream);
   if (s.tensor > 1) engine.peers->all_gather(parts.data(), stride, engine.stream);
@@ -57,15 +57,15 @@ HeadSaved head_forward(const Engine& engine, const EndsShape& s, const HeadTenso
   return saved;
 }
 
-Block<bf16> head_backward(const Engine& engine, const EndsShape& s, const HeadTensors<const bf16>& w,
-                          const HeadTensors<float>& g, const std::int32_t* targets, float scale, HeadSaved saved) {
+PoolBlock<bf16> head_backward(const Engine& engine, const EndsShape& s, const HeadTensors<const bf16>& w,
+                              const HeadTensors<float>& g, const std::int32_t* targets, float scale, HeadSaved saved) {
   bf16* const dlogits = saved.logits.data();
   cross_entropy_backward(dlogits, targets, s.words, saved.log_sum.data(), dlogits, scale, s.rows, engine.stream);
-  Block<bf16> dnorm = engine.pool.take<bf16>(s.rows * s.hidden);
+  PoolBlock<bf16> dnorm = engine.pool.take<bf16>(s.rows * s.hidden);
   linear_input_gradient(engine, dlogits, w.words, dnorm.data(), s.rows, s.hidden, s.words.count);
   linear_weight_gradient(engine, saved.norm.data(), dlogits, g.words, s.rows, s.hidden, s.words.count);
   sum_over_tensor_ranks(engine, s.tensor, dnorm);
-  Block<bf16> dx = engine.pool.take<bf16>(s.rows * s.hidden);
+  PoolBlock<bf16> dx = engine.pool.take<bf16>(s.rows * s.hidden);
   norm_backward<bf16>({s.rows, s.hidden, w.norm_gamma, w.norm_beta, saved.mean.data(), saved.rstd.data()},
                       saved.x.data(), dnorm.data(), nullptr, dx.data(), g.norm_gamma, g.norm_beta, engine.stream);
   return dx;

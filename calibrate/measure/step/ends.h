@@ -21,25 +21,26 @@ struct EmbeddingTensors {
   T *words, *positions;
 };
 /// `ids`, `places`: of each row, its token and its place in the sequence.
-Block<bf16> embedding_forward(const Engine& engine, const EndsShape& shape, const EmbeddingTensors<const bf16>& weights,
-                              const std::int32_t* ids, const std::int32_t* places);
+PoolBlock<bf16> embedding_forward(const Engine& engine, const EndsShape& shape,
+                                  const EmbeddingTensors<const bf16>& weights, const std::int32_t* ids,
+                                  const std::int32_t* places);
 void embedding_backward(const Engine& engine, const EndsShape& shape, const EmbeddingTensors<float>& gradients,
-                        const std::int32_t* ids, const std::int32_t* places, const Block<bf16>& dx);
+                        const std::int32_t* ids, const std::int32_t* places, const PoolBlock<bf16>& dx);
 
 template <class T>
 struct HeadTensors {
   T *words, *norm_gamma, *norm_beta;
 };
 struct HeadSaved {
-  Block<bf16> x, norm, logits;
-  Block<float> mean, rstd, log_sum;
+  PoolBlock<bf16> x, norm, logits;
+  PoolBlock<float> mean, rstd, log_sum;
 };
 /// loss += mean over the rows of -log(probability of the target).
 HeadSaved head_forward(const Engine& engine, const EndsShape& shape, const HeadTensors<const bf16>& weights,
-                       const std::int32_t* targets, Block<bf16> x, float* loss);
+                       const std::int32_t* targets, PoolBlock<bf16> x, float* loss);
 /// Gradient of x of `scale` times the sum over the rows.
-Block<bf16> head_backward(const Engine& engine, const EndsShape& shape, const HeadTensors<const bf16>& weights,
-                          const HeadTensors<float>& gradients, const std::int32_t* targets, float scale,
-                          HeadSaved saved);
+PoolBlock<bf16> head_backward(const Engine& engine, const EndsShape& shape, const HeadTensors<const bf16>& weights,
+                              const HeadTensors<float>& gradients, const std::int32_t* targets, float scale,
+                              HeadSaved saved);
 
 }  // namespace stepcast::measure

@@ -9,7 +9,7 @@ namespace stepcast::measure {
 /// What a rank's passes run on. All work goes to one stream.
 struct Engine {
   cudaStream_t stream = nullptr;
-  Gemm& gemm;
+  CublasGemm& gemm;
   Pool& pool;
   Peers* peers = nullptr;
 };
@@ -25,6 +25,6 @@ void linear_weight_gradient(const Engine& engine, const bf16* x, const bf16* dy,
                             std::int64_t in, std::int64_t out);
 
 /// Sums `block` over the tensor ranks, if there are several.
-void sum_over_tensor_ranks(const Engine& engine, int ranks, Block<bf16>& block);
+void sum_over_tensor_ranks(const Engine& engine, int ranks, PoolBlock<bf16>& block);
 
 }  // namespace stepcast::measure

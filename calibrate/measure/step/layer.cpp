@@ -8,8 +8,8 @@ namespace stepcast::measure {
 namespace {
 
 /// Queries, keys and values of a row lie side by side, each head by head.
-Attention attention_of(const LayerShape& s) {
-  Attention a;
+AttentionCall attention_of(const LayerShape& s) {
+  AttentionCall a;
   a.sequences = s.sequences;
   a.heads = s.heads;
   a.queries = a.keys = static_cast<int>(s.sequence);
@@ -31,8 +31,8 @@ void attend(const Engine& engine, const LayerShape& s, LayerSaved& saved) {
                     engine.stream);
 }
 
-Norm<bf16> norm_of(const LayerShape& s, const bf16* gamma, const bf16* beta, const Block<float>& mean,
-                   const Block<float>& rstd) {
+Norm<bf16> norm_of(const LayerShape& s, const bf16* gamma, const bf16* beta, const PoolBlock<float>& mean,
+                   const PoolBlock<float>& rstd) {
   return {s.rows(), s.hidden, gamma, beta, mean.data(), rstd.data()};
 }
 
@@ -60,8 +60,8 @@ LayerTensors<T> layer_tensors(const StepParameters& parameters, int layer, T* fl
 template LayerTensors<const bf16> layer_tensors(const StepParameters&, int, const bf16*);
 template LayerTensors<float> layer_tensors(const StepParameters&, int, float*);
 
-Block<bf16> layer_forward(const Engine& engine, const LayerShape& s, const LayerTensors<const bf16>& w,
-                          const LayerDropout& dropout, Block<bf16> x, LayerSaved& saved) {
+PoolBlock<bf16> layer_forward(const Engine& engine, const LayerShape& s, const LayerTensors<const bf16>& w,
+                              const LayerDropout& dropout, PoolBlock<bf16> x, LayerSaved& saved) {
   const std::int64_t rows = s.rows(), h = s.hidden, width = s.width(), inner = s.inner();
   const auto take = [&](std::int64_t columns) { return engine.pool.take<bf16>(rows * columns); };
   const auto statistic = [&] { return engine.pool.take<float>(rows); };
@@ -74,7 +74,7 @@ Block<bf16> layer_forward(const Engine& engine, const LayerShape& s, const Layer
   saved.qkv = take(3 * width);
   linear(engine, saved.norm1.data(), w.qkv, w.qkv_bias, saved.qkv.data(), rows, h, 3 * width);
   attend(engine, s, saved);
-  Block<bf16> part = take(h);
+  PoolBlock<bf16> part = take(h);
   linear(engine, saved.attention.data(), w.projection, nullptr, part.data(), rows, width, h);
   sum_over_tensor_ranks(engine, s.tensor, part);
   saved.middle = take(h);
@@ -93,7 +93,7 @@ Block<bf16> layer_forward(const Engine& engine, const LayerShape& s, const Layer
   gelu_forward(saved.up.data(), saved.gelu.data(), rows * inner, engine.stream);
   linear(engine, saved.gelu.data(), w.down, nullptr, part.data(), rows, inner, h);
   sum_over_tensor_ranks(engine, s.tensor, part);
-  Block<bf16> y = take(h);
+  PoolBlock<bf16> y = take(h);
   saved.mask2 = engine.pool.take<unsigned char>(rows * h);
   bias_dropout_add(part.data(), w.down_bias, saved.middle.data(), y.data(), saved.mask2.data(), rows, h, dropout.mlp,
                    engine.stream);
@@ -107,28 +107,28 @@ Block<bf16> layer_forward(const Engine& engine, const LayerShape& s, const Layer
   return y;
 }
 
-Block<bf16> layer_backward(const Engine& engine, const LayerShape& shape, const LayerTensors<const bf16>& w,
-                           const LayerTensors<float>& g, const LayerDropout& dropout, LayerSaved saved,
-                           Block<bf16> dy) {
+PoolBlock<bf16> layer_backward(const Engine& engine, const LayerShape& shape, const LayerTensors<const bf16>& w,
+                               const LayerTensors<float>& g, const LayerDropout& dropout, LayerSaved saved,
+                               PoolBlock<bf16> dy) {
   LayerShape s = shape;
   if (s.recompute == StepRecompute::full) {
     s.recompute = StepRecompute::none;
-    Block<bf16> x = std::move(saved.x);
+    PoolBlock<bf16> x = std::move(saved.x);
     layer_forward(engine, s, w, dropout, std::move(x), saved);
   }
   const std::int64_t rows = s.rows(), h = s.hidden, width = s.width(), inner = s.inner();
   const auto take = [&](std::int64_t columns) { return engine.pool.take<bf16>(rows * columns); };
 
   // The MLP's half. Each block goes back as soon as nothing reads it any more.
-  Block<bf16> dpart = take(h);
+  PoolBlock<bf16> dpart = take(h);
   bias_dropout_add_backward(dy.data(), saved.mask2.data(), dpart.data(), rows, h, dropout.mlp.probability,
                             engine.stream);
   bias_backward(dpart.data(), g.down_bias, rows, h, engine.stream);
-  Block<bf16> dgelu = take(inner);
+  PoolBlock<bf16> dgelu = take(inner);
   linear_input_gradient(engine, dpart.data(), w.down, dgelu.data(), rows, inner, h);
   linear_weight_gradient(engine, saved.gelu.data(), dpart.data(), g.down, rows, inner, h);
   saved.gelu.clear();
-  Block<bf16> dup = take(inner);
+  PoolBlock<bf16> dup = take(inner);
   gelu_backward(saved.up.data(), dgelu.data(), dup.data(), rows * inner, engine.stream);
   dgelu.clear();
   saved.up.clear();
@@ -138,7 +138,7 @@ Block<bf16> layer_backward(const Engine& engine, const LayerShape& shape, const 
   dup.clear();
   saved.norm2.clear();
   sum_over_tensor_ranks(engine, s.tensor, dpart);
-  Block<bf16> dmiddle = take(h);
+  PoolBlock<bf16> dmiddle = take(h);
   norm_backward(norm_of(s, w.norm2_gamma, w.norm2_beta, saved.mean2, saved.rstd2), saved.middle.data(), dpart.data(),
                 dy.data(), dmiddle.data(), g.norm2_gamma, g.norm2_beta, engine.stream);
   saved.middle.clear();
@@ -147,14 +147,14 @@ Block<bf16> layer_backward(const Engine& engine, const LayerShape& shape, const 
   bias_dropout_add_backward(dmiddle.data(), saved.mask1.data(), dpart.data(), rows, h, dropout.attention.probability,
                             engine.stream);
   bias_backward(dpart.data(), g.projection_bias, rows, h, engine.stream);
-  Block<bf16> dattention = take(width);
+  PoolBlock<bf16> dattention = take(width);
   linear_input_gradient(engine, dpart.data(), w.projection, dattention.data(), rows, width, h);
   linear_weight_gradient(engine, saved.attention.data(), dpart.data(), g.projection, rows, width, h);
   if (s.recompute == StepRecompute::selective) attend(engine, s, saved);
-  Block<bf16> dqkv = take(3 * width);
+  PoolBlock<bf16> dqkv = take(3 * width);
   {
-    const Attention a = attention_of(s);
-    const Block<float> work = engine.pool.take<float>(attention_work(a));
+    const AttentionCall a = attention_of(s);
+    const PoolBlock<float> work = engine.pool.take<float>(attention_work(a));
     const bf16* const q = saved.qkv.data();
     bf16* const dq = dqkv.data();
     attention_backward(a, q, q + width, q + 2 * width, saved.attention.data(), dattention.data(), saved.log_sum.data(),
@@ -168,7 +168,7 @@ Block<bf16> layer_backward(const Engine& engine, const LayerShape& shape, const 
   linear_weight_gradient(engine, saved.norm1.data(), dqkv.data(), g.qkv, rows, h, 3 * width);
   dqkv.clear();
   sum_over_tensor_ranks(engine, s.tensor, dpart);
-  Block<bf16> dx = std::move(dy);
+  PoolBlock<bf16> dx = std::move(dy);
   norm_backward(norm_of(s, w.norm1_gamma, w.norm1_beta, saved.mean1, saved.rstd1), saved.x.data(), dpart.data(),
                 dmiddle.data(), dx.data(), g.norm1_gamma, g.norm1_beta, engine.stream);
   return dx;

@@ -31,9 +31,9 @@ LayerTensors<T> layer_tensors(const StepParameters& parameters, int layer, T* fl
 
 /// What forward keeps for backward.
 struct LayerSaved {
-  Block<bf16> x, norm1, qkv, attention, middle, norm2, up, gelu;  ///< middle: the residual between the halves
-  Block<float> mean1, rstd1, log_sum, mean2, rstd2;
-  Block<unsigned char> mask1, mask2;
+  PoolBlock<bf16> x, norm1, qkv, attention, middle, norm2, up, gelu;  ///< middle: the residual between the halves
+  PoolBlock<float> mean1, rstd1, log_sum, mean2, rstd2;
+  PoolBlock<unsigned char> mask1, mask2;
 };
 struct LayerDropout {
   Dropout attention, mlp;
@@ -41,12 +41,12 @@ struct LayerDropout {
 
 /// x + attention(norm(x)), then the same with the MLP (GPT-2's order: norm before each half); `saved` gets what
 /// backward needs.
-Block<bf16> layer_forward(const Engine& engine, const LayerShape& shape, const LayerTensors<const bf16>& weights,
-                          const LayerDropout& dropout, Block<bf16> x, LayerSaved& saved);
+PoolBlock<bf16> layer_forward(const Engine& engine, const LayerShape& shape, const LayerTensors<const bf16>& weights,
+                              const LayerDropout& dropout, PoolBlock<bf16> x, LayerSaved& saved);
 
 /// Gradient of x from that of the result; adds to `gradients`. Runs forward again what was not saved.
-Block<bf16> layer_backward(const Engine& engine, const LayerShape& shape, const LayerTensors<const bf16>& weights,
-                           const LayerTensors<float>& gradients, const LayerDropout& dropout, LayerSaved saved,
-                           Block<bf16> dy);
+PoolBlock<bf16> layer_backward(const Engine& engine, const LayerShape& shape, const LayerTensors<const bf16>& weights,
+                               const LayerTensors<float>& gradients, const LayerDropout& dropout, LayerSaved saved,
+                               PoolBlock<bf16> dy);
 
 }  // namespace stepcast::measure

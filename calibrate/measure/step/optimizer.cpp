@@ -12,14 +12,14 @@ void copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, cu
   check_cuda(cudaMemcpyAsync(to, from, bytes, kind, stream), "cudaMemcpyAsync");
 }
 
-class OnGpu : public Optimizer {
+class OnGpu : public AdamOptimizer {
  public:
   OnGpu(Pool& pool, std::int64_t elements)
       : master_(pool.take<float>(elements)), first_(pool.take<float>(elements)), second_(pool.take<float>(elements)) {}
 
   void begin(const float* values, cudaStream_t stream) override {
     copy(master_.data(), values, master_.bytes(), cudaMemcpyDeviceToDevice, stream);
-    for (const Block<float>* moment : {&first_, &second_})
+    for (const PoolBlock<float>* moment : {&first_, &second_})
       check_cuda(cudaMemsetAsync(moment->data(), 0, moment->bytes(), stream), "cudaMemsetAsync");
   }
   void step(const Adam& adam, bf16* parameters, const float* gradient, cudaStream_t stream) override {
@@ -27,10 +27,10 @@ class OnGpu : public Optimizer {
   }
 
  private:
-  Block<float> master_, first_, second_;
+  PoolBlock<float> master_, first_, second_;
 };
 
-class OnHost : public Optimizer {
+class OnHost : public AdamOptimizer {
  public:
   OnHost(Pool& pool, std::int64_t elements, int threads)
       : staging_(pool.take<bf16>(std::min(elements, kStaged))),
@@ -64,7 +64,7 @@ class OnHost : public Optimizer {
 
  private:
   static constexpr std::int64_t kStaged = 16 << 20;  // elements turned to bf16 at a time: a copy of milliseconds
-  Block<bf16> staging_;
+  PoolBlock<bf16> staging_;
   PinnedMemory gradient_, parameters_;
   std::vector<float> master_, first_, second_;
   int threads_;
@@ -72,11 +72,11 @@ class OnHost : public Optimizer {
 
 }  // namespace
 
-std::unique_ptr<Optimizer> gpu_optimizer(Pool& pool, std::int64_t elements) {
+std::unique_ptr<AdamOptimizer> gpu_optimizer(Pool& pool, std::int64_t elements) {
   return std::make_unique<OnGpu>(pool, elements);
 }
 
-std::unique_ptr<Optimizer> host_optimizer(Pool& pool, std::int64_t elements, int threads) {
+std::unique_ptr<AdamOptimizer> host_optimizer(Pool& pool, std::int64_t elements, int threads) {
   return std::make_unique<OnHost>(pool, elements, threads);
 }
 

@@ -32,7 +32,7 @@ class PhaseClock {
     events_[phases_.size()].record(stream);
   }
   std::vector<double StepPhases::*> phases_;
-  std::vector<Event> events_;
+  std::vector<CudaEvent> events_;
 };
 
 }  // namespace stepcast::measure

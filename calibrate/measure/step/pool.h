@@ -9,7 +9,7 @@
 namespace stepcast::measure {
 
 template <class T>
-class Block;
+class PoolBlock;
 
 /// Memory of one GPU, handed out and taken back block by block. What comes back is kept for the next block of the same
 /// size, without waiting, as frameworks' caching allocators do: all blocks must be used on one stream alone.
@@ -23,14 +23,14 @@ class Pool {
   /// Elements of T, not initialised. The pool must outlive them. Throws std::runtime_error where memory does not
   /// suffice.
   template <class T>
-  Block<T> take(std::int64_t elements);
+  PoolBlock<T> take(std::int64_t elements);
 
   std::int64_t peak() const { return peak_; }          ///< most bytes handed out at one time
   std::int64_t reserved() const { return reserved_; }  ///< bytes taken from the GPU, in use or not
 
  private:
   template <class T>
-  friend class Block;
+  friend class PoolBlock;
   static std::size_t rounded(std::size_t bytes) { return (bytes + 511) / 512 * 512; }
   void* get(std::size_t bytes);
   void put(void* at, std::size_t bytes);
@@ -41,20 +41,20 @@ class Pool {
 
 /// Elements of T out of a pool; they go back to it when it ends.
 template <class T>
-class Block {
+class PoolBlock {
  public:
-  Block() = default;
-  Block(Block&& other) noexcept
+  PoolBlock() = default;
+  PoolBlock(PoolBlock&& other) noexcept
       : pool_(std::exchange(other.pool_, nullptr)),
         data_(std::exchange(other.data_, nullptr)),
         elements_(std::exchange(other.elements_, 0)) {}
-  Block& operator=(Block&& other) noexcept {
+  PoolBlock& operator=(PoolBlock&& other) noexcept {
     std::swap(pool_, other.pool_);
     std::swap(data_, other.data_);
     std::swap(elements_, other.elements_);
     return *this;
   }
-  ~Block() { clear(); }
+  ~PoolBlock() { clear(); }
 
   T* data() const { return data_; }
   std::int64_t size() const { return elements_; }
@@ -68,7 +68,7 @@ class Block {
 
  private:
   friend class Pool;
-  Block(Pool& pool, std::int64_t elements) : pool_(&pool), elements_(elements) {
+  PoolBlock(Pool& pool, std::int64_t elements) : pool_(&pool), elements_(elements) {
     data_ = static_cast<T*>(pool.get(bytes()));
   }
   Pool* pool_ = nullptr;
@@ -77,8 +77,8 @@ class Block {
 };
 
 template <class T>
-Block<T> Pool::take(std::int64_t elements) {
-  return Block<T>(*this, elements);
+PoolBlock<T> Pool::take(std::int64_t elements) {
+  return PoolBlock<T>(*this, elements);
 }
 
 }  // namespace stepcast::measure

@@ -7,7 +7,7 @@
 
 namespace stepcast::measure {
 
-TrainingRank::TrainingRank(const StepCase& step, const Training& training, int rank, Peers& peers)
+TrainingRank::TrainingRank(const StepCase& step, const TrainingConstants& training, int rank, Peers& peers)
     : step_(step),
       training_(training),
       at_(step_rank(step, rank)),
@@ -54,11 +54,11 @@ void TrainingRank::start() {
   const float residual = weight / std::sqrt(2.0f * static_cast<float>(step_.layers));
   for (const ParameterPart& p : parameters_.parts) {
     float* const to = gradients_.data() + p.offset;
-    if (p.start == Start::ones || p.start == Start::zeros) {
-      fill_value(to, p.rows * p.columns, p.start == Start::ones ? 1.0f : 0.0f, stream_);
+    if (p.start == InitialValues::ones || p.start == InitialValues::zeros) {
+      fill_value(to, p.rows * p.columns, p.start == InitialValues::ones ? 1.0f : 0.0f, stream_);
     } else {
       fill_random_part(to, p.rows, p.columns, p.first_row * p.whole_columns + p.first_column, p.whole_columns,
-                       p.start == Start::weight ? weight : residual, start_seed(p.name), stream_);
+                       p.start == InitialValues::weight ? weight : residual, start_seed(p.name), stream_);
     }
   }
   convert(gradients_.data(), values_.data(), values_.size(), stream_);
@@ -69,7 +69,7 @@ void TrainingRank::start() {
 /// Tokens and targets of all micro-batches.
 void TrainingRank::upload_tokens() {
   const std::int64_t rows = ends_.rows;
-  const auto upload = [&](const std::vector<std::int32_t>& host, Block<std::int32_t>& to) {
+  const auto upload = [&](const std::vector<std::int32_t>& host, PoolBlock<std::int32_t>& to) {
     to = pool_.take<std::int32_t>(static_cast<std::int64_t>(host.size()));
     check_cuda(cudaMemcpyAsync(to.data(), host.data(), to.bytes(), cudaMemcpyHostToDevice, stream_), "cudaMemcpyAsync");
     stream_.wait();  // `host` ends
@@ -92,7 +92,7 @@ void TrainingRank::upload_tokens() {
   upload(places, places_);
 }
 
-const std::int32_t* TrainingRank::ids(const Block<std::int32_t>& all, int micro_batch) const {
+const std::int32_t* TrainingRank::ids(const PoolBlock<std::int32_t>& all, int micro_batch) const {
   return all.data() + ends_.rows * micro_batch;
 }
 
@@ -105,10 +105,10 @@ LayerDropout TrainingRank::dropout(int micro_batch, int layer) const {
 void TrainingRank::exchange(const StepExchange& e) {
   const std::int64_t elements = ends_.rows * ends_.hidden;
   std::vector<Message> messages;
-  const auto send = [&](int micro_batch, int stage, std::map<int, Block<bf16>>& from) {
+  const auto send = [&](int micro_batch, int stage, std::map<int, PoolBlock<bf16>>& from) {
     if (micro_batch >= 0) messages.push_back({true, stage, from.at(micro_batch).data(), elements});
   };
-  const auto receive = [&](int micro_batch, int stage, std::map<int, Block<bf16>>& to) {
+  const auto receive = [&](int micro_batch, int stage, std::map<int, PoolBlock<bf16>>& to) {
     if (micro_batch < 0) return;
     to[micro_batch] = pool_.take<bf16>(elements);
     messages.push_back({false, stage, to.at(micro_batch).data(), elements});
@@ -125,7 +125,7 @@ void TrainingRank::exchange(const StepExchange& e) {
 }
 
 void TrainingRank::forward(int micro_batch) {
-  Block<bf16> x;
+  PoolBlock<bf16> x;
   if (first_) {
     x = embedding_forward(engine_, ends_, embedding_weights_, ids(ids_, micro_batch), places_.data());
     clock_.mark(&StepPhases::ends_forward, stream_);
@@ -133,7 +133,7 @@ void TrainingRank::forward(int micro_batch) {
     x = std::move(activations_.at(micro_batch));
     activations_.erase(micro_batch);
   }
-  InFlight& kept = in_flight_[micro_batch];
+  MicroBatchState& kept = in_flight_[micro_batch];
   kept.layers.resize(static_cast<std::size_t>(layers_));
   for (int i = 0; i < layers_; ++i) {
     const auto at = static_cast<std::size_t>(i);
@@ -150,9 +150,9 @@ void TrainingRank::forward(int micro_batch) {
 }
 
 void TrainingRank::backward(int micro_batch) {
-  InFlight kept = std::move(in_flight_.at(micro_batch));
+  MicroBatchState kept = std::move(in_flight_.at(micro_batch));
   in_flight_.erase(micro_batch);
-  Block<bf16> dy;
+  PoolBlock<bf16> dy;
   if (last_) {
     // The loss is the mean over all rows of all micro-batches of all data ranks.
     const double rows = static_cast<double>(ends_.rows) * step_.micro_batches * step_.data;
@@ -179,9 +179,9 @@ void TrainingRank::backward(int micro_batch) {
 
 void TrainingRank::sum_gradients() {
   const bool tied = step_.pipeline > 1 && parameters_.tied > 0;
-  if (tied) engine_.peers->all_reduce(Group::tied, gradients_.data(), parameters_.tied, Number::fp32, stream_);
+  if (tied) engine_.peers->all_reduce(RankGroup::tied, gradients_.data(), parameters_.tied, Number::fp32, stream_);
   if (step_.data > 1)
-    engine_.peers->all_reduce(Group::data, gradients_.data(), gradients_.size(), Number::fp32, stream_);
+    engine_.peers->all_reduce(RankGroup::data, gradients_.data(), gradients_.size(), Number::fp32, stream_);
   if (tied || step_.data > 1) clock_.mark(&StepPhases::data, stream_);
 }
 

@@ -15,7 +15,7 @@
 namespace stepcast::measure {
 
 /// What does not change what a step costs.
-struct Training {
+struct TrainingConstants {
   float deviation = 0.02f;  ///< of weights at the start
   float dropout = 0.1f;
   Adam adam{};
@@ -26,7 +26,7 @@ struct Training {
 /// stage. Used by one thread at a time, with that GPU current.
 class TrainingRank {
  public:
-  TrainingRank(const StepCase& step, const Training& training, int rank, Peers& peers);
+  TrainingRank(const StepCase& step, const TrainingConstants& training, int rank, Peers& peers);
 
   /// Runs a step without a word to the others, then begins anew: after that run() asks its GPU for no memory and loads
   /// no kernel. Where one process has several GPUs either may wait for a GPU whose NCCL kernel waits for this one:
@@ -48,7 +48,7 @@ class TrainingRank {
   std::int64_t reserved_bytes() const { return pool_.reserved(); }
 
  private:
-  struct InFlight {
+  struct MicroBatchState {
     std::vector<LayerSaved> layers;
     HeadSaved head;
   };
@@ -60,32 +60,32 @@ class TrainingRank {
   void backward(int micro_batch);
   void sum_gradients();
   LayerDropout dropout(int micro_batch, int layer) const;
-  const std::int32_t* ids(const Block<std::int32_t>& all, int micro_batch) const;
+  const std::int32_t* ids(const PoolBlock<std::int32_t>& all, int micro_batch) const;
 
   StepCase step_;
-  Training training_;
+  TrainingConstants training_;
   StepRank at_;
   bool first_, last_;
   int first_layer_, layers_;
   Stream stream_;
-  Gemm gemm_;
+  CublasGemm gemm_;
   Pool pool_;  // outlives all blocks below
   Engine engine_;
   LayerShape layer_;
   EndsShape ends_;
   StepParameters parameters_;
-  Block<bf16> values_;
-  Block<float> gradients_, loss_;
+  PoolBlock<bf16> values_;
+  PoolBlock<float> gradients_, loss_;
   std::vector<LayerTensors<const bf16>> layer_weights_;  // of this stage
   std::vector<LayerTensors<float>> layer_gradients_;
   EmbeddingTensors<const bf16> embedding_weights_{};  // of the first stage
   EmbeddingTensors<float> embedding_gradients_{};
   HeadTensors<const bf16> head_weights_{};  // of the last stage
   HeadTensors<float> head_gradients_{};
-  Block<std::int32_t> ids_, targets_, places_;
-  std::unique_ptr<Optimizer> optimizer_;
-  std::map<int, InFlight> in_flight_;  // by micro-batch
-  std::map<int, Block<bf16>> activations_, new_activations_, gradient_in_, gradient_out_;
+  PoolBlock<std::int32_t> ids_, targets_, places_;
+  std::unique_ptr<AdamOptimizer> optimizer_;
+  std::map<int, MicroBatchState> in_flight_;  // by micro-batch
+  std::map<int, PoolBlock<bf16>> activations_, new_activations_, gradient_in_, gradient_out_;
   PhaseClock clock_;
   std::int64_t steps_ = 0;
 };

@@ -14,7 +14,7 @@ void check_nccl(ncclResult_t code, const char* call) {
   throw std::runtime_error(std::string(call) + " on GPU " + std::to_string(device) + ": " + ncclGetErrorString(code));
 }
 
-Communicators::Communicators(const std::vector<int>& gpus, const Cluster& cluster)
+Communicators::Communicators(const std::vector<int>& gpus, const ProcessGroup& cluster)
     : gpus_(gpus),
       ranks_(static_cast<int>(gpus.size()) * cluster.nodes()),
       first_(static_cast<int>(gpus.size()) * cluster.node()),

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "calibrate/measure/device/handles.h"
-#include "calibrate/measure/suites/cluster.h"
+#include "calibrate/measure/suites/process_group.h"
 
 namespace stepcast::measure {
 
@@ -16,7 +16,7 @@ void check_nccl(ncclResult_t code, const char* call);
 /// One communicator over some GPUs of every node: rank = node x GPUs + place in the list.
 class Communicators {
  public:
-  Communicators(const std::vector<int>& gpus, const Cluster& cluster);
+  Communicators(const std::vector<int>& gpus, const ProcessGroup& cluster);
   ~Communicators();
   Communicators(const Communicators&) = delete;
   Communicators& operator=(const Communicators&) = delete;

@@ -8,9 +8,9 @@
 
 #include "calibrate/measure/device/buffer.h"
 #include "calibrate/measure/device/handles.h"
+#include "calibrate/measure/host/bundle_table.h"
 #include "calibrate/measure/host/kernel_plan.h"
 #include "calibrate/measure/host/statistics.h"
-#include "calibrate/measure/host/table.h"
 #include "calibrate/measure/suites/say.h"
 
 namespace stepcast::measure {
@@ -24,7 +24,7 @@ int repeats_for(std::int64_t bytes) { return bytes <= 1 << 20 ? 50 : bytes <= 1 
 std::vector<double> by_events(int repeats, cudaStream_t stream, const std::function<void()>& copy) {
   std::vector<double> samples;
   for (int i = 0; i < kWarmUps + repeats; ++i) {
-    const Event begin, end;
+    const CudaEvent begin, end;
     begin.record(stream);
     copy();
     end.record(stream);
@@ -46,15 +46,15 @@ std::vector<double> by_host(int repeats, const std::function<void()>& copy) {
   return samples;
 }
 
-void add(Table& table, const std::vector<std::string>& key, const std::vector<double>& samples) {
-  const Spread spread = spread_of(samples);
+void add(BundleTable& table, const std::vector<std::string>& key, const std::vector<double>& samples) {
+  const SampleSpread spread = spread_of(samples);
   std::vector<std::string> cells = key;
   cells.push_back(std::to_string(spread.repeats));
   for (const double seconds : {spread.median, spread.p10, spread.p90}) cells.push_back(seconds_cell(seconds));
   table.add(cells);
 }
 
-void with_host(Table& table, int gpu, const std::vector<std::int64_t>& sizes) {
+void with_host(BundleTable& table, int gpu, const std::vector<std::int64_t>& sizes) {
   check_cuda(cudaSetDevice(gpu), "cudaSetDevice");
   const auto most = static_cast<std::size_t>(sizes.back());
   const Stream stream, other;
@@ -81,7 +81,7 @@ void with_host(Table& table, int gpu, const std::vector<std::int64_t>& sizes) {
     });
     measure("both", "pinned", true, [&] {
       return by_events(repeats, stream, [&] {
-        const Event begun, done;
+        const CudaEvent begun, done;
         begun.record(stream);
         check_cuda(cudaStreamWaitEvent(other, begun, 0), "cudaStreamWaitEvent");
         copy(device.data(), pinned.data(), cudaMemcpyHostToDevice, stream);
@@ -120,7 +120,7 @@ void allow_peers(int from, int to) {
   }
 }
 
-void between(Table& table, int from, int to, const std::vector<std::int64_t>& sizes) {
+void between(BundleTable& table, int from, int to, const std::vector<std::int64_t>& sizes) {
   allow_peers(from, to);
   check_cuda(cudaSetDevice(to), "cudaSetDevice");
   const Buffer<unsigned char> there(sizes.back());
@@ -140,8 +140,8 @@ void between(Table& table, int from, int to, const std::vector<std::int64_t>& si
 }  // namespace
 
 void run_copy_suite(const std::filesystem::path& folder, const std::string& run, int gpus, bool quick) {
-  Table table(folder / "copies.csv", run,
-              {"kind", "memory", "from", "to", "bytes", "repeats", "median_s", "p10_s", "p90_s"}, 5);
+  BundleTable table(folder / "copies.csv", run,
+                    {"kind", "memory", "from", "to", "bytes", "repeats", "median_s", "p10_s", "p90_s"}, 5);
   const std::vector<std::int64_t> sizes = doubling_sizes(4096, std::int64_t{1} << (quick ? 28 : 30), quick ? 4 : 2);
   for (int gpu = 0; gpu < gpus; ++gpu) {
     say("copies between the host and GPU " + std::to_string(gpu));

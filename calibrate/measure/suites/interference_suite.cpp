@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "calibrate/measure/device/machine.h"
+#include "calibrate/measure/host/bundle_table.h"
 #include "calibrate/measure/host/statistics.h"
-#include "calibrate/measure/host/table.h"
 #include "calibrate/measure/suites/communicators.h"
 #include "calibrate/measure/suites/prepare.h"
 #include "calibrate/measure/suites/say.h"
@@ -35,7 +35,7 @@ struct Compute {
 
 /// Seconds of the compute, with `busy` neighbours under way from before it starts (0: alone).
 double time_once(const Compute& compute, cudaStream_t stream, const Neighbour* neighbour, int busy) {
-  const Event begin, end, under_way;
+  const CudaEvent begin, end, under_way;
   if (neighbour != nullptr) {
     for (int i = 0; i < busy; ++i) {
       neighbour->start();
@@ -61,7 +61,7 @@ double median_of(const Compute& compute, cudaStream_t stream, const Neighbour* n
 /// Seconds of one of the neighbour's rounds, nothing beside it.
 double round_of(const Neighbour& neighbour) {
   constexpr int kRounds = 8;
-  const Event begin, end;
+  const CudaEvent begin, end;
   neighbour.start();
   begin.record(neighbour.stream);
   for (int i = 0; i < kRounds; ++i) neighbour.start();
@@ -72,14 +72,15 @@ double round_of(const Neighbour& neighbour) {
 
 }  // namespace
 
-void run_interference_suite(const std::filesystem::path& folder, const std::string& run, const Cluster& cluster,
+void run_interference_suite(const std::filesystem::path& folder, const std::string& run, const ProcessGroup& cluster,
                             int gpus) {
-  Table table(folder / "interference.csv", run, {"compute", "with", "bytes", "alone_s", "together_s", "repeats"}, 3);
+  BundleTable table(folder / "interference.csv", run, {"compute", "with", "bytes", "alone_s", "together_s", "repeats"},
+                    3);
   std::vector<int> all(static_cast<std::size_t>(gpus));
   std::iota(all.begin(), all.end(), 0);
   check_cuda(cudaSetDevice(0), "cudaSetDevice");
   const Stream stream, side;
-  Gemm gemm;
+  CublasGemm gemm;
   const std::string dtype = compute_capability() >= 80 ? "bf16" : "fp16";
   KernelCase triad;
   triad.suite = "stream";

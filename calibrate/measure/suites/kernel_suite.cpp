@@ -7,9 +7,9 @@
 
 #include "calibrate/measure/checks/kernel_check.h"
 #include "calibrate/measure/device/machine.h"
+#include "calibrate/measure/host/bundle_table.h"
 #include "calibrate/measure/host/kernel_plan.h"
 #include "calibrate/measure/host/statistics.h"
-#include "calibrate/measure/host/table.h"
 #include "calibrate/measure/host/time_limit.h"
 #include "calibrate/measure/suites/prepare.h"
 #include "calibrate/measure/suites/say.h"
@@ -51,7 +51,7 @@ Checks run_hand_written(cudaStream_t stream, int& failed) {
   return checks;
 }
 
-Checked check_gemm(const Prepared& prepared, cudaStream_t stream) {
+Checked check_gemm(const PreparedKernel& prepared, cudaStream_t stream) {
   prepared.work(stream);
   const double error = prepared.error(stream);
   return {error <= prepared.tolerance, error};
@@ -64,7 +64,7 @@ std::vector<std::string> table_key(const KernelCase& one) {
   return key;
 }
 
-std::vector<std::string> row_of(const KernelCase& one, const Timing& timing, const Spread& spread,
+std::vector<std::string> row_of(const KernelCase& one, const KernelSamples& timing, const SampleSpread& spread,
                                 const std::string& check, const std::string& error) {
   std::vector<std::string> cells = table_key(one);
   cells.push_back(std::to_string(spread.repeats));
@@ -78,7 +78,7 @@ std::vector<std::string> row_of(const KernelCase& one, const Timing& timing, con
   return cells;
 }
 
-Table kernel_table(const std::filesystem::path& folder, const std::string& run) {
+BundleTable kernel_table(const std::filesystem::path& folder, const std::string& run) {
   return {folder / "kernels.csv",
           run,
           {"suite", "kernel",    "dtype",   "layout", "batch",     "m",        "n",
@@ -94,7 +94,7 @@ int run_checks() {
   const Stream stream;
   int failed = 0;
   run_hand_written(stream, failed);
-  Gemm gemm;
+  CublasGemm gemm;
   const int capability = compute_capability();
   for (const auto& [dtype, least] : {std::pair{"fp32", 50}, std::pair{"fp16", 70}, std::pair{"tf32", 80},
                                      std::pair{"bf16", 80}, std::pair{"fp8", 89}}) {
@@ -105,7 +105,7 @@ int run_checks() {
         const KernelCase one = gemm_case(dtype, layout, batch, 208, 144, 528, 0);
         const std::string name = "gemm " + one.dtype + " " + one.layout + " x" + std::to_string(batch);
         try {
-          const Prepared prepared = prepare(one, gemm, stream);
+          const PreparedKernel prepared = prepare(one, gemm, stream);
           tell(name, check_gemm(prepared, stream), prepared.tolerance, failed);
         } catch (const std::runtime_error& problem) {  // what is worse shows in the next one
           ++failed;
@@ -121,14 +121,14 @@ int run_kernel_suite(const std::filesystem::path& folder, const std::string& run
                      double time_limit) {
   const TimeLimit limit(time_limit);
   check_cuda(cudaSetDevice(0), "cudaSetDevice");
-  Table table = kernel_table(folder, run);
-  Timer timer(nvml);
+  BundleTable table = kernel_table(folder, run);
+  KernelTimer timer(nvml);
   int failed = 0;
   const Checks checks = run_hand_written(timer.on(), failed);
   std::size_t available = 0, total = 0;
   check_cuda(cudaMemGetInfo(&available, &total), "cudaMemGetInfo");
   const std::vector<KernelCase> plan = kernel_plan({static_cast<std::int64_t>(available), compute_capability(), quick});
-  Gemm gemm;
+  CublasGemm gemm;
   double told = steady_seconds();
   std::size_t seen = 0;
   const auto measured = [&](const KernelCase& one) {
@@ -143,7 +143,7 @@ int run_kernel_suite(const std::filesystem::path& folder, const std::string& run
       std::string check = "-", error = "-";
       const auto known_check =
           checks.find({one.suite, one.kernel, one.dtype, one.layout, one.suite == "attention" ? one.k : 0});
-      const Prepared prepared = prepare(one, gemm, timer.on());
+      const PreparedKernel prepared = prepare(one, gemm, timer.on());
       if (prepared.error || known_check != checks.end()) {
         const Checked checked = prepared.error ? check_gemm(prepared, timer.on()) : known_check->second;
         if (!checked.passed) {
@@ -155,11 +155,12 @@ int run_kernel_suite(const std::filesystem::path& folder, const std::string& run
         error = shown("%.2e", checked.error);
       }
       constexpr int kLaunches = 1000;
-      const Timing timing = one.kernel == "event_pair"                        ? timer.cold(prepared.work)
-                            : one.suite == "launch" && one.kernel == "stream" ? timer.stream(prepared.work, kLaunches)
-                            : one.cold                                        ? timer.cold(prepared.work)
-                                                                              : timer.warm(prepared.work);
-      const Spread spread = spread_of(timing.samples);
+      const KernelSamples timing = one.kernel == "event_pair" ? timer.cold(prepared.work)
+                                   : one.suite == "launch" && one.kernel == "stream"
+                                       ? timer.stream(prepared.work, kLaunches)
+                                   : one.cold ? timer.cold(prepared.work)
+                                              : timer.warm(prepared.work);
+      const SampleSpread spread = spread_of(timing.samples);
       table.add(row_of(one, timing, spread, check, error));
       if (throttled(timing.state.reasons)) say("throttled (" + throttle_words(timing.state.reasons) + "): " + name);
       if (drifts(timing.samples)) say("slowed down while it was measured: " + name);

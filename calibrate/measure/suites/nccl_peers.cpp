@@ -27,19 +27,19 @@ NcclPeers::~NcclPeers() {
   }
 }
 
-ncclComm_t NcclPeers::of(Group group) const {
+ncclComm_t NcclPeers::of(RankGroup group) const {
   switch (group) {
-    case Group::tensor:
+    case RankGroup::tensor:
       return tensor_;
-    case Group::data:
+    case RankGroup::data:
       return data_;
-    case Group::tied:
+    case RankGroup::tied:
       return tied_;
   }
   throw std::logic_error("no such group");
 }
 
-void NcclPeers::all_reduce(Group group, void* data, std::int64_t elements, Number number, cudaStream_t stream) {
+void NcclPeers::all_reduce(RankGroup group, void* data, std::int64_t elements, Number number, cudaStream_t stream) {
   const ncclDataType_t type = number == Number::fp32 ? ncclFloat32 : ncclBfloat16;
   check_nccl(ncclAllReduce(data, data, static_cast<std::size_t>(elements), type, ncclSum, of(group), stream),
              "ncclAllReduce");

@@ -15,12 +15,12 @@ class NcclPeers : public Peers {
   NcclPeers(const NcclPeers&) = delete;
   NcclPeers& operator=(const NcclPeers&) = delete;
 
-  void all_reduce(Group group, void* data, std::int64_t elements, Number number, cudaStream_t stream) override;
+  void all_reduce(RankGroup group, void* data, std::int64_t elements, Number number, cudaStream_t stream) override;
   void all_gather(float* data, std::int64_t elements, cudaStream_t stream) override;
   void exchange(const std::vector<Message>& messages, cudaStream_t stream) override;
 
  private:
-  ncclComm_t of(Group group) const;
+  ncclComm_t of(RankGroup group) const;
   ncclComm_t tensor_ = nullptr, data_ = nullptr, pipeline_ = nullptr, tied_ = nullptr;
   int tensor_rank_ = 0;
 };

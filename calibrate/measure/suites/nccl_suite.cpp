@@ -14,10 +14,10 @@
 
 #include "calibrate/measure/device/buffer.h"
 #include "calibrate/measure/device/machine.h"
+#include "calibrate/measure/host/bundle_table.h"
 #include "calibrate/measure/host/kernel_plan.h"
 #include "calibrate/measure/host/nccl_tests_text.h"
 #include "calibrate/measure/host/statistics.h"
-#include "calibrate/measure/host/table.h"
 #include "calibrate/measure/kernels/stream.h"
 #include "calibrate/measure/suites/communicators.h"
 #include "calibrate/measure/suites/say.h"
@@ -91,12 +91,12 @@ std::vector<float> part_of(const float* from, std::int64_t first, std::int64_t l
   return host;
 }
 
-struct Ranks {
+struct RankBuffers {
   std::vector<Buffer<float>> send, receive;
 };
 
-Ranks buffers_for(const Communicators& comms, std::int64_t elements) {
-  Ranks ranks;
+RankBuffers buffers_for(const Communicators& comms, std::int64_t elements) {
+  RankBuffers ranks;
   ranks.send.resize(comms.here());
   ranks.receive.resize(comms.here());
   comms.on_every_gpu([&](std::size_t i) {
@@ -110,7 +110,7 @@ Ranks buffers_for(const Communicators& comms, std::int64_t elements) {
 
 /// Runs it once and counts wrong elements at this node's ranks. In place it runs on a copy of the input.
 std::int64_t wrong_elements(const CollectiveCase& one, const Counts& counts, const Communicators& comms,
-                            const Ranks& ranks) {
+                            const RankBuffers& ranks) {
   std::vector<std::int64_t> wrong(comms.here());
   comms.on_every_gpu([&](std::size_t i) {
     const cudaStream_t stream = comms.stream(i);
@@ -144,7 +144,7 @@ std::int64_t wrong_elements(const CollectiveCase& one, const Counts& counts, con
 
 /// Seconds of one call each: all ranks start together, `calls` run back to back, and the slowest rank counts.
 std::vector<double> time_calls(const CollectiveCase& one, const Counts& counts, const Communicators& comms,
-                               const Ranks& ranks, const Cluster& cluster) {
+                               const RankBuffers& ranks, const ProcessGroup& cluster) {
   using Clock = std::chrono::steady_clock;
   const bool small = counts.bytes <= 1 << 20;
   const int calls = small ? 20 : counts.bytes <= 1 << 26 ? 5 : 1, samples = small ? 20 : 10;
@@ -177,7 +177,7 @@ std::vector<double> time_calls(const CollectiveCase& one, const Counts& counts, 
   return result;
 }
 
-Table table_in(const std::filesystem::path& folder, const std::string& run) {
+BundleTable table_in(const std::filesystem::path& folder, const std::string& run) {
   return {folder / "collectives.csv",
           run,
           {"collective", "algorithm", "protocol", "ranks", "nodes", "gpus", "bytes", "redop", "in_place", "repeats",
@@ -194,10 +194,10 @@ void write_text(const std::filesystem::path& file, const std::string& text) {
 
 }  // namespace
 
-std::int64_t run_nccl_suite(const Options& options, const std::string& run, const Cluster& cluster, int gpus,
+std::int64_t run_nccl_suite(const Options& options, const std::string& run, const ProcessGroup& cluster, int gpus,
                             const std::string& gpu_name) {
   // Process 0 reads and writes the table and tells the others what is done.
-  std::optional<Table> table;
+  std::optional<BundleTable> table;
   if (cluster.node() == 0) table.emplace(table_in(options.out, run));
   const bool own = options.nccl == NcclSetting{};
   std::int64_t all_wrong = 0;
@@ -243,12 +243,12 @@ std::int64_t run_nccl_suite(const Options& options, const std::string& run, cons
           "), " + std::to_string(missing.size()) + " sizes");
     }
     const Counts& largest = missing.back();
-    const Ranks buffers = buffers_for(*comms, std::max(largest.send, largest.receive));
-    std::vector<NcclTestsRow> rows;
+    const RankBuffers buffers = buffers_for(*comms, std::max(largest.send, largest.receive));
+    std::vector<NcclTestsLine> rows;
     for (const Counts& counts : missing) {
       const auto wrong =
           static_cast<std::int64_t>(cluster.total(static_cast<double>(wrong_elements(one, counts, *comms, buffers))));
-      const Spread spread = spread_of(time_calls(one, counts, *comms, buffers, cluster));
+      const SampleSpread spread = spread_of(time_calls(one, counts, *comms, buffers, cluster));
       all_wrong += wrong;
       if (wrong != 0 && cluster.node() == 0) say("WRONG: " + std::to_string(wrong) + " elements of " + one.collective);
       std::vector<std::string> cells = key(counts.bytes);
@@ -256,7 +256,7 @@ std::int64_t run_nccl_suite(const Options& options, const std::string& run, cons
       for (const double seconds : {spread.median, spread.p10, spread.p90}) cells.push_back(seconds_cell(seconds));
       cells.push_back(std::to_string(wrong));
       if (table) table->add(cells);
-      NcclTestsRow row;
+      NcclTestsLine row;
       row.bytes = counts.bytes;
       row.count = one.collective == "reduce_scatter" ? counts.receive : counts.send;
       (one.in_place ? row.in_place : row.out_of_place) = spread.median;
@@ -311,7 +311,7 @@ void run_nccl_grid(const Options& options, const std::string& run, int gpus, int
 }
 
 void finish_nccl_table(const Options& options, const std::string& run) {
-  Table table = table_in(options.out, run);
+  BundleTable table = table_in(options.out, run);
   if (table.rows() > 0) {
     table.finish();
   } else {

@@ -5,13 +5,13 @@
 #include <string>
 
 #include "calibrate/measure/host/options.h"
-#include "calibrate/measure/suites/cluster.h"
+#include "calibrate/measure/suites/process_group.h"
 
 namespace stepcast::measure {
 
 /// Measures collectives with NCCL as its environment now forces it (`options.nccl`) into FOLDER/collectives.csv, and
 /// each as nccl-tests prints it into FOLDER/nccl/. Results are checked. Returns wrong elements.
-std::int64_t run_nccl_suite(const Options& options, const std::string& run, const Cluster& cluster, int gpus,
+std::int64_t run_nccl_suite(const Options& options, const std::string& run, const ProcessGroup& cluster, int gpus,
                             const std::string& gpu_name);
 
 /// On one node: the same for every forced setting of the grid, each in a process of its own (this program again), then

@@ -40,8 +40,8 @@ Shared<T> filled(std::int64_t elements, float value, cudaStream_t stream) {
   return made;
 }
 
-Prepared multiply(const KernelCase& one, Gemm& gemm, cudaStream_t stream) {
-  const GemmShape shape = gemm_shape(one.dtype, one.layout, one.batch, one.m, one.n, one.k);
+PreparedKernel multiply(const KernelCase& one, CublasGemm& gemm, cudaStream_t stream) {
+  const CublasShape shape = gemm_shape(one.dtype, one.layout, one.batch, one.m, one.n, one.k);
   const std::int64_t in = element_bytes(one.dtype), out = one.dtype == "fp8" ? 2 : in;
   const auto a = empty<unsigned char>(one.batch * one.m * one.k * in);
   const auto b = empty<unsigned char>(one.batch * one.k * one.n * in);
@@ -57,8 +57,8 @@ template <class T>
 Work attend(const KernelCase& one, cudaStream_t stream) {
   const auto rows = static_cast<int>(one.m);
   const AttentionStrides strides{one.m * one.k, one.m * one.k, one.k};
-  const Attention a{one.batch, 1,       rows,    rows,   static_cast<int>(one.k), one.layout == "causal",
-                    strides,   strides, strides, strides};
+  const AttentionCall a{one.batch, 1,       rows,    rows,   static_cast<int>(one.k), one.layout == "causal",
+                        strides,   strides, strides, strides};
   const std::int64_t elements = one.batch * one.m * one.k;
   const auto q = random<T>(elements, 1, stream), k = random<T>(elements, 2, stream), v = random<T>(elements, 3, stream);
   const auto o = empty<T>(elements);
@@ -204,7 +204,7 @@ Work stream_work(const KernelCase& one, cudaStream_t stream) {
 
 }  // namespace
 
-Prepared prepare(const KernelCase& one, Gemm& gemm, cudaStream_t stream) {
+PreparedKernel prepare(const KernelCase& one, CublasGemm& gemm, cudaStream_t stream) {
   if (one.suite == "gemm" || one.suite == "batched_gemm") return multiply(one, gemm, stream);
   if (one.suite == "attention")
     return {one.dtype == "bf16" ? attend<bf16>(one, stream) : attend<half>(one, stream), {}, 0};

@@ -14,7 +14,7 @@
 
 #include "calibrate/measure/checks/kernel_check.h"
 #include "calibrate/measure/device/machine.h"
-#include "calibrate/measure/host/runs_table.h"
+#include "calibrate/measure/host/runs_table_file.h"
 #include "calibrate/measure/host/time_limit.h"
 #include "calibrate/measure/step/training_rank.h"
 #include "calibrate/measure/suites/nccl_peers.h"
@@ -49,9 +49,9 @@ void on_every_gpu(const Communicators& comms, const Function& function) {
 
 /// The ranks of a step on this node's GPUs, each made, rehearsed and ended by a thread of its GPU: with that GPU
 /// current, as cuBLASLt's handle and NCCL want it.
-class Ranks {
+class StepRanks {
  public:
-  Ranks(const StepCase& step, const Training& training, const Communicators& comms)
+  StepRanks(const StepCase& step, const TrainingConstants& training, const Communicators& comms)
       : comms_(comms), peers_(comms.here()), of_(comms.here()), problems_(comms.here()) {
     on_every_gpu(comms_, [&](std::size_t i) { peers_[i] = std::make_unique<NcclPeers>(step, comms_, i); });
     on_every_gpu(comms_, [&](std::size_t i) {
@@ -65,9 +65,9 @@ class Ranks {
       }
     });
   }
-  Ranks(const Ranks&) = delete;
-  Ranks& operator=(const Ranks&) = delete;
-  ~Ranks() {
+  StepRanks(const StepRanks&) = delete;
+  StepRanks& operator=(const StepRanks&) = delete;
+  ~StepRanks() {
     on_every_gpu(comms_, [&](std::size_t i) { of_[i].reset(); });
     on_every_gpu(comms_, [&](std::size_t i) { peers_[i].reset(); });
   }
@@ -87,15 +87,16 @@ class Ranks {
 };
 
 /// Whether all nodes' ranks could be made; a node where not says why.
-bool ready(const Ranks& ranks, const StepCase& step, const Cluster& cluster) {
+bool ready(const StepRanks& ranks, const StepCase& step, const ProcessGroup& cluster) {
   const std::string problem = ranks.problem();
   if (!problem.empty()) say("not measured: " + step_name(step) + ": " + problem);
   return cluster.most(problem.empty() ? 0 : 1) == 0;
 }
 
 /// Mean loss of the first two steps, as all nodes together know it: by then gradients have been summed and used.
-double second_loss(const StepCase& step, const Training& training, const Communicators& comms, const Cluster& cluster) {
-  const Ranks ranks(step, training, comms);
+double second_loss(const StepCase& step, const TrainingConstants& training, const Communicators& comms,
+                   const ProcessGroup& cluster) {
+  const StepRanks ranks(step, training, comms);
   if (!ready(ranks, step, cluster)) throw std::runtime_error("training steps: no room for a tiny model");
   std::vector<double> losses(comms.here(), 0);
   on_every_gpu(comms, [&](std::size_t i) {
@@ -108,7 +109,7 @@ double second_loss(const StepCase& step, const Training& training, const Communi
 }
 
 /// The loss of a tiny model's second step in this split, against one GPU's.
-bool split_agrees(const StepCase& of, const Communicators& comms, const Cluster& cluster) {
+bool split_agrees(const StepCase& of, const Communicators& comms, const ProcessGroup& cluster) {
   StepCase tiny{.layers = of.pipeline, .hidden = 64 * std::max(2, of.tensor), .heads = std::max(2, of.tensor)};
   tiny.vocab = 64 * of.tensor;
   tiny.sequence = 64;
@@ -120,7 +121,7 @@ bool split_agrees(const StepCase& of, const Communicators& comms, const Cluster&
   split.micro_batches = of.pipeline;
   StepCase whole = tiny;
   whole.micro_batches = of.pipeline * of.data;
-  const Training training{.deviation = 0.1f, .adam = {.rate = 0.01f}};
+  const TrainingConstants training{.deviation = 0.1f, .adam = {.rate = 0.01f}};
   check_cuda(cudaSetDevice(0), "cudaSetDevice");
   NoPeers nobody;
   TrainingRank one(whole, training, 0, nobody);
@@ -159,7 +160,7 @@ std::int64_t used_bytes() {
 /// local rank at once.
 template <class OnEvery>
 StepResult time_steps(const StepCase& step, const std::vector<std::unique_ptr<TrainingRank>>& ranks,
-                      const Cluster& cluster, int first_rank, const OnEvery& on_every) {
+                      const ProcessGroup& cluster, int first_rank, const OnEvery& on_every) {
   using Clock = std::chrono::steady_clock;
   const std::size_t here = ranks.size();
   std::vector<double> seconds(here), samples;
@@ -196,7 +197,7 @@ StepResult time_steps(const StepCase& step, const std::vector<std::unique_ptr<Tr
   const auto most = [&](const std::vector<std::int64_t>& of) {
     return static_cast<std::int64_t>(cluster.most(static_cast<double>(*std::max_element(of.begin(), of.end()))));
   };
-  result.peak_bytes = most(peak) + Gemm::workspace_bytes();
+  result.peak_bytes = most(peak) + CublasGemm::workspace_bytes();
   result.used_bytes = most(used);
   // Phases of the first node that has a rank of the last stage; others have none.
   for (double StepPhases::*const phase :
@@ -208,7 +209,7 @@ StepResult time_steps(const StepCase& step, const std::vector<std::unique_ptr<Tr
 
 class StepTable {
  public:
-  StepTable(const std::filesystem::path& folder, const std::string& run, const Cluster& cluster, int gpus)
+  StepTable(const std::filesystem::path& folder, const std::string& run, const ProcessGroup& cluster, int gpus)
       : run_(run), writes_(cluster.node() == 0), node_(node_named(gpu_name(), gpus)) {
     if (!writes_) return;
     std::filesystem::create_directories(folder / "steps");
@@ -216,7 +217,7 @@ class StepTable {
     if (node_.empty()) say("training steps: no file of configs/nodes/ is known for this GPU: cluster.node stays empty");
   }
   /// What process 0 knows, in all.
-  bool has(const StepCase& step, const Cluster& cluster) const {
+  bool has(const StepCase& step, const ProcessGroup& cluster) const {
     char done = writes_ && table_->has(step_name(step)) ? 1 : 0;
     cluster.broadcast(&done, 1);
     return done != 0;
@@ -231,18 +232,18 @@ class StepTable {
   std::string run_;
   bool writes_;
   std::string node_;
-  std::optional<RunsTable> table_;
+  std::optional<RunsTableFile> table_;
 };
 
 /// Of the training steps of a run, how many there are and how many the time limit left out.
-struct Planned {
+struct PlanCounts {
   std::size_t all = 0, left_out = 0;
 };
 
 /// Measures those of a plan that the table has not. The clock of process 0 counts, so that all agree.
 template <class Measure>
-void measure_plan(const std::vector<StepCase>& plan, const StepTable& table, const Cluster& cluster,
-                  const TimeLimit& limit, Planned& planned, const Measure& measure) {
+void measure_plan(const std::vector<StepCase>& plan, const StepTable& table, const ProcessGroup& cluster,
+                  const TimeLimit& limit, PlanCounts& planned, const Measure& measure) {
   const auto over = [&] {
     char yes = limit.over() ? 1 : 0;
     cluster.broadcast(&yes, 1);
@@ -253,10 +254,10 @@ void measure_plan(const std::vector<StepCase>& plan, const StepTable& table, con
       plan, [&](const StepCase& step) { return table.has(step, cluster); }, over, measure);
 }
 
-void one_gpu(StepTable& table, const Cluster& cluster, const std::vector<StepCase>& plan, const TimeLimit& limit,
-             Planned& planned) {
+void one_gpu(StepTable& table, const ProcessGroup& cluster, const std::vector<StepCase>& plan, const TimeLimit& limit,
+             PlanCounts& planned) {
   check_cuda(cudaSetDevice(0), "cudaSetDevice");
-  const Training training{.host_threads = host_threads(1)};
+  const TrainingConstants training{.host_threads = host_threads(1)};
   measure_plan(plan, table, cluster, limit, planned, [&](const StepCase& step) {
     try {
       NoPeers nobody;
@@ -273,14 +274,14 @@ void one_gpu(StepTable& table, const Cluster& cluster, const std::vector<StepCas
 
 }  // namespace
 
-int run_step_suite(const std::filesystem::path& folder, const std::string& run, const Cluster& cluster, int gpus,
+int run_step_suite(const std::filesystem::path& folder, const std::string& run, const ProcessGroup& cluster, int gpus,
                    bool quick, double time_limit) {
   if (compute_capability() < 80) {
     if (cluster.node() == 0) say("training steps: bf16 needs compute capability 8.0: left out");
     return 0;
   }
   const TimeLimit limit(time_limit);
-  Planned planned;
+  PlanCounts planned;
   const std::int64_t memory = gpu_memory();
   StepTable table(folder, run, cluster, gpus);
   int failed = 0;
@@ -302,14 +303,14 @@ int run_step_suite(const std::filesystem::path& folder, const std::string& run, 
     std::vector<int> here(static_cast<std::size_t>(gpus));
     std::iota(here.begin(), here.end(), 0);
     const Communicators comms(here, cluster);
-    const Training training{.host_threads = host_threads(gpus)};
+    const TrainingConstants training{.host_threads = host_threads(gpus)};
     std::set<std::vector<int>> agreed, wrong;
     measure_plan(step_plan(all, memory, quick), table, cluster, limit, planned, [&](const StepCase& step) {
       const std::vector<int> split{step.data, step.tensor, step.pipeline};
       if (agreed.count(split) + wrong.count(split) == 0)
         (split_agrees(step, comms, cluster) ? agreed : wrong).insert(split);
       if (wrong.count(split) != 0) return;
-      const Ranks ranks(step, training, comms);
+      const StepRanks ranks(step, training, comms);
       if (!ready(ranks, step, cluster)) return;
       table.add(step, time_steps(step, ranks.all(), cluster, comms.rank(0),
                                  [&](const auto& function) { on_every_gpu(comms, function); }));

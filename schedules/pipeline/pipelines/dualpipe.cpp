@@ -10,13 +10,13 @@ namespace {
 
 /// What DualPipe's figure and its authors' description give one rank, seen from the end of the pipeline that it is
 /// nearer to: `way` 0 are the micro-batches that came in at that end, `way` 1 those that come towards it.
-class Sequence {
+class DualPipeOrder {
  public:
   /// The first micro-batch and the virtual stage of each way.
-  struct Way {
+  struct Direction {
     std::uint32_t first = 0, virtual_stage = 0;
   };
-  explicit Sequence(std::array<Way, 2> ways) : ways_(ways) {}
+  explicit DualPipeOrder(std::array<Direction, 2> ways) : ways_(ways) {}
 
   void forward(int way, bool with_next = false) {
     order_.push_back(next(PassKind::forward, way, forwards_));
@@ -45,7 +45,7 @@ class Sequence {
     return {kind, MicroBatchId{ways_[w].first + counts[w]++}, ways_[w].virtual_stage};
   }
 
-  std::array<Way, 2> ways_;
+  std::array<Direction, 2> ways_;
   std::array<std::uint32_t, 2> forwards_{}, backwards_{};
   std::deque<Pass> waiting_;
   StageOrder order_;
@@ -53,9 +53,10 @@ class Sequence {
 
 /// The order of the rank `r` places from its end of a pipeline `half` places deep to the middle, `n` micro-batches each
 /// way.
-StageOrder dual_order(std::uint32_t half, std::uint32_t r, std::uint32_t n, std::array<Sequence::Way, 2> ways) {
+StageOrder dual_order(std::uint32_t half, std::uint32_t r, std::uint32_t n,
+                      std::array<DualPipeOrder::Direction, 2> ways) {
   const std::uint32_t to_middle = half - r - 1;
-  Sequence sequence(ways);
+  DualPipeOrder sequence(ways);
   for (std::uint32_t i = 0; i < 2 * to_middle; ++i) sequence.forward(0);
   for (std::uint32_t i = 0; i <= r; ++i) {
     sequence.forward(0);
@@ -98,7 +99,7 @@ StageOrder dual_order(std::uint32_t half, std::uint32_t r, std::uint32_t n, std:
 /// p + 1 chunks' activations on every stage; the bubble is (p/2 - 1)(F&B + B - 3W), B with W.
 StageOrder dualpipe_order(Shape shape, StageId stage) {
   const std::uint32_t p = shape.stages, s = index(stage), n = shape.micro_batches / 2;
-  std::array<Sequence::Way, 2> ways{{{0, 0}, {n, 1}}};
+  std::array<DualPipeOrder::Direction, 2> ways{{{0, 0}, {n, 1}}};
   if (s >= p / 2) std::swap(ways[0], ways[1]);
   return dual_order(p / 2, std::min(s, p - 1 - s), n, ways);
 }

@@ -7,9 +7,9 @@ namespace stepcast::schedules {
 namespace {
 
 /// Passes of one stage, numbered from 0 per virtual stage and kind; those of micro-batches past the last are dropped.
-class Sequence {
+class ZeroBubbleOrder {
  public:
-  explicit Sequence(std::uint32_t micro_batches) : micro_batches_(micro_batches) {}
+  explicit ZeroBubbleOrder(std::uint32_t micro_batches) : micro_batches_(micro_batches) {}
   void add(PassKind kind, std::uint32_t virtual_stage) {
     const std::uint32_t m = done(kind, virtual_stage)++;
     if (m < micro_batches_) order_.push_back({kind, MicroBatchId{m}, virtual_stage});
@@ -34,7 +34,7 @@ StageOrder v_order(Shape shape, StageId stage) {
   constexpr std::uint32_t a = 0, b = 1;
   // As with more micro-batches, if there are too few to fill the stages.
   const std::uint32_t full = std::max(2 * p - 1, m);
-  Sequence sequence(m);
+  ZeroBubbleOrder sequence(m);
   for (std::uint32_t i = 0; i < 2 * (p - s) - 1; ++i) sequence.add(forward, a);
   for (std::uint32_t i = 0; i < s; ++i) {
     sequence.add(forward, b);

@@ -8,7 +8,7 @@ namespace stepcast::app {
 namespace {
 
 TEST(Spread, IsOfTheValuesWhateverTheirOrder) {
-  const Spread of_three = spread({3, 1, 2});
+  const HashingSpread of_three = spread({3, 1, 2});
   EXPECT_EQ(of_three.least, 1);
   EXPECT_EQ(of_three.median, 2);
   EXPECT_EQ(of_three.p95, 3);

@@ -6,7 +6,7 @@ namespace stepcast::measure {
 namespace {
 
 TEST(MeasureStatistics, MedianAndPercentilesInterpolate) {
-  const Spread s = spread_of({5, 1, 2, 4, 3});
+  const SampleSpread s = spread_of({5, 1, 2, 4, 3});
   EXPECT_EQ(s.repeats, 5);
   EXPECT_DOUBLE_EQ(s.median, 3);
   EXPECT_DOUBLE_EQ(s.p10, 1.4);

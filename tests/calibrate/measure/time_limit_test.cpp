@@ -6,7 +6,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "calibrate/measure/host/runs_table.h"
+#include "calibrate/measure/host/runs_table_file.h"
 
 namespace stepcast::measure {
 namespace {
@@ -19,7 +19,7 @@ struct Suite {
 
   /// Cases left out.
   std::size_t run(double seconds) {
-    RunsTable table(file, {"name", "seconds"});
+    RunsTableFile table(file, {"name", "seconds"});
     const TimeLimit limit(seconds, [&] { return now; });
     return measure_in_time(
         plan, [&](const std::string& one) { return table.has(one); }, [&] { return limit.over(); },

@@ -10,8 +10,8 @@
 namespace stepcast::collectives::nccl {
 namespace {
 
-Graph graph(std::uint32_t channels, double intra, double inter) {
-  Graph g;
+ChannelGraph graph(std::uint32_t channels, double intra, double inter) {
+  ChannelGraph g;
   g.channels = channels;
   g.intra = Bandwidth{intra * 1e9};
   g.inter = Bandwidth{inter * 1e9};
@@ -28,19 +28,19 @@ Job dgx_h100(std::uint32_t nodes, std::uint32_t gpus) {
   job.architecture = Architecture::hopper;
   const std::uint32_t channels = gpus == 8 ? 8 : 2 * gpus;
   const double rate = gpus == 8 ? 48 : 24;
-  job.graphs[static_cast<std::size_t>(Algorithm::ring)] = graph(channels, rate, rate);
+  job.graphs[static_cast<std::size_t>(Algo::ring)] = graph(channels, rate, rate);
   // With one GPU per node a tree's ranks use their adapter twice: the node's side is searched at twice the rate.
-  Graph tree = graph(channels, gpus == 1 ? 2 * rate : rate, rate);
+  ChannelGraph tree = graph(channels, gpus == 1 ? 2 * rate : rate, rate);
   if (gpus < 8) tree.intra = Bandwidth{48e9};
   tree.plain_tree = true;
-  job.graphs[static_cast<std::size_t>(Algorithm::tree)] = tree;
-  if (gpus >= 4) job.graphs[static_cast<std::size_t>(Algorithm::nvls_tree)] = graph(gpus, gpus == 8 ? 40 : 60, 48);
+  job.graphs[static_cast<std::size_t>(Algo::tree)] = tree;
+  if (gpus >= 4) job.graphs[static_cast<std::size_t>(Algo::nvls_tree)] = graph(gpus, gpus == 8 ? 40 : 60, 48);
   return job;
 }
 
 struct Row {
   Operation operation{};
-  Algorithm algorithm{};
+  Algo algorithm{};
   Protocol protocol{};
   std::uint32_t nodes = 0, gpus = 0;
   double latency = 0, rate = 0;
@@ -57,7 +57,7 @@ std::vector<Row> golden() {
     for (std::string cell; std::getline(in, cell, ',');) cells.push_back(cell);
     Row row;
     row.operation = cells.at(0) == "all_reduce" ? Operation::all_reduce : Operation::all_gather;
-    row.algorithm = cells[1] == "ring" ? Algorithm::ring : cells[1] == "tree" ? Algorithm::tree : Algorithm::nvls_tree;
+    row.algorithm = cells[1] == "ring" ? Algo::ring : cells[1] == "tree" ? Algo::tree : Algo::nvls_tree;
     row.protocol = cells[4] == "LL" ? Protocol::ll : cells[4] == "LL128" ? Protocol::ll128 : Protocol::simple;
     row.nodes = static_cast<std::uint32_t>(std::stoul(cells[2]));
     row.gpus = static_cast<std::uint32_t>(std::stoul(cells[3]));
@@ -91,8 +91,8 @@ TEST(NcclTuner, GivesEveryEntryOfTheTableThatNccl2275PrintsForH100) {
 TEST(NcclTuner, ReduceScatterCostsWhatAllGatherDoes) {
   const Job job = dgx_h100(4, 8);
   for (const Protocol protocol : {Protocol::ll, Protocol::ll128, Protocol::simple}) {
-    const auto gather = price(constants("2.27.5"), job, Operation::all_gather, Algorithm::ring, protocol);
-    const auto scatter = price(constants("2.27.5"), job, Operation::reduce_scatter, Algorithm::ring, protocol);
+    const auto gather = price(constants("2.27.5"), job, Operation::all_gather, Algo::ring, protocol);
+    const auto scatter = price(constants("2.27.5"), job, Operation::reduce_scatter, Algo::ring, protocol);
     EXPECT_EQ(gather->latency, scatter->latency);
     EXPECT_EQ(gather->rate, scatter->rate);
   }
@@ -101,14 +101,14 @@ TEST(NcclTuner, ReduceScatterCostsWhatAllGatherDoes) {
 TEST(NcclTuner, AnA100NodeTakesLowLatencyFirstAndSimpleLast) {
   Job job;
   job.ranks = 8;
-  job.graphs[static_cast<std::size_t>(Algorithm::ring)] = graph(12, 20, 20);
-  job.graphs[static_cast<std::size_t>(Algorithm::tree)] = graph(12, 20, 20);
+  job.graphs[static_cast<std::size_t>(Algo::ring)] = graph(12, 20, 20);
+  job.graphs[static_cast<std::size_t>(Algo::tree)] = graph(12, 20, 20);
   const Constants& release = constants("2.30.7");
   EXPECT_EQ(pick(release, job, Operation::all_reduce, {8}).protocol, Protocol::ll);
   EXPECT_EQ(pick(release, job, Operation::all_reduce, {4 << 20}).protocol, Protocol::ll128);
   const Pick large = pick(release, job, Operation::all_reduce, {1 << 30});
   EXPECT_EQ(large.protocol, Protocol::simple);
-  EXPECT_EQ(large.algorithm, Algorithm::ring);
+  EXPECT_EQ(large.algorithm, Algo::ring);
   // The smallest: 6.6 us and 14 hops of 0.6 us.
   EXPECT_NEAR(to_seconds(pick(release, job, Operation::all_reduce, {8}).predicted), 15e-6, 0.01e-6);
 }
@@ -117,8 +117,8 @@ TEST(NcclTuner, MultimemOfOneH100NodeReachesWhatTheSearchPromises) {
   Job job;
   job.ranks = 8;
   job.architecture = Architecture::hopper;
-  job.graphs[static_cast<std::size_t>(Algorithm::nvls)] = graph(8, 40, 40);
-  const auto cost = price(constants("2.30.7"), job, Operation::all_reduce, Algorithm::nvls, Protocol::simple);
+  job.graphs[static_cast<std::size_t>(Algo::nvls)] = graph(8, 40, 40);
+  const auto cost = price(constants("2.30.7"), job, Operation::all_reduce, Algo::nvls, Protocol::simple);
   ASSERT_TRUE(cost);
   EXPECT_NEAR(cost->rate.value * 2 * 7 / 8, 476e9, 0.1e9);  // busbw
   EXPECT_EQ(cost->latency, microseconds(25));
@@ -127,14 +127,14 @@ TEST(NcclTuner, MultimemOfOneH100NodeReachesWhatTheSearchPromises) {
 TEST(NcclTuner, OverridesLeaveNothingElse) {
   const Job job = dgx_h100(2, 8);
   const Constants& release = constants("2.27.5");
-  const Pick tree = pick(release, job, Operation::all_reduce, {1 << 30}, {.algorithm = Algorithm::tree});
-  EXPECT_EQ(tree.algorithm, Algorithm::tree);
+  const Pick tree = pick(release, job, Operation::all_reduce, {1 << 30}, {.algorithm = Algo::tree});
+  EXPECT_EQ(tree.algorithm, Algo::tree);
   const Pick ll = pick(release, job, Operation::all_reduce, {1 << 30}, {.protocol = Protocol::ll});
   EXPECT_EQ(ll.protocol, Protocol::ll);
-  const auto all = price(release, job, Operation::all_reduce, Algorithm::ring, Protocol::simple);
-  const auto half = price(release, job, Operation::all_reduce, Algorithm::ring, Protocol::simple, {.most_channels = 4});
+  const auto all = price(release, job, Operation::all_reduce, Algo::ring, Protocol::simple);
+  const auto half = price(release, job, Operation::all_reduce, Algo::ring, Protocol::simple, {.most_channels = 4});
   EXPECT_DOUBLE_EQ(half->rate.value * 2, all->rate.value);
-  EXPECT_THROW(pick(release, job, Operation::all_gather, {8}, {.algorithm = Algorithm::tree}), InputError);
+  EXPECT_THROW(pick(release, job, Operation::all_gather, {8}, {.algorithm = Algo::tree}), InputError);
 }
 
 TEST(NcclTuner, VersionsAreFoundByTheNewestThatIsNotNewer) {
@@ -151,25 +151,25 @@ TEST(NcclTuner, VersionsAreFoundByTheNewestThatIsNotNewer) {
 
 TEST(NcclTuner, ReleasesMoveWhatTheyAreKnownToHaveMoved) {
   const Job job = dgx_h100(2, 8);
-  const auto latency = [&](const char* version, Algorithm algorithm) {
+  const auto latency = [&](const char* version, Algo algorithm) {
     return to_seconds(price(constants(version), job, Operation::all_reduce, algorithm, Protocol::simple)->latency) *
            1e6;
   };
-  EXPECT_NEAR(latency("2.7.8", Algorithm::tree), 0 + 2 * (7 * 28 + 50), 1e-6);
-  EXPECT_NEAR(latency("2.8.4", Algorithm::tree), 0 + 2 * (7 * 28 + 28), 1e-6);
-  EXPECT_NEAR(latency("2.18.6", Algorithm::tree), 0 + 2 * (7 * 4 + 14), 1e-6);
-  EXPECT_NEAR(latency("2.20.5", Algorithm::tree), 0 + 2 * (7 * 28 + 28), 1e-6);
-  EXPECT_NEAR(latency("2.23.4", Algorithm::tree), 8.4 + 2 * (7 * 4 + 14), 1e-6);
-  EXPECT_NEAR(latency("2.12.12", Algorithm::ring) - latency("2.14", Algorithm::ring), 2 * (28 - 9.6), 1e-6);
+  EXPECT_NEAR(latency("2.7.8", Algo::tree), 0 + 2 * (7 * 28 + 50), 1e-6);
+  EXPECT_NEAR(latency("2.8.4", Algo::tree), 0 + 2 * (7 * 28 + 28), 1e-6);
+  EXPECT_NEAR(latency("2.18.6", Algo::tree), 0 + 2 * (7 * 4 + 14), 1e-6);
+  EXPECT_NEAR(latency("2.20.5", Algo::tree), 0 + 2 * (7 * 28 + 28), 1e-6);
+  EXPECT_NEAR(latency("2.23.4", Algo::tree), 8.4 + 2 * (7 * 4 + 14), 1e-6);
+  EXPECT_NEAR(latency("2.12.12", Algo::ring) - latency("2.14", Algo::ring), 2 * (28 - 9.6), 1e-6);
 }
 
 TEST(NcclTuner, OneGpuOfEachNodeGathersByPatSinceItIsThere) {
   Job job{.ranks = 64, .nodes = 64, .architecture = Architecture::hopper};
-  job.graphs[at(Algorithm::ring)] = job.graphs[at(Algorithm::tree)] = job.graphs[at(Algorithm::pat)] =
+  job.graphs[at(Algo::ring)] = job.graphs[at(Algo::tree)] = job.graphs[at(Algo::pat)] =
       Graph{.channels = 4, .intra = {24e9}, .inter = {24e9}};
-  EXPECT_EQ(pick(constants("2.23.4"), job, Operation::all_gather, {8192}).algorithm, Algorithm::pat);
-  EXPECT_EQ(pick(constants("2.21.5"), job, Operation::all_gather, {8192}).algorithm, Algorithm::ring);
-  EXPECT_EQ(pick(constants("2.23.4"), job, Operation::all_gather, {std::int64_t{8} << 30}).algorithm, Algorithm::ring);
+  EXPECT_EQ(pick(constants("2.23.4"), job, Operation::all_gather, {8192}).algorithm, Algo::pat);
+  EXPECT_EQ(pick(constants("2.21.5"), job, Operation::all_gather, {8192}).algorithm, Algo::ring);
+  EXPECT_EQ(pick(constants("2.23.4"), job, Operation::all_gather, {std::int64_t{8} << 30}).algorithm, Algo::ring);
 }
 
 }  // namespace

@@ -149,7 +149,7 @@ TEST(FoundChains, VisitEveryRankOnceOnRandomPartialAllocations) {
     for (std::uint32_t gpu = 0; gpu < 24; ++gpu) {
       if (random() % 2 == 0) group.push_back(topology::GpuId{gpu});
     }
-    const Placement placement = place(cluster, std::span(&group, 1));
+    const GroupPlacement placement = place(cluster, std::span(&group, 1));
     for (const Chain& chain : found_chains(cluster, group, placement.nodes)) {
       Chain sorted = chain, all(placement.ranks / placement.nodes);
       std::iota(all.begin(), all.end(), 0u);
@@ -209,7 +209,7 @@ TEST(FoundChains, CarryRingsAndTreesThatReduceCorrectly) {
         }
         if (!algorithm(name).supports(request)) continue;
         test::Buffers buffers = test::before(request);
-        execute(algorithm(name).plan(request), buffers, Turn::last_ready_first);
+        execute(algorithm(name).plan(request), buffers, TransferOrder::last_ready_first);
         EXPECT_EQ(test::wrong(request, buffers), "") << name << ' ' << nodes << 'x' << gpus;
         ++cases;
       }

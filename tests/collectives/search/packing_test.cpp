@@ -44,7 +44,7 @@ Request request_on(const topology::Cluster& cluster, const Group& group, Operati
 
 Outcome run(const topology::Cluster& cluster, const Group& group, std::string_view name, Operation operation,
             std::int64_t bytes, std::uint32_t pieces = 1) {
-  const Plan plan = algorithm(name).plan(request_on(cluster, group, operation, bytes, pieces));
+  const CollectivePlan plan = algorithm(name).plan(request_on(cluster, group, operation, bytes, pieces));
   const auto wiring = wire(plan, place(cluster, std::span(&group, 1)), cluster, {}, {}, 1);
   const sim::Timeline timeline = sim::run(lower(plan, *wiring));
   Outcome outcome{to_seconds(timeline.end), 0};
@@ -74,7 +74,7 @@ TEST(TreePacking, HasThreeTreesWhereRingsAreTwo) {
   const topology::Cluster cluster = island(4, full_quad());
   const LinkView view = view_links(cluster, gpus(4));
   EXPECT_EQ(edge_disjoint_rings(view).size(), 2u);
-  const std::vector<PackedTree> packed = pack_trees(view, Flow::down);
+  const std::vector<PackedTree> packed = pack_trees(view, TreeFlow::down);
   EXPECT_EQ(packed.size(), 3u);
   for (const PackedTree& tree : packed) EXPECT_NEAR(tree.rate, kLink, 1e-3 * kLink);
 }
@@ -130,7 +130,7 @@ TEST(MultiRing, NeedsARing) {
 }
 
 TEST(TreePacking, NoLinkIsTooNarrowForItsTrees) {
-  for (const Flow flow : {Flow::down, Flow::up, Flow::up_and_down}) {
+  for (const TreeFlow flow : {TreeFlow::down, TreeFlow::up, TreeFlow::up_and_down}) {
     for (const auto& [count, wires] :
          {std::pair{4u, full_quad()}, {8u, dgx1_v100()}, {4u, std::vector<test::Wire>{{0, 1}, {1, 2}}}, {3u, {}}}) {
       const topology::Cluster cluster = island(count, wires);
@@ -139,10 +139,10 @@ TEST(TreePacking, NoLinkIsTooNarrowForItsTrees) {
       for (const PackedTree& packed : pack_trees(view, flow)) {
         for (std::uint32_t rank = 0; rank < count; ++rank) {
           if (packed.tree[rank] == kNoParent) continue;
-          if (flow != Flow::up) {
+          if (flow != TreeFlow::up) {
             for (const auto& hop : view.way(packed.tree[rank], rank)) load[hop.link] += hop.load * packed.rate;
           }
-          if (flow != Flow::down) {
+          if (flow != TreeFlow::down) {
             for (const auto& hop : view.way(rank, packed.tree[rank])) load[hop.link] += hop.load * packed.rate;
           }
         }
@@ -159,22 +159,22 @@ TEST(TreePacking, EndsOnASparseMeshOf17Gpus) {
     for (std::uint32_t apart = 1; apart <= 3; ++apart) wires.push_back({a, (a + apart) % 17});
   }
   const LinkView view = view_links(island(17, wires), gpus(17));
-  EXPECT_GE(total_rate(pack_trees(view, Flow::down)), 0.9 * 6 * kLink);
+  EXPECT_GE(total_rate(pack_trees(view, TreeFlow::down)), 0.9 * 6 * kLink);
 }
 
 // A broadcast reaches the least cut from its root (Edmonds 1973): six links out of a GPU of a DGX-1 with V100.
 TEST(TreePacking, ReachesTheLeastCut) {
   const LinkView view = view_links(island(8, dgx1_v100()), gpus(8));
-  EXPECT_GE(total_rate(pack_trees(view, Flow::down)), 0.9 * 6 * kLink);
+  EXPECT_GE(total_rate(pack_trees(view, TreeFlow::down)), 0.9 * 6 * kLink);
   // An all-reduce by undirected trees: 24 links / 7 edges.
-  EXPECT_GE(total_rate(pack_trees(view, Flow::up_and_down)), 0.9 * 24.0 / 7 * kLink);
-  EXPECT_LE(pack_trees(view, Flow::up_and_down).size(), 12u);
+  EXPECT_GE(total_rate(pack_trees(view, TreeFlow::up_and_down)), 0.9 * 24.0 / 7 * kLink);
+  EXPECT_LE(pack_trees(view, TreeFlow::up_and_down).size(), 12u);
 }
 
 TEST(TreePacking, WorksOverASwitch) {
   const topology::Cluster cluster = test::build({.nodes = 1, .gpus = 8});
   const LinkView view = view_links(cluster, gpus(8));
-  EXPECT_GE(total_rate(pack_trees(view, Flow::up_and_down)), 0.9 * 100e9 * 8 / 14);  // n 2 (P - 1) / P per port
+  EXPECT_GE(total_rate(pack_trees(view, TreeFlow::up_and_down)), 0.9 * 100e9 * 8 / 14);  // n 2 (P - 1) / P per port
 }
 
 // Subsets of a DGX-1 that rings do not fit: trees use the NVLinks that there are.
@@ -191,8 +191,8 @@ TEST(TreePacking, PlansAreRightOnAnySubset) {
         for (const std::int64_t elements : {0, 1, 41}) {
           const Request request = request_on(cluster, group, operation, elements, 3);
           if (!algorithm(name).supports(request)) continue;
-          const Plan plan = algorithm(name).plan(request);
-          for (const Turn turn : {Turn::first_ready_first, Turn::last_ready_first}) {
+          const CollectivePlan plan = algorithm(name).plan(request);
+          for (const TransferOrder turn : {TransferOrder::first_ready_first, TransferOrder::last_ready_first}) {
             test::Buffers buffers = test::before(request);
             execute(plan, buffers, turn);
             EXPECT_EQ(test::wrong(request, buffers), "") << name << " " << mask;
@@ -212,7 +212,7 @@ TEST(PcieNvlinkSplit, DividesTheDataByTheRates) {
   const double alone = run(cluster, gpus(4), "multi-ring", Operation::all_reduce, bytes).seconds;
   EXPECT_NEAR(both / alone, ratio / (1 + ratio), 1e-6);
   const Request request = request_on(cluster, gpus(4), Operation::all_reduce, bytes, 1);
-  const Plan plan = algorithm("pcie-nvlink-split").plan(request);
+  const CollectivePlan plan = algorithm("pcie-nvlink-split").plan(request);
   double over_pcie = 0, total = 0;
   for (const Transfer& transfer : plan.transfers) {
     const auto elements = static_cast<double>(plan.elements(transfer.chunk));

@@ -21,8 +21,12 @@ using test::gpus;
 constexpr double kNic = 25e9;
 constexpr std::int64_t kSize = 50'000'000;
 
-Plan incast(std::uint32_t ranks, std::int64_t bytes = kSize) { return patterns()[0]->flows(ranks, Bytes{bytes}); }
-Plan permutation(std::uint32_t ranks, std::int64_t bytes = kSize) { return patterns()[1]->flows(ranks, Bytes{bytes}); }
+CollectivePlan incast(std::uint32_t ranks, std::int64_t bytes = kSize) {
+  return patterns()[0]->flows(ranks, Bytes{bytes});
+}
+CollectivePlan permutation(std::uint32_t ranks, std::int64_t bytes = kSize) {
+  return patterns()[1]->flows(ranks, Bytes{bytes});
+}
 
 double last(const std::vector<Time>& times) { return to_seconds(*std::ranges::max_element(times)); }
 
@@ -70,7 +74,7 @@ TEST(FlowTimes, ARankIsTheGpuAtItsPlaceInTheGroup) {
                                                   0, 0, 0};
   const Group inside{topology::GpuId{3}, topology::GpuId{2}, topology::GpuId{0}};
   const Group across{topology::GpuId{3}, topology::GpuId{0}, topology::GpuId{2}};
-  const Plan plan = flows_of(first_to_second, 3, Bytes{kSize});
+  const CollectivePlan plan = flows_of(first_to_second, 3, Bytes{kSize});
   EXPECT_LT(last(flow_times(plan, inside, cluster, {})), last(flow_times(plan, across, cluster, {})));
 }
 

@@ -24,7 +24,7 @@ std::size_t most_planned = 0;  // transfers, since last set
 Algorithm noted_ring() {
   Algorithm ring = algorithm("ring");
   ring.plan = [](const Request& request) {
-    Plan plan = algorithm("ring").plan(request);
+    CollectivePlan plan = algorithm("ring").plan(request);
     most_planned = std::max(most_planned, plan.transfers.size());
     return plan;
   };
@@ -39,7 +39,7 @@ struct Played {
 Played play_both(const topology::Cluster& cluster, const std::vector<Group>& groups, const Transport& transport,
                  Operation operation, std::int64_t bytes, double scale) {
   const Algorithm ring = noted_ring();
-  const Placement placement = place(cluster, groups);
+  const GroupPlacement placement = place(cluster, groups);
   Request request = request_on(cluster, placement, operation, transport.most_channels, {});
   request.elements = bytes;
   const auto all = static_cast<std::uint32_t>(groups.size());
@@ -142,7 +142,7 @@ TEST(Play, RingsThatAreNotFoldedEndWhenTheWholeEnds) {
   Transport transport{.nvlink_step = microseconds(2), .pcie_step = microseconds(3), .network_step = microseconds(17)};
   const Algorithm ring = noted_ring();
   const Group group = gpus(68);
-  const Placement placement = place(cluster, std::span(&group, 1));
+  const GroupPlacement placement = place(cluster, std::span(&group, 1));
   for (const std::int64_t each : {0LL, 1000LL, 4'000'001LL}) {
     Request request = request_on(cluster, placement, Operation::all_reduce, 4, {});
     request.elements = each * 68;

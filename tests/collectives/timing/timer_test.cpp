@@ -400,7 +400,7 @@ TEST(Timer, WhatStaysInANodeTakesTheSameInEachOnItsOwnLinks) {
 }
 
 TEST(Plan, OfTooManyTransfersIsRefusedBeforeItIsMade) {
-  Plan plan;
+  CollectivePlan plan;
   EXPECT_THROW(plan.reserve(kMostTransfers + 1, 0), InputError);
   EXPECT_TRUE(plan.transfers.empty());
 }

@@ -23,7 +23,7 @@ using test::build;
 using test::gpus;
 
 struct Case {
-  Placement placement;
+  GroupPlacement placement;
   Request request;
   Symmetry symmetry;
 };
@@ -91,7 +91,7 @@ TEST(Wiring, ALinkAsideIsNotedOnceForAllImagesOfAFlow) {
   // All-to-all of 8 nodes of 8 over leaves of 4 rails: 63 flows stand for 64 each, which share few links.
   const topology::Cluster cluster = build({.nodes = 8, .gpus = 8, .fabric = "fat-tree", .radix = 8});
   const Group group = gpus(64);
-  const Placement placement = place(cluster, std::span(&group, 1));
+  const GroupPlacement placement = place(cluster, std::span(&group, 1));
   Request request{.operation = Operation::all_to_all, .ranks = 64, .nodes = placement.nodes};
   request.fold = algorithm("direct").symmetry(request);
   const auto wiring = wire(algorithm("direct").plan(request), placement, cluster, {}, request.fold, 1);
@@ -152,7 +152,7 @@ TEST(Wiring, WaysByKindsOfNodesAreThoseThatEachPairHas) {
             for (std::uint32_t gpu = first; gpu < nodes * 4; gpu += halves ? 2 : 1)
               group.push_back(topology::GpuId{gpu});
           }
-          const Placement placement = place(cluster, groups);
+          const GroupPlacement placement = place(cluster, groups);
           for (const auto& [operation, name] :
                {std::pair(Operation::all_to_all, "direct"), std::pair(Operation::all_gather, "ring"),
                 std::pair(Operation::all_to_all, "pairwise")}) {
@@ -160,7 +160,7 @@ TEST(Wiring, WaysByKindsOfNodesAreThoseThatEachPairHas) {
             const Symmetry most = algorithm(name).symmetry(request);
             for (const bool rotate : {true, false}) {
               request.fold = {most.period, most.rotate && rotate, most.row};
-              const Plan plan = algorithm(name).plan(request);
+              const CollectivePlan plan = algorithm(name).plan(request);
               for (std::uint32_t stride = 1; stride <= groups.size(); ++stride) {
                 const auto each = wire(plan, placement, cluster, {}, request.fold, stride, WaySearch::each),
                            by_kind =
@@ -182,7 +182,7 @@ TEST(Wiring, TheLeastLatencyOccupiesAndTheExcessOverlaps) {
   const topology::Cluster cluster = build({.nodes = 2, .gpus = 2});
   Case made = ring_over(cluster, gpus(4));
   made.symmetry = made.request.fold = {};
-  const Plan plan = algorithm("ring").plan(made.request);
+  const CollectivePlan plan = algorithm("ring").plan(made.request);
   const Transport transport{.nvlink_step = microseconds(2), .network_step = microseconds(9)};
   const auto wiring = wire(plan, made.placement, cluster, transport, {}, 1);
   ASSERT_TRUE(wiring);
@@ -196,7 +196,7 @@ TEST(Wiring, TheLeastLatencyOccupiesAndTheExcessOverlaps) {
 }
 
 /// The plan on every link of its ways, as it is before it is told which of them bind.
-sim::TaskGraph on_every_link(const Plan& plan, const Wiring& wiring, const topology::Cluster& cluster,
+sim::TaskGraph on_every_link(const CollectivePlan& plan, const Wiring& wiring, const topology::Cluster& cluster,
                              const Group& group, std::uint32_t gpus) {
   std::map<topology::LinkId, sim::ResourceId> resources;
   sim::TaskGraph graph;
@@ -235,10 +235,10 @@ TEST(Wiring, WhatNeverBindsChangesNoTimeAndCarriesTheSame) {
         const topology::Cluster cluster =
             build({.nodes = 5, .gpus = 4, .nics = nics, .fabric = fabric, .radix = 8, .oversubscription = 2});
         const Group group = gpus(20);
-        const Placement placement = place(cluster, std::span(&group, 1));
+        const GroupPlacement placement = place(cluster, std::span(&group, 1));
         Request request = request_on(cluster, placement, Operation::all_to_all, 4, {});
         request.elements = 20'000'003;
-        const Plan plan = algorithm(name).plan(request);
+        const CollectivePlan plan = algorithm(name).plan(request);
         const Wiring wiring =
             *wire(plan, placement, cluster,
                   {.nvlink_step = microseconds(1), .network_step = microseconds(3), .network_efficiency = 0.9}, {}, 1);
@@ -257,11 +257,11 @@ TEST(Wiring, WhatNeverBindsChangesNoTimeAndCarriesTheSame) {
 TEST(Lower, RunsAConnectionsTransfersOneAfterTheOther) {
   const topology::Cluster cluster = build({.nodes = 2, .gpus = 1});
   const Group group = gpus(2);
-  Plan plan;
+  CollectivePlan plan;
   plan.ranks = 2;
   const ConnectionId way = plan.connect(0, 1, 0);
   for (int i = 0; i < 3; ++i) plan.add({way, plan.add_chunk({0, 25'000}), Effect::copy});
-  const Placement placement = place(cluster, std::span(&group, 1));
+  const GroupPlacement placement = place(cluster, std::span(&group, 1));
   const auto wiring = wire(plan, placement, cluster, {.network_step = microseconds(3)}, {}, 1);
   ASSERT_TRUE(wiring);
   const sim::Timeline timeline = sim::run(lower(plan, *wiring));

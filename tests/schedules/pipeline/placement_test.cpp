@@ -9,8 +9,8 @@ TEST(Placement, LoopsOverTheStages) {
   const Shape shape{4, 8, 2};
   EXPECT_EQ(held(shape, {1, 0}), (ModelChunk{0, 1}));
   EXPECT_EQ(held(shape, {1, 1}), (ModelChunk{0, 5}));
-  EXPECT_EQ(next_place(shape, {3, 0}, true), (Place{0, 1}));
-  EXPECT_EQ(next_place(shape, {0, 1}, false), (Place{3, 0}));
+  EXPECT_EQ(next_place(shape, {3, 0}, true), (ChunkPlace{0, 1}));
+  EXPECT_EQ(next_place(shape, {0, 1}, false), (ChunkPlace{3, 0}));
   EXPECT_EQ(next_place(shape, {3, 1}, true), std::nullopt);
 }
 
@@ -18,8 +18,8 @@ TEST(Placement, OfAVTurnsRoundOnTheLastStage) {
   const Shape shape{4, 8, 2, true, Placement::v_shape};
   EXPECT_EQ(held(shape, {1, 0}), (ModelChunk{0, 1}));
   EXPECT_EQ(held(shape, {1, 1}), (ModelChunk{0, 6}));
-  EXPECT_EQ(next_place(shape, {3, 0}, true), (Place{3, 1}));
-  EXPECT_EQ(next_place(shape, {3, 1}, true), (Place{2, 1}));
+  EXPECT_EQ(next_place(shape, {3, 0}, true), (ChunkPlace{3, 1}));
+  EXPECT_EQ(next_place(shape, {3, 1}, true), (ChunkPlace{2, 1}));
   EXPECT_EQ(next_place(shape, {0, 1}, true), std::nullopt);
 }
 
@@ -29,7 +29,7 @@ TEST(Placement, OfTwoCopiesRunsOppositeWays) {
   EXPECT_EQ(chunks(shape), 4u);
   EXPECT_EQ(held(shape, {1, 0}), (ModelChunk{0, 1}));
   EXPECT_EQ(held(shape, {1, 1}), (ModelChunk{1, 2}));
-  EXPECT_EQ(next_place(shape, {1, 1}, true), (Place{0, 1}));
+  EXPECT_EQ(next_place(shape, {1, 1}, true), (ChunkPlace{0, 1}));
   EXPECT_EQ(copy_of(shape, MicroBatchId{3}), 0u);
   EXPECT_EQ(copy_of(shape, MicroBatchId{4}), 1u);
   EXPECT_FALSE(visits(shape, MicroBatchId{4}, 0));
@@ -43,7 +43,7 @@ TEST(Placement, PlaceUndoesHeldAndEveryChunkIsOnOneStage) {
         std::uint32_t found = 0;
         for (std::uint32_t stage = 0; stage < p; ++stage)
           for (std::uint32_t at = 0; at < v; ++at) {
-            EXPECT_EQ(place(shape, held(shape, {stage, at})), (Place{stage, at}));
+            EXPECT_EQ(place(shape, held(shape, {stage, at})), (ChunkPlace{stage, at}));
             found += held(shape, {stage, at}).chunk < chunks(shape);
           }
         EXPECT_EQ(found, copies(shape) * chunks(shape));

@@ -48,7 +48,7 @@ struct Fiber {
   std::size_t thread = 0;
 };
 
-struct Block {
+struct EmulatedBlock {
   std::vector<State> threads;
   std::vector<Fiber*> fiber_of;  // of threads that have begun
   std::vector<std::unique_ptr<Fiber>> fibers;
@@ -63,7 +63,7 @@ struct Block {
   std::size_t scheduler_bytes = 0;
 };
 
-thread_local Block block;
+thread_local EmulatedBlock block;
 thread_local bool backwards = false;
 
 #if STEPCAST_ADDRESS_SANITIZER

@@ -9,12 +9,12 @@
 
 namespace stepcast::measure {
 
-struct Gemm::Library {};
+struct CublasGemm::Library {};
 
-Gemm::Gemm() = default;
-Gemm::~Gemm() = default;
+CublasGemm::CublasGemm() = default;
+CublasGemm::~CublasGemm() = default;
 
-void Gemm::run(const GemmShape& s, const void* a, const void* b, void* c, const void* bias, cudaStream_t) {
+void CublasGemm::run(const CublasShape& s, const void* a, const void* b, void* c, const void* bias, cudaStream_t) {
   if (s.in != Number::bf16 || s.batch != 1 || (s.out != Number::bf16 && s.out != Number::fp32))
     throw std::logic_error("the stand-in of cuBLASLt multiplies bf16 alone");
   const auto* const left = static_cast<const bf16*>(a);

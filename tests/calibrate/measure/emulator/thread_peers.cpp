@@ -23,14 +23,14 @@ class ThreadRanks::Rank : public Peers {
  public:
   Rank(ThreadRanks& all, int rank) : all_(all), rank_(rank), at_(step_rank(all.step_, rank)) {}
 
-  void all_reduce(Group group, void* data, std::int64_t elements, Number number, cudaStream_t) override {
+  void all_reduce(RankGroup group, void* data, std::int64_t elements, Number number, cudaStream_t) override {
     const std::vector<int> members = group_of(group);
     all_.meet(members, place_in(members), data, [&](const std::vector<void*>& of) {
       number == Number::fp32 ? sum<float>(of, elements) : sum<bf16>(of, elements);
     });
   }
   void all_gather(float* data, std::int64_t elements, cudaStream_t) override {
-    const std::vector<int> members = group_of(Group::tensor);
+    const std::vector<int> members = group_of(RankGroup::tensor);
     all_.meet(members, place_in(members), data, [&](const std::vector<void*>& of) {
       for (std::size_t from = 0; from < of.size(); ++from) {
         const std::int64_t at = static_cast<std::int64_t>(from) * elements;
@@ -51,14 +51,14 @@ class ThreadRanks::Rank : public Peers {
   int rank_of(int tensor, int data, int stage) const {
     return tensor + all_.step_.tensor * (data + all_.step_.data * stage);
   }
-  std::vector<int> group_of(Group group) const {
+  std::vector<int> group_of(RankGroup group) const {
     std::vector<int> members;
     const StepCase& s = all_.step_;
-    if (group == Group::tensor)
+    if (group == RankGroup::tensor)
       for (int t = 0; t < s.tensor; ++t) members.push_back(rank_of(t, at_.data, at_.stage));
-    if (group == Group::data)
+    if (group == RankGroup::data)
       for (int d = 0; d < s.data; ++d) members.push_back(rank_of(at_.tensor, d, at_.stage));
-    if (group == Group::tied)
+    if (group == RankGroup::tied)
       for (const int stage : {0, s.pipeline - 1}) members.push_back(rank_of(at_.tensor, at_.data, stage));
     return members;
   }

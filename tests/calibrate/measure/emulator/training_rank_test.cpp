@@ -34,7 +34,7 @@ void put(const std::vector<T>& flat, const ParameterPart& part, std::vector<doub
 /// Two steps, each rank a thread; with a rehearsal before them, all of the memory that they need is asked for in it.
 Outcome run(const StepCase& step, bool rehearsed = false) {
   EXPECT_EQ(fault(step), "");
-  const Training training{.deviation = 0.1f, .dropout = 0.1f, .adam = {.rate = 0.01f}, .host_threads = 2};
+  const TrainingConstants training{.deviation = 0.1f, .dropout = 0.1f, .adam = {.rate = 0.01f}, .host_threads = 2};
   ThreadRanks ranks(step);
   std::vector<std::unique_ptr<TrainingRank>> of(static_cast<std::size_t>(step.gpus()));
   std::vector<std::exception_ptr> problems(of.size());
@@ -120,7 +120,7 @@ TEST(TrainingRank, RecomputationHoldsLess) {
   const auto peak = [&](StepRecompute recompute) {
     step.recompute = recompute;
     ThreadRanks ranks(step);
-    TrainingRank rank(step, Training{}, 0, ranks.peers(0));
+    TrainingRank rank(step, TrainingConstants{}, 0, ranks.peers(0));
     rank.run();
     const std::int64_t first = rank.peak_bytes();
     rank.run();

@@ -10,12 +10,12 @@ namespace stepcast::measure {
 
 /// One CSV of a bundle, written so that a run which is killed can go on later: rows are appended to FILE.part as they
 /// are measured, and finish() makes FILE of them in one rename.
-class Table {
+class BundleTable {
  public:
   /// `columns`: the header; the first `key_columns` of them say what was measured. Takes over the rows of FILE.part
   /// or FILE from an earlier start of the same run; half a last line is dropped. Throws std::runtime_error where the
   /// file is of another run or has another header.
-  Table(std::filesystem::path file, std::string run, std::vector<std::string> columns, std::size_t key_columns);
+  BundleTable(std::filesystem::path file, std::string run, std::vector<std::string> columns, std::size_t key_columns);
 
   /// Whether a row with this key is there already.
   bool has(const std::vector<std::string>& key) const { return keys_.count(line_of(key)) != 0; }

@@ -1,4 +1,4 @@
-#include "calibrate/measure/host/table.h"
+#include "calibrate/measure/host/bundle_table.h"
 
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ class MeasureTable : public testing::Test {
     fs::create_directories(folder_);
   }
   ~MeasureTable() override { fs::remove_all(folder_); }
-  Table open(const std::string& run = "r1") const { return {file(), run, {"name", "bytes", "median_s"}, 2}; }
+  BundleTable open(const std::string& run = "r1") const { return {file(), run, {"name", "bytes", "median_s"}, 2}; }
   fs::path file() const { return folder_ / "copies.csv"; }
   std::string text(const fs::path& path) const {
     std::ifstream stream(path, std::ios::binary);
@@ -33,7 +33,7 @@ class MeasureTable : public testing::Test {
 };
 
 TEST_F(MeasureTable, HasNoNameUntilItIsFinished) {
-  Table table = open();
+  BundleTable table = open();
   table.add({"h2d", "1", seconds_cell(1.25e-5)});
   EXPECT_FALSE(fs::exists(file()));
   table.finish();
@@ -42,7 +42,7 @@ TEST_F(MeasureTable, HasNoNameUntilItIsFinished) {
 }
 
 TEST_F(MeasureTable, StepcastReadsIt) {
-  Table table = open();
+  BundleTable table = open();
   table.add({"a, \"b\"", "1", "2"});
   table.finish();
   const std::vector<std::string_view> columns{"name", "bytes", "median_s"};
@@ -55,7 +55,7 @@ TEST_F(MeasureTable, StepcastReadsIt) {
 TEST_F(MeasureTable, ASecondStartGoesOnWhereTheFirstWasKilled) {
   open().add({"h2d", "1", "1.0"});
   std::ofstream(file().string() + ".part", std::ios::app) << "h2d,2,1.0\nd2h,4";  // killed inside a line
-  Table again = open();
+  BundleTable again = open();
   EXPECT_TRUE(again.has({"h2d", "1"}));
   EXPECT_TRUE(again.has({"h2d", "2"}));
   EXPECT_FALSE(again.has({"d2h", "4"}));
@@ -66,10 +66,10 @@ TEST_F(MeasureTable, ASecondStartGoesOnWhereTheFirstWasKilled) {
 }
 
 TEST_F(MeasureTable, AFinishedTableTakesMoreRows) {
-  Table first = open();
+  BundleTable first = open();
   first.add({"h2d", "1", "1.0"});
   first.finish();
-  Table second = open();
+  BundleTable second = open();
   EXPECT_TRUE(second.has({"h2d", "1"}));
   second.add({"h2d", "2", "1.0"});
   second.finish();
@@ -77,7 +77,7 @@ TEST_F(MeasureTable, AFinishedTableTakesMoreRows) {
 }
 
 TEST_F(MeasureTable, RowsOfAnotherProcessAreSeenAfterRefresh) {
-  Table mine = open();
+  BundleTable mine = open();
   open().add({"p2p", "8", "1.0"});
   EXPECT_FALSE(mine.has({"p2p", "8"}));
   mine.refresh();
@@ -87,11 +87,11 @@ TEST_F(MeasureTable, RowsOfAnotherProcessAreSeenAfterRefresh) {
 TEST_F(MeasureTable, AnotherRunOrFormIsRefused) {
   open("r1").add({"h2d", "1", "1.0"});
   EXPECT_THROW(open("r2"), std::runtime_error);
-  EXPECT_THROW(Table(file(), "r1", {"name", "median_s"}, 1), std::runtime_error);
+  EXPECT_THROW(BundleTable(file(), "r1", {"name", "median_s"}, 1), std::runtime_error);
 }
 
 TEST_F(MeasureTable, ARowTwiceIsOurFault) {
-  Table table = open();
+  BundleTable table = open();
   table.add({"h2d", "1", "1.0"});
   EXPECT_THROW(table.add({"h2d", "1", "2.0"}), std::logic_error);
   EXPECT_THROW(table.add({"h2d", "1"}), std::logic_error);

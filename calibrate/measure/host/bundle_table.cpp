@@ -1,4 +1,4 @@
-#include "calibrate/measure/host/table.h"
+#include "calibrate/measure/host/bundle_table.h"
 
 #include <array>
 #include <cstdio>
@@ -73,7 +73,7 @@ std::string run_of(const fs::path& file) {
   return lines.size() >= 2 && lines[0] == kFirstLine && lines[1].rfind("# run ", 0) == 0 ? lines[1].substr(kLabel) : "";
 }
 
-Table::Table(fs::path file, std::string run, std::vector<std::string> columns, std::size_t key_columns)
+BundleTable::BundleTable(fs::path file, std::string run, std::vector<std::string> columns, std::size_t key_columns)
     : file_(std::move(file)), run_(std::move(run)), columns_(std::move(columns)), key_columns_(key_columns) {
   const bool finished = !fs::exists(part()) && fs::exists(file_);
   if (finished) fs::copy_file(file_, part());
@@ -89,19 +89,19 @@ Table::Table(fs::path file, std::string run, std::vector<std::string> columns, s
   }
 }
 
-std::string Table::line_of(const std::vector<std::string>& cells) {
+std::string BundleTable::line_of(const std::vector<std::string>& cells) {
   std::string line;
   for (std::size_t i = 0; i < cells.size(); ++i) line += (i == 0 ? "" : ",") + in_quotes(cells[i]);
   return line;
 }
 
-std::string Table::head() const {
+std::string BundleTable::head() const {
   return std::string(kFirstLine) + "\n# run " + run_ + "\n" + line_of(columns_) + "\n";
 }
 
-fs::path Table::part() const { return file_.string() + ".part"; }
+fs::path BundleTable::part() const { return file_.string() + ".part"; }
 
-void Table::refresh() {
+void BundleTable::refresh() {
   const std::vector<std::string> lines = whole_lines(part());
   const std::string wanted = head();
   std::string found;
@@ -121,7 +121,7 @@ void Table::refresh() {
   }
 }
 
-void Table::add(const std::vector<std::string>& cells) {
+void BundleTable::add(const std::vector<std::string>& cells) {
   if (cells.size() != columns_.size()) throw std::logic_error(file_.string() + ": a row of another width");
   const std::vector<std::string> key(cells.begin(), cells.begin() + static_cast<std::ptrdiff_t>(key_columns_));
   if (!keys_.insert(line_of(key)).second) throw std::logic_error(file_.string() + ": twice " + line_of(key));
@@ -129,7 +129,7 @@ void Table::add(const std::vector<std::string>& cells) {
   write(part(), lines_.back() + "\n", std::ios::app);
 }
 
-void Table::finish() {
+void BundleTable::finish() {
   std::string text = head();
   for (const std::string& line : lines_) text += line + "\n";
   text += "# end " + std::to_string(lines_.size()) + "\n";

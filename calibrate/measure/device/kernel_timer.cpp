@@ -1,4 +1,4 @@
-#include "calibrate/measure/device/timer.h"
+#include "calibrate/measure/device/kernel_timer.h"
 
 #include <algorithm>
 #include <cmath>
@@ -13,9 +13,9 @@ constexpr double kReplay = 4e-4;   // seconds of a graph: what its launch takes 
 
 int samples_for(double seconds) { return std::clamp(static_cast<int>(kLongest / seconds), 7, 50); }
 
-class Graph {
+class CudaGraph {
  public:
-  Graph(cudaStream_t stream, const Work& work, int calls) {
+  CudaGraph(cudaStream_t stream, const Work& work, int calls) {
     check_cuda(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
     cudaGraph_t graph = nullptr;
     try {
@@ -30,9 +30,9 @@ class Graph {
     cudaGraphDestroy(graph);
     check_cuda(code, "cudaGraphInstantiate");
   }
-  Graph(const Graph&) = delete;
-  Graph& operator=(const Graph&) = delete;
-  ~Graph() {
+  CudaGraph(const CudaGraph&) = delete;
+  CudaGraph& operator=(const CudaGraph&) = delete;
+  ~CudaGraph() {
     if (graph_ != nullptr) cudaGraphExecDestroy(graph_);
   }
   void launch(cudaStream_t stream) const { check_cuda(cudaGraphLaunch(graph_, stream), "cudaGraphLaunch"); }
@@ -43,7 +43,7 @@ class Graph {
 
 }  // namespace
 
-Timer::Timer(const Nvml& nvml) : nvml_(nvml) {
+KernelTimer::KernelTimer(const Nvml& nvml) : nvml_(nvml) {
   check_cuda(cudaGetDevice(&device_), "cudaGetDevice");
   int l2 = 0;
   check_cuda(cudaDeviceGetAttribute(&l2, cudaDevAttrL2CacheSize, device_), "cudaDeviceGetAttribute");
@@ -52,9 +52,9 @@ Timer::Timer(const Nvml& nvml) : nvml_(nvml) {
   stream_.wait();
 }
 
-double Timer::estimate(const Work& work) {
+double KernelTimer::estimate(const Work& work) {
   constexpr int kCalls = 3;
-  const Event begin, end;
+  const CudaEvent begin, end;
   for (int i = 0; i < 2; ++i) work(stream_);  // warm-up: modules load, libraries choose
   begin.record(stream_);
   for (int i = 0; i < kCalls; ++i) work(stream_);
@@ -63,15 +63,15 @@ double Timer::estimate(const Work& work) {
   return std::max(end.since(begin) / kCalls, 1e-6);
 }
 
-Timing Timer::timed(double seconds, int calls, const Work& work, const Work& before) {
-  std::vector<Event> begin(static_cast<std::size_t>(samples_for(seconds))), end(begin.size());
+KernelSamples KernelTimer::timed(double seconds, int calls, const Work& work, const Work& before) {
+  std::vector<CudaEvent> begin(static_cast<std::size_t>(samples_for(seconds))), end(begin.size());
   for (std::size_t i = 0; i < begin.size(); ++i) {
     before(stream_);
     begin[i].record(stream_);
     work(stream_);
     end[i].record(stream_);
   }
-  Timing timing;
+  KernelSamples timing;
   timing.state = nvml_.state(device_);
   stream_.wait();
   for (std::size_t i = 0; i < begin.size(); ++i)
@@ -79,21 +79,21 @@ Timing Timer::timed(double seconds, int calls, const Work& work, const Work& bef
   return timing;
 }
 
-Timing Timer::warm(const Work& work) {
+KernelSamples KernelTimer::warm(const Work& work) {
   const double one = estimate(work);
   const int calls = std::clamp(static_cast<int>(std::ceil(kReplay / one)), 1, 256);
-  const Graph graph(stream_, work, calls);
+  const CudaGraph graph(stream_, work, calls);
   graph.launch(stream_);
   return timed(
       one * calls, calls, [&](cudaStream_t stream) { graph.launch(stream); }, [](cudaStream_t) {});
 }
 
-Timing Timer::cold(const Work& work) {
+KernelSamples KernelTimer::cold(const Work& work) {
   return timed(estimate(work), 1, work,
                [&](cudaStream_t stream) { read_all(flush_.data(), never_.data(), flush_.size(), stream); });
 }
 
-Timing Timer::stream(const Work& work, int calls) {
+KernelSamples KernelTimer::stream(const Work& work, int calls) {
   const auto all = [&](cudaStream_t stream) {
     for (int i = 0; i < calls; ++i) work(stream);
   };

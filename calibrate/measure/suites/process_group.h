@@ -6,13 +6,13 @@ namespace stepcast::measure {
 
 /// The processes that measure together, one a node. Without MPI, or not started by mpirun or srun: this one alone.
 /// Throws std::runtime_error where several are on one node, since each takes all of its GPUs.
-class Cluster {
+class ProcessGroup {
  public:
   /// `alone`: this process, whoever started it.
-  explicit Cluster(bool alone);
-  ~Cluster();
-  Cluster(const Cluster&) = delete;
-  Cluster& operator=(const Cluster&) = delete;
+  explicit ProcessGroup(bool alone);
+  ~ProcessGroup();
+  ProcessGroup(const ProcessGroup&) = delete;
+  ProcessGroup& operator=(const ProcessGroup&) = delete;
 
   int nodes() const { return nodes_; }
   int node() const { return node_; }

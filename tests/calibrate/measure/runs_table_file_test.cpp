@@ -1,4 +1,4 @@
-#include "calibrate/measure/host/runs_table.h"
+#include "calibrate/measure/host/runs_table_file.h"
 
 #include <gtest/gtest.h>
 
@@ -9,11 +9,11 @@
 namespace stepcast::measure {
 namespace {
 
-TEST(RunsTable, GoesOnWhereItStopped) {
+TEST(RunsTableFile, GoesOnWhereItStopped) {
   const std::filesystem::path file = std::filesystem::path(testing::TempDir()) / "runs_table_test.csv";
   std::filesystem::remove(file);
-  RunsTable({file}, {"name", "note"}).add({"a", "one, two"});
-  RunsTable again(file, {"name", "note"});
+  RunsTableFile({file}, {"name", "note"}).add({"a", "one, two"});
+  RunsTableFile again(file, {"name", "note"});
   EXPECT_TRUE(again.has("a"));
   EXPECT_FALSE(again.has("b"));
   EXPECT_THROW(again.add({"a", ""}), std::logic_error);
@@ -21,7 +21,7 @@ TEST(RunsTable, GoesOnWhereItStopped) {
   std::ifstream stream(file);
   const std::string text{std::istreambuf_iterator<char>(stream), {}};
   EXPECT_EQ(text, "name,note\na,\"one, two\"\nb,\n");
-  EXPECT_THROW(RunsTable(file, {"name"}), std::runtime_error);
+  EXPECT_THROW(RunsTableFile(file, {"name"}), std::runtime_error);
 }
 
 }  // namespace

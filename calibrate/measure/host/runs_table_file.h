@@ -9,10 +9,10 @@ namespace stepcast::measure {
 
 /// A runs table of a bundle (steps/*.csv): plain CSV, a header and a row for each run, whose first cell is its name.
 /// Whole after every row, so that a run which is killed can go on later.
-class RunsTable {
+class RunsTableFile {
  public:
   /// Takes over the rows that `file` has. Throws std::runtime_error where it has other columns.
-  RunsTable(std::filesystem::path file, const std::vector<std::string>& columns);
+  RunsTableFile(std::filesystem::path file, const std::vector<std::string>& columns);
 
   bool has(const std::string& name) const { return names_.count(name) != 0; }
   /// Requires as many cells as columns, and a new name.

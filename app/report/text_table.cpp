@@ -1,4 +1,4 @@
-#include "app/report/columns.h"
+#include "app/report/text_table.h"
 
 #include <algorithm>
 
@@ -7,12 +7,12 @@
 
 namespace stepcast::app {
 
-void Columns::add(std::vector<std::string> cells) {
+void TextTable::add(std::vector<std::string> cells) {
   for (std::string& cell : cells) cell = language::visible(cell);
   rows_.push_back(std::move(cells));
 }
 
-std::string Columns::text(std::string_view indent) const {
+std::string TextTable::text(std::string_view indent) const {
   std::vector<std::size_t> width;
   for (const Column& column : columns_) width.push_back(column.title.size());
   for (const auto& row : rows_)

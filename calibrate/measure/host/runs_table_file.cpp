@@ -1,9 +1,9 @@
-#include "calibrate/measure/host/runs_table.h"
+#include "calibrate/measure/host/runs_table_file.h"
 
 #include <fstream>
 #include <stdexcept>
 
-#include "calibrate/measure/host/table.h"
+#include "calibrate/measure/host/bundle_table.h"
 
 namespace stepcast::measure {
 namespace {
@@ -16,7 +16,7 @@ std::string line_of(const std::vector<std::string>& cells) {
 
 }  // namespace
 
-RunsTable::RunsTable(std::filesystem::path file, const std::vector<std::string>& columns)
+RunsTableFile::RunsTableFile(std::filesystem::path file, const std::vector<std::string>& columns)
     : file_(std::move(file)), width_(columns.size()), text_(line_of(columns)) {
   std::ifstream stream(file_, std::ios::binary);
   std::string line;
@@ -29,7 +29,7 @@ RunsTable::RunsTable(std::filesystem::path file, const std::vector<std::string>&
   }
 }
 
-void RunsTable::add(const std::vector<std::string>& cells) {
+void RunsTableFile::add(const std::vector<std::string>& cells) {
   if (cells.size() != width_) throw std::logic_error(file_.string() + ": a row of another width");
   if (!names_.insert(cells.front()).second) throw std::logic_error(file_.string() + ": twice " + cells.front());
   text_ += line_of(cells);

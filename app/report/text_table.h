@@ -6,14 +6,14 @@
 namespace stepcast::app {
 
 /// A table for people: columns as wide as their widest cell, two blanks between them.
-class Columns {
+class TextTable {
  public:
   enum class Align : char { left, right };
   struct Column {
     std::string title;
     Align align = Align::right;
   };
-  explicit Columns(std::vector<Column> columns) : columns_(std::move(columns)) {}
+  explicit TextTable(std::vector<Column> columns) : columns_(std::move(columns)) {}
 
   /// Requires as many cells as there are columns. What a terminal would act on stands as escapes.
   void add(std::vector<std::string> cells);

@@ -1,4 +1,4 @@
-#include "calibrate/measure/suites/cluster.h"
+#include "calibrate/measure/suites/process_group.h"
 
 #include <stdexcept>
 #include <string>
@@ -11,7 +11,7 @@ namespace stepcast::measure {
 
 #ifdef STEPCAST_MPI
 
-Cluster::Cluster(bool alone) {
+ProcessGroup::ProcessGroup(bool alone) {
   if (alone) return;
   int given = MPI_THREAD_SERIALIZED;  // ranks are threads here, of which one at a time calls MPI
   int begun = 0;
@@ -36,29 +36,29 @@ Cluster::Cluster(bool alone) {
   throw std::runtime_error("MPI: " + problem);
 }
 
-void Cluster::abandon(int status) const {
+void ProcessGroup::abandon(int status) const {
   if (nodes_ > 1) MPI_Abort(MPI_COMM_WORLD, status);
 }
 
-Cluster::~Cluster() {
+ProcessGroup::~ProcessGroup() {
   if (ours_) MPI_Finalize();
 }
 
-void Cluster::broadcast(void* bytes, std::size_t count) const {
+void ProcessGroup::broadcast(void* bytes, std::size_t count) const {
   if (nodes_ > 1) MPI_Bcast(bytes, static_cast<int>(count), MPI_BYTE, 0, MPI_COMM_WORLD);
 }
 
-void Cluster::wait_for_all() const {
+void ProcessGroup::wait_for_all() const {
   if (nodes_ > 1) MPI_Barrier(MPI_COMM_WORLD);
 }
 
-double Cluster::most(double value) const {
+double ProcessGroup::most(double value) const {
   double result = value;
   if (nodes_ > 1) MPI_Allreduce(&value, &result, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
   return result;
 }
 
-double Cluster::total(double value) const {
+double ProcessGroup::total(double value) const {
   double result = value;
   if (nodes_ > 1) MPI_Allreduce(&value, &result, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
   return result;
@@ -66,13 +66,13 @@ double Cluster::total(double value) const {
 
 #else
 
-Cluster::Cluster(bool) {}
-Cluster::~Cluster() = default;
-void Cluster::abandon(int) const {}
-void Cluster::broadcast(void*, std::size_t) const {}
-void Cluster::wait_for_all() const {}
-double Cluster::most(double value) const { return value; }
-double Cluster::total(double value) const { return value; }
+ProcessGroup::ProcessGroup(bool) {}
+ProcessGroup::~ProcessGroup() = default;
+void ProcessGroup::abandon(int) const {}
+void ProcessGroup::broadcast(void*, std::size_t) const {}
+void ProcessGroup::wait_for_all() const {}
+double ProcessGroup::most(double value) const { return value; }
+double ProcessGroup::total(double value) const { return value; }
 
 #endif
 
