@@ -19,6 +19,7 @@ namespace stepcast {
 namespace {
 
 constexpr const char* kCurves = STEPCAST_SOURCE_DIR "/calibrate/data/nccl/curves.csv";
+constexpr const char* kUnseen = STEPCAST_SOURCE_DIR "/calibrate/data/nccl/unseen.csv";
 
 // docs/nccl.md, "The fit": within a stack every other curve by name is held out, the first one fitted.
 TEST(RecordedCurves, AreSplitByNameAlone) {
@@ -37,14 +38,22 @@ TEST(RecordedCurves, AreSplitByNameAlone) {
   }
 }
 
-// Every file beside the table is in it.
-TEST(RecordedCurves, AreAllInTheTable) {
+// Every file beside the tables is in one of them.
+TEST(RecordedCurves, AreAllInATable) {
   language::Library library(STEPCAST_SOURCE_DIR "/configs");
-  std::set<std::string> named = {"curves"};
-  for (const language::CurveRow& row : language::read_curves(kCurves, library)) named.insert(row.curve.name);
+  std::set<std::string> named = {"curves", "unseen"};
+  for (const char* table : {kCurves, kUnseen})
+    for (const language::CurveRow& row : language::read_curves(table, library))
+      EXPECT_TRUE(named.insert(row.curve.name).second) << row.curve.name;
   for (const auto& file : std::filesystem::directory_iterator(std::filesystem::path(kCurves).parent_path())) {
     EXPECT_TRUE(named.contains(file.path().stem().string())) << file.path();
   }
+}
+
+// No constant has seen them: their machines are not those of the other table.
+TEST(RecordedCurves, UnseenOnesAreHeldOut) {
+  language::Library library(STEPCAST_SOURCE_DIR "/configs");
+  for (const language::CurveRow& row : language::read_curves(kUnseen, library)) EXPECT_FALSE(row.fitted);
 }
 
 TEST(RecordedCurves, HeldOutOnesAreNear) {
