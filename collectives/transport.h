@@ -6,6 +6,7 @@
 
 #include "collectives/forced.h"
 #include "sim/units.h"
+#include "topology/spec.h"
 
 namespace stepcast::collectives {
 
@@ -53,8 +54,15 @@ struct Transport {
   /// all_to_all copies it, a reduce_scatter adds to it what comes in last. This share of the time that sending it would
   /// take.
   double own_copy = 0;
+  /// A message over the network costs, besides `network_step`, what its link says of NCCL (topology::NcclOverNetwork),
+  /// and reaches that share of the rate. False: the wires alone.
+  bool network_of_links = false;
   Forced forced{};
   friend bool operator==(const Transport&, const Transport&) = default;
 };
+
+/// Of a transport whose `network_of_links` says so: with what NCCL pays on this network in its own times of the network,
+/// and no more taken from the links. Any other as it is.
+Transport over(Transport transport, const topology::NcclOverNetwork& network);
 
 }  // namespace stepcast::collectives

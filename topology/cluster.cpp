@@ -122,6 +122,7 @@ void join_nodes(ClusterParts& parts, const NodeSpec& node, const FabricSpec& fab
   check(node, *node.nic);
   parts.port = payload(*node.nic);
   parts.port_data_sheet = node.nic->bandwidth;
+  parts.nccl = node.nic->nccl;
   parts.in_network_reduction = fabric.in_network_reduction;
   parts.hashing = scrambled(fabric.seed);
   parts.port_up = node.nic->latency + fabric.cable_latency + fabric.switch_latency;
@@ -214,7 +215,7 @@ bool Cluster::nvlink_sharp() const { return parts_->nvlink_sharp; }
 bool Cluster::in_network_reduction() const { return parts_->in_network_reduction; }
 std::uint32_t Cluster::compute_capability() const { return parts_->compute_capability; }
 CpuVendor Cluster::cpu() const { return parts_->cpu; }
-NicPort Cluster::nic_port() const { return {parts_->port_data_sheet, parts_->port}; }
+NicPort Cluster::nic_port() const { return {parts_->port_data_sheet, parts_->port, parts_->nccl}; }
 std::uint32_t Cluster::torus_row() const {
   return nodes() == 1 && gpus() == parts_->node.gpus.size() ? parts_->node.graph.torus_row : 0;
 }

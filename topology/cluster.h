@@ -33,6 +33,7 @@ struct LinkTraits {
 struct NicPort {
   Bandwidth data_sheet{};
   Bandwidth payload{};  ///< what bulk transfers reach of it
+  NcclOverNetwork nccl{};
 };
 
 /// All of a cluster: the graph of its node, the fabric, which GPUs are in use (topology/cluster_parts.h).

@@ -26,6 +26,7 @@ struct ClusterParts {
   CpuVendor cpu = CpuVendor::intel;
   Bandwidth port_data_sheet{};  ///< a NIC's cable, one direction, before what bulk transfers reach of it
   Bandwidth port{};             ///< a NIC's cable, one direction
+  NcclOverNetwork nccl{};       ///< over a NIC
   Time port_up{}, port_down{};  ///< NIC to leaf; leaf to NIC
 
   std::uint32_t node_edges() const { return static_cast<std::uint32_t>(node.graph.edges.size()); }

@@ -13,6 +13,9 @@ void check(const NodeSpec& node, const LinkType& type) {
     throw InputError(node.name, link + ": efficiency must be more than 0 and at most 1");
   }
   if (type.latency < Time{}) throw InputError(node.name, link + ": latency must be 0 or more");
+  if (!(type.nccl.share > 0 && type.nccl.share <= 1)) {
+    throw InputError(node.name, link + ": nccl.share must be more than 0 and at most 1");
+  }
 }
 
 const LinkType& need(const NodeSpec& node, std::string_view field, const std::optional<LinkType>& type) {

@@ -11,6 +11,14 @@ namespace stepcast::topology {
 
 enum class LinkKind : std::uint8_t { nvlink, pcie, socket, network };
 
+/// What a network costs and leaves to the collectives of NCCL, whose proxy threads hand every piece to the adapter.
+struct NcclOverNetwork {
+  Time simple{}, ll128{}, ll{};  ///< one message by this protocol, on top of the links' latency
+  Time messages{};               ///< one message of send_recv, all_to_all, gather or scatter beyond 16 KiB
+  double share = 1.0;            ///< of the adapter's payload rate, (0, 1]
+  friend bool operator==(const NcclOverNetwork&, const NcclOverNetwork&) = default;
+};
+
 /// A kind of cable or trace, from configs/links/: what one link of it carries in one direction.
 struct LinkType {
   std::string name;
@@ -19,6 +27,9 @@ struct LinkType {
   double efficiency = 1.0;  ///< payload share of it that bulk transfers reach, (0, 1]
   Time latency{};           ///< one way through the link and the device at its far end
   std::string source;
+  /// Of a network: what nobody measured of it is as others of the family have it ("infiniband", "efa").
+  std::string family{};
+  NcclOverNetwork nccl{};  ///< of a network, where it is a node's adapter
   friend bool operator==(const LinkType&, const LinkType&) = default;
 };
 

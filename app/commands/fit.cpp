@@ -7,6 +7,7 @@
 
 #include "app/command.h"
 #include "app/distinct_files.h"
+#include "app/fit_curves.h"
 #include "app/fit_transport.h"
 #include "app/options.h"
 #include "app/output.h"
@@ -88,7 +89,7 @@ CommandLine fit_line() {
   options.add_options()
       ("gpu", text(), "multiplies: the GPU that was measured, a file of configs/gpus/")
       ("launch", po::value<std::string>()->default_value("3 us"), "multiplies: fixed time that each measured kernel includes")
-      ("software", text(), "curves: the stack to fit, of which channels, chunk and protocols stay; logs: the one to start from, by default the one fitted on such machines")
+      ("software", text(), "logs: the stack to start from, by default the one fitted on such machines")
       ("check", "curves and logs: fit nothing, print every curve's error")
       ("cluster", text(), "logs: the machine, a file of configs/clusters/")
       ("node", text(), "logs: or machines of this kind, a file of configs/nodes/")
@@ -99,14 +100,15 @@ CommandLine fit_line() {
       ("op", text(), "logs that do not say it: all_reduce, all_gather, ...")
       ("set", po::value<std::vector<std::string>>()->composing()->default_value({}, ""), "logs: KEY=VALUE of cluster.* and transport.*")
       ("format", po::value<std::string>()->default_value("yaml"), "multiplies: yaml or json")
-      ("output", po::value<std::string>()->default_value("", ""), "write to this file instead of standard output");
+      ("output", po::value<std::string>()->default_value("", ""), "write to this file instead of standard output; curves without --check: to this folder");
   // clang-format on
   return {
       "usage: stepcast fit TABLE.csv|LOG... [OPTIONS]\n\n"
       "Logs of nccl-tests, with --node and how many: fits a software stack's transport to them, says which constants\n"
       "they cannot tell, and prints it as a file for configs/software/ with the errors that remain.\n"
-      "A table of curves (its header has a column curve, see calibrate/data/nccl/curves.csv): fits a software\n"
-      "stack's transport to recorded collectives and prints it as a file for configs/software/.\n"
+      "A table of curves (its header has a column curve, see calibrate/data/nccl/curves.csv): fits all stacks that it\n"
+      "names and the links of networks together to recorded collectives, prints them as files for configs/software/\n"
+      "and blocks for configs/links/, and how far off each machine is when it is left out.\n"
       "Otherwise a table of multiplies. "
       "Fits the constants of a GPU's multiply model to a table m,n,k,layout,output_bytes,efficiency and tries\n"
       "them on the half of the shapes that it did not see. Prints a `gemm:` block for configs/gpus/.",
@@ -141,7 +143,7 @@ int fit(const std::vector<std::string>& words) {
   const std::string kind = curves ? "a table of curves" : "a table of multiplies";
   refuse_with(*values, kind, {"nodes", "gpus", "allocation", "gpus-per-process", "op", "set"});
   if (curves)
-    refuse_with(*values, kind, {"gpu", "launch"});
+    refuse_with(*values, kind, {"gpu", "launch", "software"});
   else
     refuse_with(*values, kind, {"software", "check"});
   const auto format_word = (*values)["format"].as<std::string>();
@@ -149,9 +151,7 @@ int fit(const std::vector<std::string>& words) {
     throw InputError("--format", "found " + in_quotes(format_word) + ", expected yaml or json");
   if (curves) {
     if (format_word == "json") throw InputError("--format", "found 'json', expected yaml for a table of curves");
-    return fit_transport_to(
-        table,
-        {.software = (*values)["software"].as<std::string>(), .check = values->count("check") != 0, .output = output});
+    return fit_curves(table, {.check = values->count("check") != 0, .output = output});
   }
   if ((*values)["gpu"].as<std::string>().empty())
     throw InputError("--gpu", "missing: the GPU that was measured, a file of configs/gpus/");

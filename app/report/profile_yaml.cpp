@@ -65,6 +65,8 @@ std::string constant_text(ConstantUnit unit, double value) {
       return fmt::format("{:.0f} B", value);
     case ConstantUnit::whole:
       return fmt::format("{:.0f}", value);
+    case ConstantUnit::flag:
+      return value != 0 ? "true" : "false";
     case ConstantUnit::number:
       break;
   }

@@ -9,7 +9,7 @@
 
 namespace stepcast::calibrate {
 
-enum class ConstantUnit : std::uint8_t { number, seconds, bytes_per_second, bytes, whole };
+enum class ConstantUnit : std::uint8_t { number, seconds, bytes_per_second, bytes, whole, flag };
 
 /// A constant of a profile: its key there ("gpu.memory.efficiency") and what was found.
 struct ProfileConstant {

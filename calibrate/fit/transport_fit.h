@@ -33,18 +33,17 @@ struct TransportFit {
 /// The names of all constants that a fit can move.
 std::vector<std::string_view> fittable_constants();
 
-/// How far a fit looks: for the minimum that its start leads to, or over each constant's whole range.
-enum class Reach : std::uint8_t { near, wide };
-
 /// Robust (Cauchy) least squares on log time over all points of all curves, by Levenberg and Marquardt through Eigen,
 /// from `start`. Constants stay between bounds by fitting the logit of where they lie, each pulled weakly to where it
 /// began. `fixed` names constants to leave alone. A constant that no point feels keeps its starting value. One whose
 /// 95 % interval (from the inverse of J^T J) covers most of its bounds is not identified, for others can make up for
 /// it: it stays where the fit left it, and the intervals of the others hold given that. Values are rounded to what a
-/// file of configs/software/ says: nanoseconds, and shares to four decimals. Throws InputError for a name it does not
-/// know, and for fewer than 5 points. Takes seconds to minutes: each step simulates every point once for each constant.
+/// file of configs/software/ says: nanoseconds, and shares to four decimals. Where curves cross a network, what its
+/// link says of NCCL is taken into the stack first (network_of_links), whose own times are then moved. Throws
+/// InputError for a name it does not know, and for fewer than 5 points. Takes seconds to minutes: each step simulates
+/// every point once for each constant.
 TransportFit fit_transport(std::span<const Curve> curves, const collectives::Transport& start,
-                           std::span<const std::string> fixed = {}, Reach reach = Reach::near);
+                           std::span<const std::string> fixed = {});
 
 /// The value of a constant by its name; times in microseconds.
 double constant(const collectives::Transport& transport, std::string_view name);

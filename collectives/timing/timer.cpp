@@ -471,7 +471,9 @@ Timer::Timer(topology::Cluster cluster, Transport transport, bool folds_where_ex
                      .views = {},
                      .prepared = {},
                      .timings = {},
-                     .played = {}}) {}
+                     .played = {}}) {
+  impl_->transport = over(std::move(impl_->transport), impl_->cluster.nic_port().nccl);
+}
 
 Timer::~Timer() = default;
 

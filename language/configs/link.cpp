@@ -4,6 +4,16 @@ namespace stepcast::language {
 
 using topology::LinkKind;
 using topology::LinkType;
+using topology::NcclOverNetwork;
+
+namespace {
+
+template <auto member>
+void store_nccl(LinkType& link, const Value& v) {
+  link.nccl.*member = v.time;
+}
+
+}  // namespace
 
 const Table<LinkType>& link_table() {
   static const Table<LinkType> table(
@@ -21,6 +31,18 @@ const Table<LinkType>& link_table() {
            [](LinkType& l, const Value& v) { l.efficiency = v.number; }},
           {{"latency", time_type(), "0 ps", "one way through the link and the device at its far end"},
            [](LinkType& l, const Value& v) { l.latency = v.time; }},
+          {{"family", text_type(), "", "of a network: others of it tell what nobody measured of this one"},
+           [](LinkType& l, const Value& v) { l.family = v.text; }},
+          {{"nccl.simple", time_type(), "0 ps", "of a network: what one message by NCCL's Simple takes besides"},
+           store_nccl<&NcclOverNetwork::simple>},
+          {{"nccl.ll128", time_type(), "0 ps", "of a network: likewise by LL128"},
+           store_nccl<&NcclOverNetwork::ll128>},
+          {{"nccl.ll", time_type(), "0 ps", "of a network: likewise by LL"}, store_nccl<&NcclOverNetwork::ll>},
+          {{"nccl.messages", time_type(), "0 ps",
+            "of a network: likewise one of send_recv, all_to_all, gather or scatter beyond 16 KiB"},
+           store_nccl<&NcclOverNetwork::messages>},
+          {{"nccl.share", fraction(), "1", "of a network: share of the payload rate that NCCL's collectives reach"},
+           [](LinkType& l, const Value& v) { l.nccl.share = v.number; }},
           {{"source", text_type(), "", "where the numbers are from"},
            [](LinkType& l, const Value& v) { l.source = v.text; }},
       });

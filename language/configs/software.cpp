@@ -246,6 +246,9 @@ const Table<Software>& software_table() {
           {{"transport.own_copy", number(0, 1), "0",
             "a rank's own part, which all_gather and all_to_all copy and reduce_scatter adds, in times of sending it"},
            [](S& s, const Value& v) { s.transport.own_copy = v.number; }},
+          {{"transport.network_of_links", flag(), "false",
+            "messages over the network also cost what the adapter's link says of NCCL (nccl), and reach its share"},
+           [](S& s, const Value& v) { s.transport.network_of_links = v.flag; }},
           {{"transport.algorithm", text_type(), "the library's choice",
             "what collectives must use, as NCCL_ALGO: names with commas between them, or ^ and names that they must "
             "not"},

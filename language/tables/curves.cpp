@@ -29,7 +29,7 @@ Names operation_names() {
 Names use_names() { return {"fitted", "held out"}; }
 
 struct CurveDraft {
-  std::string curve, software, algorithm = "auto";
+  std::string curve, machine, software, algorithm = "auto";
   Operation operation = Operation::all_reduce;
   std::uint32_t gpus_per_process = 1;
   bool fitted = false;
@@ -44,6 +44,8 @@ const Table<CurveDraft>& curve_table() {
       {
           {{"curve", text_type(), kRequired, "the file beside the table, without .csv"},
            [](D& d, const Value& v) { d.curve = v.text; }},
+          {{"machine", text_type(), "", "the installation, as this source recorded it"},
+           [](D& d, const Value& v) { d.machine = v.text; }},
           {{"operation", choice(operation_names), kRequired, "what was timed"},
            [](D& d, const Value& v) { d.operation = kOperations[static_cast<std::size_t>(v.choice)]; }},
           {{"cluster", block(cluster_schema), kRequired, "where"},
@@ -54,7 +56,7 @@ const Table<CurveDraft>& curve_table() {
            [](D& d, const Value& v) { d.algorithm = v.text; }},
           {{"software", text_type(), kRequired, "the stack that predicts it"},
            [](D& d, const Value& v) { d.software = v.text; }},
-          {{"use", choice(use_names), "held out", "what its stack's constants were fitted to"},
+          {{"use", choice(use_names), "held out", "whether constants are fitted to it"},
            [](D& d, const Value& v) { d.fitted = v.choice == 0; }},
       });
   return table;
@@ -92,6 +94,7 @@ std::vector<CurveRow> parse_curves(std::string_view content, const fs::path& tab
     read(curve_table(), row, "", library, draft);
     topology::Cluster cluster =
         topology::build_cluster(draft.cluster.node, draft.cluster.fabric, draft.cluster.gpus, draft.cluster.allocation);
+    const std::uint32_t nodes = cluster.nodes();
     collectives::Group group;
     for (std::uint32_t g = 0; g < draft.cluster.gpus; ++g) group.push_back(topology::GpuId{g});
     rows.push_back(
@@ -103,6 +106,8 @@ std::vector<CurveRow> parse_curves(std::string_view content, const fs::path& tab
                    .algorithm = draft.algorithm,
                    .points = calibrate::read_curve_points(beside({shown, 1, 1}, draft.curve + ".csv").string())},
          .software = draft.software,
+         .link = nodes > 1 ? draft.cluster.node.nic->name : std::string(),
+         .machine = draft.machine.empty() ? draft.curve : draft.machine,
          .fitted = draft.fitted});
   }
   if (rows.empty()) throw InputError(shown, "found no row, expected at least one curve");

@@ -14,7 +14,9 @@ namespace stepcast::language {
 struct CurveRow {
   calibrate::Curve curve;
   std::string software;  ///< the stack that predicts it: a file of configs/software/
-  bool fitted = false;   ///< the stack's constants were fitted to it; otherwise held out
+  std::string link;      ///< of the nodes' adapters, a file of configs/links/; empty inside a node
+  std::string machine;   ///< one installation as one source recorded it
+  bool fitted = false;   ///< constants are fitted to it; otherwise it is only shown
 };
 
 /// Reads a table (.csv) of curves: the columns are keys of `keys`, clusters as in scenarios ("cluster.node"); each

@@ -1,0 +1,112 @@
+#include "calibrate/fit/transport_constants.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace stepcast::calibrate {
+namespace {
+
+using collectives::Protocol;
+using collectives::Transport;
+
+constexpr TransportConstant of(std::string_view name, Time Transport::*time, double high) {
+  return {name, time, nullptr, nullptr, nullptr, 0, high};
+}
+constexpr TransportConstant of(std::string_view name, double Transport::*share, double low) {
+  return {name, nullptr, share, nullptr, nullptr, low, 1};
+}
+constexpr TransportConstant of(std::string_view name, Protocol Transport::*protocol, Time Protocol::*time,
+                               double high) {
+  return {name, nullptr, nullptr, protocol, time, 0, high};
+}
+constexpr TransportConstant share_of(std::string_view name, Protocol Transport::*protocol, double low,
+                                     double high = 1) {
+  return {name, nullptr, nullptr, protocol, nullptr, low, high};
+}
+
+// Of a line that LL fills half is flags, of one that LL128 fills 8 bytes of 128.
+constexpr double kMostOfLl = 0.5, kMostOfLl128 = 120.0 / 128;
+
+using T = Transport;
+using P = Protocol;
+constexpr std::array kTransportConstants = {
+    of("launch", &T::launch, 150),
+    of("ramp", &T::ramp, 400),
+    of("nvlink_step", &T::nvlink_step, 20),
+    of("pcie_step", &T::pcie_step, 40),
+    of("host_step", &T::host_step, 60),
+    of("network_step", &T::network_step, 120),
+    of("nvlink_efficiency", &T::nvlink_efficiency, 0.3),
+    of("network_efficiency", &T::network_efficiency, 0.1),
+    of("tree_efficiency", &T::tree_efficiency, 0.2),
+    of("issue", &T::issue, 30),
+    of("own_copy", &T::own_copy, 0.0),
+    of("ll128.launch", &T::ll128, &P::launch, 100),
+    of("ll128.ramp", &T::ll128, &P::ramp, 200),
+    of("ll128.nvlink_step", &T::ll128, &P::nvlink_step, 10),
+    of("ll128.pcie_step", &T::ll128, &P::pcie_step, 20),
+    of("ll128.host_step", &T::ll128, &P::host_step, 40),
+    of("ll128.network_step", &T::ll128, &P::network_step, 80),
+    share_of("ll128.share", &T::ll128, 0.1, kMostOfLl128),
+    of("ll.launch", &T::ll, &P::launch, 60),
+    of("ll.ramp", &T::ll, &P::ramp, 200),
+    of("ll.nvlink_step", &T::ll, &P::nvlink_step, 10),
+    of("ll.pcie_step", &T::ll, &P::pcie_step, 20),
+    of("ll.host_step", &T::ll, &P::host_step, 40),
+    of("ll.network_step", &T::ll, &P::network_step, 60),
+    share_of("ll.share", &T::ll, 0.02, kMostOfLl),
+    of("nvls.launch", &T::nvls, &P::launch, 100),
+    of("nvls.ramp", &T::nvls, &P::ramp, 200),
+    of("nvls.nvlink_step", &T::nvls, &P::nvlink_step, 20),
+    of("nvls.network_step", &T::nvls, &P::network_step, 60),
+    share_of("nvls.share", &T::nvls, 0.3),
+    of("p2p.launch", &T::p2p, &P::launch, 100),
+    of("p2p.ramp", &T::p2p, &P::ramp, 200),
+    of("p2p.nvlink_step", &T::p2p, &P::nvlink_step, 20),
+    of("p2p.pcie_step", &T::p2p, &P::pcie_step, 40),
+    of("p2p.host_step", &T::p2p, &P::host_step, 60),
+    of("p2p.network_step", &T::p2p, &P::network_step, 120),
+    share_of("p2p.share", &T::p2p, 0.3),
+};
+
+}  // namespace
+
+double TransportConstant::get(const Transport& t) const {
+  if (time != nullptr) return to_seconds(t.*time) * 1e6;
+  if (share != nullptr) return t.*share;
+  if (protocol_time != nullptr) return to_seconds((t.*protocol).*protocol_time) * 1e6;
+  return (t.*protocol).share;
+}
+
+void TransportConstant::set(Transport& t, double value) const {
+  if (time != nullptr) {
+    t.*time = from_seconds(value * 1e-6);
+  } else if (share != nullptr) {
+    t.*share = value;
+  } else if (protocol_time != nullptr) {
+    (t.*protocol).*protocol_time = from_seconds(value * 1e-6);
+  } else {
+    (t.*protocol).share = value;
+  }
+}
+
+double TransportConstant::rounded(double value) const {
+  const double parts = is_time() ? 1e3 : 1e4;
+  return std::round(value * parts) / parts;
+}
+
+double TransportConstant::at_logit(double logit) const { return low + (high - low) / (1 + std::exp(-logit)); }
+
+double TransportConstant::logit_of(double value) const {
+  const double part = std::clamp((value - low) / (high - low), 1e-3, 1 - 1e-3);
+  return std::log(part / (1 - part));
+}
+
+bool TransportConstant::is_in(const Transport& transport) const {
+  return protocol == nullptr || (transport.*protocol).share > 0;
+}
+
+std::span<const TransportConstant> transport_constants() { return kTransportConstants; }
+
+}  // namespace stepcast::calibrate

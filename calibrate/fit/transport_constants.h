@@ -1,0 +1,37 @@
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "collectives/transport.h"
+
+namespace stepcast::calibrate {
+
+/// A constant of a transport that a fit can move, by where it is kept, and its bounds there: microseconds or shares.
+/// None is beyond what the wire allows: LL's share is at most 1/2, for half of each of its words is a flag, LL128's
+/// 120/128.
+struct TransportConstant {
+  std::string_view name;  ///< as in configs/software/: "ll.share"
+  Time collectives::Transport::*time = nullptr;
+  double collectives::Transport::*share = nullptr;
+  collectives::Protocol collectives::Transport::*protocol = nullptr;
+  Time collectives::Protocol::*protocol_time = nullptr;
+  double low = 0, high = 1;
+
+  bool is_time() const { return time != nullptr || protocol_time != nullptr; }
+  double get(const collectives::Transport& transport) const;  ///< in microseconds, or a share
+  void set(collectives::Transport& transport, double value) const;
+  /// What a file of configs/ says: nanoseconds, and shares to four decimals.
+  double rounded(double value) const;
+  /// Fits move the logit of where a constant lies between its bounds, so that it stays there.
+  double at_logit(double logit) const;
+  double logit_of(double value) const;
+  /// The stack has the protocol that this is a constant of.
+  bool is_in(const collectives::Transport& transport) const;
+};
+
+/// All that a fit can move.
+std::span<const TransportConstant> transport_constants();
+
+}  // namespace stepcast::calibrate

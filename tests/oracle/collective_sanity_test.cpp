@@ -1,0 +1,147 @@
+// What holds of collectives on any machine, measured or not: on every node of configs/nodes/ that a fabric joins, 2 to
+// 64 of them, with the stack and the network that its files name.
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <map>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "collectives/operation.h"
+#include "collectives/timing/timer.h"
+#include "language/configs/cluster.h"
+#include "language/configs/config_folders.h"
+#include "language/configs/files.h"
+#include "language/core/library.h"
+#include "language/core/read_mapping.h"
+#include "tests/sanitized.h"
+
+namespace stepcast {
+namespace {
+
+using collectives::Operation;
+
+constexpr const char* kConfigs = STEPCAST_SOURCE_DIR "/configs";
+constexpr std::array kNodes = {2u, 4u, 8u, 16u, 32u, 64u};
+constexpr std::array kOperations = {Operation::all_reduce, Operation::all_gather, Operation::reduce_scatter};
+
+template <class T>
+T config(const language::Table<T>& table, const language::Schema& schema, const std::string& name,
+         language::Library& library) {
+  T value;
+  const language::Node scalar = language::make_scalar(name, {"test", 0, 0});
+  language::read(table, library.expand_block(scalar, schema, ""), "", library, value);
+  return value;
+}
+
+/// A kind of machine with its own fabric and stack.
+struct Machine {
+  std::string name;
+  topology::NodeSpec node;
+  topology::FabricSpec fabric;
+  collectives::Transport transport;
+
+  topology::Cluster cluster(std::uint32_t nodes) const {
+    return topology::build_cluster(node, fabric, nodes * node.gpus);
+  }
+  collectives::Timer timer(std::uint32_t nodes) const { return collectives::Timer(cluster(nodes), transport, true); }
+  collectives::Timing time(const collectives::Timer& timer, std::uint32_t nodes, Operation operation,
+                           Bytes size) const {
+    std::vector<collectives::Group> groups(1);
+    for (std::uint32_t gpu = 0; gpu < nodes * node.gpus; ++gpu) groups.front().push_back(topology::GpuId{gpu});
+    return timer.time(operation, size, groups);
+  }
+};
+void PrintTo(const Machine& machine, std::ostream* out) { *out << machine.name; }
+
+std::vector<Machine> machines() {
+  std::vector<Machine> all;
+  language::Library library(kConfigs);
+  for (const std::string& name : library.names("nodes")) {
+    const language::NodeFile file = config(language::node_table(), language::node_schema(), name, library);
+    if (file.spec.nics == 0 || !file.spec.nic || file.spec.fabric.empty()) continue;
+    const std::string stack = file.nccl.empty() ? "nccl-a100" : file.nccl;
+    all.push_back({name, file.spec,
+                   config(language::fabric_table(), language::fabric_schema(), file.spec.fabric, library),
+                   config(language::software_table(), language::software_schema(), stack, library).transport});
+  }
+  return all;
+}
+
+class EveryMachine : public testing::TestWithParam<Machine> {};
+
+TEST_P(EveryMachine, TakesNoLessForMore) {
+  if (test::kSanitized) GTEST_SKIP() << "times, not memory: checked in release";
+  const Machine& machine = GetParam();
+  for (const std::uint32_t nodes : kNodes) {
+    const collectives::Timer timer = machine.timer(nodes);
+    for (const Operation operation : kOperations) {
+      Time before{};
+      for (std::int64_t size = 8; size <= std::int64_t{8} << 30; size *= 4) {
+        const Time time = machine.time(timer, nodes, operation, {size}).interval;
+        EXPECT_GE(time, before) << collectives::name(operation) << " over " << nodes << " nodes, " << size << " B";
+        before = time;
+      }
+    }
+  }
+}
+
+TEST_P(EveryMachine, MovesNoMoreOverMoreNodesAndNoneBeyondItsWire) {
+  if (test::kSanitized) GTEST_SKIP() << "times, not memory: checked in release";
+  const Machine& machine = GetParam();
+  for (const Operation operation : kOperations) {
+    const Bytes size{std::int64_t{8} << 30};
+    double before = 0;
+    std::uint32_t fewer = 0;  // nodes that it was of
+    for (const std::uint32_t nodes : kNodes) {
+      const double ranks = nodes * machine.node.gpus;
+      const collectives::Timer timer = machine.timer(nodes);
+      const collectives::Timing timing = machine.time(timer, nodes, operation, size);
+      const double rate = static_cast<double>(size.value) / to_seconds(timing.interval) * (ranks - 1) /
+                          ranks;  // busbw, but for a factor that all have
+      const std::string what = std::string(collectives::name(operation)) + " over " + std::to_string(nodes) + " nodes";
+      for (const collectives::Timing::Load& load : timing.loads) {
+        const topology::Cluster cluster = machine.cluster(nodes);
+        EXPECT_LE(load.bytes, cluster.link_bandwidth(load.link).value * to_seconds(timing.interval) * 1.000001)
+            << what << ", " << cluster.link(load.link).from;
+      }
+      EXPECT_TRUE(fewer == 0 || rate <= before * 1.02)
+          << what << ": " << rate << ", and over " << fewer << ": " << before;
+      before = rate;
+      fewer = nodes;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, EveryMachine, testing::ValuesIn(machines()), [](const auto& machine) {
+  std::string name = machine.param.name;
+  std::erase_if(name, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; });
+  return name;
+});
+
+/// Networks that join machines of both generations.
+TEST(NewerMachines, StartNoLaterThanOlderOnesOnTheSameFabric) {
+  if (test::kSanitized) GTEST_SKIP() << "times, not memory: checked in release";
+  const std::vector<Machine> all = machines();
+  const auto named = [&](const std::string& name) {
+    return *std::ranges::find(all, name, [](const Machine& each) { return each.name; });
+  };
+  for (const char* network : {"infiniband-hdr", "infiniband-ndr", "efa-100g", "ethernet-400g"}) {
+    language::Library library(kConfigs);
+    Machine older = named("dgx-a100-80gb"), newer = named("dgx-h100");
+    older.node.nic = newer.node.nic = config(language::link_table(), language::link_schema(), network, library);
+    older.fabric = newer.fabric;
+    for (const std::uint32_t nodes : kNodes) {
+      const Bytes least{8};
+      EXPECT_LE(newer.time(newer.timer(nodes), nodes, Operation::all_reduce, least).interval,
+                older.time(older.timer(nodes), nodes, Operation::all_reduce, least).interval)
+          << network << ", " << nodes << " nodes";
+    }
+  }
+}
+
+}  // namespace
+}  // namespace stepcast
