@@ -101,12 +101,11 @@ class ErrorTable {
 
 /// `from`: what was fitted to, as the profile's source says it.
 std::string profile(const std::string& name, const std::string& from, const calibrate::TransportFit& fit) {
-  std::string yaml =
-      fmt::format("name: {}\ntransport:\n{}  channels: {}\n", language::visible(name),
-                  fit.transport.nccl_version == collectives::Transport{}.nccl_version
-                      ? ""
-                      : fmt::format("  nccl_version: {}\n", fit.transport.nccl_version),
-                  fit.transport.channels);
+  std::string yaml = fmt::format("name: {}\ntransport:\n{}  channels: {}\n", language::visible(name),
+                                 fit.transport.nccl_version == collectives::Transport{}.nccl_version
+                                     ? ""
+                                     : fmt::format("  nccl_version: {}\n", fit.transport.nccl_version),
+                                 fit.transport.channels);
   std::string block;
   for (const calibrate::FittedConstant& c : fit.constants) {
     std::string key = c.name;

@@ -50,7 +50,7 @@ Transport neutral_start(const Transport& like) {
   start.ll128.share = there(like.ll128, 0.92);
   start.nvls.share = there(like.nvls, 0.9);
   // Messages begin as the collectives' Simple does.
-  start.p2p = {start.launch,    start.ramp,         start.nvlink_step, start.pcie_step,
+  start.p2p = {start.launch,    start.ramp,         start.nvlink_step,    start.pcie_step,
                start.host_step, start.network_step, there(like.p2p, 0.95)};
   return start;
 }
