@@ -381,7 +381,8 @@ struct Timer::Impl {
     if (wanted.algorithm == "nccl") wanted = picked_by_nccl(request, bytes, wanted.protocol, number, placement);
     if (views_links(wanted.algorithm, request)) request.links = view_of(placement.groups.front());
     const std::vector<const Algorithm*> able = candidates(wanted.algorithm, request);
-    if (by_messages(operation) && transport.p2p.share > 0 && !wanted.protocol && transport.forced.protocols.empty())
+    // What is forced on the library (NCCL_PROTO) is forced on its collectives: it does not ask for it of messages.
+    if (by_messages(operation) && transport.p2p.share > 0 && !wanted.protocol)
       wanted.protocol = of_messages(largest_message(request, bytes), transport);
     const auto usable = std::ranges::find_if(kProtocols, [&](Proto proto) { return may_use(proto); });
     const Proto first = wanted.protocol.value_or(usable != kProtocols.end() ? *usable : Proto::simple);
