@@ -1,5 +1,7 @@
 #include "collectives/nccl/tuner.h"
 
+#include <gtest/gtest.h>
+
 #include <cmath>
 #include <fstream>
 #include <sstream>
