@@ -14,9 +14,9 @@ using topology::GpuId;
 
 constexpr std::uint32_t kMostChannels = 32;
 constexpr std::uint32_t kFirstWithPat = 60;  // tuning.cc: it needs atomics of Pascal
-constexpr double kLowest = 0.49;       // of the best rate so far: where the search stops
-constexpr double kDoubledFrom = 25e9;  // channels this fast are doubled
-constexpr double kNotDoubled = 50e9;   // but on Hopper and newer not below this, with more than so many
+constexpr double kLowest = 0.49;             // of the best rate so far: where the search stops
+constexpr double kDoubledFrom = 25e9;        // channels this fast are doubled
+constexpr double kNotDoubled = 50e9;         // but on Hopper and newer not below this, with more than so many
 constexpr std::uint32_t kFewChannels = 4;
 constexpr double kPcie = 12.0 / 15.75;        // NCCL's rate of a PCIe link over the data sheet's
 constexpr double kOurPcie = 0.825;            // configs/links/pcie-*.yaml

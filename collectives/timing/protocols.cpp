@@ -6,8 +6,6 @@
 
 namespace stepcast::collectives {
 
-bool in_nvswitch(const Algorithm& algorithm) { return algorithm.in_nvswitch; }
-
 std::string_view name_of(Proto proto) {
   constexpr std::string_view names[] = {"Simple", "LL128", "LL", "Simple", "Simple", "LL"};
   return names[static_cast<std::size_t>(proto)];

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string_view>
 
-#include "collectives/algorithm.h"
+#include "collectives/operation.h"
 #include "collectives/transport.h"
 
 namespace stepcast::collectives {
@@ -22,9 +22,6 @@ std::string_view name_of(Proto proto);
 
 /// A share of 0: the stack does not have it.
 Protocol constants_of(const Transport& transport, Proto proto);
-
-/// Its sums are made by the NVSwitches: it has Proto::nvls only.
-bool in_nvswitch(const Algorithm& algorithm);
 
 /// What a protocol's name means for an operation: messages may have times of their own.
 Proto meant(Proto named, Operation operation, const Transport& transport);

@@ -258,14 +258,14 @@ struct Timer::Impl {
       for (const std::string& forced : transport.forced.algorithms) {
         const Algorithm& each = algorithm(forced);
         if (request.servers > 0) break;
-        const bool runs = !in_nvswitch(each) || may_use(Proto::simple);
+        const bool runs = !each.in_nvswitch || may_use(Proto::simple);
         if (runs && each.supports(request)) found.push_back(&each);
       }
       if (!found.empty()) return found;
       for (const Algorithm* each : algorithms()) {
-        const bool considered = request.servers > 0  ? each->has_servers
-                                : in_nvswitch(*each) ? transport.nvls.share > 0 && may_use(Proto::simple)
-                                                     : each->automatic(request) && is_there(*each);
+        const bool considered = request.servers > 0 ? each->has_servers
+                                : each->in_nvswitch ? transport.nvls.share > 0 && may_use(Proto::simple)
+                                                    : each->automatic(request) && is_there(*each);
         if (considered && each->supports(request)) found.push_back(each);
       }
       if (found.empty()) {
@@ -381,7 +381,8 @@ struct Timer::Impl {
     if (wanted.algorithm == "nccl") wanted = picked_by_nccl(request, bytes, wanted.protocol, number, placement);
     if (views_links(wanted.algorithm, request)) request.links = view_of(placement.groups.front());
     const std::vector<const Algorithm*> able = candidates(wanted.algorithm, request);
-    if (by_messages(operation) && transport.p2p.share > 0 && !wanted.protocol && transport.forced.protocols.empty())
+    // What is forced on the library (NCCL_PROTO) is forced on its collectives: it does not ask for it of messages.
+    if (by_messages(operation) && transport.p2p.share > 0 && !wanted.protocol)
       wanted.protocol = of_messages(largest_message(request, bytes), transport);
     const auto usable = std::ranges::find_if(kProtocols, [&](Proto proto) { return may_use(proto); });
     const Proto first = wanted.protocol.value_or(usable != kProtocols.end() ? *usable : Proto::simple);
@@ -401,7 +402,7 @@ struct Timer::Impl {
     std::vector<const Prepared*> prepared_first;
     std::vector<Prospect> prospects;
     for (const Algorithm* each : able) {
-      const bool own = in_nvswitch(*each) && transport.nvls.share > 0;
+      const bool own = each->in_nvswitch && transport.nvls.share > 0;
       prepared_first.push_back(&ready(*each, own ? Proto::nvls : first));
       prospects.push_back(prepared_first.back()->prospect);
     }
@@ -425,7 +426,7 @@ struct Timer::Impl {
       if (proto == first || !may_use(proto)) continue;
       const Protocol protocol = constants_of(transport, meant(proto, operation, transport));
       for (std::size_t i = 0; i < able.size(); ++i) {
-        if (in_nvswitch(*able[i])) continue;
+        if (able[i]->in_nvswitch) continue;
         const double share = prepared_first[i]->protocol.share;
         const Prospect rates{.latency = {},
                              .seconds_per_byte = prospects[i].seconds_per_byte * share / protocol.share,
@@ -449,9 +450,10 @@ struct Timer::Impl {
     if (views_links(wanted == "nccl" ? std::string_view(chosen.algorithm) : wanted, request))
       request.links = view_of(placement.groups.front());
     const Algorithm& planned = algorithm(chosen.algorithm);
-    const Proto proto = in_nvswitch(planned) && transport.nvls.share > 0
-                            ? Proto::nvls
-                            : meant(*parse_wanted(chosen.algorithm + "/" + chosen.protocol).protocol, operation, transport);
+    const Proto proto =
+        planned.in_nvswitch && transport.nvls.share > 0
+            ? Proto::nvls
+            : meant(*parse_wanted(chosen.algorithm + "/" + chosen.protocol).protocol, operation, transport);
     const Prepared& ready = remembered(prepared, {number, operation, planned.name, proto, false, details}, [&] {
       return prepare(planned, proto, request, placement, cluster, transport, false);
     });

@@ -87,13 +87,19 @@ TEST_F(Collective, MovesLessWithFewerChannels) {
 
 // Every recorded curve with its error; whoever moves a prediction shows here what moved. The sanitized build is some
 // thirty times slower and would say the same.
-TEST(RecordedCurves, ErrorsInTheDocsAreUpToDate) {
+void expect_errors_in_the_docs(const std::string& table, const std::string& page) {
 #ifndef NDEBUG
   GTEST_SKIP() << "runs in the release build";
 #endif
-  const Outcome told = run_program("fit calibrate/data/nccl/curves.csv --check");
+  const Outcome told = run_program("fit calibrate/data/nccl/" + table + " --check");
   EXPECT_EQ(told.status, 0) << told.err;
-  expect_golden(STEPCAST_SOURCE_DIR "/docs/nccl-curves.txt", told.out);
+  expect_golden(STEPCAST_SOURCE_DIR "/docs/" + page, told.out);
+}
+
+TEST(RecordedCurves, ErrorsInTheDocsAreUpToDate) { expect_errors_in_the_docs("curves.csv", "nccl-curves.txt"); }
+
+TEST(RecordedCurves, ErrorsOfUnseenOnesInTheDocsAreUpToDate) {
+  expect_errors_in_the_docs("unseen.csv", "nccl-unseen.txt");
 }
 
 TEST_F(Collective, PrintsTheColumnsOfNcclTests) {

@@ -33,7 +33,7 @@ TEST_P(FittedStack, IsWhatTheRecordedCurvesGive) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, FittedStack,
-                         testing::Values(Stack{"nccl-a100", false}, Stack{"nccl-a100-abci", true},
+                         testing::Values(Stack{"nccl-a100", true}, Stack{"nccl-a100-abci", true},
                                          Stack{"nccl-b200", true}, Stack{"nccl-gb200", true}, Stack{"nccl-h100", true},
                                          Stack{"nccl-p100", true}, Stack{"nccl-pcie", false},
                                          Stack{"nccl-slingshot", true}, Stack{"nccl-tcp", true},

@@ -17,9 +17,9 @@ struct Machine {
   std::string routing = "adaptive";
   std::uint64_t seed = 0;  ///< of the hashing
   double oversubscription = 1.0;
-  double faster = 1.0;  ///< all rates times this
-  bool switches_add = true;      ///< those of a node
-  bool network_adds = false;     ///< and those between nodes
+  double faster = 1.0;        ///< all rates times this
+  bool switches_add = true;   ///< those of a node
+  bool network_adds = false;  ///< and those between nodes
   Time nvlink_latency{}, nic_latency{}, switch_latency{};
 };
 

@@ -11,8 +11,7 @@ namespace stepcast::collectives::test {
 
 /// Every rank sends from a buffer of its own: rank r's elements are numbered from r * elements on.
 inline bool own_buffers(const Request& request) {
-  return request.operation == Operation::all_to_all ||
-         (request.operation == Operation::send_recv && request.ranks > 2);
+  return request.operation == Operation::all_to_all || (request.operation == Operation::send_recv && request.ranks > 2);
 }
 
 /// Elements in consecutive cells. A transfer treats all elements between two ends of its ranges alike, so where no

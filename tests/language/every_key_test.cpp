@@ -384,6 +384,13 @@ TEST(EveryKey, OfTheSoftwareIsStored) {
   EXPECT_EQ(t.ll.host_step, nanoseconds(75));
   EXPECT_EQ(t.ll.network_step, nanoseconds(76));
   EXPECT_EQ(t.ll.share, 0.48);
+  EXPECT_EQ(t.p2p.launch, nanoseconds(81));
+  EXPECT_EQ(t.p2p.ramp, nanoseconds(82));
+  EXPECT_EQ(t.p2p.nvlink_step, nanoseconds(83));
+  EXPECT_EQ(t.p2p.pcie_step, nanoseconds(84));
+  EXPECT_EQ(t.p2p.host_step, nanoseconds(85));
+  EXPECT_EQ(t.p2p.network_step, nanoseconds(86));
+  EXPECT_EQ(t.p2p.share, 0.49);
   EXPECT_EQ(software.source, "software source");
 }
 

@@ -1,3 +1,5 @@
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -116,6 +118,17 @@ TEST(Protocols, MessagesKnowLowLatencyUpTo16KiBAndSimpleBeyond) {
   EXPECT_EQ(timer.time(Operation::all_to_all, {7 * most}, all, "auto", true, uneven).protocol, "LL");
   uneven.pair_weights[1] = 2;
   EXPECT_EQ(timer.time(Operation::all_to_all, {8 * most}, all, "auto", true, uneven).protocol, "Simple");
+}
+
+TEST(Protocols, WhatIsForcedOnCollectivesIsNotForcedOnMessages) {
+  Transport transport = three_protocols();
+  transport.p2p.share = 1;
+  transport.forced.protocols = {"LL128"};
+  Timer timer(build({}), transport);
+  const std::vector<Group> all = {gpus(8)};
+  EXPECT_EQ(timer.time(Operation::all_reduce, {1 << 20}, all).protocol, "LL128");
+  EXPECT_EQ(timer.time(Operation::all_to_all, {1 << 20}, all).protocol, "Simple");
+  EXPECT_EQ(timer.time(Operation::all_to_all, {1 << 10}, all).protocol, "LL");
 }
 
 TEST(Protocols, MessagesMayHaveTimesOfTheirOwn) {

@@ -1,5 +1,7 @@
 #include "collectives/nccl/tuner.h"
 
+#include <gtest/gtest.h>
+
 #include <cmath>
 #include <fstream>
 #include <sstream>
@@ -166,7 +168,7 @@ TEST(NcclTuner, ReleasesMoveWhatTheyAreKnownToHaveMoved) {
 TEST(NcclTuner, OneGpuOfEachNodeGathersByPatSinceItIsThere) {
   Job job{.ranks = 64, .nodes = 64, .architecture = Architecture::hopper};
   job.graphs[at(Algo::ring)] = job.graphs[at(Algo::tree)] = job.graphs[at(Algo::pat)] =
-      Graph{.channels = 4, .intra = {24e9}, .inter = {24e9}};
+      ChannelGraph{.channels = 4, .intra = {24e9}, .inter = {24e9}};
   EXPECT_EQ(pick(constants("2.23.4"), job, Operation::all_gather, {8192}).algorithm, Algo::pat);
   EXPECT_EQ(pick(constants("2.21.5"), job, Operation::all_gather, {8192}).algorithm, Algo::ring);
   EXPECT_EQ(pick(constants("2.23.4"), job, Operation::all_gather, {std::int64_t{8} << 30}).algorithm, Algo::ring);
