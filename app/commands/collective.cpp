@@ -159,14 +159,36 @@ std::vector<CollectiveResult> rows_over_hashings(const SizeSweep& asked,
     for (const collectives::Timing& timing : timings[row]) seconds.push_back(to_seconds(timing.duration));
     const collectives::Timing& middle = timings[row][timings[row].size() / 2];
     const HashingSpread over = spread(seconds);
-    out.push_back({middle.algorithm,
-                   middle.protocol,
-                   asked.sizes[row / asked.algorithms.size()],
-                   from_seconds(over.median),
-                   {},
-                   over});
+    out.push_back({.algorithm = middle.algorithm,
+                   .protocol = middle.protocol,
+                   .size = asked.sizes[row / asked.algorithms.size()],
+                   .time = from_seconds(over.median),
+                   .over = over});
   }
   return out;
+}
+
+/// What a log says of each row, and what it would say by our prediction: of one repetition of many, and no less than
+/// what a process needs to launch the parts of all its GPUs. Out of place an all_gather copies each rank's own part to
+/// where it belongs; in place it lies there.
+void add_measured(const SizeSweep& asked, std::span<const calibrate::NcclTestsRow> measured,
+                  std::uint32_t gpus_per_process, const topology::Cluster& cluster,
+                  const collectives::Transport& transport, std::vector<CollectiveResult>& rows) {
+  collectives::Transport copies_nothing = transport;
+  if (asked.operation == Operation::all_gather) copies_nothing.own_copy = 0;
+  const collectives::Timer out_of_place(cluster, transport), in_place(cluster, copies_nothing);
+  const auto time = [&](const collectives::Timer& timer, std::size_t i) {
+    return std::max(
+        transport.issue * std::int64_t{gpus_per_process},
+        time_one(timer, asked.operation, asked.sizes[i], asked.group, asked.algorithms.front(), asked.details)
+            .interval);
+  };
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    rows[i].time = time(out_of_place, i);
+    rows[i].measured = measured[i].out_of_place;
+    rows[i].measured_in_place = measured[i].in_place;
+    if (measured[i].in_place) rows[i].in_place = time(in_place, i);
+  }
 }
 
 constexpr const char* kUsage =
@@ -195,6 +217,7 @@ CommandLine collective_line() {
       ("software", text(), "the stack whose transport is used: a file of configs/software/; default: the one fitted on such machines")
       ("set", po::value<std::vector<std::string>>()->composing()->default_value({}, ""), "KEY=VALUE: transport.nvlink_step=1us, cluster.nic_bandwidth=100Gbit/s")
       ("tuning", "instead: NCCL's own table of latencies and bandwidths, and what it picks at which size")
+      ("gpus-per-process", po::value<std::uint32_t>()->default_value(1), "beside a log: nccl-tests' -g times -t: one process launches so many GPUs' parts one after the other")
       ("compare", text(), "a log of nccl-tests: measured times beside predicted ones per repetition, at the log's sizes")
       ("explain", "also say which link is the busiest at the largest size, and which carry nothing")
       ("plot", text(), "also draw busbw over size into this file: .svg or .png")
@@ -226,6 +249,10 @@ int collective(const std::vector<std::string>& words) {
   refuse_beside(*values, "tuning", {"algorithm", "servers", "uneven", "plot", "explain", "format"});
   refuse_beside(*values, "compare", {"sizes"});
   refuse_beside(*values, "seeds", {"tuning", "compare", "explain"});
+  if (word("compare").empty() && !(*values)["gpus-per-process"].defaulted())
+    throw InputError("--gpus-per-process", "found without --compare, expected a log beside it");
+  if ((*values)["gpus-per-process"].as<std::uint32_t>() == 0)
+    throw InputError("--gpus-per-process", "found 0, expected at least 1");
   const Format format = parse_format(word("format"));
   const std::uint32_t seeds = parse_count(word("seeds"), "--seeds", kMostHashings);
   if (values->count("explain") != 0 && format != Format::table)
@@ -277,12 +304,13 @@ int collective(const std::vector<std::string>& words) {
   for (std::size_t i = 0; i < sizes.size() && seeds == 0; ++i) {
     for (const std::string& name : names) {
       const collectives::Timing timing = time_one(timer, operation, sizes[i], group, name, details);
-      report.rows.push_back(
-          {timing.algorithm, timing.protocol, sizes[i], report.log.empty() ? timing.duration : timing.interval, {}});
-      if (!measured.empty()) report.rows.back().measured = measured[i].out_of_place;
+      report.rows.push_back({timing.algorithm, timing.protocol, sizes[i], timing.duration});
       if (values->count("explain") != 0 && i + 1 == sizes.size()) explained += explain(timing, sizes[i], cluster);
     }
   }
+  if (!measured.empty())
+    add_measured({operation, sizes, names, group, details}, measured, (*values)["gpus-per-process"].as<std::uint32_t>(),
+                 cluster, setting.software.transport, report.rows);
   std::vector<NewFile> files;
   if (!word("plot").empty()) files.push_back({word("plot"), picture(collective_svg(report), word("plot"))});
   files.push_back({word("output"), format == Format::json  ? collective_json(report)

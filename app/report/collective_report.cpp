@@ -59,6 +59,16 @@ std::string micros(Time time) {
 }
 
 double error(const CollectiveResult& row) { return to_seconds(row.time) / to_seconds(*row.measured) - 1; }
+double error_in_place(const CollectiveResult& row) {
+  return to_seconds(*row.in_place) / to_seconds(*row.measured_in_place) - 1;
+}
+
+bool tells(const std::optional<Time>& measured) { return measured && measured->value > 0; }
+
+bool has_in_place(const CollectiveReport& report) {
+  return std::ranges::any_of(report.rows,
+                             [](const CollectiveResult& row) { return row.measured_in_place.has_value(); });
+}
 
 /// Distinct algorithms, in the order met.
 std::vector<std::string> algorithms_of(const CollectiveReport& report) {
@@ -70,23 +80,32 @@ std::vector<std::string> algorithms_of(const CollectiveReport& report) {
 }
 
 std::string measured_table(const CollectiveReport& report) {
-  TextTable table({{"size (B)"},
-                   {"predicted (us)"},
-                   {"measured (us)"},
-                   {"error"},
-                   {"busbw (GB/s)"},
-                   {"measured"},
-                   {"algorithm", TextTable::Align::left},
-                   {"protocol", TextTable::Align::left}});
+  const bool in_place = has_in_place(report);
+  std::vector<TextTable::Column> columns{{"size (B)"}, {"predicted (us)"}, {"measured (us)"}, {"error"}};
+  if (in_place) columns.insert(columns.end(), {{"in place"}, {"measured"}, {"error"}});
+  columns.insert(
+      columns.end(),
+      {{"busbw (GB/s)"}, {"measured"}, {"algorithm", TextTable::Align::left}, {"protocol", TextTable::Align::left}});
+  TextTable table(columns);
   std::vector<double> small, large;
   for (const CollectiveResult& row : report.rows) {
     CollectiveResult seen = row;
     seen.time = *row.measured;
-    const bool tells = row.size.value > 0 && row.measured->value > 0;
-    table.add({std::to_string(row.size.value), micros(row.time), micros(*row.measured),
-               tells ? fmt::format("{:+.1f} %", 100 * error(row)) : "", fmt::format("{:.2f}", busbw_GBps(report, row)),
-               fmt::format("{:.2f}", busbw_GBps(report, seen)), row.algorithm, row.protocol});
-    if (tells) (row.size.value >= 1'000'000 ? large : small).push_back(std::abs(error(row)));
+    const auto shown = [&](double off) {
+      if (row.size.value == 0) return std::string();
+      (row.size.value >= 1'000'000 ? large : small).push_back(std::abs(off));
+      return fmt::format("{:+.1f} %", 100 * off);
+    };
+    std::vector<std::string> cells{std::to_string(row.size.value), micros(row.time), micros(*row.measured),
+                                   tells(row.measured) ? shown(error(row)) : ""};
+    if (in_place) {
+      cells.push_back(row.in_place ? micros(*row.in_place) : "");
+      cells.push_back(row.measured_in_place ? micros(*row.measured_in_place) : "N/A");
+      cells.push_back(tells(row.measured_in_place) ? shown(error_in_place(row)) : "");
+    }
+    cells.insert(cells.end(), {fmt::format("{:.2f}", busbw_GBps(report, row)),
+                               fmt::format("{:.2f}", busbw_GBps(report, seen)), row.algorithm, row.protocol});
+    table.add(std::move(cells));
   }
   std::string text = table.text();
   const auto add = [&](const std::vector<double>& errors, const char* what) {
@@ -140,7 +159,9 @@ std::string collective_table(const CollectiveReport& report) {
       fmt::format("{} over {} GPU{}{}{}\n", collectives::name(report.operation), report.ranks,
                   report.ranks == 1 ? "" : "s",
                   report.software.empty() ? "" : ", stack " + language::visible(report.software), tried) +
-      (report.log.empty() ? "" : "measured: " + language::visible(report.log) + ", out of place\n");
+      (report.log.empty() ? ""
+                          : "measured: " + language::visible(report.log) +
+                                (has_in_place(report) ? ", out of place and in place\n" : ", out of place\n"));
   if (!report.log.empty()) return head + measured_table(report);
   const std::vector<std::string> names = algorithms_of(report);
   // "auto" may take one algorithm for one size and another for the next: that is still one row per size.
@@ -187,7 +208,13 @@ std::string collective_json(const CollectiveReport& report) {
     }
     if (row.measured) {
       out["measured_s"] = to_seconds(*row.measured);
-      out["error"] = row.measured->value > 0 ? nlohmann::ordered_json(error(row)) : nlohmann::ordered_json(nullptr);
+      out["error"] = tells(row.measured) ? nlohmann::ordered_json(error(row)) : nlohmann::ordered_json(nullptr);
+    }
+    if (row.measured_in_place) {
+      out["in_place_s"] = to_seconds(*row.in_place);
+      out["measured_in_place_s"] = to_seconds(*row.measured_in_place);
+      out["error_in_place"] =
+          tells(row.measured_in_place) ? nlohmann::ordered_json(error_in_place(row)) : nlohmann::ordered_json(nullptr);
     }
     rows.push_back(std::move(out));
   }
@@ -197,7 +224,8 @@ std::string collective_json(const CollectiveReport& report) {
 std::string collective_csv(const CollectiveReport& report) {
   std::vector<std::string> head{"op",         "algorithm", "protocol",   "ranks",
                                 "size_bytes", "time_s",    "algbw_GBps", "busbw_GBps"};
-  if (!report.log.empty()) head.insert(head.end(), {"measured_s", "error"});
+  if (!report.log.empty())
+    head.insert(head.end(), {"measured_s", "error", "in_place_s", "measured_in_place_s", "error_in_place"});
   if (report.hashings != 0) head.insert(head.end(), {"hashings", "time_least_s", "time_most_s"});
   std::string text = csv_line(head);
   for (const CollectiveResult& row : report.rows) {
@@ -210,9 +238,12 @@ std::string collective_csv(const CollectiveReport& report) {
                                    fmt::format("{}", algbw_GBps(row)),
                                    fmt::format("{}", busbw_GBps(report, row))};
     if (!report.log.empty()) {
-      const bool tells = row.measured && row.measured->value > 0;
-      cells.push_back(row.measured ? fmt::format("{}", to_seconds(*row.measured)) : "");
-      cells.push_back(tells ? fmt::format("{}", error(row)) : "");
+      const auto seconds = [](const std::optional<Time>& time) {
+        return time ? fmt::format("{}", to_seconds(*time)) : std::string();
+      };
+      cells.insert(cells.end(), {seconds(row.measured), tells(row.measured) ? fmt::format("{}", error(row)) : "",
+                                 seconds(row.in_place), seconds(row.measured_in_place),
+                                 tells(row.measured_in_place) ? fmt::format("{}", error_in_place(row)) : ""});
     }
     if (row.over)
       cells.insert(cells.end(), {std::to_string(report.hashings), fmt::format("{}", row.over->least),

@@ -16,8 +16,9 @@ namespace stepcast::app {
 struct CollectiveResult {
   std::string algorithm, protocol;
   Bytes size{};
-  Time time{};                          ///< launch to last byte; beside a log per repetition, as nccl-tests has it
-  std::optional<Time> measured{};       ///< what a log says
+  Time time{};                     ///< launch to last byte; beside a log per repetition, as nccl-tests has it
+  std::optional<Time> measured{};  ///< what a log says
+  std::optional<Time> in_place{}, measured_in_place{};  ///< likewise in place, where the log has such a column
   std::optional<HashingSpread> over{};  ///< over hashings of the fabric, in seconds; `time` then is its median
 };
 

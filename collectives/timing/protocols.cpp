@@ -40,9 +40,9 @@ Proto meant(Proto named, Operation operation, const Transport& transport) {
   return named == Proto::simple ? Proto::p2p : named == Proto::ll ? Proto::p2p_ll : named;
 }
 
-Proto of_messages(Bytes message, const Transport& transport) {
+bool messages_take(Proto proto, Bytes message, std::uint32_t nodes) {
   constexpr Bytes kMostByLl{16 << 10};
-  return message <= kMostByLl && transport.ll.share > 0 ? Proto::ll : Proto::simple;
+  return proto == Proto::simple || (proto == Proto::ll && message <= kMostByLl && nodes == 1);
 }
 
 Wanted parse_wanted(std::string_view name) {

@@ -382,9 +382,13 @@ struct Timer::Impl {
     if (views_links(wanted.algorithm, request)) request.links = view_of(placement.groups.front());
     const std::vector<const Algorithm*> able = candidates(wanted.algorithm, request);
     // What is forced on the library (NCCL_PROTO) is forced on its collectives: it does not ask for it of messages.
-    if (by_messages(operation) && transport.p2p.share > 0 && !wanted.protocol)
-      wanted.protocol = of_messages(largest_message(request, bytes), transport);
-    const auto usable = std::ranges::find_if(kProtocols, [&](Proto proto) { return may_use(proto); });
+    const bool messages = by_messages(operation) && transport.p2p.share > 0 && !wanted.protocol;
+    const auto allowed = [&](Proto proto) {
+      return messages ? messages_take(proto, largest_message(request, bytes), request.nodes) &&
+                            constants_of(transport, proto).share > 0
+                      : may_use(proto);
+    };
+    const auto usable = std::ranges::find_if(kProtocols, allowed);
     const Proto first = wanted.protocol.value_or(usable != kProtocols.end() ? *usable : Proto::simple);
     if (constants_of(transport, first).share <= 0 || (!wanted.protocol && usable == kProtocols.end())) {
       throw InputError("algorithm",
@@ -423,7 +427,7 @@ struct Timer::Impl {
     if (wanted.protocol) return finish();
     // The other protocols differ in times only: their rates are shares of Simple's, so most sizes need no wiring.
     for (const Proto proto : kProtocols) {
-      if (proto == first || !may_use(proto)) continue;
+      if (proto == first || !allowed(proto)) continue;
       const Protocol protocol = constants_of(transport, meant(proto, operation, transport));
       for (std::size_t i = 0; i < able.size(); ++i) {
         if (able[i]->in_nvswitch) continue;

@@ -175,6 +175,12 @@ TEST(EveryKey, OfTheClusterIsStored) {
   ASSERT_TRUE(node.nic);
   EXPECT_EQ(node.nic->bandwidth.value, 25e9);  // cluster.nic_bandwidth likewise
   EXPECT_EQ(node.nic->latency, nanoseconds(4));
+  EXPECT_EQ(node.nic->family, "ni family");
+  EXPECT_EQ(node.nic->nccl.simple, nanoseconds(91));
+  EXPECT_EQ(node.nic->nccl.ll128, nanoseconds(92));
+  EXPECT_EQ(node.nic->nccl.ll, nanoseconds(93));
+  EXPECT_EQ(node.nic->nccl.messages, nanoseconds(94));
+  EXPECT_EQ(node.nic->nccl.share, 0.55);
   EXPECT_EQ(cluster.fabric.name, "fabric name");
   EXPECT_EQ(cluster.fabric.kind, "torus");
   EXPECT_EQ(cluster.fabric.torus, "4x4");
@@ -391,6 +397,7 @@ TEST(EveryKey, OfTheSoftwareIsStored) {
   EXPECT_EQ(t.p2p.host_step, nanoseconds(85));
   EXPECT_EQ(t.p2p.network_step, nanoseconds(86));
   EXPECT_EQ(t.p2p.share, 0.49);
+  EXPECT_TRUE(t.network_of_links);
   EXPECT_EQ(software.source, "software source");
 }
 

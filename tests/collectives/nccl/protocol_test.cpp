@@ -104,6 +104,7 @@ TEST(Protocols, FoldedIsUnfoldedWithAllOfThem) {
 TEST(Protocols, MessagesKnowLowLatencyUpTo16KiBAndSimpleBeyond) {
   Transport transport = three_protocols();
   transport.p2p.share = 1;
+  transport.p2p.nvlink_step = microseconds(20);
   Timer timer(build({}), transport);
   const std::vector<Group> all = {gpus(8)}, pair = {gpus(2)};
   constexpr std::int64_t most = 16 << 10;
@@ -120,9 +121,31 @@ TEST(Protocols, MessagesKnowLowLatencyUpTo16KiBAndSimpleBeyond) {
   EXPECT_EQ(timer.time(Operation::all_to_all, {8 * most}, all, "auto", true, uneven).protocol, "Simple");
 }
 
+TEST(Protocols, MessagesTakeLowLatencyWhereItIsFasterAndOverNoNetwork) {
+  Transport transport = three_protocols();
+  transport.p2p = {.launch = microseconds(7),
+                   .ramp = {},
+                   .nvlink_step = nanoseconds(100),
+                   .pcie_step = {},
+                   .host_step = {},
+                   .network_step = microseconds(20),
+                   .share = 1};
+  Timer timer(build({.nodes = 2}), transport);
+  const std::vector<Group> node = {gpus(8)}, both = {gpus(16)};
+  EXPECT_EQ(timer.time(Operation::all_to_all, {8 << 10}, node).protocol, "Simple");
+  EXPECT_EQ(timer.time(Operation::all_to_all, {8 << 10}, both).protocol, "Simple");
+  Time before{};
+  for (std::int64_t bytes = 1 << 10; bytes <= 1 << 22; bytes *= 2) {
+    const Time time = timer.time(Operation::all_to_all, {bytes}, node).duration;
+    EXPECT_GE(time, before) << bytes;
+    before = time;
+  }
+}
+
 TEST(Protocols, WhatIsForcedOnCollectivesIsNotForcedOnMessages) {
   Transport transport = three_protocols();
   transport.p2p.share = 1;
+  transport.p2p.nvlink_step = microseconds(20);
   transport.forced.protocols = {"LL128"};
   Timer timer(build({}), transport);
   const std::vector<Group> all = {gpus(8)};
