@@ -40,9 +40,9 @@ Proto meant(Proto named, Operation operation, const Transport& transport) {
   return named == Proto::simple ? Proto::p2p : named == Proto::ll ? Proto::p2p_ll : named;
 }
 
-Proto of_messages(Bytes message, const Transport& transport) {
+Proto of_messages(Bytes message, std::uint32_t nodes, const Transport& transport) {
   constexpr Bytes kMostByLl{16 << 10};
-  return message <= kMostByLl && transport.ll.share > 0 ? Proto::ll : Proto::simple;
+  return nodes == 1 && message <= kMostByLl && transport.ll.share > 0 ? Proto::ll : Proto::simple;
 }
 
 Wanted parse_wanted(std::string_view name) {

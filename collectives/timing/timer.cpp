@@ -383,7 +383,7 @@ struct Timer::Impl {
     const std::vector<const Algorithm*> able = candidates(wanted.algorithm, request);
     // What is forced on the library (NCCL_PROTO) is forced on its collectives: it does not ask for it of messages.
     if (by_messages(operation) && transport.p2p.share > 0 && !wanted.protocol)
-      wanted.protocol = of_messages(largest_message(request, bytes), transport);
+      wanted.protocol = of_messages(largest_message(request, bytes), request.nodes, transport);
     const auto usable = std::ranges::find_if(kProtocols, [&](Proto proto) { return may_use(proto); });
     const Proto first = wanted.protocol.value_or(usable != kProtocols.end() ? *usable : Proto::simple);
     if (constants_of(transport, first).share <= 0 || (!wanted.protocol && usable == kProtocols.end())) {
