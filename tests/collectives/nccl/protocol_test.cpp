@@ -113,6 +113,10 @@ TEST(Protocols, MessagesKnowLowLatencyUpTo16KiBAndSimpleBeyond) {
   EXPECT_EQ(timer.time(Operation::gather, {8 * most}, all).protocol, "LL");
   EXPECT_EQ(timer.time(Operation::send_recv, {most}, pair).protocol, "LL");
   EXPECT_EQ(timer.time(Operation::send_recv, {most + 1}, pair).protocol, "Simple");
+  // Between nodes there are no buffers for it.
+  Timer two_nodes(build({.nodes = 2}), transport);
+  const std::vector<Group> both = {gpus(16)};
+  EXPECT_EQ(two_nodes.time(Operation::all_to_all, {1024}, both).protocol, "Simple");
   // The largest of uneven messages counts: of 7 shares one is 16 KiB.
   Details uneven{.pair_weights = std::vector<std::int64_t>(64, 1)};
   for (std::size_t at = 0; at < 64; at += 9) uneven.pair_weights[at] = 0;
