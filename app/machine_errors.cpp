@@ -16,8 +16,8 @@ namespace {
 
 constexpr Bytes kMegabyte{1 << 20};
 
-/// Errors below and from 1 MB: by what was fitted to all, by what was fitted without the machine.
-struct Errors {
+/// MachineErrors below and from 1 MB: by what was fitted to all, by what was fitted without the machine.
+struct MachineErrors {
   std::array<std::vector<double>, 2> all, others;
 
   void add(const calibrate::Curve& curve, const std::vector<Time>& by_all, const std::vector<Time>& by_others) {
@@ -34,7 +34,8 @@ std::string percent(const std::vector<double>& errors) {
   return middle ? fmt::format("{:.1f}%", 100 * *middle) : "-";
 }
 
-std::string line(const std::string& stack, const std::string& link, const std::string& machine, const Errors& errors) {
+std::string line(const std::string& stack, const std::string& link, const std::string& machine,
+                 const MachineErrors& errors) {
   return fmt::format("{:<12} {:<18} {:<20} {:>6} {:>7} {:>7} {:>6} {:>7} {:>7}\n", stack, link, machine,
                      errors.all[0].size(), percent(errors.all[0]), percent(errors.others[0]), errors.all[1].size(),
                      percent(errors.all[1]), percent(errors.others[1]));
@@ -43,9 +44,9 @@ std::string line(const std::string& stack, const std::string& link, const std::s
 }  // namespace
 
 std::string machine_errors(const std::vector<language::CurveRow>& rows, const calibrate::JointFit& fit) {
-  std::map<std::array<std::string, 3>, Errors> machines;  // by stack, link, machine
-  std::map<std::pair<std::string, bool>, Errors> kinds;
-  std::map<bool, Errors> all;
+  std::map<std::array<std::string, 3>, MachineErrors> machines;  // by stack, link, machine
+  std::map<std::pair<std::string, bool>, MachineErrors> kinds;
+  std::map<bool, MachineErrors> all;
   for (std::size_t r = 0; r < rows.size(); ++r) {
     const language::CurveRow& row = rows[r];
     const std::vector<Time> none, &others = fit.left_out.empty() ? none : fit.left_out[r];

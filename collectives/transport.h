@@ -6,7 +6,7 @@
 
 #include "collectives/forced.h"
 #include "sim/units.h"
-#include "topology/spec.h"
+#include "topology/nccl_over_network.h"
 
 namespace stepcast::collectives {
 
@@ -61,8 +61,8 @@ struct Transport {
   friend bool operator==(const Transport&, const Transport&) = default;
 };
 
-/// Of a transport whose `network_of_links` says so: with what NCCL pays on this network in its own times of the network,
-/// and no more taken from the links. Any other as it is.
+/// Of a transport whose `network_of_links` says so: with what NCCL pays on this network in its own times of the
+/// network, and no more taken from the links. Any other as it is.
 Transport over(Transport transport, const topology::NcclOverNetwork& network);
 
 }  // namespace stepcast::collectives

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <map>
+#include <utility>
 
 #include "calibrate/fit/statistics.h"
 #include "calibrate/fit/table_lines.h"
@@ -14,7 +15,9 @@
 namespace stepcast::calibrate {
 
 std::vector<Time> predict(const Curve& curve, const collectives::Transport& transport) {
-  collectives::Timer timer(curve.cluster, transport);
+  collectives::Transport ran = transport;
+  if (!curve.nccl_version.empty()) ran.nccl_version = curve.nccl_version;
+  collectives::Timer timer(curve.cluster, std::move(ran));
   const std::vector<collectives::Group> groups = {curve.group};
   const Time floor = transport.issue * std::int64_t{curve.gpus_per_process};
   std::vector<Time> times;

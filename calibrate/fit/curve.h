@@ -23,6 +23,7 @@ struct Curve {
   collectives::Group group;
   std::uint32_t gpus_per_process = 1;  ///< nccl-tests' -g times -t
   std::string algorithm = "auto";      ///< as Timer takes it: what the log was forced to, if anything
+  std::string nccl_version{};          ///< the release that ran, where it matters; empty: the stack's
   std::vector<CurvePoint> points;      ///< sizes of at least one byte, rising
 };
 

@@ -28,7 +28,7 @@ constexpr double kLeastMoved = 3e-3;   // of the log of a time: moved by less, a
 constexpr double kMostOfBounds = 0.8;  // an interval that covers more of the bounds says nothing
 constexpr double kNormal95 = 1.96;
 constexpr std::array kEverywhere = {-4.5, -2.5, -1.0, 1.0, 3.5};  // logits: 1 to 97 % of a range
-constexpr int kRounds = 2;
+constexpr int kRounds = 1;
 constexpr double kToOthers = 0.05;  // a logit away from the others of its kind weighs as an error of 5 % at one point
 constexpr double kToStart = 0.02;
 constexpr double kMostOfMachine = 60;  // a machine counts as at most so many points
@@ -36,7 +36,7 @@ constexpr double kMostOfMachine = 60;  // a machine counts as at most so many po
 struct Sampling {
   std::size_t curves, points, points_times_ranks;
 };
-constexpr Sampling kCoarse{6, 36, 512}, kFine{30, 120, 2048};
+constexpr Sampling kCoarse{6, 36, 512}, kFine{12, 80, 1024};
 constexpr std::size_t kLeastOfCurve = 4;
 constexpr std::size_t kRemembered = 96;  // sets of constants a curve's times are known for
 constexpr int kLeaveOutSteps = 8;
@@ -284,14 +284,15 @@ class Problem {
 };
 
 /// How each constant is told: the half-width of its 95 % interval, a logit; or why it is not.
-struct Told {
+struct ToldConstants {
   std::vector<double> half;
   std::vector<std::string> why;
 };
 
-Told told_by(const Problem& problem, const VectorXd& x, const VectorXd& residuals, const Eigen::MatrixXd& slopes) {
+ToldConstants told_by(const Problem& problem, const VectorXd& x, const VectorXd& residuals,
+                      const Eigen::MatrixXd& slopes) {
   const std::vector<Unknown>& unknowns = problem.all();
-  Told told{std::vector<double>(unknowns.size()), std::vector<std::string>(unknowns.size())};
+  ToldConstants told{std::vector<double>(unknowns.size()), std::vector<std::string>(unknowns.size())};
   const Eigen::MatrixXd of_points = slopes.topRows(problem.points());
   std::vector<std::size_t> free;
   for (std::size_t i = 0; i < unknowns.size(); ++i) {
@@ -319,7 +320,8 @@ Told told_by(const Problem& problem, const VectorXd& x, const VectorXd& residual
   return told;
 }
 
-FittedConstant as_told(const Problem& problem, std::size_t i, const VectorXd& x, const Told& told, std::string name) {
+FittedConstant as_told(const Problem& problem, std::size_t i, const VectorXd& x, const ToldConstants& told,
+                       std::string name) {
   const Unknown& unknown = problem.all()[i];
   const TransportConstant& c = *unknown.constant;
   const double at = x[static_cast<Index>(i)];
@@ -378,7 +380,7 @@ JointFit fit_together(std::span<const Recording> recordings, const JointStart& s
   VectorXd residuals(squares.residuals);
   problem.residuals(x, residuals);
   const Eigen::MatrixXd slopes = squares.slopes(x);
-  const Told told = told_by(problem, x, residuals, slopes);
+  const ToldConstants told = told_by(problem, x, residuals, slopes);
 
   JointFit fit;
   for (const Sample& sample : problem.samples()) fit.machines[sample.recording->machine] += sample.curve.points.size();

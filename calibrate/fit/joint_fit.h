@@ -10,7 +10,7 @@
 
 #include "calibrate/fit/curve.h"
 #include "calibrate/fit/transport_fit.h"
-#include "topology/spec.h"
+#include "topology/nccl_over_network.h"
 
 namespace stepcast::calibrate {
 

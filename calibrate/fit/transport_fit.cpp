@@ -94,6 +94,42 @@ std::vector<std::size_t> unfelt(Residuals& residuals, const std::vector<std::siz
   return out;
 }
 
+/// Rounds them, and says how well each is told: `half` is the half-width of its interval, a logit.
+void tell_constants(TransportFit& fit, std::span<const std::string> why, std::span<const double> half) {
+  for (std::size_t i = 0; i < transport_constants().size(); ++i) {
+    const TransportConstant& c = transport_constants()[i];
+    c.set(fit.transport, c.rounded(c.get(fit.transport)));
+    FittedConstant out;
+    out.name = c.name;
+    out.microseconds = c.is_time();
+    out.value = out.low = out.high = c.get(fit.transport);
+    out.identified = why[i].empty();
+    out.why = why[i];
+    if (out.identified) {
+      const double x = c.logit_of(out.value);
+      out.low = std::min(out.value, c.at_logit(x - half[i]));
+      out.high = std::max(out.value, c.at_logit(x + half[i]));
+    }
+    fit.constants.push_back(std::move(out));
+  }
+}
+
+void count_errors(TransportFit& fit, std::span<const Curve> curves) {
+  std::vector<double> off;
+  const std::vector<std::vector<Time>> predicted = predict(curves, fit.transport);
+  for (std::size_t c = 0; c < curves.size(); ++c) {
+    for (std::size_t i = 0; i < predicted[c].size(); ++i) {
+      off.push_back(std::abs(predicted[c][i] / curves[c].points[i].time - 1));
+      fit.mean += off.back();
+    }
+  }
+  fit.points = off.size();
+  if (!off.empty()) {
+    fit.mean /= static_cast<double>(off.size());
+    fit.median = *median(off);
+  }
+}
+
 }  // namespace
 
 std::vector<std::string_view> fittable_constants() {
@@ -174,35 +210,8 @@ TransportFit fit_transport(std::span<const Curve> curves, const Transport& start
     give_up_untold(squares.slopes(x).topRows(residuals.points), std::move(all), intervals);
   }
 
-  for (std::size_t i = 0; i < transport_constants().size(); ++i) {
-    const TransportConstant& c = transport_constants()[i];
-    c.set(fit.transport, c.rounded(c.get(fit.transport)));
-    FittedConstant out;
-    out.name = c.name;
-    out.microseconds = c.is_time();
-    out.value = out.low = out.high = c.get(fit.transport);
-    out.identified = why[i].empty();
-    out.why = why[i];
-    if (out.identified) {
-      const double x = c.logit_of(out.value);
-      out.low = std::min(out.value, c.at_logit(x - half[i]));
-      out.high = std::max(out.value, c.at_logit(x + half[i]));
-    }
-    fit.constants.push_back(std::move(out));
-  }
-  std::vector<double> off;
-  const std::vector<std::vector<Time>> predicted = predict(curves, fit.transport);
-  for (std::size_t c = 0; c < curves.size(); ++c) {
-    for (std::size_t i = 0; i < predicted[c].size(); ++i) {
-      off.push_back(std::abs(predicted[c][i] / curves[c].points[i].time - 1));
-      fit.mean += off.back();
-    }
-  }
-  fit.points = off.size();
-  if (!off.empty()) {
-    fit.mean /= static_cast<double>(off.size());
-    fit.median = *median(off);
-  }
+  tell_constants(fit, why, half);
+  count_errors(fit, curves);
   return fit;
 }
 

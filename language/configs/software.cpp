@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "language/configs/files.h"
+#include "language/configs/nccl_release.h"
 #include "language/core/library.h"
 #include "language/core/merge.h"
 #include "language/core/read_mapping.h"
@@ -50,23 +51,6 @@ std::vector<std::string> listed(const Value& v, std::vector<std::string> (*parse
   } catch (const InputError& error) {
     fail(v.node->place, v.path, error.what());
   }
-}
-
-/// "2.21.5" or "2.21": numbers with dots between them.
-std::string release(const Value& v) {
-  const auto is_number = [](const auto& part) {
-    return !part.empty() && std::ranges::all_of(part, [](char c) { return c >= '0' && c <= '9'; });
-  };
-  std::size_t parts = 0;
-  bool numbers = true;
-  for (std::size_t begin = 0; begin <= v.text.size(); ++parts) {
-    const std::size_t end = std::min(v.text.find('.', begin), v.text.size());
-    numbers = numbers && is_number(std::string_view(v.text).substr(begin, end - begin));
-    begin = end + 1;
-  }
-  if (!numbers || parts < 2 || parts > 4)
-    fail(v.node->place, v.path, "found " + found(*v.node) + ", expected a release of NCCL such as 2.21.5");
-  return v.text;
 }
 
 using S = Software;
@@ -169,7 +153,7 @@ const Table<Software>& software_table() {
            [](S& s, const Value& v) { s.memory_reserve = v.bytes; }},
           {{"transport.nccl_version", text_type(), "2.30.7",
             "the library's release: what it has, and what algorithm 'nccl' takes"},
-           [](S& s, const Value& v) { s.transport.nccl_version = release(v); }},
+           [](S& s, const Value& v) { s.transport.nccl_version = nccl_release(v); }},
           {{"transport.launch", time_type(), "0 ps", "once per collective"}, store_transport_time<&Transport::launch>},
           {{"transport.ramp", time_type(), "0 ps", "what all channels cost more than none; small sizes take fewer"},
            store_transport_time<&Transport::ramp>},

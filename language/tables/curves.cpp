@@ -4,6 +4,7 @@
 
 #include "collectives/algorithms.h"
 #include "language/configs/cluster.h"
+#include "language/configs/nccl_release.h"
 #include "language/core/file_text.h"
 #include "language/core/given.h"
 #include "language/core/library.h"
@@ -29,7 +30,7 @@ Names operation_names() {
 Names use_names() { return {"fitted", "held out"}; }
 
 struct CurveDraft {
-  std::string curve, machine, software, algorithm = "auto";
+  std::string curve, machine, software, nccl_version, algorithm = "auto";
   Operation operation = Operation::all_reduce;
   std::uint32_t gpus_per_process = 1;
   bool fitted = false;
@@ -54,6 +55,9 @@ const Table<CurveDraft>& curve_table() {
            [](D& d, const Value& v) { d.gpus_per_process = static_cast<std::uint32_t>(v.whole); }},
           {{"algorithm", text_type(), "auto", "what the run was forced to: ring, ring/LL, ..."},
            [](D& d, const Value& v) { d.algorithm = v.text; }},
+          {{"nccl_version", text_type(), "the stack's",
+            "the release that ran, where one is older than what the stack may take"},
+           [](D& d, const Value& v) { d.nccl_version = nccl_release(v); }},
           {{"software", text_type(), kRequired, "the stack that predicts it"},
            [](D& d, const Value& v) { d.software = v.text; }},
           {{"use", choice(use_names), "held out", "whether constants are fitted to it"},
@@ -104,6 +108,7 @@ std::vector<CurveRow> parse_curves(std::string_view content, const fs::path& tab
                    .group = std::move(group),
                    .gpus_per_process = draft.gpus_per_process,
                    .algorithm = draft.algorithm,
+                   .nccl_version = draft.nccl_version,
                    .points = calibrate::read_curve_points(beside({shown, 1, 1}, draft.curve + ".csv").string())},
          .software = draft.software,
          .link = nodes > 1 ? draft.cluster.node.nic->name : std::string(),

@@ -87,19 +87,13 @@ TEST_F(Collective, MovesLessWithFewerChannels) {
 
 // Every recorded curve with its error; whoever moves a prediction shows here what moved. The sanitized build is some
 // thirty times slower and would say the same.
-void expect_errors_in_the_docs(const std::string& table, const std::string& page) {
+TEST(RecordedCurves, ErrorsInTheDocsAreUpToDate) {
 #ifndef NDEBUG
   GTEST_SKIP() << "runs in the release build";
 #endif
-  const Outcome told = run_program("fit calibrate/data/nccl/" + table + " --check");
+  const Outcome told = run_program("fit calibrate/data/nccl/curves.csv --check");
   EXPECT_EQ(told.status, 0) << told.err;
-  expect_golden(STEPCAST_SOURCE_DIR "/docs/" + page, told.out);
-}
-
-TEST(RecordedCurves, ErrorsInTheDocsAreUpToDate) { expect_errors_in_the_docs("curves.csv", "nccl-curves.txt"); }
-
-TEST(RecordedCurves, ErrorsOfUnseenOnesInTheDocsAreUpToDate) {
-  expect_errors_in_the_docs("unseen.csv", "nccl-unseen.txt");
+  expect_golden(STEPCAST_SOURCE_DIR "/docs/nccl-curves.txt", told.out);
 }
 
 TEST_F(Collective, PrintsTheColumnsOfNcclTests) {
@@ -203,6 +197,36 @@ TEST_F(Collective, PutsALogBesideThePrediction) {
   const std::string svg = content(file("plot.svg"));
   EXPECT_TRUE(svg.starts_with("<svg"));
   EXPECT_THAT(svg, HasSubstr(">measured</text>"));
+}
+
+TEST_F(Collective, PutsBothColumnsOfALogBesideThePrediction) {
+  std::ofstream(file("run.log"))
+      << "#  size  count  type  redop  root  time  algbw  busbw #wrong  time  algbw  busbw #wrong\n"
+         "  64  2  float  none  -1  20.00  0.00  0.00  0  19.00  0.00  0.00  0\n"
+         "  134217728  4194304  float  none  -1  600.0  223.70  195.73  0  580.0  231.41  202.48  0\n";
+  const std::vector<std::string> asked = {"--node",     "dgx-a100-80gb", "--op",
+                                          "all_gather", "--compare",     file("run.log")};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), asked.begin(), asked.end());
+    return output(more);
+  };
+  const auto rows = nlohmann::json::parse(with({"--format", "json"}))["rows"];
+  // In place nobody copies his own part.
+  EXPECT_LT(rows[1]["in_place_s"].get<double>(), rows[1]["time_s"].get<double>());
+  EXPECT_DOUBLE_EQ(rows[1]["measured_in_place_s"], 580e-6);
+  EXPECT_NEAR(rows[1]["error_in_place"], rows[1]["in_place_s"].get<double>() / 580e-6 - 1, 1e-12);
+  EXPECT_THAT(with({}), HasSubstr("in place"));
+  // One process launches the parts of all eight, one after the other.
+  const auto one_process = nlohmann::json::parse(with({"--format", "json", "--gpus-per-process", "8"}))["rows"];
+  const auto issue_s = [&](int gpus) {
+    return nlohmann::json::parse(with({"--format", "json", "--gpus-per-process", std::to_string(gpus), "--set",
+                                       "transport.issue=1ms"}))["rows"][0]["time_s"]
+        .get<double>();
+  };
+  EXPECT_EQ(one_process[1]["time_s"], rows[1]["time_s"]);
+  EXPECT_DOUBLE_EQ(issue_s(8), 8e-3);
+  EXPECT_DOUBLE_EQ(issue_s(2), 2e-3);
+  EXPECT_THAT(error({"--node", "dgx-a100-80gb", "--gpus-per-process", "8"}), HasSubstr("found without --compare"));
 }
 
 TEST_F(Collective, TakesTheTransportsConstantsFromTheCommandLine) {

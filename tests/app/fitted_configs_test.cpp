@@ -1,11 +1,12 @@
-// Constants of configs/ that were fitted are what `stepcast fit` makes of the recordings that are committed: stacks, the
-// links' blocks and the errors of machines left out byte for byte, multiplies digit for digit. The recordings of
+// Constants of configs/ that were fitted are what `stepcast fit` makes of the recordings that are committed: stacks,
+// the links' blocks and the errors of machines left out byte for byte, multiplies digit for digit. The recordings of
 // collectives take half an hour: with STEPCAST_ALL_FITS in the environment.
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdlib>
-#include <ostream>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -18,16 +19,17 @@ namespace {
 TEST(FittedCollectives, AreWhatTheRecordedCurvesGive) {
   if (test::kSanitized) GTEST_SKIP() << "a fit's bytes, not memory: checked in release";
   if (std::getenv("STEPCAST_ALL_FITS") == nullptr) GTEST_SKIP() << "STEPCAST_ALL_FITS is not set";
-  const TemporaryFolder folder;
-  const Outcome outcome = run_program("fit calibrate/data/nccl/curves.csv --output " + folder.path().string());
+  const std::filesystem::path folder = testing::TempDir() + "stepcast-fit-" + std::to_string(getpid());
+  const Outcome outcome = run_program("fit calibrate/data/nccl/curves.csv --output " + folder.string());
   ASSERT_EQ(outcome.status, 0) << outcome.err;
-  for (const auto& file : std::filesystem::directory_iterator(folder.path() / "software"))
+  for (const auto& file : std::filesystem::directory_iterator(folder / "software"))
     expect_golden(STEPCAST_SOURCE_DIR "/configs/software/" + file.path().filename().string(), read_text(file.path()));
-  for (const auto& file : std::filesystem::directory_iterator(folder.path() / "links")) {
+  for (const auto& file : std::filesystem::directory_iterator(folder / "links")) {
     const std::string link = read_text(STEPCAST_SOURCE_DIR "/configs/links/" + file.path().filename().string());
     EXPECT_TRUE(link.ends_with(read_text(file.path()))) << file.path();
   }
-  expect_golden(STEPCAST_SOURCE_DIR "/docs/nccl-machines.txt", read_text(folder.path() / "machines.txt"));
+  expect_golden(STEPCAST_SOURCE_DIR "/docs/nccl-machines.txt", read_text(folder / "machines.txt"));
+  std::filesystem::remove_all(folder);
 }
 
 struct Multiplies {
