@@ -26,10 +26,10 @@ Protocol constants_of(const Transport& transport, Proto proto);
 /// What a protocol's name means for an operation: messages may have times of their own.
 Proto meant(Proto named, Operation operation, const Transport& transport);
 
-/// What the library sends the messages of an operation by (by_messages), each of so many bytes: in a node LL up to 16 KiB
-/// and Simple beyond, between nodes Simple; never LL128. Source: NCCL 2.20 to 2.30, src/enqueue.cc, addP2pToPlan and
-/// NCCL_P2P_LL_THRESHOLD, with one channel for a message of up to 64 KiB; src/transport/net.cc, which gives messages LL
-/// buffers with NCCL_ALLOC_P2P_NET_LL_BUFFERS=1 only.
+/// What the library sends the messages of an operation by (by_messages), each of so many bytes: in a node LL up to 16
+/// KiB and Simple beyond, between nodes Simple; never LL128. Source: NCCL 2.20 to 2.30, src/enqueue.cc, addP2pToPlan
+/// and NCCL_P2P_LL_THRESHOLD, with one channel for a message of up to 64 KiB; src/transport/net.cc, which gives
+/// messages LL buffers with NCCL_ALLOC_P2P_NET_LL_BUFFERS=1 only.
 Proto of_messages(Bytes message, std::uint32_t nodes, const Transport& transport);
 
 /// What a name of an algorithm asks for: "ring", or with a protocol "ring/LL".
