@@ -138,13 +138,14 @@ class Problem {
     if (progress_) progress_(played_, least_);
   }
 
-  LeastSquares squares() {
+  /// `tolerance`: of the sum of squares, where to stop.
+  LeastSquares squares(double tolerance) {
     LeastSquares problem;
     problem.residuals = points_ + unknowns();
     problem.at = [this](const VectorXd& x, VectorXd& out) { residuals(x, out); };
     problem.precision = kLogitStep * kLogitStep;
     problem.most_evaluations = static_cast<int>(40 * unknowns());
-    problem.tolerance = 1e-3;
+    problem.tolerance = tolerance;
     return problem;
   }
 
@@ -373,9 +374,9 @@ VectorXd without(Problem& problem, const std::string& machine, const VectorXd& w
 JointFit fit_together(std::span<const Recording> recordings, const JointStart& start, bool leave_out,
                       const FitProgress& progress) {
   Problem coarse(recordings, start, kCoarse, progress);
-  const VectorXd near = minimize_widely(coarse.squares(), coarse.start(), kEverywhere, kRounds).x;
+  const VectorXd near = minimize_widely(coarse.squares(1e-2), coarse.start(), kEverywhere, kRounds).x;
   Problem problem(recordings, start, kFine, progress);
-  const LeastSquares squares = problem.squares();
+  const LeastSquares squares = problem.squares(3e-3);
   const VectorXd x = minimize(squares, near).x;
   VectorXd residuals(squares.residuals);
   problem.residuals(x, residuals);
