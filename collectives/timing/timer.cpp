@@ -267,9 +267,10 @@ struct Timer::Impl {
       if (!found.empty()) return found;
       for (const Algorithm* each : algorithms()) {
         const bool considered = request.servers > 0 ? each->has_servers
-                                : each->in_nvswitch ? transport.nvls.share > 0 && may_use(Proto::simple)
+                                : each->in_nvswitch ? transport.nvls.share > 0
                                                     : each->automatic(request) && is_there(*each);
-        if (considered && each->supports(request)) found.push_back(each);
+        const bool runs = !by_simple(*each) || may_use(Proto::simple);
+        if (considered && runs && each->supports(request)) found.push_back(each);
       }
       if (found.empty()) {
         throw InputError("algorithm", "none can do " + std::string(collectives::name(request.operation)) + " over " +
