@@ -74,6 +74,8 @@ constinit const Algorithm pat{
     .name = "pat",
     .summary = "a binomial tree for every rank, parts that cross the same edge together: log2 P rounds, far ones first",
     .source = "Jeaugey, PAT: a new algorithm for all-gather and reduce-scatter operations at scale, arXiv 2506.20252",
+    .tree = true,
+    .simple_alone = true,
     .needs = "one GPU in each of several nodes",
     .automatic = gathers_or_scatters,
     .supports =

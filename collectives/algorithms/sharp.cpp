@@ -60,6 +60,7 @@ constinit const Algorithm sharp{
     .name = "sharp",
     .summary = "in-network reduction: the fabric's switches add what the nodes push and send the sum back",
     .source = "Graham et al., SHARP, COMHPC 2016; NCCL's CollNet for the share of each local index",
+    .simple_alone = true,
     .needs = "several nodes whose fabric's switches add (in_network_reduction: true)",
     .automatic = [](const Request& request) { return request.in_network_reduction; },
     .supports =

@@ -245,6 +245,9 @@ struct Timer::Impl {
            (forced.empty() || std::ranges::find(forced, name_of(proto)) != forced.end());
   }
 
+  /// It knows no other protocol.
+  static bool by_simple(const Algorithm& each) { return each.in_nvswitch || each.simple_alone; }
+
   /// The stack's release has it.
   bool is_there(const Algorithm& each) const {
     return each.name != nccl::plan_name(nccl::Algo::pat) || nccl::constants(transport.nccl_version).pat;
@@ -258,15 +261,16 @@ struct Timer::Impl {
       for (const std::string& forced : transport.forced.algorithms) {
         const Algorithm& each = algorithm(forced);
         if (request.servers > 0) break;
-        const bool runs = !each.in_nvswitch || may_use(Proto::simple);
+        const bool runs = !by_simple(each) || may_use(Proto::simple);
         if (runs && each.supports(request)) found.push_back(&each);
       }
       if (!found.empty()) return found;
       for (const Algorithm* each : algorithms()) {
         const bool considered = request.servers > 0 ? each->has_servers
-                                : each->in_nvswitch ? transport.nvls.share > 0 && may_use(Proto::simple)
+                                : each->in_nvswitch ? transport.nvls.share > 0
                                                     : each->automatic(request) && is_there(*each);
-        if (considered && each->supports(request)) found.push_back(each);
+        const bool runs = !by_simple(*each) || may_use(Proto::simple);
+        if (considered && runs && each->supports(request)) found.push_back(each);
       }
       if (found.empty()) {
         throw InputError("algorithm", "none can do " + std::string(collectives::name(request.operation)) + " over " +
@@ -426,7 +430,7 @@ struct Timer::Impl {
       if (proto == first || !may_use(proto)) continue;
       const Protocol protocol = constants_of(transport, meant(proto, operation, transport));
       for (std::size_t i = 0; i < able.size(); ++i) {
-        if (able[i]->in_nvswitch) continue;
+        if (by_simple(*able[i])) continue;
         const double share = prepared_first[i]->protocol.share;
         const Prospect rates{.latency = {},
                              .seconds_per_byte = prospects[i].seconds_per_byte * share / protocol.share,
