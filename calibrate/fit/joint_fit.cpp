@@ -339,8 +339,24 @@ FittedConstant as_told(const Problem& problem, std::size_t i, const VectorXd& x,
   return out;
 }
 
+/// What is fitted anew where a machine is left out: the constants of its stacks and links. Others feel it only through
+/// the means that all are drawn to.
+std::vector<Index> of_machine(const Problem& problem, const std::string& machine) {
+  std::set<Index> unknowns;
+  for (const Sample& sample : problem.samples()) {
+    if (sample.recording->machine != machine) continue;
+    for (const std::size_t i : problem.of(false, sample.recording->stack)) unknowns.insert(static_cast<Index>(i));
+    if (sample.recording->link.empty()) continue;
+    for (const std::size_t i : problem.of(true, sample.recording->link)) unknowns.insert(static_cast<Index>(i));
+  }
+  return {unknowns.begin(), unknowns.end()};
+}
+
 /// The joint fit without the rows of one machine.
-VectorXd without(Problem& problem, const std::string& machine, const VectorXd& whole, const Eigen::MatrixXd& slopes) {
+VectorXd without(Problem& problem, const std::string& machine, const VectorXd& whole,
+                 const Eigen::MatrixXd& all_slopes) {
+  const std::vector<Index> free = of_machine(problem, machine);
+  const Eigen::MatrixXd slopes = all_slopes(Eigen::all, free);
   VectorXd keep = VectorXd::Ones(slopes.rows());
   for (const Sample& sample : problem.samples()) {
     if (sample.recording->machine == machine)
@@ -356,7 +372,8 @@ VectorXd without(Problem& problem, const std::string& machine, const VectorXd& w
     double length = 1, next = sum;
     VectorXd to = x;
     for (int half = 0; half < 4 && !(next < sum); ++half, length /= 2) {
-      to = x + length * by;
+      to = x;
+      to(free) += length * by;
       problem.residuals(to, out);
       next = out.cwiseProduct(keep).squaredNorm();
     }

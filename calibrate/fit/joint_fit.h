@@ -61,7 +61,7 @@ using FitProgress = std::function<void(std::size_t played, double squares)>;
 /// come out as zero, with `network_of_links`.
 ///
 /// `leave_out`: for each machine, what is fitted to all others. From the joint fit, by Gauss and Newton with the joint
-/// fit's slopes until the sum of squares falls by less than a thousandth.
+/// fit's slopes until the sum of squares falls by less than a thousandth; the constants of its stack and link move.
 ///
 /// The same on any number of threads. Takes minutes of many cores.
 JointFit fit_together(std::span<const Recording> recordings, const JointStart& start, bool leave_out,
