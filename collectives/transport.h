@@ -52,7 +52,7 @@ struct Transport {
   Time issue{};
   /// A rank's own part passes through the blocks that send, but not over a link: an out-of-place all_gather or
   /// all_to_all copies it, a reduce_scatter adds to it what comes in last. This share of the time that sending it would
-  /// take.
+  /// take, inside a node: a network takes far longer than this copy.
   double own_copy = 0;
   /// A message over the network costs, besides `network_step`, what its link says of NCCL (topology::NcclOverNetwork),
   /// and reaches that share of the rate. False: the wires alone.

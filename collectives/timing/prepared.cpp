@@ -187,8 +187,10 @@ Cut cut(const Prepared& prepared, const Transport& transport, Bytes bytes) {
       made.whole = static_cast<double>(bytes.value) / static_cast<double>(std::max<std::int64_t>(request.elements, 1));
     }
   }
-  const bool own_part = request.operation == Operation::all_gather || request.operation == Operation::all_to_all ||
-                        request.operation == Operation::reduce_scatter;
+  // Between nodes it is hidden by what takes far longer.
+  const bool own_part =
+      request.nodes == 1 && (request.operation == Operation::all_gather || request.operation == Operation::all_to_all ||
+                             request.operation == Operation::reduce_scatter);
   const double moving = now * static_cast<double>(bytes.value);
   const Time own = own_part ? from_seconds(transport.own_copy * moving / (request.ranks - 1)) : Time{};
   made.before = prepared.protocol.launch + ramp + own;

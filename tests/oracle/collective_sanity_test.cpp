@@ -80,7 +80,9 @@ TEST_P(EveryMachine, TakesNoLessForMore) {
     const collectives::Timer timer = machine.timer(nodes);
     for (const Operation operation : kOperations) {
       Time before{};
-      for (std::int64_t size = 8; size <= std::int64_t{8} << 30; size *= 4) {
+      // A rank's part has an element at least: of fewer, parts are of unlike sizes.
+      const std::int64_t least = operation == Operation::all_reduce ? 8 : std::int64_t{8} * nodes * machine.node.gpus;
+      for (std::int64_t size = least; size <= std::int64_t{8} << 30; size *= 4) {
         const Time time = machine.time(timer, nodes, operation, {size}).interval;
         EXPECT_GE(time, before) << collectives::name(operation) << " over " << nodes << " nodes, " << size << " B";
         before = time;
