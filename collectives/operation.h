@@ -27,6 +27,11 @@ inline constexpr std::array kOperations = {Operation::all_reduce, Operation::all
 
 std::string_view name(Operation operation);  ///< "all_reduce"
 
+/// Every rank begins (all_gather) or ends (reduce_scatter) with one part of the whole: each is the other backwards.
+constexpr bool by_parts(Operation operation) {
+  return operation == Operation::all_gather || operation == Operation::reduce_scatter;
+}
+
 /// It consists of messages that one rank sends another, as NCCL's grouped sends and receives do.
 constexpr bool by_messages(Operation operation) {
   return operation == Operation::all_to_all || operation == Operation::send_recv || operation == Operation::gather ||

@@ -76,23 +76,25 @@ struct Moved {
   const char* from;
   ByProtocol<double> base_tree, base_ring;
   double nvlink_tree_simple, network_tree_simple, network_ring_simple;
+  bool pat = false;
 };
 
 std::vector<Constants> history() {
   constexpr ByProtocol<double> tree_old = {4.4, 4.4, 0}, ring_first = {3.6, 3.6, 8.4}, ring_old = {3.6, 10, 8.4},
                                tree_middle = {6.8, 14, 0}, tree_new = {6.8, 14, 8.4}, ring_new = {6.6, 14, 8.4};
   constexpr Moved moved[] = {
-      {"2.5.7", tree_old, ring_first, 28, 50, 6.6},  {"2.7.8", tree_old, ring_old, 28, 50, 9.6},
-      {"2.8.4", tree_old, ring_old, 28, 28, 9.6},    {"2.12.12", tree_old, ring_old, 28, 28, 28},
-      {"2.14", tree_old, ring_old, 28, 28, 9.6},     {"2.18.6", tree_middle, ring_new, 4, 14, 14},
-      {"2.19.4", tree_middle, ring_new, 28, 28, 14}, {"2.21.5", tree_middle, ring_new, 28, 28, 14},
-      {"2.23.4", tree_new, ring_new, 4, 14, 14},     {"2.28.9", tree_new, ring_new, 4, 14, 14},
-      {"2.30.7", tree_new, ring_new, 4, 14, 14},
+      {"2.5.7", tree_old, ring_first, 28, 50, 6.6},    {"2.7.8", tree_old, ring_old, 28, 50, 9.6},
+      {"2.8.4", tree_old, ring_old, 28, 28, 9.6},      {"2.12.12", tree_old, ring_old, 28, 28, 28},
+      {"2.14", tree_old, ring_old, 28, 28, 9.6},       {"2.18.6", tree_middle, ring_new, 4, 14, 14},
+      {"2.19.4", tree_middle, ring_new, 28, 28, 14},   {"2.21.5", tree_middle, ring_new, 28, 28, 14},
+      {"2.23.4", tree_new, ring_new, 4, 14, 14, true}, {"2.28.9", tree_new, ring_new, 4, 14, 14, true},
+      {"2.30.7", tree_new, ring_new, 4, 14, 14, true},
   };
   std::vector<Constants> all;
   for (const Moved& m : moved) {
     Constants c = newest();
     c.from = m.from;
+    c.pat = m.pat;
     for (std::size_t p = 0; p < kProtocols; ++p) {
       c.base[at(Algo::tree)][p] = us(m.base_tree[p]);
       c.base[at(Algo::ring)][p] = us(m.base_ring[p]);
@@ -113,7 +115,6 @@ std::vector<Constants> history() {
       c.hop[at(Hardware::nvlink)][at(Algo::nvls)][simple] = us(23);
     }
     if (from == "2.18.6" || from == "2.19.4") c.ll_most[at(Architecture::hopper)][0] = Bandwidth{87.7e9};
-    c.pat = from.starts_with("2.23") || from.starts_with("2.28") || from.starts_with("2.30");
     if (!from.starts_with("2.28") && !from.starts_with("2.30")) {
       c.nvls_simple_form = true;
       c.hop[at(Hardware::network)][at(Algo::nvls_tree)][simple] = us(14);

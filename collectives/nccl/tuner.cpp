@@ -23,30 +23,26 @@ constexpr std::array<std::array<double, 23>, kProtocols> kTreeBySize = {{
     {.9, .9, .9, .9, .9, .9, .9, .8, .7, .6, .6, .5, .5, .5, .5, .6, .7, .8, .7, .7, .8, .9, .9},
 }};
 
-bool gathers(Operation operation) {
-  return operation == Operation::all_gather || operation == Operation::reduce_scatter;
-}
-
 bool uses(const Job& job, Operation operation, Algo algorithm, Protocol protocol) {
   if (protocol == Protocol::ll128 && !job.ll128) return false;
   const bool reduces_all = operation == Operation::all_reduce;
   switch (algorithm) {
     case Algo::ring:
-      return reduces_all || gathers(operation) || operation == Operation::broadcast || operation == Operation::reduce;
+      return reduces_all || by_parts(operation) || operation == Operation::broadcast || operation == Operation::reduce;
     case Algo::tree:
       return reduces_all;
     case Algo::collnet_direct:
-      return protocol == Protocol::simple && job.collnet && (reduces_all || gathers(operation));
+      return protocol == Protocol::simple && job.collnet && (reduces_all || by_parts(operation));
     case Algo::collnet_chain:
       return protocol == Protocol::simple && job.collnet && reduces_all;
     case Algo::nvls:
       return protocol == Protocol::simple && job.architecture >= Architecture::hopper &&
-             (job.nodes == 1 || job.collnet) && (reduces_all || gathers(operation));
+             (job.nodes == 1 || job.collnet) && (reduces_all || by_parts(operation));
     case Algo::nvls_tree:
       return protocol == Protocol::simple && job.architecture >= Architecture::hopper && job.nodes > 1 &&
              !job.collnet && reduces_all;
     case Algo::pat:
-      return protocol == Protocol::simple && job.gpus() == 1 && job.nodes > 1 && gathers(operation);
+      return protocol == Protocol::simple && job.gpus() == 1 && job.nodes > 1 && by_parts(operation);
   }
   return false;
 }
@@ -91,7 +87,7 @@ Bandwidth bus_rate(const Constants& c, const Job& job, Operation operation, Algo
     case Algo::collnet_direct: {
       const double gpus = job.gpus();
       Bandwidth rate = bus;
-      if (gathers(operation)) {
+      if (by_parts(operation)) {
         rate = least(graph.intra, graph.inter * 0.9) * gpus;
       } else {
         const double fan = gpus / channels;
@@ -123,7 +119,7 @@ Bandwidth bus_rate(const Constants& c, const Job& job, Operation operation, Algo
 /// Steps of a ring; for the others what the bus rate is divided by does not depend on them.
 std::uint32_t steps_of(const Job& job, Operation operation) {
   if (operation == Operation::all_reduce) return 2 * (job.ranks - 1);
-  return gathers(operation) ? job.ranks - 1 : job.ranks;
+  return by_parts(operation) ? job.ranks - 1 : job.ranks;
 }
 
 double size_per_bus_byte(const Constants& c, const Job& job, Operation operation, Algo algorithm) {
@@ -133,13 +129,13 @@ double size_per_bus_byte(const Constants& c, const Job& job, Operation operation
       return per_step;
     case Algo::nvls:
     case Algo::nvls_tree:
-      if (gathers(operation)) return 1;
+      if (by_parts(operation)) return 1;
       return c.nvls_simple_form ? 5.0 / 6 : per_step;
     case Algo::tree:
     case Algo::collnet_direct:
     case Algo::collnet_chain:
     case Algo::pat:
-      return gathers(operation) ? 1 : 0.5;
+      return by_parts(operation) ? 1 : 0.5;
   }
   return 1;
 }
@@ -157,7 +153,7 @@ Time latency(const Constants& c, const Job& job, Operation operation, Algo algor
   switch (algorithm) {
     case Algo::ring: {
       const std::int64_t steps = steps_of(job, operation);
-      if (operation == Operation::all_reduce || gathers(operation)) {
+      if (operation == Operation::all_reduce || by_parts(operation)) {
         const std::int64_t crossings = (nodes - 1) * (operation == Operation::all_reduce ? 2 : 1);
         const Time overhead = microseconds(nodes == 1 ? 0 : job.cpu == Cpu::amd ? 2 : 1) * (simple ? 3 : 1);
         return base + std::max(intra, overhead) * (steps - crossings) + inter * crossings;
@@ -217,7 +213,7 @@ Time predict(const Price& price, const Job& job, Operation operation, Algo algor
 }
 
 bool tunes(Operation operation) {
-  return operation == Operation::all_reduce || gathers(operation) || operation == Operation::broadcast ||
+  return operation == Operation::all_reduce || by_parts(operation) || operation == Operation::broadcast ||
          operation == Operation::reduce;
 }
 

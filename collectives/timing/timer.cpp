@@ -248,6 +248,9 @@ struct Timer::Impl {
   /// It knows no other protocol.
   static bool by_simple(const Algorithm& each) { return each.in_nvswitch || each.simple_alone; }
 
+  /// A protocol that it knows may be used.
+  bool may_run(const Algorithm& each) const { return !by_simple(each) || may_use(Proto::simple); }
+
   /// The stack's release has it.
   bool is_there(const Algorithm& each) const {
     return each.name != nccl::plan_name(nccl::Algo::pat) || nccl::constants(transport.nccl_version).pat;
@@ -261,16 +264,14 @@ struct Timer::Impl {
       for (const std::string& forced : transport.forced.algorithms) {
         const Algorithm& each = algorithm(forced);
         if (request.servers > 0) break;
-        const bool runs = !by_simple(each) || may_use(Proto::simple);
-        if (runs && each.supports(request)) found.push_back(&each);
+        if (may_run(each) && each.supports(request)) found.push_back(&each);
       }
       if (!found.empty()) return found;
       for (const Algorithm* each : algorithms()) {
         const bool considered = request.servers > 0 ? each->has_servers
                                 : each->in_nvswitch ? transport.nvls.share > 0
                                                     : each->automatic(request) && is_there(*each);
-        const bool runs = !by_simple(*each) || may_use(Proto::simple);
-        if (considered && runs && each->supports(request)) found.push_back(each);
+        if (considered && may_run(*each) && each->supports(request)) found.push_back(each);
       }
       if (found.empty()) {
         throw InputError("algorithm", "none can do " + std::string(collectives::name(request.operation)) + " over " +
