@@ -1,6 +1,14 @@
 #include "collectives/transport.h"
 
+#include <utility>
+
 namespace stepcast::collectives {
+
+Transport left_by(Transport transport, const topology::NcclPlugin& plugin) {
+  if (transport.forced.algorithms.empty()) transport.forced.algorithms = plugin.algorithms;
+  if (transport.forced.protocols.empty()) transport.forced.protocols = plugin.protocols;
+  return transport;
+}
 
 Transport over(Transport transport, const topology::NcclOverNetwork& network) {
   if (!transport.network_of_links) return transport;
@@ -10,8 +18,9 @@ Transport over(Transport transport, const topology::NcclOverNetwork& network) {
   transport.nvls.network_step = transport.nvls.network_step + network.simple;
   transport.p2p.network_step = transport.p2p.network_step + network.messages;
   transport.network_efficiency *= network.share;
+  transport.ll.network_share *= network.ll_share;
   transport.network_of_links = false;
-  return transport;
+  return left_by(std::move(transport), network.plugin);
 }
 
 }  // namespace stepcast::collectives

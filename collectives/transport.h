@@ -20,6 +20,7 @@ struct Protocol {
   Time host_step{};
   Time network_step{};
   double share = 0;  ///< of the rates that Simple reaches, (0, 1]; 0: the stack does not have this protocol
+  double network_share = 1;  ///< what a network gets of that, (0, 1]: LL goes through host memory between nodes
   friend bool operator==(const Protocol&, const Protocol&) = default;
 };
 
@@ -61,8 +62,11 @@ struct Transport {
   friend bool operator==(const Transport&, const Transport&) = default;
 };
 
+/// What is forced on the library, beside what its network's plugin leaves of it. A user's word goes first.
+Transport left_by(Transport transport, const topology::NcclPlugin& plugin);
+
 /// Of a transport whose `network_of_links` says so: with what NCCL pays on this network in its own times of the
-/// network, and no more taken from the links. Any other as it is.
+/// network, what its plugin leaves, and no more taken from the links. Any other as it is.
 Transport over(Transport transport, const topology::NcclOverNetwork& network);
 
 }  // namespace stepcast::collectives

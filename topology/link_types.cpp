@@ -16,6 +16,9 @@ void check(const NodeSpec& node, const LinkType& type) {
   if (!(type.nccl.share > 0 && type.nccl.share <= 1)) {
     throw InputError(node.name, link + ": nccl.share must be more than 0 and at most 1");
   }
+  if (!(type.nccl.ll_share > 0 && type.nccl.ll_share <= 1)) {
+    throw InputError(node.name, link + ": nccl.ll_share must be more than 0 and at most 1");
+  }
 }
 
 const LinkType& need(const NodeSpec& node, std::string_view field, const std::optional<LinkType>& type) {

@@ -140,7 +140,7 @@ int flows(const std::vector<std::string>& words) {
         const schedules::ClusterSpec& spec = specs[i];
         const topology::Cluster cluster =
             seeds == 0 ? own : topology::build_cluster(spec.node, spec.fabric, spec.gpus, spec.allocation);
-        const Arrivals at = arrivals(plan, group, cluster, setting.software.transport);
+        const Arrivals at = arrivals(plan, group, cluster, over(setting.software.transport, cluster.nic_port().nccl));
         median[i] = at.median;
         last[i] = at.last;
       });

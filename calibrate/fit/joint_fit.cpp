@@ -45,9 +45,9 @@ constexpr int kLeaveOutSteps = 8;
 struct OfLink {
   std::string_view of_transport, of_link;
 };
-constexpr std::array kOfLinks = {OfLink{"network_step", "simple"}, OfLink{"ll128.network_step", "ll128"},
-                                 OfLink{"ll.network_step", "ll"}, OfLink{"p2p.network_step", "messages"},
-                                 OfLink{"network_efficiency", "share"}};
+constexpr std::array kOfLinks = {OfLink{"network_step", "simple"},  OfLink{"ll128.network_step", "ll128"},
+                                 OfLink{"ll.network_step", "ll"},   OfLink{"p2p.network_step", "messages"},
+                                 OfLink{"network_efficiency", "share"}, OfLink{"ll.network_share", "ll_share"}};
 constexpr std::string_view kAsSimple = "nvls.network_step";  // NVLS between nodes is Simple's way
 
 const TransportConstant& named(std::string_view name) {
@@ -162,7 +162,7 @@ class Problem {
       }
     }
     t.nvls.network_step = t.network_step;
-    return t;
+    return left_by(std::move(t), recording.curve.cluster.nic_port().nccl.plugin);
   }
 
   const std::vector<std::size_t>& of(bool link, const std::string& owner) const { return of_owner_.at({link, owner}); }
@@ -420,7 +420,7 @@ JointFit fit_together(std::span<const Recording> recordings, const JointStart& s
     for (std::size_t k = 0; k < kOfLinks.size(); ++k)
       link.constants.push_back(as_told(problem, numbers[k], x, told, std::string(kOfLinks[k].of_link)));
     const auto time = [&](std::size_t k) { return from_seconds(link.constants[k].value * 1e-6); };
-    link.nccl = {time(0), time(1), time(2), time(3), link.constants[4].value};
+    link.nccl = {time(0), time(1), time(2), time(3), link.constants[4].value, link.constants[5].value};
   }
   fit.predicted.resize(recordings.size());
   in_parallel(recordings.size(), [&](std::size_t r) {
@@ -428,7 +428,7 @@ JointFit fit_together(std::span<const Recording> recordings, const JointStart& s
     Transport stack = fit.stacks.at(each.stack).transport;
     if (!each.link.empty()) stack = over(std::move(stack), fit.links.at(each.link).nccl);
     stack.network_of_links = false;
-    fit.predicted[r] = predict(each.curve, stack);
+    fit.predicted[r] = predict(each.curve, left_by(std::move(stack), each.curve.cluster.nic_port().nccl.plugin));
   });
   if (!leave_out) return fit;
   fit.left_out.resize(recordings.size());

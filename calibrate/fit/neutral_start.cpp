@@ -46,6 +46,7 @@ Transport neutral_start(const Transport& like) {
   start.issue = microseconds(5);
   start.own_copy = 0.2;
   start.nvlink_efficiency = start.network_efficiency = 0.9;
+  start.ll.network_share = 0.5;
   start.tree_efficiency = 0.65;
   start.ll128.share = there(like.ll128, 0.92);
   start.nvls.share = there(like.nvls, 0.9);

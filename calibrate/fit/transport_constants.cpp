@@ -11,18 +11,18 @@ using collectives::Protocol;
 using collectives::Transport;
 
 constexpr TransportConstant of(std::string_view name, Time Transport::*time, double high) {
-  return {name, time, nullptr, nullptr, nullptr, 0, high};
+  return {.name = name, .time = time, .high = high};
 }
 constexpr TransportConstant of(std::string_view name, double Transport::*share, double low) {
-  return {name, nullptr, share, nullptr, nullptr, low, 1};
+  return {.name = name, .share = share, .low = low};
 }
 constexpr TransportConstant of(std::string_view name, Protocol Transport::*protocol, Time Protocol::*time,
                                double high) {
-  return {name, nullptr, nullptr, protocol, time, 0, high};
+  return {.name = name, .protocol = protocol, .protocol_time = time, .high = high};
 }
-constexpr TransportConstant share_of(std::string_view name, Protocol Transport::*protocol, double low,
-                                     double high = 1) {
-  return {name, nullptr, nullptr, protocol, nullptr, low, high};
+constexpr TransportConstant of(std::string_view name, Protocol Transport::*protocol, double Protocol::*share,
+                               double low, double high = 1) {
+  return {.name = name, .protocol = protocol, .protocol_share = share, .low = low, .high = high};
 }
 
 // Of a line that LL fills half is flags, of one that LL128 fills 8 bytes of 128.
@@ -48,26 +48,27 @@ constexpr std::array kTransportConstants = {
     of("ll128.pcie_step", &T::ll128, &P::pcie_step, 20),
     of("ll128.host_step", &T::ll128, &P::host_step, 40),
     of("ll128.network_step", &T::ll128, &P::network_step, 80),
-    share_of("ll128.share", &T::ll128, 0.1, kMostOfLl128),
+    of("ll128.share", &T::ll128, &P::share, 0.1, kMostOfLl128),
     of("ll.launch", &T::ll, &P::launch, 60),
     of("ll.ramp", &T::ll, &P::ramp, 200),
     of("ll.nvlink_step", &T::ll, &P::nvlink_step, 10),
     of("ll.pcie_step", &T::ll, &P::pcie_step, 20),
     of("ll.host_step", &T::ll, &P::host_step, 40),
     of("ll.network_step", &T::ll, &P::network_step, 60),
-    share_of("ll.share", &T::ll, 0.02, kMostOfLl),
+    of("ll.share", &T::ll, &P::share, 0.02, kMostOfLl),
+    of("ll.network_share", &T::ll, &P::network_share, 0.05),
     of("nvls.launch", &T::nvls, &P::launch, 100),
     of("nvls.ramp", &T::nvls, &P::ramp, 200),
     of("nvls.nvlink_step", &T::nvls, &P::nvlink_step, 20),
     of("nvls.network_step", &T::nvls, &P::network_step, 60),
-    share_of("nvls.share", &T::nvls, 0.3),
+    of("nvls.share", &T::nvls, &P::share, 0.3),
     of("p2p.launch", &T::p2p, &P::launch, 100),
     of("p2p.ramp", &T::p2p, &P::ramp, 200),
     of("p2p.nvlink_step", &T::p2p, &P::nvlink_step, 20),
     of("p2p.pcie_step", &T::p2p, &P::pcie_step, 40),
     of("p2p.host_step", &T::p2p, &P::host_step, 60),
     of("p2p.network_step", &T::p2p, &P::network_step, 120),
-    share_of("p2p.share", &T::p2p, 0.3),
+    of("p2p.share", &T::p2p, &P::share, 0.3),
 };
 
 }  // namespace
@@ -76,7 +77,7 @@ double TransportConstant::get(const Transport& t) const {
   if (time != nullptr) return to_seconds(t.*time) * 1e6;
   if (share != nullptr) return t.*share;
   if (protocol_time != nullptr) return to_seconds((t.*protocol).*protocol_time) * 1e6;
-  return (t.*protocol).share;
+  return (t.*protocol).*protocol_share;
 }
 
 void TransportConstant::set(Transport& t, double value) const {
@@ -87,7 +88,7 @@ void TransportConstant::set(Transport& t, double value) const {
   } else if (protocol_time != nullptr) {
     (t.*protocol).*protocol_time = from_seconds(value * 1e-6);
   } else {
-    (t.*protocol).share = value;
+    (t.*protocol).*protocol_share = value;
   }
 }
 

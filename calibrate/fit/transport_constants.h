@@ -17,6 +17,7 @@ struct TransportConstant {
   double collectives::Transport::*share = nullptr;
   collectives::Protocol collectives::Transport::*protocol = nullptr;
   Time collectives::Protocol::*protocol_time = nullptr;
+  double collectives::Protocol::*protocol_share = nullptr;
   double low = 0, high = 1;
 
   bool is_time() const { return time != nullptr || protocol_time != nullptr; }

@@ -165,6 +165,8 @@ const std::vector<Constants>& releases() {
   return all;
 }
 
+bool has_model(std::string_view version) { return parse(releases().front().from) <= parse(version); }
+
 const Constants& constants(std::string_view version) {
   const std::array<int, 3> wanted = parse(version);
   const std::vector<Constants>& all = releases();

@@ -55,6 +55,9 @@ struct Constants {
 /// no version, and for releases before 2.5.7, which have no such model.
 const Constants& constants(std::string_view version);
 
+/// The release `version` has such a model.
+bool has_model(std::string_view version);
+
 /// One per release at which some number changed, oldest first.
 const std::vector<Constants>& releases();
 

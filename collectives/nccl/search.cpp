@@ -208,6 +208,7 @@ Job search(const topology::Cluster& cluster, std::span<const GpuId> group) {
   ring.channels = static_cast<std::uint32_t>(rings.chains.size());
   ring.intra = ring.inter = Bandwidth{rings.rate};
   ring.inside = rings.nvlink ? Hardware::nvlink : Hardware::pcie;
+  if (job.nodes > 1) ring.network_latency = cluster.nic_port().nccl.plugin.latency;
   ring.same_channels =
       std::ranges::all_of(rings.chains, [&](const Chain& chain) { return chain == rings.chains.front(); });
   ChannelGraph tree = ring;
@@ -227,6 +228,7 @@ Job search(const topology::Cluster& cluster, std::span<const GpuId> group) {
     ChannelGraph nvls;
     nvls.channels = std::min(gpus, kMostChannels);
     nvls.same_channels = false;
+    nvls.network_latency = ring.network_latency;
     const std::span<const double> inside = rates(sm, true);
     nvls.intra = Bandwidth{rung(inside, searcher.nvlink() / nvls.channels)};
     // Raised as far as the list or the adapters allow.

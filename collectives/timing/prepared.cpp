@@ -117,6 +117,7 @@ Prepared prepare(const Algorithm& algorithm, Proto proto, const Request& request
   reached.pcie_step = protocol.pcie_step;
   reached.host_step = protocol.host_step;
   reached.network_step = protocol.network_step;
+  reached.network_efficiency *= protocol.network_share;
   if (proto == Proto::nvls) reached.nvlink_efficiency *= transport.nvls.share;
   if (algorithm.tree) {
     reached.nvlink_efficiency *= transport.tree_efficiency;

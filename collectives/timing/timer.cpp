@@ -192,12 +192,18 @@ struct Timer::Impl {
     return remembered(views, group, [&] { return view_links(cluster, group); });
   }
 
+  const nccl::Job& job_of(std::size_t number, const GroupPlacement& placement) {
+    return remembered(jobs, number, [&] { return nccl::search(cluster, placement.groups.front()); });
+  }
+
   /// What the release of the stack would pick of what there are plans for; its protocol where the stack describes it,
   /// else Simple.
   Wanted picked_by_nccl(Request request, Bytes bytes, std::optional<Proto> protocol, std::size_t number,
                         const GroupPlacement& placement) {
-    if (!nccl::tunes(request.operation)) return {"auto", protocol};
-    nccl::Job job = remembered(jobs, number, [&] { return nccl::search(cluster, placement.groups.front()); });
+    const bool measured = request.nodes > 1 && cluster.nic_port().nccl.plugin.own_tuner;
+    if (measured || !nccl::tunes(request.operation) || !nccl::has_model(transport.nccl_version))
+      return {"auto", protocol};
+    nccl::Job job = job_of(number, placement);
     const Forced& forced = transport.forced;
     nccl::Overrides overrides;
     if (forced.most_channels < transport.channels) overrides.most_channels = forced.most_channels;
@@ -253,7 +259,8 @@ struct Timer::Impl {
 
   /// The stack's release has it.
   bool is_there(const Algorithm& each) const {
-    return each.name != nccl::plan_name(nccl::Algo::pat) || nccl::constants(transport.nccl_version).pat;
+    return each.name != nccl::plan_name(nccl::Algo::pat) ||
+           (nccl::has_model(transport.nccl_version) && nccl::constants(transport.nccl_version).pat);
   }
 
   /// Those that are asked for, or that "auto" considers, and can do it. Of algorithms that are forced none may do the
@@ -388,7 +395,12 @@ struct Timer::Impl {
     const std::vector<const Algorithm*> able = candidates(wanted.algorithm, request);
     // What is forced on the library (NCCL_PROTO) is forced on its collectives: it does not ask for it of messages.
     const bool messages = by_messages(operation) && transport.p2p.share > 0 && !wanted.protocol;
+    // NCCL trusts LL128 on some ways alone; who forces it says that it holds on others too.
+    const bool trusted =
+        messages || wanted.protocol || !transport.forced.protocols.empty() || transport.ll128.share <= 0 ||
+        job_of(number, placement).ll128;
     const auto allowed = [&](Proto proto) {
+      if (proto == Proto::ll128 && !trusted) return false;
       return messages ? messages_take(proto, largest_message(request, bytes), request.nodes) &&
                             constants_of(transport, proto).share > 0
                       : may_use(proto);

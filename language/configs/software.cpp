@@ -1,11 +1,11 @@
 #include <algorithm>
 
 #include "language/configs/files.h"
+#include "language/configs/forced_names.h"
 #include "language/configs/nccl_release.h"
 #include "language/core/library.h"
 #include "language/core/merge.h"
 #include "language/core/read_mapping.h"
-#include "sim/input_error.h"
 
 namespace stepcast::language {
 namespace {
@@ -42,15 +42,6 @@ void store_protocol_time(Software& s, const Value& v) {
 template <auto protocol>
 void store_protocol_share(Software& s, const Value& v) {
   (s.transport.*protocol).share = v.number;
-}
-
-/// A list that `parse` understands; complains at the value's place.
-std::vector<std::string> listed(const Value& v, std::vector<std::string> (*parse)(std::string_view)) {
-  try {
-    return parse(v.text);
-  } catch (const InputError& error) {
-    fail(v.node->place, v.path, error.what());
-  }
 }
 
 using S = Software;
@@ -189,6 +180,8 @@ const Table<Software>& software_table() {
            store_protocol_time<&Transport::ll, &Protocol::network_step>},
           {{"transport.ll.share", fraction(), "none", "LL: share of Simple's rates; left out: no LL"},
            store_protocol_share<&Transport::ll>},
+          {{"transport.ll.network_share", fraction(), "1", "LL: what a network gets of that share"},
+           [](S& s, const Value& v) { s.transport.ll.network_share = v.number; }},
           {{"transport.nvls.launch", time_type(), "0 ps", "reduction in NVSwitches: once per collective"},
            store_protocol_time<&Transport::nvls, &Protocol::launch>},
           {{"transport.nvls.ramp", time_type(), "0 ps",
@@ -237,9 +230,9 @@ const Table<Software>& software_table() {
           {{"transport.algorithm", text_type(), "the library's choice",
             "what collectives must use, as NCCL_ALGO: names with commas between them, or ^ and names that they must "
             "not"},
-           [](S& s, const Value& v) { s.transport.forced.algorithms = listed(v, collectives::forced_algorithms); }},
+           [](S& s, const Value& v) { s.transport.forced.algorithms = forced_names(v, collectives::forced_algorithms); }},
           {{"transport.protocol", text_type(), "the library's choice", "likewise, as NCCL_PROTO: Simple, LL128, LL"},
-           [](S& s, const Value& v) { s.transport.forced.protocols = listed(v, collectives::forced_protocols); }},
+           [](S& s, const Value& v) { s.transport.forced.protocols = forced_names(v, collectives::forced_protocols); }},
           {{"transport.max_channels", whole(1, 64), "channels", "no more blocks than these, as NCCL_MAX_NCHANNELS"},
            [](S& s, const Value& v) { s.transport.forced.most_channels = static_cast<std::uint32_t>(v.whole); }},
           {{"transport.chunk", positive_bytes(), "4 MiB", "pipelining grain of trees and chains, at most"},

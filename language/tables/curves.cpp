@@ -30,7 +30,7 @@ Names operation_names() {
 Names use_names() { return {"fitted", "held out"}; }
 
 struct CurveDraft {
-  std::string curve, machine, software, nccl_version, algorithm = "auto";
+  std::string curve, machine, software, nccl_version, algorithm = "nccl";
   Operation operation = Operation::all_reduce;
   std::uint32_t gpus_per_process = 1;
   bool fitted = false;
@@ -53,7 +53,7 @@ const Table<CurveDraft>& curve_table() {
            [](D& d, const Value& v) { d.cluster = finish(read_block(cluster_table(), v), v); }},
           {{"gpus_per_process", whole(1, 1024), "1", "nccl-tests' -g times -t"},
            [](D& d, const Value& v) { d.gpus_per_process = static_cast<std::uint32_t>(v.whole); }},
-          {{"algorithm", text_type(), "auto", "what the run was forced to: ring, ring/LL, ..."},
+          {{"algorithm", text_type(), "nccl", "what the run was forced to: ring, ring/LL, ..."},
            [](D& d, const Value& v) { d.algorithm = v.text; }},
           {{"nccl_version", text_type(), "the stack's",
             "the release that ran, where one is older than what the stack may take"},
