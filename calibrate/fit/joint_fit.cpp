@@ -27,16 +27,16 @@ constexpr double kLogitStep = 1e-3;    // of the logit: wide enough to pass over
 constexpr double kLeastMoved = 3e-3;   // of the log of a time: moved by less, a curve does not feel a constant
 constexpr double kMostOfBounds = 0.8;  // an interval that covers more of the bounds says nothing
 constexpr double kNormal95 = 1.96;
-constexpr std::array kEverywhere = {-4.5, -2.5, -1.0, 1.0, 3.5};  // logits: 1 to 97 % of a range
-constexpr int kRounds = 1;
-constexpr double kToOthers = 0.05;  // a logit away from the others of its kind weighs as an error of 5 % at one point
+constexpr std::array kEverywhere = {-3.5, -1.0, 1.0, 3.5};  // logits: 1 to 97 % of a range
+constexpr int kSweeps = 3;
+constexpr double kToOthers = 0.1;  // a logit away from the others of its kind weighs as an error of 10 % at one point
 constexpr double kToStart = 0.02;
 constexpr double kMostOfMachine = 60;  // a machine counts as at most so many points
 /// What is played: curves and points of a machine, and of a curve as many points as its ranks leave.
 struct Sampling {
   std::size_t curves, points, points_times_ranks;
 };
-constexpr Sampling kCoarse{6, 36, 512}, kFine{12, 80, 1024};
+constexpr Sampling kCoarse{6, 36, 512}, kFine{12, 120, 2048};
 constexpr std::size_t kLeastOfCurve = 4;
 constexpr std::size_t kRemembered = 96;  // sets of constants a curve's times are known for
 constexpr int kLeaveOutSteps = 8;
@@ -149,6 +149,27 @@ class Problem {
     return problem;
   }
 
+  /// The same of the unknowns `free` alone, the others as in `whole`.
+  LeastSquares part(const VectorXd& whole, const std::vector<Index>& free, double tolerance) {
+    LeastSquares part = squares(tolerance);
+    part.at = [this, moved = VectorXd(whole), free](const VectorXd& x, VectorXd& out) mutable {
+      moved(free) = x;
+      residuals(moved, out);
+    };
+    part.most_evaluations = static_cast<int>(40 * free.size());
+    return part;
+  }
+
+  /// What the constants of a stack or a link are, and the means of all.
+  std::vector<std::vector<Index>> parts() const {
+    std::vector<std::vector<Index>> all;
+    for (const auto& [owner, numbers] : of_owner_) all.emplace_back(numbers.begin(), numbers.end());
+    std::vector<Index>& means = all.emplace_back();
+    for (std::size_t i = 0; i < unknowns_.size(); ++i)
+      if (unknowns_[i].mean) means.push_back(static_cast<Index>(i));
+    return all;
+  }
+
   /// What a stack says, over the network of the recording where it crosses one.
   Transport transport(const Recording& recording, const VectorXd& x) const {
     Transport t = start_.stacks.at(recording.stack);
@@ -161,6 +182,7 @@ class Problem {
         c.set(t, c.at_logit(x[static_cast<Index>(i)]));
       }
     }
+    put_in_order(t);
     t.nvls.network_step = t.network_step;
     return left_by(std::move(t), recording.curve.cluster.nic_port().nccl.plugin);
   }
@@ -339,6 +361,37 @@ FittedConstant as_told(const Problem& problem, std::size_t i, const VectorXd& x,
   return out;
 }
 
+/// Where the order of the protocols has moved it.
+void move_to(FittedConstant& constant, double value) {
+  if (value == constant.value) return;
+  constant.value = value;
+  constant.low = std::min(constant.low, value);
+  constant.high = std::max(constant.high, value);
+}
+
+/// Whose times other than the network's are zero.
+Transport of_all_protocols() {
+  Transport t;
+  t.ll.share = t.ll128.share = t.p2p.share = 0.5;
+  return t;
+}
+
+/// Each stack and each link by itself, the others as they are: of few constants at once it can be seen from afar which
+/// way is best. Until the sum of squares falls by less than a hundredth.
+VectorXd one_by_one(Problem& problem, VectorXd x) {
+  double before = std::numeric_limits<double>::infinity();
+  VectorXd out(problem.points() + problem.unknowns());
+  for (int sweep = 0; sweep < kSweeps; ++sweep) {
+    for (const std::vector<Index>& free : problem.parts())
+      x(free) = minimize_widely(problem.part(x, free, 1e-4), x(free), kEverywhere, 1).x;
+    problem.residuals(x, out);
+    const double sum = out.squaredNorm();
+    if (sum > before * 0.99) break;
+    before = sum;
+  }
+  return x;
+}
+
 /// What is fitted anew where a machine is left out: the constants of its stacks and links. Others feel it only through
 /// the means that all are drawn to.
 std::vector<Index> of_machine(const Problem& problem, const std::string& machine) {
@@ -391,10 +444,10 @@ VectorXd without(Problem& problem, const std::string& machine, const VectorXd& w
 JointFit fit_together(std::span<const Recording> recordings, const JointStart& start, bool leave_out,
                       const FitProgress& progress) {
   Problem coarse(recordings, start, kCoarse, progress);
-  const VectorXd near = minimize_widely(coarse.squares(1e-2), coarse.start(), kEverywhere, kRounds).x;
+  const VectorXd near = minimize(coarse.squares(1e-2), coarse.start()).x;
   Problem problem(recordings, start, kFine, progress);
-  const LeastSquares squares = problem.squares(3e-3);
-  const VectorXd x = minimize(squares, near).x;
+  const LeastSquares squares = problem.squares(1e-3);
+  const VectorXd x = minimize(squares, one_by_one(problem, near)).x;
   VectorXd residuals(squares.residuals);
   problem.residuals(x, residuals);
   const Eigen::MatrixXd slopes = squares.slopes(x);
@@ -413,12 +466,20 @@ JointFit fit_together(std::span<const Recording> recordings, const JointStart& s
       stack.constants.push_back(as_told(problem, i, x, told, std::string(c.name)));
       c.set(stack.transport, stack.constants.back().value);
     }
+    put_in_order(stack.transport);
+    for (FittedConstant& each : stack.constants) move_to(each, named(each.name).get(stack.transport));
   }
   for (const auto& [name, family] : start.families) {
     LinkFit& link = fit.links[name];
     const std::vector<std::size_t>& numbers = problem.of(true, name);
-    for (std::size_t k = 0; k < kOfLinks.size(); ++k)
+    Transport ordered = of_all_protocols();
+    for (std::size_t k = 0; k < kOfLinks.size(); ++k) {
       link.constants.push_back(as_told(problem, numbers[k], x, told, std::string(kOfLinks[k].of_link)));
+      named(kOfLinks[k].of_transport).set(ordered, link.constants.back().value);
+    }
+    put_in_order(ordered);
+    for (std::size_t k = 0; k < kOfLinks.size(); ++k)
+      move_to(link.constants[k], named(kOfLinks[k].of_transport).get(ordered));
     const auto time = [&](std::size_t k) { return from_seconds(link.constants[k].value * 1e-6); };
     link.nccl = {time(0), time(1), time(2), time(3), link.constants[4].value, link.constants[5].value};
   }

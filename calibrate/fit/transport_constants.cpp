@@ -108,6 +108,19 @@ bool TransportConstant::is_in(const Transport& transport) const {
   return protocol == nullptr || (transport.*protocol).share > 0;
 }
 
+void put_in_order(Transport& t) {
+  const auto no_sooner = [](auto& later, const Protocol& sooner) {
+    later.launch = std::max(later.launch, sooner.launch);
+    later.nvlink_step = std::max(later.nvlink_step, sooner.nvlink_step);
+    later.pcie_step = std::max(later.pcie_step, sooner.pcie_step);
+    later.host_step = std::max(later.host_step, sooner.host_step);
+    later.network_step = std::max(later.network_step, sooner.network_step);
+  };
+  if (t.ll.share > 0 && t.ll128.share > 0) no_sooner(t.ll128, t.ll);
+  if (t.ll.share > 0) no_sooner(t, t.ll);
+  if (t.ll128.share > 0) no_sooner(t, t.ll128);
+}
+
 std::span<const TransportConstant> transport_constants() { return kTransportConstants; }
 
 }  // namespace stepcast::calibrate

@@ -89,7 +89,8 @@ TEST_P(EveryMachine, TakesNoLessForMore) {
       const std::int64_t least = operation == Operation::all_reduce ? 8 : std::int64_t{8} * nodes * machine.node.gpus;
       for (std::int64_t size = least; size <= std::int64_t{8} << 30; size *= 4) {
         const Time time = machine.time(timer, nodes, operation, {size}).interval;
-        EXPECT_GE(time, before) << collectives::name(operation) << " over " << nodes << " nodes, " << size << " B";
+        // Channels are whole: the best number of them may cost a size a little more than the best of the next.
+        EXPECT_GE(to_seconds(time), to_seconds(before) * 0.998) << collectives::name(operation) << " over " << nodes << " nodes, " << size << " B";
         before = time;
       }
     }
@@ -102,6 +103,7 @@ TEST_P(EveryMachine, MovesNoMoreOverMoreNodesAndNoneBeyondItsWire) {
   for (const Operation operation : kOperations) {
     const Bytes size{std::int64_t{8} << 30};
     double before = 0;
+    Time took{};
     std::uint32_t fewer = 0;  // nodes that it was of
     for (const std::uint32_t nodes : machine.counts()) {
       const double ranks = nodes * machine.node.gpus;
@@ -115,9 +117,11 @@ TEST_P(EveryMachine, MovesNoMoreOverMoreNodesAndNoneBeyondItsWire) {
         EXPECT_LE(load.bytes, cluster.link_bandwidth(load.link).value * to_seconds(timing.interval) * 1.000001)
             << what << ", " << cluster.link(load.link).from;
       }
-      EXPECT_TRUE(fewer == 0 || rate <= before * 1.02)
+      // What is bound by the NVLinks of a node takes as long over more of them, and busbw grows with 2 (n - 1) / n.
+      EXPECT_TRUE(fewer == 0 || rate <= before * 1.02 || timing.interval >= took)
           << what << ": " << rate << ", and over " << fewer << ": " << before;
       before = rate;
+      took = timing.interval;
       fewer = nodes;
     }
   }
