@@ -117,11 +117,13 @@ TEST_F(Collective, PrintsTimesThatGrowWithTheSizeAndOfWhichAutoTakesTheLeast) {
     for (const auto& row : json["rows"]) found.push_back(row["time_s"]);
     return found;
   };
-  for (const auto& [node, nodes] : {std::pair{"aws-p4d", "16"}, {"frontier", "4"}, {"dgx-1-v100-16gb", "1"}}) {
+  for (const auto& [node, nodes] : {std::pair{"dgx-a100-80gb", "16"}, {"frontier", "4"}, {"dgx-1-v100-16gb", "1"}}) {
     if (stepcast::test::kSanitized && nodes != std::string_view("1")) continue;
     for (const char* op : {"all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce", "all_to_all"}) {
       const std::vector<double> automatic = times(node, nodes, op, "");
-      EXPECT_TRUE(std::ranges::is_sorted(automatic)) << node << ' ' << op;
+      // Channels are whole: the best number of them may cost a size a little more than the best of the next.
+      for (std::size_t i = 1; i < automatic.size(); ++i)
+        EXPECT_GE(automatic[i], automatic[i - 1] * 0.998) << node << ' ' << op << ' ' << i;
       for (const char* protocol : {"Simple", "LL128", "LL"}) {
         const std::vector<double> named = times(node, nodes, op, protocol);
         for (std::size_t i = 0; i < named.size(); ++i)

@@ -173,8 +173,60 @@ TEST(NcclSearch, AlgorithmNcclIsTimedAsItsPick) {
   }
   EXPECT_EQ(timer.time(Operation::all_to_all, {1 << 20}, std::span(&group, 1), "nccl").algorithm, "direct");
   stack.nccl_version = "2.4.8";
-  collectives::Timer old(cluster, stack);
-  EXPECT_THROW(old.time(Operation::all_reduce, {8}, std::span(&group, 1), "nccl"), InputError);
+  collectives::Timer old(cluster, stack);  // picked by thresholds: the fastest stands for them
+  EXPECT_EQ(old.time(Operation::all_reduce, {8}, std::span(&group, 1), "nccl").duration,
+            old.time(Operation::all_reduce, {8}, std::span(&group, 1)).duration);
+}
+
+/// A network's plugin leaves what it leaves, tells NCCL's model a latency, and may pick by itself.
+TEST(NcclSearch, PluginsOfNetworksHaveTheirSay) {
+  topology::NodeSpec node = node_named("dgx-h100");
+  node.nic->nccl.plugin = {};
+  Group group;
+  for (std::uint32_t gpu = 0; gpu < 32; ++gpu) group.push_back(topology::GpuId{gpu});
+  collectives::Transport stack;
+  stack.network_of_links = true;
+  stack.nvlink_step = microseconds(3);
+  stack.ll = {.launch = {}, .ramp = {}, .share = 0.5};
+  const auto timing = [&](std::int64_t bytes, const char* algorithm) {
+    return collectives::Timer(topology::build_cluster(node, {}, 32), stack)
+        .time(Operation::all_reduce, {bytes}, std::span(&group, 1), algorithm);
+  };
+  EXPECT_EQ(timing(8, "auto").protocol, "LL");
+  EXPECT_EQ(timing(8, "nccl").protocol, "LL");
+  EXPECT_EQ(search(topology::build_cluster(node, {}, 32), group).graphs[0]->network_latency, Time{});
+  node.nic->nccl.plugin.latency = microseconds(75);
+  EXPECT_EQ(search(topology::build_cluster(node, {}, 32), group).graphs[0]->network_latency, microseconds(75));
+  node.nic->nccl.plugin.protocols = {"Simple"};
+  EXPECT_EQ(timing(8, "auto").protocol, "Simple");
+  EXPECT_EQ(timing(8, "nccl").protocol, "Simple");
+  stack.forced.protocols = {"LL"};  // who runs the job has the last word
+  EXPECT_EQ(timing(8, "auto").protocol, "LL");
+  stack.forced = {};
+  node.nic->nccl.plugin = {.algorithms = {"ring"}};
+  EXPECT_EQ(timing(8, "auto").algorithm, "ring");
+  EXPECT_EQ(timing(8, "nccl").algorithm, "ring");
+  node.nic->nccl.plugin = {.own_tuner = true};
+  EXPECT_EQ(timing(1 << 26, "nccl").duration, timing(1 << 26, "auto").duration);
+  node.nic->nccl.plugin = {.protocols = {"Simple"}};
+  stack.network_of_links = false;  // no stack of NCCL's
+  EXPECT_EQ(timing(8, "auto").protocol, "LL");
+}
+
+TEST(NcclSearch, Ll128IsUsedWhereNcclTrustsIt) {
+  Group group;
+  for (std::uint32_t gpu = 0; gpu < 8; ++gpu) group.push_back(topology::GpuId{gpu});
+  collectives::Transport stack;
+  stack.nvlink_step = stack.host_step = stack.network_step = microseconds(10);
+  stack.ll128 = {.launch = {}, .ramp = {}, .share = 0.9};
+  for (const auto& [name, trusted] : {std::pair{"dgx-h100", true}, {"perlmutter", false}}) {
+    const topology::NodeSpec node = node_named(name);
+    const collectives::Timer timer(topology::build_cluster(node, {}, 2 * node.gpus), stack);
+    group.resize(2 * node.gpus);
+    for (std::uint32_t gpu = 0; gpu < group.size(); ++gpu) group[gpu] = topology::GpuId{gpu};
+    EXPECT_EQ(timer.time(Operation::all_reduce, {8}, std::span(&group, 1)).protocol, trusted ? "LL128" : "Simple");
+    EXPECT_EQ(timer.time(Operation::all_reduce, {8}, std::span(&group, 1), "ring/LL128").protocol, "LL128") << name;
+  }
 }
 
 }  // namespace
