@@ -12,8 +12,8 @@ struct FitCurvesOptions {
 };
 
 /// `stepcast fit curves.csv`: fits the stacks that the table names and all links of networks together, as files of
-/// configs/software/ and blocks for those of configs/links/, and says how far off each machine is when what is fitted to
-/// the others predicts it. Returns an exit status.
+/// configs/software/ and blocks for those of configs/links/, and says how far off each machine is when what is fitted
+/// to the others predicts it. Returns an exit status.
 int fit_curves(const ReadFile& table, const FitCurvesOptions& options);
 
 }  // namespace stepcast::app

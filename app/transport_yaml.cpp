@@ -18,6 +18,7 @@ std::string transport_yaml(const std::string& name, const collectives::Transport
   if (transport.nccl_version != collectives::Transport{}.nccl_version)
     yaml += fmt::format("  nccl_version: {}\n", transport.nccl_version);
   yaml += fmt::format("  channels: {}\n", transport.channels);
+  if (transport.as_nccl_picks) yaml += "  as_nccl_picks: true\n";
   if (transport.network_of_links) yaml += "  network_of_links: true\n";
   std::string block;
   for (const calibrate::FittedConstant& c : constants) {

@@ -19,7 +19,7 @@ struct Protocol {
   Time pcie_step{};
   Time host_step{};
   Time network_step{};
-  double share = 0;  ///< of the rates that Simple reaches, (0, 1]; 0: the stack does not have this protocol
+  double share = 0;          ///< of the rates that Simple reaches, (0, 1]; 0: the stack does not have this protocol
   double network_share = 1;  ///< what a network gets of that, (0, 1]: LL goes through host memory between nodes
   friend bool operator==(const Protocol&, const Protocol&) = default;
 };
@@ -58,6 +58,8 @@ struct Transport {
   /// A message over the network costs, besides `network_step`, what its link says of NCCL (topology::NcclOverNetwork),
   /// and reaches that share of the rate. False: the wires alone.
   bool network_of_links = false;
+  /// What algorithm "library" is: what NCCL's own model picks (nccl/tuner.h). False: the fastest.
+  bool as_nccl_picks = false;
   Forced forced{};
   friend bool operator==(const Transport&, const Transport&) = default;
 };

@@ -20,8 +20,8 @@ struct Collective {
   /// The first `own` are the groups that ask; the others run the same at the same moment, on links they may share.
   std::shared_ptr<const std::vector<collectives::Group>> groups;
   std::uint32_t own = 1;
-  std::string_view algorithm = "auto";  ///< of those that live as long as the program: collectives/algorithms.h
-  double scale = 1;                     ///< of the time it takes
+  std::string_view algorithm = "library";  ///< of those that live as long as the program: collectives/algorithms.h
+  double scale = 1;                        ///< of the time it takes
   std::shared_ptr<const collectives::Details> details{};  ///< none: the usual
 };
 

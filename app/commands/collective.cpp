@@ -207,7 +207,7 @@ CommandLine collective_line() {
   // clang-format off
   options.add_options()
       ("op", text("all_reduce"), "all_reduce, all_gather, reduce_scatter, broadcast, reduce, all_to_all, send_recv, gather, scatter")
-      ("algorithm", text("auto"), "a name of docs/collectives.md, auto (the fastest of what the library has), nccl (what NCCL would pick), or all")
+      ("algorithm", text("auto"), "a name of docs/collectives.md, auto (the fastest of what the library has), nccl (what NCCL would pick), library (what a step takes: as the stack's transport.as_nccl_picks says, one of these two), or all")
       ("protocol", text(""), "only these, as NCCL_PROTO: Simple, LL128, LL with commas, or ^LL: all but that")
       ("max-channels", text(""), "no more blocks than these, as NCCL_MAX_NCHANNELS")
       ("servers", text(), "parameter servers apart from the workers: the last so many GPUs; default: every worker is one too")

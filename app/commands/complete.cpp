@@ -59,7 +59,7 @@ Candidates values_of(const CommandLine& line, std::string_view option, const std
       all.push_back({std::string(collectives::name(each)), {}});
   if (option == "algorithm") {
     all = named_candidates({"algorithms"});
-    for (const char* word : {"auto", "nccl", "all"}) all.push_back({word, {}});
+    for (const char* word : {"auto", "library", "nccl", "all"}) all.push_back({word, {}});
   }
   return all;
 }

@@ -71,6 +71,7 @@ FittedModel fit_collectives(const Bundle& bundle, const ClusterOf& cluster_of, c
   const auto kept = [&](const char* key, ConstantUnit unit, double value) {
     model.constants.push_back({block + key, unit, {block + key, value, value, value, false, "kept as it was"}, true});
   };
+  kept("as_nccl_picks", ConstantUnit::flag, fit.transport.as_nccl_picks ? 1 : 0);
   kept("network_of_links", ConstantUnit::flag, fit.transport.network_of_links ? 1 : 0);
   kept("channels", ConstantUnit::whole, fit.transport.channels);
   kept("chunk", ConstantUnit::bytes, static_cast<double>(fit.transport.chunk.value));

@@ -45,8 +45,8 @@ constexpr int kLeaveOutSteps = 8;
 struct OfLink {
   std::string_view of_transport, of_link;
 };
-constexpr std::array kOfLinks = {OfLink{"network_step", "simple"},  OfLink{"ll128.network_step", "ll128"},
-                                 OfLink{"ll.network_step", "ll"},   OfLink{"p2p.network_step", "messages"},
+constexpr std::array kOfLinks = {OfLink{"network_step", "simple"},      OfLink{"ll128.network_step", "ll128"},
+                                 OfLink{"ll.network_step", "ll"},       OfLink{"p2p.network_step", "messages"},
                                  OfLink{"network_efficiency", "share"}, OfLink{"ll.network_share", "ll_share"}};
 constexpr std::string_view kAsSimple = "nvls.network_step";  // NVLS between nodes is Simple's way
 
@@ -460,7 +460,7 @@ JointFit fit_together(std::span<const Recording> recordings, const JointStart& s
     stack.transport = from;
     for (const TransportConstant& c : transport_constants())
       if (of_network(c)) c.set(stack.transport, c.is_time() ? 0 : 1);
-    stack.transport.network_of_links = true;
+    stack.transport.network_of_links = stack.transport.as_nccl_picks = true;
     for (const std::size_t i : problem.of(false, name)) {
       const TransportConstant& c = *problem.all()[i].constant;
       stack.constants.push_back(as_told(problem, i, x, told, std::string(c.name)));

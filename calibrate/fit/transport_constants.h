@@ -32,8 +32,8 @@ struct TransportConstant {
   bool is_in(const collectives::Transport& transport) const;
 };
 
-/// LL starts soonest and LL128 sooner than Simple, at every step: where constants say otherwise (NCCL never uses LL128 for
-/// the smallest sizes, so no recording tells what it costs there), the later protocol takes the sooner one's times.
+/// LL starts soonest and LL128 sooner than Simple, at every step: where constants say otherwise (NCCL never uses LL128
+/// for the smallest sizes, so no recording tells what it costs there), the later protocol takes the sooner one's times.
 void put_in_order(collectives::Transport& transport);
 
 /// All that a fit can move.

@@ -237,7 +237,8 @@ std::string_view plan_name(Algo algorithm) {
   throw std::logic_error("no plan does what this algorithm of NCCL's does");
 }
 
-Pick pick(const Constants& constants, const Job& job, Operation operation, Bytes bytes, const Overrides& overrides) {
+std::optional<Pick> find_pick(const Constants& constants, const Job& job, Operation operation, Bytes bytes,
+                              const Overrides& overrides) {
   std::optional<Pick> best;
   for (std::size_t a = 0; a < kAlgorithms; ++a) {
     for (std::size_t p = 0; p < kProtocols; ++p) {
@@ -251,6 +252,11 @@ Pick pick(const Constants& constants, const Job& job, Operation operation, Bytes
       if (!best || predicted < best->predicted) best = Pick{algorithm, protocol, predicted};
     }
   }
+  return best;
+}
+
+Pick pick(const Constants& constants, const Job& job, Operation operation, Bytes bytes, const Overrides& overrides) {
+  const std::optional<Pick> best = find_pick(constants, job, operation, bytes, overrides);
   if (!best) {
     throw InputError("NCCL overrides", "no algorithm and protocol is left for " +
                                            std::string(collectives::name(operation)) + " over " +

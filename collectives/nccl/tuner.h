@@ -72,8 +72,12 @@ struct Pick {
   Time predicted{};
 };
 
-/// The least predicted; the first of equals in the order of the enumerations. Throws InputError where the overrides
+/// The least predicted; the first of equals in the order of the enumerations. None where the overrides
 /// leave nothing.
+std::optional<Pick> find_pick(const Constants& constants, const Job& job, Operation operation, Bytes bytes,
+                              const Overrides& overrides = {});
+
+/// The same; throws InputError where there is none.
 Pick pick(const Constants& constants, const Job& job, Operation operation, Bytes bytes,
           const Overrides& overrides = {});
 

@@ -196,10 +196,18 @@ struct Timer::Impl {
     return remembered(jobs, number, [&] { return nccl::search(cluster, placement.groups.front()); });
   }
 
+  /// "library" is NCCL's own choice where the stack says so, else the fastest.
+  Wanted meant_by(std::string_view name) const {
+    Wanted wanted = parse_wanted(name);
+    if (wanted.algorithm == "library") wanted.algorithm = transport.as_nccl_picks ? "nccl" : "auto";
+    return wanted;
+  }
+
   /// What the release of the stack would pick of what there are plans for; its protocol where the stack describes it,
   /// else Simple.
+  /// `or_fastest`: "auto" where its search finds nothing, as on machines that NCCL is not made for.
   Wanted picked_by_nccl(Request request, Bytes bytes, std::optional<Proto> protocol, std::size_t number,
-                        const GroupPlacement& placement) {
+                        const GroupPlacement& placement, bool or_fastest) {
     const bool measured = request.nodes > 1 && cluster.nic_port().nccl.plugin.own_tuner;
     if (measured || !nccl::tunes(request.operation) || !nccl::has_model(transport.nccl_version))
       return {"auto", protocol};
@@ -225,22 +233,24 @@ struct Timer::Impl {
       }
     }
     while (true) {
-      nccl::Pick pick{.predicted = picoseconds(std::numeric_limits<std::int64_t>::max())};
+      std::optional<nccl::Pick> pick;
+      const nccl::Constants& constants = nccl::constants(transport.nccl_version);
       for (const std::optional<nccl::Protocol>& each : protocols) {
         overrides.protocol = each;
-        const nccl::Pick other =
-            nccl::pick(nccl::constants(transport.nccl_version), job, request.operation, bytes, overrides);
-        if (other.predicted < pick.predicted) pick = other;
+        const std::optional<nccl::Pick> other = nccl::find_pick(constants, job, request.operation, bytes, overrides);
+        if (other && (!pick || other->predicted < pick->predicted)) pick = other;
       }
-      const Algorithm& planned = algorithm(nccl::plan_name(pick.algorithm));
+      if (!pick && or_fastest) return {"auto", protocol};
+      if (!pick) pick = nccl::pick(constants, job, request.operation, bytes, overrides);  // says what is missing
+      const Algorithm& planned = algorithm(nccl::plan_name(pick->algorithm));
       if (planned.needs_links && request.ranks <= kMostViewed) {
         request.links = view_of(placement.groups.front());
       }
-      const Proto picked = from_nccl(pick.protocol);
+      const Proto picked = from_nccl(pick->protocol);
       if (planned.supports(request)) {
         return {planned.name, constants_of(transport, picked).share > 0 ? picked : Proto::simple};
       }
-      job.graphs[static_cast<std::size_t>(pick.algorithm)].reset();
+      job.graphs[static_cast<std::size_t>(pick->algorithm)].reset();
     }
   }
 
@@ -384,21 +394,21 @@ struct Timer::Impl {
   Timing fresh(Operation operation, Bytes bytes, std::span<const Group> concurrent, std::string_view name, bool fold,
                const Details& details, std::size_t number, std::span<const std::uint32_t> own_groups) {
     GroupPlacement placement = place(cluster, concurrent, operation != Operation::send_recv);
-    Wanted wanted = parse_wanted(name);
+    Wanted wanted = meant_by(name);
     if (wanted.algorithm != "auto" && wanted.algorithm != "nccl") algorithm(wanted.algorithm);  // unknown: throws
     if (placement.ranks == 1)
       return {.algorithm = std::string(wanted.algorithm), .protocol = std::string(name_of(Proto::simple)), .loads = {}};
     Request request = request_of(operation, details, number, placement);
 
-    if (wanted.algorithm == "nccl") wanted = picked_by_nccl(request, bytes, wanted.protocol, number, placement);
+    if (wanted.algorithm == "nccl")
+      wanted = picked_by_nccl(request, bytes, wanted.protocol, number, placement, name.starts_with("library"));
     if (views_links(wanted.algorithm, request)) request.links = view_of(placement.groups.front());
     const std::vector<const Algorithm*> able = candidates(wanted.algorithm, request);
     // What is forced on the library (NCCL_PROTO) is forced on its collectives: it does not ask for it of messages.
     const bool messages = by_messages(operation) && transport.p2p.share > 0 && !wanted.protocol;
     // NCCL trusts LL128 on some ways alone; who forces it says that it holds on others too.
-    const bool trusted =
-        messages || wanted.protocol || !transport.forced.protocols.empty() || transport.ll128.share <= 0 ||
-        job_of(number, placement).ll128;
+    const bool trusted = messages || wanted.protocol || !transport.forced.protocols.empty() ||
+                         transport.ll128.share <= 0 || job_of(number, placement).ll128;
     const auto allowed = [&](Proto proto) {
       if (proto == Proto::ll128 && !trusted) return false;
       return messages ? messages_take(proto, largest_message(request, bytes), request.nodes) &&
@@ -467,7 +477,7 @@ struct Timer::Impl {
     GroupPlacement placement = place(cluster, groups, operation != Operation::send_recv);
     if (placement.ranks == 1) return {};
     Request request = request_of(operation, details, number, placement);
-    const std::string_view wanted = parse_wanted(name).algorithm;
+    const std::string_view wanted = meant_by(name).algorithm;
     if (views_links(wanted == "nccl" ? std::string_view(chosen.algorithm) : wanted, request))
       request.links = view_of(placement.groups.front());
     const Algorithm& planned = algorithm(chosen.algorithm);

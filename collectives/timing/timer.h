@@ -42,7 +42,8 @@ class Timer {
 
   /// Each of `concurrent` runs `operation` on `bytes` at the same moment (data-parallel groups of all the tensor ranks
   /// of a node, say), in whatever order they are given; groups are of one size. `algorithm` is a name from algorithms.h
-  /// or "auto": the fastest that applies; or "nccl": what NCCL's own model picks (nccl/tuner.h,
+  /// or "auto": the fastest that applies; or "library": what the stack's library does by itself, which is "auto" or
+  /// "nccl" (Transport::as_nccl_picks); or "nccl": what NCCL's own model picks (nccl/tuner.h,
   /// Transport::nccl_version). Of the protocols the transport has, the fastest predicted; "ring/LL", "auto/Simple":
   /// that one. With `fold`, ranks that do the same at the same time are simulated once, where the placement has that
   /// symmetry and the answer is the same to the picosecond; of many ranks also where it is about the same

@@ -37,8 +37,7 @@ const Table<LinkType>& link_table() {
            [](LinkType& l, const Value& v) { l.family = v.text; }},
           {{"nccl.simple", time_type(), "0 ps", "of a network: what one message by NCCL's Simple takes besides"},
            store_nccl<&NcclOverNetwork::simple>},
-          {{"nccl.ll128", time_type(), "0 ps", "of a network: likewise by LL128"},
-           store_nccl<&NcclOverNetwork::ll128>},
+          {{"nccl.ll128", time_type(), "0 ps", "of a network: likewise by LL128"}, store_nccl<&NcclOverNetwork::ll128>},
           {{"nccl.ll", time_type(), "0 ps", "of a network: likewise by LL"}, store_nccl<&NcclOverNetwork::ll>},
           {{"nccl.messages", time_type(), "0 ps",
             "of a network: likewise one of send_recv, all_to_all, gather or scatter beyond 16 KiB"},
@@ -48,15 +47,20 @@ const Table<LinkType>& link_table() {
            [](LinkType& l, const Value& v) { l.nccl.plugin.latency = v.time; }},
           {{"nccl_plugin.algorithm", text_type(), "all",
             "of a network: what its plugin leaves of NCCL's algorithms, as transport.algorithm"},
-           [](LinkType& l, const Value& v) { l.nccl.plugin.algorithms = forced_names(v, collectives::forced_algorithms); }},
+           [](LinkType& l, const Value& v) {
+             l.nccl.plugin.algorithms = forced_names(v, collectives::forced_algorithms);
+           }},
           {{"nccl_plugin.protocol", text_type(), "all", "likewise of protocols, as transport.protocol"},
-           [](LinkType& l, const Value& v) { l.nccl.plugin.protocols = forced_names(v, collectives::forced_protocols); }},
+           [](LinkType& l, const Value& v) {
+             l.nccl.plugin.protocols = forced_names(v, collectives::forced_protocols);
+           }},
           {{"nccl_plugin.own_tuner", flag(), "false",
             "of a network: its plugin picks by measured tables, so algorithm nccl takes the fastest between nodes"},
            [](LinkType& l, const Value& v) { l.nccl.plugin.own_tuner = v.flag; }},
           {{"nccl.share", fraction(), "1", "of a network: share of the payload rate that NCCL's collectives reach"},
            [](LinkType& l, const Value& v) { l.nccl.share = v.number; }},
-          {{"nccl.ll_share", fraction(), "1", "of a network: what LL, which goes through host memory, gets of its share of that"},
+          {{"nccl.ll_share", fraction(), "1",
+            "of a network: what LL, which goes through host memory, gets of its share of that"},
            [](LinkType& l, const Value& v) { l.nccl.ll_share = v.number; }},
           {{"source", text_type(), "", "where the numbers are from"},
            [](LinkType& l, const Value& v) { l.source = v.text; }},

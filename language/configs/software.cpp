@@ -224,13 +224,18 @@ const Table<Software>& software_table() {
           {{"transport.own_copy", number(0, 1), "0",
             "a rank's own part, which all_gather and all_to_all copy and reduce_scatter adds, in times of sending it"},
            [](S& s, const Value& v) { s.transport.own_copy = v.number; }},
+          {{"transport.as_nccl_picks", flag(), "false",
+            "collectives of a step run as NCCL's own model picks them, false: the fastest"},
+           [](S& s, const Value& v) { s.transport.as_nccl_picks = v.flag; }},
           {{"transport.network_of_links", flag(), "false",
             "messages over the network also cost what the adapter's link says of NCCL (nccl), and reach its share"},
            [](S& s, const Value& v) { s.transport.network_of_links = v.flag; }},
           {{"transport.algorithm", text_type(), "the library's choice",
             "what collectives must use, as NCCL_ALGO: names with commas between them, or ^ and names that they must "
             "not"},
-           [](S& s, const Value& v) { s.transport.forced.algorithms = forced_names(v, collectives::forced_algorithms); }},
+           [](S& s, const Value& v) {
+             s.transport.forced.algorithms = forced_names(v, collectives::forced_algorithms);
+           }},
           {{"transport.protocol", text_type(), "the library's choice", "likewise, as NCCL_PROTO: Simple, LL128, LL"},
            [](S& s, const Value& v) { s.transport.forced.protocols = forced_names(v, collectives::forced_protocols); }},
           {{"transport.max_channels", whole(1, 64), "channels", "no more blocks than these, as NCCL_MAX_NCHANNELS"},

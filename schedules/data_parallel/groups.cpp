@@ -45,7 +45,7 @@ double updated(const Scenario& s, Held held, std::uint32_t copies) {
 std::string_view algorithm(DataParallelMode mode) {
   switch (mode) {
     case DataParallelMode::all_reduce:
-      return "auto";
+      return "library";
     case DataParallelMode::parameter_server:
       return "parameter-server";
     case DataParallelMode::sharded_parameter_server:

@@ -67,7 +67,7 @@ class Declarer {
 
   /// Of the groups of one lane, the first `own`, and their siblings.
   Collective over_data_ranks(Operation operation, Bytes bytes, const Groups& groups, std::size_t own,
-                             std::string_view algorithm = "auto") const {
+                             std::string_view algorithm = "library") const {
     return {operation, bytes, groups, static_cast<std::uint32_t>(own), algorithm, s_.traffic_scale.data};
   }
 

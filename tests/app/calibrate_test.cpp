@@ -141,7 +141,9 @@ TEST_F(Calibrate, FitsCollectivesWhereItIsToldHowTheGpusAreJoined) {
   ASSERT_EQ(told.status, 0) << told.err;
   EXPECT_THAT(told.out, ContainsRegex("software.transport.nvlink_efficiency +0\\.8[0-3]"));
   EXPECT_THAT(told.out, ContainsRegex("software.transport.pcie_step .*not told: no point depends on it"));
-  EXPECT_THAT(read_text(file("p.yaml")), HasSubstr("  transport:\n    network_of_links: true  # not told: kept as it was\n    channels: 24  # not told: kept as it was\n"));
+  EXPECT_THAT(read_text(file("p.yaml")),
+              HasSubstr("  transport:\n    as_nccl_picks: true  # not told: kept as it was\n    network_of_links: true "
+                        " # not told: kept as it was\n    channels: 24  # not told: kept as it was\n"));
 }
 
 TEST_F(Calibrate, SaysInOneLineWhatIsMissingToMeasure) {

@@ -181,6 +181,11 @@ TEST(EveryKey, OfTheClusterIsStored) {
   EXPECT_EQ(node.nic->nccl.ll, nanoseconds(93));
   EXPECT_EQ(node.nic->nccl.messages, nanoseconds(94));
   EXPECT_EQ(node.nic->nccl.share, 0.55);
+  EXPECT_EQ(node.nic->nccl.ll_share, 0.45);
+  EXPECT_EQ(node.nic->nccl.plugin.latency, microseconds(76));
+  EXPECT_EQ(node.nic->nccl.plugin.algorithms, std::vector<std::string>{"ring"});
+  EXPECT_EQ(node.nic->nccl.plugin.protocols, std::vector<std::string>{"Simple"});
+  EXPECT_TRUE(node.nic->nccl.plugin.own_tuner);
   EXPECT_EQ(cluster.fabric.name, "fabric name");
   EXPECT_EQ(cluster.fabric.kind, "torus");
   EXPECT_EQ(cluster.fabric.torus, "4x4");
@@ -390,6 +395,7 @@ TEST(EveryKey, OfTheSoftwareIsStored) {
   EXPECT_EQ(t.ll.host_step, nanoseconds(75));
   EXPECT_EQ(t.ll.network_step, nanoseconds(76));
   EXPECT_EQ(t.ll.share, 0.48);
+  EXPECT_EQ(t.ll.network_share, 0.49);
   EXPECT_EQ(t.p2p.launch, nanoseconds(81));
   EXPECT_EQ(t.p2p.ramp, nanoseconds(82));
   EXPECT_EQ(t.p2p.nvlink_step, nanoseconds(83));
@@ -397,6 +403,7 @@ TEST(EveryKey, OfTheSoftwareIsStored) {
   EXPECT_EQ(t.p2p.host_step, nanoseconds(85));
   EXPECT_EQ(t.p2p.network_step, nanoseconds(86));
   EXPECT_EQ(t.p2p.share, 0.49);
+  EXPECT_TRUE(t.as_nccl_picks);
   EXPECT_TRUE(t.network_of_links);
   EXPECT_EQ(software.source, "software source");
 }

