@@ -215,6 +215,9 @@ Job search(const topology::Cluster& cluster, std::span<const GpuId> group) {
   // Between nodes the search then raises a tree's rate inside them, up to twice the adapters'.
   const bool raised = job.nodes > 1 && searcher.inside(rings.chains) >= 2 * rings.rate;
   tree.plain_tree = job.nodes > 1;
+  // CollNet's is one as rings have; where the network adds, NVLS hands its sums to it and needs no tree.
+  job.collnet = job.nodes > 1 && cluster.in_network_reduction();
+  if (job.collnet) graph_of(Algo::collnet_direct) = ring;
   split(ring, sm);
   split(tree, sm);
   if (raised) tree.intra = tree.intra * 2;
@@ -233,7 +236,7 @@ Job search(const topology::Cluster& cluster, std::span<const GpuId> group) {
     nvls.intra = Bandwidth{rung(inside, searcher.nvlink() / nvls.channels)};
     // Raised as far as the list or the adapters allow.
     nvls.inter = Bandwidth{job.nodes == 1 ? inside.front() * 1e9 : rung(rates(sm, false), searcher.adapter())};
-    graph_of(job.nodes == 1 ? Algo::nvls : Algo::nvls_tree) = nvls;
+    graph_of(job.nodes == 1 || job.collnet ? Algo::nvls : Algo::nvls_tree) = nvls;
   }
   return job;
 }

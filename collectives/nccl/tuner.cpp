@@ -217,14 +217,14 @@ bool tunes(Operation operation) {
          operation == Operation::reduce;
 }
 
-std::string_view plan_name(Algo algorithm) {
+std::string_view plan_name(Algo algorithm, std::uint32_t nodes) {
   switch (algorithm) {
     case Algo::ring:
       return "ring";
     case Algo::tree:
       return "double-binary-tree";
     case Algo::nvls:
-      return "nvls";
+      return nodes > 1 ? "sharp" : "nvls";
     case Algo::nvls_tree:
       return "nvls-tree";
     case Algo::collnet_direct:

@@ -63,8 +63,9 @@ Time predict(const Price& price, const Job& job, Operation operation, Algo algor
 /// The operations that NCCL's tuner knows; the others have one way each.
 bool tunes(Operation operation);
 
-/// The name in collectives/algorithms.h of the plan that does what NCCL's algorithm does. Not for CollNetChain.
-std::string_view plan_name(Algo algorithm);
+/// The name in collectives/algorithms.h of the plan that does what NCCL's algorithm does. Not for CollNetChain. NVLS
+/// over several nodes is NVLink SHARP inside them and SHARP between them.
+std::string_view plan_name(Algo algorithm, std::uint32_t nodes);
 
 struct Pick {
   Algo algorithm = Algo::ring;

@@ -219,8 +219,11 @@ struct Timer::Impl {
     const bool choice = !forced.algorithms.empty() && request.operation == Operation::all_reduce;
     for (std::size_t i = 0; i < job.graphs.size() && choice; ++i) {
       if (!job.graphs[i]) continue;
-      const std::string_view plan = nccl::plan_name(static_cast<nccl::Algo>(i));
-      if (std::ranges::find(forced.algorithms, plan) == forced.algorithms.end()) job.graphs[i].reset();
+      const auto is_forced = [&](std::uint32_t nodes) {
+        const std::string_view plan = nccl::plan_name(static_cast<nccl::Algo>(i), nodes);
+        return std::ranges::find(forced.algorithms, plan) != forced.algorithms.end();
+      };
+      if (!is_forced(1) && !is_forced(request.nodes)) job.graphs[i].reset();
     }
     std::vector<std::optional<nccl::Protocol>> protocols;
     if (protocol) {
@@ -242,7 +245,7 @@ struct Timer::Impl {
       }
       if (!pick && or_fastest) return {"auto", protocol};
       if (!pick) pick = nccl::pick(constants, job, request.operation, bytes, overrides);  // says what is missing
-      const Algorithm& planned = algorithm(nccl::plan_name(pick->algorithm));
+      const Algorithm& planned = algorithm(nccl::plan_name(pick->algorithm, request.nodes));
       if (planned.needs_links && request.ranks <= kMostViewed) {
         request.links = view_of(placement.groups.front());
       }
@@ -269,7 +272,7 @@ struct Timer::Impl {
 
   /// The stack's release has it.
   bool is_there(const Algorithm& each) const {
-    return each.name != nccl::plan_name(nccl::Algo::pat) ||
+    return each.name != "pat" ||
            (nccl::has_model(transport.nccl_version) && nccl::constants(transport.nccl_version).pat);
   }
 

@@ -1,6 +1,6 @@
 // Constants of configs/ that were fitted are what `stepcast fit` makes of the recordings that are committed: stacks,
 // the links' blocks and the errors of machines left out byte for byte, multiplies digit for digit. The recordings of
-// collectives take half an hour: with STEPCAST_ALL_FITS in the environment.
+// collectives take ten minutes: with STEPCAST_ALL_FITS in the environment.
 
 #include <gtest/gtest.h>
 #include <unistd.h>

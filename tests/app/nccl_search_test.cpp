@@ -21,14 +21,15 @@ using collectives::Group;
 using collectives::Operation;
 using namespace collectives::nccl;
 
-topology::NodeSpec node_named(const std::string& name) {
+schedules::ClusterSpec cluster_of(const std::string& yaml) {
   language::Library library = language::configs();
-  const language::Node tree = language::parse_yaml("node: " + name, "test.yaml");
+  const language::Node tree = language::parse_yaml(yaml, "test.yaml");
   language::Value value;
   value.node = &tree;
   value.library = &library;
-  return language::finish(language::read_block(language::cluster_table(), value), value).node;
+  return language::finish(language::read_block(language::cluster_table(), value), value);
 }
+topology::NodeSpec node_named(const std::string& name) { return cluster_of("node: " + name).node; }
 
 /// The first `gpus` GPUs of `nodes` machines joined by one switch.
 Job job_on(const topology::NodeSpec& node, std::uint32_t nodes, std::uint32_t gpus) {
@@ -164,7 +165,7 @@ TEST(NcclSearch, AlgorithmNcclIsTimedAsItsPick) {
   for (const std::int64_t bytes : {8LL, 1LL << 20, 1LL << 26, 1LL << 30}) {
     const Pick picked = pick(constants("2.27.5"), job, Operation::all_reduce, {bytes});
     const auto timing = timer.time(Operation::all_reduce, {bytes}, std::span(&group, 1), "nccl");
-    EXPECT_EQ(timing.algorithm, plan_name(picked.algorithm)) << bytes;
+    EXPECT_EQ(timing.algorithm, plan_name(picked.algorithm, 4)) << bytes;
     // The stack has no LL128 of its own.
     EXPECT_EQ(timing.protocol, picked.protocol == Protocol::ll128 ? "Simple" : name(picked.protocol)) << bytes;
     const auto same =
@@ -211,6 +212,27 @@ TEST(NcclSearch, PluginsOfNetworksHaveTheirSay) {
   node.nic->nccl.plugin = {.protocols = {"Simple"}};
   stack.network_of_links = false;  // no stack of NCCL's
   EXPECT_EQ(timing(8, "auto").protocol, "LL");
+}
+
+/// Where the network's switches add, large sums are theirs: over CollNet, and with NVLS since Hopper.
+TEST(NcclSearch, SwitchesOfTheNetworkAddWhereTheyCan) {
+  collectives::Transport stack;
+  stack.nvlink_step = microseconds(2);
+  stack.network_step = microseconds(8);
+  for (const char* name : {"dgx-a100-80gb", "dgx-h100"}) {
+    const topology::NodeSpec node = node_named(name);
+    topology::FabricSpec fabric = cluster_of("{node: dgx-h100, fabric: rail-fat-tree-ndr}").fabric;
+    Group group;
+    for (std::uint32_t gpu = 0; gpu < 8 * node.gpus; ++gpu) group.push_back(topology::GpuId{gpu});
+    for (const bool adds : {false, true}) {
+      fabric.in_network_reduction = adds;
+      const topology::Cluster cluster = topology::build_cluster(node, fabric, 8 * node.gpus);
+      const auto timing = collectives::Timer(cluster, stack)
+                              .time(Operation::all_reduce, {std::int64_t{1} << 30}, std::span(&group, 1), "nccl");
+      EXPECT_EQ(timing.algorithm == "sharp", adds) << name << ": " << timing.algorithm;
+      EXPECT_EQ(search(cluster, group).collnet, adds);
+    }
+  }
 }
 
 TEST(NcclSearch, Ll128IsUsedWhereNcclTrustsIt) {

@@ -3,9 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
-#include <cmath>
-#include <map>
+#include <cctype>
+#include <cstdint>
 #include <ostream>
 #include <string>
 #include <vector>
