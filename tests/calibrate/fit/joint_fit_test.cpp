@@ -1,5 +1,7 @@
 #include "calibrate/fit/joint_fit.h"
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
