@@ -9,11 +9,7 @@
 #include "language/core/visible_text.h"
 
 namespace stepcast::app {
-namespace {
-
-constexpr Bytes kMegabyte{1 << 20}, kAll{std::int64_t{1} << 60};
-
-}  // namespace
+namespace {}  // namespace
 
 CurveErrors::CurveErrors() {
   text_ = fmt::format("{:<36} {:<9} {:>7} {:>7} {:>7} {:>7} {:>8}\n", "curve", "use", "< 1 MB", "worst", ">= 1 MB",

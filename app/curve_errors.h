@@ -8,6 +8,8 @@
 
 namespace stepcast::app {
 
+inline constexpr Bytes kMegabyte{1 << 20};  ///< errors are told below it and from there on
+
 /// Predicted beside recorded: a line per curve, and the medians over all points, of each stack and of all together.
 class CurveErrors {
  public:

@@ -14,8 +14,6 @@
 namespace stepcast::app {
 namespace {
 
-constexpr Bytes kMegabyte{1 << 20};
-
 /// MachineErrors below and from 1 MB: by what was fitted to all, by what was fitted without the machine.
 struct MachineErrors {
   std::array<std::vector<double>, 2> all, others;

@@ -22,11 +22,8 @@ using collectives::Transport;
 using Eigen::Index;
 using Eigen::VectorXd;
 
-constexpr double kOdd = 0.1;           // beyond 10 % an error counts ever less (Cauchy's loss): odd runs drag nobody
-constexpr double kLogitStep = 1e-3;    // of the logit: wide enough to pass over the ties of whole picoseconds
-constexpr double kLeastMoved = 3e-3;   // of the log of a time: moved by less, a curve does not feel a constant
-constexpr double kMostOfBounds = 0.8;  // an interval that covers more of the bounds says nothing
-constexpr double kNormal95 = 1.96;
+constexpr double kFarOff = 0.1;         // beyond 10 % an error counts ever less (Cauchy's loss): odd runs drag nobody
+constexpr double kLeastFelt = 3e-3;  // of the log of a time: moved by less, a curve does not feel a constant
 constexpr std::array kEverywhere = {-3.5, -1.0, 1.0, 3.5};  // logits: 1 to 97 % of a range
 constexpr int kSweeps = 3;
 constexpr double kToOthers = 0.1;  // a logit away from the others of its kind weighs as an error of 10 % at one point
@@ -80,10 +77,10 @@ struct Sample {
   std::vector<std::pair<std::vector<double>, std::vector<Time>>> remembered{};
 };
 
-class Problem {
+class JointProblem {
  public:
-  Problem(std::span<const Recording> recordings, const JointStart& start, const Sampling& sampling,
-          const FitProgress& progress)
+  JointProblem(std::span<const Recording> recordings, const JointStart& start, const Sampling& sampling,
+               const FitProgress& progress)
       : start_(start), progress_(progress) {
     add_unknowns();
     add_samples(recordings, sampling);
@@ -122,8 +119,8 @@ class Problem {
     for (const Sample& sample : samples_) {
       const std::vector<Time>& times = sample.remembered.front().second;
       for (std::size_t i = 0; i < times.size(); ++i) {
-        const double error = std::log(times[i] / sample.curve.points[i].time), odd = error / kOdd;
-        const double cost = kOdd * kOdd * std::log1p(odd * odd);
+        const double error = std::log(times[i] / sample.curve.points[i].time), odd = error / kFarOff;
+        const double cost = kFarOff * kFarOff * std::log1p(odd * odd);
         out[sample.first_row + static_cast<Index>(i)] = sample.weight * std::copysign(std::sqrt(cost), error);
       }
     }
@@ -271,7 +268,7 @@ class Problem {
             x[static_cast<Index>(i)] = end;
             const std::vector<Time> there = predict(sample.curve, transport(*sample.recording, x));
             for (std::size_t p = 0; p < base.size(); ++p)
-              felt = felt || std::abs(std::log(there[p] / base[p])) > kLeastMoved;
+              felt = felt || std::abs(std::log(there[p] / base[p])) > kLeastFelt;
             if (felt) break;
           }
           if (felt) sample.felt.push_back(i);
@@ -312,7 +309,7 @@ struct ToldConstants {
   std::vector<std::string> why;
 };
 
-ToldConstants told_by(const Problem& problem, const VectorXd& x, const VectorXd& residuals,
+ToldConstants told_by(const JointProblem& problem, const VectorXd& x, const VectorXd& residuals,
                       const Eigen::MatrixXd& slopes) {
   const std::vector<Unknown>& unknowns = problem.all();
   ToldConstants told{std::vector<double>(unknowns.size()), std::vector<std::string>(unknowns.size())};
@@ -343,7 +340,7 @@ ToldConstants told_by(const Problem& problem, const VectorXd& x, const VectorXd&
   return told;
 }
 
-FittedConstant as_told(const Problem& problem, std::size_t i, const VectorXd& x, const ToldConstants& told,
+FittedConstant as_told(const JointProblem& problem, std::size_t i, const VectorXd& x, const ToldConstants& told,
                        std::string name) {
   const Unknown& unknown = problem.all()[i];
   const TransportConstant& c = *unknown.constant;
@@ -378,7 +375,7 @@ Transport of_all_protocols() {
 
 /// Each stack and each link by itself, the others as they are: of few constants at once it can be seen from afar which
 /// way is best. Until the sum of squares falls by less than a hundredth.
-VectorXd one_by_one(Problem& problem, VectorXd x) {
+VectorXd one_by_one(JointProblem& problem, VectorXd x) {
   double before = std::numeric_limits<double>::infinity();
   VectorXd out(problem.points() + problem.unknowns());
   for (int sweep = 0; sweep < kSweeps; ++sweep) {
@@ -394,7 +391,7 @@ VectorXd one_by_one(Problem& problem, VectorXd x) {
 
 /// What is fitted anew where a machine is left out: the constants of its stacks and links. Others feel it only through
 /// the means that all are drawn to.
-std::vector<Index> of_machine(const Problem& problem, const std::string& machine) {
+std::vector<Index> of_machine(const JointProblem& problem, const std::string& machine) {
   std::set<Index> unknowns;
   for (const Sample& sample : problem.samples()) {
     if (sample.recording->machine != machine) continue;
@@ -406,7 +403,7 @@ std::vector<Index> of_machine(const Problem& problem, const std::string& machine
 }
 
 /// The joint fit without the rows of one machine.
-VectorXd without(Problem& problem, const std::string& machine, const VectorXd& whole,
+VectorXd without(JointProblem& problem, const std::string& machine, const VectorXd& whole,
                  const Eigen::MatrixXd& all_slopes) {
   const std::vector<Index> free = of_machine(problem, machine);
   const Eigen::MatrixXd slopes = all_slopes(Eigen::all, free);
@@ -443,9 +440,9 @@ VectorXd without(Problem& problem, const std::string& machine, const VectorXd& w
 
 JointFit fit_together(std::span<const Recording> recordings, const JointStart& start, bool leave_out,
                       const FitProgress& progress) {
-  Problem coarse(recordings, start, kCoarse, progress);
+  JointProblem coarse(recordings, start, kCoarse, progress);
   const VectorXd near = minimize(coarse.squares(1e-2), coarse.start()).x;
-  Problem problem(recordings, start, kFine, progress);
+  JointProblem problem(recordings, start, kFine, progress);
   const LeastSquares squares = problem.squares(1e-3);
   const VectorXd x = minimize(squares, one_by_one(problem, near)).x;
   VectorXd residuals(squares.residuals);

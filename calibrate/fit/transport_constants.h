@@ -8,6 +8,10 @@
 
 namespace stepcast::calibrate {
 
+inline constexpr double kLogitStep = 1e-3;    ///< of a logit: wide enough to pass over the ties of whole picoseconds
+inline constexpr double kMostOfBounds = 0.8;  ///< an interval that covers more of the bounds says nothing
+inline constexpr double kNormal95 = 1.96;     ///< a 95 % interval's half-width over the standard deviation
+
 /// A constant of a transport that a fit can move, by where it is kept, and its bounds there: microseconds or shares.
 /// None is beyond what the wire allows: LL's share is at most 1/2, for half of each of its words is a flag, LL128's
 /// 120/128.

@@ -17,12 +17,9 @@ namespace {
 
 using collectives::Transport;
 
-constexpr double kOdd = 0.1;           // beyond 10 % an error counts ever less (Cauchy's loss): odd runs drag nobody
-constexpr double kLogitStep = 1e-3;    // of the logit: wide enough to pass over the ties of whole picoseconds
-constexpr double kLeastMoved = 1e-3;   // residuals that move by less are those of a constant that no point feels
-constexpr double kMostOfBounds = 0.8;  // an interval that covers more of the bounds says nothing
+constexpr double kOdd = 0.1;          // beyond 10 % an error counts ever less (Cauchy's loss): odd runs drag nobody
+constexpr double kLeastMoved = 1e-3;  // residuals that move by less are those of a constant that no point feels
 constexpr int kLeastPoints = 5;
-constexpr double kNormal95 = 1.96;
 constexpr std::array kEnds = {-5.0, 3.5};  // logits: 0.7 and 97 % of a range
 constexpr double kPull = 0.01;  // a logit away from where the fit started weighs as much as an error of 1 % at a point
 
