@@ -9,7 +9,10 @@
 #include "language/core/visible_text.h"
 
 namespace stepcast::app {
-namespace {}  // namespace
+namespace {
+
+constexpr Bytes kAll{std::int64_t{1} << 60};
+}  // namespace
 
 CurveErrors::CurveErrors() {
   text_ = fmt::format("{:<36} {:<9} {:>7} {:>7} {:>7} {:>7} {:>8}\n", "curve", "use", "< 1 MB", "worst", ">= 1 MB",

@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "app/curve_errors.h"
 #include "calibrate/fit/statistics.h"
 #include "language/core/visible_text.h"
 

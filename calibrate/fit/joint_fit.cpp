@@ -490,7 +490,8 @@ JointFit fit_together(std::span<const Recording> recordings, const JointStart& s
   });
   if (!leave_out) return fit;
   fit.left_out.resize(recordings.size());
-  for (const auto& [machine, points] : fit.machines) {
+  for (const auto& left : fit.machines) {
+    const std::string& machine = left.first;
     const VectorXd y = without(problem, machine, x, slopes);
     in_parallel(recordings.size(), [&](std::size_t r) {
       const Recording& each = recordings[r];
