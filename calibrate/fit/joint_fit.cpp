@@ -22,7 +22,7 @@ using collectives::Transport;
 using Eigen::Index;
 using Eigen::VectorXd;
 
-constexpr double kFarOff = 0.1;         // beyond 10 % an error counts ever less (Cauchy's loss): odd runs drag nobody
+constexpr double kFarOff = 0.1;      // beyond 10 % an error counts ever less (Cauchy's loss): odd runs drag nobody
 constexpr double kLeastFelt = 3e-3;  // of the log of a time: moved by less, a curve does not feel a constant
 constexpr std::array kEverywhere = {-3.5, -1.0, 1.0, 3.5};  // logits: 1 to 97 % of a range
 constexpr int kSweeps = 3;
