@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/app/page_block.h"
 #include "tests/app/program.h"
 #include "tests/app/random_plans.h"
 
@@ -85,16 +86,6 @@ std::string table(const std::vector<Pair>& pairs) {
   return text + row("all", all);
 }
 
-void write_table(const std::string& text) {
-  const std::string path = STEPCAST_SOURCE_DIR "/docs/accuracy.md";
-  const std::string begin = "<!-- every transfer: begin -->\n", end = "<!-- every transfer: end -->";
-  std::string page = read_text(path);
-  const std::size_t from = page.find(begin) + begin.size(), to = page.find(end);
-  ASSERT_NE(to, std::string::npos);
-  page.replace(from, to - from, text);
-  std::ofstream(path) << page;
-}
-
 TEST(EveryTransfer, TheDefaultTakesAsLongAsAllTransfersTogether) {
   const char* const asked = std::getenv("STEPCAST_EVERY_TRANSFER");
   const std::vector<Pair> found = pairs(asked != nullptr ? std::stoull(asked) : kUsualSeeds);
@@ -109,7 +100,8 @@ TEST(EveryTransfer, TheDefaultTakesAsLongAsAllTransfersTogether) {
   EXPECT_LE(quantile(off, 0.5), 0.005);
   EXPECT_LE(quantile(off, 0.95), 0.02);
   if (asked != nullptr) std::cout << table(found);
-  if (asked != nullptr && std::getenv("STEPCAST_UPDATE_GOLDEN") != nullptr) write_table(table(found));
+  if (asked != nullptr && std::getenv("STEPCAST_UPDATE_GOLDEN") != nullptr)
+    PageBlock("accuracy.md", "every transfer").write(table(found));
 }
 
 // Tensor ranks whose collectives meet no other traffic still wait for the slowest of them, and so do context ranks.

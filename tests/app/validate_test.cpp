@@ -1,10 +1,17 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstdlib>
+#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+#include <vector>
 
+#include "tests/app/page_block.h"
 #include "tests/app/program.h"
 #include "tests/sanitized.h"
 
@@ -44,6 +51,62 @@ TEST(Validate, PredictionsOfEveryPublishedTableAreGolden) {
     }
     expect_golden(STEPCAST_SOURCE_DIR "/" + golden, text);
   }
+}
+
+/// A table of docs/accuracy.md: the mean error it is to have, and its memory's; beyond it stands in bold.
+struct Published {
+  const char *table, *title;
+  double target, memory = 0;
+};
+constexpr Published kPublished[] = {{"korthikanti_2205_05198", "Korthikanti et al. 2022, A100", 0.06},
+                                    {"megatron_sc21", "Megatron-LM SC'21, A100", 0.06},
+                                    {"mtnlg_530b", "MT-NLG 530B, A100", 0.06},
+                                    {"vtrain_micro24_multi", "vTrain, A100", 0.08},
+                                    {"mosaic_llm_foundry", "LLM Foundry, A100 and H100", 0.08},
+                                    {"simumax_b200_itertime", "SimuMax, B200", 0.06, 0.02},
+                                    {"dlperf_v100_gpt", "DLPerf GPT, V100", 0.12},
+                                    {"dlperf_v100_resnet_bert", "DLPerf ResNet-50 and BERT, V100", 0.1}};
+constexpr double kLeastCorrelation = 0.95;
+constexpr int kRanked = 10;  // rows that a correlation is asked of
+
+std::string bold(const std::string& text, bool is) { return is ? "**" + text + "**" : text; }
+
+/// The tables and the worst rows of docs/accuracy.md are what the command says.
+TEST(Validate, ThePageOfAccuracyHasWhatTheCommandSays) {
+  if (stepcast::test::kSanitized) GTEST_SKIP() << "scripts/test.sh runs every published table with sanitizers";
+  std::string tables =
+      "| table | rows | mean absolute error | target | median | rank correlation |\n|---|---|---|---|---|---|\n";
+  ASSERT_EQ(published()["tables"].size(), std::size(kPublished));
+  for (const Published& p : kPublished) {
+    const auto found =
+        std::ranges::find(published()["tables"], p.table, [](const Json& t) { return t["table"].get<std::string>(); });
+    ASSERT_NE(found, published()["tables"].end()) << p.table;
+    const Json& t = *found;
+    std::string error = bold(fmt::format("{:.1f}%", 100 * t["mape"].get<double>()), t["mape"].get<double>() > p.target);
+    std::string target = fmt::format("{:.0f}%", 100 * p.target), correlation = "-";
+    if (p.memory > 0) {
+      error += ", memory " + bold(fmt::format("{:.2f}%", 100 * t["memory_mape"].get<double>()),
+                                  t["memory_mape"].get<double>() > p.memory);
+      target += fmt::format(", memory {:.0f}%", 100 * p.memory);
+    }
+    if (t["rank_correlation"].is_number()) {
+      const double r = t["rank_correlation"].get<double>();
+      correlation = bold(fmt::format("{:.3f}", r), r < kLeastCorrelation && t["rows"].get<int>() >= kRanked);
+    }
+    tables += fmt::format("| {} | {} | {} | {} | {:+.1f}% | {} |\n", p.title, t["rows"].get<int>(), error, target,
+                          100 * t["median_error"].get<double>(), correlation);
+  }
+  expect_block("accuracy.md", "published tables", tables);
+
+  std::vector<Json> rows(published()["rows"].begin(), published()["rows"].end());
+  std::erase_if(rows, [](const Json& row) { return !row["error"].is_number(); });
+  std::ranges::stable_sort(rows, std::greater{}, [](const Json& row) { return std::abs(row["error"].get<double>()); });
+  std::string worst = "| row | measured | predicted | error |\n|---|--:|--:|--:|\n";
+  for (const Json& row : std::span(rows).first(12))
+    worst += fmt::format("| {} | {:.4g} s | {:.4g} s | {:+.1f}% |\n", row["name"].get<std::string>(),
+                         row["measured_s"].get<double>(), row["predicted_s"].get<double>(),
+                         100 * row["error"].get<double>());
+  expect_block("accuracy.md", "worst rows", worst);
 }
 
 /// Bands are made from the errors of the published tables, by this command. What moves a prediction moves the bands of
