@@ -12,7 +12,13 @@ namespace stepcast::app {
 namespace {
 
 constexpr Bytes kAll{std::int64_t{1} << 60};
+
 }  // namespace
+
+std::string median_percent(const std::vector<double>& errors) {
+  const std::optional<double> middle = calibrate::median(errors);
+  return middle ? fmt::format("{:.1f}%", 100 * *middle) : "-";
+}
 
 CurveErrors::CurveErrors() {
   text_ = fmt::format("{:<36} {:<9} {:>7} {:>7} {:>7} {:>7} {:>8}\n", "curve", "use", "< 1 MB", "worst", ">= 1 MB",
@@ -50,12 +56,8 @@ std::string CurveErrors::lines(const std::string& what, const PooledErrors& pool
   for (const bool fitted : {true, false}) {
     const std::vector<double>&small = pool.small[fitted], &large = pool.large[fitted];
     if (small.empty() && large.empty()) continue;
-    const auto percent = [](const std::vector<double>& errors) {
-      const std::optional<double> middle = calibrate::median(errors);
-      return middle ? fmt::format("{:.1f}%", 100 * *middle) : "-";
-    };
     text += fmt::format("{}, {}: {} below 1 MB ({} points), {} from 1 MB ({})\n", what, fitted ? "fitted" : "held out",
-                        percent(small), small.size(), percent(large), large.size());
+                        median_percent(small), small.size(), median_percent(large), large.size());
   }
   return text;
 }

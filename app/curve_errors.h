@@ -10,6 +10,9 @@ namespace stepcast::app {
 
 inline constexpr Bytes kMegabyte{1 << 20};  ///< errors are told below it and from there on
 
+/// "4.2%", the median of these; "-" of none.
+std::string median_percent(const std::vector<double>& errors);
+
 /// Predicted beside recorded: a line per curve, and the medians over all points, of each stack and of all together.
 class CurveErrors {
  public:

@@ -5,11 +5,9 @@
 #include <array>
 #include <cmath>
 #include <map>
-#include <optional>
 #include <utility>
 
 #include "app/curve_errors.h"
-#include "calibrate/fit/statistics.h"
 #include "language/core/visible_text.h"
 
 namespace stepcast::app {
@@ -28,16 +26,11 @@ struct MachineErrors {
   }
 };
 
-std::string percent(const std::vector<double>& errors) {
-  const std::optional<double> middle = calibrate::median(errors);
-  return middle ? fmt::format("{:.1f}%", 100 * *middle) : "-";
-}
-
 std::string line(const std::string& stack, const std::string& link, const std::string& machine,
                  const MachineErrors& errors) {
   return fmt::format("{:<12} {:<18} {:<20} {:>6} {:>7} {:>7} {:>6} {:>7} {:>7}\n", stack, link, machine,
-                     errors.all[0].size(), percent(errors.all[0]), percent(errors.others[0]), errors.all[1].size(),
-                     percent(errors.all[1]), percent(errors.others[1]));
+                     errors.all[0].size(), median_percent(errors.all[0]), median_percent(errors.others[0]),
+                     errors.all[1].size(), median_percent(errors.all[1]), median_percent(errors.others[1]));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <array>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <stdexcept>
 
 #include "app/command.h"
@@ -172,11 +173,14 @@ std::vector<CollectiveResult> rows_over_hashings(const SizeSweep& asked,
 /// what a process needs to launch the parts of all its GPUs. Out of place an all_gather copies each rank's own part to
 /// where it belongs; in place it lies there.
 void add_measured(const SizeSweep& asked, std::span<const calibrate::NcclTestsRow> measured,
-                  std::uint32_t gpus_per_process, const topology::Cluster& cluster,
-                  const collectives::Transport& transport, std::vector<CollectiveResult>& rows) {
+                  std::uint32_t gpus_per_process, const collectives::Timer& out_of_place,
+                  const topology::Cluster& cluster, const collectives::Transport& transport,
+                  std::vector<CollectiveResult>& rows) {
   collectives::Transport copies_nothing = transport;
-  if (asked.operation == Operation::all_gather) copies_nothing.own_copy = 0;
-  const collectives::Timer out_of_place(cluster, transport), in_place(cluster, copies_nothing);
+  copies_nothing.own_copy = 0;
+  std::optional<collectives::Timer> without_copy;
+  if (asked.operation == Operation::all_gather) without_copy.emplace(cluster, copies_nothing);
+  const collectives::Timer& in_place = without_copy ? *without_copy : out_of_place;
   const auto time = [&](const collectives::Timer& timer, std::size_t i) {
     return std::max(
         transport.issue * std::int64_t{gpus_per_process},
@@ -310,7 +314,7 @@ int collective(const std::vector<std::string>& words) {
   }
   if (!measured.empty())
     add_measured({operation, sizes, names, group, details}, measured, (*values)["gpus-per-process"].as<std::uint32_t>(),
-                 cluster, setting.software.transport, report.rows);
+                 timer, cluster, setting.software.transport, report.rows);
   std::vector<NewFile> files;
   if (!word("plot").empty()) files.push_back({word("plot"), picture(collective_svg(report), word("plot"))});
   files.push_back({word("output"), format == Format::json  ? collective_json(report)

@@ -22,9 +22,8 @@ using collectives::Transport;
 using Eigen::Index;
 using Eigen::VectorXd;
 
-constexpr double kFarOff = 0.1;      // beyond 10 % an error counts ever less (Cauchy's loss): odd runs drag nobody
 constexpr double kLeastFelt = 3e-3;  // of the log of a time: moved by less, a curve does not feel a constant
-constexpr std::array kEverywhere = {-3.5, -1.0, 1.0, 3.5};  // logits: 1 to 97 % of a range
+constexpr std::array kEverywhere = {-3.5, -1.0, 1.0, 3.5};  // logits: 3 to 97 % of a range
 constexpr int kSweeps = 3;
 constexpr double kToOthers = 0.1;  // a logit away from the others of its kind weighs as an error of 10 % at one point
 constexpr double kToStart = 0.02;
@@ -48,8 +47,7 @@ constexpr std::array kOfLinks = {OfLink{"network_step", "simple"},      OfLink{"
 constexpr std::string_view kAsSimple = "nvls.network_step";  // NVLS between nodes is Simple's way
 
 const TransportConstant& named(std::string_view name) {
-  for (const TransportConstant& c : transport_constants())
-    if (c.name == name) return c;
+  if (const TransportConstant* const c = constant_named(name)) return *c;
   throw std::logic_error("no constant " + std::string(name));
 }
 
@@ -119,9 +117,8 @@ class JointProblem {
     for (const Sample& sample : samples_) {
       const std::vector<Time>& times = sample.remembered.front().second;
       for (std::size_t i = 0; i < times.size(); ++i) {
-        const double error = std::log(times[i] / sample.curve.points[i].time), odd = error / kFarOff;
-        const double cost = kFarOff * kFarOff * std::log1p(odd * odd);
-        out[sample.first_row + static_cast<Index>(i)] = sample.weight * std::copysign(std::sqrt(cost), error);
+        out[sample.first_row + static_cast<Index>(i)] =
+            sample.weight * counted_error(times[i], sample.curve.points[i].time);
       }
     }
     for (std::size_t i = 0; i < unknowns_.size(); ++i) {
@@ -330,10 +327,8 @@ ToldConstants told_by(const JointProblem& problem, const VectorXd& x, const Vect
     return VectorXd(kNormal95 * (variance * inverse_diagonal(of)).cwiseSqrt());
   };
   intervals.covers = [&](std::size_t k, double width) {
-    const TransportConstant& c = *unknowns[k].constant;
-    const double at = x[static_cast<Index>(k)];
     told.half[k] = width;
-    return (c.at_logit(at + width) - c.at_logit(at - width)) / (c.high - c.low) / kMostOfBounds;
+    return unknowns[k].constant->covers(x[static_cast<Index>(k)], width) / kMostOfBounds;
   };
   intervals.give_up = [&](std::size_t k) { told.why[k] = "its interval covers most of its bounds"; };
   give_up_untold(of_points, free, intervals);

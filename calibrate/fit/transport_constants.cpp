@@ -104,6 +104,10 @@ double TransportConstant::logit_of(double value) const {
   return std::log(part / (1 - part));
 }
 
+double TransportConstant::covers(double logit, double half) const {
+  return (at_logit(logit + half) - at_logit(logit - half)) / (high - low);
+}
+
 bool TransportConstant::is_in(const Transport& transport) const {
   return protocol == nullptr || (transport.*protocol).share > 0;
 }
@@ -119,6 +123,18 @@ void put_in_order(Transport& t) {
   if (t.ll.share > 0 && t.ll128.share > 0) no_sooner(t.ll128, t.ll);
   if (t.ll.share > 0) no_sooner(t, t.ll);
   if (t.ll128.share > 0) no_sooner(t, t.ll128);
+}
+
+double counted_error(Time predicted, Time measured) {
+  constexpr double kOdd = 0.1;
+  const double error = std::log(predicted / measured), odd = error / kOdd;
+  const double cost = kOdd * kOdd * std::log1p(odd * odd);
+  return std::copysign(std::sqrt(cost), error);
+}
+
+const TransportConstant* constant_named(std::string_view name) {
+  const auto found = std::ranges::find(kTransportConstants, name, &TransportConstant::name);
+  return found == kTransportConstants.end() ? nullptr : &*found;
 }
 
 std::span<const TransportConstant> transport_constants() { return kTransportConstants; }

@@ -32,6 +32,8 @@ struct TransportConstant {
   /// Fits move the logit of where a constant lies between its bounds, so that it stays there.
   double at_logit(double logit) const;
   double logit_of(double value) const;
+  /// What an interval of so wide a half around a logit covers of the bounds.
+  double covers(double logit, double half) const;
   /// The stack has the protocol that this is a constant of.
   bool is_in(const collectives::Transport& transport) const;
 };
@@ -39,6 +41,13 @@ struct TransportConstant {
 /// LL starts soonest and LL128 sooner than Simple, at every step: where constants say otherwise (NCCL never uses LL128
 /// for the smallest sizes, so no recording tells what it costs there), the later protocol takes the sooner one's times.
 void put_in_order(collectives::Transport& transport);
+
+/// How far a prediction is off as fits count it: the root of Cauchy's loss on log time, with the error's sign. Beyond
+/// 10 % an error counts ever less: odd runs drag nobody.
+double counted_error(Time predicted, Time measured);
+
+/// Null for a name that none has.
+const TransportConstant* constant_named(std::string_view name);
 
 /// All that a fit can move.
 std::span<const TransportConstant> transport_constants();

@@ -17,7 +17,6 @@ namespace {
 
 using collectives::Transport;
 
-constexpr double kOdd = 0.1;          // beyond 10 % an error counts ever less (Cauchy's loss): odd runs drag nobody
 constexpr double kLeastMoved = 1e-3;  // residuals that move by less are those of a constant that no point feels
 constexpr int kLeastPoints = 5;
 constexpr std::array kEnds = {-5.0, 3.5};  // logits: 0.7 and 97 % of a range
@@ -54,9 +53,7 @@ struct Residuals {
     const std::vector<std::vector<Time>> predicted = predict(curves, t);
     for (std::size_t c = 0; c < curves.size(); ++c) {
       for (std::size_t i = 0; i < predicted[c].size(); ++i) {
-        const double error = std::log(predicted[c][i] / curves[c].points[i].time), odd = error / kOdd;
-        const double cost = kOdd * kOdd * std::log1p(odd * odd);
-        out[row++] = std::copysign(std::sqrt(cost), error);
+        out[row++] = counted_error(predicted[c][i], curves[c].points[i].time);
       }
     }
     out.tail(inputs()) = kPull * (x - from);
@@ -136,9 +133,7 @@ std::vector<std::string_view> fittable_constants() {
 }
 
 double constant(const Transport& transport, std::string_view name) {
-  for (const TransportConstant& c : transport_constants()) {
-    if (c.name == name) return c.get(transport);
-  }
+  if (const TransportConstant* const c = constant_named(name)) return c->get(transport);
   throw InputError("transport", "no constant '" + std::string(name) + "'");
 }
 
@@ -195,10 +190,8 @@ TransportFit fit_transport(std::span<const Curve> curves, const Transport& start
     Intervals intervals;
     intervals.half_widths = [&](const Eigen::MatrixXd& of) { return half_widths(of, values.head(residuals.points)); };
     intervals.covers = [&](std::size_t k, double width) {
-      const TransportConstant& c = transport_constants()[free[k]];
-      const double at = x[static_cast<Eigen::Index>(k)];
       half[free[k]] = width;
-      return (c.at_logit(at + width) - c.at_logit(at - width)) / (c.high - c.low) / kMostOfBounds;
+      return transport_constants()[free[k]].covers(x[static_cast<Eigen::Index>(k)], width) / kMostOfBounds;
     };
     intervals.give_up = [&](std::size_t k) {
       why[free[k]] = "its interval covers most of its bounds";
