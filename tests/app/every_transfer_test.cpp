@@ -101,7 +101,7 @@ TEST(EveryTransfer, TheDefaultTakesAsLongAsAllTransfersTogether) {
   EXPECT_LE(quantile(off, 0.95), 0.02);
   if (asked != nullptr) std::cout << table(found);
   if (asked != nullptr && std::getenv("STEPCAST_UPDATE_GOLDEN") != nullptr)
-    PageBlock("accuracy.md", "every transfer").write(table(found));
+    PageBlock("docs/accuracy.md", "every transfer").write(table(found));
 }
 
 // Tensor ranks whose collectives meet no other traffic still wait for the slowest of them, and so do context ranks.

@@ -10,12 +10,12 @@
 
 namespace stepcast::app {
 
-/// What stands in a page of docs/ between `<!-- NAME: begin -->` and `<!-- NAME: end -->`.
+/// What stands in a page, named from the top folder on, between `<!-- NAME: begin -->` and `<!-- NAME: end -->`.
 struct PageBlock {
   std::string path, page;
   std::size_t from = 0, size = 0;
 
-  PageBlock(const std::string& file, const std::string& name) : path(STEPCAST_SOURCE_DIR "/docs/" + file) {
+  PageBlock(const std::string& file, const std::string& name) : path(STEPCAST_SOURCE_DIR "/" + file) {
     page = read_text(path);
     const std::string begin = "<!-- " + name + ": begin -->\n", end = "<!-- " + name + ": end -->";
     const std::size_t at = page.find(begin), to = page.find(end);
@@ -40,7 +40,7 @@ inline void expect_block(const std::string& file, const std::string& name, const
   if (std::getenv("STEPCAST_UPDATE_GOLDEN") != nullptr) {
     block.write(text);
   } else {
-    EXPECT_EQ(block.text(), text) << "docs/" << file << ", block '" << name << "': STEPCAST_UPDATE_GOLDEN=1 writes it";
+    EXPECT_EQ(block.text(), text) << file << ", block '" << name << "': STEPCAST_UPDATE_GOLDEN=1 writes it";
   }
 }
 

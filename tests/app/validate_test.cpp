@@ -96,7 +96,7 @@ TEST(Validate, ThePageOfAccuracyHasWhatTheCommandSays) {
     tables += fmt::format("| {} | {} | {} | {} | {:+.1f}% | {} |\n", p.title, t["rows"].get<int>(), error, target,
                           100 * t["median_error"].get<double>(), correlation);
   }
-  expect_block("accuracy.md", "published tables", tables);
+  expect_block("docs/accuracy.md", "published tables", tables);
 
   std::vector<Json> rows(published()["rows"].begin(), published()["rows"].end());
   std::erase_if(rows, [](const Json& row) { return !row["error"].is_number(); });
@@ -106,7 +106,7 @@ TEST(Validate, ThePageOfAccuracyHasWhatTheCommandSays) {
     worst += fmt::format("| {} | {:.4g} s | {:.4g} s | {:+.1f}% |\n", row["name"].get<std::string>(),
                          row["measured_s"].get<double>(), row["predicted_s"].get<double>(),
                          100 * row["error"].get<double>());
-  expect_block("accuracy.md", "worst rows", worst);
+  expect_block("docs/accuracy.md", "worst rows", worst);
 }
 
 /// Bands are made from the errors of the published tables, by this command. What moves a prediction moves the bands of
