@@ -28,4 +28,23 @@ std::string_view name(Operation operation) {
   throw std::logic_error("an operation without a name");
 }
 
+double bus_factor(Operation operation, std::uint32_t ranks) {
+  const double n = ranks;
+  switch (operation) {
+    case Operation::all_reduce:
+      return 2 * (n - 1) / n;
+    case Operation::all_gather:
+    case Operation::reduce_scatter:
+    case Operation::all_to_all:
+    case Operation::gather:
+    case Operation::scatter:
+      return (n - 1) / n;
+    case Operation::broadcast:
+    case Operation::reduce:
+    case Operation::send_recv:
+      return 1;
+  }
+  return 1;
+}
+
 }  // namespace stepcast::collectives

@@ -38,4 +38,8 @@ constexpr bool by_messages(Operation operation) {
          operation == Operation::scatter;
 }
 
+/// Bus bandwidth over algorithm bandwidth (size / time), as nccl-tests counts it: what each rank's links carry of each
+/// byte (nccl-tests, doc/PERFORMANCE.md).
+double bus_factor(Operation operation, std::uint32_t ranks);
+
 }  // namespace stepcast::collectives

@@ -1,5 +1,7 @@
 #include "collectives/transport.h"
 
+#include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace stepcast::collectives {
@@ -21,6 +23,18 @@ Transport over(Transport transport, const topology::NcclOverNetwork& network) {
   transport.ll.network_share *= network.ll_share;
   transport.network_of_links = false;
   return left_by(std::move(transport), network.plugin);
+}
+
+double network_share_over(const Transport& transport, std::uint32_t nodes) {
+  const std::vector<ShareOverNodes>& shares = transport.network_shares;
+  if (shares.empty()) return 1;
+  const auto above = std::ranges::lower_bound(shares, nodes, {}, &ShareOverNodes::nodes);
+  if (above == shares.begin()) return shares.front().share;
+  if (above == shares.end()) return shares.back().share;
+  const ShareOverNodes& below = *std::prev(above);
+  const double part =
+      std::log(static_cast<double>(nodes) / below.nodes) / std::log(static_cast<double>(above->nodes) / below.nodes);
+  return below.share * std::pow(above->share / below.share, part);
 }
 
 }  // namespace stepcast::collectives

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <vector>
 
 #include "collectives/forced.h"
 #include "sim/units.h"
@@ -22,6 +23,13 @@ struct Protocol {
   double share = 0;          ///< of the rates that Simple reaches, (0, 1]; 0: the stack does not have this protocol
   double network_share = 1;  ///< what a network gets of that, (0, 1]: LL goes through host memory between nodes
   friend bool operator==(const Protocol&, const Protocol&) = default;
+};
+
+/// What a site's network gives traffic of groups over so many nodes, of what it gives two nodes alone on it, (0, 1].
+struct ShareOverNodes {
+  std::uint32_t nodes = 0;
+  double share = 1;
+  friend bool operator==(const ShareOverNodes&, const ShareOverNodes&) = default;
 };
 
 /// What the communication library adds to the wires: a software stack's constants (configs/software/, `transport:`).
@@ -58,6 +66,8 @@ struct Transport {
   /// A message over the network costs, besides `network_step`, what its link says of NCCL (topology::NcclOverNetwork),
   /// and reaches that share of the rate. False: the wires alone.
   bool network_of_links = false;
+  /// By rising nodes; none: a network gives groups of any size the same.
+  std::vector<ShareOverNodes> network_shares{};
   /// What algorithm "library" is: what NCCL's own model picks (nccl/tuner.h). False: the fastest.
   bool as_nccl_picks = false;
   Forced forced{};
@@ -70,5 +80,9 @@ Transport left_by(Transport transport, const topology::NcclPlugin& plugin);
 /// Of a transport whose `network_of_links` says so: with what NCCL pays on this network in its own times of the
 /// network, what its plugin leaves, and no more taken from the links. Any other as it is.
 Transport over(Transport transport, const topology::NcclOverNetwork& network);
+
+/// What `network_shares` has for groups over so many nodes: between two of them on the straight line of the logarithms,
+/// beyond them the nearest.
+double network_share_over(const Transport& transport, std::uint32_t nodes);
 
 }  // namespace stepcast::collectives

@@ -50,6 +50,8 @@ Names fusion_names() { return {"none", "all"}; }
 Names tier_names() { return {schedules::kTierNames.begin(), schedules::kTierNames.end()}; }
 Names scaling_names() { return {"delayed", "current"}; }
 Names balance_names() { return {"equal", "speed"}; }
+Names outcome_names() { return {"ran", "failed"}; }
+Names memory_names() { return {"allocated", "reserved", "device"}; }
 Names confidence_names() { return {"stated", "assumed"}; }
 
 Names schedule_names() {
@@ -60,14 +62,6 @@ Names schedule_names() {
 }
 
 Names placement_names() { return {"looping", "v-shape", "opposite"}; }
-
-/// The items of a list, each of one type.
-std::vector<Value> items(const Type& type, const Value& list) {
-  std::vector<Value> values;
-  for (std::size_t i = 0; i < list.node->items.size(); ++i)
-    values.push_back(convert(type, list.node->items[i], list.path + "[" + std::to_string(i) + "]"));
-  return values;
-}
 
 decltype(schedules::Parallelism::order) order(const Value& list) {
   std::vector<schedules::Dimension> found;
@@ -223,6 +217,8 @@ const Table<ScenarioDraft>& scenario_table() {
           {{"pipeline.most_in_flight", whole(1, kMostSamples), "",
             "refuse a schedule whose stages hold more micro-batches"},
            [](D& d, const Value& v) { d.s.pipeline.most_in_flight = size(v); }},
+          {{"pipeline.partition", choice(partition_names), "the software's", "of the model among stages"},
+           [](D& d, const Value& v) { d.s.pipeline.partition = static_cast<schedules::Partition>(v.choice); }},
           {{"pipeline.embedding_as_layer", flag(), "false",
             "the embedding counts as a layer where all stages get as many"},
            [](D& d, const Value& v) { d.s.pipeline.embedding_as_layer = v.flag; }},
@@ -341,8 +337,15 @@ const Table<ScenarioDraft>& scenario_table() {
            [](D& d, const Value& v) { d.profile = read_block(profile_table(), v); }},
           {{"measured.step_time", positive_time(), "", "of a real run"},
            [](D& d, const Value& v) { d.s.measured.step_time = v.time; }},
-          {{"measured.peak_memory", positive_bytes(), "",
-            "of a real run, one GPU, as the framework's allocator counts: torch.cuda.max_memory_allocated"},
+          {{"measured.outcome", choice(outcome_names), "ran",
+            "failed: the plan was tried and did not run, for whatever reason; it has no step time"},
+           [](D& d, const Value& v) { d.s.measured.outcome = static_cast<schedules::Outcome>(v.choice); }},
+          {{"measured.memory_is", choice(memory_names), "allocated",
+            "which memory measured.peak_memory counts: what the framework's allocator had handed out "
+            "(torch.cuda.max_memory_allocated), what it had taken for that (max_memory_reserved), or all that was in "
+            "use on the device"},
+           [](D& d, const Value& v) { d.s.measured.memory_is = static_cast<schedules::MemoryFigure>(v.choice); }},
+          {{"measured.peak_memory", positive_bytes(), "", "of a real run, one GPU"},
            [](D& d, const Value& v) { d.s.measured.peak_memory = v.bytes; }},
           {{"measured.phases.layer_forward", positive_time(), "", "one layer, one micro-batch"}, store_phase},
           {{"measured.phases.layer_backward", positive_time(), "", "likewise, recompute included"}, store_phase},
@@ -351,6 +354,9 @@ const Table<ScenarioDraft>& scenario_table() {
       },
       {{"training.experts.capacity", "training.experts.spread"},
        {"data_parallel.compression.ratio", "data_parallel.compression.top_k"},
+       {"parallelism.layers_per_stage", "pipeline.partition"},
+       {"pipeline.partition", "pipeline.embedding_as_layer"},
+       {"pipeline.partition", "pipeline.head_as_layer"},
        {"parallelism.layers_per_stage", "pipeline.embedding_as_layer"},
        {"parallelism.layers_per_stage", "pipeline.head_as_layer"}},
       {{"recompute.modules", "recompute", "selective"},
@@ -387,6 +393,13 @@ void check_predictions(const schedules::Scenario& s, const Node& tree) {
   constexpr const char* kKey = "training.predictions";
   if (s.training.predictions > 0 && s.model.family != schedules::Family::bert)
     fail(locate(tree, kKey), kKey, "found on a model that predicts every token, expected family bert");
+}
+
+/// A run that failed took no time.
+void check_outcome(const schedules::Scenario& s, const Node& tree) {
+  constexpr const char* kKey = "measured.step_time";
+  if (s.measured.outcome == schedules::Outcome::failed && s.measured.step_time)
+    fail(locate(tree, kKey), kKey, "found the time of a run that failed, expected measured.outcome ran");
 }
 
 /// A slow GPU or node that is as fast as the others would change nothing.
@@ -439,6 +452,7 @@ schedules::Scenario read_scenario(const Node& tree, Library& library) {
   s.training.optimizer = draft.optimizer.value_or(s.software.optimizer);
   s.training.decoder_sequence = decoder_sequence(s, tree);
   check_predictions(s, tree);
+  check_outcome(s, tree);
   check_speeds(tree);
   if (s.training.fusion) s.software = schedules::with_fusion(std::move(s.software), *s.training.fusion);
   s.parallelism.data = draft.data ? *draft.data : data_that_remains(s, tree);

@@ -8,6 +8,8 @@ namespace {
 double d(std::int64_t n) { return static_cast<double>(n); }
 }  // namespace
 
+bool is_decoder(Family family) { return family == Family::gpt || family == Family::llama || family == Family::moe; }
+
 bool is_network(Family family) { return family == Family::cnn || family == Family::mlp || family == Family::operators; }
 
 bool has_tokens(Family family) { return !is_network(family) && family != Family::vit; }

@@ -117,6 +117,9 @@ std::int64_t kv_copies(const Model& model, std::int64_t head_ranks);
 /// Distances between tokens that relative positions tell apart, each with a bias for every head.
 inline constexpr std::int64_t kRelativePositions = 32;  // T5's relative_attention_num_buckets
 
+/// A stack of layers that predicts each next token: gpt, llama, moe.
+bool is_decoder(Family family);
+
 /// Whether the model is a Network: samples have no tokens, and no two of its blocks need be alike.
 bool is_network(Family family);
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "scenario/partition.h"
 #include "scenario/placement.h"
 
 namespace stepcast::schedules {
@@ -16,6 +17,7 @@ struct PipelinePlan {
   std::vector<std::string> orders{};            ///< custom: one per stage, as schedules/pipeline/custom.h reads them
   Placement placement = Placement::looping;     ///< custom
   std::optional<std::uint32_t> most_in_flight;  ///< refuse an order that holds more; none: any
+  std::optional<Partition> partition{};         ///< none: the software's
   bool embedding_as_layer = false;  ///< what comes before the first layer counts as one where all get as many
   bool head_as_layer = false;       ///< what comes after the last one, likewise
 };

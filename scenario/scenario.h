@@ -80,7 +80,10 @@ inline double offloaded_activations(const Scenario& s) {
   if (!s.offload.activation_layers) return 1;
   return static_cast<double>(*s.offload.activation_layers) / static_cast<double>(s.model.layers);
 }
-inline bool data_overlap(const Scenario& s) { return s.data_parallel.overlap.value_or(s.software.data_overlap); }
+inline bool data_overlap(const Scenario& s) {
+  return s.data_parallel.overlap.value_or(s.software.data_overlap &&
+                                          (s.data_parallel.zero != 1 || s.software.zero_1_overlap));
+}
 inline Bytes bucket(const Scenario& s) { return s.data_parallel.bucket.value_or(s.software.bucket); }
 inline Precision gradient_precision(const Scenario& s) {
   return s.data_parallel.gradient_precision.value_or(s.software.gradient_precision);

@@ -5,6 +5,7 @@
 #include "collectives/transport.h"
 #include "scenario/gpu.h"
 #include "scenario/optimizer.h"
+#include "scenario/partition.h"
 #include "sim/units.h"
 
 namespace stepcast::schedules {
@@ -37,13 +38,21 @@ struct Software {
   bool grouped_multiply = false;     ///< a multiply of all experts of a rank in one kernel; else one each
   bool fused_gradient_accumulation = false;  ///< weight-gradient GEMMs add into the main gradient
   TensorOverlap tensor_overlap = TensorOverlap::none;
-  bool data_overlap = true;       ///< data-parallel traffic under backward (and forward for ZeRO 3)
-  bool pipeline_overlap = false;  ///< stage-to-stage sends run beside compute
-  bool scatter_gather = false;    ///< stage-to-stage sends are split over the tensor ranks, gathered on arrival
-  bool channels_last = true;      ///< convolutions: false: 2-byte tensors are turned around each multiply (NCHW)
-  bool fused_norm_relu = true;    ///< batch norm, ReLU and the residual's addition in one kernel
-  double winograd = 1;            ///< without matrix units, 3x3 convolutions of stride 1 run this much faster
-  Bytes bucket{25 << 20};         ///< gradient bucket
+  bool data_overlap = true;        ///< data-parallel traffic under backward (and forward for ZeRO 3)
+  bool zero_1_overlap = true;      ///< ZeRO 1: as data_overlap says; else gradients are summed after the last backward
+  bool zero_1_all_reduce = false;  ///< ZeRO 1: every rank gets all summed gradients, of which it needs its shard
+  double activation_overhead = 0;  ///< what activations take besides what backward needs, in shares of that: tensors
+                                   ///< that the program still holds, temporary ones, gaps of the allocator
+  int fp32_logits = 1;              ///< unfused loss: so many copies of the logits in fp32 at its peak
+  bool autograd_gradients = false;  ///< what a backward pass makes is kept, in the training precision, beside the
+                                    ///< main gradients that it is added to once the pass is over
+  bool pipeline_overlap = false;    ///< stage-to-stage sends run beside compute
+  Partition partition = Partition::layers;  ///< of the model among stages
+  bool scatter_gather = false;  ///< stage-to-stage sends are split over the tensor ranks, gathered on arrival
+  bool channels_last = true;    ///< convolutions: false: 2-byte tensors are turned around each multiply (NCHW)
+  bool fused_norm_relu = true;  ///< batch norm, ReLU and the residual's addition in one kernel
+  double winograd = 1;          ///< without matrix units, 3x3 convolutions of stride 1 run this much faster
+  Bytes bucket{25 << 20};       ///< gradient bucket
   Precision gradient_precision = Precision::fp32;       ///< on the wire
   Precision main_gradient_precision = Precision::fp32;  ///< as accumulated
   Precision moment_precision = Precision::fp32;         ///< of the optimizer's moments as kept
@@ -60,8 +69,10 @@ struct Software {
   /// In a running step, of the rates that kernels reach when measured alone: clocks under load, cold caches, the age of
   /// the libraries. (0, 1]
   double compute_share = 1;
-  double overlap_slowdown = 0;  ///< compute takes 1 + this while a collective runs beside it
-  Bytes memory_reserve{};       ///< context, library workspaces, fragmentation
+  double overlap_slowdown = 0;          ///< compute takes 1 + this while a collective runs beside it
+  Time send_delay{};                    ///< what a send from stage to stage over the network waits for besides, on
+  std::uint32_t send_delay_nodes = 64;  ///< so many nodes; on fewer by a power of their number, 1 us on 2
+  Bytes memory_reserve{};               ///< context, library workspaces, fragmentation
   collectives::Transport transport;
   std::string source;
 };

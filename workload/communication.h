@@ -37,6 +37,7 @@ struct Communication {
   /// Those of one turn never run at once: they stand on one stream, or in one rank's pass. None: it may meet any other.
   std::optional<std::uint32_t> turn{};
   std::optional<HostCopy> copy{};  ///< instead of collectives
+  Time delay{};                    ///< before it begins, while its streams wait
 };
 
 /// A place in a list of communications.

@@ -138,6 +138,7 @@ Flows::Flows(const Machine& machine, std::span<const Communication> communicatio
   const auto add = [&](std::size_t at, Timing timing) {
     const Communication& communication = communications[at];
     Time latency{};
+    if (flows_[at].empty()) latency = communication.delay;
     if (flows_[at].empty())
       for (const Collective& collective : communication.at_receiver)
         latency = latency + timing_of(collective, machine, conditions, meeting).duration;

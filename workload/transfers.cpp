@@ -214,7 +214,7 @@ class Lowering {
     }
     const LoweredCommunication& all = known(*communication);
     const Communication::Order order = communications_[index(*communication)].order;
-    const TaskId first = graph_.work(kNoStream, {});
+    const TaskId first = graph_.work(kNoStream, communications_[index(*communication)].delay);
     TaskId begin = first, end = first;
     if (!all.copies.empty()) end = graph_.work(kNoStream, {});
     for (const LoweredCopy& copy : all.copies) {

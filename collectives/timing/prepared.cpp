@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <set>
 #include <stdexcept>
 
 namespace stepcast::collectives {
@@ -96,6 +97,16 @@ Time fixed_time(const Transport& transport, const Protocol& protocol) {
   return protocol.launch + picoseconds(protocol.ramp.value / transport.channels);
 }
 
+namespace {
+
+std::uint32_t nodes_of(const std::vector<topology::GpuId>& group, const topology::Cluster& cluster) {
+  std::set<std::uint32_t> nodes;
+  for (const topology::GpuId gpu : group) nodes.insert(cluster.node_of(gpu));
+  return static_cast<std::uint32_t>(nodes.size());
+}
+
+}  // namespace
+
 Prepared prepare(const Algorithm& algorithm, Proto proto, const Request& request, const GroupPlacement& placement,
                  const topology::Cluster& cluster, const Transport& transport, bool fold) {
   std::vector<Symmetry> symmetries;
@@ -118,6 +129,8 @@ Prepared prepare(const Algorithm& algorithm, Proto proto, const Request& request
   reached.host_step = protocol.host_step;
   reached.network_step = protocol.network_step;
   reached.network_efficiency *= protocol.network_share;
+  if (!transport.network_shares.empty())
+    reached.network_efficiency *= network_share_over(transport, nodes_of(placement.groups.front(), cluster));
   if (proto == Proto::nvls) reached.nvlink_efficiency *= transport.nvls.share;
   if (algorithm.tree) {
     reached.nvlink_efficiency *= transport.tree_efficiency;

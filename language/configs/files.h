@@ -28,13 +28,14 @@ const Schema& node_schema();
 const Schema& fabric_schema();
 const Schema& software_schema();
 
-/// The names of schedules::Precision, Attention and Optimizer, in the order of the enumerations.
+/// The names of schedules::Precision, Attention, Optimizer and Partition, in the order of the enumerations.
 Names precision_names();
 Names precisions_later();
 /// Of training.precision, which may be a low one.
 Names training_precision_names();
 Names attention_names();
 Names optimizer_names();
+Names partition_names();
 
 /// The GPU of that name in configs/gpus/, read for what stands at `value`.
 schedules::Gpu read_gpu_named(const std::string& name, const Value& value);

@@ -3,6 +3,7 @@
 #include "language/configs/files.h"
 #include "language/configs/forced_names.h"
 #include "language/configs/nccl_release.h"
+#include "language/configs/network_shares.h"
 #include "language/core/library.h"
 #include "language/core/merge.h"
 #include "language/core/read_mapping.h"
@@ -53,6 +54,7 @@ using collectives::Transport;
 
 Names attention_names() { return {"unfused", "flash"}; }
 
+Names partition_names() { return {"layers", "transformer", "transformer|embedding", "parameters", "cost"}; }
 Names optimizer_names() { return {"adam", "sgd", "momentum", "none"}; }
 
 const Table<Software>& software_table() {
@@ -88,6 +90,28 @@ const Table<Software>& software_table() {
            store_overlap},
           {{"data_overlap", flag(), "true", "data-parallel traffic under backward (ZeRO 3: and forward)"},
            store_flag<&S::data_overlap>},
+          {{"zero_1_overlap", flag(), "true",
+            "ZeRO 1: data-parallel traffic as data_overlap says; false: gradients are summed after the last backward"},
+           store_flag<&S::zero_1_overlap>},
+          {{"zero_1_all_reduce", flag(), "false",
+            "ZeRO 1: every rank gets all summed gradients, by an all_reduce, though it updates its shard alone"},
+           store_flag<&S::zero_1_all_reduce>},
+          {{"activation_overhead", number(0, 10), "0",
+            "what activations take besides what backward needs, in shares of that"},
+           [](S& s, const Value& v) { s.activation_overhead = v.number; }},
+          {{"fp32_logits", whole(1, 8), "1", "unfused loss: so many copies of the logits in fp32 at its peak"},
+           [](S& s, const Value& v) { s.fp32_logits = static_cast<int>(v.whole); }},
+          {{"send_delay", time_type(), "0 ps",
+            "what a send from stage to stage over the network waits for besides, on send_delay_nodes nodes; on fewer "
+            "by a "
+            "power of their number, down to 1 us on 2"},
+           store_time<&S::send_delay>},
+          {{"send_delay_nodes", whole(3, 1 << 20), "64", "what send_delay is of"},
+           [](S& s, const Value& v) { s.send_delay_nodes = static_cast<std::uint32_t>(v.whole); }},
+          {{"autograd_gradients", flag(), "false",
+            "what a backward pass makes is kept, in the training precision, beside the main gradients that it is added "
+            "to after the pass"},
+           store_flag<&S::autograd_gradients>},
           {{"fused_cross_entropy", flag(), "false", "the loss in one kernel each way"},
            store_flag<&S::fused_cross_entropy>},
           {{"biases", flag(), "true", "gpt: linear layers have biases"}, store_flag<&S::biases>},
@@ -107,6 +131,11 @@ const Table<Software>& software_table() {
            store_flag<&S::pipeline_overlap>},
           {{"scatter_gather", flag(), "false", "stage-to-stage sends are split over the tensor ranks"},
            store_flag<&S::scatter_gather>},
+          {{"partition", choice(partition_names), "layers",
+            "of the model among pipeline stages: layers, as many each, or where they do not divide with embedding and "
+            "head as one each; transformer, transformer|embedding and parameters as DeepSpeed balances them; cost, "
+            "by the multiplies of layers and head, as nanotron"},
+           [](S& s, const Value& v) { s.partition = static_cast<schedules::Partition>(v.choice); }},
           {{"bucket", positive_bytes(), "25 MiB", "gradient bucket"}, [](S& s, const Value& v) { s.bucket = v.bytes; }},
           {{"gradient_precision", choice(precision_names, precisions_later), "fp32", "of gradients on the wire"},
            [](S& s, const Value& v) { s.gradient_precision = static_cast<Precision>(v.choice); }},
@@ -242,6 +271,9 @@ const Table<Software>& software_table() {
            [](S& s, const Value& v) { s.transport.forced.most_channels = static_cast<std::uint32_t>(v.whole); }},
           {{"transport.chunk", positive_bytes(), "4 MiB", "pipelining grain of trees and chains, at most"},
            [](S& s, const Value& v) { s.transport.chunk = v.bytes; }},
+          {{"transport.network_shares", list_type("[0.9 at 2, 0.4 at 16]"), "none",
+            "what the network gives groups over so many nodes, of what it gives two of them alone: fitted to a site"},
+           [](S& s, const Value& v) { s.transport.network_shares = network_shares(v); }},
           {{"transport.network_efficiency", fraction(), "1", "share of a NIC's payload rate that collectives reach"},
            [](S& s, const Value& v) { s.transport.network_efficiency = v.number; }},
           {{"transport.nvlink_efficiency", fraction(), "1", "likewise for NVLink"},

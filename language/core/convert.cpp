@@ -189,4 +189,11 @@ Value convert(const Type& type, const Node& node, const std::string& path) {
                                       : expected(type) + unit_meant(type.kind, node.scalar)));
 }
 
+std::vector<Value> items(const Type& type, const Value& list) {
+  std::vector<Value> values;
+  for (std::size_t i = 0; i < list.node->items.size(); ++i)
+    values.push_back(convert(type, list.node->items[i], list.path + "[" + std::to_string(i) + "]"));
+  return values;
+}
+
 }  // namespace stepcast::language

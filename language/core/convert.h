@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "language/core/tree.h"
 #include "language/core/type.h"
@@ -12,5 +13,8 @@ std::string expected(const Type& type);
 
 /// Checks a node (no block, no list) against its type. Throws InputError: file:line:column: path: found, expected.
 Value convert(const Type& type, const Node& node, const std::string& path);
+
+/// The items of a list, each of one type.
+std::vector<Value> items(const Type& type, const Value& list);
 
 }  // namespace stepcast::language

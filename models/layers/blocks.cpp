@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 namespace stepcast::schedules {
 namespace {
@@ -26,33 +27,38 @@ std::uint32_t count_layers(const Blocks& blocks) {
       std::ranges::count_if(blocks.order, [&](std::uint32_t kind) { return blocks.kinds[kind].layer; }));
 }
 
-std::vector<std::uint32_t> layers_of_chunks(const Scenario& s, const Blocks& blocks, std::uint32_t chunks) {
-  if (!s.parallelism.layers_per_stage.empty()) return s.parallelism.layers_per_stage;
-  const bool before = s.pipeline.embedding_as_layer, after = s.pipeline.head_as_layer;
-  std::vector<std::uint32_t> layers(chunks, (count_layers(blocks) + before + after) / chunks);
-  layers.front() -= before;
-  layers.back() -= after;
-  return layers;
+std::uint32_t head_place(const Blocks& blocks) {
+  for (auto place = static_cast<std::uint32_t>(blocks.order.size()); place-- > 0;)
+    if (blocks.at(place).parameters > 0) return place;
+  return static_cast<std::uint32_t>(blocks.order.size() - 1);
+}
+
+ChunkLayers with_head_last(std::vector<std::uint32_t> layers) {
+  const auto last = static_cast<std::uint32_t>(layers.size() - 1);
+  return {std::move(layers), {last}};
 }
 
 std::vector<BlockRange> cut(const Blocks& blocks, std::uint32_t chunks) {
-  return cut(blocks, std::vector<std::uint32_t>(chunks, count_layers(blocks) / chunks));
+  return cut(blocks, with_head_last(std::vector<std::uint32_t>(chunks, count_layers(blocks) / chunks)));
 }
 
-std::vector<BlockRange> cut(const Blocks& blocks, std::span<const std::uint32_t> layers) {
+std::vector<BlockRange> cut(const Blocks& blocks, const ChunkLayers& shares) {
+  const std::vector<std::uint32_t>& layers = shares.layers;
   std::vector<BlockRange> cuts(layers.size());
   std::uint32_t chunk = 0, left = layers[0], to_come = std::accumulate(layers.begin(), layers.end(), 0u);
   const auto begin_next = [&](std::uint32_t place) {
     cuts[++chunk].first = place;
     left = layers[chunk];
   };
+  std::size_t behind = 0;  // the last layer: so many blocks so far
   for (std::uint32_t place = 0; place < blocks.order.size(); ++place) {
     if (blocks.at(place).layer) {
       while (left == 0) begin_next(place);
       --left;
       --to_come;
     } else if (to_come == 0) {
-      while (chunk + 1 < layers.size()) begin_next(place);
+      while (chunk < shares.behind[std::min(behind, shares.behind.size() - 1)]) begin_next(place);
+      ++behind;
     }
     ++cuts[chunk].count;
   }
@@ -69,13 +75,14 @@ std::vector<std::uint32_t> places(std::span<const BlockRange> chunks) {
 
 double parameters(const Blocks& blocks, std::span<const BlockRange> chunks) {
   double n = 0;
-  bool first = false, last = false;
+  bool first = false, head = false;
+  const std::uint32_t head_at = head_place(blocks);
   for (const std::uint32_t place : places(chunks)) {
     n += blocks.at(place).parameters;
     first = first || place == 0;
-    last = last || place + 1 == blocks.order.size();
+    head = head || place == head_at;
   }
-  return first && last ? n - blocks.tied : n;
+  return first && head ? n - blocks.tied : n;
 }
 
 double expert_parameters(const Blocks& blocks, std::span<const BlockRange> chunks) {

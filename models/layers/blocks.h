@@ -24,31 +24,41 @@ struct Block {
   double saved = 0;              ///< bytes kept from forward to backward, with the scenario's recomputation
   double working = 0;            ///< bytes that are there only while it is at work: logits, recomputed activations
   double output = 0;             ///< bytes it passes on, of a row of tensor ranks together
+  bool output_split = false;     ///< each tensor rank has a part of them, with and without sequence parallelism
 };
 
 /// A model as a list of blocks, of which many are alike.
 struct Blocks {
   std::vector<Block> kinds;
   std::vector<std::uint32_t> order;  ///< indices into `kinds`, in forward order
-  double tied = 0;  ///< parameters of the last block that are the first one's: a stage that has both keeps one copy
+  double tied = 0;  ///< parameters of the head that are the first block's: a stage that has both keeps one copy
 
   const Block& at(std::uint32_t place) const { return kinds[order[place]]; }
 };
 
 std::uint32_t count_layers(const Blocks& blocks);
 
+/// The place of the head: the last block that has parameters, or the last one.
+std::uint32_t head_place(const Blocks& blocks);
+
 /// Consecutive blocks: places in Blocks::order.
 struct BlockRange {
   std::uint32_t first = 0, count = 0;
 };
 
-/// Layers of each of `chunks` model chunks: as the scenario says, or as many each. Requires check() to be empty.
-std::vector<std::uint32_t> layers_of_chunks(const Scenario& scenario, const Blocks& blocks, std::uint32_t chunks);
+/// What each model chunk holds.
+struct ChunkLayers {
+  std::vector<std::uint32_t> layers;  ///< of each chunk, in the order of the model
+  std::vector<std::uint32_t> behind;  ///< the chunk of each block behind the last layer; of others than these: the last
+};
 
-/// Which blocks each model chunk holds, by its layers: what comes before the first layer belongs to the first chunk,
-/// what comes after the last to the last, all else to the chunk of the layer before it. Requires `layers` to sum up to
-/// the model's.
-std::vector<BlockRange> cut(const Blocks& blocks, std::span<const std::uint32_t> layers);
+/// So many layers in each chunk, all that follows the last one in the last chunk.
+ChunkLayers with_head_last(std::vector<std::uint32_t> layers);
+
+/// Which blocks each model chunk holds: what comes before the first layer belongs to the first chunk, what comes after
+/// the last to the chunks named, all else to the chunk of the layer before it. Requires the layers to sum up to the
+/// model's.
+std::vector<BlockRange> cut(const Blocks& blocks, const ChunkLayers& shares);
 
 /// The same with as many layers each. Requires chunks to divide them.
 std::vector<BlockRange> cut(const Blocks& blocks, std::uint32_t chunks);

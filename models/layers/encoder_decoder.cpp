@@ -7,6 +7,7 @@
 #include "models/layers/attention.h"
 #include "models/layers/block_of.h"
 #include "models/layers/multiply_pair.h"
+#include "models/layers/partition.h"
 #include "models/layers/sublayers.h"
 #include "models/layers/transformer_layer.h"
 
@@ -106,7 +107,7 @@ Blocks encoder_decoder_blocks(const Scenario& s) {
   out.order.push_back(5);
   if (tied_embeddings(s.model)) out.tied = d(z.encoder.vocab) * d(z.encoder.hidden);
   const std::uint32_t chunks = s.parallelism.pipeline * s.pipeline.virtual_stages;
-  for (const BlockRange& chunk : cut(out, layers_of_chunks(s, out, chunks))) {
+  for (const BlockRange& chunk : cut(out, share_out(s, out, chunks))) {
     const auto begin = out.order.begin() + chunk.first, end = begin + chunk.count;
     if (const auto of_decoder = std::find(begin, end, 3u); of_decoder != end) *of_decoder = 4;
   }

@@ -22,6 +22,7 @@ enum class OperatorKind : std::uint8_t {
   head_projection,
   logits,
   logit_metrics,
+  logit_cast,
   cross_entropy,
   pooler,
   tanh,
@@ -98,7 +99,7 @@ enum class OperatorKind : std::uint8_t {
 };
 
 /// Names for people, in the order of the kinds.
-inline constexpr std::array<std::string_view, 78> kOperatorNames = {
+inline constexpr std::array<std::string_view, 79> kOperatorNames = {
     "other",
     "embedding",
     "embedding projection",
@@ -110,6 +111,7 @@ inline constexpr std::array<std::string_view, 78> kOperatorNames = {
     "head projection",
     "logits",
     "metrics of the logits",
+    "cast of the logits",
     "cross entropy",
     "pooler",
     "tanh",

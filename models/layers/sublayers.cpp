@@ -110,31 +110,53 @@ void logits(Writer& w, std::int64_t rows) {
   w.forward.gather_weight(z.vocab, z.width);
   w.forward.gemm(rows_of(z, rows), z.width, z.vocab);
   w.forward.sum_over_rows(z.vocab);
-  w.saves(d(rows_of(z, rows)) * d(z.vocab) * d(z.element));
   if (rows == 0) return column_split_backward(w, z.vocab);
   PassWriter& b = w.backward;
   b.gemm(rows, z.vocab, z.hidden);
   b.weight_gradient_and([&](bool hide) { sum_input_gradient(b, hide); }, z.vocab, z.hidden, rows);
 }
 
-void cross_entropy(Writer& w, std::int64_t rows) {
-  const double e = d(w.z.element), logits = d(rows_of(w.z, rows)) * d(w.z.vocab);
+namespace {
+
+double all_logits(const Writer& w, std::int64_t rows) { return d(rows_of(w.z, rows)) * d(w.z.vocab); }
+
+}  // namespace
+
+std::int64_t loss_element(const Scenario& s) {
+  return s.software.fused_cross_entropy ? element_bytes(s.training.precision) : element_bytes(Precision::fp32);
+}
+
+void cast_logits(Writer& w, std::int64_t rows) {
+  const double e = d(w.z.element), logits = all_logits(w, rows);
   // Each to fp32, and its logarithm of the softmax.
   if (const int metrics = w.s.software.logit_metrics; metrics > 0) {
     w.begin(Kind::logit_metrics);
     w.forward.touch(metrics * logits * (e + 3 * kFp32), 2 * metrics);
   }
+  w.begin(Kind::logit_cast);
+  w.saves(logits * e);
+  if (w.s.software.fused_cross_entropy) return;
+  w.forward.touch(logits * (e + kFp32));
+  w.backward.touch(logits * (kFp32 + e));
+}
+
+void loss_of_cast_logits(Writer& w, std::int64_t rows) {
+  const double e = d(w.z.element), logits = all_logits(w, rows);
   w.begin(Kind::cross_entropy);
   if (w.s.software.fused_cross_entropy) {
     w.forward.touch(logits * e);
     w.backward.touch(logits * 2 * e);
     return;
   }
-  // To fp32; maximum; subtract it; exponential; sum; divide.
-  w.forward.touch(logits * (e + kFp32 + kFp32 + 2 * kFp32 + 2 * kFp32 + kFp32 + 2 * kFp32), 6);
-  // Times the loss's gradient; back to the training precision.
-  w.backward.touch(logits * (2 * kFp32 + kFp32 + e), 2);
-  w.saves(logits * kFp32);
+  // Maximum; subtract it; exponential; sum; divide.
+  w.forward.touch(logits * (kFp32 + 2 * kFp32 + 2 * kFp32 + kFp32 + 2 * kFp32), 5);
+  w.backward.touch(logits * 2 * kFp32);  // times the loss's gradient
+  w.saves(logits * kFp32 * w.s.software.fp32_logits);
+}
+
+void cross_entropy(Writer& w, std::int64_t rows) {
+  cast_logits(w, rows);
+  loss_of_cast_logits(w, rows);
 }
 
 void look_up(Writer& w, bool owns) {

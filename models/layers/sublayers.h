@@ -32,8 +32,12 @@ void sum_input_gradient(PassWriter& w, bool under_next);
 
 /// Logits over the vocabulary from `rows` rows (0: all tokens), split by columns.
 void logits(Writer& w, std::int64_t rows = 0);
-/// Their cross entropy.
+/// Their cross entropy, which is their cast to the loss's precision and what follows it.
 void cross_entropy(Writer& w, std::int64_t rows = 0);
+void cast_logits(Writer& w, std::int64_t rows = 0);
+void loss_of_cast_logits(Writer& w, std::int64_t rows = 0);
+/// Bytes of a logit after its cast.
+std::int64_t loss_element(const Scenario& scenario);
 
 /// Look-up of a stack's tokens in the vocabulary's matrix, which it owns unless another stack's look-up does.
 void look_up(Writer& w, bool owns = true);

@@ -6,6 +6,7 @@
 #include "models/layers/block_of.h"
 #include "models/layers/encoder.h"
 #include "models/layers/encoder_decoder.h"
+#include "models/layers/partition.h"
 #include "models/layers/sublayers.h"
 #include "models/layers/transformer_layer.h"
 
@@ -72,6 +73,12 @@ Block embedding(const Scenario& s, const StackSizes& z) {
   return block;
 }
 
+/// Of all tensor ranks of a row.
+double logit_bytes(const StackSizes& z, std::int64_t element) {
+  return d(z.tokens) * d(z.vocab) * d(element) * z.grid.columns;
+}
+
+/// The last norm and the logits, with the loss unless that is a block of its own.
 Block head(const Scenario& s, const StackSizes& z) {
   const StackSizes words = word_sizes(s, z);
   OperatorList list;
@@ -80,9 +87,34 @@ Block head(const Scenario& s, const StackSizes& z) {
   projection(w, Kind::head_projection, z.width, words.width);
   logits(of_words);
   w.saves(2 * z.residual * d(z.element));  // the norm's input and output
+  if (has_loss_block(s)) {
+    Block block = part_block("head", std::move(list), logit_bytes(z, z.element));
+    block.output_split = true;
+    block.working = gathered_words(z);
+    return block;
+  }
   cross_entropy(of_words);
   Block block = part_block("head", std::move(list));
   block.working = std::exchange(block.saved, 0) + gathered_words(z);  // its backward follows at once
+  return block;
+}
+
+/// Logits in the precision of the loss.
+Block cast(const Scenario& s, const StackSizes& z) {
+  OperatorList list;
+  Writer w(s, z, list);
+  cast_logits(w);
+  Block block = part_block("cast", std::move(list), logit_bytes(z, loss_element(s)));
+  block.output_split = true;
+  return block;
+}
+
+Block loss(const Scenario& s, const StackSizes& z) {
+  OperatorList list;
+  Writer w(s, z, list);
+  loss_of_cast_logits(w);
+  Block block = part_block("loss", std::move(list));
+  block.working = std::exchange(block.saved, 0);
   return block;
 }
 
@@ -107,6 +139,11 @@ Blocks transformer_blocks(const Scenario& s) {
   }
   out.order.insert(out.order.end(), static_cast<std::size_t>(of_experts > 0 ? of_experts : dense), 1);
   out.order.push_back(2);
+  if (has_loss_block(s))
+    for (Block (*const behind)(const Scenario&, const StackSizes&) : {cast, loss}) {
+      out.order.push_back(static_cast<std::uint32_t>(out.kinds.size()));
+      out.kinds.push_back(behind(s, z));
+    }
   if (tied_embeddings(s.model)) out.tied = d(z.vocab) * d(word_sizes(s, z).width) / z.grid.depth;
   return out;
 }

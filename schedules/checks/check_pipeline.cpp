@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "models/layers/partition.h"
 #include "schedules/pipeline/custom.h"
 #include "schedules/pipeline/pipelines.h"
 #include "schedules/pipeline/placement.h"
@@ -25,15 +26,9 @@ void check_layers(const Scenario& s, const Shape& shape, std::vector<Problem>& o
                    "this family is layers alone"});
   const std::vector<std::uint32_t>& given = s.parallelism.layers_per_stage;
   if (given.empty()) {
-    const std::int64_t counted = all + s.pipeline.embedding_as_layer + s.pipeline.head_as_layer;
-    const std::string more = s.pipeline.embedding_as_layer && s.pipeline.head_as_layer ? " + embedding and head"
-                             : s.pipeline.embedding_as_layer                           ? " + embedding"
-                             : s.pipeline.head_as_layer                                ? " + head"
-                                                                                       : "";
-    if (counted % (p * v) != 0)
-      out.push_back({s.pipeline.virtual_stages > 1 ? "pipeline.virtual_stages" : "parallelism.pipeline",
-                     "model.layers " + n(all) + more + " does not split evenly over pipeline " + n(p) +
-                         (v > 1 ? " x virtual stages " + n(v) : "")});
+    if (std::string problem = partition_problem(s, static_cast<std::uint32_t>(p * v)); !problem.empty())
+      out.push_back(
+          {s.pipeline.virtual_stages > 1 ? "pipeline.virtual_stages" : "parallelism.pipeline", std::move(problem)});
     return;
   }
   const std::string key = "parallelism.layers_per_stage";

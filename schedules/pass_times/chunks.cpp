@@ -118,10 +118,12 @@ Chunk PieceTimes::chunk(Coordinate c, std::span<const BlockRange> chunks, std::u
     chunk.backward = chunk.backward + piece.backward;
     chunk.weight = chunk.weight + piece.weight;
   }
-  const bool last = range.first + range.count == blocks_.order.size();
-  if (last && std::ranges::find(chunks, 0u, &BlockRange::first) != chunks.end()) {
-    chunk.pieces.back().parameters -= blocks_.tied;  // one copy on this rank
-    chunk.pieces.back().trained -= blocks_.tied;
+  const std::uint32_t head = head_place(blocks_);
+  const bool has_head = range.first <= head && head < range.first + range.count;
+  if (has_head && std::ranges::find(chunks, 0u, &BlockRange::first) != chunks.end()) {
+    Piece& piece = chunk.pieces[head - range.first];
+    piece.parameters -= blocks_.tied;  // one copy on this rank
+    piece.trained -= blocks_.tied;
   }
   return chunk;
 }

@@ -87,6 +87,10 @@ ActivationSizes activation_sizes(const Scenario& s, const Blocks& blocks, std::s
     for (const std::uint32_t place : places({&chunk, 1})) saved += blocks.at(place).saved;
   }
   sizes.working = largest(blocks, chunks, &Block::working);
+  if (const double overhead = s.software.activation_overhead; overhead > 0) {
+    for (double& saved : sizes.saved) saved *= 1 + overhead;
+    sizes.working *= 1 + overhead;
+  }
   if (s.offload.activations != Tier::gpu) {
     sizes.stays = bytes(2 * largest(blocks, chunks, &Block::saved));
     sizes.offloaded = offloaded_activations(s);
@@ -153,6 +157,7 @@ MemoryUse stage_memory(const Scenario& s, const Blocks& blocks, std::span<const 
   if (s.parallelism.pipeline > 1) {                                   // one activation and one gradient in transfer
     buffers += 2 * largest(blocks, chunks, &Block::output) / (s.parallelism.sequence ? s.parallelism.tensor : 1);
   }
+  if (s.software.autograd_gradients && zero < 2) use.gradients += bytes(trained.all * e);
   if (s.software.dummy_weight_gradients) buffers += one_gradient_per_shape(blocks, chunks) * e;
   use.buffers = bytes(buffers);
   if (s.offload.any()) offload(s, blocks, chunks, sizes, use);

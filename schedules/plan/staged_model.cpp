@@ -5,6 +5,7 @@
 
 #include "models/layers/frozen.h"
 #include "models/layers/model_blocks.h"
+#include "models/layers/partition.h"
 #include "models/layers/recompute.h"
 #include "schedules/pipeline/placement.h"
 
@@ -12,7 +13,7 @@ namespace stepcast::schedules {
 namespace {
 
 std::vector<std::vector<BlockRange>> stage_chunks(const Scenario& s, const Blocks& blocks, Shape shape) {
-  const std::vector<BlockRange> cuts = cut(blocks, layers_of_chunks(s, blocks, chunks(shape)));
+  const std::vector<BlockRange> cuts = cut(blocks, share_out(s, blocks, chunks(shape)));
   std::vector<std::vector<BlockRange>> stages(shape.stages);
   for (std::uint32_t stage = 0; stage < shape.stages; ++stage)
     for (std::uint32_t v = 0; v < shape.virtual_stages; ++v)

@@ -71,9 +71,9 @@ class Declarer {
     return {operation, bytes, groups, static_cast<std::uint32_t>(own), algorithm, s_.traffic_scale.data};
   }
 
-  /// Bytes of one activation, or of its gradient, on the way from a stage to the next or the one before: the most of
-  /// any of its chunks.
-  double passed_on(std::uint32_t stage, bool down) const {
+  /// Bytes of one activation, or of its gradient, that a rank of `parts` sends from a stage to the next or the one
+  /// before: the most of any of its chunks. `split`: each sends a part, else all of them the whole.
+  double passed_on(std::uint32_t stage, bool down, bool split, std::uint32_t parts) const {
     double most = 0;
     for (std::uint32_t v = 0; v < shape_.virtual_stages; ++v) {
       const bool forward = goes_down(shape_, v) == down;
@@ -81,9 +81,22 @@ class Declarer {
       if (!to || to->stage == stage) continue;
       const BlockRange& chunk = in_.chunks[stage][v];
       const std::uint32_t end = forward ? chunk.first + chunk.count : chunk.first;
-      most = std::max(most, in_.blocks.at(end - 1).output);
+      const Block& block = in_.blocks.at(end - 1);
+      most = std::max(most, block.output / (split || block.output_split ? parts : 1));
     }
     return most;
+  }
+
+  /// What a send between two ranks waits for before it begins: the software's, where it crosses the network.
+  Time delay_of(const collectives::Group& pair) const {
+    const Time delay = s_.software.send_delay;
+    const topology::Cluster& cluster = in_.machine.cluster();
+    if (delay == Time{} || cluster.node_of(pair.front()) == cluster.node_of(pair.back())) return {};
+    constexpr double kOnTwoNodes = 1e-6;  // seconds
+    const double most = to_seconds(delay), nodes = std::min(cluster.nodes(), s_.software.send_delay_nodes);
+    if (most <= kOnTwoNodes) return delay;
+    const double part = std::log(nodes / 2) / std::log(s_.software.send_delay_nodes / 2.0);
+    return from_seconds(kOnTwoNodes * std::pow(most / kOnTwoNodes, part));
   }
 
   /// Of the row of the tensor grid that a rank is in.
@@ -112,8 +125,8 @@ class Declarer {
         continue;
       }
       for (const std::uint32_t direction : {0u, 1u}) {
-        const double whole = passed_on(c.stage, direction == 0);
-        const Bytes message = whole_bytes(whole / (split ? t : 1));
+        const double sent = passed_on(c.stage, direction == 0, split, t);
+        const Bytes message = whole_bytes(sent);
         const std::uint32_t to = (c.stage + (direction == 0 ? 1 : stages_ - 1)) % stages_;
         const double scale = s_.traffic_scale.stages;
         std::vector<collectives::Group> pairs = in_.ranks.sends_beside(c, to);
@@ -127,9 +140,10 @@ class Declarer {
                              .groups = shared(std::move(pairs)),
                              .own = static_cast<std::uint32_t>(std::max<std::size_t>(senders.size(), 1)),
                              .scale = scale}}};
+        send.delay = delay_of(send.collectives.front().groups->front());
         if (gather)
           send.at_receiver.push_back({.operation = Operation::all_gather,
-                                      .bytes = whole_bytes(whole),
+                                      .bytes = whole_bytes(sent * t),
                                       .groups = shared(grid_rows_beside(in_.ranks, {c.tensor, c.data, to})),
                                       .scale = scale});
         out_.sends[lane][direction] =
@@ -180,7 +194,9 @@ class Declarer {
                                            algorithm(s_.data_parallel.mode))}},
                          summing, held.all);
         }
-        const Operation operation = zero_ >= 1 ? Operation::reduce_scatter : Operation::all_reduce;
+        const Operation operation = zero_ >= 2 || (zero_ == 1 && !s_.software.zero_1_all_reduce)
+                                        ? Operation::reduce_scatter
+                                        : Operation::all_reduce;
         Communication sum{{over_data_ranks(operation, bytes_of(held.rest(), on_wire), shards, groups.own_shards,
                                            algorithm(s_.data_parallel.mode))}};
         if (!groups.replicas.empty())
@@ -222,15 +238,21 @@ class Declarer {
     }
   }
 
-  /// Whether the first and the last block are on different stages, which then sum up what they share.
-  bool tied() const {
-    return in_.blocks.tied > 0 && copies(shape_) == 1 && place(shape_, {0, chunks(shape_) - 1}).stage > 0;
+  /// The stage of the head.
+  std::uint32_t head_stage() const {
+    const std::uint32_t head = head_place(in_.blocks);
+    for (std::uint32_t stage = 0; stage < stages_; ++stage)
+      for (const BlockRange& chunk : in_.chunks[stage])
+        if (chunk.first <= head && head < chunk.first + chunk.count) return stage;
+    return stages_ - 1;
   }
 
+  /// The embedding and the head are on different stages, which then sum up what they share.
   void declare_tied_embeddings() {
-    if (!tied()) return;
+    out_.head_stage = head_stage();
+    if (in_.blocks.tied == 0 || copies(shape_) > 1 || out_.head_stage == 0) return;
     for (std::uint32_t r = 0; r < replicas_; ++r) {
-      std::vector<Group> pairs = in_.ranks.sends_beside(lanes_.at(r), stages_ - 1);
+      std::vector<Group> pairs = in_.ranks.sends_beside(lanes_.at(r), out_.head_stage);
       const Bytes bytes = bytes_of(in_.blocks.tied / (zero_ >= 2 ? shard_ranks(s_) : 1),
                                    element_bytes(s_.software.main_gradient_precision));
       out_.tied_embeddings.push_back(

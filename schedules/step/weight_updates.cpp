@@ -84,12 +84,12 @@ void WeightUpdates::add_without_flush(std::uint32_t lane, std::uint32_t micro_ba
 }
 
 std::optional<TaskId> WeightUpdates::add_tied_embeddings_beside(std::uint32_t lane) {
-  const std::uint32_t stage = lanes_[lane].at.stage, last = lanes_.shape.stages - 1;
-  if (lanes_.traffic.tied_embeddings.empty() || (stage != 0 && stage != last)) return {};
+  const std::uint32_t stage = lanes_[lane].at.stage, head = lanes_.traffic.head_stage;
+  if (lanes_.traffic.tied_embeddings.empty() || (stage != 0 && stage != head)) return {};
   const std::uint32_t r = lane % lanes_.groups.replicas();
   const Joined::Turn turn = ties_.next(lane, r, [&] {
     const std::array<sim::StreamId, 2> streams{lanes_.streams(lanes_.groups.lane(r, 0)).parameters,
-                                               lanes_.streams(lanes_.groups.lane(r, last)).parameters};
+                                               lanes_.streams(lanes_.groups.lane(r, head)).parameters};
     return lanes_.transfer(streams, lanes_.traffic.tied_embeddings[r]);
   });
   lanes_.step.program.after(turn.task, lanes_.last_task(lane));
@@ -105,7 +105,7 @@ std::vector<std::optional<TaskId>> WeightUpdates::add_tied_embeddings() {
   std::vector<std::optional<TaskId>> of_lane(lanes_.count());
   if (lanes_.traffic.tied_embeddings.empty()) return of_lane;
   for (std::uint32_t r = 0; r < lanes_.groups.replicas(); ++r) {
-    const std::array<std::uint32_t, 2> ends{lanes_.groups.lane(r, 0), lanes_.groups.lane(r, lanes_.shape.stages - 1)};
+    const std::array<std::uint32_t, 2> ends{lanes_.groups.lane(r, 0), lanes_.groups.lane(r, lanes_.traffic.head_stage)};
     const std::array<sim::StreamId, 2> streams{lanes_.streams(ends[0]).data, lanes_.streams(ends[1]).data};
     const TaskId task = lanes_.transfer(streams, lanes_.traffic.tied_embeddings[r]);
     for (const std::uint32_t lane : ends) {

@@ -293,6 +293,7 @@ TEST(EveryKey, OfThePlanIsStored) {
   EXPECT_EQ(s.pipeline.orders, (std::vector<std::string>{"F0 B0", "F0"}));
   EXPECT_EQ(s.pipeline.placement, schedules::Placement::v_shape);
   EXPECT_EQ(s.pipeline.most_in_flight, 17u);
+  EXPECT_EQ(s.pipeline.partition, schedules::Partition::transformer_and_embedding);
   EXPECT_TRUE(s.pipeline.embedding_as_layer);
   EXPECT_TRUE(s.pipeline.head_as_layer);
   EXPECT_EQ(s.parallelism.layers_per_stage, (std::vector<std::uint32_t>{2, 2, 2, 1, 3, 2}));
@@ -345,6 +346,14 @@ TEST(EveryKey, OfTheSoftwareIsStored) {
   EXPECT_FALSE(software.data_overlap);
   EXPECT_TRUE(software.pipeline_overlap);
   EXPECT_TRUE(software.scatter_gather);
+  EXPECT_EQ(software.partition, schedules::Partition::parameters);
+  EXPECT_FALSE(software.zero_1_overlap);
+  EXPECT_TRUE(software.zero_1_all_reduce);
+  EXPECT_TRUE(software.autograd_gradients);
+  EXPECT_EQ(software.activation_overhead, 0.0625);
+  EXPECT_EQ(software.fp32_logits, 5);
+  EXPECT_EQ(software.send_delay, nanoseconds(84));
+  EXPECT_EQ(software.send_delay_nodes, 85u);
   EXPECT_EQ(software.bucket, Bytes{18 << 20});
   EXPECT_EQ(software.gradient_precision, Precision::fp16);
   EXPECT_EQ(software.main_gradient_precision, Precision::bf16);
@@ -405,12 +414,15 @@ TEST(EveryKey, OfTheSoftwareIsStored) {
   EXPECT_EQ(t.p2p.share, 0.49);
   EXPECT_TRUE(t.as_nccl_picks);
   EXPECT_TRUE(t.network_of_links);
+  EXPECT_EQ(t.network_shares, (std::vector<collectives::ShareOverNodes>{{2, 0.875}, {16, 0.25}}));
   EXPECT_EQ(software.source, "software source");
 }
 
 TEST(EveryKey, OfTheMeasurementIsStored) {
   const schedules::Measured measured = read_every_key().measured;
   EXPECT_EQ(measured.step_time, milliseconds(41'000));
+  EXPECT_EQ(measured.outcome, schedules::Outcome::ran);
+  EXPECT_EQ(measured.memory_is, schedules::MemoryFigure::reserved);
   EXPECT_EQ(measured.peak_memory, Bytes{42LL << 30});
   EXPECT_EQ(measured.phases, (std::map<std::string, Time>{{"layer_forward", milliseconds(1)},
                                                           {"layer_backward", milliseconds(2)},
