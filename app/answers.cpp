@@ -43,7 +43,9 @@ bool forecast(Answer& answer, workload::Machines& machines, const AnswerOptions&
   schedules::ForecastOptions own = options.forecast;
   const workload::WatchLowered watch = transfers.watch();
   own.watch = &watch;
-  if (options.rows_that_may_fit && answer.question.of_table && !answer.question.scenario.measured.step_time)
+  const schedules::Measured& measured = answer.question.scenario.measured;
+  if (measured.outcome == schedules::Outcome::failed ||
+      (options.rows_that_may_fit && answer.question.of_table && !measured.step_time))
     own.simulate = schedules::Simulate::what_may_fit;
   try {
     answer.forecast = schedules::forecast(answer.question.scenario, machines, own);

@@ -65,10 +65,19 @@ std::optional<std::vector<language::Question>> questions_asked(const Asked& aske
   return questions;
 }
 
+namespace {
+
+/// A plan that is refused, and did not run when it was tried.
+bool failed_as_measured(const Answer& answer) {
+  return answer.question.refused && answer.question.scenario.measured.outcome == schedules::Outcome::failed;
+}
+
+}  // namespace
+
 bool some_failed(std::span<const Answer> answers) {
   std::vector<const language::Question*> failed;
   for (const Answer& each : answers)
-    if (!each.forecast) failed.push_back(&each.question);
+    if (!each.forecast && !failed_as_measured(each)) failed.push_back(&each.question);
   return some_failed(failed, answers.size());
 }
 

@@ -90,7 +90,8 @@ void finish(Question& question, Node tree, const Reading& how) {
     if (key != nullptr && problem.text.starts_with("missing") && problem.text.find("expected") == std::string::npos)
       question.error += "; expected " + expected(key->type);
   }
-  if (!question.error.empty()) return;
+  question.refused = !question.error.empty();
+  if (question.refused) return;
   question.notes = notes_on_defaults(tree, question.scenario, how.library);
   std::ranges::move(schedules::notes(question.scenario), std::back_inserter(question.notes));
 }

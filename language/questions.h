@@ -27,6 +27,7 @@ struct Question {
   std::string source;
   schedules::Scenario scenario;          ///< can run where `error` is empty
   std::string error;                     ///< why it cannot; one line for each problem, fit for a terminal
+  bool refused = false;                  ///< it is read, but its plan contradicts itself or the cluster
   bool internal_error = false;           ///< which is a mistake of stepcast's
   std::vector<schedules::Note> notes{};  ///< where `error` is empty
 };

@@ -17,25 +17,6 @@ namespace {
 
 using collectives::Operation;
 
-double bus_factor(Operation operation, std::uint32_t ranks) {
-  const double n = ranks;
-  switch (operation) {
-    case Operation::all_reduce:
-      return 2 * (n - 1) / n;
-    case Operation::all_gather:
-    case Operation::reduce_scatter:
-    case Operation::all_to_all:
-    case Operation::gather:
-    case Operation::scatter:
-      return (n - 1) / n;
-    case Operation::broadcast:
-    case Operation::reduce:
-    case Operation::send_recv:
-      return 1;
-  }
-  return 1;
-}
-
 bool reduces(Operation operation) {
   return operation == Operation::all_reduce || operation == Operation::reduce || operation == Operation::reduce_scatter;
 }

@@ -27,10 +27,14 @@ ComparedRow compare_row(const Answer& answer, std::span<const calibrate::Residua
   const schedules::Measured& measured = answer.question.scenario.measured;
   if (measured.step_time) row.measured_s = to_seconds(*measured.step_time);
   if (measured.peak_memory) row.measured_bytes = measured.peak_memory->value;
-  if (!answer.forecast) return row;
+  if (!answer.forecast) {
+    if (answer.question.refused) row.fits = false;
+    return row;
+  }
   const Forecast& f = *answer.forecast;
-  row.predicted_s = to_seconds(f.step);
-  if (row.measured_s) row.error = *row.predicted_s / *row.measured_s - 1;
+  row.fits = !f.out_of_memory;
+  if (f.simulated) row.predicted_s = to_seconds(f.step);
+  if (row.measured_s && row.predicted_s) row.error = *row.predicted_s / *row.measured_s - 1;
   if (measured.step_time && answer.band) {
     row.covered = holds(*answer.band, *measured.step_time);
     const auto others = calibrate::without(residuals, answer.question.table, "");
@@ -38,7 +42,10 @@ ComparedRow compare_row(const Answer& answer, std::span<const calibrate::Residua
       row.covered_new_table = holds(*new_table, *measured.step_time);
   }
   for (const StageReport& stage : f.stages)
-    row.predicted_bytes = std::max(row.predicted_bytes.value_or(0), stage.memory.allocated().value);
+    row.predicted_bytes = std::max(
+        row.predicted_bytes.value_or(0),
+        (measured.memory_is == schedules::MemoryFigure::allocated ? stage.memory.allocated() : stage.memory.peak())
+            .value);
   for (const schedules::Phase& phase : schedules::phases()) {
     const auto stated = measured.phases.find(std::string(phase.name));
     const std::optional<Time> predicted = phase.predicted(f);
@@ -60,7 +67,20 @@ std::optional<double> share(const std::vector<const ComparedRow*>& rows, std::op
 }
 
 ComparedTable summarise(std::string name, const std::vector<const ComparedRow*>& rows) {
-  ComparedTable table{std::move(name), rows.size(), {}, {}, {}, {}, {}, {}};
+  ComparedTable table;
+  table.table = std::move(name);
+  table.rows = rows.size();
+  const auto refused = [&](schedules::Outcome outcome) -> std::optional<double> {
+    double all = 0, not_fitting = 0;
+    for (const ComparedRow* row : rows) {
+      if (!row->fits || row->answer->question.scenario.measured.outcome != outcome) continue;
+      ++all;
+      not_fitting += !*row->fits;
+    }
+    return all == 0 ? std::nullopt : std::optional(not_fitting / all);
+  };
+  table.failed_found = refused(schedules::Outcome::failed);
+  table.ran_refused = refused(schedules::Outcome::ran);
   table.covered = share(rows, &ComparedRow::covered);
   table.covered_new_table = share(rows, &ComparedRow::covered_new_table);
   std::vector<double> errors, measured, predicted, memory;
@@ -91,15 +111,23 @@ std::string whole_percent(const std::optional<double>& share) {
 
 std::string seconds(const std::optional<double>& value) { return value ? fmt::format("{:.4g} s", *value) : "-"; }
 
+std::string fits_text(const ComparedRow& row) { return !row.fits ? "" : *row.fits ? "true" : "false"; }
+
 std::string number(const std::optional<double>& value) { return value ? fmt::format("{}", *value) : ""; }
 
 }  // namespace
+
+std::string_view outcome_text(const ComparedRow& row) {
+  return row.answer->question.scenario.measured.outcome == schedules::Outcome::failed ? "failed" : "ran";
+}
 
 Comparison compare(std::span<const Answer> answers, std::span<const calibrate::Residual> measured) {
   Comparison out;
   for (const Answer& answer : answers) {
     const schedules::Measured& m = answer.question.scenario.measured;
-    if (answer.question.error.empty() && !m.step_time && !m.peak_memory && m.phases.empty()) continue;
+    if (answer.question.error.empty() && m.outcome == schedules::Outcome::ran && !m.step_time && !m.peak_memory &&
+        m.phases.empty())
+      continue;
     out.rows.push_back(compare_row(answer, measured));
   }
   std::vector<std::string> names;
@@ -123,6 +151,8 @@ std::string validate_table(const Comparison& comparison) {
   for (const ComparedRow& row : comparison.rows) {
     const language::Question& question = row.answer->question;
     std::string note = question.error;
+    if (question.scenario.measured.outcome == schedules::Outcome::failed)
+      note = note.empty() ? "failed when it was tried" : "failed when it was tried: " + note;
     if (row.answer->forecast && row.answer->forecast->out_of_memory)
       note = memory_message(*row.answer->forecast->out_of_memory);
     for (const auto& [name, phase] : row.phases)
@@ -136,18 +166,22 @@ std::string validate_table(const Comparison& comparison) {
   const auto out_of_range = [](const ComparedRow& row) { return row.answer->band && !row.answer->band->in_range; };
   if (std::ranges::any_of(comparison.rows, out_of_range)) out += kStarLine;
   out += "\n";
-  TextTable tables({{"table", Align::left},
-                    {"rows"},
-                    {"MAPE"},
-                    {"median error"},
-                    {"rank correlation"},
-                    {"memory MAPE"},
-                    {"in band"},
-                    {"as a new table"}});
+  std::vector<TextTable::Column> columns{{"table", Align::left}, {"rows"},        {"MAPE"},    {"median error"},
+                                         {"rank correlation"},   {"memory MAPE"}, {"in band"}, {"as a new table"}};
+  const bool some_failed = comparison.all.failed_found.has_value();
+  if (some_failed) columns.insert(columns.end(), {{"failed, refused"}, {"ran, refused"}});
+  TextTable tables(std::move(columns));
   const auto add = [&](const ComparedTable& t) {
-    tables.add({t.table, std::to_string(t.rows), percent(t.mape, false), percent(t.median_error, true),
-                t.rank_correlation ? fmt::format("{:.3f}", *t.rank_correlation) : "-", percent(t.memory_mape, false),
-                whole_percent(t.covered), whole_percent(t.covered_new_table)});
+    std::vector<std::string> cells{t.table,
+                                   std::to_string(t.rows),
+                                   percent(t.mape, false),
+                                   percent(t.median_error, true),
+                                   t.rank_correlation ? fmt::format("{:.3f}", *t.rank_correlation) : "-",
+                                   percent(t.memory_mape, false),
+                                   whole_percent(t.covered),
+                                   whole_percent(t.covered_new_table)};
+    if (some_failed) cells.insert(cells.end(), {whole_percent(t.failed_found), percent(t.ran_refused, false)});
+    tables.add(std::move(cells));
   };
   for (const ComparedTable& t : comparison.tables) add(t);
   if (comparison.tables.size() != 1) add(comparison.all);
@@ -156,14 +190,15 @@ std::string validate_table(const Comparison& comparison) {
 
 std::string validate_csv(const Comparison& comparison) {
   std::string out = csv_line({"name", "table", "gpus", "measured_s", "predicted_s", "error", "measured_bytes",
-                              "predicted_bytes", "low_s", "high_s", "in_range", "why"});
+                              "predicted_bytes", "low_s", "high_s", "in_range", "measured_outcome", "fits", "why"});
   for (const ComparedRow& row : comparison.rows) {
     const language::Question& q = row.answer->question;
     const std::vector<std::string> band = band_cells(row.answer->band);
-    out += csv_line(
-        {q.name, q.table, std::to_string(q.scenario.cluster.gpus), number(row.measured_s), number(row.predicted_s),
-         number(row.error), row.measured_bytes ? std::to_string(*row.measured_bytes) : "",
-         row.predicted_bytes ? std::to_string(*row.predicted_bytes) : "", band[0], band[1], band[2], q.error});
+    out += csv_line({q.name, q.table, std::to_string(q.scenario.cluster.gpus), number(row.measured_s),
+                     number(row.predicted_s), number(row.error),
+                     row.measured_bytes ? std::to_string(*row.measured_bytes) : "",
+                     row.predicted_bytes ? std::to_string(*row.predicted_bytes) : "", band[0], band[1], band[2],
+                     std::string(outcome_text(row)), fits_text(row), q.error});
   }
   return out;
 }

@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/report/answer.h"
@@ -13,6 +14,7 @@ namespace stepcast::app {
 /// One measured run beside its prediction. `error` is predicted / measured - 1.
 struct ComparedRow {
   const Answer* answer = nullptr;
+  std::optional<bool> fits;  ///< the plan can run and has the memory; nothing: nobody could tell
   std::optional<double> measured_s, predicted_s, error;
   std::optional<std::int64_t> measured_bytes, predicted_bytes;
   struct ComparedPhase {
@@ -24,12 +26,16 @@ struct ComparedRow {
   std::optional<bool> covered_new_table;  ///< in a band made without any row of its table
 };
 
+/// "ran" or "failed": what the run did.
+std::string_view outcome_text(const ComparedRow& row);
+
 /// Over the rows of one table, or over all.
 struct ComparedTable {
   std::string table;
   std::size_t rows = 0;
   std::optional<double> mape, median_error, rank_correlation, memory_mape;
   std::optional<double> covered, covered_new_table;  ///< shares of the rows with an error
+  std::optional<double> failed_found, ran_refused;   ///< of the runs that failed, and that ran: shares that do not fit
 };
 
 struct Comparison {

@@ -125,6 +125,8 @@ void put_summary(Json& out, const ComparedTable& t) {
   out["rank_correlation"] = or_null(t.rank_correlation);
   out["in_band"] = or_null(t.covered);
   out["in_band_as_new_table"] = or_null(t.covered_new_table);
+  out["failed_found"] = or_null(t.failed_found);
+  out["ran_refused"] = or_null(t.ran_refused);
 }
 
 }  // namespace
@@ -151,6 +153,8 @@ std::string validate_json(const Comparison& comparison) {
                     {"error", or_null(row.error)},
                     {"measured_bytes", or_null(row.measured_bytes)},
                     {"predicted_bytes", or_null(row.predicted_bytes)},
+                    {"measured_outcome", outcome_text(row)},
+                    {"fits", or_null(row.fits)},
                     {"low_s", band ? Json(to_seconds(band->low)) : Json(nullptr)},
                     {"high_s", band ? Json(to_seconds(band->high)) : Json(nullptr)},
                     {"in_range", band ? Json(band->in_range) : Json(nullptr)},
