@@ -8,6 +8,7 @@
 #include "app/command.h"
 #include "app/distinct_files.h"
 #include "app/fit_curves.h"
+#include "app/fit_runs.h"
 #include "app/fit_transport.h"
 #include "app/options.h"
 #include "app/output.h"
@@ -87,6 +88,10 @@ CommandLine fit_line() {
   po::options_description options("Options");
   // clang-format off
   options.add_options()
+      ("runs", "fit a stack's constants to measured steps: the files are runs tables or scenarios")
+      ("network", text(), "runs: a table of bus bandwidths by number of nodes that were measured at the site")
+      ("rows", text(), "runs: fit to so many of them, chosen at random, and try all others")
+      ("seed", po::value<std::uint32_t>()->default_value(1), "runs: of that choice")
       ("gpu", text(), "multiplies: the GPU that was measured, a file of configs/gpus/")
       ("launch", po::value<std::string>()->default_value("3 us"), "multiplies: fixed time that each measured kernel includes")
       ("software", text(), "logs: the stack to start from, by default the one fitted on such machines")
@@ -98,12 +103,17 @@ CommandLine fit_line() {
       ("allocation", text(), "logs: or which GPUs: '0-2,5'")
       ("gpus-per-process", po::value<std::uint32_t>()->default_value(1), "logs: nccl-tests' -g times -t")
       ("op", text(), "logs that do not say it: all_reduce, all_gather, ...")
-      ("set", po::value<std::vector<std::string>>()->composing()->default_value({}, ""), "logs: KEY=VALUE of cluster.* and transport.*")
+      ("set", po::value<std::vector<std::string>>()->composing()->default_value({}, ""), "logs: KEY=VALUE of cluster.* and transport.*; runs: of scenarios")
       ("format", po::value<std::string>()->default_value("yaml"), "multiplies: yaml or json")
       ("output", po::value<std::string>()->default_value("", ""), "write to this file instead of standard output; curves without --check: to this folder");
   // clang-format on
   return {
       "usage: stepcast fit TABLE.csv|LOG... [OPTIONS]\n\n"
+      "With --runs: fits what belongs to a software stack and a site (host time, share of the kernels' rates, what "
+      "the\n"
+      "network gives many nodes, memory) to a handful of your own measured steps, each with an interval, and prints it "
+      "as\n"
+      "a file for `software:`.\n"
       "Logs of nccl-tests, with --node and how many: fits a software stack's transport to them, says which constants\n"
       "they cannot tell, and prints it as a file for configs/software/ with the errors that remain.\n"
       "A table of curves (its header has a column curve, see calibrate/data/nccl/curves.csv): fits all stacks that it\n"
@@ -121,6 +131,13 @@ int fit(const std::vector<std::string>& words) {
   if (!values) return kDone;
   const auto paths = (*values)["path"].as<std::vector<std::string>>();
   if (paths.empty()) throw InputError("stepcast fit", "found no file, expected a table or logs of nccl-tests");
+  if (values->count("runs") != 0) {
+    refuse_beside(*values, "runs",
+                  {"gpu", "launch", "software", "check", "cluster", "node", "nodes", "gpus", "allocation",
+                   "gpus-per-process", "op", "format"});
+    return fit_to_runs(paths, *values);
+  }
+  refuse_with(*values, "anything but --runs", {"network", "rows", "seed"});
   const auto output = (*values)["output"].as<std::string>();
   std::vector<std::filesystem::path> inputs;
   for (const std::string& path : paths) inputs.emplace_back(language::input_named(path));

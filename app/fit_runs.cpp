@@ -1,0 +1,215 @@
+#include "app/fit_runs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <random>
+
+#include "app/answers.h"
+#include "app/command.h"
+#include "app/distinct_files.h"
+#include "app/options.h"
+#include "app/output.h"
+#include "app/report/calibration.h"
+#include "app/report/percent.h"
+#include "calibrate/fit/network_shares.h"
+#include "calibrate/fit/run_fit.h"
+#include "calibrate/fit/statistics.h"
+#include "language/configs/config_folders.h"
+#include "language/core/file_text.h"
+#include "language/core/streams.h"
+#include "language/core/visible_text.h"
+#include "language/questions.h"
+#include "language/tables/bus_bandwidths.h"
+#include "sim/in_quotes.h"
+#include "sim/input_error.h"
+
+namespace stepcast::app {
+namespace {
+
+using calibrate::FittedRun;
+using calibrate::RunFit;
+using schedules::Outcome;
+
+/// What was measured and can be forecast; and what was said of the others.
+struct Runs {
+  std::vector<language::Question> fitted, others;
+  std::size_t left_out = 0;  ///< that cannot be forecast, or failed, or say nothing measured
+  std::string first_left_out;
+};
+
+/// So many of the runs, chosen by a seed; all others are forecast with what was fitted to these.
+void choose(Runs& runs, std::uint32_t rows, std::uint32_t seed) {
+  std::mt19937_64 random(seed);
+  for (std::size_t i = runs.fitted.size(); i > 1; --i) std::swap(runs.fitted[i - 1], runs.fitted[random() % i]);
+  if (rows >= runs.fitted.size()) return;
+  const auto rest = runs.fitted.begin() + rows;
+  std::move(rest, runs.fitted.end(), std::back_inserter(runs.others));
+  runs.fitted.erase(rest, runs.fitted.end());
+}
+
+Runs read_runs(const std::vector<std::string>& paths, const std::vector<std::string>& settings,
+               language::Library& library) {
+  Runs runs;
+  for (language::Question& question : language::read_questions(paths, settings, library)) {
+    const schedules::Measured& measured = question.scenario.measured;
+    if (question.error.empty() && measured.outcome == Outcome::ran && (measured.step_time || measured.peak_memory)) {
+      runs.fitted.push_back(std::move(question));
+      continue;
+    }
+    if (runs.left_out++ == 0)
+      runs.first_left_out = question.name + ": " + (question.error.empty() ? "nothing measured" : question.error);
+  }
+  if (runs.fitted.empty())
+    throw InputError(paths.front(), "no run there can be forecast and says measured.step_time or measured.peak_memory");
+  std::map<std::string, std::size_t> stacks;
+  for (const language::Question& question : runs.fitted) ++stacks[question.scenario.software.name];
+  if (stacks.size() > 1) {
+    std::string found;
+    for (const auto& [name, count] : stacks) found += fmt::format("{}{} ({})", found.empty() ? "" : ", ", name, count);
+    throw InputError("--runs", "found runs of several stacks: " + found + "; fit the runs of one at a time");
+  }
+  return runs;
+}
+
+std::vector<schedules::Scenario> scenarios(const std::vector<language::Question>& questions) {
+  std::vector<schedules::Scenario> out;
+  for (const language::Question& question : questions) {
+    out.push_back(question.scenario);
+    out.back().name = question.name;
+  }
+  return out;
+}
+
+/// Median and mean of the absolute errors of what was predicted, as two words; "-" where nothing was.
+std::string errors_text(const std::vector<double>& errors) {
+  if (errors.empty()) return "-";
+  std::vector<double> sizes;
+  for (const double error : errors) sizes.push_back(std::abs(error));
+  return fmt::format("median {:.1f} %, mean {:.1f} % of {}", 100 * *calibrate::median(sizes),
+                     100 * *calibrate::mean_absolute(errors), errors.size());
+}
+
+std::vector<double> errors_of(std::span<const FittedRun> runs, std::optional<double> FittedRun::*predicted,
+                              std::optional<double> FittedRun::*measured) {
+  std::vector<double> errors;
+  for (const FittedRun& run : runs)
+    if (run.*predicted && run.*measured) errors.push_back(*(run.*predicted) / *(run.*measured) - 1);
+  return errors;
+}
+
+std::string comment(const calibrate::ProfileConstant& c) {
+  if (!c.estimate.identified) return "not told: " + c.estimate.why;
+  return "95 %: " + constant_text(c.unit, c.estimate.low) + " to " + constant_text(c.unit, c.estimate.high);
+}
+
+/// A file for `software:`, over the stack that the runs name.
+std::string software_yaml(const RunFit& fit, const std::string& stack, const std::string& source) {
+  std::string out = fmt::format("name: {}-fitted\nbase: {}\n", stack, stack), shares;
+  for (const calibrate::ProfileConstant& c : fit.constants) {
+    if (c.key.starts_with("network")) {
+      shares += fmt::format("# {}: {}  ({})\n", c.key, constant_text(c.unit, c.estimate.value), comment(c));
+    } else if (c.estimate.identified) {
+      out += fmt::format("{}: {}  # {}\n", c.key, constant_text(c.unit, c.estimate.value), comment(c));
+    } else {
+      out += fmt::format("# {} as in {}: {}\n", c.key, stack, comment(c));
+    }
+  }
+  out += shares;
+  if (!fit.network_shares.empty()) {
+    std::string list;
+    for (const collectives::ShareOverNodes& each : fit.network_shares)
+      list += fmt::format("{}{:.4f} at {}", list.empty() ? "" : ", ", each.share, each.nodes);
+    out += "transport:\n  network_shares: [" + list + "]\n";
+  }
+  return out + "source: >-\n  " + source + "\n";
+}
+
+std::string fitted_runs(const RunFit& fit) {
+  std::string out;
+  for (const FittedRun& run : fit.runs) {
+    out += "# " + language::visible(run.name);
+    if (run.measured_s)
+      out += fmt::format(": {:.4g} s measured, {} predicted, {} by a fit without it", *run.measured_s,
+                         signed_percent(*run.predicted_s / *run.measured_s - 1),
+                         signed_percent(*run.held_out_s / *run.measured_s - 1));
+    if (run.measured_bytes)
+      out += fmt::format("{} memory {}, {}", run.measured_s ? ";" : ":",
+                         signed_percent(*run.predicted_bytes / *run.measured_bytes - 1),
+                         signed_percent(*run.held_out_bytes / *run.measured_bytes - 1));
+    out += '\n';
+  }
+  return out;
+}
+
+/// How the runs that were not fitted to come out.
+std::string tried_on(const RunFit& fit, std::vector<language::Question> others) {
+  for (language::Question& question : others) question.scenario = with(fit, std::move(question.scenario));
+  std::vector<double> times, memory;
+  for (const Answer& answer : answer(std::move(others), {})) {
+    if (!answer.forecast) continue;
+    const schedules::Measured& measured = answer.question.scenario.measured;
+    if (measured.step_time) times.push_back(to_seconds(answer.forecast->step) / to_seconds(*measured.step_time) - 1);
+    if (!measured.peak_memory) continue;
+    std::int64_t most = 0;
+    for (const schedules::StageReport& stage : answer.forecast->stages)
+      most = std::max(most, (measured.memory_is == schedules::MemoryFigure::allocated ? stage.memory.allocated()
+                                                                                      : stage.memory.peak())
+                                .value);
+    memory.push_back(static_cast<double>(most) / static_cast<double>(measured.peak_memory->value) - 1);
+  }
+  return fmt::format("# runs that were not fitted to: step {}; memory {}\n", errors_text(times), errors_text(memory));
+}
+
+}  // namespace
+
+int fit_to_runs(const std::vector<std::string>& paths, const boost::program_options::variables_map& values) {
+  language::Library library(language::config_folders());
+  const auto output = word(values, "output");
+  Runs runs = read_runs(paths, values["set"].as<std::vector<std::string>>(), library);
+  std::vector<std::filesystem::path> inputs = library.files();
+  const std::string network_file = word(values, "network");
+  if (!network_file.empty()) inputs.emplace_back(language::input_named(network_file));
+  check_distinct(std::array{named_output(output)}, inputs);
+  const std::uint32_t rows = parse_count(word(values, "rows"), "--rows", 1'000'000);
+  if (rows > 0) choose(runs, rows, values["seed"].as<std::uint32_t>());
+
+  std::vector<collectives::ShareOverNodes> network;
+  if (!network_file.empty()) {
+    const std::string shown = language::shown_path(inputs.back());
+    const schedules::Scenario& first = runs.fitted.front().scenario;
+    network =
+        calibrate::network_shares(language::parse_bus_bandwidths(language::read_file(inputs.back(), shown), shown),
+                                  first.cluster, first.software.transport);
+  }
+  const RunFit fit = calibrate::fit_runs(scenarios(runs.fitted), network);
+
+  const std::string stack = runs.fitted.front().scenario.software.name;
+  std::string names;
+  for (const std::string& path : paths)
+    names += (names.empty() ? "" : ", ") + language::visible(language::shown_path(path));
+  const std::string source = fmt::format(
+      "Fitted by stepcast fit --runs to {} runs of {}{}{}. Each constant's interval is beside it; runs and errors "
+      "below.",
+      fit.runs.size(), names, rows > 0 ? fmt::format(", chosen with seed {}", values["seed"].as<std::uint32_t>()) : "",
+      network_file.empty() ? "" : " and the network's bus bandwidths in " + language::visible(network_file));
+  std::string text = software_yaml(fit, stack, source);
+  text += fmt::format("# step: {}; by a fit without the run: {}\n",
+                      errors_text(errors_of(fit.runs, &FittedRun::predicted_s, &FittedRun::measured_s)),
+                      errors_text(errors_of(fit.runs, &FittedRun::held_out_s, &FittedRun::measured_s)));
+  text += fmt::format("# memory: {}; by a fit without the run: {}\n",
+                      errors_text(errors_of(fit.runs, &FittedRun::predicted_bytes, &FittedRun::measured_bytes)),
+                      errors_text(errors_of(fit.runs, &FittedRun::held_out_bytes, &FittedRun::measured_bytes)));
+  if (runs.left_out > 0)
+    text += fmt::format("# {} rows are not used; the first, {}\n", runs.left_out,
+                        language::visible(runs.first_left_out.substr(0, runs.first_left_out.find('\n'))));
+  if (!runs.others.empty()) text += tried_on(fit, std::move(runs.others));
+  write_output(output, text + fitted_runs(fit));
+  return kDone;
+}
+
+}  // namespace stepcast::app

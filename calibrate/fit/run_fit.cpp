@@ -1,0 +1,248 @@
+#include "calibrate/fit/run_fit.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <set>
+
+#include "calibrate/fit/robust_fit.h"
+#include "calibrate/in_parallel.h"
+#include "schedules/forecast.h"
+#include "schedules/plan/plan.h"
+#include "sim/input_error.h"
+#include "sim/long_time.h"
+#include "workload/machines.h"
+
+namespace stepcast::calibrate {
+namespace {
+
+using collectives::ShareOverNodes;
+using schedules::Scenario;
+using schedules::Software;
+
+/// A constant of a stack: its key, and where it lies between what bounds.
+struct StackConstant {
+  std::string_view key;
+  ConstantUnit unit;
+  double low, high;
+  bool logarithmic;
+  double (*get)(const Software&);
+  void (*set)(Software&, double);
+};
+
+template <Time Software::*member>
+constexpr StackConstant host_time(std::string_view key, double low, double high) {
+  return {key,
+          ConstantUnit::seconds,
+          low,
+          high,
+          true,
+          [](const Software& s) { return to_seconds(s.*member); },
+          [](Software& s, double value) { s.*member = from_seconds(value); }};
+}
+
+/// Of a step's time. Bounds: shares below which, and times beyond which, something else must be wrong.
+constexpr std::array kOfTime{StackConstant{"compute_share", ConstantUnit::number, 0.3, 1.0001, false,
+                                           [](const Software& s) { return s.compute_share; },
+                                           [](Software& s, double value) { s.compute_share = std::min(value, 1.0); }},
+                             host_time<&Software::host_per_kernel>("host_per_kernel", 0.5e-6, 1e-3),
+                             host_time<&Software::send_delay>("send_delay", 1e-6, 10)};
+
+constexpr std::array kOfMemory{
+    StackConstant{"activation_overhead", ConstantUnit::number, -1e-4, 3, false,
+                  [](const Software& s) { return s.activation_overhead; },
+                  [](Software& s, double value) { s.activation_overhead = std::max(value, 0.0); }},
+    StackConstant{"memory_reserve", ConstantUnit::bytes, -1, 32e9, false,
+                  [](const Software& s) { return static_cast<double>(s.memory_reserve.value); },
+                  [](Software& s, double value) { s.memory_reserve = Bytes{std::llround(std::max(value, 0.0))}; }}};
+
+Free free_of(const StackConstant& c, const Software& software) {
+  const double inside = c.logarithmic ? 1.001 : 1 + 1e-9;
+  const double start = std::clamp(c.get(software), c.low > 0 ? c.low * inside : c.low + 1e-9, c.high / inside);
+  return {std::string(c.key), c.low, c.high, start, c.logarithmic};
+}
+
+/// What a site's network gives groups of nodes, by two numbers: a straight line of the logarithms from two nodes to the
+/// most that a run has; or what was measured, times one number.
+struct NetworkModel {
+  std::vector<ShareOverNodes> measured;
+  std::uint32_t most_nodes = 0;
+
+  std::vector<Free> constants() const {
+    constexpr double kLeast = 0.02, kMost = 1.001;
+    if (most_nodes < 2) return {};
+    if (!measured.empty()) return {{"network", 0.2, 5, 1, true}};
+    std::vector<Free> ends{{"network over 2 nodes", kLeast, kMost, 0.999, true}};
+    if (most_nodes > 2)
+      ends.push_back({"network over " + std::to_string(most_nodes) + " nodes", kLeast, kMost, 0.999, true});
+    return ends;
+  }
+
+  std::vector<ShareOverNodes> shares(std::span<const double> values) const {
+    if (values.empty()) return {};
+    std::vector<ShareOverNodes> out = measured;
+    if (measured.empty()) {
+      out = {{2, std::min(values.front(), 1.0)}};
+      if (values.size() > 1) out.push_back({most_nodes, std::min(values.back(), 1.0)});
+    } else {
+      for (ShareOverNodes& each : out) each.share = std::min(each.share * values.front(), 1.0);
+    }
+    return out;
+  }
+};
+
+std::uint32_t nodes_of(const Scenario& s) {
+  return (s.cluster.gpus + s.cluster.node.gpus - 1) / std::max(s.cluster.node.gpus, 1u);
+}
+
+/// Forecasts of all runs under the constants asked for last.
+class StepTimes {
+ public:
+  StepTimes(std::vector<Scenario> runs, NetworkModel network)
+      : runs_(std::move(runs)), network_(std::move(network)), seconds_(runs_.size()) {}
+
+  double at(const std::vector<double>& constants, std::size_t run) {
+    if (constants != constants_) {
+      constants_ = constants;
+      workload::Machines machines;
+      in_parallel(runs_.size(), [&](std::size_t i) { seconds_[i] = forecast(i, machines); });
+    }
+    return seconds_[run];
+  }
+
+ private:
+  double forecast(std::size_t i, workload::Machines& machines) const {
+    Scenario s = runs_[i];
+    for (std::size_t c = 0; c < kOfTime.size(); ++c) kOfTime[c].set(s.software, constants_[c]);
+    if (constants_.size() > kOfTime.size())
+      s.software.transport.network_shares = network_.shares(std::span(constants_).subspan(kOfTime.size()));
+    return to_seconds(schedules::forecast(s, machines).step);
+  }
+
+  const std::vector<Scenario> runs_;
+  const NetworkModel network_;
+  std::vector<double> constants_, seconds_;
+};
+
+double bytes_of(const Scenario& s, workload::Machines& machines) {
+  std::int64_t most = 0;
+  for (const schedules::MemoryUse& use : schedules::plan(s, machines).memory)
+    most = std::max(most,
+                    (s.measured.memory_is == schedules::MemoryFigure::allocated ? use.allocated() : use.peak()).value);
+  return static_cast<double>(most);
+}
+
+std::vector<std::size_t> each_alone(std::size_t count) {
+  std::vector<std::size_t> groups(count);
+  for (std::size_t i = 0; i < count; ++i) groups[i] = i;
+  return groups;
+}
+
+template <std::size_t count>
+void put_constants(const std::array<StackConstant, count>& of, const RobustFit& fit, RunFit& out) {
+  for (std::size_t c = 0; c < count; ++c)
+    out.constants.push_back({std::string(of[c].key), of[c].unit, fit.constants[c]});
+}
+
+void fit_times(std::span<const Scenario> runs, const NetworkModel& network, RunFit& out) {
+  std::vector<std::size_t> with_time;
+  std::vector<Scenario> scenarios;
+  std::vector<double> measured;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    if (!runs[i].measured.step_time) continue;
+    with_time.push_back(i);
+    scenarios.push_back(runs[i]);
+    measured.push_back(to_seconds(*runs[i].measured.step_time));
+  }
+  std::vector<Free> free;
+  for (const StackConstant& c : kOfTime) free.push_back(free_of(c, runs.front().software));
+  const std::vector<Free> of_network = network.constants();
+  free.insert(free.end(), of_network.begin(), of_network.end());
+
+  // Hosts are between a few and a hundred microseconds a kernel, and from far off no run feels them.
+  std::vector<std::vector<double>> starts;
+  for (const double host : {20e-6, 80e-6})
+    for (const double network_share : {1.0, 0.3}) {
+      std::vector<double> start;
+      for (const Free& each : free) start.push_back(each.start);
+      start[0] = 0.9;
+      start[1] = host;
+      start[2] = 1e-2;
+      for (std::size_t c = kOfTime.size(); c < free.size(); ++c) start[c] = std::min(free[c].start, network_share);
+      starts.push_back(std::move(start));
+    }
+  StepTimes times(std::move(scenarios), network);
+  const RobustFit fit = fit_robust(
+      measured, each_alone(measured.size()), free,
+      [&](const std::vector<double>& constants, std::size_t i) { return times.at(constants, i); }, starts);
+  put_constants(kOfTime, fit, out);
+  for (std::size_t c = kOfTime.size(); c < free.size(); ++c)
+    out.constants.push_back({free[c].name, ConstantUnit::number, fit.constants[c]});
+  const std::vector<double> values = fit.values();
+  const auto told = [](const Estimate& each) { return each.identified; };
+  if (!network.measured.empty() ||
+      std::any_of(fit.constants.begin() + static_cast<std::ptrdiff_t>(kOfTime.size()), fit.constants.end(), told))
+    out.network_shares = network.shares(std::span(values).subspan(kOfTime.size()));
+  for (std::size_t i = 0; i < with_time.size(); ++i) {
+    FittedRun& run = out.runs[with_time[i]];
+    run.measured_s = measured[i];
+    run.predicted_s = measured[i] * (1 + fit.errors[i]);
+    run.held_out_s = measured[i] * (1 + fit.held_out[i]);
+  }
+}
+
+void fit_memory(std::span<const Scenario> runs, RunFit& out) {
+  std::vector<std::size_t> with_memory;
+  std::vector<double> measured;
+  for (std::size_t i = 0; i < runs.size(); ++i)
+    if (runs[i].measured.peak_memory) {
+      with_memory.push_back(i);
+      measured.push_back(static_cast<double>(runs[i].measured.peak_memory->value));
+    }
+  std::vector<Free> free;
+  for (const StackConstant& c : kOfMemory) free.push_back(free_of(c, runs.front().software));
+  workload::Machines machines;
+  const RobustFit fit =
+      fit_robust(measured, each_alone(measured.size()), free, [&](const std::vector<double>& constants, std::size_t i) {
+        Scenario s = runs[with_memory[i]];
+        for (std::size_t c = 0; c < kOfMemory.size(); ++c) kOfMemory[c].set(s.software, constants[c]);
+        return bytes_of(s, machines);
+      });
+  put_constants(kOfMemory, fit, out);
+  for (std::size_t i = 0; i < with_memory.size(); ++i) {
+    FittedRun& run = out.runs[with_memory[i]];
+    run.measured_bytes = measured[i];
+    run.predicted_bytes = measured[i] * (1 + fit.errors[i]);
+    run.held_out_bytes = measured[i] * (1 + fit.held_out[i]);
+  }
+}
+
+}  // namespace
+
+RunFit fit_runs(std::span<const Scenario> runs, std::span<const ShareOverNodes> network) {
+  RunFit out;
+  NetworkModel model{{network.begin(), network.end()}, 0};
+  for (const Scenario& run : runs) {
+    out.runs.push_back({run.name, {}, {}});
+    model.most_nodes = std::max(model.most_nodes, nodes_of(run));
+  }
+  fit_times(runs, model, out);
+  fit_memory(runs, out);
+  return out;
+}
+
+Scenario with(const RunFit& fit, Scenario scenario) {
+  const auto put = [&](const auto& constants) {
+    for (const StackConstant& c : constants)
+      for (const ProfileConstant& fitted : fit.constants)
+        if (fitted.key == c.key && fitted.estimate.identified) c.set(scenario.software, fitted.estimate.value);
+  };
+  put(kOfTime);
+  put(kOfMemory);
+  if (!fit.network_shares.empty()) scenario.software.transport.network_shares = fit.network_shares;
+  return scenario;
+}
+
+}  // namespace stepcast::calibrate

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "calibrate/fit/fitted_model.h"
+#include "collectives/transport.h"
+#include "scenario/scenario.h"
+
+namespace stepcast::calibrate {
+
+/// A measured step beside the forecast of it.
+struct FittedRun {
+  std::string name;
+  std::optional<double> measured_s, predicted_s;
+  std::optional<double> held_out_s{};  ///< forecast with what was fitted to other runs
+  std::optional<double> measured_bytes{}, predicted_bytes{}, held_out_bytes{};
+};
+
+/// What measured steps tell of a software stack and the site that it runs on.
+struct RunFit {
+  std::vector<ProfileConstant> constants;                   ///< keys below `software`, fitted or not told
+  std::vector<collectives::ShareOverNodes> network_shares;  ///< as fitted; none: not told
+  std::vector<FittedRun> runs;                              ///< those that were fitted to, in their order
+};
+
+/// Fits the few constants that belong to a stack and a site, not to a machine's data sheets, to runs with a measured
+/// step or peak memory: what kernels reach of their rates in a running step, what the host costs, what the network
+/// gives groups over many nodes and how long sends between stages wait on them, what activations take besides what
+/// backward needs, and the memory that nothing here counts. Robust (calibrate/fit/robust_fit.h): a run that is far off
+/// pulls little. A constant that the runs cannot tell stays as the stack has it. `network`: shares that were measured
+/// (none: not); the runs then scale them alone. All runs must be of one stack. Forecasts all runs some hundred times.
+RunFit fit_runs(std::span<const schedules::Scenario> runs, std::span<const collectives::ShareOverNodes> network);
+
+/// The scenario under what was fitted.
+schedules::Scenario with(const RunFit& fit, schedules::Scenario scenario);
+
+}  // namespace stepcast::calibrate
