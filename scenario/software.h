@@ -19,6 +19,9 @@ enum class TensorOverlap : std::uint8_t {
   all        ///< and what sequence parallelism gathers before and scatters behind a multiply part by part beside it
 };
 
+/// Whether gradients that ZeRO 2 or 3 shards are kept whole until the last micro-batch and summed once a step.
+enum class SumOnce : std::uint8_t { no, in_pipelines, yes };
+
 /// What a training framework adds to the mathematics, from configs/software/: which kernels are fused, which traffic
 /// hides behind compute, what it costs per kernel, what it keeps in memory. One set per framework, for all models.
 struct Software {
@@ -37,13 +40,14 @@ struct Software {
   bool grouped_multiply = false;     ///< a multiply of all experts of a rank in one kernel; else one each
   bool fused_gradient_accumulation = false;  ///< weight-gradient GEMMs add into the main gradient
   TensorOverlap tensor_overlap = TensorOverlap::none;
-  bool data_overlap = true;       ///< data-parallel traffic under backward (and forward for ZeRO 3)
-  bool pipeline_overlap = false;  ///< stage-to-stage sends run beside compute
-  bool scatter_gather = false;    ///< stage-to-stage sends are split over the tensor ranks, gathered on arrival
-  bool channels_last = true;      ///< convolutions: false: 2-byte tensors are turned around each multiply (NCHW)
-  bool fused_norm_relu = true;    ///< batch norm, ReLU and the residual's addition in one kernel
-  double winograd = 1;            ///< without matrix units, 3x3 convolutions of stride 1 run this much faster
-  Bytes bucket{25 << 20};         ///< gradient bucket
+  bool data_overlap = true;        ///< data-parallel traffic under backward (and forward for ZeRO 3)
+  SumOnce sum_once = SumOnce::no;  ///< unless the scenario says
+  bool pipeline_overlap = false;   ///< stage-to-stage sends run beside compute
+  bool scatter_gather = false;     ///< stage-to-stage sends are split over the tensor ranks, gathered on arrival
+  bool channels_last = true;       ///< convolutions: false: 2-byte tensors are turned around each multiply (NCHW)
+  bool fused_norm_relu = true;     ///< batch norm, ReLU and the residual's addition in one kernel
+  double winograd = 1;             ///< without matrix units, 3x3 convolutions of stride 1 run this much faster
+  Bytes bucket{25 << 20};          ///< gradient bucket
   Precision gradient_precision = Precision::fp32;       ///< on the wire
   Precision main_gradient_precision = Precision::fp32;  ///< as accumulated
   Precision moment_precision = Precision::fp32;         ///< of the optimizer's moments as kept
@@ -63,6 +67,7 @@ struct Software {
   double overlap_slowdown = 0;  ///< compute takes 1 + this while a collective runs beside it
   Bytes memory_reserve{};       ///< context, library workspaces, fragmentation
   collectives::Transport transport;
+  std::string transport_stack;  ///< the file of configs/software/ whose constants `transport` starts from
   std::string source;
 };
 
