@@ -199,7 +199,7 @@ TEST(SumOnce, MakesZero2WhatZero1Is) {
     for (const std::uint32_t pipeline : {1u, 4u}) {
       Scenario s = data_parallel(16, 1);
       s.parallelism = {.tensor = 1, .pipeline = pipeline, .data = 16 / pipeline};
-      s.training.global_batch = 4 * s.parallelism.data;
+      s.training.global_batch = std::int64_t{4} * s.parallelism.data;
       s.data_parallel.overlap = overlap;
       const Forecast one = forecast(s);
       s.data_parallel.zero = 2;
@@ -232,7 +232,7 @@ TEST(SumOnce, OfZero3GathersParametersForEachMicroBatchAndSumsInTheLast) {
 TEST(SumOnce, ChangesNothingWhereThereIsOneMicroBatch) {
   for (const int zero : {2, 3}) {
     Scenario s = data_parallel(16, zero);
-    s.training.global_batch = s.training.micro_batch * 16;
+    s.training.global_batch = 16 * s.training.micro_batch;
     const Forecast each = forecast(s);
     s.data_parallel.sum_once = true;
     const Forecast once = forecast(s);
