@@ -138,17 +138,10 @@ std::vector<Fact> model_facts(const std::string& name, language::Library& librar
           model.hidden > 0 ? count("hidden", model.hidden) : fact("hidden", "")};
 }
 
-/// What the file says, without the transport that collectives are timed with.
-bool is_transport_only(const language::Node& file) {
-  return std::ranges::all_of(file.entries, [](const language::Entry& entry) {
-    return entry.key == "name" || entry.key == "transport" || entry.key == "source";
-  });
-}
-
 std::vector<Fact> software_facts(const std::string& name, language::Library& library) {
   return with_file(name, language::software_schema(), library, [](const language::Value& v) -> std::vector<Fact> {
     const schedules::Software software = language::read_block(language::software_table(), v);
-    const bool transport_only = is_transport_only(*v.node);
+    const bool transport_only = language::is_transport_alone(*v.node);
     const bool has_transport = v.node->find("transport") != nullptr;
     return {
         fact("what", transport_only  ? "transport"

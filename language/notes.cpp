@@ -43,12 +43,15 @@ void note_fabric(const Node& tree, const Scenario& s, Library& library, std::vec
                                          (shares ? "; routing adaptive, so equal paths share perfectly" : "")});
 }
 
-/// Whether a block of software says nothing but a transport.
-bool is_transport_alone(const Node& software) {
-  const auto of_transport = [](const Entry& entry) {
-    return entry.key == "name" || entry.key == "transport" || entry.key == "source";
-  };
-  return software.find("transport") != nullptr && std::ranges::all_of(software.entries, of_transport);
+/// The keys of `transport` that the software says itself, or nothing.
+std::string own_transport(const Node* software, Library& library) {
+  if (software == nullptr) return {};
+  const Node expanded = library.expand_block(*software, software_schema(), "software");
+  const Node* transport = expanded.find("transport");
+  std::string keys;
+  if (transport == nullptr) return keys;
+  for (const Entry& entry : transport->entries) keys += (keys.empty() ? "" : ", ") + entry.key;
+  return keys;
 }
 
 void note_software(const Node& tree, const Scenario& s, Library& library, std::vector<Note>& out) {
@@ -63,10 +66,14 @@ void note_software(const Node& tree, const Scenario& s, Library& library, std::v
   if (alone)
     out.push_back({"software", s.software.name + " is a transport alone: a framework's launches, gaps and memory are "
                                                  "taken as none; megatron-core and its like have them"});
-  if (alone || s.cluster.gpus < 2) return;
-  out.push_back({"software.transport", s.cluster.nccl.empty()
-                                           ? "nccl-a100's, fitted on DGX A100, as none is fitted on such nodes"
-                                           : s.cluster.nccl + "'s, fitted on such nodes"});
+  if (s.cluster.gpus < 2) return;
+  const std::string& stack = s.software.transport_stack;
+  const std::string fitted = alone ? stack + "'s, as software names it"
+                             : s.cluster.nccl.empty()
+                                 ? stack + "'s, fitted on DGX A100, as none is fitted on such nodes"
+                                 : stack + "'s, fitted on such nodes";
+  const std::string own = alone ? "" : own_transport(written, library);
+  out.push_back({"software.transport", own.empty() ? fitted : fitted + "; the software's own: " + own});
 }
 
 /// Every value of a mapping with its path.

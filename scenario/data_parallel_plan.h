@@ -17,6 +17,7 @@ struct DataParallelPlan {
   int zero = 0;                                 ///< 0 replicated, 1 optimizer state, 2 + gradients, 3 + parameters
   std::optional<std::uint32_t> shard_group{};   ///< ZeRO: data ranks that share one copy between them; none: all
   std::optional<bool> overlap;                  ///< none: the software's own
+  std::optional<bool> sum_once;                 ///< ZeRO 2 and 3: gradients, once a step; none: the software's own
   std::optional<Bytes> bucket;                  ///< none: the software's own
   std::optional<Precision> gradient_precision;  ///< on the wire; none: the software's own
   Consistency consistency = Consistency::bulk_synchronous;  ///< of servers; with all_reduce all wait for all

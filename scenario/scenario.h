@@ -84,6 +84,15 @@ inline bool data_overlap(const Scenario& s) {
   return s.data_parallel.overlap.value_or(s.software.data_overlap &&
                                           (s.data_parallel.zero != 1 || s.software.zero_1_overlap));
 }
+/// Whether gradients are summed, and a rank keeps its share of them, after each micro-batch (the only one included),
+/// and not whole until a sum after the last one.
+inline bool sums_each_micro_batch(const Scenario& s) {
+  if (s.data_parallel.zero < 2) return false;
+  if (micro_batches(s) <= 1) return true;
+  const SumOnce usual = s.software.sum_once;
+  return !s.data_parallel.sum_once.value_or(usual == SumOnce::yes ||
+                                            (usual == SumOnce::in_pipelines && s.parallelism.pipeline > 1));
+}
 inline Bytes bucket(const Scenario& s) { return s.data_parallel.bucket.value_or(s.software.bucket); }
 inline Precision gradient_precision(const Scenario& s) {
   return s.data_parallel.gradient_precision.value_or(s.software.gradient_precision);

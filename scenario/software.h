@@ -20,6 +20,9 @@ enum class TensorOverlap : std::uint8_t {
   all        ///< and what sequence parallelism gathers before and scatters behind a multiply part by part beside it
 };
 
+/// Whether gradients that ZeRO 2 or 3 shards are kept whole until the last micro-batch and summed once a step.
+enum class SumOnce : std::uint8_t { no, in_pipelines, yes };
+
 /// What a training framework adds to the mathematics, from configs/software/: which kernels are fused, which traffic
 /// hides behind compute, what it costs per kernel, what it keeps in memory. One set per framework, for all models.
 struct Software {
@@ -39,6 +42,7 @@ struct Software {
   bool fused_gradient_accumulation = false;  ///< weight-gradient GEMMs add into the main gradient
   TensorOverlap tensor_overlap = TensorOverlap::none;
   bool data_overlap = true;        ///< data-parallel traffic under backward (and forward for ZeRO 3)
+  SumOnce sum_once = SumOnce::no;   ///< unless the scenario says
   bool zero_1_overlap = true;      ///< ZeRO 1: as data_overlap says; else gradients are summed after the last backward
   bool zero_1_all_reduce = false;  ///< ZeRO 1: every rank gets all summed gradients, of which it needs its shard
   double activation_overhead = 0;  ///< what activations take besides what backward needs, in shares of that: tensors
@@ -74,6 +78,7 @@ struct Software {
   std::uint32_t send_delay_nodes = 64;  ///< so many nodes; on fewer by a power of their number, 1 us on 2
   Bytes memory_reserve{};               ///< context, library workspaces, fragmentation
   collectives::Transport transport;
+  std::string transport_stack;  ///< the file of configs/software/ whose constants `transport` starts from
   std::string source;
 };
 

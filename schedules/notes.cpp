@@ -39,7 +39,7 @@ void note_bucket(const Scenario& s, std::vector<Note>& out) {
   const std::string key = "data_parallel.bucket";
   if (s.data_parallel.zero == 3) {
     out.push_back({key, "changes memory alone: ZeRO 3 sends every layer's gradients by themselves"});
-  } else if (!data_overlap(s) && s.data_parallel.zero < 2) {
+  } else if (!data_overlap(s) && !sums_each_micro_batch(s)) {
     out.push_back({key, "changes no time: without overlap all gradients are summed at once, after the last backward"});
   } else if (const Bytes layer = smallest_gradients(s); *s.data_parallel.bucket < layer) {
     out.push_back(
@@ -57,6 +57,7 @@ void note_one_data_rank(const Scenario& s, std::vector<Note>& out) {
   idle(plan.zero == 1 || (plan.zero == 2 && !s.offload.any()), "data_parallel.zero");
   idle(plan.bucket.has_value(), "data_parallel.bucket");
   idle(plan.overlap.has_value(), "data_parallel.overlap");
+  idle(plan.sum_once.has_value() && plan.zero >= 2, "data_parallel.sum_once");
   idle(plan.gradient_precision.has_value(), "data_parallel.gradient_precision");
   idle(plan.compression.any(), "data_parallel.compression");
 }
@@ -74,8 +75,11 @@ std::vector<Note> notes(const Scenario& s) {
              std::string(s.software.gather_for_recompute && s.recompute == Recompute::full ? ", before it is repeated"
                                                                                            : "") +
              " and again before backward, " + each_micro_batch(s)});
-  if (sums && s.data_parallel.zero == 2 && micro_batches(s) > 1)
-    out.push_back({"data_parallel.zero", "2 sums gradients " + each_micro_batch(s) + "; zero 1 sums them once a step"});
+  if (sums && s.data_parallel.zero == 2 && micro_batches(s) > 1 && sums_each_micro_batch(s))
+    out.push_back({"data_parallel.zero", "2 sums gradients " + each_micro_batch(s) +
+                                             "; sum_once: true keeps them whole and sums once a step"});
+  if (s.data_parallel.sum_once && s.data_parallel.zero < 2)
+    out.push_back({"data_parallel.sum_once", "changes nothing: zero 0 and 1 sum gradients once a step"});
   if (sums) note_bucket(s, out);
   if (s.parallelism.tensor == 1 && s.parallelism.sequence)
     out.push_back({"parallelism.sequence", "changes nothing: there is one tensor rank"});

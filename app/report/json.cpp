@@ -107,6 +107,8 @@ Json result(const Answer& answer) {
   out["out_of_memory"] = out_of_memory(f.out_of_memory);
   out["host_memory"] = node_memory(f.host_memory);
   out["drives"] = node_memory(f.drives);
+  out["transport"] = answer.question.scenario.cluster.gpus > 1 ? Json(answer.question.scenario.software.transport_stack)
+                                                               : Json(nullptr);
   Json& notes = out["notes"] = Json::array();
   for (const auto& note : answer.question.notes) notes.push_back({{"key", note.key}, {"text", note.text}});
   Json& stages = out["stages"] = Json::array();

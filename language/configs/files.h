@@ -43,6 +43,9 @@ schedules::Gpu read_gpu_named(const std::string& name, const Value& value);
 /// A node as a whole: its keys, and what the file of another program says (language/import/node_import.h).
 NodeFile read_node(const Value& value);
 
+/// Whether a block of software says nothing but a transport.
+bool is_transport_alone(const Node& software);
+
 /// The software whose block is `given`. Of its transport, what the block does not say is as in `stack`, the file of
 /// configs/software/ that was fitted on the cluster's machines; empty: as on DGX A100.
 schedules::Software read_software(const Node& given, const std::string& stack, Library& library);

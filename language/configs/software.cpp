@@ -19,6 +19,8 @@ template <auto member>
 void store_flag(Software& s, const Value& v) {
   s.*member = v.flag;
 }
+Names sum_once_names() { return {"false", "in_pipelines", "true"}; }  // of schedules::SumOnce
+
 Names overlap_names() { return {"none", "backward", "all", "false", "true"}; }
 void store_overlap(Software& s, const Value& v) {
   using schedules::TensorOverlap;
@@ -112,6 +114,9 @@ const Table<Software>& software_table() {
             "what a backward pass makes is kept, in the training precision, beside the main gradients that it is added "
             "to after the pass"},
            store_flag<&S::autograd_gradients>},
+          {{"sum_once", choice(sum_once_names), "false",
+            "ZeRO 2 and 3: gradients are kept whole and summed once a step; in_pipelines: where there are stages"},
+           [](S& s, const Value& v) { s.sum_once = static_cast<schedules::SumOnce>(v.choice); }},
           {{"fused_cross_entropy", flag(), "false", "the loss in one kernel each way"},
            store_flag<&S::fused_cross_entropy>},
           {{"biases", flag(), "true", "gpt: linear layers have biases"}, store_flag<&S::biases>},
@@ -287,6 +292,13 @@ const Table<Software>& software_table() {
 
 const Schema& software_schema() { return software_table().schema; }
 
+bool is_transport_alone(const Node& software) {
+  const auto of_transport = [](const Entry& entry) {
+    return entry.key == "name" || entry.key == "transport" || entry.key == "source";
+  };
+  return software.find("transport") != nullptr && std::ranges::all_of(software.entries, of_transport);
+}
+
 Software read_software(const Node& given, const std::string& stack, Library& library) {
   constexpr const char* kUsualStack = "nccl-a100";
   const Node name = make_scalar(stack.empty() ? kUsualStack : stack, given.place);
@@ -298,6 +310,7 @@ Software read_software(const Node& given, const std::string& stack, Library& lib
   merge(software_schema(), whole, given);
   Software software;
   read(software_table(), whole, "software", library, software);
+  software.transport_stack = is_transport_alone(given) ? software.name : name.scalar;
   return software;
 }
 

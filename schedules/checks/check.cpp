@@ -293,6 +293,9 @@ void check_data_parallel(const Scenario& s, std::vector<Problem>& out) {
   else if (plan.shard_group && s.parallelism.data % *plan.shard_group != 0)
     out.push_back({"data_parallel.shard_group", "shard_group " + n(*plan.shard_group) +
                                                     " does not divide parallelism.data " + n(s.parallelism.data)});
+  if (plan.zero >= 2 && !sums_each_micro_batch(s) && s.offload.optimizer != Tier::gpu)
+    out.push_back({"data_parallel.sum_once",
+                   "gradients leave the GPU after each micro-batch where the optimizer is off it; expected false"});
   if (plan.mode != DataParallelMode::all_reduce && plan.zero > 0)
     out.push_back({"data_parallel.mode",
                    "a parameter server holds the whole optimizer state; expected zero 0, found " + n(plan.zero)});

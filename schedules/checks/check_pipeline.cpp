@@ -109,7 +109,7 @@ void check_pipeline(const Scenario& s, std::int64_t micro_batches, std::vector<P
   }
   if (schedule == nullptr || s.pipeline.most_in_flight) check_orders(s, shape, schedule, out);
   const bool one_by_one = schedule != nullptr && copies(shape) == 1 && !schedule->runs_together;
-  if (s.data_parallel.zero >= 2 && !one_by_one)
+  if ((s.data_parallel.zero == 3 || sums_each_micro_batch(s)) && !one_by_one)
     out.push_back({"data_parallel.zero", "zero " + n(s.data_parallel.zero) + " with pipeline.schedule " +
                                              s.pipeline.schedule + " is not built; use zero 0 or 1"});
   if (copies(shape) > 1 && s.data_parallel.shard_group)

@@ -148,7 +148,7 @@ class Workload {
       all.push_back({"changes of a rank's speed", kCoupledRank, {ranks_, sums, {"", "ranks that it slows", group}}});
     if (s_.data_parallel.zero == 3)
       all.push_back({"passes of layers", 3, {ranks_, micro_batches_, layers_, kinds_}});
-    else if (s_.data_parallel.zero == 2)
+    else if (sums_each_micro_batch(s_))
       all.push_back({"sums of gradients", 2, {ranks_, micro_batches_, sums}});
     return all;
   }
@@ -157,7 +157,7 @@ class Workload {
   Factor collectives() const {
     const double pieces = layers_.count, chunks = stages_.count * virtual_stages_.count;
     if (s_.data_parallel.zero == 3) return {"model.layers", "gathers and sums of layers", 3 * pieces};
-    if (s_.data_parallel.zero < 2 && !data_overlap(s_)) return {"parallelism.pipeline", "stages", stages_.count};
+    if (!sums_each_micro_batch(s_) && !data_overlap(s_)) return {"parallelism.pipeline", "stages", stages_.count};
     const double bytes = parameters_of_a_rank() * double(element_bytes(gradient_precision(s_)));
     const double full = std::max(d(bucket(s_).value), 1.0);
     return {"data_parallel.bucket", "buckets of gradients", std::min(pieces, bytes / full + chunks)};

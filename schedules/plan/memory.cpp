@@ -144,7 +144,7 @@ MemoryUse stage_memory(const Scenario& s, const Blocks& blocks, std::span<const 
   const double of_cast =
       low_precision_copies(s) * cast_bytes(s.training.precision) - (s.training.eight_bit_parameters ? e : 0);
   if (zero < 3) use.parameters += bytes(weight_versions * cast * of_cast);
-  use.gradients = bytes(kept(trained, 2) * g);
+  use.gradients = bytes((sums_each_micro_batch(s) ? sharded(s, trained, copies(shape)) : trained.all) * g);
   use.optimizer = bytes(kept(trained, 1) * optimizer_bytes(s));
   const ActivationSizes sizes = activation_sizes(s, blocks, chunks);
   use.activations = bytes(most_saved(sizes.saved, shape, order) + sizes.working);

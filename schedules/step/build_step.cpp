@@ -29,7 +29,8 @@ class Builder {
         replicas_(lanes_.groups.replicas()),
         micro_batches_(shape_.micro_batches),
         drains_(in.pipeline->updates == Updates::after_flush),
-        zero_(s_.data_parallel.zero),
+        gathers_(s_.data_parallel.zero == 3),
+        sums_each_micro_batch_(sums_each_micro_batch(s_)),
         joined_(lanes_.count()) {
     const std::size_t passes = std::size_t{2} * micro_batches_ * chunks_ * replicas_;
     first_of_pass_.assign(passes, kNever);
@@ -101,10 +102,10 @@ class Builder {
           updates_.add_sums(lane, beside->virtual_stage);
           reducing = true;
         }
-      } else if (lanes_.several_data_ranks() && zero_ == 3 && (pass.kind == PassKind::forward || trains(chunk))) {
-        add_gathered_pass(lane, pass, chunk);
+      } else if (lanes_.several_data_ranks() && gathers_ && (pass.kind == PassKind::forward || trains(chunk))) {
+        add_gathered_pass(lane, pass, chunk, sums_each_micro_batch_ || last_gradients);
       } else if (lanes_.several_data_ranks() && makes_gradients &&
-                 (zero_ == 2 || (lanes_.overlaps() && last_gradients)) && trains(chunk)) {
+                 (sums_each_micro_batch_ || (lanes_.overlaps() && last_gradients)) && trains(chunk)) {
         add_bucketed_backward(lane, pass, chunk);
         reducing = drains_;
       } else if (runs_on(lane, reducing)) {
@@ -122,7 +123,8 @@ class Builder {
 
   /// Whether a pass goes on where the lane's last one ends and nobody can tell: one stage, alike micro-batches.
   bool runs_on(std::uint32_t lane, bool reducing) {
-    const bool waits = lanes_.several_data_ranks() && zero_ >= 2;  // for what is exchanged in every micro-batch
+    // For what is exchanged in every micro-batch.
+    const bool waits = lanes_.several_data_ranks() && (gathers_ || sums_each_micro_batch_);
     return shape_.stages == 1 && drains_ && !waits && !in_.trace && in_.stragglers == nullptr && !reducing &&
            !in_.transfers && !lanes_.simulates_copies() && !lanes_[lane].tasks.empty();
   }
@@ -189,8 +191,8 @@ class Builder {
   }
 
   /// ZeRO 3: each piece's parameters are gathered before it runs, for forward and backward anew, and again between
-  /// recomputation and backward where the software lets go of them; gradients leave piece by piece.
-  void add_gathered_pass(std::uint32_t lane, const Pass& pass, const Chunk& chunk) {
+  /// recomputation and backward where the software lets go of them; gradients leave piece by piece where the pass sums.
+  void add_gathered_pass(std::uint32_t lane, const Pass& pass, const Chunk& chunk, bool sums_gradients) {
     const Lanes::Planned planned_at = lanes_.planned(lane, pass.virtual_stage);
     const DataPlan& plan = planned_at.plan;
     const std::size_t pieces = chunk.pieces.size();
@@ -207,7 +209,8 @@ class Builder {
       if (piece.backward.duration == Time{} && piece.trained == 0) continue;
       const auto sum_after = [&](TaskId done) {
         const auto& sums = plan.buckets[pass.virtual_stage];
-        if (i < sums.size() && is_last(shape_, pass.kind)) updates_.add_sum(lane, planned_at.leader, sums[i], done);
+        if (sums_gradients && i < sums.size() && is_last(shape_, pass.kind))
+          updates_.add_sum(lane, planned_at.leader, sums[i], done);
       };
       Stretch rest;
       if (pass.kind == PassKind::weight) {  // of activations and their gradients alone
@@ -264,7 +267,7 @@ class Builder {
   const Shape shape_;
   const std::uint32_t chunks_, replicas_, micro_batches_;
   const bool drains_;
-  const int zero_;
+  const bool gathers_, sums_each_micro_batch_;
   Joined joined_;  ///< sends of several lanes
   std::vector<std::uint32_t> first_of_pass_, send_of_pass_, lane_task_of_pass_;
 };

@@ -66,9 +66,10 @@ StepRun all_of(const StepInput& in, const Common& common) {
 /// Whether the step is one that repeats, and has enough passes to look for it.
 bool may_repeat(const StepInput& in) {
   const Shape& shape = in.pipeline->shape;
-  const bool exchanged = in.exchange == Exchange::gradients && weight_copies(in.scenario.parallelism) > 1 &&
-                         in.scenario.data_parallel.zero >= 2;  // in every micro-batch
-  const bool joined = shape.stages == 1 && !exchanged;         // all are one task
+  const bool exchanged =  // in every micro-batch
+      in.exchange == Exchange::gradients && weight_copies(in.scenario.parallelism) > 1 &&
+      (in.scenario.data_parallel.zero == 3 || sums_each_micro_batch(in.scenario));
+  const bool joined = shape.stages == 1 && !exchanged;  // all are one task
   return in.pipeline->updates == Updates::after_flush && in.stragglers == nullptr && !in.trace && !in.unfold &&
          !joined && (in.pipeline->left_out > 0 || in.pipeline->orders.front().size() >= kFewPasses);
 }

@@ -210,7 +210,7 @@ class Declarer {
         for (const Piece& piece : kept.front().pieces) trained = trained + gradients(piece);
       if (trained.all == 0 && zero_ < 3) continue;
       if (zero_ == 1 || zero_ == 2) plan.spread = gathered(trained, turn(Turns::data, lane));
-      if (!overlap_ && zero_ < 2) {
+      if (!overlap_ && zero_ < 3 && !sums_each_micro_batch(s_)) {
         plan.whole = summed(trained);
         continue;
       }
@@ -253,7 +253,7 @@ class Declarer {
     if (in_.blocks.tied == 0 || copies(shape_) > 1 || out_.head_stage == 0) return;
     for (std::uint32_t r = 0; r < replicas_; ++r) {
       std::vector<Group> pairs = in_.ranks.sends_beside(lanes_.at(r), out_.head_stage);
-      const Bytes bytes = bytes_of(in_.blocks.tied / (zero_ >= 2 ? shard_ranks(s_) : 1),
+      const Bytes bytes = bytes_of(in_.blocks.tied / (zero_ == 3 || sums_each_micro_batch(s_) ? shard_ranks(s_) : 1),
                                    element_bytes(s_.software.main_gradient_precision));
       out_.tied_embeddings.push_back(
           declare({{over_data_ranks(Operation::all_reduce, bytes, shared(std::move(pairs)), 1)}}, std::nullopt));

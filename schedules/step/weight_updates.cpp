@@ -118,7 +118,7 @@ std::vector<std::optional<TaskId>> WeightUpdates::add_tied_embeddings() {
 }
 
 void WeightUpdates::add_after_flush() {
-  if (lanes_.several_data_ranks() && zero_ < 2 && !lanes_.overlaps())
+  if (lanes_.several_data_ranks() && zero_ < 3 && !sums_each_micro_batch(s_) && !lanes_.overlaps())
     for (std::uint32_t lane = 0; lane < lanes_.count(); ++lane) add_whole_sums(lane);
   const std::vector<std::optional<TaskId>> embeddings = add_tied_embeddings();
   for (std::uint32_t lane = 0; lane < lanes_.count(); ++lane) add_optimizer(lane, embeddings[lane]);

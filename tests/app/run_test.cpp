@@ -91,6 +91,22 @@ TEST(Run, SetOverridesAKeyOfEveryScenario) {
   EXPECT_GT(full["results"][0]["step_time_s"].get<double>(), 1.2 * plain["results"][0]["step_time_s"].get<double>());
 }
 
+TEST(Run, JsonNamesTheTransport) {
+  const auto transport = [](const std::string& settings) {
+    const Outcome run = run_program("run scenarios/quickstart.yaml --format json " + settings);
+    EXPECT_EQ(run.status, 0) << run.err;
+    return Json::parse(run.out)["results"][0]["transport"];
+  };
+  EXPECT_EQ(transport(""), "nccl-a100");
+  EXPECT_EQ(transport("--set cluster.node=dgx-h100"), "nccl-h100");
+  EXPECT_EQ(transport("--set software=alpha-beta"), "alpha-beta");
+  EXPECT_EQ(
+      transport("--set cluster.nodes= --set cluster.gpus=1 --set parallelism.tensor=1 --set parallelism.pipeline=1 "
+                "--set pipeline.schedule= --set pipeline.virtual_stages= --set parallelism.sequence=false "
+                "--set model=gpt2-124m --set training.sequence=1024"),
+      nullptr);
+}
+
 TEST(Run, UnfoldedIsTheSameForecast) {
   EXPECT_EQ(run_program("run scenarios/quickstart.yaml --format csv").out,
             run_program("run scenarios/quickstart.yaml --format csv --unfold").out);

@@ -300,6 +300,7 @@ TEST(EveryKey, OfThePlanIsStored) {
   EXPECT_EQ(s.data_parallel.zero, 1);
   EXPECT_EQ(s.data_parallel.shard_group, 4u);
   EXPECT_EQ(s.data_parallel.overlap, false);
+  EXPECT_EQ(s.data_parallel.sum_once, true);
   EXPECT_EQ(s.data_parallel.bucket, Bytes{17 << 20});
   EXPECT_EQ(s.data_parallel.gradient_precision, Precision::tf32);
   EXPECT_EQ(s.data_parallel.consistency, schedules::Consistency::bounded_staleness);
@@ -343,6 +344,7 @@ TEST(EveryKey, OfTheSoftwareIsStored) {
   EXPECT_TRUE(software.fused_quantization);
   EXPECT_TRUE(software.fused_gradient_accumulation);
   EXPECT_EQ(software.tensor_overlap, schedules::TensorOverlap::all);
+  EXPECT_EQ(software.sum_once, schedules::SumOnce::in_pipelines);
   EXPECT_FALSE(software.data_overlap);
   EXPECT_TRUE(software.pipeline_overlap);
   EXPECT_TRUE(software.scatter_gather);

@@ -41,7 +41,9 @@ TEST(Notes, SayWhatNobodyNamed) {
       << all;
   EXPECT_TRUE(has(all, "training.precision: bf16, as none is said\n")) << all;
   EXPECT_TRUE(has(notes({"software=nccl-h100"}), "software: nccl-h100 is a transport alone: "));
-  EXPECT_FALSE(has(notes({"software=nccl-h100"}), "software.transport: "));
+  EXPECT_TRUE(has(notes({"software=nccl-h100"}), "software.transport: nccl-h100's, as software names it\n"));
+  EXPECT_TRUE(has(notes({"software=deepspeed-2021"}),
+                  "software.transport: nccl-a100's, fitted on such nodes; the software's own: most_channels\n"));
   EXPECT_FALSE(has(notes({"software=deepspeed-2021"}), "transport alone"));
 }
 

@@ -27,7 +27,7 @@ TEST(Notes, OfAPlainPlanAreNone) { EXPECT_TRUE(notes(over(8, 0)).empty()); }
 
 TEST(Notes, SayHowOftenZeroSumsAndGathers) {
   EXPECT_EQ(text_of(over(8, 2), "data_parallel.zero"),
-            "2 sums gradients for each of 4 micro-batches; zero 1 sums them once a step");
+            "2 sums gradients for each of 4 micro-batches; sum_once: true keeps them whole and sums once a step");
   EXPECT_EQ(
       text_of(over(8, 3), "data_parallel.zero"),
       "3 is FSDP's full shard: a layer's parameters are gathered before forward and again before backward, for each "

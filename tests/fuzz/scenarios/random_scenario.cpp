@@ -159,6 +159,7 @@ Mapping training(Choices& choose, const Plan& plan, const RandomMachine& machine
 Mapping data_parallel(Choices& choose, const Plan& plan) {
   Mapping all;
   if (plan.zero > 0) all.add("zero", plan.zero);
+  if (plan.zero >= 2 && choose.one_in(2)) all.add("sum_once", choose.one_in(2));
   if (plan.mode != "all_reduce") all.add("mode", plan.mode);
   if (choose.one_in(4)) all.add("overlap", choose.one_in(2));
   if (choose.one_in(6)) all.add("bucket", choose.of({"1 MiB", "25 MiB", "1 GiB"}));

@@ -194,6 +194,72 @@ TEST(ShardedPipeline, PaysForEachMicroBatchWhatZero1PaysOnce) {
   EXPECT_EQ(two.stages[1].memory.gradients.value * 4, one.stages[1].memory.gradients.value);
 }
 
+TEST(SumOnce, MakesZero2WhatZero1Is) {
+  for (const bool overlap : {true, false})
+    for (const std::uint32_t pipeline : {1u, 4u}) {
+      Scenario s = data_parallel(16, 1);
+      s.parallelism = {.tensor = 1, .pipeline = pipeline, .data = 16 / pipeline};
+      s.training.global_batch = std::int64_t{4} * s.parallelism.data;
+      s.data_parallel.overlap = overlap;
+      const Forecast one = forecast(s);
+      s.data_parallel.zero = 2;
+      s.data_parallel.sum_once = true;
+      const Forecast two = forecast(s);
+      EXPECT_EQ(two.step, one.step) << overlap << pipeline;
+      EXPECT_EQ(two.stages[0].memory.gradients, one.stages[0].memory.gradients);
+    }
+}
+
+TEST(SumOnce, OfZero3GathersParametersForEachMicroBatchAndSumsInTheLast) {
+  Scenario s = data_parallel(16, 3);
+  s.parallelism = {.tensor = 1, .pipeline = 4, .data = 4};
+  s.data_parallel.sum_once = true;
+  const Forecast f = forecast(s, {.unfold = false, .trace = true});
+  const auto of_stage_1 = [&](std::string_view name) {
+    return std::ranges::count_if(f.spans,
+                                 [&](const Span& span) { return span.stage == 1 && span.name.starts_with(name); });
+  };
+  const std::int64_t micro_batches = 16, layers = 4;
+  EXPECT_EQ(of_stage_1("gradients"), layers);
+  EXPECT_EQ(of_stage_1("parameters"), 2 * micro_batches * layers);
+  s.data_parallel.sum_once = false;
+  const MemoryUse each = forecast(s).stages[1].memory;
+  EXPECT_NEAR(static_cast<double>(f.stages[1].memory.gradients.value), 4 * static_cast<double>(each.gradients.value),
+              4);
+  EXPECT_EQ(f.stages[1].memory.parameters, each.parameters);
+}
+
+TEST(SumOnce, ChangesNothingWhereThereIsOneMicroBatch) {
+  for (const int zero : {2, 3}) {
+    Scenario s = data_parallel(16, zero);
+    s.training.global_batch = 16 * s.training.micro_batch;
+    const Forecast each = forecast(s);
+    s.data_parallel.sum_once = true;
+    const Forecast once = forecast(s);
+    EXPECT_EQ(each.step, once.step) << zero;
+    EXPECT_EQ(each.stages[0].memory.gradients, once.stages[0].memory.gradients) << zero;
+  }
+}
+
+TEST(SumOnce, IsTheSoftwaresUnlessTheScenarioSays) {
+  Scenario s = data_parallel(16, 2);
+  EXPECT_TRUE(sums_each_micro_batch(s));
+  s.software.sum_once = SumOnce::in_pipelines;
+  EXPECT_TRUE(sums_each_micro_batch(s));
+  s.parallelism = {.tensor = 1, .pipeline = 4, .data = 4};
+  EXPECT_FALSE(sums_each_micro_batch(s));
+  s.data_parallel.sum_once = false;
+  EXPECT_TRUE(sums_each_micro_batch(s));
+  s.software.sum_once = SumOnce::yes;
+  s.data_parallel.sum_once.reset();
+  s.parallelism = {.tensor = 1, .pipeline = 1, .data = 16};
+  EXPECT_FALSE(sums_each_micro_batch(s));
+  s.training.global_batch = s.training.micro_batch * s.parallelism.data;
+  EXPECT_TRUE(sums_each_micro_batch(s));  // there is one
+  s.data_parallel.zero = 1;
+  EXPECT_FALSE(sums_each_micro_batch(s));
+}
+
 TEST(DataParallelPlan, SaysWhatDoesNotGoTogether) {
   const auto problem = [](const Scenario& s) {
     const std::vector<Problem> problems = check(s);
@@ -209,6 +275,13 @@ TEST(DataParallelPlan, SaysWhatDoesNotGoTogether) {
   s.data_parallel.mode = DataParallelMode::parameter_server;
   EXPECT_EQ(problem(s),
             "data_parallel.mode: a parameter server holds the whole optimizer state; expected zero 0, found 1");
+  s = data_parallel(32, 2);
+  s.cluster.node.host_memory = Bytes{1LL << 50};
+  s.offload.optimizer = Tier::host;
+  s.data_parallel.sum_once = true;
+  EXPECT_EQ(problem(s),
+            "data_parallel.sum_once: gradients leave the GPU after each micro-batch where the optimizer is off it; "
+            "expected false");
 }
 
 }  // namespace

@@ -250,6 +250,18 @@ const Plan kPlans[] = {
        s.data_parallel.zero = 2;
        s.data_parallel.bucket = Bytes{8 << 20};
      }},
+    {"zero_2_in_a_pipeline_summed_once",
+     [](Scenario& s) {
+       s.data_parallel.zero = 2;
+       s.data_parallel.sum_once = true;
+       s.data_parallel.bucket = Bytes{8 << 20};
+     }},
+    {"zero_3_in_an_interleaved_pipeline_summed_once",
+     [](Scenario& s) {
+       interleave(s);
+       s.data_parallel.zero = 3;
+       s.data_parallel.sum_once = true;
+     }},
     {"zero_3_in_an_interleaved_pipeline",
      [](Scenario& s) {
        interleave(s);
@@ -296,6 +308,13 @@ const Plan kPlans[] = {
      [](Scenario& s) {
        s.parallelism = {.tensor = 1, .pipeline = 1, .data = 64};
        s.data_parallel.zero = 3;
+       s.software.overlap_slowdown = 0.1;
+     }},
+    {"zero_3_summed_once",
+     [](Scenario& s) {
+       s.parallelism = {.tensor = 4, .pipeline = 1, .data = 16};
+       s.data_parallel.zero = 3;
+       s.data_parallel.sum_once = true;
        s.software.overlap_slowdown = 0.1;
      }},
     {"zero_3_prefetching_little_and_regathering",
