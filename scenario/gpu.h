@@ -27,14 +27,21 @@ struct Gpu {
   std::map<Precision, GemmModel> gemm_of;  ///< of one precision alone, where a calibration measured it; else gemm
   /// Where there are no matrix units for the precision: fp32. Assumed: plain cores are easily fed, from tiles half as
   /// large, and libraries reach some 93% of their peak.
-  GemmModel gemm_simt{
-      .mainloop = 0.95, .sustained = 0.93, .tile_128 = 1, .tile_64 = 0.9, .fill = 8, .exposed_write = 0.5};
+  GemmModel gemm_simt{.mainloop = 0.95,
+                      .sustained = 0.93,
+                      .tile_128 = 1,
+                      .tile_64 = 0.9,
+                      .fill = 8,
+                      .exposed_write = 0.5,
+                      .aligned_4 = 1,  // plain cores load one number at a time
+                      .aligned_2 = 1};
   double fp8_share =
       1;  ///< 8-bit multiplies reach this much of the share of their peak that 16-bit ones reach of theirs
   double attention_forward = 0.5;  ///< fused causal attention: skipped half not counted, share of peak
   double attention_backward = 0.4;
   double attention_flash_2 = 1;  ///< share of these rates that FlashAttention-2 reaches: below 1 where newer kernels do
-  double step_share = 1;         ///< in a running step, of all rates measured alone: clocks fall under the power limit
+  double attention_fp8_share = 1;  ///< as fp8_share, of fused attention in 8 bits
+  double step_share = 1;  ///< in a running step, of all rates measured alone: clocks fall under the power limit
   std::int64_t attention_tile = 128;  ///< query rows that one block of the forward kernel works on
   std::string source;
 };

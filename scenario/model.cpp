@@ -80,13 +80,14 @@ double routed_parameters(const Model& model) {
 double idle_parameters(const Model& model) {
   if (expert_layers(model) == 0) return 0;
   const double visited = d(model.experts.active) / d(model.experts.count);
-  return d(expert_layers(model)) * routed_parameters(model) * (1 - visited);
+  return d(expert_layers(model) + model.mtp_layers) * routed_parameters(model) * (1 - visited);
 }
 
-std::int64_t vocab_rows(const Model& model, std::uint32_t tensor) {
-  constexpr std::int64_t kPadding = 128;
-  if (model.vocab % tensor == 0) return model.vocab / tensor;
-  return (model.vocab + kPadding * tensor - 1) / (kPadding * tensor) * kPadding;
+std::int64_t vocab_rows(const Model& model, std::uint32_t tensor, std::int64_t multiple) {
+  constexpr std::int64_t kMegatron = 128;
+  if (model.vocab % (tensor * multiple) == 0) return model.vocab / tensor;
+  const std::int64_t rows = multiple > 1 ? multiple : kMegatron;
+  return (model.vocab + rows * tensor - 1) / (rows * tensor) * rows;
 }
 
 bool tied_embeddings(const Model& model) {

@@ -86,6 +86,9 @@ struct Model {
   Experts experts{};                ///< of moe
   LatentAttention latent{};         ///< of moe
   Variations variations{};          ///< of gpt, llama and moe
+  /// Layers behind the last one, each of which predicts the token one further on (multi-token prediction: DeepSeek-V3,
+  /// arXiv 2412.19437, sec. 2.2). Not counted in `layers`. Of gpt, llama and moe.
+  std::int64_t mtp_layers = 0;
 };
 
 /// What the layers of a family are made of.
@@ -138,9 +141,9 @@ double routed_parameters(const Model& model);
 /// Of all layers together, parameters of routed experts that one token does not visit.
 double idle_parameters(const Model& model);
 
-/// Rows of the embedding on one of `tensor` ranks. A vocabulary that does not divide is padded to a multiple of 128
-/// rows a rank, as Megatron-LM does (--make-vocab-size-divisible-by).
-std::int64_t vocab_rows(const Model& model, std::uint32_t tensor);
+/// Rows of the embedding on one of `tensor` ranks, padded to `multiple` rows each (Software::vocabulary_multiple).
+/// Where that is 1, only a vocabulary that the ranks do not divide is padded, to 128 rows a rank as Megatron-LM does.
+std::int64_t vocab_rows(const Model& model, std::uint32_t tensor, std::int64_t multiple = 1);
 
 bool tied_embeddings(const Model& model);  ///< the head uses the embedding's matrix
 

@@ -31,14 +31,17 @@ struct Software {
   bool fused_softmax = true;  ///< scale, mask and softmax in one kernel
   bool fused_bias_gelu = true;
   bool fused_bias_dropout_add = true;
-  bool fused_cross_entropy = false;  ///< the loss in one kernel each way
-  bool biases = true;                ///< gpt: linear layers have them
-  bool dropout = true;               ///< gpt: after attention, feed-forward and embedding, and on the scores
-  bool flash_2 = false;              ///< fused attention is of FlashAttention-2's generation or older
-  double attention_efficiency = 1;   ///< share of the rate of the GPU's fused attention that this kernel reaches
-  int logit_metrics = 0;             ///< unfused cross entropies taken of the logits beside the loss, forward only
-  bool fused_quantization = false;   ///< fp8, mxfp8: a norm casts its output itself
-  bool grouped_multiply = false;     ///< a multiply of all experts of a rank in one kernel; else one each
+  bool fused_cross_entropy = false;      ///< the loss in one kernel each way
+  bool biases = true;                    ///< gpt: linear layers have them
+  bool dropout = true;                   ///< gpt: after attention, feed-forward and embedding, and on the scores
+  bool flash_2 = false;                  ///< fused attention is of FlashAttention-2's generation or older
+  bool eight_bit_attention = false;      ///< fp8, mxfp8: fused attention multiplies in 8 bits too
+  double attention_efficiency = 1;       ///< share of the rate of the GPU's fused attention that this kernel reaches
+  int logit_metrics = 0;                 ///< unfused cross entropies taken of the logits beside the loss, forward only
+  bool fused_quantization = false;       ///< fp8, mxfp8: a norm casts its output itself
+  bool grouped_multiply = false;         ///< a multiply of all experts of a rank in one kernel; else one each
+  Time grouped_multiply_launch{};        ///< what each expert adds to that kernel
+  std::int64_t vocabulary_multiple = 1;  ///< the vocabulary is padded to a multiple of so many rows a tensor rank
   bool fused_gradient_accumulation = false;  ///< weight-gradient GEMMs add into the main gradient
   TensorOverlap tensor_overlap = TensorOverlap::none;
   bool data_overlap = true;        ///< data-parallel traffic under backward (and forward for ZeRO 3)

@@ -37,6 +37,7 @@ namespace {
 Blocks whole_model(Scenario s) {
   if (s.training.expert_load.capacity) s.training.expert_load.capacity = routing(s).kept;
   s.parallelism = {};
+  s.software.vocabulary_multiple = 1;
   Blocks whole = blocks(s);
   freeze(whole, s.training.frozen_layers);
   return whole;

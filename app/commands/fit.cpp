@@ -37,9 +37,10 @@ std::string gemm_yaml(const calibrate::GemmFit& fit, const std::string& table) {
       "# fitted to {} multiplies of {}: mean absolute error {:.1f}%\n"
       "# {} held out: mean {:.1f}%, median {:.1f}%\n"
       "gemm:\n  mainloop: {:.4f}\n  sustained: {:.4f}\n  tile_128: {:.4f}\n  tile_64: {:.4f}\n"
-      "  fill: {:.1f}\n  exposed_write: {:.3f}\n",
+      "  fill: {:.1f}\n  exposed_write: {:.3f}\n  aligned_4: {:.3f}\n  aligned_2: {:.3f}\n",
       fit.fitted, language::visible(table), 100 * fit.fitted_mape, fit.held_out, 100 * fit.held_out_mape,
-      100 * fit.held_out_median, m.mainloop, m.sustained, m.tile_128, m.tile_64, m.fill, m.exposed_write);
+      100 * fit.held_out_median, m.mainloop, m.sustained, m.tile_128, m.tile_64, m.fill, m.exposed_write, m.aligned_4,
+      m.aligned_2);
 }
 
 std::string gemm_json(const calibrate::GemmFit& fit, const std::string& table) {
@@ -52,7 +53,9 @@ std::string gemm_json(const calibrate::GemmFit& fit, const std::string& table) {
         {"tile_128", m.tile_128},
         {"tile_64", m.tile_64},
         {"fill", m.fill},
-        {"exposed_write", m.exposed_write}}},
+        {"exposed_write", m.exposed_write},
+        {"aligned_4", m.aligned_4},
+        {"aligned_2", m.aligned_2}}},
       {"fitted", {{"rows", fit.fitted}, {"mape", fit.fitted_mape}}},
       {"held_out",
        {{"rows", fit.held_out}, {"mape", fit.held_out_mape}, {"median_absolute_error", fit.held_out_median}}}};

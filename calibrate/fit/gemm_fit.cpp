@@ -27,12 +27,14 @@ struct Bounds {
   double GemmModel::*constant;
   double low, high;
 };
-constexpr std::array<Bounds, 6> kConstants{{{"mainloop", &GemmModel::mainloop, 0.3, 1.0},
+constexpr std::array<Bounds, 8> kConstants{{{"mainloop", &GemmModel::mainloop, 0.3, 1.0},
                                             {"sustained", &GemmModel::sustained, 0.3, 1.0},
                                             {"tile_128", &GemmModel::tile_128, 0.3, 1.0},
                                             {"tile_64", &GemmModel::tile_64, 0.1, 1.0},
                                             {"fill", &GemmModel::fill, 0.0, 500.0},
-                                            {"exposed_write", &GemmModel::exposed_write, 0.0, 1.0}}};
+                                            {"exposed_write", &GemmModel::exposed_write, 0.0, 1.0},
+                                            {"aligned_4", &GemmModel::aligned_4, 0.1, 1.0},
+                                            {"aligned_2", &GemmModel::aligned_2, 0.05, 1.0}}};
 
 /// Of the peak. Data sheets state it at a clock that a cool GPU may pass by some per cent; past this, the table's
 /// efficiencies are of another GPU or another precision.
@@ -63,7 +65,8 @@ std::vector<std::vector<double>> gemm_starts() {
   std::vector<std::vector<double>> starts;
   for (const double mainloop : {0.85, 0.9, 0.95})
     for (const double sustained : {0.75, 0.8, 0.85})
-      for (const double tile_128 : {0.75, 0.9}) starts.push_back({mainloop, sustained, tile_128, 0.5, 100, 0.5});
+      for (const double tile_128 : {0.75, 0.9})
+        starts.push_back({mainloop, sustained, tile_128, 0.5, 100, 0.5, 0.6, 0.3});
   return starts;
 }
 
@@ -108,6 +111,9 @@ std::vector<GemmSample> parse_gemm_samples(const std::string& table, const std::
                       sample.shape.m = whole(0);
                       sample.shape.n = whole(1);
                       sample.shape.k = whole(2);
+                      if (cells[3] != "TN" && cells[3] != "NN" && cells[3] != "NT")
+                        throw InputError(place, "column 4: found " + in_quotes(cells[3]) + ", expected TN, NN or NT");
+                      sample.shape.by_columns = cells[3] == "NT";
                       sample.shape.output_bytes = whole(4);
                       sample.efficiency = read(5, double{}, "a positive number");
                       if (sample.efficiency > kFastest)
@@ -130,8 +136,9 @@ GemmFit fit_gemm(const std::vector<GemmSample>& samples, const GemmMachine& mach
     (at->second % 2 == 0 ? fitted : held_out).push_back(s);
   }
   if (distinct.size() < 20)
-    throw InputError(
-        path, "found " + std::to_string(distinct.size()) + " distinct shapes, expected at least 20 to fit 6 constants");
+    throw InputError(path, "found " + std::to_string(distinct.size()) +
+                               " distinct shapes, expected at least 20 to fit " + std::to_string(kConstants.size()) +
+                               " constants");
 
   std::vector<double> measured;
   std::vector<std::size_t> groups;

@@ -22,7 +22,8 @@ struct GemmFit {
   std::size_t fitted = 0, held_out = 0;
 };
 
-/// Reads a table with the header m,n,k,layout,output_bytes,efficiency; lines that start with # are comments.
+/// Reads a table with the header m,n,k,layout,output_bytes,efficiency; lines that start with # are comments. The layout
+/// is BLAS's: TN and NN store the first input in rows of k elements, NT in rows of m.
 /// Throws InputError with file:line for anything else, and for efficiencies above 1.1: a boost clock may be a little
 /// above the peak that a data sheet states, not more.
 std::vector<GemmSample> read_gemm_samples(const std::string& path);

@@ -71,6 +71,11 @@ std::vector<Key<Gpu>> stated_keys() {
        store_gemm<&GemmModel::fill>},
       {{"gemm.exposed_write", number(0, 1), "0.5", "share of writing the results that multiplying does not hide"},
        store_gemm<&GemmModel::exposed_write>},
+      {{"gemm.aligned_4", fraction(), "0.61",
+        "rate where rows of the matrices begin at multiples of 4 or 8 bytes, over their rate at multiples of 16"},
+       store_gemm<&GemmModel::aligned_4>},
+      {{"gemm.aligned_2", fraction(), "0.28", "likewise at multiples of 2 bytes: sizes are odd"},
+       store_gemm<&GemmModel::aligned_2>},
       {{"gemm_simt.mainloop", fraction(), "0.95", "as gemm.mainloop, for fp32: without matrix units"},
        store_simt<&GemmModel::mainloop>},
       {{"gemm_simt.sustained", fraction(), "0.93", "as gemm.sustained, likewise"}, store_simt<&GemmModel::sustained>},
@@ -79,6 +84,8 @@ std::vector<Key<Gpu>> stated_keys() {
       {{"gemm_simt.fill", number(0), "8", "as gemm.fill, likewise"}, store_simt<&GemmModel::fill>},
       {{"gemm_simt.exposed_write", number(0, 1), "0.5", "as gemm.exposed_write, likewise"},
        store_simt<&GemmModel::exposed_write>},
+      {{"gemm_simt.aligned_4", fraction(), "1", "as gemm.aligned_4, likewise"}, store_simt<&GemmModel::aligned_4>},
+      {{"gemm_simt.aligned_2", fraction(), "1", "as gemm.aligned_2, likewise"}, store_simt<&GemmModel::aligned_2>},
       {{"fp8_share", fraction(), "1",
         "8-bit multiplies: of the shares of their peak that gemm has of 16-bit ones, what they reach"},
        [](Gpu& g, const Value& v) { g.fp8_share = v.number; }},
@@ -88,6 +95,8 @@ std::vector<Key<Gpu>> stated_keys() {
        [](Gpu& g, const Value& v) { g.attention_backward = v.number; }},
       {{"attention.flash_2", fraction(), "1", "share of these rates that FlashAttention-2 reaches"},
        [](Gpu& g, const Value& v) { g.attention_flash_2 = v.number; }},
+      {{"attention.fp8_share", fraction(), "1", "as fp8_share, of fused attention in 8 bits"},
+       [](Gpu& g, const Value& v) { g.attention_fp8_share = v.number; }},
       {{"attention.tile", whole(1, 4096), "128", "query rows that one block of the forward kernel works on"},
        [](Gpu& g, const Value& v) { g.attention_tile = v.whole; }},
       {{"step_share", fraction(), "1",
@@ -99,7 +108,7 @@ std::vector<Key<Gpu>> stated_keys() {
 
 /// Multiplies of one precision, for where a calibration measured them apart. `paths`: in the order of GemmModel.
 template <Precision precision>
-void add_gemm_keys(std::vector<Key<Gpu>>& keys, const std::array<std::string_view, 6>& paths) {
+void add_gemm_keys(std::vector<Key<Gpu>>& keys, const std::array<std::string_view, 8>& paths) {
   keys.push_back({{paths[0], fraction(), "0.9", "as gemm.mainloop, of this precision alone instead of gemm"},
                   store_gemm_of<precision, &GemmModel::mainloop>});
   keys.push_back(
@@ -111,18 +120,25 @@ void add_gemm_keys(std::vector<Key<Gpu>>& keys, const std::array<std::string_vie
   keys.push_back({{paths[4], number(0), "100", "as gemm.fill, likewise"}, store_gemm_of<precision, &GemmModel::fill>});
   keys.push_back({{paths[5], number(0, 1), "0.5", "as gemm.exposed_write, likewise"},
                   store_gemm_of<precision, &GemmModel::exposed_write>});
+  keys.push_back(
+      {{paths[6], fraction(), "0.61", "as gemm.aligned_4, likewise"}, store_gemm_of<precision, &GemmModel::aligned_4>});
+  keys.push_back(
+      {{paths[7], fraction(), "0.28", "as gemm.aligned_2, likewise"}, store_gemm_of<precision, &GemmModel::aligned_2>});
 }
 
 void store_elementwise(Gpu& gpu, const Value& v) { gpu.elementwise[v.path.substr(v.path.rfind('.') + 1)] = v.number; }
 
 /// What only a calibration tells.
 void add_measured_keys(std::vector<Key<Gpu>>& keys) {
-  add_gemm_keys<Precision::tf32>(keys, {"gemm_tf32.mainloop", "gemm_tf32.sustained", "gemm_tf32.tile_128",
-                                        "gemm_tf32.tile_64", "gemm_tf32.fill", "gemm_tf32.exposed_write"});
-  add_gemm_keys<Precision::fp16>(keys, {"gemm_fp16.mainloop", "gemm_fp16.sustained", "gemm_fp16.tile_128",
-                                        "gemm_fp16.tile_64", "gemm_fp16.fill", "gemm_fp16.exposed_write"});
-  add_gemm_keys<Precision::bf16>(keys, {"gemm_bf16.mainloop", "gemm_bf16.sustained", "gemm_bf16.tile_128",
-                                        "gemm_bf16.tile_64", "gemm_bf16.fill", "gemm_bf16.exposed_write"});
+  add_gemm_keys<Precision::tf32>(
+      keys, {"gemm_tf32.mainloop", "gemm_tf32.sustained", "gemm_tf32.tile_128", "gemm_tf32.tile_64", "gemm_tf32.fill",
+             "gemm_tf32.exposed_write", "gemm_tf32.aligned_4", "gemm_tf32.aligned_2"});
+  add_gemm_keys<Precision::fp16>(
+      keys, {"gemm_fp16.mainloop", "gemm_fp16.sustained", "gemm_fp16.tile_128", "gemm_fp16.tile_64", "gemm_fp16.fill",
+             "gemm_fp16.exposed_write", "gemm_fp16.aligned_4", "gemm_fp16.aligned_2"});
+  add_gemm_keys<Precision::bf16>(
+      keys, {"gemm_bf16.mainloop", "gemm_bf16.sustained", "gemm_bf16.tile_128", "gemm_bf16.tile_64", "gemm_bf16.fill",
+             "gemm_bf16.exposed_write", "gemm_bf16.aligned_4", "gemm_bf16.aligned_2"});
   static const std::vector<std::string> paths = [] {
     std::vector<std::string> made;
     for (const schedules::MeasuredKernel& kernel : schedules::measured_kernels())

@@ -18,8 +18,8 @@ constexpr std::string_view kOfTransformers = "required of a transformer";
 
 /// Keys of schedules::Variations.
 Names variation_keys() {
-  return {"tied_head",         "biases",         "qkv_bias",       "qk_norm",         "dropout",   "activation",
-          "position_encoding", "parallel_block", "embedding_norm", "embedding_width", "final_norm"};
+  return {"tied_head",         "biases",         "qkv_bias",       "qk_norm",         "dropout",    "activation",
+          "position_encoding", "parallel_block", "embedding_norm", "embedding_width", "final_norm", "mtp_layers"};
 }
 
 Names activations() { return {"gelu", "relu", "swiglu", "geglu"}; }
@@ -163,6 +163,9 @@ const Table<ModelDraft>& model_table() {
           {{"embedding_width", whole(1, kWidest), "hidden",
             "of the vocabulary's matrix, projected to and from hidden (OPT 350M)"},
            [](M& m, const Value& v) { m.model.variations.embedding_width = v.whole; }},
+          {{"mtp_layers", whole(0, kMostLayers), "0",
+            "layers behind the last one, each of which predicts the token one further on (DeepSeek-V3: 1)"},
+           [](M& m, const Value& v) { m.model.mtp_layers = v.whole; }},
           {{"final_norm", flag(), "true", "a norm before the logits"},
            [](M& m, const Value& v) { m.model.variations.final_norm = v.flag; }},
           {{"positions", whole(1, kWidest), "the tokens of a sample", "gpt, bert: learned positions"},

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "sim/long_time.h"
 
@@ -33,17 +34,26 @@ double relative_rate(const GemmModel& model, int halvings) {
   }
 }
 
-/// `read`: bytes of the inputs; `most_splits`: of k.
-Time multiply_time(const GemmShape& shape, double read, int most_splits, const GemmModel& model,
+constexpr std::int64_t kWidestLoad = 16;  // bytes; a row that begins at a multiple of it is loaded at full rate
+
+double aligned_rate(const GemmModel& model, std::int64_t alignment) {
+  if (alignment >= kWidestLoad) return 1;
+  // Ampere's asynchronous copies fetch 16, 8 or 4 bytes and no fewer (CUDA C++ programming guide, memcpy_async).
+  return alignment >= 4 ? model.aligned_4 : model.aligned_2;
+}
+
+/// `read`: bytes of the inputs; `most_splits`: of k; `alignment`: of rows.
+Time multiply_time(const GemmShape& shape, double read, int most_splits, std::int64_t alignment, const GemmModel& model,
                    const GemmMachine& machine) {
   const double m = static_cast<double>(shape.m), n = static_cast<double>(shape.n), k = static_cast<double>(shape.k);
   const double batch = static_cast<double>(shape.batch), sms = machine.sms;
   const double outputs = m * n * batch;
   const double memory_rate = machine.memory.value * machine.memory_efficiency;
+  const double aligned = aligned_rate(model, alignment);
 
   double tiled = std::numeric_limits<double>::infinity();
   for (const Tile& tile : kTiles) {
-    const double sm_rate = machine.peak.value / sms * model.mainloop * relative_rate(model, tile.halvings);
+    const double sm_rate = machine.peak.value / sms * model.mainloop * relative_rate(model, tile.halvings) * aligned;
     const double tiles = std::ceil(m / tile.m) * std::ceil(n / tile.n) * batch;
     for (int splits = 1; splits <= most_splits; ++splits) {
       const double waves = std::ceil(tiles * splits / sms);
@@ -52,7 +62,7 @@ Time multiply_time(const GemmShape& shape, double read, int most_splits, const G
       tiled = std::min(tiled, waves * 2 * tile.m * tile.n * (k / splits + model.fill) / sm_rate + partial_sums);
     }
   }
-  const double powered = shape.flops().value / (machine.peak.value * model.sustained);
+  const double powered = shape.flops().value / (machine.peak.value * model.sustained * aligned);
   const double fed = read / memory_rate;
   const double written = model.exposed_write * outputs * static_cast<double>(shape.output_bytes) / memory_rate;
   const bool at_peak = std::max(tiled, powered) > fed + written;
@@ -63,14 +73,21 @@ Time multiply_time(const GemmShape& shape, double read, int most_splits, const G
 
 }  // namespace
 
+std::int64_t row_alignment(const GemmShape& shape) {
+  const auto bytes = std::max<std::int64_t>(1, static_cast<std::int64_t>(shape.input_bytes));
+  const std::int64_t rows = std::gcd(shape.by_columns ? shape.m : shape.k, shape.n);
+  return std::gcd(rows * bytes, kWidestLoad);
+}
+
 Time gemm_time(const GemmShape& shape, const GemmModel& model, const GemmMachine& machine) {
   const double m = static_cast<double>(shape.m), n = static_cast<double>(shape.n), k = static_cast<double>(shape.k);
   const double read = (m * k + k * n) * static_cast<double>(shape.batch) * shape.input_bytes;
-  return multiply_time(shape, read, kMostSplits, model, machine);
+  return multiply_time(shape, read, kMostSplits, row_alignment(shape), model, machine);
 }
 
 Time convolution_time(const GemmShape& shape, double read, const GemmModel& model, const GemmMachine& machine) {
-  return multiply_time(shape, read, static_cast<int>(machine.sms), model, machine);
+  // Libraries pad channels to what their kernels load (cuDNN developer guide, "Tensor Core operations").
+  return multiply_time(shape, read, static_cast<int>(machine.sms), kWidestLoad, model, machine);
 }
 
 }  // namespace stepcast::schedules

@@ -16,11 +16,17 @@ struct GemmMachine {
   double memory_efficiency = 1;
 };
 
+/// Bytes at a multiple of which every row of the three matrices begins: 16, which one load instruction fetches at most,
+/// or 8, 4, 2, 1. Where rows lie one behind the other that is the largest power of two in their lengths. Inputs of less
+/// than a byte an element count as one byte: their kernels take no other sizes than multiples of 32 elements.
+std::int64_t row_alignment(const GemmShape& shape);
+
 /// Time of the kernel alone, launch not included. The SMs work in waves of tiles, the last one maybe half empty (tile
 /// and wave quantisation); a tile shape and a split of k (1 to 4, with the partial sums' traffic) are tried and the
 /// fastest kept, as libraries do; the chip's power limit bounds long kernels; part of the writing shows after the last
-/// multiply; a multiply too thin to feed the SMs is bound by memory. Requires positive m, n, k, batch. Constants are
-/// fitted: docs/accuracy.md.
+/// multiply; a multiply too thin to feed the SMs is bound by memory; the SMs load rows that do not begin at multiples
+/// of 16 bytes in smaller pieces (row_alignment). Requires positive m, n, k, batch. Constants are fitted:
+/// docs/accuracy.md.
 Time gemm_time(const GemmShape& shape, const GemmModel& model, const GemmMachine& machine);
 
 /// The same for an implicit multiply, which reads only `read` bytes however often it uses them. Its gradient of weights

@@ -1,6 +1,7 @@
 #include "models/cost/kernel.h"
 
 #include "models/cost/elementwise.h"
+#include "models/cost/fused_attention.h"
 #include "models/cost/gemm.h"
 #include "sim/long_time.h"
 
@@ -17,7 +18,9 @@ Time time_of(const KernelCost& c, const Gemm& kernel) {
   each.batch /= kernel.kernels;
   const Precision here = kernel.low_precision ? c.precision : beside_low_precision(c.precision);
   const Time alone = gemm_time(each, gemm_model(c.gpu, here), machine(c.gpu, here));
-  return (c.in_a_step(alone) + c.software.kernel_gap) * kernel.kernels;
+  // Experts in one kernel; of a transformer's linear layers they alone are several multiplies.
+  const Time joined = kernel.linear && each.batch > 1 ? c.software.grouped_multiply_launch * each.batch : Time{};
+  return (c.in_a_step(alone) + joined + c.software.kernel_gap) * kernel.kernels;
 }
 
 Time time_of(const KernelCost& c, const Convolution& kernel) {
@@ -38,15 +41,7 @@ Time time_of(const KernelCost& c, const Elementwise& kernel) {
 }
 
 Time time_of(const KernelCost& c, const FusedAttention& kernel) {
-  const double share = (kernel.backward ? c.gpu.attention_backward : c.gpu.attention_forward) *
-                       (c.software.flash_2 ? c.gpu.attention_flash_2 : 1) * c.software.attention_efficiency;
-  constexpr double kCausal = 0.5;  // the half above the diagonal is skipped
-  double flops = kernel.flops.value * (kernel.causal ? kCausal : 1);
-  // The last row of tiles has no half to skip: one SM still works on it when the others are done.
-  if (kernel.causal && !kernel.backward && kernel.query_rows > 0)
-    flops += kernel.flops.value * static_cast<double>(c.gpu.attention_tile) / kernel.query_rows * c.gpu.sms;
-  return c.in_a_step(from_seconds(flops / (peak(c.gpu, beside_low_precision(c.precision)) * share).value,
-                                  "one attention kernel takes more than 106 days at cluster.node.gpu.peak")) +
+  return c.in_a_step(fused_attention_time(kernel, c.gpu, c.software, c.precision)) +
          c.software.kernel_gap * kernel.kernels;
 }
 

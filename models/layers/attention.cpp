@@ -80,6 +80,12 @@ double result_elements(const StackSizes& z) { return d(z.tokens) * d(z.attention
 void fused_core(Writer& w) {
   const StackSizes& z = w.z;
   constexpr double kStatistic = 4;  // a float for each row of scores
+  if (attends_in_eight_bits(w.s)) {
+    constexpr double kCast = 2 + 1;  // bytes read and written of each number
+    w.begin(Kind::cast);
+    w.forward.touch(z.projected * kCast);
+    w.backward.touch(result_elements(z) * kCast);  // the result's gradient
+  }
   w.begin(Kind::fused_attention);
   fused_forward(w.forward);
   fused_backward(w.backward);

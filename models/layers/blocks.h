@@ -14,8 +14,9 @@ namespace stepcast::schedules {
 /// figures are of one tensor rank and one micro-batch.
 struct Block {
   std::string_view name;
-  bool layer = false;   ///< one of those that pipeline stages share out evenly
-  bool frozen = false;  ///< not trained: no backward, no gradient, no optimizer state (models/layers/frozen.h)
+  bool layer = false;        ///< one of those that pipeline stages share out evenly
+  bool extra_layer = false;  ///< a layer that no stage's share counts: of multi-token prediction, behind the last one
+  bool frozen = false;       ///< not trained: no backward, no gradient, no optimizer state (models/layers/frozen.h)
   Kernels forward{};
   Kernels backward{};   ///< without what is recomputed
   Kernels recompute{};  ///< what the scenario's recomputation repeats before backward

@@ -14,6 +14,9 @@ struct GemmShape {
   std::int64_t batch = 1;
   double input_bytes = 2;  ///< nvfp4 has less than one
   std::int64_t output_bytes = 2;
+  /// The first input is stored by columns, m elements in a row of memory, as a gradient of weights reads it (layout NT
+  /// of BLAS). Else it is stored by rows, k elements each (TN, NN).
+  bool by_columns = false;
 
   Flops flops() const {
     return {2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) *

@@ -51,7 +51,8 @@ struct Elementwise {
   bool backward = false;
 };
 
-/// Attention in one kernel (FlashAttention): multiplies at their own rate, the score matrix never in memory.
+/// Attention in one kernel (FlashAttention): multiplies at their own rate, the score matrix never in memory. Widths are
+/// of a head's keys and values; 0: the kernel's own, which nothing pads.
 struct FusedAttention {
   OperatorKind kind = OperatorKind::fused_attention;
   Flops flops{};          ///< of the full square
@@ -59,6 +60,8 @@ struct FusedAttention {
   bool backward = false;
   int kernels = 1;
   bool causal = true;  ///< what a query may not look at is skipped: half of the square
+  std::int64_t key_width = 0, value_width = 0;
+  bool low_precision = false;  ///< its multiplies are in the training's precision, of 8 bits
 
   double model_flops() const { return flops.value; }
   double skipped_flops() const { return causal ? flops.value / 2 : 0; }

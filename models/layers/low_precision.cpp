@@ -136,4 +136,8 @@ double kept_input_bytes(const Scenario& s) {
   return is_low_precision(precision) ? cast_bytes(precision) : d(element_bytes(precision));
 }
 
+bool attends_in_eight_bits(const Scenario& s) {
+  return s.software.eight_bit_attention && is_eight_bits(s.training.precision);
+}
+
 }  // namespace stepcast::schedules

@@ -29,4 +29,7 @@ double low_precision_weights(const Block& layer);
 /// Bytes that a linear multiply keeps of each element of its input for its weight's gradient.
 double kept_input_bytes(const Scenario& scenario);
 
+/// Whether fused attention multiplies in the training's precision, which is of 8 bits.
+bool attends_in_eight_bits(const Scenario& scenario);
+
 }  // namespace stepcast::schedules

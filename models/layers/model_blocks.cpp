@@ -38,7 +38,7 @@ Blocks blocks(const Scenario& scenario) {
   Blocks out = transformer_blocks(scenario);
   if (!is_low_precision(scenario.training.precision)) return out;
   for (Block& block : out.kinds)
-    if (block.layer) use_low_precision(block, scenario);
+    if (block.layer || block.extra_layer) use_low_precision(block, scenario);
   keep_bf16_layers(out, scenario);
   return out;
 }

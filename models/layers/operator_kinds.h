@@ -14,6 +14,8 @@ enum class OperatorKind : std::uint8_t {
   // Around the layers of a transformer.
   embedding,
   embedding_projection,
+  mtp_join,
+  mtp_projection,
   positions,
   segments,
   embedding_dropout,
@@ -99,10 +101,12 @@ enum class OperatorKind : std::uint8_t {
 };
 
 /// Names for people, in the order of the kinds.
-inline constexpr std::array<std::string_view, 79> kOperatorNames = {
+inline constexpr std::array<std::string_view, 81> kOperatorNames = {
     "other",
     "embedding",
     "embedding projection",
+    "multi-token join",
+    "multi-token projection",
     "positions",
     "segments",
     "embedding dropout",

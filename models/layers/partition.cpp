@@ -86,14 +86,14 @@ ChunkLayers by_cost(const Model& m, std::uint32_t chunks) {
   for (std::int64_t i = 0; i < m.layers; ++i) ++out.layers[put(layer)];
   put(0);
   for (const double cost : {head, 0.0, 0.0}) out.behind.push_back(put(cost));
-  return is_decoder(m.family) ? out : with_head_last(std::move(out.layers));
+  return is_decoder(m.family) && m.mtp_layers == 0 ? out : with_head_last(std::move(out.layers));
 }
 
 }  // namespace
 
 bool has_loss_block(const Scenario& s) {
-  return partition_of(s) == Partition::cost && is_decoder(s.model.family) && s.parallelism.layers_per_stage.empty() &&
-         s.parallelism.pipeline > 1 && !ends_as_layers(s);
+  return partition_of(s) == Partition::cost && is_decoder(s.model.family) && s.model.mtp_layers == 0 &&
+         s.parallelism.layers_per_stage.empty() && s.parallelism.pipeline > 1 && !ends_as_layers(s);
 }
 
 ChunkLayers share_out(const Scenario& s, const Blocks& blocks, std::uint32_t chunks) {

@@ -27,7 +27,7 @@ StackSizes stack_sizes(const Scenario& s, std::int64_t sequence, bool causal) {
   z.keys_values = kv_heads(m) * z.kv_copies * (z.key_width + z.value_width) / columns;
   z.attention_out = m.heads * z.value_width / columns;
   z.ffn = m.ffn / columns;
-  z.vocab = m.vocab > 0 ? vocab_rows(m, z.grid.columns) : 0;
+  z.vocab = m.vocab > 0 ? vocab_rows(m, z.grid.columns, s.software.vocabulary_multiple) : 0;
   z.element = element_bytes(s.training.precision);
   z.split_sequence = s.parallelism.sequence && t > 1;
   z.residual = d(z.tokens) * d(z.width) / (z.split_sequence ? d(t) : 1.0);

@@ -102,10 +102,10 @@ std::int64_t rows_of(const StackSizes& z, std::int64_t rows) { return rows > 0 ?
 
 }  // namespace
 
-void logits(Writer& w, std::int64_t rows) {
+void logits(Writer& w, std::int64_t rows, bool owns) {
   const StackSizes& z = w.z;
   w.begin(Kind::logits);
-  w.owns(d(z.vocab) * d(z.width) / z.grid.depth);
+  if (owns) w.owns(d(z.vocab) * d(z.width) / z.grid.depth);
   w.forward.gather_input();
   w.forward.gather_weight(z.vocab, z.width);
   w.forward.gemm(rows_of(z, rows), z.width, z.vocab);

@@ -30,8 +30,9 @@ void column_split_backward(Writer& w, std::int64_t columns);
 /// What the ranks of a column-split one exchange for the gradient of its input.
 void sum_input_gradient(PassWriter& w, bool under_next);
 
-/// Logits over the vocabulary from `rows` rows (0: all tokens), split by columns.
-void logits(Writer& w, std::int64_t rows = 0);
+/// Logits over the vocabulary from `rows` rows (0: all tokens), split by columns, with a matrix that it owns unless
+/// another block's logits do.
+void logits(Writer& w, std::int64_t rows = 0, bool owns = true);
 /// Their cross entropy, which is their cast to the loss's precision and what follows it.
 void cross_entropy(Writer& w, std::int64_t rows = 0);
 void cast_logits(Writer& w, std::int64_t rows = 0);

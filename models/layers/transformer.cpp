@@ -1,5 +1,6 @@
 #include "models/layers/transformer.h"
 
+#include <array>
 #include <utility>
 
 #include "models/layers/as_double.h"
@@ -47,8 +48,7 @@ void learned_positions(Writer& w) {
 }
 
 /// A norm that no residual goes past.
-void embedding_norm(Writer& w) {
-  if (!w.s.model.variations.embedding_norm) return;
+void plain_norm(Writer& w) {
   const bool rms = layer_style(w.s.model).rms_norm;
   w.begin(rms ? Kind::rms_norm : Kind::layer_norm);
   w.owns((rms ? 1 : 2) * d(w.z.width));
@@ -66,12 +66,59 @@ Block embedding(const Scenario& s, const StackSizes& z) {
   projection(w, Kind::embedding_projection, words.width, z.width);
   if (s.model.variations.embedding_width > 0) w.saves(d(z.tokens) * d(words.width) * d(z.element));
   learned_positions(w);
-  embedding_norm(w);
+  if (s.model.variations.embedding_norm) plain_norm(w);
   embedding_dropout(w);
   Block block = part_block("embedding", std::move(list), z.hidden_bytes);
   block.working = gathered_words(z);
   return block;
 }
+
+/// What enters a layer of multi-token prediction: the output of the layer before it and the next token's embedding,
+/// each behind a norm of its own, side by side and projected to one width (DeepSeek-V3, arXiv 2412.19437, eq. 21;
+/// Megatron Core's MultiTokenPredictionLayer, whose tensor ranks share the projection's columns and gather what it
+/// makes).
+Block mtp_input(const Scenario& s, const StackSizes& z) {
+  using collectives::Operation;
+  OperatorList list;
+  Writer w(s, z, list);
+  const double two = 2 * z.residual * d(z.element), two_of_all = 2 * z.hidden_bytes;
+  look_up(w, false);
+  plain_norm(w);  // of the embedding
+  plain_norm(w);  // of the layer's output
+  w.begin(Kind::mtp_join);
+  w.forward.touch(2 * two);
+  w.backward.touch(2 * two);
+
+  const std::int64_t columns = z.hidden / z.tensor;
+  w.begin(Kind::mtp_projection);
+  w.owns(2 * d(z.hidden) * d(columns));
+  w.saves(two);
+  if (z.split_sequence) w.forward.collective(Operation::all_gather, two_of_all);
+  w.forward.gemm(z.tokens, 2 * z.hidden, columns);
+  w.forward.collective(Operation::all_gather, z.hidden_bytes);
+  if (z.split_sequence) w.backward.collective(Operation::all_gather, two_of_all, w.backward.overlaps());
+  w.backward.gemm(z.tokens, columns, 2 * z.hidden);
+  w.backward.weight_gradient_and(
+      [&](bool hide) {
+        w.backward.collective(z.split_sequence ? Operation::reduce_scatter : Operation::all_reduce, two_of_all, hide);
+      },
+      columns, 2 * z.hidden);
+  return part_block("multi-token input", std::move(list));
+}
+
+/// Its logits and loss, by the head's matrix.
+Block mtp_head(const Scenario& s, const StackSizes& z) {
+  OperatorList list;
+  Writer w(s, z, list);
+  norm(w);
+  logits(w, 0, false);
+  w.saves(2 * z.residual * d(z.element));  // the norm's input and output
+  cross_entropy(w);
+  return part_block("multi-token head", std::move(list));
+}
+
+/// Whether the last stage holds a copy of the embedding's matrix beside its head's.
+bool copies_embedding(const Model& model) { return model.mtp_layers > 0 && !tied_embeddings(model); }
 
 /// Of all tensor ranks of a row.
 double logit_bytes(const StackSizes& z, std::int64_t element) {
@@ -94,6 +141,10 @@ Block head(const Scenario& s, const StackSizes& z) {
     return block;
   }
   cross_entropy(of_words);
+  if (copies_embedding(s.model)) {
+    w.begin(Kind::embedding);
+    w.owns(d(z.vocab) * d(z.width));
+  }
   Block block = part_block("head", std::move(list));
   block.working = std::exchange(block.saved, 0) + gathered_words(z);  // its backward follows at once
   return block;
@@ -138,13 +189,25 @@ Blocks transformer_blocks(const Scenario& s) {
     out.order.insert(out.order.end(), static_cast<std::size_t>(dense), 3);
   }
   out.order.insert(out.order.end(), static_cast<std::size_t>(of_experts > 0 ? of_experts : dense), 1);
+  if (s.model.mtp_layers > 0) {
+    Block extra = layer(of_experts > 0 ? FeedForward::experts : FeedForward::dense);
+    extra.name = "multi-token layer";
+    extra.layer = false;
+    extra.extra_layer = true;
+    const auto first = static_cast<std::uint32_t>(out.kinds.size());
+    for (Block& block : std::array{mtp_input(s, z), std::move(extra), mtp_head(s, z)})
+      out.kinds.push_back(std::move(block));
+    for (std::int64_t i = 0; i < s.model.mtp_layers; ++i)
+      out.order.insert(out.order.end(), {first, first + 1, first + 2});
+  }
   out.order.push_back(2);
   if (has_loss_block(s))
     for (Block (*const behind)(const Scenario&, const StackSizes&) : {cast, loss}) {
       out.order.push_back(static_cast<std::uint32_t>(out.kinds.size()));
       out.kinds.push_back(behind(s, z));
     }
-  if (tied_embeddings(s.model)) out.tied = d(z.vocab) * d(word_sizes(s, z).width) / z.grid.depth;
+  if (tied_embeddings(s.model) || copies_embedding(s.model))
+    out.tied = d(z.vocab) * d(word_sizes(s, z).width) / z.grid.depth;
   return out;
 }
 

@@ -1,6 +1,7 @@
 #include "models/layers/writer.h"
 
 #include "models/layers/as_double.h"
+#include "models/layers/low_precision.h"
 #include "sim/whole_bytes.h"
 
 namespace stepcast::schedules {
@@ -32,6 +33,7 @@ void PassWriter::accumulate(Gemm gradient) {
   const bool shared = z.grid.depth > 1;  // summed over the grids in depth first
   const bool fused = s.software.fused_gradient_accumulation && !shared;
   GemmShape& shape = gradient.shape;
+  shape.by_columns = true;
   shape.input_bytes = d(z.element);
   shape.output_bytes = fused ? 2 * main : z.element;
   out().push_back(gradient);
@@ -101,7 +103,15 @@ void PassWriter::exchange(Among among, Operation operation, double size, bool un
 
 void PassWriter::fused_attention(double flops) {
   const double rows = d(z.batch_heads) * d(z.sequence) / d(z.context);
-  out().push_back(FusedAttention{kind(), {flops}, rows, backward_, backward_ ? 2 : 1, z.causal});
+  out().push_back(FusedAttention{kind(),
+                                 {flops},
+                                 rows,
+                                 backward_,
+                                 backward_ ? 2 : 1,
+                                 z.causal,
+                                 z.key_width,
+                                 z.value_width,
+                                 attends_in_eight_bits(s)});
 }
 
 void Writer::owns_of_experts(double parameters, bool shared_out) {

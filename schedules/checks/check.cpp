@@ -98,6 +98,14 @@ void check_variations(const Scenario& s, std::vector<Problem>& out) {
     out.push_back({"model.qk_norm", "found true, beside latent attention, which has norms of its own"});
   if (own.embedding_width > 0 && t > 1)
     out.push_back({"model.embedding_width", "with tensor " + n(t) + " is not built; expected tensor 1"});
+  if (s.model.mtp_layers > 0) {
+    if (own.embedding_width > 0)
+      out.push_back({"model.mtp_layers", "with model.embedding_width is not built; expected one of them"});
+    if (is_grid(grid(s.parallelism)) || (t > 1 && tensor_method(s) != TensorMethod::megatron))
+      out.push_back({"model.mtp_layers",
+                     "with a parallelism.tensor_grid, or a parallelism.tensor_method other than "
+                     "megatron, is not built"});
+  }
   if (own.parallel_block == ParallelBlock::none) return;
   const std::string key = "model.parallel_block";
   if (s.model.experts.count > 0) out.push_back({key, "with experts is not built"});

@@ -42,6 +42,7 @@ TEST(FittedGpu, HasTheConstantsThatItsMultipliesGive) {
   for (const Multiplies& m :
        {Multiplies{"gemm_a100_pcie", "a100-pcie-40gb", {"mainloop", "sustained", "tile_128", "fill", "exposed_write"}},
         Multiplies{"gemm_h100", "h100-sxm5-80gb", {"mainloop", "tile_128", "tile_64", "fill", "exposed_write"}},
+        Multiplies{"gemm_mi250x", "mi250x-gcd", {"mainloop", "sustained", "exposed_write", "aligned_4"}},
         Multiplies{"gemm_b200", "b200", {"mainloop", "sustained", "tile_128", "fill", "exposed_write"}}}) {
     const Outcome outcome = run_program("fit calibrate/data/" + std::string(m.table) + ".csv --gpu " + m.gpu);
     ASSERT_EQ(outcome.status, 0) << outcome.err;

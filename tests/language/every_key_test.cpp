@@ -96,6 +96,8 @@ TEST(EveryKey, OfTheGpuIsStored) {
   EXPECT_EQ(gpu.gemm.tile_64, 0.74);
   EXPECT_EQ(gpu.gemm.fill, 75);
   EXPECT_EQ(gpu.gemm.exposed_write, 0.76);
+  EXPECT_EQ(gpu.gemm.aligned_4, 0.77);
+  EXPECT_EQ(gpu.gemm.aligned_2, 0.78);
   double next = 0.21;
   for (const Precision precision : {Precision::tf32, Precision::fp16, Precision::bf16}) {
     const schedules::GemmModel& own = gpu.gemm_of.at(precision);
@@ -105,6 +107,8 @@ TEST(EveryKey, OfTheGpuIsStored) {
     EXPECT_DOUBLE_EQ(own.tile_64, next + 0.03);
     EXPECT_DOUBLE_EQ(own.fill, 100 * next + 4);
     EXPECT_DOUBLE_EQ(own.exposed_write, next + 0.05);
+    EXPECT_DOUBLE_EQ(own.aligned_4, next + 0.06);
+    EXPECT_DOUBLE_EQ(own.aligned_2, next + 0.07);
     next += 0.1;
   }
   EXPECT_EQ(gpu.elementwise.size(), schedules::measured_kernels().size());
@@ -116,9 +120,12 @@ TEST(EveryKey, OfTheGpuIsStored) {
   EXPECT_EQ(gpu.gemm_simt.tile_64, 0.64);
   EXPECT_EQ(gpu.gemm_simt.fill, 65);
   EXPECT_EQ(gpu.gemm_simt.exposed_write, 0.66);
+  EXPECT_EQ(gpu.gemm_simt.aligned_4, 0.67);
+  EXPECT_EQ(gpu.gemm_simt.aligned_2, 0.68);
   EXPECT_EQ(gpu.attention_forward, 0.61);
   EXPECT_EQ(gpu.attention_backward, 0.62);
   EXPECT_EQ(gpu.attention_flash_2, 0.63);
+  EXPECT_EQ(gpu.attention_fp8_share, 0.65);
   EXPECT_EQ(gpu.step_share, 0.72);
   EXPECT_EQ(gpu.fp8_share, 0.73);
   EXPECT_EQ(gpu.attention_tile, 64);
@@ -256,6 +263,7 @@ TEST(EveryKey, OfTheModelIsStored) {
   EXPECT_TRUE(model.variations.embedding_norm);
   EXPECT_EQ(model.variations.embedding_width, 192);
   EXPECT_FALSE(model.variations.final_norm);
+  EXPECT_EQ(model.mtp_layers, 4);
   EXPECT_EQ(model.source, "model source");
 }
 
@@ -341,6 +349,9 @@ TEST(EveryKey, OfTheSoftwareIsStored) {
   EXPECT_FALSE(software.fused_bias_gelu);
   EXPECT_FALSE(software.fused_bias_dropout_add);
   EXPECT_TRUE(software.grouped_multiply);
+  EXPECT_EQ(software.grouped_multiply_launch, microseconds(9));
+  EXPECT_TRUE(software.eight_bit_attention);
+  EXPECT_EQ(software.vocabulary_multiple, 48);
   EXPECT_TRUE(software.fused_quantization);
   EXPECT_TRUE(software.fused_gradient_accumulation);
   EXPECT_EQ(software.tensor_overlap, schedules::TensorOverlap::all);

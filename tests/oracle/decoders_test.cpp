@@ -15,9 +15,9 @@ namespace {
 
 schedules::Blocks on_one_gpu(const std::string& model) {
   language::Library library(STEPCAST_SOURCE_DIR "/configs");
-  const std::vector<std::string> settings = {"model=" + model,        "cluster.gpus=1",       "training.sequence=1024",
-                                             "recompute=none",        "data_parallel.zero=0", "training.global_batch=2",
-                                             "training.micro_batch=1"};
+  const std::vector<std::string> settings = {
+      "model=" + model,       "cluster.gpus=1",          "training.sequence=1024", "recompute=none",
+      "data_parallel.zero=0", "training.global_batch=2", "training.micro_batch=1", "software.vocabulary_multiple=1"};
   const auto questions = language::read_questions(
       std::vector<std::string>{STEPCAST_SOURCE_DIR "/scenarios/llama2-7b-zero3.yaml"}, settings, library);
   EXPECT_EQ(questions.at(0).error, "");

@@ -27,6 +27,7 @@ schedules::Scenario on_one_gpu(const std::string& model, std::vector<std::string
 schedules::Blocks model(const std::string& name, const std::vector<std::string>& settings = {}) {
   schedules::Scenario s = on_one_gpu(name, settings);
   s.training.micro_batch = s.training.global_batch = 1;
+  s.software.vocabulary_multiple = 1;  // as published, without a stack's padding
   return schedules::blocks(s);
 }
 

@@ -40,6 +40,18 @@ TEST(GemmFit, HoldsOnOtherGpusToo) {
   }
 }
 
+TEST(GemmFit, TellsAlignmentWhereATableHasUnalignedShapesAndNowhereElse) {
+  constexpr GemmMachine kA100{108, {312e12}, {1555e9}, 0.87};
+  const std::string path = STEPCAST_SOURCE_DIR "/calibrate/data/gemm_a100_sxm4.csv";
+  const GemmFit fit = fit_gemm(read_gemm_samples(path), kA100, microseconds(3), path);
+  EXPECT_LT(fit.held_out_mape, 0.06);
+  EXPECT_NEAR(fit.model.aligned_4, 0.63, 0.03);
+  EXPECT_NEAR(fit.model.aligned_2, 0.29, 0.02);
+  const GemmFit aligned = fit_gemm(read_gemm_samples(kTable), kA100Pcie, microseconds(3), kTable);
+  EXPECT_EQ(aligned.model.aligned_4, GemmModel{}.aligned_4);
+  EXPECT_EQ(aligned.model.aligned_2, GemmModel{}.aligned_2);
+}
+
 TEST(GemmFit, RecoversPlantedConstantsFromNoisyTimes) {
   const GemmModel planted{
       .mainloop = 0.88, .sustained = 0.80, .tile_128 = 0.8, .tile_64 = 0.5, .fill = 60, .exposed_write = 0.5};
@@ -70,7 +82,7 @@ std::string error_of(const std::function<void()>& call) {
 TEST(GemmFit, RefusesTooFewShapesOfATableThatItNames) {
   const std::vector<GemmSample> few(100, GemmSample{{1024, 1024, 1024}, 0.5});
   EXPECT_EQ(error_of([&] { fit_gemm(few, kA100Pcie, {}, "few.csv"); }),
-            "few.csv: found 1 distinct shapes, expected at least 20 to fit 6 constants");
+            "few.csv: found 1 distinct shapes, expected at least 20 to fit 8 constants");
 }
 
 TEST(GemmSamples, ErrorsNameTheLine) {
@@ -81,6 +93,7 @@ TEST(GemmSamples, ErrorsNameTheLine) {
   };
   EXPECT_EQ(error("1,2,x,TN,2,0.5"), "bad.csv:4: column 3: found 'x', expected a whole number of at least 1");
   EXPECT_EQ(error("0.5,2,3,TN,2,0.5"), "bad.csv:4: column 1: found '0.5', expected a whole number of at least 1");
+  EXPECT_EQ(error("1,2,3,TT,2,0.5"), "bad.csv:4: column 4: found 'TT', expected TN, NN or NT");
   EXPECT_EQ(error("1,2,3,TN,2,-1"), "bad.csv:4: column 6: found '-1', expected a positive number");
 }
 

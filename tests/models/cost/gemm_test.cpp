@@ -38,6 +38,32 @@ TEST(GemmTime, IsBoundByMemoryWhereThereIsLittleToMultiply) {
   EXPECT_EQ(gemm_time(thin, kIdeal, slow), from_seconds(read / 0.5e12));
 }
 
+TEST(RowAlignment, IsOfTheRowsAsTheyLieInMemory) {
+  EXPECT_EQ(row_alignment({.m = 3, .n = 64, .k = 8}), 16);  // rows of k and of n: m is none
+  EXPECT_EQ(row_alignment({.m = 64, .n = 64, .k = 12}), 8);
+  EXPECT_EQ(row_alignment({.m = 64, .n = 66, .k = 64}), 4);
+  EXPECT_EQ(row_alignment({.m = 64, .n = 64, .k = 65}), 2);
+  EXPECT_EQ(row_alignment({.m = 64, .n = 65, .k = 64, .input_bytes = 4}), 4);
+  EXPECT_EQ(row_alignment({.m = 65, .n = 64, .k = 7, .by_columns = true}), 2);  // a gradient of weights: of m and of n
+  EXPECT_EQ(row_alignment({.m = 64, .n = 64, .k = 7, .by_columns = true}), 16);
+  EXPECT_EQ(row_alignment({.m = 64, .n = 8, .k = 32, .input_bytes = 0.5625}), 8);
+}
+
+TEST(GemmTime, OfUnalignedRowsIsLongerByTheirShareAndBoundByMemoryAlike) {
+  GemmModel model = kIdeal;
+  model.aligned_4 = 0.5;
+  model.aligned_2 = 0.25;
+  const auto time = [&](std::int64_t k, const GemmMachine& machine) {
+    return to_seconds(gemm_time({.m = 2560, .n = 1280, .k = k}, model, machine)) / static_cast<double>(k);
+  };
+  EXPECT_NEAR(time(4098, kMachine) / time(4096, kMachine), 2, 1e-6);
+  EXPECT_NEAR(time(4097, kMachine) / time(4096, kMachine), 4, 1e-6);
+  const GemmMachine starved{100, {100e12}, {1e9}, 1};
+  EXPECT_NEAR(time(4097, starved) / time(4096, starved), 1, 1e-6);
+  EXPECT_EQ(convolution_time({.m = 2560, .n = 1280, .k = 147}, 1, model, kMachine),
+            convolution_time({.m = 2560, .n = 1280, .k = 147}, 1, kIdeal, kMachine));
+}
+
 TEST(GemmTime, GrowsWithEverySide) {
   const GemmModel model;
   const GemmMachine machine{108, {312e12}, {2e12}, 0.9};

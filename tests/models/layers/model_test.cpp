@@ -43,13 +43,17 @@ TEST(Parameters, OfLlamaMatchThePublishedCounts) {
   EXPECT_EQ(parameters({"", Family::llama, 80, 8192, 64, 8, 28672, 128256, ""}, 8192), 70553706496.0);
 }
 
-TEST(VocabRows, ArePaddedOnlyWhereTheVocabularyDoesNotDivide) {
+TEST(VocabRows, ArePaddedWhereTheVocabularyDoesNotDivideByRanksAndTheStacksMultiple) {
   Model m = gpt(2, 64, 2);
   EXPECT_EQ(vocab_rows(m, 8), 6400);
   m.vocab = 50257;  // GPT-2's; Megatron-LM pads it to 50304 for one rank of 128, to 51200 for eight
   EXPECT_EQ(vocab_rows(m, 1), 50257);
   EXPECT_EQ(vocab_rows(m, 2), 50432 / 2);
   EXPECT_EQ(vocab_rows(m, 8), 51200 / 8);
+  EXPECT_EQ(vocab_rows(m, 1, 128), 50304);
+  EXPECT_EQ(vocab_rows(m, 8, 128), 51200 / 8);
+  m.vocab = 30522;  // BERT's; NVIDIA's scripts pad it to 30528
+  EXPECT_EQ(vocab_rows(m, 1, 8), 30528);
 }
 
 TEST(ModelFlops, AreNarayanan2021Equation3WithoutRecomputation) {
