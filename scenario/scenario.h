@@ -80,7 +80,14 @@ inline double offloaded_activations(const Scenario& s) {
   if (!s.offload.activation_layers) return 1;
   return static_cast<double>(*s.offload.activation_layers) / static_cast<double>(s.model.layers);
 }
-inline bool data_overlap(const Scenario& s) { return s.data_parallel.overlap.value_or(s.software.data_overlap); }
+/// Which traffic runs beside kernels: none, where the host launches nothing before the last kernel has ended.
+inline bool data_overlap(const Scenario& s) {
+  return !s.software.launch_blocking && s.data_parallel.overlap.value_or(s.software.data_overlap);
+}
+inline TensorOverlap tensor_overlap(const Scenario& s) {
+  return s.software.launch_blocking ? TensorOverlap::none : s.software.tensor_overlap;
+}
+inline bool pipeline_overlap(const Scenario& s) { return !s.software.launch_blocking && s.software.pipeline_overlap; }
 inline Bytes bucket(const Scenario& s) { return s.data_parallel.bucket.value_or(s.software.bucket); }
 inline Precision gradient_precision(const Scenario& s) {
   return s.data_parallel.gradient_precision.value_or(s.software.gradient_precision);
