@@ -154,7 +154,8 @@ const Table<Software>& software_table() {
             "the host waits for the GPU after each send between stages; sends beside compute need no such wait"},
            store_flag<&S::pipeline_sync>},
           {{"compiled", flag(), "false",
-            "torch.compile: elementwise kernels that follow each other are one launch; fused_* say which memory traffic "
+            "torch.compile: elementwise kernels that follow each other are one launch; fused_* say which memory "
+            "traffic "
             "that saves"},
            store_flag<&S::compiled>},
           {{"cuda_graphs", choice(graph_names), "none",

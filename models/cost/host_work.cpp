@@ -5,8 +5,9 @@
 namespace stepcast::schedules {
 
 HostWork then(const HostWork& first, Time kernels, const HostWork& second) {
-  return {first.time + second.time, std::max(first.behind, second.behind + first.time - kernels),
-          first.launches + second.launches};
+  // What launches nothing holds nothing up.
+  const Time late = second.launches > 0 ? second.behind + first.time - kernels : Time{};
+  return {first.time + second.time, std::max(first.behind, late), first.launches + second.launches};
 }
 
 HostWork repeated(const HostWork& once, Time kernels, std::int64_t n) {

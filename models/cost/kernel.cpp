@@ -59,12 +59,12 @@ Time KernelCost::in_a_step(Time alone) const {
   return share == 1 ? alone : from_seconds(to_seconds(alone) / share);
 }
 
-Launches KernelCost::launch(const Kernel& kernel, const Kernel* before) const {
+HostLaunches KernelCost::launch(const Kernel& kernel, const Kernel* before) const {
   if (std::holds_alternative<TensorCollective>(kernel))
     return {1, software.host_per_collective.value_or(software.host_per_kernel)};
   if (software.compiled && std::holds_alternative<Elementwise>(kernel)) {
     const bool joins = before != nullptr && std::holds_alternative<Elementwise>(*before);
-    return joins ? Launches{} : Launches{1, software.host_per_kernel};
+    return joins ? HostLaunches{} : HostLaunches{1, software.host_per_kernel};
   }
   return {launches(kernel), software.host_per_kernel};
 }

@@ -7,7 +7,7 @@
 namespace stepcast::schedules {
 
 /// Launches of one kernel, and what the host needs for each.
-struct Launches {
+struct HostLaunches {
   std::int64_t count = 0;
   Time each{};
 };
@@ -24,7 +24,7 @@ struct KernelCost {
 
   /// Of a kernel that follows `before` (none: it is the first). A compiler makes elementwise kernels that follow each
   /// other one.
-  Launches launch(const Kernel& kernel, const Kernel* before) const;
+  HostLaunches launch(const Kernel& kernel, const Kernel* before) const;
 
   /// What a kernel that takes so long alone takes in a running step.
   Time in_a_step(Time alone) const;

@@ -182,7 +182,7 @@ class PassClock {
   PassTime pass_;
   Time beside_{};  ///< of a collective that hides under the next kernel
   const TensorCollective* op_beside_ = nullptr;
-  Launches launching_;   ///< of the kernel that is being run
+  HostLaunches launching_;   ///< of the kernel that is being run
   Time launched_for_{};  ///< what all before it take on the GPU
 };
 

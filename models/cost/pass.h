@@ -23,14 +23,9 @@ struct PassTime {
   HostWork host{};                 ///< beside it, ahead of the GPU or behind it: not part of `duration`
 
   friend PassTime operator+(const PassTime& a, const PassTime& b) {
-    return {a.duration + b.duration,
-            a.compute + b.compute,
-            a.exposed_tensor + b.exposed_tensor,
-            a.exposed_copy + b.exposed_copy,
-            a.exposed_host + b.exposed_host,
-            a.copies_in + b.copies_in,
-            a.copies_out + b.copies_out,
-            then(a.host, a.duration, b.host)};
+    return {a.duration + b.duration,         a.compute + b.compute,           a.exposed_tensor + b.exposed_tensor,
+            a.exposed_copy + b.exposed_copy, a.exposed_host + b.exposed_host, a.copies_in + b.copies_in,
+            a.copies_out + b.copies_out,     then(a.host, a.duration, b.host)};
   }
   /// So many times, one after the other. Requires n > 0.
   friend PassTime operator*(const PassTime& a, std::int64_t n) {
@@ -71,15 +66,15 @@ PassTime begun_together(PassTime pass);
 Time in_a_row(const PassTime& pass);
 
 /// Two passes of one rank that run together, each one's tensor traffic under the other's kernels where there is enough
-/// of them: kernels one after the other, traffic one after the other, whichever takes longer. The host launches those of
-/// both. Copies of both run beside all of it, each way one after the other, or where none overlap after it.
+/// of them: kernels one after the other, traffic one after the other, whichever takes longer. The host launches those
+/// of both. Copies of both run beside all of it, each way one after the other, or where none overlap after it.
 PassTime together(const PassTime& a, const PassTime& b);
 
 using TensorTimer = std::function<collectives::Timing(const TensorCollective&)>;
 
 /// Kernels one after the other; a tensor collective marked `under_next` runs beside the next kernel, each slowing the
-/// other by `overlap_slowdown`. `traffic`, if given, receives each collective's loads, `parts` what the pass is made of,
-/// but for what the host holds up.
+/// other by `overlap_slowdown`. `traffic`, if given, receives each collective's loads, `parts` what the pass is made
+/// of, but for what the host holds up.
 PassTime pass_time(const Kernels& kernels, const KernelCost& cost, const TensorTimer& tensor,
                    std::vector<collectives::Timing::Load>* traffic = nullptr, PassParts* parts = nullptr);
 

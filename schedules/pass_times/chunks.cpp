@@ -46,8 +46,7 @@ const std::vector<PieceTimes::TimedPiece>& PieceTimes::at(Coordinate c) {
     kind.parts = std::make_unique<PieceParts>();
     PieceParts& parts = *kind.parts;
     const CudaGraphs graphs = s.software.cuda_graphs;
-    const KernelCost cost{s.cluster.gpu, s.software, s.training.precision,
-                          block.layer && graphs == CudaGraphs::layers};
+    const KernelCost cost{s.cluster.gpu, s.software, s.training.precision, block.layer && graphs == CudaGraphs::layers};
     const auto time = [&](const Kernels& kernels, PassParts& made, bool counts = true) {
       PassTime pass = pass_time(kernels, cost, tensor, counts ? &kind.traffic : nullptr, &made);
       if (graphs == CudaGraphs::step) pass.host = {};

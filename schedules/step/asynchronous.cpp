@@ -214,8 +214,7 @@ class Run {
     for (std::uint32_t d = 0; d < workers_; ++d) {
       const sim::StreamId compute = program_.add_stream(), up = program_.add_stream(), down = program_.add_stream();
       const Worker& worker = plan_[d];
-      const Time cycle =
-          in_a_row(worker.chunk.forward + worker.chunk.backward) * micro_batches(s_) + messages_alone(d);
+      const Time cycle = in_a_row(worker.chunk.forward + worker.chunk.backward) * micro_batches(s_) + messages_alone(d);
       program_.kernels(compute, Time{cycle.value / workers_} * d + Time{cycle.value % workers_ * d / workers_});
       std::vector<WorkerStep>& of_worker = made_.emplace_back(steps[d]);
       for (std::uint32_t k = 0; k < steps[d]; ++k) {

@@ -9,8 +9,8 @@
 
 namespace stepcast::schedules {
 
-/// The host of one lane, which launches its passes one after the other and runs ahead of the GPU, in the program that is
-/// being written. The program holds the host only where it may hold the GPU up: from what passes take at least it is
+/// The host of one lane, which launches its passes one after the other and runs ahead of the GPU, in the program that
+/// is being written. The program holds the host only where it may hold the GPU up: from what passes take at least it is
 /// known how far ahead the host is at least (its lead), and a pass that this lead covers costs no task. Source of the
 /// model: models/cost/host_work.h.
 class HostQueue {
@@ -62,10 +62,10 @@ class HostQueue {
   std::optional<sim::StreamId> stream_;  ///< of the host, where it has tasks
   std::vector<Queued> passes_;           ///< the driver may keep those from `first_` on
   std::size_t first_ = 0;
-  std::int64_t queued_ = 0;  ///< launches of these
-  Time kernels_queued_{};    ///< what they take at least
-  Time lead_{};              ///< of the host, where it launches the last pass, at least
-  Time since_{};             ///< what it has done until there that is not written down
+  std::int64_t queued_ = 0;              ///< launches of these
+  Time kernels_queued_{};                ///< what they take at least
+  Time lead_{};                          ///< of the host, where it launches the last pass, at least
+  Time since_{};                         ///< what it has done until there that is not written down
   std::optional<Gate> gate_, own_gate_;  ///< the last that cut its lead, and that of the last pass
   std::optional<PassTime> last_;
   std::uint32_t number_ = 0;          ///< of the last pass

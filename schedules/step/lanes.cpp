@@ -15,8 +15,7 @@ Lanes::Lanes(const StepInput& input, const Traffic& declared, const InnerTraffic
       shape(input.pipeline->shape),
       groups(shape, input.ranks, input.unfold),
       traffic(declared),
-      host_waits_(s.software.launch_blocking ||
-                  (s.software.pipeline_sync && !pipeline_overlap(s) && shape.stages > 1)),
+      host_waits_(s.software.launch_blocking || (s.software.pipeline_sync && !pipeline_overlap(s) && shape.stages > 1)),
       begun_(shape.stages * groups.replicas(), 0),
       slowdown_(overlaps() ? s.software.overlap_slowdown : 0),
       members_(shape.stages * groups.replicas()),
@@ -206,8 +205,8 @@ LaneTask& Lanes::add_update_on_host(std::uint32_t lane) {
   update.parts.push_back(&parts);
   const Time host = s.software.host_per_step;
   const Ends ends = add_parts(lane, update, 1, host, false);
-  LaneTask& task = step.lanes[lane].tasks.emplace_back(
-      LaneTask{ends.first, ends.last, Activity::optimizer, 0, 0, {}, {}, {}, {}});
+  LaneTask& task =
+      step.lanes[lane].tasks.emplace_back(LaneTask{ends.first, ends.last, Activity::optimizer, 0, 0, {}, {}, {}, {}});
   task.exposed_host = host;
   return task;
 }

@@ -100,8 +100,8 @@ class Lanes {
   PassTime with_host(std::uint32_t lane, const PassTime& pass);
   /// When all lanes that begin a pass together have come so far; the lane itself has come to `ready`.
   sim::TaskId in_step(std::uint32_t lane, sim::TaskId ready);
-  /// The stretch with the traffic in it that meets other traffic, kernels `slower` times as long and, at its end, what the host holds
-  /// up.
+  /// The stretch with the traffic in it that meets other traffic, kernels `slower` times as long and, at its end, what
+  /// the host holds up.
   Ends add_parts(std::uint32_t lane, const Stretch& stretch, double slower, Time host, bool disturbed);
   /// Traffic inside a layer, which each of its lanes joins once it has come so far.
   sim::TaskId add_inner(std::uint32_t lane, const TensorCollective& collective, sim::TaskId ready);
@@ -112,10 +112,10 @@ class Lanes {
   /// When all of these have ended.
   sim::TaskId join(const CopyEnds& copies, sim::TaskId other);
 
-  const bool host_waits_;  ///< for the GPU before each pass: it is never ahead
-  std::vector<HostQueue> hosts_;     ///< by lane
+  const bool host_waits_;             ///< for the GPU before each pass: it is never ahead
+  std::vector<HostQueue> hosts_;      ///< by lane
   std::vector<std::uint32_t> begun_;  ///< passes that have no kernels yet, by lane
-  const double slowdown_;  ///< of compute, by traffic that runs beside it
+  const double slowdown_;             ///< of compute, by traffic that runs beside it
   std::vector<Streams> streams_;
   std::vector<std::vector<std::uint32_t>> members_;  ///< of the group that a lane leads; made at first use
   std::vector<sim::StreamId> joined_streams_;        ///< of one collective, kept for their memory

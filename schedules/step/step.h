@@ -30,8 +30,8 @@ struct LaneTask {
   std::optional<sim::TaskId> arrival, data;  ///< the send, and the data collective, that it comes after
   std::optional<Pass> beside{};              ///< the backward that runs together with this forward
   std::optional<sim::TaskId> arrival_beside{};
-  Time exposed_copy{};       ///< part of its undisturbed duration too
-  Time exposed_host{};       ///< likewise
+  Time exposed_copy{};                    ///< part of its undisturbed duration too
+  Time exposed_host{};                    ///< likewise
   std::optional<sim::TaskId> kernels{};   ///< where its kernels end, if the host may hold up its end
   std::optional<sim::TaskId> launched{};  ///< what the host has done before it, which it waits for
   bool in_parts = false;     ///< traffic in it is simulated: it may take longer, or what hides beside kernels less

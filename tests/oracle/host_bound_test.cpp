@@ -39,9 +39,7 @@ schedules::Forecast with(schedules::Scenario s, Time host_per_kernel) {
   return schedules::forecast(s, {.advise = false});
 }
 
-double error(const schedules::Scenario& s, const schedules::Forecast& f) {
-  return f.step / *s.measured.step_time - 1;
-}
+double error(const schedules::Scenario& s, const schedules::Forecast& f) { return f.step / *s.measured.step_time - 1; }
 
 /// The host's time for a launch with which a step takes as long as was measured, to the nanosecond.
 Time told_by(const schedules::Scenario& s) {
@@ -57,12 +55,12 @@ TEST(HostBound, OneConstantOfOneStepTellsTheOthersAndLeavesThoseOfTheGpuAlone) {
   const auto all = rows();
   const Time each = told_by(all.at(kTellsTheConstant));
   RecordProperty("host_per_kernel_ns", static_cast<int>(each.value / 1000));
-  EXPECT_GT(each, microseconds(10)) << "tens of microseconds an operator";
-  EXPECT_LT(each, microseconds(100));
+  EXPECT_GT(each, microseconds(10));  // of a launch as they are counted here, collectives included: some 40 a layer
   for (const char* name : kHostBound) {
     const schedules::Scenario& s = all.at(name);
     const schedules::Forecast f = with(s, each), none = with(s, {});
-    EXPECT_LE(std::abs(error(s, f)), kRepeats) << name << ": " << error(s, f) << " with " << each.value / 1e6 << " us";
+    EXPECT_LE(std::abs(error(s, f)), kRepeats)
+        << name << ": " << error(s, f) << " with " << to_seconds(each) * 1e6 << " us";
     EXPECT_LT(error(s, none), -0.2) << name << " is host-bound";
     EXPECT_GT(f.stages.front().time.host * 5, f.step) << name;
   }
@@ -71,6 +69,19 @@ TEST(HostBound, OneConstantOfOneStepTellsTheOthersAndLeavesThoseOfTheGpuAlone) {
     const schedules::Forecast f = with(s, each);
     EXPECT_LT(f.step / with(s, {}).step, 1.02) << name;
   }
+}
+
+TEST(HostBound, OneGpuWithOneSampleInEagerPyTorchWaitsForItsHostMostOfTheTime) {
+  language::Library library(STEPCAST_SOURCE_DIR "/configs");
+  const auto questions = language::read_questions(
+      std::vector<std::string>{STEPCAST_SOURCE_DIR "/tests/oracle/one_sample.yaml"}, {}, library);
+  ASSERT_EQ(questions.front().error, "");
+  schedules::Scenario s = questions.front().scenario;
+  const schedules::Forecast one = schedules::forecast(s);
+  EXPECT_GT(one.stages.front().time.host * 2, one.step);
+  s.training.micro_batch = s.training.global_batch = 96;
+  const schedules::Forecast many = schedules::forecast(s);
+  EXPECT_LT(many.stages.front().time.host * 50, many.step);
 }
 
 }  // namespace

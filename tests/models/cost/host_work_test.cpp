@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <random>
+#include <span>
+#include <utility>
 #include <vector>
 
 namespace stepcast::schedules {
@@ -22,27 +24,33 @@ std::pair<Time, Time> queue(const std::vector<Launched>& kernels, Time host, Tim
   return {host, gpu};
 }
 
-struct Run {
+struct KernelRun {
   HostWork host;
   Time kernels;
 };
 
-Run of(const Launched& each) { return {{each.host, {}, 1}, each.kernel}; }
-Run operator+(const Run& a, const Run& b) { return {then(a.host, a.kernels, b.host), a.kernels + b.kernels}; }
+KernelRun of(const Launched& each) { return {{each.host, {}, 1}, each.kernel}; }
+KernelRun operator+(const KernelRun& a, const KernelRun& b) {
+  return {then(a.host, a.kernels, b.host), a.kernels + b.kernels};
+}
 
-Run all(std::span<const Launched> kernels) {
-  Run run;
+KernelRun all(std::span<const Launched> kernels) {
+  KernelRun run;
   for (const Launched& each : kernels) run = run + of(each);
   return run;
 }
 
 std::vector<Launched> random_kernels(std::mt19937& random, std::size_t most) {
+  const auto below = [&](std::uint32_t end) { return microseconds(static_cast<std::int64_t>(random() % end)); };
   std::vector<Launched> out(1 + random() % most);
-  for (Launched& each : out) each = {microseconds(random() % 30), microseconds(random() % 40)};
+  for (Launched& each : out) {
+    const Time host = below(30);
+    each = {host, below(40)};
+  }
   return out;
 }
 
-void expect_as_queued(const Run& run, const std::vector<Launched>& kernels) {
+void expect_as_queued(const KernelRun& run, const std::vector<Launched>& kernels) {
   for (const Time ahead : {microseconds(-200), Time{}, microseconds(7), microseconds(300)}) {
     const auto [host, gpu] = queue(kernels, microseconds(500), microseconds(500) + ahead);
     EXPECT_EQ(microseconds(500) + run.host.time, host);
@@ -66,8 +74,8 @@ TEST(HostWork, ARunManyTimesIsThatManyRuns) {
   std::mt19937 random(18);
   for (int turn = 0; turn < 200; ++turn) {
     const std::vector<Launched> once = random_kernels(random, 12);
-    const Run run = all(once);
-    const std::int64_t n = 1 + random() % 9;
+    const KernelRun run = all(once);
+    const auto n = static_cast<std::int64_t>(1 + random() % 9);
     std::vector<Launched> kernels;
     for (std::int64_t i = 0; i < n; ++i) kernels.insert(kernels.end(), once.begin(), once.end());
     expect_as_queued({repeated(run.host, run.kernels, n), run.kernels * n}, kernels);
@@ -82,7 +90,7 @@ TEST(HostWork, AHostFasterThanEveryKernelHoldsNothingUpAndASlowerOneAllButTheLas
 
 TEST(HostWork, ALeadGainedInALongKernelHidesLaunchesThatComeAfterIt) {
   const std::vector<Launched> tiny(10, {microseconds(6), microseconds(1)});
-  const Run long_one = of({microseconds(6), microseconds(100)});
+  const KernelRun long_one = of({microseconds(6), microseconds(100)});
   EXPECT_EQ(all(tiny).host.behind, microseconds(9 * 5));
   EXPECT_EQ((long_one + all(tiny)).host.behind, Time{});
   EXPECT_EQ((all(tiny) + long_one).host.behind, microseconds(10 * 5));

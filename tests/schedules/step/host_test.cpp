@@ -49,7 +49,8 @@ Ends queued(const Scenario& s) {
         const Time whole = cost.time(kernel), each{whole.value / times};
         ends.gpu += i + 1 < times ? each : whole - each * (times - 1);
         ends.host += s.software.host_per_kernel;
-        if (s.software.launch_blocking) ends.host = ends.gpu = std::max(ends.host, ends.gpu + s.software.host_per_kernel);
+        if (s.software.launch_blocking)
+          ends.host = ends.gpu = std::max(ends.host, ends.gpu + s.software.host_per_kernel);
       }
     }
   };
@@ -134,15 +135,14 @@ TEST(Host, APipelineOfSlowHostsTakesTheirPassesForItsStages) {
       Scenario s = of_stages(stages, micro_batches);
       s.software.pipeline_sync = true;
       const Forecast f = forecast(s, {.trace = true});
-      Time forward{}, backward{};
-      for (const PassSpan& pass : f.passes) {
-        if (pass.stage != 1 || !pass.pass) continue;
-        Time& longest = pass.pass->kind == PassKind::forward ? forward : backward;
-        EXPECT_TRUE(longest == Time{} || longest == pass.duration);
-        longest = pass.duration;
-      }
-      EXPECT_GT(forward, milliseconds(16));
-      EXPECT_NEAR(f.step / ((forward + backward) * (micro_batches + stages - 1)), 1, 0.01);
+      // The head's launches make the last stage the slowest: it never waits once it has begun.
+      std::vector<Time> of_stage(stages);
+      for (const PassSpan& pass : f.passes)
+        if (pass.pass && index(pass.pass->micro_batch) == 1) of_stage[pass.stage] += pass.duration;
+      Time longest = of_stage.back() * micro_batches;
+      for (std::uint32_t stage = 0; stage + 1 < stages; ++stage) longest += of_stage[stage];
+      EXPECT_GT(of_stage.front(), milliseconds(16 * 10));
+      EXPECT_EQ(f.step, longest);
     }
 }
 
@@ -177,7 +177,8 @@ TEST(Host, AllTimesManyTimesAsLongAreAStepThatManyTimesAsLong) {
 }
 
 TEST(Host, OfAStageThatWaitsForOthersGetsNoFurtherAheadThanTheDriverKeepsLaunches) {
-  // The first stage has half of the layers; the others' hosts are slower than their GPUs, and ahead of them all the same.
+  // The first stage has half of the layers; the others' hosts are slower than their GPUs, and ahead of them all the
+  // same.
   Scenario s = of_stages(4, 256);
   s.software.host_per_kernel = microseconds(400);
   s.parallelism.layers_per_stage = {40, 8, 8, 8};
