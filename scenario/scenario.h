@@ -80,10 +80,15 @@ inline double offloaded_activations(const Scenario& s) {
   if (!s.offload.activation_layers) return 1;
   return static_cast<double>(*s.offload.activation_layers) / static_cast<double>(s.model.layers);
 }
+/// Which traffic runs beside kernels: none, where the host launches nothing before the last kernel has ended.
 inline bool data_overlap(const Scenario& s) {
-  return s.data_parallel.overlap.value_or(s.software.data_overlap &&
-                                          (s.data_parallel.zero != 1 || s.software.zero_1_overlap));
+  return !s.software.launch_blocking && s.data_parallel.overlap.value_or(
+             s.software.data_overlap && (s.data_parallel.zero != 1 || s.software.zero_1_overlap));
 }
+inline TensorOverlap tensor_overlap(const Scenario& s) {
+  return s.software.launch_blocking ? TensorOverlap::none : s.software.tensor_overlap;
+}
+inline bool pipeline_overlap(const Scenario& s) { return !s.software.launch_blocking && s.software.pipeline_overlap; }
 /// Whether gradients are summed, and a rank keeps its share of them, after each micro-batch (the only one included),
 /// and not whole until a sum after the last one.
 inline bool sums_each_micro_batch(const Scenario& s) {

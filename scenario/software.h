@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "collectives/transport.h"
@@ -22,6 +23,13 @@ enum class TensorOverlap : std::uint8_t {
 
 /// Whether gradients that ZeRO 2 or 3 shards are kept whole until the last micro-batch and summed once a step.
 enum class SumOnce : std::uint8_t { no, in_pipelines, yes };
+
+/// What of a step is captured in CUDA graphs, each launched as one kernel is.
+enum class CudaGraphs : std::uint8_t {
+  none,
+  layers,  ///< each pass of each layer
+  step     ///< all passes of a step, their traffic and what the host does for them
+};
 
 /// What a training framework adds to the mathematics, from configs/software/: which kernels are fused, which traffic
 /// hides behind compute, what it costs per kernel, what it keeps in memory. One set per framework, for all models.
@@ -72,7 +80,16 @@ struct Software {
   bool gather_for_recompute = false;    ///< ZeRO 3: backward gathers parameters once to recompute, once more to go back
   Bytes parameter_prefetch{1LL << 40};  ///< ZeRO 3: at most so much of the next layer is gathered while one runs
   Time kernel_gap{};                    ///< GPU idle between two kernels of one stream
-  Time host_per_kernel{};               ///< host time to launch one kernel; bounds a pass from below
+  /// What the host needs, which runs ahead of the GPU (docs/model.md): to launch one kernel, its operator's Python and
+  /// dispatch included; one collective (none: as a kernel); for each checkpointed layer that backward repeats; for each
+  /// pass of a micro-batch; and in a step while the GPU waits for it, between two steps or before the update.
+  Time host_per_kernel{};
+  std::optional<Time> host_per_collective{};
+  Time host_per_checkpoint{}, host_per_pass{}, host_per_step{};
+  bool launch_blocking = false;  ///< CUDA_LAUNCH_BLOCKING=1: the host waits for each kernel, so nothing overlaps
+  bool pipeline_sync = false;    ///< the host waits for the GPU after each send between stages that nothing hides
+  bool compiled = false;         ///< elementwise kernels that follow each other are launched as one
+  CudaGraphs cuda_graphs = CudaGraphs::none;
   /// In a running step, of the rates that kernels reach when measured alone: clocks under load, cold caches, the age of
   /// the libraries. (0, 1]
   double compute_share = 1;

@@ -255,8 +255,8 @@ Forecast forecast_on(const workload::Machine& machine, workload::Machines& machi
   const auto layer = std::ranges::find_if(model.kinds, [](const Block& b) { return b.layer && !b.frozen; });
   if (layer != model.kinds.end() && !network) {
     const Piece& piece = pieces.at({})[static_cast<std::size_t>(layer - model.kinds.begin())].piece;
-    out.layer_forward = piece.forward.duration;
-    out.layer_backward = piece.backward.duration;
+    out.layer_forward = in_a_row(piece.forward);
+    out.layer_backward = in_a_row(piece.backward);
   }
   // Of steps that overlap the one that is measured may be shorter than the mean of all, whose traffic is counted.
   const Time mean = picoseconds(timeline.end.value / std::max<std::int64_t>(pipeline.steps, 1));

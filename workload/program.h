@@ -31,8 +31,10 @@ class Program {
   }
   /// Kernels take so much longer. Requires a task on no engine.
   void prolong(sim::TaskId kernels, Time more) { graph_.prolong(kernels, more); }
+  /// So long after all that it comes after has ended, on no stream.
+  sim::TaskId delay(Time duration) { return graph_.work(std::span<const sim::StreamId>{}, duration); }
   /// A moment at which all that it comes after has ended.
-  sim::TaskId moment() { return graph_.work(std::span<const sim::StreamId>{}, Time{}); }
+  sim::TaskId moment() { return delay({}); }
 
   /// For as long as it takes alone, each of `engines` loses the share slowdown / (1 + slowdown): the same ones whenever
   /// it does.

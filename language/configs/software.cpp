@@ -20,7 +20,7 @@ void store_flag(Software& s, const Value& v) {
   s.*member = v.flag;
 }
 Names sum_once_names() { return {"false", "in_pipelines", "true"}; }  // of schedules::SumOnce
-
+Names graph_names() { return {"none", "layers", "step"}; }
 Names overlap_names() { return {"none", "backward", "all", "false", "true"}; }
 void store_overlap(Software& s, const Value& v) {
   using schedules::TensorOverlap;
@@ -178,7 +178,29 @@ const Table<Software>& software_table() {
            [](S& s, const Value& v) { s.parameter_prefetch = v.bytes; }},
           {{"kernel_gap", time_type(), "0 ps", "GPU idle between two kernels of one stream"},
            store_time<&S::kernel_gap>},
-          {{"host_per_kernel", time_type(), "0 ps", "host time to launch one kernel"}, store_time<&S::host_per_kernel>},
+          {{"host_per_kernel", time_type(), "0 ps", "host time to launch one kernel, with its operator's dispatch"},
+           store_time<&S::host_per_kernel>},
+          {{"host_per_collective", time_type(), "host_per_kernel", "host time to launch one collective of a pass"},
+           [](S& s, const Value& v) { s.host_per_collective = v.time; }},
+          {{"host_per_checkpoint", time_type(), "0 ps", "host time for each checkpointed layer that backward repeats"},
+           store_time<&S::host_per_checkpoint>},
+          {{"host_per_pass", time_type(), "0 ps", "host time for each forward or backward of a micro-batch on a stage"},
+           store_time<&S::host_per_pass>},
+          {{"host_per_step", time_type(), "0 ps", "host time in a step while the GPU waits, at the update"},
+           store_time<&S::host_per_step>},
+          {{"launch_blocking", flag(), "false", "CUDA_LAUNCH_BLOCKING=1: the host waits for each kernel"},
+           store_flag<&S::launch_blocking>},
+          {{"pipeline_sync", flag(), "false",
+            "the host waits for the GPU after each send between stages; sends beside compute need no such wait"},
+           store_flag<&S::pipeline_sync>},
+          {{"compiled", flag(), "false",
+            "torch.compile: elementwise kernels that follow each other are one launch; fused_* say which memory "
+            "traffic "
+            "that saves"},
+           store_flag<&S::compiled>},
+          {{"cuda_graphs", choice(graph_names), "none",
+            "what is captured, and launched as one kernel is: layers (each pass of each layer), step (all passes)"},
+           [](S& s, const Value& v) { s.cuda_graphs = static_cast<schedules::CudaGraphs>(v.choice); }},
           {{"overlap_slowdown", number(0), "0", "compute takes 1 + this while a collective runs beside it"},
            [](S& s, const Value& v) { s.overlap_slowdown = v.number; }},
           {{"memory_reserve", bytes_type(), "0 B", "context, library workspaces, fragmentation"},

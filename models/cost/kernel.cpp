@@ -54,6 +54,16 @@ Time KernelCost::in_a_step(Time alone) const {
   return share == 1 ? alone : from_seconds(to_seconds(alone) / share);
 }
 
+HostLaunches KernelCost::launch(const Kernel& kernel, const Kernel* before) const {
+  if (std::holds_alternative<TensorCollective>(kernel))
+    return {1, software.host_per_collective.value_or(software.host_per_kernel)};
+  if (software.compiled && std::holds_alternative<Elementwise>(kernel)) {
+    const bool joins = before != nullptr && std::holds_alternative<Elementwise>(*before);
+    return joins ? HostLaunches{} : HostLaunches{1, software.host_per_kernel};
+  }
+  return {launches(kernel), software.host_per_kernel};
+}
+
 Time KernelCost::time(const Kernel& kernel) const {
   return std::visit([&](const auto& k) { return time_of(*this, k); }, kernel);
 }

@@ -47,24 +47,46 @@ class PassClock {
           continue;
         }
       }
-      launches_ += launches(kernels[i]);
+      launch(kernels[i], i > 0 ? &kernels[i - 1] : nullptr);
       if (const auto* collective = std::get_if<TensorCollective>(&kernels[i]))
         run_collective(*collective);
       else
         run_kernel(cost_.time(kernels[i]));
     }
-    if (gathered != nullptr) run_collective(*gathered);
+    if (gathered != nullptr) {
+      launch(*gathered);
+      run_collective(*gathered);
+    }
     finish_beside();
-
-    pass_.launches = cost_.software.host_per_kernel * launches_;
-    pass_.idle = std::max(pass_.launches - pass_.compute - pass_.exposed_tensor, Time{});
-    pass_.compute += pass_.idle;
-    add_kernels(pass_.idle);
+    launched();
     pass_.duration = pass_.compute + pass_.exposed_tensor;
+    if (cost_.software.launch_blocking) {
+      pass_.exposed_host = pass_.host.time;
+      pass_.duration += pass_.exposed_host;
+      pass_.host = {pass_.duration, {}, pass_.host.launches};
+    }
     return pass_;
   }
 
  private:
+  /// The host launches a kernel behind `before`. What has come before it ends that one's run of launches.
+  void launch(const Kernel& kernel, const Kernel* before = nullptr, int times = 1) {
+    launched();
+    launching_ = cost_.launch(kernel, before);
+    launching_.count *= times;
+    if (cost_.captured && pass_.host.launches > 0) launching_ = {};
+  }
+
+  /// Accounts for the kernel that was launched last, now that it is known how long it takes: its launches are spread
+  /// over it.
+  void launched() {
+    const auto [count, each] = std::exchange(launching_, {});
+    const Time gpu = pass_.compute + pass_.exposed_tensor, takes = gpu - std::exchange(launched_for_, gpu);
+    if (count == 0) return;
+    const HostWork once{each, {}, 1};
+    pass_.host = then(pass_.host, gpu - takes, repeated(once, {takes.value / count}, count));
+  }
+
   /// The kernel at a place, if it is such traffic that goes in parts.
   static const TensorCollective* in_parts_of(const Kernels& kernels, std::size_t i, collectives::Operation operation) {
     const auto* traffic = i < kernels.size() ? std::get_if<TensorCollective>(&kernels[i]) : nullptr;
@@ -116,6 +138,8 @@ class PassClock {
 
   void run_in_parts(const Gemm& multiply, const TensorCollective& op) {
     finish_beside();
+    launch(multiply, nullptr, op.parts);
+    if (launching_.count > 0 && !cost_.captured) launching_.each += cost_.launch(op, nullptr).each;
     Gemm part = multiply;
     part.shape.m = (multiply.shape.m + op.parts - 1) / op.parts;
     Time each{}, all{};
@@ -141,7 +165,6 @@ class PassClock {
     }
     pass_.compute += both.compute;
     pass_.exposed_tensor += both.exposed;
-    launches_ += op.parts * (launches(multiply) + 1);
   }
 
   /// The time of a collective once, whose loads count so many times.
@@ -159,23 +182,37 @@ class PassClock {
   PassTime pass_;
   Time beside_{};  ///< of a collective that hides under the next kernel
   const TensorCollective* op_beside_ = nullptr;
-  int launches_ = 0;
+  HostLaunches launching_;   ///< of the kernel that is being run
+  Time launched_for_{};  ///< what all before it take on the GPU
 };
 
 }  // namespace
 
+PassTime of_host(Time time) { return {.host = {time, {}, 0}}; }
+
+PassTime begun_together(PassTime pass) {
+  const Time behind = std::exchange(pass.host.behind, {});
+  pass.exposed_host += behind;
+  pass.duration += behind;
+  pass.host.time = std::min(pass.host.time, pass.duration);
+  return pass;
+}
+
+Time in_a_row(const PassTime& pass) { return std::max(pass.duration, pass.host.time); }
+
 PassTime together(const PassTime& a, const PassTime& b) {
   const PassTime both = a + b;
-  const Time busy = both.compute - both.idle, exposed = std::max(both.exposed_tensor - busy, Time{});
-  const Time idle = std::max(both.launches - busy - exposed, Time{});
-  PassTime pair{.duration = busy + idle + exposed,
-                .compute = busy + idle,
+  const Time exposed = std::max(both.exposed_tensor - both.compute, Time{});
+  PassTime pair{.duration = both.compute + exposed + both.exposed_host,
+                .compute = both.compute,
                 .exposed_tensor = exposed,
                 .exposed_copy = {},
-                .launches = both.launches,
-                .idle = idle,
+                .exposed_host = both.exposed_host,
                 .copies_in = both.copies_in,
-                .copies_out = both.copies_out};
+                .copies_out = both.copies_out,
+                .host = both.host};
+  // The host launches kernels of both in turn: it holds them up at least as long as either, and to the last launch.
+  pair.host.behind = std::max({a.host.behind, b.host.behind, both.host.time - pair.duration});
   const Time beside = std::max(both.copies_in, both.copies_out);
   pair.exposed_copy = beside == Time{} ? both.exposed_copy : std::max(beside - pair.duration, Time{});
   pair.duration += pair.exposed_copy;

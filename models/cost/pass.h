@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "collectives/timing/timer.h"
+#include "models/cost/host_work.h"
 #include "models/cost/kernel.h"
 #include "models/layers/kernels.h"
 #include "scenario/offload.h"
@@ -13,27 +14,23 @@
 namespace stepcast::schedules {
 
 /// Time of a run of kernels on one tensor rank, and what it is made of: duration = compute + exposed_tensor +
-/// exposed_copy.
+/// exposed_copy + exposed_host. Two of them added are one run and then the other; the order tells.
 struct PassTime {
   Time duration{}, compute{}, exposed_tensor{};
-  Time exposed_copy{};  ///< of copies to and from the host that nothing hides
-  Time launches{};      ///< what the host needs to launch its kernels
-  Time idle{};          ///< of compute: the GPU has nothing to do until the host has launched the next kernel
+  Time exposed_copy{};             ///< of copies to and from the host that nothing hides
+  Time exposed_host{};             ///< the GPU waits for a host that waits for the GPU before it launches more
   Time copies_in{}, copies_out{};  ///< what copies take each way that run beside it
+  HostWork host{};                 ///< beside it, ahead of the GPU or behind it: not part of `duration`
 
-  friend PassTime operator+(PassTime a, const PassTime& b) {
-    return {a.duration + b.duration,         a.compute + b.compute,      a.exposed_tensor + b.exposed_tensor,
-            a.exposed_copy + b.exposed_copy, a.launches + b.launches,    a.idle + b.idle,
-            a.copies_in + b.copies_in,       a.copies_out + b.copies_out};
+  friend PassTime operator+(const PassTime& a, const PassTime& b) {
+    return {a.duration + b.duration,         a.compute + b.compute,           a.exposed_tensor + b.exposed_tensor,
+            a.exposed_copy + b.exposed_copy, a.exposed_host + b.exposed_host, a.copies_in + b.copies_in,
+            a.copies_out + b.copies_out,     then(a.host, a.duration, b.host)};
   }
-  friend PassTime operator-(PassTime a, const PassTime& b) {
-    return {a.duration - b.duration,         a.compute - b.compute,      a.exposed_tensor - b.exposed_tensor,
-            a.exposed_copy - b.exposed_copy, a.launches - b.launches,    a.idle - b.idle,
-            a.copies_in - b.copies_in,       a.copies_out - b.copies_out};
-  }
-  friend PassTime operator*(PassTime a, std::int64_t n) {
-    return {a.duration * n, a.compute * n, a.exposed_tensor * n, a.exposed_copy * n,
-            a.launches * n, a.idle * n,    a.copies_in * n,      a.copies_out * n};
+  /// So many times, one after the other. Requires n > 0.
+  friend PassTime operator*(const PassTime& a, std::int64_t n) {
+    return {a.duration * n,     a.compute * n,   a.exposed_tensor * n, a.exposed_copy * n,
+            a.exposed_host * n, a.copies_in * n, a.copies_out * n,     repeated(a.host, a.duration, n)};
   }
 };
 
@@ -59,17 +56,25 @@ struct PassPart {
 };
 using PassParts = std::vector<PassPart>;
 
+/// What only the host does, while the GPU goes on with what has been launched.
+PassTime of_host(Time time);
+
+/// A pass that host and GPU come to at once, because the host has waited for the GPU: it gains no lead.
+PassTime begun_together(PassTime pass);
+
+/// Of each of many alike that follow each other: what the GPU takes, or the host where it takes longer.
+Time in_a_row(const PassTime& pass);
+
 /// Two passes of one rank that run together, each one's tensor traffic under the other's kernels where there is enough
-/// of them: kernels one after the other, traffic one after the other, whichever takes longer; or the host's launches of
-/// both, where these take longer still. Copies of both run beside all of it, each way one after the other, or where
-/// none overlap after it.
+/// of them: kernels one after the other, traffic one after the other, whichever takes longer. The host launches those
+/// of both. Copies of both run beside all of it, each way one after the other, or where none overlap after it.
 PassTime together(const PassTime& a, const PassTime& b);
 
 using TensorTimer = std::function<collectives::Timing(const TensorCollective&)>;
 
 /// Kernels one after the other; a tensor collective marked `under_next` runs beside the next kernel, each slowing the
-/// other by `overlap_slowdown`. The host bounds it from below: it cannot launch faster than host_per_kernel. `traffic`,
-/// if given, receives each collective's loads, `parts` what the pass is made of.
+/// other by `overlap_slowdown`. `traffic`, if given, receives each collective's loads, `parts` what the pass is made
+/// of, but for what the host holds up.
 PassTime pass_time(const Kernels& kernels, const KernelCost& cost, const TensorTimer& tensor,
                    std::vector<collectives::Timing::Load>* traffic = nullptr, PassParts* parts = nullptr);
 

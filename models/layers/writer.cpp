@@ -90,7 +90,7 @@ void PassWriter::gather_input() {
 }
 
 void PassWriter::in_parts() {
-  if (s.software.tensor_overlap != TensorOverlap::all || !z.split_sequence) return;
+  if (tensor_overlap(s) != TensorOverlap::all || !z.split_sequence) return;
   auto& traffic = std::get<TensorCollective>(out().back());
   // A ring passes every rank's part on; Transformer Engine's num_splits otherwise.
   constexpr int kSplits = 4;

@@ -424,6 +424,11 @@ std::vector<Problem> check(const Scenario& s) {
   if (low && bf16_layers > 0 && bf16_layers >= s.model.layers)
     out.push_back({bf16_key, n(bf16_layers) + " layers in bf16 leave none in low precision; expected less than " +
                                  n(s.model.layers)});
+  if (s.software.launch_blocking && s.software.cuda_graphs != CudaGraphs::none)
+    out.push_back(
+        {"software.cuda_graphs",
+         "found a graph, expected none with software.launch_blocking: kernels of a graph are not launched one "
+         "by one"});
   const std::int64_t samples_a_round = s.training.micro_batch * plan.data;
   std::int64_t micro_batches = 0;
   if (s.training.global_batch % samples_a_round != 0)

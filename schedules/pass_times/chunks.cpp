@@ -33,7 +33,6 @@ const std::vector<PieceTimes::TimedPiece>& PieceTimes::at(Coordinate c) {
   if (const auto known = kinds_.find(place); known != kinds_.end()) return known->second;
 
   const Scenario& s = other ? other_->scenario : scenario_;
-  const KernelCost cost{s.cluster.gpu, s.software, s.training.precision};
   const LayerTraffic traffic(s, ranks_, c);
   const TensorTimer tensor = [&](const TensorCollective& op) {
     collectives::Timing timing = traffic.time(op, timer_, fold_);
@@ -46,23 +45,35 @@ const std::vector<PieceTimes::TimedPiece>& PieceTimes::at(Coordinate c) {
     TimedPiece& kind = kinds.emplace_back();
     kind.parts = std::make_unique<PieceParts>();
     PieceParts& parts = *kind.parts;
-    const auto time = [&](const Kernels& kernels, PassParts& made) {
-      return pass_time(kernels, cost, tensor, &kind.traffic, &made);
+    const CudaGraphs graphs = s.software.cuda_graphs;
+    const KernelCost cost{s.cluster.gpu, s.software, s.training.precision, block.layer && graphs == CudaGraphs::layers};
+    const auto time = [&](const Kernels& kernels, PassParts& made, bool counts = true) {
+      PassTime pass = pass_time(kernels, cost, tensor, counts ? &kind.traffic : nullptr, &made);
+      if (graphs == CudaGraphs::step) pass.host = {};
+      return pass;
     };
     kind.piece.parts = &parts;
     kind.piece.forward = time(block.forward, parts.forward);
     kind.piece.recompute = time(block.recompute, parts.recompute);
+    if (!block.recompute.empty() && graphs == CudaGraphs::none)
+      kind.piece.recompute = of_host(s.software.host_per_checkpoint) + kind.piece.recompute;
     if (splits_backward_) {
       const SplitBackward backward = split_backward(block.backward);
-      kind.piece.backward = time(backward.inputs, parts.backward) + kind.piece.recompute;
-      kind.piece.weight = pass_time(backward.weights, cost, tensor, nullptr, &parts.weight);
+      kind.piece.gradients = time(backward.inputs, parts.backward);
+      kind.piece.weight = time(backward.weights, parts.weight, false);
     } else {
-      kind.piece.backward = time(block.backward, parts.backward) + kind.piece.recompute;
+      kind.piece.gradients = time(block.backward, parts.backward);
     }
+    kind.piece.backward = kind.piece.recompute + kind.piece.gradients;
     if (copies_ != nullptr) {
       CopyParts forward, backward;
       kind.piece.forward = forward_with_copies(s, block, kind.piece.forward, *copies_, &forward);
+      const Time without = kind.piece.backward.duration;
       kind.piece.backward = backward_with_copies(s, block, kind.piece.backward, *copies_, &backward);
+      kind.piece.gradients = kind.piece.gradients + PassTime{.duration = kind.piece.backward.duration - without,
+                                                             .exposed_copy = kind.piece.backward.exposed_copy,
+                                                             .copies_in = kind.piece.backward.copies_in,
+                                                             .copies_out = kind.piece.backward.copies_out};
       if (forward.before) parts.forward.insert(parts.forward.begin(), *forward.before);
       if (forward.after) parts.forward.push_back(*forward.after);
       if (backward.before) parts.before_backward.push_back(*backward.before);
@@ -75,10 +86,9 @@ const std::vector<PieceTimes::TimedPiece>& PieceTimes::at(Coordinate c) {
 }
 
 void Stretch::add(const Piece& piece, PassKind kind, bool recompute) {
-  time = time + time_of(piece, kind);
-  if (!recompute) time = time - piece.recompute;
-  if (piece.parts == nullptr) return;
   const bool forward = kind == PassKind::forward, weight = kind == PassKind::weight;
+  time = time + (recompute || forward || weight ? time_of(piece, kind) : gradients_of(piece, kind));
+  if (piece.parts == nullptr) return;
   if (!forward && !weight && !piece.parts->before_backward.empty()) parts.push_back(&piece.parts->before_backward);
   if (!forward && !weight && recompute) parts.push_back(&piece.parts->recompute);
   if (!weight) parts.push_back(forward ? &piece.parts->forward : &piece.parts->backward);
@@ -115,8 +125,10 @@ Chunk PieceTimes::chunk(Coordinate c, std::span<const BlockRange> chunks, std::u
     Piece& piece = chunk.pieces.emplace_back(kinds[blocks_.order[place]].piece);
     piece.trained = piece.parameters - frozen_parameters(blocks_, place);
     chunk.forward = chunk.forward + piece.forward;
-    chunk.backward = chunk.backward + piece.backward;
-    chunk.weight = chunk.weight + piece.weight;
+  }
+  for (auto piece = chunk.pieces.rbegin(); piece != chunk.pieces.rend(); ++piece) {
+    chunk.backward = chunk.backward + piece->backward;
+    chunk.weight = chunk.weight + piece->weight;
   }
   const std::uint32_t head = head_place(blocks_);
   const bool has_head = range.first <= head && head < range.first + range.count;

@@ -24,7 +24,7 @@ struct PieceParts {
 /// A block on one rank.
 struct Piece {
   PassTime forward, backward;         ///< backward with what is recomputed
-  PassTime recompute;                 ///< that part of backward
+  PassTime recompute, gradients;      ///< the two parts of backward, one after the other
   PassTime weight;                    ///< gradients of weights, where backward leaves them to a pass of their own
   double parameters = 0;              ///< on one tensor rank
   double experts = 0;                 ///< of those, of experts that the expert ranks share out
@@ -52,6 +52,11 @@ PassTime time_of(const PieceOrChunk& part, PassKind kind) {
       return part.backward + part.weight;
   }
   return {};
+}
+
+/// What a backward pass of a piece takes without what it recomputes.
+inline PassTime gradients_of(const Piece& piece, PassKind kind) {
+  return kind == PassKind::whole_backward ? piece.gradients + piece.weight : piece.gradients;
 }
 
 /// A stretch of compute: what it takes, and where somebody wants to see it what it is made of, in order.

@@ -45,8 +45,11 @@ PassTime Stragglers::slowed(Coordinate c, std::uint64_t number, const PassTime& 
   for (std::uint32_t t = 0; t < ranks_.plan().tensor; ++t)
     slowest = std::max(slowest, factor(ranks_.gpu({t, c.data, c.stage}), number));
   const Time longest = times(alone.compute, slowest);
-  return {longest + alone.exposed_tensor + alone.exposed_copy, own, longest - own + alone.exposed_tensor,
-          alone.exposed_copy};
+  PassTime slow = alone;
+  slow.compute = own;
+  slow.exposed_tensor = longest - own + alone.exposed_tensor;
+  slow.duration = slow.compute + slow.exposed_tensor + slow.exposed_copy + slow.exposed_host;
+  return slow;
 }
 
 Time Stragglers::slowed(Coordinate c, std::uint64_t number, Time alone) const {

@@ -15,7 +15,7 @@ Time pass(const Scenario& s, const Ranks& ranks, const collectives::Timer& timer
   freeze(model, s.training.frozen_layers);
   const std::vector<BlockRange> whole = cut(model, 1);
   const Chunk chunk = PieceTimes(s, model, ranks, timer, false, false).chunk(c, whole, 0);
-  return chunk.forward.duration + chunk.backward.duration;
+  return in_a_row(chunk.forward) + in_a_row(chunk.backward);
 }
 
 }  // namespace

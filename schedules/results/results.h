@@ -23,6 +23,7 @@ struct TimeSplit {
   Time idle{};         ///< the rest: done before the step's end
   Time input{};        ///< waiting for samples
   Time checkpoint{};   ///< stalled by checkpoints, mean over the steps
+  Time host{};         ///< the GPU waits for the host to launch what comes next
   Time offload{};      ///< copies to and from the host that nothing hides
   Time compression{};  ///< kernels that make gradients smaller for the wire, and whole again
 

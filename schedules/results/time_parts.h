@@ -26,6 +26,7 @@ inline constexpr TimePart kTimeParts[] = {
     {"idle", "idle", &TimeSplit::idle, true},
     {"input", "input", &TimeSplit::input},
     {"checkpoint", "checkpoint", &TimeSplit::checkpoint},
+    {"host", "host", &TimeSplit::host},
     {"offload", "offload", &TimeSplit::offload},
     {"compression", "compression", &TimeSplit::compression},
 };

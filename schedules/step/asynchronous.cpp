@@ -87,7 +87,7 @@ class Run {
     double all = 0;
     for (std::uint32_t d = 0; d < workers_; ++d) all += windows.emplace_back(window(d)).rate;
     f.step = from_seconds(workers_ / all);
-    double compute = 0, tensor = 0, copies = 0, compression = 0;
+    double compute = 0, tensor = 0, copies = 0, host = 0, compression = 0;
     for (std::uint32_t d = 0; d < workers_; ++d) {
       const Window& w = windows[d];
       const double share = w.rate / all / (w.to - w.from);
@@ -96,6 +96,7 @@ class Run {
         compute += share * to_seconds(made.passes.compute);
         tensor += share * to_seconds(made.passes.exposed_tensor);
         copies += share * to_seconds(made.passes.exposed_copy);
+        host += share * to_seconds(made.passes.exposed_host);
         compression += share * to_seconds(made.compression);
       }
       for (const auto& [key, communication] : declared_) {
@@ -112,10 +113,11 @@ class Run {
     time.compute = from_seconds(compute);
     time.exposed_tensor = from_seconds(tensor);
     time.offload = from_seconds(copies);
+    time.host = from_seconds(host);
     time.compression = from_seconds(compression);
     // A window runs from update to update, which wait for the servers' memory one longer than the other: what that
     // takes off the window is taken off its compute.
-    const Time others = f.step - time.exposed_tensor - time.offload - time.compression;
+    const Time others = f.step - time.exposed_tensor - time.offload - time.host - time.compression;
     time.exposed_data = std::max(others - time.compute, Time{});
     time.compute = std::min(time.compute, others);
     f.staleness = staleness(windows);
@@ -212,15 +214,15 @@ class Run {
     for (std::uint32_t d = 0; d < workers_; ++d) {
       const sim::StreamId compute = program_.add_stream(), up = program_.add_stream(), down = program_.add_stream();
       const Worker& worker = plan_[d];
-      const Time cycle =
-          (worker.chunk.forward + worker.chunk.backward).duration * micro_batches(s_) + messages_alone(d);
+      const Time cycle = in_a_row(worker.chunk.forward + worker.chunk.backward) * micro_batches(s_) + messages_alone(d);
       program_.kernels(compute, Time{cycle.value / workers_} * d + Time{cycle.value % workers_ * d / workers_});
       std::vector<WorkerStep>& of_worker = made_.emplace_back(steps[d]);
       for (std::uint32_t k = 0; k < steps[d]; ++k) {
         WorkerStep& made = of_worker[k];
         std::uint64_t number = 0;
         const auto run = [&](const PassTime& alone, Time more = {}) {
-          const PassTime time = straggling(d, k, number++, alone);
+          // Each begins with what a server sends, for which the host waits as well.
+          const PassTime time = begun_together(of_host(s_.software.host_per_pass) + straggling(d, k, number++, alone));
           made.passes = made.passes + time;
           made.compression = made.compression + more;
           return program_.kernels(compute, time.duration + more);

@@ -85,9 +85,13 @@ class Builder {
     };
     for (std::size_t i = 0; i < order.size(); ++i) {
       begin();
+      lanes_.begin_pass(lane);
       const Pass& pass = order[i];
       const Pass* beside = pass.with_next ? &order[++i] : nullptr;
-      if (beside != nullptr) begin();
+      if (beside != nullptr) {
+        begin();
+        lanes_.begin_pass(lane);
+      }
       const Pass& back = beside != nullptr ? *beside : pass;
       const bool makes_gradients = is_last(shape_, back.kind);
       if (makes_gradients) ++made[back.virtual_stage];
@@ -154,7 +158,7 @@ class Builder {
     const std::optional<ChunkPlace> to = next_place(shape_, {stage, pass.virtual_stage}, forward);
     if (!to || to->stage == stage || (!forward && !trains(*to))) return;
     const Declared& send = lanes_.traffic.sends[lane][forward == goes_down(shape_, pass.virtual_stage) ? 0 : 1];
-    const bool beside = s_.software.pipeline_overlap;
+    const bool beside = pipeline_overlap(s_);
     const TaskId done = lanes_.last_task(lane);
     const Lanes::Streams& streams = lanes_.streams(lane);
     const std::vector<std::uint32_t>& senders = lanes_.traffic.senders[lane];
@@ -182,6 +186,7 @@ class Builder {
     for (std::size_t b = 0; b < ends.size(); ++b) {
       Stretch time;
       for (; back <= ends[b]; ++back) time.add(chunk.pieces[chunk.pieces.size() - 1 - back], pass.kind);
+      time.time = time.time + lanes_.launch_of_collectives(1);
       const TaskId done = lanes_.add_compute(lane, pass, time, true).last;
       updates_.add_sum(lane, at.leader, at.plan.buckets[at.virtual_stage][b], done);
     }
@@ -203,39 +208,43 @@ class Builder {
       if (pass.kind == PassKind::forward) {
         Stretch forward;
         forward.add(piece, pass.kind);
-        add_gathered_compute(lane, pass, gathers, forward);
+        add_gathered_compute(lane, pass, gathers, std::move(forward));
         continue;
       }
       if (piece.backward.duration == Time{} && piece.trained == 0) continue;
+      const auto& sums = plan.buckets[pass.virtual_stage];
+      const bool summed = sums_gradients && i < sums.size() && is_last(shape_, pass.kind);
       const auto sum_after = [&](TaskId done) {
-        const auto& sums = plan.buckets[pass.virtual_stage];
-        if (sums_gradients && i < sums.size() && is_last(shape_, pass.kind))
-          updates_.add_sum(lane, planned_at.leader, sums[i], done);
+        if (summed) updates_.add_sum(lane, planned_at.leader, sums[i], done);
       };
       Stretch rest;
       if (pass.kind == PassKind::weight) {  // of activations and their gradients alone
         rest.add(piece, pass.kind);
+        rest.time = rest.time + lanes_.launch_of_collectives(summed ? 1 : 0);
         sum_after(lanes_.add_compute(lane, pass, rest, true).last);
         continue;
       }
       const bool anew = s_.software.gather_for_recompute && piece.recompute.duration > Time{};
       if (anew) add_gathered_compute(lane, pass, gathers, recompute_of(piece));
       rest.add(piece, pass.kind, !anew);
-      sum_after(add_gathered_compute(lane, pass, gathers, rest));
+      rest.time = rest.time + lanes_.launch_of_collectives(summed ? 1 : 0);
+      sum_after(add_gathered_compute(lane, pass, gathers, std::move(rest)));
     }
   }
 
   /// What may be prefetched is gathered from when the task before starts, the rest from when it has ended; of a piece
   /// without parameters nothing.
-  TaskId add_gathered_compute(std::uint32_t lane, const Pass& pass, const Gathers& gathers, const Stretch& time) {
+  TaskId add_gathered_compute(std::uint32_t lane, const Pass& pass, const Gathers& gathers, Stretch time) {
     const std::vector<LaneTask>& before = lanes_[lane].tasks;
     const auto back = [&](std::size_t n) {
       return before.size() >= n ? std::optional<TaskId>(before[before.size() - n].last) : std::nullopt;
     };
     std::optional<TaskId> gathered;
     const std::uint32_t keeper = lanes_.groups.leader(lane, pass.virtual_stage);
-    if (gathers.ahead) gathered = lanes_.collective(lane, keeper, *gathers.ahead, true, back(2), "parameters");
+    const std::size_t ahead = s_.software.launch_blocking ? 1 : 2;
+    if (gathers.ahead) gathered = lanes_.collective(lane, keeper, *gathers.ahead, true, back(ahead), "parameters");
     if (gathers.rest) gathered = lanes_.collective(lane, keeper, *gathers.rest, true, back(1), "parameters");
+    time.time = lanes_.launch_of_collectives((gathers.ahead ? 1 : 0) + (gathers.rest ? 1 : 0)) + time.time;
     LaneTask& task = lanes_.add_compute(lane, pass, time, true);
     if (!gathered) return task.last;
     if (!task.data) task.data = gathered;

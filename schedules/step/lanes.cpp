@@ -15,6 +15,8 @@ Lanes::Lanes(const StepInput& input, const Traffic& declared, const InnerTraffic
       shape(input.pipeline->shape),
       groups(shape, input.ranks, input.unfold),
       traffic(declared),
+      host_waits_(s.software.launch_blocking || (s.software.pipeline_sync && !pipeline_overlap(s) && shape.stages > 1)),
+      begun_(shape.stages * groups.replicas(), 0),
       slowdown_(overlaps() ? s.software.overlap_slowdown : 0),
       members_(shape.stages * groups.replicas()),
       sums_(shape.stages * groups.replicas()),
@@ -24,6 +26,7 @@ Lanes::Lanes(const StepInput& input, const Traffic& declared, const InnerTraffic
   const std::size_t passes = std::size_t{2} * shape.micro_batches * chunks(shape) * groups.replicas();
   const bool joined = shape.stages == 1;  // most passes are then parts of others
   if (!joined) step.program.reserve(2 * passes, 4 * passes);
+  hosts_.reserve(shape.stages * groups.replicas());
   step.lanes.reserve(shape.stages * groups.replicas());
   for (std::uint32_t lane = 0; lane < shape.stages * groups.replicas(); ++lane) {
     const Coordinate at = groups.at(lane);
@@ -38,6 +41,7 @@ Lanes::Lanes(const StepInput& input, const Traffic& declared, const InnerTraffic
       made.begins = in.begins[at.data];
     }
     streams_.push_back(streams);
+    hosts_.emplace_back(made.begins);
   }
   step.times.assign(traffic.of_the_step, 0);
 }
@@ -46,8 +50,24 @@ bool Lanes::several_data_ranks() const {
   return in.exchange == Exchange::gradients && weight_copies(s.parallelism) * copies(shape) > 1;
 }
 
+PassTime Lanes::launch_of_collectives(std::int64_t count) const {
+  if (s.software.cuda_graphs == CudaGraphs::step) return {};
+  PassTime time = of_host(s.software.host_per_collective.value_or(s.software.host_per_kernel) * count);
+  time.host.launches = count;
+  return time;
+}
+
+PassTime Lanes::with_host(std::uint32_t lane, const PassTime& pass) {
+  const std::uint32_t begun = std::exchange(begun_[lane], 0);
+  const bool captured = s.software.cuda_graphs == CudaGraphs::step;
+  const PassTime all = captured ? pass : of_host(s.software.host_per_pass * begun) + pass;
+  return host_waits_ ? begun_together(all) : all;
+}
+
+std::optional<TaskId> Lanes::launched(std::uint32_t lane) { return hosts_[lane].done(step.program); }
+
 LaneTask& Lanes::add_compute(std::uint32_t lane, const Pass& pass, const Stretch& undisturbed, bool disturbed) {
-  const PassTime time = straggling(lane, undisturbed.time);
+  const PassTime time = with_host(lane, straggling(lane, undisturbed.time));
   Ends ends;
   // Of one stage alone only what is summed or gathered runs beside it, and nobody is late but by chance.
   const bool beside = shape.stages > 1 || disturbed || simulates_copies() || in.stragglers != nullptr;
@@ -56,8 +76,9 @@ LaneTask& Lanes::add_compute(std::uint32_t lane, const Pass& pass, const Stretch
   if (in_parts) {
     const bool works = undisturbed.time.compute > Time{};
     const Time compute =
-        together ? time.duration - undisturbed.time.exposed_tensor - undisturbed.time.exposed_copy : time.compute;
-    ends = add_parts(lane, undisturbed, works ? compute / undisturbed.time.compute : 1, disturbed);
+        together ? time.duration - time.exposed_host - undisturbed.time.exposed_tensor - undisturbed.time.exposed_copy
+                 : time.compute;
+    ends = add_parts(lane, undisturbed, works ? compute / undisturbed.time.compute : 1, time.exposed_host, disturbed);
   } else if (together) {
     ends.first = step.program.kernels(streams_[lane].compute, {});
     ends.last = kernels(lane, time.duration, disturbed);
@@ -65,7 +86,12 @@ LaneTask& Lanes::add_compute(std::uint32_t lane, const Pass& pass, const Stretch
   } else {
     ends.first = ends.last = kernels(lane, time.duration, disturbed);
   }
-  const TaskId task = ends.first;
+  const TaskId task = ends.first, kernels_end = ends.last;
+  if (!host_waits_) {
+    const auto number = static_cast<std::uint32_t>(step.lanes[lane].passes.size());
+    ends.last = hosts_[lane].launch(step.program, streams_[lane].compute, time, kernels_end, number);
+    step.lanes[lane].passes_back = hosts_[lane].passes_back();
+  }
   LaneTask& entry = step.lanes[lane].tasks.emplace_back(LaneTask{task,
                                                                  ends.last,
                                                                  static_cast<Activity>(pass.kind),
@@ -76,6 +102,8 @@ LaneTask& Lanes::add_compute(std::uint32_t lane, const Pass& pass, const Stretch
                                                                  {},
                                                                  {}});
   entry.exposed_copy = time.exposed_copy;
+  entry.exposed_host = time.exposed_host;
+  if (ends.last != kernels_end) entry.kernels = kernels_end;
   entry.in_parts = in_parts || together;
   entry.beside_data = overlaps();
   if (const std::optional<TaskId> sum = std::exchange(blocked_by_[lane], std::nullopt)) {
@@ -95,7 +123,7 @@ TaskId Lanes::in_step(std::uint32_t lane, TaskId ready) {
   return ready;
 }
 
-Lanes::Ends Lanes::add_parts(std::uint32_t lane, const Stretch& stretch, double slower, bool disturbed) {
+Lanes::Ends Lanes::add_parts(std::uint32_t lane, const Stretch& stretch, double slower, Time host, bool disturbed) {
   const auto longer = [&](Time time) { return slower == 1 ? time : from_seconds(to_seconds(time) * slower); };
   const TaskId begin = step.program.kernels(streams_[lane].compute, {});
   // Kernels so far; traffic that the next ones wait for, if it is not `begin`.
@@ -150,6 +178,7 @@ Lanes::Ends Lanes::add_parts(std::uint32_t lane, const Stretch& stretch, double 
         arrived = ready;
       }
   }
+  next += host;
   compute();
   return {begin, done};
 }
@@ -174,9 +203,12 @@ LaneTask& Lanes::add_update_on_host(std::uint32_t lane) {
   const PassParts parts = update_in_parts(in, step.lanes[lane].at);
   Stretch update;
   update.parts.push_back(&parts);
-  const Ends ends = add_parts(lane, update, 1, false);
-  return step.lanes[lane].tasks.emplace_back(
-      LaneTask{ends.first, ends.last, Activity::optimizer, 0, 0, {}, {}, {}, {}});
+  const Time host = s.software.host_per_step;
+  const Ends ends = add_parts(lane, update, 1, host, false);
+  LaneTask& task =
+      step.lanes[lane].tasks.emplace_back(LaneTask{ends.first, ends.last, Activity::optimizer, 0, 0, {}, {}, {}, {}});
+  task.exposed_host = host;
+  return task;
 }
 
 TaskId Lanes::add_inner(std::uint32_t lane, const TensorCollective& collective, TaskId ready) {
@@ -192,10 +224,15 @@ TaskId Lanes::add_inner(std::uint32_t lane, const TensorCollective& collective, 
 
 void Lanes::prolong(std::uint32_t lane, const PassTime& more) {
   LaneTask& last = step.lanes[lane].tasks.back();
-  step.program.prolong(last.task, more.duration);
-  last.compute += more.compute;
-  last.exposed_tensor += more.exposed_tensor;
-  last.exposed_copy += more.exposed_copy;
+  const PassTime time = with_host(lane, more);
+  step.program.prolong(last.task, time.duration);
+  last.compute += time.compute;
+  last.exposed_tensor += time.exposed_tensor;
+  last.exposed_copy += time.exposed_copy;
+  last.exposed_host += time.exposed_host;
+  if (host_waits_) return;
+  last.last = hosts_[lane].prolong(step.program, streams_[lane].compute, time);
+  if (last.last != last.task) last.kernels = last.task;
 }
 
 LaneTask& Lanes::add_kernels(std::uint32_t lane, Activity activity, Time duration) {

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "schedules/step/host_queue.h"
 #include "schedules/step/inner_traffic.h"
 #include "schedules/step/joined.h"
 #include "schedules/step/lane_groups.h"
@@ -36,10 +37,16 @@ class Lanes {
     if (in.stragglers == nullptr) return time;
     return in.stragglers->slowed(step.lanes[lane].at, step.lanes[lane].tasks.size(), time);
   }
+  /// What a lane does from here on belongs to one pass more.
+  void begin_pass(std::uint32_t lane) { ++begun_[lane]; }
+  /// What the host needs to launch so many collectives of a pass.
+  PassTime launch_of_collectives(std::int64_t count) const;
   /// A stretch of compute on a lane. `disturbed`: traffic runs beside it and may slow it.
   LaneTask& add_compute(std::uint32_t lane, const Pass& pass, const Stretch& undisturbed, bool disturbed);
   /// The lane's last task, which nothing disturbs, takes so much longer: another pass right behind it.
   void prolong(std::uint32_t lane, const PassTime& more);
+  /// When the lane's host has launched all of its passes. Nothing: no later than they have ended.
+  std::optional<sim::TaskId> launched(std::uint32_t lane);
   /// Whether copies between GPUs and their hosts are simulated.
   bool simulates_copies() const { return inner_ != nullptr && inner_->copies_meet(); }
   /// The update by the host, with its copies. Requires copies that are simulated.
@@ -89,10 +96,13 @@ class Lanes {
     return disturbed && slowdown_ > 0 ? step.program.kernels(streams.compute, streams.engine, duration)
                                       : step.program.kernels(streams.compute, duration);
   }
+  /// With what the host does at the beginning of passes, and with what it holds up where it has waited for the GPU.
+  PassTime with_host(std::uint32_t lane, const PassTime& pass);
   /// When all lanes that begin a pass together have come so far; the lane itself has come to `ready`.
   sim::TaskId in_step(std::uint32_t lane, sim::TaskId ready);
-  /// The stretch with the traffic in it that meets other traffic, kernels `slower` times as long.
-  Ends add_parts(std::uint32_t lane, const Stretch& stretch, double slower, bool disturbed);
+  /// The stretch with the traffic in it that meets other traffic, kernels `slower` times as long and, at its end, what
+  /// the host holds up.
+  Ends add_parts(std::uint32_t lane, const Stretch& stretch, double slower, Time host, bool disturbed);
   /// Traffic inside a layer, which each of its lanes joins once it has come so far.
   sim::TaskId add_inner(std::uint32_t lane, const TensorCollective& collective, sim::TaskId ready);
   /// The last copy each way: from the host, to it.
@@ -102,7 +112,10 @@ class Lanes {
   /// When all of these have ended.
   sim::TaskId join(const CopyEnds& copies, sim::TaskId other);
 
-  const double slowdown_;  ///< of compute, by traffic that runs beside it
+  const bool host_waits_;             ///< for the GPU before each pass: it is never ahead
+  std::vector<HostQueue> hosts_;      ///< by lane
+  std::vector<std::uint32_t> begun_;  ///< passes that have no kernels yet, by lane
+  const double slowdown_;             ///< of compute, by traffic that runs beside it
   std::vector<Streams> streams_;
   std::vector<std::vector<std::uint32_t>> members_;  ///< of the group that a lane leads; made at first use
   std::vector<sim::StreamId> joined_streams_;        ///< of one collective, kept for their memory

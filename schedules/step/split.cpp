@@ -16,8 +16,10 @@ void add_gap(TimeSplit& split, const LaneTask& task, const sim::Timeline& timeli
   };
   const bool beside_last = finish(task.arrival_beside) > finish(task.arrival);
   const std::optional<sim::TaskId>& arrival = beside_last ? task.arrival_beside : task.arrival;
-  const Time arrived = finish(arrival), summed = finish(task.data);
-  if (summed >= arrived && summed > from) {
+  const Time arrived = finish(arrival), summed = finish(task.data), launched = finish(task.launched);
+  if (launched > std::max({arrived, summed, from})) {
+    split.host += to - from;
+  } else if (summed >= arrived && summed > from) {
     split.exposed_data += to - from;
   } else if (arrived > from) {
     const Time sent = std::clamp(timeline.start[sim::index(*arrival)], from, to);
@@ -63,6 +65,8 @@ TimeSplit split_tasks(std::span<const LaneTask> tasks, const sim::Timeline& time
   TimeSplit split;
   for (const LaneTask& task : tasks) {
     const Time start = timeline.start[sim::index(task.task)], finish = timeline.finish[sim::index(task.last)];
+    const Time kernels_end = task.kernels ? timeline.finish[sim::index(*task.kernels)] : finish;
+    split.host += task.exposed_host + (finish - kernels_end);
     if (start > now) add_gap(split, task, timeline, now, start);
     switch (task.activity) {
       case Activity::forward:
@@ -71,7 +75,7 @@ TimeSplit split_tasks(std::span<const LaneTask> tasks, const sim::Timeline& time
       case Activity::whole_backward: {
         // Slowed by traffic beside it. A flow of days ends as exactly as a double can tell: what it is early by is
         // taken off its compute; of a task with its traffic in it, off that first.
-        const Time traffic = finish - start - task.compute;
+        const Time traffic = kernels_end - start - task.compute - task.exposed_host;
         const auto taken = [&](Time left, Time alone) {
           return task.in_parts ? std::clamp(left, Time{}, alone) : alone;
         };
@@ -87,7 +91,7 @@ TimeSplit split_tasks(std::span<const LaneTask> tasks, const sim::Timeline& time
         split.exposed_pipeline += finish - start;
         break;
       case Activity::optimizer:
-        split.optimizer += finish - start;
+        split.optimizer += finish - start - task.exposed_host;
         break;
       case Activity::compression:
         split.compression += finish - start;

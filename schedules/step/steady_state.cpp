@@ -12,6 +12,8 @@ namespace {
 /// Parameters of a pass may be gathered from when the task before the one before it has ended. Two passes that run
 /// together are one task, so that one is no more than four passes back.
 constexpr std::size_t kLooksAhead = 4;
+/// And the host may launch a pass from when the one has ended that it waits for, so many passes back.
+std::size_t looks_ahead(const Lane& lane) { return kLooksAhead + lane.passes_back; }
 
 /// Passes of a lane that repeat: [first, end) of Lane::passes.
 struct Middle {
@@ -27,8 +29,8 @@ class Search {
       const Period::OfStage& stage = period.stages[lane.at.stage];
       middles_.push_back({stage.first, std::min(stage.end, lane.flushes), stage.passes});
       const Middle& middle = middles_.back();
-      if (middle.end < middle.first + 2 * middle.of_period + kLooksAhead) return std::nullopt;
-      felt_ = std::min(felt_, begin(lane, middle.end - kLooksAhead));
+      if (middle.end < middle.first + 2 * middle.of_period + looks_ahead(lane)) return std::nullopt;
+      felt_ = std::min(felt_, begin(lane, middle.end - looks_ahead(lane)));
     }
     if (!measure_period() || !settle() || !all_seen()) return std::nullopt;
     SteadyState steady{period_, std::vector<TimeSplit>(period.stages.size()),
@@ -103,7 +105,7 @@ class Search {
     for (std::size_t l = 0; l < step_.lanes.size(); ++l) {
       const Middle& middle = middles_[l];
       const std::size_t without_image = middle.end - middle.of_period;
-      if (begin(step_.lanes[l], without_image - kLooksAhead) + period_ <= settled_) return false;
+      if (begin(step_.lanes[l], without_image - looks_ahead(step_.lanes[l])) + period_ <= settled_) return false;
     }
     return each_pair([&](std::uint32_t task, std::uint32_t image) {
       if (std::min(start(task) + period_, start(image)) > settled_) return true;

@@ -30,7 +30,10 @@ struct LaneTask {
   std::optional<sim::TaskId> arrival, data;  ///< the send, and the data collective, that it comes after
   std::optional<Pass> beside{};              ///< the backward that runs together with this forward
   std::optional<sim::TaskId> arrival_beside{};
-  Time exposed_copy{};       ///< part of its undisturbed duration too
+  Time exposed_copy{};                    ///< part of its undisturbed duration too
+  Time exposed_host{};                    ///< likewise
+  std::optional<sim::TaskId> kernels{};   ///< where its kernels end, if the host may hold up its end
+  std::optional<sim::TaskId> launched{};  ///< what the host has done before it, which it waits for
   bool in_parts = false;     ///< traffic in it is simulated: it may take longer, or what hides beside kernels less
   bool beside_data = false;  ///< gradients or parameters may be on their way meanwhile
 };
@@ -56,6 +59,7 @@ struct Lane {
   Coordinate at;
   std::vector<LaneTask> tasks;
   std::vector<PassBegin> passes;  ///< as the stage's order has them, and the end of the last
+  std::uint32_t passes_back = 0;  ///< at most: which pass's end the host waits for before it launches one
   std::size_t flushes = 0;        ///< of its passes, the first that makes the last gradients of a chunk
   std::vector<LaneTraffic> traffic;
   std::vector<sim::TaskId> after_compute;  ///< traffic that follows the last compute: updated parameters

@@ -147,7 +147,7 @@ class Declarer {
                                       .groups = shared(grid_rows_beside(in_.ranks, {c.tensor, c.data, to})),
                                       .scale = scale});
         out_.sends[lane][direction] =
-            declare(std::move(send), s_.software.pipeline_overlap ? turn(Turns::pipeline, lane) : lane);
+            declare(std::move(send), pipeline_overlap(s_) ? turn(Turns::pipeline, lane) : lane);
       }
     }
   }

@@ -133,7 +133,9 @@ LaneTask& WeightUpdates::add_update(std::uint32_t lane) {
       on_host
           ? update_on_host(s_, parameters, *lanes_.in.copies)
           : lanes_.straggling(lane, optimizer_time(lanes_.gpu(lane), s_.software, s_.training.optimizer, parameters));
-  return lanes_.add_kernels(lane, Activity::optimizer, time);
+  LaneTask& update = lanes_.add_kernels(lane, Activity::optimizer, time + s_.software.host_per_step);
+  update.exposed_host = s_.software.host_per_step;
+  return update;
 }
 
 void WeightUpdates::add_optimizer(std::uint32_t lane, std::optional<TaskId> embeddings) {
@@ -142,8 +144,11 @@ void WeightUpdates::add_optimizer(std::uint32_t lane, std::optional<TaskId> embe
     last_sums_[lane].clear();
   }
   if (s_.training.optimizer == Optimizer::none) return;
+  const std::optional<TaskId> launched = lanes_.launched(lane);
   LaneTask& entry = add_update(lane);
   const TaskId task = entry.task;
+  if (launched) lanes_.step.program.after(task, *launched);  // which waits for the gradients' norm
+  entry.launched = launched;
   if (const std::vector<TaskId>& sums = last_sums_[lane]; !sums.empty()) {
     // They run one after the other, each group's in its own order, so the last one made ends last of its group's.
     for (const TaskId sum : copies_ == 1 ? std::span(sums).last(1) : std::span(sums))

@@ -112,7 +112,7 @@ TEST(Show, PutsValuesRemarksSourceAndDefaultsBesideEachOther) {
   ASSERT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_TRUE(outcome.out.starts_with("software/megatron-core\n\n  file       configs/software/megatron-core.yaml\n"))
       << outcome.out;
-  EXPECT_TRUE(holds(outcome.out, "  host_per_kernel                6 us")) << outcome.out;
+  EXPECT_TRUE(holds(outcome.out, "  host_per_kernel                16 us")) << outcome.out;
   EXPECT_TRUE(holds(outcome.out, "\nremarks\n")) << outcome.out;
   EXPECT_TRUE(holds(outcome.out, "  bucket: --ddp-bucket-size: 40 million parameters, fp32\n")) << outcome.out;
   EXPECT_TRUE(holds(outcome.out, "\nsource\n  Megatron Core, github.com/NVIDIA/Megatron-LM")) << outcome.out;

@@ -382,6 +382,14 @@ TEST(EveryKey, OfTheSoftwareIsStored) {
   EXPECT_EQ(software.parameter_prefetch, Bytes{20 << 20});
   EXPECT_EQ(software.kernel_gap, nanoseconds(21));
   EXPECT_EQ(software.host_per_kernel, nanoseconds(22));
+  EXPECT_EQ(software.host_per_collective, nanoseconds(24));
+  EXPECT_EQ(software.host_per_checkpoint, nanoseconds(25));
+  EXPECT_EQ(software.host_per_pass, nanoseconds(26));
+  EXPECT_EQ(software.host_per_step, nanoseconds(27));
+  EXPECT_TRUE(software.launch_blocking);
+  EXPECT_TRUE(software.pipeline_sync);
+  EXPECT_TRUE(software.compiled);
+  EXPECT_EQ(software.cuda_graphs, schedules::CudaGraphs::layers);
   EXPECT_EQ(software.overlap_slowdown, 0.42);
   EXPECT_EQ(software.memory_reserve, Bytes{23 << 20});
   EXPECT_EQ(software.transport.nccl_version, "2.19.3");

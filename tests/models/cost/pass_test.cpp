@@ -96,7 +96,7 @@ TEST_F(PassInParts, WhatHasNoMultiplyBesideItRunsAlone) {
               microseconds(70));
 }
 
-TEST_F(Pass, TwoPassesTogetherTakeTheLongestOfKernelsTrafficAndLaunches) {
+TEST_F(Pass, TwoPassesTogetherTakeTheLongerOfKernelsAndTrafficAndTheHostLaunchesBoth) {
   const auto with = [&](Time collective) {
     return pass_time({kernel, sum, kernel}, cost, [=](const TensorCollective&) {
       collectives::Timing timing;
@@ -108,11 +108,13 @@ TEST_F(Pass, TwoPassesTogetherTakeTheLongestOfKernelsTrafficAndLaunches) {
   EXPECT_EQ(together(with(milliseconds(1)), with(milliseconds(1))).duration, milliseconds(4));
   EXPECT_EQ(together(with(milliseconds(5)), with(milliseconds(1))).duration, milliseconds(6));
   scenario.software.host_per_kernel = milliseconds(3);  // 9 ms for the launches of each
-  EXPECT_EQ(with(milliseconds(1)).duration, milliseconds(9));
-  for (const Time traffic : {Time{}, milliseconds(1), milliseconds(6)})
-    EXPECT_EQ(together(with(traffic), with(traffic)).duration, milliseconds(18));
+  EXPECT_EQ(in_a_row(with(milliseconds(1))), milliseconds(9));
+  for (const Time traffic : {Time{}, milliseconds(1), milliseconds(6)}) {
+    EXPECT_EQ(in_a_row(together(with(traffic), with(traffic))), milliseconds(18));
+    EXPECT_EQ(begun_together(together(with(traffic), with(traffic))).duration, milliseconds(18));
+  }
   const PassTime bound = together(with(milliseconds(10)), with(milliseconds(10)));
-  EXPECT_EQ(bound.duration, milliseconds(20));
+  EXPECT_EQ(in_a_row(bound), milliseconds(20));
   EXPECT_EQ(bound.compute, milliseconds(4));
 }
 
@@ -120,10 +122,48 @@ TEST_F(Pass, ACollectiveWithNoKernelAfterItIsExposed) {
   EXPECT_EQ(pass_time({kernel, hidden}, cost, fixed).exposed_tensor, kCollective);
 }
 
-TEST_F(Pass, TheHostBoundsAPassOfTinyKernels) {
+TEST_F(Pass, TheHostHoldsUpAPassOfTinyKernelsToTheLaunchOfItsLast) {
   scenario.software.host_per_kernel = microseconds(5);
-  const Kernels tiny(100, Elementwise{{}, 1e3});
-  EXPECT_EQ(pass_time(tiny, cost, fixed).duration, microseconds(500));
+  const Elementwise tiny{{}, 2e6};  // 1 us
+  const PassTime pass = pass_time(Kernels(100, tiny), cost, fixed);
+  EXPECT_EQ(pass.duration, microseconds(100));
+  EXPECT_EQ(pass.host.time, microseconds(500));
+  EXPECT_EQ(begun_together(pass).duration, microseconds(99 * 5 + 1));
+  EXPECT_EQ(begun_together(pass).exposed_host, microseconds(99 * 4));
+  // Launches of one kernel are spread over it.
+  EXPECT_EQ(pass_time({Elementwise{{}, 200e6, 100}}, cost, fixed).host.behind, pass.host.behind);
+}
+
+TEST_F(Pass, ACollectiveHasAHostTimeOfItsOwn) {
+  scenario.software.host_per_kernel = microseconds(5);
+  EXPECT_EQ(pass_time({kernel, sum, kernel}, cost, fixed).host.time, microseconds(15));
+  scenario.software.host_per_collective = microseconds(40);
+  EXPECT_EQ(pass_time({kernel, sum, kernel}, cost, fixed).host.time, microseconds(50));
+}
+
+TEST_F(Pass, WithBlockingLaunchesHostAndGpuTakeTurns) {
+  scenario.software.host_per_kernel = microseconds(5);
+  scenario.software.launch_blocking = true;
+  const PassTime pass = pass_time({kernel, sum, kernel}, cost, fixed);
+  EXPECT_EQ(pass.exposed_host, microseconds(15));
+  EXPECT_EQ(pass.duration, milliseconds(2) + kCollective + microseconds(15));
+  EXPECT_EQ(begun_together(pass).duration, pass.duration);
+  // And again: no lead was gained.
+  EXPECT_EQ((pass + pass).host.behind, Time{});
+}
+
+TEST_F(Pass, AGraphIsOneLaunchAndACompilerMakesElementwiseKernelsInARowOne) {
+  scenario.software.host_per_kernel = microseconds(5);
+  const Kernels kernels{kernel, kernel, sum, Elementwise{{}, 2e9, 4}, kernel, Gemm{{}, {128, 128, 128}}, kernel};
+  EXPECT_EQ(pass_time(kernels, cost, fixed).host.launches, 10);
+  scenario.software.compiled = true;
+  EXPECT_EQ(pass_time(kernels, cost, fixed).host.launches, 5);
+  KernelCost captured = cost;
+  captured.captured = true;
+  const PassTime graph = pass_time(kernels, captured, fixed);
+  EXPECT_EQ(graph.host.launches, 1);
+  EXPECT_EQ(graph.host.time, microseconds(5));
+  EXPECT_EQ(graph.duration, pass_time(kernels, cost, fixed).duration);
 }
 
 }  // namespace

@@ -61,6 +61,10 @@ std::optional<Scenario> any_plan(std::mt19937& random) {
   s.software.gather_for_recompute = pick({0, 1}) == 1;
   s.recompute = pick({0, 1}) == 1 ? Recompute::full : Recompute::none;
   if (pick({0, 1}) == 1) s.parallelism.layers_per_stage = {};
+  // Never late, late after each wait, as fast as some stages' kernels, slower than all.
+  s.software.host_per_kernel = microseconds(pick({0, 0, 3, 12, 30, 90}));
+  s.software.host_per_pass = microseconds(pick({0, 200}));
+  s.software.pipeline_sync = pick({0, 1}) == 1;
   if (!check(s).empty()) return std::nullopt;
   return s;
 }
