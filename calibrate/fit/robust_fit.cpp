@@ -13,7 +13,6 @@
 namespace stepcast::calibrate {
 namespace {
 
-constexpr double kHuber = 0.05;      // beyond 5 % an error counts linearly, so odd kernels do not drag the rest
 constexpr double kUninformed = 0.8;  // an interval that covers more of the bounds says nothing
 constexpr double kRatio = 4;         // nor does one of a logarithmic constant whose ends are further apart
 constexpr double kFelt = 1e-4;       // columns below this are of constants that no sample feels
@@ -39,6 +38,7 @@ struct Problem {
   std::span<const double> measured;
   std::span<const Free> constants;
   const PredictSample* predict = nullptr;
+  double scatter = 0;  ///< errors beyond it count linearly, so odd samples do not drag the rest
   std::vector<std::size_t> samples, moving;
   std::vector<double> values;  ///< of all constants; the others stay
 
@@ -83,7 +83,8 @@ std::vector<double> minimized(const Problem& problem, std::span<const std::vecto
     const std::vector<double> at = problem.at_places(x.unaryExpr(&logistic));
     for (std::size_t i = 0; i < problem.samples.size(); ++i) {
       const double error = problem.error(at, problem.samples[i]), size = std::abs(error);
-      const double cost = size <= kHuber ? size * size : 2 * kHuber * size - kHuber * kHuber;
+      const double scatter = problem.scatter;
+      const double cost = size <= scatter ? size * size : 2 * scatter * size - scatter * scatter;
       out[static_cast<Eigen::Index>(i)] = std::copysign(std::sqrt(cost), error);
     }
   };
@@ -105,8 +106,8 @@ Eigen::VectorXd half_widths(const Problem& problem, const std::vector<double>& a
   double squares = 0, inside = 0;
   for (const std::size_t sample : problem.samples) {
     const double error = problem.error(at, sample);
-    squares += std::min(error * error, kHuber * kHuber);
-    inside += std::abs(error) <= kHuber ? 1 : 0;
+    squares += std::min(error * error, problem.scatter * problem.scatter);
+    inside += std::abs(error) <= problem.scatter ? 1 : 0;
   }
   const double share = std::max(inside / samples, 1e-3);
   const double correction = 1 + constants / samples * (1 - share) / share;
@@ -141,8 +142,8 @@ double median_absolute(std::span<const double> errors) {
 
 RobustFit fit_robust(std::span<const double> measured, std::span<const std::size_t> groups,
                      std::span<const Free> constants, const PredictSample& predict,
-                     std::span<const std::vector<double>> starts) {
-  Problem problem{measured, constants, &predict, {}, {}, {}};
+                     std::span<const std::vector<double>> starts, double scatter) {
+  Problem problem{measured, constants, &predict, scatter, {}, {}, {}};
   RobustFit fit;
   for (const Free& c : constants) {
     fit.constants.push_back({c.name, c.start, c.start, c.start, true, ""});

@@ -36,7 +36,7 @@ struct RobustFit {
 /// Predicted seconds of sample i under these constants; above 0. A pure function.
 using PredictSample = std::function<double(const std::vector<double>& constants, std::size_t i)>;
 
-/// Robust least squares on log time: squares of log(predicted / measured) up to 5 %, linear beyond (Huber, Robust
+/// Robust least squares on log time: squares of log(predicted / measured) up to `scatter`, linear beyond (Huber, Robust
 /// Statistics, 1981, ch. 7), by Levenberg and Marquardt (Eigen) on the logit of where each constant lies between its
 /// bounds. `starts` are places to start from besides the constants' own; the best end is kept. Intervals: Student's t
 /// times the square root of Huber's covariance (eq. 7.6.6). A constant that no sample feels, or whose interval covers
@@ -46,7 +46,7 @@ using PredictSample = std::function<double(const std::vector<double>& constants,
 /// Deterministic. Samples x constants predictions for each of some ten iterations and each start.
 RobustFit fit_robust(std::span<const double> measured, std::span<const std::size_t> groups,
                      std::span<const Free> constants, const PredictSample& predict,
-                     std::span<const std::vector<double>> starts = {});
+                     std::span<const std::vector<double>> starts = {}, double scatter = 0.05);
 
 /// Median of the absolute values; 0 of none.
 double median_absolute(std::span<const double> errors);

@@ -55,8 +55,10 @@ Time KernelCost::in_a_step(Time alone) const {
 }
 
 HostLaunches KernelCost::launch(const Kernel& kernel, const Kernel* before) const {
-  if (std::holds_alternative<TensorCollective>(kernel))
-    return {1, software.host_per_collective.value_or(software.host_per_kernel)};
+  if (const auto* traffic = std::get_if<TensorCollective>(&kernel)) {
+    const Time own = software.host_per_collective.value_or(software.host_per_kernel);
+    return {1, traffic->among == Among::tensor ? own + software.host_per_peer * peers : own};
+  }
   if (software.compiled && std::holds_alternative<Elementwise>(kernel)) {
     const bool joins = before != nullptr && std::holds_alternative<Elementwise>(*before);
     return joins ? HostLaunches{} : HostLaunches{1, software.host_per_kernel};

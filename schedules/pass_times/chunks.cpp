@@ -46,7 +46,11 @@ const std::vector<PieceTimes::TimedPiece>& PieceTimes::at(Coordinate c) {
     kind.parts = std::make_unique<PieceParts>();
     PieceParts& parts = *kind.parts;
     const CudaGraphs graphs = s.software.cuda_graphs;
-    const KernelCost cost{s.cluster.gpu, s.software, s.training.precision, block.layer && graphs == CudaGraphs::layers};
+    const KernelCost cost{.gpu = s.cluster.gpu,
+                          .software = s.software,
+                          .precision = s.training.precision,
+                          .peers = s.parallelism.pipeline > 1 ? s.parallelism.tensor - 1 : 0,
+                          .captured = block.layer && graphs == CudaGraphs::layers};
     const auto time = [&](const Kernels& kernels, PassParts& made, bool counts = true) {
       PassTime pass = pass_time(kernels, cost, tensor, counts ? &kind.traffic : nullptr, &made);
       if (graphs == CudaGraphs::step) pass.host = {};
