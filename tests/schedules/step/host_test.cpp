@@ -142,7 +142,9 @@ TEST(Host, APipelineOfSlowHostsTakesTheirPassesForItsStages) {
       Time longest = of_stage.back() * micro_batches;
       for (std::uint32_t stage = 0; stage + 1 < stages; ++stage) longest += of_stage[stage];
       EXPECT_GT(of_stage.front(), milliseconds(16 * 10));
-      EXPECT_EQ(f.step, longest);
+      // A send over a free link takes a picosecond.
+      EXPECT_GE(f.step, longest);
+      EXPECT_LE(f.step, longest + picoseconds(2 * (micro_batches + stages)));
     }
 }
 
