@@ -29,14 +29,6 @@ using Align = TextTable::Align;
 constexpr std::size_t kMostStageLines = 16;
 constexpr double kWorthSaying = 0.1;  // of the model FLOPs
 
-/// All but those that are seldom anything and are nothing here.
-std::vector<TimePart> shown_parts(const Forecast& f) {
-  std::vector<TimePart> parts;
-  for (const TimePart& part : schedules::kTimeParts)
-    if (part.always_shown || f.stages.front().time.*part.time > Time{}) parts.push_back(part);
-  return parts;
-}
-
 /// What a table of times is in, so that three decimals tell a short step's parts apart.
 struct TimeUnit {
   const char* name;
@@ -46,6 +38,19 @@ TimeUnit unit_of(Time step) {
   if (step < milliseconds(1)) return {"microseconds", 1e-6};
   return step < milliseconds(100) ? TimeUnit{"milliseconds", 1e-3} : TimeUnit{"seconds", 1};
 }
+/// All but those that are seldom anything and print as nothing of every stage here.
+std::vector<TimePart> shown_parts(const Forecast& f) {
+  const double least = unit_of(f.step).seconds * 0.0005;
+  const auto prints = [&](const TimePart& part) {
+    return std::ranges::any_of(f.stages,
+                               [&](const StageReport& stage) { return to_seconds(stage.time.*part.time) >= least; });
+  };
+  std::vector<TimePart> parts;
+  for (const TimePart& part : schedules::kTimeParts)
+    if (part.always_shown || prints(part)) parts.push_back(part);
+  return parts;
+}
+
 std::string in(const TimeUnit& unit, double t) { return t == 0 ? "-" : fmt::format("{:.3f}", t / unit.seconds); }
 std::string gib(Bytes n) {
   return n == Bytes{} ? "-" : fmt::format("{:.2f}", static_cast<double>(n.value) / (1LL << 30));

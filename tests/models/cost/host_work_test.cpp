@@ -91,9 +91,9 @@ TEST(HostWork, AHostFasterThanEveryKernelHoldsNothingUpAndASlowerOneAllButTheLas
 TEST(HostWork, ALeadGainedInALongKernelHidesLaunchesThatComeAfterIt) {
   const std::vector<Launched> tiny(10, {microseconds(6), microseconds(1)});
   const KernelRun long_one = of({microseconds(6), microseconds(100)});
-  EXPECT_EQ(all(tiny).host.behind, microseconds(9 * 5));
+  EXPECT_EQ(all(tiny).host.behind, microseconds(45));
   EXPECT_EQ((long_one + all(tiny)).host.behind, Time{});
-  EXPECT_EQ((all(tiny) + long_one).host.behind, microseconds(10 * 5));
+  EXPECT_EQ((all(tiny) + long_one).host.behind, microseconds(50));
 }
 
 }  // namespace

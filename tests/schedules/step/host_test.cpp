@@ -141,8 +141,10 @@ TEST(Host, APipelineOfSlowHostsTakesTheirPassesForItsStages) {
         if (pass.pass && index(pass.pass->micro_batch) == 1) of_stage[pass.stage] += pass.duration;
       Time longest = of_stage.back() * micro_batches;
       for (std::uint32_t stage = 0; stage + 1 < stages; ++stage) longest += of_stage[stage];
-      EXPECT_GT(of_stage.front(), milliseconds(16 * 10));
-      EXPECT_EQ(f.step, longest);
+      EXPECT_GT(of_stage.front(), milliseconds(160));
+      // A send over a free link takes a picosecond.
+      EXPECT_GE(f.step, longest);
+      EXPECT_LE(f.step, longest + picoseconds(2) * (micro_batches + stages));
     }
 }
 
@@ -212,7 +214,7 @@ TEST(Host, TimeOfAStepIsAddedToItAndOfAPassToEachOfThem) {
   s.software.host_per_step = {};
   s.software.host_per_pass = milliseconds(50);  // longer than any pass
   EXPECT_EQ(forecast(s).stages.front().time.host, forecast(s).step - without);
-  EXPECT_GT(forecast(s).step, milliseconds(8 * 50));
+  EXPECT_GT(forecast(s).step, milliseconds(400));
 }
 
 TEST(Host, AGraphOfTheStepNeedsNoHostAndGraphsOfLayersOneLaunchEach) {
