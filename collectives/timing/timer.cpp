@@ -272,8 +272,11 @@ struct Timer::Impl {
 
   /// The stack's release has it.
   bool is_there(const Algorithm& each) const {
-    return each.name != "pat" ||
-           (nccl::has_model(transport.nccl_version) && nccl::constants(transport.nccl_version).pat);
+    for (const nccl::Algo later : {nccl::Algo::nvls, nccl::Algo::nvls_tree, nccl::Algo::pat}) {
+      if (each.name != nccl::plan_name(later, 1)) continue;
+      return nccl::has_model(transport.nccl_version) && nccl::has(nccl::constants(transport.nccl_version), later);
+    }
+    return true;
   }
 
   /// Those that are asked for, or that "auto" considers, and can do it. Of algorithms that are forced none may do the
@@ -290,8 +293,8 @@ struct Timer::Impl {
       for (const Algorithm* each : algorithms()) {
         const bool considered = request.servers > 0 ? each->has_servers
                                 : each->in_nvswitch ? transport.nvls.share > 0
-                                                    : each->automatic(request) && is_there(*each);
-        if (considered && may_run(*each) && each->supports(request)) found.push_back(each);
+                                                    : each->automatic(request);
+        if (considered && is_there(*each) && may_run(*each) && each->supports(request)) found.push_back(each);
       }
       if (found.empty()) {
         throw InputError("algorithm", "none can do " + std::string(collectives::name(request.operation)) + " over " +

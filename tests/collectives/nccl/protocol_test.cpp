@@ -158,6 +158,21 @@ TEST(Protocols, WhatIsForcedOnCollectivesIsNotForcedOnMessages) {
   EXPECT_EQ(timer.time(Operation::all_to_all, {1 << 10}, all).protocol, "LL");
 }
 
+TEST(Protocols, ReleasesOfNcclHaveNoAlgorithmsOfLaterOnes) {
+  Transport transport = three_protocols();
+  transport.nvls.share = 1;
+  const auto taken = [&](const char* version, std::uint32_t nodes) {
+    transport.nccl_version = version;
+    Timer timer(build({.nodes = nodes}), transport);
+    const std::vector<Group> all = {gpus(8 * nodes)};
+    return timer.time(Operation::all_reduce, {1 << 30}, all).algorithm;
+  };
+  EXPECT_EQ(taken("2.16.5", 1), "ring");
+  EXPECT_EQ(taken("2.17.1", 1), "nvls");
+  EXPECT_NE(taken("2.17.1", 2), "nvls-tree");
+  EXPECT_EQ(taken("2.18.1", 2), "nvls-tree");
+}
+
 TEST(Protocols, MessagesMayHaveTimesOfTheirOwn) {
   Transport transport = three_protocols();
   transport.p2p = {.launch = microseconds(7),
