@@ -1,3 +1,5 @@
+#include <utility>
+
 #include "collectives/forced.h"
 #include "language/configs/files.h"
 #include "language/configs/forced_names.h"
@@ -48,7 +50,9 @@ const Table<LinkType>& link_table() {
           {{"nccl_plugin.algorithm", text_type(), "all",
             "of a network: what its plugin leaves of NCCL's algorithms, as transport.algorithm"},
            [](LinkType& l, const Value& v) {
-             l.nccl.plugin.algorithms = forced_names(v, collectives::forced_algorithms);
+             collectives::ForcedAlgorithms forced = forced_names(v, collectives::forced_algorithms);
+             l.nccl.plugin.algorithms = std::move(forced.alone);
+             l.nccl.plugin.without = std::move(forced.without);
            }},
           {{"nccl_plugin.protocol", text_type(), "all", "likewise of protocols, as transport.protocol"},
            [](LinkType& l, const Value& v) {

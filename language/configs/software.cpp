@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include "language/configs/files.h"
 #include "language/configs/forced_names.h"
@@ -234,7 +235,9 @@ const Table<Software>& software_table() {
             "what collectives must use, as NCCL_ALGO: names with commas between them, or ^ and names that they must "
             "not"},
            [](S& s, const Value& v) {
-             s.transport.forced.algorithms = forced_names(v, collectives::forced_algorithms);
+             collectives::ForcedAlgorithms forced = forced_names(v, collectives::forced_algorithms);
+             s.transport.forced.algorithms = std::move(forced.alone);
+             s.transport.forced.without = std::move(forced.without);
            }},
           {{"transport.protocol", text_type(), "the library's choice", "likewise, as NCCL_PROTO: Simple, LL128, LL"},
            [](S& s, const Value& v) { s.transport.forced.protocols = forced_names(v, collectives::forced_protocols); }},

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <vector>
 
+#include "collectives/forced.h"
 #include "collectives/timing/timer.h"
 #include "sim/input_error.h"
 #include "tests/collectives/fixtures.h"
@@ -171,6 +172,41 @@ TEST(Protocols, ReleasesOfNcclHaveNoAlgorithmsOfLaterOnes) {
   EXPECT_EQ(taken("2.17.1", 1), "nvls");
   EXPECT_NE(taken("2.17.1", 2), "nvls-tree");
   EXPECT_EQ(taken("2.18.1", 2), "nvls-tree");
+}
+
+TEST(Protocols, WhatIsForbiddenIsNeverTakenAndNothingElseIsAdded) {
+  Transport transport = three_protocols();
+  transport.nvls.share = 1;
+  const std::vector<Group> both = {gpus(16)};
+  const auto run = [&](Operation operation, std::string_view name) {
+    return Timer(build({.nodes = 2}), transport).time(operation, {8}, both, name);
+  };
+  const Timing gathered = run(Operation::all_gather, "auto");
+  transport.forced.without = {"nvls-tree"};
+  EXPECT_EQ(run(Operation::all_gather, "auto").algorithm, gathered.algorithm);
+  EXPECT_EQ(run(Operation::all_gather, "auto").duration, gathered.duration);
+  transport.forced.without = {"ring", "double-binary-tree", "nvls", "nvls-tree"};
+  for (const std::string_view name : {"auto", "library", "nccl"}) {
+    EXPECT_THROW(run(Operation::all_gather, name), InputError) << name;
+    EXPECT_THROW(run(Operation::all_reduce, name), InputError) << name;
+  }
+  transport.as_nccl_picks = true;
+  EXPECT_THROW(run(Operation::all_reduce, "library"), InputError);
+  EXPECT_EQ(run(Operation::all_to_all, "auto").algorithm, "direct");  // messages know none of these
+}
+
+TEST(Protocols, AListSaysTheseAloneOrAnyButThese) {
+  EXPECT_EQ(forced_algorithms("Ring,Tree").alone, (std::vector<std::string>{"ring", "double-binary-tree"}));
+  EXPECT_EQ(forced_algorithms("^NVLSTree,nvls-tree").without, std::vector<std::string>{"nvls-tree"});
+  EXPECT_TRUE(forced_algorithms("^ring").alone.empty());
+  EXPECT_EQ(forced_protocols("^LL"), (std::vector<std::string>{"Simple", "LL128"}));
+  try {
+    forced_algorithms("^Ring,CollNet");
+    ADD_FAILURE() << "no error";
+  } catch (const InputError& error) {
+    EXPECT_NE(std::string(error.what()).find("or NCCL's Tree, NVLSTree, CollNetDirect, CollNetChain"),
+              std::string::npos);
+  }
 }
 
 TEST(Protocols, MessagesMayHaveTimesOfTheirOwn) {
