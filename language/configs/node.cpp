@@ -18,12 +18,6 @@ using topology::LinkType;
 
 constexpr std::int64_t kMost = 1024;
 
-LinkType read_link(const Value& v) {
-  LinkType link = read_block(link_table(), v);
-  if (link.name.empty()) link.name = v.text;
-  return link;
-}
-
 Names builder_names() {
   Names names;
   for (const topology::Builder* builder : topology::builders()) names.push_back(builder->name);
