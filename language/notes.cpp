@@ -64,9 +64,15 @@ void note_software(const Node& tree, const Scenario& s, Library& library, std::v
     out.push_back({"software", s.software.name + " is a transport alone: a framework's launches, gaps and memory are "
                                                  "taken as none; megatron-core and its like have them"});
   if (alone || s.cluster.gpus < 2) return;
-  out.push_back({"software.transport", s.cluster.nccl.empty()
-                                           ? "nccl-a100's, fitted on DGX A100, as none is fitted on such nodes"
-                                           : s.cluster.nccl + "'s, fitted on such nodes"});
+  const std::string& assumed = s.cluster.nccl_assumed;
+  out.push_back({"software.transport", s.cluster.nccl + "'s, " + (assumed.empty() ? "fitted on such nodes" : assumed)});
+}
+
+void note_nic(const Scenario& s, std::vector<Note>& out) {
+  const std::optional<topology::LinkType>& nic = s.cluster.node.nic;
+  if (nodes_in_use(s.cluster) < 2 || !nic || nic->nccl_assumed.empty() || !s.software.transport.network_of_links)
+    return;
+  out.push_back({"cluster.node.nic.nccl", nic->nccl_assumed + "; nccl: {} has the wire alone"});
 }
 
 /// Every value of a mapping with its path.
@@ -112,6 +118,7 @@ void note_profile(const Node& tree, Library& library, std::vector<Note>& out) {
 std::vector<Note> notes_on_defaults(const Node& tree, const Scenario& scenario, Library& library) {
   std::vector<Note> out;
   note_software(tree, scenario, library, out);
+  note_nic(scenario, out);
   note_fabric(tree, scenario, library, out);
   const Node* training = tree.find("training");
   if (training == nullptr || training->find("precision") == nullptr)

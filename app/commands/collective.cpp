@@ -281,7 +281,8 @@ int collective(const std::vector<std::string>& words) {
                           .rows = {},
                           .log = log,
                           .software = setting.software.name,
-                          .hashings = seeds};
+                          .hashings = seeds,
+                          .notes = setting.notes};
   std::vector<calibrate::NcclTestsRow> measured;
   std::vector<Bytes> sizes;
   if (report.log.empty()) {

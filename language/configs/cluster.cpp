@@ -1,5 +1,6 @@
 #include "language/configs/cluster.h"
 
+#include "language/configs/usual_stack.h"
 #include "language/core/library.h"
 #include "sim/in_quotes.h"
 #include "sim/input_error.h"
@@ -89,6 +90,11 @@ schedules::ClusterSpec finish(const ClusterDraft& draft, const Value& value) {
   cluster.node = draft.node.spec;
   cluster.gpu = draft.node.gpu;
   cluster.nccl = draft.node.nccl;
+  if (cluster.nccl.empty()) {
+    UsualStack usual = usual_stack(cluster.node, cluster.gpu.compute_capability);
+    cluster.nccl = std::move(usual.name);
+    cluster.nccl_assumed = std::move(usual.why);
+  }
   const auto blame = [&](std::string_view key, const std::string& what) {
     fail(locate(*value.node, key), join(value.path, key), what);
   };

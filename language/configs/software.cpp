@@ -259,8 +259,7 @@ const Table<Software>& software_table() {
 const Schema& software_schema() { return software_table().schema; }
 
 Software read_software(const Node& given, const std::string& stack, Library& library) {
-  constexpr const char* kUsualStack = "nccl-a100";
-  const Node name = make_scalar(stack.empty() ? kUsualStack : stack, given.place);
+  const Node name = make_scalar(stack, given.place);
   const Node fitted = library.expand_block(name, software_schema(), "cluster.node.nccl");
   Node whole = make_mapping(given.place);
   if (const Node* transport = fitted.find("transport")) {
