@@ -231,6 +231,33 @@ TEST_F(Collective, PutsBothColumnsOfALogBesideThePrediction) {
   EXPECT_THAT(error({"--node", "dgx-a100-80gb", "--gpus-per-process", "8"}), HasSubstr("found without --compare"));
 }
 
+TEST_F(Collective, TakesFromALogWhatItSaysOfItsRun) {
+  const std::string table =
+      "#  size  count  type  redop  root  time  algbw  busbw #wrong\n"
+      "  64  2  float  sum  -1  90.00  0.00  0.00  0\n";
+  const auto compared = [&](const std::string& before, std::vector<std::string> more = {}) {
+    std::ofstream(file("run.log")) << before << table;
+    more.insert(more.begin(), {"--node", "dgx-h100", "--compare", file("run.log"), "--set", "transport.issue=1ms"});
+    return more;
+  };
+  const std::string said = "# nThread 1 nGpus 8 minBytes 64\nNCCL version 2.14.3+cuda11.8\n";
+  const auto json = nlohmann::json::parse(output(compared(said, {"--format", "json"})));
+  EXPECT_DOUBLE_EQ(json["rows"][0]["time_s"], 8e-3);
+  EXPECT_EQ(json["notes"], nlohmann::json({"8 GPUs a process, as the log says", "NCCL 2.14.3, as the log says",
+                                           "algorithms as NCCL's own model picks them: --algorithm"}));
+  EXPECT_EQ(
+      nlohmann::json::parse(output(compared(said, {"--format", "json", "--gpus-per-process", "2", "--set",
+                                                   "transport.nccl_version=2.20.5", "--algorithm", "ring"})))["notes"],
+      nlohmann::json::array());
+  const std::string assumed = output(compared(""));
+  EXPECT_THAT(assumed, HasSubstr("note: one GPU a process is assumed"));
+  EXPECT_THAT(assumed, HasSubstr("note: NCCL 2.30.7 is assumed"));
+  EXPECT_THAT(error(compared("", {"--gpus-per-process", "3"})),
+              HasSubstr("--gpus-per-process: found 3, expected a number that divides the 8 GPUs"));
+  EXPECT_THAT(error(compared("# nThread 1 nGpus 16 x\n")), HasSubstr("found 16 GPUs a process (-g times -t)"));
+  EXPECT_THAT(error(compared("", {"--op", "all_gather"})), HasSubstr("whose redop is that of a sum, expected 'none'"));
+}
+
 TEST_F(Collective, TakesTheTransportsConstantsFromTheCommandLine) {
   const auto time = [&](const char* launch) {
     return nlohmann::json::parse(
