@@ -10,6 +10,9 @@
 
 namespace stepcast::collectives {
 
+/// What a link has left for data: of a line that LL fills half is flags, of one that LL128 fills 8 bytes of 128.
+inline constexpr double kMostOfLl = 0.5, kMostOfLl128 = 120.0 / 128;
+
 /// How a library moves one message: a flag with every few bytes (LL, LL128) arrives sooner and leaves less of the line
 /// to data. Times come on top of the links' own.
 struct Protocol {

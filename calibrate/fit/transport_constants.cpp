@@ -25,9 +25,8 @@ constexpr TransportConstant of(std::string_view name, Protocol Transport::*proto
   return {.name = name, .protocol = protocol, .protocol_share = share, .low = low, .high = high};
 }
 
-// Of a line that LL fills half is flags, of one that LL128 fills 8 bytes of 128.
-constexpr double kMostOfLl = 0.5, kMostOfLl128 = 120.0 / 128;
-
+using collectives::kMostOfLl;
+using collectives::kMostOfLl128;
 using T = Transport;
 using P = Protocol;
 constexpr std::array kTransportConstants = {

@@ -258,6 +258,23 @@ const Table<Software>& software_table() {
 
 const Schema& software_schema() { return software_table().schema; }
 
+namespace {
+
+/// Of a stack that is NCCL's: what its flags leave of a link. A model without flags (alpha-beta) may have more.
+void check_shares(const Transport& transport, const Node& software) {
+  if (!transport.network_of_links) return;
+  const auto check = [&](const char* key, double share, double most, const char* why) {
+    if (share > most)
+      fail(locate(software, key), std::string("software.") + key,
+           "found '" + std::to_string(share).substr(0, 6) + "', expected at most " + why);
+  };
+  check("transport.ll.share", transport.ll.share, collectives::kMostOfLl, "0.5: half of each of its lines is flags");
+  check("transport.ll128.share", transport.ll128.share, collectives::kMostOfLl128,
+        "0.9375: 8 bytes of each of its lines of 128 are flags");
+}
+
+}  // namespace
+
 Software read_software(const Node& given, const std::string& stack, Library& library) {
   const Node name = make_scalar(stack, given.place);
   const Node fitted = library.expand_block(name, software_schema(), "cluster.node.nccl");
@@ -268,6 +285,7 @@ Software read_software(const Node& given, const std::string& stack, Library& lib
   merge(software_schema(), whole, given);
   Software software;
   read(software_table(), whole, "software", library, software);
+  check_shares(software.transport, whole);
   return software;
 }
 

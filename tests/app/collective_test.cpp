@@ -258,6 +258,24 @@ TEST_F(Collective, TakesFromALogWhatItSaysOfItsRun) {
   EXPECT_THAT(error(compared("", {"--op", "all_gather"})), HasSubstr("whose redop is that of a sum, expected 'none'"));
 }
 
+TEST_F(Collective, RefusesWhatNcclCannotBe) {
+  const auto refused = [&](const char* setting) { return error({"--node", "dgx-h100", "--set", setting}); };
+  EXPECT_THAT(refused("transport.nccl_version=3.1"), HasSubstr("expected a release 1.x or 2.x of NCCL"));
+  EXPECT_THAT(refused("transport.ll.share=0.9"), HasSubstr("transport.ll.share: found '0.9"));
+  EXPECT_THAT(refused("transport.ll128.share=0.99"), HasSubstr("expected at most 0.9375"));
+  EXPECT_EQ(refused("transport.ll.share=0.5"), "no error");
+}
+
+TEST_F(Collective, BlamesANodeOrAFabricWhereItIsWritten) {
+  std::ofstream(file("node.yaml")) << "base: dgx-h100\ngpus: 8\nsockets: 3\n";
+  EXPECT_THAT(error({"--node", file("node.yaml")}),
+              testing::ContainsRegex("node.yaml:3:[0-9]+: cluster.node.sockets: "));
+  std::ofstream(file("cluster.yaml"))
+      << "node: dgx-h100\nnodes: 2\nfabric:\n  kind: rail-fat-tree\n  radix: 8\n  oversubscription: 8\n";
+  EXPECT_THAT(error({"--cluster", file("cluster.yaml")}),
+              testing::ContainsRegex("cluster.yaml:6:[0-9]+: cluster.fabric.oversubscription: found '8'"));
+}
+
 TEST_F(Collective, TakesTheTransportsConstantsFromTheCommandLine) {
   const auto time = [&](const char* launch) {
     return nlohmann::json::parse(
