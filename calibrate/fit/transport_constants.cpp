@@ -114,6 +114,7 @@ bool TransportConstant::is_in(const Transport& transport) const {
 void put_in_order(Transport& t) {
   const auto no_sooner = [](auto& later, const Protocol& sooner) {
     later.launch = std::max(later.launch, sooner.launch);
+    later.ramp = std::max(later.ramp, sooner.ramp);
     later.nvlink_step = std::max(later.nvlink_step, sooner.nvlink_step);
     later.pcie_step = std::max(later.pcie_step, sooner.pcie_step);
     later.host_step = std::max(later.host_step, sooner.host_step);
