@@ -24,6 +24,7 @@ struct Protocol {
   Time network_step{};
   double share = 0;          ///< of the rates that Simple reaches, (0, 1]; 0: the stack does not have this protocol
   double network_share = 1;  ///< what a network gets of that, (0, 1]: LL goes through host memory between nodes
+  Time message{};  ///< each further message of a rank to or from another one, which a rank starts one after the other
   friend bool operator==(const Protocol&, const Protocol&) = default;
 };
 

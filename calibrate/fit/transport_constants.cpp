@@ -63,6 +63,7 @@ constexpr std::array kTransportConstants = {
     of("nvls.share", &T::nvls, &P::share, 0.3),
     of("p2p.launch", &T::p2p, &P::launch, 100),
     of("p2p.ramp", &T::p2p, &P::ramp, 200),
+    of("p2p.message", &T::p2p, &P::message, 3),
     of("p2p.nvlink_step", &T::p2p, &P::nvlink_step, 20),
     of("p2p.pcie_step", &T::p2p, &P::pcie_step, 40),
     of("p2p.host_step", &T::p2p, &P::host_step, 60),

@@ -159,6 +159,31 @@ TEST(Protocols, WhatIsForcedOnCollectivesIsNotForcedOnMessages) {
   EXPECT_EQ(timer.time(Operation::all_to_all, {1 << 10}, all).protocol, "LL");
 }
 
+/// Each further message of the busiest rank costs the same: n - 1 of them in an all_to_all, one in a send_recv.
+TEST(Protocols, EachFurtherMessageOfARankCostsTheSame) {
+  Transport transport = three_protocols();
+  transport.p2p.share = 1;
+  Transport costly = transport;
+  costly.p2p.message = microseconds(3);
+  Timer timer(build({.nodes = 2}), transport), slower(build({.nodes = 2}), costly);
+  const auto more = [&](Operation operation, std::uint32_t ranks, const Details& details = {}) {
+    const std::vector<Group> group = {gpus(ranks)};
+    const auto with = [&](Timer& each) {
+      return each.time(operation, {1 << 20}, group, "auto", true, details).duration;
+    };
+    return with(slower) - with(timer);
+  };
+  for (const std::uint32_t ranks : {2u, 8u, 16u})
+    EXPECT_EQ(more(Operation::all_to_all, ranks), microseconds(3) * (std::int64_t{ranks} - 2)) << ranks;
+  EXPECT_EQ(more(Operation::gather, 8), microseconds(3 * 6));
+  EXPECT_EQ(more(Operation::send_recv, 2), Time{});
+  EXPECT_EQ(more(Operation::all_reduce, 8), Time{});
+  // Of uneven ones those count that are sent at all: rank 0 sends three, rank 3 takes in as many.
+  Details uneven{.pair_weights = std::vector<std::int64_t>(64, 0)};
+  for (const std::size_t at : {1u, 2u, 3u, 8u + 3u, 16u + 3u}) uneven.pair_weights[at] = 1;
+  EXPECT_EQ(more(Operation::all_to_all, 8, uneven), microseconds(3 * 2));
+}
+
 TEST(Protocols, ReleasesOfNcclHaveNoAlgorithmsOfLaterOnes) {
   Transport transport = three_protocols();
   transport.nvls.share = 1;
