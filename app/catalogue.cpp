@@ -85,7 +85,7 @@ std::vector<Fact> node_facts(const std::string& name, language::Library& library
 
 std::vector<Fact> link_facts(const std::string& name, language::Library& library) {
   return with_file(name, language::link_schema(), library, [](const language::Value& v) -> std::vector<Fact> {
-    const topology::LinkType link = language::read_block(language::link_table(), v);
+    const topology::LinkType link = language::read_link(v);
     return {fact("kind", v.node->find("kind")->scalar), fact("bandwidth", "bandwidth_bytes_per_s", link.bandwidth),
             Fact{"efficiency", "efficiency", fmt::format("{}", link.efficiency), link.efficiency},
             fact("latency", "latency_s", link.latency)};

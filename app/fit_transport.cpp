@@ -40,11 +40,13 @@ int fit_transport_to_logs(const std::vector<ReadFile>& logs, const boost::progra
   if (!word("op").empty()) operation = language::operation_named(word("op"), "--op");
   const topology::Cluster cluster = topology::build_cluster(setting.cluster.node, setting.cluster.fabric,
                                                             setting.cluster.gpus, setting.cluster.allocation);
+  std::optional<std::uint32_t> per_process;
+  if (values.count("gpus-per-process") != 0) per_process = values["gpus-per-process"].as<std::uint32_t>();
   std::vector<calibrate::Curve> curves;
   std::string names;
   for (const ReadFile& log : logs) {
-    const std::vector<calibrate::Curve> found = language::parse_log_curves(
-        log.text, log.path, cluster, values["gpus-per-process"].as<std::uint32_t>(), operation);
+    const std::vector<calibrate::Curve> found =
+        language::parse_log_curves(log.text, log.path, cluster, per_process, operation);
     curves.insert(curves.end(), found.begin(), found.end());
     names += fmt::format("{}{} ({} B)", names.empty() ? "" : ", ", language::visible(language::shown_path(log.path)),
                          log.text.size());

@@ -15,8 +15,6 @@
 namespace stepcast::app {
 namespace {
 
-constexpr const char* kUsualStack = "nccl-a100";
-
 struct SettingDraft {
   schedules::ClusterSpec cluster;
   language::Node software;
@@ -35,9 +33,22 @@ const language::Table<SettingDraft>& setting_table() {
   return table;
 }
 
-/// `stack`: the software where none is named.
+}  // namespace
+
+void add_cluster_options(boost::program_options::options_description& options) {
+  const auto text = [] { return boost::program_options::value<std::string>()->default_value("", ""); };
+  // clang-format off
+  options.add_options()
+      ("cluster", text(), "a file of configs/clusters/, or with a slash or .yaml a file of yours")
+      ("node", text(), "or machines of this kind: a file of configs/nodes/")
+      ("nodes", text(), "how many of them")
+      ("gpus", text(), "or how many GPUs; fewer than one machine has: a part of it")
+      ("allocation", text(), "or which GPUs: '0-2,5', 'node0:0-3,node2:4-7'");
+  // clang-format on
+}
+
 Setting read_setting(const std::string& command, const boost::program_options::variables_map& values,
-                     language::Library& library, const std::string& stack) {
+                     language::Library& library) {
   const auto word = [&](const char* name) {
     return values.count(name) == 0 ? std::string() : values[name].as<std::string>();
   };
@@ -63,39 +74,26 @@ Setting read_setting(const std::string& command, const boost::program_options::v
     const bool of_software = setting.starts_with("transport.") || setting.starts_with("transport=");
     given.push_back(language::read_set(setting_table().schema, setting, of_software ? "software." : ""));
   }
-  if (std::ranges::find(given, "software", &language::Given::path) == given.end())
-    given.push_back({"software", stack, {"--software", 0, 0}});
   language::Node tree = language::make_mapping({command, 0, 0});
   language::merge(setting_table().schema, tree,
                   language::layer_of(setting_table().schema, std::move(given), tree.place));
   SettingDraft draft;
   read(setting_table(), tree, "", library, draft);
-  return {draft.cluster, language::read_software(draft.software, draft.cluster.nccl, library), ""};
-}
-
-}  // namespace
-
-void add_cluster_options(boost::program_options::options_description& options) {
-  const auto text = [] { return boost::program_options::value<std::string>()->default_value("", ""); };
-  // clang-format off
-  options.add_options()
-      ("cluster", text(), "a file of configs/clusters/, or with a slash or .yaml a file of yours")
-      ("node", text(), "or machines of this kind: a file of configs/nodes/")
-      ("nodes", text(), "how many of them")
-      ("gpus", text(), "or how many GPUs; fewer than one machine has: a part of it")
-      ("allocation", text(), "or which GPUs: '0-2,5', 'node0:0-3,node2:4-7'");
-  // clang-format on
-}
-
-Setting read_setting(const std::string& command, const boost::program_options::variables_map& values,
-                     language::Library& library) {
-  std::string stack = values["software"].as<std::string>();
-  Setting setting = read_setting(command, values, library, stack.empty() ? kUsualStack : stack);
-  if (stack.empty() && !setting.cluster.nccl.empty()) {
-    stack = setting.cluster.nccl;
-    setting = read_setting(command, values, library, stack);
+  if (draft.software.kind == language::Node::Kind::nothing)
+    draft.software = language::make_mapping({"--software", 0, 0});
+  Setting setting{
+      draft.cluster, language::read_software(draft.software, draft.cluster.nccl, library), word("software"), {}};
+  const std::optional<topology::LinkType>& nic = setting.cluster.node.nic;
+  if (setting.stack.empty()) {
+    setting.stack = setting.cluster.nccl;
+    if (setting.software.name.empty()) setting.software.name = setting.stack;
+    if (!setting.cluster.nccl_assumed.empty())
+      setting.notes.push_back("stack " + setting.stack + ", " + setting.cluster.nccl_assumed);
   }
-  setting.stack = stack.empty() ? kUsualStack : stack;
+  const bool several = setting.cluster.gpus > setting.cluster.node.gpus ||
+                       (setting.cluster.allocation && setting.cluster.allocation->nodes.size() > 1);
+  if (several && nic && !nic->nccl_assumed.empty() && setting.software.transport.network_of_links)
+    setting.notes.push_back("what NCCL costs over " + nic->name + " is not said: " + nic->nccl_assumed);
   return setting;
 }
 

@@ -2,6 +2,7 @@
 
 #include <boost/program_options.hpp>
 #include <string>
+#include <vector>
 
 #include "language/core/library.h"
 #include "scenario/scenario.h"
@@ -13,7 +14,8 @@ namespace stepcast::app {
 struct Setting {
   schedules::ClusterSpec cluster;
   schedules::Software software;
-  std::string stack;  ///< the software as it was named: a file of configs/software/
+  std::string stack;  ///< the software as it was named, or that of such machines: a file of configs/software/
+  std::vector<std::string> notes{};  ///< what was assumed where nobody said it
 };
 
 /// cluster, node, nodes, gpus and allocation.

@@ -7,7 +7,10 @@
 namespace stepcast::collectives {
 
 Transport left_by(Transport transport, const topology::NcclPlugin& plugin) {
-  if (transport.forced.algorithms.empty()) transport.forced.algorithms = plugin.algorithms;
+  if (transport.forced.algorithms.empty() && transport.forced.without.empty()) {
+    transport.forced.algorithms = plugin.algorithms;
+    transport.forced.without = plugin.without;
+  }
   if (transport.forced.protocols.empty()) transport.forced.protocols = plugin.protocols;
   return transport;
 }

@@ -11,6 +11,9 @@
 
 namespace stepcast::collectives {
 
+/// What a link has left for data: of a line that LL fills half is flags, of one that LL128 fills 8 bytes of 128.
+inline constexpr double kMostOfLl = 0.5, kMostOfLl128 = 120.0 / 128;
+
 /// How a library moves one message: a flag with every few bytes (LL, LL128) arrives sooner and leaves less of the line
 /// to data. Times come on top of the links' own.
 struct Protocol {
@@ -22,6 +25,7 @@ struct Protocol {
   Time network_step{};
   double share = 0;          ///< of the rates that Simple reaches, (0, 1]; 0: the stack does not have this protocol
   double network_share = 1;  ///< what a network gets of that, (0, 1]: LL goes through host memory between nodes
+  Time message{};  ///< each further message of a rank to or from another one, which a rank starts one after the other
   friend bool operator==(const Protocol&, const Protocol&) = default;
 };
 

@@ -68,12 +68,20 @@ void note_software(const Node& tree, const Scenario& s, Library& library, std::v
                                                  "taken as none; megatron-core and its like have them"});
   if (s.cluster.gpus < 2) return;
   const std::string& stack = s.software.transport_stack;
-  const std::string fitted = alone ? stack + "'s, as software names it"
-                             : s.cluster.nccl.empty()
-                                 ? stack + "'s, fitted on DGX A100, as none is fitted on such nodes"
-                                 : stack + "'s, fitted on such nodes";
+  const std::string& assumed = s.cluster.nccl_assumed;
+  const std::string fitted = stack + "'s, " +
+                             (alone             ? "as software names it"
+                              : assumed.empty() ? "fitted on such nodes"
+                                                : assumed);
   const std::string own = alone ? "" : own_transport(written, library);
   out.push_back({"software.transport", own.empty() ? fitted : fitted + "; the software's own: " + own});
+}
+
+void note_nic(const Scenario& s, std::vector<Note>& out) {
+  const std::optional<topology::LinkType>& nic = s.cluster.node.nic;
+  if (nodes_in_use(s.cluster) < 2 || !nic || nic->nccl_assumed.empty() || !s.software.transport.network_of_links)
+    return;
+  out.push_back({"cluster.node.nic.nccl", nic->nccl_assumed + "; nccl: {} has the wire alone"});
 }
 
 /// Every value of a mapping with its path.
@@ -119,6 +127,7 @@ void note_profile(const Node& tree, Library& library, std::vector<Note>& out) {
 std::vector<Note> notes_on_defaults(const Node& tree, const Scenario& scenario, Library& library) {
   std::vector<Note> out;
   note_software(tree, scenario, library, out);
+  note_nic(scenario, out);
   note_fabric(tree, scenario, library, out);
   const Node* training = tree.find("training");
   if (training == nullptr || training->find("precision") == nullptr)

@@ -24,7 +24,9 @@ struct ClusterSpec {
   std::uint32_t gpus = 0;
   std::optional<topology::Allocation> allocation{};  ///< which ones; none: the first
   std::optional<OtherGpus> other{};
-  std::string nccl{};  ///< the software stack whose constants were fitted on such machines, if any
+  std::string nccl{};  ///< the software stack whose transport such machines have, of configs/software/
+  /// Why that one, in words, where the node does not name it; empty: it does.
+  std::string nccl_assumed{};
 };
 
 /// Whether a GPU is of the cluster's second kind, and which GPU it is.

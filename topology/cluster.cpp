@@ -240,7 +240,11 @@ Path Cluster::path(GpuId from, GpuId to) const {
   }
   const std::uint64_t flow = (std::uint64_t{index(from)} << 32 | index(to)) + parts.hashing;
   const std::uint32_t sender = relay(parts, a, b);
-  std::optional<Path> path = between_nodes(parts, a, sender, b, parts.node.nics_of[sender], flow);
+  std::optional<Path> path;
+  // A link of two GPUs alone belongs to what these two send each other; beside NVSwitches all share what a GPU has.
+  if (sender != a.gpu && parts.node.between(a.gpu, sender).edges.size() == 1)
+    path = between_nodes(parts, a, a.gpu, b, parts.node.nics_of[a.gpu], flow);
+  if (!path) path = between_nodes(parts, a, sender, b, parts.node.nics_of[sender], flow);
   // Rails that never meet, and no relay in use: the sender reaches over to the receiver's NICs.
   if (!path) path = between_nodes(parts, a, a.gpu, b, parts.node.nics_of[b.gpu], flow);
   if (!path) throw InputError("", "no path from " + name(from) + " to " + name(to));

@@ -11,6 +11,7 @@ namespace stepcast::topology {
 struct NcclPlugin {
   Time latency{};                         ///< of a message, as NCCL's own model is told it
   std::vector<std::string> algorithms{};  ///< it leaves these of NCCL's alone, as collectives/forced.h; empty: all
+  std::vector<std::string> without{};     ///< it takes these of NCCL's away
   std::vector<std::string> protocols{};   ///< likewise; words that arrive out of order are no good for LL and LL128
   bool own_tuner = false;                 ///< it picks by measured tables, not by NCCL's model
   friend bool operator==(const NcclPlugin&, const NcclPlugin&) = default;

@@ -23,6 +23,8 @@ struct LinkType {
   /// Of a network: what nobody measured of it is as others of the family have it ("infiniband", "efa").
   std::string family{};
   NcclOverNetwork nccl{};  ///< of a network, where it is a node's adapter
+  /// Whose constants `nccl` has, in words, where the link itself says nothing of NCCL; empty: its own.
+  std::string nccl_assumed{};
   friend bool operator==(const LinkType&, const LinkType&) = default;
 };
 

@@ -40,24 +40,101 @@ using collectives::Operation;
 /// With --algorithm all: communicators over which every algorithm is simulated whole, if it must be.
 constexpr std::uint32_t kMostWhole = 512;
 
-/// What a log measured: the tables of this operation, or those that do not say which they are of.
-std::vector<calibrate::NcclTestsRow> read_measured(const std::string& file, Operation operation, std::uint32_t ranks) {
+/// What a log measured of an operation, and what it says of the run.
+struct LoggedRun {
+  std::vector<calibrate::NcclTestsRow> rows{};
+  std::uint32_t gpus_per_process = 0;  ///< 0: it does not say
+  std::string nccl_version{};          ///< "": it does not say
+};
+
+/// The operations whose tables have a redop.
+bool reduces(Operation operation) {
+  return operation == Operation::all_reduce || operation == Operation::reduce || operation == Operation::reduce_scatter;
+}
+
+/// The tables of this operation, or those that do not say which they are of.
+LoggedRun read_measured(const std::string& file, Operation operation, std::uint32_t ranks) {
   const std::string shown = language::shown_path(file);
-  std::vector<calibrate::NcclTestsRow> rows;
+  LoggedRun measured;
   for (const calibrate::NcclTestsTable& table : calibrate::parse_nccl_tests(language::read_file(file, shown), shown)) {
     if (!table.operation.empty() && table.operation != collectives::name(operation)) continue;
+    const std::string place = shown + ":" + std::to_string(table.line);
     if (table.ranks != 0 && table.ranks != ranks) {
       throw InputError(
           shown, fmt::format("found a table of {} ranks, expected {}: give --gpus or --nodes", table.ranks, ranks));
     }
-    rows.insert(rows.end(), table.rows.begin(), table.rows.end());
+    if (table.operation.empty() && table.reduces && *table.reduces != reduces(operation)) {
+      throw InputError(place,
+                       fmt::format("found a table whose redop is {}, expected {}, as --op {} has",
+                                   *table.reduces ? "that of a sum" : "'none'",
+                                   reduces(operation) ? "that of a sum" : "'none'", collectives::name(operation)));
+    }
+    if (!measured.rows.empty() &&
+        (measured.gpus_per_process != table.gpus_per_process || measured.nccl_version != table.nccl_version)) {
+      throw InputError(place,
+                       "found a table of another NCCL or of other -g and -t than the one before, expected a log of "
+                       "one run");
+    }
+    measured.gpus_per_process = table.gpus_per_process;
+    measured.nccl_version = table.nccl_version;
+    measured.rows.insert(measured.rows.end(), table.rows.begin(), table.rows.end());
   }
-  if (rows.empty()) throw InputError(shown, "found no table of " + std::string(collectives::name(operation)));
-  if (rows.size() > kMostSizes) {
-    throw InputError(
-        shown, fmt::format("found {} rows of {}, expected at most 1000", rows.size(), collectives::name(operation)));
+  if (measured.rows.empty()) throw InputError(shown, "found no table of " + std::string(collectives::name(operation)));
+  if (measured.rows.size() > kMostSizes) {
+    throw InputError(shown, fmt::format("found {} rows of {}, expected at most 1000", measured.rows.size(),
+                                        collectives::name(operation)));
   }
-  return rows;
+  return measured;
+}
+
+/// GPUs of a process: as --gpus-per-process says, else as the log does, else one; a note says which.
+std::uint32_t gpus_per_process(const boost::program_options::variables_map& values, const LoggedRun& measured,
+                               CollectiveReport& report) {
+  const bool said = values.count("gpus-per-process") != 0;
+  const std::uint32_t found =
+      said ? values["gpus-per-process"].as<std::uint32_t>() : std::max(measured.gpus_per_process, 1u);
+  if (found == 0 || report.ranks % found != 0)
+    throw InputError(said ? "--gpus-per-process" : language::shown_path(report.log),
+                     fmt::format("found {}{}, expected a number that divides the {} GPUs", found,
+                                 said ? "" : " GPUs a process (-g times -t)", report.ranks));
+  if (!said && measured.gpus_per_process == 0)
+    report.notes.push_back("one GPU a process is assumed, as the log does not say (-g and -t): --gpus-per-process");
+  else if (!said)
+    report.notes.push_back(
+        fmt::format("{} a process, as the log says", found == 1 ? "one GPU" : fmt::format("{} GPUs", found)));
+  return found;
+}
+
+/// The release of NCCL: as the stack or --set say, else as the log does; a note says which.
+void take_release(const boost::program_options::variables_map& values, const LoggedRun& measured,
+                  collectives::Transport& transport, CollectiveReport& report) {
+  const auto of_release = [](const std::string& setting) {
+    return setting.starts_with("transport.nccl_version=") || setting.starts_with("software.transport.nccl_version=");
+  };
+  const bool said = transport.nccl_version != collectives::Transport{}.nccl_version ||
+                    std::ranges::any_of(values["set"].as<std::vector<std::string>>(), of_release);
+  if (said) return;
+  if (measured.nccl_version.empty()) {
+    report.notes.push_back("NCCL " + transport.nccl_version +
+                           " is assumed, as the log does not say which it was: --set transport.nccl_version=");
+    return;
+  }
+  transport.nccl_version = measured.nccl_version;
+  report.notes.push_back("NCCL " + transport.nccl_version + ", as the log says");
+}
+
+/// The log that is compared with, and what its run was as far as anybody says it. Beside a log a step's algorithms are
+/// taken where --algorithm is not given, as the fits do.
+LoggedRun read_logged(const boost::program_options::variables_map& values, Operation operation,
+                      collectives::Transport& transport, CollectiveReport& report) {
+  LoggedRun measured = read_measured(report.log, operation, report.ranks);
+  measured.gpus_per_process = gpus_per_process(values, measured, report);
+  take_release(values, measured, transport, report);
+  if (values["algorithm"].as<std::string>().empty())
+    report.notes.push_back(transport.as_nccl_picks
+                               ? "algorithms as NCCL's own model picks them: --algorithm"
+                               : "the fastest algorithms, as the stack does not pick as NCCL: --algorithm");
+  return measured;
 }
 
 /// What --uneven names, of so many ranks.
@@ -211,7 +288,7 @@ CommandLine collective_line() {
   // clang-format off
   options.add_options()
       ("op", text("all_reduce"), "all_reduce, all_gather, reduce_scatter, broadcast, reduce, all_to_all, send_recv, gather, scatter")
-      ("algorithm", text("auto"), "a name of docs/collectives.md, auto (the fastest of what the library has), nccl (what NCCL would pick), library (what a step takes: as the stack's transport.as_nccl_picks says, one of these two), or all")
+      ("algorithm", text(""), "a name of docs/collectives.md, auto (the fastest of what the library has), nccl (what NCCL would pick), library (what a step takes: as the stack's transport.as_nccl_picks says, one of these two), or all; default: auto, beside a log library")
       ("protocol", text(""), "only these, as NCCL_PROTO: Simple, LL128, LL with commas, or ^LL: all but that")
       ("max-channels", text(""), "no more blocks than these, as NCCL_MAX_NCHANNELS")
       ("servers", text(), "parameter servers apart from the workers: the last so many GPUs; default: every worker is one too")
@@ -221,7 +298,7 @@ CommandLine collective_line() {
       ("software", text(), "the stack whose transport is used: a file of configs/software/; default: the one fitted on such machines")
       ("set", po::value<std::vector<std::string>>()->composing()->default_value({}, ""), "KEY=VALUE: transport.nvlink_step=1us, cluster.nic_bandwidth=100Gbit/s")
       ("tuning", "instead: NCCL's own table of latencies and bandwidths, and what it picks at which size")
-      ("gpus-per-process", po::value<std::uint32_t>()->default_value(1), "beside a log: nccl-tests' -g times -t: one process launches so many GPUs' parts one after the other")
+      ("gpus-per-process", po::value<std::uint32_t>(), "beside a log: nccl-tests' -g times -t: one process launches so many GPUs' parts one after the other; default: as the log says, else 1")
       ("compare", text(), "a log of nccl-tests: measured times beside predicted ones per repetition, at the log's sizes")
       ("explain", "also say which link is the busiest at the largest size, and which carry nothing")
       ("plot", text(), "also draw busbw over size into this file: .svg or .png")
@@ -253,10 +330,8 @@ int collective(const std::vector<std::string>& words) {
   refuse_beside(*values, "tuning", {"algorithm", "servers", "uneven", "plot", "explain", "format"});
   refuse_beside(*values, "compare", {"sizes"});
   refuse_beside(*values, "seeds", {"tuning", "compare", "explain"});
-  if (word("compare").empty() && !(*values)["gpus-per-process"].defaulted())
+  if (word("compare").empty() && values->count("gpus-per-process") != 0)
     throw InputError("--gpus-per-process", "found without --compare, expected a log beside it");
-  if ((*values)["gpus-per-process"].as<std::uint32_t>() == 0)
-    throw InputError("--gpus-per-process", "found 0, expected at least 1");
   const Format format = parse_format(word("format"));
   const std::uint32_t seeds = parse_count(word("seeds"), "--seeds", kMostHashings);
   if (values->count("explain") != 0 && format != Format::table)
@@ -270,7 +345,7 @@ int collective(const std::vector<std::string>& words) {
   check_distinct(outputs, inputs);
   const Operation operation = language::operation_named(word("op"), "--op");
   language::Library library(language::config_folders());
-  const Setting setting = read_setting("stepcast collective", *values, library);
+  Setting setting = read_setting("stepcast collective", *values, library);
   check_distinct(outputs, library.files());
   const topology::Cluster cluster = build_as_asked(setting.cluster, *values);
   collectives::Group group;
@@ -281,15 +356,18 @@ int collective(const std::vector<std::string>& words) {
                           .rows = {},
                           .log = log,
                           .software = setting.software.name,
-                          .hashings = seeds};
-  std::vector<calibrate::NcclTestsRow> measured;
+                          .hashings = seeds,
+                          .notes = setting.notes};
+  const std::string usual = log.empty() ? "auto" : "library";
+  const std::string wanted = word("algorithm").empty() ? usual : word("algorithm");
+  LoggedRun measured;
   std::vector<Bytes> sizes;
   if (report.log.empty()) {
     sizes = sizes_named(word("sizes"));
   } else {
     if (word("algorithm") == "all") throw InputError("--algorithm", "found 'all' beside --compare, expected one");
-    measured = read_measured(report.log, operation, report.ranks);
-    for (const calibrate::NcclTestsRow& row : measured) sizes.push_back(row.size);
+    measured = read_logged(*values, operation, setting.software.transport, report);
+    for (const calibrate::NcclTestsRow& row : measured.rows) sizes.push_back(row.size);
   }
 
   if (values->count("tuning") != 0) {
@@ -300,7 +378,7 @@ int collective(const std::vector<std::string>& words) {
   details.servers = parse_count(word("servers"), "--servers", std::max(report.ranks, 2u) - 1);
   if (!uneven.empty()) details.pair_weights = read_uneven(uneven, operation, report.ranks);
   collectives::Timer timer(cluster, setting.software.transport);
-  const std::vector<std::string> names = algorithms_named(word("algorithm"), operation, cluster, group, timer, details);
+  const std::vector<std::string> names = algorithms_named(wanted, operation, cluster, group, timer, details);
   if (seeds > 0)
     report.rows = rows_over_hashings({operation, sizes, names, group, details}, hashings(setting.cluster, seeds),
                                      setting.software.transport);
@@ -312,9 +390,9 @@ int collective(const std::vector<std::string>& words) {
       if (values->count("explain") != 0 && i + 1 == sizes.size()) explained += explain(timing, sizes[i], cluster);
     }
   }
-  if (!measured.empty())
-    add_measured({operation, sizes, names, group, details}, measured, (*values)["gpus-per-process"].as<std::uint32_t>(),
-                 timer, cluster, setting.software.transport, report.rows);
+  if (!measured.rows.empty())
+    add_measured({operation, sizes, names, group, details}, measured.rows, measured.gpus_per_process, timer, cluster,
+                 setting.software.transport, report.rows);
   std::vector<NewFile> files;
   if (!word("plot").empty()) files.push_back({word("plot"), picture(collective_svg(report), word("plot"))});
   files.push_back({word("output"), format == Format::json  ? collective_json(report)

@@ -104,7 +104,7 @@ CommandLine fit_line() {
       ("nodes", text(), "logs: how many of them")
       ("gpus", text(), "logs: or how many GPUs")
       ("allocation", text(), "logs: or which GPUs: '0-2,5'")
-      ("gpus-per-process", po::value<std::uint32_t>()->default_value(1), "logs: nccl-tests' -g times -t")
+      ("gpus-per-process", po::value<std::uint32_t>(), "logs: nccl-tests' -g times -t; default: as the log says, else 1")
       ("op", text(), "logs that do not say it: all_reduce, all_gather, ...")
       ("set", po::value<std::vector<std::string>>()->composing()->default_value({}, ""), "logs: KEY=VALUE of cluster.* and transport.*; runs: of scenarios")
       ("format", po::value<std::string>()->default_value("yaml"), "multiplies: yaml or json")

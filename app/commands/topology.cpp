@@ -73,7 +73,7 @@ topology::LinkType read_link_named(const std::string& name, const std::string& f
   const language::Node file =
       library.expand_block(language::make_scalar(name, {flag, 0, 0}), language::link_schema(), "");
   value.node = &file;
-  return language::read_block(language::link_table(), value);
+  return language::read_link(value);
 }
 
 topology::FabricSpec read_fabric_named(const std::string& name, language::Library& library) {

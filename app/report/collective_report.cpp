@@ -136,13 +136,14 @@ double busbw_GBps(const CollectiveReport& report, const CollectiveResult& row) {
 std::string collective_table(const CollectiveReport& report) {
   const std::string tried =
       report.hashings == 0 ? "" : fmt::format(", {} hashings of the fabric: times are their medians", report.hashings);
-  const std::string head =
+  std::string head =
       fmt::format("{} over {} GPU{}{}{}\n", collectives::name(report.operation), report.ranks,
                   report.ranks == 1 ? "" : "s",
                   report.software.empty() ? "" : ", stack " + language::visible(report.software), tried) +
       (report.log.empty() ? ""
                           : "measured: " + language::visible(report.log) +
                                 (has_in_place(report) ? ", out of place and in place\n" : ", out of place\n"));
+  for (const std::string& note : report.notes) head += "note: " + language::visible(note) + '\n';
   if (!report.log.empty()) return head + measured_table(report);
   const std::vector<std::string> names = algorithms_of(report);
   // "auto" may take one algorithm for one size and another for the next: that is still one row per size.
@@ -199,7 +200,7 @@ std::string collective_json(const CollectiveReport& report) {
     }
     rows.push_back(std::move(out));
   }
-  return json_text({{"rows", std::move(rows)}});
+  return json_text({{"rows", std::move(rows)}, {"notes", report.notes}});
 }
 
 std::string collective_csv(const CollectiveReport& report) {

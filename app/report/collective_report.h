@@ -29,6 +29,7 @@ struct CollectiveReport {
   std::string log{};                     ///< the file that was compared with, if any
   std::string software{};                ///< the stack
   std::uint32_t hashings = 0;            ///< of the fabric, that were tried; 0: its own alone
+  std::vector<std::string> notes{};      ///< what was assumed where nobody said it
 };
 
 /// Bytes per second that nccl-tests calls algbw and busbw: size / time, and that times 2 (n - 1) / n for all_reduce,

@@ -26,7 +26,7 @@ std::string tuning_table(const nccl::Job& job, std::string_view version, collect
   for (std::size_t a = 0; a < nccl::kAlgorithms; ++a) {
     const auto algorithm = static_cast<nccl::Algo>(a);
     const std::optional<nccl::ChannelGraph>& graph = job.graphs[a];
-    if (!graph) continue;
+    if (!graph || !nccl::has(constants, algorithm)) continue;
     std::vector<std::string> cells{std::string(nccl::name(algorithm)), std::to_string(graph->channels),
                                    fmt::format("{:.1f}", graph->intra.value / 1e9),
                                    job.nodes > 1 ? fmt::format("{:.1f}", graph->inter.value / 1e9) : "-"};

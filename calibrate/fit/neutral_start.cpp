@@ -52,6 +52,7 @@ Transport neutral_start(const Transport& like) {
   start.nvls.share = there(like.nvls, 0.9);
   // Messages begin as the collectives' Simple does.
   start.p2p = {start.launch, start.ramp, start.nvlink_step, start.pcie_step, start.host_step, start.network_step, 0.95};
+  start.p2p.message = nanoseconds(100);  // assumed
   return start;
 }
 

@@ -25,9 +25,8 @@ constexpr TransportConstant of(std::string_view name, Protocol Transport::*proto
   return {.name = name, .protocol = protocol, .protocol_share = share, .low = low, .high = high};
 }
 
-// Of a line that LL fills half is flags, of one that LL128 fills 8 bytes of 128.
-constexpr double kMostOfLl = 0.5, kMostOfLl128 = 120.0 / 128;
-
+using collectives::kMostOfLl;
+using collectives::kMostOfLl128;
 using T = Transport;
 using P = Protocol;
 constexpr std::array kTransportConstants = {
@@ -64,6 +63,7 @@ constexpr std::array kTransportConstants = {
     of("nvls.share", &T::nvls, &P::share, 0.3),
     of("p2p.launch", &T::p2p, &P::launch, 100),
     of("p2p.ramp", &T::p2p, &P::ramp, 200),
+    of("p2p.message", &T::p2p, &P::message, 3),
     of("p2p.nvlink_step", &T::p2p, &P::nvlink_step, 20),
     of("p2p.pcie_step", &T::p2p, &P::pcie_step, 40),
     of("p2p.host_step", &T::p2p, &P::host_step, 60),
@@ -115,6 +115,7 @@ bool TransportConstant::is_in(const Transport& transport) const {
 void put_in_order(Transport& t) {
   const auto no_sooner = [](auto& later, const Protocol& sooner) {
     later.launch = std::max(later.launch, sooner.launch);
+    later.ramp = std::max(later.ramp, sooner.ramp);
     later.nvlink_step = std::max(later.nvlink_step, sooner.nvlink_step);
     later.pcie_step = std::max(later.pcie_step, sooner.pcie_step);
     later.host_step = std::max(later.host_step, sooner.host_step);

@@ -38,8 +38,9 @@ struct TransportConstant {
   bool is_in(const collectives::Transport& transport) const;
 };
 
-/// LL starts soonest and LL128 sooner than Simple, at every step: where constants say otherwise (NCCL never uses LL128
-/// for the smallest sizes, so no recording tells what it costs there), the later protocol takes the sooner one's times.
+/// LL starts soonest and LL128 sooner than Simple, at every step, and its channels fill soonest (ramp): where constants
+/// say otherwise (NCCL never uses LL128 for the smallest sizes, so no recording tells what it costs there), the later
+/// protocol takes the sooner one's times.
 void put_in_order(collectives::Transport& transport);
 
 /// How far a prediction is off as fits count it: the root of Cauchy's loss on log time, with the error's sign. Beyond

@@ -1,8 +1,11 @@
 #include "calibrate/logs/nccl_tests.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstddef>
+#include <tuple>
+#include <utility>
 
 #include "sim/in_quotes.h"
 #include "sim/input_error.h"
@@ -27,7 +30,11 @@ std::vector<std::string_view> words_of(std::string_view line) {
 /// Without what mpirun or srun put before it: "[1,0]<stdout>:", "[node][1,0]<stdout>:", "0: ".
 std::string_view without_prefix(std::string_view line) {
   const std::size_t begin = line.find_first_not_of(kBlank);
-  if (begin == std::string_view::npos || line[begin] != '[') return line;
+  if (begin == std::string_view::npos) return line;
+  const std::size_t behind_number = line.find_first_not_of("0123456789", begin);
+  if (behind_number != std::string_view::npos && behind_number > begin && line[behind_number] == ':')
+    return line.substr(behind_number + 1);
+  if (line[begin] != '[') return line;
   const std::size_t tag = line.find(">:");
   if (tag != std::string_view::npos) return line.substr(tag + 2);
   const std::size_t end = line.find(']');
@@ -52,7 +59,7 @@ std::optional<Time> micros(std::string_view word) {
 
 /// Columns of a table, by their place in a row.
 struct ColumnPlaces {
-  std::size_t count = 0, time = 0, in_place = 0;  // in_place 0: none
+  std::size_t count = 0, time = 0, in_place = 0, redop = 0;  // in_place, redop 0: none
 };
 
 std::optional<ColumnPlaces> header(const std::vector<std::string_view>& words) {
@@ -60,6 +67,7 @@ std::optional<ColumnPlaces> header(const std::vector<std::string_view>& words) {
   ColumnPlaces columns;
   columns.count = words.size() - 1;
   for (std::size_t i = 1; i < words.size(); ++i) {
+    if (words[i] == "redop") columns.redop = i - 1;
     if (words[i] != "time") continue;
     (columns.time == 0 ? columns.time : columns.in_place) = i - 1;
   }
@@ -80,21 +88,73 @@ std::string operation_named(std::string_view program) {
   return std::string(program == "alltoall" ? "all_to_all" : program == "sendrecv" ? "send_recv" : program);
 }
 
+std::uint32_t small(std::string_view word) {
+  constexpr std::int64_t kMost = 1'000'000;
+  return static_cast<std::uint32_t>(std::min(whole(word).value_or(0), kMost));
+}
+
+/// -g times -t of nccl-tests: "# nThread 1 nGpus 8 minBytes ...", or of its command line. 0 where it says neither.
+std::uint32_t gpus_per_process(const std::vector<std::string_view>& words, bool command_line) {
+  std::uint32_t threads = 1, gpus = 0;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string_view word = words[i], next = i + 1 < words.size() ? words[i + 1] : std::string_view();
+    if (!command_line) {
+      if (word == "nThread") threads = small(next);
+      if (word == "nGpus") gpus = small(next);
+      continue;
+    }
+    for (const auto& [short_name, long_name, value] :
+         {std::tuple("-g", "--ngpus", &gpus), std::tuple("-t", "--nthreads", &threads)}) {
+      const std::string_view flag = short_name, option = long_name;
+      if (word == flag || word == option) *value = small(next);
+      if (word.size() > flag.size() && word.starts_with(flag)) *value = small(word.substr(flag.size()));
+      if (word.size() > option.size() && word.starts_with(option) && word[option.size()] == '=')
+        *value = small(word.substr(option.size() + 1));
+    }
+  }
+  if (command_line && gpus == 0 && threads > 1) gpus = 1;
+  return gpus * threads;
+}
+
+/// "2.21.5" of "NCCL version 2.21.5+cuda12.4", and of "nccl-library=22105" of nccl-tests, which takes the library's
+/// word (two digits a part since 2.9, one in the middle before). "" without one.
+std::string release(std::string_view line) {
+  constexpr std::string_view said = "NCCL version ", library = "nccl-library=";
+  if (const std::size_t at = line.find(said); at != std::string_view::npos) {
+    const std::string_view rest = line.substr(at + said.size());
+    const std::string_view text = rest.substr(0, std::min(rest.find_first_not_of("0123456789."), rest.size()));
+    return text.find('.') == std::string_view::npos ? std::string() : std::string(text);
+  }
+  const std::size_t at = line.find(library);
+  if (at == std::string_view::npos) return {};
+  const std::string_view rest = line.substr(at + library.size());
+  const std::int64_t code =
+      whole(rest.substr(0, std::min(rest.find_first_not_of("0123456789"), rest.size()))).value_or(0);
+  const std::int64_t major = code >= 10'000 ? 10'000 : 1'000;
+  if (code < 1'000) return {};
+  return std::to_string(code / major) + '.' + std::to_string(code % major / 100) + '.' + std::to_string(code % 100);
+}
+
 }  // namespace
 
 std::vector<NcclTestsTable> parse_nccl_tests(std::string_view log, const std::string& file) {
   std::vector<NcclTestsTable> tables;
   std::optional<ColumnPlaces> columns;
   std::string operation;
-  std::uint32_t devices = 0, number = 0;
+  std::string version;
+  std::uint32_t devices = 0, number = 0, per_process = 0;
   bool listing = false;  // devices, since the last row
   while (!log.empty()) {
     ++number;
     const std::size_t end = std::min(log.find('\n'), log.size());
+    const bool ends = end < log.size();  // not the last one, broken off
     const std::string_view line = without_prefix(log.substr(0, end));
     log.remove_prefix(std::min(end + 1, log.size()));
-    if (const std::string_view name = program(line); !name.empty()) operation = operation_named(name);
+    const std::string_view name = program(line);
+    if (!name.empty()) operation = operation_named(name);
     const std::vector<std::string_view> words = words_of(line);
+    if (std::string found = release(line); !found.empty()) version = std::move(found);
+    if (const std::uint32_t found = gpus_per_process(words, !name.empty()); found != 0) per_process = found;
     if (words.size() >= 3 && words[0] == "#" && words[1] == "Rank" && whole(words[2])) {
       devices = listing ? devices + 1 : 1;
       listing = true;
@@ -102,13 +162,14 @@ std::vector<NcclTestsTable> parse_nccl_tests(std::string_view log, const std::st
     }
     if (const std::optional<ColumnPlaces> found = header(words)) {
       columns = found;
-      tables.push_back({operation, devices, number, {}});
+      tables.push_back({operation, devices, number, {}, per_process, version});
       listing = false;
       continue;
     }
     if (!columns || words.empty()) continue;
     const std::optional<std::int64_t> size = whole(words[0]);
-    if (!size || words.size() < 3 || !whole(words[1])) continue;  // another program's line
+    const bool broken_off = size && (words.size() == 2 ? whole(words[1]).has_value() : words.size() == 1 && !ends);
+    if (!size || (!broken_off && (words.size() < 3 || !whole(words[1])))) continue;  // another program's line
     const std::string place = file + ":" + std::to_string(number);
     if (words.size() != columns->count) {
       throw InputError(place, "found a row of " + std::to_string(words.size()) + " columns, expected the header's " +
@@ -118,7 +179,10 @@ std::vector<NcclTestsTable> parse_nccl_tests(std::string_view log, const std::st
     if (!time) {
       throw InputError(place, "time: found " + in_quotes(words[columns->time]) + ", expected microseconds");
     }
-    tables.back().rows.push_back(
+    NcclTestsTable& table = tables.back();
+    if (table.nccl_version.empty()) table.nccl_version = version;  // NCCL's own line may come behind the header
+    if (columns->redop != 0) table.reduces = table.reduces.value_or(false) || words[columns->redop] != "none";
+    table.rows.push_back(
         {{*size}, number, *time, columns->in_place == 0 ? std::nullopt : micros(words[columns->in_place])});
   }
   for (const NcclTestsTable& table : tables) {

@@ -24,13 +24,16 @@ struct NcclTestsTable {
   std::uint32_t ranks = 0;  ///< devices listed above it; 0 where none are
   std::uint32_t line = 0;   ///< of its header, from 1
   std::vector<NcclTestsRow> rows;
+  std::uint32_t gpus_per_process = 0;  ///< nccl-tests' -g times -t; 0 where the log does not say
+  std::string nccl_version{};          ///< "2.21.5", the library's; "" where the log does not say
+  std::optional<bool> reduces{};       ///< its rows have a redop other than "none"; none where there is no such column
 };
 
 /// The tables of a log of nccl-tests, of any version: columns are told by the header (with or without redop and root,
-/// error or #wrong). Lines of other programs (NCCL's INFO lines, warnings) are passed over; mpirun's prefixes
-/// ("[1,0]<stdout>:", "[0] ") are taken off. Throws InputError with the file and line for a row that does not fit its
-/// header or holds no numbers, for a header without rows, and for a log without any table. `file` is what messages call
-/// it. O(characters).
+/// error or #wrong). Lines of other programs (NCCL's INFO lines, warnings) are passed over; the prefixes of
+/// mpirun ("[1,0]<stdout>:", "[0] ") and of srun -l ("0: ") are taken off. Throws InputError with the file and line for
+/// a row that does not fit its header, breaks off or holds no numbers, for a header without rows, and for a log without
+/// any table. `file` is what messages call it. O(characters).
 std::vector<NcclTestsTable> parse_nccl_tests(std::string_view log, const std::string& file);
 
 }  // namespace stepcast::calibrate

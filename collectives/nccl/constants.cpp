@@ -71,63 +71,6 @@ Constants newest() {
   return c;
 }
 
-/// What moves between releases, in microseconds.
-struct Moved {
-  const char* from;
-  ByProtocol<double> base_tree, base_ring;
-  double nvlink_tree_simple, network_tree_simple, network_ring_simple;
-  bool pat = false;
-};
-
-std::vector<Constants> history() {
-  constexpr ByProtocol<double> tree_old = {4.4, 4.4, 0}, ring_first = {3.6, 3.6, 8.4}, ring_old = {3.6, 10, 8.4},
-                               tree_middle = {6.8, 14, 0}, tree_new = {6.8, 14, 8.4}, ring_new = {6.6, 14, 8.4};
-  constexpr Moved moved[] = {
-      {"2.5.7", tree_old, ring_first, 28, 50, 6.6},    {"2.7.8", tree_old, ring_old, 28, 50, 9.6},
-      {"2.8.4", tree_old, ring_old, 28, 28, 9.6},      {"2.12.12", tree_old, ring_old, 28, 28, 28},
-      {"2.14", tree_old, ring_old, 28, 28, 9.6},       {"2.18.6", tree_middle, ring_new, 4, 14, 14},
-      {"2.19.4", tree_middle, ring_new, 28, 28, 14},   {"2.21.5", tree_middle, ring_new, 28, 28, 14},
-      {"2.23.4", tree_new, ring_new, 4, 14, 14, true}, {"2.28.9", tree_new, ring_new, 4, 14, 14, true},
-      {"2.30.7", tree_new, ring_new, 4, 14, 14, true},
-  };
-  std::vector<Constants> all;
-  for (const Moved& m : moved) {
-    Constants c = newest();
-    c.from = m.from;
-    c.pat = m.pat;
-    for (std::size_t p = 0; p < kProtocols; ++p) {
-      c.base[at(Algo::tree)][p] = us(m.base_tree[p]);
-      c.base[at(Algo::ring)][p] = us(m.base_ring[p]);
-    }
-    constexpr std::size_t simple = at(Protocol::simple);
-    c.hop[at(Hardware::nvlink)][at(Algo::tree)][simple] = us(m.nvlink_tree_simple);
-    c.hop[at(Hardware::network)][at(Algo::tree)][simple] = us(m.network_tree_simple);
-    c.hop[at(Hardware::network)][at(Algo::ring)][simple] = us(m.network_ring_simple);
-    const std::string_view from = m.from;
-    if (from == "2.5.7") {
-      c.ring_ll_share = 0.25;
-      c.ring_ll128_total.fill(Bandwidth{113e9});
-    } else if (from == "2.7.8" || from == "2.8.4" || from == "2.12.12" || from == "2.14") {
-      c.ring_ll128_total[at(Architecture::ampere)] = Bandwidth{235e9};
-      c.ring_ll128_channel[at(Architecture::volta)] = c.ring_ll128_channel[at(Architecture::ampere)] = gb(18.8);
-    }
-    if (from == "2.18.6") {
-      c.hop[at(Hardware::nvlink)][at(Algo::nvls)][simple] = us(23);
-    }
-    if (from == "2.18.6" || from == "2.19.4") c.ll_most[at(Architecture::hopper)][0] = Bandwidth{87.7e9};
-    if (!from.starts_with("2.28") && !from.starts_with("2.30")) {
-      c.nvls_simple_form = true;
-      c.hop[at(Hardware::network)][at(Algo::nvls_tree)][simple] = us(14);
-    }
-    if (from == "2.28.9") {
-      c.ring_ll128_channel[at(Architecture::blackwell)] = gb(73.4, 34.6, 73.4);
-      c.nvls_tree_channel[at(Architecture::blackwell)] = gb(0, 96, 43.8);
-    }
-    all.push_back(std::move(c));
-  }
-  return all;
-}
-
 /// "2.27.5" as three numbers; a missing last one is 0.
 std::array<int, 3> parse(std::string_view version) {
   std::array<int, 3> numbers{};
@@ -147,6 +90,68 @@ std::array<int, 3> parse(std::string_view version) {
   return numbers;
 }
 
+/// What moves between releases, in microseconds.
+struct Moved {
+  const char* from;
+  ByProtocol<double> base_tree, base_ring;
+  double nvlink_tree_simple, network_tree_simple, network_ring_simple;
+};
+
+std::vector<Constants> history() {
+  constexpr ByProtocol<double> tree_old = {4.4, 4.4, 0}, ring_first = {3.6, 3.6, 8.4}, ring_old = {3.6, 10, 8.4},
+                               tree_middle = {6.8, 14, 0}, tree_new = {6.8, 14, 8.4}, ring_new = {6.6, 14, 8.4};
+  constexpr Moved moved[] = {
+      {"2.5.7", tree_old, ring_first, 28, 50, 6.6},  {"2.7.8", tree_old, ring_old, 28, 50, 9.6},
+      {"2.8.4", tree_old, ring_old, 28, 28, 9.6},    {"2.12.12", tree_old, ring_old, 28, 28, 28},
+      {"2.14", tree_old, ring_old, 28, 28, 9.6},     {"2.17.1", tree_old, ring_old, 28, 28, 9.6},
+      {"2.18.1", tree_middle, ring_new, 28, 28, 14}, {"2.18.6", tree_middle, ring_new, 4, 14, 14},
+      {"2.19.4", tree_middle, ring_new, 28, 28, 14}, {"2.21.5", tree_middle, ring_new, 28, 28, 14},
+      {"2.23.4", tree_new, ring_new, 4, 14, 14},     {"2.28.9", tree_new, ring_new, 4, 14, 14},
+      {"2.30.7", tree_new, ring_new, 4, 14, 14},
+  };
+  std::vector<Constants> all;
+  for (const Moved& m : moved) {
+    Constants c = newest();
+    c.from = m.from;
+    const std::array<int, 3> release = parse(m.from);
+    c.nvls = release >= std::array{2, 17, 0};
+    c.nvls_tree = release >= std::array{2, 18, 0};
+    c.pat = release >= std::array{2, 23, 0};
+    for (std::size_t p = 0; p < kProtocols; ++p) {
+      c.base[at(Algo::tree)][p] = us(m.base_tree[p]);
+      c.base[at(Algo::ring)][p] = us(m.base_ring[p]);
+    }
+    constexpr std::size_t simple = at(Protocol::simple);
+    c.hop[at(Hardware::nvlink)][at(Algo::tree)][simple] = us(m.nvlink_tree_simple);
+    c.hop[at(Hardware::network)][at(Algo::tree)][simple] = us(m.network_tree_simple);
+    c.hop[at(Hardware::network)][at(Algo::ring)][simple] = us(m.network_ring_simple);
+    const std::string_view from = m.from;
+    if (from == "2.5.7") {
+      c.ring_ll_share = 0.25;
+      c.ring_ll128_total.fill(Bandwidth{113e9});
+    } else if (from == "2.7.8" || from == "2.8.4" || from == "2.12.12" || from == "2.14" || from == "2.17.1") {
+      c.ring_ll128_total[at(Architecture::ampere)] = Bandwidth{235e9};
+      c.ring_ll128_channel[at(Architecture::volta)] = c.ring_ll128_channel[at(Architecture::ampere)] = gb(18.8);
+    }
+    // A base there, which stands for the step inside the node here.
+    if (from == "2.17.1") c.hop[at(Hardware::nvlink)][at(Algo::nvls)][simple] = us(40);
+    if (from == "2.18.1" || from == "2.18.6") c.hop[at(Hardware::nvlink)][at(Algo::nvls)][simple] = us(23);
+    if (from == "2.17.1" || from == "2.18.1") c.tree_channel[at(Architecture::hopper)] = gb(38.7, 41.4, 33);
+    if (from == "2.17.1" || from == "2.18.1" || from == "2.18.6" || from == "2.19.4")
+      c.ll_most[at(Architecture::hopper)][0] = Bandwidth{87.7e9};
+    if (!from.starts_with("2.28") && !from.starts_with("2.30")) {
+      c.nvls_simple_form = true;
+      c.hop[at(Hardware::network)][at(Algo::nvls_tree)][simple] = us(14);
+    }
+    if (from == "2.28.9") {
+      c.ring_ll128_channel[at(Architecture::blackwell)] = gb(73.4, 34.6, 73.4);
+      c.nvls_tree_channel[at(Architecture::blackwell)] = gb(0, 96, 43.8);
+    }
+    all.push_back(std::move(c));
+  }
+  return all;
+}
+
 }  // namespace
 
 std::string_view name(Algo algorithm) {
@@ -158,6 +163,13 @@ std::string_view name(Algo algorithm) {
 std::string_view name(Protocol protocol) {
   constexpr std::string_view names[kProtocols] = {"LL", "LL128", "Simple"};
   return names[at(protocol)];
+}
+
+bool has(const Constants& constants, Algo algorithm) {
+  return algorithm == Algo::nvls        ? constants.nvls
+         : algorithm == Algo::nvls_tree ? constants.nvls_tree
+         : algorithm == Algo::pat       ? constants.pat
+                                        : true;
 }
 
 const std::vector<Constants>& releases() {

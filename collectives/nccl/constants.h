@@ -48,8 +48,13 @@ struct Constants {
   /// Until 2.27 NVLS and NVLSTree are priced as 5/6 of channels times rate, halved between more than two nodes, without
   /// caps or efficiencies; inferred from the golden table of 2.27.5, all nine NVLSTree entries of which it gives.
   bool nvls_simple_form = false;
-  bool pat = false;  ///< it has PAT: since 2.23
+  bool nvls = false;       ///< it has NVLS, inside a node: since 2.17
+  bool nvls_tree = false;  ///< it has NVLSTree, and NVLS whose sums the network's switches add up: since 2.18
+  bool pat = false;        ///< it has PAT: since 2.23
 };
+
+/// The release has the algorithm. NVLS is asked for inside one node: over several it comes with NVLSTree.
+bool has(const Constants& constants, Algo algorithm);
 
 /// What the release `version` ("2.27.5") uses: the newest known that is not newer. Throws InputError for a text that is
 /// no version, and for releases before 2.5.7, which have no such model.

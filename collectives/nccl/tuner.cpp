@@ -185,7 +185,8 @@ std::optional<Price> price(const Constants& constants, const Job& job, Operation
   const std::optional<ChannelGraph>& found = job.graphs[at(algorithm)];
   if (!found || found->channels == 0 || job.ranks < 2) return {};
   if (!uses(job, operation, algorithm, protocol)) return {};
-  if (algorithm == Algo::pat && !constants.pat) return {};
+  if (!has(constants, algorithm)) return {};
+  if (algorithm == Algo::nvls && job.nodes > 1 && !has(constants, Algo::nvls_tree)) return {};
   ChannelGraph graph = *found;
   if (overrides.most_channels) graph.channels = std::clamp(*overrides.most_channels, 1u, graph.channels);
   if ((algorithm == Algo::nvls || algorithm == Algo::nvls_tree) && graph.channels < 2) return {};

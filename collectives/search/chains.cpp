@@ -1,8 +1,11 @@
 #include "collectives/search/chains.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <numeric>
+#include <set>
+#include <unordered_map>
 #include <utility>
 
 #include "collectives/search/view_links.h"
@@ -39,30 +42,73 @@ std::vector<Chain> found_in_node(const topology::Cluster& cluster, std::span<con
   return !found.empty() && total(found) > total(plain) * (1 + 1e-3) ? found : std::vector<Chain>{};
 }
 
-std::vector<Chain> found_over_uneven(const topology::Cluster& cluster, std::span<const GpuId> group,
-                                     std::span<const std::span<const GpuId>> nodes) {
-  std::vector<std::vector<Chain>> found;
-  std::size_t channels = 1;
-  for (std::size_t node = 0; node < nodes.size(); ++node) {
-    const std::vector<GpuId> abroad = across(nodes[node], nodes[(node + 1) % nodes.size()]);
-    found.push_back(found_in_node(cluster, nodes[node], abroad));
-    if (found.back().empty()) found.back() = in_order(nodes[node].size(), true);
-    channels = std::max(channels, found.back().size());
-  }
-  const std::uint64_t ring = 2 * static_cast<std::uint64_t>(group.size()) * group.size();
-  channels = std::clamp<std::size_t>(kMostTransfers / ring, 1, channels);
+/// A node of an uneven group: the chains found for it, and the rank of its first GPU.
+struct UnevenNode {
+  std::vector<Chain> found;
+  std::uint32_t first = 0;
+};
+
+/// So many chains of all ranks, node after node. Back and forth, as in rings over even nodes: steps between nodes stay
+/// on one rail where nodes are alike.
+std::vector<Chain> chains_over(const std::vector<UnevenNode>& nodes, std::size_t channels) {
   std::vector<Chain> chains(channels);
   for (std::size_t k = 0; k < channels; ++k) {
-    std::uint32_t first = 0;
-    for (std::size_t node = 0; node < nodes.size(); ++node) {
-      Chain local = found[node][k % found[node].size()];
-      // Back and forth, as in rings over even nodes: steps between nodes stay on one rail where nodes are alike.
-      if (nodes.size() % 2 == 0 && node % 2 == 1) std::ranges::reverse(local);
-      for (const std::uint32_t gpu : local) chains[k].push_back(first + gpu);
-      first += static_cast<std::uint32_t>(nodes[node].size());
+    for (std::size_t n = 0; n < nodes.size(); ++n) {
+      Chain local = nodes[n].found[k % nodes[n].found.size()];
+      if (nodes.size() % 2 == 0 && n % 2 == 1) std::ranges::reverse(local);
+      for (const std::uint32_t gpu : local) chains[k].push_back(nodes[n].first + gpu);
     }
   }
   return chains;
+}
+
+/// What rings along these chains move, all together, where each moves as much as the slowest. O(ranks chains hops).
+double rate_of_rings(const topology::Cluster& cluster, std::span<const GpuId> group, std::span<const Chain> chains) {
+  std::unordered_map<std::uint32_t, double> loads;
+  for (const Chain& chain : chains) {
+    for (std::size_t i = 0; i < chain.size(); ++i) {
+      const topology::Path path = cluster.path(group[chain[i]], group[chain[(i + 1) % chain.size()]]);
+      for (std::size_t hop = 0; hop < path.links.size(); ++hop) loads[index(path.links[hop])] += path.loads[hop];
+    }
+  }
+  double slowest = std::numeric_limits<double>::infinity();
+  for (const auto& [link, load] : loads)
+    slowest = std::min(slowest, cluster.link_bandwidth(topology::LinkId{link}).value / load);
+  return slowest * static_cast<double>(chains.size());
+}
+
+/// As many channels as some node has found chains, so many that their rings move the most; of equals the most, but no
+/// more than `most`. Nodes that have found fewer walk some of them twice, which halves the rate of all where the
+/// numbers do not divide: 8 chains over 7 adapters.
+std::vector<Chain> fastest_over(const topology::Cluster& cluster, std::span<const GpuId> group,
+                                const std::vector<UnevenNode>& nodes, std::size_t most) {
+  std::set<std::size_t> counts;
+  for (const UnevenNode& node : nodes) counts.insert(std::min(node.found.size(), most));
+  std::vector<Chain> best = chains_over(nodes, *counts.rbegin());
+  if (counts.size() == 1) return best;
+  double rate = rate_of_rings(cluster, group, best);
+  for (auto count = std::next(counts.rbegin()); count != counts.rend(); ++count) {
+    std::vector<Chain> fewer = chains_over(nodes, *count);
+    const double reached = rate_of_rings(cluster, group, fewer);
+    if (reached <= rate * (1 + 1e-9)) continue;
+    rate = reached;
+    best = std::move(fewer);
+  }
+  return best;
+}
+
+std::vector<Chain> found_over_uneven(const topology::Cluster& cluster, std::span<const GpuId> group,
+                                     std::span<const std::span<const GpuId>> nodes) {
+  std::vector<UnevenNode> all;
+  std::uint32_t first = 0;
+  for (std::size_t n = 0; n < nodes.size(); ++n) {
+    UnevenNode node{found_in_node(cluster, nodes[n], across(nodes[n], nodes[(n + 1) % nodes.size()])), first};
+    if (node.found.empty()) node.found = in_order(nodes[n].size(), true);
+    all.push_back(std::move(node));
+    first += static_cast<std::uint32_t>(nodes[n].size());
+  }
+  const std::uint64_t ring = 2 * static_cast<std::uint64_t>(group.size()) * group.size();
+  return fastest_over(cluster, group, all, std::max<std::uint64_t>(kMostTransfers / ring, 1));
 }
 
 /// The GPU of a node that takes each number, so that the chains move the most.

@@ -88,6 +88,26 @@ double spread(std::span<const Time> ends, Time duration) {
 
 bool passes_through(Operation operation) { return operation == Operation::broadcast || operation == Operation::reduce; }
 
+/// Messages of the rank that has most of them to send or to take in: those of one way alone, for both ways go side by
+/// side. 0 for collectives, which are not made of messages.
+std::int64_t most_messages(const Request& request) {
+  if (!by_messages(request.operation)) return 0;
+  if (request.operation == Operation::send_recv) return 1;
+  const std::uint32_t n = request.ranks;
+  if (request.pair_elements.empty()) return n - 1;
+  std::int64_t most = 0;
+  for (std::uint32_t a = 0; a < n; ++a) {
+    std::int64_t out = 0, in = 0;
+    for (std::uint32_t b = 0; b < n; ++b) {
+      if (a == b) continue;
+      out += request.pair_elements[std::size_t{a} * n + b] > 0 ? 1 : 0;
+      in += request.pair_elements[std::size_t{b} * n + a] > 0 ? 1 : 0;
+    }
+    most = std::max({most, out, in});
+  }
+  return most;
+}
+
 /// How many pieces of a long pipeline are simulated: at least one, no more than about this many transfers.
 constexpr std::size_t kPipelineTransfers = 1500;
 
@@ -158,7 +178,8 @@ Prepared prepare(const Algorithm& algorithm, Proto proto, const Request& request
         plan = {};  // others are made below, which take as much memory
         result.prospect.latency = play(algorithm, result.request.resized(0), result.wiring, 1, fold).end;
         result.prospect.seconds_per_byte = seconds_per_byte(algorithm, result.request, result.wiring) / protocol.share;
-        result.prospect.fixed = fixed_time(transport, protocol);
+        result.further_messages = protocol.message * std::max<std::int64_t>(most_messages(request) - 1, 0);
+        result.prospect.fixed = fixed_time(transport, protocol) + result.further_messages;
         for (std::size_t route = 0; route < result.wiring.routes.size(); ++route)
           result.slowest = std::min(result.slowest, result.wiring.alone(route) * protocol.share);
         Request cut = result.request;
@@ -207,7 +228,7 @@ Cut cut(const Prepared& prepared, const Transport& transport, Bytes bytes) {
                              request.operation == Operation::reduce_scatter);
   const double moving = now * static_cast<double>(bytes.value);
   const Time own = own_part ? from_seconds(transport.own_copy * moving / (request.ranks - 1)) : Time{};
-  made.before = prepared.protocol.launch + ramp + own;
+  made.before = prepared.protocol.launch + ramp + own + prepared.further_messages;
   // Elsewhere it may be more than a Time can say.
   if (passes_through(request.operation)) made.moving = from_seconds(moving);
   return made;

@@ -24,6 +24,7 @@ struct Prepared {
   Request request;
   Wiring wiring;
   Prospect prospect;                                           // at full rate: all channels
+  Time further_messages{};                                     // Protocol::message of all but the first of a rank
   Bandwidth slowest{std::numeric_limits<double>::infinity()};  // what the slowest connection could reach alone
   std::uint32_t channels = 1;
   bool pipelines = false;               // cuts into pieces if asked to

@@ -29,6 +29,7 @@ Protocol constants_of(const Transport& t, Proto proto) {
     case Proto::p2p_ll: {
       Protocol ll = t.ll;
       ll.launch = t.p2p.launch;
+      ll.message = t.p2p.message;
       return ll;
     }
   }

@@ -217,13 +217,15 @@ struct Timer::Impl {
     if (forced.most_channels < transport.channels) overrides.most_channels = forced.most_channels;
     // Of what is forced only all_reduce has a choice; the others run along rings.
     const bool choice = !forced.algorithms.empty() && request.operation == Operation::all_reduce;
-    for (std::size_t i = 0; i < job.graphs.size() && choice; ++i) {
+    for (std::size_t i = 0; i < job.graphs.size(); ++i) {
       if (!job.graphs[i]) continue;
-      const auto is_forced = [&](std::uint32_t nodes) {
-        const std::string_view plan = nccl::plan_name(static_cast<nccl::Algo>(i), nodes);
-        return std::ranges::find(forced.algorithms, plan) != forced.algorithms.end();
+      const auto is_in = [&](const std::vector<std::string>& names) {
+        const auto named = [&](std::uint32_t nodes) {
+          return std::ranges::find(names, nccl::plan_name(static_cast<nccl::Algo>(i), nodes)) != names.end();
+        };
+        return named(1) || named(request.nodes);
       };
-      if (!is_forced(1) && !is_forced(request.nodes)) job.graphs[i].reset();
+      if ((choice && !is_in(forced.algorithms)) || is_in(forced.without)) job.graphs[i].reset();
     }
     std::vector<std::optional<nccl::Protocol>> protocols;
     if (protocol) {
@@ -272,8 +274,11 @@ struct Timer::Impl {
 
   /// The stack's release has it.
   bool is_there(const Algorithm& each) const {
-    return each.name != "pat" ||
-           (nccl::has_model(transport.nccl_version) && nccl::constants(transport.nccl_version).pat);
+    for (const nccl::Algo later : {nccl::Algo::nvls, nccl::Algo::nvls_tree, nccl::Algo::pat}) {
+      if (each.name != nccl::plan_name(later, 1)) continue;
+      return nccl::has_model(transport.nccl_version) && nccl::has(nccl::constants(transport.nccl_version), later);
+    }
+    return true;
   }
 
   /// Those that are asked for, or that "auto" considers, and can do it. Of algorithms that are forced none may do the
@@ -287,11 +292,20 @@ struct Timer::Impl {
         if (may_run(each) && each.supports(request)) found.push_back(&each);
       }
       if (!found.empty()) return found;
+      const std::vector<std::string>& without = transport.forced.without;
+      bool forbidden = false;
       for (const Algorithm* each : algorithms()) {
         const bool considered = request.servers > 0 ? each->has_servers
                                 : each->in_nvswitch ? transport.nvls.share > 0
-                                                    : each->automatic(request) && is_there(*each);
-        if (considered && may_run(*each) && each->supports(request)) found.push_back(each);
+                                                    : each->automatic(request);
+        if (!considered || !is_there(*each) || !may_run(*each) || !each->supports(request)) continue;
+        forbidden = forbidden || std::ranges::find(without, each->name) != without.end();
+        if (std::ranges::find(without, each->name) == without.end()) found.push_back(each);
+      }
+      if (found.empty() && forbidden) {
+        throw InputError("transport.algorithm", "leaves nothing that does " +
+                                                    std::string(collectives::name(request.operation)) + " over " +
+                                                    std::to_string(request.ranks) + " ranks");
       }
       if (found.empty()) {
         throw InputError("algorithm", "none can do " + std::string(collectives::name(request.operation)) + " over " +

@@ -1,10 +1,12 @@
 #include "language/configs/cluster.h"
 
+#include "language/configs/usual_stack.h"
 #include "language/core/library.h"
 #include "sim/in_quotes.h"
 #include "sim/input_error.h"
 #include "topology/allocation.h"
 #include "topology/dimensions.h"
+#include "topology/fabrics.h"
 
 namespace stepcast::language {
 namespace {
@@ -14,7 +16,27 @@ using C = ClusterDraft;
 constexpr std::int64_t kMostGpus = 10'000'000;
 constexpr std::int64_t kMostNics = 1024;
 
-topology::FabricSpec read_fabric(const Value& v) {
+/// How many nodes a fabric joins, by how many network cards each.
+struct JoinedNodes {
+  std::uint32_t nodes, nics;
+};
+
+/// Leaf switches that have no port left to go up with cannot be joined.
+void check_up_links(const topology::FabricSpec& fabric, JoinedNodes joined, const Value& v) {
+  if (joined.nodes < 2 || joined.nics == 0 || fabric.radix >= 1 + fabric.oversubscription) return;
+  try {
+    topology::build_fabric({fabric, joined.nodes, joined.nics, Bandwidth{1e9}});
+  } catch (const InputError&) {
+    const Node* const said = v.node->find("oversubscription");
+    const std::string key = join(v.path, said != nullptr ? "oversubscription" : "radix");
+    fail(locate(*v.node, said != nullptr ? "oversubscription" : "radix"), key,
+         "found " + (said != nullptr ? found(*said) : "'" + std::to_string(fabric.radix) + "'") +
+             ", which leaves a switch of radix " + std::to_string(fabric.radix) +
+             " no port to go up with; expected an oversubscription of at most radix - 1");
+  }
+}
+
+topology::FabricSpec read_fabric(const Value& v, JoinedNodes joined) {
   topology::FabricSpec fabric = read_block(fabric_table(), v);
   if (fabric.name.empty()) fabric.name = v.text;
   const std::string key = join(v.path, "torus");
@@ -22,12 +44,13 @@ topology::FabricSpec read_fabric(const Value& v) {
     fail(locate(*v.node, "torus"), key,
          (fabric.torus.empty() ? std::string("missing, with kind torus") : "found '" + fabric.torus + "'") +
              ", expected two or three sides such as '16x16' or '4x4x8'");
+  check_up_links(fabric, joined, v);
   return fabric;
 }
 
 /// What joins nodes that usually have the fabric `usual`: that one with what the cluster says over it. A mapping with a
 /// kind (or a base) is a fabric of its own.
-topology::FabricSpec fabric_over(const std::string& usual, const Value& cluster) {
+topology::FabricSpec fabric_over(const std::string& usual, const Value& cluster, JoinedNodes joined) {
   Node over = make_scalar(usual, cluster.node->place);
   if (const Node* said = cluster.node->find("fabric")) {
     over = *said;
@@ -39,7 +62,7 @@ topology::FabricSpec fabric_over(const std::string& usual, const Value& cluster)
   value.text = usual;
   const Node whole = cluster.library->expand_block(over, fabric_schema(), value.path);
   value.node = &whole;
-  return read_fabric(value);
+  return read_fabric(value, joined);
 }
 
 bool lies_over_the_usual(const Node* fabric) {
@@ -89,6 +112,11 @@ schedules::ClusterSpec finish(const ClusterDraft& draft, const Value& value) {
   cluster.node = draft.node.spec;
   cluster.gpu = draft.node.gpu;
   cluster.nccl = draft.node.nccl;
+  if (cluster.nccl.empty()) {
+    UsualStack usual = usual_stack(cluster.node, cluster.gpu.compute_capability);
+    cluster.nccl = std::move(usual.name);
+    cluster.nccl_assumed = std::move(usual.why);
+  }
   const auto blame = [&](std::string_view key, const std::string& what) {
     fail(locate(*value.node, key), join(value.path, key), what);
   };
@@ -136,16 +164,19 @@ schedules::ClusterSpec finish(const ClusterDraft& draft, const Value& value) {
   if (draft.other_gpu.has_value() != draft.other_first.has_value())
     blame("other", "found one of gpu and first, expected both");
   if (draft.other_gpu) cluster.other = {*draft.other_gpu, static_cast<std::uint32_t>(*draft.other_first)};
+  const JoinedNodes joined{cluster.allocation ? static_cast<std::uint32_t>(cluster.allocation->nodes.size())
+                                              : (cluster.gpus + cluster.node.gpus - 1) / cluster.node.gpus,
+                           cluster.node.nics};
   const std::string& usual = cluster.node.fabric;
   if (!usual.empty() && lies_over_the_usual(value.node->find("fabric"))) {
-    cluster.fabric = fabric_over(usual, value);
+    cluster.fabric = fabric_over(usual, value, joined);
   } else if (draft.fabric) {
     Value fabric;
     fabric.node = &*draft.fabric;
     fabric.path = join(value.path, "fabric");
     fabric.library = value.library;
     fabric.text = draft.fabric_file;
-    cluster.fabric = read_fabric(fabric);
+    cluster.fabric = read_fabric(fabric, joined);
   }
   return cluster;
 }

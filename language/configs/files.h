@@ -46,8 +46,12 @@ NodeFile read_node(const Value& value);
 /// Whether a block of software says nothing but a transport.
 bool is_transport_alone(const Node& software);
 
+/// A link. A network that says nothing of NCCL (`nccl`) has the median of what the networks of its family cost NCCL, or
+/// of all networks where it has no family or nobody measured one of it; `nccl: {}` says that it costs the wire alone.
+topology::LinkType read_link(const Value& value);
+
 /// The software whose block is `given`. Of its transport, what the block does not say is as in `stack`, the file of
-/// configs/software/ that was fitted on the cluster's machines; empty: as on DGX A100.
+/// configs/software/ whose transport the cluster's machines have.
 schedules::Software read_software(const Node& given, const std::string& stack, Library& library);
 
 /// Reads the block that `value` holds.

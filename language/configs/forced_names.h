@@ -1,15 +1,21 @@
 #pragma once
 
-#include <string>
 #include <string_view>
-#include <vector>
 
 #include "language/core/read_mapping.h"
+#include "sim/input_error.h"
 
 namespace stepcast::language {
 
-/// The names of a list as NCCL_ALGO and NCCL_PROTO take them, by one of collectives/forced.h; complains at the value's
+/// What a list says as NCCL_ALGO and NCCL_PROTO take it, by one of collectives/forced.h; complains at the value's
 /// place.
-std::vector<std::string> forced_names(const Value& v, std::vector<std::string> (*parse)(std::string_view));
+template <class Forced>
+Forced forced_names(const Value& v, Forced (*parse)(std::string_view)) {
+  try {
+    return parse(v.text);
+  } catch (const InputError& error) {
+    fail(v.node->place, v.path, error.what());
+  }
+}
 
 }  // namespace stepcast::language

@@ -21,6 +21,9 @@ std::string nccl_release(const Value& v) {
   }
   if (!numbers || parts < 2 || parts > 4)
     fail(v.node->place, v.path, "found " + found(*v.node) + ", expected a release of NCCL such as 2.21.5");
+  // Of the second all up to 2.30.7 are known; one that is newer than that is as it.
+  if (const std::string_view major(v.text.data(), v.text.find('.')); major != "1" && major != "2")
+    fail(v.node->place, v.path, "found " + found(*v.node) + ", expected a release 1.x or 2.x of NCCL, such as 2.21.5");
   return v.text;
 }
 

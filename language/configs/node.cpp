@@ -7,6 +7,7 @@
 #include "language/core/nearest.h"
 #include "language/core/read_mapping.h"
 #include "language/import/node_import.h"
+#include "sim/input_error.h"
 #include "topology/builders.h"
 
 namespace stepcast::language {
@@ -17,12 +18,6 @@ using topology::GraphLink;
 using topology::LinkType;
 
 constexpr std::int64_t kMost = 1024;
-
-LinkType read_link(const Value& v) {
-  LinkType link = read_block(link_table(), v);
-  if (link.name.empty()) link.name = v.text;
-  return link;
-}
 
 Names builder_names() {
   Names names;
@@ -184,6 +179,19 @@ const Table<NodeFile>& node_table() {
 
 namespace {
 
+/// What the builder finds wrong with it, at the key that it names.
+void check_builds(const NodeFile& node, const Value& value) {
+  try {
+    topology::find_builder(node.spec).build(node.spec);
+  } catch (const InputError& error) {
+    std::string what = error.what();
+    if (const std::string prefix = node.spec.name + ": "; what.starts_with(prefix)) what.erase(0, prefix.size());
+    const std::string key = what.substr(0, std::min(what.find(": "), what.size()));
+    if (find_key(node_schema(), key) == nullptr) fail(value.node->place, value.path, what);
+    fail(locate(*value.node, key), join(value.path, key), what.substr(key.size() + 2));
+  }
+}
+
 NodeFile read_anew(const Value& value) {
   NodeFile node = read_block(node_table(), value);
   if (node.spec.name.empty()) node.spec.name = value.text;
@@ -198,6 +206,7 @@ NodeFile read_anew(const Value& value) {
   if (node.gpu.sms == 0) {
     fail(value.node->place, join(value.path, "gpu"), "missing, expected " + expected(block(gpu_schema)));
   }
+  check_builds(node, value);
   if (node.gpu.compute_capability != 0) node.spec.compute_capability = node.gpu.compute_capability;
   return node;
 }

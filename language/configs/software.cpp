@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include "language/configs/files.h"
 #include "language/configs/forced_names.h"
@@ -265,6 +266,9 @@ const Table<Software>& software_table() {
            store_protocol_time<&Transport::p2p, &Protocol::launch>},
           {{"transport.p2p.ramp", time_type(), "0 ps", "messages: what all channels cost more than none"},
            store_protocol_time<&Transport::p2p, &Protocol::ramp>},
+          {{"transport.p2p.message", time_type(), "0 ps",
+            "messages: each that a rank sends or takes in beyond the first"},
+           store_protocol_time<&Transport::p2p, &Protocol::message>},
           {{"transport.p2p.nvlink_step", time_type(), "0 ps", "messages beyond 16 KiB: per transfer over NVLink"},
            store_protocol_time<&Transport::p2p, &Protocol::nvlink_step>},
           {{"transport.p2p.pcie_step", time_type(), "0 ps", "messages beyond 16 KiB: per transfer over PCIe"},
@@ -300,7 +304,9 @@ const Table<Software>& software_table() {
             "what collectives must use, as NCCL_ALGO: names with commas between them, or ^ and names that they must "
             "not"},
            [](S& s, const Value& v) {
-             s.transport.forced.algorithms = forced_names(v, collectives::forced_algorithms);
+             collectives::ForcedAlgorithms forced = forced_names(v, collectives::forced_algorithms);
+             s.transport.forced.algorithms = std::move(forced.alone);
+             s.transport.forced.without = std::move(forced.without);
            }},
           {{"transport.protocol", text_type(), "the library's choice", "likewise, as NCCL_PROTO: Simple, LL128, LL"},
            [](S& s, const Value& v) { s.transport.forced.protocols = forced_names(v, collectives::forced_protocols); }},
@@ -331,9 +337,25 @@ bool is_transport_alone(const Node& software) {
   return software.find("transport") != nullptr && std::ranges::all_of(software.entries, of_transport);
 }
 
+namespace {
+
+/// Of a stack that is NCCL's: what its flags leave of a link. A model without flags (alpha-beta) may have more.
+void check_shares(const Transport& transport, const Node& software) {
+  if (!transport.network_of_links) return;
+  const auto check = [&](const char* key, double share, double most, const char* why) {
+    if (share > most)
+      fail(locate(software, key), std::string("software.") + key,
+           "found '" + std::to_string(share).substr(0, 6) + "', expected at most " + why);
+  };
+  check("transport.ll.share", transport.ll.share, collectives::kMostOfLl, "0.5: half of each of its lines is flags");
+  check("transport.ll128.share", transport.ll128.share, collectives::kMostOfLl128,
+        "0.9375: 8 bytes of each of its lines of 128 are flags");
+}
+
+}  // namespace
+
 Software read_software(const Node& given, const std::string& stack, Library& library) {
-  constexpr const char* kUsualStack = "nccl-a100";
-  const Node name = make_scalar(stack.empty() ? kUsualStack : stack, given.place);
+  const Node name = make_scalar(stack, given.place);
   const Node fitted = library.expand_block(name, software_schema(), "cluster.node.nccl");
   Node whole = make_mapping(given.place);
   if (const Node* transport = fitted.find("transport")) {
@@ -343,6 +365,7 @@ Software read_software(const Node& given, const std::string& stack, Library& lib
   Software software;
   read(software_table(), whole, "software", library, software);
   software.transport_stack = is_transport_alone(given) ? software.name : name.scalar;
+  check_shares(software.transport, whole);
   return software;
 }
 

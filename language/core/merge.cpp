@@ -44,6 +44,8 @@ void make_room(const Schema& schema, Node& under, const Node& over) {
     for (const Detail& other : schema.details)
       if (other.of == detail.of && other.value != detail.value) erase(under, other.key);
   }
+  for (const Dependent& dependent : schema.dependents)
+    if (over.find(dependent.on) != nullptr) erase(under, dependent.key);
   if (!schema.reader || over.find(schema.reader->key) == nullptr) return;
   if (const std::optional<Names> reads = read_by(schema, reader_of(schema, over)))
     std::erase_if(under.entries, [&](const Entry& entry) {

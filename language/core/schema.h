@@ -34,6 +34,12 @@ struct Detail {
   std::string_view key, of, value;
 };
 
+/// A key whose value was measured of one value of another key: constants of a family of networks. A layer that says
+/// `on` anew takes `key` away below it.
+struct Dependent {
+  std::string_view key, on;
+};
+
 /// A key that says who reads the others: the builder of a node, the kind of a fabric.
 struct Reader {
   std::string_view key;
@@ -50,6 +56,7 @@ struct Schema {
   /// How a layer changes another (language/core/merge.h) and which keys of one layer contradict each other.
   std::vector<Rivals> rivals = {};
   std::vector<Detail> details = {};
+  std::vector<Dependent> dependents = {};
   /// Where there is one, a key that it does not read is an error. A layer that names another reader takes away below it
   /// what that one does not read, so that a file may start from one of another kind.
   std::optional<Reader> reader = {};

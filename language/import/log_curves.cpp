@@ -1,5 +1,6 @@
 #include "language/import/log_curves.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 
@@ -11,7 +12,8 @@
 namespace stepcast::language {
 
 std::vector<calibrate::Curve> parse_log_curves(const std::string& log, const std::string& file,
-                                               const topology::Cluster& cluster, std::uint32_t gpus_per_process,
+                                               const topology::Cluster& cluster,
+                                               std::optional<std::uint32_t> gpus_per_process,
                                                std::optional<collectives::Operation> operation) {
   const std::string shown = shown_path(file);
   std::vector<calibrate::Curve> curves;
@@ -28,7 +30,7 @@ std::vector<calibrate::Curve> parse_log_curves(const std::string& log, const std
                            .operation = table.operation.empty() ? *operation : operation_named(table.operation, place),
                            .cluster = cluster,
                            .group = {},
-                           .gpus_per_process = gpus_per_process,
+                           .gpus_per_process = gpus_per_process.value_or(std::max(table.gpus_per_process, 1u)),
                            .points = {}};
     if (!curves.empty()) curve.name += "-" + std::to_string(curves.size() + 1);
     for (std::uint32_t g = 0; g < cluster.gpus(); ++g) curve.group.push_back(topology::GpuId{g});

@@ -231,6 +231,51 @@ TEST_F(Collective, PutsBothColumnsOfALogBesideThePrediction) {
   EXPECT_THAT(error({"--node", "dgx-a100-80gb", "--gpus-per-process", "8"}), HasSubstr("found without --compare"));
 }
 
+TEST_F(Collective, TakesFromALogWhatItSaysOfItsRun) {
+  const std::string table =
+      "#  size  count  type  redop  root  time  algbw  busbw #wrong\n"
+      "  64  2  float  sum  -1  90.00  0.00  0.00  0\n";
+  const auto compared = [&](const std::string& before, std::vector<std::string> more = {}) {
+    std::ofstream(file("run.log")) << before << table;
+    more.insert(more.begin(), {"--node", "dgx-h100", "--compare", file("run.log"), "--set", "transport.issue=1ms"});
+    return more;
+  };
+  const std::string said = "# nThread 1 nGpus 8 minBytes 64\nNCCL version 2.14.3+cuda11.8\n";
+  const auto json = nlohmann::json::parse(output(compared(said, {"--format", "json"})));
+  EXPECT_DOUBLE_EQ(json["rows"][0]["time_s"], 8e-3);
+  EXPECT_EQ(json["notes"], nlohmann::json({"8 GPUs a process, as the log says", "NCCL 2.14.3, as the log says",
+                                           "algorithms as NCCL's own model picks them: --algorithm"}));
+  EXPECT_EQ(
+      nlohmann::json::parse(output(compared(said, {"--format", "json", "--gpus-per-process", "2", "--set",
+                                                   "transport.nccl_version=2.20.5", "--algorithm", "ring"})))["notes"],
+      nlohmann::json::array());
+  const std::string assumed = output(compared(""));
+  EXPECT_THAT(assumed, HasSubstr("note: one GPU a process is assumed"));
+  EXPECT_THAT(assumed, HasSubstr("note: NCCL 2.30.7 is assumed"));
+  EXPECT_THAT(error(compared("", {"--gpus-per-process", "3"})),
+              HasSubstr("--gpus-per-process: found 3, expected a number that divides the 8 GPUs"));
+  EXPECT_THAT(error(compared("# nThread 1 nGpus 16 x\n")), HasSubstr("found 16 GPUs a process (-g times -t)"));
+  EXPECT_THAT(error(compared("", {"--op", "all_gather"})), HasSubstr("whose redop is that of a sum, expected 'none'"));
+}
+
+TEST_F(Collective, RefusesWhatNcclCannotBe) {
+  const auto refused = [&](const char* setting) { return error({"--node", "dgx-h100", "--set", setting}); };
+  EXPECT_THAT(refused("transport.nccl_version=3.1"), HasSubstr("expected a release 1.x or 2.x of NCCL"));
+  EXPECT_THAT(refused("transport.ll.share=0.9"), HasSubstr("transport.ll.share: found '0.9"));
+  EXPECT_THAT(refused("transport.ll128.share=0.99"), HasSubstr("expected at most 0.9375"));
+  EXPECT_EQ(refused("transport.ll.share=0.5"), "no error");
+}
+
+TEST_F(Collective, BlamesANodeOrAFabricWhereItIsWritten) {
+  std::ofstream(file("node.yaml")) << "base: dgx-h100\ngpus: 8\nsockets: 3\n";
+  EXPECT_THAT(error({"--node", file("node.yaml")}),
+              testing::ContainsRegex("node.yaml:3:[0-9]+: cluster.node.sockets: "));
+  std::ofstream(file("cluster.yaml"))
+      << "node: dgx-h100\nnodes: 2\nfabric:\n  kind: rail-fat-tree\n  radix: 8\n  oversubscription: 8\n";
+  EXPECT_THAT(error({"--cluster", file("cluster.yaml")}),
+              testing::ContainsRegex("cluster.yaml:6:[0-9]+: cluster.fabric.oversubscription: found '8'"));
+}
+
 TEST_F(Collective, TakesTheTransportsConstantsFromTheCommandLine) {
   const auto time = [&](const char* launch) {
     return nlohmann::json::parse(

@@ -429,6 +429,7 @@ TEST(EveryKey, OfTheSoftwareIsStored) {
   EXPECT_EQ(t.ll.network_share, 0.49);
   EXPECT_EQ(t.p2p.launch, nanoseconds(81));
   EXPECT_EQ(t.p2p.ramp, nanoseconds(82));
+  EXPECT_EQ(t.p2p.message, nanoseconds(87));
   EXPECT_EQ(t.p2p.nvlink_step, nanoseconds(83));
   EXPECT_EQ(t.p2p.pcie_step, nanoseconds(84));
   EXPECT_EQ(t.p2p.host_step, nanoseconds(85));

@@ -28,7 +28,10 @@ TEST(Notes, SayWhichTransportAndFabricWereTaken) {
             "software.transport: nccl-a100's, fitted on such nodes\n"
             "cluster.fabric: rail-fat-tree-hdr, the node's usual one; routing adaptive, so equal paths "
             "share perfectly\n");
-  EXPECT_TRUE(has(notes({"cluster.node.nccl="}), "fitted on DGX A100, as none is fitted on such nodes\n"));
+  EXPECT_TRUE(has(notes({"cluster.node.nccl="}),
+                  "nccl-a100's, as the node names none and its GPUs are of compute capability 8.0\n"));
+  EXPECT_TRUE(has(notes({"cluster.node.nic.family=roce"}), "cluster.node.nic.nccl: the median of the "));
+  EXPECT_FALSE(has(notes({"cluster.node.nic.family=roce", "software.transport.network_of_links=false"}), "nic.nccl"));
   EXPECT_TRUE(has(notes({"cluster.node.fabric="}), "cluster.fabric: one switch without latency, as neither"));
   EXPECT_FALSE(has(notes({"cluster.fabric=one-switch"}), "cluster.fabric"));
   EXPECT_TRUE(has(notes({"cluster.fabric=ethernet-ecmp"}), "cluster.fabric.routing: hash spreads flows"));

@@ -16,6 +16,7 @@
 #include "language/configs/cluster.h"
 #include "language/configs/config_folders.h"
 #include "language/configs/files.h"
+#include "language/configs/usual_stack.h"
 #include "language/core/library.h"
 #include "language/core/read_mapping.h"
 #include "tests/sanitized.h"
@@ -69,7 +70,8 @@ std::vector<Machine> machines() {
   for (const std::string& name : library.names("nodes")) {
     const language::NodeFile file = config(language::node_table(), language::node_schema(), name, library);
     if (file.spec.nics == 0 || !file.spec.nic || file.spec.fabric.empty()) continue;
-    const std::string stack = file.nccl.empty() ? "nccl-a100" : file.nccl;
+    const std::string stack =
+        file.nccl.empty() ? language::usual_stack(file.spec, file.gpu.compute_capability).name : file.nccl;
     all.push_back({name, file.spec,
                    config(language::fabric_table(), language::fabric_schema(), file.spec.fabric, library),
                    config(language::software_table(), language::software_schema(), stack, library).transport});

@@ -194,6 +194,29 @@ TEST(Cluster, SaysWhichLinkTypeIsOutOfRange) {
   EXPECT_EQ(error_of([&] { build_cluster(node, rail_fabric(), 16); }), "dgx: link 'nic': latency must be 0 or more");
 }
 
+/// From rail to rail: over NVSwitches to the GPU of the receiver's rail, but not over a link that two GPUs alone have,
+/// where the spines join the rails.
+TEST(Cluster, ChangesRailsWhereThereIsRoom) {
+  NodeSpec mesh = dgx();
+  mesh.name = "mesh";
+  mesh.builder = "mesh";
+  mesh.gpus_per_pcie_switch = 1;
+  mesh.nvlink_pairs = "all x1";
+  FabricSpec apart = rail_fabric();
+  apart.kind = "rail-only";
+  const auto crosses_nvlink = [](const NodeSpec& node, const FabricSpec& fabric) {
+    const Cluster cluster = build_cluster(node, fabric, 16);
+    const Path path = cluster.path(GpuId{0}, GpuId{15});
+    return std::ranges::any_of(path.links,
+                               [&](LinkId link) { return cluster.link_traits(link).kind == LinkKind::nvlink; });
+  };
+  NodeSpec switched = dgx();
+  switched.gpus_per_pcie_switch = 1;
+  EXPECT_TRUE(crosses_nvlink(switched, rail_fabric()));
+  EXPECT_FALSE(crosses_nvlink(mesh, rail_fabric()));
+  EXPECT_TRUE(crosses_nvlink(mesh, apart));
+}
+
 TEST(Cluster, SaysWhereThereIsNoWay) {
   NodeSpec node = hand_written();
   node.devices.push_back({"island", "gpu"});

@@ -95,6 +95,22 @@ TEST(TransportFit, RecoversTheConstantsThatMadeTheCurves) {
   EXPECT_EQ(find(fit, "ramp").why, "kept fixed");
 }
 
+/// LL is quickest to fill its channels and Simple the slowest: a single point cannot lift one above the next.
+TEST(TransportFit, KeepsTheProtocolsInOrder) {
+  Transport t = truth();
+  t.ll128.share = 0.9;
+  t.ll.ramp = microseconds(9);
+  t.ll128.ramp = microseconds(70);
+  t.ramp = microseconds(20);
+  put_in_order(t);
+  EXPECT_EQ(t.ll.ramp, microseconds(9));
+  EXPECT_EQ(t.ll128.ramp, microseconds(70));
+  EXPECT_EQ(t.ramp, microseconds(70));
+  t.ll128.ramp = microseconds(1);
+  put_in_order(t);
+  EXPECT_EQ(t.ll128.ramp, microseconds(9));
+}
+
 TEST(TransportFit, SaysWhatALogCannotTell) {
   const std::vector<Curve> curves = {curve(Operation::all_reduce, 8, truth())};
   const TransportFit fit =

@@ -65,6 +65,34 @@ TEST(NcclTests, TakesMpirunsPrefixesOff) {
   EXPECT_EQ(parse_nccl_tests(tagged.str(), "a.log")[0].rows.size(), 1u);
 }
 
+TEST(NcclTests, TakesTheRanksOfSrunOff) {
+  std::istringstream log(kNew);
+  std::ostringstream tagged;
+  for (std::string line; std::getline(log, line);) tagged << "12: " << line << '\n';
+  const auto tables = parse_nccl_tests(tagged.str(), "a.log");
+  ASSERT_EQ(tables.size(), 1u);
+  EXPECT_EQ(tables[0].ranks, 2u);
+  EXPECT_EQ(tables[0].rows.size(), 2u);
+}
+
+TEST(NcclTests, ReadsHowManyGpusAProcessDrivesAndWhichNcclRan) {
+  const auto read = [](const std::string& before) { return parse_nccl_tests(before + kNew, "a.log")[0]; };
+  EXPECT_EQ(read("").gpus_per_process, 0u);
+  EXPECT_EQ(read("").nccl_version, "");
+  EXPECT_EQ(read("# nThread 2 nGpus 4 minBytes 8 maxBytes 8\n").gpus_per_process, 8u);
+  EXPECT_EQ(read("$ ./all_reduce_perf -b 8 -g 12\n").gpus_per_process, 12u);
+  EXPECT_EQ(read("$ ./all_reduce_perf -t2 --ngpus=3\n").gpus_per_process, 6u);
+  EXPECT_EQ(read("$ ./all_reduce_perf -b 8 -e 16\n").gpus_per_process, 0u);
+  EXPECT_EQ(read("NCCL version 2.9.9+cuda11.3\n").nccl_version, "2.9.9");
+  EXPECT_EQ(read("# nccl-tests version 2.13.10 nccl-headers=22304 nccl-library=22703\n").nccl_version, "2.27.3");
+  EXPECT_EQ(read("# nccl-library=2804\n").nccl_version, "2.8.4");
+  std::string behind = kNew;  // NCCL says it when it starts, which may be behind the header
+  behind.insert(behind.find("           8  "), "NCCL version 2.21.5+cuda12.4\n");
+  EXPECT_EQ(parse_nccl_tests(behind, "a.log")[0].nccl_version, "2.21.5");
+  EXPECT_EQ(read("").reduces, true);
+  EXPECT_FALSE(parse_nccl_tests(kOld, "a.log")[0].reduces);
+}
+
 std::string error_of(const std::string& log) {
   try {
     parse_nccl_tests(log, "a.log");
@@ -77,6 +105,8 @@ std::string error_of(const std::string& log) {
 TEST(NcclTests, SaysWhichLineIsWrong) {
   const std::string head = "# size count type time algbw busbw error\n";
   EXPECT_EQ(error_of(head + "8 2 float 1.0 0 0\n"), "a.log:2: found a row of 6 columns, expected the header's 7");
+  EXPECT_EQ(error_of(head + "8 2 float 1.0 0 0 0\n16 4"), "a.log:3: found a row of 2 columns, expected the header's 7");
+  EXPECT_EQ(error_of(head + "8 2 float 1.0 0 0 0\n16"), "a.log:3: found a row of 1 columns, expected the header's 7");
   EXPECT_EQ(error_of(head + "8 2 float fast 0 0 0\n"), "a.log:2: time: found 'fast', expected microseconds");
   EXPECT_EQ(error_of(head + "8 2 float nan 0 0 0\n"), "a.log:2: time: found 'nan', expected microseconds");
   EXPECT_EQ(error_of(""),

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <vector>
 
+#include "collectives/forced.h"
 #include "collectives/timing/timer.h"
 #include "sim/input_error.h"
 #include "tests/collectives/fixtures.h"
@@ -156,6 +157,81 @@ TEST(Protocols, WhatIsForcedOnCollectivesIsNotForcedOnMessages) {
   EXPECT_EQ(timer.time(Operation::all_reduce, {1 << 20}, all).protocol, "LL128");
   EXPECT_EQ(timer.time(Operation::all_to_all, {1 << 20}, all).protocol, "Simple");
   EXPECT_EQ(timer.time(Operation::all_to_all, {1 << 10}, all).protocol, "LL");
+}
+
+/// Each further message of the busiest rank costs the same: n - 1 of them in an all_to_all, one in a send_recv.
+TEST(Protocols, EachFurtherMessageOfARankCostsTheSame) {
+  Transport transport = three_protocols();
+  transport.p2p.share = 1;
+  Transport costly = transport;
+  costly.p2p.message = microseconds(3);
+  Timer timer(build({.nodes = 2}), transport), slower(build({.nodes = 2}), costly);
+  const auto more = [&](Operation operation, std::uint32_t ranks, const Details& details = {}) {
+    const std::vector<Group> group = {gpus(ranks)};
+    const auto with = [&](Timer& each) {
+      return each.time(operation, {1 << 20}, group, "auto", true, details).duration;
+    };
+    return with(slower) - with(timer);
+  };
+  for (const std::uint32_t ranks : {2u, 8u, 16u})
+    EXPECT_EQ(more(Operation::all_to_all, ranks), microseconds(3) * (std::int64_t{ranks} - 2)) << ranks;
+  EXPECT_EQ(more(Operation::gather, 8), microseconds(3 * 6));
+  EXPECT_EQ(more(Operation::send_recv, 2), Time{});
+  EXPECT_EQ(more(Operation::all_reduce, 8), Time{});
+  // Of uneven ones those count that are sent at all: rank 0 sends three, rank 3 takes in as many.
+  Details uneven{.pair_weights = std::vector<std::int64_t>(64, 0)};
+  for (const std::size_t at : {1u, 2u, 3u, 8u + 3u, 16u + 3u}) uneven.pair_weights[at] = 1;
+  EXPECT_EQ(more(Operation::all_to_all, 8, uneven), microseconds(3 * 2));
+}
+
+TEST(Protocols, ReleasesOfNcclHaveNoAlgorithmsOfLaterOnes) {
+  Transport transport = three_protocols();
+  transport.nvls.share = 1;
+  const auto taken = [&](const char* version, std::uint32_t nodes) {
+    transport.nccl_version = version;
+    Timer timer(build({.nodes = nodes}), transport);
+    const std::vector<Group> all = {gpus(8 * nodes)};
+    return timer.time(Operation::all_reduce, {1 << 30}, all).algorithm;
+  };
+  EXPECT_EQ(taken("2.16.5", 1), "ring");
+  EXPECT_EQ(taken("2.17.1", 1), "nvls");
+  EXPECT_NE(taken("2.17.1", 2), "nvls-tree");
+  EXPECT_EQ(taken("2.18.1", 2), "nvls-tree");
+}
+
+TEST(Protocols, WhatIsForbiddenIsNeverTakenAndNothingElseIsAdded) {
+  Transport transport = three_protocols();
+  transport.nvls.share = 1;
+  const std::vector<Group> both = {gpus(16)};
+  const auto run = [&](Operation operation, std::string_view name) {
+    return Timer(build({.nodes = 2}), transport).time(operation, {8}, both, name);
+  };
+  const Timing gathered = run(Operation::all_gather, "auto");
+  transport.forced.without = {"nvls-tree"};
+  EXPECT_EQ(run(Operation::all_gather, "auto").algorithm, gathered.algorithm);
+  EXPECT_EQ(run(Operation::all_gather, "auto").duration, gathered.duration);
+  transport.forced.without = {"ring", "double-binary-tree", "nvls", "nvls-tree"};
+  for (const std::string_view name : {"auto", "library", "nccl"}) {
+    EXPECT_THROW(run(Operation::all_gather, name), InputError) << name;
+    EXPECT_THROW(run(Operation::all_reduce, name), InputError) << name;
+  }
+  transport.as_nccl_picks = true;
+  EXPECT_THROW(run(Operation::all_reduce, "library"), InputError);
+  EXPECT_EQ(run(Operation::all_to_all, "auto").algorithm, "direct");  // messages know none of these
+}
+
+TEST(Protocols, AListSaysTheseAloneOrAnyButThese) {
+  EXPECT_EQ(forced_algorithms("Ring,Tree").alone, (std::vector<std::string>{"ring", "double-binary-tree"}));
+  EXPECT_EQ(forced_algorithms("^NVLSTree,nvls-tree").without, std::vector<std::string>{"nvls-tree"});
+  EXPECT_TRUE(forced_algorithms("^ring").alone.empty());
+  EXPECT_EQ(forced_protocols("^LL"), (std::vector<std::string>{"Simple", "LL128"}));
+  try {
+    forced_algorithms("^Ring,CollNet");
+    ADD_FAILURE() << "no error";
+  } catch (const InputError& error) {
+    EXPECT_NE(std::string(error.what()).find("or NCCL's Tree, NVLSTree, CollNetDirect, CollNetChain"),
+              std::string::npos);
+  }
 }
 
 TEST(Protocols, MessagesMayHaveTimesOfTheirOwn) {

@@ -165,6 +165,26 @@ TEST(NcclTuner, ReleasesMoveWhatTheyAreKnownToHaveMoved) {
   EXPECT_NEAR(latency("2.12.12", Algo::ring) - latency("2.14", Algo::ring), 2 * (28 - 9.6), 1e-6);
 }
 
+TEST(NcclTuner, ReleasesHaveTheAlgorithmsThatTheyCameWith) {
+  Job node{.ranks = 8, .architecture = Architecture::hopper};
+  node.graphs[at(Algo::ring)] = node.graphs[at(Algo::nvls)] = graph(8, 40, 40);
+  Job nodes = dgx_h100(2, 8);
+  const auto priced = [](const char* version, const Job& job, Algo algorithm) {
+    return price(constants(version), job, Operation::all_reduce, algorithm, Protocol::simple).has_value();
+  };
+  EXPECT_FALSE(priced("2.14.3", node, Algo::nvls));
+  EXPECT_FALSE(priced("2.16.5", node, Algo::nvls));
+  EXPECT_TRUE(priced("2.17.1", node, Algo::nvls));
+  EXPECT_FALSE(priced("2.17.1", nodes, Algo::nvls_tree));
+  EXPECT_TRUE(priced("2.18.1", nodes, Algo::nvls_tree));
+  nodes.collnet = true;
+  nodes.graphs[at(Algo::nvls)] = graph(8, 40, 40);
+  EXPECT_FALSE(priced("2.17.1", nodes, Algo::nvls));
+  EXPECT_TRUE(priced("2.18.1", nodes, Algo::nvls));
+  EXPECT_TRUE(has(constants("2.23.4"), Algo::pat));
+  EXPECT_FALSE(has(constants("2.22.3"), Algo::pat));
+}
+
 TEST(NcclTuner, OneGpuOfEachNodeGathersByPatSinceItIsThere) {
   Job job{.ranks = 64, .nodes = 64, .architecture = Architecture::hopper};
   job.graphs[at(Algo::ring)] = job.graphs[at(Algo::tree)] = job.graphs[at(Algo::pat)] =

@@ -63,6 +63,21 @@ TEST(Merge, AKeyTakesItsRivalsBelowAwayAndNoOthers) {
             nullptr);
 }
 
+/// Constants of one network are not those of another: with the family, or all it is, said anew they go.
+TEST(Merge, WhatWasMeasuredOfAnotherValueGoesWithIt) {
+  const auto nic = [](const std::string& over) {
+    const Node tree = laid_over("cluster: {node: {nic: {kind: network, family: efa, nccl: {share: 0.9}}}}",
+                                "cluster: {node: {nic: {" + over + "}}}");
+    std::string keys;
+    for (const Entry& entry : tree.find("cluster")->find("node")->find("nic")->entries) keys += entry.key + " ";
+    return keys;
+  };
+  EXPECT_EQ(nic("bandwidth: 1 GB/s"), "kind family nccl bandwidth ");
+  EXPECT_EQ(nic("family: roce"), "kind family ");
+  EXPECT_EQ(nic("kind: network"), "kind ");
+  EXPECT_EQ(nic("family: roce, nccl: {ll_share: 0.5}"), "kind family nccl ");
+}
+
 TEST(Merge, AnErasedKeyTakesNoRivalAway) {
   Node tree = parse_yaml("cluster: {node: a, nodes: 4}", "under.yaml");
   Node erased;
