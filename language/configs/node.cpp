@@ -179,7 +179,7 @@ const Table<NodeFile>& node_table() {
 
 namespace {
 
-/// What the builder finds wrong with it, at the key that it names.
+/// What the builder finds wrong with a key, at that key. What it lacks is for whoever builds a cluster of it to say.
 void check_builds(const NodeFile& node, const Value& value) {
   try {
     topology::find_builder(node.spec).build(node.spec);
@@ -187,8 +187,8 @@ void check_builds(const NodeFile& node, const Value& value) {
     std::string what = error.what();
     if (const std::string prefix = node.spec.name + ": "; what.starts_with(prefix)) what.erase(0, prefix.size());
     const std::string key = what.substr(0, std::min(what.find(": "), what.size()));
-    if (find_key(node_schema(), key) == nullptr) fail(value.node->place, value.path, what);
-    fail(locate(*value.node, key), join(value.path, key), what.substr(key.size() + 2));
+    if (find_key(node_schema(), key) != nullptr)
+      fail(locate(*value.node, key), join(value.path, key), what.substr(key.size() + 2));
   }
 }
 

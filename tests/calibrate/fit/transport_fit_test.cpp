@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "calibrate/fit/transport_constants.h"
 #include "sim/input_error.h"
 #include "tests/collectives/fixtures.h"
 

@@ -1,0 +1,143 @@
+// Constants of a stack and a site, planted in scenarios whose forecasts then stand for measurements.
+
+#include "calibrate/fit/run_fit.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "calibrate/fit/network_shares.h"
+#include "collectives/timing/timer.h"
+#include "schedules/forecast.h"
+#include "schedules/plan/plan.h"
+#include "tests/schedules/scenarios.h"
+#include "topology/cluster.h"
+#include "workload/machines.h"
+
+namespace stepcast::calibrate {
+namespace {
+
+using schedules::Scenario;
+
+const Estimate& estimate(const RunFit& fit, const std::string& key) {
+  return std::ranges::find(fit.constants, key, &ProfileConstant::key)->estimate;
+}
+
+/// Runs of several plans on one node, some with more work for the GPU than for the host, some with less.
+std::vector<Scenario> runs() {
+  std::vector<Scenario> out;
+  for (const std::int64_t layers : {8, 16})
+    for (const std::int64_t hidden : {1024, 4096})
+      for (const std::uint32_t tensor : {1u, 2u, 4u}) {
+        Scenario s = schedules::round_numbers(8);
+        s.name = std::to_string(out.size());
+        s.model.layers = layers;
+        s.model.hidden = hidden;
+        s.model.ffn = 4 * hidden;
+        s.parallelism.tensor = tensor;
+        s.parallelism.pipeline = 1;
+        s.parallelism.data = 8 / tensor;
+        s.software.host_per_kernel = microseconds(5);
+        out.push_back(s);
+      }
+  return out;
+}
+
+/// With what is forecast under `plant` as what was measured.
+std::vector<Scenario> measured(std::vector<Scenario> of, void (*plant)(schedules::Software&)) {
+  workload::Machines machines;
+  for (Scenario& s : of) {
+    Scenario real = s;
+    plant(real.software);
+    s.measured.step_time = schedules::forecast(real, machines).step;
+    s.measured.memory_is = schedules::MemoryFigure::reserved;
+    s.measured.peak_memory = schedules::plan(real, machines).memory.front().peak();
+  }
+  return of;
+}
+
+void plant(schedules::Software& s) {
+  s.compute_share = 0.8;
+  s.host_per_kernel = microseconds(60);
+  s.activation_overhead = 0.3;
+  s.memory_reserve = Bytes{5LL << 30};
+}
+
+TEST(RunFit, FindsWhatIsPlanted) {
+  const RunFit fit = fit_runs(measured(runs(), plant), {});
+  EXPECT_NEAR(estimate(fit, "compute_share").value, 0.8, 0.01);
+  EXPECT_NEAR(estimate(fit, "host_per_kernel").value, 60e-6, 2e-6);
+  EXPECT_NEAR(estimate(fit, "activation_overhead").value, 0.3, 0.01);
+  EXPECT_NEAR(estimate(fit, "memory_reserve").value, static_cast<double>(5LL << 30), 1e8);
+  for (const FittedRun& run : fit.runs) {
+    EXPECT_NEAR(*run.predicted_s / *run.measured_s, 1, 0.02) << run.name;
+    EXPECT_NEAR(*run.held_out_s / *run.measured_s, 1, 0.05) << run.name;
+    EXPECT_NEAR(*run.predicted_bytes / *run.measured_bytes, 1, 0.01) << run.name;
+  }
+}
+
+TEST(RunFit, SaysWhatNoRunTells) {
+  const RunFit fit = fit_runs(measured(runs(), plant), {});
+  EXPECT_FALSE(estimate(fit, "send_delay").identified) << "there is one node";
+  EXPECT_FALSE(estimate(fit, "host_per_peer").identified) << "there is one stage";
+  EXPECT_TRUE(fit.network_shares.empty());
+  const Scenario fitted = with(fit, runs().front());
+  EXPECT_EQ(fitted.software.send_delay, Time{});
+  EXPECT_EQ(fitted.software.host_per_peer, Time{});
+  EXPECT_NEAR(fitted.software.compute_share, 0.8, 0.01);
+}
+
+TEST(RunFit, IsPulledLittleByARunThatIsFarOff) {
+  std::vector<Scenario> all = measured(runs(), plant);
+  all[3].measured.step_time = Time{all[3].measured.step_time->value * 5};
+  const RunFit fit = fit_runs(all, {});
+  EXPECT_NEAR(estimate(fit, "compute_share").value, 0.8, 0.05);
+  EXPECT_NEAR(estimate(fit, "host_per_kernel").value, 60e-6, 10e-6);
+}
+
+TEST(RunFit, RefusesTooFewRuns) {
+  std::vector<Scenario> few = measured(runs(), plant);
+  few.resize(3);
+  const RunFit fit = fit_runs(few, {});
+  for (const ProfileConstant& c : fit.constants) {
+    const bool of_memory = c.unit == ConstantUnit::bytes || c.key == "activation_overhead";
+    EXPECT_TRUE(of_memory || !c.estimate.identified) << c.key;
+  }
+}
+
+/// The bus bandwidths that a transport has under some shares tell these shares.
+TEST(NetworkShares, AreThoseUnderWhichTheyWereMeasured) {
+  const Scenario s = schedules::round_numbers(64);
+  collectives::Transport transport = s.software.transport;
+  transport.network_shares = {{2, 0.8}, {8, 0.2}};
+  std::vector<BusBandwidth> measured{{collectives::Operation::all_reduce, 1, 8, 1e9}};  // tells nothing
+  for (const std::uint32_t nodes : {2u, 4u, 8u})
+    for (const collectives::Operation operation :
+         {collectives::Operation::all_reduce, collectives::Operation::all_gather}) {
+      const collectives::Timer timer(topology::build_cluster(s.cluster.node, s.cluster.fabric, nodes * 8), transport);
+      collectives::Group all;
+      for (std::uint32_t gpu = 0; gpu < nodes * 8; ++gpu) all.push_back(topology::GpuId{gpu});
+      constexpr Bytes kSize{1LL << 30};
+      const Time time = timer.time(operation, kSize, std::span(&all, 1), "library").duration;
+      measured.push_back(
+          {operation, nodes, nodes * 8,
+           collectives::bus_factor(operation, nodes * 8) * static_cast<double>(kSize.value) / to_seconds(time)});
+    }
+  const std::vector<collectives::ShareOverNodes> found = network_shares(measured, s.cluster, s.software.transport);
+  ASSERT_EQ(found.size(), 3u);
+  for (const collectives::ShareOverNodes& each : found)
+    EXPECT_NEAR(each.share, collectives::network_share_over(transport, each.nodes), 0.01) << each.nodes;
+}
+
+TEST(NetworkShares, LieOnAStraightLineOfLogarithmsAndStayBeyondIt) {
+  collectives::Transport transport;
+  EXPECT_EQ(collectives::network_share_over(transport, 64), 1);
+  transport.network_shares = {{2, 0.8}, {8, 0.2}};
+  EXPECT_EQ(collectives::network_share_over(transport, 2), 0.8);
+  EXPECT_NEAR(collectives::network_share_over(transport, 4), 0.4, 1e-12);
+  EXPECT_EQ(collectives::network_share_over(transport, 8), 0.2);
+  EXPECT_EQ(collectives::network_share_over(transport, 64), 0.2);
+}
+
+}  // namespace
+}  // namespace stepcast::calibrate
