@@ -82,8 +82,9 @@ inline double offloaded_activations(const Scenario& s) {
 }
 /// Which traffic runs beside kernels: none, where the host launches nothing before the last kernel has ended.
 inline bool data_overlap(const Scenario& s) {
-  return !s.software.launch_blocking && s.data_parallel.overlap.value_or(
-             s.software.data_overlap && (s.data_parallel.zero != 1 || s.software.zero_1_overlap));
+  return !s.software.launch_blocking &&
+         s.data_parallel.overlap.value_or(s.software.data_overlap &&
+                                          (s.data_parallel.zero != 1 || s.software.zero_1_overlap));
 }
 inline TensorOverlap tensor_overlap(const Scenario& s) {
   return s.software.launch_blocking ? TensorOverlap::none : s.software.tensor_overlap;

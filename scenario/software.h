@@ -52,12 +52,12 @@ struct Software {
   std::int64_t vocabulary_multiple = 1;  ///< the vocabulary is padded to a multiple of so many rows a tensor rank
   bool fused_gradient_accumulation = false;  ///< weight-gradient GEMMs add into the main gradient
   TensorOverlap tensor_overlap = TensorOverlap::none;
-  bool data_overlap = true;        ///< data-parallel traffic under backward (and forward for ZeRO 3)
+  bool data_overlap = true;         ///< data-parallel traffic under backward (and forward for ZeRO 3)
   SumOnce sum_once = SumOnce::no;   ///< unless the scenario says
-  bool zero_1_overlap = true;      ///< ZeRO 1: as data_overlap says; else gradients are summed after the last backward
-  bool zero_1_all_reduce = false;  ///< ZeRO 1: every rank gets all summed gradients, of which it needs its shard
-  double activation_overhead = 0;  ///< what activations take besides what backward needs, in shares of that: tensors
-                                   ///< that the program still holds, temporary ones, gaps of the allocator
+  bool zero_1_overlap = true;       ///< ZeRO 1: as data_overlap says; else gradients are summed after the last backward
+  bool zero_1_all_reduce = false;   ///< ZeRO 1: every rank gets all summed gradients, of which it needs its shard
+  double activation_overhead = 0;   ///< what activations take besides what backward needs, in shares of that: tensors
+                                    ///< that the program still holds, temporary ones, gaps of the allocator
   int fp32_logits = 1;              ///< unfused loss: so many copies of the logits in fp32 at its peak
   bool autograd_gradients = false;  ///< what a backward pass makes is kept, in the training precision, beside the
                                     ///< main gradients that it is added to once the pass is over

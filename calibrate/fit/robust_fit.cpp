@@ -14,7 +14,6 @@ namespace stepcast::calibrate {
 namespace {
 
 constexpr double kUninformed = 0.8;  // an interval that covers more of the bounds says nothing
-constexpr double kRatio = 4;         // nor does one of a logarithmic constant whose ends are further apart
 constexpr double kFelt = 1e-4;       // columns below this are of constants that no sample feels
 constexpr double kStep = 1e-3;       // of the bounds: for the slopes that intervals come from
 constexpr std::size_t kFolds = 5;
@@ -119,7 +118,7 @@ Eigen::VectorXd half_widths(const Problem& problem, const std::vector<double>& a
 /// How much of what may be an interval covers: 1 where it says nothing.
 double uninformed(const Free& c, double place, double half) {
   const double low = std::max(place - half, 0.0), high = std::min(place + half, 1.0);
-  if (c.logarithmic) return (high - low) * std::log(c.high / c.low) / std::log(kRatio);
+  if (c.logarithmic) return (high - low) * std::log(c.high / c.low) / std::log(c.told_within);
   return (high - low) / kUninformed;
 }
 
@@ -199,7 +198,8 @@ RobustFit fit_robust(std::span<const double> measured, std::span<const std::size
     };
     intervals.give_up = [&](std::size_t k) {
       const std::size_t constant = problem.moving[k];
-      drop(constant, constants[constant].logarithmic ? "its interval spans a factor of more than 4"
+      drop(constant, constants[constant].logarithmic ? "its interval spans a factor of more than " +
+                                                           std::to_string(std::lround(constants[constant].told_within))
                                                      : "its interval covers most of its bounds");
       again = true;
     };

@@ -14,6 +14,7 @@ struct Free {
   double low = 0, high = 1;  ///< open bounds
   double start = 0.5;        ///< between them: where the fit starts, and what stays where it cannot be told
   bool logarithmic = false;  ///< spans decades (rates): steps and intervals are ratios
+  double told_within = 4;    ///< logarithmic: the ends of an interval that tells it are within this ratio
 };
 
 /// What a fit made of a constant.
@@ -40,9 +41,9 @@ using PredictSample = std::function<double(const std::vector<double>& constants,
 /// Statistics, 1981, ch. 7), by Levenberg and Marquardt (Eigen) on the logit of where each constant lies between its
 /// bounds. `starts` are places to start from besides the constants' own; the best end is kept. Intervals: Student's t
 /// times the square root of Huber's covariance (eq. 7.6.6). A constant that no sample feels, or whose interval covers
-/// most of its bounds (logarithmic: a factor of 4), is not identified: it keeps its start and the others are fitted
-/// again without it. With fewer samples than constants and two more, none is. Held out errors: 5 folds, whole `groups`
-/// in each (one number a sample: those of one shape stay together), dealt in order of first appearance.
+/// most of its bounds (logarithmic: a factor of `told_within`), is not identified: it keeps its start and the others
+/// are fitted again without it. With fewer samples than constants and two more, none is. Held out errors: 5 folds,
+/// whole `groups` in each (one number a sample: those of one shape stay together), dealt in order of first appearance.
 /// Deterministic. Samples x constants predictions for each of some ten iterations and each start.
 RobustFit fit_robust(std::span<const double> measured, std::span<const std::size_t> groups,
                      std::span<const Free> constants, const PredictSample& predict,

@@ -25,6 +25,9 @@ using schedules::Software;
 /// Steps that were run twice differ by 15 % in the median (Ultra-Scale Playbook, 2025).
 constexpr double kRepeats = 0.15;
 
+/// A stack's own host time, say, is often further off than what an interval of this ratio tells.
+constexpr double kToldWithin = 10;
+
 /// A constant of a stack: its key, and where it lies between what bounds.
 struct StackConstant {
   std::string_view key;
@@ -65,7 +68,7 @@ constexpr std::array kOfMemory{
 Free free_of(const StackConstant& c, const Software& software) {
   const double inside = c.logarithmic ? 1.001 : 1 + 1e-9;
   const double start = std::clamp(c.get(software), c.low > 0 ? c.low * inside : c.low + 1e-9, c.high / inside);
-  return {std::string(c.key), c.low, c.high, start, c.logarithmic};
+  return {std::string(c.key), c.low, c.high, start, c.logarithmic, kToldWithin};
 }
 
 /// What a site's network gives groups of nodes, by two numbers: a straight line of the logarithms from two nodes to the
@@ -77,10 +80,11 @@ struct NetworkModel {
   std::vector<Free> constants() const {
     constexpr double kLeast = 0.02, kMost = 1.001;
     if (most_nodes < 2) return {};
-    if (!measured.empty()) return {{"network", 0.2, 5, 1, true}};
-    std::vector<Free> ends{{"network over 2 nodes", kLeast, kMost, 0.999, true}};
+    if (!measured.empty()) return {{"network", 0.2, 5, 1, true, kToldWithin}};
+    std::vector<Free> ends{{"network over 2 nodes", kLeast, kMost, 0.999, true, kToldWithin}};
     if (most_nodes > 2)
-      ends.push_back({"network over " + std::to_string(most_nodes) + " nodes", kLeast, kMost, 0.999, true});
+      ends.push_back(
+          {"network over " + std::to_string(most_nodes) + " nodes", kLeast, kMost, 0.999, true, kToldWithin});
     return ends;
   }
 

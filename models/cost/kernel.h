@@ -18,7 +18,7 @@ struct KernelCost {
   const Software& software;
   Precision precision;
   std::uint32_t peers = 0;  ///< other tensor ranks whose hosts each collective among them waits for
-  bool captured = false;  ///< the kernels are one CUDA graph: one launch
+  bool captured = false;    ///< the kernels are one CUDA graph: one launch
 
   /// On the stream, the gap to the next kernel included. Traffic, which a machine times, takes none here.
   Time time(const Kernel& kernel) const;

@@ -182,8 +182,8 @@ class PassClock {
   PassTime pass_;
   Time beside_{};  ///< of a collective that hides under the next kernel
   const TensorCollective* op_beside_ = nullptr;
-  HostLaunches launching_;   ///< of the kernel that is being run
-  Time launched_for_{};  ///< what all before it take on the GPU
+  HostLaunches launching_;  ///< of the kernel that is being run
+  Time launched_for_{};     ///< what all before it take on the GPU
 };
 
 }  // namespace

@@ -150,7 +150,7 @@ TEST(OperatorTables, AreAsFarOffAsTheDocsSay) {
   configs.node = &nowhere;
   const language::Node stack =
       library.expand_block(language::make_scalar("megatron-core", {}), language::software_schema(), "software");
-  const Time launch = language::read_software(stack, "", library).grouped_multiply_launch;
+  const Time launch = language::read_software(stack, "nccl-a100", library).grouped_multiply_launch;
   std::string told =
       "Measured kernels (calibrate/data, each file with its source) beside the cost model under the constants of\n"
       "configs/: mean and median absolute error of the time, and the median of predicted over measured, less one.\n\n" +

@@ -65,7 +65,8 @@ constexpr Kind kKinds[] = {
     {"gpu", language::gpu_schema, [](const Value& v) { read_block(language::gpu_table(), v); }},
     {"link", language::link_schema, [](const Value& v) { read_block(language::link_table(), v); }},
     {"fabric", language::fabric_schema, read_fabric},
-    {"software", language::software_schema, [](const Value& v) { language::read_software(*v.node, "", *v.library); }},
+    {"software", language::software_schema,
+     [](const Value& v) { language::read_software(*v.node, "nccl-a100", *v.library); }},
     {"profile", language::profile_schema, [](const Value& v) { read_block(language::profile_table(), v); }},
     {"model", language::model_schema, [](const Value& v) { finish(read_block(language::model_table(), v), v); }},
 };

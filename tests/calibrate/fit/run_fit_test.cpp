@@ -109,7 +109,7 @@ TEST(RunFit, RefusesTooFewRuns) {
 TEST(NetworkShares, AreThoseUnderWhichTheyWereMeasured) {
   const Scenario s = schedules::round_numbers(64);
   collectives::Transport transport = s.software.transport;
-  transport.network_shares = {{2, 0.8}, {8, 0.2}};
+  transport.network_shares = {{2, 0.4}, {8, 0.1}};  // little enough to be what binds
   std::vector<BusBandwidth> measured{{collectives::Operation::all_reduce, 1, 8, 1e9}};  // tells nothing
   for (const std::uint32_t nodes : {2u, 4u, 8u})
     for (const collectives::Operation operation :
