@@ -268,8 +268,7 @@ TEST_F(Collective, RefusesWhatNcclCannotBe) {
 
 TEST_F(Collective, BlamesANodeOrAFabricWhereItIsWritten) {
   std::ofstream(file("node.yaml")) << "base: dgx-h100\ngpus: 8\ntrays: 3\n";
-  EXPECT_THAT(error({"--node", file("node.yaml")}),
-              testing::ContainsRegex("node.yaml:3:[0-9]+: cluster.node.trays: "));
+  EXPECT_THAT(error({"--node", file("node.yaml")}), testing::ContainsRegex("node.yaml:3:[0-9]+: cluster.node.trays: "));
   std::ofstream(file("cluster.yaml"))
       << "node: dgx-h100\nnodes: 2\nfabric:\n  kind: rail-fat-tree\n  radix: 8\n  oversubscription: 8\n";
   EXPECT_THAT(error({"--cluster", file("cluster.yaml")}),
