@@ -358,8 +358,7 @@ int collective(const std::vector<std::string>& words) {
                           .software = setting.software.name,
                           .hashings = seeds,
                           .notes = setting.notes};
-  const std::string usual = log.empty() ? "auto" : "library";
-  const std::string wanted = word("algorithm").empty() ? usual : word("algorithm");
+  const std::string wanted = !word("algorithm").empty() ? word("algorithm") : log.empty() ? "auto" : "library";
   LoggedRun measured;
   std::vector<Bytes> sizes;
   if (report.log.empty()) {
