@@ -44,7 +44,7 @@ bool forecast(Answer& answer, workload::Machines& machines, const AnswerOptions&
   const workload::WatchLowered watch = transfers.watch();
   own.watch = &watch;
   const schedules::Measured& measured = answer.question.scenario.measured;
-  if (measured.outcome == schedules::Outcome::failed ||
+  if (measured.outcome == schedules::RunOutcome::failed ||
       (options.rows_that_may_fit && answer.question.of_table && !measured.step_time))
     own.simulate = schedules::Simulate::what_may_fit;
   try {

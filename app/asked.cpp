@@ -69,7 +69,7 @@ namespace {
 
 /// A plan that is refused, and did not run when it was tried.
 bool failed_as_measured(const Answer& answer) {
-  return answer.question.refused && answer.question.scenario.measured.outcome == schedules::Outcome::failed;
+  return answer.question.refused && answer.question.scenario.measured.outcome == schedules::RunOutcome::failed;
 }
 
 }  // namespace

@@ -33,7 +33,7 @@ namespace {
 
 using calibrate::FittedRun;
 using calibrate::RunFit;
-using schedules::Outcome;
+using schedules::RunOutcome;
 
 /// What was measured and can be forecast; and what was said of the others.
 struct Runs {
@@ -57,7 +57,7 @@ Runs read_runs(const std::vector<std::string>& paths, const std::vector<std::str
   Runs runs;
   for (language::Question& question : language::read_questions(paths, settings, library)) {
     const schedules::Measured& measured = question.scenario.measured;
-    if (question.error.empty() && measured.outcome == Outcome::ran && (measured.step_time || measured.peak_memory)) {
+    if (question.error.empty() && measured.outcome == RunOutcome::ran && (measured.step_time || measured.peak_memory)) {
       runs.fitted.push_back(std::move(question));
       continue;
     }

@@ -342,7 +342,7 @@ const Table<ScenarioDraft>& scenario_table() {
            [](D& d, const Value& v) { d.s.measured.step_time = v.time; }},
           {{"measured.outcome", choice(outcome_names), "ran",
             "failed: the plan was tried and did not run, for whatever reason; it has no step time"},
-           [](D& d, const Value& v) { d.s.measured.outcome = static_cast<schedules::Outcome>(v.choice); }},
+           [](D& d, const Value& v) { d.s.measured.outcome = static_cast<schedules::RunOutcome>(v.choice); }},
           {{"measured.memory_is", choice(memory_names), "allocated",
             "which memory measured.peak_memory counts: what the framework's allocator had handed out "
             "(torch.cuda.max_memory_allocated), what it had taken for that (max_memory_reserved), or all that was in "
@@ -401,7 +401,7 @@ void check_predictions(const schedules::Scenario& s, const Node& tree) {
 /// A run that failed took no time.
 void check_outcome(const schedules::Scenario& s, const Node& tree) {
   constexpr const char* kKey = "measured.step_time";
-  if (s.measured.outcome == schedules::Outcome::failed && s.measured.step_time)
+  if (s.measured.outcome == schedules::RunOutcome::failed && s.measured.step_time)
     fail(locate(tree, kKey), kKey, "found the time of a run that failed, expected measured.outcome ran");
 }
 

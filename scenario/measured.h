@@ -9,7 +9,7 @@
 
 namespace stepcast::schedules {
 
-enum class Outcome : std::uint8_t { ran, failed };
+enum class RunOutcome : std::uint8_t { ran, failed };
 
 /// Which memory a figure counts: what the framework's allocator had handed out (torch.cuda.max_memory_allocated), what
 /// it had taken from the device for that (max_memory_reserved), or all that was in use on the device (nvidia-smi).
@@ -17,7 +17,7 @@ enum class MemoryFigure : std::uint8_t { allocated, reserved, device };
 
 /// What a real run showed.
 struct Measured {
-  Outcome outcome = Outcome::ran;                    ///< failed: the plan was tried and did not run; no step time
+  RunOutcome outcome = RunOutcome::ran;              ///< failed: the plan was tried and did not run; no step time
   MemoryFigure memory_is = MemoryFigure::allocated;  ///< of peak_memory
   std::optional<Time> step_time;
   std::optional<Bytes> peak_memory;

@@ -50,6 +50,8 @@ concepts = {
     "app/report/text_table.h": "a table for people or programs",
     "language/core/nearest.h": "the allowed name that is nearest to a found one",
     "language/core/library.h": "the library of configs",
+    "language/core/read_mapping.h": "a mapping read by a table of keys",
+    "language/core/streams.h": "files that are no files: standard input, pipes, descriptors",
     "language/core/file_text.h": "the text of a file",
     "language/core/visible_text.h": "a text without control characters",
 }

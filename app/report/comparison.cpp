@@ -70,7 +70,7 @@ ComparedTable summarise(std::string name, const std::vector<const ComparedRow*>&
   ComparedTable table;
   table.table = std::move(name);
   table.rows = rows.size();
-  const auto refused = [&](schedules::Outcome outcome) -> std::optional<double> {
+  const auto refused = [&](schedules::RunOutcome outcome) -> std::optional<double> {
     double all = 0, not_fitting = 0;
     for (const ComparedRow* row : rows) {
       if (!row->fits || row->answer->question.scenario.measured.outcome != outcome) continue;
@@ -79,8 +79,8 @@ ComparedTable summarise(std::string name, const std::vector<const ComparedRow*>&
     }
     return all == 0 ? std::nullopt : std::optional(not_fitting / all);
   };
-  table.failed_found = refused(schedules::Outcome::failed);
-  table.ran_refused = refused(schedules::Outcome::ran);
+  table.failed_found = refused(schedules::RunOutcome::failed);
+  table.ran_refused = refused(schedules::RunOutcome::ran);
   table.covered = share(rows, &ComparedRow::covered);
   table.covered_new_table = share(rows, &ComparedRow::covered_new_table);
   std::vector<double> errors, measured, predicted, memory;
@@ -118,14 +118,14 @@ std::string number(const std::optional<double>& value) { return value ? fmt::for
 }  // namespace
 
 std::string_view outcome_text(const ComparedRow& row) {
-  return row.answer->question.scenario.measured.outcome == schedules::Outcome::failed ? "failed" : "ran";
+  return row.answer->question.scenario.measured.outcome == schedules::RunOutcome::failed ? "failed" : "ran";
 }
 
 Comparison compare(std::span<const Answer> answers, std::span<const calibrate::Residual> measured) {
   Comparison out;
   for (const Answer& answer : answers) {
     const schedules::Measured& m = answer.question.scenario.measured;
-    if (answer.question.error.empty() && m.outcome == schedules::Outcome::ran && !m.step_time && !m.peak_memory &&
+    if (answer.question.error.empty() && m.outcome == schedules::RunOutcome::ran && !m.step_time && !m.peak_memory &&
         m.phases.empty())
       continue;
     out.rows.push_back(compare_row(answer, measured));
@@ -151,7 +151,7 @@ std::string validate_table(const Comparison& comparison) {
   for (const ComparedRow& row : comparison.rows) {
     const language::Question& question = row.answer->question;
     std::string note = question.error;
-    if (question.scenario.measured.outcome == schedules::Outcome::failed)
+    if (question.scenario.measured.outcome == schedules::RunOutcome::failed)
       note = note.empty() ? "failed when it was tried" : "failed when it was tried: " + note;
     if (row.answer->forecast && row.answer->forecast->out_of_memory)
       note = memory_message(*row.answer->forecast->out_of_memory);

@@ -194,9 +194,8 @@ class Declarer {
                                            algorithm(s_.data_parallel.mode))}},
                          summing, held.all);
         }
-        const Operation operation = zero_ >= 2 || (zero_ == 1 && !s_.software.zero_1_all_reduce)
-                                        ? Operation::reduce_scatter
-                                        : Operation::all_reduce;
+        const bool scattered = zero_ >= 2 || (zero_ == 1 && !s_.software.zero_1_all_reduce);
+        const Operation operation = scattered ? Operation::reduce_scatter : Operation::all_reduce;
         Communication sum{{over_data_ranks(operation, bytes_of(held.rest(), on_wire), shards, groups.own_shards,
                                            algorithm(s_.data_parallel.mode))}};
         if (!groups.replicas.empty())

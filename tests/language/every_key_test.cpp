@@ -444,7 +444,7 @@ TEST(EveryKey, OfTheSoftwareIsStored) {
 TEST(EveryKey, OfTheMeasurementIsStored) {
   const schedules::Measured measured = read_every_key().measured;
   EXPECT_EQ(measured.step_time, milliseconds(41'000));
-  EXPECT_EQ(measured.outcome, schedules::Outcome::ran);
+  EXPECT_EQ(measured.outcome, schedules::RunOutcome::ran);
   EXPECT_EQ(measured.memory_is, schedules::MemoryFigure::reserved);
   EXPECT_EQ(measured.peak_memory, Bytes{42LL << 30});
   EXPECT_EQ(measured.phases, (std::map<std::string, Time>{{"layer_forward", milliseconds(1)},

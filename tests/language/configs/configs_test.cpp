@@ -125,7 +125,7 @@ TEST(Scenarios, EveryOneCanRun) {
   const std::vector<std::string> paths = {STEPCAST_SOURCE_DIR "/scenarios"};
   for (const Question& question : read_questions(paths, {}, library)) {
     if (question.origin.find("/published/") != std::string::npos) continue;  // rows not built yet say why
-    if (question.scenario.measured.outcome == schedules::Outcome::failed) continue;
+    if (question.scenario.measured.outcome == schedules::RunOutcome::failed) continue;
     if (question.name == "USP-1B-16n-0541") continue;  // ran with stages that get nothing by nanotron's public code
     EXPECT_EQ(question.error, "") << question.origin;
   }
