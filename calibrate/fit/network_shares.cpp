@@ -11,7 +11,7 @@
 namespace stepcast::calibrate {
 namespace {
 
-constexpr double kLeast = 0.005;
+constexpr double kLeastShare = 0.005;
 constexpr Bytes kLarge{1LL << 30};
 
 double seconds(const BusBandwidth& row, const schedules::ClusterSpec& spec, collectives::Transport transport,
@@ -28,7 +28,7 @@ double share_of(const BusBandwidth& row, const schedules::ClusterSpec& spec, con
   const double measured =
       collectives::bus_factor(row.operation, row.gpus) * static_cast<double>(kLarge.value) / row.bytes_per_second;
   if (seconds(row, spec, transport, 1) >= measured) return 1;
-  double low = std::log(kLeast), high = 0;
+  double low = std::log(kLeastShare), high = 0;
   for (int turn = 0; turn < 14; ++turn) {
     const double middle = (low + high) / 2;
     (seconds(row, spec, transport, std::exp(middle)) > measured ? low : high) = middle;
