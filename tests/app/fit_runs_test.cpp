@@ -1,0 +1,102 @@
+// `stepcast fit --runs` on steps that the model itself forecast: what made them must come back, in a file that `run`
+// takes as its software.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+
+#include "tests/app/program.h"
+
+namespace stepcast::app {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+constexpr const char* kHeader =
+    "name,cluster.node,cluster.gpus,model.family,model.layers,model.hidden,model.heads,model.vocab,training.global_"
+    "batch,"
+    "training.micro_batch,training.sequence,parallelism.tensor,software";
+
+class FitRuns : public testing::Test {
+ protected:
+  FitRuns() : folder_(fs::temp_directory_path() / ("stepcast-fit-runs-" + std::to_string(getpid()))) {
+    fs::create_directories(folder_);
+  }
+  ~FitRuns() override { fs::remove_all(folder_); }
+  std::string file(const std::string& name) const { return (folder_ / name).string(); }
+
+  std::string written(const std::string& name, const std::string& text) const {
+    std::ofstream(file(name)) << text;
+    return file(name);
+  }
+
+  /// Plans of one DGX H100 with the steps that are forecast under `settings`.
+  std::string measured(const std::string& settings) const {
+    std::vector<std::string> rows;
+    for (const int layers : {6, 12})
+      for (const int hidden : {1024, 6144})
+        for (const int tensor : {1, 4}) {
+          std::ostringstream row;
+          row << "r" << rows.size() << ",dgx-h100,8,gpt," << layers << ',' << hidden << ",16,50304,16,1,1024," << tensor
+              << ",megatron-core";
+          rows.push_back(row.str());
+        }
+    std::string plans = std::string(kHeader) + "\n";
+    for (const std::string& row : rows) plans += row + "\n";
+    const Outcome told = run_program("run " + written("plans.csv", plans) + " --format json " + settings);
+    EXPECT_EQ(told.status, 0) << told.err;
+    const nlohmann::json results = nlohmann::json::parse(told.out)["results"];
+    std::string table = std::string(kHeader) + ",measured.step_time\n";
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      std::ostringstream seconds;
+      seconds.precision(12);
+      seconds << std::fixed << results[i]["step_time_s"].get<double>();
+      table += rows[i] + "," + seconds.str() + " s\n";
+    }
+    return written("runs.csv", table);
+  }
+
+ private:
+  fs::path folder_;
+};
+
+TEST_F(FitRuns, WritesASoftwareThatRunTakes) {
+  const std::string runs = measured("--set software.compute_share=0.8 --set software.host_per_kernel=90us");
+  const Outcome fit = run_program("fit --runs " + runs + " --output " + file("site.yaml"));
+  ASSERT_EQ(fit.status, 0) << fit.err;
+  const std::string text = read_text(file("site.yaml"));
+  EXPECT_THAT(text, HasSubstr("name: megatron-core-fitted\nbase: megatron-core\n"));
+  EXPECT_THAT(text, HasSubstr("\ncompute_share: 0."));
+  EXPECT_THAT(text, HasSubstr("\nhost_per_kernel: "));
+  EXPECT_THAT(text, HasSubstr("# send_delay as in megatron-core: not told"));
+  EXPECT_THAT(text, HasSubstr("by a fit without it"));
+  const Outcome run = run_program("validate " + runs + " --set software=" + file("site.yaml") + " --format json");
+  ASSERT_EQ(run.status, 0) << run.err;
+  EXPECT_LT(nlohmann::json::parse(run.out)["mape"].get<double>(), 0.02);
+}
+
+TEST_F(FitRuns, SaysWhatItCannotFit) {
+  const Outcome none = run_program("fit --runs scenarios/quickstart.yaml");
+  EXPECT_EQ(none.status, 2);
+  EXPECT_THAT(none.err, HasSubstr("no run there can be forecast and says measured.step_time or measured.peak_memory"));
+  const Outcome several =
+      run_program("fit --runs scenarios/published/mosaic_llm_foundry.csv scenarios/published/megatron_sc21.csv");
+  EXPECT_EQ(several.status, 2);
+  EXPECT_THAT(several.err, HasSubstr("found runs of several stacks: "));
+  const Outcome both = run_program("fit --runs scenarios/quickstart.yaml --node dgx-h100");
+  EXPECT_EQ(both.status, 2);
+  EXPECT_THAT(both.err, HasSubstr("--node: found beside --runs"));
+  const std::string network = written("network.csv", "op,nodes,gpus,busbw_GBps_mean\nall_reduce,two,16,100\n");
+  const Outcome word = run_program("fit --runs scenarios/published/korthikanti_2205_05198.csv --network " + network);
+  EXPECT_EQ(word.status, 2);
+  EXPECT_THAT(word.err, HasSubstr("network.csv:2:12: found 'two', expected a whole number of nodes"));
+}
+
+}  // namespace
+}  // namespace stepcast::app
