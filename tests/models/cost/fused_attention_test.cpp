@@ -7,7 +7,7 @@
 namespace stepcast::schedules {
 namespace {
 
-Gpu gpu() {
+Gpu attention_gpu() {
   Gpu g;
   g.sms = 100;
   g.peak = {{Precision::bf16, {1e15}}, {Precision::fp8, {2e15}}};
@@ -19,7 +19,7 @@ Gpu gpu() {
   return g;
 }
 
-Time alone(const FusedAttention& kernel, const Gpu& g = gpu(), const Software& software = {}) {
+Time alone(const FusedAttention& kernel, const Gpu& g = attention_gpu(), const Software& software = {}) {
   return fused_attention_time(kernel, g, software, Precision::bf16);
 }
 
@@ -46,11 +46,11 @@ TEST(FusedAttention, AnOlderKernelReachesItsShareOfANewerOnesRate) {
   older.flash_2 = true;
   older.attention_efficiency = 0.5;
   const FusedAttention kernel{{}, {1e12}, 1'000'000, true, 1};
-  EXPECT_NEAR(to_seconds(alone(kernel, gpu(), older)) * 0.3, to_seconds(alone(kernel)), 1e-9);
+  EXPECT_NEAR(to_seconds(alone(kernel, attention_gpu(), older)) * 0.3, to_seconds(alone(kernel)), 1e-9);
 }
 
 TEST(FusedAttention, KernelsAreThoseOfTheGpuUnlessTheStackHasOlderOnes) {
-  Gpu g = gpu();
+  Gpu g = attention_gpu();
   Software stack;
   EXPECT_EQ(attention_kernels(g, stack), AttentionKernels::unpadded);  // not NVIDIA's
   g.compute_capability = 80;
@@ -86,7 +86,7 @@ TEST(FusedAttention, NarrowerValuesArePaddedToKeysBackwardAndByOlderKernelsForwa
   EXPECT_DOUBLE_EQ(padding(of_widths(80, 80, false), kOld), 1.2);
   EXPECT_DOUBLE_EQ(padding(of_widths(192, 128, true), AttentionKernels::unpadded), 1);
   EXPECT_DOUBLE_EQ(padding({.flops = {1e12}}, kOld), 1);  // widths not said
-  Gpu ampere = gpu();
+  Gpu ampere = attention_gpu();
   ampere.compute_capability = 80;
   EXPECT_NEAR(to_seconds(alone(of_widths(80, 80, false), ampere)) / to_seconds(alone(of_widths(96, 96, false), ampere)),
               1.2, 1e-6);
@@ -96,7 +96,8 @@ TEST(FusedAttention, InEightBitsReachesItsShareOfTheirPeak) {
   FusedAttention kernel = of_widths(128, 128, false);
   const Time sixteen = alone(kernel);
   kernel.low_precision = true;
-  EXPECT_NEAR(to_seconds(sixteen) / to_seconds(fused_attention_time(kernel, gpu(), {}, Precision::fp8)), 2 * 0.8, 1e-6);
+  EXPECT_NEAR(to_seconds(sixteen) / to_seconds(fused_attention_time(kernel, attention_gpu(), {}, Precision::fp8)),
+              2 * 0.8, 1e-6);
 }
 
 }  // namespace
