@@ -15,6 +15,7 @@
 #include "app/options.h"
 #include "app/output.h"
 #include "app/report/calibration.h"
+#include "app/report/comparison.h"
 #include "app/report/percent.h"
 #include "calibrate/fit/network_shares.h"
 #include "calibrate/fit/run_fit.h"
@@ -149,18 +150,12 @@ std::string fitted_runs(const RunFit& fit) {
 /// How the runs that were not fitted to come out.
 std::string tried_on(const RunFit& fit, std::vector<language::Question> others) {
   for (language::Question& question : others) question.scenario = with(fit, std::move(question.scenario));
+  const std::vector<Answer> answers = answer(std::move(others), {});
   std::vector<double> times, memory;
-  for (const Answer& answer : answer(std::move(others), {})) {
-    if (!answer.forecast) continue;
-    const schedules::Measured& measured = answer.question.scenario.measured;
-    if (measured.step_time) times.push_back(to_seconds(answer.forecast->step) / to_seconds(*measured.step_time) - 1);
-    if (!measured.peak_memory) continue;
-    std::int64_t most = 0;
-    for (const schedules::StageReport& stage : answer.forecast->stages)
-      most = std::max(most, (measured.memory_is == schedules::MemoryFigure::allocated ? stage.memory.allocated()
-                                                                                      : stage.memory.peak())
-                                .value);
-    memory.push_back(static_cast<double>(most) / static_cast<double>(measured.peak_memory->value) - 1);
+  for (const ComparedRow& row : compare(answers, {}).rows) {
+    if (row.error) times.push_back(*row.error);
+    if (row.measured_bytes && row.predicted_bytes)
+      memory.push_back(static_cast<double>(*row.predicted_bytes) / static_cast<double>(*row.measured_bytes) - 1);
   }
   return fmt::format("# runs that were not fitted to: step {}; memory {}\n", errors_text(times), errors_text(memory));
 }

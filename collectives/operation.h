@@ -38,6 +38,11 @@ constexpr bool by_messages(Operation operation) {
          operation == Operation::scatter;
 }
 
+/// It adds up what ranks have: nccl-tests' tables of it have a redop.
+constexpr bool reduces(Operation operation) {
+  return operation == Operation::all_reduce || operation == Operation::reduce || operation == Operation::reduce_scatter;
+}
+
 /// Bus bandwidth over algorithm bandwidth (size / time), as nccl-tests counts it: what each rank's links carry of each
 /// byte (nccl-tests, doc/PERFORMANCE.md).
 double bus_factor(Operation operation, std::uint32_t ranks);

@@ -138,10 +138,11 @@ Flows::Flows(const Machine& machine, std::span<const Communication> communicatio
   const auto add = [&](std::size_t at, Timing timing) {
     const Communication& communication = communications[at];
     Time latency{};
-    if (flows_[at].empty()) latency = communication.delay;
-    if (flows_[at].empty())
+    if (flows_[at].empty()) {
+      latency = communication.delay;
       for (const Collective& collective : communication.at_receiver)
         latency = latency + timing_of(collective, machine, conditions, meeting).duration;
+    }
     alike_ = alike_ && timing.alike();
     const Time moving =
         std::max(timing.duration - timing.still, busiest(timing, machine.cluster(), conditions.slow_links));

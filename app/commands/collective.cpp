@@ -47,11 +47,6 @@ struct LoggedRun {
   std::string nccl_version{};          ///< "": it does not say
 };
 
-/// The operations whose tables have a redop.
-bool reduces(Operation operation) {
-  return operation == Operation::all_reduce || operation == Operation::reduce || operation == Operation::reduce_scatter;
-}
-
 /// The tables of this operation, or those that do not say which they are of.
 LoggedRun read_measured(const std::string& file, Operation operation, std::uint32_t ranks) {
   const std::string shown = language::shown_path(file);

@@ -17,10 +17,6 @@ namespace {
 
 using collectives::Operation;
 
-bool reduces(Operation operation) {
-  return operation == Operation::all_reduce || operation == Operation::reduce || operation == Operation::reduce_scatter;
-}
-
 bool rooted(Operation operation) {
   return operation == Operation::broadcast || operation == Operation::reduce || operation == Operation::gather ||
          operation == Operation::scatter;

@@ -42,10 +42,7 @@ ComparedRow compare_row(const Answer& answer, std::span<const calibrate::Residua
       row.covered_new_table = holds(*new_table, *measured.step_time);
   }
   for (const StageReport& stage : f.stages)
-    row.predicted_bytes = std::max(
-        row.predicted_bytes.value_or(0),
-        (measured.memory_is == schedules::MemoryFigure::allocated ? stage.memory.allocated() : stage.memory.peak())
-            .value);
+    row.predicted_bytes = std::max(row.predicted_bytes.value_or(0), stage.memory.counted(measured.memory_is).value);
   for (const schedules::Phase& phase : schedules::phases()) {
     const auto stated = measured.phases.find(std::string(phase.name));
     const std::optional<Time> predicted = phase.predicted(f);

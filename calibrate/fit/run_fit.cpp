@@ -137,8 +137,7 @@ class StepTimes {
 double bytes_of(const Scenario& s, workload::Machines& machines) {
   std::int64_t most = 0;
   for (const schedules::MemoryUse& use : schedules::plan(s, machines).memory)
-    most = std::max(most,
-                    (s.measured.memory_is == schedules::MemoryFigure::allocated ? use.allocated() : use.peak()).value);
+    most = std::max(most, use.counted(s.measured.memory_is).value);
   return static_cast<double>(most);
 }
 

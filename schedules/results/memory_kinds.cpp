@@ -15,6 +15,8 @@ Bytes MemoryUse::peak() const {
   return all;
 }
 
+Bytes MemoryUse::counted(MemoryFigure figure) const { return figure == MemoryFigure::allocated ? allocated() : peak(); }
+
 Bytes MemoryUse::allocated() const {
   Bytes all{};
   for (const MemoryKind& kind : kMemoryKinds)

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "scenario/measured.h"
 #include "scenario/offload.h"
 #include "schedules/pipeline/pipeline.h"
 #include "sim/units.h"
@@ -43,6 +44,8 @@ struct MemoryUse {
   Bytes peak() const;
   /// What the framework's allocator hands out: torch.cuda.max_memory_allocated.
   Bytes allocated() const;
+  /// What a measurement of that kind counts.
+  Bytes counted(MemoryFigure figure) const;
 };
 
 struct StageReport {
