@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <random>
+#include <tuple>
 
 #include "app/answers.h"
 #include "app/command.h"
@@ -43,14 +44,25 @@ struct Runs {
   std::string first_left_out;
 };
 
-/// So many of the runs, chosen by a seed; all others are forecast with what was fitted to these.
+/// So many of the runs; all others are forecast with what was fitted to these. In the order of their GPUs, tensor ranks
+/// and stages they are cut into as many parts, and a seed chooses one of each: so that they are of all kinds.
 void choose(Runs& runs, std::uint32_t rows, std::uint32_t seed) {
-  std::mt19937_64 random(seed);
-  for (std::size_t i = runs.fitted.size(); i > 1; --i) std::swap(runs.fitted[i - 1], runs.fitted[random() % i]);
   if (rows >= runs.fitted.size()) return;
-  const auto rest = runs.fitted.begin() + rows;
-  std::move(rest, runs.fitted.end(), std::back_inserter(runs.others));
-  runs.fitted.erase(rest, runs.fitted.end());
+  const auto kind = [](const language::Question& question) {
+    const schedules::Scenario& s = question.scenario;
+    return std::tuple(s.cluster.gpus, s.parallelism.tensor, s.parallelism.pipeline, s.training.micro_batch);
+  };
+  std::ranges::stable_sort(runs.fitted, {}, kind);
+  std::mt19937_64 random(seed);
+  const std::size_t all = runs.fitted.size();
+  std::vector<language::Question> chosen;
+  for (std::size_t part = 0, next = 0; part < rows; ++part) {
+    const std::size_t first = next;
+    next = all * (part + 1) / rows;
+    const std::size_t one = first + random() % (next - first);
+    for (std::size_t i = first; i < next; ++i) (i == one ? chosen : runs.others).push_back(std::move(runs.fitted[i]));
+  }
+  runs.fitted = std::move(chosen);
 }
 
 Runs read_runs(const std::vector<std::string>& paths, const std::vector<std::string>& settings,
@@ -151,13 +163,21 @@ std::string fitted_runs(const RunFit& fit) {
 std::string tried_on(const RunFit& fit, std::vector<language::Question> others) {
   for (language::Question& question : others) question.scenario = with(fit, std::move(question.scenario));
   const std::vector<Answer> answers = answer(std::move(others), {});
-  std::vector<double> times, memory;
-  for (const ComparedRow& row : compare(answers, {}).rows) {
+  const Comparison comparison = compare(answers, {});
+  std::vector<double> times, memory, ranks;
+  for (const ComparedRow& row : comparison.rows) {
     if (row.error) times.push_back(*row.error);
     if (row.measured_bytes && row.predicted_bytes)
       memory.push_back(static_cast<double>(*row.predicted_bytes) / static_cast<double>(*row.measured_bytes) - 1);
   }
-  return fmt::format("# runs that were not fitted to: step {}; memory {}\n", errors_text(times), errors_text(memory));
+  for (const ComparedTable& table : comparison.tables)
+    if (table.rank_correlation) ranks.push_back(*table.rank_correlation);
+  std::string out =
+      fmt::format("# runs that were not fitted to: step {}; memory {}\n", errors_text(times), errors_text(memory));
+  if (!ranks.empty())
+    out += fmt::format("# rank correlation of their steps: mean {:.2f} of {} tables\n",
+                       *calibrate::mean_absolute(ranks), ranks.size());
+  return out;
 }
 
 }  // namespace

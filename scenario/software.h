@@ -97,8 +97,10 @@ struct Software {
   /// the libraries. (0, 1]
   double compute_share = 1;
   double overlap_slowdown = 0;          ///< compute takes 1 + this while a collective runs beside it
-  Time send_delay{};                    ///< what a send from stage to stage over the network waits for besides, on
-  std::uint32_t send_delay_nodes = 64;  ///< so many nodes; on fewer by a power of their number, 1 us on 2
+  /// What traffic between nodes waits for besides, before it begins; only measured steps tell it (stepcast fit --runs).
+  Time tensor_delay{};                 ///< a collective among tensor ranks, for each node of theirs but one
+  Time send_delay{};                   ///< a send from stage to stage, where the cluster has
+  std::uint32_t send_delay_nodes = 2;  ///< so many nodes or more
   Bytes memory_reserve{};               ///< context, library workspaces, fragmentation
   collectives::Transport transport;
   std::string transport_stack;  ///< the file of configs/software/ whose constants `transport` starts from

@@ -13,11 +13,12 @@
 namespace stepcast::calibrate {
 namespace {
 
-constexpr double kUninformed = 0.8;  // an interval that covers more of the bounds says nothing
+constexpr double kUninformed = 0.8;  // an interval that covers more of the bounds, or of what was known, says nothing
 constexpr double kFelt = 1e-4;       // columns below this are of constants that no sample feels
 constexpr double kStep = 1e-3;       // of the bounds: for the slopes that intervals come from
 constexpr std::size_t kFolds = 5;
 constexpr double kEdge = 1e-9;
+constexpr double kNormal = 1.96;  // 95 % of a normal distribution are within so many standard deviations
 
 double to_place(const Free& c, double value) {
   const double share =
@@ -29,6 +30,9 @@ double at_place(const Free& c, double place) {
   return c.logarithmic ? c.low * std::pow(c.high / c.low, place) : c.low + (c.high - c.low) * place;
 }
 
+/// A standard deviation of the constant itself, or of its logarithm, as one of its place; 0: not known.
+double width_of_place(const Free& c) { return c.width / (c.logarithmic ? std::log(c.high / c.low) : c.high - c.low); }
+
 double logit(double place) { return std::log(place / (1 - place)); }
 double logistic(double x) { return 1 / (1 + std::exp(-x)); }
 
@@ -37,7 +41,8 @@ struct Problem {
   std::span<const double> measured;
   std::span<const Free> constants;
   const PredictSample* predict = nullptr;
-  double scatter = 0;  ///< errors beyond it count linearly, so odd samples do not drag the rest
+  Scatter scatter{};
+  double error_size = 0;  ///< of a usual sample: what it tells beside what is known
   std::vector<std::size_t> samples, moving;
   std::vector<double> values;  ///< of all constants; the others stay
 
@@ -55,6 +60,52 @@ struct Problem {
     for (std::size_t i = 0; i < moving.size(); ++i)
       out[static_cast<Eigen::Index>(i)] = to_place(constants[moving[i]], at[moving[i]]);
     return out;
+  }
+  /// Whose sum of squares is to be small: of the samples, then of what is known of the constants that move.
+  double residual(double error) const {
+    const double size = std::abs(error), s = scatter.size;
+    if (scatter.beyond == Beyond::logarithm)
+      return std::copysign(s * std::sqrt(std::log1p(error * error / (s * s))), error);
+    return std::copysign(std::sqrt(size <= s ? size * size : 2 * s * size - s * s), error);
+  }
+  /// The first and second derivative of half the residual's square by the error.
+  double pull(double error) const {
+    const double s = scatter.size;
+    if (scatter.beyond == Beyond::logarithm) return error / (1 + error * error / (s * s));
+    return std::clamp(error, -s, s);
+  }
+  double stiffness(double error) const {
+    const double s = scatter.size, square = error * error / (s * s);
+    if (scatter.beyond == Beyond::logarithm) return (1 - square) / ((1 + square) * (1 + square));
+    return square <= 1 ? 1 : 0;
+  }
+  /// By how many standard deviations a constant is off what is known of it; 0 where nothing is.
+  double off_known(const std::vector<double>& at, std::size_t constant) const {
+    const Free& c = constants[constant];
+    return c.width == 0 ? 0 : (to_place(c, at[constant]) - to_place(c, c.start)) / width_of_place(c);
+  }
+  /// Far off it counts by its logarithm: what was thought to be known may be wrong.
+  double known(const std::vector<double>& at, std::size_t constant) const {
+    const double off = off_known(at, constant);
+    return error_size * std::copysign(std::sqrt(std::log1p(off * off)), off);
+  }
+  void residuals(const std::vector<double>& at, Eigen::VectorXd& out) const {
+    Eigen::Index row = 0;
+    for (const std::size_t sample : samples) out[row++] = residual(error(at, sample));
+    for (const std::size_t constant : moving) out[row++] = known(at, constant);
+  }
+  Eigen::Index rows() const { return static_cast<Eigen::Index>(samples.size() + moving.size()); }
+  double squares(const std::vector<double>& at) const {
+    Eigen::VectorXd all(rows());
+    residuals(at, all);
+    return all.squaredNorm();
+  }
+  /// Sum of |predicted / measured - 1|: a forecast ten times too slow counts ten times as much as one ten times too
+  /// fast.
+  double relative(const std::vector<double>& at) const {
+    double sum = 0;
+    for (const std::size_t sample : samples) sum += std::abs(std::expm1(error(at, sample)));
+    return sum;
   }
   /// d error / d place, by central differences, one-sided at the edges.
   Eigen::MatrixXd slopes(const std::vector<double>& at) const {
@@ -74,49 +125,97 @@ struct Problem {
   }
 };
 
+/// Each constant at each of its values to try, the best kept, the others where they are; twice, for they depend on each
+/// other. A count or choice (`whole`) is what makes the relative errors least: where it holds for a part of the samples
+/// only, it is one that makes none of them far too slow.
+std::vector<double> tried(const Problem& problem, std::span<const std::size_t> constants, std::vector<double> at) {
+  for (int round = 0; round < 2; ++round)
+    for (const std::size_t constant : constants) {
+      const Free& c = problem.constants[constant];
+      const auto cost = [&](const std::vector<double>& place) {
+        return c.whole ? problem.relative(place) : problem.squares(place);
+      };
+      double least = c.tried.empty() ? 0 : cost(at);
+      for (const double value : c.tried) {
+        std::vector<double> other = at;
+        other[constant] = value;
+        if (const double costs = cost(other); costs < least) {
+          least = costs;
+          at = std::move(other);
+        }
+      }
+    }
+  return at;
+}
+
 /// The best end of all starts, all constants.
 std::vector<double> minimized(const Problem& problem, std::span<const std::vector<double>> starts) {
   LeastSquares squares;
-  squares.residuals = static_cast<Eigen::Index>(problem.samples.size());
-  squares.at = [&](const Eigen::VectorXd& x, Eigen::VectorXd& out) {
-    const std::vector<double> at = problem.at_places(x.unaryExpr(&logistic));
-    for (std::size_t i = 0; i < problem.samples.size(); ++i) {
-      const double error = problem.error(at, problem.samples[i]), size = std::abs(error);
-      const double scatter = problem.scatter;
-      const double cost = size <= scatter ? size * size : 2 * scatter * size - scatter * scatter;
-      out[static_cast<Eigen::Index>(i)] = std::copysign(std::sqrt(cost), error);
-    }
-  };
+  squares.residuals = problem.rows();
   squares.central = true;
   squares.precision = 1e-4;
   squares.most_evaluations = 4000;
   squares.tolerance = std::sqrt(std::numeric_limits<double>::epsilon());
-  Minimum best;
+  double least = std::numeric_limits<double>::infinity();
+  std::vector<double> best = problem.values;
   for (const std::vector<double>& start : starts) {
-    Minimum end = minimize(squares, problem.places(start).unaryExpr(&logit));
-    if (end.squares < best.squares) best = std::move(end);
+    Problem from = problem;
+    from.values = start;  // what does not move may differ from start to start
+    squares.at = [&](const Eigen::VectorXd& x, Eigen::VectorXd& out) {
+      from.residuals(from.at_places(x.unaryExpr(&logistic)), out);
+    };
+    const Minimum end = minimize(squares, from.places(start).unaryExpr(&logit));
+    if (end.squares >= least) continue;
+    least = end.squares;
+    best = from.at_places(end.x.unaryExpr(&logistic));
   }
-  return best.x.size() == 0 ? problem.values : problem.at_places(best.x.unaryExpr(&logistic));
+  return best;
 }
 
-/// 95 % half-widths of the places that move; infinite where others can make up for one.
-Eigen::VectorXd half_widths(const Problem& problem, const std::vector<double>& at, const Eigen::MatrixXd& slopes) {
-  const auto samples = static_cast<double>(slopes.rows()), constants = static_cast<double>(slopes.cols());
-  double squares = 0, inside = 0;
+/// The standard deviation of what is not odd among the errors: from their median size.
+double usual_error(const Problem& problem, const std::vector<double>& at) {
+  constexpr double kLeast = 1e-3, kOfMedian = 1.4826;
+  std::vector<double> errors;
+  for (const std::size_t sample : problem.samples) errors.push_back(problem.error(at, sample));
+  const auto samples = static_cast<double>(errors.size()), constants = static_cast<double>(problem.moving.size());
+  const double more = std::sqrt(samples / std::max(samples - constants, 1.0));
+  return std::clamp(kOfMedian * more * median_absolute(errors), kLeast, problem.scatter.size);
+}
+
+/// The variance of errors that intervals come from.
+double variance(const Problem& problem, const std::vector<double>& at) {
+  const auto samples = static_cast<double>(problem.samples.size()),
+             constants = static_cast<double>(problem.moving.size());
+  double squares = 0, stiffness = 0, spread = 0;
   for (const std::size_t sample : problem.samples) {
     const double error = problem.error(at, sample);
-    squares += std::min(error * error, problem.scatter * problem.scatter);
-    inside += std::abs(error) <= problem.scatter ? 1 : 0;
+    squares += problem.pull(error) * problem.pull(error);
+    stiffness += problem.stiffness(error) / samples;
   }
-  const double share = std::max(inside / samples, 1e-3);
-  const double correction = 1 + constants / samples * (1 - share) / share;
-  const double variance = correction * correction * squares / (samples - constants) / (share * share);
-  const double width = boost::math::quantile(boost::math::students_t(samples - constants), 0.975);
-  return width * (variance * inverse_diagonal(slopes)).cwiseSqrt();
+  for (const std::size_t sample : problem.samples)
+    spread += std::pow(problem.stiffness(problem.error(at, sample)) - stiffness, 2) / samples;
+  stiffness = std::max(stiffness, 1e-3);
+  const double correction = 1 + constants / samples * spread / (stiffness * stiffness);
+  return correction * correction * squares / std::max(samples - constants, 1.0) / (stiffness * stiffness);
+}
+
+/// The slopes of the samples, and below them, in units of the samples' errors, what is known of each constant.
+Eigen::MatrixXd with_known(const Problem& problem, const Eigen::MatrixXd& slopes, double error_variance) {
+  Eigen::MatrixXd all = Eigen::MatrixXd::Zero(slopes.rows() + slopes.cols(), slopes.cols());
+  all.topRows(slopes.rows()) = slopes;
+  for (Eigen::Index k = 0; k < slopes.cols(); ++k) {
+    const std::size_t constant = problem.moving[static_cast<std::size_t>(k)];
+    const double width = width_of_place(problem.constants[constant]);
+    const double square = std::pow(problem.off_known(problem.values, constant), 2);
+    if (width > 0 && square < 1)
+      all(slopes.rows() + k, k) = std::sqrt(error_variance * (1 - square)) / (width * (1 + square));
+  }
+  return all;
 }
 
 /// How much of what may be an interval covers: 1 where it says nothing.
 double uninformed(const Free& c, double place, double half) {
+  if (c.width > 0) return half / (kUninformed * kNormal * width_of_place(c));
   const double low = std::max(place - half, 0.0), high = std::min(place + half, 1.0);
   if (c.logarithmic) return (high - low) * std::log(c.high / c.low) / std::log(c.told_within);
   return (high - low) / kUninformed;
@@ -141,8 +240,8 @@ double median_absolute(std::span<const double> errors) {
 
 RobustFit fit_robust(std::span<const double> measured, std::span<const std::size_t> groups,
                      std::span<const Free> constants, const PredictSample& predict,
-                     std::span<const std::vector<double>> starts, double scatter) {
-  Problem problem{measured, constants, &predict, scatter, {}, {}, {}};
+                     std::span<const std::vector<double>> starts, Scatter scatter) {
+  Problem problem{measured, constants, &predict, scatter, scatter.size, {}, {}, {}};
   RobustFit fit;
   for (const Free& c : constants) {
     fit.constants.push_back({c.name, c.start, c.start, c.start, true, ""});
@@ -156,24 +255,43 @@ RobustFit fit_robust(std::span<const double> measured, std::span<const std::size
         estimate.name, constants[constant].start, constants[constant].start, constants[constant].start, false, why};
     problem.values[constant] = constants[constant].start;
   };
-  if (measured.size() < constants.size() + 2) {
+  const auto unknown = static_cast<std::size_t>(
+      std::ranges::count_if(constants, [](const Free& c) { return c.width == 0 && !c.whole; }));
+  if (measured.size() < unknown + 2) {
     for (std::size_t i = 0; i < constants.size(); ++i) {
-      drop(i, measured.empty()
-                  ? "nothing was measured that depends on it"
-                  : "only " + std::to_string(measured.size()) +
-                        (measured.size() == 1 ? " measurement depends on it" : " measurements depend on it"));
+      if (constants[i].width == 0 || measured.empty())
+        drop(i, measured.empty()
+                    ? "nothing was measured that depends on it"
+                    : "only " + std::to_string(measured.size()) +
+                          (measured.size() == 1 ? " measurement depends on it" : " measurements depend on it"));
     }
   }
   // Fit, leave out what the samples do not tell, and fit the rest again, until they tell all that is left.
   for (bool again = true; again;) {
     again = false;
     problem.moving.clear();
-    for (std::size_t i = 0; i < constants.size(); ++i)
-      if (fit.constants[i].identified) problem.moving.push_back(i);
+    std::vector<std::size_t> told;
+    for (std::size_t i = 0; i < constants.size(); ++i) {
+      if (!fit.constants[i].identified) continue;
+      told.push_back(i);
+      if (!constants[i].whole) problem.moving.push_back(i);
+    }
     if (problem.moving.empty()) break;
     std::vector<std::vector<double>> from{problem.values};
-    from.insert(from.end(), starts.begin(), starts.end());
+    for (std::vector<double> start : starts) {
+      for (std::size_t i = 0; i < constants.size(); ++i)
+        if (!fit.constants[i].identified) start[i] = problem.values[i];
+      from.push_back(std::move(start));
+    }
+    for (std::vector<double>& start : from) start = tried(problem, told, std::move(start));
+    problem.error_size = scatter.size;
     problem.values = minimized(problem, from);
+    if (std::ranges::any_of(constants, [](const Free& c) { return c.width > 0; })) {
+      problem.error_size = usual_error(problem, problem.values);
+      problem.values = minimized(problem, std::vector<std::vector<double>>{problem.values});
+    }
+    for (const std::size_t i : told)
+      if (constants[i].whole) fit.constants[i].value = fit.constants[i].low = fit.constants[i].high = problem.values[i];
     const Eigen::MatrixXd slopes = problem.slopes(problem.values);
     const Eigen::VectorXd places = problem.places(problem.values);
     std::vector<std::size_t> felt;
@@ -185,8 +303,15 @@ RobustFit fit_robust(std::span<const double> measured, std::span<const std::size
         again = true;
       }
     }
+    const double error_variance = variance(problem, problem.values);
+    const double width = boost::math::quantile(
+        boost::math::students_t(
+            std::max(static_cast<double>(measured.size() - std::min(measured.size(), problem.moving.size())), 1.0)),
+        0.975);
     Intervals intervals;
-    intervals.half_widths = [&](const Eigen::MatrixXd& of) { return half_widths(problem, problem.values, of); };
+    intervals.half_widths = [&](const Eigen::MatrixXd& of) -> Eigen::VectorXd {
+      return width * (error_variance * inverse_diagonal(of)).cwiseSqrt();
+    };
     intervals.covers = [&](std::size_t k, double half) {
       const std::size_t constant = problem.moving[k];
       const double place = places[static_cast<Eigen::Index>(k)];
@@ -198,12 +323,14 @@ RobustFit fit_robust(std::span<const double> measured, std::span<const std::size
     };
     intervals.give_up = [&](std::size_t k) {
       const std::size_t constant = problem.moving[k];
-      drop(constant, constants[constant].logarithmic ? "its interval spans a factor of more than " +
-                                                           std::to_string(std::lround(constants[constant].told_within))
-                                                     : "its interval covers most of its bounds");
+      drop(constant, constants[constant].width > 0 ? "the measurements say hardly more of it than was known"
+                     : constants[constant].logarithmic
+                         ? "its interval spans a factor of more than " +
+                               std::to_string(std::lround(constants[constant].told_within))
+                         : "its interval covers most of its bounds");
       again = true;
     };
-    give_up_untold(slopes, felt, intervals);
+    give_up_untold(with_known(problem, slopes, error_variance), felt, intervals);
   }
   for (std::size_t i = 0; i < measured.size(); ++i) fit.errors.push_back(std::expm1(problem.error(problem.values, i)));
 

@@ -15,6 +15,23 @@ struct Free {
   double start = 0.5;        ///< between them: where the fit starts, and what stays where it cannot be told
   bool logarithmic = false;  ///< spans decades (rates): steps and intervals are ratios
   double told_within = 4;    ///< logarithmic: the ends of an interval that tells it are within this ratio
+  /// What is known of it beforehand: it is near `start`, with this standard deviation, of its logarithm where that is
+  /// what steps are of. 0: the bounds alone.
+  double width = 0;
+  std::vector<double> tried{};  ///< values that a fit tries first, the other constants being where they are
+  bool whole = false;           ///< takes none but those: a count, a choice
+};
+
+/// How an error counts that is beyond the scatter.
+enum class Beyond {
+  linear,     ///< Huber: many such errors still pull
+  logarithm,  ///< Cauchy: they hardly do, whatever their size; where some samples were taken under other conditions
+};
+
+/// What a robust fit expects of errors: of log(predicted / measured).
+struct Scatter {
+  double size = 0.05;
+  Beyond beyond = Beyond::linear;
 };
 
 /// What a fit made of a constant.
@@ -37,17 +54,19 @@ struct RobustFit {
 /// Predicted seconds of sample i under these constants; above 0. A pure function.
 using PredictSample = std::function<double(const std::vector<double>& constants, std::size_t i)>;
 
-/// Robust least squares on log time: squares of log(predicted / measured) up to `scatter`, linear beyond (Huber, Robust
-/// Statistics, 1981, ch. 7), by Levenberg and Marquardt (Eigen) on the logit of where each constant lies between its
-/// bounds. `starts` are places to start from besides the constants' own; the best end is kept. Intervals: Student's t
-/// times the square root of Huber's covariance (eq. 7.6.6). A constant that no sample feels, or whose interval covers
-/// most of its bounds (logarithmic: a factor of `told_within`), is not identified: it keeps its start and the others
-/// are fitted again without it. With fewer samples than constants and two more, none is. Held out errors: 5 folds,
+/// Robust least squares on log time: squares of log(predicted / measured) up to `scatter`, less beyond (Huber, Robust
+/// Statistics, 1981, ch. 7), and of what each constant is away from what was known of it, by Levenberg and Marquardt
+/// (Eigen) on the logit of where each constant lies between its bounds. `starts` are places to start from besides the
+/// constants' own; the best end is kept. Intervals: Student's t times the square root of Huber's covariance (eq.
+/// 7.6.6), with what was known. A constant that no sample feels, or whose interval covers most of its bounds
+/// (logarithmic: a factor of `told_within`; where its `width` is known: is hardly smaller than without the samples), is
+/// not identified: it keeps its start and the others are fitted again without it. With fewer samples than constants of
+/// no known width and two more, none of these is. Held out errors: 5 folds,
 /// whole `groups` in each (one number a sample: those of one shape stay together), dealt in order of first appearance.
 /// Deterministic. Samples x constants predictions for each of some ten iterations and each start.
 RobustFit fit_robust(std::span<const double> measured, std::span<const std::size_t> groups,
                      std::span<const Free> constants, const PredictSample& predict,
-                     std::span<const std::vector<double>> starts = {}, double scatter = 0.05);
+                     std::span<const std::vector<double>> starts = {}, Scatter scatter = {});
 
 /// Median of the absolute values; 0 of none.
 double median_absolute(std::span<const double> errors);

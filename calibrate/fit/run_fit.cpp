@@ -25,8 +25,18 @@ using schedules::Software;
 /// Steps that were run twice differ by 15 % in the median (Ultra-Scale Playbook, 2025).
 constexpr double kRepeats = 0.15;
 
+/// And some were run on a slow day, or beside others: one in ten takes twice as long and more.
+constexpr Scatter kScatter{kRepeats, Beyond::logarithm};
+
 /// A stack's own host time, say, is often further off than what an interval of this ratio tells.
 constexpr double kToldWithin = 10;
+
+/// How far, as a standard deviation, a constant is from what a stack's file says where it says something: of the shares
+/// that stacks' files of one framework have, and of the host times that its operators take on one server or another.
+constexpr double kShareWidth = 0.06, kHostWidth = 0.4;
+/// And, of its logarithm, what runs get of a network from what a benchmark of it got: ends of the bands that the
+/// Ultra-Scale Playbook (2025) draws around it are half to three times the mean.
+constexpr double kNetworkWidth = 0.6;
 
 /// A constant of a stack: its key, and where it lies between what bounds.
 struct StackConstant {
@@ -34,41 +44,75 @@ struct StackConstant {
   ConstantUnit unit;
   double low, high;
   bool logarithmic;
+  double width;  ///< as in Free, where the stack's file says something; 0: whatever it says is not known
+  std::vector<double> tried;
   double (*get)(const Software&);
   void (*set)(Software&, double);
 };
 
 template <Time Software::*member>
-constexpr StackConstant host_time(std::string_view key, double low, double high) {
+StackConstant host_time(std::string_view key, double low, double high, double width, std::vector<double> tried) {
   return {key,
           ConstantUnit::seconds,
           low,
           high,
           true,
+          width,
+          std::move(tried),
           [](const Software& s) { return to_seconds(s.*member); },
           [](Software& s, double value) { s.*member = from_seconds(value); }};
 }
 
 /// Of a step's time. Bounds: shares below which, and times beyond which, something else must be wrong.
-constexpr std::array kOfTime{StackConstant{"compute_share", ConstantUnit::number, 0.3, 1.0001, false,
-                                           [](const Software& s) { return s.compute_share; },
-                                           [](Software& s, double value) { s.compute_share = std::min(value, 1.0); }},
-                             host_time<&Software::host_per_kernel>("host_per_kernel", 0.5e-6, 1e-3),
-                             host_time<&Software::host_per_peer>("host_per_peer", 1e-7, 5e-3),
-                             host_time<&Software::send_delay>("send_delay", 1e-6, 10)};
+const std::array<StackConstant, 5>& of_time() {
+  static const std::array<StackConstant, 5> all{
+      StackConstant{"compute_share",
+                    ConstantUnit::number,
+                    0.3,
+                    1.0001,
+                    false,
+                    kShareWidth,
+                    {0.7, 0.8, 0.9},
+                    [](const Software& s) { return s.compute_share; },
+                    [](Software& s, double value) { s.compute_share = std::min(value, 1.0); }},
+      host_time<&Software::host_per_kernel>("host_per_kernel", 0.5e-6, 1e-3, kHostWidth, {20e-6, 80e-6}),
+      host_time<&Software::host_per_peer>("host_per_peer", 1e-7, 5e-3, 0, {30e-6, 100e-6, 300e-6}),
+      host_time<&Software::tensor_delay>("tensor_delay", 1e-7, 1e-1, 0, {30e-6, 100e-6, 300e-6, 1e-3}),
+      host_time<&Software::send_delay>("send_delay", 1e-6, 10, 0, {1e-3, 1e-2, 0.1, 0.3, 1})};
+  return all;
+}
 
-constexpr std::array kOfMemory{
-    StackConstant{"activation_overhead", ConstantUnit::number, -1e-4, 3, false,
-                  [](const Software& s) { return s.activation_overhead; },
-                  [](Software& s, double value) { s.activation_overhead = std::max(value, 0.0); }},
-    StackConstant{"memory_reserve", ConstantUnit::bytes, -1, 32e9, false,
-                  [](const Software& s) { return static_cast<double>(s.memory_reserve.value); },
-                  [](Software& s, double value) { s.memory_reserve = Bytes{std::llround(std::max(value, 0.0))}; }}};
+const std::array<StackConstant, 2>& of_memory() {
+  static const std::array<StackConstant, 2> all{
+      StackConstant{"activation_overhead",
+                    ConstantUnit::number,
+                    -1e-4,
+                    3,
+                    false,
+                    0,
+                    {},
+                    [](const Software& s) { return s.activation_overhead; },
+                    [](Software& s, double value) { s.activation_overhead = std::max(value, 0.0); }},
+      StackConstant{"memory_reserve",
+                    ConstantUnit::bytes,
+                    -1,
+                    32e9,
+                    false,
+                    0,
+                    {},
+                    [](const Software& s) { return static_cast<double>(s.memory_reserve.value); },
+                    [](Software& s, double value) { s.memory_reserve = Bytes{std::llround(std::max(value, 0.0))}; }}};
+  return all;
+}
 
 Free free_of(const StackConstant& c, const Software& software) {
-  const double inside = c.logarithmic ? 1.001 : 1 + 1e-9;
-  const double start = std::clamp(c.get(software), c.low > 0 ? c.low * inside : c.low + 1e-9, c.high / inside);
-  return {std::string(c.key), c.low, c.high, start, c.logarithmic, kToldWithin};
+  const double inside = c.logarithmic ? 1.001 : 1 + 1e-9, said = c.get(software);
+  const double start = std::clamp(said, c.low > 0 ? c.low * inside : c.low + 1e-9, c.high / inside);
+  return {std::string(c.key), c.low, c.high, start, c.logarithmic, kToldWithin, said > 0 ? c.width : 0, c.tried};
+}
+
+std::uint32_t nodes_of(const Scenario& s) {
+  return (s.cluster.gpus + s.cluster.node.gpus - 1) / std::max(s.cluster.node.gpus, 1u);
 }
 
 /// What a site's network gives groups of nodes, by two numbers: a straight line of the logarithms from two nodes to the
@@ -80,12 +124,23 @@ struct NetworkModel {
   std::vector<Free> constants() const {
     constexpr double kLeast = 0.02, kMost = 1.001;
     if (most_nodes < 2) return {};
-    if (!measured.empty()) return {{"network", 0.2, 5, 1, true, kToldWithin}};
+    if (!measured.empty()) return {{"network", 0.1, 10, 1, true, kToldWithin, kNetworkWidth, {0.5, 1, 2, 3}}};
     std::vector<Free> ends{{"network over 2 nodes", kLeast, kMost, 0.999, true, kToldWithin}};
     if (most_nodes > 2)
       ends.push_back(
           {"network over " + std::to_string(most_nodes) + " nodes", kLeast, kMost, 0.999, true, kToldWithin});
     return ends;
+  }
+
+  /// The least clusters whose sends between stages wait: as large as one of these.
+  static Free least_waiting(std::span<const Scenario> runs) {
+    std::set<double> nodes;
+    for (const Scenario& s : runs)
+      if (s.parallelism.pipeline > 1 && nodes_of(s) > 1) nodes.insert(nodes_of(s));
+    Free free{"send_delay_nodes", 1, 1e6, nodes.empty() ? 2 : *nodes.rbegin()};
+    free.tried.assign(nodes.rbegin(), nodes.rend());
+    free.whole = true;
+    return free;
   }
 
   std::vector<ShareOverNodes> shares(std::span<const double> values) const {
@@ -101,9 +156,8 @@ struct NetworkModel {
   }
 };
 
-std::uint32_t nodes_of(const Scenario& s) {
-  return (s.cluster.gpus + s.cluster.node.gpus - 1) / std::max(s.cluster.node.gpus, 1u);
-}
+/// Places among the constants of a step's time, behind of_time().
+const std::size_t kLeastWaiting = of_time().size(), kNetwork = kLeastWaiting + 1;
 
 /// Forecasts of all runs under the constants asked for last.
 class StepTimes {
@@ -123,9 +177,10 @@ class StepTimes {
  private:
   double forecast(std::size_t i, workload::Machines& machines) const {
     Scenario s = runs_[i];
-    for (std::size_t c = 0; c < kOfTime.size(); ++c) kOfTime[c].set(s.software, constants_[c]);
-    if (constants_.size() > kOfTime.size())
-      s.software.transport.network_shares = network_.shares(std::span(constants_).subspan(kOfTime.size()));
+    for (std::size_t c = 0; c < of_time().size(); ++c) of_time()[c].set(s.software, constants_[c]);
+    s.software.send_delay_nodes = static_cast<std::uint32_t>(constants_[kLeastWaiting]);
+    if (constants_.size() > kNetwork)
+      s.software.transport.network_shares = network_.shares(std::span(constants_).subspan(kNetwork));
     return to_seconds(schedules::forecast(s, machines).step);
   }
 
@@ -164,35 +219,30 @@ void fit_times(std::span<const Scenario> runs, const NetworkModel& network, RunF
     measured.push_back(to_seconds(*runs[i].measured.step_time));
   }
   std::vector<Free> free;
-  for (const StackConstant& c : kOfTime) free.push_back(free_of(c, runs.front().software));
+  for (const StackConstant& c : of_time()) free.push_back(free_of(c, runs.front().software));
+  free.push_back(NetworkModel::least_waiting(scenarios));
   const std::vector<Free> of_network = network.constants();
   free.insert(free.end(), of_network.begin(), of_network.end());
 
-  // Hosts are between a few and a hundred microseconds a kernel, and from far off no run feels them.
-  std::vector<std::vector<double>> starts;
-  for (const double host : {20e-6, 80e-6})
-    for (const double network_share : {1.0, 0.3}) {
-      std::vector<double> start;
-      for (const Free& each : free) start.push_back(each.start);
-      start[0] = 0.9;
-      start[1] = host;
-      start[2] = 1e-4;
-      start[3] = 1e-2;
-      for (std::size_t c = kOfTime.size(); c < free.size(); ++c) start[c] = std::min(free[c].start, network_share);
-      starts.push_back(std::move(start));
-    }
+  // From far off no run feels its host.
+  std::vector<double> slow_host;
+  for (const Free& each : free) slow_host.push_back(each.start);
+  slow_host[1] = 80e-6;
+  const std::vector<std::vector<double>> starts{slow_host};
   StepTimes times(std::move(scenarios), network);
   const RobustFit fit = fit_robust(
       measured, each_alone(measured.size()), free,
-      [&](const std::vector<double>& constants, std::size_t i) { return times.at(constants, i); }, starts, kRepeats);
-  put_constants(kOfTime, fit, out);
-  for (std::size_t c = kOfTime.size(); c < free.size(); ++c)
+      [&](const std::vector<double>& constants, std::size_t i) { return times.at(constants, i); }, starts, kScatter);
+  put_constants(of_time(), fit, out);
+  if (out.constants.back().estimate.identified)  // send_delay
+    out.constants.push_back({free[kLeastWaiting].name, ConstantUnit::number, fit.constants[kLeastWaiting]});
+  for (std::size_t c = kNetwork; c < free.size(); ++c)
     out.constants.push_back({free[c].name, ConstantUnit::number, fit.constants[c]});
   const std::vector<double> values = fit.values();
   const auto told = [](const Estimate& each) { return each.identified; };
   if (!network.measured.empty() ||
-      std::any_of(fit.constants.begin() + static_cast<std::ptrdiff_t>(kOfTime.size()), fit.constants.end(), told))
-    out.network_shares = network.shares(std::span(values).subspan(kOfTime.size()));
+      std::any_of(fit.constants.begin() + static_cast<std::ptrdiff_t>(kNetwork), fit.constants.end(), told))
+    out.network_shares = network.shares(std::span(values).subspan(kNetwork));
   for (std::size_t i = 0; i < with_time.size(); ++i) {
     FittedRun& run = out.runs[with_time[i]];
     run.measured_s = measured[i];
@@ -210,15 +260,15 @@ void fit_memory(std::span<const Scenario> runs, RunFit& out) {
       measured.push_back(static_cast<double>(runs[i].measured.peak_memory->value));
     }
   std::vector<Free> free;
-  for (const StackConstant& c : kOfMemory) free.push_back(free_of(c, runs.front().software));
+  for (const StackConstant& c : of_memory()) free.push_back(free_of(c, runs.front().software));
   workload::Machines machines;
   const RobustFit fit =
       fit_robust(measured, each_alone(measured.size()), free, [&](const std::vector<double>& constants, std::size_t i) {
         Scenario s = runs[with_memory[i]];
-        for (std::size_t c = 0; c < kOfMemory.size(); ++c) kOfMemory[c].set(s.software, constants[c]);
+        for (std::size_t c = 0; c < of_memory().size(); ++c) of_memory()[c].set(s.software, constants[c]);
         return bytes_of(s, machines);
       });
-  put_constants(kOfMemory, fit, out);
+  put_constants(of_memory(), fit, out);
   for (std::size_t i = 0; i < with_memory.size(); ++i) {
     FittedRun& run = out.runs[with_memory[i]];
     run.measured_bytes = measured[i];
@@ -247,8 +297,11 @@ Scenario with(const RunFit& fit, Scenario scenario) {
       for (const ProfileConstant& fitted : fit.constants)
         if (fitted.key == c.key && fitted.estimate.identified) c.set(scenario.software, fitted.estimate.value);
   };
-  put(kOfTime);
-  put(kOfMemory);
+  put(of_time());
+  put(of_memory());
+  for (const ProfileConstant& fitted : fit.constants)
+    if (fitted.key == "send_delay_nodes")
+      scenario.software.send_delay_nodes = static_cast<std::uint32_t>(fitted.estimate.value);
   if (!fit.network_shares.empty()) scenario.software.transport.network_shares = fit.network_shares;
   return scenario;
 }

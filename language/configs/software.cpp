@@ -109,12 +109,13 @@ const Table<Software>& software_table() {
            [](S& s, const Value& v) { s.activation_overhead = v.number; }},
           {{"fp32_logits", whole(1, 8), "1", "unfused loss: so many copies of the logits in fp32 at its peak"},
            [](S& s, const Value& v) { s.fp32_logits = static_cast<int>(v.whole); }},
+          {{"tensor_delay", time_type(), "0 ps",
+            "what a collective among tensor ranks on several nodes waits for besides, for each node but one"},
+           store_time<&S::tensor_delay>},
           {{"send_delay", time_type(), "0 ps",
-            "what a send from stage to stage over the network waits for besides, on send_delay_nodes nodes; on fewer "
-            "by a "
-            "power of their number, down to 1 us on 2"},
+            "what a send from stage to stage over the network waits for besides, on send_delay_nodes nodes or more"},
            store_time<&S::send_delay>},
-          {{"send_delay_nodes", whole(3, 1 << 20), "64", "what send_delay is of"},
+          {{"send_delay_nodes", whole(2, 1 << 20), "2", "how many nodes a cluster has at least whose sends wait"},
            [](S& s, const Value& v) { s.send_delay_nodes = static_cast<std::uint32_t>(v.whole); }},
           {{"autograd_gradients", flag(), "false",
             "what a backward pass makes is kept, in the training precision, beside the main gradients that it is added "

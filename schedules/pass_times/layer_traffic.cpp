@@ -30,6 +30,8 @@ collectives::Details uneven(const std::vector<double>& loads, bool back) {
 
 LayerTraffic::LayerTraffic(const Scenario& s, const Ranks& ranks, Coordinate at) : scale_(s.traffic_scale.layers) {
   groups_[Among::tensor] = shared(grid_rows_beside(ranks, at));
+  const auto of_tensor = static_cast<std::int64_t>(by_node(ranks, groups_[Among::tensor]->front()).size());
+  tensor_delay_ = s.software.tensor_delay * (of_tensor - 1);
   if (const TensorGrid g = grid(s.parallelism); is_grid(g)) {
     groups_[Among::tensor_column] = shared(grid_columns_beside(ranks, at));
     groups_[Among::tensor_depth] = shared(grid_depths_beside(ranks, at));
@@ -93,7 +95,9 @@ collectives::Timing LayerTraffic::time(const TensorCollective& c, const collecti
   const workload::Communication all = communication(c);
   collectives::Timing timing = one(all.collectives.front());
   if (by_way_of_nodes(c)) timing = passed_on(std::move(timing), one(all.collectives.back()));
-  return scaled(std::move(timing), scale_);
+  timing = scaled(std::move(timing), scale_);
+  for (Time* part : {&timing.duration, &timing.latency, &timing.still, &timing.interval}) *part = *part + all.delay;
+  return timing;
 }
 
 workload::Communication LayerTraffic::communication(const TensorCollective& c) const {
@@ -105,12 +109,14 @@ workload::Communication LayerTraffic::communication(const TensorCollective& c) c
              {.operation = c.operation, .bytes = c.bytes, .groups = inside_, .own = own_inside_, .scale = scale_}},
             workload::Communication::Order::passed_on};
   const auto details = uneven_.find(c.among);
-  return {{{.operation = c.operation,
-            .bytes = c.bytes,
-            .groups = groups_.at(c.among),
-            .own = c.among == Among::context_ring ? ring_ : 1,
-            .scale = scale_,
-            .details = details == uneven_.end() ? nullptr : details->second}}};
+  workload::Communication out{{{.operation = c.operation,
+                                .bytes = c.bytes,
+                                .groups = groups_.at(c.among),
+                                .own = c.among == Among::context_ring ? ring_ : 1,
+                                .scale = scale_,
+                                .details = details == uneven_.end() ? nullptr : details->second}}};
+  if (c.among == Among::tensor) out.delay = tensor_delay_;
+  return out;
 }
 
 }  // namespace stepcast::schedules

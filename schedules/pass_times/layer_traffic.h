@@ -38,6 +38,7 @@ class LayerTraffic {
   std::uint32_t own_inside_ = 0, own_rails_ = 0;  ///< of those, of the rank's own expert group: the first
   std::uint32_t ring_ = 1;                        ///< ranks that share a sequence
   double copies_share_ = 1;
+  Time tensor_delay_{};  ///< what a collective among tensor ranks waits for besides
 };
 
 }  // namespace stepcast::schedules

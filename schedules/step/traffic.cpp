@@ -89,14 +89,10 @@ class Declarer {
 
   /// What a send between two ranks waits for before it begins: the software's, where it crosses the network.
   Time delay_of(const collectives::Group& pair) const {
-    const Time delay = s_.software.send_delay;
     const topology::Cluster& cluster = in_.machine.cluster();
-    if (delay == Time{} || cluster.node_of(pair.front()) == cluster.node_of(pair.back())) return {};
-    constexpr double kOnTwoNodes = 1e-6;  // seconds
-    const double most = to_seconds(delay), nodes = std::min(cluster.nodes(), s_.software.send_delay_nodes);
-    if (most <= kOnTwoNodes) return delay;
-    const double part = std::log(nodes / 2) / std::log(s_.software.send_delay_nodes / 2.0);
-    return from_seconds(kOnTwoNodes * std::pow(most / kOnTwoNodes, part));
+    const bool waits = cluster.nodes() >= s_.software.send_delay_nodes &&
+                       cluster.node_of(pair.front()) != cluster.node_of(pair.back());
+    return waits ? s_.software.send_delay : Time{};
   }
 
   /// Of the row of the tensor grid that a rank is in.

@@ -365,6 +365,7 @@ TEST(EveryKey, OfTheSoftwareIsStored) {
   EXPECT_TRUE(software.autograd_gradients);
   EXPECT_EQ(software.activation_overhead, 0.0625);
   EXPECT_EQ(software.fp32_logits, 5);
+  EXPECT_EQ(software.tensor_delay, nanoseconds(87));
   EXPECT_EQ(software.send_delay, nanoseconds(84));
   EXPECT_EQ(software.send_delay_nodes, 85u);
   EXPECT_EQ(software.bucket, Bytes{18 << 20});

@@ -102,5 +102,48 @@ TEST(RobustFit, HeldOutErrorsAreThoseOfFitsThatDidNotSeeTheSample) {
   EXPECT_LT(fit.held_out[20], fit.errors[20] + 1e-3);  // the sample pulled the fit up to itself
 }
 
+TEST(RobustFit, FewSamplesMoveAConstantThatIsKnownLittleAndManyMoveItToWhereTheySay) {
+  const auto latency = [](double largest) {
+    const Line line(1, 0.02, largest);
+    const std::vector<Free> constants{{"latency", 1e-7, 1e-2, 1e-5, true, 4, 0.01},
+                                      {"rate", 1e7, 1e13, 2e10, true, 4, 1.0}};
+    return fit_robust(line.measured, line.groups, constants,
+                      [&](const std::vector<double>& c, std::size_t i) { return c[0] + line.sizes[i] / c[1]; })
+        .constants[0]
+        .value;
+  };
+  EXPECT_NEAR(latency(1.2e3), 1e-5, 1e-7) << "one sample";
+  EXPECT_NEAR(latency(1e9), 6e-6, 3e-7) << "it is 50 standard deviations off";
+}
+
+TEST(RobustFit, HasNoUseForErrorsOfAnySizeWhereTheyCountByTheirLogarithm) {
+  Line line(3, 0.005);
+  for (std::size_t i = 0; i < line.measured.size(); i += 4) line.measured[i] *= 100;
+  const std::vector<Free> constants{{"latency", 1e-7, 1e-2, 1e-5, true}, {"rate", 1e7, 1e13, 2e10, true}};
+  const RobustFit fit =
+      fit_robust(line.measured, line.groups, constants,
+                 [&](const std::vector<double>& c, std::size_t i) { return c[0] + line.sizes[i] / c[1]; }, {},
+                 {0.05, Beyond::logarithm});
+  EXPECT_NEAR(fit.constants[0].value / 6e-6, 1, 0.02);
+  EXPECT_NEAR(fit.constants[1].value / 40e9, 1, 0.02);
+}
+
+/// What is ten times as long from a size on that is one of three.
+TEST(RobustFit, ChoosesAmongValuesOfAConstantThatTakesNoOthers) {
+  const Line line(1, 0.01);
+  std::vector<double> measured = line.measured;
+  for (std::size_t i = 0; i < measured.size(); ++i)
+    if (line.sizes[i] >= 1e6) measured[i] *= 10;
+  Free from{"from", 1, 1e12, 1e9};
+  from.tried = {1e9, 1e6, 1e5};
+  from.whole = true;
+  const std::vector<Free> constants{{"latency", 1e-7, 1e-2, 1e-5, true}, {"rate", 1e7, 1e13, 3e10, true}, from};
+  const RobustFit fit = fit_robust(measured, line.groups, constants, [&](const std::vector<double>& c, std::size_t i) {
+    return (c[0] + line.sizes[i] / c[1]) * (line.sizes[i] >= c[2] ? 10 : 1);
+  });
+  EXPECT_EQ(fit.constants[2].value, 1e6);
+  EXPECT_NEAR(fit.constants[1].value / 40e9, 1, 0.02);
+}
+
 }  // namespace
 }  // namespace stepcast::calibrate

@@ -1,4 +1,4 @@
-// What a send between stages waits for besides its transfer, on many nodes.
+// What traffic between nodes waits for besides its transfer.
 
 #include <gtest/gtest.h>
 
@@ -16,7 +16,6 @@ Scenario two_stages(std::uint32_t gpus, Time delay) {
   s.parallelism.data = 1;
   s.training.global_batch = 4;
   s.software.send_delay = delay;
-  s.software.send_delay_nodes = 4;
   return s;
 }
 
@@ -34,17 +33,39 @@ TEST(SendDelay, HoldsUpEachSendThatCrossesTheNetwork) {
   EXPECT_EQ(step(two_stages(8, {})), step(two_stages(8, milliseconds(100)))) << "inside a node";
 }
 
-/// On two nodes of four the delay is a microsecond, whatever it is on four.
-TEST(SendDelay, GrowsByAPowerOfTheNodes) {
-  EXPECT_EQ(step(two_stages(16, milliseconds(100))), step(two_stages(16, microseconds(1))));
-  Scenario four = two_stages(16, milliseconds(100));
-  four.software.send_delay_nodes = 3;
-  EXPECT_EQ(step(four), step(two_stages(16, microseconds(1))));
+TEST(SendDelay, IsThatOfLargeClustersAlone) {
+  Scenario small = two_stages(16, milliseconds(100));
+  small.software.send_delay_nodes = 3;
+  EXPECT_EQ(step(small), step(two_stages(16, {})));
 }
 
 TEST(SendDelay, IsSimulatedTransferByTransferToo) {
   const Time more = step(two_stages(16, microseconds(1)), true) - step(two_stages(16, {}), true);
   EXPECT_EQ(more, step(two_stages(16, microseconds(1))) - step(two_stages(16, {})));
+}
+
+/// One stage whose tensor ranks are all GPUs.
+Scenario one_stage(std::uint32_t gpus, Time delay) {
+  Scenario s = round_numbers(gpus);
+  s.parallelism.tensor = gpus;
+  s.parallelism.pipeline = s.parallelism.data = 1;
+  s.training.global_batch = 2;
+  s.software.tensor_delay = delay;
+  return s;
+}
+
+/// Each of a layer's collectives waits for as many nodes as there are besides the first.
+TEST(TensorDelay, HoldsUpEachCollectiveForEachNodeButOne) {
+  const Time two = step(one_stage(16, microseconds(1))) - step(one_stage(16, {}));
+  EXPECT_GT(two, Time{});
+  EXPECT_EQ(two.value % microseconds(1).value, 0);
+  EXPECT_EQ(step(one_stage(32, microseconds(1))) - step(one_stage(32, {})), two * 3);
+  EXPECT_EQ(step(one_stage(8, microseconds(1))), step(one_stage(8, {}))) << "inside a node";
+}
+
+TEST(TensorDelay, IsSimulatedTransferByTransferToo) {
+  const Time more = step(one_stage(16, microseconds(1)), true) - step(one_stage(16, {}), true);
+  EXPECT_EQ(more, step(one_stage(16, microseconds(1))) - step(one_stage(16, {})));
 }
 
 }  // namespace
