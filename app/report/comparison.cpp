@@ -53,7 +53,7 @@ ComparedRow compare_row(const Answer& answer, std::span<const calibrate::Residua
 }
 
 /// Of those that know.
-std::optional<double> share(const std::vector<const ComparedRow*>& rows, std::optional<bool> ComparedRow::*flag) {
+std::optional<double> share(std::span<ComparedRow* const> rows, std::optional<bool> ComparedRow::*flag) {
   double known = 0, yes = 0;
   for (const ComparedRow* row : rows)
     if (row->*flag) {
@@ -63,7 +63,24 @@ std::optional<double> share(const std::vector<const ComparedRow*>& rows, std::op
   return known == 0 ? std::nullopt : std::optional(yes / known);
 }
 
-ComparedTable summarise(std::string name, const std::vector<const ComparedRow*>& rows) {
+/// The model FLOP/s that a run reached on each of its GPUs.
+std::optional<double> reached(const ComparedRow& row) {
+  if (!row.error) return std::nullopt;
+  return row.answer->forecast->model_flops_per_gpu.value * *row.predicted_s / *row.measured_s;
+}
+
+/// As long as the table's median rate would take.
+void add_null_errors(std::span<ComparedRow*> table) {
+  std::vector<double> rates;
+  for (const ComparedRow* row : table)
+    if (const auto rate = reached(*row)) rates.push_back(*rate);
+  const std::optional<double> usual = calibrate::median(rates);
+  if (rates.size() < 2 || *usual == 0) return;  // one run would be its own median
+  for (ComparedRow* row : table)
+    if (const auto rate = reached(*row)) row->null_error = *rate / *usual - 1;
+}
+
+ComparedTable summarise(std::string name, std::span<ComparedRow* const> rows) {
   ComparedTable table;
   table.table = std::move(name);
   table.rows = rows.size();
@@ -80,8 +97,9 @@ ComparedTable summarise(std::string name, const std::vector<const ComparedRow*>&
   table.ran_refused = refused(schedules::RunOutcome::ran);
   table.covered = share(rows, &ComparedRow::covered);
   table.covered_new_table = share(rows, &ComparedRow::covered_new_table);
-  std::vector<double> errors, measured, predicted, memory;
+  std::vector<double> errors, measured, predicted, memory, null;
   for (const ComparedRow* row : rows) {
+    if (row->null_error) null.push_back(*row->null_error);
     if (row->error) {
       errors.push_back(*row->error);
       measured.push_back(*row->measured_s);
@@ -94,6 +112,7 @@ ComparedTable summarise(std::string name, const std::vector<const ComparedRow*>&
   table.median_error = calibrate::median(errors);
   table.rank_correlation = calibrate::rank_correlation(measured, predicted);
   table.memory_mape = calibrate::mean_absolute(memory);
+  table.null_mape = calibrate::mean_absolute(null);
   return table;
 }
 
@@ -128,14 +147,15 @@ Comparison compare(std::span<const Answer> answers, std::span<const calibrate::R
     out.rows.push_back(compare_row(answer, measured));
   }
   std::vector<std::string> names;
-  std::map<std::string, std::vector<const ComparedRow*>> by_table;
-  std::vector<const ComparedRow*> all;
-  for (const ComparedRow& row : out.rows) {
+  std::map<std::string, std::vector<ComparedRow*>> by_table;
+  std::vector<ComparedRow*> all;
+  for (ComparedRow& row : out.rows) {
     const std::string& table = row.answer->question.table;
     if (!by_table.contains(table)) names.push_back(table);
     by_table[table].push_back(&row);
     all.push_back(&row);
   }
+  for (const std::string& name : names) add_null_errors(by_table[name]);
   for (const std::string& name : names) out.tables.push_back(summarise(name, by_table[name]));
   out.all = summarise("all", all);
   return out;
@@ -163,8 +183,9 @@ std::string validate_table(const Comparison& comparison) {
   const auto out_of_range = [](const ComparedRow& row) { return row.answer->band && !row.answer->band->in_range; };
   if (std::ranges::any_of(comparison.rows, out_of_range)) out += kStarLine;
   out += "\n";
-  std::vector<TextTable::Column> columns{{"table", Align::left}, {"rows"},        {"MAPE"},    {"median error"},
-                                         {"rank correlation"},   {"memory MAPE"}, {"in band"}, {"as a new table"}};
+  std::vector<TextTable::Column> columns{{"table", Align::left}, {"rows"},       {"MAPE"},
+                                         {"median error"},       {"null model"}, {"rank correlation"},
+                                         {"memory MAPE"},        {"in band"},    {"as a new table"}};
   const bool some_failed = comparison.all.failed_found.has_value();
   if (some_failed) columns.insert(columns.end(), {{"failed, refused"}, {"ran, refused"}});
   TextTable tables(std::move(columns));
@@ -173,6 +194,7 @@ std::string validate_table(const Comparison& comparison) {
                                    std::to_string(t.rows),
                                    percent(t.mape, false),
                                    percent(t.median_error, true),
+                                   percent(t.null_mape, false),
                                    t.rank_correlation ? fmt::format("{:.3f}", *t.rank_correlation) : "-",
                                    percent(t.memory_mape, false),
                                    whole_percent(t.covered),

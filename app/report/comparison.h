@@ -16,6 +16,8 @@ struct ComparedRow {
   const Answer* answer = nullptr;
   std::optional<bool> fits;  ///< the plan can run and has the memory; nothing: nobody could tell
   std::optional<double> measured_s, predicted_s, error;
+  /// The error of a model that knows one thing of each table: the median of the FLOP/s per GPU that its runs reached.
+  std::optional<double> null_error;
   std::optional<std::int64_t> measured_bytes, predicted_bytes;
   struct ComparedPhase {
     double measured_s = 0, predicted_s = 0;
@@ -34,6 +36,7 @@ struct ComparedTable {
   std::string table;
   std::size_t rows = 0;
   std::optional<double> mape, median_error, rank_correlation, memory_mape;
+  std::optional<double> null_mape;  ///< of ComparedRow::null_error
   std::optional<double> covered, covered_new_table;  ///< shares of the rows with an error
   std::optional<double> failed_found, ran_refused;   ///< of the runs that failed, and that ran: shares that do not fit
 };

@@ -168,6 +168,7 @@ std::string validate_json(const Comparison& comparison) {
     Json table{{"table", t.table}, {"rows", t.rows}};
     put_summary(table, t);
     table["memory_mape"] = or_null(t.memory_mape);
+    table["null_mape"] = or_null(t.null_mape);
     tables.push_back(std::move(table));
   }
   Json out{{"rows", std::move(rows)}, {"tables", std::move(tables)}};

@@ -75,7 +75,18 @@ std::string bold(const std::string& text, bool is) { return is ? "**" + text + "
 TEST(Validate, ThePageOfAccuracyHasWhatTheCommandSays) {
   if (stepcast::test::kSanitized) GTEST_SKIP() << "scripts/test.sh runs every published table with sanitizers";
   std::string tables =
-      "| table | rows | mean absolute error | target | median | rank correlation |\n|---|---|---|---|---|---|\n";
+      "| table | rows | mean absolute error | target | median | rank correlation | without multipliers | null model |\n"
+      "|---|---|---|---|---|---|---|---|\n";
+  const Outcome bare = run_program(
+      "validate scenarios/published --set software.compute_share=1 --set cluster.node.gpu.step_share=1 --format json");
+  ASSERT_EQ(bare.status, 0) << bare.err;
+  const Json without = Json::parse(bare.out)["tables"];
+  const auto named = [](const Json& all, const char* name) {
+    return *std::ranges::find(all, name, [](const Json& t) { return t["table"].get<std::string>(); });
+  };
+  const auto percent = [](const Json& share) {
+    return share.is_number() ? fmt::format("{:.1f}%", 100 * share.get<double>()) : std::string("-");
+  };
   ASSERT_EQ(published()["tables"].size(), std::size(kPublished));
   for (const Published& p : kPublished) {
     const auto found =
@@ -93,8 +104,9 @@ TEST(Validate, ThePageOfAccuracyHasWhatTheCommandSays) {
       const double r = t["rank_correlation"].get<double>();
       correlation = bold(fmt::format("{:.3f}", r), r < kLeastCorrelation && t["rows"].get<int>() >= kRanked);
     }
-    tables += fmt::format("| {} | {} | {} | {} | {:+.1f}% | {} |\n", p.title, t["rows"].get<int>(), error, target,
-                          100 * t["median_error"].get<double>(), correlation);
+    tables += fmt::format("| {} | {} | {} | {} | {:+.1f}% | {} | {} | {} |\n", p.title, t["rows"].get<int>(), error,
+                          target, 100 * t["median_error"].get<double>(), correlation,
+                          percent(named(without, p.table)["mape"]), percent(t["null_mape"]));
   }
   expect_block("docs/accuracy.md", "published tables", tables);
 
