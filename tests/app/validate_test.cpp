@@ -71,6 +71,33 @@ constexpr int kRanked = 10;  // rows that a correlation is asked of
 
 std::string bold(const std::string& text, bool is) { return is ? "**" + text + "**" : text; }
 
+/// Tables whose plans are partly assumed: as they come out, beside a model that knows one rate of each.
+TEST(Validate, ThePageOfAccuracyHasTheAssumedTables) {
+  if (stepcast::test::kSanitized) GTEST_SKIP() << "scripts/test.sh runs every table with sanitizers";
+  const Outcome outcome = run_program("validate scenarios/assumed --format json");
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const Json told = Json::parse(outcome.out);
+  std::string tables =
+      "| table | rows | mean absolute error | median | rank correlation | null model | in a band without the table |\n"
+      "|---|--:|--:|--:|--:|--:|--:|\n";
+  double within = 0, rows = 0;
+  for (const Json& t : told["tables"]) {
+    tables += fmt::format("| {} | {} | {:.1f}% | {:+.1f}% | {:.3f} | {:.1f}% | {:.0f}% |\n",
+                          t["table"].get<std::string>(), t["rows"].get<int>(), 100 * t["mape"].get<double>(),
+                          100 * t["median_error"].get<double>(), t["rank_correlation"].get<double>(),
+                          100 * t["null_mape"].get<double>(), 100 * t["in_band_as_new_table"].get<double>());
+  }
+  for (const Json* all : {&told["tables"], &published()["tables"]})
+    for (const Json& t : *all) {
+      within += t["in_band_as_new_table"].get<double>() * t["rows"].get<double>();
+      rows += t["rows"].get<double>();
+    }
+  tables += fmt::format("| published and assumed rows | {:.0f} | | | | | {:.0f}% |\n", rows, 100 * within / rows);
+  EXPECT_GE(within / rows, 0.75) << "80 % is what a band says";
+  EXPECT_LE(within / rows, 0.85);
+  expect_block("docs/accuracy.md", "assumed tables", tables);
+}
+
 /// The tables and the worst rows of docs/accuracy.md are what the command says.
 TEST(Validate, ThePageOfAccuracyHasWhatTheCommandSays) {
   if (stepcast::test::kSanitized) GTEST_SKIP() << "scripts/test.sh runs every published table with sanitizers";
