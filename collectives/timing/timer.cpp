@@ -541,7 +541,8 @@ const Timing& Timer::time(Operation operation, Bytes bytes, std::span<const Grou
   if (fold || impl_->folds_where_exact) {
     const bool small = !concurrent.empty() && concurrent.size() * concurrent.front().size() <= kMostWhole;
     const Timing& folded = impl_->timed(operation, bytes, concurrent, algorithm, true, all);
-    if (folded.exact || !small)
+    const bool stand_for_own = details.own == 0 || folded.alike();  // else some of the groups end before the others
+    if ((folded.exact && stand_for_own) || !small)
       return details.own == 0 ? folded : impl_->timed(operation, bytes, concurrent, algorithm, true, details);
   }
   return impl_->timed(operation, bytes, concurrent, algorithm, false, details);

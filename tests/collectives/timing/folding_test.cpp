@@ -146,5 +146,18 @@ TEST(Folding, WhatIsAskedForWholeIsFoldedWhereThatChangesNothing) {
   }
 }
 
+/// One group lies in a node and one on two: the first ends before the second, folded where that is exact or not.
+TEST(Folding, GroupsThatLieUnlikeEachHaveTheirOwnTime) {
+  const topology::Cluster cluster = build({.nodes = 2, .nic_latency = nanoseconds(700)});
+  const Transport transport{.launch = microseconds(5), .nvlink_step = microseconds(2), .network_step = microseconds(7)};
+  const Timer whole(cluster, transport), folds(cluster, transport, true);
+  const std::vector<Group> groups{gpus(2, 0, 6), gpus(2, 2, 6)};
+  const auto own = [&](const Timer& timer) {
+    return timer.time(Operation::all_to_all, Bytes{1 << 24}, groups, "direct", false, {.own = 1}).duration;
+  };
+  EXPECT_LT(own(folds), folds.time(Operation::all_to_all, Bytes{1 << 24}, groups, "direct").duration);
+  EXPECT_EQ(own(folds), own(whole));
+}
+
 }  // namespace
 }  // namespace stepcast::collectives
