@@ -96,12 +96,12 @@ struct Software {
   /// In a running step, of the rates that kernels reach when measured alone: clocks under load, cold caches, the age of
   /// the libraries. (0, 1]
   double compute_share = 1;
-  double overlap_slowdown = 0;          ///< compute takes 1 + this while a collective runs beside it
+  double overlap_slowdown = 0;  ///< compute takes 1 + this while a collective runs beside it
   /// What traffic between nodes waits for besides, before it begins; only measured steps tell it (stepcast fit --runs).
   Time tensor_delay{};                 ///< a collective among tensor ranks, for each node of theirs but one
   Time send_delay{};                   ///< a send from stage to stage, where the cluster has
   std::uint32_t send_delay_nodes = 2;  ///< so many nodes or more
-  Bytes memory_reserve{};               ///< context, library workspaces, fragmentation
+  Bytes memory_reserve{};              ///< context, library workspaces, fragmentation
   collectives::Transport transport;
   std::string transport_stack;  ///< the file of configs/software/ whose constants `transport` starts from
   std::string source;

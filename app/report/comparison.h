@@ -36,7 +36,7 @@ struct ComparedTable {
   std::string table;
   std::size_t rows = 0;
   std::optional<double> mape, median_error, rank_correlation, memory_mape;
-  std::optional<double> null_mape;  ///< of ComparedRow::null_error
+  std::optional<double> null_mape;                   ///< of ComparedRow::null_error
   std::optional<double> covered, covered_new_table;  ///< shares of the rows with an error
   std::optional<double> failed_found, ran_refused;   ///< of the runs that failed, and that ran: shares that do not fit
 };
