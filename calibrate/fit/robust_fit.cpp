@@ -92,9 +92,13 @@ struct Problem {
   void residuals(const std::vector<double>& at, Eigen::VectorXd& out) const {
     Eigen::Index row = 0;
     for (const std::size_t sample : samples) out[row++] = residual(error(at, sample));
-    for (const std::size_t constant : moving) out[row++] = known(at, constant);
+    if (some_known())
+      for (const std::size_t constant : moving) out[row++] = known(at, constant);
   }
-  Eigen::Index rows() const { return static_cast<Eigen::Index>(samples.size() + moving.size()); }
+  bool some_known() const {
+    return std::ranges::any_of(constants, [](const Free& c) { return c.width > 0; });
+  }
+  Eigen::Index rows() const { return static_cast<Eigen::Index>(samples.size() + (some_known() ? moving.size() : 0)); }
   double squares(const std::vector<double>& at) const {
     Eigen::VectorXd all(rows());
     residuals(at, all);
@@ -286,7 +290,7 @@ RobustFit fit_robust(std::span<const double> measured, std::span<const std::size
     for (std::vector<double>& start : from) start = tried(problem, told, std::move(start));
     problem.error_size = scatter.size;
     problem.values = minimized(problem, from);
-    if (std::ranges::any_of(constants, [](const Free& c) { return c.width > 0; })) {
+    if (problem.some_known()) {
       problem.error_size = usual_error(problem, problem.values);
       problem.values = minimized(problem, std::vector<std::vector<double>>{problem.values});
     }
