@@ -62,6 +62,9 @@ void fill(Question& question, const Node& tree, Library& library, const MoreChec
       question.error += "; expected " + expected(key->type);
   }
   question.refused = !question.error.empty();
+}
+
+void add_notes(Question& question, const Node& tree, Library& library) {
   if (question.refused) return;
   question.notes = notes_on_defaults(tree, question.scenario, library);
   std::ranges::move(schedules::notes(question.scenario), std::back_inserter(question.notes));

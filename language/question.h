@@ -27,7 +27,7 @@ struct Question {
   std::string error;                     ///< why it cannot; one line for each problem, fit for a terminal
   bool refused = false;                  ///< it is read, but its plan contradicts itself or the cluster
   bool internal_error = false;           ///< which is a mistake of stepcast's
-  std::vector<schedules::Note> notes{};  ///< where `error` is empty
+  std::vector<schedules::Note> notes{};  ///< where `error` is empty; a variant (language/variants.h) has none
 };
 
 /// What a command that asks for more than a forecast finds wrong with a scenario.
@@ -40,5 +40,8 @@ void keep_error(Question& question);
 /// Fills the scenario of a question, and what describes it, from a tree whose layers are merged; what contradicts in
 /// it, or is found by `more`, goes to its error. Throws InputError for what cannot be read.
 void fill(Question& question, const Node& tree, Library& library, const MoreChecks& more = {});
+
+/// Says of a question that was filled from this tree what reading assumed, where it can run.
+void add_notes(Question& question, const Node& tree, Library& library);
 
 }  // namespace stepcast::language

@@ -40,6 +40,7 @@ struct Reading {
 void finish(Question& question, Node tree, const Reading& how) {
   set(tree, how.settings, how.library);
   fill(question, tree, how.library, how.more);
+  add_notes(question, tree, how.library);
 }
 
 /// What is said of a file before anything is read of it.

@@ -45,6 +45,11 @@ Variants::Variants(const std::string& path, std::span<const std::string> setting
   tree_ = library_.expand_block(tree_, scenario_schema(), "");
 }
 
+std::string Variants::name() const {
+  const Node* const name = tree_.find("name");
+  return name != nullptr && name->kind == Node::Kind::scalar ? name->scalar : file_.stem().string();
+}
+
 Question Variants::with(const std::vector<Given>& keys) {
   Question question;
   question.origin = origin_;

@@ -25,6 +25,7 @@ class Variants {
   const Node& tree() const { return tree_; }  ///< what the file and the settings say
   Library& library() { return library_; }
   const std::filesystem::path& file() const { return file_; }
+  std::string name() const;  ///< the scenario's, or its file's
 
  private:
   Library library_;

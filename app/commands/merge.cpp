@@ -1,8 +1,9 @@
+#include "app/sweep/merge.h"
+
 #include "app/command.h"
 #include "app/distinct_files.h"
 #include "app/options.h"
 #include "app/output.h"
-#include "app/sweep/merge.h"
 #include "sim/input_error.h"
 
 namespace stepcast::app {

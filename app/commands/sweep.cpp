@@ -52,7 +52,9 @@ CommandLine sweep_line() {
       "      --set parallelism.data= --where 'parallelism.tensor*parallelism.pipeline<=64' --plot plans.svg\n"
       "  stepcast sweep scenarios/quickstart.yaml --axis 'cluster.nic_bandwidth=100 Gbit/s:800 Gbit/s:x2' \\\n"
       "      --axis recompute=none,selective,full --output rows.csv\n\n"
-      "Exit status 1: no point could run, or one failed that should; else 3: no point fits in the GPUs' memory.",
+      "Exit status 1: no point could run, or one failed for a reason that is not its plan's; else 3: no point fits in "
+      "the\n"
+      "GPUs' memory. With --shard a sweep whose points all have their rows is done: 0.",
       options, {"table", "csv", "jsonl"});
 }
 
@@ -81,7 +83,7 @@ struct PlotAsked {
   bool curves = false;
 };
 
-PlotAsked plot_asked(const po::variables_map& values, const Grid& grid, const SweepColumns& columns) {
+PlotAsked plot_asked(const po::variables_map& values, const SweepGrid& grid, const SweepColumns& columns) {
   PlotAsked plot{word(values, "plot"), nullptr, grid.dimensions().size() == 1};
   if (plot.file.empty()) {
     for (const char* const option : {"plot-of", "plot-as"})
@@ -134,7 +136,7 @@ class SweepRows {
 struct SweepAsked {
   const Asked& asked;
   Format format;
-  Grid grid;
+  SweepGrid grid;
   language::Variants base;
   SweepNames names;
   std::vector<Condition> conditions{};
@@ -222,20 +224,23 @@ class KeptRows {
 /// What tells this sweep from others besides its scenario and axes.
 std::string mark_of(SweepAsked& sweep) {
   std::vector<std::string> more = sweep.asked.values["where"].as<std::vector<std::string>>();
-  more.push_back(word(sweep.asked.values, "simulate"));
+  const std::string simulate = word(sweep.asked.values, "simulate");
+  more.push_back(simulate.empty() ? "fitting" : simulate);
   return sweep_mark(sweep.base, sweep.grid, more);
 }
 
-int exit_status(const SweepSummary& summary, bool some_failed) {
-  if (some_failed || (summary.cannot_run > 0 && summary.fit + summary.do_not_fit == 0)) return kFailed;
-  return summary.fit == 0 && summary.do_not_fit > 0 ? kDoesNotFit : kDone;
+/// Whether any point of a shard fits says nothing of the whole sweep.
+int exit_status(const SweepSummary& summary, bool some_failed, bool of_shard) {
+  if (some_failed) return kFailed;
+  if (of_shard || summary.fit > 0) return kDone;
+  if (summary.do_not_fit > 0) return kDoesNotFit;
+  return summary.cannot_run > 0 ? kFailed : kDone;
 }
 
 void write_end(const SweepAsked& sweep, const SweepRows& rows) {
   std::vector<NewFile> files;
   if (!sweep.plot.file.empty()) {
-    const std::string name = sweep.base.file().stem().string();
-    const SweepPlot plot = plot_of(name, sweep.grid, sweep.columns, rows.all(), *sweep.plot.quantity);
+    const SweepPlot plot = plot_of(sweep.base.name(), sweep.grid, sweep.columns, rows.all(), *sweep.plot.quantity);
     files.push_back(
         {sweep.plot.file, picture(sweep.plot.curves ? curves_svg(plot) : heat_map_svg(plot), sweep.plot.file)});
   }
@@ -282,7 +287,7 @@ int run_sweep(SweepAsked& sweep) {
   if (sweep.format != Format::table && summary.cannot_run > 0)
     std::fprintf(stderr, "%s; the first that cannot run: %s\n", summary_text(summary).c_str(),
                  summary.first_error.c_str());
-  return exit_status(summary, answers.some_failed());
+  return exit_status(summary, answers.some_failed(), sweep.shard.has_value());
 }
 
 int sweep(const std::vector<std::string>& words) {
@@ -295,6 +300,11 @@ int sweep(const std::vector<std::string>& words) {
   for (const std::string& text : asked->values["axis"].as<std::vector<std::string>>()) axes.push_back(read_axis(text));
   if (axes.empty())
     throw InputError("stepcast sweep", "no axis given, expected one such as --axis parallelism.tensor=1,2,4,8");
+  for (const std::string& setting : asked->settings)
+    for (const SweepAxis& axis : axes)
+      if (setting.starts_with(axis.key + "="))
+        throw InputError("--set",
+                         "found " + in_quotes(setting) + " beside an axis of that key, expected one of the two");
   SweepAsked sweep(*asked, std::move(axes));
   return run_sweep(sweep);
 }

@@ -15,7 +15,7 @@
 namespace stepcast::app {
 
 struct Condition::Step {
-  enum class Operator : std::uint8_t {
+  enum class StepKind : std::uint8_t {
     constant,
     name,
     equal,
@@ -32,7 +32,7 @@ struct Condition::Step {
     both,
     either
   };
-  Operator does = Operator::constant;
+  StepKind does = StepKind::constant;
   Datum constant{};
   std::size_t name = 0;
 };
@@ -40,7 +40,7 @@ struct Condition::Step {
 namespace {
 
 using Step = Condition::Step;
-using Operator = Step::Operator;
+using StepKind = Step::StepKind;
 using Kind = NamedDatum::Kind;
 using Measure = NamedDatum::Measure;
 
@@ -49,13 +49,13 @@ constexpr int kDeepest = 50;
 
 struct Binary {
   std::string_view sign;
-  Operator does;
+  StepKind does;
 };
-constexpr Binary kComparisons[] = {{"==", Operator::equal},    {"!=", Operator::unequal}, {"<=", Operator::at_most},
-                                   {">=", Operator::at_least}, {"=", Operator::equal},    {"<", Operator::less},
-                                   {">", Operator::more}};
-constexpr Binary kSums[] = {{"+", Operator::add}, {"-", Operator::subtract}};
-constexpr Binary kProducts[] = {{"*", Operator::multiply}, {"/", Operator::divide}, {"%", Operator::remainder}};
+constexpr Binary kComparisons[] = {{"==", StepKind::equal},    {"!=", StepKind::unequal}, {"<=", StepKind::at_most},
+                                   {">=", StepKind::at_least}, {"=", StepKind::equal},    {"<", StepKind::less},
+                                   {">", StepKind::more}};
+constexpr Binary kSums[] = {{"+", StepKind::add}, {"-", StepKind::subtract}};
+constexpr Binary kProducts[] = {{"*", StepKind::multiply}, {"/", StepKind::divide}, {"%", StepKind::remainder}};
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
@@ -73,8 +73,8 @@ class ConditionParser {
  public:
   ConditionParser(const std::string& text, const Vocabulary& vocabulary)
       : place_("--where " + shortened(text, 120)), rest_(text), vocabulary_(vocabulary) {
-    language::checked_text(text, place_);
     if (text.size() > kLongest) fail("found more than 2000 characters, expected a condition");
+    if (!text.empty()) language::checked_text(text, place_);
   }
 
   std::vector<Step> parse() {
@@ -131,21 +131,21 @@ class ConditionParser {
          language::did_you_mean(word, names));
   }
 
-  void push(Operator does) { steps_.push_back({does, {}, 0}); }
+  void push(StepKind does) { steps_.push_back({does, {}, 0}); }
 
   Operand condition(int depth) {
     Operand left = conjunction(depth);
-    while (take_word("or")) left = logical(left, conjunction(depth), " or ", Operator::either);
+    while (take_word("or")) left = logical(left, conjunction(depth), " or ", StepKind::either);
     return left;
   }
 
   Operand conjunction(int depth) {
     Operand left = comparison(depth);
-    while (take_word("and")) left = logical(left, comparison(depth), " and ", Operator::both);
+    while (take_word("and")) left = logical(left, comparison(depth), " and ", StepKind::both);
     return left;
   }
 
-  Operand logical(const Operand& left, const Operand& right, std::string_view sign, Operator does) {
+  Operand logical(const Operand& left, const Operand& right, std::string_view sign, StepKind does) {
     for (const Operand* side : {&left, &right}) require(*side, Kind::flag, "a comparison there");
     push(does);
     return {Kind::flag, Measure::none, {}, {}, joined(left, sign, right)};
@@ -156,7 +156,7 @@ class ConditionParser {
     for (const auto& [sign, does] : kComparisons) {
       if (!take_sign(sign)) continue;
       const Operand right = sum(depth);
-      const bool orders = does != Operator::equal && does != Operator::unequal;
+      const bool orders = does != StepKind::equal && does != StepKind::unequal;
       check_comparable(left, right, orders);
       push(does);
       return {Kind::flag, Measure::none, {}, {}, joined(left, sign, right)};
@@ -208,10 +208,10 @@ class ConditionParser {
     return left;
   }
 
-  Operand arithmetic(const Operand& left, const Operand& right, std::string_view sign, Operator does) {
+  Operand arithmetic(const Operand& left, const Operand& right, std::string_view sign, StepKind does) {
     for (const Operand* side : {&left, &right})
       require(*side, Kind::number, "a number beside '" + std::string(sign) + "'");
-    const bool adds = does == Operator::add || does == Operator::subtract;
+    const bool adds = does == StepKind::add || does == StepKind::subtract;
     if (adds && unlike(left, right))
       fail("found " + in_quotes(left.shown) + " and " + in_quotes(right.shown) + ", which do not add");
     push(does);
@@ -240,7 +240,7 @@ class ConditionParser {
   }
 
   Operand constant(Kind kind, Measure measure, Datum value, std::string shown) {
-    steps_.push_back({Operator::constant, std::move(value), 0});
+    steps_.push_back({StepKind::constant, std::move(value), 0});
     return {kind, measure, {}, {}, std::move(shown)};
   }
 
@@ -255,7 +255,7 @@ class ConditionParser {
   Operand named(const std::string& word) {
     if (word == "true" || word == "false") return constant(Kind::flag, Measure::none, word == "true", word);
     if (const std::optional<NamedDatum> name = vocabulary_.find(word)) {
-      steps_.push_back({Operator::name, {}, name->number});
+      steps_.push_back({StepKind::name, {}, name->number});
       return {name->kind, name->measure, name->choices, {}, word};
     }
     Operand text = constant(Kind::text, Measure::none, word, word);
@@ -305,18 +305,18 @@ class ConditionParser {
   std::vector<Step> steps_;
 };
 
-Datum compared(Operator does, const Datum& left, const Datum& right) {
+Datum compared(StepKind does, const Datum& left, const Datum& right) {
   if (std::holds_alternative<std::monostate>(left) || std::holds_alternative<std::monostate>(right)) return false;
   switch (does) {
-    case Operator::equal:
+    case StepKind::equal:
       return left == right;
-    case Operator::unequal:
+    case StepKind::unequal:
       return left != right;
-    case Operator::less:
+    case StepKind::less:
       return left < right;
-    case Operator::at_most:
+    case StepKind::at_most:
       return left <= right;
-    case Operator::more:
+    case StepKind::more:
       return left > right;
     default:
       return left >= right;
@@ -328,24 +328,24 @@ bool is_true(const Datum& datum) {
   return flag != nullptr && *flag;
 }
 
-Datum combined(Operator does, const Datum& left, const Datum& right) {
-  if (does == Operator::both) return is_true(left) && is_true(right);
-  if (does == Operator::either) return is_true(left) || is_true(right);
+Datum combined(StepKind does, const Datum& left, const Datum& right) {
+  if (does == StepKind::both) return is_true(left) && is_true(right);
+  if (does == StepKind::either) return is_true(left) || is_true(right);
   const double *a = std::get_if<double>(&left), *b = std::get_if<double>(&right);
-  if (does < Operator::add) return compared(does, left, right);
+  if (does < StepKind::add) return compared(does, left, right);
   if (a == nullptr || b == nullptr) return {};
   switch (does) {
-    case Operator::add:
+    case StepKind::add:
       return *a + *b;
-    case Operator::subtract:
+    case StepKind::subtract:
       return *a - *b;
-    case Operator::multiply:
+    case StepKind::multiply:
       return *a * *b;
     default:
       break;
   }
   if (*b == 0) return {};
-  return does == Operator::divide ? *a / *b : std::fmod(*a, *b);
+  return does == StepKind::divide ? *a / *b : std::fmod(*a, *b);
 }
 
 }  // namespace
@@ -353,15 +353,15 @@ Datum combined(Operator does, const Datum& left, const Datum& right) {
 Condition::Condition(const std::string& text, const Vocabulary& vocabulary)
     : steps_(std::make_shared<const std::vector<Step>>(ConditionParser(text, vocabulary).parse())) {
   for (const Step& step : *steps_)
-    if (step.does == Operator::name) uses_.push_back(step.name);
+    if (step.does == StepKind::name) uses_.push_back(step.name);
 }
 
 bool Condition::holds(const std::function<Datum(std::size_t)>& value) const {
   std::vector<Datum> stack;
   for (const Step& step : *steps_) {
-    if (step.does == Operator::constant) {
+    if (step.does == StepKind::constant) {
       stack.push_back(step.constant);
-    } else if (step.does == Operator::name) {
+    } else if (step.does == StepKind::name) {
       stack.push_back(value(step.name));
     } else {
       const Datum right = std::move(stack.back());

@@ -25,7 +25,7 @@ std::vector<std::string> keys_of(const std::string& zip) {
 
 }  // namespace
 
-Grid::Grid(std::vector<SweepAxis> axes, std::span<const std::string> zips) : axes_(std::move(axes)) {
+SweepGrid::SweepGrid(std::vector<SweepAxis> axes, std::span<const std::string> zips) : axes_(std::move(axes)) {
   for (auto axis = axes_.begin(); axis != axes_.end(); ++axis)
     if (std::ranges::find(axes_.begin(), axis, axis->key, &SweepAxis::key) != axis)
       throw InputError("--axis", "found " + in_quotes(axis->key) + " a second time, expected one axis of a key");
@@ -50,7 +50,7 @@ Grid::Grid(std::vector<SweepAxis> axes, std::span<const std::string> zips) : axe
   }
   for (std::size_t i = 0; i < axes_.size(); ++i) {
     if (together[i] != i) continue;
-    Dimension& dimension = dimensions_.emplace_back();
+    SweepDimension& dimension = dimensions_.emplace_back();
     dimension.size = axes_[i].values.size();
     for (std::size_t other = i; other < axes_.size(); ++other)
       if (together[other] == i) dimension.axes.push_back(other);
@@ -60,7 +60,7 @@ Grid::Grid(std::vector<SweepAxis> axes, std::span<const std::string> zips) : axe
   }
 }
 
-std::size_t Grid::named(const std::string& key, const std::string& zip) const {
+std::size_t SweepGrid::named(const std::string& key, const std::string& zip) const {
   const auto axis = std::ranges::find(axes_, key, &SweepAxis::key);
   if (axis != axes_.end()) return static_cast<std::size_t>(axis - axes_.begin());
   std::vector<std::string_view> keys;
@@ -69,7 +69,7 @@ std::size_t Grid::named(const std::string& key, const std::string& zip) const {
                                 language::one_of(key, keys));
 }
 
-std::vector<std::size_t> Grid::position(std::size_t point) const {
+std::vector<std::size_t> SweepGrid::position(std::size_t point) const {
   std::vector<std::size_t> at(dimensions_.size());
   for (std::size_t i = dimensions_.size(); i-- > 0;) {
     at[i] = point % dimensions_[i].size;
@@ -78,7 +78,7 @@ std::vector<std::size_t> Grid::position(std::size_t point) const {
   return at;
 }
 
-std::vector<std::size_t> Grid::values(std::size_t point) const {
+std::vector<std::size_t> SweepGrid::values(std::size_t point) const {
   std::vector<std::size_t> values(axes_.size());
   const std::vector<std::size_t> at = position(point);
   for (std::size_t i = 0; i < at.size(); ++i)
@@ -86,7 +86,7 @@ std::vector<std::size_t> Grid::values(std::size_t point) const {
   return values;
 }
 
-std::vector<language::Given> Grid::keys(std::size_t point) const {
+std::vector<language::Given> SweepGrid::keys(std::size_t point) const {
   std::vector<language::Given> keys;
   const std::vector<std::size_t> at = values(point);
   for (std::size_t i = 0; i < axes_.size(); ++i) {

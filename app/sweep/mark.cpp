@@ -34,13 +34,21 @@ bool names_files(const SweepAxis& axis) {
          axis.key.ends_with(".base") || axis.key.ends_with(".include");
 }
 
+/// The file that a value names, and all that this one names.
+void read_files(language::Variants& base, const SweepAxis& axis, const std::string& value) {
+  const language::Place place{"--axis " + axis.key, 0, 0};
+  if (axis.info->type.kind == language::Type::Kind::block)
+    base.library().expand_block(language::make_scalar(value, place), axis.info->type.fields(), axis.key);
+  base.with({{axis.key, value, place}});
+}
+
 }  // namespace
 
-std::string sweep_mark(language::Variants& base, const Grid& grid, std::span<const std::string> more) {
+std::string sweep_mark(language::Variants& base, const SweepGrid& grid, std::span<const std::string> more) {
   Fingerprint mark;
   mark.add(version());
   mark.add(language::on_one_line(base.tree()));
-  for (const Grid::Dimension& dimension : grid.dimensions()) {
+  for (const SweepDimension& dimension : grid.dimensions()) {
     mark.add("dimension");
     for (const std::size_t axis : dimension.axes) {
       mark.add(grid.axes()[axis].key);
@@ -51,10 +59,10 @@ std::string sweep_mark(language::Variants& base, const Grid& grid, std::span<con
   base.with(grid.keys(0));
   for (const SweepAxis& axis : grid.axes())
     if (names_files(axis))
-      for (const std::string& value : axis.values) base.with({{axis.key, value, {"--axis", 0, 0}}});
+      for (const std::string& value : axis.values) read_files(base, axis, value);
   std::set<std::filesystem::path> known;
   for (const std::filesystem::path& file : base.library().files())
-    if (!language::is_stream(file) && known.insert(file).second)
+    if (file != base.file() && !language::is_stream(file) && known.insert(file).second)
       mark.add(language::read_file(file, language::shown_path(file)));
   return mark.digits();
 }

@@ -103,7 +103,7 @@ const language::Node* written_at(const language::Node& root, std::string_view pa
 
 }  // namespace
 
-SweepNames::SweepNames(const Grid& grid, const language::Node& written) : grid_(grid), written_(written) {}
+SweepNames::SweepNames(const SweepGrid& grid, const language::Node& written) : grid_(grid), written_(written) {}
 
 Vocabulary SweepNames::vocabulary() {
   Vocabulary all{[this](const std::string& name) { return find(name); }, {"fits"}};

@@ -26,7 +26,7 @@ struct KnownPoint {
 class SweepNames {
  public:
   /// `written`: the scenario, of which single values can be spoken of that no axis changes.
-  SweepNames(const Grid& grid, const language::Node& written);
+  SweepNames(const SweepGrid& grid, const language::Node& written);
 
   Vocabulary vocabulary();
 
@@ -50,7 +50,7 @@ class SweepNames {
   NamedDatum keep(NamedDatum named, From from);
   Datum value(std::size_t name, const KnownPoint& point) const;
 
-  const Grid& grid_;
+  const SweepGrid& grid_;
   const language::Node& written_;
   std::vector<From> from_;
 };

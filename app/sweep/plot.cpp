@@ -29,7 +29,7 @@ std::optional<double> number_of(Kind kind, const std::string& value) {
   }
 }
 
-PlotAxis plot_axis(const Grid& grid, const Grid::Dimension& dimension) {
+PlotAxis plot_axis(const SweepGrid& grid, const SweepDimension& dimension) {
   PlotAxis axis;
   axis.labels.resize(dimension.size);
   for (const std::size_t each : dimension.axes) {
@@ -51,9 +51,9 @@ bool is_better_low(schedules::Unit unit) {
 
 }  // namespace
 
-SweepPlot plot_of(const std::string& name, const Grid& grid, const SweepColumns& columns,
+SweepPlot plot_of(const std::string& name, const SweepGrid& grid, const SweepColumns& columns,
                   std::span<const SweepRow> rows, const schedules::ReportedQuantity& quantity) {
-  const std::vector<Grid::Dimension>& dimensions = grid.dimensions();
+  const std::vector<SweepDimension>& dimensions = grid.dimensions();
   SweepPlot plot{name + ": " + std::string(quantity.title) + (dimensions.size() > 2 ? ", best of the other axes" : ""),
                  &quantity,
                  plot_axis(grid, dimensions[0]),

@@ -37,7 +37,7 @@ struct SweepPlot {
 };
 
 /// `name`: the scenario's.
-SweepPlot plot_of(const std::string& name, const Grid& grid, const SweepColumns& columns,
+SweepPlot plot_of(const std::string& name, const SweepGrid& grid, const SweepColumns& columns,
                   std::span<const SweepRow> rows, const schedules::ReportedQuantity& quantity);
 
 /// Requires y. A colour for each value, with the value on it.

@@ -8,7 +8,7 @@
 
 namespace stepcast::app {
 
-PointAnswers::PointAnswers(const language::Variants& base, const Asked& asked, unsigned threads)
+PointAnswers::PointAnswers(const language::Variants& base, const PointsAsked& asked, unsigned threads)
     : asked_(asked), variants_(threads, base) {
   for (const Condition& condition : asked_.conditions) needs_.push_back(asked_.names.needs(condition));
 }

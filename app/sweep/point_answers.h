@@ -17,15 +17,15 @@ namespace stepcast::app {
 /// Answers the points of a sweep, from several threads. All share the machines and what was timed on them.
 class PointAnswers {
  public:
-  struct Asked {
-    const Grid& grid;
+  struct PointsAsked {
+    const SweepGrid& grid;
     const SweepNames& names;
     const std::vector<Condition>& conditions;
     const SweepColumns& columns;
     schedules::ForecastOptions forecast{};
   };
   /// `base`: copied for each of `threads`.
-  PointAnswers(const language::Variants& base, const Asked& asked, unsigned threads);
+  PointAnswers(const language::Variants& base, const PointsAsked& asked, unsigned threads);
 
   /// The row of a point; nothing where a condition leaves it out. `thread`: below `threads`, and of one caller at a
   /// time. The row does not depend on it.
@@ -38,7 +38,7 @@ class PointAnswers {
   bool holds(SweepNames::Needs needs, const KnownPoint& point) const;
   void forecast(Answer& answer);
 
-  const Asked asked_;
+  const PointsAsked asked_;
   std::vector<SweepNames::Needs> needs_;  ///< of each condition
   std::vector<language::Variants> variants_;
   workload::Machines machines_;

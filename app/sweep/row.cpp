@@ -84,7 +84,7 @@ std::optional<RowMark> json_mark(std::string_view line) {
 
 }  // namespace
 
-SweepColumns::SweepColumns(const Grid& grid) : quantities_(csv_columns()), axes_(grid.axes().size()) {
+SweepColumns::SweepColumns(const SweepGrid& grid) : quantities_(csv_columns()), axes_(grid.axes().size()) {
   for (const SweepAxis& axis : grid.axes()) columns_.push_back({axis.key, kind_of(axis.info->type)});
   for (const schedules::ReportedQuantity* quantity : quantities_)
     columns_.push_back({std::string(quantity->key), Kind::number});
@@ -94,12 +94,12 @@ SweepColumns::SweepColumns(const Grid& grid) : quantities_(csv_columns()), axes_
 
 std::optional<std::size_t> SweepColumns::of(std::string_view quantity) const {
   const auto found = std::find_if(columns_.begin() + static_cast<std::ptrdiff_t>(axes_), columns_.end() - 2,
-                                  [&](const Column& column) { return column.title == quantity; });
+                                  [&](const RowColumn& column) { return column.title == quantity; });
   if (found == columns_.end() - 2) return std::nullopt;
   return static_cast<std::size_t>(found - columns_.begin());
 }
 
-SweepRow SweepColumns::row(const Grid& grid, std::size_t point, const Answer& answer) const {
+SweepRow SweepColumns::row(const SweepGrid& grid, std::size_t point, const Answer& answer) const {
   SweepRow row{point, {}};
   row.cells.reserve(columns_.size());
   const std::vector<std::size_t> values = grid.values(point);
@@ -127,13 +127,13 @@ std::optional<RowMark> read_mark(Format format, std::string_view line) {
 
 RowFormat::RowFormat(Format format, const SweepColumns& columns, std::string mark)
     : format_(format), columns_(columns), mark_(std::move(mark)) {
-  for (const SweepColumns::Column& column : columns.all()) json_keys_.push_back(json_string(column.title) + ":");
+  for (const SweepColumns::RowColumn& column : columns.all()) json_keys_.push_back(json_string(column.title) + ":");
 }
 
 std::string RowFormat::header() const {
   if (format_ == Format::jsonl) return {};
   std::vector<std::string> titles{kPoint};
-  for (const SweepColumns::Column& column : columns_.all()) titles.push_back(column.title);
+  for (const SweepColumns::RowColumn& column : columns_.all()) titles.push_back(column.title);
   titles.emplace_back(kSweep);
   return csv_line(titles);
 }

@@ -24,25 +24,25 @@ struct SweepRow {
 /// point's number, from 1, and behind them the mark of the sweep that the row is of.
 class SweepColumns {
  public:
-  explicit SweepColumns(const Grid& grid);
+  explicit SweepColumns(const SweepGrid& grid);
 
   enum class Kind : char { number, flag, text };
-  struct Column {
+  struct RowColumn {
     std::string title;
     Kind kind;
   };
-  const std::vector<Column>& all() const { return columns_; }
+  const std::vector<RowColumn>& all() const { return columns_; }
   std::size_t axes() const { return axes_; }  ///< they come first, as in the grid
   std::size_t fits() const { return columns_.size() - 2; }
   std::size_t error() const { return columns_.size() - 1; }
   /// Where a quantity stands; nothing: it is in no column.
   std::optional<std::size_t> of(std::string_view quantity) const;
 
-  SweepRow row(const Grid& grid, std::size_t point, const Answer& answer) const;
+  SweepRow row(const SweepGrid& grid, std::size_t point, const Answer& answer) const;
 
  private:
   std::vector<const schedules::ReportedQuantity*> quantities_;
-  std::vector<Column> columns_;
+  std::vector<RowColumn> columns_;
   std::size_t axes_;
 };
 

@@ -39,15 +39,17 @@ std::string shown(const std::string& cell, schedules::Unit unit) {
 }  // namespace
 
 std::string sweep_table(const SweepColumns& columns, std::span<const SweepRow> rows) {
-  const bool has_tokens = std::ranges::any_of(
-      rows, [at = *columns.of("tokens_per_s")](const SweepRow& row) { return !row.cells[at].empty(); });
+  const auto some_have = [&](std::string_view key) {
+    return std::ranges::any_of(rows, [at = *columns.of(key)](const SweepRow& row) { return !row.cells[at].empty(); });
+  };
+  const bool samples = some_have("samples_per_s") && !some_have("tokens_per_s");
   std::vector<TextTable::Column> titles;
   for (std::size_t i = 0; i < columns.axes(); ++i)
     titles.push_back(
         {columns.all()[i].title, columns.all()[i].kind == SweepColumns::Kind::number ? Align::right : Align::left});
   std::vector<std::pair<std::size_t, schedules::Unit>> quantities;
   for (const auto& [key, title] : kShown) {
-    if (key == (has_tokens ? "samples_per_s" : "tokens_per_s")) continue;
+    if (key == (samples ? "tokens_per_s" : "samples_per_s")) continue;
     quantities.emplace_back(*columns.of(key), unit_of(key));
     titles.push_back({std::string(title), Align::right});
   }
