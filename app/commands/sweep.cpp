@@ -142,6 +142,7 @@ struct SweepAsked {
   std::vector<Condition> conditions{};
   SweepColumns columns;
   PlotAsked plot;
+  schedules::ForecastOptions forecast;
   std::optional<Shard> shard{};
 
   explicit SweepAsked(const Asked& given, std::vector<SweepAxis> axes)
@@ -151,7 +152,8 @@ struct SweepAsked {
         base(given.paths.front(), given.settings, profile(given), language::Library(language::config_folders())),
         names(grid, base.tree()),
         columns(grid),
-        plot(plot_asked(given.values, grid, columns)) {
+        plot(plot_asked(given.values, grid, columns)),
+        forecast(forecast_asked(word(given.values, "simulate"))) {
     const Vocabulary vocabulary = names.vocabulary();
     for (const std::string& text : given.values["where"].as<std::vector<std::string>>())
       conditions.emplace_back(text, vocabulary);
@@ -266,8 +268,7 @@ int run_sweep(SweepAsked& sweep) {
                  [&](std::string_view line) { kept.keep(line); });
   const unsigned threads =
       sweep.asked.threads > 0 ? sweep.asked.threads : std::max(1U, std::thread::hardware_concurrency());
-  const schedules::ForecastOptions forecast = forecast_asked(word(sweep.asked.values, "simulate"));
-  PointAnswers answers(sweep.base, {sweep.grid, sweep.names, sweep.conditions, sweep.columns, forecast}, threads);
+  PointAnswers answers(sweep.base, {sweep.grid, sweep.names, sweep.conditions, sweep.columns, sweep.forecast}, threads);
   const std::size_t begun = kept.done();
   {
     Progress progress(sweep.points(), begun);

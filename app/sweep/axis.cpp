@@ -82,11 +82,14 @@ class AxisReader {
     return convert(type, language::make_scalar(text, place_), key_);
   }
 
-  void add(const std::string& value) {
-    if (type_.kind != Kind::block && type_.kind != Kind::list) converted(type_, value);
+  void add(std::string value) {
+    if (type_.kind == Kind::number)
+      value = fmt::format("{}", converted(type_, value).number);  // 0.5 for 0.50, and as JSON writes it
+    else if (type_.kind != Kind::block && type_.kind != Kind::list)
+      converted(type_, value);
     if (!known_.insert(value).second) wrong(value, "each value once");
     if (values_.size() == kMostValues) fail(place_, key_, "found more than 10000 values, expected fewer");
-    values_.push_back(value);
+    values_.push_back(std::move(value));
   }
 
   void add_range(const std::string& item) {

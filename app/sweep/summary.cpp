@@ -34,9 +34,12 @@ void SweepSummary::add(const SweepColumns& columns, const SweepRow& row) {
 }
 
 std::string summary_text(const SweepSummary& summary) {
-  std::string text = fmt::format("{} points: {} fit",
-                                 summary.fit + summary.do_not_fit + summary.cannot_run + summary.left_out, summary.fit);
-  if (summary.do_not_fit > 0) text += fmt::format(", {} do not fit", summary.do_not_fit);
+  std::string text =
+      fmt::format("{} points: {} fit", summary.fit + summary.do_not_fit + summary.cannot_run + summary.left_out,
+                  summary.fit) +
+      (summary.fit == 1 ? "s" : "");
+  if (summary.do_not_fit > 0)
+    text += fmt::format(", {} {} not fit", summary.do_not_fit, summary.do_not_fit == 1 ? "does" : "do");
   if (summary.cannot_run > 0) text += fmt::format(", {} cannot run", summary.cannot_run);
   if (summary.left_out > 0) text += fmt::format(", {} left out", summary.left_out);
   return text;

@@ -309,7 +309,24 @@ TEST_F(Sweep, StatusesTellWhatBecameOfThePoints) {
   EXPECT_EQ(none.status, 1);
   EXPECT_THAT(none.err, StartsWith("2 points: 0 fit, 2 cannot run; the first that cannot run: "));
   EXPECT_EQ(run(tensor + "8 --format csv").err, "") << "no progress where nobody watches";
-  EXPECT_THAT(run(tensor + "3,8").out, HasSubstr("\n2 points: 1 fit, 1 cannot run\n"));
+  EXPECT_THAT(run(tensor + "3,8").out, HasSubstr("\n2 points: 1 fits, 1 cannot run\n"));
+}
+
+TEST_F(Sweep, WhatCannotBeWrittenIsAFailure) {
+  const Outcome full = run(kPlans + " --format csv --output /dev/full");
+  EXPECT_EQ(full.status, 1);
+  EXPECT_EQ(full.err, "stepcast: cannot write /dev/full: No space left on device\n");
+  const Outcome nowhere = run(kPlans + " --output nowhere/rows.csv");
+  EXPECT_EQ(nowhere.status, 1);
+  EXPECT_EQ(nowhere.err, "stepcast: cannot write nowhere/rows.csv: No such file or directory\n");
+}
+
+TEST_F(Sweep, TwoDoNotWriteOneFile) {
+  const Outcome both =
+      run_script("exec 9>>rows.csv; flock 9; $stepcast " + kPlans + " --output rows.csv", folder_.string());
+  EXPECT_EQ(both.status, 2);
+  EXPECT_THAT(both.err, HasSubstr("found 'rows.csv', which another stepcast writes, expected it to end first"));
+  EXPECT_EQ(read_text(file("rows.csv")), "");
 }
 
 TEST_F(Sweep, OptionsThatCannotBeMeantAreNamed) {

@@ -58,6 +58,12 @@ TEST(Axis, StepsThatNoDoubleHoldsReachTheirEnd) {
   EXPECT_THAT(axis_values("imperfections.gpu_speed=0.1:0.5:0.1"), ElementsAre("0.1", "0.2", "0.3", "0.4", "0.5"));
 }
 
+TEST(Axis, ANumberHasOneText) {
+  EXPECT_THAT(axis_values("imperfections.gpu_speed=0.50,1.,0.25"), ElementsAre("0.5", "1", "0.25"));
+  EXPECT_THAT(axis_error("imperfections.gpu_speed=0.5,0.50"),
+              testing::HasSubstr("found '0.5', expected each value once"));
+}
+
 TEST(Axis, WhatIsWrongIsSaidWithWhatIsAllowed) {
   EXPECT_EQ(axis_error("parallelism.tensor"),
             "--axis parallelism.tensor: expected KEY=VALUES, such as parallelism.tensor=1,2,4,8 or "
