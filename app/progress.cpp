@@ -21,7 +21,11 @@ std::string rough_time(double seconds) {
 }  // namespace
 
 Progress::Progress(std::size_t all, std::size_t begun)
-    : all_(all), begun_(begun), shown_(all >= kWorthProgress && isatty(STDERR_FILENO) != 0), done_(begun) {}
+    : all_(all),
+      begun_(begun),
+      shown_(all >= kWorthProgress && isatty(STDERR_FILENO) != 0),
+      done_(begun),
+      next_(start_ + kBetweenLines) {}
 
 Progress::~Progress() {
   if (shown_) std::fputs("\r\033[K", stderr);

@@ -26,7 +26,7 @@ class Progress {
   const Clock::time_point start_ = Clock::now();
   std::mutex mutex_;
   std::size_t done_;
-  Clock::time_point next_ = start_;  ///< when the line is written again
+  Clock::time_point next_;  ///< when the line is written again
 };
 
 /// The line after `seconds`: `begun` of `all` were done before them, `done` are now.

@@ -161,6 +161,7 @@ struct SweepAsked {
       shard = read_shard(text);
       if (format == Format::table)
         throw InputError("--shard", "found " + text + " beside a table, expected --format csv or jsonl");
+      refuse_with(given.values, "--shard, of a part of the points", {"plot"});
     }
   }
   SweepAsked(const SweepAsked&) = delete;

@@ -41,7 +41,7 @@ namespace {
 
 using Step = Condition::Step;
 using StepKind = Step::StepKind;
-using Kind = NamedDatum::Kind;
+using DatumKind = NamedDatum::Kind;
 using Measure = NamedDatum::Measure;
 
 constexpr std::size_t kLongest = 2000;
@@ -62,7 +62,7 @@ bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')
 
 /// What is known of an operand before anything is evaluated.
 struct Operand {
-  Kind kind = Kind::number;
+  DatumKind kind = DatumKind::number;
   Measure measure = Measure::none;
   std::vector<std::string_view> choices{};
   std::optional<std::string> word{};  ///< one that is no name: a text beside a text, else a mistake
@@ -83,7 +83,7 @@ class ConditionParser {
     if (!rest_.empty())
       fail("found " + in_quotes(rest_) + " behind " + in_quotes(whole.shown) +
            ", expected and, or, an operator or the end");
-    require(whole, Kind::flag, "a comparison, such as parallelism.tensor<=8, or fits");
+    require(whole, DatumKind::flag, "a comparison, such as parallelism.tensor<=8, or fits");
     return std::move(steps_);
   }
 
@@ -120,7 +120,7 @@ class ConditionParser {
     return left.shown + std::string(sign) + right.shown;
   }
 
-  void require(const Operand& operand, Kind kind, const std::string& expected) const {
+  void require(const Operand& operand, DatumKind kind, const std::string& expected) const {
     if (operand.word) unknown(*operand.word);
     if (operand.kind != kind) fail("found " + in_quotes(operand.shown) + ", expected " + expected);
   }
@@ -146,9 +146,9 @@ class ConditionParser {
   }
 
   Operand logical(const Operand& left, const Operand& right, std::string_view sign, StepKind does) {
-    for (const Operand* side : {&left, &right}) require(*side, Kind::flag, "a comparison there");
+    for (const Operand* side : {&left, &right}) require(*side, DatumKind::flag, "a comparison there");
     push(does);
-    return {Kind::flag, Measure::none, {}, {}, joined(left, sign, right)};
+    return {DatumKind::flag, Measure::none, {}, {}, joined(left, sign, right)};
   }
 
   Operand comparison(int depth) {
@@ -159,7 +159,7 @@ class ConditionParser {
       const bool orders = does != StepKind::equal && does != StepKind::unequal;
       check_comparable(left, right, orders);
       push(does);
-      return {Kind::flag, Measure::none, {}, {}, joined(left, sign, right)};
+      return {DatumKind::flag, Measure::none, {}, {}, joined(left, sign, right)};
     }
     return left;
   }
@@ -168,12 +168,12 @@ class ConditionParser {
     if (left.word && right.word) unknown(*left.word);
     for (const auto& [side, other] : {std::pair(&left, &right), std::pair(&right, &left)}) {
       if (!side->word) continue;
-      if (other->kind != Kind::text) unknown(*side->word);
+      if (other->kind != DatumKind::text) unknown(*side->word);
       if (!other->choices.empty() && std::ranges::find(other->choices, *side->word) == other->choices.end())
         fail("found " + in_quotes(*side->word) + " beside " + other->shown + ", expected " +
              language::one_of(*side->word, other->choices));
     }
-    if (left.kind != right.kind || (orders && left.kind != Kind::number) || unlike(left, right))
+    if (left.kind != right.kind || (orders && left.kind != DatumKind::number) || unlike(left, right))
       fail("found " + in_quotes(left.shown) + " and " + in_quotes(right.shown) + ", which cannot be compared" +
            (orders ? " so" : ""));
   }
@@ -210,13 +210,13 @@ class ConditionParser {
 
   Operand arithmetic(const Operand& left, const Operand& right, std::string_view sign, StepKind does) {
     for (const Operand* side : {&left, &right})
-      require(*side, Kind::number, "a number beside '" + std::string(sign) + "'");
+      require(*side, DatumKind::number, "a number beside '" + std::string(sign) + "'");
     const bool adds = does == StepKind::add || does == StepKind::subtract;
     if (adds && unlike(left, right))
       fail("found " + in_quotes(left.shown) + " and " + in_quotes(right.shown) + ", which do not add");
     push(does);
     const Measure measure = left.measure == Measure::none ? right.measure : left.measure;
-    return {Kind::number, adds ? measure : Measure::none, {}, {}, joined(left, sign, right)};
+    return {DatumKind::number, adds ? measure : Measure::none, {}, {}, joined(left, sign, right)};
   }
 
   Operand atom(int depth) {
@@ -239,7 +239,7 @@ class ConditionParser {
     return named(word);
   }
 
-  Operand constant(Kind kind, Measure measure, Datum value, std::string shown) {
+  Operand constant(DatumKind kind, Measure measure, Datum value, std::string shown) {
     steps_.push_back({StepKind::constant, std::move(value), 0});
     return {kind, measure, {}, {}, std::move(shown)};
   }
@@ -249,16 +249,16 @@ class ConditionParser {
     if (end == std::string_view::npos) fail("found a quote that never ends, expected a closing one");
     const std::string text(rest_.substr(1, end - 1));
     rest_.remove_prefix(end + 1);
-    return constant(Kind::text, Measure::none, text, "'" + text + "'");
+    return constant(DatumKind::text, Measure::none, text, "'" + text + "'");
   }
 
   Operand named(const std::string& word) {
-    if (word == "true" || word == "false") return constant(Kind::flag, Measure::none, word == "true", word);
+    if (word == "true" || word == "false") return constant(DatumKind::flag, Measure::none, word == "true", word);
     if (const std::optional<NamedDatum> name = vocabulary_.find(word)) {
       steps_.push_back({StepKind::name, {}, name->number});
       return {name->kind, name->measure, name->choices, {}, word};
     }
-    Operand text = constant(Kind::text, Measure::none, word, word);
+    Operand text = constant(DatumKind::text, Measure::none, word, word);
     text.word = word;
     return text;
   }
@@ -285,17 +285,18 @@ class ConditionParser {
     if (word_ahead().size() > digits) return std::nullopt;
     std::string shown(rest_.substr(0, digits));
     rest_.remove_prefix(digits);
-    return constant(Kind::number, Measure::none, value, std::move(shown));
+    return constant(DatumKind::number, Measure::none, value, std::move(shown));
   }
 
   std::optional<Operand> quantity(const std::string& written) {
-    if (const auto time = parse_time(written)) return constant(Kind::number, Measure::time, to_seconds(*time), written);
+    if (const auto time = parse_time(written))
+      return constant(DatumKind::number, Measure::time, to_seconds(*time), written);
     if (const auto bytes = parse_bytes(written))
-      return constant(Kind::number, Measure::bytes, static_cast<double>(bytes->value), written);
+      return constant(DatumKind::number, Measure::bytes, static_cast<double>(bytes->value), written);
     if (const auto rate = parse_bandwidth(written))
-      return constant(Kind::number, Measure::bandwidth, rate->value, written);
+      return constant(DatumKind::number, Measure::bandwidth, rate->value, written);
     if (const auto rate = parse_flop_rate(written))
-      return constant(Kind::number, Measure::flop_rate, rate->value, written);
+      return constant(DatumKind::number, Measure::flop_rate, rate->value, written);
     return std::nullopt;
   }
 

@@ -11,7 +11,7 @@
 namespace stepcast::app {
 namespace {
 
-constexpr double kCellHeight = 34, kTop = 66, kLetter = 7.2, kScaleWidth = 150;
+constexpr double kCellHeight = 34, kMapTop = 66, kLetter = 7.2, kScaleWidth = 150;
 
 using Colour = std::array<double, 3>;
 
@@ -104,7 +104,7 @@ std::string heat_map_svg(const SweepPlot& plot) {
   const auto columns = static_cast<double>(plot.x.labels.size()), lines = static_cast<double>(plot.y->labels.size());
   const double cell = std::max(76.0, kLetter * static_cast<double>(longest(plot.x.labels)) + 12);
   const double left = std::max(70.0, kLetter * static_cast<double>(longest(plot.y->labels)) + 20);
-  const double bottom = kTop + lines * kCellHeight,
+  const double bottom = kMapTop + lines * kCellHeight,
                titles = kLetter * static_cast<double>(std::max(plot.title.size() * 9 / 8, plot.y->title.size()));
   const double width = std::max({left + columns * cell + 20, titles + 40, left + kScaleWidth + 180});
   const double height = bottom + 84;
@@ -112,9 +112,9 @@ std::string heat_map_svg(const SweepPlot& plot) {
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:.0f}\" height=\"{1:.0f}\" viewBox=\"0 0 {0:.0f} {1:.0f}\" "
       "font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"{0:.0f}\" height=\"{1:.0f}\" fill=\"white\"/>\n"
       "<text x=\"20\" y=\"26\" font-size=\"15\">{2}</text>\n<text x=\"20\" y=\"{3}\">{4}</text>\n",
-      width, height, xml_text(plot.title), kTop - 14, xml_text(plot.y->title));
+      width, height, xml_text(plot.title), kMapTop - 14, xml_text(plot.y->title));
   for (std::size_t line = 0; line < plot.y->labels.size(); ++line) {
-    const double y = kTop + static_cast<double>(line) * kCellHeight;
+    const double y = kMapTop + static_cast<double>(line) * kCellHeight;
     out += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>\n", left - 8,
                        y + kCellHeight / 2 + 4, xml_text(plot.y->labels[line]));
     for (std::size_t column = 0; column < plot.x.labels.size(); ++column)

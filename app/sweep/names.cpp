@@ -14,6 +14,7 @@ namespace stepcast::app {
 namespace {
 
 using Kind = language::Type::Kind;
+using Measure = NamedDatum::Measure;
 using schedules::Scenario;
 using schedules::Unit;
 
@@ -31,7 +32,6 @@ constexpr NamedSize kSizes[] = {
 };
 
 NamedDatum named(const language::Type& type) {
-  using Measure = NamedDatum::Measure;
   switch (type.kind) {
     case Kind::whole:
     case Kind::number:
@@ -57,7 +57,6 @@ NamedDatum named(const language::Type& type) {
 }
 
 NamedDatum named(Unit unit) {
-  using Measure = NamedDatum::Measure;
   const Measure measure = unit == Unit::seconds            ? Measure::time
                           : unit == Unit::bytes            ? Measure::bytes
                           : unit == Unit::flops_per_second ? Measure::flop_rate

@@ -17,12 +17,12 @@ namespace stepcast::app {
 namespace {
 
 using Json = nlohmann::ordered_json;
+using Kind = language::Type::Kind;
 
 constexpr std::string_view kEnd = "end of ";
 constexpr const char *kPoint = "point", *kSweep = "sweep";
 
 SweepColumns::Kind kind_of(const language::Type& type) {
-  using Kind = language::Type::Kind;
   if (type.kind == Kind::whole || type.kind == Kind::number) return SweepColumns::Kind::number;
   return type.kind == Kind::flag ? SweepColumns::Kind::flag : SweepColumns::Kind::text;
 }

@@ -350,6 +350,8 @@ TEST_F(Sweep, OptionsThatCannotBeMeantAreNamed) {
   EXPECT_EQ(error(axis + "--shard 1/2"), "--shard: found 1/2 beside a table, expected --format csv or jsonl\n");
   EXPECT_EQ(error(axis + "--shard 3/2 --format csv"),
             "--shard: found '3/2', expected I/N, from 1/N to N/N, N at most 100000\n");
+  EXPECT_EQ(error(axis + "--shard 1/2 --format csv --plot x.svg"),
+            "--plot: found with --shard, of a part of the points, which makes nothing of it; expected it left out\n");
   EXPECT_EQ(error(axis + "--set recompute=full"),
             "--set: found 'recompute=full' beside an axis of that key, expected one of the two\n");
   EXPECT_EQ(error(axis + "--plot x.pdf"), "--plot: found 'x.pdf', expected a name that ends with .svg or .png\n");
