@@ -43,7 +43,7 @@ void Progress::one_done() {
 }
 
 std::string progress_text(std::size_t done, std::size_t all, std::size_t begun, double seconds) {
-  const std::string count = fmt::format("{} of {}", done, all);
+  std::string count = fmt::format("{} of {}", done, all);
   if (seconds <= 0 || done == begun) return count;
   const double rate = static_cast<double>(done - begun) / seconds;
   const double left = static_cast<double>(all - done) / rate;

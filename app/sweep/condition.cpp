@@ -152,7 +152,7 @@ class ConditionParser {
   }
 
   Operand comparison(int depth) {
-    const Operand left = sum(depth);
+    Operand left = sum(depth);
     for (const auto& [sign, does] : kComparisons) {
       if (!take_sign(sign)) continue;
       const Operand right = sum(depth);

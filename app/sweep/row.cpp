@@ -117,7 +117,7 @@ SweepRow SweepColumns::row(const SweepGrid& grid, std::size_t point, const Answe
 
 std::optional<RowMark> read_mark(Format format, std::string_view line) {
   try {
-    const std::optional<RowMark> mark = format == Format::jsonl ? json_mark(line) : csv_mark(line);
+    std::optional<RowMark> mark = format == Format::jsonl ? json_mark(line) : csv_mark(line);
     if (mark && (mark->point || mark->end)) return mark;
   } catch (const InputError&) {
   } catch (const nlohmann::json::exception&) {

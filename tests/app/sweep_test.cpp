@@ -8,9 +8,11 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/progress.h"
@@ -29,6 +31,12 @@ const std::string kQuickstart = std::string(STEPCAST_SOURCE_DIR) + "/scenarios/q
 const std::string kPlans = "sweep " + kQuickstart +
                            " --axis parallelism.tensor=4,8 --axis parallelism.pipeline=4:32:x2 --axis "
                            "recompute=none,full --set parallelism.data=";
+
+std::string joined(std::initializer_list<std::string_view> parts) {
+  std::string all;
+  for (const std::string_view part : parts) all += part;
+  return all;
+}
 
 class Sweep : public testing::Test {
  protected:
@@ -78,7 +86,7 @@ TEST_F(Sweep, EachRowIsWhatRunSaysOfThatPoint) {
     std::string settings = " --set parallelism.data=";
     for (const auto& [key, value] : row["settings"].items())
       settings += " --set " + key + "=" + (value.is_string() ? value.get<std::string>() : value.dump());
-    const Outcome one = run_program("run --format json --simulate fitting " + kQuickstart + settings);
+    const Outcome one = run_program(joined({"run --format json --simulate fitting ", kQuickstart, settings}));
     if (one.status == 2) {
       EXPECT_EQ(row["fits"], nullptr);
       EXPECT_EQ(row["error"].get<std::string>() + "\n", one.err);
@@ -132,7 +140,7 @@ TEST_F(Sweep, CutOffAnywhereItGoesOnToTheSameBytes) {
     ASSERT_GT(whole.size(), 1000u);
     for (std::size_t cut = 0; cut <= whole.size(); cut += cut < 40 ? 7 : 331) {
       written(name, whole.substr(0, cut));
-      EXPECT_EQ(run(kPlans + " --output " + name).status, 0);
+      EXPECT_EQ(run(joined({kPlans, " --output ", name})).status, 0);
       ASSERT_EQ(read_text(file(name)), whole) << name << " cut at " << cut;
     }
   }
@@ -178,7 +186,7 @@ TEST_F(Sweep, FourShardsMergeToTheBytesOfTheWhole) {
         rows_of(kPlans + filter + " --shard " + shard + "/4", name);
         files += " " + name;
       }
-      const Outcome merged = run("merge" + files + " --output merged." + ending);
+      const Outcome merged = run(joined({"merge", files, " --output merged.", ending}));
       EXPECT_EQ(merged.status, 0) << merged.err;
       EXPECT_EQ(read_text(file("merged." + ending)), whole) << filter;
     }
@@ -253,7 +261,7 @@ TEST_F(Sweep, AFileOfAnotherSweepOrOfAnythingElseIsRefusedAndStays) {
                                   whole + whole.substr(whole.find('\n') + 1)})
     for (const std::string name : {"mine.csv", "mine.jsonl"}) {
       written(name, text);
-      const Outcome outcome = run(kPlans + " --simulate none --output " + name);
+      const Outcome outcome = run(joined({kPlans, " --simulate none --output ", name}));
       EXPECT_EQ(outcome.status, 2) << text;
       EXPECT_THAT(outcome.err, StartsWith("--output: found '" + name + "', which ")) << text;
       EXPECT_EQ(read_text(file(name)), text);
@@ -284,7 +292,7 @@ TEST_F(Sweep, TheMarkIsOfWhatIsAskedNotOfWhereOrHow) {
 TEST_F(Sweep, ConditionsLeaveOutPointsByKeysPlansAndResults) {
   const auto points = [&](const std::string& condition) {
     std::string numbers;
-    for (const std::string& line : lines_of(run(kPlans + " --format csv --where '" + condition + "'").out))
+    for (const std::string& line : lines_of(run(joined({kPlans, " --format csv --where '", condition, "'"})).out))
       if (!line.starts_with("point")) numbers += line.substr(0, line.find(',')) + " ";
     return numbers;
   };

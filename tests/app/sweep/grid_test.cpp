@@ -1,6 +1,5 @@
 #include "app/sweep/grid.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "app/sweep/shard.h"
@@ -8,8 +7,6 @@
 
 namespace stepcast::app {
 namespace {
-
-using testing::ElementsAre;
 
 SweepGrid grid_of(const std::vector<std::string>& axes, const std::vector<std::string>& zips = {}) {
   std::vector<SweepAxis> read;
