@@ -1,13 +1,11 @@
 #include "app/answers.h"
 
 #include <oneapi/tbb/global_control.h>
-#include <unistd.h>
 
-#include <atomic>
-#include <cstdio>
 #include <new>
 #include <stdexcept>
 
+#include "app/progress.h"
 #include "app/transfer_progress.h"
 #include "calibrate/in_parallel.h"
 #include "language/core/visible_text.h"
@@ -17,29 +15,8 @@
 namespace stepcast::app {
 namespace {
 
-constexpr std::size_t kWorthProgress = 50;
-
-/// One line on the terminal that is written over.
-class Progress {
- public:
-  explicit Progress(std::size_t all) : all_(all), shown_(all >= kWorthProgress && isatty(STDERR_FILENO) != 0) {}
-  ~Progress() {
-    if (shown_) std::fputs("\r\033[K", stderr);
-  }
-  void one_done() {
-    const std::size_t done = ++done_;
-    if (shown_ && done % 10 == 0) std::fprintf(stderr, "\r%zu of %zu", done, all_);
-  }
-
- private:
-  std::size_t all_;
-  bool shown_;
-  std::atomic<std::size_t> done_{0};
-};
-
 /// False where memory ran out, which the other forecasts at the same time may have taken.
 bool forecast(Answer& answer, workload::Machines& machines, const AnswerOptions& options, TransferProgress& transfers) {
-  if (!answer.question.error.empty()) return true;
   schedules::ForecastOptions own = options.forecast;
   const workload::WatchLowered watch = transfers.watch();
   own.watch = &watch;
@@ -47,19 +24,7 @@ bool forecast(Answer& answer, workload::Machines& machines, const AnswerOptions&
   if (measured.outcome == schedules::RunOutcome::failed ||
       (options.rows_that_may_fit && answer.question.of_table && !measured.step_time))
     own.simulate = schedules::Simulate::what_may_fit;
-  try {
-    answer.forecast = schedules::forecast(answer.question.scenario, machines, own);
-    for (schedules::Note& note : schedules::notes(*answer.forecast)) answer.question.notes.push_back(std::move(note));
-  } catch (const InputError& e) {
-    answer.question.error = language::visible(answer.question.origin + ": " + e.what());
-  } catch (const std::overflow_error& e) {  // sizes and rates that are right each but absurd together
-    answer.question.error = language::visible(answer.question.origin + ": the step would take too long: " + e.what());
-  } catch (const std::bad_alloc&) {
-    return false;
-  } catch (...) {
-    language::keep_error(answer.question);
-  }
-  return true;
+  return answer_one(answer, machines, own);
 }
 
 /// With the memory of all the computer; where that is too little, the question's error says so.
@@ -74,6 +39,23 @@ void forecast_alone(Answer& answer, const AnswerOptions& options) {
 }
 
 }  // namespace
+
+bool answer_one(Answer& answer, workload::Machines& machines, const schedules::ForecastOptions& options) {
+  if (!answer.question.error.empty()) return true;
+  try {
+    answer.forecast = schedules::forecast(answer.question.scenario, machines, options);
+    for (schedules::Note& note : schedules::notes(*answer.forecast)) answer.question.notes.push_back(std::move(note));
+  } catch (const InputError& e) {
+    answer.question.error = language::visible(answer.question.origin + ": " + e.what());
+  } catch (const std::overflow_error& e) {  // sizes and rates that are right each but absurd together
+    answer.question.error = language::visible(answer.question.origin + ": the step would take too long: " + e.what());
+  } catch (const std::bad_alloc&) {
+    return false;
+  } catch (...) {
+    language::keep_error(answer.question);
+  }
+  return true;
+}
 
 std::vector<Answer> answer(std::vector<language::Question> questions, const AnswerOptions& options) {
   std::vector<Answer> answers;

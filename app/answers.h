@@ -22,6 +22,11 @@ struct AnswerOptions {
 /// Shows how far it is on stderr, if that is a terminal.
 std::vector<Answer> answer(std::vector<language::Question> questions, const AnswerOptions& options);
 
+/// Forecasts one question that can run; why it cannot, all the same, is its error. False where memory ran out, which
+/// forecasts at the same time may have taken. `machines`: shared with others, from any thread. Throws only for a
+/// question that does not stand among others.
+bool answer_one(Answer& answer, workload::Machines& machines, const schedules::ForecastOptions& options);
+
 /// Gives each forecast its band, made from all measured rows but those of the run itself.
 void add_bands(std::vector<Answer>& answers, std::span<const calibrate::Residual> measured);
 

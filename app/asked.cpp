@@ -1,7 +1,11 @@
 #include "app/asked.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cstdio>
+#include <utility>
 
 #include "language/configs/config_folders.h"
 #include "language/tables/residuals.h"
@@ -14,19 +18,22 @@ constexpr std::uint32_t kMostThreads = 4096;
 
 }  // namespace
 
-CommandLine asked_line(const std::string& usage, const boost::program_options::options_description& more) {
+CommandLine asked_line(const std::string& usage, const boost::program_options::options_description& more,
+                       std::vector<std::string> formats) {
   namespace po = boost::program_options;
+  const std::string words =
+      fmt::format("{} or {}", fmt::join(formats.begin(), formats.end() - 1, ", "), formats.back());
   po::options_description options("Options");
   // clang-format off
   options.add_options()
       ("set", po::value<std::vector<std::string>>()->composing()->default_value({}, ""), "KEY=VALUE laid over every scenario; may be repeated")
       ("profile", po::value<std::string>()->default_value("", ""), "a calibration's output laid over every scenario, as --set profile=FILE")
-      ("format", po::value<std::string>()->default_value("table"), "table, json or csv")
+      ("format", po::value<std::string>()->default_value("table"), words.c_str())
       ("output", po::value<std::string>()->default_value("", ""), "write to this file; -: standard output")
       ("threads", po::value<std::string>()->default_value("", "all"), "scenarios forecast at the same time");
   // clang-format on
   for (const auto& option : more.options()) options.add(option);
-  return {.usage = usage, .options = options, .sets_scenarios = true};
+  return {.usage = usage, .options = options, .formats = std::move(formats), .sets_scenarios = true};
 }
 
 std::optional<Asked> parse_asked(const std::vector<std::string>& words, const CommandLine& line) {
@@ -35,7 +42,7 @@ std::optional<Asked> parse_asked(const std::vector<std::string>& words, const Co
   return Asked{*values,
                (*values)["path"].as<std::vector<std::string>>(),
                (*values)["set"].as<std::vector<std::string>>(),
-               parse_format((*values)["format"].as<std::string>()),
+               parse_format((*values)["format"].as<std::string>(), line.formats),
                (*values)["output"].as<std::string>(),
                parse_count((*values)["threads"].as<std::string>(), "--threads", kMostThreads)};
 }

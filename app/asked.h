@@ -23,8 +23,9 @@ struct Asked {
   unsigned threads = 0;
 };
 
-/// What such a subcommand understands; `more` are its own options.
-CommandLine asked_line(const std::string& usage, const boost::program_options::options_description& more);
+/// What such a subcommand understands; `more` are its own options, `formats` the words behind --format.
+CommandLine asked_line(const std::string& usage, const boost::program_options::options_description& more,
+                       std::vector<std::string> formats = {"table", "json", "csv"});
 
 /// Parses the words by what asked_line() returned. Nothing for --help. Throws InputError.
 std::optional<Asked> parse_asked(const std::vector<std::string>& words, const CommandLine& line);

@@ -9,7 +9,7 @@
 
 namespace stepcast::app {
 
-/// Exit statuses that scripts can rely on. kFailed: something could not be done, some rows of a sweep for one (others
+/// Exit statuses that scripts can rely on. kFailed: something could not be done, some rows of a table for one (others
 /// are there); it wins over kDoesNotFit. kBadInput: nothing was done.
 inline constexpr int kDone = 0, kFailed = 1, kBadInput = 2, kDoesNotFit = 3, kCannotMeasure = 4;
 

@@ -1,5 +1,6 @@
 #include "app/format.h"
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 
@@ -9,11 +10,12 @@
 
 namespace stepcast::app {
 
-Format parse_format(const std::string& word) {
-  constexpr std::array<std::string_view, 3> names{"table", "json", "csv"};
-  for (std::size_t i = 0; i < names.size(); ++i)
-    if (names[i] == word) return static_cast<Format>(i);
-  throw InputError("--format", "found " + in_quotes(word) + ", expected " + language::one_of(word, names));
+Format parse_format(const std::string& word, const std::vector<std::string>& allowed) {
+  constexpr std::array<std::string_view, 4> names{"table", "json", "csv", "jsonl"};
+  if (std::ranges::find(allowed, word) != allowed.end())
+    return static_cast<Format>(std::ranges::find(names, word) - names.begin());
+  const std::vector<std::string_view> views(allowed.begin(), allowed.end());
+  throw InputError("--format", "found " + in_quotes(word) + ", expected " + language::one_of(word, views));
 }
 
 }  // namespace stepcast::app

@@ -1,7 +1,6 @@
 #include "app/output.h"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -16,6 +15,7 @@
 #include <system_error>
 #include <vector>
 
+#include "app/write_all.h"
 #include "language/core/nearest.h"
 #include "language/core/streams.h"
 #include "sim/in_quotes.h"
@@ -43,21 +43,6 @@ class HeldSignals {
  private:
   sigset_t before_{};
 };
-
-bool write_all(int file, std::string_view content) {
-  while (!content.empty()) {
-    const ssize_t written = write(file, content.data(), content.size());
-    if (written >= 0) {
-      content.remove_prefix(static_cast<std::size_t>(written));
-    } else if (errno == EAGAIN) {  // a pipe that another program made not to block
-      pollfd ready{file, POLLOUT, 0};
-      poll(&ready, 1, -1);
-    } else if (errno != EINTR) {
-      return false;
-    }
-  }
-  return true;
-}
 
 /// From the start, and no more than this.
 bool overwrite(int file, std::string_view content) {

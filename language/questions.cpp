@@ -2,44 +2,21 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <iterator>
-#include <new>
 #include <optional>
-#include <stdexcept>
 
-#include "language/core/convert.h"
 #include "language/core/file_text.h"
-#include "language/core/given.h"
 #include "language/core/merge.h"
-#include "language/core/nearest.h"
 #include "language/core/streams.h"
 #include "language/core/visible_text.h"
-#include "language/notes.h"
 #include "language/scenario.h"
+#include "language/settings.h"
 #include "language/tables/runs_table.h"
-#include "schedules/checks/check.h"
-#include "sim/in_quotes.h"
 #include "sim/input_error.h"
 
 namespace stepcast::language {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr std::size_t kMostSettings = 1000;  // each is laid over each scenario
-
-/// All --set and the keys that other options give, as one layer.
-Node read_settings(std::span<const std::string> settings, std::vector<Given> given) {
-  if (settings.size() > kMostSettings) {
-    throw InputError("--set", "found " + std::to_string(settings.size()) + " of them, expected at most 1000");
-  }
-  for (const std::string& setting : settings) {
-    given.push_back(read_set(scenario_schema(), setting));
-    if (const auto& [key, value, place] = given.back(); value.empty() && (key == "base" || key == "include"))
-      fail(place, "", "expected a file (what a base brings is taken away key by key: --set key=)");
-  }
-  return layer_of(scenario_schema(), std::move(given), {"--set", 0, 0});
-}
 
 /// Lays the settings over a scenario; a base or include among them goes underneath.
 void set(Node& tree, const Node& settings, Library& library) {
@@ -52,16 +29,6 @@ std::string group_of(const fs::path& file) {
   return folder.empty() ? file.stem().string() : folder.string();
 }
 
-/// What files say of where their numbers are from is for `show`: a table would hold it once for each of its rows.
-void forget_sources(schedules::Scenario& scenario) {
-  const auto forget = [](auto&... of) { ((of.source = {}), ...); };
-  topology::NodeSpec& node = scenario.cluster.node;
-  forget(scenario, scenario.model, scenario.software, scenario.cluster.gpu, scenario.cluster.fabric, node);
-  for (std::optional<topology::LinkType>* link :
-       {&node.nvlink, &node.pcie, &node.socket_link, &node.nic, &node.nic_pcie})
-    if (*link) forget(**link);
-}
-
 /// How every scenario is read: what is laid over it, where configs are, and what else is checked.
 struct Reading {
   const Node& settings;
@@ -72,28 +39,8 @@ struct Reading {
 /// Fills `scenario` and what describes it; what is wrong goes to `error`.
 void finish(Question& question, Node tree, const Reading& how) {
   set(tree, how.settings, how.library);
-  if (const Node* name = tree.find("name"); name != nullptr && name->kind == Node::Kind::scalar) {
-    question.name = name->scalar;
-  }
-  if (const Node* source = tree.find("source"); source != nullptr && source->kind == Node::Kind::scalar) {
-    question.source = source->scalar;
-  }
-  question.scenario = read_scenario(tree, how.library);
-  question.scenario.name = question.name;
-  forget_sources(question.scenario);
-  std::vector<schedules::Problem> problems = schedules::check(question.scenario);
-  if (problems.empty() && how.more) problems = how.more(question.scenario);
-  for (const schedules::Problem& problem : problems) {
-    if (!question.error.empty()) question.error += '\n';
-    question.error += visible(text(locate(tree, problem.key)) + ": " + problem.key + ": " + problem.text);
-    const KeyInfo* key = find_key(scenario_schema(), problem.key);
-    if (key != nullptr && problem.text.starts_with("missing") && problem.text.find("expected") == std::string::npos)
-      question.error += "; expected " + expected(key->type);
-  }
-  question.refused = !question.error.empty();
-  if (question.refused) return;
-  question.notes = notes_on_defaults(tree, question.scenario, how.library);
-  std::ranges::move(schedules::notes(question.scenario), std::back_inserter(question.notes));
+  fill(question, tree, how.library, how.more);
+  add_notes(question, tree, how.library);
 }
 
 /// What is said of a file before anything is read of it.
@@ -193,24 +140,9 @@ std::string missing(const fs::path& path) {
 
 }  // namespace
 
-void keep_error(Question& question) {
-  if (!question.among_others) throw;
-  const auto keep = [&](const std::string& what) { question.error = visible(question.origin + ": " + what); };
-  try {
-    throw;
-  } catch (const std::bad_alloc&) {
-    keep("this computer has too little memory for it");
-  } catch (const std::logic_error& e) {
-    question.internal_error = true;
-    keep(std::string("internal error: ") + e.what());
-  } catch (const std::exception& e) {
-    keep(e.what());
-  }
-}
-
 std::vector<Question> read_questions(std::span<const std::string> paths, std::span<const std::string> settings,
                                      Library& library, std::vector<Given> options, const MoreChecks& more) {
-  const Node over = read_settings(settings, std::move(options));
+  const Node over = settings_layer(settings, std::move(options));
   const Reading how{over, library, more};
   std::vector<Question> questions;
   for (const std::string& word : paths) {

@@ -43,7 +43,7 @@ Candidates settings(const std::string& typed, bool scenario) {
 
 /// What can stand behind an option; nothing where it is a number, a text or a file.
 Candidates values_of(const CommandLine& line, std::string_view option, const std::string& typed) {
-  if (option == "set") return settings(typed, line.sets_scenarios);
+  if (option == "set" || option == "axis") return settings(typed, line.sets_scenarios);
   if (option == "format") return plain_candidates(line.formats);
   if (option == "node") return named_candidates({"nodes"});
   if (option == "cluster") return named_candidates({"clusters"});

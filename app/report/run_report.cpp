@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "app/report/band.h"
+#include "app/report/csv_columns.h"
 #include "app/report/figure.h"
 #include "app/report/percent.h"
 #include "app/report/stage_lines.h"
@@ -238,15 +239,6 @@ std::string in_full(const Answer& answer) {
                     memory_table(f, answer.question.scenario.cluster.gpu.memory);
   if (f.out_of_memory) out += "\n" + language::visible(memory_message(*f.out_of_memory)) + "\n";
   return out + notes_text(answer.question.notes);
-}
-
-/// Quantities in the order of their columns.
-std::vector<const ReportedQuantity*> csv_columns() {
-  std::vector<const ReportedQuantity*> columns;
-  for (const ReportedQuantity& quantity : schedules::quantities())
-    if (quantity.places.csv != schedules::Places::kNoColumn) columns.push_back(&quantity);
-  std::ranges::stable_sort(columns, {}, [](const ReportedQuantity* column) { return column->places.csv; });
-  return columns;
 }
 
 }  // namespace

@@ -49,6 +49,7 @@ TEST(Complete, KeysOfSetLevelByLevelAndTheirValues) {
   EXPECT_THAT(words({"run", "a.yaml", "--set", "pipeline.schedule=dual"}),
               ElementsAre("pipeline.schedule=dualpipe", "pipeline.schedule=dualpipe-v"));
   EXPECT_THAT(words({"run", "--set=parallelism.sequence=t"}), ElementsAre("--set=parallelism.sequence=true"));
+  EXPECT_THAT(words({"sweep", "a.yaml", "--axis", "recompute=s"}), ElementsAre("recompute=selective"));
   EXPECT_THAT(words({"run", "--set", "model=gpt3"}), ElementsAre("model=gpt3-175b"));
   EXPECT_THAT(words({"collective", "--set", "transport.nvlink_s"}), ElementsAre("transport.nvlink_step="));
   EXPECT_THAT(words({"collective", "--set", "para"}), IsEmpty());

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "language/questions.h"
+#include "language/variants.h"
 #include "schedules/checks/check.h"
 #include "schedules/forecast.h"
 #include "schedules/plan/plan.h"
@@ -85,6 +86,21 @@ void planned(benchmark::State& state) {
   state.SetLabel(space.model);
 }
 BENCHMARK(planned)->DenseRange(0, 3)->Unit(benchmark::kMillisecond);
+
+/// What a sweep does before a point is planned: its keys are laid over the scenario, which is read and checked.
+void varied(benchmark::State& state) {
+  language::Variants base(STEPCAST_SOURCE_DIR "/scenarios/quickstart.yaml", {}, {},
+                          language::Library(STEPCAST_SOURCE_DIR "/configs"));
+  std::size_t number = 0;
+  for (auto _ : state) {
+    const std::string tensor = std::to_string(1U << number++ % 4);
+    benchmark::DoNotOptimize(base.with({{"parallelism.tensor", tensor, {"--set", 0, 0}},
+                                        {"parallelism.data", "", {"--set", 0, 0}},
+                                        {"recompute", "full", {"--set", 0, 0}}}));
+  }
+  state.SetItemsProcessed(state.iterations());
+}
+BENCHMARK(varied)->Unit(benchmark::kMicrosecond);
 
 void simulated(benchmark::State& state) {
   const Space& space = kSpaces[state.range(0)];

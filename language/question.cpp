@@ -1,0 +1,73 @@
+#include "language/question.h"
+
+#include <algorithm>
+#include <iterator>
+#include <new>
+#include <optional>
+#include <stdexcept>
+
+#include "language/core/convert.h"
+#include "language/core/visible_text.h"
+#include "language/notes.h"
+#include "language/scenario.h"
+#include "schedules/checks/check.h"
+
+namespace stepcast::language {
+namespace {
+
+/// What files say of where their numbers are from is for `show`: a table would hold it once for each of its rows.
+void forget_sources(schedules::Scenario& scenario) {
+  const auto forget = [](auto&... of) { ((of.source = {}), ...); };
+  topology::NodeSpec& node = scenario.cluster.node;
+  forget(scenario, scenario.model, scenario.software, scenario.cluster.gpu, scenario.cluster.fabric, node);
+  for (std::optional<topology::LinkType>* link :
+       {&node.nvlink, &node.pcie, &node.socket_link, &node.nic, &node.nic_pcie})
+    if (*link) forget(**link);
+}
+
+}  // namespace
+
+void keep_error(Question& question) {
+  if (!question.among_others) throw;
+  const auto keep = [&](const std::string& what) { question.error = visible(question.origin + ": " + what); };
+  try {
+    throw;
+  } catch (const std::bad_alloc&) {
+    keep("this computer has too little memory for it");
+  } catch (const std::logic_error& e) {
+    question.internal_error = true;
+    keep(std::string("internal error: ") + e.what());
+  } catch (const std::exception& e) {
+    keep(e.what());
+  }
+}
+
+void fill(Question& question, const Node& tree, Library& library, const MoreChecks& more) {
+  if (const Node* name = tree.find("name"); name != nullptr && name->kind == Node::Kind::scalar) {
+    question.name = name->scalar;
+  }
+  if (const Node* source = tree.find("source"); source != nullptr && source->kind == Node::Kind::scalar) {
+    question.source = source->scalar;
+  }
+  question.scenario = read_scenario(tree, library);
+  question.scenario.name = question.name;
+  forget_sources(question.scenario);
+  std::vector<schedules::Problem> problems = schedules::check(question.scenario);
+  if (problems.empty() && more) problems = more(question.scenario);
+  for (const schedules::Problem& problem : problems) {
+    if (!question.error.empty()) question.error += '\n';
+    question.error += visible(text(locate(tree, problem.key)) + ": " + problem.key + ": " + problem.text);
+    const KeyInfo* key = find_key(scenario_schema(), problem.key);
+    if (key != nullptr && problem.text.starts_with("missing") && problem.text.find("expected") == std::string::npos)
+      question.error += "; expected " + expected(key->type);
+  }
+  question.refused = !question.error.empty();
+}
+
+void add_notes(Question& question, const Node& tree, Library& library) {
+  if (question.refused) return;
+  question.notes = notes_on_defaults(tree, question.scenario, library);
+  std::ranges::move(schedules::notes(question.scenario), std::back_inserter(question.notes));
+}
+
+}  // namespace stepcast::language
