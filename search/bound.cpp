@@ -8,10 +8,12 @@
 #include "models/layers/low_precision.h"
 #include "schedules/checks/too_large.h"
 #include "schedules/data_parallel/groups.h"
+#include "schedules/forecast.h"
 #include "schedules/pipeline/pipelines.h"
 #include "schedules/pipeline/placement.h"
 #include "schedules/step/lane_groups.h"
 #include "schedules/step/traffic.h"
+#include "workload/link_capacity.h"
 
 namespace stepcast::search {
 namespace {
@@ -33,14 +35,16 @@ struct Passes {
 };
 
 /// What of a pass surely takes the GPU's time. `kernels_alone`: traffic in it may hide, or take less than when all
-/// groups ask at once.
+/// groups ask at once (up to kMostUnfoldedGpus GPUs each group may go its own way).
 Time least(const PassTime& pass, bool kernels_alone) {
   return kernels_alone ? pass.compute + pass.exposed_host : pass.duration;
 }
 
 /// Whether hosts hold up passes one by one; else they run ahead of the GPU.
 bool host_runs_ahead(const Scenario& s) {
-  return !s.software.launch_blocking && s.software.cuda_graphs != CudaGraphs::step;
+  const bool waits_for_sends =
+      s.software.pipeline_sync && !schedules::pipeline_overlap(s) && s.parallelism.pipeline > 1;
+  return !s.software.launch_blocking && s.software.cuda_graphs != CudaGraphs::step && !waits_for_sends;
 }
 
 ChunkTimes times_of(const Scenario& s, const Blocks& blocks, const BlockRange& range,
@@ -77,11 +81,17 @@ class Course {
   }
 
   /// What a tensor takes from a stage to the next one, and to the one before.
-  void send(std::uint32_t stage, Time down, Time up) { sent_[stage] = {down, up}; }
+  void send(std::uint32_t stage, Time down, Time up) {
+    sent_[stage] = {down, up};
+    heads_.clear();
+  }
   /// What of one kind keeps a stage from running passes, all of them together. Unlike kinds may run at once.
   void between(std::uint32_t stage, Time time) { between_[stage] = std::max(between_[stage], time); }
   /// What follows a stage's last pass, its update included.
-  void behind(std::uint32_t stage, Time time) { behind_[stage] += time; }
+  void behind(std::uint32_t stage, Time time) {
+    behind_[stage] += time;
+    tails_.clear();
+  }
   /// What the stage's step takes at least besides: traffic of one stream, one after the other, and its update.
   void beside(std::uint32_t stage, Time time) { beside_[stage] = std::max(beside_[stage], time); }
 
@@ -112,13 +122,9 @@ class Course {
 
   /// Before a stage's first pass.
   Time head(std::uint32_t stage) const {
-    return soonest(stage, [&](ChunkPlace at) {
-      Time sum{};
-      for (std::optional<ChunkPlace> place = next_place(p_.shape, at, false); place;
-           place = next_place(p_.shape, *place, false))
-        sum += p_.chunks[place->stage][place->virtual_stage].forward + sent(*place, true);
-      return sum;
-    });
+    Time least = head_of(stage, 0);
+    for (std::uint32_t v = 1; v < p_.shape.virtual_stages; ++v) least = std::min(least, head_of(stage, v));
+    return least;
   }
 
  private:
@@ -128,33 +134,45 @@ class Course {
     return goes_down(p_.shape, from.virtual_stage) == forward ? sent_[from.stage].down : sent_[from.stage].up;
   }
 
-  /// The least over the chunks that a stage holds.
-  template <class TimeOf>
-  Time soonest(std::uint32_t stage, const TimeOf& time_of) const {
-    Time least = time_of(ChunkPlace{stage, 0});
-    for (std::uint32_t v = 1; v < p_.shape.virtual_stages; ++v) least = std::min(least, time_of(ChunkPlace{stage, v}));
-    return least;
+  const ChunkTimes& times(ChunkPlace at) const { return p_.chunks[at.stage][at.virtual_stage]; }
+
+  /// By copy of the model and chunk: what comes before its first forward pass; and from the end of its last backward
+  /// pass on the way back of the last micro-batch, and what follows it on each stage that it comes through.
+  void go_along() const {
+    const std::uint32_t of_copy = chunks(p_.shape);
+    heads_.assign(of_copy * copies(p_.shape), {});
+    tails_ = heads_;
+    for (std::uint32_t copy = 0; copy < copies(p_.shape); ++copy)
+      for (std::uint32_t chunk = 0; chunk < of_copy; ++chunk) {
+        const std::size_t at = std::size_t{copy} * of_copy + chunk;
+        const ChunkPlace here = place(p_.shape, {copy, chunk});
+        tails_[at] = behind_[here.stage];
+        if (chunk == 0) continue;
+        const ChunkPlace before = place(p_.shape, {copy, chunk - 1});
+        heads_[at] = heads_[at - 1] + times(before).forward + sent(before, true);
+        const Time backward = times(before).backward;  // none: it is frozen, and nothing comes back
+        if (backward > Time{}) tails_[at] = std::max(tails_[at], sent(here, false) + backward + tails_[at - 1]);
+      }
+  }
+  std::size_t number(std::uint32_t stage, std::uint32_t v) const {
+    const ModelChunk at = held(p_.shape, {stage, v});
+    return std::size_t{at.copy} * chunks(p_.shape) + at.chunk;
+  }
+  Time head_of(std::uint32_t stage, std::uint32_t v) const {
+    if (heads_.empty()) go_along();
+    return heads_[number(stage, v)];
   }
 
-  /// From a stage's last backward pass on, without its weights' passes: the way back of the last micro-batch, and what
-  /// follows it on each stage that it comes through.
   Time tail(std::uint32_t stage) const {
-    return soonest(stage, [&](ChunkPlace at) {
-      Time sum{}, end = behind_[stage];
-      while (const std::optional<ChunkPlace> to = next_place(p_.shape, at, false)) {
-        const Time backward = p_.chunks[to->stage][to->virtual_stage].backward;
-        if (backward == Time{}) break;  // frozen: nothing comes back
-        sum += sent(at, false) + backward;
-        end = std::max(end, sum + behind_[to->stage]);
-        at = *to;
-      }
-      return end;
-    });
+    if (tails_.empty()) go_along();
+    Time least = tails_[number(stage, 0)];
+    for (std::uint32_t v = 1; v < p_.shape.virtual_stages; ++v) least = std::min(least, tails_[number(stage, v)]);
+    return least;
   }
 
   Time end_of(std::uint32_t stage) const {
     const Time between = between_[stage];
-    if (!drains_) return busy(stage) + between + behind_[stage];
+    if (!drains_) return busy(stage);  // of a step among others, which its update may overlap
     const Time begin = head(stage) + between;
     return begin + std::max(busy(stage) + behind_[stage], busy(stage, false) + tail(stage));
   }
@@ -166,6 +184,7 @@ class Course {
   const bool drains_;
   std::vector<Sent> sent_;
   std::vector<Time> between_, behind_, beside_;
+  mutable std::vector<Time> heads_, tails_;  ///< empty: to be worked out anew
 };
 
 /// The times of a plan's data-parallel traffic that nothing can hide, added to its course. Where stages hold two copies
@@ -268,6 +287,39 @@ bool unbounded(const Scenario& s) {
          s.data_parallel.local_steps > 1;
 }
 
+/// When the busiest link has carried all data-parallel traffic of a step, whatever runs beside what.
+Time busiest_link(const Passes& passes, const Course& course, const Traffic& traffic, const workload::Flows& flows) {
+  const Scenario& s = passes.s;
+  std::vector<double> carried(flows.cluster().links(), 0);
+  const auto carry = [&](const std::optional<Declared>& declared, std::int64_t times) {
+    if (!declared) return;
+    flows.each_load(declared->communication, [&](const collectives::Timing::Load& load) {
+      carried[topology::index(load.link)] += load.occupied * static_cast<double>(times);
+    });
+  };
+  for (std::uint32_t stage = 0; stage < passes.shape.stages; ++stage) {
+    const DataPlan& plan = traffic.data[stage];
+    carry(plan.whole, 1);
+    if (s.training.optimizer != Optimizer::none) carry(plan.spread, 1);
+    for (std::uint32_t v = 0; v < plan.buckets.size(); ++v) {
+      for (const Declared& sum : plan.buckets[v]) carry(sum, sums_each_micro_batch(s) ? course.visits(stage, v) : 1);
+      if (v >= plan.gathers.size()) continue;
+      for (const Gathers& gathers : plan.gathers[v]) {  // at least for the forward passes, and where it is trained back
+        const bool back = !plan.buckets[v].empty() && s.training.frozen_layers == 0;
+        carry(gathers.ahead, course.visits(stage, v) * (back ? 2 : 1));
+        carry(gathers.rest, course.visits(stage, v) * (back ? 2 : 1));
+      }
+    }
+  }
+  double most = 0;
+  for (std::uint32_t link = 0; link < carried.size(); ++link)
+    if (carried[link] > 0)
+      most = std::max(most,
+                      carried[link] / workload::link_capacity(flows.cluster(), nullptr, topology::LinkId{link}).value);
+  constexpr double kRounding = 1e-6;  // of many loads that are rounded to picoseconds each
+  return from_seconds(most * (1 - kRounding));
+}
+
 /// Sends between stages, and what they keep the GPU from where nothing runs beside them.
 void add_sends(Course& course, const Passes& passes, const Traffic& traffic, const workload::Flows& flows) {
   for (std::uint32_t stage = 0; stage < passes.shape.stages && passes.shape.stages > 1; ++stage) {
@@ -295,7 +347,8 @@ Passes passes_of(const Scenario& s, const Plan& plan, PieceTimes& pieces) {
   std::vector<const std::vector<PieceTimes::TimedPiece>*> kinds;
   for (std::uint32_t stage = 0; stage < passes.shape.stages; ++stage) kinds.push_back(&pieces.at({0, 0, stage}));
   const PipelineSchedule* schedule = find_pipeline(s.pipeline.schedule);
-  const bool kernels_alone = !pieces.alike() || schedule == nullptr || schedule->runs_together;
+  const bool own_times = !pieces.alike() && s.cluster.gpus <= kMostUnfoldedGpus;
+  const bool kernels_alone = own_times || schedule == nullptr || schedule->runs_together;
   for (std::uint32_t stage = 0; stage < passes.shape.stages; ++stage) {
     std::vector<ChunkTimes>& chunks = passes.chunks.emplace_back();
     for (const BlockRange& range : plan.staged.chunks[stage])
@@ -310,7 +363,8 @@ Course course_of(const Passes& passes, const Plan& plan) {
   for (std::uint32_t stage = 0; stage < passes.shape.stages; ++stage) {
     course.behind(stage, passes.update[stage]);
     // The host launches all passes one after the other, and then the update.
-    if (!host_runs_ahead(passes.s) || passes.s.training.optimizer == Optimizer::none) continue;
+    if (!has_updates_after_flush(plan) || !host_runs_ahead(passes.s) || passes.s.training.optimizer == Optimizer::none)
+      continue;
     Time launched{};
     for (std::uint32_t v = 0; v < passes.shape.virtual_stages; ++v)
       launched += passes.chunks[stage][v].host * course.visits(stage, v);
@@ -343,15 +397,18 @@ Time StepBound::with_traffic(const Scenario& s, const Plan& plan) {
   const Passes passes = passes_of(s, plan, own.pieces);
   Course course = course_of(passes, plan);
   const bool one_model = copies(passes.shape) == 1 && has_updates_after_flush(plan);
-  if (!own.pieces.alike() || !one_model) return course.least();
-  const StepInput input{
+  const bool may_unfold = s.cluster.gpus <= kMostUnfoldedGpus;
+  if ((may_unfold && !own.pieces.alike()) || !one_model) return course.least();
+  StepInput input{
       s, *machine_, own.ranks, plan.staged.models.front(), &plan.staged.pipeline, plan.staged.chunks, own.pieces};
+  input.first_siblings = true;
   const Traffic traffic = declare_traffic(input, LaneGroups(passes.shape, own.ranks, false));
   const workload::Flows flows = flows_of(input, traffic);
-  if (!flows.alike()) return course.least();  // each may meet fewer others than when all run at once
+  if (may_unfold && !flows.alike()) return course.least();
   add_sends(course, passes, traffic, flows);
-  if (weight_copies(s.parallelism) > 1) DataTraffic(passes, traffic, flows).add_to(course);
-  return course.least();
+  if (weight_copies(s.parallelism) == 1) return course.least();
+  DataTraffic(passes, traffic, flows).add_to(course);
+  return std::max(course.least(), busiest_link(passes, course, traffic, flows));
 }
 
 }  // namespace stepcast::search

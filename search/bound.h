@@ -41,7 +41,7 @@ class StepBound {
         : own(scenario),
           blocks(model),
           ranks(own.parallelism, machine.cluster().gpus_per_node(), machine.cluster().fabric_may_block()),
-          pieces(own, blocks, ranks, machine.timer(), true, splits_backward) {}
+          pieces(own, blocks, ranks, machine.timer(), true, splits_backward, nullptr, {}, nullptr, true) {}
     const schedules::Scenario own;
     const schedules::Blocks blocks;
     const schedules::Ranks ranks;

@@ -1,5 +1,6 @@
 #include "search/search.h"
 
+#include <malloc.h>
 #include <oneapi/tbb/global_control.h>
 #include <unistd.h>
 
@@ -119,9 +120,18 @@ class Progress {
   std::mutex mutex_;
 };
 
+/// Each plan takes and gives back some megabytes: the C library would ask the system for them anew each time, which
+/// takes as long as all else.
+void keep_freed_memory() {
+  constexpr int kKept = 1 << 28;
+  mallopt(M_MMAP_THRESHOLD, kKept);
+  mallopt(M_TRIM_THRESHOLD, kKept);
+}
+
 search::Answer answer_of(const search::Space& space, search::Options options, unsigned threads) {
   std::optional<oneapi::tbb::global_control> limit;
   if (threads > 0) limit.emplace(oneapi::tbb::global_control::max_allowed_parallelism, threads);
+  keep_freed_memory();
   Progress progress;
   options.watch = [&](std::size_t done, std::size_t all, bool simulating) { progress(done, all, simulating); };
   workload::Machines machines(kMachineBytes);

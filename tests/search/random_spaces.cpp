@@ -76,6 +76,13 @@ void draw_software(Draw& draw, Scenario& s) {
 
 void draw_cluster(Draw& draw, Scenario& s) {
   s.cluster.gpus = draw.of<std::uint32_t>({4, 8, 8, 16, 32});
+  if (draw.one_in(40)) s.cluster.gpus = 256;  // more than kMostUnfoldedGpus
+  if (draw.one_in(4)) {
+    s.cluster.fabric.kind = "fat-tree";
+    s.cluster.fabric.routing = draw.of<const char*>({"adaptive", "hash"});
+    s.cluster.fabric.radix = 16;
+    s.cluster.fabric.oversubscription = draw.of({1.0, 2.0});
+  }
   s.cluster.gpu.memory = draw.of<Bytes>({Bytes{2LL << 30}, Bytes{8LL << 30}, Bytes{1LL << 40}});
   s.cluster.node.nic->bandwidth = draw.of<Bandwidth>({{2e9}, {20e9}, {50e9}});
   if (draw.one_in(3)) s.cluster.node.nics = 2;  // that the GPUs of a node share

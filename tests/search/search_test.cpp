@@ -38,7 +38,7 @@ void expect_same(const Answer& a, const Answer& b) {
 TEST(Search, PrunedFindsWhatExhaustiveFindsIn500RandomSpaces) {
   const std::uint64_t spaces = stepcast::test::kSanitized ? 20 : 500;
   std::uint64_t searched = 0, simulated = 0, fit = 0;
-  for (std::uint64_t seed = 1; seed <= spaces; ++seed) {
+  for (std::uint64_t seed = 1; searched < spaces; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     const Space space = random_space(seed);
     Options options;
@@ -58,9 +58,7 @@ TEST(Search, PrunedFindsWhatExhaustiveFindsIn500RandomSpaces) {
     EXPECT_EQ(pruned->simulated + pruned->bounded + pruned->failed, pruned->screened - pruned->refused);
     EXPECT_EQ(pruned->gap.value_or(0), 0);
   }
-  EXPECT_GT(searched, spaces / 2);
   EXPECT_LT(simulated, fit) << "nothing was pruned";
-  std::printf("%lu spaces, %lu plans that fit, %lu simulated\n", searched, fit, simulated);
 }
 
 }  // namespace
