@@ -99,6 +99,9 @@ std::string scenario_text(const std::filesystem::path& file, std::span<const std
     merge(schema, tree, layer_of(schema, std::move(given), {"--set", 0, 0}));
     tree = library.expand_block(tree, schema, "");
   }
+  std::erase_if(tree.entries, [](const Entry& entry) {
+    return entry.key == "measured" || entry.key == "source" || entry.key == "note" || entry.key == "confidence";
+  });
   std::string out;
   write(tree, "", "", out);
   return out;

@@ -65,14 +65,13 @@ void set_schedule(Scenario& s, std::int64_t value) {
   s.pipeline.micro_batch_group.reset();
 }
 
-/// Schedules that every stack has which has pipelines at all, and the scenario's own.
+/// Schedules that every stack has which has pipelines at all, and the scenario's own if it has a name.
 Values schedules_of_stacks(const Scenario& s) {
   const std::vector<std::string_view> names = schedule_names();
-  Values values{schedule_of(s)};
-  for (const std::string_view name : {"1f1b", "interleaved-1f1b"})
-    values.push_back(std::ranges::find(names, name) - names.begin());
-  std::ranges::sort(values);
-  values.erase(std::unique(values.begin(), values.end()), values.end());
+  Values values;
+  for (std::size_t i = 0; i < names.size(); ++i)
+    if (names[i] == "1f1b" || names[i] == "interleaved-1f1b" || names[i] == s.pipeline.schedule)
+      values.push_back(static_cast<std::int64_t>(i));
   return values;
 }
 
@@ -131,15 +130,11 @@ const std::vector<Axis>& table() {
       {"training.micro_batch", "powers of two that divide the global batch, and the scenario's",
        [](const Scenario& s) { return s.training.micro_batch; },
        [](Scenario& s, std::int64_t value) { s.training.micro_batch = value; }, micro_batch_sizes},
-      {"recompute",
-       "none, selective, full",
-       [](const Scenario& s) { return static_cast<std::int64_t>(s.recompute); },
-       set_recompute,
-       [](const Scenario&) { return all(3); },
+      {"recompute", "none, selective, full", [](const Scenario& s) { return static_cast<std::int64_t>(s.recompute); },
+       set_recompute, [](const Scenario&) { return all(3); },
        [] {
          return std::vector<std::string_view>{"none", "selective", "full"};
-       },
-       {"recompute.modules", "recompute.every", "recompute.full_layers"}},
+       }},
       {"parallelism.sequence", "false, true", [](const Scenario& s) { return std::int64_t{s.parallelism.sequence}; },
        [](Scenario& s, std::int64_t value) { s.parallelism.sequence = value != 0; },
        [](const Scenario&) { return all(2); },
@@ -147,12 +142,12 @@ const std::vector<Axis>& table() {
          return std::vector<std::string_view>{"false", "true"};
        }},
       {"pipeline.schedule",
-       "1f1b, interleaved-1f1b, and the scenario's",
+       "1f1b, interleaved-1f1b, and the scenario's unless it is custom",
        schedule_of,
        set_schedule,
        schedules_of_stacks,
        schedule_names,
-       {"pipeline.orders", "pipeline.placement", "pipeline.micro_batch_group"}},
+       {"pipeline.micro_batch_group"}},
       {"pipeline.virtual_stages",
        "all divisors of the layers",
        [](const Scenario& s) { return std::int64_t{s.pipeline.virtual_stages}; },

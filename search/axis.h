@@ -21,8 +21,9 @@ struct Axis {
   /// The values tried where nobody says which, in ascending order. Some of them may be refused by schedules::check.
   std::vector<std::int64_t> (*usual)(const schedules::Scenario&);
   std::vector<std::string_view> (*names)() = nullptr;  ///< none: values are numbers
-  std::vector<std::string_view> details{};             ///< the keys that `set` takes away
-  std::int64_t least = 1, most = 1'000'000'000;        ///< of numbers
+  /// Keys that `set` takes away, but for those that the language itself takes away from another value.
+  std::vector<std::string_view> details{};
+  std::int64_t least = 1, most = 1'000'000'000;  ///< of numbers
 };
 
 /// Every axis, the outermost first: values of the last one change fastest. Those up to kSharedAxes decide what a

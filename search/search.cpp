@@ -130,8 +130,10 @@ class Search {
     Screened out;
     Scenario plan = space_.start;
     set_shared(plan, shared_[shared]);
+    const Scenario start = plan;
     std::optional<StepBound> bound;
     each_plan(space_, shared_[shared], [&](const Settings& settings) {
+      plan = start;  // setting an axis takes keys away that its next value may go with
       for (std::size_t axis = kSharedAxes; axis < kAxes; ++axis) axes()[axis].set(plan, settings[axis]);
       try {
         if (const std::vector<schedules::Problem> problems = schedules::check(plan); !problems.empty()) {

@@ -21,8 +21,8 @@ std::string search_csv(const SearchReport& report);
 /// But for "seconds" the same on any machine.
 std::string search_json(const SearchReport& report);
 
-/// The keys that make a plan of the space's start, with their values: "parallelism.tensor=8". "recompute.every=" takes
-/// a key away that goes with the start's value alone.
+/// The keys that make a plan of the space's start, with their values: "parallelism.tensor=8".
+/// "parallelism.tensor_grid=" takes a key away that goes with the start's value alone.
 std::vector<std::string> settings_of(const search::Space& space, const search::Settings& settings);
 
 }  // namespace stepcast::app
