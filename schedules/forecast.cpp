@@ -152,10 +152,6 @@ void add_advice(Forecast& out, const Scenario& s, workload::Machines& machines) 
   out.out_of_memory->advised = true;
 }
 
-/// Where groups that do the same take unlike time, because their ways through the fabric collide unlike, every rank of
-/// so few has a lane. Of more all take the time of the slowest, and the step is told with that of the fastest as well.
-constexpr std::uint32_t kMostUnfolded = 128;
-
 /// `unfold`: a lane for every rank.
 Forecast forecast_on(const workload::Machine& machine, workload::Machines& machines, const Scenario& s,
                      const ForecastOptions& options, bool unfold) {
@@ -207,7 +203,7 @@ Forecast forecast_on(const workload::Machine& machine, workload::Machines& machi
                         &counting};
   const StepRun run = run_step(input);
   const bool exact = unfold || (run.flows->alike() && pieces.alike());
-  if (!exact && s.cluster.gpus <= kMostUnfolded && !too_much_work(s, true))
+  if (!exact && s.cluster.gpus <= kMostUnfoldedGpus && !too_much_work(s, true))
     return forecast_on(machine, machines, s, options, true);
   const auto& [flows, busy, step, timeline, shape, time, split] = run;
 

@@ -17,6 +17,11 @@ enum class Simulate : std::uint8_t {
 /// A forecast of memory is some hundredths off where it was compared (docs/accuracy.md), and more on other stacks.
 inline constexpr double kSurelyTooMuch = 1.25;
 
+/// Where groups that do the same take unlike time, because their ways through the fabric collide unlike, every rank of
+/// so few GPUs has a lane. Of more all take the time of the slowest, and the step is told with that of the fastest as
+/// well.
+inline constexpr std::uint32_t kMostUnfoldedGpus = 128;
+
 struct ForecastOptions {
   bool unfold = false;     ///< simulate every rank instead of one per equivalence class
   bool transfers = false;  ///< unfold, and lower all traffic to its transfers: nothing is assumed of what meets what

@@ -130,8 +130,10 @@ Lanes::Ends Lanes::add_parts(std::uint32_t lane, const Stretch& stretch, double 
   TaskId done = begin, arrived = in_step(lane, begin);
   Time next{};                         // what these take
   CopyEnds copying{arrived, arrived};  // not yet waited for
+  bool beside = false;                 // kernels run, or have run, beside what arrives: what comes next is after both
   const auto compute = [&] {
     done = kernels(lane, std::exchange(next, {}), disturbed);
+    beside = false;
     if (arrived != begin) step.program.after(done, std::exchange(arrived, begin));
   };
   if (stretch.at_once) {
@@ -168,11 +170,12 @@ Lanes::Ends Lanes::add_parts(std::uint32_t lane, const Stretch& stretch, double 
           continue;
         }
         if (!part.at_once) next += kernels;
-        if (next > Time{} || (part.at_once && arrived != begin)) compute();
+        if (next > Time{} || ((part.at_once || beside) && arrived != begin)) compute();
         TaskId ready = arrived != begin ? arrived : done;
         if (part.at_once && kernels > Time{}) {
           next = kernels;
           compute();
+          beside = true;
         }
         for (int turn = 0; turn < part.times; ++turn) ready = add_inner(lane, *part.traffic, ready);
         arrived = ready;

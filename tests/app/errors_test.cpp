@@ -79,6 +79,8 @@ TEST(Broken, AnOptionGivenAsNothingIsNamed) {
            {"run scenarios/mlp.yaml", "profile"},
            {"validate", "residuals"},
            {"validate", "against"},
+           {"search scenarios/mlp.yaml", "emit"},
+           {"search scenarios/mlp.yaml", "budget"},
            {"collective --node dgx-a100-80gb", "plot"},
            {"collective --node dgx-a100-80gb", "compare"},
            {"topology dgx-a100-80gb", "output"},

@@ -112,6 +112,8 @@ TEST(ResultsSchema, IsWrittenFromTheTables) {
   Json& stage = result["stages"]["items"]["properties"];
   stage["time_s"] = object_of(parts, "number", "the parts add up to step_time_s");
   stage["memory_bytes"] = object_of(kinds, "integer", "of one GPU; host and nvme: offloaded, not part of the peak");
+  Json& found = schema["$defs"]["search"]["properties"]["plans"]["items"]["properties"];
+  found["shares"] = object_of(parts, "number", "of the step, mean over the stages; they add up to 1");
   expect_golden(kSchema, pretty(schema, 0, "", ""));
 }
 

@@ -2,6 +2,7 @@
 // fit?), and how many that fit are simulated, on one core.
 
 #include <benchmark/benchmark.h>
+#include <oneapi/tbb/global_control.h>
 
 #include <random>
 #include <string>
@@ -12,6 +13,7 @@
 #include "schedules/checks/check.h"
 #include "schedules/forecast.h"
 #include "schedules/plan/plan.h"
+#include "search/search.h"
 
 namespace stepcast {
 namespace {
@@ -113,6 +115,24 @@ void simulated(benchmark::State& state) {
   state.SetLabel(space.model);
 }
 BENCHMARK(simulated)->DenseRange(0, 3)->Unit(benchmark::kMillisecond);
+
+/// A search of all that sizes, micro-batches, schedules, recomputation and ZeRO give, on one core: plans screened and
+/// bounded, with one simulation.
+void screened(benchmark::State& state) {
+  const Space& space = kSpaces[state.range(0)];
+  const search::Space all = search::usual_space(any_plan(space));
+  search::Options options;
+  options.budget = 1;
+  const oneapi::tbb::global_control one(oneapi::tbb::global_control::max_allowed_parallelism, 1);
+  std::uint64_t plans = 0;
+  for (auto _ : state) {
+    workload::Machines machines;
+    plans += search::search(all, options, machines).screened;
+  }
+  state.SetItemsProcessed(static_cast<std::int64_t>(plans));
+  state.SetLabel(space.model);
+}
+BENCHMARK(screened)->DenseRange(0, 3)->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace stepcast

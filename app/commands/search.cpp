@@ -1,0 +1,212 @@
+#include "search/search.h"
+
+#include <malloc.h>
+#include <oneapi/tbb/global_control.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "app/asked.h"
+#include "app/command.h"
+#include "app/output.h"
+#include "app/report/search_report.h"
+#include "calibrate/confidence/traits.h"
+#include "language/configs/config_folders.h"
+#include "language/core/streams.h"
+#include "language/scenario_text.h"
+#include "sim/in_quotes.h"
+#include "sim/input_error.h"
+#include "sim/units_text.h"
+
+namespace stepcast::app {
+namespace {
+
+constexpr std::uint32_t kMostTop = 100'000;
+/// Of memory, for what machines remember of collectives.
+constexpr std::size_t kMachineBytes = std::size_t{256} << 20;
+
+CommandLine search_line() {
+  namespace po = boost::program_options;
+  po::options_description options;
+  options.add_options()("objective", po::value<std::string>()->default_value("step_time"),
+                        "step_time, memory (of the fullest GPU) or gpus: what the best plan has least of")(
+      "over", po::value<std::vector<std::string>>()->composing()->default_value({}, ""),
+      "KEY=A,B,...: the values of a key that are tried; may be repeated")(
+      "fix", po::value<std::vector<std::string>>()->composing()->default_value({}, ""),
+      "KEY: it keeps the scenario's value; may be repeated")("top", po::value<std::string>()->default_value("10"),
+                                                             "so many of the best plans")(
+      "front", po::bool_switch(), "also every plan that no other beats in both step time and memory")(
+      "budget", po::value<std::string>()->default_value("", ""), "simulate at most so many plans")(
+      "exhaustive", po::bool_switch(), "simulate every plan that fits, whatever its bound")(
+      "emit", po::value<std::string>()->default_value("", ""), "yaml: instead, the best plan as a scenario");
+  return asked_line(
+      "usage: stepcast search SCENARIO.yaml [OPTIONS]\n\n"
+      "Finds the best parallel plans of a scenario's model on its cluster: sizes of tensor, context, pipeline, expert\n"
+      "and data parallelism, micro-batch, recomputation, sequence parallelism, schedule, virtual stages and ZeRO. The\n"
+      "scenario's own plan is where values that are not searched come from. What does not fit in memory is refused,\n"
+      "what cannot be among the best is bounded away, the rest is simulated. docs/search.md says how.\n\n"
+      "  stepcast search scenarios/quickstart.yaml --over parallelism.tensor=1,2,4,8 --fix data_parallel.zero\n"
+      "  stepcast search scenarios/quickstart.yaml --emit yaml --output best.yaml\n\n"
+      "Exit status 3: no plan fits in the GPUs' memory.",
+      options);
+}
+
+search::Objective objective_named(const std::string& name) {
+  if (name == "step_time") return search::Objective::step_time;
+  if (name == "memory") return search::Objective::memory;
+  if (name == "gpus") return search::Objective::gpus;
+  throw InputError("--objective", "found " + in_quotes(name) + ", expected one of step_time, memory, gpus");
+}
+
+/// "a,b,c", of which none is empty.
+std::vector<std::int64_t> values_of(const search::Axis& axis, const std::string& list) {
+  std::vector<std::int64_t> values;
+  for (std::size_t begin = 0; begin <= list.size();) {
+    const std::size_t end = std::min(list.find(',', begin), list.size());
+    values.push_back(search::read_value(axis, "--over", list.substr(begin, end - begin)));
+    begin = end + 1;
+  }
+  std::ranges::sort(values);
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+  return values;
+}
+
+search::Space space_asked(const Asked& asked, schedules::Scenario start, search::Objective objective) {
+  search::Space space = search::usual_space(std::move(start));
+  if (objective == search::Objective::gpus)
+    space.values[search::axis_named("", "cluster.gpus")] = search::smaller_clusters(space.start);
+  std::set<std::size_t> said;
+  const auto once = [&](const char* option, const std::string& key) {
+    const std::size_t axis = search::axis_named(option, key);
+    if (!said.insert(axis).second) throw InputError(option, key + " is said twice, expected once");
+    return axis;
+  };
+  for (const std::string& word : asked.values["over"].as<std::vector<std::string>>()) {
+    const std::size_t equals = word.find('=');
+    if (equals == word.npos) throw InputError("--over", "found " + in_quotes(word) + ", expected KEY=A,B,...");
+    const std::size_t axis = once("--over", word.substr(0, equals));
+    space.values[axis] = values_of(search::axes()[axis], word.substr(equals + 1));
+  }
+  for (const std::string& key : asked.values["fix"].as<std::vector<std::string>>()) {
+    const std::size_t axis = once("--fix", key);
+    space.values[axis] = {search::axes()[axis].of(space.start)};
+  }
+  return space;
+}
+
+/// One line on the terminal that is written over.
+class Progress {
+ public:
+  ~Progress() {
+    if (written_) std::fputs("\r\033[K", stderr);
+  }
+  void operator()(std::size_t done, std::size_t all, bool simulating) {
+    constexpr std::size_t kEach = 16;
+    if (!shown_ || (!simulating && done % kEach != 0)) return;
+    const std::lock_guard lock(mutex_);
+    written_ = true;
+    std::fprintf(stderr, "\r\033[K%s: %zu of %zu %s", simulating ? "simulating" : "screening", done, all,
+                 simulating ? "plans" : "layouts");
+  }
+
+ private:
+  const bool shown_ = isatty(STDERR_FILENO) != 0;
+  bool written_ = false;
+  std::mutex mutex_;
+};
+
+/// Each plan takes and gives back some megabytes: the C library would ask the system for them anew each time, which
+/// takes as long as all else.
+void keep_freed_memory() {
+  constexpr int kKept = 1 << 28;
+  mallopt(M_MMAP_THRESHOLD, kKept);
+  mallopt(M_TRIM_THRESHOLD, kKept);
+}
+
+search::Answer answer_of(const search::Space& space, search::Options options, unsigned threads) {
+  std::optional<oneapi::tbb::global_control> limit;
+  if (threads > 0) limit.emplace(oneapi::tbb::global_control::max_allowed_parallelism, threads);
+  keep_freed_memory();
+  Progress progress;
+  options.watch = [&](std::size_t done, std::size_t all, bool simulating) { progress(done, all, simulating); };
+  workload::Machines machines(kMachineBytes);
+  return search::search(space, options, machines);
+}
+
+SearchReport report_of(search::Space space, search::Answer answer) {
+  SearchReport report{std::move(space), std::move(answer), {}};
+  const std::vector<calibrate::Residual> measured = measured_residuals();
+  for (const search::Found& plan : report.answer.best)
+    report.bands.push_back(
+        calibrate::band(calibrate::without(measured, "", ""), calibrate::traits(plan.scenario), plan.forecast.step));
+  return report;
+}
+
+/// The best plan as a scenario.
+std::string emitted(const Asked& asked, const SearchReport& report) {
+  const search::Found& best = report.answer.best.front();
+  std::vector<std::vector<std::string>> layers{asked.settings, settings_of(report.space, best.settings)};
+  if (const auto profile = word(asked.values, "profile"); !profile.empty())
+    layers.front().push_back("profile=" + profile);
+  language::Library library(language::config_folders());
+  return "# Found by stepcast search: a step takes " + text(best.forecast.step) + ".\n" +
+         language::scenario_text(language::input_named(asked.paths.front()), layers, library);
+}
+
+std::optional<std::uint64_t> budget_asked(const std::string& word) {
+  constexpr std::uint32_t kMost = 1'000'000'000;
+  if (word.empty()) return std::nullopt;
+  return parse_count(word, "--budget", kMost);
+}
+
+int search_plans(const std::vector<std::string>& words) {
+  const auto asked = parse_asked(words, search_line());
+  if (!asked) return kDone;
+  if (asked->paths.empty()) throw InputError("stepcast search", "no scenario given; try scenarios/quickstart.yaml");
+  search::Options options;
+  options.objective = objective_named(word(asked->values, "objective"));
+  options.top = parse_count(word(asked->values, "top"), "--top", kMostTop);
+  options.budget = budget_asked(word(asked->values, "budget"));
+  options.exhaustive = asked->values["exhaustive"].as<bool>();
+  options.front = asked->values["front"].as<bool>();
+  const std::string emit = word(asked->values, "emit");
+  if (!emit.empty() && emit != "yaml") throw InputError("--emit", "found " + in_quotes(emit) + ", expected yaml");
+  if (!emit.empty() && asked->format != Format::table)
+    throw InputError("--emit", "found --format json or csv beside it, expected one of the two");
+  if (options.exhaustive && options.budget)
+    throw InputError("--budget", "found beside --exhaustive, expected one of the two");
+
+  auto questions = questions_asked(*asked, {});
+  if (!questions) return kBadInput;
+  if (questions->size() != 1)
+    throw InputError("stepcast search", "found " + std::to_string(questions->size()) + " scenarios, expected one");
+  const language::Question& question = questions->front();
+  if (!question.error.empty()) throw InputError("", question.error);
+  if (!emit.empty() && (question.of_table || language::is_stream(question.file)))
+    throw InputError("--emit", "found a table or a stream, expected a scenario file (.yaml), which is read once more");
+
+  const search::Space space = space_asked(*asked, question.scenario, options.objective);
+  const SearchReport report = report_of(space, answer_of(space, options, asked->threads));
+  const std::vector<search::Found>& best = report.answer.best;
+  if (!emit.empty() && best.empty()) throw InputError("--emit", "no plan of the space fits");
+  if (!emit.empty())
+    write_output(asked->output, emitted(*asked, report));
+  else
+    write_output(asked->output, asked->format == Format::json  ? search_json(report)
+                                : asked->format == Format::csv ? search_csv(report)
+                                                               : search_table(report));
+  return best.empty() ? kDoesNotFit : kDone;
+}
+
+}  // namespace
+
+extern const Command search_command;
+constinit const Command search_command{"search", "the best parallel plans of a model on a cluster, with a proof",
+                                       search_line, search_plans};
+
+}  // namespace stepcast::app

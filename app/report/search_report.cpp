@@ -1,0 +1,253 @@
+#include "app/report/search_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "app/report/band.h"
+#include "app/report/json_text.h"
+#include "app/report/text_table.h"
+#include "schedules/results/time_parts.h"
+#include "sim/units_text.h"
+
+namespace stepcast::app {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using schedules::TimePart;
+using search::Found;
+using search::Settings;
+
+constexpr const char* kData = "parallelism.data";
+
+/// A key and its value in a plan.
+struct Setting {
+  std::string key, value;
+  bool is_number = false;
+};
+
+std::int64_t data_ranks(const Settings& settings) {
+  const auto of = [&](const char* key) { return settings[search::axis_named("", key)]; };
+  return of("cluster.gpus") / (of("parallelism.tensor") * of("parallelism.context") * of("parallelism.pipeline"));
+}
+
+/// All axes, and the data ranks behind the stages.
+std::vector<std::string> all_keys() {
+  std::vector<std::string> keys;
+  for (const search::Axis& axis : search::axes()) {
+    keys.emplace_back(axis.key);
+    if (axis.key == "parallelism.pipeline") keys.emplace_back(kData);
+  }
+  return keys;
+}
+
+/// In the order of all_keys().
+std::vector<Setting> all_settings(const Settings& settings) {
+  std::vector<Setting> all;
+  for (std::size_t i = 0; i < search::kAxes; ++i) {
+    const search::Axis& axis = search::axes()[i];
+    all.push_back({std::string(axis.key), text(axis, settings[i]), axis.names == nullptr});
+    if (axis.key == "parallelism.pipeline") all.push_back({kData, std::to_string(data_ranks(settings)), true});
+  }
+  return all;
+}
+
+/// Of the step, mean over the stages.
+double share(const Found& plan, const TimePart& part) {
+  double all = 0;
+  for (const schedules::StageReport& stage : plan.forecast.stages) all += to_seconds(stage.time.*part.time);
+  return all / to_seconds(plan.forecast.step) / static_cast<double>(plan.forecast.stages.size());
+}
+
+/// "parallelism.tensor 8, training.micro_batch 2".
+std::string in_words(const Settings& settings) {
+  std::string words;
+  for (const Setting& each : all_settings(settings)) words += (words.empty() ? "" : ", ") + each.key + " " + each.value;
+  return words;
+}
+
+/// What tells plans of the space apart: axes with several values, and the data ranks.
+bool is_told(const search::Space& space, const std::string& key) {
+  if (key == kData) return true;
+  return space.values[search::axis_named("", key)].size() > 1;
+}
+
+std::string gap_text(const search::Answer& answer) {
+  if (!answer.gap) return "nothing is known of how far from the best this is";
+  if (*answer.gap == 0) return "certified gap 0: no plan of the space is better than the first";
+  return fmt::format("certified gap {:.1f}%: no plan of the space is better than the first by more", 100 * *answer.gap);
+}
+
+std::string counts_text(const search::Answer& a) {
+  std::string words = fmt::format("{} plans: {} do not fit, {} bounded away, {} simulated", a.screened, a.refused,
+                                  a.bounded, a.simulated);
+  if (a.failed > 0) words += fmt::format(", {} that the cluster cannot carry", a.failed);
+  if (a.left > 0) words += fmt::format(", {} left when the budget was spent", a.left);
+  return words + "\n";
+}
+
+std::string nearest_text(const search::Answer& a) {
+  if (!a.nearest) return {};
+  return fmt::format("the nearest of those that do not fit misses {}: {}\n", text(a.nearest->missing),
+                     in_words(a.nearest->settings));
+}
+
+/// The first plan beside the others, by their bands.
+std::string told_apart_text(const SearchReport& report) {
+  const auto& bands = report.bands;
+  if (bands.size() < 2 || !bands.front()) return {};
+  std::size_t alike = 0;
+  for (std::size_t i = 1; i < bands.size(); ++i) alike += bands[i] && bands[i]->low <= bands.front()->high;
+  return alike == 0 ? "no other band reaches that of the first\n"
+                    : fmt::format(
+                          "the bands of {} others reach that of the first: measure before you choose among "
+                          "them\n",
+                          alike);
+}
+
+std::string front_text(const SearchReport& report) {
+  if (report.answer.front.empty()) return {};
+  std::vector<TextTable::Column> columns{{"step time"}, {"peak memory"}};
+  for (const Setting& each : all_settings(report.answer.front.front().settings))
+    if (is_told(report.space, each.key)) columns.push_back({each.key.substr(each.key.find('.') + 1)});
+  TextTable table(columns);
+  for (const search::FrontPlan& plan : report.answer.front) {
+    std::vector<std::string> cells{text(plan.step), text(plan.memory)};
+    for (const Setting& each : all_settings(plan.settings))
+      if (is_told(report.space, each.key)) cells.push_back(each.value);
+    table.add(std::move(cells));
+  }
+  return "\nno plan is better than these in both:\n" + table.text();
+}
+
+}  // namespace
+
+std::string search_table(const SearchReport& report) {
+  const search::Answer& answer = report.answer;
+  std::string out;
+  if (!answer.best.empty()) {
+    std::vector<TextTable::Column> columns{{"#"}, {"step time"}, {"band"}, {"peak memory"}};
+    std::vector<const TimePart*> parts;
+    for (const TimePart& part : schedules::kTimeParts)
+      if (std::ranges::any_of(answer.best, [&](const Found& plan) { return share(plan, part) >= 0.0005; }))
+        parts.push_back(&part);
+    for (const Setting& each : all_settings(answer.best.front().settings))
+      if (is_told(report.space, each.key)) columns.push_back({each.key.substr(each.key.find('.') + 1)});
+    for (const TimePart* part : parts) columns.push_back({std::string(part->title) + " %"});
+    TextTable table(columns);
+    bool starred = false;
+    for (std::size_t i = 0; i < answer.best.size(); ++i) {
+      const Found& plan = answer.best[i];
+      starred = starred || (report.bands[i] && !report.bands[i]->in_range);
+      std::vector<std::string> cells{std::to_string(i + 1), text(plan.forecast.step), band_text(report.bands[i]),
+                                     text(plan.memory)};
+      for (const Setting& each : all_settings(plan.settings))
+        if (is_told(report.space, each.key)) cells.push_back(each.value);
+      for (const TimePart* part : parts) cells.push_back(fmt::format("{:.1f}", 100 * share(plan, *part)));
+      table.add(std::move(cells));
+    }
+    out = table.text();
+    if (starred) out += kStarLine;
+    out += told_apart_text(report);
+  } else {
+    out = "no plan of the space fits\n";
+  }
+  out += counts_text(answer) + nearest_text(answer);
+  if (!answer.best.empty()) out += gap_text(answer) + "\n";
+  return out + front_text(report);
+}
+
+std::string search_csv(const SearchReport& report) {
+  const search::Answer& answer = report.answer;
+  std::vector<std::string> titles{"rank", "step_time_s", "low_s", "high_s", "in_range", "peak_memory_bytes", "bound_s"};
+  for (const std::string& key : all_keys()) titles.push_back(key);
+  for (const TimePart& part : schedules::kTimeParts) titles.push_back("share_" + std::string(part.key));
+  std::string out = csv_line(titles);
+  for (std::size_t i = 0; i < answer.best.size(); ++i) {
+    const Found& plan = answer.best[i];
+    std::vector<std::string> cells{std::to_string(i + 1), fmt::format("{}", to_seconds(plan.forecast.step))};
+    for (std::string& cell : band_cells(report.bands[i])) cells.push_back(std::move(cell));
+    cells.push_back(std::to_string(plan.memory.value));
+    cells.push_back(fmt::format("{}", to_seconds(plan.bound)));
+    for (const Setting& each : all_settings(plan.settings)) cells.push_back(each.value);
+    for (const TimePart& part : schedules::kTimeParts) cells.push_back(fmt::format("{}", share(plan, part)));
+    out += csv_line(cells);
+  }
+  return out;
+}
+
+namespace {
+
+Json settings_json(const Settings& settings) {
+  Json all = Json::object();
+  for (const Setting& each : all_settings(settings)) {
+    if (each.is_number)
+      all[each.key] = std::stoll(each.value);
+    else if (each.value == "true" || each.value == "false")
+      all[each.key] = each.value == "true";
+    else
+      all[each.key] = each.value;
+  }
+  return all;
+}
+
+}  // namespace
+
+std::string search_json(const SearchReport& report) {
+  const search::Answer& answer = report.answer;
+  Json plans = Json::array(), front = Json::array();
+  for (std::size_t i = 0; i < answer.best.size(); ++i) {
+    const Found& plan = answer.best[i];
+    const std::optional<calibrate::Band>& band = report.bands[i];
+    Json shares = Json::object();
+    for (const TimePart& part : schedules::kTimeParts) shares[std::string(part.key)] = share(plan, part);
+    plans.push_back({{"rank", i + 1},
+                     {"step_time_s", to_seconds(plan.forecast.step)},
+                     {"low_s", band ? Json(to_seconds(band->low)) : Json()},
+                     {"high_s", band ? Json(to_seconds(band->high)) : Json()},
+                     {"in_range", band ? Json(band->in_range) : Json()},
+                     {"peak_memory_bytes", plan.memory.value},
+                     {"bound_s", to_seconds(plan.bound)},
+                     {"shares", shares},
+                     {"settings", settings_json(plan.settings)}});
+  }
+  for (const search::FrontPlan& plan : answer.front)
+    front.push_back({{"step_time_s", to_seconds(plan.step)},
+                     {"peak_memory_bytes", plan.memory.value},
+                     {"settings", settings_json(plan.settings)}});
+  Json nearest;
+  if (answer.nearest)
+    nearest = {{"missing_bytes", answer.nearest->missing.value}, {"settings", settings_json(answer.nearest->settings)}};
+  return json_text({{"plans", plans},
+                    {"front", front},
+                    {"screened", answer.screened},
+                    {"refused", answer.refused},
+                    {"nearest_refused", nearest},
+                    {"bounded", answer.bounded},
+                    {"simulated", answer.simulated},
+                    {"failed", answer.failed},
+                    {"left", answer.left},
+                    {"gap", answer.gap ? Json(*answer.gap) : Json()},
+                    {"seconds", answer.screening_seconds + answer.simulating_seconds},
+                    {"screening_seconds", answer.screening_seconds}});
+}
+
+std::vector<std::string> settings_of(const search::Space& space, const Settings& settings) {
+  std::vector<std::string> all;
+  std::set<std::string_view> taken_away;
+  for (std::size_t i = 0; i < search::kAxes; ++i) {
+    const search::Axis& axis = search::axes()[i];
+    if (settings[i] == axis.of(space.start)) continue;
+    all.push_back(std::string(axis.key) + "=" + text(axis, settings[i]));
+    taken_away.insert(axis.details.begin(), axis.details.end());
+  }
+  for (const std::string_view key : taken_away) all.push_back(std::string(key) + "=");
+  all.push_back(std::string(kData) + "=" + std::to_string(data_ranks(settings)));
+  return all;
+}
+
+}  // namespace stepcast::app

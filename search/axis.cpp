@@ -1,0 +1,210 @@
+#include "search/axis.h"
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include "schedules/pipeline/pipelines.h"
+#include "sim/in_quotes.h"
+#include "sim/input_error.h"
+
+namespace stepcast::search {
+namespace {
+
+using schedules::Scenario;
+using Values = std::vector<std::int64_t>;
+
+std::uint32_t size(std::int64_t value) { return static_cast<std::uint32_t>(value); }
+
+/// In ascending order.
+Values divisors(std::int64_t n) {
+  Values small, large;
+  for (std::int64_t d = 1; d * d <= n; ++d) {
+    if (n % d != 0) continue;
+    small.push_back(d);
+    if (d * d < n) large.push_back(n / d);
+  }
+  small.insert(small.end(), large.rbegin(), large.rend());
+  return small;
+}
+
+Values gpu_divisors(const Scenario& s) { return divisors(s.cluster.gpus); }
+
+Values all(std::size_t count) {
+  Values values;
+  for (std::size_t i = 0; i < count; ++i) values.push_back(static_cast<std::int64_t>(i));
+  return values;
+}
+
+/// Powers of two, and the value there is.
+Values micro_batch_sizes(const Scenario& s) {
+  Values sizes{s.training.micro_batch};
+  for (std::int64_t n = 1; n <= s.training.global_batch; n *= 2)
+    if (s.training.global_batch % n == 0 && n != s.training.micro_batch) sizes.push_back(n);
+  std::ranges::sort(sizes);
+  return sizes;
+}
+
+std::vector<std::string_view> schedule_names() {
+  std::vector<std::string_view> names;
+  for (const schedules::PipelineSchedule* schedule : schedules::pipelines()) names.push_back(schedule->name);
+  return names;
+}
+
+/// One past the last name: the scenario's own orders.
+std::int64_t schedule_of(const Scenario& s) {
+  const std::vector<std::string_view> names = schedule_names();
+  return std::ranges::find(names, s.pipeline.schedule) - names.begin();
+}
+
+void set_schedule(Scenario& s, std::int64_t value) {
+  if (schedule_of(s) == value) return;
+  s.pipeline.schedule = schedule_names()[static_cast<std::size_t>(value)];
+  s.pipeline.orders.clear();
+  s.pipeline.placement = {};
+  s.pipeline.micro_batch_group.reset();
+}
+
+/// Schedules that every stack has which has pipelines at all, and the scenario's own if it has a name.
+Values schedules_of_stacks(const Scenario& s) {
+  const std::vector<std::string_view> names = schedule_names();
+  Values values;
+  for (std::size_t i = 0; i < names.size(); ++i)
+    if (names[i] == "1f1b" || names[i] == "interleaved-1f1b" || names[i] == s.pipeline.schedule)
+      values.push_back(static_cast<std::int64_t>(i));
+  return values;
+}
+
+void set_recompute(Scenario& s, std::int64_t value) {
+  if (static_cast<std::int64_t>(s.recompute) == value) return;
+  s.recompute = static_cast<schedules::Recompute>(value);
+  s.recomputed_modules.reset();
+  s.recompute_group = 1;
+  s.recompute_layers.reset();
+}
+
+void set_tensor(Scenario& s, std::int64_t value) {
+  if (std::exchange(s.parallelism.tensor, size(value)) != value) s.parallelism.tensor_grid.reset();
+}
+
+void set_pipeline(Scenario& s, std::int64_t value) {
+  if (std::exchange(s.parallelism.pipeline, size(value)) == value) return;
+  s.parallelism.layers_per_stage.clear();
+  s.pipeline.micro_batch_group.reset();
+}
+
+void set_virtual_stages(Scenario& s, std::int64_t value) {
+  if (std::exchange(s.pipeline.virtual_stages, size(value)) == value) return;
+  s.parallelism.layers_per_stage.clear();
+  s.pipeline.micro_batch_group.reset();
+}
+
+const std::vector<Axis>& table() {
+  static const std::vector<Axis> axes{
+      {"cluster.gpus",
+       "the scenario's; with --objective gpus those divisors of it that are whole nodes or less than one",
+       [](const Scenario& s) { return std::int64_t{s.cluster.gpus}; },
+       [](Scenario& s, std::int64_t value) { s.cluster.gpus = size(value); },
+       [](const Scenario& s) { return Values{s.cluster.gpus}; }},
+      {"parallelism.tensor",
+       "all divisors of the GPUs",
+       [](const Scenario& s) { return std::int64_t{s.parallelism.tensor}; },
+       set_tensor,
+       gpu_divisors,
+       nullptr,
+       {"parallelism.tensor_grid"}},
+      {"parallelism.context", "all divisors of the GPUs",
+       [](const Scenario& s) { return std::int64_t{s.parallelism.context}; },
+       [](Scenario& s, std::int64_t value) { s.parallelism.context = size(value); }, gpu_divisors},
+      {"parallelism.pipeline",
+       "all divisors of the GPUs",
+       [](const Scenario& s) { return std::int64_t{s.parallelism.pipeline}; },
+       set_pipeline,
+       gpu_divisors,
+       nullptr,
+       {"parallelism.layers_per_stage", "pipeline.micro_batch_group"}},
+      {"parallelism.expert", "of a model with experts all divisors of the GPUs, else 1",
+       [](const Scenario& s) { return std::int64_t{s.parallelism.expert}; },
+       [](Scenario& s, std::int64_t value) { s.parallelism.expert = size(value); },
+       [](const Scenario& s) { return s.model.experts.count > 0 ? gpu_divisors(s) : Values{s.parallelism.expert}; }},
+      {"training.micro_batch", "powers of two that divide the global batch, and the scenario's",
+       [](const Scenario& s) { return s.training.micro_batch; },
+       [](Scenario& s, std::int64_t value) { s.training.micro_batch = value; }, micro_batch_sizes},
+      {"recompute", "none, selective, full", [](const Scenario& s) { return static_cast<std::int64_t>(s.recompute); },
+       set_recompute, [](const Scenario&) { return all(3); },
+       [] {
+         return std::vector<std::string_view>{"none", "selective", "full"};
+       }},
+      {"parallelism.sequence", "false, true", [](const Scenario& s) { return std::int64_t{s.parallelism.sequence}; },
+       [](Scenario& s, std::int64_t value) { s.parallelism.sequence = value != 0; },
+       [](const Scenario&) { return all(2); },
+       [] {
+         return std::vector<std::string_view>{"false", "true"};
+       }},
+      {"pipeline.schedule",
+       "1f1b, interleaved-1f1b, and the scenario's unless it is custom",
+       schedule_of,
+       set_schedule,
+       schedules_of_stacks,
+       schedule_names,
+       {"pipeline.micro_batch_group"}},
+      {"pipeline.virtual_stages",
+       "all divisors of the layers",
+       [](const Scenario& s) { return std::int64_t{s.pipeline.virtual_stages}; },
+       set_virtual_stages,
+       [](const Scenario& s) { return divisors(s.model.layers); },
+       nullptr,
+       {"parallelism.layers_per_stage", "pipeline.micro_batch_group"}},
+      {"data_parallel.zero",
+       "0 to 3",
+       [](const Scenario& s) { return std::int64_t{s.data_parallel.zero}; },
+       [](Scenario& s, std::int64_t value) { s.data_parallel.zero = static_cast<int>(value); },
+       [](const Scenario&) { return all(4); },
+       nullptr,
+       {},
+       0,
+       3},
+  };
+  return axes;
+}
+
+}  // namespace
+
+std::span<const Axis> axes() { return table(); }
+
+std::size_t axis_named(std::string_view option, const std::string& key) {
+  std::string names;
+  for (std::size_t i = 0; i < kAxes; ++i) {
+    if (axes()[i].key == key) return i;
+    names += (i > 0 ? ", " : "") + std::string(axes()[i].key);
+  }
+  if (key == "parallelism.data")
+    throw InputError(std::string(option), "found parallelism.data, which is what the other sizes leave of the GPUs");
+  throw InputError(std::string(option), "found " + in_quotes(key) + ", expected one of " + names);
+}
+
+std::string text(const Axis& axis, std::int64_t value) {
+  if (axis.names == nullptr) return std::to_string(value);
+  const std::vector<std::string_view> names = axis.names();
+  const auto place = static_cast<std::size_t>(value);
+  return place < names.size() ? std::string(names[place]) : "custom";
+}
+
+std::int64_t read_value(const Axis& axis, std::string_view option, const std::string& written) {
+  std::string allowed;
+  if (axis.names != nullptr) {
+    const std::vector<std::string_view> names = axis.names();
+    if (const auto found = std::ranges::find(names, written); found != names.end()) return found - names.begin();
+    for (const std::string_view name : names) allowed += (allowed.empty() ? "one of " : ", ") + std::string(name);
+  } else {
+    std::int64_t value = 0;
+    const char* const last = written.data() + written.size();
+    const auto [end, error] = std::from_chars(written.data(), last, value);
+    if (error == std::errc{} && end == last && value >= axis.least && value <= axis.most) return value;
+    allowed = "a whole number from " + std::to_string(axis.least) + " to " + std::to_string(axis.most);
+  }
+  throw InputError(std::string(option),
+                   std::string(axis.key) + ": found " + in_quotes(written) + ", expected " + allowed);
+}
+
+}  // namespace stepcast::search

@@ -1,0 +1,315 @@
+#include "search/search.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <compare>
+#include <queue>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "calibrate/in_parallel.h"
+#include "schedules/checks/check.h"
+#include "schedules/plan/plan.h"
+#include "search/bound.h"
+#include "sim/input_error.h"
+
+namespace stepcast::search {
+namespace {
+
+using schedules::Scenario;
+
+/// So many plans are bounded anew, or simulated, before it is decided which ones come next: the same number on any
+/// machine, so that the same plans are.
+constexpr std::size_t kRefinedAtOnce = 64, kSimulatedAtOnce = 16;
+
+double seconds_since(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+/// What plans are told apart by, the better one less.
+struct Score {
+  std::int64_t first = 0, then = 0;
+  std::uint64_t place = 0;  ///< in the space
+  auto operator<=>(const Score&) const = default;
+};
+
+/// A plan that fits and is not simulated yet.
+struct Open {
+  Score score;  ///< it has no less
+  Time bound{};
+  Bytes memory{};
+  std::uint32_t shared = 0;  ///< its place among the shared settings
+  std::array<std::int32_t, kAxes - kSharedAxes> others{};
+  bool refined = false;
+};
+
+struct Later {
+  bool operator()(const Open& a, const Open& b) const { return b.score < a.score; }
+};
+
+/// What screening says of the plans of one shared setting.
+struct Screened {
+  std::vector<Open> open;
+  std::uint64_t plans = 0, refused = 0, failed = 0;
+  std::optional<Refused> nearest;
+  std::string problem;  ///< of the first plan that the checks refuse
+};
+
+bool misses_less(const std::optional<Refused>& a, const std::optional<Refused>& b) {
+  return a && (!b || a->missing < b->missing);
+}
+
+Bytes peak_memory(const schedules::Plan& plan) {
+  Bytes most{};
+  for (const schedules::MemoryUse& use : plan.memory) most = std::max(most, use.peak());
+  return most;
+}
+
+class Search {
+ public:
+  Search(const Space& space, const Options& options, workload::Machines& machines)
+      : space_(space), options_(options), machines_(machines) {}
+
+  Answer run() {
+    const auto begin = std::chrono::steady_clock::now();
+    screen();
+    const auto screened = std::chrono::steady_clock::now();
+    answer_.screening_seconds = std::chrono::duration<double>(screened - begin).count();
+    go_through();
+    answer_.simulating_seconds = seconds_since(screened);
+    for (Kept& each : best_) answer_.best.push_back(std::move(each.found));
+    std::ranges::sort(front_, {}, &OnFront::step);
+    for (const OnFront& each : front_) answer_.front.push_back({each.settings, each.step, each.memory});
+    return std::move(answer_);
+  }
+
+ private:
+  Score score(Time step, Bytes memory, std::int64_t gpus, std::uint64_t place) const {
+    switch (options_.objective) {
+      case Objective::step_time:
+        return {step.value, memory.value, place};
+      case Objective::memory:
+        return {memory.value, step.value, place};
+      case Objective::gpus:
+        return {gpus, step.value, place};
+    }
+    return {};
+  }
+
+  void screen() {
+    shared_ = shared_settings(space_);
+    std::vector<Screened> all(shared_.size());
+    std::atomic<std::size_t> done{0};
+    calibrate::in_parallel(shared_.size(), [&](std::size_t i) {
+      all[i] = screened(i);
+      if (options_.watch) options_.watch(++done, shared_.size(), false);
+    });
+    std::string problem;
+    for (Screened& each : all) {
+      answer_.screened += each.plans;
+      answer_.refused += each.refused;
+      answer_.failed += each.failed;
+      if (misses_less(each.nearest, answer_.nearest)) answer_.nearest = each.nearest;
+      if (problem.empty()) problem = each.problem;
+      for (Open& open : each.open) {
+        open.score.place = open_.size();
+        open_.push_back(open);
+      }
+      each = {};
+    }
+    if (answer_.screened == 0)
+      throw InputError("search", problem.empty()
+                                     ? "no sizes divide the GPUs and the global batch; expected other values of --over"
+                                     : "no plan can run; the first: " + problem);
+  }
+
+  /// Thread-safe.
+  Screened screened(std::size_t shared) {
+    Screened out;
+    Scenario plan = space_.start;
+    set_shared(plan, shared_[shared]);
+    const Scenario start = plan;
+    std::optional<StepBound> bound;
+    each_plan(space_, shared_[shared], [&](const Settings& settings) {
+      plan = start;  // setting an axis takes keys away that its next value may go with
+      for (std::size_t axis = kSharedAxes; axis < kAxes; ++axis) axes()[axis].set(plan, settings[axis]);
+      try {
+        if (const std::vector<schedules::Problem> problems = schedules::check(plan); !problems.empty()) {
+          if (out.problem.empty()) out.problem = problems.front().key + ": " + problems.front().text;
+          return;
+        }
+        ++out.plans;
+        const schedules::Plan made = schedules::plan(plan, machines_);
+        if (const auto& over = made.out_of_memory) {
+          ++out.refused;
+          const Refused refused{settings, over->needed - over->available};
+          if (misses_less(refused, out.nearest)) out.nearest = refused;
+          return;
+        }
+        if (!bound) bound.emplace(machines_.of(machine_of(plan)));
+        Open& open = out.open.emplace_back();
+        open.bound = bound->of_passes(plan, made);
+        open.memory = peak_memory(made);
+        open.score = score(open.bound, open.memory, plan.cluster.gpus, 0);
+        open.shared = static_cast<std::uint32_t>(shared);
+        for (std::size_t axis = kSharedAxes; axis < kAxes; ++axis)
+          open.others[axis - kSharedAxes] = static_cast<std::int32_t>(settings[axis]);
+      } catch (const InputError&) {  // the cluster cannot be built, or not carry it
+        ++out.failed;
+      } catch (const std::overflow_error&) {
+        ++out.failed;
+      }
+    });
+    return out;
+  }
+
+  Settings settings_of(const Open& open) const {
+    Settings settings = shared_[open.shared];
+    for (std::size_t axis = kSharedAxes; axis < kAxes; ++axis) settings[axis] = open.others[axis - kSharedAxes];
+    return settings;
+  }
+
+  /// Whether the plan cannot be among the best, nor on the front.
+  bool is_beaten(const Open& open) const {
+    if (options_.exhaustive) return false;
+    if (best_.size() < options_.top || open.score < best_.back().score) return false;
+    return !options_.front || std::ranges::any_of(front_, [&](const OnFront& other) {
+      return beats(other, open.bound, open.memory, open.score.place);
+    });
+  }
+
+  /// Simulates the plans that may be among the best, those first that may be better.
+  void go_through() {
+    std::ranges::sort(open_, {}, &Open::score);
+    std::priority_queue<Open, std::vector<Open>, Later> waiting(Later{}, std::move(open_));
+    const std::size_t all = waiting.size();
+    std::uint64_t left = options_.budget.value_or(all);
+    std::vector<Open> taken;
+    while (!waiting.empty() && left > 0) {
+      taken.clear();
+      const bool refined = options_.exhaustive || waiting.top().refined;
+      const std::size_t most = refined ? std::min<std::uint64_t>(kSimulatedAtOnce, left) : kRefinedAtOnce;
+      while (!waiting.empty() && taken.size() < most && (options_.exhaustive || waiting.top().refined == refined)) {
+        if (is_beaten(waiting.top()))
+          ++answer_.bounded;
+        else
+          taken.push_back(waiting.top());
+        waiting.pop();
+      }
+      if (refined) {
+        simulate(taken);
+        left -= taken.size();
+      } else {
+        refine(taken);
+        for (const Open& open : taken) waiting.push(open);
+      }
+      if (options_.watch) options_.watch(all - waiting.size(), all, true);
+    }
+    drop_what_is_left(waiting);
+  }
+
+  template <class Queue>
+  void drop_what_is_left(Queue& waiting) {
+    std::optional<std::int64_t> least;
+    for (; !waiting.empty(); waiting.pop()) {
+      if (is_beaten(waiting.top())) {
+        ++answer_.bounded;
+        continue;
+      }
+      ++answer_.left;
+      if (!least) least = waiting.top().score.first;
+    }
+    if (best_.empty()) return;
+    if (!least)
+      answer_.gap = 0;
+    else if (*least > 0)
+      answer_.gap = std::max(0.0, static_cast<double>(best_.front().score.first) / static_cast<double>(*least) - 1);
+  }
+
+  void refine(std::vector<Open>& taken) {
+    calibrate::in_parallel(taken.size(), [&](std::size_t i) {
+      Open& open = taken[i];
+      const Scenario plan = plan_of(space_, settings_of(open));
+      try {
+        StepBound bound(machines_.of(machine_of(plan)));
+        open.bound = std::max(open.bound, bound.with_traffic(plan, schedules::plan(plan, machines_)));
+      } catch (const InputError&) {  // the simulation says so
+      }
+      open.score = score(open.bound, open.memory, plan.cluster.gpus, open.score.place);
+      open.refined = true;
+    });
+  }
+
+  void simulate(const std::vector<Open>& taken) {
+    std::vector<std::optional<Found>> found(taken.size());
+    calibrate::in_parallel(taken.size(), [&](std::size_t i) {
+      const Settings settings = settings_of(taken[i]);
+      Scenario plan = plan_of(space_, settings);
+      try {
+        schedules::Forecast forecast = schedules::forecast(plan, machines_, {.advise = false});
+        found[i] = {settings, std::move(plan), std::move(forecast), taken[i].bound, taken[i].memory};
+      } catch (const InputError&) {
+      } catch (const std::overflow_error&) {
+      }
+    });
+    for (std::size_t i = 0; i < taken.size(); ++i) {
+      if (!found[i]) {
+        ++answer_.failed;
+        continue;
+      }
+      ++answer_.simulated;
+      keep(*std::move(found[i]), taken[i].score.place);
+    }
+  }
+
+  struct Kept {
+    Score score;
+    Found found;
+  };
+
+  void keep(Found found, std::uint64_t place) {
+    const Time step = found.forecast.step;
+    if (options_.front &&
+        std::ranges::none_of(front_, [&](const OnFront& other) { return beats(other, step, found.memory, place); })) {
+      const OnFront own{found.settings, step, found.memory, place};
+      std::erase_if(front_, [&](const OnFront& other) { return beats(own, other.step, other.memory, other.place); });
+      front_.push_back(own);
+    }
+    const Score own = score(step, found.memory, found.scenario.cluster.gpus, place);
+    const auto at = std::ranges::upper_bound(best_, own, {}, &Kept::score);
+    if (at == best_.end() && best_.size() >= options_.top) return;
+    best_.insert(at, {own, std::move(found)});
+    if (best_.size() > options_.top) best_.pop_back();
+  }
+
+  struct OnFront {
+    Settings settings{};
+    Time step{};
+    Bytes memory{};
+    std::uint64_t place = 0;
+  };
+
+  /// Whether a plan is no worse than one of that time and memory in either, and stands before it or is better in one.
+  static bool beats(const OnFront& one, Time step, Bytes memory, std::uint64_t place) {
+    return one.step <= step && one.memory <= memory && (one.step < step || one.memory < memory || one.place < place);
+  }
+
+  const Space& space_;
+  const Options& options_;
+  workload::Machines& machines_;
+  std::vector<Settings> shared_;
+  std::vector<Open> open_;
+  std::vector<Kept> best_;  ///< ascending
+  std::vector<OnFront> front_;
+  Answer answer_;
+};
+
+}  // namespace
+
+Answer search(const Space& space, const Options& options, workload::Machines& machines) {
+  return Search(space, options, machines).run();
+}
+
+}  // namespace stepcast::search

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "schedules/forecast.h"
+#include "search/space.h"
+#include "workload/machines.h"
+
+namespace stepcast::search {
+
+/// What the best plan has least of. Plans that are equal in it are told apart by their step time, or where that is the
+/// objective by their memory, and then by their place in the space.
+enum class Objective : std::uint8_t { step_time, memory, gpus };
+
+struct Options {
+  Objective objective = Objective::step_time;
+  std::size_t top = 10;
+  bool exhaustive = false;                ///< simulate every plan that fits
+  bool front = false;                     ///< also find every plan that none beats in both step time and memory
+  std::optional<std::uint64_t> budget{};  ///< at most so many plans are simulated
+  /// Told now and then how far the search is, from any thread: of so many screened, or of so many left to simulate.
+  std::function<void(std::size_t done, std::size_t all, bool simulating)> watch{};
+};
+
+/// A plan that was simulated.
+struct Found {
+  Settings settings{};
+  schedules::Scenario scenario;
+  schedules::Forecast forecast;
+  Time bound{};    ///< its step was known to take at least so long before it was simulated
+  Bytes memory{};  ///< of the fullest GPU
+};
+
+/// A plan on the front.
+struct FrontPlan {
+  Settings settings{};
+  Time step{};
+  Bytes memory{};
+};
+
+/// A plan that does not fit.
+struct Refused {
+  Settings settings{};
+  Bytes missing{};  ///< of a GPU or a node
+};
+
+struct Answer {
+  std::vector<Found> best;       ///< the best first
+  std::vector<FrontPlan> front;  ///< the fastest first
+  /// Plans that the checks accept; of those: that do not fit; whose bound keeps them from the answer; that were
+  /// simulated; that the cluster cannot carry after all; that were left when the budget was spent.
+  std::uint64_t screened = 0, refused = 0, bounded = 0, simulated = 0, failed = 0, left = 0;
+  std::optional<Refused> nearest;  ///< of the refused, the one that misses least
+  /// What the best found may miss: its objective over the least that a plan which was left could have, minus 1. 0: none
+  /// is better. None: nothing was found, or nothing is known of what was left.
+  std::optional<double> gap;
+  double screening_seconds = 0, simulating_seconds = 0;
+};
+
+/// The best plans of a space. What is answered, but for the seconds, does not depend on the threads. Throws InputError
+/// where no plan passes the checks, with what keeps the first from running.
+Answer search(const Space& space, const Options& options, workload::Machines& machines);
+
+}  // namespace stepcast::search

@@ -1,0 +1,137 @@
+#include "search/space.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "schedules/pipeline/pipelines.h"
+
+namespace stepcast::search {
+namespace {
+
+using schedules::Scenario;
+
+std::int64_t ranks_of_a_sample(const Scenario& s) {
+  return std::int64_t{s.parallelism.tensor} * s.parallelism.context * s.parallelism.pipeline;
+}
+
+/// Whether selective recomputation would repeat nothing: a fused attention core saves no scores.
+bool selective_repeats_nothing(const Scenario& s) {
+  if (s.recompute != schedules::Recompute::selective || schedules::is_network(s.model.family)) return false;
+  const schedules::RecomputedModules modules = recomputed_modules(s, s.recompute);
+  return !modules.latent_ups && !modules.feed_forward && !modules.experts_activation &&
+         !repeats_attention_core(s, s.recompute);
+}
+
+class Enumeration {
+ public:
+  explicit Enumeration(const Space& space) : space_(space), tried_(space.start) {
+    for (std::size_t axis = 0; axis < kAxes; ++axis) settings_[axis] = space.values[axis].front();
+  }
+
+  std::vector<Settings> shared() {
+    go_through(0);
+    return std::move(found_);
+  }
+
+ private:
+  /// Whether values of this axis and those before it go with each other, and say anything.
+  bool goes_on(std::size_t axis) {
+    const std::string_view key = axes()[axis].key;
+    const bool first = settings_[axis] == space_.values[axis].front();
+    const std::int64_t share = ranks_of_a_sample(tried_);
+    if (key == "parallelism.pipeline") {
+      if (tried_.cluster.gpus % share != 0) return false;
+      tried_.parallelism.data = static_cast<std::uint32_t>(tried_.cluster.gpus / share);
+    }
+    if (key == "training.micro_batch")
+      return tried_.training.global_batch % (tried_.training.micro_batch * tried_.parallelism.data) == 0;
+    if (key == "recompute") return first || !selective_repeats_nothing(tried_);
+    if (key == "parallelism.sequence") return first || tried_.parallelism.tensor > 1;
+    return true;
+  }
+
+  void go_through(std::size_t axis) {
+    if (axis == kSharedAxes) {
+      found_.push_back(settings_);
+      return;
+    }
+    const Scenario before = tried_;
+    for (const std::int64_t value : space_.values[axis]) {
+      settings_[axis] = value;
+      tried_ = before;
+      axes()[axis].set(tried_, value);
+      if (goes_on(axis)) go_through(axis + 1);
+    }
+  }
+
+  const Space& space_;
+  Scenario tried_;
+  Settings settings_{};
+  std::vector<Settings> found_;
+};
+
+}  // namespace
+
+Space usual_space(Scenario start) {
+  Space space;
+  for (std::size_t axis = 0; axis < kAxes; ++axis) space.values[axis] = axes()[axis].usual(start);
+  space.start = std::move(start);
+  return space;
+}
+
+std::vector<std::int64_t> smaller_clusters(const Scenario& s) {
+  std::vector<std::int64_t> sizes;
+  for (std::int64_t gpus = 1; gpus <= s.cluster.gpus; ++gpus)
+    if (s.cluster.gpus % gpus == 0 && (gpus <= s.cluster.node.gpus || gpus % s.cluster.node.gpus == 0))
+      sizes.push_back(gpus);
+  return sizes;
+}
+
+std::vector<Settings> shared_settings(const Space& space) { return Enumeration(space).shared(); }
+
+void set_shared(Scenario& plan, const Settings& settings) {
+  for (std::size_t axis = 0; axis < kSharedAxes; ++axis) axes()[axis].set(plan, settings[axis]);
+  plan.parallelism.data = static_cast<std::uint32_t>(plan.cluster.gpus / ranks_of_a_sample(plan));
+}
+
+void each_plan(const Space& space, const Settings& shared, const std::function<void(const Settings&)>& visit) {
+  static const std::size_t schedule = axis_named("", "pipeline.schedule"),
+                           virtual_stages = axis_named("", "pipeline.virtual_stages"),
+                           zero = axis_named("", "data_parallel.zero"),
+                           pipeline = axis_named("", "parallelism.pipeline"),
+                           tensor = axis_named("", "parallelism.tensor"), gpus = axis_named("", "cluster.gpus");
+  const std::int64_t stages = shared[pipeline];
+  const bool copies = shared[gpus] / (shared[tensor] * stages) > 1;  // data and context ranks
+  const std::vector<std::int64_t>& schedules = space.values[schedule];
+  Settings settings = shared;
+  for (const std::int64_t named : schedules) {
+    if (stages == 1 && named != schedules.front()) continue;
+    const auto place = static_cast<std::size_t>(named);
+    const schedules::PipelineSchedule* const known =
+        place < schedules::pipelines().size() ? schedules::pipelines()[place] : nullptr;
+    settings[schedule] = named;
+    for (const std::int64_t chunks : space.values[virtual_stages]) {
+      const bool chosen = stages > 1 && (known == nullptr || known->virtual_stages == 0);
+      if (!chosen && chunks != space.values[virtual_stages].front()) continue;
+      // Interleaved with one virtual stage is 1F1B.
+      if (known != nullptr && known->in_groups && chunks == 1 && schedules.size() > 1) continue;
+      settings[virtual_stages] = chunks;
+      const bool shards = copies || (known != nullptr && known->placement == schedules::Placement::opposite);
+      for (const std::int64_t state : space.values[zero]) {
+        if (!shards && state != space.values[zero].front()) continue;
+        settings[zero] = state;
+        visit(settings);
+      }
+    }
+  }
+}
+
+Scenario plan_of(const Space& space, const Settings& settings) {
+  Scenario plan = space.start;
+  set_shared(plan, settings);
+  for (std::size_t axis = kSharedAxes; axis < kAxes; ++axis) axes()[axis].set(plan, settings[axis]);
+  return plan;
+}
+
+}  // namespace stepcast::search

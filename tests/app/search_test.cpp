@@ -1,0 +1,134 @@
+// stepcast search from the command line.
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "search/axis.h"
+#include "tests/app/page_block.h"
+#include "tests/app/program.h"
+#include "tests/app/schema.h"
+
+namespace stepcast::app {
+namespace {
+
+using testing::HasSubstr;
+using Json = nlohmann::json;
+
+constexpr const char* kSmall =
+    "search scenarios/quickstart.yaml --set model.layers=8 --set training.global_batch=16 --set "
+    "pipeline.virtual_stages=1 "
+    "--set pipeline.schedule=1f1b --fix parallelism.context";
+
+Json without_seconds(const std::string& text) {
+  Json answer = Json::parse(text);
+  answer.erase("seconds");
+  answer.erase("screening_seconds");
+  return answer;
+}
+
+TEST(SearchCommand, AnswersTheSameOnAnyNumberOfThreads) {
+  const std::string words = std::string(kSmall) + " --front --format json --threads ";
+  const Outcome one = run_program(words + "1"), four = run_program(words + "4");
+  ASSERT_EQ(one.status, 0) << one.err;
+  expect_schema(results_schema("search"), Json::parse(one.out), "search");
+  const Json answer = without_seconds(one.out);
+  EXPECT_EQ(answer, without_seconds(four.out));
+  EXPECT_EQ(answer["plans"].size(), 10u);
+  EXPECT_EQ(answer["gap"], 0.0);
+  EXPECT_LT(answer["simulated"], answer["screened"]);
+  for (const Json& plan : answer["plans"]) {
+    EXPECT_LE(plan["bound_s"], plan["step_time_s"]);
+    double shares = 0;
+    for (const Json& share : plan["shares"]) shares += share.get<double>();
+    EXPECT_NEAR(shares, 1, 1e-9);
+  }
+  EXPECT_EQ(run_program(std::string(kSmall) + " --threads 1").out,
+            run_program(std::string(kSmall) + " --threads 3").out);
+}
+
+TEST(SearchCommand, ExhaustiveSaysTheSamePlans) {
+  const Json pruned = without_seconds(run_program(std::string(kSmall) + " --format json").out),
+             all = without_seconds(run_program(std::string(kSmall) + " --format json --exhaustive").out);
+  ASSERT_EQ(pruned["plans"].size(), all["plans"].size());
+  for (std::size_t i = 0; i < all["plans"].size(); ++i) {
+    EXPECT_EQ(pruned["plans"][i]["settings"], all["plans"][i]["settings"]);
+    EXPECT_EQ(pruned["plans"][i]["step_time_s"], all["plans"][i]["step_time_s"]);
+  }
+  EXPECT_EQ(all["bounded"], 0);
+  EXPECT_GT(pruned["bounded"], 0);
+}
+
+TEST(SearchCommand, ABudgetLeavesACertifiedGap) {
+  const Json answer = Json::parse(run_program(std::string(kSmall) + " --format json --budget 1").out);
+  EXPECT_EQ(answer["simulated"], 1);
+  EXPECT_GT(answer["left"], 0);
+  EXPECT_GE(answer["gap"].get<double>(), 0);
+}
+
+TEST(SearchCommand, TheEmittedPlanRunsInTheTimeFound) {
+  const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "emitted";
+  std::filesystem::create_directories(folder);
+  const std::string file = (folder / "best.yaml").string();
+  for (const char* scenario :
+       {"scenarios/quickstart.yaml --budget 1", "scenarios/mixtral-8x7b-64-h100.yaml --budget 1",
+        "scenarios/llama2-70b-recompute-some.yaml --budget 1", "scenarios/pipeline-by-hand.yaml --budget 1"}) {
+    SCOPED_TRACE(scenario);
+    const Outcome found = run_program(std::string("search ") + scenario + " --top 1 --format json");
+    ASSERT_EQ(found.status, 0) << found.err;
+    const Outcome written = run_program(std::string("search ") + scenario + " --emit yaml --output " + file);
+    ASSERT_EQ(written.status, 0) << written.err;
+    const Outcome run = run_program("run --format json " + file);
+    ASSERT_EQ(run.status, 0) << run.err << read_text(file);
+    EXPECT_EQ(Json::parse(run.out)["results"][0]["step_time_s"], Json::parse(found.out)["plans"][0]["step_time_s"]);
+    EXPECT_THAT(read_text(file), Not(HasSubstr("measured")));
+  }
+}
+
+TEST(SearchCommand, NoPlanThatFitsIsAnExitStatusOfItsOwn) {
+  const Outcome outcome = run_program(
+      "search scenarios/quickstart.yaml --set cluster.nodes=1 --set parallelism.pipeline=1 --set "
+      "pipeline.virtual_stages=1 --set pipeline.schedule=1f1b --fix parallelism.context");
+  EXPECT_EQ(outcome.status, 3);
+  EXPECT_THAT(outcome.out, HasSubstr("no plan of the space fits"));
+  EXPECT_THAT(outcome.out, HasSubstr("misses"));
+}
+
+TEST(SearchCommand, BadWordsAreToldWithWhatIsAllowed) {
+  const auto refused = [](const std::string& words, const std::string& why) {
+    const Outcome outcome = run_program("search scenarios/quickstart.yaml " + words);
+    EXPECT_EQ(outcome.status, 2) << words;
+    EXPECT_THAT(outcome.err, HasSubstr(why)) << words;
+    EXPECT_EQ(outcome.out, "");
+  };
+  refused("--objective money", "expected one of step_time, memory, gpus");
+  refused("--over parallelism.tensor", "expected KEY=A,B,...");
+  refused("--over parallelism.tensor=", "found '', expected a whole number from 1");
+  refused("--over parallelism.tensor=2,x", "parallelism.tensor: found 'x'");
+  refused("--over data_parallel.zero=4", "expected a whole number from 0 to 3");
+  refused("--over recompute=some", "expected one of none, selective, full");
+  refused("--over parallelism.data=2", "what the other sizes leave of the GPUs");
+  refused("--fix model.layers", "expected one of cluster.gpus, parallelism.tensor");
+  refused("--fix recompute --over recompute=full", "recompute is said twice");
+  refused("--emit json", "expected yaml");
+  refused("--emit yaml --format json", "expected one of the two");
+  refused("--exhaustive --budget 3", "expected one of the two");
+  refused("--top 0", "--top");
+  refused("--over parallelism.tensor=5", "no sizes divide");
+  refused("--over parallelism.tensor=64 --fix parallelism.expert", "no plan can run; the first: ");
+  EXPECT_EQ(run_program("search scenarios/textbook").status, 2);
+}
+
+TEST(SearchCommand, AxesStandOnThePage) {
+  std::string rows;
+  for (const search::Axis& axis : search::axes()) rows += fmt::format("| `{}` | {} |\n", axis.key, axis.usual_in_words);
+  expect_block("docs/search.md", "axes", rows);
+}
+
+}  // namespace
+}  // namespace stepcast::app

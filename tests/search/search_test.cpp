@@ -1,0 +1,65 @@
+#include "search/search.h"
+
+#include <gtest/gtest.h>
+#include <oneapi/tbb/global_control.h>
+
+#include "sim/input_error.h"
+#include "tests/sanitized.h"
+#include "tests/schedules/scenarios.h"
+#include "tests/search/random_spaces.h"
+
+namespace stepcast::search {
+namespace {
+
+using schedules::Scenario;
+
+std::optional<Answer> answered(const Space& space, const Options& options) {
+  workload::Machines machines;
+  try {
+    return search(space, options, machines);
+  } catch (const InputError&) {  // no plan passes the checks
+    return std::nullopt;
+  }
+}
+
+void expect_same(const Answer& a, const Answer& b) {
+  EXPECT_EQ(a.screened, b.screened);
+  EXPECT_EQ(a.refused, b.refused);
+  ASSERT_EQ(a.best.size(), b.best.size());
+  for (std::size_t i = 0; i < a.best.size(); ++i) {
+    EXPECT_EQ(a.best[i].settings, b.best[i].settings) << i;
+    EXPECT_EQ(a.best[i].forecast.step, b.best[i].forecast.step) << i;
+    EXPECT_EQ(a.best[i].memory, b.best[i].memory) << i;
+  }
+  ASSERT_EQ(a.front.size(), b.front.size());
+  for (std::size_t i = 0; i < a.front.size(); ++i) EXPECT_EQ(a.front[i].settings, b.front[i].settings) << i;
+}
+
+TEST(Search, PrunedFindsWhatExhaustiveFindsIn500RandomSpaces) {
+  const std::uint64_t spaces = stepcast::test::kSanitized ? 20 : 500;
+  std::uint64_t searched = 0, simulated = 0, fit = 0;
+  for (std::uint64_t seed = 1; searched < spaces; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const Space space = random_space(seed);
+    Options options;
+    options.objective = static_cast<Objective>(seed % 3);
+    options.top = 1 + seed % 4;
+    options.front = seed % 2 == 0;
+    const std::optional<Answer> pruned = answered(space, options);
+    options.exhaustive = true;
+    const std::optional<Answer> all = answered(space, options);
+    ASSERT_EQ(pruned.has_value(), all.has_value());
+    if (!all) continue;
+    ++searched;
+    simulated += pruned->simulated;
+    fit += all->simulated;
+    expect_same(*pruned, *all);
+    EXPECT_EQ(all->simulated + all->failed, all->screened - all->refused);
+    EXPECT_EQ(pruned->simulated + pruned->bounded + pruned->failed, pruned->screened - pruned->refused);
+    EXPECT_EQ(pruned->gap.value_or(0), 0);
+  }
+  EXPECT_LT(simulated, fit) << "nothing was pruned";
+}
+
+}  // namespace
+}  // namespace stepcast::search
