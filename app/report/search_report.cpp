@@ -10,6 +10,7 @@
 
 #include "app/report/band.h"
 #include "app/report/json_text.h"
+#include "app/report/percent.h"
 #include "app/report/text_table.h"
 #include "schedules/results/time_parts.h"
 #include "sim/units_text.h"
@@ -96,6 +97,14 @@ std::string nearest_text(const search::Answer& a) {
                      in_words(a.nearest->settings));
 }
 
+/// The scenario's own plan beside the first.
+std::string own_text(const search::Answer& a) {
+  if (a.best.empty()) return {};
+  if (!a.own) return "the scenario's own plan does not run\n";
+  const double more = to_seconds(*a.own) / to_seconds(a.best.front().forecast.step) - 1;
+  return fmt::format("the scenario's own plan takes {}, {} of the first\n", text(*a.own), signed_percent(more));
+}
+
 /// The first plan beside the others, by their bands.
 std::string told_apart_text(const SearchReport& report) {
   const auto& bands = report.bands;
@@ -152,7 +161,7 @@ std::string search_table(const SearchReport& report) {
     }
     out = table.text();
     if (starred) out += kStarLine;
-    out += told_apart_text(report);
+    out += told_apart_text(report) + own_text(answer);
   } else {
     out = "no plan of the space fits\n";
   }
@@ -224,6 +233,7 @@ std::string search_json(const SearchReport& report) {
     nearest = {{"missing_bytes", answer.nearest->missing.value}, {"settings", settings_json(answer.nearest->settings)}};
   return json_text({{"plans", plans},
                     {"front", front},
+                    {"own_step_time_s", answer.own ? Json(to_seconds(*answer.own)) : Json()},
                     {"screened", answer.screened},
                     {"refused", answer.refused},
                     {"nearest_refused", nearest},
