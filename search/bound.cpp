@@ -5,7 +5,6 @@
 
 #include "models/cost/optimizer.h"
 #include "models/layers/frozen.h"
-#include "models/layers/low_precision.h"
 #include "schedules/checks/too_large.h"
 #include "schedules/data_parallel/groups.h"
 #include "schedules/forecast.h"
@@ -375,32 +374,24 @@ Course course_of(const Passes& passes, const Plan& plan) {
 
 }  // namespace
 
-StepBound::Layers& StepBound::layers(const Scenario& s, const Plan& plan) {
-  const bool splits = plan.staged.pipeline.shape.splits_backward,
-             casts_anew = is_low_precision(s.training.precision) && s.data_parallel.zero == 3,
-             by_chunks = s.model.family == Family::t5 || s.recompute_group > 1 || s.recompute_layers;
-  std::unique_ptr<Layers>& known = layers_[{splits, casts_anew, by_chunks ? s.pipeline.virtual_stages : 0}];
-  if (known == nullptr) known = std::make_unique<Layers>(s, plan.staged.models.front(), *machine_, splits);
-  return *known;
-}
-
 Time StepBound::of_passes(const Scenario& s, const Plan& plan) {
   if (unbounded(s)) return {};
-  Layers& own = layers(s, plan);
+  LayerTimes::Timed& own = times_.of(s, plan);
   const Passes passes = passes_of(s, plan, own.pieces);
   return course_of(passes, plan).least();
 }
 
 Time StepBound::with_traffic(const Scenario& s, const Plan& plan) {
   if (unbounded(s)) return {};
-  Layers& own = layers(s, plan);
+  LayerTimes::Timed& own = times_.of(s, plan);
   const Passes passes = passes_of(s, plan, own.pieces);
   Course course = course_of(passes, plan);
   const bool one_model = copies(passes.shape) == 1 && has_updates_after_flush(plan);
   const bool may_unfold = s.cluster.gpus <= kMostUnfoldedGpus;
   if ((may_unfold && !own.pieces.alike()) || !one_model) return course.least();
   StepInput input{
-      s, *machine_, own.ranks, plan.staged.models.front(), &plan.staged.pipeline, plan.staged.chunks, own.pieces};
+      s,         times_.machine(), own.ranks, plan.staged.models.front(), &plan.staged.pipeline, plan.staged.chunks,
+      own.pieces};
   input.first_siblings = true;
   const Traffic traffic = declare_traffic(input, LaneGroups(passes.shape, own.ranks, false));
   const workload::Flows flows = flows_of(input, traffic);

@@ -13,7 +13,10 @@ constexpr std::uint32_t kUnknown = std::numeric_limits<std::uint32_t>::max();
 class Cutting {
  public:
   explicit Cutting(const Chain& chain)
-      : chain_(chain), parts_(size(chain.kinds)), blocks_(size(chain.times.front())), ends_(parts_ * blocks_, kUnknown) {
+      : chain_(chain),
+        parts_(size(chain.kinds)),
+        blocks_(size(chain.times.front())),
+        ends_(parts_ * blocks_, kUnknown) {
     for (const std::vector<Time>& of_kind : chain.times) {
       std::vector<Time>& sums = sums_.emplace_back(1);
       for (const Time time : of_kind) sums.push_back(sums.back() + time);
@@ -156,7 +159,7 @@ class Cutting {
   const std::uint32_t parts_, blocks_;
   std::vector<std::vector<Time>> sums_;  ///< by kind of stage: of all blocks before one
   Time even_{};
-  std::vector<std::uint32_t> ends_;  ///< by part and first block, where `fits` is asked
+  std::vector<std::uint32_t> ends_;           ///< by part and first block, where `fits` is asked
   std::vector<char> reached_, next_reached_;  ///< whether the parts so far may end before a block
   std::vector<std::optional<Cost>> costs_;
   std::vector<std::uint32_t> chosen_;

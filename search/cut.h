@@ -11,10 +11,11 @@ namespace stepcast::search {
 
 /// A model as a chain of blocks, to be cut into parts that follow each other, one for each stage of a pipeline.
 struct Chain {
-  std::vector<std::vector<Time>> times;  ///< of each kind of stage and each block: one micro-batch, forward and backward
-  std::vector<std::uint32_t> kinds;      ///< of each part, in the order of the model: an index into `times`
-  std::int64_t repeats = 0;              ///< how often the slowest part counts besides: with one part a stage, all
-                                         ///< micro-batches but the first
+  std::vector<std::vector<Time>>
+      times;                         ///< of each kind of stage and each block: one micro-batch, forward and backward
+  std::vector<std::uint32_t> kinds;  ///< of each part, in the order of the model: an index into `times`
+  std::int64_t repeats = 0;          ///< how often the slowest part counts besides: with one part a stage, all
+                                     ///< micro-batches but the first
   /// Whether a part can hold `count` blocks from `first` on. None: each can hold all. A part that can hold some blocks
   /// can hold fewer of them.
   std::function<bool(std::uint32_t part, std::uint32_t first, std::uint32_t count)> fits{};

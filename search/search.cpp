@@ -13,6 +13,7 @@
 #include "schedules/checks/check.h"
 #include "schedules/plan/plan.h"
 #include "search/bound.h"
+#include "search/layer_cuts.h"
 #include "sim/input_error.h"
 
 namespace stepcast::search {
@@ -60,6 +61,31 @@ struct Screened {
 bool misses_less(const std::optional<Refused>& a, const std::optional<Refused>& b) {
   return a && (!b || a->missing < b->missing);
 }
+
+/// The cut of the last plan whose layers are as the scenario has them.
+class LastCut {
+ public:
+  /// Whether a plan with layers cut by what they take is that one.
+  bool is_known(Settings settings, const schedules::Plan& plan) {
+    static const std::size_t layers = axis_named("", "parallelism.layers_per_stage");
+    const bool balanced = is_balanced(settings);
+    settings[layers] = 0;
+    if (balanced) return settings == settings_ && std::ranges::equal(chunks_, plan.staged.chunks, same);
+    settings_ = settings;
+    chunks_ = plan.staged.chunks;
+    return false;
+  }
+
+ private:
+  using Ranges = std::vector<schedules::BlockRange>;
+  static bool same(const Ranges& a, const Ranges& b) {
+    return std::ranges::equal(a, b, [](const schedules::BlockRange& c, const schedules::BlockRange& d) {
+      return c.first == d.first && c.count == d.count;
+    });
+  }
+  Settings settings_{};
+  std::vector<Ranges> chunks_;
+};
 
 Bytes peak_memory(const schedules::Plan& plan) {
   Bytes most{};
@@ -132,6 +158,8 @@ class Search {
     set_shared(plan, shared_[shared]);
     const Scenario start = plan;
     std::optional<StepBound> bound;
+    std::optional<LayerCuts> cuts;
+    LastCut last_cut;
     each_plan(space_, shared_[shared], [&](const Settings& settings) {
       plan = start;  // setting an axis takes keys away that its next value may go with
       for (std::size_t axis = kSharedAxes; axis < kAxes; ++axis) axes()[axis].set(plan, settings[axis]);
@@ -141,7 +169,16 @@ class Search {
           return;
         }
         ++out.plans;
-        const schedules::Plan made = schedules::plan(plan, machines_);
+        if (is_balanced(settings) && !cuts) {
+          bound.emplace(machines_.of(machine_of(plan)));
+          cuts.emplace(bound->times());
+        }
+        const schedules::Plan made =
+            is_balanced(settings) ? cuts->cut(plan, machines_) : schedules::plan(plan, machines_);
+        if (last_cut.is_known(settings, made)) {
+          --out.plans;
+          return;
+        }
         if (const auto& over = made.out_of_memory) {
           ++out.refused;
           const Refused refused{settings, over->needed - over->available};
@@ -231,13 +268,15 @@ class Search {
   void refine(std::vector<Open>& taken) {
     calibrate::in_parallel(taken.size(), [&](std::size_t i) {
       Open& open = taken[i];
-      const Scenario plan = plan_of(space_, settings_of(open));
+      const Settings settings = settings_of(open);
       try {
+        const Scenario plan = plan_of(space_, settings, machines_);
         StepBound bound(machines_.of(machine_of(plan)));
         open.bound = std::max(open.bound, bound.with_traffic(plan, schedules::plan(plan, machines_)));
       } catch (const InputError&) {  // the simulation says so
       }
-      open.score = score(open.bound, open.memory, plan.cluster.gpus, open.score.place);
+      static const std::size_t gpus = axis_named("", "cluster.gpus");
+      open.score = score(open.bound, open.memory, settings[gpus], open.score.place);
       open.refined = true;
     });
   }
@@ -246,8 +285,8 @@ class Search {
     std::vector<std::optional<Found>> found(taken.size());
     calibrate::in_parallel(taken.size(), [&](std::size_t i) {
       const Settings settings = settings_of(taken[i]);
-      Scenario plan = plan_of(space_, settings);
       try {
+        Scenario plan = plan_of(space_, settings, machines_);
         schedules::Forecast forecast = schedules::forecast(plan, machines_, {.advise = false});
         found[i] = {settings, std::move(plan), std::move(forecast), taken[i].bound, taken[i].memory};
       } catch (const InputError&) {
