@@ -7,7 +7,6 @@
 namespace stepcast::search {
 namespace {
 
-constexpr Time kLongest{std::numeric_limits<std::int64_t>::max() / 4};
 constexpr std::uint32_t kUnknown = std::numeric_limits<std::uint32_t>::max();
 
 class Cutting {
@@ -21,18 +20,20 @@ class Cutting {
       std::vector<Time>& sums = sums_.emplace_back(1);
       for (const Time time : of_kind) sums.push_back(sums.back() + time);
     }
-    Time even{};
     for (std::uint32_t block = 0; block < blocks_; ++block) {
-      Time least = kLongest;
+      Time least = chain.times.front()[block];
       for (const std::vector<Time>& of_kind : chain.times) least = std::min(least, of_kind[block]);
-      even += least;
+      shortest_ = std::max(shortest_, least);
+      least_sums_.push_back(least_sums_.back() + least);
     }
-    even_ = Time{even.value / parts_};
+    even_ = Time{least_sums_.back().value / parts_};
+    shortest_ = std::max(shortest_, even_);
+    for (const std::vector<Time>& sums : sums_) whole_ = std::max(whole_, sums.back());
   }
 
   std::optional<std::vector<std::uint32_t>> best() {
-    if (parts_ > blocks_ || !can_be_cut(kLongest)) return std::nullopt;
-    const Time least_sum = least(kLongest)->sum;
+    if (parts_ > blocks_ || !can_be_cut(whole_)) return std::nullopt;
+    const Time least_sum = sums_.size() == 1 ? sums_.front().back() : least(whole_)->sum;
     std::optional<Time> lowest;
     std::vector<std::uint32_t> cut;
     for (std::optional<Time> longest = shortest_longest(); longest; longest = next_longer(*longest)) {
@@ -83,6 +84,12 @@ class Cutting {
     return std::min(static_cast<std::uint32_t>(past - sums.begin()) - 1, last_end(part, first));
   }
 
+  /// Whether so many parts can take what comes before a block, and the others what comes behind.
+  bool may_part(std::uint32_t parts, std::uint32_t block, Time longest) const {
+    return least_sums_[block] <= longest * parts &&
+           least_sums_.back() - least_sums_[block] <= longest * (parts_ - parts);
+  }
+
   /// Whether no part needs to take longer.
   bool can_be_cut(Time longest) {
     reached_.assign(blocks_ + 1, false);
@@ -91,7 +98,7 @@ class Cutting {
       next_reached_.assign(blocks_ + 1, false);
       std::uint32_t next = part + 1;  // all before it are known; where a part ends later, it may begin later
       for (std::uint32_t first = part; first + (parts_ - part) <= blocks_; ++first) {
-        if (!reached_[first]) continue;
+        if (!reached_[first] || !may_part(part, first, longest)) continue;
         const std::uint32_t end = end_within(part, first, longest);
         for (next = std::max(next, first + 1); next <= end; ++next) next_reached_[next] = true;
       }
@@ -100,14 +107,20 @@ class Cutting {
     return reached_[blocks_];
   }
 
+  /// The shortest that the longest part can be. Requires can_be_cut(whole_).
   Time shortest_longest() {
-    Time fails{-1}, holds{};
-    for (const std::vector<Time>& sums : sums_) holds = std::max(holds, sums.back());
-    while (holds - fails > Time{1}) {
-      const Time middle{fails.value + (holds.value - fails.value) / 2};
+    Time fails = shortest_ - Time{1}, holds = shortest_;
+    for (Time step{1 + shortest_.value / 8}; !can_be_cut(holds); step += step) {
+      fails = holds;
+      holds += step;
+    }
+    for (;;) {  // between two times of parts nothing changes
+      const Time next = *next_longer(fails);
+      if (can_be_cut(next)) return next;
+      const Time middle{next.value + (holds.value - next.value) / 2};
+      fails = next;
       (can_be_cut(middle) ? holds : fails) = middle;
     }
-    return holds;
   }
 
   /// The least time of any part that takes longer.
@@ -129,7 +142,8 @@ class Cutting {
     chosen_.assign(costs_.size(), 0);
     costs_[at(parts_, blocks_)] = Cost{};
     for (std::uint32_t part = parts_; part-- > 0;)
-      for (std::uint32_t first = part; first + (parts_ - part) <= blocks_; ++first)
+      for (std::uint32_t first = part; first + (parts_ - part) <= blocks_; ++first) {
+        if (!may_part(part, first, longest)) continue;
         for (std::uint32_t end = end_within(part, first, longest); end > first; --end) {
           const std::optional<Cost>& rest = costs_[at(part + 1, end)];
           if (!rest) continue;
@@ -140,6 +154,7 @@ class Cutting {
           known = cost;
           chosen_[at(part, first)] = end;
         }
+      }
     return costs_[at(0, 0)];
   }
 
@@ -157,8 +172,9 @@ class Cutting {
 
   const Chain& chain_;
   const std::uint32_t parts_, blocks_;
-  std::vector<std::vector<Time>> sums_;  ///< by kind of stage: of all blocks before one
-  Time even_{};
+  std::vector<std::vector<Time>> sums_;       ///< by kind of stage: of all blocks before one
+  std::vector<Time> least_sums_{Time{}};      ///< the same on the fastest kind of each block
+  Time even_{}, shortest_{}, whole_{};        ///< an even share; no longest part is shorter; none is longer
   std::vector<std::uint32_t> ends_;           ///< by part and first block, where `fits` is asked
   std::vector<char> reached_, next_reached_;  ///< whether the parts so far may end before a block
   std::vector<std::optional<Cost>> costs_;

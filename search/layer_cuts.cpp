@@ -33,28 +33,36 @@ std::vector<BlockRange> unparted(const Blocks& blocks) {
 /// Of one micro-batch, forward and backward.
 Time time_of(const Piece& piece) { return in_a_row(piece.forward) + in_a_row(piece.backward) + in_a_row(piece.weight); }
 
-/// What each part takes on a stage; where GPUs of two kinds hold it, on the slower ones.
-std::vector<Time> times_at(LayerTimes::Timed& timed, const std::vector<BlockRange>& parts, std::uint32_t stage) {
-  std::vector<Time> slowest(parts.size());
-  const std::uint32_t last = timed.other ? weight_copies(timed.own.parallelism) - 1 : 0;
-  for (const std::uint32_t data : {0u, last}) {
-    const std::vector<PieceTimes::TimedPiece>& kinds = timed.pieces.at({0, data, stage});
-    for (std::size_t i = 0; i < parts.size(); ++i) {
-      Time time{};
-      for (const std::uint32_t place : places({&parts[i], 1})) time += time_of(kinds[timed.blocks.order[place]].piece);
-      slowest[i] = std::max(slowest[i], time);
-    }
+using KindsOfBlocks = std::vector<PieceTimes::TimedPiece>;
+
+/// What each part takes; where GPUs of two kinds hold a stage, on the slower ones.
+std::vector<Time> times_on(const Blocks& blocks, const std::vector<BlockRange>& parts, const KindsOfBlocks& some,
+                           const KindsOfBlocks& others) {
+  std::vector<Time> of_kinds(some.size());
+  for (std::size_t kind = 0; kind < some.size(); ++kind)
+    of_kinds[kind] = std::max(time_of(some[kind].piece), time_of(others[kind].piece));
+  std::vector<Time> times;
+  for (const BlockRange& part : parts) {
+    Time& time = times.emplace_back();
+    for (std::uint32_t place = part.first; place < part.first + part.count; ++place)
+      time += of_kinds[blocks.order[place]];
   }
-  return slowest;
+  return times;
 }
 
 Chain chain_of(const Scenario& s, const Shape& shape, LayerTimes::Timed& timed, const std::vector<BlockRange>& parts) {
   Chain chain;
+  const std::uint32_t last = timed.other ? weight_copies(s.parallelism) - 1 : 0;
+  using OnStage = std::pair<const KindsOfBlocks*, const KindsOfBlocks*>;
+  std::vector<OnStage> known;
   for (std::uint32_t chunk = 0; chunk < chunks(shape); ++chunk) {
-    std::vector<Time> times = times_at(timed, parts, place(shape, {0, chunk}).stage);
-    const auto known = std::ranges::find(chain.times, times);
-    chain.kinds.push_back(static_cast<std::uint32_t>(known - chain.times.begin()));
-    if (known == chain.times.end()) chain.times.push_back(std::move(times));
+    const std::uint32_t stage = place(shape, {0, chunk}).stage;
+    const OnStage own{&timed.pieces.at({0, 0, stage}), &timed.pieces.at({0, last, stage})};
+    const auto found = std::ranges::find(known, own);
+    chain.kinds.push_back(static_cast<std::uint32_t>(found - known.begin()));
+    if (found != known.end()) continue;
+    known.push_back(own);
+    chain.times.push_back(times_on(timed.blocks, parts, *own.first, *own.second));
   }
   const std::uint32_t chunks_a_stage = shape.virtual_stages / copies(shape);
   chain.repeats = (std::int64_t{micro_batches(s)} - 1) * chunks_a_stage;
@@ -83,7 +91,8 @@ class Room {
     const BlockRange &begin = parts_[first], &last = parts_[first + count - 1];
     const BlockRange range{begin.first, last.first + last.count - begin.first};
     std::vector<std::uint32_t> of_kinds(staged_.models.front().kinds.size());
-    for (const std::uint32_t place : places({&range, 1})) ++of_kinds[staged_.models.front().order[place]];
+    for (std::uint32_t place = range.first; place < range.first + range.count; ++place)
+      ++of_kinds[staged_.models.front().order[place]];
     const auto [known, is_new] = known_.try_emplace({stage, std::move(of_kinds)});
     if (is_new) known->second = holds(stage, range);
     return known->second;
@@ -126,32 +135,30 @@ void cut_evenly(Scenario& s) {
 }
 
 Plan LayerCuts::cut(Scenario& s, workload::Machines& machines) {
-  Plan made = plan(s, machines);
-  if (s.parallelism.pipeline == 1) return made;
-  LayerTimes::Timed& timed = times_.of(s, made);
-  const std::vector<BlockRange> parts = unparted(timed.blocks);
+  if (s.parallelism.pipeline == 1) return plan(s, machines);
   std::vector<std::uint32_t>& layers = s.parallelism.layers_per_stage;
-  const bool casts_anew = s.data_parallel.zero == 3;
-  const auto [known, is_new] = by_time_.try_emplace({s.pipeline.schedule, s.pipeline.virtual_stages, casts_anew});
+  const auto [known, is_new] =
+      by_time_.try_emplace({s.pipeline.schedule, s.pipeline.virtual_stages, s.data_parallel.zero == 3});
   if (is_new) {
-    const auto cut = best_cut(chain_of(s, made.staged.pipeline.shape, timed, parts));
-    known->second = cut ? layers_of(*cut, timed.blocks, parts) : layers;
+    LayerTimes::Timed* timed = times_.known(s);
+    if (timed == nullptr) timed = &times_.of(s, plan(s, machines));
+    const std::vector<BlockRange> parts = unparted(timed->blocks);
+    const auto cut = best_cut(chain_of(s, planned_shape(s, micro_batches(s)), *timed, parts));
+    known->second = cut ? layers_of(*cut, timed->blocks, parts) : layers;
   }
-  if (layers != known->second) {
-    layers = known->second;
-    made = plan(s, machines);
-  }
+  layers = known->second;
+  Plan made = plan(s, machines);
   const Shape shape = made.staged.pipeline.shape;
   if (!made.out_of_memory || shape.virtual_stages > 1) return made;
+  LayerTimes::Timed& timed = times_.of(s, made);
+  const std::vector<BlockRange> parts = unparted(timed.blocks);
   Chain chain = chain_of(s, shape, timed, parts);
   Room room(s, made, parts);
   chain.fits = std::ref(room);
-  if (const auto cut = best_cut(chain)) {
-    layers = layers_of(*cut, timed.blocks, parts);
-    Plan fitting = plan(s, machines);
-    made = std::move(fitting);
-  }
-  return made;
+  const auto cut = best_cut(chain);
+  if (!cut) return made;
+  layers = layers_of(*cut, timed.blocks, parts);
+  return plan(s, machines);
 }
 
 }  // namespace stepcast::search

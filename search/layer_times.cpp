@@ -2,6 +2,7 @@
 
 #include "models/layers/low_precision.h"
 #include "models/layers/partition.h"
+#include "schedules/pipeline/planned.h"
 
 namespace stepcast::search {
 
@@ -25,15 +26,23 @@ LayerTimes::Timed::Timed(const Scenario& scenario, const StagedModel& staged, co
       pieces(own, blocks, ranks, machine.timer(), true, staged.pipeline.shape.splits_backward, nullptr,
              other_kind(other, other_blocks), nullptr, true) {}
 
-LayerTimes::Timed& LayerTimes::of(const Scenario& s, const Plan& plan) {
-  const bool splits = plan.staged.pipeline.shape.splits_backward,
+LayerTimes::Key LayerTimes::key(const Scenario& s) {
+  const bool splits = planned_shape(s, micro_batches(s)).splits_backward,
              casts_anew = is_low_precision(s.training.precision) && s.data_parallel.zero == 3,
              by_chunks = s.model.family == Family::t5 || s.recompute_group > 1 || s.recompute_layers;
-  std::unique_ptr<Timed>& known =
-      timed_[{splits, casts_anew, has_loss_block(s), by_chunks ? s.pipeline.virtual_stages : 0,
-              by_chunks ? s.parallelism.layers_per_stage : std::vector<std::uint32_t>{}}];
-  if (known == nullptr) known = std::make_unique<Timed>(s, plan.staged, *machine_);
-  return *known;
+  return {splits, casts_anew, has_loss_block(s), by_chunks ? s.pipeline.virtual_stages : 0,
+          by_chunks ? s.parallelism.layers_per_stage : std::vector<std::uint32_t>{}};
+}
+
+LayerTimes::Timed* LayerTimes::known(const Scenario& s) const {
+  const auto found = timed_.find(key(s));
+  return found == timed_.end() ? nullptr : found->second.get();
+}
+
+LayerTimes::Timed& LayerTimes::of(const Scenario& s, const Plan& plan) {
+  std::unique_ptr<Timed>& timed = timed_[key(s)];
+  if (timed == nullptr) timed = std::make_unique<Timed>(s, plan.staged, *machine_);
+  return *timed;
 }
 
 }  // namespace stepcast::search

@@ -35,6 +35,8 @@ class LayerTimes {
     schedules::PieceTimes pieces;
   };
 
+  /// None: not timed yet.
+  Timed* known(const schedules::Scenario& scenario) const;
   /// Requires `plan` to be schedules::plan(scenario).
   Timed& of(const schedules::Scenario& scenario, const schedules::Plan& plan);
 
@@ -44,7 +46,9 @@ class LayerTimes {
   std::shared_ptr<const workload::Machine> machine_;
   /// By what else of a plan its blocks depend on: whether backward is split; with low precision, whether weights are
   /// cast for each pass; whether the loss is a block; where chunks count, how many there are, and their layers.
-  std::map<std::tuple<bool, bool, bool, std::uint32_t, std::vector<std::uint32_t>>, std::unique_ptr<Timed>> timed_;
+  using Key = std::tuple<bool, bool, bool, std::uint32_t, std::vector<std::uint32_t>>;
+  static Key key(const schedules::Scenario& scenario);
+  std::map<Key, std::unique_ptr<Timed>> timed_;
 };
 
 }  // namespace stepcast::search

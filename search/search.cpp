@@ -5,6 +5,7 @@
 #include <chrono>
 #include <compare>
 #include <queue>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -62,18 +63,24 @@ bool misses_less(const std::optional<Refused>& a, const std::optional<Refused>& 
   return a && (!b || a->missing < b->missing);
 }
 
-/// The cut of the last plan whose layers are as the scenario has them.
-class LastCut {
+/// Plans whose layers are as the scenario has them, each right before the same plan with layers cut by what they take.
+class GivenCuts {
  public:
-  /// Whether a plan with layers cut by what they take is that one.
-  bool is_known(Settings settings, const schedules::Plan& plan) {
-    static const std::size_t layers = axis_named("", "parallelism.layers_per_stage");
-    const bool balanced = is_balanced(settings);
-    settings[layers] = 0;
-    if (balanced) return settings == settings_ && std::ranges::equal(chunks_, plan.staged.chunks, same);
-    settings_ = settings;
+  void add(const Settings& settings, const schedules::Plan& plan) {
+    last_ = settings;
     chunks_ = plan.staged.chunks;
-    return false;
+    fits_ = !plan.out_of_memory;
+  }
+
+  /// Whether a plan is the one before. Plans that do not fit may have another cut than those that do.
+  bool has(const Settings& settings, const schedules::Plan& plan) {
+    const bool same_cut = is_beside_last(settings) && std::ranges::equal(chunks_, plan.staged.chunks, same);
+    if (same_cut && goes_by_time(settings)) known_.insert(without_memory(settings));
+    return same_cut;
+  }
+  /// The same where that is known without the plan.
+  bool surely_has(const Settings& settings) const {
+    return is_beside_last(settings) && goes_by_time(settings) && known_.contains(without_memory(settings));
   }
 
  private:
@@ -83,8 +90,27 @@ class LastCut {
       return c.first == d.first && c.count == d.count;
     });
   }
-  Settings settings_{};
+  bool is_beside_last(Settings settings) const {
+    static const std::size_t layers = axis_named("", "parallelism.layers_per_stage");
+    settings[layers] = static_cast<std::int64_t>(LayersPerStage::given);
+    return settings == last_;
+  }
+  /// Whether memory has no say in the cut (LayerCuts::cut), if it is the one before.
+  bool goes_by_time(const Settings& settings) const {
+    static const std::size_t virtual_stages = axis_named("", "pipeline.virtual_stages");
+    return fits_ || settings[virtual_stages] > 1;
+  }
+  /// What such a cut depends on.
+  static Settings without_memory(Settings settings) {
+    static const std::size_t zero = axis_named("", "data_parallel.zero");
+    settings[zero] = settings[zero] == 3;
+    return settings;
+  }
+
+  Settings last_{};
   std::vector<Ranges> chunks_;
+  bool fits_ = false;
+  std::set<Settings> known_;
 };
 
 Bytes peak_memory(const schedules::Plan& plan) {
@@ -159,8 +185,9 @@ class Search {
     const Scenario start = plan;
     std::optional<StepBound> bound;
     std::optional<LayerCuts> cuts;
-    LastCut last_cut;
+    GivenCuts given;
     each_plan(space_, shared_[shared], [&](const Settings& settings) {
+      if (is_balanced(settings) && given.surely_has(settings)) return;
       plan = start;  // setting an axis takes keys away that its next value may go with
       for (std::size_t axis = kSharedAxes; axis < kAxes; ++axis) axes()[axis].set(plan, settings[axis]);
       try {
@@ -169,13 +196,12 @@ class Search {
           return;
         }
         ++out.plans;
-        if (is_balanced(settings) && !cuts) {
-          bound.emplace(machines_.of(machine_of(plan)));
-          cuts.emplace(bound->times());
-        }
-        const schedules::Plan made =
-            is_balanced(settings) ? cuts->cut(plan, machines_) : schedules::plan(plan, machines_);
-        if (last_cut.is_known(settings, made)) {
+        const bool balanced = is_balanced(settings);
+        if (balanced && !bound) bound.emplace(machines_.of(machine_of(plan)));
+        if (balanced && !cuts) cuts.emplace(bound->times());
+        const schedules::Plan made = balanced ? cuts->cut(plan, machines_) : schedules::plan(plan, machines_);
+        if (!balanced) given.add(settings, made);
+        if (balanced && given.has(settings, made)) {
           --out.plans;
           return;
         }
