@@ -23,7 +23,8 @@ class StepBound {
   LayerTimes& times() { return times_; }
 
   /// From the plan's passes and bubbles. Requires `plan` to be schedules::plan(scenario). O(layers). 0 where the ranks
-  /// of a stage do unlike things or do not wait for each other, of which nothing is bounded.
+  /// of a stage do unlike things or do not wait for each other, of which nothing is bounded. Of GPUs of two kinds the
+  /// faster ones of each stage count.
   Time of_passes(const schedules::Scenario& scenario, const schedules::Plan& plan);
 
   /// With what nothing hides of the traffic between stages and between data ranks as well; never less. About a tenth of

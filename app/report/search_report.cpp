@@ -52,6 +52,21 @@ std::string list_text(const std::vector<std::uint32_t>& numbers) {
   return fmt::format("[{}]", fmt::join(numbers, ", "));
 }
 
+/// "[1, 6 x 2, 1]"
+std::string short_list_text(const std::vector<std::uint32_t>& numbers) {
+  std::vector<std::string> words;
+  for (auto at = numbers.begin(); at != numbers.end();) {
+    const auto next = std::find_if(at, numbers.end(), [&](std::uint32_t number) { return number != *at; });
+    constexpr std::ptrdiff_t kFew = 2;
+    if (next - at > kFew)
+      words.push_back(fmt::format("{} x {}", next - at, *at));
+    else
+      words.insert(words.end(), static_cast<std::size_t>(next - at), std::to_string(*at));
+    at = next;
+  }
+  return fmt::format("[{}]", fmt::join(words, ", "));
+}
+
 /// In the order of all_keys().
 std::vector<Setting> all_settings(const Settings& settings) {
   std::vector<Setting> all;
@@ -63,11 +78,12 @@ std::vector<Setting> all_settings(const Settings& settings) {
   return all;
 }
 
-/// The same with the layers that were found.
-std::vector<Setting> all_settings(const Found& plan) {
+/// The same with the layers that were found. `text_of`: how a list of them is written.
+std::vector<Setting> all_settings(const Found& plan,
+                                  std::string (*text_of)(const std::vector<std::uint32_t>&) = list_text) {
   std::vector<Setting> all = all_settings(plan.settings);
   if (search::is_balanced(plan.settings))
-    std::ranges::find(all, kLayers, &Setting::key)->value = list_text(plan.scenario.parallelism.layers_per_stage);
+    std::ranges::find(all, kLayers, &Setting::key)->value = text_of(plan.scenario.parallelism.layers_per_stage);
   return all;
 }
 
@@ -160,7 +176,7 @@ std::string search_table(const SearchReport& report) {
       starred = starred || (report.bands[i] && !report.bands[i]->in_range);
       std::vector<std::string> cells{std::to_string(i + 1), text(plan.forecast.step), band_text(report.bands[i]),
                                      text(plan.memory)};
-      for (const Setting& each : all_settings(plan))
+      for (const Setting& each : all_settings(plan, short_list_text))
         if (is_told(report.space, each.key)) cells.push_back(each.value);
       for (const TimePart* part : parts) cells.push_back(fmt::format("{:.1f}", 100 * share(plan, *part)));
       table.add(std::move(cells));
