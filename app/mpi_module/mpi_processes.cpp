@@ -3,10 +3,11 @@
 #include <chrono>
 #include <cstdlib>
 #include <limits>
+#include <memory>
 #include <stdexcept>
 #include <thread>
 
-#include "app/mpi_module/begin.h"
+#include "app/mpi_module/processes.h"
 
 namespace stepcast::app {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <stdexcept>
 
-#include "app/module.h"
+#include "app/modules/module.h"
 #include "app/png_module/svg_to_png.h"
 #include "language/core/streams.h"
 #include "sim/input_error.h"

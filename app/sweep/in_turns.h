@@ -5,9 +5,9 @@
 #include <stdexcept>
 #include <string>
 
+#include "app/mpi_module/processes.h"
 #include "app/sweep/in_order.h"
 #include "app/sweep/point_answers.h"
-#include "app/sweep/processes.h"
 #include "app/sweep/row.h"
 
 namespace stepcast::app {

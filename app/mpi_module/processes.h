@@ -1,6 +1,5 @@
 #pragma once
 
-#include <memory>
 #include <string>
 
 namespace stepcast::app {
@@ -25,8 +24,9 @@ class Processes {
   [[noreturn]] virtual void end_all(int status) = 0;
 };
 
-/// The processes that this one was started with; none: it was started alone. Throws InputError where it was started
-/// with others and cannot speak with them, std::runtime_error where MPI fails.
-std::unique_ptr<Processes> processes_started_together();
-
 }  // namespace stepcast::app
+
+/// The only name of the module stepcast-mpi, a shared object of its own: the program loads it where MPI's launcher has
+/// started it (app/sweep/started_together.cpp), and elsewhere has none of MPI's start-up. Begins MPI. Null: this
+/// process is alone, and `error` is empty; or MPI fails, and `error` says why.
+extern "C" stepcast::app::Processes* stepcast_begin_mpi(std::string& error);

@@ -1,10 +1,9 @@
-#include "app/sweep/processes.h"
+#include "app/sweep/started_together.h"
 
 #include <cstdlib>
 #include <stdexcept>
 
-#include "app/module.h"
-#include "app/mpi_module/begin.h"
+#include "app/modules/module.h"
 #include "sim/input_error.h"
 
 namespace stepcast::app {

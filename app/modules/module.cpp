@@ -1,4 +1,4 @@
-#include "app/module.h"
+#include "app/modules/module.h"
 
 #include <dlfcn.h>
 
