@@ -53,11 +53,11 @@ std::vector<Time> times_on(const Blocks& blocks, const std::vector<BlockRange>& 
 Chain chain_of(const Scenario& s, const Shape& shape, LayerTimes::Timed& timed, const std::vector<BlockRange>& parts) {
   Chain chain;
   const std::uint32_t last = timed.other ? weight_copies(s.parallelism) - 1 : 0;
-  using OnStage = std::pair<const KindsOfBlocks*, const KindsOfBlocks*>;
-  std::vector<OnStage> known;
+  using OfTwo = std::pair<const KindsOfBlocks*, const KindsOfBlocks*>;
+  std::vector<OfTwo> known;
   for (std::uint32_t chunk = 0; chunk < chunks(shape); ++chunk) {
     const std::uint32_t stage = place(shape, {0, chunk}).stage;
-    const OnStage own{&timed.pieces.at({0, 0, stage}), &timed.pieces.at({0, last, stage})};
+    const OfTwo own{&timed.pieces.at({0, 0, stage}), &timed.pieces.at({0, last, stage})};
     const auto found = std::ranges::find(known, own);
     chain.kinds.push_back(static_cast<std::uint32_t>(found - known.begin()));
     if (found != known.end()) continue;
