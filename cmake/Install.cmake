@@ -16,6 +16,9 @@ add_custom_command(TARGET stepcast POST_BUILD
 set(share ${CMAKE_INSTALL_DATAROOTDIR})
 install(TARGETS stepcast RUNTIME)
 install(TARGETS stepcast_png LIBRARY DESTINATION lib/stepcast)
+if(TARGET stepcast_mpi) # not of the package, which would need MPI
+  install(TARGETS stepcast_mpi LIBRARY DESTINATION lib/stepcast COMPONENT mpi)
+endif()
 
 # The library: find_package(stepcast) gives stepcast::stepcast and the rooms below it (docs/library.md).
 set(rooms sim topology collectives workload scenario models schedules calibrate language)

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "schedules/pipeline/pipelines.h"
+#include "search/layer_cuts.h"
 #include "sim/in_quotes.h"
 #include "sim/input_error.h"
 
@@ -99,6 +100,10 @@ void set_virtual_stages(Scenario& s, std::int64_t value) {
   s.pipeline.micro_batch_group.reset();
 }
 
+void set_layers(Scenario& s, std::int64_t value) {
+  if (value == static_cast<std::int64_t>(LayersPerStage::balanced)) cut_evenly(s);
+}
+
 const std::vector<Axis>& table() {
   static const std::vector<Axis> axes{
       {"cluster.gpus",
@@ -164,6 +169,15 @@ const std::vector<Axis>& table() {
        {},
        0,
        3},
+      {"parallelism.layers_per_stage",
+       "given: as the scenario says, or its partition; balanced: by what layers take",
+       [](const Scenario&) { return std::int64_t{0}; },
+       set_layers,
+       [](const Scenario&) { return all(2); },
+       [] {
+         return std::vector<std::string_view>{"given", "balanced"};
+       },
+       {"pipeline.partition", "pipeline.embedding_as_layer", "pipeline.head_as_layer"}},
   };
   return axes;
 }

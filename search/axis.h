@@ -29,7 +29,13 @@ struct Axis {
 /// Every axis, the outermost first: values of the last one change fastest. Those up to kSharedAxes decide what a
 /// layer's kernels and their traffic take, so plans that differ in the others alone share that.
 std::span<const Axis> axes();
-inline constexpr std::size_t kAxes = 11, kSharedAxes = 8;
+inline constexpr std::size_t kAxes = 12, kSharedAxes = 8;
+
+/// The values of the axis parallelism.layers_per_stage.
+enum class LayersPerStage : std::uint8_t {
+  given,    ///< as the scenario says, or its partition
+  balanced  ///< by what layers take (search/layer_cuts.h); Axis::set makes it an even cut to begin with
+};
 
 /// Its place in axes(). Throws InputError at `option` for a key that is no axis, with all of them.
 std::size_t axis_named(std::string_view option, const std::string& key);

@@ -5,7 +5,6 @@
 
 #include "models/cost/optimizer.h"
 #include "models/layers/frozen.h"
-#include "models/layers/low_precision.h"
 #include "schedules/checks/too_large.h"
 #include "schedules/data_parallel/groups.h"
 #include "schedules/forecast.h"
@@ -35,7 +34,7 @@ struct Passes {
 };
 
 /// What of a pass surely takes the GPU's time. `kernels_alone`: traffic in it may hide, or take less than when all
-/// groups ask at once (up to kMostUnfoldedGpus GPUs each group may go its own way).
+/// groups ask at once (up to kMostUnfoldedGpus GPUs each group may go its own way, and with GPUs of two kinds it does).
 Time least(const PassTime& pass, bool kernels_alone) {
   return kernels_alone ? pass.compute + pass.exposed_host : pass.duration;
 }
@@ -47,15 +46,27 @@ bool host_runs_ahead(const Scenario& s) {
   return !s.software.launch_blocking && s.software.cuda_graphs != CudaGraphs::step && !waits_for_sends;
 }
 
-ChunkTimes times_of(const Scenario& s, const Blocks& blocks, const BlockRange& range,
-                    const std::vector<PieceTimes::TimedPiece>& kinds, bool kernels_alone) {
+/// The blocks of the model on the first and the last data rank of a stage, which may have GPUs of two kinds.
+struct OnStage {
+  const std::vector<PieceTimes::TimedPiece>&first, &last;
+};
+
+/// On the faster of its GPUs.
+ChunkTimes times_of(const Scenario& s, const Blocks& blocks, const BlockRange& range, const OnStage& kinds,
+                    bool kernels_alone) {
   ChunkTimes times;
   for (const std::uint32_t place : places({&range, 1})) {
-    const Piece& piece = kinds[blocks.order[place]].piece;
-    times.forward += least(piece.forward, kernels_alone);
-    times.backward += least(piece.backward, kernels_alone);
-    times.weight += least(piece.weight, kernels_alone);
-    times.host += piece.forward.host.time + piece.backward.host.time + piece.weight.host.time;
+    const Piece &a = kinds.first[blocks.order[place]].piece, &b = kinds.last[blocks.order[place]].piece;
+    const auto shorter = [&](PassTime Piece::*pass) {
+      return std::min(least(a.*pass, kernels_alone), least(b.*pass, kernels_alone));
+    };
+    times.forward += shorter(&Piece::forward);
+    times.backward += shorter(&Piece::backward);
+    times.weight += shorter(&Piece::weight);
+    const auto host = [](const Piece& of) {
+      return of.forward.host.time + of.backward.host.time + of.weight.host.time;
+    };
+    times.host += std::min(host(a), host(b));
   }
   times.host += s.software.host_per_pass * 2;
   return times;
@@ -67,7 +78,10 @@ Time update_of(const Scenario& s, const Plan& plan, std::uint32_t stage) {
   if (s.offload.optimizer != Tier::gpu) return update;
   const Held trained = trained_held(plan.staged.models.front(), plan.staged.chunks[stage]);
   const double parameters = updated(s, trained, copies(plan.staged.pipeline.shape));
-  return update + optimizer_time(s.cluster.gpu, s.software, s.training.optimizer, parameters);
+  Time of_gpu = optimizer_time(s.cluster.gpu, s.software, s.training.optimizer, parameters);
+  if (s.cluster.other)
+    of_gpu = std::min(of_gpu, optimizer_time(s.cluster.other->gpu, s.software, s.training.optimizer, parameters));
+  return update + of_gpu;
 }
 
 /// How the passes of a plan follow each other at best. What else takes time between them is added to it.
@@ -283,8 +297,8 @@ class DataTraffic {
 
 /// Whether nothing is bounded.
 bool unbounded(const Scenario& s) {
-  return every_rank_differs(s) || s.data_parallel.consistency != Consistency::bulk_synchronous ||
-         s.data_parallel.local_steps > 1;
+  return s.data_parallel.mode == DataParallelMode::parameter_server || s.imperfections.any() ||
+         s.data_parallel.consistency != Consistency::bulk_synchronous || s.data_parallel.local_steps > 1;
 }
 
 /// When the busiest link has carried all data-parallel traffic of a step, whatever runs beside what.
@@ -344,15 +358,17 @@ bool has_updates_after_flush(const Plan& plan) { return plan.staged.pipeline.upd
 
 Passes passes_of(const Scenario& s, const Plan& plan, PieceTimes& pieces) {
   Passes passes{s, plan.staged.pipeline.shape, {}, {}};
-  std::vector<const std::vector<PieceTimes::TimedPiece>*> kinds;
-  for (std::uint32_t stage = 0; stage < passes.shape.stages; ++stage) kinds.push_back(&pieces.at({0, 0, stage}));
+  std::vector<OnStage> kinds;
+  const std::uint32_t last = s.cluster.other ? weight_copies(s.parallelism) - 1 : 0;
+  for (std::uint32_t stage = 0; stage < passes.shape.stages; ++stage)
+    kinds.push_back({pieces.at({0, 0, stage}), pieces.at({0, last, stage})});
   const PipelineSchedule* schedule = find_pipeline(s.pipeline.schedule);
   const bool own_times = !pieces.alike() && s.cluster.gpus <= kMostUnfoldedGpus;
-  const bool kernels_alone = own_times || schedule == nullptr || schedule->runs_together;
+  const bool kernels_alone = own_times || s.cluster.other || schedule == nullptr || schedule->runs_together;
   for (std::uint32_t stage = 0; stage < passes.shape.stages; ++stage) {
     std::vector<ChunkTimes>& chunks = passes.chunks.emplace_back();
     for (const BlockRange& range : plan.staged.chunks[stage])
-      chunks.push_back(times_of(s, plan.staged.models.front(), range, *kinds[stage], kernels_alone));
+      chunks.push_back(times_of(s, plan.staged.models.front(), range, kinds[stage], kernels_alone));
     passes.update.push_back(update_of(s, plan, stage));
   }
   return passes;
@@ -375,32 +391,24 @@ Course course_of(const Passes& passes, const Plan& plan) {
 
 }  // namespace
 
-StepBound::Layers& StepBound::layers(const Scenario& s, const Plan& plan) {
-  const bool splits = plan.staged.pipeline.shape.splits_backward,
-             casts_anew = is_low_precision(s.training.precision) && s.data_parallel.zero == 3,
-             by_chunks = s.model.family == Family::t5 || s.recompute_group > 1 || s.recompute_layers;
-  std::unique_ptr<Layers>& known = layers_[{splits, casts_anew, by_chunks ? s.pipeline.virtual_stages : 0}];
-  if (known == nullptr) known = std::make_unique<Layers>(s, plan.staged.models.front(), *machine_, splits);
-  return *known;
-}
-
 Time StepBound::of_passes(const Scenario& s, const Plan& plan) {
   if (unbounded(s)) return {};
-  Layers& own = layers(s, plan);
+  LayerTimes::Timed& own = times_.of(s, plan);
   const Passes passes = passes_of(s, plan, own.pieces);
   return course_of(passes, plan).least();
 }
 
 Time StepBound::with_traffic(const Scenario& s, const Plan& plan) {
   if (unbounded(s)) return {};
-  Layers& own = layers(s, plan);
+  LayerTimes::Timed& own = times_.of(s, plan);
   const Passes passes = passes_of(s, plan, own.pieces);
   Course course = course_of(passes, plan);
   const bool one_model = copies(passes.shape) == 1 && has_updates_after_flush(plan);
   const bool may_unfold = s.cluster.gpus <= kMostUnfoldedGpus;
-  if ((may_unfold && !own.pieces.alike()) || !one_model) return course.least();
+  if ((may_unfold && !own.pieces.alike()) || !one_model || s.cluster.other) return course.least();
   StepInput input{
-      s, *machine_, own.ranks, plan.staged.models.front(), &plan.staged.pipeline, plan.staged.chunks, own.pieces};
+      s,         times_.machine(), own.ranks, plan.staged.models.front(), &plan.staged.pipeline, plan.staged.chunks,
+      own.pieces};
   input.first_siblings = true;
   const Traffic traffic = declare_traffic(input, LaneGroups(passes.shape, own.ranks, false));
   const workload::Flows flows = flows_of(input, traffic);

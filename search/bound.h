@@ -1,15 +1,9 @@
 #pragma once
 
-#include <cstdint>
-#include <map>
 #include <memory>
-#include <tuple>
 
-#include "models/layers/blocks.h"
-#include "scenario/scenario.h"
-#include "schedules/parallel/ranks.h"
-#include "schedules/pass_times/chunks.h"
 #include "schedules/plan/plan.h"
+#include "search/layer_times.h"
 #include "workload/machine.h"
 
 namespace stepcast::search {
@@ -23,10 +17,14 @@ namespace stepcast::search {
 /// weights. Where passes share a GPU with traffic they only take longer.
 class StepBound {
  public:
-  explicit StepBound(std::shared_ptr<const workload::Machine> machine) : machine_(std::move(machine)) {}
+  explicit StepBound(std::shared_ptr<const workload::Machine> machine) : times_(std::move(machine)) {}
+
+  /// The times of layers that it goes by.
+  LayerTimes& times() { return times_; }
 
   /// From the plan's passes and bubbles. Requires `plan` to be schedules::plan(scenario). O(layers). 0 where the ranks
-  /// of a stage do unlike things or do not wait for each other, of which nothing is bounded.
+  /// of a stage do unlike things or do not wait for each other, of which nothing is bounded. Of GPUs of two kinds the
+  /// faster ones of each stage count.
   Time of_passes(const schedules::Scenario& scenario, const schedules::Plan& plan);
 
   /// With what nothing hides of the traffic between stages and between data ranks as well; never less. About a tenth of
@@ -34,25 +32,7 @@ class StepBound {
   Time with_traffic(const schedules::Scenario& scenario, const schedules::Plan& plan);
 
  private:
-  /// The layers of plans that have them in common.
-  struct Layers {
-    Layers(const schedules::Scenario& scenario, const schedules::Blocks& model, const workload::Machine& machine,
-           bool splits_backward)
-        : own(scenario),
-          blocks(model),
-          ranks(own.parallelism, machine.cluster().gpus_per_node(), machine.cluster().fabric_may_block()),
-          pieces(own, blocks, ranks, machine.timer(), true, splits_backward, nullptr, {}, nullptr, true) {}
-    const schedules::Scenario own;
-    const schedules::Blocks blocks;
-    const schedules::Ranks ranks;
-    schedules::PieceTimes pieces;
-  };
-  Layers& layers(const schedules::Scenario& scenario, const schedules::Plan& plan);
-
-  std::shared_ptr<const workload::Machine> machine_;
-  /// By what else of a plan its layers depend on: whether backward is split; with low precision, whether weights are
-  /// cast for each pass; where chunks count, how many there are.
-  std::map<std::tuple<bool, bool, std::uint32_t>, std::unique_ptr<Layers>> layers_;
+  LayerTimes times_;
 };
 
 }  // namespace stepcast::search

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <compare>
 #include <queue>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "schedules/checks/check.h"
 #include "schedules/plan/plan.h"
 #include "search/bound.h"
+#include "search/layer_cuts.h"
 #include "sim/input_error.h"
 
 namespace stepcast::search {
@@ -60,6 +62,56 @@ struct Screened {
 bool misses_less(const std::optional<Refused>& a, const std::optional<Refused>& b) {
   return a && (!b || a->missing < b->missing);
 }
+
+/// Plans whose layers are as the scenario has them, each right before the same plan with layers cut by what they take.
+class GivenCuts {
+ public:
+  void add(const Settings& settings, const schedules::Plan& plan) {
+    last_ = settings;
+    chunks_ = plan.staged.chunks;
+    fits_ = !plan.out_of_memory;
+  }
+
+  /// Whether a plan is the one before. Plans that do not fit may have another cut than those that do.
+  bool has(const Settings& settings, const schedules::Plan& plan) {
+    const bool same_cut = is_beside_last(settings) && std::ranges::equal(chunks_, plan.staged.chunks, same);
+    if (same_cut && goes_by_time(settings)) known_.insert(without_memory(settings));
+    return same_cut;
+  }
+  /// The same where that is known without the plan.
+  bool surely_has(const Settings& settings) const {
+    return is_beside_last(settings) && goes_by_time(settings) && known_.contains(without_memory(settings));
+  }
+
+ private:
+  using Ranges = std::vector<schedules::BlockRange>;
+  static bool same(const Ranges& a, const Ranges& b) {
+    return std::ranges::equal(a, b, [](const schedules::BlockRange& c, const schedules::BlockRange& d) {
+      return c.first == d.first && c.count == d.count;
+    });
+  }
+  bool is_beside_last(Settings settings) const {
+    static const std::size_t layers = axis_named("", "parallelism.layers_per_stage");
+    settings[layers] = static_cast<std::int64_t>(LayersPerStage::given);
+    return settings == last_;
+  }
+  /// Whether memory has no say in the cut (LayerCuts::cut), if it is the one before.
+  bool goes_by_time(const Settings& settings) const {
+    static const std::size_t virtual_stages = axis_named("", "pipeline.virtual_stages");
+    return fits_ || settings[virtual_stages] > 1;
+  }
+  /// What such a cut depends on.
+  static Settings without_memory(Settings settings) {
+    static const std::size_t zero = axis_named("", "data_parallel.zero");
+    settings[zero] = settings[zero] == 3;
+    return settings;
+  }
+
+  Settings last_{};
+  std::vector<Ranges> chunks_;
+  bool fits_ = false;
+  std::set<Settings> known_;
+};
 
 Bytes peak_memory(const schedules::Plan& plan) {
   Bytes most{};
@@ -142,7 +194,10 @@ class Search {
     set_shared(plan, shared_[shared]);
     const Scenario start = plan;
     std::optional<StepBound> bound;
+    std::optional<LayerCuts> cuts;
+    GivenCuts given;
     each_plan(space_, shared_[shared], [&](const Settings& settings) {
+      if (is_balanced(settings) && given.surely_has(settings)) return;
       plan = start;  // setting an axis takes keys away that its next value may go with
       for (std::size_t axis = kSharedAxes; axis < kAxes; ++axis) axes()[axis].set(plan, settings[axis]);
       try {
@@ -151,7 +206,15 @@ class Search {
           return;
         }
         ++out.plans;
-        const schedules::Plan made = schedules::plan(plan, machines_);
+        const bool balanced = is_balanced(settings);
+        if (balanced && !bound) bound.emplace(machines_.of(machine_of(plan)));
+        if (balanced && !cuts) cuts.emplace(bound->times());
+        const schedules::Plan made = balanced ? cuts->cut(plan, machines_) : schedules::plan(plan, machines_);
+        if (!balanced) given.add(settings, made);
+        if (balanced && given.has(settings, made)) {
+          --out.plans;
+          return;
+        }
         if (const auto& over = made.out_of_memory) {
           ++out.refused;
           const Refused refused{settings, over->needed - over->available};
@@ -241,13 +304,15 @@ class Search {
   void refine(std::vector<Open>& taken) {
     calibrate::in_parallel(taken.size(), [&](std::size_t i) {
       Open& open = taken[i];
-      const Scenario plan = plan_of(space_, settings_of(open));
+      const Settings settings = settings_of(open);
       try {
+        const Scenario plan = plan_of(space_, settings, machines_);
         StepBound bound(machines_.of(machine_of(plan)));
         open.bound = std::max(open.bound, bound.with_traffic(plan, schedules::plan(plan, machines_)));
       } catch (const InputError&) {  // the simulation says so
       }
-      open.score = score(open.bound, open.memory, plan.cluster.gpus, open.score.place);
+      static const std::size_t gpus = axis_named("", "cluster.gpus");
+      open.score = score(open.bound, open.memory, settings[gpus], open.score.place);
       open.refined = true;
     });
   }
@@ -256,8 +321,8 @@ class Search {
     std::vector<std::optional<Found>> found(taken.size());
     calibrate::in_parallel(taken.size(), [&](std::size_t i) {
       const Settings settings = settings_of(taken[i]);
-      Scenario plan = plan_of(space_, settings);
       try {
+        Scenario plan = plan_of(space_, settings, machines_);
         schedules::Forecast forecast = schedules::forecast(plan, machines_, {.advise = false});
         found[i] = {settings, std::move(plan), std::move(forecast), taken[i].bound, taken[i].memory};
       } catch (const InputError&) {

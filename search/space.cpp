@@ -4,7 +4,9 @@
 #include <string_view>
 #include <utility>
 
+#include "schedules/checks/check.h"
 #include "schedules/pipeline/pipelines.h"
+#include "search/layer_cuts.h"
 
 namespace stepcast::search {
 namespace {
@@ -99,6 +101,7 @@ void each_plan(const Space& space, const Settings& shared, const std::function<v
   static const std::size_t schedule = axis_named("", "pipeline.schedule"),
                            virtual_stages = axis_named("", "pipeline.virtual_stages"),
                            zero = axis_named("", "data_parallel.zero"),
+                           layers = axis_named("", "parallelism.layers_per_stage"),
                            pipeline = axis_named("", "parallelism.pipeline"),
                            tensor = axis_named("", "parallelism.tensor"), gpus = axis_named("", "cluster.gpus");
   const std::int64_t stages = shared[pipeline];
@@ -121,16 +124,29 @@ void each_plan(const Space& space, const Settings& shared, const std::function<v
       for (const std::int64_t state : space.values[zero]) {
         if (!shards && state != space.values[zero].front()) continue;
         settings[zero] = state;
-        visit(settings);
+        for (const std::int64_t cut : space.values[layers]) {
+          if (stages == 1 && cut != space.values[layers].front()) continue;
+          settings[layers] = cut;
+          visit(settings);
+        }
       }
     }
   }
 }
 
-Scenario plan_of(const Space& space, const Settings& settings) {
+bool is_balanced(const Settings& settings) {
+  static const std::size_t layers = axis_named("", "parallelism.layers_per_stage"),
+                           pipeline = axis_named("", "parallelism.pipeline");
+  return settings[layers] == static_cast<std::int64_t>(LayersPerStage::balanced) && settings[pipeline] > 1;
+}
+
+Scenario plan_of(const Space& space, const Settings& settings, workload::Machines& machines) {
   Scenario plan = space.start;
   set_shared(plan, settings);
   for (std::size_t axis = kSharedAxes; axis < kAxes; ++axis) axes()[axis].set(plan, settings[axis]);
+  if (!is_balanced(settings) || !schedules::check(plan).empty()) return plan;
+  LayerTimes times(machines.of(machine_of(plan)));
+  LayerCuts(times).cut(plan, machines);
   return plan;
 }
 

@@ -7,6 +7,7 @@
 
 #include "scenario/scenario.h"
 #include "search/axis.h"
+#include "workload/machines.h"
 
 namespace stepcast::search {
 
@@ -39,7 +40,10 @@ void set_shared(schedules::Scenario& plan, const Settings& settings);
 /// values the first value alone is tried: of virtual stages on one stage, say.
 void each_plan(const Space& space, const Settings& shared, const std::function<void(const Settings&)>& visit);
 
-/// A whole plan.
-schedules::Scenario plan_of(const Space& space, const Settings& settings);
+/// Whether the plan's layers are cut by what they take, where there are stages.
+bool is_balanced(const Settings& settings);
+
+/// A whole plan. Throws InputError where its cluster cannot be built and its layers are cut by what they take on it.
+schedules::Scenario plan_of(const Space& space, const Settings& settings, workload::Machines& machines);
 
 }  // namespace stepcast::search

@@ -173,7 +173,7 @@ SearchReport report_of(search::Space space, search::Answer answer) {
 /// The best plan as a scenario.
 std::string emitted(const Asked& asked, const SearchReport& report) {
   const search::Found& best = report.answer.best.front();
-  std::vector<std::vector<std::string>> layers{asked.settings, settings_of(report.space, best.settings)};
+  std::vector<std::vector<std::string>> layers{asked.settings, settings_of(report.space, best)};
   if (const auto profile = word(asked.values, "profile"); !profile.empty())
     layers.front().push_back("profile=" + profile);
   language::Library library(language::config_folders());

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstdio>
+#include <memory>
 #include <thread>
 
 #include "app/asked.h"
@@ -7,16 +8,18 @@
 #include "app/output.h"
 #include "app/progress.h"
 #include "app/report/png.h"
-#include "app/sweep/in_order.h"
+#include "app/sweep/in_turns.h"
 #include "app/sweep/mark.h"
 #include "app/sweep/plot.h"
 #include "app/sweep/point_answers.h"
 #include "app/sweep/rows_file.h"
+#include "app/sweep/started_together.h"
 #include "app/sweep/summary.h"
 #include "app/sweep/table.h"
 #include "language/configs/config_folders.h"
 #include "language/core/nearest.h"
 #include "language/core/streams.h"
+#include "language/core/visible_text.h"
 #include "sim/in_quotes.h"
 #include "sim/input_error.h"
 
@@ -255,7 +258,33 @@ void write_end(const SweepAsked& sweep, const SweepRows& rows) {
   write_files(files);
 }
 
-int run_sweep(SweepAsked& sweep) {
+unsigned threads_asked(const SweepAsked& sweep, const Processes* processes) {
+  if (sweep.asked.threads > 0) return sweep.asked.threads;
+  return std::max(1U, std::thread::hardware_concurrency() / (processes == nullptr ? 1 : processes->here()));
+}
+
+/// What the first process tells the others: of which sweep it is, and how many points are answered.
+std::string told(const std::string& mark, std::size_t begun) { return mark + " " + std::to_string(begun); }
+
+/// Another process than the first: answers its points, and has no file.
+int help_with(SweepAsked& sweep, Processes& processes) {
+  const std::string mark = mark_of(sweep), first = processes.told("");
+  if (!first.starts_with(mark + " "))
+    throw InputError("stepcast sweep", "process " + std::to_string(processes.number()) +
+                                           " found other files, or is another version, than process 0; expected the "
+                                           "same on all machines");
+  const std::size_t begun = std::stoull(first.substr(mark.size() + 1));
+  const unsigned threads = threads_asked(sweep, &processes);
+  PointAnswers answers(sweep.base, {sweep.grid, sweep.names, sweep.conditions, sweep.columns, sweep.forecast}, threads);
+  answer_in_turns(
+      sweep.points() - begun, answers, threads, &processes, sweep.columns,
+      [&](std::size_t i) { return sweep.point(begun + i); }, [](const std::optional<SweepRow>&) {});
+  return kDone;
+}
+
+/// `processes`: null: this one alone.
+int run_sweep(SweepAsked& sweep, Processes* processes) {
+  if (processes != nullptr && processes->number() > 0) return help_with(sweep, *processes);
   const std::string mark = mark_of(sweep);
   std::vector<std::filesystem::path> inputs = sweep.base.library().files();
   inputs.push_back(sweep.base.file());
@@ -267,16 +296,17 @@ int run_sweep(SweepAsked& sweep) {
   if (sweep.format != Format::table)
     file.emplace(sweep.asked.output, format.header(), format.first_bytes(),
                  [&](std::string_view line) { kept.keep(line); });
-  const unsigned threads =
-      sweep.asked.threads > 0 ? sweep.asked.threads : std::max(1U, std::thread::hardware_concurrency());
-  PointAnswers answers(sweep.base, {sweep.grid, sweep.names, sweep.conditions, sweep.columns, sweep.forecast}, threads);
   const std::size_t begun = kept.done();
+  if (processes != nullptr) processes->told(told(mark, begun));
+  const unsigned threads = threads_asked(sweep, processes);
+  PointAnswers answers(sweep.base, {sweep.grid, sweep.names, sweep.conditions, sweep.columns, sweep.forecast}, threads);
+  bool some_failed = false;
   {
     Progress progress(sweep.points(), begun);
-    in_order(
-        sweep.points() - begun, threads,
-        [&](unsigned thread, std::size_t i) { return answers.row(thread, sweep.point(begun + i)); },
-        [&](std::size_t, std::optional<SweepRow> row) {
+    some_failed = answer_in_turns(
+        sweep.points() - begun, answers, threads, processes, sweep.columns,
+        [&](std::size_t i) { return sweep.point(begun + i); },
+        [&](std::optional<SweepRow> row) {
           progress.one_done();
           if (!row) return rows.leave_out();
           if (file) file->append(format.line(*row));
@@ -289,7 +319,23 @@ int run_sweep(SweepAsked& sweep) {
   if (sweep.format != Format::table && summary.cannot_run > 0)
     std::fprintf(stderr, "%s; the first that cannot run: %s\n", summary_text(summary).c_str(),
                  summary.first_error.c_str());
-  return exit_status(summary, answers.some_failed(), sweep.shard.has_value());
+  return exit_status(summary, some_failed, sweep.shard.has_value());
+}
+
+/// A sweep of several processes ends for all where it fails for one: the others would wait for it.
+int run_together(SweepAsked& sweep, Processes& processes) {
+  const auto end_all = [&](const std::string& why, int status) {
+    std::fprintf(stderr, "%s\n", language::visible(why).c_str());
+    processes.end_all(status);
+  };
+  try {
+    return run_sweep(sweep, &processes);
+  } catch (const InputError& e) {
+    end_all(e.what(), kBadInput);
+  } catch (const std::exception& e) {
+    end_all(std::string("stepcast: ") + e.what(), kFailed);
+  }
+  return kFailed;
 }
 
 int sweep(const std::vector<std::string>& words) {
@@ -308,7 +354,8 @@ int sweep(const std::vector<std::string>& words) {
         throw InputError("--set",
                          "found " + in_quotes(setting) + " beside an axis of that key, expected one of the two");
   SweepAsked sweep(*asked, std::move(axes));
-  return run_sweep(sweep);
+  const std::unique_ptr<Processes> processes = processes_started_together();
+  return processes ? run_together(sweep, *processes) : run_sweep(sweep, nullptr);
 }
 
 }  // namespace

@@ -1,38 +1,20 @@
 #include "app/report/png.h"
 
-#include <dlfcn.h>
-
-#include <filesystem>
 #include <stdexcept>
-#include <utility>
 
+#include "app/modules/module.h"
 #include "app/png_module/svg_to_png.h"
 #include "language/core/streams.h"
-#include "language/core/this_program.h"
 #include "sim/input_error.h"
 
 namespace stepcast::app {
 namespace {
 
-namespace fs = std::filesystem;
-
-constexpr const char* kModule = "lib/stepcast/stepcast-png.so";
-
-/// Beside the program as it is built, or one folder up: as it is installed, and for programs of tests.
-fs::path module_file() {
-  const fs::path folder = language::this_program().parent_path();
-  std::error_code error;
-  fs::path built = folder / kModule;
-  return fs::exists(built, error) ? built : folder.parent_path() / kModule;
-}
-
-/// Loads the module, which stays until the program ends: what it brings is not made to be taken away again.
 decltype(&stepcast_svg_to_png) load_module() {
-  const fs::path file = module_file();
-  void* const module = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-  void* const function = module == nullptr ? nullptr : dlsym(module, "stepcast_svg_to_png");
+  std::string error;
+  void* const function = function_of_module("stepcast-png", "stepcast_svg_to_png", error);
   if (function == nullptr)
-    throw std::runtime_error("PNG drawings need a part of stepcast that cannot be loaded (" + std::string(dlerror()) +
+    throw std::runtime_error("PNG drawings need a part of stepcast that cannot be loaded (" + error +
                              "); a name that ends with .svg needs none");
   return reinterpret_cast<decltype(&stepcast_svg_to_png)>(function);
 }

@@ -1,6 +1,7 @@
 #include "app/report/search_report.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -24,6 +25,7 @@ using search::Found;
 using search::Settings;
 
 constexpr const char* kData = "parallelism.data";
+constexpr const char* kLayers = "parallelism.layers_per_stage";
 
 /// A key and its value in a plan.
 struct Setting {
@@ -46,6 +48,26 @@ std::vector<std::string> all_keys() {
   return keys;
 }
 
+/// "[7, 8, 8, 7]"
+std::string list_text(const std::vector<std::uint32_t>& numbers) {
+  return fmt::format("[{}]", fmt::join(numbers, ", "));
+}
+
+/// "[1, 6 x 2, 1]"
+std::string short_list_text(const std::vector<std::uint32_t>& numbers) {
+  std::vector<std::string> words;
+  for (auto at = numbers.begin(); at != numbers.end();) {
+    const auto next = std::find_if(at, numbers.end(), [&](std::uint32_t number) { return number != *at; });
+    constexpr std::ptrdiff_t kFew = 2;
+    if (next - at > kFew)
+      words.push_back(fmt::format("{} x {}", next - at, *at));
+    else
+      words.insert(words.end(), static_cast<std::size_t>(next - at), std::to_string(*at));
+    at = next;
+  }
+  return fmt::format("[{}]", fmt::join(words, ", "));
+}
+
 /// In the order of all_keys().
 std::vector<Setting> all_settings(const Settings& settings) {
   std::vector<Setting> all;
@@ -54,6 +76,15 @@ std::vector<Setting> all_settings(const Settings& settings) {
     all.push_back({std::string(axis.key), text(axis, settings[i]), axis.names == nullptr});
     if (axis.key == "parallelism.pipeline") all.push_back({kData, std::to_string(data_ranks(settings)), true});
   }
+  return all;
+}
+
+/// The same with the layers that were found. `text_of`: how a list of them is written.
+std::vector<Setting> all_settings(const Found& plan,
+                                  std::string (*text_of)(const std::vector<std::uint32_t>&) = list_text) {
+  std::vector<Setting> all = all_settings(plan.settings);
+  if (search::is_balanced(plan.settings))
+    std::ranges::find(all, kLayers, &Setting::key)->value = text_of(plan.scenario.parallelism.layers_per_stage);
   return all;
 }
 
@@ -144,7 +175,7 @@ std::string search_table(const SearchReport& report) {
     for (const TimePart& part : schedules::kTimeParts)
       if (std::ranges::any_of(answer.best, [&](const Found& plan) { return share(plan, part) >= 0.0005; }))
         parts.push_back(&part);
-    for (const Setting& each : all_settings(answer.best.front().settings))
+    for (const Setting& each : all_settings(answer.best.front()))
       if (is_told(report.space, each.key)) columns.push_back({each.key.substr(each.key.find('.') + 1)});
     for (const TimePart* part : parts) columns.push_back({std::string(part->title) + " %"});
     TextTable table(columns);
@@ -154,7 +185,7 @@ std::string search_table(const SearchReport& report) {
       starred = starred || (report.bands[i] && !report.bands[i]->in_range);
       std::vector<std::string> cells{std::to_string(i + 1), text(plan.forecast.step), band_text(report.bands[i]),
                                      text(plan.memory)};
-      for (const Setting& each : all_settings(plan.settings))
+      for (const Setting& each : all_settings(plan, short_list_text))
         if (is_told(report.space, each.key)) cells.push_back(each.value);
       for (const TimePart* part : parts) cells.push_back(fmt::format("{:.1f}", 100 * share(plan, *part)));
       table.add(std::move(cells));
@@ -182,7 +213,7 @@ std::string search_csv(const SearchReport& report) {
     for (std::string& cell : band_cells(report.bands[i])) cells.push_back(std::move(cell));
     cells.push_back(std::to_string(plan.memory.value));
     cells.push_back(fmt::format("{}", to_seconds(plan.bound)));
-    for (const Setting& each : all_settings(plan.settings)) cells.push_back(each.value);
+    for (const Setting& each : all_settings(plan)) cells.push_back(each.value);
     for (const TimePart& part : schedules::kTimeParts) cells.push_back(fmt::format("{}", share(plan, part)));
     out += csv_line(cells);
   }
@@ -191,11 +222,11 @@ std::string search_csv(const SearchReport& report) {
 
 namespace {
 
-Json settings_json(const Settings& settings) {
+Json settings_json(const std::vector<Setting>& settings) {
   Json all = Json::object();
-  for (const Setting& each : all_settings(settings)) {
-    if (each.is_number)
-      all[each.key] = std::stoll(each.value);
+  for (const Setting& each : settings) {
+    if (each.is_number || each.value.starts_with("["))
+      all[each.key] = Json::parse(each.value);
     else if (each.value == "true" || each.value == "false")
       all[each.key] = each.value == "true";
     else
@@ -222,15 +253,16 @@ std::string search_json(const SearchReport& report) {
                      {"peak_memory_bytes", plan.memory.value},
                      {"bound_s", to_seconds(plan.bound)},
                      {"shares", shares},
-                     {"settings", settings_json(plan.settings)}});
+                     {"settings", settings_json(all_settings(plan))}});
   }
   for (const search::FrontPlan& plan : answer.front)
     front.push_back({{"step_time_s", to_seconds(plan.step)},
                      {"peak_memory_bytes", plan.memory.value},
-                     {"settings", settings_json(plan.settings)}});
+                     {"settings", settings_json(all_settings(plan.settings))}});
   Json nearest;
   if (answer.nearest)
-    nearest = {{"missing_bytes", answer.nearest->missing.value}, {"settings", settings_json(answer.nearest->settings)}};
+    nearest = {{"missing_bytes", answer.nearest->missing.value},
+               {"settings", settings_json(all_settings(answer.nearest->settings))}};
   return json_text({{"plans", plans},
                     {"front", front},
                     {"own_step_time_s", answer.own ? Json(to_seconds(*answer.own)) : Json()},
@@ -246,14 +278,21 @@ std::string search_json(const SearchReport& report) {
                     {"screening_seconds", answer.screening_seconds}});
 }
 
-std::vector<std::string> settings_of(const search::Space& space, const Settings& settings) {
+std::vector<std::string> settings_of(const search::Space& space, const Found& plan) {
+  const Settings& settings = plan.settings;
   std::vector<std::string> all;
   std::set<std::string_view> taken_away;
   for (std::size_t i = 0; i < search::kAxes; ++i) {
     const search::Axis& axis = search::axes()[i];
-    if (settings[i] == axis.of(space.start)) continue;
+    if (settings[i] == axis.of(space.start) || axis.key == kLayers) continue;
     all.push_back(std::string(axis.key) + "=" + text(axis, settings[i]));
     taken_away.insert(axis.details.begin(), axis.details.end());
+  }
+  if (search::is_balanced(settings)) {
+    const auto& details = search::axes()[search::axis_named("", kLayers)].details;
+    taken_away.insert(details.begin(), details.end());
+    taken_away.erase(kLayers);
+    all.push_back(std::string(kLayers) + "=" + list_text(plan.scenario.parallelism.layers_per_stage));
   }
   for (const std::string_view key : taken_away) all.push_back(std::string(key) + "=");
   all.push_back(std::string(kData) + "=" + std::to_string(data_ranks(settings)));

@@ -23,6 +23,6 @@ std::string search_json(const SearchReport& report);
 
 /// The keys that make a plan of the space's start, with their values: "parallelism.tensor=8".
 /// "parallelism.tensor_grid=" takes a key away that goes with the start's value alone.
-std::vector<std::string> settings_of(const search::Space& space, const search::Settings& settings);
+std::vector<std::string> settings_of(const search::Space& space, const search::Found& plan);
 
 }  // namespace stepcast::app

@@ -375,13 +375,15 @@ void check_imperfections(const Scenario& s, std::vector<Problem>& out) {
                                               n(s.parallelism.tensor) + context + " inside the cluster's " +
                                               n(s.cluster.gpus)});
   const auto place = [&](Dimension d) { return std::ranges::find(s.parallelism.order, d); };
-  if (place(Dimension::data) < std::max(place(Dimension::tensor), place(Dimension::context)))
-    out.push_back({"parallelism.order", "with GPUs of two kinds, data comes after tensor and context"});
+  if (std::min(place(Dimension::data), place(Dimension::pipeline)) <
+      std::max(place(Dimension::tensor), place(Dimension::context)))
+    out.push_back({"parallelism.order", "with GPUs of two kinds, data and pipeline come after tensor and context"});
   if (!other.gpu.peak.contains(s.training.precision))
     out.push_back({"training.precision", no_rate(other.gpu, s.training.precision)});
-  if (s.parallelism.pipeline > 1)
-    out.push_back({"cluster.other.gpu",
-                   "GPUs of two kinds with pipeline " + n(s.parallelism.pipeline) + " are not built; use pipeline 1"});
+  if (s.training.balance && s.parallelism.pipeline > 1)
+    out.push_back({"training.balance", "by speed with pipeline " + n(s.parallelism.pipeline) +
+                                           " is not built; use parallelism.layers_per_stage, more layers for stages "
+                                           "of faster GPUs"});
 }
 
 }  // namespace

@@ -25,6 +25,11 @@ std::vector<std::uint32_t> gpus_of_kinds(const Scenario& s) {
   return {s.cluster.other->first, s.cluster.gpus - s.cluster.other->first};
 }
 
+bool is_held_by(const Scenario& s, const Ranks& ranks, std::uint32_t stage, std::size_t kind) {
+  const std::uint32_t last = weight_copies(s.parallelism) - 1;  // those of the other kind are behind all others
+  return is_other(s.cluster, ranks.gpu({0, kind == 0 ? 0 : last, stage})) == (kind == 1);
+}
+
 std::vector<Scenario> kinds_of(const Scenario& s, const Ranks& ranks, const collectives::Timer& timer) {
   if (!s.cluster.other) return {s};
   std::vector<Scenario> kinds{s, s};

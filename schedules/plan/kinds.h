@@ -16,4 +16,7 @@ std::vector<Scenario> kinds_of(const Scenario& scenario, const Ranks& ranks, con
 /// GPUs of each of kinds_of().
 std::vector<std::uint32_t> gpus_of_kinds(const Scenario& scenario);
 
+/// Whether any GPU of a stage is of that one of kinds_of().
+bool is_held_by(const Scenario& scenario, const Ranks& ranks, std::uint32_t stage, std::size_t kind);
+
 }  // namespace stepcast::schedules

@@ -18,14 +18,13 @@ struct NodeMemoryUse {
   Bytes most{};             ///< that GPU's
 };
 
-std::vector<NodeMemoryUse> nodes_of(std::span<const MemoryUse> of_stages, const Scenario& s,
-                                    const topology::GpuSlots& gpus, const Ranks& ranks,
-                                    const std::optional<MemoryUse>& of_other, Offloaded MemoryUse::*where) {
+std::vector<NodeMemoryUse> nodes_of(std::span<const std::vector<MemoryUse>> of_kinds, const Scenario& s,
+                                    const topology::GpuSlots& gpus, const Ranks& ranks, Offloaded MemoryUse::*where) {
   std::vector<NodeMemoryUse> nodes(gpus.used_nodes());
   for (std::uint32_t g = 0; g < s.cluster.gpus; ++g) {
     const topology::GpuId gpu{g};
     const std::uint32_t stage = ranks.coordinate(g).stage;
-    const MemoryUse& use = of_other && is_other(s.cluster, gpu) ? *of_other : of_stages[stage];
+    const MemoryUse& use = of_kinds[is_other(s.cluster, gpu) ? 1 : 0][stage];
     NodeMemoryUse& node = nodes[gpus.slot(gpu).used_node];
     const Offloaded& part = use.*where;
     for (const MemoryKind& kind : kMemoryKinds)
@@ -40,8 +39,7 @@ std::vector<NodeMemoryUse> nodes_of(std::span<const MemoryUse> of_stages, const 
 
 }  // namespace
 
-FullestNodes fullest_nodes(const Scenario& s, std::span<const MemoryUse> of_stages,
-                           const std::optional<MemoryUse>& of_other) {
+FullestNodes fullest_nodes(const Scenario& s, std::span<const std::vector<MemoryUse>> of_kinds) {
   FullestNodes out;
   const topology::GpuSlots gpus = topology::gpu_slots(s.cluster.node, s.cluster.gpus, s.cluster.allocation);
   const Ranks ranks(s.parallelism, gpus.period());
@@ -54,7 +52,7 @@ FullestNodes fullest_nodes(const Scenario& s, std::span<const MemoryUse> of_stag
   for (const OffloadTier& kind :
        {OffloadTier{Tier::host, &MemoryUse::host, &FullestNodes::host_memory, s.cluster.node.host_memory},
         OffloadTier{Tier::nvme, &MemoryUse::nvme, &FullestNodes::drives, s.offload.nvme_size}}) {
-    const std::vector<NodeMemoryUse> nodes = nodes_of(of_stages, s, gpus, ranks, of_other, kind.use);
+    const std::vector<NodeMemoryUse> nodes = nodes_of(of_kinds, s, gpus, ranks, kind.use);
     const NodeMemoryUse& fullest =
         *std::ranges::max_element(nodes, {}, [](const NodeMemoryUse& node) { return node.all.sum(); });
     const Bytes used = fullest.all.sum();

@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "scenario/scenario.h"
 #include "schedules/results/results.h"
@@ -14,9 +15,7 @@ struct FullestNodes {
   std::optional<OutOfMemory> out_of_memory{};  ///< where that is more than a node holds
 };
 
-/// Adds up what the GPUs of each node offload. `of_stages`: what a GPU of each stage takes; `of_other`: a GPU of the
-/// second kind. O(GPUs).
-FullestNodes fullest_nodes(const Scenario& scenario, std::span<const MemoryUse> of_stages,
-                           const std::optional<MemoryUse>& of_other);
+/// Adds up what the GPUs of each node offload. `of_kinds`: what a GPU of each of kinds_of() takes, by stage. O(GPUs).
+FullestNodes fullest_nodes(const Scenario& scenario, std::span<const std::vector<MemoryUse>> of_kinds);
 
 }  // namespace stepcast::schedules

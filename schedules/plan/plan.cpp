@@ -1,5 +1,7 @@
 #include "schedules/plan/plan.h"
 
+#include <algorithm>
+#include <span>
 #include <utility>
 
 #include "schedules/parallel/ranks.h"
@@ -11,43 +13,54 @@
 namespace stepcast::schedules {
 namespace {
 
-MemoryUse memory_of(const Scenario& s, const StagedModel& m, std::size_t kind, std::uint32_t stage) {
-  return stage_memory(s, m.models[kind], m.chunks[stage], m.pipeline.shape, m.pipeline.orders[stage],
-                      m.pipeline.weight_versions[stage]);
+/// What GPUs of a kind take at each stage, or would if they held it.
+std::vector<MemoryUse> memory_of_kind(const StagedModel& m, std::size_t kind) {
+  std::vector<MemoryUse> stages;
+  for (std::uint32_t stage = 0; stage < m.chunks.size(); ++stage)
+    stages.push_back(stage_memory(m.kinds[kind], m.models[kind], m.chunks[stage], m.pipeline.shape,
+                                  m.pipeline.orders[stage], m.pipeline.weight_versions[stage]));
+  return stages;
 }
 
-/// What does not fit on the fullest stage.
-void compare_stages(Plan& plan, const Scenario& s) {
-  for (std::uint32_t stage = 0; stage < plan.memory.size(); ++stage)
-    if (const auto over = out_of_memory(s, stage, plan.memory[stage]);
-        over && (!plan.out_of_memory || over->needed > plan.out_of_memory->needed))
-      plan.out_of_memory = over;
+/// Keeps what does not fit on the fullest stage.
+void compare(Plan& plan, const Scenario& s, std::uint32_t stage, const MemoryUse& use) {
+  if (const auto over = out_of_memory(s, stage, use);
+      over && (!plan.out_of_memory || over->needed > plan.out_of_memory->needed))
+    plan.out_of_memory = over;
 }
 
-/// What each of two kinds of GPUs takes. Returns what the second takes.
-MemoryUse compare_kinds(Plan& plan, const Scenario& s) {
+/// What GPUs of two kinds take, each on the stages that it holds.
+void compare_kinds(Plan& plan, const Scenario& s, std::span<const std::vector<MemoryUse>> of_kinds) {
   const std::vector<std::uint32_t> gpus = gpus_of_kinds(s);
-  MemoryUse use;
+  const Ranks ranks(s.parallelism, s.cluster.node.gpus);
   for (std::size_t kind = 0; kind < plan.staged.kinds.size(); ++kind) {
     const Scenario& own = plan.staged.kinds[kind];
-    use = memory_of(own, plan.staged, kind, 0);
-    plan.shares.push_back({own.cluster.gpu.name, gpus[kind], own.training.micro_batch, use.peak()});
-    if (const auto over = out_of_memory(own, 0, use); over && !plan.out_of_memory) plan.out_of_memory = over;
+    Bytes most{};
+    for (std::uint32_t stage = 0; stage < s.parallelism.pipeline; ++stage) {
+      if (!is_held_by(s, ranks, stage, kind)) continue;
+      most = std::max(most, of_kinds[kind][stage].peak());
+      compare(plan, own, stage, of_kinds[kind][stage]);
+    }
+    plan.shares.push_back({own.cluster.gpu.name, gpus[kind], own.training.micro_batch, most});
   }
-  return use;
+  for (std::uint32_t stage = 0; stage < s.parallelism.pipeline; ++stage)
+    if (!is_held_by(s, ranks, stage, 0)) plan.memory[stage] = of_kinds[1][stage];
 }
 
 }  // namespace
 
 Plan plan(const Scenario& s, std::vector<Scenario> kinds) {
   Plan out{staged_model(s, std::move(kinds)), {}};
-  for (std::uint32_t stage = 0; stage < s.parallelism.pipeline; ++stage)
-    out.memory.push_back(memory_of(s, out.staged, 0, stage));
-  compare_stages(out, s);
-  std::optional<MemoryUse> of_other;
-  if (s.cluster.other) of_other = compare_kinds(out, s);
+  std::vector<std::vector<MemoryUse>> of_kinds;
+  for (std::size_t kind = 0; kind < out.staged.kinds.size(); ++kind)
+    of_kinds.push_back(memory_of_kind(out.staged, kind));
+  out.memory = of_kinds.front();
+  if (s.cluster.other)
+    compare_kinds(out, s, of_kinds);
+  else
+    for (std::uint32_t stage = 0; stage < s.parallelism.pipeline; ++stage) compare(out, s, stage, out.memory[stage]);
   if (s.offload.any()) {
-    const FullestNodes nodes = fullest_nodes(s, out.memory, of_other);
+    const FullestNodes nodes = fullest_nodes(s, of_kinds);
     out.host_memory = nodes.host_memory;
     out.drives = nodes.drives;
     if (!out.out_of_memory) out.out_of_memory = nodes.out_of_memory;

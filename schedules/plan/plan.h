@@ -16,10 +16,10 @@ namespace stepcast::schedules {
 /// of many plans those that do not fit need not be simulated.
 struct Plan {
   StagedModel staged;
-  std::vector<MemoryUse> memory;                      ///< of one GPU of each stage, at its peak
+  std::vector<MemoryUse> memory;  ///< of one GPU of each stage, at its peak; of two kinds one of the first
   std::vector<Share> shares{};                        ///< of GPUs of two kinds
   std::optional<NodeMemory> host_memory{}, drives{};  ///< of the fullest node; none: nothing is there
-  /// The fullest stage, else GPUs of the second kind, else the fullest node: without advice. None: the plan fits.
+  /// The fullest stage that does not fit, else the fullest node: without advice. None: the plan fits.
   std::optional<OutOfMemory> out_of_memory{};
 };
 

@@ -44,6 +44,15 @@ TEST(Installed, TheProgramFindsItsOwnConfigsFromAnyFolder) {
                              testing::HasSubstr("lib/stepcast/stepcast-png.so")));
   EXPECT_FALSE(fs::exists(prefix / "other.png"));
 
+  // That which speaks MPI is asked for where MPI's launcher has started several processes, and then alone.
+  fs::remove(prefix / "lib/stepcast/stepcast-mpi.so");
+  const std::string sweep = "sweep " + quickstart + " --axis training.global_batch=64,128 --simulate none";
+  const Outcome one_of_two = run_other(program, sweep, prefix.string(), "OMPI_COMM_WORLD_SIZE=2");
+  EXPECT_EQ(one_of_two.status, 2);
+  EXPECT_THAT(one_of_two.err, testing::AllOf(testing::HasSubstr("lib/stepcast/stepcast-mpi.so"),
+                                             testing::HasSubstr("or --shard I/N for each")));
+  EXPECT_EQ(run_other(program, sweep, prefix.string(), "OMPI_COMM_WORLD_SIZE=1").status, 0);
+
   // Were the source's configs read, the files would not be below the prefix.
   const Outcome list = run_other(program, "list gpus --format csv", "/");
   EXPECT_EQ(list.status, 0) << list.err;

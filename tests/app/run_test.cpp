@@ -45,6 +45,7 @@ TEST(Run, ReportsOfScenariosAreGolden) {
                            "t5-11b",
                            "vit-h-14",
                            "k80-v100-pair",
+                           "llama2-13b-two-kinds",
                            "gpt-1.3b-straggler",
                            "gpt-10b-zero-offload",
                            "vgg-16-asynchronous",

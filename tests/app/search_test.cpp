@@ -1,12 +1,14 @@
 // stepcast search from the command line.
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <string>
 
 #include "search/axis.h"
@@ -90,6 +92,30 @@ TEST(SearchCommand, TheEmittedPlanRunsInTheTimeFound) {
   }
 }
 
+TEST(SearchCommand, LayersCutByTheirTimesAreSaidAndRunAgain) {
+  const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "cut";
+  std::filesystem::create_directories(folder);
+  const std::string file = (folder / "best.yaml").string();
+  const std::string words =
+      "search scenarios/quickstart.yaml --set model.layers=60 --set model.vocab=256000 --set pipeline.virtual_stages=1 "
+      "--set pipeline.schedule=1f1b --set recompute=full --fix recompute --fix pipeline.schedule --fix "
+      "pipeline.virtual_stages --over parallelism.pipeline=8 --over parallelism.layers_per_stage=balanced --top 1 ";
+  const Outcome found = run_program(words + "--format json");
+  ASSERT_EQ(found.status, 0) << found.err;
+  const Json plan = Json::parse(found.out)["plans"][0];
+  const std::vector<int> layers = plan["settings"]["parallelism.layers_per_stage"];
+  ASSERT_EQ(layers.size(), 8u);
+  EXPECT_EQ(std::accumulate(layers.begin(), layers.end(), 0), 60);
+  EXPECT_LT(layers.back(), 7);
+  ASSERT_EQ(run_program(words + "--emit yaml --output " + file).status, 0);
+  const Outcome run = run_program("run --format json " + file);
+  ASSERT_EQ(run.status, 0) << run.err << read_text(file);
+  EXPECT_EQ(Json::parse(run.out)["results"][0]["step_time_s"], plan["step_time_s"]);
+  // In a table runs of equal numbers are short, in CSV all stand there.
+  EXPECT_THAT(run_program(words).out, Not(HasSubstr("8, 8, 8")));
+  EXPECT_THAT(run_program(words + "--format csv").out, HasSubstr(fmt::format("\"[{}]\"", fmt::join(layers, ", "))));
+}
+
 TEST(SearchCommand, NoPlanThatFitsIsAnExitStatusOfItsOwn) {
   const Outcome outcome = run_program(
       "search scenarios/quickstart.yaml --set cluster.nodes=1 --set parallelism.pipeline=1 --set "
@@ -111,6 +137,7 @@ TEST(SearchCommand, BadWordsAreToldWithWhatIsAllowed) {
   refused("--over parallelism.tensor=", "found '', expected a whole number from 1");
   refused("--over parallelism.tensor=2,x", "parallelism.tensor: found 'x'");
   refused("--over data_parallel.zero=4", "expected a whole number from 0 to 3");
+  refused("--over parallelism.layers_per_stage=4", "expected one of given, balanced");
   refused("--over recompute=some", "expected one of none, selective, full");
   refused("--over parallelism.data=2", "what the other sizes leave of the GPUs");
   refused("--fix model.layers", "expected one of cluster.gpus, parallelism.tensor");

@@ -13,11 +13,11 @@ namespace {
 using schedules::Scenario;
 
 /// Every plan of a space that the checks accept.
-std::vector<Scenario> plans_of(const Space& space) {
+std::vector<Scenario> plans_of(const Space& space, workload::Machines& machines) {
   std::vector<Scenario> plans;
   for (const Settings& shared : shared_settings(space))
     each_plan(space, shared, [&](const Settings& settings) {
-      Scenario plan = plan_of(space, settings);
+      Scenario plan = plan_of(space, settings, machines);
       if (schedules::check(plan).empty()) plans.push_back(std::move(plan));
     });
   return plans;
@@ -26,6 +26,7 @@ std::vector<Scenario> plans_of(const Space& space) {
 std::string words(const Scenario& s) {
   std::string out;
   for (const Axis& axis : axes()) out += std::string(axis.key) + "=" + text(axis, axis.of(s)) + " ";
+  for (const std::uint32_t layers : s.parallelism.layers_per_stage) out += std::to_string(layers) + " ";
   return out;
 }
 
@@ -35,7 +36,7 @@ TEST(StepBound, IsNoMoreThanTheStepOfAnyPlanOf500RandomSpaces) {
   double passes = 0, traffic = 0;
   for (std::uint64_t seed = 1; seed <= spaces; ++seed) {
     workload::Machines machines;
-    for (const Scenario& s : plans_of(random_space(seed))) {
+    for (const Scenario& s : plans_of(random_space(seed), machines)) {
       SCOPED_TRACE("seed " + std::to_string(seed) + ": " + words(s));
       const schedules::Plan plan = schedules::plan(s, machines);
       StepBound bound(machines.of(machine_of(s)));

@@ -86,6 +86,14 @@ void draw_cluster(Draw& draw, Scenario& s) {
   s.cluster.gpu.memory = draw.of<Bytes>({Bytes{2LL << 30}, Bytes{8LL << 30}, Bytes{1LL << 40}});
   s.cluster.node.nic->bandwidth = draw.of<Bandwidth>({{2e9}, {20e9}, {50e9}});
   if (draw.one_in(3)) s.cluster.node.nics = 2;  // that the GPUs of a node share
+  if (draw.one_in(6)) {                         // GPUs of a second kind, in half of the nodes or a quarter of the GPUs
+    OtherGpus other{s.cluster.gpu, s.cluster.gpus / draw.of<std::uint32_t>({2, 4})};
+    const double speed = draw.of({0.5, 2.0, 3.0});
+    other.gpu.memory_bandwidth = s.cluster.gpu.memory_bandwidth * speed;
+    for (auto& [precision, rate] : other.gpu.peak) rate = rate * speed;
+    other.gpu.memory = draw.of<Bytes>({s.cluster.gpu.memory, Bytes{4LL << 30}});
+    s.cluster.other = other;
+  }
   if (draw.one_in(10)) s.imperfections.jitter = 0.05;
   if (draw.one_in(12)) {
     s.imperfections.slow_gpu = 1;

@@ -1,0 +1,199 @@
+#include "search/cut.h"
+
+#include <algorithm>
+#include <compare>
+#include <limits>
+
+namespace stepcast::search {
+namespace {
+
+constexpr std::uint32_t kUnknown = std::numeric_limits<std::uint32_t>::max();
+
+class Cutting {
+ public:
+  explicit Cutting(const Chain& chain)
+      : chain_(chain),
+        parts_(size(chain.kinds)),
+        blocks_(size(chain.times.front())),
+        ends_(parts_ * blocks_, kUnknown) {
+    for (const std::vector<Time>& of_kind : chain.times) {
+      std::vector<Time>& sums = sums_.emplace_back(1);
+      for (const Time time : of_kind) sums.push_back(sums.back() + time);
+    }
+    for (std::uint32_t block = 0; block < blocks_; ++block) {
+      Time least = chain.times.front()[block];
+      for (const std::vector<Time>& of_kind : chain.times) least = std::min(least, of_kind[block]);
+      shortest_ = std::max(shortest_, least);
+      least_sums_.push_back(least_sums_.back() + least);
+    }
+    even_ = Time{least_sums_.back().value / parts_};
+    shortest_ = std::max(shortest_, even_);
+    for (const std::vector<Time>& sums : sums_) whole_ = std::max(whole_, sums.back());
+  }
+
+  std::optional<std::vector<std::uint32_t>> best() {
+    if (parts_ > blocks_ || !can_be_cut(whole_)) return std::nullopt;
+    const Time least_sum = sums_.size() == 1 ? sums_.front().back() : least(whole_)->sum;
+    std::optional<Time> lowest;
+    std::vector<std::uint32_t> cut;
+    for (std::optional<Time> longest = shortest_longest(); longest; longest = next_longer(*longest)) {
+      if (lowest && *longest * chain_.repeats + least_sum >= *lowest) break;
+      const Time whole = least(*longest)->sum + *longest * chain_.repeats;
+      if (lowest && whole >= *lowest) continue;
+      lowest = whole;
+      cut = cut_found();
+    }
+    return cut;
+  }
+
+ private:
+  /// Of the parts from one on.
+  struct Cost {
+    Time sum{}, uneven{};  ///< what parts take past an even share
+    auto operator<=>(const Cost&) const = default;
+  };
+
+  template <class List>
+  static std::uint32_t size(const List& list) {
+    return static_cast<std::uint32_t>(list.size());
+  }
+
+  Time time(std::uint32_t part, std::uint32_t first, std::uint32_t end) const {
+    const std::vector<Time>& sums = sums_[chain_.kinds[part]];
+    return sums[end] - sums[first];
+  }
+
+  /// Behind the last block that a part can hold from `first` on; no part behind it is left without.
+  std::uint32_t last_end(std::uint32_t part, std::uint32_t first) {
+    const std::uint32_t most = blocks_ - (parts_ - part - 1);
+    if (!chain_.fits) return most;
+    std::uint32_t& known = ends_[part * blocks_ + first];
+    if (known != kUnknown) return known;
+    std::uint32_t holds = first, fails = most + 1;
+    while (fails - holds > 1) {
+      const std::uint32_t middle = holds + (fails - holds) / 2;
+      (chain_.fits(part, first, middle - first) ? holds : fails) = middle;
+    }
+    return known = holds;
+  }
+
+  /// The same where it takes no longer than `longest`.
+  std::uint32_t end_within(std::uint32_t part, std::uint32_t first, Time longest) {
+    const std::vector<Time>& sums = sums_[chain_.kinds[part]];
+    const auto past = std::upper_bound(sums.begin() + first, sums.end(), sums[first] + longest);
+    return std::min(static_cast<std::uint32_t>(past - sums.begin()) - 1, last_end(part, first));
+  }
+
+  /// Whether so many parts can take what comes before a block, and the others what comes behind.
+  bool may_part(std::uint32_t parts, std::uint32_t block, Time longest) const {
+    return least_sums_[block] <= longest * parts &&
+           least_sums_.back() - least_sums_[block] <= longest * (parts_ - parts);
+  }
+
+  /// Whether no part needs to take longer.
+  bool can_be_cut(Time longest) {
+    reached_.assign(blocks_ + 1, false);
+    reached_[0] = true;
+    for (std::uint32_t part = 0; part < parts_; ++part) {
+      next_reached_.assign(blocks_ + 1, false);
+      std::uint32_t next = part + 1;  // all before it are known; where a part ends later, it may begin later
+      for (std::uint32_t first = part; first + (parts_ - part) <= blocks_; ++first) {
+        if (!reached_[first] || !may_part(part, first, longest)) continue;
+        const std::uint32_t end = end_within(part, first, longest);
+        for (next = std::max(next, first + 1); next <= end; ++next) next_reached_[next] = true;
+      }
+      reached_.swap(next_reached_);
+    }
+    return reached_[blocks_];
+  }
+
+  /// The shortest that the longest part can be. Requires can_be_cut(whole_).
+  Time shortest_longest() {
+    Time fails = shortest_ - Time{1}, holds = shortest_;
+    for (Time step{1 + shortest_.value / 8}; !can_be_cut(holds); step += step) {
+      fails = holds;
+      holds += step;
+    }
+    for (;;) {  // between two times of parts nothing changes
+      const Time next = *next_longer(fails);
+      if (can_be_cut(next)) return next;
+      const Time middle{next.value + (holds.value - next.value) / 2};
+      fails = next;
+      (can_be_cut(middle) ? holds : fails) = middle;
+    }
+  }
+
+  /// The least time of any part that takes longer.
+  std::optional<Time> next_longer(Time longest) const {
+    std::optional<Time> next;
+    for (const std::vector<Time>& sums : sums_)
+      for (std::uint32_t first = 0, end = 0; first < blocks_; ++first) {
+        while (end <= blocks_ && sums[end] - sums[first] <= longest) ++end;
+        if (end > blocks_) break;
+        const Time time = sums[end] - sums[first];
+        if (!next || time < *next) next = time;
+      }
+    return next;
+  }
+
+  /// The least cost of a cut whose parts take no longer. Remembers how each part goes on.
+  std::optional<Cost> least(Time longest) {
+    costs_.assign(std::size_t{parts_ + 1} * (blocks_ + 1), std::nullopt);
+    chosen_.assign(costs_.size(), 0);
+    costs_[at(parts_, blocks_)] = Cost{};
+    for (std::uint32_t part = parts_; part-- > 0;)
+      for (std::uint32_t first = part; first + (parts_ - part) <= blocks_; ++first) {
+        if (!may_part(part, first, longest)) continue;
+        for (std::uint32_t end = end_within(part, first, longest); end > first; --end) {
+          const std::optional<Cost>& rest = costs_[at(part + 1, end)];
+          if (!rest) continue;
+          const Time own = time(part, first, end);
+          const Cost cost{rest->sum + own, rest->uneven + std::max(own - even_, Time{})};
+          std::optional<Cost>& known = costs_[at(part, first)];
+          if (known && cost >= *known) continue;
+          known = cost;
+          chosen_[at(part, first)] = end;
+        }
+      }
+    return costs_[at(0, 0)];
+  }
+
+  std::vector<std::uint32_t> cut_found() const {
+    std::vector<std::uint32_t> cut;
+    for (std::uint32_t part = 0, first = 0; part < parts_; ++part) {
+      const std::uint32_t end = chosen_[at(part, first)];
+      cut.push_back(end - first);
+      first = end;
+    }
+    return cut;
+  }
+
+  std::size_t at(std::uint32_t part, std::uint32_t first) const { return std::size_t{part} * (blocks_ + 1) + first; }
+
+  const Chain& chain_;
+  const std::uint32_t parts_, blocks_;
+  std::vector<std::vector<Time>> sums_;       ///< by kind of stage: of all blocks before one
+  std::vector<Time> least_sums_{Time{}};      ///< the same on the fastest kind of each block
+  Time even_{}, shortest_{}, whole_{};        ///< an even share; no longest part is shorter; none is longer
+  std::vector<std::uint32_t> ends_;           ///< by part and first block, where `fits` is asked
+  std::vector<char> reached_, next_reached_;  ///< whether the parts so far may end before a block
+  std::vector<std::optional<Cost>> costs_;
+  std::vector<std::uint32_t> chosen_;
+};
+
+}  // namespace
+
+Time pipeline_time(const Chain& chain, const std::vector<std::uint32_t>& cut) {
+  Time all{}, longest{};
+  for (std::size_t part = 0, first = 0; part < cut.size(); first += cut[part++]) {
+    Time own{};
+    for (std::size_t block = first; block < first + cut[part]; ++block) own += chain.times[chain.kinds[part]][block];
+    all += own;
+    longest = std::max(longest, own);
+  }
+  return all + longest * chain.repeats;
+}
+
+std::optional<std::vector<std::uint32_t>> best_cut(const Chain& chain) { return Cutting(chain).best(); }
+
+}  // namespace stepcast::search

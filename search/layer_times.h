@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "models/layers/blocks.h"
+#include "scenario/scenario.h"
+#include "schedules/parallel/ranks.h"
+#include "schedules/pass_times/chunks.h"
+#include "schedules/plan/plan.h"
+#include "workload/machine.h"
+
+namespace stepcast::search {
+
+/// The times of the blocks of plans that have the values of the first kSharedAxes in common, each timed once. Not for
+/// use from several threads at once.
+class LayerTimes {
+ public:
+  explicit LayerTimes(std::shared_ptr<const workload::Machine> machine) : machine_(std::move(machine)) {}
+
+  /// The blocks of some of these plans, and what times them. Ranks that do the same at the same time take the time of
+  /// the first of them to end.
+  struct Timed {
+    Timed(const schedules::Scenario& scenario, const schedules::StagedModel& staged, const workload::Machine& machine);
+    const schedules::Scenario own;
+    const schedules::Blocks blocks;
+    const std::optional<schedules::Scenario> other;  ///< as GPUs of a second kind see it, and their blocks
+    const schedules::Blocks other_blocks;
+    const schedules::Ranks ranks;
+    schedules::PieceTimes pieces;
+  };
+
+  /// None: not timed yet.
+  Timed* known(const schedules::Scenario& scenario) const;
+  /// Requires `plan` to be schedules::plan(scenario).
+  Timed& of(const schedules::Scenario& scenario, const schedules::Plan& plan);
+
+  const workload::Machine& machine() const { return *machine_; }
+
+ private:
+  std::shared_ptr<const workload::Machine> machine_;
+  /// By what else of a plan its blocks depend on: whether backward is split; with low precision, whether weights are
+  /// cast for each pass; whether the loss is a block; where chunks count, how many there are, and their layers.
+  using Key = std::tuple<bool, bool, bool, std::uint32_t, std::vector<std::uint32_t>>;
+  static Key key(const schedules::Scenario& scenario);
+  std::map<Key, std::unique_ptr<Timed>> timed_;
+};
+
+}  // namespace stepcast::search
