@@ -22,6 +22,9 @@
 namespace stepcast::app {
 namespace {
 
+/// Of memory, for what machines remember of collectives.
+constexpr std::size_t kSensitivityMachineBytes = std::size_t{256} << 20;
+
 CommandLine sensitivity_line() {
   namespace po = boost::program_options;
   po::options_description options;
@@ -77,7 +80,7 @@ int tell_sensitivity(const std::vector<std::string>& words) {
 
   std::optional<oneapi::tbb::global_control> limit;
   if (asked->threads > 0) limit.emplace(oneapi::tbb::global_control::max_allowed_parallelism, asked->threads);
-  workload::Machines machines;
+  workload::Machines machines(kSensitivityMachineBytes);
   const SensitivityReport report{question.scenario, search::sensitivity(question.scenario, machines), prices};
   std::vector<NewFile> files;
   if (!plot.empty()) files.push_back({plot, picture(sensitivity_svg(report), plot)});

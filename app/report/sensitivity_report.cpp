@@ -55,12 +55,12 @@ std::string elasticity_text(double elasticity) {
   return out == "-0.000" || out == "+0.000" ? "0.000" : out;
 }
 
-/// "87.1 ms (0.7%)"; "-1.20 ms (-0.1%)" where the step gets longer.
-std::string saved_text(const SensitivityReport& report, Time step) {
+/// "87.1 ms (0.71%)"; "-1.20 ms (-0.10%)" where the step gets longer.
+std::string saved_text(const SensitivityReport& report, Time step, int decimals) {
   const Time now = report.sensitivity.forecast.step, saved = now - step;
   if (saved == Time{}) return "0";
   const Time length = {std::abs(saved.value)};
-  return fmt::format("{}{} ({:.1f}%)", saved < Time{} ? "-" : "", text(length), 100 * (saved / now));
+  return fmt::format("{}{} ({:.{}f}%)", saved < Time{} ? "-" : "", text(length), 100 * (saved / now), decimals);
 }
 
 std::string kink_text(const Elasticity& elasticity) {
@@ -78,7 +78,7 @@ std::string sums_text(const search::Sensitivity& s) {
     out +=
         fmt::format("; {} is left, where resources hide behind each other or choices change", elasticity_text(left(s)));
   if (std::abs(s.together.central + 1) > kToldAsLeft)
-    out += "\nwarning: part of the step waits for none of these resources";
+    out += "\nall together is not -1: what the library picks by absolute rates changes with them";
   return out + "\n";
 }
 
@@ -131,7 +131,7 @@ std::string sensitivity_table(const SensitivityReport& report) {
   TextTable table(columns);
   const auto add = [&](std::string name, std::string rate, const Elasticity& e, const std::optional<double>& price) {
     std::vector<std::string> cells{std::move(name), std::move(rate), elasticity_text(e.central),
-                                   saved_text(report, e.better), saved_text(report, e.twice)};
+                                   saved_text(report, e.better, 2), saved_text(report, e.twice, 1)};
     if (!report.prices.empty()) cells.push_back(price ? fmt::format("{:.4g}", *price) : "");
     cells.push_back(kink_text(e));
     table.add(std::move(cells));
