@@ -58,6 +58,11 @@ Candidates values_of(const CommandLine& line, std::string_view option, const std
   if (option == "price")
     for (const search::Resource& each : search::resources())
       all.push_back({std::string(each.name) + "=", std::string(each.meaning)});
+  if (option == "least") {
+    all = plain_candidates({"cluster.gpus", "memory"});
+    for (const search::Resource& each : search::resources())
+      all.push_back({std::string(each.name), std::string(each.meaning)});
+  }
   if (option == "op")
     for (const collectives::Operation each : collectives::kOperations)
       all.push_back({std::string(collectives::name(each)), {}});

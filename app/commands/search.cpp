@@ -13,6 +13,7 @@
 
 #include "app/asked.h"
 #include "app/command.h"
+#include "app/commands/search_until.h"
 #include "app/output.h"
 #include "app/report/search_report.h"
 #include "calibrate/confidence/traits.h"
@@ -43,7 +44,11 @@ CommandLine search_line() {
       "front", po::bool_switch(), "also every plan that no other beats in both step time and memory")(
       "budget", po::value<std::string>()->default_value("", ""), "simulate at most so many plans")(
       "exhaustive", po::bool_switch(), "simulate every plan that fits, whatever its bound")(
-      "emit", po::value<std::string>()->default_value("", ""), "yaml: instead, the best plan as a scenario");
+      "emit", po::value<std::string>()->default_value("", ""), "yaml: instead, the best plan as a scenario")(
+      "until", po::value<std::string>()->default_value("", ""),
+      "CONDITION, such as 'step_time<10s': instead, the least of what --least names with which the fastest plan meets "
+      "it")("least", po::value<std::string>()->default_value("", ""),
+            "cluster.gpus, memory (of each GPU), or a resource of stepcast sensitivity, such as network");
   return asked_line(
       "usage: stepcast search SCENARIO.yaml [OPTIONS]\n\n"
       "Finds the best parallel plans of a scenario's model on its cluster: sizes of tensor, context, pipeline, expert\n"
@@ -52,7 +57,8 @@ CommandLine search_line() {
       "what cannot be among the best is bounded away, the rest is simulated. docs/search.md says how.\n\n"
       "  stepcast search scenarios/quickstart.yaml --over parallelism.tensor=1,2,4,8 --fix data_parallel.zero\n"
       "  stepcast search scenarios/quickstart.yaml --emit yaml --output best.yaml\n\n"
-      "Exit status 3: no plan fits in the GPUs' memory.",
+      "  stepcast search scenarios/quickstart.yaml --until 'step_time<15s' --least network\n\n"
+      "Exit status 3: no plan fits in the GPUs' memory, or meets what --until asks for.",
       options);
 }
 
@@ -128,13 +134,13 @@ void keep_freed_memory() {
   mallopt(M_TRIM_THRESHOLD, kKept);
 }
 
-search::Answer answer_of(const search::Space& space, search::Options options, unsigned threads) {
+search::Answer answer_of(const search::Space& space, search::Options options, unsigned threads,
+                         workload::Machines& machines) {
   std::optional<oneapi::tbb::global_control> limit;
   if (threads > 0) limit.emplace(oneapi::tbb::global_control::max_allowed_parallelism, threads);
   keep_freed_memory();
   Progress progress;
   options.watch = [&](std::size_t done, std::size_t all, bool simulating) { progress(done, all, simulating); };
-  workload::Machines machines(kMachineBytes);
   return search::search(space, options, machines);
 }
 
@@ -190,8 +196,16 @@ int search_plans(const std::vector<std::string>& words) {
   if (!emit.empty() && (question.of_table || language::is_stream(question.file)))
     throw InputError("--emit", "found a table or a stream, expected a scenario file (.yaml), which is read once more");
 
+  workload::Machines machines(kMachineBytes);
+  if (asks_until(asked->values)) {
+    const bool fewest = word(asked->values, "least") == "cluster.gpus";
+    options.top = 1;
+    return search_until(
+        *asked, space_asked(*asked, question.scenario, fewest ? search::Objective::gpus : search::Objective::step_time),
+        [&](const search::Space& space) { return answer_of(space, options, asked->threads, machines); });
+  }
   const search::Space space = space_asked(*asked, question.scenario, options.objective);
-  const SearchReport report = report_of(space, answer_of(space, options, asked->threads));
+  const SearchReport report = report_of(space, answer_of(space, options, asked->threads, machines));
   const std::vector<search::Found>& best = report.answer.best;
   if (!emit.empty() && best.empty()) throw InputError("--emit", "no plan of the space fits");
   if (!emit.empty())
