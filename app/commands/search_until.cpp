@@ -74,7 +74,7 @@ std::string factor_text(const Scenario& s, const search::Resource& resource, dou
 }
 
 Tried resource_tried(const search::Space& space, const search::Resource& resource) {
-  Tried tried{{}, "of the scenario's", search::Walk::halves, [&resource](search::Space& at, double number) {
+  Tried tried{{}, "times as good", search::Walk::halves, [&resource](search::Space& at, double number) {
                 search::improve(at.start, resource, number);
               }};
   const int steps = static_cast<int>(std::log(kFurthest) / std::log(search::kSlightly));

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "app/report/json_text.h"
+#include "app/report/search_report.h"
 #include "app/report/text_table.h"
 #include "sim/units_text.h"
 
@@ -38,18 +39,6 @@ std::string edge_text(const EdgeReport& report) {
                           : fmt::format("; {} does not\n", value_of(report, edge.points[*edge.least - 1]).text);
   if (!edge.monotone) out += "more of it is not always faster: a lesser value that was not tried may meet it too\n";
   return out;
-}
-
-Json settings_of(const search::Settings& settings) {
-  Json all = Json::object();
-  for (std::size_t i = 0; i < search::kAxes; ++i) {
-    const search::Axis& axis = search::axes()[i];
-    if (axis.names == nullptr)
-      all[std::string(axis.key)] = settings[i];
-    else
-      all[std::string(axis.key)] = text(axis, settings[i]);
-  }
-  return all;
 }
 
 }  // namespace
@@ -88,7 +77,7 @@ std::string edge_json(const EdgeReport& report) {
                       {"met", point.met},
                       {"step_time_s", best ? Json(to_seconds(best->forecast.step)) : Json()},
                       {"peak_memory_bytes", best ? Json(best->memory.value) : Json()},
-                      {"settings", best ? settings_of(best->settings) : Json()}});
+                      {"settings", best ? settings_json(best->settings) : Json()}});
   }
   const auto& least = report.edge.least;
   return json_text({{"until", report.until},

@@ -20,7 +20,7 @@ struct EdgeReport {
   search::Space space;
   std::string until;            ///< the target, as it was asked for
   std::string least;            ///< of what
-  std::string_view counted_in;  ///< what the values are: "GPUs", "bytes" or "of the scenario's"
+  std::string_view counted_in;  ///< what the values are: "GPUs", "bytes" or "times as good"
   std::vector<EdgeValue> values;
   search::Edge edge;
 };

@@ -180,8 +180,6 @@ std::string search_csv(const SearchReport& report) {
   return out;
 }
 
-namespace {
-
 Json settings_json(const Settings& settings) {
   Json all = Json::object();
   for (const Setting& each : all_settings(settings)) {
@@ -194,8 +192,6 @@ Json settings_json(const Settings& settings) {
   }
   return all;
 }
-
-}  // namespace
 
 std::string search_json(const SearchReport& report) {
   const search::Answer& answer = report.answer;
