@@ -35,32 +35,32 @@ constexpr double kFurthest = 64;
 constexpr std::int64_t kGibibyte = std::int64_t{1} << 30, kMostMemory = 4;
 
 /// What is changed from point to point.
-struct Tried {
+struct TriedValues {
   std::vector<EdgeValue> values;
   std::string_view counted_in;
   search::Walk walk = search::Walk::halves;
   std::function<void(search::Space&, double number)> set;
 };
 
-Tried gpus_tried(const search::Space& space) {
+TriedValues gpus_tried(const search::Space& space) {
   const std::size_t axis = search::axis_named("", std::string(kGpus));
-  Tried tried{{}, "GPUs", search::Walk::each, [axis](search::Space& at, double number) {
-                at.values[axis] = {std::llround(number)};
-              }};
+  TriedValues tried{{}, "GPUs", search::Walk::each, [axis](search::Space& at, double number) {
+                      at.values[axis] = {std::llround(number)};
+                    }};
   for (const std::int64_t gpus : space.values[axis])
     tried.values.push_back({static_cast<double>(gpus), std::to_string(gpus)});
   return tried;
 }
 
-Tried memory_tried(const search::Space& space) {
+TriedValues memory_tried(const search::Space& space) {
   const Bytes now = space.start.cluster.gpu.memory;
-  Tried tried{{}, "bytes", search::Walk::halves, [now](search::Space& at, double number) {
-                schedules::ClusterSpec& cluster = at.start.cluster;
-                cluster.gpu.memory = {std::llround(number)};
-                if (cluster.other)
-                  cluster.other->gpu.memory = {std::llround(static_cast<double>(cluster.other->gpu.memory.value) *
-                                                            number / static_cast<double>(now.value))};
-              }};
+  TriedValues tried{{}, "bytes", search::Walk::halves, [now](search::Space& at, double number) {
+                      schedules::ClusterSpec& cluster = at.start.cluster;
+                      cluster.gpu.memory = {std::llround(number)};
+                      if (cluster.other)
+                        cluster.other->gpu.memory = {std::llround(static_cast<double>(cluster.other->gpu.memory.value) *
+                                                                  number / static_cast<double>(now.value))};
+                    }};
   for (std::int64_t bytes = kGibibyte; bytes <= kMostMemory * now.value; bytes += kGibibyte)
     tried.values.push_back({static_cast<double>(bytes), fmt::format("{} GiB", bytes / kGibibyte)});
   return tried;
@@ -73,10 +73,10 @@ std::string factor_text(const Scenario& s, const search::Resource& resource, dou
   return fmt::format("{:.3g} x{}", factor, rate);
 }
 
-Tried resource_tried(const search::Space& space, const search::Resource& resource) {
-  Tried tried{{}, "times as good", search::Walk::halves, [&resource](search::Space& at, double number) {
-                search::improve(at.start, resource, number);
-              }};
+TriedValues resource_tried(const search::Space& space, const search::Resource& resource) {
+  TriedValues tried{{}, "times as good", search::Walk::halves, [&resource](search::Space& at, double number) {
+                      search::improve(at.start, resource, number);
+                    }};
   const int steps = static_cast<int>(std::log(kFurthest) / std::log(search::kSlightly));
   for (int step = -steps; step <= steps; ++step) {
     const double factor = std::pow(search::kSlightly, step);
@@ -85,7 +85,7 @@ Tried resource_tried(const search::Space& space, const search::Resource& resourc
   return tried;
 }
 
-Tried tried_of(const search::Space& space, const std::string& least) {
+TriedValues tried_of(const search::Space& space, const std::string& least) {
   if (least == kGpus) return gpus_tried(space);
   if (least == kMemory) return memory_tried(space);
   std::vector<std::string_view> names{kGpus, kMemory};
@@ -156,7 +156,7 @@ int search_until(const Asked& asked, const search::Space& space,
                  const std::function<search::Answer(const search::Space&)>& best_of) {
   const std::string least = word(asked.values, "least"), until = word(asked.values, "until");
   const Condition condition(until, quantity_names(), "--until");
-  Tried tried = tried_of(space, least);
+  TriedValues tried = tried_of(space, least);
   EdgeReport report{space, until, least, tried.counted_in, std::move(tried.values), {}};
   report.edge = search::find_edge(report.values.size(), tried.walk, [&](std::size_t place) {
     search::Space at = space;

@@ -150,7 +150,8 @@ Scenario of_everything() {
 }
 
 TEST(Sensitivity, OfAllTogetherIsTheWholeStep) {
-  Scenario plain = of_everything(), offloaded = of_everything(), slow = of_everything(), full = of_everything();
+  Scenario plain = of_everything(), offloaded = of_everything(), slow = of_everything(), full = of_everything(),
+           wide = of_everything(), by_hosts = of_everything();
   offloaded.offload.optimizer = Tier::nvme;
   offloaded.offload.nvme_bandwidth = Bandwidth{25e9};
   slow.imperfections.slow_gpu = 3;
@@ -159,7 +160,10 @@ TEST(Sensitivity, OfAllTogetherIsTheWholeStep) {
   full.software.host_per_checkpoint = microseconds(50);
   full.data_parallel.zero = 1;
   full.software.send_delay_nodes = 2;
-  for (const Scenario& s : {plain, offloaded, slow, full}) {
+  wide.parallelism = {.tensor = 16, .pipeline = 2, .data = 1};
+  by_hosts.offload.optimizer = Tier::host;
+  by_hosts.offload.adam_rate = 2e8;
+  for (const Scenario& s : {plain, offloaded, slow, full, wide, by_hosts}) {
     const Sensitivity found = of(s);
     EXPECT_NEAR(found.together.central, -1, 1e-6);
     EXPECT_NEAR(to_seconds(found.together.twice) / to_seconds(found.forecast.step), 0.5, 1e-6);
