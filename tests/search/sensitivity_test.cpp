@@ -160,13 +160,16 @@ TEST(Sensitivity, OfAllTogetherIsTheWholeStep) {
   full.software.host_per_checkpoint = microseconds(50);
   full.data_parallel.zero = 1;
   full.software.send_delay_nodes = 2;
-  wide.parallelism = {.tensor = 16, .pipeline = 2, .data = 1};
+  wide.parallelism = {.tensor = 16, .pipeline = 1, .data = 2};
+  wide.software.host_per_kernel = wide.software.host_per_peer = nanoseconds(100);  // the host is ahead
+  wide.software.host_per_collective = nanoseconds(100);
+  wide.input = {};
   by_hosts.offload.optimizer = Tier::host;
   by_hosts.offload.adam_rate = 2e8;
   for (const Scenario& s : {plain, offloaded, slow, full, wide, by_hosts}) {
     const Sensitivity found = of(s);
-    EXPECT_NEAR(found.together.central, -1, 1e-6);
-    EXPECT_NEAR(to_seconds(found.together.twice) / to_seconds(found.forecast.step), 0.5, 1e-6);
+    EXPECT_NEAR(found.together.central, -1, 1e-5);
+    EXPECT_NEAR(to_seconds(found.together.twice) / to_seconds(found.forecast.step), 0.5, 1e-5);
     EXPECT_NEAR(found.sum, -1, 0.01);
     EXPECT_TRUE(
         std::ranges::is_sorted(found.effects, {}, [](const ResourceEffect& e) { return e.elasticity.central; }));
