@@ -192,23 +192,5 @@ TEST(Sensitivity, KnowsWhichResourcesAScenarioHas) {
             "collective_launch storage cpu ");
 }
 
-TEST(CriticalPath, OfAPipelineIsItsFillItsSlowestStageAndItsSends) {
-  for (const std::uint32_t stages : {2u, 4u, 8u}) {
-    Scenario s = operators(stages, std::vector<NetworkLayer>(stages, multiply(2048)));
-    s.parallelism.pipeline = stages;
-    s.parallelism.data = 1;
-    s.training.global_batch = 12;
-    const Scenario alone = operators(1, {multiply(2048)});
-    const Time pass = forecast(alone).step;  // one micro-batch's forward and backward
-    const Sensitivity found = of(s);
-    const TimeSplit& path = *found.forecast.critical_path;
-    EXPECT_EQ(path.compute, pass * (12 + stages - 1)) << stages;
-    EXPECT_EQ(path.exposed_pipeline, found.forecast.step - path.compute) << stages;
-    EXPECT_GT(path.exposed_pipeline, Time{});
-    EXPECT_GT(found.forecast.stages[0].time.bubble, Time{});
-    EXPECT_EQ(path.bubble + path.idle, Time{});
-  }
-}
-
 }  // namespace
 }  // namespace stepcast::search
