@@ -18,6 +18,7 @@
 #include "schedules/plan/memory.h"
 #include "schedules/plan/plan.h"
 #include "schedules/step/asynchronous.h"
+#include "schedules/step/critical_path.h"
 #include "schedules/step/inner_traffic.h"
 #include "schedules/step/local_steps.h"
 #include "schedules/step/memory_trace.h"
@@ -174,7 +175,8 @@ Forecast forecast_on(const workload::Machine& machine, workload::Machines& machi
   PieceTimes pieces(kinds.front(), model, ranks, timer, !unfold, brief.shape.splits_backward, slow, other,
                     copies ? &*copies : nullptr);
   const Exchange exchange = exchange_of(s.data_parallel);
-  const bool all_alike = !unfold && !options.trace && !imperfect && exchange == Exchange::gradients;
+  const bool every_task = options.trace || options.critical_path;
+  const bool all_alike = !unfold && !every_task && !imperfect && exchange == Exchange::gradients;
   const PlannedPipeline pipeline = all_alike ? brief : whole_pipeline(s);
   workload::Lowered lowered;  // all that is
   const workload::WatchLowered counting = [&](const workload::Lowered& program, std::size_t ended) {
@@ -184,22 +186,14 @@ Forecast forecast_on(const workload::Machine& machine, workload::Machines& machi
     }
     if (options.watch != nullptr) (*options.watch)(program, ended);
   };
-  const StepInput input{s,
-                        machine,
-                        ranks,
-                        model,
-                        &pipeline,
-                        chunks,
-                        pieces,
-                        unfold,
-                        options.trace,
-                        options.transfers,
-                        false,
-                        imperfect ? &stragglers : nullptr,
-                        slow,
-                        copies ? &*copies : nullptr,
-                        exchange,
-                        {},
+  const StepInput input{s,          machine,
+                        ranks,      model,
+                        &pipeline,  chunks,
+                        pieces,     unfold,
+                        every_task, options.transfers,
+                        false,      imperfect ? &stragglers : nullptr,
+                        slow,       copies ? &*copies : nullptr,
+                        exchange,   {},
                         &counting};
   const StepRun run = run_step(input);
   const bool exact = unfold || (run.flows->alike() && pieces.alike());
@@ -224,6 +218,7 @@ Forecast forecast_on(const workload::Machine& machine, workload::Machines& machi
   }
   if (out.step == Time{}) throw InputError("model", "a step takes less than 1 ps, expected operators with work to do");
   for (StageReport& stage : out.stages) stage.time = split[stage.stage];
+  if (options.critical_path && input.exchange == Exchange::gradients) out.critical_path = critical_path(step, timeline);
   std::vector<collectives::Timing::Load> more = copied(input);
   std::vector<double> busy_in_round;
   if (input.exchange == Exchange::parameters) busy_in_round = average_round(out, input);

@@ -7,6 +7,7 @@
 #include "app/output.h"
 #include "collectives/operation.h"
 #include "language/scenario.h"
+#include "search/resource.h"
 #include "sim/input_error.h"
 
 namespace stepcast::app {
@@ -54,6 +55,14 @@ Candidates values_of(const CommandLine& line, std::string_view option, const std
   if (option == "profile") return named_candidates({"profiles"});
   if (option == "protocol") return plain_candidates({"Simple", "LL128", "LL"});
   Candidates all;
+  if (option == "price")
+    for (const search::Resource& each : search::resources())
+      all.push_back({std::string(each.name) + "=", std::string(each.meaning)});
+  if (option == "least") {
+    all = plain_candidates({"cluster.gpus", "memory"});
+    for (const search::Resource& each : search::resources())
+      all.push_back({std::string(each.name), std::string(each.meaning)});
+  }
   if (option == "op")
     for (const collectives::Operation each : collectives::kOperations)
       all.push_back({std::string(collectives::name(each)), {}});

@@ -13,6 +13,7 @@
 
 #include "app/asked.h"
 #include "app/command.h"
+#include "app/commands/search_until.h"
 #include "app/output.h"
 #include "app/report/search_report.h"
 #include "app/report/searched_runs.h"
@@ -44,7 +45,11 @@ CommandLine search_line() {
       "front", po::bool_switch(), "also every plan that no other beats in both step time and memory")(
       "budget", po::value<std::string>()->default_value("", ""), "simulate at most so many plans")(
       "exhaustive", po::bool_switch(), "simulate every plan that fits, whatever its bound")(
-      "emit", po::value<std::string>()->default_value("", ""), "yaml: instead, the best plan as a scenario");
+      "emit", po::value<std::string>()->default_value("", ""), "yaml: instead, the best plan as a scenario")(
+      "until", po::value<std::string>()->default_value("", ""),
+      "CONDITION, such as 'step_time<10s': instead, the least of what --least names with which the fastest plan meets "
+      "it")("least", po::value<std::string>()->default_value("", ""),
+            "cluster.gpus, memory (of each GPU), or a resource of stepcast sensitivity, such as network");
   return asked_line(
       "usage: stepcast search SCENARIO.yaml|TABLE.csv|FOLDER|-... [OPTIONS]\n\n"
       "Finds the best parallel plans of a scenario's model on its cluster: sizes of tensor, context, pipeline, expert\n"
@@ -54,7 +59,8 @@ CommandLine search_line() {
       "scenarios, or a table's rows, each has its best plan beside its own.\n\n"
       "  stepcast search scenarios/quickstart.yaml --over parallelism.tensor=1,2,4,8 --fix data_parallel.zero\n"
       "  stepcast search scenarios/quickstart.yaml --emit yaml --output best.yaml\n\n"
-      "Exit status 3: no plan fits in the GPUs' memory.",
+      "  stepcast search scenarios/quickstart.yaml --until 'step_time<15s' --least network\n\n"
+      "Exit status 3: no plan fits in the GPUs' memory, or meets what --until asks for.",
       options);
 }
 
@@ -210,8 +216,8 @@ int search_plans(const std::vector<std::string>& words) {
   const auto limit = at_most(asked->threads);
   workload::Machines machines(kMachineBytes);
   if (questions->size() != 1) {
-    if (!emit.empty() || options.front)
-      throw InputError(emit.empty() ? "--front" : "--emit",
+    if (const bool until = asks_until(asked->values); until || !emit.empty() || options.front)
+      throw InputError(until ? "--until" : emit.empty() ? "--front" : "--emit",
                        "found " + std::to_string(questions->size()) + " scenarios, expected one");
     const std::vector<SearchedRun> runs = searched(*asked, options, *questions, machines);
     write_output(asked->output, asked->format == Format::json  ? searched_runs_json(runs)
@@ -224,6 +230,13 @@ int search_plans(const std::vector<std::string>& words) {
   if (!emit.empty() && (question.of_table || language::is_stream(question.file)))
     throw InputError("--emit", "found a table or a stream, expected a scenario file (.yaml), which is read once more");
 
+  if (asks_until(asked->values)) {
+    const bool fewest = word(asked->values, "least") == "cluster.gpus";
+    options.top = 1;
+    return search_until(
+        *asked, space_asked(*asked, question.scenario, fewest ? search::Objective::gpus : search::Objective::step_time),
+        [&](const search::Space& space) { return answer_of(space, options, machines); });
+  }
   const search::Space space = space_asked(*asked, question.scenario, options.objective);
   const SearchReport report = report_of(space, answer_of(space, options, machines));
   const std::vector<search::Found>& best = report.answer.best;

@@ -222,7 +222,7 @@ std::string search_csv(const SearchReport& report) {
 
 namespace {
 
-Json settings_json(const std::vector<Setting>& settings) {
+Json object(const std::vector<Setting>& settings) {
   Json all = Json::object();
   for (const Setting& each : settings) {
     if (each.is_number || each.value.starts_with("["))
@@ -236,6 +236,8 @@ Json settings_json(const std::vector<Setting>& settings) {
 }
 
 }  // namespace
+
+Json settings_json(const Found& plan) { return object(all_settings(plan)); }
 
 std::string search_json(const SearchReport& report) {
   const search::Answer& answer = report.answer;
@@ -253,16 +255,16 @@ std::string search_json(const SearchReport& report) {
                      {"peak_memory_bytes", plan.memory.value},
                      {"bound_s", to_seconds(plan.bound)},
                      {"shares", shares},
-                     {"settings", settings_json(all_settings(plan))}});
+                     {"settings", settings_json(plan)}});
   }
   for (const search::FrontPlan& plan : answer.front)
     front.push_back({{"step_time_s", to_seconds(plan.step)},
                      {"peak_memory_bytes", plan.memory.value},
-                     {"settings", settings_json(all_settings(plan.settings))}});
+                     {"settings", object(all_settings(plan.settings))}});
   Json nearest;
   if (answer.nearest)
     nearest = {{"missing_bytes", answer.nearest->missing.value},
-               {"settings", settings_json(all_settings(answer.nearest->settings))}};
+               {"settings", object(all_settings(answer.nearest->settings))}};
   return json_text({{"plans", plans},
                     {"front", front},
                     {"own_step_time_s", answer.own ? Json(to_seconds(*answer.own)) : Json()},

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,6 +21,9 @@ std::string search_table(const SearchReport& report);
 std::string search_csv(const SearchReport& report);
 /// But for "seconds" the same on any machine.
 std::string search_json(const SearchReport& report);
+
+/// Every axis and the data ranks, as an object of keys and their values.
+nlohmann::ordered_json settings_json(const search::Found& plan);
 
 /// The keys that make a plan of the space's start, with their values: "parallelism.tensor=8".
 /// "parallelism.tensor_grid=" takes a key away that goes with the start's value alone.

@@ -71,8 +71,8 @@ struct Operand {
 
 class ConditionParser {
  public:
-  ConditionParser(const std::string& text, const Vocabulary& vocabulary)
-      : place_("--where " + shortened(text, 120)), rest_(text), vocabulary_(vocabulary) {
+  ConditionParser(const std::string& text, const Vocabulary& vocabulary, const std::string& option)
+      : place_(option + " " + shortened(text, 120)), rest_(text), vocabulary_(vocabulary) {
     if (text.size() > kLongest) fail("found more than 2000 characters, expected a condition");
     if (!text.empty()) language::checked_text(text, place_);
   }
@@ -351,8 +351,8 @@ Datum combined(StepKind does, const Datum& left, const Datum& right) {
 
 }  // namespace
 
-Condition::Condition(const std::string& text, const Vocabulary& vocabulary)
-    : steps_(std::make_shared<const std::vector<Step>>(ConditionParser(text, vocabulary).parse())) {
+Condition::Condition(const std::string& text, const Vocabulary& vocabulary, const std::string& option)
+    : steps_(std::make_shared<const std::vector<Step>>(ConditionParser(text, vocabulary, option).parse())) {
   for (const Step& step : *steps_)
     if (step.does == StepKind::name) uses_.push_back(step.name);
 }

@@ -33,7 +33,7 @@ struct Vocabulary {
   std::vector<std::string> names;  ///< for messages
 };
 
-/// A condition of --where. The grammar:
+/// A condition of sweep --where and search --until. The grammar:
 ///
 ///   condition   := conjunction { "or" conjunction }
 ///   conjunction := comparison { "and" comparison }
@@ -45,9 +45,9 @@ struct Vocabulary {
 /// A minus inside a word belongs to it (interleaved-1f1b): one that subtracts stands between blanks.
 class Condition {
  public:
-  /// Throws InputError, "--where CONDITION" its place, for what is no such condition, for a name that is not there and
-  /// for sides that cannot be compared.
-  Condition(const std::string& text, const Vocabulary& vocabulary);
+  /// Throws InputError, "--where CONDITION" its place (or what `option` is), for what is no such condition, for a name
+  /// that is not there and for sides that cannot be compared.
+  Condition(const std::string& text, const Vocabulary& vocabulary, const std::string& option = "--where");
 
   /// `value`: of a name, by its number.
   bool holds(const std::function<Datum(std::size_t)>& value) const;

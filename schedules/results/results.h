@@ -154,10 +154,14 @@ struct Forecast {
   std::optional<Time> layer_forward{}, layer_backward{};
   std::optional<OutOfMemory> out_of_memory;
   std::optional<NodeMemory> host_memory{}, drives{};  ///< none: nothing is there
-  std::vector<std::string> streams;                   ///< "compute", "pipeline", "data" ...; for trace spans
-  std::vector<Span> spans;                            ///< only when asked for
-  std::vector<PassSpan> passes;                       ///< likewise; stage by stage, in order of time
-  std::vector<MemoryPoint> memory;                    ///< likewise
+  /// Where the time of the chain of work goes that decides the step, where that was asked for: what ends last, what
+  /// that waited for last, and so on to the step's begin. The parts add up to the step; none of it is a bubble or idle.
+  /// Nothing too where the pipeline never drains, or workers do not wait for each other in every step.
+  std::optional<TimeSplit> critical_path{};
+  std::vector<std::string> streams;  ///< "compute", "pipeline", "data" ...; for trace spans
+  std::vector<Span> spans;           ///< only when asked for
+  std::vector<PassSpan> passes;      ///< likewise; stage by stage, in order of time
+  std::vector<MemoryPoint> memory;   ///< likewise
 };
 
 }  // namespace stepcast::schedules

@@ -55,6 +55,10 @@ void add_stalls(Forecast& f, const Scenario& s, double trained) {
     stage.time.input = input;
     stage.time.checkpoint = checkpoint;
   }
+  if (f.critical_path) {
+    f.critical_path->input = input;
+    f.critical_path->checkpoint = checkpoint;
+  }
 }
 
 }  // namespace stepcast::schedules

@@ -97,7 +97,7 @@ struct StepInput {
   const std::vector<std::vector<BlockRange>>& chunks;  ///< per stage and virtual stage
   PieceTimes& pieces;
   bool unfold = false;
-  bool trace = false;  ///< also remember each lane's traffic
+  bool trace = false;  ///< simulate all micro-batches, and remember each lane's traffic
   /// All traffic as its transfers, that inside layers too. Requires unfold and pieces in parts.
   bool transfers = false;
   /// Of groups that do the same at the same time and take unlike times, all take that of the first to end, not the

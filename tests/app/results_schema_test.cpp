@@ -114,6 +114,9 @@ TEST(ResultsSchema, IsWrittenFromTheTables) {
   stage["memory_bytes"] = object_of(kinds, "integer", "of one GPU; host and nvme: offloaded, not part of the peak");
   Json& found = schema["$defs"]["search"]["properties"]["plans"]["items"]["properties"];
   found["shares"] = object_of(parts, "number", "of the step, mean over the stages; they add up to 1");
+  Json& path = schema["$defs"]["sensitivity"]["properties"]["critical_path"];
+  path = object_of(parts, "number", "shares of the step, which add up to 1; null: the step has no one begin and end");
+  path["type"] = {"object", "null"};
   expect_golden(kSchema, pretty(schema, 0, "", ""));
 }
 

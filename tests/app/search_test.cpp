@@ -125,6 +125,79 @@ TEST(SearchCommand, NoPlanThatFitsIsAnExitStatusOfItsOwn) {
   EXPECT_THAT(outcome.out, HasSubstr("misses"));
 }
 
+/// The point of a value in an answer of --until.
+Json point_of(const Json& answer, double value) {
+  for (const Json& point : answer["points"])
+    if (point["value"] == value) return point;
+  return {};
+}
+
+double step_of(const std::string& words) {
+  const Json answer = Json::parse(run_program(kSmall + words + " --top 1 --format json").out);
+  return answer["plans"].empty() ? 1e9 : answer["plans"][0]["step_time_s"].get<double>();
+}
+
+TEST(SearchCommand, TheLeastMemoryIsAnEdgeThatSearchesOfItsTwoSidesSee) {
+  const std::string words = std::string(kSmall) + " --until 'step_time<410 ms' --least memory --format json --threads ";
+  const Outcome one = run_program(words + "1");
+  ASSERT_EQ(one.status, 0) << one.err;
+  EXPECT_EQ(one.out, run_program(words + "3").out);
+  const Json answer = Json::parse(one.out);
+  expect_schema(results_schema("search_until"), answer, "search_until");
+  constexpr double kGibibyte = 1 << 30;
+  const double least = answer["value"];
+  EXPECT_TRUE(answer["monotone"].get<bool>());
+  for (const double side : {least, least - kGibibyte}) {
+    const Json point = point_of(answer, side);
+    const double step = step_of(fmt::format(" --set 'cluster.node.gpu.memory.size={} GiB'", side / kGibibyte));
+    EXPECT_EQ(point["step_time_s"], step);
+    EXPECT_EQ(point["met"], side == least);
+    EXPECT_EQ(step < 0.41, side == least);
+  }
+}
+
+TEST(SearchCommand, TheFewestGpusAreThoseBelowWhichAllFail) {
+  const Outcome outcome =
+      run_program(std::string(kSmall) + " --until 'step_time<700ms' --least cluster.gpus --format json");
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const Json answer = Json::parse(outcome.out);
+  EXPECT_EQ(answer["value"], 32);
+  EXPECT_EQ(answer["points"].size(), 6u);
+  for (const Json& point : answer["points"]) {
+    EXPECT_EQ(point["met"], point["value"] == 32);
+    EXPECT_EQ(!point["step_time_s"].is_null() && point["step_time_s"] < 0.7, point["met"].get<bool>());
+  }
+}
+
+TEST(SearchCommand, AnEdgeIsATableAndRows) {
+  const std::string words = std::string(kSmall) + " --until 'step_time<700ms' --least cluster.gpus";
+  EXPECT_THAT(run_program(words).out, HasSubstr("least cluster.gpus that meets step_time<700ms: 32; 16 does not\n"));
+  EXPECT_THAT(run_program(words + " --format csv").out, testing::StartsWith("value,counted_in,met,step_time_s,"));
+}
+
+TEST(SearchCommand, TheSlowestNetworkIsOnePercentFasterThanTheNext) {
+  const Outcome outcome = run_program(std::string(kSmall) + " --until 'step_time<450ms' --least network --format json");
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const Json answer = Json::parse(outcome.out);
+  const double least = answer["value"];
+  EXPECT_LT(least, 1);
+  double next = 0;
+  for (const Json& point : answer["points"]) {
+    if (point["value"] < least) next = point["value"];
+    EXPECT_EQ(point["met"].get<bool>(), point["step_time_s"] < 0.45);
+    EXPECT_EQ(point["met"].get<bool>(), point["value"] >= least);
+  }
+  EXPECT_NEAR(least / next, 1.01, 1e-9);
+}
+
+TEST(SearchCommand, ATargetThatNothingMeetsIsAnExitStatusOfItsOwn) {
+  for (const char* what : {"cluster.gpus", "memory", "network"}) {
+    const Outcome outcome = run_program(std::string(kSmall) + " --until 'step_time<1ms' --least " + what);
+    EXPECT_EQ(outcome.status, 3) << what;
+    EXPECT_THAT(outcome.out, HasSubstr(std::string("no ") + what + " that was tried meets step_time<1ms"));
+  }
+}
+
 TEST(SearchCommand, BadWordsAreToldWithWhatIsAllowed) {
   const auto refused = [](const std::string& words, const std::string& why) {
     const Outcome outcome = run_program("search scenarios/quickstart.yaml " + words);
@@ -146,6 +219,14 @@ TEST(SearchCommand, BadWordsAreToldWithWhatIsAllowed) {
   refused("--emit yaml --format json", "expected one of the two");
   refused("--exhaustive --budget 3", "expected one of the two");
   refused("--top 0", "--top");
+  refused("--until 'step_time<1s'", "--until: found without --least");
+  refused("--least memory", "--least: found without --until");
+  refused("--until 'step_tim<1s' --least memory", "did you mean 'step_time'");
+  refused("--until 'step_time<1 GiB' --least memory", "--until step_time<1 GiB: ");
+  refused("--until step_time --least memory", "expected a comparison");
+  refused("--until 'step_time<1s' --least netwrk", "did you mean 'network'");
+  refused("--until 'step_time<1s' --least storage", "the scenario has no storage");
+  refused("--until 'step_time<1s' --least memory --front", "found beside --until");
   refused("--over parallelism.tensor=5", "no sizes divide");
   refused("--over parallelism.tensor=64 --fix parallelism.expert", "no plan can run; the first: ");
 }
