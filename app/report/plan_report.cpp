@@ -30,6 +30,18 @@ std::string counted(double number) {
   return digits;
 }
 
+/// "31.35 days", "17.4 h".
+std::string run_time_text(Duration time) {
+  constexpr double kFewestDays = 2;
+  return to_days(time) < kFewestDays ? text(time) : fmt::format("{:.4g} days", to_days(time));
+}
+
+/// Four digits, or all in front of the point.
+std::string rate_text(double rate) {
+  constexpr double kFourDigits = 9999.5;
+  return rate < kFourDigits ? fmt::format("{:.4g}", rate) : counted(rate);
+}
+
 std::string money_text(const schedules::Price& money) {
   return counted(std::round(money.amount)) + " " + money.currency;
 }
@@ -53,9 +65,9 @@ std::string best_interval_text(const Checkpointing& c) {
 }
 
 std::string simulated_text(const search::SimulatedRuns& runs) {
-  return fmt::format("{:.4g} days in the mean of {} runs (+- {}), 90% between {:.4g} and {:.4g} days; {:.4g} failures",
-                     to_days(runs.mean), runs.runs, text(runs.error()), to_days(runs.low), to_days(runs.high),
-                     runs.failures);
+  return fmt::format("{} in the mean of {} runs (+- {}), 90% between {} and {}; {:.4g} failures",
+                     run_time_text(runs.mean), runs.runs, text(runs.error()), run_time_text(runs.low),
+                     run_time_text(runs.high), runs.failures);
 }
 
 using Lines = std::vector<std::pair<std::string, std::string>>;
@@ -81,12 +93,12 @@ Lines lines_of(const PlannedRun& run) {
                      (plan.tokens ? counted(*plan.tokens) + " tokens, " : "") + counted(plan.samples) + " samples");
   lines.emplace_back("steps", fmt::format("{} of {} samples, {} each", counted(plan.steps),
                                           counted(static_cast<double>(plan.batch)), text(plan.step)));
-  std::string time = fmt::format("{:.4g} days", to_days(plan.times.total));
-  if (run.low) time += fmt::format(" ({:.4g} to {:.4g})", to_days(*run.low), to_days(*run.high));
+  std::string time = run_time_text(plan.times.total);
+  if (run.low) time += ", band " + run_time_text(*run.low) + " to " + run_time_text(*run.high);
   if (run.low && !run.answer.band->in_range) time += " *";
   lines.emplace_back("time", time);
-  lines.emplace_back("GPU-hours",
-                     fmt::format("{} on {} GPUs", counted(std::round(plan.gpu_hours())), counted(plan.gpus)));
+  lines.emplace_back("GPU-hours", fmt::format("{} on {} GPU{}", rate_text(plan.gpu_hours()), counted(plan.gpus),
+                                              plan.gpus == 1 ? "" : "s"));
   add_failure_lines(run, lines);
   if (plan.energy) {
     const schedules::RunPower& power = run.answer.question.scenario.run.power;
@@ -95,9 +107,8 @@ Lines lines_of(const PlannedRun& run) {
   }
   if (plan.money) lines.emplace_back("money", money_text(*plan.money));
   if (const auto error = plan_error(run))
-    lines.emplace_back(
-        "measured", fmt::format("{:.4g} days; this is {} off", to_days(*run.answer.question.scenario.measured.run_time),
-                                signed_percent(*error)));
+    lines.emplace_back("measured", run_time_text(*run.answer.question.scenario.measured.run_time) + "; this is " +
+                                       signed_percent(*error) + " off");
   return lines;
 }
 
@@ -118,7 +129,7 @@ std::string batches_text(const search::BatchPlans& batches, std::int64_t own) {
                    {"samples"},
                    {"steps"},
                    {"step time"},
-                   {"days"},
+                   {"time"},
                    {"GPU-hours"},
                    {"money"},
                    {"useful samples/s"},
@@ -130,9 +141,8 @@ std::string batches_text(const search::BatchPlans& batches, std::int64_t own) {
     if (i == batches.least_time) also("least time");
     if (i == batches.least_money) also(plan.money ? "least money" : "fewest GPU-hours");
     table.add({counted(plan.gpus), counted(static_cast<double>(plan.batch)), counted(plan.samples), counted(plan.steps),
-               text(plan.step), fmt::format("{:.4g}", to_days(plan.times.total)), counted(std::round(plan.gpu_hours())),
-               plan.money ? money_text(*plan.money) : "-", fmt::format("{:.4g}", plan.useful_samples_per_second),
-               mark});
+               text(plan.step), run_time_text(plan.times.total), rate_text(plan.gpu_hours()),
+               plan.money ? money_text(*plan.money) : "-", rate_text(plan.useful_samples_per_second), mark});
   }
   std::string out = table.text();
   if (batches.refused > 0)

@@ -8,6 +8,7 @@
 #include "schedules/step/stalls.h"
 #include "search/run/learning.h"
 #include "sim/input_error.h"
+#include "sim/units_text.h"
 
 namespace stepcast::search {
 namespace {
@@ -111,8 +112,7 @@ OpenQuestion about_failures(const Scenario& s, const RunPlan& plan) {
   if (!failures.gpu_mtbf && !failures.node_mtbf) open.keys.emplace_back("run.failures.gpu_mtbf");
   if (!failures.restart) open.keys.emplace_back("run.failures.restart");
   if (!s.checkpoint.bandwidth && !s.checkpoint.write_time) open.keys.emplace_back("checkpoint.bandwidth");
-  open.worth = fmt::format("each 1% of the time that they take makes {:.3g} days more",
-                           to_days(plan.times.total) * (1 / 0.99 - 1));
+  open.worth = "each 1% of the time that they take makes " + text(plan.times.total * (1 / 0.99 - 1)) + " more";
   return open;
 }
 
@@ -121,17 +121,19 @@ OpenQuestion about_energy(const RunPower& power, const RunPlan& plan) {
   if (!power.computing) open.keys.emplace_back("run.power.computing");
   if (!power.waiting) open.keys.emplace_back("run.power.waiting");
   if (!power.idle && plan.times.restarts.value > 0) open.keys.emplace_back("run.power.idle");
-  open.worth = fmt::format("each 100 W that a GPU draws in the mean make {:.4g} MWh", plan.gpu_hours() * 100 / 1e6);
+  open.worth = "each 100 W that a GPU draws in the mean make " + text(Power{100} * hours(plan.gpu_hours()));
   return open;
 }
 
 OpenQuestion about_money(const schedules::TrainingRun& run, const RunPlan& plan) {
+  constexpr double kNoFractionFrom = 1000;
   OpenQuestion open = about_energy(run.power, plan);
   open.about = "money";
   open.worth = "energy has a price, but is not known";
   if (run.kilowatt_hour_price) return open;
   open.keys = {"run.gpu_hour_price"};
-  open.worth = fmt::format("each 1 that a GPU costs an hour, in any currency, makes {:.6g}", plan.gpu_hours());
+  open.worth = fmt::format("each 1 that a GPU costs an hour, in any currency, makes {:.{}f}", plan.gpu_hours(),
+                           plan.gpu_hours() < kNoFractionFrom ? 1 : 0);
   return open;
 }
 
