@@ -93,7 +93,7 @@ schedules::TensorGrid tensor_grid(const Value& v) {
 }
 
 /// "2.5 USD": a number, a blank, the name of a currency.
-schedules::Price price(const Value& v) {
+schedules::Money price(const Value& v) {
   constexpr std::size_t kLongestName = 8;
   const std::size_t blank = v.text.find(' ');
   if (blank != std::string::npos) {

@@ -8,8 +8,8 @@
 
 namespace stepcast::schedules {
 
-/// Money, in the currency that whoever asks named.
-struct Price {
+/// An amount in the currency that whoever asks named.
+struct Money {
   double amount = 0;
   std::string currency;  ///< "USD"
 };
@@ -36,7 +36,7 @@ struct TrainingRun {
   std::optional<double> dataset_samples{};
   std::optional<std::int64_t>
       target_batch{};  ///< samples of a step with which the target is known; none: the scenario's
-  std::optional<Price> gpu_hour_price{}, kilowatt_hour_price{};
+  std::optional<Money> gpu_hour_price{}, kilowatt_hour_price{};
   RunPower power{};
   RunFailures failures{};
   std::optional<std::int64_t> critical_batch{};  ///< samples

@@ -48,6 +48,7 @@ concepts = {
     "app/command.h": "a subcommand and its exit status",
     "app/options.h": "the words of a subcommand",
     "app/output.h": "writing files",
+    "app/report/json_text.h": "a JSON document as text",
     "app/report/text_table.h": "a table for people or programs",
     "language/configs/config_folders.h": "where files of configs are",
     "language/core/nearest.h": "the allowed name that is nearest to a found one",

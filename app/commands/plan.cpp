@@ -19,7 +19,7 @@ namespace stepcast::app {
 namespace {
 
 constexpr std::uint32_t kMostSimulated = 1'000'000;
-constexpr std::uint32_t kMostGpus = 10'000'000;
+constexpr std::uint32_t kMostGpusOfARun = 10'000'000;
 
 CommandLine plan_line() {
   namespace po = boost::program_options;
@@ -51,7 +51,7 @@ std::vector<std::uint32_t> gpus_asked(const std::string& list) {
   for (std::size_t begin = 0; begin <= list.size();) {
     const std::size_t end = std::min(list.find(',', begin), list.size());
     const std::string one = list.substr(begin, end - begin);
-    const std::uint32_t gpus = one.empty() ? 0 : parse_count(one, "--gpus", kMostGpus);
+    const std::uint32_t gpus = one.empty() ? 0 : parse_count(one, "--gpus", kMostGpusOfARun);
     if (gpus == 0) throw InputError("--gpus", "found " + in_quotes(list) + ", expected A,B,...: whole numbers");
     all.push_back(gpus);
     begin = end + 1;
@@ -128,7 +128,7 @@ std::vector<PlannedRun> planned(std::vector<language::Question> questions, const
   return runs;
 }
 
-int plan(const std::vector<std::string>& words) {
+int plan_runs(const std::vector<std::string>& words) {
   const auto asked = parse_asked(words, plan_line());
   if (!asked) return kDone;
   if (asked->paths.empty())
@@ -153,6 +153,6 @@ int plan(const std::vector<std::string>& words) {
 
 extern const Command plan_command;
 constinit const Command plan_command{"plan", "a whole run: days, money, energy, failures, checkpoints, the best batch",
-                                     plan_line, plan};
+                                     plan_line, plan_runs};
 
 }  // namespace stepcast::app

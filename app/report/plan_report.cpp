@@ -42,7 +42,7 @@ std::string rate_text(double rate) {
   return rate < kFourDigits ? fmt::format("{:.4g}", rate) : counted(rate);
 }
 
-std::string money_text(const schedules::Price& money) {
+std::string money_text(const schedules::Money& money) {
   return counted(std::round(money.amount)) + " " + money.currency;
 }
 
@@ -123,7 +123,7 @@ std::string open_text(const RunPlan& plan) {
 }
 
 std::string batches_text(const search::BatchPlans& batches, std::int64_t own) {
-  if (batches.plans.empty()) return "no batch that was tried fits\n";
+  if (batches.plans.empty()) return "no batch that goes with the plan fits\n";
   TextTable table({{"GPUs"},
                    {"batch"},
                    {"samples"},
@@ -223,11 +223,11 @@ constexpr PlanFigure kPlanFigures[] = {
      [](const RunPlan& p) -> std::optional<double> { return p.useful_samples_per_second; }},
 };
 
-std::string cell(const std::optional<double>& value) { return value ? fmt::format("{}", *value) : ""; }
+std::string optional_cell(const std::optional<double>& value) { return value ? fmt::format("{}", *value) : ""; }
 
 std::vector<std::string> plan_cells(const RunPlan& plan) {
   std::vector<std::string> cells;
-  for (const PlanFigure& figure : kPlanFigures) cells.push_back(cell(figure.of(plan)));
+  for (const PlanFigure& figure : kPlanFigures) cells.push_back(optional_cell(figure.of(plan)));
   cells.push_back(plan.money ? plan.money->currency : "");
   return cells;
 }
@@ -243,10 +243,10 @@ std::string csv_of(const PlannedRun& run) {
     return row(std::vector<std::string>(std::size(kPlanFigures) + 1), {"", "", "", "", "", question.error});
   const auto& measured = question.scenario.measured.run_time;
   const auto seconds_of = [](const std::optional<Duration>& time) {
-    return cell(time ? std::optional(time->value) : std::nullopt);
+    return optional_cell(time ? std::optional(time->value) : std::nullopt);
   };
   std::string out = row(plan_cells(*run.plan), {seconds_of(run.low), seconds_of(run.high), seconds_of(measured),
-                                                cell(plan_error(run)), "the scenario's", ""});
+                                                optional_cell(plan_error(run)), "the scenario's", ""});
   if (!run.batches) return out;
   for (std::size_t i = 0; i < run.batches->plans.size(); ++i) {
     std::string best = i == run.batches->least_time ? "least time" : "";

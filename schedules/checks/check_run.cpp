@@ -1,5 +1,6 @@
 #include "schedules/checks/check_run.h"
 
+#include <cstdint>
 #include <string>
 
 namespace stepcast::schedules {
@@ -10,9 +11,13 @@ void check_run(const Scenario& s, std::vector<Problem>& problems) {
     problems.push_back({"run.tokens", "samples of this model have no tokens; expected run.samples or run.epochs"});
   if (run.epochs && !run.dataset_samples) problems.push_back({"run.dataset_samples", "missing, with run.epochs"});
   if (run.dataset_samples && !run.epochs) problems.push_back({"run.epochs", "missing, with run.dataset_samples"});
-  if (run.target_batch && run.batch_limit && *run.target_batch > *run.batch_limit)
-    problems.push_back({"run.batch_limit", "batch_limit " + std::to_string(*run.batch_limit) +
-                                               " is below run.target_batch " + std::to_string(*run.target_batch)});
+  const auto past_the_limit = [&](const char* key, std::int64_t batch) {
+    if (!run.batch_limit || batch <= *run.batch_limit) return;
+    problems.push_back({"run.batch_limit", "batch_limit " + std::to_string(*run.batch_limit) + " is below " + key +
+                                               " " + std::to_string(batch) + ", past which nobody knows the target"});
+  };
+  past_the_limit("training.global_batch", s.training.global_batch);
+  if (run.target_batch) past_the_limit("run.target_batch", *run.target_batch);
   if (run.gpu_hour_price && run.kilowatt_hour_price &&
       run.gpu_hour_price->currency != run.kilowatt_hour_price->currency)
     problems.push_back({"run.kilowatt_hour_price", "found " + run.kilowatt_hour_price->currency +

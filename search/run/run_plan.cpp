@@ -94,10 +94,10 @@ std::optional<Energy> energy_of(const RunPower& power, const RunPlan& plan, doub
   return all * power.usage_effectiveness.value_or(1);
 }
 
-std::optional<schedules::Price> money_of(const schedules::TrainingRun& run, const RunPlan& plan) {
+std::optional<schedules::Money> money_of(const schedules::TrainingRun& run, const RunPlan& plan) {
   if (run.kilowatt_hour_price && !plan.energy) return std::nullopt;
   if (!run.gpu_hour_price && !run.kilowatt_hour_price) return std::nullopt;
-  schedules::Price money = run.gpu_hour_price.value_or(schedules::Price{0, {}});
+  schedules::Money money = run.gpu_hour_price.value_or(schedules::Money{0, {}});
   money.amount *= plan.gpu_hours();
   if (run.kilowatt_hour_price) {
     money.amount += run.kilowatt_hour_price->amount * to_kilowatt_hours(*plan.energy);

@@ -41,7 +41,7 @@ struct RunPlan {
   std::optional<FailureModel> failures;
   std::optional<Checkpointing> checkpoints;
   std::optional<Energy> energy;
-  std::optional<schedules::Price> money;
+  std::optional<schedules::Money> money;
   std::vector<OpenQuestion> open;
 
   double gpu_hours() const { return to_hours(times.total) * gpus; }

@@ -70,6 +70,13 @@ TEST(PlanCommand, SaysNothingIsOpenWhereAllIsKnown) {
   EXPECT_THAT(run_program(std::string(kRun) + kFailures + kCosts).out, Not(HasSubstr("not known")));
 }
 
+TEST(PlanCommand, ATargetTakesThePlaceOfAnother) {
+  const Json plan = answer_to(std::string(kRun) + "--set run.samples=1536000 --set measured.run_time=")[0]["plan"];
+  EXPECT_EQ(plan["steps"], 1000);
+  EXPECT_EQ(plan["tokens"], 1536000.0 * 2048);
+  EXPECT_NEAR(plan["time_s"].get<double>(), 1000 * plan["step_time_s"].get<double>(), 1e-6);
+}
+
 TEST(PlanCommand, SimulatedFailuresTakeTheTimeThatIsExpected) {
   const std::string words = std::string(kRun) + kFailures + "--simulate-failures 300 ";
   const Json run = answer_to(words)[0];
@@ -132,7 +139,6 @@ TEST(PlanCommand, BadWordsAreToldWithWhatIsAllowed) {
   refused("", "no scenario given");
   refused("scenarios/quickstart.yaml", "run.tokens: missing, expected one of run.tokens, run.samples and run.epochs");
   refused(run + "--set run.tokens=15T", "found '15T', expected a number");
-  refused(run + "--set run.samples=1e9", "run.samples");
   refused(run + "--set run.gpu_hour_price=2", "expected a number above zero and a currency, such as '2.5 USD'");
   refused(run + "--set 'run.gpu_hour_price=0 USD'", "expected a number above zero and a currency");
   refused(run + "--set 'run.power.computing=400'", "expected a power above zero with its unit, such as '700 W'");
@@ -142,8 +148,9 @@ TEST(PlanCommand, BadWordsAreToldWithWhatIsAllowed) {
   refused(run + "--set run.epochs=90 --set run.tokens=", "run.dataset_samples: missing, with run.epochs");
   refused(run + "--set 'run.gpu_hour_price=2 USD' --set 'run.kilowatt_hour_price=1 EUR'",
           "found EUR, but run.gpu_hour_price is in USD");
-  refused(run + "--set run.critical_batch=0", "expected a whole number from 1");
-  refused(run + "--set run.critical_batch=5 --set run.batch_limit=5", "run.batch_limit");
+  refused(run + "--set run.critical_batch=0", "expected a whole number of at least 1");
+  refused(run + "--set run.batch_limit=512", "batch_limit 512 is below training.global_batch 1536");
+  refused(run + "--set run.batch_limit=2048 --set run.target_batch=4096", "below run.target_batch 4096");
   refused(run + kFailures + "--set 'run.failures.gpu_mtbf=1 h'", "it would take more than a thousand years");
   refused(run + "--simulate-failures 100", "nothing is known of failures, expected run.failures.gpu_mtbf");
   refused(run + kFailures + "--simulate-failures 1", "found 1, expected at least 2 runs");

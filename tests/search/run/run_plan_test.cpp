@@ -12,7 +12,7 @@ namespace stepcast::search {
 namespace {
 
 using schedules::Forecast;
-using schedules::Price;
+using schedules::Money;
 using schedules::Scenario;
 
 Scenario sixteen_gpus() {
@@ -122,9 +122,9 @@ TEST(RunPlan, EnergyIsPowerTimesTimeByState) {
 
 TEST(RunPlan, MoneyIsGpuHoursAndKilowattHours) {
   Scenario s = sixteen_gpus();
-  s.run.gpu_hour_price = Price{2.5, "USD"};
+  s.run.gpu_hour_price = Money{2.5, "USD"};
   EXPECT_NEAR(plan(s).money->amount, plan(s).gpu_hours() * 2.5, 1e-6);
-  s.run.kilowatt_hour_price = Price{0.1, "USD"};
+  s.run.kilowatt_hour_price = Money{0.1, "USD"};
   EXPECT_FALSE(plan(s).money);  // energy is not known
   s.run.power = {.computing = Power{400}, .waiting = Power{400}};
   EXPECT_NEAR(plan(s).money->amount, plan(s).gpu_hours() * (2.5 + 0.4 * 0.1), 1e-6 * plan(s).gpu_hours());
@@ -153,9 +153,11 @@ TEST(RunPlan, ContradictionsOfItsKeysAreTold) {
               s.run.target_batch = 200;
             }),
             "run.batch_limit");
+  EXPECT_EQ(told([](Scenario& s) { s.run.batch_limit = s.training.global_batch - 1; }), "run.batch_limit");
+  EXPECT_EQ(told([](Scenario& s) { s.run.batch_limit = s.training.global_batch; }), "");
   EXPECT_EQ(told([](Scenario& s) {
-              s.run.gpu_hour_price = Price{1, "USD"};
-              s.run.kilowatt_hour_price = Price{1, "EUR"};
+              s.run.gpu_hour_price = Money{1, "USD"};
+              s.run.kilowatt_hour_price = Money{1, "EUR"};
             }),
             "run.kilowatt_hour_price");
   EXPECT_EQ(told([](Scenario& s) { s.run.power = {.computing = Power{300}, .waiting = Power{400}}; }),
