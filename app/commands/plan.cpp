@@ -38,8 +38,7 @@ CommandLine plan_line() {
       "below `run` and `checkpoint` say what is known (stepcast keys run); what is not known is asked for.\n"
       "docs/plan.md says how.\n\n"
       "  stepcast plan scenarios/gpt3-175b-1024-a100.yaml --set 'run.gpu_hour_price=2 USD'\n"
-      "  stepcast plan scenarios/resnet-50-p100-256.yaml --set run.epochs=90 --set run.dataset_samples=1281167 \\\n"
-      "      --set run.batch_limit=8192 --gpus 8,64,256\n\n"
+      "  stepcast plan scenarios/resnet-50-p100-256.yaml --set run.batch_limit=8192 --gpus 8,64,256\n\n"
       "Exit status 3: the plan does not fit in the GPUs' memory.",
       options);
 }

@@ -69,15 +69,13 @@ class Job {
     return true;
   }
 
-  /// From a failure until the job goes on. One that comes meanwhile begins that anew.
+  /// From a failure until the job goes on. Where one comes meanwhile, the next way to the end stops before it begins,
+  /// at that one.
   void stand_still() {
-    do {
-      count_event();
-      now_ = failure_;
-      failure_ = now_ + draws_.next();
-      ++failures_;
-    } while (failure_ < now_ + model_.restart.value);
-    now_ += model_.restart.value;
+    count_event();
+    now_ = failure_ + model_.restart.value;
+    failure_ += draws_.next();
+    ++failures_;
   }
 
   void count_event() {

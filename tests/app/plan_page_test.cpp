@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <regex>
 #include <string>
 #include <vector>
 
@@ -168,7 +169,8 @@ TEST(PlanPage, ItsExampleIsWhatTheCommandPrints) {
   ASSERT_NE(at, std::string::npos);
   const Outcome outcome = run_program(joined.substr(at + start.size()));
   ASSERT_EQ(outcome.status, 0) << outcome.err;
-  expect_block(kPlanPage, "example", indented(outcome.out));
+  // Bands move with every prediction that moves (CONTRIBUTING.md).
+  expect_block(kPlanPage, "example", indented(std::regex_replace(outcome.out, std::regex(", band [^\n]*"), "")));
 }
 
 }  // namespace

@@ -465,6 +465,7 @@ TEST(EveryKey, OfTheSoftwareIsStored) {
 TEST(EveryKey, OfTheMeasurementIsStored) {
   const schedules::Measured measured = read_every_key().measured;
   EXPECT_EQ(measured.step_time, milliseconds(41'000));
+  EXPECT_EQ(measured.run_time, days(31));
   EXPECT_EQ(measured.outcome, schedules::RunOutcome::ran);
   EXPECT_EQ(measured.memory_is, schedules::MemoryFigure::reserved);
   EXPECT_EQ(measured.peak_memory, Bytes{42LL << 30});
