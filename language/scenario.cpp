@@ -1,6 +1,7 @@
 #include "language/scenario.h"
 
 #include <algorithm>
+#include <charconv>
 
 #include "language/configs/cluster.h"
 #include "language/configs/model.h"
@@ -21,6 +22,7 @@ constexpr const char* kUsualSoftware = "megatron-core";
 constexpr std::int64_t kMostSamples = 1'000'000'000;
 constexpr std::int64_t kMostLayers = 1'000'000;
 constexpr std::int64_t kMostRanks = 10'000'000;
+constexpr double kMostOfRun = 1e18;  // tokens or samples
 
 /// What is written, plus what decides a default only once all is read.
 struct ScenarioDraft {
@@ -88,6 +90,24 @@ schedules::TensorGrid tensor_grid(const Value& v) {
     fail(v.node->place, v.path,
          "found " + in_quotes(v.text) + ", expected rows x columns, as 2x4, or rows x columns x depth, as 2x4x2");
   return {(*sizes)[0], (*sizes)[1], sizes->size() > 2 ? (*sizes)[2] : 1};
+}
+
+/// "2.5 USD": a number, a blank, the name of a currency.
+schedules::Money price(const Value& v) {
+  constexpr std::size_t kLongestName = 8;
+  const std::size_t blank = v.text.find(' ');
+  if (blank != std::string::npos) {
+    const std::string number_text = v.text.substr(0, blank), currency = v.text.substr(blank + 1);
+    const bool named =
+        !currency.empty() && currency.size() <= kLongestName &&
+        std::ranges::all_of(currency, [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); });
+    double amount = 0;
+    const char* const end = number_text.data() + number_text.size();
+    const auto [rest, error] = std::from_chars(number_text.data(), end, amount);
+    if (named && error == std::errc{} && rest == end && amount > 0 && amount < 1e12) return {amount, currency};
+  }
+  fail(v.node->place, v.path,
+       "found " + in_quotes(v.text) + ", expected a number above zero and a currency, such as '2.5 USD'");
 }
 
 void store_phase(D& d, const Value& v) {
@@ -325,10 +345,50 @@ const Table<ScenarioDraft>& scenario_table() {
            [](D& d, const Value& v) { d.s.checkpoint.every = size(v); }},
           {{"checkpoint.bandwidth", bandwidth_type(), "", "of the storage, all GPUs together"},
            [](D& d, const Value& v) { d.s.checkpoint.bandwidth = v.bandwidth; }},
+          {{"checkpoint.write_time", positive_time(), "", "of one checkpoint, where that is known instead"},
+           [](D& d, const Value& v) { d.s.checkpoint.write_time = v.time; }},
           {{"checkpoint.asynchronous", flag(), "false", "copied to host memory, then written while training goes on"},
            [](D& d, const Value& v) { d.s.checkpoint.asynchronous = v.flag; }},
           {{"checkpoint.snapshot_bandwidth", bandwidth_type(), "", "asynchronous: of one GPU to host memory"},
            [](D& d, const Value& v) { d.s.checkpoint.snapshot_bandwidth = v.bandwidth; }},
+          {{"run.tokens", number(1, kMostOfRun), "", "of a whole run (stepcast plan): tokens to its target"},
+           [](D& d, const Value& v) { d.s.run.tokens = v.number; }},
+          {{"run.samples", number(1, kMostOfRun), "", "or samples"},
+           [](D& d, const Value& v) { d.s.run.samples = v.number; }},
+          {{"run.epochs", number(1e-6, kMostOfRun), "", "or times through all samples of the data set"},
+           [](D& d, const Value& v) { d.s.run.epochs = v.number; }},
+          {{"run.dataset_samples", number(1, kMostOfRun), "required of epochs", "samples of the data set"},
+           [](D& d, const Value& v) { d.s.run.dataset_samples = v.number; }},
+          {{"run.target_batch", whole(1, kMostSamples), "training.global_batch",
+            "samples of a step with which the target is known to be enough"},
+           [](D& d, const Value& v) { d.s.run.target_batch = v.whole; }},
+          {{"run.gpu_hour_price", text_type(), "", "what a GPU costs an hour, as 2.5 USD"},
+           [](D& d, const Value& v) { d.s.run.gpu_hour_price = price(v); }},
+          {{"run.kilowatt_hour_price", text_type(), "", "what energy costs besides, as 0.1 USD"},
+           [](D& d, const Value& v) { d.s.run.kilowatt_hour_price = price(v); }},
+          {{"run.power.computing", power_type(), "", "of a GPU whose kernels run"},
+           [](D& d, const Value& v) { d.s.run.power.computing = v.power; }},
+          {{"run.power.waiting", power_type(), "", "of a GPU in the rest of a step, and during checkpoints"},
+           [](D& d, const Value& v) { d.s.run.power.waiting = v.power; }},
+          {{"run.power.idle", power_type(), "", "of a GPU while the job is being restarted"},
+           [](D& d, const Value& v) { d.s.run.power.idle = v.power; }},
+          {{"run.power.host", power_type(), "not counted", "of a node without its GPUs"},
+           [](D& d, const Value& v) { d.s.run.power.host = v.power; }},
+          {{"run.power.usage_effectiveness", number(1, 10), "not counted",
+            "what the building draws over what its machines draw"},
+           [](D& d, const Value& v) { d.s.run.power.usage_effectiveness = v.number; }},
+          {{"run.failures.gpu_mtbf", duration_type(), "", "mean time between failures of one GPU"},
+           [](D& d, const Value& v) { d.s.run.failures.gpu_mtbf = v.duration; }},
+          {{"run.failures.node_mtbf", duration_type(), "", "of one node, by what is not its GPUs"},
+           [](D& d, const Value& v) { d.s.run.failures.node_mtbf = v.duration; }},
+          {{"run.failures.restart", duration_type(), "", "from a failure until steps are made again"},
+           [](D& d, const Value& v) { d.s.run.failures.restart = v.duration; }},
+          {{"run.critical_batch", whole(1, kMostSamples), "",
+            "samples of a step with which a run takes twice the fewest steps and twice the fewest samples"},
+           [](D& d, const Value& v) { d.s.run.critical_batch = v.whole; }},
+          {{"run.batch_limit", whole(1, kMostSamples), "",
+            "samples of a step up to which the target does not depend on the batch"},
+           [](D& d, const Value& v) { d.s.run.batch_limit = v.whole; }},
           {{"software", block(software_schema), kUsualSoftware,
             "what the framework adds; without base: changes of the default"},
            [](D& d, const Value& v) {
@@ -340,6 +400,8 @@ const Table<ScenarioDraft>& scenario_table() {
            [](D& d, const Value& v) { d.profile = read_block(profile_table(), v); }},
           {{"measured.step_time", positive_time(), "", "of a real run"},
            [](D& d, const Value& v) { d.s.measured.step_time = v.time; }},
+          {{"measured.run_time", duration_type(), "", "of a real run as a whole"},
+           [](D& d, const Value& v) { d.s.measured.run_time = v.duration; }},
           {{"measured.outcome", choice(outcome_names), "ran",
             "failed: the plan was tried and did not run, for whatever reason; it has no step time"},
            [](D& d, const Value& v) { d.s.measured.outcome = static_cast<schedules::RunOutcome>(v.choice); }},
@@ -357,6 +419,11 @@ const Table<ScenarioDraft>& scenario_table() {
       },
       {{"training.experts.capacity", "training.experts.spread"},
        {"data_parallel.compression.ratio", "data_parallel.compression.top_k"},
+       {"checkpoint.bandwidth", "checkpoint.write_time"},
+       {"run.tokens", "run.samples"},
+       {"run.tokens", "run.epochs"},
+       {"run.samples", "run.epochs"},
+       {"run.critical_batch", "run.batch_limit"},
        {"parallelism.layers_per_stage", "pipeline.partition"},
        {"pipeline.partition", "pipeline.embedding_as_layer"},
        {"pipeline.partition", "pipeline.head_as_layer"},

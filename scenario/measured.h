@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "sim/run_units.h"
 #include "sim/units.h"
 
 namespace stepcast::schedules {
@@ -20,6 +21,7 @@ struct Measured {
   RunOutcome outcome = RunOutcome::ran;              ///< failed: the plan was tried and did not run; no step time
   MemoryFigure memory_is = MemoryFigure::allocated;  ///< of peak_memory
   std::optional<Time> step_time;
+  std::optional<Duration> run_time;  ///< of a whole run
   std::optional<Bytes> peak_memory;
   std::map<std::string, Time> phases;  ///< layer_forward, layer_backward, exposed_data_communication, bubble
 };

@@ -19,6 +19,7 @@
 #include "scenario/software.h"
 #include "scenario/traffic_scale.h"
 #include "scenario/training.h"
+#include "scenario/training_run.h"
 #include "sim/units.h"
 #include "workload/machine.h"
 
@@ -40,6 +41,7 @@ struct Scenario {
   std::optional<std::uint32_t> recompute_layers{};        ///< full: of each model chunk the first so many; none: all
   InputPlan input;
   CheckpointPlan checkpoint;
+  TrainingRun run;
   OffloadPlan offload;
   HostLink host_link;  ///< measured: of a profile
   Imperfections imperfections;

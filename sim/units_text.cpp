@@ -33,6 +33,8 @@ constexpr std::array kBandwidth{
 constexpr std::array kFlopRate{NamedUnit{"FLOP/s", 1},    NamedUnit{"kFLOP/s", 1e3},  NamedUnit{"MFLOP/s", 1e6},
                                NamedUnit{"GFLOP/s", 1e9}, NamedUnit{"TFLOP/s", 1e12}, NamedUnit{"PFLOP/s", 1e15},
                                NamedUnit{"EFLOP/s", 1e18}};
+constexpr std::array kPower{NamedUnit{"W", 1}, NamedUnit{"kW", 1e3}, NamedUnit{"MW", 1e6}};
+constexpr std::array kDuration{NamedUnit{"s", 1}, NamedUnit{"min", 60}, NamedUnit{"h", 3600}, NamedUnit{"days", 86400}};
 
 struct Parsed {
   double number;
@@ -142,6 +144,16 @@ std::optional<FlopRate> parse_flop_rate(std::string_view text) {
   return value ? std::optional(FlopRate{*value}) : std::nullopt;
 }
 
+std::optional<Power> parse_power(std::string_view text) {
+  const auto value = rate(parse(text, kPower));
+  return value ? std::optional(Power{*value}) : std::nullopt;
+}
+
+std::optional<Duration> parse_duration(std::string_view text) {
+  const auto value = rate(parse(text, kDuration));
+  return value ? std::optional(Duration{*value}) : std::nullopt;
+}
+
 std::string_view time_units() {
   static const std::string names = list(kTime);
   return names;
@@ -159,6 +171,16 @@ std::string_view bandwidth_units() {
 
 std::string_view flop_rate_units() {
   static const std::string names = list(kFlopRate);
+  return names;
+}
+
+std::string_view power_units() {
+  static const std::string names = list(kPower);
+  return names;
+}
+
+std::string_view duration_units() {
+  static const std::string names = list(kDuration);
   return names;
 }
 
@@ -188,6 +210,24 @@ std::string text(FlopRate flops) {
                                      UnitStep{"TFLOP/s", 1e12, 1000}, UnitStep{"PFLOP/s", 1e15, 1000},
                                      UnitStep{"EFLOP/s", 1e18, 0}};
   return in_steps(flops.value, kSteps);
+}
+
+std::string text(Power power) {
+  static constexpr std::array kSteps{UnitStep{"W", 1, 1000}, UnitStep{"kW", 1e3, 1000}, UnitStep{"MW", 1e6, 0}};
+  return in_steps(power.value, kSteps);
+}
+
+std::string text(Energy energy) {
+  constexpr double kWattHour = 3600;
+  static constexpr std::array kSteps{UnitStep{"Wh", kWattHour, 1000}, UnitStep{"kWh", kWattHour * 1e3, 1000},
+                                     UnitStep{"MWh", kWattHour * 1e6, 1000}, UnitStep{"GWh", kWattHour * 1e9, 0}};
+  return in_steps(energy.value, kSteps);
+}
+
+std::string text(Duration duration) {
+  static constexpr std::array kSteps{UnitStep{"ms", 1e-3, 1000}, UnitStep{"s", 1, 120}, UnitStep{"min", 60, 120},
+                                     UnitStep{"h", 3600, 48}, UnitStep{"days", 86400, 0}};
+  return in_steps(duration.value, kSteps);
 }
 
 }  // namespace stepcast

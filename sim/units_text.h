@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "sim/run_units.h"
 #include "sim/units.h"
 
 namespace stepcast {
@@ -17,12 +18,17 @@ std::optional<Time> parse_time(std::string_view text);
 std::optional<Bytes> parse_bytes(std::string_view text);
 std::optional<Bandwidth> parse_bandwidth(std::string_view text);
 std::optional<FlopRate> parse_flop_rate(std::string_view text);
+/// "700 W", "1.2 kW"; "50000 h", "34 days".
+std::optional<Power> parse_power(std::string_view text);
+std::optional<Duration> parse_duration(std::string_view text);
 
 /// The units each parser knows, smallest first, for error messages: "ps, ns, us, ms, s, min, h".
 std::string_view time_units();
 std::string_view bytes_units();
 std::string_view bandwidth_units();
 std::string_view flop_rate_units();
+std::string_view power_units();
+std::string_view duration_units();
 
 /// For people: three significant digits and the largest unit that leaves a number of at least 1 ("51.2 GiB",
 /// "25.0 GB/s"); whole picoseconds and bytes below the first step. Times turn to minutes at 120 s, to hours at
@@ -31,5 +37,8 @@ std::string text(Time time);
 std::string text(Bytes bytes);
 std::string text(Bandwidth rate);
 std::string text(FlopRate rate);
+std::string text(Power power);
+std::string text(Energy energy);      ///< in Wh, kWh, MWh ...
+std::string text(Duration duration);  ///< from ms on; hours turn to days at 48 h
 
 }  // namespace stepcast

@@ -171,8 +171,9 @@ std::string table(const std::vector<Section>& sections) {
   return out;
 }
 
-constexpr std::array<std::string_view, 11> kTypes{"text",  "whole",     "number",    "flag",  "choice", "time",
-                                                  "bytes", "bandwidth", "flop_rate", "block", "list"};
+constexpr std::array<std::string_view, 13> kTypes{"text",     "whole", "number",    "flag",      "choice",
+                                                  "time",     "bytes", "bandwidth", "flop_rate", "power",
+                                                  "duration", "block", "list"};
 
 std::string json(const std::vector<Section>& sections) {
   nlohmann::ordered_json all = nlohmann::ordered_json::array();

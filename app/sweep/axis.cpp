@@ -24,7 +24,8 @@ using Kind = language::Type::Kind;
 constexpr std::size_t kMostValues = 10'000;
 
 bool is_quantity(Kind kind) {
-  return kind == Kind::time || kind == Kind::bytes || kind == Kind::bandwidth || kind == Kind::flop_rate;
+  return kind == Kind::time || kind == Kind::bytes || kind == Kind::bandwidth || kind == Kind::flop_rate ||
+         kind == Kind::power || kind == Kind::duration;
 }
 bool has_ranges(Kind kind) { return kind == Kind::whole || kind == Kind::number || is_quantity(kind); }
 
@@ -176,6 +177,10 @@ class AxisReader {
         return value.bandwidth.value;
       case Kind::flop_rate:
         return value.flop_rate.value;
+      case Kind::power:
+        return value.power.value;
+      case Kind::duration:
+        return value.duration.value;
       default:
         return value.number;
     }

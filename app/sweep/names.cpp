@@ -44,6 +44,9 @@ NamedDatum named(const language::Type& type) {
       return {NamedDatum::Kind::number, Measure::bandwidth};
     case Kind::flop_rate:
       return {NamedDatum::Kind::number, Measure::flop_rate};
+    case Kind::power:
+    case Kind::duration:
+      return {NamedDatum::Kind::number, Measure::none};
     case Kind::flag:
       return {NamedDatum::Kind::flag, Measure::none};
     case Kind::choice:
@@ -76,6 +79,10 @@ Datum datum(const language::KeyInfo& key, const std::string& text, const languag
       return value.bandwidth.value;
     case Kind::flop_rate:
       return value.flop_rate.value;
+    case Kind::power:
+      return value.power.value;
+    case Kind::duration:
+      return value.duration.value;
     case Kind::flag:
       return value.flag;
     default:

@@ -24,6 +24,10 @@ std::optional<double> number_of(Kind kind, const std::string& value) {
       return parse_bandwidth(value)->value;
     case Kind::flop_rate:
       return parse_flop_rate(value)->value;
+    case Kind::power:
+      return parse_power(value)->value;
+    case Kind::duration:
+      return parse_duration(value)->value;
     default:
       return std::nullopt;
   }

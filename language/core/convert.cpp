@@ -95,6 +95,10 @@ bool parse(const Type& type, const std::string& text, Value& value) {
       return store(parse_bandwidth(text), value.bandwidth) && in_range(type, value.bandwidth.value);
     case Kind::flop_rate:
       return store(parse_flop_rate(text), value.flop_rate) && in_range(type, value.flop_rate.value);
+    case Kind::power:
+      return store(parse_power(text), value.power) && in_range(type, value.power.value);
+    case Kind::duration:
+      return store(parse_duration(text), value.duration) && in_range(type, value.duration.value);
     case Kind::text:
     case Kind::block:
     case Kind::list:
@@ -158,6 +162,10 @@ std::string expected(const Type& type) {
       return quantity(type, "bandwidth", "25 GB/s", bandwidth_units());
     case Kind::flop_rate:
       return quantity(type, "rate", "312 TFLOP/s", flop_rate_units());
+    case Kind::power:
+      return quantity(type, "power", "700 W", power_units());
+    case Kind::duration:
+      return quantity(type, "time", "50000 h", duration_units());
     case Kind::block: {
       std::string words("a file of configs/");
       return words.append(type.fields().folder).append("/ by its name, or a mapping");

@@ -74,6 +74,10 @@ Type bandwidth_type() { return above_zero(of(Kind::bandwidth)); }
 
 Type flop_rate_type() { return above_zero(of(Kind::flop_rate)); }
 
+Type power_type() { return above_zero(of(Kind::power)); }
+
+Type duration_type() { return above_zero(of(Kind::duration)); }
+
 Type block(const Schema& (*fields)()) {
   Type type = of(Kind::block);
   type.fields = fields;

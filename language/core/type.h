@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "language/core/tree.h"
+#include "sim/run_units.h"
 #include "sim/units.h"
 
 namespace stepcast::language {
@@ -16,7 +17,21 @@ using Names = std::vector<std::string_view>;
 
 /// What may stand behind a key. Made by the functions below.
 struct Type {
-  enum class Kind : std::uint8_t { text, whole, number, flag, choice, time, bytes, bandwidth, flop_rate, block, list };
+  enum class Kind : std::uint8_t {
+    text,
+    whole,
+    number,
+    flag,
+    choice,
+    time,
+    bytes,
+    bandwidth,
+    flop_rate,
+    power,
+    duration,
+    block,
+    list
+  };
   Kind kind = Kind::text;
   double least = -std::numeric_limits<double>::infinity();
   double most = std::numeric_limits<double>::infinity();
@@ -39,6 +54,8 @@ Type bytes_type();     ///< up to 1 PB, so that sums of sizes stay whole
 Type positive_bytes();
 Type bandwidth_type();
 Type flop_rate_type();
+Type power_type();
+Type duration_type();  ///< above zero, of any length
 Type block(const Schema& (*fields)());
 Type list_type(std::string_view example, Names (*names)() = nullptr);
 
@@ -59,6 +76,8 @@ struct Value {
   Bytes bytes{};
   Bandwidth bandwidth{};
   FlopRate flop_rate{};
+  Power power{};
+  Duration duration{};
 };
 
 /// The one shape of all complaints about a value.

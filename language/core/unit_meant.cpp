@@ -98,6 +98,21 @@ Readings flop_rates(std::string unit) {
   return big ? Readings{*big + "FLOP/s"} : Readings{};
 }
 
+Readings powers(std::string unit) {
+  take_end(unit, {"watts", "watt", "w"});
+  const std::optional<std::string> big = prefix(unit, false);
+  return big && (big->empty() || *big == "k" || *big == "M") ? Readings{*big + "W"} : Readings{};
+}
+
+/// Units of time, days besides and no fractions of a second.
+Readings durations(const std::string& unit) {
+  const std::string word = lower(unit);
+  if (word == "d" || word == "day" || word == "days") return {"days"};
+  Readings found = times(unit);
+  std::erase_if(found, [](const std::string& each) { return each.size() > 1 && each.ends_with('s'); });
+  return found;
+}
+
 Readings readings(Kind kind, const std::string& unit) {
   switch (kind) {
     case Kind::time:
@@ -108,6 +123,10 @@ Readings readings(Kind kind, const std::string& unit) {
       return bandwidths(unit);
     case Kind::flop_rate:
       return flop_rates(unit);
+    case Kind::power:
+      return powers(unit);
+    case Kind::duration:
+      return durations(unit);
     default:
       return {};
   }
@@ -123,6 +142,10 @@ bool taken(Kind kind, const std::string& text) {
       return parse_bandwidth(text).has_value();
     case Kind::flop_rate:
       return parse_flop_rate(text).has_value();
+    case Kind::power:
+      return parse_power(text).has_value();
+    case Kind::duration:
+      return parse_duration(text).has_value();
     default:
       return false;
   }

@@ -9,6 +9,7 @@
 #include "scenario/scenario.h"
 #include "schedules/checks/check_exchange.h"
 #include "schedules/checks/check_pipeline.h"
+#include "schedules/checks/check_run.h"
 #include "schedules/checks/too_large.h"
 #include "schedules/parallel/expert_nodes.h"
 #include "schedules/parallel/inner_groups.h"
@@ -318,9 +319,13 @@ void check_stalls(const Scenario& s, std::vector<Problem>& out) {
   if (input.workers > 1 && input.preprocessing == Time{})
     out.push_back({"input.preprocessing", "missing, with input.workers"});
   const CheckpointPlan& checkpoint = s.checkpoint;
-  if (checkpoint.every > 0 && !checkpoint.bandwidth)
-    out.push_back({"checkpoint.bandwidth", "missing, with checkpoint.every"});
-  if (checkpoint.every == 0 && (checkpoint.bandwidth || checkpoint.asynchronous || checkpoint.snapshot_bandwidth))
+  const bool has_time = checkpoint.bandwidth || checkpoint.write_time;
+  if ((checkpoint.every > 0 || checkpoint.asynchronous) && !has_time)
+    out.push_back({"checkpoint.bandwidth",
+                   checkpoint.every > 0 ? "missing, with checkpoint.every" : "missing, with checkpoint.asynchronous"});
+  // Of a whole run it is the answer.
+  if (checkpoint.every == 0 && !s.run.has_target() &&
+      (has_time || checkpoint.asynchronous || checkpoint.snapshot_bandwidth))
     out.push_back({"checkpoint.every", "missing, with other keys of checkpoint"});
   if (checkpoint.asynchronous && !checkpoint.snapshot_bandwidth)
     out.push_back({"checkpoint.snapshot_bandwidth", "missing, with checkpoint.asynchronous"});
@@ -463,6 +468,7 @@ std::vector<Problem> check(const Scenario& s) {
   check_data_parallel(s, out);
   check_exchange(s, out);
   check_stalls(s, out);
+  check_run(s, out);
   if (out.empty())
     if (const std::optional<Problem> much = too_much_work(s, false)) out.push_back(*much);
   return out;

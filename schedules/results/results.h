@@ -139,6 +139,7 @@ struct Forecast {
   double parameters = 0;
   double active_parameters = 0;  ///< of those, without the experts that a token does not visit
   std::uint64_t gpus = 0;
+  Bytes state{};  ///< parameters and their optimizer state, each element once: what a checkpoint holds
   std::vector<StageReport> stages;
   std::optional<BusyLink> busiest_link;
   std::optional<FusionSaving> fusion{};  ///< where the scenario says what is fused

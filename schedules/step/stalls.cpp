@@ -14,12 +14,6 @@ Bytes state(const Forecast& f, const Scenario& s, double trained) {
                                     trained * optimizer_bytes(s))};
 }
 
-Bytes state_of_fullest_gpu(const Forecast& f) {
-  Bytes most{};
-  for (const StageReport& stage : f.stages) most = std::max(most, stage.memory.parameters + stage.memory.optimizer);
-  return most;
-}
-
 }  // namespace
 
 Time input_time(const Scenario& s) {
@@ -34,22 +28,36 @@ Time input_time(const Scenario& s) {
                                       : "preparing a step's samples takes more than 106 days at input.preprocessing");
 }
 
+Bytes state_of_fullest_gpu(const Forecast& f) {
+  Bytes most{};
+  for (const StageReport& stage : f.stages) most = std::max(most, stage.memory.parameters + stage.memory.optimizer);
+  return most;
+}
+
+CheckpointTimes checkpoint_times(const CheckpointPlan& plan, Bytes state, Bytes on_gpu) {
+  CheckpointTimes times;
+  times.write = plan.write_time ? *plan.write_time
+                                : from_seconds(static_cast<double>(state.value) / plan.bandwidth->value,
+                                               "writing a checkpoint takes more than 106 days at checkpoint.bandwidth");
+  if (plan.asynchronous)
+    times.copy = from_seconds(static_cast<double>(on_gpu.value) / plan.snapshot_bandwidth->value,
+                              "copying a checkpoint takes more than 106 days at checkpoint.snapshot_bandwidth");
+  return times;
+}
+
 Time checkpoint_stall(const CheckpointPlan& plan, Time step, Bytes state, Bytes on_gpu) {
-  const Time write = from_seconds(static_cast<double>(state.value) / plan.bandwidth->value,
-                                  "writing a checkpoint takes more than 106 days at checkpoint.bandwidth");
-  if (!plan.asynchronous) return write;
-  const Time copy = from_seconds(static_cast<double>(on_gpu.value) / plan.snapshot_bandwidth->value,
-                                 "copying a checkpoint takes more than 106 days at checkpoint.snapshot_bandwidth");
-  return copy + from_seconds(std::max(0.0, to_seconds(write) - to_seconds(step) * plan.every));
+  const CheckpointTimes times = checkpoint_times(plan, state, on_gpu);
+  if (!plan.asynchronous) return times.write;
+  return times.copy + from_seconds(std::max(0.0, to_seconds(times.write) - to_seconds(step) * plan.every));
 }
 
 void add_stalls(Forecast& f, const Scenario& s, double trained) {
   const Time input = std::max(Time{}, input_time(s) - f.step);
   f.step += input;
+  f.state = state(f, s, trained);
   Time checkpoint{};
   if (s.checkpoint.every > 0)
-    checkpoint = {checkpoint_stall(s.checkpoint, f.step, state(f, s, trained), state_of_fullest_gpu(f)).value /
-                  s.checkpoint.every};
+    checkpoint = {checkpoint_stall(s.checkpoint, f.step, f.state, state_of_fullest_gpu(f)).value / s.checkpoint.every};
   f.step += checkpoint;
   for (StageReport& stage : f.stages) {
     stage.time.input = input;

@@ -10,6 +10,17 @@ namespace stepcast::schedules {
 /// DNN Training", VLDB 2021 (arXiv 2007.06775), sec. 3.
 Time input_time(const Scenario& scenario);
 
+/// What one checkpoint takes: `copy` to host memory while all wait, none where it is synchronous; `write` to storage.
+struct CheckpointTimes {
+  Time copy{}, write{};
+};
+/// `state`: of the whole model, each element once; `on_gpu`: of the fullest GPU. Requires a bandwidth or a time of
+/// writing.
+CheckpointTimes checkpoint_times(const CheckpointPlan& plan, Bytes state, Bytes on_gpu);
+
+/// Parameters and optimizer state on the GPU that holds most of them.
+Bytes state_of_fullest_gpu(const Forecast& forecast);
+
 /// What one checkpoint stalls a job whose steps take `step` and whose fullest GPU holds `on_gpu` of state. `state`: of
 /// the whole model, each element once. Synchronous: state / bandwidth. Asynchronous: the copy to host memory, and what
 /// is left of the write when the next is due (Mohan et al., "CheckFreq", FAST 2021, without its overlap of the copy).

@@ -15,9 +15,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto bytes = parse_bytes(input);
   const auto bandwidth = parse_bandwidth(input);
   const auto rate = parse_flop_rate(input);
+  const auto power = parse_power(input);
+  const auto duration = parse_duration(input);
   if (time && (time->value < 0 || text(*time).empty())) std::abort();
   if (bytes && (bytes->value < 0 || text(*bytes).empty())) std::abort();
   if (bandwidth && (!std::isfinite(bandwidth->value) || bandwidth->value < 0 || text(*bandwidth).empty())) std::abort();
   if (rate && (!std::isfinite(rate->value) || rate->value < 0 || text(*rate).empty())) std::abort();
+  if (power && (!std::isfinite(power->value) || power->value < 0 || text(*power).empty())) std::abort();
+  if (duration && (!std::isfinite(duration->value) || duration->value < 0 || text(*duration).empty())) std::abort();
   return 0;
 }

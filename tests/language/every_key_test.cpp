@@ -322,8 +322,28 @@ TEST(EveryKey, OfThePlanIsStored) {
   EXPECT_EQ(s.input.workers, 11u);
   EXPECT_EQ(s.checkpoint.every, 13u);
   EXPECT_EQ(s.checkpoint.bandwidth->value, 32e9);
+  EXPECT_EQ(s.checkpoint.write_time, milliseconds(14'000));
   EXPECT_TRUE(s.checkpoint.asynchronous);
   EXPECT_EQ(s.checkpoint.snapshot_bandwidth->value, 33e9);
+  EXPECT_EQ(s.run.tokens, 3e6);
+  EXPECT_EQ(s.run.samples, 4e6);
+  EXPECT_EQ(s.run.epochs, 2.5);
+  EXPECT_EQ(s.run.dataset_samples, 5e6);
+  EXPECT_EQ(s.run.target_batch, 300);
+  EXPECT_EQ(s.run.gpu_hour_price->amount, 2.25);
+  EXPECT_EQ(s.run.gpu_hour_price->currency, "USD");
+  EXPECT_EQ(s.run.kilowatt_hour_price->amount, 0.125);
+  EXPECT_EQ(s.run.kilowatt_hour_price->currency, "EUR");
+  EXPECT_EQ(s.run.power.computing, Power{410});
+  EXPECT_EQ(s.run.power.waiting, Power{210});
+  EXPECT_EQ(s.run.power.idle, Power{60});
+  EXPECT_EQ(s.run.power.host, Power{1500});
+  EXPECT_EQ(s.run.power.usage_effectiveness, 1.25);
+  EXPECT_EQ(s.run.failures.gpu_mtbf, hours(50'000));
+  EXPECT_EQ(s.run.failures.node_mtbf, days(800));
+  EXPECT_EQ(s.run.failures.restart, seconds(660));
+  EXPECT_EQ(s.run.critical_batch, 1400);
+  EXPECT_EQ(s.run.batch_limit, 8192);
   EXPECT_EQ(s.recompute, schedules::Recompute::full);
   ASSERT_TRUE(s.recomputed_modules);
   EXPECT_TRUE(s.recomputed_modules->latent_ups);
@@ -445,6 +465,7 @@ TEST(EveryKey, OfTheSoftwareIsStored) {
 TEST(EveryKey, OfTheMeasurementIsStored) {
   const schedules::Measured measured = read_every_key().measured;
   EXPECT_EQ(measured.step_time, milliseconds(41'000));
+  EXPECT_EQ(measured.run_time, days(31));
   EXPECT_EQ(measured.outcome, schedules::RunOutcome::ran);
   EXPECT_EQ(measured.memory_is, schedules::MemoryFigure::reserved);
   EXPECT_EQ(measured.peak_memory, Bytes{42LL << 30});

@@ -54,6 +54,27 @@ TEST(UnitsText, ReadsFlopRates) {
   EXPECT_EQ(parse_flop_rate("1EFLOP/s"), FlopRate{1e18});
 }
 
+TEST(UnitsText, ReadsPowersAndDurations) {
+  EXPECT_EQ(parse_power("700 W"), Power{700});
+  EXPECT_EQ(parse_power("1.2kW"), Power{1200});
+  EXPECT_EQ(parse_duration("50000 h"), hours(50'000));
+  EXPECT_EQ(parse_duration("3.5 days"), days(3.5));
+  EXPECT_EQ(parse_duration("90 s"), seconds(90));
+  for (const char* const text : {"", "5", "-5 W", "5 w", "5 kWh", "1e400 W"})
+    EXPECT_EQ(parse_power(text), std::nullopt);
+  for (const char* const text : {"", "5", "-5 h", "5 d", "5 ms", "inf h"})
+    EXPECT_EQ(parse_duration(text), std::nullopt);
+}
+
+TEST(UnitsText, WritesWhatWholeRunsTake) {
+  EXPECT_EQ(text(days(34)), "34.0 days");
+  EXPECT_EQ(text(hours(47)), "47.0 h");
+  EXPECT_EQ(text(seconds(0.25)), "250 ms");
+  EXPECT_EQ(text(Power{6'400}), "6.40 kW");
+  EXPECT_EQ(text(Power{1000} * hours(433'196)), "433 MWh");
+  EXPECT_DOUBLE_EQ(to_kilowatt_hours(Power{500} * hours(3)), 1.5);
+}
+
 TEST(UnitsText, RefusesWhatIsNoQuantity) {
   for (const char* const text : {"",
                                  " ",
@@ -115,6 +136,8 @@ TEST(UnitsText, NamesTheUnitsItKnows) {
   EXPECT_EQ(bytes_units(), "B, kB, MB, GB, TB, KiB, MiB, GiB, TiB");
   EXPECT_NE(bandwidth_units().find("Gbit/s"), std::string_view::npos);
   EXPECT_NE(flop_rate_units().find("TFLOP/s"), std::string_view::npos);
+  EXPECT_EQ(power_units(), "W, kW, MW");
+  EXPECT_EQ(duration_units(), "s, min, h, days");
 }
 
 TEST(UnitsText, WritesThreeDigitsAndTheLargestUnit) {

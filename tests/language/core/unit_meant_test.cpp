@@ -41,6 +41,11 @@ TEST(UnitMeant, OfSizesTimesAndRates) {
   EXPECT_EQ(unit_meant(Kind::flop_rate, "312 tflops/s"), "; did you mean '312 TFLOP/s'?");
   EXPECT_EQ(unit_meant(Kind::flop_rate, "1.2 PF"), "; did you mean '1.2 PFLOP/s'?");
   EXPECT_EQ(unit_meant(Kind::flop_rate, "312T"), "; did you mean '312 TFLOP/s'?");
+  EXPECT_EQ(unit_meant(Kind::power, "700 watts"), "; did you mean '700 W'?");
+  EXPECT_EQ(unit_meant(Kind::power, "1.2KW"), "; did you mean '1.2 kW'?");
+  EXPECT_EQ(unit_meant(Kind::duration, "5 d"), "; did you mean '5 days'?");
+  EXPECT_EQ(unit_meant(Kind::duration, "50000 hours"), "; did you mean '50000 h'?");
+  EXPECT_EQ(unit_meant(Kind::duration, "50 ms"), "");
 }
 
 TEST(UnitMeant, SaysNothingWhereTheUnitIsRight) {
@@ -50,7 +55,7 @@ TEST(UnitMeant, SaysNothingWhereTheUnitIsRight) {
 
 TEST(UnitMeant, SaysNothingWhereNobodyCouldKnow) {
   for (const char* text : {"", "fast", "25", "25 parsecs", "GB/s", "1.2.3 GB", "-5 GBps", "25 QB/s"})
-    for (const Kind kind : {Kind::bandwidth, Kind::bytes, Kind::time, Kind::flop_rate})
+    for (const Kind kind : {Kind::bandwidth, Kind::bytes, Kind::time, Kind::flop_rate, Kind::power, Kind::duration})
       EXPECT_EQ(unit_meant(kind, text), "") << text;
 }
 

@@ -1,0 +1,157 @@
+#include <oneapi/tbb/global_control.h>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/answers.h"
+#include "app/asked.h"
+#include "app/command.h"
+#include "app/output.h"
+#include "app/report/plan_report.h"
+#include "language/core/visible_text.h"
+#include "sim/in_quotes.h"
+#include "sim/input_error.h"
+
+namespace stepcast::app {
+namespace {
+
+constexpr std::uint32_t kMostSimulated = 1'000'000;
+constexpr std::uint32_t kMostGpusOfARun = 10'000'000;
+
+CommandLine plan_line() {
+  namespace po = boost::program_options;
+  po::options_description options;
+  options.add_options()("gpus", po::value<std::string>()->default_value("", ""),
+                        "A,B,...: also plan the run on so many GPUs, with as many data ranks as these make")(
+      "simulate-failures", po::value<std::string>()->default_value("", ""),
+      "draw the failures of so many runs, beside what is expected of them")(
+      "seed", po::value<std::string>()->default_value("1"), "of these draws");
+  return asked_line(
+      "usage: stepcast plan SCENARIO.yaml|TABLE.csv... [OPTIONS]\n\n"
+      "Plans a whole run: how many days, GPU-hours, what energy and money until its target, how much of that is "
+      "useful\n"
+      "where GPUs fail, how often to checkpoint, and which batch is best where larger ones need more samples. The "
+      "keys\n"
+      "below `run` and `checkpoint` say what is known (stepcast keys run); what is not known is asked for.\n"
+      "docs/plan.md says how.\n\n"
+      "  stepcast plan scenarios/gpt3-175b-1024-a100.yaml --set 'run.gpu_hour_price=2 USD'\n"
+      "  stepcast plan scenarios/resnet-50-p100-256.yaml --set run.batch_limit=8192 --gpus 8,64,256\n\n"
+      "Exit status 3: the plan does not fit in the GPUs' memory.",
+      options);
+}
+
+/// "8,16,32" in ascending order, each once.
+std::vector<std::uint32_t> gpus_asked(const std::string& list) {
+  std::vector<std::uint32_t> all;
+  if (list.empty()) return all;
+  for (std::size_t begin = 0; begin <= list.size();) {
+    const std::size_t end = std::min(list.find(',', begin), list.size());
+    const std::string one = list.substr(begin, end - begin);
+    const std::uint32_t gpus = one.empty() ? 0 : parse_count(one, "--gpus", kMostGpusOfARun);
+    if (gpus == 0) throw InputError("--gpus", "found " + in_quotes(list) + ", expected A,B,...: whole numbers");
+    all.push_back(gpus);
+    begin = end + 1;
+  }
+  std::ranges::sort(all);
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  return all;
+}
+
+struct PlanOptions {
+  std::vector<std::uint32_t> gpus;
+  std::uint32_t simulated = 0, seed = 1;
+};
+
+PlanOptions plan_options(const Asked& asked) {
+  PlanOptions options{
+      .gpus = gpus_asked(word(asked.values, "gpus")),
+      .simulated = parse_count(word(asked.values, "simulate-failures"), "--simulate-failures", kMostSimulated),
+      .seed = parse_count(word(asked.values, "seed"), "--seed", kMostSimulated)};
+  if (options.simulated == 1) throw InputError("--simulate-failures", "found 1, expected at least 2 runs");
+  if (options.simulated == 0 && !asked.values["seed"].defaulted())
+    throw InputError("--seed", "nothing is drawn, expected --simulate-failures beside it");
+  return options;
+}
+
+/// `scenario`: the whole run's, of whose step the answer is.
+void plan_one(PlannedRun& run, const schedules::Scenario& scenario, const PlanOptions& options,
+              workload::Machines& machines) {
+  const schedules::Forecast& forecast = *run.answer.forecast;
+  const std::int64_t target = scenario.run.target_batch.value_or(scenario.training.global_batch);
+  const auto of_step = [&](Time step) { return search::plan_run(scenario, forecast, step, target); };
+  run.plan = of_step(forecast.step);
+  if (run.answer.band) {
+    run.low = of_step(run.answer.band->low).times.total;
+    run.high = of_step(run.answer.band->high).times.total;
+  }
+  if (options.simulated > 0) {
+    if (!run.plan->failures)
+      throw InputError("--simulate-failures", "nothing is known of failures, expected " +
+                                                  run.plan->open.front().keys.front() + " in the scenario");
+    run.simulated = search::simulate_failures(*run.plan->failures, run.plan->times.useful,
+                                              run.plan->checkpoints->interval, options.simulated, options.seed);
+  }
+  if (scenario.run.critical_batch || scenario.run.batch_limit || !options.gpus.empty())
+    run.batches = search::plan_batches(scenario, options.gpus, machines);
+}
+
+std::vector<PlannedRun> planned(std::vector<language::Question> questions, const PlanOptions& options,
+                                unsigned threads) {
+  std::optional<oneapi::tbb::global_control> limit;
+  if (threads > 0) limit.emplace(oneapi::tbb::global_control::max_allowed_parallelism, threads);
+  std::vector<schedules::Scenario> scenarios;
+  for (language::Question& question : questions) {
+    scenarios.push_back(question.scenario);
+    question.scenario = search::step_scenario(std::move(question.scenario));
+  }
+  std::vector<Answer> answers = answer(std::move(questions), {.threads = threads});
+  for (const Answer& each : answers)
+    if (!each.question.among_others && !each.forecast) throw InputError("", each.question.error);
+  add_bands(answers, measured_residuals());
+  workload::Machines machines;
+  std::vector<PlannedRun> runs;
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    PlannedRun& run = runs.emplace_back(PlannedRun{.answer = std::move(answers[i])});
+    if (!run.answer.forecast) continue;
+    try {
+      plan_one(run, scenarios[i], options, machines);
+    } catch (const InputError& e) {
+      run = {.answer = std::move(run.answer)};
+      run.answer.question.error = language::visible(run.answer.question.origin + ": " + e.what());
+      if (!run.answer.question.among_others) throw InputError("", run.answer.question.error);
+    }
+  }
+  return runs;
+}
+
+int plan_runs(const std::vector<std::string>& words) {
+  const auto asked = parse_asked(words, plan_line());
+  if (!asked) return kDone;
+  if (asked->paths.empty())
+    throw InputError("stepcast plan", "no scenario given; try scenarios/gpt3-175b-1024-a100.yaml");
+  const PlanOptions options = plan_options(*asked);
+  auto questions = questions_asked(*asked, {}, {}, search::run_problems);
+  if (!questions) return kBadInput;
+  const std::vector<PlannedRun> runs = planned(std::move(*questions), options, asked->threads);
+  write_output(asked->output, asked->format == Format::json  ? plan_json(runs)
+                              : asked->format == Format::csv ? plan_csv(runs)
+                                                             : plan_table(runs));
+  std::vector<const language::Question*> failed;
+  for (const PlannedRun& run : runs)
+    if (!run.plan) failed.push_back(&run.answer.question);
+  if (some_failed(failed, runs.size())) return kFailed;
+  const bool fits =
+      std::ranges::none_of(runs, [](const PlannedRun& run) { return run.answer.forecast->out_of_memory.has_value(); });
+  return fits ? kDone : kDoesNotFit;
+}
+
+}  // namespace
+
+extern const Command plan_command;
+constinit const Command plan_command{"plan", "a whole run: days, money, energy, failures, checkpoints, the best batch",
+                                     plan_line, plan_runs};
+
+}  // namespace stepcast::app

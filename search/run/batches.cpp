@@ -1,0 +1,85 @@
+#include "search/run/batches.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "calibrate/in_parallel.h"
+#include "schedules/checks/check.h"
+#include "schedules/forecast.h"
+#include "search/run/learning.h"
+#include "sim/input_error.h"
+
+namespace stepcast::search {
+namespace {
+
+using schedules::Scenario;
+
+/// Past a batch that needs so many times the samples of a small one, larger batches gain next to nothing.
+constexpr double kMostTimesTheSamples = 32;
+constexpr std::int64_t kLargestBatch = 1'000'000'000;
+
+std::vector<std::int64_t> batches(const Scenario& s) {
+  if (!s.run.critical_batch && !s.run.batch_limit) return {s.training.global_batch};
+  std::int64_t least = s.training.global_batch;
+  while (least % 2 == 0) least /= 2;
+  std::vector<std::int64_t> all;
+  for (std::int64_t batch = least; batch <= kLargestBatch; batch *= 2) {
+    if (s.run.batch_limit && batch > *s.run.batch_limit) break;
+    if (batch > s.training.global_batch && samples_for_one(s.run, batch) > kMostTimesTheSamples) break;
+    all.push_back(batch);
+  }
+  return all;
+}
+
+/// Whether the sizes of the plan go into so many GPUs and samples, all else being as it is.
+std::optional<Scenario> with(const Scenario& s, std::uint32_t gpus, std::int64_t batch) {
+  const schedules::Parallelism& p = s.parallelism;
+  const std::uint32_t of_a_copy = p.tensor * p.context * p.pipeline;
+  if (gpus % of_a_copy != 0) return std::nullopt;
+  Scenario changed = step_scenario(s);
+  changed.cluster.gpus = gpus;
+  changed.parallelism.data = gpus / of_a_copy;
+  changed.training.global_batch = batch;
+  if (batch % (changed.training.micro_batch * changed.parallelism.data) != 0) return std::nullopt;
+  if (!schedules::check(changed).empty()) return std::nullopt;
+  return changed;
+}
+
+}  // namespace
+
+BatchPlans plan_batches(const Scenario& scenario, std::span<const std::uint32_t> gpus, workload::Machines& machines) {
+  const std::int64_t target_batch = scenario.run.target_batch.value_or(scenario.training.global_batch);
+  std::vector<Scenario> tried;
+  BatchPlans found;
+  const std::uint32_t own[] = {scenario.cluster.gpus};
+  for (const std::uint32_t size : gpus.empty() ? std::span(own) : gpus) {
+    for (const std::int64_t batch : batches(scenario)) {
+      if (auto changed = with(scenario, size, batch)) tried.push_back(std::move(*changed));
+    }
+  }
+  std::vector<std::optional<RunPlan>> plans(tried.size());
+  calibrate::in_parallel(tried.size(), [&](std::size_t i) {
+    try {
+      const schedules::Forecast forecast = schedules::forecast(tried[i], machines, {.advise = false});
+      if (forecast.out_of_memory) return;
+      Scenario whole = tried[i];
+      whole.checkpoint = scenario.checkpoint;
+      plans[i] = plan_run(whole, forecast, forecast.step, target_batch);
+    } catch (const InputError&) {  // the cluster cannot carry it, or failures never let it end
+    }
+  });
+  for (std::optional<RunPlan>& plan : plans) {
+    if (plan)
+      found.plans.push_back(std::move(*plan));
+    else
+      ++found.refused;
+  }
+  const auto cost = [](const RunPlan& plan) { return plan.money ? plan.money->amount : plan.gpu_hours(); };
+  for (std::size_t i = 1; i < found.plans.size(); ++i) {
+    if (found.plans[i].times.total < found.plans[found.least_time].times.total) found.least_time = i;
+    if (cost(found.plans[i]) < cost(found.plans[found.least_money])) found.least_money = i;
+  }
+  return found;
+}
+
+}  // namespace stepcast::search
