@@ -89,8 +89,8 @@ void write(const Node& mapping, const std::string& path, const std::string& inde
 
 }  // namespace
 
-std::string scenario_text(const std::filesystem::path& file, std::span<const std::vector<std::string>> layers,
-                          Library& library) {
+Node scenario_tree(const std::filesystem::path& file, std::span<const std::vector<std::string>> layers,
+                   Library& library) {
   const Schema& schema = scenario_schema();
   Node tree = library.scenario(file, schema);
   for (const std::vector<std::string>& layer : layers) {
@@ -102,8 +102,13 @@ std::string scenario_text(const std::filesystem::path& file, std::span<const std
   std::erase_if(tree.entries, [](const Entry& entry) {
     return entry.key == "measured" || entry.key == "source" || entry.key == "note" || entry.key == "confidence";
   });
+  return tree;
+}
+
+std::string scenario_text(const std::filesystem::path& file, std::span<const std::vector<std::string>> layers,
+                          Library& library) {
   std::string out;
-  write(tree, "", "", out);
+  write(scenario_tree(file, layers, library), "", "", out);
   return out;
 }
 

@@ -13,6 +13,7 @@
 
 #include "app/asked.h"
 #include "app/command.h"
+#include "app/launch_text.h"
 #include "app/output.h"
 #include "app/report/search_report.h"
 #include "calibrate/confidence/traits.h"
@@ -43,7 +44,7 @@ CommandLine search_line() {
       "front", po::bool_switch(), "also every plan that no other beats in both step time and memory")(
       "budget", po::value<std::string>()->default_value("", ""), "simulate at most so many plans")(
       "exhaustive", po::bool_switch(), "simulate every plan that fits, whatever its bound")(
-      "emit", po::value<std::string>()->default_value("", ""), "yaml: instead, the best plan as a scenario");
+      "emit", po::value<std::string>()->default_value("", ""), "instead, the best plan: yaml, a scenario; megatron, deepspeed, torchtitan, nanotron: what starts it");
   return asked_line(
       "usage: stepcast search SCENARIO.yaml [OPTIONS]\n\n"
       "Finds the best parallel plans of a scenario's model on its cluster: sizes of tensor, context, pipeline, expert\n"
@@ -51,7 +52,8 @@ CommandLine search_line() {
       "scenario's own plan is where values that are not searched come from. What does not fit in memory is refused,\n"
       "what cannot be among the best is bounded away, the rest is simulated. docs/search.md says how.\n\n"
       "  stepcast search scenarios/quickstart.yaml --over parallelism.tensor=1,2,4,8 --fix data_parallel.zero\n"
-      "  stepcast search scenarios/quickstart.yaml --emit yaml --output best.yaml\n\n"
+      "  stepcast search scenarios/quickstart.yaml --emit yaml --output best.yaml\n"
+      "  stepcast search scenarios/quickstart.yaml --emit megatron --output best.sh\n\n"
       "Exit status 3: no plan fits in the GPUs' memory.",
       options);
 }
@@ -147,13 +149,14 @@ SearchReport report_of(search::Space space, search::Answer answer) {
   return report;
 }
 
-/// The best plan as a scenario.
-std::string emitted(const Asked& asked, const SearchReport& report) {
+/// The best plan as a scenario, or as a framework is told it.
+std::string emitted(const Asked& asked, const SearchReport& report, const language::Framework* framework) {
   const search::Found& best = report.answer.best.front();
   std::vector<std::vector<std::string>> layers{asked.settings, settings_of(report.space, best.settings)};
   if (const auto profile = word(asked.values, "profile"); !profile.empty())
     layers.front().push_back("profile=" + profile);
   language::Library library(language::config_folders());
+  if (framework != nullptr) return launch_text(*framework, best.scenario, asked.paths.front(), layers, library);
   return "# Found by stepcast search: a step takes " + text(best.forecast.step) + ".\n" +
          language::scenario_text(language::input_named(asked.paths.front()), layers, library);
 }
@@ -175,7 +178,7 @@ int search_plans(const std::vector<std::string>& words) {
   options.exhaustive = asked->values["exhaustive"].as<bool>();
   options.front = asked->values["front"].as<bool>();
   const std::string emit = word(asked->values, "emit");
-  if (!emit.empty() && emit != "yaml") throw InputError("--emit", "found " + in_quotes(emit) + ", expected yaml");
+  const language::Framework* framework = emit.empty() || emit == "yaml" ? nullptr : &emitted_framework(emit);
   if (!emit.empty() && asked->format != Format::table)
     throw InputError("--emit", "found --format json or csv beside it, expected one of the two");
   if (options.exhaustive && options.budget)
@@ -195,7 +198,7 @@ int search_plans(const std::vector<std::string>& words) {
   const std::vector<search::Found>& best = report.answer.best;
   if (!emit.empty() && best.empty()) throw InputError("--emit", "no plan of the space fits");
   if (!emit.empty())
-    write_output(asked->output, emitted(*asked, report));
+    write_output(asked->output, emitted(*asked, report, framework));
   else
     write_output(asked->output, asked->format == Format::json  ? search_json(report)
                                 : asked->format == Format::csv ? search_csv(report)
