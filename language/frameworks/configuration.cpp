@@ -106,6 +106,13 @@ class ConfigurationReader {
   std::vector<std::string> without_effect_;
 };
 
+/// The tree's keys in the order that the reference page has them.
+void sort_by_schema(Node& tree) {
+  std::vector<std::string_view> order;
+  for (const KeyInfo& key : scenario_schema().keys) order.push_back(key.path.substr(0, key.path.find('.')));
+  std::ranges::stable_sort(tree.entries, {}, [&](const Entry& entry) { return std::ranges::find(order, entry.key); });
+}
+
 /// What the comment on a line says.
 std::string origin(const Word& word) {
   if (word.place.file.empty()) return word.from;
@@ -158,6 +165,7 @@ std::string scenario_of_configuration(const Framework& framework, std::string_vi
   Node tree = layer_of(schema, std::move(given), {file, 0, 0});
   merge(schema, tree, settings_layer(settings, {}));
   tree = library.expand_block(tree, schema, "");
+  sort_by_schema(tree);
   std::string out = "# Written by stepcast import " + std::string(framework.name) + " from " + visible(file) +
                     ".\n# Behind each line: what says it there (names as in " + std::string(framework.version) +
                     ").\n";

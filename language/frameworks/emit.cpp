@@ -109,7 +109,8 @@ std::vector<std::string> settings_left(const Framework& framework, const Node& t
   bool cluster_by_name = false;
   for (const auto& [path, value] : leaves) {
     const bool label = path == "name" || path == "source" || path == "note" || path == "confidence";
-    const bool said = before.contains(path) && !unsaid.contains(path);
+    const std::string key = path.ends_with(".base") ? path.substr(0, path.size() - 5) : path;
+    const bool said = before.contains(key) && (!unsaid.contains(key) || is_neutral(key, text_of(before, key)));
     const bool of_model = path == "model" || path.starts_with("model.");
     const bool of_usual_stack = (path == "software" || path == "software.base") && value == framework.software;
     const bool size = path == "cluster.gpus" || path == "cluster.nodes";

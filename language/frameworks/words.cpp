@@ -3,6 +3,8 @@
 #include <array>
 #include <charconv>
 
+#include "models/layers/model_blocks.h"
+#include "models/layers/partition.h"
 #include "schedules/pipeline/pipelines.h"
 #include "sim/in_quotes.h"
 #include "sim/input_error.h"
@@ -139,10 +141,35 @@ void say_parallelism(const Scenario& s, Speaker& out) {
 }
 
 /// Chunks of the model that layers are shared out to.
-std::int64_t chunks(const Scenario& s) {
+std::uint32_t chunks(const Scenario& s) {
   const schedules::PipelineSchedule* schedule = schedules::find_pipeline(s.pipeline.schedule);
   const bool fixed = schedule != nullptr && schedule->virtual_stages > 0;
-  return std::int64_t{s.parallelism.pipeline} * (fixed ? schedule->virtual_stages : s.pipeline.virtual_stages);
+  return s.parallelism.pipeline * (fixed ? schedule->virtual_stages : s.pipeline.virtual_stages);
+}
+
+/// Which chunk holds which layers, in one way of those that say the same: nothing where all have as many, embedding or
+/// head or both counted as one, or else a list. Where the scenario leaves it to stepcast, what that does.
+void say_layers(const Scenario& s, Speaker& out) {
+  const schedules::PipelinePlan& p = s.pipeline;
+  const bool even = p.partition.value_or(s.software.partition) == schedules::Partition::layers;
+  const bool said = !s.parallelism.layers_per_stage.empty() || p.embedding_as_layer || p.head_as_layer;
+  if (!even && !said) return;
+  const std::uint32_t parts = chunks(s);
+  const std::vector<std::uint32_t> layers = schedules::share_out(s, schedules::blocks(s), parts).layers;
+  static constexpr std::array<std::array<bool, 2>, 4> kCounted{
+      {{false, false}, {true, true}, {true, false}, {false, true}}};
+  for (const auto& [embedding, head] : kCounted) {
+    const auto counted = static_cast<std::uint32_t>(s.model.layers + embedding + head);
+    if (counted % parts != 0 || (!embedding && !head && !even)) continue;
+    std::vector<std::uint32_t> shares(parts, counted / parts);
+    shares.front() -= embedding ? 1 : 0;
+    shares.back() -= head ? 1 : 0;
+    if (shares != layers) continue;
+    if (embedding) out.flag("pipeline.embedding_as_layer", true);
+    if (head) out.flag("pipeline.head_as_layer", true);
+    return;
+  }
+  out.text("parallelism.layers_per_stage", list_text(layers, [](std::uint32_t each) { return std::to_string(each); }));
 }
 
 void say_pipeline(const Scenario& s, Speaker& out) {
@@ -151,21 +178,12 @@ void say_pipeline(const Scenario& s, Speaker& out) {
   out.size("pipeline.virtual_stages", s.parallelism.pipeline > 1 ? p.virtual_stages : 1);
   if (s.parallelism.pipeline == 1) return;
   if (p.micro_batch_group) out.size("pipeline.micro_batch_group", *p.micro_batch_group);
-  const std::vector<std::uint32_t>& layers = s.parallelism.layers_per_stage;
-  if (!layers.empty()) {
-    out.text("parallelism.layers_per_stage", list_text(layers, [](std::uint32_t each) { return std::to_string(each); }));
-    return;
-  }
   if (p.partition)
     out.text("pipeline.partition", named(std::array<std::string_view, 5>{"layers", "transformer",
                                                                          "transformer|embedding", "parameters",
                                                                          "cost"},
                                          *p.partition));
-  // As many layers each, and where they do not divide, embedding and head count as one each (scenario/partition.h).
-  const bool even = p.partition.value_or(s.software.partition) == schedules::Partition::layers;
-  const bool counted = even && !p.partition && s.model.layers % chunks(s) != 0 && (s.model.layers + 2) % chunks(s) == 0;
-  if (p.embedding_as_layer || (counted && !p.head_as_layer)) out.flag("pipeline.embedding_as_layer", true);
-  if (p.head_as_layer || (counted && !p.embedding_as_layer)) out.flag("pipeline.head_as_layer", true);
+  say_layers(s, out);
 }
 
 void say_data_parallel(const Scenario& s, Speaker& out) {

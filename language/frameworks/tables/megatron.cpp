@@ -178,9 +178,7 @@ const std::vector<FlagRow>& megatron_rows() {
   return rows;
 }
 
-std::vector<FixedKey> megatron_fixed() {
-  return {{"data_parallel.sum_once", "true", "Megatron-LM's gradients are summed once a step"}};
-}
+std::vector<FixedKey> megatron_fixed() { return {}; }
 
 std::vector<RefusedName> megatron_refused() {
   return {
@@ -567,8 +565,11 @@ void read_megatron(Words& words) {
   say(words, "training.optimizer", !sgd ? "adam" : momentum ? "momentum" : "sgd", "@optimizer");
 }
 
-std::vector<std::string> launch_megatron(const Words&, const Launch& launch) {
-  return {"torchrun --nnodes " + std::to_string(launch.nodes) + " --nproc-per-node " +
+std::vector<std::string> launch_megatron(const Words& words, const Launch& launch) {
+  // One queue, so that kernels that wait for traffic are launched behind it; Megatron FSDP asks for more.
+  const bool fsdp = text_of(words, "data_parallel.zero") > "1";
+  const bool inside = text_of(words, "parallelism.tensor") != "1" || text_of(words, "parallelism.context") != "1";
+  return {std::string(inside && !fsdp ? "CUDA_DEVICE_MAX_CONNECTIONS=1 " : "") + "torchrun --nnodes " + std::to_string(launch.nodes) + " --nproc-per-node " +
           std::to_string(launch.gpus_per_node) +
           (launch.nodes > 1 ? " --node-rank \"$NODE_RANK\" --master-addr \"$MASTER_ADDR\" --master-port 29500" : "") +
           " pretrain_gpt.py"};

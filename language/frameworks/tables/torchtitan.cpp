@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "language/core/nearest.h"
@@ -89,6 +90,9 @@ const std::vector<FlagRow>& torchtitan_rows() {
       {.name = "parallelism.pipeline_parallel_layers_per_stage",
        .key = "@layers_per_chunk",
        .remark = "pipeline.virtual_stages"},
+      {.name = "parallelism.module_fqns_per_model_part",
+       .key = "@modules",
+       .remark = "parallelism.layers_per_stage"},
       {.name = "parallelism.pipeline_parallel_first_stage_less_layers",
        .key = "@first_less",
        .usual = "1",
@@ -124,8 +128,6 @@ std::vector<FixedKey> torchtitan_fixed() {
 
 std::vector<RefusedName> torchtitan_refused() {
   return {
-      {"parallelism.module_fqns_per_model_part",
-       "lists modules of each stage, which is not read; expected parallelism.layers_per_stage with --set instead"},
       {"parallelism.pipeline_parallel_schedule_csv", "is a file of passes, which is not read; give pipeline.orders"},
       {"parallelism.disable_loss_parallel", "changes the answer and has no key; expected it to be left out"},
       {"training.dtype", "changes the answer: without copies in fp32 nothing is modelled; expected it to be left out"},
@@ -192,6 +194,37 @@ std::string titan_split(std::int64_t chunks, std::int64_t layers, std::int64_t f
   return "[" + list + "]";
 }
 
+/// Names of the modules of each chunk, of layers of each chunk: [["tok_embeddings","layers.0"],["layers.1","norm","output"]].
+std::string modules_of(const std::string& list) {
+  const nlohmann::json layers = nlohmann::json::parse(list);
+  nlohmann::json chunks = nlohmann::json::array();
+  std::int64_t next = 0;
+  for (const nlohmann::json& count : layers) {
+    nlohmann::json& chunk = chunks.emplace_back(nlohmann::json::array());
+    if (chunks.size() == 1) chunk.push_back("tok_embeddings");
+    for (auto i = count.get<std::int64_t>(); i > 0; --i) chunk.push_back("layers." + std::to_string(next++));
+  }
+  chunks.back().push_back("norm");
+  chunks.back().push_back("output");
+  return chunks.dump();
+}
+
+/// The other way round. Throws InputError where the modules are not in the order of the model.
+std::string layers_of_modules(const Words& words) {
+  const nlohmann::json chunks = nlohmann::json::parse(text_of(words, "@modules"), nullptr, /*allow_exceptions=*/false);
+  nlohmann::json layers = nlohmann::json::array();
+  if (chunks.is_array())
+    for (const nlohmann::json& chunk : chunks)
+      layers.push_back(std::ranges::count_if(chunk, [](const nlohmann::json& module) {
+        return module.is_string() && module.get<std::string>().starts_with("layers.");
+      }));
+  std::string list = layers.dump();
+  for (std::size_t comma = list.find(','); comma != list.npos; comma = list.find(',', comma + 2)) list.insert(comma + 1, " ");
+  if (layers.empty() || nlohmann::json::parse(modules_of(list)) != chunks)
+    refuse(words, "@modules", "lists of tok_embeddings, layers.0 and so on, norm and output, in this order");
+  return list;
+}
+
 void spell_flavor(Words& words) {
   const auto flavor = std::ranges::find_if(flavors(), [&](const Flavor& each) { return has_shape(words, each); });
   if (flavor == flavors().end()) {
@@ -221,16 +254,12 @@ void spell_stages(Words& words, std::int64_t layers) {
   static constexpr std::array<std::array<std::int64_t, 2>, 4> kLess{{{0, 0}, {1, 1}, {1, 0}, {0, 1}}};
   const auto less = std::ranges::find_if(
       kLess, [&](const auto& each) { return titan_split(chunks, layers, each[0], each[1]) == list; });
-  if (less == kLess.end())
-    throw InputError("parallelism.layers_per_stage",
-                     "found " + (list.empty() ? "none" : in_quotes(list)) + ", expected as torchtitan shares out " +
-                         std::to_string(layers) + " layers: " + titan_split(chunks, layers, 1, 1) + " or " +
-                         titan_split(chunks, layers, 0, 0));
+  if (virtual_stages > 1) take(words, "pipeline.virtual_stages");
+  if (less == kLess.end()) return say(words, "@modules", modules_of(list));
   say(words, "@first_less", std::to_string((*less)[0]));
   say(words, "@last_less", std::to_string((*less)[1]));
   const std::int64_t counted = layers + (*less)[0] + (*less)[1];
   say(words, "@layers_per_chunk", std::to_string((counted + chunks - 1) / chunks));
-  if (virtual_stages > 1 && schedule != "1f1b" && schedule != "gpipe") take(words, "pipeline.virtual_stages");
 }
 
 void spell_sharding(Words& words) {
@@ -350,7 +379,14 @@ void read_stages(Words& words) {
   const std::int64_t first = whole_of(words, "@first_less"), last = whole_of(words, "@last_less");
   const std::string schedule = text_of(words, "pipeline.schedule");
   std::int64_t chunks = pipeline * chunks_of_schedule(schedule).value_or(2);
-  if (words.contains("@layers_per_chunk")) {
+  if (words.contains("@modules")) {
+    const std::string list = layers_of_modules(words);
+    say(words, "parallelism.layers_per_stage", list, "@modules");
+    const std::int64_t parts = std::ranges::count(list, ',') + 1;
+    if (parts % pipeline != 0 || (chunks_of_schedule(schedule) && parts != chunks))
+      refuse(words, "@modules", "the schedule's chunks on each of " + std::to_string(pipeline) + " stages");
+    chunks = parts;
+  } else if (words.contains("@layers_per_chunk")) {
     const std::int64_t each = std::max<std::int64_t>(1, whole_of(words, "@layers_per_chunk"));
     const std::int64_t parts = (layers + first + last + each - 1) / each;
     if (parts % pipeline != 0 || (chunks_of_schedule(schedule) && parts != chunks))
@@ -360,6 +396,7 @@ void read_stages(Words& words) {
   if (!chunks_of_schedule(schedule))
     say(words, "pipeline.virtual_stages", std::to_string(chunks / pipeline),
         words.contains("@layers_per_chunk") ? "@layers_per_chunk" : "torchtitan's default of schedules with several");
+  if (words.contains("@modules")) return;
   if ((layers + first + last) % chunks != 0 || first > 1 || last > 1)
     return say(words, "parallelism.layers_per_stage", titan_split(chunks, layers, first, last),
                "torchtitan's shares of the layers: the first stages get one more");

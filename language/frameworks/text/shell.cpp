@@ -120,7 +120,7 @@ class ShellScript {
     ShellWords words;
     std::optional<ShellWord> open;
     const auto add = [&](std::string_view part, const Place& place) {
-      if (!open) open = ShellWord{.text = {}, .place = place};
+      if (!open || open->text.empty()) open = ShellWord{.text = {}, .place = place};
       open->text += part;
       written_ += part.size();
       if (written_ > kMostText)

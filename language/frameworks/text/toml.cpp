@@ -1,4 +1,4 @@
-#include <nlohmann/json.hpp>
+#include <algorithm>
 #include <sstream>
 
 #define TOML_HEADER_ONLY 1
@@ -58,7 +58,8 @@ void write_toml_section(const Section& section, const std::string& path, std::st
   for (const Section& each : section.inner) {
     if (each.statement) continue;
     const std::string own = join(path, each.name);
-    out += "\n[" + own + "]\n";
+    if (std::ranges::any_of(each.inner, [](const Section& inner) { return inner.statement.has_value(); }))
+      out += "\n[" + own + "]\n";
     write_toml_section(each, own, out);
   }
 }
