@@ -6,6 +6,7 @@
 #include "app/options.h"
 #include "app/output.h"
 #include "collectives/operation.h"
+#include "language/frameworks/frameworks.h"
 #include "language/scenario.h"
 #include "sim/input_error.h"
 
@@ -54,6 +55,10 @@ Candidates values_of(const CommandLine& line, std::string_view option, const std
   if (option == "profile") return named_candidates({"profiles"});
   if (option == "protocol") return plain_candidates({"Simple", "LL128", "LL"});
   Candidates all;
+  if (option == "to" || option == "emit")
+    for (const language::Framework* framework : language::frameworks())
+      all.push_back({std::string(framework->name), std::string(framework->title)});
+  if (option == "emit") all.push_back({"yaml", "a scenario"});
   if (option == "op")
     for (const collectives::Operation each : collectives::kOperations)
       all.push_back({std::string(collectives::name(each)), {}});

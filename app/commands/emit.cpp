@@ -1,5 +1,3 @@
-#include <array>
-
 #include "app/asked.h"
 #include "app/command.h"
 #include "app/launch_text.h"
@@ -14,22 +12,40 @@ namespace {
 
 CommandLine emit_line() {
   namespace po = boost::program_options;
-  po::options_description options;
+  po::options_description options("Options");
   options.add_options()("to", po::value<std::string>()->default_value("", ""),
-                        "megatron, deepspeed, torchtitan or nanotron: the framework");
-  return asked_line(
-      "usage: stepcast emit SCENARIO.yaml --to FRAMEWORK [OPTIONS]\n\n"
+                        "megatron, deepspeed, torchtitan or nanotron: the framework")(
+      "set", po::value<std::vector<std::string>>()->composing()->default_value({}, ""),
+      "KEY=VALUE laid over the scenario; may be repeated")(
+      "profile", po::value<std::string>()->default_value("", ""),
+      "a calibration's output laid over the scenario, as --set profile=FILE")(
+      "output", po::value<std::string>()->default_value("", ""), "write to this file; -: standard output");
+  return {
+      .usage = "usage: stepcast emit SCENARIO.yaml --to FRAMEWORK [OPTIONS]\n\n"
       "Writes what starts a scenario's plan: flags of Megatron-LM in a bash script, a configuration of DeepSpeed (JSON),\n"
       "torchtitan (TOML) or nanotron (YAML). Comments say what each line stands for, how to launch it, and what you\n"
       "have to fill in. docs/launch-lines.md says more; stepcast import goes the other way.\n\n"
       "  stepcast emit scenarios/quickstart.yaml --to megatron --output train.sh\n"
       "  stepcast emit scenarios/llama3-8b-context-128k.yaml --to torchtitan --set parallelism.sequence=true\n\n"
       "Exit status 2: the framework has nothing for a key of the plan; the message names it.",
-      options, {"table"});
+      .options = options,
+      .formats = {},
+      .sets_scenarios = true};
+}
+
+std::optional<Asked> read_emit_words(const std::vector<std::string>& words) {
+  const auto values = parse_options(words, emit_line());
+  if (!values) return std::nullopt;
+  return Asked{*values,
+               (*values)["path"].as<std::vector<std::string>>(),
+               (*values)["set"].as<std::vector<std::string>>(),
+               Format::table,
+               word(*values, "output"),
+               0};
 }
 
 int emit_plan(const std::vector<std::string>& words) {
-  const auto asked = parse_asked(words, emit_line());
+  const auto asked = read_emit_words(words);
   if (!asked) return kDone;
   if (asked->paths.size() != 1)
     throw InputError("stepcast emit", asked->paths.empty()

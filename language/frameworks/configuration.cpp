@@ -29,8 +29,12 @@ class ConfigurationReader {
                                     : statement.name == pattern;
     };
     const auto refused = std::ranges::find(refused_, statement.name, &RefusedName::name);
-    if (refused != refused_.end()) throw InputError(at(statement), std::string(refused->why));
-    if (!std::ranges::any_of(ignored_, is_ignored)) throw_unknown(statement);
+    const bool harmless =
+        refused != refused_.end() && !refused->harmless.empty() && refused->harmless == statement.text;
+    if (refused != refused_.end() && !harmless)
+      throw InputError(at(statement), (statement.text.empty() ? "" : "found " + in_quotes(statement.text) + ": ") +
+                                          std::string(refused->why));
+    if (!harmless && !std::ranges::any_of(ignored_, is_ignored)) throw_unknown(statement);
     if (std::ranges::find(without_effect_, statement.name) == without_effect_.end())
       without_effect_.push_back(statement.name);
   }

@@ -33,6 +33,7 @@ struct FixedKey {
 /// A flag that changes the answer and stands for nothing here, or a key that the framework has nothing for, and why.
 struct RefusedName {
   std::string_view name, why;
+  std::string_view harmless{};  ///< the text of the flag that changes nothing; empty: none
 };
 
 /// What a launch is made of beside the words.

@@ -58,13 +58,13 @@ std::vector<FixedKey> deepspeed_fixed() {
 
 std::vector<RefusedName> deepspeed_refused() {
   return {
-      {"amp.enabled", "changes the answer: expected bf16 or fp16 instead"},
-      {"zero_optimization.zero_hpz_partition_size", "changes the answer and has no key: expected 1 and no such line"},
-      {"zero_optimization.zero_quantized_weights", "changes the answer and has no key; expected no such line"},
-      {"zero_optimization.zero_quantized_gradients", "changes the answer and has no key; expected no such line"},
-      {"zero_optimization.reduce_scatter", "changes the answer and has no key; expected no such line"},
+      {"amp.enabled", "changes the answer: expected bf16 or fp16 instead", "false"},
+      {"zero_optimization.zero_hpz_partition_size", "changes the answer and has no key: expected 1", "1"},
+      {"zero_optimization.zero_quantized_weights", "changes the answer and has no key; expected false", "false"},
+      {"zero_optimization.zero_quantized_gradients", "changes the answer and has no key; expected false", "false"},
+      {"zero_optimization.reduce_scatter", "changes the answer and has no key; expected true", "true"},
       {"zero_optimization.offload_optimizer.ratio", "changes the answer and has no key: all of the state or none"},
-      {"curriculum_learning.enabled", "changes the sequence from step to step; expected training.sequence of one step"},
+      {"curriculum_learning.enabled", "changes the sequence from step to step; expected training.sequence of one step", "false"},
       {"compression_training", "changes the answer and has no key; expected no such line"},
       {"sparse_attention.mode", "changes the answer and has no key; expected no such line"},
       {"pipeline.activation_checkpoint_interval", "leave it out and give --set recompute.every=N"},
@@ -124,6 +124,10 @@ void spell_deepspeed(Words& words) {
   say(words, "@batch", std::to_string(batch));
   say(words, "@micro", std::to_string(micro));
   say(words, "@accumulation", std::to_string(batch / (data * micro)));
+  if (text_of(words, "parallelism.pipeline") != "1" && text_of(words, "data_parallel.zero") > "1")
+    throw InputError("data_parallel.zero", "found " + text_of(words, "data_parallel.zero") +
+                                               " with a pipeline, but DeepSpeed's pipeline engine takes 0 and 1 alone "
+                                               "(deepspeed/runtime/pipe/engine.py); expected 0 or 1");
   const std::string precision = text_of(words, "training.precision");
   if (precision == "bf16" || precision == "fp16") say(words, precision == "bf16" ? "@bf16" : "@fp16", "true");
   if (precision == "bf16" || precision == "fp16" || precision == "fp32") take(words, "training.precision");
@@ -165,30 +169,41 @@ void read_batch_sizes(Words& words) {
   for (const char* key : kKeys)
     if (text_of(words, key) == "auto")
       throw InputError(words.at(key).from, "found auto, which the Trainer fills in; expected a whole number");
-  const auto ranks = std::ranges::count_if(kKeys, [&](const char* key) { return words.contains(key); });
-  if (ranks == 0) throw InputError("train_batch_size", "missing, expected a whole number");
-  if (!words.contains("@micro"))
-    throw InputError("train_micro_batch_size_per_gpu", "missing, expected a whole number");
-  const std::int64_t micro = whole_of(words, "@micro");
-  say(words, "training.micro_batch", std::to_string(micro), "@micro");
   const std::int64_t model = whole_of(words, "parallelism.tensor") * whole_of(words, "parallelism.context") *
                              whole_of(words, "parallelism.pipeline");
-  const std::int64_t passes = words.contains("@accumulation") ? whole_of(words, "@accumulation") : 1;
-  if (words.contains("@batch") && words.contains("@accumulation")) {
-    const std::int64_t batch = whole_of(words, "@batch");
-    if (passes < 1 || micro < 1 || batch % (passes * micro) != 0)
-      refuse(words, "@batch", "a multiple of train_micro_batch_size_per_gpu x gradient_accumulation_steps");
-    say(words, "training.global_batch", std::to_string(batch), "@batch");
-    say(words, "parallelism.data", std::to_string(batch / (passes * micro)), "of the three batch sizes");
-    say(words, "cluster.gpus", std::to_string(batch / (passes * micro) * model), "of the three batch sizes");
-  } else if (words.contains("@batch")) {
-    say(words, "training.global_batch", text_of(words, "@batch"), "@batch");
-  } else {
+  const auto known = std::ranges::count_if(kKeys, [&](const char* key) { return words.contains(key); });
+  std::int64_t batch = words.contains("@batch") ? whole_of(words, "@batch") : 0,
+               micro = words.contains("@micro") ? whole_of(words, "@micro") : 0,
+               passes = words.contains("@accumulation") ? whole_of(words, "@accumulation") : 0, data = 0;
+  // Of the three sizes and the data ranks three make the fourth (DeepSpeed's _batch_assertion); with one size alone
+  // there is no accumulation.
+  if (known < 3) {
     if (!words.contains("cluster.gpus"))
-      throw InputError("train_batch_size", "missing, expected it or --set cluster.gpus=N, which it follows from");
-    const std::int64_t data = whole_of(words, "cluster.gpus") / model;
-    say(words, "training.global_batch", std::to_string(data * passes * micro), "of the GPUs and the other batch sizes");
+      throw InputError(known == 0 ? "train_batch_size" : "gradient_accumulation_steps",
+                       "missing, expected all three batch sizes, or --set cluster.gpus=N to know the data ranks");
+    data = whole_of(words, "cluster.gpus") / model;
+    if (passes == 0 && (batch == 0 || micro == 0)) passes = 1;
   }
+  if (known < 3 && (data == 0 || (batch == 0 && micro == 0)))
+    throw InputError("train_batch_size", "missing, expected a whole number");
+  const auto exact = [&](std::int64_t all, std::int64_t part) {
+    if (part < 1 || all % part != 0)
+      throw InputError("train_batch_size", "found " + std::to_string(all) + ", expected a multiple of " +
+                                               std::to_string(part) + ", the product of the other sizes");
+    return all / part;
+  };
+  if (known == 3) data = exact(batch, micro * passes);
+  if (batch == 0) batch = micro * passes * data;
+  if (micro == 0) micro = exact(batch, passes * data);
+  if (passes == 0) passes = exact(batch, micro * data);
+  if (batch != micro * passes * data) exact(batch, micro * passes * data);
+  const auto from = [&](const char* key) {
+    return words.contains(key) ? key : "of the GPUs and the other batch sizes";
+  };
+  say(words, "training.micro_batch", std::to_string(micro), from("@micro"));
+  say(words, "training.global_batch", std::to_string(batch), from("@batch"));
+  say(words, "parallelism.data", std::to_string(data), "of the batch sizes and the GPUs");
+  say(words, "cluster.gpus", std::to_string(data * model), "of the batch sizes");
 }
 
 void read_deepspeed(Words& words) {

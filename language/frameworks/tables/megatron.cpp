@@ -183,7 +183,7 @@ std::vector<FixedKey> megatron_fixed() { return {}; }
 std::vector<RefusedName> megatron_refused() {
   return {
       {"--use-torch-fsdp2", "changes the answer and is not modelled with this stack; expected --use-megatron-fsdp"},
-      {"--num-distributed-optimizer-instances", "changes the answer and has no key yet; expected it to be left out"},
+      {"--num-distributed-optimizer-instances", "changes the answer and has no key yet; expected 1", "1"},
       {"--enable-cuda-graph", "changes the answer; leave it out and give --set software.cuda_graphs=layers"},
       {"--external-cuda-graph", "changes the answer; leave it out and give --set software.cuda_graphs=layers"},
       {"--squared-relu", "changes the answer and has no key; expected --swiglu or no such flag"},
@@ -500,7 +500,7 @@ void read_attention(Words& words) {
     for (const char* key : {"model.latent.kv_rank", "model.latent.head", "model.latent.rotary", "model.latent.value", "@query_rank"})
       take(words, key);
     say(words, "model.kv_heads", words.contains("@groups") ? words.contains("@kv_heads") ? text_of(words, "@kv_heads") : "1" : text_of(words, "model.heads"),
-        words.contains("@groups") ? "--num-query-groups" : "assumed: no --group-query-attention");
+        words.contains("@kv_heads") ? "@kv_heads" : words.contains("@groups") ? "assumed, Megatron-LM's default of --num-query-groups" : "assumed: no --group-query-attention");
     return;
   }
   take(words, "model.head_width");

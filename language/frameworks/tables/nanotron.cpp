@@ -91,7 +91,7 @@ std::vector<FixedKey> nanotron_fixed() {
 
 std::vector<RefusedName> nanotron_refused() {
   return {{"parallelism.expert_parallel_size",
-           "is a further dimension of ranks beside dp, which is not modelled; expected 1 and no such line"},
+           "is a further dimension of ranks beside dp, which is not modelled; expected 1", "1"},
           {"parallelism.expert", "its expert_parallel_size is a dimension of its own, which is not modelled"},
           {"pipeline.schedule", "it has 1f1b and afab, which is gpipe"},
           {"data_parallel.shard_group", "it shards over all data ranks"},
@@ -101,7 +101,7 @@ std::vector<RefusedName> nanotron_refused() {
           {"model.head_width", "it is hidden over heads"},
           {"model.experts.count", "its mixture of experts (Qwen2Config.moe_config) is not modelled"},
           {"model.model_config.sliding_window_size", "changes the answer and has no key: all of a sequence is attended to"},
-          {"model.model_config.z_loss_enabled", "changes the answer and has no key; expected false and no such line"}};
+          {"model.model_config.z_loss_enabled", "changes the answer and has no key; expected false", "false"}};
 }
 
 std::vector<std::string_view> nanotron_ignored() {
@@ -157,7 +157,6 @@ void spell_nanotron(Words& words) {
       std::to_string(whole_of(words, "model.hidden") / whole_of(words, "model.heads")))
     take(words, "model.head_width");
   if (text_of(words, "pipeline.partition") == "cost") take(words, "pipeline.partition");
-  // One stage has no order of passes, but nanotron is to be told one.
 }
 
 void read_nanotron(Words& words) {

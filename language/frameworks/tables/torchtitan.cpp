@@ -129,11 +129,11 @@ std::vector<FixedKey> torchtitan_fixed() {
 std::vector<RefusedName> torchtitan_refused() {
   return {
       {"parallelism.pipeline_parallel_schedule_csv", "is a file of passes, which is not read; give pipeline.orders"},
-      {"parallelism.disable_loss_parallel", "changes the answer and has no key; expected it to be left out"},
-      {"training.dtype", "changes the answer: without copies in fp32 nothing is modelled; expected it to be left out"},
-      {"optimizer.early_step_in_backward", "changes the answer and has no key; expected it to be left out"},
-      {"fault_tolerance.enable", "changes the answer and has no key; expected it to be left out"},
-      {"quantize.linear.float8.recipe_name", "row-wise scales have no key; expected it to be left out (tensor-wise)"},
+      {"parallelism.disable_loss_parallel", "changes the answer and has no key; expected false", "false"},
+      {"training.dtype", "changes the answer: without copies in fp32 nothing is modelled; expected float32", "float32"},
+      {"optimizer.early_step_in_backward", "changes the answer and has no key; expected false", "false"},
+      {"fault_tolerance.enable", "changes the answer and has no key; expected false", "false"},
+      {"quantize.linear.float8.recipe_name", "row-wise scales have no key; expected tensorwise", "tensorwise"},
       {"data_parallel.zero", "without ranks that share parameters it is 0; ZeRO 1 it has not"},
       {"parallelism.sequence", "its tensor ranks always share the sequence; expected true"},
       {"parallelism.order", "it has tensor, context, data, pipeline"},
@@ -426,7 +426,8 @@ void read_torchtitan(Words& words) {
   else
     say(words, "pipeline.schedule", "1f1b", "one stage has no order");
   const bool tensor = text_of(words, "parallelism.tensor") != "1";
-  say(words, "parallelism.sequence", tensor ? "true" : "false", "torchtitan's tensor ranks always share the sequence");
+  say(words, "parallelism.sequence", tensor ? "true" : "false",
+      tensor ? "torchtitan's tensor ranks always share the sequence" : "one tensor rank");
   if (text_of(words, "parallelism.context") == "1") take(words, "parallelism.context_method");
   const std::string converters = text_of(words, "@converters");
   const bool low = converters == "fp8" || converters == "mxfp8";

@@ -59,25 +59,85 @@ class ShellScript {
 
   void read_command() {
     ShellWords words;
+    std::string connector;
     for (skip_blanks(); at_ < text_.size(); skip_blanks()) {
       const char c = peek();
       if (c == '\n' || c == ';' || c == '&' || c == '|' || c == '(' || c == ')' || c == '<' || c == '>') {
-        next();
+        connector = next();
+        if (peek() == c && (c == '&' || c == '|')) connector += next();
         break;
       }
       if (words.empty() && read_assignment()) continue;
       for (ShellWord& word : read_word())
-        if (!words.empty() || !goes_before_commands(word.text)) words.push_back(std::move(word));
+        if (!words.empty() || !(branches(word.text) || goes_before_commands(word.text))) words.push_back(std::move(word));
     }
+    if (in_condition_) return read_condition(words, connector);
     const auto flags = [](const ShellWords& all) {
       return std::ranges::count_if(all, [](const ShellWord& word) { return word.text.starts_with("--"); });
     };
-    if (flags(words) > flags(most_flags_)) most_flags_ = std::move(words);
+    if (runs() && flags(words) > flags(most_flags_)) most_flags_ = std::move(words);
+  }
+
+  /// Whether what is read now runs, as far as it is known.
+  bool runs() const {
+    return std::ranges::all_of(branches_, [](const Branch& branch) { return branch.runs != Truth::no; });
+  }
+
+  /// Follows if, elif, else and fi; whether the word is one of them.
+  bool branches(const std::string& word) {
+    if (word == "if") branches_.emplace_back();
+    if (word == "if" || (word == "elif" && !branches_.empty())) {
+      in_condition_ = true;
+      condition_.reset();
+      return true;
+    }
+    if (branches_.empty()) return false;
+    Branch& branch = branches_.back();
+    if (word == "then" && in_condition_) {
+      in_condition_ = false;
+      const Truth holds = condition_.value_or(Truth::unknown);
+      branch.runs = branch.taken == Truth::yes ? Truth::no : holds;
+      if (branch.taken != Truth::yes && holds != Truth::no) branch.taken = holds;
+      return true;
+    }
+    if (word == "else") {
+      branch.runs = branch.taken == Truth::yes ? Truth::no : Truth::unknown;
+      return true;
+    }
+    if (word == "fi") branches_.pop_back();
+    return word == "fi";
+  }
+
+  enum class Truth : std::uint8_t { no, yes, unknown };
+  struct Branch {
+    Truth runs = Truth::unknown, taken = Truth::no;  ///< taken: whether an earlier branch of the same if runs
+  };
+
+  /// Of [[ a == b ]] and [[ -z a ]], with what follows from the commands before it.
+  void read_condition(const ShellWords& words, const std::string& connector) {
+    Truth holds = Truth::unknown;
+    const auto text = [&](std::size_t i) { return i < words.size() ? words[i].text : std::string(); };
+    const bool known = std::ranges::none_of(words, [](const ShellWord& word) { return word.text.find('$') != word.text.npos; });
+    if (known && words.size() == 5 && (text(2) == "==" || text(2) == "=" || text(2) == "!="))
+      holds = (text(1) == text(3)) == (text(2) != "!=") ? Truth::yes : Truth::no;
+    if (known && words.size() == 4 && (text(1) == "-z" || text(1) == "-n"))
+      holds = text(2).empty() == (text(1) == "-z") ? Truth::yes : Truth::no;
+    if (words.empty()) return;
+    if (!condition_)
+      condition_ = holds;
+    else if (joined_by_ == "||")
+      condition_ = *condition_ == Truth::yes || holds == Truth::yes ? Truth::yes
+                   : *condition_ == Truth::no && holds == Truth::no ? Truth::no
+                                                                    : Truth::unknown;
+    else
+      condition_ = *condition_ == Truth::no || holds == Truth::no     ? Truth::no
+                   : *condition_ == Truth::yes && holds == Truth::yes ? Truth::yes
+                                                                      : Truth::unknown;
+    joined_by_ = connector;
   }
 
   static bool goes_before_commands(const std::string& word) {
-    static constexpr std::array<std::string_view, 9> kWords{"then", "else",   "do",    "if",  "fi",
-                                                            "done", "export", "local", "exec"};
+    static constexpr std::array<std::string_view, 5> kWords{"do", "done", "export", "local", "exec"};
     return std::ranges::find(kWords, word) != kWords.end();
   }
 
@@ -105,6 +165,7 @@ class ShellScript {
       for (const ShellWord& part : read_word()) whole.text += (whole.text.empty() ? "" : " ") + part.text;
       values.push_back(std::move(whole));
     }
+    if (!runs()) return true;
     ShellWords& known = variables_[name];
     if (!adds) known.clear();
     std::ranges::move(values, std::back_inserter(known));
@@ -258,6 +319,10 @@ class ShellScript {
   std::uint32_t line_ = 1;
   std::map<std::string, ShellWords> variables_;
   ShellWords most_flags_;
+  std::vector<Branch> branches_;
+  bool in_condition_ = false;
+  std::optional<Truth> condition_;
+  std::string joined_by_;
 };
 
 }  // namespace
