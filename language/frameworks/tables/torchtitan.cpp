@@ -134,7 +134,6 @@ std::vector<RefusedName> torchtitan_refused() {
       {"optimizer.early_step_in_backward", "changes the answer and has no key; expected false", "false"},
       {"fault_tolerance.enable", "changes the answer and has no key; expected false", "false"},
       {"quantize.linear.float8.recipe_name", "row-wise scales have no key; expected tensorwise", "tensorwise"},
-      {"data_parallel.zero", "without ranks that share parameters it is 0; ZeRO 1 it has not"},
       {"parallelism.sequence", "its tensor ranks always share the sequence; expected true"},
       {"parallelism.order", "it has tensor, context, data, pipeline"},
       {"pipeline.micro_batch_group", "PyTorch's schedules choose it themselves"},
@@ -265,12 +264,21 @@ void spell_stages(Words& words, std::int64_t layers) {
 void spell_sharding(Words& words) {
   const std::int64_t data = whole_of(words, "parallelism.data"), context = whole_of(words, "parallelism.context");
   const std::string zero = text_of(words, "data_parallel.zero"), group = take(words, "data_parallel.shard_group");
+  // With no shards there is no group of them.
   const std::int64_t shared = group.empty() ? data * context : std::stoll(group);
   // Context ranks always share parameters with the data ranks that shard them.
   const std::int64_t shards = zero == "0" ? 1 : shared / context;
-  if (zero == "1" || (zero == "0") != (shards * context == 1) || shards < 1 || data % shards != 0 ||
-      (shared % context != 0))
-    return;  // stays unsaid, which is an error
+  const bool none = zero == "0";
+  if (zero == "1" || none != (shards * context == 1))
+    throw InputError("data_parallel.zero",
+                     "found " + in_quotes(zero) + ", expected " +
+                         (zero == "1" ? "0, 2 or 3: ZeRO 1 torchtitan has not"
+                          : none      ? "2 or 3: torchtitan's context ranks always share parameters"
+                                      : "0: there are no ranks to share parameters"));
+  if (shards < 1 || data % shards != 0 || (!none && shared % context != 0))
+    throw InputError("data_parallel.shard_group", "found " + in_quotes(group) + ", expected a multiple of parallelism.context " +
+                                                      std::to_string(context) + " by a divisor of parallelism.data " +
+                                                      std::to_string(data));
   say(words, "@replicas", std::to_string(data / shards));
   say(words, "@shards", std::to_string(shards));
   say(words, "@reshard", zero == "3" ? is_pipelined(words) ? "always" : "default" : zero == "2" ? "never" : "default");

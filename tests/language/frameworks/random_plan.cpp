@@ -151,7 +151,7 @@ std::string torchtitan_plan(PlanDice& dice) {
   yaml += fmt::format("pipeline: {{schedule: {}, virtual_stages: {}}}\n", schedule,
                       schedule == std::string("interleaved-1f1b") ? 2 : 1);
   const std::uint32_t copies = size.data * size.context;
-  yaml += fmt::format("data_parallel: {{zero: {}", copies == 1 ? 0 : dice.of({2, 3}));
+  yaml += fmt::format("data_parallel: {{zero: {}", copies == 1 ? 0 : size.context > 1 ? dice.of({2, 3}) : dice.of({0, 2, 3}));
   if (size.data == 4 && size.context == 1 && dice.chance(40)) yaml += ", shard_group: 2";
   yaml += "}\n";
   yaml += dice.of({"recompute: none\n", "recompute: full\n"});
