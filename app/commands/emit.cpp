@@ -26,7 +26,7 @@ CommandLine emit_line() {
       "torchtitan (TOML) or nanotron (YAML). Comments say what each line stands for, how to launch it, and what you\n"
       "have to fill in. docs/launch-lines.md says more; stepcast import goes the other way.\n\n"
       "  stepcast emit scenarios/quickstart.yaml --to megatron --output train.sh\n"
-      "  stepcast emit scenarios/llama3-8b-context-128k.yaml --to torchtitan --set parallelism.sequence=true\n\n"
+      "  stepcast emit scenarios/well-known/torchtitan-llama-3-70b-256-h100.yaml --to torchtitan\n\n"
       "Exit status 2: the framework has nothing for a key of the plan; the message names it.",
       .options = options,
       .formats = {},

@@ -85,7 +85,7 @@ void check_unsaid(const Framework& framework, Words& words, std::vector<std::str
       return false;
     }
     if (word.usual || is_neutral(key, word.text)) return false;
-    const auto why = std::ranges::find(refused, key, &RefusedName::name);
+    const auto why = std::ranges::find_if(refused, [&](const RefusedName& one) { return matches(one.name, key); });
     throw InputError(key, "found " + in_quotes(word.text) + ", which " + std::string(framework.title) +
                               (why == refused.end() ? " cannot be told" : " cannot: " + std::string(why->why)));
   });

@@ -104,7 +104,6 @@ void say_training(const Scenario& s, Speaker& out) {
   out.size_unless(0, "training.bf16_layers_at_start", t.bf16_layers_at_start);
   out.size_unless(0, "training.bf16_layers_at_end", t.bf16_layers_at_end);
   out.size_unless(0, "training.frozen_layers", t.frozen_layers);
-  if (t.fusion) out.text("training.fusion", *t.fusion == schedules::Fusion::none ? "none" : "all");
   if (t.balance) out.text("training.balance", "speed");
   if (t.expert_load.capacity) out.text("training.experts.capacity", number(*t.expert_load.capacity));
   out.text("training.optimizer", named(kOptimizers, t.optimizer));

@@ -24,6 +24,7 @@ const std::vector<FlagRow>& deepspeed_rows() {
        .key = "@optimizer",
        .spellings = {{"adam", "AdamW"}, {"adam", "Adam"}, {"sgd", "SGD"}},
        .remark = "training.optimizer"},
+      {.name = "optimizer.params.momentum", .key = "@momentum", .remark = "training.optimizer"},
       {.name = "zero_optimization.stage",
        .key = "data_parallel.zero",
        .usual = "0",
@@ -69,6 +70,7 @@ std::vector<RefusedName> deepspeed_refused() {
       {"sparse_attention.mode", "changes the answer and has no key; expected no such line"},
       {"pipeline.activation_checkpoint_interval", "leave it out and give --set recompute.every=N"},
       {"activation_checkpointing.number_checkpoints", "leave it out and give --set recompute.every=N"},
+      {"parallelism.context", "its sequence parallelism is Ulysses; expected parallelism.context_method ulysses"},
       {"parallelism.context_method", "its sequence parallelism is Ulysses; expected ulysses"},
       {"parallelism.expert", "its configuration does not say who shares experts"},
       {"data_parallel.mode", "it sums gradients by collectives"},
@@ -141,7 +143,8 @@ void spell_deepspeed(Words& words) {
     words.erase(bucket);
   }
   const std::string optimizer = text_of(words, "training.optimizer");
-  if (optimizer == "adam" || optimizer == "sgd") say(words, "@optimizer", take(words, "training.optimizer"));
+  if (optimizer != "none") say(words, "@optimizer", take(words, "training.optimizer") == "adam" ? "adam" : "sgd");
+  if (optimizer == "momentum") say(words, "@momentum", "0.9");
   if (const std::string tensor = take(words, "parallelism.tensor"); tensor != "1") say(words, "@tensor", tensor);
   if (const std::string stages = take(words, "parallelism.pipeline"); stages != "1") say(words, "@stages", stages);
   if (text_of(words, "parallelism.context") != "1" && text_of(words, "parallelism.context_method") == "ulysses") {
@@ -225,7 +228,9 @@ void read_deepspeed(Words& words) {
   if (words.contains("@bucket"))
     say(words, "data_parallel.bucket", std::to_string(whole_of(words, "@bucket") * gradient_bytes(words)) + " B",
         "@bucket");
-  if (words.contains("@optimizer")) say(words, "training.optimizer", text_of(words, "@optimizer"), "@optimizer");
+  const bool momentum = std::strtod(text_of(words, "@momentum").c_str(), nullptr) > 0;
+  if (const std::string optimizer = text_of(words, "@optimizer"); !optimizer.empty())
+    say(words, "training.optimizer", optimizer == "sgd" && momentum ? "momentum" : optimizer, "@optimizer");
   if (text_of(words, "@offload_activations") == "true")
     say(words, "offload.activations", "host", "@offload_activations");
   if (text_of(words, "data_parallel.shard_group") == "-1") take(words, "data_parallel.shard_group");

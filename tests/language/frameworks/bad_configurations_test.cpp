@@ -100,7 +100,7 @@ TEST(BadPlans, AreRefusedByTheKeyThatTheFrameworkHasNothingFor) {
   EXPECT_THAT(of_plan("megatron", "pipeline: {schedule: gpipe}\nparallelism: {pipeline: 2}"),
               HasSubstr("pipeline.schedule: found 'gpipe', which Megatron-LM cannot: it has 1f1b and interleaved-1f1b"));
   EXPECT_THAT(of_plan("megatron", "model: {activation: relu}"),
-              HasSubstr("model.activation: found 'relu', which Megatron-LM cannot be told"));
+              HasSubstr("model.activation: found 'relu', which Megatron-LM cannot: it has gelu and swiglu"));
   EXPECT_THAT(of_plan("megatron", "parallelism: {tensor: 4, tensor_grid: 2x2}"), HasSubstr("parallelism.tensor_grid"));
   EXPECT_THAT(of_plan("megatron", "offload: {parameters: host}"), HasSubstr("offload.parameters: found 'host'"));
   EXPECT_THAT(of_plan("megatron", "data_parallel: {mode: parameter_server}"), HasSubstr("data_parallel.mode"));
@@ -109,7 +109,7 @@ TEST(BadPlans, AreRefusedByTheKeyThatTheFrameworkHasNothingFor) {
   EXPECT_THAT(of_plan("megatron", "model: {base: bert-base, family: bert, layers: 12, hidden: 768, heads: 12}"),
               HasSubstr("model.family: found no decoder"));
   EXPECT_THAT(of_plan("deepspeed", "parallelism: {context: 2}\ntraining: {attention: flash}"),
-              HasSubstr("parallelism.context: found '2'"));
+              HasSubstr("parallelism.context: found '2', which DeepSpeed cannot: its sequence parallelism is Ulysses"));
   EXPECT_THAT(of_plan("deepspeed", "parallelism: {pipeline: 2}\ndata_parallel: {zero: 2}"),
               HasSubstr("data_parallel.zero: found 2 with a pipeline"));
   EXPECT_THAT(of_plan("deepspeed", "parallelism: {tensor: 2, sequence: true}"),
@@ -120,7 +120,7 @@ TEST(BadPlans, AreRefusedByTheKeyThatTheFrameworkHasNothingFor) {
   EXPECT_EQ(of_plan("torchtitan", titan), "");
   EXPECT_THAT(of_plan("torchtitan", titan + "parallelism: {context: 2}\ntraining: {attention: flash}"),
               HasSubstr("data_parallel.zero: found '0'"));
-  EXPECT_THAT(of_plan("torchtitan", titan + "data_parallel: {zero: 1}"), HasSubstr("ZeRO 1 it has not"));
+  EXPECT_THAT(of_plan("torchtitan", titan + "data_parallel: {zero: 1}"), HasSubstr("ZeRO 1 torchtitan has not"));
   EXPECT_THAT(of_plan("torchtitan", titan + "data_parallel: {zero: 3}\nrecompute: selective"),
               HasSubstr("recompute: found selective"));
   EXPECT_THAT(of_plan("torchtitan", titan + "data_parallel: {zero: 3}\nparallelism: {tensor: 2}"),

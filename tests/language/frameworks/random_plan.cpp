@@ -114,7 +114,7 @@ std::string deepspeed_plan(PlanDice& dice) {
   PlanSizes size = sizes(dice, true);
   std::string yaml = sized(size, size.context > 1 ? ", context_method: ulysses" : "");
   std::string training = dice.of({"precision: bf16", "precision: bf16", "precision: fp16", "precision: fp32"});
-  if (dice.chance(10)) training += ", optimizer: sgd";
+  if (dice.chance(10)) training += fmt::format(", optimizer: {}", dice.of({"sgd", "momentum"}));
   yaml += batch(dice, size, training.c_str());
   yaml += "model: {" + decoder(dice, true, 8) + "}\nsoftware: huggingface-deepspeed\n";
   const int zero = size.pipeline > 1 ? dice.of({0, 1}) : dice.of({0, 1, 2, 3});
