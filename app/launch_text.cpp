@@ -13,7 +13,8 @@ namespace stepcast::app {
 std::string launch_text(const language::Framework& framework, const schedules::Scenario& scenario,
                         const std::string& file, std::span<const std::vector<std::string>> layers,
                         language::Library& library) {
-  return language::emit(framework, scenario, language::scenario_tree(language::input_named(file), layers, library)).text;
+  return language::emit(framework, scenario, language::scenario_tree(language::input_named(file), layers, library))
+      .text;
 }
 
 const language::Framework& emitted_framework(const std::string& name) {

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "language/frameworks/framework.h"
 #include "language/core/library.h"
+#include "language/frameworks/framework.h"
 #include "scenario/scenario.h"
 
 namespace stepcast::app {

@@ -20,17 +20,19 @@ CommandLine emit_line() {
       "profile", po::value<std::string>()->default_value("", ""),
       "a calibration's output laid over the scenario, as --set profile=FILE")(
       "output", po::value<std::string>()->default_value("", ""), "write to this file; -: standard output");
-  return {
-      .usage = "usage: stepcast emit SCENARIO.yaml --to FRAMEWORK [OPTIONS]\n\n"
-      "Writes what starts a scenario's plan: flags of Megatron-LM in a bash script, a configuration of DeepSpeed (JSON),\n"
-      "torchtitan (TOML) or nanotron (YAML). Comments say what each line stands for, how to launch it, and what you\n"
-      "have to fill in. docs/launch-lines.md says more; stepcast import goes the other way.\n\n"
-      "  stepcast emit scenarios/quickstart.yaml --to megatron --output train.sh\n"
-      "  stepcast emit scenarios/well-known/torchtitan-llama-3-70b-256-h100.yaml --to torchtitan\n\n"
-      "Exit status 2: the framework has nothing for a key of the plan; the message names it.",
-      .options = options,
-      .formats = {},
-      .sets_scenarios = true};
+  return {.usage =
+              "usage: stepcast emit SCENARIO.yaml --to FRAMEWORK [OPTIONS]\n\n"
+              "Writes what starts a scenario's plan: flags of Megatron-LM in a bash script, a configuration of "
+              "DeepSpeed (JSON),\n"
+              "torchtitan (TOML) or nanotron (YAML). Comments say what each line stands for, how to launch it, and "
+              "what you\n"
+              "have to fill in. docs/launch-lines.md says more; stepcast import goes the other way.\n\n"
+              "  stepcast emit scenarios/quickstart.yaml --to megatron --output train.sh\n"
+              "  stepcast emit scenarios/well-known/torchtitan-llama-3-70b-256-h100.yaml --to torchtitan\n\n"
+              "Exit status 2: the framework has nothing for a key of the plan; the message names it.",
+          .options = options,
+          .formats = {},
+          .sets_scenarios = true};
 }
 
 std::optional<Asked> read_emit_words(const std::vector<std::string>& words) {
@@ -48,9 +50,9 @@ int emit_plan(const std::vector<std::string>& words) {
   const auto asked = read_emit_words(words);
   if (!asked) return kDone;
   if (asked->paths.size() != 1)
-    throw InputError("stepcast emit", asked->paths.empty()
-                                          ? "no scenario given; try scenarios/quickstart.yaml"
-                                          : "found " + std::to_string(asked->paths.size()) + " scenarios, expected one");
+    throw InputError("stepcast emit", asked->paths.empty() ? "no scenario given; try scenarios/quickstart.yaml"
+                                                           : "found " + std::to_string(asked->paths.size()) +
+                                                                 " scenarios, expected one");
   const std::string name = word(asked->values, "to");
   if (name.empty())
     throw InputError("--to", "missing, expected a framework: megatron, deepspeed, torchtitan or nanotron");
@@ -62,7 +64,8 @@ int emit_plan(const std::vector<std::string>& words) {
   const language::Question& question = questions->front();
   if (!question.error.empty()) throw InputError("", question.error);
   if (question.of_table || language::is_stream(question.file))
-    throw InputError("stepcast emit", "found a table or a stream, expected a scenario file (.yaml), which is read twice");
+    throw InputError("stepcast emit",
+                     "found a table or a stream, expected a scenario file (.yaml), which is read twice");
   std::vector<std::vector<std::string>> layers{asked->settings};
   if (const auto profile = word(asked->values, "profile"); !profile.empty())
     layers.front().push_back("profile=" + profile);

@@ -23,17 +23,18 @@ CommandLine import_line() {
   options.add_options()("set", po::value<std::vector<std::string>>()->composing()->default_value({}, ""),
                         "KEY=VALUE laid over what is read, as the machines; may be repeated")(
       "output", po::value<std::string>()->default_value("", ""), "write to this file; -: standard output");
-  return {.usage = "usage: stepcast import FRAMEWORK FILE|FLAGS [OPTIONS]\n\n"
-                   "Makes a scenario of what starts a training: a shell script or the flags of Megatron-LM, a "
-                   "configuration of\n"
-                   "DeepSpeed (JSON), torchtitan (TOML) or nanotron (YAML). A comment on each line says where it came "
-                   "from, or that it\n"
-                   "had to be assumed. FRAMEWORK: megatron, deepspeed, torchtitan or nanotron. Flags in one word, "
-                   "with spaces, are\n"
-                   "read as they are. What starts a training does not say which machines: --set cluster.node=NAME.\n\n"
-                   "  stepcast import megatron pretrain.sh --set cluster.node=dgx-h100 --output gpt3.yaml\n"
-                   "  stepcast import torchtitan llama3_70b.toml --set cluster.node=dgx-h100 --set cluster.gpus=256\n\n"
-                   "docs/launch-lines.md says more; stepcast emit goes the other way.",
+  return {.usage =
+              "usage: stepcast import FRAMEWORK FILE|FLAGS [OPTIONS]\n\n"
+              "Makes a scenario of what starts a training: a shell script or the flags of Megatron-LM, a "
+              "configuration of\n"
+              "DeepSpeed (JSON), torchtitan (TOML) or nanotron (YAML). A comment on each line says where it came "
+              "from, or that it\n"
+              "had to be assumed. FRAMEWORK: megatron, deepspeed, torchtitan or nanotron. Flags in one word, "
+              "with spaces, are\n"
+              "read as they are. What starts a training does not say which machines: --set cluster.node=NAME.\n\n"
+              "  stepcast import megatron pretrain.sh --set cluster.node=dgx-h100 --output gpt3.yaml\n"
+              "  stepcast import torchtitan llama3_70b.toml --set cluster.node=dgx-h100 --set cluster.gpus=256\n\n"
+              "docs/launch-lines.md says more; stepcast emit goes the other way.",
           .options = options,
           .formats = {},
           .sets_scenarios = true};

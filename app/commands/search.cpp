@@ -44,7 +44,8 @@ CommandLine search_line() {
       "front", po::bool_switch(), "also every plan that no other beats in both step time and memory")(
       "budget", po::value<std::string>()->default_value("", ""), "simulate at most so many plans")(
       "exhaustive", po::bool_switch(), "simulate every plan that fits, whatever its bound")(
-      "emit", po::value<std::string>()->default_value("", ""), "instead, the best plan: yaml, a scenario; megatron, deepspeed, torchtitan, nanotron: what starts it");
+      "emit", po::value<std::string>()->default_value("", ""),
+      "instead, the best plan: yaml, a scenario; megatron, deepspeed, torchtitan, nanotron: what starts it");
   return asked_line(
       "usage: stepcast search SCENARIO.yaml [OPTIONS]\n\n"
       "Finds the best parallel plans of a scenario's model on its cluster: sizes of tensor, context, pipeline, expert\n"

@@ -15,11 +15,24 @@
 namespace stepcast::language {
 namespace {
 
+std::vector<std::string_view> names_in(std::string_view text) {
+  std::vector<std::string_view> names;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find(' ', begin), text.size());
+    names.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return names;
+}
+
 /// Reads statements by a framework's rows.
 class ConfigurationReader {
  public:
   explicit ConfigurationReader(const Framework& framework)
-      : framework_(framework), rows_(framework.rows()), refused_(framework.refused()), ignored_(framework.ignored()) {}
+      : framework_(framework),
+        rows_(framework.rows()),
+        refused_(framework.refused()),
+        ignored_(names_in(framework.ignored)) {}
 
   void read(const Statement& statement) {
     for (const FlagRow& row : rows_)
@@ -82,8 +95,8 @@ class ConfigurationReader {
       }
       value = spelling->ours;
     }
-    const auto [word, is_new] = words_.try_emplace(
-        std::string(row.key), Word{.text = value, .from = statement.name, .place = statement.place});
+    const auto [word, is_new] =
+        words_.try_emplace(std::string(row.key), Word{.text = value, .from = statement.name, .place = statement.place});
     if (!is_new && word->second.text != value)
       throw InputError(at(statement), "found " + in_quotes(value) + ", but " + word->second.from + " at " +
                                           text(word->second.place) + " says " + in_quotes(word->second.text) +
@@ -96,10 +109,11 @@ class ConfigurationReader {
     for (const RefusedName& each : refused_) names.push_back(each.name);
     for (const std::string_view each : ignored_)
       if (!each.ends_with('*')) names.push_back(each);
-    throw InputError(at(statement), "found a name that is not known of " + std::string(framework_.title) + " (" +
-                                        std::string(framework_.version) +
-                                        "), and may change the forecast; expected one that is, or that you leave it out" +
-                                        did_you_mean(statement.name, names));
+    throw InputError(at(statement),
+                     "found a name that is not known of " + std::string(framework_.title) + " (" +
+                         std::string(framework_.version) +
+                         "), and may change the forecast; expected one that is, or that you leave it out" +
+                         did_you_mean(statement.name, names));
   }
 
   const Framework& framework_;
@@ -136,7 +150,8 @@ void write_commented(const Node& mapping, const std::string& path, const Words& 
     const std::string_view key = own.ends_with(".base") ? std::string_view(own).substr(0, own.size() - 5) : own;
     const auto word = words.find(key);
     const bool set = entry.value.place.file.starts_with("--set") || word == words.end();
-    out += indent + entry.key + ": " + on_one_line(entry.value) + "  # " + (set ? "--set" : visible(origin(word->second))) + "\n";
+    out += indent + entry.key + ": " + on_one_line(entry.value) + "  # " +
+           (set ? "--set" : visible(origin(word->second))) + "\n";
   }
 }
 
@@ -171,8 +186,7 @@ std::string scenario_of_configuration(const Framework& framework, std::string_vi
   tree = library.expand_block(tree, schema, "");
   sort_by_schema(tree);
   std::string out = "# Written by stepcast import " + std::string(framework.name) + " from " + visible(file) +
-                    ".\n# Behind each line: what says it there (names as in " + std::string(framework.version) +
-                    ").\n";
+                    ".\n# Behind each line: what says it there (names as in " + std::string(framework.version) + ").\n";
   if (!reader.without_effect().empty())
     out += "# Changes nothing of the forecast, and was left out:\n" + paragraph_of(reader.without_effect());
   write_commented(tree, "", reader.words(), "", out);

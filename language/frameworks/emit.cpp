@@ -115,6 +115,7 @@ std::vector<std::string> settings_left(const Framework& framework, const Node& t
     const bool of_usual_stack = (path == "software" || path == "software.base") && value == framework.software;
     const bool size = path == "cluster.gpus" || path == "cluster.nodes";
     if (label || said || size || of_usual_stack || path.starts_with("measured.") || (of_model && has_model)) continue;
+    if ((path == "parallelism.order" || path == "parallelism.context_method") && !before.contains(path)) continue;
     if (path.starts_with("recompute") && !unsaid.contains(path)) continue;  // said, in another form
     cluster_by_name |= path == "cluster" || path == "cluster.base";
     left.push_back(path + "=" + value);

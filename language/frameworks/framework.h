@@ -16,10 +16,11 @@ struct Spelling {
 
 /// A flag, or a key of a file, and the word that it stands for. Writing and reading both walk these.
 struct FlagRow {
-  std::string_view name;       ///< as the framework calls it
-  std::string_view key;        ///< of a scenario, or a name of the framework's own, '@...'
-  std::string_view usual{};    ///< the word's text where the framework is not told; empty: there is no word then
-  std::string_view present{};  ///< of a flag without a value: the word's text where the flag stands; else it has a value
+  std::string_view name;     ///< as the framework calls it
+  std::string_view key;      ///< of a scenario, or a name of the framework's own, '@...'
+  std::string_view usual{};  ///< the word's text where the framework is not told; empty: there is no word then
+  std::string_view
+      present{};  ///< of a flag without a value: the word's text where the flag stands; else it has a value
   std::vector<Spelling> spellings{};  ///< empty: both have the same text. The first that fits counts.
   bool only_read = false;             ///< another way to say what another row writes
   std::string_view remark{};          ///< behind it where it is written; empty: the key
@@ -50,8 +51,9 @@ struct Framework {
   const Syntax& syntax;
   const std::vector<FlagRow>& (*rows)();
   std::vector<FixedKey> (*fixed)();
-  std::vector<RefusedName> (*refused)();      ///< names of the framework's, and keys of scenarios
-  std::vector<std::string_view> (*ignored)();  ///< names that change no forecast; with '*' behind, all that begin so
+  std::vector<RefusedName> (*refused)();  ///< names of the framework's, and keys of scenarios
+  /// Names that change no forecast, with blanks between them; with '*' behind, all that begin so.
+  std::string_view ignored;
   /// Keys that its configuration does not hold, but the user's own script; with '*' behind, all that begin so.
   std::vector<FixedKey> (*elsewhere)();
   void (*spell)(Words&);  ///< turns words of a scenario into those of the rows. Throws InputError.

@@ -132,8 +132,8 @@ void say_parallelism(const Scenario& s, Speaker& out) {
     out.text("parallelism.tensor_method",
              *p.tensor_method == schedules::TensorMethod::partition_output ? "partition-output" : "reduce-output");
   if (const schedules::TensorGrid grid = schedules::grid(p); schedules::is_grid(grid))
-    out.text("parallelism.tensor_grid", std::to_string(grid.rows) + "x" + std::to_string(grid.columns) + "x" +
-                                            std::to_string(grid.depth));
+    out.text("parallelism.tensor_grid",
+             std::to_string(grid.rows) + "x" + std::to_string(grid.columns) + "x" + std::to_string(grid.depth));
   if (p.order != schedules::Parallelism{}.order)
     out.text("parallelism.order",
              list_text(p.order, [](schedules::Dimension each) { return named(kDimensionNames, each); }));
@@ -179,8 +179,7 @@ void say_pipeline(const Scenario& s, Speaker& out) {
   if (p.micro_batch_group) out.size("pipeline.micro_batch_group", *p.micro_batch_group);
   if (p.partition)
     out.text("pipeline.partition", named(std::array<std::string_view, 5>{"layers", "transformer",
-                                                                         "transformer|embedding", "parameters",
-                                                                         "cost"},
+                                                                         "transformer|embedding", "parameters", "cost"},
                                          *p.partition));
   say_layers(s, out);
 }
@@ -195,9 +194,9 @@ void say_data_parallel(const Scenario& s, Speaker& out) {
   out.text("data_parallel.gradient_precision", schedules::name(schedules::gradient_precision(s)),
            !d.gradient_precision);
   if (d.mode != schedules::DataParallelMode::all_reduce)
-    out.text("data_parallel.mode", named(std::array<std::string_view, 3>{"all_reduce", "parameter_server",
-                                                                         "sharded_parameter_server"},
-                                         d.mode));
+    out.text(
+        "data_parallel.mode",
+        named(std::array<std::string_view, 3>{"all_reduce", "parameter_server", "sharded_parameter_server"}, d.mode));
   out.size_unless(1, "data_parallel.local_steps", d.local_steps);
   if (d.compression.ratio) out.text("data_parallel.compression.ratio", number(*d.compression.ratio));
   if (d.compression.top_k) out.text("data_parallel.compression.top_k", number(*d.compression.top_k));
@@ -227,8 +226,11 @@ void say_memory(const Scenario& s, Speaker& out) {
 void say_software(const Scenario& s, Speaker& out) {
   const schedules::Software& w = s.software;
   out.text("software", w.name, true);
+  const schedules::TensorOverlap none = schedules::TensorOverlap::none;
   out.text("software.tensor_overlap",
-           named(std::array<std::string_view, 3>{"none", "backward", "all"}, w.tensor_overlap), true);
+           named(std::array<std::string_view, 3>{"none", "backward", "all"},
+                 s.parallelism.tensor == 1 ? none : w.tensor_overlap),
+           true);
   out.size("software.vocabulary_multiple", w.vocabulary_multiple, true);
   out.flag("software.fused_cross_entropy", w.fused_cross_entropy, true);
   out.flag("software.fused_bias_gelu", w.fused_bias_gelu, true);

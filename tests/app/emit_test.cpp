@@ -103,7 +103,7 @@ TEST_F(LaunchLines, ThatCannotBeAreRefusedByName) {
   refused("emit scenarios/quickstart.yaml", "--to: missing, expected a framework");
   refused("emit scenarios/quickstart.yaml --to megatrn", "--to: found 'megatrn', expected one of megatron,");
   refused("emit scenarios/quickstart.yaml scenarios/mlp.yaml --to megatron", "found 2 scenarios, expected one");
-  refused("emit scenarios/published/korthikanti_2022.csv --to megatron", "");
+  refused("emit scenarios/published/mtnlg_530b.csv --to megatron", "found a table or a stream");
   refused("emit scenarios/quickstart.yaml --to nanotron", "pipeline.schedule: found 'interleaved-1f1b'");
   refused("emit scenarios/quickstart.yaml --to megatron --set parallelism.tensor=7", "parallelism.tensor");
   refused("import", "no framework given");

@@ -1,5 +1,5 @@
-// Any bytes as what a training framework is started with; the first line names the framework. It becomes a scenario, or is
-// refused with an InputError.
+// Any bytes as what a training framework is started with; the first line names the framework. It becomes a scenario, or
+// is refused with an InputError.
 
 #include <cstddef>
 #include <cstdint>

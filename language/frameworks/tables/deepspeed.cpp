@@ -5,8 +5,8 @@
 #include "sim/in_quotes.h"
 #include "sim/input_error.h"
 
-// Names and meanings: github.com/deepspeedai/DeepSpeed @edaa721, docs/_pages/config-json.md, deepspeed/runtime/config.py and
-// constants.py, zero/config.py and offload_config.py, tensor_parallel/config.py.
+// Names and meanings: github.com/deepspeedai/DeepSpeed @edaa721, docs/_pages/config-json.md,
+// deepspeed/runtime/config.py and constants.py, zero/config.py and offload_config.py, tensor_parallel/config.py.
 namespace stepcast::language {
 namespace {
 
@@ -15,8 +15,14 @@ const std::vector<FlagRow>& deepspeed_rows() {
       {.name = "train_batch_size", .key = "@batch", .remark = "training.global_batch"},
       {.name = "train_micro_batch_size_per_gpu", .key = "@micro", .remark = "training.micro_batch"},
       {.name = "gradient_accumulation_steps", .key = "@accumulation"},
-      {.name = "bf16.enabled", .key = "@bf16", .spellings = {{"true", "true"}, {"false", "false"}}, .remark = "training.precision"},
-      {.name = "fp16.enabled", .key = "@fp16", .spellings = {{"true", "true"}, {"false", "false"}}, .remark = "training.precision"},
+      {.name = "bf16.enabled",
+       .key = "@bf16",
+       .spellings = {{"true", "true"}, {"false", "false"}},
+       .remark = "training.precision"},
+      {.name = "fp16.enabled",
+       .key = "@fp16",
+       .spellings = {{"true", "true"}, {"false", "false"}},
+       .remark = "training.precision"},
       {.name = "communication_data_type",
        .key = "data_parallel.gradient_precision",
        .spellings = {{"fp32", "fp32"}, {"fp16", "fp16"}, {"bf16", "bf16"}, {"bf16", "bfp16"}}},
@@ -33,7 +39,9 @@ const std::vector<FlagRow>& deepspeed_rows() {
        .key = "data_parallel.overlap",
        .spellings = {{"true", "true"}, {"false", "false"}}},
       {.name = "zero_optimization.reduce_bucket_size", .key = "@bucket", .remark = "data_parallel.bucket, in numbers"},
-      {.name = "zero_optimization.mics_shard_size", .key = "data_parallel.shard_group"},
+      {.name = "zero_optimization.mics_shard_size",
+       .key = "data_parallel.shard_group",
+       .remark = "data_parallel.shard_group: MiCS, deepspeed.zero.MiCS_Init in your script"},
       {.name = "zero_optimization.offload_optimizer.device",
        .key = "offload.optimizer",
        .spellings = {{"host", "cpu"}, {"nvme", "nvme"}, {"gpu", "none"}}},
@@ -65,7 +73,8 @@ std::vector<RefusedName> deepspeed_refused() {
       {"zero_optimization.zero_quantized_gradients", "changes the answer and has no key; expected false", "false"},
       {"zero_optimization.reduce_scatter", "changes the answer and has no key; expected true", "true"},
       {"zero_optimization.offload_optimizer.ratio", "changes the answer and has no key: all of the state or none"},
-      {"curriculum_learning.enabled", "changes the sequence from step to step; expected training.sequence of one step", "false"},
+      {"curriculum_learning.enabled", "changes the sequence from step to step; expected training.sequence of one step",
+       "false"},
       {"compression_training", "changes the answer and has no key; expected no such line"},
       {"sparse_attention.mode", "changes the answer and has no key; expected no such line"},
       {"pipeline.activation_checkpoint_interval", "leave it out and give --set recompute.every=N"},
@@ -78,25 +87,23 @@ std::vector<RefusedName> deepspeed_refused() {
   };
 }
 
-std::vector<std::string_view> deepspeed_ignored() {
-  return {"steps_per_print", "wall_clock_breakdown", "dump_state", "gradient_clipping", "prescale_gradients",
-          "gradient_predivide_factor", "sparse_gradients", "optimizer.params.*", "scheduler.*", "bf16.*", "fp16.*",
-          "zero_allow_untested_optimizer", "zero_force_ds_cpu_optimizer", "zero_optimization.contiguous_gradients",
-          "zero_optimization.allgather_partitions", "zero_optimization.allgather_bucket_size",
-          "zero_optimization.sub_group_size", "zero_optimization.stage3_*", "zero_optimization.round_robin_gradients",
-          "zero_optimization.ignore_unused_parameters", "zero_optimization.load_from_fp32_weights",
-          "zero_optimization.offload_optimizer.pin_memory", "zero_optimization.offload_optimizer.buffer_*",
-          "zero_optimization.offload_optimizer.nvme_path", "zero_optimization.offload_optimizer.pipeline*",
-          "zero_optimization.offload_optimizer.fast_init", "zero_optimization.offload_param.pin_memory",
-          "zero_optimization.offload_param.buffer_*", "zero_optimization.offload_param.nvme_path",
-          "zero_optimization.offload_param.max_in_cpu", "zero_optimization.mics_hierarchical_params_gather",
-          "aio.*", "activation_checkpointing.partition_activations", "activation_checkpointing.contiguous*",
-          "activation_checkpointing.synchronize*", "activation_checkpointing.profile", "flops_profiler.*",
-          "comms_logger.*", "tensorboard.*", "wandb.*", "csv_monitor.*", "monitor_config.*", "checkpoint.*",
-          "amp.opt_level", "pipeline.seed_layers", "pipeline.partition", "pipeline.pipe_partitioned",
-          "pipeline.grad_partitioned", "dataloader_drop_last", "seed", "memory_breakdown",
-          "curriculum_learning.*"};
-}
+constexpr std::string_view kDeepspeedIgnored =
+    "steps_per_print wall_clock_breakdown dump_state gradient_clipping prescale_gradients "
+    "gradient_predivide_factor sparse_gradients optimizer.params.* scheduler.* bf16.* fp16.* "
+    "zero_allow_untested_optimizer zero_force_ds_cpu_optimizer zero_optimization.contiguous_gradients "
+    "zero_optimization.allgather_partitions zero_optimization.allgather_bucket_size "
+    "zero_optimization.sub_group_size zero_optimization.stage3_* zero_optimization.round_robin_gradients "
+    "zero_optimization.ignore_unused_parameters zero_optimization.load_from_fp32_weights "
+    "zero_optimization.offload_optimizer.pin_memory zero_optimization.offload_optimizer.buffer_* "
+    "zero_optimization.offload_optimizer.nvme_path zero_optimization.offload_optimizer.pipeline* "
+    "zero_optimization.offload_optimizer.fast_init zero_optimization.offload_param.pin_memory "
+    "zero_optimization.offload_param.buffer_* zero_optimization.offload_param.nvme_path "
+    "zero_optimization.offload_param.max_in_cpu zero_optimization.mics_hierarchical_params_gather aio.* "
+    "activation_checkpointing.partition_activations activation_checkpointing.contiguous* "
+    "activation_checkpointing.synchronize* activation_checkpointing.profile flops_profiler.* comms_logger.* "
+    "tensorboard.* wandb.* csv_monitor.* monitor_config.* checkpoint.* amp.opt_level pipeline.seed_layers "
+    "pipeline.partition pipeline.pipe_partitioned pipeline.grad_partitioned dataloader_drop_last seed "
+    "memory_breakdown curriculum_learning.*";
 
 std::vector<FixedKey> deepspeed_elsewhere() {
   return {{"model.*", "", ""},
@@ -130,6 +137,10 @@ void spell_deepspeed(Words& words) {
     throw InputError("data_parallel.zero", "found " + text_of(words, "data_parallel.zero") +
                                                " with a pipeline, but DeepSpeed's pipeline engine takes 0 and 1 alone "
                                                "(deepspeed/runtime/pipe/engine.py); expected 0 or 1");
+  if (words.contains("data_parallel.shard_group") && text_of(words, "data_parallel.zero") != "3")
+    throw InputError("data_parallel.shard_group", "found with data_parallel.zero " +
+                                                      text_of(words, "data_parallel.zero") +
+                                                      ", but DeepSpeed shards in groups (MiCS) with 3 alone");
   const std::string precision = text_of(words, "training.precision");
   if (precision == "bf16" || precision == "fp16") say(words, precision == "bf16" ? "@bf16" : "@fp16", "true");
   if (precision == "bf16" || precision == "fp16" || precision == "fp32") take(words, "training.precision");
@@ -137,8 +148,9 @@ void spell_deepspeed(Words& words) {
   if (bucket != words.end() && !bucket->second.usual) {
     const std::int64_t bytes = std::stoll(bucket->second.text), element = gradient_bytes(words);
     if (bytes % element != 0)
-      throw InputError("data_parallel.bucket", "found " + std::to_string(bytes) + " bytes, expected whole gradients of " +
-                                                   std::to_string(element) + " bytes each");
+      throw InputError("data_parallel.bucket", "found " + std::to_string(bytes) +
+                                                   " bytes, expected whole gradients of " + std::to_string(element) +
+                                                   " bytes each");
     say(words, "@bucket", std::to_string(bytes / element));
     words.erase(bucket);
   }
@@ -216,8 +228,13 @@ void read_deepspeed(Words& words) {
   if (text_of(words, "parallelism.context") != "1") say(words, "parallelism.context_method", "ulysses", "@sequences");
   read_batch_sizes(words);
   const bool bf16 = text_of(words, "@bf16") == "true", fp16 = text_of(words, "@fp16") == "true";
-  say(words, "training.precision", bf16 ? "bf16" : fp16 ? "fp16" : "fp32",
-      bf16 ? "@bf16" : fp16 ? "@fp16" : "assumed: neither bf16 nor fp16");
+  say(words, "training.precision",
+      bf16   ? "bf16"
+      : fp16 ? "fp16"
+             : "fp32",
+      bf16   ? "@bf16"
+      : fp16 ? "@fp16"
+             : "assumed: neither bf16 nor fp16");
   if (!words.contains("data_parallel.overlap"))
     say(words, "data_parallel.overlap", text_of(words, "data_parallel.zero") == "3" ? "true" : "false",
         "assumed, DeepSpeed's default of the stage: no overlap_comm");
@@ -239,14 +256,13 @@ void read_deepspeed(Words& words) {
 std::vector<std::string> launch_deepspeed(const Words& words, const Launch& launch) {
   std::vector<std::string> lines;
   if (text_of(words, "parallelism.pipeline") != "1")
-    lines.push_back("# your script makes the model a PipelineModule(num_stages=" +
-                    text_of(words, "parallelism.pipeline") + ")");
-  lines.push_back("torchrun --nnodes " + std::to_string(launch.nodes) + " --nproc-per-node " +
-                  std::to_string(launch.gpus_per_node) +
-                  (launch.nodes > 1
-                       ? " --node-rank \"$NODE_RANK\" --master-addr \"$MASTER_ADDR\" --master-port 29500"
-                       : "") +
-                  " TRAIN.py --deepspeed --deepspeed_config FILE");
+    lines.push_back(
+        "# your script makes the model a PipelineModule(num_stages=" + text_of(words, "parallelism.pipeline") + ")");
+  lines.push_back(
+      "torchrun --nnodes " + std::to_string(launch.nodes) + " --nproc-per-node " +
+      std::to_string(launch.gpus_per_node) +
+      (launch.nodes > 1 ? " --node-rank \"$NODE_RANK\" --master-addr \"$MASTER_ADDR\" --master-port 29500" : "") +
+      " TRAIN.py --deepspeed --deepspeed_config FILE");
   return lines;
 }
 
@@ -266,7 +282,7 @@ const Framework deepspeed{.name = "deepspeed",
                           .rows = deepspeed_rows,
                           .fixed = deepspeed_fixed,
                           .refused = deepspeed_refused,
-                          .ignored = deepspeed_ignored,
+                          .ignored = kDeepspeedIgnored,
                           .elsewhere = deepspeed_elsewhere,
                           .spell = spell_deepspeed,
                           .read = read_deepspeed,

@@ -5,8 +5,8 @@
 #include "sim/in_quotes.h"
 #include "sim/input_error.h"
 
-// Names and meanings: github.com/NVIDIA/Megatron-LM, release core_v0.14.0 (@23e00ed), megatron/training/arguments.py; what a
-// flag implies is its validate_args().
+// Names and meanings: github.com/NVIDIA/Megatron-LM, release core_v0.14.0 (@23e00ed), megatron/training/arguments.py;
+// what a flag implies is its validate_args().
 namespace stepcast::language {
 namespace {
 
@@ -67,11 +67,8 @@ const std::vector<FlagRow>& megatron_rows() {
       {.name = "--attention-backend",
        .key = "training.attention",
        .usual = "flash",
-       .spellings = {{"flash", "flash"},
-                     {"unfused", "unfused"},
-                     {"flash", "fused"},
-                     {"flash", "auto"},
-                     {"unfused", "local"}}},
+       .spellings =
+           {{"flash", "flash"}, {"unfused", "unfused"}, {"flash", "fused"}, {"flash", "auto"}, {"unfused", "local"}}},
       {.name = "--use-flash-attn", .key = "training.attention", .present = "flash", .only_read = true},
       {.name = "--recompute-granularity",
        .key = "@recompute",
@@ -93,7 +90,10 @@ const std::vector<FlagRow>& megatron_rows() {
        .remark = "data_parallel.zero"},
       {.name = "--ckpt-format", .key = "@checkpoints", .remark = "the only one for Megatron FSDP"},
       {.name = "--overlap-grad-reduce", .key = "data_parallel.overlap", .usual = "false", .present = "true"},
-      {.name = "--overlap-param-gather", .key = "@overlap_gather", .present = "true", .remark = "data_parallel.overlap"},
+      {.name = "--overlap-param-gather",
+       .key = "@overlap_gather",
+       .present = "true",
+       .remark = "data_parallel.overlap"},
       {.name = "--ddp-bucket-size", .key = "@bucket", .remark = "data_parallel.bucket, in numbers"},
       {.name = "--grad-reduce-in-bf16",
        .key = "@gradients_bf16",
@@ -185,6 +185,15 @@ std::vector<RefusedName> megatron_refused() {
   return {
       {"--use-torch-fsdp2", "changes the answer and is not modelled with this stack; expected --use-megatron-fsdp"},
       {"--num-distributed-optimizer-instances", "changes the answer and has no key yet; expected 1", "1"},
+      {"--transformer-impl", "changes the answer and has no key; expected transformer_engine", "transformer_engine"},
+      {"--main-grads-dtype", "changes the answer; leave it out and give --set software.main_gradient_precision",
+       "fp32"},
+      {"--main-params-dtype", "changes the answer and has no key; expected fp32", "fp32"},
+      {"--exp-avg-dtype", "changes the answer; leave it out and give --set software.moment_precision", "fp32"},
+      {"--exp-avg-sq-dtype", "changes the answer; leave it out and give --set software.moment_precision", "fp32"},
+      {"--moe-enable-deepep",
+       "changes the answer; leave it out and, where tokens go to few nodes, give --set training.experts.node_limit=N"},
+      {"--moe-shared-expert-overlap", "changes the answer and has no key; expected it to be left out"},
       {"--enable-cuda-graph", "changes the answer; leave it out and give --set software.cuda_graphs=layers"},
       {"--external-cuda-graph", "changes the answer; leave it out and give --set software.cuda_graphs=layers"},
       {"--quick-geglu", "changes the answer and has no key; expected --swiglu or no such flag"},
@@ -199,7 +208,8 @@ std::vector<RefusedName> megatron_refused() {
       {"--use-legacy-models", "changes the answer; expected Megatron Core's models"},
       {"--optimizer-offload-fraction", "changes the answer and has no key: all of the state is on the host or none"},
       {"model.family", "its pretrain_gpt.py starts gpt, llama and moe"},
-      {"parallelism.order", "it has tensor, context, data, pipeline or, with --use-tp-pp-dp-mapping, pipeline before data"},
+      {"parallelism.order",
+       "it has tensor, context, data, pipeline or, with --use-tp-pp-dp-mapping, pipeline before data"},
       {"model.activation", "it has gelu and swiglu, and the square of relu"},
       {"pipeline.schedule", "it has 1f1b and interleaved-1f1b"},
       {"data_parallel.shard_group", "it shards over all data ranks"},
@@ -207,31 +217,28 @@ std::vector<RefusedName> megatron_refused() {
   };
 }
 
-std::vector<std::string_view> megatron_ignored() {
-  return {"--master*",           "--node*",           "--rdzv*",          "--max-restarts", "--tee", "--log*", "--lr*",
-          "--min-lr*",           "--decoupled*",      "--weight-decay*",  "--adam-*",       "--clip-grad",
-          "--init-method*",      "--train-*",         "--eval-*",         "--save*",        "--load*",
-          "--no-load*",          "--no-save*",        "--ckpt-*",         "--dist-ckpt*",   "--async-save",
-          "--use-dist-ckpt",     "--auto-detect*",    "--data-path",      "--data-args*",   "--data-cache*",
-          "--valid-*",           "--test-*",          "--split",          "--mock-data",    "--vocab-file",
-          "--merge-file",        "--tokenizer-model", "--tokenizer-hf*",  "--tiktoken*",    "--num-workers",
-          "--dataloader*",       "--no-mmap*",        "--no-create-attention-mask-in-dataloader",
-          "--reset-*",           "--eod-mask-loss",   "--tensorboard*",   "--wandb*",       "--timing*",
-          "--seed",              "--profile*",        "--use-pytorch-profiler", "--record-memory*", "--distributed-*",
-          "--manual-gc*",        "--exit-*",          "--empty-unused*",  "--rotary-*",     "--use-rope-scaling",
-          "--rope-*",            "--no-rope-fusion",  "--apply-*",        "--norm-epsilon", "--loss-scale*",
-          "--initial-loss*",     "--min-loss*",       "--hysteresis",     "--use-mcore-models",
-          "--transformer-impl",  "--rampup-batch-size", "--no-position-embedding", "--override-opt*", "--use-checkpoint-*",
-          "--finetune",          "--no-check-for*",   "--check-for*",     "--rerun-*",      "--error-injection*",
-          "--enable-one-logger", "--no-one-logger",   "--one-logger*",    "--app-tag*",     "--tag*",
-          "--attention-softmax-in-fp32", "--no-query-key-layer-scaling",  "--fp8-amax*",    "--fp8-margin",
-          "--fp8-interval",      "--moe-router-load*", "--moe-router-pre-softmax", "--moe-router-score*",
-          "--moe-router-enable*", "--moe-router-bias*", "--moe-router-dtype", "--moe-router-topk-scaling*",
-          "--moe-aux*",          "--moe-z-loss*",     "--moe-permute*",   "--moe-per-layer*", "--mtp-loss*",
-          "--calculate-per-token-loss", "--local-rank", "--use-persist*", "--legacy-tokenizer", "--mscale*",
-          "--ft-*",              "--enable-ft*",      "--inprocess*",     "--straggler*",   "--disable-straggler*",
-          "--run-workload*",     "--results-dir",   "--nccl-communicator*"};
-}
+constexpr std::string_view kMegatronIgnored =
+    "--master* --node* --rdzv* --max-restarts --tee --log* --lr* --min-lr* --decoupled* --weight-decay* "
+    "--adam-* --clip-grad --init-method* --train-* --eval-* --save* --load* --no-load* --no-save* --ckpt-* "
+    "--dist-ckpt* --async-save --use-dist-ckpt --auto-detect* --data-path --data-args* --data-cache* "
+    "--valid-* --test-* --split --mock-data --vocab-file --merge-file --tokenizer-model --tokenizer-hf* "
+    "--tiktoken* --num-workers --dataloader* --no-mmap* --no-create-attention-mask-in-dataloader --reset-* "
+    "--eod-mask-loss --tensorboard* --wandb* --timing* --seed --profile* --use-pytorch-profiler "
+    "--record-memory* --distributed-* --manual-gc* --exit-* --empty-unused* --rotary-* --use-rope-scaling "
+    "--rope-* --no-rope-fusion --apply-* --norm-epsilon --loss-scale* --initial-loss* --min-loss* "
+    "--hysteresis --use-mcore-models --rampup-batch-size --no-position-embedding --override-opt* "
+    "--use-checkpoint-* --finetune --no-check-for* --check-for* --rerun-* --error-injection* "
+    "--enable-one-logger --no-one-logger --one-logger* --app-tag* --tag* --attention-softmax-in-fp32 "
+    "--no-query-key-layer-scaling --fp8-amax* --fp8-margin --fp8-interval --moe-router-load* "
+    "--moe-router-pre-softmax --moe-router-score* --moe-router-enable* --moe-router-bias* --moe-router-dtype "
+    "--moe-router-topk-scaling* --moe-aux* --moe-z-loss* --moe-permute* --moe-per-layer* --mtp-loss* "
+    "--calculate-per-token-loss --local-rank --use-persist* --legacy-tokenizer --mscale* --ft-* --enable-ft* "
+    "--inprocess* --straggler* --disable-straggler* --run-workload* --results-dir --adlr* --no-ckpt* "
+    "--non-persistent* --persistent-save* --no-barrier* --no-log* --no-initialization --te-rng* "
+    "--use-mp-args* --no-use-tokenizer* --memory-snapshot* --config-logger* --check-weight* "
+    "--full-validation --multiple-validation* --per-split* --start-weight* --end-weight* --embedding-init* "
+    "--disable-gloo* --use-cpu-init* --init-model* --lazy-mpu* --pretrained-checkpoint --moe-router-force* "
+    "--moe-input-jitter* --nccl-communicator*";
 
 std::vector<FixedKey> megatron_elsewhere() { return {}; }
 
@@ -245,7 +252,8 @@ void spell_precision(Words& words) {
     say(words, "@fp8_recipe", precision == "mxfp8" ? "mxfp8" : scaling);
   }
   if (precision == "tf32" || precision == "nvfp4") say(words, "training.precision", precision);
-  const std::string start = take(words, "training.bf16_layers_at_start"), end = take(words, "training.bf16_layers_at_end");
+  const std::string start = take(words, "training.bf16_layers_at_start"),
+                    end = take(words, "training.bf16_layers_at_end");
   if (!start.empty() || !end.empty()) {
     say(words, "@bf16_ends", "true");
     say(words, "@bf16_start", start.empty() ? "0" : start);
@@ -277,8 +285,13 @@ void read_precision(Words& words) {
     say(words, "training.precision", recipe == "mxfp8" ? "mxfp8" : "fp8", "--fp8-format");
     if (recipe != "mxfp8") say(words, "training.scaling", recipe.empty() ? "delayed" : recipe, "--fp8-recipe");
   } else {
-    say(words, "training.precision", bf16 ? "bf16" : fp16 ? "fp16" : "fp32",
-        bf16 ? "--bf16" : fp16 ? "--fp16" : "assumed, Megatron-LM's default: neither --bf16 nor --fp16");
+    say(words, "training.precision",
+        bf16   ? "bf16"
+        : fp16 ? "fp16"
+               : "fp32",
+        bf16   ? "--bf16"
+        : fp16 ? "--fp16"
+               : "assumed, Megatron-LM's default: neither --bf16 nor --fp16");
   }
   const bool ends = take(words, "@bf16_ends") == "true";
   const std::string start = take(words, "@bf16_start"), end = take(words, "@bf16_end");
@@ -326,7 +339,8 @@ void read_pipeline(Words& words) {
     const std::string layers = layers_of_layout(words, "@layout");
     say(words, "parallelism.layers_per_stage", layers, "@layout");
     const std::int64_t parts = std::ranges::count(layers, ',') + 1;
-    if (parts % pipeline != 0) refuse(words, "@layout", "as many parts on each of " + std::to_string(pipeline) + " stages");
+    if (parts % pipeline != 0)
+      refuse(words, "@layout", "as many parts on each of " + std::to_string(pipeline) + " stages");
     chunks = parts / pipeline;
   }
   const char* from = words.contains("@layers_per_chunk") ? "@layers_per_chunk"
@@ -337,8 +351,7 @@ void read_pipeline(Words& words) {
     say(words, "pipeline.virtual_stages", std::to_string(chunks), from);
   }
   if (words.contains("@first_layers") || words.contains("@last_layers"))
-    say(words, "parallelism.layers_per_stage",
-        layers_beside(words, "@first_layers", "@last_layers", pipeline, chunks),
+    say(words, "parallelism.layers_per_stage", layers_beside(words, "@first_layers", "@last_layers", pipeline, chunks),
         words.contains("@first_layers") ? "@first_layers" : "@last_layers");
 }
 
@@ -355,10 +368,9 @@ void spell_data_parallel(Words& words) {
   if (zero != "0" && overlaps) say(words, "@overlap_gather", "true");
   const auto bucket = words.find("data_parallel.bucket");
   if (bucket == words.end() || bucket->second.usual) return;
-  const std::int64_t element = text_of(words, "@gradients_bf16") == "true" ? 2 : text_of(words, "@fp16").empty() ||
-                                                                                 text_of(words, "@gradients_fp32") == "true"
-                                                                             ? 4
-                                                                             : 2;
+  const std::int64_t element = text_of(words, "@gradients_bf16") == "true"                                      ? 2
+                               : text_of(words, "@fp16").empty() || text_of(words, "@gradients_fp32") == "true" ? 4
+                                                                                                                : 2;
   const std::int64_t bytes = std::stoll(bucket->second.text);
   words.erase(bucket);
   if (bytes % element != 0)
@@ -374,7 +386,8 @@ void read_data_parallel(Words& words) {
   take(words, "@overlap_gather");
   if (fsdp)
     say(words, "data_parallel.zero", strategy.empty() ? "0" : strategy,
-        strategy.empty() ? "assumed: --use-megatron-fsdp shards nothing unless told" : "--data-parallel-sharding-strategy");
+        strategy.empty() ? "assumed: --use-megatron-fsdp shards nothing unless told"
+                         : "--data-parallel-sharding-strategy");
   else
     say(words, "data_parallel.zero", shards ? "1" : "0",
         shards ? "--use-distributed-optimizer" : "assumed: no --use-distributed-optimizer");
@@ -388,8 +401,9 @@ void spell_memory(Words& words) {
   const std::string recompute = take(words, "recompute"), every = take(words, "recompute.every"),
                     layers = take(words, "recompute.full_layers"), modules = take(words, "recompute.modules");
   if (!every.empty() && !layers.empty())
-    throw InputError("recompute.every", "found beside recompute.full_layers, expected one of them: Megatron-LM "
-                                        "recomputes uniformly or a block of layers");
+    throw InputError("recompute.every",
+                     "found beside recompute.full_layers, expected one of them: Megatron-LM "
+                     "recomputes uniformly or a block of layers");
   if (recompute == "full" || !every.empty() || !layers.empty()) {
     say(words, "@recompute", "full");
     say(words, "@recompute_method", layers.empty() ? "uniform" : "block");
@@ -410,7 +424,8 @@ void spell_memory(Words& words) {
 void read_memory(Words& words) {
   const std::string recompute = take(words, "@recompute"), method = take(words, "@recompute_method");
   const std::string modules = take(words, "@recompute_modules");
-  const std::string layers = words.contains("@recompute_layers") ? std::to_string(whole_of(words, "@recompute_layers")) : "1";
+  const std::string layers =
+      words.contains("@recompute_layers") ? std::to_string(whole_of(words, "@recompute_layers")) : "1";
   if (recompute == "full" && method.empty())
     throw InputError("--recompute-method", "missing beside --recompute-granularity full, expected uniform or block");
   if (recompute == "full" && method == "block")
@@ -430,7 +445,9 @@ void read_memory(Words& words) {
 
 void spell_model(Words& words) {
   const std::string family = take(words, "model.family");
-  if (family.empty()) throw InputError("model.family", "found no decoder, expected gpt, llama or moe, which Megatron-LM's pretrain_gpt.py starts");
+  if (family.empty())
+    throw InputError("model.family",
+                     "found no decoder, expected gpt, llama or moe, which Megatron-LM's pretrain_gpt.py starts");
   say(words, "@norm", family == "gpt" ? "layer" : "rms");
   const std::string positions = take(words, "model.positions");
   say(words, "@positions", positions.empty() ? text_of(words, "training.sequence") : positions);
@@ -454,7 +471,8 @@ void spell_model(Words& words) {
     say(words, "@shared_ffn", shared);
   const std::int64_t dense = whole_of(words, "model.experts.dense_layers"), layers = whole_of(words, "model.layers");
   take(words, "model.experts.dense_layers");
-  if (dense > 0) say(words, "@expert_layers", "([0]*" + std::to_string(dense) + "+[1]*" + std::to_string(layers - dense) + ")");
+  if (dense > 0)
+    say(words, "@expert_layers", "([0]*" + std::to_string(dense) + "+[1]*" + std::to_string(layers - dense) + ")");
   say(words, "@dispatcher", "alltoall");
   if (text_of(words, "parallelism.tensor") != "1") say(words, "@expert_tensor", "1");
   if (words.contains("training.experts.capacity")) say(words, "@padded", "true");
@@ -477,9 +495,11 @@ void read_expert_layers(Words& words) {
 void read_experts(Words& words) {
   say(words, "model.family", "moe", "model.experts.count");
   if (text_of(words, "@norm") != "rms")
-    throw InputError("--normalization", "found LayerNorm beside --num-experts, expected RMSNorm: no family has experts "
-                                        "and LayerNorm");
-  if (!words.contains("model.experts.active")) say(words, "model.experts.active", "2", "assumed, Megatron-LM's default: no --moe-router-topk");
+    throw InputError("--normalization",
+                     "found LayerNorm beside --num-experts, expected RMSNorm: no family has experts "
+                     "and LayerNorm");
+  if (!words.contains("model.experts.active"))
+    say(words, "model.experts.active", "2", "assumed, Megatron-LM's default: no --moe-router-topk");
   if (!words.contains("model.experts.ffn")) say(words, "model.experts.ffn", text_of(words, "model.ffn"), "model.ffn");
   if (words.contains("@shared_ffn"))
     say(words, "model.experts.shared_ffn", text_of(words, "@shared_ffn"), "@shared_ffn");
@@ -489,19 +509,26 @@ void read_experts(Words& words) {
   const bool spread = text_of(words, "parallelism.expert") != "1";
   if (const std::string way = take(words, "@dispatcher"); spread && way != "alltoall")
     throw InputError("--moe-token-dispatcher-type",
-                     "found " + in_quotes(way.empty() ? "allgather" : way) + ", Megatron-LM's default, which is not modelled; expected alltoall or flex");
+                     "found " + in_quotes(way.empty() ? "allgather" : way) +
+                         ", Megatron-LM's default, which is not modelled; expected alltoall or flex");
   const std::string split = take(words, "@expert_tensor"), tensor = text_of(words, "parallelism.tensor");
   if ((split.empty() ? tensor : split) != "1")
-    throw InputError("--expert-tensor-parallel-size", "found " + (split.empty() ? tensor + ", which it is where it is not said" : in_quotes(split)) +
-                                                          "; expected 1: experts that tensor ranks share are not modelled");
+    throw InputError("--expert-tensor-parallel-size",
+                     "found " + (split.empty() ? tensor + ", which it is where it is not said" : in_quotes(split)) +
+                         "; expected 1: experts that tensor ranks share are not modelled");
 }
 
 void read_attention(Words& words) {
   if (take(words, "@latent").empty()) {
-    for (const char* key : {"model.latent.kv_rank", "model.latent.head", "model.latent.rotary", "model.latent.value", "@query_rank"})
+    for (const char* key :
+         {"model.latent.kv_rank", "model.latent.head", "model.latent.rotary", "model.latent.value", "@query_rank"})
       take(words, key);
-    say(words, "model.kv_heads", words.contains("@groups") ? words.contains("@kv_heads") ? text_of(words, "@kv_heads") : "1" : text_of(words, "model.heads"),
-        words.contains("@kv_heads") ? "@kv_heads" : words.contains("@groups") ? "assumed, Megatron-LM's default of --num-query-groups" : "assumed: no --group-query-attention");
+    say(words, "model.kv_heads",
+        words.contains("@groups") ? words.contains("@kv_heads") ? text_of(words, "@kv_heads") : "1"
+                                  : text_of(words, "model.heads"),
+        words.contains("@kv_heads") ? "@kv_heads"
+        : words.contains("@groups") ? "assumed, Megatron-LM's default of --num-query-groups"
+                                    : "assumed: no --group-query-attention");
     return;
   }
   take(words, "model.head_width");
@@ -512,7 +539,8 @@ void read_attention(Words& words) {
   usual("model.latent.head", "128");
   usual("model.latent.rotary", "64");
   usual("model.latent.value", "128");
-  say(words, "model.latent.query_rank", words.contains("@query_rank") ? text_of(words, "@query_rank") : "0", "--q-lora-rank");
+  say(words, "model.latent.query_rank", words.contains("@query_rank") ? text_of(words, "@query_rank") : "0",
+      "--q-lora-rank");
 }
 
 void read_model(Words& words) {
@@ -529,9 +557,12 @@ void read_model(Words& words) {
     say(words, "model.positions", text_of(words, "@positions"), "@positions");
   if (words.contains("@vocab"))
     say(words, "model.vocab",
-        std::to_string(whole_of(words, "@vocab") + (text_of(words, "@tokenizer") == "NullTokenizer" ? 1 : 0)), "@vocab");
+        std::to_string(whole_of(words, "@vocab") + (text_of(words, "@tokenizer") == "NullTokenizer" ? 1 : 0)),
+        "@vocab");
   if (words.contains("model.experts.count")) return read_experts(words);
-  for (const char* key : {"model.experts.active", "model.experts.ffn", "software.grouped_multiply", "training.experts.capacity"}) take(words, key);
+  for (const char* key :
+       {"model.experts.active", "model.experts.ffn", "software.grouped_multiply", "training.experts.capacity"})
+    take(words, key);
   say(words, "model.family", text_of(words, "@norm") == "rms" ? "llama" : "gpt", "@norm");
 }
 
@@ -547,10 +578,15 @@ void spell_megatron(Words& words) {
   if (optimizer == "sgd") say(words, "@momentum", "0.0");
   if (optimizer == "momentum") say(words, "@momentum", "0.9");
   if (text_of(words, "parallelism.context") == "1") take(words, "parallelism.context_method");
+  if (text_of(words, "software.tensor_overlap") == "all" && text_of(words, "parallelism.sequence") != "true")
+    throw InputError("software.tensor_overlap",
+                     "found 'all', but Megatron-LM's --tp-comm-overlap asks for --sequence-parallel; expected "
+                     "parallelism.sequence true, or none");
 }
 
 void read_megatron(Words& words) {
-  if (words.contains("@nodes") && words.contains("@gpus_per_node") && text_of(words, "@nodes").find('$') == std::string::npos &&
+  if (words.contains("@nodes") && words.contains("@gpus_per_node") &&
+      text_of(words, "@nodes").find('$') == std::string::npos &&
       text_of(words, "@gpus_per_node").find('$') == std::string::npos)
     say(words, "cluster.gpus", std::to_string(whole_of(words, "@nodes") * whole_of(words, "@gpus_per_node")), "@nodes");
   read_precision(words);
@@ -570,8 +606,8 @@ std::vector<std::string> launch_megatron(const Words& words, const Launch& launc
   // One queue, so that kernels that wait for traffic are launched behind it; Megatron FSDP asks for more.
   const bool fsdp = text_of(words, "data_parallel.zero") > "1";
   const bool inside = text_of(words, "parallelism.tensor") != "1" || text_of(words, "parallelism.context") != "1";
-  return {std::string(inside && !fsdp ? "CUDA_DEVICE_MAX_CONNECTIONS=1 " : "") + "torchrun --nnodes " + std::to_string(launch.nodes) + " --nproc-per-node " +
-          std::to_string(launch.gpus_per_node) +
+  return {std::string(inside && !fsdp ? "CUDA_DEVICE_MAX_CONNECTIONS=1 " : "") + "torchrun --nnodes " +
+          std::to_string(launch.nodes) + " --nproc-per-node " + std::to_string(launch.gpus_per_node) +
           (launch.nodes > 1 ? " --node-rank \"$NODE_RANK\" --master-addr \"$MASTER_ADDR\" --master-port 29500" : "") +
           " pretrain_gpt.py"};
 }
@@ -593,7 +629,7 @@ const Framework megatron{.name = "megatron",
                          .rows = megatron_rows,
                          .fixed = megatron_fixed,
                          .refused = megatron_refused,
-                         .ignored = megatron_ignored,
+                         .ignored = kMegatronIgnored,
                          .elsewhere = megatron_elsewhere,
                          .spell = spell_megatron,
                          .read = read_megatron,

@@ -2,8 +2,8 @@
 #include "sim/in_quotes.h"
 #include "sim/input_error.h"
 
-// Names and meanings: github.com/huggingface/nanotron @2411b02, src/nanotron/config/config.py, parallelism_config.py and
-// models_config.py; models: src/nanotron/models/llama.py and qwen.py.
+// Names and meanings: github.com/huggingface/nanotron @2411b02, src/nanotron/config/config.py, parallelism_config.py
+// and models_config.py; models: src/nanotron/models/llama.py and qwen.py.
 namespace stepcast::language {
 namespace {
 
@@ -20,10 +20,8 @@ const std::vector<FlagRow>& nanotron_rows() {
       {.name = "parallelism.tp_mode",
        .key = "parallelism.sequence",
        .usual = "false",
-       .spellings = {{"true", "REDUCE_SCATTER"},
-                     {"false", "ALL_REDUCE"},
-                     {"true", "reduce_scatter"},
-                     {"false", "all_reduce"}}},
+       .spellings =
+           {{"true", "REDUCE_SCATTER"}, {"false", "ALL_REDUCE"}, {"true", "reduce_scatter"}, {"false", "all_reduce"}}},
       {.name = "parallelism.tp_linear_async_communication",
        .key = "software.tensor_overlap",
        .usual = "none",
@@ -90,32 +88,31 @@ std::vector<FixedKey> nanotron_fixed() {
 }
 
 std::vector<RefusedName> nanotron_refused() {
-  return {{"parallelism.expert_parallel_size",
-           "is a further dimension of ranks beside dp, which is not modelled; expected 1", "1"},
-          {"parallelism.expert", "its expert_parallel_size is a dimension of its own, which is not modelled"},
-          {"pipeline.schedule", "it has 1f1b and afab, which is gpipe"},
-          {"data_parallel.shard_group", "it shards over all data ranks"},
-          {"parallelism.layers_per_stage", "it shares layers out by their cost; expected none"},
-          {"pipeline.embedding_as_layer", "it shares layers out by their cost; expected pipeline.partition cost"},
-          {"pipeline.head_as_layer", "it shares layers out by their cost; expected pipeline.partition cost"},
-          {"model.head_width", "it is hidden over heads"},
-          {"model.experts.*", "its mixture of experts (Qwen2Config.moe_config) is not modelled"},
-          {"model.model_config.sliding_window_size", "changes the answer and has no key: all of a sequence is attended to"},
-          {"model.model_config.z_loss_enabled", "changes the answer and has no key; expected false", "false"}};
+  return {
+      {"parallelism.expert_parallel_size",
+       "is a further dimension of ranks beside dp, which is not modelled; expected 1", "1"},
+      {"parallelism.expert", "its expert_parallel_size is a dimension of its own, which is not modelled"},
+      {"pipeline.schedule", "it has 1f1b and afab, which is gpipe"},
+      {"data_parallel.shard_group", "it shards over all data ranks"},
+      {"parallelism.layers_per_stage", "it shares layers out by their cost; expected none"},
+      {"pipeline.embedding_as_layer", "it shares layers out by their cost; expected pipeline.partition cost"},
+      {"pipeline.head_as_layer", "it shares layers out by their cost; expected pipeline.partition cost"},
+      {"model.head_width", "it is hidden over heads"},
+      {"model.experts.*", "its mixture of experts (Qwen2Config.moe_config) is not modelled"},
+      {"model.model_config.sliding_window_size", "changes the answer and has no key: all of a sequence is attended to"},
+      {"model.model_config.z_loss_enabled", "changes the answer and has no key; expected false", "false"}};
 }
 
-std::vector<std::string_view> nanotron_ignored() {
-  return {"checkpoints.*", "data_stages", "data_stages.*", "general.*", "lighteval", "lighteval.*", "logging.*",
-          "metrics_logging.*", "profiler", "profiler.*", "s3_upload", "s3_upload.*", "tokenizer", "tokenizer.*",
-          "optimizer.learning_rate_scheduler.*", "optimizer.clip_grad", "optimizer.weight_decay*",
-          "optimizer.optimizer_factory.adam_*", "optimizer.optimizer_factory.torch_adam_is_fused",
-          "model.init_method.*", "model.model_config.bos_token_id", "model.model_config.eos_token_id",
-          "model.model_config.pad_token_id", "model.model_config.initializer_range",
-          "model.model_config.pretraining_tp", "model.model_config.rms_norm_eps", "model.model_config.rope_*",
-          "model.model_config.use_cache", "model.model_config.z_loss_coefficient",
-          "model.model_config._fused_*", "model.model_config._use_*", "model.model_config.log_attn_probs",
-          "tokens.val_check_interval", "tokens.limit_*", "parallelism.tp_recompute_allgather"};
-}
+constexpr std::string_view kNanotronIgnored =
+    "checkpoints.* data_stages data_stages.* general.* lighteval lighteval.* logging.* metrics_logging.* "
+    "profiler profiler.* s3_upload s3_upload.* tokenizer tokenizer.* optimizer.learning_rate_scheduler.* "
+    "optimizer.clip_grad optimizer.weight_decay* optimizer.optimizer_factory.adam_* "
+    "optimizer.optimizer_factory.torch_adam_is_fused model.init_method.* model.model_config.bos_token_id "
+    "model.model_config.eos_token_id model.model_config.pad_token_id model.model_config.initializer_range "
+    "model.model_config.pretraining_tp model.model_config.rms_norm_eps model.model_config.rope_* "
+    "model.model_config.use_cache model.model_config.z_loss_coefficient model.model_config._fused_* "
+    "model.model_config._use_* model.model_config.log_attn_probs tokens.val_check_interval tokens.limit_* "
+    "parallelism.tp_recompute_allgather";
 
 std::vector<FixedKey> nanotron_elsewhere() { return {}; }
 
@@ -146,7 +143,8 @@ void spell_nanotron(Words& words) {
   const bool context = text_of(words, "parallelism.context") != "1", bias = take(words, "model.qkv_bias") == "true";
   const std::string method = take(words, "parallelism.context_method");
   if (context && method == "ulysses")
-    throw InputError("parallelism.context_method", "found ulysses, which nanotron has not; expected ring or all-gather");
+    throw InputError("parallelism.context_method",
+                     "found ulysses, which nanotron has not; expected ring or all-gather");
   say(words, "@attention", context ? method : "flash");
   if (method == "all-gather") say(words, "@stride", "1");
   say(words, context || bias ? "@qwen" : "@llama", "true");
@@ -160,7 +158,8 @@ void spell_nanotron(Words& words) {
 }
 
 void read_nanotron(Words& words) {
-  for (const char* key : {"parallelism.tensor", "parallelism.pipeline", "parallelism.data", "training.micro_batch", "@accumulation"})
+  for (const char* key :
+       {"parallelism.tensor", "parallelism.pipeline", "parallelism.data", "training.micro_batch", "@accumulation"})
     whole_of(words, key);  // each must be there
   const std::int64_t data = whole_of(words, "parallelism.data");
   say(words, "training.global_batch",
@@ -231,7 +230,7 @@ const Framework nanotron{.name = "nanotron",
                          .rows = nanotron_rows,
                          .fixed = nanotron_fixed,
                          .refused = nanotron_refused,
-                         .ignored = nanotron_ignored,
+                         .ignored = kNanotronIgnored,
                          .elsewhere = nanotron_elsewhere,
                          .spell = spell_nanotron,
                          .read = read_nanotron,

@@ -42,7 +42,8 @@ std::string list_of(const std::vector<std::int64_t>& layers) {
 
 std::string stage_layout(const std::string& layers) {
   std::string numbers = layers;
-  std::ranges::replace_if(numbers, [](char c) { return c == '[' || c == ']' || c == ','; }, ' ');
+  std::ranges::replace_if(
+      numbers, [](char c) { return c == '[' || c == ']' || c == ','; }, ' ');
   std::istringstream in(numbers);
   std::string out = "E";
   bool first = true;
@@ -76,8 +77,8 @@ std::string layers_beside(const Words& words, std::string_view first, std::strin
   const std::int64_t in_first = words.contains(first) ? whole_of(words, first) : -1,
                      in_last = words.contains(last) ? whole_of(words, last) : -1;
   const std::int64_t others = pipeline - (in_first >= 0 ? 1 : 0) - (in_last >= 0 ? 1 : 0);
-  const std::int64_t rest = whole_of(words, "model.layers") - std::max<std::int64_t>(in_first, 0) -
-                            std::max<std::int64_t>(in_last, 0);
+  const std::int64_t rest =
+      whole_of(words, "model.layers") - std::max<std::int64_t>(in_first, 0) - std::max<std::int64_t>(in_last, 0);
   const auto divides = [&](std::int64_t layers) { return layers % chunks == 0; };
   if (rest < 0 || others < 0 || (others == 0) != (rest == 0) || (others > 0 && rest % others != 0))
     refuse(words, said, "as many layers as leave equal shares for the other stages");

@@ -90,9 +90,7 @@ const std::vector<FlagRow>& torchtitan_rows() {
       {.name = "parallelism.pipeline_parallel_layers_per_stage",
        .key = "@layers_per_chunk",
        .remark = "pipeline.virtual_stages"},
-      {.name = "parallelism.module_fqns_per_model_part",
-       .key = "@modules",
-       .remark = "parallelism.layers_per_stage"},
+      {.name = "parallelism.module_fqns_per_model_part", .key = "@modules", .remark = "parallelism.layers_per_stage"},
       {.name = "parallelism.pipeline_parallel_first_stage_less_layers",
        .key = "@first_less",
        .usual = "1",
@@ -138,26 +136,25 @@ std::vector<RefusedName> torchtitan_refused() {
       {"parallelism.order", "it has tensor, context, data, pipeline"},
       {"pipeline.micro_batch_group", "PyTorch's schedules choose it themselves"},
       {"recompute.every", "it checkpoints each layer by itself"},
-      {"recompute.full_layers", "it checkpoints all layers; of half the layers of a chunk its selective mode is nearest"},
+      {"recompute.full_layers",
+       "it checkpoints all layers; of half the layers of a chunk its selective mode is nearest"},
       {"recompute.modules", "it has no choice of modules"},
   };
 }
 
-std::vector<std::string_view> torchtitan_ignored() {
-  return {"job.*", "profiling.*", "metrics.*", "lr_scheduler.*", "checkpoint.*", "comm.*", "memory_estimation.*",
-          "validation.*", "debug.*", "experimental.*", "model.hf_assets_path", "model.tokenizer_path",
-          "model.print_after_conversion", "optimizer.lr", "optimizer.eps", "optimizer.beta1", "optimizer.beta2",
-          "optimizer.weight_decay", "optimizer.implementation", "training.dataset", "training.dataset_path",
-          "training.max_norm", "training.steps", "training.gc_*", "training.dataloader.*", "training.seed",
-          "training.deterministic", "parallelism.context_parallel_load_balancer",
-          "parallelism.expert_parallel_comm_backend", "parallelism.pipeline_parallel_expert_parallel_overlap",
-          "compile.components", "compile.backend", "quantize.linear.float8.filter_fqns",
-          "quantize.linear.float8.precompute_float8_dynamic_scale_for_fsdp", "quantize.linear.float8.emulate",
-          "quantize.grouped_mm.*", "quantize.linear.mx.*", "activation_checkpoint.early_stop",
-          "activation_checkpoint.per_op_sac*", "activation_checkpoint.preserve_rng_state",
-          "activation_checkpoint.determinism_check", "activation_checkpoint.debug",
-          "fault_tolerance.process_group*", "fault_tolerance.replica_id", "fault_tolerance.group_size"};
-}
+constexpr std::string_view kTorchtitanIgnored =
+    "job.* profiling.* metrics.* lr_scheduler.* checkpoint.* comm.* memory_estimation.* validation.* debug.* "
+    "experimental.* model.hf_assets_path model.tokenizer_path model.print_after_conversion optimizer.lr "
+    "optimizer.eps optimizer.beta1 optimizer.beta2 optimizer.weight_decay optimizer.implementation "
+    "training.dataset training.dataset_path training.max_norm training.steps training.gc_* "
+    "training.dataloader.* training.seed training.deterministic parallelism.context_parallel_load_balancer "
+    "parallelism.expert_parallel_comm_backend parallelism.pipeline_parallel_expert_parallel_overlap "
+    "compile.components compile.backend quantize.linear.float8.filter_fqns "
+    "quantize.linear.float8.precompute_float8_dynamic_scale_for_fsdp quantize.linear.float8.emulate "
+    "quantize.grouped_mm.* quantize.linear.mx.* activation_checkpoint.early_stop "
+    "activation_checkpoint.per_op_sac* activation_checkpoint.preserve_rng_state "
+    "activation_checkpoint.determinism_check activation_checkpoint.debug fault_tolerance.process_group* "
+    "fault_tolerance.replica_id fault_tolerance.group_size";
 
 std::vector<FixedKey> torchtitan_elsewhere() { return {}; }
 
@@ -193,7 +190,8 @@ std::string titan_split(std::int64_t chunks, std::int64_t layers, std::int64_t f
   return "[" + list + "]";
 }
 
-/// Names of the modules of each chunk, of layers of each chunk: [["tok_embeddings","layers.0"],["layers.1","norm","output"]].
+/// Names of the modules of each chunk, of layers of each chunk:
+/// [["tok_embeddings","layers.0"],["layers.1","norm","output"]].
 std::string modules_of(const std::string& list) {
   const nlohmann::json layers = nlohmann::json::parse(list);
   nlohmann::json chunks = nlohmann::json::array();
@@ -218,7 +216,8 @@ std::string layers_of_modules(const Words& words) {
         return module.is_string() && module.get<std::string>().starts_with("layers.");
       }));
   std::string list = layers.dump();
-  for (std::size_t comma = list.find(','); comma != list.npos; comma = list.find(',', comma + 2)) list.insert(comma + 1, " ");
+  for (std::size_t comma = list.find(','); comma != list.npos; comma = list.find(',', comma + 2))
+    list.insert(comma + 1, " ");
   if (layers.empty() || nlohmann::json::parse(modules_of(list)) != chunks)
     refuse(words, "@modules", "lists of tok_embeddings, layers.0 and so on, norm and output, in this order");
   return list;
@@ -242,8 +241,7 @@ void spell_flavor(Words& words) {
 void spell_stages(Words& words, std::int64_t layers) {
   const std::int64_t pipeline = whole_of(words, "parallelism.pipeline");
   const std::string schedule = text_of(words, "pipeline.schedule");
-  const std::int64_t virtual_stages =
-      chunks_of_schedule(schedule).value_or(whole_of(words, "pipeline.virtual_stages"));
+  const std::int64_t virtual_stages = chunks_of_schedule(schedule).value_or(whole_of(words, "pipeline.virtual_stages"));
   const std::int64_t chunks = pipeline * virtual_stages;
   std::string list = take(words, "parallelism.layers_per_stage");
   const std::int64_t first = take(words, "pipeline.embedding_as_layer") == "true" ? 1 : 0,
@@ -270,15 +268,14 @@ void spell_sharding(Words& words) {
   const std::int64_t shards = zero == "0" ? 1 : shared / context;
   const bool none = zero == "0";
   if (zero == "1" || none != (shards * context == 1))
-    throw InputError("data_parallel.zero",
-                     "found " + in_quotes(zero) + ", expected " +
-                         (zero == "1" ? "0, 2 or 3: ZeRO 1 torchtitan has not"
-                          : none      ? "2 or 3: torchtitan's context ranks always share parameters"
-                                      : "0: there are no ranks to share parameters"));
+    throw InputError("data_parallel.zero", "found " + in_quotes(zero) + ", expected " +
+                                               (zero == "1" ? "0, 2 or 3: ZeRO 1 torchtitan has not"
+                                                : none ? "2 or 3: torchtitan's context ranks always share parameters"
+                                                       : "0: there are no ranks to share parameters"));
   if (shards < 1 || data % shards != 0 || (!none && shared % context != 0))
-    throw InputError("data_parallel.shard_group", "found " + in_quotes(group) + ", expected a multiple of parallelism.context " +
-                                                      std::to_string(context) + " by a divisor of parallelism.data " +
-                                                      std::to_string(data));
+    throw InputError("data_parallel.shard_group",
+                     "found " + in_quotes(group) + ", expected a multiple of parallelism.context " +
+                         std::to_string(context) + " by a divisor of parallelism.data " + std::to_string(data));
   say(words, "@replicas", std::to_string(data / shards));
   say(words, "@shards", std::to_string(shards));
   say(words, "@reshard", zero == "3" ? is_pipelined(words) ? "always" : "default" : zero == "2" ? "never" : "default");
@@ -297,8 +294,9 @@ void spell_batch(Words& words, std::int64_t data) {
 
 void spell_recompute(Words& words, std::int64_t layers) {
   if (text_of(words, "recompute") == "selective")
-    throw InputError("recompute", "found selective, the attention core, which torchtitan's selective mode is not; "
-                                  "expected none or full");
+    throw InputError("recompute",
+                     "found selective, the attention core, which torchtitan's selective mode is not; "
+                     "expected none or full");
   if (text_of(words, "recompute.full_layers") != half_a_chunk(words, layers)) return;
   take(words, "recompute.full_layers");
   say(words, "recompute", "selective");
@@ -318,7 +316,8 @@ void spell_torchtitan(Words& words) {
   if (text_of(words, "parallelism.sequence") == "true" || text_of(words, "parallelism.tensor") == "1")
     take(words, "parallelism.sequence");
   else
-    throw InputError("parallelism.sequence", "found false, but torchtitan's tensor ranks always share the sequence; expected true");
+    throw InputError("parallelism.sequence",
+                     "found false, but torchtitan's tensor ranks always share the sequence; expected true");
   const std::string software = text_of(words, "software"), precision = text_of(words, "training.precision");
   const bool low = precision == "fp8" || precision == "mxfp8";
   if (low || precision == "bf16" || precision == "fp32") {
@@ -329,16 +328,20 @@ void spell_torchtitan(Words& words) {
   if (precision == "fp8" && text_of(words, "training.scaling") == "delayed")
     throw InputError("training.scaling", "found delayed, which torchtitan has not; expected current");
   take(words, "training.scaling");
-  if (precision == "fp8") say(words, "@float8_gather", take(words, "training.eight_bit_parameters") == "true" ? "true" : "false");
-  say(words, "@compiled", low || software == "torchtitan-compiled" || software == "torchtitan-float8" ? "true" : "false");
-  if (software == (low ? "torchtitan-float8" : "torchtitan") || (!low && software == "torchtitan-compiled")) take(words, "software");
+  if (precision == "fp8")
+    say(words, "@float8_gather", take(words, "training.eight_bit_parameters") == "true" ? "true" : "false");
+  say(words, "@compiled",
+      low || software == "torchtitan-compiled" || software == "torchtitan-float8" ? "true" : "false");
+  if (software == (low ? "torchtitan-float8" : "torchtitan") || (!low && software == "torchtitan-compiled"))
+    take(words, "software");
   const bool both = text_of(words, "offload.optimizer") == "host" && text_of(words, "offload.parameters") == "host";
   if (both) {
     take(words, "offload.optimizer");
     take(words, "offload.parameters");
   }
   say(words, "@offload", both ? "true" : "false");
-  if (words.contains("model.experts.count") || text_of(words, "parallelism.expert") != "1") say(words, "@expert_tensor", "1");
+  if (words.contains("model.experts.count") || text_of(words, "parallelism.expert") != "1")
+    say(words, "@expert_tensor", "1");
 }
 
 void read_flavor(Words& words) {
@@ -347,7 +350,8 @@ void read_flavor(Words& words) {
     if (std::ranges::find(models, each.model) == models.end()) models.push_back(each.model);
     if (each.model == text_of(words, "@model")) known.push_back(each.flavor);
   }
-  if (known.empty()) refuse(words, "@model", "a model whose shape is known: " + one_of(text_of(words, "@model"), models));
+  if (known.empty())
+    refuse(words, "@model", "a model whose shape is known: " + one_of(text_of(words, "@model"), models));
   const auto flavor = std::ranges::find_if(flavors(), [&](const Flavor& each) {
     return each.model == text_of(words, "@model") && each.flavor == text_of(words, "@flavor");
   });
@@ -373,8 +377,7 @@ void read_sharding(Words& words) {
   const std::int64_t data = replicas * shards;
   say(words, "parallelism.data", std::to_string(data), "@shards");
   say(words, "cluster.gpus", std::to_string(data * model), "of the degrees of parallelism");
-  if (shards * context == 1)
-    return say(words, "data_parallel.zero", "0", "no ranks that share parameters");
+  if (shards * context == 1) return say(words, "data_parallel.zero", "0", "no ranks that share parameters");
   const std::string policy = text_of(words, "@reshard");
   const bool reshards = policy == "always" || (policy == "default" && !is_pipelined(words));
   say(words, "data_parallel.zero", reshards ? "3" : "2", "@reshard");
@@ -398,7 +401,8 @@ void read_stages(Words& words) {
     const std::int64_t each = std::max<std::int64_t>(1, whole_of(words, "@layers_per_chunk"));
     const std::int64_t parts = (layers + first + last + each - 1) / each;
     if (parts % pipeline != 0 || (chunks_of_schedule(schedule) && parts != chunks))
-      refuse(words, "@layers_per_chunk", "as many layers as make the schedule's chunks on each of " + std::to_string(pipeline) + " stages");
+      refuse(words, "@layers_per_chunk",
+             "as many layers as make the schedule's chunks on each of " + std::to_string(pipeline) + " stages");
     chunks = parts;
   }
   if (!chunks_of_schedule(schedule))
@@ -443,7 +447,10 @@ void read_torchtitan(Words& words) {
   if (converters == "fp8") say(words, "training.scaling", "current", "tensor-wise scales of the tensor itself");
   if (converters == "fp8" && text_of(words, "@float8_gather") == "true")
     say(words, "training.eight_bit_parameters", "true", "@float8_gather");
-  say(words, "software", low ? "torchtitan-float8" : text_of(words, "@compiled") == "true" ? "torchtitan-compiled" : "torchtitan",
+  say(words, "software",
+      low                                     ? "torchtitan-float8"
+      : text_of(words, "@compiled") == "true" ? "torchtitan-compiled"
+                                              : "torchtitan",
       low ? "@converters" : "@compiled");
   const std::string recompute = text_of(words, "recompute");
   if (text_of(words, "@offload") == "true") {
@@ -481,7 +488,7 @@ const Framework torchtitan{.name = "torchtitan",
                            .rows = torchtitan_rows,
                            .fixed = torchtitan_fixed,
                            .refused = torchtitan_refused,
-                           .ignored = torchtitan_ignored,
+                           .ignored = kTorchtitanIgnored,
                            .elsewhere = torchtitan_elsewhere,
                            .spell = spell_torchtitan,
                            .read = read_torchtitan,

@@ -5,7 +5,8 @@
 #include <utility>
 
 // github.com/pytorch/torchtitan, release v0.2.2 (@73a0e69). Inner widths of llama3 as FeedForward computes them of dim,
-// ffn_dim_multiplier and multiple_of. DeepSeek: kv_lora_rank 512, qk_nope_head_dim 128, qk_rope_head_dim 64, v_head_dim 128.
+// ffn_dim_multiplier and multiple_of. DeepSeek: kv_lora_rank 512, qk_nope_head_dim 128, qk_rope_head_dim 64, v_head_dim
+// 128.
 namespace stepcast::language {
 namespace {
 
@@ -21,8 +22,8 @@ constexpr std::array kFlavors{
     Flavor{"qwen3", "32B", "qwen3-32b", 64, 5120, 64, 8, 128, 25600, 151936, false, true},
     Flavor{"qwen3", "30B-A3B", "qwen3-30b-a3b", 48, 2048, 32, 4, 128, 6144, 151936, false, true, 128, 8, 768},
     Flavor{"qwen3", "235B-A22B", "qwen3-235b-a22b", 94, 4096, 64, 4, 128, 12288, 151936, false, true, 128, 8, 1536},
-    Flavor{"deepseek_v3", "16B", "deepseek-v2-lite", 27, 2048, 16, 0, 0, 10944, 102400, false, false, 64, 6, 1408,
-           2816, 1},
+    Flavor{"deepseek_v3", "16B", "deepseek-v2-lite", 27, 2048, 16, 0, 0, 10944, 102400, false, false, 64, 6, 1408, 2816,
+           1},
     Flavor{"deepseek_v3", "236B", "deepseek-v2", 60, 5120, 128, 0, 0, 12288, 102400, false, false, 160, 6, 1536, 3072,
            1, 1536},
     Flavor{"deepseek_v3", "671B", "deepseek-v3", 61, 7168, 128, 0, 0, 18432, 129280, false, false, 256, 8, 2048, 2048,
@@ -48,7 +49,8 @@ bool has_shape(const Words& words, const Flavor& flavor) {
          is("model.qk_norm", flavor.qk_norm ? "true" : "false") && is("model.qkv_bias", "false") &&
          is("model.biases", "false") && is("model.dropout", "false") && is("model.activation", "swiglu") &&
          is("model.position_encoding", "rotary") && size("model.experts.count", flavor.experts, experts) &&
-         size("model.experts.active", flavor.active, experts) && size("model.experts.ffn", flavor.expert_ffn, experts) &&
+         size("model.experts.active", flavor.active, experts) &&
+         size("model.experts.ffn", flavor.expert_ffn, experts) &&
          size("model.experts.shared_ffn", flavor.shared_ffn, experts) &&
          size("model.experts.dense_layers", flavor.dense_layers, experts) &&
          size("model.latent.kv_rank", 512, latent) && size("model.latent.query_rank", flavor.query_rank, latent) &&

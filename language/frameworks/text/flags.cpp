@@ -38,7 +38,8 @@ std::string write_flags(const std::vector<std::string>& heading, const Statement
     const bool quotes = each.text.find_first_of("()*|[]'") != each.text.npos;
     std::string line = "  " + each.name + (each.text.empty() ? "" : quotes ? " \"" + each.text + '"' : " " + each.text);
     constexpr std::size_t kCommentsFrom = 52;
-    if (!each.comment.empty()) line += std::string(std::max(line.size() + 2, kCommentsFrom) - line.size(), ' ') + "# " + each.comment;
+    if (!each.comment.empty())
+      line += std::string(std::max(line.size() + 2, kCommentsFrom) - line.size(), ' ') + "# " + each.comment;
     out += line + "\n";
   }
   return out + ")\n" + command + " \"${FLAGS[@]}\"\n";

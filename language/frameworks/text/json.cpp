@@ -12,7 +12,8 @@ using Json = nlohmann::ordered_json;
 std::string json_leaf(const Json& value) {
   if (value.is_string()) return value.get<std::string>();
   // 5e8 is a whole number to DeepSpeed.
-  if (value.is_number_float() && value.get<double>() == static_cast<double>(static_cast<std::int64_t>(value.get<double>())))
+  if (value.is_number_float() &&
+      value.get<double>() == static_cast<double>(static_cast<std::int64_t>(value.get<double>())))
     return std::to_string(static_cast<std::int64_t>(value.get<double>()));
   return value.dump();
 }
@@ -38,8 +39,8 @@ Statements read_json(std::string_view text, const std::string& file) {
   return out;
 }
 
-void write_json_section(const Section& section, const std::string& indent, std::string& out) {
-  for (const Section& each : section.inner) {
+void write_json_section(const FileSection& section, const std::string& indent, std::string& out) {
+  for (const FileSection& each : section.inner) {
     const std::string comma = &each == &section.inner.back() ? "" : ",";
     out += indent + Json(each.name).dump() + ": ";
     if (each.statement) {

@@ -6,18 +6,18 @@
 namespace stepcast::language {
 namespace {
 
-Section& inside(Section& section, std::string_view name) {
-  const auto known = std::ranges::find(section.inner, name, &Section::name);
+FileSection& inside(FileSection& section, std::string_view name) {
+  const auto known = std::ranges::find(section.inner, name, &FileSection::name);
   if (known != section.inner.end()) return *known;
-  return section.inner.emplace_back(Section{.name = std::string(name)});
+  return section.inner.emplace_back(FileSection{.name = std::string(name)});
 }
 
 }  // namespace
 
-Section sections_of(const Statements& statements) {
-  Section whole;
+FileSection sections_of(const Statements& statements) {
+  FileSection whole;
   for (const Statement& statement : statements) {
-    Section* at = &whole;
+    FileSection* at = &whole;
     std::string_view rest = statement.name;
     for (std::size_t dot = rest.find('.'); dot != rest.npos; dot = rest.find('.')) {
       at = &inside(*at, rest.substr(0, dot));

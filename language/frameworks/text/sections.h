@@ -9,14 +9,14 @@
 namespace stepcast::language {
 
 /// Statements whose names are paths, as the file nests them: in the order of each path's first statement.
-struct Section {
+struct FileSection {
   std::string name;
   std::optional<Statement> statement{};  ///< of a leaf
-  std::vector<Section> inner{};
+  std::vector<FileSection> inner{};
 };
 
 /// The whole file as a section without a name.
-Section sections_of(const Statements& statements);
+FileSection sections_of(const Statements& statements);
 
 /// A value as JSON, TOML and YAML alike write it: a number, true, false or a list as it is, other text in quotes.
 std::string value_text(const std::string& text);

@@ -69,7 +69,8 @@ class ShellScript {
       }
       if (words.empty() && read_assignment()) continue;
       for (ShellWord& word : read_word())
-        if (!words.empty() || !(branches(word.text) || goes_before_commands(word.text))) words.push_back(std::move(word));
+        if (!words.empty() || !(branches(word.text) || goes_before_commands(word.text)))
+          words.push_back(std::move(word));
     }
     if (in_condition_) return read_condition(words, connector);
     const auto flags = [](const ShellWords& all) {
@@ -117,7 +118,8 @@ class ShellScript {
   void read_condition(const ShellWords& words, const std::string& connector) {
     Truth holds = Truth::unknown;
     const auto text = [&](std::size_t i) { return i < words.size() ? words[i].text : std::string(); };
-    const bool known = std::ranges::none_of(words, [](const ShellWord& word) { return word.text.find('$') != word.text.npos; });
+    const bool known =
+        std::ranges::none_of(words, [](const ShellWord& word) { return word.text.find('$') != word.text.npos; });
     if (known && words.size() == 5 && (text(2) == "==" || text(2) == "=" || text(2) == "!="))
       holds = (text(1) == text(3)) == (text(2) != "!=") ? Truth::yes : Truth::no;
     if (known && words.size() == 4 && (text(1) == "-z" || text(1) == "-n"))
@@ -154,7 +156,8 @@ class ShellScript {
       const Place begin = here();
       next();
       while (skip_lines(), peek() != ')') {
-        if (at_ >= text_.size()) throw InputError(language::text(begin), "found an array that does not end, expected )");
+        if (at_ >= text_.size())
+          throw InputError(language::text(begin), "found an array that does not end, expected )");
         const std::size_t before = at_;
         std::ranges::move(read_word(), std::back_inserter(values));
         if (at_ == before) next();  // a character that is of no word
@@ -261,8 +264,7 @@ class ShellScript {
       if (end == text_.npos) throw InputError(language::text(place), "found ${ that does not end, expected }");
       const std::string_view inside = text_.substr(at_ + 1, end - at_ - 1);
       while (at_ <= end) next();
-      const std::size_t length = static_cast<std::size_t>(
-          std::ranges::find_if_not(inside, is_name) - inside.begin());
+      const std::size_t length = static_cast<std::size_t>(std::ranges::find_if_not(inside, is_name) - inside.begin());
       name = inside.substr(0, length);
       const std::string_view rest = inside.substr(length);
       if (rest.starts_with(":-"))

@@ -7,7 +7,8 @@
 
 namespace stepcast::language {
 
-/// One thing that a configuration says: a flag with its values, or the value at a path of a file ("tokens.train_steps").
+/// One thing that a configuration says: a flag with its values, or the value at a path of a file
+/// ("tokens.train_steps").
 struct Statement {
   std::string name;
   /// The value; several of a flag with spaces between them; of a list in a file as JSON writes it. A flag may have

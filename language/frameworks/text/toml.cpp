@@ -49,16 +49,16 @@ Statements read_toml(std::string_view text, const std::string& file) {
   return out;
 }
 
-void write_toml_section(const Section& section, const std::string& path, std::string& out) {
-  for (const Section& each : section.inner) {
+void write_toml_section(const FileSection& section, const std::string& path, std::string& out) {
+  for (const FileSection& each : section.inner) {
     if (!each.statement) continue;
     const std::string& comment = each.statement->comment;
     out += each.name + " = " + value_text(each.statement->text) + (comment.empty() ? "" : "  # " + comment) + "\n";
   }
-  for (const Section& each : section.inner) {
+  for (const FileSection& each : section.inner) {
     if (each.statement) continue;
     const std::string own = join(path, each.name);
-    if (std::ranges::any_of(each.inner, [](const Section& inner) { return inner.statement.has_value(); }))
+    if (std::ranges::any_of(each.inner, [](const FileSection& inner) { return inner.statement.has_value(); }))
       out += "\n[" + own + "]\n";
     write_toml_section(each, own, out);
   }

@@ -15,9 +15,8 @@ void flatten_yaml(const Node& node, const std::string& path, Statements& out) {
     return;
   }
   if (node.kind == Node::Kind::nothing || (node.kind == Node::Kind::scalar && node.scalar == "null")) return;
-  out.push_back({.name = path,
-                 .text = node.kind == Node::Kind::scalar ? node.scalar : on_one_line(node),
-                 .place = node.place});
+  out.push_back(
+      {.name = path, .text = node.kind == Node::Kind::scalar ? node.scalar : on_one_line(node), .place = node.place});
 }
 
 Statements read_yaml(std::string_view text, const std::string& file) {
@@ -26,8 +25,8 @@ Statements read_yaml(std::string_view text, const std::string& file) {
   return out;
 }
 
-void write_yaml_section(const Section& section, const std::string& indent, std::string& out) {
-  for (const Section& each : section.inner) {
+void write_yaml_section(const FileSection& section, const std::string& indent, std::string& out) {
+  for (const FileSection& each : section.inner) {
     out += indent + each.name + ":";
     if (!each.statement) {
       out += "\n";

@@ -22,8 +22,9 @@ std::string of_flags(const std::string& more) {
 }
 
 std::string of_file(const std::string& framework, const std::string& text) {
-  return complaint(
-      [&] { imported(framework, text, {"cluster.node=dgx-h100", "cluster.gpus=8", "training.sequence=1024"}); });
+  return complaint([&] {
+    imported(framework, text, {"cluster.node=dgx-h100", "cluster.gpus=8", "training.sequence=1024"});
+  });
 }
 
 TEST(BadConfigurations, OfMegatronNameTheFlag) {
@@ -97,8 +98,9 @@ std::string of_plan(const std::string& framework, const std::string& keys) {
 
 TEST(BadPlans, AreRefusedByTheKeyThatTheFrameworkHasNothingFor) {
   EXPECT_EQ(of_plan("megatron", "name: small"), "");
-  EXPECT_THAT(of_plan("megatron", "pipeline: {schedule: gpipe}\nparallelism: {pipeline: 2}"),
-              HasSubstr("pipeline.schedule: found 'gpipe', which Megatron-LM cannot: it has 1f1b and interleaved-1f1b"));
+  EXPECT_THAT(
+      of_plan("megatron", "pipeline: {schedule: gpipe}\nparallelism: {pipeline: 2}"),
+      HasSubstr("pipeline.schedule: found 'gpipe', which Megatron-LM cannot: it has 1f1b and interleaved-1f1b"));
   EXPECT_THAT(of_plan("megatron", "model: {activation: relu}"),
               HasSubstr("model.activation: found 'relu', which Megatron-LM cannot: it has gelu and swiglu"));
   EXPECT_THAT(of_plan("megatron", "parallelism: {tensor: 4, tensor_grid: 2x2}"), HasSubstr("parallelism.tensor_grid"));

@@ -15,8 +15,8 @@ inline schedules::Scenario imported(std::string_view framework, const std::strin
                                     std::vector<std::string> settings = {}) {
   Library library = configs();
   if (settings.empty()) settings = {"cluster.node=dgx-h100"};
-  const std::string scenario = scenario_of_configuration(framework_named(std::string(framework), ""), text, "given",
-                                                         settings, library);
+  const std::string scenario =
+      scenario_of_configuration(framework_named(std::string(framework), ""), text, "given", settings, library);
   return read_scenario(library.scenario("imported.yaml", scenario, scenario_schema()), library);
 }
 

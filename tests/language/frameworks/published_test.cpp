@@ -1,5 +1,5 @@
-// Published configurations become the scenarios that their authors mean. What of each decides the plan is typed here from
-// the file that is named; what decides nothing of it (learning rates, paths) is left out or cut short.
+// Published configurations become the scenarios that their authors mean. What of each decides the plan is typed here
+// from the file that is named; what decides nothing of it (learning rates, paths) is left out or cut short.
 
 #include <gtest/gtest.h>
 
@@ -18,9 +18,9 @@ std::string said_of(const schedules::Scenario& scenario, const std::vector<std::
   return out;
 }
 
-const std::vector<std::string> kPlan{"parallelism.tensor",    "parallelism.pipeline", "parallelism.data",
-                                     "training.micro_batch",  "training.global_batch", "training.precision",
-                                     "data_parallel.zero",    "recompute"};
+const std::vector<std::string> kPlan{
+    "parallelism.tensor",    "parallelism.pipeline", "parallelism.data",   "training.micro_batch",
+    "training.global_batch", "training.precision",   "data_parallel.zero", "recompute"};
 
 // github.com/NVIDIA/Megatron-LM core_v0.14.0 @23e00ed, examples/gpt3/train_gpt3_175b_distributed.sh
 TEST(Published, Gpt3Of175BillionParametersInMegatron) {
@@ -196,16 +196,15 @@ quantize.linear.float8 = {enable_fsdp_float8_all_gather = true, precompute_float
 )",
                               {"cluster.node=dgx-h100", "cluster.gpus=128"});
   EXPECT_EQ(said_of(large, kPlan), "8 1 16 2 32 fp8 3 full");
-  EXPECT_EQ(said_of(large, {"training.eight_bit_parameters", "training.scaling", "software",
-                            "software.tensor_overlap", "parallelism.sequence"}),
+  EXPECT_EQ(said_of(large, {"training.eight_bit_parameters", "training.scaling", "software", "software.tensor_overlap",
+                            "parallelism.sequence"}),
             "true current torchtitan-float8 all true");
 }
 
-// github.com/pytorch/torchtitan v0.2.2 @73a0e69, docs/converging.md and tests/integration_tests: pipelines that take the
-// defaults of layers per stage.
+// github.com/pytorch/torchtitan v0.2.2 @73a0e69, docs/converging.md and tests/integration_tests: pipelines that take
+// the defaults of layers per stage.
 TEST(Published, PipelinesOfTorchtitanShareOutLayersAsItDoes) {
-  const std::string with_two = std::string(kTitan8b) +
-                               "[profiling]\nenable_profiling = false\n";
+  const std::string with_two = std::string(kTitan8b) + "[profiling]\nenable_profiling = false\n";
   std::string text = with_two;
   text.replace(text.find("pipeline_parallel_degree = 1"), 28,
                "pipeline_parallel_degree = 4\npipeline_parallel_schedule = \"Interleaved1F1B\"");

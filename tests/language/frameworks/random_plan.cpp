@@ -50,8 +50,8 @@ std::string experts(PlanDice& dice, std::uint32_t layers) {
   keys += fmt::format(", experts: {{count: 16, active: {}, ffn: 1024, shared_ffn: {}, dense_layers: {}}}",
                       dice.of({1, 2, 4}), dice.of({0, 2048}), dice.of({0, 0, 1}));
   if (dice.chance(40))
-    keys += fmt::format(", latent: {{kv_rank: 512, query_rank: {}, head: 128, rotary: 64, value: 128}}",
-                        dice.of({0, 768}));
+    keys +=
+        fmt::format(", latent: {{kv_rank: 512, query_rank: {}, head: 128, rotary: 64, value: 128}}", dice.of({0, 768}));
   else
     keys += ", kv_heads: 8";
   return keys;
@@ -78,7 +78,8 @@ std::string megatron_plan(PlanDice& dice) {
   PlanSizes size = sizes(dice, true);
   const bool moe = dice.chance(25), interleaved = size.pipeline > 1 && dice.chance(40);
   if (interleaved) size.virtual_stages = 2;
-  const bool counted = size.pipeline > 1 && dice.chance(20), listed = !counted && size.pipeline == 2 && !interleaved && dice.chance(20);
+  const bool counted = size.pipeline > 1 && dice.chance(20),
+             listed = !counted && size.pipeline == 2 && !interleaved && dice.chance(20);
   const std::uint32_t layers = 8 - (counted ? 2 : 0);
   std::string parallel;
   if (size.tensor > 1 && (moe || dice.chance(50))) parallel += ", sequence: true";
@@ -86,9 +87,9 @@ std::string megatron_plan(PlanDice& dice) {
   if (size.context > 1) parallel += fmt::format(", context_method: {}", dice.of({"ring", "all-gather", "ulysses"}));
   if (dice.chance(15)) parallel += ", order: [tensor, context, pipeline, data]";
   if (listed) parallel += ", layers_per_stage: [5, 3]";
-  const char* precision = dice.of({"precision: bf16", "precision: bf16", "precision: fp16", "precision: fp32",
-                                   "precision: fp8", "{precision: fp8, scaling: current, bf16_layers_at_start: 1}",
-                                   "precision: mxfp8"});
+  const char* precision =
+      dice.of({"precision: bf16", "precision: bf16", "precision: fp16", "precision: fp32", "precision: fp8",
+               "{precision: fp8, scaling: current, bf16_layers_at_start: 1}", "precision: mxfp8"});
   std::string training(precision);
   std::erase_if(training, [](char c) { return c == '{' || c == '}'; });
   if (size.context == 1 && training.ends_with("16") && dice.chance(15)) training += ", attention: unfused";
@@ -106,7 +107,8 @@ std::string megatron_plan(PlanDice& dice) {
   if (dice.chance(10)) yaml += "offload: {optimizer: host}\n";
   if (dice.chance(30))
     yaml += fmt::format("software: {{fused_cross_entropy: {}, tensor_overlap: {}, vocabulary_multiple: {}}}\n",
-                        dice.chance(50), dice.of({"none", "all"}), dice.of({64, 128}));
+                        dice.chance(50), parallel.starts_with(", sequence") ? dice.of({"none", "all"}) : "none",
+                        dice.of({64, 128}));
   return yaml;
 }
 
@@ -151,7 +153,9 @@ std::string torchtitan_plan(PlanDice& dice) {
   yaml += fmt::format("pipeline: {{schedule: {}, virtual_stages: {}}}\n", schedule,
                       schedule == std::string("interleaved-1f1b") ? 2 : 1);
   const std::uint32_t copies = size.data * size.context;
-  yaml += fmt::format("data_parallel: {{zero: {}", copies == 1 ? 0 : size.context > 1 ? dice.of({2, 3}) : dice.of({0, 2, 3}));
+  yaml += fmt::format("data_parallel: {{zero: {}", copies == 1        ? 0
+                                                   : size.context > 1 ? dice.of({2, 3})
+                                                                      : dice.of({0, 2, 3}));
   if (size.data == 4 && size.context == 1 && dice.chance(40)) yaml += ", shard_group: 2";
   yaml += "}\n";
   yaml += dice.of({"recompute: none\n", "recompute: full\n"});

@@ -16,7 +16,8 @@ TEST(Shell, PutsInVariablesArraysAndSums) {
   EXPECT_EQ(words("A=8\nB=\"4\"\nrun --n $A --m ${B} --k $(($A*B+1)) --l ${C:-7}"), "run|--n|8|--m|4|--k|33|--l|7");
   EXPECT_EQ(words("F=( --a 1 # first\n --b '2 3' )\nF+=(--c)\nrun ${F[@]} \"${F[@]}\""),
             "run|--a|1|--b|2|3|--c|--a|1|--b|2 3|--c");
-  EXPECT_EQ(words("run --a $1 --b $(hostname) --c ${X} --d \\\n  'e f'"), "run|--a|$1|--b|$(hostname)|--c|${X}|--d|e f");
+  EXPECT_EQ(words("run --a $1 --b $(hostname) --c ${X} --d \\\n  'e f'"),
+            "run|--a|$1|--b|$(hostname)|--c|${X}|--d|e f");
   EXPECT_EQ(words("export A=1; X=2 run --a \"$A\""), "run|--a|1");
 }
 
