@@ -262,12 +262,24 @@ std::string text_of(const Words& words, std::string_view key) {
   return word == words.end() ? "" : word->second.text;
 }
 
-std::int64_t whole_of(const Words& words, std::string_view key) {
+std::int64_t whole_of(const Words& words, std::string_view key, std::int64_t least) {
+  constexpr std::int64_t kMost = 1'000'000'000;
   const std::string text = text_of(words, key);
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (text.empty() || error != std::errc{} || end != text.data() + text.size()) refuse(words, key, "a whole number");
+  if (value < least || value > kMost)
+    refuse(words, key, "a whole number from " + std::to_string(least) + " to " + std::to_string(kMost));
   return value;
+}
+
+std::int64_t product(std::initializer_list<std::int64_t> sizes) {
+  constexpr std::int64_t kMost = 1'000'000'000'000'000;
+  std::int64_t all = 1;
+  for (const std::int64_t size : sizes)
+    if (__builtin_mul_overflow(all, size, &all) || all > kMost)
+      throw InputError("", "found sizes that multiply to more than 10^15, expected those of a plan");
+  return all;
 }
 
 std::string take(Words& words, std::string_view key) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <map>
 #include <string>
 #include <string_view>
@@ -30,8 +31,12 @@ Words words_of(const schedules::Scenario& scenario);
 /// The text of a word; "" where there is none.
 std::string text_of(const Words& words, std::string_view key);
 
-/// The same as a whole number. Throws InputError where it is none, and where there is no such word.
-std::int64_t whole_of(const Words& words, std::string_view key);
+/// The same as a whole number from `least` to 10^9. Throws InputError where it is none, and where there is no such
+/// word.
+std::int64_t whole_of(const Words& words, std::string_view key, std::int64_t least = 1);
+
+/// All of them multiplied. Throws InputError past 10^15.
+std::int64_t product(std::initializer_list<std::int64_t> sizes);
 
 /// Takes a word away and returns its text; "" where there is none.
 std::string take(Words& words, std::string_view key);

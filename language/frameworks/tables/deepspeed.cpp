@@ -14,7 +14,7 @@ const std::vector<FlagRow>& deepspeed_rows() {
   static const std::vector<FlagRow> rows{
       {.name = "train_batch_size", .key = "@batch", .remark = "training.global_batch"},
       {.name = "train_micro_batch_size_per_gpu", .key = "@micro", .remark = "training.micro_batch"},
-      {.name = "gradient_accumulation_steps", .key = "@accumulation"},
+      {.name = "gradient_accumulation_steps", .key = "@accumulation", .remark = "training.global_batch"},
       {.name = "bf16.enabled",
        .key = "@bf16",
        .spellings = {{"true", "true"}, {"false", "false"}},
@@ -173,7 +173,7 @@ void spell_deepspeed(Words& words) {
 }
 
 void read_size(Words& words, const char* own, const char* key, const char* name) {
-  if (words.contains(own) && text_of(words, own) != "auto" && whole_of(words, own) > 1)
+  if (words.contains(own) && text_of(words, own) != "auto" && whole_of(words, own, 0) > 1)
     say(words, key, text_of(words, own), own);
   else
     say(words, key, "1", std::string("assumed: no ") + name);
@@ -184,8 +184,8 @@ void read_batch_sizes(Words& words) {
   for (const char* key : kKeys)
     if (text_of(words, key) == "auto")
       throw InputError(words.at(key).from, "found auto, which the Trainer fills in; expected a whole number");
-  const std::int64_t model = whole_of(words, "parallelism.tensor") * whole_of(words, "parallelism.context") *
-                             whole_of(words, "parallelism.pipeline");
+  const std::int64_t model = product({whole_of(words, "parallelism.tensor"), whole_of(words, "parallelism.context"),
+                                      whole_of(words, "parallelism.pipeline")});
   const auto known = std::ranges::count_if(kKeys, [&](const char* key) { return words.contains(key); });
   std::int64_t batch = words.contains("@batch") ? whole_of(words, "@batch") : 0,
                micro = words.contains("@micro") ? whole_of(words, "@micro") : 0,
@@ -207,18 +207,18 @@ void read_batch_sizes(Words& words) {
                                                std::to_string(part) + ", the product of the other sizes");
     return all / part;
   };
-  if (known == 3) data = exact(batch, micro * passes);
-  if (batch == 0) batch = micro * passes * data;
-  if (micro == 0) micro = exact(batch, passes * data);
-  if (passes == 0) passes = exact(batch, micro * data);
-  if (batch != micro * passes * data) exact(batch, micro * passes * data);
+  if (known == 3) data = exact(batch, product({micro, passes}));
+  if (batch == 0) batch = product({micro, passes, data});
+  if (micro == 0) micro = exact(batch, product({passes, data}));
+  if (passes == 0) passes = exact(batch, product({micro, data}));
+  if (batch != product({micro, passes, data})) exact(batch, product({micro, passes, data}));
   const auto from = [&](const char* key) {
     return words.contains(key) ? key : "of the GPUs and the other batch sizes";
   };
   say(words, "training.micro_batch", std::to_string(micro), from("@micro"));
   say(words, "training.global_batch", std::to_string(batch), from("@batch"));
   say(words, "parallelism.data", std::to_string(data), "of the batch sizes and the GPUs");
-  say(words, "cluster.gpus", std::to_string(data * model), "of the batch sizes");
+  say(words, "cluster.gpus", std::to_string(product({data, model})), "of the batch sizes");
 }
 
 void read_deepspeed(Words& words) {

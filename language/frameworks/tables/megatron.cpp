@@ -12,9 +12,9 @@ namespace {
 
 const std::vector<FlagRow>& megatron_rows() {
   static const std::vector<FlagRow> rows{
-      {.name = "--nnodes", .key = "@nodes", .only_read = true},
-      {.name = "--nproc-per-node", .key = "@gpus_per_node", .only_read = true},
-      {.name = "--nproc_per_node", .key = "@gpus_per_node", .only_read = true},
+      {.name = "--nnodes", .key = "@nodes", .only_read = true, .remark = "cluster.gpus"},
+      {.name = "--nproc-per-node", .key = "@gpus_per_node", .only_read = true, .remark = "cluster.gpus"},
+      {.name = "--nproc_per_node", .key = "@gpus_per_node", .only_read = true, .remark = "cluster.gpus"},
       {.name = "--tensor-model-parallel-size", .key = "parallelism.tensor", .usual = "1"},
       {.name = "--pipeline-model-parallel-size", .key = "parallelism.pipeline", .usual = "1"},
       {.name = "--context-parallel-size", .key = "parallelism.context", .usual = "1"},
@@ -30,11 +30,20 @@ const std::vector<FlagRow>& megatron_rows() {
        .present = "true",
        .remark = "parallelism.order"},
       {.name = "--num-virtual-stages-per-pipeline-rank", .key = "@virtual_stages", .remark = "pipeline.virtual_stages"},
-      {.name = "--num-layers-per-virtual-pipeline-stage", .key = "@layers_per_chunk", .only_read = true},
+      {.name = "--num-layers-per-virtual-pipeline-stage",
+       .key = "@layers_per_chunk",
+       .only_read = true,
+       .remark = "pipeline.virtual_stages"},
       {.name = "--microbatch-group-size-per-virtual-pipeline-stage", .key = "pipeline.micro_batch_group"},
       {.name = "--pipeline-model-parallel-layout", .key = "@layout", .remark = "parallelism.layers_per_stage"},
-      {.name = "--decoder-first-pipeline-num-layers", .key = "@first_layers", .only_read = true},
-      {.name = "--decoder-last-pipeline-num-layers", .key = "@last_layers", .only_read = true},
+      {.name = "--decoder-first-pipeline-num-layers",
+       .key = "@first_layers",
+       .only_read = true,
+       .remark = "parallelism.layers_per_stage"},
+      {.name = "--decoder-last-pipeline-num-layers",
+       .key = "@last_layers",
+       .only_read = true,
+       .remark = "parallelism.layers_per_stage"},
       {.name = "--account-for-embedding-in-pipeline-split", .key = "pipeline.embedding_as_layer", .present = "true"},
       {.name = "--account-for-loss-in-pipeline-split", .key = "pipeline.head_as_layer", .present = "true"},
       {.name = "--no-overlap-p2p-communication",
@@ -55,7 +64,7 @@ const std::vector<FlagRow>& megatron_rows() {
        .spellings = {{"delayed", "delayed"}, {"current", "tensorwise"}, {"mxfp8", "mxfp8"}},
        .remark = "training.scaling"},
       {.name = "--fp8-param-gather", .key = "training.eight_bit_parameters", .present = "true"},
-      {.name = "--first-last-layers-bf16", .key = "@bf16_ends", .present = "true"},
+      {.name = "--first-last-layers-bf16", .key = "@bf16_ends", .present = "true", .remark = "the next two"},
       {.name = "--num-layers-at-start-in-bf16", .key = "@bf16_start", .remark = "training.bf16_layers_at_start"},
       {.name = "--num-layers-at-end-in-bf16", .key = "@bf16_end", .remark = "training.bf16_layers_at_end"},
       {.name = "--optimizer",
@@ -74,7 +83,11 @@ const std::vector<FlagRow>& megatron_rows() {
        .key = "@recompute",
        .spellings = {{"full", "full"}, {"selective", "selective"}},
        .remark = "recompute"},
-      {.name = "--recompute-activations", .key = "@recompute", .present = "selective", .only_read = true},
+      {.name = "--recompute-activations",
+       .key = "@recompute",
+       .present = "selective",
+       .only_read = true,
+       .remark = "recompute"},
       {.name = "--recompute-method",
        .key = "@recompute_method",
        .spellings = {{"uniform", "uniform"}, {"block", "block"}},
@@ -83,7 +96,11 @@ const std::vector<FlagRow>& megatron_rows() {
       {.name = "--recompute-modules", .key = "@recompute_modules", .remark = "recompute.modules"},
       {.name = "--use-distributed-optimizer", .key = "@shards", .present = "optimizer", .remark = "data_parallel.zero"},
       {.name = "--use-megatron-fsdp", .key = "@fsdp", .present = "true", .remark = "data_parallel.zero"},
-      {.name = "--use-custom-fsdp", .key = "@fsdp", .present = "true", .only_read = true},
+      {.name = "--use-custom-fsdp",
+       .key = "@fsdp",
+       .present = "true",
+       .only_read = true,
+       .remark = "data_parallel.zero"},
       {.name = "--data-parallel-sharding-strategy",
        .key = "@strategy",
        .spellings = {{"0", "no_shard"}, {"1", "optim"}, {"2", "optim_grads"}, {"3", "optim_grads_params"}},
@@ -161,7 +178,10 @@ const std::vector<FlagRow>& megatron_rows() {
       {.name = "--moe-shared-expert-intermediate-size", .key = "@shared_ffn", .remark = "model.experts.shared_ffn"},
       {.name = "--moe-layer-freq", .key = "@expert_layers", .remark = "model.experts.dense_layers"},
       {.name = "--moe-expert-capacity-factor", .key = "training.experts.capacity"},
-      {.name = "--moe-pad-expert-input-to-capacity", .key = "@padded", .present = "true"},
+      {.name = "--moe-pad-expert-input-to-capacity",
+       .key = "@padded",
+       .present = "true",
+       .remark = "training.experts.capacity"},
       {.name = "--moe-token-dispatcher-type",
        .key = "@dispatcher",
        .spellings = {{"alltoall", "alltoall"}, {"alltoall", "flex"}, {"allgather", "allgather"}},
@@ -174,7 +194,7 @@ const std::vector<FlagRow>& megatron_rows() {
       {.name = "--v-head-dim", .key = "model.latent.value"},
       {.name = "--make-vocab-size-divisible-by", .key = "software.vocabulary_multiple", .usual = "128"},
       {.name = "--vocab-size", .key = "@vocab", .remark = "model.vocab: NullTokenizer adds one"},
-      {.name = "--tokenizer-type", .key = "@tokenizer"},
+      {.name = "--tokenizer-type", .key = "@tokenizer", .remark = "model.vocab"},
   };
   return rows;
 }
@@ -331,8 +351,7 @@ void read_pipeline(Words& words) {
   std::int64_t chunks = words.contains("@virtual_stages") ? whole_of(words, "@virtual_stages") : 1;
   if (words.contains("@layers_per_chunk")) {
     const std::int64_t layers = whole_of(words, "model.layers"), each = whole_of(words, "@layers_per_chunk");
-    if (each < 1 || layers % (pipeline * each) != 0)
-      refuse(words, "@layers_per_chunk", "a divisor of the layers of a stage");
+    if (layers % (pipeline * each) != 0) refuse(words, "@layers_per_chunk", "a divisor of the layers of a stage");
     chunks = layers / pipeline / each;
   }
   if (words.contains("@layout")) {
@@ -469,7 +488,7 @@ void spell_model(Words& words) {
   if (!words.contains("model.experts.count")) return;
   if (const std::string shared = take(words, "model.experts.shared_ffn"); shared != "0")
     say(words, "@shared_ffn", shared);
-  const std::int64_t dense = whole_of(words, "model.experts.dense_layers"), layers = whole_of(words, "model.layers");
+  const std::int64_t dense = whole_of(words, "model.experts.dense_layers", 0), layers = whole_of(words, "model.layers");
   take(words, "model.experts.dense_layers");
   if (dense > 0)
     say(words, "@expert_layers", "([0]*" + std::to_string(dense) + "+[1]*" + std::to_string(layers - dense) + ")");
@@ -588,7 +607,8 @@ void read_megatron(Words& words) {
   if (words.contains("@nodes") && words.contains("@gpus_per_node") &&
       text_of(words, "@nodes").find('$') == std::string::npos &&
       text_of(words, "@gpus_per_node").find('$') == std::string::npos)
-    say(words, "cluster.gpus", std::to_string(whole_of(words, "@nodes") * whole_of(words, "@gpus_per_node")), "@nodes");
+    say(words, "cluster.gpus", std::to_string(product({whole_of(words, "@nodes"), whole_of(words, "@gpus_per_node")})),
+        "@nodes");
   read_precision(words);
   read_pipeline(words);
   read_data_parallel(words);

@@ -47,8 +47,14 @@ const std::vector<FlagRow>& nanotron_rows() {
        .spellings = {{"bf16", "bfloat16"}, {"fp16", "float16"}, {"fp32", "float32"}}},
       {.name = "model.ddp_bucket_cap_mb", .key = "@bucket", .remark = "data_parallel.bucket"},
       {.name = "model.make_vocab_size_divisible_by", .key = "software.vocabulary_multiple", .usual = "1"},
-      {.name = "model.model_config.is_llama_config", .key = "@llama", .spellings = {{"true", "true"}}},
-      {.name = "model.model_config.is_qwen2_config", .key = "@qwen", .spellings = {{"true", "true"}}},
+      {.name = "model.model_config.is_llama_config",
+       .key = "@llama",
+       .spellings = {{"true", "true"}},
+       .remark = "model.family"},
+      {.name = "model.model_config.is_qwen2_config",
+       .key = "@qwen",
+       .spellings = {{"true", "true"}},
+       .remark = "model.qkv_bias, or context ranks"},
       {.name = "model.model_config.num_hidden_layers", .key = "model.layers"},
       {.name = "model.model_config.hidden_size", .key = "model.hidden"},
       {.name = "model.model_config.intermediate_size", .key = "model.ffn"},
@@ -72,7 +78,9 @@ const std::vector<FlagRow>& nanotron_rows() {
                      {"flash", "sdpa"},
                      {"ring", "ring_flash_triton"}},
        .remark = "parallelism.context_method"},
-      {.name = "model.model_config.ring_attn_heads_k_stride", .key = "@stride"},
+      {.name = "model.model_config.ring_attn_heads_k_stride",
+       .key = "@stride",
+       .remark = "llama3_ring_attention asks for it"},
   };
   return rows;
 }
@@ -163,11 +171,11 @@ void read_nanotron(Words& words) {
     whole_of(words, key);  // each must be there
   const std::int64_t data = whole_of(words, "parallelism.data");
   say(words, "training.global_batch",
-      std::to_string(data * whole_of(words, "training.micro_batch") * whole_of(words, "@accumulation")),
+      std::to_string(product({data, whole_of(words, "training.micro_batch"), whole_of(words, "@accumulation")})),
       "dp x tokens.micro_batch_size x tokens.batch_accumulation_per_replica");
   say(words, "cluster.gpus",
-      std::to_string(data * whole_of(words, "parallelism.tensor") * whole_of(words, "parallelism.pipeline") *
-                     whole_of(words, "parallelism.context")),
+      std::to_string(product({data, whole_of(words, "parallelism.tensor"), whole_of(words, "parallelism.pipeline"),
+                              whole_of(words, "parallelism.context")})),
       "dp x tp x pp x context_parallel_size");
   if (text_of(words, "parallelism.pipeline") == "1") say(words, "pipeline.schedule", "1f1b", "one stage has no order");
   if (text_of(words, "parallelism.tensor") == "1") say(words, "parallelism.sequence", "false", "one tensor rank");

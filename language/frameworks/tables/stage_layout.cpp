@@ -23,7 +23,7 @@ std::string without_repeats_of(std::string layout, bool groups, const Words& wor
       times = times * 10 + static_cast<std::size_t>(layout[end++] - '0');
     if (begin == layout.npos || end == star + 1) refuse(words, key, kExpected);
     const std::string unit = group ? layout.substr(begin + 1, star - begin - 2) : layout.substr(begin, 1);
-    if (times * unit.size() > kMostLetters) refuse(words, key, kExpected);
+    if (times * unit.size() + layout.size() > kMostLetters) refuse(words, key, kExpected);
     std::string repeated;
     for (std::size_t i = 0; i < times; ++i) repeated += unit;
     layout.replace(begin, end - begin, repeated);
@@ -74,13 +74,15 @@ std::string layers_of_layout(const Words& words, std::string_view key) {
 std::string layers_beside(const Words& words, std::string_view first, std::string_view last, std::int64_t pipeline,
                           std::int64_t chunks) {
   const std::string_view said = words.contains(first) ? first : last;
-  const std::int64_t in_first = words.contains(first) ? whole_of(words, first) : -1,
-                     in_last = words.contains(last) ? whole_of(words, last) : -1;
+  const std::int64_t in_first = words.contains(first) ? whole_of(words, first, 0) : -1,
+                     in_last = words.contains(last) ? whole_of(words, last, 0) : -1;
   const std::int64_t others = pipeline - (in_first >= 0 ? 1 : 0) - (in_last >= 0 ? 1 : 0);
   const std::int64_t rest =
       whole_of(words, "model.layers") - std::max<std::int64_t>(in_first, 0) - std::max<std::int64_t>(in_last, 0);
   const auto divides = [&](std::int64_t layers) { return layers % chunks == 0; };
-  if (rest < 0 || others < 0 || (others == 0) != (rest == 0) || (others > 0 && rest % others != 0))
+  constexpr std::int64_t kMostChunks = 1'000'000;
+  if (product({pipeline, chunks}) > kMostChunks || rest < 0 || others < 0 || (others == 0) != (rest == 0) ||
+      (others > 0 && rest % others != 0))
     refuse(words, said, "as many layers as leave equal shares for the other stages");
   std::vector<std::int64_t> stages(static_cast<std::size_t>(pipeline), others > 0 ? rest / others : 0);
   if (in_first >= 0) stages.front() = in_first;

@@ -362,21 +362,22 @@ void read_flavor(Words& words) {
 
 void read_sharding(Words& words) {
   const std::int64_t replicas = whole_of(words, "@replicas"), context = whole_of(words, "parallelism.context");
-  const std::int64_t model = whole_of(words, "parallelism.tensor") * context * whole_of(words, "parallelism.pipeline");
-  std::int64_t shards = whole_of(words, "@shards");
-  if (shards < 0) {
+  const std::int64_t model =
+      product({whole_of(words, "parallelism.tensor"), context, whole_of(words, "parallelism.pipeline")});
+  std::int64_t shards = whole_of(words, "@shards", -1);
+  if (shards < 1) {
     if (!words.contains("cluster.gpus"))
       throw InputError("parallelism.data_parallel_shard_degree",
                        "found -1, all GPUs that are left, expected --set cluster.gpus=N to know them");
     const std::int64_t gpus = whole_of(words, "cluster.gpus");
-    if (replicas < 1 || model < 1 || gpus % (replicas * model) != 0)
+    if (gpus % product({replicas, model}) != 0)
       throw InputError("--set", "cluster.gpus: found " + std::to_string(gpus) + ", expected a multiple of " +
                                     std::to_string(replicas * model) + ", the file's other degrees");
     shards = gpus / (replicas * model);
   }
-  const std::int64_t data = replicas * shards;
+  const std::int64_t data = product({replicas, shards});
   say(words, "parallelism.data", std::to_string(data), "@shards");
-  say(words, "cluster.gpus", std::to_string(data * model), "of the degrees of parallelism");
+  say(words, "cluster.gpus", std::to_string(product({data, model})), "of the degrees of parallelism");
   if (shards * context == 1) return say(words, "data_parallel.zero", "0", "no ranks that share parameters");
   const std::string policy = text_of(words, "@reshard");
   const bool reshards = policy == "always" || (policy == "default" && !is_pipelined(words));
@@ -387,7 +388,7 @@ void read_sharding(Words& words) {
 void read_stages(Words& words) {
   const auto flavor = std::ranges::find(flavors(), text_of(words, "model"), &Flavor::config);
   const std::int64_t pipeline = whole_of(words, "parallelism.pipeline"), layers = flavor->layers;
-  const std::int64_t first = whole_of(words, "@first_less"), last = whole_of(words, "@last_less");
+  const std::int64_t first = whole_of(words, "@first_less", 0), last = whole_of(words, "@last_less", 0);
   const std::string schedule = text_of(words, "pipeline.schedule");
   std::int64_t chunks = pipeline * chunks_of_schedule(schedule).value_or(2);
   if (words.contains("@modules")) {
@@ -398,7 +399,7 @@ void read_stages(Words& words) {
       refuse(words, "@modules", "the schedule's chunks on each of " + std::to_string(pipeline) + " stages");
     chunks = parts;
   } else if (words.contains("@layers_per_chunk")) {
-    const std::int64_t each = std::max<std::int64_t>(1, whole_of(words, "@layers_per_chunk"));
+    const std::int64_t each = whole_of(words, "@layers_per_chunk");
     const std::int64_t parts = (layers + first + last + each - 1) / each;
     if (parts % pipeline != 0 || (chunks_of_schedule(schedule) && parts != chunks))
       refuse(words, "@layers_per_chunk",
@@ -409,6 +410,8 @@ void read_stages(Words& words) {
     say(words, "pipeline.virtual_stages", std::to_string(chunks / pipeline),
         words.contains("@layers_per_chunk") ? "@layers_per_chunk" : "torchtitan's default of schedules with several");
   if (words.contains("@modules")) return;
+  if (chunks > layers + first + last)
+    refuse(words, "parallelism.pipeline", "as many chunks of the model as it has layers, or fewer");
   if ((layers + first + last) % chunks != 0 || first > 1 || last > 1)
     return say(words, "parallelism.layers_per_stage", titan_split(chunks, layers, first, last),
                "torchtitan's shares of the layers: the first stages get one more");
@@ -418,8 +421,8 @@ void read_stages(Words& words) {
 
 void read_batch(Words& words) {
   const std::int64_t data = whole_of(words, "parallelism.data"), local = whole_of(words, "@local_batch");
-  const std::int64_t said = whole_of(words, "@global_batch"), batch = said < 0 ? local * data : said;
-  say(words, "training.global_batch", std::to_string(batch), said < 0 ? "@local_batch" : "@global_batch");
+  const std::int64_t said = whole_of(words, "@global_batch", -1), batch = said < 1 ? product({local, data}) : said;
+  say(words, "training.global_batch", std::to_string(batch), said < 1 ? "@local_batch" : "@global_batch");
   if (is_pipelined(words) && batch != local * data)
     throw InputError("training.global_batch_size",
                      "found " + std::to_string(batch) + " with local batches of " + std::to_string(local) + " on " +

@@ -1,3 +1,4 @@
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "language/frameworks/text/sections.h"
@@ -12,15 +13,18 @@ using Json = nlohmann::ordered_json;
 std::string json_leaf(const Json& value) {
   if (value.is_string()) return value.get<std::string>();
   // 5e8 is a whole number to DeepSpeed.
-  if (value.is_number_float() &&
-      value.get<double>() == static_cast<double>(static_cast<std::int64_t>(value.get<double>())))
+  constexpr double kMost = 1e15;
+  if (value.is_number_float() && std::abs(value.get<double>()) < kMost &&
+      std::trunc(value.get<double>()) == value.get<double>())
     return std::to_string(static_cast<std::int64_t>(value.get<double>()));
   return value.dump();
 }
 
-void flatten_json(const Json& value, const std::string& path, const std::string& file, Statements& out) {
+void flatten_json(const Json& value, const std::string& path, const std::string& file, Statements& out, int depth = 0) {
+  constexpr int kDeepest = 32;
+  if (depth > kDeepest) throw InputError(file, "found objects inside each other, expected at most 32 levels");
   if (value.is_object()) {
-    for (const auto& [key, inner] : value.items()) flatten_json(inner, join(path, key), file, out);
+    for (const auto& [key, inner] : value.items()) flatten_json(inner, join(path, key), file, out, depth + 1);
   } else if (!value.is_null()) {
     out.push_back({.name = path, .text = json_leaf(value), .place = {file, 0, 0}});
   }

@@ -186,7 +186,7 @@ class ShellScript {
     const auto add = [&](std::string_view part, const Place& place) {
       if (!open || open->text.empty()) open = ShellWord{.text = {}, .place = place};
       open->text += part;
-      written_ += part.size();
+      written_ += part.size() + 1;
       if (written_ > kMostText)
         throw InputError(language::text(place), "found variables that hold more than a million characters");
     };
@@ -300,7 +300,7 @@ class ShellScript {
         return std::nullopt;
       if (operation == '/' && value == 0) return std::nullopt;
       if (operation == '+' || operation == '-') {
-        total += product;
+        if (__builtin_add_overflow(total, product, &total)) return std::nullopt;
         product = operation == '+' ? value : -value;
       } else if (operation == '*') {
         if (__builtin_mul_overflow(product, value, &product)) return std::nullopt;
@@ -312,7 +312,8 @@ class ShellScript {
       operation = text[i++];
       if (std::string_view("+-*/").find(operation) == std::string_view::npos) return std::nullopt;
     }
-    return total + product;
+    if (__builtin_add_overflow(total, product, &total)) return std::nullopt;
+    return total;
   }
 
   std::string_view text_;

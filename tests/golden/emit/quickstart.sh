@@ -31,7 +31,7 @@ FLAGS=(
   --hidden-dropout 0.1                              # model.dropout
   --make-vocab-size-divisible-by 128                # software.vocabulary_multiple
   --vocab-size 51199                                # model.vocab: NullTokenizer adds one
-  --tokenizer-type NullTokenizer
+  --tokenizer-type NullTokenizer                    # model.vocab
   --mock-data                                       # to fill in: --data-path, --tokenizer-type and its files
   --train-iters 100                                 # to fill in
   --lr 1e-4                                         # to fill in
