@@ -9,19 +9,6 @@
 #include "language/scenario.h"
 
 namespace stepcast::language {
-namespace {
-
-/// Whether a word names a file, not a config.
-bool names_file(const std::string& word) {
-  return word.find('/') != word.npos || word.ends_with(".yaml") || word.ends_with(".yml");
-}
-
-/// Whether what stands behind a path may be the name of a file.
-bool may_name_file(const std::string& path) {
-  if (path == "base" || path == "include" || path.ends_with(".base") || path.ends_with(".include")) return true;
-  const KeyInfo* key = find_key(scenario_schema(), path);
-  return key != nullptr && key->type.kind == Type::Kind::block;
-}
 
 std::string quoted(const std::string& word) {
   const bool plain = !word.empty() && std::isalnum(static_cast<unsigned char>(word.front())) != 0 &&
@@ -40,6 +27,20 @@ std::string quoted(const std::string& word) {
     out += c;
   }
   return out + '"';
+}
+
+namespace {
+
+/// Whether a word names a file, not a config.
+bool names_file(const std::string& word) {
+  return word.find('/') != word.npos || word.ends_with(".yaml") || word.ends_with(".yml");
+}
+
+/// Whether what stands behind a path may be the name of a file.
+bool may_name_file(const std::string& path) {
+  if (path == "base" || path == "include" || path.ends_with(".base") || path.ends_with(".include")) return true;
+  const KeyInfo* key = find_key(scenario_schema(), path);
+  return key != nullptr && key->type.kind == Type::Kind::block;
 }
 
 std::string word_of(const Node& node, const std::string& path) {

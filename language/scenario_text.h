@@ -9,6 +9,9 @@
 
 namespace stepcast::language {
 
+/// A word as YAML writes it: in quotes where it is not plain.
+std::string quoted(const std::string& word);
+
 /// A scenario file with what it is based on and includes, and with the settings laid over it, layer by layer
 /// ("key=value" as behind --set). What was measured of the file's own plan, and where that is from, is left out. Throws
 /// InputError.

@@ -8,6 +8,7 @@
 #include "language/core/stated.h"
 #include "language/core/visible_text.h"
 #include "language/scenario.h"
+#include "language/scenario_text.h"
 #include "language/settings.h"
 #include "sim/in_quotes.h"
 #include "sim/input_error.h"
@@ -150,7 +151,8 @@ void write_commented(const Node& mapping, const std::string& path, const Words& 
     const std::string_view key = own.ends_with(".base") ? std::string_view(own).substr(0, own.size() - 5) : own;
     const auto word = words.find(key);
     const bool set = entry.value.place.file.starts_with("--set") || word == words.end();
-    out += indent + entry.key + ": " + on_one_line(entry.value) + "  # " +
+    out += indent + entry.key + ": " +
+           (entry.value.kind == Node::Kind::scalar ? quoted(entry.value.scalar) : on_one_line(entry.value)) + "  # " +
            (set ? "--set" : visible(origin(word->second))) + "\n";
   }
 }

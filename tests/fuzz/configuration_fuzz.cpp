@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "language/core/yaml.h"
 #include "language/frameworks/configuration.h"
 #include "language/frameworks/frameworks.h"
+#include "language/scenario.h"
 #include "tests/fuzz/refused.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -26,8 +26,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       text = language::scenario_of_configuration(*framework, all.substr(std::min(end + 1, all.size())), "fuzz",
                                                  settings, library);
     });
-    // What is written is YAML, whatever stood in names and values.
-    if (!refused) language::parse_yaml(text, "written");
+    // What is written is a scenario, or refused as one: import reads it once more.
+    if (!refused)
+      test::refused(
+          [&] { language::read_scenario(library.scenario("written", text, language::scenario_schema()), library); });
   }
   return 0;
 }
