@@ -9,19 +9,6 @@
 #include "language/scenario.h"
 
 namespace stepcast::language {
-namespace {
-
-/// Whether a word names a file, not a config.
-bool names_file(const std::string& word) {
-  return word.find('/') != word.npos || word.ends_with(".yaml") || word.ends_with(".yml");
-}
-
-/// Whether what stands behind a path may be the name of a file.
-bool may_name_file(const std::string& path) {
-  if (path == "base" || path == "include" || path.ends_with(".base") || path.ends_with(".include")) return true;
-  const KeyInfo* key = find_key(scenario_schema(), path);
-  return key != nullptr && key->type.kind == Type::Kind::block;
-}
 
 std::string quoted(const std::string& word) {
   const bool plain = !word.empty() && std::isalnum(static_cast<unsigned char>(word.front())) != 0 &&
@@ -40,6 +27,20 @@ std::string quoted(const std::string& word) {
     out += c;
   }
   return out + '"';
+}
+
+namespace {
+
+/// Whether a word names a file, not a config.
+bool names_file(const std::string& word) {
+  return word.find('/') != word.npos || word.ends_with(".yaml") || word.ends_with(".yml");
+}
+
+/// Whether what stands behind a path may be the name of a file.
+bool may_name_file(const std::string& path) {
+  if (path == "base" || path == "include" || path.ends_with(".base") || path.ends_with(".include")) return true;
+  const KeyInfo* key = find_key(scenario_schema(), path);
+  return key != nullptr && key->type.kind == Type::Kind::block;
 }
 
 std::string word_of(const Node& node, const std::string& path) {
@@ -89,8 +90,8 @@ void write(const Node& mapping, const std::string& path, const std::string& inde
 
 }  // namespace
 
-std::string scenario_text(const std::filesystem::path& file, std::span<const std::vector<std::string>> layers,
-                          Library& library) {
+Node scenario_tree(const std::filesystem::path& file, std::span<const std::vector<std::string>> layers,
+                   Library& library) {
   const Schema& schema = scenario_schema();
   Node tree = library.scenario(file, schema);
   for (const std::vector<std::string>& layer : layers) {
@@ -102,8 +103,13 @@ std::string scenario_text(const std::filesystem::path& file, std::span<const std
   std::erase_if(tree.entries, [](const Entry& entry) {
     return entry.key == "measured" || entry.key == "source" || entry.key == "note" || entry.key == "confidence";
   });
+  return tree;
+}
+
+std::string scenario_text(const std::filesystem::path& file, std::span<const std::vector<std::string>> layers,
+                          Library& library) {
   std::string out;
-  write(tree, "", "", out);
+  write(scenario_tree(file, layers, library), "", "", out);
   return out;
 }
 

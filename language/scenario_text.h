@@ -9,10 +9,19 @@
 
 namespace stepcast::language {
 
+/// A word as YAML writes it: in quotes where it is not plain.
+std::string quoted(const std::string& word);
+
+/// A scenario file with what it is based on and includes, and with the settings laid over it, layer by layer
+/// ("key=value" as behind --set). What was measured of the file's own plan, and where that is from, is left out. Throws
+/// InputError.
+Node scenario_tree(const std::filesystem::path& file, std::span<const std::vector<std::string>> layers,
+                   Library& library);
+
 /// A scenario file as YAML that says by itself what the file says with what it is based on and includes, and with the
 /// settings laid over it, layer by layer ("key=value" as behind --set). Configs stay named; names of other files become
-/// absolute paths, so that the text may stand anywhere. What was measured of the file's own plan, and where that is from,
-/// is left out. Throws InputError.
+/// absolute paths, so that the text may stand anywhere. What was measured of the file's own plan, and where that is
+/// from, is left out. Throws InputError.
 std::string scenario_text(const std::filesystem::path& file, std::span<const std::vector<std::string>> layers,
                           Library& library);
 

@@ -53,6 +53,7 @@ concepts = {
     "language/configs/config_folders.h": "where files of configs are",
     "language/core/nearest.h": "the allowed name that is nearest to a found one",
     "language/core/library.h": "the library of configs",
+    "language/core/tree.h": "what was written, as a tree",
     "language/core/read_mapping.h": "a mapping read by a table of keys",
     "language/core/streams.h": "files that are no files: standard input, pipes, descriptors",
     "language/core/file_text.h": "the text of a file",
@@ -72,6 +73,8 @@ circular = set()
 tables = {
     "language/configs/model.cpp": "model_table",
     "language/configs/node.cpp": "node_table",
+    "language/frameworks/tables/megatron.cpp": "megatron_rows",
+    "language/frameworks/tables/torchtitan.cpp": "torchtitan_rows",
     "language/scenario.cpp": "scenario_table",
     "language/configs/software.cpp": "software_table",
 }

@@ -6,6 +6,7 @@
 #include "app/options.h"
 #include "app/output.h"
 #include "collectives/operation.h"
+#include "language/frameworks/frameworks.h"
 #include "language/scenario.h"
 #include "search/resource.h"
 #include "sim/input_error.h"
@@ -63,6 +64,10 @@ Candidates values_of(const CommandLine& line, std::string_view option, const std
     for (const search::Resource& each : search::resources())
       all.push_back({std::string(each.name), std::string(each.meaning)});
   }
+  if (option == "to" || option == "emit")
+    for (const language::Framework* framework : language::frameworks())
+      all.push_back({std::string(framework->name), std::string(framework->title)});
+  if (option == "emit") all.push_back({"yaml", "a scenario"});
   if (option == "op")
     for (const collectives::Operation each : collectives::kOperations)
       all.push_back({std::string(collectives::name(each)), {}});

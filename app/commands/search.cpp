@@ -14,6 +14,7 @@
 #include "app/asked.h"
 #include "app/command.h"
 #include "app/commands/search_until.h"
+#include "app/launch_text.h"
 #include "app/output.h"
 #include "app/report/search_report.h"
 #include "app/report/searched_runs.h"
@@ -45,7 +46,8 @@ CommandLine search_line() {
       "front", po::bool_switch(), "also every plan that no other beats in both step time and memory")(
       "budget", po::value<std::string>()->default_value("", ""), "simulate at most so many plans")(
       "exhaustive", po::bool_switch(), "simulate every plan that fits, whatever its bound")(
-      "emit", po::value<std::string>()->default_value("", ""), "yaml: instead, the best plan as a scenario")(
+      "emit", po::value<std::string>()->default_value("", ""),
+      "instead, the best plan: yaml, a scenario; megatron, deepspeed, torchtitan, nanotron: what starts it")(
       "until", po::value<std::string>()->default_value("", ""),
       "CONDITION, such as 'step_time<10s': instead, the least of what --least names with which the fastest plan meets "
       "it")("least", po::value<std::string>()->default_value("", ""),
@@ -58,7 +60,8 @@ CommandLine search_line() {
       "what cannot be among the best is bounded away, the rest is simulated. docs/search.md says how. Of several\n"
       "scenarios, or a table's rows, each has its best plan beside its own.\n\n"
       "  stepcast search scenarios/quickstart.yaml --over parallelism.tensor=1,2,4,8 --fix data_parallel.zero\n"
-      "  stepcast search scenarios/quickstart.yaml --emit yaml --output best.yaml\n\n"
+      "  stepcast search scenarios/quickstart.yaml --emit yaml --output best.yaml\n"
+      "  stepcast search scenarios/quickstart.yaml --emit megatron --output best.sh\n"
       "  stepcast search scenarios/quickstart.yaml --until 'step_time<15s' --least network\n\n"
       "Exit status 3: no plan fits in the GPUs' memory, or meets what --until asks for.",
       options);
@@ -176,13 +179,14 @@ SearchReport report_of(search::Space space, search::Answer answer) {
   return report;
 }
 
-/// The best plan as a scenario.
-std::string emitted(const Asked& asked, const SearchReport& report) {
+/// The best plan as a scenario, or as a framework is told it.
+std::string emitted(const Asked& asked, const SearchReport& report, const language::Framework* framework) {
   const search::Found& best = report.answer.best.front();
   std::vector<std::vector<std::string>> layers{asked.settings, settings_of(report.space, best)};
   if (const auto profile = word(asked.values, "profile"); !profile.empty())
     layers.front().push_back("profile=" + profile);
   language::Library library(language::config_folders());
+  if (framework != nullptr) return launch_text(*framework, best.scenario, asked.paths.front(), layers, library);
   return "# Found by stepcast search: a step takes " + text(best.forecast.step) + ".\n" +
          language::scenario_text(language::input_named(asked.paths.front()), layers, library);
 }
@@ -193,38 +197,50 @@ std::optional<std::uint64_t> budget_asked(const std::string& word) {
   return parse_count(word, "--budget", kMost);
 }
 
+search::Options options_asked(const Asked& asked) {
+  search::Options options;
+  options.objective = objective_named(word(asked.values, "objective"));
+  options.top = parse_count(word(asked.values, "top"), "--top", kMostTop);
+  options.budget = budget_asked(word(asked.values, "budget"));
+  options.exhaustive = asked.values["exhaustive"].as<bool>();
+  options.front = asked.values["front"].as<bool>();
+  if (options.exhaustive && options.budget)
+    throw InputError("--budget", "found beside --exhaustive, expected one of the two");
+  return options;
+}
+
+/// Of several scenarios each has its best plan.
+int search_each(const Asked& asked, const search::Options& options, std::span<const language::Question> questions,
+                workload::Machines& machines) {
+  const char* alone = asks_until(asked.values)              ? "--until"
+                      : !word(asked.values, "emit").empty() ? "--emit"
+                      : options.front                       ? "--front"
+                                                            : nullptr;
+  if (alone != nullptr)
+    throw InputError(alone, "found " + std::to_string(questions.size()) + " scenarios, expected one");
+  const std::vector<SearchedRun> runs = searched(asked, options, questions, machines);
+  write_output(asked.output, asked.format == Format::json  ? searched_runs_json(runs)
+                             : asked.format == Format::csv ? searched_runs_csv(runs)
+                                                           : searched_runs_table(runs));
+  return std::ranges::all_of(runs, [](const SearchedRun& run) { return run.error.empty(); }) ? kDone : kFailed;
+}
+
 int search_plans(const std::vector<std::string>& words) {
   const auto asked = parse_asked(words, search_line());
   if (!asked) return kDone;
   if (asked->paths.empty()) throw InputError("stepcast search", "no scenario given; try scenarios/quickstart.yaml");
-  search::Options options;
-  options.objective = objective_named(word(asked->values, "objective"));
-  options.top = parse_count(word(asked->values, "top"), "--top", kMostTop);
-  options.budget = budget_asked(word(asked->values, "budget"));
-  options.exhaustive = asked->values["exhaustive"].as<bool>();
-  options.front = asked->values["front"].as<bool>();
+  search::Options options = options_asked(*asked);
   const std::string emit = word(asked->values, "emit");
-  if (!emit.empty() && emit != "yaml") throw InputError("--emit", "found " + in_quotes(emit) + ", expected yaml");
+  const language::Framework* framework = emit.empty() || emit == "yaml" ? nullptr : &emitted_framework(emit);
   if (!emit.empty() && asked->format != Format::table)
     throw InputError("--emit", "found --format json or csv beside it, expected one of the two");
-  if (options.exhaustive && options.budget)
-    throw InputError("--budget", "found beside --exhaustive, expected one of the two");
 
   auto questions = questions_asked(*asked, {});
   if (!questions) return kBadInput;
   keep_freed_memory();
   const auto limit = at_most(asked->threads);
   workload::Machines machines(kMachineBytes);
-  if (questions->size() != 1) {
-    if (const bool until = asks_until(asked->values); until || !emit.empty() || options.front)
-      throw InputError(until ? "--until" : emit.empty() ? "--front" : "--emit",
-                       "found " + std::to_string(questions->size()) + " scenarios, expected one");
-    const std::vector<SearchedRun> runs = searched(*asked, options, *questions, machines);
-    write_output(asked->output, asked->format == Format::json  ? searched_runs_json(runs)
-                                : asked->format == Format::csv ? searched_runs_csv(runs)
-                                                               : searched_runs_table(runs));
-    return std::ranges::all_of(runs, [](const SearchedRun& run) { return run.error.empty(); }) ? kDone : kFailed;
-  }
+  if (questions->size() != 1) return search_each(*asked, options, *questions, machines);
   const language::Question& question = questions->front();
   if (!question.error.empty()) throw InputError("", question.error);
   if (!emit.empty() && (question.of_table || language::is_stream(question.file)))
@@ -242,7 +258,7 @@ int search_plans(const std::vector<std::string>& words) {
   const std::vector<search::Found>& best = report.answer.best;
   if (!emit.empty() && best.empty()) throw InputError("--emit", "no plan of the space fits");
   if (!emit.empty())
-    write_output(asked->output, emitted(*asked, report));
+    write_output(asked->output, emitted(*asked, report, framework));
   else
     write_output(asked->output, asked->format == Format::json  ? search_json(report)
                                 : asked->format == Format::csv ? search_csv(report)

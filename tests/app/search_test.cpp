@@ -215,7 +215,7 @@ TEST(SearchCommand, BadWordsAreToldWithWhatIsAllowed) {
   refused("--over parallelism.data=2", "what the other sizes leave of the GPUs");
   refused("--fix model.layers", "expected one of cluster.gpus, parallelism.tensor");
   refused("--fix recompute --over recompute=full", "recompute is said twice");
-  refused("--emit json", "expected yaml");
+  refused("--emit json", "expected one of yaml, megatron");
   refused("--emit yaml --format json", "expected one of the two");
   refused("--exhaustive --budget 3", "expected one of the two");
   refused("--top 0", "--top");

@@ -1,0 +1,95 @@
+#include <fstream>
+
+#include "app/candidates.h"
+#include "app/command.h"
+#include "app/distinct_files.h"
+#include "app/options.h"
+#include "app/output.h"
+#include "language/configs/config_folders.h"
+#include "language/core/file_text.h"
+#include "language/core/streams.h"
+#include "language/frameworks/configuration.h"
+#include "language/frameworks/frameworks.h"
+#include "language/question.h"
+#include "language/scenario.h"
+#include "sim/input_error.h"
+
+namespace stepcast::app {
+namespace {
+
+CommandLine import_line() {
+  namespace po = boost::program_options;
+  po::options_description options("Options");
+  options.add_options()("set", po::value<std::vector<std::string>>()->composing()->default_value({}, ""),
+                        "KEY=VALUE laid over what is read, as the machines; may be repeated")(
+      "output", po::value<std::string>()->default_value("", ""), "write to this file; -: standard output");
+  return {.usage =
+              "usage: stepcast import FRAMEWORK FILE|FLAGS [OPTIONS]\n\n"
+              "Makes a scenario of what starts a training: a shell script or the flags of Megatron-LM, a "
+              "configuration of\n"
+              "DeepSpeed (JSON), torchtitan (TOML) or nanotron (YAML). A comment on each line says where it came "
+              "from, or that it\n"
+              "had to be assumed. FRAMEWORK: megatron, deepspeed, torchtitan or nanotron. Flags in one word, "
+              "with spaces, are\n"
+              "read as they are. What starts a training does not say which machines: --set cluster.node=NAME.\n\n"
+              "  stepcast import megatron pretrain.sh --set cluster.node=dgx-h100 --output gpt3.yaml\n"
+              "  stepcast import torchtitan llama3_70b.toml --set cluster.node=dgx-h100 --set cluster.gpus=256\n\n"
+              "docs/launch-lines.md says more; stepcast emit goes the other way.",
+          .options = options,
+          .formats = {},
+          .sets_scenarios = true};
+}
+
+/// Whether a word is a command line, not the name of a file.
+bool is_command_line(const std::string& word) { return word.find(" --") != word.npos || word.starts_with("--"); }
+
+Candidates framework_names(const std::string&) {
+  std::vector<std::string> names;
+  for (const language::Framework* framework : language::frameworks()) names.emplace_back(framework->name);
+  return plain_candidates(names);
+}
+
+int import_plan(const std::vector<std::string>& words) {
+  const auto values = parse_options(words, import_line());
+  if (!values) return kDone;
+  const auto paths = (*values)["path"].as<std::vector<std::string>>();
+  if (paths.empty())
+    throw InputError("stepcast import", "no framework given, expected megatron, deepspeed, torchtitan or nanotron");
+  const language::Framework& framework = language::framework_named(paths.front(), "stepcast import");
+  if (paths.size() != 2)
+    throw InputError("stepcast import", paths.size() == 1
+                                            ? "no configuration given, expected a file or flags in one word"
+                                            : "found " + std::to_string(paths.size() - 1) +
+                                                  " configurations, expected one file, or flags in one word");
+  const std::string& source = paths[1];
+  const std::string output = word(*values, "output");
+  std::string text = source, file = "the command line";
+  if (!is_command_line(source)) {
+    const std::filesystem::path path = language::input_named(source);
+    check_distinct(std::vector<NamedFile>{named_output(output)}, std::vector<std::filesystem::path>{path});
+    file = language::shown_path(path);
+    text = language::read_file(path, file);
+  }
+  language::Library library(language::config_folders());
+  const std::string scenario = language::scenario_of_configuration(
+      framework, text, file, (*values)["set"].as<std::vector<std::string>>(), library);
+  // Read as it will be, so that what it lacks or contradicts is said now.
+  const std::string shown = output.empty() || output == "-" ? "the scenario of " + file : output;
+  language::Question question;
+  question.origin = shown;
+  language::fill(question, library.scenario(shown, scenario, language::scenario_schema()), library);
+  if (!question.error.empty()) throw InputError("", question.error);
+  write_output(output, scenario);
+  return kDone;
+}
+
+}  // namespace
+
+extern const Command import_command;
+constinit const Command import_command{.name = "import",
+                                       .summary = "a scenario of what starts a training with a framework",
+                                       .line = import_line,
+                                       .run = import_plan,
+                                       .words = framework_names};
+
+}  // namespace stepcast::app

@@ -1,0 +1,198 @@
+#include "language/frameworks/configuration.h"
+
+#include <algorithm>
+
+#include "language/core/given.h"
+#include "language/core/merge.h"
+#include "language/core/nearest.h"
+#include "language/core/stated.h"
+#include "language/core/visible_text.h"
+#include "language/scenario.h"
+#include "language/scenario_text.h"
+#include "language/settings.h"
+#include "sim/in_quotes.h"
+#include "sim/input_error.h"
+
+namespace stepcast::language {
+namespace {
+
+std::vector<std::string_view> names_in(std::string_view text) {
+  std::vector<std::string_view> names;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find(' ', begin), text.size());
+    names.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return names;
+}
+
+/// Reads statements by a framework's rows.
+class ConfigurationReader {
+ public:
+  explicit ConfigurationReader(const Framework& framework)
+      : framework_(framework),
+        rows_(framework.rows()),
+        refused_(framework.refused()),
+        ignored_(names_in(framework.ignored)) {}
+
+  void read(const Statement& statement) {
+    for (const FlagRow& row : rows_)
+      if (row.name == statement.name) return read(row, statement);
+    const auto is_ignored = [&](std::string_view pattern) {
+      return pattern.ends_with('*') ? statement.name.starts_with(pattern.substr(0, pattern.size() - 1))
+                                    : statement.name == pattern;
+    };
+    const auto refused = std::ranges::find(refused_, statement.name, &RefusedName::name);
+    const bool harmless =
+        refused != refused_.end() && !refused->harmless.empty() && refused->harmless == statement.text;
+    if (refused != refused_.end() && !harmless)
+      throw InputError(at(statement), (statement.text.empty() ? "" : "found " + in_quotes(statement.text) + ": ") +
+                                          std::string(refused->why));
+    if (!harmless && !std::ranges::any_of(ignored_, is_ignored)) throw_unknown(statement);
+    if (std::ranges::find(without_effect_, statement.name) == without_effect_.end())
+      without_effect_.push_back(statement.name);
+  }
+
+  /// What holds where nothing was said.
+  void add_usual() {
+    for (const FlagRow& row : rows_)
+      if (!row.usual.empty() && !words_.contains(row.key))
+        say(words_, row.key, std::string(row.usual),
+            "assumed, " + std::string(framework_.title) + "'s default: no " + std::string(row.name));
+    framework_.read(words_);
+    for (const FixedKey& fixed : framework_.fixed())
+      if (!words_.contains(fixed.key)) say(words_, fixed.key, std::string(fixed.text), fixed.why);
+    if (!words_.contains("software"))
+      say(words_, "software", std::string(framework_.software), "assumed: the stack of this framework's defaults");
+    std::erase_if(words_, [](const auto& word) { return word.first.starts_with('@'); });
+  }
+
+  /// The GPUs, where settings say how many: what a configuration leaves over may depend on them.
+  void read_gpus(std::span<const std::string> settings) {
+    constexpr std::string_view kGpus = "cluster.gpus=";
+    for (const std::string& setting : settings)
+      if (setting.starts_with(kGpus)) say(words_, "cluster.gpus", setting.substr(kGpus.size()), "--set");
+  }
+
+  const Words& words() const { return words_; }
+  const std::vector<std::string>& without_effect() const { return without_effect_; }
+
+ private:
+  static std::string at(const Statement& statement) { return text(statement.place) + ": " + statement.name; }
+
+  void read(const FlagRow& row, const Statement& statement) {
+    std::string value = statement.text;
+    if (!row.present.empty()) {
+      if (!value.empty()) throw InputError(at(statement), "found " + in_quotes(value) + ", expected no value");
+      value = row.present;
+    } else if (value.empty()) {
+      throw InputError(at(statement), "found no value, expected one");
+    } else if (!row.spellings.empty()) {
+      const auto spelling = std::ranges::find(row.spellings, value, &Spelling::theirs);
+      if (spelling == row.spellings.end()) {
+        std::vector<std::string_view> names;
+        for (const Spelling& each : row.spellings) names.push_back(each.theirs);
+        throw InputError(at(statement), "found " + in_quotes(value) + ", expected " + one_of(value, names));
+      }
+      value = spelling->ours;
+    }
+    const auto [word, is_new] =
+        words_.try_emplace(std::string(row.key), Word{.text = value, .from = statement.name, .place = statement.place});
+    if (!is_new && word->second.text != value)
+      throw InputError(at(statement), "found " + in_quotes(value) + ", but " + word->second.from + " at " +
+                                          text(word->second.place) + " says " + in_quotes(word->second.text) +
+                                          ", expected one of the two");
+  }
+
+  [[noreturn]] void throw_unknown(const Statement& statement) const {
+    std::vector<std::string_view> names;
+    for (const FlagRow& row : rows_) names.push_back(row.name);
+    for (const RefusedName& each : refused_) names.push_back(each.name);
+    for (const std::string_view each : ignored_)
+      if (!each.ends_with('*')) names.push_back(each);
+    throw InputError(at(statement),
+                     "found a name that is not known of " + std::string(framework_.title) + " (" +
+                         std::string(framework_.version) +
+                         "), and may change the forecast; expected one that is, or that you leave it out" +
+                         did_you_mean(statement.name, names));
+  }
+
+  const Framework& framework_;
+  const std::vector<FlagRow>& rows_;
+  const std::vector<RefusedName> refused_;
+  const std::vector<std::string_view> ignored_;
+  Words words_;
+  std::vector<std::string> without_effect_;
+};
+
+/// The tree's keys in the order that the reference page has them.
+void sort_by_schema(Node& tree) {
+  std::vector<std::string_view> order;
+  for (const KeyInfo& key : scenario_schema().keys) order.push_back(key.path.substr(0, key.path.find('.')));
+  std::ranges::stable_sort(tree.entries, {}, [&](const Entry& entry) { return std::ranges::find(order, entry.key); });
+}
+
+/// What the comment on a line says.
+std::string origin(const Word& word) {
+  if (word.place.file.empty()) return word.from;
+  return word.from + (word.place.line > 0 ? ", line " + std::to_string(word.place.line) : "");
+}
+
+void write_commented(const Node& mapping, const std::string& path, const Words& words, const std::string& indent,
+                     std::string& out) {
+  for (const Entry& entry : mapping.entries) {
+    const std::string own = join(path, entry.key);
+    if (entry.value.kind == Node::Kind::nothing) continue;
+    if (entry.value.kind == Node::Kind::mapping && !entry.value.entries.empty()) {
+      out += indent + entry.key + ":\n";
+      write_commented(entry.value, own, words, indent + "  ", out);
+      continue;
+    }
+    const std::string_view key = own.ends_with(".base") ? std::string_view(own).substr(0, own.size() - 5) : own;
+    const auto word = words.find(key);
+    const bool set = entry.value.place.file.starts_with("--set") || word == words.end();
+    out += indent + entry.key + ": " +
+           (entry.value.kind == Node::Kind::scalar ? quoted(entry.value.scalar) : on_one_line(entry.value)) + "  # " +
+           (set ? "--set" : visible(origin(word->second))) + "\n";
+  }
+}
+
+std::string paragraph_of(const std::vector<std::string>& names) {
+  constexpr std::size_t kWidth = 116;
+  std::string out, line;
+  for (const std::string& name : names) {
+    const std::string piece = visible(name) + (&name == &names.back() ? "" : ",");
+    if (!line.empty() && line.size() + 1 + piece.size() > kWidth) {
+      out += "#   " + line + "\n";
+      line.clear();
+    }
+    line += (line.empty() ? "" : " ") + piece;
+  }
+  return out + "#   " + line + "\n";
+}
+
+}  // namespace
+
+std::string scenario_of_configuration(const Framework& framework, std::string_view text, const std::string& file,
+                                      std::span<const std::string> settings, Library& library) {
+  ConfigurationReader reader(framework);
+  reader.read_gpus(settings);
+  for (const Statement& statement : framework.syntax.read(text, file)) reader.read(statement);
+  reader.add_usual();
+  const Schema& schema = scenario_schema();
+  std::vector<Given> given;
+  for (const auto& [key, word] : reader.words())
+    given.push_back({key, word.text, word.place.file.empty() ? Place{word.from, 0, 0} : word.place});
+  Node tree = layer_of(schema, std::move(given), {file, 0, 0});
+  merge(schema, tree, settings_layer(settings, {}));
+  tree = library.expand_block(tree, schema, "");
+  sort_by_schema(tree);
+  std::string out = "# Written by stepcast import " + std::string(framework.name) + " from " + visible(file) +
+                    ".\n# Behind each line: what says it there (names as in " + std::string(framework.version) + ").\n";
+  if (!reader.without_effect().empty())
+    out += "# Changes nothing of the forecast, and was left out:\n" + paragraph_of(reader.without_effect());
+  write_commented(tree, "", reader.words(), "", out);
+  return out;
+}
+
+}  // namespace stepcast::language

@@ -1,0 +1,52 @@
+#include <algorithm>
+
+#include "language/frameworks/text/sections.h"
+#include "language/frameworks/text/shell.h"
+#include "language/frameworks/text/syntax.h"
+#include "sim/input_error.h"
+
+namespace stepcast::language {
+namespace {
+
+Statements read_flags(std::string_view text, const std::string& file) {
+  Statements out;
+  bool takes_values = false;
+  for (const ShellWord& word : command_of(text, file)) {
+    if (word.text.starts_with("--") && word.text.size() > 2) {
+      const std::size_t equals = std::min(word.text.find('='), word.text.size());
+      out.push_back({.name = word.text.substr(0, equals), .text = {}, .place = word.place});
+      takes_values = true;
+      if (equals < word.text.size()) out.back().text = word.text.substr(equals + 1);
+    } else if (word.text.ends_with(".py")) {
+      takes_values = false;  // the program that the flags behind it are of
+    } else if (takes_values) {
+      out.back().text += (out.back().text.empty() ? "" : " ") + word.text;
+    }
+  }
+  if (out.empty()) throw InputError(file, "found no flags, expected a command with flags such as --num-layers 32");
+  return out;
+}
+
+std::string write_flags(const std::vector<std::string>& heading, const Statements& statements) {
+  std::string out = "#!/usr/bin/env bash\n" + comment_lines(heading, "#") + "FLAGS=(\n";
+  std::string command;
+  for (const Statement& each : statements) {
+    if (each.name.empty()) {
+      command = each.text;
+      continue;
+    }
+    const bool quotes = each.text.find_first_of("()*|[]'") != each.text.npos;
+    std::string line = "  " + each.name + (each.text.empty() ? "" : quotes ? " \"" + each.text + '"' : " " + each.text);
+    constexpr std::size_t kCommentsFrom = 52;
+    if (!each.comment.empty())
+      line += std::string(std::max(line.size() + 2, kCommentsFrom) - line.size(), ' ') + "# " + each.comment;
+    out += line + "\n";
+  }
+  return out + ")\n" + command + " \"${FLAGS[@]}\"\n";
+}
+
+}  // namespace
+
+constinit const Syntax flags_syntax{read_flags, write_flags};
+
+}  // namespace stepcast::language

@@ -1,0 +1,71 @@
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "language/frameworks/text/sections.h"
+#include "language/frameworks/text/syntax.h"
+#include "sim/input_error.h"
+
+namespace stepcast::language {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string json_leaf(const Json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  // 5e8 is a whole number to DeepSpeed.
+  constexpr double kMost = 1e15;
+  if (value.is_number_float() && std::abs(value.get<double>()) < kMost &&
+      std::trunc(value.get<double>()) == value.get<double>())
+    return std::to_string(static_cast<std::int64_t>(value.get<double>()));
+  return value.dump();
+}
+
+void flatten_json(const Json& value, const std::string& path, const std::string& file, Statements& out, int depth = 0) {
+  constexpr int kDeepest = 32;
+  if (depth > kDeepest) throw InputError(file, "found objects inside each other, expected at most 32 levels");
+  if (value.is_object()) {
+    for (const auto& [key, inner] : value.items()) flatten_json(inner, join(path, key), file, out, depth + 1);
+  } else if (!value.is_null()) {
+    out.push_back({.name = path, .text = json_leaf(value), .place = {file, 0, 0}});
+  }
+}
+
+Statements read_json(std::string_view text, const std::string& file) {
+  Json whole;
+  try {
+    whole = Json::parse(text, nullptr, true, /*ignore_comments=*/true);
+  } catch (const Json::parse_error& error) {
+    throw InputError(file, std::string("found no JSON: ") + error.what());
+  }
+  if (!whole.is_object()) throw InputError(file, "found no object, expected { \"train_batch_size\": ... }");
+  Statements out;
+  flatten_json(whole, "", file, out);
+  return out;
+}
+
+void write_json_section(const FileSection& section, const std::string& indent, std::string& out) {
+  for (const FileSection& each : section.inner) {
+    const std::string comma = &each == &section.inner.back() ? "" : ",";
+    out += indent + Json(each.name).dump() + ": ";
+    if (each.statement) {
+      const std::string& comment = each.statement->comment;
+      out += value_text(each.statement->text) + comma + (comment.empty() ? "" : "  // " + comment) + "\n";
+      continue;
+    }
+    out += "{\n";
+    write_json_section(each, indent + "  ", out);
+    out += indent + "}" + comma + "\n";
+  }
+}
+
+std::string write_json(const std::vector<std::string>& heading, const Statements& statements) {
+  std::string out = comment_lines(heading, "//") + "{\n";
+  write_json_section(sections_of(statements), "  ", out);
+  return out + "}\n";
+}
+
+}  // namespace
+
+constinit const Syntax json_syntax{read_json, write_json};
+
+}  // namespace stepcast::language

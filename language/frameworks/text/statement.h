@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "language/core/tree.h"
+
+namespace stepcast::language {
+
+/// One thing that a configuration says: a flag with its values, or the value at a path of a file
+/// ("tokens.train_steps").
+struct Statement {
+  std::string name;
+  /// The value; several of a flag with spaces between them; of a list in a file as JSON writes it. A flag may have
+  /// none.
+  std::string text;
+  std::string comment{};  ///< behind it; empty: none
+  Place place{};          ///< where it was read
+};
+
+using Statements = std::vector<Statement>;
+
+}  // namespace stepcast::language

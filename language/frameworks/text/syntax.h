@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "language/frameworks/text/statement.h"
+
+namespace stepcast::language {
+
+/// How a framework's configurations are written. Reading throws InputError with file:line:column for text that is none;
+/// a value of null counts as not said. Writing puts `heading`, a line each, in front as comments.
+struct Syntax {
+  Statements (*read)(std::string_view text, const std::string& file);
+  std::string (*write)(const std::vector<std::string>& heading, const Statements& statements);
+};
+
+/// Flags of a program: read out of a command line or a shell script (shell.h), written as a bash script that ends with
+/// `launch`, whose last word is the array of all flags.
+extern const Syntax flags_syntax;
+/// JSON with comments: `//`, as hjson has them too.
+extern const Syntax json_syntax;
+extern const Syntax toml_syntax;
+extern const Syntax yaml_syntax;
+
+}  // namespace stepcast::language

@@ -1,0 +1,125 @@
+// stepcast emit and stepcast import from the command line.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "tests/app/program.h"
+
+namespace stepcast::app {
+namespace {
+
+using testing::HasSubstr;
+
+struct EmittedScenario {
+  const char *scenario, *framework, *golden;
+};
+constexpr EmittedScenario kEmitted[] = {
+    {"scenarios/quickstart.yaml", "megatron", "quickstart.sh"},
+    {"scenarios/llama2-70b-hsdp.yaml", "deepspeed", "llama2-70b-hsdp.json"},
+    {"scenarios/well-known/torchtitan-llama-3-405b-512-h100.yaml", "torchtitan", "llama-3-405b-512-h100.toml"},
+    {"scenarios/llama3-8b-context-128k.yaml", "nanotron", "llama3-8b-context-128k.yaml"}};
+
+class LaunchLines : public testing::Test {
+ protected:
+  LaunchLines() { std::filesystem::create_directories(folder_); }
+  std::string file(const std::string& name) const { return (folder_ / name).string(); }
+
+ private:
+  const std::filesystem::path folder_ = std::filesystem::path(testing::TempDir()) / "launch-lines";
+};
+
+double step_time(const std::string& scenario) {
+  const Outcome ran = run_program("run " + scenario + " --format json");
+  EXPECT_EQ(ran.err, "") << scenario;
+  return nlohmann::json::parse(ran.out).at("results").at(0).at("step_time_s").get<double>();
+}
+
+/// What stands behind FILE in the line that says how to read a text back.
+std::string settings_in(const std::string& emitted) {
+  const std::size_t line = emitted.find("Read it back: "), from = emitted.find(" FILE", line) + 5;
+  return emitted.substr(from, emitted.find('\n', from) - from);
+}
+
+TEST_F(LaunchLines, AreTheGoldenOnes) {
+  for (const EmittedScenario& each : kEmitted) {
+    const Outcome emitted = run_program(std::string("emit ") + each.scenario + " --to " + each.framework);
+    EXPECT_EQ(emitted.err, "");
+    expect_golden(std::string(STEPCAST_SOURCE_DIR "/tests/golden/emit/") + each.golden, emitted.out);
+  }
+}
+
+TEST_F(LaunchLines, ReadBackAsTheirCommentSaysHaveTheSameForecast) {
+  for (const EmittedScenario& each : kEmitted) {
+    const std::string started = file(each.golden), scenario = file(std::string(each.golden) + ".scenario.yaml");
+    const Outcome emitted =
+        run_program(std::string("emit ") + each.scenario + " --to " + each.framework + " --output " + started);
+    ASSERT_EQ(emitted.status, 0) << emitted.err;
+    const Outcome imported = run_program(std::string("import ") + each.framework + " " + started +
+                                         settings_in(read_text(started)) + " --output " + scenario);
+    ASSERT_EQ(imported.status, 0) << imported.err;
+    EXPECT_DOUBLE_EQ(step_time(scenario), step_time(each.scenario)) << each.scenario;
+  }
+}
+
+TEST_F(LaunchLines, OfTheBestPlanOfASearchStartIt) {
+  const std::string search =
+      "search scenarios/quickstart.yaml --set model.layers=8 --set training.global_batch=16 --set "
+      "pipeline.virtual_stages=1 --set pipeline.schedule=1f1b --fix parallelism.context --emit ";
+  const std::string started = file("best.sh"), best = file("best.yaml"), back = file("back.yaml");
+  ASSERT_EQ(run_program(search + "megatron --output " + started).status, 0);
+  ASSERT_EQ(run_program(search + "yaml --output " + best).status, 0);
+  const Outcome imported =
+      run_program("import megatron " + started + settings_in(read_text(started)) + " --output " + back);
+  ASSERT_EQ(imported.status, 0) << imported.err;
+  EXPECT_DOUBLE_EQ(step_time(back), step_time(best));
+}
+
+TEST_F(LaunchLines, MayBeImportedAsWordsOrFromAPipe) {
+  const std::string flags =
+      "torchrun --nnodes 2 --nproc-per-node 8 pretrain_gpt.py --num-layers 8 --hidden-size 1024 "
+      "--num-attention-heads 16 --seq-length 1024 --max-position-embeddings 1024 --micro-batch-size 1 "
+      "--global-batch-size 32 --bf16 --vocab-size 51200";
+  const Outcome words = run_program("import megatron '" + flags + "' --set cluster.node=dgx-h100");
+  EXPECT_THAT(words.out, HasSubstr("gpus: 16  # --nnodes, line 1"));
+  EXPECT_THAT(words.out, HasSubstr("node: dgx-h100  # --set"));
+  std::ofstream(file("flags.txt")) << flags;
+  const Outcome piped = run_program("import megatron - --set cluster.node=dgx-h100 < " + file("flags.txt"));
+  EXPECT_EQ(piped.out.substr(piped.out.find("cluster:")), words.out.substr(words.out.find("cluster:")));
+}
+
+TEST_F(LaunchLines, ThatCannotBeAreRefusedByName) {
+  const auto refused = [](const std::string& words, const std::string& why) {
+    const Outcome outcome = run_program(words);
+    EXPECT_EQ(outcome.status, 2) << words;
+    EXPECT_EQ(outcome.out, "") << words;
+    EXPECT_THAT(outcome.err, HasSubstr(why)) << words;
+  };
+  refused("emit", "no scenario given");
+  refused("emit scenarios/quickstart.yaml", "--to: missing, expected a framework");
+  refused("emit scenarios/quickstart.yaml --to megatrn", "--to: found 'megatrn', expected one of megatron,");
+  refused("emit scenarios/quickstart.yaml scenarios/mlp.yaml --to megatron", "found 2 scenarios, expected one");
+  refused("emit scenarios/published/mtnlg_530b.csv --to megatron", "found a table or a stream");
+  refused("emit scenarios/quickstart.yaml --to nanotron", "pipeline.schedule: found 'interleaved-1f1b'");
+  refused("emit scenarios/quickstart.yaml --to megatron --set parallelism.tensor=7", "parallelism.tensor");
+  refused("import", "no framework given");
+  refused("import nemo x.yaml", "found 'nemo', expected one of megatron");
+  refused("import megatron", "no configuration given");
+  refused("import megatron nowhere.sh", "nowhere.sh");
+  refused("import megatron a b", "found 2 configurations");
+  refused("import megatron 'x --num-layers 4'", "model.hidden: missing");
+  refused("import nanotron scenarios/quickstart.yaml", "did you mean");
+}
+
+TEST_F(LaunchLines, AreCompleted) {
+  EXPECT_THAT(run_program("complete -- emit scenarios/quickstart.yaml --to ''").out, HasSubstr("torchtitan"));
+  EXPECT_THAT(run_program("complete -- search x.yaml --emit ''").out, HasSubstr("yaml"));
+  EXPECT_THAT(run_program("complete -- import ''").out, HasSubstr("nanotron"));
+}
+
+}  // namespace
+}  // namespace stepcast::app

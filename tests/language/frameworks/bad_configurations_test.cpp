@@ -1,0 +1,141 @@
+// What cannot be read, and what cannot be told, is one clear error that names it.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "language/frameworks/emit.h"
+#include "tests/language/frameworks/configurations.h"
+
+namespace stepcast::language {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+const std::string kFlags =
+    "torchrun --nnodes 1 --nproc-per-node 8 pretrain_gpt.py --num-layers 8 --hidden-size 1024 --num-attention-heads 16 "
+    "--seq-length 1024 --max-position-embeddings 1024 --micro-batch-size 1 --global-batch-size 32 --bf16 "
+    "--vocab-size 51200 ";
+
+std::string of_flags(const std::string& more) {
+  return complaint([&] { imported("megatron", kFlags + more); });
+}
+
+std::string of_file(const std::string& framework, const std::string& text) {
+  return complaint([&] {
+    imported(framework, text, {"cluster.node=dgx-h100", "cluster.gpus=8", "training.sequence=1024"});
+  });
+}
+
+TEST(BadConfigurations, OfMegatronNameTheFlag) {
+  EXPECT_EQ(of_flags(""), "");
+  EXPECT_THAT(of_flags("--tensor-model-paralel-size 2"),
+              AllOf(StartsWith("given:1:"), HasSubstr(": --tensor-model-paralel-size: found a name that is not known"),
+                    HasSubstr("did you mean '--tensor-model-parallel-size'")));
+  EXPECT_THAT(of_flags("--enable-cuda-graph"), HasSubstr("--enable-cuda-graph: changes the answer; leave it out"));
+  EXPECT_THAT(of_flags("--moe-router-group-topk 4"), HasSubstr("training.experts.node_limit"));
+  EXPECT_THAT(of_flags("--swiglu yes"), HasSubstr("--swiglu: found 'yes', expected no value"));
+  EXPECT_THAT(of_flags("--recompute-granularity"), HasSubstr("--recompute-granularity: found no value"));
+  EXPECT_THAT(of_flags("--recompute-granularity full"), HasSubstr("--recompute-method: missing"));
+  EXPECT_THAT(of_flags("--position-embedding-type relative"),
+              HasSubstr("--position-embedding-type: found 'relative', expected one of learned_absolute, rope"));
+  EXPECT_THAT(of_flags("--tensor-model-parallel-size two"), HasSubstr("found 'two', expected a whole number"));
+  EXPECT_THAT(of_flags("--num-layers 9"), HasSubstr("found '9', but --num-layers at given:1:"));
+  EXPECT_THAT(of_flags("--num-layers-per-virtual-pipeline-stage 3 --pipeline-model-parallel-size 2"),
+              HasSubstr("--num-layers-per-virtual-pipeline-stage: found '3', expected a divisor"));
+  EXPECT_THAT(of_flags("--num-experts 8"), HasSubstr("--normalization: found LayerNorm beside --num-experts"));
+  const std::string experts = "--normalization RMSNorm --num-experts 8 --expert-model-parallel-size 2 ";
+  EXPECT_THAT(of_flags(experts), HasSubstr("--moe-token-dispatcher-type: found 'allgather'"));
+  EXPECT_THAT(of_flags(experts + "--moe-token-dispatcher-type alltoall --tensor-model-parallel-size 2"),
+              HasSubstr("--expert-tensor-parallel-size: found 2, which it is where it is not said"));
+  EXPECT_THAT(of_flags(experts + "--moe-token-dispatcher-type alltoall --moe-layer-freq 2"),
+              HasSubstr("--moe-layer-freq: found '2', expected 1, or dense layers first"));
+  EXPECT_THAT(of_flags("--pipeline-model-parallel-size 2 --pipeline-model-parallel-layout t*4|t*4"),
+              HasSubstr("--pipeline-model-parallel-layout: found 't*4"));
+  EXPECT_THAT(complaint([] { imported("megatron", "echo nothing"); }), HasSubstr("given: found no flags"));
+  EXPECT_THAT(complaint([] { imported("megatron", "A=(1 2"); }), HasSubstr("given:1:3: found an array that does not"));
+  EXPECT_THAT(complaint([] { imported("megatron", "a --b \"c"); }), HasSubstr("found a quote that does not end"));
+}
+
+TEST(BadConfigurations, OfFilesNameThePath) {
+  EXPECT_THAT(of_file("torchtitan", "a = = 1"), StartsWith("given:1:5: found no TOML: "));
+  EXPECT_THAT(of_file("torchtitan", "[model]\nname = \"llama3\"\nflavour = \"8B\""),
+              AllOf(StartsWith("given:3:"), HasSubstr("model.flavour: found a name"), HasSubstr("'model.flavor'")));
+  EXPECT_THAT(of_file("torchtitan", "model = {name = \"llama3\", flavor = \"9B\"}"),
+              HasSubstr("model.flavor: found '9B', expected a flavor whose shape is known: one of 8B, 70B, 405B"));
+  EXPECT_THAT(of_file("torchtitan", "model = {name = \"llama4\", flavor = \"8B\"}"),
+              HasSubstr("model.name: found 'llama4', expected a model whose shape is known"));
+  const std::string model = "model = {name = \"llama3\", flavor = \"8B\"}\n";
+  EXPECT_THAT(of_file("torchtitan", model + "training.dtype = \"bfloat16\""), HasSubstr("training.dtype: found"));
+  EXPECT_THAT(of_file("torchtitan", model + "parallelism.tensor_parallel_degree = 3"),
+              HasSubstr("cluster.gpus: found 8, expected a multiple of 3"));
+  EXPECT_THAT(complaint([&] { imported("torchtitan", model); }),
+              HasSubstr("parallelism.data_parallel_shard_degree: found -1"));
+  EXPECT_THAT(of_file("deepspeed", "{"), StartsWith("given: found no JSON: "));
+  EXPECT_THAT(of_file("deepspeed", "[1]"), HasSubstr("given: found no object"));
+  EXPECT_THAT(of_file("deepspeed", "{\"train_batch_size\": \"auto\"}"),
+              HasSubstr("train_batch_size: found auto, which the Trainer fills in"));
+  EXPECT_THAT(of_file("deepspeed", "{\"zero_optimisation\": {\"stage\": 1}}"),
+              HasSubstr("did you mean 'zero_optimization.stage'"));
+  EXPECT_THAT(of_file("deepspeed", R"({"train_batch_size": 10, "train_micro_batch_size_per_gpu": 3})"),
+              HasSubstr("train_batch_size: found 10, expected a multiple of 24"));
+  EXPECT_THAT(of_file("nanotron", "parallelism: {dp: 1, tp: 1, pp: 1, expert_parallel_size: 2}"),
+              HasSubstr("parallelism.expert_parallel_size: found '2': is a further dimension of ranks"));
+  EXPECT_THAT(of_file("nanotron", "a: b: c"), StartsWith("given:1:"));
+  EXPECT_THAT(of_file("nanotron", "parallelism: {dp: 1, tp: 1}"),
+              HasSubstr("parallelism.pipeline: missing, expected a whole number"));
+}
+
+/// What emit says of quickstart's plan with settings over it.
+std::string of_plan(const std::string& framework, const std::string& keys) {
+  return complaint([&] {
+    Library library = configs();
+    Node tree = parse_yaml(kSmall, "small.yaml");
+    merge(scenario_schema(), tree, parse_yaml(keys, "keys.yaml"));
+    emit(framework_named(framework, ""), read_scenario(tree, library), tree);
+  });
+}
+
+TEST(BadPlans, AreRefusedByTheKeyThatTheFrameworkHasNothingFor) {
+  EXPECT_EQ(of_plan("megatron", "name: small"), "");
+  EXPECT_THAT(
+      of_plan("megatron", "pipeline: {schedule: gpipe}\nparallelism: {pipeline: 2}"),
+      HasSubstr("pipeline.schedule: found 'gpipe', which Megatron-LM cannot: it has 1f1b and interleaved-1f1b"));
+  EXPECT_THAT(of_plan("megatron", "model: {activation: relu}"),
+              HasSubstr("model.activation: found 'relu', which Megatron-LM cannot: it has gelu and swiglu"));
+  EXPECT_THAT(of_plan("megatron", "parallelism: {tensor: 4, tensor_grid: 2x2}"), HasSubstr("parallelism.tensor_grid"));
+  EXPECT_THAT(of_plan("megatron", "offload: {parameters: host}"), HasSubstr("offload.parameters: found 'host'"));
+  EXPECT_THAT(of_plan("megatron", "data_parallel: {mode: parameter_server}"), HasSubstr("data_parallel.mode"));
+  EXPECT_THAT(of_plan("megatron", "data_parallel: {gradient_precision: fp16}"),
+              HasSubstr("data_parallel.gradient_precision: found 'fp16'"));
+  EXPECT_THAT(of_plan("megatron", "model: {base: bert-base, family: bert, layers: 12, hidden: 768, heads: 12}"),
+              HasSubstr("model.family: found no decoder"));
+  EXPECT_THAT(of_plan("deepspeed", "parallelism: {context: 2}\ntraining: {attention: flash}"),
+              HasSubstr("parallelism.context: found '2', which DeepSpeed cannot: its sequence parallelism is Ulysses"));
+  EXPECT_THAT(of_plan("deepspeed", "parallelism: {pipeline: 2}\ndata_parallel: {zero: 2}"),
+              HasSubstr("data_parallel.zero: found 2 with a pipeline"));
+  EXPECT_THAT(of_plan("deepspeed", "parallelism: {tensor: 2, sequence: true}"),
+              HasSubstr("parallelism.sequence: found 'true', but DeepSpeed's tensor ranks"));
+  EXPECT_THAT(of_plan("torchtitan", "name: small"), HasSubstr("model: found a shape that no flavor of torchtitan has"));
+  const std::string titan = "model: llama3-8b\nsoftware: torchtitan\n";
+  EXPECT_EQ(of_plan("torchtitan", titan + "data_parallel: {zero: 3}"), "");
+  EXPECT_EQ(of_plan("torchtitan", titan), "");
+  EXPECT_THAT(of_plan("torchtitan", titan + "parallelism: {context: 2}\ntraining: {attention: flash}"),
+              HasSubstr("data_parallel.zero: found '0'"));
+  EXPECT_THAT(of_plan("torchtitan", titan + "data_parallel: {zero: 1}"), HasSubstr("ZeRO 1 torchtitan has not"));
+  EXPECT_THAT(of_plan("torchtitan", titan + "data_parallel: {zero: 3}\nrecompute: selective"),
+              HasSubstr("recompute: found selective"));
+  EXPECT_THAT(of_plan("torchtitan", titan + "data_parallel: {zero: 3}\nparallelism: {tensor: 2}"),
+              HasSubstr("parallelism.sequence: found false"));
+  EXPECT_THAT(of_plan("nanotron", "name: small"), HasSubstr("model.activation: found 'gelu', which nanotron has not"));
+  const std::string llama = "model: llama3-8b\nsoftware: nanotron\n";
+  EXPECT_EQ(of_plan("nanotron", llama), "");
+  EXPECT_THAT(of_plan("nanotron", llama + "data_parallel: {zero: 2}"),
+              HasSubstr("data_parallel.zero: found '2', which nanotron has not; expected one of 0, 1"));
+  EXPECT_THAT(of_plan("nanotron", llama + "recompute: selective"), HasSubstr("recompute: found 'selective'"));
+  EXPECT_THAT(of_plan("nanotron", llama + "data_parallel: {bucket: 1 MB}"),
+              HasSubstr("data_parallel.bucket: found '1000000 B', expected a multiple of"));
+}
+
+}  // namespace
+}  // namespace stepcast::language

@@ -1,0 +1,299 @@
+// Published configurations become the scenarios that their authors mean. What of each decides the plan is typed here
+// from the file that is named; what decides nothing of it (learning rates, paths) is left out or cut short.
+
+#include <gtest/gtest.h>
+
+#include "language/frameworks/tables/torchtitan_flavors.h"
+#include "language/frameworks/words.h"
+#include "schedules/checks/check.h"
+#include "tests/language/frameworks/configurations.h"
+
+namespace stepcast::language {
+namespace {
+
+std::string said_of(const schedules::Scenario& scenario, const std::vector<std::string>& keys) {
+  std::string out;
+  for (const schedules::Problem& problem : schedules::check(scenario)) out += problem.text + "\n";
+  for (const std::string& key : keys) out += (out.empty() ? "" : " ") + text_of(words_of(scenario), key);
+  return out;
+}
+
+const std::vector<std::string> kPlan{
+    "parallelism.tensor",    "parallelism.pipeline", "parallelism.data",   "training.micro_batch",
+    "training.global_batch", "training.precision",   "data_parallel.zero", "recompute"};
+
+// github.com/NVIDIA/Megatron-LM core_v0.14.0 @23e00ed, examples/gpt3/train_gpt3_175b_distributed.sh
+TEST(Published, Gpt3Of175BillionParametersInMegatron) {
+  const auto s = imported("megatron", R"(#!/bin/bash
+GPUS_PER_NODE=8
+NUM_NODES=1
+DATA_PATH=$5 #<Specify path and file prefix>
+DISTRIBUTED_ARGS=(
+    --nproc_per_node $GPUS_PER_NODE
+    --nnodes $NUM_NODES
+)
+GPT_MODEL_ARGS=(
+    --num-layers 96
+    --hidden-size 12288
+    --num-attention-heads 96
+    --seq-length 2048
+    --max-position-embeddings 2048
+    --attention-backend auto # Can use (flash/fused/unfused/local)
+)
+TRAINING_ARGS=(
+    --micro-batch-size 1
+    --global-batch-size 1536
+    --rampup-batch-size 16 16 5859375
+    --fp16
+    --lr 6.0e-5
+)
+MODEL_PARALLEL_ARGS=(
+	--tensor-model-parallel-size 8
+	--pipeline-model-parallel-size 16
+)
+torchrun ${DISTRIBUTED_ARGS[@]} pretrain_gpt.py \
+    ${GPT_MODEL_ARGS[@]} \
+    ${TRAINING_ARGS[@]} \
+    ${MODEL_PARALLEL_ARGS[@]} --data-path $DATA_PATH
+)",
+                          {"cluster.node=dgx-a100-80gb", "cluster.gpus=1024", "model.vocab=50257"});
+  EXPECT_EQ(said_of(s, kPlan), "8 16 8 1 1536 fp16 0 none");
+  // The file of configs/models/ has the same shape; its vocabulary is the padded one.
+  const schedules::Scenario known = small_with("{model: gpt3-175b, cluster: {nodes: 1}}");
+  for (const char* key : {"model.family", "model.layers", "model.hidden", "model.heads", "model.ffn",
+                          "model.activation", "model.position_encoding", "model.tied_head", "model.biases"})
+    EXPECT_EQ(text_of(words_of(s), key), text_of(words_of(known), key)) << key;
+}
+
+// The same repository and commit, examples/llama/train_llama3_8b_h100_fp8.sh: its branch of fp8 and of made-up data.
+constexpr const char* kLlama3Fp8 = R"(
+TOKENIZER_ARG=${3:-"MOCK"} # Path to tokenizer model, or "MOCK"
+DATA_ARG=${4:-"MOCK"}
+GPUS_PER_NODE=8
+NUM_NODES=1
+WORLD_SIZE=$(($GPUS_PER_NODE*$NUM_NODES))
+DTYPE="fp8"
+DISTRIBUTED_ARGS=(
+    --nproc_per_node $GPUS_PER_NODE
+    --nnodes $NUM_NODES
+)
+MODEL_ARGS=(
+    --use-mcore-models --num-layers 32 --hidden-size 4096 --ffn-hidden-size 14336 --num-attention-heads 32
+    --group-query-attention --num-query-groups 8 --kv-channels 128 --seq-length 8192 --max-position-embeddings 8192
+    --position-embedding-type rope --rotary-base 1000000 --attention-dropout 0.0 --hidden-dropout 0.0 --swiglu
+    --attention-backend fused --apply-layernorm-1p --untie-embeddings-and-output-weights --disable-bias-linear
+)
+TRAINING_ARGS=(
+    --micro-batch-size 1
+    --global-batch-size 128
+    --bf16
+    --grad-reduce-in-bf16
+    --cross-entropy-loss-fusion
+)
+DTYPE_ARGS=()
+if [[ "$DTYPE" == "fp8" ]]; then
+    DTYPE_ARGS+=(
+        "--fp8-format hybrid"
+        "--fp8-amax-history-len 1024"
+        "--fp8-param-gather"
+    )
+fi
+DDP_ARGS=( --use-distributed-optimizer --overlap-grad-reduce --overlap-param-gather )
+TRAINING_ARGS+=("${DDP_ARGS[@]}")
+DATA_ARGS_LIST=()
+if [[ "$TOKENIZER_ARG" == "MOCK" ]] || [[ "$DATA_ARG" == "MOCK" ]] || [[ -z "$TOKENIZER_ARG" ]]; then
+    DATA_ARGS_LIST+=( "--mock-data" "--tokenizer-type NullTokenizer" "--vocab-size 128256" "--split '99,1,0'" )
+else
+    DATA_ARGS_LIST+=( "--data-path $DATA_ARG" "--tokenizer-type HuggingFaceTokenizer" "--vocab-size 128256" )
+fi
+if [ ! -f "pretrain_gpt.py" ]; then
+    exit 1
+fi
+torchrun ${DISTRIBUTED_ARGS[@]} "pretrain_gpt.py" ${MODEL_ARGS[@]} ${TRAINING_ARGS[@]} ${DTYPE_ARGS[@]} \
+    --context-parallel-size 1 --tensor-model-parallel-size 1 --sequence-parallel ${DATA_ARGS_LIST[@]}
+)";
+
+TEST(Published, Llama3Of8BillionParametersInMegatronAndFp8) {
+  const auto s = imported("megatron", kLlama3Fp8);
+  EXPECT_EQ(said_of(s, kPlan), "1 1 8 1 128 fp8 1 none");
+  EXPECT_EQ(said_of(s, {"cluster.gpus", "model.kv_heads", "model.vocab", "training.eight_bit_parameters",
+                        "training.scaling", "data_parallel.overlap", "data_parallel.gradient_precision",
+                        "parallelism.sequence", "software.fused_cross_entropy"}),
+            "8 8 128257 true delayed true bf16 false true");
+}
+
+// The same repository and commit, examples/mixtral/train_mixtral_8x7b_distributed.sh
+TEST(Published, MixtralInMegatron) {
+  const auto s = imported(
+      "megatron",
+      "torchrun --nproc_per_node 8 --nnodes ${SLURM_NNODES:-\"8\"} pretrain_gpt.py --use-mcore-models "
+      "--disable-bias-linear --seq-length 4096 --max-position-embeddings 32768 --num-layers 32 --hidden-size 4096 "
+      "--ffn-hidden-size 14336 --num-attention-heads 32 --init-method-std 0.01 --attention-dropout 0.0 "
+      "--hidden-dropout 0.0 --normalization RMSNorm --position-embedding-type rope --swiglu "
+      "--untie-embeddings-and-output-weights --group-query-attention --num-query-groups 8 --no-masked-softmax-fusion "
+      "--no-position-embedding --rotary-base 1000000 --num-experts 8 --moe-router-topk 2 "
+      "--moe-router-load-balancing-type aux_loss --moe-aux-loss-coeff 1e-2 --moe-grouped-gemm "
+      "--moe-token-dispatcher-type alltoall --overlap-param-gather --overlap-grad-reduce --micro-batch-size 1 "
+      "--global-batch-size 256 --bf16 --tensor-model-parallel-size 1 --pipeline-model-parallel-size 4 "
+      "--expert-model-parallel-size 8 --use-distributed-optimizer --sequence-parallel",
+      {"cluster.node=dgx-h100", "model.vocab=32000"});
+  EXPECT_EQ(said_of(s, kPlan), "1 4 16 1 256 bf16 1 none");
+  const schedules::Scenario known = small_with("{model: mixtral-8x7b, cluster: {nodes: 1}}");
+  for (const auto& [key, word] : words_of(known)) {
+    if (!key.starts_with("model.")) continue;
+    EXPECT_EQ(text_of(words_of(s), key), word.text) << key;
+  }
+}
+
+// github.com/pytorch/torchtitan v0.2.2 @73a0e69, torchtitan/models/llama3/train_configs/llama3_8b.toml
+constexpr const char* kTitan8b = R"(
+[job]
+description = "Llama 3 8B training"
+[model]
+name = "llama3"
+flavor = "8B"
+hf_assets_path = "./assets/hf/Llama-3.1-8B"
+[optimizer]
+name = "AdamW"
+lr = 3e-4
+[training]
+local_batch_size = 1
+seq_len = 8192
+steps = 1000
+dataset = "c4"
+[parallelism]
+data_parallel_replicate_degree = 1
+data_parallel_shard_degree = -1
+tensor_parallel_degree = 1
+pipeline_parallel_degree = 1
+context_parallel_degree = 1
+[compile]
+enable=false
+components = ["model", "loss"]
+[activation_checkpoint]
+mode = "selective"  # ["none", "selective", "full"]
+selective_ac_option = "op"
+[quantize.linear.float8]
+enable_fsdp_float8_all_gather = false
+filter_fqns = ["output"]
+)";
+
+TEST(Published, Llama3InTorchtitan) {
+  const std::vector<std::string> on_64{"cluster.node=dgx-a100-80gb", "cluster.gpus=64"};
+  const auto s = imported("torchtitan", kTitan8b, on_64);
+  EXPECT_EQ(said_of(s, kPlan), "1 1 64 1 64 bf16 3 ");
+  EXPECT_EQ(said_of(s, {"recompute.full_layers", "software", "training.sequence"}), "16 torchtitan 8192");
+  EXPECT_EQ(s.model.name, "llama3-8b");
+
+  // llama3_405b.toml beside it: a preset for 128 H100.
+  const auto large = imported("torchtitan", R"(
+model = {name = "llama3", flavor = "405B", converters = ["float8"]}
+training = {local_batch_size = 2, seq_len = 8192}
+parallelism = {tensor_parallel_degree = 8, enable_async_tensor_parallel = true}
+activation_checkpoint.mode = "full"
+compile.enable = true
+quantize.linear.float8 = {enable_fsdp_float8_all_gather = true, precompute_float8_dynamic_scale_for_fsdp = true}
+)",
+                              {"cluster.node=dgx-h100", "cluster.gpus=128"});
+  EXPECT_EQ(said_of(large, kPlan), "8 1 16 2 32 fp8 3 full");
+  EXPECT_EQ(said_of(large, {"training.eight_bit_parameters", "training.scaling", "software", "software.tensor_overlap",
+                            "parallelism.sequence"}),
+            "true current torchtitan-float8 all true");
+}
+
+// github.com/pytorch/torchtitan v0.2.2 @73a0e69, docs/converging.md and tests/integration_tests: pipelines that take
+// the defaults of layers per stage.
+TEST(Published, PipelinesOfTorchtitanShareOutLayersAsItDoes) {
+  const std::string with_two = std::string(kTitan8b) + "[profiling]\nenable_profiling = false\n";
+  std::string text = with_two;
+  text.replace(text.find("pipeline_parallel_degree = 1"), 28,
+               "pipeline_parallel_degree = 4\npipeline_parallel_schedule = \"Interleaved1F1B\"");
+  text.replace(text.find("local_batch_size = 1"), 20, "local_batch_size = 8");
+  const auto s = imported("torchtitan", text, {"cluster.node=dgx-h100", "cluster.gpus=8"});
+  // 32 layers, embedding and head counted: 34 over 8 chunks, the first two get one more.
+  EXPECT_EQ(said_of(s, {"pipeline.virtual_stages", "parallelism.layers_per_stage", "data_parallel.zero",
+                        "training.micro_batch", "training.global_batch"}),
+            "2 [4, 5, 4, 4, 4, 4, 4, 3] 2 1 16");
+}
+
+TEST(Published, FlavorsOfTorchtitanAreTheModelsThatStandForThem) {
+  for (const Flavor& flavor : flavors()) {
+    const schedules::Scenario s = small_with("{model: " + std::string(flavor.config) + ", cluster: {nodes: 1}}");
+    EXPECT_TRUE(has_shape(words_of(s), flavor)) << flavor.config;
+    for (const Flavor& other : flavors())
+      EXPECT_EQ(has_shape(words_of(s), other), &other == &flavor) << flavor.config << " " << other.config;
+  }
+}
+
+// github.com/huggingface/nanotron @2411b02, examples/config_tiny_llama.yaml
+TEST(Published, TheTinyLlamaOfNanotron) {
+  const auto s = imported("nanotron", R"(
+checkpoints: {checkpoint_interval: 1000, checkpoints_path: checkpoints, resume_checkpoint_path: null}
+data_stages:
+- data: {dataset: null, num_loading_workers: 1, seed: 42}
+  name: Stable Training Stage
+  start_training_step: 1
+general: {project: debug, run: tiny_llama_%date_%jobid, seed: 42, step: null}
+lighteval: null
+model:
+  ddp_bucket_cap_mb: 25
+  dtype: bfloat16
+  init_method: {std: 0.025}
+  make_vocab_size_divisible_by: 1
+  model_config:
+    hidden_act: silu
+    hidden_size: 2048
+    intermediate_size: 11008
+    is_llama_config: true
+    max_position_embeddings: 128256
+    num_attention_heads: 16
+    num_hidden_layers: 28
+    num_key_value_heads: 2
+    rms_norm_eps: 1.0e-05
+    rope_scaling: null
+    tie_word_embeddings: true
+    vocab_size: 128256
+optimizer:
+  accumulate_grad_in_fp32: true
+  optimizer_factory: {adam_beta1: 0.9, name: adamW, torch_adam_is_fused: true}
+  weight_decay: 0.01
+  zero_stage: 0
+parallelism:
+  dp: 4
+  expert_parallel_size: 1
+  pp: 1
+  pp_engine: 1f1b
+  tp: 2
+  tp_linear_async_communication: true
+  tp_mode: REDUCE_SCATTER
+tokens: {batch_accumulation_per_replica: 1, micro_batch_size: 3, sequence_length: 4096, train_steps: 2000}
+)");
+  EXPECT_EQ(said_of(s, kPlan), "2 1 4 3 12 bf16 0 none");
+  EXPECT_EQ(said_of(s, {"cluster.gpus", "parallelism.sequence", "software.tensor_overlap", "model.tied_head",
+                        "data_parallel.bucket", "data_parallel.gradient_precision"}),
+            "8 true backward true 52428800 B fp32");
+}
+
+// github.com/deepspeedai/DeepSpeed @edaa721, tests/model/BingBertSquad/deepspeed_bsz24_fp16_zero2_config.json and
+// tests/torch_compile/ds_config_z3.json
+TEST(Published, ConfigurationsOfDeepSpeed) {
+  const std::vector<std::string> more{"cluster.node=dgx-h100", "cluster.gpus=8", "model=llama3-8b",
+                                      "training.sequence=4096"};
+  EXPECT_EQ(said_of(imported("deepspeed", R"({
+  "train_batch_size": 24, "train_micro_batch_size_per_gpu": 3, "steps_per_print": 1,
+  "optimizer": {"type": "Adam", "params": {"lr": 3e-5, "weight_decay": 0.0, "bias_correction": false}},
+  "gradient_clipping": 1.0, "fp16": {"enabled": true}, "zero_optimization": {"stage": 2}})",
+                             more),
+                    kPlan),
+            "1 1 8 3 24 fp16 2 none");
+  const auto s = imported("deepspeed", R"({
+  "train_batch_size": 8, "optimizer": {"type": "Adam", "params": {"betas": [0.8, 0.999]}}, "bf16": {"enabled": true},
+  "scheduler": {"type": "WarmupLR"}, "wall_clock_breakdown": false,
+  "zero_optimization": {"stage": 3, "reduce_scatter": true, "overlap_comm": false, "contiguous_gradients": false}})",
+                          more);
+  EXPECT_EQ(said_of(s, kPlan), "1 1 8 1 8 bf16 3 none");
+  EXPECT_EQ(said_of(s, {"data_parallel.overlap"}), "false");
+}
+
+}  // namespace
+}  // namespace stepcast::language

@@ -1,0 +1,191 @@
+#include "tests/language/frameworks/random_plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <initializer_list>
+#include <random>
+
+namespace stepcast::language {
+namespace {
+
+class PlanDice {
+ public:
+  explicit PlanDice(std::uint64_t seed) : draw_(seed) {}
+  template <class T>
+  T of(std::initializer_list<T> values) {
+    return values.begin()[draw_() % values.size()];
+  }
+  bool chance(unsigned percent) { return draw_() % 100 < percent; }
+
+ private:
+  std::mt19937_64 draw_;
+};
+
+struct PlanSizes {
+  std::uint32_t tensor, context, pipeline, data, virtual_stages;
+  std::uint32_t gpus() const { return tensor * context * pipeline * data; }
+};
+
+std::string decoder(PlanDice& dice, bool megatron, std::uint32_t layers) {
+  const bool gpt = megatron && dice.chance(40);
+  const int heads = dice.of({16, 32});
+  std::string keys = fmt::format("family: {}, layers: {}, hidden: 2048, heads: {}, kv_heads: {}, ffn: {}, vocab: {}",
+                                 gpt ? "gpt" : "llama", layers, heads, gpt ? heads : dice.of({8, 16}),
+                                 dice.of({5632, 8192}), dice.of({32000, 50257, 128256}));
+  if (dice.chance(20)) keys += fmt::format(", tied_head: {}", dice.chance(50));
+  if (dice.chance(20)) keys += ", qkv_bias: true";
+  if (!megatron) return keys;
+  if (dice.chance(20)) keys += ", head_width: 64";
+  if (dice.chance(20)) keys += ", qk_norm: true";
+  if (dice.chance(20)) keys += fmt::format(", activation: {}", dice.of({"gelu", "swiglu"}));
+  if (dice.chance(20)) keys += fmt::format(", biases: {}", dice.chance(50));
+  if (dice.chance(20)) keys += fmt::format(", dropout: {}", dice.chance(50));
+  if (dice.chance(20)) keys += fmt::format(", position_encoding: {}", dice.of({"learned", "rotary"}));
+  return keys;
+}
+
+std::string experts(PlanDice& dice, std::uint32_t layers) {
+  std::string keys = fmt::format("family: moe, layers: {}, hidden: 2048, heads: 16, ffn: 4096, vocab: 32000", layers);
+  keys += fmt::format(", experts: {{count: 16, active: {}, ffn: 1024, shared_ffn: {}, dense_layers: {}}}",
+                      dice.of({1, 2, 4}), dice.of({0, 2048}), dice.of({0, 0, 1}));
+  if (dice.chance(40))
+    keys +=
+        fmt::format(", latent: {{kv_rank: 512, query_rank: {}, head: 128, rotary: 64, value: 128}}", dice.of({0, 768}));
+  else
+    keys += ", kv_heads: 8";
+  return keys;
+}
+
+std::string batch(PlanDice& dice, const PlanSizes& sizes, const char* precision) {
+  const std::uint32_t micro = dice.of({1u, 2u}), passes = sizes.pipeline * dice.of({1u, 2u});
+  return fmt::format("training: {{global_batch: {}, micro_batch: {}, sequence: {}, {}}}\n", sizes.data * micro * passes,
+                     micro, dice.of({2048, 4096}), precision);
+}
+
+std::string sized(const PlanSizes& sizes, const std::string& more) {
+  return fmt::format("cluster: {{node: dgx-h100, gpus: {}}}\n", sizes.gpus()) +
+         fmt::format("parallelism: {{tensor: {}, context: {}, pipeline: {}, data: {}{}}}\n", sizes.tensor,
+                     sizes.context, sizes.pipeline, sizes.data, more);
+}
+
+PlanSizes sizes(PlanDice& dice, bool contexts) {
+  return {dice.of({1u, 2u, 4u, 8u}), contexts ? dice.of({1u, 1u, 2u}) : 1, dice.of({1u, 1u, 2u, 4u}),
+          dice.of({1u, 2u, 4u}), 1};
+}
+
+std::string megatron_plan(PlanDice& dice) {
+  PlanSizes size = sizes(dice, true);
+  const bool moe = dice.chance(25), interleaved = size.pipeline > 1 && dice.chance(40);
+  if (interleaved) size.virtual_stages = 2;
+  const bool counted = size.pipeline > 1 && dice.chance(20),
+             listed = !counted && size.pipeline == 2 && !interleaved && dice.chance(20);
+  const std::uint32_t layers = 8 - (counted ? 2 : 0);
+  std::string parallel;
+  if (size.tensor > 1 && (moe || dice.chance(50))) parallel += ", sequence: true";
+  if (moe) parallel += fmt::format(", expert: {}", std::min(size.tensor * size.context * size.data, dice.of({4u, 8u})));
+  if (size.context > 1) parallel += fmt::format(", context_method: {}", dice.of({"ring", "all-gather", "ulysses"}));
+  if (dice.chance(15)) parallel += ", order: [tensor, context, pipeline, data]";
+  if (listed) parallel += ", layers_per_stage: [5, 3]";
+  const char* precision =
+      dice.of({"precision: bf16", "precision: bf16", "precision: fp16", "precision: fp32", "precision: fp8",
+               "{precision: fp8, scaling: current, bf16_layers_at_start: 1}", "precision: mxfp8"});
+  std::string training(precision);
+  std::erase_if(training, [](char c) { return c == '{' || c == '}'; });
+  if (size.context == 1 && training.ends_with("16") && dice.chance(15)) training += ", attention: unfused";
+  if (dice.chance(10)) training += fmt::format(", optimizer: {}", dice.of({"sgd", "momentum"}));
+  std::string yaml = sized(size, parallel) + batch(dice, size, training.c_str());
+  yaml += "model: {" + (moe ? experts(dice, layers) : decoder(dice, true, layers)) + "}\n";
+  yaml += fmt::format("pipeline: {{schedule: {}, virtual_stages: {}{}}}\n", interleaved ? "interleaved-1f1b" : "1f1b",
+                      size.virtual_stages, counted ? ", embedding_as_layer: true, head_as_layer: true" : "");
+  yaml += fmt::format("data_parallel: {{zero: {}", size.pipeline > 1 ? dice.of({0, 1}) : dice.of({0, 1, 2, 3}));
+  if (dice.chance(30)) yaml += fmt::format(", overlap: {}", dice.chance(50));
+  if (dice.chance(20)) yaml += ", bucket: 80 MB";
+  yaml += "}\n";
+  yaml += dice.of({"recompute: none\n", "recompute: full\n", "recompute: selective\n", "recompute: {every: 2}\n",
+                   "recompute: {full_layers: 1}\n", "recompute: {modules: [mlp, core_attn]}\n"});
+  if (dice.chance(10)) yaml += "offload: {optimizer: host}\n";
+  if (dice.chance(30))
+    yaml += fmt::format("software: {{fused_cross_entropy: {}, tensor_overlap: {}, vocabulary_multiple: {}}}\n",
+                        dice.chance(50), parallel.starts_with(", sequence") ? dice.of({"none", "all"}) : "none",
+                        dice.of({64, 128}));
+  return yaml;
+}
+
+std::string deepspeed_plan(PlanDice& dice) {
+  PlanSizes size = sizes(dice, true);
+  std::string yaml = sized(size, size.context > 1 ? ", context_method: ulysses" : "");
+  std::string training = dice.of({"precision: bf16", "precision: bf16", "precision: fp16", "precision: fp32"});
+  if (dice.chance(10)) training += fmt::format(", optimizer: {}", dice.of({"sgd", "momentum"}));
+  yaml += batch(dice, size, training.c_str());
+  yaml += "model: {" + decoder(dice, true, 8) + "}\nsoftware: huggingface-deepspeed\n";
+  const int zero = size.pipeline > 1 ? dice.of({0, 1}) : dice.of({0, 1, 2, 3});
+  yaml += fmt::format("data_parallel: {{zero: {}", zero);
+  if (dice.chance(30)) yaml += fmt::format(", overlap: {}", dice.chance(50));
+  if (dice.chance(20)) yaml += ", bucket: 400 MB";
+  if (dice.chance(20)) yaml += fmt::format(", gradient_precision: {}", dice.of({"fp32", "bf16"}));
+  if (zero == 3 && size.context == 1 && size.data == 4 && dice.chance(50)) yaml += ", shard_group: 2";
+  yaml += "}\n";
+  yaml += dice.of({"recompute: none\n", "recompute: full\n", "recompute: {every: 2}\n", "name: nothing\n"});
+  if (zero > 0 && dice.chance(30)) yaml += "offload: {optimizer: host}\n";
+  return yaml;
+}
+
+std::string torchtitan_plan(PlanDice& dice) {
+  const char* model = dice.of({"llama3-8b", "llama3-8b", "llama3-70b", "llama3.1-405b", "qwen3-4b", "qwen3-32b",
+                               "qwen3-30b-a3b", "deepseek-v2-lite", "deepseek-v3"});
+  const bool moe = model == std::string("qwen3-30b-a3b") || std::string_view(model).starts_with("deepseek");
+  PlanSizes size = sizes(dice, !moe);
+  if (std::string_view(model).starts_with("qwen")) size.pipeline = 1;
+  const char* schedule = "1f1b";
+  if (size.pipeline > 1) schedule = dice.of({"1f1b", "gpipe", "interleaved-1f1b", "zb-v"});
+  std::string parallel = size.tensor > 1 ? ", sequence: true" : "";
+  if (moe) parallel += fmt::format(", expert: {}", std::min(size.tensor * size.data, 8u));
+  if (size.context > 1) parallel += fmt::format(", context_method: {}", dice.of({"ring", "all-gather"}));
+  std::string yaml = sized(size, parallel);
+  const bool low = dice.chance(25);
+  std::string training = low ? dice.of({"precision: fp8, scaling: current", "precision: mxfp8",
+                                        "precision: fp8, scaling: current, eight_bit_parameters: true"})
+                             : dice.of({"precision: bf16", "precision: bf16", "precision: fp32"});
+  yaml += batch(dice, size, training.c_str()) + fmt::format("model: {}\n", model);
+  const char* stack = low ? "torchtitan-float8" : dice.of({"torchtitan", "torchtitan-compiled"});
+  yaml += fmt::format("software: {{base: {}, tensor_overlap: {}}}\n", stack, dice.of({"none", "all"}));
+  yaml += fmt::format("pipeline: {{schedule: {}, virtual_stages: {}}}\n", schedule,
+                      schedule == std::string("interleaved-1f1b") ? 2 : 1);
+  const std::uint32_t copies = size.data * size.context;
+  yaml += fmt::format("data_parallel: {{zero: {}", copies == 1        ? 0
+                                                   : size.context > 1 ? dice.of({2, 3})
+                                                                      : dice.of({0, 2, 3}));
+  if (size.data == 4 && size.context == 1 && dice.chance(40)) yaml += ", shard_group: 2";
+  yaml += "}\n";
+  yaml += dice.of({"recompute: none\n", "recompute: full\n"});
+  return yaml;
+}
+
+std::string nanotron_plan(PlanDice& dice) {
+  PlanSizes size = sizes(dice, true);
+  std::string parallel = size.tensor > 1 && dice.chance(60) ? ", sequence: true" : "";
+  if (size.context > 1) parallel += fmt::format(", context_method: {}", dice.of({"ring", "all-gather"}));
+  std::string yaml = sized(size, parallel);
+  yaml += batch(dice, size, dice.of({"precision: bf16", "precision: bf16", "precision: fp16", "precision: fp32"}));
+  yaml += "model: {" + decoder(dice, false, 8) + "}\n";
+  yaml += fmt::format("software: {{base: nanotron, tensor_overlap: {}, vocabulary_multiple: {}}}\n",
+                      dice.of({"none", "backward"}), dice.of({1, 64}));
+  yaml += fmt::format("pipeline: {{schedule: {}}}\n", size.pipeline > 1 ? dice.of({"1f1b", "gpipe"}) : "1f1b");
+  yaml += fmt::format("data_parallel: {{zero: {}", dice.of({0, 1}));
+  if (dice.chance(20)) yaml += ", bucket: 100 MiB";
+  yaml += "}\n";
+  yaml += dice.of({"recompute: none\n", "recompute: full\n"});
+  return yaml;
+}
+
+}  // namespace
+
+std::string random_plan(std::string_view framework, std::uint64_t seed) {
+  PlanDice dice(seed);
+  if (framework == "megatron") return megatron_plan(dice);
+  if (framework == "deepspeed") return deepspeed_plan(dice);
+  return framework == "torchtitan" ? torchtitan_plan(dice) : nanotron_plan(dice);
+}
+
+}  // namespace stepcast::language

@@ -1,0 +1,80 @@
+// A plan that is emitted and imported again is the same plan, with the same forecast.
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "language/frameworks/configuration.h"
+#include "language/frameworks/emit.h"
+#include "language/frameworks/frameworks.h"
+#include "schedules/checks/check.h"
+#include "schedules/forecast.h"
+#include "tests/language/fixtures.h"
+#include "tests/language/frameworks/random_plan.h"
+#include "workload/machines.h"
+
+namespace stepcast::language {
+namespace {
+
+constexpr std::size_t kPlans = 500;
+
+Node tree_of(const std::string& yaml, Library& library) {
+  return library.scenario("plan.yaml", yaml, scenario_schema());
+}
+
+/// All that is said of a plan, a line each.
+std::string lines(const Words& words) {
+  std::string out;
+  for (const auto& [key, word] : words) out += key + ": " + word.text + "\n";
+  return out;
+}
+
+class RoundTrip : public testing::TestWithParam<const Framework*> {};
+
+TEST_P(RoundTrip, OfRandomPlansGivesTheSamePlanAndTheSameForecast) {
+  const Framework& framework = *GetParam();
+  Library library = configs();
+  workload::Machines machines(std::size_t{64} << 20);
+  std::size_t plans = 0, forecasts = 0;
+  std::map<std::string, std::size_t> refused;
+  for (std::uint64_t seed = 0; plans < kPlans && seed < 10 * kPlans; ++seed) {
+    const std::string yaml = random_plan(framework.name, seed);
+    const Node tree = tree_of(yaml, library);
+    schedules::Scenario scenario;
+    if (!complaint([&] { scenario = read_scenario(tree, library); }).empty()) continue;
+    if (const auto problems = schedules::check(scenario); !problems.empty()) {
+      ++refused[std::string(problems[0].key)];
+      continue;
+    }
+    const auto context = fmt::format("{} seed {}\n{}", framework.name, seed, yaml);
+    Emitted emitted;
+    ASSERT_EQ(complaint([&] { emitted = emit(framework, scenario, tree); }), "") << context;
+    schedules::Scenario back;
+    std::string text;
+    ASSERT_EQ(complaint([&] {
+                text = scenario_of_configuration(framework, emitted.text, "emitted", emitted.left, library);
+                back = read_scenario(tree_of(text, library), library);
+              }),
+              "")
+        << context << emitted.text << text;
+    ASSERT_EQ(lines(words_of(scenario)), lines(words_of(back))) << context << emitted.text << text;
+    ++plans;
+    // The words may not be all that a forecast depends on: it tells.
+    constexpr std::size_t kEach = 5;
+    if (plans % kEach != 0 || !schedules::check(back).empty()) continue;
+    ASSERT_EQ(schedules::forecast(scenario, machines).step.value, schedules::forecast(back, machines).step.value)
+        << context << emitted.text << text;
+    ++forecasts;
+  }
+  EXPECT_EQ(plans, kPlans);
+  EXPECT_EQ(forecasts, kPlans / 5);
+  for (const auto& [key, times] : refused) RecordProperty("refused_" + key, static_cast<int>(times));
+}
+
+INSTANTIATE_TEST_SUITE_P(Of, RoundTrip, testing::ValuesIn(frameworks().begin(), frameworks().end()),
+                         [](const auto& each) { return std::string(each.param->name); });
+
+}  // namespace
+
+void PrintTo(const Framework* framework, std::ostream* out) { *out << framework->name; }
+
+}  // namespace stepcast::language
