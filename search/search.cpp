@@ -130,6 +130,7 @@ class Search {
     const auto screened = std::chrono::steady_clock::now();
     answer_.screening_seconds = std::chrono::duration<double>(screened - begin).count();
     go_through();
+    simulate_start();
     answer_.simulating_seconds = seconds_since(screened);
     for (Kept& each : best_) answer_.best.push_back(std::move(each.found));
     std::ranges::sort(front_, {}, &OnFront::step);
@@ -138,6 +139,15 @@ class Search {
   }
 
  private:
+  void simulate_start() {
+    try {
+      if (!schedules::check(space_.start).empty()) return;
+      const schedules::Forecast own = schedules::forecast(space_.start, machines_, {.advise = false});
+      if (own.simulated && !own.out_of_memory) answer_.own = own.step;
+    } catch (const InputError&) {  // the cluster cannot carry it
+    }
+  }
+
   Score score(Time step, Bytes memory, std::int64_t gpus, std::uint64_t place) const {
     switch (options_.objective) {
       case Objective::step_time:

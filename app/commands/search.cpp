@@ -15,6 +15,7 @@
 #include "app/command.h"
 #include "app/output.h"
 #include "app/report/search_report.h"
+#include "app/report/searched_runs.h"
 #include "calibrate/confidence/traits.h"
 #include "language/configs/config_folders.h"
 #include "language/core/streams.h"
@@ -45,11 +46,12 @@ CommandLine search_line() {
       "exhaustive", po::bool_switch(), "simulate every plan that fits, whatever its bound")(
       "emit", po::value<std::string>()->default_value("", ""), "yaml: instead, the best plan as a scenario");
   return asked_line(
-      "usage: stepcast search SCENARIO.yaml [OPTIONS]\n\n"
+      "usage: stepcast search SCENARIO.yaml|TABLE.csv|FOLDER|-... [OPTIONS]\n\n"
       "Finds the best parallel plans of a scenario's model on its cluster: sizes of tensor, context, pipeline, expert\n"
       "and data parallelism, micro-batch, recomputation, sequence parallelism, schedule, virtual stages and ZeRO. The\n"
       "scenario's own plan is where values that are not searched come from. What does not fit in memory is refused,\n"
-      "what cannot be among the best is bounded away, the rest is simulated. docs/search.md says how.\n\n"
+      "what cannot be among the best is bounded away, the rest is simulated. docs/search.md says how. Of several\n"
+      "scenarios, or a table's rows, each has its best plan beside its own.\n\n"
       "  stepcast search scenarios/quickstart.yaml --over parallelism.tensor=1,2,4,8 --fix data_parallel.zero\n"
       "  stepcast search scenarios/quickstart.yaml --emit yaml --output best.yaml\n\n"
       "Exit status 3: no plan fits in the GPUs' memory.",
@@ -128,14 +130,35 @@ void keep_freed_memory() {
   mallopt(M_TRIM_THRESHOLD, kKept);
 }
 
-search::Answer answer_of(const search::Space& space, search::Options options, unsigned threads) {
+std::optional<oneapi::tbb::global_control> at_most(unsigned threads) {
   std::optional<oneapi::tbb::global_control> limit;
   if (threads > 0) limit.emplace(oneapi::tbb::global_control::max_allowed_parallelism, threads);
-  keep_freed_memory();
+  return limit;
+}
+
+search::Answer answer_of(const search::Space& space, search::Options options, workload::Machines& machines) {
   Progress progress;
   options.watch = [&](std::size_t done, std::size_t all, bool simulating) { progress(done, all, simulating); };
-  workload::Machines machines(kMachineBytes);
   return search::search(space, options, machines);
+}
+
+/// Of each run the best plan.
+std::vector<SearchedRun> searched(const Asked& asked, search::Options options,
+                                  std::span<const language::Question> questions, workload::Machines& machines) {
+  options.top = 1;
+  std::vector<SearchedRun> runs;
+  for (const language::Question& question : questions) {
+    SearchedRun& run = runs.emplace_back(SearchedRun{question.name, question.error});
+    if (!run.error.empty()) continue;
+    try {
+      const search::Space space = space_asked(asked, question.scenario, options.objective);
+      run.answer = answer_of(space, options, machines);
+      if (!run.answer.best.empty()) run.settings = settings_of(space, run.answer.best.front());
+    } catch (const InputError& error) {
+      run.error = error.what();
+    }
+  }
+  return runs;
 }
 
 SearchReport report_of(search::Space space, search::Answer answer) {
@@ -183,15 +206,26 @@ int search_plans(const std::vector<std::string>& words) {
 
   auto questions = questions_asked(*asked, {});
   if (!questions) return kBadInput;
-  if (questions->size() != 1)
-    throw InputError("stepcast search", "found " + std::to_string(questions->size()) + " scenarios, expected one");
+  keep_freed_memory();
+  const auto limit = at_most(asked->threads);
+  workload::Machines machines(kMachineBytes);
+  if (questions->size() != 1) {
+    if (!emit.empty() || options.front)
+      throw InputError(emit.empty() ? "--front" : "--emit",
+                       "found " + std::to_string(questions->size()) + " scenarios, expected one");
+    const std::vector<SearchedRun> runs = searched(*asked, options, *questions, machines);
+    write_output(asked->output, asked->format == Format::json  ? searched_runs_json(runs)
+                                : asked->format == Format::csv ? searched_runs_csv(runs)
+                                                               : searched_runs_table(runs));
+    return std::ranges::all_of(runs, [](const SearchedRun& run) { return run.error.empty(); }) ? kDone : kFailed;
+  }
   const language::Question& question = questions->front();
   if (!question.error.empty()) throw InputError("", question.error);
   if (!emit.empty() && (question.of_table || language::is_stream(question.file)))
     throw InputError("--emit", "found a table or a stream, expected a scenario file (.yaml), which is read once more");
 
   const search::Space space = space_asked(*asked, question.scenario, options.objective);
-  const SearchReport report = report_of(space, answer_of(space, options, asked->threads));
+  const SearchReport report = report_of(space, answer_of(space, options, machines));
   const std::vector<search::Found>& best = report.answer.best;
   if (!emit.empty() && best.empty()) throw InputError("--emit", "no plan of the space fits");
   if (!emit.empty())

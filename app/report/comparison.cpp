@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 #include "app/report/band.h"
 #include "app/report/percent.h"
@@ -80,6 +81,21 @@ void add_null_errors(std::span<ComparedRow*> table) {
     if (const auto rate = reached(*row)) row->null_error = *rate / *usual - 1;
 }
 
+/// What tells the spaces of plans apart: a space has all plans of one model and batch on one cluster.
+auto space_of(const schedules::Scenario& s) {
+  return std::tuple(s.software.name, s.cluster.node.name, s.cluster.gpus, s.model.family, s.model.layers,
+                    s.model.hidden, s.training.global_batch, s.training.sequence);
+}
+
+std::optional<calibrate::Regret> regret_of(std::span<ComparedRow* const> rows) {
+  std::vector<calibrate::TriedPlan> plans;
+  for (const ComparedRow* row : rows) {
+    if (space_of(row->answer->question.scenario) != space_of(rows.front()->answer->question.scenario)) return {};
+    if (row->error) plans.push_back({*row->measured_s, *row->predicted_s, row->fits.value_or(true)});
+  }
+  return calibrate::regret(plans);
+}
+
 ComparedTable summarise(std::string name, std::span<ComparedRow* const> rows) {
   ComparedTable table;
   table.table = std::move(name);
@@ -113,6 +129,7 @@ ComparedTable summarise(std::string name, std::span<ComparedRow* const> rows) {
   table.rank_correlation = calibrate::rank_correlation(measured, predicted);
   table.memory_mape = calibrate::mean_absolute(memory);
   table.null_mape = calibrate::mean_absolute(null);
+  table.regret = regret_of(rows);
   return table;
 }
 
@@ -188,6 +205,8 @@ std::string validate_table(const Comparison& comparison) {
                                          {"memory MAPE"},        {"in band"},    {"as a new table"}};
   const bool some_failed = comparison.all.failed_found.has_value();
   if (some_failed) columns.insert(columns.end(), {{"failed, refused"}, {"ran, refused"}});
+  const bool some_spaces = std::ranges::any_of(comparison.tables, [](const auto& t) { return t.regret.has_value(); });
+  if (some_spaces) columns.insert(columns.end(), {{"regret"}, {"of five"}});
   TextTable tables(std::move(columns));
   const auto add = [&](const ComparedTable& t) {
     std::vector<std::string> cells{t.table,
@@ -200,6 +219,9 @@ std::string validate_table(const Comparison& comparison) {
                                    whole_percent(t.covered),
                                    whole_percent(t.covered_new_table)};
     if (some_failed) cells.insert(cells.end(), {whole_percent(t.failed_found), percent(t.ran_refused, false)});
+    if (some_spaces)
+      cells.insert(cells.end(), {percent(t.regret ? std::optional(t.regret->first) : std::nullopt, false),
+                                 percent(t.regret ? std::optional(t.regret->best_of_five) : std::nullopt, false)});
     tables.add(std::move(cells));
   };
   for (const ComparedTable& t : comparison.tables) add(t);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "app/report/answer.h"
+#include "calibrate/confidence/regret.h"
 
 namespace stepcast::app {
 
@@ -39,6 +40,8 @@ struct ComparedTable {
   std::optional<double> null_mape;                   ///< of ComparedRow::null_error
   std::optional<double> covered, covered_new_table;  ///< shares of the rows with an error
   std::optional<double> failed_found, ran_refused;   ///< of the runs that failed, and that ran: shares that do not fit
+  /// Of plans that ran, if they are all of one model, batch and cluster.
+  std::optional<calibrate::Regret> regret;
 };
 
 struct Comparison {

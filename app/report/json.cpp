@@ -129,6 +129,8 @@ void put_summary(Json& out, const ComparedTable& t) {
   out["in_band_as_new_table"] = or_null(t.covered_new_table);
   out["failed_found"] = or_null(t.failed_found);
   out["ran_refused"] = or_null(t.ran_refused);
+  out["regret"] = t.regret ? Json(t.regret->first) : Json(nullptr);
+  out["regret_best_of_five"] = t.regret ? Json(t.regret->best_of_five) : Json(nullptr);
 }
 
 }  // namespace

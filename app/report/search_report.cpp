@@ -11,6 +11,7 @@
 
 #include "app/report/band.h"
 #include "app/report/json_text.h"
+#include "app/report/percent.h"
 #include "app/report/text_table.h"
 #include "schedules/results/time_parts.h"
 #include "sim/units_text.h"
@@ -127,6 +128,14 @@ std::string nearest_text(const search::Answer& a) {
                      in_words(a.nearest->settings));
 }
 
+/// The scenario's own plan beside the first.
+std::string own_text(const search::Answer& a) {
+  if (a.best.empty()) return {};
+  if (!a.own) return "the scenario's own plan does not run\n";
+  const double more = to_seconds(*a.own) / to_seconds(a.best.front().forecast.step) - 1;
+  return fmt::format("the scenario's own plan takes {}, {} of the first\n", text(*a.own), signed_percent(more));
+}
+
 /// The first plan beside the others, by their bands.
 std::string told_apart_text(const SearchReport& report) {
   const auto& bands = report.bands;
@@ -183,7 +192,7 @@ std::string search_table(const SearchReport& report) {
     }
     out = table.text();
     if (starred) out += kStarLine;
-    out += told_apart_text(report);
+    out += told_apart_text(report) + own_text(answer);
   } else {
     out = "no plan of the space fits\n";
   }
@@ -256,6 +265,7 @@ std::string search_json(const SearchReport& report) {
                {"settings", settings_json(all_settings(answer.nearest->settings))}};
   return json_text({{"plans", plans},
                     {"front", front},
+                    {"own_step_time_s", answer.own ? Json(to_seconds(*answer.own)) : Json()},
                     {"screened", answer.screened},
                     {"refused", answer.refused},
                     {"nearest_refused", nearest},
@@ -282,7 +292,7 @@ std::vector<std::string> settings_of(const search::Space& space, const Found& pl
     const auto& details = search::axes()[search::axis_named("", kLayers)].details;
     taken_away.insert(details.begin(), details.end());
     taken_away.erase(kLayers);
-    all.push_back(std::string(kLayers) + "=" + list_text(plan.scenario.parallelism.layers_per_stage));
+    all.push_back(fmt::format("{}=[{}]", kLayers, fmt::join(plan.scenario.parallelism.layers_per_stage, ",")));
   }
   for (const std::string_view key : taken_away) all.push_back(std::string(key) + "=");
   all.push_back(std::string(kData) + "=" + std::to_string(data_ranks(settings)));

@@ -157,5 +157,28 @@ TEST(SearchCommand, AxesStandOnThePage) {
   expect_block("docs/search.md", "axes", rows);
 }
 
+/// Published plans of a table: what is found is at least as fast as what was run.
+TEST(SearchCommand, OfATableEachRowHasItsBestPlanBesideItsOwn) {
+  const std::string words =
+      "search scenarios/published/korthikanti_2205_05198.csv --fix parallelism.tensor --fix "
+      "parallelism.context --fix training.micro_batch --fix data_parallel.zero";
+  const Outcome outcome = run_program(words + " --format json");
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const Json all = Json::parse(outcome.out);
+  expect_schema(results_schema("search_runs"), all, "search of a table");
+  ASSERT_EQ(all["runs"].size(), 9u);
+  int faster = 0;
+  for (const Json& run : all["runs"]) {
+    ASSERT_TRUE(run["own_step_time_s"].is_number()) << run;
+    EXPECT_LE(run["step_time_s"], run["own_step_time_s"]) << run["name"];
+    faster += run["gain"] < 0;
+    EXPECT_EQ(run["gap"], 0.0);
+  }
+  EXPECT_GE(faster, 4);
+  EXPECT_THAT(run_program(words).out, HasSubstr("9 runs: a faster plan was found for"));
+  EXPECT_EQ(run_program(words + " --front").status, 2);
+  EXPECT_THAT(run_program(words + " --emit yaml").err, HasSubstr("--emit: found 9 scenarios, expected one"));
+}
+
 }  // namespace
 }  // namespace stepcast::app
