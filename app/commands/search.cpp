@@ -162,7 +162,7 @@ std::vector<SearchedRun> searched(const Asked& asked, search::Options options,
     try {
       const search::Space space = space_asked(asked, question.scenario, options.objective);
       run.answer = answer_of(space, options, machines);
-      if (!run.answer.best.empty()) run.settings = settings_of(space, run.answer.best.front().settings);
+      if (!run.answer.best.empty()) run.settings = settings_of(space, run.answer.best.front());
     } catch (const InputError& error) {
       run.error = error.what();
     }

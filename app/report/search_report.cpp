@@ -294,7 +294,7 @@ std::vector<std::string> settings_of(const search::Space& space, const Found& pl
     const auto& details = search::axes()[search::axis_named("", kLayers)].details;
     taken_away.insert(details.begin(), details.end());
     taken_away.erase(kLayers);
-    all.push_back(std::string(kLayers) + "=" + list_text(plan.scenario.parallelism.layers_per_stage));
+    all.push_back(fmt::format("{}=[{}]", kLayers, fmt::join(plan.scenario.parallelism.layers_per_stage, ",")));
   }
   for (const std::string_view key : taken_away) all.push_back(std::string(key) + "=");
   all.push_back(std::string(kData) + "=" + std::to_string(data_ranks(settings)));
