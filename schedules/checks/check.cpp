@@ -320,13 +320,14 @@ void check_stalls(const Scenario& s, std::vector<Problem>& out) {
     out.push_back({"input.preprocessing", "missing, with input.workers"});
   const CheckpointPlan& checkpoint = s.checkpoint;
   const bool has_time = checkpoint.bandwidth || checkpoint.write_time;
-  if ((checkpoint.every > 0 || checkpoint.asynchronous) && !has_time)
-    out.push_back({"checkpoint.bandwidth",
-                   checkpoint.every > 0 ? "missing, with checkpoint.every" : "missing, with checkpoint.asynchronous"});
-  // Of a whole run it is the answer.
-  if (checkpoint.every == 0 && !s.run.has_target() &&
-      (has_time || checkpoint.asynchronous || checkpoint.snapshot_bandwidth))
-    out.push_back({"checkpoint.every", "missing, with other keys of checkpoint"});
+  if (checkpoint.every > 0 && !has_time) out.push_back({"checkpoint.bandwidth", "missing, with checkpoint.every"});
+  // Where a whole run is asked for, how often it writes is the answer.
+  if (checkpoint.every == 0 && (has_time || checkpoint.asynchronous || checkpoint.snapshot_bandwidth)) {
+    if (!s.run.has_target())
+      out.push_back({"checkpoint.every", "missing, with other keys of checkpoint"});
+    else if (!has_time)
+      out.push_back({"checkpoint.bandwidth", "missing, with checkpoint.asynchronous"});
+  }
   if (checkpoint.asynchronous && !checkpoint.snapshot_bandwidth)
     out.push_back({"checkpoint.snapshot_bandwidth", "missing, with checkpoint.asynchronous"});
   if (!checkpoint.asynchronous && checkpoint.snapshot_bandwidth)

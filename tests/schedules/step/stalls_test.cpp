@@ -43,6 +43,24 @@ TEST(Checkpoint, SynchronousStallsForTheWholeWrite) {
   EXPECT_EQ(checkpoint_stall(plan, milliseconds(900), {5'000'000'000}, {}), milliseconds(5000));
 }
 
+TEST(Checkpoint, TakesTheTimeOfWritingThatIsKnown) {
+  const CheckpointPlan plan{.every = 10, .write_time = milliseconds(4000)};
+  EXPECT_EQ(checkpoint_stall(plan, milliseconds(900), {5'000'000'000}, {}), milliseconds(4000));
+  Scenario s = eight_gpus();
+  s.checkpoint = plan;
+  EXPECT_TRUE(check(s).empty());
+  EXPECT_EQ(forecast(s).stages[0].time.checkpoint, milliseconds(400));
+}
+
+TEST(Checkpoint, IsAskedForItsIntervalUnlessAWholeRunIs) {
+  Scenario s = eight_gpus();
+  s.checkpoint = {.write_time = milliseconds(4000)};
+  EXPECT_EQ(check(s).front().key, "checkpoint.every");
+  s.run.samples = 1e9;
+  EXPECT_TRUE(check(s).empty());
+  EXPECT_EQ(forecast(s).stages[0].time.checkpoint, Time{});
+}
+
 TEST(Checkpoint, AsynchronousStallsForTheCopyAndWhatIsNotWrittenInTime) {
   const CheckpointPlan plan{
       .every = 10, .bandwidth = Bandwidth{1e9}, .asynchronous = true, .snapshot_bandwidth = Bandwidth{20e9}};
