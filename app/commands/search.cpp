@@ -106,9 +106,9 @@ search::Space space_asked(const Asked& asked, schedules::Scenario start, search:
 }
 
 /// One line on the terminal that is written over.
-class Progress {
+class SearchProgress {
  public:
-  ~Progress() {
+  ~SearchProgress() {
     if (written_) std::fputs("\r\033[K", stderr);
   }
   void operator()(std::size_t done, std::size_t all, bool simulating) {
@@ -139,7 +139,7 @@ search::Answer answer_of(const search::Space& space, search::Options options, un
   std::optional<oneapi::tbb::global_control> limit;
   if (threads > 0) limit.emplace(oneapi::tbb::global_control::max_allowed_parallelism, threads);
   keep_freed_memory();
-  Progress progress;
+  SearchProgress progress;
   options.watch = [&](std::size_t done, std::size_t all, bool simulating) { progress(done, all, simulating); };
   return search::search(space, options, machines);
 }
