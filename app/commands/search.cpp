@@ -111,9 +111,9 @@ search::Space space_asked(const Asked& asked, schedules::Scenario start, search:
 }
 
 /// One line on the terminal that is written over.
-class Progress {
+class SearchProgress {
  public:
-  ~Progress() {
+  ~SearchProgress() {
     if (written_) std::fputs("\r\033[K", stderr);
   }
   void operator()(std::size_t done, std::size_t all, bool simulating) {
@@ -146,7 +146,7 @@ std::optional<oneapi::tbb::global_control> at_most(unsigned threads) {
 }
 
 search::Answer answer_of(const search::Space& space, search::Options options, workload::Machines& machines) {
-  Progress progress;
+  SearchProgress progress;
   options.watch = [&](std::size_t done, std::size_t all, bool simulating) { progress(done, all, simulating); };
   return search::search(space, options, machines);
 }

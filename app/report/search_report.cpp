@@ -28,7 +28,7 @@ constexpr const char* kData = "parallelism.data";
 constexpr const char* kLayers = "parallelism.layers_per_stage";
 
 /// A key and its value in a plan.
-struct Setting {
+struct KeyValue {
   std::string key, value;
   bool is_number = false;
 };
@@ -69,8 +69,8 @@ std::string short_list_text(const std::vector<std::uint32_t>& numbers) {
 }
 
 /// In the order of all_keys().
-std::vector<Setting> all_settings(const Settings& settings) {
-  std::vector<Setting> all;
+std::vector<KeyValue> all_settings(const Settings& settings) {
+  std::vector<KeyValue> all;
   for (std::size_t i = 0; i < search::kAxes; ++i) {
     const search::Axis& axis = search::axes()[i];
     all.push_back({std::string(axis.key), text(axis, settings[i]), axis.names == nullptr});
@@ -80,11 +80,11 @@ std::vector<Setting> all_settings(const Settings& settings) {
 }
 
 /// The same with the layers that were found. `text_of`: how a list of them is written.
-std::vector<Setting> all_settings(const Found& plan,
-                                  std::string (*text_of)(const std::vector<std::uint32_t>&) = list_text) {
-  std::vector<Setting> all = all_settings(plan.settings);
+std::vector<KeyValue> all_settings(const Found& plan,
+                                   std::string (*text_of)(const std::vector<std::uint32_t>&) = list_text) {
+  std::vector<KeyValue> all = all_settings(plan.settings);
   if (search::is_balanced(plan.settings))
-    std::ranges::find(all, kLayers, &Setting::key)->value = text_of(plan.scenario.parallelism.layers_per_stage);
+    std::ranges::find(all, kLayers, &KeyValue::key)->value = text_of(plan.scenario.parallelism.layers_per_stage);
   return all;
 }
 
@@ -98,7 +98,8 @@ double share(const Found& plan, const TimePart& part) {
 /// "parallelism.tensor 8, training.micro_batch 2".
 std::string in_words(const Settings& settings) {
   std::string words;
-  for (const Setting& each : all_settings(settings)) words += (words.empty() ? "" : ", ") + each.key + " " + each.value;
+  for (const KeyValue& each : all_settings(settings))
+    words += (words.empty() ? "" : ", ") + each.key + " " + each.value;
   return words;
 }
 
@@ -152,12 +153,12 @@ std::string told_apart_text(const SearchReport& report) {
 std::string front_text(const SearchReport& report) {
   if (report.answer.front.empty()) return {};
   std::vector<TextTable::Column> columns{{"step time"}, {"peak memory"}};
-  for (const Setting& each : all_settings(report.answer.front.front().settings))
+  for (const KeyValue& each : all_settings(report.answer.front.front().settings))
     if (is_told(report.space, each.key)) columns.push_back({each.key.substr(each.key.find('.') + 1)});
   TextTable table(columns);
   for (const search::FrontPlan& plan : report.answer.front) {
     std::vector<std::string> cells{text(plan.step), text(plan.memory)};
-    for (const Setting& each : all_settings(plan.settings))
+    for (const KeyValue& each : all_settings(plan.settings))
       if (is_told(report.space, each.key)) cells.push_back(each.value);
     table.add(std::move(cells));
   }
@@ -175,7 +176,7 @@ std::string search_table(const SearchReport& report) {
     for (const TimePart& part : schedules::kTimeParts)
       if (std::ranges::any_of(answer.best, [&](const Found& plan) { return share(plan, part) >= 0.0005; }))
         parts.push_back(&part);
-    for (const Setting& each : all_settings(answer.best.front()))
+    for (const KeyValue& each : all_settings(answer.best.front()))
       if (is_told(report.space, each.key)) columns.push_back({each.key.substr(each.key.find('.') + 1)});
     for (const TimePart* part : parts) columns.push_back({std::string(part->title) + " %"});
     TextTable table(columns);
@@ -185,7 +186,7 @@ std::string search_table(const SearchReport& report) {
       starred = starred || (report.bands[i] && !report.bands[i]->in_range);
       std::vector<std::string> cells{std::to_string(i + 1), text(plan.forecast.step), band_text(report.bands[i]),
                                      text(plan.memory)};
-      for (const Setting& each : all_settings(plan, short_list_text))
+      for (const KeyValue& each : all_settings(plan, short_list_text))
         if (is_told(report.space, each.key)) cells.push_back(each.value);
       for (const TimePart* part : parts) cells.push_back(fmt::format("{:.1f}", 100 * share(plan, *part)));
       table.add(std::move(cells));
@@ -213,7 +214,7 @@ std::string search_csv(const SearchReport& report) {
     for (std::string& cell : band_cells(report.bands[i])) cells.push_back(std::move(cell));
     cells.push_back(std::to_string(plan.memory.value));
     cells.push_back(fmt::format("{}", to_seconds(plan.bound)));
-    for (const Setting& each : all_settings(plan)) cells.push_back(each.value);
+    for (const KeyValue& each : all_settings(plan)) cells.push_back(each.value);
     for (const TimePart& part : schedules::kTimeParts) cells.push_back(fmt::format("{}", share(plan, part)));
     out += csv_line(cells);
   }
@@ -222,9 +223,9 @@ std::string search_csv(const SearchReport& report) {
 
 namespace {
 
-Json object(const std::vector<Setting>& settings) {
+Json object(const std::vector<KeyValue>& settings) {
   Json all = Json::object();
-  for (const Setting& each : settings) {
+  for (const KeyValue& each : settings) {
     if (each.is_number || each.value.starts_with("["))
       all[each.key] = Json::parse(each.value);
     else if (each.value == "true" || each.value == "false")

@@ -132,7 +132,7 @@ Json point_of(const Json& answer, double value) {
   return {};
 }
 
-double step_of(const std::string& words) {
+double fastest_step(const std::string& words) {
   const Json answer = Json::parse(run_program(kSmall + words + " --top 1 --format json").out);
   return answer["plans"].empty() ? 1e9 : answer["plans"][0]["step_time_s"].get<double>();
 }
@@ -149,7 +149,7 @@ TEST(SearchCommand, TheLeastMemoryIsAnEdgeThatSearchesOfItsTwoSidesSee) {
   EXPECT_TRUE(answer["monotone"].get<bool>());
   for (const double side : {least, least - kGibibyte}) {
     const Json point = point_of(answer, side);
-    const double step = step_of(fmt::format(" --set 'cluster.node.gpu.memory.size={} GiB'", side / kGibibyte));
+    const double step = fastest_step(fmt::format(" --set 'cluster.node.gpu.memory.size={} GiB'", side / kGibibyte));
     EXPECT_EQ(point["step_time_s"], step);
     EXPECT_EQ(point["met"], side == least);
     EXPECT_EQ(step < 0.41, side == least);
