@@ -71,7 +71,8 @@ void check_unsaid(const Framework& framework, Words& words, std::vector<std::str
   const std::vector<FixedKey> elsewhere = framework.elsewhere(), fixed = framework.fixed();
   const std::vector<RefusedName> refused = framework.refused();
   std::erase_if(words, [&](const auto& each) {
-    const auto& [key, word] = each;
+    const std::string& key = each.first;
+    const Word& word = each.second;
     if (const auto row = std::ranges::find(fixed, key, &FixedKey::key); row != fixed.end()) {
       if (row->text == word.text) return true;
       if (!word.usual)
@@ -118,7 +119,8 @@ std::vector<std::string> settings_left(const Framework& framework, const Node& t
     if ((path == "parallelism.order" || path == "parallelism.context_method") && !before.contains(path)) continue;
     if (path.starts_with("recompute") && !unsaid.contains(path)) continue;  // said, in another form
     cluster_by_name |= path == "cluster" || path == "cluster.base";
-    left.push_back(path + "=" + value);
+    left.push_back(path);
+    left.back().append("=").append(value);
   }
   if (cluster_by_name || !before.contains("model.layers") || !has_model)
     left.push_back("cluster.gpus=" + text_of(before, "cluster.gpus"));

@@ -108,7 +108,7 @@ void say_training(const Scenario& s, Speaker& out) {
   if (t.expert_load.capacity) out.text("training.experts.capacity", number(*t.expert_load.capacity));
   out.text("training.optimizer", named(kOptimizers, t.optimizer));
   out.text("training.attention", schedules::attention(s) == schedules::Attention::flash ? "flash" : "unfused",
-           !t.attention);
+           schedules::attention(s) == s.software.attention);
 }
 
 std::string list_text(const auto& items, auto text) {
@@ -188,11 +188,15 @@ void say_data_parallel(const Scenario& s, Speaker& out) {
   const schedules::DataParallelPlan& d = s.data_parallel;
   out.size("data_parallel.zero", d.zero);
   if (d.shard_group) out.size("data_parallel.shard_group", *d.shard_group);
-  out.flag("data_parallel.overlap", schedules::data_overlap(s), !d.overlap);
+  // What says the same as the software would is no choice that a framework has to be told.
+  const schedules::Software& own = s.software;
+  const bool overlaps = !own.launch_blocking && own.data_overlap && (d.zero != 1 || own.zero_1_overlap);
+  out.flag("data_parallel.overlap", schedules::data_overlap(s), schedules::data_overlap(s) == overlaps);
   if (d.sum_once) out.flag("data_parallel.sum_once", *d.sum_once);
-  out.text("data_parallel.bucket", std::to_string(schedules::bucket(s).value) + " B", !d.bucket);
+  out.text("data_parallel.bucket", std::to_string(schedules::bucket(s).value) + " B",
+           schedules::bucket(s) == own.bucket);
   out.text("data_parallel.gradient_precision", schedules::name(schedules::gradient_precision(s)),
-           !d.gradient_precision);
+           schedules::gradient_precision(s) == own.gradient_precision);
   if (d.mode != schedules::DataParallelMode::all_reduce)
     out.text(
         "data_parallel.mode",

@@ -1,5 +1,6 @@
 // stepcast emit and stepcast import from the command line.
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -59,8 +60,8 @@ TEST_F(LaunchLines, ReadBackAsTheirCommentSaysHaveTheSameForecast) {
     const Outcome emitted =
         run_program(std::string("emit ") + each.scenario + " --to " + each.framework + " --output " + started);
     ASSERT_EQ(emitted.status, 0) << emitted.err;
-    const Outcome imported = run_program(std::string("import ") + each.framework + " " + started +
-                                         settings_in(read_text(started)) + " --output " + scenario);
+    const Outcome imported = run_program(
+        fmt::format("import {} {}{} --output {}", each.framework, started, settings_in(read_text(started)), scenario));
     ASSERT_EQ(imported.status, 0) << imported.err;
     EXPECT_DOUBLE_EQ(step_time(scenario), step_time(each.scenario)) << each.scenario;
   }

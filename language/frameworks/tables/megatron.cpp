@@ -462,6 +462,11 @@ void read_memory(Words& words) {
   if (!take(words, "@offload").empty()) say(words, "offload.optimizer", "host", "--optimizer-cpu-offload");
 }
 
+/// Megatron-LM's --moe-layer-freq of some layers without experts in front of the others.
+std::string expert_pattern(std::int64_t dense, std::int64_t layers) {
+  return "([0]*" + std::to_string(dense) + "+[1]*" + std::to_string(layers - dense) + ")";
+}
+
 void spell_model(Words& words) {
   const std::string family = take(words, "model.family");
   if (family.empty())
@@ -490,8 +495,7 @@ void spell_model(Words& words) {
     say(words, "@shared_ffn", shared);
   const std::int64_t dense = whole_of(words, "model.experts.dense_layers", 0), layers = whole_of(words, "model.layers");
   take(words, "model.experts.dense_layers");
-  if (dense > 0)
-    say(words, "@expert_layers", "([0]*" + std::to_string(dense) + "+[1]*" + std::to_string(layers - dense) + ")");
+  if (dense > 0) say(words, "@expert_layers", expert_pattern(dense, layers));
   say(words, "@dispatcher", "alltoall");
   if (text_of(words, "parallelism.tensor") != "1") say(words, "@expert_tensor", "1");
   if (words.contains("training.experts.capacity")) say(words, "@padded", "true");
@@ -503,11 +507,12 @@ void read_expert_layers(Words& words) {
   if (pattern.empty() || pattern == "1") return say(words, "model.experts.dense_layers", "0", "--moe-layer-freq 1");
   std::string compact;
   std::ranges::copy_if(pattern, std::back_inserter(compact), [](char c) { return c != ' '; });
-  std::int64_t dense = 0, rest = 0;
-  char end = 0;
-  if (std::sscanf(compact.c_str(), "([0]*%ld+[1]*%ld%c", &dense, &rest, &end) != 3 || end != ')' || dense < 0 ||
-      dense + rest != whole_of(words, "model.layers"))
-    refuse(words, "@expert_layers", "1, or dense layers first: ([0]*3+[1]*58) of 61");
+  constexpr std::int64_t kMostDense = 1000;
+  const std::int64_t all = whole_of(words, "model.layers"), end = std::min(all, kMostDense);
+  std::int64_t dense = 0;
+  const auto is_pattern = [&] { return compact == expert_pattern(dense, all); };
+  while (dense < end && !is_pattern()) ++dense;
+  if (dense == end) refuse(words, "@expert_layers", "1, or dense layers first: ([0]*3+[1]*58) of 61");
   say(words, "model.experts.dense_layers", std::to_string(dense), "@expert_layers");
 }
 
