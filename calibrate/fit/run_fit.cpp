@@ -235,7 +235,7 @@ void fit_times(std::span<const Scenario> runs, const NetworkModel& network, RunF
       [&](const std::vector<double>& constants, std::size_t i) { return times.at(constants, i); }, starts, kScatter);
   put_constants(of_time(), fit, out);
   if (out.constants.back().estimate.identified)  // send_delay
-    out.constants.push_back({free[kLeastWaiting].name, ConstantUnit::number, fit.constants[kLeastWaiting]});
+    out.constants.push_back({free[kLeastWaiting].name, ConstantUnit::whole, fit.constants[kLeastWaiting]});
   for (std::size_t c = kNetwork; c < free.size(); ++c)
     out.constants.push_back({free[c].name, ConstantUnit::number, fit.constants[c]});
   const std::vector<double> values = fit.values();
