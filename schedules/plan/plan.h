@@ -17,7 +17,7 @@ namespace stepcast::schedules {
 struct Plan {
   StagedModel staged;
   std::vector<MemoryUse> memory;  ///< of one GPU of each stage, at its peak; of two kinds one of the first
-  std::vector<Share> shares{};                        ///< of GPUs of two kinds
+  std::vector<Share> shares{};    ///< of GPUs of two kinds
   std::optional<NodeMemory> host_memory{}, drives{};  ///< of the fullest node; none: nothing is there
   /// The fullest stage that does not fit, else the fullest node: without advice. None: the plan fits.
   std::optional<OutOfMemory> out_of_memory{};
