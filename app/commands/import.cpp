@@ -29,10 +29,11 @@ CommandLine import_line() {
               "configuration of\n"
               "DeepSpeed (JSON), torchtitan (TOML) or nanotron (YAML). A comment on each line says where it came "
               "from, or that it\n"
-              "had to be assumed. FRAMEWORK: megatron, deepspeed, torchtitan or nanotron. Flags in one word, "
-              "with spaces, are\n"
+              "had to be assumed. FRAMEWORK: megatron, deepspeed, torchtitan or nanotron. Flags in one word "
+              "behind -- are\n"
               "read as they are. What starts a training does not say which machines: --set cluster.node=NAME.\n\n"
               "  stepcast import megatron pretrain.sh --set cluster.node=dgx-h100 --output gpt3.yaml\n"
+              "  stepcast import megatron --set cluster.node=dgx-h100 -- '--num-layers 32 --hidden-size 4096 ...'\n"
               "  stepcast import torchtitan llama3_70b.toml --set cluster.node=dgx-h100 --set cluster.gpus=256\n\n"
               "docs/launch-lines.md says more; stepcast emit goes the other way.",
           .options = options,

@@ -141,14 +141,14 @@ Json validated_as_fitted(const std::string& space) {
   return Json::parse(outcome.out);
 }
 
-using Column = double Regrets::*;
-constexpr Column kColumns[] = {&Regrets::fitted,         &Regrets::fitted_five,   &Regrets::committed,
-                               &Regrets::committed_five, &Regrets::fewest_stages, &Regrets::least_tensor,
-                               &Regrets::median_plan};
+using RegretColumn = double Regrets::*;
+constexpr RegretColumn kRegretColumns[] = {&Regrets::fitted,         &Regrets::fitted_five,   &Regrets::committed,
+                                           &Regrets::committed_five, &Regrets::fewest_stages, &Regrets::least_tensor,
+                                           &Regrets::median_plan};
 
 std::string regret_line(const std::string& name, const std::string& plans, const Regrets& regrets) {
   std::string line = "| " + name + " | " + plans + " |";
-  for (const Column column : kColumns) line += fmt::format(" {:.1f}% |", 100 * regrets.*column);
+  for (const RegretColumn column : kRegretColumns) line += fmt::format(" {:.1f}% |", 100 * regrets.*column);
   return line + "\n";
 }
 
@@ -179,7 +179,7 @@ TEST(UltraScale, RegretOfTheChosenPlanIsOnThePageOfSearch) {
   }
   ASSERT_EQ(every.size(), 13u);
   Regrets middle, average;
-  for (const Column column : kColumns) {
+  for (const RegretColumn column : kRegretColumns) {
     std::vector<double> values;
     for (const Regrets& each : every) values.push_back(each.*column);
     middle.*column = median(values);
