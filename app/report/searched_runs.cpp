@@ -39,9 +39,13 @@ double seconds_taken(const SearchedRun& run) { return run.answer.screening_secon
 }  // namespace
 
 std::string searched_runs_table(std::span<const SearchedRun> runs) {
-  using Align = TextTable::Align;
-  TextTable table(
-      {{"name", Align::left}, {"own plan"}, {"best plan"}, {"gain"}, {"plans"}, {"gap"}, {"", Align::left}});
+  TextTable table({{"name", TextTable::Align::left},
+                   {"own plan"},
+                   {"best plan"},
+                   {"gain"},
+                   {"plans"},
+                   {"gap"},
+                   {"", TextTable::Align::left}});
   double longest = 0;
   std::size_t better = 0, slower = 0;
   for (const SearchedRun& run : runs) {
