@@ -24,7 +24,7 @@ Edge find_edge(std::size_t values, Walk walk, const std::function<EdgePoint(std:
   if (walk == Walk::each) {
     for (std::size_t place = 0; place < values && !met(place); ++place) {
     }
-  } else if (met(values - 1) && !met(0)) {
+  } else if (const bool best = met(values - 1), worst = met(0); best && !worst) {
     std::size_t fails = 0, meets = values - 1;
     while (meets - fails > 1) {
       const std::size_t middle = fails + (meets - fails) / 2;
@@ -35,7 +35,9 @@ Edge find_edge(std::size_t values, Walk walk, const std::function<EdgePoint(std:
   for (auto& [place, point] : tried) edge.points.push_back(std::move(point));
   for (std::size_t i = 0; i < edge.points.size(); ++i) {
     if (!edge.least && edge.points[i].met) edge.least = i;
-    if (i > 0 && is_slower(edge.points[i], edge.points[i - 1])) edge.monotone = false;
+    if (i == 0) continue;
+    const EdgePoint &more = edge.points[i], &less = edge.points[i - 1];
+    if (is_slower(more, less) || (less.met && !more.met)) edge.monotone = false;
   }
   return edge;
 }

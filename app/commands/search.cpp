@@ -74,6 +74,13 @@ search::Objective objective_named(const std::string& name) {
   throw InputError("--objective", "found " + in_quotes(name) + ", expected one of step_time, memory, gpus");
 }
 
+/// In ascending order, each once.
+void add_values(std::vector<std::int64_t>& values, const std::vector<std::int64_t>& more) {
+  values.insert(values.end(), more.begin(), more.end());
+  std::ranges::sort(values);
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+}
+
 /// "a,b,c", of which none is empty.
 std::vector<std::int64_t> values_of(const search::Axis& axis, const std::string& list) {
   std::vector<std::int64_t> values;
@@ -82,8 +89,7 @@ std::vector<std::int64_t> values_of(const search::Axis& axis, const std::string&
     values.push_back(search::read_value(axis, "--over", list.substr(begin, end - begin)));
     begin = end + 1;
   }
-  std::ranges::sort(values);
-  values.erase(std::unique(values.begin(), values.end()), values.end());
+  add_values(values, {});
   return values;
 }
 
@@ -102,6 +108,17 @@ search::Space space_asked(const Asked& asked, schedules::Scenario start, search:
     if (equals == word.npos) throw InputError("--over", "found " + in_quotes(word) + ", expected KEY=A,B,...");
     const std::size_t axis = once("--over", word.substr(0, equals));
     space.values[axis] = values_of(search::axes()[axis], word.substr(equals + 1));
+  }
+  // Sizes go with the clusters that are tried, not with the scenario's alone.
+  for (const std::int64_t gpus : space.values[search::axis_named("", "cluster.gpus")]) {
+    schedules::Scenario other = space.start;
+    other.cluster.gpus = static_cast<std::uint32_t>(gpus);
+    const search::Space usual = search::usual_space(std::move(other));
+    for (const char* key :
+         {"parallelism.tensor", "parallelism.context", "parallelism.pipeline", "parallelism.expert"}) {
+      const std::size_t axis = search::axis_named("", key);
+      if (!said.contains(axis)) add_values(space.values[axis], usual.values[axis]);
+    }
   }
   for (const std::string& key : asked.values["fix"].as<std::vector<std::string>>()) {
     const std::size_t axis = once("--fix", key);
@@ -204,6 +221,8 @@ search::Options options_asked(const Asked& asked) {
   options.budget = budget_asked(word(asked.values, "budget"));
   options.exhaustive = asked.values["exhaustive"].as<bool>();
   options.front = asked.values["front"].as<bool>();
+  if (options.front && asked.format == Format::csv)
+    throw InputError("--front", "found --format csv beside it, expected table or json");
   if (options.exhaustive && options.budget)
     throw InputError("--budget", "found beside --exhaustive, expected one of the two");
   return options;

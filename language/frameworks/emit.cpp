@@ -132,7 +132,10 @@ std::vector<std::string> settings_left(const Framework& framework, const Node& t
 
 std::string shell_quoted(const std::string& word) {
   const bool plain = word.find_first_of(" \t{}[]()*?$&|;<>\"'\\#~") == word.npos;
-  return plain ? word : "'" + word + "'";
+  if (plain) return word;
+  std::string quoted = "'";
+  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
 }
 
 Launch launch_of(const schedules::Scenario& s) {

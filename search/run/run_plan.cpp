@@ -146,6 +146,10 @@ OpenQuestion about_batches() {
 }  // namespace
 
 std::vector<schedules::Problem> run_problems(const Scenario& s) {
+  if (s.run.tokens && (s.run.samples || s.run.epochs))
+    return {{"run.tokens", "found beside run.samples or run.epochs, expected one of the three: where the run ends"}};
+  if (s.run.samples && s.run.epochs)
+    return {{"run.samples", "found beside run.epochs, expected one of the two: where the run ends"}};
   if (s.run.has_target()) return {};
   return {{"run.tokens", "missing, expected one of run.tokens, run.samples and run.epochs: where the run ends"}};
 }

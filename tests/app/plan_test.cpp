@@ -138,6 +138,7 @@ TEST(PlanCommand, BadWordsAreToldWithWhatIsAllowed) {
   const std::string run = "scenarios/gpt3-175b-1024-a100.yaml ";
   refused("", "no scenario given");
   refused("scenarios/quickstart.yaml", "run.tokens: missing, expected one of run.tokens, run.samples and run.epochs");
+  refused("scenarios/quickstart.yaml --set run.tokens=1e9 --set run.samples=5", "run.tokens: found beside run.samples");
   refused(run + "--set run.tokens=15T", "found '15T', expected a number");
   refused(run + "--set run.gpu_hour_price=2", "expected a number above zero and a currency, such as '2.5 USD'");
   refused(run + "--set 'run.gpu_hour_price=0 USD'", "expected a number above zero and a currency");

@@ -218,6 +218,7 @@ TEST(SearchCommand, BadWordsAreToldWithWhatIsAllowed) {
   refused("--emit json", "expected one of yaml, megatron");
   refused("--emit yaml --format json", "expected one of the two");
   refused("--exhaustive --budget 3", "expected one of the two");
+  refused("--front --format csv", "found --format csv beside it");
   refused("--top 0", "--top");
   refused("--until 'step_time<1s'", "--until: found without --least");
   refused("--least memory", "--least: found without --until");
@@ -258,6 +259,19 @@ TEST(SearchCommand, OfATableEachRowHasItsBestPlanBesideItsOwn) {
   EXPECT_THAT(run_program(words).out, HasSubstr("9 runs: a faster plan was found for"));
   EXPECT_EQ(run_program(words + " --front").status, 2);
   EXPECT_THAT(run_program(words + " --emit yaml").err, HasSubstr("--emit: found 9 scenarios, expected one"));
+}
+
+/// Sizes of tensor groups and pipelines divide the GPUs that are tried, not those of the scenario.
+TEST(SearchCommand, OfAnotherClusterHasTheSizesThatDivideIt) {
+  const std::string words =
+      "search scenarios/quickstart.yaml --top 1 --format json --fix parallelism.context --fix recompute "
+      "--fix parallelism.layers_per_stage --fix parallelism.sequence --fix data_parallel.zero";
+  const Json over = without_seconds(run_program(words + " --over cluster.gpus=96").out);
+  const Json set = without_seconds(run_program(words + " --set cluster.nodes=12 --set parallelism.pipeline=12 --set "
+                                                       "pipeline.virtual_stages=2 --set parallelism.data=")
+                                       .out);
+  EXPECT_EQ(over["screened"], set["screened"]);
+  EXPECT_EQ(over["plans"][0]["step_time_s"], set["plans"][0]["step_time_s"]);
 }
 
 }  // namespace

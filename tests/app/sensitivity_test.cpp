@@ -118,6 +118,7 @@ TEST(SensitivityCommand, BadWordsAreToldWithWhatIsAllowed) {
   refused(start + " --price network=cheap", "expected a number above 0");
   refused(start + " --price network=0", "expected a number above 0");
   refused(start + " --price network=nan", "expected a number above 0");
+  refused(start + " --price storage=1", "found storage, which this scenario has not");
   refused(start + " --price network=1 --price network=2", "said twice");
   refused(start + " --plot bars.gif", "bars.gif");
   refused(start + " --format jsonl", "expected one of table, json, csv");

@@ -51,5 +51,17 @@ TEST(Edge, SaysWhereMoreIsSlower) {
   EXPECT_FALSE(none_fits.least);
 }
 
+/// A target that lesser values meet and better ones do not is met all the same.
+TEST(Edge, IsTheLeastWhereMoreMissesTheTarget) {
+  const Edge edge = find_edge(9, Walk::halves, [](std::size_t place) {
+    EdgePoint made = point(place, 5, 4);
+    made.met = place < 3;
+    return made;
+  });
+  ASSERT_TRUE(edge.least);
+  EXPECT_EQ(edge.points[*edge.least].place, 0u);
+  EXPECT_FALSE(edge.monotone);
+}
+
 }  // namespace
 }  // namespace stepcast::search

@@ -4,8 +4,10 @@
 #include <array>
 #include <cctype>
 #include <charconv>
+#include <compare>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "sim/input_error.h"
@@ -102,7 +104,7 @@ class ShellScript {
       return true;
     }
     if (word == "else") {
-      branch.runs = branch.taken == Truth::yes ? Truth::no : Truth::unknown;
+      branch.runs = branch.taken == Truth::yes ? Truth::no : branch.taken == Truth::no ? Truth::yes : Truth::unknown;
       return true;
     }
     if (word == "fi") branches_.pop_back();
@@ -124,6 +126,10 @@ class ShellScript {
       holds = (text(1) == text(3)) == (text(2) != "!=") ? Truth::yes : Truth::no;
     if (known && words.size() == 4 && (text(1) == "-z" || text(1) == "-n"))
       holds = text(2).empty() == (text(1) == "-z") ? Truth::yes : Truth::no;
+    if (const auto order = known && words.size() == 5 ? numbers_compared(text(1), text(3)) : std::nullopt)
+      if (const auto told = order_holds(*order, text(2))) holds = *told ? Truth::yes : Truth::no;
+    if (words.size() == 1 && (text(0) == "true" || text(0) == "false"))
+      holds = text(0) == "true" ? Truth::yes : Truth::no;
     if (words.empty()) return;
     if (!condition_)
       condition_ = holds;
@@ -136,6 +142,52 @@ class ShellScript {
                    : *condition_ == Truth::yes && holds == Truth::yes ? Truth::yes
                                                                       : Truth::unknown;
     joined_by_ = connector;
+  }
+
+  /// How two whole numbers compare; nothing: one is none.
+  static std::optional<std::strong_ordering> numbers_compared(const std::string& a, const std::string& b) {
+    const auto number = [](const std::string& text) -> std::optional<std::int64_t> {
+      std::int64_t value = 0;
+      const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+      return error == std::errc{} && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
+    };
+    const auto left = number(a), right = number(b);
+    return left && right ? std::optional(*left <=> *right) : std::nullopt;
+  }
+
+  /// Whether -lt, say, is what the order is. Nothing: another word.
+  static std::optional<bool> order_holds(std::strong_ordering order, std::string_view word) {
+    if (word == "-eq") return std::is_eq(order);
+    if (word == "-ne") return std::is_neq(order);
+    if (word == "-lt") return std::is_lt(order);
+    if (word == "-le") return std::is_lteq(order);
+    if (word == "-gt") return std::is_gt(order);
+    if (word == "-ge") return std::is_gteq(order);
+    return std::nullopt;
+  }
+
+  /// Whether it is not known that what is read now runs.
+  bool may_run() const {
+    return std::ranges::any_of(branches_, [](const Branch& branch) { return branch.runs == Truth::unknown; });
+  }
+
+  /// What a variable holds behind an assignment that may not run is not known where it was given something else before:
+  /// where it is used, its name is left as it is written.
+  void assign(const std::string& name, ShellWords values, bool adds) {
+    const auto before = variables_.find(name);
+    const auto alike = [](const ShellWord& a, const ShellWord& b) { return a.text == b.text; };
+    if (!may_run()) {
+      untold_.erase(name);
+    } else if (!adds && before != variables_.end() && !std::ranges::equal(before->second, values, alike)) {
+      untold_.insert(name);
+    }
+    if (untold_.contains(name)) {
+      variables_.erase(name);
+      return;
+    }
+    ShellWords& known = variables_[name];
+    if (!adds) known.clear();
+    std::ranges::move(values, std::back_inserter(known));
   }
 
   static bool goes_before_commands(const std::string& word) {
@@ -169,9 +221,7 @@ class ShellScript {
       values.push_back(std::move(whole));
     }
     if (!runs()) return true;
-    ShellWords& known = variables_[name];
-    if (!adds) known.clear();
-    std::ranges::move(values, std::back_inserter(known));
+    assign(name, std::move(values), adds);
     return true;
   }
 
@@ -275,6 +325,7 @@ class ShellScript {
     } else {
       while (at_ < text_.size() && is_name(peek())) name += next();
     }
+    if (untold_.contains(name)) return as_written();
     if (const auto known = variables_.find(name); known != variables_.end()) return known->second;
     if (!fallback.empty() && fallback.find('$') == fallback.npos) return {{fallback, place}};
     return as_written();
@@ -321,6 +372,7 @@ class ShellScript {
   std::size_t at_ = 0, line_begin_ = 0, written_ = 0;
   std::uint32_t line_ = 1;
   std::map<std::string, ShellWords> variables_;
+  std::set<std::string> untold_;  ///< variables that hold one thing or another
   ShellWords most_flags_;
   std::vector<Branch> branches_;
   bool in_condition_ = false;

@@ -34,9 +34,23 @@ TEST(Shell, ReadsTheBranchThatRunsWhereItIsKnown) {
   EXPECT_EQ(words(script("[ $A != y ]")), "run|--all|--yes");
   EXPECT_EQ(words(script("[[ $A == y ]] || [[ -n $A ]]")), "run|--all|--yes");
   EXPECT_EQ(words(script("[[ $A == x ]] && [[ -z $A ]]")), "run|--all|--no");
+  for (const char* holds :
+       {"[ 4 -gt 1 ]", "[ 4 -ge 4 ]", "[ 1 -lt 4 ]", "[ 4 -le 4 ]", "[ 4 -eq 4 ]", "[ 4 -ne 1 ]", "true"})
+    EXPECT_EQ(words(script(holds)), "run|--all|--yes") << holds;
+  for (const char* fails :
+       {"[ 1 -gt 4 ]", "[ 1 -ge 4 ]", "[ 4 -lt 4 ]", "[ 4 -le 1 ]", "[ 4 -eq 1 ]", "[ 4 -ne 4 ]", "false"})
+    EXPECT_EQ(words(script(fails)), "run|--all|--no") << fails;
   EXPECT_EQ(words(script("[[ -f $A ]]")), "run|--all|--yes|--no");
   EXPECT_EQ(words(script("[[ $UNKNOWN == x ]]")), "run|--all|--yes|--no");
   EXPECT_EQ(words("if [[ a == a ]]; then\nif [[ a == b ]]; then\nrun --a --b --c\nfi\nrun --d\nfi"), "run|--d");
+}
+
+TEST(Shell, LeavesTheNameOfWhatMayHoldOneThingOrAnother) {
+  const std::string either = "if [ $UNKNOWN = 1 ]; then\nA=8\nelse\nA=4\nfi\n";
+  EXPECT_EQ(words(either + "run --all $A"), "run|--all|$A");
+  EXPECT_EQ(words(either + "run --all ${A:-2}"), "run|--all|${A:-2}");
+  EXPECT_EQ(words(either + "A=2\nrun --all $A"), "run|--all|2");
+  EXPECT_EQ(words("A=4\nif [ $UNKNOWN = 1 ]; then\nA=4\nfi\nrun --all $A"), "run|--all|4");
 }
 
 TEST(Shell, SaysWhereAWordIsWritten) {
