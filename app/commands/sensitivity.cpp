@@ -82,9 +82,10 @@ int tell_sensitivity(const std::vector<std::string>& words) {
   if (asked->threads > 0) limit.emplace(oneapi::tbb::global_control::max_allowed_parallelism, asked->threads);
   workload::Machines machines(kSensitivityMachineBytes);
   const SensitivityReport report{question.scenario, search::sensitivity(question.scenario, machines), prices};
-  for (const auto& [name, price] : prices)
-    if (std::ranges::none_of(report.sensitivity.effects, [&](const auto& each) { return each.resource->name == name; }))
-      throw InputError("--price", "found " + name + ", which this scenario has not");
+  for (const auto& price : prices)
+    if (std::ranges::none_of(report.sensitivity.effects,
+                             [&](const auto& each) { return each.resource->name == price.first; }))
+      throw InputError("--price", "found " + price.first + ", which this scenario has not");
   std::vector<NewFile> files;
   if (!plot.empty()) files.push_back({plot, picture(sensitivity_svg(report), plot)});
   files.push_back({asked->output, asked->format == Format::json  ? sensitivity_json(report)
