@@ -54,13 +54,13 @@ std::vector<std::string_view> schedule_names() {
 
 /// One past the last name: the scenario's own orders.
 std::int64_t schedule_of(const Scenario& s) {
-  const std::vector<std::string_view> names = schedule_names();
-  return std::ranges::find(names, s.pipeline.schedule) - names.begin();
+  const auto known = schedules::pipelines();
+  return std::ranges::find(known, s.pipeline.schedule, &schedules::PipelineSchedule::name) - known.begin();
 }
 
 void set_schedule(Scenario& s, std::int64_t value) {
   if (schedule_of(s) == value) return;
-  s.pipeline.schedule = schedule_names()[static_cast<std::size_t>(value)];
+  s.pipeline.schedule = schedules::pipelines()[static_cast<std::size_t>(value)]->name;
   s.pipeline.orders.clear();
   s.pipeline.placement = {};
   s.pipeline.micro_batch_group.reset();

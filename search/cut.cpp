@@ -70,10 +70,22 @@ class Cutting {
     std::uint32_t& known = ends_[part * blocks_ + first];
     if (known != kUnknown) return known;
     std::uint32_t holds = first, fails = most + 1;
+    const auto tried = [&](std::uint32_t end) {
+      const bool fits = chain_.fits(part, first, end - first);
+      (fits ? holds : fails) = end;
+      return fits;
+    };
+    // About as many blocks as the part that was asked about last, then ever farther from that.
+    std::uint32_t step = 1;
+    if (const std::uint32_t guess = std::clamp(first + last_held_, first + 1, most); tried(guess))
+      for (; fails - holds > step && tried(holds + step); step *= 2) continue;
+    else
+      for (; fails - holds > step && !tried(fails - step); step *= 2) continue;
     while (fails - holds > 1) {
       const std::uint32_t middle = holds + (fails - holds) / 2;
-      (chain_.fits(part, first, middle - first) ? holds : fails) = middle;
+      tried(middle);
     }
+    last_held_ = holds - first;
     return known = holds;
   }
 
@@ -92,6 +104,20 @@ class Cutting {
 
   /// Whether no part needs to take longer.
   bool can_be_cut(Time longest) {
+    // Each part as far as it can from where the one before it ends. A part that begins earlier ends no later.
+    std::uint32_t end = 0;
+    bool some_hold_none = false;
+    for (std::uint32_t part = 0; part < parts_ && end < blocks_; ++part) {
+      const std::uint32_t first = end;
+      end = std::max(first, end_within(part, first, longest));
+      some_hold_none |= end == first;
+    }
+    if (end < blocks_ || !some_hold_none) return end == blocks_;
+    return may_hold_one_later(longest);
+  }
+
+  /// The same, whatever part holds what.
+  bool may_hold_one_later(Time longest) {
     reached_.assign(blocks_ + 1, false);
     reached_[0] = true;
     for (std::uint32_t part = 0; part < parts_; ++part) {
@@ -176,6 +202,7 @@ class Cutting {
   std::vector<Time> least_sums_{Time{}};      ///< the same on the fastest kind of each block
   Time even_{}, shortest_{}, whole_{};        ///< an even share; no longest part is shorter; none is longer
   std::vector<std::uint32_t> ends_;           ///< by part and first block, where `fits` is asked
+  std::uint32_t last_held_ = 1;               ///< blocks that the part can hold which was asked about last
   std::vector<char> reached_, next_reached_;  ///< whether the parts so far may end before a block
   std::vector<std::optional<Cost>> costs_;
   std::vector<std::uint32_t> chosen_;

@@ -123,8 +123,8 @@ void cut_evenly(Scenario& s) {
   const std::uint32_t parts = chunks(planned_shape(s, 1)), layers = static_cast<std::uint32_t>(s.model.layers);
   const std::uint32_t ends = is_network(s.model.family) ? 0 : 2;  // embedding and head may be alone
   std::vector<std::uint32_t>& cut = s.parallelism.layers_per_stage;
-  cut.clear();
-  for (std::uint32_t part = 0; part < parts; ++part) cut.push_back(layers / parts + (part < layers % parts));
+  cut.assign(parts, layers / parts);
+  std::fill_n(cut.begin(), layers % parts, layers / parts + 1);
   if (layers < parts && layers + ends >= parts) {
     std::ranges::fill(cut, 1u);
     cut.back() = 0;
@@ -134,20 +134,20 @@ void cut_evenly(Scenario& s) {
   s.pipeline.embedding_as_layer = s.pipeline.head_as_layer = false;
 }
 
-Plan LayerCuts::cut(Scenario& s, workload::Machines& machines) {
-  if (s.parallelism.pipeline == 1) return plan(s, machines);
+Plan LayerCuts::cut(Scenario& s, workload::Machines& machines, BriefPipelines* pipelines) {
+  if (s.parallelism.pipeline == 1) return plan(s, machines, pipelines);
   std::vector<std::uint32_t>& layers = s.parallelism.layers_per_stage;
   const auto [known, is_new] =
       by_time_.try_emplace({s.pipeline.schedule, s.pipeline.virtual_stages, s.data_parallel.zero == 3});
   if (is_new) {
     LayerTimes::Timed* timed = times_.known(s);
-    if (timed == nullptr) timed = &times_.of(s, plan(s, machines));
+    if (timed == nullptr) timed = &times_.of(s, plan(s, machines, pipelines));
     const std::vector<BlockRange> parts = unparted(timed->blocks);
     const auto cut = best_cut(chain_of(s, planned_shape(s, micro_batches(s)), *timed, parts));
     known->second = cut ? layers_of(*cut, timed->blocks, parts) : layers;
   }
   layers = known->second;
-  Plan made = plan(s, machines);
+  Plan made = plan(s, machines, pipelines);
   const Shape shape = made.staged.pipeline.shape;
   if (!made.out_of_memory || shape.virtual_stages > 1) return made;
   LayerTimes::Timed& timed = times_.of(s, made);
@@ -158,7 +158,7 @@ Plan LayerCuts::cut(Scenario& s, workload::Machines& machines) {
   const auto cut = best_cut(chain);
   if (!cut) return made;
   layers = layers_of(*cut, timed.blocks, parts);
-  return plan(s, machines);
+  return plan(s, machines, pipelines);
 }
 
 }  // namespace stepcast::search

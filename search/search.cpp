@@ -113,6 +113,27 @@ class GivenCuts {
   std::set<Settings> known_;
 };
 
+/// Pipelines that the checks refuse, whatever the data-parallel state is.
+class RefusedPipelines {
+ public:
+  bool have(const Settings& settings) const { return !all_.empty() && all_.contains(without_state(settings)); }
+  void add(const Settings& settings, const std::vector<schedules::Problem>& problems) {
+    const auto is_of_pipeline = [](const schedules::Problem& problem) {
+      return problem.key == "pipeline.schedule" || problem.key == "pipeline.virtual_stages" ||
+             problem.key == "parallelism.pipeline" || problem.key == "parallelism.layers_per_stage";
+    };
+    if (std::ranges::any_of(problems, is_of_pipeline)) all_.insert(without_state(settings));
+  }
+
+ private:
+  static Settings without_state(Settings settings) {
+    static const std::size_t zero = axis_named("", "data_parallel.zero");
+    settings[zero] = 0;
+    return settings;
+  }
+  std::set<Settings> all_;
+};
+
 Bytes peak_memory(const schedules::Plan& plan) {
   Bytes most{};
   for (const schedules::MemoryUse& use : plan.memory) most = std::max(most, use.peak());
@@ -196,20 +217,27 @@ class Search {
     std::optional<StepBound> bound;
     std::optional<LayerCuts> cuts;
     GivenCuts given;
+    RefusedPipelines refused_pipelines;
+    schedules::BriefPipelines pipelines;
     each_plan(space_, shared_[shared], [&](const Settings& settings) {
-      if (is_balanced(settings) && given.surely_has(settings)) return;
-      plan = start;  // setting an axis takes keys away that its next value may go with
+      if (refused_pipelines.have(settings) || (is_balanced(settings) && given.surely_has(settings))) return;
+      // Setting an axis takes keys away that its next value may go with; these axes are of no other part.
+      plan.parallelism = start.parallelism;
+      plan.pipeline = start.pipeline;
+      plan.data_parallel = start.data_parallel;
       for (std::size_t axis = kSharedAxes; axis < kAxes; ++axis) axes()[axis].set(plan, settings[axis]);
       try {
         if (const std::vector<schedules::Problem> problems = schedules::check(plan); !problems.empty()) {
           if (out.problem.empty()) out.problem = problems.front().key + ": " + problems.front().text;
+          refused_pipelines.add(settings, problems);
           return;
         }
         ++out.plans;
         const bool balanced = is_balanced(settings);
         if (balanced && !bound) bound.emplace(machines_.of(machine_of(plan)));
         if (balanced && !cuts) cuts.emplace(bound->times());
-        const schedules::Plan made = balanced ? cuts->cut(plan, machines_) : schedules::plan(plan, machines_);
+        const schedules::Plan made =
+            balanced ? cuts->cut(plan, machines_, &pipelines) : schedules::plan(plan, machines_, &pipelines);
         if (!balanced) given.add(settings, made);
         if (balanced && given.has(settings, made)) {
           --out.plans;

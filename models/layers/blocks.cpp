@@ -65,14 +65,6 @@ std::vector<BlockRange> cut(const Blocks& blocks, const ChunkLayers& shares) {
   return cuts;
 }
 
-std::vector<std::uint32_t> places(std::span<const BlockRange> chunks) {
-  std::vector<std::uint32_t> all;
-  for (const BlockRange& chunk : chunks) {
-    for (std::uint32_t i = 0; i < chunk.count; ++i) all.push_back(chunk.first + i);
-  }
-  return all;
-}
-
 double parameters(const Blocks& blocks, std::span<const BlockRange> chunks) {
   double n = 0;
   bool first = false, head = false;

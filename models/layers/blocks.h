@@ -64,8 +64,38 @@ std::vector<BlockRange> cut(const Blocks& blocks, const ChunkLayers& shares);
 /// The same with as many layers each. Requires chunks to divide them.
 std::vector<BlockRange> cut(const Blocks& blocks, std::uint32_t chunks);
 
-/// The places of some chunks' blocks, chunk by chunk.
-std::vector<std::uint32_t> places(std::span<const BlockRange> chunks);
+/// The places of some chunks' blocks, chunk by chunk: to be gone through, while the chunks are there.
+class BlockPlaces {
+ public:
+  class Iterator {
+   public:
+    Iterator(const BlockRange* chunk, const BlockRange* last) : chunk_(chunk), last_(last) { skip_empty(); }
+    std::uint32_t operator*() const { return chunk_->first + within_; }
+    Iterator& operator++() {
+      ++within_;
+      skip_empty();
+      return *this;
+    }
+    bool operator==(const Iterator& other) const { return chunk_ == other.chunk_ && within_ == other.within_; }
+
+   private:
+    /// On to the next chunk where this one has no more.
+    void skip_empty() {
+      for (; chunk_ != last_ && within_ == chunk_->count; within_ = 0) ++chunk_;
+    }
+    const BlockRange *chunk_, *last_;
+    std::uint32_t within_ = 0;  ///< of the chunk: so many blocks before
+  };
+
+  explicit BlockPlaces(std::span<const BlockRange> chunks) : chunks_(chunks) {}
+  Iterator begin() const { return {chunks_.data(), past_last()}; }
+  Iterator end() const { return {past_last(), past_last()}; }
+
+ private:
+  const BlockRange* past_last() const { return chunks_.data() + chunks_.size(); }
+  std::span<const BlockRange> chunks_;
+};
+inline BlockPlaces places(std::span<const BlockRange> chunks) { return BlockPlaces(chunks); }
 
 /// Parameters of some chunks that one rank holds together.
 double parameters(const Blocks& blocks, std::span<const BlockRange> chunks);

@@ -34,11 +34,12 @@ void check_layers(const Scenario& s, const Shape& shape, std::vector<Problem>& o
   const std::string key = "parallelism.layers_per_stage";
   if (s.pipeline.embedding_as_layer || s.pipeline.head_as_layer)
     out.push_back({key, "says all, so pipeline.embedding_as_layer and head_as_layer say nothing; leave them out"});
-  const auto sum = std::accumulate(given.begin(), given.end(), std::int64_t{0});
-  if (static_cast<std::int64_t>(given.size()) != p * v)
+  if (static_cast<std::int64_t>(given.size()) != p * v) {
     out.push_back({key, "found " + n(static_cast<std::int64_t>(given.size())) + " numbers, expected " + n(p * v) +
                             (v > 1 ? ": one for each virtual stage, in the order of the model" : "")});
-  else if (sum != all)
+    return;
+  }
+  if (const auto sum = std::accumulate(given.begin(), given.end(), std::int64_t{0}); sum != all)
     out.push_back({key, "found " + n(sum) + " layers, expected the " + n(all) + " of model.layers"});
   else if (is_network(s.model.family) || given.size() > 2) {
     const auto ends = static_cast<std::ptrdiff_t>(is_network(s.model.family) ? 0 : 1);

@@ -64,6 +64,14 @@ std::pair<double, double> low_precision_elements(const Scenario& s, const Blocks
   return {all, most};
 }
 
+/// Whether the chunks of two stages are made of the same blocks.
+bool hold_the_same(const Blocks& blocks, std::span<const BlockRange> a, std::span<const BlockRange> b) {
+  return std::ranges::equal(a, b, [&](const BlockRange& one, const BlockRange& other) {
+    const auto of = [&](const BlockRange& range) { return std::span(blocks.order).subspan(range.first, range.count); };
+    return std::ranges::equal(of(one), of(other));
+  });
+}
+
 }  // namespace
 
 Bytes ActivationSizes::at_work(double kept) const {
@@ -127,17 +135,22 @@ void offload(const Scenario& s, const Blocks& blocks, std::span<const BlockRange
     move(Tier::host, &Offloaded::gradients, use.gradients, std::min(use.gradients, two_blocks));
 }
 
-}  // namespace
+/// What one GPU of a stage holds in whatever order its passes run: activations not counted, nothing offloaded yet.
+struct StageContents {
+  MemoryUse still;
+  ActivationSizes activations;
+};
 
-MemoryUse stage_memory(const Scenario& s, const Blocks& blocks, std::span<const BlockRange> chunks, const Shape& shape,
-                       const StageOrder& order, std::uint32_t weight_versions) {
+StageContents stage_contents(const Scenario& s, const Blocks& blocks, std::span<const BlockRange> chunks,
+                             const Shape& shape, std::uint32_t weight_versions) {
   const Held all = all_held(blocks, chunks), trained = trained_held(blocks, chunks);
   const double e = d(element_bytes(s.training.precision)), g = d(element_bytes(s.software.main_gradient_precision));
   const int zero = s.data_parallel.zero;
   const auto kept = [&](Held parameters, int from_zero) {
     return zero >= from_zero ? sharded(s, parameters, copies(shape)) : parameters.all;
   };
-  MemoryUse use;
+  StageContents contents;
+  MemoryUse& use = contents.still;
   use.parameters = bytes(weight_versions * kept(all, 3) * e);
   // Casts of weights are kept through the step; where these are the parameters, there are no others.
   const auto [cast, most_cast] = low_precision_elements(s, blocks, chunks);
@@ -146,8 +159,7 @@ MemoryUse stage_memory(const Scenario& s, const Blocks& blocks, std::span<const 
   if (zero < 3) use.parameters += bytes(weight_versions * cast * of_cast);
   use.gradients = bytes((sums_each_micro_batch(s) ? sharded(s, trained, copies(shape)) : trained.all) * g);
   use.optimizer = bytes(kept(trained, 1) * optimizer_bytes(s));
-  const ActivationSizes sizes = activation_sizes(s, blocks, chunks);
-  use.activations = bytes(most_saved(sizes.saved, shape, order) + sizes.working);
+  contents.activations = activation_sizes(s, blocks, chunks);
   use.reserve = s.software.memory_reserve;
 
   double buffers = zero >= 3 ? most_cast * of_cast : 0;
@@ -160,8 +172,39 @@ MemoryUse stage_memory(const Scenario& s, const Blocks& blocks, std::span<const 
   if (s.software.autograd_gradients && zero < 2) use.gradients += bytes(trained.all * e);
   if (s.software.dummy_weight_gradients) buffers += one_gradient_per_shape(blocks, chunks) * e;
   use.buffers = bytes(buffers);
+  return contents;
+}
+
+/// `contents`: of these chunks, or of others with the same blocks.
+MemoryUse at_peak(const Scenario& s, const Blocks& blocks, std::span<const BlockRange> chunks,
+                  const StageContents& contents, const Shape& shape, const StageOrder& order) {
+  const ActivationSizes& sizes = contents.activations;
+  MemoryUse use = contents.still;
+  use.activations = bytes(most_saved(sizes.saved, shape, order) + sizes.working);
   if (s.offload.any()) offload(s, blocks, chunks, sizes, use);
   return use;
+}
+
+}  // namespace
+
+MemoryUse stage_memory(const Scenario& s, const Blocks& blocks, std::span<const BlockRange> chunks, const Shape& shape,
+                       const StageOrder& order, std::uint32_t weight_versions) {
+  return at_peak(s, blocks, chunks, stage_contents(s, blocks, chunks, shape, weight_versions), shape, order);
+}
+
+std::vector<MemoryUse> stage_memories(const Scenario& s, const Blocks& blocks,
+                                      std::span<const std::vector<BlockRange>> chunks,
+                                      const PlannedPipeline& pipeline) {
+  std::vector<MemoryUse> stages;
+  StageContents contents;
+  for (std::uint32_t stage = 0; stage < chunks.size(); ++stage) {
+    const std::uint32_t versions = pipeline.weight_versions[stage];
+    const bool like_the_one_before = stage > 0 && versions == pipeline.weight_versions[stage - 1] &&
+                                     hold_the_same(blocks, chunks[stage], chunks[stage - 1]);
+    if (!like_the_one_before) contents = stage_contents(s, blocks, chunks[stage], pipeline.shape, versions);
+    stages.push_back(at_peak(s, blocks, chunks[stage], contents, pipeline.shape, pipeline.orders[stage]));
+  }
+  return stages;
 }
 
 }  // namespace stepcast::schedules

@@ -7,7 +7,7 @@
 
 #include "models/layers/blocks.h"
 #include "scenario/scenario.h"
-#include "schedules/pipeline/pipeline.h"
+#include "schedules/pipeline/planned.h"
 #include "schedules/results/results.h"
 
 namespace stepcast::schedules {
@@ -31,6 +31,10 @@ ActivationSizes activation_sizes(const Scenario& scenario, const Blocks& blocks,
 /// `weight_versions`: how many versions of its parameters it keeps.
 MemoryUse stage_memory(const Scenario& scenario, const Blocks& blocks, std::span<const BlockRange> chunks,
                        const Shape& shape, const StageOrder& order, std::uint32_t weight_versions = 1);
+
+/// The same of every stage of a pipeline.
+std::vector<MemoryUse> stage_memories(const Scenario& scenario, const Blocks& blocks,
+                                      std::span<const std::vector<BlockRange>> chunks, const PlannedPipeline& pipeline);
 
 /// Bytes of optimizer state per trained parameter, the fp32 master copy of half-precision training included.
 double optimizer_bytes(const Scenario& scenario);

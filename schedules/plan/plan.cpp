@@ -13,15 +13,6 @@
 namespace stepcast::schedules {
 namespace {
 
-/// What GPUs of a kind take at each stage, or would if they held it.
-std::vector<MemoryUse> memory_of_kind(const StagedModel& m, std::size_t kind) {
-  std::vector<MemoryUse> stages;
-  for (std::uint32_t stage = 0; stage < m.chunks.size(); ++stage)
-    stages.push_back(stage_memory(m.kinds[kind], m.models[kind], m.chunks[stage], m.pipeline.shape,
-                                  m.pipeline.orders[stage], m.pipeline.weight_versions[stage]));
-  return stages;
-}
-
 /// Keeps what does not fit on the fullest stage.
 void compare(Plan& plan, const Scenario& s, std::uint32_t stage, const MemoryUse& use) {
   if (const auto over = out_of_memory(s, stage, use);
@@ -49,11 +40,12 @@ void compare_kinds(Plan& plan, const Scenario& s, std::span<const std::vector<Me
 
 }  // namespace
 
-Plan plan(const Scenario& s, std::vector<Scenario> kinds) {
-  Plan out{staged_model(s, std::move(kinds)), {}};
+Plan plan(const Scenario& s, std::vector<Scenario> kinds, BriefPipelines* pipelines) {
+  Plan out{staged_model(s, std::move(kinds), pipelines), {}};
   std::vector<std::vector<MemoryUse>> of_kinds;
   for (std::size_t kind = 0; kind < out.staged.kinds.size(); ++kind)
-    of_kinds.push_back(memory_of_kind(out.staged, kind));
+    of_kinds.push_back(
+        stage_memories(out.staged.kinds[kind], out.staged.models[kind], out.staged.chunks, out.staged.pipeline));
   out.memory = of_kinds.front();
   if (s.cluster.other)
     compare_kinds(out, s, of_kinds);
@@ -68,10 +60,10 @@ Plan plan(const Scenario& s, std::vector<Scenario> kinds) {
   return out;
 }
 
-Plan plan(const Scenario& s, workload::Machines& machines) {
-  if (!s.cluster.other) return plan(s, std::vector<Scenario>(1, s));
+Plan plan(const Scenario& s, workload::Machines& machines, BriefPipelines* pipelines) {
+  if (!s.cluster.other) return plan(s, std::vector<Scenario>(1, s), pipelines);
   const auto machine = machines.of(machine_of(s));
-  return plan(s, kinds_of(s, Ranks(s.parallelism, machine->cluster().gpus_per_node()), machine->timer()));
+  return plan(s, kinds_of(s, Ranks(s.parallelism, machine->cluster().gpus_per_node()), machine->timer()), pipelines);
 }
 
 }  // namespace stepcast::schedules

@@ -23,9 +23,9 @@ std::vector<std::vector<BlockRange>> stage_chunks(const Scenario& s, const Block
 
 }  // namespace
 
-StagedModel staged_model(const Scenario& s, std::vector<Scenario> kinds) {
+StagedModel staged_model(const Scenario& s, std::vector<Scenario> kinds, BriefPipelines* pipelines) {
   StagedModel out;
-  out.pipeline = brief_pipeline(s);
+  out.pipeline = pipelines != nullptr ? pipelines->of(s) : brief_pipeline(s);
   out.chunks = stage_chunks(s, blocks(s), out.pipeline.shape);
   std::vector<BlockRange> ranges;
   for (const std::vector<BlockRange>& stage : out.chunks) ranges.insert(ranges.end(), stage.begin(), stage.end());

@@ -16,7 +16,7 @@ struct StagedModel {
   std::vector<Blocks> models;                   ///< of each kind, with what the scenario recomputes in each chunk
 };
 
-/// Requires check() of the scenario to be empty.
-StagedModel staged_model(const Scenario& scenario, std::vector<Scenario> kinds);
+/// Requires check() of the scenario to be empty. `pipelines`: remembers the last pipeline; none: it is made.
+StagedModel staged_model(const Scenario& scenario, std::vector<Scenario> kinds, BriefPipelines* pipelines = nullptr);
 
 }  // namespace stepcast::schedules
