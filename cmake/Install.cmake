@@ -19,6 +19,9 @@ install(TARGETS stepcast_png LIBRARY DESTINATION lib/stepcast)
 if(TARGET stepcast_mpi) # not of the package, which would need MPI
   install(TARGETS stepcast_mpi LIBRARY DESTINATION lib/stepcast COMPONENT mpi)
 endif()
+if(TARGET stepcast_cbc) # likewise
+  install(TARGETS stepcast_cbc LIBRARY DESTINATION lib/stepcast COMPONENT cbc)
+endif()
 
 # The library: find_package(stepcast) gives stepcast::stepcast and the rooms below it (docs/library.md).
 set(rooms sim topology collectives workload scenario models schedules calibrate language)

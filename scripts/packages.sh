@@ -3,8 +3,8 @@
 packages=(g++ cmake ninja-build ccache libboost-graph-dev libboost-program-options-dev libboost-context-dev
   libyaml-cpp-dev libgtest-dev libgmock-dev libbenchmark-dev libfmt-dev nlohmann-json3-dev libtbb-dev libeigen3-dev
   libpugixml-dev pkgconf librsvg2-dev fonts-dejavu-core libarchive-dev libsqlite3-dev libtomlplusplus-dev)
-# What only parts are built of that stepcast does without: sweeps that mpirun shares out.
-optional_packages=(libopenmpi-dev openmpi-bin)
+# What only parts are built of that stepcast does without: sweeps that mpirun shares out, and layouts by integer programs.
+optional_packages=(libopenmpi-dev openmpi-bin coinor-libcbc-dev)
 
 # install_missing PACKAGE...
 install_missing() {

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "sim/units.h"
+
+namespace stepcast::search {
+
+/// What one layout of an operator takes on a device.
+struct LayoutChoice {
+  Time time{};
+  Bytes bytes{};
+};
+
+/// What it takes to bring a tensor from the layout in which operator `from` leaves it to the one in which operator `to`
+/// reads it, for each choice of the one and of the other.
+struct LayoutConversion {
+  std::uint32_t from = 0, to = 0;  ///< places in LayoutGraph::operators; the same: both choices are one
+  std::vector<std::vector<Time>> times;
+};
+
+/// Operators that each have some layouts to choose from, none without. The time of an answer is that of its choices and
+/// of all conversions between them; the sum of its bytes is no more than the limit, if there is one. (Zheng et al.
+/// 2022, "Alpa", arXiv 2201.12023, eq. 1: c and d of a node are summed here, R of an edge is a conversion.)
+struct LayoutGraph {
+  std::vector<std::vector<LayoutChoice>> operators;
+  std::vector<LayoutConversion> conversions;
+  std::optional<Bytes> limit{};
+};
+
+/// An answer: the place of each operator's choice, and what they take together.
+struct ChosenLayouts {
+  std::vector<std::uint32_t> choices;
+  Time time{};
+  Bytes bytes{};
+};
+
+/// What these choices take.
+ChosenLayouts layouts_of(const LayoutGraph& graph, std::vector<std::uint32_t> choices);
+
+}  // namespace stepcast::search
