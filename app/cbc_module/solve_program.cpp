@@ -57,6 +57,7 @@ bool stepcast_solve_program(const ZeroOneProgram& program, std::vector<double>& 
   Cbc_setLogLevel(model.get(), 0);
   Cbc_setParameter(model.get(), "slogLevel", "0");
   Cbc_setAllowableGap(model.get(), 0);
+  Cbc_setParameter(model.get(), "preprocess", "off");  // of CBC 2.10.8 it loses answers that just keep to a limit
   Cbc_solve(model.get());
   values.clear();
   if (Cbc_isProvenInfeasible(model.get()) != 0) return true;
