@@ -18,12 +18,20 @@ Kernels repeated_whole(const Scenario& s, const Kernels& forward) {
   return {forward.begin(), std::prev(last.base())};
 }
 
+/// What a block keeps of its list as it is.
+void take(Block& block, OperatorList list) {
+  block.forward = std::move(list.forward);
+  block.operators = std::move(list.operators);
+  block.saved_tensors = std::move(list.saved);
+  block.inputs = std::move(list.inputs);
+}
+
 }  // namespace
 
 Block part_block(std::string_view name, OperatorList list, double output) {
   Block block{.name = name, .parameters = parameters(list), .saved = saved_bytes(list), .output = output};
   block.backward = backward_pass(list);
-  block.forward = std::move(list.forward);
+  take(block, std::move(list));
   return block;
 }
 
@@ -49,7 +57,7 @@ Block layer_block(const Scenario& s, std::string_view name, OperatorList list, d
   if (full) layer.recompute = repeated_whole(s, list.forward);
   if (s.recompute == Recompute::selective) layer.recompute = repeated_kernels(list, repeated);
   layer.backward = backward_pass(list);
-  layer.forward = std::move(list.forward);
+  take(layer, std::move(list));
   return layer;
 }
 

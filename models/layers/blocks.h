@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "models/layers/kernels.h"
+#include "models/layers/operator_list.h"
 #include "scenario/scenario.h"
 
 namespace stepcast::schedules {
@@ -26,6 +27,12 @@ struct Block {
   double working = 0;            ///< bytes that are there only while it is at work: logits, recomputed activations
   double output = 0;             ///< bytes it passes on, of a row of tensor ranks together
   bool output_split = false;     ///< each tensor rank has a part of them, with and without sequence parallelism
+  /// As its list has them, before low precision or frozen layers change its passes: its operators, what they save, and
+  /// what they read. Their kernels stand in `forward` in their order, and operator by operator in `backward`, whose
+  /// operators go from the last to the first.
+  std::vector<Operator> operators{};
+  std::vector<SavedTensor> saved_tensors{};
+  std::vector<OperatorInput> inputs{};
 };
 
 /// A model as a list of blocks, of which many are alike.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "models/layers/as_double.h"
 #include "models/layers/block_of.h"
@@ -79,6 +80,15 @@ class UnitWriter {
   }
   double values() const { return values(at_.tensor); }
 
+  /// Begins an operator, which reads what is said, or else the result of the one before it.
+  void begin(Kind kind) {
+    list_.begin(kind);
+    for (const std::uint32_t of : std::exchange(reads_, {})) list_.inputs.push_back({last_operator(), of});
+  }
+  std::uint32_t last_operator() const {
+    return list_.operators.empty() ? kListInput : static_cast<std::uint32_t>(list_.operators.size() - 1);
+  }
+
   void owns(double parameters) { list_.operators.back().parameters += parameters; }
   void saves(double bytes) { list_.saved.push_back({bytes}); }
   void forward(double bytes, int kernels = 1) {
@@ -90,7 +100,7 @@ class UnitWriter {
 
   /// An operator that streams `forward` and `backward` elements for each value here.
   void stream(Kind kind, double forward_each, double backward_each, int kernels = 1) {
-    list_.begin(kind);
+    begin(kind);
     forward(values() * (forward_each * d(element_)), kernels);
     if (at_.trained) backward(values() * (backward_each * d(element_)), kernels);
   }
@@ -107,7 +117,7 @@ class UnitWriter {
     const std::int64_t stride2 = once.stride * once.stride;
     const bool transposes = !s_.software.channels_last && element_ == 2;  // to channels last and back
 
-    list_.begin(Kind::convolution);
+    begin(Kind::convolution);
     owns(weights);
     saves(out_bytes);
     if (transposes) forward(2 * (in_bytes + out_bytes), 2);
@@ -152,7 +162,7 @@ class UnitWriter {
 
   void linear(const NetworkLayer& once) {
     const bool by_rows = method_ == TensorMethod::reduce_output || at_.paired;
-    list_.begin(Kind::linear);
+    begin(Kind::linear);
     if (by_rows)
       linear_by_rows(once);
     else
@@ -231,7 +241,7 @@ class UnitWriter {
     const double index = once.kind == LayerKind::max_pool ? kIndex : 0, in = values();
     at_.tensor = output(once, at_.tensor);
     const double moved = in * d(element_) + values() * (d(element_) + index);
-    list_.begin(Kind::pool);
+    begin(Kind::pool);
     forward(moved);
     if (at_.trained) backward(moved);
     saves(values() * (d(element_) + index));
@@ -240,19 +250,25 @@ class UnitWriter {
   void branches(const NetworkLayer& entry) {
     const LayerBoundary start = at_;
     LayerBoundary end = start;
+    std::vector<std::uint32_t> ends;
     if (start.trained && entry.branches.size() > 1) {  // gradients that come back from the branches are added up
-      list_.begin(Kind::branches);
+      begin(Kind::branches);
       backward(values() * (3 * d(element_) * d(std::ssize(entry.branches) - 1)));
     }
+    const std::vector<std::uint32_t> first = reads_.empty() ? std::vector{last_operator()} : reads_;
     for (const std::vector<NetworkLayer>& branch : entry.branches) {
       at_ = start;
+      reads_ = first;
       for (const NetworkLayer& inner : branch)
         for (std::int64_t turn = 0; turn < inner.repeat; ++turn) layer(spelled_out(inner, at_.tensor, turn));
+      const std::vector<std::uint32_t> left = reads_.empty() ? std::vector{last_operator()} : reads_;
+      ends.insert(ends.end(), left.begin(), left.end());
       end.trained = end.trained || at_.trained;
       end.features = end.features || at_.features;
     }
     end.tensor = output(entry, start.tensor);
     at_ = entry.join == Join::drop ? start : end;
+    reads_ = entry.join == Join::drop ? first : ends;
     if (entry.join != Join::drop) join(entry);
   }
 
@@ -260,7 +276,7 @@ class UnitWriter {
     const bool several = entry.branches.size() > 1;
     if (entry.join == Join::concatenate) {
       if (several) stream(Kind::join, 2, 2);
-    } else if (list_.begin(Kind::join); s_.software.fused_norm_relu) {  // rides on the norm before it
+    } else if (begin(Kind::join); s_.software.fused_norm_relu) {  // rides on the norm before it
       forward(values() * d(element_), 0);
       backward(values() * d(element_), 0);
     } else {
@@ -290,7 +306,7 @@ class UnitWriter {
     const auto multiply = [&](std::int64_t rows, std::int64_t columns, std::int64_t inner) {
       return Gemm{Kind::gemm, shape(rows, columns, inner, batch)};
     };
-    list_.begin(Kind::gemm);
+    begin(Kind::gemm);
     owns(parameters);
     list_.forward.push_back(multiply(m, entry.n, entry.k));
     if (entry.backward) {
@@ -305,7 +321,7 @@ class UnitWriter {
   }
 
   void elementwise(const NetworkLayer& entry) {
-    list_.begin(Kind::elementwise);
+    begin(Kind::elementwise);
     forward(entry.bytes * d(samples_), entry.kernels);
     if (entry.backward)
       append_backward(*entry.backward);
@@ -325,6 +341,7 @@ class UnitWriter {
   const TensorMethod method_;
   const std::int64_t micro_batch_, samples_, element_;
   OperatorList list_;
+  std::vector<std::uint32_t> reads_;  ///< by the next operator, where that is not the result of the last one
 };
 
 }  // namespace

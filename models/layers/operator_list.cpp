@@ -28,7 +28,8 @@ Operator& OperatorList::begin(OperatorKind kind, RecomputedModules modules) {
   return operators.emplace_back(Operator{.kind = kind,
                                          .modules = modules,
                                          .forward = static_cast<std::uint32_t>(forward.size()),
-                                         .backward = static_cast<std::uint32_t>(backward.size())});
+                                         .backward = static_cast<std::uint32_t>(backward.size()),
+                                         .saved = static_cast<std::uint32_t>(saved.size())});
 }
 
 Kernels backward_pass(const OperatorList& list) {

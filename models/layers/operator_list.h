@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "models/layers/kernels.h"
@@ -14,15 +15,21 @@ struct SavedTensor {
   RecomputedModules dropped_with{};  ///< selective recomputation of any of these makes it again
 };
 
-/// One operator of a layer: what it is, the parameters it owns, and where its kernels begin in its list.
+/// One operator of a layer: what it is, the parameters it owns, and where its kernels and what it saves begin in its list.
 struct Operator {
   OperatorKind kind{};
   RecomputedModules modules{};   ///< selective recomputation of any of these runs it forward again
   double parameters = 0;         ///< on this rank
   double expert_parameters = 0;  ///< of those, of experts that the expert ranks share out
   double gradients = 0;          ///< bytes of gradients that are there while its layer goes backward
-  std::uint32_t forward = 0, backward = 0;
+  std::uint32_t forward = 0, backward = 0, saved = 0;
 };
+
+/// That an operator reads another one's result, by their places in the list; kListInput: what the list begins with.
+struct OperatorInput {
+  std::uint32_t reader = 0, of = 0;
+};
+inline constexpr std::uint32_t kListInput = std::numeric_limits<std::uint32_t>::max();
 
 /// A layer, or what stands before or behind the layers, as its operators in forward order. All that is known of it is
 /// told by the functions below: an operator that is written down here is in each of them. Figures are of one tensor
@@ -31,6 +38,8 @@ struct OperatorList {
   std::vector<Operator> operators;
   Kernels forward, backward;       ///< of all operators one after the other; those of one in the order they run in
   std::vector<SavedTensor> saved;  ///< by all operators, in their order
+  /// Of operators that read something else than the result of the one before them, or more: all that they read.
+  std::vector<OperatorInput> inputs;
 
   /// Begins an operator, to which all belongs that is added from now on.
   Operator& begin(OperatorKind kind, RecomputedModules modules = {});

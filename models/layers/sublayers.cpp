@@ -45,10 +45,12 @@ void residual(Writer& w, double parameters) {
   if (biases) w.backward.touch(w.z.residual * e);
   if (!dropout && !biases) {
     w.begin(Kind::residual);
+    w.reads_also(Kind::residual_branch);
     w.forward.touch(w.z.residual * 3 * e);
     return;
   }
   w.begin(Kind::bias_dropout_residual);
+  w.reads_also(Kind::residual_branch);
   if (w.s.software.fused_bias_dropout_add)
     w.forward.touch(w.z.residual * (3 * e + (dropout ? kMask : 0)));
   else

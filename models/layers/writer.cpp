@@ -114,6 +114,16 @@ void PassWriter::fused_attention(double flops) {
                                  attends_in_eight_bits(s)});
 }
 
+void Writer::reads_also(OperatorKind kind) {
+  const auto here = static_cast<std::uint32_t>(list_.operators.size() - 1);
+  for (std::uint32_t of = here; of-- > 0;)
+    if (list_.operators[of].kind == kind) {
+      list_.inputs.push_back({here, here - 1});
+      list_.inputs.push_back({here, of});
+      return;
+    }
+}
+
 void Writer::owns_of_experts(double parameters, bool shared_out) {
   here().parameters += parameters;
   if (shared_out) here().expert_parameters += parameters;

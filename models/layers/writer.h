@@ -86,6 +86,8 @@ class Writer {
 
   /// Begins an operator, to which all belongs that is written from now on.
   void begin(OperatorKind kind) { list_.begin(kind, modules_); }
+  /// It reads, beside the result of the operator before it, that of the last one of a kind.
+  void reads_also(OperatorKind kind);
   /// It owns so many parameters on this rank.
   void owns(double parameters) { here().parameters += parameters; }
   void owns_of_experts(double parameters, bool shared_out);
