@@ -1,0 +1,136 @@
+#include "search/layouts/stages.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+namespace stepcast::search {
+namespace {
+
+constexpr Time kNever{std::numeric_limits<std::int64_t>::max()};
+
+class StageCutting {
+ public:
+  explicit StageCutting(const StageProblem& problem)
+      : p_(problem), most_stages_(std::min(problem.stages.value_or(problem.layers), problem.layers)) {
+    unit_ = p_.devices;
+    for (const std::uint32_t size : p_.sizes) unit_ = std::gcd(unit_, size);
+    devices_ = p_.devices / unit_;
+    time_all();
+  }
+
+  std::optional<CutStages> best() {
+    if (p_.stages && *p_.stages > p_.layers) return std::nullopt;
+    std::optional<CutStages> best;
+    for (Time longest = kNever; share_out(longest);) {
+      CutStages found = cut();
+      Time sum{}, most{};
+      for (const CutStage& stage : found.stages) {
+        sum += stage.time;
+        most = std::max(most, stage.time);
+      }
+      found.time = sum + most * (p_.micro_batches - 1);
+      if (!best || found.time < best->time) best = std::move(found);
+      if (sum + shortest_ * (p_.micro_batches - 1) >= best->time || most == Time{}) break;
+      longest = most - Time{1};
+    }
+    return best;
+  }
+
+ private:
+  std::uint32_t held(std::uint32_t stages_left) const {
+    return static_cast<std::uint32_t>(std::min<std::int64_t>(stages_left, p_.micro_batches));
+  }
+  std::size_t place(std::uint32_t left, std::uint32_t first, std::uint32_t end, std::uint32_t size) const {
+    return ((std::size_t{left} * p_.layers + first) * (p_.layers + 1) + end) * p_.sizes.size() + size;
+  }
+
+  /// Of every stage that can be, by how many there are from it on.
+  void time_all() {
+    times_.assign(place(most_stages_ + 1, 0, 0, 0), kNever);
+    shortest_ = kNever;
+    for (std::uint32_t left = 1; left <= most_stages_; ++left)
+      for (std::uint32_t first = 0; first < p_.layers; ++first)
+        for (std::uint32_t end = first + 1; end <= p_.layers; ++end) {
+          if ((left == 1) != (end == p_.layers) || p_.layers - end + 1 < left) continue;
+          for (std::uint32_t size = 0; size < p_.sizes.size(); ++size) {
+            const auto time = p_.time(first, end - first, size, held(left));
+            if (!time) continue;
+            times_[place(left, first, end, size)] = *time;
+            shortest_ = std::min(shortest_, *time);
+          }
+        }
+  }
+
+  /// The best choice of the first of so many stages that have the layers from one on and so many devices.
+  struct Choice {
+    Time sum = kNever;
+    std::uint32_t end = 0, size = 0;
+  };
+  Choice& choice(std::uint32_t left, std::uint32_t first, std::uint32_t devices) {
+    return choices_[(std::size_t{left} * (p_.layers + 1) + first) * (devices_ + 1) + devices];
+  }
+
+  /// Fills the choices of stages that take no longer than `longest`. Whether all can be shared out.
+  bool share_out(Time longest) {
+    choices_.assign(std::size_t{most_stages_ + 1} * (p_.layers + 1) * (devices_ + 1), {});
+    choice(0, p_.layers, 0).sum = {};
+    for (std::uint32_t left = 1; left <= most_stages_; ++left)
+      for (std::uint32_t first = 0; first < p_.layers; ++first)
+        for (std::uint32_t end = first + 1; end <= p_.layers; ++end)
+          for (std::uint32_t size = 0; size < p_.sizes.size(); ++size) {
+            const Time time = times_[place(left, first, end, size)];
+            if (time <= longest && time != kNever) extend(left, first, end, size, time);
+          }
+    return first_stages().has_value();
+  }
+
+  void extend(std::uint32_t left, std::uint32_t first, std::uint32_t end, std::uint32_t size, Time time) {
+    const std::uint32_t own = p_.sizes[size] / unit_;
+    for (std::uint32_t devices = own; devices <= devices_; ++devices) {
+      const Time behind = choice(left - 1, end, devices - own).sum;
+      if (behind == kNever) continue;
+      Choice& known = choice(left, first, devices);
+      if (behind + time < known.sum) known = {behind + time, end, size};
+    }
+  }
+
+  /// How many stages have the least sum.
+  std::optional<std::uint32_t> first_stages() {
+    std::optional<std::uint32_t> best;
+    for (std::uint32_t left = p_.stages.value_or(1); left <= most_stages_; ++left) {
+      const Time sum = choice(left, 0, devices_).sum;
+      if (sum != kNever && (!best || sum < choice(*best, 0, devices_).sum)) best = left;
+    }
+    return best;
+  }
+
+  CutStages cut() {
+    CutStages out;
+    std::uint32_t first = 0, devices = devices_;
+    for (std::uint32_t left = *first_stages(); left > 0; --left) {
+      const Choice& here = choice(left, first, devices);
+      out.stages.push_back({.first = first,
+                            .count = here.end - first,
+                            .size = here.size,
+                            .held = held(left),
+                            .time = times_[place(left, first, here.end, here.size)]});
+      first = here.end;
+      devices -= p_.sizes[here.size] / unit_;
+    }
+    return out;
+  }
+
+  const StageProblem& p_;
+  const std::uint32_t most_stages_;
+  std::uint32_t unit_ = 1, devices_ = 1;  ///< devices are counted in units that all sizes are multiples of
+  Time shortest_{};
+  std::vector<Time> times_;
+  std::vector<Choice> choices_;
+};
+
+}  // namespace
+
+std::optional<CutStages> best_stages(const StageProblem& problem) { return StageCutting(problem).best(); }
+
+}  // namespace stepcast::search

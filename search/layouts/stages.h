@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "sim/units.h"
+
+namespace stepcast::search {
+
+/// Layers in a row, to be cut into stages that have meshes of their own.
+struct StageProblem {
+  std::uint32_t layers = 0;
+  std::uint32_t devices = 0;         ///< that all stages have together
+  std::vector<std::uint32_t> sizes;  ///< that a stage's mesh can have
+  std::int64_t micro_batches = 1;
+  std::optional<std::uint32_t> stages{};  ///< how many; none: as many as are best
+  /// What a stage takes for a micro-batch, forward and backward, that has `count` layers from `first` on and the
+  /// `size`th of these meshes, and holds the activations of `held` micro-batches; none: it does not fit.
+  std::function<std::optional<Time>(std::uint32_t first, std::uint32_t count, std::uint32_t size, std::uint32_t held)>
+      time;
+};
+
+struct CutStage {
+  std::uint32_t first = 0, count = 0;  ///< layers
+  std::uint32_t size = 0;              ///< a place in StageProblem::sizes
+  std::uint32_t held = 0;              ///< micro-batches
+  Time time{};
+};
+
+struct CutStages {
+  std::vector<CutStage> stages;
+  Time time{};  ///< of a step
+};
+
+/// The stages whose pipeline takes the least time: the sum of all and the longest once more for every micro-batch but
+/// the first (Zheng et al. 2022, "Alpa", arXiv 2201.12023, eq. 2). With 1F1B the last stage but n holds n + 1
+/// micro-batches (the same, sec. 5.2: with it, eq. 3's s decides what fits). Of several such the one with the fewest
+/// stages in front. None: nothing fits.
+///
+/// The same's dynamic program over layers, stages and devices (eq. 4): of stages that are no longer than some longest
+/// one, the least sum. That longest one is lowered from any at all to what is shorter than the best found, as long as
+/// there is an answer: in between, no sum is less and no longest stage shorter.
+std::optional<CutStages> best_stages(const StageProblem& problem);
+
+}  // namespace stepcast::search
