@@ -1,5 +1,6 @@
 #include "search/layouts/graph.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace stepcast::search {
@@ -14,6 +15,13 @@ ChosenLayouts layouts_of(const LayoutGraph& graph, std::vector<std::uint32_t> ch
   for (const LayoutConversion& conversion : graph.conversions)
     chosen.time += conversion.times[chosen.choices[conversion.from]][chosen.choices[conversion.to]];
   return chosen;
+}
+
+Bytes fewest_bytes(const LayoutGraph& graph) {
+  Bytes all{};
+  for (const std::vector<LayoutChoice>& choices : graph.operators)
+    all += std::ranges::min(choices, {}, &LayoutChoice::bytes).bytes;
+  return all;
 }
 
 }  // namespace stepcast::search

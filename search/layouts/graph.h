@@ -40,4 +40,7 @@ struct ChosenLayouts {
 /// What these choices take.
 ChosenLayouts layouts_of(const LayoutGraph& graph, std::vector<std::uint32_t> choices);
 
+/// The least bytes that any choices take.
+Bytes fewest_bytes(const LayoutGraph& graph);
+
 }  // namespace stepcast::search

@@ -199,14 +199,6 @@ bool is_within_limit(const LayoutGraph& graph, const ChosenLayouts& chosen) {
   return !graph.limit || chosen.bytes <= *graph.limit;
 }
 
-/// The least bytes that any answer takes.
-Bytes fewest_bytes(const LayoutGraph& graph) {
-  Bytes all{};
-  for (const std::vector<LayoutChoice>& choices : graph.operators)
-    all += std::ranges::min(choices, {}, &LayoutChoice::bytes).bytes;
-  return all;
-}
-
 std::optional<Choices> solved(const LayoutGraph& graph, const ReducedGraph& reduced, ProgramSolver solver) {
   LayoutProgram program(graph, reduced);
   constexpr double kTolerance = 1e-5;  // ten times that of CBC's rows
