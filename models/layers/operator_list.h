@@ -15,7 +15,8 @@ struct SavedTensor {
   RecomputedModules dropped_with{};  ///< selective recomputation of any of these makes it again
 };
 
-/// One operator of a layer: what it is, the parameters it owns, and where its kernels and what it saves begin in its list.
+/// One operator of a layer: what it is, the parameters it owns, and where its kernels and what it saves begin in its
+/// list.
 struct Operator {
   OperatorKind kind{};
   RecomputedModules modules{};   ///< selective recomputation of any of these runs it forward again

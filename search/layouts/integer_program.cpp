@@ -92,7 +92,8 @@ class LayoutProgram {
   LayoutProgram(const LayoutGraph& graph, const ReducedGraph& reduced) : graph_(graph), reduced_(reduced) {
     for (std::uint32_t place = 0; place < graph.operators.size(); ++place) add_choices(place);
     for (const LayoutConversion& conversion : graph.conversions)
-      if (conversion.from != conversion.to && !reduced.is_decided(conversion.from) && !reduced.is_decided(conversion.to))
+      if (conversion.from != conversion.to && !reduced.is_decided(conversion.from) &&
+          !reduced.is_decided(conversion.to))
         add_pairs(conversion);
     if (graph.limit) add_limit(*graph.limit);
     scale_costs();

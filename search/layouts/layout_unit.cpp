@@ -109,7 +109,8 @@ class UnitsOfBlock {
  private:
   bool follows(const LayoutUnit& unit, std::uint32_t place, UnitKind kind) const {
     if (read_[place] != std::vector{place - 1} || readers_[place - 1] != 1) return false;
-    return kind == UnitKind::elementwise || (kind == unit.kind && (kind == UnitKind::by_token || kind == UnitKind::attention));
+    return kind == UnitKind::elementwise ||
+           (kind == unit.kind && (kind == UnitKind::by_token || kind == UnitKind::attention));
   }
 
   void add(std::uint32_t place) {

@@ -60,8 +60,8 @@ std::vector<std::uint32_t> sizes_of(const Scenario& s, const workload::Machine& 
 
 }  // namespace
 
-std::optional<LayoutPlan> best_layout_plan(const Scenario& scenario, const LayoutOptions& options,
-                                           ProgramSolver solver, workload::Machines& machines) {
+std::optional<LayoutPlan> best_layout_plan(const Scenario& scenario, const LayoutOptions& options, ProgramSolver solver,
+                                           workload::Machines& machines) {
   const Scenario whole = unsplit(scenario);
   LayoutPlan plan;
   plan.blocks = blocks(whole);
@@ -79,18 +79,17 @@ std::optional<LayoutPlan> best_layout_plan(const Scenario& scenario, const Layou
     return run;
   };
   RunSearch runs(whole, plan.blocks, *machine, solver, scenario.parallelism.sequence, options.mesh);
-  const StageProblem problem{
-      .layers = plan.groups,
-      .devices = scenario.cluster.gpus,
-      .sizes = sizes,
-      .micro_batches = micro_batches(scenario),
-      .stages = options.stages,
-      .time = [&](std::uint32_t first, std::uint32_t count, std::uint32_t size,
-                  std::uint32_t held) -> std::optional<Time> {
-        const auto& best = runs.best(run_of(first, count), sizes[size], held);
-        if (!best) return std::nullopt;
-        return best->time;
-      }};
+  const StageProblem problem{.layers = plan.groups,
+                             .devices = scenario.cluster.gpus,
+                             .sizes = sizes,
+                             .micro_batches = micro_batches(scenario),
+                             .stages = options.stages,
+                             .time = [&](std::uint32_t first, std::uint32_t count, std::uint32_t size,
+                                         std::uint32_t held) -> std::optional<Time> {
+                               const auto& best = runs.best(run_of(first, count), sizes[size], held);
+                               if (!best) return std::nullopt;
+                               return best->time;
+                             }};
   const std::optional<CutStages> cut_stages = best_stages(problem);
   if (!cut_stages) return std::nullopt;
   plan.time = cut_stages->time;

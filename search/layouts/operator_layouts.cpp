@@ -47,10 +47,9 @@ WorkTensors tensors_of(WorkSplit work) {
   return {Shared::experts, Shared::experts};
 }
 
-constexpr std::array kWorkSplits = {WorkSplit::nothing,          WorkSplit::samples,  WorkSplit::tokens,
-                                    WorkSplit::columns,          WorkSplit::gathered_columns,
-                                    WorkSplit::inner,            WorkSplit::scattered_inner,
-                                    WorkSplit::features,         WorkSplit::experts};
+constexpr std::array kWorkSplits = {WorkSplit::nothing,         WorkSplit::samples,          WorkSplit::tokens,
+                                    WorkSplit::columns,         WorkSplit::gathered_columns, WorkSplit::inner,
+                                    WorkSplit::scattered_inner, WorkSplit::features,         WorkSplit::experts};
 
 bool is_of_tokens(WorkSplit work) {
   return work == WorkSplit::tokens || work == WorkSplit::gathered_columns || work == WorkSplit::scattered_inner;
@@ -138,13 +137,12 @@ class UnitCost {
   }
 
   DimensionSplit dimensions(const Work& work) const {
-    return {.rows = ways_of(work, [](WorkSplit w) { return w == WorkSplit::samples || w == WorkSplit::tokens; }),
-            .columns = ways_of(
-                work, [](WorkSplit w) { return w == WorkSplit::columns || w == WorkSplit::gathered_columns; }),
-            .inner =
-                ways_of(work, [](WorkSplit w) { return w == WorkSplit::inner || w == WorkSplit::scattered_inner; }),
-            .batch =
-                ways_of(work, [](WorkSplit w) { return w == WorkSplit::experts || w == WorkSplit::features; })};
+    return {
+        .rows = ways_of(work, [](WorkSplit w) { return w == WorkSplit::samples || w == WorkSplit::tokens; }),
+        .columns =
+            ways_of(work, [](WorkSplit w) { return w == WorkSplit::columns || w == WorkSplit::gathered_columns; }),
+        .inner = ways_of(work, [](WorkSplit w) { return w == WorkSplit::inner || w == WorkSplit::scattered_inner; }),
+        .batch = ways_of(work, [](WorkSplit w) { return w == WorkSplit::experts || w == WorkSplit::features; })};
   }
 
   UnitLayout layout(const Work& work) const {
@@ -210,7 +208,7 @@ class UnitCost {
   }
   bool is_kept(const SavedTensor& tensor) const {
     if (repeats_block()) return &tensor == block_.saved_tensors.data();  // its input
-    if (block_.saved == 0) return false;                                  // its backward follows at once
+    if (block_.saved == 0) return false;                                 // its backward follows at once
     return !(block_.layer && overlap(tensor.dropped_with, repeated_modules(s_)));
   }
 

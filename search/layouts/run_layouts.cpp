@@ -58,8 +58,7 @@ class ModelOnMesh {
     }
     for (std::uint32_t kind = 0; kind < kinds_.size(); ++kind)
       for (const UnitInput& input : units[kind].inputs)
-        kinds_[kind].inner.push_back(
-            {input.of, input.reader, conversions(kind, input.of, kind, input.reader)});
+        kinds_[kind].inner.push_back({input.of, input.reader, conversions(kind, input.of, kind, input.reader)});
   }
 
   MeshShape shape() const { return mesh_.shape(); }
@@ -74,16 +73,15 @@ class ModelOnMesh {
         for (const UnitLayout& layout : layouts) choices.push_back(choice(layout, count, held));
       }
       for (const LayoutConversion& inner : kinds_[kind].inner)
-        out.conversions.push_back(
-            {inner.from + first[kind], inner.to + first[kind], times(inner.times, count)});
+        out.conversions.push_back({inner.from + first[kind], inner.to + first[kind], times(inner.times, count)});
     }
     for (const auto& [pair, count] : run.follows) {
       const auto [before, behind] = pair;
       const auto last = static_cast<std::uint32_t>(units_[before].units.size() - 1);
       const std::vector<std::uint32_t>& entries = units_[behind].entries;
       for (std::size_t i = 0; i < entries.size(); ++i)
-        out.conversions.push_back({last + first[before], entries[i] + first[behind],
-                                   times(between(before, behind)[i], count)});
+        out.conversions.push_back(
+            {last + first[before], entries[i] + first[behind], times(between(before, behind)[i], count)});
     }
     const Bytes room = s_.cluster.gpu.memory - s_.software.memory_reserve;
     out.limit = std::max(room, Bytes{});
@@ -142,8 +140,8 @@ class ModelOnMesh {
     const auto [known, fresh] = between_.try_emplace({before, behind});
     if (fresh)
       for (const std::uint32_t entry : units_[behind].entries)
-        known->second.push_back(conversions(
-            before, static_cast<std::uint32_t>(units_[before].units.size() - 1), behind, entry));
+        known->second.push_back(
+            conversions(before, static_cast<std::uint32_t>(units_[before].units.size() - 1), behind, entry));
     return known->second;
   }
 
@@ -221,8 +219,7 @@ RunSearch::RunSearch(const Scenario& scenario, const Blocks& blocks, const workl
   impl_->units.resize(blocks.kinds.size());
   BlockBoundary boundary;
   for (const std::uint32_t kind : blocks.order) {
-    if (impl_->units[kind].units.empty())
-      impl_->units[kind] = layout_units(blocks.kinds[kind], scenario, boundary);
+    if (impl_->units[kind].units.empty()) impl_->units[kind] = layout_units(blocks.kinds[kind], scenario, boundary);
     boundary = result_of(impl_->units[kind]);
   }
 }

@@ -42,9 +42,8 @@ LayoutGraph random_graph(std::uint64_t seed) {
   }
   const std::int64_t last = std::ssize(graph.operators) - 1, edges = up_to(2 * last + 2);
   for (std::int64_t i = 0; i < edges; ++i) {
-    LayoutConversion conversion{.from = static_cast<std::uint32_t>(up_to(last)),
-                                .to = static_cast<std::uint32_t>(up_to(last)),
-                                .times = {}};
+    LayoutConversion conversion{
+        .from = static_cast<std::uint32_t>(up_to(last)), .to = static_cast<std::uint32_t>(up_to(last)), .times = {}};
     for (std::size_t from = 0; from < graph.operators[conversion.from].size(); ++from)
       for (std::size_t to = 0; to < graph.operators[conversion.to].size(); ++to) {
         if (to == 0) conversion.times.emplace_back();
@@ -91,9 +90,8 @@ TEST(IntegerProgramOfLayouts, TakesTheFirstOfChoicesThatAreAlike) {
 }
 
 TEST(IntegerProgramOfLayouts, SaysWhatTheSolverSays) {
-  const LayoutGraph graph{
-      .operators = {{{Time{5}, {}}, {Time{3}, {}}}, {{Time{5}, {}}, {Time{3}, {}}}},
-      .conversions = {{.from = 0, .to = 1, .times = {{Time{0}, Time{9}}, {Time{9}, Time{8}}}}}};
+  const LayoutGraph graph{.operators = {{{Time{5}, {}}, {Time{3}, {}}}, {{Time{5}, {}}, {Time{3}, {}}}},
+                          .conversions = {{.from = 0, .to = 1, .times = {{Time{0}, Time{9}}, {Time{9}, Time{8}}}}}};
   const auto fails = [](const ZeroOneProgram&, std::vector<double>&, std::string& error) {
     error = "out of patience";
     return false;
