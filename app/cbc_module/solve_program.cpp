@@ -58,6 +58,10 @@ bool stepcast_solve_program(const ZeroOneProgram& program, std::vector<double>& 
   Cbc_setParameter(model.get(), "slogLevel", "0");
   Cbc_setAllowableGap(model.get(), 0);
   Cbc_setParameter(model.get(), "preprocess", "off");  // of CBC 2.10.8 it loses answers that just keep to a limit
+  // They take longer than the branching that they save: these programs are small, and without a limit of bytes nearly
+  // always whole as they are.
+  Cbc_setParameter(model.get(), "cuts", "off");
+  Cbc_setParameter(model.get(), "heur", "off");
   Cbc_solve(model.get());
   values.clear();
   if (Cbc_isProvenInfeasible(model.get()) != 0) return true;

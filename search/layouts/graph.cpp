@@ -24,4 +24,11 @@ Bytes fewest_bytes(const LayoutGraph& graph) {
   return all;
 }
 
+Time least_time(const LayoutGraph& graph) {
+  Time all{};
+  for (const std::vector<LayoutChoice>& choices : graph.operators)
+    all += std::ranges::min(choices, {}, &LayoutChoice::time).time;
+  return all;
+}
+
 }  // namespace stepcast::search

@@ -40,7 +40,8 @@ struct ChosenLayouts {
 /// What these choices take.
 ChosenLayouts layouts_of(const LayoutGraph& graph, std::vector<std::uint32_t> choices);
 
-/// The least bytes that any choices take.
+/// No choices take fewer bytes, nor less time: what each operator takes at least, whatever the others have.
 Bytes fewest_bytes(const LayoutGraph& graph);
+Time least_time(const LayoutGraph& graph);
 
 }  // namespace stepcast::search

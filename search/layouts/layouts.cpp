@@ -84,7 +84,9 @@ std::optional<LayoutPlan> best_layout_plan(const Scenario& scenario, const Layou
                              .sizes = sizes,
                              .micro_batches = micro_batches(scenario),
                              .stages = options.stages,
-                             .time = [&](std::uint32_t first, std::uint32_t count, std::uint32_t size,
+                             .bound = [&](std::uint32_t first, std::uint32_t count, std::uint32_t size,
+                   std::uint32_t held) { return runs.bound(run_of(first, count), sizes[size], held); },
+      .time = [&](std::uint32_t first, std::uint32_t count, std::uint32_t size,
                                          std::uint32_t held) -> std::optional<Time> {
                                const auto& best = runs.best(run_of(first, count), sizes[size], held);
                                if (!best) return std::nullopt;

@@ -168,6 +168,8 @@ struct RunSearch::Impl {
   /// Without a limit, whatever is held.
   std::map<std::pair<RunContents, MeshShape>, ChosenLayouts> unlimited{};
   std::map<Key, std::optional<RunLayouts>> known{};
+  std::map<std::tuple<RunContents, MeshShape, std::uint32_t>, std::optional<Time>> bounds{};
+  std::map<std::pair<std::uint32_t, std::uint32_t>, RunContents> contents_known{};
   std::size_t programs = 0;
 
   std::vector<ModelOnMesh>& meshes_of(std::uint32_t devices) {
@@ -185,6 +187,7 @@ struct RunSearch::Impl {
     return best_layouts(graph, solver);
   }
 
+  /// The best layouts whatever memory they take.
   const ChosenLayouts& without_limit(ModelOnMesh& mesh, const RunContents& run, LayoutGraph graph) {
     const auto [found, fresh] = unlimited.try_emplace({run, mesh.shape()});
     if (fresh) {
@@ -194,14 +197,37 @@ struct RunSearch::Impl {
     return found->second;
   }
 
+  /// What is known of a run on a mesh: nothing where no layouts fit.
+  std::optional<Time> bound_on(ModelOnMesh& mesh, const RunContents& run, std::uint32_t held) {
+    const auto [found, fresh] = bounds.try_emplace({run, mesh.shape(), held});
+    if (fresh) {
+      const LayoutGraph graph = mesh.graph(run, held);
+      if (fewest_bytes(graph) <= *graph.limit) found->second = least_time(graph);
+    }
+    if (!found->second) return std::nullopt;
+    const auto free = unlimited.find({run, mesh.shape()});
+    return free == unlimited.end() ? *found->second : free->second.time;
+  }
+
+  std::optional<Time> bound(const RunContents& run, std::uint32_t devices, std::uint32_t held) {
+    if (const auto solved = known.find({run, devices, held}); solved != known.end())
+      return solved->second ? std::optional(solved->second->time) : std::nullopt;
+    std::optional<Time> least;
+    for (ModelOnMesh& mesh : meshes_of(devices))
+      if (const std::optional<Time> here = bound_on(mesh, run, held); here && (!least || *here < *least)) least = here;
+    return least;
+  }
+
   void try_mesh(ModelOnMesh& mesh, const RunContents& run, std::uint32_t held, std::optional<RunLayouts>& best) {
+    const auto cannot_win = [&](Time time) { return best && time >= best->time; };
+    const std::optional<Time> least = bound_on(mesh, run, held);
+    if (!least || cannot_win(*least)) return;
     const LayoutGraph graph = mesh.graph(run, held);
-    if (fewest_bytes(graph) > *graph.limit) return;
     const ChosenLayouts& free = without_limit(mesh, run, graph);
-    if (best && free.time >= best->time) return;
+    if (cannot_win(free.time)) return;
     std::optional<ChosenLayouts> chosen = layouts_of(graph, free.choices);
     if (chosen->bytes > *graph.limit) chosen = solve(graph);
-    if (!chosen || (best && chosen->time >= best->time)) return;
+    if (!chosen || cannot_win(chosen->time)) return;
     best = RunLayouts{mesh.shape(), chosen->time, chosen->bytes, mesh.told(run, chosen->choices)};
   }
 
@@ -209,6 +235,12 @@ struct RunSearch::Impl {
     const auto [found, fresh] = known.try_emplace({run, devices, held});
     if (fresh)
       for (ModelOnMesh& mesh : meshes_of(devices)) try_mesh(mesh, run, held, found->second);
+    return found->second;
+  }
+
+  const RunContents& contents(BlockRange run) {
+    const auto [found, fresh] = contents_known.try_emplace({run.first, run.count});
+    if (fresh) found->second = contents_of(blocks, run);
     return found->second;
   }
 };
@@ -227,7 +259,11 @@ RunSearch::RunSearch(const Scenario& scenario, const Blocks& blocks, const workl
 RunSearch::~RunSearch() = default;
 
 const std::optional<RunLayouts>& RunSearch::best(BlockRange run, std::uint32_t devices, std::uint32_t held) {
-  return impl_->best(contents_of(impl_->blocks, run), devices, held);
+  return impl_->best(impl_->contents(run), devices, held);
+}
+
+std::optional<Time> RunSearch::bound(BlockRange run, std::uint32_t devices, std::uint32_t held) {
+  return impl_->bound(impl_->contents(run), devices, held);
 }
 
 std::size_t RunSearch::programs() const { return impl_->programs; }

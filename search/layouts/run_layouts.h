@@ -43,6 +43,11 @@ class RunSearch {
   /// a device's memory, or the shape that was asked for has other devices.
   const std::optional<RunLayouts>& best(schedules::BlockRange run, std::uint32_t devices, std::uint32_t held);
 
+  /// No more than that takes; none: no layouts fit, or nobody knows yet whether some do. Without an integer program:
+  /// what the best of each operator takes on the best mesh, or what runs take that may have any memory, where that is
+  /// known.
+  std::optional<Time> bound(schedules::BlockRange run, std::uint32_t devices, std::uint32_t held);
+
   /// How many integer programs there were.
   std::size_t programs() const;
 

@@ -16,11 +16,22 @@ class StageCutting {
     unit_ = p_.devices;
     for (const std::uint32_t size : p_.sizes) unit_ = std::gcd(unit_, size);
     devices_ = p_.devices / unit_;
-    time_all();
+    times_.assign(place(most_stages_ + 1, 0, 0, 0), kNever);
+    is_exact_.assign(times_.size(), false);
   }
 
+  /// The best by bounds, until it is one of which no stage is only bounded.
   std::optional<CutStages> best() {
     if (p_.stages && *p_.stages > p_.layers) return std::nullopt;
+    for (;;) {
+      bound_all();
+      std::optional<CutStages> best = best_by_times();
+      if (!best || !has_news(*best)) return best;
+    }
+  }
+
+ private:
+  std::optional<CutStages> best_by_times() {
     std::optional<CutStages> best;
     for (Time longest = kNever; share_out(longest);) {
       CutStages found = cut();
@@ -37,7 +48,20 @@ class StageCutting {
     return best;
   }
 
- private:
+  /// Whether a stage takes longer than its bound.
+  bool has_news(const CutStages& found) {
+    bool news = false;
+    auto left = static_cast<std::uint32_t>(found.stages.size());
+    for (const CutStage& stage : found.stages) {
+      const std::size_t at = place(left--, stage.first, stage.first + stage.count, stage.size);
+      if (is_exact_[at]) continue;
+      times_[at] = p_.time(stage.first, stage.count, stage.size, stage.held).value_or(kNever);
+      is_exact_[at] = true;
+      news = news || times_[at] != stage.time;
+    }
+    return news;
+  }
+
   std::uint32_t held(std::uint32_t stages_left) const {
     return static_cast<std::uint32_t>(std::min<std::int64_t>(stages_left, p_.micro_batches));
   }
@@ -45,19 +69,17 @@ class StageCutting {
     return ((std::size_t{left} * p_.layers + first) * (p_.layers + 1) + end) * p_.sizes.size() + size;
   }
 
-  /// Of every stage that can be, by how many there are from it on.
-  void time_all() {
-    times_.assign(place(most_stages_ + 1, 0, 0, 0), kNever);
+  /// Every stage that can be, by how many there are from it on.
+  void bound_all() {
     shortest_ = kNever;
     for (std::uint32_t left = 1; left <= most_stages_; ++left)
       for (std::uint32_t first = 0; first < p_.layers; ++first)
         for (std::uint32_t end = first + 1; end <= p_.layers; ++end) {
           if ((left == 1) != (end == p_.layers) || p_.layers - end + 1 < left) continue;
           for (std::uint32_t size = 0; size < p_.sizes.size(); ++size) {
-            const auto time = p_.time(first, end - first, size, held(left));
-            if (!time) continue;
-            times_[place(left, first, end, size)] = *time;
-            shortest_ = std::min(shortest_, *time);
+            const std::size_t at = place(left, first, end, size);
+            if (!is_exact_[at]) times_[at] = p_.bound(first, end - first, size, held(left)).value_or(kNever);
+            shortest_ = std::min(shortest_, times_[at]);
           }
         }
   }
@@ -126,6 +148,7 @@ class StageCutting {
   std::uint32_t unit_ = 1, devices_ = 1;  ///< devices are counted in units that all sizes are multiples of
   Time shortest_{};
   std::vector<Time> times_;
+  std::vector<bool> is_exact_;
   std::vector<Choice> choices_;
 };
 

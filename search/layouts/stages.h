@@ -16,6 +16,10 @@ struct StageProblem {
   std::vector<std::uint32_t> sizes;  ///< that a stage's mesh can have
   std::int64_t micro_batches = 1;
   std::optional<std::uint32_t> stages{};  ///< how many; none: as many as are best
+  /// As `time`, but no more than that, where that takes long to work out: of stages that cannot be among the best
+  /// nothing else is asked. What it answers may have come nearer when `time` was asked.
+  std::function<std::optional<Time>(std::uint32_t first, std::uint32_t count, std::uint32_t size, std::uint32_t held)>
+      bound;
   /// What a stage takes for a micro-batch, forward and backward, that has `count` layers from `first` on and the
   /// `size`th of these meshes, and holds the activations of `held` micro-batches; none: it does not fit.
   std::function<std::optional<Time>(std::uint32_t first, std::uint32_t count, std::uint32_t size, std::uint32_t held)>
