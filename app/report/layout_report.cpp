@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <vector>
 
@@ -27,11 +28,20 @@ std::string_view unit_name(const LayoutPlan& plan, const BlockLayouts& block, st
   return schedules::name(plan.blocks.kinds[block.kind].operators[block.units[unit].first].kind);
 }
 
+/// "layer", and of several kinds of that name where in the model the first of them is: "unit 3".
+std::string block_name(const LayoutPlan& plan, const BlockLayouts& block) {
+  const schedules::Blocks& blocks = plan.blocks;
+  const std::string_view name = blocks.kinds[block.kind].name;
+  if (std::ranges::count(blocks.kinds, name, &schedules::Block::name) == 1) return std::string(name);
+  const auto first = std::ranges::find(blocks.order, block.kind);
+  return fmt::format("{} {}", name, first - blocks.order.begin());
+}
+
 /// A row for each unit of each kind of block.
 std::string layouts_of_stage(const LayoutPlan& plan, const LayoutStage& stage) {
   std::string out;
   for (const BlockLayouts& block : stage.run.blocks) {
-    out += fmt::format("  {}{}\n", plan.blocks.kinds[block.kind].name,
+    out += fmt::format("  {}{}\n", block_name(plan, block),
                        block.count > 1 ? fmt::format(", {} of them", block.count) : "");
     TextTable table({{"", TextTable::Align::left}, {"", TextTable::Align::left}});
     for (std::size_t i = 0; i < block.units.size(); ++i)
@@ -102,7 +112,7 @@ Json block_json(const LayoutPlan& plan, const BlockLayouts& block, MeshShape sha
                          {"forward_s", to_seconds(block.chosen[i].forward)},
                          {"backward_s", to_seconds(block.chosen[i].backward + block.chosen[i].recomputed)},
                          {"once_s", to_seconds(block.chosen[i].once)}});
-  return {{"block", plan.blocks.kinds[block.kind].name}, {"count", block.count}, {"operators", operators}};
+  return {{"block", block_name(plan, block)}, {"count", block.count}, {"operators", operators}};
 }
 
 Json stage_json(const LayoutPlan& plan, const LayoutStage& stage) {

@@ -90,6 +90,7 @@ class UnitCost {
       : s_(context.scenario),
         block_(context.block),
         splits_tokens_(context.splits_tokens),
+        message_(context.message),
         unit_(unit),
         mesh_(mesh),
         cost_{.gpu = s_.cluster.gpu, .software = s_.software, .precision = s_.training.precision} {}
@@ -258,7 +259,11 @@ class UnitCost {
     const int zero = s_.data_parallel.zero;
     const auto shards = static_cast<double>(split.rows);
     const auto copies = [](WorkSplit w) { return w == WorkSplit::samples || w == WorkSplit::tokens; };
-    const auto sum = [&](Operation operation, double bytes) { return along(out.work, copies, operation, bytes); };
+    const auto sum = [&](Operation operation, double bytes) {
+      // With others' in a message: it takes its share of that one's time.
+      const double share = std::min(1.0, bytes / message_);
+      return from_seconds(to_seconds(along(out.work, copies, operation, bytes / share)) * share);
+    };
     const double main = static_cast<double>(element_bytes(s_.software.main_gradient_precision)),
                  wire = static_cast<double>(element_bytes(gradient_precision(s_)));
     const bool scatters = zero >= 2 || (zero == 1 && !s_.software.zero_1_all_reduce);
@@ -291,6 +296,7 @@ class UnitCost {
   const Scenario& s_;
   const Block& block_;
   const bool splits_tokens_;
+  const double message_;
   const LayoutUnit& unit_;
   const Mesh& mesh_;
   const KernelCost cost_;

@@ -39,6 +39,7 @@ struct BlockContext {
   const schedules::Scenario& scenario;  ///< unsplit: of which the block is
   const schedules::Block& block;
   bool splits_tokens = false;  ///< whether tokens of a sample may be shared
+  double message = 0;          ///< bytes of gradients of unlike operators that are summed together
 };
 
 /// Every layout of a unit that its sizes allow, but for those that another one with the same tensors betters in

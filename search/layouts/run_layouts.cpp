@@ -43,6 +43,13 @@ bool repeats_whole(const Scenario& s, const Block& block) {
   return s.recompute == Recompute::full && !block.recompute.empty();
 }
 
+/// Bytes of gradients that travel in one message: a bucket where they travel while backward runs, else all.
+double summed_together(const Scenario& s, const Blocks& blocks) {
+  if (data_overlap(s)) return static_cast<double>(bucket(s).value);
+  const BlockRange all{0, static_cast<std::uint32_t>(blocks.order.size())};
+  return parameters(blocks, {&all, 1}) * static_cast<double>(element_bytes(gradient_precision(s)));
+}
+
 }  // namespace
 
 /// All kinds of blocks on one mesh, and the graphs of runs.
@@ -53,7 +60,7 @@ class ModelOnMesh {
       : s_(s), blocks_(blocks), units_(units), mesh_(mesh) {
     for (std::uint32_t kind = 0; kind < blocks.kinds.size(); ++kind) {
       KindOnMesh& here = kinds_.emplace_back();
-      const BlockContext context{s, blocks.kinds[kind], splits_tokens};
+      const BlockContext context{s, blocks.kinds[kind], splits_tokens, summed_together(s, blocks)};
       for (const LayoutUnit& unit : units[kind].units) here.layouts.push_back(unit_layouts(context, unit, mesh_));
     }
     for (std::uint32_t kind = 0; kind < kinds_.size(); ++kind)
