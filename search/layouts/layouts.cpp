@@ -79,19 +79,20 @@ std::optional<LayoutPlan> best_layout_plan(const Scenario& scenario, const Layou
     return run;
   };
   RunSearch runs(whole, plan.blocks, *machine, solver, scenario.parallelism.sequence, options.mesh);
-  const StageProblem problem{.layers = plan.groups,
-                             .devices = scenario.cluster.gpus,
-                             .sizes = sizes,
-                             .micro_batches = micro_batches(scenario),
-                             .stages = options.stages,
-                             .bound = [&](std::uint32_t first, std::uint32_t count, std::uint32_t size,
+  const StageProblem problem{
+      .layers = plan.groups,
+      .devices = scenario.cluster.gpus,
+      .sizes = sizes,
+      .micro_batches = micro_batches(scenario),
+      .stages = options.stages,
+      .bound = [&](std::uint32_t first, std::uint32_t count, std::uint32_t size,
                    std::uint32_t held) { return runs.bound(run_of(first, count), sizes[size], held); },
       .time = [&](std::uint32_t first, std::uint32_t count, std::uint32_t size,
-                                         std::uint32_t held) -> std::optional<Time> {
-                               const auto& best = runs.best(run_of(first, count), sizes[size], held);
-                               if (!best) return std::nullopt;
-                               return best->time;
-                             }};
+                  std::uint32_t held) -> std::optional<Time> {
+        const auto& best = runs.best(run_of(first, count), sizes[size], held);
+        if (!best) return std::nullopt;
+        return best->time;
+      }};
   const std::optional<CutStages> cut_stages = best_stages(problem);
   if (!cut_stages) return std::nullopt;
   plan.time = cut_stages->time;

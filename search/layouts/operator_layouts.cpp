@@ -6,9 +6,11 @@
 
 #include "models/cost/kernel.h"
 #include "models/cost/optimizer.h"
+#include "models/cost/pass.h"
 #include "models/layers/block_of.h"
 #include "schedules/plan/memory.h"
 #include "search/layouts/split_kernel.h"
+#include "sim/whole_bytes.h"
 
 namespace stepcast::search {
 
@@ -53,6 +55,11 @@ constexpr std::array kWorkSplits = {WorkSplit::nothing,         WorkSplit::sampl
 
 bool is_of_tokens(WorkSplit work) {
   return work == WorkSplit::tokens || work == WorkSplit::gathered_columns || work == WorkSplit::scattered_inner;
+}
+
+/// Asks of an axis whether it splits work in one way.
+auto is(WorkSplit which) {
+  return [which](WorkSplit work) { return work == which; };
 }
 
 /// What operators of a kind can be shared by.
@@ -155,11 +162,10 @@ class UnitCost {
     const DimensionSplit split = dimensions(work);
     double parameters = 0;
     for (std::uint32_t place = unit_.first; place < unit_.first + unit_.count; ++place) {
-      add_kernels(out, split, place);
       add_saved(out, place);
       parameters += owned(out, split, place);
     }
-    add_traffic(out, split);
+    add_passes(out, split);
     add_weights(out, split, parameters);
     return out;
   }
@@ -169,17 +175,51 @@ class UnitCost {
     return place == unit_.first && (unit_.kind == UnitKind::multiply || unit_.kind == UnitKind::convolution);
   }
 
-  void add_kernels(UnitLayout& out, const DimensionSplit& split, std::uint32_t place) const {
-    const Operator& op = block_.operators[place];
-    const auto time = [&](const Kernel& kernel, bool backward) {
-      return cost_.time(is_weighted(place) ? of_multiply(kernel, backward, split, op.parameters * element())
-                                           : shared(kernel, ways_of_tensor(out.out)));
-    };
-    Time forward{};
-    for (const Kernel& kernel : forward_of(block_, place)) forward += time(kernel, false);
-    for (const Kernel& kernel : backward_of(block_, place)) out.backward += time(kernel, true);
-    out.forward += forward;
-    if (is_repeated(op)) out.recomputed += forward;
+  Kernel part(const Kernel& kernel, const UnitLayout& layout, const DimensionSplit& split, std::uint32_t place,
+              bool backward) const {
+    if (!is_weighted(place)) return shared(kernel, ways_of_tensor(layout.out));
+    return of_multiply(kernel, backward, split, block_.operators[place].parameters * element());
+  }
+
+  /// Sums and gathers of activations around a multiply: Megatron-LM's f and g (Shoeybi et al. 2019, arXiv 1909.08053,
+  /// sec. 3), and with tokens split their counterparts (Korthikanti et al. 2022, arXiv 2205.05198, sec. 4.2.2), along
+  /// any axis.
+  void add_forward(Kernels& pass, const UnitLayout& layout, const DimensionSplit& split, std::uint32_t place) const {
+    if (is_weighted(place))
+      exchange(pass, layout.work, is(WorkSplit::gathered_columns), Operation::all_gather, read_bytes(split));
+    for (const Kernel& kernel : forward_of(block_, place)) pass.push_back(part(kernel, layout, split, place, false));
+    if (!is_weighted(place)) return;
+    exchange(pass, layout.work, is(WorkSplit::inner), Operation::all_reduce, made_bytes(split));
+    exchange(pass, layout.work, is(WorkSplit::scattered_inner), Operation::reduce_scatter, made_bytes(split));
+  }
+
+  /// Where the software overlaps, what comes before a multiply runs under it.
+  void add_backward(Kernels& pass, const UnitLayout& layout, const DimensionSplit& split, std::uint32_t place) const {
+    const bool overlaps = tensor_overlap(s_) != TensorOverlap::none;
+    if (is_weighted(place)) {
+      exchange(pass, layout.work, is(WorkSplit::scattered_inner), Operation::all_gather, made_bytes(split));
+      exchange(pass, layout.work, is(WorkSplit::gathered_columns), Operation::all_gather, read_bytes(split), overlaps);
+    }
+    for (const Kernel& kernel : backward_of(block_, place)) {
+      pass.push_back(part(kernel, layout, split, place, true));
+      if (!is_weighted(place) || !makes_input_gradient(kernel)) continue;
+      exchange(pass, layout.work, is(WorkSplit::columns), Operation::all_reduce, read_bytes(split), overlaps);
+      exchange(pass, layout.work, is(WorkSplit::gathered_columns), Operation::reduce_scatter, read_bytes(split),
+               overlaps);
+    }
+  }
+
+  void add_passes(UnitLayout& out, const DimensionSplit& split) const {
+    Kernels forward, repeated, backward;
+    for (std::uint32_t place = unit_.first; place < unit_.first + unit_.count; ++place) {
+      add_forward(forward, out, split, place);
+      if (is_repeated(block_.operators[place])) add_forward(repeated, out, split, place);
+    }
+    for (std::uint32_t place = unit_.first + unit_.count; place-- > unit_.first;)
+      add_backward(backward, out, split, place);
+    out.forward = time_of(forward);
+    out.recomputed = time_of(repeated);
+    out.backward = time_of(backward);
   }
 
   /// A transformer's multiplies save what they read, all else what it makes.
@@ -214,42 +254,45 @@ class UnitCost {
   }
 
   double element() const { return static_cast<double>(element_bytes(s_.training.precision)); }
-  bool has_input_gradient() const {
-    return std::ranges::any_of(backward_of(block_, unit_.first), [](const Kernel& kernel) {
-      const bool multiplies = std::holds_alternative<Gemm>(kernel) || std::holds_alternative<Convolution>(kernel);
-      return multiplies && !of_weights(kernel);
-    });
+  static bool makes_input_gradient(const Kernel& kernel) {
+    return (std::holds_alternative<Gemm>(kernel) || std::holds_alternative<Convolution>(kernel)) && !of_weights(kernel);
   }
 
-  /// A collective along every axis that shares some work: one among all devices where both do.
+  /// On a device, of what its multiply reads and makes, as if no axis split what it is gathered or summed over.
+  double read_bytes(const DimensionSplit& split) const {
+    return unit_.in_bytes / static_cast<double>(split.rows * split.inner * split.batch);
+  }
+  double made_bytes(const DimensionSplit& split) const {
+    return unit_.made_bytes / static_cast<double>(split.rows * split.columns * split.batch);
+  }
+
+  /// The axes along which some kind of work is split: both as one where both are.
   template <class Counts>
-  Time along(const Work& work, const Counts& counts, Operation operation, double bytes) const {
-    const bool down = counts(work[0]), rows = counts(work[1]);
-    if (down && rows) return mesh_.time(MeshAxis::all, operation, bytes);
-    Time all{};
-    if (down) all += mesh_.time(MeshAxis::down_columns, operation, bytes);
-    if (rows) all += mesh_.time(MeshAxis::along_rows, operation, bytes);
-    return all;
+  static std::vector<MeshAxis> axes_of(const Work& work, const Counts& counts) {
+    const bool down = counts(work[0]), along = counts(work[1]);
+    if (down && along) return {MeshAxis::all};
+    if (down) return {MeshAxis::down_columns};
+    return along ? std::vector{MeshAxis::along_rows} : std::vector<MeshAxis>{};
   }
 
-  /// Sums and gathers of activations: Megatron-LM's f and g (Shoeybi et al. 2019, arXiv 1909.08053, sec. 3), and with
-  /// tokens split their counterparts (Korthikanti et al. 2022, arXiv 2205.05198, sec. 4.2.2), along any axis.
-  void add_traffic(UnitLayout& out, const DimensionSplit& split) const {
-    if (unit_.kind != UnitKind::multiply && unit_.kind != UnitKind::convolution) return;
-    const Work& work = out.work;
-    const auto is = [](WorkSplit which) { return [which](WorkSplit w) { return w == which; }; };
-    const double read = unit_.in_bytes / static_cast<double>(split.rows * split.inner * split.batch),
-                 made = unit_.made_bytes / static_cast<double>(split.rows * split.columns * split.batch);
-    const Time forward = along(work, is(WorkSplit::inner), Operation::all_reduce, made) +
-                         along(work, is(WorkSplit::scattered_inner), Operation::reduce_scatter, made) +
-                         along(work, is(WorkSplit::gathered_columns), Operation::all_gather, read);
-    out.forward += forward;
-    if (is_repeated(block_.operators[unit_.first])) out.recomputed += forward;
-    out.backward += along(work, is(WorkSplit::scattered_inner), Operation::all_gather, made) +
-                    along(work, is(WorkSplit::gathered_columns), Operation::all_gather, read);
-    if (has_input_gradient())
-      out.backward += along(work, is(WorkSplit::columns), Operation::all_reduce, read) +
-                      along(work, is(WorkSplit::gathered_columns), Operation::reduce_scatter, read);
+  /// In a pass the groups of an axis go by the names of a grid of tensor ranks.
+  static constexpr std::array kAmong = {Among::tensor_column, Among::tensor, Among::tensor_depth};
+  template <class Counts>
+  void exchange(Kernels& pass, const Work& work, const Counts& counts, Operation operation, double bytes,
+                bool under_next = false) const {
+    for (const MeshAxis axis : axes_of(work, counts))
+      pass.push_back(TensorCollective{block_.operators[unit_.first].kind, operation, whole_bytes(bytes), under_next,
+                                      kAmong[static_cast<std::size_t>(axis)]});
+  }
+
+  Time time_of(const Kernels& pass) const {
+    const auto timed = [&](const TensorCollective& one) {
+      const auto axis = std::ranges::find(kAmong, one.among) - kAmong.begin();
+      collectives::Timing timing;
+      timing.duration = mesh_.time(static_cast<MeshAxis>(axis), one.operation, static_cast<double>(one.bytes.value));
+      return timing;
+    };
+    return pass_time(pass, cost_, timed).duration;
   }
 
   /// Gradients of weights are summed over devices that share samples or tokens, and ZeRO shards over these what
@@ -262,7 +305,9 @@ class UnitCost {
     const auto sum = [&](Operation operation, double bytes) {
       // With others' in a message: it takes its share of that one's time.
       const double share = std::min(1.0, bytes / message_);
-      return from_seconds(to_seconds(along(out.work, copies, operation, bytes / share)) * share);
+      Time all{};
+      for (const MeshAxis axis : axes_of(out.work, copies)) all += mesh_.time(axis, operation, bytes / share);
+      return from_seconds(to_seconds(all) * share);
     };
     const double main = static_cast<double>(element_bytes(s_.software.main_gradient_precision)),
                  wire = static_cast<double>(element_bytes(gradient_precision(s_)));
