@@ -109,7 +109,7 @@ TEST_F(Layouts, ShareOutExperts) {
   s.model.hidden = 4096;
   s.model.heads = s.model.kv_heads = 32;
   s.model.experts = {.count = 8, .active = 2, .ffn = 14336};
-  s.training.global_batch = 8;
+  s.training.global_batch = 512;
   s.parallelism.data = 8;
   s.parallelism.expert = 8;
   const auto plan = best(s, {.stages = 1});
@@ -130,9 +130,9 @@ Scenario two_convolutions() {
   s.model.network.layers = {
       {.kind = LayerKind::convolution, .out = 64, .kernel_height = 3, .kernel_width = 3, .norm = true, .relu = true},
       {.kind = LayerKind::convolution, .out = 64, .kernel_height = 3, .kernel_width = 3, .norm = true, .relu = true},
-      {.kind = LayerKind::convolution, .out = 8192, .kernel_height = 3, .kernel_width = 3, .stride = 16, .norm = true},
-      {.kind = LayerKind::convolution, .out = 8192, .kernel_height = 3, .kernel_width = 3, .norm = true, .relu = true}};
-  s.training = {.global_batch = 64, .micro_batch = 8, .precision = Precision::fp16};
+      {.kind = LayerKind::convolution, .out = 2048, .kernel_height = 3, .kernel_width = 3, .stride = 16, .norm = true},
+      {.kind = LayerKind::convolution, .out = 2048, .kernel_height = 3, .kernel_width = 3, .norm = true, .relu = true}};
+  s.training = {.global_batch = 6400, .micro_batch = 8, .precision = Precision::fp16};
   s.parallelism.data = 8;
   return s;
 }
@@ -142,6 +142,7 @@ TEST_F(Layouts, OfConvolutionsSplitSamplesEarlyAndChannelsLateWhereMemoryAsks) {
   const auto roomy = best(s, {.stages = 1});
   ASSERT_TRUE(roomy);
   const Bytes roomy_bytes = roomy->stages.front().run.bytes;
+  for (std::uint32_t i = 0; i < 4; ++i) EXPECT_EQ(layout_of(*roomy, OperatorKind::convolution, i), "samples over 8");
   s.cluster.gpu.memory = {roomy_bytes.value / 2};
   const auto tight = best(s, {.stages = 1});
   ASSERT_TRUE(tight);
@@ -151,7 +152,7 @@ TEST_F(Layouts, OfConvolutionsSplitSamplesEarlyAndChannelsLateWhereMemoryAsks) {
       << layout_of(*tight, OperatorKind::convolution, 3);
   EXPECT_LE(tight->stages.front().run.bytes, s.cluster.gpu.memory);
   EXPECT_GE(tight->time, roomy->time);
-  s.cluster.gpu.memory = {roomy_bytes.value / 1000};
+  s.cluster.gpu.memory = {roomy_bytes.value / 100};
   EXPECT_FALSE(best(s, {.stages = 1}));
 }
 
@@ -160,7 +161,9 @@ TEST_F(Layouts, TakeTheMemoryThatThePlanTakes) {
   const auto plan = best(s, {.mesh = MeshShape{1, 8}});
   ASSERT_TRUE(plan && plan->scenario);
   const Bytes peak = schedules::plan(*plan->scenario, machines_).memory.front().peak();
-  EXPECT_NEAR(plan->stages.front().run.bytes / peak, 1, 0.05);
+  // Of what blocks take while they are at work, only the most counts at once; layouts count that of each kind.
+  EXPECT_GE(plan->stages.front().run.bytes, peak);
+  EXPECT_LE(plan->stages.front().run.bytes / peak, 1.12);
 }
 
 TEST_F(Layouts, DoNotDependOnWhatElseWasAsked) {
