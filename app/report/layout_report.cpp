@@ -24,8 +24,9 @@ using search::MeshShape;
 
 std::string shape_text(MeshShape shape) { return fmt::format("{}x{}", shape.rows, shape.columns); }
 
-std::string_view unit_name(const LayoutPlan& plan, const BlockLayouts& block, std::size_t unit) {
-  return schedules::name(plan.blocks.kinds[block.kind].operators[block.units[unit].first].kind);
+std::string_view unit_name(const LayoutPlan& plan, const BlockLayouts& block, const search::LayoutUnit& unit) {
+  if (unit.kind == search::UnitKind::attention) return "attention";
+  return schedules::name(plan.blocks.kinds[block.kind].operators[unit.first].kind);
 }
 
 /// "layer", and of several kinds of that name where in the model the first of them is: "unit 3".
@@ -45,7 +46,7 @@ std::string layouts_of_stage(const LayoutPlan& plan, const LayoutStage& stage) {
                        block.count > 1 ? fmt::format(", {} of them", block.count) : "");
     TextTable table({{"", TextTable::Align::left}, {"", TextTable::Align::left}});
     for (std::size_t i = 0; i < block.units.size(); ++i)
-      table.add({std::string(unit_name(plan, block, i)),
+      table.add({std::string(unit_name(plan, block, block.units[i])),
                  search::layout_text(block.chosen[i], block.units[i], stage.run.shape)});
     const std::string text = table.text("    ");
     out += text.substr(text.find('\n') + 1);
@@ -106,7 +107,7 @@ Json forecast_json(const schedules::Scenario& scenario, const Forecast& forecast
 Json block_json(const LayoutPlan& plan, const BlockLayouts& block, MeshShape shape) {
   Json operators = Json::array();
   for (std::size_t i = 0; i < block.units.size(); ++i)
-    operators.push_back({{"operator", unit_name(plan, block, i)},
+    operators.push_back({{"operator", unit_name(plan, block, block.units[i])},
                          {"operators", block.units[i].count},
                          {"layout", search::layout_text(block.chosen[i], block.units[i], shape)},
                          {"forward_s", to_seconds(block.chosen[i].forward)},
@@ -131,8 +132,8 @@ Json stage_json(const LayoutPlan& plan, const LayoutStage& stage) {
 
 std::string layout_table(const LayoutReport& report) {
   const schedules::Scenario& s = report.scenario;
-  std::string out = fmt::format("{}: {} micro-batches of {} samples on {} GPUs\n\n", s.name, micro_batches(s),
-                                s.training.micro_batch * s.parallelism.data, s.cluster.gpus);
+  std::string out = fmt::format("{}: {} GPUs, micro-batches a step: {}, samples in each: {}\n\n", s.name,
+                                s.cluster.gpus, micro_batches(s), s.training.micro_batch * s.parallelism.data);
   if (!report.plan) return out + "no layouts fit in the GPUs' memory\n";
   const LayoutPlan& plan = *report.plan;
   TextTable table({{"stage"}, {"layers"}, {"GPUs"}, {"mesh"}, {"held"}, {"time"}, {"memory"}});
