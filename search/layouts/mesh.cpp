@@ -50,8 +50,9 @@ std::vector<std::uint32_t> stage_sizes(std::uint32_t gpus_per_node, std::uint32_
   const std::uint32_t node = std::min(gpus_per_node, gpus);
   std::vector<std::uint32_t> sizes;
   for (std::uint32_t of_node = 1; of_node < node && node % of_node == 0; of_node *= 2) sizes.push_back(of_node);
-  for (std::uint32_t nodes = 1; nodes * node < gpus && gpus % (nodes * node) == 0; nodes *= 2)
-    sizes.push_back(nodes * node);
+  const std::uint32_t nodes = gpus % node == 0 ? gpus / node : 1;
+  for (std::uint32_t of_all = 1; of_all < nodes; ++of_all)
+    if (nodes % of_all == 0) sizes.push_back(of_all * node);
   sizes.push_back(gpus);
   std::erase_if(sizes, [&](std::uint32_t size) { return size * kFewestOfCluster < gpus; });
   return sizes;

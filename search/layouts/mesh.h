@@ -38,10 +38,10 @@ class Mesh {
   std::array<std::vector<collectives::Group>, kMeshAxes + 1> groups_;
 };
 
-/// Numbers of GPUs that stages can have, in ascending order: powers of two up to a node that divide it, the node, and
-/// numbers of nodes likewise (the same, sec. 5.2, with powers of two of nodes in place of all). Each divides the next,
-/// so that whatever stages add up to the cluster can be laid on it without one that straddles two nodes (the same,
-/// theorem 1). None is smaller than a 64th of the cluster.
+/// Numbers of GPUs that stages can have, in ascending order: powers of two up to a node that divide it, and divisors of
+/// the number of nodes (the same, sec. 5.2, with these in place of all numbers of nodes). Whatever stages add up to the
+/// cluster can be laid on it without one that straddles two nodes: of those smaller than a node each size divides the
+/// next (the same, theorem 1). None is smaller than a 64th of the cluster.
 std::vector<std::uint32_t> stage_sizes(std::uint32_t gpus_per_node, std::uint32_t gpus);
 
 /// The shapes of so many GPUs: one row, and every rectangle of two rows and two columns at least.

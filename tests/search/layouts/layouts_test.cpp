@@ -238,9 +238,9 @@ TEST(LayoutsOfTensors, ConvertByGathersAndExchanges) {
             mesh.time(MeshAxis::along_rows, Operation::all_gather, kBytes / 2));
 }
 
-TEST(StageSizes, DivideEachOther) {
+TEST(StageSizes, FillNodesAndDivideTheCluster) {
   EXPECT_EQ(stage_sizes(8, 32), (std::vector<std::uint32_t>{1, 2, 4, 8, 16, 32}));
-  EXPECT_EQ(stage_sizes(8, 96), (std::vector<std::uint32_t>{2, 4, 8, 16, 32, 96}));
+  EXPECT_EQ(stage_sizes(8, 96), (std::vector<std::uint32_t>{2, 4, 8, 16, 24, 32, 48, 96}));
   EXPECT_EQ(stage_sizes(6, 12), (std::vector<std::uint32_t>{1, 2, 6, 12}));
   EXPECT_EQ(stage_sizes(8, 4), (std::vector<std::uint32_t>{1, 2, 4}));
   EXPECT_EQ(stage_sizes(4, 1024).front(), 16u);
