@@ -58,10 +58,10 @@ std::vector<std::uint32_t> stage_sizes(std::uint32_t gpus_per_node, std::uint32_
   return sizes;
 }
 
-std::vector<MeshShape> mesh_shapes(std::uint32_t devices) {
+std::vector<MeshShape> mesh_shapes(std::uint32_t devices, std::uint32_t gpus_per_node) {
   std::vector<MeshShape> shapes{{1, devices}};
-  for (std::uint32_t rows = 2; rows * 2 <= devices; ++rows)
-    if (devices % rows == 0) shapes.push_back({rows, devices / rows});
+  for (std::uint32_t columns = 2; columns * 2 <= devices && columns <= gpus_per_node; ++columns)
+    if (devices % columns == 0 && gpus_per_node % columns == 0) shapes.push_back({devices / columns, columns});
   return shapes;
 }
 

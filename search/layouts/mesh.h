@@ -44,7 +44,8 @@ class Mesh {
 /// next (the same, theorem 1). None is smaller than a 64th of the cluster.
 std::vector<std::uint32_t> stage_sizes(std::uint32_t gpus_per_node, std::uint32_t gpus);
 
-/// The shapes of so many GPUs: one row, and every rectangle of two rows and two columns at least.
-std::vector<MeshShape> mesh_shapes(std::uint32_t devices);
+/// The shapes of so many GPUs: one row, and every rectangle of two rows and two columns at least whose rows are not
+/// longer than a node.
+std::vector<MeshShape> mesh_shapes(std::uint32_t devices, std::uint32_t gpus_per_node);
 
 }  // namespace stepcast::search

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "schedules/checks/check.h"
+#include "search/layouts/unsplit.h"
 
 namespace stepcast::search {
 
@@ -81,23 +82,21 @@ std::optional<RankCounts> ranks_of(const RunLayouts& run) {
 std::optional<Scenario> nearest_scenario(const Scenario& scenario, std::span<const LayoutStage> stages) {
   const std::optional<RankCounts> ranks = ranks_of(stages.front().run);
   if (!ranks) return std::nullopt;
-  Scenario s = scenario;
-  Parallelism& plan = s.parallelism = {};
+  Scenario s = unsplit(scenario);
+  Parallelism& plan = s.parallelism;
   for (const LayoutStage& stage : stages) {
     if (stage.run.shape.devices() != stages.front().run.shape.devices() || ranks_of(stage.run) != ranks)
       return std::nullopt;
     plan.layers_per_stage.push_back(stage.layers);
   }
-  const std::int64_t samples = s.training.micro_batch * scenario.parallelism.data;
-  if (samples % ranks->data != 0) return std::nullopt;
-  s.training.micro_batch = samples / ranks->data;
+  if (s.training.micro_batch % ranks->data != 0) return std::nullopt;
+  s.training.micro_batch /= ranks->data;
   plan.data = ranks->data;
   plan.tensor = ranks->tensor;
   plan.expert = ranks->expert;
   plan.sequence = ranks->tensor > 1 && ranks->scatters;
   plan.pipeline = static_cast<std::uint32_t>(stages.size());
   if (plan.pipeline == 1) plan.layers_per_stage.clear();
-  s.pipeline = {};
   s.data_parallel.shard_group.reset();
   if (!check(s).empty()) return std::nullopt;
   return s;

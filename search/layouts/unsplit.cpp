@@ -7,6 +7,8 @@ using namespace schedules;
 Scenario unsplit(const Scenario& scenario) {
   Scenario s = scenario;
   s.training.micro_batch *= s.parallelism.data;
+  // Stacks say this by whether there are stages.
+  if (s.data_parallel.zero >= 2) s.data_parallel.sum_once = !sums_each_micro_batch(scenario);
   s.parallelism = {};
   s.pipeline = {};
   return s;

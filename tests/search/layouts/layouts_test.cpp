@@ -246,5 +246,11 @@ TEST(StageSizes, FillNodesAndDivideTheCluster) {
   EXPECT_EQ(stage_sizes(4, 1024).front(), 16u);
 }
 
+TEST(MeshShapes, AreARowOrRectanglesOfRowsInANode) {
+  EXPECT_EQ(mesh_shapes(1, 8), (std::vector<MeshShape>{{1, 1}}));
+  EXPECT_EQ(mesh_shapes(8, 8), (std::vector<MeshShape>{{1, 8}, {4, 2}, {2, 4}}));
+  EXPECT_EQ(mesh_shapes(32, 8), (std::vector<MeshShape>{{1, 32}, {16, 2}, {8, 4}, {4, 8}}));
+}
+
 }  // namespace
 }  // namespace stepcast::search
