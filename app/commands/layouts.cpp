@@ -21,7 +21,7 @@
 namespace stepcast::app {
 namespace {
 
-constexpr std::uint32_t kMostStages = 1'000, kMostGroups = 64, kMostOfMesh = 1'000'000;
+constexpr std::uint32_t kMostStages = 1'000, kMostGroups = 96, kMostOfMesh = 1'000'000;
 /// Of memory, for what machines remember of collectives.
 constexpr std::size_t kLayoutMachineBytes = std::size_t{256} << 20;
 
@@ -31,7 +31,8 @@ CommandLine layouts_line() {
   options.add_options()("mesh", po::value<std::string>()->default_value("", ""),
                         "AxB: every stage's GPUs as A rows of B neighbours; else the best of all shapes")(
       "stages", po::value<std::string>()->default_value("", ""), "so many stages; else as many as are best")(
-      "groups", po::value<std::string>()->default_value("16"), "put the layers into at most so many groups");
+      "groups", po::value<std::string>()->default_value("", ""),
+      "put the layers into at most so many groups that stages do not split; else 32");
   return asked_line(
       "usage: stepcast layouts SCENARIO.yaml|- [OPTIONS]\n\n"
       "Chooses which layers each pipeline stage has, on how many GPUs, and how each operator is split over them: an\n"
@@ -56,10 +57,11 @@ std::optional<search::MeshShape> mesh_asked(const std::string& word) {
 }
 
 search::LayoutOptions layout_options(const Asked& asked) {
-  search::LayoutOptions options{.mesh = mesh_asked(word(asked.values, "mesh")),
-                                .groups = parse_count(word(asked.values, "groups"), "--groups", kMostGroups)};
+  search::LayoutOptions options{.mesh = mesh_asked(word(asked.values, "mesh"))};
   if (const std::uint32_t stages = parse_count(word(asked.values, "stages"), "--stages", kMostStages); stages > 0)
     options.stages = stages;
+  if (const std::uint32_t groups = parse_count(word(asked.values, "groups"), "--groups", kMostGroups); groups > 0)
+    options.groups = groups;
   return options;
 }
 

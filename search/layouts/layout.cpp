@@ -5,6 +5,9 @@ namespace {
 
 using collectives::Operation;
 
+/// Among more devices nobody simulates an exchange of all with all (collectives/plan.h): they gather, and cut.
+constexpr double kMostExchanging = 1024;
+
 /// One axis, or both together, of a device that has `held` bytes with the axis as it is.
 struct Change {
   MeshAxis axis{};
@@ -22,7 +25,8 @@ Time change_time(const Mesh& mesh, const Change& c, double& held) {
     held /= ways;
     return {};
   }
-  if (!is_gather(c)) return mesh.time(c.axis, Operation::all_to_all, held);
+  if (!is_gather(c) && ways <= kMostExchanging) return mesh.time(c.axis, Operation::all_to_all, held);
+  if (!is_gather(c)) return mesh.time(c.axis, Operation::all_gather, held * ways);
   held *= ways;
   return mesh.time(c.axis, Operation::all_gather, held);
 }

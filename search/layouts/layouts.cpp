@@ -48,6 +48,11 @@ std::vector<std::uint32_t> grouped(const Scenario& s, const Blocks& blocks, std:
   return out;
 }
 
+std::uint32_t most_groups(const Scenario& s, const LayoutOptions& options) {
+  constexpr std::uint32_t kGroups = 32;
+  return options.groups.value_or(std::max({kGroups, s.parallelism.pipeline, options.stages.value_or(1)}));
+}
+
 std::vector<std::uint32_t> sizes_of(const Scenario& s, const workload::Machine& machine, const LayoutOptions& options) {
   const std::uint32_t gpus = s.cluster.gpus;
   if (!options.mesh) return stage_sizes(machine.cluster().gpus_per_node(), gpus);
@@ -67,7 +72,7 @@ std::optional<LayoutPlan> best_layout_plan(const Scenario& scenario, const Layou
   plan.blocks = blocks(whole);
   const auto machine = machines.of(machine_of(scenario));
   const std::vector<std::uint32_t> sizes = sizes_of(scenario, *machine, options),
-                                   groups = grouped(whole, plan.blocks, options.groups);
+                                   groups = grouped(whole, plan.blocks, most_groups(scenario, options));
   plan.groups = static_cast<std::uint32_t>(groups.size());
   if (options.stages && *options.stages > plan.groups)
     throw InputError("--stages", "found " + std::to_string(*options.stages) + ", expected at most the " +

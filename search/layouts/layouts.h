@@ -13,7 +13,9 @@ namespace stepcast::search {
 struct LayoutOptions {
   std::optional<MeshShape> mesh{};        ///< of every stage; none: the best of all
   std::optional<std::uint32_t> stages{};  ///< how many; none: as many as are best
-  std::uint32_t groups = 16;              ///< layers are put into at most so many groups that stages do not split
+  /// Layers are put into at most so many groups that stages do not split; none: 32, or as many as the scenario has
+  /// stages.
+  std::optional<std::uint32_t> groups{};
 };
 
 /// A plan that gives each stage its layers and its own mesh, and each operator its layout.

@@ -97,7 +97,6 @@ std::optional<Scenario> nearest_scenario(const Scenario& scenario, std::span<con
   plan.sequence = ranks->tensor > 1 && ranks->scatters;
   plan.pipeline = static_cast<std::uint32_t>(stages.size());
   if (plan.pipeline == 1) plan.layers_per_stage.clear();
-  s.data_parallel.shard_group.reset();
   if (!check(s).empty()) return std::nullopt;
   return s;
 }

@@ -182,7 +182,8 @@ struct RunSearch::Impl {
   std::vector<ModelOnMesh>& meshes_of(std::uint32_t devices) {
     const auto [found, fresh] = meshes.try_emplace(devices);
     if (!fresh) return found->second;
-    const std::vector<MeshShape> all = shape ? std::vector{*shape} : mesh_shapes(devices, machine.cluster().gpus_per_node());
+    const std::vector<MeshShape> all =
+        shape ? std::vector{*shape} : mesh_shapes(devices, machine.cluster().gpus_per_node());
     for (const MeshShape& each : all)
       if (each.devices() == devices)
         found->second.emplace_back(s, blocks, units, Mesh(s, machine, each), splits_tokens);

@@ -31,21 +31,44 @@ class StageCutting {
   }
 
  private:
+  /// Longest stages that answers can have, from one place of a sorted list of times to another.
+  struct Longest {
+    std::size_t first = 0, end = 0;
+  };
+
+  /// Halves what longest stages can be, the shorter ones first. An answer of an interval takes no less than the least
+  /// sum of stages no longer than its last one, and its first one for each further micro-batch.
   std::optional<CutStages> best_by_times() {
+    std::vector<Time> lengths = times_;
+    std::ranges::sort(lengths);
+    lengths.erase(std::unique(lengths.begin(), lengths.end()), lengths.end());
+    if (!lengths.empty() && lengths.back() == kNever) lengths.pop_back();
     std::optional<CutStages> best;
-    for (Time longest = kNever; share_out(longest);) {
+    std::vector<Longest> left{{0, lengths.size()}};
+    while (!left.empty()) {
+      const Longest here = left.back();
+      left.pop_back();
+      if (here.first == here.end || !share_out(lengths[here.end - 1])) continue;
       CutStages found = cut();
-      Time sum{}, most{};
+      Time sum{}, longest{};
       for (const CutStage& stage : found.stages) {
         sum += stage.time;
-        most = std::max(most, stage.time);
+        longest = std::max(longest, stage.time);
       }
-      found.time = sum + most * (p_.micro_batches - 1);
+      found.time = sum + longest * (p_.micro_batches - 1);
       if (!best || found.time < best->time) best = std::move(found);
-      if (sum + shortest_ * (p_.micro_batches - 1) >= best->time || most == Time{}) break;
-      longest = most - Time{1};
+      // Between its longest stage and the last of the interval there is nothing better.
+      const std::size_t end = place_of(lengths, longest);
+      if (here.first >= end || sum + lengths[here.first] * (p_.micro_batches - 1) >= best->time) continue;
+      const std::size_t middle = (here.first + end) / 2;
+      left.push_back({middle, end});
+      left.push_back({here.first, middle});
     }
     return best;
+  }
+
+  static std::size_t place_of(const std::vector<Time>& sorted, Time time) {
+    return static_cast<std::size_t>(std::ranges::lower_bound(sorted, time) - sorted.begin());
   }
 
   /// Whether a stage takes longer than its bound.
@@ -71,7 +94,6 @@ class StageCutting {
 
   /// Every stage that can be, by how many there are from it on.
   void bound_all() {
-    shortest_ = kNever;
     for (std::uint32_t left = 1; left <= most_stages_; ++left)
       for (std::uint32_t first = 0; first < p_.layers; ++first)
         for (std::uint32_t end = first + 1; end <= p_.layers; ++end) {
@@ -79,7 +101,6 @@ class StageCutting {
           for (std::uint32_t size = 0; size < p_.sizes.size(); ++size) {
             const std::size_t at = place(left, first, end, size);
             if (!is_exact_[at]) times_[at] = p_.bound(first, end - first, size, held(left)).value_or(kNever);
-            shortest_ = std::min(shortest_, times_[at]);
           }
         }
   }
@@ -146,7 +167,6 @@ class StageCutting {
   const StageProblem& p_;
   const std::uint32_t most_stages_;
   std::uint32_t unit_ = 1, devices_ = 1;  ///< devices are counted in units that all sizes are multiples of
-  Time shortest_{};
   std::vector<Time> times_;
   std::vector<bool> is_exact_;
   std::vector<Choice> choices_;

@@ -44,8 +44,7 @@ struct CutStages {
 /// stages in front. None: nothing fits.
 ///
 /// The same's dynamic program over layers, stages and devices (eq. 4): of stages that are no longer than some longest
-/// one, the least sum. That longest one is lowered from any at all to what is shorter than the best found, as long as
-/// there is an answer: in between, no sum is less and no longest stage shorter.
+/// one, the least sum. Which longest ones are tried is found by halves.
 std::optional<CutStages> best_stages(const StageProblem& problem);
 
 }  // namespace stepcast::search

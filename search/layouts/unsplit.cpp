@@ -31,6 +31,7 @@ std::vector<Problem> layout_problems(const Scenario& s) {
   lacks(s.recompute_group > 1 || s.recompute_layers, "recompute", "layers that are recomputed together, or some");
   lacks(s.offload.any(), "offload", "state outside of the GPUs");
   lacks(s.cluster.other.has_value(), "cluster", "GPUs of two kinds");
+  lacks(s.data_parallel.shard_group.has_value(), "data_parallel.shard_group", "shards in groups of data ranks");
   lacks(s.data_parallel.mode == DataParallelMode::parameter_server, "data_parallel.mode", "parameter servers");
   return out;
 }

@@ -81,9 +81,9 @@ TEST_F(LayoutsCommand, RefusesMeshesAndStagesThatCannotBe) {
   const Outcome mesh = run_program("layouts scenarios/quickstart.yaml --mesh 3x5");
   EXPECT_EQ(mesh.status, 2);
   EXPECT_THAT(mesh.err, AllOf(HasSubstr("--mesh"), HasSubstr("15 GPUs"), HasSubstr("64")));
-  const Outcome stages = run_program("layouts scenarios/quickstart.yaml --stages 17");
+  const Outcome stages = run_program("layouts scenarios/quickstart.yaml --stages 97");
   EXPECT_EQ(stages.status, 2);
-  EXPECT_THAT(stages.err, AllOf(HasSubstr("--stages"), HasSubstr("16 groups")));
+  EXPECT_THAT(stages.err, AllOf(HasSubstr("--stages"), HasSubstr("96 groups")));
 }
 
 }  // namespace
