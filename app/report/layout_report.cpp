@@ -1,6 +1,7 @@
 #include "app/report/layout_report.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -83,10 +84,12 @@ std::string forecast_text(const Forecast& forecast) {
   return text(forecast.step) + (forecast.out_of_memory ? ", which does not fit" : "");
 }
 
-std::vector<std::uint32_t> layers_of(const LayoutPlan& plan) {
-  std::vector<std::uint32_t> out;
-  for (const LayoutStage& stage : plan.stages) out.push_back(stage.layers);
-  return out;
+/// "12 layers each", "3 9 9 3 layers".
+std::string layers_text(const LayoutPlan& plan) {
+  std::vector<std::uint32_t> layers;
+  for (const LayoutStage& stage : plan.stages) layers.push_back(stage.layers);
+  const bool as_many = std::ranges::count(layers, layers.front()) == std::ssize(layers);
+  return as_many ? fmt::format("{} layers each", layers.front()) : fmt::format("{} layers", fmt::join(layers, " "));
 }
 
 Json forecast_json(const schedules::Scenario& scenario, const Forecast& forecast) {
@@ -147,8 +150,8 @@ std::string layout_table(const LayoutReport& report) {
   out += fmt::format("the scenario's plan simulated: {}  ({})\n", forecast_text(report.own),
                      parallelism_text(s.parallelism));
   if (report.nearest)
-    out += fmt::format("the nearest plan simulated:    {}  ({}, layers {})\n", forecast_text(*report.nearest),
-                       parallelism_text(plan.scenario->parallelism), fmt::join(layers_of(plan), " "));
+    out += fmt::format("the nearest plan simulated:    {}  ({}, {})\n", forecast_text(*report.nearest),
+                       parallelism_text(plan.scenario->parallelism), layers_text(plan));
   else
     out += "no plan of a scenario comes near: its stages or operators are split in unlike ways\n";
   out += fmt::format("{} groups of layers, {} integer programs\n", plan.groups, plan.programs);
