@@ -3,8 +3,10 @@
 packages=(g++ cmake ninja-build ccache libboost-graph-dev libboost-program-options-dev libboost-context-dev
   libyaml-cpp-dev libgtest-dev libgmock-dev libbenchmark-dev libfmt-dev nlohmann-json3-dev libtbb-dev libeigen3-dev
   libpugixml-dev pkgconf librsvg2-dev fonts-dejavu-core libarchive-dev libsqlite3-dev libtomlplusplus-dev)
-# What only parts are built of that stepcast does without: sweeps that mpirun shares out, and layouts by integer programs.
-optional_packages=(libopenmpi-dev openmpi-bin coinor-libcbc-dev)
+# What parts of stepcast are built with that all others do without: layouts by integer programs.
+optional_packages=(coinor-libcbc-dev)
+# What tests need besides: sweeps that mpirun shares out.
+test_packages=(libopenmpi-dev openmpi-bin)
 
 # install_missing PACKAGE...
 install_missing() {
@@ -29,4 +31,15 @@ install_missing() {
   local apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=600)
   "${apt[@]}" update >&2 || fail "apt-get update failed; is the network there?"
   "${apt[@]}" install -y --no-install-recommends "${missing[@]}" >&2 || fail "apt-get could not install ${missing[*]}"
+}
+
+# install_optional PACKAGE...: what cannot be installed is told, and done without.
+install_optional() {
+  (
+    fail() {
+      say "$@"
+      exit 1
+    }
+    install_missing "$@"
+  ) || say "goes on without some of $*"
 }
