@@ -5,6 +5,7 @@
 
 #include "collectives/transport.h"
 #include "scenario/gpu.h"
+#include "scenario/kernel_maker.h"
 #include "scenario/optimizer.h"
 #include "scenario/partition.h"
 #include "sim/units.h"
@@ -39,12 +40,14 @@ struct Software {
   bool fused_softmax = true;  ///< scale, mask and softmax in one kernel
   bool fused_bias_gelu = true;
   bool fused_bias_dropout_add = true;
-  bool fused_cross_entropy = false;      ///< the loss in one kernel each way
-  bool biases = true;                    ///< gpt: linear layers have them
-  bool dropout = true;                   ///< gpt: after attention, feed-forward and embedding, and on the scores
-  bool flash_2 = false;                  ///< fused attention is of FlashAttention-2's generation or older
-  bool eight_bit_attention = false;      ///< fp8, mxfp8: fused attention multiplies in 8 bits too
-  double attention_efficiency = 1;       ///< share of the rate of the GPU's fused attention that this kernel reaches
+  bool fused_cross_entropy = false;  ///< the loss in one kernel each way
+  bool biases = true;                ///< gpt: linear layers have them
+  bool dropout = true;               ///< gpt: after attention, feed-forward and embedding, and on the scores
+  bool flash_2 = false;              ///< fused attention is of FlashAttention-2's generation or older
+  bool eight_bit_attention = false;  ///< fp8, mxfp8: fused attention multiplies in 8 bits too
+  double attention_efficiency = 1;   ///< share of the rate of the GPU's fused attention that this kernel reaches
+  KernelMaker attention_by = KernelMaker::unsaid;  ///< whose fused attention it runs: which measured rates are its own
+  KernelMaker elementwise_by = KernelMaker::unsaid;  ///< likewise its elementwise kernels, and what launches them
   int logit_metrics = 0;                 ///< unfused cross entropies taken of the logits beside the loss, forward only
   bool fused_quantization = false;       ///< fp8, mxfp8: a norm casts its output itself
   bool grouped_multiply = false;         ///< a multiply of all experts of a rank in one kernel; else one each

@@ -75,7 +75,7 @@ section "2/6 checks"
 "$measure" --alone --check 2>"$out/checks.log" || { tail -n 20 "$out/checks.log" >&2; fail "a kernel failed its check: $out/checks.log"; }
 tail -n 1 "$out/checks.log" >&2
 
-section "3/6 this node: kernels, copies, interference, NCCL, training steps"
+section "3/6 this node: kernels, clocks in long runs, copies, interference, NCCL, training steps"
 limit=()
 [[ -z $time_limit ]] || limit=(--time-limit "$time_limit")
 status=0
@@ -92,10 +92,22 @@ if [[ -n $hosts ]]; then
   IFS=, read -r -a names <<<"$hosts"
   between=(mpirun -np "${#names[@]}" --host "$(printf '%s:1,' "${names[@]}" | sed 's/,$//')" --map-by node
     --bind-to none -x PATH -x LD_LIBRARY_PATH) # a thread per GPU, and NCCL's: all cores
+  # mpirun hands no variable on unless it is told to.
+  while IFS= read -r name; do between+=(-x "$name"); done < <(compgen -e | grep -E '^(NCCL|UCX|FI)_' || true)
 elif ((inside)) && ((slurm > 1)); then
   between=(srun --ntasks-per-node=1 --cpu-bind=none)
   [[ -z ${STEPCAST_SRUN_MPI:-} ]] || between+=("--mpi=$STEPCAST_SRUN_MPI")
 fi
+# Starts the program on all nodes, and again for as long as single cases end it: it wrote which, and passes over them.
+measure_between() {
+  local start status=0
+  for ((start = 0; start < 50; ++start)); do
+    status=0
+    "${between[@]}" "$measure" --out "$out" "$@" || status=$?
+    if ((status == 0)) || [[ -z $(sed -n 3p "$out/under_way.tmp" 2>/dev/null) ]]; then break; fi
+  done
+  return "$status"
+}
 if ((${#between[@]})); then
   # The grid first; NCCL's own choice last, which finishes the table.
   if ((${#quick[@]} == 0)); then
@@ -103,24 +115,25 @@ if ((${#between[@]})); then
       for protocol in Simple LL128 LL; do
         [[ $algorithm != nvls* || $protocol == Simple ]] || continue
         say "NCCL $algorithm $protocol"
-        "${between[@]}" "$measure" --out "$out" --suite nccl --nccl-algorithm "$algorithm" --nccl-protocol "$protocol" ||
+        measure_between --suite nccl --nccl-algorithm "$algorithm" --nccl-protocol "$protocol" ||
           say "NCCL $algorithm $protocol: not measured, as it says above"
       done
     done
   fi
-  "${between[@]}" "$measure" --out "$out" --suite nccl,steps "${quick[@]}" "${limit[@]}" ||
+  measure_between --suite nccl,steps "${quick[@]}" "${limit[@]}" ||
     say "between nodes: not all measured, as it says above"
 else
   say "one node: nothing to do"
 fi
 
-section "5/6 training steps in PyTorch"
+section "5/6 PyTorch: kernels, host, training steps"
 if ((pytorch == 0)); then
   say "left out, as asked"
 elif ! python3 -c 'import torch, sys; sys.exit(not torch.cuda.is_available())' 2>/dev/null; then
   say "skipped: python3 has no torch that sees a GPU"
 else
   gpus=$(python3 -c 'import torch; print(torch.cuda.device_count())')
+  python3 "$root/scripts/measure_pytorch_kernels.py" --out "$out" "${quick[@]}" || say "PyTorch's kernels: not measured"
   python3 "$root/scripts/measure_pytorch.py" --out "$out/steps" "${quick[@]}" || say "PyTorch: not all measured"
   if ((gpus > 1)); then
     torchrun --standalone --nproc-per-node="$gpus" "$root/scripts/measure_pytorch.py" --out "$out/steps" "${quick[@]}" ||

@@ -41,11 +41,13 @@ class Run:
     compiled: bool = False
     recompute: bool = False
     parallel: str = ""  # ddp, fsdp; "" on one GPU
+    tf32: bool = False  # fp32 with tf32 multiplies; else bf16 (fp16 before Ampere) under autocast
 
     def name(self, gpus: int) -> str:
         parts = [self.shape, f"b{self.batch}x{self.accumulate}"]
         parts += [f"s{self.sequence}"] if self.sequence else []
         parts += ["full"] if self.recompute else []
+        parts += ["tf32"] if self.tf32 else []
         parts += [f"{self.parallel}{gpus}"] if self.parallel else []
         return "-".join(parts + ["compiled" if self.compiled else "eager"])
 
@@ -69,6 +71,11 @@ SHAPES = {
     "llama2-7b-l8": Shape(8, 4096, 32, 32, 11008, 32000),
     "llama3-8b-l6": Shape(6, 4096, 32, 8, 14336, 128256),
     "llama3-70b-l2": Shape(2, 8192, 64, 8, 28672, 128256),
+    "gpt-760m-h80": Shape(24, 1280, 16, 16, 5120, 50304),  # heads of 80, as no kernel is compiled for
+    "gpt-1b-h96": Shape(20, 1920, 20, 20, 7680, 50304),
+    "gpt-odd": Shape(12, 1000, 10, 10, 4000, 50257),  # sizes that no tile divides
+    "llama-1b-h64": Shape(16, 2048, 32, 8, 8192, 128256),
+    "vit-like": Shape(24, 1024, 16, 16, 4096, 1024),  # the encoder of ViT-L, on tokens
     "bert-base": Shape(12, 768, 12, 12, 3072, 30522),
     "bert-large": Shape(24, 1024, 16, 16, 4096, 30522),
 }
@@ -263,14 +270,14 @@ def measure(run: Run, device, steps: int, half) -> dict:
         optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9, weight_decay=1e-4, foreach=True)
     else:
         optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4, fused=True)
-    scaler = torch.amp.GradScaler("cuda", enabled=half is torch.float16)
+    scaler = torch.amp.GradScaler("cuda", enabled=half is torch.float16 and not run.tf32)
     batch = make_batch(run, device)
 
     def one_step():
         for i in range(run.accumulate):
             last = i + 1 == run.accumulate
             with nullcontext() if last or not run.parallel else model.no_sync():
-                with torch.autocast("cuda", dtype=half):
+                with nullcontext() if run.tf32 else torch.autocast("cuda", dtype=half):
                     loss = stepped(*batch)
                 scaler.scale(loss / run.accumulate).backward()
         scaler.step(optimizer)
@@ -309,6 +316,10 @@ def plan(parallel: bool, quick: bool) -> list:
         Run("llama", "llama2-7b-l8", 2, 1, 4096), Run("llama", "llama2-7b-l8", 4, 1, 2048),
         Run("llama", "llama3-8b-l6", 1, 1, 8192), Run("llama", "llama3-8b-l6", 2, 1, 4096, recompute=True),
         Run("llama", "llama3-70b-l2", 1, 1, 4096), Run("bert", "bert-base", 32, 1, 512),
+        Run("gpt", "gpt-760m-h80", 4, 1, 2048), Run("gpt", "gpt-1b-h96", 4, 1, 2048), Run("gpt", "gpt-odd", 8, 1, 1024),
+        Run("llama", "llama-1b-h64", 1, 1, 16384), Run("llama", "llama-1b-h64", 1, 1, 32768, recompute=True),
+        Run("gpt", "gpt-350m", 32, 1, 512), Run("gpt", "gpt-350m", 1, 1, 1024), Run("bert", "vit-like", 32, 1, 576),
+        Run("gpt", "gpt-350m", 8, 1, 1024, tf32=True), Run("gpt", "gpt-1.3b", 2, 1, 2048, tf32=True),
     ]
     images = [Run("cnn", "resnet-50", batch) for batch in (128, 256, 64, 32)]
     runs = transformers[:5] + images[:1] + ([] if quick else transformers[5:] + images[1:])
@@ -329,7 +340,8 @@ def node_named(gpu: str) -> str:
 
 def row_of(run: Run, result: dict, gpus: int, gpu: str, precision: str, software: str) -> dict:
     row = dict.fromkeys(COLUMNS, "")
-    weights = "bf16 gathered from fp32 shards" if run.parallel == "fsdp" else f"fp32 under {precision} autocast"
+    precision = "tf32" if run.tf32 else precision
+    weights = "fp32" if run.tf32 else "bf16 gathered from fp32 shards" if run.parallel == "fsdp" else f"fp32 under {precision} autocast"
     row.update({
         "name": run.name(gpus),
         "source": f"scripts/measure_pytorch.py; torch {torch.__version__}; CUDA {torch.version.cuda}; {gpu}",
@@ -385,6 +397,7 @@ def main() -> int:
     parser.add_argument("--mode", choices=("eager", "compiled", "both"), default="both")
     parser.add_argument("--steps", type=int, default=20, help="timed steps of each row (20)")
     parser.add_argument("--software", default="", help="what to write in the column software, a file of configs/software/")
+    parser.add_argument("--time-limit", type=float, default=0, help="begin no row later than so many seconds from now")
     parser.add_argument("--list", action="store_true", help="print the names of the rows; needs no GPU")
     options = parser.parse_args()
     if options.steps < 2:
@@ -411,7 +424,7 @@ def main() -> int:
     gpu = torch.cuda.get_device_name(device)
     os.makedirs(options.out, exist_ok=True)
 
-    missing = 0
+    missing, begun = 0, time.monotonic()
     for number, run in enumerate(runs, 1):
         path, name = os.path.join(options.out, f"pytorch_{run.family}.csv"), run.name(gpus)
         # The first rank reads the table and decides for all.
@@ -420,6 +433,13 @@ def main() -> int:
             dist.broadcast_object_list(done, src=0)
         if done[0]:
             continue
+        over = [rank == 0 and 0 < options.time_limit < time.monotonic() - begun]
+        if gpus > 1:
+            dist.broadcast_object_list(over, src=0)
+        if over[0]:
+            if rank == 0:
+                print(f"measure_pytorch.py: time limit: from {name} on not measured; start it again to go on", file=sys.stderr)
+            break
         problem, result = "", {}
         try:
             result = measure(run, device, options.steps, half)

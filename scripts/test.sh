@@ -75,7 +75,9 @@ pass
 
 section "scripts of GPU nodes"
 quietly bash -n scripts/calibrate_dgx.sh
+quietly bash -n scripts/measure_one_gpu.sh
 quietly python3 -c 'compile(open("scripts/measure_pytorch.py").read(), "measure_pytorch.py", "exec")'
+quietly python3 -c 'compile(open("scripts/measure_pytorch_kernels.py").read(), "measure_pytorch_kernels.py", "exec")'
 pass
 
 section "layout"

@@ -11,6 +11,7 @@
 #include "app/report/text_table.h"
 #include "language/configs/cluster.h"
 #include "language/configs/files.h"
+#include "language/configs/measured_kernels.h"
 #include "language/configs/model.h"
 #include "language/configs/network.h"
 #include "language/configs/profile.h"
@@ -30,12 +31,17 @@ struct KeyBlock {
   const language::Schema& (*schema)();
 };
 
-constexpr std::array kBlocks{
-    KeyBlock{"scenario", language::scenario_schema}, KeyBlock{"cluster", language::cluster_schema},
-    KeyBlock{"model", language::model_schema},       KeyBlock{"node", language::node_schema},
-    KeyBlock{"gpu", language::gpu_schema},           KeyBlock{"link", language::link_schema},
-    KeyBlock{"fabric", language::fabric_schema},     KeyBlock{"software", language::software_schema},
-    KeyBlock{"profile", language::profile_schema},   KeyBlock{"network", language::network_schema}};
+constexpr std::array kBlocks{KeyBlock{"scenario", language::scenario_schema},
+                             KeyBlock{"cluster", language::cluster_schema},
+                             KeyBlock{"model", language::model_schema},
+                             KeyBlock{"node", language::node_schema},
+                             KeyBlock{"gpu", language::gpu_schema},
+                             KeyBlock{"link", language::link_schema},
+                             KeyBlock{"fabric", language::fabric_schema},
+                             KeyBlock{"software", language::software_schema},
+                             KeyBlock{"profile", language::profile_schema},
+                             KeyBlock{"network", language::network_schema},
+                             KeyBlock{"kernels", language::measured_kernels_schema}};
 
 /// Keys of one block, as they are written where the block stands.
 struct Section {

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "app/report/calibration.h"
@@ -51,6 +52,42 @@ class Nested {
 std::string interval(const ProfileConstant& c) {
   if (!c.estimate.identified) return "not told: " + c.estimate.why;
   return "95 %: " + constant_text(c.unit, c.estimate.low) + " to " + constant_text(c.unit, c.estimate.high);
+}
+
+/// `kernels:`, an entry for each maker, in the order in which the models name them; "" where none is told. What is not
+/// told goes to `untold`.
+std::string kernels_text(const Calibration& calibration, std::string& untold) {
+  constexpr std::string_view kBlock = "kernels.";
+  std::vector<std::pair<std::string, Nested>> makers;
+  std::vector<const ProfileConstant*> constants;
+  for (const FittedModel& model : calibration.models)
+    for (const ProfileConstant& c : model.constants)
+      if (c.key.starts_with(kBlock)) constants.push_back(&c);
+  const auto rest_of = [&](const ProfileConstant& c) { return c.key.substr(c.key.find('.', kBlock.size()) + 1); };
+  // Keys that begin alike together: elementwise.* come from one model, attention.* from two.
+  std::ranges::stable_sort(constants, {},
+                           [&](const ProfileConstant* c) { return rest_of(*c).substr(0, rest_of(*c).find('.')); });
+  for (const ProfileConstant* c : constants) {
+    if (!c->estimate.identified) {
+      untold += fmt::format("# {}: {}\n", c->key, interval(*c));
+      continue;
+    }
+    const std::string maker = c->key.substr(kBlock.size(), c->key.find('.', kBlock.size()) - kBlock.size());
+    auto at = std::ranges::find(makers, maker, [](const auto& each) { return each.first; });
+    if (at == makers.end()) at = makers.insert(at, {maker, Nested{}});
+    at->second.add(rest_of(*c), constant_text(c->unit, c->estimate.value), interval(*c));
+  }
+  std::string out = makers.empty() ? "" : "kernels:\n";
+  for (const auto& [maker, keys] : makers) {
+    out += "  - by: " + maker + "\n";
+    const std::string& text = keys.text();
+    for (std::size_t at = 0; at < text.size();) {
+      const std::size_t end = text.find('\n', at) + 1;
+      out += "    " + text.substr(at, end - at);
+      at = end;
+    }
+  }
+  return out;
 }
 
 }  // namespace
@@ -108,6 +145,7 @@ std::string profile_yaml(const Calibration& calibration) {
     }
   }
   out += keys.text();
+  out += kernels_text(calibration, untold);
   out += fmt::format("source: >-\n  Measured by calibrate/measure, fitted by `stepcast calibrate --bundle`; run {}.\n",
                      language::visible(calibration.run));
   out += untold;

@@ -18,13 +18,21 @@ constexpr std::int64_t kMostElements = std::int64_t{1} << 40, kMostBytes = std::
 constexpr std::int64_t kMostRepeats = 1'000'000'000, kMostRanks = 1'000'000;
 
 constexpr std::array<std::string_view, 2> kMachineColumns{"key", "value"};
-constexpr std::array<std::string_view, 21> kKernelColumns{
-    "suite",   "kernel",   "dtype", "layout", "batch",     "m",       "n",      "k",         "bytes", "flops",    "l2",
-    "repeats", "median_s", "p10_s", "p90_s",  "clock_mhz", "power_w", "temp_c", "throttled", "check", "max_error"};
-constexpr std::array<std::string_view, 9> kCopyColumns{"kind",    "memory",   "from",  "to",   "bytes",
-                                                       "repeats", "median_s", "p10_s", "p90_s"};
-constexpr std::array<std::string_view, 6> kInterferenceColumns{"compute", "with",       "bytes",
+constexpr std::array<std::string_view, 22> kKernelColumns{
+    "suite",     "kernel",  "by",     "dtype",     "layout",  "batch",    "m",     "n",
+    "k",         "bytes",   "flops",  "l2",        "repeats", "median_s", "p10_s", "p90_s",
+    "clock_mhz", "power_w", "temp_c", "throttled", "check",   "max_error"};
+constexpr std::array<std::string_view, 10> kCopyColumns{"kind",  "memory",  "from",     "to",    "at_once",
+                                                        "bytes", "repeats", "median_s", "p10_s", "p90_s"};
+constexpr std::array<std::string_view, 7> kInterferenceColumns{"slowed",  "beside",     "gpu",    "bytes",
                                                                "alone_s", "together_s", "repeats"};
+constexpr std::array<std::string_view, 7> kHostColumns{"what", "by", "count", "repeats", "median_s", "p10_s", "p90_s"};
+constexpr std::array<std::string_view, 13> kSustainedColumns{"work",     "dtype",  "seconds",  "burst_s",   "windows",
+                                                             "median_s", "p10_s",  "p90_s",    "clock_mhz", "power_w",
+                                                             "temp_c",   "capped", "throttled"};
+constexpr std::array<std::string_view, 7> kClockColumns{"work",    "dtype",  "at_s",   "clock_mhz",
+                                                        "power_w", "temp_c", "reasons"};
+constexpr std::array<std::string_view, 3> kRefusedColumns{"suite", "case", "why"};
 constexpr std::array<std::string_view, 14> kCollectiveColumns{
     "collective", "algorithm", "protocol", "ranks",    "nodes", "gpus",  "bytes",
     "redop",      "in_place",  "repeats",  "median_s", "p10_s", "p90_s", "wrong"};
@@ -49,6 +57,7 @@ KernelRow read_kernel(const MeasuredRow& from) {
   kernel.place = from.place;
   kernel.suite = row.choice({"gemm", "batched_gemm", "attention", "elementwise", "stream", "launch"});
   kernel.kernel = row.word();
+  kernel.by = row.word();
   kernel.dtype = row.word();
   kernel.layout = row.word();
   kernel.batch = row.whole_or_none(kMostElements);
@@ -99,22 +108,56 @@ CopyRow read_copy(const MeasuredRow& from, std::uint32_t gpus) {
   copy.from = read_end(row, gpus);
   copy.to = read_end(row, gpus);
   if (copy.from == copy.to) row.fail("another end than from");
+  copy.at_once = static_cast<std::uint32_t>(row.whole(1, gpus));
   copy.bytes = {row.whole(1, kMostBytes)};
   copy.time = read_spread(row);
   return copy;
 }
 
-InterferenceRow read_interference(const MeasuredRow& from) {
+InterferenceRow read_interference(const MeasuredRow& from, std::uint32_t gpus) {
   RowReader row(from, kInterferenceColumns);
   InterferenceRow pair;
   pair.place = from.place;
-  pair.compute = row.choice({"gemm", "stream"});
-  pair.with = row.choice({"copy_h2d", "copy_p2p", "all_reduce", "none"});
+  pair.slowed = row.choice({"gemm", "stream", "all_reduce"});
+  if (pair.slowed == "all_reduce") {
+    pair.beside = row.choice({"gemm", "stream"});
+  } else {
+    pair.beside = row.choice({"copy_h2d", "copy_p2p", "all_reduce", "none"});
+  }
+  pair.gpu = static_cast<std::uint32_t>(row.whole(0, gpus - 1));
   pair.bytes = {row.whole_or_none(kMostBytes)};
   pair.alone = row.time();
   pair.together = row.time();
   row.whole(1, kMostRepeats);
   return pair;
+}
+
+HostRow read_host(const MeasuredRow& from) {
+  RowReader row(from, kHostColumns);
+  HostRow host;
+  host.place = from.place;
+  host.what = row.choice({"launch_latency", "launch_throughput", "operator", "collective", "checkpoint", "pass"});
+  host.by = row.choice({"pytorch", "inductor", "graph"});
+  host.count = row.whole(1, kMostRepeats);
+  host.time = read_spread(row);
+  return host;
+}
+
+SustainedRow read_sustained(const MeasuredRow& from) {
+  RowReader row(from, kSustainedColumns);
+  SustainedRow one;
+  one.place = from.place;
+  one.work = row.choice({"gemm", "stream", "layer"});
+  one.dtype = row.word();
+  one.seconds = to_seconds(row.time());
+  one.burst = row.time();
+  one.time = read_spread(row);
+  for (int i = 0; i < 3; ++i) row.number();  // clock, power, temperature: for people
+  const std::optional<double> capped = row.number();
+  if (capped && (*capped < 0 || *capped > 1)) row.fail("a share from 0 to 1");
+  one.capped = capped.value_or(0);
+  one.throttled = row.flag();
+  return one;
 }
 
 std::vector<std::uint32_t> read_gpus(RowReader& row, std::uint32_t gpus) {
@@ -257,32 +300,44 @@ Bundle parse_bundle(std::span<const BundleFile> files, const std::string& shown)
   bundle.run = run;
   const std::uint32_t gpus = bundle.machine.gpus;
   for (const BundleFile& file : files) {
-    if (file.name == "kernels.csv") {
+    if (file.name == "kernels.csv" || file.name == "pytorch_kernels.csv") {
       for (const MeasuredRow& row : table(file, kKernelColumns).rows) bundle.kernels.push_back(read_kernel(row));
     } else if (file.name == "copies.csv") {
       for (const MeasuredRow& row : table(file, kCopyColumns).rows) bundle.copies.push_back(read_copy(row, gpus));
     } else if (file.name == "interference.csv") {
       for (const MeasuredRow& row : table(file, kInterferenceColumns).rows)
-        bundle.interference.push_back(read_interference(row));
+        bundle.interference.push_back(read_interference(row, gpus));
     } else if (file.name == "collectives.csv") {
       for (const MeasuredRow& row : table(file, kCollectiveColumns).rows)
         bundle.collectives.push_back(read_collective(row, gpus));
+    } else if (file.name == "host.csv") {
+      for (const MeasuredRow& row : table(file, kHostColumns).rows) bundle.host.push_back(read_host(row));
+    } else if (file.name == "sustained.csv") {
+      for (const MeasuredRow& row : table(file, kSustainedColumns).rows)
+        bundle.sustained.push_back(read_sustained(row));
+    } else if (file.name == "clocks.csv") {
+      table(file, kClockColumns);  // for people: what sustained.csv sums up
+    } else if (file.name == "refused.csv") {
+      bundle.refused = table(file, kRefusedColumns).rows.size();
     } else if (file.name.starts_with("steps/") && file.name.ends_with(".csv")) {
       bundle.step_tables.push_back(file.name);
     } else if (file.name.ends_with(".csv") && file.name != "machine.csv") {
       throw InputError(shown + "/" + file.name,
-                       "found an unknown table, expected machine.csv, kernels.csv, copies.csv, interference.csv, "
-                       "collectives.csv or steps/*.csv");
+                       "found an unknown table, expected machine.csv, kernels.csv, pytorch_kernels.csv, copies.csv, "
+                       "interference.csv, collectives.csv, host.csv, sustained.csv, clocks.csv, refused.csv or "
+                       "steps/*.csv");
     }
   }
   std::ranges::sort(bundle.step_tables);
+  refuse_twice(bundle.host, [](const HostRow& r) { return std::tuple(r.what, r.by, r.count); });
+  refuse_twice(bundle.sustained, [](const SustainedRow& r) { return std::tuple(r.work, r.dtype); });
   refuse_twice(bundle.kernels, [](const KernelRow& r) {
-    return std::tuple(r.suite, r.kernel, r.dtype, r.layout, r.batch, r.m, r.n, r.k, r.bytes.value, r.cold);
+    return std::tuple(r.suite, r.kernel, r.by, r.dtype, r.layout, r.batch, r.m, r.n, r.k, r.bytes.value, r.cold);
   });
   refuse_twice(bundle.copies,
-               [](const CopyRow& r) { return std::tuple(r.kind, r.memory, r.from, r.to, r.bytes.value); });
+               [](const CopyRow& r) { return std::tuple(r.kind, r.memory, r.from, r.to, r.at_once, r.bytes.value); });
   refuse_twice(bundle.interference,
-               [](const InterferenceRow& r) { return std::tuple(r.compute, r.with, r.bytes.value); });
+               [](const InterferenceRow& r) { return std::tuple(r.slowed, r.beside, r.gpu, r.bytes.value); });
   refuse_twice(bundle.collectives, [](const CollectiveRow& r) {
     return std::tuple(r.collective, r.algorithm, r.protocol, r.nodes, r.gpus, r.bytes.value, r.redop, r.in_place);
   });

@@ -33,9 +33,9 @@ struct Spread {
 
 /// One kernel of one shape (kernels.csv).
 struct KernelRow {
-  std::string place;  ///< "kernels.csv:12"
-  std::string suite;  ///< gemm, batched_gemm, attention, elementwise, stream, launch
-  std::string kernel, dtype, layout;
+  std::string place;                      ///< "kernels.csv:12"
+  std::string suite;                      ///< gemm, batched_gemm, attention, elementwise, stream, launch
+  std::string kernel, by, dtype, layout;  ///< by: whose it is: own, cublaslt, cudnn, flash_attention_2, pytorch ...
   std::int64_t batch = 0, m = 0, n = 0, k = 0;
   Bytes bytes{};
   Flops flops{};
@@ -47,18 +47,20 @@ struct KernelRow {
 /// One size of copies one way (copies.csv).
 struct CopyRow {
   std::string place;
-  std::string kind;      ///< h2d, d2h, both (at once), p2p
-  std::string memory;    ///< pinned, pageable, device
-  std::string from, to;  ///< "host" or a GPU's index
+  std::string kind;           ///< h2d, d2h, both (at once), p2p
+  std::string memory;         ///< pinned, pageable, device
+  std::string from, to;       ///< "host" or a GPU's index
+  std::uint32_t at_once = 1;  ///< GPUs of the node that copied to or from the host at the same time
   Bytes bytes{};
   Spread time;
 };
 
-/// Compute alone and beside something else (interference.csv).
+/// One of two things that share a GPU, alone and beside the other (interference.csv).
 struct InterferenceRow {
   std::string place;
-  std::string compute;  ///< gemm, stream
-  std::string with;     ///< copy_h2d, copy_p2p, all_reduce, none
+  std::string slowed;  ///< whose times these are: gemm, stream; or all_reduce beside one of them
+  std::string beside;  ///< copy_h2d, copy_p2p, all_reduce, none; or gemm, stream
+  std::uint32_t gpu = 0;
   Bytes bytes{};
   Time alone{}, together{};
 };
@@ -75,6 +77,27 @@ struct CollectiveRow {
   Spread time;
 };
 
+/// What the host takes (host.csv), measured through Python: count of what was done at once, and the time of one.
+struct HostRow {
+  std::string place;
+  std::string what;  ///< launch_latency, launch_throughput, operator, collective, checkpoint, pass
+  std::string by;    ///< pytorch (eager), inductor (compiled), graph
+  std::int64_t count = 1;
+  Spread time;
+};
+
+/// Work that ran for tens of seconds without a pause, beside its own bursts (sustained.csv).
+struct SustainedRow {
+  std::string place;
+  std::string work;  ///< gemm, stream, layer
+  std::string dtype;
+  double seconds = 0;
+  Time burst{};       ///< one round of it after the GPU had rested
+  Spread time;        ///< one round in the last third of the seconds, by windows
+  double capped = 0;  ///< share of the samples of that third in which the power limit held the clocks
+  bool throttled = false;
+};
+
 /// What one run of the measuring program wrote.
 struct Bundle {
   std::string run;
@@ -83,6 +106,9 @@ struct Bundle {
   std::vector<CopyRow> copies;
   std::vector<InterferenceRow> interference;
   std::vector<CollectiveRow> collectives;
+  std::vector<HostRow> host;
+  std::vector<SustainedRow> sustained;
+  std::size_t refused = 0;               ///< cases that failed, each with its reason in refused.csv
   std::vector<std::string> step_tables;  ///< names of the runs tables in it, sorted
 };
 

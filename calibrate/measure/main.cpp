@@ -13,12 +13,14 @@
 #include "calibrate/measure/host/options.h"
 #include "calibrate/measure/host/sha256.h"
 #include "calibrate/measure/host/step_case.h"
+#include "calibrate/measure/host/supervise.h"
 #include "calibrate/measure/suites/copy_suite.h"
 #include "calibrate/measure/suites/interference_suite.h"
 #include "calibrate/measure/suites/kernel_suite.h"
 #include "calibrate/measure/suites/nccl_suite.h"
 #include "calibrate/measure/suites/say.h"
 #include "calibrate/measure/suites/step_suite.h"
+#include "calibrate/measure/suites/sustained_suite.h"
 
 namespace stepcast::measure {
 namespace {
@@ -63,6 +65,59 @@ std::string run_in(const Options& options, const Nvml& nvml, int gpus) {
   return run;
 }
 
+/// The suites that are wanted, in this process.
+int run_suites(const Options& options, const std::string& run, const ProcessGroup& cluster, const Nvml& nvml,
+               int gpus) {
+  const auto wants = [&](const char* suite) { return options.suites.count(suite) != 0; };
+  const bool first = cluster.node() == 0;
+  int failed = 0;
+  std::int64_t wrong = 0;
+  const bool alone = cluster.nodes() == 1;
+  if (first && !alone && (wants("kernels") || wants("sustained") || wants("copies") || wants("interference")))
+    say("kernels, sustained, copies and interference are measured on one node: run them there without mpirun");
+  if (alone && wants("kernels"))
+    failed = run_kernel_suite(options.out, run, cluster, nvml, options.quick, options.time_limit);
+  if (alone && wants("sustained")) run_sustained_suite(options.out, run, cluster, nvml, options.sustained_s);
+  if (alone && wants("copies")) run_copy_suite(options.out, run, cluster, gpus, options.quick);
+  if (alone && wants("interference")) run_interference_suite(options.out, run, cluster, gpus);
+  if (wants("nccl")) {
+    wrong = run_nccl_suite(options, run, cluster, gpus, gpu_name());
+    if (first && !options.nccl_forced) finish_nccl_table(options, run);
+  }
+  if (wants("steps")) failed += run_step_suite(options.out, run, cluster, gpus, options.quick, options.time_limit);
+  return failed > 0 || wrong > 0 ? kCheckFailed : kDone;
+}
+
+/// On one node: each suite, and each setting of NCCL, in a process of its own (this program again), which is started
+/// again where a case ends it.
+int supervise_suites(const Options& options, const std::string& run, int gpus) {
+  const std::string program = std::filesystem::read_symlink("/proc/self/exe").string();
+  Supervision how;
+  how.folder = options.out;
+  how.run = run;
+  how.say = say;
+  int result = kDone;
+  const auto supervised = [&](const std::string& suite, const NcclSetting& nccl) {
+    // Of collectives all sizes are one case; the process itself looks after each of them.
+    how.patience_s = kChildPatience + (suite == "sustained" ? options.sustained_s : suite == "nccl" ? 3600 : 0);
+    const int status = supervise(words_of_suite(options, program, suite, gpus, nccl), how);
+    if (status == kDone) return;
+    say(suite + (suite == "nccl" ? " " + nccl.algorithm + " " + nccl.protocol : "") +
+        ": not all measured, as it says above");
+    if (result != kFailed) result = status == kCheckFailed ? kCheckFailed : kFailed;
+  };
+  for (const char* const suite : {"kernels", "sustained", "copies", "interference", "steps"})
+    if (options.suites.count(suite) != 0) supervised(suite, {});
+  if (options.suites.count("nccl") == 0) return result;
+  const std::vector<NcclSetting> settings = options.nccl_forced
+                                                ? std::vector<NcclSetting>{options.nccl}
+                                                : nccl_settings(compute_capability() >= 90, 1, options.quick);
+  for (const NcclSetting& setting : settings)
+    if (gpus > 1) supervised("nccl", setting);
+  if (!options.nccl_forced) finish_nccl_table(options, run);
+  return result;
+}
+
 int measure(const Options& options, const ProcessGroup& cluster) {
   const int present = gpus_present();
   if (present == 0) {
@@ -97,31 +152,8 @@ int measure(const Options& options, const ProcessGroup& cluster) {
   }
   cluster.broadcast(run, sizeof(run));
 
-  const auto wants = [&](const char* suite) { return options.suites.count(suite) != 0; };
-  int failed = 0;
-  std::int64_t wrong = 0;
-  if (first && wants("kernels")) failed = run_kernel_suite(options.out, run, nvml, options.quick, options.time_limit);
-  if (first && wants("copies")) run_copy_suite(options.out, run, gpus, options.quick);
-  cluster.wait_for_all();
-  if (wants("interference")) {
-    if (cluster.nodes() == 1) {
-      run_interference_suite(options.out, run, cluster, gpus);
-    } else if (first) {
-      say("interference is measured on one node: run it there without mpirun");
-    }
-  }
-  if (wants("nccl")) {
-    wrong = run_nccl_suite(options, run, cluster, gpus, gpu_name());
-    if (first && !options.nccl_forced) {
-      if (cluster.nodes() == 1) {
-        run_nccl_grid(options, run, gpus, compute_capability());
-      } else {
-        finish_nccl_table(options, run);
-      }
-    }
-  }
-  if (wants("steps")) failed += run_step_suite(options.out, run, cluster, gpus, options.quick, options.time_limit);
-  return failed > 0 || wrong > 0 ? kCheckFailed : kDone;
+  if (cluster.nodes() == 1 && !options.unwatched) return supervise_suites(options, run, gpus);
+  return run_suites(options, run, cluster, nvml, gpus);
 }
 
 int run(const std::vector<std::string>& words) {

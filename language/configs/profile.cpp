@@ -1,5 +1,6 @@
 #include "language/configs/profile.h"
 
+#include "language/configs/measured_kernels.h"
 #include "language/core/library.h"
 #include "language/core/read_mapping.h"
 
@@ -25,6 +26,9 @@ const Table<Profile>& profile_table() {
            }},
           {{"software", block(software_schema), "", "what it replaces of any software: kernel_gap, transport, ..."},
            [](P& p, const Value& v) { p.software = *v.node; }},
+          {{"kernels", list_type("[{by: cudnn, attention: {forward: 0.7}}]"), "",
+            "of each maker's kernels, what stacks that run them reach; of others nothing changes"},
+           [](P& p, const Value& v) { p.kernels = read_measured_kernels(v); }},
           told("measured.run", text_type(), "the bundle's run"),
           told("measured.gpu_name", text_type(), "as the driver calls it"),
           told("measured.gpu_id", text_type(), "hash of its UUID"),
@@ -71,6 +75,7 @@ void apply(const Profile& profile, const Place& place, Library& library, schedul
   scenario.cluster.gpu = profile.gpu;
   scenario.host_link = profile.host_link;
   if (profile.software) read(software_table(), *profile.software, "profile.software", library, scenario.software);
+  use_measured_kernels(profile.kernels, scenario.cluster.gpu, scenario.software);
 }
 
 }  // namespace stepcast::language

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "language/configs/files.h"
+#include "scenario/measured_kernels.h"
 #include "scenario/scenario.h"
 
 namespace stepcast::language {
@@ -14,6 +15,7 @@ struct Profile {
   std::string name;
   schedules::Gpu gpu;
   std::optional<Node> software;
+  schedules::KernelsByMaker kernels;
   schedules::HostLink host_link;
 };
 

@@ -3,6 +3,7 @@
 
 #include "language/configs/files.h"
 #include "language/configs/forced_names.h"
+#include "language/configs/measured_kernels.h"
 #include "language/configs/nccl_release.h"
 #include "language/configs/network_shares.h"
 #include "language/core/library.h"
@@ -141,6 +142,12 @@ const Table<Software>& software_table() {
           {{"attention_efficiency", fraction(), "1",
             "share of the GPU's fused-attention rate that this kernel reaches"},
            [](S& s, const Value& v) { s.attention_efficiency = v.number; }},
+          {{"attention_by", choice(kernel_maker_names), "unsaid",
+            "whose fused attention it runs: a profile's rates of that maker's kernel are its own"},
+           [](S& s, const Value& v) { s.attention_by = static_cast<schedules::KernelMaker>(v.choice); }},
+          {{"elementwise_by", choice(kernel_maker_names), "unsaid",
+            "likewise its elementwise kernels, and what the host needs to launch them"},
+           [](S& s, const Value& v) { s.elementwise_by = static_cast<schedules::KernelMaker>(v.choice); }},
           {{"pipeline_overlap", flag(), "false", "stage-to-stage sends run beside compute"},
            store_flag<&S::pipeline_overlap>},
           {{"scatter_gather", flag(), "false", "stage-to-stage sends are split over the tensor ranks"},

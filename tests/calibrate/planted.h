@@ -53,15 +53,15 @@ inline std::vector<BundleFile> planted_bundle(const Planted& p, unsigned seed) {
   const auto spread = [](double s) { return fmt::format("200,{:.6e},{:.6e},{:.6e}", s, 0.99 * s, 1.01 * s); };
   const std::string tail = ",1980,500,55,0,passed,1e-3";
 
-  std::vector<std::string> kernels{"launch,stream,-,-,,,,,,,-," + spread(p.launch_stream) + ",1980,120,40,0,-,",
-                                   "launch,graph,-,-,,,,,,,-," + spread(p.launch_graph) + ",1980,120,40,0,-,",
-                                   "launch,event_pair,-,-,,,,,,,-," + spread(p.event_pair) + ",1980,120,40,0,-,"};
+  std::vector<std::string> kernels{"launch,stream,-,-,-,,,,,,,-," + spread(p.launch_stream) + ",1980,120,40,0,-,",
+                                   "launch,graph,-,-,-,,,,,,,-," + spread(p.launch_graph) + ",1980,120,40,0,-,",
+                                   "launch,event_pair,-,-,-,,,,,,,-," + spread(p.event_pair) + ",1980,120,40,0,-,"};
   const double rate = p.gpu.memory_bandwidth.value * p.gpu.memory_efficiency;
   const auto stream = [&](const char* suite, const char* kernel, double share, std::int64_t m, std::int64_t n,
                           std::int64_t bytes) {
     const double t = p.event_pair + to_seconds(p.gpu.memory_ramp) + static_cast<double>(bytes) / (rate * share);
-    kernels.push_back(
-        fmt::format("{},{},bf16,-,,{},{},,{},,cold,{}{}", suite, kernel, m, n, bytes, spread(noisy(t)), tail));
+    kernels.push_back(fmt::format("{},{},{},bf16,-,,{},{},,{},,cold,{}{}", suite, kernel,
+                                  suite == std::string("stream") ? "-" : "own", m, n, bytes, spread(noisy(t)), tail));
   };
   for (std::int64_t bytes = 1 << 16; bytes <= std::int64_t{1} << 32; bytes *= 2) {
     stream("stream", "copy", 1, 0, 0, bytes);
@@ -88,9 +88,9 @@ inline std::vector<BundleFile> planted_bundle(const Planted& p, unsigned seed) {
                                                                                  {4096, 11008},
                                                                                  {5120, 1280}}) {
       const double t = p.event_pair + to_seconds(gemm_time({m, n, k}, p.gpu.gemm_of.at(Precision::bf16), machine));
-      kernels.push_back(fmt::format("gemm,matmul,bf16,{},1,{},{},{},{},{:.6e},cold,{}{}", layouts[number++ % 3], m, n,
-                                    k, 2 * (m * k + k * n + m * n), 2.0 * static_cast<double>(m * n * k),
-                                    spread(noisy(t)), tail));
+      kernels.push_back(fmt::format("gemm,matmul,cublaslt,bf16,{},1,{},{},{},{},{:.6e},cold,{}{}",
+                                    layouts[number++ % 3], m, n, k, 2 * (m * k + k * n + m * n),
+                                    2.0 * static_cast<double>(m * n * k), spread(noisy(t)), tail));
     }
   }
   const schedules::Software none;
@@ -99,14 +99,14 @@ inline std::vector<BundleFile> planted_bundle(const Planted& p, unsigned seed) {
       for (const bool backward : {false, true}) {
         const double square = static_cast<double>(heads * length) * static_cast<double>(length * 128);
         const int launches = backward ? 2 : 1;
-        const schedules::FusedAttention operation{schedules::OperatorKind::fused_attention,
-                                                  {(backward ? 8 : 4) * square},
-                                                  static_cast<double>(heads * length),
-                                                  backward,
-                                                  launches};
+        schedules::FusedAttention operation{schedules::OperatorKind::fused_attention,
+                                            {(backward ? 8 : 4) * square},
+                                            static_cast<double>(heads * length),
+                                            backward,
+                                            launches};
         const double t = p.event_pair + (launches - 1) * p.launch_graph +
                          to_seconds(schedules::KernelCost{p.gpu, none, Precision::bf16}.time(operation));
-        kernels.push_back(fmt::format("attention,{},bf16,causal,{},{},{},128,,{:.6e},cold,{}{}",
+        kernels.push_back(fmt::format("attention,{},own,bf16,causal,{},{},{},128,,{:.6e},cold,{}{}",
                                       backward ? "backward" : "forward", heads, length, length, square,
                                       spread(noisy(t)), tail));
       }
@@ -116,13 +116,13 @@ inline std::vector<BundleFile> planted_bundle(const Planted& p, unsigned seed) {
   std::vector<std::string> copies;
   for (std::int64_t bytes = 1024; bytes <= std::int64_t{1} << 30; bytes *= 4) {
     const double t = p.pinned_latency + static_cast<double>(bytes) / p.pinned_bandwidth;
-    copies.push_back(fmt::format("h2d,pinned,host,0,{},{}", bytes, spread(noisy(t))));
+    copies.push_back(fmt::format("h2d,pinned,host,0,1,{},{}", bytes, spread(noisy(t))));
   }
   std::vector<std::string> interference;
   for (const char* const compute : {"gemm", "stream"}) {
     for (const int megabytes : {16, 64, 256, 1024}) {
       const double alone = 4e-4;
-      interference.push_back(fmt::format("{},all_reduce,{},{:.6e},{:.6e},50", compute, megabytes << 20, alone,
+      interference.push_back(fmt::format("{},all_reduce,0,{},{:.6e},{:.6e},50", compute, megabytes << 20, alone,
                                          noisy(alone * (1 + p.slowdown))));
     }
   }

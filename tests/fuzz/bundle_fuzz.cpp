@@ -21,7 +21,8 @@ std::vector<BundleFile> bundle_with(const std::string& name, const std::string& 
       "clock_mem_mhz_max,1\npower_limit_w,1\necc,on\nhost_cpu,x\nhost_cores,1\ndate,d\ncommand,c\ntimer,graph\n# end "
       "20\n";
   constexpr const char* kKernels =
-      "# stepcast measurement 1\n# run r1\nsuite,kernel,dtype,layout,batch,m,n,k,bytes,flops,l2,repeats,median_s,p10_s,"
+      "# stepcast measurement 1\n# run "
+      "r1\nsuite,kernel,by,dtype,layout,batch,m,n,k,bytes,flops,l2,repeats,median_s,p10_s,"
       "p90_s,clock_mhz,power_w,temp_c,throttled,check,max_error\n# end 0\n";
   std::vector<BundleFile> files{{name, text}};
   if (name != "machine.csv") files.push_back({"machine.csv", kMachine});
@@ -43,7 +44,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace stepcast::calibrate;
   const std::string text(reinterpret_cast<const char*>(data), size);
   survive([&] { parse_bundle(unpack_bundle(text, "fuzz.tar.gz"), "fuzz.tar.gz"); });
-  for (const char* name : {"machine.csv", "kernels.csv", "copies.csv", "interference.csv", "collectives.csv"})
+  for (const char* name : {"machine.csv", "kernels.csv", "copies.csv", "interference.csv", "collectives.csv",
+                           "host.csv", "sustained.csv", "clocks.csv", "refused.csv"})
     survive([&] { parse_bundle(bundle_with(name, text), "fuzz"); });
   return 0;
 }

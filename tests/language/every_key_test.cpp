@@ -366,6 +366,8 @@ TEST(EveryKey, OfTheSoftwareIsStored) {
   EXPECT_FALSE(software.dropout);
   EXPECT_TRUE(software.flash_2);
   EXPECT_EQ(software.attention_efficiency, 0.64);
+  EXPECT_EQ(software.attention_by, schedules::KernelMaker::cudnn);
+  EXPECT_EQ(software.elementwise_by, schedules::KernelMaker::pytorch);
   EXPECT_FALSE(software.fused_bias_gelu);
   EXPECT_FALSE(software.fused_bias_dropout_add);
   EXPECT_TRUE(software.grouped_multiply);

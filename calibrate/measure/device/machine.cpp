@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <ctime>
 #include <fstream>
 #include <thread>
@@ -78,20 +77,6 @@ int cores_allowed() {
   CPU_ZERO(&set);
   if (sched_getaffinity(0, sizeof(set), &set) == 0 && CPU_COUNT(&set) > 0) return CPU_COUNT(&set);
   return static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-}
-
-std::vector<int> gpu_numa_nodes(int gpus) {
-  std::vector<int> nodes;
-  for (int gpu = 0; gpu < gpus; ++gpu) {
-    std::array<char, 32> id{};
-    check_cuda(cudaDeviceGetPCIBusId(id.data(), static_cast<int>(id.size()), gpu), "cudaDeviceGetPCIBusId");
-    std::string device = id.data();
-    for (char& c : device) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    std::ifstream stream("/sys/bus/pci/devices/" + device + "/numa_node");
-    int node = -1;
-    nodes.push_back(stream >> node ? node : -1);
-  }
-  return nodes;
 }
 
 std::string gpu_id(const Nvml& nvml) {

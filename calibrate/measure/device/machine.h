@@ -20,9 +20,6 @@ std::int64_t gpu_memory();
 /// Cores that this process may run on.
 int cores_allowed();
 
-/// Of GPUs 0 .. gpus - 1 the NUMA node whose PCIe they are on, as Linux says; -1 where it does not.
-std::vector<int> gpu_numa_nodes(int gpus);
-
 /// First 16 hex digits of the sha256 of GPU 0's UUID.
 std::string gpu_id(const Nvml& nvml);
 

@@ -6,8 +6,17 @@ namespace stepcast::measure {
 
 std::vector<std::string> key_of(const KernelCase& one) {
   const auto whole = [](std::int64_t value) { return value == 0 ? std::string("-") : std::to_string(value); };
-  return {one.suite,    one.kernel,   one.dtype,    one.layout,       whole(one.batch),
-          whole(one.m), whole(one.n), whole(one.k), whole(one.bytes), one.cold ? "cold" : "warm"};
+  return {one.suite,
+          one.kernel,
+          one.by,
+          one.dtype,
+          one.layout,
+          whole(one.batch),
+          whole(one.m),
+          whole(one.n),
+          whole(one.k),
+          whole(one.bytes),
+          one.cold ? "cold" : "warm"};
 }
 
 std::int64_t element_bytes(const std::string& dtype) {
@@ -23,6 +32,7 @@ KernelCase gemm_case(const std::string& dtype, const std::string& layout, std::i
   KernelCase one;
   one.suite = batch == 1 ? "gemm" : "batched_gemm";
   one.kernel = "matmul";
+  one.by = "cublaslt";
   one.dtype = dtype;
   one.layout = layout;
   one.batch = batch;

@@ -15,7 +15,9 @@ namespace stepcast::measure {
 ///   gradient of weight NT  m = in,  n = out,    k = tokens
 /// attention: batch = sequences x heads, m queries, n keys, k head size. elementwise: m rows of n columns.
 struct KernelCase {
-  std::string suite, kernel, dtype = "-", layout = "-";
+  std::string suite, kernel;
+  std::string by = "own";  ///< whose: own, cublaslt; "-" for an empty launch and plain streaming
+  std::string dtype = "-", layout = "-";
   std::int64_t batch = 0, m = 0, n = 0, k = 0;
   std::int64_t bytes = 0;  ///< least that must be read and written
   double flops = 0;        ///< a fused multiply-add counts as 2

@@ -229,6 +229,7 @@ void add_streams(Cases& cases) {
         KernelCase one;
         one.suite = "stream";
         one.kernel = triad ? "triad" : "copy";
+        one.by = "-";
         one.dtype = "fp32";
         one.bytes = size * (triad ? 3 : 2);
         one.cold = cold;
@@ -244,6 +245,7 @@ void add_launches(Cases& cases) {
     KernelCase one;
     one.suite = "launch";
     one.kernel = kernel;
+    one.by = "-";
     cases.push_back(one);
   }
 }

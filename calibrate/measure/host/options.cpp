@@ -22,7 +22,7 @@ std::set<std::string> suites_of(const std::string& list, const std::set<std::str
     const std::string name = list.substr(at, end - at);
     if (known.count(name) == 0) {
       throw UsageError("--suite: found '" + name +
-                       "', expected kernels, copies, interference, nccl, steps, with commas");
+                       "', expected kernels, sustained, copies, interference, nccl, steps, with commas");
     }
     suites.insert(name);
     at = end + 1;
@@ -83,6 +83,12 @@ Options parse_options(const std::vector<std::string>& words) {
       options.quick = true;
     } else if (word == "--alone") {
       options.alone = true;
+    } else if (word == "--unwatched") {
+      options.unwatched = true;
+    } else if (word == "--largest") {
+      options.largest = static_cast<std::int64_t>(number(word, value(), 8, 1e12));
+    } else if (word == "--sustained") {
+      options.sustained_s = number(word, value(), 1, 3600);
     } else if (word == "--time-limit") {
       options.time_limit = number(word, value(), 1, 1e6);
     } else if (word == "--gpus") {
@@ -108,9 +114,29 @@ Options parse_options(const std::vector<std::string>& words) {
   return options;
 }
 
+std::vector<std::string> words_of_suite(const Options& options, const std::string& program, const std::string& suite,
+                                        int gpus, const NcclSetting& nccl) {
+  const auto plain = [](double value) {
+    std::string text = std::to_string(value);
+    text.erase(text.find_last_not_of('0') + 1);
+    if (text.back() == '.') text.pop_back();
+    return text;
+  };
+  std::vector<std::string> words{program,   "--out",  options.out.string(), "--suite", suite, "--unwatched",
+                                 "--alone", "--gpus", std::to_string(gpus)};
+  if (options.quick) words.emplace_back("--quick");
+  if (options.time_limit > 0) words.insert(words.end(), {"--time-limit", plain(options.time_limit)});
+  if (options.largest > 0) words.insert(words.end(), {"--largest", std::to_string(options.largest)});
+  if (suite == "sustained") words.insert(words.end(), {"--sustained", plain(options.sustained_s)});
+  if (suite != "nccl") return words;
+  if (!options.groups.empty()) words.insert(words.end(), {"--groups", options.group_words});
+  words.insert(words.end(), {"--nccl-algorithm", nccl.algorithm, "--nccl-protocol", nccl.protocol});
+  return words;
+}
+
 const char* usage() {
   return "stepcast_measure --out FOLDER [options]   measures this machine; the folder is what stepcast fits to\n"
-         "  --suite LIST        of kernels,copies,interference,nccl,steps (all)\n"
+         "  --suite LIST        of kernels,sustained,copies,interference,nccl,steps (all)\n"
          "  --quick             only what a fit cannot do without: minutes\n"
          "  --time-limit S      start no kernel later than S seconds into their suite, and no training step later\n"
          "                      than S seconds into theirs; the most valuable cases come first\n"
@@ -120,6 +146,10 @@ const char* usage() {
          "  --nccl-algorithm A  measure NCCL forced to ring, tree, nvls, nvls_tree, pat; with --nccl-protocol LL,\n"
          "  --nccl-protocol P   LL128, Simple. For mpirun; on one node the grid runs by itself\n"
          "  --alone             this node alone: MPI is not asked, even in a job of it\n"
+         "  --largest BYTES     measure no larger collective\n"
+         "  --sustained S       run each work of the sustained suite for S seconds (30)\n"
+         "  --unwatched         measure in this process: where a case ends it, nobody starts it again behind that "
+         "case\n"
          "  --check             check every kernel against its reference, and time nothing\n"
          "  --list              print what would be measured; needs no GPU\n"
          "Started again with the same folder it goes on where it stopped.\n"

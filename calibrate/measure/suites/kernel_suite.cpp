@@ -7,10 +7,12 @@
 
 #include "calibrate/measure/checks/kernel_check.h"
 #include "calibrate/measure/device/machine.h"
+#include "calibrate/measure/device/near_host.h"
 #include "calibrate/measure/host/bundle_table.h"
 #include "calibrate/measure/host/kernel_plan.h"
 #include "calibrate/measure/host/statistics.h"
 #include "calibrate/measure/host/time_limit.h"
+#include "calibrate/measure/suites/case_guard.h"
 #include "calibrate/measure/suites/prepare.h"
 #include "calibrate/measure/suites/say.h"
 
@@ -57,7 +59,7 @@ Checked check_gemm(const PreparedKernel& prepared, cudaStream_t stream) {
   return {error <= prepared.tolerance, error};
 }
 
-/// The first eleven cells: what is measured.
+/// The first twelve cells: what is measured.
 std::vector<std::string> table_key(const KernelCase& one) {
   std::vector<std::string> key = key_of(one);
   key.insert(key.end() - 1, one.flops == 0 ? "-" : shown("%.9e", one.flops));
@@ -81,10 +83,10 @@ std::vector<std::string> row_of(const KernelCase& one, const KernelSamples& timi
 BundleTable kernel_table(const std::filesystem::path& folder, const std::string& run) {
   return {folder / "kernels.csv",
           run,
-          {"suite", "kernel",    "dtype",   "layout", "batch",     "m",        "n",
-           "k",     "bytes",     "flops",   "l2",     "repeats",   "median_s", "p10_s",
-           "p90_s", "clock_mhz", "power_w", "temp_c", "throttled", "check",    "max_error"},
-          11};
+          {"suite",     "kernel",  "by",     "dtype",     "layout",  "batch",    "m",     "n",
+           "k",         "bytes",   "flops",  "l2",        "repeats", "median_s", "p10_s", "p90_s",
+           "clock_mhz", "power_w", "temp_c", "throttled", "check",   "max_error"},
+          12};
 }
 
 }  // namespace
@@ -117,71 +119,95 @@ int run_checks() {
   return failed;
 }
 
-int run_kernel_suite(const std::filesystem::path& folder, const std::string& run, const Nvml& nvml, bool quick,
-                     double time_limit) {
+namespace {
+
+/// The shapes of the plan, measured one after the other.
+class KernelCases {
+ public:
+  KernelCases(const std::filesystem::path& folder, const std::string& run, const Nvml& nvml)
+      : table_(kernel_table(folder, run)), timer_(nvml), checks_(run_hand_written(timer_.on(), failed_)) {}
+
+  bool has(const KernelCase& one) const { return table_.has(table_key(one)); }
+  int failed() const { return failed_; }
+  void finish() { table_.finish(); }
+
+  static std::string name_of(const KernelCase& one) {
+    return one.suite + " " + one.kernel + " " + one.dtype + " " + one.layout + (one.cold ? " cold " : " warm ") +
+           std::to_string(one.batch) + " x " + std::to_string(one.m) + " x " + std::to_string(one.n) + " x " +
+           std::to_string(one.k) + ", " + std::to_string(one.bytes) + " bytes";
+  }
+
+  /// `done` of `all` cases were looked at before this one.
+  void measure(const KernelCase& one, std::size_t done, std::size_t all) {
+    const std::string name = name_of(one);
+    std::string check = "-", error = "-";
+    const auto known_check =
+        checks_.find({one.suite, one.kernel, one.dtype, one.layout, one.suite == "attention" ? one.k : 0});
+    const PreparedKernel prepared = prepare(one, gemm_, timer_.on());
+    if (prepared.error || known_check != checks_.end()) {
+      const Checked checked = prepared.error ? check_gemm(prepared, timer_.on()) : known_check->second;
+      if (!checked.passed) {
+        if (prepared.error) ++failed_;
+        say("not measured, its check failed (error " + shown("%.2e", checked.error) + "): " + name);
+        return;
+      }
+      check = "passed";
+      error = shown("%.2e", checked.error);
+    }
+    constexpr int kLaunches = 1000;
+    const KernelSamples timing = one.kernel == "event_pair" ? timer_.cold(prepared.work)
+                                 : one.suite == "launch" && one.kernel == "stream"
+                                     ? timer_.stream(prepared.work, kLaunches)
+                                 : one.cold ? timer_.cold(prepared.work)
+                                            : timer_.warm(prepared.work);
+    const SampleSpread spread = spread_of(timing.samples);
+    table_.add(row_of(one, timing, spread, check, error));
+    if (throttled(timing.state.reasons)) say("throttled (" + throttle_words(timing.state.reasons) + "): " + name);
+    if (drifts(timing.samples)) say("slowed down while it was measured: " + name);
+    if (steady_seconds() < told_ + 5) return;
+    told_ = steady_seconds();
+    say("kernels " + std::to_string(done) + " of " + std::to_string(all) + ": " + name + ": " +
+        shown("%.2f us", spread.median * 1e6) +
+        (one.flops > 0 ? shown(", %.1f TFLOP/s", one.flops / spread.median / 1e12)
+                       : shown(", %.1f GB/s", static_cast<double>(one.bytes) / spread.median / 1e9)));
+  }
+
+ private:
+  BundleTable table_;
+  KernelTimer timer_;
+  int failed_ = 0;
+  Checks checks_;
+  CublasGemm gemm_;
+  double told_ = steady_seconds();
+};
+
+}  // namespace
+
+int run_kernel_suite(const std::filesystem::path& folder, const std::string& run, const ProcessGroup& cluster,
+                     const Nvml& nvml, bool quick, double time_limit) {
   const TimeLimit limit(time_limit);
   check_cuda(cudaSetDevice(0), "cudaSetDevice");
-  BundleTable table = kernel_table(folder, run);
-  KernelTimer timer(nvml);
-  int failed = 0;
-  const Checks checks = run_hand_written(timer.on(), failed);
+  bind_near(0);
+  CaseGuard guard(folder, run, "kernels", cluster);
+  KernelCases cases(folder, run, nvml);
   std::size_t available = 0, total = 0;
   check_cuda(cudaMemGetInfo(&available, &total), "cudaMemGetInfo");
   const std::vector<KernelCase> plan = kernel_plan({static_cast<std::int64_t>(available), compute_capability(), quick});
-  CublasGemm gemm;
-  double told = steady_seconds();
   std::size_t seen = 0;
-  const auto measured = [&](const KernelCase& one) {
-    ++seen;
-    return table.has(table_key(one));
-  };
-  const auto measure = [&](const KernelCase& one) {
-    const std::string name = one.suite + " " + one.kernel + " " + one.dtype + " " + one.layout + " " +
-                             std::to_string(one.batch) + " x " + std::to_string(one.m) + " x " + std::to_string(one.n) +
-                             " x " + std::to_string(one.k);
-    try {
-      std::string check = "-", error = "-";
-      const auto known_check =
-          checks.find({one.suite, one.kernel, one.dtype, one.layout, one.suite == "attention" ? one.k : 0});
-      const PreparedKernel prepared = prepare(one, gemm, timer.on());
-      if (prepared.error || known_check != checks.end()) {
-        const Checked checked = prepared.error ? check_gemm(prepared, timer.on()) : known_check->second;
-        if (!checked.passed) {
-          if (prepared.error) ++failed;
-          say("not measured, its check failed (error " + shown("%.2e", checked.error) + "): " + name);
-          return;
-        }
-        check = "passed";
-        error = shown("%.2e", checked.error);
-      }
-      constexpr int kLaunches = 1000;
-      const KernelSamples timing = one.kernel == "event_pair" ? timer.cold(prepared.work)
-                                   : one.suite == "launch" && one.kernel == "stream"
-                                       ? timer.stream(prepared.work, kLaunches)
-                                   : one.cold ? timer.cold(prepared.work)
-                                              : timer.warm(prepared.work);
-      const SampleSpread spread = spread_of(timing.samples);
-      table.add(row_of(one, timing, spread, check, error));
-      if (throttled(timing.state.reasons)) say("throttled (" + throttle_words(timing.state.reasons) + "): " + name);
-      if (drifts(timing.samples)) say("slowed down while it was measured: " + name);
-      if (steady_seconds() > told + 5) {
-        told = steady_seconds();
-        say("kernels " + std::to_string(seen) + " of " + std::to_string(plan.size()) + ": " + name + ": " +
-            shown("%.2f us", spread.median * 1e6) +
-            (one.flops > 0 ? shown(", %.1f TFLOP/s", one.flops / spread.median / 1e12)
-                           : shown(", %.1f GB/s", static_cast<double>(one.bytes) / spread.median / 1e9)));
-      }
-    } catch (const std::runtime_error& problem) {
-      say("not measured: " + name + ": " + problem.what());
-      cudaGetLastError();  // out of memory is forgotten; what is worse shows in the next line
-      check_cuda(cudaDeviceSynchronize(), "after the failure");
-    }
-  };
   const std::size_t left_out = measure_in_time(
-      plan, measured, [&] { return limit.over(); }, measure);
+      plan,
+      [&](const KernelCase& one) {
+        ++seen;
+        return cases.has(one) || guard.refused(KernelCases::name_of(one));
+      },
+      [&] { return limit.over(); },
+      [&](const KernelCase& one) {
+        guard.measure(KernelCases::name_of(one), [&] { cases.measure(one, seen, plan.size()); });
+      });
   if (left_out > 0) say(left_out_line(left_out, plan.size(), "kernels"));
-  table.finish();
-  return failed;
+  cases.finish();
+  guard.finish();
+  return cases.failed();
 }
 
 }  // namespace stepcast::measure

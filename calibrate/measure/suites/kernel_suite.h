@@ -4,6 +4,7 @@
 #include <string>
 
 #include "calibrate/measure/device/nvml.h"
+#include "calibrate/measure/suites/process_group.h"
 
 namespace stepcast::measure {
 
@@ -12,8 +13,9 @@ namespace stepcast::measure {
 int run_checks();
 
 /// Measures the kernel plan on GPU 0 into FOLDER/kernels.csv, after the checks; a kernel that fails its check is not
-/// measured. `time_limit`: seconds, 0 for none. Returns how many checks failed.
-int run_kernel_suite(const std::filesystem::path& folder, const std::string& run, const Nvml& nvml, bool quick,
-                     double time_limit);
+/// measured, and one that cannot run is a row of refused.csv. `time_limit`: seconds, 0 for none. Returns how many
+/// checks failed.
+int run_kernel_suite(const std::filesystem::path& folder, const std::string& run, const ProcessGroup& cluster,
+                     const Nvml& nvml, bool quick, double time_limit);
 
 }  // namespace stepcast::measure

@@ -1,28 +1,22 @@
 #include "calibrate/measure/suites/nccl_suite.h"
 
-#include <spawn.h>
-#include <sys/wait.h>
-
 #include <algorithm>
-#include <barrier>
-#include <chrono>
-#include <csignal>
 #include <fstream>
 #include <memory>
+#include <mutex>
 #include <optional>
-#include <thread>
+#include <utility>
 
 #include "calibrate/measure/device/buffer.h"
-#include "calibrate/measure/device/machine.h"
+#include "calibrate/measure/device/near_host.h"
 #include "calibrate/measure/host/bundle_table.h"
 #include "calibrate/measure/host/kernel_plan.h"
 #include "calibrate/measure/host/nccl_tests_text.h"
 #include "calibrate/measure/host/statistics.h"
 #include "calibrate/measure/kernels/stream.h"
+#include "calibrate/measure/suites/case_guard.h"
 #include "calibrate/measure/suites/communicators.h"
 #include "calibrate/measure/suites/say.h"
-
-extern char** environ;
 
 namespace stepcast::measure {
 namespace {
@@ -95,86 +89,96 @@ struct RankBuffers {
   std::vector<Buffer<float>> send, receive;
 };
 
-RankBuffers buffers_for(const Communicators& comms, std::int64_t elements) {
+RankBuffers buffers_for(Communicators& comms, const std::string& what, std::int64_t elements) {
   RankBuffers ranks;
   ranks.send.resize(comms.here());
   ranks.receive.resize(comms.here());
-  comms.on_every_gpu([&](std::size_t i) {
+  comms.together(what, [&](std::size_t i, RankTeam& team) {
+    team.does(i, "taking " + std::to_string(2 * elements * kElement) + " bytes");
     ranks.send[i] = Buffer<float>(elements);
     ranks.receive[i] = Buffer<float>(elements);
     fill_steps(ranks.send[i].data(), elements, kRankStep * comms.rank(i), kModulus, comms.stream(i));
-    check_cuda(cudaStreamSynchronize(comms.stream(i)), "cudaStreamSynchronize");
+    comms.wait(i, team);
   });
   return ranks;
 }
 
+/// How much longer than others a large size may take: a hundred calls of it over a network of a gigabyte a second.
+double seconds_for(const Counts& counts) { return static_cast<double>(counts.bytes) * 1e-7; }
+
 /// Runs it once and counts wrong elements at this node's ranks. In place it runs on a copy of the input.
-std::int64_t wrong_elements(const CollectiveCase& one, const Counts& counts, const Communicators& comms,
-                            const RankBuffers& ranks) {
+std::int64_t wrong_elements(const CollectiveCase& one, const Counts& counts, Communicators& comms,
+                            const RankBuffers& ranks, const std::string& what) {
   std::vector<std::int64_t> wrong(comms.here());
-  comms.on_every_gpu([&](std::size_t i) {
-    const cudaStream_t stream = comms.stream(i);
-    float* const out = ranks.receive[i].data();
-    const float* in = ranks.send[i].data();
-    if (one.in_place) {
-      check_cuda(
-          cudaMemcpyAsync(out, in, static_cast<std::size_t>(counts.send * kElement), cudaMemcpyDeviceToDevice, stream),
-          "cudaMemcpyAsync");
-      in = out;
-    }
-    call(one.collective, in, out, counts, comms.rank(i), comms.ranks(), comms.comm(i), stream);
-    if (one.collective == "reduce" && comms.rank(i) != 0) {
-      check_cuda(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
-      return;
-    }
-    const std::int64_t count = counts.receive, head = std::min(count, kChecked),
-                       tail = std::max(head, count - kChecked);
-    for (const auto& [first, last] : {std::pair{std::int64_t{0}, head}, std::pair{tail, count}}) {
-      const std::vector<float> got = part_of(out, first, last, stream);
-      for (std::int64_t e = first; e < last; ++e) {
-        if (got[static_cast<std::size_t>(e - first)] != wanted(one.collective, comms.rank(i), comms.ranks(), count, e))
-          ++wrong[i];
-      }
-    }
-  });
+  comms.together(
+      what,
+      [&](std::size_t i, RankTeam& team) {
+        const cudaStream_t stream = comms.stream(i);
+        float* const out = ranks.receive[i].data();
+        const float* in = ranks.send[i].data();
+        if (one.in_place) {
+          check_cuda(cudaMemcpyAsync(out, in, static_cast<std::size_t>(counts.send * kElement),
+                                     cudaMemcpyDeviceToDevice, stream),
+                     "cudaMemcpyAsync");
+          in = out;
+        }
+        team.does(i, "the first call, of " + std::to_string(counts.bytes) + " bytes");
+        call(one.collective, in, out, counts, comms.rank(i), comms.ranks(), comms.comm(i), stream);
+        comms.wait(i, team);
+        if (one.collective == "reduce" && comms.rank(i) != 0) return;
+        const std::int64_t count = counts.receive, head = std::min(count, kChecked),
+                           tail = std::max(head, count - kChecked);
+        for (const auto& [first, last] : {std::pair{std::int64_t{0}, head}, std::pair{tail, count}}) {
+          const std::vector<float> got = part_of(out, first, last, stream);
+          for (std::int64_t e = first; e < last; ++e) {
+            if (got[static_cast<std::size_t>(e - first)] !=
+                wanted(one.collective, comms.rank(i), comms.ranks(), count, e))
+              ++wrong[i];
+          }
+        }
+      },
+      seconds_for(counts));
   std::int64_t all = 0;
   for (const std::int64_t w : wrong) all += w;
   return all;
 }
 
-/// Seconds of one call each: all ranks start together, `calls` run back to back, and the slowest rank counts.
-std::vector<double> time_calls(const CollectiveCase& one, const Counts& counts, const Communicators& comms,
-                               const RankBuffers& ranks, const ProcessGroup& cluster) {
-  using Clock = std::chrono::steady_clock;
-  const bool small = counts.bytes <= 1 << 20;
-  const int calls = small ? 20 : counts.bytes <= 1 << 26 ? 5 : 1, samples = small ? 20 : 10;
-  constexpr int kWarmUps = 2;
-  std::vector<double> result;
-  std::vector<double> seconds(comms.here());
-  std::barrier meet(static_cast<std::ptrdiff_t>(comms.here()));
-  comms.on_every_gpu([&](std::size_t i) {
-    float* const out = ranks.receive[i].data();
-    const float* const in = one.in_place ? out : ranks.send[i].data();
-    try {
-      for (int s = 0; s < kWarmUps + samples; ++s) {
-        if (i == 0) cluster.wait_for_all();
-        meet.arrive_and_wait();
-        const Clock::time_point begin = Clock::now();
-        for (int c = 0; c < calls; ++c)
-          call(one.collective, in, out, counts, comms.rank(i), comms.ranks(), comms.comm(i), comms.stream(i));
-        check_cuda(cudaStreamSynchronize(comms.stream(i)), "cudaStreamSynchronize");
-        seconds[i] = std::chrono::duration<double>(Clock::now() - begin).count();
-        meet.arrive_and_wait();
-        if (i != 0) continue;
-        const double slowest = cluster.most(*std::max_element(seconds.begin(), seconds.end())) / calls;
-        if (s >= kWarmUps) result.push_back(slowest);
-      }
-    } catch (...) {
-      meet.arrive_and_drop();
-      throw;
-    }
-  });
-  return result;
+constexpr int kCalls = 20;  // of a sample, back to back, as nccl-tests' default of --iters
+
+/// Seconds of one call each at the slowest rank of this node: events on its stream around kCalls calls.
+std::vector<double> time_calls(const CollectiveCase& one, const Counts& counts, Communicators& comms,
+                               const RankBuffers& ranks, const std::string& what) {
+  constexpr int kWarmUps = 5;  // nccl-tests' default of --warmup_iters
+  const int samples = counts.bytes <= 1 << 20 ? 20 : counts.bytes <= 1 << 26 ? 10 : 3;
+  std::vector<double> slowest(static_cast<std::size_t>(samples), 0);
+  std::mutex mutex;
+  comms.together(
+      what,
+      [&](std::size_t i, RankTeam& team) {
+        float* const out = ranks.receive[i].data();
+        const float* const in = one.in_place ? out : ranks.send[i].data();
+        const auto calls = [&](int count) {
+          for (int c = 0; c < count; ++c)
+            call(one.collective, in, out, counts, comms.rank(i), comms.ranks(), comms.comm(i), comms.stream(i));
+        };
+        team.does(i, "warm-up calls of " + std::to_string(counts.bytes) + " bytes");
+        calls(kWarmUps);
+        comms.wait(i, team);
+        team.does(i, "timed calls of " + std::to_string(counts.bytes) + " bytes");
+        for (int s = 0; s < samples; ++s) {
+          const CudaEvent begin, end;
+          team.meet(i);
+          begin.record(comms.stream(i));
+          calls(kCalls);
+          end.record(comms.stream(i));
+          comms.wait(i, team);
+          const double seconds = std::max(end.since(begin), 1e-9) / kCalls;
+          const std::lock_guard lock(mutex);
+          slowest[static_cast<std::size_t>(s)] = std::max(slowest[static_cast<std::size_t>(s)], seconds);
+        }
+      },
+      seconds_for(counts));
+  return slowest;
 }
 
 BundleTable table_in(const std::filesystem::path& folder, const std::string& run) {
@@ -192,122 +196,141 @@ void write_text(const std::filesystem::path& file, const std::string& text) {
   if (!stream) throw std::runtime_error("cannot write " + file.string());
 }
 
+/// What one case of a setting finds in its folder and leaves there.
+class NcclCases {
+ public:
+  NcclCases(const Options& options, const std::string& run, const ProcessGroup& cluster, int gpus, std::string gpu_name)
+      : options_(options),
+        cluster_(cluster),
+        gpus_(gpus),
+        gpu_name_(std::move(gpu_name)),
+        guard_(options.out, run, "nccl", cluster) {
+    if (cluster.node() == 0) table_.emplace(table_in(options.out, run));
+  }
+
+  void measure(const CollectiveCase& one) {
+    const std::string what = name_of(one);
+    const std::vector<Counts> missing = missing_sizes(one);
+    if (missing.empty() || guard_.refused(what)) return;
+    if (cluster_.node() == 0) say("NCCL: " + what + ", " + std::to_string(missing.size()) + " sizes");
+    std::vector<NcclTestsLine> rows;
+    guard_.measure(what, [&] { measure_sizes(one, what, missing, rows); });
+    if (cluster_.node() == 0 && !rows.empty()) {
+      const std::string name = one.collective + "-" + options_.nccl.algorithm + "-" + options_.nccl.protocol + "-" +
+                               std::to_string(ranks_of(one)) + group_suffix(one.gpus) +
+                               (one.in_place ? "-in-place" : "");
+      write_text(options_.out / "nccl" / (name + ".log"),
+                 nccl_tests_text(one.collective, one.redop == "-" ? "none" : one.redop, one.gpus, cluster_.nodes(),
+                                 gpu_name_, rows));
+    }
+  }
+  void finish() { guard_.finish(); }
+  std::int64_t wrong() const { return wrong_; }
+
+ private:
+  int ranks_of(const CollectiveCase& one) const { return static_cast<int>(one.gpus.size()) * cluster_.nodes(); }
+
+  std::string name_of(const CollectiveCase& one) const {
+    return one.collective + (one.in_place ? " in place" : "") + " " + options_.nccl.algorithm + " " +
+           options_.nccl.protocol + " over " + std::to_string(ranks_of(one)) + " ranks (GPUs " + listed(one.gpus) + ")";
+  }
+
+  std::vector<std::string> key(const CollectiveCase& one, std::int64_t bytes) const {
+    return {one.collective,
+            options_.nccl.algorithm,
+            options_.nccl.protocol,
+            std::to_string(ranks_of(one)),
+            std::to_string(cluster_.nodes()),
+            listed(one.gpus),
+            std::to_string(bytes),
+            one.redop == "-" ? "none" : one.redop,
+            one.in_place ? "1" : "0"};
+  }
+
+  /// Sizes that the table has not; process 0 tells the others.
+  std::vector<Counts> missing_sizes(const CollectiveCase& one) const {
+    const bool whole = static_cast<int>(one.gpus.size()) == gpus_, own = options_.nccl == NcclSetting{};
+    const std::int64_t usual = std::int64_t{1} << (options_.quick ? 28 : own && whole ? 32 : 30);
+    const std::int64_t most = options_.largest > 0 ? std::min(options_.largest, usual) : usual;
+    std::vector<Counts> missing;
+    for (const std::int64_t size : doubling_sizes(8, most, options_.quick || !own || !whole ? 2 : 1)) {
+      const Counts counts = counts_of(one.collective, size, kElement, ranks_of(one));
+      char done = counts.send == 0 || counts.receive == 0 || (table_ && table_->has(key(one, counts.bytes))) ? 1 : 0;
+      cluster_.broadcast(&done, 1);
+      const bool twice = !missing.empty() && missing.back().bytes == counts.bytes;
+      if (done == 0 && !twice) missing.push_back(counts);
+    }
+    return missing;
+  }
+
+  void measure_sizes(const CollectiveCase& one, const std::string& what, const std::vector<Counts>& missing,
+                     std::vector<NcclTestsLine>& rows) {
+    if (comms_ == nullptr || comms_->broken() || on_ != one.gpus) {
+      comms_.reset();
+      comms_ = std::make_unique<Communicators>(one.gpus, cluster_);
+      on_ = one.gpus;
+    }
+    const Counts& largest = missing.back();
+    const RankBuffers buffers = buffers_for(*comms_, what, std::max(largest.send, largest.receive));
+    for (const Counts& counts : missing) {
+      // Every process comes to the end of this, or none of the rest: what one of them found wrong, all throw.
+      std::string problem;
+      guard_.moved(seconds_for(counts));
+      std::int64_t wrong = 0;
+      std::vector<double> samples;
+      try {
+        wrong = wrong_elements(one, counts, *comms_, buffers, what);
+        samples = time_calls(one, counts, *comms_, buffers, what);
+      } catch (const std::runtime_error& error) {
+        problem = error.what();
+      }
+      problem = cluster_.first_of(problem);
+      if (!problem.empty()) throw CaseFailed(problem);
+      for (double& sample : samples) sample = cluster_.most(sample);
+      rows.push_back(
+          add(one, counts, spread_of(samples), static_cast<std::int64_t>(cluster_.total(static_cast<double>(wrong)))));
+    }
+  }
+
+  NcclTestsLine add(const CollectiveCase& one, const Counts& counts, const SampleSpread& spread, std::int64_t wrong) {
+    wrong_ += wrong;
+    if (wrong != 0 && cluster_.node() == 0) say("WRONG: " + std::to_string(wrong) + " elements of " + one.collective);
+    std::vector<std::string> cells = key(one, counts.bytes);
+    cells.push_back(std::to_string(spread.repeats));
+    for (const double seconds : {spread.median, spread.p10, spread.p90}) cells.push_back(seconds_cell(seconds));
+    cells.push_back(std::to_string(wrong));
+    if (table_) table_->add(cells);
+    NcclTestsLine row;
+    row.bytes = counts.bytes;
+    row.count = one.collective == "reduce_scatter" ? counts.receive : counts.send;
+    (one.in_place ? row.in_place : row.out_of_place) = spread.median;
+    (one.in_place ? row.wrong_in : row.wrong_out) = wrong;
+    return row;
+  }
+
+  const Options& options_;
+  const ProcessGroup& cluster_;
+  int gpus_;
+  std::string gpu_name_;
+  CaseGuard guard_;
+  std::optional<BundleTable> table_;  ///< of process 0
+  std::unique_ptr<Communicators> comms_;
+  std::vector<int> on_;  ///< which GPUs comms_ is over
+  std::int64_t wrong_ = 0;
+};
+
 }  // namespace
 
 std::int64_t run_nccl_suite(const Options& options, const std::string& run, const ProcessGroup& cluster, int gpus,
                             const std::string& gpu_name) {
-  // Process 0 reads and writes the table and tells the others what is done.
-  std::optional<BundleTable> table;
-  if (cluster.node() == 0) table.emplace(table_in(options.out, run));
-  const bool own = options.nccl == NcclSetting{};
-  std::int64_t all_wrong = 0;
   const std::vector<GpuGroup> groups =
       options.groups.empty() ? gpu_groups(gpu_numa_nodes(gpus), cluster.nodes(), options.quick) : options.groups;
   const std::vector<CollectiveCase> plan = collective_plan(options.nccl, groups);
   if (plan.empty() && cluster.node() == 0) say("NCCL: one GPU, nothing to measure");
-  std::unique_ptr<Communicators> comms;
-  std::vector<int> on;
-  for (const CollectiveCase& one : plan) {
-    const bool whole = static_cast<int>(one.gpus.size()) == gpus;
-    const std::int64_t most = std::int64_t{1} << (options.quick ? 28 : own && whole ? 32 : 30);
-    const std::vector<std::int64_t> sizes = doubling_sizes(8, most, options.quick || !own || !whole ? 2 : 1);
-    const int ranks = static_cast<int>(one.gpus.size()) * cluster.nodes();
-    const auto key = [&](std::int64_t bytes) {
-      return std::vector<std::string>{one.collective,
-                                      options.nccl.algorithm,
-                                      options.nccl.protocol,
-                                      std::to_string(ranks),
-                                      std::to_string(cluster.nodes()),
-                                      listed(one.gpus),
-                                      std::to_string(bytes),
-                                      one.redop == "-" ? "none" : one.redop,
-                                      one.in_place ? "1" : "0"};
-    };
-    std::vector<Counts> missing;
-    for (const std::int64_t size : sizes) {
-      const Counts counts = counts_of(one.collective, size, kElement, ranks);
-      char done = counts.send == 0 || counts.receive == 0 || (table && table->has(key(counts.bytes))) ? 1 : 0;
-      cluster.broadcast(&done, 1);
-      const bool twice = !missing.empty() && missing.back().bytes == counts.bytes;
-      if (done == 0 && !twice) missing.push_back(counts);
-    }
-    if (missing.empty()) continue;
-    if (comms == nullptr || on != one.gpus) {
-      comms.reset();
-      comms = std::make_unique<Communicators>(one.gpus, cluster);
-      on = one.gpus;
-    }
-    if (cluster.node() == 0) {
-      say("NCCL " + options.nccl.algorithm + " " + options.nccl.protocol + ": " + one.collective +
-          (one.in_place ? " in place" : "") + " over " + std::to_string(ranks) + " ranks (GPUs " + listed(one.gpus) +
-          "), " + std::to_string(missing.size()) + " sizes");
-    }
-    const Counts& largest = missing.back();
-    const RankBuffers buffers = buffers_for(*comms, std::max(largest.send, largest.receive));
-    std::vector<NcclTestsLine> rows;
-    for (const Counts& counts : missing) {
-      const auto wrong =
-          static_cast<std::int64_t>(cluster.total(static_cast<double>(wrong_elements(one, counts, *comms, buffers))));
-      const SampleSpread spread = spread_of(time_calls(one, counts, *comms, buffers, cluster));
-      all_wrong += wrong;
-      if (wrong != 0 && cluster.node() == 0) say("WRONG: " + std::to_string(wrong) + " elements of " + one.collective);
-      std::vector<std::string> cells = key(counts.bytes);
-      cells.push_back(std::to_string(spread.repeats));
-      for (const double seconds : {spread.median, spread.p10, spread.p90}) cells.push_back(seconds_cell(seconds));
-      cells.push_back(std::to_string(wrong));
-      if (table) table->add(cells);
-      NcclTestsLine row;
-      row.bytes = counts.bytes;
-      row.count = one.collective == "reduce_scatter" ? counts.receive : counts.send;
-      (one.in_place ? row.in_place : row.out_of_place) = spread.median;
-      (one.in_place ? row.wrong_in : row.wrong_out) = wrong;
-      rows.push_back(row);
-    }
-    if (cluster.node() == 0) {
-      const std::string name = one.collective + "-" + options.nccl.algorithm + "-" + options.nccl.protocol + "-" +
-                               std::to_string(ranks) + group_suffix(one.gpus) + (one.in_place ? "-in-place" : "");
-      write_text(options.out / "nccl" / (name + ".log"),
-                 nccl_tests_text(one.collective, one.redop == "-" ? "none" : one.redop, one.gpus, cluster.nodes(),
-                                 gpu_name, rows));
-    }
-  }
-  return all_wrong;
-}
-
-void run_nccl_grid(const Options& options, const std::string& run, int gpus, int compute_capability) {
-  constexpr auto kPatience = std::chrono::minutes(30);
-  const std::string program = std::filesystem::read_symlink("/proc/self/exe").string();
-  if (gpus > 1) {
-    for (const NcclSetting& setting : nccl_settings(compute_capability >= 90, 1, options.quick)) {
-      if (setting == NcclSetting{}) continue;  // measured by this process
-      std::vector<std::string> words{
-          program,           "--out",         options.out.string(), "--suite",          "nccl",
-          "--alone",         "--gpus",        std::to_string(gpus), "--nccl-algorithm", setting.algorithm,
-          "--nccl-protocol", setting.protocol};
-      if (options.quick) words.emplace_back("--quick");
-      if (!options.groups.empty()) words.insert(words.end(), {"--groups", options.group_words});
-      std::vector<char*> arguments;
-      for (std::string& word : words) arguments.push_back(word.data());
-      arguments.push_back(nullptr);
-      pid_t child = 0;
-      if (posix_spawn(&child, program.c_str(), nullptr, nullptr, arguments.data(), environ) != 0)
-        throw std::runtime_error("cannot start " + program);
-      const auto begin = std::chrono::steady_clock::now();
-      int status = 0;
-      while (waitpid(child, &status, WNOHANG) == 0) {
-        if (std::chrono::steady_clock::now() - begin > kPatience) {
-          say("NCCL " + setting.algorithm + " " + setting.protocol + " hangs: ended");
-          kill(child, SIGKILL);
-          waitpid(child, &status, 0);
-          break;
-        }
-        std::this_thread::sleep_for(std::chrono::milliseconds(100));
-      }
-      if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-        say("NCCL " + setting.algorithm + " " + setting.protocol + ": not all measured, as it says above");
-    }
-  }
-  finish_nccl_table(options, run);
+  NcclCases cases(options, run, cluster, gpus, gpu_name);
+  for (const CollectiveCase& one : plan) cases.measure(one);
+  cases.finish();
+  return cases.wrong();
 }
 
 void finish_nccl_table(const Options& options, const std::string& run) {

@@ -2,6 +2,7 @@
 
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #ifdef STEPCAST_MPI
 #include <mpi.h>
@@ -58,6 +59,18 @@ double ProcessGroup::most(double value) const {
   return result;
 }
 
+std::string ProcessGroup::first_of(const std::string& text) const {
+  if (nodes_ == 1) return text;
+  constexpr std::size_t kWidth = 512;
+  std::vector<char> mine(kWidth, '\0'), all(kWidth * static_cast<std::size_t>(nodes_));
+  text.copy(mine.data(), 500);
+  MPI_Allgather(mine.data(), kWidth, MPI_CHAR, all.data(), kWidth, MPI_CHAR, MPI_COMM_WORLD);
+  for (std::size_t node = 0; node < static_cast<std::size_t>(nodes_); ++node) {
+    if (all[node * kWidth] != '\0') return &all[node * kWidth];
+  }
+  return "";
+}
+
 double ProcessGroup::total(double value) const {
   double result = value;
   if (nodes_ > 1) MPI_Allreduce(&value, &result, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
@@ -73,6 +86,7 @@ void ProcessGroup::broadcast(void*, std::size_t) const {}
 void ProcessGroup::wait_for_all() const {}
 double ProcessGroup::most(double value) const { return value; }
 double ProcessGroup::total(double value) const { return value; }
+std::string ProcessGroup::first_of(const std::string& text) const { return text; }
 
 #endif
 

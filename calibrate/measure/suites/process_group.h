@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 
 namespace stepcast::measure {
 
@@ -25,6 +26,8 @@ class ProcessGroup {
   void wait_for_all() const;
   /// The largest of all processes' values, in every process.
   double most(double value) const;
+  /// What the first process that has something to say says, "" where none has: in every process. Cut at 500 bytes.
+  std::string first_of(const std::string& text) const;
   /// The sum of all processes' values, in every process.
   double total(double value) const;
 

@@ -4,8 +4,6 @@
 #include <barrier>
 #include <chrono>
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -17,6 +15,7 @@
 #include "calibrate/measure/host/runs_table_file.h"
 #include "calibrate/measure/host/time_limit.h"
 #include "calibrate/measure/step/training_rank.h"
+#include "calibrate/measure/suites/case_guard.h"
 #include "calibrate/measure/suites/nccl_peers.h"
 #include "calibrate/measure/suites/say.h"
 
@@ -28,21 +27,15 @@ constexpr double kLongest = 4;  // seconds that the timed steps of one case shou
 
 int host_threads(int ranks_here) { return std::max(1, cores_allowed() / ranks_here); }
 
-/// Nobody is left waiting in NCCL for a rank that failed: the others cannot be told.
-[[noreturn]] void give_up(const std::exception& problem) {
-  say(std::string("training steps: ") + problem.what() + "; the other GPUs wait for this one: ended");
-  std::fflush(nullptr);
-  std::_Exit(1);
-}
-
-/// Runs a function on every GPU of this node, each in its thread.
+/// Runs a function on every GPU of this node, each in its thread. A rank that fails ends the process, which says which
+/// rank and of what: the others may wait in NCCL for what will not come, and are not told otherwise.
 template <class Function>
-void on_every_gpu(const Communicators& comms, const Function& function) {
+void on_every_gpu(const Communicators& comms, CaseGuard& guard, const Function& function) {
   comms.on_every_gpu([&](std::size_t i) {
     try {
       function(i);
     } catch (const std::exception& problem) {
-      give_up(problem);
+      guard.give_up("rank " + std::to_string(comms.rank(i)) + ": " + problem.what());
     }
   });
 }
@@ -51,10 +44,10 @@ void on_every_gpu(const Communicators& comms, const Function& function) {
 /// current, as cuBLASLt's handle and NCCL want it.
 class StepRanks {
  public:
-  StepRanks(const StepCase& step, const TrainingConstants& training, const Communicators& comms)
-      : comms_(comms), peers_(comms.here()), of_(comms.here()), problems_(comms.here()) {
-    on_every_gpu(comms_, [&](std::size_t i) { peers_[i] = std::make_unique<NcclPeers>(step, comms_, i); });
-    on_every_gpu(comms_, [&](std::size_t i) {
+  StepRanks(const StepCase& step, const TrainingConstants& training, const Communicators& comms, CaseGuard& guard)
+      : comms_(comms), guard_(guard), peers_(comms.here()), of_(comms.here()), problems_(comms.here()) {
+    on_every_gpu(comms_, guard_, [&](std::size_t i) { peers_[i] = std::make_unique<NcclPeers>(step, comms_, i); });
+    on_every_gpu(comms_, guard_, [&](std::size_t i) {
       try {
         of_[i] = std::make_unique<TrainingRank>(step, training, comms_.rank(i), *peers_[i]);
         of_[i]->rehearse();
@@ -68,8 +61,8 @@ class StepRanks {
   StepRanks(const StepRanks&) = delete;
   StepRanks& operator=(const StepRanks&) = delete;
   ~StepRanks() {
-    on_every_gpu(comms_, [&](std::size_t i) { of_[i].reset(); });
-    on_every_gpu(comms_, [&](std::size_t i) { peers_[i].reset(); });
+    on_every_gpu(comms_, guard_, [&](std::size_t i) { of_[i].reset(); });
+    on_every_gpu(comms_, guard_, [&](std::size_t i) { peers_[i].reset(); });
   }
 
   const std::vector<std::unique_ptr<TrainingRank>>& all() const { return of_; }
@@ -81,25 +74,25 @@ class StepRanks {
 
  private:
   const Communicators& comms_;
+  CaseGuard& guard_;
   std::vector<std::unique_ptr<Peers>> peers_;
   std::vector<std::unique_ptr<TrainingRank>> of_;
   std::vector<std::string> problems_;
 };
 
-/// Whether all nodes' ranks could be made; a node where not says why.
-bool ready(const StepRanks& ranks, const StepCase& step, const ProcessGroup& cluster) {
-  const std::string problem = ranks.problem();
-  if (!problem.empty()) say("not measured: " + step_name(step) + ": " + problem);
-  return cluster.most(problem.empty() ? 0 : 1) == 0;
+/// Throws where a node's ranks could not be made: in all processes.
+void require_ready(const StepRanks& ranks, const ProcessGroup& cluster) {
+  const std::string problem = cluster.first_of(ranks.problem());
+  if (!problem.empty()) throw std::runtime_error(problem);
 }
 
 /// Mean loss of the first two steps, as all nodes together know it: by then gradients have been summed and used.
 double second_loss(const StepCase& step, const TrainingConstants& training, const Communicators& comms,
-                   const ProcessGroup& cluster) {
-  const StepRanks ranks(step, training, comms);
-  if (!ready(ranks, step, cluster)) throw std::runtime_error("training steps: no room for a tiny model");
+                   const ProcessGroup& cluster, CaseGuard& guard) {
+  const StepRanks ranks(step, training, comms, guard);
+  require_ready(ranks, cluster);
   std::vector<double> losses(comms.here(), 0);
-  on_every_gpu(comms, [&](std::size_t i) {
+  on_every_gpu(comms, guard, [&](std::size_t i) {
     TrainingRank& rank = *ranks.all()[i];
     for (int s = 0; s < 2; ++s) rank.run();
     const StepRank at = step_rank(step, comms.rank(i));
@@ -109,7 +102,7 @@ double second_loss(const StepCase& step, const TrainingConstants& training, cons
 }
 
 /// The loss of a tiny model's second step in this split, against one GPU's.
-bool split_agrees(const StepCase& of, const Communicators& comms, const ProcessGroup& cluster) {
+bool split_agrees(const StepCase& of, const Communicators& comms, const ProcessGroup& cluster, CaseGuard& guard) {
   StepCase tiny{.layers = of.pipeline, .hidden = 64 * std::max(2, of.tensor), .heads = std::max(2, of.tensor)};
   tiny.vocab = 64 * of.tensor;
   tiny.sequence = 64;
@@ -126,7 +119,7 @@ bool split_agrees(const StepCase& of, const Communicators& comms, const ProcessG
   NoPeers nobody;
   TrainingRank one(whole, training, 0, nobody);
   for (int s = 0; s < 2; ++s) one.run();
-  const double found = second_loss(split, training, comms, cluster), wanted = one.loss();
+  const double found = second_loss(split, training, comms, cluster, guard), wanted = one.loss();
   constexpr double kAllowed = 1e-2;  // sums over tensor ranks are rounded to bf16
   const bool agrees = std::fabs(found - wanted) <= kAllowed * wanted;
   if (cluster.node() == 0) {
@@ -242,8 +235,8 @@ struct PlanCounts {
 
 /// Measures those of a plan that the table has not. The clock of process 0 counts, so that all agree.
 template <class Measure>
-void measure_plan(const std::vector<StepCase>& plan, const StepTable& table, const ProcessGroup& cluster,
-                  const TimeLimit& limit, PlanCounts& planned, const Measure& measure) {
+void measure_plan(const std::vector<StepCase>& plan, const StepTable& table, CaseGuard& guard,
+                  const ProcessGroup& cluster, const TimeLimit& limit, PlanCounts& planned, const Measure& measure) {
   const auto over = [&] {
     char yes = limit.over() ? 1 : 0;
     cluster.broadcast(&yes, 1);
@@ -251,25 +244,41 @@ void measure_plan(const std::vector<StepCase>& plan, const StepTable& table, con
   };
   planned.all += plan.size();
   planned.left_out += measure_in_time(
-      plan, [&](const StepCase& step) { return table.has(step, cluster); }, over, measure);
+      plan, [&](const StepCase& step) { return table.has(step, cluster) || guard.refused(step_name(step)); }, over,
+      [&](const StepCase& step) { guard.measure(step_name(step), [&] { measure(step); }); });
 }
 
-void one_gpu(StepTable& table, const ProcessGroup& cluster, const std::vector<StepCase>& plan, const TimeLimit& limit,
-             PlanCounts& planned) {
+void one_gpu(StepTable& table, CaseGuard& guard, const ProcessGroup& cluster, const std::vector<StepCase>& plan,
+             const TimeLimit& limit, PlanCounts& planned) {
   check_cuda(cudaSetDevice(0), "cudaSetDevice");
   const TrainingConstants training{.host_threads = host_threads(1)};
-  measure_plan(plan, table, cluster, limit, planned, [&](const StepCase& step) {
-    try {
-      NoPeers nobody;
-      std::vector<std::unique_ptr<TrainingRank>> ranks;
-      ranks.push_back(std::make_unique<TrainingRank>(step, training, 0, nobody));
-      table.add(step, time_steps(step, ranks, cluster, 0, [](const auto& function) { function(0); }));
-    } catch (const std::runtime_error& problem) {
-      say("not measured: " + step_name(step) + ": " + problem.what());
-      cudaGetLastError();  // out of memory is forgotten; what is worse shows in the next line
-      check_cuda(cudaDeviceSynchronize(), "after the failure");
-    }
+  measure_plan(plan, table, guard, cluster, limit, planned, [&](const StepCase& step) {
+    NoPeers nobody;
+    std::vector<std::unique_ptr<TrainingRank>> ranks;
+    ranks.push_back(std::make_unique<TrainingRank>(step, training, 0, nobody));
+    table.add(step, time_steps(step, ranks, cluster, 0, [](const auto& function) { function(0); }));
   });
+}
+
+/// All splits over several GPUs. Returns how many of them do not agree with one GPU's step.
+int several_gpus(StepTable& table, CaseGuard& guard, const ProcessGroup& cluster, int gpus,
+                 const std::vector<StepCase>& plan, const TimeLimit& limit, PlanCounts& planned) {
+  std::vector<int> here(static_cast<std::size_t>(gpus));
+  std::iota(here.begin(), here.end(), 0);
+  const Communicators comms(here, cluster);
+  const TrainingConstants training{.host_threads = host_threads(gpus)};
+  std::set<std::vector<int>> agreed, wrong;
+  measure_plan(plan, table, guard, cluster, limit, planned, [&](const StepCase& step) {
+    const std::vector<int> split{step.data, step.tensor, step.pipeline};
+    if (agreed.count(split) + wrong.count(split) == 0)
+      (split_agrees(step, comms, cluster, guard) ? agreed : wrong).insert(split);
+    if (wrong.count(split) != 0) return;
+    const StepRanks ranks(step, training, comms, guard);
+    require_ready(ranks, cluster);
+    table.add(step, time_steps(step, ranks.all(), cluster, comms.rank(0),
+                               [&](const auto& function) { on_every_gpu(comms, guard, function); }));
+  });
+  return static_cast<int>(wrong.size());
 }
 
 }  // namespace
@@ -284,6 +293,7 @@ int run_step_suite(const std::filesystem::path& folder, const std::string& run, 
   PlanCounts planned;
   const std::int64_t memory = gpu_memory();
   StepTable table(folder, run, cluster, gpus);
+  CaseGuard guard(folder, run, "steps", cluster);
   int failed = 0;
   if (cluster.nodes() == 1) {
     check_cuda(cudaSetDevice(0), "cudaSetDevice");
@@ -296,28 +306,12 @@ int run_step_suite(const std::filesystem::path& folder, const std::string& run, 
           ": steps are not timed");
     }
     if (failed > 0) return failed;
-    one_gpu(table, cluster, step_plan(1, memory, quick), limit, planned);
+    one_gpu(table, guard, cluster, step_plan(1, memory, quick), limit, planned);
   }
   const int all = gpus * cluster.nodes();
-  if (all > 1) {
-    std::vector<int> here(static_cast<std::size_t>(gpus));
-    std::iota(here.begin(), here.end(), 0);
-    const Communicators comms(here, cluster);
-    const TrainingConstants training{.host_threads = host_threads(gpus)};
-    std::set<std::vector<int>> agreed, wrong;
-    measure_plan(step_plan(all, memory, quick), table, cluster, limit, planned, [&](const StepCase& step) {
-      const std::vector<int> split{step.data, step.tensor, step.pipeline};
-      if (agreed.count(split) + wrong.count(split) == 0)
-        (split_agrees(step, comms, cluster) ? agreed : wrong).insert(split);
-      if (wrong.count(split) != 0) return;
-      const StepRanks ranks(step, training, comms);
-      if (!ready(ranks, step, cluster)) return;
-      table.add(step, time_steps(step, ranks.all(), cluster, comms.rank(0),
-                                 [&](const auto& function) { on_every_gpu(comms, function); }));
-    });
-    failed += static_cast<int>(wrong.size());
-  }
+  if (all > 1) failed += several_gpus(table, guard, cluster, gpus, step_plan(all, memory, quick), limit, planned);
   if (planned.left_out > 0 && cluster.node() == 0) say(left_out_line(planned.left_out, planned.all, "training steps"));
+  guard.finish();
   return failed;
 }
 

@@ -44,7 +44,7 @@ TEST(Bundle, ReadsEveryKindOfRow) {
   EXPECT_EQ(bundle.machine.host_cpu, "Intel(R) Xeon(R) Platinum 8480C, 2 sockets");
   EXPECT_EQ(bundle.machine.command, "stepcast-measure --out b, as written");
   EXPECT_TRUE(bundle.machine.graph_timer);
-  ASSERT_EQ(bundle.kernels.size(), 2u);
+  ASSERT_EQ(bundle.kernels.size(), 3u);
   EXPECT_EQ(bundle.kernels[0].time.median, nanoseconds(1200));
   EXPECT_EQ(bundle.kernels[1].place, "b/kernels.csv:6");
   EXPECT_EQ(bundle.kernels[1].k, 4096);
@@ -83,7 +83,7 @@ TEST(Bundle, IsRefusedWholeWhereACheckFailed) {
 }
 
 TEST(Bundle, IsRefusedWholeWhereARowStandsTwice) {
-  const std::string row = "h2d,pinned,host,0,1048576,100,3.000000e-05,2.900000e-05,3.100000e-05\n";
+  const std::string row = "h2d,pinned,host,0,1,1048576,100,3.000000e-05,2.900000e-05,3.100000e-05\n";
   std::vector<BundleFile> files = small_bundle();
   files[2].text = replaced(replaced(files[2].text, row, row + row), "# end 2", "# end 3");
   EXPECT_EQ(complaint(files), "b/copies.csv:6: found what b/copies.csv:5 measured a second time");
@@ -105,7 +105,7 @@ TEST(Bundle, ErrorsNameFileLineAndColumn) {
   EXPECT_EQ(with("collectives.csv", "2,1,0 1", "2,2,0 1"),
             "b/collectives.csv:5: gpus: found '0 1', expected ranks / nodes = 2 / 2 of them");
   EXPECT_EQ(with("machine.csv", "sms,132\n", "sm,132\n"), "b/machine.csv:9: found the unknown key 'sm'");
-  EXPECT_THAT(with("interference.csv", "compute,with", "with,compute"),
+  EXPECT_THAT(with("interference.csv", "slowed,beside", "beside,slowed"),
               HasSubstr("b/interference.csv:4: found another header"));
   EXPECT_EQ(with("interference.csv", "gemm,",
                  "ge\xff"
@@ -119,6 +119,45 @@ TEST(Bundle, RefusesTablesThatItDoesNotKnow) {
   files.push_back({"kernel.csv", ""});
   EXPECT_THAT(complaint(files), HasSubstr("b/kernel.csv: found an unknown table"));
   EXPECT_EQ(complaint({}), "b: found no machine.csv, expected a bundle");
+}
+
+TEST(Bundle, SaysWhoseAKernelIsAndWhatThroughPyTorchWasMeasured) {
+  const Bundle bundle = parse_bundle(small_bundle(), "b");
+  ASSERT_EQ(bundle.kernels.size(), 3u);
+  EXPECT_EQ(bundle.kernels[1].by, "cublaslt");
+  EXPECT_EQ(bundle.kernels[2].by, "cudnn");
+  ASSERT_EQ(bundle.host.size(), 1u);
+  EXPECT_EQ(bundle.host[0].count, 40);
+  EXPECT_EQ(bundle.host[0].time.median, microseconds(11));
+  ASSERT_EQ(bundle.sustained.size(), 1u);
+  EXPECT_EQ(bundle.sustained[0].burst, milliseconds(10));
+  EXPECT_EQ(bundle.sustained[0].capped, 0.97);
+  EXPECT_EQ(bundle.refused, 1u);
+}
+
+TEST(Bundle, TheSameKernelByAnotherMakerIsAnotherRow) {
+  const std::string row =
+      "attention,forward,cudnn,bf16,causal,64,2048,2048,128,134217728,6.8735e+10,cold,50,"
+      "1.400000e-04,1.390000e-04,1.420000e-04,1755,690,61,0,-,";
+  std::vector<BundleFile> files = small_bundle();
+  const auto at = std::ranges::find(files, "pytorch_kernels.csv", &BundleFile::name);
+  std::string flash = row;
+  flash.replace(flash.find("cudnn"), 5, "flash_attention_2");
+  at->text = measured_text(kKernelHeader, {row, flash});
+  EXPECT_EQ(parse_bundle(files, "b").kernels.size(), 4u);
+  at->text = measured_text(kKernelHeader, {row, row});
+  EXPECT_EQ(complaint(files), "b/pytorch_kernels.csv:6: found what b/pytorch_kernels.csv:5 measured a second time");
+}
+
+TEST(Bundle, OverlapIsOfEitherSideAndOfAGpuThatIsThere) {
+  EXPECT_EQ(with("interference.csv", "gemm,all_reduce", "all_reduce,copy_h2d"),
+            "b/interference.csv:5: beside: found 'copy_h2d', expected one of gemm, stream");
+  EXPECT_EQ(with("interference.csv", "all_reduce,0", "all_reduce,2"),
+            "b/interference.csv:5: gpu: found '2', expected a whole number from 0 to 1");
+  EXPECT_EQ(with("copies.csv", "host,0,1,", "host,0,3,"),
+            "b/copies.csv:5: at_once: found '3', expected a whole number from 1 to 2");
+  EXPECT_EQ(with("sustained.csv", ",0.97,", ",1.97,"),
+            "b/sustained.csv:5: capped: found '1.97', expected a share from 0 to 1");
 }
 
 }  // namespace

@@ -16,10 +16,13 @@ inline std::string measured_text(const std::string& header, const std::vector<st
 }
 
 inline constexpr const char* kKernelHeader =
-    "suite,kernel,dtype,layout,batch,m,n,k,bytes,flops,l2,repeats,median_s,p10_s,p90_s,clock_mhz,power_w,temp_c,"
+    "suite,kernel,by,dtype,layout,batch,m,n,k,bytes,flops,l2,repeats,median_s,p10_s,p90_s,clock_mhz,power_w,temp_c,"
     "throttled,check,max_error";
-inline constexpr const char* kCopyHeader = "kind,memory,from,to,bytes,repeats,median_s,p10_s,p90_s";
-inline constexpr const char* kInterferenceHeader = "compute,with,bytes,alone_s,together_s,repeats";
+inline constexpr const char* kCopyHeader = "kind,memory,from,to,at_once,bytes,repeats,median_s,p10_s,p90_s";
+inline constexpr const char* kInterferenceHeader = "slowed,beside,gpu,bytes,alone_s,together_s,repeats";
+inline constexpr const char* kHostHeader = "what,by,count,repeats,median_s,p10_s,p90_s";
+inline constexpr const char* kSustainedHeader =
+    "work,dtype,seconds,burst_s,windows,median_s,p10_s,p90_s,clock_mhz,power_w,temp_c,capped,throttled";
 inline constexpr const char* kCollectiveHeader =
     "collective,algorithm,protocol,ranks,nodes,gpus,bytes,redop,in_place,repeats,median_s,p10_s,p90_s,wrong";
 
@@ -51,17 +54,30 @@ inline std::vector<BundleFile> small_bundle() {
   return {
       {"machine.csv", measured_text("key,value", machine_rows())},
       {"kernels.csv",
-       measured_text(kKernelHeader,
-                     {"launch,graph,-,-,,,,,,,-,1000,1.200000e-06,1.100000e-06,1.300000e-06,1980,120,40,0,-,",
-                      "gemm,matmul,bf16,TN,1,4096,4096,4096,100663296,1.374390e+11,cold,200,2.000000e-04,1.990000e-04,"
-                      "2.020000e-04,1755,690,61,0,passed,1.2e-03"})},
-      {"copies.csv", measured_text(kCopyHeader, {"h2d,pinned,host,0,1048576,100,3.000000e-05,2.900000e-05,3.100000e-05",
-                                                 "p2p,device,0,1,1048576,100,9.000000e-06,9.000000e-06,1.000000e-05"})},
+       measured_text(
+           kKernelHeader,
+           {"launch,graph,-,-,-,,,,,,,-,1000,1.200000e-06,1.100000e-06,1.300000e-06,1980,120,40,0,-,",
+            "gemm,matmul,cublaslt,bf16,TN,1,4096,4096,4096,100663296,1.374390e+11,cold,200,2.000000e-04,1.990000e-04,"
+            "2.020000e-04,1755,690,61,0,passed,1.2e-03"})},
+      {"copies.csv",
+       measured_text(kCopyHeader, {"h2d,pinned,host,0,1,1048576,100,3.000000e-05,2.900000e-05,3.100000e-05",
+                                   "p2p,device,0,1,1,1048576,100,9.000000e-06,9.000000e-06,1.000000e-05"})},
       {"interference.csv",
-       measured_text(kInterferenceHeader, {"gemm,all_reduce,67108864,2.000000e-04,2.200000e-04,50"})},
+       measured_text(kInterferenceHeader, {"gemm,all_reduce,0,67108864,2.000000e-04,2.200000e-04,50"})},
       {"collectives.csv",
        measured_text(kCollectiveHeader,
                      {"all_reduce,ring,LL128,2,1,0 1,1048576,sum,0,100,2.000000e-05,1.900000e-05,2.200000e-05,0"})},
+      {"pytorch_kernels.csv",
+       measured_text(kKernelHeader,
+                     {"attention,forward,cudnn,bf16,causal,64,2048,2048,128,134217728,6.8735e+10,cold,50,"
+                      "1.400000e-04,1.390000e-04,1.420000e-04,1755,690,61,0,-,"})},
+      {"host.csv", measured_text(kHostHeader, {"operator,pytorch,40,100,1.100000e-05,1.000000e-05,1.300000e-05"})},
+      {"sustained.csv",
+       measured_text(kSustainedHeader,
+                     {"layer,bf16,30.5,1.000000e-02,100,1.060000e-02,1.050000e-02,1.080000e-02,1500,699,66,0.97,0"})},
+      {"clocks.csv",
+       measured_text("work,dtype,at_s,clock_mhz,power_w,temp_c,reasons", {"layer,bf16,0.1,1980,300,41,4"})},
+      {"refused.csv", measured_text("suite,case,why", {"nccl,all_reduce nvls Simple GPUs 0 1,no algorithm"})},
       {"steps/gpt.csv", "name\n"},
   };
 }

@@ -43,16 +43,16 @@ std::map<std::string, double> planted_constants() {
   const schedules::GemmModel& gemm = p.gpu.gemm_of.at(Precision::bf16);
   return {{"gpu.memory.efficiency", p.gpu.memory_efficiency},
           {"gpu.memory.ramp", to_seconds(p.gpu.memory_ramp)},
-          {"gpu.elementwise.gelu", p.gelu},
-          {"gpu.elementwise.softmax", p.softmax},
-          {"gpu.elementwise.adam", p.adam},
+          {"kernels.own.elementwise.gelu", p.gelu},
+          {"kernels.own.elementwise.softmax", p.softmax},
+          {"kernels.own.elementwise.adam", p.adam},
           {"gpu.gemm_bf16.mainloop", gemm.mainloop},
           {"gpu.gemm_bf16.sustained", gemm.sustained},
           {"gpu.gemm_bf16.tile_128", gemm.tile_128},
           {"gpu.gemm_bf16.fill", gemm.fill},
           {"gpu.gemm_bf16.exposed_write", gemm.exposed_write},
-          {"gpu.attention.forward", p.gpu.attention_forward},
-          {"gpu.attention.backward", p.gpu.attention_backward},
+          {"kernels.own.attention.forward", p.gpu.attention_forward},
+          {"kernels.own.attention.backward", p.gpu.attention_backward},
           {"copies.h2d_pinned.latency", p.pinned_latency},
           {"copies.h2d_pinned.bandwidth", p.pinned_bandwidth},
           {"software.overlap_slowdown", p.slowdown}};
@@ -103,7 +103,7 @@ TEST(MachineFit, WhatTheBundleCannotTellIsRefusedWithTheReason) {
     return constants_of(changed([&](Bundle& b) { std::erase_if(b.kernels, wanted); }));
   };
   const Estimate forward =
-      without([](const KernelRow& r) { return r.suite == "attention"; }).at("gpu.attention.forward");
+      without([](const KernelRow& r) { return r.suite == "attention"; }).at("kernels.own.attention.forward");
   EXPECT_FALSE(forward.identified);
   EXPECT_EQ(forward.why, "nothing was measured that depends on it");
   EXPECT_EQ(forward.value, data_sheet().attention_forward);
@@ -177,6 +177,90 @@ TEST(MachineFit, LeavesOutWhatWasThrottledOrWarmAndSaysSo) {
                                                 "8 rows left out: measured with a warm cache"));
   EXPECT_EQ(gemm->rows.size(), 40u);
   EXPECT_LT(gemm->median_error(), 0.02);
+}
+
+TEST(MachineFit, EachMakersKernelsHaveRatesOfTheirOwn) {
+  const std::map<std::string, Estimate> found = constants_of(changed([](Bundle& b) {
+    std::vector<KernelRow> others;
+    for (const KernelRow& row : b.kernels) {
+      const bool attention = row.suite == "attention";
+      if (!attention && row.kernel != "gelu") continue;
+      others.push_back(row);
+      others.back().by = attention ? "cudnn" : "pytorch";
+      others.back().time.median = from_seconds(to_seconds(row.time.median) * (attention ? 0.8 : 2));
+    }
+    b.kernels.insert(b.kernels.end(), others.begin(), others.end());
+  }));
+  EXPECT_NEAR(found.at("kernels.own.attention.forward").value, planted().gpu.attention_forward, 0.02);
+  EXPECT_NEAR(found.at("kernels.cudnn.attention.forward").value, planted().gpu.attention_forward / 0.8, 0.03);
+  EXPECT_NEAR(found.at("kernels.own.elementwise.gelu").value, planted().gelu, 0.03);
+  EXPECT_NEAR(found.at("kernels.pytorch.elementwise.gelu").value, planted().gelu / 2, 0.05);  // the ramp doubled too
+  EXPECT_FALSE(found.contains("gpu.attention.forward"));
+}
+
+TEST(MachineFit, MakersThatNoStackNamesAreForPeople) {
+  const std::map<std::string, Estimate> found = constants_of(changed([](Bundle& b) {
+    for (KernelRow& row : b.kernels)
+      if (row.suite == "attention" || row.kernel == "gelu" || (row.suite == "gemm" && row.m == 128))
+        row.by = "somebody";
+  }));
+  for (const auto& [key, estimate] : found) EXPECT_THAT(key, testing::Not(HasSubstr("somebody")));
+  EXPECT_FALSE(found.at("kernels.own.attention.forward").identified);
+}
+
+TEST(MachineFit, TheShareOfAStepIsWhatLongWorkLeavesOfItsBursts) {
+  const auto share = [](bool throttled) {
+    return constants_of(changed([&](Bundle& b) {
+             SustainedRow row;
+             row.work = "layer";
+             row.burst = milliseconds(9);
+             row.time = {100, milliseconds(10), microseconds(9900), microseconds(10200)};
+             row.throttled = throttled;
+             b.sustained = {row};
+           }))
+        .at("gpu.step_share");
+  };
+  EXPECT_DOUBLE_EQ(share(false).value, 0.9);
+  EXPECT_NEAR(share(false).low, 9 / 10.2, 1e-9);
+  EXPECT_NEAR(share(false).high, 9 / 9.9, 1e-9);
+  EXPECT_FALSE(share(true).identified);
+  EXPECT_FALSE(constants_of(changed([](Bundle&) {})).at("gpu.step_share").identified);
+}
+
+TEST(MachineFit, TheHostsTimesAreThoseOfTheMostAtOnce) {
+  const std::map<std::string, Estimate> found = constants_of(changed([](Bundle& b) {
+    const auto row = [](const char* what, const char* by, int count, int microseconds_each) {
+      const Time t = microseconds(microseconds_each);
+      return HostRow{"", what, by, count, {100, t, t, t}};
+    };
+    b.host = {row("operator", "pytorch", 10, 20), row("operator", "pytorch", 80, 12), row("operator", "graph", 80, 1),
+              row("operator", "inductor", 30, 9), row("checkpoint", "pytorch", 4, 70)};
+  }));
+  EXPECT_EQ(found.at("kernels.pytorch.host_per_kernel").value, 12e-6);
+  EXPECT_EQ(found.at("kernels.inductor.host_per_kernel").value, 9e-6);
+  EXPECT_EQ(found.at("kernels.pytorch.host_per_checkpoint").value, 70e-6);
+  EXPECT_FALSE(found.contains("kernels.pytorch.host_per_collective"));
+}
+
+TEST(MachineFit, OverlapIsTakenBothWaysAndCopiesAtOnceAreNoted) {
+  const std::vector<FittedModel> models = changed([](Bundle& b) {
+    for (std::uint32_t gpu = 0; gpu < 4; ++gpu)
+      for (const int megabytes : {64, 256})
+        b.interference.push_back(
+            {"", "all_reduce", "gemm", gpu, {megabytes << 20}, milliseconds(1), microseconds(1400)});
+    const CopyRow largest = b.copies.back();
+    b.copies.push_back(largest);
+    b.copies.back().at_once = 8;
+    b.copies.back().time.median = largest.time.median * 4;
+  });
+  const std::map<std::string, Estimate> found = constants_of(models);
+  EXPECT_NEAR(found.at("all_reduce_beside_gemm").value, 0.4, 0.01);
+  EXPECT_NEAR(found.at("software.overlap_slowdown").value, planted().slowdown, 0.02);
+  EXPECT_NEAR(found.at("copies.h2d_pinned.bandwidth").value, planted().pinned_bandwidth, 2e9);
+  const auto copies = std::ranges::find(models, "copies h2d_pinned", &FittedModel::name);
+  ASSERT_NE(copies, models.end());
+  EXPECT_THAT(copies->notes,
+              testing::ElementsAre(HasSubstr("8 GPUs at once: the slowest gets 25 % of one GPU's rate at 1")));
 }
 
 }  // namespace

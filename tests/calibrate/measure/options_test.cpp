@@ -16,7 +16,7 @@ std::string refused(const std::vector<std::string>& words) {
 
 TEST(MeasureOptions, DefaultsAreEverySuiteOnEveryGpu) {
   const Options o = parse_options({"--out", "b"});
-  EXPECT_EQ(o.suites.size(), 5u);
+  EXPECT_EQ(o.suites.size(), 6u);
   EXPECT_EQ(o.gpus, 0);
   EXPECT_FALSE(o.quick || o.check || o.alone || o.nccl_forced);
   EXPECT_EQ(o.command, "stepcast_measure --out b");
@@ -54,6 +54,22 @@ TEST(MeasureOptions, MistakesSayWhatIsAllowed) {
   EXPECT_NE(refused({"--out", "b", "--suite", "nccl,"}).find("found ''"), std::string::npos);
   EXPECT_NE(refused({"--out", "b", "--nccl-protocol", "ll"}).find("expected one of auto, LL, LL128, Simple"),
             std::string::npos);
+}
+
+TEST(MeasureOptions, AProcessOfOneSuiteIsToldWhatItsSupervisorWasTold) {
+  const Options all = parse_options({"--out", "b", "--quick", "--groups", "0,1/0,4", "--time-limit", "60", "--largest",
+                                     "4096", "--sustained", "12.5"});
+  const std::vector<std::string> words = words_of_suite(all, "p", "nccl", 8, {"nvls", "Simple"});
+  const Options one = parse_options({words.begin() + 1, words.end()});
+  EXPECT_EQ(one.suites, std::set<std::string>{"nccl"});
+  EXPECT_TRUE(one.unwatched && one.alone && one.quick && one.nccl_forced);
+  EXPECT_EQ(one.groups, all.groups);
+  EXPECT_EQ(one.gpus, 8);
+  EXPECT_EQ(one.largest, 4096);
+  EXPECT_EQ(one.time_limit, 60);
+  EXPECT_EQ(one.nccl, (NcclSetting{"nvls", "Simple"}));
+  const std::vector<std::string> sustained = words_of_suite(all, "p", "sustained", 1, {});
+  EXPECT_EQ(parse_options({sustained.begin() + 1, sustained.end()}).sustained_s, 12.5);
 }
 
 }  // namespace

@@ -72,6 +72,51 @@ TEST_F(ProfileFile, ReplacesConstantsOfGpuAndSoftware) {
   EXPECT_EQ(s.software.transport.ll128.launch, plain.software.transport.ll128.launch);
 }
 
+TEST_F(ProfileFile, RatesOfKernelsAreOfStacksThatRunThem) {
+  const std::string file = write(
+      "gpu: a100-sxm4-80gb\n"
+      "kernels:\n"
+      "  - {by: own, attention: {forward: 0.21, backward: 0.2}, elementwise: {gelu: 0.5}}\n"
+      "  - {by: cudnn, attention: {forward: 0.71}}\n"
+      "  - {by: flash_attention_2, attention: {forward: 0.61, backward: 0.52}}\n"
+      "  - {by: pytorch, elementwise: {gelu: 0.8}, host_per_kernel: 11 us, host_per_collective: 31 us}\n");
+  const auto with = [&](const std::string& software) {
+    return small_with("profile: " + file + "\nsoftware: " + software);
+  };
+  const schedules::Gpu plain = small_with().cluster.gpu;
+  const schedules::Scenario unsaid = with("{attention_by: unsaid}");
+  EXPECT_EQ(unsaid.cluster.gpu.attention_forward, plain.attention_forward);
+  EXPECT_TRUE(unsaid.cluster.gpu.elementwise.empty());
+  EXPECT_EQ(unsaid.software.host_per_kernel, small_with("software: {attention_by: unsaid}").software.host_per_kernel);
+
+  const schedules::Scenario own = with("{attention_by: own, elementwise_by: own}");
+  EXPECT_EQ(own.cluster.gpu.attention_forward, 0.21);
+  EXPECT_EQ(own.cluster.gpu.elementwise.at("gelu"), 0.5);
+
+  const schedules::Scenario mixed = with("{attention_by: cudnn, elementwise_by: pytorch}");
+  EXPECT_EQ(mixed.cluster.gpu.attention_forward, 0.71);
+  EXPECT_EQ(mixed.cluster.gpu.attention_backward, plain.attention_backward);  // was not measured
+  EXPECT_EQ(mixed.cluster.gpu.elementwise.at("gelu"), 0.8);
+  EXPECT_EQ(mixed.software.host_per_kernel, microseconds(11));
+  EXPECT_EQ(mixed.software.host_per_collective, microseconds(31));
+
+  // flash_2 alone says whose it is, and its share of the GPU's rates is not taken a second time.
+  const schedules::Scenario flash = with("{flash_2: true}");
+  EXPECT_DOUBLE_EQ(flash.cluster.gpu.attention_forward * flash.cluster.gpu.attention_flash_2, 0.61);
+  EXPECT_EQ(with("{flash_2: true, attention_by: other}").cluster.gpu.attention_forward, plain.attention_forward);
+}
+
+TEST_F(ProfileFile, AMakerIsNamedOnceAndIsOneThatCanBeMeasured) {
+  const auto said = [&](const std::string& kernels) {
+    const std::string file = write("gpu: a100-sxm4-80gb\nkernels: " + kernels + "\n");
+    return complaint([&] { small_with("profile: " + file); });
+  };
+  EXPECT_THAT(said("[{by: cudnn}, {by: cudnn}]"), HasSubstr("kernels[1].by: found 'cudnn' a second time"));
+  EXPECT_THAT(said("[{by: other}]"), HasSubstr("kernels[0].by: found 'other', of which nothing can be measured"));
+  EXPECT_THAT(said("[{by: cuddn}]"), HasSubstr("did you mean 'cudnn'?"));
+  EXPECT_THAT(said("[{attention: {forward: 0.5}}]"), HasSubstr("kernels[0].by: missing"));
+}
+
 TEST_F(ProfileFile, OfAnotherGpuIsRefused) {
   const std::string file = write("gpu: h100-sxm5-80gb\n");
   EXPECT_EQ(complaint([&] { small_with("profile: " + file); }),

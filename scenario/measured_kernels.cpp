@@ -1,0 +1,29 @@
+#include "scenario/measured_kernels.h"
+
+namespace stepcast::schedules {
+
+KernelMaker attention_maker(const Software& software) {
+  const KernelMaker by = software.attention_by;
+  // A newer maker comes from the file that this stack is based on, and flash_2 was laid over it.
+  const bool newer = by == KernelMaker::unsaid || by == KernelMaker::cudnn || by == KernelMaker::flash_attention_3;
+  return software.flash_2 && newer ? KernelMaker::flash_attention_2 : by;
+}
+
+void use_measured_kernels(const KernelsByMaker& measured, Gpu& gpu, Software& software) {
+  if (const auto attention = measured.find(attention_maker(software)); attention != measured.end()) {
+    const MeasuredKernels& of = attention->second;
+    // The stack divides by its share of the GPU's rates, which a rate of its own kernel has in it already.
+    const double share = software.flash_2 ? gpu.attention_flash_2 : 1;
+    gpu.attention_forward = of.attention_forward ? *of.attention_forward / share : gpu.attention_forward;
+    gpu.attention_backward = of.attention_backward ? *of.attention_backward / share : gpu.attention_backward;
+  }
+  if (const auto rest = measured.find(software.elementwise_by); rest != measured.end()) {
+    const MeasuredKernels& of = rest->second;
+    for (const auto& [kernel, share] : of.elementwise) gpu.elementwise[kernel] = share;
+    if (of.host_per_kernel) software.host_per_kernel = *of.host_per_kernel;
+    if (of.host_per_collective) software.host_per_collective = *of.host_per_collective;
+    if (of.host_per_checkpoint) software.host_per_checkpoint = *of.host_per_checkpoint;
+  }
+}
+
+}  // namespace stepcast::schedules
