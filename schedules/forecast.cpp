@@ -1,6 +1,7 @@
 #include "schedules/forecast.h"
 
 #include <algorithm>
+#include <map>
 
 #include "models/layers/expert_load.h"
 #include "models/layers/frozen.h"
@@ -19,6 +20,7 @@
 #include "schedules/plan/plan.h"
 #include "schedules/step/asynchronous.h"
 #include "schedules/step/critical_path.h"
+#include "schedules/step/details.h"
 #include "schedules/step/inner_traffic.h"
 #include "schedules/step/local_steps.h"
 #include "schedules/step/memory_trace.h"
@@ -95,6 +97,19 @@ std::optional<BusyLink> busiest_link(const Scenario& s, const topology::Cluster&
   }
   if (!busiest) return std::nullopt;
   return busy_link(cluster, *busiest, most);
+}
+
+/// How long a communication, alone on the links that it crosses, keeps the busiest of them busy.
+double seconds_of_busiest_link(const topology::Cluster& cluster, const workload::SlowLinks* slow,
+                               const workload::Flows& flows, workload::CommunicationId communication) {
+  std::map<topology::LinkId, double> seconds;
+  double most = 0;
+  flows.each_load(communication, [&](const collectives::Timing::Load& load) {
+    double& sum = seconds[load.link];
+    sum += load.occupied / workload::link_capacity(cluster, slow, load.link).value;
+    most = std::max(most, sum);
+  });
+  return most;
 }
 
 FusionSaving fusion_saving(Scenario s) {
@@ -233,6 +248,8 @@ Forecast forecast_on(const workload::Machine& machine, workload::Machines& machi
     out.perfect = forecast_on(machine, machines, perfect, own, unfold).step;
   }
   add_stalls(out, s, trained_parameters(whole, cut(whole, 1)));
+  if (options.details)
+    for (StageReport& stage : out.stages) tell_details(input, stage.stage, stage.time);
   const double seconds = to_seconds(out.step);
   const bool network = is_network(s.model.family);
   out.samples_per_second = static_cast<double>(s.training.global_batch) / seconds;
@@ -259,6 +276,11 @@ Forecast forecast_on(const workload::Machine& machine, workload::Machines& machi
     out.streams.assign(std::begin(kLaneStreams), std::end(kLaneStreams));
     out.spans = spans(step, timeline);
     out.passes = passes(step, timeline);
+    out.arrows = arrows(step, timeline);
+    if (flows)
+      out.link_use = link_use(step, timeline, [&](workload::CommunicationId communication) {
+        return seconds_of_busiest_link(cluster, slow, *flows, communication);
+      });
     std::vector<ActivationSizes> sizes;
     for (const std::vector<BlockRange>& stage : chunks) sizes.push_back(activation_sizes(s, model, stage));
     out.memory = memory_points(step, timeline, shape, sizes, out.stages);

@@ -27,6 +27,7 @@ struct ForecastOptions {
   bool transfers = false;  ///< unfold, and lower all traffic to its transfers: nothing is assumed of what meets what
   bool trace = false;      ///< fill spans, passes and memory
   bool critical_path = false;  ///< fill it; a long pipeline is then simulated whole
+  bool details = false;  ///< fill the details of each stage's time
   bool advise = true;          ///< where the plan does not fit, try what would
   Simulate simulate = Simulate::all;
   const workload::WatchLowered* watch = nullptr;  ///< of steps that are simulated transfer by transfer; none: nobody

@@ -107,7 +107,9 @@ CommandLine calibrate_line() {
       "       stepcast calibrate --import LOG [--out TABLE.csv]\n\n"
       "Measures this machine's GPUs, fits the constants of the cost model to what it found, writes them as a profile\n"
       "(`profile:` of a scenario, --profile of run and validate), and prints predicted beside measured.\n"
-      "With --bundle it fits what another machine measured, anywhere. Exit status 4: this machine cannot measure.",
+      "With --bundle it fits what another machine measured, anywhere. Exit status 4: this machine cannot measure.\n\n"
+      "  stepcast calibrate --out profile.yaml\n"
+      "  stepcast calibrate --import trace.json.gz --out kernels.csv",
       options};
 }
 

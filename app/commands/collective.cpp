@@ -271,7 +271,9 @@ constexpr const char* kUsage =
     "usage: stepcast collective --cluster NAME|--node NAME [OPTIONS]\n\n"
     "Predicts how long a collective takes, in nccl-tests' columns: sizes as nccl-tests counts them, busbw as its\n"
     "documentation defines it. --algorithm all puts every algorithm side by side, --compare a log of nccl-tests\n"
-    "beside the prediction.";
+    "beside the prediction.\n\n"
+    "  stepcast collective --node dgx-h100 --op all_reduce --sizes 1MiB,1GiB\n"
+    "  stepcast collective --node dgx-h100 --nodes 16 --op all_gather --sizes 64MiB --algorithm all";
 
 CommandLine collective_line() {
   namespace po = boost::program_options;

@@ -90,7 +90,9 @@ CommandLine completion_line() {
       "usage: stepcast completion bash|zsh|fish [OPTIONS]\n\n"
       "Prints the script that completes commands, options, names of configurations and the keys of --set. Packages\n"
       "install it; else, in ~/.bashrc: source <(stepcast completion bash), in ~/.zshrc behind compinit: source\n"
-      "<(stepcast completion zsh), in fish: stepcast completion fish > ~/.config/fish/completions/stepcast.fish",
+      "<(stepcast completion zsh), in fish: stepcast completion fish > ~/.config/fish/completions/stepcast.fish\n\n"
+      "  stepcast completion bash\n"
+      "  stepcast completion zsh --output _stepcast",
       options};
 }
 

@@ -124,7 +124,9 @@ CommandLine fit_line() {
       "and blocks for configs/links/, and how far off each machine is when it is left out.\n"
       "Otherwise a table of multiplies. "
       "Fits the constants of a GPU's multiply model to a table m,n,k,layout,output_bytes,efficiency and tries\n"
-      "them on the half of the shapes that it did not see. Prints a `gemm:` block for configs/gpus/.",
+      "them on the half of the shapes that it did not see. Prints a `gemm:` block for configs/gpus/.\n\n"
+      "  stepcast fit calibrate/data/gemm_a100_pcie.csv --gpu a100-pcie-40gb\n"
+      "  stepcast fit all_reduce.log --node dgx-h100 --nodes 2",
       options,
       {"yaml", "json"}};
 }

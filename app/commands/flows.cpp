@@ -31,7 +31,9 @@ namespace {
 constexpr const char* kUsage =
     "usage: stepcast flows --cluster NAME|--node NAME --pattern NAME|TABLE.csv [OPTIONS]\n\n"
     "Predicts when plain flows between GPUs arrive that all start at once: the median one and the last. With --seeds,\n"
-    "over as many hashings of the fabric.";
+    "over as many hashings of the fabric.\n\n"
+    "  stepcast flows --node dgx-h100 --pattern incast\n"
+    "  stepcast flows --cluster selene --nodes 16 --pattern permutation --seeds 20";
 
 CommandLine flows_line() {
   namespace po = boost::program_options;

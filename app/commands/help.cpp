@@ -10,8 +10,10 @@ namespace stepcast::app {
 namespace {
 
 CommandLine help_line() {
-  return {"usage: stepcast help [COMMAND]\n\nThe list of commands, or what COMMAND --help prints.",
-          boost::program_options::options_description("Options")};
+  return {
+      "usage: stepcast help [COMMAND]\n\nThe list of commands, or what COMMAND --help prints.\n\n  stepcast help run\n "
+      " stepcast help search",
+      boost::program_options::options_description("Options")};
 }
 
 int help(const std::vector<std::string>& words) {

@@ -211,7 +211,9 @@ CommandLine keys_line() {
   return {
       "usage: stepcast keys [PREFIX] [OPTIONS]\n\n"
       "Prints every key of scenarios and of the files of configs/, or those at and below PREFIX: a path such as\n"
-      "parallelism, cluster.node or software.transport, or a kind of file such as gpu or link.",
+      "parallelism, cluster.node or software.transport, or a kind of file such as gpu or link.\n\n"
+      "  stepcast keys parallelism\n"
+      "  stepcast keys gpu --format json",
       options,
       {"table", "json", "markdown"}};
 }

@@ -131,7 +131,9 @@ CommandLine list_line() {
               "Names what scenarios and options can choose from, with a line each; without a kind, how many there are "
               "of each.\n"
               "Files of your own are listed with the library's (docs/own-files.md). Exit status 1: a file could not be "
-              "read.",
+              "read.\n\n"
+              "  stepcast list gpus\n"
+              "  stepcast list models --format json",
           options};
 }
 

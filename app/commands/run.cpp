@@ -84,7 +84,9 @@ CommandLine run_line() {
       "usage: stepcast run SCENARIO.yaml|TABLE.csv|FOLDER|-... [OPTIONS]\n\n"
       "Forecasts a training step: how long it takes, where time and memory go. docs/scenario-reference.md\n"
       "lists the keys of a scenario. - is standard input, of either kind. Exit status 1: some row of a table or\n"
-      "file of a folder could not be run (the others are); else 3: a plan does not fit in the GPUs' memory.",
+      "file of a folder could not be run (the others are); else 3: a plan does not fit in the GPUs' memory.\n\n"
+      "  stepcast run scenarios/quickstart.yaml --set recompute=full\n"
+      "  stepcast run scenarios/quickstart.yaml --schedule-diagram --trace step.json",
       options);
 }
 
@@ -142,6 +144,7 @@ int run(const std::vector<std::string>& written) {
 
   options.forecast.unfold = asked->values["unfold"].as<bool>();
   options.forecast.trace = !trace.empty() || draws;
+  options.forecast.details = asked->format == Format::json;
   options.threads = asked->threads;
   std::vector<Answer> answers = answer(std::move(*questions), options);
   for (const Answer& a : answers)

@@ -205,7 +205,10 @@ CommandLine show_line() {
       "usage: stepcast show NAME|KIND/NAME... [OPTIONS]\n\n"
       "Tells all that is known of a GPU, node, link, fabric, cluster, model, software stack, algorithm or schedule: "
       "every\n"
-      "key with its value, where it is written and what its file says of its source. 'stepcast list' prints the kinds.",
+      "key with its value, where it is written and what its file says of its source. 'stepcast list' prints the "
+      "kinds.\n\n"
+      "  stepcast show h100-sxm5-80gb\n"
+      "  stepcast show models/gpt3-175b --format json",
       options,
       {"table", "json"}};
 }

@@ -313,7 +313,9 @@ CommandLine topology_line() {
   return {
       "usage: stepcast topology X [OPTIONS]\n\n"
       "Shows the links of a machine and the ways between its GPUs. X: a node or a cluster of configs/ by its name, a\n"
-      "cluster's .yaml, a topology of NCCL (.xml), or what `nvidia-smi topo -m` prints (.txt).",
+      "cluster's .yaml, a topology of NCCL (.xml), or what `nvidia-smi topo -m` prints (.txt).\n\n"
+      "  stepcast topology dgx-h100\n"
+      "  stepcast topology selene",
       options};
 }
 

@@ -29,7 +29,9 @@ CommandLine validate_line() {
       "usage: stepcast validate [SCENARIO.yaml|TABLE.csv|FOLDER|-...] [OPTIONS]\n\n"
       "Puts predicted beside measured for every scenario with a `measured:` block; without a path, for\n"
       "scenarios/published. error = predicted / measured - 1. Exit status 1: some row of a table or file\n"
-      "of a folder could not be run (the others are).",
+      "of a folder could not be run (the others are).\n\n"
+      "  stepcast validate\n"
+      "  stepcast validate scenarios/published/mtnlg_530b.csv --format csv",
       options);
 }
 

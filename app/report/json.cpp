@@ -44,6 +44,13 @@ Json time_split(const schedules::TimeSplit& time) {
   return out;
 }
 
+Json time_details(const schedules::TimeSplit& time) {
+  Json out = Json::object();
+  for (const schedules::TimeDetail& detail : schedules::kTimeDetails)
+    out[std::string(detail.key)] = to_seconds(time.*detail.time);
+  return out;
+}
+
 Json memory_use(const schedules::MemoryUse& memory) {
   Json out = Json::object();
   for (const schedules::MemoryKind& kind : schedules::kMemoryKinds)
@@ -117,6 +124,7 @@ Json result(const Answer& answer) {
                       {"layers", stage.layers},
                       {"in_flight", stage.in_flight},
                       {"time_s", time_split(stage.time)},
+                      {"time_details_s", time_details(stage.time)},
                       {"memory_bytes", memory_use(stage.memory)}});
   return out;
 }
@@ -176,41 +184,6 @@ std::string validate_json(const Comparison& comparison) {
   Json out{{"rows", std::move(rows)}, {"tables", std::move(tables)}};
   put_summary(out, comparison.all);
   return json_text(out);
-}
-
-std::string trace_json(const Forecast& f) {
-  Json events = Json::array();
-  const auto name = [&](const char* what, std::uint32_t process, std::optional<std::uint32_t> thread,
-                        const std::string& text) {
-    Json event{{"ph", "M"}, {"name", what}, {"pid", process}};
-    if (thread) event["tid"] = *thread;
-    event["args"] = {{"name", text}};
-    events.push_back(std::move(event));
-  };
-  for (const auto& stage : f.stages) {
-    name("process_name", stage.stage, std::nullopt, "stage " + std::to_string(stage.stage));
-    for (std::uint32_t stream = 0; stream < f.streams.size(); ++stream)
-      name("thread_name", stage.stage, stream, f.streams[stream]);
-  }
-  constexpr double kMicroseconds = 1e6;
-  for (const auto& span : f.spans)
-    events.push_back({{"ph", "X"},
-                      {"name", span.name},
-                      {"cat", f.streams[span.stream]},
-                      {"pid", span.stage},
-                      {"tid", span.stream},
-                      {"ts", to_seconds(span.start) * kMicroseconds},
-                      {"dur", to_seconds(span.duration) * kMicroseconds}});
-  for (const auto& point : f.memory)
-    events.push_back({{"ph", "C"},
-                      {"name", "memory, bytes"},
-                      {"pid", point.stage},
-                      {"ts", to_seconds(point.at) * kMicroseconds},
-                      {"args",
-                       {{"state", point.state.value},
-                        {"activations", point.activations.value},
-                        {"total", (point.state + point.activations).value}}}});
-  return json_text({{"displayTimeUnit", "ms"}, {"traceEvents", std::move(events)}}, -1);
 }
 
 }  // namespace stepcast::app

@@ -76,9 +76,35 @@ KernelClass class_of(std::string_view kernel) {
   if (holds("memcpy", "memset", "[cuda mem")) return KernelClass::copy;
   if (holds("flash", "fmha", "attention", "attn", "sdpa")) return KernelClass::attention;
   if (holds("gemm", "nvjet", "cutlass", "xmma", "cublas", "matmul", "wgmma", "triton_tem", "triton_mm", "gemv",
-            "convolve", "conv2d", "fprop", "dgrad", "wgrad", "winograd"))
+            "convolve", "conv2d", "fprop", "dgrad", "wgrad", "winograd", "scudnn", "884cudnn", "688cudnn", "816cudnn",
+            "splitkreduce"))
     return KernelClass::gemm;
   return KernelClass::elementwise;
+}
+
+std::optional<collectives::Operation> operation_of(std::string_view name) {
+  using collectives::Operation;
+  std::string plain;
+  for (const char c : name)
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0)
+      plain += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  constexpr std::pair<std::string_view, Operation> kWords[] = {
+      {"allreduce", Operation::all_reduce},         {"allgather", Operation::all_gather},
+      {"reducescatter", Operation::reduce_scatter}, {"alltoall", Operation::all_to_all},
+      {"sendrecv", Operation::send_recv},           {"broadcast", Operation::broadcast},
+      {"ncclkernelreduce", Operation::reduce},      {"nccldevkernelreduce", Operation::reduce}};
+  for (const auto& [word, operation] : kWords)
+    if (plain.find(word) != std::string::npos) return operation;
+  if (plain == "send" || plain == "recv") return Operation::send_recv;
+  if (plain == "reduce") return Operation::reduce;
+  return {};
+}
+
+void check_total(const KernelLog& log) {
+  constexpr double kMostSeconds = 9e6;  // of all runs together; what a time holds is 9.2e6
+  double sum = 0;
+  for (const KernelSpan& span : log.spans) sum += to_seconds(span.duration);
+  if (sum > kMostSeconds) throw InputError("", "the kernels' times add up to more than 104 days");
 }
 
 std::uint32_t KernelNames::number_of(const std::string& name) {
@@ -88,10 +114,7 @@ std::uint32_t KernelNames::number_of(const std::string& name) {
 }
 
 KernelTable kernel_table(const KernelLog& log) {
-  constexpr double kMostSeconds = 9e6;  // of all runs together; what a time holds is 9.2e6
-  double sum = 0;
-  for (const KernelSpan& span : log.spans) sum += to_seconds(span.duration);
-  if (sum > kMostSeconds) throw InputError("", "the kernels' times add up to more than 104 days");
+  check_total(log);
   std::map<std::pair<std::uint32_t, KernelClass>, std::vector<Time>> times;
   std::map<std::uint32_t, std::vector<const KernelSpan*>> devices;
   for (const KernelSpan& span : log.spans) {

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
+#include "collectives/operation.h"
 #include "sim/units.h"
 
 namespace stepcast::calibrate {
@@ -37,13 +39,33 @@ struct KernelSpan {
   KernelClass kind = KernelClass::elementwise;
   std::uint32_t device = 0;
   Time start{}, duration{};
+  std::uint32_t stream = 0;
+  std::optional<Time> launched{};                     ///< when the host called for it; none: the log does not say
+  std::optional<collectives::Operation> operation{};  ///< of a collective, where the log or its name says
+  std::uint32_t ranks = 0;                            ///< of a collective; 0: the log does not say
+};
+
+/// A stretch of the host's time that the program named: one step of training, or the optimizer's part of one.
+struct HostMark {
+  enum class Kind : std::uint8_t { step, optimizer };
+  Kind kind{};
+  std::string name;  ///< "ProfilerStep#3"
+  Time start{}, duration{};
 };
 
 /// What a profiler saw.
 struct KernelLog {
   KernelNames names;
   std::vector<KernelSpan> spans;
+  std::vector<HostMark> marks{};
 };
+
+/// What a collective does, by its kernel's name ("ncclDevKernel_ReduceScatter_Sum_bf16_RING_LL") or by what PyTorch
+/// calls it ("_allgather_base"). Nothing: nobody knows.
+std::optional<collectives::Operation> operation_of(std::string_view name);
+
+/// Throws InputError where the kernels' times add up to more than 104 days.
+void check_total(const KernelLog& log);
 
 /// All runs of the kernels of one name.
 struct KernelTotal {

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <sstream>
+#include <unordered_map>
 #include <utility>
 
 #include "calibrate/logs/no_json.h"
@@ -25,7 +26,9 @@ constexpr int kDeepest = 64;       // lists and objects inside each other
 struct TraceEvent {
   std::string phase, category, name;
   std::optional<double> start, duration;
-  std::uint32_t device = 0;
+  std::uint32_t device = 0, stream = 0, ranks = 0;
+  std::optional<std::uint64_t> correlation;
+  std::string collective;  ///< what PyTorch calls it
 };
 
 /// A GPU event, its time still as written: microseconds since some epoch, too many to count in picoseconds.
@@ -34,17 +37,41 @@ struct GpuEvent {
   KernelClass kind{};
   std::uint32_t device = 0;
   double start = 0, duration = 0;
+  std::uint32_t stream = 0, ranks = 0;
+  std::optional<std::uint64_t> correlation;
+  std::optional<collectives::Operation> operation;
 };
 
-/// Whether an event is of the GPU, and what it does. Old traces write Kernel and Memcpy.
-std::optional<KernelClass> kind_of(const TraceEvent& event) {
-  if (event.phase != "X") return {};
-  std::string category = event.category;
-  std::ranges::transform(category, category.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+/// A mark of the host, its time likewise.
+struct MarkEvent {
+  HostMark::Kind kind{};
+  std::string name;
+  double start = 0, duration = 0;
+};
+
+std::string lower_case(std::string text) {
+  std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
+}
+
+/// Whether an event of the category is of the GPU, and what it does. Old traces write Kernel and Memcpy.
+std::optional<KernelClass> kind_of(const TraceEvent& event, const std::string& category) {
   if (category == "kernel") return class_of(event.name);
   if (category == "gpu_memcpy" || category == "gpu_memset" || category == "memcpy" || category == "memset")
     return KernelClass::copy;
+  return {};
+}
+
+/// Whether the host calls for something on the GPU. Old traces write Runtime.
+bool is_launch(const std::string& category) {
+  return category == "cuda_runtime" || category == "cuda_driver" || category == "runtime" || category == "hip_runtime";
+}
+
+/// What a range of the host marks, if anything. The GPU's copies of these ranges are left out.
+std::optional<HostMark::Kind> mark_of(const TraceEvent& event, const std::string& category) {
+  if (category.starts_with("gpu")) return {};
+  if (event.name.starts_with("ProfilerStep#")) return HostMark::Kind::step;
+  if (event.name.starts_with("Optimizer.step#")) return HostMark::Kind::optimizer;
   return {};
 }
 
@@ -56,6 +83,8 @@ class TraceReader : public nlohmann::json_sax<json> {
 
   KernelNames names;
   std::vector<GpuEvent> events;
+  std::vector<MarkEvent> marks;
+  std::unordered_map<std::uint64_t, double> launches;  ///< by correlation
 
   bool null() override { return true; }
   bool boolean(bool) override { return true; }
@@ -63,11 +92,17 @@ class TraceReader : public nlohmann::json_sax<json> {
   bool number_integer(json::number_integer_t value) override { return number(static_cast<double>(value)); }
   bool number_float(json::number_float_t value, const json::string_t&) override { return number(value); }
   bool number_unsigned(json::number_unsigned_t value) override {
-    if (in_args_ && depth_ == event_depth_ + 1 && inner_key_ == "device")
-      event_.device = static_cast<std::uint32_t>(std::min<std::uint64_t>(value, 1u << 20));
+    if (of_args()) {
+      const auto few = static_cast<std::uint32_t>(std::min<std::uint64_t>(value, 1u << 20));
+      if (inner_key_ == "device") event_.device = few;
+      if (inner_key_ == "stream") event_.stream = few;
+      if (inner_key_ == "Group size") event_.ranks = few;
+      if (inner_key_ == "correlation") event_.correlation = value;
+    }
     return number(static_cast<double>(value));
   }
   bool string(json::string_t& value) override {
+    if (of_args() && inner_key_ == "Collective name") event_.collective = std::move(value);
     if (!of_event()) return true;
     if (key_ == "ph") event_.phase = std::move(value);
     if (key_ == "cat") event_.category = std::move(value);
@@ -118,6 +153,7 @@ class TraceReader : public nlohmann::json_sax<json> {
     throw InputError(file_, "event " + std::to_string(seen_) +
                                 ": found more than 64 lists and objects inside each other, expected fewer");
   }
+  bool of_args() const { return in_args_ && depth_ == event_depth_ + 1; }
   bool of_event() const { return in_event_ && depth_ == event_depth_; }
   bool number(double value) {
     if (!of_event()) return true;
@@ -126,7 +162,20 @@ class TraceReader : public nlohmann::json_sax<json> {
     return true;
   }
   void take() {
-    const std::optional<KernelClass> kind = kind_of(event_);
+    if (event_.phase != "X") return;
+    const std::string category = lower_case(event_.category);
+    if (is_launch(category)) {
+      if (event_.correlation && event_.start && std::isfinite(*event_.start))
+        launches.emplace(*event_.correlation, *event_.start);
+      return;
+    }
+    const auto is_time = [](const std::optional<double>& value) { return value && std::isfinite(*value); };
+    if (const std::optional<HostMark::Kind> mark = mark_of(event_, category)) {
+      if (is_time(event_.start) && is_time(event_.duration) && *event_.duration >= 0 && *event_.duration <= kLongest)
+        marks.push_back({*mark, event_.name, *event_.start, *event_.duration});
+      return;
+    }
+    const std::optional<KernelClass> kind = kind_of(event_, category);
     if (!kind) return;
     const auto number = [&](const char* key, const std::optional<double>& value) {
       if (value && std::isfinite(*value)) return *value;
@@ -139,7 +188,13 @@ class TraceReader : public nlohmann::json_sax<json> {
       throw InputError(file_, "event " + in_quotes(event_.name) + ": dur: found " + found.str() +
                                   ", expected microseconds, from 0 to 4e12 (46 days)");
     }
-    events.push_back({names.number_of(event_.name), *kind, event_.device, start, duration});
+    GpuEvent& event = events.emplace_back();
+    event = {names.number_of(event_.name), *kind, event_.device, start, duration, event_.stream, event_.ranks,
+             event_.correlation,           {}};
+    if (*kind == KernelClass::collective) {
+      event.operation = operation_of(event_.collective);
+      if (!event.operation) event.operation = operation_of(event_.name);
+    }
   }
 
   std::string_view text_;
@@ -163,13 +218,28 @@ KernelLog parse_kineto(std::string_view text, const std::string& file) {
   }
   double first = std::numeric_limits<double>::infinity();
   for (const GpuEvent& event : reader.events) first = std::min(first, event.start);
-  KernelLog log{std::move(reader.names), {}};
+  KernelLog log{std::move(reader.names), {}, {}};
   for (const GpuEvent& event : reader.events) {
     if (event.start - first > kLongest)
       throw InputError(file, "event " + in_quotes(log.names[event.name]) + ": more than 46 days after the first");
-    log.spans.push_back({event.name, event.kind, event.device, from_seconds((event.start - first) * 1e-6),
-                         from_seconds(event.duration * 1e-6)});
+    log.spans.push_back({event.name,
+                         event.kind,
+                         event.device,
+                         from_seconds((event.start - first) * 1e-6),
+                         from_seconds(event.duration * 1e-6),
+                         event.stream,
+                         {},
+                         event.operation,
+                         event.ranks});
+    if (!event.correlation) continue;
+    const auto launch = reader.launches.find(*event.correlation);
+    if (launch != reader.launches.end() && std::abs(launch->second - first) <= kLongest)
+      log.spans.back().launched = from_seconds((launch->second - first) * 1e-6);
   }
+  for (MarkEvent& mark : reader.marks)
+    if (std::abs(mark.start - first) <= kLongest)
+      log.marks.push_back({mark.kind, std::move(mark.name), from_seconds((mark.start - first) * 1e-6),
+                           from_seconds(mark.duration * 1e-6)});
   return log;
 }
 

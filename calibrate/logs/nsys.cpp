@@ -3,6 +3,7 @@
 #include <sqlite3.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <limits>
@@ -24,6 +25,7 @@ constexpr int kLongestText = 1 << 20;
 constexpr std::int64_t kStepsPerByte = 32, kTextPerByte = 2;
 constexpr std::int64_t kStepsOfAny = 1'000'000, kTextOfAny = 1 << 20;
 constexpr int kStepsAtOnce = 1000;
+constexpr std::int64_t kUnknown = -1;  // the id of no launch
 constexpr const char* kTooMuch = "found more rows or text than a file of its size has room for";
 constexpr std::string_view kMagic{"SQLite format 3\0", 16};
 
@@ -90,6 +92,13 @@ bool has_table(sqlite3* database, const std::string& table, const std::string& f
   return true;
 }
 
+/// The column, or where the table has none of that name a number instead: exports of some years lack some.
+std::string column_or(sqlite3* database, const std::string& table, const std::string& column, std::int64_t instead,
+                      const std::string& file) {
+  Query query(database, "SELECT 1 FROM pragma_table_xinfo('" + table + "') WHERE name = '" + column + "'", file);
+  return query.next() ? column : std::to_string(instead);
+}
+
 /// CUpti_ActivityMemcpyKind in words.
 std::string copy_name(std::int64_t kind) {
   switch (kind) {
@@ -110,6 +119,7 @@ struct ActivityRow {
   std::uint32_t name = 0;
   KernelClass kind{};
   std::int64_t start, end, device;
+  std::int64_t stream = 0, correlation = kUnknown;
 };
 
 /// Stops statements that take more steps than `left` counts.
@@ -123,10 +133,15 @@ std::vector<ActivityRow> read_kernels(sqlite3* database, const std::string& file
                                       KernelNames& names) {
   std::vector<ActivityRow> rows;
   std::unordered_map<std::int64_t, std::vector<std::size_t>> runs;  // rows by the id of their name
-  Query kernels(database, "SELECT start, \"end\", deviceId, demangledName FROM CUPTI_ACTIVITY_KIND_KERNEL", file);
+  const std::string table = "CUPTI_ACTIVITY_KIND_KERNEL";
+  Query kernels(database,
+                "SELECT start, \"end\", deviceId, demangledName, " + column_or(database, table, "streamId", 0, file) +
+                    ", " + column_or(database, table, "correlationId", kUnknown, file) + " FROM " + table,
+                file);
   while (kernels.next()) {
     if (kernels.is_whole(3)) runs[kernels.whole(3)].push_back(rows.size());
-    rows.push_back({names.number_of("unnamed"), class_of(""), kernels.whole(0), kernels.whole(1), kernels.whole(2)});
+    rows.push_back({names.number_of("unnamed"), class_of(""), kernels.whole(0), kernels.whole(1), kernels.whole(2),
+                    kernels.whole(4), kernels.whole(5)});
   }
   std::unordered_set<std::int64_t> named;
   std::int64_t text = kTextOfAny + kTextPerByte * bytes;
@@ -150,6 +165,18 @@ std::vector<ActivityRow> read_kernels(sqlite3* database, const std::string& file
   return rows;
 }
 
+/// When the host called for each, by correlation.
+std::unordered_map<std::int64_t, std::int64_t> read_launches(sqlite3* database, const std::string& file) {
+  std::unordered_map<std::int64_t, std::int64_t> launches;
+  const std::string table = "CUPTI_ACTIVITY_KIND_RUNTIME";
+  if (!has_table(database, table, file) || column_or(database, table, "correlationId", kUnknown, file) == "-1")
+    return launches;
+  Query query(database, "SELECT start, correlationId FROM " + table, file);
+  while (query.next())
+    if (query.is_whole(0) && query.is_whole(1)) launches.emplace(query.whole(1), query.whole(0));
+  return launches;
+}
+
 KernelLog read(sqlite3* database, const std::string& file, std::int64_t bytes) {
   std::int64_t steps = kStepsOfAny + kStepsPerByte * bytes;
   limit_steps(database, steps);
@@ -169,17 +196,22 @@ KernelLog read(sqlite3* database, const std::string& file, std::int64_t bytes) {
                      "(nsys export --type sqlite)");
   }
   if (has_table(database, "CUPTI_ACTIVITY_KIND_MEMCPY", file)) {
-    Query query(database, "SELECT start, \"end\", deviceId, copyKind FROM CUPTI_ACTIVITY_KIND_MEMCPY", file);
+    Query query(database,
+                "SELECT start, \"end\", deviceId, copyKind, " +
+                    column_or(database, "CUPTI_ACTIVITY_KIND_MEMCPY", "streamId", 0, file) +
+                    " FROM CUPTI_ACTIVITY_KIND_MEMCPY",
+                file);
     while (query.next())
       rows.push_back({log.names.number_of(copy_name(query.whole(3))), KernelClass::copy, query.whole(0), query.whole(1),
-                      query.whole(2)});
+                      query.whole(2), query.whole(4), kUnknown});
   }
   if (has_table(database, "CUPTI_ACTIVITY_KIND_MEMSET", file)) {
     Query query(database, "SELECT start, \"end\", deviceId FROM CUPTI_ACTIVITY_KIND_MEMSET", file);
     while (query.next())
-      rows.push_back(
-          {log.names.number_of("memset"), KernelClass::copy, query.whole(0), query.whole(1), query.whole(2)});
+      rows.push_back({log.names.number_of("memset"), KernelClass::copy, query.whole(0), query.whole(1), query.whole(2),
+                      0, kUnknown});
   }
+  const std::unordered_map<std::int64_t, std::int64_t> launches = read_launches(database, file);
   std::int64_t first = std::numeric_limits<std::int64_t>::max();
   for (const ActivityRow& row : rows) {
     if (row.start < 0 || row.end < row.start || row.end - row.start > kLongestNanoseconds || row.device < 0 ||
@@ -193,8 +225,17 @@ KernelLog read(sqlite3* database, const std::string& file, std::int64_t bytes) {
   for (const ActivityRow& row : rows) {
     if (row.start - first > kLongestNanoseconds)
       throw InputError(file, in_quotes(log.names[row.name]) + ": more than 46 days after the first");
-    log.spans.push_back({row.name, row.kind, static_cast<std::uint32_t>(row.device), nanoseconds(row.start - first),
-                         nanoseconds(row.end - row.start)});
+    KernelSpan& span = log.spans.emplace_back();
+    span.name = row.name;
+    span.kind = row.kind;
+    span.device = static_cast<std::uint32_t>(row.device);
+    span.start = nanoseconds(row.start - first);
+    span.duration = nanoseconds(row.end - row.start);
+    span.stream = static_cast<std::uint32_t>(std::clamp<std::int64_t>(row.stream, 0, 1 << 20));
+    if (row.kind == KernelClass::collective) span.operation = operation_of(log.names[row.name]);
+    const auto launch = launches.find(row.correlation);
+    if (launch != launches.end() && launch->second >= 0 && std::abs(launch->second - first) <= kLongestNanoseconds)
+      span.launched = nanoseconds(launch->second - first);
   }
   return log;
 }

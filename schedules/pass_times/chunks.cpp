@@ -7,6 +7,54 @@
 
 namespace stepcast::schedules {
 
+namespace {
+
+KernelCost cost_of(const Scenario& s, const Block& block) {
+  return {.gpu = s.cluster.gpu,
+          .software = s.software,
+          .precision = s.training.precision,
+          .peers = s.parallelism.pipeline > 1 ? s.parallelism.tensor - 1 : 0,
+          .captured = block.layer && s.software.cuda_graphs == CudaGraphs::layers};
+}
+
+using PieceClasses = PieceTimes::PieceClasses;
+
+void add_kernels(PieceClasses& classes, const Kernels& kernels, const KernelCost& cost) {
+  for (const Kernel& kernel : kernels) {
+    if (std::holds_alternative<TensorCollective>(kernel)) continue;
+    (std::holds_alternative<FusedAttention>(kernel) ? classes.attention
+     : std::holds_alternative<Elementwise>(kernel)  ? classes.memory_bound
+                                                    : classes.multiplies) += cost.time(kernel);
+  }
+}
+
+Time PieceClasses::*class_of(Among among) {
+  switch (among) {
+    case Among::context:
+    case Among::context_ring:
+      return &PieceClasses::among_context;
+    case Among::dispatch:
+    case Among::combine:
+      return &PieceClasses::among_experts;
+    case Among::tensor:
+    case Among::tensor_column:
+    case Among::tensor_depth:
+    case Among::kv_copies:
+      break;
+  }
+  return &PieceClasses::among_tensor;
+}
+
+void add_traffic(PieceClasses& classes, const PassParts& parts) {
+  for (const PassPart& part : parts) {
+    if (!part.traffic) continue;
+    const Time alone = part.alone * part.times;
+    classes.*class_of(part.traffic->among) += part.at_once ? std::max(alone - part.kernels, Time{}) : alone;
+  }
+}
+
+}  // namespace
+
 PieceTimes::PieceTimes(const Scenario& scenario, const Blocks& blocks, const Ranks& ranks,
                        const collectives::Timer& timer, bool fold, bool splits_backward,
                        const workload::SlowLinks* slow_links, std::optional<OtherKind> other, const HostCopies* copies,
@@ -22,9 +70,13 @@ PieceTimes::PieceTimes(const Scenario& scenario, const Blocks& blocks, const Ran
       other_(other),
       copies_(copies) {}
 
+bool PieceTimes::is_other_kind(Coordinate c) const {
+  return other_ && is_other(scenario_.cluster, ranks_.gpu({0, c.data, c.stage}));
+}
+
 const std::vector<PieceTimes::TimedPiece>& PieceTimes::at(Coordinate c) {
   const topology::GpuId first = ranks_.gpu({0, c.data, c.stage});
-  const bool other = other_ && is_other(scenario_.cluster, first);
+  const bool other = is_other_kind(c);
   // With slow links, and where groups of different nodes meet, every group is on its own.
   const std::uint32_t per_node = ranks_.gpus_per_node();
   const std::uint32_t place = slow_links_ != nullptr || ranks_.fabric_may_block()
@@ -46,11 +98,7 @@ const std::vector<PieceTimes::TimedPiece>& PieceTimes::at(Coordinate c) {
     kind.parts = std::make_unique<PieceParts>();
     PieceParts& parts = *kind.parts;
     const CudaGraphs graphs = s.software.cuda_graphs;
-    const KernelCost cost{.gpu = s.cluster.gpu,
-                          .software = s.software,
-                          .precision = s.training.precision,
-                          .peers = s.parallelism.pipeline > 1 ? s.parallelism.tensor - 1 : 0,
-                          .captured = block.layer && graphs == CudaGraphs::layers};
+    const KernelCost cost = cost_of(s, block);
     const auto time = [&](const Kernels& kernels, PassParts& made, bool counts = true) {
       PassTime pass = pass_time(kernels, cost, tensor, counts ? &kind.traffic : nullptr, &made);
       if (graphs == CudaGraphs::step) pass.host = {};
@@ -87,6 +135,23 @@ const std::vector<PieceTimes::TimedPiece>& PieceTimes::at(Coordinate c) {
     kind.piece.experts = block.expert_parameters;
   }
   return kinds_.emplace(place, std::move(kinds)).first->second;
+}
+
+std::vector<PieceTimes::PieceClasses> PieceTimes::classes_at(Coordinate c) {
+  const bool other = is_other_kind(c);
+  const Scenario& s = other ? other_->scenario : scenario_;
+  const std::vector<Block>& kinds = (other ? other_->blocks : blocks_).kinds;
+  const std::vector<TimedPiece>& timed = at(c);
+  std::vector<PieceClasses> all(kinds.size());
+  for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
+    const KernelCost cost = cost_of(s, kinds[kind]);
+    for (const Kernels* kernels : {&kinds[kind].forward, &kinds[kind].recompute, &kinds[kind].backward})
+      add_kernels(all[kind], *kernels, cost);
+    const PieceParts& parts = *timed[kind].parts;
+    for (const PassParts* pass : {&parts.forward, &parts.recompute, &parts.backward, &parts.weight})
+      add_traffic(all[kind], *pass);
+  }
+  return all;
 }
 
 void Stretch::add(const Piece& piece, PassKind kind, bool recompute) {

@@ -99,6 +99,14 @@ class PieceTimes {
   };
   const std::vector<TimedPiece>& at(Coordinate c);  ///< by Blocks::kinds
 
+  /// What a kind of block takes forward and backward, with what it recomputes, by the classes of kernels and the ranks
+  /// that traffic inside the layer is among, each of which is alone.
+  struct PieceClasses {
+    Time multiplies{}, attention{}, memory_bound{};
+    Time among_tensor{}, among_context{}, among_experts{};  ///< what no kernels beside it hide
+  };
+  std::vector<PieceClasses> classes_at(Coordinate c);  ///< by Blocks::kinds
+
   /// Whether all groups that do the same at the same time take the same time, of those timed so far.
   bool alike() const { return alike_; }
 
@@ -106,6 +114,8 @@ class PieceTimes {
   Chunk chunk(Coordinate c, std::span<const BlockRange> chunks, std::uint32_t virtual_stage);
 
  private:
+  bool is_other_kind(Coordinate c) const;
+
   const Scenario& scenario_;
   const Blocks& blocks_;
   const Ranks& ranks_;

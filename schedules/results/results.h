@@ -13,7 +13,7 @@
 
 namespace stepcast::schedules {
 
-/// Where one stage's step time went. The parts add up to the step time exactly.
+/// Where one stage's step time went. The parts, down to compression, add up to the step time exactly.
 struct TimeSplit {
   Time compute{};           ///< kernels of forward, backward and recompute
   Time exposed_tensor{};    ///< tensor-parallel collectives that nothing hides
@@ -28,7 +28,13 @@ struct TimeSplit {
   Time offload{};      ///< copies to and from the host that nothing hides
   Time compression{};  ///< kernels that make gradients smaller for the wire, and whole again
 
-  Time sum() const;  ///< of all parts: results/time_parts.h lists them
+  // What some of these parts are made of (kTimeDetails of results/time_parts.h). Told where that was asked for: then
+  // the details of a part add up to it.
+  Time multiplies{}, attention{}, memory_bound{};         ///< of compute, by class of kernel
+  Time among_tensor{}, among_context{}, among_experts{};  ///< of exposed_tensor, by the ranks that it is among
+  Time gradients{}, parameters{};                         ///< of exposed_data, by what is on its way
+
+  Time sum() const;  ///< of all parts, without the details: results/time_parts.h lists them
 };
 
 /// What is not in GPU memory, by kind.
@@ -70,6 +76,22 @@ struct PassSpan {
   std::optional<Pass> pass;    ///< none: the optimizer
   std::optional<Pass> beside;  ///< the backward that ran together with the forward `pass`
   Time start{}, duration{};
+};
+
+/// A transfer between stages and the pass that it arrives for: each is a span of the trace.
+struct Arrow {
+  std::uint32_t from_stage = 0, from_stream = 0;
+  Time sent{};  ///< begin of the span that sends
+  std::uint32_t to_stage = 0;
+  Time received{};  ///< begin of the pass, on the compute stream
+};
+
+/// How busy the links of the traffic beside a stage's compute are from a moment on: of each communication under way the
+/// share of its busiest link that it takes, mean over its time; of several the largest. 0: none is under way.
+struct LinkPoint {
+  std::uint32_t stage = 0;
+  Time at{};
+  double use = 0;
 };
 
 /// What a stage's first GPU holds from a moment on.
@@ -162,6 +184,8 @@ struct Forecast {
   std::vector<std::string> streams;  ///< "compute", "pipeline", "data" ...; for trace spans
   std::vector<Span> spans;           ///< only when asked for
   std::vector<PassSpan> passes;      ///< likewise; stage by stage, in order of time
+  std::vector<Arrow> arrows;         ///< likewise
+  std::vector<LinkPoint> link_use;   ///< likewise; stage by stage, in order of time
   std::vector<MemoryPoint> memory;   ///< likewise
 };
 

@@ -247,7 +247,10 @@ class Builder {
     time.time = lanes_.launch_of_collectives((gathers.ahead ? 1 : 0) + (gathers.rest ? 1 : 0)) + time.time;
     LaneTask& task = lanes_.add_compute(lane, pass, time, true);
     if (!gathered) return task.last;
-    if (!task.data) task.data = gathered;
+    if (!task.data) {
+      task.data = gathered;
+      task.data_is_parameters = true;
+    }
     lanes_.step.program.after(task.task, *gathered);
     return task.last;
   }

@@ -93,6 +93,7 @@ std::vector<double> average_round(Forecast& f, const StepInput& last) {
       sum = sum + stage.time.*part.time;
     }
     stage.time.idle = stage.time.idle + (f.step - sum);  // what the divisions leave
+    stage.time.parameters = divided(round.parts(stage.stage).parameters, steps);
   }
   return round.busy();
 }

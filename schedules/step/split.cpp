@@ -21,6 +21,7 @@ void add_gap(TimeSplit& split, const LaneTask& task, const sim::Timeline& timeli
     split.host += to - from;
   } else if (summed >= arrived && summed > from) {
     split.exposed_data += to - from;
+    if (task.data_is_parameters) split.parameters += to - from;
   } else if (arrived > from) {
     const Time sent = std::clamp(timeline.start[sim::index(*arrival)], from, to);
     split.bubble += sent - from;
@@ -52,12 +53,14 @@ Time step_time(const Step& step, const sim::Timeline& timeline) {
 TimeSplit operator+(const TimeSplit& a, const TimeSplit& b) {
   TimeSplit sum;
   for (const TimePart& part : kTimeParts) sum.*part.time = a.*part.time + b.*part.time;
+  for (const TimeDetail& detail : kTimeDetails) sum.*detail.time = a.*detail.time + b.*detail.time;
   return sum;
 }
 
 TimeSplit operator*(const TimeSplit& a, std::int64_t n) {
   TimeSplit product;
   for (const TimePart& part : kTimeParts) product.*part.time = a.*part.time * n;
+  for (const TimeDetail& detail : kTimeDetails) product.*detail.time = a.*detail.time * n;
   return product;
 }
 
@@ -113,6 +116,7 @@ TimeSplit split_time(const Lane& lane, const sim::Timeline& timeline, Time time)
   for (const sim::TaskId task : lane.after_compute)
     traffic_end = std::max(traffic_end, timeline.finish[sim::index(task)]);
   split.exposed_data += traffic_end - compute_end;
+  split.parameters += traffic_end - compute_end;
   split.idle += end - traffic_end;
   return split;
 }

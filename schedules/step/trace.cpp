@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <optional>
+#include <set>
+#include <unordered_map>
 #include <utility>
 
 #include "schedules/step/split.h"
@@ -87,6 +90,76 @@ std::vector<PassSpan> passes(const Step& step, const sim::Timeline& timeline) {
         out.back().duration = part->second - out.back().start;
       else
         out.push_back({lane.at.stage, pass, task.beside, part->first, part->second - part->first});
+    }
+  }
+  return out;
+}
+
+std::vector<Arrow> arrows(const Step& step, const sim::Timeline& timeline) {
+  constexpr std::uint32_t kCompute = 0, kPipeline = 1;
+  const Window window(step, timeline);
+  std::unordered_map<std::uint32_t, Arrow> sends;  // by task: where they begin
+  for (const Lane& lane : step.lanes) {
+    if (!lane.speaks_for_its_stage()) continue;
+    const auto add = [&](std::uint32_t stream, sim::TaskId task, sim::TaskId last) {
+      if (const auto part = window.of(task, last))
+        sends.try_emplace(sim::index(task), Arrow{lane.at.stage, stream, part->first, 0, {}});
+    };
+    for (const LaneTask& task : lane.tasks)
+      if (task.activity == Activity::send) add(kCompute, task.task, task.last);
+    for (const LaneTraffic& traffic : lane.traffic)
+      if (traffic.stream == kPipeline) add(kPipeline, traffic.task, traffic.task);
+  }
+  std::vector<Arrow> out;
+  for (const Lane& lane : step.lanes) {
+    if (!lane.speaks_for_its_stage()) continue;
+    for (const LaneTask& task : lane.tasks) {
+      const auto received = window.of(task.task, task.last);
+      if (!received) continue;
+      for (const std::optional<sim::TaskId>& arrival : {task.arrival, task.arrival_beside}) {
+        const auto send = arrival ? sends.find(sim::index(*arrival)) : sends.end();
+        if (send == sends.end()) continue;
+        Arrow& arrow = out.emplace_back(send->second);
+        arrow.to_stage = lane.at.stage;
+        arrow.received = received->first;
+      }
+    }
+  }
+  return out;
+}
+
+std::vector<LinkPoint> link_use(const Step& step, const sim::Timeline& timeline,
+                                const std::function<double(workload::CommunicationId)>& seconds_of_busiest) {
+  const Window window(step, timeline);
+  std::map<workload::CommunicationId, double> busy;
+  std::vector<LinkPoint> out;
+  for (const Lane& lane : step.lanes) {
+    if (!lane.speaks_for_its_stage()) continue;
+    std::multimap<Time, std::pair<double, bool>> changes;  // when, to which share, and whether it begins
+    for (const LaneTraffic& traffic : lane.traffic) {
+      const auto part = window.of(traffic.task, traffic.task);
+      const auto communication = step.program.communication(traffic.task);
+      if (!part || part->first == part->second || !communication) continue;
+      const auto [known, fresh] = busy.try_emplace(*communication);
+      if (fresh) known->second = seconds_of_busiest(*communication);
+      const Time whole = timeline.finish[sim::index(traffic.task)] - timeline.start[sim::index(traffic.task)];
+      const double use = std::min(known->second / to_seconds(whole), 1.0);
+      changes.insert({part->first, {use, true}});
+      changes.insert({part->second, {use, false}});
+    }
+    std::multiset<double> under_way;
+    for (auto change = changes.begin(); change != changes.end();) {
+      const Time now = change->first;
+      for (; change != changes.end() && change->first == now; ++change) {
+        const auto [use, begins] = change->second;
+        if (begins)
+          under_way.insert(use);
+        else
+          under_way.erase(under_way.find(use));
+      }
+      const double use = under_way.empty() ? 0 : *under_way.rbegin();
+      const bool goes_on = !out.empty() && out.back().stage == lane.at.stage && out.back().use == use;
+      if (!goes_on) out.push_back({lane.at.stage, now, use});
     }
   }
   return out;

@@ -105,12 +105,14 @@ TEST(ResultsSchema, IsWrittenFromTheTables) {
   Json schema = Json::parse(read_text(kSchema));
   Json& result = properties_of_a_result(schema);
   for (const ReportedQuantity& quantity : schedules::quantities()) put(result, quantity);
-  std::vector<std::string> parts, kinds;
+  std::vector<std::string> parts, details, kinds;
   for (const schedules::TimePart& part : schedules::kTimeParts) parts.emplace_back(part.key);
+  for (const schedules::TimeDetail& detail : schedules::kTimeDetails) details.emplace_back(detail.key);
   for (const schedules::MemoryKind& kind : schedules::kMemoryKinds) kinds.emplace_back(kind.key);
   for (const char* sum : {"peak", "host", "nvme"}) kinds.emplace_back(sum);
   Json& stage = result["stages"]["items"]["properties"];
   stage["time_s"] = object_of(parts, "number", "the parts add up to step_time_s");
+  stage["time_details_s"] = object_of(details, "number", "what parts of time_s are made of; those of one add up to it");
   stage["memory_bytes"] = object_of(kinds, "integer", "of one GPU; host and nvme: offloaded, not part of the peak");
   Json& found = schema["$defs"]["search"]["properties"]["plans"]["items"]["properties"];
   found["shares"] = object_of(parts, "number", "of the step, mean over the stages; they add up to 1");

@@ -4,6 +4,7 @@
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "tests/app/page_block.h"
 #include "tests/app/program.h"
@@ -187,7 +188,7 @@ TEST(Run, TraceSpansOfOneThreadDoNotOverlapAndReachTheStepsEnd) {
       if (event["name"] == "process_name") processes[event["pid"]] = event["args"]["name"];
       continue;
     }
-    if (event["ph"] == "C") continue;
+    if (event["ph"] != "X") continue;
     const double from = event["ts"], to = from + event["dur"].get<double>();
     tracks[{event["pid"], event["tid"]}].emplace_back(from, to);
     end = std::max(end, to);
@@ -201,6 +202,53 @@ TEST(Run, TraceSpansOfOneThreadDoNotOverlapAndReachTheStepsEnd) {
   }
 }
 
+/// What the events of the Chrome trace format have to have, by their phase ("Trace Event Format", Google, 2016).
+void expect_event(const Json& event) {
+  static const std::map<std::string, std::vector<std::string>> needed{
+      {"M", {"name", "pid", "tid", "args"}},
+      {"X", {"name", "cat", "pid", "tid", "ts", "dur"}},
+      {"s", {"id", "name", "cat", "pid", "tid", "ts"}},
+      {"f", {"id", "name", "cat", "pid", "tid", "ts", "bp"}},
+      {"C", {"name", "pid", "ts", "args"}}};
+  const auto keys = needed.find(event["ph"].get<std::string>());
+  ASSERT_NE(keys, needed.end()) << event;
+  EXPECT_EQ(event.size(), keys->second.size() + 1) << event;
+  for (const std::string& key : keys->second) ASSERT_TRUE(event.contains(key)) << event;
+  for (const char* number : {"ts", "dur", "pid", "tid", "id"})
+    EXPECT_GE(event.value(number, 0.0), 0) << event;
+}
+
+TEST(Run, TraceFollowsTheFormatAndEachArrowHasBothEnds) {
+  const std::string target = testing::TempDir() + "arrows-trace.json";
+  const Outcome outcome = run_program("run scenarios/quickstart.yaml --trace " + target);
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const Json trace = Json::parse(read_text(target));
+  std::map<std::int64_t, Json> sent, received;
+  std::map<std::pair<int, int>, std::set<double>> begins;
+  std::size_t links = 0;
+  for (const Json& event : trace["traceEvents"]) {
+    expect_event(event);
+    if (event["ph"] == "X") begins[{event["pid"], event["tid"]}].insert(event["ts"].get<double>());
+    if (event["name"] == "busiest link, %") {
+      ++links;
+      EXPECT_LE(event["args"]["use"].get<double>(), 100);
+    }
+    if (event["ph"] != "s" && event["ph"] != "f") continue;
+    const bool fresh = (event["ph"] == "s" ? sent : received).emplace(event["id"], event).second;
+    EXPECT_TRUE(fresh) << event;
+  }
+  // 24 chunks pass 64 micro-batches on forward and backward, but for the last of each.
+  EXPECT_EQ(sent.size(), 2u * 23 * 64);
+  ASSERT_EQ(sent.size(), received.size());
+  EXPECT_GT(links, 100u);
+  for (const auto& [id, from] : sent) {
+    const Json& to = received.at(id);
+    EXPECT_LE(from["ts"].get<double>(), to["ts"].get<double>()) << from << to;
+    for (const Json& end : {from, to})
+      EXPECT_TRUE((begins[{end["pid"], end["tid"]}].contains(end["ts"].get<double>()))) << end;
+  }
+}
+
 TEST(Run, TraceCountsMemoryUpToThePeakAndBack) {
   const std::string target = testing::TempDir() + "memory-trace.json";
   const Outcome outcome = run_program("run scenarios/quickstart.yaml --format json --trace " + target);
@@ -209,7 +257,7 @@ TEST(Run, TraceCountsMemoryUpToThePeakAndBack) {
   std::map<int, std::vector<Json>> points;
   const Json trace = Json::parse(read_text(target));
   for (const Json& event : trace["traceEvents"])
-    if (event["ph"] == "C") points[event["pid"]].push_back(event["args"]);
+    if (event["ph"] == "C" && event["name"] == "memory, bytes") points[event["pid"]].push_back(event["args"]);
   ASSERT_EQ(points.size(), stages.size());
   for (const auto& [stage, counted] : points) {
     const Json& memory = stages[static_cast<std::size_t>(stage)]["memory_bytes"];

@@ -1,0 +1,214 @@
+#include <algorithm>
+#include <fstream>
+
+#include "app/asked.h"
+#include "app/command.h"
+#include "app/diff/diff_report.h"
+#include "app/output.h"
+#include "app/report/terminal.h"
+#include "calibrate/logs/kineto.h"
+#include "calibrate/logs/log_bytes.h"
+#include "calibrate/logs/nsys.h"
+#include "language/configs/config_folders.h"
+#include "language/core/file_text.h"
+#include "language/core/streams.h"
+#include "language/scenario_text.h"
+#include "sim/in_quotes.h"
+#include "sim/input_error.h"
+
+namespace stepcast::app {
+namespace {
+
+constexpr std::uint32_t kMostStepsInATrace = 1'000'000;
+
+CommandLine diff_line() {
+  namespace po = boost::program_options;
+  const auto settings = [] { return po::value<std::vector<std::string>>()->composing()->default_value({}, ""); };
+  const auto text = [] { return po::value<std::string>()->default_value("", ""); };
+  po::options_description options("Options");
+  options.add_options()("set", settings(), "KEY=VALUE laid over the scenarios of both sides; may be repeated")(
+      "set-a", settings(), "the same for A alone")("set-b", settings(), "the same for B alone")(
+      "row-a", text(), "which row of a table, or result of a file of several, A is")("row-b", text(), "the same for B")(
+      "stage", text(), "compare this pipeline stage, not the mean over the stages")(
+      "step", text(), "which step of a trace: ProfilerStep#7 or 7; the one of median length if left out")(
+      "device", text(), "which device of a trace; the first if left out")(
+      "steps", text(), "how many steps a trace without marks of steps holds: their mean is compared")(
+      "format", po::value<std::string>()->default_value("table"), "table, json or csv")(
+      "output", text(), "write to this file; -: standard output");
+  return {
+      .usage =
+          "usage: stepcast diff A [B] [OPTIONS]\n\n"
+          "Says how two steps differ: compute by class, each kind of communication that nothing hides, bubbles, host,\n"
+          "memory. The parts add up to the difference exactly. A and B are each a scenario (.yaml, or a row of a "
+          ".csv),\n"
+          "what run --format json wrote, or a trace of a real step: Kineto JSON of the PyTorch profiler (also packed) "
+          "or\n"
+          "an SQLite export of Nsight Systems. Without B, B is A with what --set-b says.\n\n"
+          "  stepcast diff scenarios/quickstart.yaml --set-b recompute=full\n"
+          "  stepcast diff scenarios/resnet-50-v100.yaml trace.json.gz\n\n"
+          "docs/diff.md explains the columns. Exit status 3: a plan does not fit in the GPUs' memory.",
+      .options = options,
+      .sets_scenarios = true};
+}
+
+/// What a side is asked with.
+struct SideAsked {
+  std::string file, row;
+  std::vector<std::string> settings;
+  std::string flag;  ///< "--row-a"
+};
+
+bool is_scenario(const std::string& file) {
+  const std::string ending = std::filesystem::path(file).extension().string();
+  return ending == ".yaml" || ending == ".yml" || ending == ".csv" || std::filesystem::is_directory(file);
+}
+
+/// Every key that a scenario says, with its value.
+void flatten(const language::Node& node, const std::string& path, std::map<std::string, std::string>& keys) {
+  using Kind = language::Node::Kind;
+  if (node.kind == Kind::scalar) keys[path] = node.scalar;
+  for (std::size_t i = 0; i < node.items.size(); ++i)
+    flatten(node.items[i], path + "[" + std::to_string(i) + "]", keys);
+  for (const language::Entry& entry : node.entries) flatten(entry.value, language::join(path, entry.key), keys);
+}
+
+std::map<std::string, std::string> keys_of(const SideAsked& asked, language::Library& library) {
+  const std::vector<std::vector<std::string>> layers{asked.settings};
+  std::map<std::string, std::string> keys;
+  flatten(language::scenario_tree(asked.file, layers, library), "", keys);
+  for (const char* told_elsewhere : {"name", "note", "source"}) keys.erase(told_elsewhere);
+  return keys;
+}
+
+language::Question question_of(const SideAsked& asked, language::Library& library) {
+  const std::vector<std::string> paths{asked.file};
+  std::vector<language::Question> questions = language::read_questions(paths, asked.settings, library);
+  if (!asked.row.empty()) std::erase_if(questions, [&](const auto& each) { return each.name != asked.row; });
+  if (questions.empty()) throw InputError(asked.flag, "found no row of the name " + in_quotes(asked.row));
+  if (questions.size() > 1)
+    throw InputError(asked.file, "found " + std::to_string(questions.size()) + " scenarios, expected " + asked.flag +
+                                     " to name one, as " + in_quotes(questions.front().name));
+  if (!questions.front().error.empty()) throw InputError("", questions.front().error);
+  return std::move(questions.front());
+}
+
+DiffSide forecast_side(Answer& answer, const SideAsked& asked, language::Library& library) {
+  workload::Machines machines;
+  schedules::ForecastOptions options;
+  options.details = true;
+  options.advise = false;
+  if (!answer_one(answer, machines, options)) throw std::bad_alloc();
+  if (!answer.forecast) throw InputError("", answer.question.error);
+  DiffSide side = side_of_forecast(answer);
+  if (!answer.question.of_table) side.keys = keys_of(asked, library);
+  return side;
+}
+
+std::uint32_t number_asked(const std::string& word, const std::string& option) {
+  if (word == "0") return 0;
+  return parse_count(word, option, 1u << 20);
+}
+
+/// The bytes of a side that is no scenario, unpacked.
+std::string bytes_of(const std::string& file, const std::string& shown) {
+  constexpr std::size_t kLargest = std::size_t{4} << 30;
+  if (!language::is_stream(file)) return calibrate::read_log(file);
+  return calibrate::unpack_log(language::read_file(file, shown, kLargest), shown);
+}
+
+/// Whether the first key of a JSON object is "results".
+bool is_result(const std::string& text) {
+  const std::size_t quote =
+      text.find_first_not_of(" \t\r\n", text.find('{') == std::string::npos ? 0 : text.find('{') + 1);
+  return quote != std::string::npos && text.compare(quote, 9, "\"results\"") == 0;
+}
+
+DiffSide recorded_side(const SideAsked& asked, const calibrate::TraceChoice& choice,
+                       const schedules::Scenario* beside) {
+  const std::string shown = language::shown_path(asked.file);
+  if (!asked.settings.empty())
+    throw InputError(asked.flag == "--row-a" ? "--set-a" : "--set-b",
+                     "found beside " + shown + ", which is no scenario");
+  const auto traced = [&](const calibrate::KernelLog& log) {
+    try {
+      return side_of_trace(calibrate::step_trace(log, choice), shown, beside);
+    } catch (const InputError& error) {
+      throw InputError(shown, error.what());
+    }
+  };
+  if (!language::is_stream(asked.file) && calibrate::is_sqlite(asked.file))
+    return traced(calibrate::read_nsys(asked.file));
+  const std::string text = bytes_of(asked.file, shown);
+  if (calibrate::is_sqlite_text(text)) return traced(calibrate::parse_nsys(text, shown));
+  const std::size_t begin = text.find_first_not_of(" \t\r\n");
+  if (begin == std::string::npos || (text[begin] != '{' && text[begin] != '['))
+    throw InputError(shown,
+                     "expected a scenario (.yaml), a table (.csv), a result of run --format json, a trace of the "
+                     "PyTorch profiler (JSON) or an SQLite export of Nsight Systems");
+  if (is_result(text)) return side_of_result(text, shown, asked.row);
+  return traced(calibrate::parse_kineto(text, shown));
+}
+
+std::array<SideAsked, 2> sides_asked(const boost::program_options::variables_map& values) {
+  const auto paths = values["path"].as<std::vector<std::string>>();
+  if (paths.empty() || paths.size() > 2)
+    throw InputError("stepcast diff",
+                     "found " + std::to_string(paths.size()) + " sides, expected A and B, or A and --set-b");
+  const auto both = values["set"].as<std::vector<std::string>>();
+  std::array<SideAsked, 2> sides;
+  for (std::size_t i = 0; i < 2; ++i) {
+    const std::string which = i == 0 ? "a" : "b";
+    SideAsked& side = sides[i];
+    side.file = language::input_named(paths.size() == 2 ? paths[i] : paths[0]);
+    side.row = word(values, ("row-" + which).c_str());
+    side.flag = "--row-" + which;
+    const auto own = values["set-" + which].as<std::vector<std::string>>();
+    if (is_scenario(side.file)) side.settings = both;
+    side.settings.insert(side.settings.end(), own.begin(), own.end());
+  }
+  if (paths.size() == 1 && sides[1].settings.size() == both.size() && sides[1].row.empty())
+    throw InputError("stepcast diff", "found A alone, expected B, or --set-b KEY=VALUE that makes B of A");
+  return sides;
+}
+
+int tell_difference(const std::vector<std::string>& words) {
+  const auto values = parse_options(words, diff_line());
+  if (!values) return kDone;
+  const Format format = parse_format(word(*values, "format"));
+  const std::array<SideAsked, 2> sides = sides_asked(*values);
+  const std::vector<std::filesystem::path> inputs{sides[0].file, sides[1].file};
+  check_distinct(std::array{named_output(word(*values, "output"))}, inputs);
+  calibrate::TraceChoice choice;
+  if (const std::string step = word(*values, "step"); !step.empty()) choice.step = step;
+  if (const std::string device = word(*values, "device"); !device.empty())
+    choice.device = number_asked(device, "--device");
+  choice.steps = std::max(1u, parse_count(word(*values, "steps"), "--steps", kMostStepsInATrace));
+  std::optional<std::uint32_t> stage;
+  if (const std::string asked = word(*values, "stage"); !asked.empty()) stage = number_asked(asked, "--stage");
+
+  language::Library library(language::config_folders());
+  std::array<std::optional<Answer>, 2> answers;
+  std::array<std::optional<DiffSide>, 2> told;
+  for (std::size_t i = 0; i < 2; ++i)
+    if (is_scenario(sides[i].file)) answers[i].emplace(Answer{question_of(sides[i], library), std::nullopt, {}});
+  for (std::size_t i = 0; i < 2; ++i) {
+    const std::optional<Answer>& other = answers[1 - i];
+    told[i] = answers[i] ? forecast_side(*answers[i], sides[i], library)
+                         : recorded_side(sides[i], choice, other ? &other->question.scenario : nullptr);
+  }
+  const DiffSide &a = *told[0], &b = *told[1];
+  if (a.step == Time{} || b.step == Time{}) throw InputError("stepcast diff", "found a step of no length");
+  const StepDifference different = difference(a, b, stage);
+  write_output(word(*values, "output"), format == Format::json  ? diff_json(a, b, different)
+                                        : format == Format::csv ? diff_csv(a, b, different)
+                                                                : diff_table(a, b, different, terminal().width));
+  return a.fits && b.fits ? kDone : kDoesNotFit;
+}
+
+}  // namespace
+
+extern const Command diff_command;
+constinit const Command diff_command{"diff", "how two steps differ: forecasts, results or a measured trace", diff_line,
+                                     tell_difference};
+
+}  // namespace stepcast::app
