@@ -26,6 +26,7 @@ struct ForecastOptions {
   bool unfold = false;     ///< simulate every rank instead of one per equivalence class
   bool transfers = false;  ///< unfold, and lower all traffic to its transfers: nothing is assumed of what meets what
   bool trace = false;      ///< fill spans, passes and memory
+  bool detail = false;     ///< fill all that a report draws; what it is asked for with: trace
   bool critical_path = false;  ///< fill it; a long pipeline is then simulated whole
   bool advise = true;          ///< where the plan does not fit, try what would
   Simulate simulate = Simulate::all;

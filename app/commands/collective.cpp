@@ -14,8 +14,10 @@
 #include "app/options.h"
 #include "app/output.h"
 #include "app/report/collective_report.h"
+#include "app/report/page.h"
 #include "app/report/png.h"
 #include "app/report/tuning_report.h"
+#include "app/report_asked.h"
 #include "app/setting.h"
 #include "app/sizes.h"
 #include "calibrate/logs/nccl_tests.h"
@@ -300,6 +302,7 @@ CommandLine collective_line() {
       ("format", text("table"), "table, json or csv")
       ("output", text(), "write to this file instead of standard output");
   // clang-format on
+  add_report_option(options);
   return {kUsage, options};
 }
 
@@ -336,7 +339,10 @@ int collective(const std::vector<std::string>& words) {
   std::vector<std::filesystem::path> inputs;
   for (const std::string& input : {log, uneven})
     if (!input.empty()) inputs.emplace_back(input);
-  const std::array outputs{named_output(word("output")), NamedFile{"--plot", word("plot")}};
+  const std::string page = report_asked(*values);
+  refuse_beside(*values, "report", {"tuning"});
+  const std::array outputs{named_output(word("output")), NamedFile{"--plot", word("plot")},
+                           NamedFile{"--report", page}};
   check_distinct(outputs, inputs);
   const Operation operation = language::operation_named(word("op"), "--op");
   language::Library library(language::config_folders());
@@ -389,6 +395,13 @@ int collective(const std::vector<std::string>& words) {
                  setting.software.transport, report.rows);
   std::vector<NewFile> files;
   if (!word("plot").empty()) files.push_back({word("plot"), picture(collective_svg(report), word("plot"))});
+  if (!page.empty()) {
+    const PagePart part{
+        .kind = "collective",
+        .title = std::string(collectives::name(operation)) + " on " + std::to_string(report.ranks) + " GPUs",
+        .document = collective_json(report)};
+    files.push_back({page, html_page({&part, 1})});
+  }
   files.push_back({word("output"), format == Format::json  ? collective_json(report)
                                    : format == Format::csv ? collective_csv(report)
                                                            : collective_table(report) + explained});
