@@ -10,7 +10,7 @@ foreach(source ${sources})
 endforeach()
 
 function(give_up why)
-  message(NOTICE "stepcast: --report will not be there: ${why}. To try again: rm ${BUILD}/page.html, and build")
+  message(NOTICE "stepcast: --report will not be there: ${why}. To try again, configure and build again")
   file(WRITE ${BUILD}/page.html "")
 endfunction()
 

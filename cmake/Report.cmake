@@ -5,6 +5,13 @@ find_program(STEPCAST_NODE NAMES node nodejs)
 find_program(STEPCAST_NPM npm)
 set(page ${PROJECT_BINARY_DIR}/report/page.html)
 if(STEPCAST_NODE AND STEPCAST_NPM)
+  # One that could not be made before is tried again whenever this is configured.
+  if(EXISTS ${page})
+    file(SIZE ${page} page_size)
+    if(page_size EQUAL 0)
+      file(REMOVE ${page})
+    endif()
+  endif()
   file(GLOB_RECURSE page_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/report/*)
   add_custom_command(OUTPUT ${page}
     COMMAND ${CMAKE_COMMAND} -D SOURCE=${PROJECT_SOURCE_DIR}/report -D BUILD=${PROJECT_BINARY_DIR}/report
@@ -18,4 +25,4 @@ else()
   file(COPY_FILE ${page}.empty ${page} ONLY_IF_DIFFERENT)
 endif()
 set_source_files_properties(app/report/page_template.cpp PROPERTIES OBJECT_DEPENDS ${page}
-                            COMPILE_DEFINITIONS STEPCAST_PAGE="${page}")
+                            COMPILE_DEFINITIONS "STEPCAST_PAGE=\"${page}\";STEPCAST_VERSION=\"${PROJECT_VERSION}\"")

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <string_view>
 
-#include "topology/spec.h"
+#include "topology/cluster.h"
 
 namespace stepcast::topology {
 

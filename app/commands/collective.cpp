@@ -318,6 +318,23 @@ std::string tuning(Operation operation, const topology::Cluster& cluster, const 
   return tuning_table(collectives::nccl::search(cluster, group), nccl_version, operation, sizes);
 }
 
+/// What the command answers, and the pictures that were asked for. `explained`: stands behind the table.
+void write_report(const boost::program_options::variables_map& values, const CollectiveReport& report, Format format,
+                  const std::string& explained) {
+  std::vector<NewFile> files;
+  if (const std::string plot = word(values, "plot"); !plot.empty())
+    files.push_back({plot, picture(collective_svg(report), plot)});
+  if (const std::string page = word(values, "report"); !page.empty()) {
+    const std::string title = fmt::format("{} on {} GPUs", collectives::name(report.operation), report.ranks);
+    const PagePart part{.kind = "collective", .title = title, .document = collective_json(report)};
+    files.push_back({page, html_page({&part, 1})});
+  }
+  files.push_back({word(values, "output"), format == Format::json  ? collective_json(report)
+                                           : format == Format::csv ? collective_csv(report)
+                                                                   : collective_table(report) + explained});
+  write_files(files);
+}
+
 int collective(const std::vector<std::string>& words) {
   const auto values = parse_options(words, collective_line());
   if (!values) return kDone;
@@ -393,19 +410,7 @@ int collective(const std::vector<std::string>& words) {
   if (!measured.rows.empty())
     add_measured({operation, sizes, names, group, details}, measured.rows, measured.gpus_per_process, timer, cluster,
                  setting.software.transport, report.rows);
-  std::vector<NewFile> files;
-  if (!word("plot").empty()) files.push_back({word("plot"), picture(collective_svg(report), word("plot"))});
-  if (!page.empty()) {
-    const PagePart part{
-        .kind = "collective",
-        .title = std::string(collectives::name(operation)) + " on " + std::to_string(report.ranks) + " GPUs",
-        .document = collective_json(report)};
-    files.push_back({page, html_page({&part, 1})});
-  }
-  files.push_back({word("output"), format == Format::json  ? collective_json(report)
-                                   : format == Format::csv ? collective_csv(report)
-                                                           : collective_table(report) + explained});
-  write_files(files);
+  write_report(*values, report, format, explained);
   return kDone;
 }
 

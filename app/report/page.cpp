@@ -6,7 +6,6 @@
 
 #include "app/report/json_text.h"
 #include "app/report/page_template.h"
-#include "app/version.h"
 #include "sim/in_quotes.h"
 #include "sim/input_error.h"
 
@@ -47,16 +46,17 @@ void check_page(const std::string& file, const std::string& option) {
   if (!file.ends_with(".html"))
     throw InputError(option, "found " + in_quotes(file) + ", expected a file that ends in .html");
   if (!has_page_template())
-    throw InputError(option,
-                     "this stepcast was built without Node.js, which makes the page of reports: install nodejs and "
-                     "npm, then build again (docs/report.md)");
+    throw InputError(
+        option,
+        "this stepcast was built without the page of reports, which Node.js and npm make: install nodejs and "
+        "npm, then cmake --preset release && cmake --build --preset release (docs/report.md)");
 }
 
 std::string html_page(std::span<const PagePart> parts) {
   const std::string_view page = page_template();
   const std::size_t at = page.find(kDataMark);
   if (at == page.npos) throw std::logic_error("the page of reports has no place for results");
-  std::string data = "{\"stepcast\":" + quoted_json(std::string(version())) + ",\"parts\":[";
+  std::string data = "{\"stepcast\":" + quoted_json(std::string(page_version())) + ",\"parts\":[";
   for (const PagePart& part : parts) {
     if (&part != &parts.front()) data += ',';
     data += "{\"kind\":" + quoted_json(part.kind) + ",\"title\":" + quoted_json(part.title) +

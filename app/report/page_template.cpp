@@ -25,4 +25,6 @@ std::string_view page_template() {
   return {stepcast_page_begin, static_cast<std::size_t>(stepcast_page_end - stepcast_page_begin)};
 }
 
+std::string_view page_version() { return STEPCAST_VERSION; }
+
 }  // namespace stepcast::app

@@ -16,9 +16,9 @@ using DetailJson = nlohmann::ordered_json;
 using namespace schedules;
 
 /// Links that a report lists at most, the busiest.
-constexpr std::size_t kMostLinks = 4000;
+constexpr std::size_t kMostLinks = 2000;
 /// Moments at which a stage's memory is told at most; in between the fullest moment counts.
-constexpr std::size_t kMostMoments = 400;
+constexpr std::size_t kMostMoments = 400, kMostMomentsInAll = 12'000;
 
 template <class Named>
 DetailJson names_of(const Named& all) {
@@ -42,7 +42,7 @@ DetailJson traffic_json(const KindOfTraffic& kind) {
 }
 
 /// Devices once, links by the places of their ends.
-DetailJson links_json(const std::vector<LinkUse>& links) {
+DetailJson links_json(const std::vector<UsedLink>& links) {
   DetailJson devices = DetailJson::array(), rows = DetailJson::array();
   std::map<std::string, std::size_t> place;
   const auto device = [&](const std::string& name) {
@@ -50,9 +50,9 @@ DetailJson links_json(const std::vector<LinkUse>& links) {
     if (fresh) devices.push_back(name);
     return known->second;
   };
-  for (const LinkUse& link : std::span(links).first(std::min(links.size(), kMostLinks))) {
+  for (const UsedLink& link : std::span(links).first(std::min(links.size(), kMostLinks))) {
     DetailJson users = DetailJson::array();
-    for (const LinkUse::User& user : link.users) users.push_back({user.traffic, user.share});
+    for (const UsedLink::User& user : link.users) users.push_back({user.traffic, user.share});
     rows.push_back({{"from", device(link.from)},
                     {"to", device(link.to)},
                     {"kind", link.kind},
@@ -66,21 +66,22 @@ DetailJson links_json(const std::vector<LinkUse>& links) {
 /// Of each stage, the fullest moment of each of many equal parts of the step, and every moment where there are few.
 DetailJson memory_json(const Forecast& forecast) {
   DetailJson out = DetailJson::array();
+  const std::size_t most =
+      std::min(kMostMoments, kMostMomentsInAll / std::max<std::size_t>(forecast.stages.size(), 1) + 1);
   const double length = std::max(to_seconds(forecast.step), 1e-12);
   for (std::size_t i = 0; i < forecast.memory.size();) {
     const std::uint32_t stage = forecast.memory[i].stage;
     std::size_t end = i;
     while (end < forecast.memory.size() && forecast.memory[end].stage == stage) ++end;
-    const bool thin = end - i > kMostMoments;
-    DetailJson at = DetailJson::array(), state = DetailJson::array(), activations = DetailJson::array();
+    const bool thin = end - i > most;
+    DetailJson at = DetailJson::array(), activations = DetailJson::array();
     const auto tell = [&](const MemoryPoint& point) {
       at.push_back(to_seconds(point.at));
-      state.push_back(point.state.value);
       activations.push_back(point.activations.value);
     };
     while (i < end) {
       const auto part = [&](std::size_t k) {
-        return static_cast<std::size_t>(to_seconds(forecast.memory[k].at) / length * kMostMoments);
+        return static_cast<std::size_t>(to_seconds(forecast.memory[k].at) / length * static_cast<double>(most));
       };
       const std::size_t here = part(i);
       std::size_t fullest = i;
@@ -91,9 +92,8 @@ DetailJson memory_json(const Forecast& forecast) {
       tell(forecast.memory[fullest]);
     }
     out.push_back({{"stage", stage},
-                   {"thinned", thin},
+                   {"parts", thin ? DetailJson(most) : DetailJson(nullptr)},
                    {"at_s", std::move(at)},
-                   {"state_bytes", std::move(state)},
                    {"activations_bytes", std::move(activations)}});
   }
   return out;

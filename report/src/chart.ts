@@ -43,7 +43,7 @@ export function chart(about: string, height: number, option: () => EChartsCoreOp
           aria: { enabled: false },
           textStyle: { fontFamily: "inherit", color: t.text },
           ...asked,
-          legend: asked.legend && { textStyle: { color: t.text }, type: "scroll", top: 0, itemWidth: 14, itemHeight: 10, ...asked.legend },
+          legend: asked.legend && { textStyle: { color: t.text }, type: "scroll", top: 2, padding: 4, itemWidth: 14, itemHeight: 10, ...asked.legend },
           tooltip: {
             renderMode: "richText",
             confine: true,

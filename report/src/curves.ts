@@ -14,10 +14,10 @@ export function collective(document: Document): HTMLElement[] {
     legend: {},
     grid: { left: 24, right: 24, top: 44, bottom: 46, containLabel: true },
     tooltip: { trigger: "axis", valueFormatter: (v: unknown) => show(v as number) },
-    xAxis: axis({ type: "log", logBase: 2, name: "size", axisLabel: { formatter: (v: number) => bytes(v) }, axisPointer: { label: { formatter: ({ value }: { value: number }) => bytes(value) } } }),
+    xAxis: axis({ type: "log", logBase: 2, name: "size", min: "dataMin", axisLabel: { formatter: (v: number) => bytes(v) }, axisPointer: { label: { formatter: ({ value }: { value: number }) => bytes(value) } } }),
     yAxis: axis({ type: log ? "log" : "value", axisLabel: { formatter: (v: number) => show(v) } }),
     series: [
-      ...names.map((name, i) => ({ name, type: "line", symbolSize: 5, symbol: ["circle", "rect", "triangle", "diamond"][i % 4], lineStyle: { color: nth(i), width: 2 }, itemStyle: { color: nth(i) }, data: rows.filter((row) => String(row.algorithm) === name).map((row) => [row.size_bytes, row[key]]) })),
+      ...names.map((name, i) => ({ name, type: "line", symbolSize: 5, symbol: ["circle", "rect", "triangle", "diamond"][i % 4], lineStyle: { color: nth(i), width: 2, type: i < 8 ? "solid" : "dashed" }, itemStyle: { color: nth(i) }, data: rows.filter((row) => String(row.algorithm) === name).map((row) => [row.size_bytes, row[key]]) })),
       ...(key === "time_s" && rows.some((row) => typeof row.measured_s === "number") ? [{ name: "measured", type: "scatter", symbol: "diamond", symbolSize: 8, itemStyle: { color: theme().text }, data: rows.filter((row) => typeof row.measured_s === "number").map((row) => [row.size_bytes, row.measured_s]) }] : []),
     ],
   }));

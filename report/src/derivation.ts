@@ -56,7 +56,7 @@ export function derivation(result: Document, detail: Detail): HTMLElement {
   const select = h("select", { id: "stage-of-derivation", change: ((event: Event) => box.replaceChildren(stageSteps(result, detail, Number((event.target as HTMLSelectElement).value)))) as EventListener },
     ...detail.stages.map((stage, i) => h("option", { value: i }, `stage ${stage.stage}`)));
   return h("div", {},
-    h("p", {}, `GPU: ${detail.gpu.name}. Source of its rates: ${detail.gpu.source}`),
+    h("p", {}, `GPU: ${detail.gpu.name}.${detail.gpu.source ? ` Source of its rates: ${detail.gpu.source}` : ""}`),
     h("p", { class: "soft" }, "FLOPs count a multiply and an add as two. Keys such as gpu.peak are those of the scenario (stepcast keys); docs/model.md says how each kind of kernel is timed. Change one with --set and look again."),
     h("h3", {}, "1. Kernels of each block"), ...blocks,
     h("h3", {}, "2. From passes to the step"), h("div", { class: "tools" }, h("label", { for: "stage-of-derivation" }, "Of "), select), h("div", { class: "scroll" }, box));

@@ -10,14 +10,15 @@ const kWide = 960, kRow = 92, kMostLinks = 400, kMostDevices = 120;
 
 /** Rows of devices, from the bottom. */
 const layers = [/\bgpu\b/i, /nvswitch|nvlink/i, /pcie|switch \d+$/i, /cpu|socket|host|numa/i, /nic|hca|adapter/i, /leaf|tor\b|edge|rail/i, /spine|aggregat|group/i, /core|top/i];
+const isInside = (name: string): boolean => /^node \d+ \/ /.test(name);
 function layer(name: string): number {
-  const own = name.includes(" / ") ? name.slice(name.indexOf(" / ") + 3) : name;
-  const inside = name.includes(" / ");
+  const own = ownName(name);
+  const inside = isInside(name);
   const at = inside ? layers.slice(0, 5).findIndex((pattern) => pattern.test(own)) : layers.slice(5).findIndex((pattern) => pattern.test(own)) + 5;
   return at < (inside ? 0 : 5) ? (inside ? 3 : 6) : at;
 }
-const partOf = (name: string): string => (name.includes(" / ") ? name.slice(0, name.indexOf(" / ")) : "the fabric");
-const ownName = (name: string): string => (name.includes(" / ") ? name.slice(name.indexOf(" / ") + 3) : name);
+const partOf = (name: string): string => (isInside(name) ? name.slice(0, name.indexOf(" / ")) : "the fabric");
+const ownName = (name: string): string => (isInside(name) ? name.slice(name.indexOf(" / ") + 3) : name);
 const natural = new Intl.Collator("en", { numeric: true });
 
 function users(detail: Detail, link: LinkRow): HTMLElement {

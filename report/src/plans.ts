@@ -67,7 +67,7 @@ function front(plans: Plan[]): HTMLElement {
     yAxis: axis({ type: "value", scale: true, name: "peak memory of a GPU", nameGap: 70, axisLabel: { formatter: (v: number) => bytes(v) } }),
     series: [
       { name: "plans that fit", type: "scatter", symbolSize: 9, itemStyle: { color: palette.sky }, data: known.filter((plan) => plan.fits).map(point) },
-      { name: "do not fit", type: "scatter", symbol: "triangle", symbolSize: 8, itemStyle: { color: palette.vermilion }, data: known.filter((plan) => !plan.fits).map(point) },
+      ...(known.every((plan) => plan.fits) ? [] : [{ name: "do not fit", type: "scatter", symbol: "triangle", symbolSize: 8, itemStyle: { color: palette.vermilion }, data: known.filter((plan) => !plan.fits).map(point) }]),
       { name: "Pareto front", type: "line", step: "end", symbolSize: 9, lineStyle: { color: palette.blue }, itemStyle: { color: palette.blue }, data: best.map(point) },
     ],
   }));
@@ -120,6 +120,6 @@ export function search(document: Document): HTMLElement[] {
   const best = plans[0];
   const refused = document.refused;
   return [h("section", { "data-title": "Summary" }, h("h2", {}, "Summary"), h("div", { class: "cards" },
-    card("Best step time", best ? seconds(best.step) : "no plan fits", best ? said(best.settings) : ""), card("Screened", count(document.screened), typeof refused === "number" ? `${count(refused)} refused` : ""), card("Simulated", count(document.simulated)),
+    card("Best step time", best ? seconds(best.step) : "no plan fits", best ? said(Object.fromEntries(varied(plans).map((key) => [key, best.settings[key]]))) : ""), card("Screened", count(document.screened), typeof refused === "number" ? `${count(refused)} refused` : ""), card("Simulated", count(document.simulated)),
     card("Gap to the bound", percent(document.gap)))), ...(plans.length > 0 ? pictures(plans) : [])];
 }

@@ -17,7 +17,7 @@ export interface Detail {
   step_s: number; streams: string[]; doings: Named[]; time_parts: Named[]; memory_kinds: Named[]; schedule: string;
   gpu: { name: string; source: string; memory_bytes: number };
   stretches: { kinds: [number, number, number, number][]; rows: { stage: number; stream: number; packed: string }[]; until_ns: number | null };
-  memory: { stage: number; thinned: boolean; at_s: number[]; state_bytes: number[]; activations_bytes: number[] }[];
+  memory: { stage: number; parts: number | null; at_s: number[]; activations_bytes: number[] }[];
   traffic: Traffic[];
   links: { devices: string[]; rows: LinkRow[]; left_out: number };
   blocks: Block[];

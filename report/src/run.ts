@@ -9,7 +9,7 @@ import { meaning, nth, palette, theme } from "./theme";
 import { timeline } from "./timeline";
 
 export function card(title: string, value: string, note = "", more: HTMLElement | null = null): HTMLElement {
-  return h("div", { class: "card" }, h("div", { class: "title" }, title), h("div", { class: "value" }, value), more, note !== "" && h("div", { class: "note" }, note));
+  return h("div", { class: more ? "card wide" : "card" }, h("div", { class: "title" }, title), h("div", { class: "value" }, value), more, note !== "" && h("div", { class: "note" }, note));
 }
 
 /** Where a value lies in its band. */
@@ -26,7 +26,7 @@ function bandBar(low: number, value: number, high: number): HTMLElement {
 export function stepCard(result: Document): HTMLElement {
   const { step_time_s: step, low_s: low, high_s: high } = result;
   if (typeof low !== "number" || typeof high !== "number") return card("Step time", seconds(step));
-  return card("Step time", seconds(step), `band ${seconds(low)} to ${seconds(high)}: ${result.band ?? ""}${result.in_range === false ? ` Out of range: ${(result.out_of_range ?? []).join("; ")}` : ""}`, bandBar(low, step, high));
+  return card("Step time", seconds(step), `band ${seconds(low)} to ${seconds(high)}: ${result.band ?? ""}${result.in_range === false ? `. Out of range: ${(result.out_of_range ?? []).join("; ")}` : ""}`, bandBar(low, step, high));
 }
 
 function summary(result: Document, detail: Detail | null): HTMLElement {
@@ -52,7 +52,7 @@ export function timeBars(names: string[], times: Record<string, number>[]): HTML
   const keys = Object.keys(partName).filter((key) => times.some((time) => (time[key] ?? 0) > 0));
   return chart("Time of each stage by what it went into", Math.min(Math.max(names.length * 22 + 110, 180), 900), () => ({
     legend: { data: keys.map((key) => partName[key]) },
-    grid: { left: 8, right: 24, top: 54, bottom: 34, containLabel: true },
+    grid: { left: 8, right: 24, top: 38, bottom: 28, containLabel: true },
     tooltip: { trigger: "axis", axisPointer: { type: "shadow" }, valueFormatter: (value: unknown) => seconds(value as number) },
     xAxis: axis({ type: "value", axisLabel: { formatter: (value: number) => seconds(value) } }),
     yAxis: axis({ type: "category", data: names, inverse: true, axisLabel: { width: 220, overflow: "truncate" } }),
@@ -71,27 +71,34 @@ function memory(result: Document, detail: Detail): HTMLElement {
   }, 0);
   const box = h("div");
   const draw = (): void => {
-    const { stage: number, at_s, activations_bytes, thinned } = detail.memory[stage];
+    const { stage: number, at_s, activations_bytes, parts } = detail.memory[stage];
     const made = stages[number].memory_bytes;
     const kinds = detail.memory_kinds.filter(({ key }) => key !== "activations" && (made[key] ?? 0) > 0);
     const ends = [...at_s, detail.step_s];
-    const flat = (value: number): [number, number][] => ends.map((at) => [at, value]);
-    const area = (name: string, colour: string, data: [number, number][]): object => ({
-      name, type: "line", stack: "memory", step: "end", symbol: "none", lineStyle: { width: 0 }, areaStyle: { color: colour, opacity: 0.85 }, itemStyle: { color: colour }, data,
-    });
+    // One on top of the other: each area reaches from the ground to its top, the tallest behind the others.
+    let below = ends.map(() => 0);
+    const area = (name: string, colour: string, held: (i: number) => number): object => {
+      const top = below.map((under, i) => under + held(i));
+      const data = ends.map((at, i) => [at, top[i], held(i)]);
+      below = top;
+      return { name, type: "line", step: "end", symbol: "none", lineStyle: { width: 0 }, areaStyle: { color: colour, opacity: 1, origin: "start" }, itemStyle: { color: colour }, data };
+    };
+    const areas = [
+      ...kinds.map(({ title, key }, i) => area(title, nth(i), () => made[key])),
+      area("activations", palette.vermilion, (i) => activations_bytes[Math.min(i, activations_bytes.length - 1)]),
+    ];
     box.replaceChildren(chart(`Memory of stage ${number} over the step`, 320, () => ({
       legend: {},
       grid: { left: 8, right: 24, top: 40, bottom: 62, containLabel: true },
-      tooltip: { trigger: "axis", valueFormatter: (value: unknown) => bytes(value as number) },
+      tooltip: { trigger: "axis", formatter: (points: any[]) => points.filter((point) => point.data).length === 0 ? "" : `${seconds(points[0].data[0])}: ${bytes(Math.max(...points.map((point) => point.data?.[1] ?? 0)))}\n${points.filter((point) => point.data).map((point) => `${point.seriesName} ${bytes(point.data[2])}`).join("\n")}` },
       dataZoom: [{ type: "slider", height: 18, bottom: 8, textStyle: { color: theme().soft }, labelFormatter: (value: number) => seconds(value) }, { type: "inside", zoomOnMouseWheel: "ctrl" }],
       xAxis: axis({ type: "value", min: 0, max: detail.step_s, axisLabel: { formatter: (value: number) => seconds(value) }, axisPointer: { label: { formatter: ({ value }: { value: number }) => seconds(value) } } }),
       yAxis: axis({ type: "value", max: Math.max(detail.gpu.memory_bytes, made.peak) * 1.06, axisLabel: { formatter: (value: number) => bytes(value) } }),
       series: [
-        ...kinds.map(({ title, key }, i) => area(title, nth(i), flat(made[key]))),
-        area("activations", palette.vermilion, ends.map((at, i) => [at, activations_bytes[Math.min(i, activations_bytes.length - 1)]])),
+        ...[...areas].reverse(),
         { name: "capacity", type: "line", symbol: "none", data: [], itemStyle: { color: theme().text }, markLine: { silent: true, symbol: "none", lineStyle: { color: theme().text, type: "dashed", width: 1.5 }, label: { formatter: `capacity ${bytes(detail.gpu.memory_bytes)}`, color: theme().text, position: "insideEndTop" }, data: [{ yAxis: detail.gpu.memory_bytes }] } },
       ],
-    })), ...(thinned ? [h("p", { class: "soft" }, "Of each 400th of the step the fullest moment is drawn.")] : []));
+    })), ...(parts ? [h("p", { class: "soft" }, `Of each of ${parts} equal parts of the step the fullest moment is drawn.`)] : []));
   };
   const select = h("select", { id: "stage-of-memory", change: ((event: Event) => { stage = Number((event.target as HTMLSelectElement).value); draw(); }) as EventListener },
     ...detail.memory.map((each, i) => h("option", { value: i, selected: i === stage }, `stage ${each.stage}, peak ${bytes(stages[each.stage]?.memory_bytes.peak)}`)));

@@ -25,7 +25,7 @@ export function seconds(value: number | null | undefined): string {
   if (size === 0) return "0 s";
   if (size >= 2 * 86400) return `${figures(s / 86400)} days`;
   if (size >= 2 * 3600) return `${figures(s / 3600)} h`;
-  if (size >= 1) return `${size >= 100 ? s.toFixed(1) : s.toPrecision(4)} s`;
+  if (size >= 1) return `${size >= 100 ? Number(s.toFixed(1)) : Number(s.toPrecision(4))} s`;
   if (size >= 1e-3) return `${figures(s * 1e3)} ms`;
   return size >= 1e-6 ? `${figures(s * 1e6)} µs` : `${figures(s * 1e9)} ns`;
 }
@@ -35,7 +35,7 @@ export const bytes = (value: number | null | undefined): string =>
 export const perSecond = (value: number | null | undefined, of: string): string =>
   missing(value) ? "-" : scaled(value as number, 1000, ["", "K", "M", "G", "T", "P", "E"].map((p) => `${p}${of}/s`));
 export const count = (value: number | null | undefined): string =>
-  missing(value) ? "-" : Math.abs(value as number) < 1e4 ? figures(value as number) : scaled(value as number, 1000, ["", "thousand", "million", "billion", "trillion"]);
+  missing(value) ? "-" : Math.abs(value as number) < 1e3 ? figures(value as number) : Math.abs(value as number) < 1e6 ? Math.round(value as number).toLocaleString("en") : scaled(value as number, 1000, ["", "thousand", "million", "billion", "trillion"]);
 export const percent = (value: number | null | undefined, digits = 1): string =>
   missing(value) ? "-" : `${(100 * (value as number)).toFixed(digits)}%`;
 export const signedPercent = (value: number | null | undefined): string =>

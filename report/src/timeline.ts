@@ -9,7 +9,7 @@ import { firstEndingAfter, unpack, type Row, type Stretches } from "./stretches"
 const kAxis = 26; // pixels, of the ruler above the rows
 const kNames = 92; // of the rows' names left of them
 const kLeastPixels = 1.5; // what is narrower is drawn with what follows it
-const kHighest = 460;
+const kHighest = 640;
 
 interface View { from: number; to: number; top: number }
 interface Place { row: number; at: number }

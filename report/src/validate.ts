@@ -16,7 +16,7 @@ export function validate(document: Document): HTMLElement[] {
   return [
     h("section", { "data-title": "Summary" }, h("h2", {}, "Summary"), h("div", { class: "cards" },
       card("Rows", String(document.rows.length), `of ${tables.length} tables`), card("Mean absolute error", percent(document.mape)), card("Median error", signedPercent(document.median_error)),
-      card("Rank correlation", typeof document.rank_correlation === "number" ? document.rank_correlation.toFixed(3) : "-"), card("Rows in their band", percent(document.in_band)), card("Plans that failed and were found to", percent(document.failed_found)))),
+      card("Rank correlation", typeof document.rank_correlation === "number" ? document.rank_correlation.toFixed(3) : "-"), card("Rows in their band", percent(document.in_band)), typeof document.failed_found === "number" ? card("Failed plans that were found to", percent(document.failed_found)) : null)),
     rows.length > 0 ? section("Predicted against measured", "A point is a run; on the line both agree. The thin lines are 10% off. An upright line is the band.", chart("Predicted against measured step times", 460, () => ({
       legend: names.length > 1 && names.length <= 14 ? { data: names } : undefined,
       grid: { left: 20, right: 24, top: 56, bottom: 44, containLabel: true },

@@ -57,7 +57,7 @@ struct KindOfTraffic {
   std::string name{};       ///< "send", "gradients"; of traffic inside layers the operator's name
   std::string operation{};  ///< "all_reduce"; several joined by " + "
   std::string algorithm{};  ///< "ring / LL128"; empty: nobody chose one
-  Bytes bytes{};          ///< as collectives/operation.h counts them
+  Bytes bytes{};            ///< as collectives/operation.h counts them
   std::uint32_t ranks = 0;
   std::uint32_t groups = 0;       ///< that do it at the same moment
   Time alone{};                   ///< of each, where nothing else is on its links
@@ -68,7 +68,7 @@ struct KindOfTraffic {
 };
 
 /// What a step's traffic does to one direction of a link.
-struct LinkUse {
+struct UsedLink {
   struct User {
     std::uint32_t traffic = 0;  ///< place in StepDetail::traffic
     double share = 0;           ///< of the step, in which the link is occupied by it
@@ -81,15 +81,15 @@ struct LinkUse {
 
 /// One line of a pass: what one kernel adds to it, and what that comes from.
 struct PassLine {
-  std::string_view name{};      ///< of the operator
-  std::string shape{};          ///< "2048 x 12288 x 1536"
+  std::string_view name{};    ///< of the operator
+  std::string shape{};        ///< "2048 x 12288 x 1536"
   double flops = 0;           ///< that its multiplies count
   double bytes = 0;           ///< that it reads and writes, or sends
   int launches = 1;           ///< kernels
   Time compute{}, exposed{};  ///< what it adds to the pass: kernels, and traffic that nothing hides
   double rated = 0;           ///< FLOP/s or bytes per second that the machine is rated at for it; 0: none
   bool by_bytes = false;      ///< `rated` is in bytes per second
-  std::string source{};         ///< keys of the scenario, and pages, that the rate comes from
+  std::string source{};       ///< keys of the scenario, and pages, that the rate comes from
 };
 
 /// The lines of one pass of a block, which add up to it.
@@ -110,15 +110,15 @@ struct DerivedBlock {
 struct DerivedStage {
   std::uint32_t stage = 0;
   std::vector<std::uint32_t> blocks{};  ///< of each kind, how many it has
-  std::uint32_t micro_batches = 0;    ///< that go through each of them
-  Time compute{}, exposed{};          ///< blocks x passes x micro-batches
+  std::uint32_t micro_batches = 0;      ///< that go through each of them
+  Time compute{}, exposed{};            ///< blocks x passes x micro-batches
 };
 
 /// All that a report draws of one step beside its numbers.
 struct StepDetail {
   std::vector<Stretched> stretches{};  ///< stage by stage, stream by stream, in order of time
   std::vector<KindOfTraffic> traffic{};
-  std::vector<LinkUse> links{};  ///< that carry something, the busiest first
+  std::vector<UsedLink> links{};  ///< that carry something, the busiest first
   std::vector<DerivedBlock> blocks{};
   std::vector<DerivedStage> stages{};
 };

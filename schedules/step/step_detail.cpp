@@ -184,9 +184,9 @@ class LaneStretches {
 };
 
 /// What each link carries, and of whom, the busiest first.
-class LinkUses {
+class UsedLinks {
  public:
-  LinkUses(const StepInput& input, Time length) : in_(input), length_(to_seconds(length)) {}
+  UsedLinks(const StepInput& input, Time length) : in_(input), length_(to_seconds(length)) {}
 
   void add(topology::LinkId link, double occupied, std::uint32_t traffic) {
     links_[topology::index(link)][traffic] += occupied / (capacity(link) * length_);
@@ -195,22 +195,22 @@ class LinkUses {
     if (share > 0) alone_[topology::index(link)] = share;
   }
 
-  std::vector<LinkUse> take() const {
-    std::vector<LinkUse> all;
+  std::vector<UsedLink> take() const {
+    std::vector<UsedLink> all;
     for (const auto& [link, users] : links_) {
-      LinkUse use = empty(link);
+      UsedLink use = empty(link);
       for (const auto& [traffic, share] : users) {
         use.utilisation += share;
         use.users.push_back({traffic, share});
       }
-      std::ranges::stable_sort(use.users, std::greater<>(), &LinkUse::User::share);
+      std::ranges::stable_sort(use.users, std::greater<>(), &UsedLink::User::share);
       all.push_back(std::move(use));
     }
     for (const auto& [link, share] : alone_) {
       all.push_back(empty(link));
       all.back().utilisation = share;
     }
-    std::ranges::stable_sort(all, std::greater<>(), &LinkUse::utilisation);
+    std::ranges::stable_sort(all, std::greater<>(), &UsedLink::utilisation);
     return all;
   }
 
@@ -218,7 +218,7 @@ class LinkUses {
   double capacity(topology::LinkId link) const {
     return workload::link_capacity(in_.machine.cluster(), in_.slow_links, link).value;
   }
-  LinkUse empty(std::uint32_t number) const {
+  UsedLink empty(std::uint32_t number) const {
     const topology::Link link = in_.machine.cluster().link(topology::LinkId{number});
     return {link.from, link.to, std::string(topology::name(link.kind)), link.bandwidth};
   }
@@ -239,7 +239,7 @@ StepDetail step_detail(const StepInput& in, const StepRun& run, Time length,
     if (lane.speaks_for_its_stage()) LaneStretches(lane, run, kinds, out.stretches).add_all();
   std::ranges::stable_sort(out.stretches, {},
                            [](const Stretched& s) { return std::tuple(s.stage, s.stream, s.start); });
-  LinkUses links(in, length);
+  UsedLinks links(in, length);
   if (run.flows)
     each_link_load(in, run.step, *run.flows, more, [&](const auto& load, double occupied, const LoadOf& of) {
       if (occupied > 0)
