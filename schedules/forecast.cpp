@@ -22,10 +22,12 @@
 #include "schedules/step/critical_path.h"
 #include "schedules/step/details.h"
 #include "schedules/step/inner_traffic.h"
+#include "schedules/step/link_loads.h"
 #include "schedules/step/local_steps.h"
 #include "schedules/step/memory_trace.h"
 #include "schedules/step/run_step.h"
 #include "schedules/step/stalls.h"
+#include "schedules/step/step_detail.h"
 #include "schedules/step/trace.h"
 #include "sim/executor.h"
 #include "sim/input_error.h"
@@ -65,8 +67,8 @@ std::optional<BusyLink> busiest_link(const topology::Cluster& cluster, std::span
 }
 
 /// The same where it was not: of tensor traffic, the step's and `more`.
-std::optional<BusyLink> busiest_link(const Scenario& s, const topology::Cluster& cluster, const StepInput& in,
-                                     const Step& step, const workload::Flows& flows, Time end,
+std::optional<BusyLink> busiest_link(const topology::Cluster& cluster, const StepInput& in, const Step& step,
+                                     const workload::Flows& flows, Time end,
                                      std::span<const collectives::Timing::Load> more) {
   constexpr double kUnused = -1;
   std::vector<double> carried(cluster.links(), kUnused);
@@ -74,16 +76,8 @@ std::optional<BusyLink> busiest_link(const Scenario& s, const topology::Cluster&
     double& all = carried[topology::index(link)];
     all = all == kUnused ? bytes : all + bytes;
   };
-  for (const auto& load : more) carry(load.link, load.occupied);
-  // Every stage's tensor groups carry about the same; the first one's links stand for theirs.
-  const std::vector<PieceTimes::TimedPiece>& kinds = in.pieces.at({});
-  for (const std::uint32_t place : places(in.chunks.front())) {
-    for (const auto& load : kinds[in.blocks.order[place]].traffic)
-      carry(load.link, load.occupied * micro_batches(s) / copies(in.pipeline->shape));
-  }
-  for (std::uint32_t i = 0; i < step.times.size(); ++i)
-    flows.each_load(workload::CommunicationId{i},
-                    [&](const auto& load) { carry(load.link, load.occupied * step.times[i] / in.pipeline->steps); });
+  each_link_load(in, step, flows, more,
+                 [&](const auto& load, double occupied, const LoadOf&) { carry(load.link, occupied); });
   std::optional<std::uint32_t> busiest;
   double most = kUnused;
   for (std::uint32_t link = 0; link < carried.size(); ++link) {
@@ -189,6 +183,7 @@ Forecast forecast_on(const workload::Machine& machine, workload::Machines& machi
   if (s.offload.any()) copies.emplace(s, cluster);
   PieceTimes pieces(kinds.front(), model, ranks, timer, !unfold, brief.shape.splits_backward, slow, other,
                     copies ? &*copies : nullptr);
+  if (options.step_detail) pieces.keep_shares();
   const Exchange exchange = exchange_of(s.data_parallel);
   const bool every_task = options.trace || options.critical_path;
   const bool all_alike = !unfold && !every_task && !imperfect && exchange == Exchange::gradients;
@@ -214,7 +209,7 @@ Forecast forecast_on(const workload::Machine& machine, workload::Machines& machi
   const bool exact = unfold || (run.flows->alike() && pieces.alike());
   if (!exact && s.cluster.gpus <= kMostUnfoldedGpus && !too_much_work(s, true))
     return forecast_on(machine, machines, s, options, true);
-  const auto& [flows, busy, step, timeline, shape, time, split] = run;
+  const auto& [flows, busy, communications, step, timeline, shape, time, split] = run;
 
   const Blocks whole = whole_model(s);
   Forecast out = told_by_plan(s, planned, whole);
@@ -248,7 +243,7 @@ Forecast forecast_on(const workload::Machine& machine, workload::Machines& machi
     out.perfect = forecast_on(machine, machines, perfect, own, unfold).step;
   }
   add_stalls(out, s, trained_parameters(whole, cut(whole, 1)));
-  if (options.details)
+  if (options.time_details)
     for (StageReport& stage : out.stages) tell_details(input, stage.stage, stage.time);
   const double seconds = to_seconds(out.step);
   const bool network = is_network(s.model.family);
@@ -269,7 +264,7 @@ Forecast forecast_on(const workload::Machine& machine, workload::Machines& machi
   // Of steps that overlap the one that is measured may be shorter than the mean of all, whose traffic is counted.
   const Time mean = picoseconds(timeline.end.value / std::max<std::int64_t>(pipeline.steps, 1));
   const Time in_all = pipeline.updates == Updates::after_flush ? out.step : std::max(out.step, mean);
-  out.busiest_link = flows ? busiest_link(s, cluster, input, step, *flows, in_all, more)
+  out.busiest_link = flows ? busiest_link(cluster, input, step, *flows, in_all, more)
                            : busiest_link(cluster, input.exchange == Exchange::parameters ? busy_in_round : busy);
   if (input.exchange != Exchange::nothing) check_invariants(out);  // workers that wait for nobody have no one step
   if (options.trace) {
@@ -284,6 +279,7 @@ Forecast forecast_on(const workload::Machine& machine, workload::Machines& machi
     std::vector<ActivationSizes> sizes;
     for (const std::vector<BlockRange>& stage : chunks) sizes.push_back(activation_sizes(s, model, stage));
     out.memory = memory_points(step, timeline, shape, sizes, out.stages);
+    if (options.step_detail) out.detail = step_detail(input, run, in_all, more);
   }
   return out;
 }

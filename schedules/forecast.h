@@ -23,11 +23,12 @@ inline constexpr double kSurelyTooMuch = 1.25;
 inline constexpr std::uint32_t kMostUnfoldedGpus = 128;
 
 struct ForecastOptions {
-  bool unfold = false;     ///< simulate every rank instead of one per equivalence class
-  bool transfers = false;  ///< unfold, and lower all traffic to its transfers: nothing is assumed of what meets what
-  bool trace = false;      ///< fill spans, passes and memory
+  bool unfold = false;       ///< simulate every rank instead of one per equivalence class
+  bool transfers = false;    ///< unfold, and lower all traffic to its transfers: nothing is assumed of what meets what
+  bool trace = false;        ///< fill spans, passes and memory
+  bool step_detail = false;  ///< fill all that a report draws; what it is asked for with: trace
   bool critical_path = false;  ///< fill it; a long pipeline is then simulated whole
-  bool details = false;  ///< fill the details of each stage's time
+  bool time_details = false;   ///< fill the details of each stage's time
   bool advise = true;          ///< where the plan does not fit, try what would
   Simulate simulate = Simulate::all;
   const workload::WatchLowered* watch = nullptr;  ///< of steps that are simulated transfer by transfer; none: nobody

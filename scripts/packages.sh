@@ -3,10 +3,12 @@
 packages=(g++ cmake ninja-build ccache libboost-graph-dev libboost-program-options-dev libboost-context-dev
   libyaml-cpp-dev libgtest-dev libgmock-dev libbenchmark-dev libfmt-dev nlohmann-json3-dev libtbb-dev libeigen3-dev
   libpugixml-dev pkgconf librsvg2-dev fonts-dejavu-core libarchive-dev libsqlite3-dev libtomlplusplus-dev)
-# What parts of stepcast are built with that all others do without: layouts by integer programs.
+# What parts of stepcast are built with that all others do without: layouts by integer programs, and the page of reports. A
+# Node.js of another origin brings its own npm.
 optional_packages=(coinor-libcbc-dev)
-# What tests need besides: sweeps that mpirun shares out.
-test_packages=(libopenmpi-dev openmpi-bin)
+command -v npm >/dev/null || optional_packages+=(nodejs npm)
+# What tests need besides: sweeps that mpirun shares out, and the browser that looks at the page.
+test_packages=(libopenmpi-dev openmpi-bin chromium)
 
 # install_missing PACKAGE...
 install_missing() {

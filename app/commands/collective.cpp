@@ -14,8 +14,10 @@
 #include "app/options.h"
 #include "app/output.h"
 #include "app/report/collective_report.h"
+#include "app/report/page.h"
 #include "app/report/png.h"
 #include "app/report/tuning_report.h"
+#include "app/report_asked.h"
 #include "app/setting.h"
 #include "app/sizes.h"
 #include "calibrate/logs/nccl_tests.h"
@@ -302,6 +304,7 @@ CommandLine collective_line() {
       ("format", text("table"), "table, json or csv")
       ("output", text(), "write to this file instead of standard output");
   // clang-format on
+  add_report_option(options);
   return {kUsage, options};
 }
 
@@ -315,6 +318,23 @@ std::string tuning(Operation operation, const topology::Cluster& cluster, const 
   if (group.size() < 2) throw InputError("--tuning", "expected at least 2 GPUs");
   std::ranges::sort(sizes);
   return tuning_table(collectives::nccl::search(cluster, group), nccl_version, operation, sizes);
+}
+
+/// What the command answers, and the pictures that were asked for. `explained`: stands behind the table.
+void write_report(const boost::program_options::variables_map& values, const CollectiveReport& report, Format format,
+                  const std::string& explained) {
+  std::vector<NewFile> files;
+  if (const std::string plot = word(values, "plot"); !plot.empty())
+    files.push_back({plot, picture(collective_svg(report), plot)});
+  if (const std::string page = word(values, "report"); !page.empty()) {
+    const std::string title = fmt::format("{} on {} GPUs", collectives::name(report.operation), report.ranks);
+    const PagePart part{.kind = "collective", .title = title, .document = collective_json(report)};
+    files.push_back({page, html_page({&part, 1})});
+  }
+  files.push_back({word(values, "output"), format == Format::json  ? collective_json(report)
+                                           : format == Format::csv ? collective_csv(report)
+                                                                   : collective_table(report) + explained});
+  write_files(files);
 }
 
 int collective(const std::vector<std::string>& words) {
@@ -338,7 +358,10 @@ int collective(const std::vector<std::string>& words) {
   std::vector<std::filesystem::path> inputs;
   for (const std::string& input : {log, uneven})
     if (!input.empty()) inputs.emplace_back(input);
-  const std::array outputs{named_output(word("output")), NamedFile{"--plot", word("plot")}};
+  const std::string page = report_asked(*values);
+  refuse_beside(*values, "report", {"tuning"});
+  const std::array outputs{named_output(word("output")), NamedFile{"--plot", word("plot")},
+                           NamedFile{"--report", page}};
   check_distinct(outputs, inputs);
   const Operation operation = language::operation_named(word("op"), "--op");
   language::Library library(language::config_folders());
@@ -389,12 +412,7 @@ int collective(const std::vector<std::string>& words) {
   if (!measured.rows.empty())
     add_measured({operation, sizes, names, group, details}, measured.rows, measured.gpus_per_process, timer, cluster,
                  setting.software.transport, report.rows);
-  std::vector<NewFile> files;
-  if (!word("plot").empty()) files.push_back({word("plot"), picture(collective_svg(report), word("plot"))});
-  files.push_back({word("output"), format == Format::json  ? collective_json(report)
-                                   : format == Format::csv ? collective_csv(report)
-                                                           : collective_table(report) + explained});
-  write_files(files);
+  write_report(*values, report, format, explained);
   return kDone;
 }
 

@@ -95,7 +95,7 @@ language::Question question_of(const SideAsked& asked, language::Library& librar
 DiffSide forecast_side(Answer& answer, const SideAsked& asked, language::Library& library) {
   workload::Machines machines;
   schedules::ForecastOptions options;
-  options.details = true;
+  options.time_details = true;
   options.advise = false;
   if (!answer_one(answer, machines, options)) throw std::bad_alloc();
   if (!answer.forecast) throw InputError("", answer.question.error);

@@ -10,7 +10,9 @@
 #include "app/asked.h"
 #include "app/command.h"
 #include "app/output.h"
+#include "app/report/page.h"
 #include "app/report/plan_report.h"
+#include "app/report_asked.h"
 #include "language/core/visible_text.h"
 #include "sim/in_quotes.h"
 #include "sim/input_error.h"
@@ -29,6 +31,7 @@ CommandLine plan_line() {
       "simulate-failures", po::value<std::string>()->default_value("", ""),
       "draw the failures of so many runs, beside what is expected of them")(
       "seed", po::value<std::string>()->default_value("1"), "of these draws");
+  add_report_option(options);
   return asked_line(
       "usage: stepcast plan SCENARIO.yaml|TABLE.csv... [OPTIONS]\n\n"
       "Plans a whole run: how many days, GPU-hours, what energy and money until its target, how much of that is "
@@ -133,12 +136,20 @@ int plan_runs(const std::vector<std::string>& words) {
   if (asked->paths.empty())
     throw InputError("stepcast plan", "no scenario given; try scenarios/gpt3-175b-1024-a100.yaml");
   const PlanOptions options = plan_options(*asked);
-  auto questions = questions_asked(*asked, {}, {}, search::run_problems);
+  const std::string page = report_asked(asked->values);
+  auto questions = questions_asked(*asked, {{"--report", page}}, {}, search::run_problems);
   if (!questions) return kBadInput;
   const std::vector<PlannedRun> runs = planned(std::move(*questions), options, asked->threads);
-  write_output(asked->output, asked->format == Format::json  ? plan_json(runs)
-                              : asked->format == Format::csv ? plan_csv(runs)
-                                                             : plan_table(runs));
+  std::vector<NewFile> files;
+  if (!page.empty()) {
+    PagePart part{.kind = "plan", .title = runs.front().answer.question.name, .document = plan_json(runs)};
+    if (runs.size() > 1) part.title = std::to_string(runs.size()) + " runs";
+    files.push_back({page, html_page({&part, 1})});
+  }
+  files.push_back({asked->output, asked->format == Format::json  ? plan_json(runs)
+                                  : asked->format == Format::csv ? plan_csv(runs)
+                                                                 : plan_table(runs)});
+  write_files(files);
   std::vector<const language::Question*> failed;
   for (const PlannedRun& run : runs)
     if (!run.plan) failed.push_back(&run.answer.question);

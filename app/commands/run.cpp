@@ -8,10 +8,13 @@
 #include "app/hashings.h"
 #include "app/output.h"
 #include "app/report/json.h"
+#include "app/report/page.h"
 #include "app/report/png.h"
 #include "app/report/run_report.h"
 #include "app/report/schedule_diagram.h"
+#include "app/report/step_detail_json.h"
 #include "app/report/terminal.h"
+#include "app/report_asked.h"
 #include "language/core/streams.h"
 #include "schedules/checks/check_transfers.h"
 #include "sim/in_quotes.h"
@@ -58,6 +61,15 @@ language::MoreChecks checks_beside(const schedules::ForecastOptions& options) {
   return schedules::check_transfers;
 }
 
+/// One scenario with all that is drawn of its step, several beside each other.
+std::string run_page(std::span<const Answer> answers) {
+  PagePart part{.kind = "run", .title = answers.front().question.name, .document = run_json(answers)};
+  if (answers.size() > 1) part.title = std::to_string(answers.size()) + " scenarios";
+  if (answers.size() == 1 && answers.front().forecast && answers.front().forecast->detail)
+    part.detail = step_detail_json(*answers.front().forecast, answers.front().question.scenario);
+  return html_page({&part, 1});
+}
+
 bool is_stdout(const std::string& output) {
   return output.empty() || language::descriptor_named(language::output_named(output)) == STDOUT_FILENO;
 }
@@ -80,6 +92,7 @@ CommandLine run_line() {
       "seeds", po::value<std::string>()->default_value("", ""),
       "instead: step time over so many hashings of a fabric that hashes, from cluster.fabric.seed on: the least, the "
       "median, the 95th percentile and the most");
+  add_report_option(options);
   return asked_line(
       "usage: stepcast run SCENARIO.yaml|TABLE.csv|FOLDER|-... [OPTIONS]\n\n"
       "Forecasts a training step: how long it takes, where time and memory go. docs/scenario-reference.md\n"
@@ -92,7 +105,7 @@ CommandLine run_line() {
 
 /// The step times of --seeds.
 int run_over_hashings(const Asked& asked, std::uint32_t seeds) {
-  refuse_beside(asked.values, "seeds", {"trace", "schedule-diagram", "simulate"});
+  refuse_beside(asked.values, "seeds", {"trace", "schedule-diagram", "simulate", "report"});
   AnswerOptions options;
   options.forecast.transfers = detailed(asked.values["detail"].as<std::string>());
   auto questions = questions_asked(asked, {}, {}, checks_beside(options.forecast));
@@ -120,7 +133,7 @@ int run(const std::vector<std::string>& written) {
   if (asked->paths.empty()) throw InputError("stepcast run", "no scenario given; try scenarios/quickstart.yaml");
   const std::uint32_t seeds = parse_count(asked->values["seeds"].as<std::string>(), "--seeds", kMostHashings);
   if (seeds > 0) return run_over_hashings(*asked, seeds);
-  const auto trace = asked->values["trace"].as<std::string>();
+  const auto trace = asked->values["trace"].as<std::string>(), page = report_asked(asked->values);
 
   const bool draws = asked->values.count("schedule-diagram") != 0;
   const auto diagram = draws ? asked->values["schedule-diagram"].as<std::string>() : "";
@@ -134,8 +147,9 @@ int run(const std::vector<std::string>& written) {
   const bool transfers = detailed(asked->values["detail"].as<std::string>());
   AnswerOptions options = simulated(asked->values["simulate"].as<std::string>(), !trace.empty() || draws, transfers);
   options.forecast.transfers = transfers;
-  auto questions = questions_asked(*asked, {{"--trace", trace}, {"--schedule-diagram", draws_file ? diagram : ""}}, {},
-                                   checks_beside(options.forecast));
+  auto questions = questions_asked(
+      *asked, {{"--trace", trace}, {"--schedule-diagram", draws_file ? diagram : ""}, {"--report", page}}, {},
+      checks_beside(options.forecast));
   if (!questions) return kBadInput;
   if (draws && questions->size() != 1)
     throw InputError("--schedule-diagram", "found " + std::to_string(questions->size()) + " scenarios, expected one");
@@ -143,8 +157,10 @@ int run(const std::vector<std::string>& written) {
     throw InputError("--trace", "found " + std::to_string(questions->size()) + " scenarios, expected one");
 
   options.forecast.unfold = asked->values["unfold"].as<bool>();
-  options.forecast.trace = !trace.empty() || draws;
-  options.forecast.details = asked->format == Format::json;
+  options.forecast.step_detail = !page.empty() && questions->size() == 1;
+  if (options.forecast.step_detail) options.rows_that_may_fit = false;
+  options.forecast.trace = !trace.empty() || draws || options.forecast.step_detail;
+  options.forecast.time_details = asked->format == Format::json || !page.empty();
   options.threads = asked->threads;
   std::vector<Answer> answers = answer(std::move(*questions), options);
   for (const Answer& a : answers)
@@ -162,6 +178,7 @@ int run(const std::vector<std::string>& written) {
     else
       files.push_back({diagram, picture(schedule_svg(forecast, diagram_title(answers.front())), diagram)});
   }
+  if (!page.empty()) files.push_back({page, run_page(answers)});
   files.push_back({asked->output, report});
   write_files(files);
   if (some_failed(answers)) return kFailed;

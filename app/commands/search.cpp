@@ -16,8 +16,10 @@
 #include "app/commands/search_until.h"
 #include "app/launch_text.h"
 #include "app/output.h"
+#include "app/report/page.h"
 #include "app/report/search_report.h"
 #include "app/report/searched_runs.h"
+#include "app/report_asked.h"
 #include "calibrate/confidence/traits.h"
 #include "language/configs/config_folders.h"
 #include "language/core/streams.h"
@@ -52,6 +54,7 @@ CommandLine search_line() {
       "CONDITION, such as 'step_time<10s': instead, the least of what --least names with which the fastest plan meets "
       "it")("least", po::value<std::string>()->default_value("", ""),
             "cluster.gpus, memory (of each GPU), or a resource of stepcast sensitivity, such as network");
+  add_report_option(options);
   return asked_line(
       "usage: stepcast search SCENARIO.yaml|TABLE.csv|FOLDER|-... [OPTIONS]\n\n"
       "Finds the best parallel plans of a scenario's model on its cluster: sizes of tensor, context, pipeline, expert\n"
@@ -231,10 +234,11 @@ search::Options options_asked(const Asked& asked) {
 /// Of several scenarios each has its best plan.
 int search_each(const Asked& asked, const search::Options& options, std::span<const language::Question> questions,
                 workload::Machines& machines) {
-  const char* alone = asks_until(asked.values)              ? "--until"
-                      : !word(asked.values, "emit").empty() ? "--emit"
-                      : options.front                       ? "--front"
-                                                            : nullptr;
+  const char* alone = asks_until(asked.values)                ? "--until"
+                      : !word(asked.values, "emit").empty()   ? "--emit"
+                      : options.front                         ? "--front"
+                      : !word(asked.values, "report").empty() ? "--report"
+                                                              : nullptr;
   if (alone != nullptr)
     throw InputError(alone, "found " + std::to_string(questions.size()) + " scenarios, expected one");
   const std::vector<SearchedRun> runs = searched(asked, options, questions, machines);
@@ -242,6 +246,19 @@ int search_each(const Asked& asked, const search::Options& options, std::span<co
                              : asked.format == Format::csv ? searched_runs_csv(runs)
                                                            : searched_runs_table(runs));
   return std::ranges::all_of(runs, [](const SearchedRun& run) { return run.error.empty(); }) ? kDone : kFailed;
+}
+
+/// `page`: the file of --report, or nothing.
+void write_found(const Asked& asked, const SearchReport& report, const std::string& page) {
+  std::vector<NewFile> files;
+  if (!page.empty()) {
+    const PagePart part{.kind = "search", .title = report.space.start.name, .document = search_json(report)};
+    files.push_back({page, html_page({&part, 1})});
+  }
+  files.push_back({asked.output, asked.format == Format::json  ? search_json(report)
+                                 : asked.format == Format::csv ? search_csv(report)
+                                                               : search_table(report)});
+  write_files(files);
 }
 
 int search_plans(const std::vector<std::string>& words) {
@@ -254,7 +271,9 @@ int search_plans(const std::vector<std::string>& words) {
   if (!emit.empty() && asked->format != Format::table)
     throw InputError("--emit", "found --format json or csv beside it, expected one of the two");
 
-  auto questions = questions_asked(*asked, {});
+  const std::string page = report_asked(asked->values);
+  refuse_beside(asked->values, "report", {"emit", "until"});
+  auto questions = questions_asked(*asked, {{"--report", page}});
   if (!questions) return kBadInput;
   keep_freed_memory();
   const auto limit = at_most(asked->threads);
@@ -279,9 +298,7 @@ int search_plans(const std::vector<std::string>& words) {
   if (!emit.empty())
     write_output(asked->output, emitted(*asked, report, framework));
   else
-    write_output(asked->output, asked->format == Format::json  ? search_json(report)
-                                : asked->format == Format::csv ? search_csv(report)
-                                                               : search_table(report));
+    write_found(*asked, report, page);
   return best.empty() ? kDoesNotFit : kDone;
 }
 

@@ -13,8 +13,10 @@
 #include "app/asked.h"
 #include "app/command.h"
 #include "app/output.h"
+#include "app/report/page.h"
 #include "app/report/png.h"
 #include "app/report/sensitivity_report.h"
+#include "app/report_asked.h"
 #include "language/core/nearest.h"
 #include "sim/in_quotes.h"
 #include "sim/input_error.h"
@@ -31,6 +33,7 @@ CommandLine sensitivity_line() {
   options.add_options()("price", po::value<std::vector<std::string>>()->composing()->default_value({}, ""),
                         "RESOURCE=MONEY: what one per cent more of it costs; may be repeated")(
       "plot", po::value<std::string>()->default_value("", ""), "draw the elasticities to this .svg or .png");
+  add_report_option(options);
   std::string usage =
       "usage: stepcast sensitivity SCENARIO.yaml|- [OPTIONS]\n\n"
       "Says what a step waits for: by how much it gets shorter if one resource gets 1% better, or twice as good, each\n"
@@ -71,7 +74,8 @@ int tell_sensitivity(const std::vector<std::string>& words) {
   const auto prices = prices_asked(asked->values["price"].as<std::vector<std::string>>());
   const std::string plot = word(asked->values, "plot");
   if (!plot.empty()) check_picture(plot, "--plot");
-  const auto questions = questions_asked(*asked, {{"--plot", plot}});
+  const std::string page = report_asked(asked->values);
+  const auto questions = questions_asked(*asked, {{"--plot", plot}, {"--report", page}});
   if (!questions) return kBadInput;
   if (questions->size() != 1)
     throw InputError("stepcast sensitivity", "found " + std::to_string(questions->size()) + " scenarios, expected one");
@@ -88,6 +92,10 @@ int tell_sensitivity(const std::vector<std::string>& words) {
       throw InputError("--price", "found " + price.first + ", which this scenario has not");
   std::vector<NewFile> files;
   if (!plot.empty()) files.push_back({plot, picture(sensitivity_svg(report), plot)});
+  if (!page.empty()) {
+    const PagePart part{.kind = "sensitivity", .title = question.scenario.name, .document = sensitivity_json(report)};
+    files.push_back({page, html_page({&part, 1})});
+  }
   files.push_back({asked->output, asked->format == Format::json  ? sensitivity_json(report)
                                   : asked->format == Format::csv ? sensitivity_csv(report)
                                                                  : sensitivity_table(report)});

@@ -7,7 +7,9 @@
 #include "app/command.h"
 #include "app/output.h"
 #include "app/progress.h"
+#include "app/report/page.h"
 #include "app/report/png.h"
+#include "app/report_asked.h"
 #include "app/sweep/in_turns.h"
 #include "app/sweep/mark.h"
 #include "app/sweep/plot.h"
@@ -43,6 +45,7 @@ CommandLine sweep_line() {
       ("plot-of", po::value<std::string>()->default_value("step_time_s"), "which result is drawn: mfu, tokens_per_s, peak_memory_bytes, ...")
       ("plot-as", word(), "heat-map, or curves: one for each value of the first of two axes");
   // clang-format on
+  add_report_option(options);
   return asked_line(
       "usage: stepcast sweep SCENARIO.yaml|- --axis KEY=VALUES [--axis ...] [OPTIONS]\n\n"
       "Forecasts a scenario with every value of each axis, on all cores (docs/sweep.md). A point that cannot run, or "
@@ -147,6 +150,7 @@ struct SweepAsked {
   PlotAsked plot;
   schedules::ForecastOptions forecast;
   std::optional<Shard> shard{};
+  std::string page{};  ///< the file of --report, or nothing
 
   explicit SweepAsked(const Asked& given, std::vector<SweepAxis> axes)
       : asked(given),
@@ -164,8 +168,9 @@ struct SweepAsked {
       shard = read_shard(text);
       if (format == Format::table)
         throw InputError("--shard", "found " + text + " beside a table, expected --format csv or jsonl");
-      refuse_with(given.values, "--shard, of a part of the points", {"plot"});
+      refuse_with(given.values, "--shard, of a part of the points", {"plot", "report"});
     }
+    page = report_asked(given.values);
   }
   SweepAsked(const SweepAsked&) = delete;
 
@@ -243,8 +248,20 @@ int exit_status(const SweepSummary& summary, bool some_failed, bool of_shard) {
   return summary.cannot_run > 0 ? kFailed : kDone;
 }
 
+/// The rows as --format jsonl writes them, in one list.
+std::string rows_json(const SweepAsked& sweep, std::span<const SweepRow> rows) {
+  const RowFormat format(Format::jsonl, sweep.columns, "");
+  std::string out = "{\"points\":[";
+  for (const SweepRow& row : rows) out += (&row == &rows.front() ? "" : ",") + format.line(row);
+  return out + "]}";
+}
+
 void write_end(const SweepAsked& sweep, const SweepRows& rows) {
   std::vector<NewFile> files;
+  if (!sweep.page.empty()) {
+    const PagePart part{.kind = "sweep", .title = sweep.base.name(), .document = rows_json(sweep, rows.all())};
+    files.push_back({sweep.page, html_page({&part, 1})});
+  }
   if (!sweep.plot.file.empty()) {
     const SweepPlot plot = plot_of(sweep.base.name(), sweep.grid, sweep.columns, rows.all(), *sweep.plot.quantity);
     files.push_back(
@@ -288,8 +305,10 @@ int run_sweep(SweepAsked& sweep, Processes* processes) {
   const std::string mark = mark_of(sweep);
   std::vector<std::filesystem::path> inputs = sweep.base.library().files();
   inputs.push_back(sweep.base.file());
-  check_distinct(std::vector<NamedFile>{named_output(sweep.asked.output), {"--plot", sweep.plot.file}}, inputs);
-  SweepRows rows(sweep.columns, sweep.format == Format::table || !sweep.plot.file.empty());
+  check_distinct(
+      std::vector<NamedFile>{named_output(sweep.asked.output), {"--plot", sweep.plot.file}, {"--report", sweep.page}},
+      inputs);
+  SweepRows rows(sweep.columns, sweep.format == Format::table || !sweep.plot.file.empty() || !sweep.page.empty());
   const RowFormat format(sweep.format, sweep.columns, mark);
   KeptRows kept(sweep, format, mark, rows);
   std::optional<RowsFile> file;

@@ -14,7 +14,9 @@
 #include "app/options.h"
 #include "app/output.h"
 #include "app/report/json_text.h"
+#include "app/report/page.h"
 #include "app/report/text_table.h"
+#include "app/report_asked.h"
 #include "app/setting.h"
 #include "language/configs/cluster.h"
 #include "language/configs/config_folders.h"
@@ -35,6 +37,7 @@
 #include "topology/export/nccl_xml.h"
 #include "topology/import/nccl_xml.h"
 #include "topology/import/smi_matrix.h"
+#include "topology/link_kind_name.h"
 #include "topology/matrix.h"
 
 namespace stepcast::app {
@@ -49,7 +52,6 @@ constexpr std::uint32_t kMostInMatrix = 32;  // columns that a screen still hold
 constexpr std::uint32_t kMostGpus = 10'000'000;
 constexpr std::uint32_t kMostInJson = 256;         // GPUs: pairs grow with the square
 constexpr std::uint32_t kMostLinksToCut = 50'000;  // maximum flow takes seconds beyond
-constexpr std::array kLinkKinds = {"nvlink", "pcie", "socket", "network"};
 
 /// A block that words of the command line name: "cluster" with the flags laid over it.
 struct Where {
@@ -240,8 +242,8 @@ std::string link_table(const Cluster& cluster) {
                    {"latency"}});
   for (std::uint32_t l = 0; l < cluster.links(); ++l) {
     const topology::Link link = cluster.link(LinkId{l});
-    table.add({std::to_string(l), link.from, link.to, kLinkKinds[static_cast<std::size_t>(link.kind)],
-               text(link.bandwidth), text(link.latency)});
+    table.add({std::to_string(l), link.from, link.to, std::string(topology::name(link.kind)), text(link.bandwidth),
+               text(link.latency)});
   }
   return table.text();
 }
@@ -251,7 +253,7 @@ std::string link_json(const Cluster& cluster, LinkId id) {
   const topology::Link link = cluster.link(id);
   const std::string text = json_text(nlohmann::ordered_json{{"from", link.from},
                                                             {"to", link.to},
-                                                            {"kind", kLinkKinds[static_cast<std::size_t>(link.kind)]},
+                                                            {"kind", std::string(topology::name(link.kind))},
                                                             {"bandwidth_bytes_per_s", link.bandwidth.value},
                                                             {"latency_s", to_seconds(link.latency)}});
   std::string indented = "    ";
@@ -310,6 +312,7 @@ CommandLine topology_line() {
       ("nccl-xml", "one node as NCCL_TOPO_FILE")
       ("output", text_option(""), "write to this file instead of standard output");
   // clang-format on
+  add_report_option(options);
   return {
       "usage: stepcast topology X [OPTIONS]\n\n"
       "Shows the links of a machine and the ways between its GPUs. X: a node or a cluster of configs/ by its name, a\n"
@@ -337,10 +340,12 @@ int show_topology(const std::vector<std::string>& words) {
   }
   const std::string form = forms.empty() ? "" : forms.front();
   const std::string name = language::input_named(names.front()), output = (*values)["output"].as<std::string>();
-  check_distinct(std::array{named_output(output)}, std::array{std::filesystem::path(name)});
+  const std::string page = report_asked(*values);
+  const std::array outputs{named_output(output), NamedFile{"--report", page}};
+  check_distinct(outputs, std::array{std::filesystem::path(name)});
   language::Library library(language::config_folders());
   const Cluster cluster = build_as_asked(find_cluster(name, *values, library), *values);
-  check_distinct(std::array{named_output(output)}, library.files());
+  check_distinct(outputs, library.files());
   std::string out;
   if (form == "links") {
     out = link_table(cluster);
@@ -353,7 +358,13 @@ int show_topology(const std::vector<std::string>& words) {
   } else {
     out = head(cluster, language::visible(name)) + matrices(cluster, form == "matrix");
   }
-  write_output(output, out);
+  std::vector<NewFile> files;
+  if (!page.empty()) {
+    const PagePart part{.kind = "topology", .title = name, .document = json(cluster, name)};
+    files.push_back({page, html_page({&part, 1})});
+  }
+  files.push_back({output, out});
+  write_files(files);
   return kDone;
 }
 

@@ -6,7 +6,9 @@
 #include "app/report/explanation.h"
 #include "app/report/json.h"
 #include "app/report/moved.h"
+#include "app/report/page.h"
 #include "app/report/residuals.h"
+#include "app/report_asked.h"
 #include "language/configs/config_folders.h"
 #include "language/core/streams.h"
 #include "language/tables/predictions.h"
@@ -25,6 +27,7 @@ CommandLine validate_line() {
       "say which part of the model is most likely wrong where the row of this name is off")(
       "against", po::value<std::string>()->default_value("", ""),
       "show what moved since this file, which --format csv or json wrote");
+  add_report_option(options);
   return asked_line(
       "usage: stepcast validate [SCENARIO.yaml|TABLE.csv|FOLDER|-...] [OPTIONS]\n\n"
       "Puts predicted beside measured for every scenario with a `measured:` block; without a path, for\n"
@@ -49,9 +52,12 @@ int validate(const std::vector<std::string>& words) {
   if (!against.empty() && asked->format != Format::table)
     throw InputError("--against", "found --format json or csv, expected table");
 
+  const std::string page = report_asked(asked->values);
+  refuse_beside(asked->values, "report", {"explain", "against"});
+
   std::vector<std::filesystem::path> inputs;
   if (!against.empty()) inputs.emplace_back(language::input_named(against));
-  auto questions = questions_asked(*asked, {{"--residuals", residuals}}, inputs);
+  auto questions = questions_asked(*asked, {{"--residuals", residuals}, {"--report", page}}, inputs);
   if (!questions) return kBadInput;
   const std::vector<language::OldPrediction> old =
       against.empty() ? std::vector<language::OldPrediction>() : language::read_predictions(inputs.front());
@@ -71,6 +77,11 @@ int validate(const std::vector<std::string>& words) {
                      "no scenario there has a `measured:` block, expected measured.step_time in one");
   std::vector<NewFile> files;
   if (!residuals.empty()) files.push_back({residuals, residuals_csv(comparison)});
+  if (!page.empty()) {
+    const PagePart part{
+        .kind = "validate", .title = "predicted beside measured", .document = validate_json(comparison)};
+    files.push_back({page, html_page({&part, 1})});
+  }
   files.push_back({asked->output, !against.empty()                ? moved_table(comparison, old)
                                   : asked->format == Format::json ? validate_json(comparison)
                                   : asked->format == Format::csv  ? validate_csv(comparison)

@@ -1,6 +1,7 @@
 #include "models/cost/pass.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace stepcast::schedules {
@@ -26,23 +27,29 @@ Pipelined in_parts(const TensorCollective& op, Time multiply, Time traffic, doub
 class PassClock {
  public:
   PassClock(const KernelCost& cost, const TensorTimer& tensor, std::vector<collectives::Timing::Load>* traffic,
-            PassParts* parts)
-      : cost_(cost), tensor_(tensor), traffic_(traffic), parts_(parts) {}
+            PassParts* parts, std::vector<KernelShare>* shares)
+      : cost_(cost), tensor_(tensor), traffic_(traffic), parts_(parts), shares_(shares) {}
 
   PassTime run(const Kernels& kernels) {
+    if (shares_ != nullptr) shares_->assign(kernels.size(), {});
     const TensorCollective* gathered = nullptr;  // in parts, while the multiply behind it is looked for
+    std::size_t gathered_at = 0;
+    std::optional<std::size_t> beside_at;  // the collective that hides under the next kernel
     for (std::size_t i = 0; i < kernels.size(); ++i) {
       if (const auto* traffic = in_parts_of(kernels, i, collectives::Operation::all_gather)) {
         gathered = traffic;
+        gathered_at = i;
         continue;
       }
       if (const auto* multiply = std::get_if<Gemm>(&kernels[i])) {
         if (gathered != nullptr) {
           run_in_parts(*multiply, *std::exchange(gathered, nullptr));
+          share(i, gathered_at);
           continue;
         }
         if (const auto* traffic = in_parts_of(kernels, i + 1, collectives::Operation::reduce_scatter)) {
           run_in_parts(*multiply, *traffic);
+          share(i, i + 1);
           ++i;
           continue;
         }
@@ -52,12 +59,16 @@ class PassClock {
         run_collective(*collective);
       else
         run_kernel(cost_.time(kernels[i]));
+      share(i, std::holds_alternative<TensorCollective>(kernels[i]) ? i : beside_at.value_or(i));
+      beside_at = op_beside_ != nullptr ? beside_at.value_or(i) : std::optional<std::size_t>();
     }
     if (gathered != nullptr) {
       launch(*gathered);
       run_collective(*gathered);
+      beside_at = gathered_at;
     }
     finish_beside();
+    if (!kernels.empty()) share(kernels.size() - 1, beside_at.value_or(kernels.size() - 1));
     launched();
     pass_.duration = pass_.compute + pass_.exposed_tensor;
     if (cost_.software.launch_blocking) {
@@ -69,6 +80,14 @@ class PassClock {
   }
 
  private:
+  /// What the pass has grown by since this was called last is of a kernel and of traffic, by their places.
+  void share(std::size_t kernel, std::size_t traffic) {
+    if (shares_ == nullptr) return;
+    (*shares_)[kernel].compute += pass_.compute - shared_.compute;
+    (*shares_)[traffic].exposed_tensor += pass_.exposed_tensor - shared_.exposed_tensor;
+    shared_ = {pass_.compute, pass_.exposed_tensor};
+  }
+
   /// The host launches a kernel behind `before`. What has come before it ends that one's run of launches.
   void launch(const Kernel& kernel, const Kernel* before = nullptr, int times = 1) {
     launched();
@@ -179,6 +198,8 @@ class PassClock {
   const TensorTimer& tensor_;
   std::vector<collectives::Timing::Load>* const traffic_;
   PassParts* const parts_;
+  std::vector<KernelShare>* const shares_;
+  KernelShare shared_;  ///< what all kernels so far have been given
   PassTime pass_;
   Time beside_{};  ///< of a collective that hides under the next kernel
   const TensorCollective* op_beside_ = nullptr;
@@ -220,8 +241,9 @@ PassTime together(const PassTime& a, const PassTime& b) {
 }
 
 PassTime pass_time(const Kernels& kernels, const KernelCost& cost, const TensorTimer& tensor,
-                   std::vector<collectives::Timing::Load>* traffic, PassParts* parts) {
-  return PassClock(cost, tensor, traffic, parts).run(kernels);
+                   std::vector<collectives::Timing::Load>* traffic, PassParts* parts,
+                   std::vector<KernelShare>* shares) {
+  return PassClock(cost, tensor, traffic, parts, shares).run(kernels);
 }
 
 }  // namespace stepcast::schedules

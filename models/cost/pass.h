@@ -72,10 +72,16 @@ PassTime together(const PassTime& a, const PassTime& b);
 
 using TensorTimer = std::function<collectives::Timing(const TensorCollective&)>;
 
+/// What one kernel of a list adds to its pass.
+struct KernelShare {
+  Time compute{}, exposed_tensor{};
+};
+
 /// Kernels one after the other; a tensor collective marked `under_next` runs beside the next kernel, each slowing the
 /// other by `overlap_slowdown`. `traffic`, if given, receives each collective's loads, `parts` what the pass is made
-/// of, but for what the host holds up.
+/// of, but for what the host holds up, `shares` what each kernel adds to its compute and its exposed traffic.
 PassTime pass_time(const Kernels& kernels, const KernelCost& cost, const TensorTimer& tensor,
-                   std::vector<collectives::Timing::Load>* traffic = nullptr, PassParts* parts = nullptr);
+                   std::vector<collectives::Timing::Load>* traffic = nullptr, PassParts* parts = nullptr,
+                   std::vector<KernelShare>* shares = nullptr);
 
 }  // namespace stepcast::schedules

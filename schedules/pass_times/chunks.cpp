@@ -99,22 +99,24 @@ const std::vector<PieceTimes::TimedPiece>& PieceTimes::at(Coordinate c) {
     PieceParts& parts = *kind.parts;
     const CudaGraphs graphs = s.software.cuda_graphs;
     const KernelCost cost = cost_of(s, block);
-    const auto time = [&](const Kernels& kernels, PassParts& made, bool counts = true) {
-      PassTime pass = pass_time(kernels, cost, tensor, counts ? &kind.traffic : nullptr, &made);
+    const auto time = [&](const Kernels& kernels, PassParts& made, std::vector<KernelShare>& shares,
+                          bool counts = true) {
+      PassTime pass =
+          pass_time(kernels, cost, tensor, counts ? &kind.traffic : nullptr, &made, keeps_shares_ ? &shares : nullptr);
       if (graphs == CudaGraphs::step) pass.host = {};
       return pass;
     };
     kind.piece.parts = &parts;
-    kind.piece.forward = time(block.forward, parts.forward);
-    kind.piece.recompute = time(block.recompute, parts.recompute);
+    kind.piece.forward = time(block.forward, parts.forward, kind.shares.forward);
+    kind.piece.recompute = time(block.recompute, parts.recompute, kind.shares.recompute);
     if (!block.recompute.empty() && graphs == CudaGraphs::none)
       kind.piece.recompute = of_host(s.software.host_per_checkpoint) + kind.piece.recompute;
     if (splits_backward_) {
       const SplitBackward backward = split_backward(block.backward);
-      kind.piece.gradients = time(backward.inputs, parts.backward);
-      kind.piece.weight = time(backward.weights, parts.weight, false);
+      kind.piece.gradients = time(backward.inputs, parts.backward, kind.shares.backward);
+      kind.piece.weight = time(backward.weights, parts.weight, kind.shares.weight, false);
     } else {
-      kind.piece.gradients = time(block.backward, parts.backward);
+      kind.piece.gradients = time(block.backward, parts.backward, kind.shares.backward);
     }
     kind.piece.backward = kind.piece.recompute + kind.piece.gradients;
     if (copies_ != nullptr) {

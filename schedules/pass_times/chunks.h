@@ -32,6 +32,11 @@ struct Piece {
   const PieceParts* parts = nullptr;  ///< where somebody wants to see them
 };
 
+/// What each kernel adds to the passes of a block.
+struct PieceShares {
+  std::vector<KernelShare> forward, recompute, backward, weight;
+};
+
 /// What one virtual stage of one stage runs, in forward order.
 struct Chunk {
   std::vector<Piece> pieces;
@@ -96,6 +101,7 @@ class PieceTimes {
     Piece piece;
     std::vector<collectives::Timing::Load> traffic;  ///< of its tensor collectives, forward and backward together
     std::unique_ptr<PieceParts> parts;
+    PieceShares shares{};  ///< where somebody wants to see them
   };
   const std::vector<TimedPiece>& at(Coordinate c);  ///< by Blocks::kinds
 
@@ -106,6 +112,9 @@ class PieceTimes {
     Time among_tensor{}, among_context{}, among_experts{};  ///< what no kernels beside it hide
   };
   std::vector<PieceClasses> classes_at(Coordinate c);  ///< by Blocks::kinds
+
+  /// From now on, of places that were not asked for yet, TimedPiece::shares is filled.
+  void keep_shares() { keeps_shares_ = true; }
 
   /// Whether all groups that do the same at the same time take the same time, of those timed so far.
   bool alike() const { return alike_; }
@@ -120,7 +129,7 @@ class PieceTimes {
   const Blocks& blocks_;
   const Ranks& ranks_;
   const collectives::Timer& timer_;
-  bool fold_, splits_backward_, first_siblings_, alike_ = true;
+  bool fold_, splits_backward_, first_siblings_, alike_ = true, keeps_shares_ = false;
   const workload::SlowLinks* slow_links_;
   std::optional<OtherKind> other_;
   const HostCopies* copies_;

@@ -8,6 +8,7 @@
 #include "scenario/measured.h"
 #include "scenario/offload.h"
 #include "schedules/pipeline/pipeline.h"
+#include "schedules/results/step_detail.h"
 #include "sim/units.h"
 #include "workload/lowered.h"
 
@@ -181,12 +182,13 @@ struct Forecast {
   /// that waited for last, and so on to the step's begin. The parts add up to the step; none of it is a bubble or idle.
   /// Nothing too where the pipeline never drains, or workers do not wait for each other in every step.
   std::optional<TimeSplit> critical_path{};
-  std::vector<std::string> streams;  ///< "compute", "pipeline", "data" ...; for trace spans
-  std::vector<Span> spans;           ///< only when asked for
-  std::vector<PassSpan> passes;      ///< likewise; stage by stage, in order of time
-  std::vector<Arrow> arrows;         ///< likewise
-  std::vector<LinkPoint> link_use;   ///< likewise; stage by stage, in order of time
-  std::vector<MemoryPoint> memory;   ///< likewise
+  std::vector<std::string> streams;    ///< "compute", "pipeline", "data" ...; for trace spans
+  std::vector<Span> spans;             ///< only when asked for
+  std::vector<PassSpan> passes;        ///< likewise; stage by stage, in order of time
+  std::vector<Arrow> arrows;           ///< likewise
+  std::vector<LinkPoint> link_use;     ///< likewise; stage by stage, in order of time
+  std::vector<MemoryPoint> memory;     ///< likewise
+  std::optional<StepDetail> detail{};  ///< likewise
 };
 
 }  // namespace stepcast::schedules

@@ -45,9 +45,11 @@ struct Common {
 
 /// Of all micro-batches that the pipeline has.
 StepRun all_of(const StepInput& in, const Common& common) {
-  StepRun run{
-      common.flows, {}, build_step(in, common.traffic, common.inner ? &*common.inner : nullptr), {}, in.pipeline->shape,
-      {},           {}};
+  StepRun run;
+  run.flows = common.flows;
+  if (in.trace) run.communications = common.traffic.communications;
+  run.step = build_step(in, common.traffic, common.inner ? &*common.inner : nullptr);
+  run.shape = in.pipeline->shape;
   if (in.transfers) {
     workload::RunOfTransfers lowered =
         workload::run_transfers(run.step.program, common.traffic.communications, in.machine, in.slow_links, in.watch);

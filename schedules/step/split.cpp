@@ -6,46 +6,34 @@
 #include "schedules/results/time_parts.h"
 
 namespace stepcast::schedules {
-namespace {
 
-/// A gap before a task: the part in which the awaited transfer was under way is that traffic's, the part before it the
-/// other stage's.
-void add_gap(TimeSplit& split, const LaneTask& task, const sim::Timeline& timeline, Time from, Time to) {
+std::array<GapPart, 2> parts_of_gap(const LaneTask& task, const sim::Timeline& timeline, Time from, Time to) {
   const auto finish = [&](const std::optional<sim::TaskId>& t) {
     return t ? timeline.finish[sim::index(*t)] : Time{-1};
   };
+  const auto whole = [&](Time TimeSplit::*of) { return std::array{GapPart{of, from, to}, GapPart{of, to, to}}; };
   const bool beside_last = finish(task.arrival_beside) > finish(task.arrival);
   const std::optional<sim::TaskId>& arrival = beside_last ? task.arrival_beside : task.arrival;
   const Time arrived = finish(arrival), summed = finish(task.data), launched = finish(task.launched);
-  if (launched > std::max({arrived, summed, from})) {
-    split.host += to - from;
-  } else if (summed >= arrived && summed > from) {
-    split.exposed_data += to - from;
-    if (task.data_is_parameters) split.parameters += to - from;
-  } else if (arrived > from) {
-    const Time sent = std::clamp(timeline.start[sim::index(*arrival)], from, to);
-    split.bubble += sent - from;
-    split.exposed_pipeline += to - sent;
-  } else {
-    split.idle += to - from;
-  }
+  if (launched > std::max({arrived, summed, from})) return whole(&TimeSplit::host);
+  if (summed >= arrived && summed > from) return whole(&TimeSplit::exposed_data);
+  if (arrived <= from) return whole(&TimeSplit::idle);
+  const Time sent = std::clamp(timeline.start[sim::index(*arrival)], from, to);
+  return {GapPart{&TimeSplit::bubble, from, sent}, GapPart{&TimeSplit::exposed_pipeline, sent, to}};
 }
 
-/// When the lane's step begins.
-Time begin(const Lane& lane, const sim::Timeline& timeline) {
+Time lane_begin(const Lane& lane, const sim::Timeline& timeline) {
   return lane.before_step ? timeline.finish[sim::index(lane.tasks[*lane.before_step].last)] : lane.begins;
 }
 
-}  // namespace
-
-Time step_begin(const Step& step, const sim::Timeline& timeline) { return begin(step.lanes.front(), timeline); }
+Time step_begin(const Step& step, const sim::Timeline& timeline) { return lane_begin(step.lanes.front(), timeline); }
 
 Time step_time(const Step& step, const sim::Timeline& timeline) {
   Time longest{};
   for (const Lane& lane : step.lanes) {
     if (!lane.end_of_step) return timeline.end;
     longest =
-        std::max(longest, timeline.finish[sim::index(lane.tasks[*lane.end_of_step].last)] - begin(lane, timeline));
+        std::max(longest, timeline.finish[sim::index(lane.tasks[*lane.end_of_step].last)] - lane_begin(lane, timeline));
   }
   return longest;
 }
@@ -70,7 +58,11 @@ TimeSplit split_tasks(std::span<const LaneTask> tasks, const sim::Timeline& time
     const Time start = timeline.start[sim::index(task.task)], finish = timeline.finish[sim::index(task.last)];
     const Time kernels_end = task.kernels ? timeline.finish[sim::index(*task.kernels)] : finish;
     split.host += task.exposed_host + (finish - kernels_end);
-    if (start > now) add_gap(split, task, timeline, now, start);
+    if (start > now)
+      for (const GapPart& part : parts_of_gap(task, timeline, now, start)) {
+        split.*part.of += part.to - part.from;
+        if (part.of == &TimeSplit::exposed_data && task.data_is_parameters) split.parameters += part.to - part.from;
+      }
     switch (task.activity) {
       case Activity::forward:
       case Activity::backward:
@@ -106,7 +98,7 @@ TimeSplit split_tasks(std::span<const LaneTask> tasks, const sim::Timeline& time
 }
 
 TimeSplit split_time(const Lane& lane, const sim::Timeline& timeline, Time time) {
-  const Time from = begin(lane, timeline), end = from + time;
+  const Time from = lane_begin(lane, timeline), end = from + time;
   const std::size_t first = lane.before_step ? *lane.before_step + 1 : 0;
   const std::size_t past = lane.end_of_step ? *lane.end_of_step + 1 : lane.tasks.size();
   const std::span<const LaneTask> tasks = std::span(lane.tasks).subspan(first, past - first);

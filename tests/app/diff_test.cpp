@@ -41,7 +41,7 @@ std::optional<DiffSide> random_side(std::uint64_t seed, const test::ConfigNames&
                    library);
     if (!answer.question.error.empty()) return {};
     schedules::ForecastOptions options;
-    options.details = true;
+    options.time_details = true;
     options.advise = false;
     answer.forecast = schedules::forecast(answer.question.scenario, options);
   } catch (const std::exception&) {

@@ -1,0 +1,64 @@
+#include "app/report/page_part.h"
+
+#include <array>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "app/report/json_text.h"
+#include "sim/input_error.h"
+
+namespace stepcast::app {
+namespace {
+
+using PartJson = nlohmann::ordered_json;
+
+/// By which member of its document the result of a command is known.
+struct KnownBy {
+  std::string_view command, member, of_row{};  ///< of_row: what the first row has too, where several have the member
+};
+constexpr std::array kKnown{
+    KnownBy{"run", "results"},       KnownBy{"validate", "tables"},        KnownBy{"search", "plans", "settings"},
+    KnownBy{"plan", "runs", "plan"}, KnownBy{"sensitivity", "resources"},  KnownBy{"collective", "rows", "busbw_GBps"},
+    KnownBy{"sweep", "points"},      KnownBy{"topology", "pairs", "kind"},
+};
+
+bool fits(const PartJson& document, const KnownBy& known) {
+  const auto member = document.find(known.member);
+  if (member == document.end() || !member->is_array()) return false;
+  if (known.of_row.empty() || member->empty()) return true;
+  return member->front().is_object() && member->front().contains(known.of_row);
+}
+
+/// Lines of --format jsonl, as one document.
+PartJson points(const std::string& text, const std::string& shown) {
+  PartJson all = PartJson::array();
+  std::size_t line = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    ++line;
+    PartJson row = PartJson::parse(text.begin() + static_cast<std::ptrdiff_t>(at),
+                                   text.begin() + static_cast<std::ptrdiff_t>(end), nullptr, false);
+    if (!row.is_object())
+      throw InputError(shown + ":" + std::to_string(line), "found no object of JSON, expected a row of a sweep");
+    if (row.contains("point")) all.push_back(std::move(row));  // else the line behind the rows of a shard
+    at = end + 1;
+  }
+  return {{"points", std::move(all)}};
+}
+
+}  // namespace
+
+PagePart page_part(const std::string& text, const std::string& shown) {
+  constexpr std::string_view kExpected =
+      "expected what --format json of run, validate, search, sensitivity, plan or collective wrote, --format jsonl of "
+      "sweep, or topology --json";
+  PartJson document = PartJson::parse(text, nullptr, false);
+  if (document.is_discarded() || (document.is_object() && document.contains("point"))) document = points(text, shown);
+  if (!document.is_object()) throw InputError(shown, "found JSON that is no object, " + std::string(kExpected));
+  for (const KnownBy& known : kKnown)
+    if (fits(document, known))
+      return {.kind = std::string(known.command), .title = shown, .document = json_text(document, -1)};
+  throw InputError(shown, "found JSON of another kind, " + std::string(kExpected));
+}
+
+}  // namespace stepcast::app

@@ -1,0 +1,80 @@
+// Apache ECharts, of which only what is drawn here is brought along. Its tooltips are drawn on the canvas: the page's
+// policy allows no styles in HTML, and text on a canvas cannot be markup.
+import { BarChart, CustomChart, HeatmapChart, LineChart, ScatterChart } from "echarts/charts";
+import { AriaComponent, DataZoomComponent, GridComponent, LegendComponent, MarkLineComponent, TooltipComponent, VisualMapComponent } from "echarts/components";
+import { init, use, type EChartsCoreOption } from "echarts/core";
+import { CanvasRenderer } from "echarts/renderers";
+import { h } from "./dom";
+import { onTheme, theme } from "./theme";
+
+use([BarChart, CustomChart, HeatmapChart, LineChart, ScatterChart, AriaComponent, DataZoomComponent, GridComponent, LegendComponent, MarkLineComponent, TooltipComponent, VisualMapComponent, CanvasRenderer]);
+
+export interface Axis {
+  [key: string]: unknown;
+}
+
+/** An axis in the page's colours. */
+export function axis(more: Axis): Axis {
+  const t = theme();
+  return {
+    nameLocation: "middle",
+    nameGap: 30,
+    nameTextStyle: { color: t.soft },
+    axisLabel: { color: t.soft, ...((more.axisLabel as object) ?? {}) },
+    axisLine: { lineStyle: { color: t.line } },
+    axisTick: { show: false },
+    splitLine: { lineStyle: { color: t.line, opacity: 0.6 } },
+    ...Object.fromEntries(Object.entries(more).filter(([key]) => key !== "axisLabel")),
+  };
+}
+
+/** A chart of so many pixels' height. `about` says in words what it shows. `option` is asked anew when colours change. */
+export function chart(about: string, height: number, option: () => EChartsCoreOption): HTMLElement {
+  const box = h("div", { class: "chart", role: "img", "aria-label": about, tabindex: 0 });
+  box.style.height = `${height}px`;
+  const start = (): void => {
+    const drawn = init(box, null, { renderer: "canvas" });
+    const draw = (): void => {
+      const t = theme();
+      const asked = option() as Record<string, object>;
+      drawn.setOption(
+        {
+          animation: false,
+          aria: { enabled: false },
+          textStyle: { fontFamily: "inherit", color: t.text },
+          ...asked,
+          legend: asked.legend && { textStyle: { color: t.text }, type: "scroll", top: 2, padding: 4, itemWidth: 14, itemHeight: 10, ...asked.legend },
+          tooltip: {
+            renderMode: "richText",
+            confine: true,
+            backgroundColor: t.surface,
+            borderColor: t.line,
+            textStyle: { color: t.text, fontSize: 12, fontFamily: "system-ui, sans-serif" },
+            ...asked.tooltip,
+          },
+        },
+        true,
+      );
+      box.dataset.drawn = "1";
+    };
+    draw();
+    onTheme(draw);
+    new ResizeObserver(() => drawn.resize()).observe(box);
+    matchMedia("print").addEventListener("change", () => drawn.resize());
+  };
+  // Charts that are hidden have no size yet.
+  const seen = new IntersectionObserver((entries) => {
+    if (entries.some((entry) => entry.isIntersecting)) {
+      seen.disconnect();
+      start();
+    }
+  }, { rootMargin: "600px" });
+  seen.observe(box);
+  addEventListener("beforeprint", () => {
+    if (box.dataset.drawn === undefined && box.clientWidth > 0) {
+      seen.disconnect();
+      start();
+    }
+  });
+  return box;
+}
