@@ -5,6 +5,7 @@
 #include <new>
 #include <stdexcept>
 
+#include "app/elapsed_line.h"
 #include "app/progress.h"
 #include "app/transfer_progress.h"
 #include "calibrate/in_parallel.h"
@@ -30,6 +31,8 @@ bool forecast(Answer& answer, workload::Machines& machines, const AnswerOptions&
 /// With the memory of all the computer; where that is too little, the question's error says so.
 void forecast_alone(Answer& answer, const AnswerOptions& options) {
   TransferProgress transfers;
+  std::optional<ElapsedLine> line;
+  if (!options.forecast.transfers) line.emplace("forecasting");
   try {
     workload::Machines own;  // what others have remembered takes memory too
     if (!forecast(answer, own, options, transfers)) throw std::bad_alloc();

@@ -4,6 +4,7 @@
 #include "app/asked.h"
 #include "app/command.h"
 #include "app/diff/diff_report.h"
+#include "app/elapsed_line.h"
 #include "app/output.h"
 #include "app/report/terminal.h"
 #include "calibrate/logs/kineto.h"
@@ -189,6 +190,7 @@ int tell_difference(const std::vector<std::string>& words) {
   language::Library library(language::config_folders());
   std::array<std::optional<Answer>, 2> answers;
   std::array<std::optional<DiffSide>, 2> told;
+  std::optional<ElapsedLine> line("comparing");
   for (std::size_t i = 0; i < 2; ++i)
     if (is_scenario(sides[i].file)) answers[i].emplace(Answer{question_of(sides[i], library), std::nullopt, {}});
   for (std::size_t i = 0; i < 2; ++i) {
@@ -196,6 +198,7 @@ int tell_difference(const std::vector<std::string>& words) {
     told[i] = answers[i] ? forecast_side(*answers[i], sides[i], library)
                          : recorded_side(sides[i], choice, other ? &other->question.scenario : nullptr);
   }
+  line.reset();
   const DiffSide &a = *told[0], &b = *told[1];
   if (a.step == Time{} || b.step == Time{}) throw InputError("stepcast diff", "found a step of no length");
   const StepDifference different = difference(a, b, stage);

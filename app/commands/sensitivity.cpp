@@ -12,6 +12,7 @@
 
 #include "app/asked.h"
 #include "app/command.h"
+#include "app/elapsed_line.h"
 #include "app/output.h"
 #include "app/report/page.h"
 #include "app/report/png.h"
@@ -85,7 +86,9 @@ int tell_sensitivity(const std::vector<std::string>& words) {
   std::optional<oneapi::tbb::global_control> limit;
   if (asked->threads > 0) limit.emplace(oneapi::tbb::global_control::max_allowed_parallelism, asked->threads);
   workload::Machines machines(kSensitivityMachineBytes);
+  std::optional<ElapsedLine> line("simulating each resource");
   const SensitivityReport report{question.scenario, search::sensitivity(question.scenario, machines), prices};
+  line.reset();
   for (const auto& price : prices)
     if (std::ranges::none_of(report.sensitivity.effects,
                              [&](const auto& each) { return each.resource->name == price.first; }))

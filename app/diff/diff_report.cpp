@@ -64,7 +64,7 @@ std::string head(const DiffSide& a, const DiffSide& b) {
 
 std::string part_table(const DiffSide& a, const DiffSide& b, const StepDifference& d, std::size_t width) {
   const DiffUnit unit = unit_for(std::max(a.step, b.step));
-  constexpr std::size_t kOfNumbers = 80, kLeastBar = 10, kMostBar = 40;
+  constexpr std::size_t kOfNumbers = 74, kLeastBar = 6, kMostBar = 40;
   const std::size_t bar = std::clamp(width > kOfNumbers ? width - kOfNumbers : 0, kLeastBar, kMostBar);
   Time most{1};
   for (const PartDifference& part : d.parts) most = std::max(most, absolute(part.difference()));

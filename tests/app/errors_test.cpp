@@ -50,7 +50,7 @@ TEST(Broken, ThereAreAtLeast25) { EXPECT_GE(inputs().size(), 25u); }
 
 TEST(Broken, CommandsAndOptionsNameTheNearest) {
   const std::string unknown = run_program("rum").err;
-  EXPECT_TRUE(unknown.starts_with("stepcast: unknown command 'rum', expected one of run, validate, ")) << unknown;
+  EXPECT_TRUE(unknown.starts_with("stepcast: unknown command 'rum', expected one of run, diff, validate, ")) << unknown;
   EXPECT_TRUE(unknown.ends_with("; did you mean 'run'?\n")) << unknown;
   EXPECT_EQ(run_program("rum").status, 2);
   EXPECT_TRUE(run_program("version").err.ends_with(", --help, --version; did you mean '--version'?\n"));
