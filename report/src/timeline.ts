@@ -8,7 +8,7 @@ import { firstEndingAfter, unpack, type Row, type Stretches } from "./stretches"
 
 const kAxis = 26; // pixels, of the ruler above the rows
 const kNames = 92; // of the rows' names left of them
-const kLeastPixels = 1.5; // what is narrower is drawn with what follows it
+const kLeastPixels = 2; // what is narrower is drawn with what follows it
 const kHighest = 640;
 
 interface View { from: number; to: number; top: number }
@@ -161,18 +161,29 @@ class Timeline {
     const high = beside ? Math.max(Math.round(tall * 0.6), 4) : tall;
     const top = y + (beside ? (tall - high) / 2 : 0);
     let drawn = 0;
+    let brush = -1; // what the canvas paints with
     for (let i = firstEndingAfter(row, this.view.from); i < row.start.length && row.start[i] < this.view.to; ) {
       const begin = row.start[i];
       let end = row.end[i];
       let shown = i;
       if (end - begin < least) {
         // Too narrow: the longest of those that begin in the same pixel stands for all of them.
-        const past = begin + least;
-        let next = firstEndingAfter(row, past);
-        if (next <= i) next = i + 1;
-        const looked = Math.min(next, i + 64);
-        for (let k = i; k < looked; ++k) if (row.end[k] - row.start[k] > row.end[shown] - row.start[shown]) shown = k;
-        end = Math.max(row.end[Math.min(next, row.end.length) - 1], begin + perPixel);
+        // Where the same kind goes on in the next pixels they are one rectangle.
+        let next = i;
+        for (let doing = -1, from = begin; ; from += least) {
+          const first = next;
+          next = Math.max(firstEndingAfter(row, from + least), first + 1);
+          let longest = first;
+          for (let k = first; k < Math.min(next, first + 32); ++k) if (row.end[k] - row.start[k] > row.end[longest] - row.start[longest]) longest = k;
+          if (doing === -1) shown = longest;
+          doing = this.data.kinds[row.kind[shown]].doing;
+          end = Math.max(row.end[Math.min(next, row.end.length) - 1], from + perPixel);
+          if (next >= row.start.length || row.start[next] > this.view.to || row.end[next] - row.start[next] >= least || row.start[next] > from + 2 * least) break;
+          let then = next;
+          const past = Math.max(firstEndingAfter(row, from + 2 * least), next + 1);
+          for (let k = next; k < Math.min(past, next + 32); ++k) if (row.end[k] - row.start[k] > row.end[then] - row.start[then]) then = k;
+          if (this.data.kinds[row.kind[then]].doing !== doing) break;
+        }
         i = next;
       } else {
         i += 1;
@@ -181,7 +192,10 @@ class Timeline {
       const key = this.detail.doings[doing].key;
       const x = this.x(begin);
       const wide = this.x(end) - x;
-      context.fillStyle = colours[doing];
+      if (doing !== brush) {
+        context.fillStyle = colours[doing];
+        brush = doing;
+      }
       const waits = isIdle(key) && !beside;
       if (waits) {
         context.globalAlpha = key === "bubble" || key === "idle" || key === "host" ? 1 : 0.75;
@@ -191,7 +205,9 @@ class Timeline {
         context.fillRect(x, top, wide > 3 ? wide - 0.6 : wide, high);
       }
       drawn += 1;
-      if (wide > 26 && high >= 11) this.drawLabel(context, row, shown, key, waits, Math.max(x, kNames), Math.min(x + wide, this.width), top + high / 2);
+      if (wide <= 26 || high < 11) continue;
+      brush = -1;
+      this.drawLabel(context, row, shown, key, waits, Math.max(x, kNames), Math.min(x + wide, this.width), top + high / 2);
     }
     return drawn;
   }
