@@ -34,9 +34,9 @@ struct LaneTask {
   Time exposed_host{};                    ///< likewise
   std::optional<sim::TaskId> kernels{};   ///< where its kernels end, if the host may hold up its end
   std::optional<sim::TaskId> launched{};  ///< what the host has done before it, which it waits for
-  bool in_parts = false;     ///< traffic in it is simulated: it may take longer, or what hides beside kernels less
+  bool in_parts = false;  ///< traffic in it is simulated: it may take longer, or what hides beside kernels less
   bool data_is_parameters = false;  ///< `data` gathers parameters; else it sums gradients
-  bool beside_data = false;  ///< gradients or parameters may be on their way meanwhile
+  bool beside_data = false;         ///< gradients or parameters may be on their way meanwhile
 };
 
 /// Traffic of a lane that runs beside compute, for the trace.
