@@ -3,8 +3,9 @@
 packages=(g++ cmake ninja-build ccache libboost-graph-dev libboost-program-options-dev libboost-context-dev
   libyaml-cpp-dev libgtest-dev libgmock-dev libbenchmark-dev libfmt-dev nlohmann-json3-dev libtbb-dev libeigen3-dev
   libpugixml-dev pkgconf librsvg2-dev fonts-dejavu-core libarchive-dev libsqlite3-dev libtomlplusplus-dev)
-# What only parts are built of that stepcast does without: sweeps that mpirun shares out, and layouts by integer programs.
-optional_packages=(libopenmpi-dev openmpi-bin coinor-libcbc-dev)
+# What only parts are built of that stepcast does without: sweeps that mpirun shares out, layouts by integer programs, and
+# the module for Python with its tests.
+optional_packages=(libopenmpi-dev openmpi-bin coinor-libcbc-dev pybind11-dev python3-dev python3-pytest)
 
 # install_missing PACKAGE...
 install_missing() {
