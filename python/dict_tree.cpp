@@ -25,16 +25,31 @@ constexpr int kMostDepth = 32;
   throw InputError(kDict.file, path.empty() ? what : path + ": " + what);
 }
 
-/// Of a number, a flag or a text; numbers of numpy are numbers too. Nothing: it is none of these.
+/// Python's own number, flag or list of what numpy or pandas made; all else as it is.
+py::object plain(const py::handle& value) {
+  if (py::hasattr(value, "tolist")) return value.attr("tolist")();
+  return py::reinterpret_borrow<py::object>(value);
+}
+
+std::string type_name(const py::handle& value) { return py::str(py::type::handle_of(value).attr("__name__")); }
+
+/// Half of a pair of UTF-16 is a character of Python's texts, but none that a file can hold.
+std::string text_of(const py::handle& text) {
+  try {
+    return text.cast<std::string>();
+  } catch (const py::cast_error&) {
+    throw InputError(kDict.file,
+                     "found the text " + std::string(py::repr(text)) + ", expected one of Unicode characters");
+  }
+}
+
+/// Of a number, a flag, a text or a path. Nothing: it is none of these.
 std::optional<std::string> scalar_text(const py::handle& value) {
-  if (py::isinstance<py::str>(value)) return value.cast<std::string>();
+  if (py::isinstance<py::str>(value)) return text_of(value);
   if (py::isinstance<py::bool_>(value)) return value.cast<bool>() ? "true" : "false";
-  const std::string type = py::str(py::type::handle_of(value).attr("__name__"));
-  if (type == "bool_") return value.attr("__bool__")().cast<bool>() ? "true" : "false";
+  if (py::isinstance<py::float_>(value)) return std::string(py::repr(value));
   if (PyIndex_Check(value.ptr()) != 0) return std::string(py::str(value.attr("__index__")()));
-  if (py::isinstance<py::float_>(value)) return std::string(py::repr(value.attr("__float__")()));
-  if (py::hasattr(value, "__float__") && py::hasattr(value, "item")) return scalar_text(value.attr("item")());
-  if (py::hasattr(value, "__fspath__")) return value.attr("__fspath__")().cast<std::string>();
+  if (py::hasattr(value, "__fspath__")) return text_of(value.attr("__fspath__")());
   return std::nullopt;
 }
 
@@ -50,7 +65,8 @@ void put(Node& mapping, std::string_view path, Node value, const std::string& wh
     mapping.entries.push_back({key, kDict, std::move(value)});
     return;
   }
-  if (found == nullptr) found = &mapping.entries.emplace_back(key, kDict, language::make_mapping(kDict)).value;
+  if (found == nullptr)
+    found = &mapping.entries.emplace_back(language::Entry{key, kDict, language::make_mapping(kDict)}).value;
   if (found->kind != Node::Kind::mapping) wrong(whole, "found beside " + key + ", which has a value of its own");
   put(*found, path.substr(dot + 1), std::move(value), whole);
 }
@@ -58,7 +74,7 @@ void put(Node& mapping, std::string_view path, Node value, const std::string& wh
 std::string key_of(const py::handle& key, const std::string& path) {
   if (!py::isinstance<py::str>(key))
     wrong(path, "found the key " + in_quotes(std::string(py::repr(key))) + ", expected a text");
-  return key.cast<std::string>();
+  return text_of(key);
 }
 
 Node mapping_of(const py::handle& dict, const std::string& path, int depth) {
@@ -70,19 +86,18 @@ Node mapping_of(const py::handle& dict, const std::string& path, int depth) {
   return mapping;
 }
 
-Node node_of(const py::handle& value, const std::string& path, int depth) {
+Node node_of(const py::handle& given, const std::string& path, int depth) {
   if (depth > kMostDepth) wrong(path, "found more than 32 levels, expected fewer");
+  const py::object value = plain(given);
   Node node;
   node.place = kDict;
   if (value.is_none()) return node;
   if (py::isinstance<py::dict>(value)) return mapping_of(value, path, depth);
   if (const std::optional<std::string> text = scalar_text(value)) return language::make_scalar(*text, kDict);
-  if (!py::isinstance<py::list>(value) && !py::isinstance<py::tuple>(value) && !py::hasattr(value, "tolist"))
-    wrong(path, "found " + std::string(py::str(py::type::handle_of(value).attr("__name__"))) +
-                    ", expected a text, a number, True, False, None, a list or a dict");
+  if (!py::isinstance<py::list>(value) && !py::isinstance<py::tuple>(value))
+    wrong(path, "found " + type_name(value) + ", expected a text, a number, True, False, None, a list or a dict");
   node.kind = Node::Kind::list;
-  for (const py::handle item : py::reinterpret_borrow<py::object>(value))
-    node.items.push_back(node_of(item, path, depth + 1));
+  for (const py::handle item : value) node.items.push_back(node_of(item, path, depth + 1));
   return node;
 }
 
@@ -101,14 +116,14 @@ Node tree_of(const py::dict& scenario) {
   return plain;
 }
 
-std::string setting_text(const py::handle& value, const std::string& key) {
+std::string setting_text(const py::handle& given, const std::string& key) {
+  const py::object value = plain(given);
   if (value.is_none()) return {};
   if (const std::optional<std::string> text = scalar_text(value)) return *text;
   if (!py::isinstance<py::list>(value) && !py::isinstance<py::tuple>(value))
-    throw InputError(key, "found " + in_quotes(std::string(py::repr(value))) + ", expected a text, a number or a list");
+    throw InputError(key, "found " + type_name(value) + ", expected a text, a number or a list");
   std::string list;
-  for (const py::handle item : py::reinterpret_borrow<py::object>(value))
-    list += (list.empty() ? "" : ", ") + setting_text(item, key);
+  for (const py::handle item : value) list += (list.empty() ? "" : ", ") + setting_text(item, key);
   return "[" + list + "]";
 }
 

@@ -51,11 +51,26 @@ def test_threads_have_the_answers_that_one_has():
         assert list(pool.map(stepcast.run, scenarios)) == alone
 
 
-def test_numbers_of_numpy_are_numbers():
-    numpy = pytest.importorskip("numpy")
-    given = {**SMALL, "training": {"global_batch": numpy.int64(256), "micro_batch": numpy.int32(8), "sequence": 512}}
-    given["imperfections"] = {}
-    assert stepcast.run(given)["results"][0]["step_time_s"] == stepcast.run(SMALL)["results"][0]["step_time_s"]
+class Array:
+    """As numpy's numbers and arrays are: tolist() makes Python's own of them."""
+
+    def __init__(self, held):
+        self.held = held
+
+    def tolist(self):
+        return self.held
+
+
+def test_numbers_and_arrays_of_numpy_are_numbers_and_lists():
+    sizes = {"global_batch": Array(256), "micro_batch": Array(8), "sequence": Array(512)}
+    assert stepcast.run({**SMALL, "training": sizes}) == stepcast.run(SMALL)
+    assert stepcast.run(SMALL, set={"training.micro_batch": Array(4)}) == stepcast.run(
+        {**SMALL, "training.micro_batch": 4}
+    )
+    axes = {"training.micro_batch": [Array(2), Array(4)]}
+    assert stepcast.sweep(SMALL, axes)["training.micro_batch"] == [2, 4]
+    with pytest.raises(stepcast.InputError, match="micro_batch: found a list"):
+        stepcast.run({**SMALL, "training.micro_batch": Array([2, 4])})
 
 
 def resident_bytes():
