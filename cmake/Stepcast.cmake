@@ -97,6 +97,8 @@ function(stepcast_library name)
     list(REMOVE_ITEM headers ${own_header})
   endforeach()
   add_library(${name} STATIC ${sources})
+  # In a shared object too (Python's module) calls between these libraries stay direct, and nobody else sees them.
+  set_target_properties(${name} PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
   stepcast_unity(${name} ${sources})
   target_sources(${name} PUBLIC FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR} FILES ${headers})
   # How these libraries are compiled is no concern of those who use them.

@@ -175,4 +175,20 @@ std::vector<Question> read_questions(std::span<const std::string> paths, std::sp
   return questions;
 }
 
+Question read_question(const Node& tree, std::span<const std::string> settings, Library& library,
+                       const MoreChecks& more) {
+  const Node over = settings_layer(settings, {});
+  Question question;
+  question.origin = question.name = question.table = tree.place.file;
+  question.file = tree.place.file;
+  try {
+    finish(question, library.expand_block(tree, scenario_schema(), ""), {over, library, more});
+  } catch (const InputError& e) {
+    question.error = visible(e.what());
+  } catch (...) {
+    keep_error(question);
+  }
+  return question;
+}
+
 }  // namespace stepcast::language

@@ -20,4 +20,10 @@ namespace stepcast::language {
 std::vector<Question> read_questions(std::span<const std::string> paths, std::span<const std::string> settings,
                                      Library& library, std::vector<Given> options = {}, const MoreChecks& more = {});
 
+/// Reads one scenario that a program made: `tree` is what its file would say, and stands under `settings`. Its place is
+/// what messages call it, and files that it names are looked for in the working directory. What is wrong with it is in
+/// its error. Throws InputError as read_questions does.
+Question read_question(const Node& tree, std::span<const std::string> settings, Library& library,
+                       const MoreChecks& more = {});
+
 }  // namespace stepcast::language

@@ -41,6 +41,17 @@ Variants::Variants(const std::string& path, std::span<const std::string> setting
     : library_(std::move(library)), file_(input_named(path)), origin_(shown_path(file_)) {
   const Node over = settings_layer(settings, std::move(options));
   tree_ = read_tree(file_, library_);
+  lay_over(over);
+}
+
+Variants::Variants(Node tree, std::span<const std::string> settings, Library library)
+    : library_(std::move(library)), file_(tree.place.file), origin_(tree.place.file) {
+  const Node over = settings_layer(settings, {});
+  tree_ = library_.expand_block(tree, scenario_schema(), "");
+  lay_over(over);
+}
+
+void Variants::lay_over(const Node& over) {
   merge(scenario_schema(), tree_, over);
   tree_ = library_.expand_block(tree_, scenario_schema(), "");
 }

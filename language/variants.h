@@ -19,6 +19,9 @@ class Variants {
   /// missing is no error yet: what is laid over it later may give it.
   Variants(const std::string& path, std::span<const std::string> settings, std::vector<Given> options, Library library);
 
+  /// The same of a scenario that a program made (read_question).
+  Variants(Node tree, std::span<const std::string> settings, Library library);
+
   /// The scenario with these keys laid over it, of which no two are the same. What is wrong with it is in its error.
   Question with(const std::vector<Given>& keys);
 
@@ -28,6 +31,8 @@ class Variants {
   std::string name() const;  ///< the scenario's, or its file's
 
  private:
+  void lay_over(const Node& over);
+
   Library library_;
   std::filesystem::path file_;
   std::string origin_;

@@ -23,7 +23,7 @@ import os
 import re
 import sys
 
-rooms = ["sim", "topology", "collectives", "workload", "scenario", "models", "schedules", "calibrate", "search", "language", "stepcast", "app"]
+rooms = ["sim", "topology", "collectives", "workload", "scenario", "models", "schedules", "calibrate", "search", "language", "stepcast", "app", "python"]
 private = {"topology/cluster_parts.h": "topology"}
 only_in = {
     "yaml-cpp": ["language"],

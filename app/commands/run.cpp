@@ -15,6 +15,7 @@
 #include "app/report/step_detail_json.h"
 #include "app/report/terminal.h"
 #include "app/report_asked.h"
+#include "app/simulate_word.h"
 #include "language/core/streams.h"
 #include "schedules/checks/check_transfers.h"
 #include "sim/in_quotes.h"
@@ -34,16 +35,14 @@ std::string diagram_title(const Answer& answer) {
 
 /// `word`: of --simulate. Pictures and traces are of a step, whether it fits or not.
 AnswerOptions simulated(const std::string& word, bool draws, bool transfers) {
-  if (!word.empty() && word != "all" && word != "fitting" && word != "none")
-    throw InputError("--simulate", "found " + in_quotes(word) + ", expected one of all, fitting, none");
+  const std::optional<schedules::Simulate> asked = simulate_word(word);
   if (draws && !word.empty() && word != "all")
     throw InputError("--simulate", "found " + in_quotes(word) + " beside a trace or diagram, expected all");
   if (transfers && word == "none")
     throw InputError("--simulate", "found 'none' beside --detail transfers, expected all or fitting");
   AnswerOptions options;
   options.rows_that_may_fit = word.empty() && !draws;
-  if (word == "fitting") options.forecast.simulate = schedules::Simulate::what_may_fit;
-  if (word == "none") options.forecast.simulate = schedules::Simulate::nothing;
+  if (asked) options.forecast.simulate = *asked;
   options.forecast.advise = word != "none";
   return options;
 }

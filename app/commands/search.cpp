@@ -8,7 +8,6 @@
 #include <cstdio>
 #include <mutex>
 #include <optional>
-#include <set>
 #include <string>
 
 #include "app/asked.h"
@@ -20,6 +19,7 @@
 #include "app/report/search_report.h"
 #include "app/report/searched_runs.h"
 #include "app/report_asked.h"
+#include "app/search_space.h"
 #include "calibrate/confidence/traits.h"
 #include "language/configs/config_folders.h"
 #include "language/core/streams.h"
@@ -70,64 +70,9 @@ CommandLine search_line() {
       options);
 }
 
-search::Objective objective_named(const std::string& name) {
-  if (name == "step_time") return search::Objective::step_time;
-  if (name == "memory") return search::Objective::memory;
-  if (name == "gpus") return search::Objective::gpus;
-  throw InputError("--objective", "found " + in_quotes(name) + ", expected one of step_time, memory, gpus");
-}
-
-/// In ascending order, each once.
-void add_values(std::vector<std::int64_t>& values, const std::vector<std::int64_t>& more) {
-  values.insert(values.end(), more.begin(), more.end());
-  std::ranges::sort(values);
-  values.erase(std::unique(values.begin(), values.end()), values.end());
-}
-
-/// "a,b,c", of which none is empty.
-std::vector<std::int64_t> values_of(const search::Axis& axis, const std::string& list) {
-  std::vector<std::int64_t> values;
-  for (std::size_t begin = 0; begin <= list.size();) {
-    const std::size_t end = std::min(list.find(',', begin), list.size());
-    values.push_back(search::read_value(axis, "--over", list.substr(begin, end - begin)));
-    begin = end + 1;
-  }
-  add_values(values, {});
-  return values;
-}
-
 search::Space space_asked(const Asked& asked, schedules::Scenario start, search::Objective objective) {
-  search::Space space = search::usual_space(std::move(start));
-  if (objective == search::Objective::gpus)
-    space.values[search::axis_named("", "cluster.gpus")] = search::smaller_clusters(space.start);
-  std::set<std::size_t> said;
-  const auto once = [&](const char* option, const std::string& key) {
-    const std::size_t axis = search::axis_named(option, key);
-    if (!said.insert(axis).second) throw InputError(option, key + " is said twice, expected once");
-    return axis;
-  };
-  for (const std::string& word : asked.values["over"].as<std::vector<std::string>>()) {
-    const std::size_t equals = word.find('=');
-    if (equals == word.npos) throw InputError("--over", "found " + in_quotes(word) + ", expected KEY=A,B,...");
-    const std::size_t axis = once("--over", word.substr(0, equals));
-    space.values[axis] = values_of(search::axes()[axis], word.substr(equals + 1));
-  }
-  // Sizes go with the clusters that are tried, not with the scenario's alone.
-  for (const std::int64_t gpus : space.values[search::axis_named("", "cluster.gpus")]) {
-    schedules::Scenario other = space.start;
-    other.cluster.gpus = static_cast<std::uint32_t>(gpus);
-    const search::Space usual = search::usual_space(std::move(other));
-    for (const char* key :
-         {"parallelism.tensor", "parallelism.context", "parallelism.pipeline", "parallelism.expert"}) {
-      const std::size_t axis = search::axis_named("", key);
-      if (!said.contains(axis)) add_values(space.values[axis], usual.values[axis]);
-    }
-  }
-  for (const std::string& key : asked.values["fix"].as<std::vector<std::string>>()) {
-    const std::size_t axis = once("--fix", key);
-    space.values[axis] = {search::axes()[axis].of(space.start)};
-  }
-  return space;
+  return search_space(std::move(start), objective, asked.values["over"].as<std::vector<std::string>>(),
+                      asked.values["fix"].as<std::vector<std::string>>());
 }
 
 /// One line on the terminal that is written over.
@@ -190,15 +135,6 @@ std::vector<SearchedRun> searched(const Asked& asked, search::Options options,
   return runs;
 }
 
-SearchReport report_of(search::Space space, search::Answer answer) {
-  SearchReport report{std::move(space), std::move(answer), {}};
-  const std::vector<calibrate::Residual> measured = measured_residuals();
-  for (const search::Found& plan : report.answer.best)
-    report.bands.push_back(
-        calibrate::band(calibrate::without(measured, "", ""), calibrate::traits(plan.scenario), plan.forecast.step));
-  return report;
-}
-
 /// The best plan as a scenario, or as a framework is told it.
 std::string emitted(const Asked& asked, const SearchReport& report, const language::Framework* framework) {
   const search::Found& best = report.answer.best.front();
@@ -219,7 +155,7 @@ std::optional<std::uint64_t> budget_asked(const std::string& word) {
 
 search::Options options_asked(const Asked& asked) {
   search::Options options;
-  options.objective = objective_named(word(asked.values, "objective"));
+  options.objective = search_objective(word(asked.values, "objective"));
   options.top = parse_count(word(asked.values, "top"), "--top", kMostTop);
   options.budget = budget_asked(word(asked.values, "budget"));
   options.exhaustive = asked.values["exhaustive"].as<bool>();
@@ -292,7 +228,7 @@ int search_plans(const std::vector<std::string>& words) {
         [&](const search::Space& space) { return answer_of(space, options, machines); });
   }
   const search::Space space = space_asked(*asked, question.scenario, options.objective);
-  const SearchReport report = report_of(space, answer_of(space, options, machines));
+  const SearchReport report = search_report(space, answer_of(space, options, machines));
   const std::vector<search::Found>& best = report.answer.best;
   if (!emit.empty() && best.empty()) throw InputError("--emit", "no plan of the space fits");
   if (!emit.empty())

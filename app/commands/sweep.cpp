@@ -10,6 +10,7 @@
 #include "app/report/page.h"
 #include "app/report/png.h"
 #include "app/report_asked.h"
+#include "app/simulate_word.h"
 #include "app/sweep/in_turns.h"
 #include "app/sweep/mark.h"
 #include "app/sweep/plot.h"
@@ -74,11 +75,7 @@ Format format_asked(const Asked& asked) {
 schedules::ForecastOptions forecast_asked(const std::string& word) {
   schedules::ForecastOptions options;
   options.advise = false;
-  options.simulate = schedules::Simulate::what_may_fit;
-  if (word == "all") options.simulate = schedules::Simulate::all;
-  if (word == "none") options.simulate = schedules::Simulate::nothing;
-  if (!word.empty() && word != "all" && word != "fitting" && word != "none")
-    throw InputError("--simulate", "found " + in_quotes(word) + ", expected one of all, fitting, none");
+  options.simulate = simulate_word(word).value_or(schedules::Simulate::what_may_fit);
   return options;
 }
 

@@ -1,0 +1,86 @@
+#include "app/search_space.h"
+
+#include <algorithm>
+#include <set>
+
+#include "app/asked.h"
+#include "calibrate/confidence/traits.h"
+#include "sim/in_quotes.h"
+#include "sim/input_error.h"
+
+namespace stepcast::app {
+namespace {
+
+/// In ascending order, each once.
+void add_values(std::vector<std::int64_t>& values, const std::vector<std::int64_t>& more) {
+  values.insert(values.end(), more.begin(), more.end());
+  std::ranges::sort(values);
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+}
+
+/// "a,b,c", of which none is empty.
+std::vector<std::int64_t> values_of(const search::Axis& axis, const std::string& list) {
+  std::vector<std::int64_t> values;
+  for (std::size_t begin = 0; begin <= list.size();) {
+    const std::size_t end = std::min(list.find(',', begin), list.size());
+    values.push_back(search::read_value(axis, "--over", list.substr(begin, end - begin)));
+    begin = end + 1;
+  }
+  add_values(values, {});
+  return values;
+}
+
+}  // namespace
+
+search::Objective search_objective(const std::string& name, const std::string& place) {
+  if (name == "step_time") return search::Objective::step_time;
+  if (name == "memory") return search::Objective::memory;
+  if (name == "gpus") return search::Objective::gpus;
+  throw InputError(place, "found " + in_quotes(name) + ", expected one of step_time, memory, gpus");
+}
+
+search::Space search_space(schedules::Scenario start, search::Objective objective, std::span<const std::string> over,
+                           std::span<const std::string> fix) {
+  search::Space space = search::usual_space(std::move(start));
+  if (objective == search::Objective::gpus)
+    space.values[search::axis_named("", "cluster.gpus")] = search::smaller_clusters(space.start);
+  std::set<std::size_t> said;
+  const auto once = [&](const char* option, const std::string& key) {
+    const std::size_t axis = search::axis_named(option, key);
+    if (!said.insert(axis).second) throw InputError(option, key + " is said twice, expected once");
+    return axis;
+  };
+  for (const std::string& word : over) {
+    const std::size_t equals = word.find('=');
+    if (equals == word.npos) throw InputError("--over", "found " + in_quotes(word) + ", expected KEY=A,B,...");
+    const std::size_t axis = once("--over", word.substr(0, equals));
+    space.values[axis] = values_of(search::axes()[axis], word.substr(equals + 1));
+  }
+  // Sizes go with the clusters that are tried, not with the scenario's alone.
+  for (const std::int64_t gpus : space.values[search::axis_named("", "cluster.gpus")]) {
+    schedules::Scenario other = space.start;
+    other.cluster.gpus = static_cast<std::uint32_t>(gpus);
+    const search::Space usual = search::usual_space(std::move(other));
+    for (const char* key :
+         {"parallelism.tensor", "parallelism.context", "parallelism.pipeline", "parallelism.expert"}) {
+      const std::size_t axis = search::axis_named("", key);
+      if (!said.contains(axis)) add_values(space.values[axis], usual.values[axis]);
+    }
+  }
+  for (const std::string& key : fix) {
+    const std::size_t axis = once("--fix", key);
+    space.values[axis] = {search::axes()[axis].of(space.start)};
+  }
+  return space;
+}
+
+SearchReport search_report(search::Space space, search::Answer answer) {
+  SearchReport report{std::move(space), std::move(answer), {}};
+  const std::vector<calibrate::Residual> measured = measured_residuals();
+  for (const search::Found& plan : report.answer.best)
+    report.bands.push_back(
+        calibrate::band(calibrate::without(measured, "", ""), calibrate::traits(plan.scenario), plan.forecast.step));
+  return report;
+}
+
+}  // namespace stepcast::app

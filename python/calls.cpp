@@ -1,0 +1,182 @@
+#include "python/calls.h"
+
+#include <oneapi/tbb/global_control.h>
+
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+#include "app/answers.h"
+#include "app/asked.h"
+#include "app/report/comparison.h"
+#include "app/report/json.h"
+#include "app/report/sensitivity_report.h"
+#include "app/search_space.h"
+#include "app/simulate_word.h"
+#include "app/sweep/axis.h"
+#include "app/sweep/in_order.h"
+#include "app/sweep/point_answers.h"
+#include "language/configs/config_folders.h"
+#include "language/questions.h"
+#include "schedules/checks/check_transfers.h"
+#include "search/sensitivity.h"
+#include "sim/input_error.h"
+
+namespace stepcast::python {
+namespace {
+
+using Questions = std::vector<language::Question>;
+
+/// Of memory, for what the machines of all calls remember of collectives.
+constexpr std::size_t kMostMachineBytes = std::size_t{256} << 20;
+
+/// The machines that all calls of this process share: whoever forecasts in a loop builds each cluster once. Answers do
+/// not depend on it.
+workload::Machines& machines() {
+  static workload::Machines shared(kMostMachineBytes);
+  return shared;
+}
+
+/// Reads what is asked about. Throws InputError with all that is wrong where a scenario that is named, or a dict,
+/// cannot run; a row of a table or a file of a folder that cannot says so in its answer.
+Questions questions_of(const std::vector<Asking>& asked, const std::vector<std::string>& settings,
+                       const language::MoreChecks& more = {}) {
+  language::Library library(language::config_folders());
+  Questions all;
+  std::string wrong;
+  for (const Asking& each : asked) {
+    if (const auto* tree = std::get_if<language::Node>(&each)) {
+      all.push_back(language::read_question(*tree, settings, library, more));
+    } else {
+      Questions read = language::read_questions(std::vector{std::get<std::string>(each)}, settings, library, {}, more);
+      std::ranges::move(read, std::back_inserter(all));
+    }
+  }
+  for (const language::Question& question : all)
+    if (!question.among_others && !question.error.empty()) wrong += (wrong.empty() ? "" : "\n") + question.error;
+  if (!wrong.empty()) throw InputError("", wrong);
+  return all;
+}
+
+/// The one scenario that a call is about.
+schedules::Scenario scenario_of(const Asking& asked, const std::vector<std::string>& settings) {
+  Questions questions = questions_of({asked}, settings);
+  if (questions.size() != 1)
+    throw InputError("", "found " + std::to_string(questions.size()) + " scenarios, expected one");
+  if (!questions.front().error.empty()) throw InputError("", questions.front().error);
+  return std::move(questions.front().scenario);
+}
+
+/// One question is answered on the machines that all calls share.
+std::vector<app::Answer> answered(Questions questions, const app::AnswerOptions& options) {
+  if (questions.size() == 1 && !questions.front().of_table) {
+    app::Answer answer{questions.front(), std::nullopt, {}};
+    if (app::answer_one(answer, machines(), options.forecast)) {
+      std::vector<app::Answer> answers;
+      answers.push_back(std::move(answer));
+      return answers;
+    }
+  }
+  return app::answer(std::move(questions), options);
+}
+
+class Threads {
+ public:
+  explicit Threads(unsigned most) {
+    if (most > 0) limit_.emplace(oneapi::tbb::global_control::max_allowed_parallelism, most);
+  }
+
+ private:
+  std::optional<oneapi::tbb::global_control> limit_;
+};
+
+void require_all_answered(const std::vector<app::Answer>& answers) {
+  for (const app::Answer& each : answers)
+    if (!each.question.among_others && !each.forecast) throw InputError("", each.question.error);
+}
+
+}  // namespace
+
+std::string run(const std::vector<Asking>& asked, const RunCall& call) {
+  app::AnswerOptions options;
+  options.rows_that_may_fit = call.simulate.empty();
+  options.forecast.simulate = app::simulate_word(call.simulate, "simulate").value_or(schedules::Simulate::all);
+  options.forecast.advise = options.forecast.simulate != schedules::Simulate::nothing;
+  options.forecast.unfold = call.unfold;
+  options.forecast.transfers = call.transfers;
+  options.threads = call.threads;
+  if (call.transfers && options.forecast.simulate == schedules::Simulate::nothing)
+    throw InputError("simulate", "found 'none' beside detail='transfers', expected all or fitting");
+  const language::MoreChecks more = call.transfers ? schedules::check_transfers : language::MoreChecks();
+  std::vector<app::Answer> answers = answered(questions_of(asked, call.settings, more), options);
+  require_all_answered(answers);
+  app::add_bands(answers, app::measured_residuals());
+  return app::run_json(answers);
+}
+
+std::string validate(const std::vector<Asking>& asked, const std::vector<std::string>& settings, unsigned threads) {
+  std::vector<Asking> all = asked;
+  if (all.empty()) all.emplace_back((language::library_folder().parent_path() / "scenarios/published").string());
+  std::vector<app::Answer> answers = app::answer(questions_of(all, settings), {.threads = threads});
+  const std::vector<calibrate::Residual> measured = app::measured_residuals();
+  app::add_bands(answers, measured);
+  const app::Comparison comparison = app::compare(answers, measured);
+  if (comparison.rows.empty())
+    throw InputError("", "no scenario there has a `measured:` block, expected measured.step_time in one");
+  return app::validate_json(comparison);
+}
+
+SweepLines sweep(const Asking& asked, const SweepCall& call) {
+  std::vector<app::SweepAxis> axes;
+  for (const std::string& axis : call.axes) axes.push_back(app::read_axis(axis));
+  if (axes.empty()) throw InputError("axes", "found none, expected one such as {'parallelism.tensor': [1, 2, 4, 8]}");
+  const app::SweepGrid grid(std::move(axes), call.zips);
+  language::Library library(language::config_folders());
+  const auto* tree = std::get_if<language::Node>(&asked);
+  const language::Variants base =
+      tree != nullptr ? language::Variants(*tree, call.settings, std::move(library))
+                      : language::Variants(std::get<std::string>(asked), call.settings, {}, std::move(library));
+  app::SweepNames names(grid, base.tree());
+  std::vector<app::Condition> conditions;
+  const app::Vocabulary vocabulary = names.vocabulary();
+  for (const std::string& text : call.wheres) conditions.emplace_back(text, vocabulary, "where");
+  const app::SweepColumns columns(grid);
+  schedules::ForecastOptions forecast;
+  forecast.advise = false;
+  forecast.simulate = app::simulate_word(call.simulate, "simulate").value_or(schedules::Simulate::what_may_fit);
+
+  const unsigned threads = call.threads > 0 ? call.threads : std::max(1U, std::thread::hardware_concurrency());
+  app::PointAnswers answers(base, {grid, names, conditions, columns, forecast}, threads);
+  const app::RowFormat format(app::Format::jsonl, columns, "");
+  SweepLines found;
+  for (const app::SweepColumns::RowColumn& column : columns.all()) found.titles.push_back(column.title);
+  app::in_order(
+      grid.points(), threads, [&](unsigned thread, std::size_t point) { return answers.row(thread, point); },
+      [&](std::size_t, const std::optional<app::SweepRow>& row) {
+        if (row) found.lines.push_back(format.line(*row));
+      });
+  return found;
+}
+
+std::string search(const Asking& asked, const SearchCall& call) {
+  search::Options options;
+  options.objective = app::search_objective(call.objective, "objective");
+  options.top = call.top;
+  options.budget = call.budget;
+  options.exhaustive = call.exhaustive;
+  options.front = call.front;
+  if (options.exhaustive && options.budget)
+    throw InputError("budget", "found beside exhaustive, expected one of the two");
+  const Threads limit(call.threads);
+  const search::Space space =
+      app::search_space(scenario_of(asked, call.settings), options.objective, call.over, call.fix);
+  return app::search_json(app::search_report(space, search::search(space, options, machines())));
+}
+
+std::string sensitivity(const Asking& asked, const std::vector<std::string>& settings, unsigned threads) {
+  const Threads limit(threads);
+  const schedules::Scenario scenario = scenario_of(asked, settings);
+  return app::sensitivity_json({scenario, search::sensitivity(scenario, machines())});
+}
+
+}  // namespace stepcast::python

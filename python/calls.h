@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "language/core/tree.h"
+
+/// What the functions of Python's module do, without Python: texts in, the JSON of the command line out. Each throws
+/// InputError where the command would end with exit status 2. All are safe to call from several threads at once.
+namespace stepcast::python {
+
+/// What is asked about: a path (a scenario, a runs table or a folder), or a scenario that was written as a dict.
+using Asking = std::variant<std::string, language::Node>;
+
+/// As the options of `stepcast run` of the same names.
+struct RunCall {
+  std::vector<std::string> settings{};  ///< as --set: "parallelism.tensor=8"
+  std::string simulate{};               ///< empty: as the command does without --simulate
+  bool unfold = false;
+  bool transfers = false;  ///< --detail transfers
+  unsigned threads = 0;    ///< 0: as many as the machine has
+};
+
+/// `stepcast run --format json`.
+std::string run(const std::vector<Asking>& asked, const RunCall& call);
+
+/// `stepcast validate --format json`; of nothing: the published runs.
+std::string validate(const std::vector<Asking>& asked, const std::vector<std::string>& settings, unsigned threads);
+
+/// As the options of `stepcast sweep` of the same names.
+struct SweepCall {
+  std::vector<std::string> settings{}, axes{}, zips{}, wheres{};
+  std::string simulate{};
+  unsigned threads = 0;
+};
+
+/// `stepcast sweep --format jsonl`: a line for each point, and the titles of the columns, axes first.
+struct SweepLines {
+  std::vector<std::string> titles, lines;
+};
+SweepLines sweep(const Asking& asked, const SweepCall& call);
+
+/// As the options of `stepcast search` of the same names.
+struct SearchCall {
+  std::vector<std::string> settings{}, over{}, fix{};
+  std::string objective = "step_time";
+  std::uint32_t top = 10;
+  std::optional<std::uint64_t> budget{};
+  bool exhaustive = false, front = false;
+  unsigned threads = 0;
+};
+
+/// `stepcast search --format json`.
+std::string search(const Asking& asked, const SearchCall& call);
+
+/// `stepcast sensitivity --format json`.
+std::string sensitivity(const Asking& asked, const std::vector<std::string>& settings, unsigned threads);
+
+}  // namespace stepcast::python

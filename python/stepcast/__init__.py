@@ -1,0 +1,147 @@
+"""Forecasts of distributed deep-learning training: how long a step takes, where time and memory go.
+
+    >>> import stepcast
+    >>> scenario = {
+    ...     "cluster": {"node": "dgx-a100-80gb", "nodes": 8},
+    ...     "model": "gpt3-175b",
+    ...     "training": {"global_batch": 64, "micro_batch": 1, "sequence": 2048},
+    ...     "parallelism": {"tensor": 8, "pipeline": 8},
+    ...     "recompute": "full",
+    ... }
+    >>> stepcast.run(scenario)["results"][0]["error"] is None
+    True
+
+A scenario is a dict of the same keys as a scenario file, or the path of one. Keys may be nested or have dots in them,
+{"parallelism.tensor": 8}; those with dots are laid over the others, as --set does. What is wrong with a scenario is an
+InputError, with the text that the command line prints. A plan that does not fit in memory is none: the result says so.
+docs/python.md has more.
+"""
+
+import json as _json
+
+from . import _stepcast
+from ._stepcast import InputError
+
+__version__ = _stepcast.version
+__all__ = ["InputError", "run", "search", "sensitivity", "sweep", "validate"]
+
+
+def _listed(scenarios):
+    return list(scenarios) if isinstance(scenarios, (list, tuple)) else [scenarios]
+
+
+def _settings(given):
+    """Words of --set, out of a dict of keys and values or a list of such words."""
+    if given is None:
+        return []
+    if isinstance(given, str):
+        return [given]
+    if hasattr(given, "items"):
+        return [f"{key}={_stepcast.text(value, str(key))}" for key, value in given.items()]
+    return list(given)
+
+
+def _in_quotes(text):
+    return f'"{text}"' if "," in text and not text.startswith(("[", "{")) else text
+
+
+def _values(key, values):
+    """A word of --axis or --over: values of a list, or a range that stands in a text as the command line has it."""
+    if isinstance(values, str):
+        return f"{key}={values}"
+    return f"{key}=" + ",".join(_in_quotes(_stepcast.text(value, str(key))) for value in values)
+
+
+def _words(given):
+    if given is None:
+        return []
+    return [given] if isinstance(given, str) else list(given)
+
+
+def run(scenario, *, set=None, simulate=None, unfold=False, detail=None, threads=0):
+    """Forecasts one training step: the object that `stepcast run --format json` prints.
+
+    scenario: a dict, the path of a scenario file, a runs table or a folder, or a list of these.
+    set: keys laid over every scenario, {"parallelism.tensor": 4} or ["parallelism.tensor=4"]; None takes a key away.
+    simulate: "all", "fitting" (not what needs far more memory than there is) or "none" (say only what fits).
+    unfold, detail: as the options of the command; detail is None or "transfers".
+    threads: scenarios that are forecast at the same time; 0: as many as the machine has.
+
+        >>> import stepcast
+        >>> answer = stepcast.run({"cluster.node": "dgx-a100-80gb", "model": "bert-large",
+        ...                        "training": {"global_batch": 256, "micro_batch": 8, "sequence": 512}})
+        >>> answer["results"][0]["step_time_s"] > 0
+        True
+    """
+    if detail not in (None, "transfers"):
+        raise InputError(f"detail: found {detail!r}, expected None or 'transfers'")
+    return _json.loads(
+        _stepcast.run(_listed(scenario), _settings(set), simulate or "", unfold, detail is not None, threads))
+
+
+def validate(scenarios=(), *, set=None, threads=0):
+    """Puts predicted beside measured, for scenarios with a `measured` block; without scenarios: the published runs.
+
+    Returns the object that `stepcast validate --format json` prints: its "rows" are a list that pandas.DataFrame takes.
+    """
+    return _json.loads(_stepcast.validate(_listed(scenarios), _settings(set), threads))
+
+
+def sweep(scenario, axes, *, set=None, zip=None, where=None, simulate=None, threads=0):
+    """Forecasts a scenario with every value of each axis: a dict of columns, which pandas.DataFrame takes.
+
+    axes: {"parallelism.tensor": [1, 2, 4, 8]}; a text is a range as --axis takes it, "1:8:x2".
+    zip: "KEY,KEY" of axes that step together, or a list of such. where: a condition that points have to meet, or a list.
+
+    Columns are `point` (from 1), the axes, the quantities of a result, `fits` and `error`; None: there is no such value.
+
+        >>> import stepcast
+        >>> columns = stepcast.sweep({"cluster.node": "dgx-a100-80gb", "model": "bert-large",
+        ...                           "training": {"global_batch": 256, "micro_batch": 8, "sequence": 512}},
+        ...                          {"parallelism.tensor": [1, 2, 4]})
+        >>> columns["parallelism.tensor"]
+        [1, 2, 4]
+    """
+    axes = [_values(key, values) for key, values in axes.items()]
+    titles, lines = _stepcast.sweep(scenario, _settings(set), axes, _words(zip), _words(where), simulate or "", threads)
+    columns = {title: [] for title in ["point", *titles]}
+    for line in lines:
+        row = _json.loads(line)
+        row.update(row.pop("settings"))
+        for title, column in columns.items():
+            column.append(row[title])
+    return columns
+
+
+def search(scenario, *, set=None, objective="step_time", over=None, fix=None, top=10, budget=None, exhaustive=False,
+           front=False, threads=0):
+    """Finds the best parallel plans of a scenario: a dict with what `stepcast search --format json` prints.
+
+    Its "plans" are a dict of columns, which pandas.DataFrame takes: rank, step_time_s, ..., and a column for each key of
+    the plan's settings. over: {"parallelism.tensor": [1, 2, 4, 8]}, the values that are tried. fix: a key, or some, that
+    keep the scenario's value. The other arguments are the options of the command.
+
+        >>> import stepcast
+        >>> found = stepcast.search({"cluster.node": "dgx-a100-80gb", "model": "bert-large",
+        ...                          "training": {"global_batch": 256, "micro_batch": 8, "sequence": 512}},
+        ...                         over={"parallelism.tensor": [1, 2]}, top=3)
+        >>> found["plans"]["rank"]
+        [1, 2, 3]
+    """
+    over = [_values(key, values) for key, values in (over or {}).items()]
+    found = _json.loads(
+        _stepcast.search(scenario, _settings(set), over, _words(fix), objective, top, budget, exhaustive, front, threads))
+    columns = {}
+    for number, plan in enumerate(found["plans"]):
+        plan.update(plan.pop("settings"))
+        for title, value in plan.items():
+            columns.setdefault(title, [None] * number).append(value)
+        for column in columns.values():
+            column.extend([None] * (number + 1 - len(column)))
+    found["plans"] = columns
+    return found
+
+
+def sensitivity(scenario, *, set=None, threads=0):
+    """Says what a step waits for: the object that `stepcast sensitivity --format json` prints."""
+    return _json.loads(_stepcast.sensitivity(scenario, _settings(set), threads))

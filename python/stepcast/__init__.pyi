@@ -1,0 +1,48 @@
+from collections.abc import Iterable, Mapping, Sequence
+from os import PathLike
+from typing import Any, Literal, Optional, Union
+
+__version__: str
+
+_Scenario = Union[dict[str, Any], str, PathLike[str]]
+_Scenarios = Union[_Scenario, Sequence[_Scenario]]
+_Settings = Optional[Union[Mapping[str, Any], Iterable[str]]]
+_Values = Union[str, Iterable[Any]]
+_Simulate = Optional[Literal["all", "fitting", "none"]]
+
+class InputError(ValueError): ...
+
+def run(
+    scenario: _Scenarios,
+    *,
+    set: _Settings = None,
+    simulate: _Simulate = None,
+    unfold: bool = False,
+    detail: Optional[Literal["transfers"]] = None,
+    threads: int = 0,
+) -> dict[str, Any]: ...
+def validate(scenarios: _Scenarios = (), *, set: _Settings = None, threads: int = 0) -> dict[str, Any]: ...
+def sweep(
+    scenario: _Scenario,
+    axes: Mapping[str, _Values],
+    *,
+    set: _Settings = None,
+    zip: Optional[Union[str, Iterable[str]]] = None,
+    where: Optional[Union[str, Iterable[str]]] = None,
+    simulate: _Simulate = None,
+    threads: int = 0,
+) -> dict[str, list[Any]]: ...
+def search(
+    scenario: _Scenario,
+    *,
+    set: _Settings = None,
+    objective: Literal["step_time", "memory", "gpus"] = "step_time",
+    over: Optional[Mapping[str, _Values]] = None,
+    fix: Optional[Union[str, Iterable[str]]] = None,
+    top: int = 10,
+    budget: Optional[int] = None,
+    exhaustive: bool = False,
+    front: bool = False,
+    threads: int = 0,
+) -> dict[str, Any]: ...
+def sensitivity(scenario: _Scenario, *, set: _Settings = None, threads: int = 0) -> dict[str, Any]: ...

@@ -1,0 +1,122 @@
+"""Python and the command line print the same."""
+
+import os
+import random
+
+import pytest
+
+import stepcast
+
+
+def test_shipped_scenarios_have_the_same_results(source, printed):
+    files = sorted(source.glob("scenarios/*.yaml"))
+    assert len(files) > 30
+    assert stepcast.run([str(file) for file in files]) == printed("run", *files, "--format", "json")
+
+
+@pytest.mark.skipif("STEPCAST_ALL_RUNS" not in os.environ, reason="a minute; STEPCAST_ALL_RUNS=1 runs it")
+def test_all_files_have_the_same_results(source, printed, monkeypatch):
+    monkeypatch.chdir(source)  # errors name files from where one is
+    folder = source / "scenarios"
+    ours = stepcast.run(folder)
+    assert len(ours["results"]) > 2000
+    assert ours == printed("run", folder, "--format", "json")
+
+
+def test_a_file_alone_has_the_same_result(source, printed):
+    for file in random.Random(20).sample(sorted(source.glob("scenarios/*.yaml")), 6):
+        assert stepcast.run(file) == printed("run", file, "--format", "json"), file
+
+
+def test_options_mean_the_same(source, printed):
+    file = source / "scenarios/bert-large.yaml"
+    asked = ["run", file, "--format", "json"]
+    assert stepcast.run(file, simulate="none") == printed(*asked, "--simulate", "none")
+    assert stepcast.run(file, unfold=True) == printed(*asked, "--unfold")
+    assert stepcast.run(file, set={"training.precision": "fp32"}) == printed(*asked, "--set", "training.precision=fp32")
+
+
+def test_a_dict_is_what_its_keys_say(scenario, tmp_path, printed):
+    """The same keys by --set over an empty file."""
+    empty = tmp_path / "dict.yaml"
+    empty.write_text("note: nothing\n")
+    words = [
+        word
+        for key, value in [
+            ("cluster.node", "dgx-a100-80gb"), ("cluster.nodes", 8), ("model", "gpt3-175b"),
+            ("training.global_batch", 64), ("training.micro_batch", 1), ("training.sequence", 2048),
+            ("parallelism.tensor", 8), ("parallelism.pipeline", 8), ("recompute", "full"),
+        ]
+        for word in ("--set", f"{key}={value}")
+    ]
+    expected = printed("run", empty, *words, "--format", "json")
+    assert expected["results"][0]["step_time_s"] > 0
+    assert stepcast.run(scenario) == expected
+    flat = {
+        "cluster.node": "dgx-a100-80gb", "cluster.nodes": 8, "model": "gpt3-175b", "recompute": "full",
+        "training.global_batch": 64, "training.micro_batch": 1, "training.sequence": 2048,
+        "parallelism.tensor": 8, "parallelism.pipeline": 8,
+    }
+    assert stepcast.run(flat) == expected
+
+
+def test_keys_with_dots_lie_over_the_others(scenario):
+    scenario["model.layers"] = 48
+    shorter = stepcast.run(scenario)["results"][0]
+    del scenario["model.layers"]
+    scenario["model"] = {"base": "gpt3-175b", "layers": 48}
+    assert stepcast.run(scenario)["results"][0] == shorter
+
+
+def test_none_under_a_key_with_dots_takes_it_away(scenario):
+    least = stepcast.run({**scenario, "parallelism.tensor": None, "parallelism.pipeline": 8}, simulate="none")
+    scenario["parallelism"] = {"pipeline": 8}
+    assert stepcast.run(scenario, simulate="none") == least
+
+
+def test_validate_has_the_same_rows(source, printed):
+    table = sorted(source.glob("scenarios/published/*.csv"))[0]
+    assert stepcast.validate(table) == printed("validate", table, "--format", "json")
+
+
+def test_sweep_has_the_same_rows(source, program):
+    file = source / "scenarios/bert-large.yaml"
+    columns = stepcast.sweep(
+        file,
+        {"training.micro_batch": [1, 2, 4], "training.precision": ["bf16", "fp32"], "cluster.nic_bandwidth": "100 Gbit/s:200 Gbit/s:x2"},
+        where="training.micro_batch < 4 or training.precision = fp32",
+    )
+    status, text, _ = program(
+        "sweep", file, "--axis", "training.micro_batch=1,2,4", "--axis", "training.precision=bf16,fp32",
+        "--axis", "cluster.nic_bandwidth=100 Gbit/s:200 Gbit/s:x2", "--format", "csv",
+        "--where", "training.micro_batch < 4 or training.precision = fp32",
+    )
+    assert status == 0
+    header, *lines = [line.split(",") for line in text.splitlines()]
+    assert list(columns) == header[:-1]
+    assert len(columns["point"]) == len(lines) == 10
+    for title in ("point", "training.micro_batch", "step_time_s", "peak_memory_bytes"):
+        assert [str(float(value)) for value in columns[title]] == [
+            str(float(line[header.index(title)])) for line in lines
+        ]
+    assert columns["fits"] == [line[header.index("fits")] == "true" for line in lines]
+    assert len({len(column) for column in columns.values()}) == 1
+
+
+def test_search_has_the_same_plans(source, printed):
+    file = source / "scenarios/bert-large.yaml"
+    found = stepcast.search(file, over={"parallelism.tensor": [1, 2]}, fix="data_parallel.zero", top=4)
+    expected = printed("search", file, "--over", "parallelism.tensor=1,2", "--fix", "data_parallel.zero", "--top", 4, "--format", "json")
+    plans, columns = expected.pop("plans"), found.pop("plans")
+    for plan in plans:
+        plan.update(plan.pop("settings"))
+    assert len(plans) == 4
+    assert columns == {title: [plan[title] for plan in plans] for title in plans[0]}
+    for seconds in ("seconds", "screening_seconds"):
+        del found[seconds], expected[seconds]
+    assert found == expected
+
+
+def test_sensitivity_is_the_same(source, printed):
+    file = source / "scenarios/bert-large.yaml"
+    assert stepcast.sensitivity(file) == printed("sensitivity", file, "--format", "json")
