@@ -20,7 +20,6 @@
 #include "app/report/searched_runs.h"
 #include "app/report_asked.h"
 #include "app/search_space.h"
-#include "calibrate/confidence/traits.h"
 #include "language/configs/config_folders.h"
 #include "language/core/streams.h"
 #include "language/scenario_text.h"
