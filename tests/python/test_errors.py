@@ -40,7 +40,7 @@ def test_an_input_error_is_a_value_error():
         ({"note": object()}, "dict: note: found object, expected a text, a number"),
         ({"note": "\ud800"}, "dict: found the text '\\ud800', expected one of Unicode characters"),
         ({"note": {1, 2}}, "dict: note: found set, expected a text, a number"),
-        ({"parallelism": {"a..b": 3}}, "dict: parallelism.a: "),
+        ({"parallelism": {"a..b": 3}}, "dict: parallelism: found the unknown key 'a'"),
         ({3: 4}, "dict: found the key '3', expected a text"),
         ({"training": {"global_batch": float("nan")}}, "found 'nan'"),
         ({"training": [1, 2]}, "dict: training: found a list"),
