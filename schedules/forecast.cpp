@@ -274,7 +274,7 @@ Forecast forecast_on(const workload::Machine& machine, workload::Machines& machi
     out.arrows = arrows(step, timeline);
     if (flows)
       out.link_use = link_use(step, timeline, [&](workload::CommunicationId communication) {
-        return seconds_of_busiest_link(cluster, slow, *flows, communication);
+        return seconds_of_busiest_link(cluster, slow, *run.flows, communication);
       });
     std::vector<ActivationSizes> sizes;
     for (const std::vector<BlockRange>& stage : chunks) sizes.push_back(activation_sizes(s, model, stage));
