@@ -6,6 +6,7 @@
 #include <string>
 
 #include "app/command.h"
+#include "app/options.h"
 #include "tests/app/program.h"
 
 namespace stepcast::app {
