@@ -103,6 +103,7 @@ std::string run(const std::vector<Asking>& asked, const RunCall& call) {
   options.forecast.simulate = app::simulate_word(call.simulate, "simulate").value_or(schedules::Simulate::all);
   options.forecast.advise = options.forecast.simulate != schedules::Simulate::nothing;
   options.forecast.unfold = call.unfold;
+  options.forecast.time_details = true;
   options.forecast.transfers = call.transfers;
   options.threads = call.threads;
   if (call.transfers && options.forecast.simulate == schedules::Simulate::nothing)

@@ -23,7 +23,8 @@ CommandLine page_line() {
       "collective wrote, --format jsonl of sweep, or topology --json. A browser opens it without any network.\n"
       "docs/report.md says how to read it.\n\n"
       "  stepcast run scenarios/quickstart.yaml --format json --output a.json\n"
-      "  stepcast report a.json --output report.html",
+      "  stepcast report a.json --output report.html\n"
+      "  stepcast report a.json b.json --output both.html",
       options};
 }
 
