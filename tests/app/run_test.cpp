@@ -214,8 +214,7 @@ void expect_event(const Json& event) {
   ASSERT_NE(keys, needed.end()) << event;
   EXPECT_EQ(event.size(), keys->second.size() + 1) << event;
   for (const std::string& key : keys->second) ASSERT_TRUE(event.contains(key)) << event;
-  for (const char* number : {"ts", "dur", "pid", "tid", "id"})
-    EXPECT_GE(event.value(number, 0.0), 0) << event;
+  for (const char* number : {"ts", "dur", "pid", "tid", "id"}) EXPECT_GE(event.value(number, 0.0), 0) << event;
 }
 
 TEST(Run, TraceFollowsTheFormatAndEachArrowHasBothEnds) {
