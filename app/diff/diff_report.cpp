@@ -9,6 +9,7 @@
 #include "app/report/percent.h"
 #include "app/report/stage_lines.h"
 #include "app/report/text_table.h"
+#include "app/report/time_unit.h"
 #include "language/core/visible_text.h"
 #include "sim/in_quotes.h"
 #include "sim/units_text.h"
@@ -25,19 +26,10 @@ constexpr std::pair<PartGroup, const char*> kGroups[] = {{PartGroup::compute, "c
                                                          {PartGroup::waiting, "waiting"}};
 constexpr std::size_t kMostStages = 16, kMostKernels = 10, kLongestName = 60;
 
-struct DiffUnit {
-  const char* name;
-  double seconds;
-};
-DiffUnit unit_for(Time step) {
-  if (step < milliseconds(1)) return {"microseconds", 1e-6};
-  return step < milliseconds(100) ? DiffUnit{"milliseconds", 1e-3} : DiffUnit{"seconds", 1};
-}
-
-std::string number(Time t, const DiffUnit& unit) {
+std::string number(Time t, const TimeUnit& unit) {
   return t == Time{} ? "-" : fmt::format("{:.3f}", to_seconds(t) / unit.seconds);
 }
-std::string change(Time t, const DiffUnit& unit) {
+std::string change(Time t, const TimeUnit& unit) {
   return t == Time{} ? "-" : fmt::format("{:+.3f}", to_seconds(t) / unit.seconds);
 }
 
@@ -63,7 +55,7 @@ std::string head(const DiffSide& a, const DiffSide& b) {
 }
 
 std::string part_table(const DiffSide& a, const DiffSide& b, const StepDifference& d, std::size_t width) {
-  const DiffUnit unit = unit_for(std::max(a.step, b.step));
+  const TimeUnit unit = unit_of(std::max(a.step, b.step));
   constexpr std::size_t kOfNumbers = 74, kLeastBar = 6, kMostBar = 40;
   const std::size_t bar = std::clamp(width > kOfNumbers ? width - kOfNumbers : 0, kLeastBar, kMostBar);
   Time most{1};
@@ -92,7 +84,7 @@ std::string part_table(const DiffSide& a, const DiffSide& b, const StepDifferenc
 
 std::string diff_stages(const DiffSide& a, const DiffSide& b, const StepDifference& d) {
   if (d.stages.empty()) return {};
-  const DiffUnit unit = unit_for(std::max(a.step, b.step));
+  const TimeUnit unit = unit_of(std::max(a.step, b.step));
   TextTable table({{"stage", Align::left}, {"compute"}, {"communication"}, {"waiting"}});
   std::vector<StageCells> cells;
   for (const std::vector<PartDifference>& parts : d.stages) {

@@ -40,6 +40,19 @@ Bytes bytes_in(const json& object, std::string_view key, const std::string& plac
   return {value.get<std::int64_t>()};
 }
 
+/// The details of a stage's parts, which have to add up to them.
+void read_details(const json& details, const std::string& place, TimeSplit& time) {
+  for (const schedules::TimeDetail& detail : schedules::kTimeDetails)
+    time.*detail.time = time_in(details, detail.key, place);
+  for (const schedules::TimeDetail& detail : schedules::kTimeDetails) {
+    Time sum{};
+    for (const schedules::TimeDetail& each : schedules::kTimeDetails)
+      if (each.part == detail.part) sum += time.*each.time;
+    if (sum != time.*detail.part)
+      throw InputError(place, std::string(detail.key) + " and its like do not add up to their part of time_s");
+  }
+}
+
 SideStage stage_of(const json& stage, Time step, bool& detailed, const std::string& file) {
   const json& number = member(stage, "stage", file);
   if (!number.is_number_unsigned()) throw InputError(file, "stage: expected a whole number");
@@ -50,16 +63,7 @@ SideStage stage_of(const json& stage, Time step, bool& detailed, const std::stri
   for (const schedules::TimePart& part : schedules::kTimeParts) out.time.*part.time = time_in(parts, part.key, place);
   if (out.time.sum() != step) throw InputError(place, "the parts of time_s do not add up to step_time_s");
   detailed = detailed && stage.contains("time_details_s");
-  if (detailed)
-    for (const schedules::TimeDetail& detail : schedules::kTimeDetails)
-      out.time.*detail.time = time_in(stage["time_details_s"], detail.key, place);
-  for (const schedules::TimeDetail& detail : schedules::kTimeDetails) {
-    Time sum{};
-    for (const schedules::TimeDetail& each : schedules::kTimeDetails)
-      if (each.part == detail.part) sum += out.time.*each.time;
-    if (detailed && sum != out.time.*detail.part)
-      throw InputError(place, std::string(detail.key) + " and its like do not add up to their part of time_s");
-  }
+  if (detailed) read_details(stage["time_details_s"], place, out.time);
   const json& memory = member(stage, "memory_bytes", place);
   out.memory.emplace();
   for (const schedules::MemoryKind& kind : schedules::kMemoryKinds)

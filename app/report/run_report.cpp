@@ -10,6 +10,7 @@
 #include "app/report/percent.h"
 #include "app/report/stage_lines.h"
 #include "app/report/text_table.h"
+#include "app/report/time_unit.h"
 #include "language/core/visible_text.h"
 #include "schedules/results/memory_kinds.h"
 #include "schedules/results/time_parts.h"
@@ -30,15 +31,6 @@ using Align = TextTable::Align;
 constexpr std::size_t kMostStageLines = 16;
 constexpr double kWorthSaying = 0.1;  // of the model FLOPs
 
-/// What a table of times is in, so that three decimals tell a short step's parts apart.
-struct TimeUnit {
-  const char* name;
-  double seconds;
-};
-TimeUnit unit_of(Time step) {
-  if (step < milliseconds(1)) return {"microseconds", 1e-6};
-  return step < milliseconds(100) ? TimeUnit{"milliseconds", 1e-3} : TimeUnit{"seconds", 1};
-}
 /// All but those that are seldom anything and print as nothing of every stage here.
 std::vector<TimePart> shown_parts(const Forecast& f) {
   const double least = unit_of(f.step).seconds * 0.0005;

@@ -70,6 +70,18 @@ std::int64_t elementwise_bytes(const std::string& kernel, const std::string& dty
   throw std::logic_error("no traffic of " + kernel);
 }
 
+KernelCase elementwise_case(const std::string& kernel, const std::string& dtype, std::int64_t rows,
+                            std::int64_t columns) {
+  KernelCase one;
+  one.suite = "elementwise";
+  one.kernel = kernel;
+  one.dtype = dtype;
+  one.m = rows;
+  one.n = columns;
+  one.bytes = elementwise_bytes(kernel, dtype, rows, columns);
+  return one;
+}
+
 double attention_flops(bool backward, bool causal, std::int64_t batch, std::int64_t m, std::int64_t n, std::int64_t k) {
   const double all = (backward ? 10.0 : 4.0) * static_cast<double>(batch) * static_cast<double>(m) *
                      static_cast<double>(n) * static_cast<double>(k);

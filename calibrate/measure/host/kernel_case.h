@@ -40,6 +40,10 @@ KernelCase gemm_case(const std::string& dtype, const std::string& layout, std::i
 std::int64_t elementwise_bytes(const std::string& kernel, const std::string& dtype, std::int64_t rows,
                                std::int64_t columns);
 
+/// A kernel of the elementwise suite, by its name there, of `rows` rows of `columns` columns.
+KernelCase elementwise_case(const std::string& kernel, const std::string& dtype, std::int64_t rows,
+                            std::int64_t columns);
+
 /// Floating-point operations of attention: 4 b m n k forward (two multiplies), 10 b m n k backward (five), and of
 /// them the share (n + 1) / (2 n) that a causal mask of m = n leaves. Source: Dao 2023 (arXiv 2307.08691), section 3.
 double attention_flops(bool backward, bool causal, std::int64_t batch, std::int64_t m, std::int64_t n, std::int64_t k);

@@ -179,13 +179,7 @@ void add_attention(Cases& cases, const std::string& dtype) {
 void add_elementwise(Cases& cases, bool bf16) {
   const auto add = [&](const std::string& kernel, const std::string& dtype, std::int64_t rows, std::int64_t columns,
                        bool cold, int rank) {
-    KernelCase one;
-    one.suite = "elementwise";
-    one.kernel = kernel;
-    one.dtype = dtype;
-    one.m = rows;
-    one.n = columns;
-    one.bytes = elementwise_bytes(kernel, dtype, rows, columns);
+    KernelCase one = elementwise_case(kernel, dtype, rows, columns);
     one.cold = cold;
     one.rank = rank;
     cases.push_back(one);

@@ -30,18 +30,6 @@ struct LongWork {
   }
 };
 
-KernelCase elementwise_case(const std::string& kernel, const std::string& dtype, std::int64_t rows,
-                            std::int64_t columns) {
-  KernelCase one;
-  one.suite = "elementwise";
-  one.kernel = kernel;
-  one.dtype = dtype;
-  one.m = rows;
-  one.n = columns;
-  one.bytes = elementwise_bytes(kernel, dtype, rows, columns);
-  return one;
-}
-
 /// The shapes of a layer of hidden size 4096 and 4096 tokens, forward and backward: its four linear layers three ways
 /// each, attention of 32 heads, norms and activation.
 std::vector<KernelCase> layer_cases(const std::string& dtype, bool bf16) {

@@ -1,4 +1,4 @@
-#include "schedules/step/details.h"
+#include "schedules/step/time_details.h"
 
 #include <array>
 #include <span>
