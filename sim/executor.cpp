@@ -8,6 +8,7 @@
 
 #include "sim/event_queue.h"
 #include "sim/flow_network.h"
+#include "sim/sequences.h"
 
 namespace stepcast::sim {
 namespace {
@@ -32,7 +33,7 @@ constexpr std::size_t kTellEach = std::size_t{1} << 16;
 class Execution {
  public:
   Execution(const TaskGraph& graph, const Watch& watch)
-      : graph_(graph), tasks_(graph.tasks()), network_(graph), watch_(watch) {
+      : graph_(graph), tasks_(graph.tasks()), network_(graph), sequences_(graph, queue_, network_), watch_(watch) {
     timeline_.start.resize(tasks_.size());
     timeline_.finish.resize(tasks_.size());
     index_successors();
@@ -85,6 +86,10 @@ class Execution {
       }
       return;
     }
+    if (what.route == TaskGraph::kLegs) {
+      if (sequences_.begin(task)) end(task);
+      return;
+    }
     const Time latency = graph_.routes().latency(index(what.route));
     if (latency == Time{}) {
       move(task);
@@ -99,6 +104,7 @@ class Execution {
     if (what.amount == 0 || network_.unbounded(what.route)) {
       end(task);
     } else {
+      if (sequences_.any()) sequences_.starts_on(what.route);
       network_.start(task, what.route, {what.amount});
     }
   }
@@ -109,8 +115,13 @@ class Execution {
   /// no time can be long.
   void release() {
     while (!ended_.empty()) {
-      const std::uint32_t task = ended_.back();
+      std::uint32_t task = ended_.back();
       ended_.pop_back();
+      if (task >= tasks_.size()) {  // a flow of a sequence
+        const std::optional<std::uint32_t> of = sequences_.flow_ended(task);
+        if (!of) continue;
+        task = *of;
+      }
       if (++finished_ % kTellEach == 0 && watch_) watch_(finished_);
       timeline_.finish[task] = timeline_.end = queue_.now();
       if (successors_.empty()) continue;
@@ -128,13 +139,18 @@ class Execution {
       case kLatencyEnds:
         move(event.subject);
         break;
-      case kFlowEnds:
+      case kFlowEnds: {
+        const std::size_t before = ended_.size();
         if (const auto again = network_.expire(RouteId{event.subject}, queue_.now(), ended_)) {
           queue_.schedule(*again, event);
         }
+        if (sequences_.any())
+          for (std::size_t i = before; i < ended_.size(); ++i)
+            if (ended_[i] < tasks_.size()) sequences_.ended_on(RouteId{event.subject});
         break;
+      }
       default:
-        throw std::logic_error("an event of no kind");
+        if (const std::optional<std::uint32_t> task = sequences_.handle(event)) end(*task);
     }
     release();
   }
@@ -148,8 +164,19 @@ class Execution {
   /// Every transfer ends, so what crosses a resource is a sum over transfers, less what the rates did not bring.
   std::vector<double> carried() const {
     std::vector<double> on_route(graph_.routes().size(), 0.0);
+    std::vector<double> times(graph_.sequences().size(), 0.0);
     for (const TaskGraph::Task& task : tasks_) {
-      if (task.route != TaskGraph::kNoRoute) on_route[index(task.route)] += static_cast<double>(task.amount);
+      if (task.route == TaskGraph::kLegs) {
+        ++times[static_cast<std::size_t>(task.amount)];
+      } else if (task.route != TaskGraph::kNoRoute) {
+        on_route[index(task.route)] += static_cast<double>(task.amount);
+      }
+    }
+    for (std::size_t s = 0; s < times.size(); ++s) {
+      for (const Leg& leg : graph_.sequences()[s]) {
+        for (const RoutedBytes& transfer : leg.transfers)
+          on_route[index(transfer.route)] += times[s] * static_cast<double>(transfer.bytes.value);
+      }
     }
     for (const FlowNetwork::Loss& loss : network_.losses()) on_route[index(loss.route)] -= loss.bytes;
     std::vector<double> total(graph_.resources().size(), 0.0);
@@ -182,6 +209,7 @@ class Execution {
   std::span<const TaskGraph::Task> tasks_;
   FlowNetwork network_;
   EventQueue queue_;
+  Sequences sequences_;
   const Watch& watch_;
   std::vector<std::uint32_t> first_, successors_, waits_for_;
   std::vector<std::uint32_t> ended_;  // ended, but what waits for them has not been told

@@ -140,6 +140,18 @@ Time FlowNetwork::end_of(const Bottleneck& bottleneck, double end) const {
   return bottleneck.since + picoseconds(ceil_picoseconds(std::max(end - bottleneck.moved, 0.0), bottleneck.level));
 }
 
+double FlowNetwork::rate_alone(RouteId route) const {
+  double rate = routes_.limit(index(route)).value;
+  for (const Use& use : uses(index(route))) rate = std::min(rate, resources_[index(use.resource)].capacity / use.load);
+  return rate;
+}
+
+Time FlowNetwork::time_alone(RouteId route, Bytes bytes) const {
+  const double rate = rate_alone(route);
+  if (bytes.value == 0 || rate == kInfinity) return {};
+  return picoseconds(std::max<std::int64_t>(ceil_picoseconds(static_cast<double>(bytes.value), rate), 1));
+}
+
 /// Lets a flow that start() has noted begin.
 void FlowNetwork::add(const Start& start, Time now) {
   const std::uint32_t r = index(start.route);
@@ -147,7 +159,7 @@ void FlowNetwork::add(const Start& start, Time now) {
   State& state = states_[r];
   touched_routes_.push_back(r);
   if (state.flows++ == 0) {
-    state.progress = 0;
+    state.progress = start.moved;
     state.since = now;
     state.due = kNever;
     set_head(state, {size, start.flow});
@@ -159,7 +171,7 @@ void FlowNetwork::add(const Start& start, Time now) {
     state.others = static_cast<std::uint32_t>(heaps_.size());
     heaps_.emplace_back();
   }
-  Flow added{state.progress + size, start.flow};
+  Flow added{state.progress + (size - start.moved), start.flow};
   if (const Flow head{state.head_target, state.head_name}; kEndsLater(head, added)) {
     set_head(state, std::exchange(added, head));
     state.due = kNever;  // the next end is another flow's: settle() must say when
@@ -177,9 +189,7 @@ void FlowNetwork::note_loss(std::uint32_t route, Time now) {
   const double rate = rate_of(route), rounding = kRounding * state.head_target;
   const double missing = state.head_target - state.progress - rate * to_seconds(now - state.since);
   if (std::abs(missing) <= rounding + kLate * rate) return;
-  double most = routes_.limit(route).value;
-  for (const Use& use : uses(route)) most = std::min(most, resources_[index(use.resource)].capacity / use.load);
-  if (std::abs(missing) > rounding + kLate * most) losses_.push_back({RouteId{route}, missing});
+  if (std::abs(missing) > rounding + kLate * rate_alone(RouteId{route})) losses_.push_back({RouteId{route}, missing});
 }
 
 std::optional<Time> FlowNetwork::expire(RouteId route, Time now, std::vector<std::uint32_t>& ended) {

@@ -40,7 +40,12 @@ class FlowNetwork {
   /// A flow begins at the instant that the coming settle() ends; `flow` is the caller's name for it. Requires
   /// bytes > 0 and a route that something limits (see unbounded()). The route's latency is the caller's. O(1) here;
   /// O(uses) and O(log flows on this route) in settle().
-  void start(std::uint32_t flow, RouteId route, Bytes bytes) { starts_.push_back({bytes, flow, route}); }
+  /// `gone`: the flow has begun so long ago, and has been alone on its way since.
+  void start(std::uint32_t flow, RouteId route, Bytes bytes, Time gone = {}) {
+    starts_.push_back({bytes, flow, route, gone == Time{} ? 0 : rate_alone(route) * to_seconds(gone)});
+  }
+  /// What a flow takes that is alone on its way. Nothing on a route that nothing limits.
+  Time time_alone(RouteId route, Bytes bytes) const;
 
   /// Solves what the starts and ends of this instant touched. Returns the routes for which expire() is to be planned,
   /// each at its wake(), later than `now`; valid until the next call. Only the routes that end first in their component
@@ -86,6 +91,7 @@ class FlowNetwork {
     Bytes bytes{};
     std::uint32_t flow = 0;
     RouteId route{};
+    double moved = 0;  // of the bytes, before it starts
   };
   struct Flow {
     double target = 0;  // ends when the route's progress is this
@@ -181,6 +187,7 @@ class FlowNetwork {
     state.head_target = flow.target;
     state.head_name = flow.name;
   }
+  double rate_alone(RouteId route) const;
   void add(const Start& start, Time now);
   void link(std::uint32_t route);
   void unlink(std::uint32_t route);

@@ -85,6 +85,37 @@ TaskId TaskGraph::transfer(std::span<const StreamId> streams, RouteId route, Byt
   return add(streams, {bytes.value, route, tag});
 }
 
+SequenceId TaskGraph::add_sequence(std::vector<Leg> legs) {
+  for (const Leg& leg : legs) {
+    if (leg.work < Time{}) throw std::logic_error("work of negative duration");
+    for (const RoutedBytes& transfer : leg.transfers) {
+      if (index(transfer.route) >= routes_.size()) throw std::logic_error("a transfer over an unknown route");
+      if (transfer.bytes < Bytes{}) throw std::logic_error("a transfer of negative bytes");
+    }
+  }
+  const std::uint32_t id = next_id(sequences_.size(), "more than 2^32 sequences");
+  sequences_.push_back(std::move(legs));
+  return SequenceId{id};
+}
+
+TaskId TaskGraph::sequence(std::span<const StreamId> streams, SequenceId sequence, std::uint32_t tag) {
+  if (static_cast<std::size_t>(sequence) >= sequences_.size()) throw std::logic_error("an unknown sequence");
+  return add(streams, {static_cast<std::int64_t>(sequence), kLegs, tag});
+}
+
+void TaskGraph::follow(std::span<const std::vector<RoutedBytes>> more) {
+  for (std::vector<Leg>& legs : sequences_)
+    for (Leg& leg : legs) {
+      std::vector<RoutedBytes> all;
+      for (const RoutedBytes& transfer : leg.transfers) {
+        all.push_back(transfer);
+        const std::size_t route = index(transfer.route);
+        if (route < more.size()) all.insert(all.end(), more[route].begin(), more[route].end());
+      }
+      leg.transfers = std::move(all);
+    }
+}
+
 TaskId TaskGraph::add(std::span<const StreamId> streams, Task task) {
   const std::uint32_t id = next_id(tasks_.size(), "more than 2^32 tasks");
   for (const StreamId stream : streams) {
@@ -101,7 +132,7 @@ TaskId TaskGraph::add(std::span<const StreamId> streams, Task task) {
 
 void TaskGraph::prolong(TaskId work, Time more) {
   Task& task = tasks_.at(index(work));
-  if (task.route != kNoRoute) throw std::logic_error("a transfer is not prolonged");
+  if (task.route != kNoRoute) throw std::logic_error("only work is prolonged");
   if (more < Time{}) throw std::logic_error("work of negative duration");
   task.amount = (Time{task.amount} + more).value;
 }
@@ -126,8 +157,13 @@ void TaskGraph::bind(std::span<const Bound> routes) {
     store(route);
   }
   for (Task& task : tasks_)
-    if (task.route != kNoRoute && bound[index(task.route)] != nullptr)
+    if (task.route != kNoRoute && task.route != kLegs && bound[index(task.route)] != nullptr)
       task.amount = bound[index(task.route)]->bytes.value;
+  for (std::vector<Leg>& legs : sequences_)
+    for (Leg& leg : legs)
+      for (RoutedBytes& transfer : leg.transfers)
+        if (index(transfer.route) < bound.size() && bound[index(transfer.route)] != nullptr)
+          transfer.bytes = bound[index(transfer.route)]->bytes;
 }
 
 void TaskGraph::after(TaskId later, TaskId earlier) { dependencies_.push_back({earlier, later}); }

@@ -12,6 +12,22 @@ namespace stepcast::sim {
 enum class StreamId : std::uint32_t {};
 enum class TaskId : std::uint32_t {};
 
+/// Bytes over a route.
+struct RoutedBytes {
+  RouteId route{};
+  Bytes bytes{};
+  friend bool operator==(const RoutedBytes&, const RoutedBytes&) = default;
+};
+
+/// A part of a sequence: work, and beside it transfers one behind the other. It ends when both have.
+struct Leg {
+  Time work{};
+  std::vector<RoutedBytes> transfers{};
+  friend bool operator==(const Leg&, const Leg&) = default;
+};
+
+enum class SequenceId : std::uint32_t {};
+
 /// Everything that takes time, lowered to one graph: work on streams, bytes over routes, and what each
 /// comes after. A stream runs its tasks one at a time in the order they were added; a task may sit on
 /// several streams (a collective on the streams of all its ranks) or on none. Pure data: sim/executor.h runs it.
@@ -43,6 +59,12 @@ class TaskGraph {
     return transfer(std::span<const StreamId>{}, route, bytes, tag);
   }
 
+  /// Legs one after the other, as a task to be. Requires existing routes, no negative work and bytes. O(legs).
+  SequenceId add_sequence(std::vector<Leg> legs);
+  /// The legs, for which nobody outside waits but for the last. Occupies its streams all the while. The same as work
+  /// and transfers that come after each other, and where the transfers meet no other one event (sim/sequences.h).
+  TaskId sequence(std::span<const StreamId> streams, SequenceId sequence, std::uint32_t tag = 0);
+
   /// Work takes so much longer. Requires a task of work.
   void prolong(TaskId work, Time more);
 
@@ -57,22 +79,26 @@ class TaskGraph {
     Bytes bytes{};
   };
   void bind(std::span<const Bound> routes);
+  /// In sequences, these come behind each transfer over `route`, one behind the other. `more`: by route, of which there
+  /// may be fewer. O(all sequences).
+  void follow(std::span<const std::vector<RoutedBytes>> more);
 
   void reserve(std::size_t tasks, std::size_t dependencies);
   void reserve_routes(std::size_t routes) { routes_.reserve(routes); }
 
   struct Task {
-    std::int64_t amount = 0;   ///< picoseconds of work, or bytes of a transfer
-    RouteId route = kNoRoute;  ///< kNoRoute: work
+    std::int64_t amount = 0;   ///< picoseconds of work, bytes of a transfer, or which of the sequences
+    RouteId route = kNoRoute;  ///< kNoRoute: work; kLegs: a sequence
     std::uint32_t tag = 0;
   };
-  static constexpr RouteId kNoRoute{0xffffffffu};
+  static constexpr RouteId kNoRoute{0xffffffffu}, kLegs{0xfffffffeu};
   struct Dependency {
     TaskId earlier{}, later{};
   };
 
   std::span<const Task> tasks() const { return tasks_; }
   std::span<const Dependency> dependencies() const { return dependencies_; }  ///< streams' order included
+  std::span<const std::vector<Leg>> sequences() const { return sequences_; }
   const Routes& routes() const { return routes_; }
   std::span<const Bandwidth> resources() const { return resources_; }
   std::uint32_t streams() const { return static_cast<std::uint32_t>(last_on_stream_.size()); }
@@ -85,6 +111,7 @@ class TaskGraph {
   static constexpr std::uint32_t kNone = 0xffffffffu;
   std::vector<Task> tasks_;
   std::vector<Dependency> dependencies_;
+  std::vector<std::vector<Leg>> sequences_;
   Routes routes_;
   std::vector<Bandwidth> resources_;
   std::vector<std::uint32_t> last_on_stream_;

@@ -14,20 +14,35 @@ TaskId Program::kernels(std::span<const sim::StreamId> streams, EngineId engine,
   return graph_.transfer(streams, of_engines_[static_cast<std::size_t>(engine)], {duration.value});
 }
 
-TaskId Program::communicate(std::span<const sim::StreamId> streams, CommunicationId communication,
-                            std::span<const EngineId> engines, double slowdown) {
+sim::RouteId Program::route_of(CommunicationId communication, const sim::Route& over) {
   if (index(communication) >= of_communications_.size()) of_communications_.resize(index(communication) + 1);
   std::optional<sim::RouteId>& route = of_communications_[index(communication)];
-  if (!route) {
-    sim::Route over;
-    if (slowdown > 0)
-      for (const EngineId engine : engines) {
-        const sim::RouteId alone = of_engines_[static_cast<std::size_t>(engine)];
-        over.uses.push_back({graph_.routes()[sim::index(alone)].uses.front().resource, slowdown});
-      }
-    route = graph_.add_route(over);
+  if (!route) route = graph_.add_route(over);
+  return *route;
+}
+
+TaskId Program::communicate(std::span<const sim::StreamId> streams, CommunicationId communication,
+                            std::span<const EngineId> engines, double slowdown) {
+  sim::Route over;
+  if (slowdown > 0 && !route(communication))
+    for (const EngineId engine : engines) {
+      const sim::RouteId alone = of_engines_[static_cast<std::size_t>(engine)];
+      over.uses.push_back({graph_.routes()[sim::index(alone)].uses.front().resource, slowdown});
+    }
+  return graph_.transfer(streams, route_of(communication, over), {}, index(communication) + 1);
+}
+
+sim::SequenceId Program::add_sequence(std::span<const Stint> stints) {
+  std::vector<sim::Leg> legs;
+  std::vector<CommunicationId>& all = of_sequences_.emplace_back();
+  for (const Stint& stint : stints) {
+    sim::Leg& leg = legs.emplace_back(sim::Leg{stint.kernels});
+    for (const CommunicationId communication : stint.communications) {
+      leg.transfers.push_back({route_of(communication, {}), {}});
+      all.push_back(communication);
+    }
   }
-  return graph_.transfer(streams, *route, {}, index(communication) + 1);
+  return graph_.add_sequence(std::move(legs));
 }
 
 std::optional<CommunicationId> Program::communication(TaskId task) const {
@@ -37,8 +52,16 @@ std::optional<CommunicationId> Program::communication(TaskId task) const {
 
 std::vector<std::uint32_t> Program::times(std::size_t first, std::size_t end) const {
   std::vector<std::uint32_t> times(of_communications_.size(), 0);
-  for (std::size_t t = first; t < end; ++t)
-    if (const auto id = communication(TaskId{static_cast<std::uint32_t>(t)})) ++times[index(*id)];
+  std::vector<std::uint32_t> of_sequences(of_sequences_.size(), 0);
+  for (std::size_t t = first; t < end; ++t) {
+    const sim::TaskGraph::Task& task = graph_.tasks()[t];
+    if (task.route == sim::TaskGraph::kLegs)
+      ++of_sequences[static_cast<std::size_t>(task.amount)];
+    else if (task.tag > 0)
+      ++times[task.tag - 1];
+  }
+  for (std::size_t s = 0; s < of_sequences.size(); ++s)
+    for (const CommunicationId id : of_sequences_[s]) times[index(id)] += of_sequences[s];
   return times;
 }
 

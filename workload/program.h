@@ -44,6 +44,19 @@ class Program {
     return communicate(std::span(&stream, 1), communication);
   }
 
+  /// Kernels and, beside them, communications one behind the other; what follows waits for both.
+  struct Stint {
+    Time kernels{};
+    std::vector<CommunicationId> communications{};
+  };
+  /// Stints one after the other, for which nobody else waits but for the last, as one task to be. The same as tasks of
+  /// their own; those whose communications meet no other cost next to nothing.
+  sim::SequenceId add_sequence(std::span<const Stint> stints);
+  sim::TaskId sequence(sim::StreamId stream, sim::SequenceId sequence) {
+    return graph_.sequence(std::span(&stream, 1), sequence);
+  }
+  bool has_sequences() const { return !graph_.sequences().empty(); }
+
   /// `later` starts no earlier than `earlier` has ended. Either may have been added first.
   void after(sim::TaskId later, sim::TaskId earlier) { graph_.after(later, earlier); }
 
@@ -65,9 +78,13 @@ class Program {
   std::optional<sim::RouteId> route(CommunicationId communication) const;
 
  private:
+  /// `uses`: the engines.
+  sim::RouteId route_of(CommunicationId communication, const sim::Route& over);
+
   sim::TaskGraph graph_;
   std::vector<std::optional<sim::RouteId>> of_communications_;
   std::vector<sim::RouteId> of_engines_;
+  std::vector<std::vector<CommunicationId>> of_sequences_;  ///< all that one does, as often as it does
 };
 
 }  // namespace stepcast::workload

@@ -31,6 +31,12 @@ class MoreFlows {
   /// Once all are known.
   void add_tasks() {
     if (more_.empty()) return;
+    if (!graph_.sequences().empty()) {
+      std::vector<std::vector<sim::RoutedBytes>> behind(more_.size());
+      for (std::size_t route = 0; route < more_.size(); ++route)
+        for (const Flow& flow : more_[route].flows) behind[route].push_back({flow.over, flow.bytes});
+      graph_.follow(behind);
+    }
     beside_.resize(tasks_);
     last_.resize(tasks_);
     const std::vector<sim::TaskGraph::Dependency> all(graph_.dependencies().begin(), graph_.dependencies().end());

@@ -33,6 +33,7 @@ class Lowering {
         resource_of_(machine.cluster().links()) {}
 
   RunOfTransfers run() {
+    if (program_.has_sequences()) throw std::logic_error("traffic in sequences is not lowered to its transfers");
     const sim::TaskGraph& tasks = program_.graph();
     for (const Bandwidth engine : tasks.resources()) graph_.add_resource(engine);
     for (std::size_t route = 0; route < tasks.routes().size(); ++route)

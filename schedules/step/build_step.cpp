@@ -1,6 +1,8 @@
 #include "schedules/step/build_step.h"
 
 #include <algorithm>
+#include <map>
+#include <tuple>
 #include <utility>
 
 #include "models/layers/frozen.h"
@@ -116,7 +118,7 @@ class Builder {
         lanes_.prolong(lane, time_of(chunk, pass.kind));
         continue;
       } else {
-        lanes_.add_compute(lane, pass, stretch_of(chunk, pass.kind), reducing);
+        lanes_.add_compute(lane, pass, whole(lane, pass, nullptr), reducing);
       }
       pass_is_made(lane, pass, first_task);
       if (beside != nullptr) pass_is_made(lane, *beside, first_task);
@@ -145,10 +147,21 @@ class Builder {
 
   /// A forward and a backward at once.
   void add_pair(std::uint32_t lane, const Pass& forward, const Pass& backward, bool disturbed) {
-    const std::vector<Chunk>& chunks = lanes_.traffic.data[lane].chunks;
-    const Stretch time = together(stretch_of(chunks[forward.virtual_stage], forward.kind),
-                                  stretch_of(chunks[backward.virtual_stage], backward.kind));
-    lanes_.add_compute(lane, forward, time, disturbed).beside = backward;
+    lanes_.add_compute(lane, forward, whole(lane, forward, &backward), disturbed).beside = backward;
+  }
+
+  /// What a pass of a lane is, or two that run together; passes of all micro-batches are alike.
+  const Stretch& whole(std::uint32_t lane, const Pass& pass, const Pass* beside) {
+    const auto of = [](const Pass& p) { return std::pair(p.virtual_stage, p.kind); };
+    const auto [known, fresh] =
+        stretches_.try_emplace({lane, of(pass), of(beside != nullptr ? *beside : pass)}, Stretch{});
+    if (fresh) {
+      const std::vector<Chunk>& chunks = lanes_.traffic.data[lane].chunks;
+      known->second = stretch_of(chunks[pass.virtual_stage], pass.kind);
+      if (beside != nullptr)
+        known->second = together(known->second, stretch_of(chunks[beside->virtual_stage], beside->kind));
+    }
+    return known->second;
   }
 
   /// To the stage that the next chunk is on, if it is another one.
@@ -280,7 +293,9 @@ class Builder {
   const std::uint32_t chunks_, replicas_, micro_batches_;
   const bool drains_;
   const bool gathers_, sums_each_micro_batch_;
-  Joined joined_;  ///< sends of several lanes
+  Joined joined_;                                                                   ///< sends of several lanes
+  using PassOfMany = std::pair<std::uint32_t, PassKind>;                            ///< virtual stage and kind
+  std::map<std::tuple<std::uint32_t, PassOfMany, PassOfMany>, Stretch> stretches_;  ///< by lane
   std::vector<std::uint32_t> first_of_pass_, send_of_pass_, lane_task_of_pass_;
 };
 

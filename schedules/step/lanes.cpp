@@ -1,6 +1,8 @@
 #include "schedules/step/lanes.h"
 
 #include <algorithm>
+#include <functional>
+#include <tuple>
 #include <utility>
 
 #include "schedules/pipeline/placement.h"
@@ -78,7 +80,15 @@ LaneTask& Lanes::add_compute(std::uint32_t lane, const Pass& pass, const Stretch
     const Time compute =
         together ? time.duration - time.exposed_host - undisturbed.time.exposed_tensor - undisturbed.time.exposed_copy
                  : time.compute;
-    ends = add_parts(lane, undisturbed, works ? compute / undisturbed.time.compute : 1, time.exposed_host, disturbed);
+    const double slower = works ? compute / undisturbed.time.compute : 1;
+    std::optional<sim::SequenceId> sequence;
+    if (!together)
+      sequence = sequence_of({lane, undisturbed.parts, undisturbed.at_once, disturbed, slower, time.exposed_host},
+                             undisturbed);
+    if (sequence)
+      ends.first = ends.last = step.program.sequence(streams_[lane].compute, *sequence);
+    else
+      ends = add_parts(lane, undisturbed, slower, time.exposed_host, disturbed);
   } else if (together) {
     ends.first = step.program.kernels(streams_[lane].compute, {});
     ends.last = kernels(lane, time.duration, disturbed);
@@ -121,6 +131,75 @@ TaskId Lanes::in_step(std::uint32_t lane, TaskId ready) {
     step.program.after(turn.task, std::exchange(ready, turn.task));
   }
   return ready;
+}
+
+bool Lanes::StretchOfLane::operator<(const StretchOfLane& other) const {
+  const auto rest = [](const StretchOfLane& of) {
+    return std::tuple(of.lane, of.at_once, of.disturbed, of.slower, of.host, of.parts.size());
+  };
+  if (rest(*this) != rest(other)) return rest(*this) < rest(other);
+  return std::ranges::lexicographical_compare(parts, other.parts, std::less<const PassParts*>());
+}
+
+bool Lanes::is_sequence(const StretchOfLane& of) const {
+  if (in.transfers || in.trace || simulates_copies() || (of.disturbed && slowdown_ > 0)) return false;
+  for (const PassParts* parts : of.parts)
+    for (const PassPart& part : *parts)
+      if (part.traffic)
+        if (const InnerTraffic::Group& group = inner_->group(of.lane, *part.traffic);
+            group.lanes.size() > 1 && (group.meets || of.at_once))
+          return false;
+  return true;
+}
+
+std::optional<sim::SequenceId> Lanes::sequence_of(const StretchOfLane& of, const Stretch& stretch) {
+  if (const auto known = sequences_.find(of); known != sequences_.end()) return known->second;
+  StretchOfLane kept = of;
+  kept.parts = parts_of_sequences_.emplace_back(of.parts.begin(), of.parts.end());
+  std::optional<sim::SequenceId>& sequence = sequences_[kept];
+  if (is_sequence(of)) sequence = step.program.add_sequence(stints(of.lane, stretch, of.slower, of.host));
+  return sequence;
+}
+
+std::vector<workload::Program::Stint> Lanes::stints(std::uint32_t lane, const Stretch& stretch, double slower,
+                                                    Time host) const {
+  const auto longer = [&](Time time) { return slower == 1 ? time : from_seconds(to_seconds(time) * slower); };
+  std::vector<workload::Program::Stint> all;
+  Time next{};  // kernels that have no stint yet
+  const auto add_kernels = [&] {
+    if (next > Time{}) all.push_back({std::exchange(next, {})});
+  };
+  const auto add_traffic = [&](const PassPart& part) {
+    std::vector<workload::CommunicationId>& to = all.back().communications;
+    to.insert(to.end(), static_cast<std::size_t>(part.times), inner_->group(lane, *part.traffic).communication);
+  };
+  if (stretch.at_once) all.emplace_back();
+  for (const PassParts* parts : stretch.parts)
+    for (const PassPart& part : *parts) {
+      const Time kernels = longer(part.kernels);
+      if (stretch.at_once) {
+        if (part.of_copies()) continue;
+        all.front().kernels += kernels;
+        if (part.traffic) add_traffic(part);
+      } else if (part.of_copies()) {
+        next += part.alone;
+      } else if (!part.traffic || !inner_->group(lane, *part.traffic).meets) {
+        const Time alone = part.alone * part.times;
+        next += part.at_once ? std::max(kernels, alone) : kernels + alone;
+      } else {
+        if (!part.at_once) next += kernels;
+        add_kernels();
+        if (part.at_once)
+          all.push_back({kernels});
+        else if (all.empty() || all.back().communications.empty() || all.back().kernels > Time{})
+          all.emplace_back();
+        add_traffic(part);
+      }
+    }
+  if (stretch.at_once) all.front().kernels += stretch.time.exposed_copy;
+  next += host;
+  add_kernels();
+  return all;
 }
 
 Lanes::Ends Lanes::add_parts(std::uint32_t lane, const Stretch& stretch, double slower, Time host, bool disturbed) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <deque>
 #include <map>
 #include <optional>
 #include <span>
@@ -103,6 +104,23 @@ class Lanes {
   /// The stretch with the traffic in it that meets other traffic, kernels `slower` times as long and, at its end, what
   /// the host holds up.
   Ends add_parts(std::uint32_t lane, const Stretch& stretch, double slower, Time host, bool disturbed);
+  /// A stretch of a lane: what it is made of, how much longer its kernels take, what the host holds up at its end, and
+  /// whether traffic runs beside it.
+  struct StretchOfLane {
+    std::uint32_t lane = 0;
+    std::span<const PassParts* const> parts{};
+    bool at_once = false, disturbed = false;
+    double slower = 1;
+    Time host{};
+    bool operator<(const StretchOfLane& other) const;
+  };
+  /// The stretch as one sequence. Nothing where others than the lane take part in its traffic, or its kernels are on an
+  /// engine.
+  std::optional<sim::SequenceId> sequence_of(const StretchOfLane& of, const Stretch& stretch);
+  bool is_sequence(const StretchOfLane& of) const;
+  /// What add_parts() makes tasks of.
+  std::vector<workload::Program::Stint> stints(std::uint32_t lane, const Stretch& stretch, double slower,
+                                               Time host) const;
   /// Traffic inside a layer, which each of its lanes joins once it has come so far.
   sim::TaskId add_inner(std::uint32_t lane, const TensorCollective& collective, sim::TaskId ready);
   /// The last copy each way: from the host, to it.
@@ -120,11 +138,13 @@ class Lanes {
   std::vector<std::vector<std::uint32_t>> members_;  ///< of the group that a lane leads; made at first use
   std::vector<sim::StreamId> joined_streams_;        ///< of one collective, kept for their memory
   std::vector<workload::EngineId> joined_engines_;
-  Joined sums_, gathers_;                               ///< by the group's leader
-  const InnerTraffic* inner_;                           ///< none: it meets no other
-  std::map<Among, Joined> inner_turns_;                 ///< all lanes of a group ask in the same order
-  std::map<Among, Joined> begins_;                      ///< of passes, likewise
-  std::vector<std::optional<sim::TaskId>> blocked_by_;  ///< by lane
+  Joined sums_, gathers_;                ///< by the group's leader
+  const InnerTraffic* inner_;            ///< none: it meets no other
+  std::map<Among, Joined> inner_turns_;  ///< all lanes of a group ask in the same order
+  std::map<Among, Joined> begins_;       ///< of passes, likewise
+  std::map<StretchOfLane, std::optional<sim::SequenceId>> sequences_;
+  std::deque<std::vector<const PassParts*>> parts_of_sequences_;  ///< what their keys refer to
+  std::vector<std::optional<sim::TaskId>> blocked_by_;            ///< by lane
 };
 
 }  // namespace stepcast::schedules
