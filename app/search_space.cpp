@@ -1,12 +1,17 @@
 #include "app/search_space.h"
 
 #include <algorithm>
+#include <array>
 #include <set>
+#include <string_view>
+#include <vector>
 
 #include "app/asked.h"
 #include "calibrate/confidence/traits.h"
+#include "language/core/nearest.h"
 #include "sim/in_quotes.h"
 #include "sim/input_error.h"
+#include "sim/units_text.h"
 
 namespace stepcast::app {
 namespace {
@@ -33,10 +38,20 @@ std::vector<std::int64_t> values_of(const search::Axis& axis, const std::string&
 }  // namespace
 
 search::Objective search_objective(const std::string& name, const std::string& place) {
-  if (name == "step_time") return search::Objective::step_time;
-  if (name == "memory") return search::Objective::memory;
-  if (name == "gpus") return search::Objective::gpus;
-  throw InputError(place, "found " + in_quotes(name) + ", expected one of step_time, memory, gpus");
+  static constexpr std::array<std::string_view, 5> kNames{"step_time", "memory", "gpus", "money", "energy"};
+  const auto known = std::ranges::find(kNames, name);
+  if (known == kNames.end())
+    throw InputError(place, "found " + in_quotes(name) + ", expected " +
+                                language::one_of(name, std::vector<std::string_view>(kNames.begin(), kNames.end())));
+  return static_cast<search::Objective>(known - kNames.begin());
+}
+
+std::optional<Time> search_limit(const std::string& word, const std::string& place) {
+  if (word.empty()) return std::nullopt;
+  const std::optional<Time> limit = parse_time(word);
+  if (!limit || *limit <= Time{})
+    throw InputError(place, "found " + in_quotes(word) + ", expected a time such as '10 s'");
+  return limit;
 }
 
 search::Space search_space(schedules::Scenario start, search::Objective objective, std::span<const std::string> over,

@@ -164,6 +164,7 @@ std::string search(const Asking& asked, const SearchCall& call) {
   options.objective = app::search_objective(call.objective, "objective");
   options.top = call.top;
   options.budget = call.budget;
+  options.within = app::search_limit(call.within, "within");
   options.exhaustive = call.exhaustive;
   options.front = call.front;
   if (options.exhaustive && options.budget)

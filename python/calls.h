@@ -49,6 +49,7 @@ struct SearchCall {
   std::string objective = "step_time";
   std::uint32_t top = 10;
   std::optional<std::uint64_t> budget{};
+  std::string within{};  ///< a time, or nothing
   bool exhaustive = false, front = false;
   unsigned threads = 0;
 };

@@ -62,10 +62,10 @@ PYBIND11_MODULE(_stepcast, module) {
   });
   module.def("search", [](const py::object& asked, const Words& settings, const Words& over, const Words& fix,
                           const std::string& objective, std::uint32_t top, std::optional<std::uint64_t> budget,
-                          bool exhaustive, bool front, unsigned threads) {
+                          const std::string& within, bool exhaustive, bool front, unsigned threads) {
     const Asking one = asking_of(asked);
     return unlocked([&] {
-      return search(one, {settings, over, fix, objective, top, budget, exhaustive, front, threads});
+      return search(one, {settings, over, fix, objective, top, budget, within, exhaustive, front, threads});
     });
   });
   module.def("sensitivity", [](const py::object& asked, const Words& settings, unsigned threads) {

@@ -1,6 +1,7 @@
 #include "search/axis.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <utility>
 
@@ -100,12 +101,64 @@ void set_virtual_stages(Scenario& s, std::int64_t value) {
   s.pipeline.micro_batch_group.reset();
 }
 
+using Order = decltype(schedules::Parallelism::order);
+
+/// Every order of ranks, in that of the words.
+const std::vector<Order>& orders() {
+  static const std::vector<Order> all = [] {
+    using schedules::Dimension;
+    Order order{Dimension::tensor, Dimension::context, Dimension::data, Dimension::pipeline};
+    std::vector<Order> each{order};
+    while (std::ranges::next_permutation(order).found) each.push_back(order);
+    return each;
+  }();
+  return all;
+}
+
+std::vector<std::string_view> order_names() {
+  static const std::vector<std::string> names = [] {
+    constexpr std::array<std::string_view, schedules::kDimensions> kWords{"tensor", "context", "data", "pipeline"};
+    std::vector<std::string> each;
+    for (const Order& order : orders()) {
+      std::string& name = each.emplace_back();
+      for (const schedules::Dimension dimension : order)
+        name += (name.empty() ? "" : "-") + std::string(kWords[static_cast<std::size_t>(dimension)]);
+    }
+    return each;
+  }();
+  return {names.begin(), names.end()};
+}
+
+constexpr std::int64_t kMebibyte = std::int64_t{1} << 20;
+
+/// In MiB, rounded up: a scenario's own bucket stays what it is where the axis has the same number.
+std::int64_t bucket_of(const Scenario& s) { return (bucket(s).value + kMebibyte - 1) / kMebibyte; }
+
+void set_bucket(Scenario& s, std::int64_t value) {
+  if (bucket_of(s) != value) s.data_parallel.bucket = Bytes{value * kMebibyte};
+}
+
+std::vector<std::string_view> tier_names() { return {schedules::kTierNames.begin(), schedules::kTierNames.end()}; }
+
+/// An axis of where something is kept.
+template <schedules::Tier schedules::OffloadPlan::*kept>
+Axis tier_axis(std::string_view key, std::vector<std::string_view> details = {}) {
+  return {key,
+          "the scenario's",
+          [](const Scenario& s) { return static_cast<std::int64_t>(s.offload.*kept); },
+          [](Scenario& s, std::int64_t value) { s.offload.*kept = static_cast<schedules::Tier>(value); },
+          [](const Scenario& s) { return Values{static_cast<std::int64_t>(s.offload.*kept)}; },
+          tier_names,
+          std::move(details)};
+}
+
 void set_layers(Scenario& s, std::int64_t value) {
   if (value == static_cast<std::int64_t>(LayersPerStage::balanced)) cut_evenly(s);
 }
 
-const std::vector<Axis>& table() {
-  static const std::vector<Axis> axes{
+/// Axes that decide what a layer's kernels and their traffic take.
+std::vector<Axis> shared_axes() {
+  return {
       {"cluster.gpus",
        "the scenario's; with --objective gpus those divisors of it that are whole nodes or less than one",
        [](const Scenario& s) { return std::int64_t{s.cluster.gpus}; },
@@ -146,6 +199,25 @@ const std::vector<Axis>& table() {
        [] {
          return std::vector<std::string_view>{"false", "true"};
        }},
+      {"parallelism.order",
+       "the scenario's",
+       [](const Scenario& s) { return std::ranges::find(orders(), s.parallelism.order) - orders().begin(); },
+       [](Scenario& s, std::int64_t value) { s.parallelism.order = orders()[static_cast<std::size_t>(value)]; },
+       [](const Scenario& s) { return Values{std::ranges::find(orders(), s.parallelism.order) - orders().begin()}; },
+       order_names,
+       {},
+       1,
+       1,
+       {},
+       true},
+      tier_axis<&schedules::OffloadPlan::optimizer>("offload.optimizer"),
+      tier_axis<&schedules::OffloadPlan::parameters>("offload.parameters"),
+      tier_axis<&schedules::OffloadPlan::activations>("offload.activations"),
+  };
+}
+
+std::vector<Axis> other_axes() {
+  return {
       {"pipeline.schedule",
        "1f1b, interleaved-1f1b, and the scenario's unless it is custom",
        schedule_of,
@@ -169,6 +241,16 @@ const std::vector<Axis>& table() {
        {},
        0,
        3},
+      {"data_parallel.bucket",
+       "the scenario's, or its software's",
+       bucket_of,
+       set_bucket,
+       [](const Scenario& s) { return Values{bucket_of(s)}; },
+       nullptr,
+       {},
+       1,
+       std::int64_t{1} << 20,
+       "MiB"},
       {"parallelism.layers_per_stage",
        "given: as the scenario says, or its partition; balanced: by what layers take",
        [](const Scenario&) { return std::int64_t{0}; },
@@ -179,7 +261,15 @@ const std::vector<Axis>& table() {
        },
        {"pipeline.partition", "pipeline.embedding_as_layer", "pipeline.head_as_layer"}},
   };
-  return axes;
+}
+
+const std::vector<Axis>& table() {
+  static const std::vector<Axis> all = [] {
+    std::vector<Axis> each = shared_axes();
+    for (Axis& axis : other_axes()) each.push_back(std::move(axis));
+    return each;
+  }();
+  return all;
 }
 
 }  // namespace
@@ -198,10 +288,17 @@ std::size_t axis_named(std::string_view option, const std::string& key) {
 }
 
 std::string text(const Axis& axis, std::int64_t value) {
-  if (axis.names == nullptr) return std::to_string(value);
+  if (axis.names == nullptr) return std::to_string(value) + (axis.unit.empty() ? "" : " ") + std::string(axis.unit);
   const std::vector<std::string_view> names = axis.names();
   const auto place = static_cast<std::size_t>(value);
   return place < names.size() ? std::string(names[place]) : "custom";
+}
+
+std::string written(const Axis& axis, std::int64_t value) {
+  std::string words = text(axis, value);
+  if (!axis.list) return words;
+  for (std::size_t at = 0; (at = words.find('-', at)) != words.npos; at += 2) words.replace(at, 1, ", ");
+  return "[" + words + "]";
 }
 
 std::int64_t read_value(const Axis& axis, std::string_view option, const std::string& written) {
@@ -214,8 +311,11 @@ std::int64_t read_value(const Axis& axis, std::string_view option, const std::st
     std::int64_t value = 0;
     const char* const last = written.data() + written.size();
     const auto [end, error] = std::from_chars(written.data(), last, value);
-    if (error == std::errc{} && end == last && value >= axis.least && value <= axis.most) return value;
+    std::string_view unit(end, static_cast<std::size_t>(last - end));
+    if (unit.starts_with(' ') && !axis.unit.empty()) unit.remove_prefix(1);
+    if (error == std::errc{} && unit == axis.unit && value >= axis.least && value <= axis.most) return value;
     allowed = "a whole number from " + std::to_string(axis.least) + " to " + std::to_string(axis.most);
+    if (!axis.unit.empty()) allowed += " with the unit " + std::string(axis.unit);
   }
   throw InputError(std::string(option),
                    std::string(axis.key) + ": found " + in_quotes(written) + ", expected " + allowed);

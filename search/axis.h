@@ -24,12 +24,14 @@ struct Axis {
   /// Keys that `set` takes away, but for those that the language itself takes away from another value.
   std::vector<std::string_view> details{};
   std::int64_t least = 1, most = 1'000'000'000;  ///< of numbers
+  std::string_view unit{};                       ///< of numbers: "MiB"
+  bool list = false;  ///< names stand for lists of words: "tensor-data" is what the language writes [tensor, data]
 };
 
 /// Every axis, the outermost first: values of the last one change fastest. Those up to kSharedAxes decide what a
 /// layer's kernels and their traffic take, so plans that differ in the others alone share that.
 std::span<const Axis> axes();
-inline constexpr std::size_t kAxes = 12, kSharedAxes = 8;
+inline constexpr std::size_t kAxes = 17, kSharedAxes = 12;
 
 /// The values of the axis parallelism.layers_per_stage.
 enum class LayersPerStage : std::uint8_t {
@@ -40,8 +42,10 @@ enum class LayersPerStage : std::uint8_t {
 /// Its place in axes(). Throws InputError at `option` for a key that is no axis, with all of them.
 std::size_t axis_named(std::string_view option, const std::string& key);
 
-/// "8", "full".
+/// "8", "full", "25 MiB".
 std::string text(const Axis& axis, std::int64_t value);
+/// The same as the language writes it: "[tensor, data]".
+std::string written(const Axis& axis, std::int64_t value);
 
 /// Throws InputError at `option` for text that is none of the axis' values.
 std::int64_t read_value(const Axis& axis, std::string_view option, const std::string& text);

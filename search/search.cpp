@@ -146,6 +146,8 @@ class Search {
       : space_(space), options_(options), machines_(machines) {}
 
   Answer run() {
+    for (const schedules::Problem& problem : objective_problems(options_.objective, space_.start))
+      throw InputError(problem.key, problem.text);
     const auto begin = std::chrono::steady_clock::now();
     screen();
     const auto screened = std::chrono::steady_clock::now();
@@ -169,14 +171,27 @@ class Search {
     }
   }
 
-  Score score(Time step, Bytes memory, std::int64_t gpus, std::uint64_t place) const {
+  /// Money and energy in billionths; where only the least of a step is known, rounded down, as no more than that.
+  static std::int64_t billionths(double amount) { return static_cast<std::int64_t>(amount * 1e9); }
+
+  /// `forecast`: of the plan, or none where `step` is only what it takes at least.
+  Score score(const Scenario& plan, Time step, Bytes memory, const schedules::Forecast* forecast) const {
+    const double computing = forecast != nullptr ? computing_share(*forecast) : 0;
     switch (options_.objective) {
       case Objective::step_time:
-        return {step.value, memory.value, place};
+        return {step.value, memory.value};
       case Objective::memory:
-        return {memory.value, step.value, place};
+        return {memory.value, step.value};
       case Objective::gpus:
-        return {gpus, step.value, place};
+        return {plan.cluster.gpus, step.value};
+      case Objective::money: {
+        const auto money = forecast != nullptr ? step_money(plan, step, computing) : least_step_money(plan, step);
+        return {billionths(money.value().amount), step.value};
+      }
+      case Objective::energy: {
+        const auto energy = forecast != nullptr ? step_energy(plan, step, computing) : least_step_energy(plan, step);
+        return {billionths(energy.value().value), step.value};
+      }
     }
     return {};
   }
@@ -253,7 +268,7 @@ class Search {
         Open& open = out.open.emplace_back();
         open.bound = bound->of_passes(plan, made);
         open.memory = peak_memory(made);
-        open.score = score(open.bound, open.memory, plan.cluster.gpus, 0);
+        open.score = score(plan, open.bound, open.memory, nullptr);
         open.shared = static_cast<std::uint32_t>(shared);
         for (std::size_t axis = kSharedAxes; axis < kAxes; ++axis)
           open.others[axis - kSharedAxes] = static_cast<std::int32_t>(settings[axis]);
@@ -275,6 +290,7 @@ class Search {
   /// Whether the plan cannot be among the best, nor on the front.
   bool is_beaten(const Open& open) const {
     if (options_.exhaustive) return false;
+    if (options_.within && open.bound >= *options_.within) return true;
     if (best_.size() < options_.top || open.score < best_.back().score) return false;
     return !options_.front || std::ranges::any_of(front_, [&](const OnFront& other) {
       return beats(other, open.bound, open.memory, open.score.place);
@@ -337,10 +353,11 @@ class Search {
         const Scenario plan = plan_of(space_, settings, machines_);
         StepBound bound(machines_.of(machine_of(plan)));
         open.bound = std::max(open.bound, bound.with_traffic(plan, schedules::plan(plan, machines_)));
+        const std::uint64_t place = open.score.place;
+        open.score = score(plan, open.bound, open.memory, nullptr);
+        open.score.place = place;
       } catch (const InputError&) {  // the simulation says so
       }
-      static const std::size_t gpus = axis_named("", "cluster.gpus");
-      open.score = score(open.bound, open.memory, settings[gpus], open.score.place);
       open.refined = true;
     });
   }
@@ -374,13 +391,18 @@ class Search {
 
   void keep(Found found, std::uint64_t place) {
     const Time step = found.forecast.step;
+    if (options_.within && step >= *options_.within) {
+      ++answer_.late;
+      return;
+    }
     if (options_.front &&
         std::ranges::none_of(front_, [&](const OnFront& other) { return beats(other, step, found.memory, place); })) {
       const OnFront own{found.settings, step, found.memory, place};
       std::erase_if(front_, [&](const OnFront& other) { return beats(own, other.step, other.memory, other.place); });
       front_.push_back(own);
     }
-    const Score own = score(step, found.memory, found.scenario.cluster.gpus, place);
+    Score own = score(found.scenario, step, found.memory, &found.forecast);
+    own.place = place;
     const auto at = std::ranges::upper_bound(best_, own, {}, &Kept::score);
     if (at == best_.end() && best_.size() >= options_.top) return;
     best_.insert(at, {own, std::move(found)});

@@ -7,14 +7,11 @@
 #include <vector>
 
 #include "schedules/forecast.h"
+#include "search/objective.h"
 #include "search/space.h"
 #include "workload/machines.h"
 
 namespace stepcast::search {
-
-/// What the best plan has least of. Plans that are equal in it are told apart by their step time, or where that is the
-/// objective by their memory, and then by their place in the space.
-enum class Objective : std::uint8_t { step_time, memory, gpus };
 
 struct Options {
   Objective objective = Objective::step_time;
@@ -22,6 +19,7 @@ struct Options {
   bool exhaustive = false;                ///< simulate every plan that fits
   bool front = false;                     ///< also find every plan that none beats in both step time and memory
   std::optional<std::uint64_t> budget{};  ///< at most so many plans are simulated
+  std::optional<Time> within{};           ///< only plans whose step takes less are among the best and on the front
   /// Told now and then how far the search is, from any thread: of so many screened, or of so many left to simulate.
   std::function<void(std::size_t done, std::size_t all, bool simulating)> watch{};
 };
@@ -57,6 +55,7 @@ struct Answer {
   /// Plans that the checks accept; of those: that do not fit; whose bound keeps them from the answer; that were
   /// simulated; that the cluster cannot carry after all; that were left when the budget was spent.
   std::uint64_t screened = 0, refused = 0, bounded = 0, simulated = 0, failed = 0, left = 0;
+  std::uint64_t late = 0;          ///< of the simulated: that take longer than Options::within
   std::optional<Refused> nearest;  ///< of the refused, the one that misses least
   /// What the best found may miss: its objective over the least that a plan which was left could have, minus 1. 0: none
   /// is better. None: nothing was found, or nothing is known of what was left.

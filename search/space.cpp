@@ -50,7 +50,16 @@ class Enumeration {
       return tried_.training.global_batch % (tried_.training.micro_batch * tried_.parallelism.data) == 0;
     if (key == "recompute") return first || !selective_repeats_nothing(tried_);
     if (key == "parallelism.sequence") return first || tried_.parallelism.tensor > 1;
+    // Ranks along one dimension stand in one order, whatever it is called.
+    if (key == "parallelism.order") return first || dimensions_with_ranks() > 1;
     return true;
+  }
+
+  int dimensions_with_ranks() const {
+    int several = 0;
+    for (const schedules::Dimension dimension : tried_.parallelism.order)
+      several += size(tried_.parallelism, dimension) > 1 ? 1 : 0;
+    return several;
   }
 
   void go_through(std::size_t axis) {
@@ -100,7 +109,7 @@ void set_shared(Scenario& plan, const Settings& settings) {
 void each_plan(const Space& space, const Settings& shared, const std::function<void(const Settings&)>& visit) {
   static const std::size_t schedule = axis_named("", "pipeline.schedule"),
                            virtual_stages = axis_named("", "pipeline.virtual_stages"),
-                           zero = axis_named("", "data_parallel.zero"),
+                           zero = axis_named("", "data_parallel.zero"), bucket = axis_named("", "data_parallel.bucket"),
                            layers = axis_named("", "parallelism.layers_per_stage"),
                            pipeline = axis_named("", "parallelism.pipeline"),
                            tensor = axis_named("", "parallelism.tensor"), gpus = axis_named("", "cluster.gpus");
@@ -124,10 +133,14 @@ void each_plan(const Space& space, const Settings& shared, const std::function<v
       for (const std::int64_t state : space.values[zero]) {
         if (!shards && state != space.values[zero].front()) continue;
         settings[zero] = state;
-        for (const std::int64_t cut : space.values[layers]) {
-          if (stages == 1 && cut != space.values[layers].front()) continue;
-          settings[layers] = cut;
-          visit(settings);
+        for (const std::int64_t size : space.values[bucket]) {
+          if (!shards && size != space.values[bucket].front()) continue;
+          settings[bucket] = size;
+          for (const std::int64_t cut : space.values[layers]) {
+            if (stages == 1 && cut != space.values[layers].front()) continue;
+            settings[layers] = cut;
+            visit(settings);
+          }
         }
       }
     }

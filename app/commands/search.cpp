@@ -37,8 +37,11 @@ constexpr std::size_t kMachineBytes = std::size_t{256} << 20;
 CommandLine search_line() {
   namespace po = boost::program_options;
   po::options_description options;
-  options.add_options()("objective", po::value<std::string>()->default_value("step_time"),
-                        "step_time, memory (of the fullest GPU) or gpus: what the best plan has least of")(
+  options.add_options()(
+      "objective", po::value<std::string>()->default_value("step_time"),
+      "step_time, memory (of the fullest GPU), gpus, money or energy (of a step): what the best plan has least of")(
+      "within", po::value<std::string>()->default_value("", ""),
+      "TIME, such as '10 s': only plans whose step takes less")(
       "over", po::value<std::vector<std::string>>()->composing()->default_value({}, ""),
       "KEY=A,B,...: the values of a key that are tried; may be repeated")(
       "fix", po::value<std::vector<std::string>>()->composing()->default_value({}, ""),
@@ -64,6 +67,7 @@ CommandLine search_line() {
       "  stepcast search scenarios/quickstart.yaml --over parallelism.tensor=1,2,4,8 --fix data_parallel.zero\n"
       "  stepcast search scenarios/quickstart.yaml --emit yaml --output best.yaml\n"
       "  stepcast search scenarios/quickstart.yaml --emit megatron --output best.sh\n"
+      "  stepcast search scenarios/quickstart.yaml --objective money --within '30 s' --set 'run.gpu_hour_price=2 USD'\n"
       "  stepcast search scenarios/quickstart.yaml --until 'step_time<15s' --least network\n\n"
       "Exit status 3: no plan fits in the GPUs' memory, or meets what --until asks for.",
       options);
@@ -155,6 +159,7 @@ std::optional<std::uint64_t> budget_asked(const std::string& word) {
 search::Options options_asked(const Asked& asked) {
   search::Options options;
   options.objective = search_objective(word(asked.values, "objective"));
+  options.within = search_limit(word(asked.values, "within"));
   options.top = parse_count(word(asked.values, "top"), "--top", kMostTop);
   options.budget = budget_asked(word(asked.values, "budget"));
   options.exhaustive = asked.values["exhaustive"].as<bool>();
@@ -208,6 +213,7 @@ int search_plans(const std::vector<std::string>& words) {
 
   const std::string page = report_asked(asked->values);
   refuse_beside(asked->values, "report", {"emit", "until"});
+  refuse_beside(asked->values, "within", {"until"});
   auto questions = questions_asked(*asked, {{"--report", page}});
   if (!questions) return kBadInput;
   keep_freed_memory();

@@ -73,7 +73,7 @@ std::vector<KeyValue> all_settings(const Settings& settings) {
   std::vector<KeyValue> all;
   for (std::size_t i = 0; i < search::kAxes; ++i) {
     const search::Axis& axis = search::axes()[i];
-    all.push_back({std::string(axis.key), text(axis, settings[i]), axis.names == nullptr});
+    all.push_back({std::string(axis.key), text(axis, settings[i]), axis.names == nullptr && axis.unit.empty()});
     if (axis.key == "parallelism.pipeline") all.push_back({kData, std::to_string(data_ranks(settings)), true});
   }
   return all;
@@ -86,6 +86,13 @@ std::vector<KeyValue> all_settings(const Found& plan,
   if (search::is_balanced(plan.settings))
     std::ranges::find(all, kLayers, &KeyValue::key)->value = text_of(plan.scenario.parallelism.layers_per_stage);
   return all;
+}
+
+std::optional<Energy> energy_of(const Found& plan) {
+  return search::step_energy(plan.scenario, plan.forecast.step, search::computing_share(plan.forecast));
+}
+std::optional<schedules::Money> money_of(const Found& plan) {
+  return search::step_money(plan.scenario, plan.forecast.step, search::computing_share(plan.forecast));
 }
 
 /// Of the step, mean over the stages.
@@ -118,6 +125,7 @@ std::string gap_text(const search::Answer& answer) {
 std::string counts_text(const search::Answer& a) {
   std::string words = fmt::format("{} plans: {} do not fit, {} bounded away, {} simulated", a.screened, a.refused,
                                   a.bounded, a.simulated);
+  if (a.late > 0) words += fmt::format(", {} of these slower than asked", a.late);
   if (a.failed > 0) words += fmt::format(", {} that the cluster cannot carry", a.failed);
   if (a.left > 0) words += fmt::format(", {} left when the budget was spent", a.left);
   return words + "\n";
@@ -172,6 +180,10 @@ std::string search_table(const SearchReport& report) {
   std::string out;
   if (!answer.best.empty()) {
     std::vector<TextTable::Column> columns{{"#"}, {"step time"}, {"band"}, {"peak memory"}};
+    const std::optional<schedules::Money> money = money_of(answer.best.front());
+    const bool energy = energy_of(answer.best.front()).has_value();
+    if (money) columns.push_back({money->currency + " a step"});
+    if (energy) columns.push_back({"energy"});
     std::vector<const TimePart*> parts;
     for (const TimePart& part : schedules::kTimeParts)
       if (std::ranges::any_of(answer.best, [&](const Found& plan) { return share(plan, part) >= 0.0005; }))
@@ -186,6 +198,8 @@ std::string search_table(const SearchReport& report) {
       starred = starred || (report.bands[i] && !report.bands[i]->in_range);
       std::vector<std::string> cells{std::to_string(i + 1), text(plan.forecast.step), band_text(report.bands[i]),
                                      text(plan.memory)};
+      if (money) cells.push_back(fmt::format("{:.4g}", money_of(plan)->amount));
+      if (energy) cells.push_back(text(*energy_of(plan)));
       for (const KeyValue& each : all_settings(plan, short_list_text))
         if (is_told(report.space, each.key)) cells.push_back(each.value);
       for (const TimePart* part : parts) cells.push_back(fmt::format("{:.1f}", 100 * share(plan, *part)));
@@ -195,7 +209,7 @@ std::string search_table(const SearchReport& report) {
     if (starred) out += kStarLine;
     out += told_apart_text(report) + own_text(answer);
   } else {
-    out = "no plan of the space fits\n";
+    out = answer.late > 0 ? "no plan of the space that fits is as fast as asked\n" : "no plan of the space fits\n";
   }
   out += counts_text(answer) + nearest_text(answer);
   if (!answer.best.empty()) out += gap_text(answer) + "\n";
@@ -204,7 +218,8 @@ std::string search_table(const SearchReport& report) {
 
 std::string search_csv(const SearchReport& report) {
   const search::Answer& answer = report.answer;
-  std::vector<std::string> titles{"rank", "step_time_s", "low_s", "high_s", "in_range", "peak_memory_bytes", "bound_s"};
+  std::vector<std::string> titles{"rank",    "step_time_s", "low_s",     "high_s", "in_range", "peak_memory_bytes",
+                                  "bound_s", "money",       "energy_kwh"};
   for (const std::string& key : all_keys()) titles.push_back(key);
   for (const TimePart& part : schedules::kTimeParts) titles.push_back("share_" + std::string(part.key));
   std::string out = csv_line(titles);
@@ -214,6 +229,10 @@ std::string search_csv(const SearchReport& report) {
     for (std::string& cell : band_cells(report.bands[i])) cells.push_back(std::move(cell));
     cells.push_back(std::to_string(plan.memory.value));
     cells.push_back(fmt::format("{}", to_seconds(plan.bound)));
+    const std::optional<schedules::Money> money = money_of(plan);
+    const std::optional<Energy> energy = energy_of(plan);
+    cells.push_back(money ? fmt::format("{}", money->amount) : "");
+    cells.push_back(energy ? fmt::format("{}", to_kilowatt_hours(*energy)) : "");
     for (const KeyValue& each : all_settings(plan)) cells.push_back(each.value);
     for (const TimePart& part : schedules::kTimeParts) cells.push_back(fmt::format("{}", share(plan, part)));
     out += csv_line(cells);
@@ -246,6 +265,8 @@ std::string search_json(const SearchReport& report) {
   for (std::size_t i = 0; i < answer.best.size(); ++i) {
     const Found& plan = answer.best[i];
     const std::optional<calibrate::Band>& band = report.bands[i];
+    const std::optional<schedules::Money> money = money_of(plan);
+    const std::optional<Energy> energy = energy_of(plan);
     Json shares = Json::object();
     for (const TimePart& part : schedules::kTimeParts) shares[std::string(part.key)] = share(plan, part);
     plans.push_back({{"rank", i + 1},
@@ -255,6 +276,9 @@ std::string search_json(const SearchReport& report) {
                      {"in_range", band ? Json(band->in_range) : Json()},
                      {"peak_memory_bytes", plan.memory.value},
                      {"bound_s", to_seconds(plan.bound)},
+                     {"money", money ? Json(money->amount) : Json()},
+                     {"currency", money ? Json(money->currency) : Json()},
+                     {"energy_kwh", energy ? Json(to_kilowatt_hours(*energy)) : Json()},
                      {"shares", shares},
                      {"settings", settings_json(plan)}});
   }
@@ -274,6 +298,7 @@ std::string search_json(const SearchReport& report) {
                     {"nearest_refused", nearest},
                     {"bounded", answer.bounded},
                     {"simulated", answer.simulated},
+                    {"late", answer.late},
                     {"failed", answer.failed},
                     {"left", answer.left},
                     {"gap", answer.gap ? Json(*answer.gap) : Json()},
@@ -288,7 +313,7 @@ std::vector<std::string> settings_of(const search::Space& space, const Found& pl
   for (std::size_t i = 0; i < search::kAxes; ++i) {
     const search::Axis& axis = search::axes()[i];
     if (settings[i] == axis.of(space.start) || axis.key == kLayers) continue;
-    all.push_back(std::string(axis.key) + "=" + text(axis, settings[i]));
+    all.push_back(std::string(axis.key) + "=" + written(axis, settings[i]));
     taken_away.insert(axis.details.begin(), axis.details.end());
   }
   if (search::is_balanced(settings)) {

@@ -113,8 +113,8 @@ def sweep(scenario, axes, *, set=None, zip=None, where=None, simulate=None, thre
     return columns
 
 
-def search(scenario, *, set=None, objective="step_time", over=None, fix=None, top=10, budget=None, exhaustive=False,
-           front=False, threads=0):
+def search(scenario, *, set=None, objective="step_time", over=None, fix=None, top=10, budget=None, within="",
+           exhaustive=False, front=False, threads=0):
     """Finds the best parallel plans of a scenario: a dict with what `stepcast search --format json` prints.
 
     Its "plans" are a dict of columns, which pandas.DataFrame takes: rank, step_time_s, ..., and a column for each key of
@@ -130,7 +130,8 @@ def search(scenario, *, set=None, objective="step_time", over=None, fix=None, to
     """
     over = [_values(key, values) for key, values in (over or {}).items()]
     found = _json.loads(
-        _stepcast.search(scenario, _settings(set), over, _words(fix), objective, top, budget, exhaustive, front, threads))
+        _stepcast.search(scenario, _settings(set), over, _words(fix), objective, top, budget, within,
+                         exhaustive, front, threads))
     columns = {}
     for number, plan in enumerate(found["plans"]):
         plan.update(plan.pop("settings"))

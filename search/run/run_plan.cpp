@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "schedules/step/stalls.h"
+#include "search/objective.h"
 #include "search/run/learning.h"
 #include "sim/input_error.h"
 #include "sim/units_text.h"
@@ -70,16 +71,6 @@ void spend_time(const Scenario& s, const schedules::Forecast& forecast, RunPlan&
   plan.times = plan.failures
                    ? expected_times(*plan.failures, work, checkpoints->interval)
                    : times_without_failures(checkpoints->copy, checkpoints->write, work, checkpoints->interval);
-}
-
-/// The share of a step in which a GPU runs kernels, mean over the stages.
-double computing_share(const schedules::Forecast& forecast) {
-  Time kernels{}, all{};
-  for (const StageReport& stage : forecast.stages) {
-    kernels += stage.time.compute + stage.time.optimizer + stage.time.compression;
-    all += stage.time.sum();
-  }
-  return kernels / all;
 }
 
 std::optional<Energy> energy_of(const RunPower& power, const RunPlan& plan, double computing) {

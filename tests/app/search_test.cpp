@@ -9,6 +9,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -202,6 +203,58 @@ TEST(SearchCommand, ATargetThatNothingMeetsIsAnExitStatusOfItsOwn) {
   }
 }
 
+TEST(SearchCommand, MoneyAndEnergyOfAStepAreObjectives) {
+  const std::string costs =
+      " --set 'run.gpu_hour_price=2 USD' --set 'run.power.computing=400 W' --set 'run.power.waiting=100 W' "
+      "--over cluster.gpus=8,64 --format json";
+  for (const char* objective : {"money", "energy"}) {
+    const std::string key = std::string(objective) == "money" ? "money" : "energy_kwh";
+    const Outcome found = run_program(std::string(kSmall) + costs + " --objective " + objective);
+    ASSERT_EQ(found.status, 0) << found.err;
+    const Json answer = Json::parse(found.out), plans = answer["plans"];
+    expect_schema(results_schema("search"), answer, "search");
+    for (std::size_t i = 1; i < plans.size(); ++i) EXPECT_GE(plans[i][key], plans[i - 1][key]) << i;
+    const Json& best = plans[0];
+    const double gpus = best["settings"]["cluster.gpus"], step = best["step_time_s"];
+    EXPECT_NEAR(best["money"], 2 * gpus * step / 3600, 1e-9);
+    EXPECT_EQ(best["currency"], "USD");
+    EXPECT_GE(best["energy_kwh"], 0.1 * gpus * step / 3600);
+    EXPECT_LE(best["energy_kwh"], 0.4 * gpus * step / 3600);
+    // The cheapest plan is on few GPUs; who wants to be faster pays.
+    const Outcome faster = run_program(std::string(kSmall) + costs + " --objective " + objective + " --within '" +
+                                       std::to_string(step / 2) + " s'");
+    ASSERT_EQ(faster.status, 0) << faster.err;
+    const Json other = Json::parse(faster.out)["plans"][0];
+    EXPECT_LT(other["step_time_s"], step / 2);
+    EXPECT_GT(other[key], best[key]);
+  }
+}
+
+TEST(SearchCommand, OrdersOfRanksBucketsAndTiersAreTriedWhereTheyAreNamed) {
+  const Outcome found =
+      run_program(std::string(kSmall) +
+                  " --over parallelism.order=tensor-context-data-pipeline,tensor-context-pipeline-data --over "
+                  "data_parallel.bucket=25MiB,400MiB --over offload.optimizer=gpu,host --format json --top 1000");
+  ASSERT_EQ(found.status, 0) << found.err;
+  const Json answer = Json::parse(found.out);
+  std::set<std::string> orders, buckets, tiers;
+  for (const Json& plan : answer["plans"]) {
+    orders.insert(plan["settings"]["parallelism.order"].get<std::string>());
+    buckets.insert(plan["settings"]["data_parallel.bucket"].get<std::string>());
+    tiers.insert(plan["settings"]["offload.optimizer"].get<std::string>());
+  }
+  EXPECT_EQ(orders.size(), 2u);
+  EXPECT_EQ(buckets, (std::set<std::string>{"25 MiB", "400 MiB"}));
+  EXPECT_EQ(tiers, (std::set<std::string>{"gpu", "host"}));
+  // The plan that is written down is the plan that was found.
+  const Outcome emitted = run_program(std::string(kSmall) +
+                                      " --over parallelism.order=tensor-context-pipeline-data --over "
+                                      "data_parallel.bucket=400MiB --over offload.optimizer=host --emit yaml");
+  ASSERT_EQ(emitted.status, 0) << emitted.err;
+  EXPECT_THAT(emitted.out, HasSubstr("order: [tensor, context, pipeline, data]"));
+  EXPECT_THAT(emitted.out, HasSubstr("400 MiB"));
+}
+
 TEST(SearchCommand, BadWordsAreToldWithWhatIsAllowed) {
   const auto refused = [](const std::string& words, const std::string& why) {
     const Outcome outcome = run_program("search scenarios/quickstart.yaml " + words);
@@ -209,7 +262,14 @@ TEST(SearchCommand, BadWordsAreToldWithWhatIsAllowed) {
     EXPECT_THAT(outcome.err, HasSubstr(why)) << words;
     EXPECT_EQ(outcome.out, "");
   };
-  refused("--objective money", "expected one of step_time, memory, gpus");
+  refused("--objective mony", "did you mean 'money'");
+  refused("--objective money", "run.gpu_hour_price");
+  refused("--objective energy", "run.power.computing");
+  refused("--within 3", "expected a time such as '10 s'");
+  refused("--within 3s --until 'step_time<1s' --least memory", "--within");
+  refused("--over parallelism.order=data", "expected one of tensor-context-data-pipeline");
+  refused("--over data_parallel.bucket=4GiB", "with the unit MiB");
+  refused("--over offload.optimizer=disk", "expected one of gpu, host, nvme");
   refused("--over parallelism.tensor", "expected KEY=A,B,...");
   refused("--over parallelism.tensor=", "found '', expected a whole number from 1");
   refused("--over parallelism.tensor=2,x", "parallelism.tensor: found 'x'");

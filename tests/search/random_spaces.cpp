@@ -74,6 +74,15 @@ void draw_software(Draw& draw, Scenario& s) {
   if (draw.one_in(4)) software.send_delay = microseconds(300);
 }
 
+void draw_costs(Draw& draw, Scenario& s) {
+  s.run.gpu_hour_price = Money{draw.of({0.5, 2.0}), "USD"};
+  if (draw.one_in(2)) s.run.kilowatt_hour_price = Money{draw.of({0.1, 3.0}), "USD"};
+  s.run.power.computing = Power{draw.of({300.0, 700.0})};
+  s.run.power.waiting = Power{draw.of({80.0, 500.0})};
+  if (draw.one_in(2)) s.run.power.host = Power{1000};
+  if (draw.one_in(2)) s.run.power.usage_effectiveness = 1.25;
+}
+
 void draw_cluster(Draw& draw, Scenario& s) {
   s.cluster.gpus = draw.of<std::uint32_t>({4, 8, 8, 16, 32});
   if (draw.one_in(40)) s.cluster.gpus = 256;  // more than kMostUnfoldedGpus
@@ -115,6 +124,7 @@ Space random_space(std::uint64_t seed) {
   draw_cluster(draw, s);
   draw_model(draw, s);
   draw_software(draw, s);
+  draw_costs(draw, s);
   Space space = usual_space(s);
   const auto of = [&](const char* key) -> std::vector<std::int64_t>& { return space.values[axis_named("", key)]; };
   of("pipeline.schedule") = draw.one_in(2) ? of("pipeline.schedule") : all_schedules();
@@ -123,6 +133,11 @@ Space random_space(std::uint64_t seed) {
     space.values[axis] = draw.some(space.values[axis], large ? 3 : 2);
   }
   if (draw.one_in(3)) of("cluster.gpus") = {s.cluster.gpus / 2, s.cluster.gpus};
+  if (draw.one_in(5)) of("parallelism.order") = {0, draw.of<std::int64_t>({1, 4, 7, 23})};
+  if (draw.one_in(5)) of("data_parallel.bucket") = {1, draw.of<std::int64_t>({4, 100})};
+  if (draw.one_in(6))
+    of(draw.of({"offload.optimizer", "offload.parameters", "offload.activations"})) = {
+        0, static_cast<std::int64_t>(Tier::host)};
   return space;
 }
 
