@@ -231,10 +231,16 @@ TEST(SearchCommand, MoneyAndEnergyOfAStepAreObjectives) {
 }
 
 TEST(SearchCommand, OrdersOfRanksBucketsAndTiersAreTriedWhereTheyAreNamed) {
+  std::string words = kSmall;
+  for (const char* fixed : {"parallelism.tensor", "recompute", "training.micro_batch", "parallelism.sequence",
+                            "pipeline.schedule", "pipeline.virtual_stages"})
+    words += std::string(" --fix ") + fixed;
+  words += " --over parallelism.pipeline=2";
   const Outcome found =
-      run_program(std::string(kSmall) +
+      run_program(words +
                   " --over parallelism.order=tensor-context-data-pipeline,tensor-context-pipeline-data --over "
-                  "data_parallel.bucket=25MiB,400MiB --over offload.optimizer=gpu,host --format json --top 1000");
+                  "data_parallel.bucket=25MiB,400MiB --over offload.optimizer=gpu,host --format json --top 1000 "
+                  "--exhaustive");
   ASSERT_EQ(found.status, 0) << found.err;
   const Json answer = Json::parse(found.out);
   std::set<std::string> orders, buckets, tiers;
@@ -247,7 +253,7 @@ TEST(SearchCommand, OrdersOfRanksBucketsAndTiersAreTriedWhereTheyAreNamed) {
   EXPECT_EQ(buckets, (std::set<std::string>{"25 MiB", "400 MiB"}));
   EXPECT_EQ(tiers, (std::set<std::string>{"gpu", "host"}));
   // The plan that is written down is the plan that was found.
-  const Outcome emitted = run_program(std::string(kSmall) +
+  const Outcome emitted = run_program(words +
                                       " --over parallelism.order=tensor-context-pipeline-data --over "
                                       "data_parallel.bucket=400MiB --over offload.optimizer=host --emit yaml");
   ASSERT_EQ(emitted.status, 0) << emitted.err;

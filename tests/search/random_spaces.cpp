@@ -133,9 +133,9 @@ Space random_space(std::uint64_t seed) {
     space.values[axis] = draw.some(space.values[axis], large ? 3 : 2);
   }
   if (draw.one_in(3)) of("cluster.gpus") = {s.cluster.gpus / 2, s.cluster.gpus};
-  if (draw.one_in(5)) of("parallelism.order") = {0, draw.of<std::int64_t>({1, 4, 7, 23})};
-  if (draw.one_in(5)) of("data_parallel.bucket") = {1, draw.of<std::int64_t>({4, 100})};
-  if (draw.one_in(6))
+  if (draw.one_in(12)) of("parallelism.order") = {0, draw.of<std::int64_t>({1, 4, 7, 23})};
+  if (draw.one_in(12)) of("data_parallel.bucket") = {1, draw.of<std::int64_t>({4, 100})};
+  if (draw.one_in(20))
     of(draw.of({"offload.optimizer", "offload.parameters", "offload.activations"})) = {
         0, static_cast<std::int64_t>(Tier::host)};
   return space;
