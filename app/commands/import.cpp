@@ -72,15 +72,14 @@ int import_plan(const std::vector<std::string>& words) {
     text = language::read_file(path, file);
   }
   language::Library library(language::config_folders());
-  const std::string scenario = language::scenario_of_configuration(
+  const language::ImportedScenario imported = language::scenario_of_configuration(
       framework, text, file, (*values)["set"].as<std::vector<std::string>>(), library);
-  // Read as it will be, so that what it lacks or contradicts is said now.
-  const std::string shown = output.empty() || output == "-" ? "the scenario of " + file : output;
+  // What it lacks or contradicts is said now, where it was read.
   language::Question question;
-  question.origin = shown;
-  language::fill(question, library.scenario(shown, scenario, language::scenario_schema()), library);
+  question.origin = file;
+  language::fill(question, imported.tree, library);
   if (!question.error.empty()) throw InputError("", question.error);
-  write_output(output, scenario);
+  write_output(output, imported.text);
   return kDone;
 }
 

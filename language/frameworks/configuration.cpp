@@ -82,6 +82,9 @@ class ConfigurationReader {
 
   void read(const FlagRow& row, const Statement& statement) {
     std::string value = statement.text;
+    if (!statement.doubt.empty())
+      throw InputError(at(statement),
+                       "found " + in_quotes(value) + ", which " + statement.doubt + "; expected a value that is known");
     if (!row.present.empty()) {
       if (!value.empty()) throw InputError(at(statement), "found " + in_quotes(value) + ", expected no value");
       value = row.present;
@@ -173,8 +176,8 @@ std::string paragraph_of(const std::vector<std::string>& names) {
 
 }  // namespace
 
-std::string scenario_of_configuration(const Framework& framework, std::string_view text, const std::string& file,
-                                      std::span<const std::string> settings, Library& library) {
+ImportedScenario scenario_of_configuration(const Framework& framework, std::string_view text, const std::string& file,
+                                           std::span<const std::string> settings, Library& library) {
   ConfigurationReader reader(framework);
   reader.read_gpus(settings);
   for (const Statement& statement : framework.syntax.read(text, file)) reader.read(statement);
@@ -192,7 +195,7 @@ std::string scenario_of_configuration(const Framework& framework, std::string_vi
   if (!reader.without_effect().empty())
     out += "# Changes nothing of the forecast, and was left out:\n" + paragraph_of(reader.without_effect());
   write_commented(tree, "", reader.words(), "", out);
-  return out;
+  return {std::move(out), std::move(tree)};
 }
 
 }  // namespace stepcast::language

@@ -92,19 +92,30 @@ void check_unsaid(const Framework& framework, Words& words, std::vector<std::str
   });
 }
 
-void add_leaves(const Node& node, const std::string& path, std::vector<std::pair<std::string, std::string>>& out) {
+/// Keys of the tree with their texts; in `too_long` those whose value is a list of mappings, which no setting can give.
+void add_leaves(const Node& node, const std::string& path, std::vector<std::pair<std::string, std::string>>& out,
+                std::vector<std::string>& too_long) {
+  const auto is_mapping = [](const Node& item) { return item.kind == Node::Kind::mapping; };
   if (node.kind == Node::Kind::mapping) {
-    for (const Entry& entry : node.entries) add_leaves(entry.value, join(path, entry.key), out);
+    for (const Entry& entry : node.entries) add_leaves(entry.value, join(path, entry.key), out, too_long);
+  } else if (node.kind == Node::Kind::list && std::ranges::any_of(node.items, is_mapping)) {
+    too_long.push_back(path);
   } else if (node.kind != Node::Kind::nothing) {
     out.emplace_back(path, node.kind == Node::Kind::scalar ? node.scalar : on_one_line(node));
   }
 }
 
 /// Settings of the tree that neither a row nor what goes without saying has said. `unsaid`: the words that are left.
+/// `scripts` gets a line for each key that no setting can give.
 std::vector<std::string> settings_left(const Framework& framework, const Node& tree, const Words& before,
-                                       const Words& unsaid) {
+                                       const Words& unsaid, std::vector<std::string>& scripts) {
   std::vector<std::pair<std::string, std::string>> leaves;
-  add_leaves(tree, "", leaves);
+  std::vector<std::string> too_long;
+  add_leaves(tree, "", leaves, too_long);
+  for (const std::string& path : too_long)
+    scripts.push_back(path + " is a list, which --set does not take: put what stands below " +
+                      path.substr(0, path.find('.')) + " into a file and read it back with --set " +
+                      path.substr(0, path.find('.')) + "=FILE too");
   const bool has_model = before.contains("model.layers") && !unsaid.contains("model.layers");
   std::vector<std::string> left;
   bool cluster_by_name = false;
@@ -180,7 +191,7 @@ Emitted emit(const Framework& framework, const schedules::Scenario& s, const Nod
   std::ranges::move(framework.to_fill(), std::back_inserter(statements));
   if (framework.syntax.write == flags_syntax.write) statements.push_back({.name = {}, .text = launch.back()});
   Emitted out;
-  out.left = settings_left(framework, tree, before, words);
+  out.left = settings_left(framework, tree, before, words, scripts);
   out.text = framework.syntax.write(heading(framework, s, scripts, out.left, launch), statements);
   return out;
 }

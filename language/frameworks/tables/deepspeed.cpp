@@ -71,6 +71,7 @@ std::vector<RefusedName> deepspeed_refused() {
       {"zero_optimization.zero_hpz_partition_size", "changes the answer and has no key: expected 1", "1"},
       {"zero_optimization.zero_quantized_weights", "changes the answer and has no key; expected false", "false"},
       {"zero_optimization.zero_quantized_gradients", "changes the answer and has no key; expected false", "false"},
+      {"zero_optimization.sdma_allgather", "changes the answer and has no key; expected false", "false"},
       {"zero_optimization.reduce_scatter", "changes the answer and has no key; expected true", "true"},
       {"zero_optimization.offload_optimizer.ratio", "changes the answer and has no key: all of the state or none"},
       {"curriculum_learning.enabled", "changes the sequence from step to step; expected training.sequence of one step",
@@ -227,6 +228,7 @@ void read_deepspeed(Words& words) {
   read_size(words, "@sequences", "parallelism.context", "sequence_parallel_size");
   if (text_of(words, "parallelism.context") != "1") say(words, "parallelism.context_method", "ulysses", "@sequences");
   read_batch_sizes(words);
+  refuse_both(words, "@bf16", "@fp16");
   const bool bf16 = text_of(words, "@bf16") == "true", fp16 = text_of(words, "@fp16") == "true";
   say(words, "training.precision",
       bf16   ? "bf16"

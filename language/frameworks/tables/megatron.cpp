@@ -88,6 +88,11 @@ const std::vector<FlagRow>& megatron_rows() {
        .present = "selective",
        .only_read = true,
        .remark = "recompute"},
+      {.name = "--activations-checkpoint-method",
+       .key = "@checkpoint_method",
+       .spellings = {{"uniform", "uniform"}, {"block", "block"}},
+       .only_read = true,
+       .remark = "recompute, before core_v0.3"},
       {.name = "--recompute-method",
        .key = "@recompute_method",
        .spellings = {{"uniform", "uniform"}, {"block", "block"}},
@@ -241,7 +246,7 @@ constexpr std::string_view kMegatronIgnored =
     "--master* --node* --rdzv* --max-restarts --tee --log* --lr* --min-lr* --decoupled* --weight-decay* "
     "--adam-* --clip-grad --init-method* --train-* --eval-* --save* --load* --no-load* --no-save* --ckpt-* "
     "--dist-ckpt* --async-save --use-dist-ckpt --auto-detect* --data-path --data-args* --data-cache* "
-    "--valid-* --test-* --split --mock-data --vocab-file --merge-file --tokenizer-model --tokenizer-hf* "
+    "--valid-* --test-* --split --data-impl --mock-data --vocab-file --merge-file --tokenizer-model --tokenizer-hf* "
     "--tiktoken* --num-workers --dataloader* --no-mmap* --no-create-attention-mask-in-dataloader --reset-* "
     "--eod-mask-loss --tensorboard* --wandb* --timing* --seed --profile* --use-pytorch-profiler "
     "--record-memory* --distributed-* --manual-gc* --exit-* --empty-unused* --rotary-* --use-rope-scaling "
@@ -299,6 +304,7 @@ void spell_precision(Words& words) {
 }
 
 void read_precision(Words& words) {
+  refuse_both(words, "@bf16", "@fp16");
   const bool bf16 = take(words, "@bf16") == "true", fp16 = take(words, "@fp16") == "true";
   const std::string fp8 = take(words, "@fp8"), recipe = take(words, "@fp8_recipe");
   if (!fp8.empty()) {
@@ -345,6 +351,9 @@ void spell_pipeline(Words& words) {
 }
 
 void read_pipeline(Words& words) {
+  refuse_both(words, "@virtual_stages", "@layers_per_chunk");
+  for (const char* other : {"@first_layers", "@last_layers", "pipeline.embedding_as_layer", "pipeline.head_as_layer"})
+    refuse_both(words, "@layout", other);
   if (take(words, "@pipeline_inside_data") == "true")
     say(words, "parallelism.order", "[tensor, context, pipeline, data]", "--use-tp-pp-dp-mapping");
   const std::int64_t pipeline = whole_of(words, "parallelism.pipeline");
@@ -441,6 +450,11 @@ void spell_memory(Words& words) {
 }
 
 void read_memory(Words& words) {
+  if (words.contains("@checkpoint_method")) {
+    refuse_both(words, "@recompute", "@checkpoint_method");
+    say(words, "@recompute", "full", "@checkpoint_method");
+    say(words, "@recompute_method", text_of(words, "@checkpoint_method"), "@checkpoint_method");
+  }
   const std::string recompute = take(words, "@recompute"), method = take(words, "@recompute_method");
   const std::string modules = take(words, "@recompute_modules");
   const std::string layers =

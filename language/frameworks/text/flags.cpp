@@ -3,6 +3,7 @@
 #include "language/frameworks/text/sections.h"
 #include "language/frameworks/text/shell.h"
 #include "language/frameworks/text/syntax.h"
+#include "sim/in_quotes.h"
 #include "sim/input_error.h"
 
 namespace stepcast::language {
@@ -17,9 +18,14 @@ Statements read_flags(std::string_view text, const std::string& file) {
       out.push_back({.name = word.text.substr(0, equals), .text = {}, .place = word.place});
       takes_values = true;
       if (equals < word.text.size()) out.back().text = word.text.substr(equals + 1);
+      out.back().doubt = word.doubt;
     } else if (word.text.ends_with(".py")) {
       takes_values = false;  // the program that the flags behind it are of
+    } else if (!word.doubt.empty() && (word.text.ends_with("[@]}") || (takes_values && !out.back().text.empty()))) {
+      throw InputError(language::text(word.place),
+                       "found " + in_quotes(word.text) + ", which " + word.doubt + "; expected its flags");
     } else if (takes_values) {
+      if (!word.doubt.empty()) out.back().doubt = word.doubt;
       out.back().text += (out.back().text.empty() ? "" : " ") + word.text;
     }
   }

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "language/frameworks/emit.h"
+#include "language/question.h"
 #include "tests/language/frameworks/configurations.h"
 
 namespace stepcast::language {
@@ -57,6 +58,44 @@ TEST(BadConfigurations, OfMegatronNameTheFlag) {
   EXPECT_THAT(complaint([] { imported("megatron", "a --b \"c"); }), HasSubstr("found a quote that does not end"));
 }
 
+TEST(BadConfigurations, OfMegatronThatContradictThemselvesNameBothFlags) {
+  EXPECT_THAT(of_flags("--fp16"), AllOf(StartsWith("given:1:"), HasSubstr(": --fp16: found beside --bf16 at given:1:"),
+                                        HasSubstr("expected one of the two")));
+  EXPECT_THAT(
+      of_flags("--pipeline-model-parallel-size 2 --num-virtual-stages-per-pipeline-rank 2 "
+               "--num-layers-per-virtual-pipeline-stage 2"),
+      HasSubstr("--num-layers-per-virtual-pipeline-stage: found beside --num-virtual-stages-per-pipeline-rank"));
+  EXPECT_THAT(of_flags("--swiglu --squared-relu"), HasSubstr("--squared-relu: found 'relu', but --swiglu at"));
+}
+
+TEST(BadConfigurations, OfScriptsNameWhatMakesAValueDoubtful) {
+  const auto of_script = [](const std::string& script) {
+    return complaint([&] { imported("megatron", script + kFlags + "--tensor-model-parallel-size $T --lr $T"); });
+  };
+  EXPECT_EQ(of_script("T=2\n"), "");
+  EXPECT_THAT(of_script("for T in 1 2; do echo $T; done\n"),
+              HasSubstr("--tensor-model-parallel-size: found '$T', which the loop at given:1:1 gives several values"));
+  EXPECT_THAT(of_script("T=1\nif [ -f x ]; then T=2; fi\n"),
+              HasSubstr("--tensor-model-parallel-size: found '$T', which may be what given:2:19 gives it"));
+  EXPECT_THAT(
+      complaint([] { imported("megatron", "F=()\nfor i in 1 2; do F+=(--swiglu); done\n" + kFlags + "${F[@]}"); }),
+      HasSubstr("found '${F[@]}', which the loop at given:2:1 changes; expected its flags"));
+}
+
+TEST(BadConfigurations, AreToldWhereTheyAreWrittenThoughTheScenarioContradictsItself) {
+  Library library = configs();
+  const std::vector<std::string> settings{"cluster.node=dgx-h100"};
+  const std::string text = kFlags + "\\\n  --tensor-model-parallel-size 3";
+  EXPECT_THAT(
+      complaint([&] {
+        Question question;
+        fill(question,
+             scenario_of_configuration(framework_named("megatron", ""), text, "train.sh", settings, library).tree,
+             library);
+      }),
+      HasSubstr("train.sh:2:3: parallelism.tensor: "));
+}
+
 TEST(BadConfigurations, OfFilesNameThePath) {
   EXPECT_THAT(of_file("torchtitan", "a = = 1"), StartsWith("given:1:5: found no TOML: "));
   EXPECT_THAT(of_file("torchtitan", "[model]\nname = \"llama3\"\nflavour = \"8B\""),
@@ -79,6 +118,8 @@ TEST(BadConfigurations, OfFilesNameThePath) {
               HasSubstr("did you mean 'zero_optimization.stage'"));
   EXPECT_THAT(of_file("deepspeed", R"({"train_batch_size": 10, "train_micro_batch_size_per_gpu": 3})"),
               HasSubstr("train_batch_size: found 10, expected a multiple of 24"));
+  EXPECT_THAT(of_file("deepspeed", R"({"train_batch_size": 8, "bf16": {"enabled": true}, "fp16": {"enabled": true}})"),
+              HasSubstr("fp16.enabled: found beside bf16.enabled"));
   EXPECT_THAT(of_file("nanotron", "parallelism: {dp: 1, tp: 1, pp: 1, expert_parallel_size: 2}"),
               HasSubstr("parallelism.expert_parallel_size: found '2': is a further dimension of ranks"));
   EXPECT_THAT(of_file("nanotron", "a: b: c"), StartsWith("given:1:"));
@@ -135,6 +176,17 @@ TEST(BadPlans, AreRefusedByTheKeyThatTheFrameworkHasNothingFor) {
   EXPECT_THAT(of_plan("nanotron", llama + "recompute: selective"), HasSubstr("recompute: found 'selective'"));
   EXPECT_THAT(of_plan("nanotron", llama + "data_parallel: {bucket: 1 MB}"),
               HasSubstr("data_parallel.bucket: found '1000000 B', expected a multiple of"));
+}
+
+TEST(BadPlans, GivenAsListsAreForAFileNotForASetting) {
+  Library library = configs();
+  const Node tree = parse_yaml(
+      "cluster: {node: dgx-1-v100-16gb}\nmodel: {family: mlp, inputs: 784, network: [{op: linear, out: 10}]}\n"
+      "training: {global_batch: 8, micro_batch: 1, precision: fp16}\n",
+      "mlp.yaml");
+  const Emitted emitted = emit(framework_named("deepspeed", ""), read_scenario(tree, library), tree);
+  EXPECT_THAT(emitted.text, HasSubstr("model.network is a list, which --set does not take"));
+  for (const std::string& each : emitted.left) EXPECT_FALSE(each.starts_with("model.network"));
 }
 
 }  // namespace

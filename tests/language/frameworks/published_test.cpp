@@ -145,6 +145,60 @@ TEST(Published, MixtralInMegatron) {
   }
 }
 
+// github.com/NVIDIA/Megatron-LM @2eea621, examples/pretrain_gpt_distributed_with_mp.sh
+TEST(Published, Gpt2Of345MillionParametersInAnOlderMegatron) {
+  const auto s = imported("megatron", R"(#! /bin/bash
+GPUS_PER_NODE=8
+MASTER_ADDR=localhost
+NNODES=1
+NODE_RANK=0
+WORLD_SIZE=$(($GPUS_PER_NODE*$NNODES))
+DATA_PATH=<Specify path and file prefix>_text_document
+DISTRIBUTED_ARGS="--nproc_per_node $GPUS_PER_NODE --nnodes $NNODES --node_rank $NODE_RANK --master_addr $MASTER_ADDR"
+python -m torch.distributed.launch $DISTRIBUTED_ARGS \
+       pretrain_gpt.py \
+       --tensor-model-parallel-size 2 \
+       --pipeline-model-parallel-size 2 \
+       --sequence-parallel \
+       --num-layers 24 \
+       --hidden-size 1024 \
+       --num-attention-heads 16 \
+       --micro-batch-size 4 \
+       --global-batch-size 16 \
+       --seq-length 1024 \
+       --max-position-embeddings 1024 \
+       --data-path $DATA_PATH \
+       --vocab-file gpt2-vocab.json \
+       --data-impl mmap \
+       --lr 0.00015 \
+       --activations-checkpoint-method uniform \
+       --eval-iters 10 \
+       --fp16
+)",
+                          {"cluster.node=dgx-a100-80gb", "model.vocab=50257"});
+  EXPECT_EQ(said_of(s, kPlan), "2 2 2 4 16 fp16 0 full");
+  EXPECT_EQ(said_of(s, {"cluster.gpus", "parallelism.sequence", "model.ffn"}), "8 true 4096");
+}
+
+// The same repository @d086a2e, tests/functional_tests/test_cases/gpt/gpt3_15b_8t_release/model_config.yaml, whose
+// entries are the flags and their values.
+TEST(Published, The15BillionParametersOfMegatronsReleaseTest) {
+  const auto s = imported(
+      "megatron",
+      "torchrun pretrain_gpt.py --tensor-model-parallel-size 8 --pipeline-model-parallel-size 1 "
+      "--use-distributed-optimizer --overlap-grad-reduce --overlap-param-gather --use-mcore-models --sequence-parallel "
+      "--disable-bias-linear --micro-batch-size 4 --rampup-batch-size '[384 384 97656250]' --global-batch-size 1152 "
+      "--manual-gc --transformer-impl transformer_engine --tokenizer-type GPTSentencePieceTokenizer "
+      "--apply-layernorm-1p --untie-embeddings-and-output-weights --position-embedding-type rope --rotary-percent 0.5 "
+      "--squared-relu --num-layers 32 --hidden-size 6144 --num-attention-heads 48 --group-query-attention "
+      "--num-query-groups 8 --seq-length 4096 --max-position-embeddings 4096 --attention-dropout 0.0 --hidden-dropout "
+      "0.0 --decoupled-lr 5.0e-4 --lr-decay-style cosine --init-method-std 0.0134 --bf16",
+      {"cluster.node=dgx-h100", "cluster.gpus=256", "model.vocab=256000"});
+  EXPECT_EQ(said_of(s, kPlan), "8 1 32 4 1152 bf16 1 none");
+  EXPECT_EQ(said_of(s, {"model.activation", "model.kv_heads", "model.position_encoding", "model.biases"}),
+            "relu 8 rotary false");
+}
+
 // github.com/pytorch/torchtitan v0.2.2 @73a0e69, torchtitan/models/llama3/train_configs/llama3_8b.toml
 constexpr const char* kTitan8b = R"(
 [job]
@@ -214,6 +268,58 @@ TEST(Published, PipelinesOfTorchtitanShareOutLayersAsItDoes) {
   EXPECT_EQ(said_of(s, {"pipeline.virtual_stages", "parallelism.layers_per_stage", "data_parallel.zero",
                         "training.micro_batch", "training.global_batch"}),
             "2 [4, 5, 4, 4, 4, 4, 4, 3] 2 1 16");
+}
+
+// github.com/pytorch/torchtitan @038d5fd, torchtitan/models/llama3/train_configs/llama3_70b.toml: a preset for 64 A100;
+// and @881f0ca, torchtitan/models/deepseek_v3/train_configs/deepseek_v3_16b.toml
+TEST(Published, LargeModelsInTorchtitan) {
+  const auto llama = imported("torchtitan", R"(
+[model]
+name = "llama3"
+flavor = "70B"
+hf_assets_path = "./assets/hf/Llama-3.1-70B"
+[optimizer]
+name = "AdamW"
+lr = 1.5e-4
+[training]
+local_batch_size = 8
+seq_len = 8192
+max_norm = 1.0
+[parallelism]
+data_parallel_replicate_degree = 1
+data_parallel_shard_degree = -1
+tensor_parallel_degree = 8  # 8-way TP
+pipeline_parallel_degree = 1
+context_parallel_degree = 1
+[activation_checkpoint]
+mode = "full"
+[compile]
+enable=false
+)",
+                              {"cluster.node=dgx-a100-80gb", "cluster.gpus=64"});
+  EXPECT_EQ(said_of(llama, kPlan), "8 1 8 8 64 bf16 3 full");
+  const auto deepseek = imported("torchtitan", R"(
+[model]
+name = "deepseek_v3"
+flavor = "16B"
+[training]
+local_batch_size = 8
+seq_len = 4096
+[parallelism]
+data_parallel_replicate_degree = 1
+data_parallel_shard_degree = -1
+fsdp_reshard_after_forward = "default" # default / never / always
+tensor_parallel_degree = 1
+enable_async_tensor_parallel = false
+expert_parallel_degree = 1
+pipeline_parallel_degree = 1
+pipeline_parallel_schedule = "Interleaved1F1B"
+[activation_checkpoint]
+mode = "full"  # ["none", "selective", "full"]
+)",
+                                 {"cluster.node=dgx-h100", "cluster.gpus=64"});
+  EXPECT_EQ(said_of(deepseek, kPlan), "1 1 64 8 512 bf16 3 full");
+  EXPECT_EQ(deepseek.model.name, "deepseek-v2-lite");
 }
 
 TEST(Published, FlavorsOfTorchtitanAreTheModelsThatStandForThem) {
@@ -293,6 +399,18 @@ TEST(Published, ConfigurationsOfDeepSpeed) {
                           more);
   EXPECT_EQ(said_of(s, kPlan), "1 1 8 1 8 bf16 3 none");
   EXPECT_EQ(said_of(s, {"data_parallel.overlap"}), "false");
+  // The same repository @5644ae3, examples/sdma_allgather/ds_config_zero3_nosdma.json
+  const auto overlapped = imported("deepspeed", R"({
+  "train_micro_batch_size_per_gpu": 1, "gradient_accumulation_steps": 1, "steps_per_print": 10,
+  "optimizer": {"type": "AdamW", "params": {"lr": 1e-5, "betas": [0.9, 0.999]}}, "gradient_clipping": 1.0,
+  "bf16": {"enabled": true},
+  "zero_optimization": {"stage": 3, "allgather_partitions": true, "allgather_bucket_size": 5e7, "overlap_comm": true,
+    "reduce_scatter": true, "reduce_bucket_size": 5e7, "contiguous_gradients": true, "stage3_max_live_parameters": 1e9,
+    "stage3_prefetch_bucket_size": 5e7, "sub_group_size": 1e12, "sdma_allgather": false},
+  "wall_clock_breakdown": false})",
+                                   more);
+  EXPECT_EQ(said_of(overlapped, kPlan), "1 1 8 1 8 bf16 3 none");
+  EXPECT_EQ(said_of(overlapped, {"data_parallel.overlap", "data_parallel.bucket"}), "true 100000000 B");
 }
 
 }  // namespace

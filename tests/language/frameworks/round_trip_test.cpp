@@ -51,7 +51,7 @@ TEST_P(RoundTrip, OfRandomPlansGivesTheSamePlanAndTheSameForecast) {
     schedules::Scenario back;
     std::string text;
     ASSERT_EQ(complaint([&] {
-                text = scenario_of_configuration(framework, emitted.text, "emitted", emitted.left, library);
+                text = scenario_of_configuration(framework, emitted.text, "emitted", emitted.left, library).text;
                 back = read_scenario(tree_of(text, library), library);
               }),
               "")
