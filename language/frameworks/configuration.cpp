@@ -59,7 +59,7 @@ class ConfigurationReader {
       if (!row.usual.empty() && !words_.contains(row.key))
         say(words_, row.key, std::string(row.usual),
             "assumed, " + std::string(framework_.title) + "'s default: no " + std::string(row.name));
-    framework_.read(words_);
+    framework_.read(words_, framework_);
     for (const FixedKey& fixed : framework_.fixed())
       if (!words_.contains(fixed.key)) say(words_, fixed.key, std::string(fixed.text), fixed.why);
     if (!words_.contains("software"))

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <set>
 
 #include "language/core/stated.h"
@@ -130,14 +131,29 @@ std::vector<std::string> settings_left(const Framework& framework, const Node& t
     if ((path == "parallelism.order" || path == "parallelism.context_method") && !before.contains(path)) continue;
     if (path.starts_with("recompute") && !unsaid.contains(path)) continue;  // said, in another form
     cluster_by_name |= path == "cluster" || path == "cluster.base";
-    left.push_back(path);
+    left.push_back(path == "software" ? "software.base" : path);  // what is read of it stays
     left.back().append("=").append(value);
   }
-  if (cluster_by_name || !before.contains("model.layers") || !has_model)
+  const bool launched_only =
+      framework.syntax.write != flags_syntax.write &&
+      std::ranges::any_of(framework.rows(), [](const FlagRow& row) { return row.key == "@nodes" && row.only_read; });
+  if (cluster_by_name || launched_only || !before.contains("model.layers") || !has_model)
     left.push_back("cluster.gpus=" + text_of(before, "cluster.gpus"));
+  // What the software of the scenario does and reading would take for the framework's default.
+  const auto add = [&](const std::string& key, const std::string& value) {
+    const std::string setting = key + "=";
+    if (std::ranges::none_of(left, [&](const std::string& each) { return each.starts_with(setting); }))
+      left.push_back(setting + value);
+  };
+  for (const auto& [key, word] : unsaid) {
+    const auto has_key = [&](const auto& each) { return each.key == key; };
+    const bool read =
+        std::ranges::any_of(framework.rows(), has_key) || std::ranges::any_of(framework.elsewhere(), has_key);
+    if (read && has_model && (key == "model.vocab" || key.starts_with("software."))) add(key, word.text);
+  }
   if (text_of(before, "software") == framework.software || !unsaid.contains("software")) return left;
-  const auto says_software = [](const std::string& each) { return each.starts_with("software"); };
-  if (std::ranges::none_of(left, says_software)) left.push_back("software=" + text_of(before, "software"));
+  const auto says_software = [](const std::string& each) { return each.starts_with("software.base="); };
+  if (std::ranges::none_of(left, says_software)) left.push_back("software.base=" + text_of(before, "software"));
   return left;
 }
 
@@ -176,6 +192,15 @@ std::vector<std::string> heading(const Framework& framework, const schedules::Sc
   return lines;
 }
 
+/// Nodes and their GPUs, where the framework's configuration has them.
+void say_nodes(const Framework& framework, const Launch& launch, std::uint32_t gpus, Words& words) {
+  const auto writes = [](const FlagRow& row) { return row.key == "@nodes" && !row.only_read; };
+  if (std::ranges::none_of(framework.rows(), writes)) return;
+  const std::uint32_t each = std::gcd(launch.gpus_per_node, gpus);
+  say(words, "@nodes", std::to_string(gpus / each));
+  say(words, "@gpus_per_node", std::to_string(each));
+}
+
 }  // namespace
 
 Emitted emit(const Framework& framework, const schedules::Scenario& s, const Node& tree) {
@@ -183,7 +208,8 @@ Emitted emit(const Framework& framework, const schedules::Scenario& s, const Nod
   Words words = before;
   take(words, "cluster.gpus");
   const std::vector<std::string> launch = framework.launch(before, launch_of(s));
-  framework.spell(words);
+  say_nodes(framework, launch_of(s), s.cluster.gpus, words);
+  framework.spell(words, framework);
   Statements statements;
   write_rows(framework, words, statements);
   std::vector<std::string> scripts;

@@ -56,10 +56,13 @@ struct Framework {
   std::string_view ignored;
   /// Keys that its configuration does not hold, but the user's own script; with '*' behind, all that begin so.
   std::vector<FixedKey> (*elsewhere)();
-  void (*spell)(Words&);  ///< turns words of a scenario into those of the rows. Throws InputError.
-  void (*read)(Words&);   ///< the other way round
+  void (*spell)(Words&, const Framework&);  ///< turns words of a scenario into those of the rows. Throws InputError.
+  void (*read)(Words&, const Framework&);   ///< the other way round
   std::vector<std::string> (*launch)(const Words&, const Launch&);  ///< lines; the last is the command
   Statements (*to_fill)();  ///< what the user has to put in, with an example or what stands for it
 };
+
+/// What the framework calls a word: the first of its rows; the word itself where it has none.
+std::string name_in(const Framework& framework, std::string_view key);
 
 }  // namespace stepcast::language

@@ -27,7 +27,9 @@ TEST(LaunchLinesPage, HasEveryRowOfEveryTable) {
                        framework->name == "megatron"     ? "flags, in a bash script"
                        : framework->name == "deepspeed"  ? "configuration, JSON"
                        : framework->name == "torchtitan" ? "job configuration, TOML"
-                                                         : "configuration, YAML",
+                       : &framework->syntax == &language::hydra_syntax
+                           ? "configuration, YAML; also read: a command with words path=value"
+                           : "configuration, YAML",
                        framework->version);
     std::string rows;
     for (const language::FlagRow& row : framework->rows()) {

@@ -127,7 +127,7 @@ std::int64_t gradient_bytes(const Words& words) {
   return text_of(words, "data_parallel.gradient_precision") == "fp32" ? 4 : 2;
 }
 
-void spell_deepspeed(Words& words) {
+void spell_deepspeed(Words& words, const Framework&) {
   const std::int64_t data = whole_of(words, "parallelism.data"), batch = whole_of(words, "training.global_batch"),
                      micro = whole_of(words, "training.micro_batch");
   for (const char* key : {"parallelism.data", "training.global_batch", "training.micro_batch"}) take(words, key);
@@ -222,7 +222,7 @@ void read_batch_sizes(Words& words) {
   say(words, "cluster.gpus", std::to_string(product({data, model})), "of the batch sizes");
 }
 
-void read_deepspeed(Words& words) {
+void read_deepspeed(Words& words, const Framework&) {
   read_size(words, "@tensor", "parallelism.tensor", "tensor_parallel.autotp_size");
   read_size(words, "@stages", "parallelism.pipeline", "pipeline.stages");
   read_size(words, "@sequences", "parallelism.context", "sequence_parallel_size");

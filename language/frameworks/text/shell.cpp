@@ -46,7 +46,8 @@ struct ShellCommand {
 
 class ShellScript {
  public:
-  ShellScript(std::string_view text, const std::string& file) : text_(text, file) {}
+  ShellScript(std::string_view text, const std::string& file, bool (*counts)(const std::string&))
+      : text_(text, file), counts_(counts) {}
 
   ShellWords command() {
     while (!text_.ended()) read_command();
@@ -381,8 +382,8 @@ class ShellScript {
   }
 
   void run(const ShellCommand& command) {
-    const auto flags = [](const ShellWords& all) {
-      return std::ranges::count_if(all, [](const ShellWord& word) { return word.text.starts_with("--"); });
+    const auto flags = [&](const ShellWords& all) {
+      return std::ranges::count_if(all, [&](const ShellWord& word) { return counts_(word.text); });
     };
     const ShellWords& words = command.words;
     if (!words.empty() && runs()) {
@@ -479,6 +480,7 @@ class ShellScript {
   };
 
   ShellText text_;
+  bool (*counts_)(const std::string&);
   ShellVariables variables_;
   ShellWords most_flags_;
   std::vector<ShellBlock> blocks_;
@@ -494,8 +496,10 @@ class ShellScript {
 
 }  // namespace
 
-std::vector<ShellWord> command_of(std::string_view text, const std::string& file) {
-  return ShellScript(text, file).command();
+bool is_shell_flag(const std::string& word) { return word.starts_with("--"); }
+
+std::vector<ShellWord> command_of(std::string_view text, const std::string& file, bool (*counts)(const std::string&)) {
+  return ShellScript(text, file, counts).command();
 }
 
 }  // namespace stepcast::language

@@ -22,5 +22,8 @@ extern const Syntax flags_syntax;
 extern const Syntax json_syntax;
 extern const Syntax toml_syntax;
 extern const Syntax yaml_syntax;
+/// YAML whose values may name others ("${.hidden_size}"), or a command with words "path=value" that lie over the file
+/// that it names; written as YAML.
+extern const Syntax hydra_syntax;
 
 }  // namespace stepcast::language

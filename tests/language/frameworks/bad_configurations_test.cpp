@@ -127,6 +127,42 @@ TEST(BadConfigurations, OfFilesNameThePath) {
               HasSubstr("parallelism.pipeline: missing, expected a whole number"));
 }
 
+TEST(BadConfigurations, OfHydraNameTheKey) {
+  const std::string model = "model.num_layers=8 model.hidden_size=1024 model.num_attention_heads=16 ";
+  EXPECT_THAT(of_file("nemo", "model.num_layer=8 model.hidden_size=1024"),
+              AllOf(StartsWith("given:1:1: model.num_layer: found a name that is not known of NeMo"),
+                    HasSubstr("did you mean 'model.num_layers'")));
+  EXPECT_THAT(of_file("nemo", "model:\n  num_layers: 8\n  hidden_sise: 4"),
+              StartsWith("given:3:16: model.hidden_sise:"));
+  EXPECT_THAT(of_file("nemo", model + "model.transformer_block_type=post_ln"),
+              HasSubstr("model.transformer_block_type: found 'post_ln': changes the answer"));
+  EXPECT_THAT(of_file("nemo", model + "model.fp8=true"), HasSubstr("model.transformer_engine: found no true beside"));
+  EXPECT_THAT(of_file("nemo", "python x.py --config-name=absent"), HasSubstr("found 'absent.yaml', but no such file"));
+  EXPECT_THAT(of_file("megatron-bridge", "--recipe llama3_8b train.train_iters=4"), HasSubstr("is Python"));
+  EXPECT_THAT(of_file("megatron-bridge", model + "mixed_precision.bf16=true mixed_precision.fp16=true"),
+              HasSubstr("mixed_precision.fp16: found beside mixed_precision.bf16"));
+  EXPECT_THAT(of_file("megatron-bridge", model + "model.recompute_granularity=full"),
+              HasSubstr("model.recompute_method: missing beside model.recompute_granularity full"));
+  EXPECT_THAT(of_file("megatron-bridge", "just words"), HasSubstr("given: found neither keys nor overrides"));
+}
+
+TEST(Configurations, OfHydraLieOverEachOtherAndNameEachOther) {
+  const auto sizes = [](const std::string& text) {
+    const schedules::Scenario s =
+        imported("nemo",
+                 text +
+                     " model.num_layers=8 model.num_attention_heads=16 trainer.num_nodes=1 trainer.devices=8 "
+                     "model.encoder_seq_length=1024 model.micro_batch_size=1 model.global_batch_size=8",
+                 {"cluster.node=dgx-h100", "model.vocab=51200"});
+    return std::to_string(s.model.hidden) + " " + std::to_string(s.model.ffn);
+  };
+  EXPECT_EQ(sizes("model.hidden_size=1024 ++model.ffn_hidden_size=2048"), "1024 2048");
+  EXPECT_EQ(sizes("model.hidden_size=1024 'model.ffn_hidden_size=${multiply:3, ${.hidden_size}}'"), "1024 3072");
+  EXPECT_EQ(sizes("model.hidden_size=2048 model.hidden_size=1024 'model.ffn_hidden_size=${model.hidden_size}'"),
+            "1024 1024");
+  EXPECT_EQ(sizes("model.hidden_size=1024 model.ffn_hidden_size=64 ~model.ffn_hidden_size"), "1024 4096");
+}
+
 /// What emit says of quickstart's plan with settings over it.
 std::string of_plan(const std::string& framework, const std::string& keys) {
   return complaint([&] {

@@ -413,5 +413,255 @@ TEST(Published, ConfigurationsOfDeepSpeed) {
   EXPECT_EQ(said_of(overlapped, {"data_parallel.overlap", "data_parallel.bucket"}), "true 100000000 B");
 }
 
+// github.com/NVIDIA/NeMo-Framework-Launcher @6c9e5c0, launcher_scripts/conf/training/gpt3/175b.yaml
+TEST(Published, Gpt3Of175BillionParametersInNemo) {
+  const auto s = imported("nemo", R"(
+run:
+  name: gpt3_175b
+  results_dir: ${base_results_dir}/${.name}
+trainer:
+  num_nodes: 128
+  devices: 8
+  accelerator: gpu
+  precision: bf16
+  logger: False # logger provided by exp_manager
+  max_epochs: null
+  accumulate_grad_batches: 1
+  gradient_clip_val: 1.0
+exp_manager:
+  checkpoint_callback_params:
+    model_parallel_size: ${multiply:${training.model.tensor_model_parallel_size}, ${training.model.pipeline_model_parallel_size}}
+model:
+  micro_batch_size: 1
+  global_batch_size: 2048
+  rampup_batch_size: null
+  tensor_model_parallel_size: 4
+  pipeline_model_parallel_size: 8
+  virtual_pipeline_model_parallel_size: 12 # interleaved pipeline, set to maximum
+  encoder_seq_length: 2048
+  max_position_embeddings: 2048
+  num_layers: 96
+  hidden_size: 12288
+  ffn_hidden_size: ${multiply:4, ${.hidden_size}}  # Transformer FFN hidden size. 4 * hidden_size.
+  num_attention_heads: 96
+  hidden_dropout: 0.0
+  attention_dropout: 0.0
+  kv_channels: null
+  apply_query_key_layer_scaling: True
+  make_vocab_size_divisible_by: 128
+  gradient_accumulation_fusion: True
+  bias_activation_fusion: True
+  bias_dropout_add_fusion: True
+  masked_softmax_fusion: True
+  activations_checkpoint_granularity: null
+  sequence_parallel: True
+  overlap_p2p_comm: False
+  batch_p2p_comm: True
+  num_query_groups: null
+  tokenizer: {library: 'megatron', type: 'GPT2BPETokenizer', vocab_file: '${data_dir}/bpe/vocab.json'}
+  fp32_residual_connection: False
+  megatron_amp_O2: True
+  mcore_gpt: True
+  transformer_engine: False
+  fp8: False
+  fp8_hybrid: True
+  ub_tp_comm_overlap: False
+  optim:
+    name: distributed_fused_adam
+    bucket_cap_mb: 220
+    overlap_grad_sync: True
+    overlap_param_sync: true
+    lr: 0.9e-4
+    betas:
+    - 0.9
+    - 0.95
+  data:
+    seq_length: 2048
+    data_prefix:
+      - .0333
+      - ${data_dir}/my-gpt3_00_text_document
+)",
+                          {"cluster.node=dgx-a100-80gb", "model.vocab=50257"});
+  EXPECT_EQ(said_of(s, kPlan), "4 8 32 1 2048 bf16 1 none");
+  EXPECT_EQ(said_of(s, {"cluster.gpus", "pipeline.virtual_stages", "model.ffn", "parallelism.sequence",
+                        "data_parallel.bucket", "training.attention", "software.pipeline_overlap"}),
+            "1024 12 49152 true 230686720 B unfused false");
+}
+
+// The same repository @0446d2c, launcher_scripts/conf/training/llama/llama2_70b.yaml, whose keys are given here as the
+// overrides of a command line.
+TEST(Published, Llama2Of70BillionParametersInNemo) {
+  const auto s = imported(
+      "nemo",
+      "HYDRA_FULL_ERROR=1 python megatron_gpt_pretraining.py trainer.num_nodes=128 trainer.devices=8 "
+      "trainer.precision=bf16 "
+      "++model.mcore_gpt=true model.micro_batch_size=1 model.global_batch_size=2048 model.rampup_batch_size=null "
+      "model.tensor_model_parallel_size=4 model.pipeline_model_parallel_size=4 "
+      "model.virtual_pipeline_model_parallel_size=20 model.encoder_seq_length=4096 model.max_position_embeddings=4096 "
+      "model.num_layers=80 model.hidden_size=8192 model.ffn_hidden_size=28672 model.num_attention_heads=64 "
+      "model.num_query_groups=8 model.hidden_dropout=0.0 model.attention_dropout=0.0 +model.ffn_dropout=0.0 "
+      "model.normalization=rmsnorm model.bias=false model.activation=fast-swiglu model.transformer_block_type=pre_ln "
+      "model.position_embedding_type=rope model.attention_type=multihead "
+      "model.share_embeddings_and_output_weights=false "
+      "model.gradient_accumulation_fusion=true model.bias_activation_fusion=false model.bias_dropout_add_fusion=false "
+      "model.masked_softmax_fusion=true model.activations_checkpoint_method=block "
+      "model.activations_checkpoint_num_layers=0 model.sequence_parallel=true model.transformer_engine=true "
+      "model.fp8=false "
+      "model.ub_tp_comm_overlap=false model.use_flash_attention=true model.overlap_p2p_comm=true "
+      "model.optim.name=distributed_fused_adam model.optim.bucket_cap_mb=125 model.optim.overlap_grad_sync=true "
+      "'model.optim.betas=[0.9,0.95]'",
+      {"cluster.node=dgx-h100", "model.vocab=32000"});
+  EXPECT_EQ(said_of(s, kPlan), "4 4 64 1 2048 bf16 1 none");
+  EXPECT_EQ(said_of(s, {"pipeline.virtual_stages", "training.attention", "software.fused_bias_gelu"}),
+            "20 flash false");
+  const schedules::Scenario known = small_with("{model: llama2-70b, cluster: {nodes: 1}}");
+  for (const auto& [key, word] : words_of(known)) {
+    if (!key.starts_with("model.")) continue;
+    EXPECT_EQ(text_of(words_of(s), key), word.text) << key;
+  }
+}
+
+// github.com/NVIDIA-NeMo/Megatron-Bridge @f03d52f,
+// examples/recipes/llama/conf/llama3_8b_pretrain_override_example_megatron_fsdp.yaml: what lies over the recipe's
+// model.
+TEST(Published, OverridesForMegatronFsdpInMegatronBridge) {
+  const auto s = imported("megatron-bridge", R"(
+# Example override file
+model:
+  seq_length: 4096
+  init_model_with_meta_device: true
+train:
+  train_iters: 20
+  global_batch_size: 8
+  micro_batch_size: 1
+  eval_iters: 0
+optimizer:
+  lr: 0.00025
+  min_lr: 0.000025
+scheduler:
+  lr_warmup_iters: 10
+checkpoint:
+  save: null
+dist:
+  use_megatron_fsdp: true
+  use_torch_fsdp2: false
+logger:
+  log_interval: 1
+dataset:
+  sequence_length: 4096
+rng:
+  seed: 42
+ddp:
+  grad_reduce_in_fp32: true
+  data_parallel_sharding_strategy: "optim_grads_params" # for Megatron FSDP ZeRO-3 like sharding
+profiling:
+  _target_: megatron.bridge.training.config.ProfilingConfig
+  profile_ranks: [0, 1]
+)",
+                          {"cluster.node=dgx-h100", "cluster.gpus=8", "model=llama3-8b"});
+  EXPECT_EQ(said_of(s, kPlan), "1 1 8 1 8 bf16 3 none");
+  EXPECT_EQ(said_of(s, {"training.sequence", "data_parallel.gradient_precision", "model.layers"}), "4096 fp32 32");
+}
+
+// The same repository @a9497c6, scripts/performance/dryrun_configs/llama/llama3_70b_sft_gb300_fp8_mx_v1.yaml: a whole
+// configuration as Megatron Bridge prints it, but for what is null and what decides nothing of the plan.
+constexpr const char* kBridge70b = R"(
+_target_: megatron.bridge.training.config.ConfigContainer
+comm_overlap: {_target_: megatron.bridge.training.comm_overlap.CommOverlapConfig, bucket_size: null, tp_comm_overlap: false}
+ddp:
+  data_parallel_sharding_strategy: no_shard
+  grad_reduce_in_fp32: false
+  num_distributed_optimizer_instances: 1
+  overlap_grad_reduce: false
+  overlap_param_gather: false
+  use_distributed_optimizer: true
+  use_megatron_fsdp: false
+dist: {use_megatron_fsdp: false, use_torch_fsdp2: false, use_tp_pp_dp_mapping: false}
+mixed_precision:
+  bf16: true
+  first_last_layers_bf16: false
+  fp16: false
+  fp32: false
+  fp4: null
+  fp8: e4m3
+  fp8_param_gather: true
+  fp8_recipe: mxfp8
+  grad_reduce_in_fp32: true
+  num_layers_at_end_in_bf16: 0
+  params_dtype:
+    _call_: false
+    _target_: torch.bfloat16
+model:
+  _target_: megatron.bridge.models.gpt_provider.GPTModelProvider
+  activation_func:
+    _call_: false
+    _target_: torch.nn.functional.silu
+  add_bias_linear: false
+  attention_dropout: 0.0
+  bias_activation_fusion: true
+  cross_entropy_loss_fusion: true
+  cuda_graph_impl: GRAPHS
+  ffn_hidden_size: 28672
+  gated_linear_unit: true
+  hidden_dropout: 0.0
+  hidden_size: 8192
+  kv_channels: 128
+  make_vocab_size_divisible_by: 128
+  moe_layer_freq: 1
+  moe_router_topk: 2
+  moe_token_dispatcher_type: allgather
+  multi_latent_attention: false
+  normalization: RMSNorm
+  num_attention_heads: 64
+  num_layers: 80
+  num_layers_at_end_in_bf16: 1
+  num_query_groups: 8
+  overlap_p2p_comm: false
+  pipeline_model_parallel_size: 2
+  position_embedding_type: rope
+  seq_length: 4096
+  sequence_parallel: false
+  share_embeddings_and_output_weights: false
+  should_pad_vocab: true
+  tensor_model_parallel_size: 1
+  virtual_pipeline_model_parallel_size: 20
+  vocab_size: 128256
+optimizer: {exp_avg_dtype: {_call_: false, _target_: torch.float32}, optimizer: adam, use_precision_aware_optimizer: false}
+train: {global_batch_size: 32, micro_batch_size: 1, rampup_batch_size: null}
+)";
+
+TEST(Published, Llama3Of70BillionParametersInMegatronBridge) {
+  const std::vector<std::string> on_32{"cluster.node=dgx-b200", "cluster.gpus=32"};
+  std::string text = kBridge70b;
+  const auto graphs = [&](const std::string& implementation) {
+    std::string with = text;
+    return with.replace(with.find("GRAPHS"), 6, implementation);
+  };
+  EXPECT_NE(
+      complaint([&] { imported("megatron-bridge", graphs("transformer_engine"), on_32); })
+          .find("model.cuda_graph_impl: found 'transformer_engine': changes the answer; leave it out and give --set "
+                "software.cuda_graphs=layers"),
+      std::string::npos);
+  const auto s = imported("megatron-bridge", graphs("none"), on_32);
+  EXPECT_EQ(said_of(s, kPlan), "1 2 16 1 32 mxfp8 1 none");
+  EXPECT_EQ(said_of(s, {"pipeline.virtual_stages", "training.eight_bit_parameters", "data_parallel.overlap",
+                        "data_parallel.gradient_precision", "software.pipeline_overlap"}),
+            "20 true false fp32 false");
+  const schedules::Scenario known = small_with("{model: llama3-70b, cluster: {nodes: 1}}");
+  for (const auto& [key, word] : words_of(known)) {
+    if (!key.starts_with("model.")) continue;
+    EXPECT_EQ(text_of(words_of(s), key), word.text) << key;
+  }
+  // Its script takes words that lie over the file.
+  const auto wider =
+      imported("megatron-bridge",
+               "torchrun --nproc-per-node=8 --nnodes=4 pretrain.py model.num_layers=8 model.hidden_size=1024 "
+               "model.num_attention_heads=16 model.seq_length=1024 model.vocab_size=51200 "
+               "train.global_batch_size=64 train.micro_batch_size=1 model.tensor_model_parallel_size=4 "
+               "mixed_precision=bf16_with_fp8_current_scaling_mixed",
+               {"cluster.node=dgx-h100"});
+  EXPECT_EQ(said_of(wider, kPlan), "4 1 8 1 64 fp8 1 none");
+}
+
 }  // namespace
 }  // namespace stepcast::language

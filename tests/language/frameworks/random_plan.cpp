@@ -74,7 +74,7 @@ PlanSizes sizes(PlanDice& dice, bool contexts) {
           dice.of({1u, 2u, 4u}), 1};
 }
 
-std::string megatron_plan(PlanDice& dice) {
+std::string megatron_plan(PlanDice& dice, bool flags) {
   PlanSizes size = sizes(dice, true);
   const bool moe = dice.chance(25), interleaved = size.pipeline > 1 && dice.chance(40);
   if (interleaved) size.virtual_stages = 2;
@@ -101,6 +101,8 @@ std::string megatron_plan(PlanDice& dice) {
   yaml += fmt::format("data_parallel: {{zero: {}", size.pipeline > 1 ? dice.of({0, 1}) : dice.of({0, 1, 2, 3}));
   if (dice.chance(30)) yaml += fmt::format(", overlap: {}", dice.chance(50));
   if (dice.chance(20)) yaml += ", bucket: 80 MB";
+  if (!flags && dice.chance(30) && training.find("fp") == training.npos)
+    yaml += fmt::format(", gradient_precision: {}", dice.of({"fp32", "bf16"}));
   yaml += "}\n";
   yaml += dice.of({"recompute: none\n", "recompute: full\n", "recompute: selective\n", "recompute: {every: 2}\n",
                    "recompute: {full_layers: 1}\n", "recompute: {modules: [mlp, core_attn]}\n"});
@@ -179,11 +181,47 @@ std::string nanotron_plan(PlanDice& dice) {
   return yaml;
 }
 
+std::string nemo_plan(PlanDice& dice) {
+  PlanSizes size = sizes(dice, true);
+  const bool moe = dice.chance(25), interleaved = size.pipeline > 1 && dice.chance(40);
+  if (interleaved) size.virtual_stages = 2;
+  const bool counted = size.pipeline > 1 && dice.chance(20);
+  const std::uint32_t layers = 8 - (counted ? 2 : 0);
+  std::string parallel;
+  if (size.tensor > 1 && (moe || dice.chance(50))) parallel += ", sequence: true";
+  if (moe) parallel += fmt::format(", expert: {}", std::min(size.tensor * size.context * size.data, dice.of({4u, 8u})));
+  if (size.context > 1) parallel += fmt::format(", context_method: {}", dice.of({"ring", "all-gather", "ulysses"}));
+  std::string training = dice.of({"precision: bf16", "precision: bf16", "precision: fp16", "precision: fp32",
+                                  "precision: fp8", "precision: fp8, eight_bit_parameters: true"});
+  if (size.context == 1 && training.ends_with("16") && dice.chance(15)) training += ", attention: unfused";
+  const bool sgd = dice.chance(10);
+  if (sgd) training += fmt::format(", optimizer: {}", dice.of({"sgd", "momentum"}));
+  std::string model = moe ? experts(dice, layers) : decoder(dice, true, layers);
+  if (const std::size_t latent = model.find(", latent"); latent != model.npos)
+    model = model.substr(0, latent) + ", kv_heads: 8";
+  std::string yaml = sized(size, parallel) + batch(dice, size, training.c_str()) + "model: {" + model + "}\n";
+  yaml += fmt::format("pipeline: {{schedule: {}, virtual_stages: {}{}}}\n", interleaved ? "interleaved-1f1b" : "1f1b",
+                      size.virtual_stages, counted ? ", embedding_as_layer: true, head_as_layer: true" : "");
+  const int zero = sgd ? 0 : size.pipeline > 1 ? dice.of({0, 1}) : dice.of({0, 1, 2, 3});
+  yaml += fmt::format("data_parallel: {{zero: {}", zero);
+  if (dice.chance(30)) yaml += fmt::format(", overlap: {}", dice.chance(50));
+  if (zero == 1 && dice.chance(30)) yaml += ", bucket: 220 MiB";
+  if (dice.chance(30)) yaml += fmt::format(", gradient_precision: {}", dice.of({"fp32", "bf16"}));
+  yaml += "}\n";
+  yaml += dice.of({"recompute: none\n", "recompute: full\n", "recompute: selective\n", "recompute: {every: 2}\n",
+                   "name: nothing\n"});
+  yaml += fmt::format("software: {{base: nemo-launcher, tensor_overlap: {}, pipeline_overlap: {}}}\n",
+                      parallel.starts_with(", sequence") ? dice.of({"none", "all"}) : "none", dice.chance(50));
+  return yaml;
+}
+
 }  // namespace
 
 std::string random_plan(std::string_view framework, std::uint64_t seed) {
   PlanDice dice(seed);
-  if (framework == "megatron") return megatron_plan(dice);
+  if (framework == "megatron") return megatron_plan(dice, true);
+  if (framework == "megatron-bridge") return megatron_plan(dice, false);
+  if (framework == "nemo") return nemo_plan(dice);
   if (framework == "deepspeed") return deepspeed_plan(dice);
   return framework == "torchtitan" ? torchtitan_plan(dice) : nanotron_plan(dice);
 }
