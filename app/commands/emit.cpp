@@ -25,9 +25,10 @@ CommandLine emit_line() {
           "usage: stepcast emit SCENARIO.yaml --to FRAMEWORK [OPTIONS]\n\n"
           "Writes what starts a scenario's plan: flags of Megatron-LM in a bash script, a configuration of "
           "DeepSpeed (JSON),\n"
-          "torchtitan (TOML), nanotron, NeMo or Megatron Bridge (YAML). Comments say what each line stands for, how "
-          "to launch it,\n"
-          "and what you have to fill in. docs/launch-lines.md says more; stepcast import goes the other way.\n\n"
+          "torchtitan (TOML), nanotron, NeMo or Megatron Bridge (YAML), or arguments of Hugging Face's Trainer with "
+          "DeepSpeed's\n"
+          "file or FSDP. Comments say what each line stands for, how to launch it, and what you have to fill in.\n"
+          "docs/launch-lines.md says more; stepcast import goes the other way.\n\n"
           "  stepcast emit scenarios/quickstart.yaml --to megatron --output train.sh\n"
           "  stepcast emit scenarios/well-known/torchtitan-llama-3-70b-256-h100.yaml --to torchtitan\n\n"
           "Exit status 2: the framework has nothing for a key of the plan; the message names it.",

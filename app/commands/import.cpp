@@ -28,8 +28,10 @@ CommandLine import_line() {
               "Makes a scenario of what starts a training: a shell script or the flags of Megatron-LM, a "
               "configuration of\n"
               "DeepSpeed (JSON), torchtitan (TOML), nanotron, NeMo or Megatron Bridge (YAML, or Hydra's words "
-              "path=value). A comment\n"
-              "on each line says where it came from, or that it had to be assumed. FRAMEWORK: " +
+              "path=value), or the\n"
+              "arguments of Hugging Face's Trainer with the files that they name. A comment on each line says where it "
+              "came from, or\n"
+              "that it had to be assumed. FRAMEWORK: " +
               language::framework_names() +
               ".\n"
               "Flags in one word behind -- are read as they are. What starts a training does not say which machines: "
@@ -37,6 +39,7 @@ CommandLine import_line() {
               "  stepcast import megatron pretrain.sh --set cluster.node=dgx-h100 --output gpt3.yaml\n"
               "  stepcast import megatron --set cluster.node=dgx-h100 -- '--num-layers 32 --hidden-size 4096 ...'\n"
               "  stepcast import torchtitan llama3_70b.toml --set cluster.node=dgx-h100 --set cluster.gpus=256\n"
+              "  stepcast import hf-trainer finetune.sh --set cluster.node=dgx-a100-80gb --set model=llama2-7b\n"
               "  stepcast import nemo gpt3_175b.yaml --set cluster.node=dgx-h100 --set model.vocab=50257\n\n"
               "docs/launch-lines.md says more; stepcast emit goes the other way.",
           .options = options,

@@ -93,6 +93,12 @@ void check_unsaid(const Framework& framework, Words& words, std::vector<std::str
   });
 }
 
+/// Whether a framework is told the model by its name.
+bool names_model(const Framework& framework) {
+  return std::ranges::any_of(framework.rows(),
+                             [](const FlagRow& row) { return row.key == "@model" && !row.only_read; });
+}
+
 /// Keys of the tree with their texts; in `too_long` those whose value is a list of mappings, which no setting can give.
 void add_leaves(const Node& node, const std::string& path, std::vector<std::pair<std::string, std::string>>& out,
                 std::vector<std::string>& too_long) {
@@ -130,12 +136,13 @@ std::vector<std::string> settings_left(const Framework& framework, const Node& t
     if (label || said || size || of_usual_stack || path.starts_with("measured.") || (of_model && has_model)) continue;
     if ((path == "parallelism.order" || path == "parallelism.context_method") && !before.contains(path)) continue;
     if (path.starts_with("recompute") && !unsaid.contains(path)) continue;  // said, in another form
+    if (path == "model" && names_model(framework)) continue;
     cluster_by_name |= path == "cluster" || path == "cluster.base";
     left.push_back(path == "software" ? "software.base" : path);  // what is read of it stays
     left.back().append("=").append(value);
   }
   const bool launched_only =
-      framework.syntax.write != flags_syntax.write &&
+      !framework.syntax.launches &&
       std::ranges::any_of(framework.rows(), [](const FlagRow& row) { return row.key == "@nodes" && row.only_read; });
   if (cluster_by_name || launched_only || !before.contains("model.layers") || !has_model)
     left.push_back("cluster.gpus=" + text_of(before, "cluster.gpus"));
@@ -145,11 +152,12 @@ std::vector<std::string> settings_left(const Framework& framework, const Node& t
     if (std::ranges::none_of(left, [&](const std::string& each) { return each.starts_with(setting); }))
       left.push_back(setting + value);
   };
-  for (const auto& [key, word] : unsaid) {
-    const auto has_key = [&](const auto& each) { return each.key == key; };
+  for (const auto& each : unsaid) {
+    const std::string& key = each.first;
+    const auto has_key = [&](const auto& row) { return row.key == key; };
     const bool read =
         std::ranges::any_of(framework.rows(), has_key) || std::ranges::any_of(framework.elsewhere(), has_key);
-    if (read && has_model && (key == "model.vocab" || key.starts_with("software."))) add(key, word.text);
+    if (read && has_model && (key == "model.vocab" || key.starts_with("software."))) add(key, each.second.text);
   }
   if (text_of(before, "software") == framework.software || !unsaid.contains("software")) return left;
   const auto says_software = [](const std::string& each) { return each.starts_with("software.base="); };
@@ -179,16 +187,17 @@ std::vector<std::string> heading(const Framework& framework, const schedules::Sc
   std::vector<std::string> lines{"Written by stepcast emit for " + std::string(framework.title) + " (" +
                                  std::string(framework.version) + ")."};
   lines.push_back("Behind each line: the key of the scenario that it stands for.");
-  if (!s.software.name.starts_with(framework.software))
+  const std::string others = " " + std::string(framework.other_software) + " ";
+  if (!s.software.name.starts_with(framework.software) && others.find(" " + s.software.name + " ") == others.npos)
     lines.push_back("The forecast was made with the software " + s.software.name + ", not " +
                     std::string(framework.software) + ": another framework's kernels and overlaps take other times.");
   for (const std::string& line : scripts) lines.push_back(line);
   std::string settings;
   for (const std::string& each : left) settings += " --set " + shell_quoted(each);
   lines.push_back("Read it back: stepcast import " + std::string(framework.name) + " FILE" + settings);
-  if (launch.size() > 1 || framework.syntax.write != flags_syntax.write) lines.push_back("Launch:");
+  if (launch.size() > 1 || !framework.syntax.launches) lines.push_back("Launch:");
   for (const std::string& line : launch)
-    if (&line != &launch.back() || framework.syntax.write != flags_syntax.write) lines.push_back("  " + line);
+    if (&line != &launch.back() || !framework.syntax.launches) lines.push_back("  " + line);
   return lines;
 }
 
@@ -209,13 +218,16 @@ Emitted emit(const Framework& framework, const schedules::Scenario& s, const Nod
   take(words, "cluster.gpus");
   const std::vector<std::string> launch = framework.launch(before, launch_of(s));
   say_nodes(framework, launch_of(s), s.cluster.gpus, words);
+  if (const Node* model = tree.find("model");
+      model != nullptr && model->kind == Node::Kind::scalar && names_model(framework))
+    say(words, "@model", model->scalar);
   framework.spell(words, framework);
   Statements statements;
   write_rows(framework, words, statements);
   std::vector<std::string> scripts;
   check_unsaid(framework, words, scripts);
   std::ranges::move(framework.to_fill(), std::back_inserter(statements));
-  if (framework.syntax.write == flags_syntax.write) statements.push_back({.name = {}, .text = launch.back()});
+  if (framework.syntax.launches) statements.push_back({.name = {}, .text = launch.back()});
   Emitted out;
   out.left = settings_left(framework, tree, before, words, scripts);
   out.text = framework.syntax.write(heading(framework, s, scripts, out.left, launch), statements);

@@ -44,10 +44,11 @@ struct Launch {
 
 /// A training framework: how a plan is told to it.
 struct Framework {
-  std::string_view name;      ///< on stepcast's command line
-  std::string_view title;     ///< as its authors call it
-  std::string_view version;   ///< the repository and the commit that the names are of
-  std::string_view software;  ///< the file of configs/software/ that an import assumes
+  std::string_view name;              ///< on stepcast's command line
+  std::string_view title;             ///< as its authors call it
+  std::string_view version;           ///< the repository and the commit that the names are of
+  std::string_view software;          ///< the file of configs/software/ that an import assumes
+  std::string_view other_software{};  ///< those that it assumes of some configurations, with blanks between them
   const Syntax& syntax;
   const std::vector<FlagRow>& (*rows)();
   std::vector<FixedKey> (*fixed)();

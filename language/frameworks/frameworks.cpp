@@ -8,10 +8,10 @@
 
 namespace stepcast::language {
 
-extern const Framework megatron, deepspeed, torchtitan, nanotron, nemo, megatron_bridge;
+extern const Framework megatron, deepspeed, torchtitan, nanotron, nemo, megatron_bridge, hf_trainer;
 
 std::span<const Framework* const> frameworks() {
-  static constexpr std::array all{&megatron, &deepspeed, &torchtitan, &nanotron, &nemo, &megatron_bridge};
+  static constexpr std::array all{&megatron, &deepspeed, &torchtitan, &nanotron, &nemo, &megatron_bridge, &hf_trainer};
   return all;
 }
 

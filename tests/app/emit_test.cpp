@@ -25,7 +25,8 @@ constexpr EmittedScenario kEmitted[] = {
     {"scenarios/well-known/torchtitan-llama-3-405b-512-h100.yaml", "torchtitan", "llama-3-405b-512-h100.toml"},
     {"scenarios/llama3-8b-context-128k.yaml", "nanotron", "llama3-8b-context-128k.yaml"},
     {"scenarios/gpt3-175b-1024-a100.yaml", "nemo", "gpt3-175b-1024-a100.yaml"},
-    {"scenarios/mixtral-8x7b-64-h100.yaml", "megatron-bridge", "mixtral-8x7b-64-h100.yaml"}};
+    {"scenarios/mixtral-8x7b-64-h100.yaml", "megatron-bridge", "mixtral-8x7b-64-h100.yaml"},
+    {"scenarios/llama2-7b-zero3.yaml", "hf-trainer", "llama2-7b-zero3.sh"}};
 
 class LaunchLines : public testing::Test {
  protected:

@@ -197,8 +197,7 @@ void spell_memory(Words& words, const Framework& framework) {
   } else if (recompute == "selective" || !modules.empty()) {
     say(words, "@recompute", "selective");
     std::string names = modules;
-    if (framework.syntax.write == flags_syntax.write)
-      std::erase_if(names, [](char c) { return c == '[' || c == ']' || c == ','; });
+    if (framework.syntax.launches) std::erase_if(names, [](char c) { return c == '[' || c == ']' || c == ','; });
     if (!names.empty()) say(words, "@recompute_modules", names);
   }
   if (text_of(words, "offload.optimizer") == "host") {
@@ -277,7 +276,7 @@ void spell_model(Words& words, const Framework& framework) {
   take(words, "model.experts.dense_layers");
   if (dense > 0)
     say(words, "@expert_layers",
-        framework.syntax.write == flags_syntax.write ? expert_pattern(dense, layers) : expert_list(dense, layers));
+        framework.syntax.launches ? expert_pattern(dense, layers) : expert_list(dense, layers));
   say(words, "@dispatcher", "alltoall");
   if (text_of(words, "parallelism.tensor") != "1") say(words, "@expert_tensor", "1");
   if (words.contains("training.experts.capacity")) say(words, "@padded", "true");

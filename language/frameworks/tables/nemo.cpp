@@ -142,12 +142,10 @@ std::vector<RefusedName> nemo_refused() {
   const std::vector<RefusedName> own{
       {"trainer.accumulate_grad_batches", "is none that Megatron's models take; expected 1", "1"},
       {"model.mcore_gpt", "changes the answer: expected true, Megatron Core's model", "true"},
-      {"model.virtual_pipeline_model_parallel_size.", "expected a whole number"},
       {"model.num_micro_batches_with_partial_activation_checkpoints",
        "changes the answer and has no key; expected null or 0", "0"},
       {"model.activations_checkpoint_layers_per_pipeline", "changes the answer and has no key; expected null or 0",
        "0"},
-      {"model.optim.grad_sync_dtype.", "expected bf16, fp16 or fp32"},
       {"model.headscale", "changes the answer and has no key; expected false", "false"},
       {"model.transformer_block_type", "changes the answer and has no key; expected pre_ln", "pre_ln"},
       {"model.attention_type", "changes the answer and has no key; expected multihead", "multihead"},

@@ -1,3 +1,5 @@
+#include "language/frameworks/text/flags.h"
+
 #include <algorithm>
 
 #include "language/frameworks/text/sections.h"
@@ -7,12 +9,11 @@
 #include "sim/input_error.h"
 
 namespace stepcast::language {
-namespace {
 
-Statements read_flags(std::string_view text, const std::string& file) {
+Statements flags_of(std::span<const ShellWord> words, const std::string& file) {
   Statements out;
   bool takes_values = false;
-  for (const ShellWord& word : command_of(text, file)) {
+  for (const ShellWord& word : words) {
     if (word.text.starts_with("--") && word.text.size() > 2) {
       const std::size_t equals = std::min(word.text.find('='), word.text.size());
       out.push_back({.name = word.text.substr(0, equals), .text = {}, .place = word.place});
@@ -32,6 +33,10 @@ Statements read_flags(std::string_view text, const std::string& file) {
   if (out.empty()) throw InputError(file, "found no flags, expected a command with flags such as --num-layers 32");
   return out;
 }
+
+namespace {
+
+Statements read_flags(std::string_view text, const std::string& file) { return flags_of(command_of(text, file), file); }
 
 std::string write_flags(const std::vector<std::string>& heading, const Statements& statements) {
   std::string out = "#!/usr/bin/env bash\n" + comment_lines(heading, "#") + "FLAGS=(\n";
@@ -53,6 +58,6 @@ std::string write_flags(const std::vector<std::string>& heading, const Statement
 
 }  // namespace
 
-constinit const Syntax flags_syntax{read_flags, write_flags};
+constinit const Syntax flags_syntax{read_flags, write_flags, true};
 
 }  // namespace stepcast::language

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "language/core/file_text.h"
+#include "language/frameworks/text/sections.h"
 #include "language/frameworks/text/shell.h"
 #include "language/frameworks/text/syntax.h"
 #include "sim/in_quotes.h"
@@ -15,20 +16,6 @@
 // `multiply` is a resolver that NeMo registers (nemo/core/config/hydra_runner.py and its examples).
 namespace stepcast::language {
 namespace {
-
-/// Whether the text is a file of keys: its first line that says something is "key:".
-bool is_yaml(std::string_view text) {
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    std::string_view line = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
-    line.remove_prefix(std::min(line.find_first_not_of(" \t\r"), line.size()));
-    if (line.empty() || line.starts_with('#') || line.starts_with("---")) continue;
-    const std::size_t colon = line.find(':');
-    return colon != line.npos && line.find_first_of(" \t=$\"'(") > colon;
-  }
-  return false;
-}
 
 /// Where the name of "path.to.key=value", "+key=value" or "~key" ends; 0: it is no such word.
 std::size_t override_name_end(std::string_view word) {

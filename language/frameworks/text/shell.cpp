@@ -38,9 +38,10 @@ struct ShellBlock {
 /// A command as far as it is read.
 struct ShellCommand {
   ShellWords words{};
-  std::string connector{};  ///< what ends it
-  bool declares = false;    ///< "export", "local": its assignments stay
-  bool parts = false;       ///< a word of a block stands in it
+  std::string connector{};   ///< what ends it
+  bool declares = false;     ///< "export", "local": its assignments stay
+  bool parts = false;        ///< a word of a block stands in it
+  std::string written_to{};  ///< the file that its output goes to
   std::map<std::string, std::pair<std::optional<ShellWords>, std::optional<std::string>>> replaced{};
 };
 
@@ -49,13 +50,13 @@ class ShellScript {
   ShellScript(std::string_view text, const std::string& file, bool (*counts)(const std::string&))
       : text_(text, file), counts_(counts) {}
 
-  ShellWords command() {
+  ShellReading read() {
     while (!text_.ended()) read_command();
-    if (!documents_.empty()) pass_over_documents();
+    if (!open_documents_.empty()) read_documents();
     if (!blocks_.empty())
       throw InputError(language::text(blocks_.back().place),
                        "found " + in_quotes(blocks_.back().opened_by) + ", whose end is missing");
-    return most_flags_;
+    return {std::move(most_flags_), std::move(documents_)};
   }
 
  private:
@@ -64,7 +65,7 @@ class ShellScript {
   void read_command() {
     ShellCommand command;
     for (text_.skip_blanks(); !text_.ended(); text_.skip_blanks()) {
-      if (read_redirection()) continue;
+      if (read_redirection(command)) continue;
       if (ends(command)) break;
       if (text_.peek() == '(' && open_round(command)) return;
       if (command.words.empty() && read_assignment(command)) continue;
@@ -76,7 +77,9 @@ class ShellScript {
         if (!command.words.empty() || !(is_reserved(word, command) || goes_before(word.text, command)))
           command.words.push_back(std::move(word));
     }
-    if (command.connector == "\n") pass_over_documents();
+    for (Document& document : open_documents_)
+      if (document.file.empty()) document.file = command.written_to;
+    if (command.connector == "\n") read_documents();
     if (in_condition_)
       read_condition(command);
     else
@@ -101,7 +104,7 @@ class ShellScript {
 
   // Redirections and here-documents.
 
-  bool read_redirection() {
+  bool read_redirection(ShellCommand& command) {
     if (text_.peek() == '&' && text_.peek(1) == '>') text_.next();
     if (text_.peek() != '<' && text_.peek() != '>') return false;
     const Place place = text_.here();
@@ -113,14 +116,17 @@ class ShellScript {
       return true;
     }
     text_.skip_blanks();
+    const bool expands = std::string_view("'\"\\").find(text_.peek()) == std::string_view::npos;
     const ShellWords target = text_.read_word(variables_);
-    if (mark == "<<" || mark == "<<-")
-      documents_.push_back({target.empty() ? "" : target.front().text, place, mark == "<<-"});
+    const std::string word = target.empty() ? "" : target.front().text;
+    if (mark == "<<" || mark == "<<-") open_documents_.push_back({"", word, place, mark == "<<-", expands});
+    if (mark.starts_with('>')) command.written_to = word;
     return true;
   }
 
-  void pass_over_documents() {
-    for (const Document& document : std::exchange(documents_, {})) {
+  void read_documents() {
+    for (const Document& document : std::exchange(open_documents_, {})) {
+      std::string text;
       for (bool found = false; !found;) {
         if (text_.ended())
           throw InputError(language::text(document.place),
@@ -128,8 +134,30 @@ class ShellScript {
         std::string_view line = text_.next_line();
         if (document.strips) line.remove_prefix(std::min(line.find_first_not_of('\t'), line.size()));
         found = line == document.end;
+        if (!found) text += (document.expands ? put_in(line) : std::string(line)) + "\n";
+      }
+      if (runs() && !document.file.empty()) documents_.push_back({document.file, text, document.place});
+    }
+  }
+
+  /// A line of a here-document with its variables put in.
+  std::string put_in(std::string_view line) const {
+    std::string out;
+    for (std::size_t i = 0; i < line.size();) {
+      const bool braced = line.substr(i).starts_with("${");
+      std::size_t end = i + (braced ? 2 : 1);
+      while (line[i] == '$' && end < line.size() && is_shell_name(line[end])) ++end;
+      const std::size_t from = i + (braced ? 2 : 1);
+      const auto known = variables_.known.find(line.substr(from, end - from));
+      const bool closed = !braced || (end < line.size() && line[end] == '}');
+      if (line[i] == '$' && end > from && closed && known != variables_.known.end()) {
+        for (const ShellWord& word : known->second) out += (&word == &known->second.front() ? "" : " ") + word.text;
+        i = end + (braced ? 1 : 0);
+      } else {
+        out += line[i++];
       }
     }
+    return out;
   }
 
   /// Passes over (...), whatever is in it, and returns that.
@@ -474,9 +502,10 @@ class ShellScript {
   }
 
   struct Document {
-    std::string end;  ///< the line behind it
+    std::string file, end;  ///< end: the line behind it
     Place place;
-    bool strips;  ///< blanks in front of its lines
+    bool strips;   ///< tabs in front of its lines
+    bool expands;  ///< variables are put in
   };
 
   ShellText text_;
@@ -484,7 +513,8 @@ class ShellScript {
   ShellVariables variables_;
   ShellWords most_flags_;
   std::vector<ShellBlock> blocks_;
-  std::vector<Document> documents_;
+  std::vector<Document> open_documents_;  ///< that begin behind this line
+  std::vector<ShellDocument> documents_;
   std::map<std::string, ScriptPosition, std::less<>> bodies_;  ///< of functions
   int calls_ = 0;
   Truth next_ = Truth::yes;  ///< whether what is read now runs, by what stands in front of it in its list
@@ -499,7 +529,11 @@ class ShellScript {
 bool is_shell_flag(const std::string& word) { return word.starts_with("--"); }
 
 std::vector<ShellWord> command_of(std::string_view text, const std::string& file, bool (*counts)(const std::string&)) {
-  return ShellScript(text, file, counts).command();
+  return ShellScript(text, file, counts).read().words;
+}
+
+ShellReading script_of(std::string_view text, const std::string& file) {
+  return ShellScript(text, file, is_shell_flag).read();
 }
 
 }  // namespace stepcast::language

@@ -146,6 +146,40 @@ TEST(BadConfigurations, OfHydraNameTheKey) {
   EXPECT_THAT(of_file("megatron-bridge", "just words"), HasSubstr("given: found neither keys nor overrides"));
 }
 
+TEST(BadConfigurations, OfTheTrainerNameTheFlag) {
+  const auto of = [](const std::string& more) {
+    return complaint([&] {
+      imported("hf-trainer",
+               "torchrun --nproc_per_node 8 train.py --model_name_or_path gpt2 --block_size 1024 " + more);
+    });
+  };
+  EXPECT_EQ(of("--bf16"), "");
+  EXPECT_THAT(of("--bf16 --fp16 True"), HasSubstr("--fp16: found beside --bf16"));
+  EXPECT_THAT(of("--per_device_train_batchsize 4"), HasSubstr("did you mean '--per_device_train_batch_size'"));
+  EXPECT_THAT(of("--optim adafactor"), HasSubstr("--optim: found 'adafactor', expected one of adamw_torch"));
+  EXPECT_THAT(of("--torch_compile"), HasSubstr("--torch_compile: found 'true': changes the answer"));
+  EXPECT_THAT(of("--deepspeed absent.json"), HasSubstr("--deepspeed: found 'absent.json', but no such file"));
+  EXPECT_THAT(of("--deepspeed $FILE"), HasSubstr("--deepspeed: found '$FILE', expected the name of a JSON file"));
+  EXPECT_THAT(of("--fsdp 'whole auto_wrap'"), HasSubstr("--fsdp: found 'whole auto_wrap', expected full_shard"));
+  EXPECT_THAT(of("--fsdp_config '{\"fsdp_reshard\": true}' --fsdp full_shard"), HasSubstr("fsdp_config.reshard"));
+  EXPECT_THAT(of("--gradient_accumulation_steps x"), HasSubstr("--gradient_accumulation_steps: found 'x'"));
+  EXPECT_THAT(complaint([] { imported("hf-trainer", "python train.py --bf16 --block_size 8"); }),
+              HasSubstr("--nproc_per_node: missing"));
+}
+
+TEST(Configurations, OfTheTrainerHoldTheFilesThatTheyName) {
+  const std::string script =
+      "STAGE=2\ncat <<EOT > ds.json\n{\"zero_optimization\": {\"stage\": $STAGE, \"reduce_bucket_size\": 5e8},\n"
+      "\"bf16\": {\"enabled\": \"auto\"}, \"train_micro_batch_size_per_gpu\": \"auto\"}\nEOT\n"
+      "torchrun --nnodes 2 --nproc_per_node 8 train.py --model_name_or_path openai-community/gpt2-xl --block_size 1024 "
+      "--deepspeed ds.json --bf16 --per_device_train_batch_size 4 --gradient_accumulation_steps 2";
+  const schedules::Scenario s = imported("hf-trainer", script);
+  EXPECT_EQ(s.model.name, "gpt2-1.5b");
+  EXPECT_EQ(s.data_parallel.zero, 2);
+  EXPECT_EQ(s.training.global_batch, 128);
+  EXPECT_EQ(s.training.precision, schedules::Precision::bf16);
+}
+
 TEST(Configurations, OfHydraLieOverEachOtherAndNameEachOther) {
   const auto sizes = [](const std::string& text) {
     const schedules::Scenario s =

@@ -663,5 +663,109 @@ TEST(Published, Llama3Of70BillionParametersInMegatronBridge) {
   EXPECT_EQ(said_of(wider, kPlan), "4 1 8 1 64 fp8 1 none");
 }
 
+// github.com/lm-sys/FastChat @51463c3, scripts/train_vicuna_13b.sh, and @14adfbb, scripts/train_vicuna_7b.sh
+TEST(Published, VicunaInTheTrainer) {
+  const auto s = imported("hf-trainer", R"(torchrun --nproc_per_node=8 --master_port=20001 fastchat/train/train_mem.py \
+    --model_name_or_path ~/model_weights/llama-13b  \
+    --data_path ~/datasets/sharegpt_20230422_clean_lang_split_identity.json \
+    --bf16 True \
+    --output_dir output13b \
+    --num_train_epochs 3 \
+    --per_device_train_batch_size 1 \
+    --per_device_eval_batch_size 1 \
+    --gradient_accumulation_steps 4 \
+    --evaluation_strategy "steps" \
+    --save_strategy "steps" \
+    --learning_rate 2e-5 \
+    --warmup_ratio 0.05 \
+    --lr_scheduler_type "cosine" \
+    --logging_steps 1 \
+    --fsdp "full_shard auto_wrap" \
+    --fsdp_transformer_layer_cls_to_wrap 'LlamaDecoderLayer' \
+    --tf32 True \
+    --model_max_length 2048 \
+    --gradient_checkpointing True \
+    --lazy_preprocess True
+)",
+                          {"cluster.node=dgx-a100-80gb", "model=llama2-13b"});
+  EXPECT_EQ(said_of(s, kPlan), "1 1 8 1 32 bf16 3 full");
+  EXPECT_EQ(said_of(s, {"software", "data_parallel.gradient_precision", "training.sequence"}),
+            "pytorch-fsdp2 bf16 2048");
+  const auto seven = imported(
+      "hf-trainer",
+      "torchrun --nproc_per_node=16 --master_port=20001 fastchat/train/train.py --model_name_or_path llama-7b --fp16 "
+      "--output_dir output_7b --per_device_train_batch_size 2 --per_device_eval_batch_size 16 "
+      "--gradient_accumulation_steps 16 --evaluation_strategy steps --eval_steps 1500 --weight_decay 0. "
+      "--fsdp \"full_shard auto_wrap\" --fsdp_transformer_layer_cls_to_wrap LlamaDecoderLayer --model_max_length 2048 "
+      "--gradient_checkpointing True --lazy_preprocess True",
+      {"cluster.node=dgx-2", "model=llama2-7b"});
+  EXPECT_EQ(said_of(seven, kPlan), "1 1 16 2 512 fp16 3 full");
+}
+
+// github.com/huggingface/accelerate @1a6af0b, examples/config_yaml_templates/fsdp.yaml, and
+// github.com/huggingface/alignment-handbook @22dde3b, recipes/accelerate_configs/deepspeed_zero3.yaml, each with
+// arguments behind it.
+constexpr const char* kAccelerated = R"(
+cat > fsdp.yaml <<'EOT'
+distributed_type: FSDP
+mixed_precision: 'bf16'
+num_processes: 2
+fsdp_config:
+  fsdp_activation_checkpointing: false
+  fsdp_auto_wrap_policy: TRANSFORMER_BASED_WRAP
+  fsdp_backward_prefetch: BACKWARD_PRE
+  fsdp_cpu_ram_efficient_loading: true
+  fsdp_forward_prefetch: false
+  fsdp_offload_params: false
+  fsdp_sharding_strategy: FULL_SHARD
+  fsdp_state_dict_type: SHARDED_STATE_DICT
+  fsdp_sync_module_states: true
+  fsdp_use_orig_params: true
+EOT
+cat > deepspeed_zero3.yaml <<'EOT'
+compute_environment: LOCAL_MACHINE
+debug: false
+deepspeed_config:
+  deepspeed_multinode_launcher: standard
+  offload_optimizer_device: cpu
+  offload_param_device: cpu
+  zero3_init_flag: true
+  zero3_save_16bit_model: true
+  zero_stage: 3
+distributed_type: DEEPSPEED
+downcast_bf16: 'no'
+machine_rank: 0
+main_training_function: main
+mixed_precision: bf16
+num_machines: 1
+num_processes: 1
+rdzv_backend: static
+same_network: true
+tpu_env: []
+tpu_use_cluster: false
+tpu_use_sudo: false
+use_cpu: false
+EOT
+accelerate launch --config_file FILE )";
+
+TEST(Published, FilesOfAccelerate) {
+  const std::vector<std::string> on{"cluster.node=dgx-h100"};
+  const auto with = [&](const std::string& file, const std::string& arguments) {
+    std::string script = kAccelerated;
+    script.replace(script.rfind("FILE"), 4, file);
+    return imported("hf-trainer", script + arguments, on);
+  };
+  const std::string arguments =
+      "run_clm.py --model_name_or_path meta-llama/Meta-Llama-3-8B --block_size 4096 --per_device_train_batch_size 2";
+  const auto sharded = with("fsdp.yaml", arguments);
+  EXPECT_EQ(said_of(sharded, kPlan), "1 1 2 2 4 bf16 3 none");
+  EXPECT_EQ(sharded.model.name, "llama3-8b");
+  // A flag in front of the program counts more than the file.
+  const auto offloaded = with("deepspeed_zero3.yaml", "--num_processes 8 " + arguments);
+  EXPECT_EQ(said_of(offloaded, kPlan), "1 1 8 2 16 bf16 3 none");
+  EXPECT_EQ(said_of(offloaded, {"offload.optimizer", "offload.parameters", "software"}),
+            "host host huggingface-deepspeed");
+}
+
 }  // namespace
 }  // namespace stepcast::language

@@ -133,6 +133,30 @@ std::string deepspeed_plan(PlanDice& dice) {
   return yaml;
 }
 
+std::string hf_plan(PlanDice& dice) {
+  const char* software = dice.of({"huggingface-deepspeed", "pytorch-fsdp2", "pytorch-ddp"});
+  const bool ddp = software == std::string("pytorch-ddp"), fsdp = software == std::string("pytorch-fsdp2");
+  PlanSizes size{ddp || fsdp ? 1 : dice.of({1u, 2u}), 1, 1, dice.of({2u, 4u, 8u, 16u}), 1};
+  std::string training = dice.of({"precision: bf16", "precision: bf16", "precision: fp16", "precision: fp32"});
+  const bool low = training.ends_with("16");
+  if (dice.chance(10)) training += ", optimizer: sgd";
+  if (dice.chance(10)) training += ", attention: unfused";
+  std::string yaml = sized(size, "") + batch(dice, size, training.c_str());
+  yaml += dice.chance(50) ? fmt::format("model: {}\n", dice.of({"llama3-8b", "gpt2-1.5b", "falcon-7b"}))
+                          : "model: {" + decoder(dice, true, 8) + "}\n";
+  yaml += fmt::format("software: {}\n", software);
+  const int zero = ddp ? 0 : fsdp ? dice.of({0, 2, 3}) : dice.of({0, 1, 2, 3});
+  yaml += fmt::format("data_parallel: {{zero: {}", zero);
+  if (fsdp && low) yaml += ", gradient_precision: " + training.substr(11, 4);
+  if (ddp && dice.chance(30)) yaml += ", bucket: 50 MiB";
+  if (!ddp && !fsdp && dice.chance(30)) yaml += ", bucket: 400 MB";
+  yaml += "}\n";
+  yaml += dice.of({"recompute: none\n", "recompute: full\n"});
+  if (zero == 3 && fsdp && dice.chance(30)) yaml += "offload: {optimizer: host, parameters: host}\n";
+  if (zero > 0 && !fsdp && dice.chance(30)) yaml += "offload: {optimizer: host}\n";
+  return yaml;
+}
+
 std::string torchtitan_plan(PlanDice& dice) {
   const char* model = dice.of({"llama3-8b", "llama3-8b", "llama3-70b", "llama3.1-405b", "qwen3-4b", "qwen3-32b",
                                "qwen3-30b-a3b", "deepseek-v2-lite", "deepseek-v3"});
@@ -221,6 +245,7 @@ std::string random_plan(std::string_view framework, std::uint64_t seed) {
   PlanDice dice(seed);
   if (framework == "megatron") return megatron_plan(dice, true);
   if (framework == "megatron-bridge") return megatron_plan(dice, false);
+  if (framework == "hf-trainer") return hf_plan(dice);
   if (framework == "nemo") return nemo_plan(dice);
   if (framework == "deepspeed") return deepspeed_plan(dice);
   return framework == "torchtitan" ? torchtitan_plan(dice) : nanotron_plan(dice);
