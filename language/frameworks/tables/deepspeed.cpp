@@ -174,6 +174,7 @@ void spell_deepspeed(Words& words, const Framework&) {
 }
 
 void read_size(Words& words, const char* own, const char* key, const char* name) {
+  if (words.contains(key)) return;  // --set
   if (words.contains(own) && text_of(words, own) != "auto" && whole_of(words, own, 0) > 1)
     say(words, key, text_of(words, own), own);
   else

@@ -203,6 +203,7 @@ std::vector<FixedKey> megatron_fixed() { return {}; }
 
 std::vector<RefusedName> megatron_refused() {
   return {
+      {"--deterministic-mode", "changes the answer: its slower kernels are not modelled; leave it out"},
       {"--use-torch-fsdp2", "changes the answer and is not modelled with this stack; expected --use-megatron-fsdp"},
       {"--num-distributed-optimizer-instances", "changes the answer and has no key yet; expected 1", "1"},
       {"--transformer-impl", "changes the answer and has no key; expected transformer_engine", "transformer_engine"},

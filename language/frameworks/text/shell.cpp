@@ -48,7 +48,9 @@ struct ShellCommand {
 class ShellScript {
  public:
   ShellScript(std::string_view text, const std::string& file, bool (*counts)(const std::string&))
-      : text_(text, file), counts_(counts) {}
+      : text_(text, file), counts_(counts) {
+    variables_.known["#"] = {{"0"}};
+  }
 
   ShellReading read() {
     while (!text_.ended()) read_command();
@@ -232,6 +234,7 @@ class ShellScript {
     const ShellVariables before = variables_;
     for (std::size_t i = 0; i < command.words.size(); ++i) variables_.known[std::to_string(i)] = {command.words[i]};
     variables_.known["@"] = ShellWords(command.words.begin() + 1, command.words.end());
+    variables_.known["#"] = {{std::to_string(command.words.size() - 1)}};
     const std::size_t depth = blocks_.size();
     open(Kind::call, command.words.front().text, command.words.front().place);
     text_.go_to(bodies_.at(command.words.front().text));
@@ -239,6 +242,7 @@ class ShellScript {
     text_.go_to(back);
     for (std::size_t i = 0; i < command.words.size(); ++i) put_back(std::to_string(i), before);
     put_back("@", before);
+    put_back("#", before);
   }
 
   void put_back(const std::string& name, const ShellVariables& before) {
@@ -410,21 +414,44 @@ class ShellScript {
   }
 
   void run(const ShellCommand& command) {
-    const auto flags = [&](const ShellWords& all) {
-      return std::ranges::count_if(all, [&](const ShellWord& word) { return counts_(word.text); });
-    };
     const ShellWords& words = command.words;
     if (!words.empty() && runs()) {
+      consider(command_inside(words));
       if (bodies_.contains(words.front().text))
         call(command);
-      else if (flags(words) > flags(most_flags_))
-        most_flags_ = words;
+      else
+        consider(words);
     }
     // What the list that it stands in has come to, and whether what follows runs.
     const Truth now = words.empty() && !command.parts && command.connector != ")" ? Truth::yes : holds(words);
     if (!words.empty() || command.connector == "&&" || command.connector == "||")
       last_ = next_ == Truth::yes ? now : next_ == Truth::no ? last_ : last_ == now ? now : Truth::unknown;
     next_ = command.connector == "&&" ? last_ : command.connector == "||" ? opposite(last_) : Truth::yes;
+  }
+
+  /// Keeps a command that has more flags than those before it.
+  void consider(const ShellWords& words) {
+    const auto flags = [&](const ShellWords& all) {
+      return std::ranges::count_if(all, [&](const ShellWord& word) { return counts_(word.text); });
+    };
+    if (flags(words) > flags(most_flags_)) most_flags_ = words;
+  }
+
+  /// Of `bash -c "command"` the words of the command; nothing of others.
+  ShellWords command_inside(const ShellWords& words) {
+    for (std::size_t i = 0; i + 2 < words.size(); ++i) {
+      const bool shell = words[i].text == "bash" || words[i].text == "sh";
+      if (!shell || !words[i + 1].text.starts_with('-') || !words[i + 1].text.ends_with('c')) continue;
+      if (++calls_ > kMostCalls) return {};
+      const std::string shown = words[i + 2].place.file;
+      ShellScript inside(words[i + 2].text, shown, counts_);
+      inside.calls_ = calls_;
+      ShellWords found = inside.read().words;
+      calls_ = inside.calls_;
+      for (ShellWord& word : found) word.place = words[i + 2].place;
+      return found;
+    }
+    return {};
   }
 
   void doubt(const std::string& name, const std::string& why) {

@@ -218,8 +218,8 @@ ShellWords ShellText::read_dollar(const ShellVariables& variables) {
       return as_written();
     std::erase(fallback, '"');
   } else {
-    if (peek() == '@') name = next();  // the words that a function is called with
-    while (name != "@" && !ended() && is_shell_name(peek())) name += next();
+    if (peek() == '@' || peek() == '#') name = next();  // the words that it is called with, and how many
+    while (name != "@" && name != "#" && !ended() && is_shell_name(peek())) name += next();
   }
   if (const auto doubt = variables.doubts.find(name); doubt != variables.doubts.end())
     return {{std::string(text_.substr(begin, cursor_.at - begin)), place, doubt->second}};

@@ -199,6 +199,60 @@ TEST(Published, The15BillionParametersOfMegatronsReleaseTest) {
             "relu 8 rotary false");
 }
 
+/// What the two files below have in common.
+const std::string kMixtralRelease =
+    "torchrun pretrain_gpt.py --use-distributed-optimizer --overlap-grad-reduce --overlap-param-gather "
+    "--use-mcore-models --sequence-parallel --use-flash-attn --disable-bias-linear --micro-batch-size 1 "
+    "--global-batch-size 256 --transformer-impl transformer_engine --tokenizer-type Llama2Tokenizer "
+    "--untie-embeddings-and-output-weights --position-embedding-type rope --rotary-percent 1.0 --normalization RMSNorm "
+    "--swiglu --group-query-attention --num-query-groups 8 --seq-length 4096 --max-position-embeddings 4096 "
+    "--make-vocab-size-divisible-by 128 --attention-dropout 0.0 --hidden-dropout 0.0 --lr 1.2e-5 "
+    "--expert-model-parallel-size 8 --num-experts 8 --moe-router-load-balancing-type aux_loss --moe-router-topk 2 "
+    "--moe-grouped-gemm --moe-aux-loss-coeff 1e-2 --moe-token-dispatcher-type alltoall --bf16 ";
+
+// The same repository, tests/functional_tests/test_cases/mixtral: mixtral_8x7b_tp1pp4ep8vpp8_release (@cc49525) and
+// mixtral_8x22b_tp2pp8ep8vpp1_release (@d229a29). The second leaves out --expert-tensor-parallel-size, which is then
+// that of the tensor ranks: it is refused, and read where it is said.
+TEST(Published, MixtralsOfMegatronsReleaseTests) {
+  const std::vector<std::string> on_64{"cluster.node=dgx-h100", "cluster.gpus=64", "model.vocab=32000"};
+  const auto small = imported("megatron",
+                              kMixtralRelease +
+                                  "--tensor-model-parallel-size 1 --pipeline-model-parallel-size 4 "
+                                  "--num-layers-per-virtual-pipeline-stage 1 --num-layers 32 --hidden-size 4096 "
+                                  "--ffn-hidden-size 14336 --num-attention-heads 32",
+                              on_64);
+  EXPECT_EQ(said_of(small, kPlan), "1 4 16 1 256 bf16 1 none");
+  EXPECT_EQ(said_of(small, {"pipeline.virtual_stages", "parallelism.expert"}), "8 8");
+  const std::string large = kMixtralRelease +
+                            "--tensor-model-parallel-size 2 --pipeline-model-parallel-size 8 --num-layers 56 "
+                            "--hidden-size 6144 --ffn-hidden-size 16384 --num-attention-heads 48 ";
+  const std::vector<std::string> on_128{"cluster.node=dgx-h100", "cluster.gpus=128", "model.vocab=32000"};
+  EXPECT_NE(complaint([&] { imported("megatron", large, on_128); }).find("--expert-tensor-parallel-size"),
+            std::string::npos);
+  EXPECT_EQ(said_of(imported("megatron", large + "--expert-tensor-parallel-size 1", on_128), kPlan),
+            "2 8 8 1 256 bf16 1 none");
+}
+
+// The same repository, tests/functional_tests/test_cases/gpt/gpt3_7b_tp1_pp4_memory_speed (@000a717), but for
+// --deterministic-mode, which is refused.
+TEST(Published, SevenBillionParametersOfMegatronsSpeedTest) {
+  const std::string flags =
+      "torchrun pretrain_gpt.py --num-layers 32 --hidden-size 4096 --num-attention-heads 32 --group-query-attention "
+      "--num-query-groups 8 --untie-embeddings-and-output-weights --log-throughput --micro-batch-size 1 "
+      "--global-batch-size 8 --seq-length 8192 --max-position-embeddings 8192 --timing-log-level 0 --tokenizer-type "
+      "NullTokenizer --vocab-size 131073 --mock-data --transformer-impl transformer_engine "
+      "--tensor-model-parallel-size 1 "
+      "--pipeline-model-parallel-size 4 --num-layers-per-virtual-pipeline-stage 1 --use-distributed-optimizer "
+      "--overlap-grad-reduce --overlap-param-gather --no-gradient-accumulation-fusion --use-mcore-models --ckpt-format "
+      "torch_dist --bf16 --async-save ";
+  const std::vector<std::string> on_8{"cluster.node=dgx-h100", "cluster.gpus=8"};
+  const auto s = imported("megatron", flags, on_8);
+  EXPECT_EQ(said_of(s, kPlan), "1 4 2 1 8 bf16 1 none");
+  EXPECT_EQ(said_of(s, {"pipeline.virtual_stages", "model.vocab"}), "8 131074");
+  EXPECT_NE(complaint([&] { imported("megatron", flags + "--deterministic-mode", on_8); }).find("--deterministic-mode"),
+            std::string::npos);
+}
+
 // github.com/pytorch/torchtitan v0.2.2 @73a0e69, torchtitan/models/llama3/train_configs/llama3_8b.toml
 constexpr const char* kTitan8b = R"(
 [job]
@@ -322,6 +376,55 @@ mode = "full"  # ["none", "selective", "full"]
   EXPECT_EQ(deepseek.model.name, "deepseek-v2-lite");
 }
 
+// github.com/pytorch/torchtitan, torchtitan/models/qwen3/train_configs: qwen3_32b.toml (@a48b651, but for its
+// [training.data], which later releases do not have) and qwen3_30b_a3b.toml (@24f66ec), presets for 8 H100.
+TEST(Published, Qwen3InTorchtitan) {
+  const std::vector<std::string> on_8{"cluster.node=dgx-h100", "cluster.gpus=8"};
+  const auto dense = imported("torchtitan", R"(
+[model]
+name = "qwen3"
+flavor = "32B"
+[training]
+local_batch_size = 2
+seq_len = 4096
+[parallelism]
+data_parallel_replicate_degree = 1
+data_parallel_shard_degree = -1
+fsdp_reshard_after_forward = "default" # default / never / always
+tensor_parallel_degree = 1
+context_parallel_degree = 1
+[activation_checkpoint]
+mode = "full"  # ["none", "selective", "full"]
+selective_ac_option = "op"  # "int" = ac every positive int layer or 'op', ac based on ops policy
+[compile]
+enable=false
+components = ["model", "loss"]
+)",
+                              on_8);
+  EXPECT_EQ(said_of(dense, kPlan), "1 1 8 2 16 bf16 3 full");
+  EXPECT_EQ(dense.model.name, "qwen3-32b");
+  const auto sparse = imported("torchtitan", R"(
+[model]
+name = "qwen3"
+flavor = "30B-A3B"
+[training]
+local_batch_size = 2
+global_batch_size = 128
+seq_len = 4096
+[parallelism]
+data_parallel_shard_degree = -1
+tensor_parallel_degree = 1
+enable_async_tensor_parallel = false
+expert_parallel_degree = 2
+expert_tensor_parallel_degree = 1
+[activation_checkpoint]
+mode = "full"
+)",
+                               on_8);
+  EXPECT_EQ(said_of(sparse, kPlan), "1 1 8 2 128 bf16 3 full");
+  EXPECT_EQ(said_of(sparse, {"parallelism.expert"}), "2");
+}
+
 TEST(Published, FlavorsOfTorchtitanAreTheModelsThatStandForThem) {
   for (const Flavor& flavor : flavors()) {
     const schedules::Scenario s = small_with("{model: " + std::string(flavor.config) + ", cluster: {nodes: 1}}");
@@ -399,7 +502,25 @@ TEST(Published, ConfigurationsOfDeepSpeed) {
                           more);
   EXPECT_EQ(said_of(s, kPlan), "1 1 8 1 8 bf16 3 none");
   EXPECT_EQ(said_of(s, {"data_parallel.overlap"}), "false");
-  // The same repository @5644ae3, examples/sdma_allgather/ds_config_zero3_nosdma.json
+  // github.com/bigscience-workshop/bigscience, train/tr11-176B-ml: what tr11-176B-ml.slurm (@003b250, BLOOM's) and
+  // smaller_models/tr11f-6B3-ml.slurm (@08f504f) write for DeepSpeed, beside flags for pipeline and tensor ranks.
+  const auto bloom =
+      imported("deepspeed", R"({
+  "train_micro_batch_size_per_gpu": 2, "train_batch_size": 2048, "gradient_clipping": 1.0,
+  "zero_optimization": {"stage": 0}, "bf16": {"enabled": true}, "steps_per_print": 2000, "wall_clock_breakdown": false})",
+               {"cluster.node=jean-zay-a100", "cluster.gpus=384", "model=bloom-176b", "training.sequence=2048",
+                "parallelism.tensor=4", "parallelism.pipeline=12", "parallelism.data=8"});
+  EXPECT_EQ(said_of(bloom, kPlan), "4 12 8 2 2048 bf16 0 none");
+  const auto smaller =
+      imported("deepspeed", R"({
+  "train_micro_batch_size_per_gpu": 1, "train_batch_size": 512, "gradient_clipping": 1.0,
+  "zero_optimization": {"stage": 0},
+  "fp16": {"enabled": true, "loss_scale": 0, "loss_scale_window": 500, "hysteresis": 2, "min_loss_scale": 1,
+    "initial_scale_power": 12},
+  "steps_per_print": 2000, "wall_clock_breakdown": false})",
+               {"cluster.node=dgx-1-v100-32gb", "cluster.gpus=8", "model=llama2-7b", "training.sequence=2048"});
+  EXPECT_EQ(said_of(smaller, kPlan), "1 1 8 1 512 fp16 0 none");
+  // The same repository as the first two, @5644ae3, examples/sdma_allgather/ds_config_zero3_nosdma.json
   const auto overlapped = imported("deepspeed", R"({
   "train_micro_batch_size_per_gpu": 1, "gradient_accumulation_steps": 1, "steps_per_print": 10,
   "optimizer": {"type": "AdamW", "params": {"lr": 1e-5, "betas": [0.9, 0.999]}}, "gradient_clipping": 1.0,
@@ -661,6 +782,41 @@ TEST(Published, Llama3Of70BillionParametersInMegatronBridge) {
                "mixed_precision=bf16_with_fp8_current_scaling_mixed",
                {"cluster.node=dgx-h100"});
   EXPECT_EQ(said_of(wider, kPlan), "4 1 8 1 64 fp8 1 none");
+}
+
+// github.com/huggingface/transformers @00e12e7, tests/deepspeed/ds_config_zero2.json, with what fills in its "auto".
+TEST(Published, ADeepSpeedFileThatTheTrainerFillsIn) {
+  const auto s = imported("hf-trainer", R"(
+cat > ds_config_zero2.json <<'EOT'
+{
+    "fp16": {"enabled": "auto", "loss_scale": 0, "loss_scale_window": 1000, "initial_scale_power": 16},
+    "bf16": {"enabled": "auto"},
+    "optimizer": {"type": "AdamW", "params": {"lr": "auto", "betas": "auto", "eps": "auto", "weight_decay": "auto"}},
+    "scheduler": {"type": "WarmupLR", "params": {"warmup_min_lr": "auto", "warmup_num_steps": "auto"}},
+    "zero_optimization": {
+        "stage": 2,
+        "offload_optimizer": {"device": "cpu", "pin_memory": true},
+        "allgather_partitions": true,
+        "allgather_bucket_size": 2e8,
+        "overlap_comm": true,
+        "reduce_scatter": true,
+        "reduce_bucket_size": 2e8,
+        "contiguous_gradients": true
+    },
+    "gradient_accumulation_steps": "auto",
+    "gradient_clipping": "auto",
+    "steps_per_print": 2000,
+    "train_batch_size": "auto",
+    "train_micro_batch_size_per_gpu": "auto",
+    "wall_clock_breakdown": false
+}
+EOT
+deepspeed --num_gpus 8 run_clm.py --deepspeed ds_config_zero2.json --model_name_or_path openai-community/gpt2-xl \
+    --block_size 1024 --fp16 --per_device_train_batch_size 4 --gradient_accumulation_steps 2
+)");
+  EXPECT_EQ(said_of(s, kPlan), "1 1 8 4 64 fp16 2 none");
+  EXPECT_EQ(said_of(s, {"offload.optimizer", "data_parallel.bucket", "data_parallel.overlap"}),
+            "host 400000000 B true");
 }
 
 // github.com/lm-sys/FastChat @51463c3, scripts/train_vicuna_13b.sh, and @14adfbb, scripts/train_vicuna_7b.sh

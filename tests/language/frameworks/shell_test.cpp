@@ -84,6 +84,20 @@ TEST(Shell, ReadsTheFirstRoundOfALoop) {
   EXPECT_EQ(found.back().doubt, "the loop at s.sh:2:1 changes");
 }
 
+TEST(Shell, ReadsTheCommandOfAnotherShell) {
+  EXPECT_EQ(words("A=4\nsrun --wait=60 --kill bash -c \"run --a $A --b --c 2>&1\" | tee log"), "run|--a|4|--b|--c");
+  EXPECT_EQ(words("bash -c \"bash -c 'run --a'\""), "run|--a");
+}
+
+TEST(Shell, IsStartedWithoutWords) {
+  EXPECT_EQ(
+      words(
+          "F=()\nwhile [[ $# -gt 0 ]]; do\n case $1 in\n --x) F+=(--x \"$2\"); shift 2 ;;\n *) F+=(\"$1\"); shift ;;\n "
+          "esac\ndone\nrun --a ${F[@]} --b ${1:-c}"),
+      "run|--a|--b|c");
+  EXPECT_EQ(words("f() {\nrun --n $# --w $2\n}\nf a b"), "run|--n|2|--w|b");
+}
+
 TEST(Shell, ReadsAFunctionWhereItIsCalled) {
   EXPECT_EQ(words("start() {\n  run --a $A --b $1 --c \"$@\"\n}\nA=2\nstart 3 4\n"), "run|--a|2|--b|3|--c|3|4");
   EXPECT_EQ(words("function set_sizes { A=8; }\nA=4\nset_sizes\nrun --a $A"), "run|--a|8");
