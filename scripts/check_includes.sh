@@ -74,6 +74,8 @@ tables = {
     "language/configs/model.cpp": "model_table",
     "language/configs/node.cpp": "node_table",
     "language/frameworks/tables/megatron.cpp": "megatron_rows",
+    "language/frameworks/tables/megatron_bridge.cpp": "bridge_rows",
+    "language/frameworks/tables/nemo.cpp": "nemo_rows",
     "language/frameworks/tables/torchtitan.cpp": "torchtitan_rows",
     "language/scenario.cpp": "scenario_table",
     "language/configs/software.cpp": "software_table",

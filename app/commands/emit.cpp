@@ -14,25 +14,27 @@ CommandLine emit_line() {
   namespace po = boost::program_options;
   po::options_description options("Options");
   options.add_options()("to", po::value<std::string>()->default_value("", ""),
-                        "megatron, deepspeed, torchtitan or nanotron: the framework")(
+                        (language::framework_names() + ": the framework").c_str())(
       "set", po::value<std::vector<std::string>>()->composing()->default_value({}, ""),
       "KEY=VALUE laid over the scenario; may be repeated")(
       "profile", po::value<std::string>()->default_value("", ""),
       "a calibration's output laid over the scenario, as --set profile=FILE")(
       "output", po::value<std::string>()->default_value("", ""), "write to this file; -: standard output");
-  return {.usage =
-              "usage: stepcast emit SCENARIO.yaml --to FRAMEWORK [OPTIONS]\n\n"
-              "Writes what starts a scenario's plan: flags of Megatron-LM in a bash script, a configuration of "
-              "DeepSpeed (JSON),\n"
-              "torchtitan (TOML) or nanotron (YAML). Comments say what each line stands for, how to launch it, and "
-              "what you\n"
-              "have to fill in. docs/launch-lines.md says more; stepcast import goes the other way.\n\n"
-              "  stepcast emit scenarios/quickstart.yaml --to megatron --output train.sh\n"
-              "  stepcast emit scenarios/well-known/torchtitan-llama-3-70b-256-h100.yaml --to torchtitan\n\n"
-              "Exit status 2: the framework has nothing for a key of the plan; the message names it.",
-          .options = options,
-          .formats = {},
-          .sets_scenarios = true};
+  return {
+      .usage =
+          "usage: stepcast emit SCENARIO.yaml --to FRAMEWORK [OPTIONS]\n\n"
+          "Writes what starts a scenario's plan: flags of Megatron-LM in a bash script, a configuration of "
+          "DeepSpeed (JSON),\n"
+          "torchtitan (TOML), nanotron, NeMo or Megatron Bridge (YAML), or arguments of Hugging Face's Trainer with "
+          "DeepSpeed's\n"
+          "file or FSDP. Comments say what each line stands for, how to launch it, and what you have to fill in.\n"
+          "docs/launch-lines.md says more; stepcast import goes the other way.\n\n"
+          "  stepcast emit scenarios/quickstart.yaml --to megatron --output train.sh\n"
+          "  stepcast emit scenarios/well-known/torchtitan-llama-3-70b-256-h100.yaml --to torchtitan\n\n"
+          "Exit status 2: the framework has nothing for a key of the plan; the message names it.",
+      .options = options,
+      .formats = {},
+      .sets_scenarios = true};
 }
 
 std::optional<Asked> read_emit_words(const std::vector<std::string>& words) {
@@ -54,8 +56,7 @@ int emit_plan(const std::vector<std::string>& words) {
                                                            : "found " + std::to_string(asked->paths.size()) +
                                                                  " scenarios, expected one");
   const std::string name = word(asked->values, "to");
-  if (name.empty())
-    throw InputError("--to", "missing, expected a framework: megatron, deepspeed, torchtitan or nanotron");
+  if (name.empty()) throw InputError("--to", "missing, expected a framework: " + language::framework_names());
   const language::Framework& framework = language::framework_named(name, "--to");
   auto questions = questions_asked(*asked, {});
   if (!questions) return kBadInput;

@@ -27,14 +27,20 @@ CommandLine import_line() {
               "usage: stepcast import FRAMEWORK FILE|FLAGS [OPTIONS]\n\n"
               "Makes a scenario of what starts a training: a shell script or the flags of Megatron-LM, a "
               "configuration of\n"
-              "DeepSpeed (JSON), torchtitan (TOML) or nanotron (YAML). A comment on each line says where it came "
-              "from, or that it\n"
-              "had to be assumed. FRAMEWORK: megatron, deepspeed, torchtitan or nanotron. Flags in one word "
-              "behind -- are\n"
-              "read as they are. What starts a training does not say which machines: --set cluster.node=NAME.\n\n"
+              "DeepSpeed (JSON), torchtitan (TOML), nanotron, NeMo or Megatron Bridge (YAML, or Hydra's words "
+              "path=value), or the\n"
+              "arguments of Hugging Face's Trainer with the files that they name. A comment on each line says where it "
+              "came from, or\n"
+              "that it had to be assumed. FRAMEWORK: " +
+              language::framework_names() +
+              ".\n"
+              "Flags in one word behind -- are read as they are. What starts a training does not say which machines: "
+              "--set cluster.node=NAME.\n\n"
               "  stepcast import megatron pretrain.sh --set cluster.node=dgx-h100 --output gpt3.yaml\n"
               "  stepcast import megatron --set cluster.node=dgx-h100 -- '--num-layers 32 --hidden-size 4096 ...'\n"
-              "  stepcast import torchtitan llama3_70b.toml --set cluster.node=dgx-h100 --set cluster.gpus=256\n\n"
+              "  stepcast import torchtitan llama3_70b.toml --set cluster.node=dgx-h100 --set cluster.gpus=256\n"
+              "  stepcast import hf-trainer finetune.sh --set cluster.node=dgx-a100-80gb --set model=llama2-7b\n"
+              "  stepcast import nemo gpt3_175b.yaml --set cluster.node=dgx-h100 --set model.vocab=50257\n\n"
               "docs/launch-lines.md says more; stepcast emit goes the other way.",
           .options = options,
           .formats = {},
@@ -42,7 +48,9 @@ CommandLine import_line() {
 }
 
 /// Whether a word is a command line, not the name of a file.
-bool is_command_line(const std::string& word) { return word.find(" --") != word.npos || word.starts_with("--"); }
+bool is_command_line(const std::string& word) {
+  return word.find(" --") != word.npos || word.starts_with("--") || word.find('=') != word.npos;
+}
 
 Candidates framework_names(const std::string&) {
   std::vector<std::string> names;
@@ -54,8 +62,7 @@ int import_plan(const std::vector<std::string>& words) {
   const auto values = parse_options(words, import_line());
   if (!values) return kDone;
   const auto paths = (*values)["path"].as<std::vector<std::string>>();
-  if (paths.empty())
-    throw InputError("stepcast import", "no framework given, expected megatron, deepspeed, torchtitan or nanotron");
+  if (paths.empty()) throw InputError("stepcast import", "no framework given, expected " + language::framework_names());
   const language::Framework& framework = language::framework_named(paths.front(), "stepcast import");
   if (paths.size() != 2)
     throw InputError("stepcast import", paths.size() == 1
@@ -72,15 +79,14 @@ int import_plan(const std::vector<std::string>& words) {
     text = language::read_file(path, file);
   }
   language::Library library(language::config_folders());
-  const std::string scenario = language::scenario_of_configuration(
+  const language::ImportedScenario imported = language::scenario_of_configuration(
       framework, text, file, (*values)["set"].as<std::vector<std::string>>(), library);
-  // Read as it will be, so that what it lacks or contradicts is said now.
-  const std::string shown = output.empty() || output == "-" ? "the scenario of " + file : output;
+  // What it lacks or contradicts is said now, where it was read.
   language::Question question;
-  question.origin = shown;
-  language::fill(question, library.scenario(shown, scenario, language::scenario_schema()), library);
+  question.origin = file;
+  language::fill(question, imported.tree, library);
   if (!question.error.empty()) throw InputError("", question.error);
-  write_output(output, scenario);
+  write_output(output, imported.text);
   return kDone;
 }
 

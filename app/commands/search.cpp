@@ -22,6 +22,7 @@
 #include "app/search_space.h"
 #include "language/configs/config_folders.h"
 #include "language/core/streams.h"
+#include "language/frameworks/frameworks.h"
 #include "language/scenario_text.h"
 #include "sim/in_quotes.h"
 #include "sim/input_error.h"
@@ -51,7 +52,7 @@ CommandLine search_line() {
       "budget", po::value<std::string>()->default_value("", ""), "simulate at most so many plans")(
       "exhaustive", po::bool_switch(), "simulate every plan that fits, whatever its bound")(
       "emit", po::value<std::string>()->default_value("", ""),
-      "instead, the best plan: yaml, a scenario; megatron, deepspeed, torchtitan, nanotron: what starts it")(
+      ("instead, the best plan: yaml, a scenario; " + language::framework_names() + ": what starts it").c_str())(
       "until", po::value<std::string>()->default_value("", ""),
       "CONDITION, such as 'step_time<10s': instead, the least of what --least names with which the fastest plan meets "
       "it")("least", po::value<std::string>()->default_value("", ""),

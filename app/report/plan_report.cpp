@@ -123,7 +123,10 @@ std::string open_text(const RunPlan& plan) {
 }
 
 std::string batches_text(const search::BatchPlans& batches, std::int64_t own) {
-  if (batches.plans.empty()) return "no batch that goes with the plan fits\n";
+  std::string left_out;
+  for (const search::LeftOutSize& size : batches.left_out)
+    left_out += fmt::format("{} GPUs are left out: {}\n", counted(size.gpus), size.why);
+  if (batches.plans.empty()) return "no batch that goes with the plan fits\n" + left_out;
   TextTable table({{"GPUs"},
                    {"batch"},
                    {"samples"},
@@ -147,7 +150,7 @@ std::string batches_text(const search::BatchPlans& batches, std::int64_t own) {
   std::string out = table.text();
   if (batches.refused > 0)
     out += fmt::format("{} more do not fit, or the cluster cannot carry them\n", batches.refused);
-  return out;
+  return out + left_out;
 }
 
 std::string one_run_text(const PlannedRun& run) {
@@ -277,9 +280,13 @@ Json batches_json(const std::optional<search::BatchPlans>& batches) {
   if (!batches) return {};
   Json plans = Json::array();
   for (const RunPlan& plan : batches->plans) plans.push_back(figures_json(plan));
+  Json left_out = Json::array();
+  for (const search::LeftOutSize& size : batches->left_out)
+    left_out.push_back({{"gpus", size.gpus}, {"why", size.why}});
   const bool any = !batches->plans.empty();
   return {{"plans", plans},
           {"refused", batches->refused},
+          {"left_out", left_out},
           {"least_time", any ? Json(batches->least_time) : Json()},
           {"least_money", any ? Json(batches->least_money) : Json()}};
 }

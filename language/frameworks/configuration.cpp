@@ -1,6 +1,7 @@
 #include "language/frameworks/configuration.h"
 
 #include <algorithm>
+#include <array>
 
 #include "language/core/given.h"
 #include "language/core/merge.h"
@@ -59,7 +60,7 @@ class ConfigurationReader {
       if (!row.usual.empty() && !words_.contains(row.key))
         say(words_, row.key, std::string(row.usual),
             "assumed, " + std::string(framework_.title) + "'s default: no " + std::string(row.name));
-    framework_.read(words_);
+    framework_.read(words_, framework_);
     for (const FixedKey& fixed : framework_.fixed())
       if (!words_.contains(fixed.key)) say(words_, fixed.key, std::string(fixed.text), fixed.why);
     if (!words_.contains("software"))
@@ -67,11 +68,16 @@ class ConfigurationReader {
     std::erase_if(words_, [](const auto& word) { return word.first.starts_with('@'); });
   }
 
-  /// The GPUs, where settings say how many: what a configuration leaves over may depend on them.
-  void read_gpus(std::span<const std::string> settings) {
-    constexpr std::string_view kGpus = "cluster.gpus=";
-    for (const std::string& setting : settings)
-      if (setting.starts_with(kGpus)) say(words_, "cluster.gpus", setting.substr(kGpus.size()), "--set");
+  /// GPUs and ranks, where settings say how many and no row does: what a configuration leaves over may depend on them.
+  void read_sizes(std::span<const std::string> settings) {
+    static constexpr std::array<std::string_view, 4> kSizes{"cluster.gpus", "parallelism.tensor",
+                                                            "parallelism.pipeline", "parallelism.context"};
+    for (const std::string& setting : settings) {
+      const std::string key = setting.substr(0, setting.find('='));
+      const bool has_row = std::ranges::find(rows_, key, &FlagRow::key) != rows_.end();
+      if (std::ranges::find(kSizes, key) != kSizes.end() && !has_row && key.size() < setting.size())
+        say(words_, key, setting.substr(key.size() + 1), "--set");
+    }
   }
 
   const Words& words() const { return words_; }
@@ -82,6 +88,9 @@ class ConfigurationReader {
 
   void read(const FlagRow& row, const Statement& statement) {
     std::string value = statement.text;
+    if (!statement.doubt.empty())
+      throw InputError(at(statement),
+                       "found " + in_quotes(value) + ", which " + statement.doubt + "; expected a value that is known");
     if (!row.present.empty()) {
       if (!value.empty()) throw InputError(at(statement), "found " + in_quotes(value) + ", expected no value");
       value = row.present;
@@ -173,10 +182,10 @@ std::string paragraph_of(const std::vector<std::string>& names) {
 
 }  // namespace
 
-std::string scenario_of_configuration(const Framework& framework, std::string_view text, const std::string& file,
-                                      std::span<const std::string> settings, Library& library) {
+ImportedScenario scenario_of_configuration(const Framework& framework, std::string_view text, const std::string& file,
+                                           std::span<const std::string> settings, Library& library) {
   ConfigurationReader reader(framework);
-  reader.read_gpus(settings);
+  reader.read_sizes(settings);
   for (const Statement& statement : framework.syntax.read(text, file)) reader.read(statement);
   reader.add_usual();
   const Schema& schema = scenario_schema();
@@ -192,7 +201,7 @@ std::string scenario_of_configuration(const Framework& framework, std::string_vi
   if (!reader.without_effect().empty())
     out += "# Changes nothing of the forecast, and was left out:\n" + paragraph_of(reader.without_effect());
   write_commented(tree, "", reader.words(), "", out);
-  return out;
+  return {std::move(out), std::move(tree)};
 }
 
 }  // namespace stepcast::language

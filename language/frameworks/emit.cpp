@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <set>
 
 #include "language/core/stated.h"
@@ -92,19 +93,36 @@ void check_unsaid(const Framework& framework, Words& words, std::vector<std::str
   });
 }
 
-void add_leaves(const Node& node, const std::string& path, std::vector<std::pair<std::string, std::string>>& out) {
+/// Whether a framework is told the model by its name.
+bool names_model(const Framework& framework) {
+  return std::ranges::any_of(framework.rows(),
+                             [](const FlagRow& row) { return row.key == "@model" && !row.only_read; });
+}
+
+/// Keys of the tree with their texts; in `too_long` those whose value is a list of mappings, which no setting can give.
+void add_leaves(const Node& node, const std::string& path, std::vector<std::pair<std::string, std::string>>& out,
+                std::vector<std::string>& too_long) {
+  const auto is_mapping = [](const Node& item) { return item.kind == Node::Kind::mapping; };
   if (node.kind == Node::Kind::mapping) {
-    for (const Entry& entry : node.entries) add_leaves(entry.value, join(path, entry.key), out);
+    for (const Entry& entry : node.entries) add_leaves(entry.value, join(path, entry.key), out, too_long);
+  } else if (node.kind == Node::Kind::list && std::ranges::any_of(node.items, is_mapping)) {
+    too_long.push_back(path);
   } else if (node.kind != Node::Kind::nothing) {
     out.emplace_back(path, node.kind == Node::Kind::scalar ? node.scalar : on_one_line(node));
   }
 }
 
 /// Settings of the tree that neither a row nor what goes without saying has said. `unsaid`: the words that are left.
+/// `scripts` gets a line for each key that no setting can give.
 std::vector<std::string> settings_left(const Framework& framework, const Node& tree, const Words& before,
-                                       const Words& unsaid) {
+                                       const Words& unsaid, std::vector<std::string>& scripts) {
   std::vector<std::pair<std::string, std::string>> leaves;
-  add_leaves(tree, "", leaves);
+  std::vector<std::string> too_long;
+  add_leaves(tree, "", leaves, too_long);
+  for (const std::string& path : too_long)
+    scripts.push_back(path + " is a list, which --set does not take: put what stands below " +
+                      path.substr(0, path.find('.')) + " into a file and read it back with --set " +
+                      path.substr(0, path.find('.')) + "=FILE too");
   const bool has_model = before.contains("model.layers") && !unsaid.contains("model.layers");
   std::vector<std::string> left;
   bool cluster_by_name = false;
@@ -118,15 +136,32 @@ std::vector<std::string> settings_left(const Framework& framework, const Node& t
     if (label || said || size || of_usual_stack || path.starts_with("measured.") || (of_model && has_model)) continue;
     if ((path == "parallelism.order" || path == "parallelism.context_method") && !before.contains(path)) continue;
     if (path.starts_with("recompute") && !unsaid.contains(path)) continue;  // said, in another form
+    if (path == "model" && names_model(framework)) continue;
     cluster_by_name |= path == "cluster" || path == "cluster.base";
-    left.push_back(path);
+    left.push_back(path == "software" ? "software.base" : path);  // what is read of it stays
     left.back().append("=").append(value);
   }
-  if (cluster_by_name || !before.contains("model.layers") || !has_model)
+  const bool launched_only =
+      !framework.syntax.launches &&
+      std::ranges::any_of(framework.rows(), [](const FlagRow& row) { return row.key == "@nodes" && row.only_read; });
+  if (cluster_by_name || launched_only || !before.contains("model.layers") || !has_model)
     left.push_back("cluster.gpus=" + text_of(before, "cluster.gpus"));
+  // What the software of the scenario does and reading would take for the framework's default.
+  const auto add = [&](const std::string& key, const std::string& value) {
+    const std::string setting = key + "=";
+    if (std::ranges::none_of(left, [&](const std::string& each) { return each.starts_with(setting); }))
+      left.push_back(setting + value);
+  };
+  for (const auto& each : unsaid) {
+    const std::string& key = each.first;
+    const auto has_key = [&](const auto& row) { return row.key == key; };
+    const bool read =
+        std::ranges::any_of(framework.rows(), has_key) || std::ranges::any_of(framework.elsewhere(), has_key);
+    if (read && has_model && (key == "model.vocab" || key.starts_with("software."))) add(key, each.second.text);
+  }
   if (text_of(before, "software") == framework.software || !unsaid.contains("software")) return left;
-  const auto says_software = [](const std::string& each) { return each.starts_with("software"); };
-  if (std::ranges::none_of(left, says_software)) left.push_back("software=" + text_of(before, "software"));
+  const auto says_software = [](const std::string& each) { return each.starts_with("software.base="); };
+  if (std::ranges::none_of(left, says_software)) left.push_back("software.base=" + text_of(before, "software"));
   return left;
 }
 
@@ -152,17 +187,27 @@ std::vector<std::string> heading(const Framework& framework, const schedules::Sc
   std::vector<std::string> lines{"Written by stepcast emit for " + std::string(framework.title) + " (" +
                                  std::string(framework.version) + ")."};
   lines.push_back("Behind each line: the key of the scenario that it stands for.");
-  if (!s.software.name.starts_with(framework.software))
+  const std::string others = " " + std::string(framework.other_software) + " ";
+  if (!s.software.name.starts_with(framework.software) && others.find(" " + s.software.name + " ") == others.npos)
     lines.push_back("The forecast was made with the software " + s.software.name + ", not " +
                     std::string(framework.software) + ": another framework's kernels and overlaps take other times.");
   for (const std::string& line : scripts) lines.push_back(line);
   std::string settings;
   for (const std::string& each : left) settings += " --set " + shell_quoted(each);
   lines.push_back("Read it back: stepcast import " + std::string(framework.name) + " FILE" + settings);
-  if (launch.size() > 1 || framework.syntax.write != flags_syntax.write) lines.push_back("Launch:");
+  if (launch.size() > 1 || !framework.syntax.launches) lines.push_back("Launch:");
   for (const std::string& line : launch)
-    if (&line != &launch.back() || framework.syntax.write != flags_syntax.write) lines.push_back("  " + line);
+    if (&line != &launch.back() || !framework.syntax.launches) lines.push_back("  " + line);
   return lines;
+}
+
+/// Nodes and their GPUs, where the framework's configuration has them.
+void say_nodes(const Framework& framework, const Launch& launch, std::uint32_t gpus, Words& words) {
+  const auto writes = [](const FlagRow& row) { return row.key == "@nodes" && !row.only_read; };
+  if (std::ranges::none_of(framework.rows(), writes)) return;
+  const std::uint32_t each = std::gcd(launch.gpus_per_node, gpus);
+  say(words, "@nodes", std::to_string(gpus / each));
+  say(words, "@gpus_per_node", std::to_string(each));
 }
 
 }  // namespace
@@ -172,15 +217,19 @@ Emitted emit(const Framework& framework, const schedules::Scenario& s, const Nod
   Words words = before;
   take(words, "cluster.gpus");
   const std::vector<std::string> launch = framework.launch(before, launch_of(s));
-  framework.spell(words);
+  say_nodes(framework, launch_of(s), s.cluster.gpus, words);
+  if (const Node* model = tree.find("model");
+      model != nullptr && model->kind == Node::Kind::scalar && names_model(framework))
+    say(words, "@model", model->scalar);
+  framework.spell(words, framework);
   Statements statements;
   write_rows(framework, words, statements);
   std::vector<std::string> scripts;
   check_unsaid(framework, words, scripts);
   std::ranges::move(framework.to_fill(), std::back_inserter(statements));
-  if (framework.syntax.write == flags_syntax.write) statements.push_back({.name = {}, .text = launch.back()});
+  if (framework.syntax.launches) statements.push_back({.name = {}, .text = launch.back()});
   Emitted out;
-  out.left = settings_left(framework, tree, before, words);
+  out.left = settings_left(framework, tree, before, words, scripts);
   out.text = framework.syntax.write(heading(framework, s, scripts, out.left, launch), statements);
   return out;
 }

@@ -44,10 +44,11 @@ struct Launch {
 
 /// A training framework: how a plan is told to it.
 struct Framework {
-  std::string_view name;      ///< on stepcast's command line
-  std::string_view title;     ///< as its authors call it
-  std::string_view version;   ///< the repository and the commit that the names are of
-  std::string_view software;  ///< the file of configs/software/ that an import assumes
+  std::string_view name;              ///< on stepcast's command line
+  std::string_view title;             ///< as its authors call it
+  std::string_view version;           ///< the repository and the commit that the names are of
+  std::string_view software;          ///< the file of configs/software/ that an import assumes
+  std::string_view other_software{};  ///< those that it assumes of some configurations, with blanks between them
   const Syntax& syntax;
   const std::vector<FlagRow>& (*rows)();
   std::vector<FixedKey> (*fixed)();
@@ -56,10 +57,13 @@ struct Framework {
   std::string_view ignored;
   /// Keys that its configuration does not hold, but the user's own script; with '*' behind, all that begin so.
   std::vector<FixedKey> (*elsewhere)();
-  void (*spell)(Words&);  ///< turns words of a scenario into those of the rows. Throws InputError.
-  void (*read)(Words&);   ///< the other way round
+  void (*spell)(Words&, const Framework&);  ///< turns words of a scenario into those of the rows. Throws InputError.
+  void (*read)(Words&, const Framework&);   ///< the other way round
   std::vector<std::string> (*launch)(const Words&, const Launch&);  ///< lines; the last is the command
   Statements (*to_fill)();  ///< what the user has to put in, with an example or what stands for it
 };
+
+/// What the framework calls a word: the first of its rows; the word itself where it has none.
+std::string name_in(const Framework& framework, std::string_view key);
 
 }  // namespace stepcast::language

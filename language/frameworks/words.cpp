@@ -314,4 +314,15 @@ void refuse(const Words& words, std::string_view key, const std::string& expecte
                    "found " + in_quotes(found.text) + ", expected " + expected);
 }
 
+void refuse_both(const Words& words, std::string_view one, std::string_view other) {
+  const auto said = words.find(one), contradicting = words.find(other);
+  if (said == words.end() || contradicting == words.end()) return;
+  if (said->second.text == "false" || contradicting->second.text == "false") return;
+  const Word& found = contradicting->second;
+  throw InputError(found.place.file.empty() ? found.from : language::text(found.place) + ": " + found.from,
+                   "found beside " + said->second.from +
+                       (said->second.place.file.empty() ? "" : " at " + language::text(said->second.place)) +
+                       ", expected one of the two");
+}
+
 }  // namespace stepcast::language

@@ -47,4 +47,7 @@ void say(Words& words, std::string_view key, std::string text, std::string_view 
 /// Throws InputError at the place of a word: its key, what was found there, and what is expected.
 [[noreturn]] void refuse(const Words& words, std::string_view key, const std::string& expected);
 
+/// Throws InputError where both words are said, and neither says "false": the framework takes one of them.
+void refuse_both(const Words& words, std::string_view one, std::string_view other);
+
 }  // namespace stepcast::language

@@ -31,17 +31,29 @@ std::vector<std::int64_t> batches(const Scenario& s) {
   return all;
 }
 
-/// Whether the sizes of the plan go into so many GPUs and samples, all else being as it is.
-std::optional<Scenario> with(const Scenario& s, std::uint32_t gpus, std::int64_t batch) {
+/// The scenario on so many GPUs with such a batch, all else being as it is; nothing where the sizes of the plan do not
+/// go into them, and `why`.
+std::optional<Scenario> with(const Scenario& s, std::uint32_t gpus, std::int64_t batch, std::string& why) {
   const schedules::Parallelism& p = s.parallelism;
   const std::uint32_t of_a_copy = p.tensor * p.context * p.pipeline;
-  if (gpus % of_a_copy != 0) return std::nullopt;
+  if (gpus % of_a_copy != 0) {
+    why = "one copy of the model takes " + std::to_string(of_a_copy) + " of them, which does not divide them";
+    return std::nullopt;
+  }
   Scenario changed = step_scenario(s);
   changed.cluster.gpus = gpus;
   changed.parallelism.data = gpus / of_a_copy;
   changed.training.global_batch = batch;
-  if (batch % (changed.training.micro_batch * changed.parallelism.data) != 0) return std::nullopt;
-  if (!schedules::check(changed).empty()) return std::nullopt;
+  const std::int64_t samples = changed.training.micro_batch * changed.parallelism.data;
+  if (batch % samples != 0) {
+    why = "no batch that was tried is a multiple of " + std::to_string(samples) + ", a micro-batch of each of " +
+          std::to_string(changed.parallelism.data) + " data ranks";
+    return std::nullopt;
+  }
+  if (const std::vector<schedules::Problem> problems = schedules::check(changed); !problems.empty()) {
+    why = std::string(problems.front().key) + ": " + problems.front().text;
+    return std::nullopt;
+  }
   return changed;
 }
 
@@ -53,9 +65,11 @@ BatchPlans plan_batches(const Scenario& scenario, std::span<const std::uint32_t>
   BatchPlans found;
   const std::uint32_t own[] = {scenario.cluster.gpus};
   for (const std::uint32_t size : gpus.empty() ? std::span(own) : gpus) {
-    for (const std::int64_t batch : batches(scenario)) {
-      if (auto changed = with(scenario, size, batch)) tried.push_back(std::move(*changed));
-    }
+    std::string why;
+    const std::size_t before = tried.size();
+    for (const std::int64_t batch : batches(scenario))
+      if (auto changed = with(scenario, size, batch, why)) tried.push_back(std::move(*changed));
+    if (tried.size() == before) found.left_out.push_back({size, why});
   }
   std::vector<std::optional<RunPlan>> plans(tried.size());
   calibrate::in_parallel(tried.size(), [&](std::size_t i) {
@@ -74,6 +88,13 @@ BatchPlans plan_batches(const Scenario& scenario, std::span<const std::uint32_t>
     else
       ++found.refused;
   }
+  for (const Scenario& each : tried) {
+    const std::uint32_t size = each.cluster.gpus;
+    if (std::ranges::find(found.plans, size, &RunPlan::gpus) == found.plans.end() &&
+        std::ranges::find(found.left_out, size, &LeftOutSize::gpus) == found.left_out.end())
+      found.left_out.push_back({size, "its plans do not fit, or the cluster cannot carry them"});
+  }
+  std::ranges::sort(found.left_out, {}, &LeftOutSize::gpus);
   const auto cost = [](const RunPlan& plan) { return plan.money ? plan.money->amount : plan.gpu_hours(); };
   for (std::size_t i = 1; i < found.plans.size(); ++i) {
     if (found.plans[i].times.total < found.plans[found.least_time].times.total) found.least_time = i;

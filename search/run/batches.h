@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "scenario/scenario.h"
@@ -11,9 +12,16 @@
 
 namespace stepcast::search {
 
+/// A number of GPUs that was asked for and has no plan.
+struct LeftOutSize {
+  std::uint32_t gpus = 0;
+  std::string why;
+};
+
 /// Whole runs of one scenario with other batches, on as many GPUs or others.
 struct BatchPlans {
   std::vector<RunPlan> plans;                   ///< by GPUs, then by batch
+  std::vector<LeftOutSize> left_out;            ///< by GPUs
   std::uint32_t refused = 0;                    ///< that do not fit, that the cluster cannot carry, or that never end
   std::size_t least_time = 0, least_money = 0;  ///< their places; of money that is not known GPU-hours stand for it
 };

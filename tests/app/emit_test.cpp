@@ -23,7 +23,10 @@ constexpr EmittedScenario kEmitted[] = {
     {"scenarios/quickstart.yaml", "megatron", "quickstart.sh"},
     {"scenarios/llama2-70b-hsdp.yaml", "deepspeed", "llama2-70b-hsdp.json"},
     {"scenarios/well-known/torchtitan-llama-3-405b-512-h100.yaml", "torchtitan", "llama-3-405b-512-h100.toml"},
-    {"scenarios/llama3-8b-context-128k.yaml", "nanotron", "llama3-8b-context-128k.yaml"}};
+    {"scenarios/llama3-8b-context-128k.yaml", "nanotron", "llama3-8b-context-128k.yaml"},
+    {"scenarios/gpt3-175b-1024-a100.yaml", "nemo", "gpt3-175b-1024-a100.yaml"},
+    {"scenarios/mixtral-8x7b-64-h100.yaml", "megatron-bridge", "mixtral-8x7b-64-h100.yaml"},
+    {"scenarios/llama2-7b-zero3.yaml", "hf-trainer", "llama2-7b-zero3.sh"}};
 
 class LaunchLines : public testing::Test {
  protected:
@@ -108,7 +111,7 @@ TEST_F(LaunchLines, ThatCannotBeAreRefusedByName) {
   refused("emit scenarios/quickstart.yaml --to nanotron", "pipeline.schedule: found 'interleaved-1f1b'");
   refused("emit scenarios/quickstart.yaml --to megatron --set parallelism.tensor=7", "parallelism.tensor");
   refused("import", "no framework given");
-  refused("import nemo x.yaml", "found 'nemo', expected one of megatron");
+  refused("import nemmo x.yaml", "found 'nemmo', expected one of megatron");
   refused("import megatron", "no configuration given");
   refused("import megatron nowhere.sh", "nowhere.sh");
   refused("import megatron a b", "found 2 configurations");

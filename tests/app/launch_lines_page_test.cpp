@@ -23,12 +23,17 @@ std::string values_of_row(const language::FlagRow& row) {
 TEST(LaunchLinesPage, HasEveryRowOfEveryTable) {
   std::string all;
   for (const language::Framework* framework : language::frameworks()) {
-    all += fmt::format("| {} (`{}`) | {} | {} |\n", framework->title, framework->name,
-                       framework->name == "megatron"     ? "flags, in a bash script"
-                       : framework->name == "deepspeed"  ? "configuration, JSON"
-                       : framework->name == "torchtitan" ? "job configuration, TOML"
-                                                         : "configuration, YAML",
-                       framework->version);
+    all += fmt::format(
+        "| {} (`{}`) | {} | {} |\n", framework->title, framework->name,
+        framework->name == "megatron"     ? "flags, in a bash script"
+        : framework->name == "deepspeed"  ? "configuration, JSON"
+        : framework->name == "torchtitan" ? "job configuration, TOML"
+        : framework->name == "hf-trainer"
+            ? "arguments, in a bash script with DeepSpeed's JSON; also read: YAML of accelerate and of arguments"
+        : &framework->syntax == &language::hydra_syntax
+            ? "configuration, YAML; also read: a command with words path=value"
+            : "configuration, YAML",
+        framework->version);
     std::string rows;
     for (const language::FlagRow& row : framework->rows()) {
       const std::string key = !row.remark.empty()        ? std::string(row.remark)

@@ -104,6 +104,16 @@ TEST(PlanCommand, MoreGpusTradeMoneyForTime) {
   for (const Json& plan : batches["plans"]) EXPECT_LE(plan["batch"], 8192);
 }
 
+TEST(PlanCommand, SaysWhichNumbersOfGpusAreLeftOutAndWhy) {
+  const std::string words = std::string(kRun) + "--gpus 1000,1024,2560";
+  const Json batches = answer_to(words)[0]["batches"];
+  ASSERT_EQ(batches["left_out"].size(), 2u);
+  EXPECT_EQ(batches["left_out"][0]["gpus"], 1000);
+  EXPECT_THAT(batches["left_out"][0]["why"].get<std::string>(), HasSubstr("which does not divide them"));
+  EXPECT_THAT(batches["left_out"][1]["why"].get<std::string>(), HasSubstr("no batch that was tried is a multiple of"));
+  EXPECT_THAT(run_program(words).out, HasSubstr("1,000 GPUs are left out: one copy of the model takes"));
+}
+
 TEST(PlanCommand, ATableIsARunInEachRowAndSaysWhichCannotBePlanned) {
   const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "runs";
   std::filesystem::create_directories(folder);

@@ -24,7 +24,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     std::string text;
     const bool refused = test::refused([&] {
       text = language::scenario_of_configuration(*framework, all.substr(std::min(end + 1, all.size())), "fuzz",
-                                                 settings, library);
+                                                 settings, library)
+                 .text;
     });
     // What is written is a scenario, or refused as one: import reads it once more.
     if (!refused)

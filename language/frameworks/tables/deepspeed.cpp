@@ -71,6 +71,7 @@ std::vector<RefusedName> deepspeed_refused() {
       {"zero_optimization.zero_hpz_partition_size", "changes the answer and has no key: expected 1", "1"},
       {"zero_optimization.zero_quantized_weights", "changes the answer and has no key; expected false", "false"},
       {"zero_optimization.zero_quantized_gradients", "changes the answer and has no key; expected false", "false"},
+      {"zero_optimization.sdma_allgather", "changes the answer and has no key; expected false", "false"},
       {"zero_optimization.reduce_scatter", "changes the answer and has no key; expected true", "true"},
       {"zero_optimization.offload_optimizer.ratio", "changes the answer and has no key: all of the state or none"},
       {"curriculum_learning.enabled", "changes the sequence from step to step; expected training.sequence of one step",
@@ -126,7 +127,7 @@ std::int64_t gradient_bytes(const Words& words) {
   return text_of(words, "data_parallel.gradient_precision") == "fp32" ? 4 : 2;
 }
 
-void spell_deepspeed(Words& words) {
+void spell_deepspeed(Words& words, const Framework&) {
   const std::int64_t data = whole_of(words, "parallelism.data"), batch = whole_of(words, "training.global_batch"),
                      micro = whole_of(words, "training.micro_batch");
   for (const char* key : {"parallelism.data", "training.global_batch", "training.micro_batch"}) take(words, key);
@@ -173,6 +174,7 @@ void spell_deepspeed(Words& words) {
 }
 
 void read_size(Words& words, const char* own, const char* key, const char* name) {
+  if (words.contains(key)) return;  // --set
   if (words.contains(own) && text_of(words, own) != "auto" && whole_of(words, own, 0) > 1)
     say(words, key, text_of(words, own), own);
   else
@@ -221,12 +223,13 @@ void read_batch_sizes(Words& words) {
   say(words, "cluster.gpus", std::to_string(product({data, model})), "of the batch sizes");
 }
 
-void read_deepspeed(Words& words) {
+void read_deepspeed(Words& words, const Framework&) {
   read_size(words, "@tensor", "parallelism.tensor", "tensor_parallel.autotp_size");
   read_size(words, "@stages", "parallelism.pipeline", "pipeline.stages");
   read_size(words, "@sequences", "parallelism.context", "sequence_parallel_size");
   if (text_of(words, "parallelism.context") != "1") say(words, "parallelism.context_method", "ulysses", "@sequences");
   read_batch_sizes(words);
+  refuse_both(words, "@bf16", "@fp16");
   const bool bf16 = text_of(words, "@bf16") == "true", fp16 = text_of(words, "@fp16") == "true";
   say(words, "training.precision",
       bf16   ? "bf16"

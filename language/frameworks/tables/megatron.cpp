@@ -1,9 +1,4 @@
-#include <algorithm>
-
-#include "language/frameworks/framework.h"
-#include "language/frameworks/tables/stage_layout.h"
-#include "sim/in_quotes.h"
-#include "sim/input_error.h"
+#include "language/frameworks/tables/megatron_core.h"
 
 // Names and meanings: github.com/NVIDIA/Megatron-LM, release core_v0.14.0 (@23e00ed), megatron/training/arguments.py;
 // what a flag implies is its validate_args().
@@ -88,6 +83,11 @@ const std::vector<FlagRow>& megatron_rows() {
        .present = "selective",
        .only_read = true,
        .remark = "recompute"},
+      {.name = "--activations-checkpoint-method",
+       .key = "@checkpoint_method",
+       .spellings = {{"uniform", "uniform"}, {"block", "block"}},
+       .only_read = true,
+       .remark = "recompute, before core_v0.3"},
       {.name = "--recompute-method",
        .key = "@recompute_method",
        .spellings = {{"uniform", "uniform"}, {"block", "block"}},
@@ -203,6 +203,7 @@ std::vector<FixedKey> megatron_fixed() { return {}; }
 
 std::vector<RefusedName> megatron_refused() {
   return {
+      {"--deterministic-mode", "changes the answer: its slower kernels are not modelled; leave it out"},
       {"--use-torch-fsdp2", "changes the answer and is not modelled with this stack; expected --use-megatron-fsdp"},
       {"--num-distributed-optimizer-instances", "changes the answer and has no key yet; expected 1", "1"},
       {"--transformer-impl", "changes the answer and has no key; expected transformer_engine", "transformer_engine"},
@@ -241,7 +242,7 @@ constexpr std::string_view kMegatronIgnored =
     "--master* --node* --rdzv* --max-restarts --tee --log* --lr* --min-lr* --decoupled* --weight-decay* "
     "--adam-* --clip-grad --init-method* --train-* --eval-* --save* --load* --no-load* --no-save* --ckpt-* "
     "--dist-ckpt* --async-save --use-dist-ckpt --auto-detect* --data-path --data-args* --data-cache* "
-    "--valid-* --test-* --split --mock-data --vocab-file --merge-file --tokenizer-model --tokenizer-hf* "
+    "--valid-* --test-* --split --data-impl --mock-data --vocab-file --merge-file --tokenizer-model --tokenizer-hf* "
     "--tiktoken* --num-workers --dataloader* --no-mmap* --no-create-attention-mask-in-dataloader --reset-* "
     "--eod-mask-loss --tensorboard* --wandb* --timing* --seed --profile* --use-pytorch-profiler "
     "--record-memory* --distributed-* --manual-gc* --exit-* --empty-unused* --rotary-* --use-rope-scaling "
@@ -260,371 +261,27 @@ constexpr std::string_view kMegatronIgnored =
     "--disable-gloo* --use-cpu-init* --init-model* --lazy-mpu* --pretrained-checkpoint --moe-router-force* "
     "--moe-input-jitter* --nccl-communicator*";
 
-std::vector<FixedKey> megatron_elsewhere() { return {}; }
+std::vector<FixedKey> megatron_elsewhere() { return {{"software.main_gradient_precision", "", ""}}; }
 
-void spell_precision(Words& words) {
-  const std::string precision = take(words, "training.precision");
-  if (precision == "fp16") say(words, "@fp16", "true");
-  if (precision == "bf16" || precision == "fp8" || precision == "mxfp8") say(words, "@bf16", "true");
-  if (precision == "fp8" || precision == "mxfp8") {
-    say(words, "@fp8", "true");
-    const std::string scaling = take(words, "training.scaling");
-    say(words, "@fp8_recipe", precision == "mxfp8" ? "mxfp8" : scaling);
-  }
-  if (precision == "tf32" || precision == "nvfp4") say(words, "training.precision", precision);
-  const std::string start = take(words, "training.bf16_layers_at_start"),
-                    end = take(words, "training.bf16_layers_at_end");
-  if (!start.empty() || !end.empty()) {
-    say(words, "@bf16_ends", "true");
-    say(words, "@bf16_start", start.empty() ? "0" : start);
-    say(words, "@bf16_end", end.empty() ? "0" : end);
-  }
-  const std::string gradients = text_of(words, "data_parallel.gradient_precision");
-  const std::string usual = precision == "fp16" ? "fp16" : "fp32";
-  if (gradients != usual) {
-    if (gradients == "bf16" && !text_of(words, "@bf16").empty())
-      say(words, "@gradients_bf16", "true");
-    else if (gradients == "fp32")
-      say(words, "@gradients_fp32", "true");
-    else
-      throw InputError("data_parallel.gradient_precision",
-                       "found " + in_quotes(gradients) + ", which Megatron-LM has not with training.precision " +
-                           precision + "; expected " + usual + (precision == "fp16" ? " or fp32" : " or bf16"));
-  }
-  take(words, "data_parallel.gradient_precision");
-  // Gradients are kept in the type that they are summed in.
-  if (const auto kept = words.find("software.main_gradient_precision");
-      kept != words.end() && kept->second.text == gradients)
-    words.erase(kept);
-}
-
-void read_precision(Words& words) {
-  const bool bf16 = take(words, "@bf16") == "true", fp16 = take(words, "@fp16") == "true";
-  const std::string fp8 = take(words, "@fp8"), recipe = take(words, "@fp8_recipe");
-  if (!fp8.empty()) {
-    say(words, "training.precision", recipe == "mxfp8" ? "mxfp8" : "fp8", "--fp8-format");
-    if (recipe != "mxfp8") say(words, "training.scaling", recipe.empty() ? "delayed" : recipe, "--fp8-recipe");
-  } else {
-    say(words, "training.precision",
-        bf16   ? "bf16"
-        : fp16 ? "fp16"
-               : "fp32",
-        bf16   ? "--bf16"
-        : fp16 ? "--fp16"
-               : "assumed, Megatron-LM's default: neither --bf16 nor --fp16");
-  }
-  const bool ends = take(words, "@bf16_ends") == "true";
-  const std::string start = take(words, "@bf16_start"), end = take(words, "@bf16_end");
-  if (ends) {
-    say(words, "training.bf16_layers_at_start", start.empty() ? "1" : start, "--first-last-layers-bf16");
-    say(words, "training.bf16_layers_at_end", end.empty() ? "1" : end, "--first-last-layers-bf16");
-  }
-  const bool in_bf16 = take(words, "@gradients_bf16") == "true", in_fp32 = take(words, "@gradients_fp32") == "true";
-  const std::string gradients = in_bf16 ? "bf16" : fp16 && !in_fp32 ? "fp16" : "fp32";
-  const char* why = in_bf16 ? "--grad-reduce-in-bf16" : "assumed: no --grad-reduce-in-bf16";
-  say(words, "data_parallel.gradient_precision", gradients, why);
-  say(words, "software.main_gradient_precision", gradients, why);
-}
-
-void spell_pipeline(Words& words) {
-  const std::string schedule = text_of(words, "pipeline.schedule");
-  if (schedule == "1f1b" || schedule == "interleaved-1f1b") {
-    take(words, "pipeline.schedule");
-    const std::string stages = take(words, "pipeline.virtual_stages");
-    if (schedule != "1f1b") say(words, "@virtual_stages", stages);
-  }
-  if (const std::string layers = take(words, "parallelism.layers_per_stage"); !layers.empty()) {
-    take(words, "@virtual_stages");  // Megatron-LM counts them in the layout
-    say(words, "@layout", stage_layout(layers));
-  }
-  const std::string order = text_of(words, "parallelism.order");
-  if (order == "[tensor, context, pipeline, data]") {
-    take(words, "parallelism.order");
-    say(words, "@pipeline_inside_data", "true");
-  }
-}
-
-void read_pipeline(Words& words) {
-  if (take(words, "@pipeline_inside_data") == "true")
-    say(words, "parallelism.order", "[tensor, context, pipeline, data]", "--use-tp-pp-dp-mapping");
-  const std::int64_t pipeline = whole_of(words, "parallelism.pipeline");
-  std::int64_t chunks = words.contains("@virtual_stages") ? whole_of(words, "@virtual_stages") : 1;
-  if (words.contains("@layers_per_chunk")) {
-    const std::int64_t layers = whole_of(words, "model.layers"), each = whole_of(words, "@layers_per_chunk");
-    if (layers % (pipeline * each) != 0) refuse(words, "@layers_per_chunk", "a divisor of the layers of a stage");
-    chunks = layers / pipeline / each;
-  }
-  if (words.contains("@layout")) {
-    const std::string layers = layers_of_layout(words, "@layout");
-    say(words, "parallelism.layers_per_stage", layers, "@layout");
-    const std::int64_t parts = std::ranges::count(layers, ',') + 1;
-    if (parts % pipeline != 0)
-      refuse(words, "@layout", "as many parts on each of " + std::to_string(pipeline) + " stages");
-    chunks = parts / pipeline;
-  }
-  const char* from = words.contains("@layers_per_chunk") ? "@layers_per_chunk"
-                     : words.contains("@layout")         ? "@layout"
-                                                         : "@virtual_stages";
-  if (words.contains("@virtual_stages") || chunks > 1) {
-    say(words, "pipeline.schedule", "interleaved-1f1b", from);
-    say(words, "pipeline.virtual_stages", std::to_string(chunks), from);
-  }
-  if (words.contains("@first_layers") || words.contains("@last_layers"))
-    say(words, "parallelism.layers_per_stage", layers_beside(words, "@first_layers", "@last_layers", pipeline, chunks),
-        words.contains("@first_layers") ? "@first_layers" : "@last_layers");
-}
-
-void spell_data_parallel(Words& words) {
-  const std::string zero = take(words, "data_parallel.zero");
-  take(words, "parallelism.data");
-  const bool overlaps = text_of(words, "data_parallel.overlap") == "true";
-  if (zero == "1") say(words, "@shards", "optimizer");
-  if (zero == "2" || zero == "3") {
-    say(words, "@fsdp", "true");
-    say(words, "@strategy", zero);
-    say(words, "@checkpoints", "fsdp_dtensor");
-  }
-  if (zero != "0" && overlaps) say(words, "@overlap_gather", "true");
-  const auto bucket = words.find("data_parallel.bucket");
-  if (bucket == words.end() || bucket->second.usual) return;
-  const std::int64_t element = text_of(words, "@gradients_bf16") == "true"                                      ? 2
-                               : text_of(words, "@fp16").empty() || text_of(words, "@gradients_fp32") == "true" ? 4
-                                                                                                                : 2;
-  const std::int64_t bytes = std::stoll(bucket->second.text);
-  words.erase(bucket);
-  if (bytes % element != 0)
-    throw InputError("data_parallel.bucket", "found " + std::to_string(bytes) + " bytes, expected whole gradients of " +
-                                                 std::to_string(element) + " bytes each");
-  say(words, "@bucket", std::to_string(bytes / element));
-}
-
-void read_data_parallel(Words& words) {
-  const bool shards = !take(words, "@shards").empty(), fsdp = !take(words, "@fsdp").empty();
-  const std::string strategy = take(words, "@strategy");
-  take(words, "@checkpoints");
-  take(words, "@overlap_gather");
-  if (fsdp)
-    say(words, "data_parallel.zero", strategy.empty() ? "0" : strategy,
-        strategy.empty() ? "assumed: --use-megatron-fsdp shards nothing unless told"
-                         : "--data-parallel-sharding-strategy");
-  else
-    say(words, "data_parallel.zero", shards ? "1" : "0",
-        shards ? "--use-distributed-optimizer" : "assumed: no --use-distributed-optimizer");
-  if (words.contains("@bucket")) {
-    const std::int64_t element = text_of(words, "data_parallel.gradient_precision") == "fp32" ? 4 : 2;
-    say(words, "data_parallel.bucket", std::to_string(whole_of(words, "@bucket") * element) + " B", "@bucket");
-  }
-}
-
-void spell_memory(Words& words) {
-  const std::string recompute = take(words, "recompute"), every = take(words, "recompute.every"),
-                    layers = take(words, "recompute.full_layers"), modules = take(words, "recompute.modules");
-  if (!every.empty() && !layers.empty())
-    throw InputError("recompute.every",
-                     "found beside recompute.full_layers, expected one of them: Megatron-LM "
-                     "recomputes uniformly or a block of layers");
-  if (recompute == "full" || !every.empty() || !layers.empty()) {
-    say(words, "@recompute", "full");
-    say(words, "@recompute_method", layers.empty() ? "uniform" : "block");
-    say(words, "@recompute_layers", !layers.empty() ? layers : every.empty() ? "1" : every);
-  } else if (recompute == "selective" || !modules.empty()) {
-    say(words, "@recompute", "selective");
-    std::string names = modules;
-    std::erase_if(names, [](char c) { return c == '[' || c == ']' || c == ','; });
-    if (!names.empty()) say(words, "@recompute_modules", names);
-  }
-  if (text_of(words, "offload.optimizer") == "host") {
-    take(words, "offload.optimizer");
-    say(words, "@offload", "true");
-    say(words, "@aware", "true");
-  }
-}
-
-void read_memory(Words& words) {
-  const std::string recompute = take(words, "@recompute"), method = take(words, "@recompute_method");
-  const std::string modules = take(words, "@recompute_modules");
-  const std::string layers =
-      words.contains("@recompute_layers") ? std::to_string(whole_of(words, "@recompute_layers")) : "1";
-  if (recompute == "full" && method.empty())
-    throw InputError("--recompute-method", "missing beside --recompute-granularity full, expected uniform or block");
-  if (recompute == "full" && method == "block")
-    say(words, "recompute.full_layers", layers, "--recompute-method block --recompute-num-layers");
-  else if (recompute == "full" && layers != "1")
-    say(words, "recompute.every", layers, "--recompute-method uniform --recompute-num-layers");
-  else if (recompute == "selective" && !modules.empty()) {
-    std::string list = modules;
-    for (std::size_t at = list.find(' '); at != list.npos; at = list.find(' ', at + 2)) list.insert(at, ",");
-    say(words, "recompute.modules", "[" + list + "]", "--recompute-modules");
-  } else {
-    say(words, "recompute", recompute.empty() ? "none" : recompute,
-        recompute.empty() ? "assumed: no --recompute-granularity" : "--recompute-granularity");
-  }
-  if (!take(words, "@offload").empty()) say(words, "offload.optimizer", "host", "--optimizer-cpu-offload");
-}
-
-/// Megatron-LM's --moe-layer-freq of some layers without experts in front of the others.
-std::string expert_pattern(std::int64_t dense, std::int64_t layers) {
-  return "([0]*" + std::to_string(dense) + "+[1]*" + std::to_string(layers - dense) + ")";
-}
-
-void spell_model(Words& words) {
-  const std::string family = take(words, "model.family");
-  if (family.empty())
-    throw InputError("model.family",
-                     "found no decoder, expected gpt, llama or moe, which Megatron-LM's pretrain_gpt.py starts");
-  say(words, "@norm", family == "gpt" ? "layer" : "rms");
-  const std::string positions = take(words, "model.positions");
-  say(words, "@positions", positions.empty() ? text_of(words, "training.sequence") : positions);
-  const bool dropout = take(words, "model.dropout") == "true";
-  say(words, "@attention_dropout", dropout ? "0.1" : "0.0");
-  say(words, "@hidden_dropout", dropout ? "0.1" : "0.0");
-  const std::string kv_heads = take(words, "model.kv_heads");
-  if (!kv_heads.empty() && kv_heads != text_of(words, "model.heads")) {
-    say(words, "@groups", "true");
-    say(words, "@kv_heads", kv_heads);
-  }
+void spell_megatron(Words& words, const Framework& framework) {
+  spell_megatron_core(words, framework);
   say(words, "@vocab", std::to_string(whole_of(words, "model.vocab") - 1));
   take(words, "model.vocab");
   say(words, "@tokenizer", "NullTokenizer");
-  if (words.contains("model.latent.kv_rank")) {
-    say(words, "@latent", "true");
-    if (const std::string rank = take(words, "model.latent.query_rank"); rank != "0") say(words, "@query_rank", rank);
-  }
-  if (!words.contains("model.experts.count")) return;
-  if (const std::string shared = take(words, "model.experts.shared_ffn"); shared != "0")
-    say(words, "@shared_ffn", shared);
-  const std::int64_t dense = whole_of(words, "model.experts.dense_layers", 0), layers = whole_of(words, "model.layers");
-  take(words, "model.experts.dense_layers");
-  if (dense > 0) say(words, "@expert_layers", expert_pattern(dense, layers));
-  say(words, "@dispatcher", "alltoall");
-  if (text_of(words, "parallelism.tensor") != "1") say(words, "@expert_tensor", "1");
-  if (words.contains("training.experts.capacity")) say(words, "@padded", "true");
 }
 
-/// Layers without experts in front, of "([0]*3+[1]*58)" or of 1, which gives experts to all.
-void read_expert_layers(Words& words) {
-  const std::string pattern = text_of(words, "@expert_layers");
-  if (pattern.empty() || pattern == "1") return say(words, "model.experts.dense_layers", "0", "--moe-layer-freq 1");
-  std::string compact;
-  std::ranges::copy_if(pattern, std::back_inserter(compact), [](char c) { return c != ' '; });
-  constexpr std::int64_t kMostDense = 1000;
-  const std::int64_t all = whole_of(words, "model.layers"), end = std::min(all, kMostDense);
-  std::int64_t dense = 0;
-  const auto is_pattern = [&] { return compact == expert_pattern(dense, all); };
-  while (dense < end && !is_pattern()) ++dense;
-  if (dense == end) refuse(words, "@expert_layers", "1, or dense layers first: ([0]*3+[1]*58) of 61");
-  say(words, "model.experts.dense_layers", std::to_string(dense), "@expert_layers");
-}
-
-void read_experts(Words& words) {
-  say(words, "model.family", "moe", "model.experts.count");
-  if (text_of(words, "@norm") != "rms")
-    throw InputError("--normalization",
-                     "found LayerNorm beside --num-experts, expected RMSNorm: no family has experts "
-                     "and LayerNorm");
-  if (!words.contains("model.experts.active"))
-    say(words, "model.experts.active", "2", "assumed, Megatron-LM's default: no --moe-router-topk");
-  if (!words.contains("model.experts.ffn")) say(words, "model.experts.ffn", text_of(words, "model.ffn"), "model.ffn");
-  if (words.contains("@shared_ffn"))
-    say(words, "model.experts.shared_ffn", text_of(words, "@shared_ffn"), "@shared_ffn");
-  if (!words.contains("software.grouped_multiply"))
-    say(words, "software.grouped_multiply", "false", "assumed, Megatron-LM's default: no --moe-grouped-gemm");
-  read_expert_layers(words);
-  const bool spread = text_of(words, "parallelism.expert") != "1";
-  if (const std::string way = take(words, "@dispatcher"); spread && way != "alltoall")
-    throw InputError("--moe-token-dispatcher-type",
-                     "found " + in_quotes(way.empty() ? "allgather" : way) +
-                         ", Megatron-LM's default, which is not modelled; expected alltoall or flex");
-  const std::string split = take(words, "@expert_tensor"), tensor = text_of(words, "parallelism.tensor");
-  if ((split.empty() ? tensor : split) != "1")
-    throw InputError("--expert-tensor-parallel-size",
-                     "found " + (split.empty() ? tensor + ", which it is where it is not said" : in_quotes(split)) +
-                         "; expected 1: experts that tensor ranks share are not modelled");
-}
-
-void read_attention(Words& words) {
-  if (take(words, "@latent").empty()) {
-    for (const char* key :
-         {"model.latent.kv_rank", "model.latent.head", "model.latent.rotary", "model.latent.value", "@query_rank"})
-      take(words, key);
-    say(words, "model.kv_heads",
-        words.contains("@groups") ? words.contains("@kv_heads") ? text_of(words, "@kv_heads") : "1"
-                                  : text_of(words, "model.heads"),
-        words.contains("@kv_heads") ? "@kv_heads"
-        : words.contains("@groups") ? "assumed, Megatron-LM's default of --num-query-groups"
-                                    : "assumed: no --group-query-attention");
-    return;
-  }
-  take(words, "model.head_width");
-  const auto usual = [&](const char* key, const char* value) {
-    if (!words.contains(key)) say(words, key, value, "assumed, Megatron-LM's default");
-  };
-  usual("model.latent.kv_rank", "32");
-  usual("model.latent.head", "128");
-  usual("model.latent.rotary", "64");
-  usual("model.latent.value", "128");
-  say(words, "model.latent.query_rank", words.contains("@query_rank") ? text_of(words, "@query_rank") : "0",
-      "--q-lora-rank");
-}
-
-void read_model(Words& words) {
-  const std::int64_t hidden = whole_of(words, "model.hidden");
-  if (!words.contains("model.ffn"))
-    say(words, "model.ffn",
-        std::to_string(text_of(words, "model.activation") == "swiglu" ? 8 * hidden / 3 / 64 * 64 : 4 * hidden),
-        "assumed, Megatron-LM's default of --hidden-size");
-  read_attention(words);
-  const auto dropped = [&](const char* key) { return std::strtod(take(words, key).c_str(), nullptr) > 0; };
-  const bool attention = dropped("@attention_dropout"), rest = dropped("@hidden_dropout");
-  say(words, "model.dropout", attention || rest ? "true" : "false", "--attention-dropout, --hidden-dropout");
-  if (text_of(words, "model.position_encoding") == "learned" && words.contains("@positions"))
-    say(words, "model.positions", text_of(words, "@positions"), "@positions");
-  if (words.contains("@vocab"))
-    say(words, "model.vocab",
-        std::to_string(whole_of(words, "@vocab") + (text_of(words, "@tokenizer") == "NullTokenizer" ? 1 : 0)),
-        "@vocab");
-  if (words.contains("model.experts.count")) return read_experts(words);
-  for (const char* key :
-       {"model.experts.active", "model.experts.ffn", "software.grouped_multiply", "training.experts.capacity"})
-    take(words, key);
-  say(words, "model.family", text_of(words, "@norm") == "rms" ? "llama" : "gpt", "@norm");
-}
-
-void spell_megatron(Words& words) {
-  spell_precision(words);
-  spell_pipeline(words);
-  spell_data_parallel(words);
-  spell_memory(words);
-  spell_model(words);
-  const std::string optimizer = take(words, "training.optimizer");
-  if (optimizer == "none") say(words, "training.optimizer", optimizer);
-  say(words, "@optimizer", optimizer == "adam" ? "adam" : "sgd");
-  if (optimizer == "sgd") say(words, "@momentum", "0.0");
-  if (optimizer == "momentum") say(words, "@momentum", "0.9");
-  if (text_of(words, "parallelism.context") == "1") take(words, "parallelism.context_method");
-  if (text_of(words, "software.tensor_overlap") == "all" && text_of(words, "parallelism.sequence") != "true")
-    throw InputError("software.tensor_overlap",
-                     "found 'all', but Megatron-LM's --tp-comm-overlap asks for --sequence-parallel; expected "
-                     "parallelism.sequence true, or none");
-}
-
-void read_megatron(Words& words) {
+void read_megatron(Words& words, const Framework& framework) {
   if (words.contains("@nodes") && words.contains("@gpus_per_node") &&
       text_of(words, "@nodes").find('$') == std::string::npos &&
       text_of(words, "@gpus_per_node").find('$') == std::string::npos)
     say(words, "cluster.gpus", std::to_string(product({whole_of(words, "@nodes"), whole_of(words, "@gpus_per_node")})),
         "@nodes");
-  read_precision(words);
-  read_pipeline(words);
-  read_data_parallel(words);
-  read_memory(words);
-  read_model(words);
-  if (text_of(words, "parallelism.context") == "1") take(words, "parallelism.context_method");
-  if (text_of(words, "parallelism.tensor") == "1" && text_of(words, "parallelism.sequence") == "true")
-    say(words, "parallelism.sequence", "false", "assumed: Megatron-LM ignores --sequence-parallel on one tensor rank");
-  const bool sgd = text_of(words, "@optimizer") == "sgd";
-  const bool momentum = !words.contains("@momentum") || std::strtod(text_of(words, "@momentum").c_str(), nullptr) > 0;
-  say(words, "training.optimizer", !sgd ? "adam" : momentum ? "momentum" : "sgd", "@optimizer");
+  if (!words.contains("model.hidden")) refuse(words, "model.hidden", "a whole number");
+  read_megatron_core(words, framework);
+  if (words.contains("@vocab"))
+    say(words, "model.vocab",
+        std::to_string(whole_of(words, "@vocab") + (text_of(words, "@tokenizer") == "NullTokenizer" ? 1 : 0)),
+        "@vocab");
 }
 
 std::vector<std::string> launch_megatron(const Words& words, const Launch& launch) {

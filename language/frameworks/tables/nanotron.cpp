@@ -124,7 +124,7 @@ constexpr std::string_view kNanotronIgnored =
 
 std::vector<FixedKey> nanotron_elsewhere() { return {}; }
 
-void spell_nanotron(Words& words) {
+void spell_nanotron(Words& words, const Framework&) {
   const std::int64_t data = whole_of(words, "parallelism.data"), batch = whole_of(words, "training.global_batch"),
                      micro = whole_of(words, "training.micro_batch");
   say(words, "@accumulation", std::to_string(batch / (data * micro)));
@@ -165,7 +165,7 @@ void spell_nanotron(Words& words) {
   if (text_of(words, "pipeline.partition") == "cost") take(words, "pipeline.partition");
 }
 
-void read_nanotron(Words& words) {
+void read_nanotron(Words& words, const Framework&) {
   for (const char* key :
        {"parallelism.tensor", "parallelism.pipeline", "parallelism.data", "training.micro_batch", "@accumulation"})
     whole_of(words, key);  // each must be there

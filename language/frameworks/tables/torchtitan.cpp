@@ -303,7 +303,7 @@ void spell_recompute(Words& words, std::int64_t layers) {
   say(words, "@selective", "op");
 }
 
-void spell_torchtitan(Words& words) {
+void spell_torchtitan(Words& words, const Framework&) {
   if (!words.contains("model.layers"))
     throw InputError("model.family", "found no decoder, expected one of torchtitan's llama3, qwen3 and deepseek_v3");
   const std::int64_t layers = whole_of(words, "model.layers"), data = whole_of(words, "parallelism.data");
@@ -432,7 +432,7 @@ void read_batch(Words& words) {
       is_pipelined(words) ? "@microbatch" : "@local_batch");
 }
 
-void read_torchtitan(Words& words) {
+void read_torchtitan(Words& words, const Framework&) {
   read_flavor(words);
   read_sharding(words);
   read_batch(words);

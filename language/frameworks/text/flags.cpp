@@ -1,31 +1,42 @@
+#include "language/frameworks/text/flags.h"
+
 #include <algorithm>
 
 #include "language/frameworks/text/sections.h"
 #include "language/frameworks/text/shell.h"
 #include "language/frameworks/text/syntax.h"
+#include "sim/in_quotes.h"
 #include "sim/input_error.h"
 
 namespace stepcast::language {
-namespace {
 
-Statements read_flags(std::string_view text, const std::string& file) {
+Statements flags_of(std::span<const ShellWord> words, const std::string& file) {
   Statements out;
   bool takes_values = false;
-  for (const ShellWord& word : command_of(text, file)) {
+  for (const ShellWord& word : words) {
     if (word.text.starts_with("--") && word.text.size() > 2) {
       const std::size_t equals = std::min(word.text.find('='), word.text.size());
       out.push_back({.name = word.text.substr(0, equals), .text = {}, .place = word.place});
       takes_values = true;
       if (equals < word.text.size()) out.back().text = word.text.substr(equals + 1);
+      out.back().doubt = word.doubt;
     } else if (word.text.ends_with(".py")) {
       takes_values = false;  // the program that the flags behind it are of
+    } else if (!word.doubt.empty() && (word.text.ends_with("[@]}") || (takes_values && !out.back().text.empty()))) {
+      throw InputError(language::text(word.place),
+                       "found " + in_quotes(word.text) + ", which " + word.doubt + "; expected its flags");
     } else if (takes_values) {
+      if (!word.doubt.empty()) out.back().doubt = word.doubt;
       out.back().text += (out.back().text.empty() ? "" : " ") + word.text;
     }
   }
   if (out.empty()) throw InputError(file, "found no flags, expected a command with flags such as --num-layers 32");
   return out;
 }
+
+namespace {
+
+Statements read_flags(std::string_view text, const std::string& file) { return flags_of(command_of(text, file), file); }
 
 std::string write_flags(const std::vector<std::string>& heading, const Statements& statements) {
   std::string out = "#!/usr/bin/env bash\n" + comment_lines(heading, "#") + "FLAGS=(\n";
@@ -47,6 +58,6 @@ std::string write_flags(const std::vector<std::string>& heading, const Statement
 
 }  // namespace
 
-constinit const Syntax flags_syntax{read_flags, write_flags};
+constinit const Syntax flags_syntax{read_flags, write_flags, true};
 
 }  // namespace stepcast::language

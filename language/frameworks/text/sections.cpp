@@ -39,4 +39,17 @@ std::string comment_lines(const std::vector<std::string>& lines, std::string_vie
   return out;
 }
 
+bool is_yaml(std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    line.remove_prefix(std::min(line.find_first_not_of(" \t\r"), line.size()));
+    if (line.empty() || line.starts_with('#') || line.starts_with("---")) continue;
+    const std::size_t colon = line.find(':');
+    return colon != line.npos && line.find_first_of(" \t=$\"'(") > colon;
+  }
+  return false;
+}
+
 }  // namespace stepcast::language

@@ -24,4 +24,7 @@ std::string value_text(const std::string& text);
 /// "# ..." of each line, or what else begins a comment.
 std::string comment_lines(const std::vector<std::string>& lines, std::string_view mark);
 
+/// Whether a text is a file of keys, not a command: its first line that says something is "key:".
+bool is_yaml(std::string_view text);
+
 }  // namespace stepcast::language

@@ -2,379 +2,550 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
-#include <charconv>
-#include <compare>
 #include <map>
 #include <optional>
 #include <set>
 #include <utility>
 
+#include "language/frameworks/text/condition.h"
+#include "language/frameworks/text/shell_text.h"
+#include "sim/in_quotes.h"
 #include "sim/input_error.h"
 
 namespace stepcast::language {
 namespace {
 
-bool is_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
-bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+using ShellWords = std::vector<ShellWord>;
 
-/// Longer than any script that starts a training, and short enough for variables that hold each other.
-constexpr std::size_t kMostText = 1'000'000;
+/// More than any script that starts a training has, and few enough for functions that call each other.
+constexpr int kMostCalls = 1000;
+constexpr std::size_t kMostBlocks = 200;
+
+/// Commands between a word that opens them and one that closes them.
+struct ShellBlock {
+  enum class Kind : std::uint8_t { branches, choice, loop, group, subshell, definition, call };
+  Kind kind;
+  std::string opened_by;
+  Place place{};
+  Truth reached = Truth::yes;  ///< whether it is read at all: what stands in front of it in its list
+  Truth runs = Truth::yes;     ///< of what is read now of it
+  Truth taken = Truth::no;     ///< of branches and a choice: whether an earlier branch runs
+  std::string subject{};       ///< of a choice: the text that is compared; of a definition: its function
+  ShellVariables before{};     ///< of a loop and a subshell
+  std::set<std::string, std::less<>> changed{};  ///< of a loop: variables that it gives something
+};
+
+/// A command as far as it is read.
+struct ShellCommand {
+  ShellWords words{};
+  std::string connector{};   ///< what ends it
+  bool declares = false;     ///< "export", "local": its assignments stay
+  bool parts = false;        ///< a word of a block stands in it
+  std::string written_to{};  ///< the file that its output goes to
+  std::map<std::string, std::pair<std::optional<ShellWords>, std::optional<std::string>>> replaced{};
+};
 
 class ShellScript {
  public:
-  ShellScript(std::string_view text, const std::string& file) : text_(text), file_(file) {}
+  ShellScript(std::string_view text, const std::string& file, bool (*counts)(const std::string&))
+      : text_(text, file), counts_(counts) {
+    variables_.known["#"] = {{"0"}};
+  }
 
-  std::vector<ShellWord> command() {
-    while (at_ < text_.size()) read_command();
-    return most_flags_;
+  ShellReading read() {
+    while (!text_.ended()) read_command();
+    if (!open_documents_.empty()) read_documents();
+    if (!blocks_.empty())
+      throw InputError(language::text(blocks_.back().place),
+                       "found " + in_quotes(blocks_.back().opened_by) + ", whose end is missing");
+    return {std::move(most_flags_), std::move(documents_)};
   }
 
  private:
-  using ShellWords = std::vector<ShellWord>;
-
-  Place here() const { return {file_, line_, static_cast<std::uint32_t>(at_ - line_begin_ + 1)}; }
-  char peek(std::size_t ahead = 0) const { return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0'; }
-  char next() {
-    const char c = text_[at_++];
-    if (c == '\n') {
-      ++line_;
-      line_begin_ = at_;
-    }
-    return c;
-  }
-
-  /// Blanks, continued lines, comments.
-  void skip_blanks() {
-    while (at_ < text_.size()) {
-      if (peek() == '\\' && (peek(1) == '\n' || (peek(1) == '\r' && peek(2) == '\n'))) {
-        while (next() != '\n') continue;
-      } else if (peek() == '#') {
-        while (at_ < text_.size() && peek() != '\n') next();
-      } else if (is_space(peek())) {
-        next();
-      } else {
-        return;
-      }
-    }
-  }
+  using Kind = ShellBlock::Kind;
 
   void read_command() {
-    ShellWords words;
-    std::string connector;
-    for (skip_blanks(); at_ < text_.size(); skip_blanks()) {
-      const char c = peek();
-      if (c == '\n' || c == ';' || c == '&' || c == '|' || c == '(' || c == ')' || c == '<' || c == '>') {
-        connector = next();
-        if (peek() == c && (c == '&' || c == '|')) connector += next();
-        break;
-      }
-      if (words.empty() && read_assignment()) continue;
-      for (ShellWord& word : read_word())
-        if (!words.empty() || !(branches(word.text) || goes_before_commands(word.text)))
-          words.push_back(std::move(word));
+    ShellCommand command;
+    for (text_.skip_blanks(); !text_.ended(); text_.skip_blanks()) {
+      if (read_redirection(command)) continue;
+      if (ends(command)) break;
+      if (text_.peek() == '(' && open_round(command)) return;
+      if (command.words.empty() && read_assignment(command)) continue;
+      take_back(command);
+      ShellWords words = text_.read_word(variables_);
+      if (words.size() == 1 && is_number(words[0].text) && (text_.peek() == '<' || text_.peek() == '>'))
+        continue;  // the 2 of 2>&1
+      for (ShellWord& word : words)
+        if (!command.words.empty() || !(is_reserved(word, command) || goes_before(word.text, command)))
+          command.words.push_back(std::move(word));
     }
-    if (in_condition_) return read_condition(words, connector);
-    const auto flags = [](const ShellWords& all) {
-      return std::ranges::count_if(all, [](const ShellWord& word) { return word.text.starts_with("--"); });
-    };
-    if (runs() && flags(words) > flags(most_flags_)) most_flags_ = std::move(words);
+    for (Document& document : open_documents_)
+      if (document.file.empty()) document.file = command.written_to;
+    if (command.connector == "\n") read_documents();
+    if (in_condition_)
+      read_condition(command);
+    else
+      run(command);
+    if (command.connector == ";;" && in(Kind::choice)) read_arm();
   }
 
-  /// Whether what is read now runs, as far as it is known.
-  bool runs() const {
-    return std::ranges::all_of(branches_, [](const Branch& branch) { return branch.runs != Truth::no; });
+  static bool is_number(std::string_view text) {
+    return !text.empty() && text.find_first_not_of("0123456789") == text.npos;
   }
 
-  /// Follows if, elif, else and fi; whether the word is one of them.
-  bool branches(const std::string& word) {
-    if (word == "if") branches_.emplace_back();
-    if (word == "if" || (word == "elif" && !branches_.empty())) {
-      in_condition_ = true;
-      condition_.reset();
+  /// Passes over what ends a command, if it stands here.
+  bool ends(ShellCommand& command) {
+    const char c = text_.peek();
+    if (c != '\n' && c != ';' && c != '&' && c != '|' && c != ')') return false;
+    if (c == ')' && !command.words.empty()) return true;  // closes behind the command
+    command.connector = text_.next();
+    if (c == ')' && in(Kind::subshell)) variables_ = close().before;
+    if (text_.peek() == c && (c == '&' || c == '|' || c == ';')) command.connector += text_.next();
+    return true;
+  }
+
+  // Redirections and here-documents.
+
+  bool read_redirection(ShellCommand& command) {
+    if (text_.peek() == '&' && text_.peek(1) == '>') text_.next();
+    if (text_.peek() != '<' && text_.peek() != '>') return false;
+    const Place place = text_.here();
+    std::string mark;
+    while (std::string_view("<>&|").find(text_.peek()) != std::string_view::npos) mark += text_.next();
+    if (mark == "<<" && text_.peek() == '-') mark += text_.next();
+    if (text_.peek() == '(') {  // <(command)
+      pass_over_round();
       return true;
     }
-    if (branches_.empty()) return false;
-    Branch& branch = branches_.back();
-    if (word == "then" && in_condition_) {
+    text_.skip_blanks();
+    const bool expands = std::string_view("'\"\\").find(text_.peek()) == std::string_view::npos;
+    const ShellWords target = text_.read_word(variables_);
+    const std::string word = target.empty() ? "" : target.front().text;
+    if (mark == "<<" || mark == "<<-") open_documents_.push_back({"", word, place, mark == "<<-", expands});
+    if (mark.starts_with('>')) command.written_to = word;
+    return true;
+  }
+
+  void read_documents() {
+    for (const Document& document : std::exchange(open_documents_, {})) {
+      std::string text;
+      for (bool found = false; !found;) {
+        if (text_.ended())
+          throw InputError(language::text(document.place),
+                           "found a here-document that does not end, expected a line " + in_quotes(document.end));
+        std::string_view line = text_.next_line();
+        if (document.strips) line.remove_prefix(std::min(line.find_first_not_of('\t'), line.size()));
+        found = line == document.end;
+        if (!found) text += (document.expands ? put_in(line) : std::string(line)) + "\n";
+      }
+      if (runs() && !document.file.empty()) documents_.push_back({document.file, text, document.place});
+    }
+  }
+
+  /// A line of a here-document with its variables put in.
+  std::string put_in(std::string_view line) const {
+    std::string out;
+    for (std::size_t i = 0; i < line.size();) {
+      const bool braced = line.substr(i).starts_with("${");
+      std::size_t end = i + (braced ? 2 : 1);
+      while (line[i] == '$' && end < line.size() && is_shell_name(line[end])) ++end;
+      const std::size_t from = i + (braced ? 2 : 1);
+      const auto known = variables_.known.find(line.substr(from, end - from));
+      const bool closed = !braced || (end < line.size() && line[end] == '}');
+      if (line[i] == '$' && end > from && closed && known != variables_.known.end()) {
+        for (const ShellWord& word : known->second) out += (&word == &known->second.front() ? "" : " ") + word.text;
+        i = end + (braced ? 1 : 0);
+      } else {
+        out += line[i++];
+      }
+    }
+    return out;
+  }
+
+  /// Passes over (...), whatever is in it, and returns that.
+  std::string pass_over_round() {
+    std::string inside;
+    int depth = 0;
+    const Place place = text_.here();
+    do {
+      if (text_.ended()) throw InputError(language::text(place), "found '(' that does not end, expected )");
+      const char c = text_.next();
+      depth += c == '(' ? 1 : c == ')' ? -1 : 0;
+      inside += c;
+    } while (depth > 0);
+    return inside;
+  }
+
+  // Blocks.
+
+  bool in(Kind kind) const { return !blocks_.empty() && blocks_.back().kind == kind; }
+
+  ShellBlock& open(Kind kind, std::string opened_by, Place place) {
+    if (blocks_.size() == kMostBlocks)
+      throw InputError(language::text(place), "found more than 200 blocks inside each other");
+    blocks_.push_back({.kind = kind, .opened_by = std::move(opened_by), .place = std::move(place), .reached = next_});
+    next_ = Truth::yes;
+    return blocks_.back();
+  }
+
+  ShellBlock close() {
+    ShellBlock block = std::move(blocks_.back());
+    blocks_.pop_back();
+    last_ = Truth::unknown;
+    return block;
+  }
+
+  /// "(" where a command begins: a subshell, or a sum; "name()" defines a function.
+  bool open_round(const ShellCommand& command) {
+    const Place place = text_.here();
+    if (command.words.empty() && text_.peek(1) == '(') {
+      doubt_changed(pass_over_round(), place);
+      return false;
+    }
+    text_.next();
+    if (command.words.empty()) {
+      open(Kind::subshell, "(", place).before = variables_;
+      return true;
+    }
+    text_.skip_blanks();
+    if (command.words.size() != 1 || text_.peek() != ')') return false;
+    text_.next();
+    define(command.words.front());
+    return true;
+  }
+
+  /// A function, behind its name.
+  void define(const ShellWord& name) {
+    text_.skip_lines();
+    if (text_.peek() != '{')
+      throw InputError(language::text(name.place),
+                       "found the function " + in_quotes(name.text) + ", expected its commands in { }");
+    text_.next();
+    open(Kind::definition, name.text + "() {", name.place).subject = name.text;
+    blocks_.back().runs = Truth::no;
+    bodies_[name.text] = text_.cursor();
+  }
+
+  void call(const ShellCommand& command) {
+    if (++calls_ > kMostCalls)
+      throw InputError(language::text(command.words.front().place),
+                       "found functions that call each other more than 1000 times");
+    const ScriptPosition back = text_.cursor();
+    const ShellVariables before = variables_;
+    for (std::size_t i = 0; i < command.words.size(); ++i) variables_.known[std::to_string(i)] = {command.words[i]};
+    variables_.known["@"] = ShellWords(command.words.begin() + 1, command.words.end());
+    variables_.known["#"] = {{std::to_string(command.words.size() - 1)}};
+    const std::size_t depth = blocks_.size();
+    open(Kind::call, command.words.front().text, command.words.front().place);
+    text_.go_to(bodies_.at(command.words.front().text));
+    while (blocks_.size() > depth && !text_.ended()) read_command();
+    text_.go_to(back);
+    for (std::size_t i = 0; i < command.words.size(); ++i) put_back(std::to_string(i), before);
+    put_back("@", before);
+    put_back("#", before);
+  }
+
+  void put_back(const std::string& name, const ShellVariables& before) {
+    const auto known = before.known.find(name);
+    if (known == before.known.end())
+      variables_.known.erase(name);
+    else
+      variables_.known[name] = known->second;
+  }
+
+  /// Follows the words that open, part and close blocks; whether the word is one of them.
+  bool is_reserved(const ShellWord& word, ShellCommand& command) {
+    const std::string& text = word.text;
+    const bool parted = std::exchange(command.parts, true);
+    if (text == "if") {
+      open(Kind::branches, text, word.place);
+      begin_condition();
+    } else if (text == "while" || text == "until") {
+      open(Kind::loop, text, word.place).before = variables_;
+    } else if (text == "for" || text == "select") {
+      open(Kind::loop, text, word.place).before = variables_;
+      read_loop_variable();
+    } else if (text == "case") {
+      read_choice(word);
+    } else if (text == "{") {
+      open(Kind::group, text, word.place);
+    } else if (text == "function") {
+      text_.skip_blanks();
+      const ShellWords name = text_.read_word(variables_);
+      if (text_.peek() == '(') pass_over_round();
+      define(name.empty() ? word : name.front());
+    } else {
+      command.parts = parts_or_closes(text);
+    }
+    return std::exchange(command.parts, command.parts || parted);
+  }
+
+  bool parts_or_closes(const std::string& text) {
+    if (text == "}" && (in(Kind::group) || in(Kind::definition) || in(Kind::call))) {
+      close();
+    } else if (in(Kind::loop) && text == "do") {
+      ShellBlock& loop = blocks_.back();
+      loop.runs = loop.opened_by == "while" ? last_ : loop.opened_by == "until" ? opposite(last_) : Truth::yes;
+    } else if (in(Kind::loop) && text == "done") {
+      close_loop();
+    } else if (in(Kind::choice) && text == "esac") {
+      close();
+    } else if (in(Kind::branches)) {
+      return parts_branches(text);
+    } else {
+      return false;
+    }
+    return true;
+  }
+
+  void begin_condition() {
+    in_condition_ = true;
+    condition_.reset();
+  }
+
+  bool parts_branches(const std::string& text) {
+    ShellBlock& branch = blocks_.back();
+    if (text == "elif") {
+      begin_condition();
+    } else if (text == "then" && in_condition_) {
       in_condition_ = false;
       const Truth holds = condition_.value_or(Truth::unknown);
       branch.runs = branch.taken == Truth::yes ? Truth::no : holds;
       if (branch.taken != Truth::yes && holds != Truth::no) branch.taken = holds;
-      return true;
+    } else if (text == "else") {
+      branch.runs = opposite(branch.taken);
+    } else if (text == "fi") {
+      close();
+    } else {
+      return false;
     }
-    if (word == "else") {
-      branch.runs = branch.taken == Truth::yes ? Truth::no : branch.taken == Truth::no ? Truth::yes : Truth::unknown;
-      return true;
-    }
-    if (word == "fi") branches_.pop_back();
-    return word == "fi";
+    return true;
   }
 
-  enum class Truth : std::uint8_t { no, yes, unknown };
-  struct Branch {
-    Truth runs = Truth::unknown, taken = Truth::no;  ///< taken: whether an earlier branch of the same if runs
-  };
+  /// [[ a == b ]] of an if, with what follows from the commands before it.
+  void read_condition(const ShellCommand& command) {
+    if (command.words.empty()) return;
+    const Truth now = holds(command.words);
+    condition_ = !condition_ ? now : joined_by_ == "||" ? either(*condition_, now) : both(*condition_, now);
+    joined_by_ = command.connector;
+  }
 
-  /// Of [[ a == b ]] and [[ -z a ]], with what follows from the commands before it.
-  void read_condition(const ShellWords& words, const std::string& connector) {
-    Truth holds = Truth::unknown;
-    const auto text = [&](std::size_t i) { return i < words.size() ? words[i].text : std::string(); };
-    const bool known =
-        std::ranges::none_of(words, [](const ShellWord& word) { return word.text.find('$') != word.text.npos; });
-    if (known && words.size() == 5 && (text(2) == "==" || text(2) == "=" || text(2) == "!="))
-      holds = (text(1) == text(3)) == (text(2) != "!=") ? Truth::yes : Truth::no;
-    if (known && words.size() == 4 && (text(1) == "-z" || text(1) == "-n"))
-      holds = text(2).empty() == (text(1) == "-z") ? Truth::yes : Truth::no;
-    if (const auto order = known && words.size() == 5 ? numbers_compared(text(1), text(3)) : std::nullopt)
-      if (const auto told = order_holds(*order, text(2))) holds = *told ? Truth::yes : Truth::no;
-    if (words.size() == 1 && (text(0) == "true" || text(0) == "false"))
-      holds = text(0) == "true" ? Truth::yes : Truth::no;
-    if (words.empty()) return;
-    if (!condition_)
-      condition_ = holds;
-    else if (joined_by_ == "||")
-      condition_ = *condition_ == Truth::yes || holds == Truth::yes ? Truth::yes
-                   : *condition_ == Truth::no && holds == Truth::no ? Truth::no
-                                                                    : Truth::unknown;
+  /// "case TEXT in", up to the first pattern's end.
+  void read_choice(const ShellWord& word) {
+    text_.skip_blanks();
+    const ShellWords subject = text_.read_word(variables_);
+    text_.skip_lines();
+    text_.read_word(variables_);  // in
+    open(Kind::choice, word.text, word.place).subject = subject.size() == 1 ? subject.front().text : "$";
+    read_arm();
+  }
+
+  /// "pattern | pattern )", or "esac".
+  void read_arm() {
+    ShellBlock& choice = blocks_.back();
+    text_.skip_lines();
+    if (text_.peek() == '(') text_.next();
+    Truth fitting = Truth::no;
+    while (!text_.ended() && text_.peek() != ')') {
+      const ScriptPosition before = text_.cursor();
+      const ShellWords pattern = text_.read_word(variables_);
+      if (pattern.size() == 1 && pattern.front().text == "esac") return void(close());
+      for (const ShellWord& each : pattern) fitting = either(fitting, fits(choice.subject, each.text));
+      text_.skip_blanks();
+      if (text_.peek() == '|' || text_.cursor().at == before.at) text_.next();
+      text_.skip_blanks();
+    }
+    if (!text_.ended()) text_.next();
+    choice.runs = both(opposite(choice.taken), fitting);
+    choice.taken = either(choice.taken, fitting);
+  }
+
+  /// Behind "for": a loop that takes one word runs once with it.
+  void read_loop_variable() {
+    ShellBlock& loop = blocks_.back();
+    text_.skip_blanks();
+    if (text_.peek() == '(') return doubt_changed(pass_over_round(), loop.place);
+    const ShellWords name = text_.read_word(variables_);
+    text_.skip_lines();
+    ShellWords values;
+    for (bool in = false; !text_.ended() && text_.peek() != ';' && text_.peek() != '\n'; text_.skip_blanks()) {
+      const std::size_t before = text_.cursor().at;
+      for (ShellWord& word : text_.read_word(variables_))
+        if (in || word.text != "in")
+          values.push_back(std::move(word));
+        else
+          in = true;
+      if (text_.cursor().at == before) text_.next();
+    }
+    if (name.size() != 1 || !runs()) return;
+    if (values.size() == 1)
+      variables_.known[name.front().text] = values;
     else
-      condition_ = *condition_ == Truth::no || holds == Truth::no     ? Truth::no
-                   : *condition_ == Truth::yes && holds == Truth::yes ? Truth::yes
-                                                                      : Truth::unknown;
-    joined_by_ = connector;
+      doubt(name.front().text, "the loop at " + language::text(loop.place) + " gives several values");
   }
 
-  /// How two whole numbers compare; nothing: one is none.
-  static std::optional<std::strong_ordering> numbers_compared(const std::string& a, const std::string& b) {
-    const auto number = [](const std::string& text) -> std::optional<std::int64_t> {
-      std::int64_t value = 0;
-      const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-      return error == std::errc{} && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
-    };
-    const auto left = number(a), right = number(b);
-    return left && right ? std::optional(*left <=> *right) : std::nullopt;
+  void close_loop() {
+    const ShellBlock loop = close();
+    const auto alike = [](const ShellWord& a, const ShellWord& b) { return a.text == b.text; };
+    for (const std::string& name : loop.changed) {
+      const auto then = loop.before.known.find(name);
+      const auto now = variables_.known.find(name);
+      const bool same = then != loop.before.known.end() && now != variables_.known.end() &&
+                        std::ranges::equal(then->second, now->second, alike);
+      if (!same && !variables_.doubts.contains(name))
+        doubt(name, "the loop at " + language::text(loop.place) + " changes");
+    }
   }
 
-  /// Whether -lt, say, is what the order is. Nothing: another word.
-  static std::optional<bool> order_holds(std::strong_ordering order, std::string_view word) {
-    if (word == "-eq") return std::is_eq(order);
-    if (word == "-ne") return std::is_neq(order);
-    if (word == "-lt") return std::is_lt(order);
-    if (word == "-le") return std::is_lteq(order);
-    if (word == "-gt") return std::is_gt(order);
-    if (word == "-ge") return std::is_gteq(order);
-    return std::nullopt;
+  // What runs, and what variables hold.
+
+  /// Whether what is read now runs, as far as it is known.
+  bool runs() const {
+    return next_ != Truth::no && std::ranges::none_of(blocks_, [](const ShellBlock& block) {
+             return block.reached == Truth::no || block.runs == Truth::no;
+           });
   }
 
   /// Whether it is not known that what is read now runs.
   bool may_run() const {
-    return std::ranges::any_of(branches_, [](const Branch& branch) { return branch.runs == Truth::unknown; });
+    return next_ == Truth::unknown || std::ranges::any_of(blocks_, [](const ShellBlock& block) {
+             return block.reached == Truth::unknown || block.runs == Truth::unknown;
+           });
+  }
+
+  void run(const ShellCommand& command) {
+    const ShellWords& words = command.words;
+    if (!words.empty() && runs()) {
+      consider(command_inside(words));
+      if (bodies_.contains(words.front().text))
+        call(command);
+      else
+        consider(words);
+    }
+    // What the list that it stands in has come to, and whether what follows runs.
+    const Truth now = words.empty() && !command.parts && command.connector != ")" ? Truth::yes : holds(words);
+    if (!words.empty() || command.connector == "&&" || command.connector == "||")
+      last_ = next_ == Truth::yes ? now : next_ == Truth::no ? last_ : last_ == now ? now : Truth::unknown;
+    next_ = command.connector == "&&" ? last_ : command.connector == "||" ? opposite(last_) : Truth::yes;
+  }
+
+  /// Keeps a command that has more flags than those before it.
+  void consider(const ShellWords& words) {
+    const auto flags = [&](const ShellWords& all) {
+      return std::ranges::count_if(all, [&](const ShellWord& word) { return counts_(word.text); });
+    };
+    if (flags(words) > flags(most_flags_)) most_flags_ = words;
+  }
+
+  /// Of `bash -c "command"` the words of the command; nothing of others.
+  ShellWords command_inside(const ShellWords& words) {
+    for (std::size_t i = 0; i + 2 < words.size(); ++i) {
+      const bool shell = words[i].text == "bash" || words[i].text == "sh";
+      if (!shell || !words[i + 1].text.starts_with('-') || !words[i + 1].text.ends_with('c')) continue;
+      if (++calls_ > kMostCalls) return {};
+      const std::string shown = words[i + 2].place.file;
+      ShellScript inside(words[i + 2].text, shown, counts_);
+      inside.calls_ = calls_;
+      ShellWords found = inside.read().words;
+      calls_ = inside.calls_;
+      for (ShellWord& word : found) word.place = words[i + 2].place;
+      return found;
+    }
+    return {};
+  }
+
+  void doubt(const std::string& name, const std::string& why) {
+    variables_.known.erase(name);
+    variables_.doubts[name] = why;
+    note_change(name);
+  }
+
+  void note_change(const std::string& name) {
+    for (ShellBlock& block : blocks_)
+      if (block.kind == Kind::loop) block.changed.insert(name);
+  }
+
+  /// Of "(( i += 1 ))" what i is.
+  void doubt_changed(const std::string& sum, const Place& place) {
+    std::string name;
+    for (std::size_t i = 0; i < sum.size() && runs(); ++i) {
+      const std::string_view rest = std::string_view(sum).substr(i);
+      if (is_shell_name(sum[i])) {
+        name += sum[i];
+      } else if (!is_shell_blank(sum[i])) {
+        const bool sets =
+            (rest[0] == '=' && !rest.starts_with("==")) || rest.starts_with("++") || rest.starts_with("--") ||
+            (rest.size() > 1 && rest[1] == '=' && rest[0] != '=' && rest[0] != '<' && rest[0] != '>' && rest[0] != '!');
+        if (sets && !name.empty()) doubt(name, "the sum at " + language::text(place) + " changes");
+        name.clear();
+        if (rest.starts_with("==") || rest.starts_with("++") || rest.starts_with("--")) ++i;
+      }
+    }
   }
 
   /// What a variable holds behind an assignment that may not run is not known where it was given something else before:
   /// where it is used, its name is left as it is written.
-  void assign(const std::string& name, ShellWords values, bool adds) {
-    const auto before = variables_.find(name);
-    const auto alike = [](const ShellWord& a, const ShellWord& b) { return a.text == b.text; };
-    if (!may_run()) {
-      untold_.erase(name);
-    } else if (!adds && before != variables_.end() && !std::ranges::equal(before->second, values, alike)) {
-      untold_.insert(name);
-    }
-    if (untold_.contains(name)) {
-      variables_.erase(name);
-      return;
-    }
-    ShellWords& known = variables_[name];
-    if (!adds) known.clear();
-    std::ranges::move(values, std::back_inserter(known));
-  }
-
-  static bool goes_before_commands(const std::string& word) {
-    static constexpr std::array<std::string_view, 5> kWords{"do", "done", "export", "local", "exec"};
-    return std::ranges::find(kWords, word) != kWords.end();
-  }
-
-  /// NAME=value, NAME=(values), and the same with += .
-  bool read_assignment() {
-    std::size_t end = at_;
-    while (end < text_.size() && is_name(text_[end])) ++end;
-    const bool adds = end + 1 < text_.size() && text_[end] == '+' && text_[end + 1] == '=';
-    if (end == at_ || end >= text_.size() || !(adds || text_[end] == '=')) return false;
-    const std::string name(text_.substr(at_, end - at_));
-    at_ = end + (adds ? 2 : 1);
-    ShellWords values;
-    if (peek() == '(') {
-      const Place begin = here();
-      next();
-      while (skip_lines(), peek() != ')') {
-        if (at_ >= text_.size())
-          throw InputError(language::text(begin), "found an array that does not end, expected )");
-        const std::size_t before = at_;
-        std::ranges::move(read_word(), std::back_inserter(values));
-        if (at_ == before) next();  // a character that is of no word
-      }
-      next();
-    } else if (at_ < text_.size() && !is_space(peek()) && peek() != '\n' && peek() != ';') {
-      ShellWord whole{.text = {}, .place = here()};
-      for (const ShellWord& part : read_word()) whole.text += (whole.text.empty() ? "" : " ") + part.text;
-      values.push_back(std::move(whole));
-    }
+  bool read_assignment(ShellCommand& command) {
+    const Place place = text_.here();
+    std::optional<ShellAssignment> read = text_.read_assignment(variables_);
+    if (!read) return false;
     if (!runs()) return true;
-    assign(name, std::move(values), adds);
+    const std::string& name = read->name;
+    const auto before = variables_.known.find(name);
+    if (!command.declares) {
+      const auto doubted = variables_.doubts.find(name);
+      command.replaced.try_emplace(name,
+                                   before == variables_.known.end() ? std::nullopt : std::optional(before->second),
+                                   doubted == variables_.doubts.end() ? std::nullopt : std::optional(doubted->second));
+    }
+    note_change(name);
+    const auto alike = [](const ShellWord& a, const ShellWord& b) { return a.text == b.text; };
+    if (!may_run() && !read->adds)
+      variables_.doubts.erase(name);
+    else if (!read->adds && before != variables_.known.end() &&
+             !std::ranges::equal(before->second, read->values, alike))
+      doubt(name, "may be what " + language::text(place) + " gives it, or what it was before");
+    if (variables_.doubts.contains(name)) return true;
+    ShellWords& known = variables_.known[name];
+    if (!read->adds) known.clear();
+    std::ranges::move(read->values, std::back_inserter(known));
     return true;
   }
 
-  void skip_lines() {
-    for (skip_blanks(); peek() == '\n'; skip_blanks()) next();
+  /// Assignments in front of a command hold for it alone.
+  void take_back(ShellCommand& command) {
+    for (auto& [name, held] : std::exchange(command.replaced, {})) {
+      variables_.known.erase(name);
+      variables_.doubts.erase(name);
+      if (held.first) variables_.known[name] = std::move(*held.first);
+      if (held.second) variables_.doubts[name] = std::move(*held.second);
+    }
   }
 
-  /// One word of the text, which variables make several of, or none.
-  ShellWords read_word() {
-    ShellWords words;
-    std::optional<ShellWord> open;
-    const auto add = [&](std::string_view part, const Place& place) {
-      if (!open || open->text.empty()) open = ShellWord{.text = {}, .place = place};
-      open->text += part;
-      written_ += part.size() + 1;
-      if (written_ > kMostText)
-        throw InputError(language::text(place), "found variables that hold more than a million characters");
-    };
-    const auto add_split = [&](const ShellWords& values, const Place& place, bool quoted) {
-      for (const ShellWord& value : values) {
-        if (&value != &values.front() && open) words.push_back(*std::exchange(open, std::nullopt));
-        if (quoted) {
-          add(value.text, values.size() > 1 ? value.place : place);
-          continue;
-        }
-        for (std::size_t i = 0; i < value.text.size();) {
-          const std::size_t end = std::min(value.text.find_first_of(" \t\n", i), value.text.size());
-          if (end > i) add(std::string_view(value.text).substr(i, end - i), values.size() > 1 ? value.place : place);
-          if (end < value.text.size() && open) words.push_back(*std::exchange(open, std::nullopt));
-          i = end + 1;
-        }
-      }
-    };
-    bool in_quotes_now = false;
-    const Place begin = here();
-    while (at_ < text_.size()) {
-      const Place place = here();
-      const char c = peek();
-      if (c == '"') {
-        next();
-        in_quotes_now = !in_quotes_now;
-        add("", place);
-      } else if (c == '\'' && !in_quotes_now) {
-        next();
-        const std::size_t end = text_.find('\'', at_);
-        if (end == text_.npos) throw InputError(language::text(place), "found a quote that does not end, expected '");
-        const std::size_t from = at_;
-        while (at_ < end) next();
-        add(text_.substr(from, end - from), place);
-        next();
-      } else if (c == '\\' && at_ + 1 < text_.size()) {
-        next();
-        const char escaped = next();
-        if (escaped != '\n') add(std::string(1, escaped), place);
-        if (escaped == '\n' && !in_quotes_now) break;
-      } else if (c == '$') {
-        add_split(read_dollar(), place, in_quotes_now);
-      } else if (!in_quotes_now && (is_space(c) || std::string_view("\n;&|()<>").find(c) != std::string_view::npos)) {
-        break;
-      } else {
-        add(std::string(1, next()), place);
-      }
-    }
-    if (in_quotes_now) throw InputError(language::text(begin), "found a quote that does not end, expected \"");
-    if (open) words.push_back(*open);
-    return words;
+  static bool goes_before(const std::string& word, ShellCommand& command) {
+    static constexpr std::array<std::string_view, 5> kDeclares{"export", "local", "declare", "readonly", "typeset"};
+    command.declares |= std::ranges::find(kDeclares, word) != kDeclares.end();
+    return command.declares || word == "exec" || word == "do";
   }
 
-  /// What stands behind a dollar sign, put in.
-  ShellWords read_dollar() {
-    const Place place = here();
-    const std::size_t begin = at_;
-    next();
-    const auto as_written = [&]() -> ShellWords { return {{std::string(text_.substr(begin, at_ - begin)), place}}; };
-    if (peek() == '(') {
-      int depth = 0;
-      while (at_ < text_.size()) {
-        const char c = next();
-        depth += c == '(' ? 1 : c == ')' ? -1 : 0;
-        if (depth == 0) break;
-      }
-      const std::string_view whole = text_.substr(begin, at_ - begin);
-      if (!whole.starts_with("$((") || !whole.ends_with("))")) return as_written();
-      const auto value = sum(whole.substr(3, whole.size() - 5));
-      return value ? ShellWords{{std::to_string(*value), place}} : as_written();
-    }
-    std::string name, fallback;
-    if (peek() == '{') {
-      const std::size_t end = text_.find('}', at_);
-      if (end == text_.npos) throw InputError(language::text(place), "found ${ that does not end, expected }");
-      const std::string_view inside = text_.substr(at_ + 1, end - at_ - 1);
-      while (at_ <= end) next();
-      const std::size_t length = static_cast<std::size_t>(std::ranges::find_if_not(inside, is_name) - inside.begin());
-      name = inside.substr(0, length);
-      const std::string_view rest = inside.substr(length);
-      if (rest.starts_with(":-"))
-        fallback = rest.substr(2);
-      else if (!rest.empty() && rest != "[@]" && rest != "[*]")
-        return as_written();
-      std::erase(fallback, '"');
-    } else {
-      while (at_ < text_.size() && is_name(peek())) name += next();
-    }
-    if (untold_.contains(name)) return as_written();
-    if (const auto known = variables_.find(name); known != variables_.end()) return known->second;
-    if (!fallback.empty() && fallback.find('$') == fallback.npos) return {{fallback, place}};
-    return as_written();
-  }
+  struct Document {
+    std::string file, end;  ///< end: the line behind it
+    Place place;
+    bool strips;   ///< tabs in front of its lines
+    bool expands;  ///< variables are put in
+  };
 
-  /// A chain of whole numbers and variables with * + - / between them, from left to right, products first; nothing for
-  /// anything else.
-  std::optional<std::int64_t> sum(std::string_view text) const {
-    std::int64_t total = 0, product = 0;
-    char operation = '+';
-    std::size_t i = 0;
-    const auto skip = [&] {
-      while (i < text.size() && (is_space(text[i]) || text[i] == '$' || text[i] == '{' || text[i] == '}')) ++i;
-    };
-    for (skip(); i < text.size(); skip()) {
-      std::string word;
-      while (i < text.size() && is_name(text[i])) word += text[i++];
-      if (const auto known = variables_.find(word); known != variables_.end() && known->second.size() == 1)
-        word = known->second.front().text;
-      std::int64_t value = 0;
-      const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-      if (word.empty() || error != std::errc{} || end != word.data() + word.size() || value > 1'000'000'000)
-        return std::nullopt;
-      if (operation == '/' && value == 0) return std::nullopt;
-      if (operation == '+' || operation == '-') {
-        if (__builtin_add_overflow(total, product, &total)) return std::nullopt;
-        product = operation == '+' ? value : -value;
-      } else if (operation == '*') {
-        if (__builtin_mul_overflow(product, value, &product)) return std::nullopt;
-      } else {
-        product /= value;
-      }
-      skip();
-      if (i == text.size()) break;
-      operation = text[i++];
-      if (std::string_view("+-*/").find(operation) == std::string_view::npos) return std::nullopt;
-    }
-    if (__builtin_add_overflow(total, product, &total)) return std::nullopt;
-    return total;
-  }
-
-  std::string_view text_;
-  const std::string& file_;
-  std::size_t at_ = 0, line_begin_ = 0, written_ = 0;
-  std::uint32_t line_ = 1;
-  std::map<std::string, ShellWords> variables_;
-  std::set<std::string> untold_;  ///< variables that hold one thing or another
+  ShellText text_;
+  bool (*counts_)(const std::string&);
+  ShellVariables variables_;
   ShellWords most_flags_;
-  std::vector<Branch> branches_;
+  std::vector<ShellBlock> blocks_;
+  std::vector<Document> open_documents_;  ///< that begin behind this line
+  std::vector<ShellDocument> documents_;
+  std::map<std::string, ScriptPosition, std::less<>> bodies_;  ///< of functions
+  int calls_ = 0;
+  Truth next_ = Truth::yes;  ///< whether what is read now runs, by what stands in front of it in its list
+  Truth last_ = Truth::yes;  ///< what the list has come to so far
   bool in_condition_ = false;
   std::optional<Truth> condition_;
   std::string joined_by_;
@@ -382,8 +553,14 @@ class ShellScript {
 
 }  // namespace
 
-std::vector<ShellWord> command_of(std::string_view text, const std::string& file) {
-  return ShellScript(text, file).command();
+bool is_shell_flag(const std::string& word) { return word.starts_with("--"); }
+
+std::vector<ShellWord> command_of(std::string_view text, const std::string& file, bool (*counts)(const std::string&)) {
+  return ShellScript(text, file, counts).read().words;
+}
+
+ShellReading script_of(std::string_view text, const std::string& file) {
+  return ShellScript(text, file, is_shell_flag).read();
 }
 
 }  // namespace stepcast::language

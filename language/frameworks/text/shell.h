@@ -4,21 +4,36 @@
 #include <string_view>
 #include <vector>
 
-#include "language/core/tree.h"
+#include "language/frameworks/text/shell_word.h"
 
 namespace stepcast::language {
 
-/// A word of a command.
-struct ShellWord {
-  std::string text;
+/// A file that a script writes: "cat > ds.json <<EOT".
+struct ShellDocument {
+  std::string file, text;
   Place place{};
 };
 
-/// The command of a shell script, or of a command line, that has the most words that begin with "--": its words, with
-/// quotes taken off and variables, arrays and sums of whole numbers put in ("${FLAGS[@]}", "${NODES:-4}",
-/// "$((A*B))"). Of an `if` that compares texts the branch that runs is read, of any other both are. What cannot be
-/// known
-/// ("$1", "$(hostname)") stays as it is written. Throws InputError where a quote or an array does not end.
-std::vector<ShellWord> command_of(std::string_view text, const std::string& file);
+/// What a script runs, and the files that it writes for it.
+struct ShellReading {
+  std::vector<ShellWord> words;
+  std::vector<ShellDocument> documents;
+};
+
+/// Whether a word is a flag: it begins with "--".
+bool is_shell_flag(const std::string& word);
+
+/// The command of a shell script, or of a command line, that has the most words that count: its words, with quotes
+/// taken off and variables, arrays and sums of whole numbers put in ("${FLAGS[@]}", "${NODES:-4}", "$((A*B))"). What is
+/// read is what runs where the script is started without words ("$#" is 0): of an `if` and a `case` the branch that
+/// does, where their texts tell, else all of them; of a loop its first round; a function where it is called; what a
+/// subshell or the assignment in front of a command gives a variable ends with it; redirections are passed over. What
+/// cannot be known ("$1", "$(hostname)") stays as it is written. Throws InputError where a quote, an array, a block or
+/// a here-document does not end.
+std::vector<ShellWord> command_of(std::string_view text, const std::string& file,
+                                  bool (*counts)(const std::string&) = is_shell_flag);
+
+/// The same, with the here-documents that the script writes to files.
+ShellReading script_of(std::string_view text, const std::string& file);
 
 }  // namespace stepcast::language

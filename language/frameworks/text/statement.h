@@ -16,6 +16,7 @@ struct Statement {
   std::string text;
   std::string comment{};  ///< behind it; empty: none
   Place place{};          ///< where it was read
+  std::string doubt{};    ///< why it is not known what a variable in the text holds; empty: it is known
 };
 
 using Statements = std::vector<Statement>;

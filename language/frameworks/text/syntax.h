@@ -13,6 +13,7 @@ namespace stepcast::language {
 struct Syntax {
   Statements (*read)(std::string_view text, const std::string& file);
   std::string (*write)(const std::vector<std::string>& heading, const Statements& statements);
+  bool launches = false;  ///< what is written is a script that ends with the command
 };
 
 /// Flags of a program: read out of a command line or a shell script (shell.h), written as a bash script that ends with
@@ -22,5 +23,12 @@ extern const Syntax flags_syntax;
 extern const Syntax json_syntax;
 extern const Syntax toml_syntax;
 extern const Syntax yaml_syntax;
+/// Flags of a program together with the files that they name (JSON of DeepSpeed and FSDP, YAML of accelerate and of
+/// arguments), which a here-document of the script holds or which stand beside it; or the YAML of arguments alone.
+/// Names of arguments begin with "--", those inside of files do not. Written as a bash script with here-documents.
+extern const Syntax trainer_syntax;
+/// YAML whose values may name others ("${.hidden_size}"), or a command with words "path=value" that lie over the file
+/// that it names; written as YAML.
+extern const Syntax hydra_syntax;
 
 }  // namespace stepcast::language

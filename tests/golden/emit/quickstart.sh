@@ -2,7 +2,7 @@
 # Written by stepcast emit for Megatron-LM (github.com/NVIDIA/Megatron-LM core_v0.14.0 @23e00ed).
 # Behind each line: the key of the scenario that it stands for.
 # The forecast was made with the software megatron-lm-2022, not megatron-core: another framework's kernels and overlaps take other times.
-# Read it back: stepcast import megatron FILE --set cluster.node=dgx-a100-80gb --set software=megatron-lm-2022
+# Read it back: stepcast import megatron FILE --set cluster.node=dgx-a100-80gb --set software.base=megatron-lm-2022 --set software.tensor_overlap=backward
 FLAGS=(
   --tensor-model-parallel-size 8                    # parallelism.tensor
   --pipeline-model-parallel-size 8                  # parallelism.pipeline

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "language/frameworks/emit.h"
+#include "language/question.h"
 #include "tests/language/frameworks/configurations.h"
 
 namespace stepcast::language {
@@ -57,6 +58,44 @@ TEST(BadConfigurations, OfMegatronNameTheFlag) {
   EXPECT_THAT(complaint([] { imported("megatron", "a --b \"c"); }), HasSubstr("found a quote that does not end"));
 }
 
+TEST(BadConfigurations, OfMegatronThatContradictThemselvesNameBothFlags) {
+  EXPECT_THAT(of_flags("--fp16"), AllOf(StartsWith("given:1:"), HasSubstr(": --fp16: found beside --bf16 at given:1:"),
+                                        HasSubstr("expected one of the two")));
+  EXPECT_THAT(
+      of_flags("--pipeline-model-parallel-size 2 --num-virtual-stages-per-pipeline-rank 2 "
+               "--num-layers-per-virtual-pipeline-stage 2"),
+      HasSubstr("--num-layers-per-virtual-pipeline-stage: found beside --num-virtual-stages-per-pipeline-rank"));
+  EXPECT_THAT(of_flags("--swiglu --squared-relu"), HasSubstr("--squared-relu: found 'relu', but --swiglu at"));
+}
+
+TEST(BadConfigurations, OfScriptsNameWhatMakesAValueDoubtful) {
+  const auto of_script = [](const std::string& script) {
+    return complaint([&] { imported("megatron", script + kFlags + "--tensor-model-parallel-size $T --lr $T"); });
+  };
+  EXPECT_EQ(of_script("T=2\n"), "");
+  EXPECT_THAT(of_script("for T in 1 2; do echo $T; done\n"),
+              HasSubstr("--tensor-model-parallel-size: found '$T', which the loop at given:1:1 gives several values"));
+  EXPECT_THAT(of_script("T=1\nif [ -f x ]; then T=2; fi\n"),
+              HasSubstr("--tensor-model-parallel-size: found '$T', which may be what given:2:19 gives it"));
+  EXPECT_THAT(
+      complaint([] { imported("megatron", "F=()\nfor i in 1 2; do F+=(--swiglu); done\n" + kFlags + "${F[@]}"); }),
+      HasSubstr("found '${F[@]}', which the loop at given:2:1 changes; expected its flags"));
+}
+
+TEST(BadConfigurations, AreToldWhereTheyAreWrittenThoughTheScenarioContradictsItself) {
+  Library library = configs();
+  const std::vector<std::string> settings{"cluster.node=dgx-h100"};
+  const std::string text = kFlags + "\\\n  --tensor-model-parallel-size 3";
+  EXPECT_THAT(
+      complaint([&] {
+        Question question;
+        fill(question,
+             scenario_of_configuration(framework_named("megatron", ""), text, "train.sh", settings, library).tree,
+             library);
+      }),
+      HasSubstr("train.sh:2:3: parallelism.tensor: "));
+}
+
 TEST(BadConfigurations, OfFilesNameThePath) {
   EXPECT_THAT(of_file("torchtitan", "a = = 1"), StartsWith("given:1:5: found no TOML: "));
   EXPECT_THAT(of_file("torchtitan", "[model]\nname = \"llama3\"\nflavour = \"8B\""),
@@ -79,11 +118,83 @@ TEST(BadConfigurations, OfFilesNameThePath) {
               HasSubstr("did you mean 'zero_optimization.stage'"));
   EXPECT_THAT(of_file("deepspeed", R"({"train_batch_size": 10, "train_micro_batch_size_per_gpu": 3})"),
               HasSubstr("train_batch_size: found 10, expected a multiple of 24"));
+  EXPECT_THAT(of_file("deepspeed", R"({"train_batch_size": 8, "bf16": {"enabled": true}, "fp16": {"enabled": true}})"),
+              HasSubstr("fp16.enabled: found beside bf16.enabled"));
   EXPECT_THAT(of_file("nanotron", "parallelism: {dp: 1, tp: 1, pp: 1, expert_parallel_size: 2}"),
               HasSubstr("parallelism.expert_parallel_size: found '2': is a further dimension of ranks"));
   EXPECT_THAT(of_file("nanotron", "a: b: c"), StartsWith("given:1:"));
   EXPECT_THAT(of_file("nanotron", "parallelism: {dp: 1, tp: 1}"),
               HasSubstr("parallelism.pipeline: missing, expected a whole number"));
+}
+
+TEST(BadConfigurations, OfHydraNameTheKey) {
+  const std::string model = "model.num_layers=8 model.hidden_size=1024 model.num_attention_heads=16 ";
+  EXPECT_THAT(of_file("nemo", "model.num_layer=8 model.hidden_size=1024"),
+              AllOf(StartsWith("given:1:1: model.num_layer: found a name that is not known of NeMo"),
+                    HasSubstr("did you mean 'model.num_layers'")));
+  EXPECT_THAT(of_file("nemo", "model:\n  num_layers: 8\n  hidden_sise: 4"),
+              StartsWith("given:3:16: model.hidden_sise:"));
+  EXPECT_THAT(of_file("nemo", model + "model.transformer_block_type=post_ln"),
+              HasSubstr("model.transformer_block_type: found 'post_ln': changes the answer"));
+  EXPECT_THAT(of_file("nemo", model + "model.fp8=true"), HasSubstr("model.transformer_engine: found no true beside"));
+  EXPECT_THAT(of_file("nemo", "python x.py --config-name=absent"), HasSubstr("found 'absent.yaml', but no such file"));
+  EXPECT_THAT(of_file("megatron-bridge", "--recipe llama3_8b train.train_iters=4"), HasSubstr("is Python"));
+  EXPECT_THAT(of_file("megatron-bridge", model + "mixed_precision.bf16=true mixed_precision.fp16=true"),
+              HasSubstr("mixed_precision.fp16: found beside mixed_precision.bf16"));
+  EXPECT_THAT(of_file("megatron-bridge", model + "model.recompute_granularity=full"),
+              HasSubstr("model.recompute_method: missing beside model.recompute_granularity full"));
+  EXPECT_THAT(of_file("megatron-bridge", "just words"), HasSubstr("given: found neither keys nor overrides"));
+}
+
+TEST(BadConfigurations, OfTheTrainerNameTheFlag) {
+  const auto of = [](const std::string& more) {
+    return complaint([&] {
+      imported("hf-trainer",
+               "torchrun --nproc_per_node 8 train.py --model_name_or_path gpt2 --block_size 1024 " + more);
+    });
+  };
+  EXPECT_EQ(of("--bf16"), "");
+  EXPECT_THAT(of("--bf16 --fp16 True"), HasSubstr("--fp16: found beside --bf16"));
+  EXPECT_THAT(of("--per_device_train_batchsize 4"), HasSubstr("did you mean '--per_device_train_batch_size'"));
+  EXPECT_THAT(of("--optim adafactor"), HasSubstr("--optim: found 'adafactor', expected one of adamw_torch"));
+  EXPECT_THAT(of("--torch_compile"), HasSubstr("--torch_compile: found 'true': changes the answer"));
+  EXPECT_THAT(of("--deepspeed absent.json"), HasSubstr("--deepspeed: found 'absent.json', but no such file"));
+  EXPECT_THAT(of("--deepspeed $FILE"), HasSubstr("--deepspeed: found '$FILE', expected the name of a JSON file"));
+  EXPECT_THAT(of("--fsdp 'whole auto_wrap'"), HasSubstr("--fsdp: found 'whole auto_wrap', expected full_shard"));
+  EXPECT_THAT(of("--fsdp_config '{\"fsdp_reshard\": true}' --fsdp full_shard"), HasSubstr("fsdp_config.reshard"));
+  EXPECT_THAT(of("--gradient_accumulation_steps x"), HasSubstr("--gradient_accumulation_steps: found 'x'"));
+  EXPECT_THAT(complaint([] { imported("hf-trainer", "python train.py --bf16 --block_size 8"); }),
+              HasSubstr("--nproc_per_node: missing"));
+}
+
+TEST(Configurations, OfTheTrainerHoldTheFilesThatTheyName) {
+  const std::string script =
+      "STAGE=2\ncat <<EOT > ds.json\n{\"zero_optimization\": {\"stage\": $STAGE, \"reduce_bucket_size\": 5e8},\n"
+      "\"bf16\": {\"enabled\": \"auto\"}, \"train_micro_batch_size_per_gpu\": \"auto\"}\nEOT\n"
+      "torchrun --nnodes 2 --nproc_per_node 8 train.py --model_name_or_path openai-community/gpt2-xl --block_size 1024 "
+      "--deepspeed ds.json --bf16 --per_device_train_batch_size 4 --gradient_accumulation_steps 2";
+  const schedules::Scenario s = imported("hf-trainer", script);
+  EXPECT_EQ(s.model.name, "gpt2-1.5b");
+  EXPECT_EQ(s.data_parallel.zero, 2);
+  EXPECT_EQ(s.training.global_batch, 128);
+  EXPECT_EQ(s.training.precision, schedules::Precision::bf16);
+}
+
+TEST(Configurations, OfHydraLieOverEachOtherAndNameEachOther) {
+  const auto sizes = [](const std::string& text) {
+    const schedules::Scenario s =
+        imported("nemo",
+                 text +
+                     " model.num_layers=8 model.num_attention_heads=16 trainer.num_nodes=1 trainer.devices=8 "
+                     "model.encoder_seq_length=1024 model.micro_batch_size=1 model.global_batch_size=8",
+                 {"cluster.node=dgx-h100", "model.vocab=51200"});
+    return std::to_string(s.model.hidden) + " " + std::to_string(s.model.ffn);
+  };
+  EXPECT_EQ(sizes("model.hidden_size=1024 ++model.ffn_hidden_size=2048"), "1024 2048");
+  EXPECT_EQ(sizes("model.hidden_size=1024 'model.ffn_hidden_size=${multiply:3, ${.hidden_size}}'"), "1024 3072");
+  EXPECT_EQ(sizes("model.hidden_size=2048 model.hidden_size=1024 'model.ffn_hidden_size=${model.hidden_size}'"),
+            "1024 1024");
+  EXPECT_EQ(sizes("model.hidden_size=1024 model.ffn_hidden_size=64 ~model.ffn_hidden_size"), "1024 4096");
 }
 
 /// What emit says of quickstart's plan with settings over it.
@@ -135,6 +246,17 @@ TEST(BadPlans, AreRefusedByTheKeyThatTheFrameworkHasNothingFor) {
   EXPECT_THAT(of_plan("nanotron", llama + "recompute: selective"), HasSubstr("recompute: found 'selective'"));
   EXPECT_THAT(of_plan("nanotron", llama + "data_parallel: {bucket: 1 MB}"),
               HasSubstr("data_parallel.bucket: found '1000000 B', expected a multiple of"));
+}
+
+TEST(BadPlans, GivenAsListsAreForAFileNotForASetting) {
+  Library library = configs();
+  const Node tree = parse_yaml(
+      "cluster: {node: dgx-1-v100-16gb}\nmodel: {family: mlp, inputs: 784, network: [{op: linear, out: 10}]}\n"
+      "training: {global_batch: 8, micro_batch: 1, precision: fp16}\n",
+      "mlp.yaml");
+  const Emitted emitted = emit(framework_named("deepspeed", ""), read_scenario(tree, library), tree);
+  EXPECT_THAT(emitted.text, HasSubstr("model.network is a list, which --set does not take"));
+  for (const std::string& each : emitted.left) EXPECT_FALSE(each.starts_with("model.network"));
 }
 
 }  // namespace

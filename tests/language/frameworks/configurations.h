@@ -16,7 +16,7 @@ inline schedules::Scenario imported(std::string_view framework, const std::strin
   Library library = configs();
   if (settings.empty()) settings = {"cluster.node=dgx-h100"};
   const std::string scenario =
-      scenario_of_configuration(framework_named(std::string(framework), ""), text, "given", settings, library);
+      scenario_of_configuration(framework_named(std::string(framework), ""), text, "given", settings, library).text;
   return read_scenario(library.scenario("imported.yaml", scenario, scenario_schema()), library);
 }
 

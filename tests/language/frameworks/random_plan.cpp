@@ -74,7 +74,7 @@ PlanSizes sizes(PlanDice& dice, bool contexts) {
           dice.of({1u, 2u, 4u}), 1};
 }
 
-std::string megatron_plan(PlanDice& dice) {
+std::string megatron_plan(PlanDice& dice, bool flags) {
   PlanSizes size = sizes(dice, true);
   const bool moe = dice.chance(25), interleaved = size.pipeline > 1 && dice.chance(40);
   if (interleaved) size.virtual_stages = 2;
@@ -101,6 +101,8 @@ std::string megatron_plan(PlanDice& dice) {
   yaml += fmt::format("data_parallel: {{zero: {}", size.pipeline > 1 ? dice.of({0, 1}) : dice.of({0, 1, 2, 3}));
   if (dice.chance(30)) yaml += fmt::format(", overlap: {}", dice.chance(50));
   if (dice.chance(20)) yaml += ", bucket: 80 MB";
+  if (!flags && dice.chance(30) && training.find("fp") == training.npos)
+    yaml += fmt::format(", gradient_precision: {}", dice.of({"fp32", "bf16"}));
   yaml += "}\n";
   yaml += dice.of({"recompute: none\n", "recompute: full\n", "recompute: selective\n", "recompute: {every: 2}\n",
                    "recompute: {full_layers: 1}\n", "recompute: {modules: [mlp, core_attn]}\n"});
@@ -128,6 +130,30 @@ std::string deepspeed_plan(PlanDice& dice) {
   yaml += "}\n";
   yaml += dice.of({"recompute: none\n", "recompute: full\n", "recompute: {every: 2}\n", "name: nothing\n"});
   if (zero > 0 && dice.chance(30)) yaml += "offload: {optimizer: host}\n";
+  return yaml;
+}
+
+std::string hf_plan(PlanDice& dice) {
+  const char* software = dice.of({"huggingface-deepspeed", "pytorch-fsdp2", "pytorch-ddp"});
+  const bool ddp = software == std::string("pytorch-ddp"), fsdp = software == std::string("pytorch-fsdp2");
+  PlanSizes size{ddp || fsdp ? 1 : dice.of({1u, 2u}), 1, 1, dice.of({2u, 4u, 8u, 16u}), 1};
+  std::string training = dice.of({"precision: bf16", "precision: bf16", "precision: fp16", "precision: fp32"});
+  const bool low = training.ends_with("16");
+  if (dice.chance(10)) training += ", optimizer: sgd";
+  if (dice.chance(10)) training += ", attention: unfused";
+  std::string yaml = sized(size, "") + batch(dice, size, training.c_str());
+  yaml += dice.chance(50) ? fmt::format("model: {}\n", dice.of({"llama3-8b", "gpt2-1.5b", "falcon-7b"}))
+                          : "model: {" + decoder(dice, true, 8) + "}\n";
+  yaml += fmt::format("software: {}\n", software);
+  const int zero = ddp ? 0 : fsdp ? dice.of({0, 2, 3}) : dice.of({0, 1, 2, 3});
+  yaml += fmt::format("data_parallel: {{zero: {}", zero);
+  if (fsdp && low) yaml += ", gradient_precision: " + training.substr(11, 4);
+  if (ddp && dice.chance(30)) yaml += ", bucket: 50 MiB";
+  if (!ddp && !fsdp && dice.chance(30)) yaml += ", bucket: 400 MB";
+  yaml += "}\n";
+  yaml += dice.of({"recompute: none\n", "recompute: full\n"});
+  if (zero == 3 && fsdp && dice.chance(30)) yaml += "offload: {optimizer: host, parameters: host}\n";
+  if (zero > 0 && !fsdp && dice.chance(30)) yaml += "offload: {optimizer: host}\n";
   return yaml;
 }
 
@@ -179,11 +205,48 @@ std::string nanotron_plan(PlanDice& dice) {
   return yaml;
 }
 
+std::string nemo_plan(PlanDice& dice) {
+  PlanSizes size = sizes(dice, true);
+  const bool moe = dice.chance(25), interleaved = size.pipeline > 1 && dice.chance(40);
+  if (interleaved) size.virtual_stages = 2;
+  const bool counted = size.pipeline > 1 && dice.chance(20);
+  const std::uint32_t layers = 8 - (counted ? 2 : 0);
+  std::string parallel;
+  if (size.tensor > 1 && (moe || dice.chance(50))) parallel += ", sequence: true";
+  if (moe) parallel += fmt::format(", expert: {}", std::min(size.tensor * size.context * size.data, dice.of({4u, 8u})));
+  if (size.context > 1) parallel += fmt::format(", context_method: {}", dice.of({"ring", "all-gather", "ulysses"}));
+  std::string training = dice.of({"precision: bf16", "precision: bf16", "precision: fp16", "precision: fp32",
+                                  "precision: fp8", "precision: fp8, eight_bit_parameters: true"});
+  if (size.context == 1 && training.ends_with("16") && dice.chance(15)) training += ", attention: unfused";
+  const bool sgd = dice.chance(10);
+  if (sgd) training += fmt::format(", optimizer: {}", dice.of({"sgd", "momentum"}));
+  std::string model = moe ? experts(dice, layers) : decoder(dice, true, layers);
+  if (const std::size_t latent = model.find(", latent"); latent != model.npos)
+    model = model.substr(0, latent) + ", kv_heads: 8";
+  std::string yaml = sized(size, parallel) + batch(dice, size, training.c_str()) + "model: {" + model + "}\n";
+  yaml += fmt::format("pipeline: {{schedule: {}, virtual_stages: {}{}}}\n", interleaved ? "interleaved-1f1b" : "1f1b",
+                      size.virtual_stages, counted ? ", embedding_as_layer: true, head_as_layer: true" : "");
+  const int zero = sgd ? 0 : size.pipeline > 1 ? dice.of({0, 1}) : dice.of({0, 1, 2, 3});
+  yaml += fmt::format("data_parallel: {{zero: {}", zero);
+  if (dice.chance(30)) yaml += fmt::format(", overlap: {}", dice.chance(50));
+  if (zero == 1 && dice.chance(30)) yaml += ", bucket: 220 MiB";
+  if (dice.chance(30)) yaml += fmt::format(", gradient_precision: {}", dice.of({"fp32", "bf16"}));
+  yaml += "}\n";
+  yaml += dice.of({"recompute: none\n", "recompute: full\n", "recompute: selective\n", "recompute: {every: 2}\n",
+                   "name: nothing\n"});
+  yaml += fmt::format("software: {{base: nemo-launcher, tensor_overlap: {}, pipeline_overlap: {}}}\n",
+                      parallel.starts_with(", sequence") ? dice.of({"none", "all"}) : "none", dice.chance(50));
+  return yaml;
+}
+
 }  // namespace
 
 std::string random_plan(std::string_view framework, std::uint64_t seed) {
   PlanDice dice(seed);
-  if (framework == "megatron") return megatron_plan(dice);
+  if (framework == "megatron") return megatron_plan(dice, true);
+  if (framework == "megatron-bridge") return megatron_plan(dice, false);
+  if (framework == "hf-trainer") return hf_plan(dice);
+  if (framework == "nemo") return nemo_plan(dice);
   if (framework == "deepspeed") return deepspeed_plan(dice);
   return framework == "torchtitan" ? torchtitan_plan(dice) : nanotron_plan(dice);
 }

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "sim/input_error.h"
+
 namespace stepcast::language {
 namespace {
 
@@ -51,6 +53,86 @@ TEST(Shell, LeavesTheNameOfWhatMayHoldOneThingOrAnother) {
   EXPECT_EQ(words(either + "run --all ${A:-2}"), "run|--all|${A:-2}");
   EXPECT_EQ(words(either + "A=2\nrun --all $A"), "run|--all|2");
   EXPECT_EQ(words("A=4\nif [ $UNKNOWN = 1 ]; then\nA=4\nfi\nrun --all $A"), "run|--all|4");
+}
+
+TEST(Shell, ReadsTheArmOfACaseThatFits) {
+  const auto script = [](const std::string& subject) {
+    return "A=1\ncase " + subject + " in\n  small|tiny) A=2 ;;\n  (large)\n    A=3\n    ;;\n  *) A=4\nesac\nrun --a $A";
+  };
+  EXPECT_EQ(words(script("tiny")), "run|--a|2");
+  EXPECT_EQ(words(script("\"large\"")), "run|--a|3");
+  EXPECT_EQ(words(script("other")), "run|--a|4");
+  EXPECT_EQ(words(script("$1")), "run|--a|$A");
+}
+
+TEST(Shell, ReadsWhatFollowsOfAListWhereItRuns) {
+  EXPECT_EQ(words("A=1\n[ x = x ] && A=2\nrun --a $A"), "run|--a|2");
+  EXPECT_EQ(words("A=1\n[ x = y ] && A=2\nrun --a $A"), "run|--a|1");
+  EXPECT_EQ(words("A=1\n[ x = y ] || A=2\nrun --a $A"), "run|--a|2");
+  EXPECT_EQ(words("A=1\n[ x = y ] && { A=2; B=3; }\nrun --a $A ${B:-4}"), "run|--a|1|4");
+  EXPECT_EQ(words("A=1\ngrep x y && A=2\nrun --a $A"), "run|--a|$A");
+  EXPECT_EQ(words("if ! [ x = x ]; then A=1; else A=2; fi; run --a $A"), "run|--a|2");
+}
+
+TEST(Shell, ReadsTheFirstRoundOfALoop) {
+  EXPECT_EQ(words("for T in 4; do\nrun --a $T\ndone"), "run|--a|4");
+  EXPECT_EQ(words("for T in 4 8; do\nrun --a $T\ndone"), "run|--a|$T");
+  EXPECT_EQ(words("A=1\nwhile true; do\nrun --a $A --b\nA=2\ndone"), "run|--a|1|--b");
+  EXPECT_EQ(words("A=1\nwhile false; do\nA=2\ndone\nrun --a $A"), "run|--a|1");
+  EXPECT_EQ(words("i=0\nwhile [ $i -lt 4 ]; do\nF+=(--a)\n((i++))\ndone\nrun --n $i"), "run|--n|$i");
+  const std::vector<ShellWord> found = command_of("F=()\nfor i in 1 2; do\nF+=(--a)\ndone\nrun --x ${F[@]}", "s.sh");
+  EXPECT_EQ(found.back().doubt, "the loop at s.sh:2:1 changes");
+}
+
+TEST(Shell, ReadsTheCommandOfAnotherShell) {
+  EXPECT_EQ(words("A=4\nsrun --wait=60 --kill bash -c \"run --a $A --b --c 2>&1\" | tee log"), "run|--a|4|--b|--c");
+  EXPECT_EQ(words("bash -c \"bash -c 'run --a'\""), "run|--a");
+}
+
+TEST(Shell, IsStartedWithoutWords) {
+  EXPECT_EQ(
+      words(
+          "F=()\nwhile [[ $# -gt 0 ]]; do\n case $1 in\n --x) F+=(--x \"$2\"); shift 2 ;;\n *) F+=(\"$1\"); shift ;;\n "
+          "esac\ndone\nrun --a ${F[@]} --b ${1:-c}"),
+      "run|--a|--b|c");
+  EXPECT_EQ(words("f() {\nrun --n $# --w $2\n}\nf a b"), "run|--n|2|--w|b");
+}
+
+TEST(Shell, ReadsAFunctionWhereItIsCalled) {
+  EXPECT_EQ(words("start() {\n  run --a $A --b $1 --c \"$@\"\n}\nA=2\nstart 3 4\n"), "run|--a|2|--b|3|--c|3|4");
+  EXPECT_EQ(words("function set_sizes { A=8; }\nA=4\nset_sizes\nrun --a $A"), "run|--a|8");
+  EXPECT_EQ(words("never() {\n run --a --b --c\n}\nrun --d"), "run|--d");
+  EXPECT_THROW(words("f() {\nf\n}\nf"), InputError);
+}
+
+TEST(Shell, ForgetsWhatHoldsForASubshellOrOneCommandAlone) {
+  EXPECT_EQ(words("A=1\n(cd x; A=2; run --b $A)\nother --a $A --c"), "other|--a|1|--c");
+  EXPECT_EQ(words("A=1\nA=2 other\nrun --a $A"), "run|--a|1");
+  EXPECT_EQ(words("B=2 other\nrun --a ${B:-3}"), "run|--a|3");
+  EXPECT_EQ(words("declare -a F=(--a 1)\nrun ${F[@]} --b"), "run|--a|1|--b");
+}
+
+TEST(Shell, PassesOverRedirectionsAndHereDocuments) {
+  EXPECT_EQ(words("run --a 1 2>&1 >log --b 2 &>> x --c 3 < in | tee log"), "run|--a|1|--b|2|--c|3");
+  EXPECT_EQ(words("cat <<EOT > config.json\nother --a --b --c \"\nEOT\nrun --d\n"), "run|--d");
+  EXPECT_EQ(words("cat <<-'END'\n\tother --a --b\n\tEND\nrun --d"), "run|--d");
+  EXPECT_EQ(words("diff <(sort a) b\nrun --d"), "run|--d");
+}
+
+TEST(Shell, SaysWhatDoesNotEnd) {
+  const auto complaint = [](const std::string& script) -> std::string {
+    try {
+      words(script);
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(complaint("run\nwhile true; do\nrun"), "script.sh:2:1: found 'while', whose end is missing");
+  EXPECT_EQ(complaint("f() {\nrun"), "script.sh:1:1: found 'f() {', whose end is missing");
+  EXPECT_EQ(complaint("(cd x"), "script.sh:1:1: found '(', whose end is missing");
+  EXPECT_EQ(complaint("cat <<EOT\nx"), "script.sh:1:5: found a here-document that does not end, expected a line 'EOT'");
+  EXPECT_EQ(complaint("f()\nrun"), "script.sh:1:1: found the function 'f', expected its commands in { }");
 }
 
 TEST(Shell, SaysWhereAWordIsWritten) {

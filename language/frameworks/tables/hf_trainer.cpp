@@ -1,0 +1,495 @@
+#include <algorithm>
+#include <array>
+
+#include "language/frameworks/framework.h"
+#include "sim/in_quotes.h"
+#include "sim/input_error.h"
+
+// Names and meanings: github.com/huggingface/transformers v4.57 (src/transformers/training_args.py, trainer.py,
+// integrations/deepspeed.py, which fills in what is "auto"); github.com/huggingface/accelerate v1.10
+// (commands/launch.py, utils/dataclasses.py, utils/fsdp_utils.py); what is inside of a DeepSpeed file is of the table
+// of DeepSpeed. The sequence and the model are arguments of a script, by the names that examples/pytorch and TRL give
+// them.
+namespace stepcast::language {
+
+extern const Framework deepspeed;
+
+namespace {
+
+/// Models of the Hub, and the file of configs/models/ that has their shape. The first of a file is written.
+constexpr std::array<Spelling, 24> kHubModels{{
+    {"llama2-7b", "meta-llama/Llama-2-7b-hf"},
+    {"llama2-13b", "meta-llama/Llama-2-13b-hf"},
+    {"llama2-70b", "meta-llama/Llama-2-70b-hf"},
+    {"llama3-8b", "meta-llama/Meta-Llama-3-8B"},
+    {"llama3-8b", "meta-llama/Llama-3.1-8B"},
+    {"llama3-70b", "meta-llama/Meta-Llama-3-70B"},
+    {"llama3-70b", "meta-llama/Llama-3.1-70B"},
+    {"llama3.1-405b", "meta-llama/Llama-3.1-405B"},
+    {"mixtral-8x7b", "mistralai/Mixtral-8x7B-v0.1"},
+    {"mixtral-8x22b", "mistralai/Mixtral-8x22B-v0.1"},
+    {"gpt2-124m", "openai-community/gpt2"},
+    {"gpt2-124m", "gpt2"},
+    {"gpt2-355m", "openai-community/gpt2-medium"},
+    {"gpt2-774m", "openai-community/gpt2-large"},
+    {"gpt2-1.5b", "openai-community/gpt2-xl"},
+    {"opt-1.3b", "facebook/opt-1.3b"},
+    {"opt-6.7b", "facebook/opt-6.7b"},
+    {"opt-13b", "facebook/opt-13b"},
+    {"qwen2.5-7b", "Qwen/Qwen2.5-7B"},
+    {"qwen2.5-72b", "Qwen/Qwen2.5-72B"},
+    {"qwen3-8b", "Qwen/Qwen3-8B"},
+    {"qwen3-32b", "Qwen/Qwen3-32B"},
+    {"deepseek-v2-lite", "deepseek-ai/DeepSeek-V2-Lite"},
+    {"deepseek-v3", "deepseek-ai/DeepSeek-V3"},
+}};
+
+std::vector<FlagRow> launch_rows() {
+  return {
+      {.name = "--nnodes", .key = "@nodes", .only_read = true, .remark = "cluster.gpus"},
+      {.name = "--num_nodes", .key = "@nodes", .only_read = true, .remark = "cluster.gpus"},
+      {.name = "--nproc_per_node", .key = "@gpus_per_node", .only_read = true, .remark = "cluster.gpus"},
+      {.name = "--nproc-per-node", .key = "@gpus_per_node", .only_read = true, .remark = "cluster.gpus"},
+      {.name = "--num_gpus", .key = "@gpus_per_node", .only_read = true, .remark = "cluster.gpus"},
+      {.name = "--num_machines", .key = "@machines", .only_read = true, .remark = "cluster.gpus"},
+      {.name = "--num_processes", .key = "@processes", .only_read = true, .remark = "cluster.gpus"},
+      {.name = "--distributed_type",
+       .key = "@distributed",
+       .spellings = {{"fsdp", "FSDP"}, {"deepspeed", "DEEPSPEED"}, {"ddp", "MULTI_GPU"}, {"ddp", "NO"}, {"ddp", "no"}},
+       .only_read = true,
+       .remark = "software"},
+      {.name = "--use_fsdp", .key = "@use_fsdp", .only_read = true, .remark = "software"},
+      {.name = "--use_deepspeed", .key = "@use_deepspeed", .only_read = true, .remark = "software"},
+      {.name = "--mixed_precision",
+       .key = "@mixed",
+       .spellings = {{"fp32", "no"}, {"bf16", "bf16"}, {"fp16", "fp16"}},
+       .only_read = true,
+       .remark = "training.precision"},
+  };
+}
+
+std::vector<FlagRow> argument_rows() {
+  const std::vector<Spelling> yes_no{{"true", "true"}, {"false", "false"}};
+  return {
+      {.name = "--model_name_or_path", .key = "@model", .remark = "model"},
+      {.name = "--config_name", .key = "@config", .only_read = true, .remark = "model"},
+      {.name = "--block_size", .key = "training.sequence"},
+      {.name = "--model_max_length", .key = "training.sequence", .only_read = true},
+      {.name = "--max_seq_length", .key = "training.sequence", .only_read = true},
+      {.name = "--max_length", .key = "training.sequence", .only_read = true},
+      {.name = "--attn_implementation",
+       .key = "training.attention",
+       .usual = "flash",
+       .spellings = {{"flash", "sdpa"}, {"flash", "flash_attention_2"}, {"unfused", "eager"}}},
+      {.name = "--per_device_train_batch_size", .key = "@micro", .usual = "8", .remark = "training.micro_batch"},
+      {.name = "--gradient_accumulation_steps", .key = "@accumulation", .remark = "training.global_batch"},
+      {.name = "--bf16", .key = "@bf16", .spellings = yes_no, .remark = "training.precision"},
+      {.name = "--fp16", .key = "@fp16", .spellings = yes_no, .remark = "training.precision"},
+      {.name = "--tf32", .key = "@tf32", .spellings = yes_no, .remark = "training.precision, without the other two"},
+      {.name = "--optim",
+       .key = "@optimizer",
+       .usual = "adam",
+       .spellings = {{"adam", "adamw_torch"},
+                     {"adam", "adamw_torch_fused"},
+                     {"adam", "adamw_hf"},
+                     {"adam", "adamw_apex_fused"},
+                     {"sgd", "sgd"}},
+       .remark = "training.optimizer"},
+      {.name = "--gradient_checkpointing",
+       .key = "@recompute",
+       .usual = "none",
+       .spellings = {{"full", "true"}, {"none", "false"}},
+       .remark = "recompute"},
+  };
+}
+
+std::vector<FlagRow> sharding_rows() {
+  const std::vector<Spelling> yes_no{{"true", "true"}, {"false", "false"}};
+  return {
+      {.name = "--ddp_bucket_cap_mb", .key = "@bucket_mib", .remark = "data_parallel.bucket, in MiB"},
+      {.name = "--deepspeed", .key = "@deepspeed", .remark = "data_parallel.zero, as its file says"},
+      {.name = "--deepspeed_config_file", .key = "@deepspeed", .only_read = true, .remark = "data_parallel.zero"},
+      {.name = "--fsdp", .key = "@fsdp", .remark = "data_parallel.zero, offload"},
+      {.name = "--fsdp_config", .key = "@fsdp_file", .only_read = true, .remark = "data_parallel.zero, offload"},
+      {.name = "fsdp_config.sharding_strategy",
+       .key = "@strategy",
+       .spellings = {{"3", "FULL_SHARD"},
+                     {"2", "SHARD_GRAD_OP"},
+                     {"0", "NO_SHARD"},
+                     {"hybrid", "HYBRID_SHARD"},
+                     {"3", "1"},
+                     {"2", "2"},
+                     {"0", "3"},
+                     {"hybrid", "4"}},
+       .only_read = true,
+       .remark = "data_parallel.zero"},
+      {.name = "fsdp_config.reshard_after_forward",
+       .key = "@strategy",
+       .spellings = {{"3", "true"}, {"2", "false"}, {"3", "FULL_SHARD"}, {"2", "SHARD_GRAD_OP"}},
+       .only_read = true,
+       .remark = "data_parallel.zero"},
+      {.name = "fsdp_config.offload_params",
+       .key = "@fsdp_offload",
+       .spellings = yes_no,
+       .only_read = true,
+       .remark = "offload"},
+      {.name = "fsdp_config.cpu_offload",
+       .key = "@fsdp_offload",
+       .spellings = yes_no,
+       .only_read = true,
+       .remark = "offload"},
+      {.name = "fsdp_config.activation_checkpointing",
+       .key = "@fsdp_recompute",
+       .spellings = yes_no,
+       .only_read = true,
+       .remark = "recompute"},
+      {.name = "deepspeed_config.zero_stage",
+       .key = "data_parallel.zero",
+       .spellings = {{"0", "0"}, {"1", "1"}, {"2", "2"}, {"3", "3"}},
+       .only_read = true},
+      {.name = "deepspeed_config.offload_optimizer_device",
+       .key = "offload.optimizer",
+       .spellings = {{"host", "cpu"}, {"nvme", "nvme"}, {"gpu", "none"}},
+       .only_read = true},
+      {.name = "deepspeed_config.offload_param_device",
+       .key = "offload.parameters",
+       .spellings = {{"host", "cpu"}, {"nvme", "nvme"}, {"gpu", "none"}},
+       .only_read = true},
+      {.name = "deepspeed_config.gradient_accumulation_steps",
+       .key = "@accumulation",
+       .only_read = true,
+       .remark = "training.global_batch"},
+  };
+}
+
+/// Of DeepSpeed's rows those that its file holds for the Trainer, which has arguments of its own for the others.
+std::vector<FlagRow> file_rows() {
+  static constexpr std::array<std::string_view, 6> kOfArguments{"@batch", "@micro",     "@accumulation",
+                                                                "@bf16",  "@optimizer", "@fp16"};
+  static constexpr std::array<std::string_view, 4> kNone{"@sequences", "@stages", "@offload_activations", "@momentum"};
+  std::vector<FlagRow> all;
+  for (FlagRow row : deepspeed.rows()) {
+    if (std::ranges::find(kNone, row.key) != kNone.end()) continue;
+    row.only_read |= std::ranges::find(kOfArguments, row.key) != kOfArguments.end();
+    row.usual = {};
+    all.push_back(row);
+  }
+  return all;
+}
+
+const std::vector<FlagRow>& hf_rows() {
+  static const std::vector<FlagRow> rows = [] {
+    std::vector<FlagRow> all = launch_rows();
+    std::ranges::move(argument_rows(), std::back_inserter(all));
+    std::ranges::move(sharding_rows(), std::back_inserter(all));
+    std::ranges::move(file_rows(), std::back_inserter(all));
+    return all;
+  }();
+  return rows;
+}
+
+std::vector<FixedKey> hf_fixed() {
+  return {{"parallelism.sequence", "false", "the Trainer's tensor ranks do not share the sequence"},
+          {"parallelism.pipeline", "1", "the Trainer has no pipelines"},
+          {"parallelism.context", "1", "the Trainer's context ranks are not read"},
+          {"pipeline.virtual_stages", "1", "the Trainer has no pipelines"},
+          {"pipeline.schedule", "1f1b", "the Trainer has no pipelines"}};
+}
+
+std::vector<RefusedName> hf_refused() {
+  std::vector<RefusedName> all = deepspeed.refused();
+  std::erase_if(all, [](const RefusedName& each) { return each.name.find("parallelism.") == 0; });
+  const std::vector<RefusedName> own{
+      {"sequence_parallel_size", "is none of the Trainer's; expected 1", "1"},
+      {"pipeline.stages", "is none of the Trainer's; expected 1", "1"},
+      {"--torch_compile", "changes the answer; leave it out and give --set software=pytorch-fsdp2-compiled", "false"},
+      {"--dynamo_backend", "changes the answer; leave it out and give --set software=pytorch-fsdp2-compiled", "no"},
+      {"--use_liger_kernel", "changes the answer; leave it out and give --set software.fused_cross_entropy=true",
+       "false"},
+      {"--gradient_checkpointing_kwargs",
+       "changes the answer; leave it out and give --set software.recompute_stops_early=true where use_reentrant is "
+       "false"},
+      {"gradient_checkpointing_kwargs.use_reentrant",
+       "changes the answer; leave it out and give --set software.recompute_stops_early=true", "true"},
+      {"--auto_find_batch_size", "changes the batch; expected --per_device_train_batch_size alone", "false"},
+      {"--group_by_length", "changes the sequence from step to step; expected training.sequence of one step", "false"},
+      {"--torch_dtype", "changes the answer and has no key: parameters are kept in fp32", "float32"},
+      {"--dtype", "changes the answer and has no key: parameters are kept in fp32", "float32"},
+      {"--use_peft", "changes the answer and has no key: all parameters are trained", "false"},
+      {"--lora_r", "changes the answer and has no key: all parameters are trained"},
+      {"--q_lora", "changes the answer and has no key: all parameters are trained", "false"},
+      {"--load_in_4bit", "changes the answer and has no key: all parameters are trained", "false"},
+      {"--load_in_8bit", "changes the answer and has no key: all parameters are trained", "false"},
+      {"--packing", "leave it out: samples of training.sequence are whole", "true"},
+      {"recompute.every", "it checkpoints every layer"},
+      {"recompute.full_layers", "it checkpoints every layer"},
+      {"recompute.modules", "it checkpoints whole layers"},
+      {"data_parallel.shard_group", "it shards over all GPUs, or over a node's by hybrid_shard, which is only read"},
+      {"parallelism.expert", "it does not share out experts"},
+  };
+  all.insert(all.end(), own.begin(), own.end());
+  return all;
+}
+
+const std::string& hf_ignored() {
+  static const std::string names =
+      std::string(deepspeed.ignored) +
+      " zero_optimization.gather_16bit* --master* --node_rank --rdzv* --main_process* --machine_rank --multi_gpu "
+      "--hostfile --include --exclude --same_network --gpu_ids --num_cpu* --mpirun* --tpu* --compute_environment "
+      "--debug "
+      "--downcast_bf16 --main_training_function --use_cpu --enable_cpu_affinity --config_file --deepspeed_config "
+      "--data* --dataset* dataset_mixture.* --train_file --validation* --eval* --do_* --evaluation* --per_device_eval* "
+      "--output_dir --overwrite* --num_train_epochs --max_steps --max_grad_norm --learning_rate --lr_* --warmup* "
+      "--weight_decay --adam* --logging* --log_* --save* --load_best* --metric* --greater* --seed --report_to "
+      "--run_name --push_to_hub* --hub* --remove_unused* --tokenizer* --model_revision --trust_remote_code --cache_dir "
+      "--use_fast* --token --low_cpu_mem* --preprocessing* --streaming --ddp_timeout --ddp_backend --ddp_broadcast* "
+      "--ddp_find_unused* --local_rank --lazy_preprocess --resume_from* --disable_tqdm --label* --neftune* "
+      "--optim_args --skip_memory* --include_* --prediction_loss* --jit_mode* --full_determinism --chat_template "
+      "--prompt* --max_train_samples --max_eval_samples --overwrite_cache --fsdp_transformer* --fsdp_min_num* "
+      "--bf16_full_eval --fp16_full_eval --fp16_opt_level --half_precision* --use_cache --past_index "
+      "fsdp_config.transformer* fsdp_config.auto_wrap* fsdp_config.backward_prefetch* fsdp_config.forward_prefetch "
+      "fsdp_config.cpu_ram* fsdp_config.state_dict* fsdp_config.sync* fsdp_config.use_orig* fsdp_config.version "
+      "fsdp_config.limit* fsdp_config.min_num* fsdp_config.xla* deepspeed_config.deepspeed* deepspeed_config.zero3* "
+      "deepspeed_config.gradient_clipping tpu_env";
+  return names;
+}
+
+std::vector<FixedKey> hf_elsewhere() {
+  return {{"model.*", "", ""},
+          {"software.*", "", ""},
+          {"training.frozen_layers", "", "requires_grad of their parameters"},
+          {"training.experts.*", "", "the model's router"}};
+}
+
+[[noreturn]] void refuse_key(const Words& words, std::string_view key, const std::string& why) {
+  throw InputError(std::string(key), "found " + in_quotes(text_of(words, key)) + ", " + why);
+}
+
+/// Whose data parallelism a plan is started with.
+std::string engine_of(const Words& words) {
+  const std::string software = text_of(words, "software"), zero = text_of(words, "data_parallel.zero");
+  if (software.starts_with("pytorch-fsdp")) return "fsdp";
+  if (software.starts_with("pytorch-ddp") && zero == "0") return "ddp";
+  return "deepspeed";
+}
+
+/// What PyTorch's own data parallelism does whether it is told or not.
+void spell_torch(Words& words, const std::string& engine) {
+  const std::string zero = take(words, "data_parallel.zero"), precision = text_of(words, "training.precision");
+  const std::string gradients = take(words, "data_parallel.gradient_precision");
+  if (text_of(words, "parallelism.tensor") != "1")
+    refuse_key(words, "parallelism.tensor", "but only DeepSpeed's tensor parallelism can be told; expected 1");
+  const std::string summed = engine == "ddp" || precision == "tf32" ? "fp32" : precision;
+  if (gradients != summed)
+    throw InputError("data_parallel.gradient_precision", "found " + in_quotes(gradients) + ", but the Trainer's " +
+                                                             engine + " sums gradients in " + summed);
+  if (take(words, "data_parallel.overlap") != "true")
+    throw InputError("data_parallel.overlap", "found false, but PyTorch's " + engine + " overlaps; expected true");
+  const bool optimizer = take(words, "offload.optimizer") == "host", all = take(words, "offload.parameters") == "host";
+  if (optimizer != all || (all && engine == "ddp"))
+    throw InputError("offload.optimizer", "found one of optimizer and parameters on the host, expected both with FSDP");
+  if (engine == "fsdp") {
+    if (zero == "1") throw InputError("data_parallel.zero", "found 1, which FSDP has not; expected 0, 2 or 3");
+    say(words, "@fsdp",
+        std::string(zero == "3"   ? "full_shard"
+                    : zero == "2" ? "shard_grad_op"
+                                  : "no_shard") +
+            " auto_wrap" + (all ? " offload" : ""));
+  }
+  const auto bucket = words.find("data_parallel.bucket");
+  constexpr std::int64_t kMebibyte = std::int64_t{1} << 20;
+  if (bucket == words.end() || bucket->second.usual) return;
+  const std::int64_t bytes = std::stoll(bucket->second.text);
+  if (engine != "ddp" || bytes % kMebibyte != 0)
+    refuse_key(words, "data_parallel.bucket",
+               "expected whole MiB with DDP, and none with FSDP, whose buckets are layers");
+  say(words, "@bucket_mib", std::to_string(bytes / kMebibyte));
+  words.erase(bucket);
+}
+
+void spell_hf(Words& words, const Framework&) {
+  for (const char* key : {"parallelism.context", "parallelism.pipeline"})
+    if (text_of(words, key) != "1") refuse_key(words, key, "but the Trainer cannot be told; expected 1");
+  take(words, "parallelism.context_method");
+  const std::string engine = engine_of(words);
+  const std::string optimizer = text_of(words, "training.optimizer");
+  if (optimizer != "adam" && optimizer != "sgd")
+    refuse_key(words, "training.optimizer", "expected adam or sgd: --optim sgd has no momentum");
+  if (const std::string recompute = text_of(words, "recompute"); recompute == "full" || recompute == "none")
+    say(words, "@recompute", take(words, "recompute"));
+  if (const std::string model = take(words, "@model"); !model.empty()) {
+    const auto known = std::ranges::find(kHubModels, model, &Spelling::ours);
+    say(words, "@model", known == kHubModels.end() ? model : std::string(known->theirs));
+  }
+  const std::string precision = text_of(words, "training.precision");
+  if (engine != "deepspeed") {
+    spell_torch(words, engine);
+    const std::int64_t data = whole_of(words, "parallelism.data"), batch = whole_of(words, "training.global_batch"),
+                       micro = whole_of(words, "training.micro_batch");
+    for (const char* key : {"parallelism.data", "training.global_batch", "training.micro_batch", "parallelism.tensor"})
+      take(words, key);
+    say(words, "@micro", std::to_string(micro));
+    say(words, "@accumulation", std::to_string(batch / (data * micro)));
+    say(words, "@optimizer", take(words, "training.optimizer"));
+    if (precision == "bf16" || precision == "fp16") say(words, precision == "bf16" ? "@bf16" : "@fp16", "true");
+    if (precision == "tf32") say(words, "@tf32", "true");
+    if (precision == "bf16" || precision == "fp16" || precision == "fp32" || precision == "tf32")
+      take(words, "training.precision");
+    return;
+  }
+  if (text_of(words, "offload.activations") == "host")
+    refuse_key(words, "offload.activations", "but the Trainer cannot be told; expected gpu");
+  deepspeed.spell(words, deepspeed);
+  take(words, "@batch");
+  say(words, "@deepspeed", "ds_config.json");
+}
+
+void read_gpus_of_launch(Words& words) {
+  if (words.contains("@processes"))
+    return say(words, "cluster.gpus", std::to_string(whole_of(words, "@processes")), "@processes");
+  const auto known = [&](const char* key) { return text_of(words, key).find('$') == std::string::npos; };
+  if (!words.contains("@gpus_per_node") || !known("@gpus_per_node") || !known("@nodes")) return;
+  const std::int64_t nodes = words.contains("@nodes") ? whole_of(words, "@nodes") : 1;
+  say(words, "cluster.gpus", std::to_string(product({nodes, whole_of(words, "@gpus_per_node")})), "@gpus_per_node");
+}
+
+/// "full_shard auto_wrap offload".
+void read_fsdp(Words& words) {
+  const std::string told = text_of(words, "@fsdp");
+  std::string zero = words.contains("@strategy") ? text_of(words, "@strategy") : "3";
+  std::string own = words.contains("@strategy") ? "@strategy" : "assumed, FSDP's default: full_shard";
+  bool offload = text_of(words, "@fsdp_offload") == "true";
+  for (std::size_t begin = 0; begin < told.size();) {
+    const std::size_t end = std::min(told.find(' ', begin), told.size());
+    const std::string word = told.substr(begin, end - begin);
+    begin = end + 1;
+    if (word == "auto_wrap" || word.empty() || word == "true") continue;
+    if (word == "offload") {
+      offload = true;
+      continue;
+    }
+    own = "@fsdp";
+    zero = word == "full_shard"      ? "3"
+           : word == "shard_grad_op" ? "2"
+           : word == "no_shard"      ? "0"
+           : word == "hybrid_shard"  ? "hybrid"
+                                     : "";
+    if (zero.empty())
+      refuse(words, "@fsdp", "full_shard, shard_grad_op, no_shard or hybrid_shard, with auto_wrap and offload");
+  }
+  say(words, "data_parallel.zero", zero == "hybrid" ? "3" : zero, own);
+  if (zero == "hybrid" && words.contains("@gpus_per_node") && text_of(words, "@nodes") > "1")
+    say(words, "data_parallel.shard_group", text_of(words, "@gpus_per_node"), own);
+  if (offload)
+    for (const char* key : {"offload.optimizer", "offload.parameters"})
+      say(words, key, "host", words.contains("@fsdp_offload") ? "@fsdp_offload" : "@fsdp");
+}
+
+void read_torch(Words& words, bool fsdp) {
+  const std::int64_t gpus = whole_of(words, "cluster.gpus");
+  if (fsdp)
+    read_fsdp(words);
+  else
+    say(words, "data_parallel.zero", "0", "assumed: neither --deepspeed nor --fsdp, so DistributedDataParallel");
+  const std::string precision = text_of(words, "training.precision");
+  say(words, "data_parallel.gradient_precision", !fsdp || precision == "tf32" ? "fp32" : precision,
+      fsdp ? "accelerate's reduce_dtype of FSDP is the mixed precision's type" : "DDP's gradients are in fp32");
+  say(words, "data_parallel.overlap", "true", fsdp ? "FSDP gathers and sums ahead" : "DDP sums under backward passes");
+  if (words.contains("@bucket_mib") && !fsdp)
+    say(words, "data_parallel.bucket", std::to_string(whole_of(words, "@bucket_mib") << 20) + " B", "@bucket_mib");
+  const std::int64_t micro = whole_of(words, "@micro"), passes = whole_of(words, "@accumulation");
+  say(words, "parallelism.tensor", "1", "data parallelism alone");
+  say(words, "parallelism.data", std::to_string(gpus), "all GPUs");
+  say(words, "training.micro_batch", std::to_string(micro), "@micro");
+  say(words, "training.global_batch", std::to_string(product({micro, passes, gpus})),
+      "--per_device_train_batch_size x --gradient_accumulation_steps x GPUs");
+  say(words, "training.optimizer", text_of(words, "@optimizer"), "@optimizer");
+  if (text_of(words, "@fsdp_recompute") == "true") say(words, "recompute", "full", "@fsdp_recompute");
+  if (!words.contains("software"))
+    say(words, "software", fsdp ? "pytorch-fsdp2" : "pytorch-ddp", fsdp ? "assumed of FSDP" : "assumed of DDP");
+}
+
+void read_hf(Words& words, const Framework&) {
+  read_gpus_of_launch(words);
+  if (!words.contains("cluster.gpus"))
+    throw InputError("--nproc_per_node", "missing, expected it, --num_processes, or --set cluster.gpus=N");
+  if (!words.contains("@accumulation"))
+    say(words, "@accumulation", "1", "assumed, the Trainer's default: no --gradient_accumulation_steps");
+  if (const char* own = words.contains("@config") ? "@config" : "@model"; words.contains(own)) {
+    const auto known = std::ranges::find(kHubModels, text_of(words, own), &Spelling::theirs);
+    say(words, "model", known == kHubModels.end() ? text_of(words, own) : std::string(known->ours), own);
+  }
+  if (const std::string mixed = text_of(words, "@mixed"); mixed == "bf16" || mixed == "fp16") {
+    refuse_both(words, mixed == "bf16" ? "@fp16" : "@bf16", "@mixed");
+    say(words, mixed == "bf16" ? "@bf16" : "@fp16", "true", "@mixed");
+  }
+  refuse_both(words, "@bf16", "@fp16");
+  refuse_both(words, "@deepspeed", "@fsdp");
+  say(words, "recompute", text_of(words, "@recompute"), "@recompute");
+  const std::string distributed = text_of(words, "@distributed");
+  const bool shards =
+      words.contains("@deepspeed") || distributed == "deepspeed" || text_of(words, "@use_deepspeed") == "true";
+  if (shards) {
+    if (words.contains("@deepspeed") && !text_of(words, "@deepspeed").ends_with(".json"))
+      refuse(words, "@deepspeed", "the name of a JSON file that is known");
+    if (text_of(words, "@bucket") == "auto")
+      refuse(words, "@bucket",
+             "a whole number, or no such line and --set data_parallel.bucket: the Trainer makes "
+             "hidden x hidden of auto");
+    if (!words.contains("data_parallel.zero")) say(words, "data_parallel.zero", "0", "assumed, DeepSpeed's default");
+    return deepspeed.read(words, deepspeed);
+  }
+  const bool bf16 = text_of(words, "@bf16") == "true", fp16 = text_of(words, "@fp16") == "true";
+  const bool tf32 = text_of(words, "@tf32") == "true";
+  say(words, "training.precision",
+      bf16   ? "bf16"
+      : fp16 ? "fp16"
+      : tf32 ? "tf32"
+             : "fp32",
+      bf16   ? "@bf16"
+      : fp16 ? "@fp16"
+      : tf32 ? "@tf32"
+             : "assumed: neither --bf16 nor --fp16");
+  read_torch(words, words.contains("@fsdp") || distributed == "fsdp" || text_of(words, "@use_fsdp") == "true");
+}
+
+std::vector<std::string> launch_hf(const Words&, const Launch& launch) {
+  return {"torchrun --nnodes " + std::to_string(launch.nodes) + " --nproc_per_node " +
+          std::to_string(launch.gpus_per_node) +
+          (launch.nodes > 1 ? " --node_rank \"$NODE_RANK\" --master_addr \"$MASTER_ADDR\" --master_port 29500" : "") +
+          " run_clm.py"};
+}
+
+Statements fill_hf() {
+  return {{.name = "--dataset_name", .text = "DATASET", .comment = "to fill in"},
+          {.name = "--output_dir", .text = "output", .comment = "to fill in"},
+          {.name = "--max_steps", .text = "100", .comment = "to fill in"},
+          {.name = "--learning_rate", .text = "1e-4", .comment = "to fill in"},
+          {.name = "--do_train", .text = "true"},
+          {.name = "train_batch_size", .text = "auto", .comment = "the Trainer's arguments"},
+          {.name = "train_micro_batch_size_per_gpu", .text = "auto", .comment = "the Trainer's arguments"},
+          {.name = "gradient_accumulation_steps", .text = "auto", .comment = "the Trainer's arguments"},
+          {.name = "bf16.enabled", .text = "auto", .comment = "the Trainer's arguments"},
+          {.name = "fp16.enabled", .text = "auto", .comment = "the Trainer's arguments"}};
+}
+
+}  // namespace
+
+extern const Framework hf_trainer;
+const Framework hf_trainer{.name = "hf-trainer",
+                           .title = "Hugging Face Trainer",
+                           .version = "github.com/huggingface/transformers v4.57, accelerate v1.10",
+                           .software = "huggingface-deepspeed",
+                           .other_software = "pytorch-fsdp2 pytorch-fsdp2-compiled pytorch-ddp pytorch-ddp-compiled",
+                           .syntax = trainer_syntax,
+                           .rows = hf_rows,
+                           .fixed = hf_fixed,
+                           .refused = hf_refused,
+                           .ignored = hf_ignored(),
+                           .elsewhere = hf_elsewhere,
+                           .spell = spell_hf,
+                           .read = read_hf,
+                           .launch = launch_hf,
+                           .to_fill = fill_hf};
+
+}  // namespace stepcast::language

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "language/frameworks/text/shell_word.h"
+
+namespace stepcast::language {
+
+/// What a script's variables and arrays hold.
+struct ShellVariables {
+  std::map<std::string, std::vector<ShellWord>, std::less<>> known;
+  std::map<std::string, std::string, std::less<>> doubts;  ///< of what may hold one thing or another: why
+};
+
+/// NAME=value, NAME=(values), and the same with += .
+struct ShellAssignment {
+  std::string name;
+  std::vector<ShellWord> values{};
+  bool adds = false;
+};
+
+/// Where a script is read.
+struct ScriptPosition {
+  std::size_t at = 0, line_begin = 0;
+  std::uint32_t line = 1;
+};
+
+/// The characters of a script, read one after another, and the words that they make with its variables put in.
+class ShellText {
+ public:
+  ShellText(std::string_view text, const std::string& file) : text_(text), file_(file) {}
+
+  const ScriptPosition& cursor() const { return cursor_; }
+  void go_to(const ScriptPosition& cursor) { cursor_ = cursor; }
+  bool ended() const { return cursor_.at >= text_.size(); }
+  Place here() const { return {file_, cursor_.line, static_cast<std::uint32_t>(cursor_.at - cursor_.line_begin + 1)}; }
+  char peek(std::size_t ahead = 0) const {
+    return cursor_.at + ahead < text_.size() ? text_[cursor_.at + ahead] : '\0';
+  }
+  char next();
+  /// What is left of the line, its end passed over.
+  std::string_view next_line();
+  /// Passes over blanks, continued lines and comments.
+  void skip_blanks();
+  /// The same, and over line ends.
+  void skip_lines();
+
+  /// One word of the text, which variables make several of, or none.
+  std::vector<ShellWord> read_word(const ShellVariables& variables);
+  /// Nothing, and nothing read, where no assignment stands here.
+  std::optional<ShellAssignment> read_assignment(const ShellVariables& variables);
+
+ private:
+  std::vector<ShellWord> read_dollar(const ShellVariables& variables);
+
+  std::string_view text_;
+  const std::string& file_;
+  ScriptPosition cursor_;
+  std::size_t written_ = 0;  ///< characters of words so far
+};
+
+bool is_shell_name(char c);
+bool is_shell_blank(char c);
+
+}  // namespace stepcast::language

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <string>
+
+#include "language/core/tree.h"
+
+namespace stepcast::language {
+
+/// A word of a command.
+struct ShellWord {
+  std::string text;
+  Place place{};
+  std::string doubt{};  ///< why it is not known what a variable in it holds; empty: it is known, or nothing sets it
+};
+
+}  // namespace stepcast::language

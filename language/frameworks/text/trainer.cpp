@@ -1,0 +1,155 @@
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <optional>
+
+#include "language/core/file_text.h"
+#include "language/frameworks/text/flags.h"
+#include "language/frameworks/text/sections.h"
+#include "language/frameworks/text/shell.h"
+#include "language/frameworks/text/syntax.h"
+#include "sim/in_quotes.h"
+#include "sim/input_error.h"
+
+// Flags and files: github.com/huggingface/transformers, HfArgumentParser (src/transformers/hf_argparser.py), which
+// takes flags, or a file of arguments; github.com/huggingface/accelerate, src/accelerate/commands/launch.py.
+namespace stepcast::language {
+namespace {
+
+/// As Python spells them; a flag without a value says true.
+std::string plain_value(const std::string& text) {
+  if (text.empty() || text == "True" || text == "yes") return "true";
+  return text == "False" ? "false" : text;
+}
+
+/// Keys of a file of arguments: those at its top are flags; those of accelerate's sections lose what they repeat.
+Statements arguments_of(Statements statements) {
+  constexpr std::string_view kFsdp = "fsdp_config.fsdp_";
+  for (Statement& each : statements) {
+    if (each.name.find('.') == each.name.npos) each.name.insert(0, "--");
+    if (each.name.starts_with(kFsdp)) each.name.erase(kFsdp.find('.') + 1, 5);
+    each.text = plain_value(each.text);
+  }
+  return statements;
+}
+
+/// Files that a script writes, or that stand beside it.
+class NamedFiles {
+ public:
+  NamedFiles(std::vector<ShellDocument> documents, const std::string& script)
+      : documents_(std::move(documents)), script_(script) {}
+
+  /// The text of the file that a statement names. Throws InputError where there is none.
+  std::string text_of(const Statement& statement) const {
+    const auto written = std::ranges::find(documents_, statement.text, &ShellDocument::file);
+    if (written != documents_.end()) return written->text;
+    const std::filesystem::path beside = std::filesystem::path(script_).parent_path() / statement.text;
+    std::error_code error;
+    if (!std::filesystem::is_regular_file(beside, error))
+      throw InputError((statement.place.file.empty() ? "" : text(statement.place) + ": ") + statement.name,
+                       "found " + in_quotes(statement.text) +
+                           ", but no such file, and no here-document of the script that is written to it");
+    return read_file(beside, beside.string());
+  }
+
+ private:
+  std::vector<ShellDocument> documents_;
+  const std::string& script_;
+};
+
+bool is_one_of(std::string_view name, std::initializer_list<std::string_view> names) {
+  return std::ranges::find(names, name) != names.end();
+}
+
+/// What the file that a flag names says; nothing: the flag names none.
+std::optional<Statements> named_by(const Statement& flag, const NamedFiles& files) {
+  if (is_one_of(flag.name, {"--deepspeed", "--deepspeed_config", "--deepspeed_config_file",
+                            "deepspeed_config.deepspeed_config_file"})) {
+    if (!flag.text.ends_with(".json")) return std::nullopt;
+    Statements read = json_syntax.read(files.text_of(flag), flag.text);
+    // The Trainer fills in what is "auto", from its own arguments.
+    std::erase_if(read, [](const Statement& each) {
+      return each.text == "auto" && each.name != "zero_optimization.reduce_bucket_size";
+    });
+    return read;
+  }
+  if (flag.name == "--fsdp_config") {
+    const bool inside = flag.text.starts_with('{');
+    Statements read = json_syntax.read(inside ? flag.text : files.text_of(flag), inside ? flag.name : flag.text);
+    for (Statement& each : read) each.name.insert(0, "fsdp_config.");
+    return arguments_of(std::move(read));
+  }
+  if (flag.name == "--config_file") return arguments_of(yaml_syntax.read(files.text_of(flag), flag.text));
+  return std::nullopt;
+}
+
+/// A word behind the program that names a file of its arguments.
+std::optional<Statement> arguments_file(const std::vector<ShellWord>& words) {
+  for (std::size_t i = 0; i + 1 < words.size(); ++i) {
+    const std::string& next = words[i + 1].text;
+    if (words[i].text.ends_with(".py") && (next.ends_with(".yaml") || next.ends_with(".yml")))
+      return Statement{.name = words[i].text, .text = next, .place = words[i + 1].place};
+  }
+  return std::nullopt;
+}
+
+Statements read_trainer(std::string_view text, const std::string& file) {
+  Statements given;
+  std::vector<ShellDocument> documents;
+  std::optional<Statement> arguments;
+  if (is_yaml(text)) {
+    given = arguments_of(yaml_syntax.read(text, file));
+  } else {
+    ShellReading script = script_of(text, file);
+    given = flags_of(script.words, file);
+    for (Statement& each : given) each.text = plain_value(each.text);
+    documents = std::move(script.documents);
+    arguments = arguments_file(script.words);
+  }
+  const NamedFiles files(std::move(documents), file);
+  if (arguments) {
+    for (Statement& each : arguments_of(yaml_syntax.read(files.text_of(*arguments), arguments->text)))
+      if (std::ranges::find(given, each.name, &Statement::name) == given.end()) given.push_back(std::move(each));
+  }
+  Statements out;
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    std::optional<Statements> inside = named_by(given[i], files);
+    out.push_back(given[i]);
+    if (!inside) continue;
+    // A flag in front of the program counts more than accelerate's file.
+    for (Statement& each : *inside)
+      if (!each.name.starts_with("--") || std::ranges::find(given, each.name, &Statement::name) == given.end())
+        out.push_back(std::move(each));
+  }
+  return out;
+}
+
+std::string write_trainer(const std::vector<std::string>& heading, const Statements& statements) {
+  Statements flags, inside;
+  std::string file;
+  std::vector<std::string> lines = heading;
+  const bool has_file = std::ranges::find(statements, "--deepspeed", &Statement::name) != statements.end();
+  for (Statement each : statements) {
+    if (each.name.empty() || each.name.starts_with("--")) {
+      if (each.name == "--deepspeed") file = each.text;
+      if (each.text.find(' ') != each.text.npos && !each.name.empty()) each.text = '"' + each.text + '"';
+      flags.push_back(std::move(each));
+      continue;
+    }
+    if (!has_file) continue;
+    // The Trainer's JSON has no comments.
+    lines.push_back("  " + each.name + ": " + each.comment);
+    each.comment.clear();
+    inside.push_back(std::move(each));
+  }
+  std::string out = flags_syntax.write(lines, flags);
+  if (!inside.empty())
+    out.insert(out.find("FLAGS=("), "cat > " + file + " <<'EOT'\n" + json_syntax.write({}, inside) + "EOT\n");
+  return out;
+}
+
+}  // namespace
+
+constinit const Syntax trainer_syntax{read_trainer, write_trainer, true};
+
+}  // namespace stepcast::language
