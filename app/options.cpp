@@ -5,6 +5,8 @@
 #include <sstream>
 
 #include "app/output.h"
+#include "app/report/terminal.h"
+#include "app/report/text_table.h"
 #include "language/core/nearest.h"
 #include "sim/in_quotes.h"
 #include "sim/input_error.h"
@@ -78,6 +80,9 @@ std::optional<po::variables_map> parse_options(const std::vector<std::string>& w
     return std::nullopt;
   }
   refuse_empty(values, all);
+  if (const Terminal shown = terminal();
+      shown.is_one && (values.count("output") == 0 || is_stdout(word(values, "output"))))
+    fit_tables(shown.width);
   return values;
 }
 

@@ -241,6 +241,10 @@ void write_files(std::span<const NewFile> files) {
   }
 }
 
+bool is_stdout(const std::string& path) {
+  return path.empty() || language::descriptor_named(language::output_named(path)) == STDOUT_FILENO;
+}
+
 void write_output(const std::string& path, const std::string& content) {
   const NewFile file{path, content};
   write_files({&file, 1});

@@ -19,6 +19,9 @@ struct NewFile {
 /// program as it ends others, unless that is ignored, and nothing is left behind.
 void write_files(std::span<const NewFile> files);
 
+/// Whether what is written to it goes to standard output.
+bool is_stdout(const std::string& path);
+
 /// The same for one; `path` empty: standard output.
 void write_output(const std::string& path, const std::string& content);
 

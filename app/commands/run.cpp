@@ -1,5 +1,3 @@
-#include <unistd.h>
-
 #include <algorithm>
 
 #include "app/asked.h"
@@ -67,10 +65,6 @@ std::string run_page(std::span<const Answer> answers) {
   if (answers.size() == 1 && answers.front().forecast && answers.front().forecast->detail)
     part.detail = step_detail_json(*answers.front().forecast, answers.front().question.scenario);
   return html_page({&part, 1});
-}
-
-bool is_stdout(const std::string& output) {
-  return output.empty() || language::descriptor_named(language::output_named(output)) == STDOUT_FILENO;
 }
 
 CommandLine run_line() {

@@ -102,18 +102,18 @@ double share(const Found& plan, const TimePart& part) {
   return all / to_seconds(plan.forecast.step) / static_cast<double>(plan.forecast.stages.size());
 }
 
-/// "parallelism.tensor 8, training.micro_batch 2".
-std::string in_words(const Settings& settings) {
-  std::string words;
-  for (const KeyValue& each : all_settings(settings))
-    words += (words.empty() ? "" : ", ") + each.key + " " + each.value;
-  return words;
-}
-
 /// What tells plans of the space apart: axes with several values, and the data ranks.
 bool is_told(const search::Space& space, const std::string& key) {
   if (key == kData) return true;
   return space.values[search::axis_named("", key)].size() > 1;
+}
+
+/// "parallelism.tensor 8, training.micro_batch 2": what tells the plan from others of the space.
+std::string in_words(const search::Space& space, const Settings& settings) {
+  std::string words;
+  for (const KeyValue& each : all_settings(settings))
+    if (is_told(space, each.key)) words += (words.empty() ? "" : ", ") + each.key + " " + each.value;
+  return words;
 }
 
 std::string gap_text(const search::Answer& answer) {
@@ -131,10 +131,11 @@ std::string counts_text(const search::Answer& a) {
   return words + "\n";
 }
 
-std::string nearest_text(const search::Answer& a) {
+std::string nearest_text(const SearchReport& report) {
+  const search::Answer& a = report.answer;
   if (!a.nearest) return {};
   return fmt::format("the nearest of those that do not fit misses {}: {}\n", text(a.nearest->missing),
-                     in_words(a.nearest->settings));
+                     in_words(report.space, a.nearest->settings));
 }
 
 /// The scenario's own plan beside the first.
@@ -211,7 +212,7 @@ std::string search_table(const SearchReport& report) {
   } else {
     out = answer.late > 0 ? "no plan of the space that fits is as fast as asked\n" : "no plan of the space fits\n";
   }
-  out += counts_text(answer) + nearest_text(answer);
+  out += counts_text(answer) + nearest_text(report);
   if (!answer.best.empty()) out += gap_text(answer) + "\n";
   return out + front_text(report);
 }

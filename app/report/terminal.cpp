@@ -11,7 +11,8 @@ namespace stepcast::app {
 
 Terminal terminal() {
   Terminal out;
-  if (isatty(STDOUT_FILENO) != 0) {
+  out.is_one = isatty(STDOUT_FILENO) != 0;
+  if (out.is_one) {
     out.colour = std::getenv("NO_COLOR") == nullptr;
     winsize size{};
     if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) out.width = size.ws_col;
