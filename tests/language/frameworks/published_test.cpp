@@ -782,6 +782,8 @@ TEST(Published, Llama3Of70BillionParametersInMegatronBridge) {
                "mixed_precision=bf16_with_fp8_current_scaling_mixed",
                {"cluster.node=dgx-h100"});
   EXPECT_EQ(said_of(wider, kPlan), "4 1 8 1 64 fp8 1 none");
+  EXPECT_EQ(said_of(wider, {"training.scaling", "training.eight_bit_parameters", "training.bf16_layers_at_start"}),
+            "current true 1");
 }
 
 // github.com/huggingface/transformers @00e12e7, tests/deepspeed/ds_config_zero2.json, with what fills in its "auto".
