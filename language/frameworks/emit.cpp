@@ -121,9 +121,13 @@ std::vector<std::string> settings_left(const Framework& framework, const Node& t
   add_leaves(tree, "", leaves, too_long);
   for (const std::string& path : too_long) {
     const std::string block = path.substr(0, path.find('.'));
-    scripts.push_back(path + " is a list, which --set does not take: put what stands below " + block +
-                      " into a file of its own, and read it back with --set " + block + "=FILE beside what follows");
-    std::erase_if(leaves, [&](const auto& leaf) { return leaf.first.starts_with(block + "."); });
+    std::string& line = scripts.emplace_back(path);
+    line.append(" is a list, which --set does not take: put what stands below ").append(block);
+    line.append(" into a file of its own, and read it back with --set ")
+        .append(block)
+        .append("=FILE beside what follows");
+    const std::string inside = join(block, "");
+    std::erase_if(leaves, [&](const auto& leaf) { return leaf.first.starts_with(inside); });
   }
   const bool has_model = before.contains("model.layers") && !unsaid.contains("model.layers");
   std::vector<std::string> left;
