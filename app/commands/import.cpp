@@ -49,7 +49,9 @@ CommandLine import_line() {
 
 /// Whether a word is a command line, not the name of a file.
 bool is_command_line(const std::string& word) {
-  return word.find(" --") != word.npos || word.starts_with("--") || word.find('=') != word.npos;
+  if (word.find(" --") != word.npos || word.starts_with("--")) return true;
+  std::error_code error;
+  return word.find('=') != word.npos && !std::filesystem::exists(word, error);  // words of Hydra
 }
 
 Candidates framework_names(const std::string&) {

@@ -119,10 +119,16 @@ std::vector<std::string> settings_left(const Framework& framework, const Node& t
   std::vector<std::pair<std::string, std::string>> leaves;
   std::vector<std::string> too_long;
   add_leaves(tree, "", leaves, too_long);
-  for (const std::string& path : too_long)
-    scripts.push_back(path + " is a list, which --set does not take: put what stands below " +
-                      path.substr(0, path.find('.')) + " into a file and read it back with --set " +
-                      path.substr(0, path.find('.')) + "=FILE too");
+  for (const std::string& path : too_long) {
+    const std::string block = path.substr(0, path.find('.'));
+    std::string& line = scripts.emplace_back(path);
+    line.append(" is a list, which --set does not take: put what stands below ").append(block);
+    line.append(" into a file of its own, and read it back with --set ")
+        .append(block)
+        .append("=FILE beside what follows");
+    const std::string inside = join(block, "");
+    std::erase_if(leaves, [&](const auto& leaf) { return leaf.first.starts_with(inside); });
+  }
   const bool has_model = before.contains("model.layers") && !unsaid.contains("model.layers");
   std::vector<std::string> left;
   bool cluster_by_name = false;

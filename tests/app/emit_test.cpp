@@ -91,6 +91,12 @@ TEST_F(LaunchLines, MayBeImportedAsWordsOrFromAPipe) {
   const Outcome words = run_program("import megatron '" + flags + "' --set cluster.node=dgx-h100");
   EXPECT_THAT(words.out, HasSubstr("gpus: 16  # --nnodes, line 1"));
   EXPECT_THAT(words.out, HasSubstr("node: dgx-h100  # --set"));
+  const Outcome hydra = run_program(
+      "import nemo 'model.num_layers=8 model.hidden_size=1024 model.num_attention_heads=16 "
+      "model.encoder_seq_length=1024 "
+      "model.micro_batch_size=1 model.global_batch_size=32 trainer.num_nodes=1 trainer.devices=8' --set "
+      "cluster.node=dgx-h100 --set model.vocab=51200");
+  EXPECT_THAT(hydra.out, HasSubstr("gpus: 8  # trainer.num_nodes, line 1"));
   std::ofstream(file("flags.txt")) << flags;
   const Outcome piped = run_program("import megatron - --set cluster.node=dgx-h100 < " + file("flags.txt"));
   EXPECT_EQ(piped.out.substr(piped.out.find("cluster:")), words.out.substr(words.out.find("cluster:")));
@@ -116,6 +122,13 @@ TEST_F(LaunchLines, ThatCannotBeAreRefusedByName) {
   refused("import megatron nowhere.sh", "nowhere.sh");
   refused("import megatron a b", "found 2 configurations");
   refused("import megatron 'x --num-layers 4'", "model.hidden: missing");
+  // Where a plan contradicts itself the place is that of the words it was read from.
+  refused(
+      "import megatron 'x --num-layers 4 --hidden-size 1024 --num-attention-heads 16 --seq-length 128 "
+      "--micro-batch-size "
+      "1 --global-batch-size 8 --vocab-size 1000 --nnodes 1 --nproc-per-node 8 --tensor-model-parallel-size 3' --set "
+      "cluster.node=dgx-h100",
+      "the command line:1:");
   refused("import nanotron scenarios/quickstart.yaml", "did you mean");
 }
 

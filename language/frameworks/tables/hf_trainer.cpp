@@ -162,6 +162,27 @@ std::vector<FlagRow> sharding_rows() {
   };
 }
 
+/// What `accelerate launch` takes in front of the program: keys of its file, as flags.
+std::vector<FlagRow> accelerate_rows() {
+  static constexpr std::array<Spelling, 7> kFlags{{
+      {"fsdp_config.sharding_strategy", "--fsdp_sharding_strategy"},
+      {"fsdp_config.reshard_after_forward", "--fsdp_reshard_after_forward"},
+      {"fsdp_config.offload_params", "--fsdp_offload_params"},
+      {"fsdp_config.activation_checkpointing", "--fsdp_activation_checkpointing"},
+      {"deepspeed_config.zero_stage", "--zero_stage"},
+      {"deepspeed_config.offload_optimizer_device", "--offload_optimizer_device"},
+      {"deepspeed_config.offload_param_device", "--offload_param_device"},
+  }};
+  std::vector<FlagRow> all;
+  for (FlagRow row : sharding_rows()) {
+    const auto flag = std::ranges::find(kFlags, row.name, &Spelling::ours);
+    if (flag == kFlags.end()) continue;
+    row.name = flag->theirs;
+    all.push_back(row);
+  }
+  return all;
+}
+
 /// Of DeepSpeed's rows those that its file holds for the Trainer, which has arguments of its own for the others.
 std::vector<FlagRow> file_rows() {
   static constexpr std::array<std::string_view, 6> kOfArguments{"@batch", "@micro",     "@accumulation",
@@ -182,6 +203,7 @@ const std::vector<FlagRow>& hf_rows() {
     std::vector<FlagRow> all = launch_rows();
     std::ranges::move(argument_rows(), std::back_inserter(all));
     std::ranges::move(sharding_rows(), std::back_inserter(all));
+    std::ranges::move(accelerate_rows(), std::back_inserter(all));
     std::ranges::move(file_rows(), std::back_inserter(all));
     return all;
   }();
@@ -246,6 +268,10 @@ const std::string& hf_ignored() {
       "--ddp_find_unused* --local_rank --lazy_preprocess --resume_from* --disable_tqdm --label* --neftune* "
       "--optim_args --skip_memory* --include_* --prediction_loss* --jit_mode* --full_determinism --chat_template "
       "--prompt* --max_train_samples --max_eval_samples --overwrite_cache --fsdp_transformer* --fsdp_min_num* "
+      "--fsdp_auto_wrap* "
+      "--fsdp_backward_prefetch* --fsdp_forward_prefetch --fsdp_state_dict* --fsdp_sync* --fsdp_use_orig* "
+      "--fsdp_cpu_ram* "
+      "--fsdp_version --zero3_* --gradient_clipping --deepspeed_multinode* --deepspeed_hostfile "
       "--bf16_full_eval --fp16_full_eval --fp16_opt_level --half_precision* --use_cache --past_index "
       "fsdp_config.transformer* fsdp_config.auto_wrap* fsdp_config.backward_prefetch* fsdp_config.forward_prefetch "
       "fsdp_config.cpu_ram* fsdp_config.state_dict* fsdp_config.sync* fsdp_config.use_orig* fsdp_config.version "

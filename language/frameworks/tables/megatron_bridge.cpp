@@ -99,7 +99,9 @@ const std::vector<FlagRow>& bridge_rows() {
         {.name = "mixed_precision",
          .key = "@mixed",
          .spellings = {{"bf16", "bf16_mixed"},
+                       {"bf16", "bf16-mixed"},
                        {"fp16", "fp16_mixed"},
+                       {"fp16", "fp16-mixed"},
                        {"delayed", "bf16_with_fp8_delayed_scaling_mixed"},
                        {"current", "bf16_with_fp8_current_scaling_mixed"},
                        {"mxfp8", "bf16_with_mxfp8_mixed"}},
@@ -116,6 +118,20 @@ const std::vector<FlagRow>& bridge_rows() {
          .key = "@fp8_recipe",
          .spellings = {{"delayed", "delayed"}, {"current", "tensorwise"}, {"mxfp8", "mxfp8"}},
          .remark = "training.scaling"},
+        {.name = "mixed_precision.params_dtype._target_",
+         .key = "@type",
+         .spellings =
+             {{"bf16", "torch.bfloat16"}, {"fp16", "torch.float16"}, {"fp16", "torch.half"}, {"fp32", "torch.float32"}},
+         .remark = "training.precision"},
+        {.name = "mixed_precision.pipeline_dtype._target_",
+         .key = "@pipeline_type",
+         .spellings =
+             {{"bf16", "torch.bfloat16"}, {"fp16", "torch.float16"}, {"fp16", "torch.half"}, {"fp32", "torch.float32"}},
+         .remark = "training.precision"},
+        {.name = "mixed_precision.reuse_grad_buf_for_mxfp8_param_ag",
+         .key = "@reuses",
+         .spellings = yes_no,
+         .remark = "mxfp8's fp8_param_gather asks for it"},
         {.name = "mixed_precision.fp8_param_gather", .key = "training.eight_bit_parameters", .spellings = yes_no},
         {.name = "mixed_precision.first_last_layers_bf16",
          .key = "@bf16_ends",
@@ -239,8 +255,8 @@ constexpr std::string_view kBridgeIgnored =
     "dist.use_gloo* dist.use_sharp logger.* mixed_precision._target_ mixed_precision.autocast* "
     "mixed_precision.fp4_recipe mixed_precision.fp8_amax* mixed_precision.fp8_dot* mixed_precision.fp8_margin "
     "mixed_precision.fp8_multi* mixed_precision.fp8_param mixed_precision.fp8_wgrad mixed_precision.hysteresis "
-    "mixed_precision.initial* mixed_precision.loss* mixed_precision.min_loss* mixed_precision.params_dtype* "
-    "mixed_precision.pipeline_dtype* mixed_precision.reuse* model._target_ model.activation_func._call_ "
+    "mixed_precision.initial* mixed_precision.loss* mixed_precision.min_loss* mixed_precision.params_dtype._call_ "
+    "mixed_precision.pipeline_dtype._call_ model._target_ model.activation_func._call_ "
     "model.activation_func_* model.apply_query* model.apply_rope* model.attention_output* model.attention_softmax* "
     "model.autocast* model.barrier* model.batch_* model.beta_* model.bf16 model.cache_mla* model.calculate* "
     "model.clone* model.config_logger* model.cpu_offloading_* model.cross_entropy_fusion_impl model.cuda_graph_* "
@@ -310,6 +326,10 @@ void spell_bridge(Words& words, const Framework& framework) {
   say(words, "@shards", zero == "0" ? "false" : "true");
   for (const char* unsaid : {"@groups", "@positions"}) take(words, unsaid);
   say(words, "@pads", "true");
+  const char* type = words.contains("@bf16") ? "bf16" : words.contains("@fp16") ? "fp16" : "fp32";
+  say(words, "@type", type);
+  say(words, "@pipeline_type", type);
+  if (precision == "mxfp8" && text_of(words, "training.eight_bit_parameters") == "true") say(words, "@reuses", "true");
 }
 
 void read_bridge(Words& words, const Framework& framework) {
@@ -319,14 +339,21 @@ void read_bridge(Words& words, const Framework& framework) {
   const std::string mixed = text_of(words, "@mixed");
   if (!mixed.empty()) {
     say(words, mixed == "fp16" ? "@fp16" : "@bf16", "true", "@mixed");
+    if (mixed == "fp16") say(words, "@wide_gradients", "false", "@mixed");
     if (mixed != "fp16" && mixed != "bf16") {
       say(words, "@fp8", "true", "@mixed");
       say(words, "@fp8_recipe", mixed, "@mixed");
+      say(words, "training.eight_bit_parameters", "true", "@mixed");
     }
+    if (mixed == "current") say(words, "@bf16_ends", "true", "@mixed");  // one layer at each end
   } else if (!words.contains("@bf16") && !words.contains("@fp16") && !words.contains("@fp32")) {
     say(words, "@bf16", "true", "assumed, what its recipes say: no mixed_precision");
   }
   if (!words.contains("@fp8")) take(words, "@fp8_recipe");
+  if (words.contains("@fp8") && !words.contains("@fp8_recipe"))
+    say(words, "@fp8_recipe", "current", "assumed, Megatron Bridge's default: tensorwise");
+  if (text_of(words, "@type") == "fp32" && (text_of(words, "@bf16") == "true" || text_of(words, "@fp16") == "true"))
+    refuse(words, "@type", "the type of mixed precision: parameters of another are not modelled");
   if (text_of(words, "@virtual_stages") == "1") take(words, "@virtual_stages");
   if (text_of(words, "@dist_fsdp") == "true") say(words, "@fsdp", "true", "@dist_fsdp");
   if (words.contains("@kv_heads")) say(words, "@groups", "true", "@kv_heads");
@@ -363,6 +390,8 @@ std::vector<std::string> launch_bridge(const Words&, const Launch& launch) {
 
 Statements fill_bridge() {
   return {{.name = "mixed_precision._target_", .text = "megatron.bridge.training.mixed_precision.MixedPrecisionConfig"},
+          {.name = "mixed_precision.params_dtype._call_", .text = "false"},
+          {.name = "mixed_precision.pipeline_dtype._call_", .text = "false"},
           {.name = "model.activation_func._call_", .text = "false"},
           {.name = "train.train_iters", .text = "100", .comment = "to fill in"},
           {.name = "optimizer.lr", .text = "1e-4", .comment = "to fill in"},

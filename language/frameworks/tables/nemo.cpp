@@ -7,7 +7,8 @@
 // Names and meanings: github.com/NVIDIA/NeMo, release 1 (r1.23.0), examples/nlp/language_modeling/conf/
 // megatron_gpt_config.yaml, whose values are the defaults; nemo/collections/nlp/models/language_modeling/
 // megatron_base_model.py and megatron_gpt_model.py. Fields of Megatron Core's TransformerConfig are taken by their
-// names (build_transformer_config()). Buckets: NVIDIA/apex, contrib/optimizers/distributed_fused_adam.py.
+// names (build_transformer_config()). Buckets: NVIDIA/apex, contrib/optimizers/distributed_fused_adam.py,
+// whose megabytes are of 1024 x 1024 bytes; from memory.
 namespace stepcast::language {
 namespace {
 

@@ -22,7 +22,8 @@ Statements flags_of(std::span<const ShellWord> words, const std::string& file) {
       out.back().doubt = word.doubt;
     } else if (word.text.ends_with(".py")) {
       takes_values = false;  // the program that the flags behind it are of
-    } else if (!word.doubt.empty() && (word.text.ends_with("[@]}") || (takes_values && !out.back().text.empty()))) {
+    } else if (!word.doubt.empty() &&
+               (word.text.ends_with("[@]}") || (takes_values ? !out.back().text.empty() : !out.empty()))) {
       throw InputError(language::text(word.place),
                        "found " + in_quotes(word.text) + ", which " + word.doubt + "; expected its flags");
     } else if (takes_values) {

@@ -30,7 +30,7 @@ std::size_t override_name_end(std::string_view word) {
 
 bool counts_as_override(const std::string& word) { return word.starts_with("--") || override_name_end(word) > 0; }
 
-std::string unquoted(std::string text) {
+std::string unquoted(const std::string& text) {
   if (text.size() > 1 && (text.front() == '"' || text.front() == '\'') && text.back() == text.front())
     return text.substr(1, text.size() - 2);
   return text;

@@ -281,15 +281,14 @@ class ShellScript {
   }
 
   bool parts_or_closes(const std::string& text) {
-    if (text == "}" && (in(Kind::group) || in(Kind::definition) || in(Kind::call))) {
+    const bool braced = in(Kind::group) || in(Kind::definition) || in(Kind::call);
+    if ((text == "}" && braced) || (text == "esac" && in(Kind::choice))) {
       close();
     } else if (in(Kind::loop) && text == "do") {
       ShellBlock& loop = blocks_.back();
       loop.runs = loop.opened_by == "while" ? last_ : loop.opened_by == "until" ? opposite(last_) : Truth::yes;
     } else if (in(Kind::loop) && text == "done") {
       close_loop();
-    } else if (in(Kind::choice) && text == "esac") {
-      close();
     } else if (in(Kind::branches)) {
       return parts_branches(text);
     } else {

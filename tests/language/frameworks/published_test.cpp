@@ -782,6 +782,8 @@ TEST(Published, Llama3Of70BillionParametersInMegatronBridge) {
                "mixed_precision=bf16_with_fp8_current_scaling_mixed",
                {"cluster.node=dgx-h100"});
   EXPECT_EQ(said_of(wider, kPlan), "4 1 8 1 64 fp8 1 none");
+  EXPECT_EQ(said_of(wider, {"training.scaling", "training.eight_bit_parameters", "training.bf16_layers_at_start"}),
+            "current true 1");
 }
 
 // github.com/huggingface/transformers @00e12e7, tests/deepspeed/ds_config_zero2.json, with what fills in its "auto".
@@ -916,6 +918,14 @@ TEST(Published, FilesOfAccelerate) {
   const auto sharded = with("fsdp.yaml", arguments);
   EXPECT_EQ(said_of(sharded, kPlan), "1 1 2 2 4 bf16 3 none");
   EXPECT_EQ(sharded.model.name, "llama3-8b");
+  EXPECT_EQ(
+      said_of(imported("hf-trainer",
+                       "accelerate launch --use_fsdp --num_processes 8 --mixed_precision bf16 --fsdp_sharding_strategy "
+                       "SHARD_GRAD_OP --fsdp_auto_wrap_policy TRANSFORMER_BASED_WRAP " +
+                           arguments,
+                       on),
+              kPlan),
+      "1 1 8 2 16 bf16 2 none");
   // A flag in front of the program counts more than the file.
   const auto offloaded = with("deepspeed_zero3.yaml", "--num_processes 8 " + arguments);
   EXPECT_EQ(said_of(offloaded, kPlan), "1 1 8 2 16 bf16 3 none");
