@@ -20,7 +20,7 @@ const std::string kSite = "import slurm scenarios/slurm/topology.conf --node dgx
 
 /// A job of 512 GPUs on these nodes of the site of scenarios/slurm, whose leaf switches lead up a fourth of what comes
 /// from below.
-Outcome job_on(const std::string& nodelist, const std::string& format) {
+Outcome site_job(const std::string& nodelist, const std::string& format) {
   const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / ("site-" + std::to_string(getpid()));
   std::filesystem::create_directories(folder);
   const Outcome imported = run_program(kSite + "--oversubscription 4 --nodelist '" + nodelist + "' --output " +
@@ -43,8 +43,8 @@ std::string two_leaves_in_turn() {
 
 // docs/clusters.md has these figures.
 TEST(ImportSlurm, NodesOfTwoLeavesInTurnWaitForTheirUpLinks) {
-  const auto packed = nlohmann::json::parse(job_on("gpu[0001-0064]", "json").out)["results"][0];
-  const auto in_turn = nlohmann::json::parse(job_on(two_leaves_in_turn(), "json").out)["results"][0];
+  const auto packed = nlohmann::json::parse(site_job("gpu[0001-0064]", "json").out)["results"][0];
+  const auto in_turn = nlohmann::json::parse(site_job(two_leaves_in_turn(), "json").out)["results"][0];
   EXPECT_EQ(packed["gpus"], 512);
   EXPECT_GT(in_turn["step_time_s"].get<double>(), 1.3 * packed["step_time_s"].get<double>());
   EXPECT_EQ(in_turn["busiest_link"]["name"], "leaf01 -> spines");
@@ -52,7 +52,7 @@ TEST(ImportSlurm, NodesOfTwoLeavesInTurnWaitForTheirUpLinks) {
 }
 
 TEST(ImportSlurm, ANoteSaysOverHowManyLeavesTheJobIs) {
-  EXPECT_THAT(job_on("gpu[0001-0064]", "table").out, HasSubstr("the job's 64 nodes are on 2 of 32 leaf switches"));
+  EXPECT_THAT(site_job("gpu[0001-0064]", "table").out, HasSubstr("the job's 64 nodes are on 2 of 32 leaf switches"));
 }
 
 TEST(ImportSlurm, WritesWhereEachLineIsFrom) {

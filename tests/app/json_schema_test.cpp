@@ -74,7 +74,7 @@ const std::string& python() {
 }
 
 /// Those of the documents that the schema refuses, with why.
-json refused(const std::string& schema_text, const json& documents) {
+json refused_documents(const std::string& schema_text, const json& documents) {
   const fs::path folder = fs::path(testing::TempDir()) / ("json_schema." + std::to_string(getpid()));
   fs::create_directories(folder);
   std::ofstream(folder / "schema.json") << schema_text;
@@ -111,12 +111,13 @@ TEST(JsonSchema, TakesEveryScenarioAndEveryFileOfConfigs) {
   json scenarios;
   for (const fs::path& file : yaml_files(kRoot / "scenarios")) scenarios[file] = as_json(read_text(file));
   scenarios["every key"] = as_json(read_text(kRoot / "tests/language/every_key.yaml"));
-  EXPECT_EQ(refused(read_text(kScenarioSchema), scenarios), json::object());
+  EXPECT_EQ(refused_documents(read_text(kScenarioSchema), scenarios), json::object());
   for (const std::string kind : {"cluster", "fabric", "gpu", "link", "model", "node", "software"}) {
     json files;
     for (const fs::path& file : yaml_files(kRoot / "configs" / (kind == "software" ? kind : kind + "s")))
       files[file] = as_json(read_text(file));
-    EXPECT_EQ(refused(run_program("keys " + kind + " --format json-schema").out, files), json::object()) << kind;
+    EXPECT_EQ(refused_documents(run_program("keys " + kind + " --format json-schema").out, files), json::object())
+        << kind;
   }
 }
 
@@ -149,7 +150,7 @@ TEST(JsonSchema, RefusesWhatTheProgramRefuses) {
                  {"based", as_json("base: ./good.yaml\ntraining: {sequence: 1024}")},
                  {"included", as_json("include: [a.yaml, b.yaml]\ncluster: {nodes: 4}")}};
   for (std::size_t i = 0; i < bad.size(); ++i) documents[std::to_string(i)] = as_json(bad[i]);
-  const json wrong = refused(read_text(kScenarioSchema), documents);
+  const json wrong = refused_documents(read_text(kScenarioSchema), documents);
   EXPECT_FALSE(wrong.contains("good")) << wrong["good"];
   EXPECT_FALSE(wrong.contains("based")) << wrong["based"];
   EXPECT_FALSE(wrong.contains("included")) << wrong["included"];
