@@ -39,6 +39,8 @@ install(FILES ${made}/stepcastConfig.cmake ${made}/stepcastConfigVersion.cmake D
 
 install(DIRECTORY examples DESTINATION ${share}/stepcast COMPONENT development)
 install(DIRECTORY configs scenarios DESTINATION ${share}/stepcast)
+# Scenarios name it by this way.
+install(FILES docs/scenario.schema.json DESTINATION ${share}/stepcast/docs)
 install(FILES README.md CHANGELOG.md CONTRIBUTING.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)

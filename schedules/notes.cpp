@@ -62,6 +62,21 @@ void note_one_data_rank(const Scenario& s, std::vector<Note>& out) {
   idle(plan.compression.any(), "data_parallel.compression");
 }
 
+/// Over how many leaf switches the job is spread, and what has to go through which narrow place for that.
+std::string where_nodes_are(const topology::JobSpread& spread) {
+  std::string words =
+      fmt::format("the job's {} nodes are on {} of {} leaf switches", spread.nodes, spread.leaves, spread.of_leaves);
+  if (spread.fewest < spread.leaves) words += fmt::format("; {} could hold them", spread.fewest);
+  if (spread.narrowest)
+    words += fmt::format(
+        "; {} of these lead up less than the job's network cards below them can send, {} the least: "
+        "{} for {}",
+        spread.narrow_leaves, spread.narrowest->name, text(spread.narrowest->up), text(spread.narrowest->below));
+  else if (spread.leaves > 1)
+    words += "; each leads up all that the job's network cards below it can send";
+  return words;
+}
+
 }  // namespace
 
 std::vector<Note> notes(const Scenario& s) {
@@ -104,6 +119,7 @@ std::vector<Note> notes(const Forecast& forecast) {
          fmt::format("{} carries {:.0f} % of what it can: traffic inside layers passes other traffic there, so the "
                      "step is too short; --detail transfers lets them share it",
                      forecast.busiest_link->name, 100 * forecast.busiest_link->utilisation)});
+  if (forecast.spread) out.push_back({"cluster.fabric", where_nodes_are(*forecast.spread)});
   return out;
 }
 

@@ -7,8 +7,10 @@ packages=(g++ cmake ninja-build ccache libboost-graph-dev libboost-program-optio
 # Node.js of another origin brings its own npm.
 optional_packages=(coinor-libcbc-dev)
 command -v npm >/dev/null || optional_packages+=(nodejs npm)
-# What is tested besides: sweeps that mpirun shares out, the page in a browser, and the module for Python.
-test_packages=(libopenmpi-dev openmpi-bin chromium pybind11-dev python3-dev python3-pytest)
+# What is tested besides: sweeps that mpirun shares out, the page in a browser, the module for Python, and the
+# schema of scenarios.
+test_packages=(libopenmpi-dev openmpi-bin chromium pybind11-dev python3-dev python3-pytest
+  python3-jsonschema)
 
 # install_missing PACKAGE...
 install_missing() {

@@ -127,8 +127,8 @@ void join_nodes(ClusterParts& parts, const NodeSpec& node, const FabricSpec& fab
   parts.hashing = scrambled(fabric.seed);
   parts.port_up = node.nic->latency + fabric.cable_latency + fabric.switch_latency;
   parts.port_down = node.nic->latency + fabric.cable_latency;
-  parts.fabric =
-      build_fabric({fabric, parts.gpus.nodes(), static_cast<std::uint32_t>(parts.node.nics.size()), parts.port});
+  parts.fabric = build_fabric({fabric, parts.gpus.nodes(), static_cast<std::uint32_t>(parts.node.nics.size()),
+                               parts.port, node.nic->efficiency});
 }
 
 /// PXN: where NICs are on rails, a GPU in use of the sender's node that owns the receiver's rail does the sending. The

@@ -46,11 +46,12 @@ class Fabric {
   virtual Bandwidth bisection(const Halves& halves) const = 0;
 };
 
-/// What a fabric is asked to join. `port` is what one NIC's cable carries.
+/// What a fabric is asked to join.
 struct FabricRequest {
   FabricSpec spec;
   std::uint32_t nodes = 0, nics_per_node = 0;
-  Bandwidth port{};
+  Bandwidth port{};       ///< what bulk transfers reach of one NIC's cable
+  double efficiency = 1;  ///< their share of what the data sheet says, which other cables have too
 };
 
 }  // namespace stepcast::topology

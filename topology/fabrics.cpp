@@ -17,6 +17,7 @@ extern const FabricBuilder rail_only_fabric;
 extern const FabricBuilder fat_tree_fabric;
 extern const FabricBuilder dragonfly_plus_fabric;
 extern const FabricBuilder torus_fabric;
+extern const FabricBuilder graph_fabric;
 
 namespace {
 
@@ -31,7 +32,8 @@ bool reads(const FabricSpec& spec, std::string_view member) {
 
 std::span<const FabricBuilder* const> fabrics() {
   static constexpr std::array list = {&one_switch_fabric, &rail_fat_tree_fabric,  &rail_only_fabric,
-                                      &fat_tree_fabric,   &dragonfly_plus_fabric, &torus_fabric};
+                                      &fat_tree_fabric,   &dragonfly_plus_fabric, &torus_fabric,
+                                      &graph_fabric};
   return list;
 }
 

@@ -2,13 +2,12 @@
 
 #include <algorithm>
 #include <bit>
-#include <boost/graph/adjacency_list.hpp>
-#include <boost/graph/push_relabel_max_flow.hpp>
 #include <cmath>
 #include <limits>
 #include <set>
 
 #include "topology/cluster_parts.h"
+#include "topology/maximum_flow.h"
 
 namespace stepcast::topology {
 
@@ -39,14 +38,6 @@ std::uint32_t hops_of(const Path& path) {
   return static_cast<std::uint32_t>(std::lround(hops));
 }
 
-using Traits = boost::adjacency_list_traits<boost::vecS, boost::vecS, boost::directedS>;
-/// Capacities in whole bytes per second: exact sums.
-using FlowGraph = boost::adjacency_list<
-    boost::vecS, boost::vecS, boost::directedS, boost::no_property,
-    boost::property<boost::edge_capacity_t, std::int64_t,
-                    boost::property<boost::edge_residual_capacity_t, std::int64_t,
-                                    boost::property<boost::edge_reverse_t, Traits::edge_descriptor>>>>;
-
 /// Links that paths between the GPUs cross; all of them where there are several nodes.
 std::vector<LinkId> links_in_use(const Cluster& cluster) {
   std::set<LinkId> used;
@@ -62,27 +53,6 @@ std::vector<LinkId> links_in_use(const Cluster& cluster) {
   }
   return {used.begin(), used.end()};
 }
-
-/// A maximum flow over links between numbered places.
-class MaximumFlow {
- public:
-  explicit MaximumFlow(std::size_t places) : graph_(places) {}
-  void add(std::size_t from, std::size_t to, double bytes_per_second) {
-    const auto capacity = boost::get(boost::edge_capacity, graph_);
-    const auto reverse = boost::get(boost::edge_reverse, graph_);
-    const auto there = boost::add_edge(from, to, graph_).first, back = boost::add_edge(to, from, graph_).first;
-    capacity[there] = std::llround(bytes_per_second);
-    capacity[back] = 0;
-    reverse[there] = back;
-    reverse[back] = there;
-  }
-  Bandwidth run(std::size_t source, std::size_t sink) {
-    return {static_cast<double>(boost::push_relabel_max_flow(graph_, source, sink))};
-  }
-
- private:
-  FlowGraph graph_;
-};
 
 /// What can flow from the GPUs of one side to the others. A node all of whose GPUs send takes nothing in, and one all
 /// of whose GPUs receive lets nothing out: nodes are no switches.

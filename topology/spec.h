@@ -75,6 +75,22 @@ struct NodeSpec {
   friend bool operator==(const NodeSpec&, const NodeSpec&) = default;
 };
 
+/// A switch of a hand-written fabric (kind "graph"), and the nodes that plug into it.
+struct FabricSwitch {
+  std::string name;
+  std::string nodes;  ///< a list as Slurm writes one (topology/hostlist.h); empty: none
+  std::string nics;   ///< of these nodes, "0-3,6"; empty: all
+  friend bool operator==(const FabricSwitch&, const FabricSwitch&) = default;
+};
+
+/// Cables of a hand-written fabric: from each switch of one list to each of another.
+struct FabricCables {
+  std::string from, to;                  ///< lists of switches, as lists of nodes are written
+  std::optional<Bandwidth> bandwidth{};  ///< of one cable in one direction, as the data sheet says; none: a NIC's
+  std::uint32_t count = 1;               ///< parallel cables
+  friend bool operator==(const FabricCables&, const FabricCables&) = default;
+};
+
 /// What joins the nodes, from configs/fabrics/.
 struct FabricSpec {
   std::string name;
@@ -89,9 +105,11 @@ struct FabricSpec {
   std::uint64_t seed = 0;            ///< routing hash: which of the possible hashings
   /// Routing spray: what equal-cost paths carry together, of what their links could, (0, 1]. None: not stated.
   std::optional<double> spray_efficiency{};
-  bool in_network_reduction = false;  ///< its switches add up what nodes push to them (SHARP), and it is switched on
-  Time switch_latency{};              ///< one switch, port to port
-  Time cable_latency{};               ///< one cable
+  std::vector<FabricSwitch> switches{};  ///< kind "graph" only
+  std::vector<FabricCables> cables{};    ///< kind "graph" only
+  bool in_network_reduction = false;     ///< its switches add up what nodes push to them (SHARP), and it is switched on
+  Time switch_latency{};                 ///< one switch, port to port
+  Time cable_latency{};                  ///< one cable
   std::string source;
   friend bool operator==(const FabricSpec&, const FabricSpec&) = default;
 };

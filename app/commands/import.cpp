@@ -3,6 +3,7 @@
 #include "app/candidates.h"
 #include "app/command.h"
 #include "app/distinct_files.h"
+#include "app/import_site.h"
 #include "app/options.h"
 #include "app/output.h"
 #include "language/configs/config_folders.h"
@@ -23,8 +24,10 @@ CommandLine import_line() {
   options.add_options()("set", po::value<std::vector<std::string>>()->composing()->default_value({}, ""),
                         "KEY=VALUE laid over what is read, as the machines; may be repeated")(
       "output", po::value<std::string>()->default_value("", ""), "write to this file; -: standard output");
+  add_site_options(options);
   return {.usage =
-              "usage: stepcast import FRAMEWORK FILE|FLAGS [OPTIONS]\n\n"
+              "usage: stepcast import FRAMEWORK FILE|FLAGS [OPTIONS]\n"
+              "       stepcast import slurm topology.conf --node NAME [OPTIONS]\n\n"
               "Makes a scenario of what starts a training: a shell script or the flags of Megatron-LM, a "
               "configuration of\n"
               "DeepSpeed (JSON), torchtitan (TOML), nanotron, NeMo or Megatron Bridge (YAML, or Hydra's words "
@@ -41,7 +44,10 @@ CommandLine import_line() {
               "  stepcast import torchtitan llama3_70b.toml --set cluster.node=dgx-h100 --set cluster.gpus=256\n"
               "  stepcast import hf-trainer finetune.sh --set cluster.node=dgx-a100-80gb --set model=llama2-7b\n"
               "  stepcast import nemo gpt3_175b.yaml --set cluster.node=dgx-h100 --set model.vocab=50257\n\n"
-              "docs/launch-lines.md says more; stepcast emit goes the other way.",
+              "docs/launch-lines.md says more; stepcast emit goes the other way.\n\n"
+              "Of Slurm's topology.conf it makes a cluster file: switches, the nodes on them, and which of them a job "
+              "has\n(docs/clusters.md).\n\n"
+              "  stepcast import slurm topology.conf --node dgx-h100 --nodelist 'gpu[001-064]' --output cluster.yaml",
           .options = options,
           .formats = {},
           .sets_scenarios = true};
@@ -57,6 +63,7 @@ bool is_command_line(const std::string& word) {
 Candidates framework_names(const std::string&) {
   std::vector<std::string> names;
   for (const language::Framework* framework : language::frameworks()) names.emplace_back(framework->name);
+  names.emplace_back(kSlurm);
   return plain_candidates(names);
 }
 
@@ -64,7 +71,14 @@ int import_plan(const std::vector<std::string>& words) {
   const auto values = parse_options(words, import_line());
   if (!values) return kDone;
   const auto paths = (*values)["path"].as<std::vector<std::string>>();
-  if (paths.empty()) throw InputError("stepcast import", "no framework given, expected " + language::framework_names());
+  if (paths.empty())
+    throw InputError("stepcast import",
+                     "no framework given, expected " + language::framework_names() + ", or " + std::string(kSlurm));
+  if (paths.front() == kSlurm) {
+    import_site(*values);
+    return kDone;
+  }
+  refuse_with(*values, "a framework", {"node", "scontrol", "nodelist", "oversubscription"});
   const language::Framework& framework = language::framework_named(paths.front(), "stepcast import");
   if (paths.size() != 2)
     throw InputError("stepcast import", paths.size() == 1

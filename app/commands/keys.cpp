@@ -5,11 +5,13 @@
 #include <nlohmann/json.hpp>
 
 #include "app/command.h"
+#include "app/json_schema.h"
 #include "app/options.h"
 #include "app/output.h"
 #include "app/report/json_text.h"
 #include "app/report/text_table.h"
 #include "language/configs/cluster.h"
+#include "language/configs/config_folders.h"
 #include "language/configs/files.h"
 #include "language/configs/measured_kernels.h"
 #include "language/configs/model.h"
@@ -203,32 +205,53 @@ std::string json(const std::vector<Section>& sections) {
   return json_text(all);
 }
 
+/// What editors complete and check files by.
+std::string schema_text(const std::string& prefix) {
+  const std::string_view name = prefix.empty() ? kBlocks.front().name : std::string_view(prefix);
+  std::vector<std::string_view> files;
+  for (const KeyBlock& block : kBlocks)
+    if (&block == &kBlocks.front() || !block.schema().folder.empty()) files.push_back(block.name);
+  if (std::ranges::find(files, name) == files.end())
+    throw InputError("stepcast keys",
+                     "found " + in_quotes(prefix) +
+                         " with --format json-schema, expected a kind of file: " + language::one_of(prefix, files));
+  const auto block = std::ranges::find(kBlocks, name, &KeyBlock::name);
+  return json_text(json_schema(block->schema(), language::Library(language::config_folders())));
+}
+
 CommandLine keys_line() {
   namespace po = boost::program_options;
   po::options_description options("Options");
-  options.add_options()("format", po::value<std::string>()->default_value("table"), "table, json or markdown")(
+  options.add_options()("format", po::value<std::string>()->default_value("table"),
+                        "table, json, json-schema or markdown")(
       "output", po::value<std::string>()->default_value("", ""), "write to this file instead of standard output");
   return {
       "usage: stepcast keys [PREFIX] [OPTIONS]\n\n"
       "Prints every key of scenarios and of the files of configs/, or those at and below PREFIX: a path such as\n"
       "parallelism, cluster.node or software.transport, or a kind of file such as gpu or link.\n\n"
       "  stepcast keys parallelism\n"
-      "  stepcast keys gpu --format json",
+      "  stepcast keys gpu --format json\n"
+      "  stepcast keys --format json-schema --output scenario.schema.json",
       options,
-      {"table", "json", "markdown"}};
+      {"table", "json", "json-schema", "markdown"}};
 }
 
 int keys(const std::vector<std::string>& words) {
   const auto values = parse_options(words, keys_line());
   if (!values) return kDone;
   const auto format = (*values)["format"].as<std::string>();
-  constexpr std::array<std::string_view, 3> kFormats{"table", "json", "markdown"};
+  constexpr std::array<std::string_view, 4> kFormats{"table", "json", "json-schema", "markdown"};
   if (std::ranges::find(kFormats, format) == kFormats.end())
     throw InputError("--format", "found " + in_quotes(format) + ", expected " + language::one_of(format, kFormats));
   const auto prefixes = (*values)["path"].as<std::vector<std::string>>();
   if (prefixes.size() > 1)
     throw InputError("stepcast keys", "found " + in_quotes(prefixes[1]) + ", expected one prefix");
-  const std::vector<Section> found = sections(prefixes.empty() ? "" : prefixes.front());
+  const std::string prefix = prefixes.empty() ? "" : prefixes.front();
+  if (format == "json-schema") {
+    write_output((*values)["output"].as<std::string>(), schema_text(prefix));
+    return kDone;
+  }
+  const std::vector<Section> found = sections(prefix);
   write_output((*values)["output"].as<std::string>(), format == "markdown" ? markdown(found)
                                                       : format == "json"   ? json(found)
                                                                            : table(found));

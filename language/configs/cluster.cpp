@@ -1,12 +1,18 @@
 #include "language/configs/cluster.h"
 
+#include <charconv>
+#include <unordered_map>
+
 #include "language/configs/usual_stack.h"
 #include "language/core/library.h"
+#include "language/core/nearest.h"
 #include "sim/in_quotes.h"
 #include "sim/input_error.h"
 #include "topology/allocation.h"
 #include "topology/dimensions.h"
 #include "topology/fabrics.h"
+#include "topology/fabrics/written_graph.h"
+#include "topology/hostlist.h"
 
 namespace stepcast::language {
 namespace {
@@ -36,6 +42,28 @@ void check_up_links(const topology::FabricSpec& fabric, JoinedNodes joined, cons
   }
 }
 
+/// Where "switches[2].nodes" was written.
+Place place_in(const Node& fabric, const std::string& key) {
+  const std::size_t bracket = key.find('['), end = key.find("].");
+  const Node* const list = fabric.find(key.substr(0, bracket));
+  if (list == nullptr || end == std::string::npos) return locate(fabric, key.substr(0, bracket));
+  std::size_t item = 0;
+  std::from_chars(key.data() + bracket + 1, key.data() + end, item);
+  return item < list->items.size() ? locate(list->items[item], key.substr(end + 2)) : list->place;
+}
+
+/// What switches and cables of a listed fabric say wrongly, where they say it.
+void check_graph(const topology::FabricSpec& fabric, const Value& v) {
+  try {
+    topology::read_written_graph(fabric);
+  } catch (const InputError& error) {
+    const std::string what = error.what();
+    const std::size_t colon = what.find(": ");
+    const std::string key = what.substr(0, colon);
+    fail(place_in(*v.node, key), join(v.path, key), what.substr(colon + 2));
+  }
+}
+
 topology::FabricSpec read_fabric(const Value& v, JoinedNodes joined) {
   topology::FabricSpec fabric = read_block(fabric_table(), v);
   if (fabric.name.empty()) fabric.name = v.text;
@@ -44,6 +72,7 @@ topology::FabricSpec read_fabric(const Value& v, JoinedNodes joined) {
     fail(locate(*v.node, "torus"), key,
          (fabric.torus.empty() ? std::string("missing, with kind torus") : "found '" + fabric.torus + "'") +
              ", expected two or three sides such as '16x16' or '4x4x8'");
+  if (fabric.kind == "graph") check_graph(fabric, v);
   check_up_links(fabric, joined, v);
   return fabric;
 }
@@ -68,6 +97,53 @@ topology::FabricSpec fabric_over(const std::string& usual, const Value& cluster,
 bool lies_over_the_usual(const Node* fabric) {
   return fabric == nullptr || (fabric->kind == Node::Kind::mapping && fabric->find("kind") == nullptr &&
                                fabric->find("base") == nullptr && fabric->find("include") == nullptr);
+}
+
+/// The nodes of a list, by the numbers that the fabric gives them. Throws InputError with what is wrong with the list.
+topology::Allocation listed_nodes(const std::string& list, const topology::FabricSpec& fabric,
+                                  std::uint32_t gpus_per_node) {
+  if (fabric.kind != "graph")
+    throw InputError("", "found " + in_quotes(list) + " with a fabric of kind " + fabric.kind +
+                             ", whose nodes have no names; expected kind graph, or cluster.allocation");
+  const topology::WrittenGraph graph = topology::read_written_graph(fabric);
+  std::unordered_map<std::string_view, std::uint32_t> numbers;
+  for (const std::string& name : graph.nodes) numbers.emplace(name, static_cast<std::uint32_t>(numbers.size()));
+  std::vector<bool> seen(graph.nodes.size());
+  topology::Allocation allocation;
+  for (const std::string& name : topology::expand_hostlist(list)) {
+    const auto known = numbers.find(name);
+    if (known == numbers.end()) {
+      const std::vector<std::string_view> names(graph.nodes.begin(), graph.nodes.end());
+      throw InputError("", "found the node " + in_quotes(name) + ", which no switch of cluster.fabric lists" +
+                               did_you_mean(name, names));
+    }
+    if (seen[known->second]) throw InputError("", "found the node " + in_quotes(name) + " twice, expected it once");
+    seen[known->second] = true;
+    allocation.nodes.push_back({known->second, {}});
+  }
+  allocation.of_nodes = static_cast<std::uint32_t>(graph.nodes.size());
+  return topology::resolve(std::move(allocation), gpus_per_node, "");
+}
+
+/// Which nodes of a listed fabric the job has. `nodes`: where no list says it.
+void use_listed_nodes(const ClusterDraft& draft, const Value& value, std::uint32_t nodes,
+                      schedules::ClusterSpec& cluster) {
+  const auto blame = [&](std::string_view key, const std::string& what) {
+    fail(locate(*value.node, key), join(value.path, key), what);
+  };
+  if (draft.nodelist) {
+    try {
+      cluster.allocation = listed_nodes(*draft.nodelist, cluster.fabric, cluster.node.gpus);
+    } catch (const InputError& error) {
+      blame("nodelist", error.what());
+    }
+    cluster.gpus = topology::count(*cluster.allocation);
+  } else if (cluster.fabric.kind == "graph" && nodes > 1) {
+    const std::size_t listed = topology::read_written_graph(cluster.fabric).nodes.size();
+    if (nodes > listed)
+      blame("nodes", "found " + std::to_string(nodes) + " nodes, of which the switches of cluster.fabric list " +
+                         std::to_string(listed));
+  }
 }
 
 }  // namespace
@@ -95,13 +171,21 @@ const Table<ClusterDraft>& cluster_table() {
            }},
           {{"allocation", text_type(), "the first ones", "GPUs in use: '0-2,5', or 'node0:0-3,node2:4-7'"},
            [](C& c, const Value& v) { c.allocation = v.text; }},
+          {{"nodelist", text_type(), "the first ones",
+            "nodes in use, by the names that a fabric of kind graph lists, as Slurm writes them: 'gpu[001-064]'; ranks "
+            "follow its order"},
+           [](C& c, const Value& v) { c.nodelist = v.text; }},
           {{"other.gpu", block(gpu_schema), "none", "GPUs of a second kind"},
            [](C& c, const Value& v) { c.other_gpu = read_block(gpu_table(), v); }},
           {{"other.first", whole(1, kMostGpus), "required of other.gpu", "from this GPU on, counted from 0"},
            [](C& c, const Value& v) { c.other_first = v.whole; }},
           {{"source", text_type(), "", "where the numbers are from"}, [](C&, const Value&) {}},
       },
-      {{"nodes", "gpus"}, {"gpus", "allocation"}});
+      {{"nodes", "gpus"},
+       {"gpus", "allocation"},
+       {"nodes", "nodelist"},
+       {"gpus", "nodelist"},
+       {"allocation", "nodelist"}});
   return table;
 }
 
@@ -178,6 +262,7 @@ schedules::ClusterSpec finish(const ClusterDraft& draft, const Value& value) {
     fabric.text = draft.fabric_file;
     cluster.fabric = read_fabric(fabric, joined);
   }
+  use_listed_nodes(draft, value, joined.nodes, cluster);
   return cluster;
 }
 

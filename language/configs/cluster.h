@@ -16,7 +16,7 @@ struct ClusterDraft {
   std::string fabric_file;     ///< that it is named by or starts from; empty: none
   std::optional<std::int64_t> nodes, gpus, nics_per_node;
   std::optional<Bandwidth> nic_bandwidth;
-  std::optional<std::string> allocation;
+  std::optional<std::string> allocation, nodelist;
   std::optional<schedules::Gpu> other_gpu;
   std::optional<std::int64_t> other_first;
 };

@@ -4,7 +4,11 @@
 namespace stepcast::language {
 namespace {
 
+using topology::FabricCables;
 using topology::FabricSpec;
+using topology::FabricSwitch;
+
+constexpr std::int64_t kMostCables = 4096;
 
 Names kind_names() {
   Names names;
@@ -17,6 +21,41 @@ std::optional<Names> keys_of_kind(std::string_view kind) {
     if (fabric->name == kind) return Names(fabric->reads.begin(), fabric->reads.end());
   return {};
 }
+
+std::uint32_t count_of(const Value& v) { return static_cast<std::uint32_t>(v.whole); }
+
+const Table<FabricSwitch>& switch_table() {
+  static const Table<FabricSwitch> table(
+      "Switch of a fabric", "",
+      {
+          {{"name", text_type(), kRequired, "what cables call it"},
+           [](FabricSwitch& s, const Value& v) { s.name = v.text; }},
+          {{"nodes", text_type(), "none", "those that plug into it, as Slurm writes lists: 'gpu[001-032]'"},
+           [](FabricSwitch& s, const Value& v) { s.nodes = v.text; }},
+          {{"nics", text_type(), "all", "which network cards of these nodes: '0', '0-3,6'"},
+           [](FabricSwitch& s, const Value& v) { s.nics = v.text; }},
+      });
+  return table;
+}
+
+const Table<FabricCables>& cables_table() {
+  static const Table<FabricCables> table(
+      "Cables of a fabric", "",
+      {
+          {{"from", text_type(), kRequired, "switches, listed as nodes are: 'leaf[1-32]'"},
+           [](FabricCables& c, const Value& v) { c.from = v.text; }},
+          {{"to", text_type(), kRequired, "switches; each of from is joined to each of them, both ways"},
+           [](FabricCables& c, const Value& v) { c.to = v.text; }},
+          {{"bandwidth", bandwidth_type(), "a network card's", "of one cable in one direction, as the data sheet says"},
+           [](FabricCables& c, const Value& v) { c.bandwidth = v.bandwidth; }},
+          {{"count", whole(1, kMostCables), "1", "parallel cables of each pair"},
+           [](FabricCables& c, const Value& v) { c.count = count_of(v); }},
+      });
+  return table;
+}
+
+const Schema& switch_schema() { return switch_table().schema; }
+const Schema& cables_schema() { return cables_table().schema; }
 
 }  // namespace
 
@@ -49,6 +88,12 @@ const Table<FabricSpec>& fabric_table() {
             {{"spray_efficiency", number(0.01, 1), "",
               "routing spray, which needs it: what equal paths carry together, of what their links could"},
              [](FabricSpec& f, const Value& v) { f.spray_efficiency = v.number; }},
+            {{"switches", list_of_mappings("[{name: leaf0, nodes: 'n[0-7]'}]", switch_schema), "required of graph",
+              "[{name, nodes, nics}, ...]; nodes are numbered as they are listed"},
+             [](FabricSpec& f, const Value& v) { f.switches = read_list(switch_table(), v); }},
+            {{"cables", list_of_mappings("[{from: 'leaf[0-3]', to: 'spine[0-1]', count: 8}]", cables_schema), "",
+              "[{from, to, bandwidth, count}, ...]"},
+             [](FabricSpec& f, const Value& v) { f.cables = read_list(cables_table(), v); }},
             {{"in_network_reduction", flag(), "false",
               "its switches add up what nodes push to them (SHARP switched on), as the algorithm sharp needs"},
              [](FabricSpec& f, const Value& v) { f.in_network_reduction = v.flag; }},

@@ -62,4 +62,16 @@ T read_block(const Table<T>& table, const Value& value) {
   return into;
 }
 
+/// Reads the list of mappings that `list` holds.
+template <class T>
+std::vector<T> read_list(const Table<T>& table, const Value& list) {
+  std::vector<T> all;
+  for (const Node& item : list.node->items) {
+    T one{};
+    read(table, item, list.path + '[' + std::to_string(all.size()) + ']', *list.library, one);
+    all.push_back(std::move(one));
+  }
+  return all;
+}
+
 }  // namespace stepcast::language

@@ -143,7 +143,7 @@ const Table<NetworkLayerDraft>& layer_table() {
            [](D& d, const Value& v) { d.layer.parameters = v.number; }},
           {{"saved", bytes_type(), "gemm: its result; elementwise: 0", "kept for backward, of one sample"},
            [](D& d, const Value& v) { d.layer.saved = static_cast<double>(v.bytes.value); }},
-          {{"backward", list_type("[{op: gemm, m: 8, n: 8, k: 8}]"), "derived",
+          {{"backward", list_of_mappings("[{op: gemm, m: 8, n: 8, k: 8}]", network_schema), "derived",
             "gemm and elementwise entries to run instead"},
            [](D& d, const Value& v) { d.layer.backward = read_layers(*v.node, v.path, *v.library); }},
       });

@@ -62,16 +62,8 @@ const Table<GraphLink>& graph_link_table() {
   return table;
 }
 
-template <class T>
-std::vector<T> read_list(const Table<T>& table, const Value& v) {
-  std::vector<T> all;
-  for (const Node& item : v.node->items) {
-    T one{};
-    read(table, item, v.path + '[' + std::to_string(all.size()) + ']', *v.library, one);
-    all.push_back(std::move(one));
-  }
-  return all;
-}
+const Schema& device_schema() { return device_table().schema; }
+const Schema& graph_link_schema() { return graph_link_table().schema; }
 
 /// Of builder graph: both ends of a link are devices. (Who builds the graph asks the same, and knows no places.)
 void check_ends(const NodeFile& node, const Value& value) {
@@ -154,9 +146,9 @@ const Table<NodeFile>& node_table() {
              [](NodeFile& n, const Value& v) { n.spec.socket_link = read_link(v); }},
             {{"nic", block(link_schema), "", "the cable of one network card"},
              [](NodeFile& n, const Value& v) { n.spec.nic = read_link(v); }},
-            {{"devices", list_type("[{name: gpu0, kind: gpu}]"), "", "[{name, kind}, ...]"},
+            {{"devices", list_of_mappings("[{name: gpu0, kind: gpu}]", device_schema), "", "[{name, kind}, ...]"},
              [](NodeFile& n, const Value& v) { n.spec.devices = read_list(device_table(), v); }},
-            {{"links", list_type("[{from: gpu0, to: host, link: pcie-gen4-x16}]"), "",
+            {{"links", list_of_mappings("[{from: gpu0, to: host, link: pcie-gen4-x16}]", graph_link_schema), "",
               "[{from, to, link, count}, ...]"},
              [](NodeFile& n, const Value& v) { n.spec.links = read_list(graph_link_table(), v); }},
             {{"fabric", text_type(), "", "what usually joins such nodes: a file of configs/fabrics/"},

@@ -26,7 +26,7 @@ const Table<Profile>& profile_table() {
            }},
           {{"software", block(software_schema), "", "what it replaces of any software: kernel_gap, transport, ..."},
            [](P& p, const Value& v) { p.software = *v.node; }},
-          {{"kernels", list_type("[{by: cudnn, attention: {forward: 0.7}}]"), "",
+          {{"kernels", list_of_mappings("[{by: cudnn, attention: {forward: 0.7}}]", measured_kernels_schema), "",
             "of each maker's kernels, what stacks that run them reach; of others nothing changes"},
            [](P& p, const Value& v) { p.kernels = read_measured_kernels(v); }},
           told("measured.run", text_type(), "the bundle's run"),

@@ -91,6 +91,12 @@ Type list_type(std::string_view example, Names (*names)()) {
   return type;
 }
 
+Type list_of_mappings(std::string_view example, const Schema& (*fields)()) {
+  Type type = list_type(example);
+  type.fields = fields;
+  return type;
+}
+
 void fail(const Place& place, const std::string& path, const std::string& what) {
   throw InputError(text(place), path.empty() ? what : path + ": " + what);
 }

@@ -35,10 +35,11 @@ struct Type {
   Kind kind = Kind::text;
   double least = -std::numeric_limits<double>::infinity();
   double most = std::numeric_limits<double>::infinity();
-  bool above_least = false;             ///< `least` itself is not allowed
-  Names (*names)() = nullptr;           ///< choice: what can be chosen, in the order of the enumeration; list: what of
-  Names (*later_names)() = nullptr;     ///< choice: known, not built yet
-  const Schema& (*fields)() = nullptr;  ///< block: a file of configs/ by its name, or a mapping of these keys
+  bool above_least = false;          ///< `least` itself is not allowed
+  Names (*names)() = nullptr;        ///< choice: what can be chosen, in the order of the enumeration; list: what of
+  Names (*later_names)() = nullptr;  ///< choice: known, not built yet
+  /// block: a file of configs/ by its name, or a mapping of these keys; list: of mappings of these keys.
+  const Schema& (*fields)() = nullptr;
   std::string_view example = "[a, b]";  ///< list: one as it is written
 };
 
@@ -58,6 +59,7 @@ Type power_type();
 Type duration_type();  ///< above zero, of any length
 Type block(const Schema& (*fields)());
 Type list_type(std::string_view example, Names (*names)() = nullptr);
+Type list_of_mappings(std::string_view example, const Schema& (*fields)());
 
 class Library;
 

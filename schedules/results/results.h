@@ -10,6 +10,7 @@
 #include "schedules/pipeline/pipeline.h"
 #include "schedules/results/step_detail.h"
 #include "sim/units.h"
+#include "topology/job_spread.h"
 #include "workload/lowered.h"
 
 namespace stepcast::schedules {
@@ -165,7 +166,8 @@ struct Forecast {
   Bytes state{};  ///< parameters and their optimizer state, each element once: what a checkpoint holds
   std::vector<StageReport> stages;
   std::optional<BusyLink> busiest_link;
-  std::optional<FusionSaving> fusion{};  ///< where the scenario says what is fused
+  std::optional<topology::JobSpread> spread;  ///< over leaf switches, of a fabric that lists them
+  std::optional<FusionSaving> fusion{};       ///< where the scenario says what is fused
   /// The step if of groups whose ways through the fabric collide unlike all took the time of the fastest; `step` has
   /// that of the slowest. Nothing: each has its own.
   std::optional<Time> at_least{};

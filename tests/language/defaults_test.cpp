@@ -126,7 +126,9 @@ TEST(Choices, WalkTheListsOfTheLibraries) {
               schedule->name);
   }
   for (const topology::FabricBuilder* fabric : topology::fabrics()) {
-    const std::string sides = fabric->name == std::string_view("torus") ? ", torus: 2x2" : "";
+    const std::string sides = fabric->name == std::string_view("torus")   ? ", torus: 2x2"
+                              : fabric->name == std::string_view("graph") ? ", switches: [{name: leaf, nodes: n0}]"
+                                                                          : "";
     EXPECT_EQ(small_with("cluster: {fabric: {kind: " + std::string(fabric->name) + sides + "}}").cluster.fabric.kind,
               fabric->name);
   }

@@ -44,8 +44,13 @@ bool of_some_families(std::string_view path) {
 
 /// Those that a torus, the fabric of this test, does not read: OfOtherFabricsIsStored.
 bool of_other_fabrics(std::string_view path) {
-  constexpr std::string_view paths[] = {"cluster.fabric.radix", "cluster.fabric.levels", "cluster.fabric.groups",
-                                        "cluster.fabric.oversubscription", "cluster.fabric.spray_efficiency"};
+  constexpr std::string_view paths[] = {"cluster.fabric.radix",
+                                        "cluster.fabric.levels",
+                                        "cluster.fabric.groups",
+                                        "cluster.fabric.oversubscription",
+                                        "cluster.fabric.spray_efficiency",
+                                        "cluster.fabric.switches",
+                                        "cluster.fabric.cables"};
   return std::ranges::find(paths, path) != std::end(paths);
 }
 
@@ -57,9 +62,10 @@ TEST(EveryKey, IsInTheFileOfThisTest) {
   for (const std::string& path : all_paths(scenario_schema())) {
     const bool open = (path.starts_with("cluster.node.") && !path.starts_with("cluster.node.gpu.")) ||
                       path.starts_with("cluster.other.gpu.") || path.starts_with("software.") ||
-                      path == "cluster.gpus" || path == "cluster.allocation" || path.starts_with("model.image.") ||
-                      path == "model.inputs" || path == "model.network" || of_some_families(path) ||
-                      of_other_fabrics(path) || path == "training.fusion" || path.starts_with("profile");
+                      path == "cluster.gpus" || path == "cluster.allocation" || path == "cluster.nodelist" ||
+                      path.starts_with("model.image.") || path == "model.inputs" || path == "model.network" ||
+                      of_some_families(path) || of_other_fabrics(path) || path == "training.fusion" ||
+                      path.starts_with("profile");
     if (open) continue;
     EXPECT_TRUE(is_set(tree, path)) << path << " is new: set it in every_key.yaml, look for it in this test";
   }
@@ -152,6 +158,11 @@ TEST(EveryKey, OfOtherFabricsIsStored) {
   EXPECT_EQ(tree.levels, 3u);
   EXPECT_EQ(tree.oversubscription, 2.5);
   EXPECT_EQ(fabric("kind: dragonfly-plus, groups: 7").groups, 7u);
+  const topology::FabricSpec graph = fabric(
+      "kind: graph, switches: [{name: a, nodes: 'n[0-3]', nics: '0-7'}, {name: b}], "
+      "cables: [{from: a, to: b, bandwidth: 25 GB/s, count: 3}]");
+  EXPECT_EQ(graph.switches, (std::vector<topology::FabricSwitch>{{"a", "n[0-3]", "0-7"}, {"b", "", ""}}));
+  EXPECT_EQ(graph.cables, (std::vector<topology::FabricCables>{{"a", "b", Bandwidth{25e9}, 3}}));
   const topology::FabricSpec sprayed = fabric("kind: fat-tree, routing: spray, spray_efficiency: 0.75");
   EXPECT_EQ(sprayed.routing, "spray");
   EXPECT_EQ(sprayed.spray_efficiency, 0.75);

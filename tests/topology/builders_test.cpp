@@ -43,7 +43,7 @@ TEST(Fabrics, NameTheNearestOfAnUnknownOne) {
   fabric.kind = "rail-fat-tre";
   EXPECT_EQ(error_of([&] { build_cluster(dgx(), fabric, 16); }),
             "rails: fabric kind 'rail-fat-tre' is unknown; did you mean 'rail-fat-tree'? Allowed: one-switch, "
-            "rail-fat-tree, rail-only, fat-tree, dragonfly-plus, torus");
+            "rail-fat-tree, rail-only, fat-tree, dragonfly-plus, torus, graph");
 }
 
 TEST(Fabrics, SayWhichFieldIsOutOfRange) {
