@@ -7,6 +7,8 @@ namespace stepcast::topology {
 Expanded expand(const Cluster& cluster) {
   const ClusterParts& parts = cluster.parts();
   Expanded all;
+  all.nodes = parts.gpus.nodes();
+  all.devices_per_node = parts.devices_per_node();
   all.devices.reserve(parts.devices());
   all.links.reserve(cluster.links());
   for (std::uint32_t d = 0; d < parts.devices(); ++d) all.devices.push_back(parts.device(d));

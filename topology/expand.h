@@ -20,6 +20,7 @@ struct ExpandedLink {
 struct Expanded {
   std::vector<Device> devices;
   std::vector<ExpandedLink> links;
+  std::uint32_t nodes = 0, devices_per_node = 0;
 };
 
 /// For exports, drawings and tests. O(devices + links) time and memory: grows with GPUs, unlike the cluster itself.

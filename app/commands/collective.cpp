@@ -16,6 +16,7 @@
 #include "app/report/collective_report.h"
 #include "app/report/page.h"
 #include "app/report/png.h"
+#include "app/report/steps_svg.h"
 #include "app/report/tuning_report.h"
 #include "app/report_asked.h"
 #include "app/setting.h"
@@ -33,6 +34,7 @@
 #include "language/tables/pair_weights.h"
 #include "sim/in_quotes.h"
 #include "sim/input_error.h"
+#include "sim/units_text.h"
 
 namespace stepcast::app {
 namespace {
@@ -301,6 +303,7 @@ CommandLine collective_line() {
       ("compare", text(), "a log of nccl-tests: measured times beside predicted ones per repetition, at the log's sizes")
       ("explain", "also say which link is the busiest at the largest size, and which carry nothing")
       ("plot", text(), "also draw busbw over size into this file: .svg or .png")
+      ("steps", text(), "also draw who sends what to whom after what, at the smallest size, into this file: .svg or .png")
       ("format", text("table"), "table, json or csv")
       ("output", text(), "write to this file instead of standard output");
   // clang-format on
@@ -320,10 +323,30 @@ std::string tuning(Operation operation, const topology::Cluster& cluster, const 
   return tuning_table(collectives::nccl::search(cluster, group), nccl_version, operation, sizes);
 }
 
-/// What the command answers, and the pictures that were asked for. `explained`: stands behind the table.
+/// The plan of one algorithm at the smallest of the sizes, where pipelines have few pieces, as a picture.
+std::string drawn_steps(const SizeSweep& asked, const collectives::Timer& timer, const topology::Cluster& cluster) {
+  if (asked.algorithms.size() != 1) throw InputError("--steps", "found beside --algorithm all, expected one algorithm");
+  const Bytes size = std::ranges::min(asked.sizes);
+  const std::string& algorithm = asked.algorithms.front();
+  const std::string chosen = time_one(timer, asked.operation, size, asked.group, algorithm, asked.details).algorithm;
+  const collectives::CollectivePlan plan =
+      timer.transfers(asked.operation, size, std::span(&asked.group, 1), 0, algorithm, asked.details).plan;
+  if (plan.transfers.empty() || plan.transfers.size() > kMostDrawnTransfers)
+    throw InputError("--steps",
+                     fmt::format("found a plan of {} transfers, expected 1 to {}: try other --gpus, --nodes, "
+                                 "--sizes or another --algorithm",
+                                 plan.transfers.size(), kMostDrawnTransfers));
+  const std::string title = fmt::format("{} of {} by {}, {} GPUs", collectives::name(asked.operation), text(size),
+                                        chosen, asked.group.size());
+  return steps_svg(plan, cluster.gpus_per_node(), title);
+}
+
+/// What the command answers, and the pictures that were asked for. `steps`: the picture of --steps; `explained`: stands
+/// behind the table.
 void write_report(const boost::program_options::variables_map& values, const CollectiveReport& report, Format format,
-                  const std::string& explained) {
+                  const std::string& steps, const std::string& explained) {
   std::vector<NewFile> files;
+  if (const std::string file = word(values, "steps"); !file.empty()) files.push_back({file, picture(steps, file)});
   if (const std::string plot = word(values, "plot"); !plot.empty())
     files.push_back({plot, picture(collective_svg(report), plot)});
   if (const std::string page = word(values, "report"); !page.empty()) {
@@ -344,24 +367,24 @@ int collective(const std::vector<std::string>& words) {
   if (const auto paths = (*values)["path"].as<std::vector<std::string>>(); !paths.empty()) {
     throw InputError("stepcast collective", "found " + in_quotes(paths.front()) + ", expected options only");
   }
-  refuse_beside(*values, "tuning", {"algorithm", "servers", "uneven", "plot", "explain", "format"});
+  refuse_beside(*values, "tuning", {"algorithm", "servers", "uneven", "plot", "steps", "explain", "format"});
   refuse_beside(*values, "compare", {"sizes"});
-  refuse_beside(*values, "seeds", {"tuning", "compare", "explain"});
+  refuse_beside(*values, "seeds", {"tuning", "compare", "explain", "steps"});
   if (word("compare").empty() && values->count("gpus-per-process") != 0)
     throw InputError("--gpus-per-process", "found without --compare, expected a log beside it");
   const Format format = parse_format(word("format"));
   const std::uint32_t seeds = parse_count(word("seeds"), "--seeds", kMostHashings);
   if (values->count("explain") != 0 && format != Format::table)
     throw InputError("--explain", "found beside --format " + word("format") + ", expected table");
-  if (!word("plot").empty()) check_picture(word("plot"), "--plot");
+  for (const char* drawing : {"plot", "steps"})
+    if (!word(drawing).empty()) check_picture(word(drawing), std::string("--") + drawing);
   const std::string log = language::input_named(word("compare")), uneven = language::input_named(word("uneven"));
-  std::vector<std::filesystem::path> inputs;
-  for (const std::string& input : {log, uneven})
-    if (!input.empty()) inputs.emplace_back(input);
+  std::vector<std::filesystem::path> inputs{log, uneven};
+  std::erase(inputs, std::filesystem::path());
   const std::string page = report_asked(*values);
   refuse_beside(*values, "report", {"tuning"});
   const std::array outputs{named_output(word("output")), NamedFile{"--plot", word("plot")},
-                           NamedFile{"--report", page}};
+                           NamedFile{"--steps", word("steps")}, NamedFile{"--report", page}};
   check_distinct(outputs, inputs);
   const Operation operation = language::operation_named(word("op"), "--op");
   language::Library library(language::config_folders());
@@ -412,7 +435,9 @@ int collective(const std::vector<std::string>& words) {
   if (!measured.rows.empty())
     add_measured({operation, sizes, names, group, details}, measured.rows, measured.gpus_per_process, timer, cluster,
                  setting.software.transport, report.rows);
-  write_report(*values, report, format, explained);
+  const std::string steps =
+      word("steps").empty() ? "" : drawn_steps({operation, sizes, names, group, details}, timer, cluster);
+  write_report(*values, report, format, steps, explained);
   return kDone;
 }
 

@@ -14,7 +14,9 @@
 #include "app/options.h"
 #include "app/output.h"
 #include "app/report/json_text.h"
+#include "app/report/machine_svg.h"
 #include "app/report/page.h"
+#include "app/report/png.h"
 #include "app/report/text_table.h"
 #include "app/report_asked.h"
 #include "app/setting.h"
@@ -33,6 +35,7 @@
 #include "sim/input_error.h"
 #include "sim/units_text.h"
 #include "topology/cluster.h"
+#include "topology/dimensions.h"
 #include "topology/export/dot.h"
 #include "topology/export/nccl_xml.h"
 #include "topology/import/nccl_xml.h"
@@ -290,6 +293,15 @@ std::string json(const Cluster& cluster, const std::string& name) {
   return text.append("\n  ").append(kEnd);
 }
 
+/// Of the torus that is drawn as a grid: the one node's, if all of its GPUs are in use, or the fabric's. Empty: none.
+std::vector<std::uint32_t> torus_sides(const schedules::ClusterSpec& spec, const Cluster& cluster) {
+  if (cluster.nodes() > 1)
+    return spec.fabric.kind == "torus" ? topology::parse_sides(spec.fabric.torus, spec.fabric.name)
+                                       : std::vector<std::uint32_t>{};
+  if (spec.node.builder != "torus" || cluster.gpus() != spec.node.gpus) return {};
+  return topology::parse_sides(spec.node.torus, spec.node.name);
+}
+
 CommandLine topology_line() {
   namespace po = boost::program_options;
   po::options_description options("Options");
@@ -308,6 +320,7 @@ CommandLine topology_line() {
       ("matrix", "path, bandwidth, latency and hops of every pair")
       ("links", "every link")
       ("dot", "the graph for Graphviz")
+      ("plot", text_option(""), "also draw the machine into this file: .svg or .png")
       ("json", "everything for programs")
       ("nccl-xml", "one node as NCCL_TOPO_FILE")
       ("output", text_option(""), "write to this file instead of standard output");
@@ -340,11 +353,13 @@ int show_topology(const std::vector<std::string>& words) {
   }
   const std::string form = forms.empty() ? "" : forms.front();
   const std::string name = language::input_named(names.front()), output = (*values)["output"].as<std::string>();
-  const std::string page = report_asked(*values);
-  const std::array outputs{named_output(output), NamedFile{"--report", page}};
+  const std::string page = report_asked(*values), plot = word(*values, "plot");
+  if (!plot.empty()) check_picture(plot, "--plot");
+  const std::array outputs{named_output(output), NamedFile{"--plot", plot}, NamedFile{"--report", page}};
   check_distinct(outputs, std::array{std::filesystem::path(name)});
   language::Library library(language::config_folders());
-  const Cluster cluster = build_as_asked(find_cluster(name, *values, library), *values);
+  const schedules::ClusterSpec spec = find_cluster(name, *values, library);
+  const Cluster cluster = build_as_asked(spec, *values);
   check_distinct(outputs, library.files());
   std::string out;
   if (form == "links") {
@@ -363,6 +378,7 @@ int show_topology(const std::vector<std::string>& words) {
     const PagePart part{.kind = "topology", .title = name, .document = json(cluster, name)};
     files.push_back({page, html_page({&part, 1})});
   }
+  if (!plot.empty()) files.push_back({plot, picture(machine_svg(cluster, torus_sides(spec, cluster), name), plot)});
   files.push_back({output, out});
   write_files(files);
   return kDone;

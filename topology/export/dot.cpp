@@ -7,7 +7,6 @@
 #include <tuple>
 
 #include "sim/units_text.h"
-#include "topology/cluster_parts.h"
 #include "topology/expand.h"
 
 namespace stepcast::topology {
@@ -62,7 +61,7 @@ std::string in_quotes(std::string_view text) {
 
 std::string to_dot(const Cluster& cluster) {
   const Expanded all = expand(cluster);
-  const std::uint32_t per_node = cluster.parts().devices_per_node(), nodes = cluster.parts().gpus.nodes();
+  const std::uint32_t per_node = all.devices_per_node, nodes = all.nodes;
   std::string out = "graph topology {\n  graph [overlap=false];\n";
   for (std::uint32_t d = 0; d < all.devices.size(); ++d) {
     const bool in_node = d < nodes * per_node;
