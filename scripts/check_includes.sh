@@ -46,6 +46,7 @@ concepts = {
     "schedules/pipeline/placement.h": "where in a pipeline each chunk of the model is",
     "schedules/results/results.h": "what a forecast answers",
     "app/command.h": "a subcommand and its exit status",
+    "app/distinct_files.h": "files that must not be one",
     "app/options.h": "the words of a subcommand",
     "app/output.h": "writing files",
     "app/report/json_text.h": "JSON as it is written",
