@@ -9,16 +9,16 @@ namespace stepcast::app {
 
 extern const Command run_command, validate_command, diff_command, search_command, layouts_command, sensitivity_command,
     plan_command, sweep_command, merge_command, emit_command, import_command, topology_command, collective_command,
-    flows_command, page_command, calibrate_command, fit_command, list_command, show_command, keys_command,
-    completion_command, help_command, complete_command, manual_command;
+    flows_command, replay_command, page_command, calibrate_command, fit_command, list_command, show_command,
+    keys_command, completion_command, help_command, complete_command, manual_command;
 
 std::span<const Command* const> commands() {
-  static constexpr std::array all{&run_command,        &diff_command,        &validate_command, &search_command,
-                                  &layouts_command,    &sensitivity_command, &plan_command,     &sweep_command,
-                                  &merge_command,      &emit_command,        &import_command,   &topology_command,
-                                  &collective_command, &flows_command,       &page_command,     &calibrate_command,
-                                  &fit_command,        &list_command,        &show_command,     &keys_command,
-                                  &completion_command, &help_command,        &complete_command, &manual_command};
+  static constexpr std::array all{
+      &run_command,         &diff_command,       &validate_command,   &search_command,   &layouts_command,
+      &sensitivity_command, &plan_command,       &sweep_command,      &merge_command,    &emit_command,
+      &import_command,      &topology_command,   &collective_command, &flows_command,    &replay_command,
+      &page_command,        &calibrate_command,  &fit_command,        &list_command,     &show_command,
+      &keys_command,        &completion_command, &help_command,       &complete_command, &manual_command};
   return all;
 }
 

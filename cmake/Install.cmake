@@ -22,6 +22,9 @@ endif()
 if(TARGET stepcast_cbc) # likewise
   install(TARGETS stepcast_cbc LIBRARY DESTINATION lib/stepcast COMPONENT cbc)
 endif()
+if(TARGET stepcast_chakra) # likewise
+  install(TARGETS stepcast_chakra LIBRARY DESTINATION lib/stepcast COMPONENT chakra)
+endif()
 
 # The library: find_package(stepcast) gives stepcast::stepcast and the rooms below it (docs/library.md).
 set(rooms sim topology collectives workload scenario models schedules calibrate language)

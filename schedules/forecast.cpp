@@ -24,6 +24,7 @@
 #include "schedules/step/link_loads.h"
 #include "schedules/step/local_steps.h"
 #include "schedules/step/memory_trace.h"
+#include "schedules/step/recorded.h"
 #include "schedules/step/run_step.h"
 #include "schedules/step/stalls.h"
 #include "schedules/step/step_detail.h"
@@ -185,7 +186,7 @@ Forecast forecast_on(const workload::Machine& machine, workload::Machines& machi
                     copies ? &*copies : nullptr);
   if (options.step_detail) pieces.keep_shares();
   const Exchange exchange = exchange_of(s.data_parallel);
-  const bool every_task = options.trace || options.critical_path;
+  const bool every_task = options.trace || options.critical_path || options.record;
   const bool all_alike = !unfold && !every_task && !imperfect && exchange == Exchange::gradients;
   const PlannedPipeline pipeline = all_alike ? brief : whole_pipeline(s);
   workload::Lowered lowered;  // all that is
@@ -204,7 +205,7 @@ Forecast forecast_on(const workload::Machine& machine, workload::Machines& machi
                         false,      imperfect ? &stragglers : nullptr,
                         slow,       copies ? &*copies : nullptr,
                         exchange,   {},
-                        &counting};
+                        &counting,  options.record};
   const StepRun run = run_step(input);
   const bool exact = unfold || (run.flows->alike() && pieces.alike());
   if (!exact && s.cluster.gpus <= kMostUnfoldedGpus && !too_much_work(s, true))
@@ -231,6 +232,7 @@ Forecast forecast_on(const workload::Machine& machine, workload::Machines& machi
   if (options.critical_path && input.exchange == Exchange::gradients) out.critical_path = critical_path(step, timeline);
   std::vector<collectives::Timing::Load> more = copied(input);
   std::vector<double> busy_in_round;
+  if (options.record && input.exchange == Exchange::gradients) out.recorded = recorded(run, input);
   if (input.exchange == Exchange::parameters) busy_in_round = average_round(out, input);
   if (input.exchange == Exchange::nothing) more = run_asynchronously(out, input);
   if (options.transfers) out.lowered = lowered;
@@ -288,9 +290,9 @@ Forecast forecast_on(const workload::Machine& machine, workload::Machines& machi
 }  // namespace
 
 Forecast forecast(const Scenario& s, workload::Machines& machines, const ForecastOptions& options) {
-  if (options.unfold || options.transfers)
+  if (options.unfold || options.transfers || options.record)
     if (const std::optional<Problem> much = too_much_work(s, true))
-      throw InputError(options.unfold ? "--unfold" : "--detail transfers", much->text);
+      throw InputError(options.unfold ? "--unfold" : options.transfers ? "--detail transfers" : "--chakra", much->text);
   if (options.transfers) {
     for (const Problem& problem : check_transfers(s)) throw InputError(problem.key, problem.text);
     if (const std::optional<std::string> much = too_many_parts(s)) throw InputError("--detail transfers", *much);
@@ -306,7 +308,8 @@ Forecast forecast(const Scenario& s, workload::Machines& machines, const Forecas
   workload::MachineSpec spec = machine_of(s);
   spec.whole_collectives = options.unfold;  // only where it was asked for
   const std::shared_ptr<const workload::Machine> machine = machines.of(spec);
-  return forecast_on(*machine, machines, s, options, options.unfold || options.transfers || every_rank_differs(s));
+  return forecast_on(*machine, machines, s, options,
+                     options.unfold || options.transfers || options.record || every_rank_differs(s));
 }
 
 Forecast forecast(const Scenario& s, const ForecastOptions& options) {

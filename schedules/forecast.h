@@ -29,6 +29,7 @@ struct ForecastOptions {
   bool step_detail = false;  ///< fill all that a report draws; what it is asked for with: trace
   bool critical_path = false;  ///< fill it; a long pipeline is then simulated whole
   bool time_details = false;   ///< fill the details of each stage's time
+  bool record = false;         ///< unfold, and fill what was simulated
   bool advise = true;          ///< where the plan does not fit, try what would
   Simulate simulate = Simulate::all;
   const workload::WatchLowered* watch = nullptr;  ///< of steps that are simulated transfer by transfer; none: nobody

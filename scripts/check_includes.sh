@@ -50,6 +50,7 @@ concepts = {
     "language/configs/files.h": "the tables of the files of configs/",
     "app/distinct_files.h": "files that a command reads and writes, no two of them one",
     "app/command.h": "a subcommand and its exit status",
+    "app/distinct_files.h": "files that must not be one",
     "app/options.h": "the words of a subcommand",
     "app/output.h": "writing files",
     "app/report/json_text.h": "JSON as it is written",

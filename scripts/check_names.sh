@@ -15,7 +15,7 @@ import sys
 
 rooms = ["sim", "topology", "collectives", "workload", "scenario", "models", "schedules", "calibrate", "language", "stepcast", "app", "python"]
 anywhere = {"Iterator", "Kind"}
-known = {"Builder", "Flow", "Key", "Problem", "Protocol", "Window"}
+known = {"Builder", "Flow", "Key", "Problem", "Protocol"}
 
 definition = re.compile(r"^\s*(?:template.*> )?(?:enum|enum class|struct|class) ([A-Z]\w+)(?: final)?(?: : [^;]*)? \{", re.M)
 places = collections.defaultdict(list)

@@ -1,8 +1,30 @@
 #include "workload/program.h"
 
+#include <utility>
+
 namespace stepcast::workload {
 
 using sim::TaskId;
+
+sim::StreamId Program::add_stream(collectives::Group ranks) {
+  ranks_of_streams_.push_back(std::move(ranks));
+  return graph_.add_stream();
+}
+
+TaskId Program::on(std::span<const sim::StreamId> streams, TaskId task) {
+  if (stream_of_tasks_ && !streams.empty()) {
+    stream_of_tasks_->resize(sim::index(task), kNoStream);
+    stream_of_tasks_->push_back(static_cast<std::uint32_t>(streams.front()));
+  }
+  return task;
+}
+
+std::span<const topology::GpuId> Program::ranks(TaskId task) const {
+  if (!stream_of_tasks_ || sim::index(task) >= stream_of_tasks_->size()) return {};
+  const std::uint32_t stream = (*stream_of_tasks_)[sim::index(task)];
+  if (stream == kNoStream) return {};
+  return ranks_of_streams_[stream];
+}
 
 EngineId Program::add_engine() {
   const sim::ResourceId engine = graph_.add_resource({kPicosecondsPerSecond});
@@ -11,7 +33,7 @@ EngineId Program::add_engine() {
 }
 
 TaskId Program::kernels(std::span<const sim::StreamId> streams, EngineId engine, Time duration) {
-  return graph_.transfer(streams, of_engines_[static_cast<std::size_t>(engine)], {duration.value});
+  return on(streams, graph_.transfer(streams, of_engines_[static_cast<std::size_t>(engine)], {duration.value}));
 }
 
 sim::RouteId Program::route_of(CommunicationId communication, const sim::Route& over) {
@@ -29,7 +51,7 @@ TaskId Program::communicate(std::span<const sim::StreamId> streams, Communicatio
       const sim::RouteId alone = of_engines_[static_cast<std::size_t>(engine)];
       over.uses.push_back({graph_.routes()[sim::index(alone)].uses.front().resource, slowdown});
     }
-  return graph_.transfer(streams, route_of(communication, over), {}, index(communication) + 1);
+  return on(streams, graph_.transfer(streams, route_of(communication, over), {}, index(communication) + 1));
 }
 
 sim::SequenceId Program::add_sequence(std::span<const Stint> stints) {
@@ -43,6 +65,22 @@ sim::SequenceId Program::add_sequence(std::span<const Stint> stints) {
     }
   }
   return graph_.add_sequence(std::move(legs));
+}
+
+std::optional<EngineId> Program::engine(TaskId kernels) const {
+  const sim::TaskGraph::Task& task = graph_.tasks()[sim::index(kernels)];
+  if (task.tag > 0 || task.route == sim::TaskGraph::kNoRoute) return std::nullopt;
+  return EngineId{sim::index(graph_.routes().uses(sim::index(task.route)).front().resource)};
+}
+
+Program::Slowdown Program::slowdown(CommunicationId communication) const {
+  Slowdown out;
+  if (const std::optional<sim::RouteId> over = route(communication))
+    for (const sim::Use& use : graph_.routes().uses(sim::index(*over))) {
+      out.engines.push_back(EngineId{sim::index(use.resource)});  // a program has no other resources
+      out.slowdown = use.load;
+    }
+  return out;
 }
 
 std::optional<CommunicationId> Program::communication(TaskId task) const {

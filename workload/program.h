@@ -19,11 +19,19 @@ enum class EngineId : std::uint32_t {};
 /// workload/run.h runs it on a machine.
 class Program {
  public:
-  sim::StreamId add_stream() { return graph_.add_stream(); }
+  /// `ranks`: whose stream it is, where that is to be remembered.
+  sim::StreamId add_stream(collectives::Group ranks = {});
   EngineId add_engine();
 
+  /// From here on each task's ranks are remembered. Whoever writes a program down rank by rank wants them.
+  void remember_ranks() { stream_of_tasks_.emplace(); }
+  /// Those of the first stream that a task stands on. Empty: it stands on none, or nobody knows.
+  std::span<const topology::GpuId> ranks(sim::TaskId task) const;
+
   /// Kernels that take so long; nothing slows them.
-  sim::TaskId kernels(sim::StreamId stream, Time duration) { return graph_.work(stream, duration); }
+  sim::TaskId kernels(sim::StreamId stream, Time duration) {
+    return on(std::span(&stream, 1), graph_.work(stream, duration));
+  }
   /// The same on an engine: they take so long where nothing else uses it.
   sim::TaskId kernels(std::span<const sim::StreamId> streams, EngineId engine, Time duration);
   sim::TaskId kernels(sim::StreamId stream, EngineId engine, Time duration) {
@@ -53,7 +61,7 @@ class Program {
   /// their own; those whose communications meet no other cost next to nothing.
   sim::SequenceId add_sequence(std::span<const Stint> stints);
   sim::TaskId sequence(sim::StreamId stream, sim::SequenceId sequence) {
-    return graph_.sequence(std::span(&stream, 1), sequence);
+    return on(std::span(&stream, 1), graph_.sequence(std::span(&stream, 1), sequence));
   }
   bool has_sequences() const { return !graph_.sequences().empty(); }
 
@@ -65,6 +73,15 @@ class Program {
   std::size_t tasks() const { return graph_.tasks().size(); }
   /// Nothing: kernels.
   std::optional<CommunicationId> communication(sim::TaskId task) const;
+  std::size_t engines() const { return of_engines_.size(); }
+  /// That kernels are on.
+  std::optional<EngineId> engine(sim::TaskId kernels) const;
+  /// What a communication takes from engines.
+  struct Slowdown {
+    std::vector<EngineId> engines;
+    double slowdown = 0;
+  };
+  Slowdown slowdown(CommunicationId communication) const;
   /// How often each communication runs among the tasks from `first` on, before `end`: by CommunicationId, up to the
   /// last that the program has.
   std::vector<std::uint32_t> times(std::size_t first, std::size_t end) const;
@@ -78,10 +95,16 @@ class Program {
   std::optional<sim::RouteId> route(CommunicationId communication) const;
 
  private:
-  /// `uses`: the engines.
+  /// The route that stands for it; `over`: what it is if it is the first to ask, the engines.
   sim::RouteId route_of(CommunicationId communication, const sim::Route& over);
 
+  /// The task, which stands on these streams.
+  sim::TaskId on(std::span<const sim::StreamId> streams, sim::TaskId task);
+
+  static constexpr std::uint32_t kNoStream = 0xffffffffu;
   sim::TaskGraph graph_;
+  std::vector<collectives::Group> ranks_of_streams_;
+  std::optional<std::vector<std::uint32_t>> stream_of_tasks_;  ///< the first one; shorter where the last have none
   std::vector<std::optional<sim::RouteId>> of_communications_;
   std::vector<sim::RouteId> of_engines_;
   std::vector<std::vector<CommunicationId>> of_sequences_;  ///< all that one does, as often as it does

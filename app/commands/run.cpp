@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "app/asked.h"
+#include "app/chakra_files.h"
 #include "app/command.h"
 #include "app/hashed_steps.h"
 #include "app/hashings.h"
@@ -74,7 +75,10 @@ CommandLine run_line() {
                         "write the step of one scenario for ui.perfetto.dev to this file")(
       "schedule-diagram", po::value<std::string>(),
       "draw what each stage of one scenario does when: in the terminal, or with =FILE.svg or =FILE.png there")(
-      "unfold", po::bool_switch(), "simulate every rank instead of one of each kind")(
+      "chakra", po::value<std::string>()->default_value("", ""),
+      "write every rank of one scenario's step as Chakra execution traces, PREFIX.0.et, PREFIX.1.et ...; it is "
+      "simulated as with --unfold (docs/chakra.md)")("unfold", po::bool_switch(),
+                                                     "simulate every rank instead of one of each kind")(
       "detail", po::value<std::string>()->default_value("", ""),
       "transfers: simulate every transfer of every collective of every rank, those inside layers too, on the links "
       "that "
@@ -98,7 +102,7 @@ CommandLine run_line() {
 
 /// The step times of --seeds.
 int run_over_hashings(const Asked& asked, std::uint32_t seeds) {
-  refuse_beside(asked.values, "seeds", {"trace", "schedule-diagram", "simulate", "report"});
+  refuse_beside(asked.values, "seeds", {"trace", "chakra", "schedule-diagram", "simulate", "report"});
   AnswerOptions options;
   options.forecast.transfers = detailed(asked.values["detail"].as<std::string>());
   auto questions = questions_asked(asked, {}, {}, checks_beside(options.forecast));
@@ -126,7 +130,8 @@ int run(const std::vector<std::string>& written) {
   if (asked->paths.empty()) throw InputError("stepcast run", "no scenario given; try scenarios/quickstart.yaml");
   const std::uint32_t seeds = parse_count(asked->values["seeds"].as<std::string>(), "--seeds", kMostHashings);
   if (seeds > 0) return run_over_hashings(*asked, seeds);
-  const auto trace = asked->values["trace"].as<std::string>(), page = report_asked(asked->values);
+  const auto trace = asked->values["trace"].as<std::string>(), page = report_asked(asked->values),
+             chakra = word(asked->values, "chakra");
 
   const bool draws = asked->values.count("schedule-diagram") != 0;
   const auto diagram = draws ? asked->values["schedule-diagram"].as<std::string>() : "";
@@ -138,7 +143,8 @@ int run(const std::vector<std::string>& written) {
   if (draws_file) check_picture(diagram, "--schedule-diagram");
 
   const bool transfers = detailed(asked->values["detail"].as<std::string>());
-  AnswerOptions options = simulated(asked->values["simulate"].as<std::string>(), !trace.empty() || draws, transfers);
+  AnswerOptions options =
+      simulated(asked->values["simulate"].as<std::string>(), !trace.empty() || draws || !chakra.empty(), transfers);
   options.forecast.transfers = transfers;
   auto questions = questions_asked(
       *asked, {{"--trace", trace}, {"--schedule-diagram", draws_file ? diagram : ""}, {"--report", page}}, {},
@@ -148,6 +154,9 @@ int run(const std::vector<std::string>& written) {
     throw InputError("--schedule-diagram", "found " + std::to_string(questions->size()) + " scenarios, expected one");
   if (!trace.empty() && questions->size() != 1)
     throw InputError("--trace", "found " + std::to_string(questions->size()) + " scenarios, expected one");
+  if (!chakra.empty() && questions->size() != 1)
+    throw InputError("--chakra", "found " + std::to_string(questions->size()) + " scenarios, expected one");
+  options.forecast.record = !chakra.empty();
 
   options.forecast.unfold = asked->values["unfold"].as<bool>();
   options.forecast.step_detail = !page.empty() && questions->size() == 1;
@@ -164,6 +173,11 @@ int run(const std::vector<std::string>& written) {
                                                       : run_table(answers);
   std::vector<NewFile> files;
   if (!trace.empty() && answers.front().forecast) files.push_back({trace, trace_json(*answers.front().forecast)});
+  if (!chakra.empty() && answers.front().forecast) {
+    const schedules::Forecast& forecast = *answers.front().forecast;
+    for (NewFile& file : chakra_files(*forecast.recorded, static_cast<std::uint32_t>(forecast.gpus), chakra))
+      files.push_back(std::move(file));
+  }
   if (draws && answers.front().forecast) {
     const schedules::Forecast& forecast = *answers.front().forecast;
     if (diagram == kTerminal)

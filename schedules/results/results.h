@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,6 +13,10 @@
 #include "sim/units.h"
 #include "topology/job_spread.h"
 #include "workload/lowered.h"
+
+namespace stepcast::workload {
+struct RecordedProgram;
+}
 
 namespace stepcast::schedules {
 
@@ -191,6 +196,8 @@ struct Forecast {
   std::vector<LinkPoint> link_use;     ///< likewise; stage by stage, in order of time
   std::vector<MemoryPoint> memory;     ///< likewise
   std::optional<StepDetail> detail{};  ///< likewise
+  /// What was simulated, where that was asked for: the step; a round of local steps; some steps of all workers.
+  std::shared_ptr<const workload::RecordedProgram> recorded{};
 };
 
 }  // namespace stepcast::schedules

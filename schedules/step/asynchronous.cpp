@@ -9,8 +9,11 @@
 #include "models/cost/optimizer.h"
 #include "schedules/data_parallel/compression.h"
 #include "schedules/pass_times/buckets.h"
+#include "schedules/step/recorded.h"
 #include "sim/whole_bytes.h"
+#include "workload/recorded_program.h"
 #include "workload/run.h"
+#include "workload/steady_windows.h"
 
 namespace stepcast::schedules {
 namespace {
@@ -19,6 +22,7 @@ using collectives::Group;
 using collectives::Operation;
 using collectives::Timing;
 using sim::TaskId;
+using workload::SteadyWindow;
 
 /// Gradients that leave together once `backward` is done.
 struct Bucket {
@@ -83,13 +87,13 @@ class Run {
   }
 
   void report(Forecast& f, std::vector<Timing::Load>& loads) const {
-    std::vector<Window> windows;
+    const std::vector<SteadyWindow> windows = workload::steady_windows(updated_);
     double all = 0;
-    for (std::uint32_t d = 0; d < workers_; ++d) all += windows.emplace_back(window(d)).rate;
-    f.step = from_seconds(workers_ / all);
+    for (const SteadyWindow& window : windows) all += window.rate;
+    f.step = workload::steady_step(windows);
     double compute = 0, tensor = 0, copies = 0, host = 0, compression = 0;
     for (std::uint32_t d = 0; d < workers_; ++d) {
-      const Window& w = windows[d];
+      const SteadyWindow& w = windows[d];
       const double share = w.rate / all / (w.to - w.from);
       for (std::uint32_t k = w.from + 1; k <= w.to; ++k) {
         const WorkerStep& made = made_[d][k];
@@ -123,6 +127,17 @@ class Run {
     f.staleness = staleness(windows);
   }
 
+  /// All steps of all workers.
+  workload::RecordedProgram recorded() const {
+    workload::RecordedProgram out{.program = program_, .communications = communications_, .unfolded = true};
+    out.slow_node = slow_node(s_);
+    for (const std::vector<WorkerStep>& of_worker : made_) {
+      auto& updates = out.measure.updates.emplace_back();
+      for (const WorkerStep& step : of_worker) updates.push_back(step.updates);
+    }
+    return out;
+  }
+
  private:
   struct Key {
     std::uint32_t worker = 0;
@@ -130,12 +145,6 @@ class Run {
     double elements = 0;
     friend auto operator<=>(const Key&, const Key&) = default;
   };
-  /// A worker's steps after the one numbered `from`, to `to`, and how many it makes a second there.
-  struct Window {
-    std::uint32_t from = 0, to = 0;
-    double rate = 0;
-  };
-
   const Gpu& gpu(std::uint32_t worker) const { return gpu_of(s_.cluster, in_.ranks.gpu({0, worker, 0})); }
   bool has_link(std::uint32_t worker) const { return workers_ > 1 && (sharded_ || worker != 0); }
 
@@ -161,6 +170,13 @@ class Run {
     }
     for (; piece != out.chunk.pieces.rend(); ++piece) out.rest = out.rest + time_of(*piece, PassKind::whole_backward);
     return out;
+  }
+
+  /// The worker's tensor ranks, which stand in the program as one.
+  Group ranks_of(std::uint32_t worker) const {
+    Group ranks;
+    for (std::uint32_t t = 0; t < s_.parallelism.tensor; ++t) ranks.push_back(in_.ranks.gpu({t, worker, 0}));
+    return ranks;
   }
 
   /// The tensor ranks' messages from one worker to another run side by side.
@@ -208,11 +224,14 @@ class Run {
   void build(std::span<const std::uint32_t> steps) {
     // Updates that come together share the servers' memory bandwidth.
     const workload::EngineId memory = program_.add_engine();
+    if (in_.record) program_.remember_ranks();
     std::vector<TaskId> clocks;  // all have updated so many times
     if (s_.data_parallel.consistency == Consistency::bounded_staleness)
       for (std::uint32_t k = 0; k < std::ranges::max(steps); ++k) clocks.push_back(program_.moment());
     for (std::uint32_t d = 0; d < workers_; ++d) {
-      const sim::StreamId compute = program_.add_stream(), up = program_.add_stream(), down = program_.add_stream();
+      const Group ranks = ranks_of(d);
+      const sim::StreamId compute = program_.add_stream(ranks), up = program_.add_stream(ranks),
+                          down = program_.add_stream(ranks);
       const Worker& worker = plan_[d];
       const Time cycle = in_a_row(worker.chunk.forward + worker.chunk.backward) * micro_batches(s_) + messages_alone(d);
       program_.kernels(compute, Time{cycle.value / workers_} * d + Time{cycle.value % workers_ * d / workers_});
@@ -275,21 +294,8 @@ class Run {
     return last;
   }
 
-  /// Of the time in which all of them are at work, without its first third.
-  Window window(std::uint32_t worker) const {
-    Time end = updated_[0].back();
-    for (const std::vector<Time>& updated : updated_) end = std::min(end, updated.back());
-    const std::vector<Time>& updated = updated_[worker];
-    Window w;
-    while (w.from + 2 < updated.size() && updated[w.from + 1] <= Time{end.value / 3}) ++w.from;
-    w.to = w.from + 1;
-    while (w.to + 1 < updated.size() && updated[w.to] < end) ++w.to;
-    w.rate = (w.to - w.from) / to_seconds(updated[w.to] - updated[w.from]);
-    return w;
-  }
-
   /// Bucket by bucket, since one is read while gradients of others are still on their way.
-  Staleness staleness(std::span<const Window> windows) const {
+  Staleness staleness(std::span<const SteadyWindow> windows) const {
     Staleness out;
     double sum = 0, count = 0;
     for (std::size_t b = 0; b < plan_.front().buckets.size(); ++b) {
@@ -343,6 +349,7 @@ std::vector<Timing::Load> run_asynchronously(Forecast& f, const StepInput& in) {
   }
   std::vector<Timing::Load> loads;
   run->report(f, loads);
+  if (in.record) f.recorded = std::make_shared<const workload::RecordedProgram>(run->recorded());
   return loads;
 }
 

@@ -28,6 +28,7 @@ Lanes::Lanes(const StepInput& input, const Traffic& declared, const InnerTraffic
   const std::size_t passes = std::size_t{2} * shape.micro_batches * chunks(shape) * groups.replicas();
   const bool joined = shape.stages == 1;  // most passes are then parts of others
   if (!joined) step.program.reserve(2 * passes, 4 * passes);
+  if (in.record) step.program.remember_ranks();
   hosts_.reserve(shape.stages * groups.replicas());
   step.lanes.reserve(shape.stages * groups.replicas());
   for (std::uint32_t lane = 0; lane < shape.stages * groups.replicas(); ++lane) {
@@ -35,8 +36,10 @@ Lanes::Lanes(const StepInput& input, const Traffic& declared, const InnerTraffic
     Lane& made = step.lanes.emplace_back();
     made.at = at;
     if (!joined) made.tasks.reserve(in.pipeline->orders[at.stage].size() * 2 + 4);
-    Streams streams{
-        step.program.add_stream(), step.program.add_stream(), step.program.add_stream(), step.program.add_stream(), {}};
+    const auto stream = [&] {
+      return step.program.add_stream(in.record ? collectives::Group{in.ranks.gpu(at)} : collectives::Group{});
+    };
+    Streams streams{stream(), stream(), stream(), stream(), {}};
     if (slowdown_ > 0) streams.engine = step.program.add_engine();
     if (!in.begins.empty()) {
       step.program.kernels(streams.compute, in.begins[at.data]);
@@ -142,7 +145,7 @@ bool Lanes::StretchOfLane::operator<(const StretchOfLane& other) const {
 }
 
 bool Lanes::is_sequence(const StretchOfLane& of) const {
-  if (in.transfers || in.trace || simulates_copies() || (of.disturbed && slowdown_ > 0)) return false;
+  if (in.transfers || in.trace || in.record || simulates_copies() || (of.disturbed && slowdown_ > 0)) return false;
   for (const PassParts* parts : of.parts)
     for (const PassPart& part : *parts)
       if (part.traffic)

@@ -70,7 +70,7 @@ class Lanes {
                          std::optional<sim::TaskId> ready, std::string_view name);
   /// For the trace.
   void note(std::uint32_t lane, const LaneTraffic& sent) {
-    if (in.trace) step.lanes[lane].traffic.push_back(sent);
+    if (in.trace || in.record) step.lanes[lane].traffic.push_back(sent);
   }
 
   /// A virtual stage's traffic: its plan, and which of the plan's virtual stages it is.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "schedules/results/time_parts.h"
+#include "schedules/step/recorded.h"
 #include "schedules/step/run_step.h"
 #include "schedules/step/split.h"
 
@@ -23,6 +24,7 @@ class Round {
     in.exchange = Exchange::nothing;
     in.stragglers = stragglers;
     in.trace = false;
+    in.record = false;
     const StepRun local = run_whole_step(in);
     std::vector<Time> ended(behind_.size(), Time{});
     for (const Lane& lane : local.step.lanes)
@@ -31,12 +33,14 @@ class Round {
     for (std::size_t d = 0; d < behind_.size(); ++d) behind_[d] = behind_[d] + ended[d] * times;
   }
 
-  /// The last step, which each data rank begins when it is done with the others. Returns the round's length.
-  Time add_last() {
+  /// The last step, which each data rank begins when it is done with the others: with that, it stands for the round.
+  /// Returns the round's length.
+  Time add_last(Forecast& f) {
     StepInput in = last_;
     in.begins = behind_;
     in.trace = false;
     const StepRun last = run_whole_step(in);
+    if (in.record) f.recorded = recorded(last, in, in.scenario.data_parallel.local_steps);
     count(last, last.timeline.end - behind_[0], 1);
     length_ = last.timeline.end;
     return length_;
@@ -85,7 +89,7 @@ std::vector<double> average_round(Forecast& f, const StepInput& last) {
     }
   else
     round.add_local(last.stragglers, steps - 1);
-  f.step = divided(round.add_last(), steps);
+  f.step = divided(round.add_last(f), steps);
   for (StageReport& stage : f.stages) {
     Time sum{};
     for (const TimePart& part : kTimeParts) {

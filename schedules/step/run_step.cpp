@@ -47,7 +47,7 @@ struct Common {
 StepRun all_of(const StepInput& in, const Common& common) {
   StepRun run;
   run.flows = common.flows;
-  if (in.trace) run.communications = common.traffic.communications;
+  if (in.trace || in.record) run.communications = common.traffic.communications;
   run.step = build_step(in, common.traffic, common.inner ? &*common.inner : nullptr);
   run.shape = in.pipeline->shape;
   if (in.transfers) {
@@ -72,8 +72,8 @@ bool may_repeat(const StepInput& in) {
       in.exchange == Exchange::gradients && weight_copies(in.scenario.parallelism) > 1 &&
       (in.scenario.data_parallel.zero == 3 || sums_each_micro_batch(in.scenario));
   const bool joined = shape.stages == 1 && !exchanged;  // all are one task
-  return in.pipeline->updates == Updates::after_flush && in.stragglers == nullptr && !in.trace && !in.unfold &&
-         !joined && (in.pipeline->left_out > 0 || in.pipeline->orders.front().size() >= kFewPasses);
+  return in.pipeline->updates == Updates::after_flush && in.stragglers == nullptr && !in.trace && !in.record &&
+         !in.unfold && !joined && (in.pipeline->left_out > 0 || in.pipeline->orders.front().size() >= kFewPasses);
 }
 
 std::optional<StepRun> until_it_repeats(const StepInput& in, const Common& common) {

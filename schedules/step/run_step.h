@@ -13,7 +13,7 @@ namespace stepcast::schedules {
 struct StepRun {
   std::shared_ptr<const workload::Flows> flows;  ///< of its communications; none where all traffic was lowered
   std::vector<double> busy;                      ///< by link, where all traffic was lowered: workload::RunOfTransfers
-  std::vector<workload::Communication> communications;  ///< of a traced step, by CommunicationId
+  std::vector<workload::Communication> communications;  ///< of a traced or recorded step, by CommunicationId
   Step step;
   sim::Timeline timeline;        ///< of what was simulated
   Shape shape;                   ///< likewise: it may have fewer micro-batches than the step

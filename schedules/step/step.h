@@ -110,6 +110,7 @@ struct StepInput {
   Exchange exchange = Exchange::gradients;
   std::vector<Time> begins{};                     ///< when each data rank begins; empty: all at once
   const workload::WatchLowered* watch = nullptr;  ///< of what is lowered to its transfers; none: nobody
+  bool record = false;                            ///< remember which rank each task is of, and the communications
 };
 
 }  // namespace stepcast::schedules
