@@ -171,7 +171,7 @@ class JsonPart {
 };
 
 /// Sizes, times and counts of one thing; the sum of some thousands still fits.
-constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max() / 4096;
+constexpr std::int64_t kMostWhole = std::numeric_limits<std::int64_t>::max() / 4096;
 
 class DetailsReader {
  public:
@@ -213,7 +213,7 @@ class DetailsReader {
     const JsonPart from = file_.at("measure");
     workload::StepMeasure& measure = out.recorded.measure;
     const auto task = [&](const JsonPart& part) { return sim::TaskId{part.below(out.tasks)}; };
-    measure.steps = static_cast<std::uint32_t>(from.at("steps").whole(1, kMost >> 32));
+    measure.steps = static_cast<std::uint32_t>(from.at("steps").whole(1, kMostWhole >> 32));
     for (const JsonPart& lap : from.items("laps")) {
       measure.laps.push_back({{}, task(lap.at("last"))});
       if (lap.has("before")) measure.laps.back().before = task(lap.at("before"));
@@ -258,7 +258,7 @@ class DetailsReader {
   Collective collective(const JsonPart& from) const {
     Collective c;
     c.operation = operation_named(from.at("operation").text(), from.at("operation").place());
-    c.bytes = {from.at("bytes").whole(0, kMost)};
+    c.bytes = {from.at("bytes").whole(0, kMostWhole)};
     c.groups = sets_.empty() ? nullptr : sets_[from.at("group_set").below(sets_.size())];
     if (!c.groups) from.fail("expected a group set");
     c.own = static_cast<std::uint32_t>(from.at("own").whole(1, static_cast<std::int64_t>(c.groups->size())));
@@ -269,7 +269,7 @@ class DetailsReader {
     collectives::Details details;
     details.servers = static_cast<std::uint32_t>(of.at("servers").whole(0, ranks_));
     details.own = static_cast<std::uint32_t>(of.at("own").whole(0, static_cast<std::int64_t>(c.groups->size())));
-    for (const JsonPart& weight : of.items("pair_weights")) details.pair_weights.push_back(weight.whole(0, kMost));
+    for (const JsonPart& weight : of.items("pair_weights")) details.pair_weights.push_back(weight.whole(0, kMostWhole));
     c.details = std::make_shared<const collectives::Details>(std::move(details));
     return c;
   }
@@ -277,10 +277,10 @@ class DetailsReader {
   workload::HostCopy copy(const JsonPart& from) const {
     workload::HostCopy copy;
     copy.direction = from.at("to_host").yes() ? topology::ToHost::yes : topology::ToHost::no;
-    copy.bytes = {from.at("bytes").whole(0, kMost)};
+    copy.bytes = {from.at("bytes").whole(0, kMostWhole)};
     copy.gpus = gpus_of(from.at("gpus"));
     copy.own = static_cast<std::uint32_t>(from.at("own").whole(1, static_cast<std::int64_t>(copy.gpus.size())));
-    if (from.has("latency_ps")) copy.latency = Time{from.at("latency_ps").whole(0, kMost)};
+    if (from.has("latency_ps")) copy.latency = Time{from.at("latency_ps").whole(0, kMostWhole)};
     if (from.has("at_most_bytes_per_s")) copy.at_most = {from.at("at_most_bytes_per_s").positive()};
     if (!(copy.at_most.value > 0)) from.at("at_most_bytes_per_s").fail("expected a number above 0");
     return copy;
@@ -294,9 +294,9 @@ class DetailsReader {
     c.order = static_cast<Communication::Order>(known - kOrders.begin());
     for (const JsonPart& each : from.at("collectives").items()) c.collectives.push_back(collective(each));
     for (const JsonPart& each : from.items("at_receiver")) c.at_receiver.push_back(collective(each));
-    if (from.has("turn")) c.turn = static_cast<std::uint32_t>(from.at("turn").whole(0, kMost >> 32));
+    if (from.has("turn")) c.turn = static_cast<std::uint32_t>(from.at("turn").whole(0, kMostWhole >> 32));
     if (from.has("copy")) c.copy = copy(from.at("copy"));
-    if (from.has("delay_ps")) c.delay = Time{from.at("delay_ps").whole(0, kMost)};
+    if (from.has("delay_ps")) c.delay = Time{from.at("delay_ps").whole(0, kMostWhole)};
     return c;
   }
 

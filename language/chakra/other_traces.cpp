@@ -93,9 +93,9 @@ class OtherReader {
   }
 
   Bytes size(NodePlace at, const char* attribute) const {
-    constexpr auto kMost = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()) / (1u << 20);
+    constexpr auto kMostBytes = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()) / (1u << 20);
     const std::uint64_t bytes = traces_.needed(at, attribute);
-    if (bytes > kMost) traces_.fail(at, attribute, "found " + std::to_string(bytes) + ", expected at most 8 TiB");
+    if (bytes > kMostBytes) traces_.fail(at, attribute, "found " + std::to_string(bytes) + ", expected at most 8 TiB");
     return Bytes{static_cast<std::int64_t>(bytes)};
   }
 

@@ -9,15 +9,14 @@
 namespace stepcast::language {
 namespace {
 
-using Json = nlohmann::json;
 using collectives::Group;
 
 /// `place`: of the list, for messages.
-Group group_of(const Json& ranks, std::uint32_t end, const std::string& place) {
+Group group_of(const nlohmann::json& ranks, std::uint32_t end, const std::string& place) {
   const std::string expected = "expected a list of ranks below " + std::to_string(end) + ", each once";
   if (!ranks.is_array() || ranks.empty()) throw InputError(place, expected);
   Group group;
-  for (const Json& rank : ranks) {
+  for (const nlohmann::json& rank : ranks) {
     if (!rank.is_number_unsigned() || rank.get<std::uint64_t>() >= end)
       throw InputError(
           place, "found " + in_quotes(rank.is_structured() ? "a list" : rank.dump(-1, ' ', true)) + ", " + expected);
@@ -41,7 +40,7 @@ ProcessGroups::ProcessGroups(const CheckedTraces& checked, const Traces& traces)
 }
 
 void ProcessGroups::read_file(const Traces& traces) {
-  const Json json = Json::parse(*traces.groups, nullptr, false);
+  const nlohmann::json json = nlohmann::json::parse(*traces.groups, nullptr, false);
   if (!json.is_object()) throw InputError(file_, "expected JSON with the ranks of each process group: {\"1\": [0, 2]}");
   for (const auto& [name, ranks] : json.items())
     groups_.insert_or_assign(name, group_of(ranks, checked_.ranks(), file_ + ": " + name));
@@ -52,9 +51,9 @@ void ProcessGroups::read_metadata(NodePlace node) {
   const std::string& written = checked_.node(node).input_values;
   const std::size_t begin = written.find("[{"), end = written.rfind("}]");
   if (written.find("pg_name") == written.npos || begin == written.npos || end == written.npos || end < begin) return;
-  const Json json = Json::parse(written.substr(begin, end + 2 - begin), nullptr, false);
+  const nlohmann::json json = nlohmann::json::parse(written.substr(begin, end + 2 - begin), nullptr, false);
   if (!json.is_array()) checked_.fail(node, "inputs.values", "expected process groups as PyTorch writes them");
-  for (const Json& item : json) {
+  for (const nlohmann::json& item : json) {
     if (!item.is_object() || !item.contains("pg_name") || !item["pg_name"].is_string() || !item.contains("ranks"))
       checked_.fail(node, "inputs.values", "expected process groups with pg_name and ranks");
     const bool all = item["ranks"].is_array() && item["ranks"].empty();
