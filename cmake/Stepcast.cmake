@@ -60,7 +60,7 @@ endfunction()
 # all of them instantiate is compiled, once, which takes half to two thirds of the time. Names of their anonymous
 # namespaces must differ then; these are files that repeat names of others, and are compiled alone. (So is
 # app/report/figure.cpp: where it is inlined, g++ 12 sees a variant read that was not written.)
-set(compiled_alone "/app/commands/(flows|run|validate)" "/app/report/(figure|page_template|residuals_svg|schedule_diagram)"
+set(compiled_alone "/app/commands/(flows|run|validate)" "/app/report/(figure|machine_svg|page_template|residuals_svg|schedule_diagram|steps_svg)"
     /collectives/algorithms/trees /schedules/checks/check_pipeline /schedules/pipeline/pipelines/zero_bubble_v
     /sim/flow_network "/topology/builders/(mesh|nvswitch|pcie|torus)"
     "/topology/fabrics/(dragonfly_plus|rail_fat_tree|torus)")
