@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "tests/app/program.h"
+#include "tests/app/script.h"
 
 namespace stepcast::app {
 namespace {
