@@ -86,8 +86,9 @@ LaneTask& Lanes::add_compute(std::uint32_t lane, const Pass& pass, const Stretch
     const double slower = works ? compute / undisturbed.time.compute : 1;
     std::optional<sim::SequenceId> sequence;
     if (!together)
-      sequence = sequence_of({lane, undisturbed.parts, undisturbed.at_once, disturbed, slower, time.exposed_host},
-                             undisturbed);
+      sequence = sequence_of(
+          {lane, undisturbed.parts, undisturbed.at_once, disturbed && slowdown_ > 0, slower, time.exposed_host},
+          undisturbed);
     if (sequence)
       ends.first = ends.last = step.program.sequence(streams_[lane].compute, *sequence);
     else
@@ -138,14 +139,14 @@ TaskId Lanes::in_step(std::uint32_t lane, TaskId ready) {
 
 bool Lanes::StretchOfLane::operator<(const StretchOfLane& other) const {
   const auto rest = [](const StretchOfLane& of) {
-    return std::tuple(of.lane, of.at_once, of.disturbed, of.slower, of.host, of.parts.size());
+    return std::tuple(of.lane, of.at_once, of.slowed, of.slower, of.host, of.parts.size());
   };
   if (rest(*this) != rest(other)) return rest(*this) < rest(other);
   return std::ranges::lexicographical_compare(parts, other.parts, std::less<const PassParts*>());
 }
 
 bool Lanes::is_sequence(const StretchOfLane& of) const {
-  if (in.transfers || in.trace || in.record || simulates_copies() || (of.disturbed && slowdown_ > 0)) return false;
+  if (in.transfers || in.trace || in.record || simulates_copies() || of.slowed) return false;
   for (const PassParts* parts : of.parts)
     for (const PassPart& part : *parts)
       if (part.traffic)

@@ -105,11 +105,11 @@ class Lanes {
   /// the host holds up.
   Ends add_parts(std::uint32_t lane, const Stretch& stretch, double slower, Time host, bool disturbed);
   /// A stretch of a lane: what it is made of, how much longer its kernels take, what the host holds up at its end, and
-  /// whether traffic runs beside it.
+  /// whether traffic beside it slows its kernels.
   struct StretchOfLane {
     std::uint32_t lane = 0;
     std::span<const PassParts* const> parts{};
-    bool at_once = false, disturbed = false;
+    bool at_once = false, slowed = false;
     double slower = 1;
     Time host{};
     bool operator<(const StretchOfLane& other) const;
