@@ -37,7 +37,8 @@ const Command& find_command(const std::string& name) {
   }
   names.insert(names.end(), {"--help", "--version"});
   const std::string what = name.starts_with('-') ? "option " : "command ";
-  throw InputError("stepcast", "unknown " + what + in_quotes(name) + ", expected " + language::one_of(name, names, names.size()));
+  throw InputError("stepcast",
+                   "unknown " + what + in_quotes(name) + ", expected " + language::one_of(name, names, names.size()));
 }
 
 }  // namespace stepcast::app
