@@ -8,10 +8,20 @@
 #include <string_view>
 
 namespace stepcast::app {
+namespace {
+
+/// MPI's launchers give the processes that they start terminals that nobody sees.
+bool is_seen() {
+  for (const char* const told : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK"})
+    if (std::getenv(told) != nullptr) return false;
+  return isatty(STDOUT_FILENO) != 0;
+}
+
+}  // namespace
 
 Terminal terminal() {
   Terminal out;
-  out.is_one = isatty(STDOUT_FILENO) != 0;
+  out.is_one = is_seen();
   if (out.is_one) {
     out.colour = std::getenv("NO_COLOR") == nullptr;
     winsize size{};

@@ -48,7 +48,8 @@ std::string TextTable::text(std::string_view indent) const {
   for (std::size_t first = 1; first == 1 || first < columns_.size();) {
     std::size_t end = first, wide = indent.size() + width[0];
     while (end < columns_.size()) {
-      wide += kBetween.size() + width[end];
+      // What has no title is remarks, which stay where they are.
+      if (!columns_[end].title.empty()) wide += kBetween.size() + width[end];
       if (end > first && most_wide != 0 && wide > most_wide) break;
       ++end;
     }

@@ -45,6 +45,15 @@ TEST(TextTable, ThatIsTooWideStandsInBlocks) {
   EXPECT_THAT(narrow, HasSubstr("\n\nname  second\n"));
 }
 
+TEST(TextTable, RemarksStayBesideTheirRow) {
+  TextTable table({{"name", TextTable::Align::left}, {"first"}, {"", TextTable::Align::left}});
+  table.add({"a", "1", "a remark that is wider than all else"});
+  fit_tables(12);
+  const std::string text = table.text();
+  fit_tables(0);
+  EXPECT_EQ(text, "name  first\na         1  a remark that is wider than all else\n");
+}
+
 TEST(TextTable, OfOneColumnIsOneBlock) {
   TextTable table({{"name", TextTable::Align::left}});
   table.add({"a"});
