@@ -23,8 +23,8 @@ using testing::HasSubstr;
 const std::string kSixteen = "sweep " STEPCAST_SOURCE_DIR
                              "/scenarios/quickstart.yaml --axis parallelism.tensor=4,8 --axis "
                              "parallelism.pipeline=4:32:x2 --axis recompute=none,full --set parallelism.data=";
-const std::string kMany =
-    kSixteen + " --axis training.global_batch=64:576:64 --axis training.sequence=1024,2048 --simulate all --threads 1";
+const std::string kMany = kSixteen + " --axis training.global_batch=64:" + (test::kSanitized ? "576" : "2304") +
+                          ":64 --axis training.sequence=1024,2048 --simulate all --threads 1";
 /// As root too, and more processes than there are cores.
 const std::string kMpirun =
     "export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1\n"
