@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <compare>
+#include <limits>
 #include <queue>
 #include <set>
 #include <stdexcept>
@@ -154,6 +155,7 @@ class Search {
     answer_.screening_seconds = std::chrono::duration<double>(screened - begin).count();
     go_through();
     simulate_start();
+    certify();
     answer_.simulating_seconds = seconds_since(screened);
     for (Kept& each : best_) answer_.best.push_back(std::move(each.found));
     std::ranges::sort(front_, {}, &OnFront::step);
@@ -165,10 +167,30 @@ class Search {
   void simulate_start() {
     try {
       if (!schedules::check(space_.start).empty()) return;
-      const schedules::Forecast own = schedules::forecast(space_.start, machines_, {.advise = false});
-      if (own.simulated && !own.out_of_memory) answer_.own = own.step;
+      schedules::Forecast own = schedules::forecast(space_.start, machines_, {.advise = false});
+      if (!own.simulated || own.out_of_memory) return;
+      answer_.own = own.step;
+      if (answer_.left > 0) keep_start(std::move(own));
     } catch (const InputError&) {  // the cluster cannot carry it
     }
+  }
+
+  /// Where a budget has ended the search, the plan that it starts from is found too, if it is one of the space.
+  void keep_start(schedules::Forecast own) {
+    Settings settings{};
+    for (std::size_t axis = 0; axis < kAxes; ++axis) {
+      settings[axis] = axes()[axis].of(space_.start);
+      if (std::ranges::find(space_.values[axis], settings[axis]) == space_.values[axis].end()) return;
+    }
+    if (options_.within && own.step >= *options_.within) return;
+    const Bytes memory = peak_memory(schedules::plan(space_.start, machines_));
+    Score of_start = score(space_.start, own.step, memory, &own);
+    of_start.place = std::numeric_limits<std::uint64_t>::max();  // behind its like, which may be itself
+    if (!best_.empty() && best_.front().score.first <= of_start.first) return;
+    best_.insert(best_.begin(), {of_start, {settings, space_.start, std::move(own), {}, memory}});
+    if (best_.size() > options_.top) best_.pop_back();
+    ++answer_.simulated;
+    --answer_.left;
   }
 
   /// Money and energy in billionths; where only the least of a step is known, rounded down, as no more than that.
@@ -329,20 +351,23 @@ class Search {
 
   template <class Queue>
   void drop_what_is_left(Queue& waiting) {
-    std::optional<std::int64_t> least;
     for (; !waiting.empty(); waiting.pop()) {
       if (is_beaten(waiting.top())) {
         ++answer_.bounded;
         continue;
       }
       ++answer_.left;
-      if (!least) least = waiting.top().score.first;
+      if (!least_left_) least_left_ = waiting.top().score.first;
     }
+  }
+
+  void certify() {
     if (best_.empty()) return;
-    if (!least)
+    if (!least_left_)
       answer_.gap = 0;
-    else if (*least > 0)
-      answer_.gap = std::max(0.0, static_cast<double>(best_.front().score.first) / static_cast<double>(*least) - 1);
+    else if (*least_left_ > 0)
+      answer_.gap =
+          std::max(0.0, static_cast<double>(best_.front().score.first) / static_cast<double>(*least_left_) - 1);
   }
 
   void refine(std::vector<Open>& taken) {
@@ -428,6 +453,7 @@ class Search {
   std::vector<Open> open_;
   std::vector<Kept> best_;  ///< ascending
   std::vector<OnFront> front_;
+  std::optional<std::int64_t> least_left_;  ///< of the objective, what a plan that was left could have
   Answer answer_;
 };
 

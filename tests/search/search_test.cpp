@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <oneapi/tbb/global_control.h>
 
+#include <algorithm>
+
 #include "sim/input_error.h"
 #include "tests/sanitized.h"
 #include "tests/schedules/scenarios.h"
@@ -61,6 +63,25 @@ TEST(Search, PrunedFindsWhatExhaustiveFindsIn500RandomSpaces) {
     EXPECT_EQ(pruned->gap.value_or(0), 0);
   }
   EXPECT_LT(simulated, fit) << "nothing was pruned";
+}
+
+TEST(Search, ThatABudgetEndsIsNoWorseThanThePlanItStartsFrom) {
+  std::uint64_t ended = 0;
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Space space = random_space(seed);
+    for (std::size_t axis = 0; axis < kAxes; ++axis) {  // the plan it starts from is one of the space
+      const std::int64_t own = axes()[axis].of(space.start);
+      if (std::ranges::find(space.values[axis], own) == space.values[axis].end()) space.values[axis].push_back(own);
+      std::ranges::sort(space.values[axis]);
+    }
+    const std::optional<Answer> found = answered(space, {.budget = 1});
+    if (!found || !found->own || found->best.empty()) continue;
+    EXPECT_LE(found->best.front().forecast.step, *found->own);
+    EXPECT_EQ(found->simulated + found->bounded + found->failed + found->left, found->screened - found->refused);
+    ++ended;
+  }
+  EXPECT_GT(ended, 5u);
 }
 
 }  // namespace
