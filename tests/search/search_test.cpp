@@ -67,21 +67,25 @@ TEST(Search, PrunedFindsWhatExhaustiveFindsIn500RandomSpaces) {
 
 TEST(Search, ThatABudgetEndsIsNoWorseThanThePlanItStartsFrom) {
   std::uint64_t ended = 0;
-  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+  for (std::uint64_t seed = 1; seed <= (stepcast::test::kSanitized ? 4 : 24); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Space space = random_space(seed);
-    for (std::size_t axis = 0; axis < kAxes; ++axis) {  // the plan it starts from is one of the space
+    const std::optional<Answer> all = answered(space, {});
+    if (!all || all->best.empty()) continue;
+    space.start = all->best.front().scenario;  // the best plan, which few simulations do not find
+    for (std::size_t axis = 0; axis < kAxes; ++axis) {
       const std::int64_t own = axes()[axis].of(space.start);
       if (std::ranges::find(space.values[axis], own) == space.values[axis].end()) space.values[axis].push_back(own);
       std::ranges::sort(space.values[axis]);
     }
     const std::optional<Answer> found = answered(space, {.budget = 1});
-    if (!found || !found->own || found->best.empty()) continue;
+    if (!found || !found->own) continue;
+    ASSERT_FALSE(found->best.empty());
     EXPECT_LE(found->best.front().forecast.step, *found->own);
     EXPECT_EQ(found->simulated + found->bounded + found->failed + found->left, found->screened - found->refused);
     ++ended;
   }
-  EXPECT_GT(ended, 5u);
+  EXPECT_GT(ended, 0u);
 }
 
 }  // namespace
