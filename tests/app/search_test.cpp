@@ -143,6 +143,7 @@ double fastest_step(const std::string& words) {
 }
 
 TEST(SearchCommand, TheLeastMemoryIsAnEdgeThatSearchesOfItsTwoSidesSee) {
+  if (test::kSanitized) GTEST_SKIP() << "many searches, as the tests beside it do once";
   const std::string words = std::string(kSmall) + " --until 'step_time<410 ms' --least memory --format json --threads ";
   const Outcome one = run_program(words + "1");
   ASSERT_EQ(one.status, 0) << one.err;
@@ -181,6 +182,7 @@ TEST(SearchCommand, AnEdgeIsATableAndRows) {
 }
 
 TEST(SearchCommand, TheSlowestNetworkIsOnePercentFasterThanTheNext) {
+  if (test::kSanitized) GTEST_SKIP() << "many searches, as the tests beside it do once";
   const Outcome outcome = run_program(std::string(kSmall) + " --until 'step_time<450ms' --least network --format json");
   ASSERT_EQ(outcome.status, 0) << outcome.err;
   const Json answer = Json::parse(outcome.out);
@@ -196,6 +198,7 @@ TEST(SearchCommand, TheSlowestNetworkIsOnePercentFasterThanTheNext) {
 }
 
 TEST(SearchCommand, ATargetThatNothingMeetsIsAnExitStatusOfItsOwn) {
+  if (test::kSanitized) GTEST_SKIP() << "many searches, as the tests beside it do once";
   for (const char* what : {"cluster.gpus", "memory", "network"}) {
     const Outcome outcome = run_program(std::string(kSmall) + " --until 'step_time<1ms' --least " + what);
     EXPECT_EQ(outcome.status, 3) << what;
@@ -204,6 +207,7 @@ TEST(SearchCommand, ATargetThatNothingMeetsIsAnExitStatusOfItsOwn) {
 }
 
 TEST(SearchCommand, MoneyAndEnergyOfAStepAreObjectives) {
+  if (test::kSanitized) GTEST_SKIP() << "many searches, as the tests beside it do once";
   const std::string costs =
       " --set 'run.gpu_hour_price=2 USD' --set 'run.power.computing=400 W' --set 'run.power.waiting=100 W' "
       "--over cluster.gpus=8,64 --format json";

@@ -10,6 +10,7 @@
 #include "collectives/timing/timer.h"
 #include "schedules/forecast.h"
 #include "schedules/plan/plan.h"
+#include "tests/sanitized.h"
 #include "tests/schedules/scenarios.h"
 #include "topology/cluster.h"
 #include "workload/machines.h"
@@ -64,6 +65,7 @@ void plant(schedules::Software& s) {
 }
 
 TEST(RunFit, FindsWhatIsPlanted) {
+  if (test::kSanitized) GTEST_SKIP() << "a fit's digits, not memory: checked in release";
   const RunFit fit = fit_runs(measured(runs(), plant), {});
   EXPECT_NEAR(estimate(fit, "compute_share").value, 0.8, 0.01);
   EXPECT_NEAR(estimate(fit, "host_per_kernel").value, 60e-6, 2e-6);
@@ -88,6 +90,7 @@ TEST(RunFit, SaysWhatNoRunTells) {
 }
 
 TEST(RunFit, IsPulledLittleByARunThatIsFarOff) {
+  if (test::kSanitized) GTEST_SKIP() << "a fit's digits, not memory: checked in release";
   std::vector<Scenario> all = measured(runs(), plant);
   all[3].measured.step_time = Time{all[3].measured.step_time->value * 5};
   const RunFit fit = fit_runs(all, {});
