@@ -16,11 +16,6 @@ using schedules::Scenario;
 
 bool has_base(const Node& block) { return block.find("base") != nullptr || block.find("include") != nullptr; }
 
-std::uint32_t nodes_in_use(const schedules::ClusterSpec& cluster) {
-  if (cluster.allocation) return static_cast<std::uint32_t>(cluster.allocation->nodes.size());
-  return (cluster.gpus + cluster.node.gpus - 1) / cluster.node.gpus;
-}
-
 void note_fabric(const Node& tree, const Scenario& s, Library& library, std::vector<Note>& out) {
   const Node* written = tree.find("cluster");
   if (written == nullptr || nodes_in_use(s.cluster) < 2) return;

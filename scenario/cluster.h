@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -28,6 +29,16 @@ struct ClusterSpec {
   /// Why that one, in words, where the node does not name it; empty: it does.
   std::string nccl_assumed{};
 };
+
+/// Nodes that its GPUs fill, the last one perhaps in part.
+inline std::uint32_t nodes_filled(const ClusterSpec& cluster) {
+  const std::uint32_t each = std::max(cluster.node.gpus, 1u);
+  return (cluster.gpus + each - 1) / each;
+}
+/// Nodes that have a GPU in use.
+inline std::uint32_t nodes_in_use(const ClusterSpec& cluster) {
+  return cluster.allocation ? static_cast<std::uint32_t>(cluster.allocation->nodes.size()) : nodes_filled(cluster);
+}
 
 /// Whether a GPU is of the cluster's second kind, and which GPU it is.
 inline bool is_other(const ClusterSpec& cluster, topology::GpuId gpu) {

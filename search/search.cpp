@@ -15,6 +15,7 @@
 #include "schedules/checks/check.h"
 #include "schedules/plan/plan.h"
 #include "search/bound.h"
+#include "search/costs.h"
 #include "search/layer_cuts.h"
 #include "sim/input_error.h"
 
@@ -182,38 +183,35 @@ class Search {
       settings[axis] = axes()[axis].of(space_.start);
       if (std::ranges::find(space_.values[axis], settings[axis]) == space_.values[axis].end()) return;
     }
-    if (options_.within && own.step >= *options_.within) return;
+    constexpr std::uint64_t kLast = std::numeric_limits<std::uint64_t>::max();  // its place, which nobody has looked up
     const Bytes memory = peak_memory(schedules::plan(space_.start, machines_));
-    Score of_start = score(space_.start, own.step, memory, &own);
-    of_start.place = std::numeric_limits<std::uint64_t>::max();  // behind its like, which may be itself
-    if (!best_.empty() && best_.front().score.first <= of_start.first) return;
-    best_.insert(best_.begin(), {of_start, {settings, space_.start, std::move(own), {}, memory}});
-    if (best_.size() > options_.top) best_.pop_back();
+    const Score of_start = score(space_.start, own.step, memory, &own, kLast);
+    if (!best_.empty() && best_.front().score.first <= of_start.first) return;  // it may be found already
+    keep({settings, space_.start, std::move(own), {}, memory}, kLast);
     ++answer_.simulated;
     --answer_.left;
   }
 
-  /// Money and energy in billionths; where only the least of a step is known, rounded down, as no more than that.
+  /// Of money and energy.
   static std::int64_t billionths(double amount) { return static_cast<std::int64_t>(amount * 1e9); }
 
   /// `forecast`: of the plan, or none where `step` is only what it takes at least.
-  Score score(const Scenario& plan, Time step, Bytes memory, const schedules::Forecast* forecast) const {
-    const double computing = forecast != nullptr ? computing_share(*forecast) : 0;
+  Score score(const Scenario& plan, Time step, Bytes memory, const schedules::Forecast* forecast,
+              std::uint64_t place) const {
+    const auto computing = [&] {
+      return forecast != nullptr ? computing_share(*forecast) : least_drawing_share(plan.run.power);
+    };
     switch (options_.objective) {
       case Objective::step_time:
-        return {step.value, memory.value};
+        return {step.value, memory.value, place};
       case Objective::memory:
-        return {memory.value, step.value};
+        return {memory.value, step.value, place};
       case Objective::gpus:
-        return {plan.cluster.gpus, step.value};
-      case Objective::money: {
-        const auto money = forecast != nullptr ? step_money(plan, step, computing) : least_step_money(plan, step);
-        return {billionths(money.value().amount), step.value};
-      }
-      case Objective::energy: {
-        const auto energy = forecast != nullptr ? step_energy(plan, step, computing) : least_step_energy(plan, step);
-        return {billionths(energy.value().value), step.value};
-      }
+        return {plan.cluster.gpus, step.value, place};
+      case Objective::money:
+        return {billionths(step_money(plan, step, computing()).value().amount), step.value, place};
+      case Objective::energy:
+        return {billionths(step_energy(plan, step, computing()).value().value), step.value, place};
     }
     return {};
   }
@@ -290,7 +288,7 @@ class Search {
         Open& open = out.open.emplace_back();
         open.bound = bound->of_passes(plan, made);
         open.memory = peak_memory(made);
-        open.score = score(plan, open.bound, open.memory, nullptr);
+        open.score = score(plan, open.bound, open.memory, nullptr, 0);
         open.shared = static_cast<std::uint32_t>(shared);
         for (std::size_t axis = kSharedAxes; axis < kAxes; ++axis)
           open.others[axis - kSharedAxes] = static_cast<std::int32_t>(settings[axis]);
@@ -378,9 +376,7 @@ class Search {
         const Scenario plan = plan_of(space_, settings, machines_);
         StepBound bound(machines_.of(machine_of(plan)));
         open.bound = std::max(open.bound, bound.with_traffic(plan, schedules::plan(plan, machines_)));
-        const std::uint64_t place = open.score.place;
-        open.score = score(plan, open.bound, open.memory, nullptr);
-        open.score.place = place;
+        open.score = score(plan, open.bound, open.memory, nullptr, open.score.place);
       } catch (const InputError&) {  // the simulation says so
       }
       open.refined = true;
@@ -426,8 +422,7 @@ class Search {
       std::erase_if(front_, [&](const OnFront& other) { return beats(own, other.step, other.memory, other.place); });
       front_.push_back(own);
     }
-    Score own = score(found.scenario, step, found.memory, &found.forecast);
-    own.place = place;
+    const Score own = score(found.scenario, step, found.memory, &found.forecast, place);
     const auto at = std::ranges::upper_bound(best_, own, {}, &Kept::score);
     if (at == best_.end() && best_.size() >= options_.top) return;
     best_.insert(at, {own, std::move(found)});

@@ -14,6 +14,7 @@
 #include "app/report/percent.h"
 #include "app/report/text_table.h"
 #include "schedules/results/time_parts.h"
+#include "search/costs.h"
 #include "sim/units_text.h"
 
 namespace stepcast::app {

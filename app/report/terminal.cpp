@@ -7,21 +7,13 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "app/modules/mpi_launcher.h"
+
 namespace stepcast::app {
-namespace {
-
-/// MPI's launchers give the processes that they start terminals that nobody sees.
-bool is_seen() {
-  for (const char* const told : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK"})
-    if (std::getenv(told) != nullptr) return false;
-  return isatty(STDOUT_FILENO) != 0;
-}
-
-}  // namespace
-
 Terminal terminal() {
   Terminal out;
-  out.is_one = is_seen();
+  // MPI's launchers give the processes that they start terminals that nobody sees.
+  out.is_one = isatty(STDOUT_FILENO) != 0 && !is_launched_by_mpi();
   if (out.is_one) {
     out.colour = std::getenv("NO_COLOR") == nullptr;
     winsize size{};

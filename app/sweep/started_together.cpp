@@ -1,26 +1,15 @@
 #include "app/sweep/started_together.h"
 
-#include <cstdlib>
 #include <stdexcept>
 
 #include "app/modules/module.h"
+#include "app/modules/mpi_launcher.h"
 #include "sim/input_error.h"
 
 namespace stepcast::app {
-namespace {
-
-/// Whether a launcher of MPI programs started this one: what Open MPI's mpirun, those of MPICH and Intel MPI, and
-/// Slurm's srun with PMIx tell the processes that they start.
-bool is_launched() {
-  for (const char* const count : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"})
-    if (const char* const text = std::getenv(count)) return std::atoi(text) > 1;
-  return std::getenv("PMIX_RANK") != nullptr;
-}
-
-}  // namespace
 
 std::unique_ptr<Processes> processes_started_together() {
-  if (!is_launched()) return nullptr;
+  if (!is_launched_with_others()) return nullptr;
   std::string error;
   void* const function = function_of_module("stepcast-mpi", "stepcast_begin_mpi", error);
   if (function == nullptr)

@@ -111,10 +111,6 @@ Free free_of(const StackConstant& c, const Software& software) {
   return {std::string(c.key), c.low, c.high, start, c.logarithmic, kToldWithin, said > 0 ? c.width : 0, c.tried};
 }
 
-std::uint32_t nodes_of(const Scenario& s) {
-  return (s.cluster.gpus + s.cluster.node.gpus - 1) / std::max(s.cluster.node.gpus, 1u);
-}
-
 /// What a site's network gives groups of nodes, by two numbers: a straight line of the logarithms from two nodes to the
 /// most that a run has; or what was measured, times one number.
 struct NetworkModel {
@@ -136,7 +132,7 @@ struct NetworkModel {
   static Free least_waiting(std::span<const Scenario> runs) {
     std::set<double> nodes;
     for (const Scenario& s : runs)
-      if (s.parallelism.pipeline > 1 && nodes_of(s) > 1) nodes.insert(nodes_of(s));
+      if (s.parallelism.pipeline > 1 && nodes_filled(s.cluster) > 1) nodes.insert(nodes_filled(s.cluster));
     Free free{"send_delay_nodes", 1, 1e6, nodes.empty() ? 2 : *nodes.rbegin()};
     free.tried.assign(nodes.rbegin(), nodes.rend());
     free.whole = true;
@@ -284,7 +280,7 @@ RunFit fit_runs(std::span<const Scenario> runs, std::span<const ShareOverNodes> 
   NetworkModel model{{network.begin(), network.end()}, 0};
   for (const Scenario& run : runs) {
     out.runs.push_back({run.name, {}, {}});
-    model.most_nodes = std::max(model.most_nodes, nodes_of(run));
+    model.most_nodes = std::max(model.most_nodes, nodes_filled(run.cluster));
   }
   fit_times(runs, model, out);
   fit_memory(runs, out);

@@ -248,9 +248,7 @@ schedules::ClusterSpec finish(const ClusterDraft& draft, const Value& value) {
   if (draft.other_gpu.has_value() != draft.other_first.has_value())
     blame("other", "found one of gpu and first, expected both");
   if (draft.other_gpu) cluster.other = {*draft.other_gpu, static_cast<std::uint32_t>(*draft.other_first)};
-  const JoinedNodes joined{cluster.allocation ? static_cast<std::uint32_t>(cluster.allocation->nodes.size())
-                                              : (cluster.gpus + cluster.node.gpus - 1) / cluster.node.gpus,
-                           cluster.node.nics};
+  const JoinedNodes joined{nodes_in_use(cluster), cluster.node.nics};
   const std::string& usual = cluster.node.fabric;
   if (!usual.empty() && lies_over_the_usual(value.node->find("fabric"))) {
     cluster.fabric = fabric_over(usual, value, joined);

@@ -361,7 +361,7 @@ void check_imperfections(const Scenario& s, std::vector<Problem>& out) {
   if (bad.slow_gpu && *bad.slow_gpu >= s.cluster.gpus)
     out.push_back({"imperfections.slow_gpu",
                    "found " + n(*bad.slow_gpu) + ", expected a GPU from 0 to " + n(s.cluster.gpus - 1)});
-  const std::int64_t nodes = (s.cluster.gpus + s.cluster.node.gpus - 1) / s.cluster.node.gpus;
+  const std::int64_t nodes = nodes_filled(s.cluster);
   if (bad.slow_node && *bad.slow_node >= nodes)
     out.push_back(
         {"imperfections.slow_node", "found " + n(*bad.slow_node) + ", expected a node from 0 to " + n(nodes - 1)});

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "schedules/step/stalls.h"
-#include "search/objective.h"
+#include "search/costs.h"
 #include "search/run/learning.h"
 #include "sim/input_error.h"
 #include "sim/units_text.h"
@@ -73,28 +73,10 @@ void spend_time(const Scenario& s, const schedules::Forecast& forecast, RunPlan&
                    : times_without_failures(checkpoints->copy, checkpoints->write, work, checkpoints->interval);
 }
 
-std::optional<Energy> energy_of(const RunPower& power, const RunPlan& plan, double computing) {
-  const bool stands = plan.times.restarts.value > 0;
-  if (!power.computing || !power.waiting || (stands && !power.idle)) return std::nullopt;
+std::optional<Energy> energy_of(const Scenario& s, const RunPlan& plan, double computing) {
   const Duration steps = plan.times.useful + plan.times.lost;
-  Energy gpu =
-      *power.computing * (steps * computing) + *power.waiting * (steps * (1 - computing) + plan.times.checkpoints);
-  if (stands) gpu += *power.idle * plan.times.restarts;
-  Energy all = gpu * plan.gpus;
-  if (power.host) all += *power.host * plan.times.total * plan.nodes;
-  return all * power.usage_effectiveness.value_or(1);
-}
-
-std::optional<schedules::Money> money_of(const schedules::TrainingRun& run, const RunPlan& plan) {
-  if (run.kilowatt_hour_price && !plan.energy) return std::nullopt;
-  if (!run.gpu_hour_price && !run.kilowatt_hour_price) return std::nullopt;
-  schedules::Money money = run.gpu_hour_price.value_or(schedules::Money{0, {}});
-  money.amount *= plan.gpu_hours();
-  if (run.kilowatt_hour_price) {
-    money.amount += run.kilowatt_hour_price->amount * to_kilowatt_hours(*plan.energy);
-    money.currency = run.kilowatt_hour_price->currency;
-  }
-  return money;
+  const GpuTime time{steps * computing, steps * (1 - computing) + plan.times.checkpoints, plan.times.restarts};
+  return energy_drawn(s.run.power, s.cluster, time, plan.times.total);
 }
 
 OpenQuestion about_failures(const Scenario& s, const RunPlan& plan) {
@@ -159,7 +141,7 @@ double stated_samples(const Scenario& s) {
 RunPlan plan_run(const Scenario& s, const schedules::Forecast& forecast, Time step, std::int64_t target_batch) {
   RunPlan plan;
   plan.gpus = s.cluster.gpus;
-  plan.nodes = (s.cluster.gpus + s.cluster.node.gpus - 1) / s.cluster.node.gpus;
+  plan.nodes = nodes_filled(s.cluster);
   plan.batch = s.training.global_batch;
   plan.samples = samples_to_target(s.run, stated_samples(s), target_batch, plan.batch);
   if (schedules::has_tokens(s.model.family)) plan.tokens = plan.samples * tokens_of_a_sample(s);
@@ -173,8 +155,8 @@ RunPlan plan_run(const Scenario& s, const schedules::Forecast& forecast, Time st
                                                 fmt::format("{:.3g} s", plan.failures->mean_between.value) +
                                                 " in the mean, hardly a checkpoint is ever written"
                                           : "it would take more than a thousand years");
-  plan.energy = energy_of(s.run.power, plan, computing_share(forecast));
-  plan.money = money_of(s.run, plan);
+  plan.energy = energy_of(s, plan, computing_share(forecast));
+  plan.money = money_spent(s.run, plan.gpu_hours(), plan.energy);
   if (!plan.failures) plan.open.push_back(about_failures(s, plan));
   if (!plan.energy) plan.open.push_back(about_energy(s.run.power, plan));
   if (!plan.money) plan.open.push_back(about_money(s.run, plan));
