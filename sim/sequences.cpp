@@ -15,25 +15,21 @@ Sequences::Sequences(const TaskGraph& graph, EventQueue& queue, FlowNetwork& net
   for (const std::vector<Leg>& legs : graph.sequences()) {
     const auto number = static_cast<std::uint32_t>(kinds_.size());
     Kind& kind = kinds_.emplace_back();
-    kind.ends.reserve(legs.size());
-    Time end{};
+    kind.begins.reserve(legs.size() + 1);
+    kind.begins.push_back({});
+    kind.first.reserve(legs.size());
     for (const Leg& leg : legs) {
-      kind.ends.push_back(end += alone(leg));
-      for (const RoutedBytes& transfer : leg.transfers)
-        for (const Use& use : graph.routes()[index(transfer.route)].uses)
+      Time moving{};
+      kind.first.push_back(static_cast<std::uint32_t>(kind.alone.size()));
+      for (const auto& [route, bytes] : leg.transfers) {
+        kind.alone.push_back(graph.routes().latency(index(route)) + network.time_alone(route, bytes));
+        moving += kind.alone.back();
+        for (const Use& use : graph.routes()[index(route)].uses)
           if (std::exchange(seen[index(use.resource)], number) != number) kind.resources.push_back(index(use.resource));
+      }
+      kind.begins.push_back(kind.begins.back() + std::max(leg.work, moving));
     }
   }
-}
-
-Time Sequences::alone(const RoutedBytes& transfer) const {
-  return graph_.routes().latency(index(transfer.route)) + network_.time_alone(transfer.route, transfer.bytes);
-}
-
-Time Sequences::alone(const Leg& leg) const {
-  Time moving{};
-  for (const RoutedBytes& transfer : leg.transfers) moving += alone(transfer);
-  return std::max(leg.work, moving);
 }
 
 /// Whether nobody is on what its transfers cross.
@@ -62,7 +58,9 @@ bool Sequences::begin(std::uint32_t task) {
     free_.pop_back();
   }
   running_[at] = {.task = task, .kind = static_cast<std::uint32_t>(graph_.tasks()[task].amount)};
-  return begin_leg(at) && ended(at, true).has_value();
+  if (!begin_leg(at)) return false;
+  leave(at);
+  return true;
 }
 
 /// The leg it is at begins, and those behind it that take no time. Returns whether the sequence has ended.
@@ -70,30 +68,26 @@ bool Sequences::begin_leg(std::uint32_t at) {
   for (;;) {
     Running& running = running_[at];
     running.since = queue_.now();
-    const std::vector<Leg>& all = legs(running);
-    if (running.leg == all.size()) return true;
     const Kind& kind = kinds_[running.kind];
-    const Time before = running.leg == 0 ? Time{} : kind.ends[running.leg - 1];
-    if (kind.ends.back() == before) return true;
+    if (kind.begins.back() == kind.begins[running.leg]) return true;
     if (quiet(kind)) {
       sleep(at);
       return false;
     }
-    const Leg& leg = all[running.leg];
-    running.works = leg.work > Time{};
-    if (running.works) queue_.schedule(queue_.now() + leg.work, {kWorkOfLegEnds, at});
+    const Time work = legs(running)[running.leg].work;
+    running.works = work > Time{};
+    if (running.works) queue_.schedule(queue_.now() + work, {kWorkOfLegEnds, at});
     running.transfer = 0;
     next_transfer(at, {});
-    if (running_[at].works || running_[at].moves) return false;
-    ++running_[at].leg;
+    if (running.works || running.moves) return false;
+    ++running.leg;
   }
 }
 
 void Sequences::sleep(std::uint32_t at) {
   Running& running = running_[at];
   const Kind& kind = kinds_[running.kind];
-  const Time before = running.leg == 0 ? Time{} : kind.ends[running.leg - 1];
-  running.until = queue_.now() + (kind.ends.back() - before);
+  running.until = queue_.now() + (kind.begins.back() - kind.begins[running.leg]);
   for (const std::uint32_t r : kind.resources) asleep_on_[r] = at;
   queue_.schedule(running.until, {kSleepEnds, at});
 }
@@ -109,38 +103,32 @@ void Sequences::wake(std::uint32_t at) {
   Running& running = running_[at];
   end_sleep(at);
   const Kind& kind = kinds_[running.kind];
-  const Time before = running.leg == 0 ? Time{} : kind.ends[running.leg - 1];
-  const Time gone = before + (queue_.now() - running.since);  // of the whole sequence, alone
-  const auto leg = std::ranges::upper_bound(kind.ends, gone);
-  running.leg = static_cast<std::uint32_t>(leg - kind.ends.begin());
-  const std::vector<Leg>& all = legs(running);
-  if (running.leg == all.size()) {  // it ends now, as the event of its sleep's end will say
+  const Time gone = kind.begins[running.leg] + (queue_.now() - running.since);  // of the whole sequence, alone
+  if (gone == kind.begins.back()) {  // it ends now, as the event of its sleep's end will say
     running.until = queue_.now();
     return;
   }
-  Time in_leg = gone - (running.leg == 0 ? Time{} : kind.ends[running.leg - 1]);
+  running.leg = static_cast<std::uint32_t>(std::ranges::upper_bound(kind.begins, gone) - kind.begins.begin() - 1);
+  Time in_leg = gone - kind.begins[running.leg];
   running.since = queue_.now() - in_leg;
-  const Leg& now_in = all[running.leg];
-  running.works = now_in.work > in_leg;
-  if (running.works) queue_.schedule(running.since + now_in.work, {kWorkOfLegEnds, at});
+  const Time work = legs(running)[running.leg].work;
+  running.works = work > in_leg;
+  if (running.works) queue_.schedule(running.since + work, {kWorkOfLegEnds, at});
+  const std::span<const Time> alone = transfers_alone(running);
   running.transfer = 0;
-  while (running.transfer < now_in.transfers.size()) {
-    const Time whole = alone(now_in.transfers[running.transfer]);
-    if (in_leg < whole) break;
-    in_leg -= whole;
-    ++running.transfer;
-  }
+  for (; running.transfer < alone.size() && in_leg >= alone[running.transfer]; ++running.transfer)
+    in_leg -= alone[running.transfer];
   next_transfer(at, in_leg);
 }
 
 /// The leg's next transfer begins, or has been under way for so long; none that takes no time is waited for.
 void Sequences::next_transfer(std::uint32_t at, Time gone) {
   Running& running = running_[at];
-  const std::vector<RoutedBytes>& transfers = legs(running)[running.leg].transfers;
-  while (running.transfer < transfers.size() && alone(transfers[running.transfer]) == Time{}) ++running.transfer;
-  running.moves = running.transfer < transfers.size();
+  const std::span<const Time> alone = transfers_alone(running);
+  while (running.transfer < alone.size() && alone[running.transfer] == Time{}) ++running.transfer;
+  running.moves = running.transfer < alone.size();
   if (!running.moves) return;
-  const Time latency = graph_.routes().latency(index(transfers[running.transfer].route));
+  const Time latency = graph_.routes().latency(index(transfer(running).route));
   if (gone < latency)
     queue_.schedule(queue_.now() + (latency - gone), {kLatencyOfTransferEnds, at});
   else
@@ -149,22 +137,21 @@ void Sequences::next_transfer(std::uint32_t at, Time gone) {
 
 /// The latency is over. `gone`: so long ago, and it has moved alone since.
 void Sequences::start_flow(std::uint32_t at, Time gone) {
-  Running& running = running_[at];
-  const RoutedBytes& transfer = legs(running)[running.leg].transfers[running.transfer];
-  starts_on(transfer.route);
-  network_.start(first_flow() + at, transfer.route, transfer.bytes, gone);
+  const auto& [route, bytes] = transfer(running_[at]);
+  starts_on(route);
+  network_.start(first_flow() + at, route, bytes, gone);
 }
 
-/// Part of its leg has ended. Returns whether the sequence has.
-bool Sequences::go_on(std::uint32_t at) {
+/// Part of its leg has ended. Returns the task if the sequence has.
+std::optional<std::uint32_t> Sequences::go_on(std::uint32_t at) {
   Running& running = running_[at];
-  if (running.works || running.moves) return false;
+  if (running.works || running.moves) return std::nullopt;
   ++running.leg;
-  return begin_leg(at);
+  return begin_leg(at) ? std::optional(leave(at)) : std::nullopt;
 }
 
-std::optional<std::uint32_t> Sequences::ended(std::uint32_t at, bool has) {
-  if (!has) return std::nullopt;
+/// The sequence has ended. Returns its task.
+std::uint32_t Sequences::leave(std::uint32_t at) {
   free_.push_back(at);
   return running_[at].task;
 }
@@ -176,19 +163,15 @@ std::optional<std::uint32_t> Sequences::handle(Event event) {
     case kSleepEnds:
       if (running.until != queue_.now()) return std::nullopt;  // it has woken since
       end_sleep(at);
-      return ended(at, true);
+      return leave(at);
     case kWorkOfLegEnds:
       running.works = false;
-      return ended(at, go_on(at));
+      return go_on(at);
     case kLatencyOfTransferEnds: {
-      const RoutedBytes& transfer = legs(running)[running.leg].transfers[running.transfer];
-      if (network_.time_alone(transfer.route, transfer.bytes) > Time{}) {
-        start_flow(at, {});
-        return std::nullopt;
-      }
-      ++running.transfer;
-      next_transfer(at, {});
-      return ended(at, go_on(at));
+      const auto& [route, bytes] = transfer(running);
+      if (network_.time_alone(route, bytes) == Time{}) return transfer_ended(at);
+      start_flow(at, {});
+      return std::nullopt;
     }
     default:
       throw std::logic_error("an event of no kind");
@@ -197,11 +180,14 @@ std::optional<std::uint32_t> Sequences::handle(Event event) {
 
 std::optional<std::uint32_t> Sequences::flow_ended(std::uint32_t flow) {
   const std::uint32_t at = flow - first_flow();
-  Running& running = running_[at];
-  ended_on(legs(running)[running.leg].transfers[running.transfer].route);
-  ++running.transfer;
+  ended_on(transfer(running_[at]).route);
+  return transfer_ended(at);
+}
+
+std::optional<std::uint32_t> Sequences::transfer_ended(std::uint32_t at) {
+  ++running_[at].transfer;
   next_transfer(at, {});
-  return ended(at, go_on(at));
+  return go_on(at);
 }
 
 }  // namespace stepcast::sim

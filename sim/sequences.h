@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "sim/event_queue.h"
@@ -51,7 +52,9 @@ class Sequences {
 
   /// What a sequence is known by before it runs.
   struct Kind {
-    std::vector<Time> ends;                ///< of each leg since the begin, alone
+    std::vector<Time> begins;              ///< of each leg, and the end of the last, since the first begins; alone
+    std::vector<Time> alone;               ///< what each transfer takes, one leg's behind the other's
+    std::vector<std::uint32_t> first;      ///< of each leg, in `alone`
     std::vector<std::uint32_t> resources;  ///< that its transfers cross, each once
   };
   struct Running {
@@ -64,18 +67,26 @@ class Sequences {
   };
 
   const std::vector<Leg>& legs(const Running& running) const { return graph_.sequences()[running.kind]; }
+  /// What each transfer of the leg takes that it is in.
+  std::span<const Time> transfers_alone(const Running& running) const {
+    const Kind& kind = kinds_[running.kind];
+    return {kind.alone.data() + kind.first[running.leg], legs(running)[running.leg].transfers.size()};
+  }
+  /// Which moves or comes next.
+  const RoutedBytes& transfer(const Running& running) const {
+    return legs(running)[running.leg].transfers[running.transfer];
+  }
   bool quiet(const Kind& kind) const;
   void count(RouteId route, std::int32_t more);
   bool begin_leg(std::uint32_t at);
-  bool go_on(std::uint32_t at);
+  std::optional<std::uint32_t> go_on(std::uint32_t at);
+  std::optional<std::uint32_t> transfer_ended(std::uint32_t at);
+  std::uint32_t leave(std::uint32_t at);
   void sleep(std::uint32_t at);
   void end_sleep(std::uint32_t at);
   void wake(std::uint32_t at);
   void next_transfer(std::uint32_t at, Time moved);
   void start_flow(std::uint32_t at, Time moved);
-  std::optional<std::uint32_t> ended(std::uint32_t at, bool has);
-  Time alone(const Leg& leg) const;
-  Time alone(const RoutedBytes& transfer) const;
 
   const TaskGraph& graph_;
   EventQueue& queue_;

@@ -2,6 +2,7 @@
 #include <array>
 
 #include "language/frameworks/framework.h"
+#include "language/frameworks/launch.h"
 #include "sim/in_quotes.h"
 #include "sim/input_error.h"
 
@@ -261,11 +262,7 @@ std::vector<std::string> launch_deepspeed(const Words& words, const Launch& laun
   if (text_of(words, "parallelism.pipeline") != "1")
     lines.push_back(
         "# your script makes the model a PipelineModule(num_stages=" + text_of(words, "parallelism.pipeline") + ")");
-  lines.push_back(
-      "torchrun --nnodes " + std::to_string(launch.nodes) + " --nproc-per-node " +
-      std::to_string(launch.gpus_per_node) +
-      (launch.nodes > 1 ? " --node-rank \"$NODE_RANK\" --master-addr \"$MASTER_ADDR\" --master-port 29500" : "") +
-      " TRAIN.py --deepspeed --deepspeed_config FILE");
+  lines.push_back(torchrun(launch, "TRAIN.py --deepspeed --deepspeed_config FILE"));
   return lines;
 }
 

@@ -2,6 +2,7 @@
 #include <array>
 
 #include "language/frameworks/framework.h"
+#include "language/frameworks/launch.h"
 #include "sim/in_quotes.h"
 #include "sim/input_error.h"
 
@@ -373,10 +374,8 @@ void spell_hf(Words& words, const Framework&) {
 void read_gpus_of_launch(Words& words) {
   if (words.contains("@processes"))
     return say(words, "cluster.gpus", std::to_string(whole_of(words, "@processes")), "@processes");
-  const auto known = [&](const char* key) { return text_of(words, key).find('$') == std::string::npos; };
-  if (!words.contains("@gpus_per_node") || !known("@gpus_per_node") || !known("@nodes")) return;
-  const std::int64_t nodes = words.contains("@nodes") ? whole_of(words, "@nodes") : 1;
-  say(words, "cluster.gpus", std::to_string(product({nodes, whole_of(words, "@gpus_per_node")})), "@gpus_per_node");
+  if (words.contains("@gpus_per_node") && !words.contains("@nodes")) say(words, "@nodes", "1", "@gpus_per_node");
+  read_launched_gpus(words);
 }
 
 /// "full_shard auto_wrap offload".
@@ -479,12 +478,7 @@ void read_hf(Words& words, const Framework&) {
   read_torch(words, words.contains("@fsdp") || distributed == "fsdp" || text_of(words, "@use_fsdp") == "true");
 }
 
-std::vector<std::string> launch_hf(const Words&, const Launch& launch) {
-  return {"torchrun --nnodes " + std::to_string(launch.nodes) + " --nproc_per_node " +
-          std::to_string(launch.gpus_per_node) +
-          (launch.nodes > 1 ? " --node_rank \"$NODE_RANK\" --master_addr \"$MASTER_ADDR\" --master_port 29500" : "") +
-          " run_clm.py"};
-}
+std::vector<std::string> launch_hf(const Words&, const Launch& launch) { return {torchrun(launch, "run_clm.py")}; }
 
 Statements fill_hf() {
   return {{.name = "--dataset_name", .text = "DATASET", .comment = "to fill in"},

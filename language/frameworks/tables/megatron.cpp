@@ -1,3 +1,4 @@
+#include "language/frameworks/launch.h"
 #include "language/frameworks/tables/megatron_core.h"
 
 // Names and meanings: github.com/NVIDIA/Megatron-LM, release core_v0.14.0 (@23e00ed), megatron/training/arguments.py;
@@ -271,11 +272,7 @@ void spell_megatron(Words& words, const Framework& framework) {
 }
 
 void read_megatron(Words& words, const Framework& framework) {
-  if (words.contains("@nodes") && words.contains("@gpus_per_node") &&
-      text_of(words, "@nodes").find('$') == std::string::npos &&
-      text_of(words, "@gpus_per_node").find('$') == std::string::npos)
-    say(words, "cluster.gpus", std::to_string(product({whole_of(words, "@nodes"), whole_of(words, "@gpus_per_node")})),
-        "@nodes");
+  read_launched_gpus(words);
   if (!words.contains("model.hidden")) refuse(words, "model.hidden", "a whole number");
   read_megatron_core(words, framework);
   if (words.contains("@vocab"))
@@ -288,10 +285,7 @@ std::vector<std::string> launch_megatron(const Words& words, const Launch& launc
   // One queue, so that kernels that wait for traffic are launched behind it; Megatron FSDP asks for more.
   const bool fsdp = text_of(words, "data_parallel.zero") > "1";
   const bool inside = text_of(words, "parallelism.tensor") != "1" || text_of(words, "parallelism.context") != "1";
-  return {std::string(inside && !fsdp ? "CUDA_DEVICE_MAX_CONNECTIONS=1 " : "") + "torchrun --nnodes " +
-          std::to_string(launch.nodes) + " --nproc-per-node " + std::to_string(launch.gpus_per_node) +
-          (launch.nodes > 1 ? " --node-rank \"$NODE_RANK\" --master-addr \"$MASTER_ADDR\" --master-port 29500" : "") +
-          " pretrain_gpt.py"};
+  return {(inside && !fsdp ? "CUDA_DEVICE_MAX_CONNECTIONS=1 " : "") + torchrun(launch, "pretrain_gpt.py")};
 }
 
 Statements fill_megatron() {

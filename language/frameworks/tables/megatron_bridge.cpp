@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "language/frameworks/launch.h"
 #include "language/frameworks/tables/megatron_core.h"
 #include "sim/in_quotes.h"
 #include "sim/input_error.h"
@@ -297,9 +298,7 @@ void spell_bridge(Words& words, const Framework& framework) {
                                                              ", which Megatron Bridge has "
                                                              "not with training.precision " +
                                                              precision + "; expected " + narrow + " or fp32");
-  if (const auto kept = words.find("software.main_gradient_precision");
-      kept != words.end() && kept->second.text == gradients)
-    words.erase(kept);
+  take_kept_as_summed(words, gradients);
   const std::string activation = take(words, "model.activation");
   if (!activation.empty()) {
     const bool gated = activation == "swiglu" || activation == "geglu";
@@ -333,9 +332,7 @@ void spell_bridge(Words& words, const Framework& framework) {
 }
 
 void read_bridge(Words& words, const Framework& framework) {
-  if (words.contains("@nodes") && words.contains("@gpus_per_node"))
-    say(words, "cluster.gpus", std::to_string(product({whole_of(words, "@nodes"), whole_of(words, "@gpus_per_node")})),
-        "@nodes");
+  read_launched_gpus(words);
   const std::string mixed = text_of(words, "@mixed");
   if (!mixed.empty()) {
     say(words, mixed == "fp16" ? "@fp16" : "@bf16", "true", "@mixed");
@@ -382,10 +379,7 @@ void read_bridge(Words& words, const Framework& framework) {
 }
 
 std::vector<std::string> launch_bridge(const Words&, const Launch& launch) {
-  return {"torchrun --nnodes " + std::to_string(launch.nodes) + " --nproc-per-node " +
-          std::to_string(launch.gpus_per_node) +
-          (launch.nodes > 1 ? " --node-rank \"$NODE_RANK\" --master-addr \"$MASTER_ADDR\" --master-port 29500" : "") +
-          " PRETRAIN.py --config-file FILE"};
+  return {torchrun(launch, "PRETRAIN.py --config-file FILE")};
 }
 
 Statements fill_bridge() {

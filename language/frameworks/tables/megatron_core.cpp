@@ -60,10 +60,7 @@ void spell_gradients(Words& words, const Framework& framework) {
                            (precision == "fp16" ? " or fp32" : " or bf16"));
   }
   take(words, "data_parallel.gradient_precision");
-  // Gradients are kept in the type that they are summed in.
-  if (const auto kept = words.find("software.main_gradient_precision");
-      kept != words.end() && kept->second.text == gradients)
-    words.erase(kept);
+  take_kept_as_summed(words, gradients);
 }
 
 void read_precision(Words& words, const Framework& framework) {
@@ -375,6 +372,11 @@ void read_model(Words& words, const Framework& framework) {
 }
 
 }  // namespace
+
+void take_kept_as_summed(Words& words, std::string_view gradients) {
+  const auto kept = words.find("software.main_gradient_precision");
+  if (kept != words.end() && kept->second.text == gradients) words.erase(kept);
+}
 
 void spell_megatron_core(Words& words, const Framework& framework) {
   spell_precision(words);

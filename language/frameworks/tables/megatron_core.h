@@ -1,5 +1,8 @@
 #pragma once
 
+#include <string_view>
+#include <vector>
+
 #include "language/frameworks/framework.h"
 #include "language/frameworks/words.h"
 
@@ -12,6 +15,10 @@ void spell_megatron_core(Words& words, const Framework& framework);
 
 /// The other way round. Where nothing is said of the model, neither does it say anything.
 void read_megatron_core(Words& words, const Framework& framework);
+
+/// Gradients are kept in the type that they are summed in, `gradients`: takes the scenario's word for it away where it
+/// says the same.
+void take_kept_as_summed(Words& words, std::string_view gradients);
 
 /// Keys of a configuration's `model` that are fields of Megatron Core's TransformerConfig, which NeMo and Megatron
 /// Bridge take by their names.

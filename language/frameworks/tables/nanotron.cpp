@@ -1,4 +1,5 @@
 #include "language/frameworks/framework.h"
+#include "language/frameworks/launch.h"
 #include "sim/in_quotes.h"
 #include "sim/input_error.h"
 
@@ -200,10 +201,7 @@ void read_nanotron(Words& words, const Framework&) {
 }
 
 std::vector<std::string> launch_nanotron(const Words&, const Launch& launch) {
-  return {"CUDA_DEVICE_MAX_CONNECTIONS=1 torchrun --nnodes " + std::to_string(launch.nodes) + " --nproc-per-node " +
-          std::to_string(launch.gpus_per_node) +
-          (launch.nodes > 1 ? " --node-rank \"$NODE_RANK\" --master-addr \"$MASTER_ADDR\" --master-port 29500" : "") +
-          " run_train.py --config-file FILE"};
+  return {"CUDA_DEVICE_MAX_CONNECTIONS=1 " + torchrun(launch, "run_train.py --config-file FILE")};
 }
 
 Statements fill_nanotron() {

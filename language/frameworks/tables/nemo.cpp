@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "language/frameworks/launch.h"
 #include "language/frameworks/tables/megatron_core.h"
 #include "sim/in_quotes.h"
 #include "sim/input_error.h"
@@ -198,9 +199,7 @@ void spell_nemo(Words& words, const Framework& framework) {
     throw InputError("training.attention",
                      "found unfused with fp8, but NeMo's fp8 asks for Transformer Engine's kernel");
   const std::string gradients = take(words, "data_parallel.gradient_precision");
-  if (const auto kept = words.find("software.main_gradient_precision");
-      kept != words.end() && kept->second.text == gradients)
-    words.erase(kept);
+  take_kept_as_summed(words, gradients);
   const std::string zero = text_of(words, "data_parallel.zero");
   const auto bucket = words.find("data_parallel.bucket");
   if (bucket != words.end() && (bucket->second.usual || zero != "1")) {
@@ -240,9 +239,7 @@ void spell_nemo(Words& words, const Framework& framework) {
 }
 
 void read_nemo(Words& words, const Framework& framework) {
-  if (words.contains("@nodes") && words.contains("@gpus_per_node"))
-    say(words, "cluster.gpus", std::to_string(product({whole_of(words, "@nodes"), whole_of(words, "@gpus_per_node")})),
-        "@nodes");
+  read_launched_gpus(words);
   const std::string precision = text_of(words, "@precision"), optim = text_of(words, "@optim");
   if (precision != "fp32") say(words, precision == "bf16" ? "@bf16" : "@fp16", "true", "@precision");
   if (optim == "distributed") say(words, "@shards", "true", "@optim");
