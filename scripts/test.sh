@@ -131,30 +131,13 @@ else
 fi
 
 section "every scenario runs: the same bytes from gcc and clang, from 1 thread and 8"
-scenarios=0
-while IFS= read -r scenario; do
-  name=${scenario//\//_}
-  scenarios=$((scenarios + 1))
-  run() { # BUILD THREADS; 3 is an answer too: the plan does not fit in memory
-    local out=$work/$name.$1.$2 status=0
-    "build/$1/stepcast" run --format json --threads "$2" "$scenario" >"$out" 2>"$work/errors" || status=$?
-    ((status == 0 || status == 3)) && return
-    cat "$work/errors"
-    fail "build/$1/stepcast run --format json --threads $2 $scenario: exit status $status"
-  }
-  run release 1
-  run release 8
-  run ci 8
-  for other in release.8 ci.8; do
-    if ! cmp -s "$work/$name.release.1" "$work/$name.$other"; then
-      diff "$work/$name.release.1" "$work/$name.$other" | head -n 20 || true
-      fail "$scenario: release.1 and $other (build.threads) print different bytes"
-    fi
-  done
-  pass
-done < <(git ls-files -co --exclude-standard 'scenarios/*.yaml' 'scenarios/**/*.yaml' 'scenarios/**/*.csv' | sort -u)
-((scenarios > 0)) || fail "no scenarios found"
-echo "$scenarios scenarios"
+mapfile -t scenarios < <(
+  git ls-files -co --exclude-standard 'scenarios/*.yaml' 'scenarios/**/*.yaml' 'scenarios/**/*.csv' | sort -u
+)
+((${#scenarios[@]} > 0)) || fail "no scenarios found"
+printf '%s\0' "${scenarios[@]}" | xargs -0 -n 1 -P "$jobs" scripts/same_bytes.sh || fail "see above"
+passed=$((passed + ${#scenarios[@]}))
+echo "${#scenarios[@]} scenarios"
 
 section "published runs: predicted beside measured"
 build/release/stepcast validate scenarios/published | tail -n 8

@@ -61,6 +61,9 @@ struct Answer {
   /// is better. None: nothing was found, or nothing is known of what was left.
   std::optional<double> gap;
   double screening_seconds = 0, simulating_seconds = 0;
+
+  /// Where nothing was found: whether plans fit, but take longer than Options::within, by their bound or simulated.
+  bool all_late() const { return best.empty() && (late > 0 || bounded > 0); }
 };
 
 /// The best plans of a space. What is answered, but for the seconds, does not depend on the threads. Throws InputError

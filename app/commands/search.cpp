@@ -236,7 +236,9 @@ int search_plans(const std::vector<std::string>& words) {
   const search::Space space = space_asked(*asked, question.scenario, options.objective);
   const SearchReport report = search_report(space, answer_of(space, options, machines));
   const std::vector<search::Found>& best = report.answer.best;
-  if (!emit.empty() && best.empty()) throw InputError("--emit", "no plan of the space fits");
+  if (!emit.empty() && best.empty())
+    throw InputError("--emit", report.answer.all_late() ? "no plan of the space that fits is as fast as asked"
+                                                        : "no plan of the space fits");
   if (!emit.empty())
     write_output(asked->output, emitted(*asked, report, framework));
   else

@@ -211,9 +211,10 @@ std::string search_table(const SearchReport& report) {
     if (starred) out += kStarLine;
     out += told_apart_text(report) + own_text(answer);
   } else {
-    out = answer.late > 0 ? "no plan of the space that fits is as fast as asked\n" : "no plan of the space fits\n";
+    out = answer.all_late() ? "no plan of the space that fits is as fast as asked\n" : "no plan of the space fits\n";
   }
-  out += counts_text(answer) + nearest_text(report);
+  out += counts_text(answer);
+  if (!answer.all_late()) out += nearest_text(report);
   if (!answer.best.empty()) out += gap_text(answer) + "\n";
   return out + front_text(report);
 }

@@ -130,6 +130,13 @@ TEST(SearchCommand, NoPlanThatFitsIsAnExitStatusOfItsOwn) {
   EXPECT_THAT(outcome.out, HasSubstr("misses"));
 }
 
+TEST(SearchCommand, PlansThatFitAndAreSlowerThanAskedAreSaidToBe) {
+  const Outcome outcome = run_program(std::string(kSmall) + "--within '1 ms'");
+  EXPECT_EQ(outcome.status, 3);
+  EXPECT_THAT(outcome.out, HasSubstr("no plan of the space that fits is as fast as asked"));
+  EXPECT_THAT(outcome.out, Not(HasSubstr("misses")));
+}
+
 /// The point of a value in an answer of --until.
 Json point_of(const Json& answer, double value) {
   for (const Json& point : answer["points"])

@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# same_bytes.sh SCENARIO: runs it with the builds of gcc (build/release) and clang (build/ci), on 1 thread and 8; each must
+# print the same bytes. Prints nothing but what differs.
+set -euo pipefail
+cd "$(dirname -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")")"
+scenario=$1
+work=$(mktemp -d)
+trap 'rm -rf -- "$work"' EXIT
+
+run() { # BUILD THREADS; 3 is an answer too: the plan does not fit in memory
+  local status=0
+  "build/$1/stepcast" run --format json --threads "$2" "$scenario" >"$work/$1.$2" 2>"$work/errors" || status=$?
+  ((status == 0 || status == 3)) && return
+  printf 'build/%s/stepcast run --format json --threads %s %s: exit status %s\n' "$1" "$2" "$scenario" "$status"
+  cat "$work/errors"
+  exit 1
+}
+
+run release 1
+for other in 'release 8' 'ci 8'; do
+  read -r build threads <<<"$other"
+  run "$build" "$threads"
+  cmp -s "$work/release.1" "$work/$build.$threads" && continue
+  printf '%s: build/release with 1 thread and build/%s with %s print different bytes\n' "$scenario" "$build" "$threads"
+  diff "$work/release.1" "$work/$build.$threads" | head -n 20
+  exit 1
+done
