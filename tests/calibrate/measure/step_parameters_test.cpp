@@ -38,10 +38,10 @@ TEST(StepParameters, RanksTogetherHoldEachElementOfWhatIsDividedOnce) {
   std::map<std::string, std::vector<int>> held;  // how many ranks have each element
   for (int rank = 0; rank < step.gpus(); ++rank) {
     for (const ParameterPart& p : step_parameters(step, step_rank(step, rank)).parts) {
+      std::vector<int>& of = held[p.name];
       for (std::int64_t r = 0; r < p.rows; ++r) {
         for (std::int64_t c = 0; c < p.columns; ++c) {
           const auto at = static_cast<std::size_t>((p.first_row + r) * p.whole_columns + p.first_column + c);
-          std::vector<int>& of = held[p.name];
           if (of.size() <= at) of.resize(at + 1);
           ++of[at];
         }

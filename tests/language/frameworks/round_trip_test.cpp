@@ -12,12 +12,13 @@
 #include "schedules/forecast.h"
 #include "tests/language/fixtures.h"
 #include "tests/language/frameworks/random_plan.h"
+#include "tests/sanitized.h"
 #include "workload/machines.h"
 
 namespace stepcast::language {
 namespace {
 
-constexpr std::size_t kPlans = 500;
+constexpr std::size_t kPlans = test::kSanitized ? 50 : 500;
 
 Node tree_of(const std::string& yaml, Library& library) {
   return library.scenario("plan.yaml", yaml, scenario_schema());

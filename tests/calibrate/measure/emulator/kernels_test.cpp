@@ -3,6 +3,7 @@
 #include <ostream>
 
 #include "calibrate/measure/checks/kernel_check.h"
+#include "tests/sanitized.h"
 
 namespace stepcast::measure {
 
@@ -15,7 +16,12 @@ namespace {
 /// The checks that stepcast_measure runs on a GPU before it times a kernel, here with the kernels on the CPU.
 class Kernels : public testing::TestWithParam<KernelCheck> {};
 
-TEST_P(Kernels, AgreeWithTheirReference) { EXPECT_LE(GetParam().error(nullptr), GetParam().tolerance); }
+TEST_P(Kernels, AgreeWithTheirReference) {
+  const KernelCheck& check = GetParam();
+  if (test::kSanitized && check.kernel == "gradients" && check.layout != "selective")
+    GTEST_SKIP() << "the same kernels as with selective recomputation";
+  EXPECT_LE(check.error(nullptr), check.tolerance);
+}
 
 /// A race is what comes out differently when other threads go first.
 class Races : public testing::TestWithParam<KernelCheck> {};
