@@ -1,8 +1,6 @@
 #include "collectives/timing/timer.h"
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 #include <limits>
 #include <map>
 #include <mutex>
@@ -16,7 +14,9 @@
 #include "collectives/nccl/search.h"
 #include "collectives/search/chains.h"
 #include "collectives/search/view_links.h"
+#include "collectives/timing/candidates.h"
 #include "collectives/timing/chooser.h"
+#include "collectives/timing/nccl_pick.h"
 #include "collectives/timing/placement.h"
 #include "collectives/timing/prepared.h"
 #include "collectives/timing/protocols.h"
@@ -28,26 +28,6 @@ namespace {
 /// Ranks of all concurrent communicators that are simulated whole where folding changes something; more take minutes
 /// and are folded even so.
 constexpr std::size_t kMostWhole = 128;
-
-nccl::Protocol to_nccl(Proto proto) {
-  return proto == Proto::ll      ? nccl::Protocol::ll
-         : proto == Proto::ll128 ? nccl::Protocol::ll128
-                                 : nccl::Protocol::simple;
-}
-Proto from_nccl(nccl::Protocol protocol) {
-  return protocol == nccl::Protocol::ll ? Proto::ll : protocol == nccl::Protocol::ll128 ? Proto::ll128 : Proto::simple;
-}
-
-/// Why an algorithm cannot do what is asked: it does other operations there, or needs another machine.
-std::string why_not(const Algorithm& algorithm, Request request) {
-  std::string others;
-  for (const Operation operation : kOperations) {
-    request.operation = operation;
-    if (algorithm.supports(request)) others += (others.empty() ? "" : ", ") + std::string(name(operation));
-  }
-  if (!others.empty()) return ": there it does " + others;
-  return algorithm.needs.empty() ? "" : ": it needs " + std::string(algorithm.needs);
-}
 
 /// Weights stand in the request as elements, of which the busiest sender has all: Request::resized scales them.
 void add(const Details& details, Request& request) {
@@ -203,129 +183,6 @@ struct Timer::Impl {
     return wanted;
   }
 
-  /// What the release of the stack would pick of what there are plans for; its protocol where the stack describes it,
-  /// else Simple.
-  /// `or_fastest`: "auto" where its search finds nothing, as on machines that NCCL is not made for.
-  Wanted picked_by_nccl(Request request, Bytes bytes, std::optional<Proto> protocol, std::size_t number,
-                        const GroupPlacement& placement, bool or_fastest) {
-    const bool measured = request.nodes > 1 && cluster.nic_port().nccl.plugin.own_tuner;
-    if (measured || !nccl::tunes(request.operation) || !nccl::has_model(transport.nccl_version))
-      return {"auto", protocol};
-    nccl::Job job = job_of(number, placement);
-    const Forced& forced = transport.forced;
-    nccl::Overrides overrides;
-    if (forced.most_channels < transport.channels) overrides.most_channels = forced.most_channels;
-    // Of what is forced only all_reduce has a choice; the others run along rings.
-    const bool choice = !forced.algorithms.empty() && request.operation == Operation::all_reduce;
-    for (std::size_t i = 0; i < job.graphs.size(); ++i) {
-      if (!job.graphs[i]) continue;
-      const auto is_in = [&](const std::vector<std::string>& names) {
-        const auto named = [&](std::uint32_t nodes) {
-          return std::ranges::find(names, nccl::plan_name(static_cast<nccl::Algo>(i), nodes)) != names.end();
-        };
-        return named(1) || named(request.nodes);
-      };
-      if ((choice && !is_in(forced.algorithms)) || is_in(forced.without)) job.graphs[i].reset();
-    }
-    std::vector<std::optional<nccl::Protocol>> protocols;
-    if (protocol) {
-      protocols = {to_nccl(*protocol)};
-    } else if (forced.protocols.empty()) {
-      protocols = {std::nullopt};
-    } else {
-      for (const Proto each : kProtocols) {
-        if (may_use(each)) protocols.push_back(to_nccl(each));
-      }
-    }
-    while (true) {
-      std::optional<nccl::Pick> pick;
-      const nccl::Constants& constants = nccl::constants(transport.nccl_version);
-      for (const std::optional<nccl::Protocol>& each : protocols) {
-        overrides.protocol = each;
-        const std::optional<nccl::Pick> other = nccl::find_pick(constants, job, request.operation, bytes, overrides);
-        if (other && (!pick || other->predicted < pick->predicted)) pick = other;
-      }
-      if (!pick && or_fastest) return {"auto", protocol};
-      if (!pick) pick = nccl::pick(constants, job, request.operation, bytes, overrides);  // says what is missing
-      const Algorithm& planned = algorithm(nccl::plan_name(pick->algorithm, request.nodes));
-      if (planned.needs_links && request.ranks <= kMostViewed) {
-        request.links = view_of(placement.groups.front());
-      }
-      const Proto picked = from_nccl(pick->protocol);
-      if (planned.supports(request)) {
-        return {planned.name, constants_of(transport, picked).share > 0 ? picked : Proto::simple};
-      }
-      job.graphs[static_cast<std::size_t>(pick->algorithm)].reset();
-    }
-  }
-
-  /// The stack has it, and nothing forbids it.
-  bool may_use(Proto proto) const {
-    const std::vector<std::string>& forced = transport.forced.protocols;
-    return constants_of(transport, proto).share > 0 &&
-           (forced.empty() || std::ranges::find(forced, name_of(proto)) != forced.end());
-  }
-
-  /// It knows no other protocol.
-  static bool by_simple(const Algorithm& each) { return each.in_nvswitch || each.simple_alone; }
-
-  /// A protocol that it knows may be used.
-  bool may_run(const Algorithm& each) const { return !by_simple(each) || may_use(Proto::simple); }
-
-  /// The stack's release has it.
-  bool is_there(const Algorithm& each) const {
-    for (const nccl::Algo later : {nccl::Algo::nvls, nccl::Algo::nvls_tree, nccl::Algo::pat}) {
-      if (each.name != nccl::plan_name(later, 1)) continue;
-      return nccl::has_model(transport.nccl_version) && nccl::has(nccl::constants(transport.nccl_version), later);
-    }
-    return true;
-  }
-
-  /// Those that are asked for, or that "auto" considers, and can do it. Of algorithms that are forced none may do the
-  /// operation: then it is the library's choice, as in NCCL.
-  std::vector<const Algorithm*> candidates(std::string_view name, const Request& request) const {
-    std::vector<const Algorithm*> found;
-    if (name == "auto") {
-      for (const std::string& forced : transport.forced.algorithms) {
-        const Algorithm& each = algorithm(forced);
-        if (request.servers > 0) break;
-        if (may_run(each) && each.supports(request)) found.push_back(&each);
-      }
-      if (!found.empty()) return found;
-      const std::vector<std::string>& without = transport.forced.without;
-      bool forbidden = false;
-      for (const Algorithm* each : algorithms()) {
-        const bool considered = request.servers > 0 ? each->has_servers
-                                : each->in_nvswitch ? transport.nvls.share > 0
-                                                    : each->automatic(request);
-        if (!considered || !is_there(*each) || !may_run(*each) || !each->supports(request)) continue;
-        forbidden = forbidden || std::ranges::find(without, each->name) != without.end();
-        if (std::ranges::find(without, each->name) == without.end()) found.push_back(each);
-      }
-      if (found.empty() && forbidden) {
-        throw InputError("transport.algorithm", "leaves nothing that does " +
-                                                    std::string(collectives::name(request.operation)) + " over " +
-                                                    std::to_string(request.ranks) + " ranks");
-      }
-      if (found.empty()) {
-        throw InputError("algorithm", "none can do " + std::string(collectives::name(request.operation)) + " over " +
-                                          std::to_string(request.ranks) + " ranks");
-      }
-      return found;
-    }
-    const Algorithm& wanted = algorithm(name);
-    if (request.servers > 0 && !wanted.has_servers) {
-      throw InputError("servers", "'" + std::string(name) + "' has none: that is for parameter servers");
-    }
-    if (!wanted.supports(request)) {
-      throw InputError("algorithm", "'" + std::string(name) + "' cannot do " +
-                                        std::string(collectives::name(request.operation)) + " over " +
-                                        std::to_string(request.ranks) + " ranks" + why_not(wanted, request));
-    }
-    found.push_back(&wanted);
-    return found;
-  }
-
   /// What algorithms are asked for, and where; its GPUs are numbered as the request's chains mean them.
   Request request_of(Operation operation, const Details& details, std::size_t number, GroupPlacement& placement) {
     Request request{};
@@ -339,14 +196,6 @@ struct Timer::Impl {
     }
     add(details, request);
     return request;
-  }
-
-  /// Whether some algorithm that this name may come to looks at the links.
-  bool views_links(std::string_view name, const Request& request) const {
-    const bool switches = name == "auto" && transport.nvls.share > 0 && request.nodes == 1;
-    const auto needs = [](std::string_view each) { return algorithm(each).needs_links; };
-    const bool named = name == "auto" ? std::ranges::any_of(transport.forced.algorithms, needs) : needs(name);
-    return (switches || named) && request.ranks <= kMostViewed;
   }
 
   /// Worked out once, folded or whole.
@@ -418,9 +267,13 @@ struct Timer::Impl {
     Request request = request_of(operation, details, number, placement);
 
     if (wanted.algorithm == "nccl")
-      wanted = picked_by_nccl(request, bytes, wanted.protocol, number, placement, name.starts_with("library"));
-    if (views_links(wanted.algorithm, request)) request.links = view_of(placement.groups.front());
-    const std::vector<const Algorithm*> able = candidates(wanted.algorithm, request);
+      wanted = nccl_tunes(cluster, transport, request)
+                   ? picked_by_nccl(transport, job_of(number, placement), request, bytes, wanted.protocol,
+                                    name.starts_with("library"),
+                                    [&]() -> const LinkView& { return view_of(placement.groups.front()); })
+                   : Wanted{"auto", wanted.protocol};
+    if (views_links(transport, wanted.algorithm, request)) request.links = view_of(placement.groups.front());
+    const std::vector<const Algorithm*> able = candidates(transport, wanted.algorithm, request);
     // What is forced on the library (NCCL_PROTO) is forced on its collectives: it does not ask for it of messages.
     const bool messages = by_messages(operation) && transport.p2p.share > 0 && !wanted.protocol;
     // NCCL trusts LL128 on some ways alone; who forces it says that it holds on others too.
@@ -430,7 +283,7 @@ struct Timer::Impl {
       if (proto == Proto::ll128 && !trusted) return false;
       return messages ? messages_take(proto, largest_message(request, bytes), request.nodes) &&
                             constants_of(transport, proto).share > 0
-                      : may_use(proto);
+                      : may_use(transport, proto);
     };
     const auto usable = std::ranges::find_if(kProtocols, allowed);
     const Proto first = wanted.protocol.value_or(usable != kProtocols.end() ? *usable : Proto::simple);
@@ -495,7 +348,7 @@ struct Timer::Impl {
     if (placement.ranks == 1) return {};
     Request request = request_of(operation, details, number, placement);
     const std::string_view wanted = meant_by(name).algorithm;
-    if (views_links(wanted == "nccl" ? std::string_view(chosen.algorithm) : wanted, request))
+    if (views_links(transport, wanted == "nccl" ? std::string_view(chosen.algorithm) : wanted, request))
       request.links = view_of(placement.groups.front());
     const Algorithm& planned = algorithm(chosen.algorithm);
     const Proto proto =
