@@ -2,83 +2,65 @@
 
 #include <algorithm>
 #include <stdexcept>
-#include <utility>
 
 namespace stepcast::sim {
 namespace {
 
-constexpr auto kLater = [](const auto& a, const auto& b) { return a.at > b.at; };
+constexpr std::size_t kBranches = 4;
 
 }  // namespace
 
-EventQueue::EventQueue() : buckets_(1), table_(64) {}
-
-/// Where `at` is in the table, or the free place where it would go.
-std::size_t EventQueue::slot(Time at) const {
-  const std::size_t mask = table_.size() - 1;
-  const std::uint64_t mixed = static_cast<std::uint64_t>(at.value) * 0x9e3779b97f4a7c15u;
-  std::size_t place = static_cast<std::size_t>(mixed >> 32) & mask;
-  while (table_[place].bucket != kNone && table_[place].at != at) place = (place + 1) & mask;
-  return place;
-}
-
-/// The bucket of a time, made if there is none.
+/// A bucket of that time, made if none is known.
 std::uint32_t EventQueue::bucket(Time at) {
   if (at < now_) throw std::logic_error("event scheduled in the past");
-  std::size_t place = slot(at);
-  if (table_[place].bucket != kNone) return table_[place].bucket;
-  if (2 * (used_ + 1) > table_.size()) {
-    grow_table();
-    place = slot(at);
-  }
-  std::uint32_t id = 0;
+  const std::uint64_t mixed = static_cast<std::uint64_t>(at.value) * 0x9e3779b97f4a7c15u;
+  std::uint32_t& recent = recent_[(mixed >> 32) % kRecent];
+  if (buckets_[recent].at == at) return recent;
   if (free_buckets_.empty()) {
-    id = static_cast<std::uint32_t>(buckets_.size());
-    buckets_.push_back({at, kNone, kNone});
+    recent = static_cast<std::uint32_t>(buckets_.size());
+    buckets_.emplace_back();
   } else {
-    id = free_buckets_.back();
+    recent = free_buckets_.back();
     free_buckets_.pop_back();
-    buckets_[id] = {at, kNone, kNone};
   }
-  table_[place] = {at, id};
-  ++used_;
-  heap_.push_back({at, id});
-  std::push_heap(heap_.begin(), heap_.end(), kLater);
-  return id;
+  buckets_[recent].at = at;
+  const Coming coming{at, made_++, recent};
+  std::size_t place = heap_.size();
+  heap_.push_back(coming);
+  while (place > 0) {
+    const std::size_t parent = (place - 1) / kBranches;
+    if (!coming.before(heap_[parent])) break;
+    heap_[place] = heap_[parent];
+    place = parent;
+  }
+  heap_[place] = coming;
+  return recent;
 }
 
 /// Drops the bucket just emptied and moves to the earliest one.
-void EventQueue::next_instant() {
+void EventQueue::next_bucket() {
   if (heap_.empty()) throw std::logic_error("no event to take");
   if (current_ != kNone) {
-    forget(buckets_[current_].at);
+    buckets_[current_] = {};
     free_buckets_.push_back(current_);
-    if (hint_ == current_) hint_ = kSentinel;
   }
-  std::pop_heap(heap_.begin(), heap_.end(), kLater);
-  current_ = heap_.back().bucket;
-  now_ = heap_.back().at;
+  current_ = heap_.front().bucket;
+  now_ = heap_.front().at;
+  const Coming last = heap_.back();
   heap_.pop_back();
-}
-
-/// Takes a time out of the table and closes the gap (linear probing without tombstones).
-void EventQueue::forget(Time at) {
-  const std::size_t mask = table_.size() - 1;
-  std::size_t gap = slot(at);
-  table_[gap] = {};
-  --used_;
-  for (std::size_t next = (gap + 1) & mask; table_[next].bucket != kNone; next = (next + 1) & mask) {
-    const KnownTime known = std::exchange(table_[next], {});
-    table_[slot(known.at)] = known;
+  if (heap_.empty()) return;
+  std::size_t place = 0;
+  for (;;) {
+    const std::size_t begin = kBranches * place + 1, end = std::min(begin + kBranches, heap_.size());
+    if (begin >= end) break;
+    std::size_t least = begin;
+    for (std::size_t child = begin + 1; child < end; ++child)
+      if (heap_[child].before(heap_[least])) least = child;
+    if (!heap_[least].before(last)) break;
+    heap_[place] = heap_[least];
+    place = least;
   }
-}
-
-void EventQueue::grow_table() {
-  std::vector<KnownTime> old(2 * table_.size());
-  old.swap(table_);
-  for (const KnownTime& known : old) {
-    if (known.bucket != kNone) table_[slot(known.at)] = known;
-  }
+  heap_[place] = last;
 }
 
 }  // namespace stepcast::sim
