@@ -126,7 +126,9 @@ std::vector<Note> notes_on_defaults(const Node& tree, const Scenario& scenario, 
   note_fabric(tree, scenario, library, out);
   const Node* training = tree.find("training");
   if (training == nullptr || training->find("precision") == nullptr)
-    out.push_back({"training.precision", std::string(name(scenario.training.precision)) + ", as none is said"});
+    out.push_back(
+        {"training.precision", std::string(name(scenario.training.precision)) +
+                                   (scenario.model.precision ? ", as model.precision says" : ", as none is said")});
   note_profile(tree, library, out);
   return out;
 }

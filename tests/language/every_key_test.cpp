@@ -37,7 +37,7 @@ bool is_set(const Node& tree, const std::string& path) {
 
 bool of_some_families(std::string_view path) {
   constexpr std::string_view paths[] = {
-      "model.positions",      "model.decoder_layers",     "model.gated", "model.patch", "model.classes",
+      "model.positions",      "model.decoder_layers",     "model.gated", "model.patch", "model.classes", "model.segments", "model.next_sentence",
       "training.predictions", "training.decoder_sequence"};
   return std::ranges::find(paths, path) != std::end(paths);
 }
