@@ -127,7 +127,9 @@ const Table<ScenarioDraft>& scenario_table() {
           {{"note", text_type(), "", "remark"}, [](D& d, const Value& v) { d.s.note = v.text; }},
           {{"cluster", block(cluster_schema), kRequired, "the machines"},
            [](D& d, const Value& v) { d.s.cluster = finish(read_block(cluster_table(), v), v); }},
-          {{"model", block(model_schema), kRequired, "what is trained"},
+          {{"model", block(model_schema), kRequired,
+            "what is trained; a config.json of the Hugging Face Hub, or a folder with one, by its path "
+            "(docs/hugging-face.md)"},
            [](D& d, const Value& v) { d.s.model = finish(read_block(model_table(), v), v); }},
           {{"training.global_batch", whole(1, kMostSamples), kRequired, "samples per step"},
            [](D& d, const Value& v) { d.s.training.global_batch = v.whole; }},

@@ -4,9 +4,11 @@
 #include <yaml-cpp/exceptions.h>
 #include <yaml-cpp/parser.h>
 
+#include <algorithm>
 #include <optional>
 #include <sstream>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "language/core/file_text.h"
@@ -67,6 +69,7 @@ class TreeBuilder : public YAML::EventHandler {
     Node node;
     YAML::anchor_t anchor = 0;
     std::optional<Entry> entry;  // of a mapping: the key read, its value to come
+    std::unordered_set<std::string> keys{};
   };
 
   [[noreturn]] static void fail(const Place& place, const std::string& what) { throw InputError(text(place), what); }
@@ -124,11 +127,10 @@ class TreeBuilder : public YAML::EventHandler {
       fail(key.place,
            "found " + found(key) + " behind " + std::to_string(most_keys_) + " keys of one mapping, expected fewer");
     }
-    for (const Entry& entry : parent.node.entries) {
-      if (entry.key == key.scalar) {
-        fail(key.place, "found the key " + found(key) + " a second time, expected it once (first on line " +
-                            std::to_string(entry.place.line) + ")");
-      }
+    if (!parent.keys.insert(key.scalar).second) {
+      const auto first = std::ranges::find(parent.node.entries, key.scalar, &Entry::key);
+      fail(key.place, "found the key " + found(key) + " a second time, expected it once (first on line " +
+                          std::to_string(first->place.line) + ")");
     }
     parent.entry = Entry{key.scalar, key.place, {}};
   }

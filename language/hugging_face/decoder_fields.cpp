@@ -1,34 +1,36 @@
 #include "language/hugging_face/decoder_fields.h"
 
+#include <algorithm>
 #include <string>
 
-#include "language/core/type.h"
-
 namespace stepcast::language {
-namespace {
-
-/// How many layers apart those are that see all tokens, counted from the first; 0: none does.
-std::int64_t full_layers(Translation& t, const Node& layer_types) {
-  if (layer_types.kind != Node::Kind::list)
-    t.refuse("layer_types", "found " + found(layer_types) + ", expected a list of words, one a layer");
-  std::int64_t every = 0, layer = 0;
-  for (const Node& item : layer_types.items) {
-    ++layer;
-    const bool full = item.scalar == "full_attention";
-    if (!full && item.scalar != "sliding_attention")
-      fail(item.place, "layer_types",
-           "found " + found(item) + " of layer " + std::to_string(layer) +
-               ", expected full_attention or sliding_attention");
-    if (full && every == 0) every = layer;
-    if (full != (every > 0 && layer % every == 0))
-      fail(item.place, "layer_types",
-           "found " + found(item) + " of layer " + std::to_string(layer) +
-               ", expected full_attention of the layers of equal distances alone, as of each sixth");
+void expect_each_layer(Translation& t, std::string_view field,
+                       const std::function<std::string(std::int64_t layer)>& word) {
+  const Node* const words = t.find(field);
+  if (words == nullptr || (words->kind == Node::Kind::list && words->items.empty())) return;
+  const std::int64_t layers = t.whole("num_hidden_layers");
+  if (words->kind != Node::Kind::list || static_cast<std::int64_t>(words->items.size()) != layers)
+    t.refuse(field, "found " + found(*words) + ", expected a list with a word for each of " + std::to_string(layers) +
+                        " layers");
+  for (std::int64_t layer = 0; layer < layers; ++layer) {
+    const Node& item = words->items[static_cast<std::size_t>(layer)];
+    if (item.scalar != word(layer))
+      t.refuse_at(item.place, field,
+                  "found " + found(item) + " of layer " + std::to_string(layer) + ", expected " + word(layer) +
+                      ": other orders of layers are not built");
   }
-  return every;
 }
 
-}  // namespace
+std::int64_t full_layers(Translation& t, std::string_view windowed) {
+  const Node* const words = t.find("layer_types");
+  if (words == nullptr || words->items.empty()) return 0;
+  const auto first = std::ranges::find(words->items, "full_attention", &Node::scalar);
+  const std::int64_t every = first == words->items.end() ? 0 : first - words->items.begin() + 1;
+  expect_each_layer(t, "layer_types", [&](std::int64_t layer) {
+    return std::string(every > 0 && (layer + 1) % every == 0 ? "full_attention" : windowed);
+  });
+  return every;
+}
 
 void say_sizes(Translation& t) {
   t.copy("layers", "num_hidden_layers");
@@ -78,7 +80,7 @@ void say_window(Translation& t, std::int64_t usual_every) {
   const Node* const layer_types = t.knows("layer_types") ? t.find("layer_types") : nullptr;
   std::int64_t every = usual_every;
   if (pattern != nullptr) every = t.whole("sliding_window_pattern");
-  if (layer_types != nullptr) every = full_layers(t, *layer_types);
+  if (layer_types != nullptr) every = full_layers(t, "sliding_attention");
   if (!used || window == nullptr || every == 1) return;
   if (layer_types == nullptr && first != nullptr) {
     const std::int64_t full = t.whole("max_window_layers", 0);
@@ -92,12 +94,16 @@ void say_window(Translation& t, std::int64_t usual_every) {
     t.say("full_attention_every", std::to_string(every), layer_types != nullptr ? "layer_types" : "sliding_window");
 }
 
-void say_llama(Translation& t) {
+void say_llama_sizes(Translation& t) {
   t.say("family", "llama");
   say_sizes(t);
   t.copy("ffn", "intermediate_size");
   say_gated_activation(t, t.knows("hidden_activation") ? "hidden_activation" : "hidden_act");
   t.say("tied_head", t.flag("tie_word_embeddings") ? "true" : "false", "tie_word_embeddings");
+}
+
+void say_llama(Translation& t) {
+  say_llama_sizes(t);
   const bool attention = t.knows("attention_bias") && t.flag("attention_bias");
   const bool feed_forward = t.knows("mlp_bias") && t.flag("mlp_bias");
   if (attention || feed_forward) say_biases(t, attention, feed_forward, attention ? "attention_bias" : "mlp_bias");

@@ -2,23 +2,40 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <vector>
 
+#include "calibrate/logs/no_json.h"
 #include "language/core/nearest.h"
 #include "language/core/type.h"
 #include "language/core/yaml.h"
 #include "language/hugging_face/model_type.h"
 #include "language/hugging_face/translation.h"
 #include "sim/in_quotes.h"
+#include "sim/input_error.h"
 
 namespace stepcast::language {
 namespace {
 
 constexpr std::size_t kMostLabels = 25'000;  // ImageNet-22k's classes have one each
 
+/// YAML, which the text is read as for the places of its values, takes much that JSON does not: `{"vocab_size": }`.
+void check_json(const std::string& text, const std::string& file) {
+  using nlohmann::json;
+  if (json::accept(text)) return;
+  try {
+    [[maybe_unused]] const json whole = json::parse(text);
+  } catch (const json::parse_error& error) {
+    throw calibrate::no_json(file, text, error.byte, error.what());
+  } catch (const json::exception&) {
+    throw InputError(file, "found a number that is too large for JSON's readers");
+  }
+}
+
 /// The first of `architectures`, where there is one.
 const Node* architecture(const Node& config) {
   const Node* const all = config.find("architectures");
+  if (all != nullptr && all->kind == Node::Kind::scalar) return all;
   return all == nullptr || all->items.empty() || all->items[0].kind != Node::Kind::scalar ? nullptr : &all->items[0];
 }
 
@@ -34,7 +51,7 @@ const ModelType& model_type_of(const Node& config, const std::string& path) {
     architectures.insert(architectures.end(), each->architectures.begin(), each->architectures.end());
   }
   const Node* const word = config.find("model_type");
-  if (word != nullptr && word->kind == Node::Kind::scalar) {
+  if (word != nullptr && word->kind != Node::Kind::nothing) {
     for (const ModelType* each : model_types())
       if (each->name == word->scalar) return *each;
     fail(word->place, join(path, "model_type"),
@@ -69,21 +86,26 @@ bool is_compressed_fp8(const Node& quantization) {
   });
 }
 
-/// What quantized weights are trained in: fp8 or nvfp4. Any other method stands as it is written, which no precision
-/// has as its name: an error there, unless the scenario says another precision over it.
+/// What quantized weights are trained in: fp8 or nvfp4. Any other method is said with its field, which no precision has
+/// as its name: an error there, unless the scenario says another precision over it.
 void say_precision(const Node& config, Translation& t) {
   const Node* const quantization = t.find("quantization_config");
   if (quantization == nullptr) return;
   const Node* method = quantization->find("quant_method");
   const Node* const algorithm = quantization->find("quant_algo");
-  if (algorithm != nullptr && (method == nullptr || method->scalar.starts_with("modelopt"))) method = algorithm;
+  std::string field = "quantization_config.quant_method";
+  if (algorithm != nullptr && (method == nullptr || method->scalar.starts_with("modelopt"))) {
+    method = algorithm;
+    field = "quantization_config.quant_algo";
+  }
   if (method == nullptr || method->kind != Node::Kind::scalar)
-    fail(locate(config, "quantization_config"), "quantization_config.quant_method",
+    fail(locate(config, "quantization_config"), field,
          "missing, expected the method that the weights are quantized by");
+  const std::string& word = method->scalar;
+  const bool fp8 = word == "fp8" || word == "FP8" || word == "fbgemm_fp8" ||
+                   (word == "compressed-tensors" && is_compressed_fp8(*quantization));
   Node said = *method;
-  if (said.scalar == "FP8" || (said.scalar == "compressed-tensors" && is_compressed_fp8(*quantization)))
-    said.scalar = "fp8";
-  if (said.scalar == "NVFP4") said.scalar = "nvfp4";
+  said.scalar = fp8 ? "fp8" : word == "NVFP4" ? "nvfp4" : field + ' ' + word;
   t.say("precision", said);
 }
 
@@ -128,8 +150,10 @@ Node translate_text_model(const Node& config, const std::string& file) {
 }  // namespace
 
 Node read_hugging_face_config(const std::string& text, const std::string& file) {
+  check_json(text, file);
   const Node config = parse_yaml(text, file, kMostLabels);
-  if (config.find("text_config") != nullptr) return translate_text_model(config, file);
+  const Node* const inner = config.find("text_config");
+  if (inner != nullptr && inner->kind != Node::Kind::nothing) return translate_text_model(config, file);
   const ModelType& type = model_type_of(config, "");
   check_architecture(type, config);
   return translate(type, config, "", file);

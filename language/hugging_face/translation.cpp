@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <utility>
 
 #include "language/core/nearest.h"
 #include "language/core/type.h"
@@ -15,23 +16,32 @@ namespace {
 // tokens, generation, initial values, what a norm adds to a variance, the angles of rotary positions, how long a
 // sequence may be where positions have no parameters, how a checkpoint is stored and loaded.
 constexpr std::string_view kWithoutEffect[] = {"_attn_implementation",
+                                               "_attn_implementation_autoset",
+                                               "_commit_hash",
                                                "_flash_attn_2_enabled",
                                                "_name_or_path",
-                                               "add_cross_attention",
                                                "architectures",
                                                "attn_implementation",
                                                "auto_map",
                                                "aux_loss_alpha",
+                                               "bad_words_ids",
                                                "begin_suppress_tokens",
                                                "bos_token_id",
                                                "cache_implementation",
                                                "chunk_size_feed_forward",
                                                "cls_token_id",
                                                "decoder_start_token_id",
+                                               "diversity_penalty",
                                                "do_sample",
                                                "dtype",
-                                               "ep_size",
+                                               "early_stopping",
+                                               "encoder_no_repeat_ngram_size",
                                                "eos_token_id",
+                                               "ep_size",
+                                               "exponential_decay_length_penalty",
+                                               "finetuning_task",
+                                               "forced_bos_token_id",
+                                               "forced_eos_token_id",
                                                "gradient_checkpointing",
                                                "id2label",
                                                "initializer_factor",
@@ -43,27 +53,37 @@ constexpr std::string_view kWithoutEffect[] = {"_attn_implementation",
                                                "layer_norm_eps",
                                                "layer_norm_epsilon",
                                                "layernorm_epsilon",
+                                               "length_penalty",
                                                "mask_token_id",
                                                "max_length",
                                                "max_position_embeddings",
+                                               "min_length",
                                                "model_max_length",
                                                "model_type",
                                                "mtp_loss_weight",
                                                "n_group",
+                                               "no_repeat_ngram_size",
                                                "norm_eps",
                                                "norm_topk_prob",
+                                               "num_beam_groups",
                                                "num_beams",
+                                               "num_labels",
+                                               "num_return_sequences",
                                                "original_max_position_embeddings",
                                                "output_attentions",
                                                "output_hidden_states",
                                                "output_past",
                                                "output_router_logits",
+                                               "output_scores",
                                                "pad_token_id",
                                                "partial_rotary_factor",
                                                "prefix",
                                                "pretraining_tp",
                                                "problem_type",
+                                               "remove_invalid_values",
+                                               "repetition_penalty",
                                                "return_dict",
+                                               "return_dict_in_generate",
                                                "rms_norm_eps",
                                                "rope_interleave",
                                                "rope_parameters",
@@ -77,22 +97,37 @@ constexpr std::string_view kWithoutEffect[] = {"_attn_implementation",
                                                "scoring_func",
                                                "sep_token_id",
                                                "seq_aux",
+                                               "suppress_tokens",
                                                "task_specific_params",
                                                "temperature",
+                                               "tf_legacy_loss",
                                                "tokenizer_class",
+                                               "top_k",
+                                               "top_p",
                                                "topk_group",
                                                "topk_method",
                                                "torch_dtype",
                                                "torchscript",
                                                "transformers_version",
+                                               "typical_p",
                                                "unk_token_id",
                                                "unsloth_fixed",
                                                "unsloth_version",
                                                "use_bfloat16",
                                                "use_cache"};
 
+// Others that change much where they say anything else.
+constexpr std::pair<std::string_view, std::string_view> kOnlyAs[] = {{"add_cross_attention", "false"},
+                                                                     {"tie_encoder_decoder", "false"}};
+
 bool is_listed(std::string_view word, std::span<const std::string_view> words) {
   return std::ranges::find(words, word) != words.end();
+}
+
+/// null, {} and [].
+bool is_empty(const Node& node) {
+  return node.kind == Node::Kind::nothing ||
+         (node.kind != Node::Kind::scalar && node.items.empty() && node.entries.empty());
 }
 
 /// "2", "2.0" and "2e0".
@@ -122,6 +157,8 @@ void say_at(Node& mapping, std::string_view key, Node value) {
 
 }  // namespace
 
+std::span<const std::string_view> fields_without_effect() { return kWithoutEffect; }
+
 Translation::Translation(const ModelType& type, const Node& config, std::string path)
     : type_(type), config_(config), path_(std::move(path)), model_(make_mapping(config.place)) {
   for (const ConfigField& field : type.fields) {
@@ -137,7 +174,11 @@ Place Translation::place(std::string_view field) const {
 }
 
 void Translation::refuse(std::string_view field, const std::string& what) const {
-  fail(place(field), join(path_, field), what);
+  refuse_at(place(field), field, what);
+}
+
+void Translation::refuse_at(const Place& place, std::string_view field, const std::string& what) const {
+  fail(place, join(path_, field), what);
 }
 
 bool Translation::knows(std::string_view field) const {
@@ -219,6 +260,25 @@ void Translation::expect(std::string_view field, std::string_view allowed, const
   refuse(field, "found " + found(*node) + ", expected " + std::string(allowed) + ": " + why);
 }
 
+void Translation::expect_inside(std::string_view field,
+                                std::initializer_list<std::pair<std::string_view, std::string_view>> expected,
+                                std::initializer_list<std::string_view> idle) {
+  const Node* const mapping = find(field);
+  if (mapping == nullptr) return;
+  if (mapping->kind != Node::Kind::mapping) refuse(field, "found " + found(*mapping) + ", expected a mapping");
+  for (const Entry& entry : mapping->entries) {
+    const std::string path = join(field, entry.key);
+    if (entry.value.kind == Node::Kind::nothing || std::ranges::find(idle, entry.key) != idle.end()) continue;
+    const auto known = std::ranges::find_if(expected, [&](const auto& each) { return each.first == entry.key; });
+    if (known == expected.end())
+      refuse_at(entry.place, path,
+                "found a field of which it is not known what it changes in a model of type " + std::string(type_.name));
+    if (entry.value.scalar != known->second)
+      refuse_at(entry.value.place, path,
+                "found " + found(entry.value) + ", expected " + std::string(known->second) + ": nothing else is built");
+  }
+}
+
 void Translation::say(std::string_view key, Node value) { say_at(model_, key, std::move(value)); }
 
 void Translation::say(std::string_view key, const std::string& value, std::string_view field) {
@@ -253,6 +313,7 @@ std::string Translation::source() const {
         field.fallback != kNull)
       left_out.push_back(std::string(field.name) + ' ' + std::string(field.fallback));
   std::string all = "Hugging Face configuration of model_type " + std::string(type_.name) + '.';
+  if (!path_.empty()) all += " Of " + path_ + " alone: whatever else reads other inputs is not in it.";
   if (!left_out.empty())
     all += " Left out, and so as " + std::string(type_.configuration) + " has it: " + listed(left_out) + '.';
   if (!idle_.empty()) all += " Without effect on a forecast: " + listed(idle_) + '.';
@@ -262,8 +323,14 @@ std::string Translation::source() const {
 Node Translation::finish(const std::string& name) {
   for (const Entry& entry : config_.entries) {
     if (asked_.contains(entry.key)) continue;
-    const bool idle = entry.value.kind == Node::Kind::nothing || is_listed(entry.key, kWithoutEffect) ||
-                      is_listed(entry.key, type_.without_effect);
+    const auto only =
+        std::ranges::find(kOnlyAs, std::string_view(entry.key), [](const auto& each) { return each.first; });
+    if (only != std::end(kOnlyAs)) {
+      expect(entry.key, only->second, "nothing else is built");
+      continue;
+    }
+    const bool idle =
+        is_empty(entry.value) || is_listed(entry.key, kWithoutEffect) || is_listed(entry.key, type_.without_effect);
     if (!idle) unknown(entry);
     if (entry.key != "model_type") idle_.push_back(entry.key);
   }

@@ -4,14 +4,19 @@
 #include <initializer_list>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "language/core/tree.h"
 #include "language/hugging_face/model_type.h"
 
 namespace stepcast::language {
+
+/// Of configurations of any type: what changes nothing of what a step computes, moves or stores.
+std::span<const std::string_view> fields_without_effect();
 
 /// From the fields of one configuration to the keys of a model. Every complaint names the field, where it stands, what
 /// was found and what is allowed.
@@ -33,7 +38,13 @@ class Translation {
   std::size_t one_of(std::string_view field, std::initializer_list<std::string_view> allowed);
   /// Throws InputError unless the field, if it is not null, says this.
   void expect(std::string_view field, std::string_view allowed, const std::string& why);
+  /// Of fields inside of one that is a mapping: each is one of `idle`, or says what stands beside it in `expected`.
+  void expect_inside(std::string_view field,
+                     std::initializer_list<std::pair<std::string_view, std::string_view>> expected,
+                     std::initializer_list<std::string_view> idle);
   [[noreturn]] void refuse(std::string_view field, const std::string& what) const;
+  /// At one of the places of a field.
+  [[noreturn]] void refuse_at(const Place& place, std::string_view field, const std::string& what) const;
 
   /// A key of the model, because of a field.
   void say(std::string_view key, const std::string& value, std::string_view field);

@@ -67,8 +67,9 @@ struct FusedAttention {
 
   /// Share of the square that is looked at: a triangle, a band below the diagonal, or a row of small triangles.
   double seen() const { return !causal ? 1 : chunks ? window / 2 : window * (1 - window / 2); }
-  double model_flops() const { return flops.value; }
-  double skipped_flops() const { return flops.value * (1 - seen()); }
+  /// As published figures count them: of a triangle all its square, of a band all of its width.
+  double model_flops() const { return flops.value * (causal ? window : 1); }
+  double skipped_flops() const { return model_flops() - flops.value * seen(); }
 };
 
 /// Between which ranks traffic inside a layer runs.

@@ -114,6 +114,7 @@ void check_variations(const Scenario& s, std::vector<Problem>& out) {
   if (own.parallel_block == ParallelBlock::none) return;
   const std::string key = "model.parallel_block";
   if (s.model.experts.count > 0) out.push_back({key, "with experts is not built"});
+  if (own.post_norms) out.push_back({key, "with model.post_norms is not built"});
   if (is_grid(grid(s.parallelism))) out.push_back({key, "with parallelism.tensor_grid is not built"});
   if (t > 1 && tensor_method(s) != TensorMethod::megatron)
     out.push_back({key, "with a parallelism.tensor_method other than megatron is not built"});

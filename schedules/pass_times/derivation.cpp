@@ -39,7 +39,7 @@ class KernelLine {
   }
   void operator()(const FusedAttention& k) const {
     const Precision precision = k.low_precision ? s_.training.precision : beside_low_precision(s_.training.precision);
-    line_.flops = k.flops.value - k.skipped_flops();
+    line_.flops = k.model_flops() - k.skipped_flops();
     line_.rated = peak(gpu_, precision).value;
     line_.shape = fmt::format("{:.0f} rows of scores{}", k.query_rows,
                               !k.causal      ? ""

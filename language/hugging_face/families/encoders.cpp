@@ -41,6 +41,21 @@ constexpr std::array kRobertaFields{F{"architectures", kNull},
                                     F{"position_embedding_type", "absolute"},
                                     F{"is_decoder", "false"},
                                     F{"tie_word_embeddings", "true"}};
+constexpr std::array kXlmRobertaModels{Word("XLMRobertaForMaskedLM")};
+constexpr std::array kXlmRobertaFields{F{"architectures", kNull},
+                                       F{"vocab_size", "30522"},
+                                       F{"hidden_size", "768"},
+                                       F{"num_hidden_layers", "12"},
+                                       F{"num_attention_heads", "12"},
+                                       F{"intermediate_size", "3072"},
+                                       F{"hidden_act", "gelu"},
+                                       F{"hidden_dropout_prob", "0.1"},
+                                       F{"attention_probs_dropout_prob", "0.1"},
+                                       F{"max_position_embeddings", "512"},
+                                       F{"type_vocab_size", "2"},
+                                       F{"position_embedding_type", "absolute"},
+                                       F{"is_decoder", "false"},
+                                       F{"tie_word_embeddings", "true"}};
 constexpr std::array kBertIdle{Word("classifier_dropout"),   Word("directionality"),
                                Word("pooler_fc_size"),       Word("pooler_num_attention_heads"),
                                Word("pooler_num_fc_layers"), Word("pooler_size_per_head"),
@@ -58,6 +73,18 @@ constexpr std::array kT5Fields{F{"vocab_size", "32128"},
                                F{"dropout_rate", "0.1"},
                                F{"feed_forward_proj", "relu"},
                                F{"tie_word_embeddings", "true"}};
+constexpr std::array kMt5Models{Word("MT5ForConditionalGeneration")};
+constexpr std::array kMt5Fields{F{"vocab_size", "250112"},
+                                F{"d_model", "512"},
+                                F{"d_kv", "64"},
+                                F{"d_ff", "1024"},
+                                F{"num_layers", "8"},
+                                F{"num_decoder_layers", kNull},
+                                F{"num_heads", "6"},
+                                F{"relative_attention_num_buckets", "32"},
+                                F{"dropout_rate", "0.1"},
+                                F{"feed_forward_proj", "gated-gelu"},
+                                F{"tie_word_embeddings", "false"}};
 // The second is the first or last word of feed_forward_proj again.
 constexpr std::array kT5Idle{Word("relative_attention_max_distance"), Word("dense_act_fn"), Word("is_gated_act"),
                              Word("n_positions"), Word("classifier_dropout")};
@@ -153,7 +180,9 @@ void say_vit(Translation& t) {
 constexpr ModelType kTypes[] = {
     {"bert", kBertModels, "BertConfig", kBertFields, kBertIdle, say_bert},
     {"roberta", kRobertaModels, "RobertaConfig", kRobertaFields, kBertIdle, say_roberta},
+    {"xlm-roberta", kXlmRobertaModels, "XLMRobertaConfig", kXlmRobertaFields, kBertIdle, say_roberta},
     {"t5", kT5Models, "T5Config", kT5Fields, kT5Idle, say_t5},
+    {"mt5", kMt5Models, "MT5Config", kMt5Fields, kT5Idle, say_t5},
     {"vit", kVitModels, "ViTConfig", kVitFields, kVitIdle, say_vit},
 };
 

@@ -3,7 +3,6 @@
 #include <array>
 #include <string>
 
-#include "language/core/type.h"
 #include "language/hugging_face/decoder_fields.h"
 
 namespace stepcast::language {
@@ -150,11 +149,12 @@ constexpr std::array kMptFields{F{"vocab_size", "50368"},
                                 F{"resid_pdrop", "0.0"},
                                 F{"emb_pdrop", "0.0"},
                                 F{"attn_config", kNull},
+                                F{"ffn_config", kNull},
+                                F{"norm_type", "low_precision_layernorm"},
                                 F{"tie_word_embeddings", "true"}};
-constexpr std::array kMptIdle{Word("embedding_fraction"), Word("init_config"), Word("init_device"),
-                              Word("learned_pos_emb"),    Word("logit_scale"), Word("norm_type"),
-                              Word("tokenizer_name"),     Word("verbose"),     Word("fc_type"),
-                              Word("ffn_config")};
+constexpr std::array kMptIdle{
+    Word("embedding_fraction"), Word("init_config"),    Word("init_device"), Word("learned_pos_emb"),
+    Word("logit_scale"),        Word("tokenizer_name"), Word("verbose"),     Word("fc_type")};
 
 constexpr std::array kPhiModels{Word("PhiForCausalLM")};
 constexpr std::array kPhiFields{
@@ -181,6 +181,18 @@ constexpr std::array kCohereFields{
     F{"attention_dropout", "0.0"}, F{"tie_word_embeddings", "true"}};
 constexpr std::array kCohereIdle{Word("logit_scale")};
 
+constexpr std::array kCohere2Models{Word("Cohere2ForCausalLM")};
+constexpr std::array kCohere2Fields{
+    F{"vocab_size", "256000"},        F{"hidden_size", "8192"},       F{"intermediate_size", "22528"},
+    F{"num_hidden_layers", "40"},     F{"num_attention_heads", "64"}, F{"num_key_value_heads", kNull},
+    F{"hidden_act", "silu"},          F{"attention_bias", "false"},   F{"sliding_window", "4096"},
+    F{"sliding_window_pattern", "4"}, F{"layer_types", kNull},        F{"attention_dropout", "0.0"},
+    F{"tie_word_embeddings", "true"}};
+constexpr std::array kCohere2Idle{
+    Word("logit_scale"),        Word("order_of_interleaved_layers"), Word("position_embedding_type"),
+    Word("rotary_pct"),         Word("use_embedding_sharing"),       Word("use_gated_activation"),
+    Word("use_parallel_block"), Word("use_parallel_embedding")};
+
 constexpr std::array kOlmoModels{Word("OlmoForCausalLM")};
 constexpr std::array kOlmoFields{F{"vocab_size", "50304"},        F{"hidden_size", "4096"},
                                  F{"intermediate_size", "11008"}, F{"num_hidden_layers", "32"},
@@ -203,9 +215,13 @@ constexpr std::array kStarcoder2Fields{F{"vocab_size", "49152"},
                                        F{"residual_dropout", "0.0"},
                                        F{"embedding_dropout", "0.0"},
                                        F{"tie_word_embeddings", "true"}};
-constexpr std::array kStarcoder2Idle{
-    Word("activation_function"), Word("attention_softmax_in_fp32"),       Word("mlp_type"),
-    Word("norm_type"),           Word("scale_attention_softmax_in_fp32"), Word("scale_attn_weights")};
+constexpr std::array kStarcoder2Idle{Word("activation_function"),
+                                     Word("attention_softmax_in_fp32"),
+                                     Word("mlp_type"),
+                                     Word("norm_epsilon"),
+                                     Word("norm_type"),
+                                     Word("scale_attention_softmax_in_fp32"),
+                                     Word("scale_attn_weights")};
 
 void say_tied_head(Translation& t) {
   t.say("tied_head", t.flag("tie_word_embeddings") ? "true" : "false", "tie_word_embeddings");
@@ -251,6 +267,7 @@ void say_rotary_gpt(Translation& t) {
   t.copy("heads", "num_attention_heads");
   if (t.knows("num_key_value_heads") && t.find("num_key_value_heads") != nullptr)
     t.copy("kv_heads", "num_key_value_heads");
+  if (t.find("head_dim") != nullptr) t.copy("head_width", "head_dim");
   t.copy("ffn", "intermediate_size");
   t.copy("vocab", "vocab_size");
   t.say("position_encoding", "rotary");
@@ -332,21 +349,18 @@ void say_mpt(Translation& t) {
   const bool biases = !t.flag("no_bias");
   t.say("biases", biases ? "true" : "false", "no_bias");
   t.say("norm_parameters", biases ? "2" : "1", "no_bias");
-  bool alibi = true;
-  if (const Node* const attention = t.find("attn_config"); attention != nullptr) {
-    const auto expect = [&](std::string_view field, std::string_view allowed) {
-      const Node* const given = attention->find(field);
-      if (given != nullptr && given->kind != Node::Kind::nothing && given->scalar != allowed)
-        fail(given->place, "attn_config." + std::string(field),
-             "found " + found(*given) + ", expected " + std::string(allowed));
-    };
-    expect("attn_type", "multihead_attention");
-    expect("qk_ln", "false");
-    if (const Node* const given = attention->find("alibi"); given != nullptr) alibi = given->scalar != "false";
-  }
+  t.expect("norm_type", "low_precision_layernorm", "RMSNorm goes with no other part of this model type");
+  t.expect_inside("ffn_config", {{"ffn_type", "mptmlp"}}, {"fc_type"});
+  t.expect_inside("attn_config",
+                  {{"attn_type", "multihead_attention"}, {"qk_ln", "false"}, {"prefix_lm", "false"}, {"rope", "false"}},
+                  {"alibi", "alibi_bias_max", "attn_impl", "attn_pdrop", "attn_uses_sequence_id", "clip_qkv",
+                   "model_type", "softmax_scale"});
+  const Node* const attention = t.find("attn_config");
+  const Node* const said = attention == nullptr ? nullptr : attention->find("alibi");
+  const bool alibi = said == nullptr || said->scalar != "false";
   t.say("position_encoding", alibi ? "alibi" : "learned", "attn_config");
-  if (!alibi) t.copy("positions", "max_seq_len");
   t.find("max_seq_len");
+  if (!alibi) t.copy("positions", "max_seq_len");
   say_dropout(t, {"resid_pdrop", "emb_pdrop"});
   say_tied_head(t);
 }
@@ -370,15 +384,24 @@ void say_stablelm(Translation& t) {
   say_dropout(t, {"hidden_dropout", "attention_dropout"});
 }
 
-/// Each head of queries and keys has a norm with parameters of its own.
-void say_cohere(Translation& t) {
+void say_cohere_layers(Translation& t) {
   say_rotary_gpt(t);
   say_gated_activation(t, "hidden_act");
   say_biases(t, t.flag("attention_bias"), false, "attention_bias");
   t.say("norm_parameters", "1");
   t.say("parallel_block", "one-norm");
-  if (t.flag("use_qk_norm")) t.say("qk_norm", "all-heads", "use_qk_norm");
   say_dropout(t, {"attention_dropout"});
+}
+
+/// Each head of queries and keys has a norm with parameters of its own.
+void say_cohere(Translation& t) {
+  say_cohere_layers(t);
+  if (t.flag("use_qk_norm")) t.say("qk_norm", "all-heads", "use_qk_norm");
+}
+
+void say_cohere2(Translation& t) {
+  say_cohere_layers(t);
+  say_window(t, 4);
 }
 
 void say_olmo(Translation& t) {
@@ -409,6 +432,7 @@ constexpr ModelType kTypes[] = {
     {"phi", kPhiModels, "PhiConfig", kPhiFields, {}, say_phi},
     {"stablelm", kStableLmModels, "StableLmConfig", kStableLmFields, kStableLmIdle, say_stablelm},
     {"cohere", kCohereModels, "CohereConfig", kCohereFields, kCohereIdle, say_cohere},
+    {"cohere2", kCohere2Models, "Cohere2Config", kCohere2Fields, kCohere2Idle, say_cohere2},
     {"olmo", kOlmoModels, "OlmoConfig", kOlmoFields, kOlmoIdle, say_olmo},
     {"starcoder2", kStarcoder2Models, "Starcoder2Config", kStarcoder2Fields, kStarcoder2Idle, say_starcoder2},
 };

@@ -12,14 +12,28 @@ using F = ConfigField;
 using Word = std::string_view;
 
 constexpr std::array kDeepSeekV2Models{Word("DeepseekV2ForCausalLM")};
-constexpr std::array kDeepSeekV2Fields{
-    F{"vocab_size", "32000"},           F{"hidden_size", "4096"},     F{"intermediate_size", "11008"},
-    F{"moe_intermediate_size", "1407"}, F{"num_hidden_layers", "32"}, F{"num_attention_heads", "32"},
-    F{"num_key_value_heads", kNull},    F{"hidden_act", "silu"},      F{"attention_bias", "false"},
-    F{"tie_word_embeddings", "false"},  F{"kv_lora_rank", "512"},     F{"q_lora_rank", "1536"},
-    F{"qk_nope_head_dim", "128"},       F{"qk_rope_head_dim", "64"},  F{"v_head_dim", "128"},
-    F{"n_routed_experts", "64"},        F{"n_shared_experts", "2"},   F{"num_experts_per_tok", kMustBeGiven},
-    F{"first_k_dense_replace", "0"},    F{"moe_layer_freq", "1"},     F{"attention_dropout", "0.0"}};
+constexpr std::array kDeepSeekV2Fields{F{"vocab_size", "32000"},
+                                       F{"hidden_size", "4096"},
+                                       F{"intermediate_size", "11008"},
+                                       F{"moe_intermediate_size", "1407"},
+                                       F{"num_hidden_layers", "32"},
+                                       F{"num_attention_heads", "32"},
+                                       F{"num_key_value_heads", kNull},
+                                       F{"hidden_act", "silu"},
+                                       F{"attention_bias", "false"},
+                                       F{"mlp_bias", "false"},
+                                       F{"tie_word_embeddings", "false"},
+                                       F{"kv_lora_rank", "512"},
+                                       F{"q_lora_rank", "1536"},
+                                       F{"qk_nope_head_dim", "128"},
+                                       F{"qk_rope_head_dim", "64"},
+                                       F{"v_head_dim", "128"},
+                                       F{"n_routed_experts", "64"},
+                                       F{"n_shared_experts", "2"},
+                                       F{"num_experts_per_tok", kMustBeGiven},
+                                       F{"first_k_dense_replace", "0"},
+                                       F{"moe_layer_freq", "1"},
+                                       F{"attention_dropout", "0.0"}};
 
 constexpr std::array kDeepSeekV3Models{Word("DeepseekV3ForCausalLM")};
 constexpr std::array kKimiModels{Word("DeepseekV3ForCausalLM"), Word("KimiK2ForCausalLM")};
@@ -58,6 +72,7 @@ void say_deepseek(Translation& t) {
   say_gated_activation(t, "hidden_act");
   t.say("tied_head", t.flag("tie_word_embeddings") ? "true" : "false", "tie_word_embeddings");
   t.expect("attention_bias", "false", "biases of latent projections are not built");
+  if (t.knows("mlp_bias")) t.expect("mlp_bias", "false", "biases of experts are not built here");
   say_dropout(t, {"attention_dropout"});
 }
 

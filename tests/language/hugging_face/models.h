@@ -11,6 +11,13 @@
 
 namespace stepcast::language {
 
+/// A config.json of a small Llama, with more fields at the end of its second line.
+inline std::string small_llama(const std::string& more = "") {
+  return R"({"architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": 256, "intermediate_size": 512,
+ "num_hidden_layers": 4, "num_attention_heads": 8, "vocab_size": 1000)" +
+         more + "}\n";
+}
+
 /// The model that the text of a config.json stands for.
 inline schedules::Model hugging_face_model(const std::string& text) {
   Library library = configs();
