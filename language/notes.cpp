@@ -1,10 +1,12 @@
 #include "language/notes.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <functional>
 
 #include "language/configs/cluster.h"
 #include "language/configs/files.h"
+#include "language/configs/model.h"
 #include "language/configs/profile.h"
 #include "topology/fabrics.h"
 
@@ -79,6 +81,16 @@ void note_nic(const Scenario& s, std::vector<Note>& out) {
   out.push_back({"cluster.node.nic.nccl", nic->nccl_assumed + "; nccl: {} has the wire alone"});
 }
 
+/// What a model's file of another program leaves out, and which of its fields change nothing.
+void note_model(const Node& tree, Library& library, std::vector<Note>& out) {
+  const Node* written = tree.find("model");
+  if (written == nullptr || (written->kind != Node::Kind::scalar && !has_base(*written))) return;
+  const Node model = library.expand_block(*written, model_schema(), "model");
+  const Node* source = model.find("source");
+  if (source != nullptr && std::filesystem::path(source->place.file).extension() == ".json")
+    out.push_back({"model", source->scalar});
+}
+
 /// Every value of a mapping with its path.
 void each_value(const Node& node, const std::string& path,
                 const std::function<void(const std::string&, const Node&)>& see) {
@@ -124,9 +136,12 @@ std::vector<Note> notes_on_defaults(const Node& tree, const Scenario& scenario, 
   note_software(tree, scenario, library, out);
   note_nic(scenario, out);
   note_fabric(tree, scenario, library, out);
+  note_model(tree, library, out);
   const Node* training = tree.find("training");
   if (training == nullptr || training->find("precision") == nullptr)
-    out.push_back({"training.precision", std::string(name(scenario.training.precision)) + ", as none is said"});
+    out.push_back(
+        {"training.precision", std::string(name(scenario.training.precision)) +
+                                   (scenario.model.precision ? ", as model.precision says" : ", as none is said")});
   note_profile(tree, library, out);
   return out;
 }

@@ -30,6 +30,7 @@ struct ScenarioDraft {
   std::optional<std::uint32_t> data;
   std::optional<std::int64_t> sequence;
   std::optional<schedules::Optimizer> optimizer;
+  std::optional<schedules::Precision> precision;
   Node software;
   std::string software_named;
   bool software_by_name = false;  ///< alone
@@ -126,7 +127,9 @@ const Table<ScenarioDraft>& scenario_table() {
           {{"note", text_type(), "", "remark"}, [](D& d, const Value& v) { d.s.note = v.text; }},
           {{"cluster", block(cluster_schema), kRequired, "the machines"},
            [](D& d, const Value& v) { d.s.cluster = finish(read_block(cluster_table(), v), v); }},
-          {{"model", block(model_schema), kRequired, "what is trained"},
+          {{"model", block(model_schema), kRequired,
+            "what is trained; a config.json of the Hugging Face Hub, or a folder with one, by its path "
+            "(docs/hugging-face.md)"},
            [](D& d, const Value& v) { d.s.model = finish(read_block(model_table(), v), v); }},
           {{"training.global_batch", whole(1, kMostSamples), kRequired, "samples per step"},
            [](D& d, const Value& v) { d.s.training.global_batch = v.whole; }},
@@ -145,9 +148,9 @@ const Table<ScenarioDraft>& scenario_table() {
           {{"training.predictions", whole(1, kMostSamples), "sequence",
             "bert: tokens per sample that go through the masked-word head"},
            [](D& d, const Value& v) { d.s.training.predictions = v.whole; }},
-          {{"training.precision", choice(training_precision_names), "bf16",
+          {{"training.precision", choice(training_precision_names), "model.precision",
             "of weights and activations; fp8, mxfp8, nvfp4: of the layers' linear multiplies, all else bf16"},
-           [](D& d, const Value& v) { d.s.training.precision = static_cast<schedules::Precision>(v.choice); }},
+           [](D& d, const Value& v) { d.precision = static_cast<schedules::Precision>(v.choice); }},
           {{"training.scaling", choice(scaling_names), "delayed",
             "fp8: a tensor's scale is from steps before, or from the tensor itself, which is read twice"},
            [](D& d, const Value& v) { d.s.training.scaling = static_cast<schedules::Scaling>(v.choice); }},
@@ -519,6 +522,7 @@ schedules::Scenario read_scenario(const Node& tree, Library& library) {
   if (s.software.name.empty()) s.software.name = draft.software_named;
   if (draft.profile) apply(*draft.profile, locate(tree, "profile"), library, s);
   s.training.sequence = sequence(draft, tree);
+  s.training.precision = draft.precision.value_or(s.model.precision.value_or(s.training.precision));
   s.training.optimizer = draft.optimizer.value_or(s.software.optimizer);
   s.training.decoder_sequence = decoder_sequence(s, tree);
   check_predictions(s, tree);

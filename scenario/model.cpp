@@ -20,24 +20,29 @@ LayerStyle family_style(const Model& model) {
   switch (model.family) {
     case Family::llama:
     case Family::moe:
-      return {.rms_norm = true, .positions = Positions::rotary, .causal = true, .activation = Activation::swiglu};
+      return {.rms_norm = true,
+              .positions = Positions::rotary,
+              .causal = true,
+              .activation = Activation::swiglu,
+              .norm_parameters = 1};
     case Family::bert:
-      return {.biases = true, .dropout = true};
+      return {.attention_biases = true, .feed_forward_biases = true, .dropout = true};
     case Family::t5:
       return {.rms_norm = true,
               .dropout = true,
               .positions = Positions::relative,
               .causal = true,
-              .activation = model.gated ? Activation::geglu : Activation::relu};
+              .activation = model.gated ? Activation::geglu : Activation::relu,
+              .norm_parameters = 1};
     case Family::vit:
-      return {.biases = true};
+      return {.attention_biases = true, .feed_forward_biases = true};
     case Family::gpt:
     case Family::cnn:
     case Family::mlp:
     case Family::operators:
       break;
   }
-  return {.biases = true, .dropout = true, .causal = true};
+  return {.attention_biases = true, .feed_forward_biases = true, .dropout = true, .causal = true};
 }
 
 }  // namespace
@@ -45,7 +50,11 @@ LayerStyle family_style(const Model& model) {
 LayerStyle layer_style(const Model& model) {
   LayerStyle style = family_style(model);
   const Variations& own = model.variations;
-  style.biases = own.biases.value_or(style.biases);
+  if (own.biases) {
+    style.attention_biases = *own.biases == Biases::all || *own.biases == Biases::attention;
+    style.feed_forward_biases = *own.biases == Biases::all || *own.biases == Biases::feed_forward;
+  }
+  style.norm_parameters = own.norm_parameters.value_or(style.norm_parameters);
   style.dropout = own.dropout.value_or(style.dropout);
   style.activation = own.activation.value_or(style.activation);
   style.positions = own.positions.value_or(style.positions);
@@ -68,13 +77,28 @@ std::int64_t patches(const Model& model) {
   return (model.image.height / model.patch) * (model.image.width / model.patch);
 }
 
+bool has_experts(const Model& model, std::int64_t layer) {
+  const Experts& experts = model.experts;
+  return experts.count > 0 && layer >= experts.dense_layers && (layer + 1) % experts.every == 0;
+}
+
 std::int64_t expert_layers(const Model& model) {
-  return model.experts.count == 0 ? 0 : std::max<std::int64_t>(model.layers - model.experts.dense_layers, 0);
+  const Experts& experts = model.experts;
+  if (experts.count == 0) return 0;
+  return std::max<std::int64_t>(model.layers / experts.every - experts.dense_layers / experts.every, 0);
+}
+
+std::int64_t attention_window(const Model& model, std::int64_t layer, std::int64_t sequence) {
+  const std::int64_t window = model.variations.window, every = model.variations.full_attention_every;
+  if (window == 0 || (every > 0 && (layer + 1) % every == 0)) return sequence;
+  return std::min(window, sequence);
 }
 
 double routed_parameters(const Model& model) {
   const double matrices = is_gated(layer_style(model).activation) ? 3 : 2;
-  return matrices * d(model.hidden) * d(model.experts.ffn) * d(model.experts.count);
+  const double of_one = matrices * d(model.hidden) * d(model.experts.ffn);
+  const double biases = (matrices - 1) * d(model.experts.ffn) + d(model.hidden);
+  return d(model.experts.count) * (of_one + (layer_style(model).feed_forward_biases ? biases : 0));
 }
 
 double idle_parameters(const Model& model) {

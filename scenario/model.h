@@ -5,6 +5,7 @@
 #include <string>
 
 #include "scenario/network.h"
+#include "scenario/precision.h"
 #include "sim/units.h"
 
 namespace stepcast::schedules {
@@ -19,6 +20,7 @@ struct Experts {
   std::int64_t ffn = 0;           ///< inner width of one
   std::int64_t shared_ffn = 0;    ///< inner width of the shared experts together, which every token visits; 0: none
   std::int64_t dense_layers = 0;  ///< the first layers have an ordinary feed-forward block
+  std::int64_t every = 1;         ///< and so have all behind them but each so-many-th layer, counted from the first
 };
 
 /// Multi-head latent attention: queries, keys and values through low-rank projections, positions in a part of their own
@@ -41,6 +43,21 @@ enum class Positions : std::uint8_t {
   relative  ///< t5: a learned bias on the scores of self-attention, for 32 distances
 };
 
+/// Which linear layers of a layer have biases.
+enum class Biases : std::uint8_t {
+  none,
+  all,
+  attention,    ///< queries, keys, values and their projection
+  feed_forward  ///< the others
+};
+
+/// An RMSNorm that queries and keys pass.
+enum class QueryKeyNorm : std::uint8_t {
+  none,
+  each_head,  ///< of every head alone, all with the same parameters (Qwen 3)
+  all_heads   ///< of all heads together (OLMo 2)
+};
+
 /// Whether a layer's feed-forward block starts from the same input as its attention, both added to it together, instead
 /// of from attention's result (GPT-J, PaLM, Falcon).
 enum class ParallelBlock : std::uint8_t {
@@ -52,16 +69,22 @@ enum class ParallelBlock : std::uint8_t {
 /// What a model of family gpt, llama or moe has otherwise than its family. Absent: as the family has it.
 struct Variations {
   std::optional<bool> tied_head{};  ///< the head uses the embedding's matrix
-  std::optional<bool> biases{};     ///< of every linear layer in a layer; norms keep theirs
+  std::optional<Biases> biases{};   ///< norms keep theirs
   std::optional<bool> dropout{};
   std::optional<Activation> activation{};
   std::optional<Positions> positions{};
   bool qkv_bias = false;  ///< of queries, keys and values alone
-  bool qk_norm = false;   ///< each head's queries and keys pass an RMSNorm
+  QueryKeyNorm qk_norm = QueryKeyNorm::none;
   ParallelBlock parallel_block = ParallelBlock::none;
-  bool embedding_norm = false;       ///< behind the embedding
-  bool final_norm = true;            ///< before the logits
-  std::int64_t embedding_width = 0;  ///< of the vocabulary's matrix, projected to and from `hidden`; 0: hidden
+  bool embedding_norm = false;  ///< behind the embedding
+  bool final_norm = true;       ///< before the logits
+  bool post_norms = false;      ///< a second norm in each half of a layer, before its residual (Gemma 2)
+  bool head_bias = false;       ///< of the logits
+  std::optional<std::int64_t> norm_parameters{};  ///< of a norm, for each number that it norms: 2, 1 or 0
+  std::int64_t window = 0;                        ///< tokens that a query sees, its own included; 0: all up to its own
+  bool window_in_chunks = false;          ///< it sees instead what is before it in its chunk of so many (Llama 4)
+  std::int64_t full_attention_every = 0;  ///< each so-many-th layer sees all the same; 0: none
+  std::int64_t embedding_width = 0;       ///< of the vocabulary's matrix, projected to and from `hidden`; 0: hidden
 };
 
 /// A transformer by its shape, or a network by its entries.
@@ -80,6 +103,8 @@ struct Model {
   std::int64_t decoder_layers = 0;  ///< t5: the last so many of `layers`
   bool gated = false;               ///< t5: GELU-gated feed-forward and an untied head (T5 1.1), else ReLU and tied
   std::int64_t positions = 0;       ///< learned ones; 0: as many as a sample has tokens
+  std::int64_t segments = 2;        ///< bert: kinds of sentences, a vector each
+  bool next_sentence = true;        ///< bert: a pooler and the head that tells whether two sentences follow each other
   std::int64_t patch = 0;           ///< vit: pixels along a side
   std::int64_t classes = 0;         ///< vit
   Tensor image{};                   ///< vit: one sample
@@ -89,15 +114,17 @@ struct Model {
   /// Layers behind the last one, each of which predicts the token one further on (multi-token prediction: DeepSeek-V3,
   /// arXiv 2412.19437, sec. 2.2). Not counted in `layers`. Of gpt, llama and moe.
   std::int64_t mtp_layers = 0;
+  std::optional<Precision> precision{};  ///< of training, where a scenario says none
 };
 
 /// What the layers of a family are made of.
 struct LayerStyle {
   bool rms_norm = false;  ///< else LayerNorm, which has a bias
-  bool biases = false, dropout = false;
+  bool attention_biases = false, feed_forward_biases = false, dropout = false;
   Positions positions = Positions::learned;
   bool causal = false;  ///< self-attention sees no later token (t5: in the decoder)
   Activation activation = Activation::gelu;
+  std::int64_t norm_parameters = 2;  ///< as Variations'
 };
 /// gpt: Radford et al. 2019; llama: Touvron et al. 2023 (arXiv 2302.13971); bert: Devlin et al. 2019 (arXiv
 /// 1810.04805); t5: Raffel et al. 2020 (arXiv 1910.10683); vit: Dosovitskiy et al. 2021 (arXiv 2010.11929). With the
@@ -132,8 +159,13 @@ bool has_tokens(Family family);
 /// What stands between a layer's second norm and its last residual.
 enum class FeedForward : std::uint8_t { dense, experts };
 
-/// Layers that have experts: the last ones.
+/// Whether a layer has experts, counted from 0.
+bool has_experts(const Model& model, std::int64_t layer);
+/// Layers that have.
 std::int64_t expert_layers(const Model& model);
+
+/// Tokens that a query of a layer sees in a sample of `sequence`, its own included.
+std::int64_t attention_window(const Model& model, std::int64_t layer, std::int64_t sequence);
 
 /// Parameters of the routed experts of one layer, of all expert ranks together.
 double routed_parameters(const Model& model);

@@ -80,6 +80,8 @@ Traits traits(const Scenario& s) {
   kind(s.recompute == Recompute::selective && !others, "selective recomputation");
   kind(others, "recomputation of named modules");
   kind(s.recompute == Recompute::full, "full recomputation");
+  const std::int64_t window = s.model.variations.window;
+  kind(window > 0 && window < s.training.sequence, "windows of attention");
   kind(s.training.frozen_layers > 0, "frozen layers");
   kind(s.input.bytes_per_sample || s.input.preprocessing > Time{}, "input pipeline");
   kind(s.checkpoint.every > 0, "checkpoints");

@@ -4,6 +4,7 @@
 
 #include "language/configs/network.h"
 #include "language/core/convert.h"
+#include "language/hugging_face/read_config.h"
 
 namespace stepcast::language {
 namespace {
@@ -18,11 +19,20 @@ constexpr std::string_view kOfTransformers = "required of a transformer";
 
 /// Keys of schedules::Variations.
 Names variation_keys() {
-  return {"tied_head",         "biases",         "qkv_bias",       "qk_norm",         "dropout",    "activation",
-          "position_encoding", "parallel_block", "embedding_norm", "embedding_width", "final_norm", "mtp_layers"};
+  return {"tied_head",         "biases",
+          "qkv_bias",          "qk_norm",
+          "dropout",           "activation",
+          "position_encoding", "parallel_block",
+          "embedding_norm",    "embedding_width",
+          "final_norm",        "mtp_layers",
+          "post_norms",        "head_bias",
+          "norm_parameters",   "window",
+          "window_in_chunks",  "full_attention_every"};
 }
 
 Names activations() { return {"gelu", "relu", "swiglu", "geglu"}; }
+Names bias_names() { return {"false", "true", "attention", "feed-forward"}; }
+Names query_key_norm_names() { return {"false", "true", "all-heads"}; }
 Names position_encodings() { return {"learned", "rotary", "alibi"}; }
 Names parallel_blocks() { return {"none", "one-norm", "two-norms"}; }
 
@@ -127,6 +137,9 @@ const Table<ModelDraft>& model_table() {
            [](M& m, const Value& v) { m.model.experts.shared_ffn = v.whole; }},
           {{"experts.dense_layers", whole(0, kMostLayers), "0", "the first n layers have no experts, but one of ffn"},
            [](M& m, const Value& v) { m.model.experts.dense_layers = v.whole; }},
+          {{"experts.every", whole(1, kMostLayers), "1",
+            "of the layers, each so-many-th has experts, the others one of ffn (Llama 4 Maverick: 2)"},
+           [](M& m, const Value& v) { m.model.experts.every = v.whole; }},
           {{"latent.kv_rank", whole(1, kWidest), "ordinary attention",
             "moe: latent attention (MLA), width of low-rank keys and values"},
            [](M& m, const Value& v) { m.model.latent.kv_rank = v.whole; }},
@@ -140,12 +153,14 @@ const Table<ModelDraft>& model_table() {
            [](M& m, const Value& v) { m.model.latent.value = v.whole; }},
           {{"tied_head", flag(), "gpt: true; llama, moe: false", "the head uses the embedding's matrix"},
            [](M& m, const Value& v) { m.model.variations.tied_head = v.flag; }},
-          {{"biases", flag(), "gpt: true; llama, moe: false", "of every linear layer in a layer"},
-           [](M& m, const Value& v) { m.model.variations.biases = v.flag; }},
+          {{"biases", choice(bias_names), "gpt: true; llama, moe: false",
+            "of every linear layer in a layer, of attention's or of the feed-forward block's alone"},
+           [](M& m, const Value& v) { m.model.variations.biases = static_cast<schedules::Biases>(v.choice); }},
           {{"qkv_bias", flag(), "false", "biases of queries, keys and values alone (Qwen 2)"},
            [](M& m, const Value& v) { m.model.variations.qkv_bias = v.flag; }},
-          {{"qk_norm", flag(), "false", "an RMSNorm on each head's queries and keys (Qwen 3)"},
-           [](M& m, const Value& v) { m.model.variations.qk_norm = v.flag; }},
+          {{"qk_norm", choice(query_key_norm_names), "false",
+            "an RMSNorm on each head's queries and keys (Qwen 3), or on those of all heads together (OLMo 2)"},
+           [](M& m, const Value& v) { m.model.variations.qk_norm = static_cast<schedules::QueryKeyNorm>(v.choice); }},
           {{"dropout", flag(), "gpt: true; llama, moe: false", "as the model is trained"},
            [](M& m, const Value& v) { m.model.variations.dropout = v.flag; }},
           {{"activation", choice(activations), "gpt: gelu; llama, moe: swiglu", "of the feed-forward block"},
@@ -166,6 +181,25 @@ const Table<ModelDraft>& model_table() {
           {{"mtp_layers", whole(0, kMostLayers), "0",
             "layers behind the last one, each of which predicts the token one further on (DeepSeek-V3: 1)"},
            [](M& m, const Value& v) { m.model.mtp_layers = v.whole; }},
+          {{"post_norms", flag(), "false", "a second norm in each half of a layer, before its residual (Gemma 2)"},
+           [](M& m, const Value& v) { m.model.variations.post_norms = v.flag; }},
+          {{"norm_parameters", whole(0, 2), "gpt: 2; llama, moe: 1",
+            "of a norm, for each number that it norms: scale and offset, scale alone (Cohere), none (OLMo)"},
+           [](M& m, const Value& v) { m.model.variations.norm_parameters = v.whole; }},
+          {{"head_bias", flag(), "false", "of the logits (Phi)"},
+           [](M& m, const Value& v) { m.model.variations.head_bias = v.flag; }},
+          {{"window", whole(1, kWidest), "all before it",
+            "tokens that a query sees, its own included: a sliding window (Mistral)"},
+           [](M& m, const Value& v) { m.model.variations.window = v.whole; }},
+          {{"window_in_chunks", flag(), "false",
+            "with window: samples are cut into chunks of so many tokens, and a query sees its own chunk (Llama 4)"},
+           [](M& m, const Value& v) { m.model.variations.window_in_chunks = v.flag; }},
+          {{"full_attention_every", whole(1, kMostLayers), "no layer",
+            "with window: each so-many-th layer sees all tokens (Gemma 3: 6)"},
+           [](M& m, const Value& v) { m.model.variations.full_attention_every = v.whole; }},
+          {{"precision", choice(training_precision_names), "bf16",
+            "of training, where training.precision does not say it: what the weights were trained in"},
+           [](M& m, const Value& v) { m.model.precision = static_cast<schedules::Precision>(v.choice); }},
           {{"final_norm", flag(), "true", "a norm before the logits"},
            [](M& m, const Value& v) { m.model.variations.final_norm = v.flag; }},
           {{"positions", whole(1, kWidest), "the tokens of a sample", "gpt, bert: learned positions"},
@@ -174,6 +208,10 @@ const Table<ModelDraft>& model_table() {
            [](M& m, const Value& v) { m.decoder_layers = v.whole; }},
           {{"gated", flag(), "false", "t5: GELU-gated feed-forward and an untied head (T5 1.1), else ReLU and tied"},
            [](M& m, const Value& v) { m.model.gated = v.flag; }},
+          {{"segments", whole(0, kWidest), "2", "bert: kinds of sentences, each with a vector of its own"},
+           [](M& m, const Value& v) { m.model.segments = v.whole; }},
+          {{"next_sentence", flag(), "true", "bert: a pooler, and a head that tells whether two sentences follow"},
+           [](M& m, const Value& v) { m.model.next_sentence = v.flag; }},
           {{"patch", whole(1, kMostPixels), "required of vit", "pixels along a side of a patch"},
            [](M& m, const Value& v) { m.model.patch = v.whole; }},
           {{"classes", whole(1, kWidest), "required of vit", "of the head"},
@@ -194,7 +232,14 @@ const Table<ModelDraft>& model_table() {
   return table;
 }
 
-const Schema& model_schema() { return model_table().schema; }
+const Schema& model_schema() {
+  static const Schema schema = [] {
+    Schema made = model_table().schema;
+    made.json = kHuggingFaceFiles;
+    return made;
+  }();
+  return schema;
+}
 
 schedules::Model finish(const ModelDraft& draft, const Value& value) {
   schedules::Model model = draft.model;
@@ -216,11 +261,16 @@ schedules::Model finish(const ModelDraft& draft, const Value& value) {
   const bool decoder = model.family == Family::gpt || model.family == Family::llama || model.family == Family::moe;
   if (!decoder) refuse(value, variation_keys());
   if (!decoder && model.family != Family::bert) refuse(value, {"positions"});
+  if (model.family != Family::bert) refuse(value, {"segments", "next_sentence"});
   if (value.node->find("positions") != nullptr &&
       schedules::layer_style(model).positions != schedules::Positions::learned)
     fail(locate(*value.node, "positions"), join(value.path, "positions"),
          "found on a model that learns no positions, expected position_encoding learned with it");
   if (model.family != Family::moe) refuse(value, {"experts", "latent"});
+  for (const char* const key : {"full_attention_every", "window_in_chunks"})
+    if (model.variations.window == 0 && value.node->find(key) != nullptr)
+      fail(locate(*value.node, key), join(value.path, key),
+           "found on a model all of whose layers see all tokens, expected window with it");
   model.kv_heads = draft.kv_heads.value_or(model.heads);
   if (!draft.ffn && (model.family == Family::llama || model.family == Family::t5)) {
     fail(value.node->place, join(value.path, "ffn"),

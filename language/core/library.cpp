@@ -17,9 +17,13 @@ constexpr std::array kEndings = {".yaml", ".yml"};
 constexpr std::size_t kLongestChain = 32;   // of files that name each other
 constexpr std::size_t kMostIncludes = 100;  // of one mapping
 
-bool is_path(const Node& name) {
+bool is_json(const Schema& schema, const std::filesystem::path& file) {
+  return schema.json.has_value() && file.extension() == ".json";
+}
+
+bool is_path(const Node& name, const Schema& schema) {
   const std::string& word = name.scalar;
-  return word.find('/') != std::string::npos ||
+  return word.find('/') != std::string::npos || is_json(schema, word) ||
          std::ranges::any_of(kEndings, [&](auto ending) { return word.ends_with(ending); }) ||
          (word == "-" && name.place.line == 0);
 }
@@ -131,7 +135,7 @@ Node Library::named(const Node& name, const Schema& schema, const std::string& p
     if (!file.has_extension() && !is_stream(file) && !is_folder(file)) file = with_ending(file);
     return load(file, name, schema, path);
   }
-  if (is_path(name)) return load(beside(name.place, name.scalar), name, schema, path);
+  if (is_path(name, schema)) return load(beside(name.place, name.scalar), name, schema, path);
   std::optional<std::filesystem::path> meant_file = file(schema.folder, name.scalar, name.place.file);
   if (!meant_file) meant_file = file(schema.folder, name.scalar);  // it names itself and lies over none: a circle
   if (!meant_file) {
@@ -142,8 +146,11 @@ Node Library::named(const Node& name, const Schema& schema, const std::string& p
   return load(*meant_file, name, schema, path);
 }
 
-const Node& Library::load(const std::filesystem::path& file, const Node& name, const Schema& schema,
+const Node& Library::load(const std::filesystem::path& named, const Node& name, const Schema& schema,
                           const std::string& path) {
+  std::error_code error;
+  const bool holds_json = schema.json && std::filesystem::exists(named / schema.json->in_folder, error);
+  const std::filesystem::path file = holds_json ? named / schema.json->in_folder : named;
   const std::string key = std::string(schema.title) + ' ' + file.string();  // a block's base depends on what it is
   const auto known = files_.find(key);
   if (known != files_.end()) return known->second;
@@ -159,12 +166,13 @@ const Node& Library::load(const std::filesystem::path& file, const Node& name, c
          "found " + found(name) + " at the end of a chain of 32 files that name each other (from " + chain_.front() +
              "), expected fewer");
   }
-  std::error_code error;
   if (!path.empty() && !std::filesystem::exists(file, error)) {
     fail(name.place, path, "found " + found(name) + ", expected a file; there is no " + shown + did_you_mean(file));
   }
   if (!path.empty() && is_folder(file))
-    fail(name.place, path, "found " + found(name) + ", which is a folder, expected a file");
+    fail(name.place, path,
+         "found " + found(name) + ", which is a folder" +
+             (schema.json ? " without a " + std::string(schema.json->in_folder) : "") + ", expected a file");
   chain_.push_back(shown);
   read_.push_back(file);
   try {
@@ -173,7 +181,7 @@ const Node& Library::load(const std::filesystem::path& file, const Node& name, c
       fail(name.place, path,
            "found " + found(name) + ", which is empty, expected a file with keys" +
                (schema.folder.empty() ? "" : ", as those of configs/" + std::string(schema.folder) + "/ have"));
-    Node tree = expand(parse_yaml(text, shown), schema, "");
+    Node tree = is_json(schema, file) ? schema.json->read(text, shown) : expand(parse_yaml(text, shown), schema, "");
     chain_.pop_back();
     return files_.emplace(key, std::move(tree)).first->second;
   } catch (...) {

@@ -32,7 +32,8 @@ class Library {
 
   /// A mapping with its `base` and `include` merged underneath (and gone), or the file that a scalar names: below
   /// configs/FOLDER, or, with a slash or the ending .yaml or .yml, relative to the file that names it, or what a name
-  /// of another program's file stands for (Schema::foreign). A file that names itself means the one that it lies over.
+  /// of another program's file stands for (Schema::foreign, Schema::json). A file that names itself means the one that
+  /// it lies over.
   /// Throws InputError where a file is missing (with the nearest name) or files name each other in a circle (with the
   /// circle).
   Node expand_block(const Node& node, const Schema& schema, const std::string& path);
@@ -54,7 +55,7 @@ class Library {
 
  private:
   Node expand(const Node& mapping, const Schema& schema, const std::string& path);
-  const Node& load(const std::filesystem::path& file, const Node& name, const Schema& schema, const std::string& path);
+  const Node& load(const std::filesystem::path& named, const Node& name, const Schema& schema, const std::string& path);
   Node named(const Node& name, const Schema& schema, const std::string& path);
 
   std::vector<std::filesystem::path> folders_;

@@ -48,6 +48,12 @@ struct Reader {
   std::optional<Names> (*reads)(std::string_view value);
 };
 
+/// Files of another program that stand for a block: JSON, by the ending .json, or in a folder by their name.
+struct JsonFiles {
+  std::string_view in_folder;                                                ///< "config.json"
+  Node (*read)(const std::string& text, const std::string& file) = nullptr;  ///< as a mapping of the block's keys
+};
+
 /// The keys of one block, and the folder of configs/ that holds ready ones ("" for the scenario itself).
 struct Schema {
   std::string_view title;
@@ -62,6 +68,7 @@ struct Schema {
   std::optional<Reader> reader = {};
   /// The mapping that the name of another program's file stands for; nothing for any other name.
   std::optional<Node> (*foreign)(const Node& name) = nullptr;
+  std::optional<JsonFiles> json = {};
   /// For those who read: the place of each path in `keys`, and the paths that keys are below.
   std::unordered_map<std::string_view, std::size_t> number_of = {};
   std::unordered_set<std::string_view> groups = {};

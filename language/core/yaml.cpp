@@ -4,9 +4,11 @@
 #include <yaml-cpp/exceptions.h>
 #include <yaml-cpp/parser.h>
 
+#include <algorithm>
 #include <optional>
 #include <sstream>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "language/core/file_text.h"
@@ -22,7 +24,7 @@ constexpr std::size_t kLongestKey = 200;
 /// Builds the tree from the parser's events: its own document type takes a key twice and forgets where aliases stand.
 class TreeBuilder : public YAML::EventHandler {
  public:
-  explicit TreeBuilder(std::string file) : file_(std::move(file)) {}
+  TreeBuilder(std::string file, std::size_t most_keys) : file_(std::move(file)), most_keys_(most_keys) {}
 
   void OnDocumentStart(const YAML::Mark&) override {}
   void OnDocumentEnd() override {}
@@ -67,6 +69,7 @@ class TreeBuilder : public YAML::EventHandler {
     Node node;
     YAML::anchor_t anchor = 0;
     std::optional<Entry> entry;  // of a mapping: the key read, its value to come
+    std::unordered_set<std::string> keys{};
   };
 
   [[noreturn]] static void fail(const Place& place, const std::string& what) { throw InputError(text(place), what); }
@@ -115,24 +118,25 @@ class TreeBuilder : public YAML::EventHandler {
     }
   }
 
-  static void start_entry(Frame& parent, Node key) {
+  void start_entry(Frame& parent, Node key) const {
     if (key.kind != Node::Kind::scalar || key.scalar.empty()) {
       fail(key.place, "found " + found(key) + " as a key, expected a word");
     }
     if (key.scalar.size() > kLongestKey) fail(key.place, "found a key of more than 200 characters, expected fewer");
-    if (parent.node.entries.size() == kMostKeys) {
-      fail(key.place, "found " + found(key) + " behind 500 keys of one mapping, expected fewer");
+    if (parent.node.entries.size() == most_keys_) {
+      fail(key.place,
+           "found " + found(key) + " behind " + std::to_string(most_keys_) + " keys of one mapping, expected fewer");
     }
-    for (const Entry& entry : parent.node.entries) {
-      if (entry.key == key.scalar) {
-        fail(key.place, "found the key " + found(key) + " a second time, expected it once (first on line " +
-                            std::to_string(entry.place.line) + ")");
-      }
+    if (!parent.keys.insert(key.scalar).second) {
+      const auto first = std::ranges::find(parent.node.entries, key.scalar, &Entry::key);
+      fail(key.place, "found the key " + found(key) + " a second time, expected it once (first on line " +
+                          std::to_string(first->place.line) + ")");
     }
     parent.entry = Entry{key.scalar, key.place, {}};
   }
 
   std::string file_;
+  std::size_t most_keys_;
   std::vector<Frame> frames_;
   std::unordered_map<YAML::anchor_t, Node> anchors_;
   std::size_t nodes_ = 0;
@@ -174,11 +178,11 @@ std::string plain_words(const std::string& complaint) {
 
 }  // namespace
 
-Node parse_yaml(std::string_view text, const std::string& file) {
+Node parse_yaml(std::string_view text, const std::string& file, std::size_t most_keys) {
   text = checked_text(text, file);
   // yaml-cpp notices a quote that never ends only where the text ends inside a line.
   text = text.substr(0, text.find_last_not_of(" \t\r\n") + 1);
-  TreeBuilder builder(file);
+  TreeBuilder builder(file, most_keys);
   try {
     std::istringstream stream{std::string(text)};
     YAML::Parser parser(stream);

@@ -39,12 +39,25 @@ class Speaker {
 constexpr std::array<std::string_view, 4> kActivations{"gelu", "relu", "swiglu", "geglu"};
 constexpr std::array<std::string_view, 4> kPositions{"learned", "rotary", "alibi", "relative"};
 constexpr std::array<std::string_view, 3> kParallelBlocks{"none", "one-norm", "two-norms"};
+constexpr std::array<std::string_view, 4> kBiases{"false", "true", "attention", "feed-forward"};
+constexpr std::array<std::string_view, 3> kQueryKeyNorms{"false", "true", "all-heads"};
 constexpr std::array<std::string_view, 4> kOptimizers{"adam", "sgd", "momentum", "none"};
 constexpr std::array<std::string_view, 4> kDimensionNames{"tensor", "context", "data", "pipeline"};
 
 template <class Names, class Value>
 std::string_view named(const Names& names, Value value) {
   return names[static_cast<std::size_t>(value)];
+}
+
+/// Those that few models have, where this one has them.
+void say_rare_variations(const schedules::Model& m, Speaker& out) {
+  const schedules::Variations& own = m.variations;
+  if (own.post_norms) out.flag("model.post_norms", true);
+  if (own.head_bias) out.flag("model.head_bias", true);
+  if (own.norm_parameters) out.size("model.norm_parameters", *own.norm_parameters);
+  out.size_unless(0, "model.window", own.window);
+  if (own.window_in_chunks) out.flag("model.window_in_chunks", true);
+  out.size_unless(0, "model.full_attention_every", own.full_attention_every);
 }
 
 void say_model(const Scenario& s, Speaker& out) {
@@ -59,14 +72,19 @@ void say_model(const Scenario& s, Speaker& out) {
   out.size("model.ffn", m.ffn);
   out.size("model.vocab", m.vocab);
   out.flag("model.tied_head", schedules::tied_embeddings(m));
-  out.flag("model.biases", style.biases && s.software.biases);
+  const schedules::Biases biases = m.variations.biases.value_or(schedules::Biases::all);
+  if (biases == schedules::Biases::attention || biases == schedules::Biases::feed_forward)
+    out.text("model.biases", named(kBiases, biases));
+  else
+    out.flag("model.biases", style.attention_biases && s.software.biases);
   out.flag("model.dropout", style.dropout && s.software.dropout);
   out.text("model.activation", named(kActivations, style.activation));
   out.text("model.position_encoding", named(kPositions, style.positions));
   if (style.positions == schedules::Positions::learned)
     out.size("model.positions", m.positions == 0 ? s.training.sequence : m.positions);
   out.flag("model.qkv_bias", m.variations.qkv_bias);
-  out.flag("model.qk_norm", m.variations.qk_norm);
+  out.text("model.qk_norm", named(kQueryKeyNorms, m.variations.qk_norm));
+  say_rare_variations(m, out);
   if (m.variations.parallel_block != schedules::ParallelBlock::none)
     out.text("model.parallel_block", named(kParallelBlocks, m.variations.parallel_block));
   if (m.variations.embedding_norm) out.flag("model.embedding_norm", true);
@@ -89,6 +107,7 @@ void say_model(const Scenario& s, Speaker& out) {
   out.size("model.experts.ffn", m.experts.ffn);
   out.size("model.experts.shared_ffn", m.experts.shared_ffn);
   out.size("model.experts.dense_layers", m.experts.dense_layers);
+  out.size_unless(1, "model.experts.every", m.experts.every);
   out.flag("software.grouped_multiply", s.software.grouped_multiply, true);
 }
 

@@ -9,7 +9,6 @@
 namespace stepcast::schedules {
 namespace {
 
-constexpr double kCausal = 0.5;         // the half above the diagonal is skipped
 constexpr double kBackwardTile = 128;   // keys that one block of the backward kernel owns (FlashAttention-2)
 constexpr double kUnevenEnd = 1.0 / 3;  // of the longest block; both operator tables have it (docs/model.md)
 constexpr std::uint32_t kHopper = 90;   // compute capability
@@ -20,17 +19,18 @@ constexpr std::int64_t kStepPastThem = 64;
 
 /// Multiplies until the last block is done, in those of all SMs together.
 double forward_flops(const FusedAttention& kernel, const Gpu& gpu) {
-  const double all = kernel.flops.value * (kernel.causal ? kCausal : 1);
+  const double all = kernel.flops.value * kernel.seen();
   if (!kernel.causal || kernel.query_rows == 0) return all;
   // The last row of tiles has no half to skip: one SM still works on it when the others are done.
-  return all + kernel.flops.value * static_cast<double>(gpu.attention_tile) / kernel.query_rows * gpu.sms;
+  return all +
+         kernel.flops.value * kernel.window * static_cast<double>(gpu.attention_tile) / kernel.query_rows * gpu.sms;
 }
 
 double backward_flops(const FusedAttention& kernel, const Gpu& gpu) {
-  const double all = kernel.flops.value * (kernel.causal ? kCausal : 1);
+  const double all = kernel.flops.value * kernel.seen();
   if (!kernel.causal || kernel.query_rows == 0) return all;
-  // A block owns keys, and the first keys are seen by all queries.
-  const double longest = kernel.flops.value * kBackwardTile / kernel.query_rows * gpu.sms;
+  // A block owns keys, and the first keys are seen by all queries of a window.
+  const double longest = kernel.flops.value * kernel.window * kBackwardTile / kernel.query_rows * gpu.sms;
   return std::max(all + kUnevenEnd * longest, longest);
 }
 

@@ -148,14 +148,17 @@ double queries_and_keys(const StackSizes& z) {
 }  // namespace
 
 double query_key_value_biases(const Scenario& s, const StackSizes& z) {
-  return layer_style(s.model).biases || s.model.variations.qkv_bias ? d(z.query_key_value()) : 0;
+  return layer_style(s.model).attention_biases || s.model.variations.qkv_bias ? d(z.query_key_value()) : 0;
 }
 
 void query_key_norms(Writer& w) {
-  if (!w.s.model.variations.qk_norm) return;
+  const QueryKeyNorm which = w.s.model.variations.qk_norm;
+  if (which == QueryKeyNorm::none) return;
   const double bytes = queries_and_keys(w.z) * d(w.z.element);
   w.begin(Kind::query_key_norm);
-  w.owns(2 * d(head_width(w.s.model)) / w.z.grid.rows);
+  const double parameters =
+      which == QueryKeyNorm::each_head ? 2 * d(head_width(w.s.model)) : queries_and_keys(w.z) / d(w.z.tokens);
+  w.owns(parameters / w.z.grid.rows);
   w.forward.touch(bytes * 2, 2);
   w.backward.touch(bytes * 5, 4);
   w.saves(bytes);
@@ -204,7 +207,7 @@ void self_attention(Writer& w) {
   attention_core(w, biased_scores(w.s.model));
   second_multiply(w, Kind::attention_projection, w.z.attention_out);
   w.saves(kept_core_result(w.s, w.z));
-  residual(w, layer_style(w.s.model).biases ? d(w.z.width) : 0);
+  residual(w, layer_style(w.s.model).attention_biases ? d(w.z.width) : 0);
 }
 
 }  // namespace stepcast::schedules

@@ -12,8 +12,7 @@ namespace {
 
 using Kind = OperatorKind;
 
-constexpr std::int64_t kSegments =
-    2;  // bert: first sentence, second sentence; so many classes has the next-sentence head
+constexpr std::int64_t kFollows = 2;  // classes of bert's next-sentence head
 
 /// Norm of rows that no residual goes past.
 void plain_norm(Writer& w, double elements) {
@@ -33,9 +32,11 @@ Block word_embedding(const Scenario& s, const StackSizes& z) {
   w.owns(d(positions) * h);
   w.forward.touch(z.residual * 3 * e);
   w.backward.touch(z.residual * 2 * e, 2);  // with the segments'
-  w.begin(Kind::segments);
-  w.owns(d(kSegments) * h);
-  w.forward.touch(z.residual * 3 * e);
+  if (s.model.segments > 0) {
+    w.begin(Kind::segments);
+    w.owns(d(s.model.segments) * h);
+    w.forward.touch(z.residual * 3 * e);
+  }
   plain_norm(w, z.residual);
   w.saves(z.residual * e);
   embedding_dropout(w);
@@ -73,10 +74,12 @@ Block bert_head(const Scenario& s, const StackSizes& z) {
   const std::int64_t predicted = s.training.predictions > 0 ? s.training.predictions * z.samples : z.tokens;
   OperatorList list;
   Writer w(s, z, list);
-  on_first_token(w, Kind::pooler, z.hidden, z.hidden);
-  w.begin(Kind::tanh);
-  w.forward.touch(d(z.samples) * d(z.hidden) * 2 * d(z.element));
-  on_first_token(w, Kind::next_sentence, z.hidden, kSegments);
+  if (s.model.next_sentence) {
+    on_first_token(w, Kind::pooler, z.hidden, z.hidden);
+    w.begin(Kind::tanh);
+    w.forward.touch(d(z.samples) * d(z.hidden) * 2 * d(z.element));
+    on_first_token(w, Kind::next_sentence, z.hidden, kFollows);
+  }
   transform(w, z.split_sequence ? (predicted + t - 1) / t : predicted);
   logits(w, predicted);
   w.owns(d(z.vocab));  // a bias

@@ -52,7 +52,7 @@ void choose_experts(Writer& w, const Routed& e) {
   w.backward.touch((e.experts.shared_ffn > 0 ? 4 : 3) * z.residual * d(z.element));
 
   w.begin(Kind::router);
-  w.owns(d(z.width) * d(e.experts.count));
+  w.owns((d(z.width) + (layer_style(e.s.model).feed_forward_biases ? 1 : 0)) * d(e.experts.count));
   w.forward.product(e.r.tokens, z.hidden, e.experts.count);
   w.backward.product(e.r.tokens, e.experts.count, z.hidden);
   w.backward.product_gradient(e.experts.count, z.hidden, e.r.tokens);

@@ -19,7 +19,7 @@ void activate(Writer& w, Kind kind, double bytes, double forward, double backwar
 
 void gelu(Writer& w, double bytes) {
   const bool fused = w.s.software.fused_bias_gelu;
-  if (has_biases(w.s)) {
+  if (layer_style(w.s.model).feed_forward_biases && w.s.software.biases) {
     w.begin(Kind::bias);
     w.backward.touch(bytes);
   }

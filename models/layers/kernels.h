@@ -59,12 +59,17 @@ struct FusedAttention {
   double query_rows = 0;  ///< rows of all score matrices: batch x heads x sequence
   bool backward = false;
   int kernels = 1;
-  bool causal = true;  ///< what a query may not look at is skipped: half of the square
+  bool causal = true;  ///< what a query may not look at is skipped: half of the square, or all outside its window
   std::int64_t key_width = 0, value_width = 0;
   bool low_precision = false;  ///< its multiplies are in the training's precision, of 8 bits
+  double window = 1;           ///< causal: of a sample's tokens, those that a query looks at, its own the last
+  bool chunks = false;         ///< of the samples' chunks of so many tokens, it looks at its own up to itself
 
-  double model_flops() const { return flops.value; }
-  double skipped_flops() const { return causal ? flops.value / 2 : 0; }
+  /// Share of the square that is looked at: a triangle, a band below the diagonal, or a row of small triangles.
+  double seen() const { return !causal ? 1 : chunks ? window / 2 : window * (1 - window / 2); }
+  /// As published figures count them: of a triangle all its square, of a band all of its width.
+  double model_flops() const { return flops.value * (causal ? window : 1); }
+  double skipped_flops() const { return model_flops() - flops.value * seen(); }
 };
 
 /// Between which ranks traffic inside a layer runs.

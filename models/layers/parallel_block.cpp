@@ -84,7 +84,9 @@ void parallel_block(Writer& w) {
   w.begin(Kind::halves_sum);
   add(f);
   reduce_output(w);
-  residual(w, layer_style(w.s.model).biases ? 2 * d(z.width) + d(z.ffn) : 0);
+  const LayerStyle style = layer_style(w.s.model);
+  const double of_feed_forward = d(z.width) + d(feed_forward_columns(w.s.model, z.ffn));
+  residual(w, (style.attention_biases ? d(z.width) : 0) + (style.feed_forward_biases ? of_feed_forward : 0));
 }
 
 }  // namespace stepcast::schedules

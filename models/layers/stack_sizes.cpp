@@ -36,6 +36,8 @@ StackSizes stack_sizes(const Scenario& s, std::int64_t sequence, bool causal) {
   z.projected = d(z.tokens) * d(z.query_key_value());
   z.hidden_bytes = d(z.tokens) * d(z.width) * d(z.element);
   z.causal = causal;
+  z.window = sequence;
+  z.chunks = m.variations.window_in_chunks;
   return z;
 }
 
@@ -49,6 +51,9 @@ StackSizes cross_sizes(const StackSizes& queries, std::int64_t keys) {
 }
 
 bool has_dropout(const Scenario& s) { return layer_style(s.model).dropout && s.software.dropout; }
-bool has_biases(const Scenario& s) { return layer_style(s.model).biases && s.software.biases; }
+bool has_biases(const Scenario& s) {
+  const LayerStyle style = layer_style(s.model);
+  return (style.attention_biases || style.feed_forward_biases) && s.software.biases;
+}
 
 }  // namespace stepcast::schedules

@@ -13,6 +13,7 @@ struct StackSizes {
   std::int64_t batch_heads;  ///< samples x heads of this rank
   std::int64_t sequence;     ///< of queries, on all context ranks together
   std::int64_t keys;         ///< tokens of one sample that a query may look at
+  std::int64_t window;       ///< of those, a query looks at its own and the last ones before it
   std::int64_t hidden;
   std::int64_t width;                   ///< of hidden on this rank: the rows of the tensor grid share it
   std::int64_t heads;                   ///< of this rank
@@ -33,6 +34,7 @@ struct StackSizes {
   double projected;     ///< elements of queries, keys and values together
   double hidden_bytes;  ///< of the layer input of a row of tensor ranks: what their collectives move
   bool causal;          ///< a query looks at no later token
+  bool chunks;          ///< it looks at none outside its chunk of `window` tokens
   bool split_sequence;  ///< over the tensor ranks, between the multiplies
 
   std::int64_t query_key_value() const { return queries + keys_values; }
@@ -47,7 +49,7 @@ StackSizes cross_sizes(const StackSizes& queries, std::int64_t keys);
 inline constexpr double kMask = 1;  ///< bytes of an element of a dropout mask
 
 bool has_dropout(const Scenario& scenario);
-bool has_biases(const Scenario& scenario);
+bool has_biases(const Scenario& scenario);  ///< in some half of a layer
 
 /// Ranks that share what enters the first multiply of a pair (multiply_pair.h): each makes partial sums of all its
 /// columns.

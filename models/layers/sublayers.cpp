@@ -19,16 +19,26 @@ void norm(Writer& w) {
   w.begin(Kind::residual_branch);
   w.backward.touch(elements * 3);
 
-  // Sums of a token's values and of their squares, or of these alone; as many parameters for each of its values.
+  // Sums of a token's values and of their squares, or of these alone.
   const bool rms = layer_style(w.s.model).rms_norm;
   const int numbers = rms ? 1 : 2;
   w.begin(rms ? Kind::rms_norm : Kind::layer_norm);
-  w.owns(numbers * d(z.width));
+  w.owns(d(layer_style(w.s.model).norm_parameters) * d(z.width));
   w.forward.sum_statistics_over_rows(numbers);
   w.forward.touch(elements * 2);
   // Reads the gradient and the input twice: once for the input's gradient, once for the parameters'.
   w.backward.sum_statistics_over_rows(numbers);
   w.backward.touch(elements * 5, 2);
+}
+
+void plain_norm(Writer& w) {
+  const LayerStyle style = layer_style(w.s.model);
+  w.begin(style.rms_norm ? Kind::rms_norm : Kind::layer_norm);
+  w.owns(d(style.norm_parameters) * d(w.z.width));
+  w.forward.sum_statistics_over_rows(style.rms_norm ? 1 : 2);
+  w.forward.touch(w.z.residual * 2 * d(w.z.element));
+  w.backward.touch(w.z.residual * 5 * d(w.z.element), 2);
+  w.saves(w.z.residual * d(w.z.element));
 }
 
 void norm_of_half(Writer& w) {
@@ -39,7 +49,8 @@ void norm_of_half(Writer& w) {
 
 void residual(Writer& w, double parameters) {
   const double e = d(w.z.element);
-  const bool dropout = has_dropout(w.s), biases = has_biases(w.s);
+  const bool dropout = has_dropout(w.s), biases = parameters > 0 && w.s.software.biases;
+  if (w.s.model.variations.post_norms) plain_norm(w);
   if (biases || parameters > 0) w.begin(Kind::bias);
   if (parameters > 0) w.owns(parameters);
   if (biases) w.backward.touch(w.z.residual * e);

@@ -8,10 +8,13 @@ namespace stepcast::schedules {
 
 /// A norm, and the branch before it past which the residual goes: backward adds both gradients.
 void norm(Writer& w);
+/// A norm that no residual goes past, which keeps its input.
+void plain_norm(Writer& w);
 /// That of half a layer, which keeps its input, and its output for the multiplies behind it.
 void norm_of_half(Writer& w);
 
-/// What closes each half of a layer: the biases of its last multiply, dropout and the residual, as far as there are.
+/// What closes each half of a layer: its second norm, the biases of its last multiply, dropout and the residual, as far
+/// as there are.
 /// `biases`: parameters of biases that the half has beside its matrices.
 void residual(Writer& w, double biases);
 

@@ -1,7 +1,9 @@
 #include "models/layers/transformer.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
+#include <vector>
 
 #include "models/layers/as_double.h"
 #include "models/layers/block_of.h"
@@ -45,17 +47,6 @@ void learned_positions(Writer& w) {
   w.begin(Kind::positions);
   w.owns(d(m.positions > 0 ? m.positions : w.s.training.sequence) * d(w.z.width));
   w.forward.touch(w.z.residual * 3 * d(w.z.element));
-}
-
-/// A norm that no residual goes past.
-void plain_norm(Writer& w) {
-  const bool rms = layer_style(w.s.model).rms_norm;
-  w.begin(rms ? Kind::rms_norm : Kind::layer_norm);
-  w.owns((rms ? 1 : 2) * d(w.z.width));
-  w.forward.sum_statistics_over_rows(rms ? 1 : 2);
-  w.forward.touch(w.z.residual * 2 * d(w.z.element));
-  w.backward.touch(w.z.residual * 5 * d(w.z.element), 2);
-  w.saves(w.z.residual * d(w.z.element));
 }
 
 Block embedding(const Scenario& s, const StackSizes& z) {
@@ -133,6 +124,7 @@ Block head(const Scenario& s, const StackSizes& z) {
   if (s.model.variations.final_norm) norm(w);
   projection(w, Kind::head_projection, z.width, words.width);
   logits(of_words);
+  if (s.model.variations.head_bias) w.owns(d(z.vocab));
   w.saves(2 * z.residual * d(z.element));  // the norm's input and output
   if (has_loss_block(s)) {
     Block block = part_block("head", std::move(list), logit_bytes(z, z.element));
@@ -169,28 +161,47 @@ Block loss(const Scenario& s, const StackSizes& z) {
   return block;
 }
 
+/// What layers of a decoder differ in.
+struct DecoderLayer {
+  FeedForward feed_forward = FeedForward::dense;
+  std::int64_t window = 0;
+  friend bool operator==(const DecoderLayer&, const DecoderLayer&) = default;
+};
+
+DecoderLayer decoder_layer(const Scenario& s, std::int64_t layer) {
+  return {has_experts(s.model, layer) ? FeedForward::experts : FeedForward::dense,
+          attention_window(s.model, layer, s.training.sequence)};
+}
+
+Block layer_of(const Scenario& s, StackSizes z, const DecoderLayer& layer) {
+  z.window = layer.window;
+  return layer_block(s, "layer", layer_operators(s, z, layer.feed_forward), z.hidden_bytes);
+}
+
 }  // namespace
 
 Blocks transformer_blocks(const Scenario& s) {
   if (s.model.family == Family::t5) return encoder_decoder_blocks(s);
   if (s.model.family == Family::bert || s.model.family == Family::vit) return encoder_blocks(s);
   const StackSizes z = stack_sizes(s, s.training.sequence, true);
-  const auto layer = [&](FeedForward kind) {
-    return layer_block(s, "layer", layer_operators(s, z, kind), z.hidden_bytes);
-  };
-  const std::int64_t of_experts = expert_layers(s.model), dense = s.model.layers - of_experts;
+  const DecoderLayer last = decoder_layer(s, s.model.layers - 1);
   Blocks out;
   out.kinds.push_back(embedding(s, z));
-  out.kinds.push_back(layer(of_experts > 0 ? FeedForward::experts : FeedForward::dense));
+  out.kinds.push_back(layer_of(s, z, last));
   out.kinds.push_back(head(s, z));
   out.order.push_back(0);
-  if (of_experts > 0 && dense > 0) {
-    out.kinds.push_back(layer(FeedForward::dense));
-    out.order.insert(out.order.end(), static_cast<std::size_t>(dense), 3);
+  std::vector<std::pair<DecoderLayer, std::uint32_t>> known = {{last, 1}};
+  for (std::int64_t i = 0; i < s.model.layers; ++i) {
+    const DecoderLayer layer = decoder_layer(s, i);
+    auto kind = std::ranges::find(known, layer, &std::pair<DecoderLayer, std::uint32_t>::first);
+    if (kind == known.end()) {
+      kind = known.emplace(known.end(), layer, static_cast<std::uint32_t>(out.kinds.size()));
+      out.kinds.push_back(layer_of(s, z, layer));
+    }
+    out.order.push_back(kind->second);
   }
-  out.order.insert(out.order.end(), static_cast<std::size_t>(of_experts > 0 ? of_experts : dense), 1);
   if (s.model.mtp_layers > 0) {
-    Block extra = layer(of_experts > 0 ? FeedForward::experts : FeedForward::dense);
+    Block extra = layer_of(s, z, last);
     extra.name = "multi-token layer";
     extra.layer = false;
     extra.extra_layer = true;

@@ -9,7 +9,8 @@
 
 namespace stepcast::schedules {
 void second_half(Writer& w, FeedForward kind) {
-  const double biases = layer_style(w.s.model).biases ? d(w.z.ffn) + d(w.z.width) : 0;
+  const double biases =
+      layer_style(w.s.model).feed_forward_biases ? d(feed_forward_columns(w.s.model, w.z.ffn)) + d(w.z.width) : 0;
   if (kind == FeedForward::experts) {
     norm_of_half(w);
     expert_block(w);

@@ -111,7 +111,9 @@ void PassWriter::fused_attention(double flops) {
                                  z.causal,
                                  z.key_width,
                                  z.value_width,
-                                 attends_in_eight_bits(s)});
+                                 attends_in_eight_bits(s),
+                                 d(z.window) / d(z.sequence),
+                                 z.chunks});
 }
 
 void Writer::reads_also(OperatorKind kind) {

@@ -95,10 +95,14 @@ void check_tensor_method(const Scenario& s, std::vector<Problem>& out) {
 void check_variations(const Scenario& s, std::vector<Problem>& out) {
   const Variations& own = s.model.variations;
   const std::int64_t t = s.parallelism.tensor;
-  if (own.qk_norm && s.model.latent.kv_rank > 0)
+  if (own.qk_norm != QueryKeyNorm::none && s.model.latent.kv_rank > 0)
     out.push_back({"model.qk_norm", "found true, beside latent attention, which has norms of its own"});
   if (own.embedding_width > 0 && t > 1)
     out.push_back({"model.embedding_width", "with tensor " + n(t) + " is not built; expected tensor 1"});
+  if (own.window > 0 && own.window < s.training.sequence && s.parallelism.context > 1)
+    out.push_back({"model.window", n(own.window) + " below training.sequence " + n(s.training.sequence) +
+                                       ", with context " + n(s.parallelism.context) +
+                                       " is not built; expected context 1"});
   if (s.model.mtp_layers > 0) {
     if (own.embedding_width > 0)
       out.push_back({"model.mtp_layers", "with model.embedding_width is not built; expected one of them"});
@@ -110,6 +114,7 @@ void check_variations(const Scenario& s, std::vector<Problem>& out) {
   if (own.parallel_block == ParallelBlock::none) return;
   const std::string key = "model.parallel_block";
   if (s.model.experts.count > 0) out.push_back({key, "with experts is not built"});
+  if (own.post_norms) out.push_back({key, "with model.post_norms is not built"});
   if (is_grid(grid(s.parallelism))) out.push_back({key, "with parallelism.tensor_grid is not built"});
   if (t > 1 && tensor_method(s) != TensorMethod::megatron)
     out.push_back({key, "with a parallelism.tensor_method other than megatron is not built"});

@@ -39,9 +39,12 @@ class KernelLine {
   }
   void operator()(const FusedAttention& k) const {
     const Precision precision = k.low_precision ? s_.training.precision : beside_low_precision(s_.training.precision);
-    line_.flops = k.flops.value - k.skipped_flops();
+    line_.flops = k.model_flops() - k.skipped_flops();
     line_.rated = peak(gpu_, precision).value;
-    line_.shape = fmt::format("{:.0f} rows of scores{}", k.query_rows, k.causal ? ", causal: half is skipped" : "");
+    line_.shape = fmt::format("{:.0f} rows of scores{}", k.query_rows,
+                              !k.causal      ? ""
+                              : k.window < 1 ? ", causal: all outside a window is skipped"
+                                             : ", causal: half is skipped");
     line_.source = fmt::format("gpu.peak.{} x gpu.attention.{}", name(precision), k.backward ? "backward" : "forward");
   }
   void operator()(const TensorCollective& k) const {

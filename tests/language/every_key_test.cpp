@@ -36,9 +36,9 @@ bool is_set(const Node& tree, const std::string& path) {
 }
 
 bool of_some_families(std::string_view path) {
-  constexpr std::string_view paths[] = {
-      "model.positions",      "model.decoder_layers",     "model.gated", "model.patch", "model.classes",
-      "training.predictions", "training.decoder_sequence"};
+  constexpr std::string_view paths[] = {"model.positions",     "model.decoder_layers", "model.gated",
+                                        "model.patch",         "model.classes",        "model.segments",
+                                        "model.next_sentence", "training.predictions", "training.decoder_sequence"};
   return std::ranges::find(paths, path) != std::end(paths);
 }
 
@@ -258,15 +258,16 @@ TEST(EveryKey, OfTheModelIsStored) {
   EXPECT_EQ(model.experts.ffn, 128);
   EXPECT_EQ(model.experts.shared_ffn, 64);
   EXPECT_EQ(model.experts.dense_layers, 2);
+  EXPECT_EQ(model.experts.every, 3);
   EXPECT_EQ(model.latent.kv_rank, 32);
   EXPECT_EQ(model.latent.query_rank, 48);
   EXPECT_EQ(model.latent.head, 24);
   EXPECT_EQ(model.latent.rotary, 8);
   EXPECT_EQ(model.latent.value, 16);
   EXPECT_EQ(model.variations.tied_head, true);
-  EXPECT_EQ(model.variations.biases, true);
+  EXPECT_EQ(model.variations.biases, schedules::Biases::attention);
   EXPECT_TRUE(model.variations.qkv_bias);
-  EXPECT_TRUE(model.variations.qk_norm);
+  EXPECT_EQ(model.variations.qk_norm, schedules::QueryKeyNorm::all_heads);
   EXPECT_EQ(model.variations.dropout, true);
   EXPECT_EQ(model.variations.activation, schedules::Activation::relu);
   EXPECT_EQ(model.variations.positions, schedules::Positions::alibi);
@@ -275,6 +276,13 @@ TEST(EveryKey, OfTheModelIsStored) {
   EXPECT_EQ(model.variations.embedding_width, 192);
   EXPECT_FALSE(model.variations.final_norm);
   EXPECT_EQ(model.mtp_layers, 4);
+  EXPECT_TRUE(model.variations.post_norms);
+  EXPECT_TRUE(model.variations.head_bias);
+  EXPECT_EQ(model.variations.norm_parameters, 0);
+  EXPECT_EQ(model.variations.window, 96);
+  EXPECT_TRUE(model.variations.window_in_chunks);
+  EXPECT_EQ(model.variations.full_attention_every, 5);
+  EXPECT_EQ(model.precision, Precision::tf32);
   EXPECT_EQ(model.source, "model source");
 }
 

@@ -88,6 +88,7 @@ void add_experts(Choices& choose, std::uint64_t tensor, Mapping& model) {
   if (choose.one_in(2)) experts.add("ffn", tensor * choose.of({64, 512}));
   if (choose.one_in(3)) experts.add("shared_ffn", tensor * 128);
   if (choose.one_in(3)) experts.add("dense_layers", 1);
+  if (choose.one_in(4)) experts.add("every", 2);
   model.add("experts", experts);
   if (!choose.one_in(3)) return;
   Mapping latent;
@@ -97,6 +98,18 @@ void add_experts(Choices& choose, std::uint64_t tensor, Mapping& model) {
   latent.add("rotary", 16);
   latent.add("value", 32);
   model.add("latent", latent);
+}
+
+/// Of a decoder, otherwise than its family has it.
+void add_variations(Choices& choose, Mapping& model) {
+  if (choose.one_in(4)) model.add("biases", choose.of({"false", "true", "attention", "feed-forward"}));
+  if (choose.one_in(6)) model.add("qk_norm", choose.of({"true", "all-heads"}));
+  if (choose.one_in(6)) model.add("post_norms", true);
+  if (choose.one_in(6)) model.add("norm_parameters", choose.below(3));
+  if (!choose.one_in(4)) return;
+  model.add("window", choose.of({64, 256, 100000}));
+  if (choose.one_in(2)) model.add("full_attention_every", choose.of({1, 2, 3}));
+  if (choose.one_in(4)) model.add("window_in_chunks", true);
 }
 
 }  // namespace
@@ -124,6 +137,7 @@ Mapping random_model(Choices& choose, const std::string& family, const ModelPart
     model.add("ffn", parts.tensor * choose.of({64, 256, 1376}));
   if (family != "vit") model.add("vocab", choose.of({1000, 32000, 51200, 128256}));
   if (family == "moe") add_experts(choose, parts.tensor, model);
+  if (family == "gpt" || family == "llama" || family == "moe") add_variations(choose, model);
   if (family == "t5") {
     if (choose.one_in(3)) model.add("decoder_layers", layers);
     if (choose.one_in(2)) model.add("gated", true);

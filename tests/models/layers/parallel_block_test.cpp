@@ -20,7 +20,8 @@ Scenario decoder(ParallelBlock block, std::uint32_t tensor, bool sequence = fals
   Scenario s = round_numbers(tensor);
   s.model = {"falcon", Family::gpt, 4, 2048, 32, 8, 8192, 51200, ""};
   s.model.variations.parallel_block = block;
-  s.model.variations.biases = s.model.variations.dropout = false;
+  s.model.variations.biases = Biases::none;
+  s.model.variations.dropout = false;
   s.model.variations.positions = Positions::rotary;
   s.training = {.global_batch = 4, .micro_batch = 2, .sequence = 1024, .precision = Precision::bf16};
   s.training.attention = Attention::flash;

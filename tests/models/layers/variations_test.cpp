@@ -39,12 +39,25 @@ TEST(Variations, OfParametersAreCounted) {
   EXPECT_EQ(parameters_of(with(Family::gpt, {.tied_head = false})) - gpt, kVocab * kHidden);
   const double keys_values = 2 * 8 * 64, width = 64;
   EXPECT_EQ(parameters_of(with(Family::llama, {.qkv_bias = true})) - llama, kLayers * (kHidden + keys_values));
-  EXPECT_EQ(parameters_of(with(Family::llama, {.qk_norm = true})) - llama, kLayers * 2 * width);
-  EXPECT_EQ(gpt - parameters_of(with(Family::gpt, {.biases = false})),
+  EXPECT_EQ(parameters_of(with(Family::llama, {.qk_norm = QueryKeyNorm::each_head})) - llama, kLayers * 2 * width);
+  EXPECT_EQ(gpt - parameters_of(with(Family::gpt, {.biases = Biases::none})),
             kLayers * (kHidden + keys_values + kHidden + 8192 + kHidden));
   EXPECT_EQ(gpt - parameters_of(with(Family::gpt, {.positions = Positions::alibi})), kTokens * kHidden);
   EXPECT_EQ(parameters_of(with(Family::gpt, {.embedding_norm = true})) - gpt, 2 * kHidden);
   EXPECT_EQ(gpt - parameters_of(with(Family::gpt, {.final_norm = false})), 2 * kHidden);
+  // A second norm in each half, norms with their offsets as well or with nothing, and a bias of the logits.
+  EXPECT_EQ(parameters_of(with(Family::llama, {.post_norms = true})) - llama, kLayers * 2 * kHidden);
+  EXPECT_EQ(parameters_of(with(Family::llama, {.norm_parameters = 2})) - llama, (2 * kLayers + 1) * kHidden);
+  EXPECT_EQ(gpt - parameters_of(with(Family::gpt, {.norm_parameters = 0})), (2 * kLayers + 1) * 2 * kHidden);
+  EXPECT_EQ(parameters_of(with(Family::gpt, {.head_bias = true})) - gpt, kVocab);
+  // One norm of all heads' queries, one of all keys.
+  EXPECT_EQ(parameters_of(with(Family::llama, {.qk_norm = QueryKeyNorm::all_heads})) - llama,
+            kLayers * (kHidden + keys_values / 2));
+  // Half of a layer's biases: of queries, keys, values and their projection, or of gate, input and output.
+  EXPECT_EQ(parameters_of(with(Family::llama, {.biases = Biases::attention})) - llama,
+            kLayers * (kHidden + keys_values + kHidden));
+  EXPECT_EQ(parameters_of(with(Family::gpt, {.biases = Biases::feed_forward})) + kLayers * (2 * kHidden + keys_values),
+            gpt);
   // The vocabulary's matrix is narrower, and projected to and from the layers' width.
   EXPECT_EQ(gpt - parameters_of(with(Family::gpt, {.embedding_width = 512})),
             kVocab * (kHidden - 512) - 2 * 512 * kHidden);
@@ -52,7 +65,7 @@ TEST(Variations, OfParametersAreCounted) {
 
 TEST(Variations, QueryAndKeyNormsKeepTheirInput) {
   const Block plain = blocks(with(Family::llama, {})).kinds[1],
-              normed = blocks(with(Family::llama, {.qk_norm = true})).kinds[1];
+              normed = blocks(with(Family::llama, {.qk_norm = QueryKeyNorm::each_head})).kinds[1];
   EXPECT_DOUBLE_EQ(normed.saved - plain.saved, kTokens * (kHidden + 8 * 64) * kElement);
   EXPECT_TRUE(does(normed.forward, OperatorKind::query_key_norm));
   EXPECT_TRUE(does(normed.backward, OperatorKind::query_key_norm));
@@ -78,6 +91,46 @@ TEST(Variations, ANarrowVocabularyIsProjected) {
   split.cluster.gpus = split.parallelism.tensor = 2;
   ASSERT_FALSE(check(split).empty());
   EXPECT_EQ(check(split).front().key, "model.embedding_width");
+}
+
+/// Multiplies of attention that a step of this model runs, of those of all layers without a window.
+double attended(const Variations& variations) {
+  const auto executed = [](const Scenario& s) {
+    const Blocks all = blocks(s);
+    double flops = 0;
+    for (const std::uint32_t kind : all.order)
+      for (const Kernel& kernel : all.kinds[kind].forward)
+        if (const auto* fused = std::get_if<FusedAttention>(&kernel)) flops += fused->flops.value * fused->seen();
+    return flops;
+  };
+  return executed(with(Family::llama, variations)) / executed(with(Family::llama, {}));
+}
+
+TEST(Variations, WindowsSkipWhatIsOutsideOfThem) {
+  constexpr auto kWindow = static_cast<std::int64_t>(kTokens / 4);
+  // A band of w below the diagonal of s x s: s w - w^2 / 2 of s^2 / 2. Or s / w triangles of w^2 / 2.
+  EXPECT_DOUBLE_EQ(attended({.window = kWindow}), 2.0 / 4 - 1.0 / 16);
+  EXPECT_DOUBLE_EQ(attended({.window = kWindow, .window_in_chunks = true}), 1.0 / 4);
+  EXPECT_DOUBLE_EQ(attended({.window = 100'000}), 1);
+  // Of every second layer.
+  EXPECT_DOUBLE_EQ(attended({.window = kWindow, .full_attention_every = 2}), (1 + 2.0 / 4 - 1.0 / 16) / 2);
+}
+
+TEST(Variations, LayersWithExpertsAndWindowsStandInTheirOrder) {
+  Scenario s = with(Family::moe, {.window = 64, .full_attention_every = 4});
+  s.model.layers = 8;
+  s.model.experts = {.count = 8, .active = 2, .ffn = 512, .dense_layers = 1, .every = 2};
+  const Blocks all = blocks(s);
+  ASSERT_EQ(all.order.size(), 10u);
+  for (std::size_t layer = 0; layer < 8; ++layer) {
+    const Block& block = all.kinds[all.order[layer + 1]];
+    EXPECT_EQ(block.name, "layer");
+    EXPECT_EQ(does(block.forward, OperatorKind::router), layer % 2 == 1) << layer;
+    for (const Kernel& kernel : block.forward)
+      if (const auto* fused = std::get_if<FusedAttention>(&kernel)) {
+        EXPECT_EQ(fused->window < 1, layer % 4 != 3) << layer;
+      }
+  }
 }
 
 }  // namespace
