@@ -187,7 +187,8 @@ bool Translation::knows(std::string_view field) const {
 
 const Node* Translation::find(std::string_view field) {
   asked_.emplace(field);
-  if (const Node* given = config_.find(field); given != nullptr && given->kind != Node::Kind::nothing) return given;
+  if (const Node* given = config_.find(field); given != nullptr)
+    return given->kind == Node::Kind::nothing ? nullptr : given;
   const auto known = std::ranges::find(type_.fields, field, &ConfigField::name);
   if (known == type_.fields.end()) return nullptr;
   if (known->fallback == kMustBeGiven)

@@ -26,7 +26,7 @@ class Translation {
   Translation(const ModelType& type, const Node& config, std::string path);
 
   bool knows(std::string_view field) const;  ///< whether the model type has it
-  /// The field, or what stands for it where it is left out or null; nothing: null.
+  /// The field, or what stands for it where it is left out; nothing: null.
   const Node* find(std::string_view field);
   /// Of several names of one field the one that is given; of none, the first. Throws InputError where two differ.
   std::string_view named(std::initializer_list<std::string_view> names);

@@ -49,7 +49,7 @@ TEST(HuggingFacePublicModels, HaveThePublishedParametersWithinHalfAPercent) {
   }
   RecordProperty("models", static_cast<int>(all.size()));
   RecordProperty("exact", exact);
-  EXPECT_GE(exact, 60);  // to the last parameter, where the published figure is a count
+  EXPECT_GE(exact, 95);  // to the last parameter; others differ by what stands in docs/hugging-face.md, or are rounded
 }
 
 }  // namespace

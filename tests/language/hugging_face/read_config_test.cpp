@@ -53,6 +53,16 @@ TEST(HuggingFaceConfig, ListsWhatIsLeftOutAndWhatChangesNothing) {
             "a forecast: architectures, rope_theta, bos_token_id.");
 }
 
+TEST(HuggingFaceConfig, TakesNullForNoValueAndNotForTheDefault) {
+  EXPECT_EQ(hugging_face_model(R"({"model_type": "mistral"})").variations.window, 4096);
+  const schedules::Model model =
+      hugging_face_model(R"({"model_type": "mistral", "sliding_window": null, "num_key_value_heads": null})");
+  EXPECT_EQ(model.variations.window, 0);
+  EXPECT_EQ(model.kv_heads, 32);
+  EXPECT_EQ(said_of(R"({"model_type": "mistral", "hidden_size": null})"),
+            "folder/config.json:1:27: hidden_size: found null, expected a value");
+}
+
 TEST(HuggingFaceConfig, NamesWhatIsNotUnderstood) {
   EXPECT_EQ(
       said_of(small_llama(", \"num_hiden_layers\": 5")),
