@@ -1,4 +1,4 @@
-import { axis, chart } from "./chart";
+import { axis, byteTicks, chart } from "./chart";
 import { derivation } from "./derivation";
 import { h, section } from "./dom";
 import { linksPicture } from "./links";
@@ -93,7 +93,7 @@ function memory(result: Document, detail: Detail): HTMLElement {
       tooltip: { trigger: "axis", formatter: (points: any[]) => points.filter((point) => point.data).length === 0 ? "" : `${seconds(points[0].data[0])}: ${bytes(Math.max(...points.map((point) => point.data?.[1] ?? 0)))}\n${points.filter((point) => point.data).map((point) => `${point.seriesName} ${bytes(point.data[2])}`).join("\n")}` },
       dataZoom: [{ type: "slider", height: 18, bottom: 8, textStyle: { color: theme().soft }, labelFormatter: (value: number) => seconds(value) }, { type: "inside", zoomOnMouseWheel: "ctrl" }],
       xAxis: axis({ type: "value", min: 0, max: detail.step_s, axisLabel: { formatter: (value: number) => seconds(value) }, axisPointer: { label: { formatter: ({ value }: { value: number }) => seconds(value) } } }),
-      yAxis: axis({ type: "value", max: Math.max(detail.gpu.memory_bytes, made.peak) * 1.06, axisLabel: { formatter: (value: number) => bytes(value) } }),
+      yAxis: axis({ type: "value", ...byteTicks(0, Math.max(detail.gpu.memory_bytes, made.peak) * 1.02), axisLabel: { formatter: (value: number) => bytes(value) } }),
       series: [
         ...[...areas].reverse(),
         { name: "capacity", type: "line", symbol: "none", data: [], itemStyle: { color: theme().text }, markLine: { silent: true, symbol: "none", lineStyle: { color: theme().text, type: "dashed", width: 1.5 }, label: { formatter: `capacity ${bytes(detail.gpu.memory_bytes)}`, color: theme().text, position: "insideEndTop" }, data: [{ yAxis: detail.gpu.memory_bytes }] } },
