@@ -5,8 +5,8 @@
 #include <new>
 #include <stdexcept>
 
-#include "app/elapsed_line.h"
 #include "app/progress.h"
+#include "app/status_line.h"
 #include "app/transfer_progress.h"
 #include "calibrate/in_parallel.h"
 #include "language/core/visible_text.h"
@@ -16,11 +16,29 @@
 namespace stepcast::app {
 namespace {
 
+/// What says how far forecasts are: by their transfers where these are simulated, else by how many are done, of which
+/// one alone says nothing.
+struct ForecastProgress {
+  std::optional<TransferProgress> transfers;
+  std::optional<Progress> forecasts;
+  std::optional<StatusLine> one;
+
+  ForecastProgress(std::size_t all, bool of_transfers) {
+    if (of_transfers)
+      transfers.emplace();
+    else if (all == 1)
+      one.emplace("forecasting");
+    else
+      forecasts.emplace(all);
+  }
+};
+
 /// False where memory ran out, which the other forecasts at the same time may have taken.
-bool forecast(Answer& answer, workload::Machines& machines, const AnswerOptions& options, TransferProgress& transfers) {
+bool forecast(Answer& answer, workload::Machines& machines, const AnswerOptions& options, ForecastProgress& progress) {
   schedules::ForecastOptions own = options.forecast;
-  const workload::WatchLowered watch = transfers.watch();
-  own.watch = &watch;
+  workload::WatchLowered watch;
+  if (progress.transfers) watch = progress.transfers->watch();
+  own.watch = watch ? &watch : nullptr;
   const schedules::Measured& measured = answer.question.scenario.measured;
   if (measured.outcome == schedules::RunOutcome::failed ||
       (options.rows_that_may_fit && answer.question.of_table && !measured.step_time))
@@ -30,12 +48,10 @@ bool forecast(Answer& answer, workload::Machines& machines, const AnswerOptions&
 
 /// With the memory of all the computer; where that is too little, the question's error says so.
 void forecast_alone(Answer& answer, const AnswerOptions& options) {
-  TransferProgress transfers;
-  std::optional<ElapsedLine> line;
-  if (!options.forecast.transfers) line.emplace("forecasting");
+  ForecastProgress progress(1, options.forecast.transfers);
   try {
     workload::Machines own;  // what others have remembered takes memory too
-    if (!forecast(answer, own, options, transfers)) throw std::bad_alloc();
+    if (!forecast(answer, own, options, progress)) throw std::bad_alloc();
   } catch (...) {
     language::keep_error(answer.question);
   }
@@ -71,16 +87,15 @@ std::vector<Answer> answer(std::vector<language::Question> questions, const Answ
   }
   std::optional<oneapi::tbb::global_control> limit;
   if (options.threads > 0) limit.emplace(oneapi::tbb::global_control::max_allowed_parallelism, options.threads);
-  Progress progress(options.forecast.transfers ? 0 : answers.size());
-  std::optional<TransferProgress> transfers(std::in_place);
+  std::optional<ForecastProgress> progress(std::in_place, answers.size(), options.forecast.transfers);
   std::vector<char> again(answers.size(), false);
   std::optional<workload::Machines> machines(std::in_place);
   calibrate::in_parallel(answers.size(), [&](std::size_t i) {
-    again[i] = !forecast(answers[i], *machines, options, *transfers);
-    progress.one_done();
+    again[i] = !forecast(answers[i], *machines, options, *progress);
+    if (progress->forecasts) progress->forecasts->one_done();
   });
   machines.reset();
-  transfers.reset();
+  progress.reset();
   for (std::size_t i = 0; i < answers.size(); ++i)
     if (again[i] != 0) forecast_alone(answers[i], options);
   return answers;

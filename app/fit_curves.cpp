@@ -1,20 +1,22 @@
 #include "app/fit_curves.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <array>
-#include <chrono>
+#include <atomic>
 #include <cmath>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <set>
+#include <utility>
 
 #include "app/command.h"
 #include "app/curve_errors.h"
 #include "app/distinct_files.h"
 #include "app/machine_errors.h"
 #include "app/output.h"
+#include "app/status_line.h"
 #include "app/transport_yaml.h"
 #include "calibrate/fit/joint_fit.h"
 #include "calibrate/fit/neutral_start.h"
@@ -65,16 +67,23 @@ std::vector<calibrate::Recording> recordings_of(const std::vector<language::Curv
   return recordings;
 }
 
-/// On a terminal alone, a few times a second.
-calibrate::FitProgress shown_progress() {
-  if (isatty(STDERR_FILENO) == 0) return {};
-  return [last = std::chrono::steady_clock::time_point{}](std::size_t played, double squares) mutable {
-    const auto now = std::chrono::steady_clock::now();
-    if (now - last < std::chrono::milliseconds(250)) return;
-    last = now;
-    fmt::print(stderr, "\r{} curves played, sum of squares {:.3f}  ", played, squares);
-  };
-}
+/// How far a fit is.
+class FittedCurves {
+ public:
+  calibrate::FitProgress watch() {
+    return [this](std::size_t played, double squares) {
+      played_ = played;
+      squares_ = squares;
+    };
+  }
+
+ private:
+  std::atomic<std::size_t> played_ = 0;
+  std::atomic<double> squares_ = 0;
+  StatusLine line_{[this](double) {
+    return fmt::format("{} curves played, sum of squares {:.3f}", played_.load(), squares_.load());
+  }};
+};
 
 std::string link_block(const calibrate::LinkFit& link, const std::string& table) {
   std::string text = fmt::format("# Of NCCL over it: `stepcast fit {}`.\nnccl:\n", language::visible(table));
@@ -101,7 +110,9 @@ int fit_curves(const ReadFile& table, const FitCurvesOptions& options) {
     write_output(options.output, report.text());
     return kDone;
   }
-  const calibrate::JointFit fit = fit_together(recordings_of(rows), start_of(rows, library), true, shown_progress());
+  std::optional<FittedCurves> progress(std::in_place);
+  const calibrate::JointFit fit = fit_together(recordings_of(rows), start_of(rows, library), true, progress->watch());
+  progress.reset();
   std::vector<NewFile> files;
   for (const auto& [name, stack] : fit.stacks) {
     CurveErrors report;

@@ -19,6 +19,7 @@
 #include "app/report/calibration.h"
 #include "app/report/comparison.h"
 #include "app/report/percent.h"
+#include "app/status_line.h"
 #include "calibrate/fit/network_shares.h"
 #include "calibrate/fit/run_fit.h"
 #include "calibrate/fit/statistics.h"
@@ -203,7 +204,8 @@ int fit_to_runs(const std::vector<std::string>& paths, const boost::program_opti
         calibrate::network_shares(language::parse_bus_bandwidths(language::read_file(inputs.back(), shown), shown),
                                   first.cluster, first.software.transport);
   }
-  const RunFit fit = calibrate::fit_runs(scenarios(runs.fitted), network);
+  const RunFit fit = said_meanwhile(fmt::format("fitting to {} runs", runs.fitted.size()),
+                                    [&] { return calibrate::fit_runs(scenarios(runs.fitted), network); });
 
   const std::string stack = runs.fitted.front().scenario.software.name;
   std::string names;

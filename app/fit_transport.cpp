@@ -10,6 +10,7 @@
 #include "app/distinct_files.h"
 #include "app/output.h"
 #include "app/setting.h"
+#include "app/status_line.h"
 #include "app/transport_yaml.h"
 #include "calibrate/fit/transport_fit.h"
 #include "language/configs/config_folders.h"
@@ -55,7 +56,7 @@ int fit_transport_to_logs(const std::vector<ReadFile>& logs, const boost::progra
   collectives::Transport transport = setting.software.transport;
   calibrate::TransportFit fit;
   if (!check) {
-    fit = fit_transport(curves, transport);
+    fit = said_meanwhile("fitting", [&] { return fit_transport(curves, transport); });
     transport = fit.transport;
   }
   CurveErrors report;

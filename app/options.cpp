@@ -82,7 +82,7 @@ std::optional<po::variables_map> parse_options(const std::vector<std::string>& w
   refuse_empty(values, all);
   if (const Terminal shown = terminal();
       shown.is_one && (values.count("output") == 0 || is_stdout(word(values, "output"))))
-    fit_tables(shown.width);
+    show_tables_on(shown);
   return values;
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "language/core/library.h"
+#include "language/plan_keys.h"
 #include "scenario/problem.h"
 #include "scenario/scenario.h"
 #include "schedules/notes.h"
@@ -27,6 +28,7 @@ struct Question {
   std::string error;                     ///< why it cannot; one line for each problem, fit for a terminal
   bool refused = false;                  ///< it is read, but its plan contradicts itself or the cluster
   bool internal_error = false;           ///< which is a mistake of stepcast's
+  SaidPlanKeys said{};                   ///< what of its plan is no default; of a variant nothing
   std::vector<schedules::Note> notes{};  ///< where `error` is empty; a variant (language/variants.h) has none
 };
 
@@ -41,7 +43,7 @@ void keep_error(Question& question);
 /// it, or is found by `more`, goes to its error. Throws InputError for what cannot be read.
 void fill(Question& question, const Node& tree, Library& library, const MoreChecks& more = {});
 
-/// Says of a question that was filled from this tree what reading assumed, where it can run.
+/// Says of a question that was filled from this tree what reading assumed, and what was said, where it can run.
 void add_notes(Question& question, const Node& tree, Library& library);
 
 }  // namespace stepcast::language

@@ -47,6 +47,7 @@ concepts = {
     "models/layers/blocks.h": "a model as a list of blocks",
     "schedules/pipeline/placement.h": "where in a pipeline each chunk of the model is",
     "schedules/results/results.h": "what a forecast answers",
+    "app/status_line.h": "what a command at work says on standard error",
     "language/configs/files.h": "the tables of the files of configs/",
     "app/distinct_files.h": "files that a command reads and writes, no two of them one",
     "app/command.h": "a subcommand and its exit status",

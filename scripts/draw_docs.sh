@@ -33,6 +33,7 @@ render() {
       '# '*)
         if [[ $file == first ]]; then
           file=${line#\# }
+          mkdir -p -- "$(dirname -- "$file")"
           : >"$file"
         fi
         ;;

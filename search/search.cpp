@@ -155,6 +155,7 @@ class Search {
     const auto screened = std::chrono::steady_clock::now();
     answer_.screening_seconds = std::chrono::duration<double>(screened - begin).count();
     go_through();
+    answer_.stopped = is_stopped() && (answer_.left > 0 || answer_.unscreened > 0);
     simulate_start();
     certify();
     answer_.simulating_seconds = seconds_since(screened);
@@ -171,12 +172,12 @@ class Search {
       schedules::Forecast own = schedules::forecast(space_.start, machines_, {.advise = false});
       if (!own.simulated || own.out_of_memory) return;
       answer_.own = own.step;
-      if (answer_.left > 0) keep_start(std::move(own));
+      if (answer_.left > 0 || answer_.unscreened > 0) keep_start(std::move(own));
     } catch (const InputError&) {  // the cluster cannot carry it
     }
   }
 
-  /// Where a budget has ended the search, the plan that it starts from is found too, if it is one of the space.
+  /// Where the search ended before its time, the plan that it starts from is found too, if it is one of the space.
   void keep_start(schedules::Forecast own) {
     Settings settings{};
     for (std::size_t axis = 0; axis < kAxes; ++axis) {
@@ -189,7 +190,7 @@ class Search {
     if (!best_.empty() && best_.front().score.first <= of_start.first) return;  // it may be found already
     keep({settings, space_.start, std::move(own), {}, memory}, kLast);
     ++answer_.simulated;
-    --answer_.left;
+    if (answer_.left > 0) --answer_.left;
   }
 
   /// Of money and energy.
@@ -219,11 +220,16 @@ class Search {
   void screen() {
     shared_ = shared_settings(space_);
     std::vector<Screened> all(shared_.size());
-    std::atomic<std::size_t> done{0};
+    std::atomic<std::size_t> done{0}, unscreened{0};
     calibrate::in_parallel(shared_.size(), [&](std::size_t i) {
+      if (is_stopped()) {
+        ++unscreened;
+        return;
+      }
       all[i] = screened(i);
-      if (options_.watch) options_.watch(++done, shared_.size(), false);
+      if (options_.watch) options_.watch({++done, shared_.size(), false, {}});
     });
+    answer_.unscreened = unscreened;
     std::string problem;
     for (Screened& each : all) {
       answer_.screened += each.plans;
@@ -237,7 +243,7 @@ class Search {
       }
       each = {};
     }
-    if (answer_.screened == 0)
+    if (answer_.screened == 0 && answer_.unscreened == 0)
       throw InputError("search", problem.empty()
                                      ? "no sizes divide the GPUs and the global batch; expected other values of --over"
                                      : "no plan can run; the first: " + problem);
@@ -324,7 +330,7 @@ class Search {
     const std::size_t all = waiting.size();
     std::uint64_t left = options_.budget.value_or(all);
     std::vector<Open> taken;
-    while (!waiting.empty() && left > 0) {
+    while (!waiting.empty() && left > 0 && !is_stopped()) {
       taken.clear();
       const bool refined = options_.exhaustive || waiting.top().refined;
       const std::size_t most = refined ? std::min<std::uint64_t>(kSimulatedAtOnce, left) : kRefinedAtOnce;
@@ -342,9 +348,23 @@ class Search {
         refine(taken);
         for (const Open& open : taken) waiting.push(open);
       }
-      if (options_.watch) options_.watch(all - waiting.size(), all, true);
+      if (options_.watch) options_.watch({all - waiting.size(), all, true, best_step()});
     }
     drop_what_is_left(waiting);
+  }
+
+  /// Thread-safe.
+  bool is_stopped() const { return options_.stopped && options_.stopped(); }
+
+  std::optional<Time> best_step() const {
+    if (best_.empty()) return std::nullopt;
+    return best_.front().found.forecast.step;
+  }
+
+  /// A plan that nobody simulates any more, though it may be among the best.
+  void leave(const Open& open) {
+    ++answer_.left;
+    least_left_ = std::min(least_left_.value_or(open.score.first), open.score.first);
   }
 
   template <class Queue>
@@ -354,13 +374,12 @@ class Search {
         ++answer_.bounded;
         continue;
       }
-      ++answer_.left;
-      if (!least_left_) least_left_ = waiting.top().score.first;
+      leave(waiting.top());
     }
   }
 
   void certify() {
-    if (best_.empty()) return;
+    if (best_.empty() || answer_.unscreened > 0) return;
     if (!least_left_)
       answer_.gap = 0;
     else if (*least_left_ > 0)
@@ -385,8 +404,11 @@ class Search {
 
   void simulate(const std::vector<Open>& taken) {
     std::vector<std::optional<Found>> found(taken.size());
+    std::vector<char> left(taken.size(), 0);
     calibrate::in_parallel(taken.size(), [&](std::size_t i) {
       const Settings settings = settings_of(taken[i]);
+      left[i] = is_stopped();
+      if (left[i] != 0) return;
       try {
         Scenario plan = plan_of(space_, settings, machines_);
         schedules::Forecast forecast = schedules::forecast(plan, machines_, {.advise = false});
@@ -396,6 +418,10 @@ class Search {
       }
     });
     for (std::size_t i = 0; i < taken.size(); ++i) {
+      if (left[i] != 0) {
+        leave(taken[i]);
+        continue;
+      }
       if (!found[i]) {
         ++answer_.failed;
         continue;

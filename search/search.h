@@ -13,6 +13,13 @@
 
 namespace stepcast::search {
 
+/// How far a search is.
+struct SearchState {
+  std::size_t done = 0, all = 0;
+  bool simulating = false;     ///< of so many plans that may be among the best; else of so many layouts screened
+  std::optional<Time> best{};  ///< the step of the best plan so far
+};
+
 struct Options {
   Objective objective = Objective::step_time;
   std::size_t top = 10;
@@ -20,8 +27,10 @@ struct Options {
   bool front = false;                     ///< also find every plan that none beats in both step time and memory
   std::optional<std::uint64_t> budget{};  ///< at most so many plans are simulated
   std::optional<Time> within{};           ///< only plans whose step takes less are among the best and on the front
-  /// Told now and then how far the search is, from any thread: of so many screened, or of so many left to simulate.
-  std::function<void(std::size_t done, std::size_t all, bool simulating)> watch{};
+  std::function<void(const SearchState&)> watch{};  ///< told now and then, from any thread
+  /// Asked now and then, from any thread, whether to stop: then what was found is the answer, as where a budget is
+  /// spent.
+  std::function<bool()> stopped{};
 };
 
 /// A plan that was simulated.
@@ -53,8 +62,11 @@ struct Answer {
   /// run.
   std::optional<Time> own{};
   /// Plans that the checks accept; of those: that do not fit; whose bound keeps them from the answer; that were
-  /// simulated; that the cluster cannot carry after all; that were left when the budget was spent.
+  /// simulated; that the cluster cannot carry after all; that were left when the budget was spent or the search
+  /// stopped.
   std::uint64_t screened = 0, refused = 0, bounded = 0, simulated = 0, failed = 0, left = 0;
+  std::uint64_t unscreened = 0;    ///< values of the first kSharedAxes whose plans nobody saw before the search stopped
+  bool stopped = false;            ///< by Options::stopped, before its end
   std::uint64_t late = 0;          ///< of the simulated: that take longer than Options::within
   std::optional<Refused> nearest;  ///< of the refused, the one that misses least
   /// What the best found may miss: its objective over the least that a plan which was left could have, minus 1. 0: none

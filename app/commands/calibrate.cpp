@@ -14,6 +14,7 @@
 #include "app/report/calibration.h"
 #include "app/report/png.h"
 #include "app/setting.h"
+#include "app/status_line.h"
 #include "calibrate/bundle/load.h"
 #include "calibrate/fit/collective_fit.h"
 #include "calibrate/fit/machine_fit.h"
@@ -144,7 +145,7 @@ int calibrate_machine(const std::vector<std::string>& words) {
     bundle = std::filesystem::path(out).replace_extension(".bundle").string();
     measure(*program, bundle);
   }
-  const Calibration calibration = fit_bundle(bundle, *values, outputs);
+  const Calibration calibration = said_meanwhile("fitting", [&] { return fit_bundle(bundle, *values, outputs); });
   std::vector<NewFile> files;
   if (!out.empty()) files.push_back({out, profile_yaml(calibration)});
   if (!plot.empty()) files.push_back({plot, picture(residuals_svg(calibration), plot)});

@@ -5,7 +5,9 @@
 #include <limits>
 #include <numeric>
 #include <optional>
+#include <sstream>
 #include <stdexcept>
+#include <utility>
 
 #include "app/command.h"
 #include "app/distinct_files.h"
@@ -13,6 +15,7 @@
 #include "app/hashings.h"
 #include "app/options.h"
 #include "app/output.h"
+#include "app/progress.h"
 #include "app/report/collective_report.h"
 #include "app/report/page.h"
 #include "app/report/png.h"
@@ -160,10 +163,26 @@ std::vector<std::int64_t> read_uneven(const std::string& file, Operation operati
   return weights;
 }
 
-/// The algorithms that --algorithm means: one, or all that can do it over these GPUs.
+/// "ring,tree": algorithms by their names, each once. Nothing: no list.
+std::optional<std::vector<std::string>> listed_algorithms(const std::string& word) {
+  if (word.find(',') == word.npos) return std::nullopt;
+  std::vector<std::string> names;
+  std::istringstream list(word);
+  for (std::string name; std::getline(list, name, ',');) {
+    if (name == "auto" || name == "nccl" || name == "library" || name == "all" || name.empty())
+      throw InputError("--algorithm", "found " + in_quotes(name) + " in a list, expected names of algorithms");
+    if (std::ranges::find(names, name) != names.end())
+      throw InputError("--algorithm", "found " + in_quotes(name) + " twice in a list, expected each once");
+    names.push_back(name);
+  }
+  return names;
+}
+
+/// The algorithms that --algorithm means: one, some, or all that can do it over these GPUs.
 std::vector<std::string> algorithms_named(const std::string& word, Operation operation,
                                           const topology::Cluster& cluster, const collectives::Group& group,
                                           const collectives::Timer& timer, const collectives::Details& details) {
+  if (auto names = listed_algorithms(word)) return *std::move(names);
   if (word != "all") return {word};
   if (group.size() < 2) throw InputError("--algorithm", "found 'all' over 1 GPU, expected at least 2");
   const auto gpus = static_cast<std::uint32_t>(group.size());
@@ -215,19 +234,35 @@ struct SizeSweep {
   const collectives::Details& details;
 };
 
+/// Size by size. `explained`: gets what --explain says of the largest; null: nobody asks.
+std::vector<CollectiveResult> rows_of(const SizeSweep& asked, const collectives::Timer& timer,
+                                      const topology::Cluster& cluster, Progress& progress, std::string* explained) {
+  std::vector<CollectiveResult> rows;
+  for (const Bytes& size : asked.sizes)
+    for (const std::string& name : asked.algorithms) {
+      const collectives::Timing timing = time_one(timer, asked.operation, size, asked.group, name, asked.details);
+      rows.push_back({timing.algorithm, timing.protocol, size, timing.duration});
+      progress.one_done();
+      if (explained != nullptr && &size == &asked.sizes.back()) *explained += explain(timing, size, cluster);
+    }
+  return rows;
+}
+
 /// One after the other on each of these clusters, which differ in their fabric's hashing alone. Of a row whose
 /// algorithm was chosen, the one named is that of a hashing in the middle.
 std::vector<CollectiveResult> rows_over_hashings(const SizeSweep& asked,
                                                  std::span<const schedules::ClusterSpec> clusters,
-                                                 const collectives::Transport& transport) {
+                                                 const collectives::Transport& transport, Progress& progress) {
   const std::size_t rows = asked.sizes.size() * asked.algorithms.size();
   std::vector<std::vector<collectives::Timing>> timings(rows);
   for (const schedules::ClusterSpec& spec : clusters) {
     const collectives::Timer timer(topology::build_cluster(spec.node, spec.fabric, spec.gpus, spec.allocation),
                                    transport);
-    for (std::size_t row = 0; row < rows; ++row)
+    for (std::size_t row = 0; row < rows; ++row) {
       timings[row].push_back(time_one(timer, asked.operation, asked.sizes[row / asked.algorithms.size()], asked.group,
                                       asked.algorithms[row % asked.algorithms.size()], asked.details));
+      progress.one_done();
+    }
   }
   std::vector<CollectiveResult> out;
   for (std::size_t row = 0; row < rows; ++row) {
@@ -289,7 +324,7 @@ CommandLine collective_line() {
   // clang-format off
   options.add_options()
       ("op", text("all_reduce"), "all_reduce, all_gather, reduce_scatter, broadcast, reduce, all_to_all, send_recv, gather, scatter")
-      ("algorithm", text(""), "a name of docs/collectives.md, auto (the fastest of what the library has), nccl (what NCCL would pick), library (what a step takes: as the stack's transport.as_nccl_picks says, one of these two), or all; default: auto, beside a log library")
+      ("algorithm", text(""), "a name of docs/collectives.md, auto (the fastest of what the library has), nccl (what NCCL would pick), library (what a step takes: as the stack's transport.as_nccl_picks says, one of these two), names with commas between them, or all; default: auto, beside a log library")
       ("protocol", text(""), "only these, as NCCL_PROTO: Simple, LL128, LL with commas, or ^LL: all but that")
       ("max-channels", text(""), "no more blocks than these, as NCCL_MAX_NCHANNELS")
       ("servers", text(), "parameter servers apart from the workers: the last so many GPUs; default: every worker is one too")
@@ -325,7 +360,7 @@ std::string tuning(Operation operation, const topology::Cluster& cluster, const 
 
 /// The plan of one algorithm at the smallest of the sizes, where pipelines have few pieces, as a picture.
 std::string drawn_steps(const SizeSweep& asked, const collectives::Timer& timer, const topology::Cluster& cluster) {
-  if (asked.algorithms.size() != 1) throw InputError("--steps", "found beside --algorithm all, expected one algorithm");
+  if (asked.algorithms.size() != 1) throw InputError("--steps", "found beside several algorithms, expected one");
   const Bytes size = std::ranges::min(asked.sizes);
   const std::string& algorithm = asked.algorithms.front();
   const std::string chosen = time_one(timer, asked.operation, size, asked.group, algorithm, asked.details).algorithm;
@@ -407,7 +442,8 @@ int collective(const std::vector<std::string>& words) {
   if (report.log.empty()) {
     sizes = sizes_named(word("sizes"));
   } else {
-    if (word("algorithm") == "all") throw InputError("--algorithm", "found 'all' beside --compare, expected one");
+    if (word("algorithm") == "all" || listed_algorithms(word("algorithm")))
+      throw InputError("--algorithm", "found " + in_quotes(word("algorithm")) + " beside --compare, expected one");
     measured = read_logged(*values, operation, setting.software.transport, report);
     for (const calibrate::NcclTestsRow& row : measured.rows) sizes.push_back(row.size);
   }
@@ -421,22 +457,18 @@ int collective(const std::vector<std::string>& words) {
   if (!uneven.empty()) details.pair_weights = read_uneven(uneven, operation, report.ranks);
   collectives::Timer timer(cluster, setting.software.transport);
   const std::vector<std::string> names = algorithms_named(wanted, operation, cluster, group, timer, details);
-  if (seeds > 0)
-    report.rows = rows_over_hashings({operation, sizes, names, group, details}, hashings(setting.cluster, seeds),
-                                     setting.software.transport);
+  const SizeSweep sweep{operation, sizes, names, group, details};
   std::string explained;
-  for (std::size_t i = 0; i < sizes.size() && seeds == 0; ++i) {
-    for (const std::string& name : names) {
-      const collectives::Timing timing = time_one(timer, operation, sizes[i], group, name, details);
-      report.rows.push_back({timing.algorithm, timing.protocol, sizes[i], timing.duration});
-      if (values->count("explain") != 0 && i + 1 == sizes.size()) explained += explain(timing, sizes[i], cluster);
-    }
+  {
+    Progress progress(sizes.size() * names.size() * std::max(seeds, 1U));
+    report.rows =
+        seeds > 0 ? rows_over_hashings(sweep, hashings(setting.cluster, seeds), setting.software.transport, progress)
+                  : rows_of(sweep, timer, cluster, progress, values->count("explain") != 0 ? &explained : nullptr);
+    if (!measured.rows.empty())
+      add_measured(sweep, measured.rows, measured.gpus_per_process, timer, cluster, setting.software.transport,
+                   report.rows);
   }
-  if (!measured.rows.empty())
-    add_measured({operation, sizes, names, group, details}, measured.rows, measured.gpus_per_process, timer, cluster,
-                 setting.software.transport, report.rows);
-  const std::string steps =
-      word("steps").empty() ? "" : drawn_steps({operation, sizes, names, group, details}, timer, cluster);
+  const std::string steps = word("steps").empty() ? "" : drawn_steps(sweep, timer, cluster);
   write_report(*values, report, format, steps, explained);
   return kDone;
 }

@@ -4,9 +4,9 @@
 #include "app/asked.h"
 #include "app/command.h"
 #include "app/diff/diff_report.h"
-#include "app/elapsed_line.h"
 #include "app/output.h"
 #include "app/report/terminal.h"
+#include "app/status_line.h"
 #include "calibrate/logs/kineto.h"
 #include "calibrate/logs/log_bytes.h"
 #include "calibrate/logs/nsys.h"
@@ -190,7 +190,7 @@ int tell_difference(const std::vector<std::string>& words) {
   language::Library library(language::config_folders());
   std::array<std::optional<Answer>, 2> answers;
   std::array<std::optional<DiffSide>, 2> told;
-  std::optional<ElapsedLine> line("comparing");
+  std::optional<StatusLine> line("comparing");
   for (std::size_t i = 0; i < 2; ++i)
     if (is_scenario(sides[i].file)) answers[i].emplace(Answer{question_of(sides[i], library), std::nullopt, {}});
   for (std::size_t i = 0; i < 2; ++i) {

@@ -13,6 +13,7 @@
 #include "app/options.h"
 #include "app/output.h"
 #include "app/report/json_text.h"
+#include "app/status_line.h"
 #include "calibrate/fit/gemm_fit.h"
 #include "language/configs/config_folders.h"
 #include "language/configs/files.h"
@@ -191,8 +192,9 @@ int fit(const std::vector<std::string>& words) {
   check_distinct(std::array{named_output(output)}, library.files());
   const schedules::GemmMachine machine{gpu.sms, peak_of_16_bits(gpu), gpu.memory_bandwidth, gpu.memory_efficiency};
   const std::string shown = language::shown_path(table.path);
-  const calibrate::GemmFit result =
-      calibrate::fit_gemm(calibrate::parse_gemm_samples(table.text, shown), machine, *launch, shown);
+  const calibrate::GemmFit result = said_meanwhile("fitting", [&] {
+    return calibrate::fit_gemm(calibrate::parse_gemm_samples(table.text, shown), machine, *launch, shown);
+  });
   write_output(output, format_word == "json" ? gemm_json(result, table.path) : gemm_yaml(result, table.path));
   return kDone;
 }

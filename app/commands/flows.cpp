@@ -12,6 +12,7 @@
 #include "app/report/flow_report.h"
 #include "app/setting.h"
 #include "app/sizes.h"
+#include "app/status_line.h"
 #include "calibrate/fit/statistics.h"
 #include "calibrate/in_parallel.h"
 #include "collectives/patterns.h"
@@ -130,6 +131,7 @@ int flows(const std::vector<std::string>& words) {
   collectives::Group group;
   for (std::uint32_t g = 0; g < own.gpus(); ++g) group.push_back(topology::GpuId{g});
 
+  std::optional<StatusLine> line("simulating flows");
   FlowReport report{
       .pattern = word("pattern"), .ranks = own.gpus(), .hashings = seeds, .software = setting.software.name};
   for (const Bytes size : sizes) {
@@ -151,6 +153,7 @@ int flows(const std::vector<std::string>& words) {
     }
     report.rows.push_back({size, spread(median), spread(last)});
   }
+  line.reset();
   write_output(word("output"), format == Format::json  ? flow_json(report)
                                : format == Format::csv ? flow_csv(report)
                                                        : flow_table(report));

@@ -6,6 +6,7 @@
 #include "app/import_site.h"
 #include "app/options.h"
 #include "app/output.h"
+#include "app/status_line.h"
 #include "language/configs/config_folders.h"
 #include "language/core/file_text.h"
 #include "language/core/streams.h"
@@ -94,6 +95,7 @@ int import_plan(const std::vector<std::string>& words) {
     file = language::shown_path(path);
     text = language::read_file(path, file);
   }
+  std::optional<StatusLine> line("importing");
   language::Library library(language::config_folders());
   const language::ImportedScenario imported = language::scenario_of_configuration(
       framework, text, file, (*values)["set"].as<std::vector<std::string>>(), library);
@@ -102,6 +104,7 @@ int import_plan(const std::vector<std::string>& words) {
   question.origin = file;
   language::fill(question, imported.tree, library);
   if (!question.error.empty()) throw InputError("", question.error);
+  line.reset();
   write_output(output, imported.text);
   return kDone;
 }

@@ -13,6 +13,7 @@
 #include "app/modules/module.h"
 #include "app/output.h"
 #include "app/report/layout_report.h"
+#include "app/status_line.h"
 #include "schedules/forecast.h"
 #include "search/layouts/unsplit.h"
 #include "sim/in_quotes.h"
@@ -92,11 +93,13 @@ int tell_layouts(const std::vector<std::string>& words) {
   const search::ProgramSolver solver = loaded_solver();
   workload::Machines machines(kLayoutMachineBytes);
   const schedules::ForecastOptions forecasting{.advise = false};
+  std::optional<StatusLine> line("looking for layouts");
   LayoutReport report{.scenario = question.scenario,
                       .plan = search::best_layout_plan(question.scenario, options, solver, machines),
                       .own = schedules::forecast(question.scenario, machines, forecasting)};
   if (report.plan && report.plan->scenario)
     report.nearest = schedules::forecast(*report.plan->scenario, machines, forecasting);
+  line.reset();
   write_output(asked->output, asked->format == Format::json ? layout_json(report) : layout_table(report));
   return report.plan ? kDone : kDoesNotFit;
 }

@@ -57,6 +57,9 @@ measures with
 .TP
 .B NO_COLOR, COLUMNS
 no colour; the width of tables and drawings
+.TP
+.B STEPCAST_PROGRESS
+seconds before a command first says how far it is, and between its lines in a log; none: it never does
 .SH EXIT STATUS
 .TP
 .B 0

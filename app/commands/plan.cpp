@@ -13,6 +13,7 @@
 #include "app/report/page.h"
 #include "app/report/plan_report.h"
 #include "app/report_asked.h"
+#include "app/status_line.h"
 #include "language/core/visible_text.h"
 #include "sim/in_quotes.h"
 #include "sim/input_error.h"
@@ -114,6 +115,7 @@ std::vector<PlannedRun> planned(std::vector<language::Question> questions, const
   for (const Answer& each : answers)
     if (!each.question.among_others && !each.forecast) throw InputError("", each.question.error);
   add_bands(answers, measured_residuals());
+  const StatusLine line("planning");
   workload::Machines machines;
   std::vector<PlannedRun> runs;
   for (std::size_t i = 0; i < answers.size(); ++i) {

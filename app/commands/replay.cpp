@@ -10,6 +10,7 @@
 #include "app/output.h"
 #include "app/report/replay_report.h"
 #include "app/setting.h"
+#include "app/status_line.h"
 #include "language/chakra/attributes.h"
 #include "language/chakra/program_of.h"
 #include "language/configs/config_folders.h"
@@ -101,6 +102,7 @@ int replay(const std::vector<std::string>& words) {
   language::Library library(language::config_folders());
   const workload::MachineSpec spec = machine_asked(*values, library);
   check_distinct(std::span(&output, 1), library.files());
+  std::optional<StatusLine> line("replaying");
   const language::Traces traces = read_chakra(paths.front(), word(*values, "groups"));
   const language::TracedProgram program = language::program_of(traces);
   const workload::Machine machine(spec);
@@ -117,6 +119,7 @@ int replay(const std::vector<std::string>& words) {
     throw InputError(traces.prefix, std::string("takes too long: ") + e.what());
   }
   const ReplayReport report = report_of(traces, program, timeline);
+  line.reset();
   write_output(word(*values, "output"), format == Format::json  ? replay_json(report)
                                         : format == Format::csv ? replay_csv(report)
                                                                 : replay_table(report));

@@ -1,8 +1,8 @@
 #include "search/search.h"
 
+#include <fmt/format.h>
 #include <malloc.h>
 #include <oneapi/tbb/global_control.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -20,6 +20,8 @@
 #include "app/report/searched_runs.h"
 #include "app/report_asked.h"
 #include "app/search_space.h"
+#include "app/status_line.h"
+#include "app/stop_signals.h"
 #include "language/configs/config_folders.h"
 #include "language/core/streams.h"
 #include "language/frameworks/frameworks.h"
@@ -70,7 +72,8 @@ CommandLine search_line() {
       "  stepcast search scenarios/quickstart.yaml --emit megatron --output best.sh\n"
       "  stepcast search scenarios/quickstart.yaml --objective money --within '30 s' --set 'run.gpu_hour_price=2 USD'\n"
       "  stepcast search scenarios/quickstart.yaml --until 'step_time<15s' --least network\n\n"
-      "Exit status 3: no plan fits in the GPUs' memory, or meets what --until asks for.",
+      "Ctrl-C and SIGTERM end a search as a spent --budget does: with the best plans so far, and exit status 130 or\n"
+      "143. Exit status 3: no plan fits in the GPUs' memory, or meets what --until asks for.",
       options);
 }
 
@@ -79,26 +82,13 @@ search::Space space_asked(const Asked& asked, schedules::Scenario start, search:
                       asked.values["fix"].as<std::vector<std::string>>());
 }
 
-/// One line on the terminal that is written over.
-class SearchProgress {
- public:
-  ~SearchProgress() {
-    if (written_) std::fputs("\r\033[K", stderr);
-  }
-  void operator()(std::size_t done, std::size_t all, bool simulating) {
-    constexpr std::size_t kEach = 16;
-    if (!shown_ || (!simulating && done % kEach != 0)) return;
-    const std::lock_guard lock(mutex_);
-    written_ = true;
-    std::fprintf(stderr, "\r\033[K%s: %zu of %zu %s", simulating ? "simulating" : "screening", done, all,
-                 simulating ? "plans" : "layouts");
-  }
-
- private:
-  const bool shown_ = isatty(STDERR_FILENO) != 0;
-  bool written_ = false;
-  std::mutex mutex_;
-};
+/// "simulating: 30 of 240 plans, the best so far takes 9.31 s".
+std::string state_text(const search::SearchState& state, bool stops) {
+  std::string words = fmt::format("{}: {} of {} {}", state.simulating ? "simulating" : "screening", state.done,
+                                  state.all, state.simulating ? "plans" : "layouts");
+  if (state.best) words += ", the best so far takes " + text(*state.best);
+  return words + (stops ? "; stopping, a second signal ends at once" : "");
+}
 
 /// Each plan takes and gives back some megabytes: the C library would ask the system for them anew each time, which
 /// takes as long as all else.
@@ -114,23 +104,37 @@ std::optional<oneapi::tbb::global_control> at_most(unsigned threads) {
   return limit;
 }
 
-search::Answer answer_of(const search::Space& space, search::Options options, workload::Machines& machines) {
-  SearchProgress progress;
-  options.watch = [&](std::size_t done, std::size_t all, bool simulating) { progress(done, all, simulating); };
+/// `stop`: null where a signal ends the search without an answer.
+search::Answer answer_of(const search::Space& space, search::Options options, workload::Machines& machines,
+                         const StopSignals* stop) {
+  const auto stops = [stop] { return stop != nullptr && stop->asked(); };
+  std::mutex mutex;
+  search::SearchState last;
+  options.stopped = stops;
+  options.watch = [&](const search::SearchState& state) {
+    const std::lock_guard lock(mutex);
+    if (state.simulating || state.done > last.done) last = state;
+  };
+  const StatusLine line([&](double) {
+    const std::lock_guard lock(mutex);
+    return state_text(last, stops());
+  });
   return search::search(space, options, machines);
 }
 
 /// Of each run the best plan.
 std::vector<SearchedRun> searched(const Asked& asked, search::Options options,
-                                  std::span<const language::Question> questions, workload::Machines& machines) {
+                                  std::span<const language::Question> questions, workload::Machines& machines,
+                                  const StopSignals& stop) {
   options.top = 1;
   std::vector<SearchedRun> runs;
   for (const language::Question& question : questions) {
     SearchedRun& run = runs.emplace_back(SearchedRun{question.name, question.error});
+    if (run.error.empty() && stop.asked()) run.error = "not searched: a signal stopped the command";
     if (!run.error.empty()) continue;
     try {
       const search::Space space = space_asked(asked, question.scenario, options.objective);
-      run.answer = answer_of(space, options, machines);
+      run.answer = answer_of(space, options, machines, &stop);
       if (!run.answer.best.empty()) run.settings = settings_of(space, run.answer.best.front());
     } catch (const InputError& error) {
       run.error = error.what();
@@ -182,10 +186,12 @@ int search_each(const Asked& asked, const search::Options& options, std::span<co
                                                               : nullptr;
   if (alone != nullptr)
     throw InputError(alone, "found " + std::to_string(questions.size()) + " scenarios, expected one");
-  const std::vector<SearchedRun> runs = searched(asked, options, questions, machines);
+  const StopSignals stop;
+  const std::vector<SearchedRun> runs = searched(asked, options, questions, machines, stop);
   write_output(asked.output, asked.format == Format::json  ? searched_runs_json(runs)
                              : asked.format == Format::csv ? searched_runs_csv(runs)
                                                            : searched_runs_table(runs));
+  if (std::ranges::any_of(runs, [](const SearchedRun& run) { return run.answer.stopped; })) return stop.status();
   return std::ranges::all_of(runs, [](const SearchedRun& run) { return run.error.empty(); }) ? kDone : kFailed;
 }
 
@@ -231,11 +237,16 @@ int search_plans(const std::vector<std::string>& words) {
     options.top = 1;
     return search_until(
         *asked, space_asked(*asked, question.scenario, fewest ? search::Objective::gpus : search::Objective::step_time),
-        [&](const search::Space& space) { return answer_of(space, options, machines); });
+        [&](const search::Space& space) { return answer_of(space, options, machines, nullptr); });
   }
   const search::Space space = space_asked(*asked, question.scenario, options.objective);
-  const SearchReport report = search_report(space, answer_of(space, options, machines));
+  const StopSignals stop;
+  const SearchReport report = search_report(space, answer_of(space, options, machines, &stop));
   const std::vector<search::Found>& best = report.answer.best;
+  if (best.empty() && report.answer.stopped) {
+    std::fputs("stepcast search: stopped before any plan was found\n", stderr);
+    return stop.status();
+  }
   if (!emit.empty() && best.empty())
     throw InputError("--emit", report.answer.all_late() ? "no plan of the space that fits is as fast as asked"
                                                         : "no plan of the space fits");
@@ -243,6 +254,7 @@ int search_plans(const std::vector<std::string>& words) {
     write_output(asked->output, emitted(*asked, report, framework));
   else
     write_found(*asked, report, page);
+  if (report.answer.stopped) return stop.status();
   return best.empty() ? kDoesNotFit : kDone;
 }
 

@@ -12,12 +12,12 @@
 
 #include "app/asked.h"
 #include "app/command.h"
-#include "app/elapsed_line.h"
 #include "app/output.h"
 #include "app/report/page.h"
 #include "app/report/png.h"
 #include "app/report/sensitivity_report.h"
 #include "app/report_asked.h"
+#include "app/status_line.h"
 #include "language/core/nearest.h"
 #include "sim/in_quotes.h"
 #include "sim/input_error.h"
@@ -86,9 +86,10 @@ int tell_sensitivity(const std::vector<std::string>& words) {
   std::optional<oneapi::tbb::global_control> limit;
   if (asked->threads > 0) limit.emplace(oneapi::tbb::global_control::max_allowed_parallelism, asked->threads);
   workload::Machines machines(kSensitivityMachineBytes);
-  std::optional<ElapsedLine> line("simulating each resource");
-  const SensitivityReport report{question.scenario, search::sensitivity(question.scenario, machines), prices};
-  line.reset();
+  const SensitivityReport report{
+      question.scenario,
+      said_meanwhile("simulating each resource", [&] { return search::sensitivity(question.scenario, machines); }),
+      prices};
   for (const auto& price : prices)
     if (std::ranges::none_of(report.sensitivity.effects,
                              [&](const auto& each) { return each.resource->name == price.first; }))

@@ -182,7 +182,9 @@ std::string validate_table(const Comparison& comparison) {
   std::string out;
   TextTable rows(
       {{"name", Align::left}, {"GPUs"}, {"measured"}, {"predicted"}, {"error"}, {"80% band"}, {"", Align::left}});
+  std::vector<Bar> bars;
   for (const ComparedRow& row : comparison.rows) {
+    bars.push_back(row.error ? plain_bar(std::abs(*row.error)) : Bar{});
     const language::Question& question = row.answer->question;
     std::string note = question.error;
     if (question.scenario.measured.outcome == schedules::RunOutcome::failed)
@@ -196,6 +198,8 @@ std::string validate_table(const Comparison& comparison) {
               seconds(row.measured_s), seconds(row.predicted_s), percent(row.error, true), band_text(row.answer->band),
               note});
   }
+  constexpr std::size_t kError = 4;  // column
+  rows.draw_bars(kError, std::move(bars));
   out += rows.text();
   const auto out_of_range = [](const ComparedRow& row) { return row.answer->band && !row.answer->band->in_range; };
   if (std::ranges::any_of(comparison.rows, out_of_range)) out += kStarLine;

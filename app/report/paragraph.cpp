@@ -5,9 +5,9 @@
 
 namespace stepcast::app {
 
-std::string paragraph(std::string_view head, std::string_view text, std::size_t width) {
+std::string paragraph(std::string_view head, std::string_view text, std::size_t width, std::size_t further) {
   const std::size_t blanks = std::min(head.find_first_not_of(' '), head.size());
-  const std::string indent(blanks == head.size() ? blanks : blanks + 4, ' ');
+  const std::string indent(blanks == head.size() ? blanks : blanks + further, ' ');
   std::string out, line(head);
   bool has_word = false;
   std::istringstream words{std::string(text)};

@@ -5,8 +5,8 @@
 
 namespace stepcast::app {
 
-/// `text` behind `head`, its words wrapped at `width` columns, further lines indented by 4 blanks more than the head's
-/// own indent. Ends in a newline.
-std::string paragraph(std::string_view head, std::string_view text, std::size_t width);
+/// `text` behind `head`, its words wrapped at `width` columns, further lines indented by so many blanks more than the
+/// head's own indent. Ends in a newline.
+std::string paragraph(std::string_view head, std::string_view text, std::size_t width, std::size_t further = 4);
 
 }  // namespace stepcast::app

@@ -7,7 +7,9 @@
 #include "app/report/band.h"
 #include "app/report/csv_columns.h"
 #include "app/report/figure.h"
+#include "app/report/paragraph.h"
 #include "app/report/percent.h"
+#include "app/report/simulated_plan.h"
 #include "app/report/stage_lines.h"
 #include "app/report/text_table.h"
 #include "app/report/time_unit.h"
@@ -29,7 +31,8 @@ using schedules::TimePart;
 using Align = TextTable::Align;
 
 constexpr std::size_t kMostStageLines = 16;
-constexpr double kWorthSaying = 0.1;  // of the model FLOPs
+constexpr std::size_t kTitleWidth = 18, kPlanWidth = 112;  // columns
+constexpr double kWorthSaying = 0.1;                       // of the model FLOPs
 
 /// All but those that are seldom anything and print as nothing of every stage here.
 std::vector<TimePart> shown_parts(const Forecast& f) {
@@ -58,12 +61,23 @@ std::string label(const StageLine& line, const std::vector<StageReport>& stages)
 
 bool some_differ(const std::vector<StageLine>& lines) { return std::ranges::any_of(lines, &StageLine::differ); }
 
+/// What was simulated: the plan that the scenario says, and what it leaves open.
+std::string plan_lines(const Answer& answer) {
+  const std::vector<PlanPart> plan = simulated_plan(answer.question);
+  std::string out;
+  for (const bool by_default : {false, true})
+    if (const std::string words = plan_words(plan, by_default); !words.empty())
+      out += paragraph(fmt::format("  {:<{}}", by_default ? "by default" : "plan", kTitleWidth), words, kPlanWidth,
+                       kTitleWidth);
+  return out;
+}
+
 std::string headline(const Answer& answer) {
   const Forecast& f = *answer.forecast;
   const auto& measured = answer.question.scenario.measured;
   std::string out = language::visible(answer.question.name) + "\n\n";
   const auto line = [&](std::string_view name, const std::string& value) {
-    out += fmt::format("  {:<18}{}\n", name, language::visible(value));
+    out += fmt::format("  {:<{}}{}\n", name, kTitleWidth, language::visible(value));
   };
   const auto digits = [](Time t) { return fmt::format("{:.4g} s", to_seconds(t)); };
   std::string step = digits(f.step);
@@ -89,6 +103,7 @@ std::string headline(const Answer& answer) {
   line("parameters", f.tokens_per_second
                          ? fmt::format("{:.3f} billion{} on {} GPUs", f.parameters / 1e9, active, f.gpus)
                          : fmt::format("{:.3f} million on {} GPUs", f.parameters / 1e6, f.gpus));
+  out += plan_lines(answer);
   if (f.layer_forward && f.layer_backward)
     line("one layer", fmt::format("forward {}   backward {}", text(*f.layer_forward), text(*f.layer_backward)));
   const MemoryUse& first = f.stages.front().memory;
@@ -132,6 +147,12 @@ std::string headline(const Answer& answer) {
   return out;
 }
 
+/// What bars are made of, where there are any.
+std::string legend_text(std::string_view indent) {
+  if (!tables_shown_on()) return {};
+  return fmt::format("\n{}{}\n", indent, bar_legend(*tables_shown_on()));
+}
+
 std::string time_table(const Forecast& f) {
   const std::vector<TimePart> parts = shown_parts(f);
   const TimeUnit unit = unit_of(f.step);
@@ -154,10 +175,12 @@ std::string time_table(const Forecast& f) {
       stages[i].cells.push_back(in(unit, stages[i].figures.back()));
     }
   const std::vector<StageLine> lines = stage_lines(stages, kMostStageLines);
+  std::vector<Bar> bars;
   for (const StageLine& line : lines) {
     std::vector<std::string> cells;
     for (const TimePart& part : parts) cells.push_back(in(unit, mean(part, line.first, line.last)));
     add(label(line, f.stages), std::move(cells));
+    bars.push_back(step_bar(std::span(f.stages).subspan(line.first, line.last - line.first + 1)));
   }
   std::vector<std::string> means;
   for (const TimePart& part : parts) {
@@ -165,9 +188,11 @@ std::string time_table(const Forecast& f) {
     means.push_back(share == 0 ? std::string("-") : fmt::format("{:.1f}%", 100 * share));
   }
   add("mean", std::move(means));
+  bars.push_back(step_bar(f.stages));
+  table.draw_bars(parts.size(), std::move(bars));
   return fmt::format("Where the step goes, {} (tensor, pipeline, data: communication that nothing hides{})\n\n",
                      unit.name, some_differ(lines) ? "; ~ the mean of stages that differ" : "") +
-         table.text("  ");
+         table.text("  ") + legend_text("  ");
 }
 
 std::string memory_table(const Forecast& f, Bytes capacity) {
@@ -222,7 +247,8 @@ std::string short_headline(const Answer& answer) {
   const bool billions = f.parameters >= 1e9;
   return fmt::format("{}\n\n  {:.3f} {} parameters on {} GPUs, not simulated\n",
                      language::visible(answer.question.name), f.parameters / (billions ? 1e9 : 1e6),
-                     billions ? "billion" : "million", f.gpus);
+                     billions ? "billion" : "million", f.gpus) +
+         plan_lines(answer);
 }
 
 std::string in_full(const Answer& answer) {
@@ -256,7 +282,9 @@ std::string run_table(std::span<const Answer> answers) {
                    {"MFU"},
                    {"memory"},
                    {"", Align::left}});
+  std::vector<Bar> bars;
   for (const Answer& a : answers) {
+    bars.push_back(a.forecast && a.forecast->simulated ? step_bar(a.forecast->stages) : Bar{});
     if (!a.forecast) {
       table.add({a.question.name, "-", "-", "-", "-", "-", "-", "-", a.question.error});
       continue;
@@ -272,7 +300,9 @@ std::string run_table(std::span<const Answer> answers) {
                text(peak_memory(f)), f.out_of_memory ? memory_message(*f.out_of_memory) : ""});
   }
   const bool star = std::ranges::any_of(answers, [](const Answer& a) { return a.band && !a.band->in_range; });
-  return table.text() + (star ? kStarLine : "");
+  constexpr std::size_t kStep = 2;  // column
+  table.draw_bars(kStep, std::move(bars));
+  return table.text() + legend_text("") + (star ? kStarLine : "");
 }
 
 std::string run_csv(std::span<const Answer> answers) {

@@ -128,7 +128,9 @@ std::string counts_text(const search::Answer& a) {
                                   a.bounded, a.simulated);
   if (a.late > 0) words += fmt::format(", {} of these slower than asked", a.late);
   if (a.failed > 0) words += fmt::format(", {} that the cluster cannot carry", a.failed);
-  if (a.left > 0) words += fmt::format(", {} left when the budget was spent", a.left);
+  if (a.left > 0)
+    words += fmt::format(", {} left when {}", a.left, a.stopped ? "the search was stopped" : "the budget was spent");
+  if (a.unscreened > 0) words += fmt::format(", {} layouts whose plans nobody looked at", a.unscreened);
   return words + "\n";
 }
 
@@ -194,6 +196,7 @@ std::string search_table(const SearchReport& report) {
       if (is_told(report.space, each.key)) columns.push_back({each.key.substr(each.key.find('.') + 1)});
     for (const TimePart* part : parts) columns.push_back({std::string(part->title) + " %"});
     TextTable table(columns);
+    std::vector<Bar> bars;
     bool starred = false;
     for (std::size_t i = 0; i < answer.best.size(); ++i) {
       const Found& plan = answer.best[i];
@@ -206,8 +209,11 @@ std::string search_table(const SearchReport& report) {
         if (is_told(report.space, each.key)) cells.push_back(each.value);
       for (const TimePart* part : parts) cells.push_back(fmt::format("{:.1f}", 100 * share(plan, *part)));
       table.add(std::move(cells));
+      bars.push_back(step_bar(plan.forecast.stages));
     }
+    table.draw_bars(1, std::move(bars));  // the step time's column
     out = table.text();
+    if (tables_shown_on()) out += bar_legend(*tables_shown_on()) + "\n";
     if (starred) out += kStarLine;
     out += told_apart_text(report) + own_text(answer);
   } else {
@@ -304,6 +310,8 @@ std::string search_json(const SearchReport& report) {
                     {"late", answer.late},
                     {"failed", answer.failed},
                     {"left", answer.left},
+                    {"unscreened", answer.unscreened},
+                    {"stopped", answer.stopped},
                     {"gap", answer.gap ? Json(*answer.gap) : Json()},
                     {"seconds", answer.screening_seconds + answer.simulating_seconds},
                     {"screening_seconds", answer.screening_seconds}});

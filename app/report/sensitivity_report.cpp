@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <variant>
@@ -136,11 +137,16 @@ std::string sensitivity_table(const SensitivityReport& report) {
     cells.push_back(kink_text(e));
     table.add(std::move(cells));
   };
+  std::vector<Bar> bars;
   for (const ResourceEffect& effect : s.effects) {
     const std::optional<Rated> rate = rated(report, *effect.resource);
+    bars.push_back(plain_bar(std::abs(effect.elasticity.central)));
     add(std::string(effect.resource->name), rate ? rate->text : "", effect.elasticity, price_of_second(report, effect));
   }
   add("all together", "", s.together, std::nullopt);
+  bars.emplace_back();
+  constexpr std::size_t kElasticity = 2;  // column
+  table.draw_bars(kElasticity, std::move(bars));
   return fmt::format("{}: a step takes {}\n\n", report.scenario.name, text(s.forecast.step)) + table.text() + "\n" +
          sums_text(s) + path_text(s) + memory_text(report);
 }

@@ -9,13 +9,19 @@ namespace stepcast::app {
 namespace {
 
 constexpr std::string_view kBetween = "  ";
-std::size_t most_wide = 0;  // 0: any width
+constexpr std::size_t kBarColumns = 16, kNarrow = 60;  // a terminal that is narrower has no room for bars
+std::optional<Terminal> shown_on;
 
 }  // namespace
 
 void TextTable::add(std::vector<std::string> cells) {
   for (std::string& cell : cells) cell = language::visible(cell);
   rows_.push_back(std::move(cells));
+}
+
+void TextTable::draw_bars(std::size_t beside, std::vector<Bar> bars) {
+  beside_ = beside;
+  bars_ = std::move(bars);
 }
 
 std::vector<std::size_t> TextTable::widths() const {
@@ -28,13 +34,20 @@ std::vector<std::size_t> TextTable::widths() const {
 
 std::string TextTable::text(std::string_view indent) const {
   const std::vector<std::size_t> width = widths();
+  const bool has_bars = shown_on && shown_on->width >= kNarrow && !bars_.empty();
+  double longest = 0;
+  for (const Bar& bar : bars_) longest = std::max(longest, bar.length());
   std::string out;
-  const auto line = [&](std::size_t first, std::size_t end, const auto& cell_at) {
+  // `row`: whose bar it has; the title line has none.
+  const auto line = [&](std::size_t first, std::size_t end, std::optional<std::size_t> row, const auto& cell_at) {
     std::string text(indent);
     const auto add = [&](std::size_t i) {
       const std::string& cell = cell_at(i);
       const std::string blanks(width[i] - cell.size(), ' ');
       text += columns_[i].align == Align::left ? cell + blanks : blanks + cell;
+      if (!has_bars || i != beside_) return;
+      text += kBetween;
+      text += bar_text(row ? bars_[*row] : Bar{}, longest, kBarColumns, *shown_on);
     };
     add(0);
     for (std::size_t i = first; i < end; ++i) {
@@ -50,18 +63,21 @@ std::string TextTable::text(std::string_view indent) const {
     while (end < columns_.size()) {
       // What has no title is remarks, which stay where they are.
       if (!columns_[end].title.empty()) wide += kBetween.size() + width[end];
-      if (end > first && most_wide != 0 && wide > most_wide) break;
+      if (has_bars && end == beside_) wide += kBetween.size() + kBarColumns;
+      if (end > first && shown_on && wide > shown_on->width) break;
       ++end;
     }
     if (first > 1) out += "\n";
-    line(first, end, [&](std::size_t i) -> const std::string& { return columns_[i].title; });
-    for (const auto& row : rows_) line(first, end, [&](std::size_t i) -> const std::string& { return row[i]; });
+    line(first, end, std::nullopt, [&](std::size_t i) -> const std::string& { return columns_[i].title; });
+    for (std::size_t row = 0; row < rows_.size(); ++row)
+      line(first, end, row, [&](std::size_t i) -> const std::string& { return rows_[row][i]; });
     first = std::max(end, first + 1);
   }
   return out;
 }
 
-void fit_tables(std::size_t width) { most_wide = width; }
+void show_tables_on(std::optional<Terminal> terminal) { shown_on = terminal; }
+const std::optional<Terminal>& tables_shown_on() { return shown_on; }
 
 std::string csv_line(const std::vector<std::string>& cells) {
   std::string line;

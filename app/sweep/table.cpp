@@ -55,12 +55,16 @@ std::string sweep_table(const SweepColumns& columns, std::span<const SweepRow> r
   }
   titles.push_back({"", Align::left});
   TextTable table(std::move(titles));
+  std::vector<Bar> bars;
   for (const SweepRow& row : rows) {
+    const std::optional<double> step = number_in(row.cells[*columns.of("step_time_s")]);
+    bars.push_back(step ? plain_bar(*step) : Bar{});
     std::vector<std::string> cells(row.cells.begin(), row.cells.begin() + static_cast<std::ptrdiff_t>(columns.axes()));
     for (const auto& [column, unit] : quantities) cells.push_back(shown(row.cells[column], unit));
     cells.push_back(row.cells[columns.error()]);
     table.add(std::move(cells));
   }
+  table.draw_bars(columns.axes() + 1, std::move(bars));  // behind the GPUs is the step
   return table.text();
 }
 

@@ -28,6 +28,16 @@ export function axis(more: Axis): Axis {
   };
 }
 
+/** Least, most and ticks of an axis, so that ticks are round numbers of the largest of these units that is below its length. */
+function roundTicks(low: number, high: number, units: number[]): Axis {
+  const unit = units.find((each) => high - low >= 2 * each) ?? units[units.length - 1];
+  const rough = Math.max((high - low) / unit / 5, 1e-9), power = 10 ** Math.floor(Math.log10(rough));
+  const interval = unit * power * ([1, 2, 5, 10].find((step) => step * power >= rough) ?? 10);
+  return { min: Math.floor(low / interval) * interval, max: Math.ceil(high / interval) * interval, interval };
+}
+export const byteTicks = (low: number, high: number): Axis => roundTicks(low, high, [2 ** 40, 2 ** 30, 2 ** 20, 2 ** 10, 1]);
+export const timeTicks = (low: number, high: number): Axis => roundTicks(low, high, [86400, 3600, 1]);
+
 /** A chart of so many pixels' height. `about` says in words what it shows. `option` is asked anew when colours change. */
 export function chart(about: string, height: number, option: () => EChartsCoreOption): HTMLElement {
   const box = h("div", { class: "chart", role: "img", "aria-label": about, tabindex: 0 });
@@ -43,7 +53,7 @@ export function chart(about: string, height: number, option: () => EChartsCoreOp
           aria: { enabled: false },
           textStyle: { fontFamily: "inherit", color: t.text },
           ...asked,
-          legend: asked.legend && { textStyle: { color: t.text }, type: "scroll", top: 2, padding: 4, itemWidth: 14, itemHeight: 10, ...asked.legend },
+          legend: asked.legend && { textStyle: { color: t.text }, pageTextStyle: { color: t.soft }, pageIconColor: t.text, pageIconInactiveColor: t.line, type: "scroll", top: 2, padding: 4, itemWidth: 14, itemHeight: 10, ...asked.legend },
           tooltip: {
             renderMode: "richText",
             confine: true,

@@ -1,5 +1,5 @@
 // Collectives, machines, sensitivities and whole runs.
-import { axis, chart } from "./chart";
+import { axis, chart, timeTicks } from "./chart";
 import { h, section } from "./dom";
 import type { Document } from "./results";
 import { card } from "./run";
@@ -22,7 +22,7 @@ export function collective(document: Document): HTMLElement[] {
     ],
   }));
   return [
-    section("busbw", "Bus bandwidth as nccl-tests counts it, over the size, by algorithm.", curves("busbw", "busbw_GBps", (v) => `${v?.toPrecision?.(4) ?? "-"} GB/s`, false)),
+    section("busbw", "Bus bandwidth as nccl-tests counts it, over the size, by algorithm.", curves("busbw", "busbw_GBps", (v) => `${typeof v === "number" ? Number(v.toPrecision(4)) : "-"} GB/s`, false)),
     section("Time", "", curves("Time", "time_s", seconds, true)),
     section("All sizes", "", table("Sizes", [
       { title: "size", cell: (row) => bytes(row.size_bytes), by: (row) => row.size_bytes },
@@ -92,19 +92,20 @@ export function plan(document: Document): HTMLElement[] {
     if (!p) return [section(String(run.name), "", h("p", { class: "wrong" }, String(run.error ?? "no plan")))];
     const parts: [string, number][] = [["useful", p.useful_s], ["checkpoints", p.checkpoints_s], ["lost to failures", p.lost_s], ["restarts", p.restarts_s]];
     const batches = (run.batches?.plans ?? []) as Document[];
+    const times = batches.map((row) => row.time_s as number);
     return [
       h("section", { "data-title": String(run.name) }, h("h2", {}, String(run.name)), h("div", { class: "cards" },
         card("Whole run", seconds(p.time_s), typeof run.low_s === "number" ? `band ${seconds(run.low_s)} to ${seconds(run.high_s)}` : ""), card("Step time", seconds(p.step_time_s), `${count(p.steps)} steps`), card("GPU-hours", count(p.gpu_hours), `on ${count(p.gpus)} GPUs`),
         p.money === null ? null : card("Money", `${count(p.money)} ${p.currency ?? ""}`), p.energy_kwh === null ? null : card("Energy", `${count(p.energy_kwh)} kWh`), card("Goodput", percent(p.goodput), p.failures === null ? "nothing is known of failures" : `${count(p.failures)} failures expected`))),
       section("Where the run's time goes", "", chart("Time of the run by what it goes into", 130, () => ({
         legend: {}, grid: { left: 8, right: 24, top: 40, bottom: 26, containLabel: true }, tooltip: { valueFormatter: (v: unknown) => seconds(v as number) },
-        xAxis: axis({ type: "value", axisLabel: { formatter: (v: number) => seconds(v) } }), yAxis: axis({ type: "category", data: ["run"] }),
+        xAxis: axis({ type: "value", ...timeTicks(0, p.time_s), axisLabel: { formatter: (v: number) => seconds(v) } }), yAxis: axis({ type: "category", data: ["run"] }),
         series: parts.map(([name, value], i) => ({ name, type: "bar", stack: "run", data: [value], itemStyle: { color: nth(i) } })),
       }))),
       batches.length > 1 ? section("Batches and GPUs", "The time of the run against what it costs in GPU-hours.", chart("Time against GPU-hours", 340, () => ({
         grid: { left: 24, right: 24, top: 20, bottom: 46, containLabel: true },
         tooltip: { formatter: ({ data }: any) => `${count(data.row.gpus)} GPUs, batch ${count(data.row.batch)}\n${seconds(data.row.time_s)}, ${count(data.row.gpu_hours)} GPU-hours` },
-        xAxis: axis({ type: "value", scale: true, name: "time", axisLabel: { formatter: (v: number) => seconds(v) } }), yAxis: axis({ type: "value", scale: true, name: "GPU-hours", nameGap: 70, axisLabel: { formatter: (v: number) => count(v) } }),
+        xAxis: axis({ type: "value", ...timeTicks(Math.min(...times), Math.max(...times)), name: "time", axisLabel: { formatter: (v: number) => seconds(v) } }), yAxis: axis({ type: "value", scale: true, name: "GPU-hours", nameGap: 70, axisLabel: { formatter: (v: number) => count(v) } }),
         series: [{ type: "scatter", symbolSize: 10, itemStyle: { color: nth(0) }, data: batches.map((row) => ({ value: [row.time_s, row.gpu_hours], row })) }],
       })), table("Batches", [
         { title: "GPUs", cell: (row) => count(row.gpus), by: (row) => row.gpus }, { title: "batch", cell: (row) => count(row.batch), by: (row) => row.batch }, { title: "step", cell: (row) => seconds(row.step_time_s), by: (row) => row.step_time_s },

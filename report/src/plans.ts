@@ -1,5 +1,5 @@
 // Sweeps and searches: many plans beside each other.
-import { axis, chart } from "./chart";
+import { axis, byteTicks, chart } from "./chart";
 import { h, section } from "./dom";
 import type { Document } from "./results";
 import { card } from "./run";
@@ -9,7 +9,20 @@ import { heatStops, nth, palette, theme } from "./theme";
 
 interface Plan { settings: Record<string, unknown>; step: number | null; memory: number | null; fits: boolean; error: string; row: Document }
 
-const said = (settings: Record<string, unknown>): string => Object.entries(settings).map(([key, value]) => `${key}=${value}`).join(", ");
+/** A value as people read it: of a list, equal numbers beside each other are counted, "1, 22 x 2, 1". */
+function valueText(value: unknown): string {
+  if (!Array.isArray(value)) return String(value ?? "-");
+  const runs: [unknown, number][] = [];
+  for (const each of value) {
+    const last = runs[runs.length - 1];
+    if (last && last[0] === each) last[1] += 1;
+    else runs.push([each, 1]);
+  }
+  return runs.map(([each, times]) => (times > 2 ? `${times} x ${each}` : Array(times).fill(each).join(", "))).join(", ");
+}
+const said = (settings: Record<string, unknown>): string => Object.entries(settings).map(([key, value]) => `${key}=${valueText(value)}`).join(", ");
+/** The same for people: keys without what they stand below. */
+const saidShort = (settings: Record<string, unknown>): string => Object.entries(settings).map(([key, value]) => `${key.slice(key.indexOf(".") + 1).replaceAll("_", " ")} ${valueText(value)}`).join(", ");
 /** Settings that differ between plans: what the pictures have as axes. */
 function varied(plans: Plan[]): string[] {
   const keys = [...new Set(plans.flatMap((plan) => Object.keys(plan.settings)))];
@@ -38,7 +51,7 @@ function heatMap(plans: Plan[]): HTMLElement {
     box.replaceChildren(chart("Step time of plans; those that do not fit are marked", Math.min(Math.max(rows.length * 46 + 120, 220), 760), () => ({
       grid: { left: 8, right: 24, top: 44, bottom: 44, containLabel: true },
       tooltip: { formatter: ({ data }: any) => `${said(data.plan.settings)}\n${data.plan.step === null ? "not simulated" : seconds(data.plan.step)}${data.plan.memory === null ? "" : `, ${bytes(data.plan.memory)}`}${data.plan.error ? `\n${data.plan.error}` : ""}` },
-      visualMap: times.length > 0 ? { min: Math.min(...times), max: Math.max(...times) + 1e-12, seriesIndex: 0, orient: "horizontal", right: 0, top: 0, calculable: true, itemHeight: 120, itemWidth: 12, inRange: { color: heatStops().reverse() }, formatter: (v: number) => seconds(v), textStyle: { color: theme().soft } } : undefined,
+      visualMap: Math.max(...times) > Math.min(...times) ? { min: Math.min(...times), max: Math.max(...times) + 1e-12, seriesIndex: 0, orient: "horizontal", right: 0, top: 0, calculable: true, itemHeight: 120, itemWidth: 12, inRange: { color: heatStops().reverse() }, formatter: (v: number) => seconds(v), textStyle: { color: theme().soft } } : undefined,
       xAxis: axis({ type: "category", data: columns, name: x.value, splitArea: { show: false } }),
       yAxis: axis({ type: "category", data: rows, name: y.value, nameGap: 46 }),
       series: [
@@ -59,12 +72,14 @@ function front(plans: Plan[]): HTMLElement {
   const best: Plan[] = [];
   for (const plan of sorted) if (best.length === 0 || (plan.memory as number) < (best[best.length - 1].memory as number)) best.push(plan);
   const point = (plan: Plan): object => ({ value: [plan.step, plan.memory], plan });
+  const held = known.map((plan) => plan.memory as number);
+  if (known.length < 2) return h("p", { class: "soft" }, "Fewer than two plans were simulated.");
   return chart("Step time against peak memory", 380, () => ({
     legend: {},
-    grid: { left: 24, right: 24, top: 40, bottom: 46, containLabel: true },
+    grid: { left: 30, right: 24, top: 40, bottom: 46, containLabel: true },
     tooltip: { formatter: ({ data }: any) => (data.plan ? `${said(data.plan.settings)}\n${seconds(data.plan.step)}, ${bytes(data.plan.memory)}` : "") },
     xAxis: axis({ type: "value", scale: true, name: "step time", axisLabel: { formatter: (v: number) => seconds(v) } }),
-    yAxis: axis({ type: "value", scale: true, name: "peak memory of a GPU", nameGap: 70, axisLabel: { formatter: (v: number) => bytes(v) } }),
+    yAxis: axis({ type: "value", ...byteTicks(Math.min(...held), Math.max(...held)), name: "peak memory of a GPU", nameGap: 54, axisLabel: { formatter: (v: number) => bytes(v) } }),
     series: [
       { name: "plans that fit", type: "scatter", symbolSize: 9, itemStyle: { color: palette.sky }, data: known.filter((plan) => plan.fits).map(point) },
       ...(known.every((plan) => plan.fits) ? [] : [{ name: "do not fit", type: "scatter", symbol: "triangle", symbolSize: 8, itemStyle: { color: palette.vermilion }, data: known.filter((plan) => !plan.fits).map(point) }]),
@@ -87,7 +102,7 @@ function curve(plans: Plan[], key: string): HTMLElement {
 function planTable(plans: Plan[]): HTMLElement {
   const keys = varied(plans);
   return table("Plans", [
-    ...(keys.length > 0 ? keys : []).map((key) => ({ title: key, words: true, cell: (plan: Plan) => String(plan.settings[key] ?? "-"), by: (plan: Plan) => plan.settings[key] as string | number })),
+    ...(keys.length > 0 ? keys : []).map((key) => ({ title: key, words: true, cell: (plan: Plan) => valueText(plan.settings[key]), by: (plan: Plan) => plan.settings[key] as string | number })),
     { title: "step", cell: (plan: Plan) => seconds(plan.step), by: (plan: Plan) => plan.step },
     { title: "band", cell: (plan: Plan) => (typeof plan.row.low_s === "number" ? `${seconds(plan.row.low_s)} to ${seconds(plan.row.high_s)}` : "-") },
     { title: "peak memory", cell: (plan: Plan) => bytes(plan.memory), by: (plan: Plan) => plan.memory },
@@ -109,7 +124,7 @@ export function sweep(document: Document): HTMLElement[] {
   const plans: Plan[] = (document.points as Document[]).map((row) => ({ settings: row.settings ?? {}, step: row.step_time_s ?? null, memory: row.peak_memory_bytes ?? null, fits: row.fits !== false && !row.error, error: String(row.error ?? ""), row }));
   const fit = plans.filter((plan) => plan.fits && plan.step !== null);
   const best = fit.reduce<Plan | null>((a, b) => (a === null || (b.step as number) < (a.step as number) ? b : a), null);
-  return [h("section", { "data-title": "Summary" }, h("h2", {}, "Summary"), h("div", { class: "cards" }, card("Points", String(plans.length), `${fit.length} fit`), card("Fastest that fits", best ? seconds(best.step) : "-", best ? said(best.settings) : ""))), ...pictures(plans)];
+  return [h("section", { "data-title": "Summary" }, h("h2", {}, "Summary"), h("div", { class: "cards" }, card("Points", String(plans.length), `${fit.length} fit`), card("Fastest that fits", best ? seconds(best.step) : "-", best ? saidShort(best.settings) : ""))), ...pictures(plans)];
 }
 
 export function search(document: Document): HTMLElement[] {
@@ -120,6 +135,6 @@ export function search(document: Document): HTMLElement[] {
   const best = plans[0];
   const refused = document.refused;
   return [h("section", { "data-title": "Summary" }, h("h2", {}, "Summary"), h("div", { class: "cards" },
-    card("Best step time", best ? seconds(best.step) : "no plan fits", best ? said(Object.fromEntries(varied(plans).map((key) => [key, best.settings[key]]))) : ""), card("Screened", count(document.screened), typeof refused === "number" ? `${count(refused)} refused` : ""), card("Simulated", count(document.simulated)),
+    card("Best step time", best ? seconds(best.step) : "no plan fits", best ? saidShort(Object.fromEntries(varied(plans).map((key) => [key, best.settings[key]]))) : ""), card("Screened", count(document.screened), typeof refused === "number" ? `${count(refused)} refused` : ""), card("Simulated", count(document.simulated)),
     card("Gap to the bound", percent(document.gap)))), ...(plans.length > 0 ? pictures(plans) : [])];
 }

@@ -1,4 +1,4 @@
-import { axis, chart } from "./chart";
+import { axis, byteTicks, chart } from "./chart";
 import { derivation } from "./derivation";
 import { h, section } from "./dom";
 import { linksPicture } from "./links";
@@ -29,6 +29,18 @@ export function stepCard(result: Document): HTMLElement {
   return card("Step time", seconds(step), `band ${seconds(low)} to ${seconds(high)}: ${result.band ?? ""}${result.in_range === false ? `. Out of range: ${(result.out_of_range ?? []).join("; ")}` : ""}`, bandBar(low, step, high));
 }
 
+/** The plan that was simulated, key by key: what nobody said is marked. */
+function planCard(result: Document): HTMLElement | null {
+  const plan = Object.entries((result.plan ?? {}) as Record<string, unknown>);
+  if (plan.length === 0) return null;
+  const byDefault = new Set((result.plan_by_default ?? []) as string[]);
+  const part = ([key, value]: [string, unknown]): HTMLElement =>
+    h("li", { class: byDefault.has(key) ? "by-default" : "", title: byDefault.has(key) ? `${key}: nobody said it, this is the default` : key },
+      h("span", { class: "soft" }, key === "data_parallel.zero" ? "ZeRO" : key.slice(key.indexOf(".") + 1).replaceAll("_", " ")), " ", h("b", {}, value === true ? "yes" : value === false ? "no" : String(value)));
+  return h("div", { class: "card whole" }, h("div", { class: "title" }, "Plan that was simulated"), h("ul", { class: "plan" }, ...plan.map(part)),
+    byDefault.size > 0 && h("div", { class: "note" }, "Dashed: not said by the scenario, so the default."));
+}
+
 function summary(result: Document, detail: Detail | null): HTMLElement {
   const capacity = detail?.gpu.memory_bytes;
   const cards = [stepCard(result)];
@@ -41,7 +53,7 @@ function summary(result: Document, detail: Detail | null): HTMLElement {
   if (result.busiest_link) cards.push(card("Busiest link", percent(result.busiest_link.utilisation), String(result.busiest_link.name)));
   const error = result.error ? h("p", { class: "wrong", role: "alert" }, String(result.error)) : null;
   const notes = (result.notes ?? []) as { key: string; text: string }[];
-  return h("section", { "data-title": "Summary" }, h("h2", {}, "Summary"), error, h("div", { class: "cards" }, ...cards),
+  return h("section", { "data-title": "Summary" }, h("h2", {}, "Summary"), error, h("div", { class: "cards" }, ...cards, planCard(result)),
     notes.length > 0 && h("details", {}, h("summary", {}, "Notes"), h("dl", {}, ...notes.flatMap((note) => [h("dt", {}, note.key), h("dd", {}, note.text)]))));
 }
 
@@ -93,7 +105,7 @@ function memory(result: Document, detail: Detail): HTMLElement {
       tooltip: { trigger: "axis", formatter: (points: any[]) => points.filter((point) => point.data).length === 0 ? "" : `${seconds(points[0].data[0])}: ${bytes(Math.max(...points.map((point) => point.data?.[1] ?? 0)))}\n${points.filter((point) => point.data).map((point) => `${point.seriesName} ${bytes(point.data[2])}`).join("\n")}` },
       dataZoom: [{ type: "slider", height: 18, bottom: 8, textStyle: { color: theme().soft }, labelFormatter: (value: number) => seconds(value) }, { type: "inside", zoomOnMouseWheel: "ctrl" }],
       xAxis: axis({ type: "value", min: 0, max: detail.step_s, axisLabel: { formatter: (value: number) => seconds(value) }, axisPointer: { label: { formatter: ({ value }: { value: number }) => seconds(value) } } }),
-      yAxis: axis({ type: "value", max: Math.max(detail.gpu.memory_bytes, made.peak) * 1.06, axisLabel: { formatter: (value: number) => bytes(value) } }),
+      yAxis: axis({ type: "value", ...byteTicks(0, Math.max(detail.gpu.memory_bytes, made.peak) * 1.02), axisLabel: { formatter: (value: number) => bytes(value) } }),
       series: [
         ...[...areas].reverse(),
         { name: "capacity", type: "line", symbol: "none", data: [], itemStyle: { color: theme().text }, markLine: { silent: true, symbol: "none", lineStyle: { color: theme().text, type: "dashed", width: 1.5 }, label: { formatter: `capacity ${bytes(detail.gpu.memory_bytes)}`, color: theme().text, position: "insideEndTop" }, data: [{ yAxis: detail.gpu.memory_bytes }] } },

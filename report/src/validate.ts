@@ -15,7 +15,7 @@ export function validate(document: Document): HTMLElement[] {
   const worst = [...rows].sort((a, b) => Math.abs(b.error) - Math.abs(a.error));
   return [
     h("section", { "data-title": "Summary" }, h("h2", {}, "Summary"), h("div", { class: "cards" },
-      card("Rows", String(document.rows.length), `of ${tables.length} tables`), card("Mean absolute error", percent(document.mape)), card("Median error", signedPercent(document.median_error)),
+      card("Rows", String(document.rows.length), `of ${tables.length} ${tables.length === 1 ? "table" : "tables"}`), card("Mean absolute error", percent(document.mape)), card("Median error", signedPercent(document.median_error)),
       card("Rank correlation", typeof document.rank_correlation === "number" ? document.rank_correlation.toFixed(3) : "-"), card("Rows in their band", percent(document.in_band)), typeof document.failed_found === "number" ? card("Failed plans that were found to", percent(document.failed_found)) : null)),
     rows.length > 0 ? section("Predicted against measured", "A point is a run; on the line both agree. The thin lines are 10% off. An upright line is the band.", chart("Predicted against measured step times", 460, () => ({
       legend: names.length > 1 && names.length <= 14 ? { data: names } : undefined,
@@ -56,8 +56,8 @@ export function validate(document: Document): HTMLElement[] {
       { title: "error", cell: (row) => signedPercent(row.error), by: (row) => Math.abs(row.error) },
       { title: "band", cell: (row) => (typeof row.low_s === "number" ? `${seconds(row.low_s)} to ${seconds(row.high_s)}` : "-") },
       { title: "memory measured", cell: (row) => bytes(row.measured_bytes), by: (row) => row.measured_bytes },
-      { title: "predicted", cell: (row) => bytes(row.predicted_bytes), by: (row) => row.predicted_bytes },
+      { title: "memory predicted", cell: (row) => bytes(row.predicted_bytes), by: (row) => row.predicted_bytes },
     ], worst, 25)),
-    h("p", { class: "soft" }, `${count(document.rows.length - rows.length)} rows have no step time to compare.`),
+    document.rows.length > rows.length ? h("p", { class: "soft" }, `${count(document.rows.length - rows.length)} rows have no step time to compare.`) : h("span"),
   ];
 }

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <regex>
+#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -88,6 +89,7 @@ TEST(Book, CommandsAreCommandsWithOptionsThatTheyHave) {
   for (const fs::path& page : book_pages()) {
     std::istringstream lines(read_text(page));
     for (std::string line; std::getline(lines, line);) {
+      EXPECT_FALSE(line.starts_with("    stepcast ")) << page << " has a command without scripts/: " << line;
       if (!line.starts_with(start)) continue;
       std::istringstream words(line.substr(start.size()));
       std::string name, word;
@@ -106,6 +108,35 @@ TEST(Book, CommandsAreCommandsWithOptionsThatTheyHave) {
       }
     }
   }
+}
+
+/// The words of a text that begin with a digit, without what stands around them.
+std::set<std::string> numbers_in(const std::string& text) {
+  std::set<std::string> numbers;
+  const std::regex number(R"((^|[^\w.,])(\d[\w.,%]*))");
+  for (std::sregex_iterator at(text.begin(), text.end(), number), end; at != end; ++at) {
+    std::string word = (*at)[2];
+    while (word.ends_with('.') || word.ends_with(',')) word.pop_back();
+    numbers.insert(word);
+  }
+  return numbers;
+}
+
+// What a command prints is written anew (PagesShowWhatTheProgramDrawsAndPrints); a sentence is not.
+TEST(Book, FiguresOfTheGallerysAnswersStandInWhatTheCommandsPrint) {
+  std::size_t answers = 0;
+  for (const auto& entry : fs::directory_iterator(kTree / "docs/gallery")) {
+    if (entry.path().extension() != ".md" || entry.path().filename() == "README.md") continue;
+    const std::string text = read_text(entry.path());
+    const std::size_t answer = text.find("**Answer.**");
+    ASSERT_NE(answer, std::string::npos) << entry.path();
+    const std::set<std::string> shown = numbers_in(text.substr(0, answer));
+    for (const std::string& number : numbers_in(text.substr(answer)))
+      EXPECT_TRUE(shown.contains(number))
+          << entry.path() << " answers with " << number << ", which nothing above it says";
+    ++answers;
+  }
+  EXPECT_EQ(answers, 12u);
 }
 
 TEST(Book, PagesShowWhatTheProgramDrawsAndPrints) {

@@ -166,6 +166,16 @@ TEST_F(Collective, PutsAllAlgorithmsSideBySideWithTheFastest) {
   EXPECT_THAT(text, testing::Not(HasSubstr("send-recv")));
 }
 
+TEST_F(Collective, PutsSomeAlgorithmsSideBySide) {
+  const std::string text =
+      output({"--node", "dgx-a100-80gb", "--sizes", "8B,128MiB", "--algorithm", "ring,double-binary-tree"});
+  for (const char* name : {"ring", "double-binary-tree", "fastest"}) EXPECT_THAT(text, HasSubstr(name));
+  EXPECT_THAT(text, testing::Not(HasSubstr("butterfly")));
+  EXPECT_THAT(error({"--node", "dgx-a100-80gb", "--algorithm", "ring,ring"}), HasSubstr("found 'ring' twice"));
+  EXPECT_THAT(error({"--node", "dgx-a100-80gb", "--algorithm", "ring,auto"}), HasSubstr("found 'auto' in a list"));
+  EXPECT_THAT(error({"--node", "dgx-a100-80gb", "--algorithm", "ring,rign"}), HasSubstr("did you mean 'ring'?"));
+}
+
 TEST_F(Collective, ReducesInSwitchesOnlyWhereTheyCan) {
   const auto all = [&](const char* node) { return output({"--node", node, "--sizes", "8B", "--algorithm", "all"}); };
   EXPECT_THAT(all("dgx-a100-80gb"), testing::Not(HasSubstr("nvls")));

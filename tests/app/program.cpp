@@ -24,8 +24,8 @@ Outcome run_other(const std::string& program, const std::string& arguments, cons
                   const std::string& environment) {
   const std::string base = testing::TempDir() + "stepcast-" + std::to_string(getpid());
   const std::string out = base + ".out", err = base + ".err";
-  const std::string command = "cd '" + cwd + "' && STEPCAST_CONFIGS= XDG_CONFIG_HOME=/nowhere " + environment + " '" +
-                              program + "' " + arguments + " >'" + out + "' 2>'" + err + "'";
+  const std::string command = "cd '" + cwd + "' && STEPCAST_CONFIGS= XDG_CONFIG_HOME=/nowhere STEPCAST_PROGRESS=none " +
+                              environment + " '" + program + "' " + arguments + " >'" + out + "' 2>'" + err + "'";
   const int status = std::system(command.c_str());
   Outcome outcome{WIFEXITED(status) ? WEXITSTATUS(status) : -1, read_text(out), read_text(err)};
   std::filesystem::remove(out);

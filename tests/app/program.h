@@ -10,7 +10,7 @@ struct Outcome {
 };
 
 /// Runs the built program with `arguments` (shell words) in folder `cwd`; `environment` are settings such as "A=b". It
-/// sees no configs but the library's and those that these name.
+/// sees no configs but the library's and those that these name, and says nothing of how far it is.
 Outcome run_program(const std::string& arguments, const std::string& cwd = STEPCAST_SOURCE_DIR,
                     const std::string& environment = "");
 

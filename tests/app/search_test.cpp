@@ -11,12 +11,14 @@
 #include <numeric>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "search/axis.h"
 #include "tests/app/page_block.h"
 #include "tests/app/program.h"
 #include "tests/app/schema.h"
+#include "tests/app/script.h"
 #include "tests/sanitized.h"
 
 namespace stepcast::app {
@@ -74,6 +76,36 @@ TEST(SearchCommand, ABudgetLeavesACertifiedGap) {
   EXPECT_EQ(answer["simulated"], 1);
   EXPECT_GT(answer["left"], 0);
   EXPECT_GE(answer["gap"].get<double>(), 0);
+}
+
+/// A search of minutes that gets the signal once it simulates plans: its status line of a log says so.
+std::string stopped_by(const std::string& signal) {
+  return "mkfifo progress && exec 3<>progress\n"
+         "STEPCAST_PROGRESS=0 env --default-signal=" +
+         signal +
+         " \"$stepcast\" search '" STEPCAST_SOURCE_DIR
+         "/scenarios/gpt3-175b-1024-a100.yaml' --exhaustive --format json >answer 2>progress &\n"
+         "while read -r line <&3; do [[ $line == simulating* && $line != *': 0 of'* ]] && break; done\n"
+         "kill -" +
+         signal + " $!\nwait $!\necho $?\ncat answer";
+}
+
+TEST(SearchCommand, ThatASignalEndsSaysTheBestSoFar) {
+  for (const auto& [signal, status] : {std::pair("INT", 130), std::pair("TERM", 143)}) {
+    const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "stopped-search";
+    std::filesystem::remove_all(folder);
+    std::filesystem::create_directory(folder);
+    const Outcome outcome = run_script(stopped_by(signal), folder);
+    const std::size_t end = outcome.out.find('\n');
+    EXPECT_EQ(outcome.out.substr(0, end), std::to_string(status)) << outcome.err;
+    const Json answer = Json::parse(outcome.out.substr(end));
+    expect_schema(results_schema("search"), answer, "search");
+    EXPECT_TRUE(answer["stopped"]);
+    EXPECT_GT(answer["left"], 0);
+    EXPECT_FALSE(answer["plans"].empty());
+    EXPECT_GE(answer["gap"].get<double>(), 0);
+    std::filesystem::remove_all(folder);
+  }
 }
 
 TEST(SearchCommand, TheEmittedPlanRunsInTheTimeFound) {

@@ -4,6 +4,7 @@
 #include <oneapi/tbb/global_control.h>
 
 #include <algorithm>
+#include <atomic>
 
 #include "sim/input_error.h"
 #include "tests/sanitized.h"
@@ -86,6 +87,42 @@ TEST(Search, ThatABudgetEndsIsNoWorseThanThePlanItStartsFrom) {
     ++ended;
   }
   EXPECT_GT(ended, 0u);
+}
+
+TEST(Search, ThatIsStoppedHasWhatItFoundAndAGapThatHolds) {
+  std::uint64_t stopped = 0, with_gap = 0;
+  for (std::uint64_t seed = 1; seed <= (stepcast::test::kSanitized ? 4 : 24); ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const Space space = random_space(seed);
+    const std::optional<Answer> all = answered(space, {});
+    if (!all || all->best.empty()) continue;
+    std::atomic<std::size_t> asked = 0;
+    const std::size_t screenings = shared_settings(space).size();
+    Options options;
+    options.stopped = [&] { return ++asked > screenings + 2 + seed % 20; };
+    const std::optional<Answer> found = answered(space, options);
+    ASSERT_TRUE(found);
+    if (!found->stopped) continue;
+    ++stopped;
+    EXPECT_EQ(found->unscreened, 0u);
+    EXPECT_EQ(found->simulated + found->bounded + found->failed + found->left, found->screened - found->refused);
+    if (found->best.empty() || !found->gap) continue;
+    ++with_gap;
+    EXPECT_LE(found->best.front().forecast.step / all->best.front().forecast.step, 1 + *found->gap + 1e-9);
+  }
+  EXPECT_GT(stopped, 0u);
+  EXPECT_GT(with_gap, 0u);
+}
+
+TEST(Search, ThatIsStoppedBeforeItSawAPlanKnowsNoGap) {
+  Options options;
+  options.stopped = [] { return true; };
+  const Space space = random_space(1);
+  const std::optional<Answer> found = answered(space, options);
+  ASSERT_TRUE(found);
+  EXPECT_TRUE(found->stopped);
+  EXPECT_EQ(found->unscreened, shared_settings(space).size());
+  EXPECT_FALSE(found->gap);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "tests/app/program.h"
 #include "tests/app/script.h"
@@ -28,11 +29,11 @@ TEST(TextTable, HasColumnsAsWideAsTheirWidestCell) {
 }
 
 TEST(TextTable, ThatIsTooWideStandsInBlocks) {
-  fit_tables(20);
+  show_tables_on(Terminal{.width = 20});
   const std::string text = table_of_four().text();
-  fit_tables(5);  // no room for any: one column beside the first all the same
+  show_tables_on(Terminal{.width = 5});  // no room for any: one column beside the first all the same
   const std::string narrow = table_of_four().text();
-  fit_tables(0);
+  show_tables_on(std::nullopt);
   EXPECT_EQ(text,
             "name  first  second\n"
             "a         1       2\n"
@@ -48,19 +49,38 @@ TEST(TextTable, ThatIsTooWideStandsInBlocks) {
 TEST(TextTable, RemarksStayBesideTheirRow) {
   TextTable table({{"name", TextTable::Align::left}, {"first"}, {"", TextTable::Align::left}});
   table.add({"a", "1", "a remark that is wider than all else"});
-  fit_tables(12);
+  show_tables_on(Terminal{.width = 12});
   const std::string text = table.text();
-  fit_tables(0);
+  show_tables_on(std::nullopt);
   EXPECT_EQ(text, "name  first\na         1  a remark that is wider than all else\n");
 }
 
 TEST(TextTable, OfOneColumnIsOneBlock) {
   TextTable table({{"name", TextTable::Align::left}});
   table.add({"a"});
-  fit_tables(1);
+  show_tables_on(Terminal{.width = 1});
   const std::string text = table.text();
-  fit_tables(0);
+  show_tables_on(std::nullopt);
   EXPECT_EQ(text, "name\na\n");
+}
+
+/// A table of four with bars of 1 and 2 beside its second column.
+std::string drawn_on(std::optional<Terminal> terminal) {
+  TextTable table = table_of_four();
+  table.draw_bars(1, {plain_bar(1), plain_bar(2)});
+  show_tables_on(terminal);
+  std::string text = table.text();
+  show_tables_on(std::nullopt);
+  return text;
+}
+
+TEST(TextTable, HasBarsOnATerminalAlone) {
+  EXPECT_EQ(drawn_on(std::nullopt), table_of_four().text());
+  EXPECT_EQ(drawn_on(Terminal{.width = 80}),
+            "name  first                    second  third\n"
+            "a         1  ########               2      3\n"
+            "long     10  ################      20     30\n");
+  EXPECT_EQ(drawn_on(Terminal{.width = 40}), table_of_four().text()) << "no room for bars";
 }
 
 TEST(TextTable, IsAsWideAsTheTerminalThatShowsIt) {
