@@ -16,4 +16,7 @@ inline constexpr std::size_t kMostKeys = 500;
 /// aliases beyond any scenario (32 levels, 100,000 values once aliases are written out).
 Node parse_yaml(std::string_view text, const std::string& file);
 
+/// The same of a document whose top level may also be a list.
+Node parse_yaml_document(std::string_view text, const std::string& file);
+
 }  // namespace stepcast::language
