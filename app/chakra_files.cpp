@@ -69,14 +69,23 @@ std::vector<NewFile> chakra_files(const workload::RecordedProgram& recorded, std
                                   const std::string& prefix) {
   const auto write = reinterpret_cast<decltype(&stepcast_write_trace)>(module_function("stepcast_write_trace"));
   language::ChakraFiles files = language::traces_of(recorded, ranks);
+  const std::vector<std::string> names = chakra_file_names(ranks, prefix);
   std::vector<NewFile> out;
   for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-    NewFile& file = out.emplace_back(NewFile{prefix + "." + std::to_string(rank) + ".et", {}});
+    NewFile& file = out.emplace_back(NewFile{names[rank], {}});
     write(files.traces[rank], file.content);
   }
-  out.push_back({prefix + ".json", std::move(files.groups)});
-  out.push_back({prefix + ".stepcast.json", std::move(files.details)});
+  out.push_back({names[ranks], std::move(files.groups)});
+  out.push_back({names[ranks + 1], std::move(files.details)});
   return out;
+}
+
+std::vector<std::string> chakra_file_names(std::uint32_t ranks, const std::string& prefix) {
+  std::vector<std::string> names;
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) names.push_back(prefix + "." + std::to_string(rank) + ".et");
+  names.push_back(prefix + ".json");
+  names.push_back(prefix + ".stepcast.json");
+  return names;
 }
 
 language::Traces read_chakra(const std::string& named, const std::string& groups) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,9 @@ namespace stepcast::app {
 /// std::runtime_error where this stepcast was built without protobuf.
 std::vector<NewFile> chakra_files(const workload::RecordedProgram& recorded, std::uint32_t ranks,
                                   const std::string& prefix);
+
+/// Their names, before anything is simulated.
+std::vector<std::string> chakra_file_names(std::uint32_t ranks, const std::string& prefix);
 
 /// The traces PREFIX.0.et, PREFIX.1.et ... and what stands beside them. `named`: PREFIX, or a folder that holds the
 /// traces of one. `groups`: the file of process groups; empty: PREFIX.json, if it is there. Throws InputError where a

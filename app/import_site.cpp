@@ -1,7 +1,10 @@
 #include "app/import_site.h"
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstdlib>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -14,15 +17,102 @@
 #include "language/core/streams.h"
 #include "language/core/yaml.h"
 #include "language/sites/cluster_of_site.h"
+#include "language/sites/iblinkinfo.h"
+#include "language/sites/ibnetdiscover.h"
 #include "language/sites/slurm_nodes.h"
 #include "language/sites/slurm_topology.h"
+#include "language/sites/slurm_topology_yaml.h"
+#include "language/sites/topograph.h"
 #include "sim/in_quotes.h"
 #include "sim/input_error.h"
+#include "topology/hostlist.h"
 
 namespace stepcast::app {
 namespace {
 
 constexpr const char* kJobList = "SLURM_JOB_NODELIST";
+
+/// What is read of a site: its network, and its nodes where the same file has them.
+using language::SiteOfLabels;
+
+/// A program that knows a site's network.
+struct SiteProgram {
+  const char* name;
+  const char* file;                    ///< what it is given, for messages
+  std::vector<const char*> options{};  ///< that it alone takes
+  SiteOfLabels (*read)(const std::string& text, const std::string& file,
+                       const boost::program_options::variables_map& values);
+};
+
+std::vector<std::string> names_of_option(const boost::program_options::variables_map& values, const char* option) {
+  const std::string list = word(values, option);
+  if (list.empty()) return {};
+  return topology::expand_hostlist(list, std::string("--") + option);
+}
+
+std::vector<std::string> label_keys(const boost::program_options::variables_map& values) {
+  std::vector<std::string> keys;
+  const std::string list = word(values, "labels");
+  for (std::size_t begin = 0; begin < list.size();) {
+    const std::size_t end = std::min(list.find(',', begin), list.size());
+    if (end == begin)
+      throw InputError("--labels", "found " + in_quotes(list) + ", expected keys with commas between them");
+    keys.push_back(list.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return keys;
+}
+
+const std::vector<SiteProgram>& all_programs() {
+  using Values = boost::program_options::variables_map;
+  using Text = const std::string&;
+  static const std::vector<SiteProgram> all{
+      {"slurm",
+       "topology.conf or topology.yaml",
+       {"scontrol", "topology"},
+       [](Text text, Text file, const Values& values) -> SiteOfLabels {
+         const std::string ending = std::filesystem::path(file).extension().string();
+         if (ending == ".yaml" || ending == ".yml")
+           return {language::read_slurm_topology_yaml(text, file, word(values, "topology"))};
+         refuse_with(values, "topology.conf", {"topology"});
+         return {language::read_slurm_topology(text, file)};
+       }},
+      {"topograph",
+       "JSON of nodes",
+       {"labels"},
+       [](Text text, Text file, const Values& values) {
+         return language::read_topograph(text, file, label_keys(values));
+       }},
+      {"ibnetdiscover",
+       "text that ibnetdiscover printed",
+       {"hcas"},
+       [](Text text, Text file, const Values& values) -> SiteOfLabels {
+         return {language::site_of_infiniband(language::read_ibnetdiscover(text, file), names_of_option(values, "hcas"),
+                                              file)};
+       }},
+      {"iblinkinfo",
+       "text that iblinkinfo printed",
+       {"hcas"},
+       [](Text text, Text file, const Values& values) -> SiteOfLabels {
+         return {language::site_of_infiniband(language::read_iblinkinfo(text, file), names_of_option(values, "hcas"),
+                                              file)};
+       }},
+  };
+  return all;
+}
+
+const SiteProgram& program_named(const std::string& name) {
+  const auto at = std::ranges::find_if(all_programs(), [&](const SiteProgram& each) { return each.name == name; });
+  return *at;
+}
+
+/// The options of a site's programs that this one does not take are an error.
+void refuse_others(const boost::program_options::variables_map& values, const SiteProgram& program) {
+  for (const SiteProgram& other : all_programs())
+    for (const char* const option : other.options)
+      if (std::ranges::none_of(program.options, [&](const char* own) { return std::string_view(own) == option; }))
+        refuse_with(values, std::string("the files of ") + program.name, {option});
+}
 
 double oversubscription(const std::string& said) {
   double value = 0;
@@ -44,24 +134,39 @@ void check_cluster(const std::string& text, const std::string& shown, language::
 
 }  // namespace
 
+std::vector<std::string> site_programs() {
+  std::vector<std::string> names;
+  for (const SiteProgram& program : all_programs()) names.emplace_back(program.name);
+  return names;
+}
+
+std::vector<const char*> site_options() {
+  return {"node", "nodelist", "oversubscription", "scontrol", "topology", "labels", "hcas"};
+}
+
 void add_site_options(boost::program_options::options_description& options) {
   namespace po = boost::program_options;
-  options.add_options()("node", po::value<std::string>()->default_value("", ""),
-                        "slurm: the machine that the nodes are, of configs/nodes/")(
-      "scontrol", po::value<std::string>()->default_value("", ""),
-      "slurm: a file with what 'scontrol show nodes' prints: which nodes have GPUs and are up")(
-      "nodelist", po::value<std::string>()->default_value("", ""),
-      "slurm: the job's nodes, such as 'gpu[001-064]', in the order of its ranks; otherwise SLURM_JOB_NODELIST, or "
-      "all")("oversubscription", po::value<std::string>()->default_value("", ""),
-             "slurm: what the cards below a switch can send, over what it leads up; assumed 1");
+  const auto text = [] { return po::value<std::string>()->default_value("", ""); };
+  options.add_options()("node", text(), "a site's network: the machine that the nodes are, of configs/nodes/")(
+      "nodelist", text(),
+      "a site's network: the job's nodes, such as 'gpu[001-064]', in the order of its ranks; otherwise "
+      "SLURM_JOB_NODELIST, or all")("oversubscription", text(),
+                                    "a site's network: what the cards below a switch can send, over what it leads up, "
+                                    "where the file does not say; assumed 1")(
+      "scontrol", text(), "slurm: a file with what 'scontrol show nodes' prints: which nodes have GPUs and are up")(
+      "topology", text(), "slurm: which topology of a topology.yaml; otherwise the cluster's default, or the only one")(
+      "labels", text(), "topograph: keys of the labels that name a node's switches, the nearest first")(
+      "hcas", text(), "ibnetdiscover, iblinkinfo: the adapters that count, such as 'mlx5_[0,3-6]'; otherwise all");
 }
 
 void import_site(const boost::program_options::variables_map& values) {
   const auto paths = values["path"].as<std::vector<std::string>>();
+  const SiteProgram& program = program_named(paths.front());
+  const std::string command = std::string("stepcast import ") + program.name;
   if (paths.size() != 2)
-    throw InputError("stepcast import slurm",
-                     "found " + std::to_string(paths.size() - 1) + " files, expected one topology.conf");
-  refuse_with(values, "the files of Slurm", {"set"});
+    throw InputError(command, "found " + std::to_string(paths.size() - 1) + " files, expected one: " + program.file);
+  refuse_with(values, "a site's network", {"set"});
+  refuse_others(values, program);
   language::SiteAnswers answers;
   answers.node = word(values, "node");
   if (answers.node.empty())
@@ -82,14 +187,15 @@ void import_site(const boost::program_options::variables_map& values) {
   if (!scontrol.empty()) read.push_back(language::input_named(scontrol));
   check_distinct(std::vector<NamedFile>{named_output(output)}, read);
   const std::string file = language::shown_path(path);
-  const language::Site site = language::read_slurm_topology(language::read_file(path, file), file);
+  SiteOfLabels told = program.read(language::read_file(path, file), file, values);
+  answers.nodes = std::move(told.nodes);
   if (!scontrol.empty()) {
     const std::string shown = language::shown_path(read.back());
     answers.nodes = language::read_slurm_nodes(language::read_file(read.back(), shown), shown);
   }
-  answers.made_by = "stepcast import slurm " + path.filename().string();
+  answers.made_by = command + " " + path.filename().string();
   language::Library library(language::config_folders());
-  const std::string cluster = language::cluster_of_site(site, answers, library);
+  const std::string cluster = language::cluster_of_site(told.site, answers, library);
   check_cluster(cluster, output.empty() || output == "-" ? "the cluster of " + file : output, library);
   write_output(output, cluster);
 }

@@ -30,6 +30,12 @@ void note_fabric(const Node& tree, const Scenario& s, Library& library, std::vec
       out.push_back({"cluster.fabric.routing",
                      "adaptive, as the fabric does not say: equal paths share perfectly, with hash (ECMP) flows may "
                      "collide"});
+    const bool says_latency = said->kind != Node::Kind::mapping || said->find("switch_latency") != nullptr ||
+                              said->find("cable_latency") != nullptr;
+    if (!says_latency && !has_base(*said))
+      out.push_back({"cluster.fabric.switch_latency",
+                     "0, and so is cable_latency, as the fabric says neither and has no base: messages take no time to "
+                     "cross it but that of their bytes"});
     return;
   }
   const std::string& usual = s.cluster.node.fabric;

@@ -43,50 +43,81 @@ bool may_name_file(const std::string& path) {
   return key != nullptr && key->type.kind == Type::Kind::block;
 }
 
-std::string word_of(const Node& node, const std::string& path) {
-  if (may_name_file(path) && names_file(node.scalar))
-    return quoted(std::filesystem::absolute(beside(node.place, node.scalar)).lexically_normal().string());
-  return quoted(node.scalar);
-}
+/// Writes a tree as YAML that stands in a folder.
+class TextWriter {
+ public:
+  explicit TextWriter(const std::filesystem::path& folder)
+      : folder_(std::filesystem::absolute(folder).lexically_normal()) {}
 
-/// On the line of its key.
-std::string in_line(const Node& node, const std::string& path) {
-  std::string out;
-  const auto separate = [&] { out += out.empty() ? "" : ", "; };
-  switch (node.kind) {
-    case Node::Kind::mapping:
-      for (const Entry& entry : node.entries) {
-        separate();
-        out += quoted(entry.key) + ": " + in_line(entry.value, join(path, entry.key));
-      }
-      return "{" + out + "}";
-    case Node::Kind::list:
-      for (const Node& item : node.items) {
-        separate();
-        out += in_line(item, path);
-      }
-      return "[" + out + "]";
-    case Node::Kind::scalar:
-      return word_of(node, path);
-    case Node::Kind::nothing:
-      break;
+  std::string text(const Node& mapping) const {
+    std::string out;
+    write(mapping, "", "", out);
+    return out;
   }
-  return "null";
-}
 
-void write(const Node& mapping, const std::string& path, const std::string& indent, std::string& out) {
-  for (const Entry& entry : mapping.entries) {
-    const std::string own = join(path, entry.key);
-    if (entry.value.kind == Node::Kind::nothing) continue;
-    out += indent + quoted(entry.key) + ":";
-    if (entry.value.kind != Node::Kind::mapping || entry.value.entries.empty()) {
-      out += " " + in_line(entry.value, own) + "\n";
-      continue;
+ private:
+  /// A file's name from the folder, with a slash, as all that are no names of configs have one.
+  std::string path_from_here(const Node& node) const {
+    const auto file = std::filesystem::absolute(beside(node.place, node.scalar)).lexically_normal();
+    const std::string near = file.lexically_relative(folder_).string();
+    if (near.empty()) return file.string();
+    return near.starts_with("../") ? near : "./" + near;
+  }
+
+  std::string word_of(const Node& node, const std::string& path) const {
+    return quoted(may_name_file(path) && names_file(node.scalar) ? path_from_here(node) : node.scalar);
+  }
+
+  /// On the line of its key.
+  std::string in_line(const Node& node, const std::string& path) const {
+    std::string out;
+    const auto separate = [&] { out += out.empty() ? "" : ", "; };
+    switch (node.kind) {
+      case Node::Kind::mapping:
+        for (const Entry& entry : node.entries) {
+          separate();
+          out += quoted(entry.key) + ": " + in_line(entry.value, join(path, entry.key));
+        }
+        return "{" + out + "}";
+      case Node::Kind::list:
+        for (const Node& item : node.items) {
+          separate();
+          out += in_line(item, path);
+        }
+        return "[" + out + "]";
+      case Node::Kind::scalar:
+        return word_of(node, path);
+      case Node::Kind::nothing:
+        break;
     }
-    out += "\n";
-    write(entry.value, own, indent + "  ", out);
+    return "null";
   }
-}
+
+  /// Whether a mapping of the scenario's own keys has lost all of them to settings that take keys away. One of a block,
+  /// such as a model, says something even where it is empty.
+  static bool says_nothing(const Node& mapping, const std::string& path) {
+    return mapping.kind == Node::Kind::mapping && find_key(scenario_schema(), path) == nullptr &&
+           path.find('.') == path.npos && std::ranges::all_of(mapping.entries, [](const Entry& entry) {
+             return entry.value.kind == Node::Kind::nothing;
+           });
+  }
+
+  void write(const Node& mapping, const std::string& path, const std::string& indent, std::string& out) const {
+    for (const Entry& entry : mapping.entries) {
+      const std::string own = join(path, entry.key);
+      if (entry.value.kind == Node::Kind::nothing || says_nothing(entry.value, own)) continue;
+      out += indent + quoted(entry.key) + ":";
+      if (entry.value.kind != Node::Kind::mapping || entry.value.entries.empty()) {
+        out += " " + in_line(entry.value, own) + "\n";
+        continue;
+      }
+      out += "\n";
+      write(entry.value, own, indent + "  ", out);
+    }
+  }
+
+  std::filesystem::path folder_;
+};
 
 }  // namespace
 
@@ -107,10 +138,8 @@ Node scenario_tree(const std::filesystem::path& file, std::span<const std::vecto
 }
 
 std::string scenario_text(const std::filesystem::path& file, std::span<const std::vector<std::string>> layers,
-                          Library& library) {
-  std::string out;
-  write(scenario_tree(file, layers, library), "", "", out);
-  return out;
+                          Library& library, const std::filesystem::path& folder) {
+  return TextWriter(folder).text(scenario_tree(file, layers, library));
 }
 
 }  // namespace stepcast::language

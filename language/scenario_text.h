@@ -19,10 +19,10 @@ Node scenario_tree(const std::filesystem::path& file, std::span<const std::vecto
                    Library& library);
 
 /// A scenario file as YAML that says by itself what the file says with what it is based on and includes, and with the
-/// settings laid over it, layer by layer ("key=value" as behind --set). Configs stay named; names of other files become
-/// absolute paths, so that the text may stand anywhere. What was measured of the file's own plan, and where that is
-/// from, is left out. Throws InputError.
+/// settings laid over it, layer by layer ("key=value" as behind --set). Configs stay named; files are named as they are
+/// from `folder`, where the text will stand. What was measured of the file's own plan, and where that is from, is left
+/// out. Throws InputError.
 std::string scenario_text(const std::filesystem::path& file, std::span<const std::vector<std::string>> layers,
-                          Library& library);
+                          Library& library, const std::filesystem::path& folder);
 
 }  // namespace stepcast::language

@@ -8,6 +8,8 @@
 
 #include "app/answers.h"
 #include "app/asked.h"
+#include "app/chosen_layouts.h"
+#include "app/planned_runs.h"
 #include "app/report/comparison.h"
 #include "app/report/json.h"
 #include "app/report/sensitivity_report.h"
@@ -19,6 +21,7 @@
 #include "language/configs/config_folders.h"
 #include "language/questions.h"
 #include "schedules/checks/check_transfers.h"
+#include "search/layouts/unsplit.h"
 #include "search/sensitivity.h"
 #include "sim/input_error.h"
 
@@ -59,8 +62,9 @@ Questions questions_of(const std::vector<Asking>& asked, const std::vector<std::
 }
 
 /// The one scenario that a call is about.
-schedules::Scenario scenario_of(const Asking& asked, const std::vector<std::string>& settings) {
-  Questions questions = questions_of({asked}, settings);
+schedules::Scenario scenario_of(const Asking& asked, const std::vector<std::string>& settings,
+                                const language::MoreChecks& more = {}) {
+  Questions questions = questions_of({asked}, settings, more);
   if (questions.size() != 1)
     throw InputError("", "found " + std::to_string(questions.size()) + " scenarios, expected one");
   if (!questions.front().error.empty()) throw InputError("", questions.front().error);
@@ -173,6 +177,29 @@ std::string search(const Asking& asked, const SearchCall& call) {
   const search::Space space =
       app::search_space(scenario_of(asked, call.settings), options.objective, call.over, call.fix);
   return app::search_json(app::search_report(space, search::search(space, options, machines())));
+}
+
+std::string plan(const std::vector<Asking>& asked, const PlanCall& call) {
+  app::PlanOptions options{call.gpus, call.simulate_failures, call.seed};
+  std::ranges::sort(options.gpus);
+  options.gpus.erase(std::unique(options.gpus.begin(), options.gpus.end()), options.gpus.end());
+  if (!options.gpus.empty() && options.gpus.front() == 0)
+    throw InputError("gpus", "found 0, expected whole numbers above zero");
+  return app::plan_json(
+      app::planned_runs(questions_of(asked, call.settings, search::run_problems), options, call.threads, ""));
+}
+
+std::string layouts(const Asking& asked, const LayoutsCall& call) {
+  search::LayoutOptions options{.mesh = app::mesh_named(call.mesh, "mesh")};
+  const auto set = [](std::uint32_t value, std::uint32_t most, const char* name, auto& option) {
+    if (value > most)
+      throw InputError(name, "found " + std::to_string(value) + ", expected at most " + std::to_string(most));
+    if (value > 0) option = value;
+  };
+  set(call.stages, app::kMostLayoutStages, "stages", options.stages);
+  set(call.groups, app::kMostLayoutGroups, "groups", options.groups);
+  return app::layout_json(
+      app::chosen_layouts(scenario_of(asked, call.settings, search::layout_problems), options, call.threads));
 }
 
 std::string sensitivity(const Asking& asked, const std::vector<std::string>& settings, unsigned threads) {

@@ -57,6 +57,28 @@ struct SearchCall {
 /// `stepcast search --format json`.
 std::string search(const Asking& asked, const SearchCall& call);
 
+/// As the options of `stepcast plan` of the same names.
+struct PlanCall {
+  std::vector<std::string> settings{};
+  std::vector<std::uint32_t> gpus{};
+  std::uint32_t simulate_failures = 0, seed = 1;
+  unsigned threads = 0;
+};
+
+/// `stepcast plan --format json`.
+std::string plan(const std::vector<Asking>& asked, const PlanCall& call);
+
+/// As the options of `stepcast layouts` of the same names; 0 and nothing: as the command does without them.
+struct LayoutsCall {
+  std::vector<std::string> settings{};
+  std::string mesh{};
+  std::uint32_t stages = 0, groups = 0;
+  unsigned threads = 0;
+};
+
+/// `stepcast layouts --format json`. Throws std::runtime_error where the solver is missing.
+std::string layouts(const Asking& asked, const LayoutsCall& call);
+
 /// `stepcast sensitivity --format json`.
 std::string sensitivity(const Asking& asked, const std::vector<std::string>& settings, unsigned threads);
 

@@ -68,6 +68,16 @@ PYBIND11_MODULE(_stepcast, module) {
       return search(one, {settings, over, fix, objective, top, budget, within, exhaustive, front, threads});
     });
   });
+  module.def("plan", [](const py::list& asked, const Words& settings, const std::vector<std::uint32_t>& gpus,
+                        std::uint32_t simulate_failures, std::uint32_t seed, unsigned threads) {
+    const std::vector<Asking> all = all_asked(asked);
+    return unlocked([&] { return plan(all, {settings, gpus, simulate_failures, seed, threads}); });
+  });
+  module.def("layouts", [](const py::object& asked, const Words& settings, const std::string& mesh,
+                           std::uint32_t stages, std::uint32_t groups, unsigned threads) {
+    const Asking one = asking_of(asked);
+    return unlocked([&] { return layouts(one, {settings, mesh, stages, groups, threads}); });
+  });
   module.def("sensitivity", [](const py::object& asked, const Words& settings, unsigned threads) {
     const Asking one = asking_of(asked);
     return unlocked([&] { return sensitivity(one, settings, threads); });

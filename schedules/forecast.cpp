@@ -237,7 +237,7 @@ Forecast forecast_on(const workload::Machine& machine, workload::Machines& machi
   if (input.exchange == Exchange::nothing) more = run_asynchronously(out, input);
   if (options.transfers) out.lowered = lowered;
   if (s.training.fusion) out.fusion = fusion_saving(s);
-  if (s.cluster.fabric.kind == "graph") out.spread = topology::job_spread(cluster);
+  out.spread = topology::job_spread(cluster);
   if (options.advise) add_advice(out, s, machines);
   if (imperfect) {
     Scenario perfect = s;

@@ -10,7 +10,9 @@
 #include "schedules/pipeline/pipelines.h"
 #include "schedules/pipeline/placement.h"
 #include "sim/units_text.h"
+#include "topology/cluster.h"
 #include "topology/fabrics.h"
+#include "topology/leaf_traffic.h"
 
 namespace stepcast::schedules {
 namespace {
@@ -62,6 +64,17 @@ void note_one_data_rank(const Scenario& s, std::vector<Note>& out) {
   idle(plan.compression.any(), "data_parallel.compression");
 }
 
+/// Leaf switches that lead up too little matter where traffic goes up.
+void note_oversubscription(const Scenario& s, std::vector<Note>& out) {
+  const ClusterSpec& c = s.cluster;
+  if (c.fabric.oversubscription == 1 || nodes_in_use(c) < 2) return;
+  if (topology::stays_below_leaves(topology::build_cluster(c.node, c.fabric, c.gpus, c.allocation)))
+    out.push_back({"cluster.fabric.oversubscription",
+                   fmt::format("changes nothing: the {} nodes are on the same leaf switches, and no traffic goes above "
+                               "them",
+                               nodes_in_use(c))});
+}
+
 /// Over how many leaf switches the job is spread, and what has to go through which narrow place for that.
 std::string where_nodes_are(const topology::JobSpread& spread) {
   std::string words =
@@ -102,6 +115,7 @@ std::vector<Note> notes(const Scenario& s) {
     out.push_back({"parallelism.tensor_method", "changes nothing: there is one tensor rank"});
   if (s.cluster.fabric.seed != 0 && (s.cluster.gpus <= s.cluster.node.gpus || !hashes(s.cluster.fabric)))
     out.push_back({"cluster.fabric.seed", "changes nothing: no flow's path is drawn by a hash"});
+  note_oversubscription(s, out);
   if (s.cluster.gpus > s.cluster.node.gpus && s.cluster.fabric.routing == "hash")
     out.push_back({"cluster.fabric.routing",
                    "hash spreads flows over equal paths by their ends (ECMP), and they may collide; adaptive never"});

@@ -33,6 +33,8 @@ class Fabric {
   bool may_block = true;  ///< traffic of nodes that have no NIC in common may fill a link together
   bool rails = false;     ///< NIC i of every node is on leaf switches of rail i: senders change rail over NVLink first
 
+  bool lists_nodes = false;  ///< which node is on which switch is a site's, not a rule's
+
   /// Name and kind of a switch. Requires a switch below `switches`.
   virtual Device device(std::uint32_t switch_index) const = 0;
   /// The switch that a NIC of a node plugs into.

@@ -38,7 +38,7 @@ std::uint32_t fewest(const std::map<Leaves, std::uint32_t>& nodes_on, std::uint3
 
 std::optional<JobSpread> job_spread(const Cluster& cluster) {
   const ClusterParts& parts = cluster.parts();
-  if (!parts.fabric) return std::nullopt;
+  if (!parts.fabric || !parts.fabric->lists_nodes) return std::nullopt;
   std::map<Leaves, std::uint32_t> nodes_on;
   Leaves all, used;
   for (std::uint32_t node = 0; node < parts.gpus.nodes(); ++node) {

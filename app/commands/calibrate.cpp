@@ -94,7 +94,7 @@ CommandLine calibrate_line() {
   options.add_options()
       ("bundle", text(), "fit this bundle instead of measuring: a folder, or an archive of one")
       ("out", text(), "write the profile (import: the table, as CSV) to this file")
-      ("import", text(), "instead: a trace of the PyTorch profiler or an SQLite export of Nsight Systems as a table of kernels, nvidia-smi -q as facts")
+      ("import", text(), "instead: a trace of the PyTorch profiler or an SQLite or JSON export of Nsight Systems as a table of kernels, nvidia-smi -q as facts")
       ("gpu", text(), "the GPU that was measured, a file of configs/gpus/; by default the one that fits")
       ("node", text(), "collectives: how its GPUs are joined, a file of configs/nodes/")
       ("cluster", text(), "collectives: or a file of configs/clusters/")

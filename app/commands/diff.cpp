@@ -4,12 +4,10 @@
 #include "app/asked.h"
 #include "app/command.h"
 #include "app/diff/diff_report.h"
+#include "app/log_file.h"
 #include "app/output.h"
 #include "app/report/terminal.h"
 #include "app/status_line.h"
-#include "calibrate/logs/kineto.h"
-#include "calibrate/logs/log_bytes.h"
-#include "calibrate/logs/nsys.h"
 #include "language/configs/config_folders.h"
 #include "language/core/file_text.h"
 #include "language/core/streams.h"
@@ -44,7 +42,7 @@ CommandLine diff_line() {
           ".csv),\n"
           "what run --format json wrote, or a trace of a real step: Kineto JSON of the PyTorch profiler (also packed) "
           "or\n"
-          "an SQLite export of Nsight Systems. Without B, B is A with what --set-b says.\n\n"
+          "an export of Nsight Systems (SQLite, JSON). Without B, B is A with what --set-b says.\n\n"
           "  stepcast diff scenarios/quickstart.yaml --set-b recompute=full\n"
           "  stepcast diff scenarios/resnet-50-v100.yaml trace.json.gz\n\n"
           "docs/diff.md explains the columns. Exit status 3: a plan does not fit in the GPUs' memory.",
@@ -110,17 +108,11 @@ std::uint32_t number_asked(const std::string& word, const std::string& option) {
   return parse_count(word, option, 1u << 20);
 }
 
-/// The bytes of a side that is no scenario, unpacked.
-std::string bytes_of(const std::string& file, const std::string& shown) {
-  constexpr std::size_t kLargest = std::size_t{4} << 30;
-  if (!language::is_stream(file)) return calibrate::read_log(file);
-  return calibrate::unpack_log(language::read_file(file, shown, kLargest), shown);
-}
-
-/// Whether the first key of a JSON object is "results".
+/// Whether a text is a JSON object whose first key is "results".
 bool is_result(const std::string& text) {
-  const std::size_t quote =
-      text.find_first_not_of(" \t\r\n", text.find('{') == std::string::npos ? 0 : text.find('{') + 1);
+  const std::size_t begin = text.find_first_not_of(" \t\r\n");
+  if (begin == std::string::npos || text[begin] != '{') return false;
+  const std::size_t quote = text.find_first_not_of(" \t\r\n", begin + 1);
   return quote != std::string::npos && text.compare(quote, 9, "\"results\"") == 0;
 }
 
@@ -130,24 +122,12 @@ DiffSide recorded_side(const SideAsked& asked, const calibrate::TraceChoice& cho
   if (!asked.settings.empty())
     throw InputError(asked.flag == "--row-a" ? "--set-a" : "--set-b",
                      "found beside " + shown + ", which is no scenario");
-  const auto traced = [&](const calibrate::KernelLog& log) {
-    try {
-      return side_of_trace(calibrate::step_trace(log, choice), shown, beside);
-    } catch (const InputError& error) {
-      throw InputError(shown, error.what());
-    }
-  };
-  if (!language::is_stream(asked.file) && calibrate::is_sqlite(asked.file))
-    return traced(calibrate::read_nsys(asked.file));
-  const std::string text = bytes_of(asked.file, shown);
-  if (calibrate::is_sqlite_text(text)) return traced(calibrate::parse_nsys(text, shown));
-  const std::size_t begin = text.find_first_not_of(" \t\r\n");
-  if (begin == std::string::npos || (text[begin] != '{' && text[begin] != '['))
-    throw InputError(shown,
-                     "expected a scenario (.yaml), a table (.csv), a result of run --format json, a trace of the "
-                     "PyTorch profiler (JSON) or an SQLite export of Nsight Systems");
-  if (is_result(text)) return side_of_result(text, shown, asked.row);
-  return traced(calibrate::parse_kineto(text, shown));
+  const LogFile log = read_log_file(asked.file, is_result);
+  if (log.kernels) return side_of_trace(step_of(log, choice), shown, beside);
+  if (is_result(log.text)) return side_of_result(log.text, shown, asked.row);
+  throw InputError(shown,
+                   "expected a scenario (.yaml), a table (.csv), a result of run --format json, a trace of the "
+                   "PyTorch profiler (JSON) or an export of Nsight Systems (SQLite, JSON)");
 }
 
 std::array<SideAsked, 2> sides_asked(const boost::program_options::variables_map& values) {

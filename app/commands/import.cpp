@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <fstream>
 
 #include "app/candidates.h"
@@ -26,32 +27,42 @@ CommandLine import_line() {
                         "KEY=VALUE laid over what is read, as the machines; may be repeated")(
       "output", po::value<std::string>()->default_value("", ""), "write to this file; -: standard output");
   add_site_options(options);
-  return {.usage =
-              "usage: stepcast import FRAMEWORK FILE|FLAGS [OPTIONS]\n"
-              "       stepcast import slurm topology.conf --node NAME [OPTIONS]\n\n"
-              "Makes a scenario of what starts a training: a shell script or the flags of Megatron-LM, a "
-              "configuration of\n"
-              "DeepSpeed (JSON), torchtitan (TOML), nanotron, NeMo or Megatron Bridge (YAML, or Hydra's words "
-              "path=value), or the\n"
-              "arguments of Hugging Face's Trainer with the files that they name. A comment on each line says where it "
-              "came from, or\n"
-              "that it had to be assumed. FRAMEWORK: " +
-              language::framework_names() +
-              ".\n"
-              "Flags in one word behind -- are read as they are. What starts a training does not say which machines: "
-              "--set cluster.node=NAME.\n\n"
-              "  stepcast import megatron pretrain.sh --set cluster.node=dgx-h100 --output gpt3.yaml\n"
-              "  stepcast import megatron --set cluster.node=dgx-h100 -- '--num-layers 32 --hidden-size 4096 ...'\n"
-              "  stepcast import torchtitan llama3_70b.toml --set cluster.node=dgx-h100 --set cluster.gpus=256\n"
-              "  stepcast import hf-trainer finetune.sh --set cluster.node=dgx-a100-80gb --set model=llama2-7b\n"
-              "  stepcast import nemo gpt3_175b.yaml --set cluster.node=dgx-h100 --set model.vocab=50257\n\n"
-              "docs/launch-lines.md says more; stepcast emit goes the other way.\n\n"
-              "Of Slurm's topology.conf it makes a cluster file: switches, the nodes on them, and which of them a job "
-              "has\n(docs/clusters.md).\n\n"
-              "  stepcast import slurm topology.conf --node dgx-h100 --nodelist 'gpu[001-064]' --output cluster.yaml",
-          .options = options,
-          .formats = {},
-          .sets_scenarios = true};
+  return {
+      .usage =
+          "usage: stepcast import FRAMEWORK FILE|FLAGS [OPTIONS]\n"
+          "       stepcast import slurm|topograph|ibnetdiscover|iblinkinfo FILE --node NAME [OPTIONS]\n\n"
+          "Makes a scenario of what starts a training: a shell script or the flags of Megatron-LM, a "
+          "configuration of\n"
+          "DeepSpeed (JSON), torchtitan (TOML), nanotron, NeMo or Megatron Bridge (YAML, or Hydra's words "
+          "path=value), or the\n"
+          "arguments of Hugging Face's Trainer with the files that they name. A comment on each line says where it "
+          "came from, or\n"
+          "that it had to be assumed. FRAMEWORK: " +
+          language::framework_names() +
+          ".\n"
+          "Flags in one word behind -- are read as they are. What starts a training does not say which machines: "
+          "--set cluster.node=NAME.\n\n"
+          "  stepcast import megatron pretrain.sh --set cluster.node=dgx-h100 --output gpt3.yaml\n"
+          "  stepcast import megatron --set cluster.node=dgx-h100 -- '--num-layers 32 --hidden-size 4096 ...'\n"
+          "  stepcast import torchtitan llama3_70b.toml --set cluster.node=dgx-h100 --set cluster.gpus=256\n"
+          "  stepcast import hf-trainer finetune.sh --set cluster.node=dgx-a100-80gb --set model=llama2-7b\n"
+          "  stepcast import nemo gpt3_175b.yaml --set cluster.node=dgx-h100 --set model.vocab=50257\n\n"
+          "docs/launch-lines.md says more; stepcast emit goes the other way.\n\n"
+          "Of what knows a site's network it makes a cluster file: switches, cables, the nodes on them, and which of "
+          "them a\njob has (docs/clusters.md). FILE is Slurm's topology.conf or topology.yaml, JSON of 'kubectl get "
+          "nodes' with\nthe labels of topograph, or what ibnetdiscover or iblinkinfo printed.\n\n"
+          "  stepcast import slurm topology.conf --node dgx-h100 --nodelist 'gpu[001-064]' --output cluster.yaml\n"
+          "  stepcast import ibnetdiscover fabric.txt --node dgx-h100 --hcas 'mlx5_[0,3-6,9-11]' --output "
+          "cluster.yaml",
+      .options = options,
+      .formats = {},
+      .sets_scenarios = true};
+}
+
+std::string names_of_site_programs() {
+  std::string all;
+  for (const std::string& name : site_programs()) all += (all.empty() ? "" : ", ") + name;
+  return all;
 }
 
 /// Whether a word is a command line, not the name of a file.
@@ -64,7 +75,7 @@ bool is_command_line(const std::string& word) {
 Candidates framework_names(const std::string&) {
   std::vector<std::string> names;
   for (const language::Framework* framework : language::frameworks()) names.emplace_back(framework->name);
-  names.emplace_back(kSlurm);
+  for (const std::string& program : site_programs()) names.push_back(program);
   return plain_candidates(names);
 }
 
@@ -72,14 +83,15 @@ int import_plan(const std::vector<std::string>& words) {
   const auto values = parse_options(words, import_line());
   if (!values) return kDone;
   const auto paths = (*values)["path"].as<std::vector<std::string>>();
+  const std::vector<std::string> programs = site_programs();
   if (paths.empty())
-    throw InputError("stepcast import",
-                     "no framework given, expected " + language::framework_names() + ", or " + std::string(kSlurm));
-  if (paths.front() == kSlurm) {
+    throw InputError("stepcast import", "no framework given, expected " + language::framework_names() +
+                                            ", or what knows a site's network: " + names_of_site_programs());
+  if (std::ranges::find(programs, paths.front()) != programs.end()) {
     import_site(*values);
     return kDone;
   }
-  refuse_with(*values, "a framework", {"node", "scontrol", "nodelist", "oversubscription"});
+  for (const char* const option : site_options()) refuse_with(*values, "a framework", {option});
   const language::Framework& framework = language::framework_named(paths.front(), "stepcast import");
   if (paths.size() != 2)
     throw InputError("stepcast import", paths.size() == 1

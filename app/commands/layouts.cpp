@@ -1,30 +1,18 @@
 #include "search/layouts/layouts.h"
 
-#include <oneapi/tbb/global_control.h>
-
-#include <optional>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "app/asked.h"
-#include "app/cbc_module/solve_program.h"
+#include "app/chosen_layouts.h"
 #include "app/command.h"
-#include "app/modules/module.h"
 #include "app/output.h"
 #include "app/report/layout_report.h"
-#include "app/status_line.h"
-#include "schedules/forecast.h"
 #include "search/layouts/unsplit.h"
-#include "sim/in_quotes.h"
 #include "sim/input_error.h"
 
 namespace stepcast::app {
 namespace {
-
-constexpr std::uint32_t kMostStages = 1'000, kMostGroups = 96, kMostOfMesh = 1'000'000;
-/// Of memory, for what machines remember of collectives.
-constexpr std::size_t kLayoutMachineBytes = std::size_t{256} << 20;
 
 CommandLine layouts_line() {
   namespace po = boost::program_options;
@@ -46,34 +34,13 @@ CommandLine layouts_line() {
       options, {"table", "json"});
 }
 
-std::optional<search::MeshShape> mesh_asked(const std::string& word) {
-  if (word.empty()) return std::nullopt;
-  const std::size_t by = word.find('x');
-  const std::string rows = word.substr(0, by), columns = by == word.npos ? "" : word.substr(by + 1);
-  if (rows.empty() || columns.empty())
-    throw InputError("--mesh", "found " + in_quotes(word) + ", expected AxB: rows and columns of GPUs");
-  const search::MeshShape shape{parse_count(rows, "--mesh", kMostOfMesh), parse_count(columns, "--mesh", kMostOfMesh)};
-  // One column is one row: of a mesh of one dimension the GPUs are neighbours.
-  return shape.columns == 1 ? search::MeshShape{1, shape.rows} : shape;
-}
-
 search::LayoutOptions layout_options(const Asked& asked) {
-  search::LayoutOptions options{.mesh = mesh_asked(word(asked.values, "mesh"))};
-  if (const std::uint32_t stages = parse_count(word(asked.values, "stages"), "--stages", kMostStages); stages > 0)
+  search::LayoutOptions options{.mesh = mesh_named(word(asked.values, "mesh"), "--mesh")};
+  if (const std::uint32_t stages = parse_count(word(asked.values, "stages"), "--stages", kMostLayoutStages); stages > 0)
     options.stages = stages;
-  if (const std::uint32_t groups = parse_count(word(asked.values, "groups"), "--groups", kMostGroups); groups > 0)
+  if (const std::uint32_t groups = parse_count(word(asked.values, "groups"), "--groups", kMostLayoutGroups); groups > 0)
     options.groups = groups;
   return options;
-}
-
-search::ProgramSolver loaded_solver() {
-  std::string error;
-  void* const function = function_of_module("stepcast-cbc", "stepcast_solve_program", error);
-  if (function == nullptr)
-    throw std::runtime_error(
-        "layouts need a part of stepcast that cannot be loaded (" + error +
-        "); it is built where the solver CBC is found: install Debian's coinor-libcbc-dev and build stepcast again");
-  return reinterpret_cast<search::ProgramSolver>(function);
 }
 
 int tell_layouts(const std::vector<std::string>& words) {
@@ -88,18 +55,7 @@ int tell_layouts(const std::vector<std::string>& words) {
   const language::Question& question = questions->front();
   if (!question.error.empty()) throw InputError("", question.error);
 
-  std::optional<oneapi::tbb::global_control> limit;
-  if (asked->threads > 0) limit.emplace(oneapi::tbb::global_control::max_allowed_parallelism, asked->threads);
-  const search::ProgramSolver solver = loaded_solver();
-  workload::Machines machines(kLayoutMachineBytes);
-  const schedules::ForecastOptions forecasting{.advise = false};
-  std::optional<StatusLine> line("looking for layouts");
-  LayoutReport report{.scenario = question.scenario,
-                      .plan = search::best_layout_plan(question.scenario, options, solver, machines),
-                      .own = schedules::forecast(question.scenario, machines, forecasting)};
-  if (report.plan && report.plan->scenario)
-    report.nearest = schedules::forecast(*report.plan->scenario, machines, forecasting);
-  line.reset();
+  const LayoutReport report = chosen_layouts(question.scenario, options, asked->threads);
   write_output(asked->output, asked->format == Format::json ? layout_json(report) : layout_table(report));
   return report.plan ? kDone : kDoesNotFit;
 }

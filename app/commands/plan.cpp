@@ -1,20 +1,15 @@
-#include <oneapi/tbb/global_control.h>
-
 #include <algorithm>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "app/answers.h"
 #include "app/asked.h"
 #include "app/command.h"
 #include "app/output.h"
+#include "app/planned_runs.h"
 #include "app/report/page.h"
 #include "app/report/plan_report.h"
 #include "app/report_asked.h"
-#include "app/status_line.h"
-#include "language/core/visible_text.h"
 #include "sim/in_quotes.h"
 #include "sim/input_error.h"
 
@@ -64,72 +59,14 @@ std::vector<std::uint32_t> gpus_asked(const std::string& list) {
   return all;
 }
 
-struct PlanOptions {
-  std::vector<std::uint32_t> gpus;
-  std::uint32_t simulated = 0, seed = 1;
-};
-
 PlanOptions plan_options(const Asked& asked) {
   PlanOptions options{
       .gpus = gpus_asked(word(asked.values, "gpus")),
       .simulated = parse_count(word(asked.values, "simulate-failures"), "--simulate-failures", kMostSimulated),
       .seed = parse_count(word(asked.values, "seed"), "--seed", kMostSimulated)};
-  if (options.simulated == 1) throw InputError("--simulate-failures", "found 1, expected at least 2 runs");
   if (options.simulated == 0 && !asked.values["seed"].defaulted())
     throw InputError("--seed", "nothing is drawn, expected --simulate-failures beside it");
   return options;
-}
-
-/// `scenario`: the whole run's, of whose step the answer is.
-void plan_one(PlannedRun& run, const schedules::Scenario& scenario, const PlanOptions& options,
-              workload::Machines& machines) {
-  const schedules::Forecast& forecast = *run.answer.forecast;
-  const std::int64_t target = scenario.run.target_batch.value_or(scenario.training.global_batch);
-  const auto of_step = [&](Time step) { return search::plan_run(scenario, forecast, step, target); };
-  run.plan = of_step(forecast.step);
-  if (run.answer.band) {
-    run.low = of_step(run.answer.band->low).times.total;
-    run.high = of_step(run.answer.band->high).times.total;
-  }
-  if (options.simulated > 0) {
-    if (!run.plan->failures)
-      throw InputError("--simulate-failures", "nothing is known of failures, expected " +
-                                                  run.plan->open.front().keys.front() + " in the scenario");
-    run.simulated = search::simulate_failures(*run.plan->failures, run.plan->times.useful,
-                                              run.plan->checkpoints->interval, options.simulated, options.seed);
-  }
-  if (scenario.run.critical_batch || scenario.run.batch_limit || !options.gpus.empty())
-    run.batches = search::plan_batches(scenario, options.gpus, machines);
-}
-
-std::vector<PlannedRun> planned(std::vector<language::Question> questions, const PlanOptions& options,
-                                unsigned threads) {
-  std::optional<oneapi::tbb::global_control> limit;
-  if (threads > 0) limit.emplace(oneapi::tbb::global_control::max_allowed_parallelism, threads);
-  std::vector<schedules::Scenario> scenarios;
-  for (language::Question& question : questions) {
-    scenarios.push_back(question.scenario);
-    question.scenario = search::step_scenario(std::move(question.scenario));
-  }
-  std::vector<Answer> answers = answer(std::move(questions), {.threads = threads});
-  for (const Answer& each : answers)
-    if (!each.question.among_others && !each.forecast) throw InputError("", each.question.error);
-  add_bands(answers, measured_residuals());
-  const StatusLine line("planning");
-  workload::Machines machines;
-  std::vector<PlannedRun> runs;
-  for (std::size_t i = 0; i < answers.size(); ++i) {
-    PlannedRun& run = runs.emplace_back(PlannedRun{.answer = std::move(answers[i])});
-    if (!run.answer.forecast) continue;
-    try {
-      plan_one(run, scenarios[i], options, machines);
-    } catch (const InputError& e) {
-      run = {.answer = std::move(run.answer)};
-      run.answer.question.error = language::visible(run.answer.question.origin + ": " + e.what());
-      if (!run.answer.question.among_others) throw InputError("", run.answer.question.error);
-    }
-  }
-  return runs;
 }
 
 int plan_runs(const std::vector<std::string>& words) {
@@ -141,7 +78,7 @@ int plan_runs(const std::vector<std::string>& words) {
   const std::string page = report_asked(asked->values);
   auto questions = questions_asked(*asked, {{"--report", page}}, {}, search::run_problems);
   if (!questions) return kBadInput;
-  const std::vector<PlannedRun> runs = planned(std::move(*questions), options, asked->threads);
+  const std::vector<PlannedRun> runs = planned_runs(std::move(*questions), options, asked->threads);
   std::vector<NewFile> files;
   if (!page.empty()) {
     PagePart part{.kind = "plan", .title = runs.front().answer.question.name, .document = plan_json(runs)};

@@ -152,7 +152,9 @@ std::string emitted(const Asked& asked, const SearchReport& report, const langua
   language::Library library(language::config_folders());
   if (framework != nullptr) return launch_text(*framework, best.scenario, asked.paths.front(), layers, library);
   return "# Found by stepcast search: a step takes " + text(best.forecast.step) + ".\n" +
-         language::scenario_text(language::input_named(asked.paths.front()), layers, library);
+         language::scenario_text(
+             language::input_named(asked.paths.front()), layers, library,
+             is_stdout(asked.output) ? std::filesystem::path(".") : std::filesystem::path(asked.output).parent_path());
 }
 
 std::optional<std::uint64_t> budget_asked(const std::string& word) {

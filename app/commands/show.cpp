@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <tuple>
 
 #include "app/catalogue.h"
 #include "app/command.h"
@@ -16,6 +17,7 @@
 #include "language/core/file_text.h"
 #include "language/core/nearest.h"
 #include "language/core/stated.h"
+#include "language/core/streams.h"
 #include "language/core/yaml.h"
 #include "sim/in_quotes.h"
 #include "sim/input_error.h"
@@ -63,10 +65,51 @@ bool has(const std::vector<std::string>& names, const std::string& name) {
   throw InputError(place, what);
 }
 
-/// All that `word` names: "a100-sxm4-80gb", or of one kind, "gpus/a100-sxm4-80gb".
-std::vector<Subject> subjects(const std::string& word, const language::Library& library) {
+bool names_file(const std::string& word) { return word.ends_with(".yaml") || word.ends_with(".yml"); }
+
+/// Top-level keys of a file that a kind knows.
+std::size_t known_keys(const language::Node& file, const CatalogueKind& kind) {
+  const std::vector<language::KeyInfo>& keys = kind.schema().keys;
+  return static_cast<std::size_t>(std::ranges::count_if(file.entries, [&](const language::Entry& entry) {
+    return std::ranges::any_of(keys, [&](const language::KeyInfo& key) {
+      return key.path == entry.key || key.path.starts_with(entry.key + ".");
+    });
+  }));
+}
+
+/// A file of one's own: of the kind as which it can be read. Where it can be read as none, or as several, the kind is
+/// the one that knows most of its keys.
+Subject file_subject(const std::string& word, language::Library& library) {
+  const std::filesystem::path path = language::input_named(word);
+  const std::string shown = language::shown_path(path);
+  const language::Node file = language::parse_yaml(language::read_file(path, shown), shown);
+  const CatalogueKind* best = nullptr;
+  std::tuple<bool, std::size_t> most{false, 0};
+  for (const CatalogueKind& kind : catalogue()) {
+    if (kind.schema == nullptr) continue;
+    bool reads = true;
+    try {
+      kind.facts(word, library);
+    } catch (const InputError&) {
+      reads = false;
+    }
+    const std::tuple fits{reads, known_keys(file, kind)};
+    if (fits > most) {
+      most = fits;
+      best = &kind;
+    }
+  }
+  if (best == nullptr)
+    throw InputError(shown,
+                     "found no key that a GPU, node, link, fabric, cluster, model, software stack or profile has");
+  return {best, word};  // its error, if it has one, is told when it is shown
+}
+
+/// All that `word` names: "a100-sxm4-80gb", or of one kind, "gpus/a100-sxm4-80gb", or a file.
+std::vector<Subject> subjects(const std::string& word, language::Library& library) {
   const std::string place = "stepcast show";
   std::vector<Subject> found;
+  if (names_file(word)) return {file_subject(word, library)};
   if (const std::size_t slash = word.find('/'); slash != std::string::npos) {
     const CatalogueKind& kind = catalogue_kind(word.substr(0, slash), place);
     const std::string name = word.substr(slash + 1);
@@ -108,7 +151,8 @@ Told tell(const Subject& subject, language::Library& library) {
     return told;
   }
   told.facts = kind.facts(subject.name, library);
-  told.file = language::shown_path(*library.file(kind.name, subject.name));
+  told.file = language::shown_path(names_file(subject.name) ? std::filesystem::path(language::input_named(subject.name))
+                                                            : *library.file(kind.name, subject.name));
   const language::Schema& schema = kind.schema();
   told.stated =
       language::stated(library.expand_block(language::make_scalar(subject.name, {"stepcast show", 0, 0}), schema, ""));
@@ -138,7 +182,8 @@ std::string help(const language::Schema& schema, const std::string& path) {
 
 std::string table(const Subject& subject, const Told& told) {
   const std::size_t width = terminal().width;
-  std::string out = fmt::format("{}/{}\n\n", subject.kind->name, subject.name);
+  std::string out = names_file(subject.name) ? fmt::format("{}: {}\n\n", subject.kind->name, subject.name)
+                                             : fmt::format("{}/{}\n\n", subject.kind->name, subject.name);
   std::size_t widest = 4;
   for (const Fact& fact : told.facts)
     if (!fact.text.empty()) widest = std::max(widest, fact.title.size());
@@ -202,11 +247,12 @@ CommandLine show_line() {
   options.add_options()("format", po::value<std::string>()->default_value("table"), "table or json")(
       "output", po::value<std::string>()->default_value("", ""), "write to this file instead of standard output");
   return {
-      "usage: stepcast show NAME|KIND/NAME... [OPTIONS]\n\n"
+      "usage: stepcast show NAME|KIND/NAME|FILE.yaml... [OPTIONS]\n\n"
       "Tells all that is known of a GPU, node, link, fabric, cluster, model, software stack, algorithm or schedule: "
       "every\n"
       "key with its value, where it is written and what its file says of its source. 'stepcast list' prints the "
-      "kinds.\n\n"
+      "kinds.\n"
+      "A file of your own is shown likewise.\n\n"
       "  stepcast show h100-sxm5-80gb\n"
       "  stepcast show models/gpt3-175b --format json",
       options,

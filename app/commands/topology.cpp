@@ -210,20 +210,8 @@ std::string head(const Cluster& cluster, const std::string& name) {
                                           : "not computed for a part of so large a machine");
 }
 
-std::string matrices(const Cluster& cluster, bool whole_story) {
-  const std::uint32_t shown = std::min(cluster.gpus(), kMostInMatrix);
-  const std::vector<Pair> all = pairs(cluster, shown);
-  std::string out;
-  if (shown < cluster.gpus()) out += fmt::format("\nthe first {} GPUs\n", shown);
-  out += "\npath\n" + matrix(cluster, all, shown, [](const Pair& p) { return p.kind; });
-  if (whole_story) {
-    out += "\nbandwidth of one flow, GB/s\n" +
-           matrix(cluster, all, shown, [](const Pair& p) { return fmt::format("{:.1f}", p.bandwidth.value / 1e9); });
-    out += "\nlatency, us\n" + matrix(cluster, all, shown,
-                                      [](const Pair& p) { return fmt::format("{:.2f}", to_seconds(p.latency) * 1e6); });
-    out += "\nhops\n" + matrix(cluster, all, shown, [](const Pair& p) { return std::to_string(p.hops); });
-    return out;
-  }
+/// The ways between GPUs, each kind once.
+std::string way_table(const std::vector<Pair>& all) {
   std::map<std::tuple<std::string, double, std::int64_t, std::uint32_t>, std::size_t> classes;
   for (const Pair& p : all) {
     if (p.kind != "X") ++classes[{p.kind, p.bandwidth.value, p.latency.value, p.hops}];
@@ -233,7 +221,22 @@ std::string matrices(const Cluster& cluster, bool whole_story) {
     table.add({std::get<0>(key), std::to_string(count / 2), text(Bandwidth{std::get<1>(key)}),
                text(Time{std::get<2>(key)}), std::to_string(std::get<3>(key))});
   }
-  return out + "\n" + table.text();
+  return table.text();
+}
+
+std::string matrices(const Cluster& cluster, bool whole_story) {
+  const std::uint32_t shown = std::min(cluster.gpus(), kMostInMatrix);
+  const std::vector<Pair> all = pairs(cluster, shown);
+  std::string out;
+  if (shown < cluster.gpus()) out += fmt::format("\nthe first {} GPUs\n", shown);
+  if (!whole_story) out += "\n" + way_table(all);
+  out += "\npath\n" + matrix(cluster, all, shown, [](const Pair& p) { return p.kind; });
+  if (!whole_story) return out;
+  out += "\nbandwidth of one flow, GB/s\n" +
+         matrix(cluster, all, shown, [](const Pair& p) { return fmt::format("{:.1f}", p.bandwidth.value / 1e9); });
+  out += "\nlatency, us\n" +
+         matrix(cluster, all, shown, [](const Pair& p) { return fmt::format("{:.2f}", to_seconds(p.latency) * 1e6); });
+  return out + "\nhops\n" + matrix(cluster, all, shown, [](const Pair& p) { return std::to_string(p.hops); });
 }
 
 std::string link_table(const Cluster& cluster) {

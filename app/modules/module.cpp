@@ -11,12 +11,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Beside the program as it is built, or one folder up: as it is installed, and for programs of tests.
+/// Below the program's folder, as it is built, or one above it: as it is installed, for programs of tests, and for
+/// Python's module.
 fs::path module_file(const std::string& module) {
-  const fs::path folder = language::this_program().parent_path(), file = "lib/stepcast/" + module + ".so";
+  const fs::path home = language::this_program().parent_path(), file = "lib/stepcast/" + module + ".so";
   std::error_code error;
-  fs::path built = folder / file;
-  return fs::exists(built, error) ? built : folder.parent_path() / file;
+  for (fs::path folder = home;; folder = folder.parent_path()) {
+    if (fs::exists(folder / file, error)) return folder / file;
+    if (folder == folder.parent_path()) return home / file;
+  }
 }
 
 }  // namespace

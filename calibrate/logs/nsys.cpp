@@ -13,19 +13,18 @@
 #include <unordered_set>
 #include <vector>
 
+#include "calibrate/logs/gpu_activity.h"
 #include "sim/in_quotes.h"
 #include "sim/input_error.h"
 
 namespace stepcast::calibrate {
 namespace {
 
-constexpr std::int64_t kLongestNanoseconds = std::int64_t{4'000'000} * 1'000'000'000;  // nanoseconds; 46 days
 constexpr int kLongestText = 1 << 20;
 // Of what the file's size is taken times: far more than any export needs, and little enough to end soon.
 constexpr std::int64_t kStepsPerByte = 32, kTextPerByte = 2;
 constexpr std::int64_t kStepsOfAny = 1'000'000, kTextOfAny = 1 << 20;
 constexpr int kStepsAtOnce = 1000;
-constexpr std::int64_t kUnknown = -1;  // the id of no launch
 constexpr const char* kTooMuch = "found more rows or text than a file of its size has room for";
 constexpr std::string_view kMagic{"SQLite format 3\0", 16};
 
@@ -99,29 +98,6 @@ std::string column_or(sqlite3* database, const std::string& table, const std::st
   return query.next() ? column : std::to_string(instead);
 }
 
-/// CUpti_ActivityMemcpyKind in words.
-std::string copy_name(std::int64_t kind) {
-  switch (kind) {
-    case 1:
-      return "memcpy host to device";
-    case 2:
-      return "memcpy device to host";
-    case 8:
-      return "memcpy device to device";
-    case 10:
-      return "memcpy peer to peer";
-    default:
-      return "memcpy";
-  }
-}
-
-struct ActivityRow {
-  std::uint32_t name = 0;
-  KernelClass kind{};
-  std::int64_t start, end, device;
-  std::int64_t stream = 0, correlation = kUnknown;
-};
-
 /// Stops statements that take more steps than `left` counts.
 void limit_steps(sqlite3* database, std::int64_t& left) {
   const auto spend = [](void* budget) { return (*static_cast<std::int64_t*>(budget) -= kStepsAtOnce) < 0 ? 1 : 0; };
@@ -129,14 +105,14 @@ void limit_steps(sqlite3* database, std::int64_t& left) {
 }
 
 /// The runs of kernels, named by StringIds; `bytes` is the size of the file.
-std::vector<ActivityRow> read_kernels(sqlite3* database, const std::string& file, std::int64_t bytes,
+std::vector<GpuActivity> read_kernels(sqlite3* database, const std::string& file, std::int64_t bytes,
                                       KernelNames& names) {
-  std::vector<ActivityRow> rows;
+  std::vector<GpuActivity> rows;
   std::unordered_map<std::int64_t, std::vector<std::size_t>> runs;  // rows by the id of their name
   const std::string table = "CUPTI_ACTIVITY_KIND_KERNEL";
   Query kernels(database,
                 "SELECT start, \"end\", deviceId, demangledName, " + column_or(database, table, "streamId", 0, file) +
-                    ", " + column_or(database, table, "correlationId", kUnknown, file) + " FROM " + table,
+                    ", " + column_or(database, table, "correlationId", kNoLaunch, file) + " FROM " + table,
                 file);
   while (kernels.next()) {
     if (kernels.is_whole(3)) runs[kernels.whole(3)].push_back(rows.size());
@@ -169,7 +145,7 @@ std::vector<ActivityRow> read_kernels(sqlite3* database, const std::string& file
 std::unordered_map<std::int64_t, std::int64_t> read_launches(sqlite3* database, const std::string& file) {
   std::unordered_map<std::int64_t, std::int64_t> launches;
   const std::string table = "CUPTI_ACTIVITY_KIND_RUNTIME";
-  if (!has_table(database, table, file) || column_or(database, table, "correlationId", kUnknown, file) == "-1")
+  if (!has_table(database, table, file) || column_or(database, table, "correlationId", kNoLaunch, file) == "-1")
     return launches;
   Query query(database, "SELECT start, correlationId FROM " + table, file);
   while (query.next())
@@ -184,7 +160,7 @@ KernelLog read(sqlite3* database, const std::string& file, std::int64_t bytes) {
   sqlite3_db_config(database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
   sqlite3_limit(database, SQLITE_LIMIT_LENGTH, kLongestText);
   KernelLog log;
-  std::vector<ActivityRow> rows;
+  std::vector<GpuActivity> rows;
   if (has_table(database, "CUPTI_ACTIVITY_KIND_KERNEL", file)) {
     if (!has_table(database, "StringIds", file))
       throw InputError(file, "found no table StringIds, which names kernels");
@@ -203,40 +179,15 @@ KernelLog read(sqlite3* database, const std::string& file, std::int64_t bytes) {
                 file);
     while (query.next())
       rows.push_back({log.names.number_of(copy_name(query.whole(3))), KernelClass::copy, query.whole(0), query.whole(1),
-                      query.whole(2), query.whole(4), kUnknown});
+                      query.whole(2), query.whole(4), kNoLaunch});
   }
   if (has_table(database, "CUPTI_ACTIVITY_KIND_MEMSET", file)) {
     Query query(database, "SELECT start, \"end\", deviceId FROM CUPTI_ACTIVITY_KIND_MEMSET", file);
     while (query.next())
       rows.push_back({log.names.number_of("memset"), KernelClass::copy, query.whole(0), query.whole(1), query.whole(2),
-                      0, kUnknown});
+                      0, kNoLaunch});
   }
-  const std::unordered_map<std::int64_t, std::int64_t> launches = read_launches(database, file);
-  std::int64_t first = std::numeric_limits<std::int64_t>::max();
-  for (const ActivityRow& row : rows) {
-    if (row.start < 0 || row.end < row.start || row.end - row.start > kLongestNanoseconds || row.device < 0 ||
-        row.device > 1 << 20) {
-      throw InputError(file, in_quotes(log.names[row.name]) + ": found start " + std::to_string(row.start) + ", end " +
-                                 std::to_string(row.end) + ", device " + std::to_string(row.device) +
-                                 ", expected nanoseconds in order and a device");
-    }
-    first = std::min(first, row.start);
-  }
-  for (const ActivityRow& row : rows) {
-    if (row.start - first > kLongestNanoseconds)
-      throw InputError(file, in_quotes(log.names[row.name]) + ": more than 46 days after the first");
-    KernelSpan& span = log.spans.emplace_back();
-    span.name = row.name;
-    span.kind = row.kind;
-    span.device = static_cast<std::uint32_t>(row.device);
-    span.start = nanoseconds(row.start - first);
-    span.duration = nanoseconds(row.end - row.start);
-    span.stream = static_cast<std::uint32_t>(std::clamp<std::int64_t>(row.stream, 0, 1 << 20));
-    if (row.kind == KernelClass::collective) span.operation = operation_of(log.names[row.name]);
-    const auto launch = launches.find(row.correlation);
-    if (launch != launches.end() && launch->second >= 0 && std::abs(launch->second - first) <= kLongestNanoseconds)
-      span.launched = nanoseconds(launch->second - first);
-  }
+  add_activities(rows, read_launches(database, file), file, log);
   return log;
 }
 

@@ -178,7 +178,7 @@ std::string plain_words(const std::string& complaint) {
 
 }  // namespace
 
-Node parse_yaml(std::string_view text, const std::string& file, std::size_t most_keys) {
+Node parse_yaml_document(std::string_view text, const std::string& file, std::size_t most_keys) {
   text = checked_text(text, file);
   // yaml-cpp notices a quote that never ends only where the text ends inside a line.
   text = text.substr(0, text.find_last_not_of(" \t\r\n") + 1);
@@ -193,9 +193,6 @@ Node parse_yaml(std::string_view text, const std::string& file, std::size_t most
       throw InputError(language::text(builder.root ? builder.root->place : first->place),
                        "found a second document, expected one");
     }
-    if (first->kind != Node::Kind::mapping) {
-      throw InputError(language::text(first->place), "found " + found(*first) + ", expected a mapping");
-    }
     return *first;
   } catch (const YAML::Exception& e) {
     Place place{file, 0, 0};
@@ -208,6 +205,13 @@ Node parse_yaml(std::string_view text, const std::string& file, std::size_t most
     const bool never_ends = e.msg == YAML::ErrorMsg::END_OF_MAP_FLOW || e.msg == YAML::ErrorMsg::END_OF_SEQ_FLOW;
     throw InputError(language::text(never_ends ? builder.open_place().value_or(place) : place), plain_words(e.msg));
   }
+}
+
+Node parse_yaml(std::string_view text, const std::string& file, std::size_t most_keys) {
+  Node document = parse_yaml_document(text, file, most_keys);
+  if (document.kind != Node::Kind::mapping)
+    throw InputError(language::text(document.place), "found " + found(document) + ", expected a mapping");
+  return document;
 }
 
 }  // namespace stepcast::language

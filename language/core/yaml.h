@@ -17,4 +17,7 @@ inline constexpr std::size_t kMostKeys = 500;
 /// JSON is read as the YAML that it nearly is, with as many keys in a mapping as JSON has: `most_keys`.
 Node parse_yaml(std::string_view text, const std::string& file, std::size_t most_keys = kMostKeys);
 
+/// The same of a document whose top level may also be a list.
+Node parse_yaml_document(std::string_view text, const std::string& file, std::size_t most_keys = kMostKeys);
+
 }  // namespace stepcast::language

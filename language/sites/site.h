@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,7 +11,7 @@
 
 namespace stepcast::language {
 
-/// A switch as another program's file has it.
+/// A switch as another program's file has it. One whose nodes have other cards on it stands several times.
 struct SiteSwitch {
   std::string name;
   std::vector<std::string> nodes;     ///< that plug into it
@@ -27,11 +28,19 @@ struct SiteCables {
   Place place;
 };
 
+/// The network cards of a node, as a fabric has them.
+struct SiteCards {
+  std::uint32_t count = 0;
+  Bandwidth slowest{};  ///< of their links, in one direction
+};
+
 /// The network of a site, as far as one file tells it.
 struct Site {
   std::vector<SiteSwitch> switches;
   std::vector<SiteCables> cables;
-  std::vector<std::string> remarks;  ///< whole sentences: what the file says that is not used, what was assumed
+  std::map<std::string, SiteCards> cards{};  ///< by node; empty: the file does not say
+  std::string choose_cards{};                ///< how to say which cards count, for people; empty: there is no way
+  std::vector<std::string> remarks{};        ///< whole sentences: what the file says that is not used, what was assumed
 };
 
 /// A node as Slurm has it.

@@ -23,7 +23,7 @@ from . import _stepcast
 from ._stepcast import InputError
 
 __version__ = _stepcast.version
-__all__ = ["InputError", "run", "search", "sensitivity", "sweep", "validate"]
+__all__ = ["InputError", "layouts", "plan", "run", "search", "sensitivity", "sweep", "validate"]
 
 
 def _listed(scenarios):
@@ -141,6 +141,31 @@ def search(scenario, *, set=None, objective="step_time", over=None, fix=None, to
             column.extend([None] * (number + 1 - len(column)))
     found["plans"] = columns
     return found
+
+
+def plan(scenario, *, set=None, gpus=(), simulate_failures=0, seed=1, threads=0):
+    """Plans a whole run, its days, money, failures and checkpoints: the object that `stepcast plan --format json` prints.
+
+    scenario: as for run(); the keys below "run" and "checkpoint" say what is known of the run.
+    gpus: numbers of GPUs that are tried besides. simulate_failures: runs whose failures are drawn, with the seed.
+
+        >>> import stepcast
+        >>> planned = stepcast.plan({"cluster.node": "dgx-a100-80gb", "model": "bert-large", "run.samples": 10**8,
+        ...                          "training": {"global_batch": 256, "micro_batch": 8, "sequence": 512}})
+        >>> planned["runs"][0]["error"] is None
+        True
+    """
+    return _json.loads(
+        _stepcast.plan(_listed(scenario), _settings(set), list(gpus), simulate_failures, seed, threads))
+
+
+def layouts(scenario, *, set=None, mesh="", stages=0, groups=0, threads=0):
+    """Chooses layers for stages and how each operator is split: the object that `stepcast layouts --format json` prints.
+
+    mesh: "AxB", the GPUs of every stage; else the best of all shapes. stages, groups: as the options of the command;
+    0: as it does without them. Raises RuntimeError where stepcast was built without the solver CBC.
+    """
+    return _json.loads(_stepcast.layouts(scenario, _settings(set), mesh, stages, groups, threads))
 
 
 def sensitivity(scenario, *, set=None, threads=0):

@@ -46,4 +46,22 @@ def search(
     front: bool = False,
     threads: int = 0,
 ) -> dict[str, Any]: ...
+def plan(
+    scenario: _Scenarios,
+    *,
+    set: _Settings = None,
+    gpus: Iterable[int] = (),
+    simulate_failures: int = 0,
+    seed: int = 1,
+    threads: int = 0,
+) -> dict[str, Any]: ...
+def layouts(
+    scenario: _Scenario,
+    *,
+    set: _Settings = None,
+    mesh: str = "",
+    stages: int = 0,
+    groups: int = 0,
+    threads: int = 0,
+) -> dict[str, Any]: ...
 def sensitivity(scenario: _Scenario, *, set: _Settings = None, threads: int = 0) -> dict[str, Any]: ...

@@ -173,6 +173,13 @@ TEST_F(Chakra, SaysWhereATraceIsCutOff) {
   EXPECT_THAT(refused(), HasSubstr("t.0.et: byte 1: expected Node number 1"));
 }
 
+TEST_F(Chakra, WritesOverNoOtherFileOfTheCommand) {
+  const std::string run = "run scenarios/quickstart.yaml --chakra " + prefix() + " --output " + prefix();
+  EXPECT_THAT(run_program(run + ".0.et").err, HasSubstr("which is where --output goes too"));
+  EXPECT_THAT(run_program(run + ".stepcast.json").err, HasSubstr("which is where --output goes too"));
+  EXPECT_FALSE(fs::exists(prefix() + ".0.et"));
+}
+
 TEST_F(Chakra, IsWhatThePublishedSchemaSays) {
   if (std::system("command -v protoc >/dev/null && command -v python3 >/dev/null") != 0) GTEST_SKIP() << "no protoc";
   ASSERT_EQ(run_program("run scenarios/quickstart.yaml --chakra " + prefix()).status, 0);

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -125,6 +127,29 @@ TEST(Show, TellsOfAlgorithmsAndSchedulesWhereTheyAreFrom) {
   EXPECT_TRUE(holds(outcome.out, "algorithms/ring\n")) << outcome.out;
   EXPECT_TRUE(holds(outcome.out, "Patarasuk and Yuan")) << outcome.out;
   EXPECT_TRUE(holds(outcome.out, "arXiv:2412.19437")) << outcome.out;
+}
+
+TEST(Show, ShowsAFileOfOnesOwnAsOneOfTheLibrary) {
+  const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "show-own";
+  std::filesystem::create_directories(folder);
+  const auto written = [&](const char* name, const char* text) {
+    std::ofstream(folder / name) << text;
+    return (folder / name).string();
+  };
+  const std::string fabric = written("ours.yaml", "base: fat-tree-hdr\noversubscription: 2  # as we cabled it\n");
+  const Outcome own = run_program("show " + fabric);
+  ASSERT_EQ(own.status, 0) << own.err;
+  EXPECT_TRUE(own.out.starts_with("fabrics: " + fabric + "\n")) << own.out;
+  EXPECT_TRUE(holds(own.out, "oversubscription")) << own.out;
+  EXPECT_TRUE(holds(own.out, "remarks\n  oversubscription: as we cabled it\n")) << own.out;
+  EXPECT_TRUE(run_program("show configs/gpus/h100-sxm5-80gb.yaml").out.starts_with("gpus: configs/gpus/h100"));
+  EXPECT_TRUE(run_program("show configs/models/llama2-7b.yaml").out.starts_with("models: "));
+  const Outcome wrong = run_program("show " + written("wrong.yaml", "base: fat-tree-hdr\noversubscription: much\n"));
+  EXPECT_EQ(wrong.status, 2);
+  EXPECT_TRUE(holds(wrong.err, "wrong.yaml:2:19: oversubscription: found 'much'")) << wrong.err;
+  EXPECT_TRUE(
+      holds(run_program("show " + written("other.yaml", "colour: red\n")).err, "found no key that a GPU, node,"));
+  EXPECT_TRUE(holds(run_program("show gone.yaml").err, "gone.yaml: no such file"));
 }
 
 TEST(Show, AnUnknownNameGetsThoseLikeItAndAKindItsList) {

@@ -73,7 +73,7 @@ TEST(ImportSlurm, SaysWhatIsWrong) {
   };
   const std::string conf = "scenarios/slurm/topology.conf ";
   EXPECT_THAT(said(conf), HasSubstr("--node: missing"));
-  EXPECT_THAT(said("--node dgx-h100"), HasSubstr("expected one topology.conf"));
+  EXPECT_THAT(said("--node dgx-h100"), HasSubstr("expected one: topology.conf or topology.yaml"));
   EXPECT_THAT(said(conf + "--node dgx-h10"), HasSubstr("did you mean 'dgx-h100'?"));
   EXPECT_THAT(said(conf + "--node dgx-h100 --oversubscription 0.5"), HasSubstr("--oversubscription: found '0.5'"));
   EXPECT_THAT(said(conf + "--node dgx-h100 --nodelist 'gpu[1'"), HasSubstr("--nodelist: list of nodes 'gpu[1'"));

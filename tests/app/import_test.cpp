@@ -61,7 +61,7 @@ TEST_F(Import, SaysWhatItCannotRead) {
     EXPECT_FALSE(fs::exists(file("k.csv")));
     return told.err;
   };
-  EXPECT_THAT(error("hello"), HasSubstr("log: expected a trace of the PyTorch profiler (JSON), an SQLite export"));
+  EXPECT_THAT(error("hello"), HasSubstr("log: expected a trace of the PyTorch profiler (JSON), an export of Nsight"));
   EXPECT_THAT(error(""), HasSubstr("log: expected a trace"));
   EXPECT_THAT(error("{\"traceEvents\": ["), HasSubstr("found no JSON"));
   EXPECT_THAT(error("SQLite format 3" + std::string(100, '\0')), HasSubstr("SQLite"));

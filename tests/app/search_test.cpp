@@ -129,6 +129,23 @@ TEST(SearchCommand, TheEmittedPlanRunsInTheTimeFound) {
   }
 }
 
+TEST(SearchCommand, AnEmittedPlanNamesFilesFromWhereItStands) {
+  const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "emitted-paths";
+  std::filesystem::create_directories(folder / "plans");
+  std::ofstream(folder / "ours.yaml") << "base: dgx-a100-80gb\n";
+  std::ofstream(folder / "job.yaml") << "cluster: {node: ./ours.yaml, nodes: 1}\nmodel: gpt2-355m\n"
+                                        "training: {global_batch: 64, micro_batch: 1, sequence: 1024}\n"
+                                        "pipeline: {schedule: gpipe}\nparallelism: {pipeline: 2}\n";
+  const std::string file = (folder / "plans/best.yaml").string();
+  const Outcome found =
+      run_program("search " + (folder / "job.yaml").string() +
+                  " --set pipeline.schedule= --over parallelism.tensor=1 --budget 1 --emit yaml --output " + file);
+  ASSERT_EQ(found.status, 0) << found.err;
+  EXPECT_THAT(read_text(file), HasSubstr("node: \"../ours.yaml\"\n"));
+  EXPECT_THAT(read_text(file), Not(HasSubstr("pipeline: {}")));
+  EXPECT_EQ(run_program("run " + file).status, 0) << read_text(file);
+}
+
 TEST(SearchCommand, LayersCutByTheirTimesAreSaidAndRunAgain) {
   const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "cut";
   std::filesystem::create_directories(folder);

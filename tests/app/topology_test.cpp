@@ -22,6 +22,11 @@ TEST(Topology, ShowsTheMatrixOfANode) {
   EXPECT_THAT(outcome.out, HasSubstr("bisection bandwidth  "));
 }
 
+TEST(Topology, SumsUpBeforeItListsEachPair) {
+  const std::string told = run_program("topology dgx-1-v100-16gb").out;
+  EXPECT_LT(told.find("pairs  bandwidth  latency"), told.find("GPU0 = node 0 / gpu 0")) << told;
+}
+
 TEST(Topology, TakesPartsAndClusters) {
   EXPECT_THAT(run_program("topology dgx-a100-80gb --allocation node0:0-1,node3:6").out, HasSubstr("3 GPUs on 2 nodes"));
   EXPECT_EQ(run_program("topology dgx-a100-80gb --nvlink nvlink4").err,

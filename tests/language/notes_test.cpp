@@ -38,6 +38,28 @@ TEST(Notes, SayWhichTransportAndFabricWereTaken) {
   EXPECT_TRUE(has(notes({"cluster.fabric.kind=fat-tree"}), "cluster.fabric.routing: adaptive, as the fabric does not"));
 }
 
+TEST(Notes, SayWhatAFabricWithoutABaseTakesForNothing) {
+  EXPECT_TRUE(has(notes({"cluster.fabric.kind=fat-tree"}),
+                  "cluster.fabric.switch_latency: 0, and so is cable_latency, as the fabric says neither"));
+  EXPECT_FALSE(has(notes({"cluster.fabric.kind=fat-tree", "cluster.fabric.cable_latency=50ns"}), "switch_latency"));
+  EXPECT_FALSE(has(notes({"cluster.fabric=rail-fat-tree-ndr-sharp"}), "switch_latency")) << "its base says both";
+}
+
+TEST(Notes, SayThatLeafSwitchesLeadUpNothing) {
+  const std::string told =
+      "cluster.fabric.oversubscription: changes nothing: the 8 nodes are on the same leaf switches";
+  const std::vector<std::string> rails{"cluster.fabric=rail-fat-tree-hdr", "cluster.fabric.oversubscription=2"};
+  EXPECT_TRUE(has(notes(rails), told)) << notes(rails);
+  EXPECT_FALSE(has(notes({"cluster.fabric=rail-fat-tree-hdr"}), "oversubscription"));
+  std::vector<std::string> many = rails;
+  many.insert(many.end(), {"cluster.nodes=64", "training.global_batch=512"});
+  EXPECT_FALSE(has(notes(many), "oversubscription")) << notes(many);
+  EXPECT_FALSE(
+      has(notes({"cluster.fabric.kind=fat-tree", "cluster.fabric.radix=16", "cluster.fabric.oversubscription=2"}),
+          "oversubscription"))
+      << "a leaf of ten down-links holds one node of eight cards";
+}
+
 TEST(Notes, SayWhatNobodyNamed) {
   const std::string all = notes({"software=", "training.precision="});
   EXPECT_TRUE(has(all, "software: megatron-core, as none is named: flash attention, data-parallel traffic under"))

@@ -50,7 +50,7 @@ def test_a_dict_is_what_its_keys_say(scenario, tmp_path, printed):
         for word in ("--set", f"{key}={value}")
     ]
     expected = printed("run", empty, *words, "--format", "json")
-    assert expected["results"][0]["step_time_s"] > 0
+    assert expected["runs"][0]["step_time_s"] > 0
     assert stepcast.run(scenario) == expected
     flat = {
         "cluster.node": "dgx-a100-80gb", "cluster.nodes": 8, "model": "gpt3-175b", "recompute": "full",
@@ -120,3 +120,26 @@ def test_search_has_the_same_plans(source, printed):
 def test_sensitivity_is_the_same(source, printed):
     file = source / "scenarios/bert-large.yaml"
     assert stepcast.sensitivity(file) == printed("sensitivity", file, "--format", "json")
+
+
+def test_plan_is_the_same(source, printed):
+    file = source / "scenarios/resnet-50-p100-256.yaml"
+    expected = printed("plan", file, "--set", "run.batch_limit=8192", "--gpus", "8,64", "--format", "json")
+    assert expected["runs"]
+    assert stepcast.plan(file, set={"run.batch_limit": 8192}, gpus=[64, 8]) == expected
+    with pytest.raises(stepcast.InputError, match="simulate_failures: found 1, expected at least 2 runs"):
+        stepcast.plan(file, simulate_failures=1)
+
+
+def test_layouts_are_the_same(source, printed):
+    file = source / "scenarios/bert-large.yaml"
+    asked = {"mesh": "1x2", "stages": 1, "groups": 4}
+    expected = printed("layouts", file, "--mesh", "1x2", "--stages", 1, "--groups", 4, "--format", "json")
+    assert without_seconds(stepcast.layouts(file, **asked)) == without_seconds(expected)
+    with pytest.raises(stepcast.InputError, match="mesh: found '8', expected AxB"):
+        stepcast.layouts(file, mesh="8")
+
+
+def without_seconds(answer):
+    """What does not depend on how fast the machine is."""
+    return {key: value for key, value in answer.items() if "seconds" not in key}

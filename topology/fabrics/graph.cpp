@@ -85,6 +85,7 @@ class GraphFabric final : public Fabric {
         nics_(request.nics_per_node),
         hash_(!shares_paths(request.spec)),
         port_(request.port) {
+    lists_nodes = true;
     plug_in(graph, request.nodes);
     std::vector<std::uint32_t> leaves;
     for (const WrittenGraph::Plug& plug : graph.plugs) leaves.push_back(plug.at);

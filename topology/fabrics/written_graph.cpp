@@ -42,10 +42,14 @@ void read_switches(const FabricSpec& spec, WrittenGraph& graph, Numbers& switche
   Numbers nodes;
   for (std::size_t i = 0; i < spec.switches.size(); ++i) {
     const FabricSwitch& one = spec.switches[i];
-    const auto at = static_cast<std::uint32_t>(i);
-    if (!switches.emplace(one.name, at).second)
-      fail(key_of("switches", i, "name"), "found " + in_quotes(one.name) + " a second time, expected it once");
-    graph.switches.push_back(one.name);
+    const auto named = switches.emplace(one.name, static_cast<std::uint32_t>(graph.switches.size()));
+    const std::uint32_t at = named.first->second;
+    if (named.second)
+      graph.switches.push_back(one.name);
+    else if (one.nodes.empty() || one.nics.empty())
+      fail(key_of("switches", i, "name"),
+           "found " + in_quotes(one.name) +
+               " a second time, expected it once, or with nodes and nics each time that it stands");
     if (one.nodes.empty()) continue;
     const std::vector<std::uint32_t> nics = card_numbers(one.nics, key_of("switches", i, "nics"));
     for (std::string& name : expand_hostlist(one.nodes, key_of("switches", i, "nodes"))) {

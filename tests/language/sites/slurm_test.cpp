@@ -1,5 +1,5 @@
-// Slurm's topology.conf and what `scontrol show nodes` prints. Their forms are those of topology.conf(5)
-// (slurm.schedmd.com/topology.conf.html) and scontrol(1); the texts are our own.
+// Slurm's topology.conf, topology.yaml and what `scontrol show nodes` prints. Their forms are those of topology.conf(5)
+// (slurm.schedmd.com/topology.conf.html), topology.yaml(5) and scontrol(1); the texts are our own.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,6 +7,7 @@
 #include "language/sites/cluster_of_site.h"
 #include "language/sites/slurm_nodes.h"
 #include "language/sites/slurm_topology.h"
+#include "language/sites/slurm_topology_yaml.h"
 #include "tests/language/fixtures.h"
 
 namespace stepcast::language {
@@ -78,6 +79,66 @@ TEST(SlurmTopology, SaysWhereItIsWrong) {
               HasSubstr("topology.conf:1:1: found 'leaf1:', expected pairs such as"));
   EXPECT_THAT(topology_complaint("NodeName=n1\n"), HasSubstr("found a line that begins with 'NodeName'"));
   EXPECT_THAT(topology_complaint("# nothing\n"), HasSubstr("found no switch and no block"));
+}
+
+constexpr const char* kTopologies =
+    "---\n"
+    "- topology: ib  # of the GPU nodes\n"
+    "  cluster_default: True\n"
+    "  tree:\n"
+    "    switches:\n"
+    "      - switch: root\n"
+    "        children: s[1-2]\n"
+    "      - switch: s1\n"
+    "        nodes: node[1-2]\n"
+    "      - switch: s2\n"
+    "        nodes: node3,node4\n"
+    "- topology: nvl\n"
+    "  cluster_default: false\n"
+    "  block:\n"
+    "    block_sizes:\n"
+    "      - 2\n"
+    "      - 4\n"
+    "    blocks:\n"
+    "    - block: b1\n"
+    "      nodes: node[1-2]\n"
+    "    - block: b2\n"
+    "      nodes: node[3-4]\n"
+    "    - block: b3\n"
+    "- topology: plain\n"
+    "  flat: true\n";
+
+TEST(SlurmTopologyYaml, IsTheClustersDefaultOrTheOneAskedFor) {
+  const Site tree = read_slurm_topology_yaml(kTopologies, "topology.yaml", "");
+  ASSERT_EQ(tree.switches.size(), 3u);
+  EXPECT_EQ(text(tree.switches[0].place), "topology.yaml:6:9");
+  EXPECT_THAT(tree.switches[2].nodes, ElementsAre("node3", "node4"));
+  EXPECT_EQ(tree.cables[1].below, "s2");
+  const Site blocks = read_slurm_topology_yaml(kTopologies, "topology.yaml", "nvl");
+  EXPECT_EQ(blocks.switches.size(), 3u);
+  EXPECT_THAT(blocks.remarks, ElementsAre(HasSubstr("not by what")));
+}
+
+TEST(SlurmTopologyYaml, SaysWhereItIsWrong) {
+  const auto said = [](const std::string& text, const std::string& chosen = "") {
+    return complaint([&] { read_slurm_topology_yaml(text, "t.yaml", chosen); });
+  };
+  const std::string head = "- topology: a\n  tree:\n    switches:\n";
+  EXPECT_THAT(said(kTopologies, "ibb"), HasSubstr("--topology: found 'ibb', expected one of ib, nvl, plain"));
+  EXPECT_THAT(said(kTopologies, "plain"), HasSubstr("t.yaml:24:3: found a flat topology"));
+  EXPECT_THAT(said("topology: a\n"), HasSubstr("t.yaml:1:1: found a mapping, expected a list of topologies"));
+  EXPECT_THAT(said("- topology: a\n"), HasSubstr("t.yaml:1:3: found a topology that is not exactly one of"));
+  EXPECT_THAT(said("- topology: a\n  tre: {}\n"),
+              HasSubstr("t.yaml:2:3: found the unknown key 'tre' of a topology, expected one of topology, "
+                        "cluster_default, tree, block, flat; did you mean 'tree'?"));
+  EXPECT_THAT(said(head + "    - switch: s\n"), HasSubstr("t.yaml:4:7: found a switch with neither of nodes and"));
+  EXPECT_THAT(said(head + "    - switch: s\n      nodes: n[1\n"), HasSubstr("t.yaml:5:14: nodes: list of nodes 'n[1'"));
+  EXPECT_THAT(said(head + "    - switch: s\n      children: t\n"),
+              HasSubstr("t.yaml:5:17: children: found 't', which no line names"));
+  EXPECT_THAT(said(head + "    - {switch: s, nodes: n1}\n    - {switch: s, nodes: n2}\n"),
+              HasSubstr("t.yaml:5:16: switch: found 's' a second time"));
+  EXPECT_THAT(said("- {topology: a, flat: true}\n"), HasSubstr("t.yaml: found no topology with switches or blocks"));
+  EXPECT_THAT(said("- topology: a\n  tree: {switches: []}\n"), HasSubstr("t.yaml:1:3: found no switch and no block"));
 }
 
 TEST(SlurmNodes, HaveGpusAndStates) {

@@ -6,6 +6,7 @@
 #include "tests/topology/machines.h"
 #include "topology/fabrics.h"
 #include "topology/job_spread.h"
+#include "topology/leaf_traffic.h"
 #include "topology/matrix.h"
 
 namespace stepcast::topology {
@@ -142,6 +143,29 @@ TEST(JobSpread, CountsLeavesAndTheNarrowestOfThem) {
   EXPECT_EQ(narrow.narrow_leaves, 2u);
   EXPECT_EQ(narrow.narrowest->name, "leaf0");
   EXPECT_DOUBLE_EQ(narrow.narrowest->below / narrow.narrowest->up, 2);
+}
+
+TEST(JobSpread, IsOfFabricsThatListTheirNodes) {
+  EXPECT_FALSE(job_spread(build_cluster(one_card(), rail_fabric(40, "adaptive"), 64)));
+  EXPECT_FALSE(job_spread(build_cluster(one_card(), FabricSpec{}, 8))) << "no fabric at all";
+}
+
+TEST(GraphFabric, TakesASwitchThatStandsSeveralTimesWithItsCards) {
+  NodeSpec two_cards = one_card();
+  two_cards.nics = 2;
+  const FabricSpec crossed = listed({{"a", "n0", "0"}, {"b", "n0", "1"}, {"a", "n1", "1"}, {"b", "n1", "0"}}, {});
+  const Cluster cluster = build_cluster(two_cards, crossed, 16);
+  EXPECT_EQ(cluster.nodes(), 2u);
+  EXPECT_THROW(build_cluster(two_cards, listed({{"a", "n0", "0"}, {"a", "n1", ""}, {"b", "n1", "0"}}, {}), 16),
+               InputError);
+}
+
+TEST(StaysBelowLeaves, WhereAllCardsOrThoseOfEachRailAreOnOneLeaf) {
+  EXPECT_TRUE(stays_below_leaves(build_cluster(one_card(), two_spines(4, 2), 32)));
+  EXPECT_FALSE(stays_below_leaves(build_cluster(one_card(), two_spines(4, 2), 40)))
+      << "a fifth node is on another leaf";
+  EXPECT_TRUE(stays_below_leaves(build_cluster(dgx(), rail_fabric(40, "adaptive"), 64)));
+  EXPECT_FALSE(stays_below_leaves(build_cluster(dgx(), rail_fabric(40, "adaptive"), 512)));
 }
 
 }  // namespace

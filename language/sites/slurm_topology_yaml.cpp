@@ -1,0 +1,144 @@
+#include "language/sites/slurm_topology_yaml.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "language/core/nearest.h"
+#include "language/core/type.h"
+#include "language/core/yaml.h"
+#include "language/sites/site_tree.h"
+#include "sim/in_quotes.h"
+#include "sim/input_error.h"
+#include "topology/hostlist.h"
+
+namespace stepcast::language {
+namespace {
+
+void check_keys(const Node& mapping, const Names& known, const char* what) {
+  if (mapping.kind != Node::Kind::mapping)
+    fail(mapping.place, "", "found " + found(mapping) + ", expected a mapping with the keys of " + what);
+  for (const Entry& entry : mapping.entries)
+    if (std::ranges::find(known, entry.key) == known.end())
+      fail(entry.place, "",
+           "found the unknown key " + in_quotes(entry.key) + " of " + what + ", expected " + one_of(entry.key, known));
+}
+
+const Node& required(const Node& mapping, const char* key, const char* what) {
+  if (const Node* const value = mapping.find(key)) return *value;
+  fail(mapping.place, "", std::string("found ") + what + " without the key '" + key + "', expected it");
+}
+
+std::string word_at(const Node& mapping, const char* key, const char* what) {
+  const Node& value = required(mapping, key, what);
+  if (value.kind != Node::Kind::scalar) fail(value.place, key, "found " + found(value) + ", expected a name");
+  return value.scalar;
+}
+
+/// A list of names in Slurm's notation; none where the key is not there.
+std::vector<std::string> names_at(const Node& mapping, const char* key) {
+  const Node* const value = mapping.find(key);
+  if (value == nullptr) return {};
+  if (value->kind != Node::Kind::scalar)
+    fail(value->place, key, "found " + found(*value) + ", expected a list as Slurm writes it, such as n[1-16]");
+  try {
+    return topology::expand_hostlist(value->scalar);
+  } catch (const InputError& error) {
+    fail(value->place, key, error.what());
+  }
+}
+
+bool flag_at(const Node& mapping, const char* key) {
+  const Node* const value = mapping.find(key);
+  if (value == nullptr) return false;
+  std::string word = value->scalar;
+  std::ranges::transform(word, word.begin(),
+                         [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  if (value->kind != Node::Kind::scalar || (word != "true" && word != "false"))
+    fail(value->place, key, "found " + found(*value) + ", expected true or false");
+  return word == "true";
+}
+
+const std::vector<Node>& list_at(const Node& mapping, const char* key, const char* what) {
+  const Node& list = required(mapping, key, what);
+  if (list.kind != Node::Kind::list) fail(list.place, key, "found " + found(list) + ", expected a list");
+  return list.items;
+}
+
+Site tree_of(const Node& tree) {
+  check_keys(tree, {"switches"}, "a tree");
+  SiteTree site;
+  for (const Node& one : list_at(tree, "switches", "a tree")) {
+    check_keys(one, {"switch", "children", "nodes"}, "a switch");
+    const std::string name = word_at(one, "switch", "a switch");
+    const Node* const children = one.find("children");
+    if ((children == nullptr) == (one.find("nodes") == nullptr))
+      fail(one.place, "",
+           "found a switch with " + std::string(children == nullptr ? "neither" : "both") +
+               " of nodes and children, expected one of them");
+    site.add_switch(name, "switch", one.find("switch")->place, one.place, names_at(one, "nodes"));
+    if (children != nullptr) site.put_below(name, names_at(one, "children"), "children", children->place);
+  }
+  return site.finish();
+}
+
+Site blocks_of(const Node& block) {
+  check_keys(block, {"block_sizes", "blocks"}, "blocks");
+  SiteTree site;
+  for (const Node& one : list_at(block, "blocks", "blocks")) {
+    check_keys(one, {"block", "nodes"}, "a block");
+    const std::string name = word_at(one, "block", "a block");
+    if (one.find("nodes") != nullptr)  // else it holds a place, so that blocks above it have their size
+      site.add_switch(name, "block", one.find("block")->place, one.place, names_at(one, "nodes"));
+  }
+  if (site.size() > 1) site.join_all("Blocks");
+  return site.finish();
+}
+
+bool is_flat(const Node& topology) { return topology.find("flat") != nullptr; }
+
+/// The topology that is meant.
+const Node& topology_chosen(const std::vector<Node>& all, const std::string& file, const std::string& chosen) {
+  std::vector<std::string_view> names;
+  std::vector<const Node*> shaped;
+  for (const Node& one : all) {
+    names.push_back(one.find("topology")->scalar);
+    if (!is_flat(one)) shaped.push_back(&one);
+  }
+  if (!chosen.empty()) {
+    const auto at = std::ranges::find(names, chosen);
+    if (at == names.end())
+      throw InputError("--topology", "found " + in_quotes(chosen) + ", expected " + one_of(chosen, names));
+    return all[static_cast<std::size_t>(at - names.begin())];
+  }
+  for (const Node& one : all)
+    if (flag_at(one, "cluster_default") && !is_flat(one)) return one;
+  if (shaped.size() == 1) return *shaped.front();
+  throw InputError(file, shaped.empty() ? "found no topology with switches or blocks, expected one"
+                                        : "found several topologies, none of them cluster_default; expected "
+                                          "--topology to name one of " +
+                                              one_of("", names));
+}
+
+}  // namespace
+
+Site read_slurm_topology_yaml(std::string_view text, const std::string& file, const std::string& chosen) {
+  const Node document = parse_yaml_document(text, file);
+  if (document.kind != Node::Kind::list)
+    fail(document.place, "", "found " + found(document) + ", expected a list of topologies: '- topology: NAME'");
+  for (const Node& one : document.items) {
+    check_keys(one, {"topology", "cluster_default", "tree", "block", "flat"}, "a topology");
+    word_at(one, "topology", "a topology");
+    const bool tree = one.find("tree") != nullptr, block = one.find("block") != nullptr;
+    if (int{tree} + int{block} + int{is_flat(one)} != 1)
+      fail(one.place, "", "found a topology that is not exactly one of tree, block and flat, expected one of them");
+  }
+  const Node& topology = topology_chosen(document.items, file, chosen);
+  if (is_flat(topology))
+    fail(topology.place, "", "found a flat topology, which says nothing of switches; expected a tree or blocks");
+  const Node* const tree = topology.find("tree");
+  Site site = tree != nullptr ? tree_of(*tree) : blocks_of(*topology.find("block"));
+  if (site.switches.empty()) fail(topology.place, "", "found no switch and no block, expected some with nodes");
+  return site;
+}
+
+}  // namespace stepcast::language
