@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <iterator>
 #include <utility>
 
 #include "language/configs/config_folders.h"
@@ -49,7 +50,8 @@ std::optional<Asked> parse_asked(const std::vector<std::string>& words, const Co
 
 std::optional<std::vector<language::Question>> questions_asked(const Asked& asked, std::vector<NamedFile> outputs,
                                                                std::vector<std::filesystem::path> inputs,
-                                                               const language::MoreChecks& more) {
+                                                               const language::MoreChecks& more,
+                                                               const MoreOutputs& more_outputs) {
   outputs.insert(outputs.begin(), named_output(asked.output));
   check_distinct(outputs, inputs);
   language::Library library(language::config_folders());
@@ -61,6 +63,7 @@ std::optional<std::vector<language::Question>> questions_asked(const Asked& aske
   inputs = library.files();
   for (const language::Question& question : questions)
     if (inputs.empty() || inputs.back() != question.file) inputs.push_back(question.file);
+  if (more_outputs) std::ranges::move(more_outputs(questions), std::back_inserter(outputs));
   check_distinct(outputs, inputs);
   bool all_can_run = true;
   for (const language::Question& question : questions) {

@@ -2,6 +2,7 @@
 
 #include <boost/program_options.hpp>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -30,13 +31,17 @@ CommandLine asked_line(const std::string& usage, const boost::program_options::o
 /// Parses the words by what asked_line() returned. Nothing for --help. Throws InputError.
 std::optional<Asked> parse_asked(const std::vector<std::string>& words, const CommandLine& line);
 
+/// Files that will be written and are named after the scenarios that were read.
+using MoreOutputs = std::function<std::vector<NamedFile>(const std::vector<language::Question>&)>;
+
 /// Reads the scenarios. Those of files that the command names and that cannot run are told on stderr, and then there is
 /// nothing. `outputs`: files that will be written, --output aside; `inputs`: files that are read besides. Throws
 /// InputError where one output is another one, or a file that is read. `more`: what the command cannot do with a
-/// scenario that may be forecast.
+/// scenario that may be forecast. `more_outputs`: outputs whose names the scenarios decide.
 std::optional<std::vector<language::Question>> questions_asked(const Asked& asked, std::vector<NamedFile> outputs,
                                                                std::vector<std::filesystem::path> inputs = {},
-                                                               const language::MoreChecks& more = {});
+                                                               const language::MoreChecks& more = {},
+                                                               const MoreOutputs& more_outputs = {});
 
 /// Whether some rows of tables, or files of folders, could not be run: that is kFailed. Says on stderr how many of how
 /// many, and why the first. (All say why in the output.)

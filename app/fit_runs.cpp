@@ -9,11 +9,14 @@
 #include <numeric>
 #include <optional>
 #include <random>
+#include <sstream>
 #include <tuple>
 
 #include "app/answers.h"
 #include "app/command.h"
+#include "app/diff/diff_report.h"
 #include "app/distinct_files.h"
+#include "app/log_file.h"
 #include "app/options.h"
 #include "app/output.h"
 #include "app/report/calibration.h"
@@ -39,10 +42,17 @@ using calibrate::FittedRun;
 using calibrate::RunFit;
 using schedules::RunOutcome;
 
+/// A step of a run, as a profiler recorded it.
+struct TracedRun {
+  std::string file;  ///< as messages call it
+  calibrate::StepTrace step;
+};
+
 /// What was measured and can be forecast; and what was said of the others.
 struct Runs {
   std::vector<language::Question> fitted, others;
-  std::size_t left_out = 0;  ///< that cannot be forecast, or failed, or say nothing measured
+  std::map<std::string, TracedRun> traces;  ///< by the run's origin
+  std::size_t left_out = 0;                 ///< that cannot be forecast, or failed, or say nothing measured
   std::string first_left_out;
 };
 
@@ -67,11 +77,39 @@ void choose(Runs& runs, std::uint32_t rows, std::uint32_t seed) {
   runs.fitted = std::move(chosen);
 }
 
+Time compute_of(const calibrate::StepTrace& step) {
+  using calibrate::TracePart;
+  Time compute{};
+  for (const TracePart part : {TracePart::multiplies, TracePart::attention, TracePart::memory_bound,
+                               TracePart::optimizer, TracePart::unclassed})
+    compute += step.part(part);
+  return compute;
+}
+
+/// Reads the trace that a run names. Where the run does not say what its step took, it took what the trace shows.
+void read_trace(language::Question& run, Runs& runs) {
+  schedules::Measured& measured = run.scenario.measured;
+  const LogFile log = read_log_file(measured.trace);
+  if (!log.kernels)
+    throw InputError(log.shown, "found no trace, which measured.trace of " + in_quotes(run.name) +
+                                    " names; expected one of the PyTorch profiler (JSON) or an export of Nsight "
+                                    "Systems (SQLite, JSON)");
+  calibrate::StepTrace step = step_of(log, {.steps = measured.trace_steps});
+  if (step.length == Time{}) throw InputError(log.shown, "found a step of no length");
+  if (!measured.step_time) measured.step_time = step.length;
+  if (*measured.step_time < compute_of(step))
+    throw InputError(run.origin, fmt::format("measured.step_time: found {:.6g} s, less than the {:.6g} s that kernels "
+                                             "take in a step of {}",
+                                             to_seconds(*measured.step_time), to_seconds(compute_of(step)), log.shown));
+  runs.traces.emplace(run.origin, TracedRun{log.shown, std::move(step)});
+}
+
 Runs read_runs(const std::vector<std::string>& paths, const std::vector<std::string>& settings,
                language::Library& library) {
   Runs runs;
   for (language::Question& question : language::read_questions(paths, settings, library)) {
     const schedules::Measured& measured = question.scenario.measured;
+    if (question.error.empty() && !measured.trace.empty()) read_trace(question, runs);
     if (question.error.empty() && measured.outcome == RunOutcome::ran && (measured.step_time || measured.peak_memory)) {
       runs.fitted.push_back(std::move(question));
       continue;
@@ -80,7 +118,9 @@ Runs read_runs(const std::vector<std::string>& paths, const std::vector<std::str
       runs.first_left_out = question.name + ": " + (question.error.empty() ? "nothing measured" : question.error);
   }
   if (runs.fitted.empty())
-    throw InputError(paths.front(), "no run there can be forecast and says measured.step_time or measured.peak_memory");
+    throw InputError(paths.front(),
+                     "no run there can be forecast and says measured.step_time, measured.trace or "
+                     "measured.peak_memory");
   std::map<std::string, std::size_t> stacks;
   for (const language::Question& question : runs.fitted) ++stacks[question.scenario.software.name];
   if (stacks.size() > 1) {
@@ -161,6 +201,31 @@ std::string fitted_runs(const RunFit& fit) {
   return out;
 }
 
+/// Where the steps of runs with a trace went, beside their forecasts with what was fitted: as `stepcast diff` tells it.
+std::string traced_runs(const RunFit& fit, const Runs& runs) {
+  std::string out;
+  for (const language::Question& run : runs.fitted) {
+    const auto traced = runs.traces.find(run.origin);
+    if (traced == runs.traces.end()) continue;
+    Answer answer{run, {}, {}};
+    answer.question.scenario = with(fit, run.scenario);
+    workload::Machines machines;
+    schedules::ForecastOptions options;
+    options.time_details = true;
+    options.advise = false;
+    answer.forecast = schedules::forecast(answer.question.scenario, machines, options);
+    const DiffSide a = side_of_forecast(answer);
+    const DiffSide b = side_of_trace(traced->second.step, traced->second.file, &run.scenario);
+    const std::string text =
+        fmt::format("\n{}. A: forecast with this file, {:.6g} s; B: {} of {}, {:.6g} s\n\n{}",
+                    language::visible(run.name), to_seconds(a.step), language::visible(b.name),
+                    language::visible(b.file), to_seconds(b.step), diff_parts(a, b, difference(a, b, {}), 0));
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) out += line.empty() ? "#\n" : "# " + line + "\n";
+  }
+  return out;
+}
+
 /// How the runs that were not fitted to come out.
 std::string tried_on(const RunFit& fit, std::vector<language::Question> others) {
   for (language::Question& question : others) question.scenario = with(fit, std::move(question.scenario));
@@ -190,6 +255,9 @@ int fit_to_runs(const std::vector<std::string>& paths, const boost::program_opti
   const auto output = word(values, "output");
   Runs runs = read_runs(paths, values["set"].as<std::vector<std::string>>(), library);
   std::vector<std::filesystem::path> inputs = library.files();
+  for (const auto* questions : {&runs.fitted, &runs.others})
+    for (const language::Question& run : *questions)
+      if (!run.scenario.measured.trace.empty()) inputs.emplace_back(run.scenario.measured.trace);
   const std::string network_file = word(values, "network");
   if (!network_file.empty()) inputs.emplace_back(language::input_named(network_file));
   check_distinct(std::array{named_output(output)}, inputs);
@@ -204,8 +272,13 @@ int fit_to_runs(const std::vector<std::string>& paths, const boost::program_opti
         calibrate::network_shares(language::parse_bus_bandwidths(language::read_file(inputs.back(), shown), shown),
                                   first.cluster, first.software.transport);
   }
+  std::vector<std::optional<Time>> compute;
+  for (const language::Question& run : runs.fitted) {
+    const auto traced = runs.traces.find(run.origin);
+    compute.push_back(traced == runs.traces.end() ? std::nullopt : std::optional(compute_of(traced->second.step)));
+  }
   const RunFit fit = said_meanwhile(fmt::format("fitting to {} runs", runs.fitted.size()),
-                                    [&] { return calibrate::fit_runs(scenarios(runs.fitted), network); });
+                                    [&] { return calibrate::fit_runs(scenarios(runs.fitted), network, compute); });
 
   const std::string stack = runs.fitted.front().scenario.software.name;
   std::string names;
@@ -227,7 +300,7 @@ int fit_to_runs(const std::vector<std::string>& paths, const boost::program_opti
     text += fmt::format("# {} rows are not used; the first, {}\n", runs.left_out,
                         language::visible(runs.first_left_out.substr(0, runs.first_left_out.find('\n'))));
   if (!runs.others.empty()) text += tried_on(fit, std::move(runs.others));
-  write_output(output, text + fitted_runs(fit));
+  write_output(output, text + fitted_runs(fit) + traced_runs(fit, runs));
   return kDone;
 }
 

@@ -22,6 +22,7 @@ constexpr const char* kUsualSoftware = "megatron-core";
 constexpr std::int64_t kMostSamples = 1'000'000'000;
 constexpr std::int64_t kMostLayers = 1'000'000;
 constexpr std::int64_t kMostRanks = 10'000'000;
+constexpr std::int64_t kMostTracedSteps = 1'000'000;
 constexpr double kMostOfRun = 1e18;  // tokens or samples
 
 /// What is written, plus what decides a default only once all is read.
@@ -415,6 +416,14 @@ const Table<ScenarioDraft>& scenario_table() {
            [](D& d, const Value& v) { d.s.measured.memory_is = static_cast<schedules::MemoryFigure>(v.choice); }},
           {{"measured.peak_memory", positive_bytes(), "", "of a real run, one GPU"},
            [](D& d, const Value& v) { d.s.measured.peak_memory = v.bytes; }},
+          {{"measured.trace", text_type(), "",
+            "a profiler's trace of a real run, a file beside this one, as 'stepcast diff' takes it (docs/diff.md); "
+            "only "
+            "'stepcast fit --runs' reads it"},
+           [](D& d, const Value& v) { d.s.measured.trace = beside(v.node->place, v.text).string(); }},
+          {{"measured.trace_steps", whole(1, kMostTracedSteps), "1",
+            "how many steps a trace without marks of steps holds: their mean is taken"},
+           [](D& d, const Value& v) { d.s.measured.trace_steps = static_cast<std::uint32_t>(v.whole); }},
           {{"measured.phases.layer_forward", positive_time(), "", "one layer, one micro-batch"}, store_phase},
           {{"measured.phases.layer_backward", positive_time(), "", "likewise, recompute included"}, store_phase},
           {{"measured.phases.exposed_data_communication", positive_time(), "", "of a step, not hidden"}, store_phase},
@@ -470,9 +479,14 @@ void check_predictions(const schedules::Scenario& s, const Node& tree) {
 
 /// A run that failed took no time.
 void check_outcome(const schedules::Scenario& s, const Node& tree) {
-  constexpr const char* kKey = "measured.step_time";
-  if (s.measured.outcome == schedules::RunOutcome::failed && s.measured.step_time)
-    fail(locate(tree, kKey), kKey, "found the time of a run that failed, expected measured.outcome ran");
+  constexpr const char *kTime = "measured.step_time", *kTrace = "measured.trace", *kSteps = "measured.trace_steps";
+  const bool failed = s.measured.outcome == schedules::RunOutcome::failed;
+  if (failed && s.measured.step_time)
+    fail(locate(tree, kTime), kTime, "found the time of a run that failed, expected measured.outcome ran");
+  if (failed && !s.measured.trace.empty())
+    fail(locate(tree, kTrace), kTrace, "found a trace of a run that failed, expected measured.outcome ran");
+  if (s.measured.trace_steps > 1 && s.measured.trace.empty())
+    fail(locate(tree, kSteps), kSteps, "found the steps of a trace, but no measured.trace");
 }
 
 /// A slow GPU or node that is as fast as the others would change nothing.

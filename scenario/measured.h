@@ -23,6 +23,8 @@ struct Measured {
   std::optional<Time> step_time;
   std::optional<Duration> run_time;  ///< of a whole run
   std::optional<Bytes> peak_memory;
+  std::string trace;                   ///< the file of a profiler's trace of the run; empty: none
+  std::uint32_t trace_steps = 1;       ///< that a trace without marks of steps holds
   std::map<std::string, Time> phases;  ///< layer_forward, layer_backward, exposed_data_communication, bubble
 };
 

@@ -121,13 +121,13 @@ int run_over_hashings(const Asked& asked, std::uint32_t seeds) {
   return std::ranges::all_of(all, &HashedSteps::fits) ? kDone : kDoesNotFit;
 }
 
-/// Throws InputError where a file of --chakra, which the scenario's ranks decide, is another one of the command.
-void check_traces_distinct(const Asked& asked, const language::Question& question, const std::string& prefix,
-                           std::vector<NamedFile> outputs) {
-  outputs.insert(outputs.begin(), named_output(asked.output));
-  for (std::string& name : chakra_file_names(question.scenario.cluster.gpus, prefix))
-    outputs.push_back({"--chakra", std::move(name)});
-  check_distinct(outputs, std::vector<std::filesystem::path>{question.file});
+/// The files of --chakra, if it is asked for.
+std::vector<NamedFile> traces_of_ranks(const std::vector<language::Question>& questions, const std::string& prefix) {
+  std::vector<NamedFile> files;
+  if (prefix.empty() || questions.size() != 1 || !questions.front().error.empty()) return files;
+  for (std::string& name : chakra_file_names(questions.front().scenario.cluster.gpus, prefix))
+    files.push_back({"--chakra", std::move(name)});
+  return files;
 }
 
 int run(const std::vector<std::string>& written) {
@@ -155,9 +155,9 @@ int run(const std::vector<std::string>& written) {
   AnswerOptions options =
       simulated(asked->values["simulate"].as<std::string>(), !trace.empty() || draws || !chakra.empty(), transfers);
   options.forecast.transfers = transfers;
-  const std::vector<NamedFile> outputs{
-      {"--trace", trace}, {"--schedule-diagram", draws_file ? diagram : ""}, {"--report", page}};
-  auto questions = questions_asked(*asked, outputs, {}, checks_beside(options.forecast));
+  auto questions = questions_asked(
+      *asked, {{"--trace", trace}, {"--schedule-diagram", draws_file ? diagram : ""}, {"--report", page}}, {},
+      checks_beside(options.forecast), [&](const auto& all) { return traces_of_ranks(all, chakra); });
   if (!questions) return kBadInput;
   if (draws && questions->size() != 1)
     throw InputError("--schedule-diagram", "found " + std::to_string(questions->size()) + " scenarios, expected one");
@@ -165,7 +165,6 @@ int run(const std::vector<std::string>& written) {
     throw InputError("--trace", "found " + std::to_string(questions->size()) + " scenarios, expected one");
   if (!chakra.empty() && questions->size() != 1)
     throw InputError("--chakra", "found " + std::to_string(questions->size()) + " scenarios, expected one");
-  if (!chakra.empty()) check_traces_distinct(*asked, questions->front(), chakra, outputs);
   options.forecast.record = !chakra.empty();
 
   options.forecast.unfold = asked->values["unfold"].as<bool>();

@@ -54,34 +54,6 @@ std::string head(const DiffSide& a, const DiffSide& b) {
          fmt::format("  B - A: {:+.6g} s, {}\n", to_seconds(b.step - a.step), signed_percent(b.step / a.step - 1));
 }
 
-std::string part_table(const DiffSide& a, const DiffSide& b, const StepDifference& d, std::size_t width) {
-  const TimeUnit unit = unit_of(std::max(a.step, b.step));
-  constexpr std::size_t kOfNumbers = 74, kLeastBar = 6, kMostBar = 40;
-  const std::size_t bar = std::clamp(width > kOfNumbers ? width - kOfNumbers : 0, kLeastBar, kMostBar);
-  Time most{1};
-  for (const PartDifference& part : d.parts) most = std::max(most, absolute(part.difference()));
-  TextTable table({{"part", Align::left}, {"A"}, {"B"}, {"B - A"}, {"of A's step"}, {"", Align::left}});
-  const auto add = [&](const std::string& title, const PartDifference& part, bool with_bar) {
-    const auto length = static_cast<std::size_t>(static_cast<double>(bar) * (absolute(part.difference()) / most) + 0.5);
-    table.add({title, number(part.a, unit), number(part.b, unit), change(part.difference(), unit),
-               part.difference() == Time{} ? "-" : signed_percent(part.difference() / a.step),
-               with_bar ? std::string(length, part.difference() < Time{} ? '-' : '+') : ""});
-  };
-  for (const auto& [group, title] : kGroups) {
-    add(title, sum_of(d.parts, group), false);
-    for (const PartDifference& part : d.parts)
-      if (part.group == group && (part.a != Time{} || part.b != Time{}))
-        add("  " + std::string(part.title), part, true);
-  }
-  PartDifference step;
-  step.a = a.step;
-  step.b = b.step;
-  add("step", step, false);
-  return fmt::format("Where the step goes, {}{}\n\n", unit.name,
-                     a.stages.size() > 1 || b.stages.size() > 1 ? " (of several stages the mean)" : "") +
-         table.text("  ");
-}
-
 std::string diff_stages(const DiffSide& a, const DiffSide& b, const StepDifference& d) {
   if (d.stages.empty()) return {};
   const TimeUnit unit = unit_of(std::max(a.step, b.step));
@@ -214,8 +186,36 @@ std::string exact(Time t) {
 
 }  // namespace
 
+std::string diff_parts(const DiffSide& a, const DiffSide& b, const StepDifference& d, std::size_t width) {
+  const TimeUnit unit = unit_of(std::max(a.step, b.step));
+  constexpr std::size_t kOfNumbers = 74, kLeastBar = 6, kMostBar = 40;
+  const std::size_t bar = std::clamp(width > kOfNumbers ? width - kOfNumbers : 0, kLeastBar, kMostBar);
+  Time most{1};
+  for (const PartDifference& part : d.parts) most = std::max(most, absolute(part.difference()));
+  TextTable table({{"part", Align::left}, {"A"}, {"B"}, {"B - A"}, {"of A's step"}, {"", Align::left}});
+  const auto add = [&](const std::string& title, const PartDifference& part, bool with_bar) {
+    const auto length = static_cast<std::size_t>(static_cast<double>(bar) * (absolute(part.difference()) / most) + 0.5);
+    table.add({title, number(part.a, unit), number(part.b, unit), change(part.difference(), unit),
+               part.difference() == Time{} ? "-" : signed_percent(part.difference() / a.step),
+               with_bar ? std::string(length, part.difference() < Time{} ? '-' : '+') : ""});
+  };
+  for (const auto& [group, title] : kGroups) {
+    add(title, sum_of(d.parts, group), false);
+    for (const PartDifference& part : d.parts)
+      if (part.group == group && (part.a != Time{} || part.b != Time{}))
+        add("  " + std::string(part.title), part, true);
+  }
+  PartDifference step;
+  step.a = a.step;
+  step.b = b.step;
+  add("step", step, false);
+  return fmt::format("Where the step goes, {}{}\n\n", unit.name,
+                     a.stages.size() > 1 || b.stages.size() > 1 ? " (of several stages the mean)" : "") +
+         table.text("  ");
+}
+
 std::string diff_table(const DiffSide& a, const DiffSide& b, const StepDifference& d, std::size_t width) {
-  return head(a, b) + "\n" + part_table(a, b, d, width) + diff_stages(a, b, d) + diff_memory(d) + diff_keys(d) +
+  return head(a, b) + "\n" + diff_parts(a, b, d, width) + diff_stages(a, b, d) + diff_memory(d) + diff_keys(d) +
          trace_text("A", a) + trace_text("B", b);
 }
 

@@ -7,7 +7,9 @@
 
 namespace stepcast::app {
 
-/// `width`: columns that the bars may reach to.
+/// Where the steps go, part by part. `width`: columns that the bars may reach to.
+std::string diff_parts(const DiffSide& a, const DiffSide& b, const StepDifference& difference, std::size_t width);
+/// The same, with all else that is told of two steps.
 std::string diff_table(const DiffSide& a, const DiffSide& b, const StepDifference& difference, std::size_t width);
 /// docs/results.schema.json: diff. Times also in whole picoseconds.
 std::string diff_json(const DiffSide& a, const DiffSide& b, const StepDifference& difference);

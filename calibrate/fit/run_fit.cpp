@@ -11,6 +11,7 @@
 #include "calibrate/in_parallel.h"
 #include "schedules/forecast.h"
 #include "schedules/plan/plan.h"
+#include "schedules/results/time_parts.h"
 #include "sim/input_error.h"
 #include "sim/long_time.h"
 #include "workload/machines.h"
@@ -155,13 +156,43 @@ struct NetworkModel {
 /// Places among the constants of a step's time, behind of_time().
 const std::size_t kLeastWaiting = of_time().size(), kNetwork = kLeastWaiting + 1;
 
+/// A step, and what of it kernels take; of several stages the mean.
+struct StepSeconds {
+  double whole = 0, compute = 0;
+};
+
+StepSeconds seconds_of(const schedules::Forecast& forecast) {
+  double compute = 0;
+  for (const schedules::StageReport& stage : forecast.stages)
+    for (const schedules::TimePart& part : schedules::kTimeParts)
+      if (part.group == schedules::PartGroup::compute) compute += to_seconds(stage.time.*part.time);
+  return {to_seconds(forecast.step), compute / static_cast<double>(forecast.stages.size())};
+}
+
+/// Something measured of a run's step: all of it, or one of the two parts that a trace tells of it.
+struct StepSample {
+  enum class Of : std::uint8_t { whole, compute, remainder };
+  std::size_t run = 0;
+  Of of = Of::whole;
+  double step_s = 0, part_s = 0;  ///< measured
+
+  /// The step if nothing but this part were forecast: so that the errors of a step's two parts, as shares of the step,
+  /// add up to the step's.
+  double predicted(const StepSeconds& forecast) const {
+    constexpr double kLeast = 1e-6;  // the logarithm of an error is told of what is above zero
+    if (of == Of::whole) return forecast.whole;
+    const double of_part = of == Of::compute ? forecast.compute : forecast.whole - forecast.compute;
+    return std::max(step_s + of_part - part_s, kLeast * step_s);
+  }
+};
+
 /// Forecasts of all runs under the constants asked for last.
 class StepTimes {
  public:
   StepTimes(std::vector<Scenario> runs, NetworkModel network)
       : runs_(std::move(runs)), network_(std::move(network)), seconds_(runs_.size()) {}
 
-  double at(const std::vector<double>& constants, std::size_t run) {
+  const StepSeconds& at(const std::vector<double>& constants, std::size_t run) {
     if (constants != constants_) {
       constants_ = constants;
       workload::Machines machines;
@@ -171,18 +202,19 @@ class StepTimes {
   }
 
  private:
-  double forecast(std::size_t i, workload::Machines& machines) const {
+  StepSeconds forecast(std::size_t i, workload::Machines& machines) const {
     Scenario s = runs_[i];
     for (std::size_t c = 0; c < of_time().size(); ++c) of_time()[c].set(s.software, constants_[c]);
     s.software.send_delay_nodes = static_cast<std::uint32_t>(constants_[kLeastWaiting]);
     if (constants_.size() > kNetwork)
       s.software.transport.network_shares = network_.shares(std::span(constants_).subspan(kNetwork));
-    return to_seconds(schedules::forecast(s, machines).step);
+    return seconds_of(schedules::forecast(s, machines));
   }
 
   const std::vector<Scenario> runs_;
   const NetworkModel network_;
-  std::vector<double> constants_, seconds_;
+  std::vector<double> constants_;
+  std::vector<StepSeconds> seconds_;
 };
 
 double bytes_of(const Scenario& s, workload::Machines& machines) {
@@ -204,31 +236,39 @@ void put_constants(const std::array<StackConstant, count>& of, const RobustFit& 
     out.constants.push_back({std::string(of[c].key), of[c].unit, fit.constants[c]});
 }
 
-void fit_times(std::span<const Scenario> runs, const NetworkModel& network, RunFit& out) {
-  std::vector<std::size_t> with_time;
-  std::vector<Scenario> scenarios;
-  std::vector<double> measured;
+/// What is known of the runs' steps; `run` counts those that have a step time.
+std::vector<StepSample> samples_of(std::span<const Scenario> runs,
+                                   std::span<const std::optional<Time>> traced_compute) {
+  using Of = StepSample::Of;
+  std::vector<StepSample> samples;
+  std::size_t timed = 0;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     if (!runs[i].measured.step_time) continue;
-    with_time.push_back(i);
-    scenarios.push_back(runs[i]);
-    measured.push_back(to_seconds(*runs[i].measured.step_time));
+    const double step = to_seconds(*runs[i].measured.step_time);
+    if (!traced_compute.empty() && traced_compute[i]) {
+      const double compute = to_seconds(*traced_compute[i]);
+      samples.push_back({timed, Of::compute, step, compute});
+      samples.push_back({timed, Of::remainder, step, step - compute});
+    } else {
+      samples.push_back({timed, Of::whole, step, step});
+    }
+    ++timed;
   }
+  return samples;
+}
+
+/// The constants of a step's time, in the order of of_time(), kLeastWaiting and the network's.
+std::vector<Free> free_constants(const Software& stack, std::span<const Scenario> timed, const NetworkModel& network) {
   std::vector<Free> free;
-  for (const StackConstant& c : of_time()) free.push_back(free_of(c, runs.front().software));
-  free.push_back(NetworkModel::least_waiting(scenarios));
+  for (const StackConstant& c : of_time()) free.push_back(free_of(c, stack));
+  free.push_back(NetworkModel::least_waiting(timed));
   const std::vector<Free> of_network = network.constants();
   free.insert(free.end(), of_network.begin(), of_network.end());
+  return free;
+}
 
-  // From far off no run feels its host.
-  std::vector<double> slow_host;
-  for (const Free& each : free) slow_host.push_back(each.start);
-  slow_host[1] = 80e-6;
-  const std::vector<std::vector<double>> starts{slow_host};
-  StepTimes times(std::move(scenarios), network);
-  const RobustFit fit = fit_robust(
-      measured, each_alone(measured.size()), free,
-      [&](const std::vector<double>& constants, std::size_t i) { return times.at(constants, i); }, starts, kScatter);
+/// What was fitted of a step's time, as constants and as the network's shares.
+void put_times(const NetworkModel& network, std::span<const Free> free, const RobustFit& fit, RunFit& out) {
   put_constants(of_time(), fit, out);
   if (out.constants.back().estimate.identified)  // send_delay
     out.constants.push_back({free[kLeastWaiting].name, ConstantUnit::whole, fit.constants[kLeastWaiting]});
@@ -239,11 +279,44 @@ void fit_times(std::span<const Scenario> runs, const NetworkModel& network, RunF
   if (!network.measured.empty() ||
       std::any_of(fit.constants.begin() + static_cast<std::ptrdiff_t>(kNetwork), fit.constants.end(), told))
     out.network_shares = network.shares(std::span(values).subspan(kNetwork));
-  for (std::size_t i = 0; i < with_time.size(); ++i) {
-    FittedRun& run = out.runs[with_time[i]];
+}
+
+void fit_times(std::span<const Scenario> runs, const NetworkModel& network,
+               std::span<const std::optional<Time>> traced_compute, RunFit& out) {
+  std::vector<FittedRun*> timed;
+  std::vector<Scenario> scenarios;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    if (!runs[i].measured.step_time) continue;
+    timed.push_back(&out.runs[i]);
+    scenarios.push_back(runs[i]);
+  }
+  const std::vector<StepSample> samples = samples_of(runs, traced_compute);
+  std::vector<double> measured;
+  std::vector<std::size_t> groups;  // the samples of a run are held out together
+  for (const StepSample& sample : samples) {
+    measured.push_back(sample.step_s);
+    groups.push_back(sample.run);
+  }
+  const std::vector<Free> free = free_constants(runs.front().software, scenarios, network);
+
+  // From far off no run feels its host.
+  std::vector<double> slow_host;
+  for (const Free& each : free) slow_host.push_back(each.start);
+  slow_host[1] = 80e-6;
+  const std::vector<std::vector<double>> starts{slow_host};
+  StepTimes times(std::move(scenarios), network);
+  const RobustFit fit = fit_robust(
+      measured, groups, free,
+      [&](const std::vector<double>& constants, std::size_t i) {
+        return samples[i].predicted(times.at(constants, samples[i].run));
+      },
+      starts, kScatter);
+  put_times(network, free, fit, out);
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    FittedRun& run = *timed[samples[i].run];
     run.measured_s = measured[i];
-    run.predicted_s = measured[i] * (1 + fit.errors[i]);
-    run.held_out_s = measured[i] * (1 + fit.held_out[i]);
+    run.predicted_s = run.predicted_s.value_or(measured[i]) + measured[i] * fit.errors[i];
+    run.held_out_s = run.held_out_s.value_or(measured[i]) + measured[i] * fit.held_out[i];
   }
 }
 
@@ -275,14 +348,15 @@ void fit_memory(std::span<const Scenario> runs, RunFit& out) {
 
 }  // namespace
 
-RunFit fit_runs(std::span<const Scenario> runs, std::span<const ShareOverNodes> network) {
+RunFit fit_runs(std::span<const Scenario> runs, std::span<const ShareOverNodes> network,
+                std::span<const std::optional<Time>> traced_compute) {
   RunFit out;
   NetworkModel model{{network.begin(), network.end()}, 0};
   for (const Scenario& run : runs) {
     out.runs.push_back({run.name, {}, {}});
     model.most_nodes = std::max(model.most_nodes, nodes_filled(run.cluster));
   }
-  fit_times(runs, model, out);
+  fit_times(runs, model, traced_compute, out);
   fit_memory(runs, out);
   return out;
 }

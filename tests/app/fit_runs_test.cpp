@@ -100,5 +100,40 @@ TEST_F(FitRuns, SaysWhatItCannotFit) {
   EXPECT_THAT(word.err, HasSubstr("network.csv:2:12: found 'two', expected a whole number of nodes"));
 }
 
+constexpr const char* kTraced = STEPCAST_SOURCE_DIR "/tests/app/traces/resnet-50-v100.pt.trace.json.gz";
+
+/// ResNet-50 on one V100, as the published trace has it, with other keys behind.
+std::string traced_run(const std::string& keys, const std::string& values) {
+  return "name,cluster.node,cluster.gpus,model,training.global_batch,training.micro_batch,training.precision,"
+         "training.optimizer,software" +
+         keys + "\nresnet,dgx-1-v100-16gb,1,resnet-50,32,32,fp32,momentum,ngc-pytorch-2020" + values + "\n";
+}
+
+TEST_F(FitRuns, ReadsARunsTrace) {
+  const std::string runs = written("traced.csv", traced_run(",measured.trace", std::string(",") + kTraced));
+  const Outcome fit = run_program("fit --runs " + runs);
+  ASSERT_EQ(fit.status, 0) << fit.err;
+  EXPECT_THAT(fit.out, HasSubstr("# resnet: 0.128 s measured, "));
+  EXPECT_THAT(fit.out, HasSubstr("; B: ProfilerStep#8 of "));
+  EXPECT_THAT(fit.out, HasSubstr("#   part"));
+  EXPECT_THAT(fit.out, HasSubstr("#     matrix multiplies"));
+  EXPECT_THAT(fit.out, HasSubstr("#     host"));
+}
+
+TEST_F(FitRuns, RefusesATraceThatIsNone) {
+  const std::string none = written("none.txt", "a note\n");
+  const Outcome text = run_program("fit --runs " + written("text.csv", traced_run(",measured.trace", ",none.txt")));
+  EXPECT_EQ(text.status, 2);
+  EXPECT_THAT(text.err, HasSubstr("none.txt: found no trace, which measured.trace of 'resnet' names"));
+  const Outcome missing = run_program("fit --runs " + written("gone.csv", traced_run(",measured.trace", ",gone.json")));
+  EXPECT_EQ(missing.status, 2);
+  EXPECT_THAT(missing.err, HasSubstr("gone.json: no such file"));
+  const std::string both =
+      written("both.csv", traced_run(",measured.trace,measured.step_time", std::string(",") + kTraced + ",10 ms"));
+  const Outcome faster = run_program("fit --runs " + both);
+  EXPECT_EQ(faster.status, 2);
+  EXPECT_THAT(faster.err, HasSubstr("measured.step_time: found 0.01 s, less than the "));
+}
+
 }  // namespace
 }  // namespace stepcast::app

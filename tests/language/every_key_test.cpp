@@ -490,6 +490,8 @@ TEST(EveryKey, OfTheMeasurementIsStored) {
   EXPECT_EQ(measured.outcome, schedules::RunOutcome::ran);
   EXPECT_EQ(measured.memory_is, schedules::MemoryFigure::reserved);
   EXPECT_EQ(measured.peak_memory, Bytes{42LL << 30});
+  EXPECT_EQ(measured.trace, "step.json.gz");
+  EXPECT_EQ(measured.trace_steps, 3u);
   EXPECT_EQ(measured.phases, (std::map<std::string, Time>{{"layer_forward", milliseconds(1)},
                                                           {"layer_backward", milliseconds(2)},
                                                           {"exposed_data_communication", milliseconds(3)},

@@ -98,6 +98,26 @@ TEST(RunFit, IsPulledLittleByARunThatIsFarOff) {
   EXPECT_NEAR(estimate(fit, "host_per_kernel").value, 60e-6, 10e-6);
 }
 
+/// Every step waits for something that no constant stands for. Step times alone make slow kernels of that, traces do
+/// not.
+TEST(RunFit, TakesWhatTracesSayOfComputeForItself) {
+  if (test::kSanitized) GTEST_SKIP() << "a fit's digits, not memory: checked in release";
+  std::vector<Scenario> all = measured(runs(), plant);
+  std::vector<std::optional<Time>> compute;
+  workload::Machines machines;
+  for (Scenario& s : all) {
+    Scenario real = s;
+    plant(real.software);
+    const schedules::TimeSplit time = schedules::forecast(real, machines).stages.front().time;
+    compute.emplace_back(time.compute + time.optimizer);
+    s.measured.step_time = Time{s.measured.step_time->value * 6 / 5};
+  }
+  EXPECT_LT(estimate(fit_runs(all, {}), "compute_share").value, 0.75);
+  const RunFit fit = fit_runs(all, {}, compute);
+  EXPECT_NEAR(estimate(fit, "compute_share").value, 0.8, 0.02);
+  for (const FittedRun& run : fit.runs) EXPECT_GT(*run.predicted_s, 0.7 * *run.measured_s) << run.name;
+}
+
 TEST(RunFit, RefusesTooFewRuns) {
   std::vector<Scenario> few = measured(runs(), plant);
   few.resize(3);
