@@ -234,7 +234,7 @@ int search_plans(const std::vector<std::string>& words) {
         [&](const search::Space& space) { return answer_of(space, options, machines); });
   }
   const search::Space space = space_asked(*asked, question.scenario, options.objective);
-  const SearchReport report = search_report(space, answer_of(space, options, machines));
+  const SearchReport report = search_report(space, answer_of(space, options, machines), options.objective);
   const std::vector<search::Found>& best = report.answer.best;
   if (!emit.empty() && best.empty()) throw InputError("--emit", "no plan of the space fits");
   if (!emit.empty())
