@@ -89,8 +89,8 @@ search::Space search_space(schedules::Scenario start, search::Objective objectiv
   return space;
 }
 
-SearchReport search_report(search::Space space, search::Answer answer) {
-  SearchReport report{std::move(space), std::move(answer), {}};
+SearchReport search_report(search::Space space, search::Answer answer, search::Objective objective) {
+  SearchReport report{std::move(space), std::move(answer), objective, {}};
   const std::vector<calibrate::Residual> measured = measured_residuals();
   for (const search::Found& plan : report.answer.best)
     report.bands.push_back(

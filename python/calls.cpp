@@ -176,7 +176,7 @@ std::string search(const Asking& asked, const SearchCall& call) {
   const Threads limit(call.threads);
   const search::Space space =
       app::search_space(scenario_of(asked, call.settings), options.objective, call.over, call.fix);
-  return app::search_json(app::search_report(space, search::search(space, options, machines())));
+  return app::search_json(app::search_report(space, search::search(space, options, machines()), options.objective));
 }
 
 std::string plan(const std::vector<Asking>& asked, const PlanCall& call) {

@@ -218,7 +218,7 @@ Forecast forecast_on(const workload::Machine& machine, workload::Machines& machi
   out.step = time;
   if (!exact) {
     PieceTimes first(kinds.front(), model, ranks, timer, true, brief.shape.splits_backward, slow, other,
-                     copies ? &*copies : nullptr, true);
+                     copies ? &*copies : nullptr, SiblingTime::first);
     StepInput at_least{s, machine, ranks, model, &pipeline, chunks, first};
     at_least.first_siblings = true;
     at_least.stragglers = input.stragglers;

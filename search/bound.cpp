@@ -1,6 +1,9 @@
 #include "search/bound.h"
 
 #include <algorithm>
+#include <array>
+#include <initializer_list>
+#include <numeric>
 #include <vector>
 
 #include "models/cost/optimizer.h"
@@ -12,12 +15,16 @@
 #include "schedules/pipeline/placement.h"
 #include "schedules/step/lane_groups.h"
 #include "schedules/step/traffic.h"
+#include "search/traffic_times.h"
 #include "workload/link_capacity.h"
 
 namespace stepcast::search {
 namespace {
 
 using namespace schedules;
+
+/// Of what links carry: many loads that are rounded to picoseconds each.
+constexpr double kOfLoads = 1e-6;
 
 /// What the passes of a virtual stage take for one micro-batch.
 struct ChunkTimes {
@@ -31,10 +38,15 @@ struct Passes {
   Shape shape;
   std::vector<std::vector<ChunkTimes>> chunks;  ///< by stage and virtual stage
   std::vector<Time> update;                     ///< of the weights, by stage
+  bool stand_alone = false;                     ///< groups that share a link need not ask at once
+  /// By stage: passes forward and back of each kind of block in a step, and what traffic inside the layers loads; none:
+  /// GPUs of two kinds have times and traffic of their own.
+  std::vector<std::vector<double>> runs{};
+  std::vector<const InnerLoads*> loads{};
 };
 
 /// What of a pass surely takes the GPU's time. `kernels_alone`: traffic in it may hide, or take less than when all
-/// groups ask at once (up to kMostUnfoldedGpus GPUs each group may go its own way, and with GPUs of two kinds it does).
+/// groups ask at once.
 Time least(const PassTime& pass, bool kernels_alone) {
   return kernels_alone ? pass.compute + pass.exposed_host : pass.duration;
 }
@@ -201,12 +213,56 @@ class Course {
   mutable std::vector<Time> heads_, tails_;  ///< empty: to be worked out anew
 };
 
+/// Traffic that the ranks of a sample begin at the same moment, because they wait for each other inside every layer.
+class InStep {
+ public:
+  /// Of none.
+  InStep(const TrafficTimes& times, const topology::Cluster& cluster) : times_(times), cluster_(cluster) {}
+
+  /// Those of the first sample, where groups stand alone: simulated steps keep ranks in step by their traffic inside
+  /// layers if groups of any other traffic take unlike times.
+  void find(const Passes& passes, const Plan& plan, const Ranks& ranks, const Traffic& traffic) {
+    const Parallelism& p = passes.s.parallelism;
+    const auto takes_unlike_times = [&](const std::array<Declared, 2>& sends) {
+      return times_.unlike(sends[0].communication) || times_.unlike(sends[1].communication);
+    };
+    if (p.tensor * p.context == 1 || p.pipeline == 1 || std::ranges::none_of(traffic.sends, takes_unlike_times)) return;
+    const Blocks& blocks = plan.staged.models.front();
+    for (const std::vector<BlockRange>& chunks : plan.staged.chunks)
+      for (const BlockRange& chunk : chunks) {
+        bool layer = false;
+        for (const std::uint32_t place : places({&chunk, 1})) layer = layer || blocks.at(place).layer;
+        if (!layer) return;
+      }
+    together_.resize(ranks.count());
+    for (std::uint32_t rank = 0; rank < ranks.count(); ++rank)
+      together_[rank] = ranks.coordinate(rank).data < p.context;
+  }
+
+  /// What they take at least, one after the other.
+  Time least(std::initializer_list<const Declared*> all) const {
+    std::vector<workload::CommunicationId> ids;
+    Time alone{};
+    for (const Declared* each : all) {
+      if (each == nullptr) continue;
+      ids.push_back(each->communication);
+      alone += times_.alone(each->communication);
+    }
+    return together_.empty() ? alone : times_.begun_together(ids, together_, cluster_);
+  }
+
+ private:
+  const TrafficTimes& times_;
+  const topology::Cluster& cluster_;
+  std::vector<bool> together_;  ///< by GPU; empty: nothing is known
+};
+
 /// The times of a plan's data-parallel traffic that nothing can hide, added to its course. Where stages hold two copies
 /// of the model, or never drain, nothing is.
 class DataTraffic {
  public:
-  DataTraffic(const Passes& passes, const Traffic& traffic, const workload::Flows& flows)
-      : p_(passes), s_(passes.s), traffic_(traffic), flows_(flows) {}
+  DataTraffic(const Passes& passes, const Traffic& traffic, const TrafficTimes& times, const InStep& in_step)
+      : p_(passes), s_(passes.s), traffic_(traffic), times_(times), in_step_(in_step) {}
 
   void add_to(Course& course) const {
     for (std::uint32_t stage = 0; stage < p_.shape.stages; ++stage) {
@@ -215,7 +271,7 @@ class DataTraffic {
       const Time spread = s_.training.optimizer == Optimizer::none ? Time{} : alone(plan.spread);
       if (s_.data_parallel.zero == 3) add_gathers(course, stage, plan);
       if (plan.whole)
-        course.behind(stage, alone(plan.whole) + spread);
+        course.behind(stage, after(stage, &*plan.whole, plan));
       else if (sums_each_micro_batch(s_))
         add_sums_of_micro_batches(course, stage, plan, spread);
       else
@@ -225,11 +281,11 @@ class DataTraffic {
 
  private:
   Time alone(const std::optional<Declared>& declared) const {
-    return declared ? flows_.alone(declared->communication) : Time{};
+    return declared ? times_.alone(declared->communication) : Time{};
   }
   Time alone(const std::vector<Declared>& sums) const {
     Time all{};
-    for (const Declared& sum : sums) all += flows_.alone(sum.communication);
+    for (const Declared& sum : sums) all += times_.alone(sum.communication);
     return all;
   }
 
@@ -257,25 +313,35 @@ class DataTraffic {
 
   /// The sum that follows the last piece of a backward pass; of several chunks that of the shortest. None follows where
   /// that piece has no gradients.
-  Time last_sum(const DataPlan& plan) const {
-    std::optional<Time> least;
+  const Declared* last_sum(const DataPlan& plan) const {
+    const Declared* shortest = nullptr;
     for (std::size_t v = 0; v < plan.buckets.size(); ++v) {
-      const bool follows = !plan.buckets[v].empty() && plan.bucket_ends[v].back() + 1 == plan.chunks[v].pieces.size();
-      const Time here = follows ? flows_.alone(plan.buckets[v].back().communication) : Time{};
-      least = std::min(least.value_or(here), here);
+      if (plan.buckets[v].empty() || plan.bucket_ends[v].back() + 1 != plan.chunks[v].pieces.size()) return nullptr;
+      const Declared& last = plan.buckets[v].back();
+      if (shortest == nullptr || times_.alone(last.communication) < times_.alone(shortest->communication))
+        shortest = &last;
     }
-    return least.value_or(Time{});
+    return shortest;
+  }
+
+  /// What follows the last pass besides the update: a sum, and where there is an update its parameters.
+  Time after(std::uint32_t stage, const Declared* sum, const DataPlan& plan) const {
+    const bool spreads = plan.spread && s_.training.optimizer != Optimizer::none;
+    const Declared* spread = spreads ? &*plan.spread : nullptr;
+    const Time alone = (sum != nullptr ? times_.alone(sum->communication) : Time{}) +
+                       (spreads ? times_.alone(spread->communication) : Time{});
+    return std::max(alone, in_step_.least({sum, spread}) - p_.update[stage]);  // some ranks may update meanwhile
   }
 
   void add_sums_of_micro_batches(Course& course, std::uint32_t stage, const DataPlan& plan, Time spread) const {
     Time all{}, longest{};
     for (std::uint32_t v = 0; v < plan.buckets.size(); ++v) {
       all += alone(plan.buckets[v]) * course.visits(stage, v);
-      for (const Declared& sum : plan.buckets[v]) longest = std::max(longest, flows_.alone(sum.communication));
+      for (const Declared& sum : plan.buckets[v]) longest = std::max(longest, times_.alone(sum.communication));
     }
     // Each keeps the stage from its next pass, but for the last one.
     if (!data_overlap(s_) && all > longest) course.between(stage, all - longest);
-    course.behind(stage, last_sum(plan) + spread);
+    course.behind(stage, after(stage, last_sum(plan), plan));
     course.beside(stage, all + p_.update[stage] + spread);
   }
 
@@ -286,13 +352,14 @@ class DataTraffic {
       const Time before = course.head(stage) + course.busy(stage) - chunk.backward - chunk.weight;
       course.beside(stage, before + alone(plan.buckets.front()) + p_.update[stage] + spread);
     }
-    course.behind(stage, last_sum(plan) + spread);
+    course.behind(stage, after(stage, last_sum(plan), plan));
   }
 
   const Passes& p_;
   const Scenario& s_;
   const Traffic& traffic_;
-  const workload::Flows& flows_;
+  const TrafficTimes& times_;
+  const InStep& in_step_;
 };
 
 /// Whether nothing is bounded.
@@ -301,74 +368,135 @@ bool unbounded(const Scenario& s) {
          s.data_parallel.consistency != Consistency::bulk_synchronous || s.data_parallel.local_steps > 1;
 }
 
-/// When the busiest link has carried all data-parallel traffic of a step, whatever runs beside what.
-Time busiest_link(const Passes& passes, const Course& course, const Traffic& traffic, const workload::Flows& flows) {
-  const Scenario& s = passes.s;
-  std::vector<double> carried(flows.cluster().links(), 0);
-  const auto carry = [&](const std::optional<Declared>& declared, std::int64_t times) {
+/// Whether a stage sends on, forward or back, what each micro-batch has made of a chunk.
+bool sends(const Passes& passes, ChunkPlace from, bool forward) {
+  const std::optional<ChunkPlace> to = next_place(passes.shape, from, forward);
+  if (!to || to->stage == from.stage) return false;
+  return forward || passes.chunks[to->stage][to->virtual_stage].backward > Time{};  // else it is frozen
+}
+
+/// Bytes over links in a step, whatever runs beside what.
+class Links {
+ public:
+  Links(const Passes& passes, const Course& course, const topology::Cluster& cluster)
+      : p_(passes), course_(course), cluster_(cluster), seconds_(cluster.links(), 0) {}
+
+  /// When the busiest of them has carried all of a step's.
+  Time busiest(const Traffic& traffic, const TrafficTimes& times) {
+    carry_inner();
+    carry_sends(traffic, times);
+    for (const Declared& sum : traffic.tied_embeddings) carry(sum, 1, times);
+    if (weight_copies(p_.s.parallelism) > 1) carry_data(traffic, times);
+    return from_seconds(*std::ranges::max_element(seconds_) * (1 - kOfLoads));
+  }
+
+ private:
+  void carry(const std::optional<Declared>& declared, std::int64_t runs, const TrafficTimes& times) {
     if (!declared) return;
-    flows.each_load(declared->communication, [&](const collectives::Timing::Load& load) {
-      carried[topology::index(load.link)] += load.occupied * static_cast<double>(times);
+    times.each_load(declared->communication, [&](const collectives::Timing::Load& load, double scale) {
+      seconds_[topology::index(load.link)] += load.occupied * scale * static_cast<double>(runs) /
+                                              workload::link_capacity(cluster_, nullptr, load.link).value;
     });
-  };
-  for (std::uint32_t stage = 0; stage < passes.shape.stages; ++stage) {
-    const DataPlan& plan = traffic.data[stage];
-    carry(plan.whole, 1);
-    if (s.training.optimizer != Optimizer::none) carry(plan.spread, 1);
-    for (std::uint32_t v = 0; v < plan.buckets.size(); ++v) {
-      for (const Declared& sum : plan.buckets[v]) carry(sum, sums_each_micro_batch(s) ? course.visits(stage, v) : 1);
-      if (v >= plan.gathers.size()) continue;
-      for (const Gathers& gathers : plan.gathers[v]) {  // at least for the forward passes, and where it is trained back
-        const bool back = !plan.buckets[v].empty() && s.training.frozen_layers == 0;
-        carry(gathers.ahead, course.visits(stage, v) * (back ? 2 : 1));
-        carry(gathers.rest, course.visits(stage, v) * (back ? 2 : 1));
+  }
+
+  void carry_inner() {
+    // Stages at one place in unlike nodes share what they were timed to take, with the links of the first of them.
+    for (std::size_t stage = 0; stage < p_.loads.size(); ++stage) {
+      const auto first = p_.loads.begin(), own = first + static_cast<std::ptrdiff_t>(stage);
+      if (std::find(first, own, *own) != own) continue;
+      for (const InnerLoads::OnLink& each : p_.loads[stage]->links())
+        seconds_[topology::index(each.link)] +=
+            std::inner_product(each.seconds.begin(), each.seconds.end(), p_.runs[stage].begin(), 0.0);
+    }
+  }
+
+  void carry_sends(const Traffic& traffic, const TrafficTimes& times) {
+    for (std::uint32_t stage = 0; stage < p_.shape.stages && p_.shape.stages > 1; ++stage)
+      for (std::uint32_t v = 0; v < p_.shape.virtual_stages; ++v)
+        for (const bool forward : {true, false})
+          if (sends(p_, {stage, v}, forward))
+            carry(traffic.sends[stage][goes_down(p_.shape, v) == forward ? 0 : 1], course_.visits(stage, v), times);
+  }
+
+  void carry_data(const Traffic& traffic, const TrafficTimes& times) {
+    const Scenario& s = p_.s;
+    for (std::uint32_t stage = 0; stage < p_.shape.stages; ++stage) {
+      const DataPlan& plan = traffic.data[stage];
+      carry(plan.whole, 1, times);
+      if (s.training.optimizer != Optimizer::none) carry(plan.spread, 1, times);
+      for (std::uint32_t v = 0; v < plan.buckets.size(); ++v) {
+        for (const Declared& sum : plan.buckets[v])
+          carry(sum, sums_each_micro_batch(s) ? course_.visits(stage, v) : 1, times);
+        if (v >= plan.gathers.size()) continue;
+        for (const Gathers& gathers :
+             plan.gathers[v]) {  // at least for the forward passes, and where it is trained back
+          const bool back = !plan.buckets[v].empty() && s.training.frozen_layers == 0;
+          carry(gathers.ahead, course_.visits(stage, v) * (back ? 2 : 1), times);
+          carry(gathers.rest, course_.visits(stage, v) * (back ? 2 : 1), times);
+        }
       }
     }
   }
-  double most = 0;
-  for (std::uint32_t link = 0; link < carried.size(); ++link)
-    if (carried[link] > 0)
-      most = std::max(most,
-                      carried[link] / workload::link_capacity(flows.cluster(), nullptr, topology::LinkId{link}).value);
-  constexpr double kRounding = 1e-6;  // of many loads that are rounded to picoseconds each
-  return from_seconds(most * (1 - kRounding));
-}
+
+  const Passes& p_;
+  const Course& course_;
+  const topology::Cluster& cluster_;
+  std::vector<double> seconds_;  ///< that each is busy, by LinkId
+};
 
 /// Sends between stages, and what they keep the GPU from where nothing runs beside them.
-void add_sends(Course& course, const Passes& passes, const Traffic& traffic, const workload::Flows& flows) {
+void add_sends(Course& course, const Passes& passes, const Traffic& traffic, const InStep& in_step) {
   for (std::uint32_t stage = 0; stage < passes.shape.stages && passes.shape.stages > 1; ++stage) {
-    const Time down = flows.alone(traffic.sends[stage][0].communication),
-               up = flows.alone(traffic.sends[stage][1].communication);
+    const Time down = in_step.least({&traffic.sends[stage][0]}), up = in_step.least({&traffic.sends[stage][1]});
     course.send(stage, down, up);
     if (pipeline_overlap(passes.s)) continue;
     Time all{};
     for (std::uint32_t v = 0; v < passes.shape.virtual_stages; ++v)
-      for (const bool forward : {true, false}) {
-        const std::optional<ChunkPlace> to = next_place(passes.shape, {stage, v}, forward);
-        if (!to || to->stage == stage) continue;
-        if (!forward && passes.chunks[to->stage][to->virtual_stage].backward == Time{}) continue;  // frozen
-        all += (goes_down(passes.shape, v) == forward ? down : up) * course.visits(stage, v);
-      }
+      for (const bool forward : {true, false})
+        if (sends(passes, {stage, v}, forward))
+          all += (goes_down(passes.shape, v) == forward ? down : up) * course.visits(stage, v);
     const Time last = std::max(down, up);  // it is part of the way back
     if (all > last) course.between(stage, all - last);
   }
 }
 
+/// What traffic inside layers loads, by stage. `loads`: what is known of it.
+void add_inner_loads(Passes& passes, Course& course, const Plan& plan, LayerTimes::Timed& timed,
+                     StepBound::LoadsOfKinds& loads, const topology::Cluster& cluster) {
+  if (passes.s.cluster.other) return;
+  for (std::uint32_t stage = 0; stage < passes.shape.stages; ++stage) {
+    const std::vector<PieceTimes::TimedPiece>& kinds = timed.pieces.at({0, 0, stage});
+    const InnerLoads& of_stage = loads.try_emplace(&kinds, kinds, cluster).first->second;
+    std::vector<double>& runs = passes.runs.emplace_back(kinds.size(), 0);
+    for (std::uint32_t v = 0; v < passes.shape.virtual_stages; ++v)
+      for (const std::uint32_t place : places({&plan.staged.chunks[stage][v], 1}))
+        runs[plan.staged.models.front().order[place]] += static_cast<double>(course.visits(stage, v));
+    passes.loads.push_back(&of_stage);
+    course.beside(stage, from_seconds(of_stage.busiest(runs) * (1 - kOfLoads)));
+  }
+}
+
 bool has_updates_after_flush(const Plan& plan) { return plan.staged.pipeline.updates == Updates::after_flush; }
 
-Passes passes_of(const Scenario& s, const Plan& plan, PieceTimes& pieces) {
+/// Whether each group may go its own way, if some take unlike times.
+bool may_stand_alone(const Scenario& s) { return s.cluster.gpus <= kMostUnfoldedGpus; }
+
+Passes passes_of(const Scenario& s, const Plan& plan, LayerTimes::Timed& timed) {
   Passes passes{s, plan.staged.pipeline.shape, {}, {}};
-  std::vector<OnStage> kinds;
-  const std::uint32_t last = s.cluster.other ? weight_copies(s.parallelism) - 1 : 0;
-  for (std::uint32_t stage = 0; stage < passes.shape.stages; ++stage)
-    kinds.push_back({pieces.at({0, 0, stage}), pieces.at({0, last, stage})});
   const PipelineSchedule* schedule = find_pipeline(s.pipeline.schedule);
-  const bool own_times = !pieces.alike() && s.cluster.gpus <= kMostUnfoldedGpus;
-  const bool kernels_alone = own_times || s.cluster.other || schedule == nullptr || schedule->runs_together;
+  const bool kernels_alone = s.cluster.other || schedule == nullptr || schedule->runs_together;
+  const std::uint32_t last = s.cluster.other ? weight_copies(s.parallelism) - 1 : 0;
   for (std::uint32_t stage = 0; stage < passes.shape.stages; ++stage) {
+    timed.pieces.at({0, 0, stage});
+    timed.pieces.at({0, last, stage});
+  }
+  passes.stand_alone = !timed.pieces.alike() && may_stand_alone(s);
+  PieceTimes& pieces = passes.stand_alone && !kernels_alone ? timed.least() : timed.pieces;
+  for (std::uint32_t stage = 0; stage < passes.shape.stages; ++stage) {
+    const OnStage kinds{pieces.at({0, 0, stage}), pieces.at({0, last, stage})};
     std::vector<ChunkTimes>& chunks = passes.chunks.emplace_back();
     for (const BlockRange& range : plan.staged.chunks[stage])
-      chunks.push_back(times_of(s, plan.staged.models.front(), range, kinds[stage], kernels_alone));
+      chunks.push_back(times_of(s, plan.staged.models.front(), range, kinds, kernels_alone));
     passes.update.push_back(update_of(s, plan, stage));
   }
   return passes;
@@ -394,29 +522,35 @@ Course course_of(const Passes& passes, const Plan& plan) {
 Time StepBound::of_passes(const Scenario& s, const Plan& plan) {
   if (unbounded(s)) return {};
   LayerTimes::Timed& own = times_.of(s, plan);
-  const Passes passes = passes_of(s, plan, own.pieces);
-  return course_of(passes, plan).least();
+  Passes passes = passes_of(s, plan, own);
+  Course course = course_of(passes, plan);
+  // Else they are in the times of passes.
+  if (has_updates_after_flush(plan) && passes.stand_alone)
+    add_inner_loads(passes, course, plan, own, loads_, times_.machine().cluster());
+  return course.least();
 }
 
 Time StepBound::with_traffic(const Scenario& s, const Plan& plan) {
   if (unbounded(s)) return {};
   LayerTimes::Timed& own = times_.of(s, plan);
-  const Passes passes = passes_of(s, plan, own.pieces);
+  Passes passes = passes_of(s, plan, own);
   Course course = course_of(passes, plan);
-  const bool one_model = copies(passes.shape) == 1 && has_updates_after_flush(plan);
-  const bool may_unfold = s.cluster.gpus <= kMostUnfoldedGpus;
-  if ((may_unfold && !own.pieces.alike()) || !one_model || s.cluster.other) return course.least();
+  if (!has_updates_after_flush(plan)) return course.least();
+  const topology::Cluster& cluster = times_.machine().cluster();
+  add_inner_loads(passes, course, plan, own, loads_, cluster);
+  if (copies(passes.shape) > 1 || s.cluster.other) return course.least();
   StepInput input{
       s,         times_.machine(), own.ranks, plan.staged.models.front(), &plan.staged.pipeline, plan.staged.chunks,
       own.pieces};
-  input.first_siblings = true;
   const Traffic traffic = declare_traffic(input, LaneGroups(passes.shape, own.ranks, false));
-  const workload::Flows flows = flows_of(input, traffic);
-  if (may_unfold && !flows.alike()) return course.least();
-  add_sends(course, passes, traffic, flows);
-  if (weight_copies(s.parallelism) == 1) return course.least();
-  DataTraffic(passes, traffic, flows).add_to(course);
-  return std::max(course.least(), busiest_link(passes, course, traffic, flows));
+  TrafficTimes times(traffic.communications, times_.machine().timer());
+  const bool stand_alone = may_stand_alone(s) && (!own.pieces.alike() || !times.alike());
+  if (stand_alone) times.stand_alone();
+  InStep in_step(times, cluster);
+  if (stand_alone) in_step.find(passes, plan, own.ranks, traffic);
+  add_sends(course, passes, traffic, in_step);
+  if (weight_copies(s.parallelism) > 1) DataTraffic(passes, traffic, times, in_step).add_to(course);
+  return std::max(course.least(), Links(passes, course, cluster).busiest(traffic, times));
 }
 
 }  // namespace stepcast::search

@@ -1,8 +1,11 @@
 #pragma once
 
+#include <map>
 #include <memory>
+#include <vector>
 
 #include "schedules/plan/plan.h"
+#include "search/inner_loads.h"
 #include "search/layer_times.h"
 #include "workload/machine.h"
 
@@ -14,17 +17,20 @@ namespace stepcast::search {
 ///
 /// A stage cannot begin before the first micro-batch has come through the stages before it, runs all its passes one
 /// after the other, and what follows its last backward pass is that micro-batch's way back and the update of the
-/// weights. Where passes share a GPU with traffic they only take longer.
+/// weights. Where passes share a GPU with traffic they only take longer. And no link carries more than it can.
 class StepBound {
  public:
   explicit StepBound(std::shared_ptr<const workload::Machine> machine) : times_(std::move(machine)) {}
 
+  /// By what its stages' blocks take.
+  using LoadsOfKinds = std::map<const std::vector<schedules::PieceTimes::TimedPiece>*, InnerLoads>;
+
   /// The times of layers that it goes by.
   LayerTimes& times() { return times_; }
 
-  /// From the plan's passes and bubbles. Requires `plan` to be schedules::plan(scenario). O(layers). 0 where the ranks
-  /// of a stage do unlike things or do not wait for each other, of which nothing is bounded. Of GPUs of two kinds the
-  /// faster ones of each stage count.
+  /// From the plan's passes and bubbles, and the links that traffic inside layers keeps busy. Requires `plan` to be
+  /// schedules::plan(scenario). O(layers). 0 where the ranks of a stage do unlike things or do not wait for each other,
+  /// of which nothing is bounded. Of GPUs of two kinds the faster ones of each stage count.
   Time of_passes(const schedules::Scenario& scenario, const schedules::Plan& plan);
 
   /// With what nothing hides of the traffic between stages and between data ranks as well; never less. About a tenth of
@@ -33,6 +39,7 @@ class StepBound {
 
  private:
   LayerTimes times_;
+  LoadsOfKinds loads_;
 };
 
 }  // namespace stepcast::search

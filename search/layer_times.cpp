@@ -23,8 +23,16 @@ LayerTimes::Timed::Timed(const Scenario& scenario, const StagedModel& staged, co
       other(staged.kinds.size() > 1 ? std::optional(staged.kinds.back()) : std::nullopt),
       other_blocks(staged.models.back()),
       ranks(own.parallelism, machine.cluster().gpus_per_node(), machine.cluster().fabric_may_block()),
-      pieces(own, blocks, ranks, machine.timer(), true, staged.pipeline.shape.splits_backward, nullptr,
-             other_kind(other, other_blocks), nullptr, true) {}
+      splits_backward(staged.pipeline.shape.splits_backward),
+      pieces(own, blocks, ranks, machine.timer(), true, splits_backward, nullptr, other_kind(other, other_blocks)),
+      machine_(machine) {}
+
+PieceTimes& LayerTimes::Timed::least() {
+  if (least_ == nullptr)
+    least_ = std::make_unique<PieceTimes>(own, blocks, ranks, machine_.timer(), true, splits_backward, nullptr,
+                                          other_kind(other, other_blocks), nullptr, SiblingTime::any);
+  return *least_;
+}
 
 LayerTimes::Key LayerTimes::key(const Scenario& s) {
   const bool splits = planned_shape(s, micro_batches(s)).splits_backward,

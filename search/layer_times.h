@@ -23,16 +23,24 @@ class LayerTimes {
  public:
   explicit LayerTimes(std::shared_ptr<const workload::Machine> machine) : machine_(std::move(machine)) {}
 
-  /// The blocks of some of these plans, and what times them. Ranks that do the same at the same time take the time of
-  /// the first of them to end.
+  /// The blocks of some of these plans, and what times them.
   struct Timed {
     Timed(const schedules::Scenario& scenario, const schedules::StagedModel& staged, const workload::Machine& machine);
+    Timed(const Timed&) = delete;
+    /// What they take at least where siblings take unlike times and do not stay together.
+    schedules::PieceTimes& least();
+
     const schedules::Scenario own;
     const schedules::Blocks blocks;
     const std::optional<schedules::Scenario> other;  ///< as GPUs of a second kind see it, and their blocks
     const schedules::Blocks other_blocks;
     const schedules::Ranks ranks;
+    const bool splits_backward;
     schedules::PieceTimes pieces;
+
+   private:
+    const workload::Machine& machine_;
+    std::unique_ptr<schedules::PieceTimes> least_;  ///< none: not asked for yet
   };
 
   /// None: not timed yet.

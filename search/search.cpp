@@ -170,25 +170,25 @@ class Search {
     try {
       if (!schedules::check(space_.start).empty()) return;
       schedules::Forecast own = schedules::forecast(space_.start, machines_, {.advise = false});
+      if (own.out_of_memory) answer_.own_misses = own.out_of_memory->needed - own.out_of_memory->available;
       if (!own.simulated || own.out_of_memory) return;
-      answer_.own = own.step;
-      if (answer_.left > 0 || answer_.unscreened > 0) keep_start(std::move(own));
+      const Bytes memory = peak_memory(schedules::plan(space_.start, machines_));
+      answer_.own = Found{{}, space_.start, std::move(own), {}, memory};
+      if (answer_.left > 0 || answer_.unscreened > 0) keep_start(*answer_.own);
     } catch (const InputError&) {  // the cluster cannot carry it
     }
   }
 
   /// Where the search ended before its time, the plan that it starts from is found too, if it is one of the space.
-  void keep_start(schedules::Forecast own) {
-    Settings settings{};
+  void keep_start(Found own) {
     for (std::size_t axis = 0; axis < kAxes; ++axis) {
-      settings[axis] = axes()[axis].of(space_.start);
-      if (std::ranges::find(space_.values[axis], settings[axis]) == space_.values[axis].end()) return;
+      own.settings[axis] = axes()[axis].of(space_.start);
+      if (std::ranges::find(space_.values[axis], own.settings[axis]) == space_.values[axis].end()) return;
     }
     constexpr std::uint64_t kLast = std::numeric_limits<std::uint64_t>::max();  // its place, which nobody has looked up
-    const Bytes memory = peak_memory(schedules::plan(space_.start, machines_));
-    const Score of_start = score(space_.start, own.step, memory, &own, kLast);
+    const Score of_start = score(own.scenario, own.forecast.step, own.memory, &own.forecast, kLast);
     if (!best_.empty() && best_.front().score.first <= of_start.first) return;  // it may be found already
-    keep({settings, space_.start, std::move(own), {}, memory}, kLast);
+    keep(std::move(own), kLast);
     ++answer_.simulated;
     if (answer_.left > 0) --answer_.left;
   }

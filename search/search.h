@@ -58,9 +58,10 @@ struct Refused {
 struct Answer {
   std::vector<Found> best;       ///< the best first
   std::vector<FrontPlan> front;  ///< the fastest first
-  /// The step of the plan that the space starts from, which need not be of the space. None: it does not fit, or cannot
-  /// run.
-  std::optional<Time> own{};
+  /// The plan that the space starts from, which need not be of the space (then its settings say nothing). None: it does
+  /// not fit, or cannot run.
+  std::optional<Found> own{};
+  std::optional<Bytes> own_misses{};  ///< so much of a GPU's memory or a node's, where it does not fit
   /// Plans that the checks accept; of those: that do not fit; whose bound keeps them from the answer; that were
   /// simulated; that the cluster cannot carry after all; that were left when the budget was spent or the search
   /// stopped.

@@ -243,7 +243,7 @@ int search_plans(const std::vector<std::string>& words) {
   }
   const search::Space space = space_asked(*asked, question.scenario, options.objective);
   const StopSignals stop;
-  const SearchReport report = search_report(space, answer_of(space, options, machines, &stop));
+  const SearchReport report = search_report(space, answer_of(space, options, machines, &stop), options.objective);
   const std::vector<search::Found>& best = report.answer.best;
   if (best.empty() && report.answer.stopped) {
     std::fputs("stepcast search: stopped before any plan was found\n", stderr);

@@ -141,18 +141,47 @@ std::string nearest_text(const SearchReport& report) {
                      in_words(report.space, a.nearest->settings));
 }
 
+/// What plans are compared by: so much of something that the objective is, and how it is said.
+struct Compared {
+  double amount = 0;
+  std::string words;
+};
+
+Compared compared(const Found& plan, search::Objective objective) {
+  switch (objective) {
+    case search::Objective::step_time:
+      break;
+    case search::Objective::memory:
+      return {static_cast<double>(plan.memory.value), "holds " + text(plan.memory)};
+    case search::Objective::gpus:
+      return {static_cast<double>(plan.scenario.cluster.gpus),
+              fmt::format("is on {} GPUs", plan.scenario.cluster.gpus)};
+    case search::Objective::money:
+      if (const std::optional<schedules::Money> money = money_of(plan))
+        return {money->amount, fmt::format("costs {:.4g} {} a step", money->amount, money->currency)};
+      break;
+    case search::Objective::energy:
+      if (const std::optional<Energy> energy = energy_of(plan))
+        return {energy->value, "takes " + text(*energy) + " a step"};
+      break;
+  }
+  return {to_seconds(plan.forecast.step), "takes " + text(plan.forecast.step)};
+}
+
 /// The scenario's own plan beside the first.
-std::string own_text(const search::Answer& a) {
+std::string own_text(const search::Answer& a, search::Objective objective) {
   if (a.best.empty()) return {};
+  if (a.own_misses) return fmt::format("the scenario's own plan does not fit: it misses {}\n", text(*a.own_misses));
   if (!a.own) return "the scenario's own plan does not run\n";
-  const double more = to_seconds(*a.own) / to_seconds(a.best.front().forecast.step) - 1;
-  return fmt::format("the scenario's own plan takes {}, {} of the first\n", text(*a.own), signed_percent(more));
+  const Compared own = compared(*a.own, objective), first = compared(a.best.front(), objective);
+  const double more = own.amount / first.amount - 1;
+  return fmt::format("the scenario's own plan {}, {} of the first\n", own.words, signed_percent(more));
 }
 
 /// The first plan beside the others, by their bands.
 std::string told_apart_text(const SearchReport& report) {
   const auto& bands = report.bands;
-  if (bands.size() < 2 || !bands.front()) return {};
+  if (bands.size() < 2 || !bands.front() || report.objective != search::Objective::step_time) return {};
   std::size_t alike = 0;
   for (std::size_t i = 1; i < bands.size(); ++i) alike += bands[i] && bands[i]->low <= bands.front()->high;
   return alike == 0 ? "no other band reaches that of the first\n"
@@ -215,7 +244,7 @@ std::string search_table(const SearchReport& report) {
     out = table.text();
     if (tables_shown_on()) out += bar_legend(*tables_shown_on()) + "\n";
     if (starred) out += kStarLine;
-    out += told_apart_text(report) + own_text(answer);
+    out += told_apart_text(report) + own_text(answer, report.objective);
   } else {
     out = answer.all_late() ? "no plan of the space that fits is as fast as asked\n" : "no plan of the space fits\n";
   }
@@ -301,7 +330,8 @@ std::string search_json(const SearchReport& report) {
                {"settings", object(all_settings(answer.nearest->settings))}};
   return json_text({{"plans", plans},
                     {"front", front},
-                    {"own_step_time_s", answer.own ? Json(to_seconds(*answer.own)) : Json()},
+                    {"own_step_time_s", answer.own ? Json(to_seconds(answer.own->forecast.step)) : Json()},
+                    {"own_misses_bytes", answer.own_misses ? Json(answer.own_misses->value) : Json()},
                     {"screened", answer.screened},
                     {"refused", answer.refused},
                     {"nearest_refused", nearest},

@@ -14,6 +14,7 @@ namespace stepcast::app {
 struct SearchReport {
   search::Space space;
   search::Answer answer;
+  search::Objective objective{};
   std::vector<std::optional<calibrate::Band>> bands;
 };
 

@@ -20,9 +20,13 @@ std::optional<Time> found_step(const SearchedRun& run) {
   return run.answer.best.empty() ? std::nullopt : std::optional(run.answer.best.front().forecast.step);
 }
 
+std::optional<Time> own_step(const SearchedRun& run) {
+  return run.answer.own ? std::optional(run.answer.own->forecast.step) : std::nullopt;
+}
+
 /// What the best plan's step takes over that of the run's own plan, minus 1.
 std::optional<double> gain(const SearchedRun& run) {
-  const std::optional<Time> found = found_step(run), &own = run.answer.own;
+  const std::optional<Time> found = found_step(run), own = own_step(run);
   return found && own ? std::optional(to_seconds(*found) / to_seconds(*own) - 1) : std::nullopt;
 }
 
@@ -32,6 +36,13 @@ std::string changes(const SearchedRun& run) {
   for (const std::string& setting : run.settings)
     if (!setting.ends_with('=')) words += (words.empty() ? "" : " ") + setting;
   return words;
+}
+
+/// Its step, or by how much it does not fit.
+std::string own_words(const SearchedRun& run) {
+  if (run.answer.own_misses) return "misses " + text(*run.answer.own_misses);
+  const std::optional<Time> own = own_step(run);
+  return own ? text(*own) : "-";
 }
 
 double seconds_taken(const SearchedRun& run) { return run.answer.screening_seconds + run.answer.simulating_seconds; }
@@ -47,7 +58,7 @@ std::string searched_runs_table(std::span<const SearchedRun> runs) {
                    {"gap"},
                    {"", TextTable::Align::left}});
   double longest = 0;
-  std::size_t better = 0, slower = 0;
+  std::size_t better = 0, slower = 0, refused = 0;
   for (const SearchedRun& run : runs) {
     longest = std::max(longest, seconds_taken(run));
     const std::optional<Time> found = found_step(run);
@@ -55,27 +66,32 @@ std::string searched_runs_table(std::span<const SearchedRun> runs) {
     better += gained && *gained < 0;
     slower += gained && *gained > 0;
     const std::optional<double>& gap = run.answer.gap;
-    table.add({run.name, run.answer.own ? text(*run.answer.own) : "-", found ? text(*found) : "-",
-               gained ? signed_percent(*gained) : "-", std::to_string(run.answer.screened),
-               gap ? fmt::format("{:.1f}%", 100 * *gap) : "-", run.error.empty() ? changes(run) : run.error});
+    refused += run.answer.own_misses.has_value();
+    table.add({run.name, own_words(run), found ? text(*found) : "-", gained ? signed_percent(*gained) : "-",
+               std::to_string(run.answer.screened), gap ? fmt::format("{:.1f}%", 100 * *gap) : "-",
+               run.error.empty() ? changes(run) : run.error});
   }
   return table.text() +
-         fmt::format("{} runs: a faster plan was found for {}, a slower one for {}; at most {:.2g} s for a run\n",
-                     runs.size(), better, slower, longest);
+         fmt::format("{} runs: a faster plan was found for {}, a slower one for {}{}; at most {:.2g} s for a run\n",
+                     runs.size(), better, slower,
+                     refused > 0 ? fmt::format(", {} plans of their own do not fit", refused) : "", longest);
 }
 
 std::string searched_runs_csv(std::span<const SearchedRun> runs) {
-  std::string out = csv_line({"name", "own_step_time_s", "step_time_s", "gain", "screened", "refused", "bounded",
-                              "simulated", "gap", "settings", "why"});
-  const auto number = [](const std::optional<double>& value) { return value ? fmt::format("{}", *value) : ""; };
+  std::string out = csv_line({"name", "own_step_time_s", "own_misses_bytes", "step_time_s", "gain", "screened",
+                              "refused", "bounded", "simulated", "gap", "settings", "why"});
+  const auto number = [](const auto& value) { return value ? fmt::format("{}", *value) : ""; };
+  const auto seconds = [&](const std::optional<Time>& time) {
+    return number(time ? std::optional(to_seconds(*time)) : std::nullopt);
+  };
   for (const SearchedRun& run : runs) {
     const search::Answer& answer = run.answer;
     const std::optional<Time> found = found_step(run);
-    out += csv_line({run.name, answer.own ? fmt::format("{}", to_seconds(*answer.own)) : "",
-                     found ? fmt::format("{}", to_seconds(*found)) : "", number(gain(run)),
-                     std::to_string(answer.screened), std::to_string(answer.refused), std::to_string(answer.bounded),
-                     std::to_string(answer.simulated), number(answer.gap),
-                     fmt::format("{}", fmt::join(run.settings, " ")), run.error});
+    out +=
+        csv_line({run.name, seconds(own_step(run)), answer.own_misses ? std::to_string(answer.own_misses->value) : "",
+                  seconds(found), number(gain(run)), std::to_string(answer.screened), std::to_string(answer.refused),
+                  std::to_string(answer.bounded), std::to_string(answer.simulated), number(answer.gap),
+                  fmt::format("{}", fmt::join(run.settings, " ")), run.error});
   }
   return out;
 }
@@ -88,7 +104,8 @@ std::string searched_runs_json(std::span<const SearchedRun> runs) {
     const search::Answer& answer = run.answer;
     rows.push_back({{"name", run.name},
                     {"error", run.error.empty() ? Json() : Json(run.error)},
-                    {"own_step_time_s", seconds(answer.own)},
+                    {"own_step_time_s", seconds(own_step(run))},
+                    {"own_misses_bytes", answer.own_misses ? Json(answer.own_misses->value) : Json()},
                     {"step_time_s", seconds(found_step(run))},
                     {"gain", or_null(gain(run))},
                     {"screened", answer.screened},

@@ -58,14 +58,14 @@ void add_traffic(PieceClasses& classes, const PassParts& parts) {
 PieceTimes::PieceTimes(const Scenario& scenario, const Blocks& blocks, const Ranks& ranks,
                        const collectives::Timer& timer, bool fold, bool splits_backward,
                        const workload::SlowLinks* slow_links, std::optional<OtherKind> other, const HostCopies* copies,
-                       bool first_siblings)
+                       SiblingTime siblings)
     : scenario_(scenario),
       blocks_(blocks),
       ranks_(ranks),
       timer_(timer),
       fold_(fold),
       splits_backward_(splits_backward),
-      first_siblings_(first_siblings),
+      siblings_(siblings),
       slow_links_(slow_links),
       other_(other),
       copies_(copies) {}
@@ -87,9 +87,10 @@ const std::vector<PieceTimes::TimedPiece>& PieceTimes::at(Coordinate c) {
   const Scenario& s = other ? other_->scenario : scenario_;
   const LayerTraffic traffic(s, ranks_, c);
   const TensorTimer tensor = [&](const TensorCollective& op) {
-    collectives::Timing timing = traffic.time(op, timer_, fold_);
+    collectives::Timing timing =
+        siblings_ == SiblingTime::any ? traffic.least_time(op, timer_) : traffic.time(op, timer_, fold_);
     alike_ = alike_ && timing.alike();
-    if (first_siblings_) timing = scaled(std::move(timing), 1 - timing.spread);
+    if (siblings_ == SiblingTime::first) timing = scaled(std::move(timing), 1 - timing.spread);
     return slow_links_ != nullptr ? slow_links_->slowed(std::move(timing)) : timing;
   };
   std::vector<TimedPiece> kinds;

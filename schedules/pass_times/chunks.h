@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <span>
@@ -88,13 +89,17 @@ struct OtherKind {
   const Blocks& blocks;
 };
 
-/// Times the pieces of a plan. Remembers by where in its node a tensor group stands. With `first_siblings`, of groups
-/// that do the same at the same time and take unlike times all take that of the first to end.
+/// Of groups that do the same at the same time, whose time each takes: its own, which is that of the last to end where
+/// they are folded; that of the first to end; or what it takes at least, whichever of the others run beside it.
+enum class SiblingTime : std::uint8_t { all, first, any };
+
+/// Times the pieces of a plan. Remembers by where in its node a tensor group stands.
 class PieceTimes {
  public:
   PieceTimes(const Scenario& scenario, const Blocks& blocks, const Ranks& ranks, const collectives::Timer& timer,
              bool fold, bool splits_backward, const workload::SlowLinks* slow_links = nullptr,
-             std::optional<OtherKind> other = {}, const HostCopies* copies = nullptr, bool first_siblings = false);
+             std::optional<OtherKind> other = {}, const HostCopies* copies = nullptr,
+             SiblingTime siblings = SiblingTime::all);
 
   /// A kind of block at one place in a node.
   struct TimedPiece {
@@ -129,7 +134,8 @@ class PieceTimes {
   const Blocks& blocks_;
   const Ranks& ranks_;
   const collectives::Timer& timer_;
-  bool fold_, splits_backward_, first_siblings_, alike_ = true, keeps_shares_ = false;
+  bool fold_, splits_backward_, alike_ = true, keeps_shares_ = false;
+  SiblingTime siblings_;
   const workload::SlowLinks* slow_links_;
   std::optional<OtherKind> other_;
   const HostCopies* copies_;

@@ -8,6 +8,7 @@
 #include "schedules/parallel/expert_nodes.h"
 #include "schedules/parallel/inner_groups.h"
 #include "sim/whole_bytes.h"
+#include "workload/least_timing.h"
 
 namespace stepcast::schedules {
 namespace {
@@ -79,8 +80,17 @@ Bytes LayerTraffic::copies(const TensorCollective& c) const {
   return whole_bytes(static_cast<double>(c.bytes.value) * copies_share_);
 }
 
+collectives::Timing LayerTraffic::made_of(const TensorCollective& c, const TimingOf& timing_of) const {
+  const workload::Communication all = communication(c);
+  collectives::Timing timing = timing_of(all.collectives.front());
+  if (by_way_of_nodes(c)) timing = passed_on(std::move(timing), timing_of(all.collectives.back()));
+  timing = scaled(std::move(timing), scale_);
+  for (Time* part : {&timing.duration, &timing.latency, &timing.still, &timing.interval}) *part = *part + all.delay;
+  return timing;
+}
+
 collectives::Timing LayerTraffic::time(const TensorCollective& c, const collectives::Timer& timer, bool fold) const {
-  const auto one = [&](const workload::Collective& part) {
+  return made_of(c, [&](const workload::Collective& part) {
     collectives::Details details = part.details ? *part.details : collectives::Details{};
     const auto timed = [&]() -> const collectives::Timing& {
       return timer.time(part.operation, part.bytes, *part.groups, part.algorithm, fold, details);
@@ -91,13 +101,11 @@ collectives::Timing LayerTraffic::time(const TensorCollective& c, const collecti
       timing.duration = timed().duration;
     }
     return timing;
-  };
-  const workload::Communication all = communication(c);
-  collectives::Timing timing = one(all.collectives.front());
-  if (by_way_of_nodes(c)) timing = passed_on(std::move(timing), one(all.collectives.back()));
-  timing = scaled(std::move(timing), scale_);
-  for (Time* part : {&timing.duration, &timing.latency, &timing.still, &timing.interval}) *part = *part + all.delay;
-  return timing;
+  });
+}
+
+collectives::Timing LayerTraffic::least_time(const TensorCollective& c, const collectives::Timer& timer) const {
+  return made_of(c, [&](const workload::Collective& part) { return workload::least_timing(part, timer); });
 }
 
 workload::Communication LayerTraffic::communication(const TensorCollective& c) const {

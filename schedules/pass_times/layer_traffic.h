@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <vector>
@@ -17,6 +18,8 @@ class LayerTraffic {
   LayerTraffic(const Scenario& scenario, const Ranks& ranks, Coordinate at);
 
   collectives::Timing time(const TensorCollective& collective, const collectives::Timer& timer, bool fold) const;
+  /// What it takes at least, whichever of its siblings run beside it (workload::least_timing).
+  collectives::Timing least_time(const TensorCollective& collective, const collectives::Timer& timer) const;
 
   /// The same as a program has it: of the groups that ask, the rank is in one; the others of these meet it in a ring.
   workload::Communication communication(const TensorCollective& collective) const;
@@ -27,6 +30,9 @@ class LayerTraffic {
   /// Whether tokens go to their experts, or back, with one copy for each node; of so many bytes.
   bool by_way_of_nodes(const TensorCollective& collective) const;
   Bytes copies(const TensorCollective& collective) const;
+  /// Of what its parts take by `timing_of`.
+  using TimingOf = std::function<collectives::Timing(const workload::Collective&)>;
+  collectives::Timing made_of(const TensorCollective& collective, const TimingOf& timing_of) const;
 
   std::map<Among, SharedGroups> groups_;
   /// Who sends how much to whom, where experts' loads differ.

@@ -2,9 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "schedules/checks/check.h"
 #include "schedules/forecast.h"
 #include "tests/sanitized.h"
+#include "tests/schedules/scenarios.h"
 #include "tests/search/random_spaces.h"
 
 namespace stepcast::search {
@@ -56,6 +59,39 @@ TEST(StepBound, IsNoMoreThanTheStepOfAnyPlanOf500RandomSpaces) {
   EXPECT_GT(traffic / count, passes / count + 0.02);
   RecordProperty("mean_of_passes", std::to_string(passes / count));
   RecordProperty("mean_with_traffic", std::to_string(traffic / count));
+}
+
+/// Nodes of 8 GPUs behind one slow adapter, which all of a node's groups share: what crosses it is most of the step.
+TEST(StepBound, SeesWhatCrossesASlowNetwork) {
+  Scenario s = schedules::round_numbers(32);
+  s.cluster.node.nics = 1;
+  s.cluster.node.nic->bandwidth = {3e9};
+  s.software.attention = schedules::Attention::flash;  // which context ranks need
+  s.model.layers = 8;
+  Space space = usual_space(s);
+  const auto of = [&](const char* key) -> std::vector<std::int64_t>& { return space.values[axis_named("", key)]; };
+  of("parallelism.tensor") = {1, 4, 16};
+  of("parallelism.context") = {1, 2, 8};
+  of("parallelism.pipeline") = {1, 2};
+  of("training.micro_batch") = {2};
+  for (const char* key : {"recompute", "parallelism.sequence", "pipeline.schedule", "pipeline.virtual_stages",
+                          "parallelism.layers_per_stage", "data_parallel.zero"})
+    of(key).resize(1);
+  workload::Machines machines;
+  double all = 0, least = 1;
+  const std::vector<Scenario> plans = plans_of(space, machines);
+  for (const Scenario& plan : plans) {
+    SCOPED_TRACE(words(plan));
+    StepBound bound(machines.of(machine_of(plan)));
+    const Time step = schedules::forecast(plan, machines, {.advise = false}).step;
+    const double told = bound.with_traffic(plan, schedules::plan(plan, machines)) / step;
+    EXPECT_LE(told, 1);
+    all += told;
+    least = std::min(least, told);
+  }
+  ASSERT_GT(plans.size(), 5u);
+  EXPECT_GT(all / static_cast<double>(plans.size()), 0.75);
+  EXPECT_GT(least, 0.4);
 }
 
 }  // namespace

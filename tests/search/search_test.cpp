@@ -82,7 +82,7 @@ TEST(Search, ThatABudgetEndsIsNoWorseThanThePlanItStartsFrom) {
     const std::optional<Answer> found = answered(space, {.budget = 1});
     if (!found || !found->own) continue;
     ASSERT_FALSE(found->best.empty());
-    EXPECT_LE(found->best.front().forecast.step, *found->own);
+    EXPECT_LE(found->best.front().forecast.step, found->own->forecast.step);
     EXPECT_EQ(found->simulated + found->bounded + found->failed + found->left, found->screened - found->refused);
     ++ended;
   }

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "collectives/timing/timer.h"
+#include "topology/cluster.h"
+#include "workload/communication.h"
+
+namespace stepcast::search {
+
+/// What the communications of a plan take, each alone, and what they load: as workload::Flows has them, without what
+/// they do to each other. Collectives alone, one after the other.
+class TrafficTimes {
+ public:
+  /// The answers stay as long as `timer` does.
+  TrafficTimes(std::span<const workload::Communication> communications, const collectives::Timer& timer);
+
+  /// Whether all groups that run at the same time take the same time.
+  bool alike() const { return alike_; }
+  /// From now on of groups that take unlike times each takes what it takes at least (workload::least_timing), not what
+  /// the last of them takes when all run at once.
+  void stand_alone();
+
+  Time alone(workload::CommunicationId id) const { return alone_[workload::index(id)]; }
+
+  /// Whether groups take unlike times where each stands in a program by itself.
+  bool unlike(workload::CommunicationId id) const;
+
+  /// One after the other, begun by some ranks at the same moment: no less than they take alone, nor than the links that
+  /// the groups with a rank of `together` share need for all of theirs.
+  Time begun_together(std::span<const workload::CommunicationId> ids, const std::vector<bool>& together,
+                      const topology::Cluster& cluster) const;
+  /// Calls `see` with each load, a const collectives::Timing::Load&, and by how much it is multiplied.
+  template <class See>
+  void each_load(workload::CommunicationId id, const See& see) const {
+    for (const Part& part : parts_[workload::index(id)])
+      for (const collectives::Timing::Load& load : part.timing->loads) see(load, part.scale);
+  }
+
+ private:
+  struct Part {
+    const collectives::Timing* timing = nullptr;
+    double scale = 1;
+  };
+  const collectives::Timing& together(const workload::Collective& collective) const;
+  Time time_of(const workload::Communication& communication, bool stands_alone) const;
+
+  std::span<const workload::Communication> communications_;
+  const collectives::Timer& timer_;
+  std::vector<Time> alone_;               ///< by CommunicationId
+  std::vector<std::vector<Part>> parts_;  ///< likewise
+  bool alike_ = true;
+};
+
+}  // namespace stepcast::search
