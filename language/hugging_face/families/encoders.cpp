@@ -177,7 +177,7 @@ void say_vit(Translation& t) {
   t.expect("qkv_bias", "true", "all its linear layers have biases");
 }
 
-constexpr ModelType kTypes[] = {
+constexpr ModelType kEncoderTypes[] = {
     {"bert", kBertModels, "BertConfig", kBertFields, kBertIdle, say_bert},
     {"roberta", kRobertaModels, "RobertaConfig", kRobertaFields, kBertIdle, say_roberta},
     {"xlm-roberta", kXlmRobertaModels, "XLMRobertaConfig", kXlmRobertaFields, kBertIdle, say_roberta},
@@ -189,6 +189,6 @@ constexpr ModelType kTypes[] = {
 }  // namespace
 
 extern const std::span<const ModelType> encoder_types;
-const std::span<const ModelType> encoder_types = kTypes;
+const std::span<const ModelType> encoder_types = kEncoderTypes;
 
 }  // namespace stepcast::language

@@ -297,7 +297,7 @@ void say_llama4(Translation& t) {
   t.copy("full_attention_every", "no_rope_layer_interval");
 }
 
-constexpr ModelType kTypes[] = {
+constexpr ModelType kExpertTypes[] = {
     {"mixtral", kMixtralModels, "MixtralConfig", kMixtralFields, {}, say_mixtral},
     {"qwen2_moe", kQwen2MoeModels, "Qwen2MoeConfig", kQwen2MoeFields, {}, say_qwen2_moe},
     {"qwen3_moe", kQwen3MoeModels, "Qwen3MoeConfig", kQwen3MoeFields, {}, say_qwen3_moe},
@@ -313,6 +313,6 @@ constexpr ModelType kTypes[] = {
 }  // namespace
 
 extern const std::span<const ModelType> expert_types;
-const std::span<const ModelType> expert_types = kTypes;
+const std::span<const ModelType> expert_types = kExpertTypes;
 
 }  // namespace stepcast::language

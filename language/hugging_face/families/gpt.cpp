@@ -420,7 +420,7 @@ void say_starcoder2(Translation& t) {
   say_window(t, 0);
 }
 
-constexpr ModelType kTypes[] = {
+constexpr ModelType kGptTypes[] = {
     {"gpt2", kGpt2Models, "GPT2Config", kGpt2Fields, kGpt2Idle, say_gpt2},
     {"gpt_bigcode", kBigCodeModels, "GPTBigCodeConfig", kBigCodeFields, kGpt2Idle, say_bigcode},
     {"gptj", kGptJModels, "GPTJConfig", kGptJFields, kGptJIdle, say_gptj},
@@ -440,6 +440,6 @@ constexpr ModelType kTypes[] = {
 }  // namespace
 
 extern const std::span<const ModelType> gpt_types;
-const std::span<const ModelType> gpt_types = kTypes;
+const std::span<const ModelType> gpt_types = kGptTypes;
 
 }  // namespace stepcast::language

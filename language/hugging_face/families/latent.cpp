@@ -81,7 +81,7 @@ void say_deepseek_v3(Translation& t) {
   t.copy("mtp_layers", "num_nextn_predict_layers", 0);
 }
 
-constexpr ModelType kTypes[] = {
+constexpr ModelType kLatentTypes[] = {
     {"deepseek_v2", kDeepSeekV2Models, "DeepseekV2Config", kDeepSeekV2Fields, {}, say_deepseek},
     {"deepseek_v3", kDeepSeekV3Models, "DeepseekV3Config", kDeepSeekV3Fields, {}, say_deepseek_v3},
     {"kimi_k2", kKimiModels, "DeepseekV3Config", kDeepSeekV3Fields, {}, say_deepseek_v3},
@@ -90,6 +90,6 @@ constexpr ModelType kTypes[] = {
 }  // namespace
 
 extern const std::span<const ModelType> latent_types;
-const std::span<const ModelType> latent_types = kTypes;
+const std::span<const ModelType> latent_types = kLatentTypes;
 
 }  // namespace stepcast::language

@@ -344,7 +344,7 @@ void say_gemma3(Translation& t) {
   say_window(t, 6);
 }
 
-constexpr ModelType kTypes[] = {
+constexpr ModelType kLlamaTypes[] = {
     {"llama", kLlamaModels, "LlamaConfig", kLlamaFields, {}, say_llama},
     {"mistral", kMistralModels, "MistralConfig", kMistralFields, {}, say_mistral},
     {"qwen2", kQwen2Models, "Qwen2Config", kQwen2Fields, {}, say_qwen2},
@@ -372,6 +372,6 @@ constexpr ModelType kTypes[] = {
 }  // namespace
 
 extern const std::span<const ModelType> llama_types;
-const std::span<const ModelType> llama_types = kTypes;
+const std::span<const ModelType> llama_types = kLlamaTypes;
 
 }  // namespace stepcast::language
