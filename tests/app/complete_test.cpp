@@ -30,7 +30,7 @@ TEST(Complete, CommandsAndOptions) {
   EXPECT_THAT(words({"ma"}), IsEmpty());
   EXPECT_THAT(words({"run", "--sch"}), ElementsAre("--schedule-diagram"));
   for (const Command* command : commands())
-    EXPECT_THAT(words({std::string(command->name), "--h"}), ElementsAre("--help"));
+    EXPECT_THAT(words({std::string(command->name), "--he"}), ElementsAre("--help"));
 }
 
 TEST(Complete, NamesOfConfigurations) {

@@ -86,7 +86,9 @@ TEST_F(FitRuns, WritesASoftwareThatRunTakes) {
 TEST_F(FitRuns, SaysWhatItCannotFit) {
   const Outcome none = run_program("fit --runs scenarios/t5-11b.yaml");
   EXPECT_EQ(none.status, 2);
-  EXPECT_THAT(none.err, HasSubstr("no run there can be forecast and says measured.step_time or measured.peak_memory"));
+  EXPECT_THAT(
+      none.err,
+      HasSubstr("no run there can be forecast and says measured.step_time, measured.trace or measured.peak_memory"));
   const Outcome several =
       run_program("fit --runs scenarios/published/mosaic_llm_foundry.csv scenarios/published/megatron_sc21.csv");
   EXPECT_EQ(several.status, 2);

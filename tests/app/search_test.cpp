@@ -180,7 +180,7 @@ TEST(SearchCommand, NoPlanThatFitsIsAnExitStatusOfItsOwn) {
 }
 
 TEST(SearchCommand, PlansThatFitAndAreSlowerThanAskedAreSaidToBe) {
-  const Outcome outcome = run_program(std::string(kSmall) + "--within '1 ms'");
+  const Outcome outcome = run_program(std::string(kSmall) + " --within '1 ms'");
   EXPECT_EQ(outcome.status, 3);
   EXPECT_THAT(outcome.out, HasSubstr("no plan of the space that fits is as fast as asked"));
   EXPECT_THAT(outcome.out, Not(HasSubstr("misses")));

@@ -257,7 +257,8 @@ std::vector<RefusedName> hf_refused() {
 const std::string& hf_ignored() {
   static const std::string names =
       std::string(deepspeed.ignored) +
-      " zero_optimization.gather_16bit* --master* --node_rank --rdzv* --main_process* --machine_rank --multi_gpu "
+      " zero_optimization.gather_16bit* --master* --node_rank --node-rank --rdzv* --main_process* --machine_rank "
+      "--multi_gpu "
       "--hostfile --include --exclude --same_network --gpu_ids --num_cpu* --mpirun* --tpu* --compute_environment "
       "--debug "
       "--downcast_bf16 --main_training_function --use_cpu --enable_cpu_affinity --config_file --deepspeed_config "

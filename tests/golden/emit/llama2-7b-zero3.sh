@@ -45,4 +45,4 @@ FLAGS=(
   --learning_rate 1e-4                              # to fill in
   --do_train true
 )
-torchrun --nnodes 1 --nproc_per_node 8 run_clm.py "${FLAGS[@]}"
+torchrun --nnodes 1 --nproc-per-node 8 run_clm.py "${FLAGS[@]}"
