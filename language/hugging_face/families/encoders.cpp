@@ -13,49 +13,25 @@ using Word = std::string_view;
 
 constexpr std::array kBertModels{Word("BertForMaskedLM"), Word("BertForPreTraining")};
 constexpr std::array kRobertaModels{Word("RobertaForMaskedLM")};
-constexpr std::array kBertFields{F{"architectures", kNull},
-                                 F{"vocab_size", "30522"},
-                                 F{"hidden_size", "768"},
-                                 F{"num_hidden_layers", "12"},
-                                 F{"num_attention_heads", "12"},
-                                 F{"intermediate_size", "3072"},
-                                 F{"hidden_act", "gelu"},
-                                 F{"hidden_dropout_prob", "0.1"},
-                                 F{"attention_probs_dropout_prob", "0.1"},
-                                 F{"max_position_embeddings", "512"},
-                                 F{"type_vocab_size", "2"},
-                                 F{"position_embedding_type", "absolute"},
-                                 F{"is_decoder", "false"},
-                                 F{"tie_word_embeddings", "true"}};
-constexpr std::array kRobertaFields{F{"architectures", kNull},
-                                    F{"vocab_size", "50265"},
-                                    F{"hidden_size", "768"},
-                                    F{"num_hidden_layers", "12"},
-                                    F{"num_attention_heads", "12"},
-                                    F{"intermediate_size", "3072"},
-                                    F{"hidden_act", "gelu"},
-                                    F{"hidden_dropout_prob", "0.1"},
-                                    F{"attention_probs_dropout_prob", "0.1"},
-                                    F{"max_position_embeddings", "512"},
-                                    F{"type_vocab_size", "2"},
-                                    F{"position_embedding_type", "absolute"},
-                                    F{"is_decoder", "false"},
-                                    F{"tie_word_embeddings", "true"}};
+/// What BERT and those made of it have; their classes differ in the vocabulary alone.
+constexpr auto bert_fields(Word vocabulary) {
+  return std::array{F{"architectures", kNull},
+                    F{"vocab_size", vocabulary},
+                    F{"hidden_size", "768"},
+                    F{"num_hidden_layers", "12"},
+                    F{"num_attention_heads", "12"},
+                    F{"intermediate_size", "3072"},
+                    F{"hidden_act", "gelu"},
+                    F{"hidden_dropout_prob", "0.1"},
+                    F{"attention_probs_dropout_prob", "0.1"},
+                    F{"max_position_embeddings", "512"},
+                    F{"type_vocab_size", "2"},
+                    F{"position_embedding_type", "absolute"},
+                    F{"is_decoder", "false"},
+                    F{"tie_word_embeddings", "true"}};
+}
+constexpr std::array kBertFields = bert_fields("30522"), kRobertaFields = bert_fields("50265");
 constexpr std::array kXlmRobertaModels{Word("XLMRobertaForMaskedLM")};
-constexpr std::array kXlmRobertaFields{F{"architectures", kNull},
-                                       F{"vocab_size", "30522"},
-                                       F{"hidden_size", "768"},
-                                       F{"num_hidden_layers", "12"},
-                                       F{"num_attention_heads", "12"},
-                                       F{"intermediate_size", "3072"},
-                                       F{"hidden_act", "gelu"},
-                                       F{"hidden_dropout_prob", "0.1"},
-                                       F{"attention_probs_dropout_prob", "0.1"},
-                                       F{"max_position_embeddings", "512"},
-                                       F{"type_vocab_size", "2"},
-                                       F{"position_embedding_type", "absolute"},
-                                       F{"is_decoder", "false"},
-                                       F{"tie_word_embeddings", "true"}};
 constexpr std::array kBertIdle{Word("classifier_dropout"),   Word("directionality"),
                                Word("pooler_fc_size"),       Word("pooler_num_attention_heads"),
                                Word("pooler_num_fc_layers"), Word("pooler_size_per_head"),
@@ -180,7 +156,7 @@ void say_vit(Translation& t) {
 constexpr ModelType kEncoderTypes[] = {
     {"bert", kBertModels, "BertConfig", kBertFields, kBertIdle, say_bert},
     {"roberta", kRobertaModels, "RobertaConfig", kRobertaFields, kBertIdle, say_roberta},
-    {"xlm-roberta", kXlmRobertaModels, "XLMRobertaConfig", kXlmRobertaFields, kBertIdle, say_roberta},
+    {"xlm-roberta", kXlmRobertaModels, "XLMRobertaConfig", kBertFields, kBertIdle, say_roberta},
     {"t5", kT5Models, "T5Config", kT5Fields, kT5Idle, say_t5},
     {"mt5", kMt5Models, "MT5Config", kMt5Fields, kT5Idle, say_t5},
     {"vit", kVitModels, "ViTConfig", kVitFields, kVitIdle, say_vit},
