@@ -41,12 +41,14 @@ if((CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_
 endif()
 
 # What most files include, parsed once: a third of what a file costs clang to compile. (g++ 12 gains little, and warns
-# of what it does not warn of otherwise.) The first target of a kind precompiles its headers, the others use them.
+# of what it does not warn of otherwise.) The first target of a kind (headers and options) precompiles its headers, the
+# others use them.
 set(precompiled_of_libraries <algorithm> <array> <cmath> <functional> <map> <memory> <optional> <span>
     <stdexcept> <string> <string_view> <vector> <fmt/format.h>)
 set(precompiled_of_tests <gmock/gmock.h> <gtest/gtest.h>)
 function(stepcast_precompile target)
-  string(MD5 kind "${ARGN}")
+  get_target_property(options ${target} COMPILE_OPTIONS)
+  string(MD5 kind "${ARGN} ${options}")
   get_property(first GLOBAL PROPERTY STEPCAST_PRECOMPILED_${kind})
   if(first)
     target_precompile_headers(${target} REUSE_FROM ${first})
@@ -106,6 +108,11 @@ function(stepcast_library name)
   target_link_libraries(${name} PUBLIC ${ARG_DEPENDS} PRIVATE ${ARG_PRIVATE})
   target_compile_features(${name} PUBLIC cxx_std_20)
   add_library(stepcast::${name} ALIAS ${name})
+  # With sanitizers optimising takes most of a compiler's time, which rooms that read an input once and write a result
+  # once do not win back, but where a fuzzer runs them a million times.
+  if(CMAKE_CXX_FLAGS MATCHES "-fsanitize" AND NOT STEPCAST_FUZZ AND name MATCHES "^(language|app)$")
+    target_compile_options(${name} PRIVATE -O0)
+  endif()
   if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
     stepcast_precompile(${name} ${precompiled_of_libraries} ${ARG_PRECOMPILED})
   endif()

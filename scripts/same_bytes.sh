@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # same_bytes.sh SCENARIO: runs it with the builds of gcc (build/release) and clang (build/ci), on 1 thread and 8; each must
-# print the same bytes. Prints nothing but what differs.
+# print the same bytes. Of a table of many rows clang's build, whose sanitizers make it ten times slower, runs every
+# tenth row. Prints nothing but what differs.
 set -euo pipefail
 cd "$(dirname -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")")"
 scenario=$1
@@ -16,12 +17,19 @@ run() { # BUILD THREADS; 3 is an answer too: the plan does not fit in memory
   exit 1
 }
 
-run release 1
-for other in 'release 8' 'ci 8'; do
-  read -r build threads <<<"$other"
-  run "$build" "$threads"
-  cmp -s "$work/release.1" "$work/$build.$threads" && continue
-  printf '%s: build/release with 1 thread and build/%s with %s print different bytes\n' "$scenario" "$build" "$threads"
-  diff "$work/release.1" "$work/$build.$threads" | head -n 20
+compare() { # BUILD THREADS: with what build/release printed on 1 thread
+  run "$@"
+  cmp -s "$work/release.1" "$work/$1.$2" && return
+  printf '%s: build/release with 1 thread and build/%s with %s print different bytes\n' "$scenario" "$@"
+  diff "$work/release.1" "$work/$1.$2" | head -n 20
   exit 1
-done
+}
+
+run release 1
+compare release 8
+if [[ $scenario == *.csv ]] && (($(wc -l <"$scenario") > 50)); then
+  sed -n '1p; 2~10p' "$scenario" >"$work/${scenario##*/}"
+  scenario=$work/${scenario##*/}
+  run release 1
+fi
+compare ci 8

@@ -62,7 +62,7 @@ run_ctest() { # PRESET
 section "packages"
 # shellcheck source=scripts/packages.sh
 source scripts/packages.sh
-install_missing "${packages[@]}" "${optional_packages[@]}" "${test_packages[@]}" clang
+install_missing "${packages[@]}" "${optional_packages[@]}" "${test_packages[@]}" clang lld
 pass
 
 section "includes run downward only"

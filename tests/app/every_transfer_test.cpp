@@ -19,11 +19,12 @@
 #include "tests/app/page_block.h"
 #include "tests/app/program.h"
 #include "tests/app/random_plans.h"
+#include "tests/sanitized.h"
 
 namespace stepcast::app {
 namespace {
 
-constexpr std::uint64_t kUsualSeeds = 48;
+constexpr std::uint64_t kUsualSeeds = stepcast::test::kSanitized ? 12 : 48;
 
 struct Pair {
   std::string fabric;

@@ -14,6 +14,7 @@
 #include "sim/input_error.h"
 #include "tests/collectives/definition.h"
 #include "tests/collectives/fixtures.h"
+#include "tests/sanitized.h"
 
 namespace stepcast::collectives {
 namespace {
@@ -260,6 +261,7 @@ TEST(Formulas, HalvingDoublingAndDoubleBinaryTreeFinishAndReduceOver12Ranks) {
 // 2 log2(24576) steps against 2 x 24575: ratio of latencies 24575 / 15 over one GPU per node; NCCL 2.4 measured 180
 // times on Summit (Jeaugey, "Massively Scale Your Deep Learning Training with NCCL 2.4", 2019), 6 GPUs per node.
 TEST(Formulas, DoubleBinaryTreeIsTwoOrdersOfMagnitudeFasterThanARingOn24576Gpus) {
+  if (stepcast::test::kSanitized) GTEST_SKIP() << "24,576 GPUs take long with sanitizers";
   Timer timer(build({.nodes = 4096, .gpus = 6, .nics = 6}),
               {.nvlink_step = microseconds(1), .network_step = microseconds(3)});
   const double ring = to_seconds(time_of(timer, "ring", 24'576, {8}));

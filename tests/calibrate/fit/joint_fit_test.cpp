@@ -67,26 +67,22 @@ const FittedConstant& named(const std::vector<FittedConstant>& constants, std::s
   return *found;
 }
 
-/// Two stacks, and three networks of two families; nobody recorded the third.
-const JointFit& fit_of_two() {
-  static const JointFit fit = [] {
-    const Transport older = of_stack(20), newer = of_stack(10);
-    const topology::NcclOverNetwork slow = of_network(20, 0.7), fast = of_network(8, 0.95);
-    const std::vector<Recording> recordings = {
-        recorded("a", "older", older, "slow", slow, 1), recorded("b", "older", older, "slow", slow, 2),
-        recorded("c", "newer", newer, "fast", fast, 1), recorded("d", "newer", newer, "fast", fast, 2),
-        recorded("e", "older", older, "fast", fast, 4)};
-    JointStart start;
-    start.stacks = {{"older", neutral_start(older)}, {"newer", neutral_start(newer)}};
-    start.families = {{"slow", "one"}, {"fast", "other"}, {"unknown", "other"}};
-    return fit_together(recordings, start, true);
-  }();
-  return fit;
-}
-
-TEST(JointFit, TellsNetworksFromStacks) {
+/// Two stacks, and three networks of two families; nobody recorded the third. Fits take long, so one is looked at from
+/// three sides.
+TEST(JointFit, TellsNetworksFromStacksAndTakesWhatNobodyRecordedFromTheFamily) {
   if (test::kSanitized) GTEST_SKIP() << "a fit's digits, not memory: checked in release";
-  const JointFit& fit = fit_of_two();
+  const Transport older = of_stack(20), newer = of_stack(10);
+  const topology::NcclOverNetwork slow = of_network(20, 0.7), fast = of_network(8, 0.95);
+  const std::vector<Recording> recordings = {
+      recorded("a", "older", older, "slow", slow, 1), recorded("b", "older", older, "slow", slow, 2),
+      recorded("c", "newer", newer, "fast", fast, 1), recorded("d", "newer", newer, "fast", fast, 2),
+      recorded("e", "older", older, "fast", fast, 4)};
+  JointStart start;
+  start.stacks = {{"older", neutral_start(older)}, {"newer", neutral_start(newer)}};
+  start.families = {{"slow", "one"}, {"fast", "other"}, {"unknown", "other"}};
+  const JointFit fit = fit_together(recordings, start, true);
+
+  // Each network's constants are its own, whichever stack recorded it.
   EXPECT_NEAR(fit.links.at("slow").nccl.share, 0.7, 0.03);
   EXPECT_NEAR(fit.links.at("fast").nccl.share, 0.95, 0.03);
   EXPECT_NEAR(to_seconds(fit.links.at("slow").nccl.ll) * 1e6, 5, 1.5);
@@ -95,24 +91,17 @@ TEST(JointFit, TellsNetworksFromStacks) {
   EXPECT_TRUE(fit.stacks.at("newer").transport.network_of_links);
   EXPECT_EQ(fit.stacks.at("newer").transport.network_step, Time{});
   EXPECT_EQ(fit.machines.size(), 5u);
-}
 
-TEST(JointFit, TakesWhatNobodyRecordedFromTheFamily) {
-  if (test::kSanitized) GTEST_SKIP() << "a fit's digits, not memory: checked in release";
-  const JointFit& fit = fit_of_two();
+  // A network without a recording is drawn to its family.
   const LinkFit& unknown = fit.links.at("unknown");
   EXPECT_NEAR(unknown.nccl.share, fit.links.at("fast").nccl.share, 0.05);
   EXPECT_GT(unknown.nccl.share, fit.links.at("slow").nccl.share);
   EXPECT_FALSE(named(unknown.constants, "share").identified);
   EXPECT_EQ(named(unknown.constants, "share").why, "no recording depends on it");
   EXPECT_TRUE(named(fit.links.at("fast").constants, "share").identified);
-}
 
-TEST(JointFit, LeavesOneMachineOutAtATime) {
-  if (test::kSanitized) GTEST_SKIP() << "a fit's digits, not memory: checked in release";
-  const JointFit& fit = fit_of_two();
+  // Each machine is left out once. d's network was recorded by e as well, b's by nobody else.
   ASSERT_EQ(fit.left_out.size(), 5u);
-  // d's network was recorded by e as well, b's by nobody else.
   const auto worst = [&](std::size_t r) {
     double most = 0;
     for (std::size_t i = 0; i < fit.left_out[r].size(); ++i)

@@ -6,6 +6,7 @@
 
 #include "collectives/algorithms.h"
 #include "tests/collectives/fixtures.h"
+#include "tests/sanitized.h"
 
 namespace stepcast::collectives {
 namespace {
@@ -76,6 +77,7 @@ TEST(Folding, EqualsUnfoldedToThePicosecond) {
               continue;
             }
             for (const std::int64_t each : {0LL, 960LL, 96'000LL}) {
+              if (stepcast::test::kSanitized && each != 960) continue;
               const Bytes bytes{each * p * local};
               const Timing folded = timer.time(operation, bytes, groups, algorithm->name, true);
               const Timing whole = timer.time(operation, bytes, groups, algorithm->name, false);
@@ -95,7 +97,7 @@ TEST(Folding, EqualsUnfoldedToThePicosecond) {
       }
     }
   }
-  EXPECT_GT(cases, 500);
+  EXPECT_GT(cases, stepcast::test::kSanitized ? 170 : 500);
 }
 
 /// A ring over pods: few of its steps cross them, so alike steps are not quite alike; the slowest stands for all.

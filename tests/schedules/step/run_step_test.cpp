@@ -77,7 +77,7 @@ std::string in_words(const Scenario& s) {
 
 TEST(RunStep, OfManyMicroBatchesIsTheWholeStepToThePicosecond) {
   std::mt19937 random(7);
-  const int plans = test::kSanitized ? 12 : 60;
+  const int plans = test::kSanitized ? 6 : 60;
   int ran = 0;
   while (ran < plans) {
     const std::optional<Scenario> s = any_plan(random);
