@@ -58,6 +58,24 @@ TEST(BadConfigurations, OfMegatronNameTheFlag) {
   EXPECT_THAT(complaint([] { imported("megatron", "a --b \"c"); }), HasSubstr("found a quote that does not end"));
 }
 
+// srun, deepspeed and their like have flags of their own in front of the program; accelerate's say how to train.
+TEST(Configurations, PassOverWhatIsOfTheLauncher) {
+  const std::string flags = kFlags.substr(kFlags.find("pretrain_gpt.py"));
+  const auto gpus = [&](const std::string& launcher) { return imported("megatron", launcher + flags).cluster.gpus; };
+  EXPECT_EQ(gpus("deepspeed --force_multi --hostfile hosts --num_nodes=2 --num_gpus 8 ../"), 16U);
+  EXPECT_EQ(gpus("srun --container-image x#y --mpi=pmix torchrun --nnodes 4 --nproc_per_node 8 --tee 3 "), 32U);
+  EXPECT_THAT(complaint([&] { gpus("srun --mpi=pmix accelerate launch --fsdp_new 1 "); }),
+              HasSubstr("--mpi: found a name that is not known"));
+  EXPECT_THAT(complaint([&] { gpus("./start --mpi=pmix "); }), HasSubstr("--mpi: found a name that is not known"));
+}
+
+TEST(BadConfigurations, WithoutTheSizeOfTheVocabularySayHowToGiveIt) {
+  const std::string flags = kFlags.substr(0, kFlags.find("--vocab-size"));
+  EXPECT_EQ(complaint([&] { imported("megatron", flags); }),
+            "given: model.vocab: missing, because the tokenizer alone knows it, expected --set model.vocab=N");
+  EXPECT_EQ(imported("megatron", flags, {"cluster.node=dgx-h100", "model.vocab=51200"}).model.vocab, 51200);
+}
+
 TEST(BadConfigurations, OfMegatronThatContradictThemselvesNameBothFlags) {
   EXPECT_THAT(of_flags("--fp16"), AllOf(StartsWith("given:1:"), HasSubstr(": --fp16: found beside --bf16 at given:1:"),
                                         HasSubstr("expected one of the two")));

@@ -23,6 +23,18 @@ TEST(Shell, PutsInVariablesArraysAndSums) {
   EXPECT_EQ(words("export A=1; X=2 run --a \"$A\""), "run|--a|1");
 }
 
+// Words inside of a command whose output is not known are not the flags of the command that it stands in.
+TEST(Shell, LeavesACommandInsideAWordInOnePiece) {
+  EXPECT_EQ(words("N=$(nvidia-smi --query-gpu=name --format=csv,noheader | wc -l)\nrun --a $N --b"),
+            "run|--a|$(nvidia-smi --query-gpu=name --format=csv,noheader | wc -l)|--b");
+  EXPECT_EQ(words("N=$(( $(nvidia-smi --query-gpu=name | wc -l) - 2 ))\nO=\"--n $N --m 2\"\nrun $O"),
+            "run|--n|$(( $(nvidia-smi --query-gpu=name | wc -l) - 2 ))|--m|2");
+  EXPECT_EQ(words("T=`date --iso-8601 +'%y %m'`\nrun --t $T --b `hostname --short`"),
+            "run|--t|`date --iso-8601 +'%y %m'`|--b|`hostname --short`");
+  EXPECT_EQ(words("O=\"--log ${DIR:?not given} --b\"\nrun $O"), "run|--log|${DIR:?not given}|--b");
+  EXPECT_EQ(words("A='$(open'\nB='`half'\nrun --a $A --b $B"), "run|--a|$(open|--b|`half");
+}
+
 TEST(Shell, TakesTheCommandWithTheMostFlags) {
   EXPECT_EQ(words("mkdir --parents x\nrun --a --b\necho done"), "run|--a|--b");
 }
