@@ -69,6 +69,15 @@ TEST(Configurations, PassOverWhatIsOfTheLauncher) {
   EXPECT_THAT(complaint([&] { gpus("./start --mpi=pmix "); }), HasSubstr("--mpi: found a name that is not known"));
 }
 
+TEST(BadConfigurations, OfMegatronDeepSpeedSayWhatToGiveInstead) {
+  EXPECT_EQ(of_flags("--ds-sequence-parallel-size 1 --moe-expert-parallel-size 1"), "");
+  EXPECT_THAT(of_flags("--deepspeed --deepspeed_config ds.json"), HasSubstr("give --set data_parallel.zero=N"));
+  EXPECT_THAT(of_flags("--ds-sequence-parallel-size 4"), HasSubstr("parallelism.context_method=ulysses"));
+  const auto recompute = [](const std::string& more) { return imported("megatron", kFlags + more).recompute; };
+  EXPECT_EQ(recompute("--checkpoint-activations"), recompute("--activations-checkpoint-method uniform"));
+  EXPECT_NE(recompute("--checkpoint-activations"), recompute(""));
+}
+
 TEST(BadConfigurations, WithoutTheSizeOfTheVocabularySayHowToGiveIt) {
   const std::string flags = kFlags.substr(0, kFlags.find("--vocab-size"));
   EXPECT_EQ(complaint([&] { imported("megatron", flags); }),

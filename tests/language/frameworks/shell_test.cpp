@@ -101,6 +101,18 @@ TEST(Shell, ReadsTheCommandOfAnotherShell) {
   EXPECT_EQ(words("bash -c \"bash -c 'run --a'\""), "run|--a");
 }
 
+TEST(Shell, ReadsACommandThatIsKeptInAVariable) {
+  const std::string kept = "A=4\nrun_cmd=\"run --a $A --b 2>&1 | tee log\"\n";
+  EXPECT_EQ(words(kept + "echo ${run_cmd}\neval ${run_cmd}"), "run|--a|4|--b");
+  EXPECT_EQ(words(kept + "eval \"$run_cmd\""), "run|--a|4|--b");
+  EXPECT_EQ(words("C='run --a $A'\nA=3\neval $C"), "run|--a|3");
+  EXPECT_EQ(words("eval \"$(conda shell.bash hook --x)\"\nrun --a"), "run|--a");
+  EXPECT_EQ(words("echo run --a --b"), "echo|run|--a|--b");
+  EXPECT_EQ(words("X='eval $X'\neval $X\nrun --a"), "run|--a");  // holds itself
+  const std::string doubtful = "if [ $UNKNOWN = 1 ]; then\nE=--x\nelse\nE=--y\nfi\nC='run --a 1 $E'\neval $C";
+  EXPECT_NE(command_of(doubtful, "s.sh").back().doubt, "");
+}
+
 TEST(Shell, IsStartedWithoutWords) {
   EXPECT_EQ(
       words(
