@@ -18,7 +18,7 @@ constexpr std::array<std::string_view, 3> kTextParts{"text_config", "llm_config"
 // Names of the other parts where the text model has none of its own, but its fields at the top.
 constexpr std::array<std::string_view, 4> kOtherParts{"vision_config", "audio_config", "video_config", "speech_config"};
 
-// How names of fields begin that are about other inputs than text.
+// What names of fields have in them that are about other inputs than text.
 constexpr std::array<std::string_view, 6> kOtherInputs{"image_", "img_", "video_", "vision_", "audio_", "mm_"};
 
 // What the top of a file says for the text model below it.
@@ -31,7 +31,7 @@ constexpr std::array<std::string_view, 4> kWritesText{"ForConditionalGeneration"
 bool is_one_of(std::string_view word, Words words) { return std::ranges::find(words, word) != words.end(); }
 
 bool is_of_other_input(std::string_view field) {
-  return std::ranges::any_of(kOtherInputs, [&](std::string_view start) { return field.starts_with(start); });
+  return std::ranges::any_of(kOtherInputs, [&](std::string_view part) { return field.find(part) != field.npos; });
 }
 
 /// Of the top of a file whose text model has a part of its own, where no other part is.
@@ -47,18 +47,24 @@ bool is_other_part(const Entry& entry) {
          !is_one_of(entry.key, kTextParts) && !is_one_of(entry.key, kOfTheWhole);
 }
 
+/// Of the text model's own fields those that are about the parts left out.
+void move_joints(TextModel& text) {
+  std::erase_if(text.fields.entries, [&](const Entry& entry) {
+    const bool joins = is_of_other_input(entry.key);
+    if (joins) text.joints.push_back(join(text.path, entry.key));
+    return joins;
+  });
+}
+
 TextModel at_top(const Node& config) {
   TextModel text{config, "", {}, {}};
   for (const Entry& entry : config.entries)
     if (is_one_of(entry.key, kOtherParts) && entry.value.kind == Node::Kind::mapping)
       text.left_out.push_back(entry.key);
   if (text.left_out.empty()) return text;
-  std::erase_if(text.fields.entries, [&](const Entry& entry) {
-    if (std::ranges::find(text.left_out, entry.key) != text.left_out.end()) return true;
-    if (!is_of_other_input(entry.key)) return false;
-    text.joints.push_back(entry.key);
-    return true;
-  });
+  std::erase_if(text.fields.entries,
+                [&](const Entry& entry) { return std::ranges::find(text.left_out, entry.key) != text.left_out.end(); });
+  move_joints(text);
   return text;
 }
 
@@ -86,6 +92,7 @@ TextModel find_text_model(const Node& config) {
 void take_from_top(const Node& config, const ModelType& type, TextModel& text) {
   for (const Entry& entry : config.entries)
     if (is_other_part(entry)) text.left_out.push_back(entry.key);
+  if (!text.left_out.empty()) move_joints(text);
   for (const Entry& entry : config.entries) {
     if (entry.key == text.path || entry.value.kind == Node::Kind::nothing || is_other_part(entry)) continue;
     if (entry.key == "architectures") {

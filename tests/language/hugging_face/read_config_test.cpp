@@ -105,6 +105,9 @@ TEST(HuggingFaceConfig, OfSeveralKindsOfInputIsItsTextModel) {
     "vision_config": {"hidden_size": 5}, "boi_token_index": 9, "mm_tokens_per_image": 256, )" +
                                   inner + "}";
   EXPECT_EQ(hugging_face_model(with_images).layers, 12);
+  const std::string inside =
+      R"({"vision_config": {}, "text_config": {"model_type": "gemma", "num_image_tokens": 256}})";  // as PaliGemma
+  EXPECT_NE(source_of(inside).find("Left out with them: text_config.num_image_tokens."), std::string::npos);
   EXPECT_EQ(source_of(with_images).substr(0, 245),
             "Hugging Face configuration of model_type gemma3_text. Of the text model alone, text_config, without the "
             "parameters, memory and time of vision_config and of what joins them to it. Left out with them: "
