@@ -11,6 +11,7 @@ namespace stepcast::language {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 using testing::StartsWith;
 
 const std::string kFlags =
@@ -155,6 +156,8 @@ TEST(BadConfigurations, OfFilesNameThePath) {
   EXPECT_THAT(of_file("nanotron", "parallelism: {dp: 1, tp: 1, pp: 1, expert_parallel_size: 2}"),
               HasSubstr("parallelism.expert_parallel_size: found '2': is a further dimension of ranks"));
   EXPECT_THAT(of_file("nanotron", "a: b: c"), StartsWith("given:1:"));
+  EXPECT_THAT(of_file("nanotron", "optimizer: {adam_beta1: 0.9, torch_adam_is_fused: true}"),  // before its factory
+              Not(HasSubstr("adam")));
   EXPECT_THAT(of_file("nanotron", "parallelism: {dp: 1, tp: 1}"),
               HasSubstr("parallelism.pipeline: missing, expected a whole number"));
 }
