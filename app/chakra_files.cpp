@@ -99,6 +99,8 @@ language::Traces read_chakra(const std::string& named, const std::string& groups
       throw InputError(named, "found traces of " + in_quotes(there.begin()->first) + " and " +
                                   in_quotes(std::next(there.begin())->first) + ", expected one: name FOLDER/PREFIX");
     prefix /= there.begin()->first;
+  } else if (const auto parts = parts_of(prefix.filename().string()); parts && fs::exists(prefix, error)) {
+    prefix.replace_filename(parts->first);  // the trace of one rank stands for those of all
   }
   language::Traces traces;
   traces.prefix = language::shown_path(prefix);

@@ -18,9 +18,9 @@ std::vector<NewFile> chakra_files(const workload::RecordedProgram& recorded, std
 /// Their names, before anything is simulated.
 std::vector<std::string> chakra_file_names(std::uint32_t ranks, const std::string& prefix);
 
-/// The traces PREFIX.0.et, PREFIX.1.et ... and what stands beside them. `named`: PREFIX, or a folder that holds the
-/// traces of one. `groups`: the file of process groups; empty: PREFIX.json, if it is there. Throws InputError where a
-/// file is none, or the one of a rank is missing.
+/// The traces PREFIX.0.et, PREFIX.1.et ... and what stands beside them. `named`: PREFIX, one of these files,
+/// or a folder that holds the traces of one prefix. `groups`: the file of process groups; empty: PREFIX.json, if it is
+/// there. Throws InputError where a file is none, or the one of a rank is missing.
 language::Traces read_chakra(const std::string& named, const std::string& groups);
 
 }  // namespace stepcast::app

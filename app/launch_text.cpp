@@ -13,8 +13,10 @@ namespace stepcast::app {
 std::string launch_text(const language::Framework& framework, const schedules::Scenario& scenario,
                         const std::string& file, std::span<const std::vector<std::string>> layers,
                         language::Library& library) {
-  return language::emit(framework, scenario, language::scenario_tree(language::input_named(file), layers, library))
-      .text;
+  // Words of --set name files from the working directory.
+  const language::Node tree =
+      language::with_files_from(language::scenario_tree(language::input_named(file), layers, library), ".");
+  return language::emit(framework, scenario, tree).text;
 }
 
 const language::Framework& emitted_framework(const std::string& name) {

@@ -33,7 +33,7 @@ namespace {
 
 /// Whether a word names a file, not a config.
 bool names_file(const std::string& word) {
-  return word.find('/') != word.npos || word.ends_with(".yaml") || word.ends_with(".yml");
+  return word.find('/') != word.npos || word.ends_with(".yaml") || word.ends_with(".yml") || word.ends_with(".json");
 }
 
 /// Whether what stands behind a path may be the name of a file.
@@ -43,12 +43,24 @@ bool may_name_file(const std::string& path) {
   return key != nullptr && key->type.kind == Type::Kind::block;
 }
 
-/// Writes a tree as YAML that stands in a folder.
+/// A file's name from an absolute folder, with a slash, as all that are no names of configs have one.
+std::string path_from(const std::filesystem::path& folder, const Node& node) {
+  const auto file = std::filesystem::absolute(beside(node.place, node.scalar)).lexically_normal();
+  const std::string near = file.lexically_relative(folder).string();
+  if (near.empty()) return file.string();
+  return near.starts_with("../") ? near : "./" + near;
+}
+
+void name_files_from(const std::filesystem::path& folder, const std::string& path, Node& node) {
+  if (node.kind == Node::Kind::scalar && may_name_file(path) && names_file(node.scalar))
+    node.scalar = path_from(folder, node);
+  for (Node& item : node.items) name_files_from(folder, path, item);
+  for (Entry& entry : node.entries) name_files_from(folder, join(path, entry.key), entry.value);
+}
+
+/// Writes a tree as YAML.
 class TextWriter {
  public:
-  explicit TextWriter(const std::filesystem::path& folder)
-      : folder_(std::filesystem::absolute(folder).lexically_normal()) {}
-
   std::string text(const Node& mapping) const {
     std::string out;
     write(mapping, "", "", out);
@@ -56,37 +68,25 @@ class TextWriter {
   }
 
  private:
-  /// A file's name from the folder, with a slash, as all that are no names of configs have one.
-  std::string path_from_here(const Node& node) const {
-    const auto file = std::filesystem::absolute(beside(node.place, node.scalar)).lexically_normal();
-    const std::string near = file.lexically_relative(folder_).string();
-    if (near.empty()) return file.string();
-    return near.starts_with("../") ? near : "./" + near;
-  }
-
-  std::string word_of(const Node& node, const std::string& path) const {
-    return quoted(may_name_file(path) && names_file(node.scalar) ? path_from_here(node) : node.scalar);
-  }
-
   /// On the line of its key.
-  std::string in_line(const Node& node, const std::string& path) const {
+  static std::string in_line(const Node& node) {
     std::string out;
     const auto separate = [&] { out += out.empty() ? "" : ", "; };
     switch (node.kind) {
       case Node::Kind::mapping:
         for (const Entry& entry : node.entries) {
           separate();
-          out += quoted(entry.key) + ": " + in_line(entry.value, join(path, entry.key));
+          out += quoted(entry.key) + ": " + in_line(entry.value);
         }
         return "{" + out + "}";
       case Node::Kind::list:
         for (const Node& item : node.items) {
           separate();
-          out += in_line(item, path);
+          out += in_line(item);
         }
         return "[" + out + "]";
       case Node::Kind::scalar:
-        return word_of(node, path);
+        return quoted(node.scalar);
       case Node::Kind::nothing:
         break;
     }
@@ -108,15 +108,13 @@ class TextWriter {
       if (entry.value.kind == Node::Kind::nothing || says_nothing(entry.value, own)) continue;
       out += indent + quoted(entry.key) + ":";
       if (entry.value.kind != Node::Kind::mapping || entry.value.entries.empty()) {
-        out += " " + in_line(entry.value, own) + "\n";
+        out += " " + in_line(entry.value) + "\n";
         continue;
       }
       out += "\n";
       write(entry.value, own, indent + "  ", out);
     }
   }
-
-  std::filesystem::path folder_;
 };
 
 }  // namespace
@@ -137,9 +135,16 @@ Node scenario_tree(const std::filesystem::path& file, std::span<const std::vecto
   return tree;
 }
 
+Node with_files_from(Node tree, const std::filesystem::path& folder) {
+  const std::filesystem::path from =
+      folder.empty() ? std::filesystem::current_path() : std::filesystem::absolute(folder);
+  name_files_from(from.lexically_normal(), "", tree);
+  return tree;
+}
+
 std::string scenario_text(const std::filesystem::path& file, std::span<const std::vector<std::string>> layers,
                           Library& library, const std::filesystem::path& folder) {
-  return TextWriter(folder).text(scenario_tree(file, layers, library));
+  return TextWriter().text(with_files_from(scenario_tree(file, layers, library), folder));
 }
 
 }  // namespace stepcast::language

@@ -18,6 +18,10 @@ std::string quoted(const std::string& word);
 Node scenario_tree(const std::filesystem::path& file, std::span<const std::vector<std::string>> layers,
                    Library& library);
 
+/// A scenario's tree with the files that it names named as they are from `folder` ("": the working directory).
+/// Configs stay named.
+Node with_files_from(Node tree, const std::filesystem::path& folder);
+
 /// A scenario file as YAML that says by itself what the file says with what it is based on and includes, and with the
 /// settings laid over it, layer by layer ("key=value" as behind --set). Configs stay named; files are named as they are
 /// from `folder`, where the text will stand. What was measured of the file's own plan, and where that is from, is left

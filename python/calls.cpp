@@ -3,12 +3,20 @@
 #include <oneapi/tbb/global_control.h>
 
 #include <algorithm>
+#include <map>
+#include <new>
+#include <optional>
 #include <thread>
 #include <utility>
 
 #include "app/answers.h"
 #include "app/asked.h"
 #include "app/chosen_layouts.h"
+#include "app/commands/collective.h"
+#include "app/commands/topology.h"
+#include "app/diff/diff_report.h"
+#include "app/diff/said_keys.h"
+#include "app/logged_side.h"
 #include "app/planned_runs.h"
 #include "app/report/comparison.h"
 #include "app/report/json.h"
@@ -20,6 +28,8 @@
 #include "app/sweep/point_answers.h"
 #include "language/configs/config_folders.h"
 #include "language/questions.h"
+#include "language/scenario_text.h"
+#include "language/variants.h"
 #include "schedules/checks/check_transfers.h"
 #include "search/layouts/unsplit.h"
 #include "search/sensitivity.h"
@@ -207,5 +217,71 @@ std::string sensitivity(const Asking& asked, const std::vector<std::string>& set
   const schedules::Scenario scenario = scenario_of(asked, settings);
   return app::sensitivity_json({scenario, search::sensitivity(scenario, machines())});
 }
+
+namespace {
+
+/// A side of a comparison: a scenario, or what somebody logged of a step.
+struct Side {
+  std::optional<app::Answer> answer{};  ///< of a scenario
+  std::map<std::string, std::string> keys{};
+};
+
+/// `both`: laid over every scenario; `own`: over this one.
+Side side_of(const Asking& asked, const std::vector<std::string>& both, const std::vector<std::string>& own,
+             const std::string& row) {
+  const auto* tree = std::get_if<language::Node>(&asked);
+  if (tree == nullptr && !app::holds_scenarios(std::get<std::string>(asked))) {
+    if (!own.empty())
+      throw InputError("set_a, set_b", "found beside " + std::get<std::string>(asked) + ", which is no scenario");
+    return {};
+  }
+  std::vector<std::string> settings = both;
+  settings.insert(settings.end(), own.begin(), own.end());
+  Questions questions = questions_of({asked}, settings);
+  if (!row.empty()) std::erase_if(questions, [&](const language::Question& each) { return each.name != row; });
+  if (questions.size() != 1)
+    throw InputError("", "found " + std::to_string(questions.size()) + " scenarios, expected one");
+  if (!questions.front().error.empty()) throw InputError("", questions.front().error);
+  Side side;
+  side.answer.emplace(app::Answer{std::move(questions.front()), std::nullopt, {}});
+  if (side.answer->question.of_table) return side;
+  language::Library library(language::config_folders());
+  const std::vector<std::vector<std::string>> layers{settings};
+  side.keys = app::said_keys(tree != nullptr ? language::Variants(*tree, settings, std::move(library)).tree()
+                                             : language::scenario_tree(std::get<std::string>(asked), layers, library));
+  return side;
+}
+
+app::DiffSide told(Side& side, const Asking& asked, const std::string& row, const calibrate::TraceChoice& choice,
+                   const Side& beside) {
+  if (!side.answer)
+    return app::logged_side(std::get<std::string>(asked), row, choice,
+                            beside.answer ? &beside.answer->question.scenario : nullptr);
+  schedules::ForecastOptions options;
+  options.time_details = true;
+  options.advise = false;
+  if (!app::answer_one(*side.answer, machines(), options)) throw std::bad_alloc();
+  if (!side.answer->forecast) throw InputError("", side.answer->question.error);
+  app::DiffSide out = app::side_of_forecast(*side.answer);
+  if (!side.answer->question.of_table) out.keys = side.keys;
+  return out;
+}
+
+}  // namespace
+
+std::string diff(const Asking& a, const Asking& b, const DiffCall& call) {
+  const calibrate::TraceChoice choice{call.step.empty() ? std::nullopt : std::optional(call.step), call.device,
+                                      std::max(call.steps, 1U)};
+  Side first = side_of(a, call.settings, call.settings_a, call.row_a),
+       second = side_of(b, call.settings, call.settings_b, call.row_b);
+  const app::DiffSide of_a = told(first, a, call.row_a, choice, second),
+                      of_b = told(second, b, call.row_b, choice, first);
+  if (of_a.step == Time{} || of_b.step == Time{}) throw InputError("diff", "found a step of no length");
+  return app::diff_json(of_a, of_b, app::difference(of_a, of_b, call.stage));
+}
+
+std::string collective(const std::vector<std::string>& options) { return app::collective_as_json(options); }
+
+std::string topology(const std::vector<std::string>& words) { return app::topology_as_json(words); }
 
 }  // namespace stepcast::python

@@ -82,4 +82,22 @@ std::string layouts(const Asking& asked, const LayoutsCall& call);
 /// `stepcast sensitivity --format json`.
 std::string sensitivity(const Asking& asked, const std::vector<std::string>& settings, unsigned threads);
 
+/// As the options of `stepcast diff` of the same names, of A and of B.
+struct DiffCall {
+  std::vector<std::string> settings{}, settings_a{}, settings_b{};
+  std::string row_a{}, row_b{};
+  std::optional<std::uint32_t> stage{}, device{};
+  std::string step{};
+  std::uint32_t steps = 1;
+};
+
+/// `stepcast diff --format json`.
+std::string diff(const Asking& a, const Asking& b, const DiffCall& call);
+
+/// `stepcast collective --format json`, with these options of it ("--node=dgx-h100").
+std::string collective(const std::vector<std::string>& options);
+
+/// `stepcast topology --json`, with these words of it ("--nodes=2", "--", "dgx-h100").
+std::string topology(const std::vector<std::string>& words);
+
 }  // namespace stepcast::python

@@ -82,4 +82,15 @@ PYBIND11_MODULE(_stepcast, module) {
     const Asking one = asking_of(asked);
     return unlocked([&] { return sensitivity(one, settings, threads); });
   });
+  module.def("diff", [](const py::object& a, const py::object& b, const Words& settings, const Words& settings_a,
+                        const Words& settings_b, const std::string& row_a, const std::string& row_b,
+                        std::optional<std::uint32_t> stage, std::optional<std::uint32_t> device,
+                        const std::string& step, std::uint32_t steps) {
+    const Asking of_a = asking_of(a), of_b = asking_of(b);
+    return unlocked([&] {
+      return diff(of_a, of_b, {settings, settings_a, settings_b, row_a, row_b, stage, device, step, steps});
+    });
+  });
+  module.def("collective", [](const Words& options) { return unlocked([&] { return collective(options); }); });
+  module.def("topology", [](const Words& words) { return unlocked([&] { return topology(words); }); });
 }

@@ -1,3 +1,5 @@
+#include "app/commands/collective.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -376,12 +378,20 @@ std::string drawn_steps(const SizeSweep& asked, const collectives::Timer& timer,
   return steps_svg(plan, cluster.gpus_per_node(), title);
 }
 
-/// What the command answers, and the pictures that were asked for. `steps`: the picture of --steps; `explained`: stands
-/// behind the table.
-void write_report(const boost::program_options::variables_map& values, const CollectiveReport& report, Format format,
-                  const std::string& steps, const std::string& explained) {
+/// What the command answers.
+struct CollectiveAnswer {
+  CollectiveReport report;
+  std::string steps{};      ///< the picture of --steps
+  std::string explained{};  ///< stands behind the table
+  std::string tuning{};     ///< what --tuning prints instead of all this
+};
+
+/// The answer, and the pictures that were asked for.
+void write_answer(const boost::program_options::variables_map& values, const CollectiveAnswer& answer, Format format) {
+  const CollectiveReport& report = answer.report;
   std::vector<NewFile> files;
-  if (const std::string file = word(values, "steps"); !file.empty()) files.push_back({file, picture(steps, file)});
+  if (const std::string file = word(values, "steps"); !file.empty())
+    files.push_back({file, picture(answer.steps, file)});
   if (const std::string plot = word(values, "plot"); !plot.empty())
     files.push_back({plot, picture(collective_svg(report), plot)});
   if (const std::string page = word(values, "report"); !page.empty()) {
@@ -391,51 +401,54 @@ void write_report(const boost::program_options::variables_map& values, const Col
   }
   files.push_back({word(values, "output"), format == Format::json  ? collective_json(report)
                                            : format == Format::csv ? collective_csv(report)
-                                                                   : collective_table(report) + explained});
+                                                                   : collective_table(report) + answer.explained});
   write_files(files);
 }
 
-int collective(const std::vector<std::string>& words) {
-  const auto values = parse_options(words, collective_line());
-  if (!values) return kDone;
-  const auto word = [&](const char* name) { return (*values)[name].as<std::string>(); };
-  if (const auto paths = (*values)["path"].as<std::vector<std::string>>(); !paths.empty()) {
+/// Throws InputError for options that contradict each other.
+void check_options(const boost::program_options::variables_map& values) {
+  if (const auto paths = values["path"].as<std::vector<std::string>>(); !paths.empty()) {
     throw InputError("stepcast collective", "found " + in_quotes(paths.front()) + ", expected options only");
   }
-  refuse_beside(*values, "tuning", {"algorithm", "servers", "uneven", "plot", "steps", "explain", "format"});
-  refuse_beside(*values, "compare", {"sizes"});
-  refuse_beside(*values, "seeds", {"tuning", "compare", "explain", "steps"});
-  if (word("compare").empty() && values->count("gpus-per-process") != 0)
+  refuse_beside(values, "tuning", {"algorithm", "servers", "uneven", "plot", "steps", "explain", "format"});
+  refuse_beside(values, "compare", {"sizes"});
+  refuse_beside(values, "seeds", {"tuning", "compare", "explain", "steps"});
+  refuse_beside(values, "report", {"tuning"});
+  if (word(values, "compare").empty() && values.count("gpus-per-process") != 0)
     throw InputError("--gpus-per-process", "found without --compare, expected a log beside it");
-  const Format format = parse_format(word("format"));
-  const std::uint32_t seeds = parse_count(word("seeds"), "--seeds", kMostHashings);
-  if (values->count("explain") != 0 && format != Format::table)
-    throw InputError("--explain", "found beside --format " + word("format") + ", expected table");
+  if (values.count("explain") != 0 && parse_format(word(values, "format")) != Format::table)
+    throw InputError("--explain", "found beside --format " + word(values, "format") + ", expected table");
   for (const char* drawing : {"plot", "steps"})
-    if (!word(drawing).empty()) check_picture(word(drawing), std::string("--") + drawing);
+    if (!word(values, drawing).empty()) check_picture(word(values, drawing), std::string("--") + drawing);
+}
+
+CollectiveAnswer answer_of(const boost::program_options::variables_map& values) {
+  const auto word = [&](const char* name) { return values[name].as<std::string>(); };
+  check_options(values);
+  const std::uint32_t seeds = parse_count(word("seeds"), "--seeds", kMostHashings);
   const std::string log = language::input_named(word("compare")), uneven = language::input_named(word("uneven"));
   std::vector<std::filesystem::path> inputs{log, uneven};
   std::erase(inputs, std::filesystem::path());
-  const std::string page = report_asked(*values);
-  refuse_beside(*values, "report", {"tuning"});
+  const std::string page = report_asked(values);
   const std::array outputs{named_output(word("output")), NamedFile{"--plot", word("plot")},
                            NamedFile{"--steps", word("steps")}, NamedFile{"--report", page}};
   check_distinct(outputs, inputs);
   const Operation operation = language::operation_named(word("op"), "--op");
   language::Library library(language::config_folders());
-  Setting setting = read_setting("stepcast collective", *values, library);
+  Setting setting = read_setting("stepcast collective", values, library);
   check_distinct(outputs, library.files());
-  const topology::Cluster cluster = build_as_asked(setting.cluster, *values);
+  const topology::Cluster cluster = build_as_asked(setting.cluster, values);
   collectives::Group group;
   for (std::uint32_t g = 0; g < cluster.gpus(); ++g) group.push_back(topology::GpuId{g});
 
-  CollectiveReport report{.operation = operation,
-                          .ranks = cluster.gpus(),
-                          .rows = {},
-                          .log = log,
-                          .software = setting.software.name,
-                          .hashings = seeds,
-                          .notes = setting.notes};
+  CollectiveAnswer answer{.report = {.operation = operation,
+                                     .ranks = cluster.gpus(),
+                                     .rows = {},
+                                     .log = log,
+                                     .software = setting.software.name,
+                                     .hashings = seeds,
+                                     .notes = setting.notes}};
+  CollectiveReport& report = answer.report;
   const std::string wanted = !word("algorithm").empty() ? word("algorithm") : log.empty() ? "auto" : "library";
   LoggedRun measured;
   std::vector<Bytes> sizes;
@@ -444,13 +457,13 @@ int collective(const std::vector<std::string>& words) {
   } else {
     if (word("algorithm") == "all" || listed_algorithms(word("algorithm")))
       throw InputError("--algorithm", "found " + in_quotes(word("algorithm")) + " beside --compare, expected one");
-    measured = read_logged(*values, operation, setting.software.transport, report);
+    measured = read_logged(values, operation, setting.software.transport, report);
     for (const calibrate::NcclTestsRow& row : measured.rows) sizes.push_back(row.size);
   }
 
-  if (values->count("tuning") != 0) {
-    write_output(word("output"), tuning(operation, cluster, group, setting.software.transport.nccl_version, sizes));
-    return kDone;
+  if (values.count("tuning") != 0) {
+    answer.tuning = tuning(operation, cluster, group, setting.software.transport.nccl_version, sizes);
+    return answer;
   }
   collectives::Details details;
   details.servers = parse_count(word("servers"), "--servers", std::max(report.ranks, 2u) - 1);
@@ -458,22 +471,37 @@ int collective(const std::vector<std::string>& words) {
   collectives::Timer timer(cluster, setting.software.transport);
   const std::vector<std::string> names = algorithms_named(wanted, operation, cluster, group, timer, details);
   const SizeSweep sweep{operation, sizes, names, group, details};
-  std::string explained;
   {
     Progress progress(sizes.size() * names.size() * std::max(seeds, 1U));
     report.rows =
-        seeds > 0 ? rows_over_hashings(sweep, hashings(setting.cluster, seeds), setting.software.transport, progress)
-                  : rows_of(sweep, timer, cluster, progress, values->count("explain") != 0 ? &explained : nullptr);
+        seeds > 0
+            ? rows_over_hashings(sweep, hashings(setting.cluster, seeds), setting.software.transport, progress)
+            : rows_of(sweep, timer, cluster, progress, values.count("explain") != 0 ? &answer.explained : nullptr);
     if (!measured.rows.empty())
       add_measured(sweep, measured.rows, measured.gpus_per_process, timer, cluster, setting.software.transport,
                    report.rows);
   }
-  const std::string steps = word("steps").empty() ? "" : drawn_steps(sweep, timer, cluster);
-  write_report(*values, report, format, steps, explained);
+  if (!word("steps").empty()) answer.steps = drawn_steps(sweep, timer, cluster);
+  return answer;
+}
+
+int collective(const std::vector<std::string>& words) {
+  const auto values = parse_options(words, collective_line());
+  if (!values) return kDone;
+  const Format format = parse_format(word(*values, "format"));
+  const CollectiveAnswer answer = answer_of(*values);
+  if (values->count("tuning") != 0)
+    write_output(word(*values, "output"), answer.tuning);
+  else
+    write_answer(*values, answer, format);
   return kDone;
 }
 
 }  // namespace
+
+std::string collective_as_json(const std::vector<std::string>& words) {
+  return collective_json(answer_of(parse_options(words, collective_line()).value()).report);
+}
 
 extern const Command collective_command;
 constinit const Command collective_command{"collective",

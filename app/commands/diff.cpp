@@ -4,7 +4,8 @@
 #include "app/asked.h"
 #include "app/command.h"
 #include "app/diff/diff_report.h"
-#include "app/log_file.h"
+#include "app/diff/said_keys.h"
+#include "app/logged_side.h"
 #include "app/output.h"
 #include "app/report/terminal.h"
 #include "app/status_line.h"
@@ -57,26 +58,9 @@ struct SideAsked {
   std::string flag;  ///< "--row-a"
 };
 
-bool is_scenario(const std::string& file) {
-  const std::string ending = std::filesystem::path(file).extension().string();
-  return ending == ".yaml" || ending == ".yml" || ending == ".csv" || std::filesystem::is_directory(file);
-}
-
-/// Every key that a scenario says, with its value.
-void flatten(const language::Node& node, const std::string& path, std::map<std::string, std::string>& keys) {
-  using Kind = language::Node::Kind;
-  if (node.kind == Kind::scalar) keys[path] = node.scalar;
-  for (std::size_t i = 0; i < node.items.size(); ++i)
-    flatten(node.items[i], path + "[" + std::to_string(i) + "]", keys);
-  for (const language::Entry& entry : node.entries) flatten(entry.value, language::join(path, entry.key), keys);
-}
-
 std::map<std::string, std::string> keys_of(const SideAsked& asked, language::Library& library) {
   const std::vector<std::vector<std::string>> layers{asked.settings};
-  std::map<std::string, std::string> keys;
-  flatten(language::scenario_tree(asked.file, layers, library), "", keys);
-  for (const char* told_elsewhere : {"name", "note", "source"}) keys.erase(told_elsewhere);
-  return keys;
+  return said_keys(language::scenario_tree(asked.file, layers, library));
 }
 
 language::Question question_of(const SideAsked& asked, language::Library& library) {
@@ -108,26 +92,12 @@ std::uint32_t number_asked(const std::string& word, const std::string& option) {
   return parse_count(word, option, 1u << 20);
 }
 
-/// Whether a text is a JSON object whose first key is "results".
-bool is_result(const std::string& text) {
-  const std::size_t begin = text.find_first_not_of(" \t\r\n");
-  if (begin == std::string::npos || text[begin] != '{') return false;
-  const std::size_t quote = text.find_first_not_of(" \t\r\n", begin + 1);
-  return quote != std::string::npos && text.compare(quote, 9, "\"results\"") == 0;
-}
-
 DiffSide recorded_side(const SideAsked& asked, const calibrate::TraceChoice& choice,
                        const schedules::Scenario* beside) {
-  const std::string shown = language::shown_path(asked.file);
   if (!asked.settings.empty())
     throw InputError(asked.flag == "--row-a" ? "--set-a" : "--set-b",
-                     "found beside " + shown + ", which is no scenario");
-  const LogFile log = read_log_file(asked.file, is_result);
-  if (log.kernels) return side_of_trace(step_of(log, choice), shown, beside);
-  if (is_result(log.text)) return side_of_result(log.text, shown, asked.row);
-  throw InputError(shown,
-                   "expected a scenario (.yaml), a table (.csv), a result of run --format json, a trace of the "
-                   "PyTorch profiler (JSON) or an export of Nsight Systems (SQLite, JSON)");
+                     "found beside " + language::shown_path(asked.file) + ", which is no scenario");
+  return logged_side(asked.file, asked.row, choice, beside);
 }
 
 std::array<SideAsked, 2> sides_asked(const boost::program_options::variables_map& values) {
@@ -144,7 +114,7 @@ std::array<SideAsked, 2> sides_asked(const boost::program_options::variables_map
     side.row = word(values, ("row-" + which).c_str());
     side.flag = "--row-" + which;
     const auto own = values["set-" + which].as<std::vector<std::string>>();
-    if (is_scenario(side.file)) side.settings = both;
+    if (holds_scenarios(side.file)) side.settings = both;
     side.settings.insert(side.settings.end(), own.begin(), own.end());
   }
   if (paths.size() == 1 && sides[1].settings.size() == both.size() && sides[1].row.empty())
@@ -172,7 +142,7 @@ int tell_difference(const std::vector<std::string>& words) {
   std::array<std::optional<DiffSide>, 2> told;
   std::optional<StatusLine> line("comparing");
   for (std::size_t i = 0; i < 2; ++i)
-    if (is_scenario(sides[i].file)) answers[i].emplace(Answer{question_of(sides[i], library), std::nullopt, {}});
+    if (holds_scenarios(sides[i].file)) answers[i].emplace(Answer{question_of(sides[i], library), std::nullopt, {}});
   for (std::size_t i = 0; i < 2; ++i) {
     const std::optional<Answer>& other = answers[1 - i];
     told[i] = answers[i] ? forecast_side(*answers[i], sides[i], library)

@@ -109,8 +109,9 @@ int import_plan(const std::vector<std::string>& words) {
   }
   std::optional<StatusLine> line("importing");
   language::Library library(language::config_folders());
-  const language::ImportedScenario imported = language::scenario_of_configuration(
-      framework, text, file, (*values)["set"].as<std::vector<std::string>>(), library);
+  const language::ImportedScenario imported =
+      language::scenario_of_configuration(framework, text, file, (*values)["set"].as<std::vector<std::string>>(),
+                                          library, std::filesystem::path(output).parent_path());
   // What it lacks or contradicts is said now, where it was read.
   language::Question question;
   question.origin = file;

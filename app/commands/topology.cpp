@@ -1,3 +1,5 @@
+#include "app/commands/topology.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -338,15 +340,20 @@ CommandLine topology_line() {
       options};
 }
 
-int show_topology(const std::vector<std::string>& words) {
-  const auto values = parse_options(words, topology_line());
-  if (!values) return kDone;
+/// The one machine that is named.
+std::string machine_named(const boost::program_options::variables_map& values) {
   const auto names =
-      values->count("path") > 0 ? (*values)["path"].as<std::vector<std::string>>() : std::vector<std::string>{};
+      values.count("path") > 0 ? values["path"].as<std::vector<std::string>>() : std::vector<std::string>{};
   if (names.size() != 1) {
     throw InputError("stepcast topology",
                      "found " + std::to_string(names.size()) + " machines, expected one, such as dgx-a100-80gb");
   }
+  return language::input_named(names.front());
+}
+
+int show_topology(const std::vector<std::string>& words) {
+  const auto values = parse_options(words, topology_line());
+  if (!values) return kDone;
   std::vector<std::string> forms;
   for (const char* form : {"matrix", "links", "dot", "json", "nccl-xml"}) {
     if (values->count(form) > 0) forms.emplace_back(form);
@@ -355,7 +362,7 @@ int show_topology(const std::vector<std::string>& words) {
     throw InputError("stepcast topology", "found --" + forms[0] + " and --" + forms[1] + ", expected one of them");
   }
   const std::string form = forms.empty() ? "" : forms.front();
-  const std::string name = language::input_named(names.front()), output = (*values)["output"].as<std::string>();
+  const std::string name = machine_named(*values), output = (*values)["output"].as<std::string>();
   const std::string page = report_asked(*values), plot = word(*values, "plot");
   if (!plot.empty()) check_picture(plot, "--plot");
   const std::array outputs{named_output(output), NamedFile{"--plot", plot}, NamedFile{"--report", page}};
@@ -388,6 +395,13 @@ int show_topology(const std::vector<std::string>& words) {
 }
 
 }  // namespace
+
+std::string topology_as_json(const std::vector<std::string>& words) {
+  const auto values = parse_options(words, topology_line()).value();
+  const std::string name = machine_named(values);
+  language::Library library(language::config_folders());
+  return json(build_as_asked(find_cluster(name, values, library), values), name);
+}
 
 extern const Command topology_command;
 constinit const Command topology_command{

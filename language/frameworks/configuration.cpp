@@ -49,7 +49,7 @@ class ConfigurationReader {
     if (refused != refused_.end() && !harmless)
       throw InputError(at(statement), (statement.text.empty() ? "" : "found " + in_quotes(statement.text) + ": ") +
                                           std::string(refused->why));
-    if (!harmless && !std::ranges::any_of(ignored_, is_ignored)) throw_unknown(statement);
+    if (!harmless && !statement.of_launcher && !std::ranges::any_of(ignored_, is_ignored)) throw_unknown(statement);
     if (std::ranges::find(without_effect_, statement.name) == without_effect_.end())
       without_effect_.push_back(statement.name);
   }
@@ -180,10 +180,20 @@ std::string paragraph_of(const std::vector<std::string>& names) {
   return out + "#   " + line + "\n";
 }
 
+/// Of a model by its sizes: training scripts name a tokenizer, and not how many words it knows.
+void check_vocabulary(const Node& tree, const std::string& file) {
+  const Node* const model = tree.find("model");
+  if (model == nullptr || model->find("hidden") == nullptr || model->find("base") != nullptr) return;
+  if (const Node* const vocabulary = model->find("vocab");
+      vocabulary == nullptr || vocabulary->kind == Node::Kind::nothing)
+    throw InputError(file, "model.vocab: missing, because the tokenizer alone knows it, expected --set model.vocab=N");
+}
+
 }  // namespace
 
 ImportedScenario scenario_of_configuration(const Framework& framework, std::string_view text, const std::string& file,
-                                           std::span<const std::string> settings, Library& library) {
+                                           std::span<const std::string> settings, Library& library,
+                                           const std::filesystem::path& folder) {
   ConfigurationReader reader(framework);
   reader.read_sizes(settings);
   for (const Statement& statement : framework.syntax.read(text, file)) reader.read(statement);
@@ -195,12 +205,13 @@ ImportedScenario scenario_of_configuration(const Framework& framework, std::stri
   Node tree = layer_of(schema, std::move(given), {file, 0, 0});
   merge(schema, tree, settings_layer(settings, {}));
   tree = library.expand_block(tree, schema, "");
+  check_vocabulary(tree, file);
   sort_by_schema(tree);
   std::string out = "# Written by stepcast import " + std::string(framework.name) + " from " + visible(file) +
                     ".\n# Behind each line: what says it there (names as in " + std::string(framework.version) + ").\n";
   if (!reader.without_effect().empty())
     out += "# Changes nothing of the forecast, and was left out:\n" + paragraph_of(reader.without_effect());
-  write_commented(tree, "", reader.words(), "", out);
+  write_commented(with_files_from(tree, folder), "", reader.words(), "", out);
   return {std::move(out), std::move(tree)};
 }
 

@@ -6,14 +6,14 @@
 namespace stepcast::language {
 void expect_each_layer(Translation& t, std::string_view field,
                        const std::function<std::string(std::int64_t layer)>& word) {
-  const Node* const words = t.find(field);
-  if (words == nullptr || (words->kind == Node::Kind::list && words->items.empty())) return;
+  const std::span<const Node> words = t.items(field);
+  if (words.empty()) return;
   const std::int64_t layers = t.whole("num_hidden_layers");
-  if (words->kind != Node::Kind::list || static_cast<std::int64_t>(words->items.size()) != layers)
-    t.refuse(field, "found " + found(*words) + ", expected a list with a word for each of " + std::to_string(layers) +
-                        " layers");
+  if (static_cast<std::int64_t>(words.size()) != layers)
+    t.refuse(field, "found a list of " + std::to_string(words.size()) + ", expected a word for each of " +
+                        std::to_string(layers) + " layers");
   for (std::int64_t layer = 0; layer < layers; ++layer) {
-    const Node& item = words->items[static_cast<std::size_t>(layer)];
+    const Node& item = words[static_cast<std::size_t>(layer)];
     if (item.scalar != word(layer))
       t.refuse_at(item.place, field,
                   "found " + found(item) + " of layer " + std::to_string(layer) + ", expected " + word(layer) +
@@ -22,10 +22,10 @@ void expect_each_layer(Translation& t, std::string_view field,
 }
 
 std::int64_t full_layers(Translation& t, std::string_view windowed) {
-  const Node* const words = t.find("layer_types");
-  if (words == nullptr || words->items.empty()) return 0;
-  const auto first = std::ranges::find(words->items, "full_attention", &Node::scalar);
-  const std::int64_t every = first == words->items.end() ? 0 : first - words->items.begin() + 1;
+  const std::span<const Node> words = t.items("layer_types");
+  if (words.empty()) return 0;
+  const auto first = std::ranges::find(words, "full_attention", &Node::scalar);
+  const std::int64_t every = first == words.end() ? 0 : first - words.begin() + 1;
   expect_each_layer(t, "layer_types", [&](std::int64_t layer) {
     return std::string(every > 0 && (layer + 1) % every == 0 ? "full_attention" : windowed);
   });

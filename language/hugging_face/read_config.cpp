@@ -10,6 +10,7 @@
 #include "language/core/type.h"
 #include "language/core/yaml.h"
 #include "language/hugging_face/model_type.h"
+#include "language/hugging_face/text_model.h"
 #include "language/hugging_face/translation.h"
 #include "sim/in_quotes.h"
 #include "sim/input_error.h"
@@ -19,8 +20,24 @@ namespace {
 
 constexpr std::size_t kMostLabels = 25'000;  // ImageNet-22k's classes have one each
 
+/// Python, which writes these files, has words for numbers that JSON has not: `"time_step_limit": [0.0, Infinity]`. The
+/// text with a number and spaces in place of each.
+std::string without_words_of_python(std::string text) {
+  bool quoted = false;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (text[at] == '"') quoted = !quoted;
+    if (quoted && text[at] == '\\') ++at;
+    if (quoted) continue;
+    for (const std::string_view word : {"-Infinity", "Infinity", "NaN"})
+      if (text.compare(at, word.size(), word) == 0)
+        text.replace(at, word.size(), "0" + std::string(word.size() - 1, ' '));
+  }
+  return text;
+}
+
 /// YAML, which the text is read as for the places of its values, takes much that JSON does not: `{"vocab_size": }`.
-void check_json(const std::string& text, const std::string& file) {
+void check_json(const std::string& written, const std::string& file) {
+  const std::string text = without_words_of_python(written);
   using nlohmann::json;
   if (json::accept(text)) return;
   try {
@@ -118,33 +135,11 @@ std::string name_of(const std::string& file, const ModelType& type) {
   return folder.empty() || folder == "." || folder == ".." ? std::string(type.name) : folder;
 }
 
-Node translate(const ModelType& type, const Node& config, const std::string& path, const std::string& file) {
-  Translation t(type, config, path);
+Node translate(const ModelType& type, const TextModel& text, const std::string& file) {
+  Translation t(type, text);
   type.translate(t);
-  say_precision(config, t);
+  say_precision(text.fields, t);
   return t.finish(name_of(file, type));
-}
-
-bool is_of_images(const std::string& field) {
-  return field.ends_with("_token_id") || field.ends_with("_token_index") || field.ends_with("_tokens_per_image") ||
-         field == "architectures" || field == "model_type" || field == "torch_dtype" || field == "dtype" ||
-         field == "transformers_version" || field == "initializer_range" || field == "auto_map" || field == "use_cache";
-}
-
-/// The text model inside one of several kinds of input, where the file has no part for the other kinds.
-Node translate_text_model(const Node& config, const std::string& file) {
-  Node inner = *config.find("text_config");
-  if (inner.kind != Node::Kind::mapping)
-    fail(inner.place, "text_config", "found " + found(inner) + ", expected a mapping");
-  for (const Entry& entry : config.entries) {
-    if (entry.key == "text_config" || entry.value.kind == Node::Kind::nothing || is_of_images(entry.key)) continue;
-    if (entry.key.ends_with("_config") && entry.key != "quantization_config")
-      fail(entry.place, entry.key,
-           "found a model of another kind of input beside the text model, which is not built; expected text_config "
-           "alone");
-    if (inner.find(entry.key) == nullptr) inner.entries.push_back(entry);
-  }
-  return translate(model_type_of(inner, "text_config"), inner, "text_config", file);
 }
 
 }  // namespace
@@ -152,11 +147,13 @@ Node translate_text_model(const Node& config, const std::string& file) {
 Node read_hugging_face_config(const std::string& text, const std::string& file) {
   check_json(text, file);
   const Node config = parse_yaml(text, file, kMostLabels);
-  const Node* const inner = config.find("text_config");
-  if (inner != nullptr && inner->kind != Node::Kind::nothing) return translate_text_model(config, file);
-  const ModelType& type = model_type_of(config, "");
-  check_architecture(type, config);
-  return translate(type, config, "", file);
+  TextModel model = find_text_model(config);
+  const ModelType& type = model_type_of(model.fields, model.path);
+  if (model.path.empty())
+    check_architecture(type, model.fields);
+  else
+    take_from_top(config, type, model);
+  return translate(type, model, file);
 }
 
 }  // namespace stepcast::language

@@ -139,6 +139,23 @@ std::optional<double> as_number(const Node& node) {
   return value;
 }
 
+std::string listed(const std::vector<std::string>& words) {
+  std::string all;
+  for (const std::string& word : words) all += (all.empty() ? "" : ", ") + word;
+  return all;
+}
+
+/// What an answer says of the parts for other kinds of input: their parameters, memory and time are not in it.
+std::string of_text_alone(const TextModel& text) {
+  std::string all = " Of the text model alone";
+  if (!text.path.empty()) all += ", " + text.path;
+  all += text.left_out.empty() ? ": whatever else reads other inputs is not in it."
+                               : ", without the parameters, memory and time of " + listed(text.left_out) +
+                                     " and of what joins them to it.";
+  if (!text.joints.empty()) all += " Left out with them: " + listed(text.joints) + '.';
+  return all;
+}
+
 void say_at(Node& mapping, std::string_view key, Node value) {
   const std::size_t dot = key.find('.');
   const std::string word(key.substr(0, dot));
@@ -159,8 +176,8 @@ void say_at(Node& mapping, std::string_view key, Node value) {
 
 std::span<const std::string_view> fields_without_effect() { return kWithoutEffect; }
 
-Translation::Translation(const ModelType& type, const Node& config, std::string path)
-    : type_(type), config_(config), path_(std::move(path)), model_(make_mapping(config.place)) {
+Translation::Translation(const ModelType& type, const TextModel& text)
+    : type_(type), text_(text), config_(text.fields), model_(make_mapping(text.fields.place)) {
   for (const ConfigField& field : type.fields) {
     fallbacks_.push_back(make_scalar(std::string(field.fallback), place(field.name)));
     if (field.fallback == kNull) fallbacks_.back().kind = Node::Kind::nothing;
@@ -178,7 +195,7 @@ void Translation::refuse(std::string_view field, const std::string& what) const 
 }
 
 void Translation::refuse_at(const Place& place, std::string_view field, const std::string& what) const {
-  fail(place, join(path_, field), what);
+  fail(place, join(text_.path, field), what);
 }
 
 bool Translation::knows(std::string_view field) const {
@@ -243,6 +260,13 @@ std::string Translation::text(std::string_view field) {
   return node.scalar;
 }
 
+std::span<const Node> Translation::items(std::string_view field) {
+  const Node* const node = find(field);
+  if (node == nullptr) return {};
+  if (node->kind != Node::Kind::list) refuse(field, "found " + found(*node) + ", expected a list");
+  return node->items;
+}
+
 std::size_t Translation::one_of(std::string_view field, std::initializer_list<std::string_view> allowed) {
   const std::string word = text(field);
   const auto known = std::ranges::find(allowed, word);
@@ -296,25 +320,20 @@ void Translation::unknown(const Entry& entry) const {
   std::vector<std::string_view> known(type_.without_effect.begin(), type_.without_effect.end());
   for (const ConfigField& field : type_.fields) known.push_back(field.name);
   known.insert(known.end(), std::begin(kWithoutEffect), std::end(kWithoutEffect));
-  fail(entry.place, path_,
+  fail(entry.place, text_.path,
        "found the field " + in_quotes(entry.key) + ", of which it is not known what it changes in a model of type " +
            std::string(type_.name) + did_you_mean(entry.key, known) +
            " (docs/hugging-face.md lists those that are known)");
 }
 
 std::string Translation::source() const {
-  const auto listed = [](const std::vector<std::string>& words) {
-    std::string all;
-    for (const std::string& word : words) all += (all.empty() ? "" : ", ") + word;
-    return all;
-  };
   std::vector<std::string> left_out;
   for (const ConfigField& field : type_.fields)
     if (asked_.contains(field.name) && field.fallback != kMustBeGiven && config_.find(field.name) == nullptr &&
         field.fallback != kNull)
       left_out.push_back(std::string(field.name) + ' ' + std::string(field.fallback));
   std::string all = "Hugging Face configuration of model_type " + std::string(type_.name) + '.';
-  if (!path_.empty()) all += " Of " + path_ + " alone: whatever else reads other inputs is not in it.";
+  if (!text_.path.empty() || !text_.left_out.empty()) all += of_text_alone(text_);
   if (!left_out.empty())
     all += " Left out, and so as " + std::string(type_.configuration) + " has it: " + listed(left_out) + '.';
   if (!idle_.empty()) all += " Without effect on a forecast: " + listed(idle_) + '.';

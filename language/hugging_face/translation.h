@@ -12,6 +12,7 @@
 
 #include "language/core/tree.h"
 #include "language/hugging_face/model_type.h"
+#include "language/hugging_face/text_model.h"
 
 namespace stepcast::language {
 
@@ -22,8 +23,8 @@ std::span<const std::string_view> fields_without_effect();
 /// was found and what is allowed.
 class Translation {
  public:
-  /// `path`: where the fields stand in the file ("text_config"; "" for its top). Requires `config` to outlive it.
-  Translation(const ModelType& type, const Node& config, std::string path);
+  /// Requires `text` to outlive it.
+  Translation(const ModelType& type, const TextModel& text);
 
   bool knows(std::string_view field) const;  ///< whether the model type has it
   /// The field, or what stands for it where it is left out; nothing: null.
@@ -34,6 +35,8 @@ class Translation {
   double number(std::string_view field);
   bool flag(std::string_view field);
   std::string text(std::string_view field);
+  /// What the field lists; nothing: none. Throws InputError for what is no list.
+  std::span<const Node> items(std::string_view field);
   /// The number of the word among `allowed`. Throws InputError for another word.
   std::size_t one_of(std::string_view field, std::initializer_list<std::string_view> allowed);
   /// Throws InputError unless the field, if it is not null, says this.
@@ -66,8 +69,8 @@ class Translation {
   std::string source() const;
 
   const ModelType& type_;
-  const Node& config_;
-  const std::string path_;
+  const TextModel& text_;
+  const Node& config_;           ///< its fields
   std::vector<Node> fallbacks_;  ///< of type_.fields
   std::set<std::string, std::less<>> asked_;
   std::vector<std::string> idle_;  ///< fields without effect

@@ -23,7 +23,7 @@ from . import _stepcast
 from ._stepcast import InputError
 
 __version__ = _stepcast.version
-__all__ = ["InputError", "layouts", "plan", "run", "search", "sensitivity", "sweep", "validate"]
+__all__ = ["InputError", "collective", "diff", "layouts", "plan", "run", "search", "sensitivity", "sweep", "topology", "validate"]
 
 
 def _listed(scenarios):
@@ -56,6 +56,21 @@ def _words(given):
     if given is None:
         return []
     return [given] if isinstance(given, str) else list(given)
+
+
+def _option(name, value):
+    """An option of the command line with its value; none where nothing is given."""
+    if value is None:
+        return []
+    if isinstance(value, (list, tuple)):
+        value = ",".join(_stepcast.text(each, name) for each in value)
+    elif hasattr(value, "__fspath__"):
+        value = value.__fspath__()
+    return [f"--{name.replace('_', '-')}={_stepcast.text(value, name)}"]
+
+
+def _options(**given):
+    return [word for name, value in given.items() for word in _option(name, value)]
 
 
 def run(scenario, *, set=None, simulate=None, unfold=False, detail=None, threads=0):
@@ -171,3 +186,63 @@ def layouts(scenario, *, set=None, mesh="", stages=0, groups=0, threads=0):
 def sensitivity(scenario, *, set=None, threads=0):
     """Says what a step waits for: the object that `stepcast sensitivity --format json` prints."""
     return _json.loads(_stepcast.sensitivity(scenario, _settings(set), threads))
+
+
+def collective(*, cluster=None, node=None, nodes=None, gpus=None, allocation=None, op="all_reduce", sizes=None,
+               algorithm=None, protocol=None, max_channels=None, servers=None, uneven=None, seeds=None, software=None,
+               compare=None, gpus_per_process=None, set=None):
+    """Times a collective: the object that `stepcast collective --format json` prints.
+
+    cluster or node: a name of configs/, or a file. sizes: "1MiB:1GiB", or a list, whose numbers are bytes. The arguments are the options of the
+    command; None: as it does without them. set: keys of the machine and of the stack's transport,
+    {"transport.nvlink_step": "1us"}. The "rows" are a list that pandas.DataFrame takes.
+
+        >>> import stepcast
+        >>> timed = stepcast.collective(node="dgx-h100", sizes=["1MiB", "1GiB"])
+        >>> [row["size_bytes"] for row in timed["rows"]]
+        [1048576, 1073741824]
+    """
+    if isinstance(sizes, (list, tuple)):
+        sizes = [f"{size}B" if isinstance(size, int) else size for size in sizes]
+    words = _options(cluster=cluster, node=node, nodes=nodes, gpus=gpus, allocation=allocation, op=op, sizes=sizes,
+                     algorithm=algorithm, protocol=protocol, max_channels=max_channels, servers=servers, uneven=uneven,
+                     seeds=seeds, software=software, compare=compare, gpus_per_process=gpus_per_process)
+    return _json.loads(_stepcast.collective(words + [f"--set={word}" for word in _settings(set)]))
+
+
+def diff(a, b=None, *, set=None, set_a=None, set_b=None, row_a="", row_b="", stage=None, step="", device=None, steps=1):
+    """Says how two steps differ: the object that `stepcast diff --format json` prints.
+
+    a, b: each a dict or the path of a scenario, a result of `run --format json`, or a profiler's trace of a real step.
+    Without b, it is a with what set_b says. set is laid over both, set_a and set_b over one; the other arguments are the
+    options of the command.
+
+        >>> import stepcast
+        >>> scenario = {"cluster.node": "dgx-a100-80gb", "model": "bert-large",
+        ...             "training": {"global_batch": 256, "micro_batch": 8, "sequence": 512}}
+        >>> told = stepcast.diff(scenario, set_b={"recompute": "full"})
+        >>> sum(part["difference_ps"] for part in told["parts"]) == told["difference_ps"]
+        True
+    """
+    if b is None and not set_b and not row_b:
+        raise InputError("b: missing, expected a second step, or set_b that makes one of the first")
+    return _json.loads(
+        _stepcast.diff(a, a if b is None else b, _settings(set), _settings(set_a), _settings(set_b), row_a, row_b, stage,
+                       device, str(step), steps))
+
+
+def topology(machine, *, nodes=None, gpus=None, allocation=None, fabric=None, nvlink=None, pcie=None, socket_link=None):
+    """Tells the links of a machine and the ways between its GPUs: the object that `stepcast topology --json` prints.
+
+    machine: a node or a cluster of configs/ by its name, a cluster's .yaml, a topology of NCCL (.xml) or what
+    `nvidia-smi topo -m` prints (.txt). The other arguments are the options of the command; None: as it does without them.
+
+        >>> import stepcast
+        >>> machine = stepcast.topology("dgx-h100")
+        >>> machine["gpus"], machine["pairs"][0]["kind"]
+        (8, 'NV18')
+    """
+    machine = machine.__fspath__() if hasattr(machine, "__fspath__") else machine
+    words = _options(nodes=nodes, gpus=gpus, allocation=allocation, fabric=fabric, nvlink=nvlink, pcie=pcie,
+                     socket_link=socket_link)
+    return _json.loads(_stepcast.topology([*words, "--", machine]))

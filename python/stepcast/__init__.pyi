@@ -4,6 +4,7 @@ from typing import Any, Literal, Optional, Union
 
 __version__: str
 
+_Path = Union[str, PathLike[str]]
 _Scenario = Union[dict[str, Any], str, PathLike[str]]
 _Scenarios = Union[_Scenario, Sequence[_Scenario]]
 _Settings = Optional[Union[Mapping[str, Any], Iterable[str]]]
@@ -65,3 +66,48 @@ def layouts(
     threads: int = 0,
 ) -> dict[str, Any]: ...
 def sensitivity(scenario: _Scenario, *, set: _Settings = None, threads: int = 0) -> dict[str, Any]: ...
+def collective(
+    *,
+    cluster: Optional[_Path] = None,
+    node: Optional[_Path] = None,
+    nodes: Optional[int] = None,
+    gpus: Optional[int] = None,
+    allocation: Optional[str] = None,
+    op: str = "all_reduce",
+    sizes: Optional[Union[str, Sequence[Union[str, int]]]] = None,
+    algorithm: Optional[Union[str, Sequence[str]]] = None,
+    protocol: Optional[Union[str, Sequence[str]]] = None,
+    max_channels: Optional[int] = None,
+    servers: Optional[int] = None,
+    uneven: Optional[_Path] = None,
+    seeds: Optional[int] = None,
+    software: Optional[str] = None,
+    compare: Optional[_Path] = None,
+    gpus_per_process: Optional[int] = None,
+    set: _Settings = None,
+) -> dict[str, Any]: ...
+def diff(
+    a: _Scenario,
+    b: Optional[_Scenario] = None,
+    *,
+    set: _Settings = None,
+    set_a: _Settings = None,
+    set_b: _Settings = None,
+    row_a: str = "",
+    row_b: str = "",
+    stage: Optional[int] = None,
+    step: Union[str, int] = "",
+    device: Optional[int] = None,
+    steps: int = 1,
+) -> dict[str, Any]: ...
+def topology(
+    machine: _Path,
+    *,
+    nodes: Optional[int] = None,
+    gpus: Optional[int] = None,
+    allocation: Optional[str] = None,
+    fabric: Optional[str] = None,
+    nvlink: Optional[str] = None,
+    pcie: Optional[str] = None,
+    socket_link: Optional[str] = None,
+) -> dict[str, Any]: ...

@@ -121,6 +121,14 @@ TEST_F(Chakra, AnAllReduceOfAnotherToolTakesWhatItTakesAlone) {
   EXPECT_LT(replayed("--node dgx-h100 --gpus 4"), 1e-3);
 }
 
+TEST_F(Chakra, TheTraceOfOneRankStandsForThoseOfAll) {
+  for (int rank = 0; rank < 4; ++rank) write(rank, {.nodes = {all_reduce(static_cast<std::uint64_t>(rank), 1 << 20)}});
+  const std::string words = " --node dgx-h100 --gpus 4";
+  const Outcome all = run_program("replay " + prefix() + words);
+  ASSERT_EQ(all.status, 0) << all.err;
+  EXPECT_EQ(run_program("replay " + prefix() + ".2.et" + words).out, all.out);
+}
+
 TEST_F(Chakra, KernelsAtOnceShareTheGpuAndThoseOfTheHostDoNot) {
   ChakraNode host = kernels(2, 40);
   host.attributes = {{"is_cpu_op", true}};

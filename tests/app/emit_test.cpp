@@ -70,6 +70,27 @@ TEST_F(LaunchLines, ReadBackAsTheirCommentSaysHaveTheSameForecast) {
   }
 }
 
+// A scenario names files from beside it, a word of --set from the working directory, and what is written from its
+// folder.
+TEST_F(LaunchLines, NameFilesFromWhereTheyAreRead) {
+  const std::filesystem::path site(file("site"));
+  std::filesystem::create_directories(site);
+  std::filesystem::create_directories(file("out"));
+  std::filesystem::copy_file(STEPCAST_SOURCE_DIR "/configs/fabrics/rail-fat-tree-ndr.yaml", site / "ours.yaml",
+                             std::filesystem::copy_options::overwrite_existing);
+  std::ofstream(site / "asked.yaml") << "cluster: {node: dgx-h100, nodes: 2, fabric: ./ours.yaml}\nmodel: llama2-7b\n"
+                                        "training: {global_batch: 64, micro_batch: 1, sequence: 512}\n";
+  const std::string folder = file("");
+  const Outcome emitted = run_program("emit site/asked.yaml --to megatron --output out/train.sh", folder);
+  ASSERT_EQ(emitted.status, 0) << emitted.err;
+  const std::string settings = settings_in(read_text(file("out/train.sh")));
+  EXPECT_THAT(settings, HasSubstr("--set cluster.fabric=./site/ours.yaml"));
+  const Outcome back = run_program("import megatron out/train.sh --output out/back.yaml" + settings, folder);
+  ASSERT_EQ(back.status, 0) << back.err;
+  EXPECT_THAT(read_text(file("out/back.yaml")), HasSubstr("../site/ours.yaml"));
+  EXPECT_DOUBLE_EQ(step_time(file("out/back.yaml")), step_time((site / "asked.yaml").string()));
+}
+
 TEST_F(LaunchLines, OfTheBestPlanOfASearchStartIt) {
   const std::string search =
       "search scenarios/quickstart.yaml --set model.layers=8 --set training.global_batch=16 --set "

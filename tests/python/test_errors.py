@@ -99,3 +99,29 @@ def test_a_row_that_cannot_run_stands_beside_the_others(tmp_path, monkeypatch):
     good, bad = stepcast.run("runs.csv")["results"]
     assert good["error"] is None
     assert bad["error"].startswith("runs.csv:3:")
+
+
+@pytest.mark.parametrize("asked, words", [
+    ({"node": "dgx-h100", "op": "sum"}, ["--node", "dgx-h100", "--op", "sum"]),
+    ({"node": "dgx-h1000"}, ["--node", "dgx-h1000"]),
+    ({"node": "dgx-h100", "sizes": ["1 parsec"]}, ["--node", "dgx-h100", "--sizes", "1 parsec"]),
+    ({"node": "dgx-h100", "set": {"transport.x": 1}}, ["--node", "dgx-h100", "--set", "transport.x=1"]),
+    ({"node": "dgx-h100", "gpus_per_process": 2}, ["--node", "dgx-h100", "--gpus-per-process", 2]),
+    ({}, []),
+])
+def test_wrong_options_have_the_text_of_the_program(asked, words, program):
+    status, _, text = program("collective", *words)
+    assert status == 2
+    with pytest.raises(stepcast.InputError) as error:
+        stepcast.collective(**asked)
+    assert str(error.value) + "\n" == text
+
+
+def test_a_machine_that_there_is_not_has_the_text_of_the_program(program):
+    for machine in ["dgx-h1000", "", "--help"]:
+        with pytest.raises(stepcast.InputError) as error:
+            stepcast.topology(machine)
+        if machine:
+            continue
+        status, _, text = program("topology", machine)
+        assert (status, text) == (2, str(error.value) + "\n")

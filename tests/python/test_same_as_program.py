@@ -143,3 +143,33 @@ def test_layouts_are_the_same(source, printed):
 def without_seconds(answer):
     """What does not depend on how fast the machine is."""
     return {key: value for key, value in answer.items() if "seconds" not in key}
+
+
+def test_collectives_have_the_same_times(printed):
+    asked = {"node": "dgx-h100", "nodes": 2, "op": "all_to_all", "sizes": ["1MiB", "64MiB"], "algorithm": "all"}
+    words = ["--node", "dgx-h100", "--nodes", 2, "--op", "all_to_all", "--sizes", "1MiB,64MiB", "--algorithm", "all"]
+    expected = printed("collective", *words, "--format", "json")
+    assert len(expected["rows"]) > 2
+    assert stepcast.collective(**asked) == expected
+    assert stepcast.collective(**{**asked, "sizes": [1 << 20, 1 << 26]}) == expected
+    slow = printed("collective", *words, "--set", "cluster.nic_bandwidth=100 Gbit/s", "--format", "json")
+    assert stepcast.collective(**asked, set={"cluster.nic_bandwidth": "100 Gbit/s"}) == slow != expected
+
+
+def test_machines_have_the_same_links(printed, source):
+    assert stepcast.topology("dgx-a100-80gb", nodes=2) == printed("topology", "dgx-a100-80gb", "--nodes", 2, "--json")
+    cluster = sorted((source / "configs/clusters").glob("*.yaml"))[0]
+    assert stepcast.topology(cluster, gpus=8) == printed("topology", cluster, "--gpus", 8, "--json")
+
+
+def test_two_steps_differ_the_same(printed, source, scenario, tmp_path):
+    ours = stepcast.diff(source / "scenarios/bert-large.yaml", set={"training.micro_batch": 4},
+                         set_b={"training.precision": "fp32"})
+    words = ["diff", source / "scenarios/bert-large.yaml", "--set", "training.micro_batch=4", "--set-b",
+             "training.precision=fp32", "--format", "json"]
+    assert ours == printed(*words)
+    assert {key["key"] for key in ours["keys"]} == {"training.precision"}
+    trace, measured = source / "tests/app/logs/kineto.json", source / "scenarios/bert-large.yaml"
+    assert stepcast.diff(measured, trace) == printed("diff", measured, trace, "--format", "json")
+    told = stepcast.diff(scenario, {**scenario, "training.global_batch": 32})
+    assert [key["key"] for key in told["keys"]] == ["training.global_batch"]

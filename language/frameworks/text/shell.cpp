@@ -19,6 +19,7 @@ using ShellWords = std::vector<ShellWord>;
 
 /// More than any script that starts a training has, and few enough for functions that call each other.
 constexpr int kMostCalls = 1000;
+constexpr int kMostDepth = 20;
 constexpr std::size_t kMostBlocks = 200;
 
 /// Commands between a word that opens them and one that closes them.
@@ -415,8 +416,9 @@ class ShellScript {
   void run(const ShellCommand& command) {
     const ShellWords& words = command.words;
     if (!words.empty() && runs()) {
-      consider(command_inside(words));
-      if (bodies_.contains(words.front().text))
+      if (const ShellWords inside = command_inside(words); !inside.empty())
+        consider(inside);
+      else if (bodies_.contains(words.front().text))
         call(command);
       else
         consider(words);
@@ -428,29 +430,44 @@ class ShellScript {
     next_ = command.connector == "&&" ? last_ : command.connector == "||" ? opposite(last_) : Truth::yes;
   }
 
-  /// Keeps a command that has more flags than those before it.
+  /// Keeps a command that has more flags than those before it. One that is only shown (echo) before it runs is none,
+  /// where it runs.
   void consider(const ShellWords& words) {
     const auto flags = [&](const ShellWords& all) {
       return std::ranges::count_if(all, [&](const ShellWord& word) { return counts_(word.text); });
     };
-    if (flags(words) > flags(most_flags_)) most_flags_ = words;
+    const auto now = flags(words), before = flags(most_flags_);
+    if (now > before || (now > 0 && now == before && most_flags_.front().text == "echo")) most_flags_ = words;
   }
 
-  /// Of `bash -c "command"` the words of the command; nothing of others.
+  /// Of `bash -c "command"` and `eval command` the words of the command; nothing of others.
   ShellWords command_inside(const ShellWords& words) {
+    if (words.front().text == "eval" && words.size() > 1) {
+      std::string text;
+      for (const ShellWord& word : words)
+        if (&word != &words.front()) text += word.text + " ";
+      return command_in(text, words[1].place, variables_);
+    }
     for (std::size_t i = 0; i + 2 < words.size(); ++i) {
       const bool shell = words[i].text == "bash" || words[i].text == "sh";
-      if (!shell || !words[i + 1].text.starts_with('-') || !words[i + 1].text.ends_with('c')) continue;
-      if (++calls_ > kMostCalls) return {};
-      const std::string shown = words[i + 2].place.file;
-      ShellScript inside(words[i + 2].text, shown, counts_);
-      inside.calls_ = calls_;
-      ShellWords found = inside.read().words;
-      calls_ = inside.calls_;
-      for (ShellWord& word : found) word.place = words[i + 2].place;
-      return found;
+      if (shell && words[i + 1].text.starts_with('-') && words[i + 1].text.ends_with('c'))
+        return command_in(words[i + 2].text, words[i + 2].place, {});
     }
     return {};
+  }
+
+  /// Of a text that stands somewhere in this script. `known`: what variables hold that it still names.
+  ShellWords command_in(const std::string& text, const Place& place, ShellVariables known) {
+    if (++calls_ > kMostCalls || depth_ == kMostDepth) return {};
+    ShellScript inside(text, place.file, counts_);
+    inside.depth_ = depth_ + 1;
+    inside.variables_.doubts = std::move(known.doubts);
+    inside.variables_.known.merge(std::move(known.known));
+    inside.calls_ = calls_;
+    ShellWords found = inside.read().words;
+    calls_ = inside.calls_;
+    for (ShellWord& word : found) word.place = place;
+    return found;
   }
 
   void doubt(const std::string& name, const std::string& why) {
@@ -543,6 +560,7 @@ class ShellScript {
   std::vector<ShellDocument> documents_;
   std::map<std::string, ScriptPosition, std::less<>> bodies_;  ///< of functions
   int calls_ = 0;
+  int depth_ = 0;            ///< of a command inside of a command: how many it is inside of
   Truth next_ = Truth::yes;  ///< whether what is read now runs, by what stands in front of it in its list
   Truth last_ = Truth::yes;  ///< what the list has come to so far
   bool in_condition_ = false;

@@ -51,6 +51,31 @@ std::optional<std::int64_t> sum(std::string_view text, const ShellVariables& var
   return total;
 }
 
+/// Where what stands at `from` ends: one character, or "$(command)", "${NAME...}" and "`command`" that are left as they
+/// are written, because it is not known what they give.
+std::size_t end_of_piece(std::string_view text, std::size_t from) {
+  if (text[from] == '`') {
+    const std::size_t end = text.find('`', from + 1);
+    return end == text.npos ? from + 1 : end + 1;
+  }
+  const char opens = text[from] == '$' && from + 1 < text.size() ? text[from + 1] : '\0';
+  if (opens != '(' && opens != '{') return from + 1;
+  const char closes = opens == '(' ? ')' : '}';
+  int depth = 0;
+  for (std::size_t i = from + 1; i < text.size(); ++i) {
+    depth += text[i] == opens ? 1 : text[i] == closes ? -1 : 0;
+    if (depth == 0) return i + 1;
+  }
+  return from + 1;
+}
+
+/// The end of the word at `from` of what a variable holds.
+std::size_t end_of_word(std::string_view text, std::size_t from) {
+  while (from < text.size() && text[from] != '\n' && text[from] != ' ' && text[from] != '\t')
+    from = end_of_piece(text, from);
+  return from;
+}
+
 }  // namespace
 
 bool is_shell_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
@@ -138,7 +163,7 @@ ShellWords ShellText::read_word(const ShellVariables& variables) {
         continue;
       }
       for (std::size_t i = 0; i < value.text.size();) {
-        const std::size_t end = std::min(value.text.find_first_of(" \t\n", i), value.text.size());
+        const std::size_t end = end_of_word(value.text, i);
         if (end > i) add(std::string_view(value.text).substr(i, end - i), values.size() > 1 ? value.place : place);
         if (end > i && !value.doubt.empty()) open->doubt = value.doubt;
         if (end < value.text.size() && open) words.push_back(*std::exchange(open, std::nullopt));
@@ -170,6 +195,10 @@ ShellWords ShellText::read_word(const ShellVariables& variables) {
       if (escaped == '\n' && !in_quotes_now) break;
     } else if (c == '$') {
       add_split(read_dollar(variables), place, in_quotes_now);
+    } else if (c == '`') {
+      const std::size_t from = cursor_.at, end = end_of_piece(text_, from);
+      while (cursor_.at < end) next();
+      add(text_.substr(from, end - from), place);
     } else if (!in_quotes_now &&
                (is_shell_blank(c) || std::string_view("\n;&|()<>").find(c) != std::string_view::npos)) {
       break;

@@ -14,9 +14,10 @@ struct Statement {
   /// The value; several of a flag with spaces between them; of a list in a file as JSON writes it. A flag may have
   /// none.
   std::string text;
-  std::string comment{};  ///< behind it; empty: none
-  Place place{};          ///< where it was read
-  std::string doubt{};    ///< why it is not known what a variable in the text holds; empty: it is known
+  std::string comment{};     ///< behind it; empty: none
+  Place place{};             ///< where it was read
+  std::string doubt{};       ///< why it is not known what a variable in the text holds; empty: it is known
+  bool of_launcher = false;  ///< it stands in front of the program that a launcher starts, and is the launcher's
 };
 
 using Statements = std::vector<Statement>;

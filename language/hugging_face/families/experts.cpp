@@ -67,7 +67,28 @@ constexpr std::array kQwen3MoeFields{F{"vocab_size", "151936"},
                                      F{"moe_intermediate_size", "768"},
                                      F{"decoder_sparse_step", "1"},
                                      F{"mlp_only_layers", kNull},
+                                     F{"qkv_bias", "false"},
+                                     F{"use_qk_norm", "true"},
+                                     F{"shared_expert_intermediate_size", "0"},
                                      F{"attention_dropout", "0.0"}};
+
+constexpr std::array kQwen3VlMoeModels{Word("Qwen3VLMoeForConditionalGeneration")};
+constexpr std::array kQwen3VlMoeFields{F{"vocab_size", "151936"},
+                                       F{"hidden_size", "2048"},
+                                       F{"intermediate_size", "5632"},
+                                       F{"num_hidden_layers", "24"},
+                                       F{"num_attention_heads", "16"},
+                                       F{"num_key_value_heads", "16"},
+                                       F{"head_dim", kNull},
+                                       F{"hidden_act", "silu"},
+                                       F{"attention_bias", "false"},
+                                       F{"tie_word_embeddings", "false"},
+                                       F{"num_experts", "60"},
+                                       F{"num_experts_per_tok", "4"},
+                                       F{"moe_intermediate_size", "1408"},
+                                       F{"decoder_sparse_step", "1"},
+                                       F{"mlp_only_layers", kNull},
+                                       F{"attention_dropout", "0.0"}};
 
 constexpr std::array kGptOssModels{Word("GptOssForCausalLM")};
 constexpr std::array kGptOssFields{F{"vocab_size", "201088"},
@@ -172,10 +193,8 @@ constexpr std::array kGlm4MoeFields{
 
 /// `layers` without experts: the first ones.
 void say_dense_layers(Translation& t, std::string_view field) {
-  const Node* const dense = t.find(field);
-  if (dense == nullptr) return;
   std::int64_t first = 0;
-  for (const Node& item : dense->items)
+  for (const Node& item : t.items(field))
     if (item.scalar != std::to_string(first++))
       t.refuse_at(item.place, field, "found layer " + found(item) + ", expected the first layers alone: [0, 1, ...]");
   if (first > 0) t.say("experts.dense_layers", std::to_string(first), field);
@@ -199,7 +218,7 @@ void say_qwen_experts(Translation& t) {
   say_experts(t, "num_experts", "moe_intermediate_size");
   if (t.whole("decoder_sparse_step") > 1) t.copy("experts.every", "decoder_sparse_step");
   say_dense_layers(t, "mlp_only_layers");
-  say_window(t, 0);
+  if (t.knows("sliding_window")) say_window(t, 0);
 }
 
 void say_qwen2_moe(Translation& t) {
@@ -208,9 +227,14 @@ void say_qwen2_moe(Translation& t) {
   t.say("qkv_bias", t.flag("qkv_bias") ? "true" : "false", "qkv_bias");
 }
 
+/// The last three fields stand in files alone: the class has no other values.
 void say_qwen3_moe(Translation& t) {
   say_qwen_experts(t);
   t.say("qk_norm", "true");
+  if (!t.knows("use_qk_norm")) return;
+  t.expect("use_qk_norm", "true", "queries and keys are always normed in this family");
+  t.expect("qkv_bias", "false", "this family has none");
+  t.expect("shared_expert_intermediate_size", "0", "this family has no shared experts");
 }
 
 /// Attention has biases where it says so, and experts and router always have.
@@ -227,9 +251,7 @@ void say_minimax_m2(Translation& t) {
     t.expect("qk_norm_type", "per_layer", "norms of all heads together");
     t.say("qk_norm", "all-heads", "use_qk_norm");
   }
-  const Node* const types = t.find("attn_type_list");
-  if (types == nullptr) return;
-  for (const Node& item : types->items)
+  for (const Node& item : t.items("attn_type_list"))
     if (item.scalar != "1")
       t.refuse_at(item.place, "attn_type_list",
                   "found " + found(item) + ", expected 1, softmax attention, of every layer");
@@ -272,9 +294,9 @@ void say_llama4(Translation& t) {
   t.copy("experts.shared_ffn", "intermediate_size");
   t.copy("experts.every", "interleave_moe_layer_step");
   const std::int64_t layers = t.whole("num_hidden_layers"), apart = t.whole("interleave_moe_layer_step");
-  if (const Node* const given = t.find("moe_layers"); given != nullptr && !given->items.empty()) {
+  if (const std::span<const Node> given = t.items("moe_layers"); !given.empty()) {
     std::int64_t next = apart - 1;
-    for (const Node& item : given->items) {
+    for (const Node& item : given) {
       if (item.scalar != std::to_string(next))
         t.refuse_at(item.place, "moe_layers",
                     "found layer " + found(item) + ", expected " + std::to_string(next) +
@@ -301,6 +323,7 @@ constexpr ModelType kExpertTypes[] = {
     {"mixtral", kMixtralModels, "MixtralConfig", kMixtralFields, {}, say_mixtral},
     {"qwen2_moe", kQwen2MoeModels, "Qwen2MoeConfig", kQwen2MoeFields, {}, say_qwen2_moe},
     {"qwen3_moe", kQwen3MoeModels, "Qwen3MoeConfig", kQwen3MoeFields, {}, say_qwen3_moe},
+    {"qwen3_vl_moe_text", kQwen3VlMoeModels, "Qwen3VLMoeTextConfig", kQwen3VlMoeFields, {}, say_qwen3_moe},
     {"gpt_oss", kGptOssModels, "GptOssConfig", kGptOssFields, kGptOssIdle, say_gpt_oss},
     {"olmoe", kOlmoeModels, "OlmoeConfig", kOlmoeFields, kOlmoeIdle, say_olmoe},
     {"granitemoe", kGraniteMoeModels, "GraniteMoeConfig", kGraniteMoeFields, kGraniteMoeIdle, say_granite_moe},

@@ -61,6 +61,23 @@ constexpr std::array kQwen3Fields{F{"vocab_size", "151936"},
                                   F{"layer_types", kNull},
                                   F{"attention_dropout", "0.0"}};
 
+// Qwen2-VL and Qwen2.5-VL, whose text fields older files have at the top and newer ones in text_config.
+constexpr std::array kQwen2VlModels{Word("Qwen2VLForConditionalGeneration")};
+constexpr std::array kQwen25VlModels{Word("Qwen2_5_VLForConditionalGeneration")};
+constexpr std::array kQwen2VlFields{
+    F{"vocab_size", "152064"},    F{"hidden_size", "8192"},          F{"intermediate_size", "29568"},
+    F{"num_hidden_layers", "80"}, F{"num_attention_heads", "64"},    F{"num_key_value_heads", "8"},
+    F{"hidden_act", "silu"},      F{"tie_word_embeddings", "false"}, F{"use_sliding_window", "false"},
+    F{"sliding_window", "4096"},  F{"max_window_layers", "80"},      F{"layer_types", kNull},
+    F{"attention_dropout", "0.0"}};
+
+constexpr std::array kQwen3VlModels{Word("Qwen3VLForConditionalGeneration")};
+constexpr std::array kQwen3VlFields{
+    F{"vocab_size", "151936"},     F{"hidden_size", "4096"},         F{"intermediate_size", "22016"},
+    F{"num_hidden_layers", "32"},  F{"num_attention_heads", "32"},   F{"num_key_value_heads", "32"},
+    F{"head_dim", "128"},          F{"hidden_act", "silu"},          F{"attention_bias", "false"},
+    F{"attention_dropout", "0.0"}, F{"tie_word_embeddings", "false"}};
+
 constexpr std::array kInternLm2Models{Word("InternLM2ForCausalLM")};
 constexpr std::array kInternLm2Fields{F{"vocab_size", "103168"},         F{"hidden_size", "4096"},
                                       F{"intermediate_size", "11008"},   F{"num_hidden_layers", "32"},
@@ -246,6 +263,12 @@ void say_qwen3(Translation& t) {
   say_window(t, 0);
 }
 
+/// No layer has a window.
+void say_qwen3_vl(Translation& t) {
+  say_llama(t);
+  t.say("qk_norm", "true");
+}
+
 void say_internlm2(Translation& t) {
   say_llama(t);
   if (t.flag("bias")) t.say("biases", "attention", "bias");
@@ -349,6 +372,11 @@ constexpr ModelType kLlamaTypes[] = {
     {"mistral", kMistralModels, "MistralConfig", kMistralFields, {}, say_mistral},
     {"qwen2", kQwen2Models, "Qwen2Config", kQwen2Fields, {}, say_qwen2},
     {"qwen3", kQwen3Models, "Qwen3Config", kQwen3Fields, {}, say_qwen3},
+    {"qwen2_vl", kQwen2VlModels, "Qwen2VLConfig", kQwen2VlFields, {}, say_qwen2},
+    {"qwen2_vl_text", kQwen2VlModels, "Qwen2VLTextConfig", kQwen2VlFields, {}, say_qwen2},
+    {"qwen2_5_vl", kQwen25VlModels, "Qwen2_5_VLConfig", kQwen2VlFields, {}, say_qwen2},
+    {"qwen2_5_vl_text", kQwen25VlModels, "Qwen2_5_VLTextConfig", kQwen2VlFields, {}, say_qwen2},
+    {"qwen3_vl_text", kQwen3VlModels, "Qwen3VLTextConfig", kQwen3VlFields, {}, say_qwen3_vl},
     {"Yi", kYiModels, "YiConfig", kYiFields, {}, say_llama},
     {"internlm2", kInternLm2Models, "InternLM2Config", kInternLm2Fields, {}, say_internlm2},
     {"baichuan", kBaichuanModels, "BaichuanConfig", kBaichuanFields, kBaichuanIdle, say_baichuan},

@@ -11,6 +11,7 @@ namespace stepcast::language {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 using testing::StartsWith;
 
 const std::string kFlags =
@@ -56,6 +57,33 @@ TEST(BadConfigurations, OfMegatronNameTheFlag) {
   EXPECT_THAT(complaint([] { imported("megatron", "echo nothing"); }), HasSubstr("given: found no flags"));
   EXPECT_THAT(complaint([] { imported("megatron", "A=(1 2"); }), HasSubstr("given:1:3: found an array that does not"));
   EXPECT_THAT(complaint([] { imported("megatron", "a --b \"c"); }), HasSubstr("found a quote that does not end"));
+}
+
+// srun, deepspeed and their like have flags of their own in front of the program; accelerate's say how to train.
+TEST(Configurations, PassOverWhatIsOfTheLauncher) {
+  const std::string flags = kFlags.substr(kFlags.find("pretrain_gpt.py"));
+  const auto gpus = [&](const std::string& launcher) { return imported("megatron", launcher + flags).cluster.gpus; };
+  EXPECT_EQ(gpus("deepspeed --force_multi --hostfile hosts --num_nodes=2 --num_gpus 8 ../"), 16U);
+  EXPECT_EQ(gpus("srun --container-image x#y --mpi=pmix torchrun --nnodes 4 --nproc_per_node 8 --tee 3 "), 32U);
+  EXPECT_THAT(complaint([&] { gpus("srun --mpi=pmix accelerate launch --fsdp_new 1 "); }),
+              HasSubstr("--mpi: found a name that is not known"));
+  EXPECT_THAT(complaint([&] { gpus("./start --mpi=pmix "); }), HasSubstr("--mpi: found a name that is not known"));
+}
+
+TEST(BadConfigurations, OfMegatronDeepSpeedSayWhatToGiveInstead) {
+  EXPECT_EQ(of_flags("--ds-sequence-parallel-size 1 --moe-expert-parallel-size 1"), "");
+  EXPECT_THAT(of_flags("--deepspeed --deepspeed_config ds.json"), HasSubstr("give --set data_parallel.zero=N"));
+  EXPECT_THAT(of_flags("--ds-sequence-parallel-size 4"), HasSubstr("parallelism.context_method=ulysses"));
+  const auto recompute = [](const std::string& more) { return imported("megatron", kFlags + more).recompute; };
+  EXPECT_EQ(recompute("--checkpoint-activations"), recompute("--activations-checkpoint-method uniform"));
+  EXPECT_NE(recompute("--checkpoint-activations"), recompute(""));
+}
+
+TEST(BadConfigurations, WithoutTheSizeOfTheVocabularySayHowToGiveIt) {
+  const std::string flags = kFlags.substr(0, kFlags.find("--vocab-size"));
+  EXPECT_EQ(complaint([&] { imported("megatron", flags); }),
+            "given: model.vocab: missing, because the tokenizer alone knows it, expected --set model.vocab=N");
+  EXPECT_EQ(imported("megatron", flags, {"cluster.node=dgx-h100", "model.vocab=51200"}).model.vocab, 51200);
 }
 
 TEST(BadConfigurations, OfMegatronThatContradictThemselvesNameBothFlags) {
@@ -128,6 +156,8 @@ TEST(BadConfigurations, OfFilesNameThePath) {
   EXPECT_THAT(of_file("nanotron", "parallelism: {dp: 1, tp: 1, pp: 1, expert_parallel_size: 2}"),
               HasSubstr("parallelism.expert_parallel_size: found '2': is a further dimension of ranks"));
   EXPECT_THAT(of_file("nanotron", "a: b: c"), StartsWith("given:1:"));
+  EXPECT_THAT(of_file("nanotron", "optimizer: {adam_beta1: 0.9, torch_adam_is_fused: true}"),  // before its factory
+              Not(HasSubstr("adam")));
   EXPECT_THAT(of_file("nanotron", "parallelism: {dp: 1, tp: 1}"),
               HasSubstr("parallelism.pipeline: missing, expected a whole number"));
 }

@@ -23,6 +23,18 @@ TEST(Shell, PutsInVariablesArraysAndSums) {
   EXPECT_EQ(words("export A=1; X=2 run --a \"$A\""), "run|--a|1");
 }
 
+// Words inside of a command whose output is not known are not the flags of the command that it stands in.
+TEST(Shell, LeavesACommandInsideAWordInOnePiece) {
+  EXPECT_EQ(words("N=$(nvidia-smi --query-gpu=name --format=csv,noheader | wc -l)\nrun --a $N --b"),
+            "run|--a|$(nvidia-smi --query-gpu=name --format=csv,noheader | wc -l)|--b");
+  EXPECT_EQ(words("N=$(( $(nvidia-smi --query-gpu=name | wc -l) - 2 ))\nO=\"--n $N --m 2\"\nrun $O"),
+            "run|--n|$(( $(nvidia-smi --query-gpu=name | wc -l) - 2 ))|--m|2");
+  EXPECT_EQ(words("T=`date --iso-8601 +'%y %m'`\nrun --t $T --b `hostname --short`"),
+            "run|--t|`date --iso-8601 +'%y %m'`|--b|`hostname --short`");
+  EXPECT_EQ(words("O=\"--log ${DIR:?not given} --b\"\nrun $O"), "run|--log|${DIR:?not given}|--b");
+  EXPECT_EQ(words("A='$(open'\nB='`half'\nrun --a $A --b $B"), "run|--a|$(open|--b|`half");
+}
+
 TEST(Shell, TakesTheCommandWithTheMostFlags) {
   EXPECT_EQ(words("mkdir --parents x\nrun --a --b\necho done"), "run|--a|--b");
 }
@@ -87,6 +99,18 @@ TEST(Shell, ReadsTheFirstRoundOfALoop) {
 TEST(Shell, ReadsTheCommandOfAnotherShell) {
   EXPECT_EQ(words("A=4\nsrun --wait=60 --kill bash -c \"run --a $A --b --c 2>&1\" | tee log"), "run|--a|4|--b|--c");
   EXPECT_EQ(words("bash -c \"bash -c 'run --a'\""), "run|--a");
+}
+
+TEST(Shell, ReadsACommandThatIsKeptInAVariable) {
+  const std::string kept = "A=4\nrun_cmd=\"run --a $A --b 2>&1 | tee log\"\n";
+  EXPECT_EQ(words(kept + "echo ${run_cmd}\neval ${run_cmd}"), "run|--a|4|--b");
+  EXPECT_EQ(words(kept + "eval \"$run_cmd\""), "run|--a|4|--b");
+  EXPECT_EQ(words("C='run --a $A'\nA=3\neval $C"), "run|--a|3");
+  EXPECT_EQ(words("eval \"$(conda shell.bash hook --x)\"\nrun --a"), "run|--a");
+  EXPECT_EQ(words("echo run --a --b"), "echo|run|--a|--b");
+  EXPECT_EQ(words("X='eval $X'\neval $X\nrun --a"), "run|--a");  // holds itself
+  const std::string doubtful = "if [ $UNKNOWN = 1 ]; then\nE=--x\nelse\nE=--y\nfi\nC='run --a 1 $E'\neval $C";
+  EXPECT_NE(command_of(doubtful, "s.sh").back().doubt, "");
 }
 
 TEST(Shell, IsStartedWithoutWords) {

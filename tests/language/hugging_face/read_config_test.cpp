@@ -82,8 +82,8 @@ TEST(HuggingFaceConfig, OfAnUnknownTypeOrArchitectureIsRefusedByTheFieldsName) {
   const std::string hybrid = said_of(R"({"architectures": ["NemotronHForCausalLM"], "model_type": "nemotron_h"})");
   EXPECT_EQ(hybrid.substr(0, 86),
             "folder/config.json:1:59: model_type: found 'nemotron_h', expected one of llama, mistra");
-  EXPECT_EQ(said_of(R"({"model_type": "qwen2_vl"})").find("folder/config.json:1:16: model_type: found 'qwen2_vl'"), 0U);
-  EXPECT_NE(said_of(R"({"model_type": "qwen2_vl"})").find("did you mean 'qwen2"), std::string::npos);
+  EXPECT_EQ(said_of(R"({"model_type": "qwen2x"})").find("folder/config.json:1:16: model_type: found 'qwen2x'"), 0U);
+  EXPECT_NE(said_of(R"({"model_type": "qwen2x"})").find("did you mean 'qwen2"), std::string::npos);
   EXPECT_EQ(said_of(R"({"architectures": ["MambaForCausalLM"]})").substr(0, 78),
             "folder/config.json:1:20: architectures: found 'MambaForCausalLM', expected one");
   EXPECT_EQ(said_of(R"({"architectures": ["LlamaForSequenceClassification"], "model_type": "llama"})").substr(0, 84),
@@ -94,13 +94,79 @@ TEST(HuggingFaceConfig, OfAnUnknownTypeOrArchitectureIsRefusedByTheFieldsName) {
   EXPECT_EQ(said_of("{}").substr(0, 51), "folder/config.json:1:1: model_type: missing, expect");
 }
 
-TEST(HuggingFaceConfig, OfSeveralKindsOfInputIsItsTextModelOrRefused) {
+std::string source_of(const std::string& config) {
+  return read_hugging_face_config(config, "folder/config.json").find("source")->scalar;
+}
+
+TEST(HuggingFaceConfig, OfSeveralKindsOfInputIsItsTextModel) {
   const std::string inner = R"("text_config": {"model_type": "gemma3_text", "num_hidden_layers": 12})";
   EXPECT_EQ(hugging_face_model(R"({"model_type": "gemma3", "image_token_index": 5, )" + inner + "}").layers, 12);
+  const std::string with_images = R"({"model_type": "gemma3", "architectures": ["Gemma3ForConditionalGeneration"],
+    "vision_config": {"hidden_size": 5}, "boi_token_index": 9, "mm_tokens_per_image": 256, )" +
+                                  inner + "}";
+  EXPECT_EQ(hugging_face_model(with_images).layers, 12);
+  const std::string inside =
+      R"({"vision_config": {}, "text_config": {"model_type": "gemma", "num_image_tokens": 256}})";  // as PaliGemma
+  EXPECT_NE(source_of(inside).find("Left out with them: text_config.num_image_tokens."), std::string::npos);
+  EXPECT_EQ(source_of(with_images).substr(0, 245),
+            "Hugging Face configuration of model_type gemma3_text. Of the text model alone, text_config, without the "
+            "parameters, memory and time of vision_config and of what joins them to it. Left out with them: "
+            "boi_token_index, mm_tokens_per_image. Left out");
+}
+
+TEST(HuggingFaceConfig, OfSeveralKindsOfInputMayHaveTheTextModelAtItsTop) {
+  // Qwen2.5-VL-7B's text model has the shape of Qwen2.5-7B.
+  const std::string config = R"({"architectures": ["Qwen2_5_VLForConditionalGeneration"], "model_type": "qwen2_5_vl",
+    "vocab_size": 152064, "hidden_size": 3584, "intermediate_size": 18944, "num_hidden_layers": 28,
+    "num_attention_heads": 28, "num_key_value_heads": 4, "vision_start_token_id": 151652, "image_token_id": 151655,
+    "vision_config": {"depth": 32, "hidden_size": 1280, "model_type": "qwen2_5_vl"}})";
+  EXPECT_EQ(parameters_of(hugging_face_model(config)), 7615616512.0);
+  EXPECT_NE(source_of(config).find("Of the text model alone, without the parameters, memory and time of vision_config"),
+            std::string::npos);
+  EXPECT_NE(source_of(config).find("Left out with them: vision_start_token_id, image_token_id."), std::string::npos);
+}
+
+TEST(HuggingFaceConfig, TakesFromTheTopWhatHoldsForTheTextModel) {
+  const auto config = [](const std::string& top, const std::string& text) {
+    return R"({"model_type": "qwen3_vl", "vision_config": {"depth": 27}, )" + top +
+           R"("text_config": {"model_type": "qwen3_vl_text")" + text + "}}";
+  };
+  EXPECT_FALSE(tied_embeddings(hugging_face_model(config("", ""))));
+  EXPECT_TRUE(tied_embeddings(hugging_face_model(config(R"("tie_word_embeddings": true, )", ""))));
+  EXPECT_FALSE(tied_embeddings(
+      hugging_face_model(config(R"("tie_word_embeddings": true, )", R"(, "tie_word_embeddings": false)"))));
+}
+
+TEST(HuggingFaceConfig, OfSeveralKindsOfInputIsRefusedWhereTheTextModelIsNotPlain) {
+  const std::string inner = R"("text_config": {"model_type": "llama"})";
   EXPECT_EQ(
-      said_of(R"({"model_type": "gemma3", "vision_config": {"hidden_size": 5}, )" + inner + "}"),
-      "folder/config.json:1:26: vision_config: found a model of another kind of input beside the text model, which "
-      "is not built; expected text_config alone");
+      said_of(R"({"hidden_size": 512, "vision_config": {}, )" + inner + "}"),
+      "folder/config.json:1:2: hidden_size: found at the top, where a text model does not look for it, expected it "
+      "in text_config");
+  EXPECT_EQ(said_of(R"({"architectures": ["LlavaForSequenceClassification"], "vision_config": {}, )" + inner + "}"),
+            "folder/config.json:1:20: architectures: found 'LlavaForSequenceClassification', expected one that writes "
+            "text: ...ForConditionalGeneration or ...ForCausalLM");
+  EXPECT_EQ(said_of(R"({"vision_config": {}, "text_config": {"model_type": "qwen3_5_text"}})").substr(0, 79),
+            "folder/config.json:1:53: text_config.model_type: found 'qwen3_5_text', expected");
+  EXPECT_EQ(said_of(R"({"text_config": ["llama"]})"),
+            "folder/config.json:1:17: text_config: found a list, expected a mapping");
+}
+
+TEST(HuggingFaceConfig, MayHaveTheNumbersThatPythonWritesAndJsonHasNot) {
+  EXPECT_EQ(said_of(small_llama(R"(, "top_p": Infinity, "temperature": -Infinity, "top_k": NaN)")), "");
+  EXPECT_EQ(said_of(R"({"model_type": "mamba2", "time_step_limit": [0.0, Infinity]})")
+                .find("folder/config.json:1:16: model_type: found 'mamba2'"),
+            0U);
+  EXPECT_NE(said_of(R"({"model_type": infinity})").find("found no JSON"), std::string::npos);
+}
+
+TEST(HuggingFaceConfig, DoesNotPassOverAWordWhereAListStands) {
+  EXPECT_EQ(said_of(R"({"model_type": "qwen3_moe", "mlp_only_layers": 4})"),
+            "folder/config.json:1:48: mlp_only_layers: found '4', expected a list");
+  EXPECT_EQ(said_of(R"({"model_type": "gpt_oss", "layer_types": "full_attention"})"),
+            "folder/config.json:1:42: layer_types: found 'full_attention', expected a list");
+  EXPECT_EQ(said_of(R"({"model_type": "minimax_m2", "attn_type_list": {"0": 1}})"),
+            "folder/config.json:1:48: attn_type_list: found a mapping, expected a list");
 }
 
 TEST(HuggingFaceConfig, SaysWhichLayersSeeAWindow) {
@@ -116,7 +182,7 @@ TEST(HuggingFaceConfig, SaysWhichLayersSeeAWindow) {
       "folder/config.json:1:106: layer_types: found 'full_attention' of layer 2, expected sliding_attention: other "
       "orders of layers are not built");
   EXPECT_EQ(said_of(types(both)),
-            "folder/config.json:1:66: layer_types: found a list, expected a list with a word for each of 4 layers");
+            "folder/config.json:1:66: layer_types: found a list of 2, expected a word for each of 4 layers");
   const std::string qwen = R"({"model_type": "qwen2", "num_hidden_layers": 4, "sliding_window": 64)";
   EXPECT_EQ(hugging_face_model(qwen + "}").variations.window, 0);
   EXPECT_EQ(hugging_face_model(qwen + R"(, "use_sliding_window": true, "max_window_layers": 0})").variations.window,
