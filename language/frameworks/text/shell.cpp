@@ -80,8 +80,10 @@ class ShellScript {
         if (!command.words.empty() || !(is_reserved(word, command) || goes_before(word.text, command)))
           command.words.push_back(std::move(word));
     }
-    for (Document& document : open_documents_)
+    for (Document& document : open_documents_) {
       if (document.file.empty()) document.file = command.written_to;
+      document.is_script |= reads_script(command.words);
+    }
     if (command.connector == "\n") read_documents();
     if (in_condition_)
       read_condition(command);
@@ -122,9 +124,17 @@ class ShellScript {
     const bool expands = std::string_view("'\"\\").find(text_.peek()) == std::string_view::npos;
     const ShellWords target = text_.read_word(variables_);
     const std::string word = target.empty() ? "" : target.front().text;
-    if (mark == "<<" || mark == "<<-") open_documents_.push_back({"", word, place, mark == "<<-", expands});
+    if (mark == "<<" || mark == "<<-") open_documents_.push_back({"", word, place, mark == "<<-", expands, false});
     if (mark.starts_with('>')) command.written_to = word;
     return true;
+  }
+
+  /// Whether a command runs what it reads: "sbatch", and "bash" without the name of another script.
+  static bool reads_script(const ShellWords& words) {
+    if (words.empty()) return false;
+    const auto is_option = [](const ShellWord& word) { return word.text.starts_with('-'); };
+    const bool shell = words.front().text == "bash" || words.front().text == "sh";
+    return words.front().text == "sbatch" || (shell && std::all_of(words.begin() + 1, words.end(), is_option));
   }
 
   void read_documents() {
@@ -139,7 +149,11 @@ class ShellScript {
         found = line == document.end;
         if (!found) text += (document.expands ? put_in(line) : std::string(line)) + "\n";
       }
-      if (runs() && !document.file.empty()) documents_.push_back({document.file, text, document.place});
+      if (!runs()) continue;
+      if (document.is_script)
+        consider(command_in(text, document.place, document.expands ? variables_ : ShellVariables{}));
+      else if (!document.file.empty())
+        documents_.push_back({document.file, text, document.place});
     }
   }
 
@@ -448,10 +462,12 @@ class ShellScript {
         if (&word != &words.front()) text += word.text + " ";
       return command_in(text, words[1].place, variables_);
     }
-    for (std::size_t i = 0; i + 2 < words.size(); ++i) {
-      const bool shell = words[i].text == "bash" || words[i].text == "sh";
-      if (shell && words[i + 1].text.starts_with('-') && words[i + 1].text.ends_with('c'))
-        return command_in(words[i + 2].text, words[i + 2].place, {});
+    bool shell = false;  // behind its name and its options
+    for (std::size_t i = 0; i + 1 < words.size(); ++i) {
+      const std::string& word = words[i].text;
+      if (shell && word.starts_with('-') && word.ends_with('c'))
+        return command_in(words[i + 1].text, words[i + 1].place, {});
+      shell = word == "bash" || word == "sh" || (shell && word.starts_with('-'));
     }
     return {};
   }
@@ -547,8 +563,9 @@ class ShellScript {
   struct Document {
     std::string file, end;  ///< end: the line behind it
     Place place;
-    bool strips;   ///< tabs in front of its lines
-    bool expands;  ///< variables are put in
+    bool strips;     ///< tabs in front of its lines
+    bool expands;    ///< variables are put in
+    bool is_script;  ///< it is run: "sbatch <<EOT"
   };
 
   ShellText text_;

@@ -113,6 +113,15 @@ TEST(Shell, ReadsACommandThatIsKeptInAVariable) {
   EXPECT_NE(command_of(doubtful, "s.sh").back().doubt, "");
 }
 
+TEST(Shell, ReadsAScriptThatIsHandedToSlurm) {
+  EXPECT_EQ(words("A=4\nsbatch --parsable <<EOT\n#!/bin/bash\n#SBATCH --nodes=2\nsrun --mpi=pmix run --a $A --b\nEOT"),
+            "srun|--mpi=pmix|run|--a|4|--b");
+  EXPECT_EQ(words("C=\"cd x; run --a 1 --b\"\nsbatch <<EOT\nsrun -l bash -x -c \"${C}\" 2>&1 | tee log\nEOT"),
+            "run|--a|1|--b");
+  EXPECT_EQ(words("bash other.sh <<EOT\nit's --a --b\nEOT\nrun --a"), "run|--a");
+  EXPECT_EQ(words("cat > ds.json <<EOT\nrun --a --b --c\nEOT\nrun --a"), "run|--a");
+}
+
 TEST(Shell, IsStartedWithoutWords) {
   EXPECT_EQ(
       words(
