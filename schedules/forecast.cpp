@@ -120,14 +120,14 @@ Exchange exchange_of(const DataParallelPlan& plan) {
 }
 
 /// Over all GPUs.
-FlopRate mean_peak(std::span<const Scenario> kinds) {
-  const Precision precision = kinds.front().training.precision;
-  if (kinds.size() == 1) return peak(kinds.front().cluster.gpu, precision);
-  const std::vector<std::uint32_t> gpus = gpus_of_kinds(kinds.front());
+FlopRate mean_peak(const Scenario& s, std::span<const Scenario> kinds) {
+  const Precision precision = s.training.precision;
+  if (kinds.empty()) return peak(s.cluster.gpu, precision);
+  const std::vector<std::uint32_t> gpus = gpus_of_kinds(s);
   double all = 0;
   for (std::size_t kind = 0; kind < kinds.size(); ++kind)
     all += gpus[kind] * peak(kinds[kind].cluster.gpu, precision).value;
-  return {all / kinds.front().cluster.gpus};
+  return {all / s.cluster.gpus};
 }
 
 /// What needs no simulation.
@@ -137,12 +137,12 @@ Forecast told_by_plan(const Scenario& s, const Plan& plan, const Blocks& whole) 
   out.gpus = s.cluster.gpus;
   out.parameters = parameters(whole, cut(whole, 1));
   out.active_parameters = out.parameters - idle_parameters(s.model);
-  const auto& [pipeline, chunks, kinds, models] = plan.staged;
+  const PlannedPipeline& pipeline = *plan.staged.pipeline;
   for (std::uint32_t stage = 0; stage < plan.memory.size(); ++stage) {
     StageReport& report = out.stages.emplace_back();
     report.stage = stage;
     report.memory = plan.memory[stage];
-    report.layers = layers_in(models.front(), chunks[stage]);
+    report.layers = layers_in(*plan.staged.models.front(), plan.staged.chunks[stage]);
     report.in_flight = most_in_flight(pipeline.shape, pipeline.orders[stage]);
   }
   out.shares = plan.shares;
@@ -171,10 +171,11 @@ Forecast forecast_on(const workload::Machine& machine, workload::Machines& machi
   const Ranks ranks(s.parallelism, cluster.gpus_per_node(), cluster.fabric_may_block());
   const Plan planned = plan(s, kinds_of(s, ranks, timer));
   const StagedModel& staged = planned.staged;
-  const auto& [brief, chunks, kinds, models] = staged;
-  const Blocks& model = models.front();
+  const PlannedPipeline& brief = *staged.pipeline;
+  const std::vector<std::vector<BlockRange>>& chunks = staged.chunks;
+  const Blocks& model = *staged.models.front();
   std::optional<OtherKind> other;
-  if (s.cluster.other) other.emplace(OtherKind{kinds.back(), models.back()});
+  if (s.cluster.other) other.emplace(OtherKind{staged.kinds.back(), *staged.models.back()});
   const Stragglers stragglers(s.imperfections, ranks);
   std::optional<workload::SlowLinks> slow_links;
   if (s.imperfections.slow_node) slow_links.emplace(cluster, *s.imperfections.slow_node, s.imperfections.network_speed);
@@ -182,7 +183,7 @@ Forecast forecast_on(const workload::Machine& machine, workload::Machines& machi
   const bool imperfect = s.imperfections.any();
   std::optional<HostCopies> copies;
   if (s.offload.any()) copies.emplace(s, cluster);
-  PieceTimes pieces(kinds.front(), model, ranks, timer, !unfold, brief.shape.splits_backward, slow, other,
+  PieceTimes pieces(staged.kind(s, 0), model, ranks, timer, !unfold, brief.shape.splits_backward, slow, other,
                     copies ? &*copies : nullptr);
   if (options.step_detail) pieces.keep_shares();
   const Exchange exchange = exchange_of(s.data_parallel);
@@ -217,7 +218,7 @@ Forecast forecast_on(const workload::Machine& machine, workload::Machines& machi
   out.simulated = true;
   out.step = time;
   if (!exact) {
-    PieceTimes first(kinds.front(), model, ranks, timer, true, brief.shape.splits_backward, slow, other,
+    PieceTimes first(staged.kind(s, 0), model, ranks, timer, true, brief.shape.splits_backward, slow, other,
                      copies ? &*copies : nullptr, SiblingTime::first);
     StepInput at_least{s, machine, ranks, model, &pipeline, chunks, first};
     at_least.first_siblings = true;
@@ -256,7 +257,7 @@ Forecast forecast_on(const workload::Machine& machine, workload::Machines& machi
         static_cast<double>(s.training.global_batch * (s.training.sequence + s.training.decoder_sequence)) / seconds;
   const double micro_batches_in_all = static_cast<double>(s.training.global_batch / s.training.micro_batch);
   out.model_flops_per_gpu = {model_flops(whole).value * micro_batches_in_all / seconds / static_cast<double>(out.gpus)};
-  out.mfu = out.model_flops_per_gpu / mean_peak(kinds);
+  out.mfu = out.model_flops_per_gpu / mean_peak(s, staged.kinds);
   if (model_flops(whole).value > 0) out.skipped_flops = skipped_flops(whole) / model_flops(whole);
   const auto layer = std::ranges::find_if(model.kinds, [](const Block& b) { return b.layer && !b.frozen; });
   if (layer != model.kinds.end() && !network) {

@@ -45,6 +45,7 @@ concepts = {
     "collectives/algorithm.h": "one way to do a collective",
     "scenario/scenario.h": "a question: what a scenario file says",
     "models/layers/blocks.h": "a model as a list of blocks",
+    "schedules/parallel/ranks.h": "where every rank stands, and who is in a group with it",
     "schedules/pipeline/placement.h": "where in a pipeline each chunk of the model is",
     "schedules/results/results.h": "what a forecast answers",
     "app/status_line.h": "what a command at work says on standard error",

@@ -1,9 +1,7 @@
 #include "search/bound.h"
 
 #include <algorithm>
-#include <array>
-#include <initializer_list>
-#include <numeric>
+#include <span>
 #include <vector>
 
 #include "models/cost/optimizer.h"
@@ -15,35 +13,15 @@
 #include "schedules/pipeline/placement.h"
 #include "schedules/step/lane_groups.h"
 #include "schedules/step/traffic.h"
+#include "search/course.h"
+#include "search/in_step.h"
+#include "search/step_links.h"
 #include "search/traffic_times.h"
-#include "workload/link_capacity.h"
 
 namespace stepcast::search {
 namespace {
 
 using namespace schedules;
-
-/// Of what links carry: many loads that are rounded to picoseconds each.
-constexpr double kOfLoads = 1e-6;
-
-/// What the passes of a virtual stage take for one micro-batch.
-struct ChunkTimes {
-  Time forward{}, backward{}, weight{};  ///< backward without `weight`, where that is a pass of its own
-  Time host{};                           ///< to launch all of them
-};
-
-/// What is known of a plan before any traffic between ranks of unlike stages or data ranks.
-struct Passes {
-  const Scenario& s;
-  Shape shape;
-  std::vector<std::vector<ChunkTimes>> chunks;  ///< by stage and virtual stage
-  std::vector<Time> update;                     ///< of the weights, by stage
-  bool stand_alone = false;                     ///< groups that share a link need not ask at once
-  /// By stage: passes forward and back of each kind of block in a step, and what traffic inside the layers loads; none:
-  /// GPUs of two kinds have times and traffic of their own.
-  std::vector<std::vector<double>> runs{};
-  std::vector<const InnerLoads*> loads{};
-};
 
 /// What of a pass surely takes the GPU's time. `kernels_alone`: traffic in it may hide, or take less than when all
 /// groups ask at once.
@@ -88,174 +66,13 @@ Time update_of(const Scenario& s, const Plan& plan, std::uint32_t stage) {
   if (s.training.optimizer == Optimizer::none) return {};
   Time update = s.software.host_per_step;
   if (s.offload.optimizer != Tier::gpu) return update;
-  const Held trained = trained_held(plan.staged.models.front(), plan.staged.chunks[stage]);
-  const double parameters = updated(s, trained, copies(plan.staged.pipeline.shape));
+  const Held trained = trained_held(*plan.staged.models.front(), plan.staged.chunks[stage]);
+  const double parameters = updated(s, trained, copies(plan.staged.pipeline->shape));
   Time of_gpu = optimizer_time(s.cluster.gpu, s.software, s.training.optimizer, parameters);
   if (s.cluster.other)
     of_gpu = std::min(of_gpu, optimizer_time(s.cluster.other->gpu, s.software, s.training.optimizer, parameters));
   return update + of_gpu;
 }
-
-/// How the passes of a plan follow each other at best. What else takes time between them is added to it.
-class Course {
- public:
-  Course(const Passes& passes, Updates updates) : p_(passes), drains_(updates == Updates::after_flush) {
-    sent_.resize(p_.shape.stages);
-    between_.resize(p_.shape.stages);
-    behind_.resize(p_.shape.stages);
-    beside_.resize(p_.shape.stages);
-  }
-
-  /// What a tensor takes from a stage to the next one, and to the one before.
-  void send(std::uint32_t stage, Time down, Time up) {
-    sent_[stage] = {down, up};
-    heads_.clear();
-  }
-  /// What of one kind keeps a stage from running passes, all of them together. Unlike kinds may run at once.
-  void between(std::uint32_t stage, Time time) { between_[stage] = std::max(between_[stage], time); }
-  /// What follows a stage's last pass, its update included.
-  void behind(std::uint32_t stage, Time time) {
-    behind_[stage] += time;
-    tails_.clear();
-  }
-  /// What the stage's step takes at least besides: traffic of one stream, one after the other, and its update.
-  void beside(std::uint32_t stage, Time time) { beside_[stage] = std::max(beside_[stage], time); }
-
-  /// The end of the step.
-  Time least() const {
-    Time end{};
-    for (std::uint32_t stage = 0; stage < p_.shape.stages; ++stage)
-      end = std::max({end, end_of(stage), beside_[stage]});
-    return end;
-  }
-
-  /// Passes of a stage in a step.
-  Time busy(std::uint32_t stage, bool with_weights = true) const {
-    Time all{};
-    for (std::uint32_t v = 0; v < p_.shape.virtual_stages; ++v) {
-      const ChunkTimes& chunk = p_.chunks[stage][v];
-      all += (chunk.forward + chunk.backward + (with_weights ? chunk.weight : Time{})) * visits(stage, v);
-    }
-    return all;
-  }
-
-  /// Micro-batches that visit a virtual stage.
-  std::int64_t visits(std::uint32_t stage, std::uint32_t v) const {
-    const std::int64_t all = micro_batches(p_.s);
-    if (copies(p_.shape) == 1) return all;
-    return held(p_.shape, {stage, v}).copy == 0 ? (all + 1) / 2 : all / 2;
-  }
-
-  /// Before a stage's first pass.
-  Time head(std::uint32_t stage) const {
-    Time least = head_of(stage, 0);
-    for (std::uint32_t v = 1; v < p_.shape.virtual_stages; ++v) least = std::min(least, head_of(stage, v));
-    return least;
-  }
-
- private:
-  Time sent(ChunkPlace from, bool forward) const {
-    const std::optional<ChunkPlace> to = next_place(p_.shape, from, forward);
-    if (!to || to->stage == from.stage) return {};
-    return goes_down(p_.shape, from.virtual_stage) == forward ? sent_[from.stage].down : sent_[from.stage].up;
-  }
-
-  const ChunkTimes& times(ChunkPlace at) const { return p_.chunks[at.stage][at.virtual_stage]; }
-
-  /// By copy of the model and chunk: what comes before its first forward pass; and from the end of its last backward
-  /// pass on the way back of the last micro-batch, and what follows it on each stage that it comes through.
-  void go_along() const {
-    const std::uint32_t of_copy = chunks(p_.shape);
-    heads_.assign(of_copy * copies(p_.shape), {});
-    tails_ = heads_;
-    for (std::uint32_t copy = 0; copy < copies(p_.shape); ++copy)
-      for (std::uint32_t chunk = 0; chunk < of_copy; ++chunk) {
-        const std::size_t at = std::size_t{copy} * of_copy + chunk;
-        const ChunkPlace here = place(p_.shape, {copy, chunk});
-        tails_[at] = behind_[here.stage];
-        if (chunk == 0) continue;
-        const ChunkPlace before = place(p_.shape, {copy, chunk - 1});
-        heads_[at] = heads_[at - 1] + times(before).forward + sent(before, true);
-        const Time backward = times(before).backward;  // none: it is frozen, and nothing comes back
-        if (backward > Time{}) tails_[at] = std::max(tails_[at], sent(here, false) + backward + tails_[at - 1]);
-      }
-  }
-  std::size_t number(std::uint32_t stage, std::uint32_t v) const {
-    const ModelChunk at = held(p_.shape, {stage, v});
-    return std::size_t{at.copy} * chunks(p_.shape) + at.chunk;
-  }
-  Time head_of(std::uint32_t stage, std::uint32_t v) const {
-    if (heads_.empty()) go_along();
-    return heads_[number(stage, v)];
-  }
-
-  Time tail(std::uint32_t stage) const {
-    if (tails_.empty()) go_along();
-    Time least = tails_[number(stage, 0)];
-    for (std::uint32_t v = 1; v < p_.shape.virtual_stages; ++v) least = std::min(least, tails_[number(stage, v)]);
-    return least;
-  }
-
-  Time end_of(std::uint32_t stage) const {
-    const Time between = between_[stage];
-    if (!drains_) return busy(stage);  // of a step among others, which its update may overlap
-    const Time begin = head(stage) + between;
-    return begin + std::max(busy(stage) + behind_[stage], busy(stage, false) + tail(stage));
-  }
-
-  struct Sent {
-    Time down{}, up{};
-  };
-  const Passes& p_;
-  const bool drains_;
-  std::vector<Sent> sent_;
-  std::vector<Time> between_, behind_, beside_;
-  mutable std::vector<Time> heads_, tails_;  ///< empty: to be worked out anew
-};
-
-/// Traffic that the ranks of a sample begin at the same moment, because they wait for each other inside every layer.
-class InStep {
- public:
-  /// Of none.
-  InStep(const TrafficTimes& times, const topology::Cluster& cluster) : times_(times), cluster_(cluster) {}
-
-  /// Those of the first sample, where groups stand alone: simulated steps keep ranks in step by their traffic inside
-  /// layers if groups of any other traffic take unlike times.
-  void find(const Passes& passes, const Plan& plan, const Ranks& ranks, const Traffic& traffic) {
-    const Parallelism& p = passes.s.parallelism;
-    const auto takes_unlike_times = [&](const std::array<Declared, 2>& sends) {
-      return times_.unlike(sends[0].communication) || times_.unlike(sends[1].communication);
-    };
-    if (p.tensor * p.context == 1 || p.pipeline == 1 || std::ranges::none_of(traffic.sends, takes_unlike_times)) return;
-    const Blocks& blocks = plan.staged.models.front();
-    for (const std::vector<BlockRange>& chunks : plan.staged.chunks)
-      for (const BlockRange& chunk : chunks) {
-        bool layer = false;
-        for (const std::uint32_t place : places({&chunk, 1})) layer = layer || blocks.at(place).layer;
-        if (!layer) return;
-      }
-    together_.resize(ranks.count());
-    for (std::uint32_t rank = 0; rank < ranks.count(); ++rank)
-      together_[rank] = ranks.coordinate(rank).data < p.context;
-  }
-
-  /// What they take at least, one after the other.
-  Time least(std::initializer_list<const Declared*> all) const {
-    std::vector<workload::CommunicationId> ids;
-    Time alone{};
-    for (const Declared* each : all) {
-      if (each == nullptr) continue;
-      ids.push_back(each->communication);
-      alone += times_.alone(each->communication);
-    }
-    return together_.empty() ? alone : times_.begun_together(ids, together_, cluster_);
-  }
-
- private:
-  const TrafficTimes& times_;
-  const topology::Cluster& cluster_;
-  std::vector<bool> together_;  ///< by GPU; empty: nothing is known
-};
 
 /// The times of a plan's data-parallel traffic that nothing can hide, added to its course. Where stages hold two copies
 /// of the model, or never drain, nothing is.
@@ -368,82 +185,6 @@ bool unbounded(const Scenario& s) {
          s.data_parallel.consistency != Consistency::bulk_synchronous || s.data_parallel.local_steps > 1;
 }
 
-/// Whether a stage sends on, forward or back, what each micro-batch has made of a chunk.
-bool sends(const Passes& passes, ChunkPlace from, bool forward) {
-  const std::optional<ChunkPlace> to = next_place(passes.shape, from, forward);
-  if (!to || to->stage == from.stage) return false;
-  return forward || passes.chunks[to->stage][to->virtual_stage].backward > Time{};  // else it is frozen
-}
-
-/// Bytes over links in a step, whatever runs beside what.
-class Links {
- public:
-  Links(const Passes& passes, const Course& course, const topology::Cluster& cluster)
-      : p_(passes), course_(course), cluster_(cluster), seconds_(cluster.links(), 0) {}
-
-  /// When the busiest of them has carried all of a step's.
-  Time busiest(const Traffic& traffic, const TrafficTimes& times) {
-    carry_inner();
-    carry_sends(traffic, times);
-    for (const Declared& sum : traffic.tied_embeddings) carry(sum, 1, times);
-    if (weight_copies(p_.s.parallelism) > 1) carry_data(traffic, times);
-    return from_seconds(*std::ranges::max_element(seconds_) * (1 - kOfLoads));
-  }
-
- private:
-  void carry(const std::optional<Declared>& declared, std::int64_t runs, const TrafficTimes& times) {
-    if (!declared) return;
-    times.each_load(declared->communication, [&](const collectives::Timing::Load& load, double scale) {
-      seconds_[topology::index(load.link)] += load.occupied * scale * static_cast<double>(runs) /
-                                              workload::link_capacity(cluster_, nullptr, load.link).value;
-    });
-  }
-
-  void carry_inner() {
-    // Stages at one place in unlike nodes share what they were timed to take, with the links of the first of them.
-    for (std::size_t stage = 0; stage < p_.loads.size(); ++stage) {
-      const auto first = p_.loads.begin(), own = first + static_cast<std::ptrdiff_t>(stage);
-      if (std::find(first, own, *own) != own) continue;
-      for (const InnerLoads::OnLink& each : p_.loads[stage]->links())
-        seconds_[topology::index(each.link)] +=
-            std::inner_product(each.seconds.begin(), each.seconds.end(), p_.runs[stage].begin(), 0.0);
-    }
-  }
-
-  void carry_sends(const Traffic& traffic, const TrafficTimes& times) {
-    for (std::uint32_t stage = 0; stage < p_.shape.stages && p_.shape.stages > 1; ++stage)
-      for (std::uint32_t v = 0; v < p_.shape.virtual_stages; ++v)
-        for (const bool forward : {true, false})
-          if (sends(p_, {stage, v}, forward))
-            carry(traffic.sends[stage][goes_down(p_.shape, v) == forward ? 0 : 1], course_.visits(stage, v), times);
-  }
-
-  void carry_data(const Traffic& traffic, const TrafficTimes& times) {
-    const Scenario& s = p_.s;
-    for (std::uint32_t stage = 0; stage < p_.shape.stages; ++stage) {
-      const DataPlan& plan = traffic.data[stage];
-      carry(plan.whole, 1, times);
-      if (s.training.optimizer != Optimizer::none) carry(plan.spread, 1, times);
-      for (std::uint32_t v = 0; v < plan.buckets.size(); ++v) {
-        for (const Declared& sum : plan.buckets[v])
-          carry(sum, sums_each_micro_batch(s) ? course_.visits(stage, v) : 1, times);
-        if (v >= plan.gathers.size()) continue;
-        for (const Gathers& gathers :
-             plan.gathers[v]) {  // at least for the forward passes, and where it is trained back
-          const bool back = !plan.buckets[v].empty() && s.training.frozen_layers == 0;
-          carry(gathers.ahead, course_.visits(stage, v) * (back ? 2 : 1), times);
-          carry(gathers.rest, course_.visits(stage, v) * (back ? 2 : 1), times);
-        }
-      }
-    }
-  }
-
-  const Passes& p_;
-  const Course& course_;
-  const topology::Cluster& cluster_;
-  std::vector<double> seconds_;  ///< that each is busy, by LinkId
-};
-
 /// Sends between stages, and what they keep the GPU from where nothing runs beside them.
 void add_sends(Course& course, const Passes& passes, const Traffic& traffic, const InStep& in_step) {
   for (std::uint32_t stage = 0; stage < passes.shape.stages && passes.shape.stages > 1; ++stage) {
@@ -453,7 +194,7 @@ void add_sends(Course& course, const Passes& passes, const Traffic& traffic, con
     Time all{};
     for (std::uint32_t v = 0; v < passes.shape.virtual_stages; ++v)
       for (const bool forward : {true, false})
-        if (sends(passes, {stage, v}, forward))
+        if (passes.sends({stage, v}, forward))
           all += (goes_down(passes.shape, v) == forward ? down : up) * course.visits(stage, v);
     const Time last = std::max(down, up);  // it is part of the way back
     if (all > last) course.between(stage, all - last);
@@ -462,27 +203,27 @@ void add_sends(Course& course, const Passes& passes, const Traffic& traffic, con
 
 /// What traffic inside layers loads, by stage. `loads`: what is known of it.
 void add_inner_loads(Passes& passes, Course& course, const Plan& plan, LayerTimes::Timed& timed,
-                     StepBound::LoadsOfKinds& loads, const topology::Cluster& cluster) {
+                     StepBound::LoadsOfKinds& loads, std::span<const Bandwidth> capacities) {
   if (passes.s.cluster.other) return;
   for (std::uint32_t stage = 0; stage < passes.shape.stages; ++stage) {
     const std::vector<PieceTimes::TimedPiece>& kinds = timed.pieces.at({0, 0, stage});
-    const InnerLoads& of_stage = loads.try_emplace(&kinds, kinds, cluster).first->second;
+    const InnerLoads& of_stage = loads.try_emplace(&kinds, kinds, capacities).first->second;
     std::vector<double>& runs = passes.runs.emplace_back(kinds.size(), 0);
     for (std::uint32_t v = 0; v < passes.shape.virtual_stages; ++v)
       for (const std::uint32_t place : places({&plan.staged.chunks[stage][v], 1}))
-        runs[plan.staged.models.front().order[place]] += static_cast<double>(course.visits(stage, v));
+        runs[plan.staged.models.front()->order[place]] += static_cast<double>(course.visits(stage, v));
     passes.loads.push_back(&of_stage);
-    course.beside(stage, from_seconds(of_stage.busiest(runs) * (1 - kOfLoads)));
+    course.beside(stage, from_seconds(of_stage.busiest(runs) * kSurelyCarried));
   }
 }
 
-bool has_updates_after_flush(const Plan& plan) { return plan.staged.pipeline.updates == Updates::after_flush; }
+bool has_updates_after_flush(const Plan& plan) { return plan.staged.pipeline->updates == Updates::after_flush; }
 
 /// Whether each group may go its own way, if some take unlike times.
 bool may_stand_alone(const Scenario& s) { return s.cluster.gpus <= kMostUnfoldedGpus; }
 
 Passes passes_of(const Scenario& s, const Plan& plan, LayerTimes::Timed& timed) {
-  Passes passes{s, plan.staged.pipeline.shape, {}, {}};
+  Passes passes{s, plan.staged.pipeline->shape, {}, {}};
   const PipelineSchedule* schedule = find_pipeline(s.pipeline.schedule);
   const bool kernels_alone = s.cluster.other || schedule == nullptr || schedule->runs_together;
   const std::uint32_t last = s.cluster.other ? weight_copies(s.parallelism) - 1 : 0;
@@ -496,14 +237,14 @@ Passes passes_of(const Scenario& s, const Plan& plan, LayerTimes::Timed& timed) 
     const OnStage kinds{pieces.at({0, 0, stage}), pieces.at({0, last, stage})};
     std::vector<ChunkTimes>& chunks = passes.chunks.emplace_back();
     for (const BlockRange& range : plan.staged.chunks[stage])
-      chunks.push_back(times_of(s, plan.staged.models.front(), range, kinds, kernels_alone));
+      chunks.push_back(times_of(s, *plan.staged.models.front(), range, kinds, kernels_alone));
     passes.update.push_back(update_of(s, plan, stage));
   }
   return passes;
 }
 
 Course course_of(const Passes& passes, const Plan& plan) {
-  Course course(passes, plan.staged.pipeline.updates);
+  Course course(passes, plan.staged.pipeline->updates);
   for (std::uint32_t stage = 0; stage < passes.shape.stages; ++stage) {
     course.behind(stage, passes.update[stage]);
     // The host launches all passes one after the other, and then the update.
@@ -526,7 +267,7 @@ Time StepBound::of_passes(const Scenario& s, const Plan& plan) {
   Course course = course_of(passes, plan);
   // Else they are in the times of passes.
   if (has_updates_after_flush(plan) && passes.stand_alone)
-    add_inner_loads(passes, course, plan, own, loads_, times_.machine().cluster());
+    add_inner_loads(passes, course, plan, own, loads_, times_.machine().link_capacities());
   return course.least();
 }
 
@@ -536,21 +277,25 @@ Time StepBound::with_traffic(const Scenario& s, const Plan& plan) {
   Passes passes = passes_of(s, plan, own);
   Course course = course_of(passes, plan);
   if (!has_updates_after_flush(plan)) return course.least();
-  const topology::Cluster& cluster = times_.machine().cluster();
-  add_inner_loads(passes, course, plan, own, loads_, cluster);
+  const std::vector<Bandwidth>& capacities = times_.machine().link_capacities();
+  add_inner_loads(passes, course, plan, own, loads_, capacities);
   if (copies(passes.shape) > 1 || s.cluster.other) return course.least();
-  StepInput input{
-      s,         times_.machine(), own.ranks, plan.staged.models.front(), &plan.staged.pipeline, plan.staged.chunks,
-      own.pieces};
+  StepInput input{s,
+                  times_.machine(),
+                  own.ranks,
+                  *plan.staged.models.front(),
+                  plan.staged.pipeline.get(),
+                  plan.staged.chunks,
+                  own.pieces};
   const Traffic traffic = declare_traffic(input, LaneGroups(passes.shape, own.ranks, false));
   TrafficTimes times(traffic.communications, times_.machine().timer());
   const bool stand_alone = may_stand_alone(s) && (!own.pieces.alike() || !times.alike());
   if (stand_alone) times.stand_alone();
-  InStep in_step(times, cluster);
-  if (stand_alone) in_step.find(passes, plan, own.ranks, traffic);
+  InStep in_step(times, capacities);
+  if (stand_alone) in_step.find(s, plan, own.ranks, traffic);
   add_sends(course, passes, traffic, in_step);
   if (weight_copies(s.parallelism) > 1) DataTraffic(passes, traffic, times, in_step).add_to(course);
-  return std::max(course.least(), Links(passes, course, cluster).busiest(traffic, times));
+  return std::max(course.least(), StepLinks(passes, course, capacities).busiest(traffic, times));
 }
 
 }  // namespace stepcast::search

@@ -102,6 +102,31 @@ class Cutting {
            least_sums_.back() - least_sums_[block] <= longest * (parts_ - parts);
   }
 
+  /// The places where a part may begin, by what parts before it and from it on can take; `last` before `first`: none.
+  struct Places {
+    std::uint32_t first = 0, last = 0;
+  };
+  Places may_begin(std::uint32_t part, Time longest) const {
+    const auto before = std::upper_bound(least_sums_.begin(), least_sums_.end(), longest * part);
+    const Time from_on = least_sums_.back() - longest * (parts_ - part);
+    const auto first = std::lower_bound(least_sums_.begin(), least_sums_.end(), from_on);
+    return {std::max(part, static_cast<std::uint32_t>(first - least_sums_.begin())),
+            std::min(blocks_ - (parts_ - part), static_cast<std::uint32_t>(before - least_sums_.begin()) - 1)};
+  }
+
+  /// Makes ends_within_ what a part of each kind takes no longer than `longest` for.
+  void find_ends_within(Time longest) {
+    ends_within_.resize(sums_.size());
+    for (std::size_t kind = 0; kind < sums_.size(); ++kind) {
+      const std::vector<Time>& sums = sums_[kind];
+      ends_within_[kind].resize(blocks_);
+      for (std::uint32_t first = 0, end = 0; first < blocks_; ++first) {
+        while (end < blocks_ && sums[end + 1] - sums[first] <= longest) ++end;
+        ends_within_[kind][first] = end;
+      }
+    }
+  }
+
   /// Whether no part needs to take longer.
   bool can_be_cut(Time longest) {
     // Each part as far as it can from where the one before it ends. A part that begins earlier ends no later.
@@ -167,10 +192,13 @@ class Cutting {
     costs_.assign(std::size_t{parts_ + 1} * (blocks_ + 1), std::nullopt);
     chosen_.assign(costs_.size(), 0);
     costs_[at(parts_, blocks_)] = Cost{};
-    for (std::uint32_t part = parts_; part-- > 0;)
-      for (std::uint32_t first = part; first + (parts_ - part) <= blocks_; ++first) {
-        if (!may_part(part, first, longest)) continue;
-        for (std::uint32_t end = end_within(part, first, longest); end > first; --end) {
+    find_ends_within(longest);
+    Places ends{blocks_, blocks_};
+    for (std::uint32_t part = parts_; part-- > 0;) {
+      const Places firsts = may_begin(part, longest);
+      for (std::uint32_t first = firsts.first; first <= firsts.last; ++first) {
+        const std::uint32_t last = std::min(ends_within_[chain_.kinds[part]][first], ends.last);
+        for (std::uint32_t end = std::min(last, last_end(part, first)); end > first && end >= ends.first; --end) {
           const std::optional<Cost>& rest = costs_[at(part + 1, end)];
           if (!rest) continue;
           const Time own = time(part, first, end);
@@ -181,6 +209,8 @@ class Cutting {
           chosen_[at(part, first)] = end;
         }
       }
+      ends = firsts;
+    }
     return costs_[at(0, 0)];
   }
 
@@ -198,12 +228,13 @@ class Cutting {
 
   const Chain& chain_;
   const std::uint32_t parts_, blocks_;
-  std::vector<std::vector<Time>> sums_;       ///< by kind of stage: of all blocks before one
-  std::vector<Time> least_sums_{Time{}};      ///< the same on the fastest kind of each block
-  Time even_{}, shortest_{}, whole_{};        ///< an even share; no longest part is shorter; none is longer
-  std::vector<std::uint32_t> ends_;           ///< by part and first block, where `fits` is asked
-  std::uint32_t last_held_ = 1;               ///< blocks that the part can hold which was asked about last
-  std::vector<char> reached_, next_reached_;  ///< whether the parts so far may end before a block
+  std::vector<std::vector<Time>> sums_;                  ///< by kind of stage: of all blocks before one
+  std::vector<Time> least_sums_{Time{}};                 ///< the same on the fastest kind of each block
+  Time even_{}, shortest_{}, whole_{};                   ///< an even share; no longest part is shorter; none is longer
+  std::vector<std::uint32_t> ends_;                      ///< by part and first block, where `fits` is asked
+  std::uint32_t last_held_ = 1;                          ///< blocks that the part can hold which was asked about last
+  std::vector<char> reached_, next_reached_;             ///< whether the parts so far may end before a block
+  std::vector<std::vector<std::uint32_t>> ends_within_;  ///< by kind of stage and first block: behind its last one
   std::vector<std::optional<Cost>> costs_;
   std::vector<std::uint32_t> chosen_;
 };

@@ -5,8 +5,6 @@
 #include <numeric>
 #include <utility>
 
-#include "workload/link_capacity.h"
-
 namespace stepcast::search {
 namespace {
 
@@ -18,13 +16,14 @@ bool is_no_more(const std::vector<double>& a, const std::vector<double>& b) {
 
 }  // namespace
 
-InnerLoads::InnerLoads(const std::vector<schedules::PieceTimes::TimedPiece>& kinds, const topology::Cluster& cluster) {
+InnerLoads::InnerLoads(const std::vector<schedules::PieceTimes::TimedPiece>& kinds,
+                       std::span<const Bandwidth> capacities) {
   std::map<topology::LinkId, std::vector<double>> all;
   for (std::size_t kind = 0; kind < kinds.size(); ++kind)
     for (const collectives::Timing::Load& load : kinds[kind].traffic) {
       std::vector<double>& seconds = all[load.link];
       seconds.resize(kinds.size());
-      seconds[kind] += load.occupied / workload::link_capacity(cluster, nullptr, load.link).value;
+      seconds[kind] += load.occupied / capacities[topology::index(load.link)].value;
     }
   for (auto& [link, seconds] : all) {
     const auto covers = [&own = seconds](const std::vector<double>& other) { return is_no_more(own, other); };

@@ -12,7 +12,8 @@ namespace stepcast::search {
 /// micro-batch forward and backward, by kind of block.
 class InnerLoads {
  public:
-  InnerLoads(const std::vector<schedules::PieceTimes::TimedPiece>& kinds, const topology::Cluster& cluster);
+  /// `capacities`: of links, by LinkId.
+  InnerLoads(const std::vector<schedules::PieceTimes::TimedPiece>& kinds, std::span<const Bandwidth> capacities);
 
   struct OnLink {
     topology::LinkId link{};

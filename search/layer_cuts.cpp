@@ -90,9 +90,9 @@ class Room {
   bool operator()(std::uint32_t stage, std::uint32_t first, std::uint32_t count) {
     const BlockRange &begin = parts_[first], &last = parts_[first + count - 1];
     const BlockRange range{begin.first, last.first + last.count - begin.first};
-    std::vector<std::uint32_t> of_kinds(staged_.models.front().kinds.size());
-    for (std::uint32_t place = range.first; place < range.first + range.count; ++place)
-      ++of_kinds[staged_.models.front().order[place]];
+    const Blocks& model = *staged_.models.front();
+    std::vector<std::uint32_t> of_kinds(model.kinds.size());
+    for (std::uint32_t place = range.first; place < range.first + range.count; ++place) ++of_kinds[model.order[place]];
     const auto [known, is_new] = known_.try_emplace({stage, std::move(of_kinds)});
     if (is_new) known->second = holds(stage, range);
     return known->second;
@@ -100,11 +100,13 @@ class Room {
 
  private:
   bool holds(std::uint32_t stage, const BlockRange& range) const {
-    for (std::size_t kind = 0; kind < staged_.kinds.size(); ++kind) {
-      if (!is_held_by(s_, ranks_, stage, kind)) continue;
-      const MemoryUse use = stage_memory(staged_.kinds[kind], staged_.models[kind], {&range, 1}, staged_.pipeline.shape,
-                                         staged_.pipeline.orders[stage], staged_.pipeline.weight_versions[stage]);
-      if (out_of_memory(staged_.kinds[kind], stage, use)) return false;
+    const PlannedPipeline& pipeline = *staged_.pipeline;
+    for (std::size_t number = 0; number < staged_.models.size(); ++number) {
+      if (!is_held_by(s_, ranks_, stage, number)) continue;
+      const Scenario& kind = staged_.kind(s_, number);
+      const MemoryUse use = stage_memory(kind, *staged_.models[number], {&range, 1}, pipeline.shape,
+                                         pipeline.orders[stage], pipeline.weight_versions[stage]);
+      if (out_of_memory(kind, stage, use)) return false;
     }
     return true;
   }
@@ -134,21 +136,21 @@ void cut_evenly(Scenario& s) {
   s.pipeline.embedding_as_layer = s.pipeline.head_as_layer = false;
 }
 
-Plan LayerCuts::cut(Scenario& s, workload::Machines& machines, BriefPipelines* pipelines) {
-  if (s.parallelism.pipeline == 1) return plan(s, machines, pipelines);
+Plan LayerCuts::cut(Scenario& s, workload::Machines& machines, SharedParts* shared) {
+  if (s.parallelism.pipeline == 1) return plan(s, machines, shared);
   std::vector<std::uint32_t>& layers = s.parallelism.layers_per_stage;
   const auto [known, is_new] =
       by_time_.try_emplace({s.pipeline.schedule, s.pipeline.virtual_stages, s.data_parallel.zero == 3});
   if (is_new) {
     LayerTimes::Timed* timed = times_.known(s);
-    if (timed == nullptr) timed = &times_.of(s, plan(s, machines, pipelines));
+    if (timed == nullptr) timed = &times_.of(s, plan(s, machines, shared));
     const std::vector<BlockRange> parts = unparted(timed->blocks);
     const auto cut = best_cut(chain_of(s, planned_shape(s, micro_batches(s)), *timed, parts));
     known->second = cut ? layers_of(*cut, timed->blocks, parts) : layers;
   }
   layers = known->second;
-  Plan made = plan(s, machines, pipelines);
-  const Shape shape = made.staged.pipeline.shape;
+  Plan made = plan(s, machines, shared);
+  const Shape shape = made.staged.pipeline->shape;
   if (!made.out_of_memory || shape.virtual_stages > 1) return made;
   LayerTimes::Timed& timed = times_.of(s, made);
   const std::vector<BlockRange> parts = unparted(timed.blocks);
@@ -158,7 +160,7 @@ Plan LayerCuts::cut(Scenario& s, workload::Machines& machines, BriefPipelines* p
   const auto cut = best_cut(chain);
   if (!cut) return made;
   layers = layers_of(*cut, timed.blocks, parts);
-  return plan(s, machines, pipelines);
+  return plan(s, machines, shared);
 }
 
 }  // namespace stepcast::search

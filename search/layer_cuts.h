@@ -25,9 +25,9 @@ class LayerCuts {
   /// Makes parallelism.layers_per_stage of `plan` the cut whose pipeline takes the least time (best_cut), by the times
   /// of its layers, its embedding and its head on the GPUs of each stage; and that plan. Where it does not fit, the
   /// best of the cuts that do, if there is one; but where stages hold several chunks, memory is not asked. Requires
-  /// cut_evenly(plan) and check(plan) to be empty. `pipelines`: as schedules::plan has it.
+  /// cut_evenly(plan) and check(plan) to be empty. `shared`: as schedules::plan has it.
   schedules::Plan cut(schedules::Scenario& plan, workload::Machines& machines,
-                      schedules::BriefPipelines* pipelines = nullptr);
+                      schedules::SharedParts* shared = nullptr);
 
  private:
   LayerTimes& times_;

@@ -19,11 +19,11 @@ std::optional<OtherKind> other_kind(const std::optional<Scenario>& scenario, con
 
 LayerTimes::Timed::Timed(const Scenario& scenario, const StagedModel& staged, const workload::Machine& machine)
     : own(scenario),
-      blocks(staged.models.front()),
-      other(staged.kinds.size() > 1 ? std::optional(staged.kinds.back()) : std::nullopt),
-      other_blocks(staged.models.back()),
+      blocks(*staged.models.front()),
+      other(!staged.kinds.empty() ? std::optional(staged.kinds.back()) : std::nullopt),
+      other_blocks(*staged.models.back()),
       ranks(own.parallelism, machine.cluster().gpus_per_node(), machine.cluster().fabric_may_block()),
-      splits_backward(staged.pipeline.shape.splits_backward),
+      splits_backward(staged.pipeline->shape.splits_backward),
       pieces(own, blocks, ranks, machine.timer(), true, splits_backward, nullptr, other_kind(other, other_blocks)),
       machine_(machine) {}
 

@@ -39,13 +39,23 @@ struct Score {
   auto operator<=>(const Score&) const = default;
 };
 
+/// The values of the axes that plans of one shared setting do not share.
+using OtherSettings = std::array<std::int32_t, kAxes - kSharedAxes>;
+
+OtherSettings others_of(const Settings& settings) {
+  OtherSettings others{};
+  for (std::size_t axis = kSharedAxes; axis < kAxes; ++axis)
+    others[axis - kSharedAxes] = static_cast<std::int32_t>(settings[axis]);
+  return others;
+}
+
 /// A plan that fits and is not simulated yet.
 struct Open {
   Score score;  ///< it has no less
   Time bound{};
   Bytes memory{};
   std::uint32_t shared = 0;  ///< its place among the shared settings
-  std::array<std::int32_t, kAxes - kSharedAxes> others{};
+  OtherSettings others{};
   bool refined = false;
 };
 
@@ -87,6 +97,7 @@ class GivenCuts {
 
  private:
   using Ranges = std::vector<schedules::BlockRange>;
+
   static bool same(const Ranges& a, const Ranges& b) {
     return std::ranges::equal(a, b, [](const schedules::BlockRange& c, const schedules::BlockRange& d) {
       return c.first == d.first && c.count == d.count;
@@ -103,16 +114,17 @@ class GivenCuts {
     return fits_ || settings[virtual_stages] > 1;
   }
   /// What such a cut depends on.
-  static Settings without_memory(Settings settings) {
-    static const std::size_t zero = axis_named("", "data_parallel.zero");
-    settings[zero] = settings[zero] == 3;
-    return settings;
+  static OtherSettings without_memory(const Settings& settings) {
+    static const std::size_t zero = axis_named("", "data_parallel.zero") - kSharedAxes;
+    OtherSettings others = others_of(settings);
+    others[zero] = others[zero] == 3;
+    return others;
   }
 
   Settings last_{};
   std::vector<Ranges> chunks_;
   bool fits_ = false;
-  std::set<Settings> known_;
+  std::set<OtherSettings> known_;
 };
 
 /// Pipelines that the checks refuse, whatever the data-parallel state is.
@@ -128,12 +140,13 @@ class RefusedPipelines {
   }
 
  private:
-  static Settings without_state(Settings settings) {
-    static const std::size_t zero = axis_named("", "data_parallel.zero");
-    settings[zero] = 0;
-    return settings;
+  static OtherSettings without_state(const Settings& settings) {
+    static const std::size_t zero = axis_named("", "data_parallel.zero") - kSharedAxes;
+    OtherSettings others = others_of(settings);
+    others[zero] = 0;
+    return others;
   }
-  std::set<Settings> all_;
+  std::set<OtherSettings> all_;
 };
 
 Bytes peak_memory(const schedules::Plan& plan) {
@@ -259,8 +272,14 @@ class Search {
     std::optional<LayerCuts> cuts;
     GivenCuts given;
     RefusedPipelines refused_pipelines;
-    schedules::BriefPipelines pipelines;
+    schedules::SharedParts parts;
+    // Of all plans of the shared setting, or of none.
+    const std::vector<schedules::Problem> of_all = schedules::check_layer_split(start);
     each_plan(space_, shared_[shared], [&](const Settings& settings) {
+      if (!of_all.empty()) {
+        if (out.problem.empty()) out.problem = of_all.front().key + ": " + of_all.front().text;
+        return;
+      }
       if (refused_pipelines.have(settings) || (is_balanced(settings) && given.surely_has(settings))) return;
       // Setting an axis takes keys away that its next value may go with; these axes are of no other part.
       plan.parallelism = start.parallelism;
@@ -268,7 +287,7 @@ class Search {
       plan.data_parallel = start.data_parallel;
       for (std::size_t axis = kSharedAxes; axis < kAxes; ++axis) axes()[axis].set(plan, settings[axis]);
       try {
-        if (const std::vector<schedules::Problem> problems = schedules::check(plan); !problems.empty()) {
+        if (const std::vector<schedules::Problem> problems = schedules::check_schedule(plan); !problems.empty()) {
           if (out.problem.empty()) out.problem = problems.front().key + ": " + problems.front().text;
           refused_pipelines.add(settings, problems);
           return;
@@ -278,7 +297,7 @@ class Search {
         if (balanced && !bound) bound.emplace(machines_.of(machine_of(plan)));
         if (balanced && !cuts) cuts.emplace(bound->times());
         const schedules::Plan made =
-            balanced ? cuts->cut(plan, machines_, &pipelines) : schedules::plan(plan, machines_, &pipelines);
+            balanced ? cuts->cut(plan, machines_, &parts) : schedules::plan(plan, machines_, &parts);
         if (!balanced) given.add(settings, made);
         if (balanced && given.has(settings, made)) {
           --out.plans;
@@ -296,8 +315,7 @@ class Search {
         open.memory = peak_memory(made);
         open.score = score(plan, open.bound, open.memory, nullptr, 0);
         open.shared = static_cast<std::uint32_t>(shared);
-        for (std::size_t axis = kSharedAxes; axis < kAxes; ++axis)
-          open.others[axis - kSharedAxes] = static_cast<std::int32_t>(settings[axis]);
+        open.others = others_of(settings);
       } catch (const InputError&) {  // the cluster cannot be built, or not carry it
         ++out.failed;
       } catch (const std::overflow_error&) {

@@ -6,7 +6,6 @@
 #include <stdexcept>
 
 #include "workload/least_timing.h"
-#include "workload/link_capacity.h"
 
 namespace stepcast::search {
 
@@ -43,7 +42,7 @@ bool TrafficTimes::unlike(workload::CommunicationId id) const {
 }
 
 Time TrafficTimes::begun_together(std::span<const workload::CommunicationId> ids, const std::vector<bool>& together,
-                                  const topology::Cluster& cluster) const {
+                                  std::span<const Bandwidth> capacities) const {
   Time alone{};
   std::map<topology::LinkId, double> seconds;
   for (const workload::CommunicationId id : ids) {
@@ -61,7 +60,7 @@ Time TrafficTimes::begun_together(std::span<const workload::CommunicationId> ids
               : timer_.time(each.operation, each.bytes, groups, all.algorithm + "/" + all.protocol, false,
                             each.details ? *each.details : collectives::Details{});
       for (const collectives::Timing::Load& load : theirs.loads)
-        seconds[load.link] += load.occupied * each.scale / workload::link_capacity(cluster, nullptr, load.link).value;
+        seconds[load.link] += load.occupied * each.scale / capacities[topology::index(load.link)].value;
     }
   }
   double busiest = 0;

@@ -28,9 +28,9 @@ class TrafficTimes {
   bool unlike(workload::CommunicationId id) const;
 
   /// One after the other, begun by some ranks at the same moment: no less than they take alone, nor than the links that
-  /// the groups with a rank of `together` share need for all of theirs.
+  /// the groups with a rank of `together` share need for all of theirs. `capacities`: of links, by LinkId.
   Time begun_together(std::span<const workload::CommunicationId> ids, const std::vector<bool>& together,
-                      const topology::Cluster& cluster) const;
+                      std::span<const Bandwidth> capacities) const;
   /// Calls `see` with each load, a const collectives::Timing::Load&, and by how much it is multiplied.
   template <class See>
   void each_load(workload::CommunicationId id, const See& see) const {

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <mutex>
 #include <optional>
+#include <vector>
 
 #include "collectives/timing/timer.h"
 #include "collectives/transport.h"
@@ -32,10 +34,14 @@ class Machine {
 
   const topology::Cluster& cluster() const { return cluster_; }
   const collectives::Timer& timer() const { return timer_; }
+  /// link_capacity() of every link, by LinkId, all of them whole: worked out once, when somebody first asks.
+  const std::vector<Bandwidth>& link_capacities() const;
 
  private:
   topology::Cluster cluster_;
   collectives::Timer timer_;
+  mutable std::once_flag capacities_known_;
+  mutable std::vector<Bandwidth> capacities_;
 };
 
 }  // namespace stepcast::workload

@@ -5,6 +5,7 @@
 
 #include <string_view>
 
+#include "schedules/plan/out_of_memory.h"
 #include "sim/units_text.h"
 
 namespace stepcast::app {
@@ -28,7 +29,7 @@ std::string memory_message(const schedules::OutOfMemory& over) {
                                  : over.memory == schedules::Tier::host ? "of host memory on a node of"
                                                                         : "of drives on a node of";
   return fmt::format("out of memory: needs {} of {} {} stage {}; largest: {}{}", text(over.needed),
-                     text(over.available), where, over.stage, over.largest,
+                     text(over.available), where, over.stage, schedules::largest_in_words(over),
                      over.advised ? "; " + advice_text(over) : "");
 }
 

@@ -6,6 +6,7 @@
 #include "app/report/figure.h"
 #include "app/report/json_text.h"
 #include "app/report/simulated_plan.h"
+#include "schedules/plan/out_of_memory.h"
 #include "schedules/results/memory_kinds.h"
 #include "schedules/results/time_parts.h"
 
@@ -84,7 +85,7 @@ Json out_of_memory(const std::optional<schedules::OutOfMemory>& over) {
            {"memory", name(over->memory)},
            {"needed_bytes", over->needed.value},
            {"available_bytes", over->available.value},
-           {"largest", over->largest},
+           {"largest", schedules::largest_in_words(*over)},
            {"advice", over->advised ? Json(advice_text(*over)) : Json(nullptr)}};
   Json& tried = out["tried"] = Json::array();
   for (const schedules::Advice& each : over->advice)

@@ -72,7 +72,7 @@ class Regrouping {
 }  // namespace
 
 Blocks with_recomputation(const Scenario& s, std::span<const BlockRange> ranges) {
-  if (s.recompute_group == 1 && !s.recompute_layers) return blocks(s);
+  if (!recomputes_in_groups(s)) return blocks(s);
   std::vector<BlockRange> in_order(ranges.begin(), ranges.end());
   std::ranges::sort(in_order, {}, &BlockRange::first);
   Regrouping regrouping(s);

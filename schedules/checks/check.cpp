@@ -397,15 +397,19 @@ void check_imperfections(const Scenario& s, std::vector<Problem>& out) {
                                            "of faster GPUs"});
 }
 
-}  // namespace
+/// 0: the global batch is no whole number of them on every data rank.
+std::int64_t whole_micro_batches(const Scenario& s) {
+  const std::int64_t samples_a_round = s.training.micro_batch * s.parallelism.data;
+  return s.training.global_batch % samples_a_round == 0 ? s.training.global_batch / samples_a_round : 0;
+}
 
-std::vector<Problem> check(const Scenario& s) {
-  std::vector<Problem> out;
+/// What is wrong with sizes and with how a layer is split. Whether more may be asked.
+bool check_split(const Scenario& s, std::vector<Problem>& out) {
   const Parallelism& plan = s.parallelism;
   const std::int64_t per_node = s.cluster.node.gpus;
   if (!s.cluster.allocation && s.cluster.gpus > per_node && s.cluster.gpus % per_node != 0) {
     out.push_back({"cluster.gpus", n(s.cluster.gpus) + " GPUs is no whole number of nodes of " + n(per_node)});
-    return out;
+    return false;
   }
   const std::int64_t part = std::int64_t{plan.tensor} * plan.context * plan.pipeline, ranks = part * plan.data;
   if (ranks != s.cluster.gpus) {
@@ -415,7 +419,7 @@ std::vector<Problem> check(const Scenario& s) {
              n(plan.pipeline) + " x data " + n(plan.data) + " is " + n(ranks) + " GPUs, the cluster has " +
              n(s.cluster.gpus) +
              (s.cluster.gpus % part == 0 ? ": expected data " + n(s.cluster.gpus / part) + ", or none said" : "")});
-    return out;
+    return false;
   }
   if (!s.cluster.gpu.peak.contains(s.training.precision))
     out.push_back({"training.precision", no_rate(s.cluster.gpu, s.training.precision)});
@@ -442,17 +446,13 @@ std::vector<Problem> check(const Scenario& s) {
         {"software.cuda_graphs",
          "found a graph, expected none with software.launch_blocking: kernels of a graph are not launched one "
          "by one"});
-  const std::int64_t samples_a_round = s.training.micro_batch * plan.data;
-  std::int64_t micro_batches = 0;
-  if (s.training.global_batch % samples_a_round != 0)
+  if (s.training.global_batch % (s.training.micro_batch * plan.data) != 0)
     out.push_back({"training.global_batch", "global_batch " + n(s.training.global_batch) +
                                                 " is not a multiple of micro_batch " + n(s.training.micro_batch) +
                                                 " x data " + n(plan.data)});
-  else
-    micro_batches = s.training.global_batch / samples_a_round;
-  if (!check_grid(s, out)) return out;
+  if (!check_grid(s, out)) return false;
   if (is_network(s.model.family)) {
-    check_network(s, micro_batches, out);
+    check_network(s, whole_micro_batches(s), out);
   } else {
     check_model(s, out);
     check_variations(s, out);
@@ -469,7 +469,12 @@ std::vector<Problem> check(const Scenario& s) {
     out.push_back({"training.frozen_layers", "frozen_layers " + n(s.training.frozen_layers) +
                                                  " leaves nothing to train; expected less than model.layers " +
                                                  n(s.model.layers)});
-  check_pipeline(s, micro_batches, out);
+  return true;
+}
+
+/// All else: what the schedule, the cut and the data-parallel state have a part in is among it.
+void check_rest(const Scenario& s, std::vector<Problem>& out) {
+  check_pipeline(s, whole_micro_batches(s), out);
   check_recomputed_modules(s, out);
   check_data_parallel(s, out);
   check_exchange(s, out);
@@ -477,6 +482,25 @@ std::vector<Problem> check(const Scenario& s) {
   check_run(s, out);
   if (out.empty())
     if (const std::optional<Problem> much = too_much_work(s, false)) out.push_back(*much);
+}
+
+}  // namespace
+
+std::vector<Problem> check(const Scenario& s) {
+  std::vector<Problem> out;
+  if (check_split(s, out)) check_rest(s, out);
+  return out;
+}
+
+std::vector<Problem> check_layer_split(const Scenario& s) {
+  std::vector<Problem> out;
+  check_split(s, out);
+  return out;
+}
+
+std::vector<Problem> check_schedule(const Scenario& s) {
+  std::vector<Problem> out;
+  check_rest(s, out);
   return out;
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "models/layers/blocks.h"
@@ -37,13 +38,13 @@ double d(Whole n) {
 
 /// Without a key of its own it grows with the factor that has most.
 struct Factor {
-  std::string key, what;
+  std::string_view key, what;
   double count = 1;
 };
 
 /// A number of like things, as the product of its factors.
 struct Amount {
-  std::string of;
+  std::string_view of;
   double tasks_each = 1;
   std::vector<Factor> factors;
 
@@ -100,21 +101,28 @@ class Workload {
   }
 
   std::optional<Problem> problem() const {
-    const std::vector<Amount> all = amounts();
-    double tasks = 0;
-    for (const Amount& amount : all) tasks += amount.tasks();
     const double allowed = unfold_ ? kMostUnfolded : kMostTasks;
+    // How many buckets there are is known from the model's parameters, which take longer to count than all else.
+    if (tasks_of(amounts(most_collectives())) <= allowed) return {};
+    const std::vector<Amount> all = amounts(collectives());
+    const double tasks = tasks_of(all);
     if (tasks <= allowed) return {};
     const Amount& most = *std::ranges::max_element(all, {}, &Amount::tasks);
     const Factor& factor = *std::ranges::max_element(most.factors, {}, &Factor::count);
-    return Problem{factor.key,
+    return Problem{std::string(factor.key),
                    fmt::format("{} is about {:.3g} {} to simulate, allowed are {:.2g}: here up to {:.0f} {}",
                                in_words(most), most.count(), most.of, allowed / most.tasks_each,
                                std::max(factor.count * kept(most, tasks, allowed), 1.0), factor.what)};
   }
 
  private:
-  std::string why_every_rank() const {
+  static double tasks_of(const std::vector<Amount>& amounts) {
+    double tasks = 0;
+    for (const Amount& amount : amounts) tasks += amount.tasks();
+    return tasks;
+  }
+
+  std::string_view why_every_rank() const {
     const Imperfections& bad = s_.imperfections;
     if (bad.jitter > 0) return "imperfections.jitter";
     if (bad.slow_gpu) return "imperfections.slow_gpu";
@@ -122,7 +130,8 @@ class Workload {
     return s_.cluster.other ? "cluster.other.gpu" : "data_parallel.mode";
   }
 
-  std::vector<Amount> amounts() const {
+  /// `sums`: collectives(), or more.
+  std::vector<Amount> amounts(const Factor& sums) const {
     std::vector<Amount> all;
     all.push_back({"passes", joined_ ? kJoinedPass : 1, {stages_, ranks_, micro_batches_, virtual_stages_, kinds_}});
     all.push_back({"layers' times", kPiece, {ranks_, layers_}});
@@ -139,7 +148,6 @@ class Workload {
     if (unfold_)  // a ring's, say
       all.push_back(
           {"transfers", 0.25, {{"parallelism.data", "ranks of a stage", group * groups}, {"", "steps", 2 * group}}});
-    const Factor sums = collectives();
     const Factor parts{"parallelism.data", "ranks of a stage",
                        d(s_.parallelism.tensor) * weight_copies(s_.parallelism)};
     all.push_back({"parts in collectives", kPart, {sums, parts}});
@@ -153,14 +161,23 @@ class Workload {
     return all;
   }
 
-  /// Of one stage's gradients, or of all layers' parameters: those that differ are timed each by itself.
-  Factor collectives() const {
-    const double pieces = layers_.count, chunks = stages_.count * virtual_stages_.count;
-    if (s_.data_parallel.zero == 3) return {"model.layers", "gathers and sums of layers", 3 * pieces};
+  /// Of one stage's gradients, or of all layers' parameters, where each is summed by itself.
+  Factor most_collectives() const {
+    if (s_.data_parallel.zero == 3) return {"model.layers", "gathers and sums of layers", 3 * layers_.count};
     if (!sums_each_micro_batch(s_) && !data_overlap(s_)) return {"parallelism.pipeline", "stages", stages_.count};
+    return {"data_parallel.bucket", "buckets of gradients", layers_.count};
+  }
+
+  /// The same: those that differ are timed each by itself.
+  Factor collectives() const {
+    Factor sums = most_collectives();
+    const bool in_buckets = s_.data_parallel.zero < 3 && (sums_each_micro_batch(s_) || data_overlap(s_));
+    if (asynchronous_ || !exchanges_ || !in_buckets) return sums;
+    const double chunks = stages_.count * virtual_stages_.count;
     const double bytes = parameters_of_a_rank() * double(element_bytes(gradient_precision(s_)));
     const double full = std::max(d(bucket(s_).value), 1.0);
-    return {"data_parallel.bucket", "buckets of gradients", std::min(pieces, bytes / full + chunks)};
+    sums.count = std::min(sums.count, bytes / full + chunks);
+    return sums;
   }
 
   /// On all stages together.

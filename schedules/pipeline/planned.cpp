@@ -82,11 +82,11 @@ PlannedPipeline brief_pipeline(const Scenario& s) {
   return with_micro_batches(s, planned, all - (all - enough) / period * period);
 }
 
-const PlannedPipeline& BriefPipelines::of(const Scenario& s) {
+std::shared_ptr<const PlannedPipeline> BriefPipelines::of(const Scenario& s) {
   const PipelinePlan& plan = s.pipeline;
   Key key{s.parallelism.pipeline, micro_batches(s), plan.schedule, plan.virtual_stages, plan.micro_batch_group};
-  if (plan.schedule != kCustom && key == of_last_) return last_;
-  last_ = brief_pipeline(s);
+  if (last_ != nullptr && plan.schedule != kCustom && key == of_last_) return last_;
+  last_ = std::make_shared<const PlannedPipeline>(brief_pipeline(s));
   of_last_ = std::move(key);
   return last_;
 }

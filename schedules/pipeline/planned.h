@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -45,15 +46,15 @@ PlannedPipeline brief_pipeline(const Scenario& scenario);
 /// threads at once.
 class BriefPipelines {
  public:
-  /// brief_pipeline(scenario), until it is asked for the next one.
-  const PlannedPipeline& of(const Scenario& scenario);
+  /// brief_pipeline(scenario).
+  std::shared_ptr<const PlannedPipeline> of(const Scenario& scenario);
 
  private:
   /// All that a pipeline depends on whose orders are not written out: stages, micro-batches, and what PipelinePlan
   /// says.
   using Key = std::tuple<std::uint32_t, std::uint32_t, std::string, std::uint32_t, std::optional<std::uint32_t>>;
   Key of_last_;
-  PlannedPipeline last_;
+  std::shared_ptr<const PlannedPipeline> last_;
 };
 
 /// With fewer micro-batches than a brief pipeline's step has: all of them less a multiple of its period.

@@ -175,12 +175,12 @@ StageContents stage_contents(const Scenario& s, const Blocks& blocks, std::span<
   return contents;
 }
 
-/// `contents`: of these chunks, or of others with the same blocks.
+/// `contents`: of these chunks, or of others with the same blocks; `most`: bytes that they keep at one time.
 MemoryUse at_peak(const Scenario& s, const Blocks& blocks, std::span<const BlockRange> chunks,
-                  const StageContents& contents, const Shape& shape, const StageOrder& order) {
+                  const StageContents& contents, double most) {
   const ActivationSizes& sizes = contents.activations;
   MemoryUse use = contents.still;
-  use.activations = bytes(most_saved(sizes.saved, shape, order) + sizes.working);
+  use.activations = bytes(most + sizes.working);
   if (s.offload.any()) offload(s, blocks, chunks, sizes, use);
   return use;
 }
@@ -189,20 +189,32 @@ MemoryUse at_peak(const Scenario& s, const Blocks& blocks, std::span<const Block
 
 MemoryUse stage_memory(const Scenario& s, const Blocks& blocks, std::span<const BlockRange> chunks, const Shape& shape,
                        const StageOrder& order, std::uint32_t weight_versions) {
-  return at_peak(s, blocks, chunks, stage_contents(s, blocks, chunks, shape, weight_versions), shape, order);
+  const StageContents contents = stage_contents(s, blocks, chunks, shape, weight_versions);
+  return at_peak(s, blocks, chunks, contents, most_saved(contents.activations.saved, shape, order));
+}
+
+double SavedPeaks::of(std::uint32_t stage, const std::vector<double>& saved, const Shape& shape,
+                      const StageOrder& order) {
+  if (known_.size() <= stage) known_.resize(stage + 1);
+  for (const Peak& known : known_[stage])
+    if (known.saved == saved) return known.most;
+  return known_[stage].emplace_back(Peak{saved, most_saved(saved, shape, order)}).most;
 }
 
 std::vector<MemoryUse> stage_memories(const Scenario& s, const Blocks& blocks,
-                                      std::span<const std::vector<BlockRange>> chunks,
-                                      const PlannedPipeline& pipeline) {
+                                      std::span<const std::vector<BlockRange>> chunks, const PlannedPipeline& pipeline,
+                                      SavedPeaks* peaks) {
   std::vector<MemoryUse> stages;
+  SavedPeaks own;
+  SavedPeaks& known = peaks != nullptr ? *peaks : own;
   StageContents contents;
   for (std::uint32_t stage = 0; stage < chunks.size(); ++stage) {
     const std::uint32_t versions = pipeline.weight_versions[stage];
     const bool like_the_one_before = stage > 0 && versions == pipeline.weight_versions[stage - 1] &&
                                      hold_the_same(blocks, chunks[stage], chunks[stage - 1]);
     if (!like_the_one_before) contents = stage_contents(s, blocks, chunks[stage], pipeline.shape, versions);
-    stages.push_back(at_peak(s, blocks, chunks[stage], contents, pipeline.shape, pipeline.orders[stage]));
+    const double most = known.of(stage, contents.activations.saved, pipeline.shape, pipeline.orders[stage]);
+    stages.push_back(at_peak(s, blocks, chunks[stage], contents, most));
   }
   return stages;
 }

@@ -32,9 +32,25 @@ ActivationSizes activation_sizes(const Scenario& scenario, const Blocks& blocks,
 MemoryUse stage_memory(const Scenario& scenario, const Blocks& blocks, std::span<const BlockRange> chunks,
                        const Shape& shape, const StageOrder& order, std::uint32_t weight_versions = 1);
 
-/// The same of every stage of a pipeline.
+/// The most bytes that the stages of one pipeline keep between forward and backward at one time, each worked out once:
+/// plans with other data-parallel states keep the same.
+class SavedPeaks {
+ public:
+  /// `saved`: as ActivationSizes has it; `order`: the passes of `stage`.
+  double of(std::uint32_t stage, const std::vector<double>& saved, const Shape& shape, const StageOrder& order);
+
+ private:
+  struct Peak {
+    std::vector<double> saved;
+    double most = 0;
+  };
+  std::vector<std::vector<Peak>> known_;  ///< by stage
+};
+
+/// The same of every stage of a pipeline. `peaks`: what is known of it; none: nothing is.
 std::vector<MemoryUse> stage_memories(const Scenario& scenario, const Blocks& blocks,
-                                      std::span<const std::vector<BlockRange>> chunks, const PlannedPipeline& pipeline);
+                                      std::span<const std::vector<BlockRange>> chunks, const PlannedPipeline& pipeline,
+                                      SavedPeaks* peaks = nullptr);
 
 /// Bytes of optimizer state per trained parameter, the fp32 master copy of half-precision training included.
 double optimizer_bytes(const Scenario& scenario);

@@ -9,27 +9,30 @@
 namespace stepcast::schedules {
 namespace {
 
-/// "activations 51.2 GiB"
+/// `of`: the bytes of each kind of memory.
 template <class BytesOf>
-std::string largest(const BytesOf& bytes_of) {
-  const MemoryKind& most = *std::ranges::max_element(kMemoryKinds, {}, bytes_of);
-  return std::string(most.words) + " " + text(bytes_of(most));
+OutOfMemory over(std::uint32_t stage, Bytes needed, Bytes available, Tier tier, const BytesOf& of) {
+  const MemoryKind& most = *std::ranges::max_element(kMemoryKinds, {}, of);
+  return OutOfMemory{stage, needed, available, most.words, of(most), tier};
 }
 
 }  // namespace
 
 std::optional<OutOfMemory> out_of_memory(const Scenario& s, std::uint32_t stage, const MemoryUse& use) {
-  const Bytes available = s.cluster.gpu.memory;
-  if (use.peak() <= available) return std::nullopt;
-  const std::string most = largest([&](const MemoryKind& kind) { return use.*kind.on_gpu; });
-  return OutOfMemory{stage, use.peak(), available, most, Tier::gpu};
+  const Bytes available = s.cluster.gpu.memory, needed = use.peak();
+  if (needed <= available) return std::nullopt;
+  return over(stage, needed, available, Tier::gpu, [&](const MemoryKind& kind) { return use.*kind.on_gpu; });
 }
 
 std::optional<OutOfMemory> out_of_memory(std::uint32_t stage, Tier tier, const Offloaded& use, Bytes available) {
-  if (use.sum() <= available) return std::nullopt;
-  const std::string most =
-      largest([&](const MemoryKind& kind) { return kind.offloaded == nullptr ? Bytes{} : use.*kind.offloaded; });
-  return OutOfMemory{stage, use.sum(), available, most, tier};
+  const Bytes needed = use.sum();
+  if (needed <= available) return std::nullopt;
+  return over(stage, needed, available, tier,
+              [&](const MemoryKind& kind) { return kind.offloaded == nullptr ? Bytes{} : use.*kind.offloaded; });
+}
+
+std::string largest_in_words(const OutOfMemory& over) {
+  return std::string(over.largest) + " " + text(over.of_largest);
 }
 
 }  // namespace stepcast::schedules

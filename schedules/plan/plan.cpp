@@ -40,12 +40,12 @@ void compare_kinds(Plan& plan, const Scenario& s, std::span<const std::vector<Me
 
 }  // namespace
 
-Plan plan(const Scenario& s, std::vector<Scenario> kinds, BriefPipelines* pipelines) {
-  Plan out{staged_model(s, std::move(kinds), pipelines), {}};
+Plan plan(const Scenario& s, std::vector<Scenario> kinds, SharedParts* shared) {
+  Plan out{staged_model(s, std::move(kinds), shared), {}};
   std::vector<std::vector<MemoryUse>> of_kinds;
-  for (std::size_t kind = 0; kind < out.staged.kinds.size(); ++kind)
-    of_kinds.push_back(
-        stage_memories(out.staged.kinds[kind], out.staged.models[kind], out.staged.chunks, out.staged.pipeline));
+  for (std::size_t kind = 0; kind < out.staged.models.size(); ++kind)
+    of_kinds.push_back(stage_memories(out.staged.kind(s, kind), *out.staged.models[kind], out.staged.chunks,
+                                      *out.staged.pipeline, shared != nullptr ? &shared->saved_peaks() : nullptr));
   out.memory = of_kinds.front();
   if (s.cluster.other)
     compare_kinds(out, s, of_kinds);
@@ -60,10 +60,10 @@ Plan plan(const Scenario& s, std::vector<Scenario> kinds, BriefPipelines* pipeli
   return out;
 }
 
-Plan plan(const Scenario& s, workload::Machines& machines, BriefPipelines* pipelines) {
-  if (!s.cluster.other) return plan(s, std::vector<Scenario>(1, s), pipelines);
+Plan plan(const Scenario& s, workload::Machines& machines, SharedParts* shared) {
+  if (!s.cluster.other) return plan(s, std::vector<Scenario>{}, shared);
   const auto machine = machines.of(machine_of(s));
-  return plan(s, kinds_of(s, Ranks(s.parallelism, machine->cluster().gpus_per_node()), machine->timer()), pipelines);
+  return plan(s, kinds_of(s, Ranks(s.parallelism, machine->cluster().gpus_per_node()), machine->timer()), shared);
 }
 
 }  // namespace stepcast::schedules

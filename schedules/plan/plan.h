@@ -24,11 +24,11 @@ struct Plan {
 };
 
 /// Requires check() of the scenario to be empty. A machine is asked for only where GPUs of two kinds share the batch by
-/// their speed, which depends on what the network takes. Throws InputError where that cannot be built. `pipelines`:
-/// remembers the last pipeline, for whoever makes many plans; none: it is made.
-Plan plan(const Scenario& scenario, workload::Machines& machines, BriefPipelines* pipelines = nullptr);
+/// their speed, which depends on what the network takes. Throws InputError where that cannot be built. `shared`:
+/// remembers what plans have in common, for whoever makes many; none: all is made.
+Plan plan(const Scenario& scenario, workload::Machines& machines, SharedParts* shared = nullptr);
 
 /// The same, of kinds_of() the scenario.
-Plan plan(const Scenario& scenario, std::vector<Scenario> kinds, BriefPipelines* pipelines = nullptr);
+Plan plan(const Scenario& scenario, std::vector<Scenario> kinds, SharedParts* shared = nullptr);
 
 }  // namespace stepcast::schedules

@@ -1,10 +1,10 @@
 #include "schedules/plan/staged_model.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 
 #include "models/layers/frozen.h"
-#include "models/layers/model_blocks.h"
 #include "models/layers/partition.h"
 #include "models/layers/recompute.h"
 #include "schedules/pipeline/placement.h"
@@ -23,16 +23,25 @@ std::vector<std::vector<BlockRange>> stage_chunks(const Scenario& s, const Block
 
 }  // namespace
 
-StagedModel staged_model(const Scenario& s, std::vector<Scenario> kinds, BriefPipelines* pipelines) {
+StagedModel staged_model(const Scenario& s, std::vector<Scenario> kinds, SharedParts* shared) {
+  SharedParts own;
+  SharedParts& parts = shared != nullptr ? *shared : own;
   StagedModel out;
-  out.pipeline = pipelines != nullptr ? pipelines->of(s) : brief_pipeline(s);
-  out.chunks = stage_chunks(s, blocks(s), out.pipeline.shape);
+  out.pipeline = parts.pipeline(s);
+  const std::shared_ptr<const Blocks> whole = parts.model(s);
+  out.chunks = stage_chunks(s, *whole, out.pipeline->shape);
+  if (kinds.size() > 1) out.kinds = std::move(kinds);
+  if (out.kinds.empty() && !recomputes_in_groups(s)) {
+    out.models.push_back(whole);
+    return out;
+  }
   std::vector<BlockRange> ranges;
   for (const std::vector<BlockRange>& stage : out.chunks) ranges.insert(ranges.end(), stage.begin(), stage.end());
-  out.kinds = std::move(kinds);
-  for (const Scenario& kind : out.kinds) {
-    Blocks& model = out.models.emplace_back(with_recomputation(kind, ranges));
+  for (std::size_t number = 0; number < std::max<std::size_t>(out.kinds.size(), 1); ++number) {
+    const Scenario& kind = out.kind(s, number);
+    Blocks model = with_recomputation(kind, ranges);
     freeze(model, kind.training.frozen_layers);
+    out.models.push_back(std::make_shared<const Blocks>(std::move(model)));
   }
   return out;
 }

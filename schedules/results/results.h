@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "scenario/measured.h"
@@ -124,7 +125,8 @@ struct Advice {
 struct OutOfMemory {
   std::uint32_t stage = 0;
   Bytes needed{}, available{};
-  std::string largest;           ///< "activations 51.2 GiB"
+  std::string_view largest;  ///< of what most of it is, in words: "activations"
+  Bytes of_largest{};
   Tier memory = Tier::gpu;       ///< of one GPU, or what a node of the stage has for all its GPUs
   std::vector<Advice> advice{};  ///< what makes it fit, nearest first; or what comes nearest, then more nodes
   bool advised = false;          ///< whether changes were tried

@@ -4,6 +4,7 @@
 
 #include "sim/input_error.h"
 #include "tests/workload/machine_of_boxes.h"
+#include "workload/link_capacity.h"
 
 namespace stepcast::workload {
 namespace {
@@ -21,6 +22,14 @@ std::vector<Group> all_of(const Machine& machine) {
 
 Time all_reduce(const Machine& machine) {
   return machine.timer().time(Operation::all_reduce, {1 << 20}, all_of(machine)).duration;
+}
+
+TEST(Machine, KnowsTheCapacityOfEveryLink) {
+  const Machine small(machine(16));
+  ASSERT_EQ(small.link_capacities().size(), small.cluster().links());
+  for (std::uint32_t link = 0; link < small.cluster().links(); ++link)
+    EXPECT_EQ(small.link_capacities()[link].value,
+              link_capacity(small.cluster(), nullptr, topology::LinkId{link}).value);
 }
 
 TEST(Machines, OfEqualSpecificationsAreOne) {

@@ -146,7 +146,7 @@ TEST(OutOfMemory, SaysHowMuchAndWhatIsLargest) {
   ASSERT_TRUE(over);
   EXPECT_EQ(over->stage, 2u);
   EXPECT_EQ(over->needed, Bytes{93LL << 30});
-  EXPECT_EQ(over->largest, "activations 90.0 GiB");
+  EXPECT_EQ(largest_in_words(*over), "activations 90.0 GiB");
   use.activations = {70LL << 30};
   EXPECT_FALSE(out_of_memory(q, 2, use));
 }

@@ -65,7 +65,7 @@ TEST(NodeMemory, IsNamedWhereItDoesNotSuffice) {
   EXPECT_EQ(over.out_of_memory->memory, Tier::host);
   EXPECT_EQ(over.out_of_memory->needed, f.host_memory->used);
   EXPECT_EQ(over.out_of_memory->available, *s.cluster.node.host_memory);
-  EXPECT_TRUE(over.out_of_memory->largest.starts_with("optimizer state ")) << over.out_of_memory->largest;
+  EXPECT_EQ(over.out_of_memory->largest, "optimizer state") << over.out_of_memory->largest;
   EXPECT_EQ(over.step, f.step);
   // Where the GPUs' own memory does not suffice either, that is said first.
   s.cluster.gpu.memory = {1 << 20};

@@ -92,9 +92,9 @@ std::uint32_t simulated_micro_batches(const Scenario& s) {
   const workload::Machine machine(
       {s.cluster.node, s.cluster.fabric, s.cluster.gpus, s.cluster.allocation, s.software.transport, true});
   const Ranks ranks(s.parallelism, machine.cluster().gpus_per_node());
-  const StagedModel staged = staged_model(s, {s});
-  PieceTimes pieces(s, staged.models.front(), ranks, machine.timer(), true, staged.pipeline.shape.splits_backward);
-  const StepInput input{s, machine, ranks, staged.models.front(), &staged.pipeline, staged.chunks, pieces};
+  const StagedModel staged = staged_model(s);
+  PieceTimes pieces(s, *staged.models.front(), ranks, machine.timer(), true, staged.pipeline->shape.splits_backward);
+  const StepInput input{s, machine, ranks, *staged.models.front(), staged.pipeline.get(), staged.chunks, pieces};
   return run_step(input).shape.micro_batches;
 }
 

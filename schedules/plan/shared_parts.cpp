@@ -1,0 +1,31 @@
+#include "schedules/plan/shared_parts.h"
+
+#include <utility>
+
+#include "models/layers/frozen.h"
+#include "models/layers/low_precision.h"
+#include "models/layers/model_blocks.h"
+#include "models/layers/partition.h"
+
+namespace stepcast::schedules {
+
+std::shared_ptr<const PlannedPipeline> SharedParts::pipeline(const Scenario& s) {
+  std::shared_ptr<const PlannedPipeline> own = pipelines_.of(s);
+  if (own != last_) peaks_ = {};
+  return last_ = std::move(own);
+}
+
+std::shared_ptr<const Blocks> SharedParts::model(const Scenario& s) {
+  const auto make = [&] {
+    Blocks made = blocks(s);
+    freeze(made, s.training.frozen_layers);
+    return std::make_shared<const Blocks>(std::move(made));
+  };
+  if (s.model.family == Family::t5) return make();  // whose layers differ by the chunk that they are in
+  std::shared_ptr<const Blocks>& known =
+      models_[{is_low_precision(s.training.precision) && s.data_parallel.zero == 3, has_loss_block(s)}];
+  if (known == nullptr) known = make();
+  return known;
+}
+
+}  // namespace stepcast::schedules

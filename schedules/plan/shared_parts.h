@@ -1,0 +1,36 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <utility>
+
+#include "models/layers/blocks.h"
+#include "scenario/scenario.h"
+#include "schedules/pipeline/planned.h"
+#include "schedules/plan/memory.h"
+
+namespace stepcast::schedules {
+
+/// What many plans have in common, made once: the pipeline, which plans with other data-parallel states share, and the
+/// model's blocks, which nearly all do. For scenarios that differ in the schedule, the virtual stages, the layers of
+/// each stage and the data-parallel state alone. Not for use from several threads at once.
+class SharedParts {
+ public:
+  /// brief_pipeline(scenario).
+  std::shared_ptr<const PlannedPipeline> pipeline(const Scenario& scenario);
+  /// What the stages of the pipeline keep that was asked for last.
+  SavedPeaks& saved_peaks() { return peaks_; }
+
+  /// blocks(scenario), frozen as far as it says.
+  std::shared_ptr<const Blocks> model(const Scenario& scenario);
+
+ private:
+  BriefPipelines pipelines_;
+  std::shared_ptr<const PlannedPipeline> last_;
+  SavedPeaks peaks_;  ///< of the last
+  /// By what blocks depend on of all that differs: whether weights are cast to low precision for each pass, and whether
+  /// the loss is a block.
+  std::map<std::pair<bool, bool>, std::shared_ptr<const Blocks>> models_;
+};
+
+}  // namespace stepcast::schedules
