@@ -3,6 +3,7 @@
 #include "app/log_file.h"
 #include "app/output.h"
 #include "app/report/kernel_report.h"
+#include "app/status_line.h"
 #include "calibrate/logs/kernel_table.h"
 #include "calibrate/logs/nvidia_smi.h"
 #include "sim/input_error.h"
@@ -34,7 +35,7 @@ Report read_report(const std::string& file) {
 }  // namespace
 
 void import_log(const std::string& file, const std::string& out, Format format) {
-  const Report report = read_report(file);
+  const Report report = said_meanwhile("reading", [&] { return read_report(file); });
   std::vector<NewFile> files;
   if (!out.empty()) files.push_back({out, report.csv});
   files.push_back({"-", format == Format::json ? report.json : format == Format::csv ? report.csv : report.table});

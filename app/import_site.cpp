@@ -5,12 +5,14 @@
 #include <charconv>
 #include <cstdlib>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "app/distinct_files.h"
 #include "app/options.h"
 #include "app/output.h"
+#include "app/status_line.h"
 #include "language/configs/cluster.h"
 #include "language/configs/config_folders.h"
 #include "language/core/file_text.h"
@@ -187,6 +189,7 @@ void import_site(const boost::program_options::variables_map& values) {
   if (!scontrol.empty()) read.push_back(language::input_named(scontrol));
   check_distinct(std::vector<NamedFile>{named_output(output)}, read);
   const std::string file = language::shown_path(path);
+  std::optional<StatusLine> line("importing");
   SiteOfLabels told = program.read(language::read_file(path, file), file, values);
   answers.nodes = std::move(told.nodes);
   if (!scontrol.empty()) {
@@ -197,6 +200,7 @@ void import_site(const boost::program_options::variables_map& values) {
   language::Library library(language::config_folders());
   const std::string cluster = language::cluster_of_site(told.site, answers, library);
   check_cluster(cluster, output.empty() || output == "-" ? "the cluster of " + file : output, library);
+  line.reset();
   write_output(output, cluster);
 }
 

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <sstream>
 
+#include "app/help_text.h"
 #include "app/output.h"
 #include "app/report/terminal.h"
 #include "app/report/text_table.h"
@@ -74,8 +75,9 @@ std::optional<po::variables_map> parse_options(const std::vector<std::string>& w
     throw InputError("stepcast", e.what());
   }
   if (values.count("help") != 0) {
+    if (const Terminal shown = terminal(); shown.is_one) show_tables_on(shown);
     std::ostringstream text;
-    text << line.usage << "\n\n" << options;
+    text << usage_text(line.usage) << "\n" << options;
     write_output("", text.str());
     return std::nullopt;
   }

@@ -1,12 +1,17 @@
 #include <algorithm>
 #include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "app/asked.h"
 #include "app/command.h"
 #include "app/diff/diff_report.h"
 #include "app/log_file.h"
 #include "app/output.h"
+#include "app/report/json_text.h"
+#include "app/report/page.h"
+#include "app/report/run_part.h"
 #include "app/report/terminal.h"
+#include "app/report_asked.h"
 #include "app/status_line.h"
 #include "language/configs/config_folders.h"
 #include "language/core/file_text.h"
@@ -34,6 +39,7 @@ CommandLine diff_line() {
       "steps", text(), "how many steps a trace without marks of steps holds: their mean is compared")(
       "format", po::value<std::string>()->default_value("table"), "table, json or csv")(
       "output", text(), "write to this file; -: standard output");
+  add_report_option(options);
   return {
       .usage =
           "usage: stepcast diff A [B] [OPTIONS]\n\n"
@@ -44,7 +50,7 @@ CommandLine diff_line() {
           "or\n"
           "an export of Nsight Systems (SQLite, JSON). Without B, B is A with what --set-b says.\n\n"
           "  stepcast diff scenarios/quickstart.yaml --set-b recompute=full\n"
-          "  stepcast diff scenarios/resnet-50-v100.yaml trace.json.gz\n\n"
+          "  stepcast diff scenarios/resnet-50-v100.yaml trace.json.gz --report diff.html\n\n"
           "docs/diff.md explains the columns. Exit status 3: a plan does not fit in the GPUs' memory.",
       .options = options,
       .sets_scenarios = true};
@@ -91,10 +97,12 @@ language::Question question_of(const SideAsked& asked, language::Library& librar
   return std::move(questions.front());
 }
 
-DiffSide forecast_side(Answer& answer, const SideAsked& asked, language::Library& library) {
+/// `drawn`: with all that a page draws of it.
+DiffSide forecast_side(Answer& answer, const SideAsked& asked, language::Library& library, bool drawn) {
   workload::Machines machines;
   schedules::ForecastOptions options;
   options.time_details = true;
+  options.step_detail = options.trace = drawn;
   options.advise = false;
   if (!answer_one(answer, machines, options)) throw std::bad_alloc();
   if (!answer.forecast) throw InputError("", answer.question.error);
@@ -152,13 +160,31 @@ std::array<SideAsked, 2> sides_asked(const boost::program_options::variables_map
   return sides;
 }
 
+/// The comparison, and behind it each side that was forecast, with all that is drawn of its step. `document`: the
+/// comparison as JSON.
+std::string diff_page(std::string document, std::array<std::optional<Answer>, 2>& answers) {
+  std::vector<PagePart> parts{{.kind = "diff", .title = "A against B", .document = std::move(document)}};
+  nlohmann::ordered_json places = nlohmann::ordered_json::object();
+  for (std::size_t i = 0; i < 2; ++i) {
+    if (!answers[i]) continue;
+    std::vector<Answer> one;
+    one.push_back(std::move(*answers[i]));
+    add_bands(one, measured_residuals());
+    places[i == 0 ? "a" : "b"] = parts.size();
+    parts.push_back(run_part(one));
+  }
+  if (!places.empty()) parts.front().detail = json_text(places, -1);
+  return html_page(parts);
+}
+
 int tell_difference(const std::vector<std::string>& words) {
   const auto values = parse_options(words, diff_line());
   if (!values) return kDone;
   const Format format = parse_format(word(*values, "format"));
   const std::array<SideAsked, 2> sides = sides_asked(*values);
   const std::vector<std::filesystem::path> inputs{sides[0].file, sides[1].file};
-  check_distinct(std::array{named_output(word(*values, "output"))}, inputs);
+  const std::string page = report_asked(*values);
+  check_distinct(std::array{named_output(word(*values, "output")), NamedFile{"--report", page}}, inputs);
   calibrate::TraceChoice choice;
   if (const std::string step = word(*values, "step"); !step.empty()) choice.step = step;
   if (const std::string device = word(*values, "device"); !device.empty())
@@ -175,16 +201,19 @@ int tell_difference(const std::vector<std::string>& words) {
     if (is_scenario(sides[i].file)) answers[i].emplace(Answer{question_of(sides[i], library), std::nullopt, {}});
   for (std::size_t i = 0; i < 2; ++i) {
     const std::optional<Answer>& other = answers[1 - i];
-    told[i] = answers[i] ? forecast_side(*answers[i], sides[i], library)
+    told[i] = answers[i] ? forecast_side(*answers[i], sides[i], library, !page.empty())
                          : recorded_side(sides[i], choice, other ? &other->question.scenario : nullptr);
   }
   line.reset();
   const DiffSide &a = *told[0], &b = *told[1];
   if (a.step == Time{} || b.step == Time{}) throw InputError("stepcast diff", "found a step of no length");
   const StepDifference different = difference(a, b, stage);
-  write_output(word(*values, "output"), format == Format::json  ? diff_json(a, b, different)
-                                        : format == Format::csv ? diff_csv(a, b, different)
-                                                                : diff_table(a, b, different, terminal().width));
+  std::vector<NewFile> files;
+  if (!page.empty()) files.push_back({page, diff_page(diff_json(a, b, different), answers)});
+  files.push_back({word(*values, "output"), format == Format::json  ? diff_json(a, b, different)
+                                            : format == Format::csv ? diff_csv(a, b, different)
+                                                                    : diff_table(a, b, different, terminal().width)});
+  write_files(files);
   return a.fits && b.fits ? kDone : kDoesNotFit;
 }
 

@@ -19,8 +19,8 @@ CommandLine page_line() {
   options.add_options()("output", po::value<std::string>()->default_value("report.html"), "the file, .html");
   return {
       "usage: stepcast report RESULT.json... [OPTIONS]\n\n"
-      "Makes one page of results that were kept: what --format json of run, validate, search, sensitivity, plan or\n"
-      "collective wrote, --format jsonl of sweep, or topology --json. A browser opens it without any network.\n"
+      "Makes one page of results that were kept: what --format json of run, validate, search, sensitivity, plan,\n"
+      "collective or diff wrote, --format jsonl of sweep, or topology --json. A browser opens it without any network.\n"
       "docs/report.md says how to read it.\n\n"
       "  stepcast run scenarios/quickstart.yaml --format json --output a.json\n"
       "  stepcast report a.json --output report.html\n"

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 
 #include "app/asked.h"
 #include "app/chakra_files.h"
@@ -9,9 +10,9 @@
 #include "app/report/json.h"
 #include "app/report/page.h"
 #include "app/report/png.h"
+#include "app/report/run_part.h"
 #include "app/report/run_report.h"
 #include "app/report/schedule_diagram.h"
-#include "app/report/step_detail_json.h"
 #include "app/report/terminal.h"
 #include "app/report_asked.h"
 #include "app/simulate_word.h"
@@ -57,15 +58,6 @@ bool detailed(const std::string& word) {
 language::MoreChecks checks_beside(const schedules::ForecastOptions& options) {
   if (!options.transfers) return {};
   return schedules::check_transfers;
-}
-
-/// One scenario with all that is drawn of its step, several beside each other.
-std::string run_page(std::span<const Answer> answers) {
-  PagePart part{.kind = "run", .title = answers.front().question.name, .document = run_json(answers)};
-  if (answers.size() > 1) part.title = std::to_string(answers.size()) + " scenarios";
-  if (answers.size() == 1 && answers.front().forecast && answers.front().forecast->detail)
-    part.detail = step_detail_json(*answers.front().forecast, answers.front().question.scenario);
-  return html_page({&part, 1});
 }
 
 CommandLine run_line() {
@@ -194,7 +186,7 @@ int run(const std::vector<std::string>& written) {
     else
       files.push_back({diagram, picture(schedule_svg(forecast, diagram_title(answers.front())), diagram)});
   }
-  if (!page.empty()) files.push_back({page, run_page(answers)});
+  if (!page.empty()) files.push_back({page, html_page(std::array{run_part(answers)})});
   files.push_back({asked->output, report});
   write_files(files);
   if (some_failed(answers)) return kFailed;

@@ -20,6 +20,7 @@
 #include "app/report/text_table.h"
 #include "app/report_asked.h"
 #include "app/setting.h"
+#include "app/status_line.h"
 #include "language/configs/cluster.h"
 #include "language/configs/config_folders.h"
 #include "language/core/convert.h"
@@ -361,6 +362,7 @@ int show_topology(const std::vector<std::string>& words) {
   const std::array outputs{named_output(output), NamedFile{"--plot", plot}, NamedFile{"--report", page}};
   check_distinct(outputs, std::array{std::filesystem::path(name)});
   language::Library library(language::config_folders());
+  std::optional<StatusLine> line("finding ways");
   const schedules::ClusterSpec spec = find_cluster(name, *values, library);
   const Cluster cluster = build_as_asked(spec, *values);
   check_distinct(outputs, library.files());
@@ -383,6 +385,7 @@ int show_topology(const std::vector<std::string>& words) {
   }
   if (!plot.empty()) files.push_back({plot, picture(machine_svg(cluster, torus_sides(spec, cluster), name), plot)});
   files.push_back({output, out});
+  line.reset();
   write_files(files);
   return kDone;
 }

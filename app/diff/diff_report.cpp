@@ -7,6 +7,7 @@
 
 #include "app/report/json_text.h"
 #include "app/report/percent.h"
+#include "app/report/plan_json.h"
 #include "app/report/stage_lines.h"
 #include "app/report/text_table.h"
 #include "app/report/time_unit.h"
@@ -138,8 +139,9 @@ Json side_json(const DiffSide& side) {
            {"step_time_s", to_seconds(side.step)},
            {"step_time_ps", side.step.value},
            {"stages", side.stages.size()},
-           {"fits", side.fits},
-           {"trace", nullptr}};
+           {"fits", side.fits}};
+  put_plan(out, side.plan);
+  out["trace"] = nullptr;
   if (!side.trace) return out;
   Json collectives = Json::array(), streams = Json::array(), kernels = Json::array();
   for (const calibrate::TracedCollective& seen : side.trace->collectives)

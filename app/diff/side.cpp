@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "app/report/plan_json.h"
 #include "calibrate/logs/no_json.h"
 #include "schedules/results/memory_kinds.h"
 #include "schedules/results/time_parts.h"
@@ -90,6 +91,7 @@ DiffSide side_of_forecast(const Answer& answer) {
   const schedules::Forecast& f = *answer.forecast;
   DiffSide side{.name = answer.question.name, .file = answer.question.origin, .step = f.step, .stages = {}};
   side.fits = !f.out_of_memory;
+  side.plan = simulated_plan(answer.question);
   for (const schedules::StageReport& stage : f.stages) {
     if (stage.time.sum() != f.step) throw std::logic_error("a stage's parts do not add up to the step");
     side.stages.push_back({stage.stage, stage.time, {}, {}, stage.memory});
@@ -113,6 +115,7 @@ DiffSide side_of_result(const std::string& text, const std::string& file, const 
   const json& stages = member(result, "stages", file);
   if (!stages.is_array() || stages.empty()) throw InputError(file, "stages: expected some");
   for (const json& stage : stages) side.stages.push_back(stage_of(stage, side.step, side.detailed, file));
+  side.plan = read_plan(result);
   side.fits = !result.contains("out_of_memory") || result["out_of_memory"].is_null();
   return side;
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "app/report/answer.h"
+#include "app/report/simulated_plan.h"
 #include "calibrate/logs/step_trace.h"
 #include "schedules/results/results.h"
 
@@ -30,6 +31,7 @@ struct DiffSide {
   bool detailed = true;           ///< the parts' details are told
   bool fits = true;
   std::optional<std::map<std::string, std::string>> keys{};  ///< what a scenario says; none: nobody knows
+  std::vector<PlanPart> plan{};                              ///< that was forecast; empty: nobody knows
   std::optional<calibrate::StepTrace> trace{};
 };
 

@@ -5,6 +5,7 @@
 #include "app/report/band.h"
 #include "app/report/figure.h"
 #include "app/report/json_text.h"
+#include "app/report/plan_json.h"
 #include "app/report/simulated_plan.h"
 #include "schedules/results/memory_kinds.h"
 #include "schedules/results/time_parts.h"
@@ -67,17 +68,6 @@ Json node_memory(const std::optional<schedules::NodeMemory>& m) {
   return {{"used_bytes", m->used.value}, {"size_bytes", m->size ? Json(m->size->value) : Json(nullptr)}};
 }
 
-/// Every key of the plan with its value; and those of them that nobody said.
-void put_plan(Json& out, const language::Question& question) {
-  Json plan = Json::object(), by_default = Json::array();
-  for (const PlanPart& part : simulated_plan(question)) {
-    std::visit([&](const auto& value) { plan[std::string(part.key)] = value; }, part.value);
-    if (part.by_default) by_default.push_back(part.key);
-  }
-  out["plan"] = std::move(plan);
-  out["plan_by_default"] = std::move(by_default);
-}
-
 Json out_of_memory(const std::optional<schedules::OutOfMemory>& over) {
   if (!over) return nullptr;
   Json out{{"stage", over->stage},
@@ -101,12 +91,14 @@ Json result(const Answer& answer) {
     return out;
   }
   const Forecast& f = *answer.forecast;
-  put_plan(out, answer.question);
+  put_plan(out, simulated_plan(answer.question));
   out["error"] = f.out_of_memory ? Json(memory_message(*f.out_of_memory)) : Json(nullptr);
   if (!f.simulated) {
     out["out_of_memory"] = out_of_memory(f.out_of_memory);
     return out;
   }
+  const std::optional<Time>& measured = answer.question.scenario.measured.step_time;
+  out["measured_s"] = measured ? Json(to_seconds(*measured)) : Json(nullptr);
   const std::optional<calibrate::Band>& band = answer.band;
   out["low_s"] = band ? Json(to_seconds(band->low)) : Json(nullptr);
   out["high_s"] = band ? Json(to_seconds(band->high)) : Json(nullptr);

@@ -19,7 +19,7 @@ struct KnownBy {
 constexpr std::array kKnown{
     KnownBy{"run", "results"},       KnownBy{"validate", "tables"},        KnownBy{"search", "plans", "settings"},
     KnownBy{"plan", "runs", "plan"}, KnownBy{"sensitivity", "resources"},  KnownBy{"collective", "rows", "busbw_GBps"},
-    KnownBy{"sweep", "points"},      KnownBy{"topology", "pairs", "kind"},
+    KnownBy{"sweep", "points"},      KnownBy{"topology", "pairs", "kind"}, KnownBy{"diff", "parts", "difference_ps"},
 };
 
 bool fits(const PartJson& document, const KnownBy& known) {
@@ -50,8 +50,8 @@ PartJson points(const std::string& text, const std::string& shown) {
 
 PagePart page_part(const std::string& text, const std::string& shown) {
   constexpr std::string_view kExpected =
-      "expected what --format json of run, validate, search, sensitivity, plan or collective wrote, --format jsonl of "
-      "sweep, or topology --json";
+      "expected what --format json of run, validate, search, sensitivity, plan, collective or diff wrote, --format "
+      "jsonl of sweep, or topology --json";
   PartJson document = PartJson::parse(text, nullptr, false);
   if (document.is_discarded() || (document.is_object() && document.contains("point"))) document = points(text, shown);
   if (!document.is_object()) throw InputError(shown, "found JSON that is no object, " + std::string(kExpected));

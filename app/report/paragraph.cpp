@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <sstream>
 
+#include "app/report/text_table.h"
+
 namespace stepcast::app {
 
 std::string paragraph(std::string_view head, std::string_view text, std::size_t width, std::size_t further) {
@@ -20,6 +22,12 @@ std::string paragraph(std::string_view head, std::string_view text, std::size_t 
     }
   }
   return out + line + "\n";
+}
+
+std::string shown_line(std::string_view head, std::string_view text, std::size_t further) {
+  const std::optional<Terminal>& shown_on = tables_shown_on();
+  if (shown_on && head.size() + text.size() > shown_on->width) return paragraph(head, text, shown_on->width, further);
+  return std::string(head) + std::string(text) + "\n";
 }
 
 }  // namespace stepcast::app

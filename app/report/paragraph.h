@@ -9,4 +9,7 @@ namespace stepcast::app {
 /// head's own indent. Ends in a newline.
 std::string paragraph(std::string_view head, std::string_view text, std::size_t width, std::size_t further = 4);
 
+/// The same where a terminal shows it that is narrower; else one line.
+std::string shown_line(std::string_view head, std::string_view text, std::size_t further = 4);
+
 }  // namespace stepcast::app

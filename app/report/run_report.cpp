@@ -64,10 +64,11 @@ bool some_differ(const std::vector<StageLine>& lines) { return std::ranges::any_
 /// What was simulated: the plan that the scenario says, and what it leaves open.
 std::string plan_lines(const Answer& answer) {
   const std::vector<PlanPart> plan = simulated_plan(answer.question);
+  const std::size_t width = tables_shown_on() ? std::min(tables_shown_on()->width, kPlanWidth) : kPlanWidth;
   std::string out;
   for (const bool by_default : {false, true})
     if (const std::string words = plan_words(plan, by_default); !words.empty())
-      out += paragraph(fmt::format("  {:<{}}", by_default ? "by default" : "plan", kTitleWidth), words, kPlanWidth,
+      out += paragraph(fmt::format("  {:<{}}", by_default ? "by default" : "plan", kTitleWidth), words, width,
                        kTitleWidth);
   return out;
 }
@@ -77,7 +78,7 @@ std::string headline(const Answer& answer) {
   const auto& measured = answer.question.scenario.measured;
   std::string out = language::visible(answer.question.name) + "\n\n";
   const auto line = [&](std::string_view name, const std::string& value) {
-    out += fmt::format("  {:<{}}{}\n", name, kTitleWidth, language::visible(value));
+    out += shown_line(fmt::format("  {:<{}}", name, kTitleWidth), language::visible(value), kTitleWidth);
   };
   const auto digits = [](Time t) { return fmt::format("{:.4g} s", to_seconds(t)); };
   std::string step = digits(f.step);
@@ -190,9 +191,10 @@ std::string time_table(const Forecast& f) {
   add("mean", std::move(means));
   bars.push_back(step_bar(f.stages));
   table.draw_bars(parts.size(), std::move(bars));
-  return fmt::format("Where the step goes, {} (tensor, pipeline, data: communication that nothing hides{})\n\n",
-                     unit.name, some_differ(lines) ? "; ~ the mean of stages that differ" : "") +
-         table.text("  ") + legend_text("  ");
+  const std::string title =
+      fmt::format("Where the step goes, {} (tensor, pipeline, data: communication that nothing hides{})", unit.name,
+                  some_differ(lines) ? "; ~ the mean of stages that differ" : "");
+  return shown_line("", title, 0) + "\n" + table.text("  ") + legend_text("  ");
 }
 
 std::string memory_table(const Forecast& f, Bytes capacity) {
@@ -237,7 +239,8 @@ std::string notes_text(const std::vector<schedules::Note>& notes) {
   std::size_t widest = 0;
   for (const schedules::Note& note : notes) widest = std::max(widest, note.key.size());
   std::string out = "\nNotes\n\n";
-  for (const schedules::Note& note : notes) out += fmt::format("  {:<{}}  {}\n", note.key, widest, note.text);
+  for (const schedules::Note& note : notes)
+    out += shown_line(fmt::format("  {:<{}}  ", note.key, widest), note.text, widest + 2);
   return out;
 }
 
@@ -255,7 +258,7 @@ std::string in_full(const Answer& answer) {
   const Forecast& f = *answer.forecast;
   std::string out = (f.simulated ? headline(answer) + "\n" + time_table(f) : short_headline(answer)) + "\n" +
                     memory_table(f, answer.question.scenario.cluster.gpu.memory);
-  if (f.out_of_memory) out += "\n" + language::visible(memory_message(*f.out_of_memory)) + "\n";
+  if (f.out_of_memory) out += "\n" + shown_line("", language::visible(memory_message(*f.out_of_memory)));
   return out + notes_text(answer.question.notes);
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "app/report/json_text.h"
+#include "app/report/paragraph.h"
 #include "app/report/text_table.h"
 #include "schedules/results/quantities.h"
 #include "schedules/results/time_parts.h"
@@ -90,17 +91,21 @@ std::string path_text(const search::Sensitivity& s) {
     const double share = *s.forecast.critical_path.*part.time / s.forecast.step;
     if (share >= 0.0005) out += fmt::format("{}{} {:.1f}%", out.empty() ? "" : ", ", part.title, 100 * share);
   }
-  return "critical path: " + out + "\n";
+  return shown_line("critical path: ", out, 2);
 }
 
 std::string memory_text(const SensitivityReport& report) {
   const Bytes peak = schedules::peak_memory(report.sensitivity.forecast), size = report.scenario.cluster.gpu.memory;
   if (report.sensitivity.forecast.out_of_memory)
-    return fmt::format("memory: does not fit: {} of {} on the fullest GPU; times are of a step that would\n",
-                       text(peak), text(size));
-  return fmt::format(
-      "memory: {} of {} on the fullest GPU, {} left; the step does not depend on it while the plan fits\n", text(peak),
-      text(size), text(size - peak));
+    return shown_line("memory: ",
+                      fmt::format("does not fit: {} of {} on the fullest GPU; times are of a step that would",
+                                  text(peak), text(size)),
+                      2);
+  return shown_line(
+      "memory: ",
+      fmt::format("{} of {} on the fullest GPU, {} left; the step does not depend on it while the plan fits",
+                  text(peak), text(size), text(size - peak)),
+      2);
 }
 
 Json path_json(const search::Sensitivity& s) {

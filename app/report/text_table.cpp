@@ -1,6 +1,7 @@
 #include "app/report/text_table.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "language/core/visible_text.h"
 #include "language/tables/csv.h"
@@ -10,7 +11,18 @@ namespace {
 
 constexpr std::string_view kBetween = "  ";
 constexpr std::size_t kBarColumns = 16, kNarrow = 60;  // a terminal that is narrower has no room for bars
+constexpr std::size_t kLeastWords = 20;                // columns that words are wrapped in
 std::optional<Terminal> shown_on;
+
+/// What fits of `text` into so many columns, cut at a blank where there is one, and taken off its front.
+std::string taken_line(std::string& text, std::size_t columns) {
+  if (text.size() <= columns) return std::exchange(text, "");
+  const std::size_t blank = text.rfind(' ', columns);
+  const std::size_t end = blank == text.npos || blank == 0 ? std::min(text.find(' '), text.size()) : blank;
+  std::string line = text.substr(0, end);
+  text.erase(0, std::min(text.find_first_not_of(' ', end), text.size()));
+  return line;
+}
 
 }  // namespace
 
@@ -49,10 +61,21 @@ std::string TextTable::text(std::string_view indent) const {
       text += kBetween;
       text += bar_text(row ? bars_[*row] : Bar{}, longest, kBarColumns, *shown_on);
     };
-    add(0);
-    for (std::size_t i = first; i < end; ++i) {
-      text += kBetween;
+    const std::size_t last = end - 1;
+    const auto has_bar = [&](std::size_t i) { return has_bars && i == beside_; };
+    std::size_t at = indent.size();  // the column of the terminal
+    for (std::size_t i = 0; i < last; i = std::max(i + 1, first)) {
       add(i);
+      text += kBetween;
+      at += width[i] + kBetween.size() + (has_bar(i) ? kBetween.size() + kBarColumns : 0);
+    }
+    const bool has_words = last > 0 && columns_[last].align == Align::left && !has_bar(last);
+    if (has_words && shown_on && at + kLeastWords <= shown_on->width) {
+      std::string words = cell_at(last);
+      text += taken_line(words, shown_on->width - at);
+      while (!words.empty()) text += "\n" + std::string(at, ' ') + taken_line(words, shown_on->width - at);
+    } else {
+      add(last);
     }
     text.erase(text.find_last_not_of(' ') + 1);
     out += text + "\n";

@@ -29,7 +29,8 @@ class TextTable {
   void draw_bars(std::size_t beside, std::vector<Bar> bars);
 
   /// Title line and rows, each ended by a newline and without trailing blanks. A table that is wider than the terminal
-  /// stands in several blocks, one below the other, each beginning with the first column.
+  /// stands in several blocks, one below the other, each beginning with the first column. Words of a block's last
+  /// column that stands left go on in lines of their own.
   std::string text(std::string_view indent = "") const;
 
  private:

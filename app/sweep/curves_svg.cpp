@@ -16,9 +16,24 @@ constexpr double kFarApart = 8;  // a ratio from which on an axis is one of rati
 constexpr std::array kSeriesColours = {"#1b6ca8", "#c4452d", "#3c8d40", "#8a5aa6", "#b8860b", "#2b8c8c",
                                        "#d36ba6", "#555555", "#7a9a01", "#a0522d", "#4b0082", "#e07b00"};
 
+/// Names have no order that a curve could follow: they have bars.
+bool of_names(const PlotAxis& axis) { return axis.places.size() != axis.labels.size(); }
+
+/// How wide the bars of one name are together.
+double bars_width(const PlotAxis& axis) {
+  return 0.7 * (kWidth - kLeft - kRight) / static_cast<double>(std::max<std::size_t>(axis.labels.size(), 1));
+}
+
 /// Where on the page each value of x stands: by its number, by its ratio to the others, or evenly.
 std::vector<double> places_on_page(const PlotAxis& axis) {
   const std::size_t count = axis.labels.size();
+  if (of_names(axis)) {
+    std::vector<double> middles;
+    for (std::size_t i = 0; i < count; ++i)
+      middles.push_back(kLeft +
+                        (kWidth - kLeft - kRight) * (static_cast<double>(i) + 0.5) / static_cast<double>(count));
+    return middles;
+  }
   const bool numbers = axis.places.size() == count && count > 1 && axis.places.front() < axis.places.back();
   const bool ratios = numbers && axis.places.front() > 0 && axis.places.back() / axis.places.front() >= kFarApart;
   std::vector<double> places;
@@ -44,7 +59,9 @@ Upward upward(const SweepPlot& plot) {
   double most = 0;
   for (const PlotCell& cell : plot.cells) most = std::max(most, cell.value.value_or(0));
   if (most <= 0) return {};
-  const double power = std::pow(10, std::floor(std::log10(most / 4)));
+  double unit = 1;  // bytes are told in KiB, MiB, GiB, so that is what is round
+  while (plot.quantity->unit == schedules::Unit::bytes && unit * 1024 <= most) unit *= 1024;
+  const double power = unit * std::pow(10, std::floor(std::log10(most / unit / 4)));
   for (const double round : {1.0, 2.0, 2.5, 5.0, 10.0})
     if (most <= round * power * 6) return {round * power, static_cast<int>(std::ceil(most / (round * power)))};
   return {10 * power, 6};
@@ -66,6 +83,33 @@ std::string x_labels(const PlotAxis& axis, const std::vector<double>& places) {
                            (kLeft + kWidth - kRight) / 2, kHeight - kBottom + 42, xml_text(axis.title));
 }
 
+std::string cross(double x, std::size_t line, const char* colour) {
+  return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\" fill=\"{}\">&#215;</text>\n", x,
+                     kHeight - kBottom - 4.0 - 9.0 * static_cast<double>(line % 8), colour);
+}
+
+/// A bar for each name, those of several series beside each other; what it says stands on it where there is one series.
+std::string bars_svg(const SweepPlot& plot, std::size_t line, const std::vector<double>& places, const Upward& up) {
+  const char* const colour = kSeriesColours[line % kSeriesColours.size()];
+  const std::size_t series = plot.y ? plot.y->labels.size() : 1;
+  const double wide = bars_width(plot.x) / static_cast<double>(series);
+  std::string out;
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const PlotCell& cell = plot.at(i, line);
+    const double left = places[i] - bars_width(plot.x) / 2 + wide * static_cast<double>(line);
+    if (cell.value) {
+      out += fmt::format("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" fill=\"{}\"/>\n", left,
+                         up.y(*cell.value), std::max(wide - 1, 0.5), up.y(0) - up.y(*cell.value), colour);
+      if (series == 1)
+        out += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">{}</text>\n", places[i],
+                           up.y(*cell.value) - 5, xml_text(text(Figure(*cell.value), plot.quantity->unit)));
+    } else if (cell.does_not_fit) {
+      out += cross(left + wide / 2, 0, colour);
+    }
+  }
+  return out;
+}
+
 /// One curve, with a gap where there is no value and a cross below where a plan does not fit.
 std::string series_svg(const SweepPlot& plot, std::size_t line, const std::vector<double>& places, const Upward& up) {
   const char* const colour = kSeriesColours[line % kSeriesColours.size()];
@@ -78,8 +122,7 @@ std::string series_svg(const SweepPlot& plot, std::size_t line, const std::vecto
       marks += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3.5\" fill=\"{}\"/>\n", places[i],
                            up.y(*cell.value), colour);
     } else if (cell.does_not_fit) {
-      marks += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\" fill=\"{}\">&#215;</text>\n",
-                           places[i], kHeight - kBottom - 4.0 - 9.0 * static_cast<double>(line % 8), colour);
+      marks += cross(places[i], line, colour);
     }
     drawing = cell.value.has_value();
   }
@@ -129,7 +172,7 @@ std::string curves_svg(const SweepPlot& plot) {
   }
   out += x_labels(plot.x, places);
   for (std::size_t line = 0; line < (plot.y ? plot.y->labels.size() : 1); ++line)
-    out += series_svg(plot, line, places, up);
+    out += of_names(plot.x) ? bars_svg(plot, line, places, up) : series_svg(plot, line, places, up);
   return out + legend(plot) + "</svg>\n";
 }
 

@@ -1,6 +1,6 @@
 // Elements are made here and nowhere else, of text only: nothing of a result is ever parsed as HTML.
 
-type Child = Node | string | number | null | undefined | false;
+export type Child = Node | string | number | null | undefined | false;
 type Attributes = Record<string, string | number | boolean | EventListener | undefined>;
 
 function fill(element: Element, attributes: Attributes, children: Child[]): void {

@@ -1,18 +1,23 @@
 import "./style.css";
 import { collective, plan, sensitivity, topology } from "./curves";
+import { diff } from "./diff";
 import { h } from "./dom";
 import { search, sweep } from "./plans";
-import type { Document, Part, Results } from "./results";
+import type { Detail, Document, Part, Results, Sides } from "./results";
 import { run } from "./run";
 import { isDark, switchTheme } from "./theme";
 import { validate } from "./validate";
 
 const pages: Record<string, (document: Document) => HTMLElement[]> = { validate, search, sweep, plan, sensitivity, collective, topology };
-const titles: Record<string, string> = { run: "Forecast", validate: "Validation", search: "Search", sweep: "Sweep", plan: "Whole run", sensitivity: "Sensitivity", collective: "Collective", topology: "Machine" };
+const titles: Record<string, string> = { run: "Forecast", validate: "Validation", search: "Search", sweep: "Sweep", plan: "Whole run", sensitivity: "Sensitivity", collective: "Collective", topology: "Machine", diff: "Comparison" };
 
-function sections(part: Part): HTMLElement[] {
+function sections(part: Part, parts: Part[]): HTMLElement[] {
   try {
-    if (part.kind === "run") return run(part.document, part.detail);
+    if (part.kind === "run") return run(part.document, part.detail as Detail | null);
+    if (part.kind === "diff") {
+      const { a, b } = (part.detail ?? {}) as Sides;
+      return diff(part.document, [a, b].map((side) => (side === undefined ? null : (parts[side]?.detail as Detail | null) ?? null)));
+    }
     const page = pages[part.kind];
     if (page) return page(part.document);
     return [h("section", {}, h("p", {}, "This page knows no picture of such a result."), h("pre", {}, JSON.stringify(part.document, null, 2).slice(0, 100_000)))];
@@ -22,8 +27,20 @@ function sections(part: Part): HTMLElement[] {
 }
 
 function titleOf(part: Part): string {
+  if (part.kind === "diff" && part.document.a && part.document.b) {
+    const [a, b] = [part.document.a.name, part.document.b.name];
+    return a === b ? String(a) : `${a} against ${b}`;
+  }
   const results = part.kind === "run" ? (part.document.results as Document[] | undefined) : undefined;
   return results?.length === 1 && results[0].name ? String(results[0].name) : part.title;
+}
+
+/** What the button says that shows a part: a side of a comparison says which. */
+function tabOf(part: Part, at: number, parts: Part[]): string {
+  if (part.kind === "diff") return `Comparison: ${titleOf(part)}`;
+  const sides = parts.flatMap((each) => (each.kind === "diff" ? Object.entries((each.detail ?? {}) as Sides) : []));
+  const letter = sides.find(([, place]) => place === at)?.[0].toUpperCase();
+  return letter ? `${letter}: ${titleOf(part)}` : titleOf(part);
 }
 
 function start(): void {
@@ -33,11 +50,11 @@ function start(): void {
   const main = document.getElementById("page")!;
   const menu = h("nav", { "aria-label": "Sections" });
   const body = h("div", { class: "body" });
-  const tabs = parts.map((part, i) => h("button", { type: "button", "aria-pressed": "false", click: () => show(i) }, titleOf(part)));
+  const tabs = parts.map((part, i) => h("button", { type: "button", "aria-pressed": "false", click: () => show(i) }, tabOf(part, i, parts)));
   const show = (i: number): void => {
     tabs.forEach((tab, k) => tab.setAttribute("aria-pressed", String(k === i)));
     const part = parts[i];
-    const made = sections(part);
+    const made = sections(part, parts);
     body.replaceChildren(h("p", { class: "kind" }, titles[part.kind] ?? part.kind), h("h1", {}, titleOf(part)), ...made);
     menu.replaceChildren(...made.filter((element) => element.dataset.title).map((element) => h("button", { type: "button", click: () => {
       element.scrollIntoView({ behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth" });

@@ -27,7 +27,9 @@ export interface StageResult { stage: number; layers: number; in_flight: number;
 
 /** Documents come from files: whatever lacks is told where it is drawn. */
 export type Document = Record<string, any>;
-export interface Part { kind: string; title: string; document: Document; detail: Detail | null }
+/** Of a comparison: which parts of the page are its sides. */
+export interface Sides { a?: number; b?: number }
+export interface Part { kind: string; title: string; document: Document; detail: Detail | Sides | null }
 export interface Results { stepcast: string; parts: Part[] }
 
 /** Words of Holistic Trace Analysis for parts of a stage's time. */

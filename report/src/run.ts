@@ -44,7 +44,7 @@ function planCard(result: Document): HTMLElement | null {
 function summary(result: Document, detail: Detail | null): HTMLElement {
   const capacity = detail?.gpu.memory_bytes;
   const cards = [stepCard(result)];
-  if (typeof result.measured_s === "number") cards.push(card("Measured", seconds(result.measured_s), `error ${signedPercent(result.error_of_step)}`));
+  if (typeof result.measured_s === "number") cards.push(card("Measured", seconds(result.measured_s), `error of the forecast ${signedPercent(result.step_time_s / result.measured_s - 1)}`));
   if (typeof result.tokens_per_s === "number") cards.push(card("Tokens per second", count(result.tokens_per_s)));
   if (typeof result.samples_per_s === "number") cards.push(card("Samples per second", count(result.samples_per_s)));
   if (typeof result.mfu === "number") cards.push(card("MFU", percent(result.mfu), `${perSecond(result.model_flops_per_s_per_gpu, "FLOP")} of the model per GPU`));

@@ -38,5 +38,7 @@ export const count = (value: number | null | undefined): string =>
   missing(value) ? "-" : Math.abs(value as number) < 1e3 ? figures(value as number) : Math.abs(value as number) < 1e6 ? Math.round(value as number).toLocaleString("en") : scaled(value as number, 1000, ["", "thousand", "million", "billion", "trillion"]);
 export const percent = (value: number | null | undefined, digits = 1): string =>
   missing(value) ? "-" : `${(100 * (value as number)).toFixed(digits)}%`;
+/** Shown with its sign. */
+export const signed = (value: number, show: (value: number) => string): string => `${value > 0 ? "+" : ""}${show(value)}`;
 export const signedPercent = (value: number | null | undefined): string =>
   missing(value) ? "-" : `${(value as number) > 0 ? "+" : ""}${percent(value)}`;

@@ -40,10 +40,13 @@ class Timeline {
   private all = false; // streams beside compute too
   private width = 800;
   private rowHeight = 18;
+  /** Timelines that move and zoom with this one. */
+  beside: Timeline[] = [];
 
-  constructor(private readonly detail: Detail) {
+  /** `length`: how much can be seen at most, in ns. */
+  constructor(private readonly detail: Detail, length: number) {
     this.data = unpack(detail);
-    this.length = Math.max((detail.stretches.until_ns ?? 0) || detail.step_s * 1e9, 1);
+    this.length = length;
     this.view = { from: 0, to: this.length, top: 0 };
     const button = (text: string, title: string, act: () => void): HTMLElement => h("button", { type: "button", title, "aria-label": title, click: act }, text);
     const streams = h("button", { type: "button", "aria-pressed": "false", click: () => {
@@ -108,6 +111,7 @@ class Timeline {
     const most = Math.max(kAxis + this.rows.length * this.rowHeight + 2 - this.height, 0);
     this.view = { from, to: from + span, top: Math.min(Math.max(view.top, 0), most) };
     this.redraw();
+    for (const other of this.beside) if (other.view.from !== from || other.view.to !== from + span) other.show({ ...other.view, from, to: from + span });
   }
   private zoom(factor: number, around = (this.view.from + this.view.to) / 2): void {
     const { from, to, top } = this.view;
@@ -377,6 +381,16 @@ class Timeline {
   }
 }
 
+const lengthOf = (detail: Detail): number => Math.max((detail.stretches.until_ns ?? 0) || detail.step_s * 1e9, 1);
+
 export function timeline(detail: Detail): HTMLElement {
-  return new Timeline(detail).element;
+  return new Timeline(detail, lengthOf(detail)).element;
+}
+
+/** Several below each other, of one scale, which move and zoom together. */
+export function timelines(all: { title: string; detail: Detail }[]): HTMLElement {
+  const length = Math.max(...all.map(({ detail }) => lengthOf(detail)));
+  const made = all.map(({ detail }) => new Timeline(detail, length));
+  for (const each of made) each.beside = made.filter((other) => other !== each);
+  return h("div", {}, ...all.flatMap(({ title }, i) => [h("h3", {}, title), made[i].element]));
 }

@@ -125,7 +125,7 @@ async function linksWork(page, name) {
 }
 
 const checks = {
-  run: async (page, name) => { await timelineWorks(page, name); await linksWork(page, name); await panning(page, name); },
+  run: async (page, name) => { check((await page.$eval(".cards", (cards) => cards.textContent)).includes("error of the forecast"), `${name}: says nothing of the measured step`); await timelineWorks(page, name); await linksWork(page, name); await panning(page, name); },
   many: async (page, name) => {
     await timelineWorks(page, name);
     await panning(page, name);
@@ -142,8 +142,37 @@ const checks = {
       return globalThis.scripted === undefined;
     }), `${name}: the policy lets a script in`);
   },
+  // The parts add up, both timelines move as one, and each side has a page of its own.
+  diff: async (page, name) => {
+    await partsAddUp(page, name);
+    const views = () => page.$$eval("canvas.timeline", (all) => all.map((canvas) => canvas.dataset.view));
+    check((await views()).length === 2, `${name}: expected two timelines`);
+    await (await page.$("canvas.timeline")).focus();
+    await page.keyboard.press("+");
+    await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+    const [a, b] = await views();
+    check(a === b && !a.startsWith("0 "), `${name}: the timelines show ${a} and ${b}, expected a part of the step that is the same`);
+    await page.keyboard.press("0");
+    check((await page.$$("tr.differs")).length === 1, `${name}: expected one key of the plan to differ`);
+    const tabs = await page.$$(".tabs button");
+    check(tabs.length === 3, `${name}: expected a tab for the comparison and for each side`);
+    await tabs[1].click();
+    await timelineWorks(page, name);
+    await tabs[0].click();
+    await everyChartDraws(page, name);
+  },
+  measured: async (page, name) => {
+    await partsAddUp(page, name);
+    const told = await page.$eval(".body", (body) => body.textContent);
+    for (const word of ["predicted", "measured", "Trace B", "Kernels of no known class"]) check(told.includes(word), `${name}: does not say "${word}"`);
+  },
   chart: async () => {},
 };
+
+async function partsAddUp(page, name) {
+  check((await page.$eval(".body", (body) => body.textContent)).includes("which is the difference of the steps"), `${name}: the parts do not add up`);
+}
+
 
 for (const each of pages) {
   const [file, kind] = each.split("=");

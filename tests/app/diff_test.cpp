@@ -116,6 +116,9 @@ TEST(Diff, AScenarioWithASettingAgainstItself) {
   ASSERT_EQ(diff["keys"].size(), 1u);
   EXPECT_EQ(diff["keys"][0], (Json{{"key", "recompute"}, {"a", "selective"}, {"b", "full"}}));
   EXPECT_EQ(diff["stages"].size(), 8u);
+  EXPECT_EQ(diff["a"]["plan"]["recompute"], "selective");
+  EXPECT_EQ(diff["b"]["plan"]["recompute"], "full");
+  EXPECT_EQ(diff["a"]["plan_by_default"], Json({"data_parallel.zero"}));
   const Outcome same = run_program("diff scenarios/quickstart.yaml scenarios/quickstart.yaml");
   EXPECT_THAT(same.out, HasSubstr("The scenarios say the same."));
 }
@@ -128,6 +131,8 @@ TEST(Diff, AResultIsASideToThePicosecond) {
   const Json diff = Json::parse(outcome.out);
   expect_sums(diff);
   EXPECT_EQ(diff["difference_ps"], 0);
+  EXPECT_EQ(diff["a"]["plan"], diff["b"]["plan"]);  // also as the result has it
+  EXPECT_EQ(diff["a"]["plan_by_default"], diff["b"]["plan_by_default"]);
   for (const Json& part : diff["parts"]) EXPECT_EQ(part["difference_ps"], 0) << part["key"];
   std::filesystem::remove(result);
 }

@@ -107,6 +107,36 @@ TEST_F(Page, HasSeveralResults) {
   EXPECT_EQ(parts[2]["kind"], "sweep");
 }
 
+TEST_F(Page, OfADifferenceHasBothSidesWithAllThatIsDrawn) {
+  const Outcome outcome = run_program("diff scenarios/quickstart.yaml --set-b recompute=full --format json --output " +
+                                      file("diff.json") + " --report " + file("diff.html"));
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const PageJson parts = results_of(read_text(file("diff.html")))["parts"];
+  ASSERT_EQ(parts.size(), 3u);
+  EXPECT_EQ(parts[0]["kind"], "diff");
+  EXPECT_EQ(parts[0]["document"], PageJson::parse(read_text(file("diff.json"))));
+  EXPECT_EQ(parts[0]["detail"], (PageJson{{"a", 1}, {"b", 2}}));
+  for (const std::string side : {"a", "b"}) {
+    const PageJson& part = parts[parts[0]["detail"][side].get<std::size_t>()];
+    EXPECT_EQ(part["kind"], "run");
+    EXPECT_EQ(part["document"]["results"][0]["plan"], parts[0]["document"][side]["plan"]);
+    EXPECT_EQ(part["detail"]["step_s"], parts[0]["document"][side]["step_time_s"]);
+  }
+}
+
+TEST_F(Page, OfADifferenceThatWasKeptHasNoSides) {
+  ASSERT_EQ(
+      run_program("diff scenarios/quickstart.yaml --set-b recompute=full --format json --output " + file("d.json"))
+          .status,
+      0);
+  const Outcome outcome = run_program("report " + file("d.json") + " --output " + file("kept.html"));
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const PageJson parts = results_of(read_text(file("kept.html")))["parts"];
+  ASSERT_EQ(parts.size(), 1u);
+  EXPECT_EQ(parts[0]["kind"], "diff");
+  EXPECT_TRUE(parts[0]["detail"].is_null());
+}
+
 TEST_F(Page, SaysWhatIsWrongWithAFile) {
   write("list.json", "[1, 2]");
   write("other.json", "{\"results\": 5}");

@@ -35,6 +35,11 @@ stepcast sensitivity "$start" --report "$work/sensitivity.html"
 stepcast plan scenarios/gpt3-175b-1024-a100.yaml --gpus 512,1024 --report "$work/plan.html"
 stepcast collective --node dgx-a100-80gb --nodes 2 --sizes 1KiB:1GiB:x32 --algorithm all --report "$work/collective.html"
 stepcast topology dgx-a100-80gb --nodes 2 --report "$work/topology.html"
+stepcast diff "$start" --set-b recompute=full --report "$work/diff.html" --format json --output "$work/diff.json"
+stepcast diff scenarios/resnet-50-v100.yaml tests/app/traces/resnet-50-v100.pt.trace.json.gz --set-a cluster.gpus=1 \
+  --set-a training.global_batch=32 --set-a training.micro_batch=32 --report "$work/diff-trace.html"
+stepcast diff "$work/hostile.yaml" --set-b recompute=full --report "$work/hostile-diff.html"
+stepcast report "$work/diff.json" --output "$work/diff-kept.html"
 stepcast run "$start" --format json --output "$work/one.json"
 stepcast run scenarios/published/megatron_sc21.csv --format json --output "$work/two.json"
 stepcast report "$work/one.json" "$work/two.json" --output "$work/several.html"
@@ -42,4 +47,5 @@ stepcast report "$work/one.json" "$work/two.json" --output "$work/several.html"
 "$node" "$folder/test/browser.mjs" "$chromium" "$work/profile" "$work/run.html=run" "$work/many.html=many" \
   "$work/hostile.html=hostile" "$work/validate.html=chart" "$work/sweep.html=chart" "$work/search.html=chart" \
   "$work/sensitivity.html=chart" "$work/plan.html=chart" "$work/collective.html=chart" "$work/topology.html=chart" \
-  "$work/several.html=chart"
+  "$work/several.html=chart" "$work/diff.html=diff" "$work/diff-trace.html=measured" "$work/diff-kept.html=chart" \
+  "$work/hostile-diff.html=hostile"

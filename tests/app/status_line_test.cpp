@@ -29,6 +29,8 @@ const std::string kEach[] = {
     "flows --node dgx-h100 --nodes 2 --pattern incast --sizes 1MiB",
     "fit calibrate/data/gemm_a100_pcie.csv --gpu a100-pcie-40gb",
     "diff scenarios/mlp.yaml scenarios/quickstart.yaml",
+    "topology dgx-h100",
+    "import slurm scenarios/slurm/topology.conf --node dgx-h100",
 };
 
 TEST(StatusLine, IsOfEveryCommandThatMayTakeLong) {

@@ -55,6 +55,21 @@ TEST(TextTable, RemarksStayBesideTheirRow) {
   EXPECT_EQ(text, "name  first\na         1  a remark that is wider than all else\n");
 }
 
+TEST(TextTable, WordsOfTheLastColumnGoOnInLinesOfTheirOwn) {
+  TextTable table({{"name", TextTable::Align::left}, {"", TextTable::Align::left}});
+  table.add({"a", "a remark that is wider than all of the terminal is"});
+  table.add({"b", "short"});
+  show_tables_on(Terminal{.width = 32});
+  const std::string text = table.text();
+  show_tables_on(std::nullopt);
+  EXPECT_EQ(text,
+            "name\n"
+            "a     a remark that is wider\n"
+            "      than all of the terminal\n"
+            "      is\n"
+            "b     short\n");
+}
+
 TEST(TextTable, OfOneColumnIsOneBlock) {
   TextTable table({{"name", TextTable::Align::left}});
   table.add({"a"});
@@ -99,6 +114,11 @@ TEST(TextTable, IsAsWideAsTheTerminalThatShowsIt) {
   ASSERT_GT(longest_line(piped.out), 60u);
   const Outcome shown = run_script("script -qec 'stty cols 60; " + command + "' /dev/null </dev/null");
   EXPECT_LE(longest_line(shown.out), 60u) << shown.out;
+  for (const std::string words : {"show dgx-h100", "list schedules", "run scenarios/quickstart.yaml"}) {
+    const Outcome narrow =
+        run_script("LC_ALL=C NO_COLOR=1 script -qec 'stty cols 80; \"$stepcast\" " + words + "' /dev/null </dev/null");
+    EXPECT_LE(longest_line(narrow.out), 80u) << narrow.out;
+  }
 }
 
 }  // namespace
