@@ -16,7 +16,7 @@ constexpr double kFarApart = 8;  // a ratio from which on an axis is one of rati
 constexpr std::array kSeriesColours = {"#1b6ca8", "#c4452d", "#3c8d40", "#8a5aa6", "#b8860b", "#2b8c8c",
                                        "#d36ba6", "#555555", "#7a9a01", "#a0522d", "#4b0082", "#e07b00"};
 
-/// Names have no order that a curve could follow: they have bars.
+/// Names, and numbers that do not rise, have no order that a curve could follow: they have bars.
 bool of_names(const PlotAxis& axis) { return axis.places.size() != axis.labels.size(); }
 
 /// How wide the bars of one name are together.

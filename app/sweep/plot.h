@@ -43,7 +43,7 @@ SweepPlot plot_of(const std::string& name, const SweepGrid& grid, const SweepCol
 /// Requires y. A colour for each value, with the value on it.
 std::string heat_map_svg(const SweepPlot& plot);
 
-/// A curve over x for each value of y, or one. Where x has names instead of numbers, a bar for each.
+/// A curve over x for each value of y, or one. Where x has names, or numbers that do not rise, a bar for each.
 std::string curves_svg(const SweepPlot& plot);
 
 }  // namespace stepcast::app
