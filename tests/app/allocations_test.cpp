@@ -17,6 +17,7 @@
 #include "collectives/timing/timer.h"
 #include "tests/app/machines.h"
 #include "tests/collectives/definition.h"
+#include "tests/long.h"
 #include "tests/sanitized.h"
 
 namespace stepcast::app {
@@ -96,15 +97,16 @@ INSTANTIATE_TEST_SUITE_P(Configs, EveryPart, testing::ValuesIn(machine_names()),
   return name;
 });
 
-TEST_P(EveryPart, OfFiftyAtRandomRunsAndTimesEveryAlgorithm) {
+TEST_P(EveryPart, OfTheMachineRunsAndTimesEveryAlgorithm) {
   const schedules::ClusterSpec spec = machine(GetParam());
   if (spec.node.gpus == 1 && spec.node.nics == 0) GTEST_SKIP() << "one GPU";
   constexpr std::uint32_t kSeed = 4;
   std::mt19937 random(kSeed);
+  const std::uint32_t every = stepcast::test::kSanitized ? 25 : stepcast::test::long_run() ? 1 : 3;
   for (std::uint32_t i = 0; i < kAllocations; ++i) {
     SCOPED_TRACE("seed " + std::to_string(kSeed) + ", allocation " + std::to_string(i));
     const topology::Allocation allocation = draw(random, spec.node);
-    if (stepcast::test::kSanitized && i % 25 != 0) continue;
+    if (i % every != 0) continue;
     const Cluster cluster = build_cluster(spec.node, spec.fabric, allocation);
     collectives::Group group;
     for (std::uint32_t g = 0; g < cluster.gpus(); ++g) group.push_back(topology::GpuId{g});

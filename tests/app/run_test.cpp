@@ -77,7 +77,7 @@ TEST(Run, BandsOfReportsAreGolden) {
 constexpr const char* kFewOrMost =
     stepcast::test::kSanitized ? "scenarios/quickstart.yaml"
                                : "scenarios/*.yaml scenarios/assumed scenarios/hugging-face scenarios/large-scale "
-                                 "scenarios/published scenarios/slurm scenarios/textbook scenarios/well-known";
+                                 "scenarios/published scenarios/textbook scenarios/well-known";
 constexpr const char* kOneOrEveryTable =
     stepcast::test::kSanitized ? "scenarios/published/korthikanti_2205_05198.csv" : "scenarios/published";
 

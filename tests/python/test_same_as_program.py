@@ -162,7 +162,8 @@ def test_machines_have_the_same_links(printed, source):
     assert stepcast.topology(cluster, gpus=8) == printed("topology", cluster, "--gpus", 8, "--json")
 
 
-def test_two_steps_differ_the_same(printed, source, scenario, tmp_path):
+def test_two_steps_differ_the_same(printed, source, scenario, tmp_path, monkeypatch):
+    monkeypatch.chdir(source)  # where the program runs: files are named from there
     ours = stepcast.diff(source / "scenarios/bert-large.yaml", set={"training.micro_batch": 4},
                          set_b={"training.precision": "fp32"})
     words = ["diff", source / "scenarios/bert-large.yaml", "--set", "training.micro_batch=4", "--set-b",

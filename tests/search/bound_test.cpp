@@ -6,6 +6,7 @@
 
 #include "schedules/checks/check.h"
 #include "schedules/forecast.h"
+#include "tests/long.h"
 #include "tests/sanitized.h"
 #include "tests/schedules/scenarios.h"
 #include "tests/search/random_spaces.h"
@@ -40,7 +41,8 @@ TEST(StepBound, IsNoMoreThanTheStepOfPlansOf500RandomSpaces) {
   for (std::uint64_t seed = 1; seed <= spaces; ++seed) {
     workload::Machines machines;
     const std::vector<Scenario> all = plans_of(random_space(seed), machines);
-    for (std::size_t i = seed % 3; i < all.size(); i += 3) {  // ever others; simulating them is what takes time
+    const std::size_t every = stepcast::test::long_run() ? 1 : 3;
+    for (std::size_t i = seed % every; i < all.size(); i += every) {
       const Scenario& s = all[i];
       SCOPED_TRACE("seed " + std::to_string(seed) + ": " + words(s));
       const schedules::Plan plan = schedules::plan(s, machines);

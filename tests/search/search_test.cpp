@@ -7,6 +7,7 @@
 #include <atomic>
 
 #include "sim/input_error.h"
+#include "tests/long.h"
 #include "tests/sanitized.h"
 #include "tests/schedules/scenarios.h"
 #include "tests/search/random_spaces.h"
@@ -50,6 +51,8 @@ TEST(Search, PrunedFindsWhatExhaustiveFindsIn500RandomSpaces) {
     options.top = 1 + seed % 4;
     options.front = seed % 2 == 0;
     const std::optional<Answer> pruned = answered(space, options);
+    // Of spaces that are large for random ones every fourth; simulating all their plans is what takes time.
+    if (!stepcast::test::long_run() && pruned && pruned->screened > 120 && seed % 4 != 0) continue;
     options.exhaustive = true;
     const std::optional<Answer> all = answered(space, options);
     ASSERT_EQ(pruned.has_value(), all.has_value());
