@@ -13,8 +13,8 @@ namespace stepcast::app {
 
 std::string help_text() {
   std::string text =
-      "stepcast - how long a training step takes, where time and memory go, and what would change if\n\n"
-      "usage: stepcast COMMAND [OPTIONS]\n\n";
+      shown_lines("stepcast - how long a training step takes, where time and memory go, and what would change if\n") +
+      "\nusage: stepcast COMMAND [OPTIONS]\n\n";
   for (const Command* command : commands())
     if (!command->hidden) text += shown_line(fmt::format("  {:<12}", command->name), command->summary, 12);
   return text + "\n" +

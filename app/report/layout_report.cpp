@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "app/report/json_text.h"
+#include "app/report/paragraph.h"
 #include "app/report/text_table.h"
 #include "schedules/results/quantities.h"
 #include "sim/units_text.h"
@@ -135,8 +136,10 @@ Json stage_json(const LayoutPlan& plan, const LayoutStage& stage) {
 
 std::string layout_table(const LayoutReport& report) {
   const schedules::Scenario& s = report.scenario;
-  std::string out = fmt::format("{}: {} GPUs, micro-batches a step: {}, samples in each: {}\n\n", s.name,
-                                s.cluster.gpus, micro_batches(s), s.training.micro_batch * s.parallelism.data);
+  std::string out =
+      shown_lines(fmt::format("{}: {} GPUs, micro-batches a step: {}, samples in each: {}\n", s.name, s.cluster.gpus,
+                              micro_batches(s), s.training.micro_batch * s.parallelism.data)) +
+      "\n";
   if (!report.plan) return out + "no layouts fit in the GPUs' memory\n";
   const LayoutPlan& plan = *report.plan;
   TextTable table({{"stage"}, {"layers"}, {"GPUs"}, {"mesh"}, {"held"}, {"time"}, {"memory"}});
@@ -146,16 +149,16 @@ std::string layout_table(const LayoutReport& report) {
                shape_text(stage.run.shape), std::to_string(stage.held), text(stage.run.time), text(stage.run.bytes)});
   }
   out += table.text();
-  out += fmt::format("\nstep with these layouts:       {}\n", text(plan.time));
-  out += fmt::format("the scenario's plan simulated: {}  ({})\n", forecast_text(report.own),
-                     parallelism_text(s.parallelism));
+  std::string said = fmt::format("\nstep with these layouts:       {}\n", text(plan.time));
+  said += fmt::format("the scenario's plan simulated: {}  ({})\n", forecast_text(report.own),
+                      parallelism_text(s.parallelism));
   if (report.nearest)
-    out += fmt::format("the nearest plan simulated:    {}  ({}, {})\n", forecast_text(*report.nearest),
-                       parallelism_text(plan.scenario->parallelism), layers_text(plan));
+    said += fmt::format("the nearest plan simulated:    {}  ({}, {})\n", forecast_text(*report.nearest),
+                        parallelism_text(plan.scenario->parallelism), layers_text(plan));
   else
-    out += "no plan of a scenario comes near: its stages or operators are split in unlike ways\n";
-  out += fmt::format("{} groups of layers, {} integer programs\n", plan.groups, plan.programs);
-  return out + layouts_of_stages(plan);
+    said += "no plan of a scenario comes near: its stages or operators are split in unlike ways\n";
+  said += fmt::format("{} groups of layers, {} integer programs\n", plan.groups, plan.programs);
+  return out + shown_lines(said) + layouts_of_stages(plan);
 }
 
 std::string layout_json(const LayoutReport& report) {

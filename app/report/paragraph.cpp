@@ -30,4 +30,12 @@ std::string shown_line(std::string_view head, std::string_view text, std::size_t
   return std::string(head) + std::string(text) + "\n";
 }
 
+std::string shown_lines(const std::string& text) {
+  if (!tables_shown_on()) return text;
+  std::string out;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) out += shown_line("", line);
+  return out;
+}
+
 }  // namespace stepcast::app

@@ -12,4 +12,7 @@ std::string paragraph(std::string_view head, std::string_view text, std::size_t 
 /// The same where a terminal shows it that is narrower; else one line.
 std::string shown_line(std::string_view head, std::string_view text, std::size_t further = 4);
 
+/// The same of every line of a text.
+std::string shown_lines(const std::string& text);
+
 }  // namespace stepcast::app

@@ -11,6 +11,7 @@
 
 #include "app/report/band.h"
 #include "app/report/json_text.h"
+#include "app/report/paragraph.h"
 #include "app/report/percent.h"
 #include "app/report/text_table.h"
 #include "schedules/results/time_parts.h"
@@ -210,7 +211,7 @@ std::string front_text(const SearchReport& report) {
 
 std::string search_table(const SearchReport& report) {
   const search::Answer& answer = report.answer;
-  std::string out;
+  std::string out, said;
   if (!answer.best.empty()) {
     std::vector<TextTable::Column> columns{{"#"}, {"step time"}, {"band"}, {"peak memory"}};
     const std::optional<schedules::Money> money = money_of(answer.best.front());
@@ -243,15 +244,15 @@ std::string search_table(const SearchReport& report) {
     table.draw_bars(1, std::move(bars));  // the step time's column
     out = table.text();
     if (tables_shown_on()) out += bar_legend(*tables_shown_on()) + "\n";
-    if (starred) out += kStarLine;
-    out += told_apart_text(report) + own_text(answer, report.objective);
+    if (starred) said += kStarLine;
+    said += told_apart_text(report) + own_text(answer, report.objective);
   } else {
-    out = answer.all_late() ? "no plan of the space that fits is as fast as asked\n" : "no plan of the space fits\n";
+    said = answer.all_late() ? "no plan of the space that fits is as fast as asked\n" : "no plan of the space fits\n";
   }
-  out += counts_text(answer);
-  if (!answer.all_late()) out += nearest_text(report);
-  if (!answer.best.empty()) out += gap_text(answer) + "\n";
-  return out + front_text(report);
+  said += counts_text(answer);
+  if (!answer.all_late()) said += nearest_text(report);
+  if (!answer.best.empty()) said += gap_text(answer) + "\n";
+  return out + shown_lines(said) + front_text(report);
 }
 
 std::string search_csv(const SearchReport& report) {

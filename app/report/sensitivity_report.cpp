@@ -81,7 +81,7 @@ std::string sums_text(const search::Sensitivity& s) {
         fmt::format("; {} is left, where resources hide behind each other or choices change", elasticity_text(left(s)));
   if (std::abs(s.together.central + 1) > kToldAsLeft)
     out += "\nall together is not -1: what the library picks by absolute rates changes with them";
-  return out + "\n";
+  return shown_lines(out + "\n");
 }
 
 std::string path_text(const search::Sensitivity& s) {

@@ -114,7 +114,8 @@ TEST(TextTable, IsAsWideAsTheTerminalThatShowsIt) {
   ASSERT_GT(longest_line(piped.out), 60u);
   const Outcome shown = run_script("script -qec 'stty cols 60; " + command + "' /dev/null </dev/null");
   EXPECT_LE(longest_line(shown.out), 60u) << shown.out;
-  for (const std::string words : {"show dgx-h100", "list schedules", "run scenarios/quickstart.yaml"}) {
+  for (const std::string words : {"help", "show dgx-h100", "list schedules", "run scenarios/quickstart.yaml",
+                                  "search scenarios/pipeline-by-hand.yaml --budget 1"}) {
     const Outcome narrow =
         run_script("LC_ALL=C NO_COLOR=1 script -qec 'stty cols 80; \"$stepcast\" " + words + "' /dev/null </dev/null");
     EXPECT_LE(longest_line(narrow.out), 80u) << narrow.out;
