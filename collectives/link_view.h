@@ -1,5 +1,6 @@
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -16,6 +17,7 @@ struct LinkView {
   struct Hop {
     std::uint32_t link = 0;
     double load = 1;  ///< share of the bytes that crosses it
+    auto operator<=>(const Hop&) const = default;
   };
   std::uint32_t ranks = 0;           ///< 0: nothing is known
   std::vector<double> capacity;      ///< by link: bytes per second

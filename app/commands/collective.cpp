@@ -357,7 +357,8 @@ std::string tuning(Operation operation, const topology::Cluster& cluster, const 
   }
   if (group.size() < 2) throw InputError("--tuning", "expected at least 2 GPUs");
   std::ranges::sort(sizes);
-  return tuning_table(collectives::nccl::search(cluster, group), nccl_version, operation, sizes);
+  collectives::ChainSearches searches;
+  return tuning_table(collectives::nccl::search(cluster, group, searches), nccl_version, operation, sizes);
 }
 
 /// The plan of one algorithm at the smallest of the sizes, where pipelines have few pieces, as a picture.

@@ -55,8 +55,8 @@ struct Found {
 
 class Searcher {
  public:
-  Searcher(const topology::Cluster& cluster, std::span<const std::span<const GpuId>> nodes)
-      : cluster_(cluster), gpus_(nodes.front()) {
+  Searcher(const topology::Cluster& cluster, std::span<const std::span<const GpuId>> nodes, ChainSearches& searches)
+      : cluster_(cluster), gpus_(nodes.front()), searches_(searches) {
     if (nodes.size() > 1) abroad_ = across(gpus_, nodes[1]);
     switches_ = gpus_.size() > 1 && behind_switches(cluster, gpus_);
     view_ = view_node(cluster, gpus_, abroad_);
@@ -70,7 +70,7 @@ class Searcher {
       const double now = rate * 1e9, total = best.rate * static_cast<double>(best.chains.size());
       if (!best.chains.empty() && now <= kLowest * best.rate) break;
       for (const bool nvlink : {true, false}) {
-        std::vector<Chain> chains = switches_ ? turned(now) : chains_at(view_, now, nvlink, kMostChannels);
+        std::vector<Chain> chains = switches_ ? turned(now) : searches_.at(view_, now, nvlink, kMostChannels);
         if (chains.empty()) continue;
         if (static_cast<double>(chains.size()) * now > total * (1 + 1e-9)) best = {std::move(chains), now, nvlink};
         break;
@@ -164,6 +164,7 @@ class Searcher {
 
   const topology::Cluster& cluster_;
   std::span<const GpuId> gpus_;
+  ChainSearches& searches_;
   std::vector<GpuId> abroad_;
   bool switches_ = false;
   LinkView view_;
@@ -187,7 +188,7 @@ void split(ChannelGraph& graph, std::uint32_t compute_capability) {
 
 }  // namespace
 
-Job search(const topology::Cluster& cluster, std::span<const GpuId> group) {
+Job search(const topology::Cluster& cluster, std::span<const GpuId> group, ChainSearches& searches) {
   const std::vector<std::span<const GpuId>> nodes = by_node(cluster, group);
   const std::uint32_t sm = cluster.compute_capability();
   Job job;
@@ -198,7 +199,7 @@ Job search(const topology::Cluster& cluster, std::span<const GpuId> group) {
             : cluster.cpu() == topology::CpuVendor::intel ? Cpu::intel
                                                           : Cpu::other;
   if (job.ranks < 2 || nodes.front().size() > kMostViewed) return job;
-  const Searcher searcher(cluster, nodes);
+  const Searcher searcher(cluster, nodes, searches);
   const Found rings = searcher.rings();
   if (rings.chains.empty()) return job;
   const auto graph_of = [&](Algo algorithm) -> std::optional<ChannelGraph>& {

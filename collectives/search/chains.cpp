@@ -31,11 +31,11 @@ std::vector<Chain> in_order(std::size_t gpus, bool between_nodes) {
 
 /// Those of one node, faster than in order; or empty.
 std::vector<Chain> found_in_node(const topology::Cluster& cluster, std::span<const GpuId> gpus,
-                                 std::span<const GpuId> abroad) {
+                                 std::span<const GpuId> abroad, ChainSearches& searches) {
   if (gpus.size() < 2 || gpus.size() > kMostSearched || behind_switches(cluster, gpus)) return {};
   const LinkView view = view_node(cluster, gpus, abroad);
   const std::vector<Chain> plain = in_order(gpus.size(), !abroad.empty());
-  std::vector<Chain> found = best_chains(view);
+  std::vector<Chain> found = searches.best(view);
   const auto total = [&](const std::vector<Chain>& chains) {
     return rate_of(view, chains) * static_cast<double>(chains.size());
   };
@@ -98,11 +98,11 @@ std::vector<Chain> fastest_over(const topology::Cluster& cluster, std::span<cons
 }
 
 std::vector<Chain> found_over_uneven(const topology::Cluster& cluster, std::span<const GpuId> group,
-                                     std::span<const std::span<const GpuId>> nodes) {
+                                     std::span<const std::span<const GpuId>> nodes, ChainSearches& searches) {
   std::vector<UnevenNode> all;
   std::uint32_t first = 0;
   for (std::size_t n = 0; n < nodes.size(); ++n) {
-    UnevenNode node{found_in_node(cluster, nodes[n], across(nodes[n], nodes[(n + 1) % nodes.size()])), first};
+    UnevenNode node{found_in_node(cluster, nodes[n], across(nodes[n], nodes[(n + 1) % nodes.size()]), searches), first};
     if (node.found.empty()) node.found = in_order(nodes[n].size(), true);
     all.push_back(std::move(node));
     first += static_cast<std::uint32_t>(nodes[n].size());
@@ -113,9 +113,9 @@ std::vector<Chain> found_over_uneven(const topology::Cluster& cluster, std::span
 
 /// The GPU of a node that takes each number, so that the chains move the most.
 Chain fastest_numbers(const topology::Cluster& cluster, std::span<const GpuId> gpus, std::span<const GpuId> abroad,
-                      std::span<const Chain> chains) {
+                      std::span<const Chain> chains, ChainSearches& searches) {
   const LinkView view = view_node(cluster, gpus, abroad);
-  std::vector<Chain> own = found_in_node(cluster, gpus, abroad);
+  std::vector<Chain> own = found_in_node(cluster, gpus, abroad, searches);
   if (own.empty()) own = in_order(gpus.size(), !abroad.empty());
   Chain best(gpus.size()), numbers(gpus.size());
   std::iota(best.begin(), best.end(), 0u);
@@ -167,18 +167,20 @@ std::vector<std::span<const GpuId>> by_node(const topology::Cluster& cluster, st
   return parts;
 }
 
-std::vector<Chain> found_chains(const topology::Cluster& cluster, std::span<const GpuId> group, std::uint32_t nodes) {
+std::vector<Chain> found_chains(const topology::Cluster& cluster, std::span<const GpuId> group, std::uint32_t nodes,
+                                ChainSearches& searches) {
   if (nodes > 1) {
     const std::size_t gpus = group.size() / nodes;
     const std::span<const GpuId> here = group.first(gpus);
-    return found_in_node(cluster, here, across(here, group.subspan(gpus, gpus)));
+    return found_in_node(cluster, here, across(here, group.subspan(gpus, gpus)), searches);
   }
   const std::vector<std::span<const GpuId>> parts = by_node(cluster, group);
-  return parts.size() == 1 ? found_in_node(cluster, group, {}) : found_over_uneven(cluster, group, parts);
+  return parts.size() == 1 ? found_in_node(cluster, group, {}, searches)
+                           : found_over_uneven(cluster, group, parts, searches);
 }
 
 void walk_alike(const topology::Cluster& cluster, std::vector<std::vector<GpuId>>& groups, std::uint32_t nodes,
-                std::span<const Chain> chains) {
+                std::span<const Chain> chains, ChainSearches& searches) {
   if (chains.empty() || chains.front().size() * nodes != groups.front().size()) return;
   const auto place_in_node = [&](GpuId id) { return cluster.place_in_node(id); };
   std::map<std::vector<std::uint32_t>, Chain> known;  // by the places of a node's GPUs and of those abroad
@@ -192,7 +194,7 @@ void walk_alike(const topology::Cluster& cluster, std::vector<std::vector<GpuId>
     for (const GpuId id : here) places.push_back(place_in_node(id));
     for (const GpuId id : abroad) places.push_back(place_in_node(id));
     const auto [numbers, fresh] = known.try_emplace(std::move(places));
-    if (fresh) numbers->second = fastest_numbers(cluster, here, abroad, chains);
+    if (fresh) numbers->second = fastest_numbers(cluster, here, abroad, chains, searches);
     const std::vector<GpuId> in_order_of_ids = group;
     for (std::size_t i = 0; i < group.size(); ++i)
       group[i] = in_order_of_ids[i / gpus * gpus + numbers->second[i % gpus]];

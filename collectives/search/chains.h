@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "collectives/search/chain_search.h"
+#include "collectives/search/chain_searches.h"
 #include "topology/cluster.h"
 
 namespace stepcast::collectives {
@@ -23,14 +24,15 @@ std::vector<std::span<const topology::GpuId>> by_node(const topology::Cluster& c
 /// of their ids, `nodes` as in GroupPlacement: found by search (best_chains) where that is faster than the order of the
 /// indices, or empty. NVSwitches make any order as good as any, and are not searched. Where GPUs are spread unevenly
 /// over nodes, chains of all ranks: node after node, each in an order found for it, as many as move the most.
+/// `searches`: what was found before.
 std::vector<Chain> found_chains(const topology::Cluster& cluster, std::span<const topology::GpuId> group,
-                                std::uint32_t nodes);
+                                std::uint32_t nodes, ChainSearches& searches);
 
 /// Communicators beside the first walk the chains found for it, by number. Numbers the GPUs of each anew, alike on all
 /// its nodes, where that lets the chains move more on its links: the first chain is laid along each that is found for
 /// the communicator itself, from every start and both ways, and the fastest wins. Groups in order of their ids, `nodes`
 /// as in GroupPlacement; those that are spread unevenly over nodes stay as they are.
 void walk_alike(const topology::Cluster& cluster, std::vector<std::vector<topology::GpuId>>& groups,
-                std::uint32_t nodes, std::span<const Chain> chains);
+                std::uint32_t nodes, std::span<const Chain> chains, ChainSearches& searches);
 
 }  // namespace stepcast::collectives

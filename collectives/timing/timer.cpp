@@ -116,6 +116,7 @@ struct Timer::Impl {
   std::map<Members, std::size_t> placements;
   std::map<std::size_t, NumberedChains> walks;  // of placements, as searched
   std::map<std::size_t, nccl::Job> jobs;        // likewise, as NCCL sees them
+  ChainSearches searches;                       // of both
   std::map<Group, LinkView> views;
   std::map<PreparedKey, Prepared> prepared;
   std::map<TimingKey, Timing> timings;
@@ -158,11 +159,11 @@ struct Timer::Impl {
 
   const NumberedChains& walk_of(std::size_t number, const GroupPlacement& placement) {
     return remembered(walks, number, [&] {
-      NumberedChains found{found_chains(cluster, placement.groups.front(), placement.nodes), {}};
+      NumberedChains found{found_chains(cluster, placement.groups.front(), placement.nodes, searches), {}};
       if (found.chains.size() > transport.most_channels) found.chains.resize(transport.most_channels);
       if (!found.chains.empty()) {
         found.groups = placement.groups;
-        walk_alike(cluster, found.groups, placement.nodes, found.chains);
+        walk_alike(cluster, found.groups, placement.nodes, found.chains, searches);
       }
       return found;
     });
@@ -173,7 +174,7 @@ struct Timer::Impl {
   }
 
   const nccl::Job& job_of(std::size_t number, const GroupPlacement& placement) {
-    return remembered(jobs, number, [&] { return nccl::search(cluster, placement.groups.front()); });
+    return remembered(jobs, number, [&] { return nccl::search(cluster, placement.groups.front(), searches); });
   }
 
   /// "library" is NCCL's own choice where the stack says so, else the fastest.
@@ -371,6 +372,7 @@ Timer::Timer(topology::Cluster cluster, Transport transport, bool folds_where_ex
                      .placements = {},
                      .walks = {},
                      .jobs = {},
+                     .searches = {},
                      .views = {},
                      .prepared = {},
                      .timings = {},
@@ -382,7 +384,7 @@ Timer::~Timer() = default;
 
 std::size_t Timer::remembered_bytes() const {
   const std::lock_guard lock(impl_->mutex);
-  return impl_->remembered_bytes;
+  return impl_->remembered_bytes + impl_->searches.bytes();
 }
 
 const Timing& Timer::time(Operation operation, Bytes bytes, std::span<const Group> concurrent,

@@ -102,7 +102,7 @@ TEST_P(EveryPart, OfTheMachineRunsAndTimesEveryAlgorithm) {
   if (spec.node.gpus == 1 && spec.node.nics == 0) GTEST_SKIP() << "one GPU";
   constexpr std::uint32_t kSeed = 4;
   std::mt19937 random(kSeed);
-  const std::uint32_t every = stepcast::test::kSanitized ? 25 : stepcast::test::long_run() ? 1 : 3;
+  const std::uint32_t every = stepcast::test::kSanitized ? 25 : stepcast::test::long_run() ? 1 : 7;
   for (std::uint32_t i = 0; i < kAllocations; ++i) {
     SCOPED_TRACE("seed " + std::to_string(kSeed) + ", allocation " + std::to_string(i));
     const topology::Allocation allocation = draw(random, spec.node);
@@ -113,7 +113,8 @@ TEST_P(EveryPart, OfTheMachineRunsAndTimesEveryAlgorithm) {
     const collectives::GroupPlacement placement = collectives::place(cluster, std::span(&group, 1));
     const std::int64_t p = cluster.gpus(), sizes[] = {0, 1, p - 1, p, p + 1, 1'000'003};
     collectives::Timer timer(cluster, kTransport);
-    const std::vector<collectives::Chain> chains = collectives::found_chains(cluster, group, placement.nodes);
+    collectives::ChainSearches searches;
+    const std::vector<collectives::Chain> chains = collectives::found_chains(cluster, group, placement.nodes, searches);
     const collectives::LinkView links = collectives::view_links(cluster, group);
     std::uint32_t number = i, turn = 0;
     for (const Algorithm* algorithm : collectives::algorithms()) {

@@ -95,6 +95,7 @@ std::string stopped_by(const std::string& signal) {
 
 TEST(SearchCommand, ThatASignalEndsSaysTheBestSoFar) {
   for (const auto& [signal, status] : {std::pair("INT", 130), std::pair("TERM", 143)}) {
+    if (stepcast::test::kSanitized && status != 130) continue;  // as slow, and the same but for the number
     const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "stopped-search";
     std::filesystem::remove_all(folder);
     std::filesystem::create_directory(folder);

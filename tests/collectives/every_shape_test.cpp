@@ -13,6 +13,7 @@
 #include "tests/collectives/definition.h"
 #include "tests/collectives/fixtures.h"
 #include "tests/collectives/islands.h"
+#include "tests/long.h"
 #include "tests/sanitized.h"
 
 namespace stepcast::collectives {
@@ -71,8 +72,8 @@ std::vector<std::string_view> names() {
 class EveryShape : public testing::TestWithParam<std::string_view> {
  protected:
   void expect_right(const Request& request) {
-    // Under a sanitizer about every twentieth, ever others of each shape and size.
-    if (listed_++ % (stepcast::test::kSanitized ? 19 : 1) != 0) return;
+    // A part of them, ever others of each shape and size.
+    if (listed_++ % (stepcast::test::kSanitized ? 47 : stepcast::test::long_run() ? 1 : 11) != 0) return;
     const CollectivePlan plan = algorithm_.plan(request);
     const test::Grain grain = request.elements == kMany ? test::Grain(request, plan) : test::Grain(request);
     test::Buffers buffers = test::before(request, grain);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sim/flow_network.h"
+#include "tests/long.h"
 #include "tests/sanitized.h"
 #include "tests/sim/drive.h"
 #include "tests/sim/random_graph.h"
@@ -149,7 +150,7 @@ Instance random_instance(const Shape& shape, Random& random) {
 class LargeComponents : public testing::TestWithParam<Shape> {};
 
 TEST_P(LargeComponents, HaveTheRatesOfWaterFilling) {
-  const std::uint64_t seeds = test::kSanitized ? 1 : 3;
+  const std::uint64_t seeds = test::long_run() ? 3 : 1;
   const std::size_t every =
       std::size_t{GetParam().ring ? 151u : 29u} * (test::kSanitized ? 4 : 1);  // instant that is checked
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {

@@ -35,6 +35,12 @@ std::vector<Wire> complete(std::uint32_t n, std::uint32_t links = 1) {
   return wires;
 }
 
+std::vector<Chain> chains_found(const topology::Cluster& cluster, std::span<const topology::GpuId> group,
+                                std::uint32_t nodes) {
+  ChainSearches searches;
+  return found_chains(cluster, group, nodes, searches);
+}
+
 double total(const LinkView& view, const std::vector<Chain>& chains) {
   return rate_of(view, chains) * static_cast<double>(chains.size());
 }
@@ -112,7 +118,7 @@ TEST(ChainSearch, CrossesTheSocketLinkOnceEachWay) {
     node.links.push_back({"gpu" + std::to_string(g), g % 2 == 0 ? "cpu0" : "cpu1", pcie, 1});
   }
   const topology::Cluster cluster = topology::build_cluster(node, {}, 6);
-  const std::vector<Chain> rings = found_chains(cluster, gpus(6), 1);
+  const std::vector<Chain> rings = chains_found(cluster, gpus(6), 1);
   ASSERT_EQ(rings.size(), 1u);
   int crossings = 0;
   for (std::size_t i = 0; i < 6; ++i) crossings += rings[0][i] % 2 != rings[0][(i + 1) % 6] % 2;
@@ -120,15 +126,15 @@ TEST(ChainSearch, CrossesTheSocketLinkOnceEachWay) {
 }
 
 TEST(FoundChains, AreNoneBehindSwitchesAndWhereTheOrderOfTheIndicesIsAsFast) {
-  EXPECT_TRUE(found_chains(test::build({.nodes = 1}), gpus(8), 1).empty());
-  EXPECT_TRUE(found_chains(test::build({.nodes = 4}), gpus(32), 4).empty());
-  EXPECT_TRUE(found_chains(test::build({.nodes = 4, .nics = 4}), gpus(32), 4).empty());
-  EXPECT_TRUE(found_chains(cube_meshes(4), gpus(4, 0, 8), 4).empty());
+  EXPECT_TRUE(chains_found(test::build({.nodes = 1}), gpus(8), 1).empty());
+  EXPECT_TRUE(chains_found(test::build({.nodes = 4}), gpus(32), 4).empty());
+  EXPECT_TRUE(chains_found(test::build({.nodes = 4, .nics = 4}), gpus(32), 4).empty());
+  EXPECT_TRUE(chains_found(cube_meshes(4), gpus(4, 0, 8), 4).empty());
 }
 
 TEST(FoundChains, UseAllAdaptersBothWaysInACubeMesh) {
   const topology::Cluster cluster = cube_meshes(4);
-  const std::vector<Chain> chains = found_chains(cluster, gpus(32), 4);
+  const std::vector<Chain> chains = chains_found(cluster, gpus(32), 4);
   ASSERT_EQ(chains.size(), 4u);
   std::vector<int> in(4), out(4);
   for (const Chain& chain : chains) {
@@ -151,7 +157,7 @@ TEST(FoundChains, VisitEveryRankOnceOnRandomPartialAllocations) {
       if (random() % 2 == 0) group.push_back(topology::GpuId{gpu});
     }
     const GroupPlacement placement = place(cluster, std::span(&group, 1));
-    for (const Chain& chain : found_chains(cluster, group, placement.nodes)) {
+    for (const Chain& chain : chains_found(cluster, group, placement.nodes)) {
       Chain sorted = chain, all(placement.ranks / placement.nodes);
       std::iota(all.begin(), all.end(), 0u);
       std::ranges::sort(sorted);
@@ -164,13 +170,34 @@ TEST(FoundChains, UseEveryAdapterOfUnevenNodes) {
   // 8, 8 and 4 GPUs of machines with an adapter per GPU: eight rings, not one.
   const topology::Cluster cluster = test::build({.nodes = 3});
   Group group = gpus(20);
-  const std::vector<Chain> chains = found_chains(cluster, group, 1);
+  const std::vector<Chain> chains = chains_found(cluster, group, 1);
   EXPECT_EQ(chains.size(), 8u);
   Timer timer(cluster, {});
   const double bytes = 1e9,
                seconds = to_seconds(timer.time(Operation::all_reduce, {1'000'000'000}, {&group, 1}, "ring").duration);
   // The node of four has the narrowest way out: 4 x 25 GB/s.
   EXPECT_NEAR(bytes * 2 * 19 / 20 / seconds, 4 * 25e9, 4 * 25e9 * 0.05);
+}
+
+/// The GPUs of every node see one view but for the names of its links, which is searched once.
+TEST(ChainSearches, AreOneForAllNodesThatAreAlike) {
+  const topology::Cluster cluster = cube_meshes(4);
+  const auto view = [&](std::uint32_t node) {
+    const Group here = gpus(8, 8 * node), there = gpus(8, 8 * ((node + 1) % 4));
+    return view_node(cluster, here, there);
+  };
+  ChainSearches searches;
+  const std::vector<Chain> first = searches.best(view(0)), at = searches.at(view(0), 10e9, true, 4);
+  EXPECT_EQ(first, best_chains(view(0)));
+  EXPECT_EQ(at, chains_at(view(0), 10e9, true, 4));
+  const std::size_t bytes = searches.bytes();
+  for (std::uint32_t node = 1; node < 4; ++node) {
+    EXPECT_EQ(searches.best(view(node)), first);
+    EXPECT_EQ(searches.at(view(node), 10e9, true, 4), at);
+  }
+  EXPECT_EQ(searches.bytes(), bytes);
+  EXPECT_EQ(searches.at(view(0), 10e9, true, 2), chains_at(view(0), 10e9, true, 2));
+  EXPECT_GT(searches.bytes(), bytes);
 }
 
 /// Behind NVSwitches too: 4 chains over 3 adapters would have one of them carry two.
