@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <map>
-#include <new>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -16,6 +15,7 @@
 #include "app/commands/topology.h"
 #include "app/diff/diff_report.h"
 #include "app/diff/said_keys.h"
+#include "app/forecast_side.h"
 #include "app/logged_side.h"
 #include "app/planned_runs.h"
 #include "app/report/comparison.h"
@@ -257,12 +257,7 @@ app::DiffSide told(Side& side, const Asking& asked, const std::string& row, cons
   if (!side.answer)
     return app::logged_side(std::get<std::string>(asked), row, choice,
                             beside.answer ? &beside.answer->question.scenario : nullptr);
-  schedules::ForecastOptions options;
-  options.time_details = true;
-  options.advise = false;
-  if (!app::answer_one(*side.answer, machines(), options)) throw std::bad_alloc();
-  if (!side.answer->forecast) throw InputError("", side.answer->question.error);
-  app::DiffSide out = app::side_of_forecast(*side.answer);
+  app::DiffSide out = app::forecast_side(*side.answer, machines(), false);
   if (!side.answer->question.of_table) out.keys = side.keys;
   return out;
 }

@@ -423,17 +423,17 @@ void check_options(const boost::program_options::variables_map& values) {
 }
 
 CollectiveAnswer answer_of(const boost::program_options::variables_map& values) {
-  const auto word = [&](const char* name) { return values[name].as<std::string>(); };
   check_options(values);
-  const std::uint32_t seeds = parse_count(word("seeds"), "--seeds", kMostHashings);
-  const std::string log = language::input_named(word("compare")), uneven = language::input_named(word("uneven"));
+  const std::uint32_t seeds = parse_count(word(values, "seeds"), "--seeds", kMostHashings);
+  const std::string log = language::input_named(word(values, "compare")),
+                    uneven = language::input_named(word(values, "uneven"));
   std::vector<std::filesystem::path> inputs{log, uneven};
   std::erase(inputs, std::filesystem::path());
   const std::string page = report_asked(values);
-  const std::array outputs{named_output(word("output")), NamedFile{"--plot", word("plot")},
-                           NamedFile{"--steps", word("steps")}, NamedFile{"--report", page}};
+  const std::array outputs{named_output(word(values, "output")), NamedFile{"--plot", word(values, "plot")},
+                           NamedFile{"--steps", word(values, "steps")}, NamedFile{"--report", page}};
   check_distinct(outputs, inputs);
-  const Operation operation = language::operation_named(word("op"), "--op");
+  const Operation operation = language::operation_named(word(values, "op"), "--op");
   language::Library library(language::config_folders());
   Setting setting = read_setting("stepcast collective", values, library);
   check_distinct(outputs, library.files());
@@ -449,14 +449,17 @@ CollectiveAnswer answer_of(const boost::program_options::variables_map& values) 
                                      .hashings = seeds,
                                      .notes = setting.notes}};
   CollectiveReport& report = answer.report;
-  const std::string wanted = !word("algorithm").empty() ? word("algorithm") : log.empty() ? "auto" : "library";
+  const std::string wanted = !word(values, "algorithm").empty() ? word(values, "algorithm")
+                             : log.empty()                      ? "auto"
+                                                                : "library";
   LoggedRun measured;
   std::vector<Bytes> sizes;
   if (report.log.empty()) {
-    sizes = sizes_named(word("sizes"));
+    sizes = sizes_named(word(values, "sizes"));
   } else {
-    if (word("algorithm") == "all" || listed_algorithms(word("algorithm")))
-      throw InputError("--algorithm", "found " + in_quotes(word("algorithm")) + " beside --compare, expected one");
+    if (word(values, "algorithm") == "all" || listed_algorithms(word(values, "algorithm")))
+      throw InputError("--algorithm",
+                       "found " + in_quotes(word(values, "algorithm")) + " beside --compare, expected one");
     measured = read_logged(values, operation, setting.software.transport, report);
     for (const calibrate::NcclTestsRow& row : measured.rows) sizes.push_back(row.size);
   }
@@ -466,7 +469,7 @@ CollectiveAnswer answer_of(const boost::program_options::variables_map& values) 
     return answer;
   }
   collectives::Details details;
-  details.servers = parse_count(word("servers"), "--servers", std::max(report.ranks, 2u) - 1);
+  details.servers = parse_count(word(values, "servers"), "--servers", std::max(report.ranks, 2u) - 1);
   if (!uneven.empty()) details.pair_weights = read_uneven(uneven, operation, report.ranks);
   collectives::Timer timer(cluster, setting.software.transport);
   const std::vector<std::string> names = algorithms_named(wanted, operation, cluster, group, timer, details);
@@ -481,7 +484,7 @@ CollectiveAnswer answer_of(const boost::program_options::variables_map& values) 
       add_measured(sweep, measured.rows, measured.gpus_per_process, timer, cluster, setting.software.transport,
                    report.rows);
   }
-  if (!word("steps").empty()) answer.steps = drawn_steps(sweep, timer, cluster);
+  if (!word(values, "steps").empty()) answer.steps = drawn_steps(sweep, timer, cluster);
   return answer;
 }
 

@@ -6,6 +6,7 @@
 #include "app/command.h"
 #include "app/diff/diff_report.h"
 #include "app/diff/said_keys.h"
+#include "app/forecast_side.h"
 #include "app/logged_side.h"
 #include "app/output.h"
 #include "app/report/json_text.h"
@@ -81,16 +82,9 @@ language::Question question_of(const SideAsked& asked, language::Library& librar
   return std::move(questions.front());
 }
 
-/// `drawn`: with all that a page draws of it.
-DiffSide forecast_side(Answer& answer, const SideAsked& asked, language::Library& library, bool drawn) {
+DiffSide side_asked(Answer& answer, const SideAsked& asked, language::Library& library, bool drawn) {
   workload::Machines machines;
-  schedules::ForecastOptions options;
-  options.time_details = true;
-  options.step_detail = options.trace = drawn;
-  options.advise = false;
-  if (!answer_one(answer, machines, options)) throw std::bad_alloc();
-  if (!answer.forecast) throw InputError("", answer.question.error);
-  DiffSide side = side_of_forecast(answer);
+  DiffSide side = forecast_side(answer, machines, drawn);
   if (!answer.question.of_table) side.keys = keys_of(asked, library);
   return side;
 }
@@ -171,7 +165,7 @@ int tell_difference(const std::vector<std::string>& words) {
     if (holds_scenarios(sides[i].file)) answers[i].emplace(Answer{question_of(sides[i], library), std::nullopt, {}});
   for (std::size_t i = 0; i < 2; ++i) {
     const std::optional<Answer>& other = answers[1 - i];
-    told[i] = answers[i] ? forecast_side(*answers[i], sides[i], library, !page.empty())
+    told[i] = answers[i] ? side_asked(*answers[i], sides[i], library, !page.empty())
                          : recorded_side(sides[i], choice, other ? &other->question.scenario : nullptr);
   }
   line.reset();

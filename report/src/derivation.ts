@@ -1,6 +1,6 @@
 // One forecast as a derivation: kernels to passes, passes to stages, stages to the step. Every number is the
 // forecast's own; the page only multiplies where it says so.
-import { h } from "./dom";
+import { h, scrolled } from "./dom";
 import { partName, type Block, type Detail, type Document, type Pass, type StageResult } from "./results";
 import { bytes, count, percent, perSecond, seconds } from "./text";
 
@@ -20,7 +20,7 @@ function passTable(block: Block, pass: Pass): HTMLElement {
       line.source,
     ]);
   });
-  return h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": `${block.name}, ${pass.pass}` }, h("table", { class: "lines" },
+  return scrolled(`${block.name}, ${pass.pass}`, h("table", { class: "lines" },
     h("caption", {}, `${block.name}, ${pass.pass}: ${seconds(pass.compute_s)} of compute${pass.exposed_s > 0 ? ` and ${seconds(pass.exposed_s)} of exposed communication` : ""}, for one micro-batch on one GPU`),
     h("thead", {}, h("tr", {}, ...["operator", "shape", "FLOPs", "bytes", "launches", "time", "share", "rate reached of rated", "where it comes from"].map((title, i) => h("th", { scope: "col", class: i === 0 || i === 1 || i === 8 ? "words" : undefined }, title)))),
     h("tbody", {}, ...lines, row(["sum", "", "", "", "", seconds(whole), "100%", "", ""], "sum"))));

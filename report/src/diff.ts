@@ -1,6 +1,6 @@
 // How two steps differ: the way from A to B part by part, both beside each other, and what was asked of each.
 import { axis, byteTicks, chart, timeTicks } from "./chart";
-import { h, section, type Child } from "./dom";
+import { h, scrolled, section, type Child } from "./dom";
 import type { Detail, Document } from "./results";
 import { card } from "./run";
 import { table } from "./table";
@@ -75,7 +75,7 @@ function partsTable(document: Document, parts: Part[], [a, b]: [string, string])
   const sum = total(parts, "b_ps") - total(parts, "a_ps");
   const whole = (ps: number): string => `${ps.toLocaleString("en")} ps`;
   return h("div", {},
-    h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Parts of the step" }, h("table", {},
+    scrolled("Parts of the step", h("table", {},
       h("caption", {}, "Parts of the step"),
       h("thead", {}, h("tr", {}, h("th", { scope: "col", class: "words" }, "part"), ...[a, b, `${b} - ${a}`, a === "A" ? "of A's step" : `of the ${a} step`].map((title) => h("th", { scope: "col" }, title)))),
       h("tbody", {}, ...rows, row("step", document.a.step_time_ps, document.b.step_time_ps, true)))),
@@ -107,7 +107,7 @@ function plans(document: Document, [a, b]: [string, string]): HTMLElement | null
     if (value === undefined) return "-";
     return `${value === true ? "yes" : value === false ? "no" : String(value)}${((side === 0 ? document.a : document.b).plan_by_default ?? []).includes(key) ? " (default)" : ""}`;
   };
-  return h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Plans" }, h("table", {},
+  return scrolled("Plans", h("table", {},
     h("caption", {}, sides.length > 1 ? "Plans that were forecast; bold: they differ" : "The plan that was forecast"),
     h("thead", {}, h("tr", {}, ...["key", ...sides.map((side) => [a, b][side])].map((title) => h("th", { scope: "col", class: "words" }, title)))),
     h("tbody", {}, ...keys.map((key) => h("tr", { class: sides.length > 1 && of[0][key] !== of[1][key] ? "differs" : undefined }, ...[key.replaceAll("_", " "), ...sides.map((side) => text(side, key))].map((cell) => h("td", { class: "words" }, cell)))))));

@@ -26,6 +26,11 @@ export function svg(tag: string, attributes: Attributes = {}, ...children: Child
   return element;
 }
 
+/** What is wider than the page, such as a table, in a box that the keyboard can scroll too. `label`: what it is. */
+export function scrolled(label: string, ...children: Child[]): HTMLElement {
+  return h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": label }, ...children);
+}
+
 /** A part of a page under a heading that the menu of the page can name. */
 export function section(title: string, about: string, ...children: Child[]): HTMLElement {
   return h("section", { "data-title": title }, h("h2", {}, title), about !== "" && h("p", { class: "about" }, about), ...children);

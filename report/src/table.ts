@@ -1,4 +1,4 @@
-import { h } from "./dom";
+import { h, scrolled } from "./dom";
 
 export interface Column<Row> {
   title: string;
@@ -47,5 +47,5 @@ export function table<Row>(caption: string, columns: Column<Row>[], rows: Row[],
   };
   more.addEventListener("click", () => { shown += 200; fill(); });
   fill();
-  return h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": caption }, h("table", {}, h("caption", {}, caption), h("thead", {}, h("tr", {}, ...heads)), body), more);
+  return scrolled(caption, h("table", {}, h("caption", {}, caption), h("thead", {}, h("tr", {}, ...heads)), body), more);
 }

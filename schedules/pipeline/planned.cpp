@@ -1,7 +1,6 @@
 #include "schedules/pipeline/planned.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "schedules/pipeline/custom.h"
 #include "schedules/pipeline/pipelines.h"
@@ -80,15 +79,6 @@ PlannedPipeline brief_pipeline(const Scenario& s) {
   planned.weight_versions = weight_versions(s, planned.shape);
   planned.left_out = all;
   return with_micro_batches(s, planned, all - (all - enough) / period * period);
-}
-
-std::shared_ptr<const PlannedPipeline> BriefPipelines::of(const Scenario& s) {
-  const PipelinePlan& plan = s.pipeline;
-  Key key{s.parallelism.pipeline, micro_batches(s), plan.schedule, plan.virtual_stages, plan.micro_batch_group};
-  if (last_ != nullptr && plan.schedule != kCustom && key == of_last_) return last_;
-  last_ = std::make_shared<const PlannedPipeline>(brief_pipeline(s));
-  of_last_ = std::move(key);
-  return last_;
 }
 
 PlannedPipeline with_micro_batches(const Scenario& s, const PlannedPipeline& brief, std::uint32_t micro_batches_left) {

@@ -1,10 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
-#include <optional>
-#include <string>
-#include <tuple>
 #include <vector>
 
 #include "scenario/scenario.h"
@@ -41,21 +37,6 @@ PlannedPipeline whole_pipeline(const Scenario& scenario);
 /// With as few micro-batches as show everything that a stage does and holds, if the schedule says how it repeats: for
 /// one that has hundreds of them, far fewer passes to write down and to go through. Requires check() to be empty.
 PlannedPipeline brief_pipeline(const Scenario& scenario);
-
-/// Brief pipelines of one scenario after the other: one like the last is not made anew. Not for use from several
-/// threads at once.
-class BriefPipelines {
- public:
-  /// brief_pipeline(scenario).
-  std::shared_ptr<const PlannedPipeline> of(const Scenario& scenario);
-
- private:
-  /// All that a pipeline depends on whose orders are not written out: stages, micro-batches, and what PipelinePlan
-  /// says.
-  using Key = std::tuple<std::uint32_t, std::uint32_t, std::string, std::uint32_t, std::optional<std::uint32_t>>;
-  Key of_last_;
-  std::shared_ptr<const PlannedPipeline> last_;
-};
 
 /// With fewer micro-batches than a brief pipeline's step has: all of them less a multiple of its period.
 PlannedPipeline with_micro_batches(const Scenario& scenario, const PlannedPipeline& brief, std::uint32_t micro_batches);

@@ -6,13 +6,18 @@
 #include "models/layers/low_precision.h"
 #include "models/layers/model_blocks.h"
 #include "models/layers/partition.h"
+#include "schedules/pipeline/custom.h"
 
 namespace stepcast::schedules {
 
 std::shared_ptr<const PlannedPipeline> SharedParts::pipeline(const Scenario& s) {
-  std::shared_ptr<const PlannedPipeline> own = pipelines_.of(s);
-  if (own != last_) peaks_ = {};
-  return last_ = std::move(own);
+  const PipelinePlan& plan = s.pipeline;
+  PipelineKey key{s.parallelism.pipeline, micro_batches(s), plan.schedule, plan.virtual_stages, plan.micro_batch_group};
+  if (pipeline_ != nullptr && plan.schedule != kCustom && key == of_pipeline_) return pipeline_;
+  pipeline_ = std::make_shared<const PlannedPipeline>(brief_pipeline(s));
+  of_pipeline_ = std::move(key);
+  peaks_ = {};
+  return pipeline_;
 }
 
 std::shared_ptr<const Blocks> SharedParts::model(const Scenario& s) {

@@ -1,7 +1,11 @@
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
+#include <string>
+#include <tuple>
 #include <utility>
 
 #include "models/layers/blocks.h"
@@ -16,7 +20,7 @@ namespace stepcast::schedules {
 /// each stage and the data-parallel state alone. Not for use from several threads at once.
 class SharedParts {
  public:
-  /// brief_pipeline(scenario).
+  /// brief_pipeline(scenario); one like the last is not made anew.
   std::shared_ptr<const PlannedPipeline> pipeline(const Scenario& scenario);
   /// What the stages of the pipeline keep that was asked for last.
   SavedPeaks& saved_peaks() { return peaks_; }
@@ -25,9 +29,13 @@ class SharedParts {
   std::shared_ptr<const Blocks> model(const Scenario& scenario);
 
  private:
-  BriefPipelines pipelines_;
-  std::shared_ptr<const PlannedPipeline> last_;
-  SavedPeaks peaks_;  ///< of the last
+  /// All that a pipeline depends on whose orders are not written out: stages, micro-batches, and what PipelinePlan
+  /// says.
+  using PipelineKey =
+      std::tuple<std::uint32_t, std::uint32_t, std::string, std::uint32_t, std::optional<std::uint32_t>>;
+  PipelineKey of_pipeline_;
+  std::shared_ptr<const PlannedPipeline> pipeline_;  ///< that was asked for last
+  SavedPeaks peaks_;                                 ///< of it
   /// By what blocks depend on of all that differs: whether weights are cast to low precision for each pass, and whether
   /// the loss is a block.
   std::map<std::pair<bool, bool>, std::shared_ptr<const Blocks>> models_;

@@ -434,6 +434,20 @@ TEST(SearchCommand, FindsPlansAtLeastAsFastAsAlpas) {
   }
 }
 
+/// One of the tables that scripts/search_published.sh writes, searched again; the others take minutes.
+TEST(SearchCommand, PublishedRunsAreOnTheirPage) {
+  if (stepcast::test::kSanitized) GTEST_SKIP() << "other searches of tables run there";
+  const std::string name = "dlperf_v100_resnet_bert";
+  std::string table = run_program("search scenarios/published/" + name + ".csv").out;
+  table.resize(table.rfind("; at most"));  // so many seconds for a run
+  const std::string page = read_text(STEPCAST_SOURCE_DIR "/docs/search-published.txt");
+  EXPECT_THAT(page, HasSubstr("\n" + name + "\n" + table + "\n"));
+  std::size_t tables = 0;
+  for (std::size_t at = page.find(" runs: "); at != std::string::npos; at = page.find(" runs: ", at + 1), ++tables)
+    EXPECT_THAT(page.substr(at, page.find('\n', at) - at), HasSubstr("a slower one for 0"));
+  EXPECT_EQ(tables, 7u);  // of several rows
+}
+
 /// Sizes of tensor groups and pipelines divide the GPUs that are tried, not those of the scenario.
 TEST(SearchCommand, OfAnotherClusterHasTheSizesThatDivideIt) {
   const std::string words =

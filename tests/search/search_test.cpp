@@ -26,6 +26,15 @@ std::optional<Answer> answered(const Space& space, const Options& options) {
   }
 }
 
+/// How many plans a space has; none: none that passes the checks.
+std::optional<std::size_t> screened(const Space& space) {
+  Options few;
+  few.budget = 1;
+  const std::optional<Answer> answer = answered(space, few);
+  if (!answer) return std::nullopt;
+  return answer->screened;
+}
+
 void expect_same(const Answer& a, const Answer& b) {
   EXPECT_EQ(a.screened, b.screened);
   EXPECT_EQ(a.refused, b.refused);
@@ -50,9 +59,11 @@ TEST(Search, PrunedFindsWhatExhaustiveFindsIn500RandomSpaces) {
     if (seed % 7 == 0) options.within = milliseconds(50);
     options.top = 1 + seed % 4;
     options.front = seed % 2 == 0;
+    // A few that are large for random ones take as long as all others, and are left out.
+    if (!stepcast::test::long_run() && space.start.cluster.gpus > 32 && seed % 4 != 0) continue;
+    const std::optional<std::size_t> plans = screened(space);
+    if (!stepcast::test::long_run() && plans > (seed % 4 == 0 ? 400 : 120)) continue;
     const std::optional<Answer> pruned = answered(space, options);
-    // Of spaces that are large for random ones every fourth; simulating all their plans is what takes time.
-    if (!stepcast::test::long_run() && pruned && pruned->screened > 120 && seed % 4 != 0) continue;
     options.exhaustive = true;
     const std::optional<Answer> all = answered(space, options);
     ASSERT_EQ(pruned.has_value(), all.has_value());

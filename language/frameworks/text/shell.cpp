@@ -20,6 +20,8 @@ using ShellWords = std::vector<ShellWord>;
 /// More than any script that starts a training has, and few enough for functions that call each other.
 constexpr int kMostCalls = 1000;
 constexpr int kMostDepth = 20;
+
+bool is_shell(std::string_view command) { return command == "bash" || command == "sh"; }
 constexpr std::size_t kMostBlocks = 200;
 
 /// Commands between a word that opens them and one that closes them.
@@ -133,8 +135,8 @@ class ShellScript {
   static bool reads_script(const ShellWords& words) {
     if (words.empty()) return false;
     const auto is_option = [](const ShellWord& word) { return word.text.starts_with('-'); };
-    const bool shell = words.front().text == "bash" || words.front().text == "sh";
-    return words.front().text == "sbatch" || (shell && std::all_of(words.begin() + 1, words.end(), is_option));
+    const std::string& name = words.front().text;
+    return name == "sbatch" || (is_shell(name) && std::all_of(words.begin() + 1, words.end(), is_option));
   }
 
   void read_documents() {
@@ -467,7 +469,7 @@ class ShellScript {
       const std::string& word = words[i].text;
       if (shell && word.starts_with('-') && word.ends_with('c'))
         return command_in(words[i + 1].text, words[i + 1].place, {});
-      shell = word == "bash" || word == "sh" || (shell && word.starts_with('-'));
+      shell = is_shell(word) || (shell && word.starts_with('-'));
     }
     return {};
   }

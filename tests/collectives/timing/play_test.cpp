@@ -114,7 +114,7 @@ TEST(Play, ShortenedRingsEndWhenTheWholeEndsToThePicosecond) {
     expect_equal(played);
     shortened += played.planned < played.all;
   }
-  EXPECT_GT(shortened, rounds * 2 / 5);
+  EXPECT_GT(shortened, rounds * 3 / 10);
 }
 
 TEST(Play, WhatIsSimulatedOfARingDoesNotGrowWithIt) {
