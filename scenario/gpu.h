@@ -40,6 +40,7 @@ struct Gpu {
   double attention_forward = 0.5;  ///< fused causal attention: skipped half not counted, share of peak
   double attention_backward = 0.4;
   double attention_flash_2 = 1;  ///< share of these rates that FlashAttention-2 reaches: below 1 where newer kernels do
+  double attention_cudnn = 1;    ///< likewise cuDNN
   double attention_fp8_share = 1;  ///< as fp8_share, of fused attention in 8 bits
   double step_share = 1;  ///< in a running step, of all rates measured alone: clocks fall under the power limit
   std::int64_t attention_tile = 128;  ///< query rows that one block of the forward kernel works on

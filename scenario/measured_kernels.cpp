@@ -9,11 +9,16 @@ KernelMaker attention_maker(const Software& software) {
   return software.flash_2 && newer ? KernelMaker::flash_attention_2 : by;
 }
 
+double maker_share(const Gpu& gpu, const Software& software) {
+  if (software.flash_2) return gpu.attention_flash_2;
+  return software.attention_by == KernelMaker::cudnn ? gpu.attention_cudnn : 1;
+}
+
 void use_measured_kernels(const KernelsByMaker& measured, Gpu& gpu, Software& software) {
   if (const auto attention = measured.find(attention_maker(software)); attention != measured.end()) {
     const MeasuredKernels& of = attention->second;
     // The stack divides by its share of the GPU's rates, which a rate of its own kernel has in it already.
-    const double share = software.flash_2 ? gpu.attention_flash_2 : 1;
+    const double share = maker_share(gpu, software);
     gpu.attention_forward = of.attention_forward ? *of.attention_forward / share : gpu.attention_forward;
     gpu.attention_backward = of.attention_backward ? *of.attention_backward / share : gpu.attention_backward;
   }

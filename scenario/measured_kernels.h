@@ -24,6 +24,9 @@ using KernelsByMaker = std::map<KernelMaker, MeasuredKernels>;
 /// generation.
 KernelMaker attention_maker(const Software& software);
 
+/// Share of the GPU's rates of fused attention that this maker's kernels reach, where nothing was measured of them.
+double maker_share(const Gpu& gpu, const Software& software);
+
 /// Gives a GPU and a stack the rates of the kernels that this stack runs. What is measured of other makers' kernels
 /// changes nothing.
 void use_measured_kernels(const KernelsByMaker& measured, Gpu& gpu, Software& software);

@@ -48,6 +48,10 @@ struct Software {
   double attention_efficiency = 1;   ///< share of the rate of the GPU's fused attention that this kernel reaches
   KernelMaker attention_by = KernelMaker::unsaid;  ///< whose fused attention it runs: which measured rates are its own
   KernelMaker elementwise_by = KernelMaker::unsaid;  ///< likewise its elementwise kernels, and what launches them
+  bool repeated_keys_values = false;  ///< keys and values are copied for every query head before fused attention
+  /// Context ranks, ring and all-gather: attention to each rank's keys and values is a kernel of its own, and kernels
+  /// besides join the parts in fp32, as PyTorch's context_parallel does (docs/model.md).
+  bool context_in_steps = false;
   int logit_metrics = 0;                 ///< unfused cross entropies taken of the logits beside the loss, forward only
   bool fused_quantization = false;       ///< fp8, mxfp8: a norm casts its output itself
   bool grouped_multiply = false;         ///< a multiply of all experts of a rank in one kernel; else one each

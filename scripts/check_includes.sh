@@ -44,6 +44,7 @@ concepts = {
     "topology/cluster.h": "a cluster and what can be asked of it",
     "collectives/algorithm.h": "one way to do a collective",
     "scenario/scenario.h": "a question: what a scenario file says",
+    "models/layers/as_double.h": "a count in products of floating-point numbers",
     "models/layers/blocks.h": "a model as a list of blocks",
     "schedules/parallel/ranks.h": "where every rank stands, and who is in a group with it",
     "schedules/pipeline/placement.h": "where in a pipeline each chunk of the model is",

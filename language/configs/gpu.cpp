@@ -95,6 +95,8 @@ std::vector<Key<Gpu>> stated_keys() {
        [](Gpu& g, const Value& v) { g.attention_backward = v.number; }},
       {{"attention.flash_2", fraction(), "1", "share of these rates that FlashAttention-2 reaches"},
        [](Gpu& g, const Value& v) { g.attention_flash_2 = v.number; }},
+      {{"attention.cudnn", fraction(), "1", "likewise cuDNN"},
+       [](Gpu& g, const Value& v) { g.attention_cudnn = v.number; }},
       {{"attention.fp8_share", fraction(), "1", "as fp8_share, of fused attention in 8 bits"},
        [](Gpu& g, const Value& v) { g.attention_fp8_share = v.number; }},
       {{"attention.tile", whole(1, 4096), "128", "query rows that one block of the forward kernel works on"},

@@ -148,6 +148,13 @@ const Table<Software>& software_table() {
           {{"elementwise_by", choice(kernel_maker_names), "unsaid",
             "likewise its elementwise kernels, and what the host needs to launch them"},
            [](S& s, const Value& v) { s.elementwise_by = static_cast<schedules::KernelMaker>(v.choice); }},
+          {{"repeated_keys_values", flag(), "false",
+            "keys and values are copied for every query head before fused attention"},
+           store_flag<&S::repeated_keys_values>},
+          {{"context_in_steps", flag(), "false",
+            "context ranks, ring and all-gather: a kernel for each rank's keys, joined in fp32, as PyTorch's "
+            "context_parallel"},
+           store_flag<&S::context_in_steps>},
           {{"pipeline_overlap", flag(), "false", "stage-to-stage sends run beside compute"},
            store_flag<&S::pipeline_overlap>},
           {{"scatter_gather", flag(), "false", "stage-to-stage sends are split over the tensor ranks"},

@@ -4,6 +4,7 @@
 #include <array>
 #include <span>
 
+#include "scenario/measured_kernels.h"
 #include "sim/long_time.h"
 
 namespace stepcast::schedules {
@@ -60,8 +61,8 @@ double padding(const FusedAttention& kernel, AttentionKernels kernels) {
 }
 
 Time fused_attention_time(const FusedAttention& kernel, const Gpu& gpu, const Software& software, Precision precision) {
-  const double share = (kernel.backward ? gpu.attention_backward : gpu.attention_forward) *
-                       (software.flash_2 ? gpu.attention_flash_2 : 1) * software.attention_efficiency;
+  const double share = (kernel.backward ? gpu.attention_backward : gpu.attention_forward) * maker_share(gpu, software) *
+                       software.attention_efficiency;
   const FlopRate rate = kernel.low_precision ? peak(gpu, precision) * gpu.attention_fp8_share
                                              : peak(gpu, beside_low_precision(precision));
   const double flops = kernel.backward ? backward_flops(kernel, gpu) : forward_flops(kernel, gpu);

@@ -1,6 +1,7 @@
 #include "models/layers/attention.h"
 
 #include "models/layers/as_double.h"
+#include "models/layers/context_steps.h"
 #include "models/layers/latent_attention.h"
 #include "models/layers/low_precision.h"
 #include "models/layers/multiply_pair.h"
@@ -22,7 +23,8 @@ double rotated(const Scenario& s, const StackSizes& z) {
 /// Multiplies of the square of all tokens with all, this context rank's share, forward.
 double core_flops(const StackSizes& z) { return 2 * z.scores * d(z.key_width + z.value_width) / d(z.context); }
 
-double keys_values_bytes(const StackSizes& z) { return d(z.tokens) * d(z.keys_values) * d(z.element); }
+double queries_bytes(const StackSizes& z) { return d(z.tokens) * d(z.queries) * d(z.element); }
+double keys_values_bytes(const PassWriter& w) { return attended_keys_values(w.s, w.z) * d(w.z.element); }
 
 /// Fused attention of one context rank. Every rank works on an early and a late part of the sequence, so that all skip
 /// as much of the square (zig-zag).
@@ -30,18 +32,19 @@ void fused_forward(PassWriter& w) {
   const StackSizes& z = w.z;
   const double flops = core_flops(z);
   if (z.context == 1) return w.fused_attention(flops);
+  if (goes_in_context_steps(w.s)) return context_steps_forward(w, flops);
   switch (w.s.parallelism.context_method) {
     case ContextMethod::ring:
       for (std::int64_t step = 0; step < z.context; ++step) {
-        if (step + 1 < z.context) w.exchange(Among::context_ring, Operation::send_recv, keys_values_bytes(z), true);
+        if (step + 1 < z.context) w.exchange(Among::context_ring, Operation::send_recv, keys_values_bytes(w), true);
         w.fused_attention(flops / d(z.context));
       }
       return;
     case ContextMethod::all_gather:
-      w.exchange(Among::context, Operation::all_gather, keys_values_bytes(z) * d(z.context));
+      w.exchange(Among::context, Operation::all_gather, keys_values_bytes(w) * d(z.context));
       return w.fused_attention(flops);
     case ContextMethod::ulysses:
-      w.exchange(Among::context, Operation::all_to_all, d(z.tokens) * d(z.query_key_value()) * d(z.element));
+      w.exchange(Among::context, Operation::all_to_all, queries_bytes(z) + keys_values_bytes(w));
       w.fused_attention(flops);
       w.exchange(Among::context, Operation::all_to_all, d(z.tokens) * d(z.attention_out) * d(z.element));
       return;
@@ -52,33 +55,45 @@ void fused_backward(PassWriter& w) {
   const StackSizes& z = w.z;
   const double flops = 2 * core_flops(z);
   if (z.context == 1) return w.fused_attention(flops);
+  if (goes_in_context_steps(w.s)) return context_steps_backward(w, flops);
   switch (w.s.parallelism.context_method) {
     case ContextMethod::ring:
       // Keys and values go round as in forward; their gradients follow one step behind, and one step more to be home.
       for (std::int64_t step = 0; step < z.context; ++step) {
         const int parts = (step + 1 < z.context ? 1 : 0) + (step > 0 ? 1 : 0);
-        w.exchange(Among::context_ring, Operation::send_recv, parts * keys_values_bytes(z), true);
+        w.exchange(Among::context_ring, Operation::send_recv, parts * keys_values_bytes(w), true);
         w.fused_attention(flops / d(z.context));
       }
-      w.exchange(Among::context_ring, Operation::send_recv, keys_values_bytes(z));
+      w.exchange(Among::context_ring, Operation::send_recv, keys_values_bytes(w));
       return;
     case ContextMethod::all_gather:
-      w.exchange(Among::context, Operation::all_gather, keys_values_bytes(z) * d(z.context));
+      w.exchange(Among::context, Operation::all_gather, keys_values_bytes(w) * d(z.context));
       w.fused_attention(flops);
-      w.exchange(Among::context, Operation::reduce_scatter, keys_values_bytes(z) * d(z.context));
+      w.exchange(Among::context, Operation::reduce_scatter, keys_values_bytes(w) * d(z.context));
       return;
     case ContextMethod::ulysses:
       w.exchange(Among::context, Operation::all_to_all, d(z.tokens) * d(z.attention_out) * d(z.element));
       w.fused_attention(flops);
-      w.exchange(Among::context, Operation::all_to_all, d(z.tokens) * d(z.query_key_value()) * d(z.element));
+      w.exchange(Among::context, Operation::all_to_all, queries_bytes(z) + keys_values_bytes(w));
       return;
   }
 }
 
 double result_elements(const StackSizes& z) { return d(z.tokens) * d(z.attention_out); }
 
+/// Each head of keys and values once for every head of queries that attends to it.
+void copy_keys_values(Writer& w) {
+  const double once = d(w.z.tokens) * d(w.z.keys_values), copies = attended_keys_values(w.s, w.z);
+  if (copies == once) return;
+  w.begin(Kind::key_value_copies);
+  w.forward.touch((once + copies) * d(w.z.element));
+  w.backward.touch((once + copies) * d(w.z.element));  // the sum of the copies' gradients
+  w.saves((copies - once) * d(w.z.element));           // attention keeps the copies
+}
+
 void fused_core(Writer& w) {
   const StackSizes& z = w.z;
+  copy_keys_values(w);
   constexpr double kStatistic = 4;  // a float for each row of scores
   if (attends_in_eight_bits(w.s)) {
     constexpr double kCast = 2 + 1;  // bytes read and written of each number

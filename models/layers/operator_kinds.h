@@ -51,6 +51,7 @@ enum class OperatorKind : std::uint8_t {
   attention_dropout,
   attention_values,
   head_join,
+  key_value_copies,
   fused_attention,
   attention_projection,
   latent_input,
@@ -101,7 +102,7 @@ enum class OperatorKind : std::uint8_t {
 };
 
 /// Names for people, in the order of the kinds.
-inline constexpr std::array<std::string_view, 81> kOperatorNames = {
+inline constexpr std::array<std::string_view, 82> kOperatorNames = {
     "other",
     "embedding",
     "embedding projection",
@@ -140,6 +141,7 @@ inline constexpr std::array<std::string_view, 81> kOperatorNames = {
     "attention dropout",
     "attention over values",
     "heads to tokens",
+    "copies of keys and values",
     "fused attention",
     "attention projection",
     "input of latent attention",

@@ -65,6 +65,7 @@ bool is_of_attention(OperatorKind kind) {
     case attention_dropout:
     case attention_values:
     case head_join:
+    case key_value_copies:
     case fused_attention:
       return true;
     default:

@@ -131,6 +131,7 @@ TEST(EveryKey, OfTheGpuIsStored) {
   EXPECT_EQ(gpu.attention_forward, 0.61);
   EXPECT_EQ(gpu.attention_backward, 0.62);
   EXPECT_EQ(gpu.attention_flash_2, 0.63);
+  EXPECT_EQ(gpu.attention_cudnn, 0.64);
   EXPECT_EQ(gpu.attention_fp8_share, 0.65);
   EXPECT_EQ(gpu.step_share, 0.72);
   EXPECT_EQ(gpu.fp8_share, 0.73);
@@ -384,6 +385,8 @@ TEST(EveryKey, OfTheSoftwareIsStored) {
   EXPECT_FALSE(software.biases);
   EXPECT_FALSE(software.dropout);
   EXPECT_TRUE(software.flash_2);
+  EXPECT_TRUE(software.repeated_keys_values);
+  EXPECT_TRUE(software.context_in_steps);
   EXPECT_EQ(software.attention_efficiency, 0.64);
   EXPECT_EQ(software.attention_by, schedules::KernelMaker::cudnn);
   EXPECT_EQ(software.elementwise_by, schedules::KernelMaker::pytorch);

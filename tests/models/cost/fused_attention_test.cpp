@@ -14,6 +14,7 @@ Gpu attention_gpu() {
   g.attention_forward = 0.5;
   g.attention_backward = 0.4;
   g.attention_flash_2 = 0.6;
+  g.attention_cudnn = 0.9;
   g.attention_fp8_share = 0.8;
   g.attention_tile = 128;
   return g;
@@ -47,6 +48,16 @@ TEST(FusedAttention, AnOlderKernelReachesItsShareOfANewerOnesRate) {
   older.attention_efficiency = 0.5;
   const FusedAttention kernel{{}, {1e12}, 1'000'000, true, 1};
   EXPECT_NEAR(to_seconds(alone(kernel, attention_gpu(), older)) * 0.3, to_seconds(alone(kernel)), 1e-9);
+}
+
+TEST(FusedAttention, CudnnReachesItsShareUnlessTheStackHasAnOlderKernel) {
+  const FusedAttention kernel{{}, {1e12}, 1'000'000, true, 1};
+  const double fastest = to_seconds(alone(kernel));
+  Software stack;
+  stack.attention_by = KernelMaker::cudnn;
+  EXPECT_NEAR(to_seconds(alone(kernel, attention_gpu(), stack)) * 0.9, fastest, 1e-9);
+  stack.flash_2 = true;
+  EXPECT_NEAR(to_seconds(alone(kernel, attention_gpu(), stack)) * 0.6, fastest, 1e-9);
 }
 
 TEST(FusedAttention, KernelsAreThoseOfTheGpuUnlessTheStackHasOlderOnes) {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "models/layers/attention.h"
 #include "models/layers/stack_sizes.h"
 #include "tests/schedules/saved.h"
@@ -88,6 +90,61 @@ TEST(Context, RingPassesKeysUnderAttentionButTheLastGradients) {
     EXPECT_EQ(hidden, forward ? 3 : 4);
     EXPECT_EQ(seen, forward ? 3 : 5);
   }
+}
+
+double touched(const Kernels& operators, OperatorKind kind) {
+  double bytes = 0;
+  for (const Kernel& op : operators)
+    if (const auto* touch = std::get_if<Elementwise>(&op); touch && touch->kind == kind) bytes += touch->bytes;
+  return bytes;
+}
+
+TEST(Context, StepsGatherOnceUnderTheFirstAndPassGradientsOnInFp32) {
+  Scenario s = with_context(4, ContextMethod::all_gather);
+  const double whole = attention_flops(attention_of(s).forward);
+  s.software.context_in_steps = true;
+  const Passes steps = attention_of(s);
+  EXPECT_DOUBLE_EQ(attention_flops(steps.forward), whole);
+  const std::int64_t keys_values = 2048 * 16 * 128;  // elements of one rank
+  EXPECT_EQ(bytes_of(steps.forward, Among::context, Operation::all_gather), 4 * keys_values * 2);
+  EXPECT_EQ(bytes_of(steps.backward, Among::context, Operation::all_gather), 4 * keys_values * 2);
+  EXPECT_EQ(bytes_of(steps.backward, Among::context, Operation::reduce_scatter), 0);
+  EXPECT_EQ(bytes_of(steps.backward, Among::context_ring, Operation::send_recv), 4 * keys_values * 4);
+  const auto gather = std::ranges::find_if(steps.forward, [](const Kernel& op) {
+    const auto* c = std::get_if<TensorCollective>(&op);
+    return c && c->among == Among::context;
+  });
+  ASSERT_NE(gather, steps.forward.end());
+  EXPECT_TRUE(std::get<TensorCollective>(*gather).under_next);
+  EXPECT_TRUE(std::holds_alternative<FusedAttention>(*(gather + 1)));
+
+  s.parallelism.context_method = ContextMethod::ring;
+  const Passes ring = attention_of(s);
+  EXPECT_EQ(bytes_of(ring.forward, Among::context_ring, Operation::send_recv), 3 * keys_values * 2);
+  EXPECT_EQ(bytes_of(ring.backward, Among::context_ring, Operation::send_recv),
+            3 * keys_values * 2 + 4 * keys_values * 4);
+}
+
+TEST(Context, StepsAreJoinedByKernelsOfTheirOwnWhichInductorFuses) {
+  Scenario s = with_context(2, ContextMethod::all_gather);
+  EXPECT_EQ(touched(attention_of(s).forward, OperatorKind::fused_attention), 0);
+  s.software.context_in_steps = true;
+  s.software.elementwise_by = KernelMaker::inductor;
+  const double results = 4096 * 16 * 128;
+  // To fp32, one join (all: read fp32 and bf16, write fp32; or half, with the copy of the rest), and back.
+  EXPECT_DOUBLE_EQ(touched(attention_of(s).forward, OperatorKind::fused_attention), results * (6 + (10 + 9) / 2. + 6));
+  s.software.elementwise_by = KernelMaker::pytorch;
+  EXPECT_GT(touched(attention_of(s).forward, OperatorKind::fused_attention), results * 30);
+}
+
+TEST(Context, KeysAndValuesThatAreCopiedForEveryQueryHeadMoveAsMany) {
+  Scenario s = with_context(4, ContextMethod::all_gather);
+  s.software.repeated_keys_values = true;
+  const Passes passes = attention_of(s);
+  const std::int64_t copies = 2048 * 32 * 128, once = copies / 2;  // 16 heads of queries, 8 of keys and values
+  EXPECT_EQ(bytes_of(passes.forward, Among::context, Operation::all_gather), 4 * copies * 2);
+  EXPECT_DOUBLE_EQ(touched(passes.forward, OperatorKind::key_value_copies), (once + copies) * 2.);
+  EXPECT_DOUBLE_EQ(touched(passes.backward, OperatorKind::key_value_copies), (once + copies) * 2.);
 }
 
 TEST(Context, SharesActivations) {
