@@ -25,6 +25,8 @@ void use_measured_kernels(const KernelsByMaker& measured, Gpu& gpu, Software& so
   if (const auto rest = measured.find(software.elementwise_by); rest != measured.end()) {
     const MeasuredKernels& of = rest->second;
     for (const auto& [kernel, share] : of.elementwise) gpu.elementwise[kernel] = share;
+    // A rate that was measured of a composite operator is that of all its kernels.
+    if (of.elementwise.contains("rms_norm")) software.composite_operators = false;
     if (of.host_per_kernel) software.host_per_kernel = *of.host_per_kernel;
     if (of.host_per_collective) software.host_per_collective = *of.host_per_collective;
     if (of.host_per_checkpoint) software.host_per_checkpoint = *of.host_per_checkpoint;

@@ -40,6 +40,7 @@ struct Software {
   bool fused_softmax = true;  ///< scale, mask and softmax in one kernel
   bool fused_bias_gelu = true;
   bool fused_bias_dropout_add = true;
+  bool composite_operators = false;  ///< RMSNorm, rotary positions, gated activations: as eager PyTorch composes them
   bool fused_cross_entropy = false;  ///< the loss in one kernel each way
   bool biases = true;                ///< gpt: linear layers have them
   bool dropout = true;               ///< gpt: after attention, feed-forward and embedding, and on the scores

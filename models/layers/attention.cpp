@@ -179,6 +179,23 @@ void query_key_norms(Writer& w) {
   w.saves(bytes);
 }
 
+/// Queries and keys turn by their places. Eager PyTorch turns them in fp32, as complex numbers: a cast, a product and a
+/// cast back for each of the two (torchtitan's apply_rotary_emb; Transformers' six kernels in 16 bits move about as
+/// much).
+void turn(Writer& w) {
+  const double e = d(w.z.element), fp32 = d(element_bytes(Precision::fp32));
+  if (!w.s.software.composite_operators) {
+    w.forward.touch(rotated(w.s, w.z) * 2 * e, 2);
+    w.backward.touch(rotated(w.s, w.z) * 2 * e, 2);
+    return;
+  }
+  const bool casts = e < fp32;
+  const double elements = latent(w.s) ? rotated(w.s, w.z) : queries_and_keys(w.z),
+               bytes = elements * (2 * fp32 + (casts ? 2 * (e + fp32) : 0));
+  w.forward.touch(bytes, casts ? 6 : 2);
+  w.backward.touch(bytes, casts ? 6 : 2);
+}
+
 bool biased_scores(const Model& model) {
   const Positions positions = layer_style(model).positions;
   return positions == Positions::relative || positions == Positions::alibi;
@@ -195,8 +212,7 @@ void attention_core(Writer& w, bool biased) {
   if (layer_style(w.s.model).positions == Positions::rotary) {
     Writer rotary = w.inside({.attention_core = true, .latent_ups = true});
     rotary.begin(Kind::rotary_positions);
-    rotary.forward.touch(rotated(w.s, w.z) * 2 * e, 2);
-    rotary.backward.touch(rotated(w.s, w.z) * 2 * e, 2);
+    turn(rotary);
   }
 
   Writer core = w.inside({.attention_core = true});

@@ -9,12 +9,22 @@ namespace {
 
 using Kind = OperatorKind;
 
-/// `saved`: elements, over those of the result.
-void activate(Writer& w, Kind kind, double bytes, double forward, double backward, double saved) {
+void relu(Writer& w, double bytes) {
+  w.begin(Kind::relu);
+  w.forward.touch(bytes * 2);
+  w.backward.touch(bytes * 3);
+  // Its result is what the multiply behind it keeps, unless that was gathered.
+  if (parts_of_second_input(w.z) > 1) w.saves(bytes);
+}
+
+/// The product of the gate's activation and the rest. Eager PyTorch writes the activation down and reads it again, and
+/// has the gradients of both by a kernel each.
+void gate(Writer& w, Kind kind, double bytes) {
+  const bool composite = w.s.software.composite_operators;
   w.begin(kind);
-  w.forward.touch(bytes * forward);
-  w.backward.touch(bytes * backward);
-  w.saves(bytes * saved);
+  w.forward.touch(bytes * (composite ? 5 : 3), composite ? 2 : 1);
+  w.backward.touch(bytes * (composite ? 9 : 5), composite ? 3 : 1);
+  w.saves(bytes * 2);
 }
 
 void gelu(Writer& w, double bytes) {
@@ -35,12 +45,11 @@ void activation(Writer& w, std::int64_t width) {
   const double bytes = d(w.z.tokens) * d(width) * d(w.z.element);
   switch (layer_style(w.s.model).activation) {
     case Activation::swiglu:
-      return activate(w, Kind::swiglu, bytes, 3, 5, 2);
+      return gate(w, Kind::swiglu, bytes);
     case Activation::geglu:
-      return activate(w, Kind::geglu, bytes, 3, 5, 2);
+      return gate(w, Kind::geglu, bytes);
     case Activation::relu:
-      // Its result is what the multiply behind it keeps, unless that was gathered.
-      return activate(w, Kind::relu, bytes, 2, 3, parts_of_second_input(w.z) == 1 ? 0 : 1);
+      return relu(w, bytes);
     case Activation::gelu:
       return gelu(w, bytes);
   }

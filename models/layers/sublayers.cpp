@@ -11,33 +11,45 @@ using Kind = OperatorKind;
 
 constexpr double kFp32 = 4;
 
+/// RMSNorm as eager PyTorch composes it (at::rms_norm until release 2.8, torchtitan's and Transformers' own modules):
+/// to fp32, square, mean, epsilon and root, product, back, times the weight; backward the gradient of each.
+void composite_rms_norm(Writer& w) {
+  const double e = d(w.z.element);
+  const bool casts = e < kFp32;
+  const double both_casts = casts ? 2 * (e + kFp32) : 0;
+  // Square and product read and write, the mean reads; the weight's product.
+  w.forward.touch(w.z.residual * (both_casts + 5 * kFp32 + 2 * e), casts ? 8 : 6);
+  // The weight's product: two products and a sum. The other one: products that move 2 and 3 elements, and a sum. The
+  // square: a copy and two products. The sum of the input's two gradients. Root and mean have one number a token, but
+  // four launches.
+  w.backward.touch(w.z.residual * (both_casts + 15 * kFp32 + 6 * e), casts ? 16 : 14);
+}
+
+/// After statistics that the tensor ranks of a row sum up.
+void layer_or_rms_norm(Writer& w) {
+  const double bytes = w.z.residual * d(w.z.element);
+  const bool rms = layer_style(w.s.model).rms_norm;
+  w.begin(rms ? Kind::rms_norm : Kind::layer_norm);
+  w.owns(d(layer_style(w.s.model).norm_parameters) * d(w.z.width));
+  // Sums of a token's values and of their squares, or of these alone.
+  w.forward.sum_statistics_over_rows(rms ? 1 : 2);
+  w.backward.sum_statistics_over_rows(rms ? 1 : 2);
+  if (rms && w.s.software.composite_operators) return composite_rms_norm(w);
+  w.forward.touch(bytes * 2);
+  // Reads the gradient and the input twice: once for the input's gradient, once for the parameters'.
+  w.backward.touch(bytes * 5, 2);
+}
+
 }  // namespace
 
 void norm(Writer& w) {
-  const StackSizes& z = w.z;
-  const double elements = z.residual * d(z.element);
   w.begin(Kind::residual_branch);
-  w.backward.touch(elements * 3);
-
-  // Sums of a token's values and of their squares, or of these alone.
-  const bool rms = layer_style(w.s.model).rms_norm;
-  const int numbers = rms ? 1 : 2;
-  w.begin(rms ? Kind::rms_norm : Kind::layer_norm);
-  w.owns(d(layer_style(w.s.model).norm_parameters) * d(z.width));
-  w.forward.sum_statistics_over_rows(numbers);
-  w.forward.touch(elements * 2);
-  // Reads the gradient and the input twice: once for the input's gradient, once for the parameters'.
-  w.backward.sum_statistics_over_rows(numbers);
-  w.backward.touch(elements * 5, 2);
+  w.backward.touch(w.z.residual * d(w.z.element) * 3);
+  layer_or_rms_norm(w);
 }
 
 void plain_norm(Writer& w) {
-  const LayerStyle style = layer_style(w.s.model);
-  w.begin(style.rms_norm ? Kind::rms_norm : Kind::layer_norm);
-  w.owns(d(style.norm_parameters) * d(w.z.width));
-  w.forward.sum_statistics_over_rows(style.rms_norm ? 1 : 2);
-  w.forward.touch(w.z.residual * 2 * d(w.z.element));
-  w.backward.touch(w.z.residual * 5 * d(w.z.element), 2);
+  layer_or_rms_norm(w);
   w.saves(w.z.residual * d(w.z.element));
 }
 

@@ -391,6 +391,7 @@ TEST(EveryKey, OfTheSoftwareIsStored) {
   EXPECT_EQ(software.attention_by, schedules::KernelMaker::cudnn);
   EXPECT_EQ(software.elementwise_by, schedules::KernelMaker::pytorch);
   EXPECT_FALSE(software.fused_bias_gelu);
+  EXPECT_TRUE(software.composite_operators);
   EXPECT_FALSE(software.fused_bias_dropout_add);
   EXPECT_TRUE(software.grouped_multiply);
   EXPECT_EQ(software.grouped_multiply_launch, microseconds(9));

@@ -37,6 +37,20 @@ TEST(Fusion, IsFasterAndKeepsNoMoreActivations) {
   EXPECT_LE(all.stages.at(0).memory.activations, none.stages.at(0).memory.activations);
 }
 
+TEST(CompositeOperators, MoveWhatEachOfTheirKernelsMoves) {
+  Scenario s = round_numbers(1);
+  s.model = {"", Family::llama, 16, 2048, 16, 8, 8192, 51200, ""};
+  s.training.attention = Attention::flash;
+  const KernelTraffic fused = kernel_traffic(blocks(s));
+  s.software.composite_operators = true;
+  const KernelTraffic composite = kernel_traffic(blocks(s));
+  // Bytes of an element of 2, forward and backward: RMSNorm 36 and 84, one kernel 4 and 10; positions 20 and 20, of
+  // queries and keys, where one kernel takes values along at 4 and 4; gates 10 and 18, 6 and 10.
+  const double tokens = 1024, norms = 2 * 16 + 1, positions = 16 * (3072 * 40 - 4096 * 8), gates = 16 * 8192 * 12;
+  EXPECT_DOUBLE_EQ(composite.bytes - fused.bytes, tokens * (norms * 2048 * 106 + positions + gates));
+  EXPECT_EQ(composite.launches - fused.launches, norms * (7 + 14) + 16 * (4 + 4) + 16 * (1 + 2));
+}
+
 TEST(FlashAttention, NeverHasTheScoresInMemory) {
   // Both traffic and what is kept: 5as^2 b less to keep but a float a row; the scores' elementwise kernels are gone.
   const Blocks flash = blocks(with(Fusion::all, Attention::flash)), unfused = blocks(with(Fusion::all));
