@@ -144,7 +144,7 @@ function summary(document: Document, parts: Part[], [a, b]: [string, string]): H
   return h("section", { "data-title": "Summary" }, h("h2", {}, "Summary"), ...tight, h("div", { class: "cards" },
     side("a", a, document.a), side("b", b, document.b),
     card("B - A", signed(document.difference_s, seconds), signedPercent(document.difference_s / document.a.step_time_s)),
-    largest && largest.difference_ps !== 0 ? card("Largest part of it", signed(largest.difference_s, seconds), largest.title) : null));
+    largest && largest.difference_ps !== 0 ? card("Largest part of it", signed(largest.difference_s, seconds), named(largest)) : null));
 }
 
 /** What the scenario of a side says that the other does not; empty where that is much, or unknown. */

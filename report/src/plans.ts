@@ -65,7 +65,7 @@ function heatMap(plans: Plan[]): HTMLElement {
   x.addEventListener("change", draw);
   y.addEventListener("change", draw);
   draw();
-  return h("div", {}, h("div", { class: "tools" }, h("label", { for: "axis-y" }, "Rows "), y, h("label", { for: "axis-x" }, " Columns "), x), box);
+  return h("div", {}, h("div", { class: "tools" }, h("span", {}, h("label", { for: "axis-y" }, "Rows "), y), h("span", {}, h("label", { for: "axis-x" }, "Columns "), x)), box);
 }
 
 function front(plans: Plan[]): HTMLElement {
