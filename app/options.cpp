@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <sstream>
 
 #include "app/help_text.h"
 #include "app/output.h"
@@ -76,9 +75,7 @@ std::optional<po::variables_map> parse_options(const std::vector<std::string>& w
   }
   if (values.count("help") != 0) {
     if (const Terminal shown = terminal(); shown.is_one) show_tables_on(shown);
-    std::ostringstream text;
-    text << usage_text(line.usage) << "\n" << options;
-    write_output("", text.str());
+    write_output("", usage_text(line.usage) + "\n" + options_text(options));
     return std::nullopt;
   }
   refuse_empty(values, all);

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <fstream>
-#include <nlohmann/json.hpp>
 
 #include "app/asked.h"
 #include "app/command.h"
@@ -9,8 +8,8 @@
 #include "app/forecast_side.h"
 #include "app/logged_side.h"
 #include "app/output.h"
-#include "app/report/json_text.h"
 #include "app/report/page.h"
+#include "app/report/recorded_detail_json.h"
 #include "app/report/run_part.h"
 #include "app/report/terminal.h"
 #include "app/report_asked.h"
@@ -124,20 +123,26 @@ std::array<SideAsked, 2> sides_asked(const boost::program_options::variables_map
   return sides;
 }
 
-/// The comparison, and behind it each side that was forecast, with all that is drawn of its step. `document`: the
-/// comparison as JSON.
-std::string diff_page(std::string document, std::array<std::optional<Answer>, 2>& answers) {
+/// The comparison, and behind it each side that was forecast, with all that is drawn of its step. A side that was
+/// recorded is drawn in the comparison alone. `document`: the comparison as JSON.
+std::string diff_page(std::string document, std::array<std::optional<Answer>, 2>& answers,
+                      const std::array<std::optional<DiffSide>, 2>& told) {
   std::vector<PagePart> parts{{.kind = "diff", .title = "A against B", .document = std::move(document)}};
-  nlohmann::ordered_json places = nlohmann::ordered_json::object();
+  std::string sides;
   for (std::size_t i = 0; i < 2; ++i) {
-    if (!answers[i]) continue;
-    std::vector<Answer> one;
-    one.push_back(std::move(*answers[i]));
-    add_bands(one, measured_residuals());
-    places[i == 0 ? "a" : "b"] = parts.size();
-    parts.push_back(run_part(one));
+    std::string side;
+    if (answers[i]) {
+      std::vector<Answer> one;
+      one.push_back(std::move(*answers[i]));
+      add_bands(one, measured_residuals());
+      side = std::to_string(parts.size());
+      parts.push_back(run_part(one));
+    } else if (told[i]->trace && !told[i]->trace->rows.empty()) {
+      side = recorded_detail_json(*told[i]->trace);
+    }
+    if (!side.empty()) sides += (sides.empty() ? "{" : ",") + std::string(i == 0 ? "\"a\":" : "\"b\":") + side;
   }
-  if (!places.empty()) parts.front().detail = json_text(places, -1);
+  if (!sides.empty()) parts.front().detail = sides + "}";
   return html_page(parts);
 }
 
@@ -154,6 +159,7 @@ int tell_difference(const std::vector<std::string>& words) {
   if (const std::string device = word(*values, "device"); !device.empty())
     choice.device = number_asked(device, "--device");
   choice.steps = std::max(1u, parse_count(word(*values, "steps"), "--steps", kMostStepsInATrace));
+  choice.rows = !page.empty();
   std::optional<std::uint32_t> stage;
   if (const std::string asked = word(*values, "stage"); !asked.empty()) stage = number_asked(asked, "--stage");
 
@@ -173,7 +179,7 @@ int tell_difference(const std::vector<std::string>& words) {
   if (a.step == Time{} || b.step == Time{}) throw InputError("stepcast diff", "found a step of no length");
   const StepDifference different = difference(a, b, stage);
   std::vector<NewFile> files;
-  if (!page.empty()) files.push_back({page, diff_page(diff_json(a, b, different), answers)});
+  if (!page.empty()) files.push_back({page, diff_page(diff_json(a, b, different), answers, told)});
   files.push_back({word(*values, "output"), format == Format::json  ? diff_json(a, b, different)
                                             : format == Format::csv ? diff_csv(a, b, different)
                                                                     : diff_table(a, b, different, terminal().width)});

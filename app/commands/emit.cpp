@@ -30,7 +30,7 @@ CommandLine emit_line() {
           "file or FSDP. Comments say what each line stands for, how to launch it, and what you have to fill in.\n"
           "docs/launch-lines.md says more; stepcast import goes the other way.\n\n"
           "  stepcast emit scenarios/quickstart.yaml --to megatron --output train.sh\n"
-          "  stepcast emit scenarios/well-known/torchtitan-llama-3-70b-256-h100.yaml --to torchtitan\n\n"
+          "  stepcast emit scenarios/llama3-70b-64-h100.yaml --to megatron-bridge\n\n"
           "Exit status 2: the framework has nothing for a key of the plan; the message names it.",
       .options = options,
       .formats = {},

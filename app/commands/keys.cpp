@@ -9,6 +9,7 @@
 #include "app/options.h"
 #include "app/output.h"
 #include "app/report/json_text.h"
+#include "app/report/paragraph.h"
 #include "app/report/text_table.h"
 #include "language/configs/cluster.h"
 #include "language/configs/config_folders.h"
@@ -164,9 +165,9 @@ std::string markdown(const std::vector<Section>& sections) {
 std::string table(const std::vector<Section>& sections) {
   if (sections.size() == 1 && sections.front().keys.size() == 1) {
     const auto& [path, key] = sections.front().keys.front();
-    std::string out = fmt::format("{}\n  value    {}\n", path, language::expected(key->type));
-    if (!key->fallback.empty()) out += fmt::format("  default  {}\n", key->fallback);
-    return key->help.empty() ? out : out + fmt::format("  {}\n", help(sections.front(), *key));
+    std::string out = path + "\n" + shown_line("  value    ", language::expected(key->type), 9);
+    if (!key->fallback.empty()) out += shown_line("  default  ", key->fallback, 9);
+    return key->help.empty() ? out : out + shown_line("  ", help(sections.front(), *key), 0);
   }
   std::string out;
   for (const Section& section : sections) {

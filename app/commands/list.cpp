@@ -9,6 +9,7 @@
 #include "app/options.h"
 #include "app/output.h"
 #include "app/report/json_text.h"
+#include "app/report/paragraph.h"
 #include "app/report/text_table.h"
 #include "language/configs/config_folders.h"
 #include "language/core/file_text.h"
@@ -113,9 +114,11 @@ int list_kinds(const language::Library& library, Format format, const std::strin
     rows.push_back({{"kind", kind.name}, {"names", names}, {"summary", kind.summary}});
     table.add({std::string(kind.name), std::to_string(names), std::string(kind.summary)});
   }
-  write_output(
-      output,
-      show(rows, table.text() + "\n'stepcast list KIND' names them, 'stepcast show NAME' tells all of one.\n", format));
+  write_output(output,
+               show(rows,
+                    table.text() + "\n" +
+                        shown_lines("'stepcast list KIND' names them, 'stepcast show NAME' tells all of one.\n"),
+                    format));
   return kDone;
 }
 
@@ -125,16 +128,18 @@ CommandLine list_line() {
   options.add_options()("format", po::value<std::string>()->default_value("table"), "table, json or csv")(
       "output", po::value<std::string>()->default_value("", ""), "write to this file instead of standard output");
   std::string kinds;
-  for (const CatalogueKind& kind : catalogue()) kinds += (kinds.empty() ? "" : "|") + std::string(kind.name);
-  return {"usage: stepcast list [" + kinds +
-              "] [OPTIONS]\n\n"
-              "Names what scenarios and options can choose from, with a line each; without a kind, how many there are "
-              "of each.\n"
-              "Files of your own are listed with the library's (docs/own-files.md). Exit status 1: a file could not be "
-              "read.\n\n"
-              "  stepcast list gpus\n"
-              "  stepcast list models --format json",
-          options};
+  for (const CatalogueKind& kind : catalogue()) kinds += (kinds.empty() ? "" : ", ") + std::string(kind.name);
+  return {
+      "usage: stepcast list [KIND] [OPTIONS]\n\n"
+      "Names what scenarios and options can choose from, with a line each; without a kind, how many there are of "
+      "each.\nKinds: " +
+          kinds +
+          ".\n"
+          "Files of your own are listed with the library's (docs/own-files.md). Exit status 1: a file could not be "
+          "read.\n\n"
+          "  stepcast list gpus\n"
+          "  stepcast list models --format json",
+      options};
 }
 
 int list(const std::vector<std::string>& words) {

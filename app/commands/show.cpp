@@ -19,6 +19,7 @@
 #include "language/core/stated.h"
 #include "language/core/streams.h"
 #include "language/core/yaml.h"
+#include "language/scenario.h"
 #include "sim/in_quotes.h"
 #include "sim/input_error.h"
 
@@ -67,9 +68,9 @@ bool has(const std::vector<std::string>& names, const std::string& name) {
 
 bool names_file(const std::string& word) { return word.ends_with(".yaml") || word.ends_with(".yml"); }
 
-/// Top-level keys of a file that a kind knows.
-std::size_t known_keys(const language::Node& file, const CatalogueKind& kind) {
-  const std::vector<language::KeyInfo>& keys = kind.schema().keys;
+/// Top-level keys of a file that a schema knows.
+std::size_t known_keys(const language::Node& file, const language::Schema& schema) {
+  const std::vector<language::KeyInfo>& keys = schema.keys;
   return static_cast<std::size_t>(std::ranges::count_if(file.entries, [&](const language::Entry& entry) {
     return std::ranges::any_of(keys, [&](const language::KeyInfo& key) {
       return key.path == entry.key || key.path.starts_with(entry.key + ".");
@@ -93,12 +94,16 @@ Subject file_subject(const std::string& word, language::Library& library) {
     } catch (const InputError&) {
       reads = false;
     }
-    const std::tuple fits{reads, known_keys(file, kind)};
+    const std::tuple fits{reads, known_keys(file, kind.schema())};
     if (fits > most) {
       most = fits;
       best = &kind;
     }
   }
+  if (!std::get<bool>(most) && known_keys(file, language::scenario_schema()) > std::get<std::size_t>(most))
+    throw InputError(shown,
+                     "found a scenario, which 'stepcast run' forecasts; expected a file of a GPU, node, link, "
+                     "fabric, cluster, model, software stack or profile");
   if (best == nullptr)
     throw InputError(shown,
                      "found no key that a GPU, node, link, fabric, cluster, model, software stack or profile has");

@@ -79,7 +79,7 @@ int validate(const std::vector<std::string>& words) {
   if (!residuals.empty()) files.push_back({residuals, residuals_csv(comparison)});
   if (!page.empty()) {
     const PagePart part{
-        .kind = "validate", .title = "predicted beside measured", .document = validate_json(comparison)};
+        .kind = "validate", .title = "Predicted beside measured", .document = validate_json(comparison)};
     files.push_back({page, html_page({&part, 1})});
   }
   files.push_back({asked->output, !against.empty()                ? moved_table(comparison, old)

@@ -28,13 +28,31 @@ class TextTable {
   /// as wide as they can be.
   void draw_bars(std::size_t beside, std::vector<Bar> bars);
 
-  /// Title line and rows, each ended by a newline and without trailing blanks. A table that is wider than the terminal
-  /// stands in several blocks, one below the other, each beginning with the first column. Words of a block's last
-  /// column that stands left go on in lines of their own.
+  /// Title line and rows, each ended by a newline and without trailing blanks. On a terminal that is narrower, words of
+  /// columns that stand left go on in lines of their own, or below the row where little room is left beside it. What is
+  /// wider even so stands in several panels, one below the other, each beginning with the first column.
   std::string text(std::string_view indent = "") const;
 
  private:
+  /// Columns first, ..., end - 1 behind column 0, as they are shown.
+  struct Panel {
+    std::size_t first = 0, end = 0;
+    std::vector<std::size_t> widths{};  ///< of all columns of the table
+    std::vector<std::size_t> below{};   ///< columns whose words stand below the row
+  };
   std::vector<std::size_t> widths() const;
+  bool has_bars() const;
+  bool holds_words(std::size_t column) const;
+  /// Below which words of a column are not wrapped.
+  std::size_t least_width(std::size_t column, std::size_t natural) const;
+  Panel panel_from(std::size_t first, std::size_t indent, const std::vector<std::size_t>& natural) const;
+  /// Makes a panel no wider than the terminal, as far as its words allow.
+  void fit(Panel& panel, std::size_t indent) const;
+  /// Shares the terminal out among columns of words before `end`; false where that is too little, and the widths are
+  /// no longer those that were. `wide`: of the panel so far.
+  bool share(Panel& panel, std::size_t end, std::size_t wide, std::size_t least_of_last) const;
+  std::string line(const Panel& panel, std::string_view indent, std::optional<std::size_t> row,
+                   double longest_bar) const;
 
   std::vector<Column> columns_;
   std::vector<std::vector<std::string>> rows_;

@@ -33,6 +33,10 @@ TracePart part_by_name(std::string_view kernel) {
       "welford",       "histogram",     "arange",     "mask",      "quant",      "scale",      "im2col",    "col2im"};
   std::string lower(kernel);
   std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  // Many kernels are named after a lambda of C++, which is no LAMB.
+  constexpr std::string_view kLambda = "lambda";
+  for (std::size_t at = lower.find(kLambda); at != lower.npos; at = lower.find(kLambda, at))
+    lower.erase(at, kLambda.size());
   if (holds_any(lower, kOptimizer)) return TracePart::optimizer;
   return holds_any(lower, kMemoryBound) ? TracePart::memory_bound : TracePart::unclassed;
 }
@@ -132,11 +136,50 @@ const TracedStep& chosen(const std::vector<TracedStep>& steps, const std::option
   throw InputError("", "found no step " + in_quotes(*name) + ", expected " + has);
 }
 
+/// What ran when, for those who draw it; nothing is kept where nobody asks.
+class TracedRows {
+ public:
+  TracedRows(const KernelLog& log, const TracedStep& step, bool asked) : log_(log), begin_(step.from), asked_(asked) {}
+
+  /// In order of their beginnings. What begins on a stream before the one ahead has ended is told from there on.
+  void add(const KernelSpan& span, TracePart part, Time from, Time to) {
+    if (!asked_) return;
+    std::vector<TracedStretch>& row = streams_[span.stream];
+    if (!row.empty()) from = std::max(from, begin_ + row.back().start + row.back().duration);
+    if (from >= to) return;
+    const auto [known, fresh] = places_.try_emplace(span.name, static_cast<std::uint32_t>(kernels_.size()));
+    if (fresh) kernels_.push_back(log_.names[span.name]);
+    row.push_back({part, known->second, from - begin_, to - from});
+  }
+  void add_as_whole(TracePart part, Time from, Time to) {
+    if (!asked_) return;
+    if (!whole_.empty() && whole_.back().part == part)
+      whole_.back().duration += to - from;
+    else
+      whole_.push_back({part, {}, from - begin_, to - from});
+  }
+  void move_to(StepTrace& out) {
+    if (!asked_) return;
+    out.rows.push_back({{}, std::move(whole_)});
+    for (auto& [stream, stretches] : streams_) out.rows.push_back({stream, std::move(stretches)});
+    out.kernels = std::move(kernels_);
+  }
+
+ private:
+  const KernelLog& log_;
+  const Time begin_;
+  const bool asked_;
+  std::vector<TracedStretch> whole_;
+  std::map<std::uint32_t, std::vector<TracedStretch>> streams_;
+  std::map<std::uint32_t, std::uint32_t> places_;  ///< of the log's names among `kernels_`
+  std::vector<std::string> kernels_;
+};
+
 /// Sweeps over a step and gives each moment to the first part that is at work then.
 class Sweep {
  public:
-  Sweep(const DeviceSpans& spans, const KernelLog& log, const TracedStep& step, StepTrace& out)
-      : spans_(spans), log_(log), step_(step), optimizer_(log.marks), out_(out) {}
+  Sweep(const DeviceSpans& spans, const KernelLog& log, const TracedStep& step, bool rows, StepTrace& out)
+      : spans_(spans), log_(log), step_(step), optimizer_(log.marks), rows_(log, step, rows), out_(out) {}
 
   void run() {
     collect();
@@ -150,6 +193,7 @@ class Sweep {
     }
     give(now, step_.to);
     for (std::size_t i = 0; i < keys_.size(); ++i) out_.collectives[i].exposed = exposed_[i];
+    rows_.move_to(out_);
   }
 
  private:
@@ -203,6 +247,7 @@ class Sweep {
         out_.collectives[number].total += to - from;
       }
       if (part == TracePart::copy) slot = static_cast<std::uint32_t>(running_.size() - 1);
+      rows_.add(*span, part, from, to);
       edges_.push_back({from, slot, true});
       edges_.push_back({to, slot, false});
       streams[span->stream] += to - from;
@@ -222,16 +267,19 @@ class Sweep {
     if (from >= to) return;
     const auto first = std::ranges::find_if(running_, [](std::int64_t n) { return n > 0; });
     if (first == running_.end()) {
-      add(waits_for_host(from, to) ? TracePart::host : TracePart::idle, to - from);
+      add(waits_for_host(from, to) ? TracePart::host : TracePart::idle, from, to);
       return;
     }
     const auto slot = static_cast<std::uint32_t>(first - running_.begin());
-    if (slot < kFirstCollective) return add(static_cast<TracePart>(slot), to - from);
-    if (slot + 1 == running_.size()) return add(TracePart::copy, to - from);
+    if (slot < kFirstCollective) return add(static_cast<TracePart>(slot), from, to);
+    if (slot + 1 == running_.size()) return add(TracePart::copy, from, to);
     exposed_[slot - kFirstCollective] += to - from;
-    add(TracePart::communication, to - from);
+    add(TracePart::communication, from, to);
   }
-  void add(TracePart part, Time time) { out_.parts[static_cast<std::size_t>(part)] += time; }
+  void add(TracePart part, Time from, Time to) {
+    out_.parts[static_cast<std::size_t>(part)] += to - from;
+    rows_.add_as_whole(part, from, to);
+  }
 
   /// Whether what begins first from `to` on was launched after `from`.
   bool waits_for_host(Time from, Time to) const {
@@ -243,6 +291,7 @@ class Sweep {
   const KernelLog& log_;
   const TracedStep& step_;
   const OptimizerRanges optimizer_;
+  TracedRows rows_;
   StepTrace& out_;
   std::map<std::pair<std::uint32_t, KernelClass>, TracePart> parts_by_name_;
   std::map<Key, std::uint32_t> keys_;  ///< numbers of the collectives
@@ -286,8 +335,9 @@ StepTrace step_trace(const KernelLog& log, const TraceChoice& choice) {
   const TracedStep& step = chosen(out.steps, choice.step);
   out.name = step.name;
   out.length = step.to - step.from;
-  Sweep(spans, log, step, out).run();
-  divide(out, step.name.empty() ? choice.steps : 1);
+  const std::uint32_t told_as_one = step.name.empty() ? choice.steps : 1;
+  Sweep(spans, log, step, choice.rows && told_as_one == 1, out).run();
+  divide(out, told_as_one);
   return out;
 }
 

@@ -40,6 +40,19 @@ struct StreamTime {
   Time busy{};
 };
 
+/// What ran, or of the GPU as a whole what counted, at a stretch. Its time is counted from the step's beginning.
+struct TracedStretch {
+  TracePart part{};
+  std::optional<std::uint32_t> kernel{};  ///< place in StepTrace::kernels; none: of the GPU as a whole
+  Time start{}, duration{};
+};
+
+/// A stream, or the GPU as a whole: stretches in order of time, which do not overlap.
+struct TracedRow {
+  std::optional<std::uint32_t> stream{};  ///< none: the GPU as a whole, each moment told once
+  std::vector<TracedStretch> stretches{};
+};
+
 /// A step that a trace has whole.
 struct TracedStep {
   std::string name;  ///< "ProfilerStep#7"; empty: all of the trace
@@ -57,6 +70,8 @@ struct StepTrace {
   std::vector<TracedCollective> collectives;
   std::vector<StreamTime> streams;
   std::vector<KernelTotal> unclassed;  ///< the kernels of that part, largest total first
+  std::vector<TracedRow> rows;         ///< where they are asked for: of the GPU as a whole, then of each stream
+  std::vector<std::string> kernels;    ///< names of what `rows` has
   Time part(TracePart which) const { return parts[static_cast<std::size_t>(which)]; }
 };
 
@@ -65,6 +80,7 @@ struct TraceChoice {
   std::optional<std::string> step{};      ///< "ProfilerStep#7" or "7"; none: the one of median length
   std::optional<std::uint32_t> device{};  ///< none: the first
   std::uint32_t steps = 1;                ///< that a trace without marks holds: the mean of them is told
+  bool rows = false;                      ///< tell what ran when; of a mean there is no such thing
 };
 
 /// Where the time of a step of a real run went. A step begins with the first thing on the GPU that was launched after

@@ -28,6 +28,17 @@ export function axis(more: Axis): Axis {
   };
 }
 
+/** What colours stand for, in lines that break where the page ends. `wait`: drawn as a thin bar. */
+export function legend(entries: { title: string; colour: () => string; wait?: boolean }[]): HTMLElement {
+  return h("ul", { class: "legend" }, ...entries.map(({ title, colour, wait }) => {
+    const swatch = h("i", { class: wait ? "swatch wait" : "swatch" });
+    const paint = (): void => swatch.style.setProperty("--swatch", colour());
+    paint();
+    onTheme(paint);
+    return h("li", {}, swatch, title);
+  }));
+}
+
 /** Least, most and ticks of an axis, so that ticks are round numbers of the largest of these units that is below its length. */
 function roundTicks(low: number, high: number, units: number[]): Axis {
   const unit = units.find((each) => high - low >= 2 * each) ?? units[units.length - 1];

@@ -1,7 +1,7 @@
 // How two steps differ: the way from A to B part by part, both beside each other, and what was asked of each.
 import { axis, byteTicks, chart, timeTicks } from "./chart";
 import { h, scrolled, section, type Child } from "./dom";
-import type { Detail, Document } from "./results";
+import type { Document, Drawn } from "./results";
 import { card } from "./run";
 import { table } from "./table";
 import { bytes, percent, seconds, signed, signedPercent } from "./text";
@@ -21,6 +21,9 @@ function callSides(document: Document): [string, string] {
 }
 
 const longNames = { width: 190, overflow: "break", lineHeight: 14 };
+
+/** A part by its group where its own name says too little. */
+const named = (part: Part): string => (part.group === "compute" ? part.title : `${part.group}: ${part.title}`);
 
 /** The way from a first value to a last one, a bar for each part of the difference. `ticks`: of an axis. */
 function waterfall(about: string, ends: [string, string], from: number, parts: { title: string; difference: number }[], show: (value: number) => string, ticks: typeof timeTicks): HTMLElement {
@@ -58,7 +61,7 @@ function sideBySide(parts: Part[], [a, b]: [string, string]): HTMLElement {
     grid: { left: 8, right: 30, top: 36, bottom: 28, containLabel: true },
     tooltip: { trigger: "axis", axisPointer: { type: "shadow" }, valueFormatter: (value: unknown) => seconds(value as number) },
     xAxis: axis({ type: "value", axisLabel: { formatter: seconds, hideOverlap: true } }),
-    yAxis: axis({ type: "category", inverse: true, data: shown.map((part) => part.title), axisLabel: { ...longNames, interval: 0 } }),
+    yAxis: axis({ type: "category", inverse: true, data: shown.map(named), axisLabel: { ...longNames, interval: 0 } }),
     series: ([[a, "a_s", palette.blue], [b, "b_s", palette.orange]] as const).map(([name, key, color]) => ({ name, type: "bar", barCategoryGap: "30%", itemStyle: { color }, data: shown.map((part) => part[key]) })),
   }));
 }
@@ -141,25 +144,42 @@ function summary(document: Document, parts: Part[], [a, b]: [string, string]): H
   return h("section", { "data-title": "Summary" }, h("h2", {}, "Summary"), ...tight, h("div", { class: "cards" },
     side("a", a, document.a), side("b", b, document.b),
     card("B - A", signed(document.difference_s, seconds), signedPercent(document.difference_s / document.a.step_time_s)),
-    largest && largest.difference_ps !== 0 ? card("Largest part of it", signed(largest.difference_s, seconds), largest.title) : null));
+    largest && largest.difference_ps !== 0 ? card("Largest part of it", signed(largest.difference_s, seconds), named(largest)) : null));
 }
 
-/** `details`: of the sides that were forecast with all that is drawn. */
-export function diff(document: Document, details: (Detail | null)[]): HTMLElement[] {
+/** What the scenario of a side says that the other does not; empty where that is much, or unknown. */
+export function sideSays(document: Document, letter: "a" | "b"): string {
+  const keys = (document.keys ?? []) as Document[];
+  return keys.length > 2 ? "" : keys.map((key) => `${key.key} ${key[letter] ?? "by default"}`).join(", ");
+}
+
+/** What the timelines of the sides show. */
+function timelinesAbout(drawn: Drawn[]): string {
+  const recorded = drawn.some((each) => each.kernels), forecast = drawn.some((each) => !each.kernels);
+  return [
+    forecast && `${recorded ? "Of the forecast: what" : "What"} the first GPU of each stage does when.`,
+    recorded && `${forecast ? "Of the trace: what" : "What"} its GPU does when, by class of kernel. Compute counts before communication, and communication before copies.`,
+    drawn.length > 1 && "Both have one scale, and move and zoom together.", "A thin bar is a wait.",
+    ...drawn.map(({ stretches: { until_ns: cut }, kernels }) => typeof cut === "number" && `The ${kernels ? "trace" : "forecast"} has more than a page holds: its first ${seconds(cut / 1e9)} are here.`),
+  ].filter(Boolean).join(" ");
+}
+
+/** `details`: what is drawn of each side, where something is. */
+export function diff(document: Document, details: (Drawn | null)[]): HTMLElement[] {
   const parts = document.parts as Part[], words = callSides(document);
   const several = document.a.stages > 1 || document.b.stages > 1 ? " Of several stages it is the mean." : "";
   const memory = (document.memory ?? []) as Document[];
   const held = (key: string): number => memory.reduce((sum, kind) => sum + (kind[key] as number), 0);
   const keys = document.keys as Document[] | null;
-  const drawn = details.flatMap((detail, i) => (detail ? [{ title: `${"AB"[i]}: ${[document.a, document.b][i].name}`, detail }] : []));
+  const drawn = details.flatMap((detail, i) => (detail ? [{ title: `${"AB"[i]}: ${[[document.a, document.b][i].name, sideSays(document, i === 0 ? "a" : "b")].filter(Boolean).join(", ")}`, detail }] : []));
   const planned = plans(document, words);
   const out: Child[] = [
     summary(document, parts, words),
     section("From A to B", `What makes the step of A that of B: each part by which it is longer or shorter.${several} The axis begins where it shows the parts, not always at 0.`,
-      waterfall("From the step of A to that of B, part by part", [`A${words[0] === "A" ? "" : `, ${words[0]}`}`, `B${words[1] === "B" ? "" : `, ${words[1]}`}`], document.a.step_time_s, parts.map((part) => ({ title: part.title, difference: part.difference_s })), seconds, timeTicks)),
+      waterfall("From the step of A to that of B, part by part", [`A${words[0] === "A" ? "" : `, ${words[0]}`}`, `B${words[1] === "B" ? "" : `, ${words[1]}`}`], document.a.step_time_s, parts.map((part) => ({ title: named(part), difference: part.difference_s })), seconds, timeTicks)),
     section("Part by part", `Where the step of each goes.${several}`, sideBySide(parts, words), partsTable(document, parts, words)),
     (document.stages ?? []).length > 1 && section("By stage", "What each stage of B takes more or less than that of A.", byStage(document.stages)),
-    drawn.length > 0 && section(drawn.length > 1 ? "Timelines" : "Timeline", `What the first GPU of each stage does when. ${drawn.length > 1 ? "Both have one scale, and move and zoom together. " : ""}A thin bar is a wait.`, timelines(drawn)),
+    drawn.length > 0 && section(drawn.length > 1 ? "Timelines" : "Timeline", timelinesAbout(drawn.map(({ detail }) => detail)), timelines(drawn)),
     memory.length > 0 && section("Memory", "What the fullest GPU of each side holds, by kind.",
       held("a_bytes") !== held("b_bytes") || memory.some((kind) => kind.difference_bytes !== 0)
         ? waterfall("From the memory of A to that of B, kind by kind", ["A", "B"], held("a_bytes"), memory.map((kind) => ({ title: String(kind.key), difference: kind.difference_bytes })), bytes, byteTicks)

@@ -1,6 +1,6 @@
 import "./style.css";
 import { collective, plan, sensitivity, topology } from "./curves";
-import { diff } from "./diff";
+import { diff, sideSays } from "./diff";
 import { h } from "./dom";
 import { search, sweep } from "./plans";
 import type { Detail, Document, Part, Results, Sides } from "./results";
@@ -16,7 +16,7 @@ function sections(part: Part, parts: Part[]): HTMLElement[] {
     if (part.kind === "run") return run(part.document, part.detail as Detail | null);
     if (part.kind === "diff") {
       const { a, b } = (part.detail ?? {}) as Sides;
-      return diff(part.document, [a, b].map((side) => (side === undefined ? null : (parts[side]?.detail as Detail | null) ?? null)));
+      return diff(part.document, [a, b].map((side) => (typeof side === "number" ? (parts[side]?.detail as Detail | null) : side) ?? null));
     }
     const page = pages[part.kind];
     if (page) return page(part.document);
@@ -29,7 +29,8 @@ function sections(part: Part, parts: Part[]): HTMLElement[] {
 function titleOf(part: Part): string {
   if (part.kind === "diff" && part.document.a && part.document.b) {
     const [a, b] = [part.document.a.name, part.document.b.name];
-    return a === b ? String(a) : `${a} against ${b}`;
+    const says = (letter: "a" | "b"): string => sideSays(part.document, letter);
+    return a !== b ? `${a} against ${b}` : says("a") === "" ? String(a) : `${a}: ${says("a")} against ${says("b")}`;
   }
   const results = part.kind === "run" ? (part.document.results as Document[] | undefined) : undefined;
   return results?.length === 1 && results[0].name ? String(results[0].name) : part.title;
@@ -37,10 +38,11 @@ function titleOf(part: Part): string {
 
 /** What the button says that shows a part: a side of a comparison says which. */
 function tabOf(part: Part, at: number, parts: Part[]): string {
-  if (part.kind === "diff") return `Comparison: ${titleOf(part)}`;
+  if (part.kind === "diff") return "Comparison";
   const sides = parts.flatMap((each) => (each.kind === "diff" ? Object.entries((each.detail ?? {}) as Sides) : []));
-  const letter = sides.find(([, place]) => place === at)?.[0].toUpperCase();
-  return letter ? `${letter}: ${titleOf(part)}` : titleOf(part);
+  const letter = sides.find(([, place]) => place === at)?.[0] as "a" | "b" | undefined;
+  const compared = parts.find((each) => each.kind === "diff");
+  return letter ? `${letter.toUpperCase()}: ${(compared && sideSays(compared.document, letter)) || titleOf(part)}` : titleOf(part);
 }
 
 function start(): void {

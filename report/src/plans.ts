@@ -5,7 +5,7 @@ import type { Document } from "./results";
 import { card } from "./run";
 import { table } from "./table";
 import { bytes, count, percent, seconds } from "./text";
-import { heatStops, nth, palette, theme } from "./theme";
+import { heat, heatStops, nth, palette, readableOn, theme } from "./theme";
 
 interface Plan { settings: Record<string, unknown>; step: number | null; memory: number | null; fits: boolean; error: string; row: Document }
 
@@ -47,15 +47,17 @@ function heatMap(plans: Plan[]): HTMLElement {
     }
     const cells = [...best].map(([key, plan]) => ({ at: key.split(" ").map(Number), plan }));
     const times = cells.filter(({ plan }) => plan.fits && plan.step !== null).map(({ plan }) => plan.step as number);
+    const fastest = Math.min(...times), slowest = Math.max(...times);
+    const readable = (step: number): string => (slowest > fastest ? readableOn(heat((slowest - step) / (slowest - fastest))) : "#fff");
     const cell = ({ at, plan }: { at: number[]; plan: Plan }): object => ({ value: [...at, plan.step ?? 0], plan });
     box.replaceChildren(chart("Step time of plans; those that do not fit are marked", Math.min(Math.max(rows.length * 46 + 120, 220), 760), () => ({
       grid: { left: 8, right: 24, top: 44, bottom: 44, containLabel: true },
       tooltip: { formatter: ({ data }: any) => `${said(data.plan.settings)}\n${data.plan.step === null ? "not simulated" : seconds(data.plan.step)}${data.plan.memory === null ? "" : `, ${bytes(data.plan.memory)}`}${data.plan.error ? `\n${data.plan.error}` : ""}` },
-      visualMap: Math.max(...times) > Math.min(...times) ? { min: Math.min(...times), max: Math.max(...times) + 1e-12, seriesIndex: 0, orient: "horizontal", right: 0, top: 0, calculable: true, itemHeight: 120, itemWidth: 12, inRange: { color: heatStops().reverse() }, formatter: (v: number) => seconds(v), textStyle: { color: theme().soft } } : undefined,
+      visualMap: slowest > fastest ? { min: fastest, max: slowest + 1e-12, seriesIndex: 0, orient: "horizontal", right: 0, top: 0, calculable: true, itemHeight: 120, itemWidth: 12, inRange: { color: heatStops().reverse() }, formatter: (v: number) => seconds(v), textStyle: { color: theme().soft } } : undefined,
       xAxis: axis({ type: "category", data: columns, name: x.value, splitArea: { show: false } }),
-      yAxis: axis({ type: "category", data: rows, name: y.value, nameGap: 46 }),
+      yAxis: axis({ type: "category", data: rows, name: y.value, nameLocation: "end", nameGap: 12, nameTextStyle: { color: theme().soft, align: "left" } }),
       series: [
-        { name: "fits", type: "heatmap", data: cells.filter(({ plan }) => plan.fits && plan.step !== null).map(cell), label: { show: cells.length <= 80, formatter: ({ data }: any) => seconds(data.plan.step), color: "#fff", textBorderColor: "#111", textBorderWidth: 2 }, itemStyle: { borderColor: theme().surface, borderWidth: 2 } },
+        { name: "fits", type: "heatmap", data: cells.filter(({ plan }) => plan.fits && plan.step !== null).map((each) => ({ ...cell(each), label: { color: readable(each.plan.step as number) } })), label: { show: cells.length <= 80, formatter: ({ data }: any) => seconds(data.plan.step) }, itemStyle: { borderColor: theme().surface, borderWidth: 2 } },
         { name: "does not fit", type: "scatter", symbol: "path://M0,0 L10,10 M10,0 L0,10", symbolSize: 14, itemStyle: { color: "transparent", borderColor: palette.vermilion, borderWidth: 2 }, data: cells.filter(({ plan }) => !plan.fits || plan.step === null).map(cell) },
       ],
     })));
@@ -63,7 +65,7 @@ function heatMap(plans: Plan[]): HTMLElement {
   x.addEventListener("change", draw);
   y.addEventListener("change", draw);
   draw();
-  return h("div", {}, h("div", { class: "tools" }, h("label", { for: "axis-y" }, "Rows "), y, h("label", { for: "axis-x" }, " Columns "), x), box);
+  return h("div", {}, h("div", { class: "tools" }, h("span", {}, h("label", { for: "axis-y" }, "Rows "), y), h("span", {}, h("label", { for: "axis-x" }, "Columns "), x)), box);
 }
 
 function front(plans: Plan[]): HTMLElement {

@@ -13,10 +13,16 @@ export interface Line {
 export interface Pass { pass: string; compute_s: number; exposed_s: number; lines: Line[] }
 export interface Block { name: string; parameters: number; saved_bytes: number; passes: Pass[] }
 export interface DerivedStage { stage: number; blocks: number[]; micro_batches: number; compute_s: number; exposed_s: number; more_compute_s: number; more_exposed_s: number }
-export interface Detail {
-  step_s: number; streams: string[]; doings: Named[]; time_parts: Named[]; memory_kinds: Named[]; schedule: string;
-  gpu: { name: string; source: string; memory_bytes: number };
+/** What a timeline draws: of a forecast, or of a recorded step, which has kernels where a forecast has traffic. */
+export interface Drawn {
+  step_s: number; streams: string[]; doings: Named[];
   stretches: { kinds: [number, number, number, number][]; rows: { stage: number; stream: number; packed: string }[]; until_ns: number | null };
+  traffic?: Traffic[];
+  device?: number; kernels?: string[]; // of a recorded step
+}
+export interface Detail extends Drawn {
+  time_parts: Named[]; memory_kinds: Named[]; schedule: string;
+  gpu: { name: string; source: string; memory_bytes: number };
   memory: { stage: number; parts: number | null; at_s: number[]; activations_bytes: number[] }[];
   traffic: Traffic[];
   links: { devices: string[]; rows: LinkRow[]; left_out: number };
@@ -27,8 +33,8 @@ export interface StageResult { stage: number; layers: number; in_flight: number;
 
 /** Documents come from files: whatever lacks is told where it is drawn. */
 export type Document = Record<string, any>;
-/** Of a comparison: which parts of the page are its sides. */
-export interface Sides { a?: number; b?: number }
+/** Of a comparison: which part of the page a side is, or what is drawn of it where it was recorded. */
+export interface Sides { a?: number | Drawn; b?: number | Drawn }
 export interface Part { kind: string; title: string; document: Document; detail: Detail | Sides | null }
 export interface Results { stepcast: string; parts: Part[] }
 

@@ -1,4 +1,4 @@
-import { axis, byteTicks, chart } from "./chart";
+import { axis, byteTicks, chart, legend } from "./chart";
 import { derivation } from "./derivation";
 import { h, section } from "./dom";
 import { linksPicture } from "./links";
@@ -57,22 +57,22 @@ function summary(result: Document, detail: Detail | null): HTMLElement {
     notes.length > 0 && h("details", {}, h("summary", {}, "Notes"), h("dl", {}, ...notes.flatMap((note) => [h("dt", {}, note.key), h("dd", {}, note.text)]))));
 }
 
-const colourOfPart = (key: string): string => meaning[key] ?? ({ optimizer: palette.green, bubble: theme().bubble, idle: theme().idle, host: palette.grey, input: "#b3b3b3", checkpoint: "#666666" } as Record<string, string>)[key] ?? theme().soft;
+const colourOfPart = (key: string): string => meaning[key] ?? ({ optimizer: palette.green, bubble: theme().bubble, idle: theme().idle, host: theme().text, input: "#b3b3b3", checkpoint: "#666666" } as Record<string, string>)[key] ?? theme().soft;
 
 /** Where stages' time goes, of one forecast or several: bars of parts that add up to the step. */
 export function timeBars(names: string[], times: Record<string, number>[]): HTMLElement {
   const keys = Object.keys(partName).filter((key) => times.some((time) => (time[key] ?? 0) > 0));
-  return chart("Time of each stage by what it went into", Math.min(Math.max(names.length * 22 + 110, 180), 900), () => ({
-    legend: { data: keys.map((key) => partName[key]) },
-    grid: { left: 8, right: 24, top: 38, bottom: 28, containLabel: true },
+  const longest = Math.max(...times.map((time) => keys.reduce((sum, key) => sum + (time[key] ?? 0), 0)));
+  return h("div", {}, legend(keys.map((key) => ({ title: partName[key], colour: () => colourOfPart(key) }))), chart("Time of each stage by what it went into", Math.min(Math.max(names.length * 22 + 80, 150), 900), () => ({
+    grid: { left: 8, right: 36, top: 8, bottom: 28, containLabel: true },
     tooltip: { trigger: "axis", axisPointer: { type: "shadow" }, valueFormatter: (value: unknown) => seconds(value as number) },
-    xAxis: axis({ type: "value", axisLabel: { formatter: (value: number) => seconds(value) } }),
+    xAxis: axis({ type: "value", max: longest, axisLabel: { formatter: (value: number) => seconds(value), showMaxLabel: false } }),
     yAxis: axis({ type: "category", data: names, inverse: true, axisLabel: { width: 220, overflow: "truncate" } }),
     series: keys.map((key) => ({
       name: partName[key], type: "bar", stack: "all", data: times.map((time) => time[key] ?? 0), barCategoryGap: "18%",
       itemStyle: { color: colourOfPart(key), borderColor: theme().surface, borderWidth: 0.5 },
     })),
-  }));
+  })));
 }
 
 function memory(result: Document, detail: Detail): HTMLElement {
@@ -104,7 +104,7 @@ function memory(result: Document, detail: Detail): HTMLElement {
       grid: { left: 8, right: 24, top: 40, bottom: 62, containLabel: true },
       tooltip: { trigger: "axis", formatter: (points: any[]) => points.filter((point) => point.data).length === 0 ? "" : `${seconds(points[0].data[0])}: ${bytes(Math.max(...points.map((point) => point.data?.[1] ?? 0)))}\n${points.filter((point) => point.data).map((point) => `${point.seriesName} ${bytes(point.data[2])}`).join("\n")}` },
       dataZoom: [{ type: "slider", height: 18, bottom: 8, textStyle: { color: theme().soft }, labelFormatter: (value: number) => seconds(value) }, { type: "inside", zoomOnMouseWheel: "ctrl" }],
-      xAxis: axis({ type: "value", min: 0, max: detail.step_s, axisLabel: { formatter: (value: number) => seconds(value) }, axisPointer: { label: { formatter: ({ value }: { value: number }) => seconds(value) } } }),
+      xAxis: axis({ type: "value", min: 0, max: detail.step_s, axisLabel: { formatter: (value: number) => seconds(value), showMaxLabel: false }, axisPointer: { label: { formatter: ({ value }: { value: number }) => seconds(value) } } }),
       yAxis: axis({ type: "value", ...byteTicks(0, Math.max(detail.gpu.memory_bytes, made.peak) * 1.02), axisLabel: { formatter: (value: number) => bytes(value) } }),
       series: [
         ...[...areas].reverse(),

@@ -1,5 +1,5 @@
 // The packed stretches of a step (app/report/stretch_rows.h), as arrays that a timeline can search.
-import type { Detail } from "./results";
+import type { Drawn } from "./results";
 
 export interface StretchKind { doing: number; virtualStage: number; traffic: number }
 
@@ -34,7 +34,7 @@ function* numbers(packed: string): Generator<number, void> {
 
 const signed = (value: number): number => (value % 2 === 0 ? value / 2 : -(value + 1) / 2);
 
-export function unpack(detail: Detail): Stretches {
+export function unpack(detail: Drawn): Stretches {
   const { kinds: packedKinds, rows: packedRows } = detail.stretches;
   const kinds: StretchKind[] = [];
   const place = new Map<string, number>();

@@ -29,6 +29,11 @@ export const meaning: Record<string, string> = {
   exposed_pipeline: palette.vermilion,
   exposed_data: palette.purple,
   offload: palette.sky,
+  // Kernels of a recorded step: as far as there are enough, other colours than the passes of a forecast beside it.
+  multiplies: palette.purple,
+  attention: palette.orange,
+  memory_bound: palette.sky,
+  copy: palette.yellow,
 };
 
 export interface Theme {
@@ -73,5 +78,10 @@ export function heat(share: number): string {
   const i = Math.min(Math.floor(at), stops.length - 2);
   const mix = stops[i].map((from, k) => Math.round(from + (stops[i + 1][k] - from) * (at - i)));
   return `rgb(${mix.join(",")})`;
+}
+/** Black or white, whichever is read more easily on "rgb(r,g,b)" (its brightness as ITU-R BT.601 weighs it). */
+export function readableOn(colour: string): string {
+  const [r, g, b] = (colour.match(/\d+/g) ?? []).map(Number);
+  return 0.299 * r + 0.587 * g + 0.114 * b > 140 ? "#111" : "#fff";
 }
 export const heatStops = (): string[] => [0, 0.33, 0.66, 1].map(heat);

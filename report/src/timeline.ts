@@ -1,7 +1,8 @@
 // What every stage's streams do when, on a canvas: half a million stretches are moved at the pace of the screen because
 // a frame draws no more than what its pixels can show.
+import { legend } from "./chart";
 import { h } from "./dom";
-import type { Detail } from "./results";
+import type { Drawn } from "./results";
 import { bytes, seconds } from "./text";
 import { meaning, onTheme, theme, type Theme } from "./theme";
 import { firstEndingAfter, unpack, type Row, type Stretches } from "./stretches";
@@ -44,7 +45,7 @@ class Timeline {
   beside: Timeline[] = [];
 
   /** `length`: how much can be seen at most, in ns. */
-  constructor(private readonly detail: Detail, length: number) {
+  constructor(private readonly detail: Drawn, length: number) {
     this.data = unpack(detail);
     this.length = length;
     this.view = { from: 0, to: this.length, top: 0 };
@@ -53,7 +54,7 @@ class Timeline {
       this.all = !this.all;
       streams.setAttribute("aria-pressed", String(this.all));
       this.layOut();
-    } }, "Show communication streams");
+    } }, detail.kernels ? "Show each stream" : "Show communication streams");
     this.element = h("div", { class: "timeline-box" },
       h("div", { class: "tools" }, button("+", "Zoom in", () => this.zoom(0.5)), button("−", "Zoom out", () => this.zoom(2)),
         button("◀", "Earlier", () => this.pan(-0.25)), button("▶", "Later", () => this.pan(0.25)),
@@ -70,18 +71,16 @@ class Timeline {
   private legend(): HTMLElement {
     const used = new Set<number>();
     for (const row of this.data.rows) for (const kind of row.kind) used.add(this.data.kinds[kind].doing);
-    return h("ul", { class: "legend" }, ...[...used].sort((a, b) => a - b).map((doing) => {
+    return legend([...used].sort((a, b) => a - b).map((doing) => {
       const { key, title } = this.detail.doings[doing];
-      const swatch = h("i", { class: isIdle(key) ? "swatch wait" : "swatch" });
-      swatch.style.setProperty("--swatch", this.colour(key, theme()));
-      onTheme(() => swatch.style.setProperty("--swatch", this.colour(key, theme())));
-      return h("li", {}, swatch, title);
+      return { title, colour: () => this.colour(key, theme()), wait: isIdle(key) };
     }));
   }
 
   private colour(key: string, t: Theme): string {
     if (key === "bubble") return t.bubble;
-    if (key === "idle" || key === "host") return t.idle;
+    if (key === "idle") return t.idle;
+    if (key === "host") return t.text;
     if (key === "exposed_pipeline") return meaning.exposed_pipeline;
     if (key === "exposed_data") return meaning.exposed_data;
     return meaning[key] ?? t.soft;
@@ -166,33 +165,46 @@ class Timeline {
     const top = y + (beside ? (tall - high) / 2 : 0);
     let drawn = 0;
     let brush = -1; // what the canvas paints with
+    const owed = new Float64Array(this.detail.doings.length); // time of each kind that narrow stretches had and nothing drawn stands for
+    // Which kind stands for stretches that share pixels: the one that is owed most, so that over many pixels each has its share.
+    const stands = (first: number, end: number, draws: boolean): number => {
+      const last = Math.min(end, first + 32);
+      let sum = 0, most = -1;
+      for (let k = first; k < last; ++k) {
+        const time = row.end[k] - row.start[k];
+        owed[this.data.kinds[row.kind[k]].doing] += time;
+        sum += time;
+      }
+      for (let k = first; k < last; ++k) {
+        const doing = this.data.kinds[row.kind[k]].doing;
+        if (most === -1 || owed[doing] > owed[most]) most = doing;
+      }
+      if (draws) owed[most] -= sum;
+      else for (let k = first; k < last; ++k) owed[this.data.kinds[row.kind[k]].doing] -= row.end[k] - row.start[k];
+      return most;
+    };
     for (let i = firstEndingAfter(row, this.view.from); i < row.start.length && row.start[i] < this.view.to; ) {
       const begin = row.start[i];
-      let end = row.end[i];
-      let shown = i;
+      const shown = i;
+      let end = row.end[i], doing = this.data.kinds[row.kind[i]].doing, alone = true;
+      i += 1;
       if (end - begin < least) {
-        // Too narrow: the longest of those that begin in the same pixel stands for all of them.
-        // Where the same kind goes on in the next pixels they are one rectangle.
-        let next = i;
-        for (let doing = -1, from = begin; ; from += least) {
-          const first = next;
-          next = Math.max(firstEndingAfter(row, from + least), first + 1);
-          let longest = first;
-          for (let k = first; k < Math.min(next, first + 32); ++k) if (row.end[k] - row.start[k] > row.end[longest] - row.start[longest]) longest = k;
-          if (doing === -1) shown = longest;
-          doing = this.data.kinds[row.kind[shown]].doing;
-          end = Math.max(row.end[Math.min(next, row.end.length) - 1], from + perPixel);
-          if (next >= row.start.length || row.start[next] > this.view.to || row.end[next] - row.start[next] >= least || row.start[next] > from + 2 * least) break;
-          let then = next;
-          const past = Math.max(firstEndingAfter(row, from + 2 * least), next + 1);
-          for (let k = next; k < Math.min(past, next + 32); ++k) if (row.end[k] - row.start[k] > row.end[then] - row.start[then]) then = k;
-          if (this.data.kinds[row.kind[then]].doing !== doing) break;
+        // Too narrow: one rectangle for all that begin in the same pixels, and for the next ones where the same kind stands for them.
+        let from = begin;
+        i = Math.max(firstEndingAfter(row, from + least), i);
+        alone = i === shown + 1;
+        doing = stands(shown, i, true);
+        for (;;) {
+          end = Math.max(row.end[i - 1], from + perPixel);
+          from += least;
+          if (i >= row.start.length || row.start[i] > this.view.to || row.end[i] - row.start[i] >= least || row.start[i] > from + least) break;
+          const next = Math.max(firstEndingAfter(row, from + least), i + 1);
+          if (stands(i, next, false) !== doing) break;
+          stands(i, next, true);
+          i = next;
+          alone = false;
         }
-        i = next;
-      } else {
-        i += 1;
       }
-      const doing = this.data.kinds[row.kind[shown]].doing;
       const key = this.detail.doings[doing].key;
       const x = this.x(begin);
       const wide = this.x(end) - x;
@@ -211,17 +223,19 @@ class Timeline {
       drawn += 1;
       if (wide <= 26 || high < 11) continue;
       brush = -1;
-      this.drawLabel(context, row, shown, key, waits, Math.max(x, kNames), Math.min(x + wide, this.width), top + high / 2);
+      this.drawLabel(context, row, shown, doing, waits, alone, Math.max(x, kNames), Math.min(x + wide, this.width), top + high / 2);
     }
     return drawn;
   }
 
-  private drawLabel(context: CanvasRenderingContext2D, row: Row, at: number, key: string, waits: boolean, from: number, to: number, y: number): void {
-    const kind = this.data.kinds[row.kind[at]];
+  private drawLabel(context: CanvasRenderingContext2D, row: Row, at: number, doing: number, waits: boolean, alone: boolean, from: number, to: number, y: number): void {
+    const kind = this.data.kinds[row.kind[at]], { key, title } = this.detail.doings[doing];
     const virtual = kind.virtualStage > 0 ? String.fromCharCode(97 + (kind.virtualStage % 26)) : "";
     const short: Record<string, string> = { forward: "F", backward: "B", weight: "W", together: "FB" };
-    let text = key in short ? `${short[key]}${row.microBatch[at]}${virtual}` : kind.traffic >= 0 ? this.detail.traffic[kind.traffic].name : key.replace("_", " ");
-    if (to - from > 120 && waits) text = this.detail.doings[kind.doing].title;
+    const named = kind.traffic < 0 ? undefined : this.detail.kernels?.[kind.traffic] ?? this.detail.traffic?.[kind.traffic]?.name;
+    let text = key in short ? `${short[key]}${row.microBatch[at]}${virtual}` : named ?? key.replace("_", " ");
+    if (!alone) text = title; // several that are alike
+    else if (to - from > 120 && (waits || (this.detail.kernels && row.stream === 0))) text = title;
     if (context.measureText(text).width > to - from - 6) return;
     if (waits) {
       const t = theme();
@@ -245,9 +259,11 @@ class Timeline {
       const y = kAxis + i * this.rowHeight - this.view.top + this.rowHeight / 2;
       if (y < kAxis + 4) continue;
       context.fillStyle = row.stream === 0 ? t.text : t.soft;
-      context.fillText(row.stream === 0 ? `stage ${row.stage}` : `   ${this.detail.streams[row.stream] ?? row.stream}`, 4, y);
+      context.fillText(row.stream === 0 ? this.nameOf(row) : `   ${this.detail.streams[row.stream] ?? row.stream}`, 4, y);
     }
   }
+
+  private nameOf(row: Row): string { return this.detail.device === undefined ? `stage ${row.stage}` : `GPU ${this.detail.device}`; }
 
   private drawRuler(context: CanvasRenderingContext2D, t: Theme): void {
     const step = tickStep(this.view.to - this.view.from, this.width - kNames);
@@ -289,11 +305,16 @@ class Timeline {
     const row = this.rows[i];
     const kind = this.data.kinds[row.kind[at]];
     const { key, title } = this.detail.doings[kind.doing];
-    const traffic = kind.traffic >= 0 ? this.detail.traffic[kind.traffic] : null;
+    const took = `${seconds((row.end[at] - row.start[at]) / 1e9)}, from ${seconds(row.start[at] / 1e9)} to ${seconds(row.end[at] / 1e9)}`;
+    if (this.detail.kernels) {
+      const kernel = this.detail.kernels[kind.traffic]?.slice(0, 200);
+      return [title, `${this.nameOf(row)}, ${row.stream === 0 ? "whatever stream it is on" : this.detail.streams[row.stream]}`, took, ...(kernel ? [kernel] : [])];
+    }
+    const traffic = this.detail.traffic?.[kind.traffic];
     const what = traffic ? traffic.name : title;
     const batch = isIdle(key) || key === "optimizer" ? "" : traffic && traffic.name !== "send" ? ` ${row.microBatch[at]}` : ` of micro-batch ${row.microBatch[at]}${kind.virtualStage > 0 ? `, virtual stage ${kind.virtualStage}` : ""}`;
     const lines = [`${what}${batch}`, `stage ${row.stage}, ${this.detail.streams[row.stream] ?? ""} stream`,
-      `${seconds((row.end[at] - row.start[at]) / 1e9)}, from ${seconds(row.start[at] / 1e9)} to ${seconds(row.end[at] / 1e9)}`];
+      took];
     if (traffic) {
       lines.push(`${traffic.operation}, ${bytes(traffic.bytes)}${traffic.ranks > 1 ? ` among ${traffic.ranks} ranks` : ""}${traffic.algorithm ? `, ${traffic.algorithm}` : ""}`);
       if (traffic.alone_s > 0) lines.push(`${seconds(traffic.alone_s)} where nothing else is on its links`);
@@ -381,14 +402,14 @@ class Timeline {
   }
 }
 
-const lengthOf = (detail: Detail): number => Math.max((detail.stretches.until_ns ?? 0) || detail.step_s * 1e9, 1);
+const lengthOf = (detail: Drawn): number => Math.max((detail.stretches.until_ns ?? 0) || detail.step_s * 1e9, 1);
 
-export function timeline(detail: Detail): HTMLElement {
+export function timeline(detail: Drawn): HTMLElement {
   return new Timeline(detail, lengthOf(detail)).element;
 }
 
 /** Several below each other, of one scale, which move and zoom together. */
-export function timelines(all: { title: string; detail: Detail }[]): HTMLElement {
+export function timelines(all: { title: string; detail: Drawn }[]): HTMLElement {
   const length = Math.max(...all.map(({ detail }) => lengthOf(detail)));
   const made = all.map(({ detail }) => new Timeline(detail, length));
   for (const each of made) each.beside = made.filter((other) => other !== each);

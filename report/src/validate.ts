@@ -21,8 +21,8 @@ export function validate(document: Document): HTMLElement[] {
       legend: names.length > 1 && names.length <= 14 ? { data: names } : undefined,
       grid: { left: 20, right: 24, top: 56, bottom: 44, containLabel: true },
       tooltip: { formatter: (point: any) => (point.data.row ? `${point.data.row.name}\nmeasured ${seconds(point.data.row.measured_s)}\npredicted ${seconds(point.data.row.predicted_s)} (${signedPercent(point.data.row.error)})\nband ${seconds(point.data.row.low_s)} to ${seconds(point.data.row.high_s)}` : "") },
-      xAxis: axis({ type: "log", name: "measured", min: from, max: to, axisLabel: { formatter: (v: number) => seconds(v) } }),
-      yAxis: axis({ type: "log", name: "predicted", nameGap: 56, min: from, max: to, axisLabel: { formatter: (v: number) => seconds(v) } }),
+      xAxis: axis({ type: "log", name: "measured", min: from, max: to, axisLabel: { formatter: (v: number) => seconds(v), showMaxLabel: false } }),
+      yAxis: axis({ type: "log", name: "predicted", nameGap: 56, min: from, max: to, axisLabel: { formatter: (v: number) => seconds(v), showMaxLabel: false } }),
       series: [
         ...[0.9, 1, 1.1].map((k) => ({ type: "line", silent: true, symbol: "none", data: [[from, from * k], [to, to * k]], lineStyle: { color: theme().soft, width: k === 1 ? 1.5 : 0.7, type: k === 1 ? "solid" : "dashed" } })),
         { type: "custom", silent: true, data: rows.filter((row) => typeof row.low_s === "number").map((row) => [row.measured_s, row.low_s, row.high_s]), itemStyle: { color: theme().soft },

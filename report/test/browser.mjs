@@ -145,14 +145,7 @@ const checks = {
   // The parts add up, both timelines move as one, and each side has a page of its own.
   diff: async (page, name) => {
     await partsAddUp(page, name);
-    const views = () => page.$$eval("canvas.timeline", (all) => all.map((canvas) => canvas.dataset.view));
-    check((await views()).length === 2, `${name}: expected two timelines`);
-    await (await page.$("canvas.timeline")).focus();
-    await page.keyboard.press("+");
-    await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
-    const [a, b] = await views();
-    check(a === b && !a.startsWith("0 "), `${name}: the timelines show ${a} and ${b}, expected a part of the step that is the same`);
-    await page.keyboard.press("0");
+    await timelinesMoveAsOne(page, name);
     check((await page.$$("tr.differs")).length === 1, `${name}: expected one key of the plan to differ`);
     const tabs = await page.$$(".tabs button");
     check(tabs.length === 3, `${name}: expected a tab for the comparison and for each side`);
@@ -165,9 +158,39 @@ const checks = {
     await partsAddUp(page, name);
     const told = await page.$eval(".body", (body) => body.textContent);
     for (const word of ["predicted", "measured", "Trace B", "Kernels of no known class"]) check(told.includes(word), `${name}: does not say "${word}"`);
+    await timelinesMoveAsOne(page, name);
+    await recordedTellsKernels(page, name);
   },
   chart: async () => {},
 };
+
+async function timelinesMoveAsOne(page, name) {
+  const views = () => page.$$eval("canvas.timeline", (all) => all.map((canvas) => canvas.dataset.view));
+  check((await views()).length === 2, `${name}: expected two timelines`);
+  await (await page.$("canvas.timeline")).focus();
+  await page.keyboard.press("+");
+  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+  const [a, b] = await views();
+  check(a === b && !a.startsWith("0 "), `${name}: the timelines show ${a} and ${b}, expected a part of the step that is the same`);
+  await page.keyboard.press("0");
+}
+
+// The recorded one is of a whole GPU, and of each of its streams where they are asked for, whose kernels have names.
+async function recordedTellsKernels(page, name) {
+  const box = (await page.$$(".timeline-box"))[1];
+  await (await box.$("canvas")).focus();
+  await page.keyboard.press(".");
+  const whole = await box.$eval(".told", (line) => line.textContent);
+  check(whole.includes("GPU 0, whatever stream"), `${name}: the recorded timeline tells "${whole}"`);
+  await page.keyboard.press("Escape");
+  for (const button of await box.$$(".tools button")) if ((await button.textContent()) === "Show each stream") await button.click();
+  await (await box.$("canvas")).focus();
+  await page.keyboard.press(".");
+  await page.keyboard.press("ArrowDown");
+  const kernel = await box.$eval(".told", (line) => line.textContent);
+  check(kernel.includes("stream 7") && /kernel|cudnn|Memcpy/.test(kernel), `${name}: a stream of the recorded timeline tells "${kernel}"`);
+  await page.keyboard.press("Escape");
+}
 
 async function partsAddUp(page, name) {
   check((await page.$eval(".body", (body) => body.textContent)).includes("which is the difference of the steps"), `${name}: the parts do not add up`);

@@ -19,7 +19,12 @@ enum class Doing : std::uint8_t {
   together,  ///< a forward and a backward pass at once
   optimizer,
   compression,
+  multiplies,  ///< this and the next three: of a recorded step, whose kernels tell their class and not their pass
+  attention,
+  memory_bound,
+  unclassed,  ///< a kernel whose name says nothing
   communication,
+  copy,              ///< of a recorded step, between host and GPU or on it
   bubble,            ///< waits for another stage to compute
   exposed_pipeline,  ///< waits for a transfer between stages
   exposed_data,      ///< waits for a collective among data ranks
@@ -29,13 +34,18 @@ enum class Doing : std::uint8_t {
 struct DoingName {
   std::string_view key{}, title{};
 };
-inline constexpr std::array<DoingName, 12> kDoings = {{{"forward", "forward"},
+inline constexpr std::array<DoingName, 17> kDoings = {{{"forward", "forward"},
                                                        {"backward", "backward"},
                                                        {"weight", "weight gradients"},
                                                        {"together", "forward and backward at once"},
                                                        {"optimizer", "optimizer"},
                                                        {"compression", "compression"},
+                                                       {"multiplies", "matrix multiplies"},
+                                                       {"attention", "fused attention"},
+                                                       {"memory_bound", "memory-bound kernels"},
+                                                       {"unclassed", "kernels of no known class"},
                                                        {"communication", "communication"},
+                                                       {"copy", "memory copies"},
                                                        {"bubble", "bubble: another stage computes"},
                                                        {"exposed_pipeline", "waits for a transfer between stages"},
                                                        {"exposed_data", "waits for a collective of data ranks"},

@@ -129,6 +129,13 @@ TEST(Show, TellsOfAlgorithmsAndSchedulesWhereTheyAreFrom) {
   EXPECT_TRUE(holds(outcome.out, "arXiv:2412.19437")) << outcome.out;
 }
 
+TEST(Show, OfAScenarioSaysWhatForecastsIt) {
+  const Outcome outcome = run_program("show scenarios/quickstart.yaml");
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_TRUE(holds(outcome.err, "scenarios/quickstart.yaml: found a scenario, which 'stepcast run' forecasts"))
+      << outcome.err;
+}
+
 TEST(Show, ShowsAFileOfOnesOwnAsOneOfTheLibrary) {
   const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "show-own";
   std::filesystem::create_directories(folder);

@@ -5,7 +5,10 @@
 
 #include <algorithm>
 #include <optional>
+#include <string>
+#include <vector>
 
+#include "app/command.h"
 #include "tests/app/program.h"
 #include "tests/app/script.h"
 
@@ -70,6 +73,38 @@ TEST(TextTable, WordsOfTheLastColumnGoOnInLinesOfTheirOwn) {
             "b     short\n");
 }
 
+/// What a terminal of so many columns shows of a key with its default and what it is for.
+std::string keys_on(std::size_t width) {
+  TextTable table({{"key", TextTable::Align::left}, {"default", TextTable::Align::left}, {"", TextTable::Align::left}});
+  table.add({"training.sequence", "required where samples have tokens", "tokens of a sample"});
+  table.add({"training.micro_batch", "1", "samples that go through the model at once"});
+  show_tables_on(Terminal{.width = width});
+  std::string text = table.text();
+  show_tables_on(std::nullopt);
+  return text;
+}
+
+TEST(TextTable, ColumnsOfWordsShareWhatATerminalHas) {
+  EXPECT_EQ(keys_on(70),
+            "key                   default\n"
+            "training.sequence     required where  tokens of a sample\n"
+            "                      samples have\n"
+            "                      tokens\n"
+            "training.micro_batch  1               samples that go through the\n"
+            "                                      model at once\n");
+}
+
+TEST(TextTable, WordsStandBelowTheirRowWhereLittleRoomIsBesideIt) {
+  EXPECT_EQ(keys_on(44),
+            "key                   default\n"
+            "training.sequence     required where samples\n"
+            "                      have tokens\n"
+            "    tokens of a sample\n"
+            "training.micro_batch  1\n"
+            "    samples that go through the model at\n"
+            "    once\n");
+}
+
 TEST(TextTable, OfOneColumnIsOneBlock) {
   TextTable table({{"name", TextTable::Align::left}});
   table.add({"a"});
@@ -98,16 +133,24 @@ TEST(TextTable, HasBarsOnATerminalAlone) {
   EXPECT_EQ(drawn_on(Terminal{.width = 40}), table_of_four().text()) << "no room for bars";
 }
 
+std::size_t longest_line(const std::string& text) {
+  std::size_t longest = 0;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find_first_of("\r\n", begin), text.size());
+    longest = std::max(longest, end - begin);
+    begin = end + 1;
+  }
+  return longest;
+}
+
+/// What a pseudo-terminal of so many columns shows of a command.
+std::string on_terminal(const std::string& words, int columns) {
+  return run_script("LC_ALL=C NO_COLOR=1 script -qec 'stty cols " + std::to_string(columns) + "; \"$stepcast\" " +
+                    words + "' /dev/null </dev/null")
+      .out;
+}
+
 TEST(TextTable, IsAsWideAsTheTerminalThatShowsIt) {
-  const auto longest_line = [](const std::string& text) {
-    std::size_t longest = 0;
-    for (std::size_t begin = 0; begin < text.size();) {
-      const std::size_t end = std::min(text.find_first_of("\r\n", begin), text.size());
-      longest = std::max(longest, end - begin);
-      begin = end + 1;
-    }
-    return longest;
-  };
   const std::string command = "\"$stepcast\" collective --node dgx-h100 --op all_reduce --sizes 1MiB --algorithm all";
   const Outcome piped = run_script(command);
   ASSERT_EQ(piped.status, 0) << piped.err;
@@ -116,10 +159,25 @@ TEST(TextTable, IsAsWideAsTheTerminalThatShowsIt) {
   EXPECT_LE(longest_line(shown.out), 60u) << shown.out;
   for (const std::string words : {"help", "show dgx-h100", "list schedules", "run scenarios/quickstart.yaml",
                                   "search scenarios/pipeline-by-hand.yaml --budget 1"}) {
-    const Outcome narrow =
-        run_script("LC_ALL=C NO_COLOR=1 script -qec 'stty cols 80; \"$stepcast\" " + words + "' /dev/null </dev/null");
-    EXPECT_LE(longest_line(narrow.out), 80u) << narrow.out;
+    const std::string narrow = on_terminal(words, 80);
+    EXPECT_LE(longest_line(narrow), 80u) << narrow;
   }
+}
+
+TEST(TextTable, KeysHelpAndWhatIsShownFitSixtyColumns) {
+  std::vector<std::string> all{
+      "keys", "keys training.precision", "show h100-sxm5-80gb", "show megatron-core", "show models/gpt3-175b", "list"};
+  for (const Command* command : commands()) all.push_back(std::string(command->name) + " --help");
+  for (const std::string& words : all) {
+    const std::string shown = on_terminal(words, 60);
+    EXPECT_GT(longest_line(shown), 30u) << words;
+    EXPECT_LE(longest_line(shown), 60u) << words << '\n' << shown;
+  }
+}
+
+TEST(Help, ACommandThatIsTooWideGoesOnBehindABackslash) {
+  const std::string shown = on_terminal("run --help", 60);
+  EXPECT_THAT(shown, HasSubstr("  stepcast run scenarios/quickstart.yaml --set \\\r\n      recompute=full\r\n"));
 }
 
 }  // namespace

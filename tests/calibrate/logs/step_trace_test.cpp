@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <numeric>
+#include <tuple>
+#include <vector>
 
 #include "calibrate/logs/kineto.h"
 #include "sim/input_error.h"
@@ -48,12 +50,65 @@ TEST(StepTrace, EachMomentOfAStepIsToldOnce) {
   EXPECT_EQ(step.streams[0].busy, microseconds(45));
 }
 
+/// What, from when and to when, in microseconds from the step's beginning.
+using PartsOfRow = std::vector<std::tuple<TracePart, std::int64_t, std::int64_t>>;
+PartsOfRow in_microseconds(const TracedRow& row) {
+  PartsOfRow out;
+  for (const TracedStretch& each : row.stretches)
+    out.emplace_back(each.part, each.start.value / 1'000'000, (each.start + each.duration).value / 1'000'000);
+  return out;
+}
+
+TEST(StepTrace, TellsWhatRanWhen) {
+  const StepTrace step = step_trace(parse_kineto(kSteps, "t.json"), {.step = "1", .rows = true});
+  ASSERT_EQ(step.rows.size(), 3u);
+  EXPECT_FALSE(step.rows[0].stream);
+  EXPECT_EQ(in_microseconds(step.rows[0]), (PartsOfRow{{TracePart::multiplies, 0, 40},
+                                                       {TracePart::communication, 40, 55},
+                                                       {TracePart::host, 55, 60},
+                                                       {TracePart::optimizer, 60, 65},
+                                                       {TracePart::host, 65, 110}}));
+  EXPECT_EQ(step.rows[1].stream, 7u);
+  EXPECT_EQ(in_microseconds(step.rows[1]),
+            (PartsOfRow{{TracePart::multiplies, 0, 40}, {TracePart::optimizer, 60, 65}}));
+  EXPECT_EQ(step.rows[2].stream, 9u);
+  EXPECT_EQ(in_microseconds(step.rows[2]), (PartsOfRow{{TracePart::communication, 20, 55}}));
+  EXPECT_EQ(step.kernels[*step.rows[2].stretches[0].kernel], "ncclDevKernel_Generic");
+  Time sum{};
+  for (const TracedStretch& each : step.rows[0].stretches) sum += each.duration;
+  EXPECT_EQ(sum, step.length);
+  EXPECT_TRUE(step_trace(parse_kineto(kSteps, "t.json")).rows.empty()) << "nobody asked";
+}
+
+TEST(StepTrace, WhatBeginsBeforeTheOneAheadHasEndedIsToldFromThereOn) {
+  const KernelLog log = parse_kineto(R"([{"ph":"X","cat":"kernel","name":"sgemm","ts":0,"dur":10},
+                                         {"ph":"X","cat":"kernel","name":"sgemm","ts":2,"dur":3},
+                                         {"ph":"X","cat":"kernel","name":"sgemm","ts":8,"dur":4}])",
+                                     "t.json");
+  const StepTrace step = step_trace(log, {.rows = true});
+  EXPECT_EQ(in_microseconds(step.rows.at(1)),
+            (PartsOfRow{{TracePart::multiplies, 0, 10}, {TracePart::multiplies, 10, 12}}));
+  EXPECT_EQ(step.kernels.size(), 1u);
+  EXPECT_TRUE(step_trace(log, {.steps = 2, .rows = true}).rows.empty()) << "a mean has no moments";
+}
+
 TEST(StepTrace, WhatNoPatternKnowsIsListed) {
   const StepTrace step = step_trace(parse_kineto(kSteps, "t.json"), {.step = "ProfilerStep#2"});
   ASSERT_EQ(step.unclassed.size(), 1u);
   EXPECT_EQ(step.unclassed[0].name, "what");
   EXPECT_EQ(step.part(TracePart::unclassed), microseconds(50));
   EXPECT_EQ(step.length, microseconds(70));  // to where the mark ends, at 190
+}
+
+TEST(StepTrace, AKernelOfALambdaIsNoOptimizer) {
+  const KernelLog log = parse_kineto(
+      R"([{"ph":"X","cat":"kernel","name":"at::native::threshold_kernel_impl<float>(float)::{lambda(float)#1}","ts":0,"dur":10},
+          {"ph":"X","cat":"kernel","name":"multi_tensor_apply_kernel<LAMBStage1Functor<float>>","ts":10,"dur":3},
+          {"ph":"X","cat":"kernel","name":"fused_lamb_kernel","ts":13,"dur":4}])",
+      "t.json");
+  const StepTrace step = step_trace(log);
+  EXPECT_EQ(step.part(TracePart::memory_bound), microseconds(10));
+  EXPECT_EQ(step.part(TracePart::optimizer), microseconds(7));
 }
 
 TEST(StepTrace, ATraceWithoutMarksIsAsManyStepsAsIsSaid) {
