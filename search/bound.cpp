@@ -57,6 +57,8 @@ ChunkTimes times_of(const Scenario& s, const Blocks& blocks, const BlockRange& r
       return of.forward.host.time + of.backward.host.time + of.weight.host.time;
     };
     times.host += std::min(host(a), host(b));
+    const auto kernels = [](const Piece& of) { return of.forward.compute + of.backward.compute + of.weight.compute; };
+    times.kernels += std::min(kernels(a), kernels(b));
   }
   times.host += s.software.host_per_pass * 2;
   return times;
@@ -115,17 +117,44 @@ class DataTraffic {
       Time rest{}, both{};
       for (std::size_t i = 0; i < chunk.pieces.size(); ++i) {
         const Piece& piece = chunk.pieces[i];
-        const bool back = trains && (piece.backward.duration > Time{} || piece.trained > 0);
+        const std::int64_t times = gathered(piece, trains);
         const Time here = alone(plan.gathers[v][i].rest), ahead = alone(plan.gathers[v][i].ahead);
         first = std::max(first, here);
-        rest += here * (back ? 2 : 1);
-        both += (here + ahead) * (back ? 2 : 1);
+        rest += here * times;
+        both += (here + ahead) * times;
       }
       between += rest * course.visits(stage, v);
       all += both * course.visits(stage, v);
     }
     if (between > first) course.between(stage, between - first);  // the first may come while the stage waits to begin
     course.beside(stage, all + p_.update[stage]);
+    add_slowed_kernels(course, stage, plan, all);
+  }
+
+  /// How often a piece's parameters are gathered for a micro-batch: forward, back, and to recompute where that is
+  /// apart.
+  std::int64_t gathered(const Piece& piece, bool trains) const {
+    const bool back = trains && (piece.backward.duration > Time{} || piece.trained > 0);
+    const bool anew = s_.software.gather_for_recompute && piece.recompute.duration > Time{};
+    return 1 + (back ? 1 : 0) + (back && anew ? 1 : 0);
+  }
+
+  /// Traffic beside kernels takes a share of their GPU (workload::Program::communicate), which has no more than itself.
+  /// `gathers`: all of a step's. While no kernels run, gathers and sums may both run and slow nothing: so long as
+  /// traffic takes no more than half of the GPU, the step is shortest with as little such time as there must be.
+  void add_slowed_kernels(Course& course, std::uint32_t stage, const DataPlan& plan, Time gathers) const {
+    const PipelineSchedule* schedule = find_pipeline(s_.pipeline.schedule);
+    if (!data_overlap(s_) || schedule == nullptr || schedule->runs_together || s_.training.frozen_layers > 0) return;
+    Time traffic = gathers, kernels{};
+    for (std::uint32_t v = 0; v < p_.shape.virtual_stages; ++v) {
+      kernels += p_.chunks[stage][v].kernels * course.visits(stage, v);
+      if (v < plan.buckets.size() && !plan.whole)
+        traffic += alone(plan.buckets[v]) * (sums_each_micro_batch(s_) ? course.visits(stage, v) : 1);
+    }
+    const Time other = course.head(stage) + course.busy(stage) - kernels + p_.update[stage];
+    const Time beside = std::max(traffic - other * 2, Time{});
+    const double slowed = to_seconds(kernels) + std::min(s_.software.overlap_slowdown, 0.5) * to_seconds(beside);
+    course.beside(stage, other + from_seconds(slowed * kSurelyCarried));
   }
 
   /// The sum that follows the last piece of a backward pass; of several chunks that of the shortest. None follows where

@@ -14,6 +14,7 @@ namespace stepcast::search {
 struct ChunkTimes {
   Time forward{}, backward{}, weight{};  ///< backward without `weight`, where that is a pass of its own
   Time host{};                           ///< to launch all of them
+  Time kernels{};                        ///< of all of them, what surely is kernels
 };
 
 /// What is known of a plan before any traffic between ranks of unlike stages or data ranks.

@@ -89,11 +89,9 @@ class Cutting {
     return known = holds;
   }
 
-  /// The same where it takes no longer than `longest`.
-  std::uint32_t end_within(std::uint32_t part, std::uint32_t first, Time longest) {
-    const std::vector<Time>& sums = sums_[chain_.kinds[part]];
-    const auto past = std::upper_bound(sums.begin() + first, sums.end(), sums[first] + longest);
-    return std::min(static_cast<std::uint32_t>(past - sums.begin()) - 1, last_end(part, first));
+  /// The same where it takes no longer than find_ends_within was told last.
+  std::uint32_t end_within(std::uint32_t part, std::uint32_t first) {
+    return std::min(ends_within_[chain_.kinds[part]][first], last_end(part, first));
   }
 
   /// Whether so many parts can take what comes before a block, and the others what comes behind.
@@ -129,19 +127,20 @@ class Cutting {
 
   /// Whether no part needs to take longer.
   bool can_be_cut(Time longest) {
+    find_ends_within(longest);
     // Each part as far as it can from where the one before it ends. A part that begins earlier ends no later.
     std::uint32_t end = 0;
     bool some_hold_none = false;
     for (std::uint32_t part = 0; part < parts_ && end < blocks_; ++part) {
       const std::uint32_t first = end;
-      end = std::max(first, end_within(part, first, longest));
+      end = std::max(first, end_within(part, first));
       some_hold_none |= end == first;
     }
     if (end < blocks_ || !some_hold_none) return end == blocks_;
     return may_hold_one_later(longest);
   }
 
-  /// The same, whatever part holds what.
+  /// The same, whatever part holds what. Requires find_ends_within(longest).
   bool may_hold_one_later(Time longest) {
     reached_.assign(blocks_ + 1, false);
     reached_[0] = true;
@@ -150,7 +149,7 @@ class Cutting {
       std::uint32_t next = part + 1;  // all before it are known; where a part ends later, it may begin later
       for (std::uint32_t first = part; first + (parts_ - part) <= blocks_; ++first) {
         if (!reached_[first] || !may_part(part, first, longest)) continue;
-        const std::uint32_t end = end_within(part, first, longest);
+        const std::uint32_t end = end_within(part, first);
         for (next = std::max(next, first + 1); next <= end; ++next) next_reached_[next] = true;
       }
       reached_.swap(next_reached_);
@@ -189,21 +188,24 @@ class Cutting {
 
   /// The least cost of a cut whose parts take no longer. Remembers how each part goes on.
   std::optional<Cost> least(Time longest) {
-    costs_.assign(std::size_t{parts_ + 1} * (blocks_ + 1), std::nullopt);
-    chosen_.assign(costs_.size(), 0);
+    // Of each part only the places are looked at where it may begin: theirs alone are cleared.
+    costs_.resize(std::size_t{parts_ + 1} * (blocks_ + 1));
+    chosen_.resize(costs_.size());
+    costs_[at(0, 0)].reset();
     costs_[at(parts_, blocks_)] = Cost{};
     find_ends_within(longest);
     Places ends{blocks_, blocks_};
     for (std::uint32_t part = parts_; part-- > 0;) {
       const Places firsts = may_begin(part, longest);
       for (std::uint32_t first = firsts.first; first <= firsts.last; ++first) {
-        const std::uint32_t last = std::min(ends_within_[chain_.kinds[part]][first], ends.last);
-        for (std::uint32_t end = std::min(last, last_end(part, first)); end > first && end >= ends.first; --end) {
+        std::optional<Cost>& known = costs_[at(part, first)];
+        known.reset();
+        for (std::uint32_t end = std::min(end_within(part, first), ends.last); end > first && end >= ends.first;
+             --end) {
           const std::optional<Cost>& rest = costs_[at(part + 1, end)];
           if (!rest) continue;
           const Time own = time(part, first, end);
           const Cost cost{rest->sum + own, rest->uneven + std::max(own - even_, Time{})};
-          std::optional<Cost>& known = costs_[at(part, first)];
           if (known && cost >= *known) continue;
           known = cost;
           chosen_[at(part, first)] = end;

@@ -20,11 +20,12 @@ InnerLoads::InnerLoads(const std::vector<schedules::PieceTimes::TimedPiece>& kin
                        std::span<const Bandwidth> capacities) {
   std::map<topology::LinkId, std::vector<double>> all;
   for (std::size_t kind = 0; kind < kinds.size(); ++kind)
-    for (const collectives::Timing::Load& load : kinds[kind].traffic) {
-      std::vector<double>& seconds = all[load.link];
-      seconds.resize(kinds.size());
-      seconds[kind] += load.occupied / capacities[topology::index(load.link)].value;
-    }
+    for (const collectives::SharedTiming& timing : kinds[kind].traffic)
+      for (const collectives::Timing::Load& load : timing->loads) {
+        std::vector<double>& seconds = all[load.link];
+        seconds.resize(kinds.size());
+        seconds[kind] += load.occupied / capacities[topology::index(load.link)].value;
+      }
   for (auto& [link, seconds] : all) {
     const auto covers = [&own = seconds](const std::vector<double>& other) { return is_no_more(own, other); };
     if (std::ranges::none_of(unlike_, covers)) {

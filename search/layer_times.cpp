@@ -17,6 +17,10 @@ std::optional<OtherKind> other_kind(const std::optional<Scenario>& scenario, con
 
 }  // namespace
 
+bool casts_weights_anew(const Scenario& s) {
+  return is_low_precision(s.training.precision) && s.data_parallel.zero == 3;
+}
+
 LayerTimes::Timed::Timed(const Scenario& scenario, const StagedModel& staged, const workload::Machine& machine)
     : own(scenario),
       blocks(*staged.models.front()),
@@ -36,9 +40,8 @@ PieceTimes& LayerTimes::Timed::least() {
 
 LayerTimes::Key LayerTimes::key(const Scenario& s) {
   const bool splits = planned_shape(s, micro_batches(s)).splits_backward,
-             casts_anew = is_low_precision(s.training.precision) && s.data_parallel.zero == 3,
              by_chunks = s.model.family == Family::t5 || s.recompute_group > 1 || s.recompute_layers;
-  return {splits, casts_anew, has_loss_block(s), by_chunks ? s.pipeline.virtual_stages : 0,
+  return {splits, casts_weights_anew(s), has_loss_block(s), by_chunks ? s.pipeline.virtual_stages : 0,
           by_chunks ? s.parallelism.layers_per_stage : std::vector<std::uint32_t>{}};
 }
 

@@ -17,6 +17,9 @@
 
 namespace stepcast::search {
 
+/// Whether weights of low precision are cast for each pass: what ZeRO 3 gathers is gone after it.
+bool casts_weights_anew(const schedules::Scenario& scenario);
+
 /// The times of the blocks of plans that have the values of the first kSharedAxes in common, each timed once. Not for
 /// use from several threads at once.
 class LayerTimes {

@@ -14,6 +14,7 @@
 #include "collectives/nccl/search.h"
 #include "collectives/search/chains.h"
 #include "collectives/search/view_links.h"
+#include "collectives/timing/answers.h"
 #include "collectives/timing/candidates.h"
 #include "collectives/timing/chooser.h"
 #include "collectives/timing/nccl_pick.h"
@@ -122,6 +123,7 @@ struct Timer::Impl {
   std::map<TimingKey, Timing> timings;
   /// Of collectives that some groups ask for, each its own loads: whoever asks, all groups move the same.
   std::map<std::pair<const Prepared*, std::int64_t>, Played> played;
+  TimerAnswers answers;  // of timings
 
   std::size_t number_of(const Members& groups) {
     const std::lock_guard lock(mutex);
@@ -258,6 +260,19 @@ struct Timer::Impl {
     return timing;
   }
 
+  const Timing& answer(const TimerQuestion& q) {
+    Details all = q.details;
+    all.own = 0;
+    if (q.fold || folds_where_exact) {
+      const bool small = !q.concurrent.empty() && q.concurrent.size() * q.concurrent.front().size() <= kMostWhole;
+      const Timing& folded = timed(q.operation, q.bytes, q.concurrent, q.algorithm, true, all);
+      const bool stand_for_own = q.details.own == 0 || folded.alike();  // else some of the groups end before the others
+      if ((folded.exact && stand_for_own) || !small)
+        return q.details.own == 0 ? folded : timed(q.operation, q.bytes, q.concurrent, q.algorithm, true, q.details);
+    }
+    return timed(q.operation, q.bytes, q.concurrent, q.algorithm, false, q.details);
+  }
+
   Timing fresh(Operation operation, Bytes bytes, std::span<const Group> concurrent, std::string_view name, bool fold,
                const Details& details, std::size_t number, std::span<const std::uint32_t> own_groups) {
     GroupPlacement placement = place(cluster, concurrent, operation != Operation::send_recv);
@@ -376,7 +391,8 @@ Timer::Timer(topology::Cluster cluster, Transport transport, bool folds_where_ex
                      .views = {},
                      .prepared = {},
                      .timings = {},
-                     .played = {}}) {
+                     .played = {},
+                     .answers = {}}) {
   impl_->transport = over(std::move(impl_->transport), impl_->cluster.nic_port().nccl);
 }
 
@@ -391,16 +407,15 @@ const Timing& Timer::time(Operation operation, Bytes bytes, std::span<const Grou
                           std::string_view algorithm, bool fold, const Details& details) const {
   if (bytes.value < 0) throw std::logic_error("a collective of fewer than 0 bytes");
   if (details.own > 0 && fold) throw std::logic_error("some groups' own loads, where groups stand for each other");
-  Details all = details;
-  all.own = 0;
-  if (fold || impl_->folds_where_exact) {
-    const bool small = !concurrent.empty() && concurrent.size() * concurrent.front().size() <= kMostWhole;
-    const Timing& folded = impl_->timed(operation, bytes, concurrent, algorithm, true, all);
-    const bool stand_for_own = details.own == 0 || folded.alike();  // else some of the groups end before the others
-    if ((folded.exact && stand_for_own) || !small)
-      return details.own == 0 ? folded : impl_->timed(operation, bytes, concurrent, algorithm, true, details);
+  const TimerQuestion question{operation, bytes, concurrent, algorithm, fold, details};
+  {
+    const std::lock_guard lock(impl_->mutex);
+    if (const Timing* const known = impl_->answers.known(question)) return *known;
   }
-  return impl_->timed(operation, bytes, concurrent, algorithm, false, details);
+  const Timing& answer = impl_->answer(question);
+  const std::lock_guard lock(impl_->mutex);
+  impl_->remembered_bytes += impl_->answers.remember(question, answer);
+  return answer;
 }
 
 Transfers Timer::transfers(Operation operation, Bytes bytes, std::span<const Group> concurrent, std::uint32_t group,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,9 @@ struct Timing {
 
   bool alike() const { return spread == 0; }
 };
+
+/// A timing of which several keep hold, so that its loads, which are many, are not copied.
+using SharedTiming = std::shared_ptr<const Timing>;
 
 /// A collective that takes `factor` times as long and uses its links to the same extent.
 Timing scaled(Timing timing, double factor);

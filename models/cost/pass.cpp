@@ -26,7 +26,7 @@ Pipelined in_parts(const TensorCollective& op, Time multiply, Time traffic, doub
 /// Goes through the kernels of one pass.
 class PassClock {
  public:
-  PassClock(const KernelCost& cost, const TensorTimer& tensor, std::vector<collectives::Timing::Load>* traffic,
+  PassClock(const KernelCost& cost, const TensorTimer& tensor, std::vector<collectives::SharedTiming>* traffic,
             PassParts* parts, std::vector<KernelShare>* shares)
       : cost_(cost), tensor_(tensor), traffic_(traffic), parts_(parts), shares_(shares) {}
 
@@ -186,17 +186,16 @@ class PassClock {
     pass_.exposed_tensor += both.exposed;
   }
 
-  /// The time of a collective once, whose loads count so many times.
+  /// The time of a collective once, which runs so many times.
   Time timed(const TensorCollective& op, int times = 1) {
-    const collectives::Timing timing = tensor_(op);
-    for (int turn = 0; traffic_ != nullptr && turn < times; ++turn)
-      traffic_->insert(traffic_->end(), timing.loads.begin(), timing.loads.end());
-    return timing.duration;
+    const collectives::SharedTiming timing = tensor_(op);
+    if (traffic_ != nullptr) traffic_->insert(traffic_->end(), static_cast<std::size_t>(times), timing);
+    return timing->duration;
   }
 
   const KernelCost& cost_;
   const TensorTimer& tensor_;
-  std::vector<collectives::Timing::Load>* const traffic_;
+  std::vector<collectives::SharedTiming>* const traffic_;
   PassParts* const parts_;
   std::vector<KernelShare>* const shares_;
   KernelShare shared_;  ///< what all kernels so far have been given
@@ -241,7 +240,7 @@ PassTime together(const PassTime& a, const PassTime& b) {
 }
 
 PassTime pass_time(const Kernels& kernels, const KernelCost& cost, const TensorTimer& tensor,
-                   std::vector<collectives::Timing::Load>* traffic, PassParts* parts,
+                   std::vector<collectives::SharedTiming>* traffic, PassParts* parts,
                    std::vector<KernelShare>* shares) {
   return PassClock(cost, tensor, traffic, parts, shares).run(kernels);
 }

@@ -70,7 +70,7 @@ Time in_a_row(const PassTime& pass);
 /// of both. Copies of both run beside all of it, each way one after the other, or where none overlap after it.
 PassTime together(const PassTime& a, const PassTime& b);
 
-using TensorTimer = std::function<collectives::Timing(const TensorCollective&)>;
+using TensorTimer = std::function<collectives::SharedTiming(const TensorCollective&)>;
 
 /// What one kernel of a list adds to its pass.
 struct KernelShare {
@@ -78,10 +78,11 @@ struct KernelShare {
 };
 
 /// Kernels one after the other; a tensor collective marked `under_next` runs beside the next kernel, each slowing the
-/// other by `overlap_slowdown`. `traffic`, if given, receives each collective's loads, `parts` what the pass is made
-/// of, but for what the host holds up, `shares` what each kernel adds to its compute and its exposed traffic.
+/// other by `overlap_slowdown`. `traffic`, if given, receives each collective's timing, as often as it runs, `parts`
+/// what the pass is made of, but for what the host holds up, `shares` what each kernel adds to its compute and its
+/// exposed traffic.
 PassTime pass_time(const Kernels& kernels, const KernelCost& cost, const TensorTimer& tensor,
-                   std::vector<collectives::Timing::Load>* traffic = nullptr, PassParts* parts = nullptr,
+                   std::vector<collectives::SharedTiming>* traffic = nullptr, PassParts* parts = nullptr,
                    std::vector<KernelShare>* shares = nullptr);
 
 }  // namespace stepcast::schedules

@@ -1,6 +1,8 @@
 #include "schedules/pass_times/chunks.h"
 
 #include <algorithm>
+#include <map>
+#include <tuple>
 
 #include "models/layers/frozen.h"
 #include "schedules/pass_times/layer_traffic.h"
@@ -53,6 +55,16 @@ void add_traffic(PieceClasses& classes, const PassParts& parts) {
   }
 }
 
+bool has_traffic(const Blocks& blocks) {
+  const auto has_any = [](const Kernels& kernels) {
+    return std::ranges::any_of(kernels,
+                               [](const Kernel& kernel) { return std::holds_alternative<TensorCollective>(kernel); });
+  };
+  return std::ranges::any_of(blocks.kinds, [&](const Block& block) {
+    return has_any(block.forward) || has_any(block.recompute) || has_any(block.backward);
+  });
+}
+
 }  // namespace
 
 PieceTimes::PieceTimes(const Scenario& scenario, const Blocks& blocks, const Ranks& ranks,
@@ -68,7 +80,8 @@ PieceTimes::PieceTimes(const Scenario& scenario, const Blocks& blocks, const Ran
       siblings_(siblings),
       slow_links_(slow_links),
       other_(other),
-      copies_(copies) {}
+      copies_(copies),
+      has_traffic_(has_traffic(blocks) || (other && has_traffic(other->blocks))) {}
 
 bool PieceTimes::is_other_kind(Coordinate c) const {
   return other_ && is_other(scenario_.cluster, ranks_.gpu({0, c.data, c.stage}));
@@ -79,19 +92,20 @@ const std::vector<PieceTimes::TimedPiece>& PieceTimes::at(Coordinate c) {
   const bool other = is_other_kind(c);
   // With slow links, and where groups of different nodes meet, every group is on its own.
   const std::uint32_t per_node = ranks_.gpus_per_node();
-  const std::uint32_t place = slow_links_ != nullptr || ranks_.fabric_may_block()
+  const std::uint32_t place = !has_traffic_ ? other
+                              : slow_links_ != nullptr || ranks_.fabric_may_block()
                                   ? topology::index(first)
                                   : topology::index(first) % per_node + (other ? per_node : 0);
   if (const auto known = kinds_.find(place); known != kinds_.end()) return known->second;
 
   const Scenario& s = other ? other_->scenario : scenario_;
   const LayerTraffic traffic(s, ranks_, c);
+  // Layers have few collectives that are unlike each other.
+  std::map<std::tuple<Among, collectives::Operation, Bytes>, collectives::SharedTiming> timed;
   const TensorTimer tensor = [&](const TensorCollective& op) {
-    collectives::Timing timing =
-        siblings_ == SiblingTime::any ? traffic.least_time(op, timer_) : traffic.time(op, timer_, fold_);
-    alike_ = alike_ && timing.alike();
-    if (siblings_ == SiblingTime::first) timing = scaled(std::move(timing), 1 - timing.spread);
-    return slow_links_ != nullptr ? slow_links_->slowed(std::move(timing)) : timing;
+    const auto [known, is_new] = timed.try_emplace({op.among, op.operation, op.bytes});
+    if (is_new) known->second = timing_of(op, traffic);
+    return known->second;
   };
   std::vector<TimedPiece> kinds;
   for (const Block& block : (other ? other_->blocks : blocks_).kinds) {
@@ -138,6 +152,16 @@ const std::vector<PieceTimes::TimedPiece>& PieceTimes::at(Coordinate c) {
     kind.piece.experts = block.expert_parameters;
   }
   return kinds_.emplace(place, std::move(kinds)).first->second;
+}
+
+collectives::SharedTiming PieceTimes::timing_of(const TensorCollective& op, const LayerTraffic& traffic) {
+  collectives::SharedTiming timing =
+      siblings_ == SiblingTime::any ? traffic.least_time(op, timer_) : traffic.time(op, timer_, fold_);
+  alike_ = alike_ && timing->alike();
+  if (siblings_ == SiblingTime::first && !timing->alike())
+    timing = std::make_shared<const collectives::Timing>(scaled(*timing, 1 - timing->spread));
+  if (slow_links_ != nullptr) timing = std::make_shared<const collectives::Timing>(slow_links_->slowed(*timing));
+  return timing;
 }
 
 std::vector<PieceTimes::PieceClasses> PieceTimes::classes_at(Coordinate c) {

@@ -93,7 +93,9 @@ struct OtherKind {
 /// they are folded; that of the first to end; or what it takes at least, whichever of the others run beside it.
 enum class SiblingTime : std::uint8_t { all, first, any };
 
-/// Times the pieces of a plan. Remembers by where in its node a tensor group stands.
+class LayerTraffic;
+
+/// Times the pieces of a plan. Remembers by where in its node a tensor group stands, if layers have any traffic.
 class PieceTimes {
  public:
   PieceTimes(const Scenario& scenario, const Blocks& blocks, const Ranks& ranks, const collectives::Timer& timer,
@@ -104,7 +106,7 @@ class PieceTimes {
   /// A kind of block at one place in a node.
   struct TimedPiece {
     Piece piece;
-    std::vector<collectives::Timing::Load> traffic;  ///< of its tensor collectives, forward and backward together
+    std::vector<collectives::SharedTiming> traffic;  ///< its tensor collectives, forward and backward together
     std::unique_ptr<PieceParts> parts;
     PieceShares shares{};  ///< where somebody wants to see them
   };
@@ -129,6 +131,8 @@ class PieceTimes {
 
  private:
   bool is_other_kind(Coordinate c) const;
+  /// Of a collective among ranks beside each other, whose groups `traffic` has.
+  collectives::SharedTiming timing_of(const TensorCollective& collective, const LayerTraffic& traffic);
 
   const Scenario& scenario_;
   const Blocks& blocks_;
@@ -139,6 +143,7 @@ class PieceTimes {
   const workload::SlowLinks* slow_links_;
   std::optional<OtherKind> other_;
   const HostCopies* copies_;
+  bool has_traffic_;  ///< inside any block; without it all places in a node are one
   std::map<std::uint32_t, std::vector<TimedPiece>> kinds_;
 };
 

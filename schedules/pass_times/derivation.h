@@ -31,7 +31,7 @@ class Derivation {
   };
   std::vector<PassOf> passes(std::size_t kind) const;
   PassLines lines(const PassOf& pass) const;
-  collectives::Timing timing(const TensorCollective& op) const { return traffic_.time(op, timer_, fold_); }
+  collectives::Timing timing(const TensorCollective& op) const { return *traffic_.time(op, timer_, fold_); }
 
   const Scenario& scenario_;
   const collectives::Timer& timer_;

@@ -13,6 +13,7 @@
 namespace stepcast::schedules {
 namespace {
 
+using collectives::SharedTiming;
 using Groups = std::vector<collectives::Group>;
 
 std::shared_ptr<const Groups> shared(Groups groups) { return std::make_shared<const Groups>(std::move(groups)); }
@@ -80,32 +81,37 @@ Bytes LayerTraffic::copies(const TensorCollective& c) const {
   return whole_bytes(static_cast<double>(c.bytes.value) * copies_share_);
 }
 
-collectives::Timing LayerTraffic::made_of(const TensorCollective& c, const TimingOf& timing_of) const {
+SharedTiming LayerTraffic::made_of(const TensorCollective& c, const TimingOf& timing_of) const {
   const workload::Communication all = communication(c);
-  collectives::Timing timing = timing_of(all.collectives.front());
-  if (by_way_of_nodes(c)) timing = passed_on(std::move(timing), timing_of(all.collectives.back()));
+  const SharedTiming first = timing_of(all.collectives.front());
+  if (!by_way_of_nodes(c) && scale_ == 1 && all.delay == Time{}) return first;
+  collectives::Timing timing =
+      by_way_of_nodes(c) ? passed_on(*first, *timing_of(all.collectives.back())) : collectives::Timing(*first);
   timing = scaled(std::move(timing), scale_);
   for (Time* part : {&timing.duration, &timing.latency, &timing.still, &timing.interval}) *part = *part + all.delay;
-  return timing;
+  return std::make_shared<const collectives::Timing>(std::move(timing));
 }
 
-collectives::Timing LayerTraffic::time(const TensorCollective& c, const collectives::Timer& timer, bool fold) const {
+SharedTiming LayerTraffic::time(const TensorCollective& c, const collectives::Timer& timer, bool fold) const {
   return made_of(c, [&](const workload::Collective& part) {
     collectives::Details details = part.details ? *part.details : collectives::Details{};
     const auto timed = [&]() -> const collectives::Timing& {
       return timer.time(part.operation, part.bytes, *part.groups, part.algorithm, fold, details);
     };
-    collectives::Timing timing = timed();
-    if (!fold && !timing.alike()) {  // the links carry what all groups send, but each takes its own time
-      details.own = part.own;
-      timing.duration = timed().duration;
-    }
-    return timing;
+    const collectives::Timing& timing = timed();
+    if (fold || timing.alike()) return SharedTiming(SharedTiming{}, &timing);  // the timer keeps it
+    // The links carry what all groups send, but each takes its own time.
+    details.own = part.own;
+    auto own = std::make_shared<collectives::Timing>(timing);
+    own->duration = timed().duration;
+    return SharedTiming(std::move(own));
   });
 }
 
-collectives::Timing LayerTraffic::least_time(const TensorCollective& c, const collectives::Timer& timer) const {
-  return made_of(c, [&](const workload::Collective& part) { return workload::least_timing(part, timer); });
+SharedTiming LayerTraffic::least_time(const TensorCollective& c, const collectives::Timer& timer) const {
+  return made_of(c, [&](const workload::Collective& part) {
+    return std::make_shared<const collectives::Timing>(workload::least_timing(part, timer));
+  });
 }
 
 workload::Communication LayerTraffic::communication(const TensorCollective& c) const {

@@ -17,9 +17,10 @@ class LayerTraffic {
  public:
   LayerTraffic(const Scenario& scenario, const Ranks& ranks, Coordinate at);
 
-  collectives::Timing time(const TensorCollective& collective, const collectives::Timer& timer, bool fold) const;
+  /// The answer stays as long as `timer` does.
+  collectives::SharedTiming time(const TensorCollective& collective, const collectives::Timer& timer, bool fold) const;
   /// What it takes at least, whichever of its siblings run beside it (workload::least_timing).
-  collectives::Timing least_time(const TensorCollective& collective, const collectives::Timer& timer) const;
+  collectives::SharedTiming least_time(const TensorCollective& collective, const collectives::Timer& timer) const;
 
   /// The same as a program has it: of the groups that ask, the rank is in one; the others of these meet it in a ring.
   workload::Communication communication(const TensorCollective& collective) const;
@@ -31,8 +32,8 @@ class LayerTraffic {
   bool by_way_of_nodes(const TensorCollective& collective) const;
   Bytes copies(const TensorCollective& collective) const;
   /// Of what its parts take by `timing_of`.
-  using TimingOf = std::function<collectives::Timing(const workload::Collective&)>;
-  collectives::Timing made_of(const TensorCollective& collective, const TimingOf& timing_of) const;
+  using TimingOf = std::function<collectives::SharedTiming(const workload::Collective&)>;
+  collectives::SharedTiming made_of(const TensorCollective& collective, const TimingOf& timing_of) const;
 
   std::map<Among, SharedGroups> groups_;
   /// Who sends how much to whom, where experts' loads differ.

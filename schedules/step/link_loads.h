@@ -25,8 +25,9 @@ void each_link_load(const StepInput& in, const Step& step, const workload::Flows
   const std::vector<PieceTimes::TimedPiece>& kinds = in.pieces.at({});
   for (const std::uint32_t place : places(in.chunks.front())) {
     const std::uint32_t kind = in.blocks.order[place];
-    for (const auto& load : kinds[kind].traffic)
-      see(load, load.occupied * micro_batches(in.scenario) / copies(in.pipeline->shape), LoadOf{.block = kind});
+    for (const collectives::SharedTiming& timing : kinds[kind].traffic)
+      for (const collectives::Timing::Load& load : timing->loads)
+        see(load, load.occupied * micro_batches(in.scenario) / copies(in.pipeline->shape), LoadOf{.block = kind});
   }
   for (std::uint32_t i = 0; i < step.times.size(); ++i)
     flows.each_load(workload::CommunicationId{i}, [&](const auto& load) {

@@ -290,7 +290,7 @@ class UnitCost {
       const auto axis = std::ranges::find(kAmong, one.among) - kAmong.begin();
       collectives::Timing timing;
       timing.duration = mesh_.time(static_cast<MeshAxis>(axis), one.operation, static_cast<double>(one.bytes.value));
-      return timing;
+      return std::make_shared<const collectives::Timing>(std::move(timing));
     };
     return pass_time(pass, cost_, timed).duration;
   }

@@ -65,6 +65,30 @@ TEST(StepBound, IsNoMoreThanTheStepOfPlansOf500RandomSpaces) {
   RecordProperty("mean_with_traffic", std::to_string(traffic / count));
 }
 
+/// With ZeRO 3 on one stage parameters come beside kernels all the time: what kernels lose to that is most of what the
+/// step does.
+TEST(StepBound, SeesWhatGatheringParametersTakesFromTheKernelsBesideIt) {
+  Scenario s = schedules::round_numbers(8);
+  s.parallelism.tensor = 1;
+  s.parallelism.data = 8;
+  s.training.global_batch = 64;
+  s.training.micro_batch = 1;
+  s.data_parallel.zero = 3;
+  ASSERT_TRUE(schedules::check(s).empty());
+  workload::Machines machines;
+  const auto told = [&](double slowdown) {
+    s.software.overlap_slowdown = slowdown;
+    StepBound bound(machines.of(machine_of(s)));
+    return std::pair(bound.with_traffic(s, schedules::plan(s, machines)),
+                     schedules::forecast(s, machines, {.advise = false}).step);
+  };
+  const auto [without, step_without] = told(0);
+  const auto [with, step_with] = told(0.2);
+  EXPECT_LE(with, step_with);
+  EXPECT_GT(step_with, step_without);
+  EXPECT_GT((with - without) / (step_with - step_without), 0.8);
+}
+
 /// Nodes of 8 GPUs behind one slow adapter, which all of a node's groups share: what crosses it is most of the step.
 TEST(StepBound, SeesWhatCrossesASlowNetwork) {
   Scenario s = schedules::round_numbers(32);

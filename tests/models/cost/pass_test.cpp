@@ -9,12 +9,13 @@ namespace {
 
 constexpr Time kCollective = microseconds(300);
 
-collectives::Timing fixed(const TensorCollective&) {
+collectives::SharedTiming taking(Time duration) {
   collectives::Timing timing;
-  timing.duration = kCollective;
-  timing.latency = microseconds(10);
-  return timing;
+  timing.duration = duration;
+  return std::make_shared<const collectives::Timing>(timing);
 }
+
+collectives::SharedTiming fixed(const TensorCollective&) { return taking(kCollective); }
 
 struct Pass : testing::Test {
   Scenario scenario = round_numbers(8);
@@ -52,11 +53,7 @@ struct PassInParts : Pass {
     one.shape.m /= n;
     return cost.time(one);
   }
-  static collectives::Timing by_bytes(const TensorCollective& op) {
-    collectives::Timing timing;
-    timing.duration = {op.bytes.value};
-    return timing;
-  }
+  static collectives::SharedTiming by_bytes(const TensorCollective& op) { return taking({op.bytes.value}); }
   static TensorCollective of(collectives::Operation operation, Time whole, int parts) {
     TensorCollective op{{}, operation, {whole.value}};
     op.parts = parts;
@@ -98,11 +95,7 @@ TEST_F(PassInParts, WhatHasNoMultiplyBesideItRunsAlone) {
 
 TEST_F(Pass, TwoPassesTogetherTakeTheLongerOfKernelsAndTrafficAndTheHostLaunchesBoth) {
   const auto with = [&](Time collective) {
-    return pass_time({kernel, sum, kernel}, cost, [=](const TensorCollective&) {
-      collectives::Timing timing;
-      timing.duration = collective;
-      return timing;
-    });
+    return pass_time({kernel, sum, kernel}, cost, [=](const TensorCollective&) { return taking(collective); });
   };
   // Two passes, each of 2 ms of kernels and one collective.
   EXPECT_EQ(together(with(milliseconds(1)), with(milliseconds(1))).duration, milliseconds(4));

@@ -152,7 +152,7 @@ TEST(KvCopies, TheSumIsAllThatTheyCost) {
   collectives::Timer timer(cluster, copied.software.transport);
   const Ranks ranks(copied.parallelism, cluster.gpus_per_node());
   const Time sum =
-      LayerTraffic(copied, ranks, {}).time(sums_over_copies(layer_of(copied).backward).front(), timer, true).duration;
+      LayerTraffic(copied, ranks, {}).time(sums_over_copies(layer_of(copied).backward).front(), timer, true)->duration;
   EXPECT_EQ(sum,
             timer.time(Operation::all_reduce, {kTokens * 2 * kWidth * 2}, kv_copies_beside(ranks, {}, 4)).duration);
   EXPECT_EQ(forecast(copied).layer_forward, forecast(own).layer_forward);

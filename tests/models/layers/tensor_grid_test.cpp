@@ -205,9 +205,9 @@ TEST(TensorGrid, TrafficTakesTheLinksOfItsOwnGroups) {
     columns[g % 8].push_back(topology::GpuId{g});
   }
   const Bytes size{64 << 20};
-  const Time in_row = traffic.time({{}, Operation::all_reduce, size, false, Among::tensor}, timer, true).duration;
+  const Time in_row = traffic.time({{}, Operation::all_reduce, size, false, Among::tensor}, timer, true)->duration;
   const Time in_column =
-      traffic.time({{}, Operation::all_reduce, size, false, Among::tensor_column}, timer, true).duration;
+      traffic.time({{}, Operation::all_reduce, size, false, Among::tensor_column}, timer, true)->duration;
   EXPECT_EQ(in_row, timer.time(Operation::all_reduce, size, rows).duration);
   EXPECT_EQ(in_column, timer.time(Operation::all_reduce, size, columns).duration);
   EXPECT_GT(in_column, in_row);  // 20 GB/s between nodes, 200 GB/s inside

@@ -44,7 +44,7 @@ TEST(ExpertTraffic, LeavesARankForAllOthersOfItsGroup) {
     const double bytes = 1024 * 4 * 1024 * 2;  // tokens x top-k x hidden
     const TensorCollective dispatch{
         {}, Operation::all_to_all, {static_cast<std::int64_t>(bytes)}, false, Among::dispatch};
-    const collectives::Timing timing = traffic.time(dispatch, alone.timer, false);
+    const collectives::Timing timing = *traffic.time(dispatch, alone.timer, false);
     EXPECT_NEAR(bytes_leaving(timing, alone.cluster, "node 0 / gpu 0"), bytes * (expert - 1) / expert, 64) << expert;
   }
 }
@@ -90,7 +90,7 @@ TEST(ExpertTraffic, CrossesToANodeOnceAndIsForwardedThere) {
   Alone alone(s);
   const auto timed = [&](std::optional<std::uint32_t> limit) {
     s.training.expert_load.node_limit = limit;
-    return LayerTraffic(s, alone.ranks, {}).time(dispatch, alone.timer, true);
+    return *LayerTraffic(s, alone.ranks, {}).time(dispatch, alone.timer, true);
   };
   const collectives::Timing each = timed({});
   EXPECT_NEAR(sent_by_node(each, alone.cluster, topology::LinkKind::network), 8 * bytes * 24 / 32, 1e4);
@@ -112,9 +112,9 @@ TEST(ExpertTraffic, OfOneNodeKnowsNoLimit) {
   Scenario s = experts_on(8, 8);
   const TensorCollective dispatch{{}, Operation::all_to_all, {1 << 23}, false, Among::dispatch};
   Alone alone(s);
-  const Time free = LayerTraffic(s, alone.ranks, {}).time(dispatch, alone.timer, true).duration;
+  const Time free = LayerTraffic(s, alone.ranks, {}).time(dispatch, alone.timer, true)->duration;
   s.training.expert_load.node_limit = 1;
-  EXPECT_EQ(LayerTraffic(s, alone.ranks, {}).time(dispatch, alone.timer, true).duration, free);
+  EXPECT_EQ(LayerTraffic(s, alone.ranks, {}).time(dispatch, alone.timer, true)->duration, free);
 }
 
 TEST(ExpertTraffic, WhatANodeLimitContradictsIsTold) {
@@ -144,9 +144,9 @@ TEST(ExpertTraffic, GoesToTheBusiestRankMost) {
   Scenario s = experts_on(8, 8);
   const TensorCollective dispatch{{}, Operation::all_to_all, {1 << 23}, false, Among::dispatch};
   Alone alone(s);
-  const Time even = LayerTraffic(s, alone.ranks, {}).time(dispatch, alone.timer, true).duration;
+  const Time even = LayerTraffic(s, alone.ranks, {}).time(dispatch, alone.timer, true)->duration;
   s.training.expert_load.spread = 1;
-  EXPECT_GT(LayerTraffic(s, alone.ranks, {}).time(dispatch, alone.timer, true).duration, even);
+  EXPECT_GT(LayerTraffic(s, alone.ranks, {}).time(dispatch, alone.timer, true)->duration, even);
 }
 
 TEST(ExpertStep, SumsGradientsOfExpertsAmongTheRanksThatHoldThem) {
