@@ -31,6 +31,11 @@ schedules::ClusterSpec cluster_of(const std::string& yaml) {
 }
 topology::NodeSpec node_named(const std::string& name) { return cluster_of("node: " + name).node; }
 
+Job job_of(const topology::Cluster& cluster, const Group& group) {
+  collectives::ChainSearches searches;
+  return search(cluster, group, searches);
+}
+
 /// The first `gpus` GPUs of `nodes` machines joined by one switch.
 Job job_on(const topology::NodeSpec& node, std::uint32_t nodes, std::uint32_t gpus) {
   const topology::Cluster cluster = topology::build_cluster(node, {}, nodes * node.gpus);
@@ -38,7 +43,7 @@ Job job_on(const topology::NodeSpec& node, std::uint32_t nodes, std::uint32_t gp
   for (std::uint32_t at = 0; at < nodes; ++at) {
     for (std::uint32_t gpu = 0; gpu < gpus; ++gpu) group.push_back(topology::GpuId{at * node.gpus + gpu});
   }
-  return search(cluster, group);
+  return job_of(cluster, group);
 }
 
 std::string text(const std::optional<ChannelGraph>& graph) {
@@ -161,7 +166,7 @@ TEST(NcclSearch, AlgorithmNcclIsTimedAsItsPick) {
   stack.network_step = microseconds(4);
   stack.ll = {.launch = {}, .ramp = {}, .share = 0.5};
   collectives::Timer timer(cluster, stack);
-  const Job job = search(cluster, group);
+  const Job job = job_of(cluster, group);
   for (const std::int64_t bytes : {8LL, 1LL << 20, 1LL << 26, 1LL << 30}) {
     const Pick picked = pick(constants("2.27.5"), job, Operation::all_reduce, {bytes});
     const auto timing = timer.time(Operation::all_reduce, {bytes}, std::span(&group, 1), "nccl");
@@ -195,9 +200,9 @@ TEST(NcclSearch, PluginsOfNetworksHaveTheirSay) {
   };
   EXPECT_EQ(timing(8, "auto").protocol, "LL");
   EXPECT_EQ(timing(8, "nccl").protocol, "LL");
-  EXPECT_EQ(search(topology::build_cluster(node, {}, 32), group).graphs[0]->network_latency, Time{});
+  EXPECT_EQ(job_of(topology::build_cluster(node, {}, 32), group).graphs[0]->network_latency, Time{});
   node.nic->nccl.plugin.latency = microseconds(75);
-  EXPECT_EQ(search(topology::build_cluster(node, {}, 32), group).graphs[0]->network_latency, microseconds(75));
+  EXPECT_EQ(job_of(topology::build_cluster(node, {}, 32), group).graphs[0]->network_latency, microseconds(75));
   node.nic->nccl.plugin.protocols = {"Simple"};
   EXPECT_EQ(timing(8, "auto").protocol, "Simple");
   EXPECT_EQ(timing(8, "nccl").protocol, "Simple");
@@ -230,7 +235,7 @@ TEST(NcclSearch, SwitchesOfTheNetworkAddWhereTheyCan) {
       const auto timing = collectives::Timer(cluster, stack)
                               .time(Operation::all_reduce, {std::int64_t{1} << 30}, std::span(&group, 1), "nccl");
       EXPECT_EQ(timing.algorithm == "sharp", adds) << name << ": " << timing.algorithm;
-      EXPECT_EQ(search(cluster, group).collnet, adds);
+      EXPECT_EQ(job_of(cluster, group).collnet, adds);
     }
   }
 }
