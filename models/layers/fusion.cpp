@@ -5,7 +5,7 @@ Software with_fusion(Software software, Fusion fusion) {
   const bool all = fusion == Fusion::all;
   software.fused_softmax = software.fused_bias_gelu = software.fused_bias_dropout_add = all;
   software.fused_norm_relu = software.fused_cross_entropy = all;
-  software.composite_operators = !all;
+  software.composite_operators = software.composite_operators && !all;
   return software;
 }
 
