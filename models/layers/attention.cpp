@@ -1,6 +1,7 @@
 #include "models/layers/attention.h"
 
 #include "models/layers/as_double.h"
+#include "models/layers/composite_operators.h"
 #include "models/layers/context_steps.h"
 #include "models/layers/latent_attention.h"
 #include "models/layers/low_precision.h"
@@ -179,21 +180,13 @@ void query_key_norms(Writer& w) {
   w.saves(bytes);
 }
 
-/// Queries and keys turn by their places. Eager PyTorch turns them in fp32, as complex numbers: a cast, a product and a
-/// cast back for each of the two (torchtitan's apply_rotary_emb; Transformers' six kernels in 16 bits move about as
-/// much).
+/// Queries and keys turn by their places; one kernel takes values along.
 void turn(Writer& w) {
-  const double e = d(w.z.element), fp32 = d(element_bytes(Precision::fp32));
-  if (!w.s.software.composite_operators) {
-    w.forward.touch(rotated(w.s, w.z) * 2 * e, 2);
-    w.backward.touch(rotated(w.s, w.z) * 2 * e, 2);
-    return;
-  }
-  const bool casts = e < fp32;
-  const double elements = latent(w.s) ? rotated(w.s, w.z) : queries_and_keys(w.z),
-               bytes = elements * (2 * fp32 + (casts ? 2 * (e + fp32) : 0));
-  w.forward.touch(bytes, casts ? 6 : 2);
-  w.backward.touch(bytes, casts ? 6 : 2);
+  if (w.s.software.composite_operators)
+    return composite_rotation(w, latent(w.s) ? rotated(w.s, w.z) : queries_and_keys(w.z));
+  const double bytes = rotated(w.s, w.z) * 2 * d(w.z.element);
+  w.forward.touch(bytes, 2);
+  w.backward.touch(bytes, 2);
 }
 
 bool biased_scores(const Model& model) {

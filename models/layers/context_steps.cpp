@@ -7,8 +7,6 @@ namespace {
 
 using collectives::Operation;
 
-constexpr double kFp32Bytes = 4;
-
 /// Bytes that kernels besides attention move for an element, of `narrow` bytes where it is not in fp32. In half of the
 /// steps but the first a rank's early queries, or the keys' late part, have nothing to do: then half of the elements
 /// are joined, and a copy puts the halves back together.
@@ -16,14 +14,14 @@ struct JoinBytes {
   bool fused;  ///< Inductor makes one kernel of each chain
   double narrow;
 
-  double cast() const { return narrow + kFp32Bytes; }
-  double join() const { return split(fused ? 2 * kFp32Bytes + narrow : cast() + 8 * kFp32Bytes); }
-  double sum() const { return split(2 * kFp32Bytes + narrow); }
+  double cast() const { return narrow + kFp32; }
+  double join() const { return split(fused ? 2 * kFp32 + narrow : cast() + 8 * kFp32); }
+  double sum() const { return split(2 * kFp32 + narrow); }
   double pack(double element) const { return fused ? 0 : 2 * element; }  ///< keys and values into one buffer
 
  private:
   double split(double whole) const {
-    const double half = fused ? 2 * kFp32Bytes + narrow / 2 : whole / 2 + 2 * kFp32Bytes;
+    const double half = fused ? 2 * kFp32 + narrow / 2 : whole / 2 + 2 * kFp32;
     return (whole + half) / 2;
   }
 };
@@ -42,10 +40,10 @@ void send_beside(PassWriter& w, std::int64_t step, bool gradients) {
   const double kv = keys_values(w), all = d(w.z.context);
   if (gathers(w)) {
     if (step == 0) w.exchange(Among::context, Operation::all_gather, kv * d(w.z.element) * all, true);
-    if (gradients && step > 0) w.exchange(Among::context_ring, Operation::send_recv, kv * kFp32Bytes, true);
+    if (gradients && step > 0) w.exchange(Among::context_ring, Operation::send_recv, kv * kFp32, true);
     return;
   }
-  const double bytes = (step + 1 < w.z.context ? d(w.z.element) : 0) + (gradients && step > 0 ? kFp32Bytes : 0);
+  const double bytes = (step + 1 < w.z.context ? d(w.z.element) : 0) + (gradients && step > 0 ? kFp32 : 0);
   if (bytes > 0) w.exchange(Among::context_ring, Operation::send_recv, kv * bytes, true);
 }
 
@@ -77,14 +75,14 @@ void context_steps_forward(PassWriter& w, double flops) {
 void context_steps_backward(PassWriter& w, double flops) {
   const JoinBytes each = join_bytes(w);
   const double queries = d(w.z.tokens) * d(w.z.queries), kv = keys_values(w);
-  w.touch((queries + kv) * kFp32Bytes);  // sums that begin with zeros
+  w.touch((queries + kv) * kFp32);  // sums that begin with zeros
   for (std::int64_t step = 0; step < w.z.context; ++step) {
     send_beside(w, step, true);
     w.fused_attention(flops / d(w.z.context));
     w.touch((queries + kv) * each.sum());
-    if (const double packed = each.pack(kv * kFp32Bytes); packed > 0) w.touch(packed);
+    if (const double packed = each.pack(kv * kFp32); packed > 0) w.touch(packed);
   }
-  w.exchange(Among::context_ring, Operation::send_recv, kv * kFp32Bytes);  // to the rank that the last ones belong to
+  w.exchange(Among::context_ring, Operation::send_recv, kv * kFp32);  // to the rank that the last ones belong to
   w.touch((queries + kv) * each.cast());
 }
 

@@ -47,6 +47,7 @@ StackSizes stack_sizes(const Scenario& scenario, std::int64_t sequence, bool cau
 StackSizes cross_sizes(const StackSizes& queries, std::int64_t keys);
 
 inline constexpr double kMask = 1;  ///< bytes of an element of a dropout mask
+inline constexpr double kFp32 = 4;  ///< and of one in fp32
 
 bool has_dropout(const Scenario& scenario);
 bool has_biases(const Scenario& scenario);  ///< in some half of a layer

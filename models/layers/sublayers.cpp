@@ -1,6 +1,7 @@
 #include "models/layers/sublayers.h"
 
 #include "models/layers/as_double.h"
+#include "models/layers/composite_operators.h"
 #include "models/layers/low_precision.h"
 
 namespace stepcast::schedules {
@@ -9,23 +10,7 @@ namespace {
 using collectives::Operation;
 using Kind = OperatorKind;
 
-constexpr double kFp32 = 4;
-
-/// RMSNorm as eager PyTorch composes it (at::rms_norm until release 2.8, torchtitan's and Transformers' own modules):
-/// to fp32, square, mean, epsilon and root, product, back, times the weight; backward the gradient of each.
-void composite_rms_norm(Writer& w) {
-  const double e = d(w.z.element);
-  const bool casts = e < kFp32;
-  const double both_casts = casts ? 2 * (e + kFp32) : 0;
-  // Square and product read and write, the mean reads; the weight's product.
-  w.forward.touch(w.z.residual * (both_casts + 5 * kFp32 + 2 * e), casts ? 8 : 6);
-  // The weight's product: two products and a sum. The other one: products that move 2 and 3 elements, and a sum. The
-  // square: a copy and two products. The sum of the input's two gradients. Root and mean have one number a token, but
-  // four launches.
-  w.backward.touch(w.z.residual * (both_casts + 15 * kFp32 + 6 * e), casts ? 16 : 14);
-}
-
-/// After statistics that the tensor ranks of a row sum up.
+/// The kernels of a layer norm or an RMSNorm, after statistics that the tensor ranks of a row sum up.
 void layer_or_rms_norm(Writer& w) {
   const double bytes = w.z.residual * d(w.z.element);
   const bool rms = layer_style(w.s.model).rms_norm;
@@ -34,7 +19,7 @@ void layer_or_rms_norm(Writer& w) {
   // Sums of a token's values and of their squares, or of these alone.
   w.forward.sum_statistics_over_rows(rms ? 1 : 2);
   w.backward.sum_statistics_over_rows(rms ? 1 : 2);
-  if (rms && w.s.software.composite_operators) return composite_rms_norm(w);
+  if (rms && w.s.software.composite_operators) return composite_rms_norm(w, w.z.residual);
   w.forward.touch(bytes * 2);
   // Reads the gradient and the input twice: once for the input's gradient, once for the parameters'.
   w.backward.touch(bytes * 5, 2);

@@ -1,0 +1,32 @@
+#include "models/layers/composite_operators.h"
+
+#include "models/layers/as_double.h"
+
+namespace stepcast::schedules {
+namespace {
+
+/// Whether numbers are cast to fp32 and back.
+bool goes_through_fp32(const Writer& w) { return d(w.z.element) < kFp32; }
+double casts_there_and_back(const Writer& w) { return goes_through_fp32(w) ? 2 * (d(w.z.element) + kFp32) : 0; }
+
+}  // namespace
+
+void composite_rms_norm(Writer& w, double elements) {
+  const double e = d(w.z.element);
+  const int casts = goes_through_fp32(w) ? 2 : 0;
+  // Square and product read and write, the mean reads; the weight's product.
+  w.forward.touch(elements * (casts_there_and_back(w) + 5 * kFp32 + 2 * e), casts + 6);
+  // The weight's product: two products and a sum. The other one: products that move 2 and 3 elements, and a sum. The
+  // square: a copy and two products. The sum of the input's two gradients. Root and mean have one number a token, but
+  // four launches.
+  w.backward.touch(elements * (casts_there_and_back(w) + 15 * kFp32 + 6 * e), casts + 14);
+}
+
+void composite_rotation(Writer& w, double elements) {
+  const double bytes = elements * (2 * kFp32 + casts_there_and_back(w));
+  const int kernels = goes_through_fp32(w) ? 6 : 2;
+  w.forward.touch(bytes, kernels);
+  w.backward.touch(bytes, kernels);
+}
+
+}  // namespace stepcast::schedules
