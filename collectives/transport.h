@@ -51,6 +51,9 @@ struct Transport {
   Bytes chunk{4 << 20};                           ///< pipelining grain of trees and chains, at most
   double network_efficiency = 1.0;                ///< share of a NIC's payload rate that collectives reach, (0, 1]
   double nvlink_efficiency = 1.0;                 ///< likewise for NVLink
+  /// Share of its PCIe link's payload rate that an adapter reaches which hangs off a CPU: what it reads of GPUs and
+  /// writes to them passes through the CPU's host bridge, which is no switch. (0, 1]; LL goes through host memory.
+  double host_bridge_efficiency = 1.0;
   double tree_efficiency = 1.0;  ///< trees' share of both: their kernels wait for several peers at once, (0, 1]
   std::uint32_t channels = 16;   ///< blocks that copy and reduce; small sizes take fewer where a ramp makes that faster
   Protocol ll128{}, ll{};

@@ -38,6 +38,7 @@ constexpr std::array kTransportConstants = {
     of("network_step", &T::network_step, 120),
     of("nvlink_efficiency", &T::nvlink_efficiency, 0.3),
     of("network_efficiency", &T::network_efficiency, 0.1),
+    of("host_bridge_efficiency", &T::host_bridge_efficiency, 0.3),
     of("tree_efficiency", &T::tree_efficiency, 0.2),
     of("issue", &T::issue, 30),
     of("own_copy", &T::own_copy, 0.0),

@@ -68,6 +68,9 @@ Constants newest() {
   c.nvls_tree_channel[hopper] = gb(0, 57.7, 45.5);
   c.nvls_tree_channel[blackwell] = gb(0, 96, 80);
   c.nvls_efficiency = {0, 0, 0.85, 0.74};
+  c.plain_tree_share = 0.85;
+  c.lone_as_tree = c.posts_to_network = c.plateau_by_channel = true;
+  c.plateau = {1.9, 1.4, 1.4, 1.4};
   return c;
 }
 
@@ -97,17 +100,53 @@ struct Moved {
   double nvlink_tree_simple, network_tree_simple, network_ring_simple;
 };
 
+/// How a release before the newest forms what it makes of its numbers: tuning.cc of 2.5.7 to 2.23.4, the lines of
+/// nInterSteps, interLat, intraLat, busBw of LL and LL128, and "Plateau effect".
+void move_forms(Constants& c, const std::array<int, 3>& release) {
+  const auto before = [&](int minor, int patch) { return release < std::array{2, minor, patch}; };
+  const bool first = before(7, 0);
+  if (before(23, 0)) {
+    c.lone_as_tree = false;
+    c.crossings_by_nodes = !before(12, 0);
+    if (!first) c.lone_ll128_share = 0.7;
+  }
+  if (before(21, 0)) {
+    c.ring_ll_share = 1.0 / 4;
+    c.ring_ll_share_inside = first ? 1.0 / 4 : 1.0 / 3;
+  }
+  if (before(18, 3)) c.plain_tree_share = 1;
+  if (before(18, 0)) {
+    c.plugin_latency = before(12, 0) ? PluginLatency::ignored : PluginLatency::instead;
+    c.posts_to_network = c.plateau_by_channel = false;
+    if (!first) c.ll_inside_of_several = 1.8;
+    c.plateau = before(17, 0) ? std::array{1.9, 1.9, 1.9, 1.9} : std::array{1.9, 1.9, 1.5, 1.5};
+    c.hop[at(Hardware::nvlink)][at(Algo::tree)][at(Protocol::ll)] = us(0.52);
+    c.hop[at(Hardware::nvlink)][at(Algo::ring)][at(Protocol::ll)] = us(0.47);
+  }
+  if (before(10, 0) && !first) {
+    const auto channel = [&](Operation operation, double rate) {
+      c.ll128_channel_of[static_cast<std::size_t>(operation)] = Bandwidth{rate * 1e9};
+    };
+    channel(Operation::broadcast, 18.8);
+    channel(Operation::reduce, 12.0);
+    channel(Operation::all_gather, 18.3);
+    channel(Operation::reduce_scatter, 15.2);
+    channel(Operation::all_reduce, 16.9);
+  }
+  if (first) c.ring_ll128_share = c.lone_ll128_share = 120.0 / 128;
+}
+
 std::vector<Constants> history() {
   constexpr ByProtocol<double> tree_old = {4.4, 4.4, 0}, ring_first = {3.6, 3.6, 8.4}, ring_old = {3.6, 10, 8.4},
                                tree_middle = {6.8, 14, 0}, tree_new = {6.8, 14, 8.4}, ring_new = {6.6, 14, 8.4};
   constexpr Moved moved[] = {
       {"2.5.7", tree_old, ring_first, 28, 50, 6.6},  {"2.7.8", tree_old, ring_old, 28, 50, 9.6},
-      {"2.8.4", tree_old, ring_old, 28, 28, 9.6},    {"2.12.12", tree_old, ring_old, 28, 28, 28},
-      {"2.14", tree_old, ring_old, 28, 28, 9.6},     {"2.17.1", tree_old, ring_old, 28, 28, 9.6},
-      {"2.18.1", tree_middle, ring_new, 28, 28, 14}, {"2.18.6", tree_middle, ring_new, 4, 14, 14},
-      {"2.19.4", tree_middle, ring_new, 28, 28, 14}, {"2.21.5", tree_middle, ring_new, 28, 28, 14},
-      {"2.23.4", tree_new, ring_new, 4, 14, 14},     {"2.28.9", tree_new, ring_new, 4, 14, 14},
-      {"2.30.7", tree_new, ring_new, 4, 14, 14},
+      {"2.8.4", tree_old, ring_old, 28, 28, 9.6},    {"2.10.3", tree_old, ring_old, 28, 28, 9.6},
+      {"2.12.12", tree_old, ring_old, 28, 28, 28},   {"2.14", tree_old, ring_old, 28, 28, 9.6},
+      {"2.17.1", tree_old, ring_old, 28, 28, 9.6},   {"2.18.1", tree_middle, ring_new, 28, 28, 14},
+      {"2.18.3", tree_middle, ring_new, 4, 14, 14},  {"2.19.1", tree_middle, ring_new, 28, 28, 14},
+      {"2.21.5", tree_middle, ring_new, 28, 28, 14}, {"2.23.4", tree_new, ring_new, 4, 14, 14},
+      {"2.28.9", tree_new, ring_new, 4, 14, 14},     {"2.30.7", tree_new, ring_new, 4, 14, 14},
   };
   std::vector<Constants> all;
   for (const Moved& m : moved) {
@@ -116,6 +155,7 @@ std::vector<Constants> history() {
     const std::array<int, 3> release = parse(m.from);
     c.nvls = release >= std::array{2, 17, 0};
     c.nvls_tree = release >= std::array{2, 18, 0};
+    move_forms(c, release);
     c.pat = release >= std::array{2, 23, 0};
     for (std::size_t p = 0; p < kProtocols; ++p) {
       c.base[at(Algo::tree)][p] = us(m.base_tree[p]);
@@ -123,21 +163,19 @@ std::vector<Constants> history() {
     }
     constexpr std::size_t simple = at(Protocol::simple);
     c.hop[at(Hardware::nvlink)][at(Algo::tree)][simple] = us(m.nvlink_tree_simple);
+    c.hop[at(Hardware::pcie)][at(Algo::tree)][simple] = us(release == std::array{2, 18, 3} ? 6 : m.nvlink_tree_simple);
     c.hop[at(Hardware::network)][at(Algo::tree)][simple] = us(m.network_tree_simple);
     c.hop[at(Hardware::network)][at(Algo::ring)][simple] = us(m.network_ring_simple);
     const std::string_view from = m.from;
-    if (from == "2.5.7") {
-      c.ring_ll_share = 0.25;
-      c.ring_ll128_total.fill(Bandwidth{113e9});
-    } else if (from == "2.7.8" || from == "2.8.4" || from == "2.12.12" || from == "2.14" || from == "2.17.1") {
+    if (from == "2.5.7") c.ring_ll128_total.fill(Bandwidth{113e9});
+    if (release >= std::array{2, 7, 0} && release < std::array{2, 18, 0})
       c.ring_ll128_total[at(Architecture::ampere)] = Bandwidth{235e9};
-      c.ring_ll128_channel[at(Architecture::volta)] = c.ring_ll128_channel[at(Architecture::ampere)] = gb(18.8);
-    }
     // A base there, which stands for the step inside the node here.
     if (from == "2.17.1") c.hop[at(Hardware::nvlink)][at(Algo::nvls)][simple] = us(40);
-    if (from == "2.18.1" || from == "2.18.6") c.hop[at(Hardware::nvlink)][at(Algo::nvls)][simple] = us(23);
+    if (from == "2.18.1" || from == "2.18.3") c.hop[at(Hardware::nvlink)][at(Algo::nvls)][simple] = us(23);
     if (from == "2.17.1" || from == "2.18.1") c.tree_channel[at(Architecture::hopper)] = gb(38.7, 41.4, 33);
-    if (from == "2.17.1" || from == "2.18.1" || from == "2.18.6" || from == "2.19.4")
+    if (release < std::array{2, 10, 0}) c.tree_channel[at(Architecture::ampere)] = gb(24, 22.5, 16);
+    if (from == "2.17.1" || from == "2.18.1" || from == "2.18.3" || from == "2.19.1")
       c.ll_most[at(Architecture::hopper)][0] = Bandwidth{87.7e9};
     if (!from.starts_with("2.28") && !from.starts_with("2.30")) {
       c.nvls_simple_form = true;

@@ -14,9 +14,10 @@ using topology::GpuId;
 
 constexpr std::uint32_t kMostChannels = 32;
 constexpr std::uint32_t kFirstWithPat = 60;  // tuning.cc: it needs atomics of Pascal
-constexpr double kLowest = 0.49;             // of the best rate so far: where the search stops
-constexpr double kDoubledFrom = 25e9;        // channels this fast are doubled
-constexpr double kNotDoubled = 50e9;         // but on Hopper and newer not below this, with more than so many
+constexpr std::uint32_t kPlainTreesFrom = 90;
+constexpr double kLowest = 0.49;       // of the best rate so far: where the search stops
+constexpr double kDoubledFrom = 25e9;  // channels this fast are doubled
+constexpr double kNotDoubled = 50e9;   // but on Hopper and newer not below this, with more than so many
 constexpr std::uint32_t kFewChannels = 4;
 constexpr double kPcie = 12.0 / 15.75;        // NCCL's rate of a PCIe link over the data sheet's
 constexpr double kOurPcie = 0.825;            // configs/links/pcie-*.yaml
@@ -79,12 +80,14 @@ class Searcher {
     return best;
   }
 
-  /// What chains could move inside the node, if the adapters were no limit.
-  double inside(const std::vector<Chain>& chains) const {
-    LinkView open = view_;
-    open.departs.assign(gpus_.size(), {});
-    open.arrives.assign(gpus_.size(), {});
-    return rate_of(open, chains);
+  /// As many chains as were found could move twice as much inside the node.
+  bool twice_inside(const Found& found) const {
+    LinkView half = view_;
+    for (std::size_t i = 0; i < half.id.size(); ++i)
+      if (cluster_.link_traits(half.id[i]).kind == topology::LinkKind::nvlink) half.capacity[i] /= 2;
+    if (gpus_.size() == 1 || !found.nvlink) return rate_of(open(view_), found.chains) >= 2 * found.rate;
+    if (switches_) return rate_of(half, found.chains) >= found.rate * (1 - 1e-9);
+    return chains_at(half, found.rate, true, kMostChannels).size() >= found.chains.size();
   }
 
   /// Into the NVSwitches, of one GPU.
@@ -110,6 +113,13 @@ class Searcher {
   }
 
  private:
+  /// A view whose adapters are no limit.
+  LinkView open(LinkView view) const {
+    view.departs.assign(gpus_.size(), {});
+    view.arrives.assign(gpus_.size(), {});
+    return view;
+  }
+
   bool into_cpu(topology::LinkId id) const { return cluster_.link_target_kind(id) == topology::DeviceKind::cpu; }
 
   /// Copies between GPUs through an Intel CPU cost more of their PCIe links.
@@ -214,8 +224,9 @@ Job search(const topology::Cluster& cluster, std::span<const GpuId> group, Chain
       std::ranges::all_of(rings.chains, [&](const Chain& chain) { return chain == rings.chains.front(); });
   ChannelGraph tree = ring;
   // Between nodes the search then raises a tree's rate inside them, up to twice the adapters'.
-  const bool raised = job.nodes > 1 && searcher.inside(rings.chains) >= 2 * rings.rate;
-  tree.plain_tree = job.nodes > 1;
+  const bool raised = job.nodes > 1 && searcher.twice_inside(rings);
+  // Before Hopper two GPUs of a node share the root (search.cc: "Try a simpler tree", from compute capability 9.0 on).
+  tree.plain_tree = job.nodes > 1 && (job.nodes == job.ranks || sm >= kPlainTreesFrom);
   // CollNet's is one as rings have; where the network adds, NVLS hands its sums to it and needs no tree.
   job.collnet = job.nodes > 1 && cluster.in_network_reduction();
   if (job.collnet) graph_of(Algo::collnet_direct) = ring;

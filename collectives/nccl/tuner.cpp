@@ -10,8 +10,7 @@
 namespace stepcast::collectives::nccl {
 namespace {
 
-constexpr double kTreeShape = 0.85;         // of trees whose root in the node is one GPU
-constexpr double kLl128Ring = 0.92;         // rings at LL128, and trees at any protocol
+constexpr double kTreeBus = 0.92;           // trees at any protocol
 constexpr double kLlTree = 1 / 3.8;         // of what the tree reaches at Simple
 constexpr double kLl128Line = 120.0 / 128;  // data of a 128-byte line
 constexpr double kLl128TreeInside = 7.0 / 9;
@@ -65,22 +64,29 @@ Bandwidth bus_rate(const Constants& c, const Job& job, Operation operation, Algo
   const std::size_t arch = at(job.architecture), nodes = spread(job.nodes);
   const bool collnet = algorithm == Algo::collnet_direct || algorithm == Algo::collnet_chain;
   const Bandwidth bus = (job.nodes <= 2 || collnet ? graph.intra : graph.inter) * channels;
+  const Bandwidth of_operation = c.ll128_channel_of[static_cast<std::size_t>(operation)];
+  const auto most = [&](const std::array<BySpread<Bandwidth>, kArchitectures>& ll128_channel) {
+    return of_operation.value > 0 ? of_operation : ll128_channel[arch][nodes];
+  };
   switch (algorithm) {
     case Algo::ring:
-      if (protocol == Protocol::ll) return least(ll_most(c, job), bus * c.ring_ll_share);
+      if (protocol == Protocol::ll) {
+        const bool several = job.nodes > 1 || operation == Operation::all_reduce || operation == Operation::reduce;
+        return least(ll_most(c, job), bus * (several ? c.ring_ll_share : c.ring_ll_share_inside));
+      }
       if (protocol == Protocol::ll128) {
-        const Bandwidth capped = least(bus * kLl128Ring, c.ring_ll128_channel[arch][nodes] * channels);
+        const double share = job.gpus() == 1 ? c.lone_ll128_share : c.ring_ll128_share;
+        const Bandwidth capped = least(bus * share, most(c.ring_ll128_channel) * channels);
         return c.ring_ll128_total[arch].value > 0 ? least(capped, c.ring_ll128_total[arch]) : capped;
       }
       return bus;
     case Algo::tree: {
-      Bandwidth rate = least(bus * kLl128Ring, c.tree_channel[arch][nodes] * channels);
+      Bandwidth rate = least(bus * kTreeBus, c.tree_channel[arch][nodes] * channels);
       if (protocol == Protocol::ll) rate = least(rate * kLlTree, ll_most(c, job));
       if (protocol == Protocol::ll128) {
-        rate = least(rate * (job.nodes == 1 ? kLl128TreeInside : kLl128Line),
-                     c.tree_ll128_channel[arch][nodes] * channels);
+        rate = least(rate * (job.nodes == 1 ? kLl128TreeInside : kLl128Line), most(c.tree_ll128_channel) * channels);
       }
-      return rate * (graph.plain_tree ? kTreeShape : 1.0);
+      return rate * (graph.plain_tree ? c.plain_tree_share : 1.0);
     }
     case Algo::collnet_chain:
       return bus;
@@ -140,26 +146,43 @@ double size_per_bus_byte(const Constants& c, const Job& job, Operation operation
   return 1;
 }
 
+/// A step from one node to the next.
+Time between(const Constants& c, const Job& job, Algo algorithm, Protocol protocol, const ChannelGraph& graph) {
+  const Algo row = c.lone_as_tree && job.gpus() == 1 && algorithm == Algo::ring ? Algo::tree : algorithm;
+  const Time step = c.hop[at(Hardware::network)][at(row)][at(protocol)], told = graph.network_latency;
+  switch (c.plugin_latency) {
+    case PluginLatency::ignored:
+      return step;
+    case PluginLatency::instead:
+      return told.value > 0 ? told : step;
+    case PluginLatency::beside:
+      return step + told * (protocol == Protocol::simple ? 2 : 1);
+  }
+  return step;
+}
+
 Time latency(const Constants& c, const Job& job, Operation operation, Algo algorithm, Protocol protocol,
              const ChannelGraph& graph) {
   const std::size_t p = at(protocol);
   const auto hop = [&](Hardware link, Algo of) { return c.hop[at(link)][at(of)][p]; };
-  const Time base = c.base[at(algorithm)][p], intra = hop(graph.inside, algorithm);
-  const bool simple = protocol == Protocol::simple;
-  // One GPU per node: every hop is a tree's hop. Simple flushes what arrives over the network: once more.
-  const Algo row = job.gpus() == 1 && algorithm == Algo::ring ? Algo::tree : algorithm;
-  const Time inter = hop(Hardware::network, row) + graph.network_latency * (simple ? 2 : 1);
+  const bool simple = protocol == Protocol::simple, several = job.nodes > 1;
+  const Time base = c.base[at(algorithm)][p];
+  Time intra = hop(graph.inside, algorithm);
+  if (several && protocol == Protocol::ll) intra = from_seconds(to_seconds(intra) * c.ll_inside_of_several);
+  const Time inter = between(c, job, algorithm, protocol, graph);
   const std::int64_t gpus = job.gpus(), nodes = job.nodes, doublings = std::bit_width(job.nodes) - 1;
   switch (algorithm) {
     case Algo::ring: {
       const std::int64_t steps = steps_of(job, operation);
       if (operation == Operation::all_reduce || by_parts(operation)) {
-        const std::int64_t crossings = (nodes - 1) * (operation == Operation::all_reduce ? 2 : 1);
-        const Time overhead = microseconds(nodes == 1 ? 0 : job.cpu == Cpu::amd ? 2 : 1) * (simple ? 3 : 1);
-        return base + std::max(intra, overhead) * (steps - crossings) + inter * crossings;
+        const std::int64_t turns = c.crossings_by_nodes ? 2 * nodes : 2 * (nodes - 1);
+        const std::int64_t crossings = !several ? 0 : operation == Operation::all_reduce ? turns : nodes - 1;
+        const Time post = microseconds(!several || !c.posts_to_network ? 0 : job.cpu == Cpu::amd ? 2 : 1);
+        return base + std::max(intra, post * (simple ? 3 : 1)) * (steps - crossings) + inter * crossings;
       }
-      const Time one = nodes > 1 ? inter : simple ? hop(graph.inside, Algo::tree) : intra;
-      return base + one * (graph.same_channels ? 1 : steps);
+      const Hardware way = several ? Hardware::network : graph.inside;
+      if (graph.same_channels) return base + hop(way, algorithm);
+      return base + hop(way, simple ? Algo::tree : algorithm) * steps;
     }
     case Algo::tree:
       return base + ((gpus - 1) * intra + doublings * inter) * 2;
@@ -196,7 +219,8 @@ std::optional<Price> price(const Constants& constants, const Job& job, Operation
   return Price{latency(constants, job, operation, algorithm, protocol, graph), rate};
 }
 
-Time predict(const Price& price, const Job& job, Operation operation, Algo algorithm, Protocol protocol, Bytes bytes) {
+Time predict(const Constants& constants, const Price& price, const Job& job, Operation operation, Algo algorithm,
+             Protocol protocol, Bytes bytes) {
   Bandwidth rate = price.rate;
   Time latency = price.latency;
   if (algorithm == Algo::tree && operation == Operation::all_reduce) {
@@ -205,10 +229,10 @@ Time predict(const Price& price, const Job& job, Operation operation, Algo algor
     if (size < kTreeBySize[0].size()) rate = rate * kTreeBySize[at(protocol)][size];
   }
   if (algorithm == Algo::ring && protocol == Protocol::simple && operation == Operation::all_reduce && job.nodes > 1) {
-    const std::int64_t share =
-        bytes.value / (std::int64_t{job.graphs[at(algorithm)]->channels} * std::int64_t{job.ranks});
-    const double plateau = job.architecture == Architecture::volta ? 1.9 : 1.4;
-    if (share >= 64) latency = from_seconds(to_seconds(latency) * plateau);
+    const std::int64_t ranks = job.ranks, channels = job.graphs[at(algorithm)]->channels;
+    const bool past =
+        constants.plateau_by_channel ? bytes.value / (channels * ranks) >= 64 : bytes.value / ranks >= 4096;
+    if (past) latency = from_seconds(to_seconds(latency) * constants.plateau[at(job.architecture)]);
   }
   return latency + bytes / rate;
 }
@@ -249,7 +273,7 @@ std::optional<Pick> find_pick(const Constants& constants, const Job& job, Operat
       if (overrides.protocol.value_or(protocol) != protocol) continue;
       const auto cost = price(constants, job, operation, algorithm, protocol, overrides);
       if (!cost) continue;
-      const Time predicted = predict(*cost, job, operation, algorithm, protocol, bytes);
+      const Time predicted = predict(constants, *cost, job, operation, algorithm, protocol, bytes);
       if (!best || predicted < best->predicted) best = Pick{algorithm, protocol, predicted};
     }
   }

@@ -58,7 +58,8 @@ std::optional<Price> price(const Constants& constants, const Job& job, Operation
 
 /// What NCCL predicts for `bytes`: the price's line, corrected for trees of middling sizes, and for rings over several
 /// nodes past their latency plateau. Source: tuning.cc, lines 630 to 655. It chooses well and predicts badly.
-Time predict(const Price& price, const Job& job, Operation operation, Algo algorithm, Protocol protocol, Bytes bytes);
+Time predict(const Constants& constants, const Price& price, const Job& job, Operation operation, Algo algorithm,
+             Protocol protocol, Bytes bytes);
 
 /// The operations that NCCL's tuner knows; the others have one way each.
 bool tunes(Operation operation);

@@ -149,6 +149,7 @@ Prepared prepare(const Algorithm& algorithm, Proto proto, const Request& request
   reached.host_step = protocol.host_step;
   reached.network_step = protocol.network_step;
   reached.network_efficiency *= protocol.network_share;
+  if (proto == Proto::ll || proto == Proto::p2p_ll) reached.host_bridge_efficiency = 1;
   if (!transport.network_shares.empty())
     reached.network_efficiency *= network_share_over(transport, nodes_of(placement.groups.front(), cluster));
   if (proto == Proto::nvls) reached.nvlink_efficiency *= transport.nvls.share;

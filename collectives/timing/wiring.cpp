@@ -399,9 +399,18 @@ class Wirer {
         if (aside_[hop.what] != kNone) loads_aside_[loads].push_back(hop);
   }
 
+  /// Between an adapter and a CPU, either way.
+  bool into_host_bridge(LinkId link) const {
+    using enum topology::DeviceKind;
+    const topology::DeviceKind from = cluster_.link_source_kind(link), to = cluster_.link_target_kind(link);
+    return (from == nic && to == cpu) || (from == cpu && to == nic);
+  }
+
   Bandwidth capacity(LinkId link) const {
     const topology::LinkTraits traits = cluster_.link_traits(link);
-    return traits.bandwidth * efficiency(transport_, traits.kind);
+    const double bridge =
+        transport_.host_bridge_efficiency < 1 && into_host_bridge(link) ? transport_.host_bridge_efficiency : 1;
+    return traits.bandwidth * efficiency(transport_, traits.kind) * bridge;
   }
 
   void route(Wiring& wiring) {

@@ -88,6 +88,33 @@ TEST(NcclSearch, FromTheClusterToEveryEntryOfTheTableOfNccl2275) {
   EXPECT_EQ(rings, 38);
 }
 
+/// The table of a log of NCCL 2.23.4 on two Perlmutter nodes: NERSC/nccl-ofi-plugin at commit 9f59235,
+/// logs-regression/slurm-test-2.23-918503.out. LL128 has a latency and no rate there.
+TEST(NcclSearch, FromTheClusterToTheTableOfPerlmuttersLog) {
+  struct Row {
+    Operation operation{};
+    Algo algorithm{};
+    Protocol protocol{};
+    double latency = 0, rate = 0;
+  };
+  constexpr Operation reduce = Operation::all_reduce, gather = Operation::all_gather, cast = Operation::broadcast;
+  constexpr Row rows[] = {
+      {reduce, Algo::tree, Protocol::ll, 20.4, 11.2}, {reduce, Algo::tree, Protocol::simple, 60.4, 47.2},
+      {reduce, Algo::ring, Protocol::ll, 36.0, 12.9}, {reduce, Algo::ring, Protocol::simple, 108.4, 54.9},
+      {gather, Algo::ring, Protocol::ll, 21.3, 25.7}, {gather, Algo::ring, Protocol::simple, 58.4, 109.7},
+      {cast, Algo::ring, Protocol::ll, 28.2, 22.5},   {cast, Algo::ring, Protocol::simple, 120.4, 96.0}};
+  const Job job = job_on(node_named("perlmutter"), 2, 4);
+  EXPECT_EQ(graph(job, Algo::tree), "4 x 48/24 NVL");
+  EXPECT_FALSE(job.graphs[static_cast<std::size_t>(Algo::tree)]->plain_tree);
+  EXPECT_FALSE(job.ll128);
+  for (const Row& row : rows) {
+    const auto cost = price(constants("2.23.4"), job, row.operation, row.algorithm, row.protocol);
+    ASSERT_TRUE(cost);
+    EXPECT_NEAR(to_seconds(cost->latency) * 1e6, row.latency, 0.051) << name(row.algorithm) << name(row.protocol);
+    EXPECT_NEAR(cost->rate.value / 1e9, row.rate, 0.051) << name(row.algorithm) << name(row.protocol);
+  }
+}
+
 // NCCL's logs, each from the issue that is named. Those not found are listed in docs/nccl.md.
 TEST(NcclSearch, FindsTheGraphsOfLogs) {
   const topology::NodeSpec h100 = node_named("dgx-h100"), a100 = node_named("dgx-a100-40gb");

@@ -18,6 +18,7 @@ struct Machine {
   std::uint64_t seed = 0;  ///< of the hashing
   double oversubscription = 1.0;
   double faster = 1.0;        ///< all rates times this
+  bool behind_cpu = false;    ///< GPUs and adapters hang off CPUs, over PCIe of 40 GB/s
   bool switches_add = true;   ///< those of a node
   bool network_adds = false;  ///< and those between nodes
   Time nvlink_latency{}, nic_latency{}, switch_latency{};
@@ -29,8 +30,10 @@ inline topology::Cluster build(const Machine& machine) {
                             .bandwidth = {100e9 * machine.faster},
                             .latency = machine.nvlink_latency,
                             .source = {}};
-  topology::LinkType pcie{
-      .name = "pcie", .kind = topology::LinkKind::pcie, .bandwidth = {1000e9 * machine.faster}, .source = {}};
+  topology::LinkType pcie{.name = "pcie",
+                          .kind = topology::LinkKind::pcie,
+                          .bandwidth = {(machine.behind_cpu ? 40e9 : 1000e9) * machine.faster},
+                          .source = {}};
   topology::LinkType nic{.name = "nic",
                          .kind = topology::LinkKind::network,
                          .bandwidth = {25e9 * machine.faster},
@@ -42,6 +45,7 @@ inline topology::Cluster build(const Machine& machine) {
   node.gpus = machine.gpus;
   node.sockets = machine.gpus % 2 == 0 ? 2 : 1;
   node.gpus_per_pcie_switch = machine.gpus % 4 == 0 ? 2 : 1;
+  if (machine.behind_cpu) node.gpus_per_pcie_switch = 0;
   node.nics = machine.nics != 0 ? machine.nics : machine.gpus;
   node.nvlinks_per_gpu = 1;
   node.nvlink_sharp = machine.switches_add;

@@ -162,7 +162,52 @@ TEST(NcclTuner, ReleasesMoveWhatTheyAreKnownToHaveMoved) {
   EXPECT_NEAR(latency("2.18.6", Algo::tree), 0 + 2 * (7 * 4 + 14), 1e-6);
   EXPECT_NEAR(latency("2.20.5", Algo::tree), 0 + 2 * (7 * 28 + 28), 1e-6);
   EXPECT_NEAR(latency("2.23.4", Algo::tree), 8.4 + 2 * (7 * 4 + 14), 1e-6);
-  EXPECT_NEAR(latency("2.12.12", Algo::ring) - latency("2.14", Algo::ring), 2 * (28 - 9.6), 1e-6);
+  EXPECT_NEAR(latency("2.12.12", Algo::ring) - latency("2.14", Algo::ring), 4 * (28 - 9.6), 1e-6);
+}
+
+/// Lines of tuning.cc of each release, by hand: 16 A100 nodes of one GPU each, one ring of 24 GB/s.
+TEST(NcclTuner, ReleasesFormTheirNumbersAsTheirSourcesDo) {
+  Job job{.ranks = 16, .nodes = 16};
+  job.graphs[at(Algo::ring)] = ChannelGraph{.channels = 1, .intra = {24e9}, .inter = {24e9}, .same_channels = false};
+  const auto cost = [&](const char* version, Operation operation, Protocol protocol) {
+    return *price(constants(version), job, operation, Algo::ring, protocol);
+  };
+  const auto latency = [&](const char* version, Operation operation, Protocol protocol) {
+    return to_seconds(cost(version, operation, protocol).latency) * 1e6;
+  };
+  const auto rate = [&](const char* version, Operation operation, Protocol protocol) {
+    return cost(version, operation, protocol).rate.value / 1e9;
+  };
+  constexpr Operation gather = Operation::all_gather, reduce = Operation::all_reduce;
+  EXPECT_NEAR(rate("2.20.5", gather, Protocol::ll), 24 / 4.0 * 16 / 15, 1e-6);
+  EXPECT_NEAR(rate("2.21.5", gather, Protocol::ll), 24 / 2.0 * 16 / 15, 1e-6);
+  EXPECT_NEAR(rate("2.22.3", gather, Protocol::ll128), 24 * 0.7 * 16 / 15, 1e-6);
+  EXPECT_NEAR(rate("2.23.4", gather, Protocol::ll128), 20 * 16 / 15.0, 1e-6);
+  EXPECT_NEAR(rate("2.9.9", gather, Protocol::ll128), 24 * 0.7 * 16 / 15, 1e-6);
+  EXPECT_NEAR(rate("2.9.9", Operation::reduce, Protocol::ll128), 12, 1e-6);
+  // The hops of a tree between nodes since 2.23 alone, and the crossings of a turn.
+  EXPECT_NEAR(latency("2.22.3", gather, Protocol::ll), 6.6 + 15 * 2.7, 1e-6);
+  EXPECT_NEAR(latency("2.23.4", gather, Protocol::ll), 6.6 + 15 * 5.0, 1e-6);
+  EXPECT_NEAR(latency("2.11.4", reduce, Protocol::simple), 8.4 + 30 * 9.6, 1e-6);
+  EXPECT_NEAR(latency("2.22.3", reduce, Protocol::simple), 8.4 + 32 * 14 - 2 * 3.4, 1e-6);
+  EXPECT_NEAR(latency("2.23.4", reduce, Protocol::simple), 8.4 + 30 * 14, 1e-6);
+  EXPECT_NEAR(latency("2.19.4", Operation::broadcast, Protocol::simple), 8.4 + 16 * 28, 1e-6);
+  // What a network's plugin tells.
+  job.graphs[at(Algo::ring)]->network_latency = microseconds(35);
+  EXPECT_NEAR(latency("2.11.4", gather, Protocol::ll), 3.6 + 15 * 2.7, 1e-6);
+  EXPECT_NEAR(latency("2.17.1", gather, Protocol::ll), 3.6 + 15 * 35, 1e-6);
+  EXPECT_NEAR(latency("2.22.3", gather, Protocol::simple), 8.4 + 15 * (14 + 70), 1e-6);
+  // Past its plateau a ring's latency counts more.
+  const auto predicted = [&](const char* version, std::int64_t bytes) {
+    const Constants& release = constants(version);
+    const Price of = cost(version, reduce, Protocol::simple);
+    return to_seconds(predict(release, of, job, reduce, Algo::ring, Protocol::simple, {bytes}) -
+                      Bytes{bytes} / of.rate) /
+           to_seconds(of.latency);
+  };
+  EXPECT_NEAR(predicted("2.16.5", 32 << 10), 1, 1e-6);
+  EXPECT_NEAR(predicted("2.16.5", 64 << 10), 1.9, 1e-6);
+  EXPECT_NEAR(predicted("2.19.4", 32 << 10), 1.4, 1e-6);
 }
 
 TEST(NcclTuner, ReleasesHaveTheAlgorithmsThatTheyCameWith) {

@@ -164,6 +164,26 @@ TEST(Timer, TreesReachTheirShareOfTheLinks) {
             one(full, Operation::all_reduce, bytes, gpus(8), "ring").duration);
 }
 
+/// Behind a CPU an adapter reaches a share of its PCIe link's rate; LL, which goes through host memory, all of it; and
+/// behind a switch nothing is lost.
+TEST(Timer, AdaptersBehindACpuReachTheirShareOfPcie) {
+  Transport half{.host_bridge_efficiency = 0.5};
+  half.ll = {.launch = {}, .ramp = {}, .share = 0.5};
+  Transport all = half;
+  all.host_bridge_efficiency = 1;
+  const topology::Cluster behind_cpu = build({.nodes = 2, .gpus = 1, .behind_cpu = true});
+  const topology::Cluster behind_switch = build({.nodes = 2, .gpus = 1});
+  const Bytes bytes{1 << 30};
+  const auto time = [&](const topology::Cluster& cluster, const Transport& transport, const char* way) {
+    Timer timer(cluster, transport);
+    return one(timer, Operation::all_reduce, bytes, gpus(2), way).duration;
+  };
+  EXPECT_EQ(time(behind_cpu, all, "ring/Simple"), bytes / kPort);
+  EXPECT_EQ(time(behind_cpu, half, "ring/Simple"), bytes / Bandwidth{20e9});  // of 40 GB/s
+  EXPECT_EQ(time(behind_cpu, half, "ring/LL"), time(behind_cpu, all, "ring/LL"));
+  EXPECT_EQ(time(behind_switch, half, "ring/Simple"), bytes / kPort);
+}
+
 TEST(Timer, HierarchicalTakesItsClosedForm) {
   const std::uint32_t nodes = 5, local = 4;
   Timer timer(build({.nodes = nodes, .gpus = local}),
