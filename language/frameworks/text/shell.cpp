@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "language/frameworks/text/condition.h"
+#include "language/frameworks/text/here_document.h"
 #include "language/frameworks/text/shell_text.h"
 #include "sim/in_quotes.h"
 #include "sim/input_error.h"
@@ -82,7 +83,7 @@ class ShellScript {
         if (!command.words.empty() || !(is_reserved(word, command) || goes_before(word.text, command)))
           command.words.push_back(std::move(word));
     }
-    for (Document& document : open_documents_) {
+    for (HereDocument& document : open_documents_) {
       if (document.file.empty()) document.file = command.written_to;
       document.is_script |= reads_script(command.words);
     }
@@ -126,7 +127,7 @@ class ShellScript {
     const bool expands = std::string_view("'\"\\").find(text_.peek()) == std::string_view::npos;
     const ShellWords target = text_.read_word(variables_);
     const std::string word = target.empty() ? "" : target.front().text;
-    if (mark == "<<" || mark == "<<-") open_documents_.push_back({"", word, place, mark == "<<-", expands, false});
+    if (mark == "<<" || mark == "<<-") open_documents_.push_back({word, place, mark == "<<-", expands});
     if (mark.starts_with('>')) command.written_to = word;
     return true;
   }
@@ -140,43 +141,14 @@ class ShellScript {
   }
 
   void read_documents() {
-    for (const Document& document : std::exchange(open_documents_, {})) {
-      std::string text;
-      for (bool found = false; !found;) {
-        if (text_.ended())
-          throw InputError(language::text(document.place),
-                           "found a here-document that does not end, expected a line " + in_quotes(document.end));
-        std::string_view line = text_.next_line();
-        if (document.strips) line.remove_prefix(std::min(line.find_first_not_of('\t'), line.size()));
-        found = line == document.end;
-        if (!found) text += (document.expands ? put_in(line) : std::string(line)) + "\n";
-      }
+    for (const HereDocument& document : std::exchange(open_documents_, {})) {
+      const std::string text = read_lines(text_, document, variables_);
       if (!runs()) continue;
       if (document.is_script)
         consider(command_in(text, document.place, document.expands ? variables_ : ShellVariables{}));
       else if (!document.file.empty())
         documents_.push_back({document.file, text, document.place});
     }
-  }
-
-  /// A line of a here-document with its variables put in.
-  std::string put_in(std::string_view line) const {
-    std::string out;
-    for (std::size_t i = 0; i < line.size();) {
-      const bool braced = line.substr(i).starts_with("${");
-      std::size_t end = i + (braced ? 2 : 1);
-      while (line[i] == '$' && end < line.size() && is_shell_name(line[end])) ++end;
-      const std::size_t from = i + (braced ? 2 : 1);
-      const auto known = variables_.known.find(line.substr(from, end - from));
-      const bool closed = !braced || (end < line.size() && line[end] == '}');
-      if (line[i] == '$' && end > from && closed && known != variables_.known.end()) {
-        for (const ShellWord& word : known->second) out += (&word == &known->second.front() ? "" : " ") + word.text;
-        i = end + (braced ? 1 : 0);
-      } else {
-        out += line[i++];
-      }
-    }
-    return out;
   }
 
   /// Passes over (...), whatever is in it, and returns that.
@@ -562,20 +534,12 @@ class ShellScript {
     return command.declares || word == "exec" || word == "do";
   }
 
-  struct Document {
-    std::string file, end;  ///< end: the line behind it
-    Place place;
-    bool strips;     ///< tabs in front of its lines
-    bool expands;    ///< variables are put in
-    bool is_script;  ///< it is run: "sbatch <<EOT"
-  };
-
   ShellText text_;
   bool (*counts_)(const std::string&);
   ShellVariables variables_;
   ShellWords most_flags_;
   std::vector<ShellBlock> blocks_;
-  std::vector<Document> open_documents_;  ///< that begin behind this line
+  std::vector<HereDocument> open_documents_;  ///< that begin behind this line
   std::vector<ShellDocument> documents_;
   std::map<std::string, ScriptPosition, std::less<>> bodies_;  ///< of functions
   int calls_ = 0;
