@@ -5,12 +5,15 @@
 #include <new>
 #include <optional>
 #include <stdexcept>
+#include <utility>
 
 #include "language/core/convert.h"
 #include "language/core/visible_text.h"
 #include "language/notes.h"
 #include "language/scenario.h"
 #include "schedules/checks/check.h"
+#include "sim/in_quotes.h"
+#include "sim/input_error.h"
 
 namespace stepcast::language {
 namespace {
@@ -69,6 +72,18 @@ void add_notes(Question& question, const Node& tree, Library& library) {
   question.said = said_plan_keys(tree);
   question.notes = notes_on_defaults(tree, question.scenario, library);
   std::ranges::move(schedules::notes(question.scenario), std::back_inserter(question.notes));
+}
+
+Question question_of_row(std::vector<Question> questions, const std::string& row, const std::string& row_key) {
+  if (!row.empty()) std::erase_if(questions, [&](const Question& each) { return each.name != row; });
+  if (questions.empty())
+    throw InputError(row_key,
+                     row.empty() ? "found no scenario, expected one" : "found no row of the name " + in_quotes(row));
+  if (questions.size() > 1)
+    throw InputError(row_key, "found " + std::to_string(questions.size()) +
+                                  " scenarios, expected the name of one, as " + in_quotes(questions.front().name));
+  if (!questions.front().error.empty()) throw InputError("", questions.front().error);
+  return std::move(questions.front());
 }
 
 }  // namespace stepcast::language

@@ -46,4 +46,8 @@ void fill(Question& question, const Node& tree, Library& library, const MoreChec
 /// Says of a question that was filled from this tree what reading assumed, and what was said, where it can run.
 void add_notes(Question& question, const Node& tree, Library& library);
 
+/// The only question, or where a row is named the one of that name. `row_key`: how a row is named there ("--row-a").
+/// Throws InputError where there is none or more than one, and where it cannot run.
+Question question_of_row(std::vector<Question> questions, const std::string& row, const std::string& row_key);
+
 }  // namespace stepcast::language

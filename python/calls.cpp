@@ -228,7 +228,7 @@ struct Side {
 
 /// `both`: laid over every scenario; `own`: over this one.
 Side side_of(const Asking& asked, const std::vector<std::string>& both, const std::vector<std::string>& own,
-             const std::string& row) {
+             const std::string& row, const std::string& row_key) {
   const auto* tree = std::get_if<language::Node>(&asked);
   if (tree == nullptr && !app::holds_scenarios(std::get<std::string>(asked))) {
     if (!own.empty())
@@ -237,13 +237,9 @@ Side side_of(const Asking& asked, const std::vector<std::string>& both, const st
   }
   std::vector<std::string> settings = both;
   settings.insert(settings.end(), own.begin(), own.end());
-  Questions questions = questions_of({asked}, settings);
-  if (!row.empty()) std::erase_if(questions, [&](const language::Question& each) { return each.name != row; });
-  if (questions.size() != 1)
-    throw InputError("", "found " + std::to_string(questions.size()) + " scenarios, expected one");
-  if (!questions.front().error.empty()) throw InputError("", questions.front().error);
   Side side;
-  side.answer.emplace(app::Answer{std::move(questions.front()), std::nullopt, {}});
+  side.answer.emplace(
+      app::Answer{language::question_of_row(questions_of({asked}, settings), row, row_key), std::nullopt, {}});
   if (side.answer->question.of_table) return side;
   language::Library library(language::config_folders());
   const std::vector<std::vector<std::string>> layers{settings};
@@ -267,8 +263,8 @@ app::DiffSide told(Side& side, const Asking& asked, const std::string& row, cons
 std::string diff(const Asking& a, const Asking& b, const DiffCall& call) {
   const calibrate::TraceChoice choice{call.step.empty() ? std::nullopt : std::optional(call.step), call.device,
                                       std::max(call.steps, 1U)};
-  Side first = side_of(a, call.settings, call.settings_a, call.row_a),
-       second = side_of(b, call.settings, call.settings_b, call.row_b);
+  Side first = side_of(a, call.settings, call.settings_a, call.row_a, "row_a"),
+       second = side_of(b, call.settings, call.settings_b, call.row_b, "row_b");
   const app::DiffSide of_a = told(first, a, call.row_a, choice, second),
                       of_b = told(second, b, call.row_b, choice, first);
   if (of_a.step == Time{} || of_b.step == Time{}) throw InputError("diff", "found a step of no length");

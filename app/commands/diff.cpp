@@ -18,7 +18,6 @@
 #include "language/core/file_text.h"
 #include "language/core/streams.h"
 #include "language/scenario_text.h"
-#include "sim/in_quotes.h"
 #include "sim/input_error.h"
 
 namespace stepcast::app {
@@ -71,14 +70,7 @@ std::map<std::string, std::string> keys_of(const SideAsked& asked, language::Lib
 
 language::Question question_of(const SideAsked& asked, language::Library& library) {
   const std::vector<std::string> paths{asked.file};
-  std::vector<language::Question> questions = language::read_questions(paths, asked.settings, library);
-  if (!asked.row.empty()) std::erase_if(questions, [&](const auto& each) { return each.name != asked.row; });
-  if (questions.empty()) throw InputError(asked.flag, "found no row of the name " + in_quotes(asked.row));
-  if (questions.size() > 1)
-    throw InputError(asked.file, "found " + std::to_string(questions.size()) + " scenarios, expected " + asked.flag +
-                                     " to name one, as " + in_quotes(questions.front().name));
-  if (!questions.front().error.empty()) throw InputError("", questions.front().error);
-  return std::move(questions.front());
+  return language::question_of_row(language::read_questions(paths, asked.settings, library), asked.row, asked.flag);
 }
 
 DiffSide side_asked(Answer& answer, const SideAsked& asked, language::Library& library, bool drawn) {

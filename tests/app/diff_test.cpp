@@ -158,7 +158,7 @@ TEST(Diff, WhatCannotBeASideIsTold) {
   EXPECT_THAT(run_program("diff scenarios/quickstart.yaml").err, HasSubstr("found A alone"));
   EXPECT_THAT(run_program("diff README.md scenarios/quickstart.yaml").err, HasSubstr("expected a scenario (.yaml)"));
   EXPECT_THAT(run_program("diff scenarios/published/dlperf_v100_resnet_bert.csv scenarios/quickstart.yaml").err,
-              HasSubstr("--row-a to name one"));
+              AllOf(HasSubstr("--row-a: found "), HasSubstr("scenarios, expected the name of one, as '")));
   EXPECT_THAT(run_program("diff scenarios/quickstart.yaml --set-b recompute=full --stage 9").err,
               HasSubstr("--stage: found 9, expected a stage from 0 to 7"));
 }
