@@ -45,7 +45,10 @@ Transport neutral_start(const Transport& like) {
   start.ll.ramp = microseconds(8);
   start.issue = microseconds(5);
   start.own_copy = 0.2;
-  start.nvlink_efficiency = start.network_efficiency = start.host_bridge_efficiency = 0.9;
+  start.nvlink_efficiency = start.network_efficiency = 0.9;
+  // Low enough to be what limits an adapter of 200 Gbit/s on PCIe 4.0: from a limit that does not bind no fit finds one
+  // that does.
+  start.host_bridge_efficiency = 0.6;
   start.ll.network_share = 0.5;
   start.tree_efficiency = 0.65;
   start.ll128.share = there(like.ll128, 0.92);
