@@ -52,7 +52,7 @@ Names tensor_names() { return {"megatron", "partition-output", "reduce-output"};
 Names dimension_names() { return {"tensor", "context", "data", "pipeline"}; }
 Names fusion_names() { return {"none", "all"}; }
 Names tier_names() { return {schedules::kTierNames.begin(), schedules::kTierNames.end()}; }
-Names scaling_names() { return {"delayed", "current"}; }
+Names scaling_names() { return {schedules::kScalingNames.begin(), schedules::kScalingNames.end()}; }
 Names balance_names() { return {"equal", "speed"}; }
 Names outcome_names() { return {"ran", "failed"}; }
 Names memory_names() { return {"allocated", "reserved", "device"}; }
@@ -153,7 +153,9 @@ const Table<ScenarioDraft>& scenario_table() {
             "of weights and activations; fp8, mxfp8, nvfp4: of the layers' linear multiplies, all else bf16"},
            [](D& d, const Value& v) { d.precision = static_cast<schedules::Precision>(v.choice); }},
           {{"training.scaling", choice(scaling_names), "delayed",
-            "fp8: a tensor's scale is from steps before, or from the tensor itself, which is read twice"},
+            "fp8: a tensor has one scale, from steps before or from the tensor itself, which is read twice; rowwise: "
+            "one "
+            "for each row of what enters a multiply, as torchao's recipe of that name"},
            [](D& d, const Value& v) { d.s.training.scaling = static_cast<schedules::Scaling>(v.choice); }},
           {{"training.eight_bit_parameters", flag(), "false",
             "fp8, mxfp8: the model's own parameters have 8 bits, and are gathered so"},

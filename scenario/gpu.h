@@ -37,6 +37,7 @@ struct Gpu {
                       .aligned_2 = 1};
   double fp8_share =
       1;  ///< 8-bit multiplies reach this much of the share of their peak that 16-bit ones reach of theirs
+  double fp8_rowwise_share = 1;    ///< of that, 8-bit multiplies that scale by row what they write
   double attention_forward = 0.5;  ///< fused causal attention: skipped half not counted, share of peak
   double attention_backward = 0.4;
   double attention_flash_2 = 1;  ///< share of these rates that FlashAttention-2 reaches: below 1 where newer kernels do

@@ -1,7 +1,10 @@
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 #include "scenario/optimizer.h"
 #include "scenario/precision.h"
@@ -21,8 +24,10 @@ struct ExpertLoad {
   std::optional<std::uint32_t> node_limit{};
 };
 
-/// Where the scale of an fp8 tensor is from: steps before, or the tensor itself.
-enum class Scaling : std::uint8_t { delayed, current };
+/// Scales of an fp8 tensor: one from steps before, one of the tensor itself, or of its rows one each.
+enum class Scaling : std::uint8_t { delayed, current, rowwise };
+inline constexpr std::array<std::string_view, 3> kScalingNames = {"delayed", "current", "rowwise"};
+constexpr std::string_view name(Scaling scaling) { return kScalingNames[static_cast<std::size_t>(scaling)]; }
 
 struct Training {
   std::int64_t global_batch = 0;  ///< samples per step

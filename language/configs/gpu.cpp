@@ -89,6 +89,10 @@ std::vector<Key<Gpu>> stated_keys() {
       {{"fp8_share", fraction(), "1",
         "8-bit multiplies: of the shares of their peak that gemm has of 16-bit ones, what they reach"},
        [](Gpu& g, const Value& v) { g.fp8_share = v.number; }},
+      {{"fp8_rowwise_share", fraction(), "1",
+        "training.scaling rowwise: of the rate of 8-bit multiplies, what those reach that scale by row what they "
+        "write"},
+       [](Gpu& g, const Value& v) { g.fp8_rowwise_share = v.number; }},
       {{"attention.forward", fraction(), "0.5", "fused causal attention, share of peak"},
        [](Gpu& g, const Value& v) { g.attention_forward = v.number; }},
       {{"attention.backward", fraction(), "0.4", "fused causal attention, share of peak"},

@@ -117,8 +117,7 @@ void say_training(const Scenario& s, Speaker& out) {
   out.size("training.micro_batch", t.micro_batch);
   if (schedules::has_tokens(s.model.family)) out.size("training.sequence", t.sequence);
   out.text("training.precision", schedules::name(t.precision));
-  if (t.precision == schedules::Precision::fp8)
-    out.text("training.scaling", t.scaling == schedules::Scaling::delayed ? "delayed" : "current");
+  if (t.precision == schedules::Precision::fp8) out.text("training.scaling", schedules::name(t.scaling));
   if (t.eight_bit_parameters) out.flag("training.eight_bit_parameters", true);
   out.size_unless(0, "training.bf16_layers_at_start", t.bf16_layers_at_start);
   out.size_unless(0, "training.bf16_layers_at_end", t.bf16_layers_at_end);

@@ -17,7 +17,12 @@ Time time_of(const KernelCost& c, const Gemm& kernel) {
   GemmShape each = kernel.shape;
   each.batch /= kernel.kernels;
   const Precision here = kernel.low_precision ? c.precision : beside_low_precision(c.precision);
-  const Time alone = gemm_time(each, gemm_model(c.gpu, here), machine(c.gpu, here));
+  GemmModel model = gemm_model(c.gpu, here);
+  if (kernel.scales_rows) {
+    model.mainloop *= c.gpu.fp8_rowwise_share;
+    model.sustained *= c.gpu.fp8_rowwise_share;
+  }
+  const Time alone = gemm_time(each, model, machine(c.gpu, here));
   // Experts in one kernel; of a transformer's linear layers they alone are several multiplies.
   const Time joined = kernel.linear && each.batch > 1 ? c.software.grouped_multiply_launch * each.batch : Time{};
   return (c.in_a_step(alone) + joined + c.software.kernel_gap) * kernel.kernels;

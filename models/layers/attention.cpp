@@ -107,7 +107,7 @@ void fused_core(Writer& w) {
   fused_backward(w.backward);
   w.saves(d(z.batch_heads) * d(z.sequence) / d(z.context) * kStatistic);
   // It keeps its result: the same tensor as the multiply behind it, if that takes it as it is.
-  const bool as_it_is = !is_low_precision(w.s.training.precision) && parts_of_second_input(z) == 1;
+  const bool as_it_is = !keeps_casts(w.s) && parts_of_second_input(z) == 1;
   if (!as_it_is) w.saves(result_elements(z) * d(z.element));
 }
 

@@ -16,6 +16,11 @@ int launches(const Kernel& kernel) {
   return std::visit(count, kernel);
 }
 
+bool is_norm(const Kernel& kernel) {
+  return std::holds_alternative<Elementwise>(kernel) &&
+         (kind(kernel) == OperatorKind::layer_norm || kind(kernel) == OperatorKind::rms_norm);
+}
+
 bool of_weights(const Kernel& kernel) {
   const auto ask = [](const auto& k) {
     if constexpr (requires { k.of_weights; })

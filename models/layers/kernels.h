@@ -26,6 +26,7 @@ struct Gemm {
   bool linear = false;         ///< of a transformer's linear layers: neither attention's core nor a router
   bool low_precision = false;  ///< in the training's precision where that is a low one (models/layers/low_precision.h)
   double useful = 1;           ///< share of its multiplies that are for tokens: the rest is padding of experts
+  bool scales_rows = false;    ///< of 8 bits, scaling by row what it writes (models/layers/rowwise_scaling.h)
 
   double model_flops() const { return shape.flops().value * useful; }
 };
@@ -103,6 +104,8 @@ using Kernels = std::vector<Kernel>;
 
 OperatorKind kind(const Kernel& kernel);
 int launches(const Kernel& kernel);
+/// Whether it is of a layer norm or an RMSNorm, whose kernel has whole rows.
+bool is_norm(const Kernel& kernel);
 bool of_weights(const Kernel& kernel);
 /// Floating-point operations of its multiplies, as model_flops() of models/layers/blocks.h counts them.
 double model_flops(const Kernel& kernel);

@@ -10,11 +10,6 @@ namespace {
 
 constexpr double kHigh = 2;  // bytes of what is not cast
 
-bool is_norm(const Kernel& op) {
-  return std::holds_alternative<Elementwise>(op) &&
-         (kind(op) == OperatorKind::layer_norm || kind(op) == OperatorKind::rms_norm);
-}
-
 double elements(std::int64_t rows, std::int64_t columns, const GemmShape& shape) {
   return d(rows) * d(columns) * d(shape.batch);
 }
@@ -131,9 +126,13 @@ double low_precision_weights(const Block& layer) {
   return sum;
 }
 
+bool keeps_casts(const Scenario& s) {
+  return is_low_precision(s.training.precision) && s.training.scaling != Scaling::rowwise;
+}
+
 double kept_input_bytes(const Scenario& s) {
   const Precision precision = s.training.precision;
-  return is_low_precision(precision) ? cast_bytes(precision) : d(element_bytes(precision));
+  return keeps_casts(s) ? cast_bytes(precision) : d(element_bytes(precision));
 }
 
 bool attends_in_eight_bits(const Scenario& s) {

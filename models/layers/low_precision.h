@@ -26,6 +26,10 @@ double cast_bytes(Precision precision);
 /// Elements of the weights of a layer's multiplies of low precision.
 double low_precision_weights(const Block& layer);
 
+/// Whether what backward needs of a multiply's inputs is kept as forward has cast it; else they are kept in 16 bits and
+/// cast anew.
+bool keeps_casts(const Scenario& scenario);
+
 /// Bytes that a linear multiply keeps of each element of its input for its weight's gradient.
 double kept_input_bytes(const Scenario& scenario);
 

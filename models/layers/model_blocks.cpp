@@ -4,6 +4,7 @@
 
 #include "models/layers/low_precision.h"
 #include "models/layers/network_blocks.h"
+#include "models/layers/rowwise_scaling.h"
 #include "models/layers/transformer.h"
 
 namespace stepcast::schedules {
@@ -37,8 +38,9 @@ Blocks blocks(const Scenario& scenario) {
   if (is_network(scenario.model.family)) return network_blocks(scenario);
   Blocks out = transformer_blocks(scenario);
   if (!is_low_precision(scenario.training.precision)) return out;
+  const auto use = scenario.training.scaling == Scaling::rowwise ? use_rowwise_scaling : use_low_precision;
   for (Block& block : out.kinds)
-    if (block.layer || block.extra_layer) use_low_precision(block, scenario);
+    if (block.layer || block.extra_layer) use(block, scenario);
   keep_bf16_layers(out, scenario);
   return out;
 }

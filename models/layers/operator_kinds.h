@@ -87,6 +87,7 @@ enum class OperatorKind : std::uint8_t {
   cast,
   weight_cast,
   cast_transpose,
+  product_scale,
   // Networks.
   convolution,
   linear,
@@ -102,7 +103,7 @@ enum class OperatorKind : std::uint8_t {
 };
 
 /// Names for people, in the order of the kinds.
-inline constexpr std::array<std::string_view, 82> kOperatorNames = {
+inline constexpr std::array<std::string_view, 83> kOperatorNames = {
     "other",
     "embedding",
     "embedding projection",
@@ -175,6 +176,7 @@ inline constexpr std::array<std::string_view, 82> kOperatorNames = {
     "cast",
     "cast of weights",
     "transpose of a cast",
+    "scales of a product",
     "convolution",
     "linear",
     "batch norm",

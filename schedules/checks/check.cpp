@@ -431,8 +431,12 @@ bool check_split(const Scenario& s, std::vector<Problem>& out) {
         {"training.precision", "low precision is built for transformers; a network of other layers has fp16 or bf16"});
   if (!is_eight_bits(s.training.precision) && s.training.eight_bit_parameters)
     out.push_back({"training.eight_bit_parameters", "found true, expected a precision of 8 bits with it"});
-  if (s.training.scaling == Scaling::current && s.training.precision != Precision::fp8)
-    out.push_back({"training.scaling", "found current, expected precision fp8 with it"});
+  if (s.training.scaling != Scaling::delayed && s.training.precision != Precision::fp8)
+    out.push_back(
+        {"training.scaling", "found " + std::string(name(s.training.scaling)) + ", expected precision fp8 with it"});
+  if (s.training.scaling == Scaling::rowwise && s.training.eight_bit_parameters)
+    out.push_back({"training.eight_bit_parameters",
+                   "found true, expected false with training.scaling rowwise, whose scales differ by multiply"});
   const std::int64_t bf16_layers = s.training.bf16_layers_at_start + s.training.bf16_layers_at_end;
   const char* bf16_key =
       s.training.bf16_layers_at_start > 0 ? "training.bf16_layers_at_start" : "training.bf16_layers_at_end";

@@ -51,10 +51,10 @@ double one_gradient_per_shape(const Blocks& blocks, std::span<const BlockRange> 
   return elements;
 }
 
-/// Elements of all weights of low precision of some chunks, and the most of one block.
+/// Elements of all weights of some chunks of which casts are kept, and the most of one block.
 std::pair<double, double> low_precision_elements(const Scenario& s, const Blocks& blocks,
                                                  std::span<const BlockRange> chunks) {
-  if (!is_low_precision(s.training.precision)) return {};
+  if (!keeps_casts(s)) return {};
   double all = 0, most = 0;
   for (const std::uint32_t place : places(chunks)) {
     const double here = low_precision_weights(blocks.at(place));

@@ -112,6 +112,10 @@ const std::vector<FlagRow>& torchtitan_rows() {
        .usual = "false",
        .spellings = {{"true", "true"}, {"false", "false"}},
        .remark = "software"},
+      {.name = "quantize.linear.float8.recipe_name",
+       .key = "@recipe",
+       .spellings = {{"rowwise", "rowwise"}, {"current", "tensorwise"}},
+       .remark = "training.scaling"},
       {.name = "quantize.linear.float8.enable_fsdp_float8_all_gather",
        .key = "@float8_gather",
        .spellings = {{"true", "true"}, {"false", "false"}},
@@ -131,7 +135,6 @@ std::vector<RefusedName> torchtitan_refused() {
       {"training.dtype", "changes the answer: without copies in fp32 nothing is modelled; expected float32", "float32"},
       {"optimizer.early_step_in_backward", "changes the answer and has no key; expected false", "false"},
       {"fault_tolerance.enable", "changes the answer and has no key; expected false", "false"},
-      {"quantize.linear.float8.recipe_name", "row-wise scales have no key; expected tensorwise", "tensorwise"},
       {"parallelism.sequence", "its tensor ranks always share the sequence; expected true"},
       {"parallelism.order", "it has tensor, context, data, pipeline"},
       {"pipeline.micro_batch_group", "PyTorch's schedules choose it themselves"},
@@ -325,10 +328,13 @@ void spell_torchtitan(Words& words, const Framework&) {
     say(words, "@converters", low ? precision : "none");
     take(words, "training.precision");
   }
-  if (precision == "fp8" && text_of(words, "training.scaling") == "delayed")
-    throw InputError("training.scaling", "found delayed, which torchtitan has not; expected current");
-  take(words, "training.scaling");
-  if (precision == "fp8")
+  const std::string scaling = take(words, "training.scaling");
+  if (precision == "fp8" && scaling == "delayed")
+    throw InputError("training.scaling", "found delayed, which torchtitan has not; expected current or rowwise");
+  // A recipe is not told beside how parameters are gathered; without one scales are tensor-wise.
+  if (precision == "fp8" && scaling == "rowwise")
+    say(words, "@recipe", scaling);
+  else if (precision == "fp8")
     say(words, "@float8_gather", take(words, "training.eight_bit_parameters") == "true" ? "true" : "false");
   say(words, "@compiled",
       low || software == "torchtitan-compiled" || software == "torchtitan-float8" ? "true" : "false");
@@ -447,7 +453,10 @@ void read_torchtitan(Words& words, const Framework&) {
   const std::string converters = text_of(words, "@converters");
   const bool low = converters == "fp8" || converters == "mxfp8";
   say(words, "training.precision", low ? converters : text_of(words, "@precision"), low ? "@converters" : "@precision");
-  if (converters == "fp8") say(words, "training.scaling", "current", "tensor-wise scales of the tensor itself");
+  const bool recipe = words.contains("@recipe");
+  if (converters == "fp8")
+    say(words, "training.scaling", recipe ? text_of(words, "@recipe") : "current",
+        recipe ? "@recipe" : "tensor-wise scales of the tensor itself");
   if (converters == "fp8" && text_of(words, "@float8_gather") == "true")
     say(words, "training.eight_bit_parameters", "true", "@float8_gather");
   say(words, "software",

@@ -134,8 +134,11 @@ Mapping training(Choices& choose, const Plan& plan, const RandomMachine& machine
   if (plan.network() && !plan.careless) std::erase_if(precisions, [](const std::string& p) { return is_low(p); });
   const std::string precision = precisions.empty() ? "fp32" : choose.of(precisions);
   all.add("precision", precision);
-  if (precision == "fp8" && choose.one_in(3)) all.add("scaling", "current");
-  if (precision.ends_with("fp8") && choose.one_in(3)) all.add("eight_bit_parameters", true);
+  const std::string scaling = choose.of({"delayed", "current", "rowwise"});
+  if (precision == "fp8") all.add("scaling", scaling);
+  const bool gathers_16_bits = precision == "fp8" && scaling == "rowwise";
+  if (precision.ends_with("fp8") && (plan.careless || !gathers_16_bits) && choose.one_in(3))
+    all.add("eight_bit_parameters", true);
   if (is_low(precision) && plan.layers > 1 && choose.one_in(3)) all.add("bf16_layers_at_start", 1);
   if (choose.one_in(4)) all.add("optimizer", choose.of({"adam", "sgd", "momentum", "none"}));
   if (plan.context > 1)

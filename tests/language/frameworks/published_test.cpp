@@ -309,6 +309,23 @@ quantize.linear.float8 = {enable_fsdp_float8_all_gather = true, precompute_float
             "true current torchtitan-float8 all true");
 }
 
+// github.com/pytorch/torchtitan @820504e, docs/float8.md: "float8 with rowwise scaling".
+TEST(Published, RowwiseFloat8InTorchtitan) {
+  const std::string text = R"(
+model = {name = "llama3", flavor = "8B", converters = ["float8"]}
+training = {local_batch_size = 12, seq_len = 8192}
+parallelism = {tensor_parallel_degree = 8}
+activation_checkpoint.mode = "full"
+compile.enable = true
+quantize.linear.float8.recipe_name = )";
+  const std::vector<std::string> on_64{"cluster.node=dgx-h100", "cluster.gpus=64"};
+  const std::vector<std::string> keys{"training.precision", "training.scaling", "training.eight_bit_parameters"};
+  const auto rows = imported("torchtitan", text + "\"rowwise\"", on_64);
+  EXPECT_EQ(said_of(rows, keys), "fp8 rowwise ");
+  EXPECT_EQ(said_of(imported("torchtitan", text + "\"tensorwise\"", on_64), keys), "fp8 current ");
+  EXPECT_THROW(imported("torchtitan", text + "\"rowwise_with_gw_hp\"", on_64), InputError);
+}
+
 // github.com/pytorch/torchtitan v0.2.2 @73a0e69, docs/converging.md and tests/integration_tests: pipelines that take
 // the defaults of layers per stage.
 TEST(Published, PipelinesOfTorchtitanShareOutLayersAsItDoes) {

@@ -171,7 +171,8 @@ std::string torchtitan_plan(PlanDice& dice) {
   std::string yaml = sized(size, parallel);
   const bool low = dice.chance(25);
   std::string training = low ? dice.of({"precision: fp8, scaling: current", "precision: mxfp8",
-                                        "precision: fp8, scaling: current, eight_bit_parameters: true"})
+                                        "precision: fp8, scaling: current, eight_bit_parameters: true",
+                                        "precision: fp8, scaling: rowwise"})
                              : dice.of({"precision: bf16", "precision: bf16", "precision: fp32"});
   yaml += batch(dice, size, training.c_str()) + fmt::format("model: {}\n", model);
   const char* stack = low ? "torchtitan-float8" : dice.of({"torchtitan", "torchtitan-compiled"});
