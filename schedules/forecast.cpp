@@ -244,7 +244,11 @@ Forecast forecast_on(const workload::Machine& machine, workload::Machines& machi
     Scenario perfect = s;
     perfect.imperfections = {};
     const ForecastOptions own{.transfers = options.transfers, .advise = false, .watch = &counting};
-    out.perfect = forecast_on(machine, machines, perfect, own, unfold).step;
+    // Its ranks may be alike, and then few lanes do. Where folding is not exact both are simulated in the same way.
+    const bool alike = !options.unfold && !options.transfers && !every_rank_differs(perfect);
+    Forecast without = forecast_on(machine, machines, perfect, own, !alike);
+    if (alike && without.at_least) without = forecast_on(machine, machines, perfect, own, true);
+    out.perfect = without.step;
   }
   add_stalls(out, s, trained_parameters(whole, cut(whole, 1)));
   if (options.time_details)

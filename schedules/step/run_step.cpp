@@ -23,7 +23,9 @@ constexpr std::size_t kFewPasses = 48;
 constexpr std::uint32_t kMicroBatchesLeft = 6, kPeriodsLeft = 3, kMoreLeft = 3;
 /// The part of the whole that may be simulated for the first trial, and for each one more: who does not settle at once
 /// may never, where stages' traffic meets on links.
-constexpr double kFirstTrial = 2.0 / 3, kMoreTrials = 1.0 / 4;
+constexpr double kFirstTrial = 2.0 / 3, kMoreTrials = 1.0 / 2;
+/// Periods that may be one repetition. What is left out is so many times as many.
+constexpr std::uint32_t kPeriodsOfOne = 2;
 
 /// What the steps of one input have in common, however many micro-batches they have.
 struct Common {
@@ -84,7 +86,8 @@ std::optional<StepRun> until_it_repeats(const StepInput& in, const Common& commo
                       times = period->times() + known.left_out / period->micro_batches;
   std::uint32_t left = std::max(kPeriodsLeft, kMicroBatchesLeft / period->micro_batches);
   for (double part = kFirstTrial; left < times; left *= kMoreLeft, part = kMoreTrials) {
-    const std::uint32_t left_out = times - left, micro_batches = all - left_out * period->micro_batches;
+    const std::uint32_t left_out = (times - left) / kPeriodsOfOne * kPeriodsOfOne,
+                        micro_batches = all - left_out * period->micro_batches;
     if (micro_batches > part * all) return std::nullopt;
     PlannedPipeline fewer;
     if (known.left_out > 0) {
@@ -97,13 +100,15 @@ std::optional<StepRun> until_it_repeats(const StepInput& in, const Common& commo
     StepInput trial = in;
     trial.pipeline = &fewer;
     StepRun run = all_of(trial, common);
-    const std::optional<SteadyState> steady = steady_state(run.step, run.timeline, with_times(*period, left));
+    const std::optional<SteadyState> steady =
+        steady_state(run.step, run.timeline, with_times(*period, times - left_out), kPeriodsOfOne);
     if (!steady) continue;
-    run.time += steady->period * left_out;
+    const std::uint32_t repetitions = left_out / steady->periods;
+    run.time += steady->period * repetitions;
     for (std::size_t stage = 0; stage < run.split.size(); ++stage)
-      run.split[stage] = run.split[stage] + steady->split[stage] * left_out;
+      run.split[stage] = run.split[stage] + steady->split[stage] * repetitions;
     for (std::size_t i = 0; i < run.step.times.size(); ++i)
-      run.step.times[i] += static_cast<double>(steady->times[i]) * left_out;
+      run.step.times[i] += static_cast<double>(steady->times[i]) * repetitions;
     return run;
   }
   return std::nullopt;

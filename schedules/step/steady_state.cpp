@@ -24,16 +24,17 @@ class Search {
  public:
   Search(const Step& step, const sim::Timeline& timeline) : step_(step), ran_(timeline) {}
 
-  std::optional<SteadyState> find(const Period& period) {
+  /// With so many periods as one.
+  std::optional<SteadyState> find(const Period& period, std::uint32_t periods) {
     for (const Lane& lane : step_.lanes) {
       const Period::OfStage& stage = period.stages[lane.at.stage];
-      middles_.push_back({stage.first, std::min(stage.end, lane.flushes), stage.passes});
+      middles_.push_back(middle_of(lane, stage, periods));
       const Middle& middle = middles_.back();
       if (middle.end < middle.first + 2 * middle.of_period + looks_ahead(lane)) return std::nullopt;
       felt_ = std::min(felt_, begin(lane, middle.end - looks_ahead(lane)));
     }
     if (!measure_period() || !settle() || !all_seen()) return std::nullopt;
-    SteadyState steady{period_, std::vector<TimeSplit>(period.stages.size()),
+    SteadyState steady{periods, period_, std::vector<TimeSplit>(period.stages.size()),
                        std::vector<std::uint32_t>(step_.times.size(), 0)};
     for (std::size_t l = 0; l < step_.lanes.size(); ++l) {
       count_communications(l, steady.times);
@@ -52,6 +53,28 @@ class Search {
   /// When a pass begins.
   Time begin(const Lane& lane, std::size_t pass) const { return start(lane.tasks[lane.passes[pass].lane_task]); }
 
+  /// The longest end of what the orders repeat in which the tasks of every pass are those of the one a period before.
+  /// At first they may not be: the host is not yet ahead, say.
+  Middle middle_of(const Lane& lane, const Period::OfStage& stage, std::uint32_t periods) const {
+    Middle middle{0, std::min(stage.end, lane.flushes), stage.passes * periods};
+    if (middle.end < stage.first + middle.of_period) return {middle.end, middle.end, middle.of_period};
+    middle.first = middle.end - middle.of_period;
+    while (middle.first > stage.first && alike(lane, middle.first - 1, middle.first - 1 + middle.of_period))
+      --middle.first;
+    return middle;
+  }
+
+  /// Whether two passes are tasks that do the same.
+  bool alike(const Lane& lane, std::size_t pass, std::size_t other) const {
+    const std::vector<PassBegin>& passes = lane.passes;
+    std::uint32_t task = passes[pass].task, image = passes[other].task;
+    const std::uint32_t end = passes[pass + 1].task;
+    if (passes[other + 1].task - image != end - task) return false;
+    for (; task < end; ++task, ++image)
+      if (!step_.program.alike(sim::TaskId{task}, sim::TaskId{image})) return false;
+    return true;
+  }
+
   /// By the last pass of the first lane that is seen to end.
   bool measure_period() {
     const Lane& lane = step_.lanes.front();
@@ -63,8 +86,7 @@ class Search {
     return period_ > Time{};
   }
 
-  /// Every task of a lane's middle that has an image one period later, and the image. False where `visit` is, or where
-  /// the two are not alike.
+  /// Every task of a lane's middle that has an image one period later, and the image. False where `visit` is.
   template <class Visit>
   bool each_pair(const Visit& visit) const {
     for (std::size_t l = 0; l < step_.lanes.size(); ++l) {
@@ -72,11 +94,8 @@ class Search {
       const Middle& middle = middles_[l];
       std::uint32_t task = passes[middle.first].task, image = passes[middle.first + middle.of_period].task;
       const std::uint32_t end = passes[middle.end - middle.of_period].task;
-      if (passes[middle.end].task - image != end - task) return false;
-      for (; task < end; ++task, ++image) {
-        if (!step_.program.alike(sim::TaskId{task}, sim::TaskId{image})) return false;
+      for (; task < end; ++task, ++image)
         if (!visit(task, image)) return false;
-      }
     }
     return true;
   }
@@ -145,8 +164,11 @@ class Search {
 
 }  // namespace
 
-std::optional<SteadyState> steady_state(const Step& step, const sim::Timeline& timeline, const Period& period) {
-  return Search(step, timeline).find(period);
+std::optional<SteadyState> steady_state(const Step& step, const sim::Timeline& timeline, const Period& period,
+                                        std::uint32_t most) {
+  for (std::uint32_t periods = 1; periods <= most; ++periods)
+    if (std::optional<SteadyState> steady = Search(step, timeline).find(period, periods)) return steady;
+  return std::nullopt;
 }
 
 }  // namespace stepcast::schedules

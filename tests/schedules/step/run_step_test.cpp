@@ -116,6 +116,19 @@ TEST(RunStep, SimulatesAsFewMicroBatchesHoweverManyThereAre) {
   }
 }
 
+// The host is not ahead of the first passes: these are other tasks than those that repeat.
+TEST(RunStep, OfOneStageThatGathersParametersSimulatesFewMicroBatches) {
+  Scenario s = round_numbers(32);
+  s.parallelism = {.tensor = 2, .data = 16};
+  s.pipeline.schedule = "1f1b";
+  s.software.host_per_kernel = microseconds(3);
+  s.data_parallel.zero = 3;
+  s.training.global_batch = 16 * 1024;
+  EXPECT_LE(simulated_micro_batches(s), 8u);
+  s.training.global_batch = 16 * 64;
+  expect_as_whole(s, "one stage");
+}
+
 TEST(RunStep, SimulatesAllWhereTheyAreFew) {
   Scenario s = round_numbers(32);
   s.parallelism = {.tensor = 2, .pipeline = 4, .data = 4};
