@@ -2,7 +2,9 @@
 
 #include <oneapi/tbb/global_control.h>
 
+#include <algorithm>
 #include <stdexcept>
+#include <utility>
 
 #include "app/cbc_module/solve_program.h"
 #include "app/modules/module.h"
@@ -30,6 +32,35 @@ search::ProgramSolver loaded_solver() {
   return reinterpret_cast<search::ProgramSolver>(function);
 }
 
+std::vector<std::string> split(const std::string& text, char at) {
+  std::vector<std::string> parts{""};
+  for (const char each : text) {
+    if (each == at)
+      parts.emplace_back();
+    else
+      parts.back() += each;
+  }
+  return parts;
+}
+
+search::HeldStage stage_named(const std::string& text, const std::string& option) {
+  const std::vector<std::string> parts = split(text, ':');
+  const bool lacks = std::ranges::any_of(parts, &std::string::empty);
+  if (parts.size() < 2 || parts.size() > 4 || lacks || (parts.size() == 4 && parts[3] != "samples"))
+    throw InputError(option, "found " + in_quotes(text) +
+                                 ", expected LAYERS:GPUS, LAYERS:GPUS:AxB or LAYERS:GPUS:AxB:samples, such as 8:4:2x2");
+  search::HeldStage stage{.layers = parse_count(parts[0], option, kMostOfMesh),
+                          .gpus = parse_count(parts[1], option, kMostOfMesh)};
+  if (parts.size() > 2) stage.mesh.shape = mesh_named(parts[2], option);
+  if (parts.size() == 4) {
+    const bool one_column = parts[2].ends_with("x1"), one_row = stage.mesh.shape->rows == 1;
+    stage.mesh.samples = one_column ? search::SampleAxes::all
+                         : one_row  ? search::SampleAxes::none
+                                    : search::SampleAxes::rows;
+  }
+  return stage;
+}
+
 }  // namespace
 
 std::optional<search::MeshShape> mesh_named(const std::string& word, const std::string& option) {
@@ -43,16 +74,37 @@ std::optional<search::MeshShape> mesh_named(const std::string& word, const std::
   return shape.columns == 1 ? search::MeshShape{1, shape.rows} : shape;
 }
 
+AskedStages stages_named(const std::string& word, const std::string& option) {
+  if (word.empty()) return {};
+  if (word.find_first_of(":,") == word.npos) return {.count = parse_count(word, option, kMostLayoutStages)};
+  AskedStages asked;
+  for (const std::string& part : split(word, ',')) asked.held.push_back(stage_named(part, option));
+  if (asked.held.size() > kMostLayoutStages)
+    throw InputError(option, "found " + std::to_string(asked.held.size()) + " stages, expected at most " +
+                                 std::to_string(kMostLayoutStages));
+  return asked;
+}
+
+void check_alone(const AskedStages& stages, const search::LayoutOptions& options, const std::string& option) {
+  if (!stages.held.empty() && (options.mesh || options.groups))
+    throw InputError(option, std::string("found stages with their layers beside ") +
+                                 (options.mesh ? "mesh" : "groups") + ", expected a number of stages beside it");
+}
+
 LayoutReport chosen_layouts(const schedules::Scenario& scenario, const search::LayoutOptions& options,
-                            unsigned threads) {
+                            const std::vector<search::HeldStage>& held, unsigned threads) {
   std::optional<oneapi::tbb::global_control> limit;
   if (threads > 0) limit.emplace(oneapi::tbb::global_control::max_allowed_parallelism, threads);
   const search::ProgramSolver solver = loaded_solver();
   workload::Machines machines(kLayoutMachineBytes);
   const schedules::ForecastOptions forecasting{.advise = false};
   const StatusLine line("looking for layouts");
+  search::HeldPlan chosen =
+      held.empty() ? search::HeldPlan{.plan = search::best_layout_plan(scenario, options, solver, machines)}
+                   : search::held_layout_plan(scenario, held, solver, machines);
   LayoutReport report{.scenario = scenario,
-                      .plan = search::best_layout_plan(scenario, options, solver, machines),
+                      .plan = std::move(chosen.plan),
+                      .shortages = std::move(chosen.shortages),
                       .own = schedules::forecast(scenario, machines, forecasting)};
   if (report.plan && report.plan->scenario)
     report.nearest = schedules::forecast(*report.plan->scenario, machines, forecasting);

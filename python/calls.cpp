@@ -200,16 +200,15 @@ std::string plan(const std::vector<Asking>& asked, const PlanCall& call) {
 }
 
 std::string layouts(const Asking& asked, const LayoutsCall& call) {
-  search::LayoutOptions options{.mesh = app::mesh_named(call.mesh, "mesh")};
-  const auto set = [](std::uint32_t value, std::uint32_t most, const char* name, auto& option) {
-    if (value > most)
-      throw InputError(name, "found " + std::to_string(value) + ", expected at most " + std::to_string(most));
-    if (value > 0) option = value;
-  };
-  set(call.stages, app::kMostLayoutStages, "stages", options.stages);
-  set(call.groups, app::kMostLayoutGroups, "groups", options.groups);
-  return app::layout_json(
-      app::chosen_layouts(scenario_of(asked, call.settings, search::layout_problems), options, call.threads));
+  const app::AskedStages stages = app::stages_named(call.stages, "stages");
+  search::LayoutOptions options{.mesh = app::mesh_named(call.mesh, "mesh"), .stages = stages.count};
+  if (call.groups > app::kMostLayoutGroups)
+    throw InputError("groups", "found " + std::to_string(call.groups) + ", expected at most " +
+                                   std::to_string(app::kMostLayoutGroups));
+  if (call.groups > 0) options.groups = call.groups;
+  app::check_alone(stages, options, "stages");
+  return app::layout_json(app::chosen_layouts(scenario_of(asked, call.settings, search::layout_problems), options,
+                                              stages.held, call.threads));
 }
 
 std::string sensitivity(const Asking& asked, const std::vector<std::string>& settings, unsigned threads) {

@@ -71,8 +71,8 @@ std::string plan(const std::vector<Asking>& asked, const PlanCall& call);
 /// As the options of `stepcast layouts` of the same names; 0 and nothing: as the command does without them.
 struct LayoutsCall {
   std::vector<std::string> settings{};
-  std::string mesh{};
-  std::uint32_t stages = 0, groups = 0;
+  std::string mesh{}, stages{};
+  std::uint32_t groups = 0;
   unsigned threads = 0;
 };
 

@@ -74,7 +74,7 @@ PYBIND11_MODULE(_stepcast, module) {
     return unlocked([&] { return plan(all, {settings, gpus, simulate_failures, seed, threads}); });
   });
   module.def("layouts", [](const py::object& asked, const Words& settings, const std::string& mesh,
-                           std::uint32_t stages, std::uint32_t groups, unsigned threads) {
+                           const std::string& stages, std::uint32_t groups, unsigned threads) {
     const Asking one = asking_of(asked);
     return unlocked([&] { return layouts(one, {settings, mesh, stages, groups, threads}); });
   });

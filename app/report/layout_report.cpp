@@ -140,7 +140,11 @@ std::string layout_table(const LayoutReport& report) {
       shown_lines(fmt::format("{}: {} GPUs, micro-batches a step: {}, samples in each: {}\n", s.name, s.cluster.gpus,
                               micro_batches(s), s.training.micro_batch * s.parallelism.data)) +
       "\n";
-  if (!report.plan) return out + "no layouts fit in the GPUs' memory\n";
+  if (!report.plan) {
+    for (const search::StageShortage& stage : report.shortages)
+      out += fmt::format("stage {} misses {} on each of its GPUs\n", stage.stage, text(stage.missing));
+    return out + "no layouts fit in the GPUs' memory\n";
+  }
   const LayoutPlan& plan = *report.plan;
   TextTable table({{"stage"}, {"layers"}, {"GPUs"}, {"mesh"}, {"held"}, {"time"}, {"memory"}});
   for (std::size_t i = 0; i < plan.stages.size(); ++i) {
@@ -169,10 +173,13 @@ std::string layout_json(const LayoutReport& report) {
               {"samples_per_micro_batch", s.training.micro_batch * s.parallelism.data},
               {"step_time_s", nullptr},
               {"stages", Json::array()},
+              {"shortages", Json::array()},
               {"layer_groups", nullptr},
               {"integer_programs", nullptr},
               {"own_plan", forecast_json(s, report.own)},
               {"nearest_plan", nullptr}};
+  for (const search::StageShortage& stage : report.shortages)
+    out["shortages"].push_back({{"stage", stage.stage}, {"missing_bytes", stage.missing.value}});
   if (report.plan) {
     out["step_time_s"] = to_seconds(report.plan->time);
     for (const LayoutStage& stage : report.plan->stages) out["stages"].push_back(stage_json(*report.plan, stage));

@@ -174,13 +174,13 @@ def plan(scenario, *, set=None, gpus=(), simulate_failures=0, seed=1, threads=0)
         _stepcast.plan(_listed(scenario), _settings(set), list(gpus), simulate_failures, seed, threads))
 
 
-def layouts(scenario, *, set=None, mesh="", stages=0, groups=0, threads=0):
+def layouts(scenario, *, set=None, mesh="", stages="", groups=0, threads=0):
     """Chooses layers for stages and how each operator is split: the object that `stepcast layouts --format json` prints.
 
-    mesh: "AxB", the GPUs of every stage; else the best of all shapes. stages, groups: as the options of the command;
-    0: as it does without them. Raises RuntimeError where stepcast was built without the solver CBC.
+    mesh: "AxB", the GPUs of every stage; else the best of all shapes. stages: how many, or which: "8:4:2x2,8:4".
+    groups: as the option of the command. "" and 0: as it does without them. Raises RuntimeError where stepcast was built without the solver CBC.
     """
-    return _json.loads(_stepcast.layouts(scenario, _settings(set), mesh, stages, groups, threads))
+    return _json.loads(_stepcast.layouts(scenario, _settings(set), mesh, "" if stages == 0 else str(stages), groups, threads))
 
 
 def sensitivity(scenario, *, set=None, threads=0):

@@ -61,7 +61,7 @@ def layouts(
     *,
     set: _Settings = None,
     mesh: str = "",
-    stages: int = 0,
+    stages: Union[int, str] = "",
     groups: int = 0,
     threads: int = 0,
 ) -> dict[str, Any]: ...

@@ -83,7 +83,7 @@ std::optional<LayoutPlan> best_layout_plan(const Scenario& scenario, const Layou
     for (std::uint32_t group = first; group < first + count; ++group) run.count += ranges[group].count;
     return run;
   };
-  RunSearch runs(whole, plan.blocks, *machine, solver, scenario.parallelism.sequence, options.mesh);
+  RunSearch runs(whole, plan.blocks, *machine, solver, scenario.parallelism.sequence, {.shape = options.mesh});
   const StageProblem problem{
       .layers = plan.groups,
       .devices = scenario.cluster.gpus,

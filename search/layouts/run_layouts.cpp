@@ -1,6 +1,7 @@
 #include "search/layouts/run_layouts.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -43,6 +44,17 @@ bool repeats_whole(const Scenario& s, const Block& block) {
   return s.recompute == Recompute::full && !block.recompute.empty();
 }
 
+/// Whether work is shared as is held: samples along these axes, and along no other. An axis of one device shares
+/// nothing.
+bool keeps_to(const UnitLayout& layout, MeshShape shape, SampleAxes axes) {
+  const std::array ways = {shape.rows, shape.columns};
+  for (std::size_t axis = 0; axis < kMeshAxes; ++axis) {
+    const bool shares = axes == SampleAxes::all || (axes == SampleAxes::rows && axis == 0);
+    if (ways[axis] > 1 && shares != (layout.work[axis] == WorkSplit::samples)) return false;
+  }
+  return true;
+}
+
 /// Bytes of gradients that travel in one message: a bucket where they travel while backward runs, else all.
 double summed_together(const Scenario& s, const Blocks& blocks) {
   if (data_overlap(s)) return static_cast<double>(bucket(s).value);
@@ -56,12 +68,15 @@ double summed_together(const Scenario& s, const Blocks& blocks) {
 class ModelOnMesh {
  public:
   ModelOnMesh(const Scenario& s, const Blocks& blocks, const std::vector<BlockUnits>& units, const Mesh& mesh,
-              bool splits_tokens)
+              bool splits_tokens, std::optional<SampleAxes> samples)
       : s_(s), blocks_(blocks), units_(units), mesh_(mesh) {
     for (std::uint32_t kind = 0; kind < blocks.kinds.size(); ++kind) {
       KindOnMesh& here = kinds_.emplace_back();
       const BlockContext context{s, blocks.kinds[kind], splits_tokens, summed_together(s, blocks)};
-      for (const LayoutUnit& unit : units[kind].units) here.layouts.push_back(unit_layouts(context, unit, mesh_));
+      for (const LayoutUnit& unit : units[kind].units) {
+        std::vector<UnitLayout>& layouts = here.layouts.emplace_back(unit_layouts(context, unit, mesh_));
+        if (samples) std::erase_if(layouts, [&](const UnitLayout& one) { return !keeps_to(one, shape(), *samples); });
+      }
     }
     for (std::uint32_t kind = 0; kind < kinds_.size(); ++kind)
       for (const UnitInput& input : units[kind].inputs)
@@ -167,7 +182,7 @@ struct RunSearch::Impl {
   const workload::Machine& machine;
   ProgramSolver solver;
   bool splits_tokens;
-  std::optional<MeshShape> shape;
+  HeldMesh held_mesh;
   std::vector<BlockUnits> units{};
 
   using Key = std::tuple<RunContents, std::uint32_t, std::uint32_t>;
@@ -183,10 +198,10 @@ struct RunSearch::Impl {
     const auto [found, fresh] = meshes.try_emplace(devices);
     if (!fresh) return found->second;
     const std::vector<MeshShape> all =
-        shape ? std::vector{*shape} : mesh_shapes(devices, machine.cluster().gpus_per_node());
+        held_mesh.shape ? std::vector{*held_mesh.shape} : mesh_shapes(devices, machine.cluster().gpus_per_node());
     for (const MeshShape& each : all)
       if (each.devices() == devices)
-        found->second.emplace_back(s, blocks, units, Mesh(s, machine, each), splits_tokens);
+        found->second.emplace_back(s, blocks, units, Mesh(s, machine, each), splits_tokens, held_mesh.samples);
     return found->second;
   }
 
@@ -226,6 +241,16 @@ struct RunSearch::Impl {
     return least;
   }
 
+  Bytes missing(const RunContents& run, std::uint32_t devices, std::uint32_t held) {
+    std::optional<Bytes> least;
+    for (ModelOnMesh& mesh : meshes_of(devices)) {
+      const LayoutGraph graph = mesh.graph(run, held);
+      const Bytes here = std::max(fewest_bytes(graph) - *graph.limit, Bytes{});
+      if (!least || here < *least) least = here;
+    }
+    return least.value_or(Bytes{});
+  }
+
   void try_mesh(ModelOnMesh& mesh, const RunContents& run, std::uint32_t held, std::optional<RunLayouts>& best) {
     const auto cannot_win = [&](Time time) { return best && time >= best->time; };
     const std::optional<Time> least = bound_on(mesh, run, held);
@@ -254,8 +279,8 @@ struct RunSearch::Impl {
 };
 
 RunSearch::RunSearch(const Scenario& scenario, const Blocks& blocks, const workload::Machine& machine,
-                     ProgramSolver solver, bool splits_tokens, std::optional<MeshShape> shape)
-    : impl_(std::make_unique<Impl>(Impl{scenario, blocks, machine, solver, splits_tokens, shape})) {
+                     ProgramSolver solver, bool splits_tokens, HeldMesh mesh)
+    : impl_(std::make_unique<Impl>(Impl{scenario, blocks, machine, solver, splits_tokens, mesh})) {
   impl_->units.resize(blocks.kinds.size());
   BlockBoundary boundary;
   for (const std::uint32_t kind : blocks.order) {
@@ -272,6 +297,10 @@ const std::optional<RunLayouts>& RunSearch::best(BlockRange run, std::uint32_t d
 
 std::optional<Time> RunSearch::bound(BlockRange run, std::uint32_t devices, std::uint32_t held) {
   return impl_->bound(impl_->contents(run), devices, held);
+}
+
+Bytes RunSearch::missing(BlockRange run, std::uint32_t devices, std::uint32_t held) {
+  return impl_->missing(impl_->contents(run), devices, held);
 }
 
 std::size_t RunSearch::programs() const { return impl_->programs; }

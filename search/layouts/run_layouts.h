@@ -7,6 +7,7 @@
 
 #include "models/layers/blocks.h"
 #include "search/layouts/graph.h"
+#include "search/layouts/held_mesh.h"
 #include "search/layouts/operator_layouts.h"
 #include "search/layouts/zero_one_program.h"
 #include "workload/machine.h"
@@ -33,10 +34,10 @@ struct RunLayouts {
 /// begins, and is worked out once. Not for several threads at once.
 class RunSearch {
  public:
-  /// `scenario`: unsplit, and `blocks` its own. All outlive it. `shape`: of meshes of so many devices; none: every one
-  /// is tried.
+  /// `scenario`: unsplit, and `blocks` its own. All outlive it. Where samples are held, they divide among the devices
+  /// that share them.
   RunSearch(const schedules::Scenario& scenario, const schedules::Blocks& blocks, const workload::Machine& machine,
-            ProgramSolver solver, bool splits_tokens, std::optional<MeshShape> shape = {});
+            ProgramSolver solver, bool splits_tokens, HeldMesh mesh = {});
   ~RunSearch();
 
   /// The best layouts of a run on so many devices that holds `held` micro-batches' activations; none: no layouts fit in
@@ -47,6 +48,10 @@ class RunSearch {
   /// what the best of each operator takes on the best mesh, or what runs take that may have any memory, where that is
   /// known.
   std::optional<Time> bound(schedules::BlockRange run, std::uint32_t devices, std::uint32_t held);
+
+  /// What a device lacks for the layouts of a run that take the fewest bytes, on the best mesh for that; nothing where
+  /// some fit.
+  Bytes missing(schedules::BlockRange run, std::uint32_t devices, std::uint32_t held);
 
   /// How many integer programs there were.
   std::size_t programs() const;

@@ -51,11 +51,13 @@ class StageCutting {
       if (here.first == here.end || !share_out(lengths[here.end - 1])) continue;
       CutStages found = cut();
       Time sum{}, longest{};
+      std::vector<Time> times;
       for (const CutStage& stage : found.stages) {
         sum += stage.time;
         longest = std::max(longest, stage.time);
+        times.push_back(stage.time);
       }
-      found.time = sum + longest * (p_.micro_batches - 1);
+      found.time = pipeline_time(times, p_.micro_batches);
       if (!best || found.time < best->time) best = std::move(found);
       // Between its longest stage and the last of the interval there is nothing better.
       const std::size_t end = place_of(lengths, longest);
@@ -85,9 +87,7 @@ class StageCutting {
     return news;
   }
 
-  std::uint32_t held(std::uint32_t stages_left) const {
-    return static_cast<std::uint32_t>(std::min<std::int64_t>(stages_left, p_.micro_batches));
-  }
+  std::uint32_t held(std::uint32_t stages_left) const { return micro_batches_held(stages_left, p_.micro_batches); }
   std::size_t place(std::uint32_t left, std::uint32_t first, std::uint32_t end, std::uint32_t size) const {
     return ((std::size_t{left} * p_.layers + first) * (p_.layers + 1) + end) * p_.sizes.size() + size;
   }
@@ -173,6 +173,19 @@ class StageCutting {
 };
 
 }  // namespace
+
+Time pipeline_time(std::span<const Time> stages, std::int64_t micro_batches) {
+  Time sum{}, longest{};
+  for (const Time time : stages) {
+    sum += time;
+    longest = std::max(longest, time);
+  }
+  return sum + longest * (micro_batches - 1);
+}
+
+std::uint32_t micro_batches_held(std::uint32_t stages_left, std::int64_t micro_batches) {
+  return static_cast<std::uint32_t>(std::min<std::int64_t>(stages_left, micro_batches));
+}
 
 std::optional<CutStages> best_stages(const StageProblem& problem) { return StageCutting(problem).best(); }
 

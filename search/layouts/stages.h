@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "sim/units.h"
@@ -26,6 +27,14 @@ struct StageProblem {
       time;
 };
 
+/// What a pipeline of such stages takes: the sum of all and the longest once more for every micro-batch but the first
+/// (Zheng et al. 2022, "Alpa", arXiv 2201.12023, eq. 2).
+Time pipeline_time(std::span<const Time> stages, std::int64_t micro_batches);
+
+/// Of how many micro-batches a stage holds activations that has so many stages from it on: with 1F1B the last stage but
+/// n holds n + 1 (the same, sec. 5.2: with it, eq. 3's s decides what fits).
+std::uint32_t micro_batches_held(std::uint32_t stages_left, std::int64_t micro_batches);
+
 struct CutStage {
   std::uint32_t first = 0, count = 0;  ///< layers
   std::uint32_t size = 0;              ///< a place in StageProblem::sizes
@@ -38,13 +47,11 @@ struct CutStages {
   Time time{};  ///< of a step
 };
 
-/// The stages whose pipeline takes the least time: the sum of all and the longest once more for every micro-batch but
-/// the first (Zheng et al. 2022, "Alpa", arXiv 2201.12023, eq. 2). With 1F1B the last stage but n holds n + 1
-/// micro-batches (the same, sec. 5.2: with it, eq. 3's s decides what fits). Of several such the one with the fewest
-/// stages in front. None: nothing fits.
+/// The stages whose pipeline takes the least time. Of several such the one with the fewest stages in front. None:
+/// nothing fits.
 ///
-/// The same's dynamic program over layers, stages and devices (eq. 4): of stages that are no longer than some longest
-/// one, the least sum. Which longest ones are tried is found by halves.
+/// Alpa's dynamic program over layers, stages and devices (the same, eq. 4): of stages that are no longer than some
+/// longest one, the least sum. Which longest ones are tried is found by halves.
 std::optional<CutStages> best_stages(const StageProblem& problem);
 
 }  // namespace stepcast::search

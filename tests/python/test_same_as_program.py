@@ -136,6 +136,9 @@ def test_layouts_are_the_same(source, printed):
     asked = {"mesh": "1x2", "stages": 1, "groups": 4}
     expected = printed("layouts", file, "--mesh", "1x2", "--stages", 1, "--groups", 4, "--format", "json")
     assert without_seconds(stepcast.layouts(file, **asked)) == without_seconds(expected)
+    held = {"stages": "12:32:4x8:samples,12:32"}
+    expected = printed("layouts", file, "--stages", held["stages"], "--format", "json")
+    assert without_seconds(stepcast.layouts(file, **held)) == without_seconds(expected)
     with pytest.raises(stepcast.InputError, match="mesh: found '8', expected AxB"):
         stepcast.layouts(file, mesh="8")
 
