@@ -28,6 +28,9 @@ void spell_precision(Words& words) {
   if (precision == "fp8" || precision == "mxfp8") {
     say(words, "@fp8", "true");
     const std::string scaling = take(words, "training.scaling");
+    if (scaling == "rowwise")
+      throw InputError("training.scaling",
+                       "found rowwise, which Transformer Engine has not; expected delayed or current");
     say(words, "@fp8_recipe", precision == "mxfp8" ? "mxfp8" : scaling);
   }
   if (precision == "tf32" || precision == "nvfp4") say(words, "training.precision", precision);

@@ -250,6 +250,9 @@ TEST(BadPlans, AreRefusedByTheKeyThatTheFrameworkHasNothingFor) {
   EXPECT_THAT(of_plan("megatron", "model: {activation: relu}"),
               HasSubstr("model.activation: found 'relu', which Megatron-LM cannot: it has gelu and swiglu"));
   EXPECT_THAT(of_plan("megatron", "parallelism: {tensor: 4, tensor_grid: 2x2}"), HasSubstr("parallelism.tensor_grid"));
+  for (const char* framework : {"megatron", "megatron-bridge", "nemo"})
+    EXPECT_THAT(of_plan(framework, "training: {precision: fp8, scaling: rowwise}"),
+                HasSubstr("training.scaling: found rowwise, which Transformer Engine has not"));
   EXPECT_THAT(of_plan("megatron", "offload: {parameters: host}"), HasSubstr("offload.parameters: found 'host'"));
   EXPECT_THAT(of_plan("megatron", "data_parallel: {mode: parameter_server}"), HasSubstr("data_parallel.mode"));
   EXPECT_THAT(of_plan("megatron", "data_parallel: {gradient_precision: fp16}"),
