@@ -15,9 +15,9 @@ inline nlohmann::json results_schema(const std::string& name) {
   return nlohmann::json::parse(read_text(STEPCAST_SOURCE_DIR "/docs/results.schema.json"))["$defs"][name];
 }
 
-/// Every key that the schema requires is there and of its type.
+/// Every key that the schema requires of an object is there and of its type.
 inline void expect_schema(const nlohmann::json& schema, const nlohmann::json& value, const std::string& path) {
-  if (schema.contains("required")) {
+  if (value.is_object() && schema.contains("required")) {
     for (const std::string key : schema["required"]) EXPECT_TRUE(value.contains(key)) << path << "." << key;
   }
   if (schema.contains("properties"))
