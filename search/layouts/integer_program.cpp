@@ -62,7 +62,9 @@ class ReducedGraph {
 
   /// Whether `a` is no worse than `b` whatever the other operators choose.
   bool betters(std::uint32_t place, std::uint32_t a, std::uint32_t b) const {
-    if (graph_.limit && graph_.operators[place][a].bytes > graph_.operators[place][b].bytes) return false;
+    const LayoutChoice &one = graph_.operators[place][a], &other_one = graph_.operators[place][b];
+    if (graph_.limit && (one.bytes > other_one.bytes || one.bytes + one.working > other_one.bytes + other_one.working))
+      return false;
     if (own_time(place, a) > own_time(place, b)) return false;
     return std::ranges::all_of(ends_[place], [&](const ConversionEnd& end) {
       return std::ranges::all_of(left_[end.other()],
@@ -101,7 +103,9 @@ class LayoutProgram {
 
   const ZeroOneProgram& program() const { return program_; }
   /// So much less room is left below the limit, as a share of it: solvers take rows for satisfied that nearly are.
-  void tighten(double share) { program_.rows.back().most -= share; }
+  void tighten(double share) {
+    for (std::size_t row = first_of_limit_; row < program_.rows.size(); ++row) program_.rows[row].most -= share;
+  }
 
   Choices choices(const std::vector<double>& values) const {
     Choices chosen;
@@ -171,15 +175,21 @@ class LayoutProgram {
       std::ranges::move(*rows, std::back_inserter(program_.rows));
   }
 
-  /// In shares of the limit.
+  /// In shares of the limit: what is there all the while is a variable, and with what a block works on no more than 1.
   void add_limit(Bytes limit) {
-    ZeroOneProgram::Row row{.terms = {}, .least = 0, .most = 1};
+    const std::uint32_t always = add_variable({}, false);
+    ZeroOneProgram::Row sum{.terms = {{always, -1}}, .least = 0, .most = 0};
+    std::vector<ZeroOneProgram::Row> blocks(graph_.count_blocks(), {.terms = {{always, 1}}, .least = 0, .most = 1});
     for (std::uint32_t place = 0; place < graph_.operators.size(); ++place)
       for (std::uint32_t i = 0; i < reduced_.left()[place].size(); ++i) {
-        const Bytes bytes = graph_.operators[place][reduced_.left()[place][i]].bytes;
-        if (bytes.value > 0) row.terms.push_back({first_[place] + i, bytes / limit});
+        const LayoutChoice& choice = graph_.operators[place][reduced_.left()[place][i]];
+        if (choice.bytes.value > 0) sum.terms.push_back({first_[place] + i, choice.bytes / limit});
+        if (choice.working.value > 0)
+          blocks[graph_.block(place)].terms.push_back({first_[place] + i, choice.working / limit});
       }
-    program_.rows.push_back(std::move(row));
+    program_.rows.push_back(std::move(sum));
+    first_of_limit_ = program_.rows.size();
+    std::ranges::move(blocks, std::back_inserter(program_.rows));
   }
 
   /// Costs no larger than a solver's tolerances are made for.
@@ -193,6 +203,7 @@ class LayoutProgram {
   const LayoutGraph& graph_;
   const ReducedGraph& reduced_;
   std::vector<std::uint32_t> first_;  ///< variable of each operator
+  std::size_t first_of_limit_ = 0;    ///< row; those behind it are as well
   ZeroOneProgram program_;
 };
 
@@ -237,7 +248,53 @@ ChosenLayouts settled(const LayoutGraph& graph, Choices choices) {
   return best;
 }
 
+/// The program of the fewest bytes: of those that are there all the while, and of those that the block takes that works
+/// on the most.
+ZeroOneProgram program_of_bytes(const LayoutGraph& graph, Bytes most) {
+  ZeroOneProgram program{.costs = {1, 1}, .whole = {false, false}, .rows = {}};
+  ZeroOneProgram::Row sum{.terms = {{0, -1}}, .least = 0, .most = 0};
+  std::vector<ZeroOneProgram::Row> blocks(graph.count_blocks(), {.terms = {{1, -1}}, .least = -1, .most = 0});
+  for (std::size_t place = 0; place < graph.operators.size(); ++place) {
+    ZeroOneProgram::Row one{.terms = {}, .least = 1, .most = 1};
+    for (const LayoutChoice& choice : graph.operators[place]) {
+      const auto variable = static_cast<std::uint32_t>(program.costs.size());
+      program.costs.push_back(0);
+      program.whole.push_back(true);
+      one.terms.push_back({variable, 1});
+      sum.terms.push_back({variable, choice.bytes / most});
+      blocks[graph.block(place)].terms.push_back({variable, choice.working / most});
+    }
+    program.rows.push_back(std::move(one));
+  }
+  program.rows.push_back(std::move(sum));
+  std::ranges::move(blocks, std::back_inserter(program.rows));
+  return program;
+}
+
 }  // namespace
+
+Bytes least_bytes(const LayoutGraph& graph, ProgramSolver solver) {
+  Bytes most{};
+  for (const std::vector<LayoutChoice>& choices : graph.operators) {
+    const LayoutChoice largest =
+        std::ranges::max(choices, {}, [](const LayoutChoice& one) { return one.bytes + one.working; });
+    most += largest.bytes + largest.working;
+  }
+  if (most == Bytes{}) return {};
+  std::vector<double> values;
+  std::string error;
+  if (!solver(program_of_bytes(graph, most), values, error) || values.empty())
+    throw std::runtime_error("the integer program of layouts: " + error);
+  Choices chosen;
+  std::size_t first = 2;
+  for (const std::vector<LayoutChoice>& choices : graph.operators) {
+    const auto begin = values.begin() + static_cast<std::ptrdiff_t>(first);
+    const auto here = std::max_element(begin, begin + std::ssize(choices));
+    chosen.push_back(static_cast<std::uint32_t>(here - begin));
+    first += choices.size();
+  }
+  return layouts_of(graph, std::move(chosen)).bytes;
+}
 
 std::optional<ChosenLayouts> best_layouts(const LayoutGraph& graph, ProgramSolver solver) {
   if (graph.limit && fewest_bytes(graph) > *graph.limit) return std::nullopt;

@@ -18,4 +18,7 @@ namespace stepcast::search {
 /// Throws std::runtime_error where the solver fails.
 std::optional<ChosenLayouts> best_layouts(const LayoutGraph& graph, ProgramSolver solver);
 
+/// The bytes of the choices that take the fewest, by an integer program.
+Bytes least_bytes(const LayoutGraph& graph, ProgramSolver solver);
+
 }  // namespace stepcast::search

@@ -165,6 +165,9 @@ class UnitCost {
       add_saved(out, place);
       parameters += owned(out, split, place);
     }
+    // A network's operators save what they make, none its block's input.
+    if (repeats_block() && is_network(s_.model.family) && unit_.first == 0)
+      out.saved += block_.saved / static_cast<double>(ways_of_tensor(out.in));
     add_passes(out, split);
     add_weights(out, split, parameters);
     return out;
@@ -248,8 +251,9 @@ class UnitCost {
     return repeats_block() || (block_.layer && overlap(op.modules, repeated_modules(s_)));
   }
   bool is_kept(const SavedTensor& tensor) const {
-    if (repeats_block()) return &tensor == block_.saved_tensors.data();  // its input
-    if (block_.saved == 0) return false;                                 // its backward follows at once
+    if (repeats_block())
+      return !is_network(s_.model.family) && &tensor == block_.saved_tensors.data();  // a layer's input
+    if (block_.saved == 0) return false;                                              // its backward follows at once
     return !(block_.layer && overlap(tensor.dropped_with, repeated_modules(s_)));
   }
 

@@ -90,7 +90,9 @@ class ModelOnMesh {
     std::map<std::uint32_t, std::uint32_t> first;  // operator of each kind
     for (const auto& [kind, count] : run.counts) {
       first[kind] = static_cast<std::uint32_t>(out.operators.size());
+      const auto place = static_cast<std::uint32_t>(first.size() - 1);
       for (const auto& layouts : kinds_[kind].layouts) {
+        out.blocks.push_back(place);
         std::vector<LayoutChoice>& choices = out.operators.emplace_back();
         for (const UnitLayout& layout : layouts) choices.push_back(choice(layout, count, held));
       }
@@ -125,8 +127,9 @@ class ModelOnMesh {
   LayoutChoice choice(const UnitLayout& layout, std::uint32_t count, std::uint32_t held) const {
     const Time each = layout.forward + layout.backward + layout.recomputed;
     const double overhead = 1 + s_.software.activation_overhead, blocks = count;
-    const double bytes = layout.kept * blocks + (layout.saved * blocks * held + layout.working) * overhead;
-    return {each * count + Time{layout.once.value * count / micro_batches(s_)}, whole_bytes(bytes)};
+    return {.time = each * count + Time{layout.once.value * count / micro_batches(s_)},
+            .bytes = whole_bytes(layout.kept * blocks + layout.saved * blocks * held * overhead),
+            .working = whole_bytes(layout.working * overhead)};
   }
 
   static TimeMatrix times(TimeMatrix once, std::uint32_t count) {
@@ -245,7 +248,7 @@ struct RunSearch::Impl {
     std::optional<Bytes> least;
     for (ModelOnMesh& mesh : meshes_of(devices)) {
       const LayoutGraph graph = mesh.graph(run, held);
-      const Bytes here = std::max(fewest_bytes(graph) - *graph.limit, Bytes{});
+      const Bytes here = std::max(least_bytes(graph, solver) - *graph.limit, Bytes{});
       if (!least || here < *least) least = here;
     }
     return least.value_or(Bytes{});

@@ -11,17 +11,32 @@
 namespace stepcast::search {
 namespace {
 
-/// Every combination of choices is tried.
-std::optional<ChosenLayouts> best_of_all(const LayoutGraph& graph) {
-  std::optional<ChosenLayouts> best;
+/// Every combination of choices.
+template <class Visit>
+void for_all_choices(const LayoutGraph& graph, const Visit& visit) {
   std::vector<std::uint32_t> choices(graph.operators.size(), 0);
   for (;;) {
-    const ChosenLayouts chosen = layouts_of(graph, choices);
-    if ((!graph.limit || chosen.bytes <= *graph.limit) && (!best || chosen.time < best->time)) best = chosen;
+    visit(layouts_of(graph, choices));
     std::size_t place = 0;
     while (place < choices.size() && ++choices[place] == graph.operators[place].size()) choices[place++] = 0;
-    if (place == choices.size()) return best;
+    if (place == choices.size()) return;
   }
+}
+
+std::optional<ChosenLayouts> best_of_all(const LayoutGraph& graph) {
+  std::optional<ChosenLayouts> best;
+  for_all_choices(graph, [&](const ChosenLayouts& chosen) {
+    if ((!graph.limit || chosen.bytes <= *graph.limit) && (!best || chosen.time < best->time)) best = chosen;
+  });
+  return best;
+}
+
+Bytes fewest_of_all(const LayoutGraph& graph) {
+  std::optional<Bytes> fewest;
+  for_all_choices(graph, [&](const ChosenLayouts& chosen) {
+    if (!fewest || chosen.bytes < *fewest) fewest = chosen.bytes;
+  });
+  return *fewest;
 }
 
 /// Up to 6 operators of up to 5 layouts, converted along random edges, some of which join an operator to itself or two
@@ -35,13 +50,14 @@ LayoutGraph random_graph(std::uint64_t seed) {
   const std::int64_t longest = seed % 3 == 0 ? 3 : seed % 3 == 1 ? 100 : 2'000'000'000;
   LayoutGraph graph;
   graph.operators.resize(static_cast<std::size_t>(2 + up_to(4)));
-  std::int64_t fewest = 0, most = 0;
+  std::int64_t most = 0;
   for (auto& choices : graph.operators) {
     choices.resize(static_cast<std::size_t>(1 + up_to(4)));
-    for (LayoutChoice& choice : choices) choice = {Time{up_to(longest)}, Bytes{up_to(40)}};
-    fewest += std::ranges::min(choices, {}, &LayoutChoice::bytes).bytes.value;
+    for (LayoutChoice& choice : choices) choice = {Time{up_to(longest)}, Bytes{up_to(40)}, Bytes{up_to(30)}};
     most += std::ranges::max(choices, {}, &LayoutChoice::bytes).bytes.value;
+    if (seed % 2 == 0) graph.blocks.push_back(static_cast<std::uint32_t>(up_to(2)));
   }
+  const std::int64_t fewest = fewest_bytes(graph).value;
   const std::int64_t last = std::ssize(graph.operators) - 1, edges = up_to(2 * last + 2);
   for (std::int64_t i = 0; i < edges; ++i) {
     LayoutConversion conversion{
@@ -53,7 +69,7 @@ LayoutGraph random_graph(std::uint64_t seed) {
       }
     graph.conversions.push_back(std::move(conversion));
   }
-  if (seed % 4 != 0) graph.limit = Bytes{fewest - 2 + up_to(most - fewest + 4)};
+  if (seed % 4 != 0) graph.limit = Bytes{fewest - 2 + up_to(std::max<std::int64_t>(most - fewest, 0) + 4)};
   return graph;
 }
 
@@ -65,6 +81,9 @@ TEST(IntegerProgramOfLayouts, EqualsTryingAllChoicesOnSmallGraphs) {
   for (std::uint64_t seed = 0; seed < seeds; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     const LayoutGraph graph = random_graph(seed);
+    const Bytes fewest = fewest_of_all(graph);
+    EXPECT_LE(fewest_bytes(graph), fewest);
+    EXPECT_EQ(least_bytes(graph, solver), fewest);
     const auto expected = best_of_all(graph);
     const auto found = best_layouts(graph, solver);
     ASSERT_EQ(found.has_value(), expected.has_value());
@@ -84,16 +103,26 @@ TEST(IntegerProgramOfLayouts, EqualsTryingAllChoicesOnSmallGraphs) {
   EXPECT_GT(limited, seeds / 10);
 }
 
+TEST(IntegerProgramOfLayouts, CountsTheMostOfWhatBlocksWorkOn) {
+  LayoutGraph graph{.operators = {{{Time{1}, Bytes{1}, Bytes{7}}}, {{Time{1}, Bytes{2}, Bytes{5}}}},
+                    .conversions = {},
+                    .limit = {},
+                    .blocks = {0, 1}};
+  EXPECT_EQ(layouts_of(graph, {0, 0}).bytes, Bytes{10});
+  graph.blocks.clear();  // both are of one block
+  EXPECT_EQ(layouts_of(graph, {0, 0}).bytes, Bytes{15});
+}
+
 TEST(IntegerProgramOfLayouts, TakesTheFirstOfChoicesThatAreAlike) {
-  const LayoutGraph graph{.operators = {{{Time{5}, Bytes{1}}, {Time{3}, Bytes{2}}, {Time{3}, Bytes{2}}},
-                                        {{Time{1}, Bytes{1}}, {Time{1}, Bytes{1}}}},
+  const LayoutGraph graph{.operators = {{{Time{5}, Bytes{1}, {}}, {Time{3}, Bytes{2}, {}}, {Time{3}, Bytes{2}, {}}},
+                                        {{Time{1}, Bytes{1}, {}}, {Time{1}, Bytes{1}, {}}}},
                           .conversions = {}};
   const auto never = [](const ZeroOneProgram&, std::vector<double>&, std::string&) { return false; };
   EXPECT_EQ(best_layouts(graph, never)->choices, (std::vector<std::uint32_t>{1, 0}));
 }
 
 TEST(IntegerProgramOfLayouts, SaysWhatTheSolverSays) {
-  const LayoutGraph graph{.operators = {{{Time{5}, {}}, {Time{3}, {}}}, {{Time{5}, {}}, {Time{3}, {}}}},
+  const LayoutGraph graph{.operators = {{{Time{5}, {}, {}}, {Time{3}, {}, {}}}, {{Time{5}, {}, {}}, {Time{3}, {}, {}}}},
                           .conversions = {{.from = 0, .to = 1, .times = {{Time{0}, Time{9}}, {Time{9}, Time{8}}}}}};
   const auto fails = [](const ZeroOneProgram&, std::vector<double>&, std::string& error) {
     error = "out of patience";

@@ -166,6 +166,19 @@ TEST_F(Layouts, TakeTheMemoryThatThePlanTakes) {
   EXPECT_LE(plan->stages.front().run.bytes / peak, 1.12);
 }
 
+TEST_F(Layouts, OfOneGpuTakeTheMemoryThatItsPlanTakes) {
+  Scenario s = two_convolutions();
+  s.cluster.gpus = 1;
+  s.parallelism.data = 1;
+  for (const Recompute recompute : {Recompute::none, Recompute::full}) {
+    s.recompute = recompute;
+    const auto plan = best(s);
+    ASSERT_TRUE(plan);
+    const Bytes peak = schedules::plan(s, machines_).memory.front().peak();
+    EXPECT_NEAR(plan->stages.front().run.bytes / peak, 1, 0.02);  // the input of a block at work counts twice
+  }
+}
+
 TEST_F(Layouts, DoNotDependOnWhatElseWasAsked) {
   const Scenario s = one_sample();
   const Scenario whole = unsplit(s);
