@@ -154,8 +154,7 @@ const Table<ScenarioDraft>& scenario_table() {
            [](D& d, const Value& v) { d.precision = static_cast<schedules::Precision>(v.choice); }},
           {{"training.scaling", choice(scaling_names), "delayed",
             "fp8: a tensor has one scale, from steps before or from the tensor itself, which is read twice; rowwise: "
-            "one "
-            "for each row of what enters a multiply, as torchao's recipe of that name"},
+            "one for each row of what enters a multiply, as torchao's recipe of that name"},
            [](D& d, const Value& v) { d.s.training.scaling = static_cast<schedules::Scaling>(v.choice); }},
           {{"training.eight_bit_parameters", flag(), "false",
             "fp8, mxfp8: the model's own parameters have 8 bits, and are gathered so"},
