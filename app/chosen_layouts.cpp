@@ -87,7 +87,8 @@ AskedStages stages_named(const std::string& word, const std::string& option) {
 
 void check_alone(const AskedStages& stages, const search::LayoutOptions& options, const std::string& option) {
   if (!stages.held.empty() && (options.mesh || options.groups))
-    throw InputError(option, std::string("found stages with their layers beside ") +
+    throw InputError(option, "found stages with their layers beside " +
+                                 std::string(option.starts_with("--") ? "--" : "") +
                                  (options.mesh ? "mesh" : "groups") + ", expected a number of stages beside it");
 }
 

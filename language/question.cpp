@@ -5,9 +5,11 @@
 #include <new>
 #include <optional>
 #include <stdexcept>
+#include <string_view>
 #include <utility>
 
 #include "language/core/convert.h"
+#include "language/core/nearest.h"
 #include "language/core/visible_text.h"
 #include "language/notes.h"
 #include "language/scenario.h"
@@ -75,10 +77,17 @@ void add_notes(Question& question, const Node& tree, Library& library) {
 }
 
 Question question_of_row(std::vector<Question> questions, const std::string& row, const std::string& row_key) {
-  if (!row.empty()) std::erase_if(questions, [&](const Question& each) { return each.name != row; });
-  if (questions.empty())
-    throw InputError(row_key,
-                     row.empty() ? "found no scenario, expected one" : "found no row of the name " + in_quotes(row));
+  if (!row.empty()) {
+    const auto named = std::ranges::find(questions, row, &Question::name);
+    if (named == questions.end()) {
+      std::vector<std::string_view> names;
+      for (const Question& each : questions) names.push_back(each.name);
+      throw InputError(row_key, "found " + in_quotes(row) + ", expected " + one_of(row, names));
+    }
+    Question question = std::move(*named);
+    questions.assign(1, std::move(question));
+  }
+  if (questions.empty()) throw InputError(row_key, "found no scenario, expected one");
   if (questions.size() > 1)
     throw InputError(row_key, "found " + std::to_string(questions.size()) +
                                   " scenarios, expected the name of one, as " + in_quotes(questions.front().name));

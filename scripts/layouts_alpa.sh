@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # layouts_alpa.sh [PROGRAM]: for every plan that Alpa found and its authors publish (scenarios/alpa/stages.txt) what it takes
-# with the best operator splits that it leaves open, beside the best stages of all, to docs/layouts-alpa.txt. A few minutes of
+# with the best operator splits that it leaves open, beside the best stages of all, to docs/layouts-alpa.txt. A minute of
 # one core. Run it when the model or the layouts changed.
 set -euo pipefail
 cd "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/.."

@@ -348,6 +348,16 @@ CommandLine collective_line() {
   return {kUsage, options};
 }
 
+/// The table is of what NCCL does by itself.
+void refuse_forced(const collectives::Transport& transport) {
+  const collectives::Forced& forced = transport.forced;
+  if (!forced.algorithms.empty() || !forced.without.empty() || !forced.protocols.empty() ||
+      forced.most_channels < transport.channels)
+    throw InputError("--tuning",
+                     "found beside a forced algorithm, protocol or number of channels, expected NCCL's own choice; "
+                     "--algorithm nccl times what is forced");
+}
+
 /// What --tuning prints.
 std::string tuning(Operation operation, const topology::Cluster& cluster, const collectives::Group& group,
                    const std::string& nccl_version, std::vector<Bytes> sizes) {
@@ -466,6 +476,7 @@ CollectiveAnswer answer_of(const boost::program_options::variables_map& values) 
   }
 
   if (values.count("tuning") != 0) {
+    refuse_forced(setting.software.transport);
     answer.tuning = tuning(operation, cluster, group, setting.software.transport.nccl_version, sizes);
     return answer;
   }

@@ -112,6 +112,7 @@ std::array<SideAsked, 2> sides_asked(const boost::program_options::variables_map
   }
   if (paths.size() == 1 && sides[1].settings.size() == both.size() && sides[1].row.empty())
     throw InputError("stepcast diff", "found A alone, expected B, or --set-b KEY=VALUE that makes B of A");
+  if (paths.size() == 1 && sides[1].row.empty()) sides[1].row = sides[0].row;
   return sides;
 }
 

@@ -223,8 +223,9 @@ const Constants& constants(std::string_view version) {
   for (auto candidate = all.rbegin(); candidate != all.rend(); ++candidate) {
     if (parse(candidate->from) <= wanted) return *candidate;
   }
-  throw InputError("NCCL version", "found " + in_quotes(version) +
-                                       "; releases before 2.5.7 choose by thresholds and have no cost model");
+  throw InputError("transport.nccl_version",
+                   "found " + in_quotes(version) +
+                       ", expected 2.5.7 or newer: releases before it choose by thresholds and have no cost model");
 }
 
 }  // namespace stepcast::collectives::nccl

@@ -22,8 +22,10 @@ constexpr std::array<std::array<double, 23>, kProtocols> kTreeBySize = {{
     {.9, .9, .9, .9, .9, .9, .9, .8, .7, .6, .6, .5, .5, .5, .5, .6, .7, .8, .7, .7, .8, .9, .9},
 }};
 
-bool uses(const Job& job, Operation operation, Algo algorithm, Protocol protocol) {
-  if (protocol == Protocol::ll128 && !job.ll128) return false;
+/// `forced`: somebody said this protocol, so that NCCL does not ask whether LL128 is safe there (tuning.cc: it does
+/// where NCCL_PROTO says nothing).
+bool uses(const Job& job, Operation operation, Algo algorithm, Protocol protocol, bool forced) {
+  if (protocol == Protocol::ll128 && !job.ll128 && !forced) return false;
   const bool reduces_all = operation == Operation::all_reduce;
   switch (algorithm) {
     case Algo::ring:
@@ -207,7 +209,7 @@ std::optional<Price> price(const Constants& constants, const Job& job, Operation
                            Protocol protocol, const Overrides& overrides) {
   const std::optional<ChannelGraph>& found = job.graphs[at(algorithm)];
   if (!found || found->channels == 0 || job.ranks < 2) return {};
-  if (!uses(job, operation, algorithm, protocol)) return {};
+  if (!uses(job, operation, algorithm, protocol, overrides.protocol == protocol)) return {};
   if (!has(constants, algorithm)) return {};
   if (algorithm == Algo::nvls && job.nodes > 1 && !has(constants, Algo::nvls_tree)) return {};
   ChannelGraph graph = *found;

@@ -154,11 +154,20 @@ TEST(Diff, ARecordedTraceAgainstItsForecast) {
   EXPECT_THAT(missing.err, HasSubstr("found no step '99', expected one of ProfilerStep#"));
 }
 
+TEST(Diff, WithoutBItIsTheRowOfAWithItsOwnSettings) {
+  const Outcome outcome =
+      run_program("diff scenarios/published/korthikanti_2205_05198.csv --row-a KOR-0003 --set-b recompute=none");
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+}
+
 TEST(Diff, WhatCannotBeASideIsTold) {
   EXPECT_THAT(run_program("diff scenarios/quickstart.yaml").err, HasSubstr("found A alone"));
   EXPECT_THAT(run_program("diff README.md scenarios/quickstart.yaml").err, HasSubstr("expected a scenario (.yaml)"));
   EXPECT_THAT(run_program("diff scenarios/published/dlperf_v100_resnet_bert.csv scenarios/quickstart.yaml").err,
               AllOf(HasSubstr("--row-a: found "), HasSubstr("scenarios, expected the name of one, as '")));
+  EXPECT_THAT(
+      run_program("diff scenarios/published/korthikanti_2205_05198.csv --row-a KOR-001 --set-b recompute=none").err,
+      AllOf(HasSubstr("--row-a: found 'KOR-001', expected one of KOR-0001, "), HasSubstr("did you mean")));
   EXPECT_THAT(run_program("diff scenarios/quickstart.yaml --set-b recompute=full --stage 9").err,
               HasSubstr("--stage: found 9, expected a stage from 0 to 7"));
 }

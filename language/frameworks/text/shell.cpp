@@ -127,7 +127,11 @@ class ShellScript {
     const bool expands = std::string_view("'\"\\").find(text_.peek()) == std::string_view::npos;
     const ShellWords target = text_.read_word(variables_);
     const std::string word = target.empty() ? "" : target.front().text;
-    if (mark == "<<" || mark == "<<-") open_documents_.push_back({word, place, mark == "<<-", expands});
+    const bool begins_document = mark == "<<" || mark == "<<-";
+    if (begins_document && target.empty())
+      throw InputError(language::text(place),
+                       "found " + mark + " without a word, expected the word that ends its lines");
+    if (begins_document) open_documents_.push_back({word, place, mark == "<<-", expands});
     if (mark.starts_with('>')) command.written_to = word;
     return true;
   }

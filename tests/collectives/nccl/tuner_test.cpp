@@ -240,4 +240,14 @@ TEST(NcclTuner, OneGpuOfEachNodeGathersByPatSinceItIsThere) {
 }
 
 }  // namespace
+TEST(NcclTuner, TakesLl128WhereItIsOffIfSomebodyForcesIt) {
+  Job job = dgx_h100(2, 8);
+  job.ll128 = false;
+  const Constants& release = constants("2.27.5");
+  for (const Bytes bytes : {Bytes{1 << 10}, Bytes{1 << 20}, Bytes{1 << 26}})
+    EXPECT_NE(pick(release, job, Operation::all_reduce, bytes).protocol, Protocol::ll128);
+  const Pick forced = pick(release, job, Operation::all_reduce, {1 << 20}, {.protocol = Protocol::ll128});
+  EXPECT_EQ(forced.protocol, Protocol::ll128);
+}
+
 }  // namespace stepcast::collectives::nccl
