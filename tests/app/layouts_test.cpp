@@ -128,9 +128,9 @@ TEST(LayoutsCommandErrors, NameTheOptionAndWhatIsAllowed) {
     expect(std::string("scenarios/quickstart.yaml --stages ") + stages,
            AllOf(HasSubstr("--stages"), HasSubstr("LAYERS:GPUS:AxB:samples")));
   expect("scenarios/quickstart.yaml --stages 96:64 --mesh 1x64",
-         AllOf(HasSubstr("--stages"), HasSubstr("beside mesh")));
+         AllOf(HasSubstr("--stages"), HasSubstr("beside --mesh")));
   expect("scenarios/quickstart.yaml --stages 96:64 --groups 8",
-         AllOf(HasSubstr("--stages"), HasSubstr("beside groups")));
+         AllOf(HasSubstr("--stages"), HasSubstr("beside --groups")));
   expect("scenarios/t5-11b.yaml", AllOf(HasSubstr("model.family"), HasSubstr("no layouts")));
   expect("", HasSubstr("no scenario given"));
 }
