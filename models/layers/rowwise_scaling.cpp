@@ -22,11 +22,19 @@ bool gathers_tokens(const Kernel& op) {
          traffic->operation == collectives::Operation::all_gather;
 }
 
-/// The same traffic with nothing beside it: what it gathers is cast before it is multiplied.
-TensorCollective with_nothing_beside(TensorCollective gather) {
+/// What is no linear multiply stays as it is, but that nothing runs beside a gather of tokens: what it brings is cast
+/// before it is multiplied.
+Kernel beside_multiplies(const Kernel& op) {
+  if (!gathers_tokens(op)) return op;
+  TensorCollective gather = std::get<TensorCollective>(op);
   gather.under_next = false;
   gather.parts = 1;
   return gather;
+}
+
+const Gemm* linear_multiply(const Kernel& op) {
+  const auto* multiply = std::get_if<Gemm>(&op);
+  return multiply != nullptr && multiply->linear ? multiply : nullptr;
 }
 
 /// Numbers of a multiply's two inputs and of its result.
@@ -43,9 +51,9 @@ struct Numbers {
 Kernels forward_by_rows(const Kernels& pass, const Scenario& s) {
   Kernels out;
   for (const Kernel& op : pass) {
-    const auto* linear = std::get_if<Gemm>(&op);
-    if (linear == nullptr || !linear->linear) {
-      out.push_back(gathers_tokens(op) ? Kernel(with_nothing_beside(std::get<TensorCollective>(op))) : op);
+    const Gemm* linear = linear_multiply(op);
+    if (linear == nullptr) {
+      out.push_back(beside_multiplies(op));
       continue;
     }
     Gemm multiply = *linear;
@@ -67,9 +75,9 @@ Kernels forward_by_rows(const Kernels& pass, const Scenario& s) {
 Kernels backward_by_rows(const Kernels& pass) {
   Kernels out;
   for (const Kernel& op : pass) {
-    const auto* linear = std::get_if<Gemm>(&op);
-    if (linear == nullptr || !linear->linear) {
-      out.push_back(gathers_tokens(op) ? Kernel(with_nothing_beside(std::get<TensorCollective>(op))) : op);
+    const Gemm* linear = linear_multiply(op);
+    if (linear == nullptr) {
+      out.push_back(beside_multiplies(op));
       continue;
     }
     Gemm multiply = *linear;

@@ -1,16 +1,20 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
 #include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <span>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/app/page_block.h"
@@ -114,6 +118,42 @@ std::string with_predictions(const std::string& page, const std::map<std::string
   return out;
 }
 
+/// Of a page's rows of Megatron-Bridge (NMB-) the mean of the errors with their signs, by model and precision, and GPU.
+std::string bridge_by_gpu(const std::string& page) {
+  const std::array<std::string, 3> kinds{"Llama in 8 bits", "Llama in NVFP4", "DeepSeek-V3"};
+  const std::array<std::string, 5> gpus{"H100", "B200", "B300", "GB200", "GB300"};
+  std::map<std::pair<std::string, std::string>, std::vector<double>> errors;
+  std::vector<std::string> head;
+  std::istringstream lines(page);
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with("| ")) {
+      if (!line.starts_with("|")) head.clear();
+      continue;
+    }
+    const std::vector<std::string> cells = cells_of_row(line);
+    if (head.empty()) head = cells;
+    const auto cell = [&](const std::string& column) {
+      const auto at = static_cast<std::size_t>(std::ranges::find(head, column) - head.begin());
+      return at < std::min(head.size(), cells.size()) ? cells[at] : std::string();
+    };
+    if (!cells[0].starts_with("NMB-") || cell("precision").empty()) continue;
+    const std::string& kind = cell("model").starts_with("DeepSeek") ? kinds[2] : kinds[cell("precision") == "nvfp4"];
+    const std::string gpu = cell("GPUs").substr(cell("GPUs").find(' ') + 1);  // "64 GB200, CUDA graph"
+    errors[{kind, gpu.substr(0, gpu.find(','))}].push_back(std::stod(cell("error")));
+  }
+  std::string text = fmt::format("| | {} |\n|---|{}\n", fmt::join(gpus, " | "), "--:|--:|--:|--:|--:|");
+  for (const std::string& kind : kinds) {
+    text += "| " + kind + " |";
+    for (const std::string& gpu : gpus) {
+      const std::vector<double>& all = errors[{kind, gpu}];
+      const double sum = std::accumulate(all.begin(), all.end(), 0.0);
+      text += all.empty() ? " |" : fmt::format(" {:+.1f}% |", sum / static_cast<double>(all.size()));
+    }
+    text += "\n";
+  }
+  return text;
+}
+
 /// Tables whose plans are partly assumed: as they come out, beside a model that knows one rate of each.
 TEST(Validate, ThePageOfAccuracyHasTheAssumedTablesAndEachRunAsItIsPredicted) {
   if (stepcast::test::kSanitized) GTEST_SKIP() << "scripts/test.sh runs every table with sanitizers";
@@ -152,6 +192,7 @@ TEST(Validate, ThePageOfAccuracyHasTheAssumedTablesAndEachRunAsItIsPredicted) {
     std::ofstream(STEPCAST_SOURCE_DIR "/docs/accuracy.md") << now;
   else
     EXPECT_EQ(page, now) << "rows of docs/accuracy.md: STEPCAST_UPDATE_GOLDEN=1 writes them";
+  expect_block("docs/accuracy.md", "Megatron-Bridge by GPU", bridge_by_gpu(now));
 }
 
 /// The tables and the worst rows of docs/accuracy.md are what the command says.
