@@ -145,8 +145,8 @@ std::size_t longest_line(const std::string& text) {
 
 /// What a pseudo-terminal of so many columns shows of a command.
 std::string on_terminal(const std::string& words, int columns) {
-  return run_script("LC_ALL=C NO_COLOR=1 script -qec 'stty cols " + std::to_string(columns) + "; \"$stepcast\" " +
-                    words + "' /dev/null </dev/null")
+  return run_script("STEPCAST_PROGRESS=none LC_ALL=C NO_COLOR=1 script -qec 'stty cols " + std::to_string(columns) +
+                    "; \"$stepcast\" " + words + "' /dev/null </dev/null")
       .out;
 }
 
