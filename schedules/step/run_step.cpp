@@ -84,9 +84,11 @@ std::optional<StepRun> until_it_repeats(const StepInput& in, const Common& commo
   if (!period || (known.left_out > 0 && period->micro_batches != known.period)) return std::nullopt;
   const std::uint32_t all = known.shape.micro_batches + known.left_out,
                       times = period->times() + known.left_out / period->micro_batches;
-  std::uint32_t left = std::max(kPeriodsLeft, kMicroBatchesLeft / period->micro_batches);
+  const std::uint32_t least = std::max(kPeriodsLeft, kMicroBatchesLeft / period->micro_batches);
+  std::uint32_t left = least;
   for (double part = kFirstTrial; left < times; left *= kMoreLeft, part = kMoreTrials) {
-    const std::uint32_t left_out = (times - left) / kPeriodsOfOne * kPeriodsOfOne,
+    // The first trial is as short as can be; later ones leave out what two periods as one may be repeated in.
+    const std::uint32_t odd = (times - left) % kPeriodsOfOne, left_out = times - left - (left > least ? odd : 0),
                         micro_batches = all - left_out * period->micro_batches;
     if (micro_batches > part * all) return std::nullopt;
     PlannedPipeline fewer;
@@ -101,7 +103,8 @@ std::optional<StepRun> until_it_repeats(const StepInput& in, const Common& commo
     trial.pipeline = &fewer;
     StepRun run = all_of(trial, common);
     const std::optional<SteadyState> steady =
-        steady_state(run.step, run.timeline, with_times(*period, times - left_out), kPeriodsOfOne);
+        steady_state(run.step, run.timeline, with_times(*period, times - left_out),
+                     left_out % kPeriodsOfOne == 0 ? kPeriodsOfOne : 1);
     if (!steady) continue;
     const std::uint32_t repetitions = left_out / steady->periods;
     run.time += steady->period * repetitions;
