@@ -9,6 +9,7 @@
 #include "app/cbc_module/solve_program.h"
 #include "app/modules/module.h"
 #include "app/options.h"
+#include "app/split.h"
 #include "app/status_line.h"
 #include "schedules/forecast.h"
 #include "search/layouts/unsplit.h"
@@ -30,17 +31,6 @@ search::ProgramSolver loaded_solver() {
         "layouts need a part of stepcast that cannot be loaded (" + error +
         "); it is built where the solver CBC is found: install Debian's coinor-libcbc-dev and build stepcast again");
   return reinterpret_cast<search::ProgramSolver>(function);
-}
-
-std::vector<std::string> split(const std::string& text, char at) {
-  std::vector<std::string> parts{""};
-  for (const char each : text) {
-    if (each == at)
-      parts.emplace_back();
-    else
-      parts.back() += each;
-  }
-  return parts;
 }
 
 search::HeldStage stage_named(const std::string& text, const std::string& option) {
@@ -75,9 +65,12 @@ std::optional<search::MeshShape> mesh_named(const std::string& word, const std::
 }
 
 AskedStages stages_named(const std::string& word, const std::string& option) {
-  if (word.empty()) return {};
-  if (word.find_first_of(":,") == word.npos) return {.count = parse_count(word, option, kMostLayoutStages)};
-  AskedStages asked;
+  AskedStages asked{.option = option};
+  if (word.empty()) return asked;
+  if (word.find_first_of(":,") == word.npos) {
+    asked.count = parse_count(word, option, kMostLayoutStages);
+    return asked;
+  }
   for (const std::string& part : split(word, ',')) asked.held.push_back(stage_named(part, option));
   if (asked.held.size() > kMostLayoutStages)
     throw InputError(option, "found " + std::to_string(asked.held.size()) + " stages, expected at most " +
@@ -85,15 +78,15 @@ AskedStages stages_named(const std::string& word, const std::string& option) {
   return asked;
 }
 
-void check_alone(const AskedStages& stages, const search::LayoutOptions& options, const std::string& option) {
+void check_alone(const AskedStages& stages, const search::LayoutOptions& options) {
   if (!stages.held.empty() && (options.mesh || options.groups))
-    throw InputError(option, "found stages with their layers beside " +
-                                 std::string(option.starts_with("--") ? "--" : "") +
-                                 (options.mesh ? "mesh" : "groups") + ", expected a number of stages beside it");
+    throw InputError(stages.option, "found stages with their layers beside " +
+                                        std::string(stages.option.starts_with("--") ? "--" : "") +
+                                        (options.mesh ? "mesh" : "groups") + ", expected a number of stages beside it");
 }
 
 LayoutReport chosen_layouts(const schedules::Scenario& scenario, const search::LayoutOptions& options,
-                            const std::vector<search::HeldStage>& held, unsigned threads) {
+                            const AskedStages& stages, unsigned threads) {
   std::optional<oneapi::tbb::global_control> limit;
   if (threads > 0) limit.emplace(oneapi::tbb::global_control::max_allowed_parallelism, threads);
   const search::ProgramSolver solver = loaded_solver();
@@ -101,8 +94,8 @@ LayoutReport chosen_layouts(const schedules::Scenario& scenario, const search::L
   const schedules::ForecastOptions forecasting{.advise = false};
   const StatusLine line("looking for layouts");
   search::HeldPlan chosen =
-      held.empty() ? search::HeldPlan{.plan = search::best_layout_plan(scenario, options, solver, machines)}
-                   : search::held_layout_plan(scenario, held, solver, machines);
+      stages.held.empty() ? search::HeldPlan{.plan = search::best_layout_plan(scenario, options, solver, machines)}
+                          : search::held_layout_plan(scenario, stages.held, stages.option, solver, machines);
   LayoutReport report{.scenario = scenario,
                       .plan = std::move(chosen.plan),
                       .shortages = std::move(chosen.shortages),

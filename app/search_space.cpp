@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "app/asked.h"
+#include "app/split.h"
 #include "calibrate/confidence/traits.h"
 #include "language/core/nearest.h"
 #include "sim/in_quotes.h"
@@ -26,11 +27,7 @@ void add_values(std::vector<std::int64_t>& values, const std::vector<std::int64_
 /// "a,b,c", of which none is empty.
 std::vector<std::int64_t> values_of(const search::Axis& axis, const std::string& list) {
   std::vector<std::int64_t> values;
-  for (std::size_t begin = 0; begin <= list.size();) {
-    const std::size_t end = std::min(list.find(',', begin), list.size());
-    values.push_back(search::read_value(axis, "--over", list.substr(begin, end - begin)));
-    begin = end + 1;
-  }
+  for (const std::string& value : split(list, ',')) values.push_back(search::read_value(axis, "--over", value));
   add_values(values, {});
   return values;
 }

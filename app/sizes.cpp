@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "app/split.h"
 #include "language/core/unit_meant.h"
 #include "sim/in_quotes.h"
 #include "sim/input_error.h"
@@ -35,17 +36,6 @@ Bytes size_named(const std::string& word) {
 }  // namespace
 
 std::vector<Bytes> sizes_named(const std::string& words) {
-  const auto split = [](const std::string& whole, char at) {
-    std::vector<std::string> parts{""};
-    for (const char c : whole) {
-      if (c == at) {
-        parts.emplace_back();
-      } else {
-        parts.back() += c;
-      }
-    }
-    return parts;
-  };
   std::vector<Bytes> sizes;
   for (const std::string& range : split(words, ',')) {
     const std::vector<std::string> parts = split(range, ':');

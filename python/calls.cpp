@@ -206,9 +206,9 @@ std::string layouts(const Asking& asked, const LayoutsCall& call) {
     throw InputError("groups", "found " + std::to_string(call.groups) + ", expected at most " +
                                    std::to_string(app::kMostLayoutGroups));
   if (call.groups > 0) options.groups = call.groups;
-  app::check_alone(stages, options, "stages");
-  return app::layout_json(app::chosen_layouts(scenario_of(asked, call.settings, search::layout_problems), options,
-                                              stages.held, call.threads));
+  app::check_alone(stages, options);
+  return app::layout_json(
+      app::chosen_layouts(scenario_of(asked, call.settings, search::layout_problems), options, stages, call.threads));
 }
 
 std::string sensitivity(const Asking& asked, const std::vector<std::string>& settings, unsigned threads) {

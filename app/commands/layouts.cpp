@@ -40,7 +40,7 @@ search::LayoutOptions layout_options(const Asked& asked, const AskedStages& stag
   search::LayoutOptions options{.mesh = mesh_named(word(asked.values, "mesh"), "--mesh"), .stages = stages.count};
   if (const std::uint32_t groups = parse_count(word(asked.values, "groups"), "--groups", kMostLayoutGroups); groups > 0)
     options.groups = groups;
-  check_alone(stages, options, "--stages");
+  check_alone(stages, options);
   return options;
 }
 
@@ -57,7 +57,7 @@ int tell_layouts(const std::vector<std::string>& words) {
   const language::Question& question = questions->front();
   if (!question.error.empty()) throw InputError("", question.error);
 
-  const LayoutReport report = chosen_layouts(question.scenario, options, stages.held, asked->threads);
+  const LayoutReport report = chosen_layouts(question.scenario, options, stages, asked->threads);
   write_output(asked->output, asked->format == Format::json ? layout_json(report) : layout_table(report));
   return report.plan ? kDone : kDoesNotFit;
 }

@@ -10,6 +10,7 @@
 #include "app/report/page.h"
 #include "app/report/plan_report.h"
 #include "app/report_asked.h"
+#include "app/split.h"
 #include "sim/in_quotes.h"
 #include "sim/input_error.h"
 
@@ -46,13 +47,10 @@ CommandLine plan_line() {
 std::vector<std::uint32_t> gpus_asked(const std::string& list) {
   std::vector<std::uint32_t> all;
   if (list.empty()) return all;
-  for (std::size_t begin = 0; begin <= list.size();) {
-    const std::size_t end = std::min(list.find(',', begin), list.size());
-    const std::string one = list.substr(begin, end - begin);
+  for (const std::string& one : split(list, ',')) {
     const std::uint32_t gpus = one.empty() ? 0 : parse_count(one, "--gpus", kMostGpusOfARun);
     if (gpus == 0) throw InputError("--gpus", "found " + in_quotes(list) + ", expected A,B,...: whole numbers");
     all.push_back(gpus);
-    begin = end + 1;
   }
   std::ranges::sort(all);
   all.erase(std::unique(all.begin(), all.end()), all.end());

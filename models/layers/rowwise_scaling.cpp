@@ -32,11 +32,6 @@ Kernel beside_multiplies(const Kernel& op) {
   return gather;
 }
 
-const Gemm* linear_multiply(const Kernel& op) {
-  const auto* multiply = std::get_if<Gemm>(&op);
-  return multiply != nullptr && multiply->linear ? multiply : nullptr;
-}
-
 /// Numbers of a multiply's two inputs and of its result.
 struct Numbers {
   explicit Numbers(const GemmShape& shape)
@@ -47,17 +42,23 @@ struct Numbers {
   double first, second, result;
 };
 
-/// A pass forward, or what backward repeats of it, with its multiplies cast.
-Kernels forward_by_rows(const Kernels& pass, const Scenario& s) {
+/// A pass whose linear multiplies `cast` writes, behind what stands before them.
+template <class Cast>
+Kernels with_casts(const Kernels& pass, const Cast& cast) {
   Kernels out;
   for (const Kernel& op : pass) {
-    const Gemm* linear = linear_multiply(op);
-    if (linear == nullptr) {
+    const auto* multiply = std::get_if<Gemm>(&op);
+    if (multiply != nullptr && multiply->linear)
+      cast(*multiply, Numbers(multiply->shape), out);
+    else
       out.push_back(beside_multiplies(op));
-      continue;
-    }
-    Gemm multiply = *linear;
-    const Numbers numbers(multiply.shape);
+  }
+  return out;
+}
+
+/// A pass forward, or what backward repeats of it, with its multiplies cast.
+Kernels forward_by_rows(const Kernels& pass, const Scenario& s) {
+  return with_casts(pass, [&](Gemm multiply, const Numbers& numbers, Kernels& out) {
     if (s.software.fused_quantization && !out.empty() && is_norm(out.back()))
       std::get<Elementwise>(out.back()).bytes += numbers.first * kNarrow;  // the norm, which has the row, writes it too
     else
@@ -66,22 +67,13 @@ Kernels forward_by_rows(const Kernels& pass, const Scenario& s) {
     multiply.low_precision = multiply.scales_rows = true;
     multiply.shape.input_bytes = kNarrow;
     out.push_back(multiply);
-  }
-  return out;
+  });
 }
 
 /// Backward of the same: the multiply for the input's gradient comes before the weight's, which finds both of its
 /// inputs cast.
 Kernels backward_by_rows(const Kernels& pass) {
-  Kernels out;
-  for (const Kernel& op : pass) {
-    const Gemm* linear = linear_multiply(op);
-    if (linear == nullptr) {
-      out.push_back(beside_multiplies(op));
-      continue;
-    }
-    Gemm multiply = *linear;
-    const Numbers numbers(multiply.shape);
+  return with_casts(pass, [](Gemm multiply, const Numbers& numbers, Kernels& out) {
     if (!multiply.of_weights) {
       const double gradient = numbers.first, input = numbers.result;
       out.push_back(Elementwise{OperatorKind::cast, gradient * kByRows, 1, false, true});
@@ -94,8 +86,7 @@ Kernels backward_by_rows(const Kernels& pass) {
     multiply.shape.input_bytes = kNarrow;
     out.push_back(multiply);
     out.push_back(Elementwise{OperatorKind::product_scale, numbers.result * kScaled, 1, multiply.of_weights, true});
-  }
-  return out;
+  });
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "search/layouts/held_mesh.h"
@@ -28,9 +29,9 @@ struct HeldPlan {
 };
 
 /// The plan of these stages, in the order of the model, with the best layouts of the operators inside each. Its time is
-/// that of best_layout_plan for the same stages. Requires layout_problems() to be empty. Throws InputError for stages
-/// that do not add up to the model and the cluster, or that best_layout_plan could not choose.
-HeldPlan held_layout_plan(const schedules::Scenario& scenario, std::span<const HeldStage> stages, ProgramSolver solver,
-                          workload::Machines& machines);
+/// that of best_layout_plan for the same stages. Requires layout_problems() to be empty. Throws InputError, naming the
+/// option, for stages that do not add up to the model and the cluster, or that best_layout_plan could not choose.
+HeldPlan held_layout_plan(const schedules::Scenario& scenario, std::span<const HeldStage> stages,
+                          const std::string& option, ProgramSolver solver, workload::Machines& machines);
 
 }  // namespace stepcast::search

@@ -87,24 +87,31 @@ std::vector<std::string> cells_of_row(const std::string& line) {
   return cells;
 }
 
-/// A page with what is predicted now in its tables whose first column names measured runs: "KOR-0001", or "MCH-0002,
-/// 7.1B". `found`: how many rows those tables have.
-std::string with_predictions(const std::string& page, const std::map<std::string, Json>& runs, std::size_t& found) {
+/// A page as `visit` leaves the rows of its tables, each given with the head of its table.
+template <class Visit>
+std::string with_rows(const std::string& page, const Visit& visit) {
   std::string out;
   std::vector<std::string> head;
   std::istringstream lines(page);
   for (std::string line; std::getline(lines, line); out += line + "\n") {
     if (!line.starts_with("| ")) {
       if (!line.starts_with("|")) head.clear();
-      continue;
+    } else if (head.empty()) {
+      head = cells_of_row(line);
+    } else {
+      visit(head, line);
     }
+  }
+  return out;
+}
+
+/// A page with what is predicted now in its tables whose first column names measured runs: "KOR-0001", or "MCH-0002,
+/// 7.1B". `found`: how many rows those tables have.
+std::string with_predictions(const std::string& page, const std::map<std::string, Json>& runs, std::size_t& found) {
+  return with_rows(page, [&](const std::vector<std::string>& head, std::string& line) {
     std::vector<std::string> cells = cells_of_row(line);
-    if (head.empty()) {
-      head = cells;
-      continue;
-    }
     const auto run = runs.find(cells[0].substr(0, cells[0].find(',')));
-    if (run == runs.end() || cells.size() != head.size() || std::ranges::find(head, "error") == head.end()) continue;
+    if (run == runs.end() || cells.size() != head.size() || std::ranges::find(head, "error") == head.end()) return;
     ++found;
     line = "|";
     for (std::size_t i = 0; i < cells.size(); ++i) {
@@ -114,8 +121,7 @@ std::string with_predictions(const std::string& page, const std::map<std::string
       if (head[i] == "error") cells[i] = fmt::format("{:+.1f}%", 100 * run->second["error"].get<double>());
       line += " " + cells[i] + " |";
     }
-  }
-  return out;
+  });
 }
 
 /// Of a page's rows of Megatron-Bridge (NMB-) the mean of the errors with their signs, by model and precision, and GPU.
@@ -123,24 +129,17 @@ std::string bridge_by_gpu(const std::string& page) {
   const std::array<std::string, 3> kinds{"Llama in 8 bits", "Llama in NVFP4", "DeepSeek-V3"};
   const std::array<std::string, 5> gpus{"H100", "B200", "B300", "GB200", "GB300"};
   std::map<std::pair<std::string, std::string>, std::vector<double>> errors;
-  std::vector<std::string> head;
-  std::istringstream lines(page);
-  for (std::string line; std::getline(lines, line);) {
-    if (!line.starts_with("| ")) {
-      if (!line.starts_with("|")) head.clear();
-      continue;
-    }
+  with_rows(page, [&](const std::vector<std::string>& head, const std::string& line) {
     const std::vector<std::string> cells = cells_of_row(line);
-    if (head.empty()) head = cells;
     const auto cell = [&](const std::string& column) {
       const auto at = static_cast<std::size_t>(std::ranges::find(head, column) - head.begin());
       return at < std::min(head.size(), cells.size()) ? cells[at] : std::string();
     };
-    if (!cells[0].starts_with("NMB-") || cell("precision").empty()) continue;
+    if (!cells[0].starts_with("NMB-") || cell("precision").empty()) return;
     const std::string& kind = cell("model").starts_with("DeepSeek") ? kinds[2] : kinds[cell("precision") == "nvfp4"];
     const std::string gpu = cell("GPUs").substr(cell("GPUs").find(' ') + 1);  // "64 GB200, CUDA graph"
     errors[{kind, gpu.substr(0, gpu.find(','))}].push_back(std::stod(cell("error")));
-  }
+  });
   std::string text = fmt::format("| | {} |\n|---|{}\n", fmt::join(gpus, " | "), "--:|--:|--:|--:|--:|");
   for (const std::string& kind : kinds) {
     text += "| " + kind + " |";

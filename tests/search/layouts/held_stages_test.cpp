@@ -61,7 +61,7 @@ class HeldStages : public testing::Test {
   }
   std::optional<LayoutPlan> best(const Scenario& s) { return best_layout_plan(s, {}, tested_solver(), machines_); }
   HeldPlan held(const Scenario& s, const std::vector<HeldStage>& stages) {
-    return held_layout_plan(s, stages, tested_solver(), machines_);
+    return held_layout_plan(s, stages, "--stages", tested_solver(), machines_);
   }
   std::string error(const std::vector<HeldStage>& stages) {
     try {
