@@ -60,20 +60,26 @@ endfunction()
 
 # With -D CMAKE_UNITY_BUILD=ON the files of one folder are compiled as one: what all of them include is parsed, and what
 # all of them instantiate is compiled, once, which takes half to two thirds of the time. Names of their anonymous
-# namespaces must differ then; these are files that repeat names of others, and are compiled alone. (So is
-# app/report/figure.cpp: where it is inlined, g++ 12 sees a variant read that was not written.)
-set(compiled_alone "/app/commands/(flows|run|validate)" "/app/report/(figure|machine_svg|page_template|residuals_svg|schedule_diagram|steps_svg)"
-    /collectives/algorithms/trees /schedules/checks/check_pipeline /schedules/pipeline/pipelines/zero_bubble_v
-    /sim/flow_network "/topology/builders/(mesh|nvswitch|pcie|torus)"
+# namespaces must differ then. Files that repeat names of others in their folder are compiled apart from these, together;
+# those that repeat names of each other too are compiled alone. (So is app/report/figure.cpp: where it is inlined, g++ 12
+# sees a variant read that was not written.)
+set(compiled_apart "/app/commands/(flows|run|validate)" "/app/report/(machine_svg|page_template|schedule_diagram)")
+set(compiled_alone "/app/report/(figure|residuals_svg|steps_svg)" /collectives/algorithms/trees /schedules/checks/check_pipeline
+    /schedules/pipeline/pipelines/zero_bubble_v /sim/flow_network "/topology/builders/(mesh|nvswitch|pcie|torus)"
     "/topology/fabrics/(dragonfly_plus|rail_fat_tree|torus)")
 function(stepcast_unity target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD_MODE GROUP)
   foreach(source ${ARGN})
     cmake_path(GET source PARENT_PATH folder)
-    string(REPLACE / _ folder ${folder})
-    set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${folder})
+    string(REPLACE / _ group ${folder})
+    foreach(apart ${compiled_apart})
+      if(source MATCHES "^${PROJECT_SOURCE_DIR}${apart}\\.cpp$")
+        string(APPEND group _apart)
+      endif()
+    endforeach()
+    set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${group})
     foreach(alone ${compiled_alone})
-      if(source MATCHES "${PROJECT_SOURCE_DIR}${alone}\\.cpp$")
+      if(source MATCHES "^${PROJECT_SOURCE_DIR}${alone}\\.cpp$")
         set_source_files_properties(${source} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
       endif()
     endforeach()

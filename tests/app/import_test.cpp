@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 using testing::HasSubstr;
 
 const std::string kLogs = STEPCAST_SOURCE_DIR "/tests/app/logs/";
-const std::string kGolden = STEPCAST_SOURCE_DIR "/tests/golden/calibrate/";
+const std::string kGoldenImports = STEPCAST_SOURCE_DIR "/tests/golden/calibrate/";
 
 class Import : public testing::Test {
  protected:
@@ -33,8 +33,8 @@ class Import : public testing::Test {
 TEST_F(Import, ATraceOfThePyTorchProfilerBecomesATableOfKernels) {
   const Outcome told = run_program("calibrate --import " + kLogs + "kineto.json --out " + file("k.csv"));
   ASSERT_EQ(told.status, 0) << told.err;
-  expect_golden(kGolden + "kineto.txt", told.out);
-  expect_golden(kGolden + "kineto.csv", read_text(file("k.csv")));
+  expect_golden(kGoldenImports + "kineto.txt", told.out);
+  expect_golden(kGoldenImports + "kineto.csv", read_text(file("k.csv")));
   EXPECT_EQ(run_program("calibrate --import " + kLogs + "kineto.json --format csv").out, read_text(file("k.csv")));
   // Packed, as the profiler's handler writes it.
   ASSERT_EQ(std::system(("gzip -c '" + kLogs + "kineto.json' >'" + file("t.json.gz") + "'").c_str()), 0);

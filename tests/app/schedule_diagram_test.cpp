@@ -17,7 +17,7 @@ using schedules::PassKind;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-const std::string kGolden = STEPCAST_SOURCE_DIR "/tests/golden/diagrams/";
+const std::string kGoldenDiagrams = STEPCAST_SOURCE_DIR "/tests/golden/diagrams/";
 
 /// A step of a schedule whose passes take round times, with an optimizer of 2 us at its end: no cost model moves it.
 schedules::Forecast round_step(const char* name, std::uint32_t stages, std::uint32_t micro_batches) {
@@ -49,15 +49,16 @@ schedules::Forecast round_step(const char* name, std::uint32_t stages, std::uint
 TEST(ScheduleDiagram, InTheTerminalIsTheGoldenOne) {
   for (const char* name : {"interleaved-1f1b", "zb-v", "dualpipe"}) {
     const std::string text = schedule_text(round_step(name, 4, 8), {.width = 200, .colour = false});
-    expect_golden(kGolden + name + ".txt", text);
+    expect_golden(kGoldenDiagrams + name + ".txt", text);
   }
-  expect_golden(kGolden + "narrow.txt", schedule_text(round_step("interleaved-1f1b", 4, 8), {.width = 60}));
-  expect_golden(kGolden + "colour.txt", schedule_text(round_step("dualpipe", 4, 8), {.width = 200, .colour = true}));
+  expect_golden(kGoldenDiagrams + "narrow.txt", schedule_text(round_step("interleaved-1f1b", 4, 8), {.width = 60}));
+  expect_golden(kGoldenDiagrams + "colour.txt",
+                schedule_text(round_step("dualpipe", 4, 8), {.width = 200, .colour = true}));
 }
 
 TEST(ScheduleDiagram, AsSvgIsTheGoldenOne) {
   for (const char* name : {"interleaved-1f1b", "dualpipe"})
-    expect_golden(kGolden + name + ".svg", schedule_svg(round_step(name, 4, 8), name));
+    expect_golden(kGoldenDiagrams + name + ".svg", schedule_svg(round_step(name, 4, 8), name));
 }
 
 TEST(ScheduleDiagram, LinesAreNoWiderThanTheTerminal) {

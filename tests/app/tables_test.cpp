@@ -13,7 +13,7 @@ namespace {
 constexpr const char* kGood = "llama3-8b,dgx-h100,8,1,4096,1 s\n";
 constexpr const char* kBad = "llama3-8b,dgx-h100,8,one,4096,1 s\n";
 
-std::string table(const std::string& name, const std::string& rows) {
+std::string table_file(const std::string& name, const std::string& rows) {
   const std::string file = testing::TempDir() + name + ".csv";
   std::ofstream(file) << "model,cluster.node,training.global_batch,training.micro_batch,training.sequence,"
                          "measured.step_time\n"
@@ -24,7 +24,7 @@ std::string table(const std::string& name, const std::string& rows) {
 const std::string kFits = " --set data_parallel.zero=3 --set recompute=full";
 
 TEST(Tables, SomeRowsThatFailAreSaidInTheirPlaceAndAreAFailure) {
-  const std::string some = table("some", std::string(kGood) + kBad + kBad);
+  const std::string some = table_file("some", std::string(kGood) + kBad + kBad);
   const std::string shown = std::filesystem::path(some).string();
   for (const std::string command : {"run ", "validate "}) {
     const Outcome outcome = run_program(command + some + kFits);
@@ -37,7 +37,7 @@ TEST(Tables, SomeRowsThatFailAreSaidInTheirPlaceAndAreAFailure) {
 }
 
 TEST(Tables, ATableOfRowsThatAllFailIsAFailure) {
-  const std::string none = table("none", std::string(kBad) + kBad);
+  const std::string none = table_file("none", std::string(kBad) + kBad);
   for (const std::string command : {"run ", "validate "})
     for (const std::string format : {"table", "json", "csv"}) {
       const Outcome outcome = run_program(command + none + " --format " + format);
@@ -48,8 +48,8 @@ TEST(Tables, ATableOfRowsThatAllFailIsAFailure) {
 }
 
 TEST(Tables, ARowThatFailsWinsOverAPlanThatDoesNotFit) {
-  EXPECT_EQ(run_program("run " + table("tight", kGood)).status, 3);
-  EXPECT_EQ(run_program("run " + table("tight-and-bad", std::string(kGood) + kBad)).status, 1);
+  EXPECT_EQ(run_program("run " + table_file("tight", kGood)).status, 3);
+  EXPECT_EQ(run_program("run " + table_file("tight-and-bad", std::string(kGood) + kBad)).status, 1);
 }
 
 TEST(Tables, AFileOfAFolderThatCannotBeReadLeavesTheOthers) {
@@ -61,7 +61,7 @@ TEST(Tables, AFileOfAFolderThatCannotBeReadLeavesTheOthers) {
   std::ofstream(folder / "c.csv") << "model\n\"x\n";
   std::ofstream(folder / "d.csv") << "\xff\n";
   std::ofstream(folder / "e.yaml");
-  std::filesystem::copy(table("good", kGood), folder / "good.csv");
+  std::filesystem::copy(table_file("good", kGood), folder / "good.csv");
   for (const std::string command : {"run ", "validate "}) {
     const Outcome outcome = run_program(command + "stepcast-folder" + kFits, testing::TempDir());
     EXPECT_EQ(outcome.status, 1);

@@ -40,7 +40,7 @@ Published about(std::string text, double value, double share) {
   return {std::move(text), value * (1 - share), value * (1 + share), value};
 }
 
-struct Row {
+struct TextbookRow {
   std::string what, condition;
   Published published;
   std::string ours;  ///< a format for the value
@@ -50,10 +50,10 @@ struct Row {
   std::string source;
 };
 
-bool holds(const Row& row) { return row.published.low <= row.value && row.value <= row.published.high; }
+bool holds(const TextbookRow& row) { return row.published.low <= row.value && row.value <= row.published.high; }
 
 /// From the figure, or from the bound that it is beyond.
-std::string distance(const Row& row) {
+std::string distance(const TextbookRow& row) {
   const std::string verdict = holds(row) ? "holds" : "**misses**";
   if (holds(row) && !row.published.figure) return verdict;
   const double bound = row.value < row.published.low ? row.published.low : row.published.high;
@@ -134,10 +134,10 @@ double traffic(std::string_view algorithm) {
   return 1e-9 * bytes;
 }
 
-std::vector<Row> collectives_rows() {
+std::vector<TextbookRow> collectives_rows() {
   const std::string eight = "collective --cluster eight-nodes-10g --software alpha-beta --sizes 100MB --algorithm ";
   const std::string condition = "8 nodes, 10 Gbit/s, 100 MB, alpha 10 us";
-  std::vector<Row> rows;
+  std::vector<TextbookRow> rows;
   const auto add = [&](const char* what, const std::string& when, Published published, const std::string& command,
                        double value, const std::string& source) {
     rows.push_back({what, when, std::move(published), "{:.3f} ms", value, command, "", source});
@@ -195,9 +195,9 @@ std::vector<Row> collectives_rows() {
   return rows;
 }
 
-std::vector<Row> pipeline_rows() {
+std::vector<TextbookRow> pipeline_rows() {
   const std::string run = "run scenarios/textbook/equal-stages.yaml";
-  std::vector<Row> rows;
+  std::vector<TextbookRow> rows;
   for (const int gpus : {3, 10, 100}) {
     const std::string command =
         gpus == 3 ? run : run + fmt::format(" --set cluster.nodes={0} --set parallelism.pipeline={0}", gpus);
@@ -226,9 +226,9 @@ std::vector<Row> pipeline_rows() {
   return rows;
 }
 
-std::vector<Row> memory_rows() {
+std::vector<TextbookRow> memory_rows() {
   const std::string run = "run scenarios/textbook/footprint.yaml";
-  std::vector<Row> rows;
+  std::vector<TextbookRow> rows;
   for (const auto& [name, model, published] : {std::tuple{"BERT-Large", "bert-large", 5.12},
                                                {"GPT-2", "gpt2-1.5b", 24.0},
                                                {"Turing-NLG 17.2 B", "turing-nlg-17.2b", 275.0},
@@ -254,8 +254,8 @@ std::vector<Row> memory_rows() {
 constexpr double kImages = 90.0 * 1'281'167;  // Goyal et al. 2017: 90 epochs of ImageNet-1k
 constexpr double kHour = 3600, kDay = 24 * kHour, kYear = 365.25 * kDay;
 
-std::vector<Row> training_rows() {
-  std::vector<Row> rows;
+std::vector<TextbookRow> training_rows() {
+  std::vector<TextbookRow> rows;
   const Json pair = step("run scenarios/k80-v100-pair.yaml --set training.global_batch=6 --set training.micro_batch=3");
   rows.push_back({"balance of a K80 and a V100", "the V100 twice as fast; 6 samples", about("1:2", 2, 1e-6), "1:{:.0f}",
                   pair["shares"][1]["micro_batch"].get<double>() / pair["shares"][0]["micro_batch"].get<double>(),
@@ -340,10 +340,10 @@ std::vector<Row> training_rows() {
   return rows;
 }
 
-std::string table(const std::vector<Row>& rows) {
+std::string table(const std::vector<TextbookRow>& rows) {
   std::string text =
       "| what | condition | published | ours | how far | how to run it | source |\n|---|---|---|---|---|---|---|\n";
-  for (const Row& row : rows) {
+  for (const TextbookRow& row : rows) {
     text += fmt::format("| {} | {} | {} | {} | {} | `{}` | {} |\n", row.what, row.condition, row.published.text,
                         fmt::format(fmt::runtime(row.ours), row.value), distance(row), row.how, row.source);
   }
@@ -354,16 +354,16 @@ TEST(Textbook, FiguresOfThePageAreUpToDate) {
 #ifndef NDEBUG
   GTEST_SKIP() << "runs in the release build";
 #endif
-  const std::pair<const char*, std::vector<Row>> parts[] = {{"Collectives", collectives_rows()},
-                                                            {"Pipelines", pipeline_rows()},
-                                                            {"Memory", memory_rows()},
-                                                            {"Training", training_rows()}};
+  const std::pair<const char*, std::vector<TextbookRow>> parts[] = {{"Collectives", collectives_rows()},
+                                                                    {"Pipelines", pipeline_rows()},
+                                                                    {"Memory", memory_rows()},
+                                                                    {"Training", training_rows()}};
   std::string tables, missed;
   std::size_t all = 0, held = 0;
   for (const auto& [title, rows] : parts) {
     tables += fmt::format("\n## {}\n\n{}", title, table(rows));
     all += rows.size();
-    for (const Row& row : rows) {
+    for (const TextbookRow& row : rows) {
       EXPECT_EQ(holds(row), row.reason.empty()) << row.what << ", " << row.condition << ": " << row.value;
       if (holds(row)) ++held;
       if (!holds(row)) missed += fmt::format("- {}, {}: {}.\n", row.what, row.condition, row.reason);

@@ -45,7 +45,7 @@ TEST(InNetwork, AddsRightOnIntegers) {
   }
 }
 
-Time time_of(Timer& timer, std::string_view name, std::uint32_t ranks, Bytes bytes) {
+Time time_over(Timer& timer, std::string_view name, std::uint32_t ranks, Bytes bytes) {
   const Group group = gpus(ranks);
   return timer.time(Operation::all_reduce, bytes, std::span(&group, 1), name).duration;
 }
@@ -56,16 +56,16 @@ TEST(InNetwork, NvlsSendsOnceWhatARingSendsTwice) {
   Timer timer(build({.nodes = 1, .gpus = p}), {.nvlink_step = microseconds(1)});
   const Bytes bytes{std::int64_t{1} << 32};
   const double least = static_cast<double>(bytes.value) / 100e9 * (1 + 1.0 / p);
-  EXPECT_GE(to_seconds(time_of(timer, "nvls", p, bytes)), least * (1 - 1e-9));
-  EXPECT_LE(to_seconds(time_of(timer, "nvls", p, bytes)), least * 1.05);
-  EXPECT_NEAR(time_of(timer, "ring", p, bytes) / time_of(timer, "nvls", p, bytes), 14.0 / 9, 0.08);
+  EXPECT_GE(to_seconds(time_over(timer, "nvls", p, bytes)), least * (1 - 1e-9));
+  EXPECT_LE(to_seconds(time_over(timer, "nvls", p, bytes)), least * 1.05);
+  EXPECT_NEAR(time_over(timer, "ring", p, bytes) / time_over(timer, "nvls", p, bytes), 14.0 / 9, 0.08);
 }
 
 // Up, down to the owner, up again, down to all.
 TEST(InNetwork, NvlsTakesFourStepsOverAnyNumberOfGpus) {
   for (const std::uint32_t p : {2u, 8u, 16u}) {
     Timer timer(build({.nodes = 1, .gpus = p}), {.nvlink_step = microseconds(1)});
-    EXPECT_EQ(time_of(timer, "nvls", p, {0}), microseconds(4));
+    EXPECT_EQ(time_over(timer, "nvls", p, {0}), microseconds(4));
   }
 }
 
@@ -73,10 +73,10 @@ TEST(InNetwork, NvlsTakesFourStepsOverAnyNumberOfGpus) {
 TEST(InNetwork, SharpSendsOnceWhatARingSendsTwice) {
   for (const std::uint32_t nodes : {2u, 4u, 16u}) {
     Timer timer(build({.nodes = nodes, .gpus = 1, .network_adds = true}), {.network_step = microseconds(3)});
-    EXPECT_EQ(time_of(timer, "sharp", nodes, {0}), microseconds(6));
+    EXPECT_EQ(time_over(timer, "sharp", nodes, {0}), microseconds(6));
     const Bytes bytes{std::int64_t{1} << 32};
     const double least = static_cast<double>(bytes.value) / 25e9;
-    EXPECT_NEAR(to_seconds(time_of(timer, "sharp", nodes, bytes)), least, 0.05 * least);
+    EXPECT_NEAR(to_seconds(time_over(timer, "sharp", nodes, bytes)), least, 0.05 * least);
   }
 }
 
@@ -84,7 +84,7 @@ TEST(InNetwork, SharpUsesEveryNic) {
   Timer timer(build({.nodes = 4, .gpus = 2, .network_adds = true}), {});
   const Bytes bytes{std::int64_t{1} << 32};
   const double least = static_cast<double>(bytes.value) / (2 * 25e9);  // NVLink: 2 (G - 1) / G n / 100e9, no more
-  EXPECT_NEAR(to_seconds(time_of(timer, "sharp", 8, bytes)), least, 0.05 * least);
+  EXPECT_NEAR(to_seconds(time_over(timer, "sharp", 8, bytes)), least, 0.05 * least);
 }
 
 // Owners of a share exchange halves of it: n / G each way at every NIC, where a ring sends 2 (P - 1) / P n / G.
@@ -92,16 +92,16 @@ TEST(InNetwork, NvlsTreeSendsNoMoreThanItsShareBetweenTwoNodes) {
   Timer timer(build({.nodes = 2, .gpus = 2}), {.nvlink_step = microseconds(1), .network_step = microseconds(3)});
   const Bytes bytes{std::int64_t{1} << 34};
   const double least = static_cast<double>(bytes.value) / (2 * 25e9);
-  EXPECT_GE(to_seconds(time_of(timer, "nvls-tree", 4, bytes)), least * (1 - 1e-9));
-  EXPECT_LE(to_seconds(time_of(timer, "nvls-tree", 4, bytes)), least * 1.05);
-  EXPECT_NEAR(time_of(timer, "ring", 4, bytes) / time_of(timer, "nvls-tree", 4, bytes), 1.5, 0.08);
+  EXPECT_GE(to_seconds(time_over(timer, "nvls-tree", 4, bytes)), least * (1 - 1e-9));
+  EXPECT_LE(to_seconds(time_over(timer, "nvls-tree", 4, bytes)), least * 1.05);
+  EXPECT_NEAR(time_over(timer, "ring", 4, bytes) / time_over(timer, "nvls-tree", 4, bytes), 1.5, 0.08);
 }
 
 // Up and down in the node, once up and once down each level of the tree over the nodes, up and down in the node.
 TEST(InNetwork, NvlsTreeTakesFourStepsAndTheTreesOverTheNodes) {
   for (const auto& [nodes, levels] : {std::pair{2u, 1}, {3u, 1}, {4u, 2}, {7u, 2}, {9u, 3}}) {
     Timer timer(build({.nodes = nodes, .gpus = 8}), {.nvlink_step = microseconds(1), .network_step = microseconds(3)});
-    EXPECT_EQ(time_of(timer, "nvls-tree", 8 * nodes, {0}), microseconds(4 + 2 * 3 * levels)) << nodes;
+    EXPECT_EQ(time_over(timer, "nvls-tree", 8 * nodes, {0}), microseconds(4 + 2 * 3 * levels)) << nodes;
   }
 }
 
@@ -122,7 +122,7 @@ TEST(InNetwork, NvlsNeedsAnNvswitch) {
 std::string refusal(const topology::Cluster& cluster, std::string_view name) {
   Timer timer(cluster, {});
   try {
-    time_of(timer, name, cluster.gpus(), {1});
+    time_over(timer, name, cluster.gpus(), {1});
   } catch (const InputError& error) {
     return error.what();
   }

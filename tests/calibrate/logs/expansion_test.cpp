@@ -30,7 +30,7 @@ class Expansion : public testing::Test {
 };
 
 template <class Function>
-std::string complaint(Function function) {
+std::string complaint_of(Function function) {
   try {
     function();
   } catch (const InputError& error) {
@@ -43,7 +43,7 @@ constexpr const char* kTooMuch = "found more than 100 times its ";
 
 TEST(CheckExpansion, AllowsWhatLogsAndTablesCompressTo) {
   const auto said = [](std::size_t packed, std::size_t unpacked) {
-    return complaint([&] { check_expansion(packed, unpacked, "f"); });
+    return complaint_of([&] { check_expansion(packed, unpacked, "f"); });
   };
   EXPECT_EQ(said(1, 16 << 20), "");
   EXPECT_EQ(said(1 << 20, 100 << 20), "");
@@ -56,12 +56,12 @@ TEST(CheckExpansion, AllowsWhatLogsAndTablesCompressTo) {
 
 TEST_F(Expansion, OfALogOfBlanksEndsEarly) {
   const fs::path blanks = made("t.json.gz", "head -c 32M /dev/zero | tr '\\0' ' ' | gzip -1 > t.json.gz");
-  EXPECT_THAT(complaint([&] { read_log(blanks); }), HasSubstr(kTooMuch));
+  EXPECT_THAT(complaint_of([&] { read_log(blanks); }), HasSubstr(kTooMuch));
 }
 
 TEST_F(Expansion, OfAMemberThatIsNoTableEndsEarlyToo) {
   const fs::path tar = made("b.tar.gz", "truncate -s 32M log.txt && tar -c log.txt | gzip -1 > b.tar.gz");
-  EXPECT_THAT(complaint([&] { load_bundle(tar); }), HasSubstr(kTooMuch));
+  EXPECT_THAT(complaint_of([&] { load_bundle(tar); }), HasSubstr(kTooMuch));
 }
 
 }  // namespace

@@ -64,7 +64,7 @@ TEST(Validate, FindsAWeightGradientBeforeItsBackwardMissingDoubledOrNotWanted) {
   EXPECT_THAT(validate(shape, doubled).problems,
               ElementsAre("weight gradient of micro-batch 1, on stage 1: more than once"));
   EXPECT_THAT(validate({2, 2, 1, false}, correct("zb-h1", shape)).problems,
-              testing::Contains("weight gradient of micro-batch 0, on stage 0: backward is whole in this schedule"));
+              ::testing::Contains("weight gradient of micro-batch 0, on stage 0: backward is whole in this schedule"));
 }
 
 TEST(Validate, FindsADeadlockAcrossStages) {
