@@ -27,8 +27,8 @@ namespace stepcast::collectives {
 namespace {
 
 /// Ranks of all concurrent communicators that are simulated whole where folding changes something; more take minutes
-/// and are folded even so.
-constexpr std::size_t kMostWhole = 128;
+/// and are folded even so. Of trees, which have no more than log2 P transfers a rank, more are.
+constexpr std::size_t kMostWhole = 128, kMostWholeOfTrees = 1024;
 
 /// Weights stand in the request as elements, of which the busiest sender has all: Request::resized scales them.
 void add(const Details& details, Request& request) {
@@ -264,10 +264,13 @@ struct Timer::Impl {
     Details all = q.details;
     all.own = 0;
     if (q.fold || folds_where_exact) {
-      const bool small = !q.concurrent.empty() && q.concurrent.size() * q.concurrent.front().size() <= kMostWhole;
+      const std::size_t ranks = q.concurrent.empty() ? 0 : q.concurrent.size() * q.concurrent.front().size();
       const Timing& folded = timed(q.operation, q.bytes, q.concurrent, q.algorithm, true, all);
       const bool stand_for_own = q.details.own == 0 || folded.alike();  // else some of the groups end before the others
-      if ((folded.exact && stand_for_own) || !small)
+      if (!(folded.exact && stand_for_own) && ranks > kMostWhole && ranks <= kMostWholeOfTrees &&
+          algorithm(folded.algorithm).tree)
+        return timed(q.operation, q.bytes, q.concurrent, folded.algorithm + "/" + folded.protocol, false, q.details);
+      if ((folded.exact && stand_for_own) || ranks == 0 || ranks > kMostWhole)
         return q.details.own == 0 ? folded : timed(q.operation, q.bytes, q.concurrent, q.algorithm, true, q.details);
     }
     return timed(q.operation, q.bytes, q.concurrent, q.algorithm, false, q.details);

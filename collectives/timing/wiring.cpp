@@ -32,6 +32,9 @@ constexpr std::uint32_t kNone = 0xffffffffu;
 constexpr double kMostConnections = 0x1p20;
 constexpr double kMostWays = 0x1p28;
 
+/// So many lists of links that like flows use unlike are shared by the flows that are active.
+constexpr std::size_t kMostAside = 32;
+
 /// Fewer ways than these are found sooner than it is told which of them are alike.
 constexpr double kFewWays = 2048;
 
@@ -414,14 +417,16 @@ class Wirer {
   }
 
   void route(Wiring& wiring) {
+    share_aside(wiring);
     find_binding(wiring);
     wiring.routes.reserve(strands_.size());
     for (std::uint32_t i = 0; i < strands_.size(); ++i) {
       const Strand& strand = strands_[i];
       Bandwidth limit{std::numeric_limits<double>::infinity()};
       for (const Weighted& hop : loads_aside_[strand.loads]) {
-        limit = std::min(limit, capacity(links_[hop.what]) * (1 / used_[hop.what]));
-        wiring.aside.push_back({aside_[hop.what], i, hop.load, capacity(links_[hop.what]) / bandwidth_[hop.what]});
+        const std::uint32_t list = aside_[hop.what];
+        if (shared_[list] == Shared::split) limit = std::min(limit, capacity(links_[hop.what]) * (1 / used_[hop.what]));
+        wiring.aside.push_back({list, i, hop.load, capacity(links_[hop.what]) / bandwidth_[hop.what]});
       }
       find_uses(strand, wiring);
       std::erase_if(uses_, [&](const sim::Use& use) {
@@ -429,6 +434,56 @@ class Wirer {
       });
       wiring.routes.add(uses_, {strand.latency, limit});
       wiring.occupancy = i == 0 ? strand.latency : std::min(wiring.occupancy, strand.latency);
+    }
+  }
+
+  /// Links that like flows use unlike are shared as if all of a stand-in's images went at its rate: the flows that are
+  /// active together share each list of links, and none is faster than the image that has least of it. Lists that
+  /// cannot be full, or no sooner than another, are left out. Of what is left the most loaded are resources; links of
+  /// the others are split among all flows, active or not.
+  void share_aside(Wiring& wiring) {
+    struct AsideList {
+      Bandwidth capacity{};
+      double most = 0;                                      // of its capacity, every strand by itself
+      std::vector<std::pair<std::uint32_t, double>> loads;  // by strand: of its capacity for a byte a second
+    };
+    std::vector<AsideList> lists(wiring.aside_links.size());
+    for (std::uint32_t i = 0; i < strands_.size(); ++i) {
+      find_uses(strands_[i], wiring);
+      double alone = std::numeric_limits<double>::infinity();
+      for (const sim::Use& use : uses_)
+        alone = std::min(alone, wiring.capacity[sim::index(use.resource)].value / use.load);
+      for (const Weighted& hop : loads_aside_[strands_[i].loads]) {
+        AsideList& list = lists[aside_[hop.what]];
+        list.capacity = capacity(links_[hop.what]);
+        list.loads.emplace_back(i, hop.load / list.capacity.value);
+        list.most += alone * hop.load / list.capacity.value;
+      }
+    }
+    std::vector<std::uint32_t> order;
+    for (std::uint32_t list = 0; list < lists.size(); ++list)
+      if (lists[list].most > 1 + 1e-9) order.push_back(list);
+    std::ranges::stable_sort(order, std::ranges::greater{}, [&](std::uint32_t list) { return lists[list].most; });
+    shared_.assign(lists.size(), Shared::never_full);
+    aside_resource_.assign(lists.size(), kNone);
+    std::vector<std::vector<double>> fuller;  // by resource: by strand
+    for (const std::uint32_t list : order) {
+      const auto sooner = [&](const std::vector<double>& by_strand) {
+        return std::ranges::all_of(lists[list].loads,
+                                   [&](const auto& load) { return by_strand[load.first] >= load.second; });
+      };
+      if (std::ranges::any_of(fuller, sooner)) continue;
+      if (fuller.size() == kMostAside) {
+        shared_[list] = Shared::split;
+        continue;
+      }
+      std::vector<double>& by_strand = fuller.emplace_back(strands_.size());
+      for (const auto& [strand, load] : lists[list].loads) by_strand[strand] = load;
+      shared_[list] = Shared::as_resource;
+      aside_resource_[list] = static_cast<std::uint32_t>(wiring.capacity.size());
+      wiring.capacity.push_back(lists[list].capacity);
+      wiring.bandwidth.push_back(lists[list].capacity);
+      wiring.members.emplace_back();  // which wiring.aside tells the loads of
     }
   }
 
@@ -448,6 +503,10 @@ class Wirer {
           uses_.push_back({sim::ResourceId{resource}, load});
         }
       }
+    if (aside_resource_.empty()) return;
+    for (const Weighted& hop : loads_aside_[strand.loads])
+      if (const std::uint32_t resource = aside_resource_[aside_[hop.what]]; resource != kNone)
+        uses_.push_back({sim::ResourceId{resource}, hop.load});
   }
 
   /// Of resources that the same strands load alike, by a hash of these, the first of the narrowest binds.
@@ -506,6 +565,9 @@ class Wirer {
   std::vector<std::uint64_t> signature_;  // by link: which connections' images load it how much, hashed
   std::vector<std::uint32_t> resource_;   // by link; kNone: none
   std::vector<std::uint32_t> aside_;      // by link: in Wiring::aside_links, of each the first link alone
+  enum class Shared : std::uint8_t { never_full, as_resource, split };
+  std::vector<Shared> shared_;                 // by list of Wiring::aside_links
+  std::vector<std::uint32_t> aside_resource_;  // by list of Wiring::aside_links; kNone: none
 };
 
 }  // namespace

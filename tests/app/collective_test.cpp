@@ -64,7 +64,16 @@ TEST_F(Collective, TakesWhatIsForcedOnTheLibrary) {
   EXPECT_THAT(run({"--set", "transport.algorithm=^NVLS", "--protocol", "Simple"}), HasSubstr(",ring,Simple,"));
   EXPECT_THAT(run({"--algorithm", "nccl", "--protocol", "LL"}), HasSubstr(",LL,"));
   EXPECT_THAT(run({"--algorithm", "nccl", "--set", "transport.algorithm=Ring"}), HasSubstr(",ring,"));
+  const auto on_gh200 = [&](const char* forced) {
+    std::vector<std::string> words{"--node", "gh200-1gpu",     "--nodes",     "16",      "--sizes",  "4MiB",
+                                   "--op",   "reduce_scatter", "--algorithm", "library", "--format", "csv"};
+    if (*forced) words.insert(words.end(), {"--set", std::string("transport.algorithm=") + forced});
+    return output(words);
+  };
+  EXPECT_THAT(on_gh200(""), HasSubstr(",pat,Simple,"));
+  EXPECT_THAT(on_gh200("Ring"), HasSubstr(",ring,"));
   // None of the forced can do it: the library's own choice.
+  EXPECT_THAT(on_gh200("Tree"), HasSubstr(",pat,"));
   EXPECT_THAT(run({"--set", "transport.algorithm=Tree", "--op", "all_gather"}), HasSubstr(",ring,"));
   EXPECT_EQ(error({"--node", "dgx-h100", "--protocol", "LL,L128"}),
             "--protocol: software.transport.protocol: found 'L128', expected names with commas between them, or ^ and "

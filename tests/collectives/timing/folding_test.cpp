@@ -115,6 +115,38 @@ TEST(Folding, AcrossPodsIsNoFasterAndLittleSlower) {
   }
 }
 
+/// Where leaves have fewer ways up than down, flows share these with those that are active beside them.
+TEST(Folding, OnAFabricThatBlocksIsNearTheWhole) {
+  const auto blocking = [](std::uint32_t nodes, double oversubscription) {
+    return build({.nodes = nodes,
+                  .gpus = 1,
+                  .fabric = "rail-fat-tree",
+                  .radix = 16,
+                  .oversubscription = oversubscription,
+                  .switch_latency = nanoseconds(500)});
+  };
+  const Transport transport{.network_step = microseconds(7)};
+  for (const double oversubscription : {2.0, 4.0}) {
+    Timer timer(blocking(160, oversubscription), transport);  // more than are simulated whole anyway
+    for (const char* name : {"ring", "direct", "pairwise"}) {
+      for (const Operation operation : {Operation::all_gather, Operation::reduce_scatter, Operation::all_to_all}) {
+        if (!algorithm(name).supports({.operation = operation, .ranks = 160, .nodes = 160})) continue;
+        const Timing folded = one(timer, operation, {160 << 20}, gpus(160), name, true);
+        const double whole = to_seconds(one(timer, operation, {160 << 20}, gpus(160), name, false).duration);
+        EXPECT_FALSE(folded.exact);
+        EXPECT_GE(to_seconds(folded.duration), whole) << name << " " << oversubscription;
+        EXPECT_LE(to_seconds(folded.duration), 1.03 * whole) << name << " " << oversubscription;
+      }
+    }
+  }
+  // Half of all bytes of PAT go to the next rank, which seldom is on another leaf. It is simulated whole over 1,024 ranks.
+  Timer whole(blocking(1024, 4), transport), folded(blocking(1040, 4), transport);
+  const auto seconds = [](Timer& timer, std::uint32_t ranks) {
+    return to_seconds(one(timer, Operation::all_gather, {std::int64_t{ranks} << 18}, gpus(ranks), "pat").duration);
+  };
+  EXPECT_NEAR(seconds(folded, 1040) / seconds(whole, 1024), 1, 0.15);
+}
+
 TEST(Folding, UnevenGroupsAreTimedWhole) {
   Timer timer(build({.nodes = 2, .gpus = 4}), {.nvlink_step = microseconds(1), .network_step = microseconds(12)});
   for (const char* algorithm : {"ring", "tree", "double-binary-tree", "hierarchical"}) {
