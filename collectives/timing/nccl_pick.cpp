@@ -31,8 +31,8 @@ Wanted picked_by_nccl(const Transport& transport, nccl::Job job, Request request
   nccl::Overrides overrides;
   if (forced.most_channels < transport.channels) overrides.most_channels = forced.most_channels;
   // Of what is forced none may do the operation: then it is the library's choice.
-  const bool choice = std::ranges::any_of(
-      forced.algorithms, [&](const std::string& name) { return algorithm(name).supports(request); });
+  const bool choice = std::ranges::any_of(forced.algorithms,
+                                          [&](const std::string& name) { return algorithm(name).supports(request); });
   for (std::size_t i = 0; i < job.graphs.size(); ++i) {
     if (!job.graphs[i]) continue;
     const auto is_in = [&](const std::vector<std::string>& names) {
