@@ -292,12 +292,8 @@ class Search {
     set_shared(plan, shared_[shared]);
     const Scenario start = plan;
     // Of all plans of the layout, or of none.
-    if (const std::vector<schedules::Problem> of_all = schedules::check_layer_split(start); !of_all.empty()) {
-      std::string problem;
-      each_plan(space_, shared_[shared],
-                [&](const Settings&) { problem = of_all.front().key + ": " + of_all.front().text; });
-      return problem;
-    }
+    if (const std::vector<schedules::Problem> of_all = schedules::check_layer_split(start); !of_all.empty())
+      return of_all.front().key + ": " + of_all.front().text;
     std::string problem;
     RefusedPipelines refused_pipelines;
     each_plan(space_, shared_[shared], [&](const Settings& settings) {
