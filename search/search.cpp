@@ -249,14 +249,13 @@ class Search {
   void outline() {
     shared_ = shared_settings(space_);
     outlines_.resize(shared_.size());
-    std::atomic<std::size_t> done{0}, unscreened{0};
+    std::atomic<std::size_t> unscreened{0};
     calibrate::in_parallel(shared_.size(), [&](std::size_t i) {
       if (is_stopped()) {
         ++unscreened;
         return;
       }
       outlines_[i] = outlined(i);
-      if (options_.watch) options_.watch({++done, shared_.size(), false, {}});
     });
     answer_.unscreened = unscreened;
     std::string problem;
@@ -411,6 +410,7 @@ class Search {
 
   /// Simulates the plans that may be among the best, those first that may be better.
   void go_through() {
+    const std::size_t layouts = waiting_layouts_.size();
     Waiting waiting(Later{}, std::move(waiting_layouts_));
     std::uint64_t left = options_.budget.value_or(std::numeric_limits<std::uint64_t>::max());
     std::vector<Open> taken;
@@ -431,7 +431,9 @@ class Search {
       } else {
         bound(taken, waiting);
       }
-      if (options_.watch) options_.watch({plans_decided(), all_plans_, true, best_step()});
+      if (options_.watch)
+        options_.watch(first_simulated_ ? SearchState{plans_decided(), all_plans_, true, best_step()}
+                                        : SearchState{layouts_screened_, layouts, false, {}});
     }
     drop_what_is_left(waiting);
   }
@@ -497,6 +499,7 @@ class Search {
         waiting.push(taken[i]);
         continue;
       }
+      ++layouts_screened_;
       answer_.screened += layouts[i]->plans;
       answer_.refused += layouts[i]->refused;
       answer_.failed += layouts[i]->failed;
@@ -611,6 +614,7 @@ class Search {
   std::vector<Outline> outlines_;  ///< of each layout
   std::vector<Open> waiting_layouts_;
   std::uint64_t all_plans_ = 0;  ///< of all layouts
+  std::size_t layouts_screened_ = 0;
   std::optional<std::chrono::steady_clock::time_point> first_simulated_;
   std::vector<Kept> best_;  ///< ascending
   std::vector<OnFront> front_;

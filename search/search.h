@@ -16,7 +16,7 @@ namespace stepcast::search {
 /// How far a search is.
 struct SearchState {
   std::size_t done = 0, all = 0;
-  bool simulating = false;     ///< of so many plans that may be among the best; else of so many layouts screened
+  bool simulating = false;     ///< then of so many plans, else of so many layouts, of which some need no screening
   std::optional<Time> best{};  ///< the step of the best plan so far
 };
 
