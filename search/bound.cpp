@@ -6,11 +6,13 @@
 
 #include "models/cost/optimizer.h"
 #include "models/layers/frozen.h"
+#include "models/layers/recompute.h"
 #include "schedules/checks/too_large.h"
 #include "schedules/data_parallel/groups.h"
 #include "schedules/forecast.h"
 #include "schedules/pipeline/pipelines.h"
 #include "schedules/pipeline/placement.h"
+#include "schedules/pipeline/planned.h"
 #include "schedules/step/lane_groups.h"
 #include "schedules/step/traffic.h"
 #include "search/course.h"
@@ -251,6 +253,19 @@ bool has_updates_after_flush(const Plan& plan) { return plan.staged.pipeline->up
 /// Whether each group may go its own way, if some take unlike times.
 bool may_stand_alone(const Scenario& s) { return s.cluster.gpus <= kMostUnfoldedGpus; }
 
+/// Whether nothing is bounded of the plans of a layout all together.
+bool layers_unbounded(const Scenario& s) {
+  return unbounded(s) || s.cluster.other || s.model.family == Family::t5 || recomputes_in_groups(s);
+}
+
+/// What a stage is busy at least that has no less than an even share of the model. `of_kinds`: what each kind of block
+/// takes for a micro-batch.
+Time even_share(const Scenario& s, const Blocks& blocks, std::span<const Time> of_kinds) {
+  Time model{};
+  for (const std::uint32_t kind : blocks.order) model += of_kinds[kind];
+  return Time{(model * micro_batches(s)).value / s.parallelism.pipeline};
+}
+
 Passes passes_of(const Scenario& s, const Plan& plan, LayerTimes::Timed& timed) {
   Passes passes{s, plan.staged.pipeline->shape, {}, {}};
   const PipelineSchedule* schedule = find_pipeline(s.pipeline.schedule);
@@ -288,6 +303,43 @@ Course course_of(const Passes& passes, const Plan& plan) {
 }
 
 }  // namespace
+
+Time StepBound::of_kernels(const Scenario& s, SharedParts& parts) {
+  if (layers_unbounded(s)) return {};
+  const auto nothing = std::make_shared<const collectives::Timing>();
+  const TensorTimer no_time = [&](const TensorCollective&) { return nothing; };
+  const std::shared_ptr<const Blocks> blocks = parts.model(s);
+  std::vector<Time> of_kinds;
+  for (const Block& block : blocks->kinds) {
+    Time& all = of_kinds.emplace_back();
+    for (const Kernels* kernels : {&block.forward, &block.recompute, &block.backward})
+      all += pass_time(*kernels, cost_of(s, block), no_time).compute;
+  }
+  return even_share(s, *blocks, of_kinds);
+}
+
+Time StepBound::of_layers(const Scenario& s, const workload::Machine& machine, SharedParts& parts) {
+  const PipelineSchedule* schedule = find_pipeline(s.pipeline.schedule);
+  if (layers_unbounded(s) || may_stand_alone(s) || schedule == nullptr || schedule->runs_together)
+    return of_kernels(s, parts);
+  const std::shared_ptr<const Blocks> blocks = parts.model(s);
+  const Ranks ranks(s.parallelism, machine.cluster().gpus_per_node(), machine.cluster().fabric_may_block());
+  PieceTimes pieces(s, *blocks, ranks, machine.timer(), true, planned_shape(s, micro_batches(s)).splits_backward,
+                    nullptr, {}, nullptr, SiblingTime::bound);
+  std::vector<Time> of_kinds;  // on the stage where each takes least
+  for (std::uint32_t stage = 0; stage < s.parallelism.pipeline; ++stage) {
+    const std::vector<PieceTimes::TimedPiece>& here = pieces.at({0, 0, stage});
+    for (std::size_t kind = 0; kind < here.size(); ++kind) {
+      const Piece& piece = here[kind].piece;
+      const Time time = piece.forward.duration + piece.backward.duration + piece.weight.duration;
+      if (kind == of_kinds.size())
+        of_kinds.push_back(time);
+      else
+        of_kinds[kind] = std::min(of_kinds[kind], time);
+    }
+  }
+  return even_share(s, *blocks, of_kinds);
+}
 
 Time StepBound::of_passes(const Scenario& s, const Plan& plan) {
   if (unbounded(s)) return {};

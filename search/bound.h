@@ -28,6 +28,15 @@ class StepBound {
   /// The times of layers that it goes by.
   LayerTimes& times() { return times_; }
 
+  /// From the kernels of the model alone, of which one stage has at least an even share, whatever pipeline runs them.
+  /// `parts`: as schedules::plan has them. Never more than of_passes, and about a tenth of its work. 0
+  /// also where blocks differ by the chunk that they are in, and with GPUs of two kinds.
+  static Time of_kernels(const schedules::Scenario& scenario, schedules::SharedParts& parts);
+
+  /// The same with the traffic inside layers, bounded by what its busiest links need.
+  static Time of_layers(const schedules::Scenario& scenario, const workload::Machine& machine,
+                        schedules::SharedParts& parts);
+
   /// From the plan's passes and bubbles, and the links that traffic inside layers keeps busy. Requires `plan` to be
   /// schedules::plan(scenario). O(layers). 0 where the ranks of a stage do unlike things or do not wait for each other,
   /// of which nothing is bounded. Of GPUs of two kinds the faster ones of each stage count.

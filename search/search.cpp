@@ -9,10 +9,13 @@
 #include <set>
 #include <stdexcept>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "calibrate/in_parallel.h"
+#include "models/layers/partition.h"
 #include "schedules/checks/check.h"
+#include "schedules/pipeline/pipelines.h"
 #include "schedules/plan/plan.h"
 #include "search/bound.h"
 #include "search/costs.h"
@@ -24,9 +27,9 @@ namespace {
 
 using schedules::Scenario;
 
-/// So many plans are bounded anew, or simulated, before it is decided which ones come next: the same number on any
-/// machine, so that the same plans are.
-constexpr std::size_t kRefinedAtOnce = 64, kSimulatedAtOnce = 16;
+/// So many layouts are screened and plans bounded anew, or plans simulated, before it is decided which ones come next:
+/// the same number on any machine, so that the same plans are.
+constexpr std::size_t kBoundedAtOnce = 64, kSimulatedAtOnce = 16;
 
 double seconds_since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -49,30 +52,41 @@ OtherSettings others_of(const Settings& settings) {
   return others;
 }
 
-/// A plan that fits and is not simulated yet.
+/// What an Open stands for, and what it is bounded by: all plans of a layout, by their kernels, or by all that their
+/// layers take; one of them that fits, by its passes, or by all that is known (nothing where the search is exhaustive).
+enum class Known : std::uint8_t { kernels, layers, passes, all };
+
+/// A layout that is not screened yet, or a plan that fits and is not simulated yet.
 struct Open {
-  Score score;  ///< it has no less
+  Score score;  ///< none of it has less
   Time bound{};
   Bytes memory{};
   std::uint32_t shared = 0;  ///< its place among the shared settings
   OtherSettings others{};
-  bool refined = false;
+  Known known = Known::passes;
 };
 
 struct Later {
   bool operator()(const Open& a, const Open& b) const { return b.score < a.score; }
 };
 
-/// What screening says of the plans of one shared setting.
+/// The plans of a layout, which share the values of the first kSharedAxes, before anybody asks which of them fit.
+struct Outline {
+  std::uint64_t plans = 0;            ///< that the checks accept
+  Time bound{};                       ///< none of them takes less
+  std::vector<OtherSettings> unlike;  ///< of each kind of plans that have their layers in common, the first
+  std::string problem;                ///< of the first plan that the checks refuse
+};
+
+/// What screening says of the plans of a layout.
 struct Screened {
   std::vector<Open> open;
   std::uint64_t plans = 0, refused = 0, failed = 0;
   std::optional<Refused> nearest;
-  std::string problem;  ///< of the first plan that the checks refuse
 };
 
 bool misses_less(const std::optional<Refused>& a, const std::optional<Refused>& b) {
-  return a && (!b || a->missing < b->missing);
+  return a && (!b || std::tie(a->missing, a->settings) < std::tie(b->missing, b->settings));
 }
 
 /// Plans whose layers are as the scenario has them, each right before the same plan with layers cut by what they take.
@@ -164,14 +178,15 @@ class Search {
     for (const schedules::Problem& problem : objective_problems(options_.objective, space_.start))
       throw InputError(problem.key, problem.text);
     const auto begin = std::chrono::steady_clock::now();
-    screen();
-    const auto screened = std::chrono::steady_clock::now();
-    answer_.screening_seconds = std::chrono::duration<double>(screened - begin).count();
+    outline();
     go_through();
     answer_.stopped = is_stopped() && (answer_.left > 0 || answer_.unscreened > 0);
     simulate_start();
     certify();
-    answer_.simulating_seconds = seconds_since(screened);
+    const double all = seconds_since(begin);
+    const auto screened = first_simulated_.value_or(std::chrono::steady_clock::now());
+    answer_.screening_seconds = std::chrono::duration<double>(screened - begin).count();
+    answer_.simulating_seconds = all - answer_.screening_seconds;
     for (Kept& each : best_) answer_.best.push_back(std::move(each.found));
     std::ranges::sort(front_, {}, &OnFront::step);
     for (const OnFront& each : front_) answer_.front.push_back({each.settings, each.step, each.memory});
@@ -230,69 +245,119 @@ class Search {
     return {};
   }
 
-  void screen() {
+  /// Goes through all layouts, and makes those wait that have plans.
+  void outline() {
     shared_ = shared_settings(space_);
-    std::vector<Screened> all(shared_.size());
-    std::atomic<std::size_t> done{0}, unscreened{0};
+    outlines_.resize(shared_.size());
+    std::atomic<std::size_t> unscreened{0};
     calibrate::in_parallel(shared_.size(), [&](std::size_t i) {
       if (is_stopped()) {
         ++unscreened;
         return;
       }
-      all[i] = screened(i);
-      if (options_.watch) options_.watch({++done, shared_.size(), false, {}});
+      outlines_[i] = outlined(i);
     });
     answer_.unscreened = unscreened;
     std::string problem;
-    for (Screened& each : all) {
-      answer_.screened += each.plans;
-      answer_.refused += each.refused;
-      answer_.failed += each.failed;
-      if (misses_less(each.nearest, answer_.nearest)) answer_.nearest = each.nearest;
-      if (problem.empty()) problem = each.problem;
-      for (Open& open : each.open) {
-        open.score.place = open_.size();
-        open_.push_back(open);
-      }
-      each = {};
+    for (std::size_t i = 0; i < outlines_.size(); ++i) {
+      Outline& layout = outlines_[i];
+      if (problem.empty()) problem = std::move(layout.problem);
+      if (layout.plans == 0) continue;
+      all_plans_ += layout.plans;
+      Scenario plan = space_.start;
+      set_shared(plan, shared_[i]);
+      Open& open = waiting_layouts_.emplace_back();
+      open.known = options_.exhaustive ? Known::layers : Known::kernels;
+      open.bound = layout.bound;
+      open.shared = static_cast<std::uint32_t>(i);
+      open.score = score(plan, open.bound, {}, nullptr, place_of(i, 0));
     }
-    if (answer_.screened == 0 && answer_.unscreened == 0)
+    if (all_plans_ == 0 && answer_.unscreened == 0)
       throw InputError("search", problem.empty()
                                      ? "no sizes divide the GPUs and the global batch; expected other values of --over"
                                      : "no plan can run; the first: " + problem);
   }
 
-  /// Thread-safe.
-  Screened screened(std::size_t shared) {
-    Screened out;
+  /// Of a layout's plans, in the order of the space.
+  static std::uint64_t place_of(std::size_t shared, std::size_t number) {
+    return (std::uint64_t{shared} << 32) + number;
+  }
+
+  /// Calls `visit` with the settings of each plan of a layout that the checks accept, and the plan; but not of plans
+  /// that `skip`, asked before the checks, is true of. Returns what is wrong with the first that they refuse.
+  template <class Skip, class Visit>
+  std::string each_accepted(std::size_t shared, const Skip& skip, const Visit& visit) const {
     Scenario plan = space_.start;
     set_shared(plan, shared_[shared]);
     const Scenario start = plan;
-    std::optional<StepBound> bound;
-    std::optional<LayerCuts> cuts;
-    GivenCuts given;
+    // Of all plans of the layout, or of none.
+    if (const std::vector<schedules::Problem> of_all = schedules::check_layer_split(start); !of_all.empty())
+      return of_all.front().key + ": " + of_all.front().text;
+    std::string problem;
     RefusedPipelines refused_pipelines;
-    schedules::SharedParts parts;
-    // Of all plans of the shared setting, or of none.
-    const std::vector<schedules::Problem> of_all = schedules::check_layer_split(start);
     each_plan(space_, shared_[shared], [&](const Settings& settings) {
-      if (!of_all.empty()) {
-        if (out.problem.empty()) out.problem = of_all.front().key + ": " + of_all.front().text;
-        return;
-      }
-      if (refused_pipelines.have(settings) || (is_balanced(settings) && given.surely_has(settings))) return;
+      if (refused_pipelines.have(settings) || skip(settings)) return;
       // Setting an axis takes keys away that its next value may go with; these axes are of no other part.
       plan.parallelism = start.parallelism;
       plan.pipeline = start.pipeline;
       plan.data_parallel = start.data_parallel;
       for (std::size_t axis = kSharedAxes; axis < kAxes; ++axis) axes()[axis].set(plan, settings[axis]);
+      if (const std::vector<schedules::Problem> problems = schedules::check_schedule(plan); !problems.empty()) {
+        if (problem.empty()) problem = problems.front().key + ": " + problems.front().text;
+        refused_pipelines.add(settings, problems);
+        return;
+      }
+      visit(settings, plan);
+    });
+    return problem;
+  }
+
+  /// Thread-safe. A cut of layers by what they take counts as a plan of its own, which it is not where it is the given
+  /// one: that is seen once the plans are screened.
+  Outline outlined(std::size_t shared) const {
+    Outline out;
+    schedules::SharedParts parts;
+    std::set<std::array<bool, 4>> kinds;  // by what of a plan its layers depend on
+    out.problem = each_accepted(
+        shared, [](const Settings&) { return false; },
+        [&](const Settings& settings, const Scenario& plan) {
+          ++out.plans;
+          const schedules::PipelineSchedule* schedule = schedules::find_pipeline(plan.pipeline.schedule);
+          const bool is_new = kinds
+                                  .insert({casts_weights_anew(plan), has_loss_block(plan),
+                                           schedule == nullptr || schedule->runs_together,
+                                           schedule != nullptr && schedule->splits_backward})
+                                  .second;
+          if (!is_new || options_.exhaustive) return;
+          const Time bound = bounded([&] { return StepBound::of_kernels(plan, parts); });
+          out.bound = out.unlike.empty() ? bound : std::min(out.bound, bound);
+          out.unlike.push_back(others_of(settings));
+        });
+    return out;
+  }
+
+  /// 0 where the plan cannot be bounded for what screening will say.
+  template <class Bound>
+  static Time bounded(const Bound& bound) {
+    try {
+      return bound();
+    } catch (const InputError&) {
+    } catch (const std::overflow_error&) {
+    }
+    return {};
+  }
+
+  /// Thread-safe.
+  Screened screened(std::size_t shared) const {
+    Screened out;
+    std::optional<StepBound> bound;
+    std::optional<LayerCuts> cuts;
+    GivenCuts given;
+    schedules::SharedParts parts;
+    const auto is_known = [&](const Settings& settings) { return is_balanced(settings) && given.surely_has(settings); };
+    each_accepted(shared, is_known, [&](const Settings& settings, Scenario& plan) {
+      ++out.plans;
       try {
-        if (const std::vector<schedules::Problem> problems = schedules::check_schedule(plan); !problems.empty()) {
-          if (out.problem.empty()) out.problem = problems.front().key + ": " + problems.front().text;
-          refused_pipelines.add(settings, problems);
-          return;
-        }
-        ++out.plans;
         const bool balanced = is_balanced(settings);
         if (balanced && !bound) bound.emplace(machines_.of(machine_of(plan)));
         if (balanced && !cuts) cuts.emplace(bound->times());
@@ -313,7 +378,7 @@ class Search {
         Open& open = out.open.emplace_back();
         open.bound = bound->of_passes(plan, made);
         open.memory = peak_memory(made);
-        open.score = score(plan, open.bound, open.memory, nullptr, 0);
+        open.score = score(plan, open.bound, open.memory, nullptr, place_of(shared, out.open.size() - 1));
         open.shared = static_cast<std::uint32_t>(shared);
         open.others = others_of(settings);
       } catch (const InputError&) {  // the cluster cannot be built, or not carry it
@@ -341,35 +406,49 @@ class Search {
     });
   }
 
+  using Waiting = std::priority_queue<Open, std::vector<Open>, Later>;
+
   /// Simulates the plans that may be among the best, those first that may be better.
   void go_through() {
-    std::ranges::sort(open_, {}, &Open::score);
-    std::priority_queue<Open, std::vector<Open>, Later> waiting(Later{}, std::move(open_));
-    const std::size_t all = waiting.size();
-    std::uint64_t left = options_.budget.value_or(all);
+    const std::size_t layouts = waiting_layouts_.size();
+    Waiting waiting(Later{}, std::move(waiting_layouts_));
+    std::uint64_t left = options_.budget.value_or(std::numeric_limits<std::uint64_t>::max());
     std::vector<Open> taken;
     while (!waiting.empty() && left > 0 && !is_stopped()) {
       taken.clear();
-      const bool refined = options_.exhaustive || waiting.top().refined;
-      const std::size_t most = refined ? std::min<std::uint64_t>(kSimulatedAtOnce, left) : kRefinedAtOnce;
-      while (!waiting.empty() && taken.size() < most && (options_.exhaustive || waiting.top().refined == refined)) {
+      const bool simulated = waiting.top().known == Known::all;
+      const std::size_t most = simulated ? std::min<std::uint64_t>(kSimulatedAtOnce, left) : kBoundedAtOnce;
+      while (!waiting.empty() && taken.size() < most && (waiting.top().known == Known::all) == simulated) {
         if (is_beaten(waiting.top()))
-          ++answer_.bounded;
+          answer_.bounded += plans_of(waiting.top());
         else
           taken.push_back(waiting.top());
         waiting.pop();
       }
-      if (refined) {
+      if (simulated) {
         simulate(taken);
         left -= taken.size();
       } else {
-        refine(taken);
-        for (const Open& open : taken) waiting.push(open);
+        bound(taken, waiting);
       }
-      if (options_.watch) options_.watch({all - waiting.size(), all, true, best_step()});
+      if (options_.watch)
+        options_.watch(first_simulated_ ? SearchState{plans_decided(), all_plans_, true, best_step()}
+                                        : SearchState{layouts_screened_, layouts, false, {}});
     }
     drop_what_is_left(waiting);
   }
+
+  static bool is_layout(const Open& open) { return open.known == Known::kernels || open.known == Known::layers; }
+
+  /// How many plans stand there, which are counted from now on where nobody looks at each.
+  std::uint64_t plans_of(const Open& open) {
+    if (!is_layout(open)) return 1;
+    const std::uint64_t plans = outlines_[open.shared].plans;
+    answer_.screened += plans;
+    return plans;
+  }
+
+  std::uint64_t plans_decided() const { return answer_.refused + answer_.bounded + answer_.simulated + answer_.failed; }
 
   /// Thread-safe.
   bool is_stopped() const { return options_.stopped && options_.stopped(); }
@@ -381,18 +460,16 @@ class Search {
 
   /// A plan that nobody simulates any more, though it may be among the best.
   void leave(const Open& open) {
-    ++answer_.left;
+    answer_.left += plans_of(open);
     least_left_ = std::min(least_left_.value_or(open.score.first), open.score.first);
   }
 
-  template <class Queue>
-  void drop_what_is_left(Queue& waiting) {
+  void drop_what_is_left(Waiting& waiting) {
     for (; !waiting.empty(); waiting.pop()) {
-      if (is_beaten(waiting.top())) {
-        ++answer_.bounded;
-        continue;
-      }
-      leave(waiting.top());
+      if (is_beaten(waiting.top()))
+        answer_.bounded += plans_of(waiting.top());
+      else
+        leave(waiting.top());
     }
   }
 
@@ -405,22 +482,67 @@ class Search {
           std::max(0.0, static_cast<double>(best_.front().score.first) / static_cast<double>(*least_left_) - 1);
   }
 
-  void refine(std::vector<Open>& taken) {
+  /// Finds out more of layouts and plans.
+  void bound(std::vector<Open>& taken, Waiting& waiting) {
+    std::vector<std::optional<Screened>> layouts(taken.size());
     calibrate::in_parallel(taken.size(), [&](std::size_t i) {
       Open& open = taken[i];
-      const Settings settings = settings_of(open);
-      try {
-        const Scenario plan = plan_of(space_, settings, machines_);
-        StepBound bound(machines_.of(machine_of(plan)));
-        open.bound = std::max(open.bound, bound.with_traffic(plan, schedules::plan(plan, machines_)));
-        open.score = score(plan, open.bound, open.memory, nullptr, open.score.place);
-      } catch (const InputError&) {  // the simulation says so
-      }
-      open.refined = true;
+      if (open.known == Known::layers)
+        layouts[i] = screened(open.shared);
+      else if (open.known == Known::kernels)
+        bound_layers(open);
+      else
+        refine(open);
     });
+    for (std::size_t i = 0; i < taken.size(); ++i) {
+      if (!layouts[i]) {
+        waiting.push(taken[i]);
+        continue;
+      }
+      ++layouts_screened_;
+      answer_.screened += layouts[i]->plans;
+      answer_.refused += layouts[i]->refused;
+      answer_.failed += layouts[i]->failed;
+      if (misses_less(layouts[i]->nearest, answer_.nearest)) answer_.nearest = layouts[i]->nearest;
+      for (Open& open : layouts[i]->open) {
+        if (options_.exhaustive) open.known = Known::all;
+        waiting.push(open);
+      }
+    }
+  }
+
+  /// Of the plans of a layout, with the traffic inside layers.
+  void bound_layers(Open& layout) const {
+    schedules::SharedParts parts;
+    Scenario plan = space_.start;
+    set_shared(plan, shared_[layout.shared]);
+    const Scenario start = plan;
+    std::optional<Time> least;
+    for (const OtherSettings& others : outlines_[layout.shared].unlike) {
+      plan = start;
+      for (std::size_t axis = kSharedAxes; axis < kAxes; ++axis) axes()[axis].set(plan, others[axis - kSharedAxes]);
+      const Time bound = bounded([&] { return StepBound::of_layers(plan, *machines_.of(machine_of(plan)), parts); });
+      least = std::min(bound, least.value_or(bound));
+    }
+    layout.bound = std::max(layout.bound, least.value_or(Time{}));
+    layout.score = score(start, layout.bound, {}, nullptr, layout.score.place);
+    layout.known = Known::layers;
+  }
+
+  void refine(Open& open) const {
+    const Settings settings = settings_of(open);
+    try {
+      const Scenario plan = plan_of(space_, settings, machines_);
+      StepBound bound(machines_.of(machine_of(plan)));
+      open.bound = std::max(open.bound, bound.with_traffic(plan, schedules::plan(plan, machines_)));
+      open.score = score(plan, open.bound, open.memory, nullptr, open.score.place);
+    } catch (const InputError&) {  // the simulation says so
+    }
+    open.known = Known::all;
   }
 
   void simulate(const std::vector<Open>& taken) {
+    if (!first_simulated_) first_simulated_ = std::chrono::steady_clock::now();
     std::vector<std::optional<Found>> found(taken.size());
     std::vector<char> left(taken.size(), 0);
     calibrate::in_parallel(taken.size(), [&](std::size_t i) {
@@ -489,7 +611,11 @@ class Search {
   const Options& options_;
   workload::Machines& machines_;
   std::vector<Settings> shared_;
-  std::vector<Open> open_;
+  std::vector<Outline> outlines_;  ///< of each layout
+  std::vector<Open> waiting_layouts_;
+  std::uint64_t all_plans_ = 0;  ///< of all layouts
+  std::size_t layouts_screened_ = 0;
+  std::optional<std::chrono::steady_clock::time_point> first_simulated_;
   std::vector<Kept> best_;  ///< ascending
   std::vector<OnFront> front_;
   std::optional<std::int64_t> least_left_;  ///< of the objective, what a plan that was left could have

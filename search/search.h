@@ -16,7 +16,7 @@ namespace stepcast::search {
 /// How far a search is.
 struct SearchState {
   std::size_t done = 0, all = 0;
-  bool simulating = false;     ///< of so many plans that may be among the best; else of so many layouts screened
+  bool simulating = false;     ///< then of so many plans, else of so many layouts, of which some need no screening
   std::optional<Time> best{};  ///< the step of the best plan so far
 };
 
@@ -62,9 +62,9 @@ struct Answer {
   /// not fit, or cannot run.
   std::optional<Found> own{};
   std::optional<Bytes> own_misses{};  ///< so much of a GPU's memory or a node's, where it does not fit
-  /// Plans that the checks accept; of those: that do not fit; whose bound keeps them from the answer; that were
-  /// simulated; that the cluster cannot carry after all; that were left when the budget was spent or the search
-  /// stopped.
+  /// Plans that the checks accept; of those: that do not fit; whose bound keeps them from the answer, or the bound of
+  /// their layout, and then whether they fit is not asked, nor whether a cut is the given one; that were simulated;
+  /// that the cluster cannot carry after all; that were left when the budget was spent or the search stopped.
   std::uint64_t screened = 0, refused = 0, bounded = 0, simulated = 0, failed = 0, left = 0;
   std::uint64_t unscreened = 0;    ///< values of the first kSharedAxes whose plans nobody saw before the search stopped
   bool stopped = false;            ///< by Options::stopped, before its end

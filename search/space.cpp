@@ -1,6 +1,7 @@
 #include "search/space.h"
 
 #include <algorithm>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -67,10 +68,12 @@ class Enumeration {
       found_.push_back(settings_);
       return;
     }
-    const Scenario before = tried_;
-    for (const std::int64_t value : space_.values[axis]) {
+    const std::vector<std::int64_t>& values = space_.values[axis];
+    std::optional<Scenario> before;  // a copy takes as long as all else here
+    if (values.size() > 1) before = tried_;
+    for (const std::int64_t value : values) {
       settings_[axis] = value;
-      tried_ = before;
+      if (value != values.front()) tried_ = *before;
       axes()[axis].set(tried_, value);
       if (goes_on(axis)) go_through(axis + 1);
     }

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "schedules/step/traffic.h"
@@ -25,15 +27,23 @@ class StepLinks {
   Time busiest(const schedules::Traffic& traffic, const TrafficTimes& times);
 
  private:
-  void carry(const std::optional<schedules::Declared>& declared, std::int64_t runs, const TrafficTimes& times);
+  /// Collectives that are timed alike, in stages or for buckets of one size, are counted, and carried once.
+  void count(const std::optional<schedules::Declared>& declared, std::int64_t runs, const TrafficTimes& times);
+  void carry_counted();
   void carry_inner();
-  void carry_sends(const schedules::Traffic& traffic, const TrafficTimes& times);
-  void carry_data(const schedules::Traffic& traffic, const TrafficTimes& times);
+  void count_sends(const schedules::Traffic& traffic, const TrafficTimes& times);
+  void count_data(const schedules::Traffic& traffic, const TrafficTimes& times);
 
   const Passes& p_;
   const Course& course_;
   std::span<const Bandwidth> capacities_;
   std::vector<double> seconds_;  ///< that each is busy, by LinkId
+  struct Counted {
+    const collectives::Timing* timing = nullptr;
+    double times = 0;
+  };
+  std::vector<Counted> counted_;                                        ///< in the order in which they were met
+  std::unordered_map<const collectives::Timing*, std::size_t> places_;  ///< there
 };
 
 }  // namespace stepcast::search

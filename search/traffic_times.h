@@ -31,11 +31,11 @@ class TrafficTimes {
   /// the groups with a rank of `together` share need for all of theirs. `capacities`: of links, by LinkId.
   Time begun_together(std::span<const workload::CommunicationId> ids, const std::vector<bool>& together,
                       std::span<const Bandwidth> capacities) const;
-  /// Calls `see` with each load, a const collectives::Timing::Load&, and by how much it is multiplied.
+  /// Calls `see` with the timing of each collective, a const collectives::Timing& that stays as long as the timer does,
+  /// and by how much it is multiplied.
   template <class See>
-  void each_load(workload::CommunicationId id, const See& see) const {
-    for (const Part& part : parts_[workload::index(id)])
-      for (const collectives::Timing::Load& load : part.timing->loads) see(load, part.scale);
+  void each_timing(workload::CommunicationId id, const See& see) const {
+    for (const Part& part : parts_[workload::index(id)]) see(*part.timing, part.scale);
   }
 
  private:

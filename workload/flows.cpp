@@ -50,6 +50,17 @@ bool meet_as_flows(const Collective& c, std::string_view algorithm, Time togethe
 using Meeting =
     std::map<std::tuple<collectives::Operation, std::int64_t, std::string, std::vector<collectives::Group>>, bool>;
 
+/// Where the groups that ask stand for all of them.
+const Timing& folded_timing(const Collective& c, const Machine& machine) {
+  return machine.timer().time(c.operation, c.bytes, *c.groups, c.algorithm, true,
+                              c.details ? *c.details : collectives::Details{});
+}
+
+/// What a collective takes of its timing.
+double part_of(const Collective& c, const Timing& timing, const Flows::Conditions& conditions) {
+  return c.scale * (conditions.first_siblings ? 1 - timing.spread : 1);
+}
+
 /// Siblings share the links. Folded, the groups that ask stand for all of them and carry all their bytes; unfolded,
 /// they carry their own. Where siblings take unlike time they do not stay together for long: unfolded, each then takes
 /// the time it would take without them, and meets them on the links, if that tells what they take together.
@@ -78,8 +89,8 @@ Timing timing_of(const Collective& c, const Machine& machine, const Flows::Condi
     }
   }
   if (conditions.slow_links != nullptr) timing = conditions.slow_links->slowed(std::move(timing));
-  const double part = conditions.first_siblings ? 1 - timing.spread : 1;
-  return scaled(std::move(timing), c.scale * part);
+  const double part = part_of(c, timing, conditions);
+  return scaled(std::move(timing), part);
 }
 
 Timing joined(Timing first, const Timing& second, Communication::Order order) {
@@ -121,10 +132,10 @@ std::size_t hash_of(const Timing& timing) {
 }
 
 /// What a collective's most loaded link needs for it, which is no more than it takes.
-Time busiest(const Timing& timing, const topology::Cluster& cluster, const SlowLinks* slow_links) {
+Time busiest(const Timing& timing, const Machine& machine, const SlowLinks* slow_links) {
   double most = 0;
   for (const Timing::Load& load : timing.loads)
-    most = std::max(most, load.occupied / link_capacity(cluster, slow_links, load.link).value);
+    most = std::max(most, load.occupied / link_capacity(machine.cluster(), slow_links, load.link).value);
   return std::min(timing.duration, from_seconds(most));
 }
 
@@ -135,32 +146,47 @@ Flows::Flows(const Machine& machine, std::span<const Communication> communicatio
   flows_.resize(communications.size());
   HostWays ways(machine.cluster());
   Meeting meeting;
-  const auto add = [&](std::size_t at, Timing timing) {
-    const Communication& communication = communications[at];
-    Time latency{};
-    if (flows_[at].empty()) {
-      latency = communication.delay;
-      for (const Collective& collective : communication.at_receiver)
-        latency = latency + timing_of(collective, machine, conditions, meeting).duration;
-    }
+  const auto flow_of = [&](Timing timing) {
     alike_ = alike_ && timing.alike();
-    const Time moving =
-        std::max(timing.duration - timing.still, busiest(timing, machine.cluster(), conditions.slow_links));
-    latency = latency + (timing.duration - moving);
+    const Time moving = std::max(timing.duration - timing.still, busiest(timing, machine, conditions.slow_links));
+    const Time latency = timing.duration - moving;
     timing.duration = moving;
-    const std::size_t kind = kind_of(timing);
+    return Flow{latency, kind_of(timing)};
+  };
+  const auto add = [&](std::size_t at, Flow flow) {
+    const Communication& communication = communications[at];
+    if (flows_[at].empty()) {
+      Time before = communication.delay;
+      for (const Collective& collective : communication.at_receiver)
+        before = before + timing_of(collective, machine, conditions, meeting).duration;
+      flow.latency = before + flow.latency;
+    }
     // Negative: a turn of its own.
     const auto own = -1 - static_cast<std::int64_t>(at);
-    kinds_[kind].turns.push_back(communication.turn ? std::int64_t{*communication.turn} : own);
-    flows_[at].push_back({latency, kind});
+    kinds_[flow.kind].turns.push_back(communication.turn ? std::int64_t{*communication.turn} : own);
+    flows_[at].push_back(flow);
   };
-  for (std::size_t i = 0; i < communications.size(); ++i)
-    if (!communications[i].copy)
-      for (Timing& timing : timings_of(communications[i], machine, conditions, meeting)) add(i, std::move(timing));
+  // Of one answer of the timer, used so much, one flow is made: buckets and stages ask the same hundreds of times.
+  std::map<std::pair<const Timing*, double>, Flow> made;
+  const auto folded = [&](const Collective& c) {
+    const Timing& timing = folded_timing(c, machine);
+    const double part = part_of(c, timing, conditions);
+    const auto known = made.find({&timing, part});
+    return known != made.end() ? known->second : made[{&timing, part}] = flow_of(scaled(timing, part));
+  };
+  for (std::size_t i = 0; i < communications.size(); ++i) {
+    const Communication& communication = communications[i];
+    const bool apart = communication.order == Communication::Order::one_after_the_other;
+    if (communication.copy) continue;
+    if (apart && !communication.collectives.empty() && !conditions.unfolded && conditions.slow_links == nullptr)
+      for (const Collective& collective : communication.collectives) add(i, folded(collective));
+    else
+      for (Timing& timing : timings_of(communication, machine, conditions, meeting)) add(i, flow_of(std::move(timing)));
+  }
   const bool together = alike_;  // else ranks that copy at the same moment do not for long
   for (std::size_t i = 0; i < communications.size(); ++i)
     if (const std::optional<HostCopy>& copy = communications[i].copy)
-      add(i, timing_of(*copy, machine.cluster(), ways, {conditions.unfolded, together}));
+      add(i, flow_of(timing_of(*copy, machine.cluster(), ways, {conditions.unfolded, together})));
   for (Kind& kind : kinds_) {
     std::ranges::sort(kind.turns);
     kind.turns.erase(std::unique(kind.turns.begin(), kind.turns.end()), kind.turns.end());

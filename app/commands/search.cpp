@@ -113,7 +113,7 @@ search::Answer answer_of(const search::Space& space, search::Options options, wo
   options.stopped = stops;
   options.watch = [&](const search::SearchState& state) {
     const std::lock_guard lock(mutex);
-    if (state.simulating || state.done > last.done) last = state;
+    if (state.simulating || state.done >= last.done) last = state;
   };
   const StatusLine line([&](double) {
     const std::lock_guard lock(mutex);

@@ -1,6 +1,7 @@
 #include "collectives/timing/timer.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <mutex>
@@ -276,28 +277,61 @@ struct Timer::Impl {
     return timed(q.operation, q.bytes, q.concurrent, q.algorithm, false, q.details);
   }
 
-  Timing fresh(Operation operation, Bytes bytes, std::span<const Group> concurrent, std::string_view name, bool fold,
-               const Details& details, std::size_t number, std::span<const std::uint32_t> own_groups) {
-    GroupPlacement placement = place(cluster, concurrent, operation != Operation::send_recv);
-    Wanted wanted = meant_by(name);
-    if (wanted.algorithm != "auto" && wanted.algorithm != "nccl") algorithm(wanted.algorithm);  // unknown: throws
-    if (placement.ranks == 1)
-      return {.algorithm = std::string(wanted.algorithm), .protocol = std::string(name_of(Proto::simple)), .loads = {}};
-    Request request = request_of(operation, details, number, placement);
+  /// The ways that a collective may go, each prepared by the first protocol that it may use. No ways: of one rank.
+  struct PreparedWays {
+    GroupPlacement placement;
+    Request request{};
+    Wanted wanted{};
+    Proto first{};
+    std::vector<const Algorithm*> able;
+    std::vector<const Prepared*> prepared;  ///< by first
+    std::vector<Prospect> prospects;        ///< likewise
+    std::vector<Proto> others;              ///< protocols that algorithms may use besides, but for by_simple() ones
 
+    /// What is known of one of them by another protocol. The other protocols differ in times only: their rates are
+    /// shares of Simple's, so most sizes need no wiring.
+    Prospect by(Proto proto, std::size_t way, const Transport& stack) const {
+      const Protocol protocol = constants_of(stack, meant(proto, request.operation, stack));
+      const double share = prepared[way]->protocol.share;
+      return {.latency = {},
+              .seconds_per_byte = prospects[way].seconds_per_byte * share / protocol.share,
+              .fixed = fixed_time(stack, protocol)};
+    }
+    bool exact() const {
+      return std::ranges::all_of(prepared, [](const Prepared* each) { return each->wiring.aside.empty(); });
+    }
+  };
+
+  const Prepared& ready(const PreparedWays& ways, const Algorithm& algorithm, Proto proto, bool fold,
+                        const Details& details, std::size_t number) {
+    proto = meant(proto, ways.request.operation, transport);
+    return remembered(prepared, {number, ways.request.operation, algorithm.name, proto, fold, details}, [&] {
+      return prepare(algorithm, proto, ways.request, ways.placement, cluster, transport, fold);
+    });
+  }
+
+  PreparedWays ways(Operation operation, Bytes bytes, std::span<const Group> concurrent, std::string_view name,
+                    bool fold, const Details& details, std::size_t number) {
+    PreparedWays out;
+    out.placement = place(cluster, concurrent, operation != Operation::send_recv);
+    Wanted& wanted = out.wanted = meant_by(name);
+    if (wanted.algorithm != "auto" && wanted.algorithm != "nccl") algorithm(wanted.algorithm);  // unknown: throws
+    if (out.placement.ranks == 1) return out;
+    Request& request = out.request = request_of(operation, details, number, out.placement);
+
+    const auto view = [&]() -> const LinkView& { return view_of(out.placement.groups.front()); };
     if (wanted.algorithm == "nccl")
       wanted = nccl_tunes(cluster, transport, request)
-                   ? picked_by_nccl(transport, job_of(number, placement), request, bytes, wanted.protocol,
-                                    name.starts_with("library"),
-                                    [&]() -> const LinkView& { return view_of(placement.groups.front()); })
+                   ? picked_by_nccl(transport, job_of(number, out.placement), request, bytes, wanted.protocol,
+                                    name.starts_with("library"), view)
                    : Wanted{"auto", wanted.protocol};
-    if (views_links(transport, wanted.algorithm, request)) request.links = view_of(placement.groups.front());
-    const std::vector<const Algorithm*> able = candidates(transport, wanted.algorithm, request);
+    if (views_links(transport, wanted.algorithm, request)) request.links = view();
+    out.able = candidates(transport, wanted.algorithm, request);
     // What is forced on the library (NCCL_PROTO) is forced on its collectives: it does not ask for it of messages.
     const bool messages = by_messages(operation) && transport.p2p.share > 0 && !wanted.protocol;
     // NCCL trusts LL128 on some ways alone; who forces it says that it holds on others too.
     const bool trusted = messages || wanted.protocol || !transport.forced.protocols.empty() ||
-                         transport.ll128.share <= 0 || job_of(number, placement).ll128;
+                         transport.ll128.share <= 0 || job_of(number, out.placement).ll128;
     const auto allowed = [&](Proto proto) {
       if (proto == Proto::ll128 && !trusted) return false;
       return messages ? messages_take(proto, largest_message(request, bytes), request.nodes) &&
@@ -305,60 +339,73 @@ struct Timer::Impl {
                       : may_use(transport, proto);
     };
     const auto usable = std::ranges::find_if(kProtocols, allowed);
-    const Proto first = wanted.protocol.value_or(usable != kProtocols.end() ? *usable : Proto::simple);
-    if (constants_of(transport, first).share <= 0 || (!wanted.protocol && usable == kProtocols.end())) {
+    out.first = wanted.protocol.value_or(usable != kProtocols.end() ? *usable : Proto::simple);
+    if (constants_of(transport, out.first).share <= 0 || (!wanted.protocol && usable == kProtocols.end())) {
       throw InputError("algorithm",
                        "this software stack has no protocol " +
-                           (wanted.protocol ? std::string(name_of(first)) : transport.forced.protocols.front()));
+                           (wanted.protocol ? std::string(name_of(out.first)) : transport.forced.protocols.front()));
     }
-    const auto ready = [&](const Algorithm& algorithm, Proto proto) -> const Prepared& {
-      proto = meant(proto, operation, transport);
-      return remembered(prepared, {number, operation, algorithm.name, proto, fold, details},
-                        [&] { return prepare(algorithm, proto, request, placement, cluster, transport, fold); });
-    };
+    for (const Algorithm* each : out.able) {
+      const bool own = each->in_nvswitch && transport.nvls.share > 0;
+      out.prepared.push_back(&ready(out, *each, own ? Proto::nvls : out.first, fold, details, number));
+      out.prospects.push_back(out.prepared.back()->prospect);
+    }
+    if (!wanted.protocol)
+      std::ranges::copy_if(kProtocols, std::back_inserter(out.others),
+                           [&](Proto proto) { return proto != out.first && allowed(proto); });
+    return out;
+  }
+
+  Timing fresh(Operation operation, Bytes bytes, std::span<const Group> concurrent, std::string_view name, bool fold,
+               const Details& details, std::size_t number, std::span<const std::uint32_t> own_groups) {
+    const PreparedWays all = ways(operation, bytes, concurrent, name, fold, details, number);
+    if (all.able.empty())
+      return {
+          .algorithm = std::string(all.wanted.algorithm), .protocol = std::string(name_of(Proto::simple)), .loads = {}};
     // Folded groups stand for each other; what one of them carries is counted afterwards.
     const std::span<const std::uint32_t> simulated_groups = fold ? std::span<const std::uint32_t>{} : own_groups;
     const bool again = !own_groups.empty();  // others of these groups will ask
-    std::vector<const Prepared*> prepared_first;
-    std::vector<Prospect> prospects;
-    for (const Algorithm* each : able) {
-      const bool own = each->in_nvswitch && transport.nvls.share > 0;
-      prepared_first.push_back(&ready(*each, own ? Proto::nvls : first));
-      prospects.push_back(prepared_first.back()->prospect);
-    }
-    std::vector<Tried> ways(able.size());
-    const Choice choice = choose(prospects, bytes, [&](std::size_t i) {
-      ways[i] = tried(*prepared_first[i], bytes, again, simulated_groups);
-      return ways[i].all;
+    std::vector<Tried> outcomes(all.able.size());
+    const Choice choice = choose(all.prospects, bytes, [&](std::size_t i) {
+      outcomes[i] = tried(*all.prepared[i], bytes, again, simulated_groups);
+      return outcomes[i].all;
     });
-    Timing& best = ways[choice.index].timing;
-    const Time& fastest = ways[choice.index].all;
-    const auto finish = [&] {
-      best.exact = std::ranges::all_of(prepared_first, [](const Prepared* each) { return each->wiring.aside.empty(); });
-      if (fold && !own_groups.empty())
-        best.loads = loads_of(algorithm(best.algorithm), request.resized(bytes.value), placement, cluster, transport,
-                              own_groups, best.loads);
-      return std::move(best);
-    };
-    if (wanted.protocol) return finish();
-    // The other protocols differ in times only: their rates are shares of Simple's, so most sizes need no wiring.
-    for (const Proto proto : kProtocols) {
-      if (proto == first || !allowed(proto)) continue;
-      const Protocol protocol = constants_of(transport, meant(proto, operation, transport));
-      for (std::size_t i = 0; i < able.size(); ++i) {
-        if (by_simple(*able[i])) continue;
-        const double share = prepared_first[i]->protocol.share;
-        const Prospect rates{.latency = {},
-                             .seconds_per_byte = prospects[i].seconds_per_byte * share / protocol.share,
-                             .fixed = fixed_time(transport, protocol)};
-        if (lower_bound(rates, bytes) >= fastest) continue;
-        const Prepared& candidate = ready(*able[i], proto);
-        if (lower_bound(candidate.prospect, bytes) >= fastest) continue;
+    Tried& fastest = outcomes[choice.index];
+    for (const Proto proto : all.others) {
+      for (std::size_t i = 0; i < all.able.size(); ++i) {
+        if (by_simple(*all.able[i]) || lower_bound(all.by(proto, i, transport), bytes) >= fastest.all) continue;
+        const Prepared& candidate = ready(all, *all.able[i], proto, fold, details, number);
+        if (lower_bound(candidate.prospect, bytes) >= fastest.all) continue;
         Tried other = tried(candidate, bytes, again, simulated_groups);
-        if (other.all < fastest) ways[choice.index] = std::move(other);
+        if (other.all < fastest.all) fastest = std::move(other);
       }
     }
-    return finish();
+    Timing& best = fastest.timing;
+    best.exact = all.exact();
+    if (fold && !own_groups.empty())
+      best.loads = loads_of(algorithm(best.algorithm), all.request.resized(bytes.value), all.placement, cluster,
+                            transport, own_groups, best.loads);
+    return std::move(best);
+  }
+
+  /// What timed() answers is no less.
+  Time least(const TimerQuestion& q, const Members& groups, bool fold) {
+    const PreparedWays all = ways(q.operation, q.bytes, groups, q.algorithm, fold, q.details, number_of(groups));
+    if (all.able.empty()) return {};
+    // Else all of them may be simulated whole.
+    const bool small = groups.size() * groups.front().size() <= kMostWhole;
+    if (fold && small && !all.exact()) return least(q, groups, false);
+    std::optional<Time> least;
+    const auto see = [&](const Prospect& prospect) {
+      const Time time = lower_bound(prospect, q.bytes);
+      if (!least || time < *least) least = time;
+    };
+    for (std::size_t i = 0; i < all.able.size(); ++i) {
+      see(all.prospects[i]);
+      for (const Proto proto : all.others)
+        if (!by_simple(*all.able[i])) see(all.by(proto, i, transport));
+    }
+    return *least;
   }
 
   Transfers transfers(Operation operation, Bytes bytes, const Members& groups, std::uint32_t group,
@@ -419,6 +466,21 @@ const Timing& Timer::time(Operation operation, Bytes bytes, std::span<const Grou
   const std::lock_guard lock(impl_->mutex);
   impl_->remembered_bytes += impl_->answers.remember(question, answer);
   return answer;
+}
+
+Time Timer::least(Operation operation, Bytes bytes, std::span<const Group> concurrent, std::string_view algorithm,
+                  const Details& details) const {
+  const TimerQuestion question{operation, bytes, concurrent, algorithm, true, details};
+  {
+    const std::lock_guard lock(impl_->mutex);
+    if (const Timing* const known = impl_->answers.known(question)) return known->duration;
+  }
+  Impl::Members groups(concurrent.begin(), concurrent.end());
+  std::ranges::sort(groups);
+  // What stays in a node is timed on the first, once for all of them.
+  if (details.own > 0 || impl_->gpus_before_their_node(groups) > 0)
+    return time(operation, bytes, concurrent, algorithm, true, details).duration;
+  return impl_->least(question, groups, true);
 }
 
 Transfers Timer::transfers(Operation operation, Bytes bytes, std::span<const Group> concurrent, std::uint32_t group,

@@ -37,6 +37,11 @@ class Timer {
   const Timing& time(Operation operation, Bytes bytes, std::span<const Group> concurrent,
                      std::string_view algorithm = "auto", bool fold = true, const Details& details = {}) const;
 
+  /// No more than the duration that time() tells, folded: by what the links that it crosses need for its bytes, and the
+  /// latency. Nothing is simulated that depends on the size.
+  Time least(Operation operation, Bytes bytes, std::span<const Group> concurrent, std::string_view algorithm = "auto",
+             const Details& details = {}) const;
+
   /// How the collective that time() tells of runs, transfer by transfer: that of the group which comes at this place of
   /// `concurrent`. One rank: none.
   Transfers transfers(Operation operation, Bytes bytes, std::span<const Group> concurrent, std::uint32_t group,

@@ -11,14 +11,6 @@ namespace stepcast::schedules {
 
 namespace {
 
-KernelCost cost_of(const Scenario& s, const Block& block) {
-  return {.gpu = s.cluster.gpu,
-          .software = s.software,
-          .precision = s.training.precision,
-          .peers = s.parallelism.pipeline > 1 ? s.parallelism.tensor - 1 : 0,
-          .captured = block.layer && s.software.cuda_graphs == CudaGraphs::layers};
-}
-
 using PieceClasses = PieceTimes::PieceClasses;
 
 void add_kernels(PieceClasses& classes, const Kernels& kernels, const KernelCost& cost) {
@@ -66,6 +58,14 @@ bool has_traffic(const Blocks& blocks) {
 }
 
 }  // namespace
+
+KernelCost cost_of(const Scenario& s, const Block& block) {
+  return {.gpu = s.cluster.gpu,
+          .software = s.software,
+          .precision = s.training.precision,
+          .peers = s.parallelism.pipeline > 1 ? s.parallelism.tensor - 1 : 0,
+          .captured = block.layer && s.software.cuda_graphs == CudaGraphs::layers};
+}
 
 PieceTimes::PieceTimes(const Scenario& scenario, const Blocks& blocks, const Ranks& ranks,
                        const collectives::Timer& timer, bool fold, bool splits_backward,
@@ -155,6 +155,7 @@ const std::vector<PieceTimes::TimedPiece>& PieceTimes::at(Coordinate c) {
 }
 
 collectives::SharedTiming PieceTimes::timing_of(const TensorCollective& op, const LayerTraffic& traffic) {
+  if (siblings_ == SiblingTime::bound) return traffic.bound(op, timer_);
   collectives::SharedTiming timing =
       siblings_ == SiblingTime::any ? traffic.least_time(op, timer_) : traffic.time(op, timer_, fold_);
   alike_ = alike_ && timing->alike();

@@ -16,6 +16,9 @@
 
 namespace stepcast::schedules {
 
+/// What the kernels of a block are timed by.
+KernelCost cost_of(const Scenario& scenario, const Block& block);
+
 /// What the passes of a block are made of.
 struct PieceParts {
   PassParts forward, backward, recompute, weight;  ///< backward without what is recomputed
@@ -90,8 +93,9 @@ struct OtherKind {
 };
 
 /// Of groups that do the same at the same time, whose time each takes: its own, which is that of the last to end where
-/// they are folded; that of the first to end; or what it takes at least, whichever of the others run beside it.
-enum class SiblingTime : std::uint8_t { all, first, any };
+/// they are folded; that of the first to end; or what it takes at least, whichever of the others run beside it. Or no
+/// more than the first of these, which is found faster (collectives::Timer::least).
+enum class SiblingTime : std::uint8_t { all, first, any, bound };
 
 class LayerTraffic;
 

@@ -114,6 +114,16 @@ SharedTiming LayerTraffic::least_time(const TensorCollective& c, const collectiv
   });
 }
 
+SharedTiming LayerTraffic::bound(const TensorCollective& c, const collectives::Timer& timer) const {
+  return made_of(c, [&](const workload::Collective& part) {
+    const collectives::Details details = part.details ? *part.details : collectives::Details{};
+    const Time least = timer.least(part.operation, part.bytes, *part.groups, part.algorithm, details);
+    collectives::Timing timing{};
+    timing.duration = timing.still = least;
+    return std::make_shared<const collectives::Timing>(std::move(timing));
+  });
+}
+
 workload::Communication LayerTraffic::communication(const TensorCollective& c) const {
   // Each node gets a token once, on the rail of the rank that has it, and forwards it to the experts' ranks as it
   // comes. Back the other way round, results summed before they leave the node. DeepSeek-V3 (arXiv 2412.19437), sec.

@@ -22,6 +22,9 @@ class LayerTraffic {
   /// What it takes at least, whichever of its siblings run beside it (workload::least_timing).
   collectives::SharedTiming least_time(const TensorCollective& collective, const collectives::Timer& timer) const;
 
+  /// The duration alone, of which the folded one is no less (collectives::Timer::least).
+  collectives::SharedTiming bound(const TensorCollective& collective, const collectives::Timer& timer) const;
+
   /// The same as a program has it: of the groups that ask, the rank is in one; the others of these meet it in a ring.
   workload::Communication communication(const TensorCollective& collective) const;
 

@@ -37,7 +37,7 @@ std::string words(const Scenario& s) {
 TEST(StepBound, IsNoMoreThanTheStepOfPlansOf500RandomSpaces) {
   const std::uint64_t spaces = stepcast::test::kSanitized ? 8 : 500;
   std::size_t plans = 0;
-  double passes = 0, traffic = 0;
+  double kernels = 0, passes = 0, traffic = 0;
   for (std::uint64_t seed = 1; seed <= spaces; ++seed) {
     workload::Machines machines;
     const std::vector<Scenario> all = plans_of(random_space(seed), machines);
@@ -47,22 +47,59 @@ TEST(StepBound, IsNoMoreThanTheStepOfPlansOf500RandomSpaces) {
       SCOPED_TRACE("seed " + std::to_string(seed) + ": " + words(s));
       const schedules::Plan plan = schedules::plan(s, machines);
       StepBound bound(machines.of(machine_of(s)));
+      schedules::SharedParts parts;
+      const Time of_kernels = StepBound::of_kernels(s, parts),
+                 of_layers = StepBound::of_layers(s, *machines.of(machine_of(s)), parts);
       const Time of_passes = bound.of_passes(s, plan), with_traffic = bound.with_traffic(s, plan);
+      EXPECT_LE(of_kernels, of_layers);
+      EXPECT_LE(of_layers, of_passes);
       const Time step = schedules::forecast(s, machines, {.advise = false}).step;
       EXPECT_LE(of_passes, with_traffic);
       EXPECT_LE(with_traffic, step);
       if (of_passes == Time{}) continue;
       ++plans;
+      kernels += of_kernels / step;
       passes += of_passes / step;
       traffic += with_traffic / step;
     }
   }
   const double count = static_cast<double>(plans);
   EXPECT_GT(plans, 3 * spaces);
-  EXPECT_GT(passes / count, 0.7);  // else it prunes nothing
+  EXPECT_GT(kernels / count, 0.3);  // else it prunes nothing
+  EXPECT_GT(passes / count, 0.7);
   EXPECT_GT(traffic / count, passes / count + 0.02);
+  RecordProperty("mean_of_kernels", std::to_string(kernels / count));
   RecordProperty("mean_of_passes", std::to_string(passes / count));
   RecordProperty("mean_with_traffic", std::to_string(traffic / count));
+}
+
+/// Of more GPUs than stand alone: layouts whose groups stand in nodes alike, unlike, and across them.
+TEST(StepBound, OfLayersIsNoMoreThanThatOfPassesOn192Gpus) {
+  Scenario s = schedules::round_numbers(192);
+  s.model.layers = 12;
+  s.training.global_batch = 192;
+  Space space = usual_space(s);
+  const auto of = [&](const char* key) -> std::vector<std::int64_t>& { return space.values[axis_named("", key)]; };
+  of("parallelism.tensor") = {1, 4, 6, 12, 16};
+  of("parallelism.context") = {1, 2};
+  of("parallelism.pipeline") = {1, 2, 3, 4};
+  of("training.micro_batch") = {1, 4};
+  of("pipeline.virtual_stages") = {1, 3};
+  for (const char* key : {"recompute", "data_parallel.zero"}) of(key).resize(1);
+  workload::Machines machines;
+  std::size_t plans = 0, told_more = 0;
+  for (const Scenario& plan : plans_of(space, machines)) {
+    SCOPED_TRACE(words(plan));
+    const auto machine = machines.of(machine_of(plan));
+    schedules::SharedParts parts;
+    const Time of_kernels = StepBound::of_kernels(plan, parts), of_layers = StepBound::of_layers(plan, *machine, parts);
+    EXPECT_LE(of_kernels, of_layers);
+    EXPECT_LE(of_layers, StepBound(machine).of_passes(plan, schedules::plan(plan, machines)));
+    ++plans;
+    told_more += of_layers > of_kernels;
+  }
+  EXPECT_GT(plans, 20u);
+  EXPECT_GT(told_more, plans / 2);
 }
 
 /// With ZeRO 3 on one stage parameters come beside kernels all the time: what kernels lose to that is most of what the

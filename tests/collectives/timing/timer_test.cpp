@@ -328,6 +328,31 @@ TEST(Timer, AutoIsNeverSlowerThanAnyItConsiders) {
   EXPECT_EQ(one(timer, Operation::all_to_all, {1 << 20}, gpus(32), "auto").algorithm, "direct");
 }
 
+TEST(Timer, LeastIsNoMoreThanTheTimeOfAnyCollective) {
+  const Transport transport{.nvlink_step = microseconds(2), .network_step = microseconds(12)};
+  double told = 0, count = 0;
+  for (const std::uint32_t size : {2u, 4u, 6u, 12u})
+    for (const Operation operation : {Operation::all_reduce, Operation::all_gather, Operation::reduce_scatter,
+                                      Operation::all_to_all, Operation::broadcast})
+      for (const std::int64_t bytes : {0LL, 12'000LL, 1'200'000LL, 1'200'000'000LL}) {
+        SCOPED_TRACE(std::to_string(size) + " ranks, " + std::string(name(operation)) + ", bytes " +
+                     std::to_string(bytes));
+        Timer timer(build({.nodes = 6, .gpus = 4}), transport);
+        std::vector<Group> groups;
+        for (std::uint32_t first = 0; first + size <= 24; first += size) {
+          groups.emplace_back();
+          for (std::uint32_t i = 0; i < size; ++i) groups.back().push_back(topology::GpuId{first + i});
+        }
+        const Time least = timer.least(operation, {bytes}, groups),
+                   time = timer.time(operation, {bytes}, groups).duration;
+        EXPECT_LE(least, time);
+        EXPECT_EQ(timer.least(operation, {bytes}, groups), time) << "known by now";
+        told += time > Time{} ? least / time : 1;
+        ++count;
+      }
+  EXPECT_GT(told / count, 0.7);
+}
+
 TEST(Timer, RemembersExactlyWhatItWouldWorkOutAgain) {
   const topology::Cluster cluster = build({.nodes = 3, .gpus = 4});
   const Transport transport{.nvlink_step = microseconds(2), .network_step = microseconds(12)};
