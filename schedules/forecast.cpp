@@ -209,7 +209,8 @@ Forecast forecast_on(const workload::Machine& machine, workload::Machines& machi
                         &counting,  options.record};
   const StepRun run = run_step(input);
   const bool exact = unfold || (run.flows->alike() && pieces.alike());
-  if (!exact && s.cluster.gpus <= kMostUnfoldedGpus && !too_much_work(s, true))
+  if (s.cluster.gpus <= kMostUnfoldedGpus && !(exact && (unfold || run.flows->nodes_alike())) &&
+      !too_much_work(s, true))
     return forecast_on(machine, machines, s, options, true);
   const auto& [flows, busy, communications, step, timeline, shape, time, split] = run;
 

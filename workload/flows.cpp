@@ -309,6 +309,62 @@ std::vector<double> Flows::handed(std::span<const std::uint32_t> times) const {
   return handed;
 }
 
+template <class See>
+void Flows::each_place(const Kind& kind, const See& see) const {
+  if (kind.time == Time{}) return;
+  const std::uint32_t places = cluster_->links_per_node(), fabric = places * cluster_->nodes();
+  const std::vector<Timing::Load>& loads = kind.loads;  // in the order of their links
+  std::uint32_t first = 0;                              // of the node
+  for (std::size_t i = 0; i < loads.size() && index(loads[i].link) < fabric;) {
+    const topology::LinkId link = loads[i].link;
+    double occupied = 0;
+    for (; i < loads.size() && loads[i].link == link; ++i) occupied += loads[i].occupied;
+    while (index(link) - first >= places) first += places;
+    see(index(link) - first, occupied);
+  }
+}
+
+bool Flows::nodes_alike() const {
+  constexpr double kRounding = 1e-9;
+  const std::uint32_t places = cluster_->links_per_node();
+  std::vector<double> least(places), most(places);
+  const auto look_at = [&](const Kind& kind) {
+    std::ranges::fill(most, 0);
+    bool alike = true;
+    each_place(kind, [&](std::uint32_t place, double occupied) {
+      least[place] = most[place] == 0 ? occupied : std::min(least[place], occupied);
+      most[place] = std::max(most[place], occupied);
+      alike = alike && least[place] >= most[place] * (1 - kRounding);
+    });
+    return alike;
+  };
+  if (std::ranges::all_of(kinds_, look_at)) return true;
+  struct LinksOfNodes {
+    bool alike = true;
+    std::map<std::int64_t, double> of_turns{};  // the most that any of them is occupied, per picosecond
+  };
+  std::vector<LinksOfNodes> all(places);
+  for (const Kind& kind : kinds_) {
+    look_at(kind);
+    for (std::uint32_t place = 0; place < places; ++place) {
+      if (most[place] == 0) continue;
+      all[place].alike = all[place].alike && least[place] >= most[place] * (1 - kRounding);
+      const double rate = most[place] / static_cast<double>(kind.time.value);
+      for (const std::int64_t turn : kind.turns) {
+        double& of_turn = all[place].of_turns[turn];
+        of_turn = std::max(of_turn, rate);
+      }
+    }
+  }
+  for (std::uint32_t place = 0; place < places; ++place) {
+    double together = 0;
+    for (const auto& [turn, rate] : all[place].of_turns) together += rate;
+    const double full = cluster_->link_bandwidth(topology::LinkId{place}).value * (1 + kRounding);
+    if (!all[place].alike && together * kPicosecondsPerSecond > full) return false;
+  }
+  return true;
+}
+
 Time Flows::alone(CommunicationId id) const {
   Time all{};
   for (const Flow& flow : flows_[index(id)]) all = all + flow.latency + kinds_[flow.kind].time;

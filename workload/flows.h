@@ -56,6 +56,9 @@ class Flows {
   std::size_t count() const { return flows_.size(); }
   /// Whether all groups that run at the same time take the same time, whatever they meet.
   bool alike() const { return alike_; }
+  /// Whether on its nodes' links a lane that stands for others meets what these meet on theirs: wherever traffic could
+  /// fill a node's link together, each of it loads that link of all nodes that it crosses alike. Trees do not.
+  bool nodes_alike() const;
   /// Whether it crosses a link that others, which may run at the same time, could fill together with it.
   bool shares(CommunicationId id) const;
 
@@ -75,6 +78,9 @@ class Flows {
   };
   const Kind& kind(CommunicationId id, std::size_t flow) const { return kinds_[flows_[index(id)][flow].kind]; }
   std::size_t kind_of(const collectives::Timing& timing);
+  /// Calls `see` with each place of a link in a node and what the kind occupies of it, node by node.
+  template <class See>
+  void each_place(const Kind& kind, const See& see) const;
   void share_links(const topology::Cluster& cluster, const SlowLinks* slow_links);
 
   const topology::Cluster* cluster_;      ///< the machine's

@@ -105,6 +105,23 @@ TEST(EveryTransfer, TheDefaultTakesAsLongAsAllTransfersTogether) {
     PageBlock("docs/accuracy.md", "every transfer").write(table(found));
 }
 
+// Trees of gradients load nodes unlike, and activations meet them there: one lane does not stand for all.
+TEST(EveryTransfer, LanesStandForOthersWhereNodesAreLoadedAlike) {
+  const std::string file = testing::TempDir() + "trees.yaml";
+  std::ofstream(file) << R"(
+cluster: {node: dgx-h100, gpus: 64, fabric: {base: one-switch}, nics_per_node: 4}
+model: {base: llama2-7b, layers: 4}
+training: {global_batch: 32, micro_batch: 1, sequence: 4096}
+pipeline: {schedule: interleaved-1f1b, virtual_stages: 2}
+software: megatron-lm-2021
+parallelism: {tensor: 2, sequence: true, pipeline: 2, data: 16}
+data_parallel: {zero: 0, overlap: true}
+)";
+  const std::optional<double> usual = step_of(file), whole = step_of("--detail transfers " + file);
+  ASSERT_TRUE(usual && whole);
+  EXPECT_NEAR(*usual / *whole, 1, 0.01);
+}
+
 // Tensor ranks whose collectives meet no other traffic still wait for the slowest of them, and so do context ranks.
 TEST(EveryTransfer, RanksOfAGroupWaitForTheSlowest) {
   const std::string file = testing::TempDir() + "jitter.yaml";

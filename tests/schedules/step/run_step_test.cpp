@@ -129,6 +129,22 @@ TEST(RunStep, OfOneStageThatGathersParametersSimulatesFewMicroBatches) {
   expect_as_whole(s, "one stage");
 }
 
+// Both tensor ranks' messages cross one adapter, and which of the two stages' traffic is first there changes with every
+// micro-batch: one period never takes as long as the one before, two together do.
+TEST(RunStep, OfTrafficThatTakesTurnsRepeatsTwoPeriodsAtOnce) {
+  Scenario s = round_numbers(32);
+  s.cluster.node.nics = 1;
+  s.parallelism = {.tensor = 2, .pipeline = 2, .data = 8};
+  s.pipeline.schedule = "1f1b";
+  s.software.pipeline_overlap = true;
+  s.training.global_batch = 8 * 1024;
+  EXPECT_LE(simulated_micro_batches(s), 32u);
+  for (const std::int64_t micro_batches : {64, 65}) {  // an even number is left out, or one more is simulated
+    s.training.global_batch = 8 * micro_batches;
+    expect_as_whole(s, std::to_string(micro_batches) + " micro-batches");
+  }
+}
+
 TEST(RunStep, SimulatesAllWhereTheyAreFew) {
   Scenario s = round_numbers(32);
   s.parallelism = {.tensor = 2, .pipeline = 4, .data = 4};
