@@ -70,10 +70,7 @@ std::vector<Machine> machines() {
   language::Library library(kConfigs);
   for (const std::string& name : library.names("nodes")) {
     const language::NodeFile file = config(language::node_table(), language::node_schema(), name, library);
-    const bool adapters = file.spec.nics > 0 || std::ranges::any_of(file.spec.devices, [](const auto& device) {
-                            return device.kind == "nic";
-                          });
-    if (!adapters || !file.spec.nic || file.spec.fabric.empty()) continue;
+    if (file.spec.nics == 0 || !file.spec.nic || file.spec.fabric.empty()) continue;
     const std::string stack =
         file.nccl.empty() ? language::usual_stack(file.spec, file.gpu.compute_capability).name : file.nccl;
     all.push_back({name, file.spec,
