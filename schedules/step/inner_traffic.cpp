@@ -31,6 +31,8 @@ void see_whole(DataPlan& plan) {
     for (Piece& piece : chunk.pieces) piece.parts = nullptr;
 }
 
+bool shares_layers(const Parallelism& plan) { return plan.tensor > 1 || plan.context > 1 || plan.expert > 1; }
+
 /// The lanes of the groups that ask.
 std::vector<std::uint32_t> lanes_of(const workload::Communication& communication, const StepInput& in,
                                     const LaneGroups& lanes) {
@@ -151,10 +153,14 @@ bool inner_may_meet(const StepInput& in) {
   const Parallelism& plan = in.scenario.parallelism;
   const bool overlaps = in.exchange == Exchange::gradients && data_overlap(in.scenario) &&
                         weight_copies(plan) * copies(in.pipeline->shape) > 1;
-  const bool inside = plan.tensor > 1 || plan.context > 1 || plan.expert > 1;
+  const bool inside = shares_layers(plan);
   if (in.copies != nullptr && in.scenario.offload.overlap && inside) return true;
   if (in.stragglers != nullptr && inside) return true;  // ranks wait for each other
   return (inside || in.copies != nullptr) && (plan.pipeline > 1 || overlaps);
+}
+
+bool ranks_may_part(const StepInput& in) {
+  return in.unfold && shares_layers(in.scenario.parallelism) && exchanges_in_each_micro_batch(in);
 }
 
 void see_whole(Traffic& traffic) {

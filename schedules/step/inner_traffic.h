@@ -69,6 +69,10 @@ std::vector<collectives::Timing::Load> copied(const StepInput& input);
 /// them.
 bool inner_may_meet(const StepInput& input);
 
+/// Whether ranks that share traffic inside layers might come to it at unlike times, since each also waits for others
+/// within its passes, while nothing runs beside these: where those others take unlike times, they must be simulated.
+bool ranks_may_part(const StepInput& input);
+
 /// Chunks that nobody wants to see in parts.
 void see_whole(Traffic& traffic);
 
