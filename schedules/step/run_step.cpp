@@ -35,7 +35,7 @@ struct Common {
     if (in.transfers || inner_may_meet(in)) inner.emplace(in, lanes, traffic);
     if (!in.transfers) {
       flows = std::make_shared<const workload::Flows>(flows_of(in, traffic));
-      if (!inner && !flows->alike() && ranks_may_part(in)) {
+      if (!inner && ranks_part(in, *flows)) {
         inner.emplace(in, lanes, traffic);
         flows = std::make_shared<const workload::Flows>(flows_of(in, traffic));
       }

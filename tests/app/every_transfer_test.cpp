@@ -145,5 +145,24 @@ data_parallel: {zero: 3, overlap: false}
   }
 }
 
+// Context rings whose ways are hashed take unlike times, and ranks of several of them share a tensor group. So all wait
+// for the slowest ring in every layer of every pass, beside which nothing runs in most.
+TEST(EveryTransfer, TensorRanksOfUnlikeContextRingsWaitForEachOtherInEveryPass) {
+  const std::string file = testing::TempDir() + "unlike-rings.yaml";
+  for (const char* const overlap : {"true", "false"}) {
+    std::ofstream(file) << R"(
+cluster: {node: dgx-h100, fabric: {base: ethernet-ecmp, radix: 8, oversubscription: 1, seed: 0}, nics_per_node: 1, gpus: 48}
+model: {base: qwen3-0.6b, layers: 4}
+training: {global_batch: 8, micro_batch: 1, sequence: 6144}
+parallelism: {tensor: 4, context: 3, data: 4, context_method: ring, order: [data, tensor]}
+software: {tensor_overlap: all}
+data_parallel: {zero: 1, overlap: )"
+                        << overlap << "}\n";
+    const std::optional<double> usual = step_of(file), whole = step_of("--detail transfers " + file);
+    ASSERT_TRUE(usual && whole);
+    EXPECT_NEAR(*usual / *whole, 1, 0.01) << overlap;
+  }
+}
+
 }  // namespace
 }  // namespace stepcast::app
