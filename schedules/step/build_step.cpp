@@ -132,7 +132,8 @@ class Builder {
     // For what is exchanged in every micro-batch.
     const bool waits = lanes_.several_data_ranks() && (gathers_ || sums_each_micro_batch_);
     return shape_.stages == 1 && drains_ && !waits && !in_.trace && !in_.record && in_.stragglers == nullptr &&
-           !reducing && !in_.transfers && !lanes_.simulates_copies() && !lanes_[lane].tasks.empty();
+           !reducing && !in_.transfers && !lanes_.simulates_copies() && !lanes_.waits_in_every_pass() &&
+           !lanes_[lane].tasks.empty();
   }
 
   /// The pass begins with the lane's task `first_task`; what it makes is sent on.

@@ -31,6 +31,9 @@ void see_whole(DataPlan& plan) {
     for (Piece& piece : chunk.pieces) piece.parts = nullptr;
 }
 
+/// Of groups that share traffic inside layers.
+int kinds_of_groups(const Parallelism& plan) { return (plan.tensor > 1) + (plan.context > 1) + (plan.expert > 1); }
+
 /// The lanes of the groups that ask.
 std::vector<std::uint32_t> lanes_of(const workload::Communication& communication, const StepInput& in,
                                     const LaneGroups& lanes) {
@@ -101,9 +104,14 @@ bool InnerTraffic::keep_what_meets(const StepInput& in, const workload::Flows& f
   constexpr std::size_t kFewLanes = 128;
   const bool few = traffic.data.size() <= kFewLanes, apart = !flows.alike() || in.stragglers != nullptr;
   std::vector<std::set<std::pair<Among, std::uint32_t>>> in_step(traffic.data.size());
+  std::map<std::uint32_t, const std::vector<std::uint32_t>*> one_group;  // by lane: any that it is in
   for (auto& [key, group] : groups_) {
     const bool several = group.lanes.size() > 1;
     group.meets = flows.shares(group.communication) || (several && !flows.alike() && few);
+    if (several && few && in.unfold && !in.pieces.alike()) {
+      const auto* const known = one_group.try_emplace(std::get<0>(key), &group.lanes).first->second;
+      waits_in_every_pass_ = waits_in_every_pass_ || *known != group.lanes;
+    }
     if (several && apart && !group.meets) in_step[std::get<0>(key)].emplace(std::get<Among>(key), group.lanes.front());
   }
   copies_meet_ = std::ranges::any_of(copies_, [&](const auto& copy) { return flows.shares(copy.second); });
@@ -151,10 +159,17 @@ bool inner_may_meet(const StepInput& in) {
   const Parallelism& plan = in.scenario.parallelism;
   const bool overlaps = in.exchange == Exchange::gradients && data_overlap(in.scenario) &&
                         weight_copies(plan) * copies(in.pipeline->shape) > 1;
-  const bool inside = plan.tensor > 1 || plan.context > 1 || plan.expert > 1;
+  const bool inside = kinds_of_groups(plan) > 0;
   if (in.copies != nullptr && in.scenario.offload.overlap && inside) return true;
   if (in.stragglers != nullptr && inside) return true;  // ranks wait for each other
   return (inside || in.copies != nullptr) && (plan.pipeline > 1 || overlaps);
+}
+
+bool ranks_part(const StepInput& in, const workload::Flows& flows) {
+  if (!in.unfold) return false;
+  const int kinds = kinds_of_groups(in.scenario.parallelism);
+  const bool alike = in.pieces.alike();
+  return (kinds > 1 && !alike) || (kinds > 0 && exchanges_in_each_micro_batch(in) && !(alike && flows.alike()));
 }
 
 void see_whole(Traffic& traffic) {

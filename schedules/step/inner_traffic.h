@@ -41,6 +41,10 @@ class InnerTraffic {
   /// traffic take unlike times. Groups of a lane, in an order that is the same for all of its lanes; each by its first.
   std::span<const std::pair<Among, std::uint32_t>> in_step(std::uint32_t lane) const { return in_step_[lane]; }
 
+  /// Whether ranks wait for each other in passes beside which nothing runs: each is in groups of several kinds (tensor
+  /// and context, say), and those of one kind take unlike times, so that who waits in one group is late for the other.
+  bool waits_in_every_pass() const { return waits_in_every_pass_; }
+
   /// Keeps in parts those chunks of `traffic` alone that hold what meets other traffic on some link. The rest takes
   /// the time that it takes alone. Whether there is anything left to simulate.
   bool keep_what_meets(const StepInput& input, const workload::Flows& flows, Traffic& traffic);
@@ -55,7 +59,7 @@ class InnerTraffic {
 
   std::map<Key, Group> groups_;                                                        ///< as a lane asks
   std::map<std::pair<std::uint32_t, HostTraffic>, workload::CommunicationId> copies_;  ///< by lane
-  bool copies_meet_ = false;
+  bool copies_meet_ = false, waits_in_every_pass_ = false;
   std::vector<std::vector<std::pair<Among, std::uint32_t>>> in_step_;  ///< by lane
 };
 
@@ -68,6 +72,11 @@ std::vector<collectives::Timing::Load> copied(const StepInput& input);
 /// Whether traffic inside layers or copies to hosts might meet any other: there are some, and something runs beside
 /// them.
 bool inner_may_meet(const StepInput& input);
+
+/// Whether ranks that share traffic inside layers come to it at unlike times, though nothing runs beside their passes:
+/// each also waits for others in them, in a group of another kind or for its data ranks (whose `flows` these are), and
+/// those take unlike times.
+bool ranks_part(const StepInput& input, const workload::Flows& flows);
 
 /// Chunks that nobody wants to see in parts.
 void see_whole(Traffic& traffic);

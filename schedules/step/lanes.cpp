@@ -74,8 +74,9 @@ std::optional<TaskId> Lanes::launched(std::uint32_t lane) { return hosts_[lane].
 LaneTask& Lanes::add_compute(std::uint32_t lane, const Pass& pass, const Stretch& undisturbed, bool disturbed) {
   const PassTime time = with_host(lane, straggling(lane, undisturbed.time));
   Ends ends;
-  // Of one stage alone only what is summed or gathered runs beside it, and nobody is late but by chance.
-  const bool beside = shape.stages > 1 || disturbed || simulates_copies() || in.stragglers != nullptr;
+  // Of one stage alone only what is summed or gathered runs beside it, and nobody is late but by chance or for others.
+  const bool beside =
+      shape.stages > 1 || disturbed || simulates_copies() || waits_in_every_pass() || in.stragglers != nullptr;
   const bool together = !in.transfers && beside && inner_ != nullptr && !inner_->in_step(lane).empty();
   const bool in_parts = in.transfers || (!undisturbed.parts.empty() && beside);
   if (in_parts) {

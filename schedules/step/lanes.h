@@ -50,6 +50,8 @@ class Lanes {
   std::optional<sim::TaskId> launched(std::uint32_t lane);
   /// Whether copies between GPUs and their hosts are simulated.
   bool simulates_copies() const { return inner_ != nullptr && inner_->copies_meet(); }
+  /// Whether ranks wait for each other in passes beside which nothing runs.
+  bool waits_in_every_pass() const { return inner_ != nullptr && inner_->waits_in_every_pass(); }
   /// The update by the host, with its copies. Requires copies that are simulated.
   LaneTask& add_update_on_host(std::uint32_t lane);
   /// Kernels that belong to no pass.

@@ -35,6 +35,10 @@ struct Common {
     if (in.transfers || inner_may_meet(in)) inner.emplace(in, lanes, traffic);
     if (!in.transfers) {
       flows = std::make_shared<const workload::Flows>(flows_of(in, traffic));
+      if (!inner && ranks_part(in, *flows)) {
+        inner.emplace(in, lanes, traffic);
+        flows = std::make_shared<const workload::Flows>(flows_of(in, traffic));
+      }
       if (inner && !inner->keep_what_meets(in, *flows, traffic)) inner.reset();
     }
     if (!inner) see_whole(traffic);
@@ -70,10 +74,7 @@ StepRun all_of(const StepInput& in, const Common& common) {
 /// Whether the step is one that repeats, and has enough passes to look for it.
 bool may_repeat(const StepInput& in) {
   const Shape& shape = in.pipeline->shape;
-  const bool exchanged =  // in every micro-batch
-      in.exchange == Exchange::gradients && weight_copies(in.scenario.parallelism) > 1 &&
-      (in.scenario.data_parallel.zero == 3 || sums_each_micro_batch(in.scenario));
-  const bool joined = shape.stages == 1 && !exchanged;  // all are one task
+  const bool joined = shape.stages == 1 && !exchanges_in_each_micro_batch(in);  // all are one task
   return in.pipeline->updates == Updates::after_flush && in.stragglers == nullptr && !in.trace && !in.record &&
          !in.unfold && !joined && (in.pipeline->left_out > 0 || in.pipeline->orders.front().size() >= kFewPasses);
 }

@@ -267,6 +267,11 @@ class Declarer {
 
 }  // namespace
 
+bool exchanges_in_each_micro_batch(const StepInput& in) {
+  return in.exchange == Exchange::gradients && weight_copies(in.scenario.parallelism) > 1 &&
+         (in.scenario.data_parallel.zero == 3 || sums_each_micro_batch(in.scenario));
+}
+
 workload::Flows flows_of(const StepInput& in, const Traffic& traffic) {
   return workload::Flows(in.machine, traffic.communications,
                          {.slow_links = in.slow_links,

@@ -50,6 +50,9 @@ struct Traffic {
 /// On the input's machine.
 workload::Flows flows_of(const StepInput& input, const Traffic& traffic);
 
+/// Whether data ranks exchange gradients or parameters in every micro-batch, not once a step.
+bool exchanges_in_each_micro_batch(const StepInput& input);
+
 Traffic declare_traffic(const StepInput& input, const LaneGroups& lanes);
 
 }  // namespace stepcast::schedules

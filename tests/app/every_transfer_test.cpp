@@ -137,5 +137,49 @@ imperfections: {jitter: 0.1}
   EXPECT_NEAR(*usual / *whole, 1, 0.015);
 }
 
+// Nothing runs beside a pass, but each tensor rank gathers its parameters with data ranks of its own, by ways that take
+// unlike times: all of a tensor group wait for the slowest in every layer.
+TEST(EveryTransfer, TensorRanksThatGatherInUnlikeTimesWaitForEachOtherInEveryLayer) {
+  const std::string file = testing::TempDir() + "unlike-gathers.yaml";
+  for (const char* const plan : {R"(
+cluster: {node: dgx-h100, fabric: {base: fat-tree-hdr, radix: 5, oversubscription: 4}, nics_per_node: 1, gpus: 64}
+model: {base: qwen2.5-3b, layers: 6}
+training: {global_batch: 4, micro_batch: 1, sequence: 4096}
+parallelism: {tensor: 16, data: 4, sequence: true}
+data_parallel: {zero: 3, overlap: false}
+)",
+                                 R"(
+cluster: {node: dgx-h100, fabric: {base: one-switch}, nics_per_node: 1, gpus: 64}
+model: {base: llama3-8b, layers: 1}
+training: {global_batch: 8, micro_batch: 1, sequence: 1024}
+parallelism: {tensor: 8, data: 8}
+data_parallel: {zero: 3, overlap: false}
+)"}) {
+    std::ofstream(file) << plan;
+    const std::optional<double> usual = step_of(file), whole = step_of("--detail transfers " + file);
+    ASSERT_TRUE(usual && whole) << plan;
+    EXPECT_NEAR(*usual / *whole, 1, 0.005) << plan;
+  }
+}
+
+// Context rings whose ways are hashed take unlike times, and ranks of several of them share a tensor group. So all wait
+// for the slowest ring in every layer of every pass, beside which nothing runs in most.
+TEST(EveryTransfer, TensorRanksOfUnlikeContextRingsWaitForEachOtherInEveryPass) {
+  const std::string file = testing::TempDir() + "unlike-rings.yaml";
+  for (const char* const overlap : {"true", "false"}) {
+    std::ofstream(file) << R"(
+cluster: {node: dgx-h100, fabric: {base: ethernet-ecmp, radix: 8, oversubscription: 1, seed: 0}, nics_per_node: 1, gpus: 48}
+model: {base: qwen3-0.6b, layers: 4}
+training: {global_batch: 8, micro_batch: 1, sequence: 6144}
+parallelism: {tensor: 4, context: 3, data: 4, context_method: ring, order: [data, tensor]}
+software: {tensor_overlap: all}
+data_parallel: {zero: 1, overlap: )"
+                        << overlap << "}\n";
+    const std::optional<double> usual = step_of(file), whole = step_of("--detail transfers " + file);
+    ASSERT_TRUE(usual && whole);
+    EXPECT_NEAR(*usual / *whole, 1, 0.01) << overlap;
+  }
+}
+
 }  // namespace
 }  // namespace stepcast::app
