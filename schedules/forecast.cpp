@@ -186,6 +186,8 @@ Forecast forecast_on(const workload::Machine& machine, workload::Machines& machi
   PieceTimes pieces(staged.kind(s, 0), model, ranks, timer, !unfold, brief.shape.splits_backward, slow, other,
                     copies ? &*copies : nullptr);
   if (options.step_detail) pieces.keep_shares();
+  // Of data ranks in like places the first is timed, whose links each_link_load tells of.
+  for (std::uint32_t stage = 0; stage < chunks.size(); ++stage) pieces.at({.stage = stage});
   const Exchange exchange = exchange_of(s.data_parallel);
   const bool every_task = options.trace || options.critical_path || options.record;
   const bool all_alike = !unfold && !every_task && !imperfect && exchange == Exchange::gradients;

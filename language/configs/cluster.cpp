@@ -1,7 +1,13 @@
 #include "language/configs/cluster.h"
 
+#include <algorithm>
 #include <charconv>
+#include <numeric>
+#include <optional>
+#include <set>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "language/configs/usual_stack.h"
 #include "language/core/library.h"
@@ -64,17 +70,107 @@ void check_graph(const topology::FabricSpec& fabric, const Value& v) {
   }
 }
 
+/// What belongs to one routing is read with that one alone.
+void check_routing(const topology::FabricSpec& fabric, const Value& v) {
+  const auto blame = [&](std::string_view key, const std::string& what) {
+    fail(locate(*v.node, key), join(v.path, key), what);
+  };
+  const auto unread = [&](std::string_view key, std::string_view routing, const std::string& why) {
+    const Node* const said = v.node->find(key);
+    if (said != nullptr && fabric.routing != routing)
+      blame(key, "found " + found(*said) + " with routing " + fabric.routing + ", " + why + "; expected routing " +
+                     std::string(routing) + " or the key left out");
+  };
+  unread("seed", "hash", "which hashes nothing");
+  unread("spray_efficiency", "spray", "which sprays nothing");
+  if (fabric.routing != "spray") return;
+  if (fabric.kind == "torus")
+    blame("routing",
+          "found 'spray' with kind torus, which goes dimension by dimension and leaves a packet no choice; expected "
+          "adaptive or hash");
+  if (!fabric.spray_efficiency)
+    blame("routing",
+          "found 'spray' without spray_efficiency, expected what sprayed paths carry of what their links could beside "
+          "it, as the fabric fat-tree-eqds states it");
+}
+
+void check_torus(const topology::FabricSpec& fabric, JoinedNodes joined, const Value& v) {
+  const auto blame = [&](const std::string& what) { fail(locate(*v.node, "torus"), join(v.path, "torus"), what); };
+  const std::optional<std::vector<std::uint32_t>> sides = topology::read_sides(fabric.torus);
+  if (!sides)
+    blame((fabric.torus.empty() ? std::string("missing, with kind torus") : "found '" + fabric.torus + "'") +
+          ", expected two or three sides such as '16x16' or '4x4x8'");
+  const std::uint32_t places = topology::Grid(*sides).size();
+  if (places < joined.nodes)
+    blame("found '" + fabric.torus + "', which has a router for " + std::to_string(places) + " of the " +
+          std::to_string(joined.nodes) + " nodes, expected one for each");
+}
+
 topology::FabricSpec read_fabric(const Value& v, JoinedNodes joined) {
   topology::FabricSpec fabric = read_block(fabric_table(), v);
   if (fabric.name.empty()) fabric.name = v.text;
-  const std::string key = join(v.path, "torus");
-  if (fabric.kind == "torus" && !topology::read_sides(fabric.torus))
-    fail(locate(*v.node, "torus"), key,
-         (fabric.torus.empty() ? std::string("missing, with kind torus") : "found '" + fabric.torus + "'") +
-             ", expected two or three sides such as '16x16' or '4x4x8'");
+  if (fabric.kind == "torus") check_torus(fabric, joined, v);
   if (fabric.kind == "graph") check_graph(fabric, v);
+  check_routing(fabric, v);
   check_up_links(fabric, joined, v);
   return fabric;
+}
+
+/// The first two neighbours among the job's nodes that no cables of a listed fabric join, by their places in it.
+std::optional<std::pair<std::uint32_t, std::uint32_t>> apart(const topology::WrittenGraph& graph,
+                                                             const schedules::ClusterSpec& cluster) {
+  std::vector<std::uint32_t> island(graph.switches.size());  // of each switch: the lowest switch that cables lead to
+  std::iota(island.begin(), island.end(), 0u);
+  const auto of = [&](std::uint32_t at) {
+    while (island[at] != at) at = island[at] = island[island[at]];
+    return at;
+  };
+  for (const topology::WrittenGraph::Cables& pair : graph.cables) {
+    const std::uint32_t a = of(pair.a), b = of(pair.b);
+    island[std::max(a, b)] = std::min(a, b);
+  }
+  std::vector<std::set<std::uint32_t>> islands(graph.nodes.size());  // that each node has a network card on
+  for (const topology::WrittenGraph::Plug& plug : graph.plugs) islands[plug.node].insert(of(plug.at));
+  const std::uint32_t nodes = schedules::nodes_in_use(cluster);
+  const auto node = [&](std::uint32_t i) { return cluster.allocation ? cluster.allocation->nodes[i].node : i; };
+  for (std::uint32_t i = 1; i < nodes; ++i) {
+    const std::uint32_t a = node(i - 1), b = node(i);
+    if (a >= islands.size() || b >= islands.size()) continue;  // the fabric says so itself
+    if (std::ranges::none_of(islands[a], [&](std::uint32_t each) { return islands[b].contains(each); }))
+      return std::pair(a, b);
+  }
+  return std::nullopt;
+}
+
+/// Nodes that the network cards, or the cables of a listed fabric, leave apart.
+void check_joined(const ClusterDraft& draft, const Value& value, const schedules::ClusterSpec& cluster) {
+  const std::uint32_t nodes = schedules::nodes_in_use(cluster);
+  if (nodes < 2) return;
+  const auto blame = [&](const std::string& key, const Place& place, const std::string& what) {
+    fail(place, join(value.path, key), what);
+  };
+  if (cluster.node.builder != "graph" && cluster.node.nics == 0) {
+    if (draft.nics_per_node)
+      blame("nics_per_node", locate(*value.node, "nics_per_node"),
+            "found '0' with " + std::to_string(nodes) + " nodes, expected at least one network card to join them");
+    const std::string key = draft.nodelist     ? "nodelist"
+                            : draft.allocation ? "allocation"
+                            : draft.gpus       ? "gpus"
+                                               : "nodes";
+    blame(key, locate(*value.node, key),
+          "found " + std::to_string(nodes) + " nodes " + in_quotes(cluster.node.name) +
+              ", which have no network cards; expected one node");
+  }
+  if (cluster.fabric.kind != "graph") return;
+  const topology::WrittenGraph graph = topology::read_written_graph(cluster.fabric);
+  if (const auto found = apart(graph, cluster)) {
+    const Node* const fabric = value.node->find("fabric");
+    const bool own = fabric != nullptr && fabric->kind == Node::Kind::mapping;
+    const std::string_view where = own && fabric->find("cables") != nullptr ? "cables" : "switches";
+    blame("fabric." + std::string(where), own ? locate(*fabric, where) : locate(*value.node, "fabric"),
+          "found no way from the node " + in_quotes(graph.nodes[found->first]) + " to the node " +
+              in_quotes(graph.nodes[found->second]) + ", expected cables that join their switches");
+  }
 }
 
 /// What joins nodes that usually have the fabric `usual`: that one with what the cluster says over it. A mapping with a
@@ -261,6 +357,7 @@ schedules::ClusterSpec finish(const ClusterDraft& draft, const Value& value) {
     cluster.fabric = read_fabric(fabric, joined);
   }
   use_listed_nodes(draft, value, joined.nodes, cluster);
+  check_joined(draft, value, cluster);
   return cluster;
 }
 

@@ -44,6 +44,11 @@ std::string plain(double value) {
   return {buffer, result.ptr};
 }
 
+/// With all its digits; beyond what 64 bits hold, the last that they do.
+std::string whole_text(double value) {
+  return std::to_string(value < 0x1p63 ? static_cast<std::int64_t>(value) : std::numeric_limits<std::int64_t>::max());
+}
+
 /// An upper end that only guards against nonsense is said where it is passed, not where something else is wrong.
 bool worth_saying(double most) { return most <= 4096; }
 
@@ -117,6 +122,7 @@ std::string past_the_end(const Type& type, const std::string& text) {
   if (!std::isfinite(type.most) || worth_saying(type.most) || !(many_digits || parse(open, text, value))) return {};
   switch (type.kind) {
     case Kind::whole:
+      return "at most " + whole_text(type.most);
     case Kind::number:
       return "at most " + plain(type.most);
     case Kind::time:

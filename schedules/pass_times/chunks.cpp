@@ -87,17 +87,27 @@ bool PieceTimes::is_other_kind(Coordinate c) const {
   return other_ && is_other(scenario_.cluster, ranks_.gpu({0, c.data, c.stage}));
 }
 
+std::uint32_t PieceTimes::place_of(Coordinate c) const {
+  const std::uint32_t first = topology::index(ranks_.gpu({0, c.data, c.stage})), per_node = ranks_.gpus_per_node();
+  const bool other = is_other_kind(c);
+  if (!has_traffic_) return other;
+  // With slow links, and where groups of different nodes meet, every group is on its own.
+  if (slow_links_ != nullptr || ranks_.fabric_may_block()) return first;
+  return first % per_node + (other ? per_node : 0);
+}
+
+const std::vector<PieceTimes::TimedPiece>* PieceTimes::timed_for(Coordinate c) const {
+  const auto known = timed_.find(place_of(c));
+  return known != timed_.end() && known->second.first == ranks_.gpu({0, c.data, c.stage}) ? &known->second.kinds
+                                                                                          : nullptr;
+}
+
 const std::vector<PieceTimes::TimedPiece>& PieceTimes::at(Coordinate c) {
   const topology::GpuId first = ranks_.gpu({0, c.data, c.stage});
-  const bool other = is_other_kind(c);
-  // With slow links, and where groups of different nodes meet, every group is on its own.
-  const std::uint32_t per_node = ranks_.gpus_per_node();
-  const std::uint32_t place = !has_traffic_ ? other
-                              : slow_links_ != nullptr || ranks_.fabric_may_block()
-                                  ? topology::index(first)
-                                  : topology::index(first) % per_node + (other ? per_node : 0);
-  if (const auto known = kinds_.find(place); known != kinds_.end()) return known->second;
+  const std::uint32_t place = place_of(c);
+  if (const auto known = timed_.find(place); known != timed_.end()) return known->second.kinds;
 
+  const bool other = is_other_kind(c);
   const Scenario& s = other ? other_->scenario : scenario_;
   const LayerTraffic traffic(s, ranks_, c);
   // Layers have few collectives that are unlike each other.
@@ -151,7 +161,7 @@ const std::vector<PieceTimes::TimedPiece>& PieceTimes::at(Coordinate c) {
     kind.piece.parameters = block.parameters;
     kind.piece.experts = block.expert_parameters;
   }
-  return kinds_.emplace(place, std::move(kinds)).first->second;
+  return timed_.emplace(place, Timed{first, std::move(kinds)}).first->second.kinds;
 }
 
 collectives::SharedTiming PieceTimes::timing_of(const TensorCollective& op, const LayerTraffic& traffic) {

@@ -115,6 +115,9 @@ class PieceTimes {
     PieceShares shares{};  ///< where somebody wants to see them
   };
   const std::vector<TimedPiece>& at(Coordinate c);  ///< by Blocks::kinds
+  /// The same if it was timed for `c` itself, so that it loads the links of `c`; null where another in the same place
+  /// of its node was asked for before, and nothing asked for `c` yet.
+  const std::vector<TimedPiece>* timed_for(Coordinate c) const;
 
   /// What a kind of block takes forward and backward, with what it recomputes, by the classes of kernels and the ranks
   /// that traffic inside the layer is among, each of which is alone.
@@ -135,6 +138,8 @@ class PieceTimes {
 
  private:
   bool is_other_kind(Coordinate c) const;
+  /// Ranks of one place have the same times.
+  std::uint32_t place_of(Coordinate c) const;
   /// Of a collective among ranks beside each other, whose groups `traffic` has.
   collectives::SharedTiming timing_of(const TensorCollective& collective, const LayerTraffic& traffic);
 
@@ -148,7 +153,11 @@ class PieceTimes {
   std::optional<OtherKind> other_;
   const HostCopies* copies_;
   bool has_traffic_;  ///< inside any block; without it all places in a node are one
-  std::map<std::uint32_t, std::vector<TimedPiece>> kinds_;
+  struct Timed {
+    topology::GpuId first;  ///< of the tensor group that was asked for
+    std::vector<TimedPiece> kinds;
+  };
+  std::map<std::uint32_t, Timed> timed_;  ///< by place_of
 };
 
 }  // namespace stepcast::schedules

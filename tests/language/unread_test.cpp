@@ -56,6 +56,51 @@ TEST(Unread, AKeyThatTheNodesBuilderDoesNotReadIsAnErrorToo) {
   EXPECT_EQ(with_settings({"cluster.node=dgx-a100-80gb", "cluster.node.nvlinks_per_gpu=6"}), "");
 }
 
+TEST(Unread, WhatBelongsToOneRoutingIsAnErrorWithAnother) {
+  EXPECT_EQ(with_cluster("{nodes: 2, fabric: {kind: fat-tree, seed: 3}}"),
+            "keys.yaml:1:52: cluster.fabric.seed: found '3' with routing adaptive, which hashes nothing; expected "
+            "routing hash or the key left out");
+  EXPECT_EQ(with_cluster("{nodes: 2, fabric: {base: fat-tree-ndr, spray_efficiency: 0.5}}"),
+            "keys.yaml:1:68: cluster.fabric.spray_efficiency: found '0.5' with routing adaptive, which sprays nothing; "
+            "expected routing spray or the key left out");
+  EXPECT_EQ(with_settings({"cluster.fabric.seed=4"}),
+            "--set cluster.fabric.seed=4: cluster.fabric.seed: found '4' with routing adaptive, which hashes nothing; "
+            "expected routing hash or the key left out");
+  EXPECT_EQ(with_cluster("{fabric: {kind: fat-tree, routing: hash, seed: 3}}"), "");
+  EXPECT_EQ(with_settings({"cluster.fabric=ethernet-ecmp", "cluster.fabric.seed=4"}), "");
+  EXPECT_EQ(with_settings({"cluster.fabric=fat-tree-eqds", "cluster.fabric.routing=hash"}), "")
+      << "another routing takes away what its base said to the first";
+}
+
+TEST(Unread, SprayingThatCannotBeSaysSoAtTheRouting) {
+  EXPECT_EQ(with_cluster("{nodes: 2, fabric: {kind: fat-tree, routing: spray}}"),
+            "keys.yaml:1:55: cluster.fabric.routing: found 'spray' without spray_efficiency, expected what sprayed "
+            "paths carry of what their links could beside it, as the fabric fat-tree-eqds states it");
+  EXPECT_EQ(with_cluster("{nodes: 2, fabric: {kind: torus, torus: 8x8, routing: spray}}"),
+            "keys.yaml:1:64: cluster.fabric.routing: found 'spray' with kind torus, which goes dimension by dimension "
+            "and leaves a packet no choice; expected adaptive or hash");
+}
+
+TEST(Unread, NodesThatNothingJoinsAreAnErrorAtWhatLeavesThemApart) {
+  EXPECT_EQ(with_cluster("{nodes: 2, fabric: {kind: torus, torus: 1x1}}"),
+            "keys.yaml:1:50: cluster.fabric.torus: found '1x1', which has a router for 1 of the 2 nodes, expected one "
+            "for each");
+  EXPECT_EQ(with_cluster("{nodes: 2, nics_per_node: 0}"),
+            "keys.yaml:1:36: cluster.nics_per_node: found '0' with 2 nodes, expected at least one network card to join "
+            "them");
+  EXPECT_THAT(
+      with_cluster("{nodes: 2, node: {base: dgx-a100-80gb, nics: 0}}"),
+      HasSubstr("cluster.nodes: found 2 nodes 'dgx-a100-80gb', which have no network cards; expected one node"));
+  EXPECT_EQ(with_cluster("{nodes: 1, nics_per_node: 0}"), "");
+  const std::string islands = "switches: [{name: a, nodes: 'n[0-1]'}, {name: b, nodes: 'n[2-3]'}]";
+  EXPECT_EQ(
+      with_cluster("{nodes: 4, fabric: {kind: graph, " + islands + "}}"),
+      "keys.yaml:1:53: cluster.fabric.switches: found no way from the node 'n1' to the node 'n2', expected cables "
+      "that join their switches");
+  EXPECT_EQ(with_cluster("{nodelist: 'n[2-3]', fabric: {kind: graph, " + islands + "}}"), "");
+  EXPECT_EQ(with_cluster("{nodes: 4, fabric: {kind: graph, " + islands + ", cables: [{from: b, to: a}]}}"), "");
+}
+
 TEST(Unread, AnotherKindTakesAwayWhatItsBaseSaidToTheFirst) {
   EXPECT_EQ(with_cluster("{fabric: {base: rail-fat-tree-ndr, kind: torus, torus: 8x8}}"), "");
   EXPECT_EQ(

@@ -12,6 +12,7 @@
 #include "sim/input_error.h"
 #include "tests/sanitized.h"
 #include "tests/schedules/scenarios.h"
+#include "topology/allocation.h"
 
 namespace stepcast::schedules {
 namespace {
@@ -91,6 +92,23 @@ TEST(Transfers, AreCountedBeforeTheyRun) {
   EXPECT_EQ(f.lowered->tasks, told.tasks);
   EXPECT_EQ(f.lowered->transfers, told.transfers);
   EXPECT_FALSE(forecast(s, kDefault).lowered);
+}
+
+TEST(Transfers, OfALaterStageAreCountedOnItsOwnLinks) {
+  // The first stage is inside one node, the second on two, of one card each.
+  Scenario s = small(16, 4);
+  s.cluster.node.nics = 1;
+  s.cluster.allocation = topology::resolve(topology::parse_allocation("node0:0-7,node1:0-3,node2:0-3"), 8, "");
+  s.parallelism = {.tensor = 8, .pipeline = 2};
+  const Forecast whole = forecast(s, kTransfers);
+  ASSERT_TRUE(whole.busiest_link);
+  EXPECT_FALSE(whole.busiest_link->name.starts_with("node 0 / ")) << whole.busiest_link->name;
+  for (const bool unfold : {false, true}) {
+    const Forecast usual = forecast(s, {.unfold = unfold, .advise = false});
+    ASSERT_TRUE(usual.busiest_link);
+    EXPECT_FALSE(usual.busiest_link->name.starts_with("node 0 / ")) << usual.busiest_link->name;
+    EXPECT_NEAR(usual.busiest_link->utilisation, whole.busiest_link->utilisation, 0.02) << unfold;
+  }
 }
 
 TEST(Transfers, OfARoundOfLocalStepsTakeWhatTheDefaultSays) {

@@ -1,0 +1,30 @@
+// Pass times by place: which ranks are timed, and on whose links.
+
+#include "schedules/pass_times/chunks.h"
+
+#include <gtest/gtest.h>
+
+#include "models/layers/model_blocks.h"
+#include "tests/schedules/scenarios.h"
+#include "tests/schedules/timed_alone.h"
+
+namespace stepcast::schedules {
+namespace {
+
+TEST(PieceTimes, OfRanksInLikePlacesAreTimedForTheFirst) {
+  Scenario s = round_numbers(24);
+  s.parallelism = {.tensor = 4, .pipeline = 3, .data = 2};
+  const Alone alone(s);
+  const Blocks model = blocks(s);
+  PieceTimes pieces(s, model, alone.ranks, alone.timer, true, false);
+  EXPECT_EQ(pieces.timed_for({}), nullptr) << "nobody has asked";
+  const auto& first = pieces.at({});
+  EXPECT_EQ(pieces.timed_for({}), &first);
+  EXPECT_EQ(&pieces.at({.stage = 1}), &first) << "as far into its node";
+  EXPECT_EQ(pieces.timed_for({.stage = 1}), nullptr);
+  EXPECT_NE(&pieces.at({.data = 1}), &first);
+  EXPECT_EQ(pieces.timed_for({.data = 1}), &pieces.at({.data = 1}));
+}
+
+}  // namespace
+}  // namespace stepcast::schedules
