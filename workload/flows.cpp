@@ -93,8 +93,8 @@ Timing timing_of(const Collective& c, const Machine& machine, const Flows::Condi
   return scaled(std::move(timing), part);
 }
 
-Timing joined(Timing first, const Timing& second, Communication::Order order) {
-  if (order == Communication::Order::passed_on) return passed_on(std::move(first), second);
+Timing joined(Timing first, const Timing& second, Communication::Order order, const topology::Cluster& cluster) {
+  if (order == Communication::Order::passed_on) return passed_on(std::move(first), second, cluster);
   const Time first_moves = first.duration - first.still, second_moves = second.duration - second.still;
   first.still = std::max(first.still, second.still);
   first.duration = first.still + first_moves + second_moves;
@@ -112,7 +112,7 @@ std::vector<Timing> timings_of(const Communication& communication, const Machine
     if (all.empty() || communication.order == Communication::Order::one_after_the_other)
       all.push_back(std::move(timing));
     else
-      all.back() = joined(std::move(all.back()), timing, communication.order);
+      all.back() = joined(std::move(all.back()), timing, communication.order, machine.cluster());
   }
   if (all.empty()) all.emplace_back();
   return all;

@@ -448,6 +448,8 @@ Timer::Timer(topology::Cluster cluster, Transport transport, bool folds_where_ex
 
 Timer::~Timer() = default;
 
+const topology::Cluster& Timer::cluster() const { return impl_->cluster; }
+
 std::size_t Timer::remembered_bytes() const {
   const std::lock_guard lock(impl_->mutex);
   return impl_->remembered_bytes + impl_->searches.bytes();

@@ -47,6 +47,8 @@ class Timer {
   Transfers transfers(Operation operation, Bytes bytes, std::span<const Group> concurrent, std::uint32_t group,
                       std::string_view algorithm = "auto", const Details& details = {}) const;
 
+  const topology::Cluster& cluster() const;
+
   /// About how many bytes of memory what is remembered takes.
   std::size_t remembered_bytes() const;
 

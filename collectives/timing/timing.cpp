@@ -1,6 +1,7 @@
 #include "collectives/timing/timing.h"
 
 #include <algorithm>
+#include <map>
 
 namespace stepcast::collectives {
 
@@ -15,10 +16,28 @@ Timing scaled(Timing timing, double factor) {
   return timing;
 }
 
-Timing passed_on(Timing first, const Timing& second) {
-  const Time moves = std::max(first.duration - first.still, second.duration - second.still);
-  first.duration = std::max(first.duration + second.latency, second.duration + first.latency);
-  first.interval = std::max(first.interval, second.interval);
+namespace {
+
+/// How long both occupy the one that they occupy longest of the links that both cross; 0 where no link is common.
+Time busiest_common(const Timing& a, const Timing& b, const topology::Cluster& cluster) {
+  std::map<topology::LinkId, double> of_a, of_both;
+  for (const Timing::Load& load : a.loads) of_a[load.link] += load.occupied;
+  for (const Timing::Load& load : b.loads)
+    if (const auto common = of_a.find(load.link); common != of_a.end() && common->second > 0 && load.occupied > 0)
+      of_both.try_emplace(load.link, common->second).first->second += load.occupied;
+  double most = 0;
+  for (const auto& [link, occupied] : of_both) most = std::max(most, occupied / cluster.link_bandwidth(link).value);
+  return from_seconds(most);
+}
+
+}  // namespace
+
+Timing passed_on(Timing first, const Timing& second, const topology::Cluster& cluster) {
+  const Time common = busiest_common(first, second, cluster);
+  const Time moves = std::max({first.duration - first.still, second.duration - second.still, common});
+  const Time of_common = common > Time{} ? common + std::max(first.still, second.still) : Time{};
+  first.duration = std::max({first.duration + second.latency, second.duration + first.latency, of_common});
+  first.interval = std::max({first.interval, second.interval, common});
   first.latency = first.latency + second.latency;
   first.still = first.duration - std::min(moves, first.duration);
   first.exact = first.exact && second.exact;

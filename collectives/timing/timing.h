@@ -43,7 +43,8 @@ using SharedTiming = std::shared_ptr<const Timing>;
 Timing scaled(Timing timing, double factor);
 
 /// Two collectives of which the second passes on what the first brings as it comes: the two stages of a pipeline, of
-/// which the slower one counts and the other's first part.
-Timing passed_on(Timing first, const Timing& second);
+/// which the slower one counts and the other's first part. A link that both cross is occupied for as long as both
+/// occupy it. `cluster`: whose links they are.
+Timing passed_on(Timing first, const Timing& second, const topology::Cluster& cluster);
 
 }  // namespace stepcast::collectives

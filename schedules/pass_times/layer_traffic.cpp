@@ -81,19 +81,20 @@ Bytes LayerTraffic::copies(const TensorCollective& c) const {
   return whole_bytes(static_cast<double>(c.bytes.value) * copies_share_);
 }
 
-SharedTiming LayerTraffic::made_of(const TensorCollective& c, const TimingOf& timing_of) const {
+SharedTiming LayerTraffic::made_of(const TensorCollective& c, const topology::Cluster& cluster,
+                                   const TimingOf& timing_of) const {
   const workload::Communication all = communication(c);
   const SharedTiming first = timing_of(all.collectives.front());
   if (!by_way_of_nodes(c) && scale_ == 1 && all.delay == Time{}) return first;
   collectives::Timing timing =
-      by_way_of_nodes(c) ? passed_on(*first, *timing_of(all.collectives.back())) : collectives::Timing(*first);
+      by_way_of_nodes(c) ? passed_on(*first, *timing_of(all.collectives.back()), cluster) : collectives::Timing(*first);
   timing = scaled(std::move(timing), scale_);
   for (Time* part : {&timing.duration, &timing.latency, &timing.still, &timing.interval}) *part = *part + all.delay;
   return std::make_shared<const collectives::Timing>(std::move(timing));
 }
 
 SharedTiming LayerTraffic::time(const TensorCollective& c, const collectives::Timer& timer, bool fold) const {
-  return made_of(c, [&](const workload::Collective& part) {
+  return made_of(c, timer.cluster(), [&](const workload::Collective& part) {
     collectives::Details details = part.details ? *part.details : collectives::Details{};
     const auto timed = [&]() -> const collectives::Timing& {
       return timer.time(part.operation, part.bytes, *part.groups, part.algorithm, fold, details);
@@ -109,13 +110,13 @@ SharedTiming LayerTraffic::time(const TensorCollective& c, const collectives::Ti
 }
 
 SharedTiming LayerTraffic::least_time(const TensorCollective& c, const collectives::Timer& timer) const {
-  return made_of(c, [&](const workload::Collective& part) {
+  return made_of(c, timer.cluster(), [&](const workload::Collective& part) {
     return std::make_shared<const collectives::Timing>(workload::least_timing(part, timer));
   });
 }
 
 SharedTiming LayerTraffic::bound(const TensorCollective& c, const collectives::Timer& timer) const {
-  return made_of(c, [&](const workload::Collective& part) {
+  return made_of(c, timer.cluster(), [&](const workload::Collective& part) {
     const collectives::Details details = part.details ? *part.details : collectives::Details{};
     const Time least = timer.least(part.operation, part.bytes, *part.groups, part.algorithm, details);
     collectives::Timing timing{};

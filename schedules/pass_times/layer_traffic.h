@@ -36,7 +36,8 @@ class LayerTraffic {
   Bytes copies(const TensorCollective& collective) const;
   /// Of what its parts take by `timing_of`.
   using TimingOf = std::function<collectives::SharedTiming(const workload::Collective&)>;
-  collectives::SharedTiming made_of(const TensorCollective& collective, const TimingOf& timing_of) const;
+  collectives::SharedTiming made_of(const TensorCollective& collective, const topology::Cluster& cluster,
+                                    const TimingOf& timing_of) const;
 
   std::map<Among, SharedGroups> groups_;
   /// Who sends how much to whom, where experts' loads differ.

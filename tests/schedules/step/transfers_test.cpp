@@ -234,5 +234,20 @@ TEST(Transfers, OfRandomPlansEndAndLoadNoLinkBeyondWhatItCarries) {
   EXPECT_LT(off[off.size() / 2], 0.01);
 }
 
+TEST(Transfers, BetweenExpertsOfAFewNodesMeetThoseInsideOnPcie) {
+  Scenario s = small(8, 2);
+  s.cluster.node.builder = "pcie";
+  s.cluster.node.gpus = 4;
+  s.cluster.node.nics = 1;
+  s.cluster.node.nvlinks_per_gpu = 0;
+  s.model.family = Family::moe;
+  s.model.experts = {.count = 8, .active = 2, .ffn = 8192};
+  s.parallelism = {.data = 8, .expert = 8};
+  s.data_parallel.overlap = false;
+  s.training.expert_load.node_limit = 2;
+  ASSERT_TRUE(check(s).empty()) << check(s).front().text;
+  EXPECT_NEAR(difference(s), 0, 0.01);
+}
+
 }  // namespace
 }  // namespace stepcast::schedules
