@@ -425,7 +425,8 @@ class Wirer {
       Bandwidth limit{std::numeric_limits<double>::infinity()};
       for (const Weighted& hop : loads_aside_[strand.loads]) {
         const std::uint32_t list = aside_[hop.what];
-        if (shared_[list] == Shared::split) limit = std::min(limit, capacity(links_[hop.what]) * (1 / used_[hop.what]));
+        if (sharing_[list] == Sharing::split)
+          limit = std::min(limit, capacity(links_[hop.what]) * (1 / used_[hop.what]));
         wiring.aside.push_back({list, i, hop.load, capacity(links_[hop.what]) / bandwidth_[hop.what]});
       }
       find_uses(strand, wiring);
@@ -464,7 +465,7 @@ class Wirer {
     for (std::uint32_t list = 0; list < lists.size(); ++list)
       if (lists[list].most > 1 + 1e-9) order.push_back(list);
     std::ranges::stable_sort(order, std::ranges::greater{}, [&](std::uint32_t list) { return lists[list].most; });
-    shared_.assign(lists.size(), Shared::never_full);
+    sharing_.assign(lists.size(), Sharing::never_full);
     aside_resource_.assign(lists.size(), kNone);
     std::vector<std::vector<double>> fuller;  // by resource: by strand
     for (const std::uint32_t list : order) {
@@ -474,12 +475,12 @@ class Wirer {
       };
       if (std::ranges::any_of(fuller, sooner)) continue;
       if (fuller.size() == kMostAside) {
-        shared_[list] = Shared::split;
+        sharing_[list] = Sharing::split;
         continue;
       }
       std::vector<double>& by_strand = fuller.emplace_back(strands_.size());
       for (const auto& [strand, load] : lists[list].loads) by_strand[strand] = load;
-      shared_[list] = Shared::as_resource;
+      sharing_[list] = Sharing::as_resource;
       aside_resource_[list] = static_cast<std::uint32_t>(wiring.capacity.size());
       wiring.capacity.push_back(lists[list].capacity);
       wiring.bandwidth.push_back(lists[list].capacity);
@@ -565,8 +566,8 @@ class Wirer {
   std::vector<std::uint64_t> signature_;  // by link: which connections' images load it how much, hashed
   std::vector<std::uint32_t> resource_;   // by link; kNone: none
   std::vector<std::uint32_t> aside_;      // by link: in Wiring::aside_links, of each the first link alone
-  enum class Shared : std::uint8_t { never_full, as_resource, split };
-  std::vector<Shared> shared_;                 // by list of Wiring::aside_links
+  enum class Sharing : std::uint8_t { never_full, as_resource, split };
+  std::vector<Sharing> sharing_;               // by list of Wiring::aside_links
   std::vector<std::uint32_t> aside_resource_;  // by list of Wiring::aside_links; kNone: none
 };
 

@@ -32,8 +32,8 @@ struct Wiring {
     double share = 1;  ///< of the link's bandwidth that collectives reach
   };
   /// Fabric links that like flows use unlike (some cross between pods, some do not; routes by hash): each flow is held
-  /// to the least share that any of them gets. Those that can be full first are resources without members, shared by the
-  /// flows that are active; links of the rest are split as if all were. Empty: folding is exact.
+  /// to the least share that any of them gets. Those that can be full first are resources without members, shared by
+  /// the flows that are active; links of the rest are split as if all were. Empty: folding is exact.
   std::vector<Aside> aside;
   std::vector<std::vector<topology::LinkId>> aside_links;  ///< those that all flows use alike together
 

@@ -58,7 +58,7 @@ template <class T, class From>
 Bare<T> bare(T (*)(const From&));
 
 /// A quantity of its own may be null; one inside an object is there where the object is.
-Json type_of(const ReportedQuantity& quantity, bool inside) {
+OrderedJson type_of(const ReportedQuantity& quantity, bool inside) {
   return std::visit(
       [&](const auto& how) -> OrderedJson {
         using Value = decltype(bare(how));
@@ -87,7 +87,7 @@ void put(OrderedJson& properties, const ReportedQuantity& quantity) {
 }
 
 /// An object with exactly these members, all of one type.
-Json object_of(const std::vector<std::string>& keys, const std::string& type, const std::string& description) {
+OrderedJson object_of(const std::vector<std::string>& keys, const std::string& type, const std::string& description) {
   OrderedJson properties = OrderedJson::object();
   for (const std::string& key : keys) properties[key] = {{"type", type}};
   return {{"type", "object"},
