@@ -63,8 +63,8 @@ endfunction()
 # namespaces must differ then. Files that repeat names of others in their folder are compiled apart from these, together;
 # those that repeat names of each other too are compiled alone. (So is app/report/figure.cpp: where it is inlined, g++ 12
 # sees a variant read that was not written.)
-set(compiled_apart "/app/commands/(flows|run|validate)" "/app/report/(machine_svg|page_template|schedule_diagram)")
-set(compiled_alone "/app/report/(figure|residuals_svg|steps_svg)" /collectives/algorithms/trees /schedules/checks/check_pipeline
+set(compiled_apart "/app/commands/(flows|run|validate)" "/app/report/(machine_svg|page_template)")
+set(compiled_alone "/app/report/(figure|residuals_svg|schedule_diagram|steps_svg)" /collectives/algorithms/trees /schedules/checks/check_pipeline
     /schedules/pipeline/pipelines/zero_bubble_v /sim/flow_network "/topology/builders/(mesh|nvswitch|pcie|torus)"
     "/topology/fabrics/(dragonfly_plus|rail_fat_tree|torus)")
 function(stepcast_unity target)
