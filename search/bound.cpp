@@ -306,7 +306,7 @@ Course course_of(const Passes& passes, const Plan& plan) {
 
 Time StepBound::of_kernels(const Scenario& s, SharedParts& parts) {
   if (layers_unbounded(s)) return {};
-  const auto nothing = std::make_shared<const collectives::Timing>();
+  auto nothing = std::make_shared<const collectives::Timing>();
   const TensorTimer no_time = [&](const TensorCollective&) { return nothing; };
   const std::shared_ptr<const Blocks> blocks = parts.model(s);
   std::vector<Time> of_kinds;
