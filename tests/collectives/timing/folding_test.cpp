@@ -139,7 +139,8 @@ TEST(Folding, OnAFabricThatBlocksIsNearTheWhole) {
       }
     }
   }
-  // Half of all bytes of PAT go to the next rank, which seldom is on another leaf. It is simulated whole over 1,024 ranks.
+  // Half of all bytes of PAT go to the next rank, which seldom is on another leaf. It is simulated whole over 1,024
+  // ranks.
   Timer whole(blocking(1024, 4), transport), folded(blocking(1040, 4), transport);
   const auto seconds = [](Timer& timer, std::uint32_t ranks) {
     return to_seconds(one(timer, Operation::all_gather, {std::int64_t{ranks} << 18}, gpus(ranks), "pat").duration);
