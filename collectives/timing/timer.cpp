@@ -31,6 +31,8 @@ namespace {
 /// and are folded even so. Of trees, which have no more than log2 P transfers a rank, more are.
 constexpr std::size_t kMostWhole = 128, kMostWholeOfTrees = 1024;
 
+std::size_t most_whole(const Algorithm& algorithm) { return algorithm.tree ? kMostWholeOfTrees : kMostWhole; }
+
 /// Weights stand in the request as elements, of which the busiest sender has all: Request::resized scales them.
 void add(const Details& details, Request& request) {
   request.servers = details.servers;
@@ -265,14 +267,14 @@ struct Timer::Impl {
     Details all = q.details;
     all.own = 0;
     if (q.fold || folds_where_exact) {
-      const std::size_t ranks = q.concurrent.empty() ? 0 : q.concurrent.size() * q.concurrent.front().size();
       const Timing& folded = timed(q.operation, q.bytes, q.concurrent, q.algorithm, true, all);
       const bool stand_for_own = q.details.own == 0 || folded.alike();  // else some of the groups end before the others
-      if (!(folded.exact && stand_for_own) && ranks > kMostWhole && ranks <= kMostWholeOfTrees &&
-          algorithm(folded.algorithm).tree)
-        return timed(q.operation, q.bytes, q.concurrent, folded.algorithm + "/" + folded.protocol, false, q.details);
-      if ((folded.exact && stand_for_own) || ranks == 0 || ranks > kMostWhole)
+      const std::size_t ranks = q.concurrent.size() * q.concurrent.front().size();
+      if ((folded.exact && stand_for_own) || ranks > most_whole(algorithm(folded.algorithm)))
         return q.details.own == 0 ? folded : timed(q.operation, q.bytes, q.concurrent, q.algorithm, true, q.details);
+      // Over more ranks than all algorithms are simulated whole, the one that is fastest folded is.
+      if (ranks > kMostWhole)
+        return timed(q.operation, q.bytes, q.concurrent, folded.algorithm + "/" + folded.protocol, false, q.details);
     }
     return timed(q.operation, q.bytes, q.concurrent, q.algorithm, false, q.details);
   }
@@ -392,20 +394,25 @@ struct Timer::Impl {
   Time least(const TimerQuestion& q, const Members& groups, bool fold) {
     const PreparedWays all = ways(q.operation, q.bytes, groups, q.algorithm, fold, q.details, number_of(groups));
     if (all.able.empty()) return {};
-    // Else all of them may be simulated whole.
-    const bool small = groups.size() * groups.front().size() <= kMostWhole;
-    if (fold && small && !all.exact()) return least(q, groups, false);
-    std::optional<Time> least;
-    const auto see = [&](const Prospect& prospect) {
-      const Time time = lower_bound(prospect, q.bytes);
-      if (!least || time < *least) least = time;
-    };
+    // Else some or all of them may be simulated whole.
+    const std::size_t ranks = groups.size() * groups.front().size();
+    const bool may_be_whole = fold && !all.exact();
+    if (may_be_whole && ranks <= kMostWhole) return least(q, groups, false);
+    std::optional<Time> least_of_all;
+    const auto see = [&](Time time) { least_of_all = std::min(time, least_of_all.value_or(time)); };
     for (std::size_t i = 0; i < all.able.size(); ++i) {
-      see(all.prospects[i]);
+      const Algorithm& each = *all.able[i];
+      if (may_be_whole && ranks <= most_whole(each)) {
+        TimerQuestion of_it = q;
+        of_it.algorithm = each.name;
+        see(least(of_it, groups, false));
+        continue;
+      }
+      see(lower_bound(all.prospects[i], q.bytes));
       for (const Proto proto : all.others)
-        if (!by_simple(*all.able[i])) see(all.by(proto, i, transport));
+        if (!by_simple(each)) see(lower_bound(all.by(proto, i, transport), q.bytes));
     }
-    return *least;
+    return *least_of_all;
   }
 
   Transfers transfers(Operation operation, Bytes bytes, const Members& groups, std::uint32_t group,

@@ -336,6 +336,29 @@ TEST(Timer, LeastIsNoMoreThanTheTimeOfAnyCollective) {
   EXPECT_GT(told / count, 0.7);
 }
 
+// Over so many ranks trees are simulated whole where folding is not exact, the others folded.
+TEST(Timer, LeastIsNoMoreThanTheTimeOverManyRanksWhoseWaysAreUnlike) {
+  const Transport transport{.network_step = microseconds(7)};
+  for (const char* routing : {"adaptive", "hash"})
+    for (const std::string_view name : {"auto", "pat", "double-binary-tree", "ring"})
+      for (const Operation operation : {Operation::all_reduce, Operation::all_gather, Operation::reduce_scatter})
+        for (const std::int64_t bytes : {0LL, 160LL << 10, 160LL << 20}) {
+          if (name != "auto" && !algorithm(name).supports({.operation = operation, .ranks = 160, .nodes = 160}))
+            continue;
+          SCOPED_TRACE(std::string(routing) + " " + std::string(name) + " " +
+                       std::string(collectives::name(operation)) + " " + std::to_string(bytes));
+          Timer timer(build({.nodes = 160,
+                             .gpus = 1,
+                             .fabric = "rail-fat-tree",
+                             .radix = 40,
+                             .routing = routing,
+                             .oversubscription = 2}),
+                      transport);
+          const std::vector<Group> all{gpus(160)};
+          EXPECT_LE(timer.least(operation, {bytes}, all, name), timer.time(operation, {bytes}, all, name).duration);
+        }
+}
+
 TEST(Timer, RemembersExactlyWhatItWouldWorkOutAgain) {
   const topology::Cluster cluster = build({.nodes = 3, .gpus = 4});
   const Transport transport{.nvlink_step = microseconds(2), .network_step = microseconds(12)};
