@@ -19,7 +19,10 @@
 #include "schedules/plan/plan.h"
 #include "search/bound.h"
 #include "search/costs.h"
+#include "search/given_cuts.h"
 #include "search/layer_cuts.h"
+#include "search/other_settings.h"
+#include "search/refused_pipelines.h"
 #include "sim/input_error.h"
 
 namespace stepcast::search {
@@ -41,16 +44,6 @@ struct Score {
   std::uint64_t place = 0;  ///< in the space
   auto operator<=>(const Score&) const = default;
 };
-
-/// The values of the axes that plans of one shared setting do not share.
-using OtherSettings = std::array<std::int32_t, kAxes - kSharedAxes>;
-
-OtherSettings others_of(const Settings& settings) {
-  OtherSettings others{};
-  for (std::size_t axis = kSharedAxes; axis < kAxes; ++axis)
-    others[axis - kSharedAxes] = static_cast<std::int32_t>(settings[axis]);
-  return others;
-}
 
 /// What an Open stands for, and what it is bounded by: all plans of a layout, by their kernels, or by all that their
 /// layers take; one of them that fits, by its passes, or by all that is known (nothing where the search is exhaustive).
@@ -88,80 +81,6 @@ struct Screened {
 bool misses_less(const std::optional<Refused>& a, const std::optional<Refused>& b) {
   return a && (!b || std::tie(a->missing, a->settings) < std::tie(b->missing, b->settings));
 }
-
-/// Plans whose layers are as the scenario has them, each right before the same plan with layers cut by what they take.
-class GivenCuts {
- public:
-  void add(const Settings& settings, const schedules::Plan& plan) {
-    last_ = settings;
-    chunks_ = plan.staged.chunks;
-    fits_ = !plan.out_of_memory;
-  }
-
-  /// Whether a plan is the one before. Plans that do not fit may have another cut than those that do.
-  bool has(const Settings& settings, const schedules::Plan& plan) {
-    const bool same_cut = is_beside_last(settings) && std::ranges::equal(chunks_, plan.staged.chunks, same);
-    if (same_cut && goes_by_time(settings)) known_.insert(without_memory(settings));
-    return same_cut;
-  }
-  /// The same where that is known without the plan.
-  bool surely_has(const Settings& settings) const {
-    return is_beside_last(settings) && goes_by_time(settings) && known_.contains(without_memory(settings));
-  }
-
- private:
-  using Ranges = std::vector<schedules::BlockRange>;
-
-  static bool same(const Ranges& a, const Ranges& b) {
-    return std::ranges::equal(a, b, [](const schedules::BlockRange& c, const schedules::BlockRange& d) {
-      return c.first == d.first && c.count == d.count;
-    });
-  }
-  bool is_beside_last(Settings settings) const {
-    static const std::size_t layers = axis_named("", "parallelism.layers_per_stage");
-    settings[layers] = static_cast<std::int64_t>(LayersPerStage::given);
-    return settings == last_;
-  }
-  /// Whether memory has no say in the cut (LayerCuts::cut), if it is the one before.
-  bool goes_by_time(const Settings& settings) const {
-    static const std::size_t virtual_stages = axis_named("", "pipeline.virtual_stages");
-    return fits_ || settings[virtual_stages] > 1;
-  }
-  /// What such a cut depends on.
-  static OtherSettings without_memory(const Settings& settings) {
-    static const std::size_t zero = axis_named("", "data_parallel.zero") - kSharedAxes;
-    OtherSettings others = others_of(settings);
-    others[zero] = others[zero] == 3;
-    return others;
-  }
-
-  Settings last_{};
-  std::vector<Ranges> chunks_;
-  bool fits_ = false;
-  std::set<OtherSettings> known_;
-};
-
-/// Pipelines that the checks refuse, whatever the data-parallel state is.
-class RefusedPipelines {
- public:
-  bool have(const Settings& settings) const { return !all_.empty() && all_.contains(without_state(settings)); }
-  void add(const Settings& settings, const std::vector<schedules::Problem>& problems) {
-    const auto is_of_pipeline = [](const schedules::Problem& problem) {
-      return problem.key == "pipeline.schedule" || problem.key == "pipeline.virtual_stages" ||
-             problem.key == "parallelism.pipeline" || problem.key == "parallelism.layers_per_stage";
-    };
-    if (std::ranges::any_of(problems, is_of_pipeline)) all_.insert(without_state(settings));
-  }
-
- private:
-  static OtherSettings without_state(const Settings& settings) {
-    static const std::size_t zero = axis_named("", "data_parallel.zero") - kSharedAxes;
-    OtherSettings others = others_of(settings);
-    others[zero] = 0;
-    return others;
-  }
-  std::set<OtherSettings> all_;
-};
 
 Bytes peak_memory(const schedules::Plan& plan) {
   Bytes most{};
@@ -301,7 +220,7 @@ class Search {
       plan.parallelism = start.parallelism;
       plan.pipeline = start.pipeline;
       plan.data_parallel = start.data_parallel;
-      for (std::size_t axis = kSharedAxes; axis < kAxes; ++axis) axes()[axis].set(plan, settings[axis]);
+      set_others(plan, settings);
       if (const std::vector<schedules::Problem> problems = schedules::check_schedule(plan); !problems.empty()) {
         if (problem.empty()) problem = problems.front().key + ": " + problems.front().text;
         refused_pipelines.add(settings, problems);
@@ -390,9 +309,9 @@ class Search {
     return out;
   }
 
-  Settings settings_of(const Open& open) const {
-    Settings settings = shared_[open.shared];
-    for (std::size_t axis = kSharedAxes; axis < kAxes; ++axis) settings[axis] = open.others[axis - kSharedAxes];
+  Settings settings_of(std::uint32_t shared, const OtherSettings& others) const {
+    Settings settings = shared_[shared];
+    for (std::size_t axis = kSharedAxes; axis < kAxes; ++axis) settings[axis] = others[axis - kSharedAxes];
     return settings;
   }
 
@@ -520,7 +439,7 @@ class Search {
     std::optional<Time> least;
     for (const OtherSettings& others : outlines_[layout.shared].unlike) {
       plan = start;
-      for (std::size_t axis = kSharedAxes; axis < kAxes; ++axis) axes()[axis].set(plan, others[axis - kSharedAxes]);
+      set_others(plan, settings_of(layout.shared, others));
       const Time bound = bounded([&] { return StepBound::of_layers(plan, *machines_.of(machine_of(plan)), parts); });
       least = std::min(bound, least.value_or(bound));
     }
@@ -530,7 +449,7 @@ class Search {
   }
 
   void refine(Open& open) const {
-    const Settings settings = settings_of(open);
+    const Settings settings = settings_of(open.shared, open.others);
     try {
       const Scenario plan = plan_of(space_, settings, machines_);
       StepBound bound(machines_.of(machine_of(plan)));
@@ -546,7 +465,7 @@ class Search {
     std::vector<std::optional<Found>> found(taken.size());
     std::vector<char> left(taken.size(), 0);
     calibrate::in_parallel(taken.size(), [&](std::size_t i) {
-      const Settings settings = settings_of(taken[i]);
+      const Settings settings = settings_of(taken[i].shared, taken[i].others);
       left[i] = is_stopped();
       if (left[i] != 0) return;
       try {

@@ -109,6 +109,10 @@ void set_shared(Scenario& plan, const Settings& settings) {
   plan.parallelism.data = static_cast<std::uint32_t>(plan.cluster.gpus / ranks_of_a_sample(plan));
 }
 
+void set_others(Scenario& plan, const Settings& settings) {
+  for (std::size_t axis = kSharedAxes; axis < kAxes; ++axis) axes()[axis].set(plan, settings[axis]);
+}
+
 void each_plan(const Space& space, const Settings& shared, const std::function<void(const Settings&)>& visit) {
   static const std::size_t schedule = axis_named("", "pipeline.schedule"),
                            virtual_stages = axis_named("", "pipeline.virtual_stages"),
@@ -159,7 +163,7 @@ bool is_balanced(const Settings& settings) {
 Scenario plan_of(const Space& space, const Settings& settings, workload::Machines& machines) {
   Scenario plan = space.start;
   set_shared(plan, settings);
-  for (std::size_t axis = kSharedAxes; axis < kAxes; ++axis) axes()[axis].set(plan, settings[axis]);
+  set_others(plan, settings);
   if (!is_balanced(settings) || !schedules::check(plan).empty()) return plan;
   LayerTimes times(machines.of(machine_of(plan)));
   LayerCuts(times).cut(plan, machines);

@@ -36,6 +36,9 @@ std::vector<Settings> shared_settings(const Space& space);
 /// is left.
 void set_shared(schedules::Scenario& plan, const Settings& settings);
 
+/// The same with the values of the other axes, of a plan whose shared ones are set.
+void set_others(schedules::Scenario& plan, const Settings& settings);
+
 /// Calls `visit` with each combination of the other axes' values. Of an axis that says nothing beside the others'
 /// values the first value alone is tried: of virtual stages on one stage, say.
 void each_plan(const Space& space, const Settings& shared, const std::function<void(const Settings&)>& visit);

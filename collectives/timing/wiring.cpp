@@ -12,6 +12,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "collectives/timing/aside_links.h"
 #include "collectives/timing/like_nodes.h"
 #include "collectives/timing/link_slots.h"
 #include "collectives/timing/paths.h"
@@ -31,9 +32,6 @@ constexpr std::uint32_t kNone = 0xffffffffu;
 /// kinds of nodes ways are known, and one is looked up in a tenth of that.
 constexpr double kMostConnections = 0x1p20;
 constexpr double kMostWays = 0x1p28;
-
-/// So many lists of links that like flows use unlike are shared by the flows that are active.
-constexpr std::size_t kMostAside = 32;
 
 /// Fewer ways than these are found sooner than it is told which of them are alike.
 constexpr double kFewWays = 2048;
@@ -425,8 +423,7 @@ class Wirer {
       Bandwidth limit{std::numeric_limits<double>::infinity()};
       for (const Weighted& hop : loads_aside_[strand.loads]) {
         const std::uint32_t list = aside_[hop.what];
-        if (sharing_[list] == Sharing::split)
-          limit = std::min(limit, capacity(links_[hop.what]) * (1 / used_[hop.what]));
+        if (is_split_[list]) limit = std::min(limit, capacity(links_[hop.what]) * (1 / used_[hop.what]));
         wiring.aside.push_back({list, i, hop.load, capacity(links_[hop.what]) / bandwidth_[hop.what]});
       }
       find_uses(strand, wiring);
@@ -439,53 +436,31 @@ class Wirer {
   }
 
   /// Links that like flows use unlike are shared as if all of a stand-in's images went at its rate: the flows that are
-  /// active together share each list of links, and none is faster than the image that has least of it. Lists that
-  /// cannot be full, or no sooner than another, are left out. Of what is left the most loaded are resources; links of
-  /// the others are split among all flows, active or not.
+  /// active together share each list of links, and none is faster than the image that has least of it. A list that is
+  /// shared is a resource.
   void share_aside(Wiring& wiring) {
-    struct AsideList {
-      Bandwidth capacity{};
-      double most = 0;                                      // of its capacity, every strand by itself
-      std::vector<std::pair<std::uint32_t, double>> loads;  // by strand: of its capacity for a byte a second
-    };
-    std::vector<AsideList> lists(wiring.aside_links.size());
+    std::vector<AsideLinks> lists(wiring.aside_links.size());
     for (std::uint32_t i = 0; i < strands_.size(); ++i) {
       find_uses(strands_[i], wiring);
       double alone = std::numeric_limits<double>::infinity();
       for (const sim::Use& use : uses_)
         alone = std::min(alone, wiring.capacity[sim::index(use.resource)].value / use.load);
       for (const Weighted& hop : loads_aside_[strands_[i].loads]) {
-        AsideList& list = lists[aside_[hop.what]];
+        AsideLinks& list = lists[aside_[hop.what]];
         list.capacity = capacity(links_[hop.what]);
-        list.loads.emplace_back(i, hop.load / list.capacity.value);
-        list.most += alone * hop.load / list.capacity.value;
+        list.add(i, hop.load, alone);
       }
     }
-    std::vector<std::uint32_t> order;
-    for (std::uint32_t list = 0; list < lists.size(); ++list)
-      if (lists[list].most > 1 + 1e-9) order.push_back(list);
-    std::ranges::stable_sort(order, std::ranges::greater{}, [&](std::uint32_t list) { return lists[list].most; });
-    sharing_.assign(lists.size(), Sharing::never_full);
+    const AsideSharing sharing = share(lists, strands_.size());
     aside_resource_.assign(lists.size(), kNone);
-    std::vector<std::vector<double>> fuller;  // by resource: by strand
-    for (const std::uint32_t list : order) {
-      const auto sooner = [&](const std::vector<double>& by_strand) {
-        return std::ranges::all_of(lists[list].loads,
-                                   [&](const auto& load) { return by_strand[load.first] >= load.second; });
-      };
-      if (std::ranges::any_of(fuller, sooner)) continue;
-      if (fuller.size() == kMostAside) {
-        sharing_[list] = Sharing::split;
-        continue;
-      }
-      std::vector<double>& by_strand = fuller.emplace_back(strands_.size());
-      for (const auto& [strand, load] : lists[list].loads) by_strand[strand] = load;
-      sharing_[list] = Sharing::as_resource;
+    for (const std::uint32_t list : sharing.shared) {
       aside_resource_[list] = static_cast<std::uint32_t>(wiring.capacity.size());
       wiring.capacity.push_back(lists[list].capacity);
       wiring.bandwidth.push_back(lists[list].capacity);
       wiring.members.emplace_back();  // which wiring.aside tells the loads of
     }
+    is_split_.assign(lists.size(), false);
+    for (const std::uint32_t list : sharing.split) is_split_[list] = true;
   }
 
   /// uses_: how much each resource is loaded for a byte that the strand moves.
@@ -560,14 +535,13 @@ class Wirer {
   LinkSlots slots_;                                    // of links that were met
   const std::vector<LinkId>& links_ = slots_.links();  // by slot, as all below
   std::vector<Bandwidth> bandwidth_;
-  std::vector<std::uint32_t> class_;      // by link: union-find of links that stand for each other
-  std::vector<double> used_;              // by link: loads of all flows
-  std::vector<double> load_;              // by link: of the images of the strand at hand, in the fabric
-  std::vector<std::uint64_t> signature_;  // by link: which connections' images load it how much, hashed
-  std::vector<std::uint32_t> resource_;   // by link; kNone: none
-  std::vector<std::uint32_t> aside_;      // by link: in Wiring::aside_links, of each the first link alone
-  enum class Sharing : std::uint8_t { never_full, as_resource, split };
-  std::vector<Sharing> sharing_;               // by list of Wiring::aside_links
+  std::vector<std::uint32_t> class_;           // by link: union-find of links that stand for each other
+  std::vector<double> used_;                   // by link: loads of all flows
+  std::vector<double> load_;                   // by link: of the images of the strand at hand, in the fabric
+  std::vector<std::uint64_t> signature_;       // by link: which connections' images load it how much, hashed
+  std::vector<std::uint32_t> resource_;        // by link; kNone: none
+  std::vector<std::uint32_t> aside_;           // by link: in Wiring::aside_links, of each the first link alone
+  std::vector<bool> is_split_;                 // by list of Wiring::aside_links
   std::vector<std::uint32_t> aside_resource_;  // by list of Wiring::aside_links; kNone: none
 };
 

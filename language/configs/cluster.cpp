@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <numeric>
 #include <optional>
 #include <set>
 #include <unordered_map>
@@ -119,24 +118,15 @@ topology::FabricSpec read_fabric(const Value& v, JoinedNodes joined) {
 /// The first two neighbours among the job's nodes that no cables of a listed fabric join, by their places in it.
 std::optional<std::pair<std::uint32_t, std::uint32_t>> apart(const topology::WrittenGraph& graph,
                                                              const schedules::ClusterSpec& cluster) {
-  std::vector<std::uint32_t> island(graph.switches.size());  // of each switch: the lowest switch that cables lead to
-  std::iota(island.begin(), island.end(), 0u);
-  const auto of = [&](std::uint32_t at) {
-    while (island[at] != at) at = island[at] = island[island[at]];
-    return at;
-  };
-  for (const topology::WrittenGraph::Cables& pair : graph.cables) {
-    const std::uint32_t a = of(pair.a), b = of(pair.b);
-    island[std::max(a, b)] = std::min(a, b);
-  }
-  std::vector<std::set<std::uint32_t>> islands(graph.nodes.size());  // that each node has a network card on
-  for (const topology::WrittenGraph::Plug& plug : graph.plugs) islands[plug.node].insert(of(plug.at));
+  const std::vector<std::uint32_t> parts = topology::connected_parts(graph);
+  std::vector<std::set<std::uint32_t>> reached(graph.nodes.size());  // parts that each node has a network card on
+  for (const topology::WrittenGraph::Plug& plug : graph.plugs) reached[plug.node].insert(parts[plug.at]);
   const std::uint32_t nodes = schedules::nodes_in_use(cluster);
   const auto node = [&](std::uint32_t i) { return cluster.allocation ? cluster.allocation->nodes[i].node : i; };
   for (std::uint32_t i = 1; i < nodes; ++i) {
     const std::uint32_t a = node(i - 1), b = node(i);
-    if (a >= islands.size() || b >= islands.size()) continue;  // the fabric says so itself
-    if (std::ranges::none_of(islands[a], [&](std::uint32_t each) { return islands[b].contains(each); }))
+    if (a >= reached.size() || b >= reached.size()) continue;  // the fabric says so itself
+    if (std::ranges::none_of(reached[a], [&](std::uint32_t each) { return reached[b].contains(each); }))
       return std::pair(a, b);
   }
   return std::nullopt;

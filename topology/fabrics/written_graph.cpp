@@ -1,5 +1,7 @@
 #include "topology/fabrics/written_graph.h"
 
+#include <boost/graph/adjacency_list.hpp>
+#include <boost/graph/connected_components.hpp>
 #include <charconv>
 #include <string_view>
 #include <unordered_map>
@@ -98,6 +100,14 @@ WrittenGraph read_written_graph(const FabricSpec& spec) {
     }
   }
   return graph;
+}
+
+std::vector<std::uint32_t> connected_parts(const WrittenGraph& graph) {
+  boost::adjacency_list<boost::vecS, boost::vecS, boost::undirectedS> switches(graph.switches.size());
+  for (const WrittenGraph::Cables& pair : graph.cables) boost::add_edge(pair.a, pair.b, switches);
+  std::vector<std::uint32_t> parts(graph.switches.size());
+  boost::connected_components(switches, parts.data());
+  return parts;
 }
 
 }  // namespace stepcast::topology

@@ -30,4 +30,8 @@ struct WrittenGraph {
 /// KEY is one such as "switches[2].nodes".
 WrittenGraph read_written_graph(const FabricSpec& spec);
 
+/// Of each switch the number of the part of the graph that it is in: two of one part have cables between them, directly
+/// or by way of others.
+std::vector<std::uint32_t> connected_parts(const WrittenGraph& graph);
+
 }  // namespace stepcast::topology
