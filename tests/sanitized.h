@@ -1,5 +1,7 @@
 #pragma once
 
+#include <gtest/gtest.h>
+
 // gcc 12 says so with macros, clang 14 with features.
 #if defined(__SANITIZE_ADDRESS__)
 #define STEPCAST_ADDRESS_SANITIZER 1
@@ -21,3 +23,8 @@ inline constexpr bool kSanitized = false;
 #endif
 
 }  // namespace stepcast::test
+
+/// At the beginning of a long test that goes the same ways through the code as others: with sanitizers it is skipped.
+#define LEFT_TO_RELEASE()         \
+  if (stepcast::test::kSanitized) \
+  GTEST_SKIP() << "long, and nothing of memory that others do not do: checked in release"

@@ -13,6 +13,7 @@
 #include "tests/app/program.h"
 #include "tests/app/schema.h"
 #include "tests/calibrate/planted.h"
+#include "tests/sanitized.h"
 
 namespace stepcast::app {
 namespace {
@@ -114,6 +115,7 @@ TEST_F(Calibrate, JsonAndCsvHoldEveryRow) {
 }
 
 TEST_F(Calibrate, FitsCollectivesWhereItIsToldHowTheGpusAreJoined) {
+  LEFT_TO_RELEASE();
   const Outcome timed = run_program(
       "collective --node dgx-h200 --software nccl-h100 --op all_reduce --algorithm ring --sizes 8B:1GiB --format csv "
       "--set transport.nvlink_efficiency=0.8");

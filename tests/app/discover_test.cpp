@@ -13,6 +13,7 @@
 #include "tests/app/program.h"
 #include "tests/app/schema.h"
 #include "tests/language/fixtures.h"
+#include "tests/sanitized.h"
 
 namespace stepcast::app {
 namespace {
@@ -36,6 +37,7 @@ TEST(List, NamesEveryKindWithItsCount) {
 }
 
 TEST(List, SaysSomethingUsefulOfEveryNameInEveryFormat) {
+  LEFT_TO_RELEASE();
   language::Library library = language::configs();
   for (const CatalogueKind& kind : catalogue()) {
     const std::string list = "list " + std::string(kind.name);
@@ -81,6 +83,7 @@ TEST(List, AnUnknownKindGetsAllOfThem) {
 TEST(List, OfAKindWithoutNamesSaysSo) { EXPECT_TRUE(run_program("list profiles").out.starts_with("none; ")); }
 
 TEST(Show, TellsEveryKeyOfEveryFileWithItsPlaceAndItsSource) {
+  LEFT_TO_RELEASE();
   language::Library library = language::configs();
   for (const CatalogueKind& kind : catalogue()) {
     std::string words = "show --format json";

@@ -140,6 +140,7 @@ imperfections: {jitter: 0.1}
 // Nothing runs beside a pass, but each tensor rank gathers its parameters with data ranks of its own, by ways that take
 // unlike times: all of a tensor group wait for the slowest in every layer.
 TEST(EveryTransfer, TensorRanksThatGatherInUnlikeTimesWaitForEachOtherInEveryLayer) {
+  LEFT_TO_RELEASE();
   const std::string file = testing::TempDir() + "unlike-gathers.yaml";
   for (const char* const plan : {R"(
 cluster: {node: dgx-h100, fabric: {base: fat-tree-hdr, radix: 5, oversubscription: 4}, nics_per_node: 1, gpus: 64}
@@ -165,6 +166,7 @@ data_parallel: {zero: 3, overlap: false}
 // Context rings whose ways are hashed take unlike times, and ranks of several of them share a tensor group. So all wait
 // for the slowest ring in every layer of every pass, beside which nothing runs in most.
 TEST(EveryTransfer, TensorRanksOfUnlikeContextRingsWaitForEachOtherInEveryPass) {
+  LEFT_TO_RELEASE();
   const std::string file = testing::TempDir() + "unlike-rings.yaml";
   for (const char* const overlap : {"true", "false"}) {
     std::ofstream(file) << R"(

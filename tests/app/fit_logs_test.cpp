@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "tests/app/program.h"
+#include "tests/sanitized.h"
 
 namespace stepcast::app {
 namespace {
@@ -61,6 +62,7 @@ class FitLogs : public testing::Test {
 constexpr const char* kMachine = " --node dgx-a100-80gb --gpus 4 --software nccl-a100";
 
 TEST_F(FitLogs, FindsWhatMadeTheLog) {
+  LEFT_TO_RELEASE();
   const std::string settings = "--set transport.nvlink_efficiency=0.8 --set transport.ll128.launch=14us";
   const Outcome fitted = run_program("fit " + log("run.log", settings) + kMachine);
   ASSERT_EQ(fitted.status, 0) << fitted.err;

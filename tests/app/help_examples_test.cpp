@@ -8,11 +8,13 @@
 #include "app/command.h"
 #include "app/options.h"
 #include "tests/app/program.h"
+#include "tests/sanitized.h"
 
 namespace stepcast::app {
 namespace {
 
 TEST(HelpExamples, EachCommandHasTwoWithOptionsThatItHas) {
+  LEFT_TO_RELEASE();
   for (const Command* command : commands()) {
     if (command->hidden) continue;
     const std::string name(command->name);

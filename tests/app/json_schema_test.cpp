@@ -14,6 +14,7 @@
 
 #include "language/core/yaml.h"
 #include "tests/app/program.h"
+#include "tests/sanitized.h"
 
 namespace stepcast::app {
 namespace {
@@ -107,6 +108,7 @@ TEST(JsonSchema, IsNamedInTheFirstLineOfEveryScenario) {
 }
 
 TEST(JsonSchema, TakesEveryScenarioAndEveryFileOfConfigs) {
+  LEFT_TO_RELEASE();
   NEEDS_A_VALIDATOR();
   json scenarios;
   for (const fs::path& file : yaml_files(kRoot / "scenarios")) scenarios[file] = as_json(read_text(file));

@@ -3,6 +3,7 @@
 #include <fstream>
 
 #include "tests/app/program.h"
+#include "tests/sanitized.h"
 
 namespace stepcast::app {
 namespace {
@@ -24,6 +25,7 @@ TEST(Moved, SaysOldBesideNewForWhatMovedAndNothingElse) {
 }
 
 TEST(Moved, ReadsJsonTooAndSaysWhatIsNoSuchFile) {
+  LEFT_TO_RELEASE();
   const std::string old = testing::TempDir() + "moved-old.json";
   ASSERT_EQ(run_program(kTable + "--format json --output '" + old + "'").status, 0);
   EXPECT_EQ(run_program(kTable + "--against '" + old + "'").out, "0 of 9 predictions moved\n");

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/app/program.h"
+#include "tests/sanitized.h"
 
 namespace stepcast::app {
 namespace {
@@ -35,6 +36,7 @@ class OwnFiles : public testing::Test {
 
 /// Writes each example of the page into the file that its first line names; how many there are.
 TEST_F(OwnFiles, ThoseOfTheDocumentationRun) {
+  LEFT_TO_RELEASE();
   const std::string page = read_text(STEPCAST_SOURCE_DIR "/docs/own-files.md"), fence = "```yaml\n# ";
   int examples = 0;
   for (std::size_t at = page.find(fence); at != std::string::npos; at = page.find(fence, at + 1), ++examples) {

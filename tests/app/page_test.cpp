@@ -16,6 +16,7 @@
 #include "app/report/stretch_rows.h"
 #include "sim/input_error.h"
 #include "tests/app/program.h"
+#include "tests/sanitized.h"
 
 namespace stepcast::app {
 namespace {
@@ -75,6 +76,7 @@ TEST_F(Page, IsTheSameOnAnyThreads) {
 }
 
 TEST_F(Page, StaysBelowFiveMegabytesForThousandsOfGpus) {
+  LEFT_TO_RELEASE();
   const Outcome outcome = run_program("run scenarios/gpt-1t-3072.yaml --report " + file("large.html"));
   ASSERT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_LT(std::filesystem::file_size(file("large.html")), 5'000'000u);
@@ -108,6 +110,7 @@ TEST_F(Page, HasSeveralResults) {
 }
 
 TEST_F(Page, OfADifferenceHasBothSidesWithAllThatIsDrawn) {
+  LEFT_TO_RELEASE();
   const Outcome outcome = run_program("diff scenarios/quickstart.yaml --set-b recompute=full --format json --output " +
                                       file("diff.json") + " --report " + file("diff.html"));
   ASSERT_EQ(outcome.status, 0) << outcome.err;

@@ -11,6 +11,7 @@
 
 #include "tests/app/program.h"
 #include "tests/app/schema.h"
+#include "tests/sanitized.h"
 
 namespace stepcast::app {
 namespace {
@@ -87,6 +88,7 @@ TEST(PlanCommand, SimulatedFailuresTakeTheTimeThatIsExpected) {
 }
 
 TEST(PlanCommand, TheSameBytesOnAnyNumberOfThreads) {
+  LEFT_TO_RELEASE();
   for (const char* format : {"table", "csv", "json"}) {
     const std::string words = std::string(kRun) + kCosts + "--gpus 512,1024 --format " + format + " --threads ";
     EXPECT_EQ(run_program(words + "1").out, run_program(words + "3").out) << format;

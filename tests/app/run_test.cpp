@@ -22,6 +22,7 @@ using Json = nlohmann::json;
 const std::string kReports = STEPCAST_SOURCE_DIR "/tests/golden/reports/";
 
 TEST(Run, ReportsOfScenariosAreGolden) {
+  LEFT_TO_RELEASE();
   int listed = 0;
   for (const char* name : {"quickstart",
                            "llama2-7b-zero3",
@@ -85,6 +86,7 @@ constexpr const char* kOneOrEveryTable =
 
 // Of the rows of one table; scripts/test.sh runs all scenarios on one thread and on eight.
 TEST(Run, TheSameBytesOnAnyNumberOfThreadsAndEveryTime) {
+  LEFT_TO_RELEASE();
   const std::string run =
       "run scenarios/quickstart.yaml scenarios/published/korthikanti_2205_05198.csv --format json --threads ";
   const Outcome one = run_program(run + "1");
@@ -158,6 +160,7 @@ software: nccl-h100
 
 // On racks whose adapters are split over leaves folding is not exact: a straggler is told from its like.
 TEST(Run, WhatImperfectionsCostIsToldFromAStepSimulatedAlike) {
+  LEFT_TO_RELEASE();
   const std::string run =
       "run scenarios/quickstart.yaml --format json --set cluster.node=gb200-nvl72 --set cluster.nodes=4 "
       "--set model=megatron-bert-336m --set training.sequence=512 --set training.global_batch=288 "
@@ -181,6 +184,7 @@ TEST(Run, OutputGoesToTheFileWhole) {
 }
 
 TEST(Run, TraceSpansOfOneThreadDoNotOverlapAndReachTheStepsEnd) {
+  LEFT_TO_RELEASE();
   const std::string target = testing::TempDir() + "trace.json";
   const Outcome outcome = run_program("run scenarios/quickstart.yaml --format json --trace " + target);
   ASSERT_EQ(outcome.status, 0) << outcome.err;
@@ -255,6 +259,7 @@ TEST(Run, TraceFollowsTheFormatAndEachArrowHasBothEnds) {
 }
 
 TEST(Run, TraceCountsMemoryUpToThePeakAndBack) {
+  LEFT_TO_RELEASE();
   const std::string target = testing::TempDir() + "memory-trace.json";
   const Outcome outcome = run_program("run scenarios/quickstart.yaml --format json --trace " + target);
   ASSERT_EQ(outcome.status, 0) << outcome.err;
@@ -346,6 +351,7 @@ std::string large_runs_table(const Json& results) {
 }
 
 TEST(Results, FollowTheirSchemaAndThePageOfAccuracyHasTheLargestRuns) {
+  LEFT_TO_RELEASE();
   const std::string run = "run " + std::string(kFewOrMost) + " --format json", table = kOneOrEveryTable;
   const Json most = Json::parse(run_program(run).out);
   expect_schema(results_schema("run"), most, "run");

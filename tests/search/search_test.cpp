@@ -50,8 +50,8 @@ void expect_same(const Answer& pruned, const Answer& all) {
   for (std::size_t i = 0; i < a.front.size(); ++i) EXPECT_EQ(a.front[i].settings, b.front[i].settings) << i;
 }
 
-TEST(Search, PrunedFindsWhatExhaustiveFindsIn500RandomSpaces) {
-  const std::uint64_t spaces = stepcast::test::kSanitized ? 8 : 500;
+TEST(Search, PrunedFindsWhatExhaustiveFindsInRandomSpaces) {
+  const std::uint64_t spaces = stepcast::test::kSanitized ? 8 : stepcast::test::long_run() ? 500 : 100;
   std::uint64_t searched = 0, simulated = 0, fit = 0;
   for (std::uint64_t seed = 1; searched < spaces; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
