@@ -85,8 +85,9 @@ class DataTraffic {
   DataTraffic(const Passes& passes, const Traffic& traffic, const TrafficTimes& times, const InStep& in_step)
       : p_(passes), s_(passes.s), traffic_(traffic), times_(times), in_step_(in_step) {}
 
-  void add_to(Course& course) const {
-    for (std::uint32_t stage = 0; stage < p_.shape.stages; ++stage) {
+  /// Of the first so many stages.
+  void add_to(Course& course, std::uint32_t stages) const {
+    for (std::uint32_t stage = 0; stage < stages; ++stage) {
       const DataPlan& plan = traffic_.data[stage];
       // Updated parameters, where there is an update.
       const Time spread = s_.training.optimizer == Optimizer::none ? Time{} : alone(plan.spread);
@@ -352,7 +353,12 @@ Time StepBound::of_passes(const Scenario& s, const Plan& plan) {
   return course.least();
 }
 
-Time StepBound::with_traffic(const Scenario& s, const Plan& plan) {
+std::optional<Time> StepBound::with_least_traffic(const Scenario& s, const Plan& plan) {
+  if (may_stand_alone(s)) return std::nullopt;
+  return with(TrafficTimes::Answer::least, s, plan);
+}
+
+Time StepBound::with(TrafficTimes::Answer answer, const Scenario& s, const Plan& plan) {
   if (unbounded(s)) return {};
   LayerTimes::Timed& own = times_.of(s, plan);
   Passes passes = passes_of(s, plan, own);
@@ -369,13 +375,16 @@ Time StepBound::with_traffic(const Scenario& s, const Plan& plan) {
                   plan.staged.chunks,
                   own.pieces};
   const Traffic traffic = declare_traffic(input, LaneGroups(passes.shape, own.ranks, false));
-  TrafficTimes times(traffic.communications, times_.machine().timer());
+  TrafficTimes times(traffic.communications, times_.machine().timer(), answer);
   const bool stand_alone = may_stand_alone(s) && (!own.pieces.alike() || !times.alike());
   if (stand_alone) times.stand_alone();
   InStep in_step(times, capacities);
   if (stand_alone) in_step.find(s, plan, own.ranks, traffic);
-  add_sends(course, passes, traffic, in_step);
-  if (weight_copies(s.parallelism) > 1) DataTraffic(passes, traffic, times, in_step).add_to(course);
+  const bool first_stage_alone = answer == TrafficTimes::Answer::least;
+  if (!first_stage_alone) add_sends(course, passes, traffic, in_step);
+  if (weight_copies(s.parallelism) > 1)
+    DataTraffic(passes, traffic, times, in_step).add_to(course, first_stage_alone ? 1 : passes.shape.stages);
+  if (first_stage_alone) return course.least();
   return std::max(course.least(), StepLinks(passes, course, capacities).busiest(traffic, times));
 }
 

@@ -2,11 +2,13 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "schedules/plan/plan.h"
 #include "search/inner_loads.h"
 #include "search/layer_times.h"
+#include "search/traffic_times.h"
 #include "workload/machine.h"
 
 namespace stepcast::search {
@@ -44,9 +46,18 @@ class StepBound {
 
   /// With what nothing hides of the traffic between stages and between data ranks as well; never less. About a tenth of
   /// what a forecast costs.
-  Time with_traffic(const schedules::Scenario& scenario, const schedules::Plan& plan);
+  Time with_traffic(const schedules::Scenario& scenario, const schedules::Plan& plan) {
+    return with(TrafficTimes::Answer::time, scenario, plan);
+  }
+
+  /// With what nothing hides of the traffic between the data ranks of the first stage, whose last pass is the last of
+  /// all in most pipelines, bounded by what its busiest links need: no collective is simulated. Nothing where each
+  /// group may go its own way. No more than with_traffic.
+  std::optional<Time> with_least_traffic(const schedules::Scenario& scenario, const schedules::Plan& plan);
 
  private:
+  Time with(TrafficTimes::Answer traffic, const schedules::Scenario& scenario, const schedules::Plan& plan);
+
   LayerTimes times_;
   LoadsOfKinds loads_;
 };

@@ -46,8 +46,9 @@ struct Score {
 };
 
 /// What an Open stands for, and what it is bounded by: all plans of a layout, by their kernels, or by all that their
-/// layers take; one of them that fits, by its passes, or by all that is known (nothing where the search is exhaustive).
-enum class Known : std::uint8_t { kernels, layers, passes, all };
+/// layers take; one of them that fits, by its passes, with what its traffic takes at least, or by all that is known
+/// (nothing where the search is exhaustive).
+enum class Known : std::uint8_t { kernels, layers, passes, least_traffic, all };
 
 /// A layout that is not screened yet, or a plan that fits and is not simulated yet.
 struct Open {
@@ -99,8 +100,10 @@ class Search {
     const auto begin = std::chrono::steady_clock::now();
     outline();
     go_through();
-    answer_.stopped = is_stopped() && (answer_.left > 0 || answer_.unscreened > 0);
-    simulate_start();
+    const bool is_cut_short = answer_.left > 0 || answer_.unscreened > 0;
+    answer_.stopped = is_stopped() && is_cut_short;
+    if (!start_is_simulated_) simulate_start();
+    if (answer_.own && is_cut_short) keep_start(*answer_.own);
     certify();
     const double all = seconds_since(begin);
     const auto screened = first_simulated_.value_or(std::chrono::steady_clock::now());
@@ -121,7 +124,6 @@ class Search {
       if (!own.simulated || own.out_of_memory) return;
       const Bytes memory = peak_memory(schedules::plan(space_.start, machines_));
       answer_.own = Found{{}, space_.start, std::move(own), {}, memory};
-      if (answer_.left > 0 || answer_.unscreened > 0) keep_start(*answer_.own);
     } catch (const InputError&) {  // the cluster cannot carry it
     }
   }
@@ -450,21 +452,32 @@ class Search {
 
   void refine(Open& open) const {
     const Settings settings = settings_of(open.shared, open.others);
+    const Known known = std::exchange(open.known, Known::all);
     try {
       const Scenario plan = plan_of(space_, settings, machines_);
+      const schedules::Plan made = schedules::plan(plan, machines_);
       StepBound bound(machines_.of(machine_of(plan)));
-      open.bound = std::max(open.bound, bound.with_traffic(plan, schedules::plan(plan, machines_)));
+      std::optional<Time> least;
+      if (known == Known::passes) least = bound.with_least_traffic(plan, made);
+      open.bound = std::max(open.bound, least ? *least : bound.with_traffic(plan, made));
       open.score = score(plan, open.bound, open.memory, nullptr, open.score.place);
+      if (least) open.known = Known::least_traffic;
     } catch (const InputError&) {  // the simulation says so
     }
-    open.known = Known::all;
   }
 
   void simulate(const std::vector<Open>& taken) {
     if (!first_simulated_) first_simulated_ = std::chrono::steady_clock::now();
     std::vector<std::optional<Found>> found(taken.size());
     std::vector<char> left(taken.size(), 0);
-    calibrate::in_parallel(taken.size(), [&](std::size_t i) {
+    // The plan that the search starts from, which may take the longest of all, beside the first others.
+    const std::size_t before = std::exchange(start_is_simulated_, true) ? 0 : 1;
+    calibrate::in_parallel(before + taken.size(), [&](std::size_t number) {
+      if (number < before) {
+        simulate_start();
+        return;
+      }
+      const std::size_t i = number - before;
       const Settings settings = settings_of(taken[i].shared, taken[i].others);
       left[i] = is_stopped();
       if (left[i] != 0) return;
@@ -534,6 +547,7 @@ class Search {
   std::vector<Open> waiting_layouts_;
   std::uint64_t all_plans_ = 0;  ///< of all layouts
   std::size_t layouts_screened_ = 0;
+  bool start_is_simulated_ = false;
   std::optional<std::chrono::steady_clock::time_point> first_simulated_;
   std::vector<Kept> best_;  ///< ascending
   std::vector<OnFront> front_;

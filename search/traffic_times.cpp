@@ -9,7 +9,8 @@
 
 namespace stepcast::search {
 
-TrafficTimes::TrafficTimes(std::span<const workload::Communication> communications, const collectives::Timer& timer)
+TrafficTimes::TrafficTimes(std::span<const workload::Communication> communications, const collectives::Timer& timer,
+                           Answer answer)
     : communications_(communications), timer_(timer) {
   alone_.reserve(communications.size());
   parts_.reserve(communications.size());
@@ -17,16 +18,18 @@ TrafficTimes::TrafficTimes(std::span<const workload::Communication> communicatio
     if (each.copy || each.order != workload::Communication::Order::one_after_the_other)
       throw std::logic_error("a communication of a plan that is no sequence of collectives");
     std::vector<Part>& parts = parts_.emplace_back();
+    std::optional<Time>& alone = alone_.emplace_back();
+    if (answer == Answer::least) continue;
     for (const workload::Collective& collective : each.collectives) {
       parts.push_back({&together(collective), collective.scale});
       alike_ = alike_ && parts.back().timing->alike();
     }
-    alone_.push_back(time_of(each, false));
+    alone = time_of(each, Each::together);
   }
 }
 
 void TrafficTimes::stand_alone() {
-  for (std::size_t id = 0; id < alone_.size(); ++id) alone_[id] = time_of(communications_[id], true);
+  for (std::size_t id = 0; id < alone_.size(); ++id) alone_[id] = time_of(communications_[id], Each::alone);
 }
 
 const collectives::Timing& TrafficTimes::together(const workload::Collective& c) const {
@@ -69,15 +72,18 @@ Time TrafficTimes::begun_together(std::span<const workload::CommunicationId> ids
   return std::max(alone, from_seconds(busiest * (1 - kRounding)));
 }
 
-Time TrafficTimes::time_of(const workload::Communication& communication, bool stands_alone) const {
+Time TrafficTimes::time_of(const workload::Communication& communication, Each each) const {
+  const auto time = [&](const workload::Collective& c) {
+    if (each == Each::least)
+      return timer_.least(c.operation, c.bytes, *c.groups, c.algorithm,
+                          c.details ? *c.details : collectives::Details{});
+    const collectives::Timing& timing = together(c);
+    return each == Each::alone && !timing.alike() ? workload::least_timing(c, timer_).duration : timing.duration;
+  };
   Time all = communication.delay;
   for (const auto* collectives : {&communication.at_receiver, &communication.collectives})
-    for (const workload::Collective& each : *collectives) {
-      const collectives::Timing& timing = together(each);
-      const Time time =
-          stands_alone && !timing.alike() ? workload::least_timing(each, timer_).duration : timing.duration;
-      all += each.scale == 1 ? time : from_seconds(to_seconds(time) * each.scale);
-    }
+    for (const workload::Collective& c : *collectives)
+      all += c.scale == 1 ? time(c) : from_seconds(to_seconds(time(c)) * c.scale);
   return all;
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -13,8 +15,14 @@ namespace stepcast::search {
 /// they do to each other. Collectives alone, one after the other.
 class TrafficTimes {
  public:
+  /// What communications take, or no more than that (collectives::Timer::least), of which nothing is simulated and
+  /// which is found for those alone that are asked for. Then all groups count as taking the same time, and what links
+  /// are loaded with is not known.
+  enum class Answer : std::uint8_t { time, least };
+
   /// The answers stay as long as `timer` does.
-  TrafficTimes(std::span<const workload::Communication> communications, const collectives::Timer& timer);
+  TrafficTimes(std::span<const workload::Communication> communications, const collectives::Timer& timer,
+               Answer answer = Answer::time);
 
   /// Whether all groups that run at the same time take the same time.
   bool alike() const { return alike_; }
@@ -22,7 +30,11 @@ class TrafficTimes {
   /// the last of them takes when all run at once.
   void stand_alone();
 
-  Time alone(workload::CommunicationId id) const { return alone_[workload::index(id)]; }
+  Time alone(workload::CommunicationId id) const {
+    std::optional<Time>& known = alone_[workload::index(id)];
+    if (!known) known = time_of(communications_[workload::index(id)], Each::least);
+    return *known;
+  }
 
   /// Whether groups take unlike times where each stands in a program by itself.
   bool unlike(workload::CommunicationId id) const;
@@ -44,12 +56,13 @@ class TrafficTimes {
     double scale = 1;
   };
   const collectives::Timing& together(const workload::Collective& collective) const;
-  Time time_of(const workload::Communication& communication, bool stands_alone) const;
+  enum class Each : std::uint8_t { together, alone, least };
+  Time time_of(const workload::Communication& communication, Each each) const;
 
   std::span<const workload::Communication> communications_;
   const collectives::Timer& timer_;
-  std::vector<Time> alone_;               ///< by CommunicationId
-  std::vector<std::vector<Part>> parts_;  ///< likewise
+  mutable std::vector<std::optional<Time>> alone_;  ///< by CommunicationId
+  std::vector<std::vector<Part>> parts_;            ///< likewise
   bool alike_ = true;
 };
 

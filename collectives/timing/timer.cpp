@@ -1,12 +1,15 @@
 #include "collectives/timing/timer.h"
 
 #include <algorithm>
+#include <condition_variable>
+#include <deque>
 #include <iterator>
 #include <limits>
 #include <map>
 #include <mutex>
 #include <numeric>
 #include <optional>
+#include <set>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -18,6 +21,7 @@
 #include "collectives/timing/answers.h"
 #include "collectives/timing/candidates.h"
 #include "collectives/timing/chooser.h"
+#include "collectives/timing/earlier_place.h"
 #include "collectives/timing/nccl_pick.h"
 #include "collectives/timing/placement.h"
 #include "collectives/timing/prepared.h"
@@ -103,6 +107,15 @@ std::size_t bytes_of(const NumberedChains& walk) { return sizeof(walk) + bytes_o
 
 std::size_t bytes_of(const nccl::Job& job) { return sizeof(job); }
 
+std::size_t bytes_of(const std::optional<EarlierPlace>& place) { return place ? place->bytes() : sizeof(place); }
+
+/// What has been worked out, and what somebody is working out.
+template <class Key, class Value>
+struct Remembered {
+  std::map<Key, Value> known;
+  std::set<Key> under_way;
+};
+
 }  // namespace
 
 struct Timer::Impl {
@@ -116,17 +129,21 @@ struct Timer::Impl {
   using TimingKey =
       std::tuple<std::size_t, Operation, std::int64_t, std::string, bool, Details, std::vector<std::uint32_t>>;
   std::mutex mutex;
+  std::condition_variable worked_out;
   std::size_t remembered_bytes = 0;
   std::map<Members, std::size_t> placements;
-  std::map<std::size_t, NumberedChains> walks;  // of placements, as searched
-  std::map<std::size_t, nccl::Job> jobs;        // likewise, as NCCL sees them
-  ChainSearches searches;                       // of both
-  std::map<Group, LinkView> views;
-  std::map<PreparedKey, Prepared> prepared;
-  std::map<TimingKey, Timing> timings;
+  Remembered<std::size_t, std::optional<EarlierPlace>> earlier;  // of placements
+  Remembered<std::size_t, NumberedChains> walks;                 // likewise, as searched
+  Remembered<std::size_t, nccl::Job> jobs;                       // likewise, as NCCL sees them
+  ChainSearches searches;                                        // of both
+  Remembered<Group, LinkView> views;
+  Remembered<PreparedKey, Prepared> prepared;
+  Remembered<TimingKey, Timing> timings;
   /// Of collectives that some groups ask for, each its own loads: whoever asks, all groups move the same.
-  std::map<std::pair<const Prepared*, std::int64_t>, Played> played;
-  TimerAnswers answers;  // of timings
+  Remembered<std::pair<const Prepared*, std::int64_t>, Played> played;
+  TimerAnswers answers;              // of timings
+  std::deque<Timing> least_timings;  // what is known of is their duration
+  TimerAnswers least_answers;        // of these
 
   std::size_t number_of(const Members& groups) {
     const std::lock_guard lock(mutex);
@@ -135,18 +152,31 @@ struct Timer::Impl {
     return at->second;
   }
 
-  /// What is kept under a key. What is not there yet is worked out outside the lock: other threads need not wait.
+  /// What is kept under a key. What is not there yet is worked out outside the lock, by the first who asks; who asks
+  /// for the same meanwhile waits. `make` asks for no more than what its key is made of, so nobody waits in a circle.
   template <class Key, class Value, class Make>
-  const Value& remembered(std::map<Key, Value>& kept, const std::type_identity_t<Key>& key, Make make) {
-    {
-      const std::lock_guard lock(mutex);
-      if (const auto known = kept.find(key); known != kept.end()) return known->second;
+  const Value& remembered(Remembered<Key, Value>& kept, const std::type_identity_t<Key>& key, Make make) {
+    std::unique_lock lock(mutex);
+    for (;;) {
+      if (const auto known = kept.known.find(key); known != kept.known.end()) return known->second;
+      if (kept.under_way.insert(key).second) break;
+      worked_out.wait(lock);
     }
-    Value fresh = make();
-    const std::lock_guard lock(mutex);
-    const auto [at, first] = kept.try_emplace(key, std::move(fresh));
-    if (first) remembered_bytes += bytes_of(at->second);
-    return at->second;
+    lock.unlock();
+    try {
+      Value fresh = make();
+      lock.lock();
+      const auto at = kept.known.try_emplace(key, std::move(fresh)).first;
+      remembered_bytes += bytes_of(at->second);
+      kept.under_way.erase(key);
+      worked_out.notify_all();
+      return at->second;
+    } catch (...) {
+      if (!lock.owns_lock()) lock.lock();
+      kept.under_way.erase(key);
+      worked_out.notify_all();
+      throw;
+    }
   }
 
   /// One way to run a collective: what comes of it, and how long all groups take, by which the way is chosen.
@@ -226,7 +256,21 @@ struct Timer::Impl {
         const Timing& there = timed(operation, bytes, on_first, algorithm, fold, details);
         if (crosses_no_network(there)) return moved(there, on_first.front().front(), concurrent.front().front());
       }
+      if (const std::optional<EarlierPlace>& there = earlier_place(number, groups, operation)) {
+        try {
+          return there->timing(timed(operation, bytes, there->groups(concurrent), algorithm, fold, details));
+        } catch (const InputError&) {  // what is wrong with them is said of them, by what comes next
+        }
+      }
       return fresh(operation, bytes, groups, algorithm, fold, shared, number, own);
+    });
+  }
+
+  /// Throws InputError for groups that cannot be placed.
+  const std::optional<EarlierPlace>& earlier_place(std::size_t number, const Members& groups, Operation operation) {
+    return remembered(earlier, number, [&] {
+      place(cluster, groups, operation != Operation::send_recv);
+      return EarlierPlace::find(cluster, groups);
     });
   }
 
@@ -440,8 +484,10 @@ Timer::Timer(topology::Cluster cluster, Transport transport, bool folds_where_ex
                      .transport = std::move(transport),
                      .folds_where_exact = folds_where_exact,
                      .mutex = {},
+                     .worked_out = {},
                      .remembered_bytes = 0,
                      .placements = {},
+                     .earlier = {},
                      .walks = {},
                      .jobs = {},
                      .searches = {},
@@ -449,7 +495,9 @@ Timer::Timer(topology::Cluster cluster, Transport transport, bool folds_where_ex
                      .prepared = {},
                      .timings = {},
                      .played = {},
-                     .answers = {}}) {
+                     .answers = {},
+                     .least_timings = {},
+                     .least_answers = {}}) {
   impl_->transport = over(std::move(impl_->transport), impl_->cluster.nic_port().nccl);
 }
 
@@ -482,14 +530,21 @@ Time Timer::least(Operation operation, Bytes bytes, std::span<const Group> concu
   const TimerQuestion question{operation, bytes, concurrent, algorithm, true, details};
   {
     const std::lock_guard lock(impl_->mutex);
-    if (const Timing* const known = impl_->answers.known(question)) return known->duration;
+    if (const Timing* const known = impl_->least_answers.known(question)) return known->duration;
   }
   Impl::Members groups(concurrent.begin(), concurrent.end());
   std::ranges::sort(groups);
   // What stays in a node is timed on the first, once for all of them.
   if (details.own > 0 || impl_->gpus_before_their_node(groups) > 0)
     return time(operation, bytes, concurrent, algorithm, true, details).duration;
-  return impl_->least(question, groups, true);
+  if (const auto& there = impl_->earlier_place(impl_->number_of(groups), groups, operation))
+    groups = there->groups(groups);
+  const Time least = impl_->least(question, groups, true);
+  const std::lock_guard lock(impl_->mutex);
+  Timing& answer = impl_->least_timings.emplace_back();
+  answer.duration = least;
+  impl_->remembered_bytes += sizeof(answer) + impl_->least_answers.remember(question, answer);
+  return least;
 }
 
 Transfers Timer::transfers(Operation operation, Bytes bytes, std::span<const Group> concurrent, std::uint32_t group,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "collectives/timing/timer.h"
@@ -21,6 +22,7 @@ struct Machine {
   bool behind_cpu = false;    ///< GPUs and adapters hang off CPUs, over PCIe of 40 GB/s
   bool switches_add = true;   ///< those of a node
   bool network_adds = false;  ///< and those between nodes
+  std::string allocation{};   ///< which GPUs are in use, as cluster.allocation has it; empty: all
   Time nvlink_latency{}, nic_latency{}, switch_latency{};
 };
 
@@ -62,6 +64,8 @@ inline topology::Cluster build(const Machine& machine) {
   fabric.seed = machine.seed;
   fabric.oversubscription = machine.oversubscription;
   fabric.in_network_reduction = machine.network_adds;
+  if (!machine.allocation.empty())
+    return topology::build_cluster(node, fabric, topology::parse_allocation(machine.allocation));
   return topology::build_cluster(node, fabric, machine.nodes * machine.gpus);
 }
 

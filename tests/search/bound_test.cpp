@@ -55,6 +55,7 @@ TEST(StepBound, IsNoMoreThanTheStepOfPlansOfRandomSpaces) {
       EXPECT_LE(of_layers, of_passes);
       const Time step = schedules::forecast(s, machines, {.advise = false}).step;
       EXPECT_LE(of_passes, with_traffic);
+      EXPECT_LE(bound.with_least_traffic(s, plan).value_or(Time{}), with_traffic);
       EXPECT_LE(with_traffic, step);
       if (of_passes == Time{}) continue;
       ++plans;
@@ -95,7 +96,12 @@ TEST(StepBound, OfLayersIsNoMoreThanThatOfPassesOn192Gpus) {
     schedules::SharedParts parts;
     const Time of_kernels = StepBound::of_kernels(plan, parts), of_layers = StepBound::of_layers(plan, *machine, parts);
     EXPECT_LE(of_kernels, of_layers);
-    EXPECT_LE(of_layers, StepBound(machine).of_passes(plan, schedules::plan(plan, machines)));
+    StepBound bound(machine);
+    const schedules::Plan made = schedules::plan(plan, machines);
+    EXPECT_LE(of_layers, bound.of_passes(plan, made));
+    const std::optional<Time> least = bound.with_least_traffic(plan, made);
+    ASSERT_TRUE(least);
+    EXPECT_LE(*least, bound.with_traffic(plan, made));
     ++plans;
     told_more += of_layers > of_kernels;
   }
