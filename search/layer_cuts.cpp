@@ -91,11 +91,12 @@ class Room {
     const BlockRange &begin = parts_[first], &last = parts_[first + count - 1];
     const BlockRange range{begin.first, last.first + last.count - begin.first};
     const Blocks& model = *staged_.models.front();
-    std::vector<std::uint32_t> of_kinds(model.kinds.size());
+    auto& [of_stage, of_kinds] = asked_;
+    of_stage = stage;
+    of_kinds.assign(model.kinds.size(), 0);
     for (std::uint32_t place = range.first; place < range.first + range.count; ++place) ++of_kinds[model.order[place]];
-    const auto [known, is_new] = known_.try_emplace({stage, std::move(of_kinds)});
-    if (is_new) known->second = holds(stage, range);
-    return known->second;
+    if (const auto known = known_.find(asked_); known != known_.end()) return known->second;
+    return known_[asked_] = holds(stage, range);
   }
 
  private:
@@ -115,7 +116,9 @@ class Room {
   const StagedModel& staged_;
   const std::vector<BlockRange>& parts_;
   const Ranks ranks_;
-  std::map<std::pair<std::uint32_t, std::vector<std::uint32_t>>, bool> known_;
+  using Asked = std::pair<std::uint32_t, std::vector<std::uint32_t>>;  ///< a stage, and how many blocks of each kind
+  Asked asked_;                                                        ///< last; kept for its memory
+  std::map<Asked, bool> known_;
 };
 
 }  // namespace

@@ -132,18 +132,18 @@ ChunkLayers share_out(const Scenario& s, const Blocks& blocks, std::uint32_t chu
 std::string partition_problem(const Scenario& s, std::uint32_t chunks) {
   const std::uint32_t layers = all_layers(s);
   const auto text = [](std::int64_t n) { return std::to_string(n); };
-  const std::string of = " over " + text(chunks) + " model chunks";
+  const auto of = [&] { return " over " + text(chunks) + " model chunks"; };
   if (is_network(s.model.family))
-    return layers % chunks == 0 ? "" : "model.layers " + text(layers) + " does not split evenly" + of;
+    return layers % chunks == 0 ? "" : "model.layers " + text(layers) + " does not split evenly" + of();
   if (ends_as_layers(s)) {
     const std::uint32_t counted = layers + s.pipeline.embedding_as_layer + s.pipeline.head_as_layer;
     if (counted % chunks == 0) return "";
     return "model.layers " + text(layers) + (s.pipeline.embedding_as_layer ? " + embedding" : "") +
-           (s.pipeline.head_as_layer ? " + head" : "") + " does not split evenly" + of;
+           (s.pipeline.head_as_layer ? " + head" : "") + " does not split evenly" + of();
   }
   switch (partition_of(s)) {
     case Partition::transformer:
-      if (layers < chunks) return "model.layers " + text(layers) + " are too few to share out" + of;
+      if (layers < chunks) return "model.layers " + text(layers) + " are too few to share out" + of();
       return "";
     case Partition::layers:
       if (layers % chunks == 0) return "";
@@ -151,7 +151,7 @@ std::string partition_problem(const Scenario& s, std::uint32_t chunks) {
     case Partition::transformer_and_embedding:
     case Partition::parameters:
       if (layers + 2 < chunks)
-        return "model.layers " + text(layers) + " + embedding and head are too few to share out" + of;
+        return "model.layers " + text(layers) + " + embedding and head are too few to share out" + of();
       return "";
     case Partition::cost: {
       if (chunks == 1) return "";

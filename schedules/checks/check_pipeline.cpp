@@ -31,7 +31,7 @@ void check_layers(const Scenario& s, const Shape& shape, std::vector<Problem>& o
           {s.pipeline.virtual_stages > 1 ? "pipeline.virtual_stages" : "parallelism.pipeline", std::move(problem)});
     return;
   }
-  const std::string key = "parallelism.layers_per_stage";
+  constexpr const char* key = "parallelism.layers_per_stage";
   if (s.pipeline.embedding_as_layer || s.pipeline.head_as_layer)
     out.push_back({key, "says all, so pipeline.embedding_as_layer and head_as_layer say nothing; leave them out"});
   if (static_cast<std::int64_t>(given.size()) != p * v) {
