@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -38,8 +39,15 @@ bool meet_as_flows(const Collective& c, std::string_view algorithm, Time togethe
     const Flows flows(machine, each, {.slow_links = slow_links});
     sim::TaskGraph graph;
     for (const Bandwidth capacity : flows.shared()) graph.add_resource(capacity);
-    for (std::uint32_t i = 0; i < each.size(); ++i)
-      graph.transfer(graph.add_route(flows.route(CommunicationId{i}, 0, 0)), flows.amount(CommunicationId{i}, 0));
+    for (std::uint32_t i = 0; i < each.size(); ++i) {
+      std::optional<sim::TaskId> before;
+      for (std::size_t flow = 0; flow < flows.flows(CommunicationId{i}); ++flow) {
+        const sim::TaskId task = graph.transfer(graph.add_route(flows.route(CommunicationId{i}, flow, 0)),
+                                                flows.amount(CommunicationId{i}, flow));
+        if (before) graph.after(task, *before);
+        before = task;
+      }
+    }
     return std::abs(sim::run(graph).end / together - 1) <= kAbout;
   } catch (const InputError&) {  // what all of them do together one of them cannot
     return false;
@@ -98,6 +106,7 @@ Timing joined(Timing first, const Timing& second, Communication::Order order, co
   const Time first_moves = first.duration - first.still, second_moves = second.duration - second.still;
   first.still = std::max(first.still, second.still);
   first.duration = first.still + first_moves + second_moves;
+  first.bursts = 1;
   first.spread = std::max(first.spread, second.spread);
   first.loads.insert(first.loads.end(), second.loads.begin(), second.loads.end());
   return first;
@@ -139,40 +148,50 @@ Time busiest(const Timing& timing, const Machine& machine, const SlowLinks* slow
   return std::min(timing.duration, from_seconds(most));
 }
 
+/// So many bursts stand for any number of them: on random plans more are no nearer to all transfers simulated.
+constexpr std::uint32_t kMostBursts = 4;
+/// Where less than this part of its time is waiting between bursts, a collective waits in front: the few that are left
+/// are no further from all transfers simulated, and plans of large buckets would take twice as long to simulate.
+constexpr double kWorthBursts = 0.03;
+
 }  // namespace
 
 Flows::Flows(const Machine& machine, std::span<const Communication> communications, const Conditions& conditions)
     : cluster_(&machine.cluster()) {
-  flows_.resize(communications.size());
+  moves_.resize(communications.size());
   HostWays ways(machine.cluster());
   Meeting meeting;
-  const auto flow_of = [&](Timing timing) {
+  const auto moves_of = [&](Timing timing) {
     alike_ = alike_ && timing.alike();
     const Time moving = std::max(timing.duration - timing.still, busiest(timing, machine, conditions.slow_links));
-    const Time latency = timing.duration - moving;
+    const Time waits = timing.duration - moving, between = waits - std::min(waits, timing.before);
+    std::uint32_t bursts = std::clamp(timing.bursts, 1u, kMostBursts);
+    const Time pause{between.value / bursts};
+    if (pause == Time{} || between / timing.duration < kWorthBursts) bursts = 1;
     timing.duration = moving;
-    return Flow{latency, kind_of(timing)};
+    return Moves{waits - pause * (std::int64_t{bursts} - 1), pause, bursts, kind_of(timing)};
   };
-  const auto add = [&](std::size_t at, Flow flow) {
+  const auto add = [&](std::size_t at, Moves moves) {
     const Communication& communication = communications[at];
-    if (flows_[at].empty()) {
+    if (moves_[at].empty()) {
       Time before = communication.delay;
       for (const Collective& collective : communication.at_receiver)
         before = before + timing_of(collective, machine, conditions, meeting).duration;
-      flow.latency = before + flow.latency;
+      moves.latency = before + moves.latency;
     }
     // Negative: a turn of its own.
     const auto own = -1 - static_cast<std::int64_t>(at);
-    kinds_[flow.kind].turns.push_back(communication.turn ? std::int64_t{*communication.turn} : own);
-    flows_[at].push_back(flow);
+    kinds_[moves.kind].turns.push_back(communication.turn ? std::int64_t{*communication.turn} : own);
+    moves_[at].push_back(moves);
   };
-  // Of one answer of the timer, used so much, one flow is made: buckets and stages ask the same hundreds of times.
-  std::map<std::pair<const Timing*, double>, Flow> made;
+  // Of one answer of the timer, used so much, this is worked out once: buckets and stages ask the same hundreds of
+  // times.
+  std::map<std::pair<const Timing*, double>, Moves> made;
   const auto folded = [&](const Collective& c) {
     const Timing& timing = folded_timing(c, machine);
     const double part = part_of(c, timing, conditions);
     const auto known = made.find({&timing, part});
-    return known != made.end() ? known->second : made[{&timing, part}] = flow_of(scaled(timing, part));
+    return known != made.end() ? known->second : made[{&timing, part}] = moves_of(scaled(timing, part));
   };
   for (std::size_t i = 0; i < communications.size(); ++i) {
     const Communication& communication = communications[i];
@@ -181,17 +200,21 @@ Flows::Flows(const Machine& machine, std::span<const Communication> communicatio
     if (apart && !communication.collectives.empty() && !conditions.unfolded && conditions.slow_links == nullptr)
       for (const Collective& collective : communication.collectives) add(i, folded(collective));
     else
-      for (Timing& timing : timings_of(communication, machine, conditions, meeting)) add(i, flow_of(std::move(timing)));
+      for (Timing& timing : timings_of(communication, machine, conditions, meeting))
+        add(i, moves_of(std::move(timing)));
   }
   const bool together = alike_;  // else ranks that copy at the same moment do not for long
   for (std::size_t i = 0; i < communications.size(); ++i)
     if (const std::optional<HostCopy>& copy = communications[i].copy)
-      add(i, flow_of(timing_of(*copy, machine.cluster(), ways, {conditions.unfolded, together})));
+      add(i, moves_of(timing_of(*copy, machine.cluster(), ways, {conditions.unfolded, together})));
   for (Kind& kind : kinds_) {
     std::ranges::sort(kind.turns);
     kind.turns.erase(std::unique(kind.turns.begin(), kind.turns.end()), kind.turns.end());
   }
   share_links(machine.cluster(), conditions.slow_links);
+  for (std::vector<Moves>& all : moves_)  // who meets nobody is one flow
+    for (Moves& moves : all)
+      if (kinds_[moves.kind].uses.empty()) moves = {moves.waits(), {}, 1, moves.kind};
   // What copies meet may be beside some of their GPUs alone, which one for all of them cannot tell.
   for (std::uint32_t i = 0; i < communications.size() && !conditions.unfolded; ++i)
     if (const std::optional<HostCopy>& copy = communications[i].copy)
@@ -296,7 +319,7 @@ void Flows::share_links(const topology::Cluster& cluster, const SlowLinks* slow_
 std::vector<double> Flows::handed(std::span<const std::uint32_t> times) const {
   std::vector<double> of_kinds(kinds_.size(), 0), handed(shared_.size(), 0);
   for (std::size_t id = 0; id < times.size(); ++id)
-    for (const Flow& flow : flows_[id]) of_kinds[flow.kind] += times[id];
+    for (const Moves& moves : moves_[id]) of_kinds[moves.kind] += times[id];
   for (std::size_t k = 0; k < kinds_.size(); ++k)
     for (const sim::Use& use : kinds_[k].uses) {
       const std::uint32_t shared = sim::index(use.resource);
@@ -367,18 +390,32 @@ bool Flows::nodes_alike() const {
 
 Time Flows::alone(CommunicationId id) const {
   Time all{};
-  for (const Flow& flow : flows_[index(id)]) all = all + flow.latency + kinds_[flow.kind].time;
+  for (const Moves& moves : moves_[index(id)]) all = all + moves.waits() + kinds_[moves.kind].time;
   return all;
 }
 
 bool Flows::shares(CommunicationId id) const {
-  return std::ranges::any_of(flows_[index(id)], [&](const Flow& flow) { return !kinds_[flow.kind].uses.empty(); });
+  return std::ranges::any_of(moves_[index(id)], [&](const Moves& moves) { return !kinds_[moves.kind].uses.empty(); });
+}
+
+std::size_t Flows::flows(CommunicationId id) const {
+  std::size_t all = 0;
+  for (const Moves& moves : moves_[index(id)]) all += moves.bursts;
+  return all;
+}
+
+Flows::Burst Flows::burst(CommunicationId id, std::size_t flow) const {
+  const Moves* of = moves_[index(id)].data();
+  for (; flow >= of->bursts; ++of) flow -= of->bursts;
+  const Time whole = kinds_[of->kind].time, part{whole.value / of->bursts};
+  if (flow > 0) return {of->pause, part, of->kind};
+  return {of->latency, whole - part * (std::int64_t{of->bursts} - 1), of->kind};
 }
 
 sim::Route Flows::route(CommunicationId id, std::size_t flow, std::uint32_t first) const {
-  const Kind& of = kind(id, flow);
-  sim::Route route{
-      of.uses, flows_[index(id)][flow].latency, {kPicosecondsPerSecond}, of.uses.empty() ? 1.0 : of.connections};
+  const Burst one = burst(id, flow);
+  const Kind& of = kinds_[one.kind];
+  sim::Route route{of.uses, one.waits, {kPicosecondsPerSecond}, of.uses.empty() ? 1.0 : of.connections};
   for (sim::Use& use : route.uses) use.resource = sim::ResourceId{first + sim::index(use.resource)};
   return route;
 }

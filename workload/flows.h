@@ -33,13 +33,13 @@ class Flows {
 
   /// Its time alone.
   Time alone(CommunicationId id) const;
-  /// Its flows, of which each begins when the one before has ended.
-  std::size_t flows(CommunicationId id) const { return flows_[index(id)].size(); }
+  /// Its flows, of which each begins when the one before has ended: one for each burst of each of its collectives.
+  std::size_t flows(CommunicationId id) const;
   /// Calls `see` with what each of them sends over each link.
   template <class See>
   void each_load(CommunicationId id, const See& see) const {
-    for (const Flow& flow : flows_[index(id)])
-      for (const collectives::Timing::Load& load : kinds_[flow.kind].loads) see(load);
+    for (const Moves& moves : moves_[index(id)])
+      for (const collectives::Timing::Load& load : kinds_[moves.kind].loads) see(load);
   }
 
   /// Of the links that communications share: these become resources of a graph, numbered from `first` on.
@@ -52,8 +52,8 @@ class Flows {
   /// One of its flows over them. It moves amount() at most at one unit a picosecond; beside others it weighs what its
   /// connections do, which share a link evenly.
   sim::Route route(CommunicationId id, std::size_t flow, std::uint32_t first) const;
-  Bytes amount(CommunicationId id, std::size_t flow) const { return {kind(id, flow).time.value}; }
-  std::size_t count() const { return flows_.size(); }
+  Bytes amount(CommunicationId id, std::size_t flow) const { return {burst(id, flow).moves.value}; }
+  std::size_t count() const { return moves_.size(); }
   /// Whether all groups that run at the same time take the same time, whatever they meet.
   bool alike() const { return alike_; }
   /// Whether on its nodes' links a lane that stands for others meets what these meet on theirs: wherever traffic could
@@ -72,19 +72,27 @@ class Flows {
     double most = 0;                    ///< of a shared link, what it occupies of it alone
     double connections = 1;             ///< there, per byte and picosecond that it moves alone
   };
-  struct Flow {
+  /// What a collective does.
+  struct Moves {
     Time latency{};  ///< in front, in which it uses nothing
+    Time pause{};    ///< between one burst and the next
+    std::uint32_t bursts = 1;
+    std::size_t kind = 0;
+    Time waits() const { return latency + pause * (std::int64_t{bursts} - 1); }
+  };
+  struct Burst {
+    Time waits{}, moves{};
     std::size_t kind = 0;
   };
-  const Kind& kind(CommunicationId id, std::size_t flow) const { return kinds_[flows_[index(id)][flow].kind]; }
+  Burst burst(CommunicationId id, std::size_t flow) const;
   std::size_t kind_of(const collectives::Timing& timing);
   /// Calls `see` with each place of a link in a node and what the kind occupies of it, node by node.
   template <class See>
   void each_place(const Kind& kind, const See& see) const;
   void share_links(const topology::Cluster& cluster, const SlowLinks* slow_links);
 
-  const topology::Cluster* cluster_;      ///< the machine's
-  std::vector<std::vector<Flow>> flows_;  ///< by CommunicationId
+  const topology::Cluster* cluster_;       ///< the machine's
+  std::vector<std::vector<Moves>> moves_;  ///< by CommunicationId
   std::vector<Kind> kinds_;
   std::unordered_multimap<std::size_t, std::size_t> by_hash_;  ///< kinds
   std::vector<Bandwidth> shared_;

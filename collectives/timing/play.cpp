@@ -108,13 +108,14 @@ LoweredPlan lowered(const Algorithm& algorithm, Request& request, const Wiring& 
 
 Outcome outcome(const sim::TaskGraph& graph, const Wiring& wiring, sim::Timeline timeline) {
   Outcome out{timeline.end, std::vector<Time>(wiring.groups), std::move(timeline.carried),
-              std::vector<double>(wiring.routes.size())};
+              std::vector<double>(wiring.routes.size()), std::vector<std::uint32_t>(wiring.routes.size())};
   wiring.spread(out.carried);
   for (std::size_t task = 0; task < graph.tasks().size(); ++task) {
     const sim::TaskGraph::Task& transfer = graph.tasks()[task];
     if (transfer.route == sim::TaskGraph::kNoRoute) continue;
     const std::uint32_t route = sim::index(transfer.route);
     out.by_route[route] += static_cast<double>(transfer.amount);
+    ++out.transfers[route];
     Time& end = out.group_end[route / wiring.connections];
     end = std::max(end, timeline.finish[task]);
   }
@@ -158,6 +159,8 @@ Outcome play(const Algorithm& algorithm, Request request, const Wiring& wiring, 
     const double times = static_cast<double>(all) / rounds;
     for (double& bytes : result.carried) bytes *= times;
     for (double& bytes : result.by_route) bytes *= times;
+    for (std::uint32_t& transfers : result.transfers)
+      transfers = static_cast<std::uint32_t>(std::uint64_t{transfers} * all / rounds);
     return result;
   }
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "collectives/algorithm.h"
@@ -10,9 +11,10 @@ namespace stepcast::collectives {
 /// What comes of running an algorithm's plan over a wiring.
 struct Outcome {
   Time end{};
-  std::vector<Time> group_end;   ///< by group of the wiring
-  std::vector<double> carried;   ///< bytes, by resource of the wiring
-  std::vector<double> by_route;  ///< bytes, by route of the wiring
+  std::vector<Time> group_end;           ///< by group of the wiring
+  std::vector<double> carried;           ///< bytes, by resource of the wiring
+  std::vector<double> by_route;          ///< bytes, by route of the wiring
+  std::vector<std::uint32_t> transfers;  ///< likewise
 };
 
 /// Runs the algorithm's plan for the request from time 0, all rates times `scale`. With `shorten`, of like rounds

@@ -65,18 +65,27 @@ void keep(std::span<const std::uint32_t> groups, const Wiring& wiring, Outcome& 
   wiring.spread(played.carried);
 }
 
-/// Of the duration, what Timing::still says. Where groups are in each other's way unlike, nobody can tell waiting from
-/// sharing: all but what comes in front of the first byte counts as moving.
-Time still(const Prepared& prepared, const Played& played, Time duration, bool alike) {
-  if (!alike) return std::min(played.before + prepared.prospect.latency, duration);
+/// Adds what Timing says of its waits. Where groups are in each other's way unlike, nobody can tell waiting from
+/// sharing: all but what comes in front of the first byte counts as moving. What is cut into pieces keeps its
+/// connections at work once the first has come; else the busiest connection waits before each of its transfers.
+void add_waits(const Prepared& prepared, const Played& played, Timing& timing) {
+  timing.before = played.before;
+  if (!timing.alike()) {
+    timing.still = std::min(played.before + prepared.prospect.latency, timing.duration);
+    return;
+  }
   const Wiring& wiring = prepared.wiring;
   const Outcome& outcome = played.outcome;  // of all groups
   double moving = 0;
-  for (std::size_t route = 0; route < wiring.routes.size(); ++route)
-    moving = std::max(moving, outcome.by_route[route] / wiring.alone(route).value);
+  for (std::size_t route = 0; route < wiring.routes.size(); ++route) {
+    const double alone = outcome.by_route[route] / wiring.alone(route).value;
+    if (alone <= moving) continue;
+    moving = alone;
+    if (!prepared.pipelines) timing.bursts = outcome.transfers[route];
+  }
   for (std::size_t resource = 0; resource < wiring.capacity.size(); ++resource)
     moving = std::max(moving, outcome.carried[resource] / wiring.capacity[resource].value);
-  return duration - std::min(from_seconds(moving * played.whole / played.scale), duration);
+  timing.still = timing.duration - std::min(from_seconds(moving * played.whole / played.scale), timing.duration);
 }
 
 /// Timing::spread of groups that end so late, of so long a collective.
@@ -257,13 +266,13 @@ Timing timing_of(const Prepared& prepared, const Played& played, std::span<const
   const double apart = spread(outcome.group_end, duration);
   Timing timing{.duration = duration,
                 .latency = prepared.prospect.fixed + prepared.prospect.latency,
-                .still = still(prepared, played, duration, apart == 0),
                 .interval = interval,
                 .algorithm = std::string(prepared.algorithm->name),
                 .protocol = std::string(name_of(prepared.proto)),
                 .exact = wiring.aside.empty(),
                 .spread = apart,
                 .loads = {}};
+  add_waits(prepared, played, timing);
   timing.loads.reserve(prepared.resources.size());
   std::vector<double> connections(wiring.capacity.size(), 0);
   for (std::size_t route = 0; route < wiring.routes.size(); ++route)

@@ -89,7 +89,9 @@ std::size_t bytes_of(const Prepared& prepared) {
 }
 
 std::size_t bytes_of(const Played& played) {
-  return sizeof(played) + (played.outcome.carried.size() + played.outcome.by_route.size()) * sizeof(double);
+  const Outcome& outcome = played.outcome;
+  return sizeof(played) + (outcome.carried.size() + outcome.by_route.size()) * sizeof(double) +
+         outcome.transfers.size() * sizeof(std::uint32_t);
 }
 
 std::size_t bytes_of(const std::vector<Group>& groups) {

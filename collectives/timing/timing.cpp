@@ -7,7 +7,7 @@ namespace stepcast::collectives {
 
 Timing scaled(Timing timing, double factor) {
   if (factor == 1) return timing;
-  for (Time* time : {&timing.duration, &timing.latency, &timing.still, &timing.interval})
+  for (Time* time : {&timing.duration, &timing.latency, &timing.still, &timing.before, &timing.interval})
     *time = from_seconds(to_seconds(*time) * factor);
   for (Timing::Load& load : timing.loads) {
     load.bytes *= factor;
@@ -40,6 +40,7 @@ Timing passed_on(Timing first, const Timing& second, const topology::Cluster& cl
   first.interval = std::max({first.interval, second.interval, common});
   first.latency = first.latency + second.latency;
   first.still = first.duration - std::min(moves, first.duration);
+  first.bursts = 1;
   first.exact = first.exact && second.exact;
   first.spread = std::max(first.spread, second.spread);
   first.loads.insert(first.loads.end(), second.loads.begin(), second.loads.end());

@@ -89,7 +89,8 @@ SharedTiming LayerTraffic::made_of(const TensorCollective& c, const topology::Cl
   collectives::Timing timing =
       by_way_of_nodes(c) ? passed_on(*first, *timing_of(all.collectives.back()), cluster) : collectives::Timing(*first);
   timing = scaled(std::move(timing), scale_);
-  for (Time* part : {&timing.duration, &timing.latency, &timing.still, &timing.interval}) *part = *part + all.delay;
+  for (Time* part : {&timing.duration, &timing.latency, &timing.still, &timing.before, &timing.interval})
+    *part = *part + all.delay;
   return std::make_shared<const collectives::Timing>(std::move(timing));
 }
 

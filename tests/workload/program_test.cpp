@@ -99,6 +99,42 @@ TEST_F(Programs, TwoAllReducesOverOneCardTakeAsLongAsTheTimerTimesThemTogether) 
   }
 }
 
+// A ring waits before each of its steps: three ranks take four in an all_reduce and two in a gather. What is cut into
+// pieces waits in front alone, and so does a ring that meets nothing.
+TEST_F(Programs, ARingThatMeetsOthersMovesInBursts) {
+  const auto over_three = [](Operation operation, std::string_view algorithm) {
+    return Communication{{{.operation = operation,
+                           .bytes = {1 << 24},
+                           .groups = test::groups({{topology::GpuId{0}, topology::GpuId{8}, topology::GpuId{16}}}),
+                           .algorithm = algorithm}}};
+  };
+  MachineSpec spec = test::boxes(24, 1);
+  spec.transport.launch = microseconds(5);
+  spec.transport.network_step = microseconds(100);
+  const Machine machine(spec);
+  const auto bursts = [&](const Communication& communication) {
+    const Flows met(
+        machine, std::vector{communication, message(1, 9, 1 << 26), message(10, 17, 1 << 26), message(18, 2, 1 << 26)},
+        {});
+    EXPECT_TRUE(met.shares(kFirst));
+    Time all{};
+    for (std::size_t flow = 0; flow < met.flows(kFirst); ++flow)
+      all = all + met.route(kFirst, flow, 0).latency + Time{met.amount(kFirst, flow).value};
+    const Flows alone(machine, std::vector{communication}, {});
+    EXPECT_EQ(alone.flows(kFirst), 1u);
+    EXPECT_EQ(all, alone.alone(kFirst));
+    EXPECT_EQ(met.alone(kFirst), alone.alone(kFirst));
+    for (std::size_t flow = 1; flow < met.flows(kFirst); ++flow) {
+      EXPECT_GT(met.route(kFirst, 0, 0).latency, met.route(kFirst, flow, 0).latency);  // launch is in front of all
+      EXPECT_GT(met.route(kFirst, flow, 0).latency, Time{});
+    }
+    return met.flows(kFirst);
+  };
+  EXPECT_EQ(bursts(over_three(Operation::all_reduce, "ring")), 4u);
+  EXPECT_EQ(bursts(over_three(Operation::all_gather, "ring")), 2u);
+  EXPECT_EQ(bursts(over_three(Operation::all_reduce, "double-binary-tree")), 1u);
+}
+
 // A stream's communications never run at once, so that they cannot fill a link together.
 TEST_F(Programs, ThoseOfOneTurnShareNoLink) {
   const auto in_turn = [](Communication communication, std::uint32_t turn) {
