@@ -149,7 +149,7 @@ Time busiest(const Timing& timing, const Machine& machine, const SlowLinks* slow
 }
 
 /// So many bursts stand for any number of them: on random plans more are no nearer to all transfers simulated.
-constexpr std::uint32_t kMostBursts = 4;
+constexpr std::uint32_t kMostBursts = 2;
 /// Where less than this part of its time is waiting between bursts, a collective waits in front: the few that are left
 /// are no further from all transfers simulated, and plans of large buckets would take twice as long to simulate.
 constexpr double kWorthBursts = 0.03;

@@ -130,7 +130,7 @@ TEST_F(Programs, ARingThatMeetsOthersMovesInBursts) {
     }
     return met.flows(kFirst);
   };
-  EXPECT_EQ(bursts(over_three(Operation::all_reduce, "ring")), 4u);
+  EXPECT_EQ(bursts(over_three(Operation::all_reduce, "ring")), 2u);
   EXPECT_EQ(bursts(over_three(Operation::all_gather, "ring")), 2u);
   EXPECT_EQ(bursts(over_three(Operation::all_reduce, "double-binary-tree")), 1u);
 }
