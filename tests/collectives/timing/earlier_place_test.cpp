@@ -95,7 +95,7 @@ TEST(EarlierPlace, WhatIsTimedThereIsWhatItIsHere) {
 TEST(EarlierPlace, LiesAlikeOnTheSwitches) {
   // Two nodes of four adapters on each leaf.
   const topology::Cluster cluster = build(machine("fat-tree"));
-  const auto group_on = [](std::vector<std::uint32_t> nodes) {
+  const auto group_on = [](const std::vector<std::uint32_t>& nodes) {
     Group group;
     for (const std::uint32_t node : nodes) group.push_back(topology::GpuId{node * kGpus});
     return std::vector<Group>{group};
