@@ -100,8 +100,8 @@ TEST(EarlierPlace, LiesAlikeOnTheSwitches) {
     for (const std::uint32_t node : nodes) group.push_back(topology::GpuId{node * kGpus});
     return std::vector<Group>{group};
   };
-  const auto earlier = [&](std::vector<std::uint32_t> nodes) {
-    const std::vector<Group> groups = group_on(std::move(nodes));
+  const auto earlier = [&](const std::vector<std::uint32_t>& nodes) {
+    const std::vector<Group> groups = group_on(nodes);
     const std::optional<EarlierPlace> found = EarlierPlace::find(cluster, groups);
     return found ? found->groups(groups) : groups;
   };
