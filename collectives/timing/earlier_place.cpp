@@ -15,7 +15,7 @@ constexpr int kMostTries = 4;
 std::vector<std::uint32_t> nodes_in_use(const topology::Cluster& cluster, std::span<const Group> groups) {
   std::vector<std::uint32_t> nodes;
   for (const Group& group : groups)
-    for (const GpuId gpu : group) nodes.push_back(index(gpu) / cluster.gpus_per_node());
+    for (const GpuId gpu : group) nodes.push_back(cluster.node_of(gpu));
   std::ranges::sort(nodes);
   nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
   return nodes;

@@ -99,8 +99,8 @@ TEST_F(Programs, TwoAllReducesOverOneCardTakeAsLongAsTheTimerTimesThemTogether) 
   }
 }
 
-// A ring waits before each of its steps: three ranks take four in an all_reduce and two in a gather. What is cut into
-// pieces waits in front alone, and so does a ring that meets nothing.
+// A ring waits before each of its steps: three ranks take four in an all_reduce, for which two bursts stand, and two in
+// a gather. What is cut into pieces waits in front alone, and so does a ring that meets nothing.
 TEST_F(Programs, ARingThatMeetsOthersMovesInBursts) {
   const auto over_three = [](Operation operation, std::string_view algorithm) {
     return Communication{{{.operation = operation,
