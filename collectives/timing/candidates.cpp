@@ -71,6 +71,8 @@ std::vector<const Algorithm*> considered(const Transport& transport, const Reque
 
 bool may_use(const Transport& transport, Proto proto) {
   const std::vector<std::string>& forced = transport.forced.protocols;
+  // LL128 came with the cost model (NCCL 2.5.6, src/collectives/device/prims_ll128.h).
+  if (proto == Proto::ll128 && !nccl::has_model(transport.nccl_version)) return false;
   return constants_of(transport, proto).share > 0 &&
          (forced.empty() || std::ranges::find(forced, name_of(proto)) != forced.end());
 }

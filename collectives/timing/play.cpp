@@ -94,6 +94,8 @@ class Rounds {
 /// A plan's rounds, and those that are simulated as tasks. The plan itself is not kept: it takes as much memory.
 struct LoweredPlan {
   std::uint32_t rounds = 0;
+  std::uint32_t ranks = 0;              ///< with the switches
+  std::vector<Connection> connections;  ///< only where data passes through the ranks
   sim::TaskGraph graph;
 };
 LoweredPlan lowered(const Algorithm& algorithm, Request& request, const Wiring& wiring, double scale,
@@ -103,12 +105,60 @@ LoweredPlan lowered(const Algorithm& algorithm, Request& request, const Wiring& 
     request.rounds = 0;
     plan = algorithm.plan(request);
   }
-  return {plan.rounds, lower(plan, wiring, scale)};
+  sim::TaskGraph graph = lower(plan, wiring, scale);
+  if (!passes_through(request.operation)) plan.connections.clear();
+  return {plan.rounds, plan.ranks + plan.switches, std::move(plan.connections), std::move(graph)};
 }
 
-Outcome outcome(const sim::TaskGraph& graph, const Wiring& wiring, sim::Timeline timeline) {
-  Outcome out{timeline.end, std::vector<Time>(wiring.groups), std::move(timeline.carried),
-              std::vector<double>(wiring.routes.size()), std::vector<std::uint32_t>(wiring.routes.size())};
+/// When a rank is at work: from the first data that reach it, or that it sends where none do, until it starts to send
+/// its last, or has its last.
+struct AtWork {
+  static constexpr Time kNever{std::numeric_limits<std::int64_t>::max()};
+  Time arrived = kNever, sent = kNever, last{};
+
+  Time begin() const { return arrived == kNever ? sent : arrived; }
+};
+
+/// Outcome::longest_pause of what ran.
+Time longest_pause(const LoweredPlan& plan, const Wiring& wiring, const sim::Timeline& timeline) {
+  std::uint32_t channels = 1;
+  for (const Connection& over : plan.connections) channels = std::max(channels, over.channel + 1);
+  std::vector<AtWork> parts(std::size_t{plan.ranks} * wiring.groups * channels);  // by rank, and by channel of it
+  for (std::size_t task = 0; task < plan.graph.tasks().size(); ++task) {
+    const sim::TaskGraph::Task& transfer = plan.graph.tasks()[task];
+    if (transfer.route == sim::TaskGraph::kNoRoute) continue;
+    const std::uint32_t route = sim::index(transfer.route);
+    const Connection& over = plan.connections[route % wiring.connections];
+    const std::size_t first = std::size_t{route / wiring.connections} * plan.ranks;
+    AtWork& source = parts[(first + index(over.source)) * channels + over.channel];
+    AtWork& destination = parts[(first + index(over.destination)) * channels + over.channel];
+    source.sent = std::min(source.sent, timeline.start[task]);
+    source.last = std::max(source.last, timeline.start[task]);
+    destination.arrived = std::min(destination.arrived, timeline.finish[task]);
+    destination.last = std::max(destination.last, timeline.finish[task]);
+  }
+  Time longest{};
+  for (std::size_t rank = 0; rank < parts.size(); rank += channels) {
+    Time begin = AtWork::kNever, end{}, one{};
+    for (std::size_t part = rank; part < rank + channels; ++part) {
+      if (parts[part].begin() == AtWork::kNever) continue;
+      begin = std::min(begin, parts[part].begin());
+      end = std::max(end, parts[part].last);
+      one = std::max(one, parts[part].last - parts[part].begin());
+    }
+    if (begin != AtWork::kNever) longest = std::max(longest, end - begin - one);
+  }
+  return longest;
+}
+
+Outcome outcome(const LoweredPlan& plan, const Wiring& wiring, sim::Timeline timeline) {
+  const sim::TaskGraph& graph = plan.graph;
+  Outcome out{.end = timeline.end,
+              .group_end = std::vector<Time>(wiring.groups),
+              .carried = std::move(timeline.carried),
+              .by_route = std::vector<double>(wiring.routes.size()),
+              .transfers = std::vector<std::uint32_t>(wiring.routes.size()),
+              .longest_pause = plan.connections.empty() ? Time{} : longest_pause(plan, wiring, timeline)};
   wiring.spread(out.carried);
   for (std::size_t task = 0; task < graph.tasks().size(); ++task) {
     const sim::TaskGraph::Task& transfer = graph.tasks()[task];
@@ -123,6 +173,8 @@ Outcome outcome(const sim::TaskGraph& graph, const Wiring& wiring, sim::Timeline
 }
 
 }  // namespace
+
+bool passes_through(Operation operation) { return operation == Operation::broadcast || operation == Operation::reduce; }
 
 std::vector<double> bytes_by_route(const CollectivePlan& plan, const Wiring& wiring) {
   std::vector<double> by_route(wiring.routes.size());
@@ -139,10 +191,10 @@ Outcome play(const Algorithm& algorithm, Request request, const Wiring& wiring, 
   request.rounds = shorten ? kFirst : 0;
   std::optional<RoundPeriod> period;
   while (true) {
-    const auto [all, graph] = lowered(algorithm, request, wiring, scale, request.rounds != 0 && !period);
-    sim::Timeline timeline = sim::run(graph);
-    const std::uint32_t rounds = request.rounds;
-    if (rounds == 0 || rounds >= all) return outcome(graph, wiring, std::move(timeline));
+    const LoweredPlan plan = lowered(algorithm, request, wiring, scale, request.rounds != 0 && !period);
+    const std::uint32_t all = plan.rounds, rounds = request.rounds;
+    sim::Timeline timeline = sim::run(plan.graph);
+    if (rounds == 0 || rounds >= all) return outcome(plan, wiring, std::move(timeline));
     if (!period) {
       period = Rounds(timeline, wiring.groups, rounds).period();
       if (!period) {
@@ -152,7 +204,7 @@ Outcome play(const Algorithm& algorithm, Request request, const Wiring& wiring, 
       request.rounds += (all - rounds) % period->rounds;  // what is left must be whole periods
       if (request.rounds != rounds) continue;
     }
-    Outcome result = outcome(graph, wiring, std::move(timeline));
+    Outcome result = outcome(plan, wiring, std::move(timeline));
     const Time rest = period->time * std::int64_t{(all - rounds) / period->rounds};
     result.end += rest;
     for (Time& end : result.group_end) end += rest;

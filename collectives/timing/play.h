@@ -15,6 +15,9 @@ struct Outcome {
   std::vector<double> carried;           ///< bytes, by resource of the wiring
   std::vector<double> by_route;          ///< bytes, by route of the wiring
   std::vector<std::uint32_t> transfers;  ///< likewise
+  /// Where data only passes through the ranks (passes_through): the longest that a rank has nothing to do between its
+  /// parts of the channels. On a channel that passes through it soon it is done before another's data reach it.
+  Time longest_pause{};
 };
 
 /// Runs the algorithm's plan for the request from time 0, all rates times `scale`. With `shorten`, of like rounds
@@ -23,6 +26,9 @@ struct Outcome {
 /// such stretch adds the same time, and the end is that of the whole plan to the picosecond. Requires request.rounds ==
 /// 0.
 Outcome play(const Algorithm& algorithm, Request request, const Wiring& wiring, double scale, bool shorten);
+
+/// Data only passes through the ranks, from the root or to it.
+bool passes_through(Operation operation);
 
 /// Bytes that a plan of the wiring's connections sends over each of its routes.
 std::vector<double> bytes_by_route(const CollectivePlan& plan, const Wiring& wiring);

@@ -52,6 +52,22 @@ std::uint32_t best_channels(const Prepared& prepared, Bytes bytes, std::uint32_t
   return static_cast<std::uint32_t>(std::clamp(std::round(wanted), 1.0, static_cast<double>(most)));
 }
 
+/// From how many bytes on NCCL has a second channel take part: where each thread of two has as much to do as it is
+/// meant to. Source: getAlgoInfo in src/enqueue.cc, threadThresholds in src/graph/tuning.cc and the constants in
+/// src/include/comm.h and devcomm.h of NCCL 2.8.4; those of 2.5.7, 2.12, 2.18 and 2.23 are the same. By LL a ring's
+/// threads are meant to have something in each of its steps.
+Bytes second_channel_from(const Prepared& prepared) {
+  constexpr std::int64_t kChannels = 2;
+  switch (prepared.proto) {
+    case Proto::ll:
+      return {kChannels * 512 * 8 * (prepared.algorithm->tree ? 1 : prepared.request.ranks)};
+    case Proto::ll128:
+      return {kChannels * 640 * 8};
+    default:
+      return {kChannels * 512 * 64};
+  }
+}
+
 /// Of what happened only that of some groups.
 void keep(std::span<const std::uint32_t> groups, const Wiring& wiring, Outcome& played) {
   played.end = {};
@@ -94,8 +110,6 @@ double spread(std::span<const Time> ends, Time duration) {
   if (first == ends.end() || *first == *last) return 0;
   return std::min(to_seconds(*last - *first) / to_seconds(duration), 1.0);
 }
-
-bool passes_through(Operation operation) { return operation == Operation::broadcast || operation == Operation::reduce; }
 
 /// Messages of the rank that has most of them to send or to take in: those of one way alone, for both ways go side by
 /// side. 0 for collectives, which are not made of messages.
@@ -240,7 +254,10 @@ Cut cut(const Prepared& prepared, const Transport& transport, Bytes bytes) {
   const Time own = own_part ? from_seconds(transport.own_copy * moving / (request.ranks - 1)) : Time{};
   made.before = prepared.protocol.launch + ramp + own + prepared.further_messages;
   // Elsewhere it may be more than a Time can say.
-  if (passes_through(request.operation)) made.moving = from_seconds(moving);
+  if (passes_through(request.operation)) {
+    made.moving = from_seconds(moving);
+    made.one_channel = bytes.value < second_channel_from(prepared).value;
+  }
   return made;
 }
 
@@ -249,6 +266,7 @@ Played simulate(const Prepared& prepared, const Transport& transport, Bytes byte
   return {.before = made.before,
           .rest = made.period * std::int64_t{made.pieces_behind},
           .moving = made.moving,
+          .one_channel = made.one_channel,
           .whole = made.whole,
           .scale = made.scale,
           .outcome = play(*prepared.algorithm, made.request, prepared.wiring, made.scale, prepared.fold)};
@@ -260,9 +278,11 @@ Timing timing_of(const Prepared& prepared, const Played& played, std::span<const
   if (!own_groups.empty()) keep(own_groups, wiring, kept.emplace(played.outcome));
   const Outcome& outcome = kept ? *kept : played.outcome;
   const Time duration = played.before + outcome.end + played.rest;
-  // Data that passes through leaves a rank free for the next repetition while the last is on its way.
+  // Data that passes through leaves a rank free for the next repetition while the last is on its way: once it has done
+  // its part of every channel.
   const bool passes = passes_through(prepared.request.operation);
-  const Time interval = passes ? std::min(duration, played.before + played.moving) : duration;
+  const Time pause = played.one_channel ? Time{} : outcome.longest_pause;
+  const Time interval = passes ? std::min(duration, played.before + played.moving + pause) : duration;
   const double apart = spread(outcome.group_end, duration);
   Timing timing{.duration = duration,
                 .latency = prepared.prospect.fixed + prepared.prospect.latency,

@@ -46,7 +46,8 @@ struct Cut {
   double whole = 1;  ///< bytes over those of the pieces that are simulated
   std::uint32_t pieces_behind = 0;  ///< that follow them
   Time period{};                    ///< of a piece behind: on the busiest link, or on a connection where that is longer
-  Time moving{};  ///< all bytes, on the busiest link; asked for only where data passes through the ranks
+  Time moving{};             ///< all bytes, on the busiest link; asked for only where data passes through the ranks
+  bool one_channel = false;  ///< so few bytes that NCCL uses one channel alone; likewise
 };
 
 /// As many channels as are fastest, cut into as many pieces.
@@ -54,10 +55,11 @@ Cut cut(const Prepared& prepared, const Transport& transport, Bytes bytes);
 
 /// A prepared collective on some bytes, as it went.
 struct Played {
-  Time before{}, rest{};  ///< what comes before the simulated transfers, and the pieces behind them
-  Time moving{};          ///< all bytes, on the busiest link
-  double whole = 1;       ///< bytes over those of the simulated pieces
-  double scale = 1;       ///< of the wiring's rates
+  Time before{}, rest{};     ///< what comes before the simulated transfers, and the pieces behind them
+  Time moving{};             ///< all bytes, on the busiest link
+  bool one_channel = false;  ///< so few bytes that NCCL uses one channel alone
+  double whole = 1;          ///< bytes over those of the simulated pieces
+  double scale = 1;          ///< of the wiring's rates
   Outcome outcome;
 };
 

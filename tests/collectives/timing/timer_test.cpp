@@ -70,6 +70,23 @@ TEST(Timer, AutoOnATorusGoesAlongItsRowsAndColumns) {
   }
 }
 
+// Two adapters: rings that enter a node at different GPUs. A GPU beside the root is one of the first on its ring and
+// one of the last on the other, and takes part in the next repetition when it is done with both. From 64 KiB on NCCL
+// has two channels of Simple.
+TEST(Timer, RepetitionsOfABroadcastOverlapOnOneChannelAlone) {
+  const Bytes few{65'535}, many{65'536};
+  Timer two(build({.nodes = 8, .gpus = 4, .nics = 2}), {.network_step = microseconds(10)});
+  for (const Operation operation : {Operation::broadcast, Operation::reduce}) {
+    const Timing below = one(two, operation, few, gpus(32), "ring"), from = one(two, operation, many, gpus(32), "ring");
+    EXPECT_LT(below.interval, microseconds(10));
+    EXPECT_GT(below.duration, microseconds(70));
+    EXPECT_GT(from.interval, microseconds(60));
+    EXPECT_LE(from.interval, from.duration);
+  }
+  Timer alone(build({.nodes = 8, .gpus = 1}), {.network_step = microseconds(10)});
+  EXPECT_LT(one(alone, Operation::broadcast, many, gpus(8), "ring").interval, microseconds(10));
+}
+
 TEST(Timer, RingBroadcastOfOnePieceWalksTheChain) {
   Timer timer = uniform(6);
   const Bytes small{8};  // too small to be cut with profit
