@@ -1,7 +1,6 @@
 #include "collectives/timing/timer.h"
 
 #include <algorithm>
-#include <condition_variable>
 #include <deque>
 #include <iterator>
 #include <limits>
@@ -9,9 +8,7 @@
 #include <mutex>
 #include <numeric>
 #include <optional>
-#include <set>
 #include <tuple>
-#include <type_traits>
 #include <utility>
 
 #include "collectives/algorithms.h"
@@ -26,6 +23,7 @@
 #include "collectives/timing/placement.h"
 #include "collectives/timing/prepared.h"
 #include "collectives/timing/protocols.h"
+#include "collectives/timing/remembered.h"
 #include "sim/input_error.h"
 
 namespace stepcast::collectives {
@@ -111,13 +109,6 @@ std::size_t bytes_of(const nccl::Job& job) { return sizeof(job); }
 
 std::size_t bytes_of(const std::optional<EarlierPlace>& place) { return place ? place->bytes() : sizeof(place); }
 
-/// What has been worked out, and what somebody is working out.
-template <class Key, class Value>
-struct Remembered {
-  std::map<Key, Value> known;
-  std::set<Key> under_way;
-};
-
 }  // namespace
 
 struct Timer::Impl {
@@ -125,60 +116,40 @@ struct Timer::Impl {
   Transport transport;
   bool folds_where_exact = false;
 
-  // What has been worked out, guarded by `mutex`; nothing is ever removed, and nodes of a map stay where they are.
+  // What has been worked out. Nothing is ever removed, and what was answered stays where it is.
   using Members = std::vector<Group>;
   using PreparedKey = std::tuple<std::size_t, Operation, std::string_view, Proto, bool, Details>;
   using TimingKey =
       std::tuple<std::size_t, Operation, std::int64_t, std::string, bool, Details, std::vector<std::uint32_t>>;
-  std::mutex mutex;
-  std::condition_variable worked_out;
-  std::size_t remembered_bytes = 0;
-  std::map<Members, std::size_t> placements;
-  Remembered<std::size_t, std::optional<EarlierPlace>> earlier;  // of placements
-  Remembered<std::size_t, NumberedChains> walks;                 // likewise, as searched
-  Remembered<std::size_t, nccl::Job> jobs;                       // likewise, as NCCL sees them
-  ChainSearches searches;                                        // of both
-  Remembered<Group, LinkView> views;
-  Remembered<PreparedKey, Prepared> prepared;
-  Remembered<TimingKey, Timing> timings;
+  Remembered<std::size_t, std::optional<EarlierPlace>> earlier{bytes_of};  // of placements
+  Remembered<std::size_t, NumberedChains> walks{bytes_of};                 // likewise, as searched
+  Remembered<std::size_t, nccl::Job> jobs{bytes_of};                       // likewise, as NCCL sees them
+  ChainSearches searches{};                                                // of both
+  Remembered<Group, LinkView> views{bytes_of};
+  Remembered<PreparedKey, Prepared> prepared{bytes_of};
+  Remembered<TimingKey, Timing> timings{bytes_of};
   /// Of collectives that some groups ask for, each its own loads: whoever asks, all groups move the same.
-  Remembered<std::pair<const Prepared*, std::int64_t>, Played> played;
-  TimerAnswers answers;              // of timings
-  std::deque<Timing> least_timings;  // what is known of is their duration
-  TimerAnswers least_answers;        // of these
+  Remembered<std::pair<const Prepared*, std::int64_t>, Played> played{bytes_of};
+
+  std::mutex mutex{};  // guards what follows
+  std::size_t more_bytes = 0;
+  std::map<Members, std::size_t> placements{};
+  TimerAnswers answers{};              // of timings
+  std::deque<Timing> least_timings{};  // what is known of them is their duration
+  TimerAnswers least_answers{};        // of these
+
+  std::size_t remembered_bytes() {
+    const std::size_t of_tables = earlier.bytes() + walks.bytes() + jobs.bytes() + searches.bytes() + views.bytes() +
+                                  prepared.bytes() + timings.bytes() + played.bytes();
+    const std::lock_guard lock(mutex);
+    return of_tables + more_bytes;
+  }
 
   std::size_t number_of(const Members& groups) {
     const std::lock_guard lock(mutex);
     const auto [at, fresh] = placements.try_emplace(groups, placements.size());
-    if (fresh) remembered_bytes += bytes_of(groups);
+    if (fresh) more_bytes += bytes_of(groups);
     return at->second;
-  }
-
-  /// What is kept under a key. What is not there yet is worked out outside the lock, by the first who asks; who asks
-  /// for the same meanwhile waits. `make` asks for no more than what its key is made of, so nobody waits in a circle.
-  template <class Key, class Value, class Make>
-  const Value& remembered(Remembered<Key, Value>& kept, const std::type_identity_t<Key>& key, Make make) {
-    std::unique_lock lock(mutex);
-    for (;;) {
-      if (const auto known = kept.known.find(key); known != kept.known.end()) return known->second;
-      if (kept.under_way.insert(key).second) break;
-      worked_out.wait(lock);
-    }
-    lock.unlock();
-    try {
-      Value fresh = make();
-      lock.lock();
-      const auto at = kept.known.try_emplace(key, std::move(fresh)).first;
-      remembered_bytes += bytes_of(at->second);
-      kept.under_way.erase(key);
-      worked_out.notify_all();
-      return at->second;
-    } catch (...) {
-      if (!lock.owns_lock()) lock.lock();
-      kept.under_way.erase(key);
-      worked_out.notify_all();
-      throw;
-    }
   }
 
   /// One way to run a collective: what comes of it, and how long all groups take, by which the way is chosen.
@@ -191,11 +162,11 @@ struct Timer::Impl {
     const auto of = [&](const Played& ran) {
       return Tried{timing_of(ready, ran, own_groups), ran.before + ran.outcome.end + ran.rest};
     };
-    return again ? of(remembered(played, {&ready, bytes.value}, play)) : of(play());
+    return again ? of(played.of({&ready, bytes.value}, play)) : of(play());
   }
 
   const NumberedChains& walk_of(std::size_t number, const GroupPlacement& placement) {
-    return remembered(walks, number, [&] {
+    return walks.of(number, [&] {
       NumberedChains found{found_chains(cluster, placement.groups.front(), placement.nodes, searches), {}};
       if (found.chains.size() > transport.most_channels) found.chains.resize(transport.most_channels);
       if (!found.chains.empty()) {
@@ -207,11 +178,11 @@ struct Timer::Impl {
   }
 
   const LinkView& view_of(const Group& group) {
-    return remembered(views, group, [&] { return view_links(cluster, group); });
+    return views.of(group, [&] { return view_links(cluster, group); });
   }
 
   const nccl::Job& job_of(std::size_t number, const GroupPlacement& placement) {
-    return remembered(jobs, number, [&] { return nccl::search(cluster, placement.groups.front(), searches); });
+    return jobs.of(number, [&] { return nccl::search(cluster, placement.groups.front(), searches); });
   }
 
   /// "library" is NCCL's own choice where the stack says so, else the fastest.
@@ -251,7 +222,7 @@ struct Timer::Impl {
     shared.own = 0;
     const std::size_t number = number_of(groups);
     const TimingKey key{number, operation, bytes.value, std::string(algorithm), fold, shared, own};
-    return remembered(timings, key, [&] {
+    return timings.of(key, [&] {
       if (const std::uint32_t before = gpus_before_their_node(groups); before > 0) {
         place(cluster, concurrent, operation != Operation::send_recv);  // what is wrong with them is said of them
         const Members on_first = moved(concurrent, before);
@@ -270,7 +241,7 @@ struct Timer::Impl {
 
   /// Throws InputError for groups that cannot be placed.
   const std::optional<EarlierPlace>& earlier_place(std::size_t number, const Members& groups, Operation operation) {
-    return remembered(earlier, number, [&] {
+    return earlier.of(number, [&] {
       place(cluster, groups, operation != Operation::send_recv);
       return EarlierPlace::find(cluster, groups);
     });
@@ -353,7 +324,7 @@ struct Timer::Impl {
   const Prepared& ready(const PreparedWays& ways, const Algorithm& algorithm, Proto proto, bool fold,
                         const Details& details, std::size_t number) {
     proto = meant(proto, ways.request.operation, transport);
-    return remembered(prepared, {number, ways.request.operation, algorithm.name, proto, fold, details}, [&] {
+    return prepared.of({number, ways.request.operation, algorithm.name, proto, fold, details}, [&] {
       return prepare(algorithm, proto, ways.request, ways.placement, cluster, transport, fold);
     });
   }
@@ -474,7 +445,7 @@ struct Timer::Impl {
         planned.in_nvswitch && transport.nvls.share > 0
             ? Proto::nvls
             : meant(*parse_wanted(chosen.algorithm + "/" + chosen.protocol).protocol, operation, transport);
-    const Prepared& ready = remembered(prepared, {number, operation, planned.name, proto, false, details}, [&] {
+    const Prepared& ready = prepared.of({number, operation, planned.name, proto, false, details}, [&] {
       return prepare(planned, proto, request, placement, cluster, transport, false);
     });
     return transfers_of(ready, transport, bytes, cluster, placement.groups[group], group);
@@ -482,24 +453,8 @@ struct Timer::Impl {
 };
 
 Timer::Timer(topology::Cluster cluster, Transport transport, bool folds_where_exact)
-    : impl_(new Impl{.cluster = std::move(cluster),
-                     .transport = std::move(transport),
-                     .folds_where_exact = folds_where_exact,
-                     .mutex = {},
-                     .worked_out = {},
-                     .remembered_bytes = 0,
-                     .placements = {},
-                     .earlier = {},
-                     .walks = {},
-                     .jobs = {},
-                     .searches = {},
-                     .views = {},
-                     .prepared = {},
-                     .timings = {},
-                     .played = {},
-                     .answers = {},
-                     .least_timings = {},
-                     .least_answers = {}}) {
+    : impl_(new Impl{
+          .cluster = std::move(cluster), .transport = std::move(transport), .folds_where_exact = folds_where_exact}) {
   impl_->transport = over(std::move(impl_->transport), impl_->cluster.nic_port().nccl);
 }
 
@@ -507,10 +462,7 @@ Timer::~Timer() = default;
 
 const topology::Cluster& Timer::cluster() const { return impl_->cluster; }
 
-std::size_t Timer::remembered_bytes() const {
-  const std::lock_guard lock(impl_->mutex);
-  return impl_->remembered_bytes + impl_->searches.bytes();
-}
+std::size_t Timer::remembered_bytes() const { return impl_->remembered_bytes(); }
 
 const Timing& Timer::time(Operation operation, Bytes bytes, std::span<const Group> concurrent,
                           std::string_view algorithm, bool fold, const Details& details) const {
@@ -523,7 +475,7 @@ const Timing& Timer::time(Operation operation, Bytes bytes, std::span<const Grou
   }
   const Timing& answer = impl_->answer(question);
   const std::lock_guard lock(impl_->mutex);
-  impl_->remembered_bytes += impl_->answers.remember(question, answer);
+  impl_->more_bytes += impl_->answers.remember(question, answer);
   return answer;
 }
 
@@ -545,7 +497,7 @@ Time Timer::least(Operation operation, Bytes bytes, std::span<const Group> concu
   const std::lock_guard lock(impl_->mutex);
   Timing& answer = impl_->least_timings.emplace_back();
   answer.duration = least;
-  impl_->remembered_bytes += sizeof(answer) + impl_->least_answers.remember(question, answer);
+  impl_->more_bytes += sizeof(answer) + impl_->least_answers.remember(question, answer);
   return least;
 }
 
