@@ -11,6 +11,7 @@
 #include "schedules/forecast.h"
 #include "schedules/plan/staged_model.h"
 #include "schedules/results/time_parts.h"
+#include "tests/long.h"
 #include "tests/sanitized.h"
 #include "tests/schedules/scenarios.h"
 #include "topology/cluster.h"
@@ -77,7 +78,7 @@ std::string in_words(const Scenario& s) {
 
 TEST(RunStep, OfManyMicroBatchesIsTheWholeStepToThePicosecond) {
   std::mt19937 random(7);
-  const int plans = test::kSanitized ? 6 : 60;
+  const int plans = test::kSanitized ? 6 : test::long_run() ? 60 : 30;
   int ran = 0;
   while (ran < plans) {
     const std::optional<Scenario> s = any_plan(random);
