@@ -46,6 +46,14 @@ void note_fabric(const Node& tree, const Scenario& s, Library& library, std::vec
                                          (shares ? "; routing adaptive, so equal paths share perfectly" : "")});
 }
 
+/// What the scenario itself says of the network where the job is on one node.
+void note_network_of_one_node(const Node& tree, const Scenario& s, std::vector<Note>& out) {
+  const Node* cluster = tree.find("cluster");
+  if (cluster == nullptr || nodes_in_use(s.cluster) > 1) return;
+  for (const std::string key : {"nics_per_node", "nic_bandwidth", "fabric"})
+    if (cluster->find(key) != nullptr) out.push_back({"cluster." + key, "changes nothing: the job is on one node"});
+}
+
 /// The keys of `transport` that the software says itself, or nothing.
 std::string own_transport(const Node* software, Library& library) {
   if (software == nullptr) return {};
@@ -142,6 +150,7 @@ std::vector<Note> notes_on_defaults(const Node& tree, const Scenario& scenario, 
   note_software(tree, scenario, library, out);
   note_nic(scenario, out);
   note_fabric(tree, scenario, library, out);
+  note_network_of_one_node(tree, scenario, out);
   note_model(tree, library, out);
   const Node* training = tree.find("training");
   if (training == nullptr || training->find("precision") == nullptr)

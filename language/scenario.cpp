@@ -330,7 +330,8 @@ const Table<ScenarioDraft>& scenario_table() {
            [](D& d, const Value& v) { d.s.imperfections.slow_gpu = size(v); }},
           {{"imperfections.gpu_speed", fraction(), "1", "of the slow GPU, in shares of the others'"},
            [](D& d, const Value& v) { d.s.imperfections.gpu_speed = v.number; }},
-          {{"imperfections.slow_node", whole(0, kMostRanks), "none", "index of a node with slow network cards"},
+          {{"imperfections.slow_node", whole(0, kMostRanks), "none",
+            "index of a node with slow network cards, among those in use"},
            [](D& d, const Value& v) { d.s.imperfections.slow_node = size(v); }},
           {{"imperfections.network_speed", fraction(), "1", "of the slow node's cards, in shares of the others'"},
            [](D& d, const Value& v) { d.s.imperfections.network_speed = v.number; }},
@@ -490,11 +491,15 @@ void check_outcome(const schedules::Scenario& s, const Node& tree) {
     fail(locate(tree, kSteps), kSteps, "found the steps of a trace, but no measured.trace");
 }
 
-/// A slow GPU or node that is as fast as the others would change nothing.
-void check_speeds(const Node& tree) {
+/// A slow GPU or node that is as fast as the others would change nothing, and so would the seed of no jitter.
+void check_imperfections(const Node& tree) {
+  const Node* said = tree.find("imperfections");
+  if (said == nullptr) return;
+  if (const Node* seed = said->find("seed"); seed != nullptr && said->find("jitter") == nullptr)
+    fail(locate(tree, "imperfections.seed"), "imperfections.seed",
+         "found " + found(*seed) + " without imperfections.jitter, whose draws it numbers; expected both or neither");
   for (const auto& [slow, speed] : {std::pair{"slow_gpu", "gpu_speed"}, {"slow_node", "network_speed"}}) {
-    const Node* said = tree.find("imperfections");
-    if (said == nullptr || said->find(slow) == nullptr || said->find(speed) != nullptr) continue;
+    if (said->find(slow) == nullptr || said->find(speed) != nullptr) continue;
     fail(locate(tree, std::string("imperfections.") + slow), std::string("imperfections.") + speed,
          std::string("missing, with imperfections.") + slow + "; expected " + expected(fraction()) +
              ", such as 0.8 of the others' speed");
@@ -542,7 +547,7 @@ schedules::Scenario read_scenario(const Node& tree, Library& library) {
   s.training.decoder_sequence = decoder_sequence(s, tree);
   check_predictions(s, tree);
   check_outcome(s, tree);
-  check_speeds(tree);
+  check_imperfections(tree);
   if (s.training.fusion) s.software = schedules::with_fusion(std::move(s.software), *s.training.fusion);
   s.parallelism.data = draft.data ? *draft.data : data_that_remains(s, tree);
   return s;

@@ -10,7 +10,7 @@ namespace stepcast::schedules {
 struct Imperfections {
   std::optional<std::uint32_t> slow_gpu{};   ///< its index among the GPUs in use
   double gpu_speed = 1;                      ///< of the slow GPU's kernels, in shares of the others', (0, 1]
-  std::optional<std::uint32_t> slow_node{};  ///< in the order of its GPUs
+  std::optional<std::uint32_t> slow_node{};  ///< its index among the nodes in use
   double network_speed = 1;                  ///< of the slow node's network cards, in shares of the others', (0, 1]
   double jitter = 0;                         ///< standard deviation of a pass's time, in shares of its mean
   std::uint64_t seed = 1;                    ///< of the jitter: the same seed gives the same step, on any machine

@@ -1,17 +1,17 @@
 #include "workload/slow_links.h"
 
 #include <algorithm>
-#include <string>
+#include <stdexcept>
 
 namespace stepcast::workload {
 
 SlowLinks::SlowLinks(const topology::Cluster& cluster, std::uint32_t node, double speed) : cluster_(cluster) {
-  const std::string own = "node " + std::to_string(node) + " / ";
-  for (std::uint32_t l = 0; l < cluster.links(); ++l) {
-    const topology::Link link = cluster.link(topology::LinkId{l});
-    if (link.kind != topology::LinkKind::network) continue;
-    if (link.from.starts_with(own) || link.to.starts_with(own)) speeds_[l] = speed;
-  }
+  std::uint32_t gpu = 0;
+  while (gpu < cluster.gpus() && cluster.node_of(topology::GpuId{gpu}) != node) ++gpu;
+  if (gpu == cluster.gpus()) throw std::logic_error("slow node beyond the last node");
+  const std::uint32_t first = topology::index(cluster.first_link_of_node(topology::GpuId{gpu}));
+  for (std::uint32_t l = first; l < first + cluster.links_per_node(); ++l)
+    if (cluster.link_traits(topology::LinkId{l}).kind == topology::LinkKind::network) speeds_[l] = speed;
 }
 
 double SlowLinks::speed(topology::LinkId link) const {

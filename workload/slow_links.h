@@ -11,7 +11,8 @@ namespace stepcast::workload {
 /// Links that carry less than they should: those of one node, between its network cards and the fabric.
 class SlowLinks {
  public:
-  /// `speed`: what of their bandwidth they have. O(links).
+  /// `node`: its place among the nodes in use; requires it below cluster.nodes(). `speed`: what of their bandwidth its
+  /// links have. O(GPUs + links of a node).
   SlowLinks(const topology::Cluster& cluster, std::uint32_t node, double speed);
 
   /// What of its bandwidth a link has.

@@ -110,6 +110,10 @@ int replay(const std::vector<std::string>& words) {
     throw InputError(traces.prefix, "found traces of " + std::to_string(traces.traces.size()) +
                                         " ranks, expected at most " + std::to_string(machine.cluster().gpus()) +
                                         ": the cluster has no more GPUs");
+  if (const auto& slow = program.recorded.slow_node; slow && slow->node >= machine.cluster().nodes())
+    throw InputError(traces.prefix, "found traces of a step whose node " + std::to_string(slow->node) +
+                                        " is slow, expected more nodes than the cluster's " +
+                                        std::to_string(machine.cluster().nodes()));
   sim::Timeline timeline;
   try {
     timeline = workload::run(program.recorded, machine);

@@ -232,6 +232,32 @@ void use_listed_nodes(const ClusterDraft& draft, const Value& value, std::uint32
   }
 }
 
+/// The node's network cards as the cluster has them.
+void use_network_cards(const ClusterDraft& draft, const Value& value, topology::NodeSpec& node) {
+  const auto blame = [&](std::string_view key, const std::string& what) {
+    fail(locate(*value.node, key), join(value.path, key), what);
+  };
+  if (draft.nics_per_node && node.builder == "graph") {
+    blame("nics_per_node",
+          "the node '" + node.name + "' lists its network cards one by one (devices), " + "expected the key left out");
+  }
+  if (draft.nics_per_node) {
+    const std::uint32_t has = node.nics;
+    if (*draft.nics_per_node > has)
+      blame("nics_per_node", "found '" + std::to_string(*draft.nics_per_node) + "' with the node " +
+                                 in_quotes(node.name) + ", which has " +
+                                 (has == 0 ? std::string("no network cards") : std::to_string(has)) +
+                                 "; expected at most " + std::to_string(has) + ", or more in node.nics");
+    node.nics = static_cast<std::uint32_t>(*draft.nics_per_node);
+  }
+  if (draft.nic_bandwidth) {
+    if (!node.nic) {
+      blame("nic_bandwidth", "the node has no network cards, expected the key left out");
+    }
+    node.nic->bandwidth = *draft.nic_bandwidth;
+  }
+}
+
 }  // namespace
 
 const Table<ClusterDraft>& cluster_table() {
@@ -320,17 +346,7 @@ schedules::ClusterSpec finish(const ClusterDraft& draft, const Value& value) {
     }
     cluster.gpus = topology::count(*cluster.allocation);
   }
-  if (draft.nics_per_node && cluster.node.builder == "graph") {
-    blame("nics_per_node", "the node '" + cluster.node.name + "' lists its network cards one by one (devices), " +
-                               "expected the key left out");
-  }
-  if (draft.nics_per_node) cluster.node.nics = static_cast<std::uint32_t>(*draft.nics_per_node);
-  if (draft.nic_bandwidth) {
-    if (!cluster.node.nic) {
-      blame("nic_bandwidth", "the node has no network cards, expected the key left out");
-    }
-    cluster.node.nic->bandwidth = *draft.nic_bandwidth;
-  }
+  use_network_cards(draft, value, cluster.node);
   if (draft.other_gpu.has_value() != draft.other_first.has_value())
     blame("other", "found one of gpu and first, expected both");
   if (draft.other_gpu) cluster.other = {*draft.other_gpu, static_cast<std::uint32_t>(*draft.other_first)};

@@ -366,8 +366,12 @@ void check_imperfections(const Scenario& s, std::vector<Problem>& out) {
   if (bad.slow_gpu && *bad.slow_gpu >= s.cluster.gpus)
     out.push_back({"imperfections.slow_gpu",
                    "found " + n(*bad.slow_gpu) + ", expected a GPU from 0 to " + n(s.cluster.gpus - 1)});
-  const std::int64_t nodes = nodes_filled(s.cluster);
-  if (bad.slow_node && *bad.slow_node >= nodes)
+  const std::int64_t nodes = nodes_in_use(s.cluster);
+  if (bad.slow_node && nodes == 1)
+    out.push_back({"imperfections.slow_node", "found " + n(*bad.slow_node) +
+                                                  " with one node, whose network cards carry nothing; expected two "
+                                                  "nodes or more, or the key left out"});
+  else if (bad.slow_node && *bad.slow_node >= nodes)
     out.push_back(
         {"imperfections.slow_node", "found " + n(*bad.slow_node) + ", expected a node from 0 to " + n(nodes - 1)});
   if (bad.gpu_speed < 1 && !bad.slow_gpu)

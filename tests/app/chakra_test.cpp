@@ -188,6 +188,18 @@ TEST_F(Chakra, WritesOverNoOtherFileOfTheCommand) {
   EXPECT_FALSE(fs::exists(prefix() + ".0.et"));
 }
 
+TEST_F(Chakra, OfAStepWithASlowNodeNeedsAMachineThatHasIt) {
+  ASSERT_EQ(run_program("run scenarios/quickstart.yaml --chakra " + prefix() +
+                        " --set cluster.nodes=2 --set parallelism.pipeline=2 --set model.layers=8 --set "
+                        "imperfections.slow_node=1 --set imperfections.network_speed=0.5")
+                    .status &
+                ~3,
+            0);
+  EXPECT_THAT(refused("--node dgx-2"),
+              HasSubstr("found traces of a step whose node 1 is slow, expected more nodes than "
+                        "the cluster's 1"));
+}
+
 TEST_F(Chakra, IsWhatThePublishedSchemaSays) {
   if (std::system("command -v protoc >/dev/null && command -v python3 >/dev/null") != 0) GTEST_SKIP() << "no protoc";
   ASSERT_EQ(run_program("run scenarios/quickstart.yaml --chakra " + prefix()).status, 0);

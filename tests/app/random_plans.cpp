@@ -28,7 +28,8 @@ class Dice {
 struct Place {
   std::string fabric, cluster;  ///< its kind, and the scenario's block
   std::uint32_t gpus = 0;
-  bool half = false;  ///< no bf16 there
+  bool half = false;      ///< no bf16 there
+  bool one_node = false;  ///< whose network cards carry nothing
 };
 
 struct Fabric {
@@ -73,11 +74,11 @@ Place place(Dice& dice) {
   switch (dice.one_of({0, 1, 2, 3, 4, 4, 4, 4, 4, 4, 4, 4, 4})) {
     case 0: {
       const Node box = dice.one_of<Node>({{"pcie-8x-a100", 8}, {"pcie-8x-a100-no-p2p", 8}, {"pcie-4x-a100", 4}});
-      return {"PCIe box", fmt::format("node: {}, gpus: {}", box.name, box.gpus), box.gpus};
+      return {"PCIe box", fmt::format("node: {}, gpus: {}", box.name, box.gpus), box.gpus, false, true};
     }
     case 1: {
       const std::uint32_t gpus = dice.one_of({4u, 6u, 8u});
-      return {"part of a DGX-1", fmt::format("node: dgx-1-v100-16gb, gpus: {}", gpus), gpus, true};
+      return {"part of a DGX-1", fmt::format("node: dgx-1-v100-16gb, gpus: {}", gpus), gpus, true, true};
     }
     case 2:
       return {"torus", "node: gh200-1gpu, gpus: 16, fabric: {base: torus-8x8, torus: 4x4}", 16};
@@ -85,7 +86,7 @@ Place place(Dice& dice) {
       const Node node = dice.one_of<Node>({{"aws-g6", 1}, {"pcie-4x-a10", 4}, {"aws-p3.16xlarge", 8}});
       const std::uint32_t gpus = node.gpus * dice.one_of({2u, 4u});
       return {"TCP", fmt::format("node: {}, gpus: {}, fabric: {{base: ethernet-switch}}", node.name, gpus), gpus,
-              node.gpus == 8};
+              node.gpus == 8, node.gpus == 1};  // aws-g6 has eight: a part of one
     }
     default:
       return on_fabric(dice);
@@ -135,10 +136,11 @@ std::optional<std::string> plan_for(const Place& at, Dice& dice) {
   if (dice.chance(20) && zero > 0 && data * context > 2 && data * context % 2 == 0) data_parallel += ", shard_group: 2";
   if (dice.chance(15))
     parallelism += fmt::format(", order: {}", dice.one_of<const char*>({"[data]", "[pipeline]", "[context, data]"}));
-  if (dice.chance(15))
-    yaml +=
-        fmt::format("imperfections: {}\n", dice.one_of<const char*>({"{jitter: 0.05}", "{slow_gpu: 1, gpu_speed: 0.8}",
-                                                                     "{slow_node: 0, network_speed: 0.5}"}));
+  if (dice.chance(15)) {
+    const std::string slow_node = "{slow_node: 0, network_speed: 0.5}";
+    const std::string some = dice.one_of<std::string>({"{jitter: 0.05}", "{slow_gpu: 1, gpu_speed: 0.8}", slow_node});
+    if (some != slow_node || !at.one_node) yaml += fmt::format("imperfections: {}\n", some);
+  }
   return yaml + parallelism + "}\n" + data_parallel + "}\n";
 }
 

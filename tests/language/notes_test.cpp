@@ -78,6 +78,18 @@ TEST(Notes, OneGpuHasNoTransportAndNoFabric) {
   EXPECT_EQ(all, "");
 }
 
+TEST(Notes, SayThatOneNodeHasNoUseForItsNetwork) {
+  const std::string cards = "cluster.nics_per_node: changes nothing: the job is on one node\n";
+  const std::vector<std::string> one{
+      "cluster.nodes=1",          "parallelism.tensor=8",    "parallelism.pipeline=1", "pipeline.schedule=",
+      "pipeline.virtual_stages=", "cluster.nics_per_node=4", "cluster.fabric.radix=8", "cluster.nic_bandwidth=10 GB/s"};
+  const std::string all = notes(one);
+  EXPECT_TRUE(has(all, cards)) << all;
+  EXPECT_TRUE(has(all, "cluster.fabric: changes nothing: the job is on one node\n")) << all;
+  EXPECT_TRUE(has(all, "cluster.nic_bandwidth: changes nothing: the job is on one node\n")) << all;
+  EXPECT_FALSE(has(notes({"cluster.nics_per_node=4"}), cards));
+}
+
 TEST(Notes, SayWhatAProfileReplaces) {
   const std::string profile = testing::TempDir() + "notes_profile.yaml";
   std::ofstream(profile) << "gpu: a100-sxm4-80gb\nsoftware: {kernel_gap: 2 us}\n";

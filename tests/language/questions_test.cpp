@@ -158,6 +158,13 @@ TEST(Set, OfASlowGpuNeedsItsSpeed) {
             std::string::npos);
 }
 
+TEST(Set, OfASeedNeedsTheJitterThatItIsOf) {
+  EXPECT_EQ(ask(kQuickstart, {"imperfections.seed=3"}).at(0).error,
+            "--set imperfections.seed=3: imperfections.seed: found '3' without imperfections.jitter, whose draws it "
+            "numbers; expected both or neither");
+  EXPECT_EQ(ask(kQuickstart, {"imperfections.seed=3", "imperfections.jitter=0"}).at(0).error, "");
+}
+
 TEST(Set, NothingTakesAKeyAway) {
   const Question question = ask(kQuickstart, {"recompute=", "pipeline.virtual_stages=", "parallelism.data=",
                                               "pipeline.schedule=", "parallelism.pipeline=4"})

@@ -92,6 +92,14 @@ TEST(Unread, NodesThatNothingJoinsAreAnErrorAtWhatLeavesThemApart) {
       with_cluster("{nodes: 2, node: {base: dgx-a100-80gb, nics: 0}}"),
       HasSubstr("cluster.nodes: found 2 nodes 'dgx-a100-80gb', which have no network cards; expected one node"));
   EXPECT_EQ(with_cluster("{nodes: 1, nics_per_node: 0}"), "");
+  EXPECT_EQ(with_cluster("{nodes: 2, nics_per_node: 8}"), "");
+  EXPECT_EQ(with_cluster("{nodes: 2, nics_per_node: 9}"),
+            "keys.yaml:1:36: cluster.nics_per_node: found '9' with the node 'dgx-a100-80gb', which has 8; expected at "
+            "most 8, or more in node.nics");
+  EXPECT_EQ(with_cluster("{nodes: 2, nics_per_node: 9, node: {base: dgx-a100-80gb, nics: 16}}"), "");
+  EXPECT_THAT(with_cluster("{nodes: 1, nics_per_node: 1, node: {base: dgx-a100-80gb, nics: 0}}"),
+              HasSubstr("cluster.nics_per_node: found '1' with the node 'dgx-a100-80gb', which has no network cards; "
+                        "expected at most 0, or more in node.nics"));
   const std::string islands = "switches: [{name: a, nodes: 'n[0-1]'}, {name: b, nodes: 'n[2-3]'}]";
   EXPECT_EQ(
       with_cluster("{nodes: 4, fabric: {kind: graph, " + islands + "}}"),

@@ -25,7 +25,7 @@ KnownNode known_node(const std::string& name, language::Library& library) {
   const language::NodeFile node = language::read_node(value);
   const bool lists_nics =
       std::ranges::find(node.spec.devices, "nic", &topology::GraphDevice::kind) != node.spec.devices.end();
-  return {name, node.spec.gpus, node.spec.nics > 0 || lists_nics, precisions(node.gpu)};
+  return {name, node.spec.gpus, node.spec.nics, node.spec.nics > 0 || lists_nics, precisions(node.gpu)};
 }
 
 KnownModel known_model(const std::string& name, language::Library& library) {
@@ -82,7 +82,8 @@ void add_own_node(Choices& choose, const ConfigNames& names, RandomMachine& mach
   }
   node.add("sockets", choose.of({1, 2}));
   node.add("gpus_per_pcie_switch", choose.below(3));
-  node.add("nics", choose.of({1, 2, 4, 8, 0}));
+  machine.nics_per_node = choose.of({1, 2, 4, 8, 0});
+  node.add("nics", machine.nics_per_node);
   node.add("pcie", random_link(choose, "pcie"));
   node.add("socket_link", random_link(choose, "socket"));
   if (builder != "pcie") node.add("nvlink", random_link(choose, "nvlink"));
@@ -155,6 +156,7 @@ RandomMachine random_machine(Choices& choose, const ConfigNames& names) {
   } else {
     const KnownNode& node = choose.of(names.nodes);
     machine.gpus_per_node = node.gpus;
+    machine.nics_per_node = node.nics;
     machine.precisions = node.precisions;
     alone = !node.has_nics && !choose.one_in(8);
     machine.cluster.add("node", node.name);
@@ -180,7 +182,8 @@ RandomMachine random_machine(Choices& choose, const ConfigNames& names) {
   }
   if (choose.one_in(4)) add_fabric(choose, names, machine);
   if (choose.one_in(12)) machine.cluster.add("nic_bandwidth", choose.of({"100 Gbit/s", "1 GB/s"}));
-  if (choose.one_in(12)) machine.cluster.add("nics_per_node", choose.of({1, 2, 4}));
+  if (machine.nics_per_node > 0 && choose.one_in(12))
+    machine.cluster.add("nics_per_node", choose.divisor(machine.nics_per_node, machine.nics_per_node));
   if (choose.one_in(12) && machine.gpus > 1) {
     Mapping other;
     other.add("gpu", choose.of(names.gpus).name);

@@ -19,7 +19,7 @@ struct KnownGpu {
 /// A file of configs/nodes/, and what a plan for it must know.
 struct KnownNode {
   std::string name;
-  std::uint32_t gpus = 0;
+  std::uint32_t gpus = 0, nics = 0;
   bool has_nics = false;
   std::vector<std::string> precisions;
 };
@@ -43,6 +43,7 @@ ConfigNames config_names(language::Library& library);
 struct RandomMachine {
   Mapping cluster;
   std::uint64_t gpus = 0, gpus_per_node = 0, nodes = 0;
+  std::uint64_t nics_per_node = 0;  ///< that nics_per_node may take some of
   std::vector<std::string> precisions;
   bool two_kinds = false;  ///< of GPUs
 };

@@ -229,12 +229,14 @@ Mapping imperfections(Choices& choose, const RandomMachine& machine) {
     all.add("slow_gpu", choose.below(machine.gpus));
     all.add("gpu_speed", choose.of({0.5, 0.91, 1.0}));
   }
-  if (choose.one_in(2)) {
+  if (machine.nodes > 1 && choose.one_in(2)) {
     all.add("slow_node", choose.below(machine.nodes));
     all.add("network_speed", choose.of({0.1, 0.5}));
   }
-  if (choose.one_in(2)) all.add("jitter", choose.of({0.01, 0.2, 2.0}));
-  if (choose.one_in(3)) all.add("seed", choose.below(100));
+  if (choose.one_in(2)) {
+    all.add("jitter", choose.of({0.01, 0.2, 2.0}));
+    if (choose.one_in(3)) all.add("seed", choose.below(100));
+  }
   return all;
 }
 

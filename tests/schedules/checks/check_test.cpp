@@ -30,5 +30,24 @@ TEST(Check, WhatTheScheduleHasNoPartInStandsFirst) {
   EXPECT_EQ(keys_of(check(s)).front(), of_split.front());
 }
 
+// Twelve GPUs fill a node and a half, and lie on three here.
+TEST(Check, ASlowNodeIsOneOfThoseInUse) {
+  Scenario s = round_numbers(12);
+  s.parallelism = {.data = 12};
+  s.training.global_batch = 12;
+  s.cluster.allocation = topology::resolve(topology::parse_allocation("node0-2:0-3"), s.cluster.node.gpus, "");
+  for (const std::uint32_t node : {0u, 2u}) {
+    s.imperfections = {.slow_node = node, .network_speed = 0.5};
+    EXPECT_TRUE(check(s).empty()) << node << ' ' << check(s).front().text;
+  }
+  s.imperfections.slow_node = 3;
+  EXPECT_EQ(keys_of(check(s)), std::vector<std::string>{"imperfections.slow_node"});
+  s = round_numbers(s.cluster.node.gpus);
+  s.parallelism = {.data = s.cluster.node.gpus};
+  EXPECT_TRUE(check(s).empty());
+  s.imperfections = {.slow_node = 0, .network_speed = 0.5};
+  EXPECT_EQ(keys_of(check(s)), std::vector<std::string>{"imperfections.slow_node"}) << "its cards carry nothing";
+}
+
 }  // namespace
 }  // namespace stepcast::schedules
