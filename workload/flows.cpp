@@ -203,7 +203,8 @@ Flows::Flows(const Machine& machine, std::span<const Communication> communicatio
       for (Timing& timing : timings_of(communication, machine, conditions, meeting))
         add(i, moves_of(std::move(timing)));
   }
-  const bool together = alike_;  // else ranks that copy at the same moment do not for long
+  // Else ranks that copy at the same moment do not for long.
+  const bool together = alike_ && !conditions.late;
   for (std::size_t i = 0; i < communications.size(); ++i)
     if (const std::optional<HostCopy>& copy = communications[i].copy)
       add(i, moves_of(timing_of(*copy, machine.cluster(), ways, {conditions.unfolded, together})));
