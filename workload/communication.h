@@ -32,7 +32,7 @@ struct Communication {
   enum class Order : std::uint8_t { one_after_the_other, side_by_side, passed_on };
   std::vector<Collective> collectives;
   Order order = Order::one_after_the_other;
-  /// What the receivers do with it before it is there, on links that nothing else loads: it takes its time.
+  /// What the receivers then do with it, on links of their own, before it is there.
   std::vector<Collective> at_receiver{};
   /// Those of one turn never run at once: they stand on one stream, or in one rank's pass. None: it may meet any other.
   std::optional<std::uint32_t> turn{};

@@ -173,12 +173,7 @@ Flows::Flows(const Machine& machine, std::span<const Communication> communicatio
   };
   const auto add = [&](std::size_t at, Moves moves) {
     const Communication& communication = communications[at];
-    if (moves_[at].empty()) {
-      Time before = communication.delay;
-      for (const Collective& collective : communication.at_receiver)
-        before = before + timing_of(collective, machine, conditions, meeting).duration;
-      moves.latency = before + moves.latency;
-    }
+    if (moves_[at].empty()) moves.latency += communication.delay;
     // Negative: a turn of its own.
     const auto own = -1 - static_cast<std::int64_t>(at);
     kinds_[moves.kind].turns.push_back(communication.turn ? std::int64_t{*communication.turn} : own);
@@ -202,6 +197,8 @@ Flows::Flows(const Machine& machine, std::span<const Communication> communicatio
     else
       for (Timing& timing : timings_of(communication, machine, conditions, meeting))
         add(i, moves_of(std::move(timing)));
+    for (const Collective& collective : communication.at_receiver)
+      add(i, moves_of(timing_of(collective, machine, conditions, meeting)));
   }
   // Else ranks that copy at the same moment do not for long.
   const bool together = alike_ && !conditions.late;

@@ -114,7 +114,7 @@ class Declarer {
     const bool gather = split && !s_.parallelism.sequence;
     for (std::uint32_t lane = 0; lane < stages_ * replicas_; ++lane) {
       const Coordinate c = lanes_.at(lane);
-      if (gather && in_.transfers) out_.senders[lane] = lanes_of_row(c);
+      if (gather && (in_.transfers || in_.unfold)) out_.senders[lane] = lanes_of_row(c);
       const std::vector<std::uint32_t>& senders = out_.senders[lane];
       if (!senders.empty() && senders.front() != lane) {
         out_.sends[lane] = out_.sends[senders.front()];

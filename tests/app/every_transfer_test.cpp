@@ -132,6 +132,37 @@ TEST(EveryTransfer, RingsWaitBeforeEachOfTheirSteps) {
   EXPECT_NEAR(*usual / *whole, 1, 0.01);
 }
 
+// What a stage gathers of the parts of a message crosses the links of its tensor ranks, which were 2.1 % too fast.
+TEST(EveryTransfer, WhatAStageGathersOfAMessageMeetsTrafficInsideItsLayers) {
+  const std::string file = testing::TempDir() + "gathered.yaml";
+  std::ofstream(file) << R"(
+cluster: {node: gh200-1gpu, gpus: 16, fabric: {base: torus-8x8, torus: 4x4}}
+model: {base: llama2-7b, layers: 4}
+training: {global_batch: 8, micro_batch: 1, sequence: 4096}
+software: megatron-lm-2021
+parallelism: {tensor: 8, pipeline: 2}
+)";
+  const std::optional<double> usual = step_of(file), whole = step_of("--detail transfers " + file);
+  ASSERT_TRUE(usual && whole);
+  EXPECT_NEAR(*usual / *whole, 1, 0.005);
+}
+
+// It is gathered once, however many ranks sent a part of it: nodes of a fabric in which every rank has a lane.
+TEST(EveryTransfer, WhatAStageGathersOfAMessageIsGatheredOnce) {
+  const std::string file = testing::TempDir() + "gathered-once.yaml";
+  std::ofstream(file) << R"(
+cluster: {node: dgx-1-v100-16gb, gpus: 32, nics_per_node: 1}
+model: {family: gpt, layers: 8, hidden: 2304, heads: 24, vocab: 51200}
+training: {global_batch: 64, micro_batch: 16, sequence: 2048, precision: fp16}
+recompute: full
+software: megatron-lm-2021
+parallelism: {tensor: 8, pipeline: 4}
+)";
+  const std::optional<double> usual = step_of(file), whole = step_of("--detail transfers " + file);
+  ASSERT_TRUE(usual && whole);
+  EXPECT_NEAR(*usual / *whole, 1, 0.005);
+}
+
 // Two GPUs below one PCIe switch copy beside each other only as long as none of them is late: they were 5.6 % too slow.
 TEST(EveryTransfer, CopiesOfLateGpusMeetThoseBesideThem) {
   const std::string file = testing::TempDir() + "late-copies.yaml";

@@ -181,17 +181,20 @@ TEST_F(Programs, EachOfTheCollectivesMeetsOthersOnItsOwnLinks) {
   EXPECT_EQ(timeline.start[sim::index(after)], timeline.finish[sim::index(first)]);
 }
 
-TEST_F(Programs, WhatTheReceiverDoesWithItTakesItsTimeButNoLink) {
+// What is gathered of a message comes after it, and meets what is on the receiver's links, not what the message meets.
+TEST_F(Programs, WhatTheReceiverDoesWithItMeetsOthersThere) {
   Communication gathered = message(0, 8, 1 << 26);
-  gathered.at_receiver = message(8, 9, 1 << 20).collectives;
-  const Flows three = flows({message(0, 8, 1 << 26), message(8, 9, 1 << 20), gathered});
-  EXPECT_EQ(three.alone(CommunicationId{2}), three.alone(kFirst) + three.alone(kSecond));
-  const auto loads = [&](CommunicationId id) {
-    std::size_t count = 0;
-    three.each_load(id, [&](const auto&) { ++count; });
-    return count;
-  };
-  EXPECT_EQ(loads(CommunicationId{2}), loads(kFirst));
+  gathered.at_receiver = message(8, 9, 1 << 26).collectives;
+  const Flows two = flows({gathered, message(10, 9, 1 << 29)});
+  const Flows parts = flows({message(0, 8, 1 << 26), message(8, 9, 1 << 26)});
+  EXPECT_EQ(two.alone(kFirst), parts.alone(kFirst) + parts.alone(kSecond));
+  ASSERT_EQ(two.flows(kFirst), 2u);
+  const TaskId first = program_.communicate(streams_[0], kFirst), second = program_.communicate(streams_[1], kSecond);
+  const sim::Timeline timeline = run(program_, two);
+  // Half of the link is left for what is gathered, as soon as it begins, and the other message waits for as long.
+  ASSERT_GT(two.alone(kSecond), two.alone(kFirst));
+  EXPECT_NEAR(duration(timeline, first) / (two.alone(kFirst) + parts.alone(kSecond)), 1, 0.01);
+  EXPECT_NEAR(duration(timeline, second) / (two.alone(kSecond) + parts.alone(kSecond)), 1, 0.01);
 }
 
 TEST_F(Programs, AlikeAreKernelsOfOneLengthAndRunsOfOneCommunication) {
