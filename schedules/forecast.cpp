@@ -220,16 +220,19 @@ Forecast forecast_on(const workload::Machine& machine, workload::Machines& machi
   Forecast out = told_by_plan(s, planned, whole);
   out.simulated = true;
   out.step = time;
-  if (!exact) {
-    PieceTimes first(staged.kind(s, 0), model, ranks, timer, true, brief.shape.splits_backward, slow, other,
+  const bool drift = unfold && run.flows && run.flows->drift();
+  if (!exact || drift) {
+    PieceTimes first(staged.kind(s, 0), model, ranks, timer, !unfold, brief.shape.splits_backward, slow, other,
                      copies ? &*copies : nullptr, SiblingTime::first);
     StepInput at_least{s, machine, ranks, model, &pipeline, chunks, first};
+    at_least.unfold = unfold;
     at_least.first_siblings = true;
     at_least.stragglers = input.stragglers;
     at_least.slow_links = slow;
     at_least.copies = input.copies;
     at_least.exchange = exchange;
     if (const Time least = run_step(at_least).time; least < time) out.at_least = least;
+    out.drift = drift && out.at_least;
   }
   if (out.step == Time{}) throw InputError("model", "a step takes less than 1 ps, expected operators with work to do");
   for (StageReport& stage : out.stages) stage.time = split[stage.stage];
@@ -250,7 +253,7 @@ Forecast forecast_on(const workload::Machine& machine, workload::Machines& machi
     // Its ranks may be alike, and then few lanes do. Where folding is not exact both are simulated in the same way.
     const bool alike = !options.unfold && !options.transfers && !every_rank_differs(perfect);
     Forecast without = forecast_on(machine, machines, perfect, own, !alike);
-    if (alike && without.at_least) without = forecast_on(machine, machines, perfect, own, true);
+    if (alike && without.at_least && !without.drift) without = forecast_on(machine, machines, perfect, own, true);
     out.perfect = without.step;
   }
   add_stalls(out, s, trained_parameters(whole, cut(whole, 1)));

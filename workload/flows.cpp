@@ -55,8 +55,13 @@ bool meet_as_flows(const Collective& c, std::string_view algorithm, Time togethe
 }
 
 /// What is known of siblings that take unlike times: whether they meet as flows do.
-using Meeting =
-    std::map<std::tuple<collectives::Operation, std::int64_t, std::string, std::vector<collectives::Group>>, bool>;
+struct Meeting {
+  std::map<std::tuple<collectives::Operation, std::int64_t, std::string, std::vector<collectives::Group>>, bool> known;
+  /// Whether some of which the first to end is this much sooner do not: they take what they take together, and do not
+  /// stay together.
+  static constexpr double kSooner = 0.05;
+  bool drift = false;
+};
 
 /// Where the groups that ask stand for all of them.
 const Timing& folded_timing(const Collective& c, const Machine& machine) {
@@ -83,11 +88,13 @@ Timing timing_of(const Collective& c, const Machine& machine, const Flows::Condi
       if (c.details || c.own > 1) return false;
       std::vector<collectives::Group> sorted = *c.groups;
       std::ranges::sort(sorted);
-      const auto [known, fresh] = meeting.try_emplace({c.operation, c.bytes.value, chosen, std::move(sorted)}, false);
+      const auto [known, fresh] =
+          meeting.known.try_emplace({c.operation, c.bytes.value, chosen, std::move(sorted)}, false);
       if (fresh) known->second = meet_as_flows(c, chosen, timing.duration, machine, conditions.slow_links);
       return known->second;
     };
     if ((timing.alike() && !conditions.late) || !meet()) {
+      meeting.drift = meeting.drift || timing.spread > Meeting::kSooner;
       details.own = c.own;
       timing = timer.time(c.operation, c.bytes, *c.groups, c.algorithm, false, details);
     } else {
@@ -200,6 +207,7 @@ Flows::Flows(const Machine& machine, std::span<const Communication> communicatio
     for (const Collective& collective : communication.at_receiver)
       add(i, moves_of(timing_of(collective, machine, conditions, meeting)));
   }
+  drift_ = meeting.drift;
   // Else ranks that copy at the same moment do not for long.
   const bool together = alike_ && !conditions.late;
   for (std::size_t i = 0; i < communications.size(); ++i)

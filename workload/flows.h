@@ -56,6 +56,9 @@ class Flows {
   std::size_t count() const { return moves_.size(); }
   /// Whether all groups that run at the same time take the same time, whatever they meet.
   bool alike() const { return alike_; }
+  /// Whether groups that take unlike times take what they take together here, though they do not stay together: each of
+  /// them is done sooner in truth where it does not meet the others.
+  bool drift() const { return drift_; }
   /// Whether on its nodes' links a lane that stands for others meets what these meet on theirs: wherever traffic could
   /// fill a node's link together, each of it loads that link of all nodes that it crosses alike. Trees do not.
   bool nodes_alike() const;
@@ -97,7 +100,7 @@ class Flows {
   std::unordered_multimap<std::size_t, std::size_t> by_hash_;  ///< kinds
   std::vector<Bandwidth> shared_;
   std::vector<topology::LinkId> shared_links_;
-  bool alike_ = true;
+  bool alike_ = true, drift_ = false;
 };
 
 }  // namespace stepcast::workload

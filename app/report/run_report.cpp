@@ -131,8 +131,11 @@ std::string headline(const Answer& answer) {
                      f.staleness->mean, f.staleness->most));
   if (f.at_least)
     line("at least", fmt::format("{}, if groups whose ways through the fabric collide unlike were all as fast as the "
-                                 "fastest; here all take the slowest's time. --unfold gives each its own",
-                                 digits(*f.at_least)));
+                                 "fastest; here {}",
+                                 digits(*f.at_least),
+                                 f.drift ? "each takes what it takes if all begin together, and in truth they drift "
+                                           "apart. --detail transfers lets them"
+                                         : "all take the slowest's time. --unfold gives each its own"));
   if (f.perfect)
     line("imperfections",
          fmt::format("{} on {} without them", signed_percent(f.step / *f.perfect - 1), digits(*f.perfect)));

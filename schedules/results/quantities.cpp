@@ -51,7 +51,7 @@ constexpr ReportedQuantity kQuantities[] = {
      of_fusion<&FusionSaving::bytes_unfused>, told()},
     {"step_time_at_least_s", Unit::seconds,
      "step time if of groups whose ways through the fabric collide unlike all took as long as the fastest, where "
-     "step_time_s has the slowest's time for all",
+     "step_time_s has for all the slowest's time, or what they take if all begin together",
      &Forecast::at_least, told(), "each has its own time"},
     {"perfect_step_time_s", Unit::seconds, "step time without the scenario's imperfections", &Forecast::perfect, told(),
      "it has none"},

@@ -176,8 +176,9 @@ struct Forecast {
   std::optional<topology::JobSpread> spread;  ///< over leaf switches, of a fabric that lists them
   std::optional<FusionSaving> fusion{};       ///< where the scenario says what is fused
   /// The step if of groups whose ways through the fabric collide unlike all took the time of the fastest; `step` has
-  /// that of the slowest. Nothing: each has its own.
+  /// that of the slowest, or with `drift` what they take if all begin together. Nothing: each has its own.
   std::optional<Time> at_least{};
+  bool drift = false;  ///< they would not stay together: who meets the others on a link less often is done sooner
   std::optional<workload::Lowered>
       lowered{};                         ///< all that was simulated transfer by transfer, where that was asked for
   std::optional<Time> perfect{};         ///< the step without the scenario's imperfections, if it has any
