@@ -41,7 +41,7 @@ class Execution {
 
   Timeline run() {
     for (std::uint32_t task = 0; task < tasks_.size(); ++task) {
-      if (successors_.empty() || waits_for_[task] == 0) begin(task);
+      if (successors_.empty() || order_[task].waits_for == 0) begin(task);
     }
     end_instant();
     while (!queue_.empty()) {
@@ -54,24 +54,33 @@ class Execution {
   }
 
  private:
-  /// successors_[first_[t] .. first_[t + 1]): the tasks that come after t. All is empty where none comes after any.
+  /// Of a task; in one place, because tasks come in no order.
+  struct TaskOrder {
+    std::uint32_t waits_for = 0;  ///< so many that have not ended
+    std::uint32_t end = 0;  ///< of those that come after it, in successors_; they begin where the task before ends
+  };
+  /// All is empty where no task comes after any.
   void index_successors() {
     const auto dependencies = graph_.dependencies();
     if (dependencies.empty()) return;
     if (dependencies.size() >= 0xffffffffu) throw std::length_error("more than 2^32 dependencies");
-    waits_for_.assign(tasks_.size(), 0);
-    first_.assign(tasks_.size() + 2, 0);
+    order_.resize(tasks_.size() + 1);
     for (const auto& [earlier, later] : dependencies) {
       if (index(earlier) >= tasks_.size() || index(later) >= tasks_.size()) {
         throw std::logic_error("a dependency on an unknown task");
       }
-      ++first_[index(earlier) + 2];
-      ++waits_for_[index(later)];
+      ++order_[index(earlier) + 1].end;
+      ++order_[index(later)].waits_for;
     }
-    for (std::size_t t = 2; t < first_.size(); ++t) first_[t] += first_[t - 1];
+    for (std::size_t t = 1; t < order_.size(); ++t) order_[t].end += order_[t - 1].end;
     successors_.resize(dependencies.size());
-    for (const auto& [earlier, later] : dependencies) successors_[first_[index(earlier) + 1]++] = index(later);
-    first_.pop_back();
+    // From each one's begin, where the one before ends, to its own end.
+    for (const auto& [earlier, later] : dependencies) successors_[order_[index(earlier)].end++] = index(later);
+  }
+
+  std::span<const std::uint32_t> successors(std::uint32_t task) const {
+    const std::uint32_t first = task == 0 ? 0 : order_[task - 1].end;
+    return {successors_.data() + first, successors_.data() + order_[task].end};
   }
 
   void begin(std::uint32_t task) {
@@ -125,9 +134,8 @@ class Execution {
       if (++finished_ % kTellEach == 0 && watch_) watch_(finished_);
       timeline_.finish[task] = timeline_.end = queue_.now();
       if (successors_.empty()) continue;
-      for (std::uint32_t s = first_[task]; s < first_[task + 1]; ++s) {
-        if (--waits_for_[successors_[s]] == 0) begin(successors_[s]);
-      }
+      for (const std::uint32_t successor : successors(task))
+        if (--order_[successor].waits_for == 0) begin(successor);
     }
   }
 
@@ -191,7 +199,8 @@ class Execution {
     constexpr std::uint32_t kNone = 0xffffffffu;
     std::vector<std::uint32_t> waits_on(tasks_.size(), kNone);
     for (const auto& [earlier, later] : graph_.dependencies()) {
-      if (waits_for_[index(earlier)] != 0 && waits_for_[index(later)] != 0) waits_on[index(later)] = index(earlier);
+      if (order_[index(earlier)].waits_for != 0 && order_[index(later)].waits_for != 0)
+        waits_on[index(later)] = index(earlier);
     }
     std::uint32_t task = 0;
     while (waits_on[task] == kNone) ++task;
@@ -211,7 +220,8 @@ class Execution {
   EventQueue queue_;
   Sequences sequences_;
   const Watch& watch_;
-  std::vector<std::uint32_t> first_, successors_, waits_for_;
+  std::vector<TaskOrder> order_;  // by task, and one behind
+  std::vector<std::uint32_t> successors_;
   std::vector<std::uint32_t> ended_;  // ended, but what waits for them has not been told
   std::size_t finished_ = 0;
   Timeline timeline_;

@@ -22,9 +22,12 @@ constexpr double kLongestPicoseconds = 9.2e18;
 
 std::int64_t ceil_picoseconds(double bytes, double rate) {
   const double ps = bytes / rate * kPicosecondsPerSecond;
-  const double nearest = std::nearbyint(ps);
-  const double up =
-      std::abs(ps - nearest) <= std::max(kNoisePicoseconds, ps * kNoiseRelative) ? nearest : std::ceil(ps);
+  // As std::nearbyint() and std::ceil() would, which are calls; and without a branch, which nobody could predict. From
+  // 2^52 on there are no fractions.
+  constexpr double kWhole = 0x1p52;
+  const double nearest = ps < kWhole ? (ps + kWhole) - kWhole : ps;
+  const bool above = ps - nearest > std::max(kNoisePicoseconds, ps * kNoiseRelative);
+  const double up = nearest + static_cast<double>(above);
   if (!(up < kLongestPicoseconds))
     throw std::overflow_error("a flow of " + text(Bytes{static_cast<std::int64_t>(std::min(bytes, 9e18))}) + " at " +
                               text(Bandwidth{rate}) + " takes more than 106 days");
@@ -61,12 +64,14 @@ FlowNetwork::FlowNetwork(const TaskGraph& graph) : routes_(graph.routes()), uses
   states_.resize(routes_.size());
   bitmap_.resize(routes_.size() / 64 + 1);
   std::map<double, std::uint32_t> limiters;  // by limit over weight
+  alone_rates_.reserve(routes_.size());
   for (std::uint32_t r = 0; r < routes_.size(); ++r) {
     const Routes::Stored route = routes_[r];
-    if (route.limit.value == kInfinity) continue;
     double narrowest = kInfinity;
-    for (const Use& use : route.uses)
-      narrowest = std::min(narrowest, resources_[index(use.resource)].capacity / use.load);
+    route.uses.each(
+        [&](const Use& use) { narrowest = std::min(narrowest, resources_[index(use.resource)].capacity / use.load); });
+    alone_rates_.push_back(std::min(route.limit.value, narrowest));
+    if (route.limit.value == kInfinity) continue;
     if (!(route.limit.value < narrowest)) continue;
     const auto id = static_cast<std::uint32_t>(resources_.size() + limiters.size());
     limiters_.resize(routes_.size(), kNone);
@@ -83,17 +88,17 @@ FlowNetwork::FlowNetwork(const TaskGraph& graph) : routes_(graph.routes()), uses
 /// Puts the route among those active on its resources.
 void FlowNetwork::link(std::uint32_t route) {
   std::uint32_t* place = place_.data() + first_use_[route];
-  for (const Use& use : uses(route)) {
+  uses(route).each([&](const Use& use) {
     Resource& resource = resources_[index(use.resource)];
     *place = resource.begin + resource.active++;
     active_[*place++] = route;
-  }
+  });
 }
 
 /// Takes the route off its resources, where the last one takes its place, and notes those that others still use.
 void FlowNetwork::unlink(std::uint32_t route) {
   const std::uint32_t* place = place_.data() + first_use_[route];
-  for (const Use& use : uses(route)) {
+  uses(route).each([&](const Use& use) {
     Resource& resource = resources_[index(use.resource)];
     const std::uint32_t last = active_[resource.begin + --resource.active];
     if (last != route) {
@@ -107,7 +112,7 @@ void FlowNetwork::unlink(std::uint32_t route) {
     }
     ++place;
     if (std::exchange(resource.touched, instant_) != instant_) touched_resources_.push_back(index(use.resource));
-  }
+  });
 }
 
 /// The route's last flow has ended. A kept route is released in settle().
@@ -138,12 +143,6 @@ Time FlowNetwork::end_of_flow(std::uint32_t route, double target) const {
 
 Time FlowNetwork::end_of(const Bottleneck& bottleneck, double end) const {
   return bottleneck.since + picoseconds(ceil_picoseconds(std::max(end - bottleneck.moved, 0.0), bottleneck.level));
-}
-
-double FlowNetwork::rate_alone(RouteId route) const {
-  double rate = routes_.limit(index(route)).value;
-  for (const Use& use : uses(index(route))) rate = std::min(rate, resources_[index(use.resource)].capacity / use.load);
-  return rate;
 }
 
 Time FlowNetwork::time_alone(RouteId route, Bytes bytes) const {
@@ -231,6 +230,7 @@ std::optional<Time> FlowNetwork::expire(RouteId route, Time now, std::vector<std
 
 std::span<const RouteId> FlowNetwork::settle(Time now) {
   empty(planned_);
+  if (starts_.empty() && touched_routes_.empty() && touched_resources_.empty() && kept_ == 0) return planned_;
   for (const Start& start : starts_) add(start, now);
   empty(starts_);
   if (kept_ != 0 && !touched_routes_.empty()) update_kept(now);
@@ -257,16 +257,13 @@ void FlowNetwork::consider(std::uint32_t route, Time now) {
   State& state = states_[route];
   if (state.solved == instant_) return;
   bool alone = true;
-  double rate = routes_.limit(route).value;
   for (const Use& use : uses(route)) {
-    const Resource& resource = resources_[index(use.resource)];
-    alone = resource.active == 1;
+    alone = resources_[index(use.resource)].active == 1;
     if (!alone) break;
-    rate = std::min(rate, resource.capacity / (use.load * state.flows));
   }
   if (!alone) {
     gather(route);
-    solve(now);
+    share(now);
     if (component_.size() >= kLarge && touched_routes_.size() * kFewTouched < component_.size()) {
       keep_component(now);
     } else {
@@ -275,6 +272,12 @@ void FlowNetwork::consider(std::uint32_t route, Time now) {
     return;
   }
   state.solved = instant_;
+  double rate = rate_alone(RouteId{route});
+  if (state.flows > 1) {
+    rate = routes_.limit(route).value;
+    for (const Use& use : uses(route))
+      rate = std::min(rate, resources_[index(use.resource)].capacity / (use.load * state.flows));
+  }
   set_rate(route, rate, now);
   plan(route);
 }

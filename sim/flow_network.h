@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "sim/known_rates.h"
 #include "sim/task_graph.h"
 #include "sim/units.h"
 
@@ -187,7 +188,7 @@ class FlowNetwork {
     state.head_target = flow.target;
     state.head_name = flow.name;
   }
-  double rate_alone(RouteId route) const;
+  double rate_alone(RouteId route) const { return alone_rates_[index(route)]; }
   void add(const Start& start, Time now);
   void link(std::uint32_t route);
   void unlink(std::uint32_t route);
@@ -204,6 +205,8 @@ class FlowNetwork {
   void join(std::uint32_t route);
   void gather(std::uint32_t seed);
   void sort_component();
+  /// The component's rates: as they were when the same routes met before, or solved.
+  void share(Time now);
   void solve(Time now);
   /// All resources fill at once: every route gets `lambda` times its weight.
   void fill_at_once(double lambda, Time now);
@@ -267,6 +270,7 @@ class FlowNetwork {
   Routes::UsesReader uses_;
   std::vector<std::uint32_t> first_use_;  // by route: of its uses, in place_
   std::vector<std::uint32_t> limiters_;   // by route; empty: kNone all
+  std::vector<double> alone_rates_;       // by route: of one flow that is alone on its way
   std::vector<State> states_;
   std::vector<std::uint32_t> active_;  // routes, for each resource as many places as routes cross it
   std::vector<std::uint32_t> place_;   // of each use of an active route, in active_
@@ -281,6 +285,9 @@ class FlowNetwork {
   std::vector<Loss> losses_;
 
   // Scratch of one solve, kept for its memory.
+  KnownRates known_rates_;
+  std::vector<KnownRates::RouteFlows> key_;  // of the component, in known_rates_
+  std::vector<double> shared_rates_;         // likewise
   std::vector<std::uint32_t> component_, component_resources_;
   std::vector<std::uint32_t> members_;
   std::vector<std::uint64_t> bitmap_;

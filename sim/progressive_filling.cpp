@@ -32,13 +32,13 @@ void FlowNetwork::gather(std::uint32_t seed) {
   component_resources_.clear();
   join(seed);
   for (std::size_t done = 0; done < component_.size(); ++done) {
-    for (const Use& use : uses(component_[done])) {
+    uses(component_[done]).each([&](const Use& use) {
       Resource& resource = resources_[index(use.resource)];
-      if (resource.seen == instant_) continue;
+      if (resource.seen == instant_) return;
       resource.seen = instant_;
       component_resources_.push_back(index(use.resource));
       for (const std::uint32_t route : active_on(resource)) join(route);
-    }
+    });
   }
   sort_component();
 }
@@ -119,6 +119,23 @@ void FlowNetwork::add_up(std::uint32_t id) {
     }
   }
   resource.whole = resource.sum;
+}
+
+void FlowNetwork::share(Time now) {
+  if (component_.size() > KnownRates::kMostRoutes) {
+    solve(now);
+    return;
+  }
+  key_.clear();
+  for (const std::uint32_t route : component_) key_.push_back({route, states_[route].flows});
+  if (const std::span<const double> known = known_rates_.find(key_); !known.empty()) {
+    for (std::size_t i = 0; i < known.size(); ++i) set_rate(component_[i], known[i], now);
+    return;
+  }
+  solve(now);
+  shared_rates_.clear();
+  for (const std::uint32_t route : component_) shared_rates_.push_back(fixed_rate(route));
+  known_rates_.remember(key_, shared_rates_);
 }
 
 /// Progressive filling of the component gathered last.

@@ -78,6 +78,12 @@ class Uses {
   std::size_t size() const { return first_.size() + second_.size(); }
   bool empty() const { return size() == 0; }
   const Use& front() const { return *begin(); }
+  /// Calls see(use) for each, as a loop over them does, in less time.
+  template <class See>
+  void each(const See& see) const {
+    for (const Use& use : first_) see(use);
+    for (const Use& use : second_) see(use);
+  }
 
  private:
   std::span<const Use> first_, second_;
