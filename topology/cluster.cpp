@@ -279,7 +279,7 @@ bool Cluster::in_node_of(GpuId gpu, LinkId link) const {
   return index(link) >= first && index(link) < first + parts_->links_per_node;
 }
 
-Bandwidth Cluster::link_bandwidth(LinkId id) const { return parts_->ends(id).bandwidth; }
+Bandwidth Cluster::link_bandwidth(LinkId id) const { return parts_->bandwidth(id); }
 
 Cluster build_cluster(const NodeSpec& node, const FabricSpec& fabric, std::uint32_t gpus) {
   const auto parts = begin(node);

@@ -32,4 +32,11 @@ ClusterParts::LinkEnds ClusterParts::ends(LinkId id) const {
   return {leaf, nic_device, LinkKind::network, port, port_down};
 }
 
+Bandwidth ClusterParts::bandwidth(LinkId id) const {
+  const std::uint32_t i = index(id);
+  if (i >= fabric_base()) return ends(id).bandwidth;
+  const std::uint32_t place = i % links_per_node;
+  return place < node_edges() ? node.graph.edges[place].bandwidth : port;
+}
+
 }  // namespace stepcast::topology

@@ -52,6 +52,8 @@ struct ClusterParts {
   };
   /// Throws std::logic_error for an id beyond the last. O(1).
   LinkEnds ends(LinkId id) const;
+  /// The same as ends(id).bandwidth, for whoever asks for nothing else.
+  Bandwidth bandwidth(LinkId id) const;
 };
 
 }  // namespace stepcast::topology
