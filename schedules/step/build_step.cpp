@@ -1,8 +1,7 @@
 #include "schedules/step/build_step.h"
 
 #include <algorithm>
-#include <map>
-#include <tuple>
+#include <unordered_map>
 #include <utility>
 
 #include "models/layers/frozen.h"
@@ -17,6 +16,7 @@ namespace {
 using sim::TaskId;
 
 constexpr std::uint32_t kNever = 0xffffffffu;
+constexpr std::uint64_t kPassKinds = 4;
 
 /// Every lane's passes in its stage's order, and what they wait for.
 class Builder {
@@ -153,9 +153,12 @@ class Builder {
 
   /// What a pass of a lane is, or two that run together; passes of all micro-batches are alike.
   const Stretch& whole(std::uint32_t lane, const Pass& pass, const Pass* beside) {
-    const auto of = [](const Pass& p) { return std::pair(p.virtual_stage, p.kind); };
+    const auto of = [&](const Pass& p) {
+      return static_cast<std::uint64_t>(p.virtual_stage) * kPassKinds + static_cast<std::uint64_t>(p.kind);
+    };
+    const std::uint64_t kinds = std::uint64_t{shape_.virtual_stages} * kPassKinds;
     const auto [known, fresh] =
-        stretches_.try_emplace({lane, of(pass), of(beside != nullptr ? *beside : pass)}, Stretch{});
+        stretches_.try_emplace((lane * kinds + of(pass)) * kinds + of(beside != nullptr ? *beside : pass));
     if (fresh) {
       const std::vector<Chunk>& chunks = lanes_.traffic.data[lane].chunks;
       known->second = stretch_of(chunks[pass.virtual_stage], pass.kind);
@@ -294,9 +297,8 @@ class Builder {
   const std::uint32_t chunks_, replicas_, micro_batches_;
   const bool drains_;
   const bool gathers_, sums_each_micro_batch_;
-  Joined joined_;                                                                   ///< sends of several lanes
-  using PassOfMany = std::pair<std::uint32_t, PassKind>;                            ///< virtual stage and kind
-  std::map<std::tuple<std::uint32_t, PassOfMany, PassOfMany>, Stretch> stretches_;  ///< by lane
+  Joined joined_;                                         ///< sends of several lanes
+  std::unordered_map<std::uint64_t, Stretch> stretches_;  ///< by lane, pass and the pass beside it
   std::vector<std::uint32_t> first_of_pass_, send_of_pass_, lane_task_of_pass_;
 };
 

@@ -1,15 +1,27 @@
 #include "schedules/step/lanes.h"
 
 #include <algorithm>
-#include <functional>
-#include <tuple>
+#include <cstdint>
 #include <utility>
 
 #include "schedules/pipeline/placement.h"
+#include "sim/distinct_lists.h"
 
 namespace stepcast::schedules {
 
 using sim::TaskId;
+
+namespace {
+
+/// Of a chunk.
+std::size_t most_pieces(const Traffic& traffic) {
+  std::size_t most = 0;
+  for (const DataPlan& plan : traffic.data)
+    for (const Chunk& chunk : plan.chunks) most = std::max(most, chunk.pieces.size());
+  return most;
+}
+
+}  // namespace
 
 Lanes::Lanes(const StepInput& input, const Traffic& declared, const InnerTraffic* inner)
     : in(input),
@@ -27,7 +39,9 @@ Lanes::Lanes(const StepInput& input, const Traffic& declared, const InnerTraffic
       blocked_by_(shape.stages * groups.replicas()) {
   const std::size_t passes = std::size_t{2} * shape.micro_batches * chunks(shape) * groups.replicas();
   const bool joined = shape.stages == 1;  // most passes are then parts of others
-  if (!joined) step.program.reserve(2 * passes, 4 * passes);
+  // Where parameters are gathered, each piece of a pass is two tasks, or three where it is run again.
+  const std::size_t of_pass = s.data_parallel.zero == 3 ? std::max<std::size_t>(3 * most_pieces(declared), 2) : 2;
+  if (!joined) step.program.reserve(of_pass * passes, 2 * of_pass * passes);
   if (in.record) step.program.remember_ranks();
   hosts_.reserve(shape.stages * groups.replicas());
   step.lanes.reserve(shape.stages * groups.replicas());
@@ -35,7 +49,7 @@ Lanes::Lanes(const StepInput& input, const Traffic& declared, const InnerTraffic
     const Coordinate at = groups.at(lane);
     Lane& made = step.lanes.emplace_back();
     made.at = at;
-    if (!joined) made.tasks.reserve(in.pipeline->orders[at.stage].size() * 2 + 4);
+    if (!joined) made.tasks.reserve(in.pipeline->orders[at.stage].size() * of_pass + 4);
     const auto stream = [&] {
       return step.program.add_stream(in.record ? collectives::Group{in.ranks.gpu(at)} : collectives::Group{});
     };
@@ -65,6 +79,7 @@ PassTime Lanes::launch_of_collectives(std::int64_t count) const {
 PassTime Lanes::with_host(std::uint32_t lane, const PassTime& pass) {
   const std::uint32_t begun = std::exchange(begun_[lane], 0);
   const bool captured = s.software.cuda_graphs == CudaGraphs::step;
+  if (begun == 0 && !host_waits_ && pass.host.launches > 0) return pass;
   const PassTime all = captured ? pass : of_host(s.software.host_per_pass * begun) + pass;
   return host_waits_ ? begun_together(all) : all;
 }
@@ -138,12 +153,15 @@ TaskId Lanes::in_step(std::uint32_t lane, TaskId ready) {
   return ready;
 }
 
-bool Lanes::StretchOfLane::operator<(const StretchOfLane& other) const {
-  const auto rest = [](const StretchOfLane& of) {
-    return std::tuple(of.lane, of.at_once, of.slowed, of.slower, of.host, of.parts.size());
-  };
-  if (rest(*this) != rest(other)) return rest(*this) < rest(other);
-  return std::ranges::lexicographical_compare(parts, other.parts, std::less<const PassParts*>());
+bool Lanes::StretchOfLane::operator==(const StretchOfLane& other) const {
+  return lane == other.lane && at_once == other.at_once && slowed == other.slowed && slower == other.slower &&
+         host == other.host && std::ranges::equal(parts, other.parts);
+}
+
+std::size_t Lanes::HashOfStretch::operator()(const StretchOfLane& of) const {
+  std::uint64_t hash = sim::scramble(of.lane ^ static_cast<std::uint64_t>(of.host.value));
+  if (!of.parts.empty()) hash = sim::scramble(hash ^ reinterpret_cast<std::uintptr_t>(of.parts.front()));
+  return hash;
 }
 
 bool Lanes::is_sequence(const StretchOfLane& of) const {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "schedules/step/host_queue.h"
@@ -114,7 +115,10 @@ class Lanes {
     bool at_once = false, slowed = false;
     double slower = 1;
     Time host{};
-    bool operator<(const StretchOfLane& other) const;
+    bool operator==(const StretchOfLane& other) const;
+  };
+  struct HashOfStretch {
+    std::size_t operator()(const StretchOfLane& of) const;
   };
   /// The stretch as one sequence. Nothing where others than the lane take part in its traffic, or its kernels are on an
   /// engine.
@@ -144,7 +148,7 @@ class Lanes {
   const InnerTraffic* inner_;            ///< none: it meets no other
   std::map<Among, Joined> inner_turns_;  ///< all lanes of a group ask in the same order
   std::map<Among, Joined> begins_;       ///< of passes, likewise
-  std::map<StretchOfLane, std::optional<sim::SequenceId>> sequences_;
+  std::unordered_map<StretchOfLane, std::optional<sim::SequenceId>, HashOfStretch> sequences_;
   std::deque<std::vector<const PassParts*>> parts_of_sequences_;  ///< what their keys refer to
   std::vector<std::optional<sim::TaskId>> blocked_by_;            ///< by lane
 };

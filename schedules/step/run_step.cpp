@@ -19,8 +19,9 @@ namespace {
 /// Fewer passes of a stage than this are not worth a search for what repeats.
 constexpr std::size_t kFewPasses = 48;
 /// Micro-batches, and periods, that are left in the pipeline's middle at first, in the hope that they suffice; then so
-/// many times as many.
-constexpr std::uint32_t kMicroBatchesLeft = 6, kPeriodsLeft = 3, kMoreLeft = 3;
+/// many times as many, but of the fewest periods that can show a repetition no more than twice as many.
+constexpr std::uint32_t kMicroBatchesLeft = 6, kPeriodsLeft = 2, kMoreLeft = 3, kMoreThanFewest = 2;
+std::uint32_t more(std::uint32_t left) { return left * (left == kPeriodsLeft ? kMoreThanFewest : kMoreLeft); }
 /// The part of the whole that may be simulated for the first trial, and for each one more: who does not settle at once
 /// may never, where stages' traffic meets on links.
 constexpr double kFirstTrial = 2.0 / 3, kMoreTrials = 1.0 / 2;
@@ -49,7 +50,7 @@ struct Common {
   std::shared_ptr<const workload::Flows> flows;
 };
 
-/// Of all micro-batches that the pipeline has.
+/// Of all micro-batches that the pipeline has, but for what stages' times are made of.
 StepRun all_of(const StepInput& in, const Common& common) {
   StepRun run;
   run.flows = common.flows;
@@ -65,7 +66,12 @@ StepRun all_of(const StepInput& in, const Common& common) {
     run.timeline = workload::run(run.step.program, *common.flows);
   }
   run.time = step_time(run.step, run.timeline);
-  run.split.resize(in.pipeline->shape.stages);
+  return run;
+}
+
+/// What each stage's time is made of.
+StepRun with_split(StepRun run) {
+  run.split.resize(run.shape.stages);
   for (const Lane& lane : run.step.lanes)
     if (lane.speaks_for_its_stage()) run.split[lane.at.stage] = split_time(lane, run.timeline, run.time);
   return run;
@@ -87,7 +93,7 @@ std::optional<StepRun> until_it_repeats(const StepInput& in, const Common& commo
                       times = period->times() + known.left_out / period->micro_batches;
   const std::uint32_t least = std::max(kPeriodsLeft, kMicroBatchesLeft / period->micro_batches);
   std::uint32_t left = least;
-  for (double part = kFirstTrial; left < times; left *= kMoreLeft, part = kMoreTrials) {
+  for (double part = kFirstTrial; left < times; left = more(left), part = kMoreTrials) {
     // The first trial is as short as can be; later ones leave out what two periods as one may be repeated in.
     const std::uint32_t odd = (times - left) % kPeriodsOfOne, left_out = times - left - (left > least ? odd : 0),
                         micro_batches = all - left_out * period->micro_batches;
@@ -107,6 +113,7 @@ std::optional<StepRun> until_it_repeats(const StepInput& in, const Common& commo
         steady_state(run.step, run.timeline, with_times(*period, times - left_out),
                      left_out % kPeriodsOfOne == 0 ? kPeriodsOfOne : 1);
     if (!steady) continue;
+    run = with_split(std::move(run));
     const std::uint32_t repetitions = left_out / steady->periods;
     run.time += steady->period * repetitions;
     for (std::size_t stage = 0; stage < run.split.size(); ++stage)
@@ -124,13 +131,13 @@ StepRun run_step(const StepInput& in) {
   const Common common(in);
   if (may_repeat(in))
     if (std::optional<StepRun> run = until_it_repeats(in, common)) return *std::move(run);
-  if (in.pipeline->left_out == 0) return all_of(in, common);
+  if (in.pipeline->left_out == 0) return with_split(all_of(in, common));
   const PlannedPipeline whole = whole_pipeline(in.scenario);
   StepInput input = in;
   input.pipeline = &whole;
-  return all_of(input, common);
+  return with_split(all_of(input, common));
 }
 
-StepRun run_whole_step(const StepInput& in) { return all_of(in, Common(in)); }
+StepRun run_whole_step(const StepInput& in) { return with_split(all_of(in, Common(in))); }
 
 }  // namespace stepcast::schedules

@@ -111,7 +111,7 @@ TEST(RunStep, SimulatesAsFewMicroBatchesHoweverManyThereAre) {
       s.training.global_batch = 4 * 128;
       const std::uint32_t of_128 = simulated_micro_batches(s);
       s.training.global_batch = 4 * 1024;
-      EXPECT_LE(of_128, 64u) << schedule;
+      EXPECT_LE(of_128, 16u) << schedule;  // two periods, and what fills the pipeline and drains it
       EXPECT_EQ(simulated_micro_batches(s), of_128) << schedule;
     }
   }
