@@ -4,6 +4,7 @@
 #include "app/asked.h"
 #include "app/chakra_files.h"
 #include "app/command.h"
+#include "app/freed_memory.h"
 #include "app/hashed_steps.h"
 #include "app/hashings.h"
 #include "app/output.h"
@@ -165,6 +166,7 @@ int run(const std::vector<std::string>& written) {
   options.forecast.trace = !trace.empty() || draws || options.forecast.step_detail;
   options.forecast.time_details = asked->format == Format::json || !page.empty();
   options.threads = asked->threads;
+  if (questions->size() > 1) keep_freed_memory();
   std::vector<Answer> answers = answer(std::move(*questions), options);
   for (const Answer& a : answers)
     if (!a.question.among_others && !a.forecast) throw InputError("", a.question.error);

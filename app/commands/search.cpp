@@ -1,7 +1,6 @@
 #include "search/search.h"
 
 #include <fmt/format.h>
-#include <malloc.h>
 #include <oneapi/tbb/global_control.h>
 
 #include <algorithm>
@@ -13,6 +12,7 @@
 #include "app/asked.h"
 #include "app/command.h"
 #include "app/commands/search_until.h"
+#include "app/freed_memory.h"
 #include "app/launch_text.h"
 #include "app/output.h"
 #include "app/report/page.h"
@@ -88,14 +88,6 @@ std::string state_text(const search::SearchState& state, bool stops) {
                                   state.all, state.simulating ? "plans" : "layouts");
   if (state.best) words += ", the best so far takes " + text(*state.best);
   return words + (stops ? "; stopping, a second signal ends at once" : "");
-}
-
-/// Each plan takes and gives back some megabytes: the C library would ask the system for them anew each time, which
-/// takes as long as all else.
-void keep_freed_memory() {
-  constexpr int kKept = 1 << 28;
-  mallopt(M_MMAP_THRESHOLD, kKept);
-  mallopt(M_TRIM_THRESHOLD, kKept);
 }
 
 std::optional<oneapi::tbb::global_control> at_most(unsigned threads) {

@@ -5,6 +5,7 @@
 
 #include "app/asked.h"
 #include "app/command.h"
+#include "app/freed_memory.h"
 #include "app/output.h"
 #include "app/progress.h"
 #include "app/report/page.h"
@@ -369,6 +370,7 @@ int sweep(const std::vector<std::string>& words) {
       if (setting.starts_with(axis.key + "="))
         throw InputError("--set",
                          "found " + in_quotes(setting) + " beside an axis of that key, expected one of the two");
+  keep_freed_memory();
   SweepAsked sweep(*asked, std::move(axes));
   const std::unique_ptr<Processes> processes = processes_started_together();
   return processes ? run_together(sweep, *processes) : run_sweep(sweep, nullptr);

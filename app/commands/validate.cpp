@@ -1,6 +1,7 @@
 #include "app/asked.h"
 #include "app/command.h"
 #include "app/explain.h"
+#include "app/freed_memory.h"
 #include "app/output.h"
 #include "app/report/comparison.h"
 #include "app/report/explanation.h"
@@ -62,6 +63,7 @@ int validate(const std::vector<std::string>& words) {
   const std::vector<language::OldPrediction> old =
       against.empty() ? std::vector<language::OldPrediction>() : language::read_predictions(inputs.front());
 
+  keep_freed_memory();
   std::vector<Answer> answers = answer(std::move(*questions), {.threads = asked->threads});
   const std::vector<calibrate::Residual> measured = measured_residuals();
   add_bands(answers, measured);

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "app/freed_memory.h"
 #include "language/questions.h"
 #include "language/variants.h"
 #include "schedules/checks/check.h"
@@ -105,6 +106,7 @@ void varied(benchmark::State& state) {
 BENCHMARK(varied)->Unit(benchmark::kMicrosecond);
 
 void simulated(benchmark::State& state) {
+  app::keep_freed_memory();  // as sweeps and searches do
   const Space& space = kSpaces[state.range(0)];
   std::vector<Scenario> plans = random_plans(space, 500);
   workload::Machines machines;

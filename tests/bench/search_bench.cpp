@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/freed_memory.h"
 #include "language/questions.h"
 #include "schedules/pipeline/pipelines.h"
 #include "search/search.h"
@@ -57,6 +58,7 @@ void screening(benchmark::State& state, const search::Space& space) {
 
 /// On one core, every plan that fits. `plans`: simulated a second.
 void simulating(benchmark::State& state, const search::Space& space) {
+  app::keep_freed_memory();  // as the command does
   const oneapi::tbb::global_control one(oneapi::tbb::global_control::max_allowed_parallelism, 1);
   double simulated = 0;
   for (auto _ : state) {

@@ -1,0 +1,9 @@
+#pragma once
+
+namespace stepcast::app {
+
+/// From here on the process keeps memory that it has freed. A plan takes and gives back some megabytes: where there are
+/// many, the C library would ask the system for them anew each time, which takes a fifth of all time.
+void keep_freed_memory();
+
+}  // namespace stepcast::app
