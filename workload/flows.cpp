@@ -189,7 +189,9 @@ Flows::Flows(const Machine& machine, std::span<const Communication> communicatio
   // Of one answer of the timer, used so much, this is worked out once: buckets and stages ask the same hundreds of
   // times.
   std::map<std::pair<const Timing*, double>, Moves> made;
-  const auto folded = [&](const Collective& c) {
+  const bool folds = !conditions.unfolded && conditions.slow_links == nullptr;
+  const auto moves_of_one = [&](const Collective& c) {
+    if (!folds) return moves_of(timing_of(c, machine, conditions, meeting));
     const Timing& timing = folded_timing(c, machine);
     const double part = part_of(c, timing, conditions);
     const auto known = made.find({&timing, part});
@@ -199,13 +201,12 @@ Flows::Flows(const Machine& machine, std::span<const Communication> communicatio
     const Communication& communication = communications[i];
     const bool apart = communication.order == Communication::Order::one_after_the_other;
     if (communication.copy) continue;
-    if (apart && !communication.collectives.empty() && !conditions.unfolded && conditions.slow_links == nullptr)
-      for (const Collective& collective : communication.collectives) add(i, folded(collective));
+    if (apart && folds && !communication.collectives.empty())
+      for (const Collective& collective : communication.collectives) add(i, moves_of_one(collective));
     else
       for (Timing& timing : timings_of(communication, machine, conditions, meeting))
         add(i, moves_of(std::move(timing)));
-    for (const Collective& collective : communication.at_receiver)
-      add(i, moves_of(timing_of(collective, machine, conditions, meeting)));
+    for (const Collective& collective : communication.at_receiver) add(i, moves_of_one(collective));
   }
   drift_ = meeting.drift;
   // Else ranks that copy at the same moment do not for long.

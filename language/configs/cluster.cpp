@@ -237,11 +237,10 @@ void use_network_cards(const ClusterDraft& draft, const Value& value, topology::
   const auto blame = [&](std::string_view key, const std::string& what) {
     fail(locate(*value.node, key), join(value.path, key), what);
   };
-  if (draft.nics_per_node && node.builder == "graph") {
-    blame("nics_per_node",
-          "the node '" + node.name + "' lists its network cards one by one (devices), " + "expected the key left out");
-  }
   if (draft.nics_per_node) {
+    if (node.builder == "graph")
+      blame("nics_per_node",
+            "the node '" + node.name + "' lists its network cards one by one (devices), expected the key left out");
     const std::uint32_t has = node.nics;
     if (*draft.nics_per_node > has)
       blame("nics_per_node", "found '" + std::to_string(*draft.nics_per_node) + "' with the node " +

@@ -16,7 +16,7 @@ namespace {
 using sim::TaskId;
 
 constexpr std::uint32_t kNever = 0xffffffffu;
-constexpr std::uint64_t kPassKinds = 4;
+constexpr std::uint64_t kPassKinds = static_cast<std::uint64_t>(PassKind::whole_backward) + 1;
 
 /// Every lane's passes in its stage's order, and what they wait for.
 class Builder {

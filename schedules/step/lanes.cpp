@@ -78,9 +78,9 @@ PassTime Lanes::launch_of_collectives(std::int64_t count) const {
 
 PassTime Lanes::with_host(std::uint32_t lane, const PassTime& pass) {
   const std::uint32_t begun = std::exchange(begun_[lane], 0);
-  const bool captured = s.software.cuda_graphs == CudaGraphs::step;
-  if (begun == 0 && !host_waits_ && pass.host.launches > 0) return pass;
-  const PassTime all = captured ? pass : of_host(s.software.host_per_pass * begun) + pass;
+  const bool captured = s.software.cuda_graphs == CudaGraphs::step,
+             nothing_begun = begun == 0 && pass.host.launches > 0;
+  const PassTime all = captured || nothing_begun ? pass : of_host(s.software.host_per_pass * begun) + pass;
   return host_waits_ ? begun_together(all) : all;
 }
 
