@@ -105,6 +105,13 @@ TEST(EveryTransfer, TheDefaultTakesAsLongAsAllTransfersTogether) {
     PageBlock("docs/accuracy.md", "every transfer").write(table(found));
 }
 
+/// The scenario's step is no further from that of all its transfers than this part of it.
+void expect_as_all_transfers(const std::string& file, double tolerance) {
+  const std::optional<double> usual = step_of(file), whole = step_of("--detail transfers " + file);
+  ASSERT_TRUE(usual && whole);
+  EXPECT_NEAR(*usual / *whole, 1, tolerance);
+}
+
 // Trees of gradients load nodes unlike, and activations meet them there: one lane does not stand for all.
 TEST(EveryTransfer, LanesStandForOthersWhereNodesAreLoadedAlike) {
   const std::string file = testing::TempDir() + "trees.yaml";
@@ -117,9 +124,7 @@ software: megatron-lm-2021
 parallelism: {tensor: 2, sequence: true, pipeline: 2, data: 16}
 data_parallel: {zero: 0, overlap: true}
 )";
-  const std::optional<double> usual = step_of(file), whole = step_of("--detail transfers " + file);
-  ASSERT_TRUE(usual && whole);
-  EXPECT_NEAR(*usual / *whole, 1, 0.01);
+  expect_as_all_transfers(file, 0.01);
 }
 
 // Rings of tensor ranks over a torus wait before each of their steps while activations and gradients cross their links:
@@ -127,9 +132,7 @@ data_parallel: {zero: 0, overlap: true}
 TEST(EveryTransfer, RingsWaitBeforeEachOfTheirSteps) {
   const std::string file = testing::TempDir() + "rings.yaml";
   std::ofstream(file) << random_plan(211).yaml;
-  const std::optional<double> usual = step_of(file), whole = step_of("--detail transfers " + file);
-  ASSERT_TRUE(usual && whole);
-  EXPECT_NEAR(*usual / *whole, 1, 0.01);
+  expect_as_all_transfers(file, 0.01);
 }
 
 // What a stage gathers of the parts of a message crosses the links of its tensor ranks, which were 2.1 % too fast.
@@ -142,9 +145,7 @@ training: {global_batch: 8, micro_batch: 1, sequence: 4096}
 software: megatron-lm-2021
 parallelism: {tensor: 8, pipeline: 2}
 )";
-  const std::optional<double> usual = step_of(file), whole = step_of("--detail transfers " + file);
-  ASSERT_TRUE(usual && whole);
-  EXPECT_NEAR(*usual / *whole, 1, 0.005);
+  expect_as_all_transfers(file, 0.005);
 }
 
 // It is gathered once, however many ranks sent a part of it: nodes of a fabric in which every rank has a lane.
@@ -158,9 +159,7 @@ recompute: full
 software: megatron-lm-2021
 parallelism: {tensor: 8, pipeline: 4}
 )";
-  const std::optional<double> usual = step_of(file), whole = step_of("--detail transfers " + file);
-  ASSERT_TRUE(usual && whole);
-  EXPECT_NEAR(*usual / *whole, 1, 0.005);
+  expect_as_all_transfers(file, 0.005);
 }
 
 // Two GPUs below one PCIe switch copy beside each other only as long as none of them is late: they were 5.6 % too slow.
@@ -175,9 +174,7 @@ imperfections: {slow_gpu: 1, gpu_speed: 0.8}
 parallelism: {data: 32}
 data_parallel: {zero: 1, overlap: true}
 )";
-  const std::optional<double> usual = step_of(file), whole = step_of("--detail transfers " + file);
-  ASSERT_TRUE(usual && whole);
-  EXPECT_NEAR(*usual / *whole, 1, 0.005);
+  expect_as_all_transfers(file, 0.005);
 }
 
 // Shard groups whose ways are hashed take unlike times and drift apart, which the default cannot tell: it says so, and
@@ -209,9 +206,7 @@ training: {global_batch: 4, micro_batch: 1, sequence: 4096}
 parallelism: {tensor: 8, context: 2, pipeline: 2}
 imperfections: {jitter: 0.1}
 )";
-  const std::optional<double> usual = step_of(file), whole = step_of("--detail transfers " + file);
-  ASSERT_TRUE(usual && whole);
-  EXPECT_NEAR(*usual / *whole, 1, 0.015);
+  expect_as_all_transfers(file, 0.015);
 }
 
 // Nothing runs beside a pass, but each tensor rank gathers its parameters with data ranks of its own, by ways that take
@@ -234,9 +229,8 @@ parallelism: {tensor: 8, data: 8}
 data_parallel: {zero: 3, overlap: false}
 )"}) {
     std::ofstream(file) << plan;
-    const std::optional<double> usual = step_of(file), whole = step_of("--detail transfers " + file);
-    ASSERT_TRUE(usual && whole) << plan;
-    EXPECT_NEAR(*usual / *whole, 1, 0.005) << plan;
+    SCOPED_TRACE(plan);
+    expect_as_all_transfers(file, 0.005);
   }
 }
 
@@ -254,9 +248,8 @@ parallelism: {tensor: 4, context: 3, data: 4, context_method: ring, order: [data
 software: {tensor_overlap: all}
 data_parallel: {zero: 1, overlap: )"
                         << overlap << "}\n";
-    const std::optional<double> usual = step_of(file), whole = step_of("--detail transfers " + file);
-    ASSERT_TRUE(usual && whole);
-    EXPECT_NEAR(*usual / *whole, 1, 0.01) << overlap;
+    SCOPED_TRACE(overlap);
+    expect_as_all_transfers(file, 0.01);
   }
 }
 
