@@ -34,6 +34,7 @@ struct Communication {
   Order order = Order::one_after_the_other;
   /// What the receivers then do with it, on links of their own, before it is there.
   std::vector<Collective> at_receiver{};
+  Time receivers_compute{};  ///< between two of these
   /// Those of one turn never run at once: they stand on one stream, or in one rank's pass. None: it may meet any other.
   std::optional<std::uint32_t> turn{};
   std::optional<HostCopy> copy{};  ///< instead of collectives

@@ -83,6 +83,7 @@ Json written(const workload::HostCopy& copy) {
 Json written(const Communication& c, const workload::Program::Slowdown& slows, NumberedSets& sets) {
   Json out{{"order", kOrders[static_cast<std::size_t>(c.order)]}, {"collectives", written(c.collectives, sets)}};
   if (!c.at_receiver.empty()) out["at_receiver"] = written(c.at_receiver, sets);
+  if (c.receivers_compute != Time{}) out["receivers_compute_ps"] = c.receivers_compute.value;
   if (c.turn) out["turn"] = *c.turn;
   if (c.copy) out["copy"] = written(*c.copy);
   if (c.delay != Time{}) out["delay_ps"] = c.delay.value;
@@ -294,6 +295,8 @@ class DetailsReader {
     c.order = static_cast<Communication::Order>(known - kOrders.begin());
     for (const JsonPart& each : from.at("collectives").items()) c.collectives.push_back(collective(each));
     for (const JsonPart& each : from.items("at_receiver")) c.at_receiver.push_back(collective(each));
+    if (from.has("receivers_compute_ps"))
+      c.receivers_compute = Time{from.at("receivers_compute_ps").whole(0, kMostWhole)};
     if (from.has("turn")) c.turn = static_cast<std::uint32_t>(from.at("turn").whole(0, kMostWhole >> 32));
     if (from.has("copy")) c.copy = copy(from.at("copy"));
     if (from.has("delay_ps")) c.delay = Time{from.at("delay_ps").whole(0, kMostWhole)};

@@ -39,6 +39,7 @@ class Declarer {
         zero_(s_.data_parallel.zero) {}
 
   Traffic declare_all() {
+    declare_chunks();
     declare_sends();
     declare_data();
     declare_tied_embeddings();
@@ -104,6 +105,23 @@ class Declarer {
     return out;
   }
 
+  /// What a lane computes between two messages that come the same way, in the mean: a chunk's passes.
+  Time between_messages(std::uint32_t lane) const {
+    Time all{};
+    for (const Chunk& chunk : out_.data[lane].chunks)
+      all = all + chunk.forward.duration + chunk.backward.duration + chunk.weight.duration;
+    return {all.value / shape_.virtual_stages};
+  }
+
+  void declare_chunks() {
+    out_.data.resize(stages_ * replicas_);
+    for (std::uint32_t lane = 0; lane < stages_ * replicas_; ++lane) {
+      const Coordinate c = lanes_.at(lane);
+      for (std::uint32_t v = 0; v < shape_.virtual_stages; ++v)
+        out_.data[lane].chunks.push_back(in_.pieces.chunk(c, in_.chunks[c.stage], v));
+    }
+  }
+
   /// Stage-to-stage sends: [lane][0: to the next stage, 1: to the one before].
   void declare_sends() {
     out_.sends.resize(stages_ * replicas_);
@@ -137,11 +155,14 @@ class Declarer {
                              .own = static_cast<std::uint32_t>(std::max<std::size_t>(senders.size(), 1)),
                              .scale = scale}}};
         send.delay = delay_of(send.collectives.front().groups->front());
-        if (gather)
+        if (gather) {
+          const Coordinate receiver{c.tensor, c.data, to};
           send.at_receiver.push_back({.operation = Operation::all_gather,
                                       .bytes = whole_bytes(sent * t),
-                                      .groups = shared(grid_rows_beside(in_.ranks, {c.tensor, c.data, to})),
+                                      .groups = shared(grid_rows_beside(in_.ranks, receiver)),
                                       .scale = scale});
+          send.receivers_compute = between_messages(lanes_.lane(receiver));
+        }
         out_.sends[lane][direction] =
             declare(std::move(send), pipeline_overlap(s_) ? turn(Turns::pipeline, lane) : lane);
       }
@@ -157,12 +178,9 @@ class Declarer {
     // Embedding and head, which keep 16 bits, are counted alike.
     const std::int64_t element = s_.training.eight_bit_parameters ? 1 : element_bytes(s_.training.precision);
     const double full = zero_ == 3 ? 0 : static_cast<double>(bucket(s_).value) / static_cast<double>(on_wire);
-    out_.data.resize(stages_ * replicas_);
     for (std::uint32_t lane = 0; lane < stages_ * replicas_; ++lane) {
       const Coordinate c = lanes_.at(lane);
       DataPlan& plan = out_.data[lane];
-      for (std::uint32_t v = 0; v < shape_.virtual_stages; ++v)
-        plan.chunks.push_back(in_.pieces.chunk(c, in_.chunks[c.stage], v));
       if (!several_data_ranks() || (in_.unfold && c.data != 0))
         continue;  // a group's traffic is kept by its first rank
       const bool twice = copies(shape_) > 1;

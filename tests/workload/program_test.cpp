@@ -197,6 +197,20 @@ TEST_F(Programs, WhatTheReceiverDoesWithItMeetsOthersThere) {
   EXPECT_NEAR(duration(timeline, second) / (two.alone(kSecond) + parts.alone(kSecond)), 1, 0.01);
 }
 
+// It delays the receivers by a hundredth of their time at most if it meets what it would, so nobody looks for that.
+TEST_F(Programs, WhatTheReceiverDoesInNoTimeMeetsNothing) {
+  const Flows parts = flows({message(0, 8, 1 << 26), message(8, 9, 1 << 26)});
+  Communication gathered = message(0, 8, 1 << 26);
+  gathered.at_receiver = message(8, 9, 1 << 26).collectives;
+  gathered.receivers_compute = parts.alone(kSecond) * 99;
+  EXPECT_EQ(flows({gathered, message(10, 9, 1 << 29)}).flows(kFirst), 2u);
+  gathered.receivers_compute = parts.alone(kSecond) * 100;
+  const Flows two = flows({gathered, message(10, 9, 1 << 29)});
+  EXPECT_EQ(two.flows(kFirst), 1u);
+  EXPECT_FALSE(two.shares(kSecond));
+  EXPECT_EQ(two.alone(kFirst), parts.alone(kFirst) + parts.alone(kSecond));
+}
+
 TEST_F(Programs, AlikeAreKernelsOfOneLengthAndRunsOfOneCommunication) {
   const TaskId a = program_.kernels(streams_[0], {5}), b = program_.kernels(streams_[1], {5}),
                c = program_.kernels(streams_[0], {6}), d = program_.communicate(streams_[0], kFirst),
