@@ -18,6 +18,7 @@ constinit const Algorithm multi_ring{
     .summary = "as many rings over direct NVLinks as share no link's direction, found by search",
     .source = "Wang et al., Blink, MLSys 2020, section 2.3 (NCCL's rings); Jeaugey, NCCL 2.0, GTC 2017",
     .needs_links = true,
+    .needs = "direct NVLinks that join all ranks in a ring",
     .automatic = [](const Request&) { return false; },
     .supports =
         [](const Request& request) {

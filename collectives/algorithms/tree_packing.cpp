@@ -38,6 +38,7 @@ constinit const Algorithm tree_packing{
     .summary = "spanning trees packed into the links that there are, each with a share of the data by its rate",
     .source = "Wang et al., Blink, MLSys 2020, arXiv 1910.04940",
     .needs_links = true,
+    .needs = "at most 72 ranks, whose links it searches",
     .automatic = [](const Request&) { return false; },
     .supports =
         [](const Request& request) {

@@ -174,7 +174,10 @@ namespace {
 /// What the builder finds wrong with a key, at that key. What it lacks is for whoever builds a cluster of it to say.
 void check_builds(const NodeFile& node, const Value& value) {
   try {
-    topology::find_builder(node.spec).build(node.spec);
+    const topology::Graph graph = topology::find_builder(node.spec).build(node.spec);
+    if (node.spec.nvlink_sharp && graph.all(topology::DeviceKind::nvswitch).empty())
+      throw InputError("nvlink_sharp",
+                       "found 'true' on a node without NVSwitches, which are what adds up; expected false");
   } catch (const InputError& error) {
     std::string what = error.what();
     if (const std::string prefix = node.spec.name + ": "; what.starts_with(prefix)) what.erase(0, prefix.size());

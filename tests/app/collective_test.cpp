@@ -197,6 +197,13 @@ TEST_F(Collective, ReducesInSwitchesOnlyWhereTheyCan) {
               HasSubstr("it needs one node whose NVSwitches join all GPUs and add (nvlink_sharp: true)"));
 }
 
+TEST_F(Collective, SaysWhatLinksAnAlgorithmNeeds) {
+  EXPECT_THAT(error({"--node", "dgx-h100", "--nodes", "2", "--algorithm", "multi-ring"}),
+              HasSubstr("over 16 ranks: it needs direct NVLinks that join all ranks in a ring"));
+  EXPECT_THAT(error({"--node", "dgx-h100", "--nodes", "16", "--algorithm", "tree-packing"}),
+              HasSubstr("over 128 ranks: it needs at most 72 ranks, whose links it searches"));
+}
+
 TEST_F(Collective, ExplainsTheBusiestLinkAndTheIdleOnes) {
   const std::string text = output({"--node", "dgx-a100-80gb", "--gpus", "4", "--sizes", "1GiB", "--explain"});
   EXPECT_THAT(text, HasSubstr("busiest link: node 0 / gpu"));

@@ -25,6 +25,10 @@ Graph build_nvswitch(const NodeSpec& node) {
   if (boards > 1 && node.trunk_nvlinks == 0) {
     throw InputError(node.name, "trunk_nvlinks: " + std::to_string(boards) + " boards need at least 1");
   }
+  if (boards == 1 && node.trunk_nvlinks > 0) {
+    throw InputError(node.name, "trunk_nvlinks: found '" + std::to_string(node.trunk_nvlinks) +
+                                    "' with one board, expected 0, or 2 boards and more (nvswitch_boards)");
+  }
   Graph graph;
   const std::vector<std::uint32_t> gpus = add_pcie_tree(graph, node);
   std::vector<std::uint32_t> switches;
