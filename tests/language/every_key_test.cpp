@@ -185,7 +185,8 @@ TEST(EveryKey, OfTheClusterIsStored) {
   EXPECT_EQ(node.nics, 9u);  // cluster.nics_per_node goes over the node's
   EXPECT_EQ(node.nvlinks_per_gpu, 7u);
   EXPECT_FALSE(node.pcie_p2p);
-  EXPECT_TRUE(node.nvlink_sharp);
+  EXPECT_FALSE(node.nvlink_sharp);
+  EXPECT_TRUE(small_with("cluster: {node: {base: dgx-a100-80gb, nvlink_sharp: true}}").cluster.node.nvlink_sharp);
   EXPECT_EQ(node.host_memory, Bytes{300ll << 30});
   EXPECT_EQ(node.fabric, "one-switch");
   EXPECT_EQ(node.source, "node source");
