@@ -26,8 +26,8 @@ void each_link(NodeSpec& node, const Visit& visit) {
   for (topology::GraphLink& link : node.links) visit(link.type);
 }
 
-/// PCIe links and those between sockets are one resource: a copy through the host crosses both.
-bool is_of_host(LinkKind kind) { return kind == LinkKind::pcie || kind == LinkKind::socket; }
+/// Links to hosts and between sockets are one resource: a copy through the host crosses both.
+bool is_of_host(LinkKind kind) { return kind == LinkKind::pcie || kind == LinkKind::c2c || kind == LinkKind::socket; }
 
 template <class Of>
 void link_rates(Scenario& s, ResourceVisitor& visitor, const Of& of) {

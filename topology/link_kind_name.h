@@ -10,7 +10,7 @@ namespace stepcast::topology {
 
 /// As every report says it: "nvlink".
 constexpr std::string_view name(LinkKind kind) {
-  constexpr std::array<std::string_view, 4> kNames = {"nvlink", "pcie", "socket", "network"};
+  constexpr std::array<std::string_view, 5> kNames = {"nvlink", "pcie", "c2c", "socket", "network"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 

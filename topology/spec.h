@@ -10,7 +10,8 @@
 
 namespace stepcast::topology {
 
-enum class LinkKind : std::uint8_t { nvlink, pcie, socket, network };
+/// c2c: of a GPU to the CPU on its module (NVLink-C2C), in the place of PCIe.
+enum class LinkKind : std::uint8_t { nvlink, pcie, c2c, socket, network };
 
 /// A kind of cable or trace, from configs/links/: what one link of it carries in one direction.
 struct LinkType {

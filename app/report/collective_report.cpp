@@ -244,6 +244,7 @@ std::string explain(const collectives::Timing& timing, Bytes size, const topolog
   };
   KindUse kinds[] = {{"NVLink", topology::LinkKind::nvlink},
                      {"PCIe", topology::LinkKind::pcie},
+                     {"C2C", topology::LinkKind::c2c},
                      {"socket", topology::LinkKind::socket},
                      {"network", topology::LinkKind::network}};
   const auto kind_of = [&](topology::LinkKind kind) -> KindUse& {

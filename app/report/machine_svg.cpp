@@ -105,6 +105,8 @@ std::string_view colour_of(LinkKind kind) {
       return "#2f8f46";
     case LinkKind::pcie:
       return "#888888";
+    case LinkKind::c2c:
+      return "#8a5fb0";
     case LinkKind::socket:
       return "#4a7fb5";
     case LinkKind::network:
@@ -119,6 +121,8 @@ std::string_view word_of(LinkKind kind) {
       return "between GPUs";
     case LinkKind::pcie:
       return "PCIe";
+    case LinkKind::c2c:
+      return "C2C";
     case LinkKind::socket:
       return "between sockets";
     case LinkKind::network:

@@ -146,7 +146,8 @@ std::vector<Constants> history() {
       {"2.17.1", tree_old, ring_old, 28, 28, 9.6},   {"2.18.1", tree_middle, ring_new, 28, 28, 14},
       {"2.18.3", tree_middle, ring_new, 4, 14, 14},  {"2.19.1", tree_middle, ring_new, 28, 28, 14},
       {"2.21.5", tree_middle, ring_new, 28, 28, 14}, {"2.23.4", tree_new, ring_new, 4, 14, 14},
-      {"2.28.9", tree_new, ring_new, 4, 14, 14},     {"2.30.7", tree_new, ring_new, 4, 14, 14},
+      {"2.27.3", tree_new, ring_new, 4, 14, 14},     {"2.28.9", tree_new, ring_new, 4, 14, 14},
+      {"2.30.7", tree_new, ring_new, 4, 14, 14},
   };
   std::vector<Constants> all;
   for (const Moved& m : moved) {
@@ -157,6 +158,7 @@ std::vector<Constants> history() {
     c.nvls_tree = release >= std::array{2, 18, 0};
     move_forms(c, release);
     c.pat = release >= std::array{2, 23, 0};
+    c.ll128_over_c2c = release >= std::array{2, 27, 3};
     for (std::size_t p = 0; p < kProtocols; ++p) {
       c.base[at(Algo::tree)][p] = us(m.base_tree[p]);
       c.base[at(Algo::ring)][p] = us(m.base_ring[p]);

@@ -70,6 +70,7 @@ struct Constants {
   bool nvls = false;                ///< it has NVLS, inside a node: since 2.17
   bool nvls_tree = false;           ///< it has NVLSTree, and NVLS whose sums the network's switches add up: since 2.18
   bool pat = false;                 ///< it has PAT: since 2.23
+  bool ll128_over_c2c = false;  ///< it trusts LL128 where GPUs reach adapters over C2C (NCCL_LL128_C2C): since 2.27.3
 };
 
 /// The release has the algorithm. NVLS is asked for inside one node: over several it comes with NVLSTree.

@@ -102,14 +102,15 @@ class Searcher {
     return least;
   }
 
-  /// Some way between a GPU and its adapter goes through a CPU.
-  bool through_host() const {
-    for (const auto& hops : view_.departs) {
-      for (const LinkView::Hop& hop : hops) {
-        if (into_cpu(view_.id[hop.link])) return true;
-      }
-    }
-    return false;
+  /// Some way between a GPU and its adapter goes into a CPU by such a link.
+  template <class Of>
+  bool into_host(const Of& of) const {
+    return std::ranges::any_of(view_.departs, [&](const std::vector<LinkView::Hop>& hops) {
+      return std::ranges::any_of(hops, [&](const LinkView::Hop& hop) {
+        const topology::LinkId id = view_.id[hop.link];
+        return into_cpu(id) && of(cluster_.link_traits(id).kind);
+      });
+    });
   }
 
  private:
@@ -139,6 +140,7 @@ class Searcher {
       case topology::LinkKind::nvlink:  // of all others configs/links/ has NCCL's
         return cluster_.compute_capability() == 70 ? payload * kVoltaNvlink : payload;
       case topology::LinkKind::pcie:
+      case topology::LinkKind::c2c:
         return payload * (kPcie / kOurPcie);
       case topology::LinkKind::socket:
         return cluster_.cpu() == topology::CpuVendor::amd ? kAmdSockets : payload;
@@ -196,6 +198,17 @@ void split(ChannelGraph& graph, std::uint32_t compute_capability) {
   graph.inter = graph.inter * 0.5;
 }
 
+/// tuning.cc of 2.30.7, line 460 of 2.27.3: the adapter no further than PATH_PXB, or PATH_P2C from compute capability
+/// 9.0 on.
+Ll128Trust trust_in_ll128(const Searcher& searcher, std::uint32_t compute_capability, bool nvlink) {
+  constexpr std::uint32_t kFirst = 70, kFirstOverC2c = 90;
+  if (!nvlink || compute_capability < kFirst) return Ll128Trust::none;
+  const auto any = [](topology::LinkKind) { return true; };
+  if (!searcher.into_host(any)) return Ll128Trust::all_releases;
+  const auto other = [](topology::LinkKind kind) { return kind != topology::LinkKind::c2c; };
+  return compute_capability >= kFirstOverC2c && !searcher.into_host(other) ? Ll128Trust::over_c2c : Ll128Trust::none;
+}
+
 }  // namespace
 
 Job search(const topology::Cluster& cluster, std::span<const GpuId> group, ChainSearches& searches) {
@@ -236,7 +249,7 @@ Job search(const topology::Cluster& cluster, std::span<const GpuId> group, Chain
   graph_of(Algo::ring) = ring;
   graph_of(Algo::tree) = tree;
   if (job.nodes == job.ranks && sm >= kFirstWithPat) graph_of(Algo::pat) = tree;
-  job.ll128 = sm >= 70 && rings.nvlink && !searcher.through_host();
+  job.ll128 = trust_in_ll128(searcher, sm, rings.nvlink);
 
   const auto gpus = static_cast<std::uint32_t>(nodes.front().size());
   if (job.architecture >= Architecture::hopper && gpus >= kFewestMultimem && searcher.nvlink() > 0) {

@@ -24,8 +24,9 @@ constexpr std::array<std::array<double, 23>, kProtocols> kTreeBySize = {{
 
 /// `forced`: somebody said this protocol, so that NCCL does not ask whether LL128 is safe there (tuning.cc: it does
 /// where NCCL_PROTO says nothing).
-bool uses(const Job& job, Operation operation, Algo algorithm, Protocol protocol, bool forced) {
-  if (protocol == Protocol::ll128 && !job.ll128 && !forced) return false;
+bool uses(const Constants& constants, const Job& job, Operation operation, Algo algorithm, Protocol protocol,
+          bool forced) {
+  if (protocol == Protocol::ll128 && !trusts_ll128(constants, job) && !forced) return false;
   const bool reduces_all = operation == Operation::all_reduce;
   switch (algorithm) {
     case Algo::ring:
@@ -205,11 +206,15 @@ Time latency(const Constants& c, const Job& job, Operation operation, Algo algor
 
 }  // namespace
 
+bool trusts_ll128(const Constants& constants, const Job& job) {
+  return job.ll128 == Ll128Trust::all_releases || (job.ll128 == Ll128Trust::over_c2c && constants.ll128_over_c2c);
+}
+
 std::optional<Price> price(const Constants& constants, const Job& job, Operation operation, Algo algorithm,
                            Protocol protocol, const Overrides& overrides) {
   const std::optional<ChannelGraph>& found = job.graphs[at(algorithm)];
   if (!found || found->channels == 0 || job.ranks < 2) return {};
-  if (!uses(job, operation, algorithm, protocol, overrides.protocol == protocol)) return {};
+  if (!uses(constants, job, operation, algorithm, protocol, overrides.protocol == protocol)) return {};
   if (!has(constants, algorithm)) return {};
   if (algorithm == Algo::nvls && job.nodes > 1 && !has(constants, Algo::nvls_tree)) return {};
   ChannelGraph graph = *found;

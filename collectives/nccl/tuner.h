@@ -25,17 +25,24 @@ struct ChannelGraph {
   Time network_latency{};
 };
 
+/// Whether NCCL trusts LL128 on a communicator's ways: NVLink inside nodes, adapters near their GPUs, Volta or newer.
+/// over_c2c: releases do that know of GPUs that reach their adapters through the CPU on their module.
+enum class Ll128Trust : std::uint8_t { none, over_c2c, all_releases };
+
 /// The communicator, and the graphs found for it.
 struct Job {
   std::uint32_t ranks = 1, nodes = 1;  ///< nodes divides ranks
   Architecture architecture = Architecture::ampere;
   Cpu cpu = Cpu::intel;
-  bool ll128 = true;  ///< NCCL trusts it on these ways: NVLink inside nodes, adapters near their GPUs, Volta or newer
+  Ll128Trust ll128 = Ll128Trust::all_releases;
   bool collnet = false;  ///< a plugin reduces in the switches (SHARP)
   std::array<std::optional<ChannelGraph>, kAlgorithms> graphs{};
 
   std::uint32_t gpus() const { return ranks / nodes; }
 };
+
+/// Whether a release takes LL128 there without being told to.
+bool trusts_ll128(const Constants& constants, const Job& job);
 
 /// NCCL_ALGO, NCCL_PROTO and NCCL_MAX_NCHANNELS as data; nothing: NCCL's own choice.
 struct Overrides {

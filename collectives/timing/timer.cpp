@@ -350,7 +350,8 @@ struct Timer::Impl {
     const bool messages = by_messages(operation) && transport.p2p.share > 0 && !wanted.protocol;
     // NCCL trusts LL128 on some ways alone; who forces it says that it holds on others too.
     const bool trusted = messages || wanted.protocol || !transport.forced.protocols.empty() ||
-                         transport.ll128.share <= 0 || job_of(number, out.placement).ll128;
+                         transport.ll128.share <= 0 || !nccl::has_model(transport.nccl_version) ||
+                         nccl::trusts_ll128(nccl::constants(transport.nccl_version), job_of(number, out.placement));
     const auto allowed = [&](Proto proto) {
       if (proto == Proto::ll128 && !trusted) return false;
       return messages ? messages_take(proto, largest_message(request, bytes), request.nodes) &&

@@ -67,6 +67,7 @@ double efficiency(const Transport& transport, topology::LinkKind kind) {
     case topology::LinkKind::network:
       return transport.network_efficiency;
     case topology::LinkKind::pcie:
+    case topology::LinkKind::c2c:
     case topology::LinkKind::socket:
       return 1.0;
   }

@@ -83,7 +83,7 @@ const Table<LinkType>& link_table() {
         {
             {{"name", text_type(), "", "what people call it"}, [](LinkType& l, const Value& v) { l.name = v.text; }},
             {{"kind", choice([] {
-                return Names{"nvlink", "pcie", "socket", "network"};
+                return Names{"nvlink", "pcie", "c2c", "socket", "network"};
               }),
               kRequired, "what it joins"},
              [](LinkType& l, const Value& v) { l.kind = static_cast<LinkKind>(v.choice); }},

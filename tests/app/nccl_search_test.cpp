@@ -106,7 +106,7 @@ TEST(NcclSearch, FromTheClusterToTheTableOfPerlmuttersLog) {
   const Job job = job_on(node_named("perlmutter"), 2, 4);
   EXPECT_EQ(graph(job, Algo::tree), "4 x 48/24 NVL");
   EXPECT_FALSE(job.graphs[static_cast<std::size_t>(Algo::tree)]->plain_tree);
-  EXPECT_FALSE(job.ll128);
+  EXPECT_EQ(job.ll128, Ll128Trust::none);
   for (const Row& row : rows) {
     const auto cost = price(constants("2.23.4"), job, row.operation, row.algorithm, row.protocol);
     ASSERT_TRUE(cost);
@@ -176,10 +176,12 @@ TEST(NcclSearch, FindsTheGraphsOfPlatforms) {
 }
 
 TEST(NcclSearch, DistrustsLl128WhereWaysLeaveNvlinkOrCrossTheHost) {
-  EXPECT_TRUE(job_on(node_named("dgx-h100"), 2, 8).ll128);
-  EXPECT_FALSE(job_on(node_named("dgx-1-p100"), 1, 8).ll128);
-  EXPECT_FALSE(job_on(node_named("pcie-8x-a100"), 1, 8).ll128);
-  EXPECT_FALSE(job_on(node_named("perlmutter"), 2, 4).ll128);  // adapters hang off the socket
+  EXPECT_EQ(job_on(node_named("dgx-h100"), 2, 8).ll128, Ll128Trust::all_releases);
+  EXPECT_EQ(job_on(node_named("dgx-1-p100"), 1, 8).ll128, Ll128Trust::none);
+  EXPECT_EQ(job_on(node_named("pcie-8x-a100"), 1, 8).ll128, Ll128Trust::none);
+  EXPECT_EQ(job_on(node_named("perlmutter"), 2, 4).ll128, Ll128Trust::none);  // adapters hang off the socket
+  EXPECT_EQ(job_on(node_named("alps-gh200"), 2, 4).ll128, Ll128Trust::over_c2c);
+  EXPECT_EQ(job_on(node_named("alps-gh200"), 1, 4).ll128, Ll128Trust::all_releases);
 }
 
 TEST(NcclSearch, AlgorithmNcclIsTimedAsItsPick) {

@@ -39,6 +39,8 @@ std::string_view color(LinkKind kind) {
       return "forestgreen";
     case LinkKind::pcie:
       return "gray40";
+    case LinkKind::c2c:
+      return "mediumpurple";
     case LinkKind::socket:
       return "steelblue";
     case LinkKind::network:

@@ -59,10 +59,11 @@ class Exporter {
     add_below(cpu, device);
   }
 
-  /// Devices that PCIe joins to one that is written, each once.
+  /// Devices that PCIe or C2C joins to one that is written, each once.
   void add_below(pugi::xml_node& parent, std::uint32_t device) {
     for (const Edge& edge : graph_.edges) {
-      if (edge.from != device || edge.kind != LinkKind::pcie || written_[edge.to]) continue;
+      const bool of_host = edge.kind == LinkKind::pcie || edge.kind == LinkKind::c2c;
+      if (edge.from != device || !of_host || written_[edge.to]) continue;
       const DeviceKind kind = graph_.devices[edge.to].kind;
       if (kind == DeviceKind::cpu || (kind == DeviceKind::gpu && !used(edge.to))) continue;
       written_[edge.to] = true;

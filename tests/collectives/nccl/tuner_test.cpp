@@ -140,7 +140,8 @@ TEST(NcclTuner, OverridesLeaveNothingElse) {
 }
 
 TEST(NcclTuner, VersionsAreFoundByTheNewestThatIsNotNewer) {
-  EXPECT_EQ(constants("2.27.5").from, "2.23.4");
+  EXPECT_EQ(constants("2.27.2").from, "2.23.4");
+  EXPECT_EQ(constants("2.27.5").from, "2.27.3");
   EXPECT_EQ(constants("2.9.9").from, "2.8.4");
   EXPECT_EQ(constants("2.16.2").from, "2.14");
   EXPECT_EQ(constants("3.0").from, "2.30.7");
@@ -240,9 +241,18 @@ TEST(NcclTuner, OneGpuOfEachNodeGathersByPatSinceItIsThere) {
 }
 
 }  // namespace
+TEST(NcclTuner, TrustsLl128OverC2cSinceIts2_27_3) {
+  Job job = dgx_h100(2, 8);
+  const Bytes bytes{256 << 10};
+  ASSERT_EQ(pick(constants("2.26.2"), job, Operation::all_reduce, bytes).protocol, Protocol::ll128);
+  job.ll128 = Ll128Trust::over_c2c;
+  EXPECT_NE(pick(constants("2.26.2"), job, Operation::all_reduce, bytes).protocol, Protocol::ll128);
+  EXPECT_EQ(pick(constants("2.27.3"), job, Operation::all_reduce, bytes).protocol, Protocol::ll128);
+}
+
 TEST(NcclTuner, TakesLl128WhereItIsOffIfSomebodyForcesIt) {
   Job job = dgx_h100(2, 8);
-  job.ll128 = false;
+  job.ll128 = Ll128Trust::none;
   const Constants& release = constants("2.27.5");
   for (const Bytes bytes : {Bytes{1 << 10}, Bytes{1 << 20}, Bytes{1 << 26}})
     EXPECT_NE(pick(release, job, Operation::all_reduce, bytes).protocol, Protocol::ll128);
