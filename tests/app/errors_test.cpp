@@ -145,7 +145,7 @@ TEST(Broken, ATimeThatNothingCanHoldSaysWhatTakesIt) {
            {"cluster.node.gpu.memory.bandwidth=1B/s",
             "one elementwise kernel takes more than 106 days at cluster.node.gpu.memory.bandwidth"},
            {"cluster.nic_bandwidth=10B/s", "one collective takes more than 106 days at the bandwidth of the links"},
-           {"cluster.nic_bandwidth=1bit/s", "a flow of 6.00 MiB at 0.0985 B/s takes more than 106 days"},
+           {"cluster.nic_bandwidth=1bit/s", "a flow of 6.00 MiB at 0.0995 B/s takes more than 106 days"},
            {"input.preprocessing=5000000s",
             "preparing a step's samples takes more than 106 days at input.preprocessing"},
            {"checkpoint.every=1 --set checkpoint.bandwidth=1B/s",

@@ -116,8 +116,8 @@ TEST(Transport, IsTheOneFittedOnTheClustersMachines) {
     EXPECT_EQ(read_on(node, ", software: deepspeed-2021").transport.most_channels, 1u);
   }
   EXPECT_EQ(read_on("{builder: pcie, gpu: a100-pcie-40gb, gpus: 4, pcie: pcie-gen4-x16, nic: infiniband-hdr}", "")
-                .transport.ll.share,
-            fitted("nccl-a100").ll.share);
+                .transport.ll.launch,
+            fitted("nccl-pcie").ll.launch);
 }
 
 TEST(Choices, WalkTheListsOfTheLibraries) {
