@@ -61,22 +61,24 @@ struct Problem {
       out[static_cast<Eigen::Index>(i)] = to_place(constants[moving[i]], at[moving[i]]);
     return out;
   }
+  bool hardly_pulls(double error) const {
+    return scatter.beyond == Beyond::logarithm || (scatter.beyond == Beyond::logarithm_if_held_up && error < 0);
+  }
   /// Whose sum of squares is to be small: of the samples, then of what is known of the constants that move.
   double residual(double error) const {
     const double size = std::abs(error), s = scatter.size;
-    if (scatter.beyond == Beyond::logarithm)
-      return std::copysign(s * std::sqrt(std::log1p(error * error / (s * s))), error);
+    if (hardly_pulls(error)) return std::copysign(s * std::sqrt(std::log1p(error * error / (s * s))), error);
     return std::copysign(std::sqrt(size <= s ? size * size : 2 * s * size - s * s), error);
   }
   /// The first and second derivative of half the residual's square by the error.
   double pull(double error) const {
     const double s = scatter.size;
-    if (scatter.beyond == Beyond::logarithm) return error / (1 + error * error / (s * s));
+    if (hardly_pulls(error)) return error / (1 + error * error / (s * s));
     return std::clamp(error, -s, s);
   }
   double stiffness(double error) const {
     const double s = scatter.size, square = error * error / (s * s);
-    if (scatter.beyond == Beyond::logarithm) return (1 - square) / ((1 + square) * (1 + square));
+    if (hardly_pulls(error)) return (1 - square) / ((1 + square) * (1 + square));
     return square <= 1 ? 1 : 0;
   }
   /// By how many standard deviations a constant is off what is known of it; 0 where nothing is.

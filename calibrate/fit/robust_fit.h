@@ -26,6 +26,9 @@ struct Free {
 enum class Beyond {
   linear,     ///< Huber: many such errors still pull
   logarithm,  ///< Cauchy: they hardly do, whatever their size; where some samples were taken under other conditions
+  /// Cauchy where a sample took longer than predicted, Huber where it took less: what nobody knows of may hold a run
+  /// up, and nothing makes it faster.
+  logarithm_if_held_up,
 };
 
 /// What a robust fit expects of errors: of log(predicted / measured).

@@ -26,8 +26,8 @@ using schedules::Software;
 /// Steps that were run twice differ by 15 % in the median (Ultra-Scale Playbook, 2025).
 constexpr double kRepeats = 0.15;
 
-/// And some were run on a slow day, or beside others: one in ten takes twice as long and more.
-constexpr Scatter kScatter{kRepeats, Beyond::logarithm};
+/// And some were run on a slow day, or beside others: one in ten takes twice as long and more. None takes half.
+constexpr Scatter kScatter{kRepeats, Beyond::logarithm_if_held_up};
 
 /// A stack's own host time, say, is often further off than what an interval of this ratio tells.
 constexpr double kToldWithin = 10;

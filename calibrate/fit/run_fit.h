@@ -31,13 +31,13 @@ struct RunFit {
 /// Fits the few constants that belong to a stack and a site, not to a machine's data sheets, to runs with a measured
 /// step or peak memory: what kernels reach of their rates in a running step, what the host costs, what the network
 /// gives groups over many nodes and how long sends between stages wait on them, what activations take besides what
-/// backward needs, and the memory that nothing here counts. Robust (calibrate/fit/robust_fit.h): a run that is far off
-/// pulls little. A constant that the runs cannot tell stays as the stack has it. `network`: shares that were measured
-/// (none: not); the runs then scale them alone. `traced_compute`: of each run what kernels took of its step, where a
-/// trace tells (empty: of none), at most the step. Such a run counts as two samples: its compute, and all else of its
-/// step, so that what it waits for is not taken for slow kernels. Traffic and waiting are not fitted apart, because in
-/// a trace a collective runs while it waits for other ranks. All runs must be of one stack. Forecasts all runs some
-/// hundred times.
+/// backward needs, and the memory that nothing here counts. Robust (calibrate/fit/robust_fit.h): a run that was held up
+/// far beyond its forecast pulls little. A constant that the runs cannot tell stays as the stack has it. `network`:
+/// shares that were measured (none: not); the runs then scale them alone. `traced_compute`: of each run what kernels
+/// took of its step, where a trace tells (empty: of none), at most the step. Such a run counts as two samples: its
+/// compute, and all else of its step, so that what it waits for is not taken for slow kernels. Traffic and waiting are
+/// not fitted apart, because in a trace a collective runs while it waits for other ranks. All runs must be of one
+/// stack. Forecasts all runs some hundred times.
 RunFit fit_runs(std::span<const schedules::Scenario> runs, std::span<const collectives::ShareOverNodes> network,
                 std::span<const std::optional<Time>> traced_compute = {});
 

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "calibrate/fit/statistics.h"
 #include "language/tables/csv.h"
 #include "tests/app/page_block.h"
 #include "tests/app/program.h"
@@ -28,6 +29,12 @@ double median(std::vector<double> values) {
   std::ranges::sort(values);
   const std::size_t half = values.size() / 2;
   return values.empty() ? 0 : values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
+
+double mean(const std::vector<double>& values) {
+  double sum = 0;
+  for (const double value : values) sum += value;
+  return sum / static_cast<double>(values.size());
 }
 
 std::string percent(const Json& share) {
@@ -71,8 +78,8 @@ TEST(UltraScale, IsComparedPlanByPlanOnThePageOfAccuracy) {
 
 /// A measured plan of a space, as the rules of thumb see it.
 struct MeasuredPlan {
-  double measured = 0;  ///< seconds
-  int stages = 0, tensor = 0, micro_batch = 0;
+  double measured = 0, predicted = 0;  ///< seconds
+  int gpus = 0, stages = 0, tensor = 0, micro_batch = 0, micro_batches = 0;
 };
 
 /// Those of a table that ran and are predicted, by the names of its rows; and the times of those that were measured
@@ -89,21 +96,25 @@ Space space_of(const std::string& table, const Json& rows) {
     return static_cast<std::size_t>(std::ranges::find(records.front(), key, &language::Cell::text) -
                                     records.front().begin());
   };
-  std::map<std::string, double> measured;
+  std::map<std::string, std::pair<double, double>> times_of;  // measured, predicted
   for (const Json& row : rows)
-    if (row["table"] == table && row["error"].is_number()) measured[row["name"]] = row["measured_s"];
+    if (row["table"] == table && row["error"].is_number())
+      times_of[row["name"]] = {row["measured_s"], row["predicted_s"]};
   Space space;
   std::map<std::vector<std::string>, std::vector<double>> alike;
   for (const language::Record& row : std::span(records).subspan(1)) {
-    const auto time = measured.find(row.at(column("name")).text);
-    if (time == measured.end()) continue;
+    const auto times = times_of.find(row.at(column("name")).text);
+    if (times == times_of.end()) continue;
+    const auto [measured, predicted] = times->second;
     const auto number = [&](const char* key) { return std::stoi(row.at(column(key)).text); };
-    space.plans.push_back(
-        {time->second, number("parallelism.pipeline"), number("parallelism.tensor"), number("training.micro_batch")});
+    const int micro_batch = number("training.micro_batch");
+    space.plans.push_back({measured, predicted, number("cluster.gpus"), number("parallelism.pipeline"),
+                           number("parallelism.tensor"), micro_batch,
+                           number("training.global_batch") / (micro_batch * number("parallelism.data"))});
     std::vector<std::string> plan;
     for (std::size_t cell = column("cluster.node"); cell < column("measured.outcome"); ++cell)
       plan.push_back(row.at(cell).text);
-    alike[plan].push_back(time->second);
+    alike[plan].push_back(measured);
   }
   for (const auto& [plan, times] : alike)
     if (times.size() > 1) space.repeats.push_back(times);
@@ -166,19 +177,80 @@ void add_rules_of_thumb(Regrets& regrets, const std::vector<MeasuredPlan>& plans
   regrets.median_plan = median(measured) / best - 1;
 }
 
-double mean(const std::vector<double>& values) {
-  double sum = 0;
-  for (const double value : values) sum += value;
-  return sum / static_cast<double>(values.size());
-}
-
-/// The plans of one space, forecast by a stack that scripts/search_regret.sh fitted to plans of other models.
-Json validated_as_fitted(const std::string& space) {
+/// The plans of one space, forecast by a stack that scripts/search_regret.sh fitted to plans of other models: once for
+/// all tests.
+const Json& validated_as_fitted(const std::string& space) {
+  static std::map<std::string, Json> known;
+  if (const auto found = known.find(space); found != known.end()) return found->second;
   const Outcome outcome = run_program("validate scenarios/ultrascale/" + space + ".csv --format json --set software=" +
                                       STEPCAST_SOURCE_DIR "/tests/golden/ultrascale/without_" +
                                       space.substr(0, space.rfind('_')) + ".yaml");
   EXPECT_LE(outcome.status, 1) << outcome.err;
-  return Json::parse(outcome.out);
+  return known[space] = Json::parse(outcome.out);
+}
+
+/// The names of the spaces of which some plans ran.
+std::vector<std::string> spaces_that_ran() {
+  std::vector<std::string> names;
+  const Json all = Json::parse(validated().out);
+  for (const Json& t : all["tables"])
+    if (t["regret"].is_number()) names.push_back(t["table"]);
+  return names;
+}
+
+/// Seconds that each micro-batch took more than forecast.
+double more(const MeasuredPlan& plan) { return (plan.measured - plan.predicted) / plan.micro_batches; }
+
+/// A pipeline that waits for each of its messages, as all on 64 nodes do, which the fitted stacks know.
+bool waits(const MeasuredPlan& plan) {
+  constexpr int kAllWait = 512;  // GPUs
+  constexpr double kNoOther = 0.25;
+  return plan.stages > 1 && plan.gpus < kAllWait && more(plan) > kNoOther;
+}
+
+double rank_correlation(const std::vector<MeasuredPlan>& plans) {
+  std::vector<double> measured, predicted;
+  for (const MeasuredPlan& plan : plans) {
+    measured.push_back(plan.measured);
+    predicted.push_back(plan.predicted);
+  }
+  return calibrate::rank_correlation(measured, predicted).value();
+}
+
+/// What keeps the forecast's order of plans from the measured one: some pipelines take about a quarter of a second more
+/// for each message of a micro-batch, twice as many with more than two stages.
+TEST(UltraScale, PipelinesThatWaitForEachMessageAreOnThePageOfAccuracy) {
+  if (stepcast::test::kSanitized) GTEST_SKIP() << "the release half forecasts all plans";
+  std::map<int, std::vector<double>> waiting;  // by stages: what each micro-batch takes more, in order
+  std::map<int, int> plans;
+  std::vector<double> ranks, ranks_of_others;
+  std::size_t others = 0;
+  for (const std::string& name : spaces_that_ran()) {
+    std::vector<MeasuredPlan> space = space_of(name, validated_as_fitted(name)["rows"]).plans;
+    ranks.push_back(rank_correlation(space));
+    for (const MeasuredPlan& plan : space) {
+      if (plan.stages > 1 && plan.gpus < 512) ++plans[plan.stages];
+      if (waits(plan)) waiting[plan.stages].push_back(more(plan));
+    }
+    std::erase_if(space, waits);
+    others += space.size();
+    ranks_of_others.push_back(rank_correlation(space));
+  }
+  std::string table =
+      "| stages | plans | wait | a micro-batch takes more, median | eight of ten from | to "
+      "|\n|--:|--:|--:|--:|--:|--:|\n";
+  for (auto& [stages, seconds] : waiting) {
+    std::ranges::sort(seconds);
+    const std::size_t tenth = seconds.size() / 10;
+    table += fmt::format("| {} | {} | {} | {:.2f} s | {:.2f} s | {:.2f} s |\n", stages, plans.at(stages),
+                         seconds.size(), median(seconds), seconds.at(tenth), seconds.at(seconds.size() - 1 - tenth));
+  }
+  table += fmt::format("\nRank correlation in a space, mean of {}: {:.2f}; of the {} plans that do not wait {:.2f}.\n",
+                       ranks.size(), mean(ranks), others, mean(ranks_of_others));
+  EXPECT_GT(median(waiting.at(4)), 1.6 * median(waiting.at(2)));
+  EXPECT_LT(median(waiting.at(8)), 1.3 * median(waiting.at(4)));
+  EXPECT_GT(mean(ranks_of_others), 0.85);
+  expect_block("docs/accuracy.md", "waiting pipelines", table);
 }
 
 using RegretColumn = double Regrets::*;
@@ -212,7 +284,7 @@ TEST(UltraScale, RegretOfTheChosenPlanIsOnThePageOfSearch) {
   for (const Json& t : all["tables"]) {
     const auto name = t["table"].get<std::string>();
     if (!t["regret"].is_number()) continue;  // none ran
-    const Json by_fitted = validated_as_fitted(name), fitted = by_fitted["tables"][0];
+    const Json &by_fitted = validated_as_fitted(name), fitted = by_fitted["tables"][0];
     ASSERT_TRUE(fitted["regret"].is_number()) << name;
     Regrets r{.fitted = fitted["regret"],
               .fitted_five = fitted["regret_best_of_five"],
