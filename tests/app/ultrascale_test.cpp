@@ -26,12 +26,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-double median(std::vector<double> values) {
-  std::ranges::sort(values);
-  const std::size_t half = values.size() / 2;
-  return values.empty() ? 0 : values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
-}
-
 double mean(const std::vector<double>& values) {
   double sum = 0;
   for (const double value : values) sum += value;
@@ -72,8 +66,8 @@ TEST(UltraScale, IsComparedPlanByPlanOnThePageOfAccuracy) {
                     t["rank_correlation"].is_null() ? "-" : fmt::format("{:.2f}", t["rank_correlation"].get<double>()),
                     percent(t["memory_mape"]), percent(t["failed_found"]), percent(t["ran_refused"]));
   table += fmt::format("| median of all plans' absolute errors | {} | {:.0f}% | | | {:.0f}% | {} | {:.1f}% |\n",
-                       errors.size(), 100 * median(errors), 100 * median(memory), percent(all["failed_found"]),
-                       100 * all["ran_refused"].get<double>());
+                       errors.size(), 100 * *calibrate::median(errors), 100 * *calibrate::median(memory),
+                       percent(all["failed_found"]), 100 * all["ran_refused"].get<double>());
   expect_block("docs/accuracy.md", "ultra-scale", table);
 }
 
@@ -176,7 +170,7 @@ void add_rules_of_thumb(Regrets& regrets, const std::vector<MeasuredPlan>& plans
   const auto chosen = [&](auto rule) { return std::ranges::min(plans, {}, rule).measured / best - 1; };
   regrets.fewest_stages = chosen([](const auto& p) { return std::tuple(p.stages, p.tensor, -p.micro_batch); });
   regrets.least_tensor = chosen([](const auto& p) { return std::tuple(p.tensor, p.stages, -p.micro_batch); });
-  regrets.median_plan = median(measured) / best - 1;
+  regrets.median_plan = *calibrate::median(measured) / best - 1;
 }
 
 /// The plans of one space, forecast by a stack that scripts/search_regret.sh fitted to plans of other models: once for
@@ -203,11 +197,16 @@ std::vector<std::string> spaces_that_ran() {
 /// Seconds that each micro-batch took more than forecast.
 double more(const MeasuredPlan& plan) { return (plan.measured - plan.predicted) / plan.micro_batches; }
 
-/// A pipeline that waits for each of its messages, as all on 64 nodes do, which the fitted stacks know.
-bool waits(const MeasuredPlan& plan) {
+/// A pipeline of which nobody knows beforehand whether it waits: on 64 nodes all do, as the fitted stacks know.
+bool may_wait(const MeasuredPlan& plan) {
   constexpr int kAllWait = 512;  // GPUs
+  return plan.stages > 1 && plan.gpus < kAllWait;
+}
+
+/// One that waits for each of its messages.
+bool waits(const MeasuredPlan& plan) {
   constexpr double kNoOther = 0.25;
-  return plan.stages > 1 && plan.gpus < kAllWait && more(plan) > kNoOther;
+  return may_wait(plan) && more(plan) > kNoOther;
 }
 
 double rank_correlation(const std::vector<MeasuredPlan>& plans) {
@@ -232,7 +231,7 @@ TEST(UltraScale, PipelinesThatWaitForEachMessageAreOnThePageOfAccuracy) {
     std::vector<MeasuredPlan> space = space_of(name, validated_as_fitted(name)["rows"]).plans;
     ranks.push_back(rank_correlation(space));
     for (const MeasuredPlan& plan : space) {
-      if (plan.stages > 1 && plan.gpus < 512) ++plans[plan.stages];
+      if (may_wait(plan)) ++plans[plan.stages];
       if (waits(plan)) waiting[plan.stages].push_back(more(plan));
     }
     std::map<std::tuple<int, int, int, int>, std::map<int, bool>> by_zero;  // one measurement of each stage of ZeRO
@@ -253,15 +252,16 @@ TEST(UltraScale, PipelinesThatWaitForEachMessageAreOnThePageOfAccuracy) {
   for (auto& [stages, seconds] : waiting) {
     std::ranges::sort(seconds);
     const std::size_t tenth = seconds.size() / 10;
-    table += fmt::format("| {} | {} | {} | {:.2f} s | {:.2f} s | {:.2f} s |\n", stages, plans.at(stages),
-                         seconds.size(), median(seconds), seconds.at(tenth), seconds.at(seconds.size() - 1 - tenth));
+    table +=
+        fmt::format("| {} | {} | {} | {:.2f} s | {:.2f} s | {:.2f} s |\n", stages, plans.at(stages), seconds.size(),
+                    *calibrate::median(seconds), seconds.at(tenth), seconds.at(seconds.size() - 1 - tenth));
   }
   table += fmt::format("\nPlans that were run with two stages of ZeRO and wait with one or both: {}; with both: {}.\n",
                        twins, both_wait);
   table += fmt::format("\nRank correlation in a space, mean of {}: {:.2f}; of the {} plans that do not wait {:.2f}.\n",
                        ranks.size(), mean(ranks), others, mean(ranks_of_others));
-  EXPECT_GT(median(waiting.at(4)), 1.6 * median(waiting.at(2)));
-  EXPECT_LT(median(waiting.at(8)), 1.3 * median(waiting.at(4)));
+  EXPECT_GT(*calibrate::median(waiting.at(4)), 1.6 * *calibrate::median(waiting.at(2)));
+  EXPECT_LT(*calibrate::median(waiting.at(8)), 1.3 * *calibrate::median(waiting.at(4)));
   EXPECT_LT(10 * both_wait, twins);
   EXPECT_GT(mean(ranks_of_others), 0.85);
   expect_block("docs/accuracy.md", "waiting pipelines", table);
@@ -317,7 +317,7 @@ TEST(UltraScale, RegretOfTheChosenPlanIsOnThePageOfSearch) {
   for (const RegretColumn column : kRegretColumns) {
     std::vector<double> values;
     for (const Regrets& each : every) values.push_back(each.*column);
-    middle.*column = median(values);
+    middle.*column = *calibrate::median(values);
     average.*column = mean(values);
   }
   table += regret_line("median", "", middle) + regret_line("mean", "", average);

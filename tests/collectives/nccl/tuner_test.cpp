@@ -240,7 +240,6 @@ TEST(NcclTuner, OneGpuOfEachNodeGathersByPatSinceItIsThere) {
   EXPECT_EQ(pick(constants("2.23.4"), job, Operation::all_gather, {std::int64_t{8} << 30}).algorithm, Algo::ring);
 }
 
-}  // namespace
 TEST(NcclTuner, TrustsLl128OverC2cSinceIts2_27_3) {
   Job job = dgx_h100(2, 8);
   const Bytes bytes{256 << 10};
@@ -260,4 +259,5 @@ TEST(NcclTuner, TakesLl128WhereItIsOffIfSomebodyForcesIt) {
   EXPECT_EQ(forced.protocol, Protocol::ll128);
 }
 
+}  // namespace
 }  // namespace stepcast::collectives::nccl
