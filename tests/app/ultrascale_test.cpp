@@ -8,7 +8,6 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <random>
-#include <ranges>
 #include <span>
 #include <string>
 #include <tuple>
@@ -238,7 +237,7 @@ TEST(UltraScale, PipelinesThatWaitForEachMessageAreOnThePageOfAccuracy) {
     for (const MeasuredPlan& plan : space)
       by_zero[{plan.stages, plan.tensor, plan.micro_batch, plan.micro_batches}].emplace(plan.zero, waits(plan));
     for (const auto& [plan, wait] : by_zero) {
-      const auto waiting_ones = std::ranges::count(wait | std::views::values, true);
+      const auto waiting_ones = std::ranges::count_if(wait, [](const auto& each) { return each.second; });
       if (wait.size() == 2 && waiting_ones > 0) ++twins;
       if (waiting_ones == 2) ++both_wait;
     }
