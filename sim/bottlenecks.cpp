@@ -85,7 +85,7 @@ void FlowNetwork::attach(std::uint32_t route, std::uint32_t id, Time now) {
     if (where == id) {
       demand = load * per_load;
     } else {
-      bottleneck.shares.demand.push_back(load * per_load);
+      bottleneck.shares.demand.push_back(demands_.place_of(load * per_load));
       bottleneck.shares.where.push_back(where);
       ++shares;
     }
@@ -293,10 +293,11 @@ void FlowNetwork::apply_level(std::uint32_t position, Time now) {
   bottleneck.level = level;
   look_at(position + 1);
   std::uint32_t lowest = lowest_changed_;
+  const double* demands = demands_.all();
   for (std::size_t share = 0; share < bottleneck.shares.where.size(); ++share) {
     const std::uint32_t where = bottleneck.shares.where[share];
     Pressure& there = pressure_[where];
-    there.taken += more * bottleneck.shares.demand[share];
+    there.taken += more * demands[bottleneck.shares.demand[share]];
     lowest = std::min(lowest, there.position);
     if (there.changed) continue;
     there.changed = true;
@@ -365,7 +366,7 @@ void FlowNetwork::add_up_taken(Time now) {
     Bottleneck& bottleneck = bottlenecks_[id];
     for (std::size_t share = 0; share < bottleneck.shares.where.size(); ++share) {
       const std::uint32_t where = bottleneck.shares.where[share];
-      pressure_[where].taken += bottleneck.level * bottleneck.shares.demand[share];
+      pressure_[where].taken += bottleneck.level * demands_.all()[bottleneck.shares.demand[share]];
       mark(where);
     }
     advance(bottleneck, now);
@@ -429,6 +430,7 @@ void FlowNetwork::keep_component(Time now) {
   });
   number_order();
   changed_.insert(changed_.end(), order_.begin(), order_.end());
+  empty(component_);
 }
 
 /// Puts the bottlenecks from the first new one on where their levels belong. Those before keep their order: levels a

@@ -64,13 +64,13 @@ FlowNetwork::FlowNetwork(const TaskGraph& graph) : routes_(graph.routes()), uses
   states_.resize(routes_.size());
   bitmap_.resize(routes_.size() / 64 + 1);
   std::map<double, std::uint32_t> limiters;  // by limit over weight
-  alone_rates_.reserve(routes_.size());
+  alone_.reserve(routes_.size());
   for (std::uint32_t r = 0; r < routes_.size(); ++r) {
     const Routes::Stored route = routes_[r];
     double narrowest = kInfinity;
     route.uses.each(
         [&](const Use& use) { narrowest = std::min(narrowest, resources_[index(use.resource)].capacity / use.load); });
-    alone_rates_.push_back(std::min(route.limit.value, narrowest));
+    alone_.push_back(rates_.place_of(std::min(route.limit.value, narrowest)));
     if (route.limit.value == kInfinity) continue;
     if (!(route.limit.value < narrowest)) continue;
     const auto id = static_cast<std::uint32_t>(resources_.size() + limiters.size());

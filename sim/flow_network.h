@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "sim/distinct_numbers.h"
 #include "sim/known_rates.h"
 #include "sim/task_graph.h"
 #include "sim/units.h"
@@ -143,7 +144,7 @@ class FlowNetwork {
   };
   /// What members take elsewhere, of other resources on their ways: those of the first member, then the second's.
   struct Shares {
-    std::vector<double> demand;  // per lambda
+    std::vector<std::uint32_t> demand;  // per lambda: which of demands_
     std::vector<std::uint32_t> where;
   };
   /// By resource, and after those one for each limit over weight that routes have: it gives that to its members,
@@ -188,7 +189,7 @@ class FlowNetwork {
     state.head_target = flow.target;
     state.head_name = flow.name;
   }
-  double rate_alone(RouteId route) const { return alone_rates_[index(route)]; }
+  double rate_alone(RouteId route) const { return rates_.all()[alone_[index(route)]]; }
   void add(const Start& start, Time now);
   void link(std::uint32_t route);
   void unlink(std::uint32_t route);
@@ -270,7 +271,8 @@ class FlowNetwork {
   Routes::UsesReader uses_;
   std::vector<std::uint32_t> first_use_;  // by route: of its uses, in place_
   std::vector<std::uint32_t> limiters_;   // by route; empty: kNone all
-  std::vector<double> alone_rates_;       // by route: of one flow that is alone on its way
+  DistinctNumbers rates_;                 // of flows that are alone on their ways
+  std::vector<std::uint32_t> alone_;      // by route: which of these
   std::vector<State> states_;
   std::vector<std::uint32_t> active_;  // routes, for each resource as many places as routes cross it
   std::vector<std::uint32_t> place_;   // of each use of an active route, in active_
@@ -297,6 +299,7 @@ class FlowNetwork {
 
   // Of kept routes.
   std::vector<Bottleneck> bottlenecks_;
+  DistinctNumbers demands_;           // of shares
   std::vector<Pressure> pressure_;    // as bottlenecks_
   std::vector<std::uint32_t> order_;  // by level: resources that have members, and limits
   /// A bit for each position of order_ and one behind: whoever stands there has changed, or may have a lower level than
