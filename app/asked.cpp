@@ -53,7 +53,7 @@ std::optional<std::vector<language::Question>> questions_asked(const Asked& aske
                                                                const language::MoreChecks& more,
                                                                const MoreOutputs& more_outputs) {
   outputs.insert(outputs.begin(), named_output(asked.output));
-  check_distinct(outputs, inputs);
+  check_outputs(outputs, inputs);
   language::Library library(language::config_folders());
   std::vector<language::Given> options;
   if (const auto profile = asked.values["profile"].as<std::string>(); !profile.empty())
@@ -64,7 +64,7 @@ std::optional<std::vector<language::Question>> questions_asked(const Asked& aske
   for (const language::Question& question : questions)
     if (inputs.empty() || inputs.back() != question.file) inputs.push_back(question.file);
   if (more_outputs) std::ranges::move(more_outputs(questions), std::back_inserter(outputs));
-  check_distinct(outputs, inputs);
+  check_outputs(outputs, inputs);
   bool all_can_run = true;
   for (const language::Question& question : questions) {
     if (question.among_others || question.error.empty()) continue;

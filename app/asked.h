@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "app/answers.h"
-#include "app/distinct_files.h"
 #include "app/format.h"
+#include "app/named_files.h"
 #include "app/options.h"
 
 namespace stepcast::app {

@@ -13,8 +13,8 @@
 
 #include "app/command.h"
 #include "app/curve_errors.h"
-#include "app/distinct_files.h"
 #include "app/machine_errors.h"
+#include "app/named_files.h"
 #include "app/output.h"
 #include "app/status_line.h"
 #include "app/transport_yaml.h"
@@ -101,7 +101,7 @@ int fit_curves(const ReadFile& table, const FitCurvesOptions& options) {
     for (const language::CurveRow& row : rows) {
       if (!stacks.contains(row.software)) stacks[row.software] = read_transport(row.software, library);
     }
-    check_distinct(std::array{named_output(options.output)}, library.files());
+    check_outputs(std::array{named_output(options.output)}, library.files());
     std::vector<std::vector<Time>> predicted(rows.size());
     calibrate::in_parallel(rows.size(),
                            [&](std::size_t i) { predicted[i] = predict(rows[i].curve, stacks.at(rows[i].software)); });

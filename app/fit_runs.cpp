@@ -15,8 +15,8 @@
 #include "app/answers.h"
 #include "app/command.h"
 #include "app/diff/diff_report.h"
-#include "app/distinct_files.h"
 #include "app/log_file.h"
+#include "app/named_files.h"
 #include "app/options.h"
 #include "app/output.h"
 #include "app/report/calibration.h"
@@ -260,7 +260,7 @@ int fit_to_runs(const std::vector<std::string>& paths, const boost::program_opti
       if (!run.scenario.measured.trace.empty()) inputs.emplace_back(run.scenario.measured.trace);
   const std::string network_file = word(values, "network");
   if (!network_file.empty()) inputs.emplace_back(language::input_named(network_file));
-  check_distinct(std::array{named_output(output)}, inputs);
+  check_outputs(std::array{named_output(output)}, inputs);
   const std::uint32_t rows = parse_count(word(values, "rows"), "--rows", 1'000'000);
   if (rows > 0) choose(runs, rows, values["seed"].as<std::uint32_t>());
 

@@ -7,7 +7,7 @@
 
 #include "app/command.h"
 #include "app/curve_errors.h"
-#include "app/distinct_files.h"
+#include "app/named_files.h"
 #include "app/output.h"
 #include "app/setting.h"
 #include "app/status_line.h"
@@ -36,7 +36,7 @@ int fit_transport_to_logs(const std::vector<ReadFile>& logs, const boost::progra
   language::Library library(language::config_folders());
   const Setting setting = read_setting("stepcast fit", values, library);
   const auto word = [&](const char* name) { return values[name].as<std::string>(); };
-  check_distinct(std::array{named_output(word("output"))}, library.files());
+  check_outputs(std::array{named_output(word("output"))}, library.files());
   std::optional<collectives::Operation> operation;
   if (!word("op").empty()) operation = language::operation_named(word("op"), "--op");
   const topology::Cluster cluster = topology::build_cluster(setting.cluster.node, setting.cluster.fabric,

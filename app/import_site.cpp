@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "app/distinct_files.h"
+#include "app/named_files.h"
 #include "app/options.h"
 #include "app/output.h"
 #include "app/status_line.h"
@@ -187,7 +187,7 @@ void import_site(const boost::program_options::variables_map& values) {
   const std::filesystem::path path = language::input_named(paths[1]);
   std::vector<std::filesystem::path> read{path};
   if (!scontrol.empty()) read.push_back(language::input_named(scontrol));
-  check_distinct(std::vector<NamedFile>{named_output(output)}, read);
+  check_outputs(std::vector<NamedFile>{named_output(output)}, read);
   const std::string file = language::shown_path(path);
   std::optional<StatusLine> line("importing");
   SiteOfLabels told = program.read(language::read_file(path, file), file, values);

@@ -5,10 +5,10 @@
 #include <span>
 
 #include "app/command.h"
-#include "app/distinct_files.h"
 #include "app/format.h"
 #include "app/import_log.h"
 #include "app/measure.h"
+#include "app/named_files.h"
 #include "app/options.h"
 #include "app/output.h"
 #include "app/report/calibration.h"
@@ -76,7 +76,7 @@ Calibration fit_bundle(const std::string& path, const po::variables_map& values,
   language::Library library(language::config_folders());
   const language::MeasuredGpu gpu = language::find_measured_gpu(bundle.machine, word(values, "gpu"), library);
   const std::optional<Setting> setting = bundle.collectives.empty() ? std::nullopt : joined_as(values, library);
-  check_distinct(outputs, library.files());
+  check_outputs(outputs, library.files());
   Calibration calibration{
       shown, gpu.file, bundle.run, bundle.machine, calibrate::fit_machine(bundle, gpu.gpu), bundle.step_tables};
   if (!bundle.collectives.empty()) calibration.models.push_back(fit_bundle_collectives(bundle, setting));
@@ -126,9 +126,9 @@ int calibrate_machine(const std::vector<std::string>& words) {
   if (!plot.empty()) check_picture(plot, "--plot");
   const std::array outputs{NamedFile{"standard output", "-"}, NamedFile{"--out", out}, NamedFile{"--plot", plot}};
   std::string bundle = language::input_named(word(*values, "bundle"));
-  check_distinct(outputs, files_of_bundle(bundle));
+  check_outputs(outputs, files_of_bundle(bundle));
   if (const std::string log = language::input_named(word(*values, "import")); !log.empty()) {
-    check_distinct(outputs, std::array{std::filesystem::path(log)});
+    check_outputs(outputs, std::array{std::filesystem::path(log)});
     import_log(log, out, format);
     return kDone;
   }

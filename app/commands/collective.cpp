@@ -12,9 +12,9 @@
 #include <utility>
 
 #include "app/command.h"
-#include "app/distinct_files.h"
 #include "app/format.h"
 #include "app/hashings.h"
+#include "app/named_files.h"
 #include "app/options.h"
 #include "app/output.h"
 #include "app/progress.h"
@@ -443,11 +443,11 @@ CollectiveAnswer answer_of(const boost::program_options::variables_map& values) 
   const std::string page = report_asked(values);
   const std::array outputs{named_output(word(values, "output")), NamedFile{"--plot", word(values, "plot")},
                            NamedFile{"--steps", word(values, "steps")}, NamedFile{"--report", page}};
-  check_distinct(outputs, inputs);
+  check_outputs(outputs, inputs);
   const Operation operation = language::operation_named(word(values, "op"), "--op");
   language::Library library(language::config_folders());
   Setting setting = read_setting("stepcast collective", values, library);
-  check_distinct(outputs, library.files());
+  check_outputs(outputs, library.files());
   const topology::Cluster cluster = build_as_asked(setting.cluster, values);
   collectives::Group group;
   for (std::uint32_t g = 0; g < cluster.gpus(); ++g) group.push_back(topology::GpuId{g});

@@ -146,7 +146,7 @@ int tell_difference(const std::vector<std::string>& words) {
   const std::array<SideAsked, 2> sides = sides_asked(*values);
   const std::vector<std::filesystem::path> inputs{sides[0].file, sides[1].file};
   const std::string page = report_asked(*values);
-  check_distinct(std::array{named_output(word(*values, "output")), NamedFile{"--report", page}}, inputs);
+  check_outputs(std::array{named_output(word(*values, "output")), NamedFile{"--report", page}}, inputs);
   calibrate::TraceChoice choice;
   if (const std::string step = word(*values, "step"); !step.empty()) choice.step = step;
   if (const std::string device = word(*values, "device"); !device.empty())

@@ -6,10 +6,10 @@
 #include <sstream>
 
 #include "app/command.h"
-#include "app/distinct_files.h"
 #include "app/fit_curves.h"
 #include "app/fit_runs.h"
 #include "app/fit_transport.h"
+#include "app/named_files.h"
 #include "app/options.h"
 #include "app/output.h"
 #include "app/report/json_text.h"
@@ -147,7 +147,7 @@ int fit(const std::vector<std::string>& words) {
   const auto output = (*values)["output"].as<std::string>();
   std::vector<std::filesystem::path> inputs;
   for (const std::string& path : paths) inputs.emplace_back(language::input_named(path));
-  check_distinct(std::array{named_output(output)}, inputs);
+  check_outputs(std::array{named_output(output)}, inputs);
   std::vector<ReadFile> files;
   for (const std::filesystem::path& path : inputs)
     files.push_back({path.string(), language::read_file(path, language::shown_path(path))});
@@ -189,7 +189,7 @@ int fit(const std::vector<std::string>& words) {
   const language::Node name = language::make_scalar((*values)["gpu"].as<std::string>(), {"--gpu", 0, 0});
   schedules::Gpu gpu;
   read(language::gpu_table(), library.expand_block(name, language::gpu_schema(), "gpu"), "gpu", library, gpu);
-  check_distinct(std::array{named_output(output)}, library.files());
+  check_outputs(std::array{named_output(output)}, library.files());
   const schedules::GemmMachine machine{gpu.sms, peak_of_16_bits(gpu), gpu.memory_bandwidth, gpu.memory_efficiency};
   const std::string shown = language::shown_path(table.path);
   const calibrate::GemmFit result = said_meanwhile("fitting", [&] {

@@ -4,9 +4,9 @@
 #include <stdexcept>
 
 #include "app/command.h"
-#include "app/distinct_files.h"
 #include "app/format.h"
 #include "app/hashings.h"
+#include "app/named_files.h"
 #include "app/options.h"
 #include "app/output.h"
 #include "app/report/flow_report.h"
@@ -119,10 +119,10 @@ int flows(const std::vector<std::string>& words) {
   std::vector<std::filesystem::path> inputs;
   if (!table.empty()) inputs.emplace_back(table);
   const NamedFile output = named_output(word("output"));
-  check_distinct(std::span(&output, 1), inputs);
+  check_outputs(std::span(&output, 1), inputs);
   language::Library library(language::config_folders());
   const Setting setting = read_setting("stepcast flows", *values, library);
-  check_distinct(std::span(&output, 1), library.files());
+  check_outputs(std::span(&output, 1), library.files());
 
   const topology::Cluster own = build_as_asked(setting.cluster, *values);
   if (own.gpus() < 2) throw InputError("stepcast flows", "found 1 GPU, expected at least 2");

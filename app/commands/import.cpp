@@ -3,8 +3,8 @@
 
 #include "app/candidates.h"
 #include "app/command.h"
-#include "app/distinct_files.h"
 #include "app/import_site.h"
+#include "app/named_files.h"
 #include "app/options.h"
 #include "app/output.h"
 #include "app/status_line.h"
@@ -103,7 +103,7 @@ int import_plan(const std::vector<std::string>& words) {
   std::string text = source, file = "the command line";
   if (!is_command_line(source)) {
     const std::filesystem::path path = language::input_named(source);
-    check_distinct(std::vector<NamedFile>{named_output(output)}, std::vector<std::filesystem::path>{path});
+    check_outputs(std::vector<NamedFile>{named_output(output)}, std::vector<std::filesystem::path>{path});
     file = language::shown_path(path);
     text = language::read_file(path, file);
   }

@@ -4,8 +4,8 @@
 
 #include "app/catalogue.h"
 #include "app/command.h"
-#include "app/distinct_files.h"
 #include "app/format.h"
+#include "app/named_files.h"
 #include "app/options.h"
 #include "app/output.h"
 #include "app/report/json_text.h"
@@ -153,7 +153,7 @@ int list(const std::vector<std::string>& words) {
   if (names.empty()) return list_kinds(library, format, output);
   std::string errors;
   const std::vector<Named> all = read_all(catalogue_kind(names.front(), "stepcast list"), library, errors);
-  check_distinct(std::array{named_output(output)}, library.files());
+  check_outputs(std::array{named_output(output)}, library.files());
   write_output(output, show(json(all), table(all), format));
   std::fputs(errors.c_str(), stderr);
   return errors.empty() ? kDone : kFailed;

@@ -1,7 +1,7 @@
 #include "app/sweep/merge.h"
 
 #include "app/command.h"
-#include "app/distinct_files.h"
+#include "app/named_files.h"
 #include "app/options.h"
 #include "app/output.h"
 #include "sim/input_error.h"
@@ -29,8 +29,8 @@ int merge(const std::vector<std::string>& words) {
   const auto files = (*values)["path"].as<std::vector<std::string>>();
   if (files.empty()) throw InputError("stepcast merge", "no file given, expected those of all shards of a sweep");
   const std::string output = word(*values, "output");
-  check_distinct(std::vector<NamedFile>{named_output(output)},
-                 std::vector<std::filesystem::path>(files.begin(), files.end()));
+  check_outputs(std::vector<NamedFile>{named_output(output)},
+                std::vector<std::filesystem::path>(files.begin(), files.end()));
   write_output(output, merged(files));
   return kDone;
 }

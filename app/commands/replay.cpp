@@ -4,8 +4,8 @@
 
 #include "app/chakra_files.h"
 #include "app/command.h"
-#include "app/distinct_files.h"
 #include "app/format.h"
+#include "app/named_files.h"
 #include "app/options.h"
 #include "app/output.h"
 #include "app/report/replay_report.h"
@@ -101,7 +101,7 @@ int replay(const std::vector<std::string>& words) {
   const NamedFile output = named_output(word(*values, "output"));
   language::Library library(language::config_folders());
   const workload::MachineSpec spec = machine_asked(*values, library);
-  check_distinct(std::span(&output, 1), library.files());
+  check_outputs(std::span(&output, 1), library.files());
   std::optional<StatusLine> line("replaying");
   const language::Traces traces = read_chakra(paths.front(), word(*values, "groups"));
   const language::TracedProgram program = language::program_of(traces);

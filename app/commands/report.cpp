@@ -1,7 +1,7 @@
 #include <vector>
 
 #include "app/command.h"
-#include "app/distinct_files.h"
+#include "app/named_files.h"
 #include "app/options.h"
 #include "app/output.h"
 #include "app/report/page.h"
@@ -37,7 +37,7 @@ int make_page(const std::vector<std::string>& words) {
   check_page(output, "--output");
   std::vector<std::filesystem::path> inputs;
   for (const std::string& path : paths) inputs.emplace_back(language::input_named(path));
-  check_distinct(std::vector{named_output(output)}, inputs);
+  check_outputs(std::vector{named_output(output)}, inputs);
   std::vector<PagePart> parts;
   for (const std::filesystem::path& file : inputs) {
     const std::string shown = language::shown_path(file.string());

@@ -6,7 +6,7 @@
 
 #include "app/catalogue.h"
 #include "app/command.h"
-#include "app/distinct_files.h"
+#include "app/named_files.h"
 #include "app/options.h"
 #include "app/output.h"
 #include "app/report/json_text.h"
@@ -296,7 +296,7 @@ int show(const std::vector<std::string>& words) {
     }
   }
   const auto output = (*values)["output"].as<std::string>();
-  check_distinct(std::array{named_output(output)}, library.files());
+  check_outputs(std::array{named_output(output)}, library.files());
   write_output(output, format == "json" ? json_text(all) : tables);
   return kDone;
 }

@@ -303,7 +303,7 @@ int run_sweep(SweepAsked& sweep, Processes* processes) {
   const std::string mark = mark_of(sweep);
   std::vector<std::filesystem::path> inputs = sweep.base.library().files();
   inputs.push_back(sweep.base.file());
-  check_distinct(
+  check_outputs(
       std::vector<NamedFile>{named_output(sweep.asked.output), {"--plot", sweep.plot.file}, {"--report", sweep.page}},
       inputs);
   SweepRows rows(sweep.columns, sweep.format == Format::table || !sweep.plot.file.empty() || !sweep.page.empty());

@@ -12,7 +12,7 @@
 #include <tuple>
 
 #include "app/command.h"
-#include "app/distinct_files.h"
+#include "app/named_files.h"
 #include "app/options.h"
 #include "app/output.h"
 #include "app/report/json_text.h"
@@ -367,12 +367,12 @@ int show_topology(const std::vector<std::string>& words) {
   const std::string page = report_asked(*values), plot = word(*values, "plot");
   if (!plot.empty()) check_picture(plot, "--plot");
   const std::array outputs{named_output(output), NamedFile{"--plot", plot}, NamedFile{"--report", page}};
-  check_distinct(outputs, std::array{std::filesystem::path(name)});
+  check_outputs(outputs, std::array{std::filesystem::path(name)});
   language::Library library(language::config_folders());
   std::optional<StatusLine> line("finding ways");
   const schedules::ClusterSpec spec = find_cluster(name, *values, library);
   const Cluster cluster = build_as_asked(spec, *values);
-  check_distinct(outputs, library.files());
+  check_outputs(outputs, library.files());
   std::string out;
   if (form == "links") {
     out = link_table(cluster);

@@ -105,7 +105,7 @@ INSTANTIATE_TEST_SUITE_P(Scenarios, RoundTrip,
                                          "scenarios/vit-h-14.yaml", "scenarios/resnet-50-p100-256.yaml",
                                          "scenarios/gpt-30b-dualpipe.yaml", "scenarios/gpt3-175b-zero-bubble.yaml",
                                          "scenarios/llama3-8b-context-128k.yaml", "scenarios/gpt-1.3b-straggler.yaml",
-                                         "scenarios/gpt3-175b-overlapped-tensor.yaml",
+                                         "scenarios/gpt3-175b-overlapped-tensor.yaml --set training.global_batch=16",
                                          "scenarios/mixtral-8x7b-64-h100.yaml", "scenarios/vgg-16-asynchronous.yaml"));
 
 TEST_F(Chakra, AnAllReduceOfAnotherToolTakesWhatItTakesAlone) {

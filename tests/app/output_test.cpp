@@ -11,7 +11,7 @@
 #include <fstream>
 #include <utility>
 
-#include "app/distinct_files.h"
+#include "app/named_files.h"
 #include "sim/input_error.h"
 #include "tests/app/script.h"
 
@@ -149,7 +149,7 @@ TEST_F(Output, TwoOutputsThatAreOneFileAreRefusedBeforeAnythingIsComputed) {
   fs::create_hard_link(at("old"), at("hard"));
   const auto refused = [&](const std::string& one, const std::string& other) {
     try {
-      check_distinct(std::array{NamedFile{"--output", one}, NamedFile{"--trace", other}}, {});
+      check_outputs(std::array{NamedFile{"--output", one}, NamedFile{"--trace", other}}, {});
     } catch (const InputError& e) {
       return std::string(e.what()) ==
              "--trace: found '" + other + "', which is where --output goes too, expected a file of its own";
@@ -171,6 +171,22 @@ TEST_F(Output, TwoOutputsThatAreOneFileAreRefusedBeforeAnythingIsComputed) {
   EXPECT_EQ(outcome.status, 2);
   EXPECT_EQ(outcome.out, "");
   EXPECT_FALSE(fs::exists(at("a.svg")));
+}
+
+TEST_F(Output, AFolderThatIsNotThereIsSaidBeforeAnythingIsComputed) {
+  const auto said = [&](const std::string& path) {
+    try {
+      check_outputs(std::array{NamedFile{"--output", path}}, {});
+    } catch (const std::runtime_error& e) {
+      return std::string(e.what());
+    }
+    return std::string();
+  };
+  EXPECT_EQ(said(at("none/a.svg")), "cannot write " + at("none/a.svg") + ": No such file or directory");
+  fs::create_symlink("none/b", at("lost"));
+  EXPECT_EQ(said(at("lost")), "cannot write " + at("lost") + ": No such file or directory");
+  for (const std::string& path : {at("a.svg"), std::string("a.svg"), std::string("-"), std::string()})
+    EXPECT_EQ(said(path), "") << path;
 }
 
 TEST_F(Output, AnOutputThatIsAFileOfTheMachineIsRefused) {

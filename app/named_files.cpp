@@ -1,8 +1,11 @@
-#include "app/distinct_files.h"
+#include "app/named_files.h"
 
 #include <sys/stat.h>
 
+#include <cerrno>
 #include <optional>
+#include <stdexcept>
+#include <system_error>
 
 #include "language/core/streams.h"
 #include "sim/input_error.h"
@@ -39,13 +42,22 @@ class Identity {
   fs::path place_;  ///< of what is not there yet
 };
 
+/// Throws what writing it would.
+void check_folder(const fs::path& file) {
+  if (language::descriptor_named(file)) return;
+  const fs::path folder = language::end_of_links(file).parent_path();
+  std::error_code error;
+  if (folder.empty() || fs::status(folder, error).type() != fs::file_type::not_found) return;
+  throw std::runtime_error("cannot write " + file.string() + ": " + std::generic_category().message(ENOENT));
+}
+
 }  // namespace
 
 NamedFile named_output(const std::string& word) {
   return word.empty() ? NamedFile{"standard output", "-"} : NamedFile{"--output", word};
 }
 
-void check_distinct(std::span<const NamedFile> outputs, std::span<const fs::path> inputs) {
+void check_outputs(std::span<const NamedFile> outputs, std::span<const fs::path> inputs) {
   struct KnownFile {
     const NamedFile& file;
     Identity identity;
@@ -66,6 +78,7 @@ void check_distinct(std::span<const NamedFile> outputs, std::span<const fs::path
         throw InputError(each.file.flag, "found '" + each.file.path + "', which is read as '" + input.string() +
                                              "', expected another file");
   }
+  for (const KnownFile& each : known) check_folder(language::output_named(each.file.path));
 }
 
 }  // namespace stepcast::app
