@@ -1,6 +1,7 @@
 #include "schedules/step/build_step.h"
 
 #include <algorithm>
+#include <array>
 #include <unordered_map>
 #include <utility>
 
@@ -116,6 +117,15 @@ class Builder {
         reducing = drains_;
       } else if (runs_on(lane, reducing)) {
         lanes_.prolong(lane, time_of(chunk, pass.kind));
+        const std::size_t pairs = pairs_behind(order, i, made);
+        if (pairs == 0) continue;
+        const Pass &first = order[i + 1], &second = order[i + 2];
+        for (std::size_t more = 0; more < 2 * pairs; ++more) begin();
+        lanes_.prolong(lane, std::array{time_of_pass(lane, first), time_of_pass(lane, second)},
+                       static_cast<std::int64_t>(pairs));
+        for (const Pass& each : {first, second})
+          if (is_last(shape_, each.kind)) made[each.virtual_stage] += static_cast<std::uint32_t>(pairs);
+        i += 2 * pairs;
         continue;
       } else {
         lanes_.add_compute(lane, pass, whole(lane, pass, nullptr), reducing);
@@ -134,6 +144,27 @@ class Builder {
     return shape_.stages == 1 && drains_ && !waits && !in_.trace && !in_.record && in_.stragglers == nullptr &&
            !reducing && !in_.transfers && !lanes_.simulates_copies() && !lanes_.waits_in_every_pass() &&
            !lanes_[lane].tasks.empty();
+  }
+
+  PassTime time_of_pass(std::uint32_t lane, const Pass& pass) const {
+    return time_of(lanes_.traffic.data[lane].chunks[pass.virtual_stage], pass.kind);
+  }
+
+  /// How often the two passes behind this one come again and again, before any of them is the last of its virtual
+  /// stage.
+  std::size_t pairs_behind(const StageOrder& order, std::size_t at, const std::vector<std::uint32_t>& made) const {
+    const auto alike = [&](std::size_t a, std::size_t b) {
+      return order[a].kind == order[b].kind && order[a].virtual_stage == order[b].virtual_stage && !order[b].with_next;
+    };
+    std::size_t end = at + 1;
+    while (end + 1 < order.size() && alike(at + 1, end) && alike(at + 2, end + 1)) end += 2;
+    std::size_t pairs = (end - at - 1) / 2;
+    for (std::size_t i = at + 1; pairs > 0 && i < at + 3; ++i) {
+      const std::uint32_t stage = order[i].virtual_stage;
+      pairs =
+          std::min<std::size_t>(pairs, (micro_batches_an_update(stage) - made[stage] - 1) / 2);  // may have two each
+    }
+    return pairs;
   }
 
   /// The pass begins with the lane's task `first_task`; what it makes is sent on.

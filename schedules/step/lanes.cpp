@@ -327,9 +327,17 @@ TaskId Lanes::add_inner(std::uint32_t lane, const TensorCollective& collective, 
   return turn.task;
 }
 
-void Lanes::prolong(std::uint32_t lane, const PassTime& more) {
+void Lanes::prolong(std::uint32_t lane, std::span<const PassTime> passes, std::int64_t times) {
+  PassTime once;
+  for (const PassTime& pass : passes) {
+    begin_pass(lane);
+    once = once + with_host(lane, pass);
+  }
+  lengthen(lane, once * times);
+}
+
+void Lanes::lengthen(std::uint32_t lane, const PassTime& time) {
   LaneTask& last = step.lanes[lane].tasks.back();
-  const PassTime time = with_host(lane, more);
   step.program.prolong(last.task, time.duration);
   last.compute += time.compute;
   last.exposed_tensor += time.exposed_tensor;

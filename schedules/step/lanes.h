@@ -46,7 +46,9 @@ class Lanes {
   /// A stretch of compute on a lane. `disturbed`: traffic runs beside it and may slow it.
   LaneTask& add_compute(std::uint32_t lane, const Pass& pass, const Stretch& undisturbed, bool disturbed);
   /// The lane's last task, which nothing disturbs, takes so much longer: another pass right behind it.
-  void prolong(std::uint32_t lane, const PassTime& more);
+  void prolong(std::uint32_t lane, const PassTime& more) { lengthen(lane, with_host(lane, more)); }
+  /// The same with passes that begin now, all of them `times` times. Requires times > 0.
+  void prolong(std::uint32_t lane, std::span<const PassTime> passes, std::int64_t times);
   /// When the lane's host has launched all of its passes. Nothing: no later than they have ended.
   std::optional<sim::TaskId> launched(std::uint32_t lane);
   /// Whether copies between GPUs and their hosts are simulated.
@@ -102,6 +104,7 @@ class Lanes {
   }
   /// With what the host does at the beginning of passes, and with what it holds up where it has waited for the GPU.
   PassTime with_host(std::uint32_t lane, const PassTime& pass);
+  void lengthen(std::uint32_t lane, const PassTime& time);
   /// When all lanes that begin a pass together have come so far; the lane itself has come to `ready`.
   sim::TaskId in_step(std::uint32_t lane, sim::TaskId ready);
   /// The stretch with the traffic in it that meets other traffic, kernels `slower` times as long and, at its end, what
