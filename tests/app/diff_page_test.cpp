@@ -9,11 +9,13 @@
 
 #include "tests/app/page_block.h"
 #include "tests/app/program.h"
+#include "tests/sanitized.h"
 
 namespace stepcast::app {
 namespace {
 
 TEST(DiffPage, ItsCommandsPrintWhatItSays) {
+  LEFT_TO_RELEASE();
   const std::string start = "    scripts/stepcast ";
   const std::vector<std::string> blocks{"diff", "diff-trace"};
   std::size_t next = 0;

@@ -64,6 +64,7 @@ TEST_F(LayoutsCommand, FollowsItsSchemaAndIsTheSameOnAnyThreads) {
 }
 
 TEST_F(LayoutsCommand, SaysWhereNothingFits) {
+  LEFT_TO_RELEASE();
   const Outcome outcome = run_program("layouts scenarios/quickstart.yaml --set cluster.node.gpu.memory.size='1 GiB'");
   EXPECT_EQ(outcome.status, 3) << outcome.err;
   EXPECT_THAT(outcome.out, HasSubstr("no layouts fit"));

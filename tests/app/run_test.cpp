@@ -326,7 +326,7 @@ constexpr LargeRun kLargeRuns[] = {
     {"KARMA 17B on 2048 V100", "KARMA 17B", "2,048 V100", "none given", "karma-17b"},
     {"GPT 1T on 384 DGX A100", "Narayanan et al. 1T", "3,072 A100", "0.52, repeated work counted", "../gpt-1t-3072",
      4.0 / 3},
-    {"MT-NLG 530B on 3360 A100", "MT-NLG 530B", "3,360 A100", "0.36", "mt-nlg-530b"},
+    {"MT-NLG 530B on 3360 A100", "MT-NLG 530B", "3,360 A100", "0.36, repeated work counted", "mt-nlg-530b", 4.0 / 3},
     {"MegaScale 175B on 12288 A100", "MegaScale 175B", "12,288 A100", "0.55", "megascale-175b"},
     {"Google 32B on TPU v5e slices", "Google 32B", "55,094 TPU v5e (50,944 here)", "0.447", "google-32b"},
     {"AxoNN 40B on 4096 A100", "AxoNN 40B", "4,096 A100", "0.49", "axonn-40b"},
