@@ -15,6 +15,7 @@ struct Algorithm {
   bool needs_links = false;                     ///< Request::links must be there
   bool in_nvswitch = false;                     ///< NVSwitches make its sums: Transport::nvls applies
   bool simple_alone = false;                    ///< the library has it by the Simple protocol only
+  bool peers_in_turn = false;                   ///< a rank sends to one other at a time, not to all of them at once
   std::string_view needs = {};                  ///< of the machine, in the words of messages
   bool (*automatic)(const Request&) = nullptr;  ///< "auto" considers it: the machine's library has it
   bool (*supports)(const Request&) = nullptr;   ///< looks at all but elements, pieces, rounds and fold

@@ -61,6 +61,7 @@ constinit const Algorithm pat{
     .source = "Jeaugey, PAT: a new algorithm for all-gather and reduce-scatter operations at scale, arXiv 2506.20252",
     .tree = true,
     .simple_alone = true,
+    .peers_in_turn = true,
     .needs = "one GPU in each of several nodes",
     .automatic = [](const Request& request) { return by_parts(request.operation); },
     .supports =

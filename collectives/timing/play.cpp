@@ -151,13 +151,27 @@ Time longest_pause(const LoweredPlan& plan, const Wiring& wiring, const sim::Tim
   return longest;
 }
 
-Outcome outcome(const LoweredPlan& plan, const Wiring& wiring, sim::Timeline timeline) {
+/// Outcome::at_work of what ran.
+std::vector<RouteAtWork> at_work(const LoweredPlan& plan, const Wiring& wiring, const sim::Timeline& timeline) {
+  std::vector<RouteAtWork> all(wiring.routes.size(), RouteAtWork{Time{std::numeric_limits<std::int64_t>::max()}, {}});
+  for (std::size_t task = 0; task < plan.graph.tasks().size(); ++task) {
+    const sim::TaskGraph::Task& transfer = plan.graph.tasks()[task];
+    if (transfer.route == sim::TaskGraph::kNoRoute) continue;
+    RouteAtWork& of = all[sim::index(transfer.route)];
+    of.begin = std::min(of.begin, timeline.start[task]);
+    of.end = std::max(of.end, timeline.finish[task]);
+  }
+  return all;
+}
+
+Outcome outcome(const Algorithm& algorithm, const LoweredPlan& plan, const Wiring& wiring, sim::Timeline timeline) {
   const sim::TaskGraph& graph = plan.graph;
   Outcome out{.end = timeline.end,
               .group_end = std::vector<Time>(wiring.groups),
               .carried = std::move(timeline.carried),
               .by_route = std::vector<double>(wiring.routes.size()),
               .transfers = std::vector<std::uint32_t>(wiring.routes.size()),
+              .at_work = algorithm.peers_in_turn ? at_work(plan, wiring, timeline) : std::vector<RouteAtWork>{},
               .longest_pause = plan.connections.empty() ? Time{} : longest_pause(plan, wiring, timeline)};
   wiring.spread(out.carried);
   for (std::size_t task = 0; task < graph.tasks().size(); ++task) {
@@ -194,7 +208,7 @@ Outcome play(const Algorithm& algorithm, Request request, const Wiring& wiring, 
     const LoweredPlan plan = lowered(algorithm, request, wiring, scale, request.rounds != 0 && !period);
     const std::uint32_t all = plan.rounds, rounds = request.rounds;
     sim::Timeline timeline = sim::run(plan.graph);
-    if (rounds == 0 || rounds >= all) return outcome(plan, wiring, std::move(timeline));
+    if (rounds == 0 || rounds >= all) return outcome(algorithm, plan, wiring, std::move(timeline));
     if (!period) {
       period = Rounds(timeline, wiring.groups, rounds).period();
       if (!period) {
@@ -204,7 +218,7 @@ Outcome play(const Algorithm& algorithm, Request request, const Wiring& wiring, 
       request.rounds += (all - rounds) % period->rounds;  // what is left must be whole periods
       if (request.rounds != rounds) continue;
     }
-    Outcome result = outcome(plan, wiring, std::move(timeline));
+    Outcome result = outcome(algorithm, plan, wiring, std::move(timeline));
     const Time rest = period->time * std::int64_t{(all - rounds) / period->rounds};
     result.end += rest;
     for (Time& end : result.group_end) end += rest;

@@ -8,6 +8,11 @@
 
 namespace stepcast::collectives {
 
+/// From the start of the first transfer over a route until the finish of the last one.
+struct RouteAtWork {
+  Time begin{}, end{};
+};
+
 /// What comes of running an algorithm's plan over a wiring.
 struct Outcome {
   Time end{};
@@ -15,6 +20,8 @@ struct Outcome {
   std::vector<double> carried;           ///< bytes, by resource of the wiring
   std::vector<double> by_route;          ///< bytes, by route of the wiring
   std::vector<std::uint32_t> transfers;  ///< likewise
+  /// By route. Kept only of algorithms whose peers take turns.
+  std::vector<RouteAtWork> at_work;
   /// Where data only passes through the ranks (passes_through): the longest that a rank has nothing to do between its
   /// parts of the channels. On a channel that passes through it soon it is done before another's data reach it.
   Time longest_pause{};

@@ -104,6 +104,45 @@ void add_waits(const Prepared& prepared, const Played& played, Timing& timing) {
   timing.still = timing.duration - std::min(from_seconds(moving * played.whole / played.scale), timing.duration);
 }
 
+/// Connections over links: how many cross each, or of peers that take turns how many of these are at work at once, in
+/// the mean over the time in which any is.
+class Connections {
+ public:
+  Connections(std::size_t links, const Outcome& outcome) : outcome_(outcome), all_(links, 0) {
+    if (!outcome.at_work.empty()) uses_.resize(links);
+  }
+
+  void add(std::size_t link, std::uint32_t route, double load) {
+    all_[link] += load;
+    if (!uses_.empty()) uses_[link].push_back({outcome_.at_work[route], load});
+  }
+
+  std::vector<double> at_once() && {
+    for (std::size_t link = 0; link < uses_.size(); ++link) {
+      if (uses_[link].empty()) continue;
+      std::ranges::sort(uses_[link], {}, [](const Crossing& crossing) { return crossing.when.begin; });
+      Time any{}, end{};
+      double together = 0;  // connections times picoseconds
+      for (const auto& [when, load] : uses_[link]) {
+        any += std::max(when.end - std::max(when.begin, end), Time{});
+        end = std::max(end, when.end);
+        together += load * static_cast<double>((when.end - when.begin).value);
+      }
+      if (any.value > 0) all_[link] = together / static_cast<double>(any.value);
+    }
+    return std::move(all_);
+  }
+
+ private:
+  struct Crossing {
+    RouteAtWork when;
+    double load = 0;
+  };
+  const Outcome& outcome_;
+  std::vector<double> all_;                  // by link, however they are numbered
+  std::vector<std::vector<Crossing>> uses_;  // likewise, of peers that take turns
+};
+
 /// Timing::spread of groups that end so late, of so long a collective.
 double spread(std::span<const Time> ends, Time duration) {
   const auto [first, last] = std::ranges::minmax_element(ends);
@@ -294,10 +333,12 @@ Timing timing_of(const Prepared& prepared, const Played& played, std::span<const
                 .loads = {}};
   add_waits(prepared, played, timing);
   timing.loads.reserve(prepared.resources.size());
-  std::vector<double> connections(wiring.capacity.size(), 0);
-  for (std::size_t route = 0; route < wiring.routes.size(); ++route)
+  Connections over_resources(wiring.capacity.size(), outcome);
+  for (std::uint32_t route = 0; route < wiring.routes.size(); ++route)
     if (outcome.by_route[route] > 0)
-      for (const sim::Use& use : wiring.routes[route].uses) connections[sim::index(use.resource)] += use.load;
+      for (const sim::Use& use : wiring.routes[route].uses)
+        over_resources.add(sim::index(use.resource), route, use.load);
+  std::vector<double> connections = std::move(over_resources).at_once();
   wiring.spread(connections);
   for (const auto& [link, resource] : prepared.resources) {
     const double bytes = outcome.carried[resource] * played.whole;
@@ -307,17 +348,19 @@ Timing timing_of(const Prepared& prepared, const Played& played, std::span<const
   }
   if (!wiring.aside.empty()) {
     std::vector<Timing::Load> aside(wiring.aside_links.size(), Timing::Load{{}, 0, 0, 0});
+    Connections over_aside(aside.size(), outcome);
     for (const Wiring::Aside& use : wiring.aside) {
       const double bytes = use.load * outcome.by_route[use.route] * played.whole;
       Timing::Load& load = aside[use.links];
       load.bytes += bytes;
       load.occupied += bytes / (use.share * played.scale);
-      load.connections += use.load;
+      over_aside.add(use.links, use.route, use.load);
     }
+    const std::vector<double> crossing = std::move(over_aside).at_once();
     const auto middle = static_cast<std::ptrdiff_t>(timing.loads.size());
     for (std::size_t i = 0; i < aside.size(); ++i)
       for (const topology::LinkId link : wiring.aside_links[i])
-        timing.loads.push_back({link, aside[i].bytes, aside[i].occupied, aside[i].connections});
+        timing.loads.push_back({link, aside[i].bytes, aside[i].occupied, crossing[i]});
     std::ranges::sort(timing.loads.begin() + middle, timing.loads.end(), {}, &Timing::Load::link);
     std::ranges::inplace_merge(timing.loads, timing.loads.begin() + middle, {}, &Timing::Load::link);
   }
@@ -351,7 +394,9 @@ std::vector<Timing::Load> loads_of(const Algorithm& algorithm, Request request, 
       const auto like = std::ranges::lower_bound(all, link, {}, &Timing::Load::link);
       const bool known = like != all.end() && like->link == link && like->bytes > 0;
       const double occupied = known ? bytes[resource] * like->occupied / like->bytes : bytes[resource];
-      loads.push_back({link, bytes[resource], occupied, connections[resource]});
+      const double at_once =
+          known && algorithm.peers_in_turn ? like->connections * bytes[resource] / like->bytes : connections[resource];
+      loads.push_back({link, bytes[resource], occupied, at_once});
     }
   std::ranges::sort(loads, {}, &Timing::Load::link);
   return loads;

@@ -34,7 +34,7 @@ struct Timing {
     /// Bytes that the link could carry in the time for which these occupy it: `bytes` over the share of its bandwidth
     /// that the collective reaches when it has the link to itself.
     double occupied = 0;
-    double connections = 1;  ///< that cross it, and share what it can carry
+    double connections = 1;  ///< that cross it at once, and share what it can carry
   };
   std::vector<Load> loads;
 

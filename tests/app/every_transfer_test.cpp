@@ -136,6 +136,21 @@ TEST(EveryTransfer, RingsWaitBeforeEachOfTheirSteps) {
   expect_as_all_transfers(file, 0.01);
 }
 
+// Ranks of PAT send to one other at a time, which gets no more of a link than a ring beside it: with the share of all
+// four others the step was 4.2 % too fast.
+TEST(EveryTransfer, PeersThatTakeTurnsShareLinksAsOneConnection) {
+  const std::string file = testing::TempDir() + "turns.yaml";
+  std::ofstream(file) << R"(
+cluster: {node: gh200-1gpu, gpus: 16, fabric: {base: one-switch}}
+model: {family: llama, layers: 4, hidden: 1024, heads: 16, ffn: 2048, vocab: 8000}
+training: {global_batch: 48, micro_batch: 1, sequence: 1024}
+data_parallel: {zero: 3}
+software: {parameter_prefetch: 10 MB, gather_for_recompute: true}
+recompute: full
+)";
+  expect_as_all_transfers(file, 0.015);
+}
+
 // What a stage gathers of the parts of a message crosses the links of its tensor ranks, which were 2.1 % too fast.
 TEST(EveryTransfer, WhatAStageGathersOfAMessageMeetsTrafficInsideItsLayers) {
   const std::string file = testing::TempDir() + "gathered.yaml";

@@ -231,6 +231,29 @@ TEST(Timer, LinksCarryWhatTheOperationMoves) {
   EXPECT_DOUBLE_EQ(network, 2.0 * nodes * n * (p - 1) / p);
 }
 
+// A rank of PAT sends to log2 P others, but to one at a time: beside other traffic it has the share of one connection.
+TEST(Timer, PeersThatTakeTurnsAreOneConnectionOfALink) {
+  const auto most = [](const Timing& timing) {
+    return std::ranges::max_element(timing.loads, {}, &Timing::Load::connections)->connections;
+  };
+  constexpr Bytes kBytes{64'000'000};
+  constexpr double kRounding = 1e-6;  // of times, to picoseconds
+  for (const std::uint32_t nodes : {8u, 11u}) {
+    Timer timer(build({.nodes = nodes, .gpus = 1}), {.network_step = kAlpha});
+    for (const bool fold : {true, false}) {
+      EXPECT_NEAR(most(one(timer, Operation::all_gather, kBytes, gpus(nodes), "pat", fold)), 1, kRounding);
+      EXPECT_NEAR(most(one(timer, Operation::reduce_scatter, kBytes, gpus(nodes), "pat", fold)), 1, kRounding);
+      EXPECT_NEAR(most(one(timer, Operation::all_gather, kBytes, gpus(nodes), "ring", fold)), 1, kRounding);
+      EXPECT_NEAR(most(one(timer, Operation::all_to_all, kBytes, gpus(nodes), "direct", fold)), nodes - 1, kRounding);
+    }
+  }
+  Timer two_of_a_node(build({.nodes = 8, .gpus = 2, .nics = 1}), {.network_step = kAlpha});
+  std::vector<Group> groups(2);
+  for (std::uint32_t gpu = 0; gpu < 16; ++gpu) groups[gpu % 2].push_back(topology::GpuId{gpu});
+  EXPECT_NEAR(most(two_of_a_node.time(Operation::all_gather, kBytes, groups, "pat", true)), 2, kRounding);
+  EXPECT_NEAR(most(two_of_a_node.time(Operation::all_gather, kBytes, groups, "pat", false, {.own = 1})), 1, kRounding);
+}
+
 TEST(Timer, BigAllReduceInsideANodeReachesTheLink) {
   Timer timer(build({.nodes = 1, .gpus = 8}), {.launch = microseconds(10), .nvlink_step = microseconds(2)});
   const Bytes bytes{std::int64_t{1} << 33};
