@@ -61,7 +61,32 @@ struct Meeting {
   /// stay together.
   static constexpr double kSooner = 0.05;
   bool drift = false;
+  /// Whether siblings take unlike times in any communication: ranks of these are late for all the others.
+  bool unlike = false;
 };
+
+/// Meeting::unlike of their collectives, whose groups are not folded.
+bool any_unlike(std::span<const Communication> communications, const Machine& machine) {
+  const auto unlike = [&](const Collective& c) {
+    const collectives::Details details = c.details ? *c.details : collectives::Details{};
+    return c.groups->size() > c.own &&
+           !machine.timer().time(c.operation, c.bytes, *c.groups, c.algorithm, false, details).alike();
+  };
+  return std::ranges::any_of(communications, [&](const Communication& each) {
+    return std::ranges::any_of(each.collectives, unlike) || std::ranges::any_of(each.at_receiver, unlike);
+  });
+}
+
+/// Whether copies take unlike times, each beside those of its stage in its node: nodes of which unlike many GPUs copy.
+bool copies_unlike(std::span<const Communication> communications, const topology::Cluster& cluster, HostWays& ways) {
+  std::map<std::pair<topology::ToHost, double>, double> all;  // seconds a byte, by what limits each of them
+  return std::ranges::any_of(communications, [&](const Communication& each) {
+    if (!each.copy) return false;
+    const CopiesAtOnce copies = at_once(*each.copy, cluster, ways);
+    const auto known = all.try_emplace({each.copy->direction, each.copy->at_most.value}, copies.seconds_a_byte).first;
+    return copies.spread > 0 || known->second != copies.seconds_a_byte;
+  });
+}
 
 /// Where the groups that ask stand for all of them.
 const Timing& folded_timing(const Collective& c, const Machine& machine) {
@@ -93,7 +118,9 @@ Timing timing_of(const Collective& c, const Machine& machine, const Flows::Condi
       if (fresh) known->second = meet_as_flows(c, chosen, timing.duration, machine, conditions.slow_links);
       return known->second;
     };
-    if ((timing.alike() && !conditions.late) || !meet()) {
+    // A message's siblings that take as long as it does are late where other communications make their ranks late.
+    const bool late = conditions.late || (meeting.unlike && c.operation == collectives::Operation::send_recv);
+    if ((timing.alike() && !late) || !meet()) {
       meeting.drift = meeting.drift || timing.spread > Meeting::kSooner;
       details.own = c.own;
       timing = timer.time(c.operation, c.bytes, *c.groups, c.algorithm, false, details);
@@ -173,6 +200,8 @@ Flows::Flows(const Machine& machine, std::span<const Communication> communicatio
   moves_.resize(communications.size());
   HostWays ways(machine.cluster());
   Meeting meeting;
+  const bool copies_part = conditions.unfolded && copies_unlike(communications, machine.cluster(), ways);
+  meeting.unlike = copies_part || (conditions.unfolded && any_unlike(communications, machine));
   const auto moves_of = [&](Timing timing) {
     alike_ = alike_ && timing.alike();
     const Time moving = std::max(timing.duration - timing.still, busiest(timing, machine, conditions.slow_links));
@@ -221,7 +250,7 @@ Flows::Flows(const Machine& machine, std::span<const Communication> communicatio
   }
   drift_ = meeting.drift;
   // Else ranks that copy at the same moment do not for long.
-  const bool together = alike_ && !conditions.late;
+  const bool together = alike_ && !conditions.late && !copies_part;
   for (std::size_t i = 0; i < communications.size(); ++i)
     if (const std::optional<HostCopy>& copy = communications[i].copy)
       add(i, moves_of(timing_of(*copy, machine.cluster(), ways, {conditions.unfolded, together})));
