@@ -134,24 +134,43 @@ PassParts update_in_parts(const StepInput& in, Coordinate lane) {
   return parts_of_update_on_host(s, updated(s, trained, copies(in.pipeline->shape)), *in.copies);
 }
 
+namespace {
+
+/// Ranks of a stage, one for each node that holds some; of stages whose nodes are alike the first alone.
+std::vector<Coordinate> one_of_each_node(const StepInput& in, std::uint32_t stage) {
+  std::vector<Coordinate> ranks{{.stage = stage}};
+  if (!in.unfold) return ranks;
+  std::set<std::uint32_t> nodes{in.ranks.node(in.ranks.gpu(ranks.front()))};
+  for (std::uint32_t place = 1; place < in.ranks.stage_ranks(); ++place) {
+    const Coordinate rank = in.ranks.in_stage(place, stage);
+    if (nodes.insert(in.ranks.node(in.ranks.gpu(rank))).second) ranks.push_back(rank);
+  }
+  return ranks;
+}
+
+}  // namespace
+
 std::vector<collectives::Timing::Load> copied(const StepInput& in) {
   std::vector<collectives::Timing::Load> loads;
   if (in.copies == nullptr) return loads;
   workload::HostWays ways(in.machine.cluster());
-  const auto add = [&](const PassPart& part, double times) {
-    for (const HostTraffic& each : part.copies)
-      for (const topology::GpuId gpu : in.ranks.node_mates({}))
-        for (const topology::LinkId link : ways.way(gpu, each.direction).links)
-          loads.push_back({link, each.bytes * times, each.bytes * times});
-  };
   const double micro_batches_of_chunk = static_cast<double>(micro_batches(in.scenario)) / copies(in.pipeline->shape);
-  const std::vector<PieceTimes::TimedPiece>& kinds = in.pieces.at({});
-  for (const std::uint32_t place : places(in.chunks.front())) {
-    const PieceParts& parts = *kinds[in.blocks.order[place]].parts;
-    for (const PassParts* pass : {&parts.forward, &parts.before_backward, &parts.backward})
-      for (const PassPart& part : *pass) add(part, micro_batches_of_chunk);
-  }
-  for (const PassPart& part : update_in_parts(in, {})) add(part, 1);
+  for (std::uint32_t stage = 0; stage < in.chunks.size(); ++stage)
+    for (const Coordinate rank : one_of_each_node(in, stage)) {
+      const auto add = [&](const PassPart& part, double times) {
+        for (const HostTraffic& each : part.copies)
+          for (const topology::GpuId gpu : in.ranks.node_mates(rank))
+            for (const topology::LinkId link : ways.way(gpu, each.direction).links)
+              loads.push_back({link, each.bytes * times, each.bytes * times});
+      };
+      const std::vector<PieceTimes::TimedPiece>& kinds = in.pieces.at(rank);
+      for (const std::uint32_t place : places(in.chunks[stage])) {
+        const PieceParts& parts = *kinds[in.blocks.order[place]].parts;
+        for (const PassParts* pass : {&parts.forward, &parts.before_backward, &parts.backward})
+          for (const PassPart& part : *pass) add(part, micro_batches_of_chunk);
+      }
+      for (const PassPart& part : update_in_parts(in, rank)) add(part, 1);
+    }
   return loads;
 }
 

@@ -66,7 +66,8 @@ class InnerTraffic {
 /// The copies and the rest of a lane's update on the host; nothing where the GPU updates.
 PassParts update_in_parts(const StepInput& input, Coordinate lane);
 
-/// What copies load in a step: those of the GPUs of the first stage in the first one's node.
+/// What copies load in a step: of each stage those of its GPUs in its first one's node, or where ranks are unlike in
+/// all of its nodes.
 std::vector<collectives::Timing::Load> copied(const StepInput& input);
 
 /// Whether traffic inside layers or copies to hosts might meet any other: there are some, and something runs beside

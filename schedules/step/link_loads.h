@@ -18,25 +18,53 @@ struct LoadOf {
   bool copy = false;                                         ///< between GPUs and hosts
 };
 
+/// Traffic inside a stage's layers, seen as each_link_load() says: that of the groups of every data rank which was
+/// timed for itself, with all beside them. Those of two data ranks have groups in common; the larger of both is the
+/// whole.
+template <class See>
+void each_inner_load(const StepInput& in, std::uint32_t stage, const See& see) {
+  std::vector<const std::vector<PieceTimes::TimedPiece>*> timed;
+  const std::uint32_t data_ranks = in.unfold ? in.ranks.stage_ranks() / in.ranks.plan().tensor : 1;
+  for (std::uint32_t data = 0; data < data_ranks; ++data)
+    if (const auto* kinds = in.pieces.timed_for({.data = data, .stage = stage})) timed.push_back(kinds);
+  if (timed.empty()) return;
+  std::map<std::uint32_t, std::uint32_t> blocks;  // of each kind
+  for (const std::uint32_t place : places(in.chunks[stage])) ++blocks[in.blocks.order[place]];
+  const double micro_batches_of_chunk = static_cast<double>(micro_batches(in.scenario)) / copies(in.pipeline->shape);
+  for (const auto& [kind, count] : blocks) {
+    const double times = micro_batches_of_chunk * count;
+    if (timed.size() == 1) {
+      for (const collectives::SharedTiming& timing : (*timed.front())[kind].traffic)
+        for (const collectives::Timing::Load& load : timing->loads)
+          see(load, load.occupied * times, LoadOf{.block = kind});
+      continue;
+    }
+    std::map<topology::LinkId, collectives::Timing::Load> most;
+    for (const auto* kinds : timed) {
+      std::map<topology::LinkId, collectives::Timing::Load> all;
+      for (const collectives::SharedTiming& timing : (*kinds)[kind].traffic)
+        for (const collectives::Timing::Load& load : timing->loads) {
+          const auto [sum, fresh] = all.try_emplace(load.link, load);
+          if (!fresh) sum->second.occupied += load.occupied;
+        }
+      for (const auto& [link, load] : all) {
+        collectives::Timing::Load& known = most.try_emplace(link, load).first->second;
+        if (known.occupied < load.occupied) known = load;
+      }
+    }
+    for (const auto& [link, load] : most) see(load, load.occupied * times, LoadOf{.block = kind});
+  }
+}
+
 /// Calls see(load, occupied, of) with what a step's traffic does to each link: `occupied` bytes that the link could
-/// carry in the time for which the load occupies it, in one step. `more`: of copies. Traffic inside layers is that of
-/// the first data rank's groups, with all beside them, at each stage that was timed for itself: one whose nodes hold it
-/// as an earlier stage's do loads links of its own as much as that one does.
+/// carry in the time for which the load occupies it, in one step. `more`: of copies. Where data ranks are alike,
+/// traffic inside layers is that of the first one's groups, at each stage that was timed for itself: one whose nodes
+/// hold it as an earlier stage's do loads links of its own as much as that one does.
 template <class See>
 void each_link_load(const StepInput& in, const Step& step, const workload::Flows& flows,
                     std::span<const collectives::Timing::Load> more, const See& see) {
   for (const auto& load : more) see(load, load.occupied, LoadOf{.copy = true});
-  const double micro_batches_of_chunk = static_cast<double>(micro_batches(in.scenario)) / copies(in.pipeline->shape);
-  for (std::uint32_t stage = 0; stage < in.chunks.size(); ++stage) {
-    const std::vector<PieceTimes::TimedPiece>* kinds = in.pieces.timed_for({.stage = stage});
-    if (kinds == nullptr) continue;
-    std::map<std::uint32_t, std::uint32_t> blocks;  // of each kind
-    for (const std::uint32_t place : places(in.chunks[stage])) ++blocks[in.blocks.order[place]];
-    for (const auto& [kind, count] : blocks)
-      for (const collectives::SharedTiming& timing : (*kinds)[kind].traffic)
-        for (const collectives::Timing::Load& load : timing->loads)
-          see(load, load.occupied * (micro_batches_of_chunk * count), LoadOf{.block = kind});
-  }
+  for (std::uint32_t stage = 0; stage < in.chunks.size(); ++stage) each_inner_load(in, stage, see);
   for (std::uint32_t i = 0; i < step.times.size(); ++i)
     flows.each_load(workload::CommunicationId{i}, [&](const auto& load) {
       see(load, load.occupied * step.times[i] / in.pipeline->steps,

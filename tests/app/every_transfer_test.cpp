@@ -241,6 +241,45 @@ TEST(EveryTransfer, GroupsThatDriftApartAreSaidToWithABound) {
   EXPECT_TRUE(nlohmann::json::parse(alike.out)["results"][0]["step_time_at_least_s"].is_null());
 }
 
+// Where nodes hold unlike parts of groups, or unlike many GPUs of a stage, the busiest link is one that the first data
+// rank's groups, or the first stage's copies in its first node, do not load most.
+TEST(EveryTransfer, TheBusiestLinkIsSeenWhereverItIs) {
+  const std::string file = testing::TempDir() + "busiest.yaml";
+  for (const char* scenario : {R"(
+cluster: {node: dgx-h100, nics_per_node: 1, nodes: 3}
+model: {family: llama, layers: 8, hidden: 3072, heads: 24, ffn: 6144, vocab: 48000}
+training: {global_batch: 8, micro_batch: 1, sequence: 2048}
+parallelism: {tensor: 6, data: 4}
+data_parallel: {zero: 3}
+)",
+                               R"(
+cluster: {node: pcie-8x-h100, nodes: 4, allocation: 'node0:1-2,node2:5-5'}
+model: {family: llama, layers: 3, hidden: 2048, heads: 16, kv_heads: 16, ffn: 8192, vocab: 8000}
+training: {global_batch: 3, micro_batch: 1, sequence: 512}
+parallelism: {pipeline: 3}
+pipeline: {schedule: zb-h2}
+offload: {activations: host, overlap: false}
+)",
+                               R"(
+cluster: {node: dgx-h100, nics_per_node: 4, nodes: 3}
+model: {family: llama, layers: 3, hidden: 1024, heads: 16, kv_heads: 1, ffn: 4096, vocab: 16000}
+training: {global_batch: 48, micro_batch: 1, sequence: 4096}
+parallelism: {pipeline: 3, data: 8, order: [pipeline, data]}
+data_parallel: {zero: 1, overlap: true}
+offload: {parameters: host, optimizer: host}
+)"}) {
+    std::ofstream(file) << scenario;
+    const auto busiest = [&](const std::string& words) {
+      const Outcome outcome = run_program("run --format json " + words + file);
+      EXPECT_EQ(outcome.status, 0) << outcome.err;
+      return nlohmann::json::parse(outcome.out)["results"][0]["busiest_link"];
+    };
+    const nlohmann::json usual = busiest(""), whole = busiest("--detail transfers ");
+    EXPECT_EQ(usual["name"], whole["name"]) << scenario;
+    EXPECT_NEAR(usual["utilisation"].get<double>(), whole["utilisation"].get<double>(), 0.02) << scenario;
+  }
+}
+
 // Tensor ranks whose collectives meet no other traffic still wait for the slowest of them, and so do context ranks.
 TEST(EveryTransfer, RanksOfAGroupWaitForTheSlowest) {
   const std::string file = testing::TempDir() + "jitter.yaml";
