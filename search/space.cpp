@@ -85,6 +85,24 @@ class Enumeration {
   std::vector<Settings> found_;
 };
 
+/// Nothing for "custom".
+const schedules::PipelineSchedule* pipeline_named(std::int64_t value) {
+  const auto place = static_cast<std::size_t>(value);
+  return place < schedules::pipelines().size() ? schedules::pipelines()[place] : nullptr;
+}
+
+/// What a scenario has that leaves virtual stages to its schedule: on one stage, or where the schedule is made for one
+/// number.
+const std::vector<std::int64_t> kOwnVirtualStages{1};
+
+/// Whether one data rank too holds less with ZeRO 2 and 3 than with ZeRO 0 and 1: a micro-batch's gradients beside
+/// their sum, or gradients whose optimizer is off the GPU, do not stay then (schedules/plan/memory.cpp).
+bool frees_gradients(const Space& space, const Settings& shared) {
+  static const std::size_t optimizer = axis_named("", "offload.optimizer");
+  return space.start.software.autograd_gradients ||
+         shared[optimizer] != static_cast<std::int64_t>(schedules::Tier::gpu);
+}
+
 }  // namespace
 
 Space usual_space(Scenario start) {
@@ -122,23 +140,26 @@ void each_plan(const Space& space, const Settings& shared, const std::function<v
                            tensor = axis_named("", "parallelism.tensor"), gpus = axis_named("", "cluster.gpus");
   const std::int64_t stages = shared[pipeline];
   const bool copies = shared[gpus] / (shared[tensor] * stages) > 1;  // data and context ranks
+  const bool frees = frees_gradients(space, shared);
   const std::vector<std::int64_t>& schedules = space.values[schedule];
+  const bool has_1f1b = std::ranges::any_of(schedules, [](std::int64_t named) {
+    const schedules::PipelineSchedule* const known = pipeline_named(named);
+    return known != nullptr && known->name == "1f1b";
+  });
   Settings settings = shared;
   for (const std::int64_t named : schedules) {
-    if (stages == 1 && named != schedules.front()) continue;
-    const auto place = static_cast<std::size_t>(named);
-    const schedules::PipelineSchedule* const known =
-        place < schedules::pipelines().size() ? schedules::pipelines()[place] : nullptr;
+    const schedules::PipelineSchedule* const known = pipeline_named(named);
     settings[schedule] = named;
-    for (const std::int64_t chunks : space.values[virtual_stages]) {
-      const bool chosen = stages > 1 && (known == nullptr || known->virtual_stages == 0);
-      if (!chosen && chunks != space.values[virtual_stages].front()) continue;
+    const bool chosen = known == nullptr || (stages > 1 && known->virtual_stages == 0);
+    for (const std::int64_t chunks : chosen ? space.values[virtual_stages] : kOwnVirtualStages) {
       // Interleaved with one virtual stage is 1F1B.
-      if (known != nullptr && known->in_groups && chunks == 1 && schedules.size() > 1) continue;
+      if (known != nullptr && known->in_groups && chunks == 1 && has_1f1b) continue;
       settings[virtual_stages] = chunks;
       const bool shards = copies || (known != nullptr && known->placement == schedules::Placement::opposite);
+      const std::int64_t first_state = space.values[zero].front();
       for (const std::int64_t state : space.values[zero]) {
-        if (!shards && state != space.values[zero].front()) continue;
+        const bool frees_more = frees && (state >= 2) != (first_state >= 2);
+        if (!shards && state != first_state && !frees_more) continue;
         settings[zero] = state;
         for (const std::int64_t size : space.values[bucket]) {
           if (!shards && size != space.values[bucket].front()) continue;

@@ -40,7 +40,8 @@ void set_shared(schedules::Scenario& plan, const Settings& settings);
 void set_others(schedules::Scenario& plan, const Settings& settings);
 
 /// Calls `visit` with each combination of the other axes' values. Of an axis that says nothing beside the others'
-/// values the first value alone is tried: of virtual stages on one stage, say.
+/// values the first value alone is tried: of ZeRO on one data rank, say, where no state holds less than that.
+/// Virtual stages are 1 on one stage, and of a schedule that is made for one number of them.
 void each_plan(const Space& space, const Settings& shared, const std::function<void(const Settings&)>& visit);
 
 /// Whether the plan's layers are cut by what they take, where there are stages.

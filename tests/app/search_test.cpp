@@ -185,6 +185,15 @@ TEST(SearchCommand, NoPlanThatFitsIsAnExitStatusOfItsOwn) {
   EXPECT_THAT(outcome.out, HasSubstr("misses"));
 }
 
+TEST(SearchCommand, OfOneGpuWithItsOptimizerOnTheHostFindsThePlanThatFits) {
+  const Outcome outcome = run_program("search scenarios/gpt-10b-zero-offload.yaml --top 1 --format json");
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const Json answer = Json::parse(outcome.out);
+  ASSERT_FALSE(answer["own_step_time_s"].is_null());
+  EXPECT_LE(answer["plans"][0]["step_time_s"], answer["own_step_time_s"]);
+  EXPECT_EQ(answer["plans"][0]["settings"]["data_parallel.zero"], 2);
+}
+
 TEST(SearchCommand, PlansThatFitAndAreSlowerThanAskedAreSaidToBe) {
   const Outcome outcome = run_program(std::string(kSmall) + " --within '1 ms'");
   EXPECT_EQ(outcome.status, 3);
