@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 
 #include "calibrate/in_parallel.h"
 #include "schedules/checks/check.h"
@@ -63,8 +64,9 @@ BatchPlans plan_batches(const Scenario& scenario, std::span<const std::uint32_t>
   const std::int64_t target_batch = scenario.run.target_batch.value_or(scenario.training.global_batch);
   std::vector<Scenario> tried;
   BatchPlans found;
-  const std::uint32_t own[] = {scenario.cluster.gpus};
-  for (const std::uint32_t size : gpus.empty() ? std::span(own) : gpus) {
+  std::set<std::uint32_t> sizes(gpus.begin(), gpus.end());
+  sizes.insert(scenario.cluster.gpus);
+  for (const std::uint32_t size : sizes) {
     std::string why;
     const std::size_t before = tried.size();
     for (const std::int64_t batch : batches(scenario))

@@ -28,9 +28,9 @@ struct BatchPlans {
 
 /// Batches of 2^k times the scenario's, up to run.batch_limit, or up to where a batch needs 32 times the
 /// samples of a very small one; the scenario's own alone, where it says neither a limit nor a critical batch. Those
-/// that the data ranks and micro-batches do not divide are left out. `gpus`: sizes of the cluster, on which the data
-/// ranks are what the plan leaves of them; in ascending order, none: the scenario's. What is answered does not depend
-/// on the threads. Requires run_problems() to be empty.
+/// that the data ranks and micro-batches do not divide are left out. `gpus`: sizes of the cluster beside the
+/// scenario's, on which the data ranks are what the plan leaves of them. What is answered does not depend on the
+/// threads. Requires run_problems() to be empty.
 BatchPlans plan_batches(const schedules::Scenario& scenario, std::span<const std::uint32_t> gpus,
                         workload::Machines& machines);
 
