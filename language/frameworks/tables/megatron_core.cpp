@@ -265,7 +265,9 @@ void spell_model(Words& words, const Framework& framework) {
     say(words, "@groups", "true");
     say(words, "@kv_heads", kv_heads);
   }
-  if (words.contains("model.latent.kv_rank")) {
+  const bool has_latent =
+      std::ranges::any_of(framework.rows(), [](const FlagRow& row) { return row.key == "@latent"; });
+  if (has_latent && words.contains("model.latent.kv_rank")) {
     say(words, "@latent", "true");
     if (const std::string rank = take(words, "model.latent.query_rank"); rank != "0") say(words, "@query_rank", rank);
   }

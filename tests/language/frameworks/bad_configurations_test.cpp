@@ -253,6 +253,7 @@ TEST(BadPlans, AreRefusedByTheKeyThatTheFrameworkHasNothingFor) {
   for (const char* framework : {"megatron", "megatron-bridge", "nemo"})
     EXPECT_THAT(of_plan(framework, "training: {precision: fp8, scaling: rowwise}"),
                 HasSubstr("training.scaling: found rowwise, which Transformer Engine has not"));
+  EXPECT_THAT(of_plan("nemo", "model: deepseek-v2-lite"), HasSubstr("model.latent.head: found "));
   EXPECT_THAT(of_plan("megatron", "offload: {parameters: host}"), HasSubstr("offload.parameters: found 'host'"));
   EXPECT_THAT(of_plan("megatron", "data_parallel: {mode: parameter_server}"), HasSubstr("data_parallel.mode"));
   EXPECT_THAT(of_plan("megatron", "data_parallel: {gradient_precision: fp16}"),
