@@ -24,6 +24,18 @@ void add_values(std::vector<std::int64_t>& values, const std::vector<std::int64_
   values.erase(std::unique(values.begin(), values.end()), values.end());
 }
 
+/// Its place in search::axes(). Throws InputError at `option` for a key that is no axis.
+std::size_t axis_of(const char* option, const std::string& key) {
+  try {
+    return search::axis_named(option, key);
+  } catch (const InputError& unknown) {
+    std::vector<std::string_view> keys;
+    for (const search::Axis& axis : search::axes()) keys.push_back(axis.key);
+    if (key == "parallelism.data") throw;  // said to be what the other sizes leave
+    throw InputError("", unknown.what() + language::did_you_mean(key, keys));
+  }
+}
+
 /// "a,b,c", of which none is empty.
 std::vector<std::int64_t> values_of(const search::Axis& axis, const std::string& list) {
   std::vector<std::int64_t> values;
@@ -58,7 +70,7 @@ search::Space search_space(schedules::Scenario start, search::Objective objectiv
     space.values[search::axis_named("", "cluster.gpus")] = search::smaller_clusters(space.start);
   std::set<std::size_t> said;
   const auto once = [&](const char* option, const std::string& key) {
-    const std::size_t axis = search::axis_named(option, key);
+    const std::size_t axis = axis_of(option, key);
     if (!said.insert(axis).second) throw InputError(option, key + " is said twice, expected once");
     return axis;
   };

@@ -77,6 +77,7 @@ struct Screened {
   std::vector<Open> open;
   std::uint64_t plans = 0, refused = 0, failed = 0;
   std::optional<Refused> nearest;
+  std::string failure;  ///< of the first that failed
 };
 
 bool misses_less(const std::optional<Refused>& a, const std::optional<Refused>& b) {
@@ -268,6 +269,13 @@ class Search {
     return {};
   }
 
+  /// `into`: a Screened or the Answer.
+  template <class Counts>
+  static void fail(Counts& into, const std::string& why) {
+    ++into.failed;
+    if (into.failure.empty()) into.failure = why;
+  }
+
   /// Thread-safe.
   Screened screened(std::size_t shared) const {
     Screened out;
@@ -302,10 +310,10 @@ class Search {
         open.score = score(plan, open.bound, open.memory, nullptr, place_of(shared, out.open.size() - 1));
         open.shared = static_cast<std::uint32_t>(shared);
         open.others = others_of(settings);
-      } catch (const InputError&) {  // the cluster cannot be built, or not carry it
-        ++out.failed;
-      } catch (const std::overflow_error&) {
-        ++out.failed;
+      } catch (const InputError& why) {  // the cluster cannot be built, or not carry it
+        fail(out, why.what());
+      } catch (const std::overflow_error& why) {
+        fail(out, why.what());
       }
     });
     return out;
@@ -424,6 +432,7 @@ class Search {
       answer_.screened += layouts[i]->plans;
       answer_.refused += layouts[i]->refused;
       answer_.failed += layouts[i]->failed;
+      if (answer_.failure.empty()) answer_.failure = std::move(layouts[i]->failure);
       if (misses_less(layouts[i]->nearest, answer_.nearest)) answer_.nearest = layouts[i]->nearest;
       for (Open& open : layouts[i]->open) {
         if (options_.exhaustive) open.known = Known::all;
@@ -469,6 +478,7 @@ class Search {
   void simulate(const std::vector<Open>& taken) {
     if (!first_simulated_) first_simulated_ = std::chrono::steady_clock::now();
     std::vector<std::optional<Found>> found(taken.size());
+    std::vector<std::string> failures(taken.size());
     std::vector<char> left(taken.size(), 0);
     // The plan that the search starts from, which may take the longest of all, beside the first others.
     const std::size_t before = std::exchange(start_is_simulated_, true) ? 0 : 1;
@@ -485,8 +495,10 @@ class Search {
         Scenario plan = plan_of(space_, settings, machines_);
         schedules::Forecast forecast = schedules::forecast(plan, machines_, {.advise = false});
         found[i] = {settings, std::move(plan), std::move(forecast), taken[i].bound, taken[i].memory};
-      } catch (const InputError&) {
-      } catch (const std::overflow_error&) {
+      } catch (const InputError& why) {
+        failures[i] = why.what();
+      } catch (const std::overflow_error& why) {
+        failures[i] = why.what();
       }
     });
     for (std::size_t i = 0; i < taken.size(); ++i) {
@@ -495,7 +507,7 @@ class Search {
         continue;
       }
       if (!found[i]) {
-        ++answer_.failed;
+        fail(answer_, failures[i]);
         continue;
       }
       ++answer_.simulated;

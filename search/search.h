@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "schedules/forecast.h"
@@ -66,6 +67,7 @@ struct Answer {
   /// their layout, and then whether they fit is not asked, nor whether a cut is the given one; that were simulated;
   /// that the cluster cannot carry after all; that were left when the budget was spent or the search stopped.
   std::uint64_t screened = 0, refused = 0, bounded = 0, simulated = 0, failed = 0, left = 0;
+  std::string failure;             ///< what keeps the first of those that failed from running; empty: none failed
   std::uint64_t unscreened = 0;    ///< values of the first kSharedAxes whose plans nobody saw before the search stopped
   bool stopped = false;            ///< by Options::stopped, before its end
   std::uint64_t late = 0;          ///< of the simulated: that take longer than Options::within

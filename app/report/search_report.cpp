@@ -128,7 +128,7 @@ std::string counts_text(const search::Answer& a) {
   std::string words = fmt::format("{} plans: {} do not fit, {} bounded away, {} simulated", a.screened, a.refused,
                                   a.bounded, a.simulated);
   if (a.late > 0) words += fmt::format(", {} of these slower than asked", a.late);
-  if (a.failed > 0) words += fmt::format(", {} that the cluster cannot carry", a.failed);
+  if (a.failed > 0) words += fmt::format(", {} that the cluster cannot carry (the first: {})", a.failed, a.failure);
   if (a.left > 0)
     words += fmt::format(", {} left when {}", a.left, a.stopped ? "the search was stopped" : "the budget was spent");
   if (a.unscreened > 0) words += fmt::format(", {} layouts whose plans nobody looked at", a.unscreened);

@@ -194,6 +194,14 @@ TEST(SearchCommand, OfOneGpuWithItsOptimizerOnTheHostFindsThePlanThatFits) {
   EXPECT_EQ(answer["plans"][0]["settings"]["data_parallel.zero"], 2);
 }
 
+TEST(SearchCommand, SaysWhatKeepsPlansFromRunning) {
+  const Outcome outcome = run_program(
+      "search scenarios/gpt-1.3b-pcie-box.yaml --set cluster.node=pcie-4x4090 --over cluster.gpus=8 --fix recompute "
+      "--fix parallelism.context");
+  EXPECT_EQ(outcome.status, 3);
+  EXPECT_THAT(outcome.out, HasSubstr("that the cluster cannot carry (the first: pcie-4x4090: 2 nodes"));
+}
+
 TEST(SearchCommand, PlansThatFitAndAreSlowerThanAskedAreSaidToBe) {
   const Outcome outcome = run_program(std::string(kSmall) + " --within '1 ms'");
   EXPECT_EQ(outcome.status, 3);
@@ -361,6 +369,7 @@ TEST(SearchCommand, BadWordsAreToldWithWhatIsAllowed) {
   refused("--over parallelism.layers_per_stage=4", "expected one of given, balanced");
   refused("--over recompute=some", "expected one of none, selective, full");
   refused("--over parallelism.data=2", "what the other sizes leave of the GPUs");
+  refused("--over parallelism.tensr=2", "did you mean 'parallelism.tensor'");
   refused("--fix model.layers", "expected one of cluster.gpus, parallelism.tensor");
   refused("--fix recompute --over recompute=full", "recompute is said twice");
   refused("--emit json", "expected one of yaml, megatron");
