@@ -77,8 +77,18 @@ Values schedules_of_stacks(const Scenario& s) {
   return values;
 }
 
+/// What the scenario says of some layers, groups of them, or modules: no value of `recompute` alone says that.
+constexpr std::int64_t kGivenRecompute = 3;
+
+std::int64_t recompute_of(const Scenario& s) {
+  const schedules::RecomputedModules modules = s.recomputed_modules.value_or(schedules::RecomputedModules{});
+  const bool of_modules = modules.latent_ups || modules.feed_forward || modules.experts_activation;
+  return s.recompute_layers || s.recompute_group > 1 || of_modules ? kGivenRecompute
+                                                                   : static_cast<std::int64_t>(s.recompute);
+}
+
 void set_recompute(Scenario& s, std::int64_t value) {
-  if (static_cast<std::int64_t>(s.recompute) == value) return;
+  if (value == kGivenRecompute || recompute_of(s) == value) return;
   s.recompute = static_cast<schedules::Recompute>(value);
   s.recomputed_modules.reset();
   s.recompute_group = 1;
@@ -188,10 +198,10 @@ std::vector<Axis> shared_axes() {
       {"training.micro_batch", "powers of two that divide the global batch, and the scenario's",
        [](const Scenario& s) { return s.training.micro_batch; },
        [](Scenario& s, std::int64_t value) { s.training.micro_batch = value; }, micro_batch_sizes},
-      {"recompute", "none, selective, full", [](const Scenario& s) { return static_cast<std::int64_t>(s.recompute); },
-       set_recompute, [](const Scenario&) { return all(3); },
+      {"recompute", "none, selective, full, and `given` where the scenario recomputes some layers or modules",
+       recompute_of, set_recompute, [](const Scenario& s) { return all(recompute_of(s) == kGivenRecompute ? 4 : 3); },
        [] {
-         return std::vector<std::string_view>{"none", "selective", "full"};
+         return std::vector<std::string_view>{"none", "selective", "full", "given"};
        }},
       {"parallelism.sequence", "false, true", [](const Scenario& s) { return std::int64_t{s.parallelism.sequence}; },
        [](Scenario& s, std::int64_t value) { s.parallelism.sequence = value != 0; },

@@ -69,6 +69,21 @@ TEST(Space, OfOneDataRankHasZeroStatesThatHoldLess) {
   EXPECT_EQ(tried(space, "data_parallel.zero"), Names{"1"});
 }
 
+TEST(Space, HasTheScenariosOwnRecomputationOfSomeLayersBesideThoseOfAll) {
+  Space space = one_layout(4, 1);
+  EXPECT_EQ(axes()[axis_named("", "recompute")].usual(space.start).size(), 3U);
+  space.start.recompute = Recompute::full;
+  space.start.recompute_layers = 2;
+  values(space, "recompute") = axes()[axis_named("", "recompute")].usual(space.start);
+  EXPECT_EQ(tried(space, "recompute"), (Names{"none", "selective", "full", "given"}));
+  workload::Machines machines;
+  const std::size_t axis = axis_named("", "recompute");
+  for (const Settings& shared : shared_settings(space)) {
+    const std::optional<std::uint32_t> layers = plan_of(space, shared, machines).recompute_layers;
+    EXPECT_EQ(layers, text(axes()[axis], shared[axis]) == "given" ? std::optional(2U) : std::nullopt);
+  }
+}
+
 TEST(Space, OfOneStageHasEverySchedule) {
   Space space = one_layout(4, 1);
   values(space, "pipeline.schedule") = {place_of("pipeline.schedule", "gpipe"), place_of("pipeline.schedule", "1f1b"),
