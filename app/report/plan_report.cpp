@@ -122,6 +122,9 @@ std::string open_text(const RunPlan& plan) {
   return out + rows.substr(rows.find('\n') + 1);
 }
 
+/// Where nobody says what a GPU costs, the fewest GPU-hours are the least money whatever it is.
+std::string least_money_words(const RunPlan& plan) { return plan.money ? "least money" : "fewest GPU-hours"; }
+
 std::string batches_text(const search::BatchPlans& batches, std::int64_t own) {
   std::string left_out;
   for (const search::LeftOutSize& size : batches.left_out)
@@ -140,9 +143,9 @@ std::string batches_text(const search::BatchPlans& batches, std::int64_t own) {
   for (std::size_t i = 0; i < batches.plans.size(); ++i) {
     const RunPlan& plan = batches.plans[i];
     std::string mark = plan.batch == own ? "the scenario's batch" : "";
-    const auto also = [&](const char* words) { mark += (mark.empty() ? "" : ", ") + std::string(words); };
+    const auto also = [&](const std::string& words) { mark += (mark.empty() ? "" : ", ") + words; };
     if (i == batches.least_time) also("least time");
-    if (i == batches.least_money) also(plan.money ? "least money" : "fewest GPU-hours");
+    if (i == batches.least_money) also(least_money_words(plan));
     table.add({counted(plan.gpus), counted(static_cast<double>(plan.batch)), counted(plan.samples), counted(plan.steps),
                text(plan.step), run_time_text(plan.times.total), rate_text(plan.gpu_hours()),
                plan.money ? money_text(*plan.money) : "-", rate_text(plan.useful_samples_per_second), mark});
@@ -253,7 +256,8 @@ std::string csv_of(const PlannedRun& run) {
   if (!run.batches) return out;
   for (std::size_t i = 0; i < run.batches->plans.size(); ++i) {
     std::string best = i == run.batches->least_time ? "least time" : "";
-    if (i == run.batches->least_money) best += best.empty() ? "least money" : ", least money";
+    if (i == run.batches->least_money)
+      best += std::string(best.empty() ? "" : ", ") + least_money_words(run.batches->plans[i]);
     out += row(plan_cells(run.batches->plans[i]), {"", "", "", "", best, ""});
   }
   return out;
