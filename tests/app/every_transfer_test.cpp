@@ -270,7 +270,7 @@ offload: {parameters: host, optimizer: host}
 )"}) {
     std::ofstream(file) << scenario;
     const auto busiest = [&](const std::string& words) {
-      const Outcome outcome = run_program("run --format json " + words + file);
+      const Outcome outcome = run_program(fmt::format("run --format json {}{}", words, file));
       EXPECT_EQ(outcome.status, 0) << outcome.err;
       return nlohmann::json::parse(outcome.out)["results"][0]["busiest_link"];
     };
