@@ -115,7 +115,11 @@ Timing timing_of(const Collective& c, const Machine& machine, const Flows::Condi
       std::ranges::sort(sorted);
       const auto [known, fresh] =
           meeting.known.try_emplace({c.operation, c.bytes.value, chosen, std::move(sorted)}, false);
-      if (fresh) known->second = meet_as_flows(c, chosen, timing.duration, machine, conditions.slow_links);
+      if (fresh) {
+        const SlowLinks* const slow = conditions.slow_links;
+        const Time together = slow != nullptr ? slow->slowed(timing).duration : timing.duration;
+        known->second = meet_as_flows(c, chosen, together, machine, slow);
+      }
       return known->second;
     };
     // A message's siblings that take as long as it does are late where other communications make their ranks late.

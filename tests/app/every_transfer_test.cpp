@@ -180,6 +180,20 @@ parallelism: {pipeline: 7, data: 3}
   expect_as_all_transfers(file, 0.005);
 }
 
+// Whether groups of unlike times meet as flows is seen from what they take together on the links as slow as they are.
+// Seen from the whole links, half of their speed let one group alone pass for all: the step was 40 % too fast.
+TEST(EveryTransfer, GroupsOnSlowLinksMeetAsTheyDoThere) {
+  const std::string file = testing::TempDir() + "slow-groups.yaml";
+  std::ofstream(file) << R"(
+cluster: {node: dgx-a100-80gb, nodes: 3, fabric: {kind: one-switch, switch_latency: 150 ns}}
+model: {family: vit, layers: 8, hidden: 384, heads: 24, head_width: 32, image: {size: 224}, patch: 16, classes: 1000}
+training: {global_batch: 14, micro_batch: 1, precision: tf32, attention: unfused}
+parallelism: {tensor: 6, pipeline: 2, layers_per_stage: [7, 1]}
+imperfections: {slow_node: 0, network_speed: 0.5}
+)";
+  expect_as_all_transfers(file, 0.03);
+}
+
 // What a stage gathers of the parts of a message crosses the links of its tensor ranks, which were 2.1 % too fast.
 TEST(EveryTransfer, WhatAStageGathersOfAMessageMeetsTrafficInsideItsLayers) {
   const std::string file = testing::TempDir() + "gathered.yaml";
