@@ -4,9 +4,9 @@
 
 #include <cerrno>
 #include <optional>
-#include <stdexcept>
 #include <system_error>
 
+#include "app/write_all.h"
 #include "language/core/streams.h"
 #include "sim/input_error.h"
 
@@ -48,7 +48,7 @@ void check_folder(const fs::path& file) {
   const fs::path folder = language::end_of_links(file).parent_path();
   std::error_code error;
   if (folder.empty() || fs::status(folder, error).type() != fs::file_type::not_found) return;
-  throw std::runtime_error("cannot write " + file.string() + ": " + std::generic_category().message(ENOENT));
+  cannot_write(file, ENOENT);
 }
 
 }  // namespace

@@ -10,7 +10,6 @@
 #include <csignal>
 #include <cstdio>
 #include <optional>
-#include <stdexcept>
 #include <string_view>
 #include <system_error>
 #include <vector>
@@ -133,10 +132,6 @@ class Temporary {
   language::Descriptor file_;
 };
 
-std::string shown(const fs::path& path) {
-  return language::descriptor_named(path) == STDOUT_FILENO ? "standard output" : path.string();
-}
-
 /// One of the files to be written.
 class Target {
  public:
@@ -208,9 +203,7 @@ class Target {
   }
 
  private:
-  [[noreturn]] void fail() const {
-    throw std::runtime_error("cannot write " + shown(path_) + ": " + std::generic_category().message(errno));
-  }
+  [[noreturn]] void fail() const { cannot_write(path_, errno); }
 
   fs::path path_, file_;  ///< as named; at the end of links
   std::string_view content_;

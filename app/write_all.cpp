@@ -5,6 +5,11 @@
 
 #include <cerrno>
 #include <cstddef>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+
+#include "language/core/streams.h"
 
 namespace stepcast::app {
 
@@ -21,6 +26,12 @@ bool write_all(int file, std::string_view content) {
     }
   }
   return true;
+}
+
+void cannot_write(const std::filesystem::path& file, int reason) {
+  const bool standard = language::descriptor_named(file) == STDOUT_FILENO;
+  throw std::runtime_error("cannot write " + (standard ? "standard output" : file.string()) + ": " +
+                           std::generic_category().message(reason));
 }
 
 }  // namespace stepcast::app

@@ -78,7 +78,7 @@ std::optional<BusyLink> busiest_link(const topology::Cluster& cluster, const Ste
     all = all == kUnused ? bytes : all + bytes;
   };
   each_link_load(in, step, flows, more,
-                 [&](const auto& load, double occupied, const LoadOf&) { carry(load.link, occupied); });
+                 [&](topology::LinkId link, double occupied, const LoadOf&) { carry(link, occupied); });
   std::optional<std::uint32_t> busiest;
   double most = kUnused;
   for (std::uint32_t link = 0; link < carried.size(); ++link) {

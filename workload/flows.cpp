@@ -204,8 +204,9 @@ Flows::Flows(const Machine& machine, std::span<const Communication> communicatio
   moves_.resize(communications.size());
   HostWays ways(machine.cluster());
   Meeting meeting;
-  const bool copies_part = conditions.unfolded && copies_unlike(communications, machine.cluster(), ways);
-  meeting.unlike = copies_part || (conditions.unfolded && any_unlike(communications, machine));
+  const bool may_part = conditions.unfolded && !conditions.late;  // who is late is so whatever the others do
+  const bool copies_part = may_part && copies_unlike(communications, machine.cluster(), ways);
+  meeting.unlike = copies_part || (may_part && any_unlike(communications, machine));
   const auto moves_of = [&](Timing timing) {
     alike_ = alike_ && timing.alike();
     const Time moving = std::max(timing.duration - timing.still, busiest(timing, machine, conditions.slow_links));

@@ -7,8 +7,6 @@
 
 #include <cerrno>
 #include <fstream>
-#include <stdexcept>
-#include <system_error>
 
 #include "app/write_all.h"
 #include "sim/in_quotes.h"
@@ -72,9 +70,6 @@ void RowsFile::append(std::string_view lines) {
   if (!write_all(file_.number(), lines)) fail();
 }
 
-void RowsFile::fail() const {
-  const std::string shown = language::descriptor_named(path_) == STDOUT_FILENO ? "standard output" : path_;
-  throw std::runtime_error("cannot write " + shown + ": " + std::generic_category().message(errno));
-}
+void RowsFile::fail() const { cannot_write(path_, errno); }
 
 }  // namespace stepcast::app

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <span>
@@ -36,38 +37,32 @@ void each_inner_load(const StepInput& in, std::uint32_t stage, const See& see) {
     if (timed.size() == 1) {
       for (const collectives::SharedTiming& timing : (*timed.front())[kind].traffic)
         for (const collectives::Timing::Load& load : timing->loads)
-          see(load, load.occupied * times, LoadOf{.block = kind});
+          see(load.link, load.occupied * times, LoadOf{.block = kind});
       continue;
     }
-    std::map<topology::LinkId, collectives::Timing::Load> most;
+    std::map<topology::LinkId, double> most;
     for (const auto* kinds : timed) {
-      std::map<topology::LinkId, collectives::Timing::Load> all;
+      std::map<topology::LinkId, double> all;
       for (const collectives::SharedTiming& timing : (*kinds)[kind].traffic)
-        for (const collectives::Timing::Load& load : timing->loads) {
-          const auto [sum, fresh] = all.try_emplace(load.link, load);
-          if (!fresh) sum->second.occupied += load.occupied;
-        }
-      for (const auto& [link, load] : all) {
-        collectives::Timing::Load& known = most.try_emplace(link, load).first->second;
-        if (known.occupied < load.occupied) known = load;
-      }
+        for (const collectives::Timing::Load& load : timing->loads) all[load.link] += load.occupied;
+      for (const auto& [link, occupied] : all) most[link] = std::max(most[link], occupied);
     }
-    for (const auto& [link, load] : most) see(load, load.occupied * times, LoadOf{.block = kind});
+    for (const auto& [link, occupied] : most) see(link, occupied * times, LoadOf{.block = kind});
   }
 }
 
-/// Calls see(load, occupied, of) with what a step's traffic does to each link: `occupied` bytes that the link could
+/// Calls see(link, occupied, of) with what a step's traffic does to each link: `occupied` bytes that the link could
 /// carry in the time for which the load occupies it, in one step. `more`: of copies. Where data ranks are alike,
 /// traffic inside layers is that of the first one's groups, at each stage that was timed for itself: one whose nodes
 /// hold it as an earlier stage's do loads links of its own as much as that one does.
 template <class See>
 void each_link_load(const StepInput& in, const Step& step, const workload::Flows& flows,
                     std::span<const collectives::Timing::Load> more, const See& see) {
-  for (const auto& load : more) see(load, load.occupied, LoadOf{.copy = true});
+  for (const auto& load : more) see(load.link, load.occupied, LoadOf{.copy = true});
   for (std::uint32_t stage = 0; stage < in.chunks.size(); ++stage) each_inner_load(in, stage, see);
   for (std::uint32_t i = 0; i < step.times.size(); ++i)
     flows.each_load(workload::CommunicationId{i}, [&](const auto& load) {
-      see(load, load.occupied * step.times[i] / in.pipeline->steps,
+      see(load.link, load.occupied * step.times[i] / in.pipeline->steps,
           LoadOf{.communication = workload::CommunicationId{i}});
     });
 }

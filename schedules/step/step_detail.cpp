@@ -241,9 +241,9 @@ StepDetail step_detail(const StepInput& in, const StepRun& run, Time length,
                            [](const Stretched& s) { return std::tuple(s.stage, s.stream, s.start); });
   UsedLinks links(in, length);
   if (run.flows)
-    each_link_load(in, run.step, *run.flows, more, [&](const auto& load, double occupied, const LoadOf& of) {
+    each_link_load(in, run.step, *run.flows, more, [&](topology::LinkId link, double occupied, const LoadOf& of) {
       if (occupied > 0)
-        links.add(load.link, occupied,
+        links.add(link, occupied,
                   of.communication ? kinds.kind_of(*of.communication, "traffic beside the first ranks")
                   : of.copy        ? kinds.copies()
                                    : kinds.inside(of.block));

@@ -106,8 +106,10 @@ TEST(EveryTransfer, TheDefaultTakesAsLongAsAllTransfersTogether) {
     PageBlock("docs/accuracy.md", "every transfer").write(table(found));
 }
 
-/// The scenario's step is no further from that of all its transfers than this part of it.
-void expect_as_all_transfers(const std::string& file, double tolerance) {
+/// The step of a scenario, which is text, is no further from that of all its transfers than this part of it.
+void expect_as_all_transfers(const std::string& scenario, double tolerance) {
+  const std::string file = testing::TempDir() + "scenario.yaml";
+  std::ofstream(file) << scenario;
   const std::optional<double> usual = step_of(file), whole = step_of("--detail transfers " + file);
   ASSERT_TRUE(usual && whole);
   EXPECT_NEAR(*usual / *whole, 1, tolerance);
@@ -115,8 +117,7 @@ void expect_as_all_transfers(const std::string& file, double tolerance) {
 
 // Trees of gradients load nodes unlike, and activations meet them there: one lane does not stand for all.
 TEST(EveryTransfer, LanesStandForOthersWhereNodesAreLoadedAlike) {
-  const std::string file = testing::TempDir() + "trees.yaml";
-  std::ofstream(file) << R"(
+  expect_as_all_transfers(R"(
 cluster: {node: dgx-h100, gpus: 64, fabric: {base: one-switch}, nics_per_node: 4}
 model: {base: llama2-7b, layers: 4}
 training: {global_batch: 32, micro_batch: 1, sequence: 4096}
@@ -124,23 +125,18 @@ pipeline: {schedule: interleaved-1f1b, virtual_stages: 2}
 software: megatron-lm-2021
 parallelism: {tensor: 2, sequence: true, pipeline: 2, data: 16}
 data_parallel: {zero: 0, overlap: true}
-)";
-  expect_as_all_transfers(file, 0.01);
+)",
+                          0.01);
 }
 
 // Rings of tensor ranks over a torus wait before each of their steps while activations and gradients cross their links:
 // with all the waiting in front of them they were 2.1 % too fast.
-TEST(EveryTransfer, RingsWaitBeforeEachOfTheirSteps) {
-  const std::string file = testing::TempDir() + "rings.yaml";
-  std::ofstream(file) << random_plan(211).yaml;
-  expect_as_all_transfers(file, 0.01);
-}
+TEST(EveryTransfer, RingsWaitBeforeEachOfTheirSteps) { expect_as_all_transfers(random_plan(211).yaml, 0.01); }
 
 // Nodes hold unlike many GPUs of a stage, whose copies take unlike times, so that those of two stages on one node do
 // not begin together: taken so they were 4.9 % too slow.
 TEST(EveryTransfer, CopiesOfStagesThatShareANodeMeetOnItsLinks) {
-  const std::string file = testing::TempDir() + "copies-of-stages.yaml";
-  std::ofstream(file) << R"(
+  expect_as_all_transfers(R"(
 cluster: {node: pcie-8x-a100, nodes: 5}
 model: {family: llama, layers: 12, hidden: 1024, heads: 16, ffn: 3072, vocab: 16000}
 training: {global_batch: 80, micro_batch: 1, sequence: 2048}
@@ -148,83 +144,77 @@ parallelism: {pipeline: 4, data: 10}
 pipeline: {schedule: zb-h1}
 data_parallel: {zero: 1}
 offload: {activations: host}
-)";
-  expect_as_all_transfers(file, 0.005);
+)",
+                          0.005);
 }
 
 // Ranks of PAT send to one other at a time, which gets no more of a link than a ring beside it: with the share of all
 // four others the step was 4.2 % too fast.
 TEST(EveryTransfer, PeersThatTakeTurnsShareLinksAsOneConnection) {
-  const std::string file = testing::TempDir() + "turns.yaml";
-  std::ofstream(file) << R"(
+  expect_as_all_transfers(R"(
 cluster: {node: gh200-1gpu, gpus: 16, fabric: {base: one-switch}}
 model: {family: llama, layers: 4, hidden: 1024, heads: 16, ffn: 2048, vocab: 8000}
 training: {global_batch: 48, micro_batch: 1, sequence: 1024}
 data_parallel: {zero: 3}
 software: {parameter_prefetch: 10 MB, gather_for_recompute: true}
 recompute: full
-)";
-  expect_as_all_transfers(file, 0.015);
+)",
+                          0.015);
 }
 
 // Nodes of which unlike many GPUs are in use make stages late for each other, so messages that would take as long as
 // those beside them do not begin together: taken so they were 8.5 % too slow.
 TEST(EveryTransfer, MessagesOfStagesThatAreLateMeetOnTheLinks) {
-  const std::string file = testing::TempDir() + "late-messages.yaml";
-  std::ofstream(file) << R"(
+  expect_as_all_transfers(R"(
 cluster: {node: pcie-8x-h100, nodes: 5, allocation: 'node0:5-6,node1:3-6,node2:0-5,node3:5-7,node4:1-6'}
 model: {family: llama, layers: 14, hidden: 1024, heads: 16, kv_heads: 1, ffn: 3072, vocab: 8000}
 training: {global_batch: 42, micro_batch: 1, sequence: 1024}
 parallelism: {pipeline: 7, data: 3}
-)";
-  expect_as_all_transfers(file, 0.005);
+)",
+                          0.005);
 }
 
 // Whether groups of unlike times meet as flows is seen from what they take together on the links as slow as they are.
 // Seen from the whole links, half of their speed let one group alone pass for all: the step was 40 % too fast.
 TEST(EveryTransfer, GroupsOnSlowLinksMeetAsTheyDoThere) {
-  const std::string file = testing::TempDir() + "slow-groups.yaml";
-  std::ofstream(file) << R"(
+  expect_as_all_transfers(R"(
 cluster: {node: dgx-a100-80gb, nodes: 3, fabric: {kind: one-switch, switch_latency: 150 ns}}
 model: {family: vit, layers: 8, hidden: 384, heads: 24, head_width: 32, image: {size: 224}, patch: 16, classes: 1000}
 training: {global_batch: 14, micro_batch: 1, precision: tf32, attention: unfused}
 parallelism: {tensor: 6, pipeline: 2, layers_per_stage: [7, 1]}
 imperfections: {slow_node: 0, network_speed: 0.5}
-)";
-  expect_as_all_transfers(file, 0.03);
+)",
+                          0.03);
 }
 
 // What a stage gathers of the parts of a message crosses the links of its tensor ranks, which were 2.1 % too fast.
 TEST(EveryTransfer, WhatAStageGathersOfAMessageMeetsTrafficInsideItsLayers) {
-  const std::string file = testing::TempDir() + "gathered.yaml";
-  std::ofstream(file) << R"(
+  expect_as_all_transfers(R"(
 cluster: {node: gh200-1gpu, gpus: 16, fabric: {base: torus-8x8, torus: 4x4}}
 model: {base: llama2-7b, layers: 4}
 training: {global_batch: 8, micro_batch: 1, sequence: 4096}
 software: megatron-lm-2021
 parallelism: {tensor: 8, pipeline: 2}
-)";
-  expect_as_all_transfers(file, 0.005);
+)",
+                          0.005);
 }
 
 // It is gathered once, however many ranks sent a part of it: nodes of a fabric in which every rank has a lane.
 TEST(EveryTransfer, WhatAStageGathersOfAMessageIsGatheredOnce) {
-  const std::string file = testing::TempDir() + "gathered-once.yaml";
-  std::ofstream(file) << R"(
+  expect_as_all_transfers(R"(
 cluster: {node: dgx-1-v100-16gb, gpus: 32, nics_per_node: 1}
 model: {family: gpt, layers: 8, hidden: 2304, heads: 24, vocab: 51200}
 training: {global_batch: 64, micro_batch: 16, sequence: 2048, precision: fp16}
 recompute: full
 software: megatron-lm-2021
 parallelism: {tensor: 8, pipeline: 4}
-)";
-  expect_as_all_transfers(file, 0.005);
+)",
+                          0.005);
 }
 
 // Two GPUs below one PCIe switch copy beside each other only as long as none of them is late: they were 5.6 % too slow.
 TEST(EveryTransfer, CopiesOfLateGpusMeetThoseBesideThem) {
-  const std::string file = testing::TempDir() + "late-copies.yaml";
-  std::ofstream(file) << R"(
+  expect_as_all_transfers(R"(
 cluster: {node: dgx-h100, fabric: {base: dragonfly-plus-hdr, radix: 8}, nics_per_node: 4, gpus: 32}
 model: {base: llama2-7b, layers: 4}
 training: {global_batch: 32, micro_batch: 1, sequence: 2048}
@@ -232,8 +222,8 @@ offload: {activations: host, overlap: false}
 imperfections: {slow_gpu: 1, gpu_speed: 0.8}
 parallelism: {data: 32}
 data_parallel: {zero: 1, overlap: true}
-)";
-  expect_as_all_transfers(file, 0.005);
+)",
+                          0.005);
 }
 
 // Shard groups whose ways are hashed take unlike times and drift apart, which the default cannot tell: it says so, and
@@ -296,22 +286,20 @@ offload: {parameters: host, optimizer: host}
 
 // Tensor ranks whose collectives meet no other traffic still wait for the slowest of them, and so do context ranks.
 TEST(EveryTransfer, RanksOfAGroupWaitForTheSlowest) {
-  const std::string file = testing::TempDir() + "jitter.yaml";
-  std::ofstream(file) << R"(
+  expect_as_all_transfers(R"(
 cluster: {node: dgx-h100, nodes: 4}
 model: {base: llama3-70b, layers: 2}
 training: {global_batch: 4, micro_batch: 1, sequence: 4096}
 parallelism: {tensor: 8, context: 2, pipeline: 2}
 imperfections: {jitter: 0.1}
-)";
-  expect_as_all_transfers(file, 0.015);
+)",
+                          0.015);
 }
 
 // Nothing runs beside a pass, but each tensor rank gathers its parameters with data ranks of its own, by ways that take
 // unlike times: all of a tensor group wait for the slowest in every layer.
 TEST(EveryTransfer, TensorRanksThatGatherInUnlikeTimesWaitForEachOtherInEveryLayer) {
   LEFT_TO_RELEASE();
-  const std::string file = testing::TempDir() + "unlike-gathers.yaml";
   for (const char* const plan : {R"(
 cluster: {node: dgx-h100, fabric: {base: fat-tree-hdr, radix: 5, oversubscription: 4}, nics_per_node: 1, gpus: 64}
 model: {base: qwen2.5-3b, layers: 6}
@@ -326,9 +314,8 @@ training: {global_batch: 8, micro_batch: 1, sequence: 1024}
 parallelism: {tensor: 8, data: 8}
 data_parallel: {zero: 3, overlap: false}
 )"}) {
-    std::ofstream(file) << plan;
     SCOPED_TRACE(plan);
-    expect_as_all_transfers(file, 0.005);
+    expect_as_all_transfers(plan, 0.005);
   }
 }
 
@@ -336,18 +323,17 @@ data_parallel: {zero: 3, overlap: false}
 // for the slowest ring in every layer of every pass, beside which nothing runs in most.
 TEST(EveryTransfer, TensorRanksOfUnlikeContextRingsWaitForEachOtherInEveryPass) {
   LEFT_TO_RELEASE();
-  const std::string file = testing::TempDir() + "unlike-rings.yaml";
   for (const char* const overlap : {"true", "false"}) {
-    std::ofstream(file) << R"(
+    const std::string scenario = std::string(R"(
 cluster: {node: dgx-h100, fabric: {base: ethernet-ecmp, radix: 8, oversubscription: 1, seed: 0}, nics_per_node: 1, gpus: 48}
 model: {base: qwen3-0.6b, layers: 4}
 training: {global_batch: 8, micro_batch: 1, sequence: 6144}
 parallelism: {tensor: 4, context: 3, data: 4, context_method: ring, order: [data, tensor]}
 software: {tensor_overlap: all}
-data_parallel: {zero: 1, overlap: )"
-                        << overlap << "}\n";
+data_parallel: {zero: 1, overlap: )") +
+                                 overlap + "}\n";
     SCOPED_TRACE(overlap);
-    expect_as_all_transfers(file, 0.01);
+    expect_as_all_transfers(scenario, 0.01);
   }
 }
 
