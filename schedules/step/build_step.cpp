@@ -1,7 +1,7 @@
 #include "schedules/step/build_step.h"
 
 #include <algorithm>
-#include <array>
+#include <span>
 #include <unordered_map>
 #include <utility>
 
@@ -117,15 +117,17 @@ class Builder {
         reducing = drains_;
       } else if (runs_on(lane, reducing)) {
         lanes_.prolong(lane, time_of(chunk, pass.kind));
-        const std::size_t pairs = pairs_behind(order, i, made);
-        if (pairs == 0) continue;
-        const Pass &first = order[i + 1], &second = order[i + 2];
-        for (std::size_t more = 0; more < 2 * pairs; ++more) begin();
-        lanes_.prolong(lane, std::array{time_of_pass(lane, first), time_of_pass(lane, second)},
-                       static_cast<std::int64_t>(pairs));
-        for (const Pass& each : {first, second})
-          if (is_last(shape_, each.kind)) made[each.virtual_stage] += static_cast<std::uint32_t>(pairs);
-        i += 2 * pairs;
+        const Repeats again = repeats_behind(order, i, made);
+        if (again.times == 0) continue;
+        const auto passes = std::span(order).subspan(i + 1, again.passes);
+        for (std::size_t more = 0; more < again.passes * again.times; ++more) begin();
+        once_.clear();
+        for (const Pass& each : passes) {
+          once_.push_back(time_of_pass(lane, each));
+          if (is_last(shape_, each.kind)) made[each.virtual_stage] += static_cast<std::uint32_t>(again.times);
+        }
+        lanes_.prolong(lane, once_, static_cast<std::int64_t>(again.times));
+        i += again.passes * again.times;
         continue;
       } else {
         lanes_.add_compute(lane, pass, whole(lane, pass, nullptr), reducing);
@@ -150,21 +152,33 @@ class Builder {
     return time_of(lanes_.traffic.data[lane].chunks[pass.virtual_stage], pass.kind);
   }
 
-  /// How often the two passes behind this one come again and again, before any of them is the last of its virtual
-  /// stage.
-  std::size_t pairs_behind(const StageOrder& order, std::size_t at, const std::vector<std::uint32_t>& made) const {
+  /// So many passes come again and again, so often.
+  struct Repeats {
+    std::size_t passes = 0, times = 0;
+  };
+  /// The fewest behind this one that do, before any of them is the last of its virtual stage. Times 0: there are none.
+  Repeats repeats_behind(const StageOrder& order, std::size_t at, const std::vector<std::uint32_t>& made) const {
     const auto alike = [&](std::size_t a, std::size_t b) {
-      return order[a].kind == order[b].kind && order[a].virtual_stage == order[b].virtual_stage && !order[b].with_next;
+      return order[a].kind == order[b].kind && order[a].virtual_stage == order[b].virtual_stage &&
+             order[a].with_next == order[b].with_next;
     };
-    std::size_t end = at + 1;
-    while (end + 1 < order.size() && alike(at + 1, end) && alike(at + 2, end + 1)) end += 2;
-    std::size_t pairs = (end - at - 1) / 2;
-    for (std::size_t i = at + 1; pairs > 0 && i < at + 3; ++i) {
-      const std::uint32_t stage = order[i].virtual_stage;
-      pairs =
-          std::min<std::size_t>(pairs, (micro_batches_an_update(stage) - made[stage] - 1) / 2);  // may have two each
+    for (std::size_t passes = 2; passes <= std::size_t{2} * shape_.virtual_stages; passes += 2) {
+      const std::size_t first = at + 1;
+      std::size_t end = std::min(first + passes, order.size());
+      while (end < order.size() && alike(end - passes, end)) ++end;
+      const auto once = std::span(order).subspan(first, std::min(passes, end - first));
+      std::size_t times = (end - first) / passes;
+      if (times < 2 || std::ranges::any_of(once, &Pass::with_next)) continue;
+      for (const Pass& pass : once) {
+        const std::uint32_t stage = pass.virtual_stage;
+        const auto gradients = static_cast<std::size_t>(std::ranges::count_if(
+            once, [&](const Pass& other) { return other.virtual_stage == stage && is_last(shape_, other.kind); }));
+        if (gradients == 0) continue;
+        times = std::min(times, (micro_batches_an_update(stage) - made[stage] - 1) / gradients);
+      }
+      if (times > 0) return {passes, times};
     }
-    return pairs;
+    return {};
   }
 
   /// The pass begins with the lane's task `first_task`; what it makes is sent on.
@@ -331,6 +345,7 @@ class Builder {
   Joined joined_;                                         ///< sends of several lanes
   std::unordered_map<std::uint64_t, Stretch> stretches_;  ///< by lane, pass and the pass beside it
   std::vector<std::uint32_t> first_of_pass_, send_of_pass_, lane_task_of_pass_;
+  std::vector<PassTime> once_;  ///< of passes that repeat, kept for its memory
 };
 
 }  // namespace

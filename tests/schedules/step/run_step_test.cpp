@@ -130,6 +130,23 @@ TEST(RunStep, OfOneStageThatGathersParametersSimulatesFewMicroBatches) {
   expect_as_whole(s, "one stage");
 }
 
+// Passes of all virtual stages come again and again right behind each other: they are written down at once.
+TEST(RunStep, OfOneStageWithSeveralVirtualStagesIsTheWholeStepToThePicosecond) {
+  Scenario s = round_numbers(32);
+  s.model.layers = 48;
+  s.parallelism = {.tensor = 2, .data = 16};
+  s.pipeline.schedule = "interleaved-1f1b";
+  s.software.host_per_kernel = microseconds(3);
+  s.software.host_per_pass = microseconds(200);
+  for (const std::uint32_t virtual_stages : {2u, 4u})
+    for (const std::int64_t micro_batches : {1, 2, 64}) {
+      s.pipeline.virtual_stages = virtual_stages;
+      s.training.global_batch = 16 * micro_batches;
+      expect_as_whole(
+          s, std::to_string(virtual_stages) + " virtual stages, " + std::to_string(micro_batches) + " micro-batches");
+    }
+}
+
 // Both tensor ranks' messages cross one adapter, and which of the two stages' traffic is first there changes with every
 // micro-batch: one period never takes as long as the one before, two together do.
 TEST(RunStep, OfTrafficThatTakesTurnsRepeatsTwoPeriodsAtOnce) {
