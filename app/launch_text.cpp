@@ -10,13 +10,16 @@
 
 namespace stepcast::app {
 
+language::Node launch_tree(const std::string& file, std::span<const std::vector<std::string>> layers,
+                           language::Library& library) {
+  // Words of --set name files from the working directory.
+  return language::with_files_from(language::scenario_tree(language::input_named(file), layers, library), ".");
+}
+
 std::string launch_text(const language::Framework& framework, const schedules::Scenario& scenario,
                         const std::string& file, std::span<const std::vector<std::string>> layers,
                         language::Library& library) {
-  // Words of --set name files from the working directory.
-  const language::Node tree =
-      language::with_files_from(language::scenario_tree(language::input_named(file), layers, library), ".");
-  return language::emit(framework, scenario, tree).text;
+  return language::emit(framework, scenario, launch_tree(file, layers, library)).text;
 }
 
 const language::Framework& emitted_framework(const std::string& name) {

@@ -104,7 +104,7 @@ class Search {
     const bool is_cut_short = answer_.left > 0 || answer_.unscreened > 0;
     answer_.stopped = is_stopped() && is_cut_short;
     if (!start_is_simulated_) simulate_start();
-    if (answer_.own && is_cut_short) keep_start(*answer_.own);
+    if (answer_.own && is_cut_short && why_unwanted(space_.start).empty()) keep_start(*answer_.own);
     certify();
     const double all = seconds_since(begin);
     const auto screened = first_simulated_.value_or(std::chrono::steady_clock::now());
@@ -355,8 +355,7 @@ class Search {
         waiting.pop();
       }
       if (simulated) {
-        simulate(taken);
-        left -= taken.size();
+        left -= simulate(taken);
       } else {
         bound(taken, waiting);
       }
@@ -377,7 +376,14 @@ class Search {
     return plans;
   }
 
-  std::uint64_t plans_decided() const { return answer_.refused + answer_.bounded + answer_.simulated + answer_.failed; }
+  std::uint64_t plans_decided() const {
+    return answer_.refused + answer_.bounded + answer_.simulated + answer_.failed + answer_.unwanted;
+  }
+
+  /// Thread-safe. Empty: it is wanted.
+  std::string why_unwanted(const Scenario& plan) const {
+    return options_.unwanted ? options_.unwanted(plan) : std::string{};
+  }
 
   /// Thread-safe.
   bool is_stopped() const { return options_.stopped && options_.stopped(); }
@@ -464,6 +470,7 @@ class Search {
     const Known known = std::exchange(open.known, Known::all);
     try {
       const Scenario plan = plan_of(space_, settings, machines_);
+      if (!why_unwanted(plan).empty()) return;  // simulate() says so
       const schedules::Plan made = schedules::plan(plan, machines_);
       StepBound bound(machines_.of(machine_of(plan)));
       std::optional<Time> least;
@@ -471,14 +478,15 @@ class Search {
       open.bound = std::max(open.bound, least ? *least : bound.with_traffic(plan, made));
       open.score = score(plan, open.bound, open.memory, nullptr, open.score.place);
       if (least) open.known = Known::least_traffic;
-    } catch (const InputError&) {  // the simulation says so
+    } catch (const InputError&) {  // simulate() says so
     }
   }
 
-  void simulate(const std::vector<Open>& taken) {
+  /// Returns how many could be, and were.
+  std::size_t simulate(const std::vector<Open>& taken) {
     if (!first_simulated_) first_simulated_ = std::chrono::steady_clock::now();
     std::vector<std::optional<Found>> found(taken.size());
-    std::vector<std::string> failures(taken.size());
+    std::vector<std::string> failures(taken.size()), unwanted(taken.size());
     std::vector<char> left(taken.size(), 0);
     // The plan that the search starts from, which may take the longest of all, beside the first others.
     const std::size_t before = std::exchange(start_is_simulated_, true) ? 0 : 1;
@@ -493,6 +501,8 @@ class Search {
       if (left[i] != 0) return;
       try {
         Scenario plan = plan_of(space_, settings, machines_);
+        unwanted[i] = why_unwanted(plan);
+        if (!unwanted[i].empty()) return;
         schedules::Forecast forecast = schedules::forecast(plan, machines_, {.advise = false});
         found[i] = {settings, std::move(plan), std::move(forecast), taken[i].bound, taken[i].memory};
       } catch (const InputError& why) {
@@ -501,18 +511,21 @@ class Search {
         failures[i] = why.what();
       }
     });
+    std::size_t simulated = 0;
     for (std::size_t i = 0; i < taken.size(); ++i) {
       if (left[i] != 0) {
         leave(taken[i]);
-        continue;
-      }
-      if (!found[i]) {
+      } else if (!unwanted[i].empty()) {
+        if (answer_.unwanted++ == 0) answer_.why_unwanted = unwanted[i];
+      } else if (!found[i]) {
         fail(answer_, failures[i]);
-        continue;
+      } else {
+        ++simulated;
+        keep(*std::move(found[i]), taken[i].score.place);
       }
-      ++answer_.simulated;
-      keep(*std::move(found[i]), taken[i].score.place);
     }
+    answer_.simulated += simulated;
+    return simulated;
   }
 
   struct Kept {

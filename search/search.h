@@ -28,6 +28,9 @@ struct Options {
   bool front = false;                     ///< also find every plan that none beats in both step time and memory
   std::optional<std::uint64_t> budget{};  ///< at most so many plans are simulated
   std::optional<Time> within{};           ///< only plans whose step takes less are among the best and on the front
+  /// Says of a plan that can run why it is not wanted: a framework that cannot be told it, say. Empty: it is wanted.
+  /// Asked from any thread, of plans that may be among the best. Not set: all are.
+  std::function<std::string(const schedules::Scenario&)> unwanted{};
   std::function<void(const SearchState&)> watch{};  ///< told now and then, from any thread
   /// Asked now and then, from any thread, whether to stop: then what was found is the answer, as where a budget is
   /// spent.
@@ -67,7 +70,10 @@ struct Answer {
   /// their layout, and then whether they fit is not asked, nor whether a cut is the given one; that were simulated;
   /// that the cluster cannot carry after all; that were left when the budget was spent or the search stopped.
   std::uint64_t screened = 0, refused = 0, bounded = 0, simulated = 0, failed = 0, left = 0;
-  std::string failure;             ///< what keeps the first of those that failed from running; empty: none failed
+  std::string failure;  ///< what keeps the first of those that failed from running; empty: none failed
+  /// Plans that would have been simulated, but that Options::unwanted says something of, and what it says of the first.
+  std::uint64_t unwanted = 0;
+  std::string why_unwanted;
   std::uint64_t unscreened = 0;    ///< values of the first kSharedAxes whose plans nobody saw before the search stopped
   bool stopped = false;            ///< by Options::stopped, before its end
   std::uint64_t late = 0;          ///< of the simulated: that take longer than Options::within

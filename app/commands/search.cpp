@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -24,6 +25,7 @@
 #include "app/stop_signals.h"
 #include "language/configs/config_folders.h"
 #include "language/core/streams.h"
+#include "language/frameworks/emit.h"
 #include "language/frameworks/frameworks.h"
 #include "language/scenario_text.h"
 #include "sim/in_quotes.h"
@@ -54,7 +56,9 @@ CommandLine search_line() {
       "budget", po::value<std::string>()->default_value("", ""), "simulate at most so many plans")(
       "exhaustive", po::bool_switch(), "simulate every plan that fits, whatever its bound")(
       "emit", po::value<std::string>()->default_value("", ""),
-      ("instead, the best plan: yaml, a scenario; " + language::framework_names() + ": what starts it").c_str())(
+      ("instead, the best plan: yaml, a scenario; " + language::framework_names() +
+       ": what starts it, of the plans that it can be told")
+          .c_str())(
       "until", po::value<std::string>()->default_value("", ""),
       "CONDITION, such as 'step_time<10s': instead, the least of what --least names with which the fastest plan meets "
       "it")("least", po::value<std::string>()->default_value("", ""),
@@ -135,18 +139,47 @@ std::vector<SearchedRun> searched(const Asked& asked, search::Options options,
   return runs;
 }
 
+/// Settings laid over the scenario that was asked about.
+std::vector<std::string> settings_asked(const Asked& asked) {
+  std::vector<std::string> settings = asked.settings;
+  if (const auto profile = word(asked.values, "profile"); !profile.empty()) settings.push_back("profile=" + profile);
+  return settings;
+}
+
+/// Why a framework cannot be told a plan of the scenario, or nothing.
+std::function<std::string(const schedules::Scenario&)> untold(const Asked& asked,
+                                                              const language::Framework& framework) {
+  language::Library library(language::config_folders());
+  const std::vector<std::vector<std::string>> layers{settings_asked(asked)};
+  return [&framework,
+          tree = launch_tree(asked.paths.front(), layers, library)](const schedules::Scenario& plan) -> std::string {
+    try {
+      language::emit(framework, plan, tree);
+      return {};
+    } catch (const InputError& why) {
+      return why.what();
+    }
+  };
+}
+
 /// The best plan as a scenario, or as a framework is told it.
 std::string emitted(const Asked& asked, const SearchReport& report, const language::Framework* framework) {
   const search::Found& best = report.answer.best.front();
-  std::vector<std::vector<std::string>> layers{asked.settings, settings_of(report.space, best)};
-  if (const auto profile = word(asked.values, "profile"); !profile.empty())
-    layers.front().push_back("profile=" + profile);
+  const std::vector<std::vector<std::string>> layers{settings_asked(asked), settings_of(report.space, best)};
   language::Library library(language::config_folders());
   if (framework != nullptr) return launch_text(*framework, best.scenario, asked.paths.front(), layers, library);
   return "# Found by stepcast search: a step takes " + text(best.forecast.step) + ".\n" +
          language::scenario_text(
              language::input_named(asked.paths.front()), layers, library,
              is_stdout(asked.output) ? std::filesystem::path(".") : std::filesystem::path(asked.output).parent_path());
+}
+
+/// Why there is no plan to emit.
+std::string why_nothing(const search::Answer& answer, const language::Framework* framework) {
+  if (answer.unwanted > 0)
+    return fmt::format("{} cannot be told any plan of the space that fits; the first: {}", framework->title,
+                       answer.why_unwanted);
+  return answer.all_late() ? "no plan of the space that fits is as fast as asked" : "no plan of the space fits";
 }
 
 std::optional<std::uint64_t> budget_asked(const std::string& word) {
@@ -233,6 +266,7 @@ int search_plans(const std::vector<std::string>& words) {
         *asked, space_asked(*asked, question.scenario, fewest ? search::Objective::gpus : search::Objective::step_time),
         [&](const search::Space& space) { return answer_of(space, options, machines, nullptr); });
   }
+  if (framework != nullptr) options.unwanted = untold(*asked, *framework);
   const search::Space space = space_asked(*asked, question.scenario, options.objective);
   const StopSignals stop;
   const SearchReport report = search_report(space, answer_of(space, options, machines, &stop), options.objective);
@@ -241,9 +275,7 @@ int search_plans(const std::vector<std::string>& words) {
     std::fputs("stepcast search: stopped before any plan was found\n", stderr);
     return stop.status();
   }
-  if (!emit.empty() && best.empty())
-    throw InputError("--emit", report.answer.all_late() ? "no plan of the space that fits is as fast as asked"
-                                                        : "no plan of the space fits");
+  if (!emit.empty() && best.empty()) throw InputError("--emit", why_nothing(report.answer, framework));
   if (!emit.empty())
     write_output(asked->output, emitted(*asked, report, framework));
   else

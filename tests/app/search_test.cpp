@@ -374,6 +374,8 @@ TEST(SearchCommand, BadWordsAreToldWithWhatIsAllowed) {
   refused("--fix recompute --over recompute=full", "recompute is said twice");
   refused("--emit json", "expected one of yaml, megatron");
   refused("--emit yaml --format json", "expected one of the two");
+  refused("--emit deepspeed --set training.attention=flash --over parallelism.tensor=8 --over parallelism.context=2",
+          "DeepSpeed cannot be told any plan of the space that fits; the first: parallelism.context: found '2'");
   refused("--exhaustive --budget 3", "expected one of the two");
   refused("--front --format csv", "found --format csv beside it");
   refused("--top 0", "--top");

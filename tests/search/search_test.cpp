@@ -82,6 +82,40 @@ TEST(Search, PrunedFindsWhatExhaustiveFindsInRandomSpaces) {
   EXPECT_LT(simulated, fit) << "nothing was pruned";
 }
 
+TEST(Search, FindsTheBestOfThePlansThatAreWanted) {
+  int searched = 0, none = 0;
+  for (std::uint64_t seed = 1; searched < 10; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const Space space = random_space(seed);
+    Options options;
+    options.exhaustive = true;
+    options.top = 1000;
+    if (screened(space).value_or(1000) > 120) continue;
+    const std::optional<Answer> all = answered(space, options);
+    if (!all || all->best.empty()) continue;
+    ++searched;
+    const std::uint32_t tensor = all->best.front().scenario.parallelism.tensor;
+    options = {.top = 3};
+    options.unwanted = [&](const Scenario& plan) {
+      return plan.parallelism.tensor == tensor ? "as many tensor ranks as the best has" : "";
+    };
+    std::vector<Settings> wanted;
+    for (const Found& plan : all->best)
+      if (plan.scenario.parallelism.tensor != tensor && wanted.size() < options.top) wanted.push_back(plan.settings);
+    const std::optional<Answer> found = answered(space, options);
+    ASSERT_TRUE(found);
+    std::vector<Settings> best;
+    for (const Found& plan : found->best) best.push_back(plan.settings);
+    EXPECT_EQ(best, wanted);
+    EXPECT_GT(found->unwanted, 0);
+    EXPECT_EQ(found->why_unwanted, "as many tensor ranks as the best has");
+    EXPECT_EQ(found->simulated + found->bounded + found->failed + found->unwanted, found->screened - found->refused);
+    EXPECT_EQ(found->gap, best.empty() ? std::nullopt : std::optional(0.0));
+    none += best.empty();
+  }
+  EXPECT_LT(none, searched);
+}
+
 TEST(Search, ThatABudgetEndsIsNoWorseThanThePlanItStartsFrom) {
   std::uint64_t ended = 0;
   for (std::uint64_t seed = 1; seed <= (stepcast::test::kSanitized ? 4 : 24); ++seed) {
