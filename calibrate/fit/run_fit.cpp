@@ -230,10 +230,22 @@ std::vector<std::size_t> each_alone(std::size_t count) {
   return groups;
 }
 
+/// An estimate as a stack holds it. A fit's open bounds lie a little beyond what a stack may say.
+Estimate held(Estimate estimate, const std::function<double(double)>& held) {
+  for (double* each : {&estimate.value, &estimate.low, &estimate.high}) *each = held(*each);
+  return estimate;
+}
+
 template <std::size_t count>
 void put_constants(const std::array<StackConstant, count>& of, const RobustFit& fit, RunFit& out) {
-  for (std::size_t c = 0; c < count; ++c)
-    out.constants.push_back({std::string(of[c].key), of[c].unit, fit.constants[c]});
+  for (std::size_t c = 0; c < count; ++c) {
+    const auto by_stack = [&](double value) {
+      Software stack;
+      of[c].set(stack, value);
+      return of[c].get(stack);
+    };
+    out.constants.push_back({std::string(of[c].key), of[c].unit, held(fit.constants[c], by_stack)});
+  }
 }
 
 /// What is known of the runs' steps; `run` counts those that have a step time.
@@ -267,13 +279,42 @@ std::vector<Free> free_constants(const Software& stack, std::span<const Scenario
   return free;
 }
 
+/// Whether all runs are of one plan, whose step is as long whatever of it is slow: no constants tell them apart.
+bool one_plan(StepTimes& times, std::size_t runs, const std::vector<std::vector<double>>& places) {
+  return std::ranges::all_of(places, [&](const std::vector<double>& constants) {
+    const StepSeconds first = times.at(constants, 0);
+    for (std::size_t run = 1; run < runs; ++run)
+      if (times.at(constants, run).whole != first.whole) return false;
+    return true;
+  });
+}
+
+std::vector<double> starts_of(std::span<const Free> free) {
+  std::vector<double> starts;
+  for (const Free& each : free) starts.push_back(each.start);
+  return starts;
+}
+
+/// A fit that leaves all constants as they are, because all runs are of one plan.
+RobustFit of_one_plan(std::span<const Free> free, std::span<const double> measured, const PredictSample& predict) {
+  RobustFit fit;
+  for (const Free& each : free)
+    fit.constants.push_back({each.name, each.start, each.start, each.start, false, "all runs are of one plan"});
+  const std::vector<double> constants = starts_of(free);
+  for (std::size_t i = 0; i < measured.size(); ++i) fit.errors.push_back(predict(constants, i) / measured[i] - 1);
+  fit.held_out = fit.errors;
+  return fit;
+}
+
 /// What was fitted of a step's time, as constants and as the network's shares.
 void put_times(const NetworkModel& network, std::span<const Free> free, const RobustFit& fit, RunFit& out) {
   put_constants(of_time(), fit, out);
   if (out.constants.back().estimate.identified)  // send_delay
     out.constants.push_back({free[kLeastWaiting].name, ConstantUnit::whole, fit.constants[kLeastWaiting]});
   for (std::size_t c = kNetwork; c < free.size(); ++c)
-    out.constants.push_back({free[c].name, ConstantUnit::number, fit.constants[c]});
+    out.constants.push_back({free[c].name, ConstantUnit::number, held(fit.constants[c], [&](double value) {
+                               return network.measured.empty() ? std::min(value, 1.0) : value;
+                             })});
   const std::vector<double> values = fit.values();
   const auto told = [](const Estimate& each) { return each.identified; };
   if (!network.measured.empty() ||
@@ -300,17 +341,17 @@ void fit_times(std::span<const Scenario> runs, const NetworkModel& network,
   const std::vector<Free> free = free_constants(runs.front().software, scenarios, network);
 
   // From far off no run feels its host.
-  std::vector<double> slow_host;
-  for (const Free& each : free) slow_host.push_back(each.start);
+  std::vector<double> slow_host = starts_of(free);
   slow_host[1] = 80e-6;
   const std::vector<std::vector<double>> starts{slow_host};
   StepTimes times(std::move(scenarios), network);
-  const RobustFit fit = fit_robust(
-      measured, groups, free,
-      [&](const std::vector<double>& constants, std::size_t i) {
-        return samples[i].predicted(times.at(constants, samples[i].run));
-      },
-      starts, kScatter);
+  const PredictSample predict = [&](const std::vector<double>& constants, std::size_t i) {
+    return samples[i].predicted(times.at(constants, samples[i].run));
+  };
+  const bool traced = std::ranges::any_of(samples, [](const StepSample& s) { return s.of != StepSample::Of::whole; });
+  const bool alike = !traced && !samples.empty() && one_plan(times, timed.size(), {starts_of(free), slow_host});
+  const RobustFit fit =
+      alike ? of_one_plan(free, measured, predict) : fit_robust(measured, groups, free, predict, starts, kScatter);
   put_times(network, free, fit, out);
   for (std::size_t i = 0; i < samples.size(); ++i) {
     FittedRun& run = *timed[samples[i].run];
@@ -331,12 +372,16 @@ void fit_memory(std::span<const Scenario> runs, RunFit& out) {
   std::vector<Free> free;
   for (const StackConstant& c : of_memory()) free.push_back(free_of(c, runs.front().software));
   workload::Machines machines;
+  const PredictSample predict = [&](const std::vector<double>& constants, std::size_t i) {
+    Scenario s = runs[with_memory[i]];
+    for (std::size_t c = 0; c < of_memory().size(); ++c) of_memory()[c].set(s.software, constants[c]);
+    return bytes_of(s, machines);
+  };
+  bool alike = !measured.empty();
+  for (std::size_t i = 1; i < measured.size(); ++i)
+    alike = alike && predict(starts_of(free), i) == predict(starts_of(free), 0);
   const RobustFit fit =
-      fit_robust(measured, each_alone(measured.size()), free, [&](const std::vector<double>& constants, std::size_t i) {
-        Scenario s = runs[with_memory[i]];
-        for (std::size_t c = 0; c < of_memory().size(); ++c) of_memory()[c].set(s.software, constants[c]);
-        return bytes_of(s, machines);
-      });
+      alike ? of_one_plan(free, measured, predict) : fit_robust(measured, each_alone(measured.size()), free, predict);
   put_constants(of_memory(), fit, out);
   for (std::size_t i = 0; i < with_memory.size(); ++i) {
     FittedRun& run = out.runs[with_memory[i]];

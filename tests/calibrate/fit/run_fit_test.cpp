@@ -90,6 +90,41 @@ TEST(RunFit, SaysWhatNoRunTells) {
   EXPECT_NEAR(fitted.software.compute_share, 0.8, 0.01);
 }
 
+/// Five runs, of which two wait for a host that takes eight times what the stack's file says.
+TEST(RunFit, FindsAHostThatFewRunsWaitFor) {
+  if (test::kSanitized) GTEST_SKIP() << "a fit's digits, not memory: checked in release";
+  std::vector<Scenario> few;
+  for (const std::size_t i : {0u, 3u, 6u, 9u, 10u}) few.push_back(runs()[i]);
+  const RunFit fit = fit_runs(measured(few, [](schedules::Software& s) { s.host_per_kernel = microseconds(40); }), {});
+  EXPECT_TRUE(estimate(fit, "host_per_kernel").identified) << estimate(fit, "host_per_kernel").why;
+  EXPECT_NEAR(estimate(fit, "host_per_kernel").value, 40e-6, 1e-6);
+}
+
+/// The stack's share of 0.88 is far from what these runs took: less than kernels take at their rates.
+TEST(RunFit, SaysNothingThatAStackMayNot) {
+  if (test::kSanitized) GTEST_SKIP() << "a fit's digits, not memory: checked in release";
+  std::vector<Scenario> fast = measured(runs(), [](schedules::Software&) {});
+  for (Scenario& s : fast) {
+    s.measured.step_time = Time{s.measured.step_time->value * 97 / 100};
+    s.software.compute_share = 0.88;
+  }
+  const RunFit fit = fit_runs(fast, {});
+  EXPECT_TRUE(estimate(fit, "compute_share").identified) << estimate(fit, "compute_share").why;
+  EXPECT_EQ(estimate(fit, "compute_share").value, 1);
+  EXPECT_EQ(estimate(fit, "compute_share").high, 1);
+}
+
+/// Slow kernels, a slow host: one step, how often it is measured, may be either's.
+TEST(RunFit, RefusesRunsOfOnePlan) {
+  std::vector<Scenario> same(6, runs().front());
+  const RunFit fit = fit_runs(measured(same, plant), {});
+  for (const ProfileConstant& c : fit.constants) {
+    EXPECT_FALSE(c.estimate.identified) << c.key;
+    EXPECT_EQ(c.estimate.why, "all runs are of one plan") << c.key;
+  }
+  for (const FittedRun& run : fit.runs) EXPECT_LT(*run.predicted_s, *run.measured_s);
+}
+
 TEST(RunFit, IsPulledLittleByARunThatIsFarOff) {
   if (test::kSanitized) GTEST_SKIP() << "a fit's digits, not memory: checked in release";
   std::vector<Scenario> all = measured(runs(), plant);
