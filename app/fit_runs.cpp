@@ -313,9 +313,12 @@ int fit_to_runs(const std::vector<std::string>& paths, const boost::program_opti
   Runs runs = read_runs(paths, values["set"].as<std::vector<std::string>>(),
                         std::filesystem::path(output).parent_path(), library);
   std::vector<std::filesystem::path> inputs = library.files();
+  for (const std::string& path : paths) inputs.emplace_back(language::input_named(path));
   for (const auto* questions : {&runs.fitted, &runs.others})
-    for (const language::Question& run : *questions)
+    for (const language::Question& run : *questions) {
+      if (inputs.empty() || inputs.back() != run.file) inputs.push_back(run.file);
       if (!run.scenario.measured.trace.empty()) inputs.emplace_back(run.scenario.measured.trace);
+    }
   const std::string network_file = word(values, "network");
   if (!network_file.empty()) inputs.emplace_back(language::input_named(network_file));
   check_outputs(std::array{named_output(output)}, inputs);
@@ -331,12 +334,15 @@ int fit_to_runs(const std::vector<std::string>& paths, const boost::program_opti
                                   first.cluster, first.software.transport);
   }
   std::vector<std::optional<Time>> compute;
+  std::vector<std::string> profiled;
   for (const language::Question& run : runs.fitted) {
+    for (const language::ProfiledKey& each : run.profiled) profiled.push_back(each.key);
     const auto traced = runs.traces.find(run.origin);
     compute.push_back(traced == runs.traces.end() ? std::nullopt : std::optional(compute_of(traced->second.step)));
   }
-  const RunFit fit = said_meanwhile(fmt::format("fitting to {} runs", runs.fitted.size()),
-                                    [&] { return calibrate::fit_runs(scenarios(runs.fitted), network, compute); });
+  const RunFit fit = said_meanwhile(fmt::format("fitting to {} runs", runs.fitted.size()), [&] {
+    return calibrate::fit_runs(scenarios(runs.fitted), network, compute, profiled);
+  });
 
   std::string names;
   for (const std::string& path : paths)

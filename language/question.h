@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "language/core/library.h"
+#include "language/notes.h"
 #include "language/plan_keys.h"
 #include "scenario/problem.h"
 #include "scenario/scenario.h"
@@ -24,12 +25,13 @@ struct Question {
   bool among_others = false;
   bool of_table = false;  ///< a row
   std::string source;
-  Node software{};               ///< what its files, its row and the settings say below that key; `nothing`: nothing
-  schedules::Scenario scenario;  ///< can run where `error` is empty
-  std::string error;             ///< why it cannot; one line for each problem, fit for a terminal
-  bool refused = false;          ///< it is read, but its plan contradicts itself or the cluster
-  bool internal_error = false;   ///< which is a mistake of stepcast's
-  SaidPlanKeys said{};           ///< what of its plan is no default; of a variant nothing
+  Node software{};  ///< what its files, its row and the settings say below that key; `nothing`: nothing
+  std::vector<ProfiledKey> profiled{};   ///< what of that its profile has, where `error` is empty
+  schedules::Scenario scenario;          ///< can run where `error` is empty
+  std::string error;                     ///< why it cannot; one line for each problem, fit for a terminal
+  bool refused = false;                  ///< it is read, but its plan contradicts itself or the cluster
+  bool internal_error = false;           ///< which is a mistake of stepcast's
+  SaidPlanKeys said{};                   ///< what of its plan is no default; of a variant nothing
   std::vector<schedules::Note> notes{};  ///< where `error` is empty; a variant (language/variants.h) has none
 };
 

@@ -38,9 +38,10 @@ struct RunFit {
 /// took of its step, where a trace tells (empty: of none), at most the step. Such a run counts as two samples: its
 /// compute, and all else of its step, so that what it waits for is not taken for slow kernels. Traffic and waiting are
 /// not fitted apart, because in a trace a collective runs while it waits for other ranks. All runs must be of one
-/// stack. Forecasts all runs some hundred times.
+/// stack. `profiled`: keys below `software` that the runs' profile has, which stay as it has them. Forecasts all runs
+/// some hundred times.
 RunFit fit_runs(std::span<const schedules::Scenario> runs, std::span<const collectives::ShareOverNodes> network,
-                std::span<const std::optional<Time>> traced_compute = {});
+                std::span<const std::optional<Time>> traced_compute = {}, std::span<const std::string> profiled = {});
 
 /// The scenario under what was fitted.
 schedules::Scenario with(const RunFit& fit, schedules::Scenario scenario);

@@ -124,6 +124,11 @@ TEST_F(FitRuns, SaysWhatItCannotFit) {
   const Outcome forgotten = run_program("fit scenarios/published/korthikanti_2205_05198.csv");
   EXPECT_EQ(forgotten.status, 2);
   EXPECT_THAT(forgotten.err, HasSubstr("found a runs table, expected a table of multiplies or curves; --runs fits"));
+  const std::string own = written("own.csv", read_text(file("unlike.csv")));
+  const Outcome over = run_program("fit --runs " + own + " --set software=nemo --output " + own);
+  EXPECT_EQ(over.status, 2);
+  EXPECT_THAT(over.err, HasSubstr("own.csv', which is read as '"));
+  EXPECT_EQ(read_text(own), read_text(file("unlike.csv")));
   const Outcome both = run_program("fit --runs scenarios/quickstart.yaml --node dgx-h100");
   EXPECT_EQ(both.status, 2);
   EXPECT_THAT(both.err, HasSubstr("--node: found beside --runs"));

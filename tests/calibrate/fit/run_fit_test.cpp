@@ -114,6 +114,36 @@ TEST(RunFit, SaysNothingThatAStackMayNot) {
   EXPECT_EQ(estimate(fit, "compute_share").high, 1);
 }
 
+/// What is written stands under the runs' profile, which goes over a stack's file.
+TEST(RunFit, LeavesAloneWhatTheRunsProfileHas) {
+  if (test::kSanitized) GTEST_SKIP() << "a fit's digits, not memory: checked in release";
+  const std::vector<std::string> profiled{"host_per_kernel"};
+  const RunFit fit = fit_runs(measured(runs(), plant), {}, {}, profiled);
+  EXPECT_FALSE(estimate(fit, "host_per_kernel").identified);
+  EXPECT_EQ(estimate(fit, "host_per_kernel").why, "the runs' profile has it");
+  EXPECT_NEAR(estimate(fit, "host_per_kernel").value, 5e-6, 1e-9);
+  EXPECT_TRUE(estimate(fit, "compute_share").identified);
+  workload::Machines machines;
+  Scenario first = with(fit, runs().front());
+  EXPECT_NEAR(to_seconds(schedules::forecast(first, machines).step) / *fit.runs.front().predicted_s, 1, 1e-6);
+}
+
+/// Three runs tell nothing of the network: it stays as the stack's file has it, also in their forecasts.
+TEST(RunFit, ForecastsWithTheStacksOwnNetworkWhereItIsNotTold) {
+  std::vector<Scenario> three;
+  for (const std::uint32_t tensor : {1u, 2u, 4u}) {
+    Scenario s = schedules::round_numbers(16);
+    s.parallelism.tensor = tensor;
+    s.parallelism.pipeline = 1;
+    s.parallelism.data = 16 / tensor;
+    s.software.transport.network_shares = {{2, 0.05}};
+    three.push_back(s);
+  }
+  const RunFit fit = fit_runs(measured(three, [](schedules::Software&) {}), {});
+  EXPECT_TRUE(fit.network_shares.empty());
+  for (const FittedRun& run : fit.runs) EXPECT_NEAR(*run.predicted_s / *run.measured_s, 1, 1e-3);
+}
+
 /// Slow kernels, a slow host: one step, how often it is measured, may be either's.
 TEST(RunFit, RefusesRunsOfOnePlan) {
   std::vector<Scenario> same(6, runs().front());
