@@ -148,7 +148,7 @@ struct NetworkModel {
   }
 
   std::vector<ShareOverNodes> shares(std::span<const double> values) const {
-    if (values.empty()) return {};
+    if (values.empty()) return measured;  // no run is on two nodes
     std::vector<ShareOverNodes> out = measured;
     if (measured.empty()) {
       out = {{2, std::min(values.front(), 1.0)}};

@@ -128,6 +128,16 @@ TEST(RunFit, LeavesAloneWhatTheRunsProfileHas) {
   EXPECT_NEAR(to_seconds(schedules::forecast(first, machines).step) / *fit.runs.front().predicted_s, 1, 1e-6);
 }
 
+/// A benchmark of a network says what it gives, also where no run has used it.
+TEST(RunFit, KeepsWhatWasMeasuredOfANetworkThatNoRunUses) {
+  std::vector<Scenario> two{runs()[0], runs()[1]};
+  const std::vector<collectives::ShareOverNodes> network{{2, 0.5}, {8, 0.25}};
+  const RunFit fit = fit_runs(measured(two, plant), network);
+  ASSERT_EQ(fit.network_shares.size(), 2u);
+  EXPECT_EQ(fit.network_shares.back().nodes, 8u);
+  EXPECT_EQ(fit.network_shares.back().share, 0.25);
+}
+
 /// Three runs tell nothing of the network: it stays as the stack's file has it, also in their forecasts.
 TEST(RunFit, ForecastsWithTheStacksOwnNetworkWhereItIsNotTold) {
   std::vector<Scenario> three;
