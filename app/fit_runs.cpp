@@ -54,9 +54,8 @@ struct TracedRun {
 struct Runs {
   std::vector<language::Question> fitted, others;
   std::map<std::string, TracedRun> traces;  ///< by the run's origin
-  language::Node
-      stack;  ///< a file's mapping that stands for the stack of all that are fitted: a base and what is over it
-  std::size_t left_out = 0;  ///< that cannot be forecast, or failed, or say nothing measured
+  language::Node stack;                     ///< of all that are fitted, as a file says it: a base and what is over it
+  std::size_t left_out = 0;                 ///< that cannot be forecast, or failed, or say nothing measured
   std::string first_left_out;
 };
 
@@ -120,7 +119,7 @@ language::Node stack_of(const language::Question& run, const std::filesystem::pa
         {"base", said.place, named ? said : language::make_scalar(run.scenario.software.name, said.place)});
   }
   for (language::Entry& entry : said.entries)
-    if (entry.key != "name") stack.entries.push_back(std::move(entry));
+    if (entry.key != "name" && entry.key != "source") stack.entries.push_back(std::move(entry));
   std::ranges::stable_sort(stack.entries, {}, [](const language::Entry& entry) { return entry.key != "base"; });
   return stack;
 }

@@ -93,6 +93,7 @@ TEST_F(FitRuns, WritesWhatTheRunsSayOfTheirStack) {
                                     "--set software.compute_share=0.8 --set software.host_per_kernel=40us");
   const std::string site = file("runs/site.yaml");
   const Outcome fit = run_program("fit --runs " + runs + " --output " + site + " --set software=" + own +
+                                  " --set software.source=told --set software.name=mine" +
                                   " --set software.transport.launch=9us --set software.elementwise_efficiency=0.5");
   ASSERT_EQ(fit.status, 0) << fit.err;
   EXPECT_THAT(read_text(site), HasSubstr("base: \"../own.yaml\"\nelementwise_efficiency: 0.5\ncompute_share: "));
